@@ -1,0 +1,35 @@
+// reduce_perf: the root gets the reduction of all ranks' buffers. What other ranks find in theirs
+// is unspecified.
+#include "collectives/collectives.hpp"
+#include "collectives/shapes.hpp"
+
+namespace ccl::collectives {
+namespace {
+
+Layout layout(const Shape& s) {
+  return {.send = s.count,
+          .recv = s.count,
+          .call_count = s.count,
+          .column_count = s.count,
+          .wire_bytes = s.count * s.type_bytes,
+          .in_place = InPlace{0, 0}};
+}
+
+std::vector<Segment> expected(const Shape& s) {
+  if (!is_root(s)) return {};
+  return {{.out = 0, .count = s.count}};
+}
+
+}  // namespace
+
+const Collective reduce = {
+    .name = "reduce",
+    .reduces = true,
+    .rooted = true,
+    .layout = layout,
+    .expected = expected,
+    .bus_factor = whole,
+    .run = [](Communicator& c, const Call& call) { c.reduce(call); },
+};
+
+}  // namespace ccl::collectives

@@ -1,0 +1,35 @@
+// reduce_scatter_perf: rank r gets block r of the reduction of all ranks' buffers.
+#include "collectives/collectives.hpp"
+#include "collectives/shapes.hpp"
+
+namespace ccl::collectives {
+namespace {
+
+Layout layout(const Shape& s) {
+  const std::size_t b = block(s);
+  return {.send = b * ranks(s),
+          .recv = b,
+          .call_count = b,
+          .column_count = b,
+          .wire_bytes = b * ranks(s) * s.type_bytes,
+          .in_place = InPlace{0, b * rank(s)}};
+}
+
+std::vector<Segment> expected(const Shape& s) {
+  const std::size_t b = block(s);
+  return {{.out = 0, .count = b, .from = Segment::all_ranks, .at = b * rank(s)}};
+}
+
+}  // namespace
+
+const Collective reduce_scatter = {
+    .name = "reduce_scatter",
+    .reduces = true,
+    .splits = true,
+    .layout = layout,
+    .expected = expected,
+    .bus_factor = others_share,
+    .run = [](Communicator& c, const Call& call) { c.reduce_scatter(call); },
+};
+
+}  // namespace ccl::collectives

@@ -1,0 +1,49 @@
+#!/usr/bin/env bash
+# Builds one program when it is not up to date, then runs it: scripts/run.sh all_reduce_perf -b 8 -e 1G
+# stdout is the program's alone. Exit code: the program's; 2 usage, 3 setup impossible, 4 build failed.
+set -euo pipefail
+
+root=$(cd -- "$(dirname -- "${BASH_SOURCE[0]}")/.." && pwd)
+say() { printf 'run: %s\n' "$*" >&2; }
+
+programs=()
+for file in "$root"/collectives/*.cpp; do
+  [[ -e $file ]] || continue
+  file=${file##*/}
+  programs+=("${file%.cpp}_perf")
+done
+program=${1:-}
+if [[ $program != *_perf || $program == */* || ! -e $root/collectives/${program%_perf}.cpp ]]; then
+  say "${program:-no program}: not a program of the suite; usage: scripts/run.sh PROGRAM [ARGS...], PROGRAM one of: ${programs[*]}"
+  exit 2
+fi
+shift
+
+build=$root/build
+log=$build/run.log
+logged() {
+  "$@" >>"$log" 2>&1 </dev/null || {
+    cat "$log" >&2
+    say "failed: $* (log: $log)"
+    exit 4
+  }
+}
+
+prepare() {
+  bash "$root/scripts/setup.sh" >&2
+  mkdir -p "$build"
+  exec 9>"$build/.run.lock"
+  flock 9  # several ranks of one host may come here at once
+  : >"$log"
+  if [[ ! -e $build/build.ninja || $root/CMakePresets.json -nt $build/build.ninja ]]; then
+    say 'configuring'
+    (cd "$root" && logged cmake --preset default "-DCMAKE_CXX_COMPILER_LAUNCHER=$(command -v ccache || true)")
+  fi
+  if [[ $(ninja -C "$build" -n "$program" modules 2>&1) != *'no work to do'* ]]; then
+    say "building $program"
+    logged cmake --build "$build" --target "$program" modules
+  fi
+  exec 9>&-
+}
+prepare
+exec "$build/bin/$program" "$@"

@@ -1,0 +1,63 @@
+#!/usr/bin/env bash
+# Installs, builds and tests: scripts/test.sh [--preset default|asan|tsan] [--lint] [ctest arguments...]
+# --lint, or CI=true: formatting and clang-tidy too. CI=true: unit and ranks tests under the asan preset as well.
+# Exit codes: 0 passed, 2 usage, 3 setup impossible, 4 a build, a check or a test failed.
+set -euo pipefail
+
+cd -- "$(dirname -- "${BASH_SOURCE[0]}")/.."
+ci=false
+[[ ${CI:-} == true || ${CI:-} == 1 ]] && ci=true
+lint=$ci
+preset=default
+while (($#)); do
+  case $1 in
+    --preset) preset=${2:-}; shift $(($# > 1 ? 2 : 1)) ;;
+    --preset=*) preset=${1#*=}; shift ;;
+    --lint) lint=true; shift ;;
+    *) break ;;
+  esac
+done
+case $preset in
+  default) build=build ;;
+  asan | tsan) build=build-$preset ;;
+  *) printf "test: --preset '%s': default, asan or tsan\n" "$preset" >&2; exit 2 ;;
+esac
+
+say() { printf '== %s\n' "$*"; }
+jobs=$(nproc)
+failed=()
+check() { local what=$1; shift; say "$what"; "$@" || failed+=("$what"); }
+
+configure() {
+  cmake --preset "$1" "-DCMAKE_CXX_COMPILER_LAUNCHER=$(command -v ccache || true)" "${@:2}" || exit 4
+}
+build() { cmake --build "$1" -j "$jobs" || exit 4; }
+sources() { find collectives src verify tools tests \( -name '*.cpp' -o -name '*.hpp' \) -print0; }
+format() { sources | xargs -0 -r clang-format-14 --dry-run -Werror; }
+# The files of the harness that the compilation database of tree $1 has.
+tidy() {
+  local file
+  find collectives src verify tools -name '*.cpp' | sort | while read -r file; do
+    if grep -qF "\"file\": \"$PWD/$file\"" "$1/compile_commands.json"; then printf '%s\0' "$file"; fi
+  done | xargs -0 -r -n 1 -P "$jobs" clang-tidy-14 --quiet -p "$1" 2>&1 |
+    { grep -v ' warnings\? generated\.$' || true; }
+}
+
+if $lint; then bash scripts/setup.sh --lint; else bash scripts/setup.sh; fi
+if $lint; then check 'clang-format' format; fi
+say "building ($preset)"
+configure "$preset" -DCCL_WERROR=ON -DCCL_TESTS=ON
+build "$build"
+if $lint; then check 'clang-tidy' tidy "$build"; fi
+if $ci && [[ $preset == default && $# == 0 ]]; then
+  say 'building (asan)'
+  configure asan -DCCL_TESTS=ON
+  build build-asan
+  check 'tests (asan)' ctest --test-dir build-asan --no-tests=error --output-on-failure -j2 -L '^(unit|ranks)$'
+fi
+check "tests ($preset)" ctest --test-dir "$build" --no-tests=error --output-on-failure -j2 "$@"
+
+if ((${#failed[@]})); then
+  printf 'FAILED: %s\n' "${failed[@]}" >&2
+  exit 4
+fi

@@ -1,0 +1,95 @@
+#include "src/alltoallv_options.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <fstream>
+#include <sstream>
+
+#include "src/values.hpp"
+
+namespace ccl {
+namespace {
+
+constexpr const char* spread_variable = "NCCL_TESTS_ALLTOALLV_SPREAD";
+constexpr const char* file_variable = "NCCL_TESTS_ALLTOALLV_MATRIX_FILE";
+constexpr const char* scale_variable = "NCCL_TESTS_ALLTOALLV_MATRIX_SCALE";
+
+double number(const GetVariable& environment, const char* variable, double otherwise,
+              double highest) {
+  const auto text = environment(variable);
+  if (!text) return otherwise;
+  double value = 0;
+  try {
+    value = parse_number(*text, 0);
+  } catch (const UsageError& e) {
+    throw UsageError(fmt::format("{}: {}", variable, e.what()));
+  }
+  if (value > highest)
+    throw UsageError(
+        fmt::format("{}: '{}' is too large; accepted: 0 to {}", variable, *text, highest));
+  return value;
+}
+
+// Bytes are rounded down to 16, as nccl-tests aligns them.
+std::vector<std::vector<std::size_t>> read_matrix(const std::string& path, double scale) {
+  std::ifstream file(path);
+  if (!file)
+    throw UsageError(
+        fmt::format("{}: cannot read '{}'; accepted: a readable file", file_variable, path));
+  std::vector<std::vector<std::size_t>> matrix;
+  for (std::string line; std::getline(file, line);) {
+    std::istringstream words(line);
+    std::vector<std::size_t> row;
+    for (std::string word; words >> word;) {
+      row.push_back(static_cast<std::size_t>(parse_number(word, 0) * scale) / 16 * 16);
+    }
+    if (!row.empty()) matrix.push_back(std::move(row));
+  }
+  for (const auto& row : matrix) {
+    if (row.size() == matrix.size()) continue;
+    throw UsageError(fmt::format(
+        "{}: '{}' is not square ({} rows, one of {} numbers); accepted: a square matrix of bytes",
+        file_variable, path, matrix.size(), row.size()));
+  }
+  if (matrix.empty())
+    throw UsageError(
+        fmt::format("{}: '{}' is empty; accepted: a square matrix of bytes", file_variable, path));
+  return matrix;
+}
+
+}  // namespace
+
+SpecOptions read_alltoallv_options(const GetVariable& environment) {
+  SpecOptions options;
+  options.alltoallv_spread = number(environment, spread_variable, 1, 1);
+  const double scale = number(environment, scale_variable, 1, 1e12);
+  if (const auto path = environment(file_variable))
+    options.alltoallv_bytes = read_matrix(*path, scale);
+  return options;
+}
+
+void check_matrix(const SpecOptions& options, int ranks) {
+  const auto& matrix = options.alltoallv_bytes;
+  if (matrix.empty() || matrix.size() >= static_cast<std::size_t>(ranks)) return;
+  throw UsageError(fmt::format("{}: {} rows for {} ranks; accepted: at least one row per rank",
+                               file_variable, matrix.size(), ranks));
+}
+
+std::size_t matrix_bytes(const SpecOptions& options, int ranks) {
+  const auto& matrix = options.alltoallv_bytes;
+  const auto n = std::min(matrix.size(), static_cast<std::size_t>(ranks));
+  std::size_t largest = 0;
+  for (std::size_t i = 0; i < n; ++i) {
+    std::size_t row = 0;
+    std::size_t column = 0;
+    for (std::size_t j = 0; j < n; ++j) {
+      row += matrix[i][j];
+      column += matrix[j][i];
+    }
+    largest = std::max({largest, row, column});
+  }
+  return largest;
+}
+
+}  // namespace ccl

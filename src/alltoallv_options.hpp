@@ -1,0 +1,19 @@
+// alltoallv's own settings, from nccl-tests' environment variables.
+#pragma once
+
+#include "src/options.hpp"
+
+namespace ccl {
+
+// NCCL_TESTS_ALLTOALLV_SPREAD (0..1), _MATRIX_FILE (whitespace-separated square matrix of bytes),
+// _MATRIX_SCALE. Throws UsageError naming the variable. The matrix's size is checked against the
+// ranks by check_matrix.
+SpecOptions read_alltoallv_options(const GetVariable& environment);
+
+// Throws UsageError when the matrix is smaller than `ranks`.
+void check_matrix(const SpecOptions& options, int ranks);
+
+// The largest row or column sum of the first `ranks` rows and columns, bytes; 0 without a matrix.
+std::size_t matrix_bytes(const SpecOptions& options, int ranks);
+
+}  // namespace ccl

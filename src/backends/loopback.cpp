@@ -1,0 +1,184 @@
+#include "src/backends/loopback.hpp"
+
+#include <cstring>
+#include <string>
+#include <vector>
+
+#include "src/backends/textbook.hpp"
+
+namespace ccl {
+namespace {
+
+// A message of a group: rank `peer` and its bytes, in the order of posting.
+struct Message {
+  int peer;
+  std::string bytes;
+};
+
+std::string pack(const std::vector<Message>& messages) {
+  std::string out;
+  for (const Message& m : messages) {
+    const std::uint64_t header[2] = {static_cast<std::uint64_t>(m.peer), m.bytes.size()};
+    out.append(reinterpret_cast<const char*>(header), sizeof header);
+    out.append(m.bytes);
+  }
+  return out;
+}
+
+std::vector<Message> unpack(const std::string& packed) {
+  std::vector<Message> messages;
+  for (std::size_t at = 0; at < packed.size();) {
+    std::uint64_t header[2];
+    std::memcpy(header, packed.data() + at, sizeof header);
+    at += sizeof header;
+    messages.push_back({static_cast<int>(header[0]), packed.substr(at, header[1])});
+    at += header[1];
+  }
+  return messages;
+}
+
+class Loopback : public Communicator {
+ public:
+  explicit Loopback(Bootstrap& bootstrap) : bootstrap_(bootstrap) {}
+
+  void all_reduce(const Call& call) override {
+    const auto inputs = exchange(call, call.count);
+    textbook::reduce(out(call), inputs, 0, call.count, call.type, call.op);
+  }
+
+  void reduce(const Call& call) override {
+    const auto inputs = exchange(call, call.count);
+    if (!is_root(call)) return;
+    textbook::reduce(out(call), inputs, 0, call.count, call.type, call.op);
+  }
+
+  void broadcast(const Call& call) override {
+    const auto inputs = exchange(call, is_root(call) ? call.count : 0);
+    put(call, 0, inputs[root(call)], 0, call.count);
+  }
+
+  void all_gather(const Call& call) override {
+    const auto inputs = exchange(call, call.count);
+    for (std::size_t r = 0; r < inputs.size(); ++r)
+      put(call, r * call.count, inputs[r], 0, call.count);
+  }
+
+  void gather(const Call& call) override {
+    const auto inputs = exchange(call, call.count);
+    for (std::size_t r = 0; is_root(call) && r < inputs.size(); ++r) {
+      put(call, r * call.count, inputs[r], 0, call.count);
+    }
+  }
+
+  void scatter(const Call& call) override {
+    const auto inputs = exchange(call, is_root(call) ? call.count * ranks() : 0);
+    put(call, 0, inputs[root(call)], rank() * call.count, call.count);
+  }
+
+  void reduce_scatter(const Call& call) override {
+    const auto inputs = exchange(call, call.count * ranks());
+    textbook::reduce(out(call), inputs, rank() * call.count, call.count, call.type, call.op);
+  }
+
+  void alltoall(const Call& call) override {
+    const auto inputs = exchange(call, call.count * ranks());
+    for (std::size_t r = 0; r < inputs.size(); ++r) {
+      put(call, r * call.count, inputs[r], rank() * call.count, call.count);
+    }
+  }
+
+  void alltoallv(const Call& call) override {
+    begin_group();
+    for (std::size_t r = 0; r < ranks(); ++r) {
+      const auto offset = [&](std::size_t elements) { return elements * size_of(call.type); };
+      Call step = call;
+      step.peer = static_cast<int>(r);
+      step.count = call.send_counts[r];
+      step.send = static_cast<const std::byte*>(call.send) + offset(call.send_offsets[r]);
+      send(step);
+      step.count = call.recv_counts[r];
+      step.recv = static_cast<std::byte*>(call.recv) + offset(call.recv_offsets[r]);
+      recv(step);
+    }
+    end_group();
+  }
+
+  void barrier(const Call& /*call*/) override { bootstrap_.exchange("", limit_s_); }
+
+  void send(const Call& call) override {
+    sends_.push_back({call.peer, bytes_of(call, call.count)});
+    if (!grouped_) end_group();
+  }
+
+  void recv(const Call& call) override {
+    recvs_.push_back(call);
+    if (!grouped_) end_group();
+  }
+
+  void begin_group() override { grouped_ = true; }
+
+  // Everybody's messages to everybody travel in one exchange, so groups are collective here.
+  void end_group() override {
+    grouped_ = false;
+    const auto all = bootstrap_.exchange(pack(sends_), limit_s_);
+    sends_.clear();
+    std::vector<std::vector<Message>> from;
+    for (const std::string& packed : all) from.push_back(unpack(packed));
+    std::vector<std::size_t> next(all.size(), 0);
+    for (const Call& call : recvs_) {
+      const auto peer = static_cast<std::size_t>(call.peer);
+      const auto& messages = from[peer];
+      std::size_t& i = next[peer];
+      while (i < messages.size() && messages[i].peer != bootstrap_.rank()) ++i;
+      if (i == messages.size()) throw Error("loopback: a receive without a matching send");
+      put(call, 0, messages[i++].bytes, 0, call.count);
+    }
+    recvs_.clear();
+  }
+
+  void wait() override {}
+  void abort() noexcept override {}
+  void set_time_limit(double limit_s) override { limit_s_ = limit_s > 0 ? limit_s : 1e6; }
+  std::string description() const override {
+    return "loopback is the suite's test double; its times say nothing about a library";
+  }
+
+ private:
+  std::size_t rank() const { return static_cast<std::size_t>(bootstrap_.rank()); }
+  std::size_t ranks() const { return static_cast<std::size_t>(bootstrap_.ranks()); }
+  bool is_root(const Call& call) const { return call.place.root == bootstrap_.rank(); }
+  static std::size_t root(const Call& call) { return static_cast<std::size_t>(call.place.root); }
+  static std::byte* out(const Call& call) { return static_cast<std::byte*>(call.recv); }
+
+  static std::string bytes_of(const Call& call, std::size_t count) {
+    if (count == 0) return {};
+    return {static_cast<const char*>(call.send), count * size_of(call.type)};
+  }
+
+  std::vector<std::string> exchange(const Call& call, std::size_t count) {
+    return bootstrap_.exchange(bytes_of(call, count), limit_s_);
+  }
+
+  // recv[to, to + count) = bytes[from, from + count), in elements.
+  static void put(const Call& call, std::size_t to, const std::string& bytes, std::size_t from,
+                  std::size_t count) {
+    const std::size_t width = size_of(call.type);
+    if ((from + count) * width > bytes.size()) throw Error("loopback: ranks disagree on a count");
+    if (count > 0) std::memcpy(out(call) + to * width, bytes.data() + from * width, count * width);
+  }
+
+  Bootstrap& bootstrap_;
+  double limit_s_ = 1e6;
+  bool grouped_ = false;
+  std::vector<Message> sends_;
+  std::vector<Call> recvs_;
+};
+
+}  // namespace
+
+std::unique_ptr<Communicator> LoopbackBackend::connect(Bootstrap& bootstrap,
+                                                       const BackendOptions& /*options*/) const {
+  return std::make_unique<Loopback>(bootstrap);
+}
+
+}  // namespace ccl

@@ -1,0 +1,97 @@
+#include "src/backends/registry.hpp"
+
+#include <dlfcn.h>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <array>
+#include <filesystem>
+
+#include "src/backends/gpu_evidence.hpp"
+#include "src/backends/loopback.hpp"
+
+namespace ccl {
+namespace {
+
+struct Known {
+  std::string_view name;
+  std::string_view brings;  // what makes it available
+};
+constexpr std::array known_modules = {
+    Known{"gloo", "install the package libgloo-dev and configure with -DCCL_GLOO=ON"},
+    Known{"mpi", "this version of ccl-tests has no MPI module"},
+    Known{"nccl", "this version of ccl-tests has no NCCL module"},
+};
+
+std::filesystem::path module_path(std::string_view name) {
+  return std::filesystem::path(module_folder()) / fmt::format("ccl-{}.so", name);
+}
+
+// RTLD_LOCAL: two modules may bring two versions of one library. A module is never closed: its code
+// may be on a thread's stack until the process ends.
+BackendPtr open_module(const std::filesystem::path& path) {
+  void* const handle = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
+  if (handle == nullptr)
+    throw Error(fmt::format("cannot open module {}: {}", path.string(), dlerror()));
+  const auto abi = reinterpret_cast<ModuleAbi>(dlsym(handle, "ccl_module_abi"));
+  const auto backend = reinterpret_cast<ModuleBackend>(dlsym(handle, "ccl_module_backend"));
+  if (abi == nullptr || backend == nullptr) {
+    throw Error(path.string() +
+                " is no ccl-tests module: it lacks ccl_module_abi or ccl_module_backend");
+  }
+  if (abi() != module_abi) {
+    throw Error(fmt::format("module {} was built for module ABI {}, this is {}", path.string(),
+                            abi(), module_abi));
+  }
+  return {backend(), [](const Backend*) {}};
+}
+
+[[noreturn]] void refuse(const std::string& name) {
+  for (const Known& module : known_modules) {
+    if (module.name != name) continue;
+    throw Unsupported(fmt::format("--backend {}: no module {}: {}", name,
+                                  module_path(name).string(), module.brings));
+  }
+  throw UsageError(
+      fmt::format("--backend: unknown backend '{}'; accepted: auto, {}, or a path to a module",
+                  name, fmt::join(available_backends(), ", ")));
+}
+
+}  // namespace
+
+std::string module_folder() {
+  Dl_info info{};
+  dladdr(reinterpret_cast<const void*>(&module_folder), &info);
+  std::error_code ignored;
+  const auto library = std::filesystem::canonical(info.dli_fname, ignored);
+  return (library.parent_path() / "ccl-tests").string();
+}
+
+std::vector<std::string> available_backends() {
+  std::vector<std::string> names;
+  for (const Known& module : known_modules) {
+    if (std::filesystem::exists(module_path(module.name))) names.emplace_back(module.name);
+  }
+  names.emplace_back("loopback");
+  return names;
+}
+
+BackendPtr open_backend(const std::string& name) {
+  if (name == "loopback") return std::make_shared<LoopbackBackend>();
+  if (name.find('/') != std::string::npos) {
+    if (!std::filesystem::exists(name)) throw UsageError("--backend: there is no file " + name);
+    return open_module(name);
+  }
+  if (name == "auto") {
+    if (const auto evidence = gpu_evidence()) {
+      throw Error(
+          *evidence +
+          ", but this version has no NCCL module; to test the CPU side, say --backend gloo");
+    }
+    return open_backend("gloo");
+  }
+  if (!std::filesystem::exists(module_path(name))) refuse(name);
+  return open_module(module_path(name));
+}
+
+}  // namespace ccl

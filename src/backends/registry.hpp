@@ -1,0 +1,26 @@
+// Finds the backend that --backend names: built in, or a module opened at run time.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "src/core/backend.hpp"
+
+namespace ccl {
+
+// A backend and the module that holds its code; modules stay open until the process ends.
+using BackendPtr = std::shared_ptr<const Backend>;
+
+// name: "auto", "loopback", a module's name ("gloo"), or a path to a module (contains '/'). Throws
+// Unsupported with what brings an absent one; Error where "auto" finds a GPU that this build cannot
+// use.
+BackendPtr open_backend(const std::string& name);
+
+// Names that --backend accepts here, for messages and --help.
+std::vector<std::string> available_backends();
+
+// Folder of the modules: ccl-tests/ beside the shared library that holds this code.
+std::string module_folder();
+
+}  // namespace ccl

@@ -1,0 +1,59 @@
+// The control plane of one process: its membership in the job, beside the library under test.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "src/bootstrap/launch.hpp"
+
+namespace ccl {
+
+// Why the job cannot go on, as every process learns it: "rank 5 on node7 (pid 4711) is gone", and
+// the exit code.
+struct Failure {
+  int code = 0;
+  std::string message;
+};
+
+struct JoinOptions {
+  int ranks_per_process =
+      1;  // the same in every process; rank = process * ranks_per_process + thread
+  double init_timeout_s = 120;
+  std::string version;  // must agree between processes
+};
+
+class Control {
+ public:
+  virtual ~Control() = default;  // says goodbye: leaving in order is not a death
+  virtual int process() const = 0;
+  virtual int processes() const = 0;
+
+  // All-gather between processes, in process order; called by one thread at a time. Throws Timeout
+  // naming the ranks and hosts that did not come, Error when the job has failed.
+  virtual std::vector<std::string> exchange(std::string_view bytes, double limit_s) = 0;
+
+  // Tells all other processes that this one failed, so that they end with `code` and `message` too.
+  // Once is enough.
+  virtual void abort(int code, std::string_view message) noexcept = 0;
+
+  // Blocks for at most limit_s until the control plane knows why the job failed (after a library
+  // error: the peer's death is usually noticed a moment later here). Empty code when nothing is
+  // known.
+  virtual Failure wait_failure(double limit_s) = 0;
+};
+
+// A job of this process only.
+std::unique_ptr<Control> alone();
+
+// Finds the job's other processes as `launch` says; every wait within init_timeout_s. on_failure is
+// called at most once, on a thread of the control plane, when another process is lost or aborts; it
+// may end this process. `log` takes lines for stderr (a stranger's garbage, ...). Throws Timeout
+// (missing ranks named), Error.
+std::unique_ptr<Control> join(const Launch& launch, const JoinOptions& options,
+                              std::function<void(const Failure&)> on_failure,
+                              std::function<void(std::string_view)> log);
+
+}  // namespace ccl

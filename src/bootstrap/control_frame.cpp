@@ -1,0 +1,160 @@
+#include "src/bootstrap/control_frame.hpp"
+
+#include <fmt/format.h>
+
+#include <cstring>
+
+#include "src/bootstrap/store_protocol.hpp"
+#include "src/core/error.hpp"
+
+namespace ccl {
+namespace {
+
+class Reader {
+ public:
+  explicit Reader(std::string_view bytes) : rest_(bytes) {}
+
+  template <class T>
+  T number() {
+    T value{};
+    const std::string_view bytes = take(sizeof(T));
+    std::memcpy(&value, bytes.data(), sizeof(T));
+    return value;
+  }
+  std::string blob() { return std::string(take(number<std::uint64_t>())); }
+  bool at_end() const { return rest_.empty(); }
+  void end() const {
+    if (!at_end()) throw Error("a control frame is longer than it should be");
+  }
+
+ private:
+  std::string_view take(std::uint64_t bytes) {
+    if (bytes > rest_.size()) throw Error("a control frame is shorter than it should be");
+    const std::string_view front = rest_.substr(0, bytes);
+    rest_.remove_prefix(bytes);
+    return front;
+  }
+  std::string_view rest_;
+};
+
+}  // namespace
+
+std::string ranks_name(int process, int ranks_per_process) {
+  if (ranks_per_process == 1) return fmt::format("rank {}", process);
+  const int first = process * ranks_per_process;
+  return fmt::format("ranks {}-{}", first, first + ranks_per_process - 1);
+}
+
+std::string Hello::ranks() const { return ranks_name(process, ranks_per_process); }
+std::string Hello::name() const { return fmt::format("{} on {} (pid {})", ranks(), host, pid); }
+
+std::string encode_frame(FrameType type, std::string_view payload) {
+  if (payload.size() > frame_limit) {
+    throw Error(fmt::format("{} bytes are too many for the control plane", payload.size()));
+  }
+  std::string out;
+  out.reserve(frame_header_bytes + payload.size());
+  put(out, static_cast<std::uint32_t>(payload.size()));
+  put(out, type);
+  out += payload;
+  return out;
+}
+
+std::string encode(const Hello& hello) {
+  std::string out;
+  put_blob(out, hello.token);
+  put_blob(out, hello.version);
+  put_blob(out, hello.host);
+  put(out, hello.process);
+  put(out, hello.processes);
+  put(out, hello.ranks_per_process);
+  put(out, hello.pid);
+  return encode_frame(FrameType::hello, out);
+}
+
+Hello decode_hello(std::string_view payload) {
+  Reader in(payload);
+  Hello hello;
+  hello.token = in.blob();
+  hello.version = in.blob();
+  hello.host = in.blob();
+  hello.process = in.number<int>();
+  hello.processes = in.number<int>();
+  hello.ranks_per_process = in.number<int>();
+  hello.pid = in.number<int>();
+  in.end();
+  return hello;
+}
+
+std::string encode(const Contribution& contribution) {
+  std::string out;
+  out.reserve(contribution.bytes.size() + 24);
+  put(out, contribution.round);
+  put(out, contribution.limit_s);
+  put_blob(out, contribution.bytes);
+  return encode_frame(FrameType::contribution, out);
+}
+
+Contribution decode_contribution(std::string_view payload) {
+  Reader in(payload);
+  Contribution contribution;
+  contribution.round = in.number<std::uint64_t>();
+  contribution.limit_s = in.number<double>();
+  contribution.bytes = in.blob();
+  in.end();
+  return contribution;
+}
+
+std::string encode(const Round& round) {
+  std::string out;
+  put(out, round.number);
+  out += pack(round.bytes);
+  return encode_frame(FrameType::round, out);
+}
+
+Round decode_round(std::string_view payload) {
+  Reader in(payload);
+  Round round;
+  round.number = in.number<std::uint64_t>();
+  round.bytes = unpack(payload.substr(sizeof(round.number)));
+  return round;
+}
+
+std::string encode(const Failure& failure) {
+  std::string out;
+  put(out, failure.code);
+  put_blob(out, failure.message);
+  return encode_frame(FrameType::failure, out);
+}
+
+Failure decode_failure(std::string_view payload) {
+  Reader in(payload);
+  Failure failure;
+  failure.code = in.number<int>();
+  failure.message = in.blob();
+  in.end();
+  return failure;
+}
+
+std::string pack(const std::vector<std::string>& blobs) {
+  std::size_t bytes = 0;
+  for (const std::string& blob : blobs) bytes += blob.size() + sizeof(std::uint64_t);
+  std::string out;
+  out.reserve(bytes);
+  for (const std::string& blob : blobs) put_blob(out, blob);
+  return out;
+}
+
+std::vector<std::string> unpack(std::string_view bytes) {
+  Reader in(bytes);
+  std::vector<std::string> blobs;
+  while (!in.at_end()) blobs.push_back(in.blob());
+  return blobs;
+}
+
+void throw_failure(const Failure& failure) {
+  if (failure.code == exit_code(Exit::timed_out)) throw Timeout(failure.message);
+  throw Error(failure.message, static_cast<Exit>(failure.code));
+}
+
+}  // namespace ccl

@@ -1,0 +1,79 @@
+// What the processes of a job say to the hub in process 0 and hear from it. On the wire: control_magic
+// once in each direction, then frames: payload length in 4 bytes, type in 1, payload.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "src/bootstrap/control.hpp"
+
+namespace ccl {
+
+inline constexpr std::string_view control_magic = "CCLCTL1\n";
+inline constexpr std::size_t frame_header_bytes = 5;
+inline constexpr std::size_t first_frame_limit = 4096;  // before the sender has proved to be ours
+inline constexpr std::size_t frame_limit = std::size_t{1} << 30;
+inline constexpr std::size_t contribution_limit = std::size_t{64} << 20;
+
+enum class FrameType : std::uint8_t {
+  hello = 1,     // process -> hub, first: Hello
+  accepted,      // hub -> process: the name of process 0
+  welcome,       // hub -> all: everyone is here
+  heartbeat,     // both ways
+  contribution,  // process -> hub: Contribution
+  round,         // hub -> all: Round
+  failure,       // process -> hub: abort; hub -> all, and in answer to an abort: Failure
+  goodbye,       // both ways; the hub also answers it
+};
+
+struct Frame {
+  FrameType type = FrameType::heartbeat;
+  std::string payload;
+};
+
+// Who a process is and which job it means to be in.
+struct Hello {
+  std::string token, version, host;
+  int process = 0, processes = 1, ranks_per_process = 1;
+  int pid = 0;
+
+  std::string ranks() const;  // "rank 5", "ranks 4-7"
+  std::string name() const;   // "rank 5 on node7 (pid 4711)"
+};
+std::string ranks_name(int process, int ranks_per_process);
+
+struct Contribution {
+  std::uint64_t round = 0;
+  double limit_s = 0;
+  std::string bytes;
+};
+
+struct Round {
+  std::uint64_t number = 0;
+  std::vector<std::string> bytes;  // in process order
+};
+
+// Header and payload.
+std::string encode_frame(FrameType type, std::string_view payload = {});
+std::string encode(const Hello& hello);
+std::string encode(const Contribution& contribution);
+std::string encode(const Round& round);
+std::string encode(const Failure& failure);
+
+// From a frame's payload; throw Error on anything malformed.
+Hello decode_hello(std::string_view payload);
+Contribution decode_contribution(std::string_view payload);
+Round decode_round(std::string_view payload);
+Failure decode_failure(std::string_view payload);
+
+// Blobs one behind the other; unpack throws Error on anything malformed.
+std::string pack(const std::vector<std::string>& blobs);
+std::vector<std::string> unpack(std::string_view bytes);
+
+// Timeout for code 5, otherwise Error with the failure's code.
+[[noreturn]] void throw_failure(const Failure& failure);
+
+}  // namespace ccl

@@ -1,0 +1,399 @@
+#include "src/bootstrap/control_hub.hpp"
+
+#include <fmt/format.h>
+
+#include <asio/executor_work_guard.hpp>
+#include <asio/local/connect_pair.hpp>
+#include <asio/local/stream_protocol.hpp>
+#include <asio/post.hpp>
+#include <asio/steady_timer.hpp>
+#include <condition_variable>
+#include <future>
+#include <mutex>
+#include <set>
+#include <thread>
+
+#include "src/bootstrap/control_connection.hpp"
+#include "src/bootstrap/hub_round.hpp"
+#include "src/bootstrap/net.hpp"
+#include "src/core/error.hpp"
+
+namespace ccl {
+namespace {
+
+struct Peer {
+  Peer(asio::io_context& io, ControlConnection::Socket socket, std::string from)
+      : connection(std::make_shared<ControlConnection>(std::move(socket))),
+        address(std::move(from)),
+        hello_timer(io) {}
+  bool here() const { return connection->open() && !left; }
+
+  std::shared_ptr<ControlConnection> connection;
+  std::string address;
+  asio::steady_timer hello_timer;
+  std::optional<Hello> hello;  // of a member
+  bool left = false;           // said goodbye
+  int silent = 0;              // heartbeats since the last sign of life
+};
+
+// "a, b, c and 5 more"
+std::string join_names(const std::vector<std::string>& names) {
+  constexpr std::size_t shown = 16;
+  std::string out;
+  for (std::size_t i = 0; i < names.size() && i < shown; ++i) {
+    out += (i == 0 ? "" : ", ") + names[i];
+  }
+  if (names.size() > shown) out += fmt::format(" and {} more", names.size() - shown);
+  return out;
+}
+
+// Why `hello` cannot be in the job of `self`; empty when it can.
+std::string disagreement(const Hello& self, const Hello& hello) {
+  if (hello.version != self.version) {
+    return fmt::format("{} runs version {}, {} runs version {}", self.name(), self.version,
+                       hello.name(), hello.version);
+  }
+  if (hello.processes != self.processes) {
+    return fmt::format("{} was started with WORLD_SIZE={}, {} with WORLD_SIZE={}", self.name(),
+                       self.processes, hello.name(), hello.processes);
+  }
+  if (hello.ranks_per_process != self.ranks_per_process) {
+    return fmt::format("{} has {} ranks in its process, {} has {}", self.name(),
+                       self.ranks_per_process, hello.name(), hello.ranks_per_process);
+  }
+  if (hello.process < 0 || hello.process >= self.processes) {
+    return fmt::format("{} is beyond WORLD_SIZE={}", hello.name(), self.processes);
+  }
+  return {};
+}
+
+std::string twice(const Hello& a, const Hello& b) {
+  return fmt::format("{} {} twice: on {} (pid {}) and on {} (pid {})", a.ranks(),
+                     a.ranks_per_process == 1 ? "exists" : "exist", a.host, a.pid, b.host, b.pid);
+}
+
+}  // namespace
+
+class ControlHub::Impl {
+ public:
+  explicit Impl(HubOptions options)
+      : options_(std::move(options)),
+        acceptor_(listen_on(io_, 0, {})),
+        port_(acceptor_.local_endpoint().port()),
+        members_(static_cast<std::size_t>(options_.self.processes)),
+        round_(options_.self.processes) {
+    accept();
+    at(init_timer_, deadline_in(options_.init_timeout_s), [this] { init_timeout(); });
+    heartbeat();
+    thread_ = std::thread([this] { io_.run(); });
+  }
+  ~Impl();
+
+  int port() const { return port_; }
+  int attach();
+  void wait_all_left(double limit_s) {
+    std::unique_lock lock(mutex_);
+    changed_.wait_for(lock, seconds_to_duration(limit_s), [this] { return here_ == 0; });
+  }
+
+ private:
+  void accept();
+  void add_peer(ControlConnection::Socket socket, std::string address);
+  void stranger(Peer& peer, const std::string& why);
+  void on_frame(Peer& peer, Frame& frame);
+  void on_member_frame(Peer& peer, Frame& frame);
+  void on_close(Peer& peer, const std::string& why);
+  void admit(Peer& peer, const Hello& hello);
+  void refuse(Peer& peer, const Failure& failure);
+  void contribute(Peer& peer, Contribution contribution);
+  void goodbye(Peer& peer);
+  void lose(Peer& peer, const std::string& how);
+  void fail(Failure failure, Peer* origin = nullptr);
+  void init_timeout();
+  void round_timeout();
+  void require_nobody_left();
+  void heartbeat();
+  void broadcast(std::string bytes);
+  void count();
+
+  template <class Action>
+  void at(asio::steady_timer& timer, Deadline deadline, Action action) {
+    timer.expires_at(deadline);
+    timer.async_wait([action](std::error_code error) {
+      if (!error) action();
+    });
+  }
+
+  HubOptions options_;
+  asio::io_context io_;
+  asio::executor_work_guard<asio::io_context::executor_type> work_{io_.get_executor()};
+  asio::ip::tcp::acceptor acceptor_;
+  int port_;
+  asio::steady_timer accept_pause_{io_}, init_timer_{io_}, heartbeat_timer_{io_}, round_timer_{io_};
+  std::set<std::shared_ptr<Peer>> peers_;
+  std::vector<Peer*> members_;  // by process
+  std::set<std::string> logged_;
+  bool welcomed_ = false, ending_ = false;
+  std::optional<Failure> failed_;
+  HubRound round_;
+
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  int here_ = 0;  // members that have neither left nor gone
+  std::thread thread_;
+};
+
+ControlHub::Impl::~Impl() {
+  asio::post(io_, [this] {
+    ending_ = true;
+    std::error_code ignored;
+    acceptor_.close(ignored);
+    for (const std::shared_ptr<Peer>& peer : peers_) {
+      if (peer->hello && peer->here()) peer->connection->send(encode_frame(FrameType::goodbye));
+      peer->connection->close_after_writes();
+    }
+    at(init_timer_, deadline_in(1), [this] { io_.stop(); });
+    accept_pause_.cancel();
+    heartbeat_timer_.cancel();
+    round_timer_.cancel();
+    bool writing = false;
+    for (const std::shared_ptr<Peer>& peer : peers_) writing |= peer->connection->open();
+    if (!writing) io_.stop();
+  });
+  thread_.join();
+}
+
+int ControlHub::Impl::attach() {
+  std::promise<int> result;
+  asio::post(io_, [this, &result] {
+    try {
+      asio::local::stream_protocol::socket mine(io_), theirs(io_);
+      asio::local::connect_pair(mine, theirs);
+      const int fd = theirs.release();
+      add_peer(ControlConnection::Socket(std::move(mine)), "this process");
+      result.set_value(fd);
+    } catch (...) {
+      result.set_exception(std::current_exception());
+    }
+  });
+  return result.get_future().get();
+}
+
+void ControlHub::Impl::accept() {
+  acceptor_.async_accept([this](std::error_code error, asio::ip::tcp::socket socket) {
+    if (ending_) return;
+    if (error) {  // out of descriptors: some will be given back
+      return at(accept_pause_, deadline_in(0.1), [this] { accept(); });
+    }
+    std::error_code gone;
+    const auto remote = socket.remote_endpoint(gone);
+    socket.set_option(asio::ip::tcp::no_delay(true), gone);
+    if (!gone) add_peer(std::move(socket), remote.address().to_string());
+    accept();
+  });
+}
+
+void ControlHub::Impl::add_peer(ControlConnection::Socket socket, std::string address) {
+  const auto peer = std::make_shared<Peer>(io_, std::move(socket), std::move(address));
+  Peer& p = *peer;
+  peers_.insert(peer);
+  at(p.hello_timer, deadline_in(options_.hello_limit_s),
+     [this, peer] { stranger(*peer, "it did not say who it is"); });
+  p.connection->start([this, &p](Frame& frame) { on_frame(p, frame); },
+                      [this, &p](const std::string& why) { on_close(p, why); });
+}
+
+// Whoever is not of this job: named once, then forgotten.
+void ControlHub::Impl::stranger(Peer& peer, const std::string& why) {
+  constexpr std::size_t most = 100;
+  if (logged_.size() < most && logged_.insert(peer.address).second) {
+    options_.log(fmt::format("a stranger at {} is ignored: {}", peer.address, why));
+  }
+  peer.hello_timer.cancel();
+  peer.connection->close();
+  asio::post(io_, [this, &peer] {
+    for (auto it = peers_.begin(); it != peers_.end(); ++it) {
+      if (it->get() == &peer) return void(peers_.erase(it));
+    }
+  });
+}
+
+void ControlHub::Impl::on_frame(Peer& peer, Frame& frame) {
+  peer.silent = 0;
+  try {
+    if (peer.hello) return on_member_frame(peer, frame);
+    if (frame.type != FrameType::hello) throw Error("it did not say who it is");
+    const Hello hello = decode_hello(frame.payload);
+    if (hello.token != options_.self.token) throw Error("it belongs to another job");
+    admit(peer, hello);
+  } catch (const Error& error) {
+    if (peer.hello) return lose(peer, fmt::format("sent nonsense: {}", error.what()));
+    stranger(peer, error.what());
+  }
+}
+
+void ControlHub::Impl::admit(Peer& peer, const Hello& hello) {
+  peer.hello_timer.cancel();
+  if (failed_) return refuse(peer, *failed_);
+  std::string why = disagreement(options_.self, hello);
+  Peer* const other =
+      why.empty() ? members_[static_cast<std::size_t>(hello.process)] : nullptr;
+  if (other != nullptr) why = twice(*other->hello, hello);
+  if (!why.empty()) {
+    const Failure failure{exit_code(Exit::failed), why};
+    refuse(peer, failure);
+    if (!welcomed_) fail(failure);
+    return;
+  }
+  peer.hello = hello;
+  peer.connection->trust();
+  members_[static_cast<std::size_t>(hello.process)] = &peer;
+  peer.connection->send(encode_frame(FrameType::accepted, options_.self.name()));
+  count();
+  for (const Peer* member : members_) {
+    if (member == nullptr) return;
+  }
+  welcomed_ = true;
+  init_timer_.cancel();
+  broadcast(encode_frame(FrameType::welcome));
+}
+
+void ControlHub::Impl::refuse(Peer& peer, const Failure& failure) {
+  peer.connection->send(encode_frame(FrameType::accepted, options_.self.name()));
+  peer.connection->send(encode(failure));
+  peer.connection->close_after_writes();
+}
+
+void ControlHub::Impl::on_member_frame(Peer& peer, Frame& frame) {
+  switch (frame.type) {
+    case FrameType::heartbeat: return;
+    case FrameType::contribution: return contribute(peer, decode_contribution(frame.payload));
+    case FrameType::failure: return fail(decode_failure(frame.payload), &peer);
+    case FrameType::goodbye: return goodbye(peer);
+    case FrameType::hello:
+    case FrameType::accepted:
+    case FrameType::welcome:
+    case FrameType::round: break;
+  }
+  throw Error("an unexpected frame");
+}
+
+void ControlHub::Impl::contribute(Peer& peer, Contribution contribution) {
+  if (failed_) return;
+  if (!welcomed_ || !round_.add(peer.hello->process, std::move(contribution))) {
+    throw Error("an exchange out of turn");
+  }
+  if (!round_.complete()) {
+    at(round_timer_, round_.deadline(), [this] { round_timeout(); });
+    return require_nobody_left();
+  }
+  round_timer_.cancel();
+  broadcast(encode(round_.take()));
+}
+
+// An exchange that somebody has left for good will never complete.
+void ControlHub::Impl::require_nobody_left() {
+  for (const Peer* member : members_) {
+    if (member != nullptr && member->left && round_.under_way() &&
+        !round_.has(member->hello->process)) {
+      return fail({exit_code(Exit::failed),
+                   member->hello->name() + " has left while others wait for it"});
+    }
+  }
+}
+
+void ControlHub::Impl::goodbye(Peer& peer) {
+  if (!welcomed_) return lose(peer, "left before all had come");
+  peer.left = true;
+  peer.connection->send(encode_frame(FrameType::goodbye));
+  count();
+  require_nobody_left();
+}
+
+void ControlHub::Impl::on_close(Peer& peer, const std::string& why) {
+  if (!peer.hello) return stranger(peer, why);
+  if (peer.left) return count();
+  lose(peer, "is gone");
+}
+
+void ControlHub::Impl::lose(Peer& peer, const std::string& how) {
+  const std::string ranks_are = options_.self.ranks_per_process == 1 ? how : "";
+  peer.connection->close();
+  count();
+  fail({exit_code(Exit::failed), fmt::format("{} {}", peer.hello->name(), how)});
+}
+
+// The first failure is the job's. Whoever reported it hears it last: then all others have.
+void ControlHub::Impl::fail(Failure failure, Peer* origin) {
+  if (!failed_) {
+    failed_ = std::move(failure);
+    init_timer_.cancel();
+    round_timer_.cancel();
+    const auto bytes = std::make_shared<const std::string>(encode(*failed_));
+    for (const Peer* member : members_) {
+      if (member != nullptr && member != origin && member->here()) member->connection->send(bytes);
+    }
+  }
+  if (origin != nullptr) origin->connection->send(encode(*failed_));
+}
+
+void ControlHub::Impl::init_timeout() {
+  if (welcomed_) return;
+  std::vector<std::string> here, missing;
+  for (int p = 0; p < options_.self.processes; ++p) {
+    const Peer* const member = members_[static_cast<std::size_t>(p)];
+    if (member != nullptr) {
+      here.push_back(member->hello->name());
+    } else {
+      missing.push_back(ranks_name(p, options_.self.ranks_per_process));
+    }
+  }
+  fail({exit_code(Exit::timed_out),
+        fmt::format("{} of {} processes did not come within {:g} s: {}; here: {}", missing.size(),
+                    members_.size(), options_.init_timeout_s, join_names(missing),
+                    join_names(here))});
+}
+
+void ControlHub::Impl::round_timeout() {
+  if (!round_.under_way()) return;
+  std::vector<std::string> missing;
+  for (const Peer* member : members_) {
+    if (!round_.has(member->hello->process)) missing.push_back(member->hello->name());
+  }
+  fail({exit_code(Exit::timed_out),
+        fmt::format("did not come to an exchange in time: {}", join_names(missing))});
+}
+
+void ControlHub::Impl::heartbeat() {
+  at(heartbeat_timer_, deadline_in(options_.heartbeat_s), [this] {
+    for (Peer* member : members_) {
+      if (member == nullptr || !member->here()) continue;
+      member->connection->send(encode_frame(FrameType::heartbeat));
+      if (++member->silent > options_.silent_heartbeats) lose(*member, "is gone (silent)");
+    }
+    heartbeat();
+  });
+}
+
+void ControlHub::Impl::broadcast(std::string bytes) {
+  const auto shared = std::make_shared<const std::string>(std::move(bytes));
+  for (const Peer* member : members_) {
+    if (member != nullptr && member->here()) member->connection->send(shared);
+  }
+}
+
+void ControlHub::Impl::count() {
+  int here = 0;
+  for (const Peer* member : members_) here += member != nullptr && member->here() ? 1 : 0;
+  const std::lock_guard lock(mutex_);
+  here_ = here;
+  changed_.notify_all();
+}
+
+ControlHub::ControlHub(HubOptions options) : impl_(std::make_unique<Impl>(std::move(options))) {}
+ControlHub::~ControlHub() = default;
+int ControlHub::port() const { return impl_->port(); }
+int ControlHub::attach() { return impl_->attach(); }
+void ControlHub::wait_all_left(double limit_s) { impl_->wait_all_left(limit_s); }
+
+}  // namespace ccl

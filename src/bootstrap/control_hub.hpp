@@ -1,0 +1,44 @@
+// The middle of the control plane, in process 0: knows every process of the job, carries exchanges,
+// and names whoever is missing, gone or not what the others are.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "src/bootstrap/control_frame.hpp"
+
+namespace ccl {
+
+struct HubOptions {
+  Hello self;  // process 0: the token, version, sizes that all must have
+  double init_timeout_s = 120;
+  double heartbeat_s = 10;
+  int silent_heartbeats = 6;  // so many without a sign of life: the process is gone
+  double hello_limit_s = 10;  // a connection that has not said who it is by then is closed
+  std::function<void(std::string_view)> log;
+};
+
+// Runs on a thread of its own from construction on. Throws std::system_error.
+class ControlHub {
+ public:
+  explicit ControlHub(HubOptions options);
+  ~ControlHub();  // says goodbye to whoever is still there
+  ControlHub(const ControlHub&) = delete;
+  ControlHub& operator=(const ControlHub&) = delete;
+
+  int port() const;
+
+  // A connection for process 0 itself, which needs no network: the descriptor of its end.
+  int attach();
+
+  // Until every process has left or is gone, at most limit_s.
+  void wait_all_left(double limit_s);
+
+ private:
+  class Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace ccl

@@ -1,0 +1,45 @@
+// Asio sockets with deadlines, for threads that may block. Only for .cpp files: includes Asio.
+#pragma once
+
+#include <asio/io_context.hpp>
+#include <asio/ip/tcp.hpp>
+#include <optional>
+#include <string>
+#include <system_error>
+
+#include "src/bootstrap/deadline.hpp"
+
+namespace ccl {
+
+std::string this_host();
+
+// "10.0.0.7:29500", "[fe80::1]:29500"
+std::string address_text(const std::string& host, int port);
+
+// Listens on one address, or on all interfaces (IPv4 and IPv6 where the machine has it) when
+// `address` is empty. Port 0: any. Throws std::system_error.
+asio::ip::tcp::acceptor listen_on(asio::io_context& io, int port, const std::string& address);
+
+// Connects to the first address of `host` that answers. One attempt; throws std::system_error
+// (asio::error::timed_out at the deadline). `io` must have no other work.
+asio::ip::tcp::socket connect_once(asio::io_context& io, const std::string& host, int port,
+                                   Deadline deadline);
+
+// Runs one asynchronous operation of `io` until it ends; at the deadline calls cancel(), which must
+// make it end, and returns asio::error::timed_out.
+template <class Start, class Cancel>
+std::error_code run_operation(asio::io_context& io, Deadline deadline, Start start, Cancel cancel) {
+  std::optional<std::error_code> result;
+  io.restart();
+  start([&result](std::error_code error, const auto&...) { result = error; });
+  while (!result && io.run_one_until(deadline) != 0) {
+  }
+  if (result) return *result;
+  cancel();
+  io.restart();
+  io.run();
+  if (result && !*result) return {};  // it ended at the last moment
+  return asio::error::timed_out;
+}
+
+}  // namespace ccl

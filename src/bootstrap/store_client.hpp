@@ -1,0 +1,37 @@
+// A client of a TCPStore: torchrun's, PyTorch's, or StoreServer.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "src/bootstrap/deadline.hpp"
+
+namespace ccl {
+
+// Keys are sent as PyTorch sends them, with "/" before them. Every function blocks until the
+// deadline at most and throws Timeout then, Error when the connection is lost. Not thread-safe.
+class StoreClient {
+ public:
+  // Tries again, names' resolution included, until the deadline.
+  StoreClient(const std::string& host, int port, Deadline deadline);
+  ~StoreClient();
+  StoreClient(const StoreClient&) = delete;
+  StoreClient& operator=(const StoreClient&) = delete;
+
+  void set(std::string_view key, std::string_view value, Deadline deadline);
+  std::string get(std::string_view key, Deadline deadline);  // waits until the key exists
+  std::int64_t add(std::string_view key, std::int64_t amount, Deadline deadline);
+  bool remove(std::string_view key, Deadline deadline);
+
+  // This machine's address, as the store's host sees it.
+  std::string local_address() const;
+  bool local_address_is_loopback() const;
+
+ private:
+  struct Connection;
+  std::unique_ptr<Connection> connection_;
+};
+
+}  // namespace ccl

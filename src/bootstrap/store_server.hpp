@@ -1,0 +1,27 @@
+// A TCPStore server, so that the job's own store and torchrun's are one and the same to a client.
+#pragma once
+
+#include <memory>
+#include <string>
+
+namespace ccl {
+
+// Serves on a thread of its own until destroyed. Speaks VALIDATE, SET, COMPARE_SET, GET, ADD,
+// CHECK, WAIT, GETNUMKEYS, DELETE_KEY, APPEND, CANCEL_WAIT and PING; whoever sends anything else is
+// disconnected.
+class StoreServer {
+ public:
+  // Port 0: any. Address empty: all interfaces, IPv4 and IPv6. Throws std::system_error (the port
+  // is taken, ...).
+  explicit StoreServer(int port, const std::string& address = {});
+  ~StoreServer();
+  StoreServer(const StoreServer&) = delete;
+  StoreServer& operator=(const StoreServer&) = delete;
+  int port() const;
+
+ private:
+  class Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace ccl

@@ -1,0 +1,31 @@
+// Ranks as threads: they share their process's connection to the control plane.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "src/bootstrap/control.hpp"
+#include "src/core/bootstrap.hpp"
+
+namespace ccl {
+
+// One Bootstrap per rank of this process; `control` must outlive them. Rank = process * threads +
+// thread. Each object is used by one thread; exchange completes when all threads of all processes
+// have called it. abort_all makes waiting exchanges of this process throw.
+class ThreadRanks {
+ public:
+  ThreadRanks(Control& control, int threads);
+  ~ThreadRanks();
+  ThreadRanks(const ThreadRanks&) = delete;
+  ThreadRanks& operator=(const ThreadRanks&) = delete;
+  Bootstrap& rank(int thread);
+  void abort(const std::string& why) noexcept;
+
+ private:
+  struct Meeting;
+  class Rank;
+  std::unique_ptr<Meeting> meeting_;
+  std::vector<std::unique_ptr<Bootstrap>> ranks_;
+};
+
+}  // namespace ccl

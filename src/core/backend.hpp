@@ -1,0 +1,46 @@
+// A library under test as the harness sees it, and the one symbol that a module exports.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "src/core/bootstrap.hpp"
+#include "src/core/communicator.hpp"
+
+namespace ccl {
+
+// What the user chose for the backend.
+struct BackendOptions {
+  std::string interface;  // --interface; empty: the library chooses
+  std::string transport;  // --transport; empty: the library's default
+  std::string
+      gloo_algorithm;  // --gloo-algorithm ring|bcube|halving_doubling; empty: the library's default
+  double init_timeout_s = 120;
+};
+
+class Backend {
+ public:
+  virtual ~Backend() = default;
+  virtual std::string_view name() const = 0;
+  virtual std::string version() const = 0;  // of the library under test
+  virtual std::string library() const = 0;  // file it was loaded from; empty when built in
+  // File descriptors that one rank needs; the harness raises RLIMIT_NOFILE or says how many are
+  // missing.
+  virtual std::size_t files_per_rank(int ranks) const = 0;
+  // Memory that the library may allocate for one operation, as a multiple of the larger buffer, per
+  // rank.
+  virtual double scratch_factor(int /*ranks*/) const { return 1; }
+  // Collective over bootstrap's ranks. Throws Error, Timeout, Unsupported (an unknown transport,
+  // ...).
+  virtual std::unique_ptr<Communicator> connect(Bootstrap& bootstrap,
+                                                const BackendOptions& options) const = 0;
+};
+
+// A module is a shared object that exports these two with C linkage: ccl_module_abi() ==
+// module_abi, and ccl_module_backend(), whose result lives as long as the module stays open.
+inline constexpr int module_abi = 1;
+using ModuleAbi = int (*)();
+using ModuleBackend = const Backend* (*)();
+
+}  // namespace ccl

@@ -1,0 +1,80 @@
+// A collective as data: everything that the harness needs to know about one program.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "src/core/communicator.hpp"
+#include "src/core/types.hpp"
+
+namespace ccl {
+
+// What the user can set that changes what a collective means (not how it is run or measured).
+struct SpecOptions {
+  double alltoallv_spread =
+      1.0;  // NCCL_TESTS_ALLTOALLV_SPREAD, 0 (equal blocks) .. 1 (blocks grow with the distance)
+  std::vector<std::vector<std::size_t>>
+      alltoallv_bytes;  // NCCL_TESTS_ALLTOALLV_MATRIX_FILE x _SCALE; [from][to]
+};
+
+// All that a spec may depend on. count: elements that the requested size gives, before any division
+// over ranks.
+struct Shape {
+  std::size_t count;
+  std::size_t type_bytes;
+  Place place;
+  const SpecOptions& options;
+};
+
+// The in-place form: the call's buffers lie in one buffer, at these element offsets.
+struct InPlace {
+  std::size_t send, recv;
+};
+
+// One rank's call, in elements.
+struct Layout {
+  std::size_t send = 0;          // elements this rank's call reads
+  std::size_t recv = 0;          // elements this rank's call is entitled to write
+  std::size_t call_count = 0;    // Call::count
+  std::size_t column_count = 0;  // the table's "count" column
+  std::size_t wire_bytes = 0;    // what algbw divides by the time; the same on every rank
+  std::optional<InPlace> in_place;
+};
+
+// "Elements [out, out + count) of my receive buffer equal rank `from`'s input at [at, at + count),
+// or the reduction over all ranks of their inputs there." A strided run of blocks: block b adds b *
+// out_stride and b * at_stride.
+struct Segment {
+  static constexpr int all_ranks = -1;
+  std::size_t out = 0, count = 0;
+  int from = all_ranks;
+  std::size_t at = 0;
+  std::size_t blocks = 1, out_stride = 0, at_stride = 0;
+};
+
+// Counts of a vector collective, in elements, one entry per rank.
+struct Counts {
+  std::vector<std::size_t> send_counts, send_offsets, recv_counts, recv_offsets;
+};
+
+struct Collective {
+  std::string_view name;  // program name without _perf
+  bool reduces = false;   // sweeps --op
+  bool rooted = false;    // sweeps --root
+  bool splits = false;    // the size is divided over the ranks, each part rounded down to 16 bytes
+  bool synchronizes =
+      false;  // moves no data: verified by time (nobody leaves before the last has entered)
+  std::optional<std::string> (*unsupported)(const Shape&) =
+      nullptr;  // why this shape cannot be run
+  Layout (*layout)(const Shape&) = nullptr;
+  std::vector<Segment> (*expected)(const Shape&) =
+      nullptr;                                   // elements that no segment names are unspecified
+  double (*bus_factor)(const Shape&) = nullptr;  // busbw / algbw
+  Counts (*counts)(const Shape&) = nullptr;      // only vector collectives
+  void (*run)(Communicator&, const Call&) = nullptr;
+};
+
+}  // namespace ccl

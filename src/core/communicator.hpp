@@ -1,0 +1,99 @@
+// One rank's membership in a group, in the library under test.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "src/core/error.hpp"
+#include "src/core/types.hpp"
+
+namespace ccl {
+
+// Where a rank stands. group: number of the process group that this rank's operation runs in (0:
+// all ranks).
+struct Place {
+  int rank = 0;
+  int ranks = 1;
+  int root = 0;
+  int group = 0;
+};
+
+// One operation of one rank. Counts and offsets are in elements of `type`. What `count` means is
+// each operation's: all_reduce, reduce, broadcast, send, recv: elements of the buffer; all_gather,
+// gather, scatter, reduce_scatter, alltoall: elements per rank (one block). The four spans belong
+// to alltoallv and have one entry per rank.
+struct Call {
+  const void* send = nullptr;
+  void* recv = nullptr;
+  std::size_t count = 0;
+  DataType type = DataType::float32;
+  ReduceOp op = ReduceOp::sum;
+  Place place;
+  std::span<const std::size_t> send_counts, send_offsets, recv_counts, recv_offsets;
+  int peer = -1;  // of send and recv
+};
+
+// All operations but send and recv are collective. They may return before the data has moved:
+// wait() completes them. In place is what MPI and NCCL mean by it: all_reduce, reduce, broadcast:
+// send == recv; all_gather, gather: send is recv + rank * count; reduce_scatter, scatter: recv is
+// send + rank * count. What a backend does not implement throws Unsupported; a failing library or
+// peer throws Error, a reached limit Timeout.
+class Communicator {
+ public:
+  virtual ~Communicator() = default;
+
+  virtual void all_reduce(const Call& call) { missing(call, "all_reduce"); }
+  virtual void reduce(const Call& call) {
+    missing(call, "reduce");
+  }  // recv of other ranks than root: unspecified
+  virtual void broadcast(const Call& call) { missing(call, "broadcast"); }
+  virtual void all_gather(const Call& call) { missing(call, "all_gather"); }
+  virtual void reduce_scatter(const Call& call) { missing(call, "reduce_scatter"); }
+  virtual void alltoall(const Call& call) { missing(call, "alltoall"); }
+  virtual void alltoallv(const Call& call) { missing(call, "alltoallv"); }
+  virtual void gather(const Call& call) { missing(call, "gather"); }
+  virtual void scatter(const Call& call) { missing(call, "scatter"); }
+  virtual void barrier(const Call& call) { missing(call, "barrier"); }
+
+  // Point to point: `count` elements to or from rank `peer`, which may be this rank. Between
+  // begin_group and end_group they are posted together, so that a ring of send + recv cannot
+  // deadlock; outside each stands alone.
+  virtual void send(const Call& call) { missing(call, "send"); }
+  virtual void recv(const Call& call) { missing(call, "recv"); }
+  virtual void begin_group() {}
+  virtual void end_group() {}
+
+  // Completes everything this rank has issued.
+  virtual void wait() = 0;
+
+  // Seconds of the clock that measures this communicator: CLOCK_MONOTONIC, or a simulator's.
+  virtual double now() const {
+    const auto since = std::chrono::steady_clock::now().time_since_epoch();
+    return std::chrono::duration<double>(since).count();
+  }
+
+  // Makes operations that are under way on other threads of this process fail soon. Not collective.
+  virtual void abort() noexcept = 0;
+
+  // True when `op` on `type` is composed by this backend from other operations inside the clock
+  // (avg = sum, then divide); such rows are marked in the files.
+  virtual bool emulated(ReduceOp /*op*/, DataType /*type*/) const { return false; }
+
+  // Comment lines of the run's header: transport, algorithms that are the suite's own, ... One line
+  // each, without '#'.
+  virtual std::string description() const { return {}; }
+
+  // Limit of one wait, for an operation that moves `bytes`: limit_s + bytes / (1 MB/s). 0 turns
+  // limits off.
+  virtual void set_time_limit(double limit_s) = 0;
+
+ private:
+  [[noreturn]] static void missing(const Call& /*call*/, std::string_view operation) {
+    throw Unsupported("this backend has no " + std::string(operation));
+  }
+};
+
+}  // namespace ccl

@@ -1,0 +1,41 @@
+// Host memory: buffers, and how much of it this process's ranks may take.
+#pragma once
+
+#include <cstddef>
+#include <string>
+
+namespace ccl {
+
+// Page-aligned zeroed memory, given back on destruction. Pages cost nothing until they are touched.
+// Throws Error.
+class HostBuffer {
+ public:
+  HostBuffer() = default;
+  explicit HostBuffer(std::size_t bytes);
+  ~HostBuffer();
+  HostBuffer(HostBuffer&& other) noexcept;
+  HostBuffer& operator=(HostBuffer&& other) noexcept;
+  HostBuffer(const HostBuffer&) = delete;
+  HostBuffer& operator=(const HostBuffer&) = delete;
+  std::byte* data() const { return data_; }
+  std::size_t size() const { return size_; }
+
+ private:
+  std::byte* data_ = nullptr;
+  std::size_t size_ = 0;
+};
+
+// Bytes that this host can still give to the job: the smaller of MemAvailable and what the cgroups
+// above this process leave. `root`: where /proc and /sys are, for tests.
+std::size_t available_memory(const std::string& root = "");
+
+std::string cpu_model(const std::string& root = "");
+
+// CPUs that this process may run on, as the kernel lists them: "0-3,8".
+std::string allowed_cpus(const std::string& root = "");
+
+// Identity of the running kernel: equal on two ranks exactly when they are on one machine and so
+// share CLOCK_MONOTONIC.
+std::string machine_id(const std::string& root = "");
+
+}  // namespace ccl

@@ -1,0 +1,270 @@
+#include "src/options.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <limits>
+#include <utility>
+
+#include "src/alltoallv_options.hpp"
+#include "src/values.hpp"
+
+namespace ccl {
+namespace {
+
+using Set = std::function<void(const std::string&)>;
+
+// Declares options on CLI11; every error names the flag and is one line.
+class Declarations {
+ public:
+  Declarations(CLI::App& app, Options& options) : app_(app), o_(options) {}
+
+  CLI::Option* add(const std::string& names, const std::string& value, const std::string& help,
+                   const Set& set) {
+    const std::string flag = names.substr(0, names.find(','));
+    const auto call = [flag, set](const std::vector<std::string>& texts) {
+      for (const std::string& text : texts) {
+        try {
+          set(text);
+        } catch (const UsageError& e) {
+          throw UsageError(flag + ": " + e.what());
+        }
+      }
+      return true;
+    };
+    CLI::Option* const option = app_.add_option(names, call, help);
+    option->type_name(value)->expected(1)->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+    return option;
+  }
+
+  void integer(const std::string& names, int& target, int lowest, int highest,
+               const std::string& help) {
+    add(names, "N", fmt::format("{} [{}]", help, target),
+        [&target, lowest, highest](const std::string& t) {
+          target = parse_int(t, lowest, highest);
+        });
+  }
+  void flag01(const std::string& names, bool& target, const std::string& help) {
+    add(names, "0|1", help, [&target](const std::string& t) { target = parse_int(t, 0, 1) == 1; });
+  }
+  void size(const std::string& names, std::size_t& target, const std::string& help) {
+    add(names, "SIZE", help, [&target](const std::string& t) { target = parse_size(t); });
+  }
+  void seconds(const std::string& names, double& target, const std::string& help) {
+    add(names, "SECONDS", fmt::format("{} [{}]", help, target),
+        [&target](const std::string& t) { target = parse_number(t, 0); });
+  }
+
+  // nccl-tests flags that need a GPU: 0 (off) is fine, anything else is refused once the device is
+  // known to be a CPU.
+  void gpu_only(const std::string& names, const std::string& help, const std::string& off = "0") {
+    const std::string flag = names.substr(0, names.find(','));
+    add(names, "N", help + " (GPU only)", [this, flag, off](const std::string& t) {
+      parse_int(t, -1, std::numeric_limits<int>::max());
+      if (t != off) o_.refused.push_back(flag);
+    });
+  }
+
+ private:
+  CLI::App& app_;
+  Options& o_;
+};
+
+constexpr int max_int = std::numeric_limits<int>::max();
+
+void declare_ranks(Declarations& d, Options& o) {
+  d.add("-t,--nthreads", "N",
+        "ranks on threads of this process [the whole machine: 2 to 4 by its cores]",
+        [&](const std::string& t) { o.threads = parse_int(t, 1, 4096); });
+  d.add("-g,--ngpus", "N", "ranks per thread; on CPU more threads [1]",
+        [&](const std::string& t) { o.ranks_per_thread = parse_int(t, 1, 4096); });
+  d.integer("--np", o.local_processes, 1, 4096, "start N local processes as ranks");
+  d.flag01("-p,--parallel_init", o.parallel_init,
+           "threads initialise at the same time [0; on CPU always]");
+  d.add("--backend", "NAME", "auto, gloo, loopback, or the path of a module [auto]",
+        [&](const std::string& t) { o.backend = t; });
+  d.add("--interface", "NAME", "network interface for the library under test",
+        [&](const std::string& t) { o.backend_options.interface = t; });
+  d.add("--transport", "NAME", "Gloo: tcp or ibverbs [tcp]", [&](const std::string& t) {
+    o.backend_options.transport = parse_choice(t, {"tcp", "ibverbs"});
+  });
+  d.add("--gloo-algorithm", "NAME", "all_reduce: ring, bcube or halving_doubling [Gloo's choice]",
+        [&](const std::string& t) {
+          o.backend_options.gloo_algorithm = parse_choice(t, {"ring", "bcube", "halving_doubling"});
+        });
+  d.seconds("--init-timeout", o.init_timeout_s, "limit of every wait while starting");
+}
+
+void declare_sizes(Declarations& d, Options& o) {
+  d.size("-b,--minbytes", o.min_bytes, "smallest size [32M]");
+  d.size("-e,--maxbytes", o.max_bytes, "largest size [32M]");
+  d.add("-i,--stepbytes", "SIZE", "additive step [1M, when -f 1]", [&](const std::string& t) {
+    o.step_bytes = parse_size(t);
+    if (o.step_bytes == 0) throw UsageError("0 would never end; accepted: 1 and above");
+  });
+  d.integer("-f,--stepfactor", o.step_factor, 1, max_int,
+            "multiplicative step; 1: off; with neither -i nor -f sizes double");
+  d.add("--sizes", "LIST", "exactly these sizes, for example 8,1K,3M", [&](const std::string& t) {
+    o.sizes.clear();
+    for (const std::string& item : split_list(t)) o.sizes.push_back(parse_size(item));
+  });
+  d.add("-u,--unalign", "N", "shift both buffers by N elements [0]", [&](const std::string& t) {
+    o.unalign = static_cast<std::size_t>(parse_int(t, 0, 1 << 20));
+  });
+}
+
+void declare_measurement(Declarations& d, Options& o) {
+  d.integer("-n,--iters", o.iterations, 0, max_int, "timed iterations; 0: check only");
+  d.integer("-m,--agg_iters", o.aggregate, 1, 1 << 20, "operations per iteration");
+  d.integer("-w,--warmup_iters", o.warmup, 0, max_int, "untimed iterations per row");
+  d.integer("-N,--run_cycles", o.cycles, 0, max_int, "runs of the whole sweep; 0: until stopped");
+  d.integer("-c,--check", o.check, 0, max_int, "checked calls before timing; 0: check nothing");
+  d.integer("-a,--average", o.average, 0, 3, "time over ranks: 0 rank 0, 1 average, 2 min, 3 max");
+  d.integer("-z,--blocking", o.blocking, 0, 3,
+            "1 wait and barrier after each operation, 2 wait, 3 barrier outside the time");
+  d.flag01("-C,--report_cputime", o.cpu_time,
+           "report the time until the last operation was issued [0]");
+  d.seconds("-T,--timeout", o.timeout_s, "limit of one wait, beside 1 s per MB it moves; 0: none");
+  d.seconds("--row-time", o.row_time_s,
+            "fewer iterations when a row's would take longer; 0: never");
+  d.add("--seed", "N", "of the data patterns [1]", [&](const std::string& t) {
+    o.seed = static_cast<std::uint64_t>(parse_int(t, 0, max_int));
+  });
+}
+
+void declare_what(Declarations& d, Options& o) {
+  d.add("-o,--op", "LIST", "sum prod max min avg mulsum, a comma list, or all [sum]",
+        [&](const std::string& t) { o.ops = parse_ops(t); });
+  d.add("-d,--datatype", "LIST",
+        "int8 uint8 int32 uint32 int64 uint64 half float double bfloat16 f8e4m3 f8e5m2, a comma "
+        "list, or all [float]",
+        [&](const std::string& t) { o.types = parse_types(t); });
+  d.add("-r,--root", "LIST", "root rank, a comma list, or all [0]", [&](const std::string& t) {
+    o.all_roots = t == "all" || t == "-1";
+    o.roots.clear();
+    for (const std::string& item : split_list(o.all_roots ? "0" : t))
+      o.roots.push_back(parse_int(item, 0, max_int));
+  });
+}
+
+void declare_output(Declarations& d, Options& o) {
+  d.add("-J,--output_file", "FILE", "also write FILE: .jsonl, .json (nccl-tests' schema) or .csv",
+        [&](const std::string& t) { o.output_file = t; });
+  d.flag01("-S,--report_timestamps", o.timestamps, "date and time behind each row [0]");
+  d.add("--heartbeat", "FILE", "write the 10 s heartbeat there instead of stderr",
+        [&](const std::string& t) { o.heartbeat_file = t; });
+  d.add("--min-busbw", "SIZE:GB/s", "exit 6 when a row of SIZE is slower; repeatable",
+        [&](const std::string& t) { o.min_busbw.push_back(parse_limit(t, "GB/s")); });
+  d.add("--max-time", "SIZE:us", "exit 6 when a row of SIZE takes longer; repeatable",
+        [&](const std::string& t) { o.max_time.push_back(parse_limit(t, "us")); });
+}
+
+void declare_gpu_flags(Declarations& d) {
+  d.gpu_only("-G,--cudagraph", "launch a captured graph N times");
+  d.gpu_only("-y,--stream_null", "use the NULL stream");
+  d.gpu_only("-R,--local_register", "register buffers");
+  d.gpu_only("-x,--cta_policy", "CTA policy", "-1");
+  d.gpu_only("-D,--device_implementation", "device-side implementation");
+  d.gpu_only("-V,--device_cta_count", "CTAs of the device-side implementation", "16");
+  d.gpu_only("-M,--memory", "GPU memory report");
+  d.gpu_only("-I,--per_iter_timing", "event timing of every iteration");
+  d.gpu_only("-K,--per_iter_skip", "iterations left out of the -I summary");
+}
+
+void read_environment(Options& o, const GetVariable& environment) {
+  const auto number = [&](const char* variable, double lowest) -> std::optional<double> {
+    const auto text = environment(variable);
+    if (!text) return std::nullopt;
+    try {
+      return parse_number(*text, lowest);
+    } catch (const UsageError& e) {
+      throw UsageError(std::string(variable) + ": " + e.what());
+    }
+  };
+  o.min_average_busbw = number("NCCL_TESTS_MIN_BW", 0);
+  o.spec = read_alltoallv_options(environment);
+}
+
+void check_combinations(Options& o, const CLI::App& app) {
+  const bool steps_given = app.count("-i") + app.count("-f") > 0;
+  if (!steps_given) o.step_factor = 2;
+  if (!o.sizes.empty() && (app.count("-b") + app.count("-e") > 0 || steps_given)) {
+    throw UsageError("--sizes: stands instead of -b, -e, -i and -f; accepted: one or the other");
+  }
+  if (o.sizes.empty() && o.min_bytes > o.max_bytes) {
+    throw UsageError(
+        fmt::format("-b: {} is more than -e {}; accepted: -b up to -e", o.min_bytes, o.max_bytes));
+  }
+  if (o.sizes.empty() && o.min_bytes == 0 && o.max_bytes > 0 && o.step_factor > 1) {
+    throw UsageError("-b: 0 cannot be multiplied; accepted: with -i SIZE, or 1 and above");
+  }
+  if (o.local_processes > 0 && (o.threads || o.ranks_per_thread) && o.ranks_per_process() > 4096) {
+    throw UsageError("--np: too many ranks; accepted: up to 4096 per process");
+  }
+}
+
+std::string version_text() { return "ccl-tests " CCL_VERSION "\n"; }
+
+}  // namespace
+
+Parsed parse_options(const Collective& collective, const std::vector<std::string>& arguments,
+                     const GetVariable& environment) {
+  Parsed parsed;
+  Options& o = parsed.options;
+  CLI::App app(fmt::format("Tests and times {}: verified results, algorithm and bus bandwidth.",
+                           collective.name),
+               fmt::format("{}_perf", collective.name));
+  app.get_formatter()->column_width(34);
+  bool version = false;
+  Declarations d(app, o);
+  declare_sizes(d, o);
+  declare_what(d, o);
+  declare_measurement(d, o);
+  declare_ranks(d, o);
+  declare_output(d, o);
+  declare_gpu_flags(d);
+  app.add_flag("--self-check", o.self_check,
+               "hold this program's specification against the textbook for 1 to 9 ranks, and exit");
+  app.add_flag("--version", version, "print the version and exit");
+  app.footer(
+      "Exit codes: 0 passed, 2 usage, 3 unsupported here, 4 a library or a peer failed, 5 timed "
+      "out,\n"
+      "6 slower than a limit, 7 wrong data, 8 inconclusive; 128 + signal when interrupted.");
+  std::vector<std::string> reversed(arguments.rbegin(), arguments.rend());
+  try {
+    app.parse(reversed);
+  } catch (const CLI::CallForHelp&) {
+    parsed.print = app.help();
+    return parsed;
+  } catch (const CLI::ParseError& e) {
+    std::string line = e.what();
+    std::replace(line.begin(), line.end(), '\n', ' ');
+    throw UsageError(line + "; accepted: the flags that --help lists");
+  }
+  if (version) {
+    parsed.print = version_text();
+    return parsed;
+  }
+  check_combinations(o, app);
+  read_environment(o, environment);
+  return parsed;
+}
+
+std::vector<std::size_t> sweep_sizes(const Options& o) {
+  if (!o.sizes.empty()) return o.sizes;
+  std::vector<std::size_t> sizes;
+  for (std::size_t size = o.min_bytes; size <= o.max_bytes;) {
+    sizes.push_back(size);
+    const auto factor = static_cast<std::size_t>(o.step_factor);
+    const std::size_t next = factor > 1 ? size * factor : size + o.step_bytes;
+    if (next / (factor > 1 ? factor : 1) < size || next <= size) break;  // overflow, or 0 x factor
+    size = next;
+  }
+  return sizes;
+}
+
+}  // namespace ccl

@@ -1,0 +1,226 @@
+#include "src/program.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <csignal>
+#include <cstdlib>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "src/alltoallv_options.hpp"
+#include "src/backends/registry.hpp"
+#include "src/bootstrap/local_processes.hpp"
+#include "src/job.hpp"
+#include "src/self_check.hpp"
+#include "src/signals.hpp"
+
+namespace ccl {
+namespace {
+
+std::string host_name() {
+  std::array<char, 256> name{};
+  gethostname(name.data(), name.size() - 1);
+  return name.data();
+}
+
+// Lines for stderr carry the host and the process, so that those of many can be told apart.
+void say(const std::string& program, const std::string& line) {
+  fmt::print(stderr, "{}: [{}] {}\n", program, host_name(), line);
+  std::fflush(stderr);
+}
+
+std::vector<std::string> without_np(const std::vector<std::string>& arguments) {
+  std::vector<std::string> rest;
+  for (std::size_t i = 0; i < arguments.size(); ++i) {
+    if (arguments[i] == "--np") {
+      ++i;
+    } else if (arguments[i].rfind("--np=", 0) != 0) {
+      rest.push_back(arguments[i]);
+    }
+  }
+  return rest;
+}
+
+// With no launcher and no count of ranks asked for, the default is this whole machine.
+std::string choose_default_ranks(Options& o, const Launch& launch) {
+  if (o.threads || o.ranks_per_thread || launch.processes > 1 || launch.launcher != "none")
+    return {};
+  o.threads = std::clamp(static_cast<int>(std::thread::hardware_concurrency()), 2, 4);
+  return fmt::format("no launcher and no -t, -g or --np: this whole machine, {} ranks as threads",
+                     *o.threads);
+}
+
+void check_ranks(const Collective& collective, const Options& o, int ranks) {
+  for (const int root : o.roots) {
+    if (root < ranks) continue;
+    throw UsageError(
+        fmt::format("-r: there is no rank {}; accepted: 0 to {}, or all", root, ranks - 1));
+  }
+  check_matrix(o.spec, ranks);
+  const Shape shape{0, 4, {0, ranks, 0, 0}, o.spec};
+  if (collective.unsupported == nullptr) return;
+  if (const auto why = collective.unsupported(shape)) throw Unsupported(*why);
+}
+
+void refuse_gpu_flags(const Options& o, const Backend& backend) {
+  if (o.refused.empty()) return;
+  throw Unsupported(fmt::format("{}: needs a GPU; the backend here, {}, runs on the CPU",
+                                fmt::join(o.refused, ", "), backend.name()));
+}
+
+// Raises the soft limit of open files as far as needed, or says how many are missing.
+void provide_files(std::size_t needed) {
+  constexpr std::size_t own = 64;
+  rlimit limit{};
+  getrlimit(RLIMIT_NOFILE, &limit);
+  const rlim_t wanted = needed + own;
+  if (limit.rlim_cur >= wanted) return;
+  if (limit.rlim_max < wanted) {
+    throw Unsupported(
+        fmt::format("this process needs {} open files, its hard limit is {}; raise it (ulimit -n), "
+                    "or use fewer "
+                    "ranks per process",
+                    wanted, limit.rlim_max));
+  }
+  limit.rlim_cur = wanted;
+  setrlimit(RLIMIT_NOFILE, &limit);
+}
+
+std::vector<std::string> header_notes(const std::string& default_ranks) {
+  std::vector<std::string> notes;
+  if (!default_ranks.empty()) notes.push_back(default_ranks);
+  notes.push_back(
+      "time: mean of a fixed batch of operations issued back to back (as nccl-tests): a rate, not "
+      "a "
+      "latency");
+  return notes;
+}
+
+class Program {
+ public:
+  Program(const Collective& collective, std::vector<std::string> arguments)
+      : collective_(collective),
+        name_(fmt::format("{}_perf", collective.name)),
+        arguments_(std::move(arguments)) {}
+
+  int run() {
+    const Parsed parsed = parse_options(collective_, arguments_, process_environment());
+    if (parsed.print) {
+      fmt::print("{}", *parsed.print);
+      return exit_code(Exit::passed);
+    }
+    options_ = parsed.options;
+    if (options_.self_check) return self_check(collective_, stdout);
+    const Launch launch =
+        options_.local_processes > 0 ? Launch{} : detect_launch(process_environment());
+    const std::string default_ranks =
+        options_.local_processes > 0 ? std::string() : choose_default_ranks(options_, launch);
+    const int processes = std::max(options_.local_processes, launch.processes);
+    check_ranks(collective_, options_, processes * options_.ranks_per_process());
+    const BackendPtr backend = open_backend(options_.backend);
+    refuse_gpu_flags(options_, *backend);
+    if (options_.local_processes > 0)
+      return run_local_processes(options_.local_processes, without_np(arguments_));
+    return run_process(*backend, launch, default_ranks);
+  }
+
+ private:
+  int run_process(const Backend& backend, const Launch& launch, const std::string& default_ranks) {
+    const int threads = options_.ranks_per_process();
+    provide_files(backend.files_per_rank(launch.processes * threads) *
+                      static_cast<std::size_t>(threads) +
+                  static_cast<std::size_t>(launch.processes));
+    std::vector<std::unique_ptr<Reporter>> reporters;
+    if (launch.process == 0) {
+      if (!options_.output_file.empty()) reporters.push_back(open_file());
+      reporters.push_back(table_reporter(stdout));
+    }
+    Recorder recorder(options_, std::move(reporters));
+    FailureBox failure;
+    const SignalWatch signals([&](int signal) { interrupted(failure, signal); });
+    const JoinOptions join_options{threads, options_.init_timeout_s, CCL_VERSION};
+    const auto control = launch.processes == 1
+                             ? alone()
+                             : join(
+                                   launch, join_options, [&](const Failure& f) { failure.put(f); },
+                                   [&](std::string_view line) { say(name_, std::string(line)); });
+    started_ = true;
+    Progress progress;
+    std::unique_ptr<Heartbeat> heartbeat;
+    if (launch.process == 0)
+      heartbeat = std::make_unique<Heartbeat>(progress, name_, options_.heartbeat_file);
+    if (heartbeat) recorder.before_print([&] { heartbeat->clear(); });
+    Job job{collective_,
+            options_,
+            arguments_,
+            launch,
+            backend,
+            *control,
+            failure,
+            recorder,
+            progress,
+            header_notes(default_ranks),
+            [&](const std::string& line) { say(name_, line); }};
+    const JobEnd end = run_job(job);
+    if (!end.ranks_ended) {  // a rank is stuck inside the library: nothing can be torn down behind
+                             // it
+      std::fflush(nullptr);
+      std::_Exit(end.exit_code);
+    }
+    return end.exit_code;
+  }
+
+  // Says which file it is when the name was taken.
+  std::unique_ptr<Reporter> open_file() const {
+    std::string opened;
+    auto reporter = file_reporter(options_.output_file, &opened);
+    if (opened != options_.output_file) {
+      say(name_, fmt::format("-J: {} exists; writing {}", options_.output_file, opened));
+    }
+    return reporter;
+  }
+
+  void interrupted(FailureBox& failure, int signal) {
+    const std::string what = fmt::format("interrupted by signal {} ({})", signal,
+                                         signal == SIGINT ? "SIGINT" : "SIGTERM");
+    failure.put({128 + signal, what});
+    if (started_) return;
+    say(name_, what + " while waiting for the other ranks");
+    std::_Exit(128 + signal);
+  }
+
+  const Collective& collective_;
+  std::string name_;
+  std::vector<std::string> arguments_;
+  Options options_;
+  std::atomic<bool> started_ = false;
+};
+
+}  // namespace
+
+int run_program(const Collective& collective, int argc, char** argv) {
+  const std::vector<std::string> arguments(argv + std::min(argc, 1), argv + argc);
+  const std::string name = fmt::format("{}_perf", collective.name);
+  try {
+    return Program(collective, arguments).run();
+  } catch (const UsageError& e) {
+    fmt::print(stderr, "{}: {}\n", name, e.what());
+    return exit_code(e.code());
+  } catch (const Error& e) {
+    say(name, e.what());
+    return exit_code(e.code());
+  } catch (const std::exception& e) {
+    say(name, e.what());
+    return exit_code(Exit::failed);
+  }
+}
+
+}  // namespace ccl

@@ -1,0 +1,11 @@
+// A program from top to bottom.
+#pragma once
+
+#include "src/core/collective.hpp"
+
+namespace ccl {
+
+// main() of every program: options, launcher, ranks, run, exit code (see Exit). Does not throw.
+int run_program(const Collective& collective, int argc, char** argv);
+
+}  // namespace ccl

@@ -1,0 +1,84 @@
+// One rank's part of a run: the sweep over types, operations, roots and sizes, in lockstep with the
+// other ranks.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "src/core/bootstrap.hpp"
+#include "src/core/collective.hpp"
+#include "src/core/communicator.hpp"
+#include "src/devices/host_memory.hpp"
+#include "src/measure/batch.hpp"
+#include "src/options.hpp"
+#include "src/progress.hpp"
+#include "src/report/record.hpp"
+#include "src/slots.hpp"
+#include "verify/verifier.hpp"
+
+namespace ccl {
+
+// What all ranks of a process share.
+struct RunContext {
+  const Collective& collective;
+  const Options& options;
+  std::vector<std::size_t> sizes;  // after the memory limit
+  verify::PatternCache& patterns;
+  Progress& progress;
+  bool one_machine = true;  // all ranks share CLOCK_MONOTONIC
+};
+
+// Largest buffer of any rank for one size: bytes of max(send, recv), which is also the "size"
+// column, and of the in-place region. Pure.
+struct RowBytes {
+  std::size_t size = 0;
+  std::size_t region = 0;
+};
+RowBytes row_bytes(const Collective& collective, const Shape& shape);
+
+class RankRun {
+ public:
+  // on_row(row, requested size) is called with the same row on every rank; on_wrong with a
+  // diagnosis line, likewise.
+  using OnRow = std::function<void(const Row&, std::size_t)>;
+  using OnWrong = std::function<void(const std::string&)>;
+
+  // host: this rank's, for diagnoses.
+  RankRun(const RunContext& context, Bootstrap& bootstrap, Communicator& communicator,
+          std::string host);
+
+  // Collective. Throws what the library or a peer throws.
+  void sweep(const OnRow& on_row, const OnWrong& on_wrong);
+
+ private:
+  struct Case;     // one (type, op, root, size) and everything derived from it
+  struct Buffers;  // where one call's data lie
+  struct Checked;  // what checking has found
+
+  void measure_row(DataType type, std::optional<ReduceOp> op, int root, std::size_t size, int cycle,
+                   const OnRow& on_row, const OnWrong& on_wrong);
+  Cell measure_cell(const Case& c, bool in_place, const OnWrong& on_wrong);
+  double run_untimed(const Case& c, bool in_place, Checked& checked);
+  BatchTime run_timed(const Case& c, bool in_place, int iterations, Checked& checked);
+  void check_barrier(const Case& c, Checked& checked);
+  Cell conclude(const Case& c, bool in_place, int iterations, const BatchTime& time,
+                const Checked& checked, const OnWrong& on_wrong);
+
+  Buffers out_of_place(const Case& c, std::size_t slot, std::size_t phase);
+  Buffers in_place(const Case& c, HostBuffer& buffer, std::size_t slot, std::size_t phase);
+  void prepare(const Case& c, const Buffers& b);
+  void issue(const Case& c, const Buffers& b);
+  void check(const Case& c, const Buffers& b, Checked& checked) const;
+  std::string say(const Case& c, bool in_place, const char* what) const;
+
+  const RunContext& context_;
+  Bootstrap& bootstrap_;
+  Communicator& communicator_;
+  std::string host_;
+  HostBuffer send_, recv_;
+  std::unique_ptr<verify::HostVerifier> verifier_;
+};
+
+}  // namespace ccl

@@ -1,0 +1,45 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <string_view>
+#include <utility>
+
+#include "src/core/error.hpp"
+#include "src/report/writers.hpp"
+
+namespace ccl {
+namespace {
+
+struct Format {
+  std::string_view suffix;
+  std::unique_ptr<Reporter> (*reporter)(OutputFile);
+};
+
+constexpr std::array<Format, 3> formats{
+    {{".jsonl", json_lines_reporter}, {".json", nccl_json_reporter}, {".csv", csv_reporter}}};
+
+bool ends_with(std::string_view path, std::string_view suffix) {
+  const auto same = [](unsigned char a, unsigned char b) { return std::tolower(a) == b; };
+  return path.size() >= suffix.size() &&
+         std::equal(suffix.begin(), suffix.end(),
+                    path.end() - static_cast<std::ptrdiff_t>(suffix.size()), [&](char s, char p) {
+                      return same(static_cast<unsigned char>(p), static_cast<unsigned char>(s));
+                    });
+}
+
+}  // namespace
+
+std::unique_ptr<Reporter> file_reporter(const std::string& path, std::string* opened) {
+  for (const Format& format : formats) {
+    if (!ends_with(path, format.suffix)) continue;
+    OutputFile file = OutputFile::create(path, format.suffix);
+    if (opened != nullptr) *opened = file.path();
+    return format.reporter(std::move(file));
+  }
+  throw UsageError(fmt::format(
+      "cannot write results to '{}': the name must end in .jsonl, .json or .csv", path));
+}
+
+}  // namespace ccl

@@ -1,0 +1,147 @@
+// The schema is nccl-tests' (src/util.cu, JSON_FILE_VERSION 3), oddities included: booleans are the
+// strings "true" and "false", root is a padded string, times are microseconds. Unlike there, all
+// ranks are in "devices" and doubles keep all their digits (null when not finite).
+#include <fmt/format.h>
+
+#include <cstdio>
+#include <nlohmann/json.hpp>
+#include <string_view>
+#include <utility>
+
+#include "src/report/writers.hpp"
+
+namespace ccl {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr std::string_view unfinished = "\n],\"errors\":[\"the run did not reach its end\"]}\n";
+
+std::string text(const Json& json) {
+  return json.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+Json flag(bool value) { return value ? "true" : "false"; }
+
+// NCCL_VERSION_CODE of "2.30.7"; 0 when the library under test is not NCCL.
+int nccl_version(const RunRecord& run) {
+  int major = 0, minor = 0, patch = 0;
+  if (run.backend != "nccl" ||
+      std::sscanf(run.library_version.c_str(), "%d.%d.%d", &major, &minor, &patch) != 3) {
+    return 0;
+  }
+  return major <= 2 && minor <= 8 ? major * 1000 + minor * 100 + patch
+                                  : major * 10000 + minor * 100 + patch;
+}
+
+Json devices(const RunRecord& run) {
+  Json list = Json::array();
+  for (const RankLine& line : run.rank_lines) {
+    list.push_back({{"rank", line.rank},
+                    {"group", line.group},
+                    {"pid", line.pid},
+                    {"hostname", line.host},
+                    {"device", line.device},
+                    {"device_hex", "cpu"},
+                    {"device_info", line.device_name}});
+  }
+  return list;
+}
+
+Json config(const RunRecord& run) {
+  Json json = {{"nthreads", run.threads},
+               {"ngpus", run.ranks_per_thread},
+               {"minimum_bytes", run.min_bytes},
+               {"maximum_bytes", run.max_bytes}};
+  if (run.step_factor > 1) {
+    json["step_factor"] = run.step_factor;
+  } else {
+    json["step_bytes"] = run.step_bytes;
+  }
+  json["warmup_iters"] = run.warmup;
+  json["iterations"] = run.iterations;
+  json["aggregated_iterations"] = run.aggregate;
+  json["validation"] = run.check;
+  json["graph"] = 0;
+  json["blocking_collectives"] = flag(run.blocking != 0);
+  json["per_iter_timing"] = flag(false);
+  json["per_iter_skip"] = 0;
+  json["parallel_init"] = flag(run.parallel_init);
+  json["devices"] = devices(run);
+  return json;
+}
+
+// Everything up to the first row; an object that is still open.
+std::string head(const RunRecord& run) {
+  Json environment = Json::array();
+  for (const auto& [name, value] : run.environment)
+    environment.push_back(fmt::format("{}={}", name, value));
+  const Json json = {
+      {"version", 3},       {"start_time", run.start_time},      {"args", run.arguments},
+      {"env", environment}, {"nccl_version", nccl_version(run)}, {"config", config(run)}};
+  std::string open = text(json);
+  open.pop_back();
+  return open + ",\"results\":[";
+}
+
+std::string tail(const Summary& summary) {
+  const Json okay = summary.bandwidth_ok ? flag(*summary.bandwidth_ok) : Json("unchecked");
+  const Json json = {
+      {"out_of_bounds",
+       {{"count", summary.failed_checks}, {"okay", flag(summary.failed_checks == 0)}}},
+      {"average_bus_bandwidth", {{"bandwidth", summary.average_busbw}, {"okay", okay}}},
+      {"errors", summary.errors},
+      {"end_time", summary.end_time}};
+  return "\n]," + text(json).substr(1) + "\n";
+}
+
+Json half(const Cell& cell, bool cpu_time) {
+  return {{cpu_time ? "cpu_time" : "time", cell.seconds * 1e6},
+          {"alg_bw", cell.algbw},
+          {"bus_bw", cell.busbw},
+          {"nwrong", cell.wrong ? Json(*cell.wrong) : Json(nullptr)}};
+}
+
+class NcclJson : public Reporter {
+ public:
+  explicit NcclJson(OutputFile file) : file_(std::move(file)) {}
+
+  void begin(const RunRecord& run) override {
+    cpu_time_ = run.cpu_time;
+    file_.append(head(run) + std::string(unfinished));
+    begun_ = true;
+  }
+
+  void row(const Row& row) override {
+    const Json json = {{"size", row.bytes},
+                       {"count", row.count},
+                       {"type", row.type},
+                       {"redop", row.op},
+                       {"root", fmt::format("{:6}", row.root)},
+                       {"out_of_place", half(row.out_of_place, cpu_time_)},
+                       {"in_place", half(row.in_place, cpu_time_)},
+                       {"actual_iterations", row.out_of_place.iterations},
+                       {"experiment_name", ""}};
+    file_.replace_end(unfinished.size(),
+                      (rows_ ? ",\n" : "\n") + text(json) + std::string(unfinished));
+    rows_ = true;
+  }
+
+  void end(const Summary& summary) override {
+    if (!begun_) begin(RunRecord());
+    file_.replace_end(unfinished.size(), tail(summary));
+    file_.close();
+  }
+
+ private:
+  OutputFile file_;
+  bool cpu_time_ = false, begun_ = false, rows_ = false;
+};
+
+}  // namespace
+
+std::unique_ptr<Reporter> nccl_json_reporter(OutputFile file) {
+  return std::make_unique<NcclJson>(std::move(file));
+}
+
+}  // namespace ccl

@@ -1,0 +1,33 @@
+// Writers of a run. Each formats records, flushes after every row, and computes nothing.
+#pragma once
+
+#include <cstdio>
+#include <memory>
+#include <string>
+
+#include "src/report/record.hpp"
+
+namespace ccl {
+
+// Used by one thread at a time (the caller locks). end() is called once, also for failed and
+// interrupted runs.
+class Reporter {
+ public:
+  virtual ~Reporter() = default;
+  virtual void begin(const RunRecord& run) = 0;
+  virtual void row(const Row& row) = 0;
+  virtual void end(const Summary& summary) = 0;
+};
+
+// nccl-tests' table and comment lines. The stream stays the caller's. Throws Error when it cannot
+// be written.
+std::unique_ptr<Reporter> table_reporter(std::FILE* out);
+
+// By suffix: .jsonl, .json (nccl-tests version 3 schema), .csv, in either case. Opens the file at
+// once: throws UsageError naming path and reason when the suffix is unknown or the path cannot be
+// written. An existing file is never overwritten: as in nccl-tests, .0, .1, ... is appended before
+// the suffix until the name is free; `opened` receives the name taken. Writing throws Error naming
+// the path (disk full, ...).
+std::unique_ptr<Reporter> file_reporter(const std::string& path, std::string* opened = nullptr);
+
+}  // namespace ccl

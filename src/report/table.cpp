@@ -1,0 +1,189 @@
+// nccl-tests' table. What its parsers rely on: rows start with a digit and have 13 tokens (15 with
+// -S), numbers have no sign, no exponent and are finite, everything else starts with '#', the
+// `#  Rank` lines, and the two footer lines. Where this differs: times that are too wide for their
+// column widen it instead of turning to exponents, and N/A stands under its column's header.
+#include <fmt/format.h>
+
+#include <cerrno>
+#include <cmath>
+#include <string_view>
+#include <system_error>
+
+#include "src/core/error.hpp"
+#include "src/report/reporter.hpp"
+#include "src/report/text.hpp"
+
+namespace ccl {
+namespace {
+
+// One comment line for each line of text.
+std::string comment(std::string_view text) {
+  std::string lines;
+  while (true) {
+    const std::size_t end = text.find('\n');
+    const std::string line = single_line(text.substr(0, end));
+    lines += line.empty() ? "#\n" : fmt::format("# {}\n", line);
+    if (end == std::string_view::npos || end + 1 == text.size()) return lines;
+    text.remove_prefix(end + 1);
+  }
+}
+
+std::string comments(const std::vector<std::string>& texts, std::string_view prefix = {}) {
+  std::string lines;
+  for (const std::string& text : texts) lines += comment(fmt::format("{}{}", prefix, text));
+  return lines;
+}
+
+// A value of key=value: quoted when it is more than one word.
+std::string word(std::string_view text) {
+  const std::string line = single_line(text);
+  return line.find(' ') == std::string::npos ? line : fmt::format("\"{}\"", line);
+}
+
+double printable(double value) { return std::isfinite(value) && value > 0 ? value : 0; }
+
+// As many decimals, at most two, as fit into the column; a wider column when none does.
+std::string number(double value, std::size_t width) {
+  for (const int decimals : {2, 1}) {
+    const std::string text = fmt::format("{:.{}f}", printable(value), decimals);
+    if (text.size() <= width) return fmt::format("{:>{}}", text, width);
+  }
+  return fmt::format("{:>{}.0f}", printable(value), width);
+}
+
+// printf's %g, but never with an exponent.
+std::string general(double value) {
+  value = printable(value);
+  if (value >= 999999.5) return fmt::format("{:.0f}", value);
+  if (value >= 1e-4 || value == 0) return fmt::format("{:g}", value);
+  std::string text = fmt::format("{:.10f}", value);
+  text.erase(text.find_last_not_of('0') + 1);
+  if (text.back() == '.') text.pop_back();
+  return text;
+}
+
+std::string half(const Cell& cell) {
+  const std::string wrong = cell.wrong ? fmt::format("{}", *cell.wrong) : "N/A";
+  return fmt::format("  {}  {}  {}  {:>6}", number(cell.seconds * 1e6, 7), number(cell.algbw, 6),
+                     number(cell.busbw, 6), wrong);
+}
+
+std::string settings(const RunRecord& run) {
+  const bool factor = run.step_factor > 1;
+  return fmt::format(
+      "# nThread {} nGpus {} minBytes {} maxBytes {} step: {}({}) warmup iters: {} iters: {} "
+      "agg iters: {} validation: {} graph: 0 unalign: {}\n",
+      run.threads, run.ranks_per_thread, run.min_bytes, run.max_bytes,
+      factor ? static_cast<std::size_t>(run.step_factor) : run.step_bytes,
+      factor ? "factor" : "bytes", run.warmup, run.iterations, run.aggregate, run.check,
+      run.unalign);
+}
+
+std::string modes(const RunRecord& run) {
+  std::string lines;
+  if (!run.sizes.empty()) lines += fmt::format("# Sizes: {}\n", fmt::join(run.sizes, " "));
+  if (run.blocking == 1) {
+    lines += "# Blocking Enabled: wait and barrier after each inner iteration (-m)\n";
+  } else if (run.blocking == 2) {
+    lines += "# Blocking Enabled: wait after each inner iteration (-m), no barrier\n";
+  } else if (run.blocking == 3) {
+    lines += "# Blocking Enabled: wait and barrier after each outer iteration (-n); time excludes ";
+    lines += "barrier\n";
+  }
+  if (run.parallel_init) lines += "# Parallel Init Enabled: threads connect concurrently\n";
+  return lines;
+}
+
+std::string devices(const RunRecord& run) {
+  std::string lines = "# Using devices\n";
+  for (const RankLine& line : run.rank_lines) {
+    lines += fmt::format("#  Rank {:2} Group {:2} Pid {:6} on {:>10} device {:2} [cpu] {}\n",
+                         line.rank, line.group, line.pid, single_line(line.host), line.device,
+                         single_line(line.device_name));
+  }
+  return lines;
+}
+
+// The first `#   size` column is two narrower than a row's, as the '#' takes its place.
+std::string column_line(std::string_view size, std::string_view count, std::string_view type,
+                        std::string_view op, std::string_view root, std::string_view half_line,
+                        std::string_view last) {
+  return fmt::format("# {:>10}  {:>12}  {:>8}  {:>6}  {:>6}{}{} {}\n", size, count, type, op, root,
+                     half_line, half_line, last);
+}
+
+std::string columns(const RunRecord& run) {
+  const std::string names =
+      fmt::format("  {:>7}   algbw   busbw  #wrong", run.cpu_time ? "cputime" : "time");
+  const bool stamped = run.timestamps;
+  return fmt::format("# {:>50}           out-of-place                       in-place          \n",
+                     "") +
+         column_line("size", "count", "type", "redop", "root", names,
+                     stamped ? "          timestamp" : "") +
+         column_line("(B)", "(elements)", "", "", "", "     (us)  (GB/s)  (GB/s)        ",
+                     stamped ? "  %Y-%m-%d %H:%M:%S" : "");
+}
+
+class Table : public Reporter {
+ public:
+  explicit Table(std::FILE* out) : out_(out) {}
+
+  void begin(const RunRecord& run) override {
+    program_ = single_line(run.program);
+    timestamps_ = run.timestamps;
+    write(fmt::format("# ccl-tests version {} backend={} library={} file={}\n", word(run.version),
+                      word(run.backend), word(run.library_version),
+                      run.library_file.empty() ? "built-in" : word(run.library_file)));
+    write(fmt::format("# Collective test starting: {}\n", program_));
+    write(settings(run) + modes(run));
+    write(fmt::format("# Launcher: {} processes: {} ranks: {} cpus allowed: {} seed: {}\n",
+                      single_line(run.launcher), run.processes, run.ranks,
+                      single_line(run.cpus_allowed), run.seed));
+    write(comments(run.notes) + "#\n" + devices(run));
+    if (run.reduced_max) {
+      write(
+          fmt::format("#\n# Reducing maxBytes to {} due to memory limitation\n", *run.reduced_max));
+    }
+    write("#\n" + columns(run));
+  }
+
+  void row(const Row& row) override {
+    std::string line = fmt::format("{:12}  {:12}  {:>8}  {:>6}  {:>6}", row.bytes, row.count,
+                                   row.type, row.op.empty() ? "none" : row.op, row.root);
+    line += half(row.out_of_place) + half(row.in_place);
+    if (timestamps_) line += fmt::format("  {:>19}", row.timestamp);
+    write(line + "\n");
+  }
+
+  void end(const Summary& summary) override {
+    if (!summary.complete) {
+      write(fmt::format("# Interrupted: the run ended before its last row (exit code {})\n",
+                        summary.exit_code));
+    }
+    write(fmt::format("# {:<20} : {} {}\n", "Out of bounds values", summary.failed_checks,
+                      summary.failed_checks == 0 ? "OK" : "FAILED"));
+    const std::string_view verdict =
+        !summary.bandwidth_ok ? "" : (*summary.bandwidth_ok ? "OK" : "FAILED");
+    write(fmt::format("# {:<20} : {} {}\n", "Avg bus bandwidth", general(summary.average_busbw),
+                      verdict));
+    write(fmt::format("#\n# Collective test concluded: {}\n#\n", program_));
+    write(fmt::format("# Verified {} of {} calls\n", summary.verified_calls, summary.calls));
+    write(comments(summary.notes) + comments(summary.errors, "error: "));
+  }
+
+ private:
+  void write(const std::string& lines) {
+    if (std::fputs(lines.c_str(), out_) >= 0 && std::fflush(out_) == 0) return;
+    throw Error(fmt::format("cannot write the table: {}", std::generic_category().message(errno)));
+  }
+
+  std::FILE* out_;
+  std::string program_;
+  bool timestamps_ = false;
+};
+
+}  // namespace
+
+std::unique_ptr<Reporter> table_reporter(std::FILE* out) { return std::make_unique<Table>(out); }
+
+}  // namespace ccl

@@ -1,0 +1,15 @@
+// Strings from outside (host names, arguments, error texts) made fit for a file.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace ccl {
+
+// Bytes that are not UTF-8 become U+FFFD.
+std::string valid_utf8(std::string_view text);
+
+// valid_utf8 on one line: control characters become spaces.
+std::string single_line(std::string_view text);
+
+}  // namespace ccl

@@ -1,0 +1,174 @@
+#include "src/self_check.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <mutex>
+#include <set>
+#include <thread>
+
+#include "src/backends/loopback.hpp"
+#include "src/bootstrap/control.hpp"
+#include "src/bootstrap/thread_ranks.hpp"
+#include "src/bus_bytes.hpp"
+#include "src/devices/host_memory.hpp"
+#include "src/rank_run.hpp"
+
+namespace ccl {
+namespace {
+
+constexpr int most_ranks = 9;
+// Requested elements: fewer than ranks, odd, a block of more than a period of the pattern.
+constexpr std::size_t counts[] = {1, 37, 144, 40'000};
+
+class Findings {
+ public:
+  void add(std::string line) {
+    const std::lock_guard lock(mutex_);
+    if (lines_.size() < 20) lines_.push_back(std::move(line));
+  }
+  std::vector<std::string> lines() const { return lines_; }
+
+ private:
+  std::mutex mutex_;
+  std::vector<std::string> lines_;
+};
+
+std::string describe(const Shape& s) {
+  return fmt::format("{} ranks, rank {}, root {}, {} elements", s.place.ranks, s.place.rank,
+                     s.place.root, s.count);
+}
+
+// Segments lie within the receive layout, sources within the senders' layouts, and no element is
+// stated twice.
+void check_tiling(const Collective& collective, const Shape& shape, Findings& findings) {
+  const Layout layout = collective.layout(shape);
+  std::vector<char> stated(layout.recv, 0);
+  for (const Segment& s : collective.expected(shape)) {
+    Shape from = shape;
+    from.place.rank = s.from == Segment::all_ranks ? shape.place.rank : s.from;
+    if (from.place.rank < 0 || from.place.rank >= shape.place.ranks) {
+      findings.add(describe(shape) + ": a segment names a rank that does not exist");
+      continue;
+    }
+    const std::size_t source = collective.layout(from).send;
+    for (std::size_t b = 0; b < s.blocks; ++b) {
+      const std::size_t out = s.out + b * s.out_stride;
+      if (out + s.count > layout.recv || s.at + b * s.at_stride + s.count > source) {
+        findings.add(describe(shape) + ": a segment reaches beyond the layout");
+        return;
+      }
+      for (std::size_t i = out; i < out + s.count; ++i) {
+        if (stated[i]++ != 0) {
+          findings.add(fmt::format("{}: element {} is stated twice", describe(shape), i));
+          return;
+        }
+      }
+    }
+  }
+}
+
+// One rank's call on loopback, compared with the segments.
+void check_call(const Collective& collective, const Shape& shape, bool in_place,
+                Communicator& communicator, const verify::HostVerifier& verifier, DataType type,
+                Findings& findings) {
+  const Layout layout = collective.layout(shape);
+  const auto segments = collective.expected(shape);
+  const std::size_t width = shape.type_bytes;
+  const std::size_t bytes = row_bytes(collective, shape).region + 2 * verify::guard_bytes;
+  const HostBuffer first(bytes);
+  const HostBuffer second(bytes);
+  std::byte* send = first.data() + verify::guard_bytes;
+  std::byte* recv = second.data() + verify::guard_bytes;
+  if (in_place) {
+    recv = send + layout.in_place->recv * width;
+    send += layout.in_place->send * width;
+  }
+  verify::HostVerifier::mark_guards(recv, layout.recv * width);
+  if (!in_place) verify::HostVerifier::mark_guards(send, layout.send * width);
+  verifier.poison(recv, layout.recv, segments, 0);
+  verifier.fill_input(send, layout.send, 0);
+  const Counts vector = collective.counts != nullptr ? collective.counts(shape) : Counts{};
+  const Call call{.send = send,
+                  .recv = recv,
+                  .count = layout.call_count,
+                  .type = type,
+                  .op = verifier.pattern().inputs().op().value_or(ReduceOp::sum),
+                  .place = shape.place,
+                  .send_counts = vector.send_counts,
+                  .send_offsets = vector.send_offsets,
+                  .recv_counts = vector.recv_counts,
+                  .recv_offsets = vector.recv_offsets,
+                  .peer = -1};
+  collective.run(communicator, call);
+  verify::Mismatch found = verifier.compare(recv, segments, 0);
+  if (!in_place) found.add(verifier.compare_input(send, layout.send, 0));
+  if (!in_place) found.add(verify::HostVerifier::check_guards(recv, layout.recv * width));
+  if (found.wrong == 0) return;
+  findings.add(fmt::format("{}, {}: {} elements differ from the textbook, first {}: {}",
+                           describe(shape), in_place ? "in place" : "out of place", found.wrong,
+                           found.first, found.explanation));
+}
+
+void check_rank(const Collective& collective, Bootstrap& bootstrap, verify::PatternCache& patterns,
+                Findings& findings) {
+  const auto communicator = LoopbackBackend().connect(bootstrap, {});
+  const SpecOptions options;
+  for (const DataType type : {DataType::float32, DataType::uint8, DataType::bfloat16}) {
+    const auto op = collective.reduces ? std::optional(ReduceOp::sum) : std::nullopt;
+    const auto pattern = patterns.find(type, op, bootstrap.ranks(), 7);
+    const verify::HostVerifier verifier(pattern, bootstrap.rank());
+    for (const std::size_t count : counts) {
+      for (int root = 0; root < (collective.rooted ? bootstrap.ranks() : 1); ++root) {
+        const Shape shape{
+            count, size_of(type), {bootstrap.rank(), bootstrap.ranks(), root, 0}, options};
+        check_tiling(collective, shape, findings);
+        check_call(collective, shape, false, *communicator, verifier, type, findings);
+        if (!collective.layout(shape).in_place) continue;
+        check_call(collective, shape, true, *communicator, verifier, type, findings);
+      }
+    }
+  }
+}
+
+void check_world(const Collective& collective, int ranks, Findings& findings) {
+  const SpecOptions options;
+  const Shape shape{static_cast<std::size_t>(ranks) * 1024, 4, {0, ranks, 0, 0}, options};
+  if (collective.unsupported != nullptr && collective.unsupported(shape)) return;
+  if (const auto error = bus_factor_error(collective, shape)) findings.add(*error);
+  const auto control = alone();
+  ThreadRanks world(*control, ranks);
+  verify::PatternCache patterns;
+  std::vector<std::thread> threads;
+  for (int rank = 0; rank < ranks; ++rank) {
+    threads.emplace_back([&, rank] {
+      try {
+        check_rank(collective, world.rank(rank), patterns, findings);
+      } catch (const std::exception& e) {
+        findings.add(fmt::format("{} ranks, rank {}: {}", ranks, rank, e.what()));
+        world.abort(e.what());
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+}
+
+}  // namespace
+
+std::vector<std::string> find_spec_errors(const Collective& collective) {
+  Findings findings;
+  for (int ranks = 1; ranks <= most_ranks; ++ranks) check_world(collective, ranks, findings);
+  return findings.lines();
+}
+
+int self_check(const Collective& collective, std::FILE* out) {
+  const auto errors = find_spec_errors(collective);
+  for (const std::string& line : errors) fmt::print(out, "{}: {}\n", collective.name, line);
+  fmt::print(out, "{}: self-check {}: 1 to {} ranks against the textbook\n", collective.name,
+             errors.empty() ? "passed" : "FAILED", most_ranks);
+  return exit_code(errors.empty() ? Exit::passed : Exit::wrong_data);
+}
+
+}  // namespace ccl

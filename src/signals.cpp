@@ -1,0 +1,46 @@
+#include "src/signals.hpp"
+
+#include <pthread.h>
+
+#include <atomic>
+#include <csignal>
+#include <cstdlib>
+#include <ctime>
+#include <thread>
+#include <utility>
+
+namespace ccl {
+
+struct SignalWatch::State {
+  sigset_t watched{};
+  sigset_t before{};
+  std::atomic<bool> stop = false;
+  std::thread thread;
+
+  void watch(const std::function<void(int)>& on_signal) {
+    bool seen = false;
+    while (!stop) {
+      const timespec interval{0, 100'000'000};
+      const int signal = sigtimedwait(&watched, nullptr, &interval);
+      if (signal <= 0) continue;
+      if (std::exchange(seen, true)) std::_Exit(128 + signal);
+      on_signal(signal);
+    }
+  }
+};
+
+SignalWatch::SignalWatch(std::function<void(int)> on_signal) : state_(std::make_unique<State>()) {
+  sigemptyset(&state_->watched);
+  sigaddset(&state_->watched, SIGINT);
+  sigaddset(&state_->watched, SIGTERM);
+  pthread_sigmask(SIG_BLOCK, &state_->watched, &state_->before);
+  state_->thread = std::thread([s = state_.get(), call = std::move(on_signal)] { s->watch(call); });
+}
+
+SignalWatch::~SignalWatch() {
+  state_->stop = true;
+  state_->thread.join();
+  pthread_sigmask(SIG_SETMASK, &state_->before, nullptr);
+}
+
+}  // namespace ccl

@@ -1,0 +1,50 @@
+// Every writer's output of every sample run, byte for byte as committed beside this file. After an
+// intended change run report_test with CCL_UPDATE_GOLDEN=1 in the environment: it rewrites the
+// files (and fails, so that it cannot stay set); then review the difference.
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <fstream>
+
+#include "tests/golden/samples.hpp"
+
+namespace ccl {
+namespace {
+
+struct Case {
+  samples::Run run;
+  std::string suffix;
+};
+
+std::ostream& operator<<(std::ostream& out, const Case& test) {
+  return out << test.run.name << test.suffix;
+}
+
+std::vector<Case> cases() {
+  std::vector<Case> cases;
+  for (const samples::Run& run : samples::all()) {
+    for (const char* suffix : {".txt", ".jsonl", ".json", ".csv"}) cases.push_back({run, suffix});
+  }
+  return cases;
+}
+
+class Golden : public testing::TestWithParam<Case> {};
+
+TEST_P(Golden, IsAsCommitted) {
+  const Case& test = GetParam();
+  const std::string text =
+      test.suffix == ".txt" ? samples::table(test.run) : samples::file(test.run, test.suffix);
+  const std::string golden = CCL_GOLDEN_DIR "/" + test.run.name + test.suffix;
+  if (std::getenv("CCL_UPDATE_GOLDEN") != nullptr) {
+    std::ofstream(golden, std::ios::binary) << text;
+    FAIL() << "rewrote " << golden;
+  }
+  EXPECT_EQ(text, samples::read(golden));
+}
+
+INSTANTIATE_TEST_SUITE_P(Report, Golden, testing::ValuesIn(cases()), [](const auto& test) {
+  return test.param.run.name + "_" + test.param.suffix.substr(1);
+});
+
+}  // namespace
+}  // namespace ccl

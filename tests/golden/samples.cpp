@@ -1,0 +1,293 @@
+#include "tests/golden/samples.hpp"
+
+#include <stdlib.h>
+
+#include <fstream>
+#include <limits>
+#include <memory>
+#include <random>
+#include <sstream>
+#include <stdexcept>
+
+namespace ccl::samples {
+namespace {
+
+constexpr double infinity = std::numeric_limits<double>::infinity();
+constexpr double nan = std::numeric_limits<double>::quiet_NaN();
+
+Cell cell(double seconds, double algbw, double busbw) {
+  Cell cell;
+  cell.seconds = seconds;
+  cell.min_seconds = seconds * 0.75;
+  cell.max_seconds = seconds * 1.25;
+  cell.algbw = algbw;
+  cell.busbw = busbw;
+  cell.wrong = 0;
+  cell.iterations = 20;
+  cell.calls = 22;
+  cell.verified_calls = 6;
+  return cell;
+}
+
+Row row(std::size_t bytes, const Cell& out_of_place, const Cell& in_place) {
+  Row row;
+  row.bytes = bytes;
+  row.count = bytes / 4;
+  row.type = "float";
+  row.op = "sum";
+  row.out_of_place = out_of_place;
+  row.in_place = in_place;
+  row.bus_factor = 4.0 / 3;
+  row.timestamp = "2026-11-20 22:33:45";
+  return row;
+}
+
+RunRecord record() {
+  RunRecord run;
+  run.program = "all_reduce_perf";
+  run.version = "0.1.0";
+  run.backend = "gloo";
+  run.library_version = "0.0~git20220518";
+  run.library_file = "/usr/lib/x86_64-linux-gnu/libgloo.so.0";
+  run.arguments = {"all_reduce_perf", "-b", "8", "-e", "1M"};
+  run.environment = {{"NCCL_TESTS_MIN_BW", "1.5"}};
+  run.launcher = "none";
+  run.threads = 3;
+  run.ranks = 3;
+  run.min_bytes = 8;
+  run.max_bytes = 1048576;
+  run.step_bytes = 1048576;
+  run.seed = 18446744073709551615U;
+  run.cpus_allowed = "0-1";
+  run.notes = {"time is the mean of a fixed batch"};
+  for (int rank = 0; rank < 3; ++rank) {
+    run.rank_lines.push_back({rank, 0, 4711, "node1", rank, "Intel(R) Xeon(R) CPU"});
+  }
+  run.start_time = "2026-11-20 22:33:44";
+  return run;
+}
+
+Summary summary() {
+  Summary summary;
+  summary.average_busbw = 22.7552;
+  summary.calls = 88;
+  summary.verified_calls = 24;
+  summary.end_time = "2026-11-20 22:34:00";
+  return summary;
+}
+
+Run wrong_data() {
+  Run run = plain();
+  run.name = "wrong_data";
+  run.rows[0].out_of_place.wrong = 1;
+  run.rows[1].in_place.wrong = 12345678;
+  run.summary.failed_checks = 4;
+  run.summary.bandwidth_ok = true;
+  run.summary.exit_code = 7;
+  run.summary.errors = {
+      "rank 2 on node1: elements 0..261119 differ\nexpected 0x3f800000, found poison"};
+  return run;
+}
+
+// alltoall: no in-place form, nothing is reduced; the second row is not checked at all.
+Run unchecked() {
+  Run run = plain();
+  run.name = "unchecked";
+  run.record.program = "alltoall_perf";
+  for (Row& row : run.rows) {
+    row.op = "none";
+    row.in_place.wrong.reset();
+    row.in_place.repeats_out_of_place = true;
+  }
+  run.rows[1].out_of_place.wrong.reset();
+  run.rows[1].out_of_place.verified_calls = 0;
+  run.summary.bandwidth_ok = false;
+  run.summary.exit_code = 6;
+  return run;
+}
+
+Run timestamps() {
+  Run run = plain();
+  run.name = "timestamps";
+  run.record.timestamps = true;
+  run.record.step_factor = 1;
+  run.record.reduced_max = 524288;
+  run.record.library_file.clear();
+  return run;
+}
+
+Run cpu_time() {
+  Run run = plain();
+  run.name = "cpu_time";
+  run.record.cpu_time = true;
+  run.record.blocking = 3;
+  run.record.parallel_init = true;
+  run.record.sizes = {8, 1048576};
+  run.record.library_version = "2.30.7 for CUDA 13";
+  run.record.library_file = "/usr/lib/x86_64-linux-gnu/libnccl.so.2";
+  run.record.backend = "nccl";
+  return run;
+}
+
+Run interrupted() {
+  Run run = plain();
+  run.name = "interrupted";
+  run.rows.pop_back();
+  run.summary.complete = false;
+  run.summary.exit_code = 4;
+  run.summary.notes = {"iterations were capped at 3 in 1 row"};
+  run.summary.errors = {"[node1 rank 2/3] peer closed the connection: all_reduce, 8 bytes",
+                        "rank 1 on node1 (pid 4711) is gone"};
+  return run;
+}
+
+Run extremes() {
+  Run run = plain();
+  run.name = "extremes";
+  run.rows = {row(0, cell(1e-10, 0, 0), cell(9.99994, 9999.94, 99999.94)),
+              row(8, cell(9.9999951, 999999.6, 99999.96), cell(123.456789, 123456789.0, 1e22)),
+              row(std::numeric_limits<std::size_t>::max(), cell(nan, infinity, nan),
+                  cell(1e9, -infinity, -1.0))};
+  run.rows[2].out_of_place.wrong = std::numeric_limits<std::uint64_t>::max();
+  run.rows[2].root = 1023;
+  run.rows[2].type = "bfloat16";
+  run.rows[2].op = "mulsum";
+  run.rows[2].emulated = true;
+  run.rows[2].coverage = 1.0 / 3;
+  run.rows[2].cycle = 2;
+  run.summary.average_busbw = 1.25e-7;
+  return run;
+}
+
+// -n 0: nothing is timed.
+Run zero_iterations() {
+  Run run = plain();
+  run.name = "zero_iterations";
+  run.record.iterations = 0;
+  for (Row& row : run.rows) {
+    row.out_of_place = row.in_place = cell(0, 0, 0);
+    row.out_of_place.iterations = row.in_place.iterations = 0;
+  }
+  run.summary.average_busbw = 0;
+  return run;
+}
+
+void report(const Run& run, Reporter& reporter) {
+  reporter.begin(run.record);
+  for (const Row& row : run.rows) reporter.row(row);
+  reporter.end(run.summary);
+}
+
+}  // namespace
+
+Run plain() {
+  return {"plain",
+          record(),
+          {row(8, cell(12.34e-6, 0.00065, 0.00086), cell(11.5e-6, 0.0007, 0.00093)),
+           row(1048576, cell(34.56e-6, 30.34, 45.51), cell(1034.5678e-6, 1.0136, 1.3514))},
+          summary()};
+}
+
+std::vector<Run> all() {
+  return {plain(),    wrong_data(),  unchecked(), timestamps(),
+          cpu_time(), interrupted(), extremes(),  zero_iterations()};
+}
+
+Directory::Directory() {
+  std::string name = (std::filesystem::temp_directory_path() / "ccl-report-XXXXXX").string();
+  if (::mkdtemp(name.data()) == nullptr) throw std::runtime_error("mkdtemp failed");
+  path_ = name;
+}
+
+Directory::~Directory() {
+  std::error_code ignored;
+  std::filesystem::remove_all(path_, ignored);
+}
+
+std::string read(const std::string& path) {
+  std::ifstream in(path, std::ios::binary);
+  if (!in) throw std::runtime_error("cannot read " + path);
+  std::ostringstream text;
+  text << in.rdbuf();
+  return text.str();
+}
+
+std::vector<std::string> lines(const std::string& text) {
+  std::vector<std::string> lines;
+  std::istringstream in(text);
+  for (std::string line; std::getline(in, line);) lines.push_back(line);
+  return lines;
+}
+
+std::vector<std::string> tokens(const std::string& line) {
+  std::vector<std::string> tokens;
+  std::istringstream in(line);
+  for (std::string token; in >> token;) tokens.push_back(token);
+  return tokens;
+}
+
+std::string table(const Run& run) {
+  const Directory directory;
+  const std::string path = directory.file("table");
+  std::unique_ptr<std::FILE, int (*)(std::FILE*)> out(std::fopen(path.c_str(), "w"), &std::fclose);
+  report(run, *table_reporter(out.get()));
+  return read(path);
+}
+
+std::string file(const Run& run, const std::string& suffix) {
+  const Directory directory;
+  const std::string path = directory.file("out" + suffix);
+  report(run, *file_reporter(path));
+  return read(path);
+}
+
+std::vector<std::string> odd_strings() {
+  std::vector<std::string> strings = {"",
+                                      ",",
+                                      "\"",
+                                      "\"\"",
+                                      "a\"b,c\nd",
+                                      "\r\n",
+                                      "\n\n#\n8 2 float",
+                                      "\\",
+                                      "\\u0000",
+                                      "\xff\xfe",
+                                      "\xc3",
+                                      "\xe2\x82",
+                                      "\t\v\f\x1b[31m",
+                                      "{}[]",
+                                      "naïve €",
+                                      "\x7f",
+                                      "\xed\xa0\x80",
+                                      " ",
+                                      std::string(5000, '"'),
+                                      "'",
+                                      "%s%n{}{0}"};
+  std::mt19937 random(1);
+  for (int i = 0; i < 300; ++i) {
+    std::string text(random() % 40, '\0');
+    for (char& c : text) c = static_cast<char>(1 + random() % 255);
+    strings.push_back(text);
+  }
+  return strings;
+}
+
+Run with_text(const std::string& text) {
+  Run run = plain();
+  RunRecord& record = run.record;
+  for (std::string* field :
+       {&record.program, &record.version, &record.backend, &record.library_version,
+        &record.library_file, &record.launcher, &record.cpus_allowed, &record.start_time}) {
+    *field = text;
+  }
+  record.arguments = {text, text};
+  record.environment = {{text, text}};
+  record.notes = {text, text};
+  for (RankLine& line : record.rank_lines) line.host = line.device_name = text;
+  run.summary.notes = {text};
+  run.summary.errors = {text};
+  run.summary.end_time = text;
+  return run;
+}
+
+}  // namespace ccl::samples

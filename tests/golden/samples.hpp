@@ -1,0 +1,49 @@
+// Runs with every value fixed, and what each writer makes of them.
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "src/report/reporter.hpp"
+
+namespace ccl::samples {
+
+struct Run {
+  std::string name;
+  RunRecord record;
+  std::vector<Row> rows;
+  Summary summary;
+};
+
+Run plain();
+std::vector<Run> all();
+
+// A directory of its own, removed at the end.
+class Directory {
+ public:
+  Directory();
+  ~Directory();
+  Directory(const Directory&) = delete;
+  Directory& operator=(const Directory&) = delete;
+  std::string file(const std::string& name) const { return (path_ / name).string(); }
+
+ private:
+  std::filesystem::path path_;
+};
+
+std::string read(const std::string& path);
+std::vector<std::string> lines(const std::string& text);
+std::vector<std::string> tokens(const std::string& line);
+
+std::string table(const Run& run);
+// What file_reporter writes into a file of this suffix.
+std::string file(const Run& run, const std::string& suffix);
+
+// Text that breaks careless writers: quotes, separators, line ends, control characters, bytes that
+// are not UTF-8. Reproducible.
+std::vector<std::string> odd_strings();
+// plain() with `text` wherever a string from outside can stand.
+Run with_text(const std::string& text);
+
+}  // namespace ccl::samples

@@ -1,0 +1,78 @@
+#!/bin/sh
+# The checker of include layers must pass a good tree and fail on every kind of violation.
+set -eu
+checker=$1
+tree=$(mktemp -d)
+trap 'rm -rf "$tree"' EXIT
+failures=0
+
+# put FILE INCLUDE...: writes FILE with these includes.
+put() {
+  file=$tree/$1
+  shift
+  mkdir -p "${file%/*}"
+  : >"$file"
+  for include in "$@"; do echo "#include $include" >>"$file"; done
+}
+
+good_tree() {
+  rm -rf "$tree/src" "$tree/verify" "$tree/collectives" "$tree/tests" "$tree/tools"
+  put src/core/types.hpp '<cstdint>'
+  put src/core/types.cpp '"src/core/types.hpp"'
+  put verify/table.cpp '"src/core/types.hpp"' '"verify/table.hpp"'
+  put verify/cuda.cu '<cuda_runtime.h>'
+  put src/report/table.cpp '"src/core/types.hpp"'
+  put src/measure/batch.cpp '"verify/table.hpp"' '"src/report/record.hpp"'
+  put src/backends/gloo/gloo.cpp '<gloo/allreduce.h>' '"src/core/types.hpp"'
+  put src/devices/cuda.cpp '<cuda_runtime.h>'
+  put src/program.cpp '"src/measure/batch.hpp"' '"verify/table.hpp"' '<fmt/format.h>'
+  put collectives/all_reduce.cpp '"src/core/types.hpp"' '"src/program.hpp"'
+  put tools/compare.cpp '"src/report/record.hpp"'
+  put tests/unit/types_test.cpp '"src/core/types.hpp"' '"tests/unit/ranks.hpp"' '<gtest/gtest.h>'
+}
+
+# expect_violation FILE INCLUDE...: the good tree with FILE added fails and FILE is named.
+expect_violation() {
+  good_tree
+  put "$@"
+  status=0
+  output=$(sh "$checker" "$tree" 2>&1) || status=$?
+  case $status:$output in
+    4:*"$1"*) ;;
+    *) echo "not caught: $* (exit $status) $output"; failures=$((failures + 1)) ;;
+  esac
+}
+
+good_tree
+if ! output=$(sh "$checker" "$tree" 2>&1); then
+  echo "false alarm: $output"
+  failures=$((failures + 1))
+fi
+
+expect_violation src/core/bad.hpp '"src/report/record.hpp"'
+expect_violation src/core/bad.hpp '"verify/table.hpp"'
+expect_violation src/core/bad.cpp '"src/program.hpp"'
+expect_violation verify/bad.cpp '"src/report/record.hpp"'
+expect_violation verify/bad.cpp '"src/program.hpp"'
+expect_violation src/report/bad.cpp '"src/program.hpp"'
+expect_violation src/report/bad.cpp '"src/measure/batch.hpp"'
+expect_violation src/program.cpp '"collectives/all_reduce.hpp"'
+expect_violation src/program.cpp '"tests/unit/ranks.hpp"'
+expect_violation collectives/bad.cpp '"tools/compare.hpp"'
+expect_violation src/core/bad.cpp '"types.hpp"'
+expect_violation src/core/bad.cpp '"../report/record.hpp"'
+expect_violation src/core/bad.cpp '<src/report/record.hpp>'
+expect_violation src/program.cpp '<gloo/allreduce.h>'
+expect_violation src/backends/loopback.cpp '<gloo/allreduce.h>'
+expect_violation src/backends/gloo/bad.cpp '<mpi.h>'
+expect_violation src/devices/bad.cpp '<cuda_runtime.h>'
+expect_violation src/devices/cuda.cpp '<nccl.h>'
+expect_violation src/program.cpp '  "src/measure/batch.hpp"' '	<cub/cub.cuh>'
+
+# A tree without sources is a mistake in the call, not a pass.
+rm -rf "$tree/src" "$tree/verify" "$tree/collectives" "$tree/tests" "$tree/tools"
+status=0
+sh "$checker" "$tree" >/dev/null 2>&1 || status=$?
+[ "$status" = 2 ] || { echo "an empty tree gives exit $status"; failures=$((failures + 1)); }
+
+[ "$failures" = 0 ]

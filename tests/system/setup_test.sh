@@ -1,0 +1,134 @@
+#!/usr/bin/env bash
+# scripts/setup.sh and scripts/run.sh on machines made of stub commands: PATH holds nothing else.
+set -euo pipefail
+scripts=$1
+bash=$(command -v bash)
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+failures=0
+grep=$(command -v grep)
+libraries='libgloo-dev libcli11-dev libfmt-dev nlohmann-json3-dev libasio-dev libgtest-dev libgmock-dev'
+
+# stub NAME SCRIPT: a command on the fake PATH.
+stub() {
+  printf '#!%s\n%s\n' "$bash" "$2" >"$work/bin/$1"
+  chmod +x "$work/bin/$1"
+}
+# A machine with the tools, where dpkg knows the packages listed in $work/installed.
+machine() {
+  rm -rf "${work:?}/bin" "$work/calls" "$work/lists"
+  mkdir "$work/bin"
+  : >"$work/calls"
+  echo "$libraries" >"$work/installed"
+  ln -s "$grep" "$work/bin/grep"
+  stub env "exec $(command -v env) \"\$@\""
+  stub g++ ''
+  stub ninja ''
+  stub cmake 'echo "cmake version 3.25.1"'
+  stub dpkg-query "read -r -a known <$work/installed; for p in \"\${known[@]}\"; do printf 'installed=%s ' \"\$p\"; done"
+}
+add_apt() {
+  # Offers everything once the lists are there; installing adds libraries to what dpkg knows.
+  stub apt-cache "shift; for p in \"\$@\"; do if [[ -e $work/lists ]]; then echo '  Candidate: 1.0'; else echo '  Candidate: (none)'; fi; done"
+  stub apt-get "echo \"apt-get \$*\" >>$work/calls; [[ \$2 != update ]] || : >$work/lists"
+}
+user() { stub id "echo $1"; }
+
+# expect CODE PATTERN ARGS...: runs setup.sh; its output must match PATTERN.
+expect() {
+  local code=$1 pattern=$2 status=0 output
+  shift 2
+  output=$(PATH=$work/bin "$bash" "$scripts/setup.sh" "$@" 2>&1 </dev/null) || status=$?
+  # shellcheck disable=SC2053
+  if [[ $status != "$code" || $output != $pattern ]]; then
+    printf '%s: exit %s (not %s), output: %s\n' "${BASH_LINENO[0]}" "$status" "$code" "$output"
+    failures=$((failures + 1))
+  fi
+}
+expect_calls() {
+  local calls
+  calls=$(<"$work/calls")
+  # shellcheck disable=SC2053
+  if [[ $calls != $1 ]]; then
+    printf '%s: calls were: %s\n' "${BASH_LINENO[0]}" "$calls"
+    failures=$((failures + 1))
+  fi
+}
+
+# Nothing missing: silent, and neither id, sudo nor apt is there to be asked.
+machine
+expect 0 ''
+expect 2 "*unknown argument '--frob'*--bench*--lint*" --frob
+
+# apt is missing: says what is needed.
+machine
+echo 'libfmt-dev' >"$work/installed"
+rm "$work/bin/ninja" "$work/bin/dpkg-query"
+expect 3 '*apt is not available*CCL_SKIP_SETUP*: ninja-build libgloo-dev*libgmock-dev'
+CCL_SKIP_SETUP=1 expect 0 ''
+
+# Neither root nor sudo: says what to install, and installs nothing.
+machine
+add_apt
+user 1000
+echo "${libraries/libgloo-dev/}" >"$work/installed"
+expect 3 '*neither root nor sudo*apt-get install libgloo-dev'
+expect_calls ''
+
+# Root, fresh package lists: no update, no sudo, exactly what is missing.
+machine
+add_apt
+user 0
+: >"$work/lists"
+echo "${libraries/libgloo-dev/}" >"$work/installed"
+expect 0 '*installing with apt-get: libgloo-dev'
+expect_calls '*install*libgloo-dev'
+[[ $(<"$work/calls") != *update* ]] || { echo 'an update that was not needed'; failures=$((failures + 1)); }
+
+# A user with sudo and empty lists: an update, then the installation, both through sudo.
+machine
+add_apt
+user 1000
+stub sudo "echo sudo >>$work/calls; exec \"\$@\""
+echo "${libraries/libgloo-dev/}" >"$work/installed"
+expect 0 '*[(]sudo): libgloo-dev*updating*'
+expect_calls $'sudo\napt-get -q update\nsudo\napt-get -q install*libgloo-dev'
+
+# Optional packages are asked for only when wanted.
+machine
+expect 3 '*libbenchmark-dev*' --bench
+expect 3 '*clang-format-14*clang-tidy-14*' --lint
+
+# The sources do not have a package, and apt-get fails.
+machine
+add_apt
+user 0
+echo "${libraries/libgloo-dev/}" >"$work/installed"
+stub apt-cache "echo '  Candidate: (none)'"
+expect 3 "*do not offer*libgloo-dev*universe*"
+machine
+add_apt
+user 0
+echo "${libraries/libgloo-dev/}" >"$work/installed"
+stub apt-get 'exit 100'
+expect 4 '*apt-get update failed*'
+
+# An old CMake.
+machine
+stub cmake 'echo "cmake version 3.22.1"'
+expect 3 '*cmake 3.22.1*3.25*'
+stub cmake 'echo "cmake version 4.0.3-rc1"'
+expect 0 ''
+
+# run.sh without a program, and with an unknown one: exit 2, stdout empty, programs listed.
+for arguments in '' 'no_such_perf -b 8'; do
+  status=0
+  # shellcheck disable=SC2086
+  output=$("$bash" "$scripts/run.sh" $arguments 2>"$work/stderr") || status=$?
+  if [[ $status != 2 || -n $output || $(<"$work/stderr") != *all_reduce_perf* || $(wc -l <"$work/stderr") != 1 ]]; then
+    printf "run.sh '%s': exit %s, stdout '%s'\n" "$arguments" "$status" "$output"
+    failures=$((failures + 1))
+  fi
+done
+
+((failures == 0)) || exit 4

@@ -1,0 +1,97 @@
+#include "verify/diagnosis.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+#include <optional>
+
+namespace ccl::verify {
+namespace {
+
+constexpr std::size_t run_length = 16;      // elements that have to match
+constexpr std::size_t slots_searched = 32;  // earlier calls
+constexpr int ranks_searched = 512;  // for "without rank r", whose cost grows with ranks squared
+
+// The suspicious elements and where they should come from.
+struct Run {
+  const Pattern& pattern;
+  const std::byte* found;
+  std::size_t count;
+  std::size_t at;
+  std::size_t slot;
+
+  bool matches(const Table& table, std::size_t first) const {
+    return !table.first_difference(found, count, first);
+  }
+  std::uint64_t element(std::size_t i) const {
+    std::uint64_t bits = 0;
+    std::memcpy(&bits, found + i * pattern.width(), pattern.width());
+    return bits;
+  }
+};
+
+std::string moved_data(const Run& run, int from) {
+  const Pattern& pattern = run.pattern;
+  const Table& table = pattern.expected();
+  const std::size_t period = table.period();
+  std::optional<std::size_t> index;  // in the table
+  for (std::size_t j = 0; j < period && !index; ++j) {
+    if (run.matches(table, j)) index = j;
+  }
+  if (!index) return {};
+  const auto start_of =
+      [&](int rank, std::size_t slot) {  // element at which `rank`'s data in `slot` reads like this
+        return (*index + period - pattern.phase(rank, slot)) % period;
+      };
+  const std::size_t at = run.at % period;
+  for (int rank = 0; rank < pattern.inputs().ranks(); ++rank) {
+    if (start_of(rank, run.slot) == at) {
+      return fmt::format("rank {}'s data instead of rank {}'s", rank, from);
+    }
+  }
+  for (std::size_t slot = 0; slot < slots_searched; ++slot) {
+    if (slot != run.slot && start_of(from, slot) == at) return "the result of an earlier call";
+  }
+  if (run.count < 4) return {};  // too few elements to tell a place in the period by chance
+  return fmt::format("like rank {}'s data from element {} (modulo {}) on, not {}", from,
+                     start_of(from, run.slot), period, at);
+}
+
+std::string reduced_data(const Run& run, int me) {
+  const Pattern& pattern = run.pattern;
+  const Inputs& inputs = pattern.inputs();
+  const std::size_t period = inputs.period();
+  const std::size_t first = run.at + pattern.phase(0, run.slot);
+  if (run.matches(pattern.input(me), first)) return "this rank's own input, not reduced";
+  for (std::size_t slot = 0; slot < slots_searched; ++slot) {
+    if (slot != run.slot && run.matches(pattern.expected(), run.at + pattern.phase(0, slot))) {
+      return "the result of an earlier call";
+    }
+  }
+  const int ranks = std::min(inputs.ranks(), ranks_searched);
+  for (int rank = 0; rank < ranks && inputs.ranks() > 1; ++rank) {
+    bool same = true;
+    for (std::size_t i = 0; i < run.count && same; ++i) {
+      same = inputs.reduced((first + i) % period, rank) == run.element(i);
+    }
+    if (same) return fmt::format("the reduction without rank {}", rank);
+  }
+  for (std::size_t j = 0; j < period && run.count >= 4; ++j) {
+    if (!run.matches(pattern.expected(), j)) continue;
+    const std::size_t element = (j + period - pattern.phase(0, run.slot)) % period;
+    return fmt::format("like the result of element {} (modulo {}), not {}", element, period,
+                       run.at % period);
+  }
+  return {};
+}
+
+}  // namespace
+
+std::string diagnose(const Pattern& pattern, int me, const std::byte* found, std::size_t count,
+                     const Segment& segment, std::size_t at, std::size_t slot) {
+  const Run run{pattern, found, std::min(count, run_length), at, slot};
+  return pattern.reduces() ? reduced_data(run, me) : moved_data(run, segment.from);
+}
+
+}  // namespace ccl::verify

@@ -1,0 +1,72 @@
+// What each rank's input is: values made so that every reduction is exact in any order, and so that
+// the loss of any rank's contribution changes the result as often as the type allows.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+
+#include "src/core/types.hpp"
+
+namespace ccl::verify {
+
+// Rule by operation (n ranks, element j of one period, p significand bits):
+//  none          full-entropy bits
+//  float sum     signed multiples of one unit; the positive and the negative parts each stay within
+//  2^p units, so every
+//                partial sum in any order is exact; min(n, 2^(p+1)) contributors, rotating with j.
+//                mulsum: half of that
+//  integer sum   any bits but 0 (modulo 2^w); integer avg: likewise, then divided, truncating
+//  toward zero integer prod  odd numbers but 1: units modulo 2^w, so no factor can vanish float
+//  prod    one rotating significand, signs, six factors 2 and six factors 1/2 (e4m3 ends at 448 and
+//  2^-6), rotating min, max      one rotating owner holds the extreme float avg     two rotating
+//  contributors, powers of two: products with 1/n are exact but for 1/n's own rounding
+class Inputs {
+ public:
+  // op empty: data movement. ranks >= 1.
+  Inputs(DataType type, std::optional<ReduceOp> op, int ranks, std::uint64_t seed);
+
+  DataType type() const { return type_; }
+  std::optional<ReduceOp> op() const { return op_; }
+  int ranks() const { return ranks_; }
+
+  // Prime; 4093 up to 2046 ranks, so that all ranks' turns fit twice into one period.
+  std::size_t period() const { return period_; }
+
+  // Element j < period() of `rank`'s input, as bits of the type. Data movement: rank is ignored
+  // (ranks differ by phase).
+  std::uint64_t bits(int rank, std::size_t j) const;
+
+  // The reduction over all ranks but `without` (-1: over all), as bits of the type. O(ranks).
+  std::uint64_t reduced(std::size_t j, int without = -1) const;
+
+  // Does leaving out `rank` change the result of element j? `total`: reduced(j)'s unrounded sum,
+  // only for integer avg.
+  bool shows_loss(int rank, std::size_t j) const;
+
+  // Highest distance from the expected bits that is still right, in units in the last place: 0 but
+  // for float avg. There 2: rounding 1/n moves the quotient by at most one unit, rounding the sum
+  // (or the quotient) by half a unit, and the expected value itself is rounded by half a unit.
+  int tolerance() const;
+
+  // Why results of this combination say nothing, for example int8 avg of 200 ranks (always 0).
+  std::optional<const char*> not_verifiable() const;
+
+ private:
+  template <class T>
+  double float_value(int rank, std::size_t j) const;
+  template <class T>
+  T integer_value(int rank, std::size_t j) const;
+  template <class T>
+  std::uint64_t reduced_as(std::size_t j, int without) const;
+  std::uint64_t hash(std::size_t j, std::uint64_t salt) const;
+  int turn(int rank, std::size_t j, std::size_t step) const;
+
+  DataType type_;
+  std::optional<ReduceOp> op_;
+  int ranks_;
+  std::uint64_t seed_;
+  std::size_t period_;
+};
+
+}  // namespace ccl::verify

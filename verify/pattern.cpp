@@ -1,0 +1,94 @@
+#include "verify/pattern.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <numeric>
+#include <random>
+
+namespace ccl::verify {
+namespace {
+
+constexpr int expected_table = -1;
+
+// A period holds at most this many patterns' worth of memory before the cache starts anew.
+constexpr std::size_t cached_patterns = 64;
+
+}  // namespace
+
+Pattern::Pattern(DataType type, std::optional<ReduceOp> op, int ranks, std::uint64_t seed)
+    : inputs_(type, op, ranks, seed) {
+  order_.resize(phase_range());
+  std::iota(order_.begin(), order_.end(), std::uint16_t{0});
+  std::mt19937_64 random(
+      seed + 0x5eed);  // std::shuffle's result is not portable: draw the swaps ourselves
+  for (std::size_t i = order_.size(); i > 1; --i) std::swap(order_[i - 1], order_[random() % i]);
+  expected_ = make_table(expected_table);
+}
+
+// A reduction's rows start at phases that leave at least one turn of all ranks before the period
+// wraps, because the wrap breaks the order of turns.
+std::size_t Pattern::phase_range() const {
+  const std::size_t period = inputs_.period();
+  return reduces() ? period - static_cast<std::size_t>(inputs_.ranks()) : period;
+}
+
+std::size_t Pattern::phase(int rank, std::size_t slot) const {
+  const auto n = static_cast<std::size_t>(inputs_.ranks());
+  const std::size_t turn = reduces() ? slot : slot * n + static_cast<std::size_t>(rank);
+  return order_[turn % order_.size()];
+}
+
+Table Pattern::make_table(int rank_or_expected) const {
+  const std::size_t period = inputs_.period();
+  std::vector<std::byte> bytes(period * width());
+  for (std::size_t j = 0; j < period; ++j) {
+    const std::uint64_t bits = reduces() && rank_or_expected == expected_table
+                                   ? inputs_.reduced(j)
+                                   : inputs_.bits(std::max(0, rank_or_expected), j);
+    std::memcpy(bytes.data() + j * width(), &bits, width());  // little endian
+  }
+  return Table(bytes, width());
+}
+
+Table Pattern::input(int rank) const { return reduces() ? make_table(rank) : expected_; }
+
+double Pattern::coverage(std::size_t count) const {
+  if (!reduces() || inputs_.ranks() == 1) return 1;
+  const std::size_t start = phase(0, 0);
+  const std::size_t elements = std::min(count, inputs_.period());
+  int shown = 0;
+  for (int rank = 0; rank < inputs_.ranks(); ++rank) {
+    for (std::size_t i = 0; i < elements; ++i) {
+      if (!inputs_.shows_loss(rank, (start + i) % inputs_.period())) continue;
+      ++shown;
+      break;
+    }
+  }
+  return static_cast<double>(shown) / inputs_.ranks();
+}
+
+std::size_t Pattern::complete_from() const {
+  if (!reduces() || inputs_.ranks() == 1) return 1;
+  const std::size_t period = inputs_.period();
+  std::size_t needed = 1;
+  for (int rank = 0; rank < inputs_.ranks(); ++rank) {
+    // Walking back from the end, `next` is the first element at or behind j that shows the loss.
+    std::size_t next = 2 * period;
+    for (std::size_t j = 2 * period; j-- > 0;) {
+      if (inputs_.shows_loss(rank, j % period)) next = j;
+      if (j < phase_range()) needed = std::max(needed, next - j + 1);
+    }
+  }
+  return needed > period ? 0 : needed;
+}
+
+std::shared_ptr<const Pattern> PatternCache::find(DataType type, std::optional<ReduceOp> op,
+                                                  int ranks, std::uint64_t seed) {
+  const std::lock_guard lock(mutex_);
+  if (patterns_.size() >= cached_patterns) patterns_.clear();
+  auto& pattern = patterns_[{type, op, ranks, seed}];
+  if (!pattern) pattern = std::make_shared<const Pattern>(type, op, ranks, seed);
+  return pattern;
+}
+
+}  // namespace ccl::verify

@@ -1,0 +1,66 @@
+// One rank's verifier: fills inputs, poisons outputs, compares results bit for bit and says what
+// went wrong.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+
+#include "src/core/collective.hpp"
+#include "verify/pattern.hpp"
+
+namespace ccl::verify {
+
+// Elements that differ, where, and what they look like.
+struct Mismatch {
+  std::uint64_t wrong = 0;          // 0: as expected
+  std::size_t first = 0, last = 0;  // element indices in the compared buffer
+  std::string explanation;  // expected and found bits of `first`, and what the found values are
+
+  // Adds another finding: the first explanation stays.
+  void add(const Mismatch& other);
+};
+
+// Bytes directly before and behind a row's data that nobody may write.
+inline constexpr std::size_t guard_bytes = 4096;
+
+class HostVerifier {
+ public:
+  HostVerifier(std::shared_ptr<const Pattern> pattern, int rank);
+
+  const Pattern& pattern() const { return *pattern_; }
+
+  // This rank's input of `count` elements for a call in slot `slot`.
+  void fill_input(void* out, std::size_t count, std::size_t slot) const;
+
+  // Makes every element that `segments` name differ from its expected value; all `count` elements
+  // are overwritten.
+  void poison(void* out, std::size_t count, std::span<const Segment> segments,
+              std::size_t slot) const;
+
+  // recv: `count` elements, as the call left them.
+  Mismatch compare(const void* recv, std::span<const Segment> segments, std::size_t slot) const;
+
+  // The send buffer of an out-of-place call must still be what fill_input wrote.
+  Mismatch compare_input(const void* send, std::size_t count, std::size_t slot) const;
+
+  // Guard zones around data [begin, begin + bytes): mark before the call, check after it.
+  static void mark_guards(void* begin, std::size_t bytes);
+  static Mismatch check_guards(const void* begin, std::size_t bytes);
+
+ private:
+  std::size_t phase_of(const Segment& segment, std::size_t slot) const;
+  const Table& table_of(const Segment& segment) const;
+  Mismatch compare_run(const std::byte* data, std::size_t count, const Table& table,
+                       std::size_t first) const;
+  std::string explain(const std::byte* found, std::size_t count, const Segment& segment,
+                      std::size_t at, std::size_t slot) const;
+
+  std::shared_ptr<const Pattern> pattern_;
+  int rank_;
+  Table input_;
+};
+
+}  // namespace ccl::verify
