@@ -32,7 +32,8 @@ class Control {
   virtual int processes() const = 0;
 
   // All-gather between processes, in process order; called by one thread at a time. Throws Timeout
-  // naming the ranks and hosts that did not come, Error when the job has failed.
+  // naming the ranks and hosts that did not come, Error when the job has failed. limit_s 0: no
+  // limit.
   virtual std::vector<std::string> exchange(std::string_view bytes, double limit_s) = 0;
 
   // Tells all other processes that this one failed, so that they end with `code` and `message` too.
@@ -40,7 +41,7 @@ class Control {
   virtual void abort(int code, std::string_view message) noexcept = 0;
 
   // Blocks for at most limit_s until the control plane knows why the job failed (after a library
-  // error: the peer's death is usually noticed a moment later here). Empty code when nothing is
+  // error: the peer's death is usually noticed a moment later here). Code 0 when nothing is
   // known.
   virtual Failure wait_failure(double limit_s) = 0;
 };

@@ -18,16 +18,16 @@ void ControlConnection::start(OnFrame on_frame, OnClose on_close) {
 }
 
 void ControlConnection::read_magic() {
-  asio::async_read(socket_, asio::buffer(magic_),
-                   [self = shared_from_this()](std::error_code error, std::size_t) {
-                     if (self->closed_) return;
-                     if (error) return self->lost(error.message());
-                     if (std::string_view(self->magic_.data(), self->magic_.size()) !=
-                         control_magic) {
-                       return self->lost("it does not speak this protocol");
-                     }
-                     self->read_header();
-                   });
+  asio::async_read(
+      socket_, asio::buffer(magic_),
+      [self = shared_from_this()](std::error_code error, std::size_t) {
+        if (self->closed_) return;
+        if (error) return self->lost(error.message());
+        if (std::string_view(self->magic_.data(), self->magic_.size()) != control_magic) {
+          return self->lost("it does not speak this protocol");
+        }
+        self->read_header();
+      });
 }
 
 void ControlConnection::read_header() {

@@ -23,11 +23,11 @@ class ControlConnection : public std::enable_shared_from_this<ControlConnection>
 
   // The callbacks must live as long as the connection is open. Sends the magic, expects the peer's.
   void start(OnFrame on_frame, OnClose on_close);
-  void trust() { limit_ = frame_limit; }  // frames beyond first_frame_limit are accepted from now on
+  void trust() {
+    limit_ = frame_limit;
+  }  // frames beyond first_frame_limit are accepted from now on
   void send(std::shared_ptr<const std::string> bytes);
-  void send(std::string bytes) {
-    send(std::make_shared<const std::string>(std::move(bytes)));
-  }
+  void send(std::string bytes) { send(std::make_shared<const std::string>(std::move(bytes))); }
   void close();
   void close_after_writes();
   bool open() const { return socket_.is_open(); }

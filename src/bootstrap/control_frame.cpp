@@ -48,6 +48,10 @@ std::string ranks_name(int process, int ranks_per_process) {
 std::string Hello::ranks() const { return ranks_name(process, ranks_per_process); }
 std::string Hello::name() const { return fmt::format("{} on {} (pid {})", ranks(), host, pid); }
 
+std::string Hello::gone() const {
+  return name() + (ranks_per_process == 1 ? " is gone" : " are gone");
+}
+
 std::string encode_frame(FrameType type, std::string_view payload) {
   if (payload.size() > frame_limit) {
     throw Error(fmt::format("{} bytes are too many for the control plane", payload.size()));
@@ -60,7 +64,7 @@ std::string encode_frame(FrameType type, std::string_view payload) {
   return out;
 }
 
-std::string encode(const Hello& hello) {
+std::string encode(const Hello& hello, FrameType type) {
   std::string out;
   put_blob(out, hello.token);
   put_blob(out, hello.version);
@@ -69,7 +73,7 @@ std::string encode(const Hello& hello) {
   put(out, hello.processes);
   put(out, hello.ranks_per_process);
   put(out, hello.pid);
-  return encode_frame(FrameType::hello, out);
+  return encode_frame(type, out);
 }
 
 Hello decode_hello(std::string_view payload) {

@@ -1,5 +1,5 @@
-// What the processes of a job say to the hub in process 0 and hear from it. On the wire: control_magic
-// once in each direction, then frames: payload length in 4 bytes, type in 1, payload.
+// What the processes of a job say to the hub in process 0 and hear from it. On the wire:
+// control_magic once in each direction, then frames: payload length in 4 bytes, type in 1, payload.
 #pragma once
 
 #include <cstddef>
@@ -20,7 +20,7 @@ inline constexpr std::size_t contribution_limit = std::size_t{64} << 20;
 
 enum class FrameType : std::uint8_t {
   hello = 1,     // process -> hub, first: Hello
-  accepted,      // hub -> process: the name of process 0
+  accepted,      // hub -> process: process 0's Hello, without the token
   welcome,       // hub -> all: everyone is here
   heartbeat,     // both ways
   contribution,  // process -> hub: Contribution
@@ -42,6 +42,7 @@ struct Hello {
 
   std::string ranks() const;  // "rank 5", "ranks 4-7"
   std::string name() const;   // "rank 5 on node7 (pid 4711)"
+  std::string gone() const;   // "rank 5 on node7 (pid 4711) is gone"
 };
 std::string ranks_name(int process, int ranks_per_process);
 
@@ -58,7 +59,7 @@ struct Round {
 
 // Header and payload.
 std::string encode_frame(FrameType type, std::string_view payload = {});
-std::string encode(const Hello& hello);
+std::string encode(const Hello& hello, FrameType type = FrameType::hello);
 std::string encode(const Contribution& contribution);
 std::string encode(const Round& round);
 std::string encode(const Failure& failure);

@@ -15,6 +15,7 @@
 
 #include "src/bootstrap/control_connection.hpp"
 #include "src/bootstrap/hub_round.hpp"
+#include "src/bootstrap/job_check.hpp"
 #include "src/bootstrap/net.hpp"
 #include "src/core/error.hpp"
 
@@ -35,42 +36,6 @@ struct Peer {
   bool left = false;           // said goodbye
   int silent = 0;              // heartbeats since the last sign of life
 };
-
-// "a, b, c and 5 more"
-std::string join_names(const std::vector<std::string>& names) {
-  constexpr std::size_t shown = 16;
-  std::string out;
-  for (std::size_t i = 0; i < names.size() && i < shown; ++i) {
-    out += (i == 0 ? "" : ", ") + names[i];
-  }
-  if (names.size() > shown) out += fmt::format(" and {} more", names.size() - shown);
-  return out;
-}
-
-// Why `hello` cannot be in the job of `self`; empty when it can.
-std::string disagreement(const Hello& self, const Hello& hello) {
-  if (hello.version != self.version) {
-    return fmt::format("{} runs version {}, {} runs version {}", self.name(), self.version,
-                       hello.name(), hello.version);
-  }
-  if (hello.processes != self.processes) {
-    return fmt::format("{} was started with WORLD_SIZE={}, {} with WORLD_SIZE={}", self.name(),
-                       self.processes, hello.name(), hello.processes);
-  }
-  if (hello.ranks_per_process != self.ranks_per_process) {
-    return fmt::format("{} has {} ranks in its process, {} has {}", self.name(),
-                       self.ranks_per_process, hello.name(), hello.ranks_per_process);
-  }
-  if (hello.process < 0 || hello.process >= self.processes) {
-    return fmt::format("{} is beyond WORLD_SIZE={}", hello.name(), self.processes);
-  }
-  return {};
-}
-
-std::string twice(const Hello& a, const Hello& b) {
-  return fmt::format("{} {} twice: on {} (pid {}) and on {} (pid {})", a.ranks(),
-                     a.ranks_per_process == 1 ? "exists" : "exist", a.host, a.pid, b.host, b.pid);
-}
 
 }  // namespace
 
@@ -104,10 +69,15 @@ class ControlHub::Impl {
   void on_member_frame(Peer& peer, Frame& frame);
   void on_close(Peer& peer, const std::string& why);
   void admit(Peer& peer, const Hello& hello);
+  std::string accepted() const {
+    Hello self = options_.self;
+    self.token.clear();
+    return encode(self, FrameType::accepted);
+  }
   void refuse(Peer& peer, const Failure& failure);
   void contribute(Peer& peer, Contribution contribution);
   void goodbye(Peer& peer);
-  void lose(Peer& peer, const std::string& how);
+  void lose(Peer& peer, const std::string& message);
   void fail(Failure failure, Peer* origin = nullptr);
   void init_timeout();
   void round_timeout();
@@ -197,8 +167,9 @@ void ControlHub::Impl::add_peer(ControlConnection::Socket socket, std::string ad
   const auto peer = std::make_shared<Peer>(io_, std::move(socket), std::move(address));
   Peer& p = *peer;
   peers_.insert(peer);
-  at(p.hello_timer, deadline_in(options_.hello_limit_s),
-     [this, peer] { stranger(*peer, "it did not say who it is"); });
+  at(p.hello_timer, deadline_in(options_.hello_limit_s), [this, peer] {
+    if (!peer->hello && peer->connection->open()) stranger(*peer, "it did not say who it is");
+  });
   p.connection->start([this, &p](Frame& frame) { on_frame(p, frame); },
                       [this, &p](const std::string& why) { on_close(p, why); });
 }
@@ -227,7 +198,8 @@ void ControlHub::Impl::on_frame(Peer& peer, Frame& frame) {
     if (hello.token != options_.self.token) throw Error("it belongs to another job");
     admit(peer, hello);
   } catch (const Error& error) {
-    if (peer.hello) return lose(peer, fmt::format("sent nonsense: {}", error.what()));
+    if (peer.hello)
+      return lose(peer, fmt::format("{} sent nonsense: {}", peer.hello->name(), error.what()));
     stranger(peer, error.what());
   }
 }
@@ -236,8 +208,7 @@ void ControlHub::Impl::admit(Peer& peer, const Hello& hello) {
   peer.hello_timer.cancel();
   if (failed_) return refuse(peer, *failed_);
   std::string why = disagreement(options_.self, hello);
-  Peer* const other =
-      why.empty() ? members_[static_cast<std::size_t>(hello.process)] : nullptr;
+  Peer* const other = why.empty() ? members_[static_cast<std::size_t>(hello.process)] : nullptr;
   if (other != nullptr) why = twice(*other->hello, hello);
   if (!why.empty()) {
     const Failure failure{exit_code(Exit::failed), why};
@@ -248,7 +219,7 @@ void ControlHub::Impl::admit(Peer& peer, const Hello& hello) {
   peer.hello = hello;
   peer.connection->trust();
   members_[static_cast<std::size_t>(hello.process)] = &peer;
-  peer.connection->send(encode_frame(FrameType::accepted, options_.self.name()));
+  peer.connection->send(accepted());
   count();
   for (const Peer* member : members_) {
     if (member == nullptr) return;
@@ -259,7 +230,7 @@ void ControlHub::Impl::admit(Peer& peer, const Hello& hello) {
 }
 
 void ControlHub::Impl::refuse(Peer& peer, const Failure& failure) {
-  peer.connection->send(encode_frame(FrameType::accepted, options_.self.name()));
+  peer.connection->send(accepted());
   peer.connection->send(encode(failure));
   peer.connection->close_after_writes();
 }
@@ -296,14 +267,14 @@ void ControlHub::Impl::require_nobody_left() {
   for (const Peer* member : members_) {
     if (member != nullptr && member->left && round_.under_way() &&
         !round_.has(member->hello->process)) {
-      return fail({exit_code(Exit::failed),
-                   member->hello->name() + " has left while others wait for it"});
+      return fail(
+          {exit_code(Exit::failed), member->hello->name() + " has left while others wait for it"});
     }
   }
 }
 
 void ControlHub::Impl::goodbye(Peer& peer) {
-  if (!welcomed_) return lose(peer, "left before all had come");
+  if (!welcomed_) return lose(peer, peer.hello->name() + " left before all had come");
   peer.left = true;
   peer.connection->send(encode_frame(FrameType::goodbye));
   count();
@@ -313,14 +284,13 @@ void ControlHub::Impl::goodbye(Peer& peer) {
 void ControlHub::Impl::on_close(Peer& peer, const std::string& why) {
   if (!peer.hello) return stranger(peer, why);
   if (peer.left) return count();
-  lose(peer, "is gone");
+  lose(peer, peer.hello->gone());
 }
 
-void ControlHub::Impl::lose(Peer& peer, const std::string& how) {
-  const std::string ranks_are = options_.self.ranks_per_process == 1 ? how : "";
+void ControlHub::Impl::lose(Peer& peer, const std::string& message) {
   peer.connection->close();
   count();
-  fail({exit_code(Exit::failed), fmt::format("{} {}", peer.hello->name(), how)});
+  fail({exit_code(Exit::failed), message});
 }
 
 // The first failure is the job's. Whoever reported it hears it last: then all others have.
@@ -369,7 +339,8 @@ void ControlHub::Impl::heartbeat() {
     for (Peer* member : members_) {
       if (member == nullptr || !member->here()) continue;
       member->connection->send(encode_frame(FrameType::heartbeat));
-      if (++member->silent > options_.silent_heartbeats) lose(*member, "is gone (silent)");
+      if (++member->silent > options_.silent_heartbeats)
+        lose(*member, member->hello->gone() + " (silent)");
     }
     heartbeat();
   });

@@ -19,6 +19,8 @@ inline Deadline deadline_in(double seconds) {
 }
 
 // A limit of 0 or less means none, as for Communicator::set_time_limit.
-inline Deadline deadline_of_limit(double limit_s) { return deadline_in(limit_s > 0 ? limit_s : 3e8); }
+inline Deadline deadline_of_limit(double limit_s) {
+  return deadline_in(limit_s > 0 ? limit_s : 3e8);
+}
 
 }  // namespace ccl

@@ -41,9 +41,10 @@ std::optional<Started> started_by(const Environment& environment) {
   struct Known {
     const char *launcher, *size, *rank;
   };
-  constexpr std::array<Known, 3> known = {{{"mpirun", "OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_RANK"},
-                                           {"an MPI launcher", "PMI_SIZE", "PMI_RANK"},
-                                           {"srun", "SLURM_STEP_NUM_TASKS", "SLURM_PROCID"}}};
+  constexpr std::array<Known, 3> known = {
+      {{"mpirun", "OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_RANK"},
+       {"an MPI launcher", "PMI_SIZE", "PMI_RANK"},
+       {"srun", "SLURM_STEP_NUM_TASKS", "SLURM_PROCID"}}};
   for (const Known& k : known) {
     const std::optional<std::string> size = environment(k.size);
     if (!size || *size == "1" || *size == "0" || size->empty()) continue;

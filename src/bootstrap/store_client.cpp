@@ -29,8 +29,7 @@ struct StoreClient::Connection {
 
   std::error_code try_read(void* data, std::size_t bytes, Deadline deadline) {
     return run_operation(
-        io, deadline,
-        [&](auto done) { asio::async_read(socket, asio::buffer(data, bytes), done); },
+        io, deadline, [&](auto done) { asio::async_read(socket, asio::buffer(data, bytes), done); },
         [&] { socket.cancel(); });
   }
 

@@ -11,7 +11,8 @@ namespace ccl {
 
 // One Bootstrap per rank of this process; `control` must outlive them. Rank = process * threads +
 // thread. Each object is used by one thread; exchange completes when all threads of all processes
-// have called it. abort_all makes waiting exchanges of this process throw.
+// have called it. abort makes waiting exchanges of this process throw Error; it also ends the job
+// through `control` (code 4, unless control.abort was called before with a more telling one).
 class ThreadRanks {
  public:
   ThreadRanks(Control& control, int threads);

@@ -1,0 +1,329 @@
+#include "src/backends/gloo/communicator.hpp"
+
+#include <fmt/format.h>
+#include <gloo/allgather.h>
+#include <gloo/allreduce.h>
+#include <gloo/alltoall.h>
+#include <gloo/alltoallv.h>
+#include <gloo/barrier.h>
+#include <gloo/broadcast.h>
+#include <gloo/gather.h>
+#include <gloo/reduce.h>
+#include <gloo/scatter.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstring>
+#include <vector>
+
+#include "src/backends/gloo/connect.hpp"
+#include "src/backends/gloo/errors.hpp"
+#include "src/backends/gloo/halving_doubling.hpp"
+#include "src/backends/gloo/messages.hpp"
+#include "src/backends/gloo/reduce_scatter.hpp"
+#include "src/backends/gloo/reduction.hpp"
+
+namespace ccl::gloo_module {
+namespace {
+
+using std::chrono::milliseconds;
+
+// Gloo's collectives see elements only by their width. In place, Gloo copies a root's block onto
+// itself, which is harmless. Options are made per call, as a user of Gloo makes them; operations on
+// 0 elements never reach Gloo (its allgather of nothing divides by zero).
+class GlooCommunicator : public Communicator {
+ public:
+  GlooCommunicator(Bootstrap& bootstrap, const BackendOptions& options)
+      : connection_(connect(bootstrap, options)),
+        context_(connection_.context),
+        messages_(context_),
+        halving_doubling_(context_),
+        algorithm_(options.gloo_algorithm) {}
+
+  void all_reduce(const Call& call) override {
+    if (call.count == 0) return;
+    const void* const send = premultiplied(call, call.count, call.recv);
+    if (algorithm_ == "halving_doubling") {
+      if (send != call.recv) std::memcpy(call.recv, send, call.count * size_of(call.type));
+      translated([&] { halving_doubling_.all_reduce(call.recv, call.count, call.type, call.op); });
+    } else {
+      by_width(call, [&]<class U>() { all_reduce_as<U>(call, send); });
+    }
+    divided(call, call.recv, call.count);
+  }
+
+  void reduce(const Call& call) override {
+    if (call.count == 0) return;
+    const void* const send = premultiplied(call, call.count, call.recv);
+    by_width(call, [&]<class U>() {
+      gloo::ReduceOptions options(context_);
+      if (send != call.recv) options.setInput(elements<U>(send), call.count);
+      options.setOutput(elements<U>(call.recv), call.count);
+      options.setRoot(call.place.root);
+      options.setReduceFunction(combine_function(call.type, call.op));
+      options.setTimeout(limit(call, call.count));
+      gloo::reduce(options);
+    });
+    if (is_root(call)) divided(call, call.recv, call.count);
+  }
+
+  void broadcast(const Call& call) override {
+    if (call.count == 0) return;
+    by_width(call, [&]<class U>() {
+      gloo::BroadcastOptions options(context_);
+      if (is_root(call) && call.send != call.recv)
+        options.setInput(elements<U>(call.send), call.count);
+      options.setOutput(elements<U>(call.recv), call.count);
+      options.setRoot(call.place.root);
+      options.setTimeout(limit(call, call.count));
+      gloo::broadcast(options);
+    });
+  }
+
+  void all_gather(const Call& call) override {
+    if (call.count == 0) return;
+    by_width(call, [&]<class U>() {
+      gloo::AllgatherOptions options(context_);
+      U* const out = elements<U>(call.recv);
+      // Without an input Gloo takes this rank's block of the output.
+      if (call.send != out + rank() * call.count)
+        options.setInput(elements<U>(call.send), call.count);
+      options.setOutput(out, call.count * ranks());
+      options.setTimeout(limit(call, call.count * ranks()));
+      gloo::allgather(options);
+    });
+  }
+
+  void reduce_scatter(const Call& call) override {
+    if (call.count == 0) return;
+    Call step = call;
+    if (call.op == ReduceOp::mulsum) {
+      const std::size_t all = call.count * ranks();
+      const auto* const send = static_cast<const std::byte*>(call.send);
+      const bool in_place = call.recv == send + rank() * call.count * size_of(call.type);
+      step.send =
+          premultiplied(call, all, in_place ? const_cast<void*>(call.send) : products(call, all));
+    }
+    translated([&] {
+      ring_reduce_scatter(*context_, step, combine_function(call.type, call.op), scratch_,
+                          limit(call, call.count * ranks()));
+    });
+    divided(call, call.recv, call.count);
+  }
+
+  void alltoall(const Call& call) override {
+    if (call.count == 0) return;
+    by_width(call, [&]<class U>() {
+      gloo::AlltoallOptions options(context_);
+      options.setInput(elements<U>(call.send), call.count * ranks());
+      options.setOutput(elements<U>(call.recv), call.count * ranks());
+      options.setTimeout(limit(call, call.count * ranks()));
+      gloo::alltoall(options);
+    });
+  }
+
+  // As messages: Gloo's alltoallv takes counts only, so its blocks must be adjacent, and it sends
+  // empty ones too.
+  void alltoallv(const Call& call) override {
+    if (adjacent(call.send_counts, call.send_offsets) &&
+        adjacent(call.recv_counts, call.recv_offsets)) {
+      native_alltoallv(call);
+      return;
+    }
+    const std::size_t width = size_of(call.type);
+    begin_group();
+    for (std::size_t r = 0; r < ranks(); ++r) {
+      Call step = call;
+      step.peer = static_cast<int>(r);
+      step.count = call.send_counts[r];
+      step.send = static_cast<const std::byte*>(call.send) + call.send_offsets[r] * width;
+      send(step);
+      step.count = call.recv_counts[r];
+      step.recv = static_cast<std::byte*>(call.recv) + call.recv_offsets[r] * width;
+      recv(step);
+    }
+    end_group();
+  }
+
+  void gather(const Call& call) override {
+    if (call.count == 0) return;
+    by_width(call, [&]<class U>() {
+      gloo::GatherOptions options(context_);
+      options.setInput(elements<U>(call.send), call.count);
+      if (is_root(call)) options.setOutput(elements<U>(call.recv), call.count * ranks());
+      options.setRoot(call.place.root);
+      options.setTimeout(limit(call, call.count * ranks()));
+      gloo::gather(options);
+    });
+  }
+
+  void scatter(const Call& call) override {
+    if (call.count == 0) return;
+    by_width(call, [&]<class U>() {
+      gloo::ScatterOptions options(context_);
+      U* const in = elements<U>(call.send);
+      if (is_root(call)) {
+        std::vector<U*> blocks;
+        for (std::size_t r = 0; r < ranks(); ++r) blocks.push_back(in + r * call.count);
+        options.setInputs(blocks, call.count);
+      }
+      options.setOutput(elements<U>(call.recv), call.count);
+      options.setRoot(call.place.root);
+      options.setTimeout(limit(call, call.count * ranks()));
+      gloo::scatter(options);
+    });
+  }
+
+  void barrier(const Call& call) override {
+    translated([&] {
+      gloo::BarrierOptions options(context_);
+      options.setTimeout(limit(call, 0));
+      gloo::barrier(options);
+    });
+  }
+
+  void send(const Call& call) override {
+    group_bytes_ += call.count * size_of(call.type);
+    translated([&] { messages_.send(call, limit_of(group_bytes_)); });
+  }
+  void recv(const Call& call) override {
+    group_bytes_ += call.count * size_of(call.type);
+    translated([&] { messages_.recv(call, limit_of(group_bytes_)); });
+  }
+  void begin_group() override {
+    group_bytes_ = 0;
+    messages_.begin();
+  }
+  void end_group() override {
+    translated([&] { messages_.end(limit_of(group_bytes_)); });
+    group_bytes_ = 0;
+  }
+
+  void wait() override {}  // every operation returns when its data have moved
+
+  void abort() noexcept override {
+    try {
+      context_->closeConnections();
+    } catch (...) {  // half-closed is as good as closed: what waits will fail
+    }
+  }
+
+  void set_time_limit(double limit_s) override { limit_s_ = limit_s; }
+
+  bool emulated(ReduceOp op, DataType /*type*/) const override {
+    return op == ReduceOp::avg || op == ReduceOp::mulsum;
+  }
+
+  std::string description() const override {
+    return fmt::format(
+        "{}\nall_reduce algorithm: {}\nreduce_scatter: a ring over send and recv; the algorithm is "
+        "the suite's, not Gloo's\n"
+        "avg and mulsum are composed: sum, then divide; multiply, then sum",
+        connection_.description, algorithm_.empty() ? "Gloo's choice (ring)" : algorithm_);
+  }
+
+ private:
+  std::size_t rank() const { return static_cast<std::size_t>(context_->rank); }
+  std::size_t ranks() const { return static_cast<std::size_t>(context_->size); }
+  bool is_root(const Call& call) const { return call.place.root == context_->rank; }
+
+  template <class U>
+  static U* elements(const void* p) {
+    return static_cast<U*>(const_cast<void*>(p));
+  }
+
+  template <class F>
+  static void by_width(const Call& call, F&& f) {
+    translated([&] {
+      switch (size_of(call.type)) {
+        case 1: return f.template operator()<std::uint8_t>();
+        case 2: return f.template operator()<std::uint16_t>();
+        case 4: return f.template operator()<std::uint32_t>();
+        default: return f.template operator()<std::uint64_t>();
+      }
+    });
+  }
+
+  template <class U>
+  void all_reduce_as(const Call& call, const void* send) {
+    gloo::AllreduceOptions options(context_);
+    if (algorithm_ == "ring") options.setAlgorithm(gloo::AllreduceOptions::Algorithm::RING);
+    if (algorithm_ == "bcube") options.setAlgorithm(gloo::AllreduceOptions::Algorithm::BCUBE);
+    if (send != call.recv) options.setInput(elements<U>(send), call.count);
+    options.setOutput(elements<U>(call.recv), call.count);
+    options.setReduceFunction(combine_function(call.type, call.op));
+    options.setTimeout(limit(call, call.count));
+    gloo::allreduce(options);
+  }
+
+  void native_alltoallv(const Call& call) {
+    by_width(call, [&]<class U>() {
+      gloo::AlltoallvOptions options(context_);
+      options.setInput(elements<U>(call.send),
+                       std::vector<std::int64_t>(call.send_counts.begin(), call.send_counts.end()));
+      options.setOutput(elements<U>(call.recv), std::vector<std::int64_t>(call.recv_counts.begin(),
+                                                                          call.recv_counts.end()));
+      std::size_t moved = 0;
+      for (const std::size_t n : call.recv_counts) moved += n;
+      options.setTimeout(limit(call, moved * ranks()));
+      gloo::alltoallv(options);
+    });
+  }
+
+  static bool adjacent(std::span<const std::size_t> counts, std::span<const std::size_t> offsets) {
+    std::size_t next = 0;
+    for (std::size_t r = 0; r < counts.size(); ++r) {
+      if (offsets[r] != next) return false;
+      next += counts[r];
+    }
+    return true;
+  }
+
+  // Limit of one wait: Gloo's own is 30 s whatever the size, which a slow but healthy wire exceeds.
+  milliseconds limit(const Call& call, std::size_t count) const {
+    return limit_of(count * size_of(call.type));
+  }
+  milliseconds limit_of(std::size_t bytes) const {
+    constexpr double slowest = 1e6;  // bytes per second
+    constexpr double never_s = 1e8;
+    const double seconds = limit_s_ > 0 ? limit_s_ + static_cast<double>(bytes) / slowest : never_s;
+    return milliseconds(static_cast<std::int64_t>(seconds * 1000));
+  }
+
+  // mulsum: this rank's products in `into`; otherwise the input as it is.
+  const void* premultiplied(const Call& call, std::size_t count, void* into) const {
+    if (call.op != ReduceOp::mulsum) return call.send;
+    const int factor = mulsum_scalar(context_->rank);
+    if (factor == 1) return call.send;
+    multiply(call.type, into, call.send, count, factor);
+    return into;
+  }
+
+  void divided(const Call& call, void* data, std::size_t count) const {
+    if (call.op == ReduceOp::avg) divide(call.type, data, count, context_->size);
+  }
+
+  void* products(const Call& call, std::size_t count) {
+    products_.resize(std::max(products_.size(), count * size_of(call.type)));
+    return products_.data();
+  }
+
+  Connection connection_;
+  std::shared_ptr<gloo::Context> context_;
+  Messages messages_;
+  HalvingDoubling halving_doubling_;
+  std::string algorithm_;
+  double limit_s_ = 60;
+  std::size_t group_bytes_ = 0;
+  std::vector<std::byte> scratch_;   // pieces of the ring
+  std::vector<std::byte> products_;  // of mulsum
+};
+
+}  // namespace
+
+std::unique_ptr<Communicator> make_communicator(Bootstrap& bootstrap,
+                                                const BackendOptions& options) {
+  return std::make_unique<GlooCommunicator>(bootstrap, options);
+}
+
+}  // namespace ccl::gloo_module

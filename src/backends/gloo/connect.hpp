@@ -1,0 +1,21 @@
+// Makes a Gloo context whose ranks meet over our bootstrap.
+#pragma once
+
+#include <gloo/context.h>
+
+#include <memory>
+#include <string>
+
+#include "src/core/backend.hpp"
+
+namespace ccl::gloo_module {
+
+struct Connection {
+  std::shared_ptr<gloo::Context> context;
+  std::string description;  // transport and address, one line
+};
+
+// Collective. Throws UsageError for an unknown interface or transport, Error and Timeout from Gloo.
+Connection connect(Bootstrap& bootstrap, const BackendOptions& options);
+
+}  // namespace ccl::gloo_module

@@ -1,0 +1,34 @@
+// Gloo's exceptions as ours.
+#pragma once
+
+#include <gloo/common/error.h>
+#include <gloo/common/logging.h>
+
+#include <string>
+
+#include "src/core/error.hpp"
+
+namespace ccl::gloo_module {
+
+// Runs f; Gloo's exceptions become Error, or Timeout when their text says that a wait reached its
+// limit.
+template <class F>
+decltype(auto) translated(F&& f) {
+  const auto rethrow = [](const std::string& what) {
+    const bool timeout =
+        what.find("Timed out") != std::string::npos || what.find("imeout") != std::string::npos;
+    if (timeout) throw Timeout("gloo: " + what);
+    throw Error("gloo: " + what);
+  };
+  try {
+    return f();
+  } catch (const gloo::Exception& e) {
+    rethrow(e.what());
+    throw;
+  } catch (const gloo::EnforceNotMet& e) {
+    rethrow(e.what());
+    throw;
+  }
+}
+
+}  // namespace ccl::gloo_module

@@ -1,0 +1,38 @@
+// all_reduce by Gloo's old AllreduceHalvingDoubling class, whose objects are bound to one buffer
+// and expensive to make.
+#pragma once
+
+#include <gloo/algorithm.h>
+#include <gloo/context.h>
+
+#include <list>
+#include <memory>
+#include <tuple>
+
+#include "src/core/types.hpp"
+
+namespace ccl::gloo_module {
+
+// Objects by buffer, count, type and operation; the least recently used one goes when there are too
+// many. Making one is collective: all ranks call in the same order, so they keep and drop the same
+// ones.
+class HalvingDoubling {
+ public:
+  explicit HalvingDoubling(std::shared_ptr<gloo::Context> context) : context_(std::move(context)) {}
+
+  // In place. op: sum, prod, min or max. count < 2^31 (the class counts in int); throws Unsupported
+  // beyond.
+  void all_reduce(void* data, std::size_t count, DataType type, ReduceOp op);
+
+ private:
+  using Key = std::tuple<void*, std::size_t, DataType, ReduceOp>;
+  struct Entry {
+    Key key;
+    std::unique_ptr<gloo::Algorithm> algorithm;
+  };
+
+  std::shared_ptr<gloo::Context> context_;
+  std::list<Entry> entries_;  // most recently used first
+};
+
+}  // namespace ccl::gloo_module

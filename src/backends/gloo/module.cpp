@@ -1,0 +1,45 @@
+// ccl-gloo.so: what the registry opens.
+#include <dlfcn.h>
+#include <fmt/format.h>
+#include <gloo/allreduce.h>
+#include <gloo/config.h>
+
+#include "src/backends/gloo/communicator.hpp"
+
+namespace ccl::gloo_module {
+namespace {
+
+class GlooBackend : public Backend {
+ public:
+  std::string_view name() const override { return "gloo"; }
+  std::string version() const override {
+    return fmt::format("{}.{}.{}", GLOO_VERSION_MAJOR, GLOO_VERSION_MINOR, GLOO_VERSION_PATCH);
+  }
+  std::string library() const override {
+    Dl_info info{};
+    dladdr(reinterpret_cast<const void*>(
+               static_cast<void (*)(const gloo::AllreduceOptions&)>(&gloo::allreduce)),
+           &info);
+    return info.dli_fname != nullptr ? info.dli_fname : "";
+  }
+  // While a full mesh connects, each pair has a socket and may still have its listener; the device
+  // has three more.
+  std::size_t files_per_rank(int ranks) const override {
+    return 2 * static_cast<std::size_t>(ranks) + 4;
+  }
+  std::unique_ptr<Communicator> connect(Bootstrap& bootstrap,
+                                        const BackendOptions& options) const override {
+    return make_communicator(bootstrap, options);
+  }
+};
+
+}  // namespace
+}  // namespace ccl::gloo_module
+
+extern "C" {
+__attribute__((visibility("default"))) int ccl_module_abi() { return ccl::module_abi; }
+__attribute__((visibility("default"))) const ccl::Backend* ccl_module_backend() {
+  static const ccl::gloo_module::GlooBackend backend;
+  return &backend;
+}
+}

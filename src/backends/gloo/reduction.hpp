@@ -1,0 +1,22 @@
+// Element-wise functions for Gloo, which has none for most types and operations.
+#pragma once
+
+#include <cstddef>
+
+#include "src/core/types.hpp"
+
+namespace ccl::gloo_module {
+
+// out[i] = a[i] op b[i] for i < count; out may be a or b. avg and mulsum combine as sum does. Small
+// floating-point types are computed in float and rounded to nearest even once (right for +, *, min
+// and max: float has more than 2p + 2 bits).
+using Combine = void (*)(void* out, const void* a, const void* b, std::size_t count);
+Combine combine_function(DataType type, ReduceOp op);
+
+// out[i] = in[i] x factor; out may be in.
+void multiply(DataType type, void* out, const void* in, std::size_t count, int factor);
+
+// data[i] /= divisor, integers truncating toward zero.
+void divide(DataType type, void* data, std::size_t count, int divisor);
+
+}  // namespace ccl::gloo_module

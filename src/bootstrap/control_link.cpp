@@ -1,0 +1,262 @@
+#include "src/bootstrap/control_link.hpp"
+
+#include <fmt/format.h>
+
+#include <asio/executor_work_guard.hpp>
+#include <asio/post.hpp>
+#include <asio/steady_timer.hpp>
+#include <condition_variable>
+#include <mutex>
+#include <optional>
+#include <thread>
+
+#include "src/bootstrap/control_connection.hpp"
+#include "src/bootstrap/net.hpp"
+#include "src/core/error.hpp"
+
+namespace ccl {
+namespace {
+
+constexpr double answer_slack_s = 10;  // the hub knows who is missing: it is to answer first
+constexpr double farewell_s = 2;
+
+}  // namespace
+
+class ControlLink::Impl {
+ public:
+  explicit Impl(LinkOptions options) : options_(std::move(options)) {}
+  ~Impl();
+
+  asio::io_context& io() { return io_; }
+  void begin(ControlConnection::Socket socket, Deadline deadline);
+  void wait_welcome(double limit_s);
+  void report_failures();
+  std::vector<std::string> exchange(std::string_view bytes, double limit_s);
+  void abort(int code, std::string_view message);
+  Failure wait_failure(double limit_s);
+
+ private:
+  void take(const Frame& frame);
+  void on_frame(const Frame& frame);
+  void on_close(const std::string& why);
+  void fail(const Failure& failure);
+  void heartbeat();
+  void leave();
+  void post_send(std::string bytes);
+  void throw_if_over() const;
+  bool over() const { return failure_ || closed_ || hub_left_; }
+
+  LinkOptions options_;
+  asio::io_context io_;
+  std::optional<asio::executor_work_guard<asio::io_context::executor_type>> work_;
+  asio::steady_timer heartbeat_timer_{io_};
+  std::shared_ptr<ControlConnection> connection_;
+  int silent_ = 0;  // heartbeats since the hub's last sign of life; link thread only
+
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::optional<Hello> hub_;  // process 0, once accepted
+  bool welcomed_ = false, reporting_ = false;
+  bool leaving_ = false, hub_left_ = false, closed_ = false;
+  bool aborted_ = false, abort_heard_ = false;
+  std::string closed_why_;
+  std::uint64_t round_ = 0;
+  std::optional<Round> result_;
+  std::optional<Failure> failure_;
+  std::thread thread_;
+};
+
+void ControlLink::Impl::begin(ControlConnection::Socket socket, Deadline deadline) {
+  connection_ = std::make_shared<ControlConnection>(std::move(socket));
+  connection_->trust();
+  connection_->start([this](Frame& frame) { take(frame); },
+                     [this](const std::string& why) { on_close(why); });
+  connection_->send(encode(options_.self));
+  heartbeat();
+  io_.restart();
+  work_.emplace(io_.get_executor());
+  thread_ = std::thread([this] { io_.run(); });
+
+  std::unique_lock lock(mutex_);
+  changed_.wait_until(lock, deadline, [this] { return hub_ || over(); });
+  if (failure_) throw_failure(*failure_);
+  if (!hub_) throw NoHub(closed_ ? closed_why_ : "it does not answer");
+}
+
+ControlLink::Impl::~Impl() {
+  if (!thread_.joinable()) return;
+  leave();
+  io_.stop();
+  thread_.join();
+}
+
+void ControlLink::Impl::leave() {
+  std::unique_lock lock(mutex_);
+  leaving_ = true;
+  if (closed_ || !hub_) return;
+  post_send(encode_frame(FrameType::goodbye));
+  changed_.wait_for(lock, seconds_to_duration(farewell_s), [this] { return closed_ || hub_left_; });
+}
+
+void ControlLink::Impl::post_send(std::string bytes) {
+  asio::post(io_,
+             [this, bytes = std::move(bytes)]() mutable { connection_->send(std::move(bytes)); });
+}
+
+void ControlLink::Impl::wait_welcome(double limit_s) {
+  std::unique_lock lock(mutex_);
+  if (changed_.wait_for(lock, seconds_to_duration(limit_s + answer_slack_s),
+                        [this] { return welcomed_ || over(); })) {
+    return throw_if_over();
+  }
+  throw Timeout(fmt::format("{} does not say who is missing", hub_->name()));
+}
+
+void ControlLink::Impl::report_failures() {
+  const std::lock_guard lock(mutex_);
+  throw_if_over();
+  reporting_ = true;
+}
+
+void ControlLink::Impl::throw_if_over() const {
+  if (failure_) throw_failure(*failure_);
+  if (over()) throw Error(hub_->name() + " has left while others wait for it");
+}
+
+std::vector<std::string> ControlLink::Impl::exchange(std::string_view bytes, double limit_s) {
+  if (bytes.size() > contribution_limit) {
+    throw Error(fmt::format("{} bytes are too many for an exchange", bytes.size()));
+  }
+  std::unique_lock lock(mutex_);
+  throw_if_over();
+  const std::uint64_t round = round_++;
+  result_.reset();
+  post_send(encode(Contribution{round, limit_s, std::string(bytes)}));
+  const double patience = limit_s > 0 ? limit_s + answer_slack_s : 0;
+  changed_.wait_until(lock, deadline_of_limit(patience), [this] { return result_ || over(); });
+  if (result_) return std::move(result_->bytes);
+  throw_if_over();
+  throw Timeout(fmt::format("no answer from {} within {:g} s", hub_->name(), patience));
+}
+
+void ControlLink::Impl::abort(int code, std::string_view message) {
+  std::unique_lock lock(mutex_);
+  if (over()) return;
+  failure_ = Failure{code, std::string(message)};
+  aborted_ = true;
+  changed_.notify_all();
+  post_send(encode(*failure_));
+  // Until the hub has told the others: the caller may end this process next.
+  changed_.wait_for(lock, seconds_to_duration(farewell_s),
+                    [this] { return abort_heard_ || closed_; });
+}
+
+Failure ControlLink::Impl::wait_failure(double limit_s) {
+  std::unique_lock lock(mutex_);
+  changed_.wait_for(lock, seconds_to_duration(limit_s), [this] { return failure_.has_value(); });
+  return failure_.value_or(Failure{});
+}
+
+void ControlLink::Impl::take(const Frame& frame) {
+  try {
+    on_frame(frame);
+  } catch (const Error& error) {
+    connection_->close();
+    on_close(error.what());
+  }
+}
+
+void ControlLink::Impl::on_frame(const Frame& frame) {
+  silent_ = 0;
+  if (frame.type == FrameType::failure) {
+    const Failure failure = decode_failure(frame.payload);
+    {
+      const std::lock_guard lock(mutex_);
+      abort_heard_ = aborted_;
+      changed_.notify_all();
+    }
+    return fail(failure);
+  }
+  const std::lock_guard lock(mutex_);
+  switch (frame.type) {
+    case FrameType::accepted: hub_ = decode_hello(frame.payload); break;
+    case FrameType::welcome: welcomed_ = true; break;
+    case FrameType::round: result_ = decode_round(frame.payload); break;
+    case FrameType::goodbye: hub_left_ = true; break;
+    case FrameType::heartbeat:
+    case FrameType::hello:
+    case FrameType::contribution:
+    case FrameType::failure: return;
+  }
+  changed_.notify_all();
+}
+
+void ControlLink::Impl::on_close(const std::string& why) {
+  std::string gone;
+  {
+    const std::lock_guard lock(mutex_);
+    closed_ = true;
+    closed_why_ = why;
+    if (hub_ && !leaving_ && !hub_left_) gone = hub_->gone();
+    changed_.notify_all();
+  }
+  if (!gone.empty()) fail({exit_code(Exit::failed), gone});
+}
+
+void ControlLink::Impl::fail(const Failure& failure) {
+  bool report = false;
+  {
+    const std::lock_guard lock(mutex_);
+    if (failure_) return;
+    failure_ = failure;
+    report = reporting_ && !leaving_ && options_.on_failure;
+    changed_.notify_all();
+  }
+  if (report) options_.on_failure(failure);
+}
+
+void ControlLink::Impl::heartbeat() {
+  heartbeat_timer_.expires_after(seconds_to_duration(options_.heartbeat_s));
+  heartbeat_timer_.async_wait([this](std::error_code error) {
+    if (error || !connection_->open()) return;
+    connection_->send(encode_frame(FrameType::heartbeat));
+    if (++silent_ > options_.silent_heartbeats) {
+      connection_->close();
+      return on_close("silent");
+    }
+    heartbeat();
+  });
+}
+
+ControlLink::ControlLink(LinkOptions options, const std::string& host, int port, Deadline deadline)
+    : impl_(std::make_unique<Impl>(std::move(options))) {
+  try {
+    impl_->begin(connect_once(impl_->io(), host, port, deadline), deadline);
+  } catch (const std::system_error& error) {
+    throw NoHub(error.what());
+  }
+}
+
+ControlLink::ControlLink(LinkOptions options, int descriptor, Deadline deadline)
+    : impl_(std::make_unique<Impl>(std::move(options))) {
+  using asio::generic::stream_protocol;
+  impl_->begin(ControlConnection::Socket(impl_->io(), stream_protocol(AF_UNIX, 0), descriptor),
+               deadline);
+}
+
+ControlLink::~ControlLink() = default;
+void ControlLink::wait_welcome(double limit_s) { impl_->wait_welcome(limit_s); }
+void ControlLink::report_failures() { impl_->report_failures(); }
+std::vector<std::string> ControlLink::exchange(std::string_view bytes, double limit_s) {
+  return impl_->exchange(bytes, limit_s);
+}
+void ControlLink::abort(int code, std::string_view message) noexcept {
+  try {
+    impl_->abort(code, message);
+  } catch (const std::exception&) {  // no memory for it: the end of this process will tell
+    return;
+  }
+}
+Failure ControlLink::wait_failure(double limit_s) { return impl_->wait_failure(limit_s); }
+
+}  // namespace ccl

@@ -1,0 +1,49 @@
+// One process's connection to the hub.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "src/bootstrap/control_frame.hpp"
+#include "src/bootstrap/deadline.hpp"
+
+namespace ccl {
+
+struct LinkOptions {
+  Hello self;
+  double heartbeat_s = 10;
+  int silent_heartbeats = 6;  // so many without a sign of life of the hub: process 0 is gone
+  std::function<void(const Failure&)> on_failure;
+};
+
+// Has a thread of its own. Functions but abort and wait_failure are for one thread at a time.
+class ControlLink {
+ public:
+  // Connects and is accepted by the deadline. Throws NoHub when there is no hub of this job (yet),
+  // Error or Timeout when the hub refuses.
+  ControlLink(LinkOptions options, const std::string& host, int port, Deadline deadline);
+  ControlLink(LinkOptions options, int descriptor, Deadline deadline);  // of ControlHub::attach
+  ~ControlLink();                                                       // leaves in order
+  ControlLink(const ControlLink&) = delete;
+  ControlLink& operator=(const ControlLink&) = delete;
+
+  void wait_welcome(double limit_s);  // until all processes are here
+  void report_failures();  // calls on_failure from now on; throws a failure known already
+  std::vector<std::string> exchange(std::string_view bytes, double limit_s);
+  void abort(int code, std::string_view message) noexcept;
+  Failure wait_failure(double limit_s);
+
+ private:
+  class Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+class NoHub : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+}  // namespace ccl

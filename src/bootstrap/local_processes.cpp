@@ -1,0 +1,265 @@
+#include "src/bootstrap/local_processes.hpp"
+
+#include <fmt/format.h>
+#include <poll.h>
+#include <sys/signalfd.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <climits>
+#include <csignal>
+#include <cstring>
+#include <optional>
+#include <set>
+#include <system_error>
+
+#include "src/bootstrap/child_process.hpp"
+#include "src/bootstrap/deadline.hpp"
+#include "src/bootstrap/store_server.hpp"
+#include "src/core/error.hpp"
+
+namespace ccl {
+namespace {
+
+std::string own_path() {
+  std::array<char, PATH_MAX> path{};
+  const ssize_t length = ::readlink("/proc/self/exe", path.data(), path.size());
+  if (length <= 0) throw std::system_error(errno, std::system_category(), "/proc/self/exe");
+  return {path.data(), static_cast<std::size_t>(length)};
+}
+
+// Ours, without what another launcher says, and with what says the same to detect_launch.
+std::vector<std::string> child_environment(int rank, int ranks, int port) {
+  const std::set<std::string, std::less<>> replaced = {"RANK",
+                                                       "WORLD_SIZE",
+                                                       "LOCAL_RANK",
+                                                       "MASTER_ADDR",
+                                                       "MASTER_PORT",
+                                                       "LOCAL_WORLD_SIZE",
+                                                       "CCL_LAUNCHER",
+                                                       "TORCHELASTIC_RUN_ID",
+                                                       "TORCHELASTIC_USE_AGENT_STORE",
+                                                       "TORCHELASTIC_RESTART_COUNT"};
+  std::vector<std::string> out;
+  for (char** entry = environ; *entry != nullptr; ++entry) {
+    const std::string_view text = *entry;
+    if (replaced.count(text.substr(0, text.find('='))) == 0) out.emplace_back(text);
+  }
+  out.push_back(fmt::format("RANK={}", rank));
+  out.push_back(fmt::format("LOCAL_RANK={}", rank));
+  out.push_back(fmt::format("WORLD_SIZE={}", ranks));
+  out.push_back(fmt::format("LOCAL_WORLD_SIZE={}", ranks));
+  out.push_back("MASTER_ADDR=127.0.0.1");
+  out.push_back(fmt::format("MASTER_PORT={}", port));
+  out.push_back("TORCHELASTIC_USE_AGENT_STORE=True");
+  out.push_back("CCL_LAUNCHER=local processes");
+  return out;
+}
+
+void write_stderr(std::string_view text) {
+  while (!text.empty()) {
+    const ssize_t written = ::write(STDERR_FILENO, text.data(), text.size());
+    if (written < 0 && errno == EINTR) continue;
+    if (written <= 0) return;  // nobody reads it any more
+    text.remove_prefix(static_cast<std::size_t>(written));
+  }
+}
+
+// SIGINT, SIGTERM and SIGCHLD come through a descriptor while this lives.
+class Signals {
+ public:
+  Signals() {
+    sigset_t set;
+    sigemptyset(&set);
+    for (const int signal : {SIGINT, SIGTERM, SIGCHLD}) sigaddset(&set, signal);
+    ::pthread_sigmask(SIG_BLOCK, &set, &before_);
+    struct sigaction plain {};
+    plain.sa_handler = SIG_DFL;  // an ignored SIGCHLD would make children vanish unseen
+    ::sigaction(SIGCHLD, &plain, &child_before_);
+    fd_ = ::signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+    if (fd_ < 0) throw std::system_error(errno, std::system_category(), "signalfd");
+  }
+  ~Signals() {
+    ::close(fd_);
+    ::sigaction(SIGCHLD, &child_before_, nullptr);
+    ::pthread_sigmask(SIG_SETMASK, &before_, nullptr);
+  }
+  Signals(const Signals&) = delete;
+  Signals& operator=(const Signals&) = delete;
+
+  int fd() const { return fd_; }
+
+  // The next signal that has come; 0 when there is none.
+  int next() const {
+    signalfd_siginfo info{};
+    if (::read(fd_, &info, sizeof(info)) != static_cast<ssize_t>(sizeof(info))) return 0;
+    return static_cast<int>(info.ssi_signo);
+  }
+
+ private:
+  int fd_ = -1;
+  sigset_t before_{};
+  struct sigaction child_before_ {};
+};
+
+struct RankProcess {
+  int rank;
+  pid_t pid;      // -1 once it has ended
+  int stderr_fd;  // -1 once it is closed
+  LinePrefix lines;
+};
+
+class Supervisor {
+ public:
+  explicit Supervisor(double grace_s) : grace_s_(grace_s) {}
+  ~Supervisor() {
+    signal_all(SIGKILL);
+    for (const RankProcess& process : processes_) {
+      if (process.pid > 0) ::waitpid(process.pid, nullptr, 0);
+      if (process.stderr_fd >= 0) ::close(process.stderr_fd);
+    }
+  }
+  Supervisor(const Supervisor&) = delete;
+  Supervisor& operator=(const Supervisor&) = delete;
+
+  void start(int ranks, const std::vector<std::string>& arguments, int port) {
+    ChildProgram program;
+    program.path = own_path();
+    program.arguments = {program.path};
+    program.arguments.insert(program.arguments.end(), arguments.begin(), arguments.end());
+    for (int rank = 0; rank < ranks; ++rank) {
+      program.environment = child_environment(rank, ranks, port);
+      const Child child = start_child(program);
+      processes_.push_back({rank, child.pid, child.stderr_fd, LinePrefix(rank)});
+    }
+  }
+
+  int run() {
+    while (alive()) {
+      wait_for_news();
+      pass_lines();
+      while (const int signal = signals_.next()) on_signal(signal);
+      end_late_ones();
+    }
+    pass_lines();
+    for (RankProcess& process : processes_) write_stderr(process.lines.rest());
+    return code_;
+  }
+
+ private:
+  bool alive() const {
+    for (const RankProcess& process : processes_) {
+      if (process.pid > 0) return true;
+    }
+    return false;
+  }
+
+  void signal_all(int signal) const {
+    for (const RankProcess& process : processes_) {
+      if (process.pid > 0) ::kill(process.pid, signal);
+    }
+  }
+
+  void wait_for_news() const;
+  void pass_lines();
+  void on_signal(int signal);
+  void reap();
+  void ended(const RankProcess& process, pid_t pid, int status);
+  void end_within(double seconds) {
+    if (!deadline_) deadline_ = deadline_in(seconds);
+  }
+  void end_late_ones();
+
+  double grace_s_;
+  Signals signals_;
+  std::vector<RankProcess> processes_;
+  int code_ = 0;
+  bool passed_on_ = false, terminated_ = false;
+  std::optional<Deadline> deadline_;  // of those still alive
+};
+
+void Supervisor::wait_for_news() const {
+  std::vector<pollfd> fds = {{signals_.fd(), POLLIN, 0}};
+  for (const RankProcess& process : processes_) {
+    if (process.stderr_fd >= 0) fds.push_back({process.stderr_fd, POLLIN, 0});
+  }
+  int wait_ms = -1;
+  if (deadline_) {
+    const auto left =
+        std::chrono::ceil<std::chrono::milliseconds>(*deadline_ - std::chrono::steady_clock::now());
+    wait_ms = static_cast<int>(std::clamp<std::int64_t>(left.count(), 0, INT_MAX));
+  }
+  ::poll(fds.data(), fds.size(), wait_ms);
+}
+
+void Supervisor::pass_lines() {
+  std::array<char, 16384> chunk{};
+  for (RankProcess& process : processes_) {
+    while (process.stderr_fd >= 0) {
+      const ssize_t bytes = ::read(process.stderr_fd, chunk.data(), chunk.size());
+      if (bytes > 0) {
+        write_stderr(process.lines.add({chunk.data(), static_cast<std::size_t>(bytes)}));
+        continue;
+      }
+      if (bytes < 0 && errno == EINTR) continue;
+      if (bytes < 0 && errno == EAGAIN) break;
+      ::close(process.stderr_fd);
+      process.stderr_fd = -1;
+    }
+  }
+}
+
+// The first SIGINT or SIGTERM goes to the ranks, which end in order; the second means now.
+void Supervisor::on_signal(int signal) {
+  if (signal == SIGCHLD) return reap();
+  signal_all(passed_on_ ? SIGKILL : signal);
+  passed_on_ = true;
+  end_within(grace_s_);
+}
+
+void Supervisor::reap() {
+  for (RankProcess& process : processes_) {
+    int status = 0;
+    if (process.pid <= 0 || ::waitpid(process.pid, &status, WNOHANG) != process.pid) continue;
+    const pid_t pid = process.pid;
+    process.pid = -1;
+    pass_lines();  // what it said comes before what is said about it
+    ended(process, pid, status);
+  }
+}
+
+void Supervisor::ended(const RankProcess& process, pid_t pid, int status) {
+  int code = WEXITSTATUS(status);
+  if (WIFSIGNALED(status)) {
+    code = exit_code(Exit::failed);
+    const int signal = WTERMSIG(status);
+    write_stderr(fmt::format("rank {} (pid {}) was ended by signal {} ({})\n", process.rank, pid,
+                             signal, ::strsignal(signal)));
+  }
+  code_ = more_telling(code_, code);
+  if (code != 0) end_within(grace_s_);
+}
+
+void Supervisor::end_late_ones() {
+  if (!deadline_ || std::chrono::steady_clock::now() < *deadline_) return;
+  signal_all(terminated_ ? SIGKILL : SIGTERM);
+  terminated_ = true;
+  deadline_ = deadline_in(1);
+}
+
+}  // namespace
+
+int run_local_processes(int processes, const std::vector<std::string>& arguments, double grace_s) {
+  Supervisor supervisor(grace_s);  // blocks signals before the store's thread inherits the mask
+  const StoreServer store(0, "127.0.0.1");
+  try {
+    supervisor.start(processes, arguments, store.port());
+  } catch (const std::system_error& error) {
+    throw Error(fmt::format("cannot start {} local processes: {}", processes, error.what()));
+  }
+  return supervisor.run();
+}
+
+}  // namespace ccl

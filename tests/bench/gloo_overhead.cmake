@@ -1,0 +1,6 @@
+if(TARGET ccl-gloo)
+  find_package(Gloo CONFIG REQUIRED)
+  add_executable(gloo_overhead gloo_overhead.cpp)
+  set_target_properties(gloo_overhead PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/bench)
+  target_link_libraries(gloo_overhead PRIVATE ccl-collectives gloo Threads::Threads)
+endif()

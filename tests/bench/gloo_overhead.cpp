@@ -1,0 +1,201 @@
+// What the suite adds to a library call: all_reduce through the harness's own path (spec, Call,
+// module, batch) against a bare loop over gloo::allreduce with options made per call, on the same
+// buffers with the same rotation, in one process, in interleaved pairs whose order alternates.
+// Beside it bare against bare, which is what this machine can resolve.
+//
+//   gloo_overhead [pairs]     ranks are threads: 1, 2, 4; sizes 8 B, 64 KiB, 4 MiB
+#include <fmt/format.h>
+#include <gloo/allreduce.h>
+#include <gloo/math.h>
+#include <gloo/rendezvous/context.h>
+#include <gloo/rendezvous/hash_store.h>
+#include <gloo/transport/tcp/device.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdlib>
+#include <memory>
+#include <numeric>
+#include <thread>
+#include <vector>
+
+#include "collectives/collectives.hpp"
+#include "src/backends/registry.hpp"
+#include "src/bootstrap/control.hpp"
+#include "src/bootstrap/thread_ranks.hpp"
+#include "src/devices/host_memory.hpp"
+#include "src/measure/barrier.hpp"
+#include "src/measure/batch.hpp"
+#include "src/slots.hpp"
+
+namespace {
+
+using ccl::Call;
+
+std::shared_ptr<gloo::rendezvous::Context> connect_bare(ccl::Bootstrap& bootstrap,
+                                                        gloo::rendezvous::HashStore& store) {
+  gloo::transport::tcp::attr attributes;
+  attributes.hostname = "127.0.0.1";
+  std::shared_ptr<gloo::transport::Device> device = gloo::transport::tcp::CreateDevice(attributes);
+  auto context = std::make_shared<gloo::rendezvous::Context>(bootstrap.rank(), bootstrap.ranks());
+  context->connectFullMesh(store, device);
+  return context;
+}
+
+// One rank's three ways to run the same batch on the same buffers.
+class Contestant {
+ public:
+  Contestant(ccl::Bootstrap& bootstrap, gloo::rendezvous::HashStore& store, std::size_t bytes,
+             int iterations)
+      : bootstrap_(bootstrap),
+        ours_(ccl::open_backend("gloo")->connect(bootstrap, {})),
+        bare_(connect_bare(bootstrap, store)),
+        count_(bytes / sizeof(float)),
+        iterations_(iterations) {
+    const std::size_t size = std::max<std::size_t>(4 * ccl::buffer_bytes(bytes, 0), 1 << 20);
+    send_ = ccl::HostBuffer(size);
+    recv_ = ccl::HostBuffer(size);
+    slots_ = ccl::plan_slots(bytes, 0, size, static_cast<std::size_t>(iterations));
+    ours_->set_time_limit(60);
+    std::fill_n(reinterpret_cast<std::byte*>(recv_.data()), size, std::byte{0});
+    std::fill_n(reinterpret_cast<std::byte*>(send_.data()), size, std::byte{0});
+  }
+
+  double time_ours() {
+    return time([&](std::size_t k) {
+      const Call call{.send = send(k),
+                      .recv = recv(k),
+                      .count = count_,
+                      .type = ccl::DataType::float32,
+                      .op = ccl::ReduceOp::sum,
+                      .place = place(),
+                      .send_counts = {},
+                      .send_offsets = {},
+                      .recv_counts = {},
+                      .recv_offsets = {},
+                      .peer = -1};
+      ccl::collectives::all_reduce.run(*ours_, call);
+    });
+  }
+
+  double time_bare() {
+    return time([&](std::size_t k) {
+      gloo::AllreduceOptions options(bare_);
+      options.setInput(send(k), count_);
+      options.setOutput(recv(k), count_);
+      options.setReduceFunction(
+          static_cast<void (*)(void*, const void*, const void*, std::size_t)>(&gloo::sum<float>));
+      gloo::allreduce(options);
+    });
+  }
+
+ private:
+  ccl::Place place() const { return {bootstrap_.rank(), bootstrap_.ranks(), 0, 0}; }
+  float* send(std::size_t k) {
+    return reinterpret_cast<float*>(send_.data() + slots_.offset(k % slots_.count));
+  }
+  float* recv(std::size_t k) {
+    return reinterpret_cast<float*>(recv_.data() + slots_.offset(k % slots_.count));
+  }
+
+  double time(const std::function<void(std::size_t)>& issue) {
+    const ccl::BatchActions actions{.issue = issue,
+                                    .wait = [&] { ours_->wait(); },
+                                    .barrier = [&] { ccl::dissemination_barrier(*ours_, place()); },
+                                    .now = ccl::monotonic_seconds};
+    return ccl::time_batch({iterations_, 1, ccl::Blocking::none}, actions).wall;
+  }
+
+  ccl::Bootstrap& bootstrap_;
+  std::unique_ptr<ccl::Communicator> ours_;
+  std::shared_ptr<gloo::rendezvous::Context> bare_;
+  std::size_t count_;
+  int iterations_;
+  ccl::HostBuffer send_, recv_;
+  ccl::Slots slots_;
+};
+
+struct Ratios {
+  std::vector<double> ours, bare;  // per pair: ours / bare, bare / bare
+  double bare_us = 0;
+};
+
+// Median and its distribution-free 95 % interval by order statistics (binomial, normal
+// approximation).
+std::string interval(std::vector<double> values) {
+  std::sort(values.begin(), values.end());
+  const auto n = static_cast<double>(values.size());
+  const auto reach = static_cast<std::size_t>(std::floor(n / 2 - 1.96 * std::sqrt(n) / 2));
+  return fmt::format("{:.3f} [{:.3f}, {:.3f}]", values[values.size() / 2], values[reach],
+                     values[values.size() - 1 - reach]);
+}
+
+double mean_over_ranks(ccl::Bootstrap& bootstrap, double mine) {
+  double sum = 0;
+  for (const std::string& s : bootstrap.exchange(std::to_string(mine * 1e6), 60))
+    sum += std::stod(s);
+  return sum / bootstrap.ranks();
+}
+
+Ratios run_rank(ccl::Bootstrap& bootstrap, gloo::rendezvous::HashStore& store, std::size_t bytes,
+                int iterations, int pairs) {
+  Contestant c(bootstrap, store, bytes, iterations);
+  Ratios result;
+  const auto ours = [&] { return mean_over_ranks(bootstrap, c.time_ours()); };
+  const auto bare = [&] { return mean_over_ranks(bootstrap, c.time_bare()); };
+  ours();
+  bare();
+  std::vector<double> times;
+  for (int pair = 0; pair < pairs; ++pair) {
+    const bool ours_first = pair % 2 == 0;
+    const double first = ours_first ? ours() : bare();
+    const double second = ours_first ? bare() : ours();
+    result.ours.push_back(ours_first ? first / second : second / first);
+    const double a = bare();
+    const double b = bare();
+    result.bare.push_back(ours_first ? a / b : b / a);
+    times.push_back(b);
+  }
+  std::sort(times.begin(), times.end());
+  result.bare_us = times[times.size() / 2];
+  return result;
+}
+
+void compare(int ranks, std::size_t bytes, int iterations, int pairs) {
+  const auto control = ccl::alone();
+  ccl::ThreadRanks world(*control, ranks);
+  gloo::rendezvous::HashStore store;
+  Ratios result;
+  std::vector<std::thread> threads;
+  for (int rank = 0; rank < ranks; ++rank) {
+    threads.emplace_back([&, rank] {
+      Ratios mine = run_rank(world.rank(rank), store, bytes, iterations, pairs);
+      if (rank == 0) result = std::move(mine);
+      world.rank(rank).exchange("", 60);
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  fmt::print("{:5} {:9} {:11.2f}   {}   {}\n", ranks, bytes, result.bare_us, interval(result.ours),
+             interval(result.bare));
+  std::fflush(stdout);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const int pairs = argc > 1 ? std::max(8, std::atoi(argv[1])) : 40;
+  fmt::print("# all_reduce float sum over Gloo, {} pairs; medians with 95 % intervals\n", pairs);
+  fmt::print("# ranks     bytes    bare (us)   ours / bare             bare / bare\n");
+  struct Size {
+    std::size_t bytes;
+    int iterations;
+  };
+  for (const int ranks : {1, 2, 4}) {
+    for (const Size& s : {Size{8, 200}, Size{64 << 10, 100}, Size{4 << 20, 8}}) {
+      compare(ranks, s.bytes,
+              ranks == 1 ? s.iterations * 100 / (s.bytes > 1 << 20 ? 10 : 1) : s.iterations, pairs);
+    }
+  }
+  return 0;
+}

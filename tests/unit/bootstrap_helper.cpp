@@ -1,0 +1,84 @@
+// bootstrap_helper N MODE ARG...: supervises N copies of itself, which join a job and then
+//   codes C...   end with code C[rank]
+//   die R        rank R is killed, the others report what they learn of it
+//   stuck R      rank R fails, the others would sleep for ever
+//   lines        write to stderr in pieces
+//   signal       wait for SIGTERM, then end with code 6
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <cstdio>
+#include <string>
+#include <vector>
+
+#include "src/bootstrap/control.hpp"
+#include "src/bootstrap/local_processes.hpp"
+#include "src/core/error.hpp"
+
+namespace {
+
+int act(ccl::Control& control, const std::vector<std::string>& arguments) {
+  const std::string& mode = arguments[0];
+  const int rank = control.process();
+  control.exchange("ready", 60);
+  if (mode == "codes") return std::stoi(arguments.at(static_cast<std::size_t>(rank) + 1));
+  if (mode == "die") {
+    if (rank == std::stoi(arguments.at(1))) ::raise(SIGKILL);
+    const ccl::Failure failure = control.wait_failure(60);
+    fmt::print(stderr, "{}\n", failure.message);
+    return failure.code;
+  }
+  if (mode == "stuck") {
+    if (rank == std::stoi(arguments.at(1))) return 7;
+    while (true) ::pause();
+  }
+  if (mode == "lines") {
+    for (int line = 0; line < 100; ++line) {
+      fmt::print(stderr, "line {} ", line);
+      fmt::print(stderr, "of rank {}\n", rank);
+    }
+    fmt::print(stderr, "no end of line");
+    return 0;
+  }
+  if (mode == "signal") {
+    control.exchange("handlers are set", 60);
+    if (rank == 0) fmt::print("ready\n");
+    std::fflush(stdout);
+    int signal = 0;
+    sigset_t set;
+    sigemptyset(&set);
+    sigaddset(&set, SIGTERM);
+    ::sigwait(&set, &signal);
+    return 6;
+  }
+  return 2;
+}
+
+int as_rank(const std::vector<std::string>& arguments) {
+  if (arguments[0] == "signal") {  // before there are threads
+    sigset_t set;
+    sigemptyset(&set);
+    sigaddset(&set, SIGTERM);
+    ::pthread_sigmask(SIG_BLOCK, &set, nullptr);
+  }
+  const ccl::Launch launch = ccl::detect_launch(ccl::process_environment());
+  if (launch.launcher != "local processes") return 2;
+  const auto control = ccl::join(launch, {1, 60, "1.0"}, nullptr, nullptr);
+  return act(*control, arguments);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const std::vector<std::string> arguments(argv + 1, argv + argc);
+  try {
+    if (arguments.at(0) == "rank") return as_rank({arguments.begin() + 1, arguments.end()});
+    std::vector<std::string> rank_arguments = {"rank"};
+    rank_arguments.insert(rank_arguments.end(), arguments.begin() + 1, arguments.end());
+    return ccl::run_local_processes(std::stoi(arguments[0]), rank_arguments, 1.0);
+  } catch (const ccl::Error& error) {
+    fmt::print(stderr, "{}\n", error.what());
+    return ccl::exit_code(error.code());
+  }
+}

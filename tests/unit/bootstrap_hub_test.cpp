@@ -1,0 +1,277 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <future>
+#include <mutex>
+#include <thread>
+
+#include "src/bootstrap/control_hub.hpp"
+#include "src/bootstrap/control_link.hpp"
+#include "src/bootstrap/hub_round.hpp"
+#include "src/bootstrap/job_check.hpp"
+#include "src/bootstrap/store_protocol.hpp"
+#include "src/core/error.hpp"
+#include "tests/unit/bootstrap_raw_socket.hpp"
+
+namespace ccl {
+namespace {
+
+using test::RawSocket;
+using testing::HasSubstr;
+
+Hello hello(int process, int processes, int ranks_per_process = 1) {
+  Hello h;
+  h.token = "secret";
+  h.version = "1.0";
+  h.host = "node" + std::to_string(process);
+  h.process = process;
+  h.processes = processes;
+  h.ranks_per_process = ranks_per_process;
+  h.pid = 100 + process;
+  return h;
+}
+
+// A hub of a job of two processes, the links of which the tests make by hand.
+class Hub : public testing::Test {
+ protected:
+  void start(int processes, int ranks_per_process = 1, double heartbeat_s = 10) {
+    HubOptions options;
+    options.self = hello(0, processes, ranks_per_process);
+    options.heartbeat_s = heartbeat_s;
+    options.hello_limit_s = 0.2;
+    options.init_timeout_s = 30;
+    options.log = [this](std::string_view line) {
+      const std::lock_guard lock(mutex_);
+      log_.emplace_back(line);
+    };
+    hub_ = std::make_unique<ControlHub>(std::move(options));
+  }
+
+  std::unique_ptr<ControlLink> link(const Hello& self) {
+    LinkOptions options;
+    options.self = self;
+    return std::make_unique<ControlLink>(options, "127.0.0.1", hub_->port(), deadline_in(30));
+  }
+
+  // A process that can be made to do what no Control would do.
+  RawSocket raw(const Hello& self) {
+    RawSocket socket = RawSocket::connected_to(hub_->port());
+    socket.send(std::string(control_magic) + encode(self));
+    return socket;
+  }
+
+  std::vector<std::string> log() {
+    const std::lock_guard lock(mutex_);
+    return log_;
+  }
+
+  std::mutex mutex_;
+  std::vector<std::string> log_;
+  std::unique_ptr<ControlHub> hub_;
+};
+
+TEST_F(Hub, ExchangesInProcessOrder) {
+  start(2);
+  const auto a = link(hello(0, 2)), b = link(hello(1, 2));
+  a->wait_welcome(30);
+  b->wait_welcome(30);
+  std::thread other([&] { EXPECT_EQ(b->exchange("two", 30)[0], "one"); });
+  EXPECT_THAT(a->exchange("one", 30), testing::ElementsAre("one", "two"));
+  other.join();
+}
+
+TEST_F(Hub, NamesAProcessThatVanishes) {
+  start(2);
+  const auto a = link(hello(0, 2));
+  RawSocket b = raw(hello(1, 2));
+  a->wait_welcome(30);
+  b.close();
+  const Failure failure = a->wait_failure(30);
+  EXPECT_EQ(failure.code, 4);
+  EXPECT_EQ(failure.message, "rank 1 on node1 (pid 101) is gone");
+  EXPECT_THROW(a->exchange("x", 30), Error);
+}
+
+TEST_F(Hub, NamesAllRanksOfAProcessThatVanishes) {
+  start(2, 4);
+  const auto a = link(hello(0, 2, 4));
+  RawSocket b = raw(hello(1, 2, 4));
+  a->wait_welcome(30);
+  b.close();
+  EXPECT_EQ(a->wait_failure(30).message, "ranks 4-7 on node1 (pid 101) are gone");
+}
+
+TEST_F(Hub, NamesAProcessThatIsSilent) {
+  start(2, 1, 0.02);
+  LinkOptions options;
+  options.self = hello(0, 2);
+  options.heartbeat_s = 0.005;
+  ControlLink a(options, "127.0.0.1", hub_->port(), deadline_in(30));
+  const RawSocket b = raw(hello(1, 2));
+  EXPECT_THAT(a.wait_failure(30).message, HasSubstr("rank 1 on node1 (pid 101) is gone"));
+}
+
+TEST_F(Hub, AProcessThatSendsNonsenseIsNamed) {
+  start(2);
+  const auto a = link(hello(0, 2));
+  const RawSocket b = raw(hello(1, 2));
+  a->wait_welcome(30);
+  b.send(encode_frame(FrameType::contribution, "short"));
+  EXPECT_THAT(a->wait_failure(30).message, HasSubstr("rank 1 on node1 (pid 101) sent nonsense"));
+}
+
+TEST_F(Hub, DeathOfProcess0IsNamedByTheOthers) {
+  const RawSocket listener = RawSocket::listening();
+  std::promise<void> accepted;
+  std::thread fake([&] {
+    const RawSocket socket = listener.accept();
+    socket.send(std::string(control_magic) + encode(hello(0, 2, 2), FrameType::accepted) +
+                encode_frame(FrameType::welcome));
+    accepted.get_future().wait();
+  });
+  LinkOptions options;
+  options.self = hello(1, 2, 2);
+  ControlLink link(options, "127.0.0.1", listener.port(), deadline_in(30));
+  accepted.set_value();
+  fake.join();
+  EXPECT_EQ(link.wait_failure(30).message, "ranks 0-1 on node0 (pid 100) are gone");
+}
+
+TEST_F(Hub, LeavingWithoutAnExchangeIsNoFailure) {
+  start(2);
+  const auto a = link(hello(0, 2));
+  auto b = link(hello(1, 2));
+  a->wait_welcome(30);
+  b->wait_welcome(30);
+  b.reset();
+  EXPECT_EQ(a->wait_failure(0.1).code, 0);
+  EXPECT_THROW(a->exchange("nobody answers", 30), Error);
+  EXPECT_EQ(a->wait_failure(30).message,
+            "rank 1 on node1 (pid 101) has left while others wait for it");
+}
+
+TEST_F(Hub, AbortReachesTheOthersWithCodeAndMessage) {
+  start(3);
+  const auto a = link(hello(0, 3)), b = link(hello(1, 3)), c = link(hello(2, 3));
+  a->wait_welcome(30);
+  b->abort(7, "wrong data");
+  for (ControlLink* const other : {a.get(), c.get()}) {
+    const Failure failure = other->wait_failure(30);
+    EXPECT_EQ(failure.code, 7);
+    EXPECT_EQ(failure.message, "wrong data");
+  }
+  try {
+    c->exchange("x", 30);
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), Exit::wrong_data);
+  }
+  a->abort(5, "second");
+  EXPECT_EQ(a->wait_failure(30).code, 7);
+}
+
+TEST_F(Hub, ExchangeTimeoutNamesTheMissing) {
+  start(3);
+  const auto a = link(hello(0, 3)), b = link(hello(1, 3)), c = link(hello(2, 3));
+  a->wait_welcome(30);
+  try {
+    a->exchange("x", 0.05);
+    FAIL();
+  } catch (const Timeout& error) {
+    EXPECT_THAT(error.what(), HasSubstr("rank 1 on node1 (pid 101), rank 2 on node2 (pid 102)"));
+  }
+  EXPECT_EQ(b->wait_failure(30).code, 5);
+}
+
+TEST_F(Hub, OneTooManyIsRefusedAndTheJobGoesOn) {
+  start(1);
+  const auto a = link(hello(0, 1));
+  a->wait_welcome(30);
+  Hello twin = hello(0, 1);
+  twin.pid = 999;
+  try {
+    link(twin)->wait_welcome(30);
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_THAT(error.what(), HasSubstr("(pid 100) and on node0 (pid 999)"));
+  }
+  EXPECT_EQ(a->exchange("x", 30).size(), 1U);
+}
+
+TEST_F(Hub, WhoComesAfterAFailureLearnsOfIt) {
+  start(3);
+  const auto a = link(hello(0, 3));
+  a->abort(5, "too late");
+  try {
+    link(hello(1, 3))->wait_welcome(30);
+    FAIL();
+  } catch (const Timeout& error) {
+    EXPECT_STREQ(error.what(), "too late");
+  }
+}
+
+std::string with_length(std::uint32_t length) {
+  std::string out(control_magic);
+  put(out, length);
+  return out + '\x01';
+}
+
+Hello of_another_job() {
+  Hello h = hello(1, 2);
+  h.token = "another";
+  return h;
+}
+
+class Stranger : public Hub, public testing::WithParamInterface<std::string> {};
+
+TEST_P(Stranger, IsClosedAndLoggedOnceAndTheJobGoesOn) {
+  start(2);
+  const auto a = link(hello(0, 2));
+  for (int i = 0; i < 3; ++i) {
+    const RawSocket socket = RawSocket::connected_to(hub_->port());
+    socket.send(GetParam());
+    const std::string heard = socket.read(control_magic.size() + 1);
+    EXPECT_TRUE(heard.empty() || heard == control_magic);  // and then it was closed
+  }
+  const auto b = link(hello(1, 2));
+  a->wait_welcome(30);
+  std::thread other([&] { EXPECT_EQ(b->exchange("two", 30).size(), 2U); });
+  EXPECT_EQ(a->exchange("one", 30).size(), 2U);
+  other.join();
+  ASSERT_EQ(log().size(), 1U);
+  EXPECT_THAT(log()[0], HasSubstr("127.0.0.1"));
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Hub, Stranger,
+    testing::Values("GET / HTTP/1.1\r\nHost: x\r\n\r\n", "\x8f\x13\x77\x01\xfe\x20\x21\x22\x23", "",
+                    "CCL", with_length(0xffffffff), with_length(5000), with_length(3) + "abc",
+                    std::string(control_magic) + encode_frame(FrameType::goodbye),
+                    std::string(control_magic) + encode(of_another_job())));
+
+TEST(HubRound, RefusesAContributionOutOfTurn) {
+  HubRound round(2);
+  EXPECT_TRUE(round.add(0, {0, 0, "a"}));
+  EXPECT_FALSE(round.add(0, {0, 0, "a"}));
+  EXPECT_FALSE(round.add(1, {1, 0, "b"}));
+  EXPECT_TRUE(round.add(1, {0, 0, "b"}));
+  ASSERT_TRUE(round.complete());
+  EXPECT_THAT(round.take().bytes, testing::ElementsAre("a", "b"));
+  EXPECT_FALSE(round.under_way());
+  EXPECT_TRUE(round.add(1, {1, 0, "c"}));
+}
+
+TEST(ControlFrame, RefusesCountsBeyondTheEnd) {
+  EXPECT_THROW(unpack("\xff\xff\xff\xff\xff\xff\xff\xff"), Error);
+  EXPECT_THROW(decode_hello("x"), Error);
+  const std::vector<std::string> blobs = {"", "a", std::string(1000, 'b')};
+  EXPECT_EQ(unpack(pack(blobs)), blobs);
+}
+
+TEST(JobCheck, LongListsAreCut) {
+  EXPECT_EQ(join_names({"a", "b"}), "a, b");
+  EXPECT_THAT(join_names(std::vector<std::string>(20, "x")), testing::EndsWith("x and 4 more"));
+}
+
+}  // namespace
+}  // namespace ccl

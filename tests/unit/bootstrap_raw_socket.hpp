@@ -1,0 +1,94 @@
+// Bare sockets on loopback: what a stranger, or a program of another make, would send and see.
+#pragma once
+
+#include <arpa/inet.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
+#include <sys/time.h>
+#include <unistd.h>
+
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <utility>
+
+namespace ccl::test {
+
+class RawSocket {
+ public:
+  explicit RawSocket(int fd) : fd_(fd) {
+    const timeval limit{20, 0};
+    ::setsockopt(fd_, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof(limit));
+  }
+  RawSocket(RawSocket&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
+  RawSocket& operator=(RawSocket&&) = delete;
+  ~RawSocket() { close(); }
+
+  static RawSocket connected_to(int port) {
+    RawSocket socket(::socket(AF_INET, SOCK_STREAM, 0));
+    sockaddr_in address = loopback(port);
+    if (::connect(socket.fd_, reinterpret_cast<sockaddr*>(&address), sizeof(address)) != 0) {
+      throw std::runtime_error("connect");
+    }
+    return socket;
+  }
+
+  static RawSocket listening() {
+    RawSocket socket(::socket(AF_INET, SOCK_STREAM, 0));
+    sockaddr_in address = loopback(0);
+    if (::bind(socket.fd_, reinterpret_cast<sockaddr*>(&address), sizeof(address)) != 0 ||
+        ::listen(socket.fd_, 8) != 0) {
+      throw std::runtime_error("listen");
+    }
+    return socket;
+  }
+
+  int port() const {
+    sockaddr_in address{};
+    socklen_t size = sizeof(address);
+    ::getsockname(fd_, reinterpret_cast<sockaddr*>(&address), &size);
+    return ntohs(address.sin_port);
+  }
+
+  RawSocket accept() const { return RawSocket(::accept(fd_, nullptr, nullptr)); }
+
+  void send(std::string_view bytes) const { ::send(fd_, bytes.data(), bytes.size(), MSG_NOSIGNAL); }
+
+  // Up to `bytes`; fewer when the peer closes or resets the connection, or says nothing for long.
+  std::string read(std::size_t bytes) const {
+    std::string out(bytes, '\0');
+    std::size_t got = 0;
+    while (got < bytes) {
+      const ssize_t n = ::recv(fd_, out.data() + got, bytes - got, 0);
+      if (n <= 0) break;
+      got += static_cast<std::size_t>(n);
+    }
+    out.resize(got);
+    return out;
+  }
+
+  // True when the peer ends the connection without saying anything more.
+  bool closed_by_peer() const {
+    char byte = 0;
+    const ssize_t n = ::recv(fd_, &byte, 1, 0);
+    return n == 0 || (n < 0 && errno == ECONNRESET);
+  }
+
+  void close() {
+    if (fd_ >= 0) ::close(fd_);
+    fd_ = -1;
+  }
+
+ private:
+  static sockaddr_in loopback(int port) {
+    sockaddr_in address{};
+    address.sin_family = AF_INET;
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    address.sin_port = htons(static_cast<std::uint16_t>(port));
+    return address;
+  }
+
+  int fd_;
+};
+
+}  // namespace ccl::test
