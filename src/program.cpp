@@ -181,7 +181,14 @@ class Program {
   // Says which file it is when the name was taken.
   std::unique_ptr<Reporter> open_file() const {
     std::string opened;
-    auto reporter = file_reporter(options_.output_file, &opened);
+    auto reporter = [&] {
+      try {
+        return file_reporter(options_.output_file, &opened);
+      } catch (const UsageError& e) {
+        throw UsageError(
+            fmt::format("-J: {}; accepted: a writable .jsonl, .json or .csv file", e.what()));
+      }
+    }();
     if (opened != options_.output_file) {
       say(name_, fmt::format("-J: {} exists; writing {}", options_.output_file, opened));
     }
@@ -209,6 +216,8 @@ class Program {
 int run_program(const Collective& collective, int argc, char** argv) {
   const std::vector<std::string> arguments(argv + std::min(argc, 1), argv + argc);
   const std::string name = fmt::format("{}_perf", collective.name);
+  std::signal(SIGPIPE,
+              SIG_IGN);  // a peer or a reader of stdout that is gone is an error, not a death
   try {
     return Program(collective, arguments).run();
   } catch (const UsageError& e) {

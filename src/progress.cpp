@@ -17,6 +17,7 @@ namespace ccl {
 void Progress::row(std::string what) {
   const std::lock_guard lock(mutex_);
   row_ = std::move(what);
+  phase_.clear();
   since_ = monotonic_seconds();
 }
 
@@ -27,7 +28,7 @@ void Progress::phase(std::string what) {
 
 std::string Progress::text() const {
   const std::lock_guard lock(mutex_);
-  return row_.empty() ? phase_ : row_ + ", " + phase_;
+  return row_.empty() ? phase_ : row_;
 }
 
 double Progress::seconds_in_row() const {

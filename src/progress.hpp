@@ -14,9 +14,9 @@ namespace ccl {
 // Written by rank threads, read by the heartbeat. Thread-safe.
 class Progress {
  public:
-  void row(std::string what);    // "all_reduce float sum, 8388608 B"
-  void phase(std::string what);  // "out of place, timed calls"
-  std::string text() const;      // both
+  void phase(std::string what);  // before the first row: "connecting the library under test"
+  void row(std::string what);    // "all_reduce float sum, 8388608 B, in place, timed calls"
+  std::string text() const;      // what was said last
   double seconds_in_row() const;
 
  private:

@@ -106,10 +106,23 @@ class Joined : public Control {
 
   ~Joined() override {
     link_.reset();
-    if (hub_) hub_->wait_all_left(2);
+    if (!hub_) return;
+    if (failed_early_) hub_->wait_all_came(5);
+    hub_->wait_all_left(2);
   }
 
   void meet() {
+    try {
+      find_all();
+    } catch (const Timeout&) {  // whoever is missing has had its time
+      throw;
+    } catch (const Error&) {
+      failed_early_ = true;
+      throw;
+    }
+  }
+
+  void find_all() {
     std::optional<StoreClient> store;
     if (launch_.process == 0) {
       host(store);
@@ -141,6 +154,7 @@ class Joined : public Control {
   Deadline deadline_;
   std::function<void(std::string_view)> log_;
   std::string key_, store_name_;
+  bool failed_early_ = false;  // while processes may be on their way
   LinkOptions link_options_;
   std::unique_ptr<StoreServer> server_;
   std::unique_ptr<ControlHub> hub_;

@@ -56,6 +56,11 @@ class ControlHub::Impl {
 
   int port() const { return port_; }
   int attach();
+  void wait_all_came(double limit_s) {
+    std::unique_lock lock(mutex_);
+    changed_.wait_for(lock, seconds_to_duration(limit_s),
+                      [this] { return came_ >= options_.self.processes; });
+  }
   void wait_all_left(double limit_s) {
     std::unique_lock lock(mutex_);
     changed_.wait_for(lock, seconds_to_duration(limit_s), [this] { return here_ == 0; });
@@ -110,6 +115,7 @@ class ControlHub::Impl {
   std::mutex mutex_;
   std::condition_variable changed_;
   int here_ = 0;  // members that have neither left nor gone
+  int came_ = 0;  // processes that have said who they are
   std::thread thread_;
 };
 
@@ -206,6 +212,11 @@ void ControlHub::Impl::on_frame(Peer& peer, Frame& frame) {
 
 void ControlHub::Impl::admit(Peer& peer, const Hello& hello) {
   peer.hello_timer.cancel();
+  {
+    const std::lock_guard lock(mutex_);
+    ++came_;
+    changed_.notify_all();
+  }
   if (failed_) return refuse(peer, *failed_);
   std::string why = disagreement(options_.self, hello);
   Peer* const other = why.empty() ? members_[static_cast<std::size_t>(hello.process)] : nullptr;
@@ -365,6 +376,7 @@ ControlHub::ControlHub(HubOptions options) : impl_(std::make_unique<Impl>(std::m
 ControlHub::~ControlHub() = default;
 int ControlHub::port() const { return impl_->port(); }
 int ControlHub::attach() { return impl_->attach(); }
+void ControlHub::wait_all_came(double limit_s) { impl_->wait_all_came(limit_s); }
 void ControlHub::wait_all_left(double limit_s) { impl_->wait_all_left(limit_s); }
 
 }  // namespace ccl

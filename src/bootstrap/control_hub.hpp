@@ -33,6 +33,10 @@ class ControlHub {
   // A connection for process 0 itself, which needs no network: the descriptor of its end.
   int attach();
 
+  // Until as many processes as the job should have came, wanted or not, at most limit_s: after a
+  // failure, so that those who are still on their way learn of it.
+  void wait_all_came(double limit_s);
+
   // Until every process has left or is gone, at most limit_s.
   void wait_all_left(double limit_s);
 

@@ -159,6 +159,18 @@ TEST(JoinFailure, WorldsThatDisagree) {
              "WORLD_SIZE=3, rank 2 on ");
 }
 
+TEST(JoinFailure, WhoIsOnTheWayLearnsOfAFailureToo) {
+  const StoreServer store(0, "127.0.0.1");
+  const int port = store.port();
+  expect_all(run_all({member(launch_of(0, 3, port), join_options()),
+                      [=] {
+                        std::this_thread::sleep_for(std::chrono::milliseconds(300));
+                        member(launch_of(1, 3, port), join_options())();
+                      },
+                      member(launch_of(2, 4, port), join_options())}),
+             "WORLD_SIZE=3, rank 2 on ");
+}
+
 TEST(JoinFailure, VersionsThatDisagree) {
   const StoreServer store(0, "127.0.0.1");
   JoinOptions newer = join_options();
@@ -189,6 +201,7 @@ TEST(JoinFailure, AbortCallsTheOthersOnce) {
             ++(p == 1 ? own : others);
           },
           nullptr);
+      control->exchange("all are past join", 60);
       if (p == 1) {
         control->abort(7, "wrong");
         control->abort(4, "again");

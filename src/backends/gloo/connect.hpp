@@ -6,6 +6,7 @@
 #include <memory>
 #include <string>
 
+#include "src/backends/gloo/open_sockets.hpp"
 #include "src/core/backend.hpp"
 
 namespace ccl::gloo_module {
@@ -13,6 +14,7 @@ namespace ccl::gloo_module {
 struct Connection {
   std::shared_ptr<gloo::Context> context;
   std::string description;  // transport and address, one line
+  OpenSockets sockets;
 };
 
 // Collective. Throws UsageError for an unknown interface or transport, Error and Timeout from Gloo.

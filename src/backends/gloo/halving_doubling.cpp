@@ -1,6 +1,7 @@
 #include "src/backends/gloo/halving_doubling.hpp"
 
 #include <gloo/allreduce_halving_doubling.h>
+#include <gloo/alltoall.h>
 
 #include <algorithm>
 #include <limits>
@@ -67,18 +68,31 @@ std::unique_ptr<gloo::Algorithm> make_any(const std::shared_ptr<gloo::Context>& 
 
 }  // namespace
 
+// An object that goes while its last messages are still queued would leave Gloo with dangling
+// pointers. Messages of a pair keep their order, so once something newer has passed between all
+// pairs, the queues hold nothing of it.
+void HalvingDoubling::clear() {
+  std::vector<char> send(static_cast<std::size_t>(context_->size)), recv(send.size());
+  gloo::AlltoallOptions options(context_);
+  options.setInput(send.data(), send.size());
+  options.setOutput(recv.data(), recv.size());
+  gloo::alltoall(options);
+  entries_.clear();
+}
+
 void HalvingDoubling::all_reduce(void* data, std::size_t count, DataType type, ReduceOp op) {
-  if (count > static_cast<std::size_t>(std::numeric_limits<int>::max())) {
-    throw Unsupported("--gloo-algorithm halving_doubling: Gloo's class counts elements in an int");
+  if (count * size_of(type) > static_cast<std::size_t>(std::numeric_limits<int>::max())) {
+    throw Unsupported(
+        "--gloo-algorithm halving_doubling: Gloo's class counts bytes in an int; less than 2 GiB");
   }
   const Key key{data, count, type, op};
   const auto found =
       std::find_if(entries_.begin(), entries_.end(), [&](const Entry& e) { return e.key == key; });
   if (found != entries_.end()) {
-    entries_.splice(entries_.begin(), entries_, found);
+    entries_.splice(entries_.begin(), entries_, found);  // run() below takes the first
   } else {
+    if (entries_.size() >= most_objects) clear();
     entries_.push_front({key, make_any(context_, data, count, type, op)});
-    if (entries_.size() > most_objects) entries_.pop_back();
   }
   entries_.front().algorithm->run();
 }

@@ -13,9 +13,8 @@
 
 namespace ccl::gloo_module {
 
-// Objects by buffer, count, type and operation; the least recently used one goes when there are too
-// many. Making one is collective: all ranks call in the same order, so they keep and drop the same
-// ones.
+// Objects by buffer, count, type and operation; all go when there are too many. Making one is
+// collective, so all ranks must use as many distinct buffers in the same order, as a sweep does.
 class HalvingDoubling {
  public:
   explicit HalvingDoubling(std::shared_ptr<gloo::Context> context) : context_(std::move(context)) {}
@@ -25,6 +24,8 @@ class HalvingDoubling {
   void all_reduce(void* data, std::size_t count, DataType type, ReduceOp op);
 
  private:
+  void clear();  // collective
+
   using Key = std::tuple<void*, std::size_t, DataType, ReduceOp>;
   struct Entry {
     Key key;

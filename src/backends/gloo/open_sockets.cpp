@@ -1,0 +1,46 @@
+#include "src/backends/gloo/open_sockets.hpp"
+
+#include <sys/socket.h>
+#include <sys/stat.h>
+
+#include <cstdlib>
+#include <filesystem>
+
+namespace ccl::gloo_module {
+namespace {
+
+// 0: no socket.
+ino_t socket_inode(int descriptor) {
+  struct stat status {};
+  return fstat(descriptor, &status) == 0 && S_ISSOCK(status.st_mode) ? status.st_ino : 0;
+}
+
+}  // namespace
+
+OpenSockets OpenSockets::now() {
+  OpenSockets result;
+  std::error_code none;
+  for (const auto& entry : std::filesystem::directory_iterator("/proc/self/fd", none)) {
+    const int descriptor = std::atoi(entry.path().filename().c_str());
+    if (const ino_t inode = socket_inode(descriptor)) result.inodes_[descriptor] = inode;
+  }
+  return result;
+}
+
+OpenSockets OpenSockets::since(const OpenSockets& earlier) const {
+  OpenSockets result;
+  for (const auto& [descriptor, inode] : inodes_) {
+    const auto before = earlier.inodes_.find(descriptor);
+    if (before == earlier.inodes_.end() || before->second != inode)
+      result.inodes_[descriptor] = inode;
+  }
+  return result;
+}
+
+void OpenSockets::shut_down() const noexcept {
+  for (const auto& [descriptor, inode] : inodes_) {
+    if (socket_inode(descriptor) == inode) shutdown(descriptor, SHUT_RDWR);
+  }
+}
+
+}  // namespace ccl::gloo_module

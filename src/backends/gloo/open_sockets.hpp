@@ -1,0 +1,29 @@
+// The sockets that came with a context, so that its waits can be ended from outside.
+#pragma once
+
+#include <sys/types.h>
+
+#include <map>
+
+namespace ccl::gloo_module {
+
+// Gloo's own closeConnections() wakes nobody who waits: it closes the sockets under Gloo's event
+// loop. A socket that is shut down instead reads as closed by the peer, and the event loop makes
+// every wait on it fail.
+class OpenSockets {
+ public:
+  // The process's sockets now.
+  static OpenSockets now();
+
+  // Those of these that `earlier` does not have. Ranks on other threads may have opened some of
+  // them meanwhile.
+  OpenSockets since(const OpenSockets& earlier) const;
+
+  // Shuts down those that are still open; thread-safe.
+  void shut_down() const noexcept;
+
+ private:
+  std::map<int, ino_t> inodes_;  // by file descriptor; a reused descriptor has another inode
+};
+
+}  // namespace ccl::gloo_module

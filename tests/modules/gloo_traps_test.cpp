@@ -1,0 +1,254 @@
+// What Debian's Gloo does wrong or leaves out, and the module has to keep away from its users.
+#include <algorithm>
+#include <chrono>
+#include <filesystem>
+#include <numeric>
+
+#include "tests/modules/gloo_world.hpp"
+
+namespace ccl::test {
+namespace {
+
+class Gloo : public testing::TestWithParam<int> {
+ protected:
+  void SetUp() override {
+    if (!gloo_or_skip()) GTEST_SKIP() << "this build has no Gloo module (package libgloo-dev)";
+  }
+};
+INSTANTIATE_TEST_SUITE_P(Ranks, Gloo, testing::Values(1, 3, 4));
+
+TEST_P(Gloo, MessageToOneselfIsACopy) {  // Gloo's own send to self crashes
+  expect_no_errors(run_world(GetParam(), [&](int rank, Communicator& c) {
+    std::vector<int> out(100, rank + 7);
+    std::vector<int> in(100, -1);
+    Call call = make_call(rank, GetParam(), out.data(), in.data(), 100, DataType::int32);
+    call.peer = rank;
+    c.begin_group();
+    c.recv(call);
+    c.send(call);
+    c.end_group();
+    EXPECT_EQ(in, out);
+  }));
+}
+
+TEST_P(Gloo, MessageToOneselfNeedsItsReceive) {
+  for (const std::string& error : run_world(GetParam(), [&](int rank, Communicator&c) {
+         int value = 0;
+         Call call = make_call(rank, GetParam(), &value, nullptr, 1, DataType::int32);
+         call.peer = rank;
+         c.send(call);
+       })) {
+    EXPECT_NE(error.find("needs its send and its receive"), std::string::npos) << error;
+  }
+}
+
+TEST_P(Gloo, SeveralMessagesOfAPairKeepTheirOrder) {
+  const int n = GetParam();
+  expect_no_errors(run_world(n, [&](int rank, Communicator& c) {
+    std::vector<int> out(5), in(5, -1);
+    std::iota(out.begin(), out.end(), 10 * rank);
+    c.begin_group();
+    for (std::size_t k = 0; k < 5; ++k) {
+      Call call = make_call(rank, n, &out[k], &in[k], 1, DataType::int32);
+      call.peer = (rank + 1) % n;
+      c.send(call);
+      call.peer = (rank + n - 1) % n;
+      c.recv(call);
+    }
+    c.end_group();
+    const int previous = (rank + n - 1) % n;
+    for (std::size_t k = 0; k < 5; ++k) EXPECT_EQ(in[k], 10 * previous + static_cast<int>(k));
+  }));
+}
+
+TEST_P(Gloo, NothingToDoIsNoCrash) {  // Gloo's allgather of 0 elements divides by zero
+  const int n = GetParam();
+  expect_no_errors(run_world(n, [&](int rank, Communicator& c) {
+    char send = 1, recv = 2;
+    const std::vector<std::size_t> zeros(static_cast<std::size_t>(n), 0);
+    Call call = make_call(rank, n, &send, &recv, 0, DataType::float32);
+    call.send_counts = call.send_offsets = call.recv_counts = call.recv_offsets = zeros;
+    c.all_gather(call);
+    c.all_reduce(call);
+    c.reduce(call);
+    c.broadcast(call);
+    c.reduce_scatter(call);
+    c.alltoall(call);
+    c.alltoallv(call);
+    c.gather(call);
+    c.scatter(call);
+    call.peer = (rank + 1) % n;
+    c.begin_group();
+    c.send(call);
+    call.peer = (rank + n - 1) % n;
+    c.recv(call);
+    c.end_group();
+    c.barrier(call);
+    EXPECT_EQ(recv, 2);
+  }));
+}
+
+TEST_P(Gloo, ReduceWritesNothingBeyondItsCount) {  // it does scribble within the output of other
+                                                   // ranks than the root
+  const int n = GetParam();
+  for (int root = 0; root < n; ++root) {
+    expect_no_errors(run_world(n, [&](int rank, Communicator& c) {
+      constexpr std::size_t count = 1000, guard = 1024;
+      const std::vector<double> in(count, rank + 1.0);
+      std::vector<double> out(count + 2 * guard, -5.0);
+      c.reduce(make_call(rank, n, in.data(), out.data() + guard, count, DataType::float64,
+                         ReduceOp::sum, root));
+      for (std::size_t i = 0; i < guard; ++i) {
+        ASSERT_EQ(out[i], -5.0);
+        ASSERT_EQ(out[guard + count + i], -5.0);
+      }
+      EXPECT_EQ(in, std::vector<double>(count, rank + 1.0));
+      for (std::size_t i = 0; rank == root && i < count; ++i)
+        ASSERT_EQ(out[guard + i], n * (n + 1) / 2.0);
+    }));
+  }
+}
+
+TEST_P(Gloo, ReduceScatterOfManyPieces) {  // the ring cuts blocks into pieces of 256 KiB
+  const int n = GetParam();
+  const auto ranks = static_cast<std::size_t>(n);
+  for (const std::size_t count :
+       {std::size_t{1}, std::size_t{32768}, std::size_t{32769}, std::size_t{300'001}}) {
+    for (const bool in_place : {false, true}) {
+      expect_no_errors(run_world(n, [&](int rank, Communicator& c) {
+        const auto me = static_cast<std::size_t>(rank);
+        std::vector<double> send(count * ranks);
+        for (std::size_t i = 0; i < send.size(); ++i)
+          send[i] = static_cast<double>(i % 1009) + rank;
+        const std::vector<double> before = send;
+        std::vector<double> other(count, -1);
+        double* const recv = in_place ? send.data() + me * count : other.data();
+        c.reduce_scatter(make_call(rank, n, send.data(), recv, count, DataType::float64));
+        for (std::size_t i = 0; i < count; ++i) {
+          const double expected =
+              n * static_cast<double>((me * count + i) % 1009) + n * (n - 1) / 2.0;
+          ASSERT_EQ(recv[i], expected) << "rank " << rank << " element " << i;
+        }
+        if (!in_place) {
+          EXPECT_EQ(send, before);
+        }
+      }));
+    }
+  }
+}
+
+TEST_P(Gloo, AlltoallvTakesBlocksThatAreNotAdjacent) {
+  const int n = GetParam();
+  const auto ranks = static_cast<std::size_t>(n);
+  expect_no_errors(run_world(n, [&](int rank, Communicator& c) {
+    std::vector<int> send(8 * ranks), recv(8 * ranks, -1);
+    std::vector<std::size_t> out_counts, in_counts, offsets;
+    for (std::size_t r = 0; r < ranks; ++r) {
+      out_counts.push_back((static_cast<std::size_t>(rank) + r) % 3);
+      in_counts.push_back((static_cast<std::size_t>(rank) + r) % 3);
+      offsets.push_back(8 * r + 2);
+      for (std::size_t k = 0; k < 3; ++k)
+        send[8 * r + 2 + k] = 100 * rank + static_cast<int>(10 * r + k);
+    }
+    Call call = make_call(rank, n, send.data(), recv.data(), 0, DataType::int32);
+    call.send_counts = out_counts;
+    call.recv_counts = in_counts;
+    call.send_offsets = call.recv_offsets = offsets;
+    c.alltoallv(call);
+    for (std::size_t r = 0; r < ranks; ++r) {
+      for (std::size_t k = 0; k < 6; ++k) {
+        const int expected =
+            k < in_counts[r] ? 100 * static_cast<int>(r) + 10 * rank + static_cast<int>(k) : -1;
+        EXPECT_EQ(recv[8 * r + 2 + k], expected);
+      }
+    }
+  }));
+}
+
+TEST_P(Gloo, AWaitEndsAtItsLimit) {
+  const int n = GetParam();
+  if (n == 1) GTEST_SKIP() << "one rank waits for nobody";
+  const auto errors = run_world(n, [&](int rank, Communicator& c) {
+    if (rank == 0) return;  // never enters
+    c.set_time_limit(0.2);
+    std::vector<float> data(4, 1.0F);
+    c.all_reduce(make_call(rank, n, data.data(), data.data(), 4, DataType::float32));
+  });
+  for (int rank = 1; rank < n; ++rank) {
+    const std::string& error = errors[static_cast<std::size_t>(rank)];
+    // The first to give up closes its connections, which the others may notice before their own
+    // limit.
+    EXPECT_FALSE(error.empty());
+  }
+  const auto timed_out = [](const std::string& e) { return e.rfind("Timeout", 0) == 0; };
+  EXPECT_TRUE(std::any_of(errors.begin(), errors.end(), timed_out));
+}
+
+TEST_P(Gloo, AbortEndsAWait) {
+  const int n = GetParam();
+  if (n == 1) GTEST_SKIP() << "one rank waits for nobody";
+  const auto errors = run_world(n, [&](int rank, Communicator& c) {
+    if (rank == 0) return;  // never enters
+    std::thread breaker([&] {
+      std::this_thread::sleep_for(std::chrono::milliseconds(100));
+      c.abort();
+    });
+    std::vector<float> data(4, 1.0F);
+    try {
+      c.all_reduce(make_call(rank, n, data.data(), data.data(), 4, DataType::float32));
+    } catch (...) {
+      breaker.join();
+      throw;
+    }
+    breaker.join();
+  });
+  for (int rank = 1; rank < n; ++rank) EXPECT_FALSE(errors[static_cast<std::size_t>(rank)].empty());
+}
+
+TEST_P(Gloo, UnknownInterfaceAndTransportAreRefused) {
+  BackendOptions options;
+  options.interface = "no-such-interface";
+  for (const std::string& error : run_world(
+           GetParam(), [](int, Communicator&) {}, options)) {
+    EXPECT_EQ(error.rfind("UsageError: --interface: there is no interface 'no-such-interface'", 0),
+              0U)
+        << error;
+  }
+}
+
+TEST_P(Gloo, LoopbackInterfaceByName) {
+  BackendOptions options;
+  options.interface = "lo";
+  expect_no_errors(run_world(
+      GetParam(),
+      [&](int rank, Communicator& c) {
+        int value = rank + 1;
+        c.all_reduce(make_call(rank, GetParam(), &value, &value, 1, DataType::int32));
+        EXPECT_EQ(value, GetParam() * (GetParam() + 1) / 2);
+      },
+      options));
+}
+
+TEST_P(Gloo, SaysWhatIsComposedAndWhoseAlgorithmsRun) {
+  expect_no_errors(run_world(GetParam(), [](int, Communicator& c) {
+    EXPECT_TRUE(c.emulated(ReduceOp::avg, DataType::float32));
+    EXPECT_TRUE(c.emulated(ReduceOp::mulsum, DataType::int8));
+    EXPECT_FALSE(c.emulated(ReduceOp::sum, DataType::bfloat16));
+    EXPECT_NE(c.description().find("the algorithm is the suite's"), std::string::npos);
+  }));
+}
+
+TEST_P(Gloo, NeedsNoMoreFilesThanItSays) {
+  const auto open_files = [] {
+    const std::filesystem::directory_iterator files("/proc/self/fd");
+    return static_cast<std::size_t>(std::distance(files, std::filesystem::directory_iterator()));
+  };
+  const std::size_t before = open_files();
+  const std::size_t said =
+      open_backend("gloo")->files_per_rank(GetParam()) * static_cast<std::size_t>(GetParam());
+  expect_no_errors(run_world(
+      GetParam(), [&](int, Communicator&) { EXPECT_LE(open_files(), before + said + 2); }));
+}
+
+}  // namespace
+}  // namespace ccl::test
