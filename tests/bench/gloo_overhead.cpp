@@ -7,9 +7,6 @@
 #include <fmt/format.h>
 #include <gloo/allreduce.h>
 #include <gloo/math.h>
-#include <gloo/rendezvous/context.h>
-#include <gloo/rendezvous/hash_store.h>
-#include <gloo/transport/tcp/device.h>
 
 #include <algorithm>
 #include <array>
@@ -21,7 +18,7 @@
 #include <vector>
 
 #include "collectives/collectives.hpp"
-#include "src/backends/registry.hpp"
+#include "src/backends/gloo/communicator.hpp"
 #include "src/bootstrap/control.hpp"
 #include "src/bootstrap/thread_ranks.hpp"
 #include "src/devices/host_memory.hpp"
@@ -33,24 +30,14 @@ namespace {
 
 using ccl::Call;
 
-std::shared_ptr<gloo::rendezvous::Context> connect_bare(ccl::Bootstrap& bootstrap,
-                                                        gloo::rendezvous::HashStore& store) {
-  gloo::transport::tcp::attr attributes;
-  attributes.hostname = "127.0.0.1";
-  std::shared_ptr<gloo::transport::Device> device = gloo::transport::tcp::CreateDevice(attributes);
-  auto context = std::make_shared<gloo::rendezvous::Context>(bootstrap.rank(), bootstrap.ranks());
-  context->connectFullMesh(store, device);
-  return context;
-}
-
-// One rank's three ways to run the same batch on the same buffers.
+// One rank's two ways to run the same batch on the same buffers over the same connections.
 class Contestant {
  public:
-  Contestant(ccl::Bootstrap& bootstrap, gloo::rendezvous::HashStore& store, std::size_t bytes,
-             int iterations)
+  Contestant(ccl::Bootstrap& bootstrap, std::size_t bytes, int iterations)
       : bootstrap_(bootstrap),
-        ours_(ccl::open_backend("gloo")->connect(bootstrap, {})),
-        bare_(connect_bare(bootstrap, store)),
+        connection_(ccl::gloo_module::connect(bootstrap, {})),
+        ours_(ccl::gloo_module::make_communicator(connection_, {})),
+        bare_(connection_.context),
         count_(bytes / sizeof(float)),
         iterations_(iterations) {
     const std::size_t size = std::max<std::size_t>(4 * ccl::buffer_bytes(bytes, 0), 1 << 20);
@@ -108,8 +95,9 @@ class Contestant {
   }
 
   ccl::Bootstrap& bootstrap_;
+  ccl::gloo_module::Connection connection_;
   std::unique_ptr<ccl::Communicator> ours_;
-  std::shared_ptr<gloo::rendezvous::Context> bare_;
+  std::shared_ptr<gloo::Context> bare_;
   std::size_t count_;
   int iterations_;
   ccl::HostBuffer send_, recv_;
@@ -138,9 +126,8 @@ double mean_over_ranks(ccl::Bootstrap& bootstrap, double mine) {
   return sum / bootstrap.ranks();
 }
 
-Ratios run_rank(ccl::Bootstrap& bootstrap, gloo::rendezvous::HashStore& store, std::size_t bytes,
-                int iterations, int pairs) {
-  Contestant c(bootstrap, store, bytes, iterations);
+Ratios run_rank(ccl::Bootstrap& bootstrap, std::size_t bytes, int iterations, int pairs) {
+  Contestant c(bootstrap, bytes, iterations);
   Ratios result;
   const auto ours = [&] { return mean_over_ranks(bootstrap, c.time_ours()); };
   const auto bare = [&] { return mean_over_ranks(bootstrap, c.time_bare()); };
@@ -165,12 +152,11 @@ Ratios run_rank(ccl::Bootstrap& bootstrap, gloo::rendezvous::HashStore& store, s
 void compare(int ranks, std::size_t bytes, int iterations, int pairs) {
   const auto control = ccl::alone();
   ccl::ThreadRanks world(*control, ranks);
-  gloo::rendezvous::HashStore store;
   Ratios result;
   std::vector<std::thread> threads;
   for (int rank = 0; rank < ranks; ++rank) {
     threads.emplace_back([&, rank] {
-      Ratios mine = run_rank(world.rank(rank), store, bytes, iterations, pairs);
+      Ratios mine = run_rank(world.rank(rank), bytes, iterations, pairs);
       if (rank == 0) result = std::move(mine);
       world.rank(rank).exchange("", 60);
     });

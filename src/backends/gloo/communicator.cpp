@@ -14,6 +14,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstring>
+#include <utility>
 #include <vector>
 
 #include "src/backends/gloo/connect.hpp"
@@ -28,22 +29,35 @@ namespace {
 
 using std::chrono::milliseconds;
 
+enum class Algorithm { unspecified, ring, bcube, halving_doubling };
+
+Algorithm find_algorithm(const std::string& name) {
+  if (name == "ring") return Algorithm::ring;
+  if (name == "bcube") return Algorithm::bcube;
+  if (name == "halving_doubling") return Algorithm::halving_doubling;
+  if (!name.empty())
+    throw UsageError("--gloo-algorithm: unknown name '" + name +
+                     "'; accepted: ring, bcube, halving_doubling");
+  return Algorithm::unspecified;
+}
+
 // Gloo's collectives see elements only by their width. In place, Gloo copies a root's block onto
 // itself, which is harmless. Options are made per call, as a user of Gloo makes them; operations on
 // 0 elements never reach Gloo (its allgather of nothing divides by zero).
 class GlooCommunicator : public Communicator {
  public:
-  GlooCommunicator(Bootstrap& bootstrap, const BackendOptions& options)
-      : connection_(connect(bootstrap, options)),
+  GlooCommunicator(Connection connection, const BackendOptions& options)
+      : connection_(std::move(connection)),
         context_(connection_.context),
         messages_(context_),
         halving_doubling_(context_),
-        algorithm_(options.gloo_algorithm) {}
+        algorithm_name_(options.gloo_algorithm),
+        algorithm_(find_algorithm(options.gloo_algorithm)) {}
 
   void all_reduce(const Call& call) override {
     if (call.count == 0) return;
     const void* const send = premultiplied(call, call.count, call.recv);
-    if (algorithm_ == "halving_doubling") {
+    if (algorithm_ == Algorithm::halving_doubling) {
       if (send != call.recv) std::memcpy(call.recv, send, call.count * size_of(call.type));
       translated([&] { halving_doubling_.all_reduce(call.recv, call.count, call.type, call.op); });
     } else {
@@ -203,7 +217,10 @@ class GlooCommunicator : public Communicator {
 
   void abort() noexcept override { connection_.sockets.shut_down(); }
 
-  void set_time_limit(double limit_s) override { limit_s_ = limit_s; }
+  void set_time_limit(double limit_s) override {
+    constexpr double never_s = 1e8;
+    limit_ = milliseconds(static_cast<std::int64_t>((limit_s > 0 ? limit_s : never_s) * 1000));
+  }
 
   bool emulated(ReduceOp op, DataType /*type*/) const override {
     return op == ReduceOp::avg || op == ReduceOp::mulsum;
@@ -214,7 +231,8 @@ class GlooCommunicator : public Communicator {
         "{}\nall_reduce algorithm: {}\nreduce_scatter: a ring over send and recv; the algorithm is "
         "the suite's, not Gloo's\n"
         "avg and mulsum are composed: sum, then divide; multiply, then sum",
-        connection_.description, algorithm_.empty() ? "Gloo's choice (ring)" : algorithm_);
+        connection_.description,
+        algorithm_name_.empty() ? "Gloo's choice (ring)" : algorithm_name_);
   }
 
  private:
@@ -242,8 +260,10 @@ class GlooCommunicator : public Communicator {
   template <class U>
   void all_reduce_as(const Call& call, const void* send) {
     gloo::AllreduceOptions options(context_);
-    if (algorithm_ == "ring") options.setAlgorithm(gloo::AllreduceOptions::Algorithm::RING);
-    if (algorithm_ == "bcube") options.setAlgorithm(gloo::AllreduceOptions::Algorithm::BCUBE);
+    if (algorithm_ == Algorithm::ring)
+      options.setAlgorithm(gloo::AllreduceOptions::Algorithm::RING);
+    if (algorithm_ == Algorithm::bcube)
+      options.setAlgorithm(gloo::AllreduceOptions::Algorithm::BCUBE);
     if (send != call.recv) options.setInput(elements<U>(send), call.count);
     options.setOutput(elements<U>(call.recv), call.count);
     options.setReduceFunction(combine_function(call.type, call.op));
@@ -279,10 +299,8 @@ class GlooCommunicator : public Communicator {
     return limit_of(count * size_of(call.type));
   }
   milliseconds limit_of(std::size_t bytes) const {
-    constexpr double slowest = 1e6;  // bytes per second
-    constexpr double never_s = 1e8;
-    const double seconds = limit_s_ > 0 ? limit_s_ + static_cast<double>(bytes) / slowest : never_s;
-    return milliseconds(static_cast<std::int64_t>(seconds * 1000));
+    constexpr std::size_t slowest = 1000;  // bytes per millisecond
+    return limit_ + milliseconds(static_cast<std::int64_t>(bytes / slowest));
   }
 
   // mulsum: this rank's products in `into`; otherwise the input as it is.
@@ -307,8 +325,9 @@ class GlooCommunicator : public Communicator {
   std::shared_ptr<gloo::Context> context_;
   Messages messages_;
   HalvingDoubling halving_doubling_;
-  std::string algorithm_;
-  double limit_s_ = 60;
+  std::string algorithm_name_;
+  Algorithm algorithm_;
+  milliseconds limit_{60'000};  // of a wait that moves nothing
   std::size_t group_bytes_ = 0;
   std::vector<std::byte> scratch_;   // pieces of the ring
   std::vector<std::byte> products_;  // of mulsum
@@ -316,9 +335,9 @@ class GlooCommunicator : public Communicator {
 
 }  // namespace
 
-std::unique_ptr<Communicator> make_communicator(Bootstrap& bootstrap,
+std::unique_ptr<Communicator> make_communicator(Connection connection,
                                                 const BackendOptions& options) {
-  return std::make_unique<GlooCommunicator>(bootstrap, options);
+  return std::make_unique<GlooCommunicator>(std::move(connection), options);
 }
 
 }  // namespace ccl::gloo_module

@@ -3,12 +3,14 @@
 
 #include <memory>
 
+#include "src/backends/gloo/connect.hpp"
 #include "src/core/backend.hpp"
 
 namespace ccl::gloo_module {
 
-// Collective over bootstrap's ranks.
-std::unique_ptr<Communicator> make_communicator(Bootstrap& bootstrap,
+// Throws UsageError for an unknown --gloo-algorithm. Others may use the connection's context in
+// turn with it.
+std::unique_ptr<Communicator> make_communicator(Connection connection,
                                                 const BackendOptions& options);
 
 }  // namespace ccl::gloo_module

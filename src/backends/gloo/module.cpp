@@ -29,7 +29,7 @@ class GlooBackend : public Backend {
   }
   std::unique_ptr<Communicator> connect(Bootstrap& bootstrap,
                                         const BackendOptions& options) const override {
-    return make_communicator(bootstrap, options);
+    return make_communicator(gloo_module::connect(bootstrap, options), options);
   }
 };
 
