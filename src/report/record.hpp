@@ -55,7 +55,7 @@ struct Cell {
   double max_seconds = 0;
   double algbw = 0, busbw = 0;  // GB/s (1e9), from wall time
   std::optional<std::uint64_t> wrong;
-  std::uint64_t failed_ranks = 0;  // ranks with any wrong element
+  std::uint64_t failed_ranks = 0;     // ranks with any wrong element
   int iterations = 0;                 // timed operations / aggregate, after --row-time's cap
   std::uint64_t calls = 0;            // of rank 0, timed and checked
   std::uint64_t verified_calls = 0;   // whose result was compared

@@ -1,0 +1,147 @@
+// No false alarm: every program, type, operation and root, out of place and in place, on loopback
+// and on Gloo.
+#include <gmock/gmock.h>
+
+#include <tuple>
+
+#include "tests/ranks/world.hpp"
+
+namespace ccl::test {
+namespace {
+
+class Right : public testing::TestWithParam<std::tuple<const char*, int>> {
+ protected:
+  void SetUp() override {
+    try {
+      backend_ = open_backend(std::get<0>(GetParam()));
+    } catch (const Unsupported& e) {
+      GTEST_SKIP() << e.what();
+    }
+  }
+  int ranks() const { return std::get<1>(GetParam()); }
+  static void expect_right(const Outcome& outcome, const Collective& collective) {
+    EXPECT_EQ(outcome.exit_code, 0) << collective.name << ' ' << outcome.text();
+    EXPECT_FALSE(outcome.rows.empty());
+    for (const Row& row : outcome.rows) {
+      EXPECT_EQ(row.out_of_place.wrong, 0U) << collective.name << ' ' << row.type << ' ' << row.op;
+      if (!row.in_place.repeats_out_of_place) {
+        EXPECT_EQ(row.in_place.wrong, 0U) << collective.name << ' ' << row.type << ' ' << row.op;
+      }
+    }
+  }
+  BackendPtr backend_;
+};
+INSTANTIATE_TEST_SUITE_P(Backends, Right,
+                         testing::Combine(testing::Values("loopback", "gloo"),
+                                          testing::Values(1, 3, 4)));
+
+TEST_P(Right, EveryTypeAndOperation) {
+  for (const Collective* collective : all_collectives()) {
+    if (collective == &collectives::hypercube && ranks() == 3) continue;
+    Options o = quick(ranks());
+    o.types.assign(all_types().begin(), all_types().end());
+    o.ops.assign(all_ops().begin(), all_ops().end());
+    o.sizes = {8, 5000};
+    o.iterations = 1;
+    o.warmup = 0;
+    expect_right(run(*collective, o, *backend_), *collective);
+  }
+}
+
+TEST_P(Right, EveryRoot) {
+  for (const Collective* collective : all_collectives()) {
+    if (!collective->rooted) continue;
+    Options o = quick(ranks());
+    o.all_roots = true;
+    const Outcome outcome = run(*collective, o, *backend_);
+    expect_right(outcome, *collective);
+    EXPECT_EQ(outcome.rows.size(), o.sizes.size() * static_cast<std::size_t>(ranks()));
+  }
+}
+
+TEST_P(Right, MoreTimedCallsThanSlots) {
+  for (const Collective* collective :
+       {&collectives::all_reduce, &collectives::reduce_scatter, &collectives::all_gather}) {
+    Options o = quick(ranks());
+    o.sizes = {200'000};
+    o.iterations = 7;
+    o.aggregate = 2;
+    o.ops = {ReduceOp::sum, ReduceOp::prod, ReduceOp::avg};
+    expect_right(run(*collective, o, *backend_), *collective);
+  }
+}
+
+TEST_P(Right, BlockingModesUnalignedBuffersAndAverages) {
+  for (int mode = 0; mode <= 3; ++mode) {
+    Options o = quick(ranks());
+    o.blocking = mode;
+    o.average = mode;
+    o.unalign = 1;
+    o.cycles = 2;
+    o.cpu_time = mode == 3;
+    const Outcome outcome = run(collectives::all_reduce, o, *backend_);
+    expect_right(outcome, collectives::all_reduce);
+    EXPECT_EQ(outcome.rows.size(), 2 * o.sizes.size());
+  }
+}
+
+TEST_P(Right, CheckOnlyAndUnchecked) {
+  Options check_only = quick(ranks());
+  check_only.iterations = 0;
+  const Outcome checked = run(collectives::all_reduce, check_only, *backend_);
+  expect_right(checked, collectives::all_reduce);
+  EXPECT_EQ(checked.rows[0].out_of_place.seconds, 0);
+  EXPECT_EQ(checked.rows[0].out_of_place.busbw, 0);
+  Options unchecked = quick(ranks());
+  unchecked.check = 0;
+  unchecked.warmup = 0;
+  const Outcome fast = run(collectives::all_reduce, unchecked, *backend_);
+  EXPECT_EQ(fast.exit_code, 0);
+  EXPECT_FALSE(fast.rows[0].out_of_place.wrong.has_value());
+  EXPECT_EQ(fast.summary.verified_calls, 0U);
+}
+
+TEST_P(Right, LimitsDecideTheExitCode) {
+  const auto code = [&](auto&& change) {
+    Options o = quick(ranks());
+    change(o);
+    return run(collectives::broadcast, o, *backend_).exit_code;
+  };
+  EXPECT_EQ(code([](Options& o) { o.min_busbw = {{40'000, 1e6}}; }), 6);
+  EXPECT_EQ(code([](Options& o) { o.min_busbw = {{40'000, 0}}; }), 0);
+  EXPECT_EQ(code([](Options& o) { o.max_time = {{8, 0}}; }), 6);
+  EXPECT_EQ(code([](Options& o) { o.max_time = {{8, 1e9}}; }), 0);
+  EXPECT_EQ(code([](Options& o) { o.max_time = {{9, 1e9}}; }), 6);  // not measured
+  EXPECT_EQ(code([](Options& o) { o.min_average_busbw = 1e6; }), 6);
+  EXPECT_EQ(code([](Options& o) { o.min_average_busbw = 0; }), 0);
+}
+
+TEST(Emulated, MarksComposedOperationsOfGloo) {
+  BackendPtr gloo;
+  try {
+    gloo = open_backend("gloo");
+  } catch (const Unsupported& e) {
+    GTEST_SKIP() << e.what();
+  }
+  Options o = quick(3);
+  o.ops = {ReduceOp::sum, ReduceOp::avg, ReduceOp::mulsum};
+  o.sizes = {64};
+  const Outcome outcome = run(collectives::all_reduce, o, *gloo);
+  ASSERT_EQ(outcome.rows.size(), 3U);
+  EXPECT_FALSE(outcome.rows[0].emulated);
+  EXPECT_TRUE(outcome.rows[1].emulated);
+  EXPECT_TRUE(outcome.rows[2].emulated);
+}
+
+TEST(Coverage, ShortRowsSayWhatTheyDoNotShow) {
+  Options o = quick(4);
+  o.ops = {ReduceOp::max};
+  o.sizes = {8};  // two elements show the loss of two of four ranks
+  const Outcome outcome = run(collectives::all_reduce, o, *open_backend("loopback"));
+  EXPECT_EQ(outcome.rows[0].coverage, 0.5);
+  ASSERT_EQ(outcome.summary.notes.size(), 1U);
+  EXPECT_THAT(outcome.summary.notes[0], testing::HasSubstr("rows up to 8 B are too short"));
+}
+
+}  // namespace
+}  // namespace ccl::test

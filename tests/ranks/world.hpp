@@ -1,0 +1,85 @@
+// The whole job inside one test: run_job with ranks on threads, its rows and summary collected.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "collectives/collectives.hpp"
+#include "src/backends/registry.hpp"
+#include "src/job.hpp"
+
+namespace ccl::test {
+
+struct Outcome {
+  int exit_code = -1;
+  std::vector<Row> rows;
+  Summary summary;
+  std::vector<std::string> log;
+
+  std::string text() const {
+    std::string all;
+    for (const std::string& line : log) all += line + '\n';
+    return all;
+  }
+};
+
+class Collector : public Reporter {
+ public:
+  explicit Collector(Outcome& outcome) : outcome_(outcome) {}
+  void begin(const RunRecord& /*run*/) override {}
+  void row(const Row& row) override { outcome_.rows.push_back(row); }
+  void end(const Summary& summary) override { outcome_.summary = summary; }
+
+ private:
+  Outcome& outcome_;
+};
+
+// Options of a quick run on `ranks` threads.
+inline Options quick(int ranks) {
+  Options o;
+  o.threads = ranks;
+  o.sizes = {8, 1000, 40'000};
+  o.iterations = 3;
+  o.init_timeout_s = 20;
+  o.timeout_s = 20;
+  return o;
+}
+
+inline Outcome run(const Collective& collective, const Options& options, const Backend& backend) {
+  Outcome outcome;
+  std::vector<std::unique_ptr<Reporter>> reporters;
+  reporters.push_back(std::make_unique<Collector>(outcome));
+  Recorder recorder(options, std::move(reporters));
+  const Launch launch;
+  const auto control = alone();
+  FailureBox failure;
+  Progress progress;
+  Job job{collective,
+          options,
+          {},
+          launch,
+          backend,
+          *control,
+          failure,
+          recorder,
+          progress,
+          {},
+          [&](const std::string& line) { outcome.log.push_back(line); }};
+  const JobEnd end = run_job(job);
+  EXPECT_TRUE(end.ranks_ended);
+  outcome.exit_code = end.exit_code;
+  return outcome;
+}
+
+inline const std::vector<const Collective*>& all_collectives() {
+  using namespace collectives;
+  static const std::vector<const Collective*> all = {
+      &all_gather, &all_reduce, &alltoall, &alltoallv,      &barrier, &broadcast,
+      &gather,     &hypercube,  &reduce,   &reduce_scatter, &scatter, &sendrecv};
+  return all;
+}
+
+}  // namespace ccl::test
