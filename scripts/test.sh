@@ -32,12 +32,14 @@ configure() {
   cmake --preset "$1" "-DCMAKE_CXX_COMPILER_LAUNCHER=$(command -v ccache || true)" "${@:2}" || exit 4
 }
 build() { cmake --build "$1" -j "$jobs" || exit 4; }
-sources() { find collectives src verify tools tests \( -name '*.cpp' -o -name '*.hpp' \) -print0; }
+folders=(collectives src verify)
+[[ -d tools ]] && folders+=(tools)
+sources() { find "${folders[@]}" tests \( -name '*.cpp' -o -name '*.hpp' \) -print0; }
 format() { sources | xargs -0 -r clang-format-14 --dry-run -Werror; }
 # The files of the harness that the compilation database of tree $1 has.
 tidy() {
   local file
-  find collectives src verify tools -name '*.cpp' | sort | while read -r file; do
+  find "${folders[@]}" -name '*.cpp' | sort | while read -r file; do
     if grep -qF "\"file\": \"$PWD/$file\"" "$1/compile_commands.json"; then printf '%s\0' "$file"; fi
   done | xargs -0 -r -n 1 -P "$jobs" clang-tidy-14 --quiet -p "$1" 2>&1 |
     { grep -v ' warnings\? generated\.$' || true; }

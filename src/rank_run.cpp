@@ -10,6 +10,7 @@
 
 #include "src/measure/barrier.hpp"
 #include "src/recorder.hpp"
+#include "verify/coverage.hpp"
 
 namespace ccl {
 namespace {
@@ -165,7 +166,10 @@ void RankRun::measure_row(DataType type, std::optional<ReduceOp> op, int root, s
   row.root = collective.rooted ? root : -1;
   row.bus_factor = collective.bus_factor(c.shape);
   row.emulated = op && communicator_.emulated(*op, type);
-  row.coverage = c.verifiable && c.bytes.size > 0 ? verifier_->pattern().coverage(size / width) : 1;
+  const verify::Pattern& pattern = verifier_->pattern();
+  row.coverage = c.verifiable && c.bytes.size > 0
+                     ? verify::coverage(pattern.inputs(), pattern.phase(0, 0), size / width)
+                     : 1;
   row.cycle = cycle;
   row.out_of_place = measure_cell(c, false, on_wrong);
   row.in_place = measure_cell(c, true, on_wrong);

@@ -232,26 +232,58 @@ std::uint64_t Inputs::reduced(std::size_t j, int without) const {
   return with_type(type_, [&]<class T>() { return reduced_as<T>(j, without); });
 }
 
-bool Inputs::shows_loss(int rank, std::size_t j) const {
-  if (!op_ || ranks_ == 1) return true;
+std::uint64_t Inputs::total(std::size_t j) const {
+  if (op_ != ReduceOp::avg) return 0;
   return with_type(type_, [&]<class T>() {
-    switch (*op_) {
-      case ReduceOp::min:
-      case ReduceOp::max: return turn(rank, j, 1) == 0;
-      case ReduceOp::sum:
-      case ReduceOp::mulsum:
-        return bits(rank, j) != 0;  // +0 contributes nothing; -0 does not occur
-      case ReduceOp::prod: {
-        if constexpr (is_float<T>) return float_value<T>(rank, j) != 1;
-        return true;
-      }
-      case ReduceOp::avg: {
-        if constexpr (is_float<T>) return bits(rank, j) != 0;
-        return reduced(j) != reduced(j, rank);
+    std::uint64_t sum = 0;
+    if constexpr (!is_float<T>) {
+      for (int rank = 0; rank < ranks_; ++rank) {
+        sum += static_cast<std::uint64_t>(integer_value<T>(rank, j));
       }
     }
-    return true;
+    return sum;
   });
+}
+
+template <class T>
+bool Inputs::shows_loss_as(int rank, std::size_t j, std::uint64_t total) const {
+  const auto places = [&](std::size_t step) {
+    return static_cast<std::size_t>(turn(rank, j, step));
+  };
+  switch (*op_) {
+    case ReduceOp::min:
+    case ReduceOp::max: return places(1) == 0;
+    case ReduceOp::sum:
+    case ReduceOp::mulsum: {
+      if constexpr (is_float<T>) {
+        const SumPlan plan =
+            plan_sum(float_format<T>().significand, *op_ == ReduceOp::mulsum, ranks_);
+        return places(plan.contributors) < plan.contributors;
+      }
+      return true;
+    }
+    case ReduceOp::prod: {
+      if constexpr (is_float<T>) return float_value<T>(rank, j) != 1;
+      return true;
+    }
+    case ReduceOp::avg: {
+      if constexpr (is_float<T>) {
+        return places(2) <= 1;
+      } else {
+        using Wide = std::conditional_t<std::is_signed_v<T>, std::int64_t, std::uint64_t>;
+        const auto mean = [&](std::uint64_t sum) {
+          return static_cast<Wide>(static_cast<T>(sum)) / static_cast<Wide>(ranks_);
+        };
+        return mean(total) != mean(total - static_cast<std::uint64_t>(integer_value<T>(rank, j)));
+      }
+    }
+  }
+  return true;
+}
+
+bool Inputs::shows_loss(int rank, std::size_t j, std::uint64_t total) const {
+  if (!op_ || ranks_ == 1) return true;
+  return with_type(type_, [&]<class T>() { return shows_loss_as<T>(rank, j, total); });
 }
 
 int Inputs::tolerance() const {

@@ -40,9 +40,12 @@ class Inputs {
   // The reduction over all ranks but `without` (-1: over all), as bits of the type. O(ranks).
   std::uint64_t reduced(std::size_t j, int without = -1) const;
 
-  // Does leaving out `rank` change the result of element j? `total`: reduced(j)'s unrounded sum,
-  // only for integer avg.
-  bool shows_loss(int rank, std::size_t j) const;
+  // The sum over all ranks, undivided, modulo 2^64: what shows_loss needs for an average of
+  // integers; 0 elsewhere. O(ranks).
+  std::uint64_t total(std::size_t j) const;
+
+  // Does leaving out `rank` change the result of element j? `total`: total(j).
+  bool shows_loss(int rank, std::size_t j, std::uint64_t total) const;
 
   // Highest distance from the expected bits that is still right, in units in the last place: 0 but
   // for float avg. There 2: rounding 1/n moves the quotient by at most one unit, rounding the sum
@@ -59,6 +62,8 @@ class Inputs {
   T integer_value(int rank, std::size_t j) const;
   template <class T>
   std::uint64_t reduced_as(std::size_t j, int without) const;
+  template <class T>
+  bool shows_loss_as(int rank, std::size_t j, std::uint64_t total) const;
   std::uint64_t hash(std::size_t j, std::uint64_t salt) const;
   int turn(int rank, std::size_t j, std::size_t step) const;
 

@@ -5,6 +5,8 @@
 #include <numeric>
 #include <random>
 
+#include "verify/coverage.hpp"
+
 namespace ccl::verify {
 namespace {
 
@@ -17,19 +19,12 @@ constexpr std::size_t cached_patterns = 64;
 
 Pattern::Pattern(DataType type, std::optional<ReduceOp> op, int ranks, std::uint64_t seed)
     : inputs_(type, op, ranks, seed) {
-  order_.resize(phase_range());
+  order_.resize(reduces() ? first_phases(inputs_) : inputs_.period());
   std::iota(order_.begin(), order_.end(), std::uint16_t{0});
   std::mt19937_64 random(
       seed + 0x5eed);  // std::shuffle's result is not portable: draw the swaps ourselves
   for (std::size_t i = order_.size(); i > 1; --i) std::swap(order_[i - 1], order_[random() % i]);
   expected_ = make_table(expected_table);
-}
-
-// A reduction's rows start at phases that leave at least one turn of all ranks before the period
-// wraps, because the wrap breaks the order of turns.
-std::size_t Pattern::phase_range() const {
-  const std::size_t period = inputs_.period();
-  return reduces() ? period - static_cast<std::size_t>(inputs_.ranks()) : period;
 }
 
 std::size_t Pattern::phase(int rank, std::size_t slot) const {
@@ -51,36 +46,6 @@ Table Pattern::make_table(int rank_or_expected) const {
 }
 
 Table Pattern::input(int rank) const { return reduces() ? make_table(rank) : expected_; }
-
-double Pattern::coverage(std::size_t count) const {
-  if (!reduces() || inputs_.ranks() == 1) return 1;
-  const std::size_t start = phase(0, 0);
-  const std::size_t elements = std::min(count, inputs_.period());
-  int shown = 0;
-  for (int rank = 0; rank < inputs_.ranks(); ++rank) {
-    for (std::size_t i = 0; i < elements; ++i) {
-      if (!inputs_.shows_loss(rank, (start + i) % inputs_.period())) continue;
-      ++shown;
-      break;
-    }
-  }
-  return static_cast<double>(shown) / inputs_.ranks();
-}
-
-std::size_t Pattern::complete_from() const {
-  if (!reduces() || inputs_.ranks() == 1) return 1;
-  const std::size_t period = inputs_.period();
-  std::size_t needed = 1;
-  for (int rank = 0; rank < inputs_.ranks(); ++rank) {
-    // Walking back from the end, `next` is the first element at or behind j that shows the loss.
-    std::size_t next = 2 * period;
-    for (std::size_t j = 2 * period; j-- > 0;) {
-      if (inputs_.shows_loss(rank, j % period)) next = j;
-      if (j < phase_range()) needed = std::max(needed, next - j + 1);
-    }
-  }
-  return needed > period ? 0 : needed;
-}
 
 std::shared_ptr<const Pattern> PatternCache::find(DataType type, std::optional<ReduceOp> op,
                                                   int ranks, std::uint64_t seed) {

@@ -35,18 +35,8 @@ class Pattern {
   Table input(int rank) const;                         // data movement: the same for every rank
   const Table& expected() const { return expected_; }  // data movement: the input itself
 
-  // Share of ranks whose missing contribution shows in the first `count` elements of slot 0; 1 for
-  // data movement.
-  double coverage(std::size_t count) const;
-
-  // The smallest message, in elements, in which every rank's missing contribution shows, wherever
-  // in the period it starts (of the phases that phase() gives out); 0: none that is shorter than a
-  // period.
-  std::size_t complete_from() const;
-
  private:
   Table make_table(int rank_or_expected) const;
-  std::size_t phase_range() const;
 
   Inputs inputs_;
   std::vector<std::uint16_t> order_;  // phases in the order in which they are given out

@@ -1,0 +1,84 @@
+// The smallest message at which the loss of any one rank's contribution shows, per type, operation
+// and rank count: stated in coverage.txt, held against really leaving ranks out.
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <fstream>
+#include <sstream>
+#include <string>
+
+#include "verify/coverage.hpp"
+
+namespace ccl::verify {
+namespace {
+
+constexpr int rank_counts[] = {1, 2, 3, 4, 8, 16, 64, 256, 1024, 4096};
+
+std::string stated(DataType type, ReduceOp op, int ranks) {
+  const Inputs inputs(type, op, ranks, 1);
+  if (inputs.not_verifiable()) return "N/A";
+  const std::size_t elements = complete_from(inputs);
+  return elements == 0 ? "never" : fmt::format("{}", elements * size_of(type));
+}
+
+std::string table() {
+  std::string text =
+      "# Bytes from which on the loss of any one rank's contribution shows, wherever in the "
+      "pattern's period the message starts.\n"
+      "# never: not in a whole period; N/A: the result says nothing, and the row says so.\n";
+  text += fmt::format("{:9} {:7}", "type", "op");
+  for (const int ranks : rank_counts) text += fmt::format(" {:>7}", ranks);
+  for (const DataType type : all_types()) {
+    for (const ReduceOp op : all_ops()) {
+      text += fmt::format("\n{:9} {:7}", name(type), name(op));
+      for (const int ranks : rank_counts) text += fmt::format(" {:>7}", stated(type, op, ranks));
+    }
+  }
+  return text + "\n";
+}
+
+TEST(Coverage, IsWhatTheFileStates) {
+  const std::string path = CCL_TEST_SOURCES "/coverage.txt";
+  const std::string now = table();
+  if (std::getenv("CCL_UPDATE_GOLDEN") != nullptr) {
+    std::ofstream(path) << now;
+    FAIL() << "coverage.txt was rewritten";
+  }
+  std::ostringstream file;
+  file << std::ifstream(path).rdbuf();
+  EXPECT_EQ(now, file.str());
+}
+
+// Leaves each rank out of every window of the stated length, and finds one window that is an
+// element shorter where the loss of some rank does not show.
+TEST(Coverage, HoldsWhenRanksAreReallyLeftOut) {
+  for (const DataType type : {DataType::f8e5m2, DataType::f8e4m3, DataType::bfloat16,
+                              DataType::float32, DataType::int8, DataType::uint64}) {
+    for (const ReduceOp op : all_ops()) {
+      for (const int ranks : {2, 3, 4, 17}) {
+        const Inputs inputs(type, op, ranks, 1);
+        if (inputs.not_verifiable()) continue;
+        const std::size_t length = complete_from(inputs);
+        if (length == 0) continue;
+        const std::size_t starts = first_phases(inputs);
+        bool shorter_is_enough = true;
+        for (int rank = 0; rank < ranks; ++rank) {
+          std::size_t since = 0;  // elements that have not shown the loss
+          for (std::size_t j = 0; j < starts + length - 1; ++j) {
+            const std::size_t element = j % inputs.period();
+            since = inputs.reduced(element) != inputs.reduced(element, rank) ? 0 : since + 1;
+            ASSERT_LT(since, length)
+                << name(type) << ' ' << name(op) << " rank " << rank << " of " << ranks;
+            if (since + 1 == length && length > 1) shorter_is_enough = false;
+          }
+        }
+        EXPECT_TRUE(length == 1 || !shorter_is_enough)
+            << name(type) << ' ' << name(op) << ' ' << ranks;
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace ccl::verify
