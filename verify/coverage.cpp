@@ -1,63 +1,44 @@
 #include "verify/coverage.hpp"
 
 #include <algorithm>
-#include <deque>
+#include <numeric>
 #include <vector>
 
 namespace ccl::verify {
-namespace {
 
-// A run of elements that grows at its end and shrinks at its start, and whose loss shows in it.
-class Window {
- public:
-  explicit Window(const Inputs& inputs)
-      : inputs_(inputs), times_(static_cast<std::size_t>(inputs.ranks())) {}
-
-  bool complete() const { return covered_ == times_.size(); }
-  std::size_t covered() const { return covered_; }
-  std::size_t length() const { return shown_.size(); }
-
-  void grow(std::size_t element) {
-    shown_.push_back(inputs_.ranks_shown(element % inputs_.period()));
-    for (const int rank : shown_.back()) {
-      if (times_[static_cast<std::size_t>(rank)]++ == 0) ++covered_;
-    }
-  }
-  void shrink() {
-    for (const int rank : shown_.front()) {
-      if (--times_[static_cast<std::size_t>(rank)] == 0) --covered_;
-    }
-    shown_.pop_front();
-  }
-
- private:
-  const Inputs& inputs_;
-  std::vector<std::size_t> times_;  // elements of the window that show a rank's loss
-  std::deque<std::vector<int>> shown_;
-  std::size_t covered_ = 0;
-};
-
-}  // namespace
-
-double coverage(const Inputs& inputs, std::size_t start, std::size_t count) {
-  if (inputs.always_shown() && count > 0) return 1;
-  Window window(inputs);
-  const std::size_t elements = std::min(count, inputs.period());
-  while (window.length() < elements && !window.complete()) window.grow(start + window.length());
-  return static_cast<double>(window.covered()) / inputs.ranks();
+std::size_t first_phases(const Inputs& inputs) {
+  return inputs.period() - static_cast<std::size_t>(inputs.ranks());
 }
 
-std::size_t complete_from(const Inputs& inputs, std::size_t starts) {
-  if (inputs.always_shown()) return 1;
-  Window window(inputs);
+double coverage(const Inputs& inputs, std::size_t start, std::size_t count) {
+  if (!inputs.op() || inputs.ranks() == 1) return 1;
+  std::vector<int> hidden(static_cast<std::size_t>(inputs.ranks()));
+  std::iota(hidden.begin(), hidden.end(), 0);
+  const std::size_t end = start + std::min(count, inputs.period());
+  for (std::size_t i = start; i < end && !hidden.empty(); ++i) {
+    const std::size_t j = i % inputs.period();
+    const std::uint64_t total = inputs.total(j);
+    const auto shown = [&](int rank) { return inputs.shows_loss(rank, j, total); };
+    hidden.erase(std::remove_if(hidden.begin(), hidden.end(), shown), hidden.end());
+  }
+  return 1 - static_cast<double>(hidden.size()) / inputs.ranks();
+}
+
+std::size_t complete_from(const Inputs& inputs) {
+  if (!inputs.op() || inputs.ranks() == 1) return 1;
+  const std::size_t period = inputs.period();
+  const std::size_t starts = first_phases(inputs);
+  std::vector<std::uint64_t> totals(period);
+  for (std::size_t j = 0; j < period; ++j) totals[j] = inputs.total(j);
   std::size_t needed = 1;
-  for (std::size_t start = 0; start < starts; ++start) {
-    while (!window.complete()) {
-      if (window.length() == inputs.period()) return 0;
-      window.grow(start + window.length());
+  for (int rank = 0; rank < inputs.ranks(); ++rank) {
+    std::size_t start = 0;  // of the longest message that ends here and has not shown the loss
+    for (std::size_t i = 0; start < starts; ++i) {
+      if (i - start == period) return 0;
+      if (!inputs.shows_loss(rank, i % period, totals[i % period])) continue;
+      needed = std::max(needed, i - start + 1);
+      start = i + 1;
     }
-    needed = std::max(needed, window.length());
-    window.shrink();
   }
   return needed;
 }

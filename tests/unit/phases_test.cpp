@@ -1,0 +1,89 @@
+// Phases tell ranks, slots and places apart.
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <numeric>
+#include <set>
+
+#include "tests/unit/verify_world.hpp"
+#include "verify/coverage.hpp"
+
+namespace ccl::verify {
+namespace {
+
+TEST(Phases, AreDistinctAsLongAsThePeriodLasts) {
+  const Pattern moved(DataType::int8, std::nullopt, 64, 1);
+  std::set<std::size_t> seen;
+  for (std::size_t slot = 0; slot < 4093 / 64; ++slot) {
+    for (int rank = 0; rank < 64; ++rank) {
+      EXPECT_LT(moved.phase(rank, slot), moved.inputs().period());
+      EXPECT_TRUE(seen.insert(moved.phase(rank, slot)).second) << rank << ' ' << slot;
+    }
+  }
+  const Pattern reduced(DataType::int8, ReduceOp::sum, 64, 1);
+  seen.clear();
+  for (std::size_t slot = 0; slot < 4093 - 64; ++slot) {
+    EXPECT_LT(reduced.phase(0, slot), first_phases(reduced.inputs()));
+    EXPECT_EQ(reduced.phase(0, slot), reduced.phase(63, slot));
+    EXPECT_TRUE(seen.insert(reduced.phase(5, slot)).second) << slot;
+  }
+}
+
+TEST(Phases, DoNotGrowWithTheRank) {
+  const Pattern moved(DataType::int8, std::nullopt, 16, 1);
+  std::set<std::size_t> steps;
+  for (int rank = 1; rank < 16; ++rank) {
+    steps.insert((moved.phase(rank, 0) + 4093 - moved.phase(rank - 1, 0)) % 4093);
+  }
+  EXPECT_GT(steps.size(), 12U);
+}
+
+// The job's wrong elements when every rank finds its own send buffer as its result.
+std::uint64_t wrong_when_nothing_moved(const VerifyWorld& world, std::size_t block,
+                                       std::size_t slot) {
+  const auto ranks = world.verifiers.size();
+  std::uint64_t wrong = 0;
+  for (std::size_t me = 0; me < ranks; ++me) {
+    const auto own = world.input(static_cast<int>(me), ranks * block, slot);
+    std::vector<Segment> segments;
+    for (std::size_t r = 0; r < ranks; ++r) {
+      segments.push_back(
+          {.out = r * block, .count = block, .from = static_cast<int>(r), .at = me * block});
+    }
+    wrong += world.verifiers[me].compare(own.data(), segments, slot).wrong;
+  }
+  return wrong;
+}
+
+TEST(Phases, AlltoallThatMovedNothingIsFoundAtEveryCount) {
+  for (const DataType type : {DataType::uint8, DataType::float32}) {
+    for (const int ranks : {3, 4}) {
+      const VerifyWorld world(type, std::nullopt, ranks);
+      for (std::size_t block = 1; block <= 5000; ++block) {
+        ASSERT_GT(wrong_when_nothing_moved(world, block, 0), 0U) << ranks << " ranks, " << block;
+      }
+    }
+  }
+}
+
+// With two ranks one stride per slot equals the phases' distance; no stride does in two slots.
+TEST(Phases, AlltoallOfTwoRanksThatMovedNothingIsFoundInOneOfTwoSlots) {
+  const VerifyWorld world(DataType::uint8, std::nullopt, 2);
+  for (std::size_t block = 1; block <= 5000; ++block) {
+    ASSERT_GT(wrong_when_nothing_moved(world, block, 0) + wrong_when_nothing_moved(world, block, 1),
+              0U)
+        << block;
+  }
+}
+
+TEST(PatternCache, GivesEachPatternOnce) {
+  PatternCache cache;
+  const auto first = cache.find(DataType::half, ReduceOp::sum, 4, 1);
+  EXPECT_EQ(first, cache.find(DataType::half, ReduceOp::sum, 4, 1));
+  EXPECT_NE(first, cache.find(DataType::half, ReduceOp::sum, 4, 2));
+  EXPECT_NE(first, cache.find(DataType::half, std::nullopt, 4, 1));
+  EXPECT_EQ(first->inputs().op(), ReduceOp::sum);
+}
+
+}  // namespace
+}  // namespace ccl::verify

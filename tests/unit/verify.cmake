@@ -1,0 +1,8 @@
+ccl_add_test(verify_test LABELS unit
+  SOURCES
+    average_test.cpp
+    explanations_test.cpp
+    inputs_test.cpp
+    phases_test.cpp
+    types_test.cpp
+    verifier_test.cpp)
