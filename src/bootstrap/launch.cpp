@@ -18,8 +18,8 @@ int number(const char* name, const std::string& text, int least, int most) {
   const char* const end = text.data() + text.size();
   const auto [stop, error] = std::from_chars(text.data(), end, value);
   if (error != std::errc{} || stop != end || value < least || value > most) {
-    throw UsageError(
-        fmt::format("{}='{}' is not a whole number of {} to {}", name, text, least, most));
+    throw UsageError(fmt::format("{}: '{}' is not accepted; accepted: a whole number from {} to {}",
+                                 name, text, least, most));
   }
   return value;
 }
@@ -80,12 +80,14 @@ void read_ranks(const Environment& environment, Launch& launch) {
   const std::optional<int> ranks = number_of(environment, "WORLD_SIZE", 1);
   const std::optional<int> rank = number_of(environment, "RANK", 0);
   if (!ranks && !rank) return;
-  if (!ranks) throw UsageError("RANK is set, but WORLD_SIZE is not");
+  if (!ranks) throw UsageError("RANK: set without WORLD_SIZE; accepted: both or none");
   if (!rank && *ranks > 1) {
-    throw UsageError(fmt::format("WORLD_SIZE={} is set, but RANK is not", *ranks));
+    throw UsageError(
+        fmt::format("WORLD_SIZE: {} is set without RANK; accepted: both or none", *ranks));
   }
   if (rank.value_or(0) >= *ranks) {
-    throw UsageError(fmt::format("RANK={} is not below WORLD_SIZE={}", *rank, *ranks));
+    throw UsageError(fmt::format(
+        "RANK: {} is not below WORLD_SIZE={}; accepted: 0 to WORLD_SIZE - 1", *rank, *ranks));
   }
   launch.launcher = launcher_name(environment);
   launch.processes = *ranks;

@@ -1,0 +1,80 @@
+#!/usr/bin/env bash
+# Every bad flag or value: one line that names it, says what was given and what would be accepted; exit 2; nothing started.
+. "$(dirname "$0")/lib.sh"
+
+refused() { # expected code, text in the line, arguments...
+  local code=$1 text=$2; shift 2
+  run "$code" "refuses $*" "$bin/reduce_perf" "$@" || return
+  [ -s "$work/out" ] && fail "$*: something on stdout"
+  [ "$(wc -l <"$work/err")" -eq 1 ] || fail "$*: not one line: $(cat "$work/err")"
+  expect_in "$work/err" "$text"
+  [ "$code" -ne 2 ] || expect_in "$work/err" "accepted"
+}
+refused 2 "-b: '12Q'" -b 12Q
+refused 2 "-b: '1e3'" -b 1e3
+refused 2 "-b: 8 is more than -e 4" -b 8 -e 4
+refused 2 "-b: 0 " -b 0
+refused 2 "-i: 0 would never end" -i 0
+refused 2 "-f: '0'" -f 0
+refused 2 "-n: '-1'" -n -1
+refused 2 "-n: 'ten'" -n ten
+refused 2 "-m: '0'" -m 0
+refused 2 "-w: '0x1'" -w 0x1
+refused 2 "-N: '1.5'" -N 1.5
+refused 2 "-c: ''" -c ""
+refused 2 "-a: '4'" -a 4
+refused 2 "-z: '4'" -z 4
+refused 2 "-p: '2'" -p 2
+refused 2 "-S: 'yes'" -S yes
+refused 2 "-C: '2'" -C 2
+refused 2 "-u: '-1'" -u -1
+refused 2 "-t: '0'" -t 0
+refused 2 "-g: 'all'" -g all
+refused 2 "--np: '0'" --np 0
+refused 2 "-T: '-1'" -T -1
+refused 2 "-d: unknown type 'floot', did you mean 'float'?" -d floot
+refused 2 "-d: 'float,' has an empty item" -d float,
+refused 2 "-o: unknown operation 'summ', did you mean 'sum'?" -o summ
+refused 2 "-r: there is no rank 9" -r 9 -t 3
+refused 2 "-r: there is no rank 3" -r 0,3 -t 3
+refused 2 "-r: 'first'" -r first
+refused 2 "--sizes: '8,,9'" --sizes 8,,9
+refused 2 "--sizes: stands instead" --sizes 8 -b 8
+refused 2 "--max-time: '8' has no colon" --max-time 8
+refused 2 "--min-busbw: 'x'" --min-busbw x:1
+refused 2 "--row-time: 'inf'" --row-time inf
+refused 2 "--init-timeout: 'soon'" --init-timeout soon
+refused 2 "--gloo-algorithm: unknown name 'rings', did you mean 'ring'?" --gloo-algorithm rings
+refused 2 "--transport: unknown name 'udp'" --transport udp
+refused 2 "--interface: there is no interface 'eth99'" --backend gloo --interface eth99 -t 1
+refused 2 "--nope" --nope
+refused 2 "extra" extra
+refused 2 "--minbytes" -b
+refused 2 "--backend: unknown backend 'glue'" --backend glue
+refused 2 "--backend: there is no file" --backend ./no-such-module.so
+refused 2 "-J: cannot write results to '$work/no/x.json'" -J "$work/no/x.json"
+refused 2 "-J: cannot write results to '$work/x.txt'" -J "$work/x.txt"
+refused 2 "--heartbeat: cannot write" --heartbeat "$work/no/beat" -t 1 --backend loopback
+refused 3 "--backend nccl" --backend nccl
+refused 3 "--backend mpi" --backend mpi
+for flag in -G -y -R -D -M -I -K; do refused 3 "$flag: needs a GPU" --backend gloo "$flag" 1; done
+refused 3 "-x: needs a GPU" --backend gloo -x 0
+run 0 "GPU flags switched off" "$bin/reduce_perf" --backend loopback --sizes 8 -G 0 -R 0 -x -1 -D 0 -V 16 -M 0 -t 1
+run 0 "-r -1 means all" "$bin/reduce_perf" --backend loopback --sizes 8 -r -1 -t 3
+[ "$(grep -cE '^ +[0-9]' "$work/out")" -eq 3 ] || fail "-r -1: not three rows"
+
+NCCL_TESTS_MIN_BW=much refused 2 "NCCL_TESTS_MIN_BW: 'much'" --backend loopback
+NCCL_TESTS_ALLTOALLV_SPREAD=2 refused 2 "NCCL_TESTS_ALLTOALLV_SPREAD: '2'" --backend loopback
+RANK=x WORLD_SIZE=2 MASTER_ADDR=127.0.0.1 refused 2 "RANK" --backend loopback
+CUDA_VISIBLE_DEVICES=0 refused 4 "CUDA_VISIBLE_DEVICES is set" -b 8 -e 8
+OMPI_COMM_WORLD_SIZE=4 OMPI_COMM_WORLD_RANK=1 refused 4 "OMPI_COMM_WORLD_SIZE" -b 8 -e 8
+(
+  ulimit -n 60
+  timeout 60 "$bin/all_reduce_perf" --backend gloo -b 8 -e 8 -t 16 >"$work/out" 2>"$work/err"
+  [ $? -eq 3 ] && grep -q "needs [0-9]* open files" "$work/err"
+) && pass "too few file descriptors" || fail "too few file descriptors: $(cat "$work/err")"
+
+run 0 "--help" "$bin/reduce_perf" --help
+expect_in "$work/out" "Exit codes"
+run 0 "--version" "$bin/reduce_perf" --version
+finish

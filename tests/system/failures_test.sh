@@ -1,0 +1,90 @@
+#!/usr/bin/env bash
+# Dead, missing and misnumbered ranks, and signals: everybody ends, the culprit is named, finished rows are kept.
+. "$(dirname "$0")/lib.sh"
+long=(--backend gloo -b 1M -e 1M -n 5 -N 0 -c 1)
+
+wait_for_row() { # file: until it holds a header and two rows, at most 20 s
+  for _ in $(seq 200); do
+    [ -e "$1" ] && [ "$(wc -l <"$1")" -ge 3 ] && return
+    sleep 0.1
+  done
+  fail "no row in $1"
+}
+ends_with() { # pid, expected code, name: within 10 s
+  for _ in $(seq 100); do kill -0 "$1" 2>/dev/null || break; sleep 0.1; done
+  kill -0 "$1" 2>/dev/null && { fail "$3: still running"; kill -9 "$1"; }
+  wait "$1"
+  local code=$?
+  if [ "$code" -eq "$2" ]; then pass "$3"; else fail "$3: exit $code, expected $2"; fi
+}
+footer_says() { tail -n 1 "$1" | grep -q "\"complete\":false.*\"exit_code\":$2" || fail "$1 has no footer with exit code $2"; }
+
+# A rank killed in the middle, local processes.
+"$bin/all_reduce_perf" "${long[@]}" --np 3 -J "$work/kill.jsonl" >"$work/out" 2>"$work/err" &
+supervisor=$!
+wait_for_row "$work/kill.jsonl"
+victim=
+for pid in $(pgrep -P "$supervisor"); do
+  grep -qz '^RANK=2$' "/proc/$pid/environ" && victim=$pid
+done
+kill -9 "$victim"
+ends_with "$supervisor" 4 "kill -9 of rank 2 of 3"
+expect_in "$work/err" "rank 2 on $(hostname) (pid $victim) is gone"
+footer_says "$work/kill.jsonl" 4
+expect_in "$work/out" "# Out of bounds values : 0 OK"
+
+# The same from the environment; rows in CSV.
+port=$(free_port)
+pids=()
+for rank in 0 1 2; do
+  RANK=$rank WORLD_SIZE=3 MASTER_ADDR=127.0.0.1 MASTER_PORT=$port \
+    "$bin/all_reduce_perf" "${long[@]}" -J "$work/env.csv" >"$work/out.$rank" 2>"$work/err.$rank" &
+  pids+=($!)
+done
+wait_for_row "$work/env.csv"
+kill -9 "${pids[1]}"
+wait "${pids[1]}" 2>/dev/null
+for rank in 0 2; do
+  ends_with "${pids[$rank]}" 4 "kill -9 of rank 1 of 3, rank $rank"
+  expect_in "$work/err.$rank" "rank 1 on $(hostname) (pid ${pids[1]}) is gone"
+done
+[ "$(wc -l <"$work/env.csv")" -ge 2 ] || fail "env.csv lost its rows"
+
+# Signals.
+for signal in INT:130 TERM:143; do
+  for ranks in "-t 3" "--np 3"; do
+    file=$work/${signal%:*}${ranks// /}
+    # shellcheck disable=SC2086
+    env --default-signal=INT "$bin/all_reduce_perf" "${long[@]}" $ranks -J "$file.jsonl" >"$work/out" 2>"$work/err" &
+    pid=$!
+    wait_for_row "$file.jsonl"
+    kill -"${signal%:*}" "$pid"
+    ends_with "$pid" "${signal#*:}" "SIG${signal%:*}, $ranks"
+    footer_says "$file.jsonl" "${signal#*:}"
+    expect_in "$work/out" "# Out of bounds values"
+  done
+done
+
+# Missing, repeated and disagreeing ranks.
+port=$(free_port)
+RANK=0 WORLD_SIZE=3 MASTER_ADDR=127.0.0.1 MASTER_PORT=$port timeout 60 "$bin/all_reduce_perf" --backend gloo -b 8 -e 8 --init-timeout 2 >"$work/out.0" 2>"$work/err.0" &
+first=$!
+RANK=2 WORLD_SIZE=3 MASTER_ADDR=127.0.0.1 MASTER_PORT=$port run 5 "rank 1 never comes" \
+  "$bin/all_reduce_perf" --backend gloo -b 8 -e 8 --init-timeout 20
+ends_with "$first" 5 "rank 1 never comes, as rank 0 sees it"
+expect_in "$work/err.0" "rank 1"
+expect_in "$work/err" "rank 1"
+[ -s "$work/out.0" ] && fail "a table was printed without rank 1"
+
+port=$(free_port)
+RANK=0 WORLD_SIZE=3 MASTER_ADDR=127.0.0.1 MASTER_PORT=$port timeout 60 "$bin/all_reduce_perf" --backend gloo -b 8 -e 8 --init-timeout 20 >/dev/null 2>"$work/err.0" &
+first=$!
+RANK=1 WORLD_SIZE=3 MASTER_ADDR=127.0.0.1 MASTER_PORT=$port timeout 60 "$bin/all_reduce_perf" --backend gloo -b 8 -e 8 --init-timeout 20 >/dev/null 2>&1 &
+second=$!
+sleep 1
+RANK=1 WORLD_SIZE=3 MASTER_ADDR=127.0.0.1 MASTER_PORT=$port run 4 "two processes are rank 1" \
+  "$bin/all_reduce_perf" --backend gloo -b 8 -e 8 --init-timeout 20
+ends_with "$first" 4 "two processes are rank 1, as rank 0 sees it"
+ends_with "$second" 4 "two processes are rank 1, as the first of them sees it"
+expect_in "$work/err.0" "rank 1"
+finish

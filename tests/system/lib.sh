@@ -1,0 +1,38 @@
+# Sourced by the system tests: the built programs, run as a user would. Usage of a test: X_test.sh BUILD_FOLDER
+set -u
+build=$(cd "$1" && pwd)
+bin=$build/bin
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+export OMPI_ALLOW_RUN_AS_ROOT=1
+unset RANK WORLD_SIZE LOCAL_RANK MASTER_ADDR MASTER_PORT CUDA_VISIBLE_DEVICES
+failures=0
+pass() { echo "PASS $*"; }
+fail() { echo "FAIL $*"; failures=$((failures + 1)); }
+finish() { echo "$failures failed"; [ "$failures" -eq 0 ]; exit; }
+programs=(all_gather all_reduce alltoall alltoallv barrier broadcast gather hypercube reduce reduce_scatter scatter sendrecv)
+
+if [ ! -e "$build/lib/ccl-tests/ccl-gloo.so" ]; then
+  echo "SKIP: this build has no Gloo module (package libgloo-dev)"
+  exit 77
+fi
+
+# run EXPECTED_CODE NAME COMMAND...: stdout and stderr land in $work/out and $work/err.
+run() {
+  local expected=$1 name=$2; shift 2
+  timeout 60 "$@" >"$work/out" 2>"$work/err" </dev/null
+  local code=$?
+  if [ "$code" -eq "$expected" ]; then pass "$name"; return 0; fi
+  fail "$name: exit $code, expected $expected"
+  tail -n 15 "$work/out" "$work/err"
+  return 1
+}
+expect_in() { grep -qF -- "$2" "$1" || { fail "no '$2' in ${1##*/}:"; tail -n 15 "$1"; }; }
+# A TCP port that nobody listens on, out of the ephemeral range.
+free_port() {
+  local port
+  for _ in $(seq 50); do
+    port=$((20000 + RANDOM % 10000))
+    if ! (exec 3<>"/dev/tcp/127.0.0.1/$port") 2>/dev/null; then echo "$port"; return; fi
+  done
+}

@@ -1,0 +1,37 @@
+#!/usr/bin/env bash
+# All twelve programs over Gloo at 1, 3, 4 and 8 ranks: as threads, as local processes, started from the environment.
+. "$(dirname "$0")/lib.sh"
+
+right() { # name: the last run printed rows, none of them wrong
+  grep -q '^# Out of bounds values : 0 OK' "$work/out" || fail "$1: out of bounds"
+  grep -qE '^ +[0-9]' "$work/out" || fail "$1: no row"
+  grep -E '^ +[0-9]' "$work/out" | awk 'NF != 13 {exit 1}' || fail "$1: a row has not 13 tokens"
+}
+args=(--backend gloo --sizes 8,4000,1M -n 2 -d float,int8)
+for ranks in 1 3 4 8; do
+  for program in "${programs[@]}"; do
+    [ "$program" = hypercube ] && [ "$ranks" = 3 ] && continue
+    run 0 "$program, $ranks threads" "$bin/${program}_perf" "${args[@]}" -t "$ranks" && right "$program"
+    run 0 "$program, $ranks processes" "$bin/${program}_perf" "${args[@]}" --np "$ranks" && right "$program"
+  done
+done
+run 3 "hypercube, 3 ranks" "$bin/hypercube_perf" -t 3
+expect_in "$work/err" "power of two"
+
+# Any start order, rank 0 last; two ranks per process.
+port=$(free_port)
+for rank in 2 1; do
+  RANK=$rank WORLD_SIZE=3 MASTER_ADDR=127.0.0.1 MASTER_PORT=$port timeout 60 "$bin/all_reduce_perf" "${args[@]}" -t 2 >"$work/out.$rank" 2>&1 &
+done
+sleep 0.3
+RANK=0 WORLD_SIZE=3 MASTER_ADDR=127.0.0.1 MASTER_PORT=$port run 0 "environment, 3 processes of 2 threads" \
+  "$bin/all_reduce_perf" "${args[@]}" -t 2 && right environment
+for job in $(jobs -p); do wait "$job" || fail "a rank of the environment job failed"; done
+grep -c '^#  Rank' "$work/out" | grep -qx 6 || fail "environment: not 6 ranks"
+[ -s "$work/out.1" ] && fail "rank 1 prints: $(head -3 "$work/out.1")"
+
+for program in "${programs[@]}"; do run 0 "$program --self-check" "$bin/${program}_perf" --self-check; done
+for algorithm in ring bcube halving_doubling; do
+  run 0 "--gloo-algorithm $algorithm" "$bin/all_reduce_perf" "${args[@]}" -o all -t 3 --gloo-algorithm $algorithm && right "$algorithm"
+done
+finish
