@@ -1,0 +1,85 @@
+#include "src/alltoallv_options.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <map>
+
+#include "src/core/error.hpp"
+#include "tests/unit/temporary_folder.hpp"
+
+namespace ccl {
+namespace {
+
+using testing::HasSubstr;
+using Variables = std::map<std::string, std::string>;
+
+SpecOptions read(const Variables& variables) {
+  return read_alltoallv_options([&](const char* name) -> std::optional<std::string> {
+    const auto found = variables.find(name);
+    return found == variables.end() ? std::nullopt : std::optional(found->second);
+  });
+}
+
+std::string refusal(const Variables& variables) {
+  try {
+    read(variables);
+  } catch (const UsageError& e) {
+    return e.what();
+  }
+  return "(accepted)";
+}
+
+class AlltoallvOptions : public testing::Test {
+ protected:
+  Variables file(const std::string& text) {
+    return {{"NCCL_TESTS_ALLTOALLV_MATRIX_FILE", folder_.write("matrix", text)}};
+  }
+  TemporaryFolder folder_;
+};
+
+TEST_F(AlltoallvOptions, Spread) {
+  EXPECT_EQ(read({}).alltoallv_spread, 1);
+  EXPECT_EQ(read({{"NCCL_TESTS_ALLTOALLV_SPREAD", "0.25"}}).alltoallv_spread, 0.25);
+  for (const char* value : {"1.5", "-1", "x", ""}) {
+    const std::string line = refusal({{"NCCL_TESTS_ALLTOALLV_SPREAD", value}});
+    EXPECT_THAT(line, HasSubstr("NCCL_TESTS_ALLTOALLV_SPREAD: "));
+    EXPECT_THAT(line, HasSubstr("accepted: "));
+  }
+}
+
+TEST_F(AlltoallvOptions, MatrixIsScaledAndRoundedDownTo16Bytes) {
+  using Matrix = std::vector<std::vector<std::size_t>>;
+  EXPECT_EQ(read(file("16 32\n\n0\t47\n")).alltoallv_bytes, (Matrix{{16, 32}, {0, 32}}));
+  Variables scaled = file("16 32\n1 47\n");
+  scaled["NCCL_TESTS_ALLTOALLV_MATRIX_SCALE"] = "1.5";
+  EXPECT_EQ(read(scaled).alltoallv_bytes, (Matrix{{16, 48}, {0, 64}}));
+}
+
+TEST_F(AlltoallvOptions, BadMatricesAreRefusedByName) {
+  for (const char* text : {"", "\n\n", "1 2\n3\n", "1 2 3\n4 5 6\n", "1 x\n2 3\n", "1 -2\n3 4\n",
+                           "1 nan\n3 4\n", "1e300 1\n1 1\n"}) {
+    const std::string line = refusal(file(text));
+    EXPECT_EQ(line.rfind("NCCL_TESTS_ALLTOALLV_MATRIX_FILE: ", 0), 0U) << line;
+    EXPECT_THAT(line, HasSubstr("accepted: ")) << text;
+    EXPECT_EQ(line.find('\n'), std::string::npos);
+  }
+  const std::string line = refusal({{"NCCL_TESTS_ALLTOALLV_MATRIX_FILE", "/does/not/exist"}});
+  EXPECT_THAT(line, HasSubstr("'/does/not/exist'"));
+  EXPECT_THAT(refusal({{"NCCL_TESTS_ALLTOALLV_MATRIX_SCALE", "big"}}),
+              HasSubstr("NCCL_TESTS_ALLTOALLV_MATRIX_SCALE: "));
+}
+
+TEST_F(AlltoallvOptions, MatrixHasToHoldAllRanks) {
+  const SpecOptions options = read(file("16 32 0\n48 64 0\n0 0 1600\n"));
+  EXPECT_NO_THROW(check_matrix(options, 2));
+  EXPECT_NO_THROW(check_matrix(options, 3));
+  EXPECT_THROW(check_matrix(options, 4), UsageError);
+  EXPECT_NO_THROW(check_matrix({}, 4));
+  EXPECT_EQ(matrix_bytes(options, 2), 112U);   // row 1: 48 + 64
+  EXPECT_EQ(matrix_bytes(options, 3), 1600U);
+  EXPECT_EQ(matrix_bytes({}, 3), 0U);
+}
+
+}  // namespace
+}  // namespace ccl

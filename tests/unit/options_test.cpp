@@ -1,0 +1,273 @@
+// The command line: what is taken, and that everything else is one line that says what would be.
+#include "src/options.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <fstream>
+#include <map>
+#include <sstream>
+
+#include "collectives/collectives.hpp"
+
+namespace ccl {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using Variables = std::map<std::string, std::string>;
+
+Parsed parse(const std::vector<std::string>& arguments, const Variables& variables = {}) {
+  return parse_options(collectives::all_reduce, arguments,
+                       [&](const char* name) -> std::optional<std::string> {
+                         const auto found = variables.find(name);
+                         return found == variables.end() ? std::nullopt
+                                                         : std::optional(found->second);
+                       });
+}
+
+Options read(const std::vector<std::string>& arguments) { return parse(arguments).options; }
+
+std::string refusal(const std::vector<std::string>& arguments, const Variables& variables = {}) {
+  try {
+    parse(arguments, variables);
+  } catch (const UsageError& e) {
+    EXPECT_EQ(e.code(), Exit::usage);
+    return e.what();
+  }
+  return "(accepted)";
+}
+
+struct Bad {
+  std::string flag, value;
+  std::string named;  // in the message; empty: flag
+};
+
+std::ostream& operator<<(std::ostream& out, const Bad& bad) {
+  return out << bad.flag << " '" << bad.value << "'";
+}
+
+std::vector<Bad> bad_values() {
+  std::vector<Bad> all;
+  const auto add = [&](const std::string& flag, const std::vector<std::string>& values) {
+    for (const std::string& value : values) all.push_back({flag, value, ""});
+  };
+  for (const char* flag : {"-t", "-g", "--np"}) add(flag, {"0", "-1", "4097", "x", "2.5", "0x2", " 2"});
+  for (const char* flag : {"-p", "-C", "-S"}) add(flag, {"2", "-1", "yes", "true"});
+  const std::vector<std::string> no_sizes = {"-1", "0x10", "1X", "1KK", "1 K", "K", "1e3", "ten",
+                                             "1.5.5", "nan", "inf", "99999999T", "1KiBs", "8,16"};
+  for (const char* flag : {"-b", "-e", "-i"}) add(flag, no_sizes);
+  add("-i", {"0"});
+  add("--sizes", {"8,,16", ",", "8,x", "-8", "8,0x10", "8,"});
+  add("-f", {"0", "-2", "1.5", "x"});
+  add("-u", {"-1", "1M", "1048577"});
+  for (const char* flag : {"-n", "-w", "-N", "-c"}) {
+    add(flag, {"-1", "1K", "x", "0x10", "2147483648", "99999999999999999999"});
+  }
+  add("-m", {"0", "-1", "x", "1048577"});
+  add("-a", {"4", "-1", "avg"});
+  add("-z", {"4", "-1", "x"});
+  for (const char* flag : {"-T", "--row-time", "--init-timeout"}) {
+    add(flag, {"-1", "x", "nan", "inf", "0x10", "1s", "1e400"});
+  }
+  add("--seed", {"-1", "x", "1.5"});
+  add("-o", {"Sum", "sum,", "avg,x", "prd", "sum;max", "all,sum"});
+  add("-d", {"float32", "int", "float,,half", "floot", "FLOAT", "all,float"});
+  add("-r", {"-2", "x", "0,", "1.5", "0,-1", "all,0"});
+  add("--transport", {"udp", "TCP"});
+  add("--gloo-algorithm", {"tree", "rings"});
+  for (const char* flag : {"--min-busbw", "--max-time"}) {
+    add(flag, {"1M", "1M:", ":1", "1M:x", "1M:-1", "x:1", "1M:1:1", "0x10:1"});
+  }
+  for (const char* flag : {"-G", "-y", "-R", "-x", "-D", "-V", "-M", "-I", "-K"}) {
+    add(flag, {"x", "-2", "1.5"});
+  }
+  return all;
+}
+
+class BadValue : public testing::TestWithParam<Bad> {};
+
+TEST_P(BadValue, IsRefusedInOneLine) {
+  const Bad& bad = GetParam();
+  const std::string line = refusal({bad.flag, bad.value});
+  EXPECT_EQ(line.rfind(bad.flag + ": ", 0), 0U) << line;
+  EXPECT_THAT(line, HasSubstr("accepted: "));
+  EXPECT_EQ(line.find('\n'), std::string::npos) << line;
+  // What was given, or the one item of the list that is wrong.
+  const std::size_t quote = line.find('\'');
+  if (bad.flag == "-i" && bad.value == "0") return;
+  ASSERT_NE(quote, std::string::npos) << line;
+  const std::string given = line.substr(quote + 1, line.find('\'', quote + 1) - quote - 1);
+  EXPECT_NE(bad.value.find(given), std::string::npos) << line;
+}
+
+INSTANTIATE_TEST_SUITE_P(Options, BadValue, testing::ValuesIn(bad_values()));
+
+TEST(Options, UnknownFlagsAndStrayWordsAreNamed) {
+  for (const char* word : {"--nonsense", "-q", "stray", "-Z", "--min-bytes"}) {
+    const std::string line = refusal({word});
+    EXPECT_THAT(line, HasSubstr(word));
+    EXPECT_THAT(line, HasSubstr("accepted: "));
+    EXPECT_EQ(line.find('\n'), std::string::npos);
+  }
+}
+
+TEST(Options, AFlagWithoutItsValueIsNamed) {
+  for (const char* flag : {"-n", "-b", "--sizes", "-d", "--backend", "-J"}) {
+    const std::string line = refusal({flag});
+    EXPECT_THAT(line, HasSubstr(flag));
+    EXPECT_THAT(line, HasSubstr("accepted: "));
+  }
+  EXPECT_THAT(refusal({"-n", "-w", "3"}), HasSubstr("-n"));
+}
+
+TEST(Options, EmptyValuesAreRefused) {
+  for (const char* flag : {"-b", "-n", "-d", "-o", "-r", "--sizes", "--min-busbw", "-T"}) {
+    EXPECT_THAT(refusal({flag, ""}), HasSubstr("accepted: ")) << flag;
+  }
+}
+
+TEST(Options, CombinationsThatContradictAreRefused) {
+  EXPECT_THAT(refusal({"-b", "2M", "-e", "1M"}), HasSubstr("-b: 2097152 is more than -e 1048576"));
+  EXPECT_THAT(refusal({"-b", "64M"}), HasSubstr("accepted: "));
+  EXPECT_THAT(refusal({"-b", "0", "-e", "1K"}), HasSubstr("accepted: with -i"));
+  EXPECT_THAT(refusal({"--sizes", "8", "-b", "8"}), HasSubstr("--sizes"));
+  EXPECT_THAT(refusal({"--sizes", "8", "-f", "2"}), HasSubstr("--sizes"));
+  EXPECT_THAT(refusal({"-t", "4096", "-g", "2"}), HasSubstr("accepted: "));
+  EXPECT_THAT(refusal({"--np", "2", "-t", "4096", "-g", "2"}), HasSubstr("accepted: "));
+  EXPECT_THAT(refusal({"-b", "1", "-e", "8G", "-i", "1"}), HasSubstr("-i: "));
+}
+
+TEST(Options, DefaultsAreNcclTests) {
+  const Options o = read({});
+  EXPECT_FALSE(o.threads || o.ranks_per_thread);
+  EXPECT_EQ(o.min_bytes, 32U << 20);
+  EXPECT_EQ(o.max_bytes, 32U << 20);
+  EXPECT_EQ(o.iterations, 20);
+  EXPECT_EQ(o.warmup, 1);
+  EXPECT_EQ(o.aggregate, 1);
+  EXPECT_EQ(o.cycles, 1);
+  EXPECT_EQ(o.check, 1);
+  EXPECT_EQ(o.average, 1);
+  EXPECT_EQ(o.blocking, 0);
+  EXPECT_EQ(o.types, std::vector{DataType::float32});
+  EXPECT_EQ(o.ops, std::vector{ReduceOp::sum});
+  EXPECT_EQ(o.roots, std::vector{0});
+  EXPECT_FALSE(o.all_roots);
+  EXPECT_EQ(o.backend, "auto");
+  EXPECT_TRUE(o.refused.empty());
+}
+
+TEST(Options, EveryFlagReachesItsOption) {
+  const Options o = read(
+      {"-t", "3", "-g", "2", "-p", "1", "-n", "5", "-m", "2", "-w", "0", "-N", "4", "-c", "6",
+       "-a", "3", "-z", "2", "-C", "1", "-S", "1", "-T", "1.5", "--row-time", "0", "--seed", "9",
+       "-u", "7", "--backend", "gloo", "--interface", "lo", "--transport", "ibverbs",
+       "--gloo-algorithm", "ring", "--init-timeout", "30", "-J", "x.json", "--heartbeat", "beat"});
+  EXPECT_EQ(o.ranks_per_process(), 6);
+  EXPECT_TRUE(o.parallel_init && o.cpu_time && o.timestamps);
+  EXPECT_EQ(o.iterations, 5);
+  EXPECT_EQ(o.aggregate, 2);
+  EXPECT_EQ(o.warmup, 0);
+  EXPECT_EQ(o.cycles, 4);
+  EXPECT_EQ(o.check, 6);
+  EXPECT_EQ(o.average, 3);
+  EXPECT_EQ(o.blocking, 2);
+  EXPECT_EQ(o.timeout_s, 1.5);
+  EXPECT_EQ(o.row_time_s, 0);
+  EXPECT_EQ(o.init_timeout_s, 30);
+  EXPECT_EQ(o.seed, 9U);
+  EXPECT_EQ(o.unalign, 7U);
+  EXPECT_EQ(o.backend, "gloo");
+  EXPECT_EQ(o.backend_options.interface, "lo");
+  EXPECT_EQ(o.backend_options.transport, "ibverbs");
+  EXPECT_EQ(o.backend_options.gloo_algorithm, "ring");
+  EXPECT_EQ(o.output_file, "x.json");
+  EXPECT_EQ(o.heartbeat_file, "beat");
+}
+
+TEST(Options, LongNamesAreNcclTests) {
+  const Options o =
+      read({"--nthreads", "2", "--minbytes=8", "--maxbytes", "64", "--stepfactor=4", "--iters",
+            "3", "--datatype", "half", "--op", "max", "--root", "1", "--check", "0"});
+  EXPECT_EQ(o.threads, 2);
+  EXPECT_EQ(sweep_sizes(o), (std::vector<std::size_t>{8, 32}));
+  EXPECT_EQ(o.iterations, 3);
+  EXPECT_EQ(o.types, std::vector{DataType::half});
+  EXPECT_EQ(o.ops, std::vector{ReduceOp::max});
+  EXPECT_EQ(o.roots, std::vector{1});
+  EXPECT_EQ(o.check, 0);
+}
+
+TEST(Options, ListsAndAll) {
+  EXPECT_THAT(read({"-d", "half,double"}).types,
+              ElementsAre(DataType::half, DataType::float64));
+  EXPECT_EQ(read({"-d", "all"}).types.size(), 12U);
+  EXPECT_EQ(read({"-o", "all"}).ops.size(), 6U);
+  EXPECT_THAT(read({"-o", "min,avg"}).ops, ElementsAre(ReduceOp::min, ReduceOp::avg));
+  EXPECT_THAT(read({"-r", "2,0,1"}).roots, ElementsAre(2, 0, 1));
+  EXPECT_FALSE(read({"-r", "2"}).all_roots);
+  EXPECT_TRUE(read({"-r", "-1"}).all_roots);
+  EXPECT_TRUE(read({"-r", "all"}).all_roots);
+  EXPECT_TRUE(read({"--root=-1"}).all_roots);
+  EXPECT_FALSE(read({"-r", "all", "-r", "1"}).all_roots);
+}
+
+TEST(Options, TheLastOfRepeatedFlagsCountsAndLimitsAddUp) {
+  EXPECT_EQ(read({"-n", "3", "-n", "4"}).iterations, 4);
+  const Options o = read({"--min-busbw", "1M:0.5", "--min-busbw", "2M:1e1", "--max-time", "8:200"});
+  ASSERT_EQ(o.min_busbw.size(), 2U);
+  EXPECT_EQ(o.min_busbw[0].bytes, 1U << 20);
+  EXPECT_EQ(o.min_busbw[0].value, 0.5);
+  EXPECT_EQ(o.min_busbw[1].bytes, 2U << 20);
+  EXPECT_EQ(o.min_busbw[1].value, 10);
+  ASSERT_EQ(o.max_time.size(), 1U);
+  EXPECT_EQ(o.max_time[0].bytes, 8U);
+  EXPECT_EQ(o.max_time[0].value, 200);
+}
+
+TEST(Options, GpuFlagsAreKeptForTheDeviceToRefuse) {
+  EXPECT_TRUE(read({"-G", "0", "-y", "0", "-R", "0", "-x", "-1", "-D", "0", "-V", "16", "-M", "0",
+                    "-I", "0", "-K", "0"})
+                  .refused.empty());
+  EXPECT_THAT(read({"-G", "1", "--local_register", "2"}).refused, ElementsAre("-G", "-R"));
+}
+
+TEST(Options, VariablesAreReadAsStrictly) {
+  EXPECT_EQ(parse({}, {{"NCCL_TESTS_MIN_BW", "1.5"}}).options.min_average_busbw, 1.5);
+  EXPECT_EQ(parse({}).options.min_average_busbw, std::nullopt);
+  for (const char* value : {"", "x", "-1", "1GB"}) {
+    const std::string line = refusal({}, {{"NCCL_TESTS_MIN_BW", value}});
+    EXPECT_EQ(line.rfind("NCCL_TESTS_MIN_BW: ", 0), 0U) << line;
+    EXPECT_THAT(line, HasSubstr("accepted: "));
+  }
+}
+
+TEST(Options, VersionAndSelfCheck) {
+  const Parsed version = parse({"--version"});
+  ASSERT_TRUE(version.print);
+  EXPECT_THAT(*version.print, testing::MatchesRegex("ccl-tests [0-9.]+\n"));
+  EXPECT_FALSE(parse({}).print);
+  EXPECT_TRUE(read({"--self-check"}).self_check);
+}
+
+// After an intended change run this test with CCL_UPDATE_GOLDEN=1 in the environment, and review
+// the difference.
+TEST(Options, HelpIsAsCommitted) {
+  const Parsed help = parse({"--help"});
+  ASSERT_TRUE(help.print);
+  EXPECT_EQ(parse({"-h"}).print, help.print);
+  const std::string path = CCL_UNIT_DIR "/help.txt";
+  if (std::getenv("CCL_UPDATE_GOLDEN") != nullptr) {
+    std::ofstream(path) << *help.print;
+    FAIL() << "rewrote " << path;
+  }
+  std::ostringstream committed;
+  committed << std::ifstream(path).rdbuf();
+  EXPECT_EQ(*help.print, committed.str());
+}
+
+}  // namespace
+}  // namespace ccl
