@@ -31,7 +31,22 @@ double number(const GetVariable& environment, const char* variable, double other
   return value;
 }
 
-// Bytes are rounded down to 16, as nccl-tests aligns them.
+// Rounded down to 16, as nccl-tests aligns them.
+std::size_t block_bytes(const std::string& word, double scale) {
+  constexpr double most = 1e15;
+  double bytes = most;
+  try {
+    bytes = parse_number(word, 0) * scale;
+  } catch (const UsageError& e) {
+    throw UsageError(fmt::format("{}: {}", file_variable, e.what()));
+  }
+  if (bytes >= most) {
+    throw UsageError(fmt::format("{}: '{}' x {} is too large; accepted: blocks below {} bytes",
+                                 file_variable, word, scale, most));
+  }
+  return static_cast<std::size_t>(bytes) / 16 * 16;
+}
+
 std::vector<std::vector<std::size_t>> read_matrix(const std::string& path, double scale) {
   std::ifstream file(path);
   if (!file)
@@ -42,7 +57,7 @@ std::vector<std::vector<std::size_t>> read_matrix(const std::string& path, doubl
     std::istringstream words(line);
     std::vector<std::size_t> row;
     for (std::string word; words >> word;) {
-      row.push_back(static_cast<std::size_t>(parse_number(word, 0) * scale) / 16 * 16);
+      row.push_back(block_bytes(word, scale));
     }
     if (!row.empty()) matrix.push_back(std::move(row));
   }

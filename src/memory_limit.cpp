@@ -5,7 +5,8 @@
 #include <algorithm>
 
 #include "src/alltoallv_options.hpp"
-#include "src/rank_run.hpp"
+#include "src/row_bytes.hpp"
+#include "src/slots.hpp"
 
 namespace ccl {
 

@@ -202,8 +202,15 @@ void check_combinations(Options& o, const CLI::App& app) {
   if (o.sizes.empty() && o.min_bytes == 0 && o.max_bytes > 0 && o.step_factor > 1) {
     throw UsageError("-b: 0 cannot be multiplied; accepted: with -i SIZE, or 1 and above");
   }
-  if (o.local_processes > 0 && (o.threads || o.ranks_per_thread) && o.ranks_per_process() > 4096) {
-    throw UsageError("--np: too many ranks; accepted: up to 4096 per process");
+  constexpr std::size_t most_sizes = 1'000'000;
+  if (o.sizes.empty() && o.step_factor == 1 &&
+      (o.max_bytes - o.min_bytes) / o.step_bytes >= most_sizes) {
+    throw UsageError(fmt::format("-i: steps of {} B from {} to {} are too many; accepted: up to {} sizes",
+                                 o.step_bytes, o.min_bytes, o.max_bytes, most_sizes));
+  }
+  if (o.ranks_per_process() > 4096) {
+    throw UsageError(fmt::format("-t: {} x -g {} is too many ranks; accepted: up to 4096 per process",
+                                 o.threads.value_or(1), o.ranks_per_thread.value_or(1)));
   }
 }
 

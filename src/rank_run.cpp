@@ -75,21 +75,6 @@ struct RankRun::Checked {
   std::size_t next_phase = 0;
 };
 
-RowBytes row_bytes(const Collective& collective, const Shape& shape) {
-  RowBytes result;
-  Shape s = shape;
-  for (int rank = 0; rank < shape.place.ranks; ++rank) {
-    s.place.rank = rank;
-    const Layout layout = collective.layout(s);
-    const std::size_t larger = std::max(layout.send, layout.recv);
-    result.size = std::max(result.size, larger * s.type_bytes);
-    const InPlace at = layout.in_place.value_or(InPlace{0, 0});
-    const std::size_t end = std::max(at.send + layout.send, at.recv + layout.recv);
-    result.region = std::max(result.region, end * s.type_bytes);
-  }
-  return result;
-}
-
 RankRun::RankRun(const RunContext& context, Bootstrap& bootstrap, Communicator& communicator,
                  std::string host)
     : context_(context),

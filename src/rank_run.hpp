@@ -15,6 +15,7 @@
 #include "src/options.hpp"
 #include "src/progress.hpp"
 #include "src/report/record.hpp"
+#include "src/row_bytes.hpp"
 #include "src/slots.hpp"
 #include "verify/verifier.hpp"
 
@@ -29,14 +30,6 @@ struct RunContext {
   Progress& progress;
   bool one_machine = true;  // all ranks share CLOCK_MONOTONIC
 };
-
-// Largest buffer of any rank for one size: bytes of max(send, recv), which is also the "size"
-// column, and of the in-place region. Pure.
-struct RowBytes {
-  std::size_t size = 0;
-  std::size_t region = 0;
-};
-RowBytes row_bytes(const Collective& collective, const Shape& shape);
 
 class RankRun {
  public:

@@ -14,7 +14,8 @@
 #include "src/bootstrap/thread_ranks.hpp"
 #include "src/bus_bytes.hpp"
 #include "src/devices/host_memory.hpp"
-#include "src/rank_run.hpp"
+#include "src/row_bytes.hpp"
+#include "verify/verifier.hpp"
 
 namespace ccl {
 namespace {

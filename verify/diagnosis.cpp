@@ -1,10 +1,12 @@
 #include "verify/diagnosis.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cstring>
 #include <optional>
+#include <vector>
 
 namespace ccl::verify {
 namespace {

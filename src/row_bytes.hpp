@@ -1,0 +1,18 @@
+// How large a row's buffers are.
+#pragma once
+
+#include <cstddef>
+
+#include "src/core/collective.hpp"
+
+namespace ccl {
+
+// Largest buffer of any rank for one size: bytes of max(send, recv), which is also the "size"
+// column, and of the in-place region. Pure.
+struct RowBytes {
+  std::size_t size = 0;
+  std::size_t region = 0;
+};
+RowBytes row_bytes(const Collective& collective, const Shape& shape);
+
+}  // namespace ccl

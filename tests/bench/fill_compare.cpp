@@ -1,0 +1,86 @@
+// Filling inputs and comparing results against memcpy of as many bytes, one core, 64 MiB, measured
+// in turn in one loop: x_memcpy is how many times faster than the copy.
+#include <benchmark/benchmark.h>
+
+#include <cstring>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "src/devices/host_memory.hpp"
+#include "src/measure/batch.hpp"
+#include "verify/verifier.hpp"
+
+namespace {
+
+using ccl::DataType;
+using ccl::ReduceOp;
+
+constexpr std::size_t bytes = std::size_t{64} << 20;
+
+struct Case {
+  DataType type;
+  std::optional<ReduceOp> op;
+  int ranks;
+  bool compare;  // false: fill
+
+  std::string name() const {
+    return std::string(compare ? "compare/" : "fill/") + std::string(ccl::name(type)) + '/' +
+           (op ? std::string(ccl::name(*op)) : "none") + '/' + std::to_string(ranks);
+  }
+};
+
+void run(benchmark::State& state, const Case& c) {
+  const auto pattern = std::make_shared<const ccl::verify::Pattern>(c.type, c.op, c.ranks, 1);
+  const ccl::verify::HostVerifier verifier(pattern, 0);
+  const std::size_t count = bytes / ccl::size_of(c.type);
+  const ccl::HostBuffer from(bytes), to(bytes), data(bytes);
+  std::memset(from.data(), 1, bytes);
+  const ccl::Segment segment{.out = 0, .count = count, .from = c.op ? ccl::Segment::all_ranks : 1};
+  // What a right result looks like: the table that compare reads.
+  const std::size_t phase = pattern->phase(c.op ? 0 : 1, 0);
+  pattern->expected().copy_to(data.data(), count, phase);
+  double copying = 0;
+  double working = 0;
+  std::uint64_t wrong = 0;
+  for (auto _ : state) {
+    const double start = ccl::monotonic_seconds();
+    std::memcpy(to.data(), from.data(), bytes);
+    const double copied = ccl::monotonic_seconds();
+    if (c.compare) {
+      wrong += verifier.compare(data.data(), {&segment, 1}, 0).wrong;
+    } else {
+      verifier.fill_input(to.data(), count, 0);
+    }
+    const double end = ccl::monotonic_seconds();
+    benchmark::ClobberMemory();
+    copying += copied - start;
+    working += end - copied;
+  }
+  if (wrong != 0) state.SkipWithError("a right result was found wrong");
+  state.counters["x_memcpy"] = copying / working;
+  state.counters["memcpy_GB/s"] =
+      static_cast<double>(bytes) * static_cast<double>(state.iterations()) / copying / 1e9;
+}
+
+void add(const Case& c) {
+  benchmark::RegisterBenchmark(c.name().c_str(), [c](benchmark::State& state) { run(state, c); })
+      ->Iterations(12)
+      ->Unit(benchmark::kMillisecond);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  for (const bool compare : {false, true}) {
+    for (const DataType type : ccl::all_types()) {
+      add({type, std::nullopt, 4, compare});
+      for (const ReduceOp op : ccl::all_ops()) add({type, op, 4, compare});
+    }
+    for (const DataType type : {DataType::int8, DataType::bfloat16, DataType::float32})
+      add({type, ReduceOp::sum, 1024, compare});
+  }
+  benchmark::Initialize(&argc, argv);
+  benchmark::RunSpecifiedBenchmarks();
+  return 0;
+}

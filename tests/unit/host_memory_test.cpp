@@ -1,0 +1,109 @@
+// How much memory there is, read from made-up /proc and /sys.
+#include "src/devices/host_memory.hpp"
+
+#include <gtest/gtest.h>
+
+#include <limits>
+
+#include "src/core/error.hpp"
+#include "tests/unit/temporary_folder.hpp"
+
+namespace ccl {
+namespace {
+
+constexpr std::size_t mib = 1 << 20;
+
+class HostMemory : public testing::Test {
+ protected:
+  HostMemory() {
+    folder_.write("proc/meminfo", "MemTotal:  4194304 kB\nMemAvailable:    1048576 kB\n");
+  }
+  void cgroup(const std::string& lines) { folder_.write("proc/self/cgroup", lines); }
+  void bytes(const std::string& file, std::size_t value) {
+    folder_.write("sys/fs/cgroup/" + file, std::to_string(value) + "\n");
+  }
+  std::size_t available() const { return available_memory(folder_.path()); }
+  TemporaryFolder folder_;
+};
+
+TEST_F(HostMemory, IsWhatTheKernelCallsAvailable) {
+  EXPECT_EQ(available(), 1024 * mib);
+  cgroup("0::/\n");
+  EXPECT_EQ(available(), 1024 * mib);
+}
+
+TEST_F(HostMemory, IsLimitedByItsCgroup) {
+  cgroup("0::/job/step\n");
+  bytes("job/step/memory.max", 300 * mib);
+  bytes("job/step/memory.current", 100 * mib);
+  EXPECT_EQ(available(), 200 * mib);
+  bytes("job/step/memory.current", 301 * mib);
+  EXPECT_EQ(available(), 0U);
+}
+
+TEST_F(HostMemory, IsLimitedByEveryCgroupAboveIt) {
+  cgroup("0::/job/step\n");
+  folder_.write("sys/fs/cgroup/job/step/memory.max", "max\n");
+  bytes("job/step/memory.current", 100 * mib);
+  bytes("job/memory.max", 500 * mib);
+  bytes("job/memory.current", 450 * mib);
+  EXPECT_EQ(available(), 50 * mib);
+  bytes("memory.max", 600 * mib);
+  bytes("memory.current", 590 * mib);
+  EXPECT_EQ(available(), 10 * mib);
+}
+
+TEST_F(HostMemory, MaxMeansUnlimited) {
+  cgroup("0::/job\n");
+  folder_.write("sys/fs/cgroup/job/memory.max", "max\n");
+  bytes("job/memory.current", 100 * mib);
+  EXPECT_EQ(available(), 1024 * mib);
+}
+
+TEST_F(HostMemory, ReadsVersion1) {
+  cgroup("12:pids:/job\n5:memory:/job\n1:name=systemd:/\n");
+  bytes("memory/job/memory.limit_in_bytes", 200 * mib);
+  bytes("memory/job/memory.usage_in_bytes", 50 * mib);
+  EXPECT_EQ(available(), 150 * mib);
+  bytes("memory/job/memory.limit_in_bytes", 9223372036854771712U);  // version 1's "unlimited"
+  EXPECT_EQ(available(), 1024 * mib);
+}
+
+// In a container the path of the host is not there; the container's own files are at the top.
+TEST_F(HostMemory, ReadsTheTopWhereThePathIsTheHosts) {
+  cgroup("0::/kubepods/pod1/container\n");
+  bytes("memory.max", 400 * mib);
+  bytes("memory.current", 100 * mib);
+  EXPECT_EQ(available(), 300 * mib);
+}
+
+TEST_F(HostMemory, DescribesTheMachine) {
+  folder_.write("proc/cpuinfo", "processor\t: 0\nmodel name\t: Fast CPU @ 3 GHz\n");
+  folder_.write("proc/self/status", "Name:\tx\nCpus_allowed:\tf\nCpus_allowed_list:\t0-3,8\n");
+  folder_.write("proc/sys/kernel/random/boot_id", "1234-abcd\n");
+  EXPECT_EQ(cpu_model(folder_.path()), "Fast CPU @ 3 GHz");
+  EXPECT_EQ(allowed_cpus(folder_.path()), "0-3,8");
+  EXPECT_EQ(machine_id(folder_.path()), "1234-abcd");
+  EXPECT_EQ(cpu_model("/nowhere"), "CPU");
+  EXPECT_EQ(allowed_cpus("/nowhere"), "unknown");
+}
+
+TEST(HostBuffer, IsZeroedAlignedAndMovable) {
+  HostBuffer buffer(3 * mib);
+  ASSERT_NE(buffer.data(), nullptr);
+  EXPECT_EQ(reinterpret_cast<std::uintptr_t>(buffer.data()) % 4096, 0U);
+  EXPECT_EQ(buffer.data()[3 * mib - 1], std::byte{0});
+  buffer.data()[7] = std::byte{9};
+  HostBuffer other = std::move(buffer);
+  EXPECT_EQ(other.size(), 3 * mib);
+  EXPECT_EQ(other.data()[7], std::byte{9});
+  other = HostBuffer();
+  EXPECT_EQ(other.size(), 0U);
+}
+
+TEST(HostBuffer, ThatCannotBeHadIsAnError) {
+  EXPECT_THROW(HostBuffer(std::numeric_limits<std::size_t>::max() / 2), Error);
+}
+
+}  // namespace
+}  // namespace ccl

@@ -1,0 +1,217 @@
+// What a run's rows add up to, and which exit code they give.
+#include "src/recorder.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "src/core/error.hpp"
+
+namespace ccl {
+namespace {
+
+using testing::Contains;
+using testing::HasSubstr;
+
+struct Seen {
+  int begun = 0, rows = 0, ended = 0, before = 0;
+  Summary summary;
+};
+
+class SpyReporter : public Reporter {
+ public:
+  explicit SpyReporter(Seen& seen) : seen_(seen) {}
+  void begin(const RunRecord&) override { ++seen_.begun; }
+  void row(const Row&) override { ++seen_.rows; }
+  void end(const Summary& summary) override {
+    ++seen_.ended;
+    seen_.summary = summary;
+  }
+
+ private:
+  Seen& seen_;
+};
+
+class RecorderTest : public testing::Test {
+ protected:
+  Recorder& recorder() {
+    if (!recorder_) {
+      std::vector<std::unique_ptr<Reporter>> reporters;
+      reporters.push_back(std::make_unique<SpyReporter>(seen));
+      recorder_ = std::make_unique<Recorder>(options, std::move(reporters));
+      recorder_->before_print([this] { ++seen.before; });
+      recorder_->begin({});
+    }
+    return *recorder_;
+  }
+
+  static Row row(double busbw, double seconds) {
+    Row row;
+    row.bytes = 1000;
+    row.type = "float";
+    row.op = "sum";
+    for (Cell* cell : {&row.out_of_place, &row.in_place}) {
+      cell->busbw = busbw;
+      cell->seconds = seconds;
+      cell->iterations = 20;
+      cell->calls = 21;
+      cell->verified_calls = 10;
+      cell->wrong = 0;
+    }
+    return row;
+  }
+
+  Options options;
+  Seen seen;
+
+ private:
+  std::unique_ptr<Recorder> recorder_;
+};
+
+TEST_F(RecorderTest, SumsUp) {
+  recorder().row(row(1, 1e-3), 1024);
+  recorder().row(row(4, 1e-3), 2048);
+  EXPECT_EQ(recorder().finish(0, {}), 0);
+  EXPECT_EQ(seen.begun, 1);
+  EXPECT_EQ(seen.rows, 2);
+  EXPECT_EQ(seen.before, 4);
+  EXPECT_EQ(seen.summary.average_busbw, 2.5);
+  EXPECT_EQ(seen.summary.calls, 84U);
+  EXPECT_EQ(seen.summary.verified_calls, 40U);
+  EXPECT_EQ(seen.summary.failed_checks, 0U);
+  EXPECT_TRUE(seen.summary.complete);
+  EXPECT_FALSE(seen.summary.bandwidth_ok);
+  EXPECT_TRUE(seen.summary.notes.empty());
+}
+
+TEST_F(RecorderTest, FinishesOnce) {
+  recorder().row(row(1, 1e-3), 1024);
+  EXPECT_EQ(recorder().finish(5, {"rank 3 is gone"}), 5);
+  EXPECT_EQ(recorder().finish(0, {}), 5);
+  recorder().row(row(1, 1e-3), 2048);
+  recorder().begin({});
+  EXPECT_EQ(seen.ended, 1);
+  EXPECT_EQ(seen.rows, 1);
+  EXPECT_EQ(seen.begun, 1);
+  EXPECT_FALSE(seen.summary.complete);
+  EXPECT_EQ(seen.summary.errors, std::vector<std::string>{"rank 3 is gone"});
+}
+
+TEST_F(RecorderTest, WrongDataIs7) {
+  Row bad = row(1, 1e-3);
+  bad.in_place.wrong = 12;
+  bad.in_place.failed_ranks = 3;
+  recorder().row(bad, 1024);
+  EXPECT_EQ(recorder().finish(0, {}), 7);
+  EXPECT_EQ(seen.summary.failed_checks, 3U);
+  EXPECT_EQ(seen.summary.exit_code, 7);
+}
+
+TEST_F(RecorderTest, WrongDataOutweighsAFailedPeerButNotAnInterrupt) {
+  Row bad = row(1, 1e-3);
+  bad.out_of_place.failed_ranks = 1;
+  recorder().row(bad, 1024);
+  EXPECT_EQ(recorder().finish(4, {"x"}), 7);
+}
+
+TEST_F(RecorderTest, AnInterruptIsItsSignal) {
+  Row bad = row(1, 1e-3);
+  bad.out_of_place.failed_ranks = 1;
+  recorder().row(bad, 1024);
+  EXPECT_EQ(recorder().finish(130, {"interrupted"}), 130);
+}
+
+TEST_F(RecorderTest, LimitsHoldForTheRequestedSizeAndBothHalves) {
+  options.min_busbw = {{1024, 2.0}};
+  options.max_time = {{1024, 500}};
+  recorder().row(row(2.0, 500e-6), 1024);
+  recorder().row(row(0.1, 1), 2048);
+  EXPECT_EQ(recorder().finish(0, {}), 0);
+}
+
+TEST_F(RecorderTest, TooLittleBandwidthIs6) {
+  options.min_busbw = {{1024, 2.0}};
+  Row slow = row(2.5, 1e-6);
+  slow.in_place.busbw = 1.99;
+  recorder().row(slow, 1024);
+  EXPECT_EQ(recorder().finish(0, {}), 6);
+  ASSERT_EQ(seen.summary.notes.size(), 1U);
+  EXPECT_THAT(seen.summary.notes[0], HasSubstr("1024 B float sum in place: busbw 1.9900"));
+}
+
+TEST_F(RecorderTest, TooMuchTimeIs6) {
+  options.max_time = {{1024, 500}};
+  Row slow = row(1, 400e-6);
+  slow.out_of_place.seconds = 501e-6;
+  recorder().row(slow, 1024);
+  EXPECT_EQ(recorder().finish(0, {}), 6);
+  EXPECT_THAT(seen.summary.notes, Contains(HasSubstr("out of place: 501.00 us is above")));
+}
+
+TEST_F(RecorderTest, ALimitWhoseSizeWasNotMeasuredIsMissed) {
+  options.min_busbw = {{4096, 0}};
+  recorder().row(row(1, 1e-3), 1024);
+  EXPECT_EQ(recorder().finish(0, {}), 6);
+  EXPECT_THAT(seen.summary.notes, Contains(HasSubstr("not measured: 4096 B, which --min-busbw")));
+}
+
+TEST_F(RecorderTest, MinimumAverageHasNcclTestsSlack) {
+  options.min_average_busbw = 10;
+  recorder().row(row(9.0, 1e-3), 1024);
+  EXPECT_EQ(recorder().finish(0, {}), 0);
+  EXPECT_EQ(seen.summary.bandwidth_ok, true);
+}
+
+TEST_F(RecorderTest, BelowTheSlackIs6) {
+  options.min_average_busbw = 10;
+  recorder().row(row(8.99, 1e-3), 1024);
+  EXPECT_EQ(recorder().finish(0, {}), 6);
+  EXPECT_EQ(seen.summary.bandwidth_ok, false);
+}
+
+TEST_F(RecorderTest, SaysWhatARowCouldNotShowAndWhereItWasCapped) {
+  Row weak = row(1, 1e-3);
+  weak.coverage = 0.25;
+  weak.in_place.iterations = 3;
+  recorder().row(weak, 1024);
+  recorder().row(row(1, 1e-3), 2048);
+  EXPECT_EQ(recorder().finish(0, {}), 0);
+  EXPECT_THAT(seen.summary.notes, Contains(HasSubstr("rows up to 1000 B")));
+  EXPECT_THAT(seen.summary.notes, Contains(HasSubstr("covers 25.0 %")));
+  EXPECT_THAT(seen.summary.notes, Contains(HasSubstr("1 rows ran fewer than 20 iterations")));
+}
+
+TEST_F(RecorderTest, NotesAreLimitedInNumber) {
+  for (int i = 0; i < 1000; ++i) recorder().note("wrong again");
+  recorder().finish(0, {});
+  EXPECT_EQ(seen.summary.notes.size(), 100U);
+}
+
+TEST(Recorder, ThatNeverBeganHasNoReport) {
+  const Options options;
+  Seen seen;
+  std::vector<std::unique_ptr<Reporter>> reporters;
+  reporters.push_back(std::make_unique<SpyReporter>(seen));
+  Recorder recorder(options, std::move(reporters));
+  EXPECT_EQ(recorder.finish(3, {"no such backend"}), 3);
+  EXPECT_EQ(seen.ended, 0);
+}
+
+TEST(ExitCodes, TheMoreTellingWins) {
+  const int order[] = {7, 5, 4, 6, 8, 3, 2, 139, 0};
+  for (std::size_t a = 0; a < std::size(order); ++a) {
+    for (std::size_t b = a; b < std::size(order); ++b) {
+      EXPECT_EQ(more_telling(order[a], order[b]), order[a]);
+      EXPECT_EQ(more_telling(order[b], order[a]), order[a]);
+    }
+  }
+}
+
+TEST(ExitCodes, BelongToTheErrors) {
+  EXPECT_EQ(exit_code(UsageError("").code()), 2);
+  EXPECT_EQ(exit_code(Unsupported("").code()), 3);
+  EXPECT_EQ(exit_code(Error("").code()), 4);
+  EXPECT_EQ(exit_code(Timeout("").code()), 5);
+}
+
+}  // namespace
+}  // namespace ccl
