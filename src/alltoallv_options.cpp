@@ -91,20 +91,4 @@ void check_matrix(const SpecOptions& options, int ranks) {
                                file_variable, matrix.size(), ranks));
 }
 
-std::size_t matrix_bytes(const SpecOptions& options, int ranks) {
-  const auto& matrix = options.alltoallv_bytes;
-  const auto n = std::min(matrix.size(), static_cast<std::size_t>(ranks));
-  std::size_t largest = 0;
-  for (std::size_t i = 0; i < n; ++i) {
-    std::size_t row = 0;
-    std::size_t column = 0;
-    for (std::size_t j = 0; j < n; ++j) {
-      row += matrix[i][j];
-      column += matrix[j][i];
-    }
-    largest = std::max({largest, row, column});
-  }
-  return largest;
-}
-
 }  // namespace ccl

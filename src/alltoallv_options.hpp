@@ -13,7 +13,4 @@ SpecOptions read_alltoallv_options(const GetVariable& environment);
 // Throws UsageError when the matrix is smaller than `ranks`.
 void check_matrix(const SpecOptions& options, int ranks);
 
-// The largest row or column sum of the first `ranks` rows and columns, bytes; 0 without a matrix.
-std::size_t matrix_bytes(const SpecOptions& options, int ranks);
-
 }  // namespace ccl

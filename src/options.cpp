@@ -205,12 +205,14 @@ void check_combinations(Options& o, const CLI::App& app) {
   constexpr std::size_t most_sizes = 1'000'000;
   if (o.sizes.empty() && o.step_factor == 1 &&
       (o.max_bytes - o.min_bytes) / o.step_bytes >= most_sizes) {
-    throw UsageError(fmt::format("-i: steps of {} B from {} to {} are too many; accepted: up to {} sizes",
-                                 o.step_bytes, o.min_bytes, o.max_bytes, most_sizes));
+    throw UsageError(
+        fmt::format("-i: steps of {} B from {} to {} are too many; accepted: up to {} sizes",
+                    o.step_bytes, o.min_bytes, o.max_bytes, most_sizes));
   }
   if (o.ranks_per_process() > 4096) {
-    throw UsageError(fmt::format("-t: {} x -g {} is too many ranks; accepted: up to 4096 per process",
-                                 o.threads.value_or(1), o.ranks_per_thread.value_or(1)));
+    throw UsageError(
+        fmt::format("-t: {} x -g {} is too many ranks; accepted: up to 4096 per process",
+                    o.threads.value_or(1), o.ranks_per_thread.value_or(1)));
   }
 }
 
@@ -250,7 +252,9 @@ Parsed parse_options(const Collective& collective, const std::vector<std::string
   } catch (const CLI::ParseError& e) {
     std::string line = e.what();
     std::replace(line.begin(), line.end(), '\n', ' ');
-    throw UsageError(line + "; accepted: the flags that --help lists");
+    const bool missing = dynamic_cast<const CLI::ArgumentMismatch*>(&e) != nullptr;
+    throw UsageError(line + "; accepted: " +
+                     (missing ? "one value behind the flag" : "the flags that --help lists"));
   }
   if (version) {
     parsed.print = version_text();

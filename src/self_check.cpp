@@ -42,9 +42,10 @@ std::string describe(const Shape& s) {
                      s.place.root, s.count);
 }
 
-// Segments lie within the receive layout, sources within the senders' layouts, and no element is
-// stated twice.
-void check_tiling(const Collective& collective, const Shape& shape, Findings& findings) {
+// Segments lie within the receive layout, sources within the senders' layouts, and a rank's
+// segments state every element once or, where its result is unspecified, none. False: they do not,
+// and a comparison by them could leave the buffers.
+bool check_tiling(const Collective& collective, const Shape& shape, Findings& findings) {
   const Layout layout = collective.layout(shape);
   std::vector<char> stated(layout.recv, 0);
   for (const Segment& s : collective.expected(shape)) {
@@ -52,23 +53,27 @@ void check_tiling(const Collective& collective, const Shape& shape, Findings& fi
     from.place.rank = s.from == Segment::all_ranks ? shape.place.rank : s.from;
     if (from.place.rank < 0 || from.place.rank >= shape.place.ranks) {
       findings.add(describe(shape) + ": a segment names a rank that does not exist");
-      continue;
+      return false;
     }
     const std::size_t source = collective.layout(from).send;
     for (std::size_t b = 0; b < s.blocks; ++b) {
       const std::size_t out = s.out + b * s.out_stride;
       if (out + s.count > layout.recv || s.at + b * s.at_stride + s.count > source) {
         findings.add(describe(shape) + ": a segment reaches beyond the layout");
-        return;
+        return false;
       }
       for (std::size_t i = out; i < out + s.count; ++i) {
         if (stated[i]++ != 0) {
           findings.add(fmt::format("{}: element {} is stated twice", describe(shape), i));
-          return;
+          return false;
         }
       }
     }
   }
+  const auto gaps = std::count(stated.begin(), stated.end(), 0);
+  if (gaps == 0 || gaps == static_cast<std::ptrdiff_t>(stated.size())) return true;
+  findings.add(fmt::format("{}: {} elements are not stated", describe(shape), gaps));
+  return false;
 }
 
 // One rank's call on loopback, compared with the segments.
@@ -113,31 +118,53 @@ void check_call(const Collective& collective, const Shape& shape, bool in_place,
                            found.first, found.explanation));
 }
 
+constexpr DataType types[] = {DataType::float32, DataType::uint8, DataType::bfloat16};
+
+// Every count and root.
+template <class Visit>
+void for_each_shape(const Collective& collective, DataType type, int rank, int ranks,
+                    Visit&& visit) {
+  const SpecOptions options;
+  for (const std::size_t count : counts) {
+    for (int root = 0; root < (collective.rooted ? ranks : 1); ++root) {
+      visit(Shape{count, size_of(type), {rank, ranks, root, 0}, options});
+    }
+  }
+}
+
 void check_rank(const Collective& collective, Bootstrap& bootstrap, verify::PatternCache& patterns,
                 Findings& findings) {
   const auto communicator = LoopbackBackend().connect(bootstrap, {});
-  const SpecOptions options;
-  for (const DataType type : {DataType::float32, DataType::uint8, DataType::bfloat16}) {
+  for (const DataType type : types) {
     const auto op = collective.reduces ? std::optional(ReduceOp::sum) : std::nullopt;
     const auto pattern = patterns.find(type, op, bootstrap.ranks(), 7);
     const verify::HostVerifier verifier(pattern, bootstrap.rank());
-    for (const std::size_t count : counts) {
-      for (int root = 0; root < (collective.rooted ? bootstrap.ranks() : 1); ++root) {
-        const Shape shape{
-            count, size_of(type), {bootstrap.rank(), bootstrap.ranks(), root, 0}, options};
-        check_tiling(collective, shape, findings);
-        check_call(collective, shape, false, *communicator, verifier, type, findings);
-        if (!collective.layout(shape).in_place) continue;
-        check_call(collective, shape, true, *communicator, verifier, type, findings);
-      }
+    const auto check = [&](const Shape& shape) {
+      check_call(collective, shape, false, *communicator, verifier, type, findings);
+      if (!collective.layout(shape).in_place) return;
+      check_call(collective, shape, true, *communicator, verifier, type, findings);
+    };
+    for_each_shape(collective, type, bootstrap.rank(), bootstrap.ranks(), check);
+  }
+}
+
+bool check_tilings(const Collective& collective, int ranks, Findings& findings) {
+  bool right = true;
+  for (const DataType type : types) {
+    for (int rank = 0; rank < ranks; ++rank) {
+      for_each_shape(collective, type, rank, ranks, [&](const Shape& shape) {
+        right = check_tiling(collective, shape, findings) && right;
+      });
     }
   }
+  return right;
 }
 
 void check_world(const Collective& collective, int ranks, Findings& findings) {
   const SpecOptions options;
   const Shape shape{static_cast<std::size_t>(ranks) * 1024, 4, {0, ranks, 0, 0}, options};
   if (collective.unsupported != nullptr && collective.unsupported(shape)) return;
+  if (!check_tilings(collective, ranks, findings)) return;
   if (const auto error = bus_factor_error(collective, shape)) findings.add(*error);
   const auto control = alone();
   ThreadRanks world(*control, ranks);

@@ -1,12 +1,10 @@
 #include "verify/diagnosis.hpp"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cstring>
 #include <optional>
-#include <vector>
 
 namespace ccl::verify {
 namespace {
@@ -88,7 +86,7 @@ std::string reduced_data(const Run& run, int me) {
       return "the result of an earlier call";
     }
   }
-  if (const std::string lost = without_ranks(run, first); !lost.empty()) return lost;
+  if (std::string lost = without_ranks(run, first); !lost.empty()) return lost;
   for (std::size_t j = 0; j < period && run.count >= 4; ++j) {
     if (!run.matches(pattern.expected(), j)) continue;
     const std::size_t element = (j + period - pattern.phase(0, run.slot)) % period;

@@ -38,11 +38,13 @@ struct SumPlan {
   std::size_t contributors;
   std::uint64_t largest;  // units per contributor
 };
+std::size_t sum_contributors(int significand, bool doubled, int ranks) {
+  const int most_bits = significand - (doubled ? 1 : 0) + 1;
+  return std::min(static_cast<std::size_t>(ranks), std::size_t{1} << most_bits);
+}
 SumPlan plan_sum(int significand, bool doubled, int ranks) {
-  const int budget_bits = significand - (doubled ? 1 : 0);
-  const std::uint64_t budget = std::uint64_t{1} << budget_bits;
-  const auto n = static_cast<std::uint64_t>(ranks);
-  const std::uint64_t contributors = std::min(n, 2 * budget);
+  const std::uint64_t budget = std::uint64_t{1} << (significand - (doubled ? 1 : 0));
+  const std::size_t contributors = sum_contributors(significand, doubled, ranks);
   return {contributors, std::max<std::uint64_t>(1, budget / ((contributors + 1) / 2))};
 }
 
@@ -55,7 +57,12 @@ constexpr std::uint64_t value_salt = 1U << 20;  // + rank
 }  // namespace
 
 Inputs::Inputs(DataType type, std::optional<ReduceOp> op, int ranks, std::uint64_t seed)
-    : type_(type), op_(op), ranks_(ranks), seed_(mix(seed)), period_(choose_period(ranks)) {}
+    : type_(type),
+      op_(op),
+      ranks_(ranks),
+      seed_(mix(seed)),
+      first_turn_(seed_ % static_cast<std::uint64_t>(ranks)),
+      period_(choose_period(ranks)) {}
 
 std::uint64_t Inputs::hash(std::size_t j, std::uint64_t salt) const {
   return mix(mix(seed_ ^ salt) + j);
@@ -65,8 +72,9 @@ std::uint64_t Inputs::hash(std::size_t j, std::uint64_t salt) const {
 // - 1.
 int Inputs::turn(int rank, std::size_t j, std::size_t step) const {
   const auto n = static_cast<std::uint64_t>(ranks_);
-  const std::uint64_t start = (j * step + seed_ % n) % n;
-  return static_cast<int>((static_cast<std::uint64_t>(rank) + n - start) % n);
+  const auto place = static_cast<std::uint64_t>(rank);
+  const std::uint64_t start = (j * step + first_turn_) % n;
+  return static_cast<int>(place < start ? place + n - start : place - start);
 }
 
 template <class T>
@@ -247,38 +255,28 @@ std::uint64_t Inputs::total(std::size_t j) const {
 
 template <class T>
 bool Inputs::shows_loss_as(int rank, std::size_t j, std::uint64_t total) const {
-  const auto places = [&](std::size_t step) {
+  const ReduceOp op = *op_;
+  const auto place = [&](std::size_t step) {
     return static_cast<std::size_t>(turn(rank, j, step));
   };
-  switch (*op_) {
-    case ReduceOp::min:
-    case ReduceOp::max: return places(1) == 0;
-    case ReduceOp::sum:
-    case ReduceOp::mulsum: {
-      if constexpr (is_float<T>) {
-        const SumPlan plan =
-            plan_sum(float_format<T>().significand, *op_ == ReduceOp::mulsum, ranks_);
-        return places(plan.contributors) < plan.contributors;
-      }
-      return true;
+  if (op == ReduceOp::min || op == ReduceOp::max) return place(1) == 0;
+  if constexpr (is_float<T>) {
+    if (op == ReduceOp::avg) return place(2) <= 1;
+    if (op == ReduceOp::prod) {  // beyond the first places factors are 1 and -1
+      const std::uint64_t own = hash(j, value_salt + static_cast<std::uint64_t>(rank));
+      return place(prod_step) < prod_step || (own & 1U) != 0;
     }
-    case ReduceOp::prod: {
-      if constexpr (is_float<T>) return float_value<T>(rank, j) != 1;
-      return true;
-    }
-    case ReduceOp::avg: {
-      if constexpr (is_float<T>) {
-        return places(2) <= 1;
-      } else {
-        using Wide = std::conditional_t<std::is_signed_v<T>, std::int64_t, std::uint64_t>;
-        const auto mean = [&](std::uint64_t sum) {
-          return static_cast<Wide>(static_cast<T>(sum)) / static_cast<Wide>(ranks_);
-        };
-        return mean(total) != mean(total - static_cast<std::uint64_t>(integer_value<T>(rank, j)));
-      }
-    }
+    const std::size_t contributors =
+        sum_contributors(float_format<T>().significand, op == ReduceOp::mulsum, ranks_);
+    return contributors == static_cast<std::size_t>(ranks_) || place(contributors) < contributors;
+  } else {
+    if (op != ReduceOp::avg) return true;  // no value is 0 in a sum, or 1 in a product
+    using Wide = std::conditional_t<std::is_signed_v<T>, std::int64_t, std::uint64_t>;
+    const auto mean = [&](std::uint64_t sum) {
+      return static_cast<Wide>(static_cast<T>(sum)) / static_cast<Wide>(ranks_);
+    };
+    return mean(total) != mean(total - static_cast<std::uint64_t>(integer_value<T>(rank, j)));
   }
-  return true;
 }
 
 bool Inputs::shows_loss(int rank, std::size_t j, std::uint64_t total) const {

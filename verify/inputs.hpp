@@ -71,6 +71,7 @@ class Inputs {
   std::optional<ReduceOp> op_;
   int ranks_;
   std::uint64_t seed_;
+  std::uint64_t first_turn_;
   std::size_t period_;
 };
 

@@ -1,6 +1,7 @@
 #include "src/backends/loopback.hpp"
 
 #include <cstring>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -42,28 +43,34 @@ class Loopback : public Communicator {
   explicit Loopback(Bootstrap& bootstrap) : bootstrap_(bootstrap) {}
 
   void all_reduce(const Call& call) override {
+    check_in_place(call, call.count, call.count, 0);
     const auto inputs = exchange(call, call.count);
     textbook::reduce(out(call), inputs, 0, call.count, call.type, call.op);
   }
 
   void reduce(const Call& call) override {
+    check_in_place(call, call.count, call.count, 0);
     const auto inputs = exchange(call, call.count);
     if (!is_root(call)) return;
     textbook::reduce(out(call), inputs, 0, call.count, call.type, call.op);
   }
 
   void broadcast(const Call& call) override {
+    check_in_place(call, is_root(call) ? call.count : 0, call.count, 0);
     const auto inputs = exchange(call, is_root(call) ? call.count : 0);
     put(call, 0, inputs[root(call)], 0, call.count);
   }
 
   void all_gather(const Call& call) override {
+    check_in_place(call, call.count, call.count * ranks(), offset_of_mine(call));
     const auto inputs = exchange(call, call.count);
     for (std::size_t r = 0; r < inputs.size(); ++r)
       put(call, r * call.count, inputs[r], 0, call.count);
   }
 
   void gather(const Call& call) override {
+    check_in_place(call, call.count, is_root(call) ? call.count * ranks() : 0,
+                   offset_of_mine(call));
     const auto inputs = exchange(call, call.count);
     for (std::size_t r = 0; is_root(call) && r < inputs.size(); ++r) {
       put(call, r * call.count, inputs[r], 0, call.count);
@@ -71,16 +78,20 @@ class Loopback : public Communicator {
   }
 
   void scatter(const Call& call) override {
+    check_in_place(call, is_root(call) ? call.count * ranks() : 0, call.count,
+                   -offset_of_mine(call));
     const auto inputs = exchange(call, is_root(call) ? call.count * ranks() : 0);
     put(call, 0, inputs[root(call)], rank() * call.count, call.count);
   }
 
   void reduce_scatter(const Call& call) override {
+    check_in_place(call, call.count * ranks(), call.count, -offset_of_mine(call));
     const auto inputs = exchange(call, call.count * ranks());
     textbook::reduce(out(call), inputs, rank() * call.count, call.count, call.type, call.op);
   }
 
   void alltoall(const Call& call) override {
+    check_in_place(call, call.count * ranks(), call.count * ranks(), 0);
     const auto inputs = exchange(call, call.count * ranks());
     for (std::size_t r = 0; r < inputs.size(); ++r) {
       put(call, r * call.count, inputs[r], rank() * call.count, call.count);
@@ -153,6 +164,29 @@ class Loopback : public Communicator {
   static std::string bytes_of(const Call& call, std::size_t count) {
     if (count == 0) return {};
     return {static_cast<const char*>(call.send), count * size_of(call.type)};
+  }
+
+  // This rank's block in a buffer of all ranks' blocks, bytes.
+  std::ptrdiff_t offset_of_mine(const Call& call) const {
+    return static_cast<std::ptrdiff_t>(rank() * call.count * size_of(call.type));
+  }
+
+  // Buffers that overlap have to lie where the operation's in-place form has them: send = recv +
+  // `offset` bytes. Libraries rely on it; this one would not need to.
+  static void check_in_place(const Call& call, std::size_t send_count, std::size_t recv_count,
+                             std::ptrdiff_t offset) {
+    if (send_count == 0 || recv_count == 0) return;
+    const std::size_t width = size_of(call.type);
+    const auto* const send_begin = static_cast<const std::byte*>(call.send);
+    const std::byte* const recv_begin = out(call);
+    const std::less<> before;  // of pointers into different buffers
+    if (!before(send_begin, recv_begin + recv_count * width) ||
+        !before(recv_begin, send_begin + send_count * width)) {
+      return;
+    }
+    if (send_begin != recv_begin + offset) {
+      throw Error("loopback: the buffers overlap elsewhere than in place");
+    }
   }
 
   std::vector<std::string> exchange(const Call& call, std::size_t count) {

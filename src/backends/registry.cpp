@@ -79,7 +79,8 @@ std::vector<std::string> available_backends() {
 BackendPtr open_backend(const std::string& name) {
   if (name == "loopback") return std::make_shared<LoopbackBackend>();
   if (name.find('/') != std::string::npos) {
-    if (!std::filesystem::exists(name)) throw UsageError("--backend: there is no file " + name + "; accepted: the path of a module");
+    if (!std::filesystem::exists(name))
+      throw UsageError("--backend: there is no file " + name + "; accepted: the path of a module");
     return open_module(name);
   }
   if (name == "auto") {

@@ -76,9 +76,6 @@ TEST_F(AlltoallvOptions, MatrixHasToHoldAllRanks) {
   EXPECT_NO_THROW(check_matrix(options, 3));
   EXPECT_THROW(check_matrix(options, 4), UsageError);
   EXPECT_NO_THROW(check_matrix({}, 4));
-  EXPECT_EQ(matrix_bytes(options, 2), 112U);   // row 1: 48 + 64
-  EXPECT_EQ(matrix_bytes(options, 3), 1600U);
-  EXPECT_EQ(matrix_bytes({}, 3), 0U);
 }
 
 }  // namespace

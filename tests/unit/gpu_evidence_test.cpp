@@ -55,9 +55,7 @@ TEST_F(GpuEvidence, IsHiddenOnPurpose) {
   }
 }
 
-TEST_F(GpuEvidence, IsNoneWithoutADeviceTree) {
-  EXPECT_EQ(gpu_evidence("/nowhere"), std::nullopt);
-}
+TEST_F(GpuEvidence, IsNoneWithoutADeviceTree) { EXPECT_EQ(gpu_evidence("/nowhere"), std::nullopt); }
 
 }  // namespace
 }  // namespace ccl

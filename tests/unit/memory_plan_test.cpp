@@ -14,8 +14,8 @@ using testing::ElementsAre;
 constexpr std::size_t gib = std::size_t{1} << 30;
 
 TEST(MemoryLimit, LeavesATenthButAtMost2GiBFree) {
-  EXPECT_EQ(buffer_limit(10 * gib, 1, 1), 3 * gib);     // 9 / (2 + 1)
-  EXPECT_EQ(buffer_limit(62 * gib, 4, 3), 3 * gib);     // 60 / (4 x 5)
+  EXPECT_EQ(buffer_limit(10 * gib, 1, 1), 3 * gib);  // 9 / (2 + 1)
+  EXPECT_EQ(buffer_limit(62 * gib, 4, 3), 3 * gib);  // 60 / (4 x 5)
   EXPECT_EQ(buffer_limit(20 * gib, 1, 0), 9 * gib);
   EXPECT_EQ(buffer_limit(10 * gib, 0, 1), 3 * gib);
   EXPECT_EQ(buffer_limit(0, 4, 1), 0U);
@@ -52,7 +52,8 @@ TEST(MemoryLimit, OfABarrierIsOneRowOfSize0) {
 }
 
 TEST(Slots, NeverOverlapAndTheirGuardsFit) {
-  for (const std::size_t bytes : {0UL, 1UL, 8UL, 63UL, 64UL, 65UL, 4096UL, 100'000UL, 70'000'001UL}) {
+  for (const std::size_t bytes :
+       {0UL, 1UL, 8UL, 63UL, 64UL, 65UL, 4096UL, 100'000UL, 70'000'001UL}) {
     for (const std::size_t shift : {0UL, 4UL, 4097UL}) {
       const std::size_t least = buffer_bytes(bytes, shift);
       for (const std::size_t buffer : {least, least + 1, 2 * least, 3 * least + 5}) {

@@ -1,8 +1,10 @@
 // A folder of files that a test makes up, gone with the test.
 #pragma once
 
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <stdexcept>
 #include <string>
 
 namespace ccl {

@@ -1,0 +1,13 @@
+ccl_add_test(harness_test LABELS unit LIBRARIES ccl-collectives
+  SOURCES
+    alltoallv_options_test.cpp
+    gpu_evidence_test.cpp
+    host_memory_test.cpp
+    layouts_test.cpp
+    measure_test.cpp
+    memory_plan_test.cpp
+    options_test.cpp
+    recorder_test.cpp
+    sizes_test.cpp
+    spec_errors_test.cpp)
+target_compile_definitions(harness_test PRIVATE CCL_UNIT_DIR="${CMAKE_CURRENT_SOURCE_DIR}")

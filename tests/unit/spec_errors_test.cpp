@@ -1,0 +1,172 @@
+// --self-check passes every spec, and no spec that states something else than the textbook.
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <gtest/gtest.h>
+
+#include <functional>
+
+#include "collectives/collectives.hpp"
+#include "src/self_check.hpp"
+
+namespace ccl {
+namespace {
+
+using namespace collectives;
+using Segments = std::vector<Segment>;
+
+class RightSpec : public testing::TestWithParam<const Collective*> {};
+
+TEST_P(RightSpec, HasNoErrors) {
+  const auto errors = find_spec_errors(*GetParam());
+  EXPECT_TRUE(errors.empty()) << fmt::format("{}", fmt::join(errors, "\n"));
+}
+
+INSTANTIATE_TEST_SUITE_P(Specs, RightSpec,
+                         testing::Values(&all_gather, &all_reduce, &alltoall, &alltoallv, &barrier,
+                                         &broadcast, &gather, &hypercube, &reduce, &reduce_scatter,
+                                         &scatter, &sendrecv),
+                         [](const auto& test) { return std::string(test.param->name); });
+
+struct Wrong {
+  const char* what;
+  Collective spec;
+};
+
+std::ostream& operator<<(std::ostream& out, const Wrong& wrong) { return out << wrong.what; }
+
+Collective with_segments(Collective spec, Segments (*expected)(const Shape&)) {
+  spec.expected = expected;
+  return spec;
+}
+
+Collective with_factor(Collective spec, double (*factor)(const Shape&)) {
+  spec.bus_factor = factor;
+  return spec;
+}
+
+Collective with_layout(Collective spec, Layout (*layout)(const Shape&)) {
+  spec.layout = layout;
+  return spec;
+}
+
+int next(const Shape& s) { return (s.place.rank + 1) % s.place.ranks; }
+
+std::vector<Wrong> wrong_segments() {
+  return {
+      {"WrongNeighbour", with_segments(sendrecv,
+                                       [](const Shape& s) {
+                                         Segments segments = sendrecv.expected(s);
+                                         segments[0].from = next(s);
+                                         return segments;
+                                       })},
+      {"OwnData", with_segments(broadcast,
+                                [](const Shape& s) {
+                                  Segments segments = broadcast.expected(s);
+                                  segments[0].from = s.place.rank;
+                                  return segments;
+                                })},
+      {"SenderOfNothing", with_segments(scatter,
+                                        [](const Shape& s) {
+                                          Segments segments = scatter.expected(s);
+                                          segments[0].from = 0;
+                                          return segments;
+                                        })},
+      {"WrongBlockOfTheSender", with_segments(alltoall,
+                                              [](const Shape& s) {
+                                                Segments segments = alltoall.expected(s);
+                                                for (Segment& x : segments) x.at = x.out;
+                                                return segments;
+                                              })},
+      {"BlocksSwapped", with_segments(all_gather,
+                                      [](const Shape& s) {
+                                        Segments segments = all_gather.expected(s);
+                                        std::swap(segments.front().from, segments.back().from);
+                                        return segments;
+                                      })},
+      {"OffByOne", with_segments(reduce_scatter,
+                                 [](const Shape& s) {
+                                   Segments segments = reduce_scatter.expected(s);
+                                   if (segments[0].at > 0) --segments[0].at;
+                                   return segments;
+                                 })},
+      {"NotReduced", with_segments(all_reduce,
+                                   [](const Shape& s) {
+                                     Segments segments = all_reduce.expected(s);
+                                     segments[0].from = s.place.rank;
+                                     return segments;
+                                   })},
+      {"ReducedEverywhere",
+       with_segments(reduce,
+                     [](const Shape& s) { return Segments{{.out = 0, .count = s.count}}; })},
+      {"StatedTwice", with_segments(all_reduce,
+                                    [](const Shape& s) {
+                                      Segments segments = all_reduce.expected(s);
+                                      segments.push_back(segments[0]);
+                                      return segments;
+                                    })},
+      {"BeyondTheBuffer", with_segments(broadcast,
+                                        [](const Shape& s) {
+                                          Segments segments = broadcast.expected(s);
+                                          ++segments[0].count;
+                                          return segments;
+                                        })},
+      {"RankThatDoesNotExist", with_segments(gather,
+                                             [](const Shape& s) {
+                                               Segments segments = gather.expected(s);
+                                               for (Segment& x : segments) ++x.from;
+                                               return segments;
+                                             })},
+      {"NothingStated", with_segments(all_gather, [](const Shape&) { return Segments{}; })},
+      {"HalfStated", with_segments(alltoall,
+                                   [](const Shape& s) {
+                                     Segments segments = alltoall.expected(s);
+                                     segments.resize((segments.size() + 1) / 2);
+                                     return segments;
+                                   })},
+  };
+}
+
+std::vector<Wrong> wrong_numbers() {
+  const auto one = [](const Shape&) { return 1.0; };
+  const auto share = [](const Shape& s) { return all_gather.bus_factor(s); };
+  return {
+      {"FactorOfReduceForAllReduce", with_factor(all_reduce, one)},
+      {"HalfTheFactor", with_factor(all_reduce, share)},
+      {"WholeForGather", with_factor(gather, one)},
+      {"WholeForAlltoall", with_factor(alltoall, one)},
+      {"ShareForBroadcast", with_factor(broadcast, share)},
+      {"ShareForSendrecv", with_factor(sendrecv, share)},
+      {"ShareForHypercube", with_factor(hypercube, share)},
+      {"WireOfOneBlock", with_layout(all_gather,
+                                     [](const Shape& s) {
+                                       Layout layout = all_gather.layout(s);
+                                       layout.wire_bytes = layout.send * s.type_bytes;
+                                       return layout;
+                                     })},
+      {"ReceivesLessThanItGets", with_layout(scatter,
+                                             [](const Shape& s) {
+                                               Layout layout = scatter.layout(s);
+                                               layout.recv -= layout.recv > 0 ? 1 : 0;
+                                               return layout;
+                                             })},
+      {"InPlaceAtTheWrongBlock",
+       with_layout(all_gather,
+                   [](const Shape& s) {
+                     Layout layout = all_gather.layout(s);
+                     layout.in_place->send = layout.call_count * static_cast<std::size_t>(next(s));
+                     return layout;
+                   })},
+  };
+}
+
+class WrongSpec : public testing::TestWithParam<Wrong> {};
+
+TEST_P(WrongSpec, IsFound) { EXPECT_FALSE(find_spec_errors(GetParam().spec).empty()); }
+
+INSTANTIATE_TEST_SUITE_P(Segments, WrongSpec, testing::ValuesIn(wrong_segments()),
+                         [](const auto& test) { return std::string(test.param.what); });
+INSTANTIATE_TEST_SUITE_P(Numbers, WrongSpec, testing::ValuesIn(wrong_numbers()),
+                         [](const auto& test) { return std::string(test.param.what); });
+
+}  // namespace
+}  // namespace ccl
