@@ -144,14 +144,14 @@ class OpenCommunicators {
   std::set<Communicator*> open_;
 };
 
-void run_rank(Job& job, Bootstrap& bootstrap, bool first_of_process, verify::PatternCache& patterns,
-              OpenCommunicators& open) {
+void run_rank(Job& job, Bootstrap& bootstrap, Progress& progress, bool first_of_process,
+              verify::PatternCache& patterns, OpenCommunicators& open) {
   const Options& o = job.options;
   const std::vector<Identity> ranks = meet(bootstrap, o.init_timeout_s);
   const SizePlan plan =
       limit_sizes(job.collective, o, bootstrap.ranks(),
                   memory_per_buffer(ranks, job.backend.scratch_factor(bootstrap.ranks())));
-  job.progress.phase("connecting the library under test");
+  progress.phase("connecting the library under test");
   const auto communicator = job.backend.connect(bootstrap, o.backend_options);
   communicator->set_time_limit(o.timeout_s);
   open.add(communicator.get());
@@ -163,8 +163,8 @@ void run_rank(Job& job, Bootstrap& bootstrap, bool first_of_process, verify::Pat
 
   const bool reports = first_of_process && bootstrap.rank() == 0;
   if (reports) job.recorder.begin(describe(job, ranks, plan, *communicator));
-  const RunContext context{job.collective,       o, plan.sizes, patterns, job.progress,
-                           on_one_machine(ranks)};
+  const RunContext context{job.collective, o,        plan.sizes,
+                           patterns,       progress, on_one_machine(ranks)};
   RankRun run(context, bootstrap, *communicator,
               ranks[static_cast<std::size_t>(bootstrap.rank())].host);
   run.sweep(
@@ -183,19 +183,21 @@ void run_rank(Job& job, Bootstrap& bootstrap, bool first_of_process, verify::Pat
 // later.
 Failure explain(Job& job, const Failure& own) {
   if (own.code != exit_code(Exit::failed) && own.code != exit_code(Exit::timed_out)) return own;
+  if (job.control.processes() == 1) return own;
   constexpr double patience_s = 2;
   const Failure known = job.control.wait_failure(patience_s);
   if (known.code == 0) return own;
   return {known.code, fmt::format("{} (seen here as: {})", known.message, own.message)};
 }
 
-void guard_rank(Job& job, Bootstrap& bootstrap, const std::function<void()>& body) {
+void guard_rank(Job& job, Bootstrap& bootstrap, const Progress& progress,
+                const std::function<void()>& body) {
   std::array<char, 256> host{};
   gethostname(host.data(), host.size() - 1);
   const auto report = [&](int code, const std::string& what) {
-    job.failure.put(explain(
-        job, {code, fmt::format("rank {}/{} on {}: {}: {}", bootstrap.rank(), bootstrap.ranks(),
-                                host.data(), job.progress.text(), what)}));
+    job.failure.put(
+        explain(job, {code, fmt::format("rank {}/{} on {}: {}: {}", bootstrap.rank(),
+                                        bootstrap.ranks(), host.data(), progress.text(), what)}));
   };
   try {
     body();
@@ -217,7 +219,10 @@ JobEnd run_job(Job& job) {
   for (int t = 0; t < threads; ++t) {
     running.emplace_back([&, t] {
       Bootstrap& bootstrap = ranks.rank(t);
-      guard_rank(job, bootstrap, [&] { run_rank(job, bootstrap, t == 0, patterns, open); });
+      Progress own;  // ranks are not in the same phase; the first one's is shown to the user
+      Progress& progress = t == 0 ? job.progress : own;
+      guard_rank(job, bootstrap, progress,
+                 [&] { run_rank(job, bootstrap, progress, t == 0, patterns, open); });
       job.failure.finished();
     });
   }

@@ -87,4 +87,18 @@ RANK=1 WORLD_SIZE=3 MASTER_ADDR=127.0.0.1 MASTER_PORT=$port run 4 "two processes
 ends_with "$first" 4 "two processes are rank 1, as rank 0 sees it"
 ends_with "$second" 4 "two processes are rank 1, as the first of them sees it"
 expect_in "$work/err.0" "rank 1"
+
+disagree() { # name, what rank 0 says, how rank 1 differs: WORLD_SIZE, then flags
+  local name=$1 text=$2 world=$3; shift 3
+  port=$(free_port)
+  RANK=0 WORLD_SIZE=2 MASTER_ADDR=127.0.0.1 MASTER_PORT=$port timeout 60 "$bin/all_reduce_perf" --backend gloo -b 8 -e 8 --init-timeout 20 >"$work/out.0" 2>"$work/err.0" &
+  first=$!
+  RANK=1 WORLD_SIZE=$world MASTER_ADDR=127.0.0.1 MASTER_PORT=$port run 4 "$name" \
+    "$bin/all_reduce_perf" --backend gloo -b 8 -e 8 --init-timeout 20 "$@"
+  ends_with "$first" 4 "$name, as rank 0 sees it"
+  expect_in "$work/err.0" "$text"
+  [ -s "$work/out.0" ] && fail "$name: a table was printed"
+}
+disagree "two worlds" "WORLD_SIZE=3" 3
+disagree "different numbers of threads" "2" 2 -t 2
 finish

@@ -1,0 +1,85 @@
+#!/usr/bin/env bash
+# -J: three formats that say the same, valid however a run ends; files that exist are kept.
+. "$(dirname "$0")/lib.sh"
+python=$(command -v python3) || echo "SKIP: no python3, so JSON and CSV files are not parsed"
+
+parses() { # file, rows that are expected (- : at least one)
+  [ -n "$python" ] || return
+  "$python" - "$1" "$2" <<'PY' && pass "${1##*/} is valid" || fail "${1##*/} is not valid"
+import csv, json, sys
+path, expected = sys.argv[1:]
+with open(path, newline="") as f:
+    if path.endswith(".csv"):
+        table = list(csv.reader(line for line in f if not line.startswith("#")))
+        assert len({len(row) for row in table}) == 1, "rows of different lengths"
+        rows = len(table) - 1
+    elif path.endswith(".jsonl"):
+        lines = [json.loads(line) for line in f]
+        assert "exit_code" in lines[-1], "no footer"
+        rows = len(lines) - 2
+    else:
+        document = json.load(f)
+        assert document["version"] == 3 and "end_time" in document
+        rows = len(document["results"])
+assert rows >= 1 if expected == "-" else rows == int(expected), f"{rows} rows"
+PY
+}
+
+quick=(--backend gloo --sizes 8,4000 -o sum,avg -n 2 -t 3)
+for suffix in jsonl json csv; do
+  file=$work/passed.$suffix
+  run 0 "-J .$suffix" "$bin/all_reduce_perf" "${quick[@]}" -J "$file"
+  parses "$file" 4
+  cp "$file" "$work/before"
+  run 0 "-J .$suffix that exists" "$bin/all_reduce_perf" "${quick[@]}" -J "$file"
+  cmp -s "$file" "$work/before" || fail "$file was changed"
+  expect_in "$work/err" "$file exists; writing $work/passed.0.$suffix"
+  parses "$work/passed.0.$suffix" 4
+  run 6 "-J .$suffix, too slow" "$bin/all_reduce_perf" "${quick[@]}" -J "$work/slow.$suffix" --max-time 8:0
+  parses "$work/slow.$suffix" 4
+  # A run that ends before its first row leaves a file that can be read, or none.
+  run 5 "-J .$suffix, ranks missing" env RANK=0 WORLD_SIZE=2 MASTER_ADDR=127.0.0.1 MASTER_PORT="$(free_port)" \
+    "$bin/all_reduce_perf" --backend gloo -b 8 -e 8 --init-timeout 1 -J "$work/missing.$suffix"
+  [ -s "$work/out" ] && fail "a table without all ranks"
+done
+expect_in "$work/passed.jsonl" '"emulated":true'
+
+# Interrupted and killed runs: every row that was on screen is in the file.
+for suffix in json csv; do
+  for end in INT:130 TERM:143 KILL:4; do
+    signal=${end%:*}
+    file=$work/$signal.$suffix
+    env --default-signal=INT timeout 60 "$bin/all_reduce_perf" --backend gloo -b 1M -e 1M -n 5 -N 0 --np 3 -J "$file" \
+      >"$work/out" 2>"$work/err" &
+    guard=$!
+    for _ in $(seq 200); do
+      [ "$(grep -cE '^ +[0-9]' "$work/out")" -ge 2 ] && break
+      sleep 0.1
+    done
+    program=$(pgrep -P "$guard")
+    victim=$program
+    if [ "$signal" = KILL ]; then
+      for pid in $(pgrep -P "$program"); do grep -qz '^RANK=1$' "/proc/$pid/environ" && victim=$pid; done
+    fi
+    kill -"$signal" "$victim"
+    wait "$guard"
+    code=$?
+    if [ "$code" -eq "${end#*:}" ]; then pass "SIG$signal, .$suffix"; else fail "SIG$signal, .$suffix: exit $code"; fi
+    parses "$file" "$(grep -cE '^ +[0-9]' "$work/out")"
+    expect_in "$work/out" "# Out of bounds values"
+  done
+done
+
+# Found before anything is measured.
+mkdir "$work/folder.json"
+for path in "$work/no/folder/x.jsonl" "$work/x.yaml" "$work/x" /proc/x.csv; do
+  run 2 "-J $path" "$bin/all_reduce_perf" "${quick[@]}" -J "$path"
+  [ -s "$work/out" ] && fail "-J $path: something was measured"
+  [ "$(wc -l <"$work/err")" -eq 1 ] || fail "-J $path: not one line"
+  expect_in "$work/err" "-J: cannot write results to '$path'"
+done
+run 2 "-J, a folder" "$bin/all_reduce_perf" "${quick[@]}" -J "$work/folder.json"
+expect_in "$work/err" "$work/folder.json"
+run 2 "-J as a process of --np" "$bin/all_reduce_perf" --backend gloo -b 8 -e 8 --np 3 -J "$work/no/x.json"
+[ -s "$work/out" ] && fail "-J of --np: something was measured"
+finish
