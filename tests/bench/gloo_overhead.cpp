@@ -91,7 +91,8 @@ class Contestant {
                                     .wait = [&] { ours_->wait(); },
                                     .barrier = [&] { ccl::dissemination_barrier(*ours_, place_); },
                                     .now = ccl::monotonic_seconds};
-    // Where the stack happens to lie decides 5 % of a call of 0.2 us: each batch gets another place.
+    // Where the stack happens to lie decides 5 % of a call of 0.2 us: each batch gets another
+    // place.
     const std::size_t shift = (stack_shift_ += 1040) % 4096;
     volatile char* const pushed = static_cast<volatile char*>(alloca(shift + 1));
     pushed[0] = 0;

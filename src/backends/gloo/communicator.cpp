@@ -22,7 +22,7 @@
 #include "src/backends/gloo/halving_doubling.hpp"
 #include "src/backends/gloo/messages.hpp"
 #include "src/backends/gloo/reduce_scatter.hpp"
-#include "src/backends/gloo/reduction.hpp"
+#include "src/backends/reduction.hpp"
 
 namespace ccl::gloo_module {
 namespace {
@@ -40,6 +40,25 @@ Algorithm find_algorithm(const std::string& name) {
                      "'; accepted: ring, bcube, halving_doubling");
   return Algorithm::unspecified;
 }
+
+// all_reduce's options for elements that are known by their width only.
+class UntypedAllreduce : public gloo::AllreduceOptions {
+ public:
+  UntypedAllreduce(const std::shared_ptr<gloo::Context>& context, std::size_t count,
+                   std::size_t width)
+      : AllreduceOptions(context) {
+    impl_.elements = count;
+    impl_.elementSize = width;
+  }
+  void set_input(const void* data) { impl_.in.push_back(bind(const_cast<void*>(data))); }
+  void set_output(void* data) { impl_.out.push_back(bind(data)); }
+  void set_function(Combine function) { impl_.reduce = function; }
+
+ private:
+  std::unique_ptr<gloo::transport::UnboundBuffer> bind(void* data) {
+    return impl_.context->createUnboundBuffer(data, impl_.elements * impl_.elementSize);
+  }
+};
 
 // Gloo's collectives see elements only by their width. In place, Gloo copies a root's block onto
 // itself, which is harmless. Options are made per call, as a user of Gloo makes them; operations on
@@ -61,7 +80,7 @@ class GlooCommunicator : public Communicator {
       if (send != call.recv) std::memcpy(call.recv, send, call.count * size_of(call.type));
       translated([&] { halving_doubling_.all_reduce(call.recv, call.count, call.type, call.op); });
     } else {
-      by_width(call, [&]<class U>() { all_reduce_as<U>(call, send); });
+      translated([&] { all_reduce_by_options(call, send); });
     }
     divided(call, call.recv, call.count);
   }
@@ -257,16 +276,15 @@ class GlooCommunicator : public Communicator {
     });
   }
 
-  template <class U>
-  void all_reduce_as(const Call& call, const void* send) {
-    gloo::AllreduceOptions options(context_);
+  void all_reduce_by_options(const Call& call, const void* send) {
+    UntypedAllreduce options(context_, call.count, size_of(call.type));
     if (algorithm_ == Algorithm::ring)
       options.setAlgorithm(gloo::AllreduceOptions::Algorithm::RING);
     if (algorithm_ == Algorithm::bcube)
       options.setAlgorithm(gloo::AllreduceOptions::Algorithm::BCUBE);
-    if (send != call.recv) options.setInput(elements<U>(send), call.count);
-    options.setOutput(elements<U>(call.recv), call.count);
-    options.setReduceFunction(combine_function(call.type, call.op));
+    if (send != call.recv) options.set_input(send);
+    options.set_output(call.recv);
+    options.set_function(combine_function(call.type, call.op));
     options.setTimeout(limit(call, call.count));
     gloo::allreduce(options);
   }
@@ -301,19 +319,6 @@ class GlooCommunicator : public Communicator {
   milliseconds limit_of(std::size_t bytes) const {
     constexpr std::size_t slowest = 1000;  // bytes per millisecond
     return limit_ + milliseconds(static_cast<std::int64_t>(bytes / slowest));
-  }
-
-  // mulsum: this rank's products in `into`; otherwise the input as it is.
-  const void* premultiplied(const Call& call, std::size_t count, void* into) const {
-    if (call.op != ReduceOp::mulsum) return call.send;
-    const int factor = mulsum_scalar(context_->rank);
-    if (factor == 1) return call.send;
-    multiply(call.type, into, call.send, count, factor);
-    return into;
-  }
-
-  void divided(const Call& call, void* data, std::size_t count) const {
-    if (call.op == ReduceOp::avg) divide(call.type, data, count, context_->size);
   }
 
   void* products(const Call& call, std::size_t count) {

@@ -7,7 +7,7 @@
 #include <limits>
 #include <vector>
 
-#include "src/backends/gloo/reduction.hpp"
+#include "src/backends/reduction.hpp"
 #include "src/core/error.hpp"
 
 namespace ccl::gloo_module {

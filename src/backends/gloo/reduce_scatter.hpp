@@ -8,7 +8,7 @@
 #include <memory>
 #include <vector>
 
-#include "src/backends/gloo/reduction.hpp"
+#include "src/backends/reduction.hpp"
 #include "src/core/communicator.hpp"
 
 namespace ccl::gloo_module {

@@ -1,5 +1,5 @@
-// The module's element-wise functions against the textbook's, bit for bit.
-#include "src/backends/gloo/reduction.hpp"
+// The modules' element-wise functions against the textbook's, bit for bit.
+#include "src/backends/reduction.hpp"
 
 #include <gtest/gtest.h>
 
@@ -9,10 +9,10 @@
 #include <string>
 #include <vector>
 
-#include "src/backends/gloo/small_float.hpp"
+#include "src/backends/small_float.hpp"
 #include "src/backends/textbook.hpp"
 
-namespace ccl::gloo_module {
+namespace ccl {
 namespace {
 
 template <class T>
@@ -123,4 +123,4 @@ TEST(GlooReduction, MultiplicationWraps) {
 }
 
 }  // namespace
-}  // namespace ccl::gloo_module
+}  // namespace ccl

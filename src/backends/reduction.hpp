@@ -1,11 +1,11 @@
-// Element-wise functions for Gloo, which has none for most types and operations.
+// Element-wise reductions for modules whose library has none for a type or an operation.
 #pragma once
 
 #include <cstddef>
 
-#include "src/core/types.hpp"
+#include "src/core/communicator.hpp"
 
-namespace ccl::gloo_module {
+namespace ccl {
 
 // out[i] = a[i] op b[i] for i < count; out may be a or b. avg and mulsum combine as sum does. Small
 // floating-point types are computed in float and rounded to nearest even once (right for +, *, min
@@ -19,4 +19,10 @@ void multiply(DataType type, void* out, const void* in, std::size_t count, int f
 // data[i] /= divisor, integers truncating toward zero.
 void divide(DataType type, void* data, std::size_t count, int divisor);
 
-}  // namespace ccl::gloo_module
+// Operations that a library lacks, composed around its sum. Before it: what to send, which is this
+// rank's products with mulsum_scalar, written to `into`, for mulsum, else call.send. After it:
+// `data` divided by the number of ranks for avg.
+const void* premultiplied(const Call& call, std::size_t count, void* into);
+void divided(const Call& call, void* data, std::size_t count);
+
+}  // namespace ccl

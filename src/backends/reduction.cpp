@@ -1,12 +1,12 @@
-#include "src/backends/gloo/reduction.hpp"
+#include "src/backends/reduction.hpp"
 
 #include <algorithm>
 #include <cstdint>
 #include <type_traits>
 
-#include "src/backends/gloo/small_float.hpp"
+#include "src/backends/small_float.hpp"
 
-namespace ccl::gloo_module {
+namespace ccl {
 namespace {
 
 template <class T>
@@ -111,4 +111,16 @@ void divide(DataType type, void* data, std::size_t count, int divisor) {
   });
 }
 
-}  // namespace ccl::gloo_module
+const void* premultiplied(const Call& call, std::size_t count, void* into) {
+  if (call.op != ReduceOp::mulsum) return call.send;
+  const int factor = mulsum_scalar(call.place.rank);
+  if (factor == 1) return call.send;
+  multiply(call.type, into, call.send, count, factor);
+  return into;
+}
+
+void divided(const Call& call, void* data, std::size_t count) {
+  if (call.op == ReduceOp::avg) divide(call.type, data, count, call.place.ranks);
+}
+
+}  // namespace ccl
