@@ -18,6 +18,7 @@
 #include "src/devices/host_memory.hpp"
 #include "src/memory_limit.hpp"
 #include "src/rank_run.hpp"
+#include "src/watchdog.hpp"
 
 namespace ccl {
 namespace {
@@ -34,6 +35,8 @@ struct Identity {
     return {name.data(), machine_id(), cpu_model(), static_cast<long>(getpid()),
             available_memory()};
   }
+  // Containers and network namespaces of one kernel are hosts of their own.
+  std::string place() const { return host + ' ' + machine; }
   std::string text() const { return nlohmann::json{host, machine, cpu, pid, memory}.dump(); }
   static Identity from(const std::string& text) {
     const auto json = nlohmann::json::parse(text);
@@ -65,13 +68,25 @@ std::size_t memory_per_buffer(const std::vector<Identity>& ranks, double scratch
 }
 
 std::vector<RankLine> rank_lines(const std::vector<Identity>& ranks) {
-  std::map<std::string, int> next_on;
+  std::map<std::string, int> next_on;  // place
   std::vector<RankLine> lines;
   for (std::size_t r = 0; r < ranks.size(); ++r) {
     lines.push_back({static_cast<int>(r), 0, ranks[r].pid, ranks[r].host,
-                     next_on[ranks[r].machine]++, ranks[r].cpu});
+                     next_on[ranks[r].place()]++, ranks[r].cpu});
   }
   return lines;
+}
+
+// "8 ranks on 2 hosts: 4 on each", or from the fewest to the most.
+std::string ranks_per_host(const std::vector<Identity>& ranks) {
+  std::map<std::string, int> count;
+  for (const Identity& r : ranks) ++count[r.place()];
+  const auto less = [](const auto& a, const auto& b) { return a.second < b.second; };
+  const auto [fewest, most] = std::minmax_element(count.begin(), count.end(), less);
+  const std::string each = fewest->second == most->second
+                               ? fmt::format("{} on each", most->second)
+                               : fmt::format("{} to {} on each", fewest->second, most->second);
+  return fmt::format("{} ranks on {} hosts: {}", ranks.size(), count.size(), each);
 }
 
 RunRecord describe(const Job& job, const std::vector<Identity>& ranks, const SizePlan& plan,
@@ -115,6 +130,7 @@ RunRecord describe(const Job& job, const std::vector<Identity>& ranks, const Siz
   run.seed = o.seed;
   run.cpus_allowed = allowed_cpus();
   run.notes = job.notes;
+  if (ranks.front().place() != ranks.back().place()) run.notes.push_back(ranks_per_host(ranks));
   std::istringstream description(communicator.description());
   for (std::string line; std::getline(description, line);) run.notes.push_back(line);
   run.reduced_max = plan.reduced_max;
@@ -144,15 +160,18 @@ class OpenCommunicators {
   std::set<Communicator*> open_;
 };
 
-void run_rank(Job& job, Bootstrap& bootstrap, Progress& progress, bool first_of_process,
-              verify::PatternCache& patterns, OpenCommunicators& open) {
+void run_rank(Job& job, Bootstrap& bootstrap, Progress& progress, Pulse& pulse,
+              bool first_of_process, verify::PatternCache& patterns, OpenCommunicators& open) {
   const Options& o = job.options;
   const std::vector<Identity> ranks = meet(bootstrap, o.init_timeout_s);
   const SizePlan plan =
       limit_sizes(job.collective, o, bootstrap.ranks(),
                   memory_per_buffer(ranks, job.backend.scratch_factor(bootstrap.ranks())));
   progress.phase("connecting the library under test");
-  const auto communicator = job.backend.connect(bootstrap, o.backend_options);
+  const auto communicator = [&] {
+    const Watched watched(pulse, o.init_timeout_s + 5);  // later than the library's own limit
+    return job.backend.connect(bootstrap, o.backend_options);
+  }();
   communicator->set_time_limit(o.timeout_s);
   open.add(communicator.get());
   const struct Leave {
@@ -166,7 +185,7 @@ void run_rank(Job& job, Bootstrap& bootstrap, Progress& progress, bool first_of_
   const RunContext context{job.collective, o,        plan.sizes,
                            patterns,       progress, on_one_machine(ranks)};
   RankRun run(context, bootstrap, *communicator,
-              ranks[static_cast<std::size_t>(bootstrap.rank())].host);
+              ranks[static_cast<std::size_t>(bootstrap.rank())].host, pulse);
   run.sweep(
       [&](const Row& row, std::size_t requested) {
         if (first_of_process) job.recorder.row(row, requested);
@@ -190,7 +209,7 @@ Failure explain(Job& job, const Failure& own) {
   return {known.code, fmt::format("{} (seen here as: {})", known.message, own.message)};
 }
 
-void guard_rank(Job& job, Bootstrap& bootstrap, const Progress& progress,
+void guard_rank(Job& job, Bootstrap& bootstrap, const Progress& progress, const Pulse& pulse,
                 const std::function<void()>& body) {
   std::array<char, 256> host{};
   gethostname(host.data(), host.size() - 1);
@@ -199,6 +218,10 @@ void guard_rank(Job& job, Bootstrap& bootstrap, const Progress& progress,
         explain(job, {code, fmt::format("rank {}/{} on {}: {}: {}", bootstrap.rank(),
                                         bootstrap.ranks(), host.data(), progress.text(), what)}));
   };
+  const Watchdog watchdog(pulse, [&](double stuck_s) {
+    report(exit_code(Exit::timed_out),
+           fmt::format("inside the library for {:.0f} s without an end", stuck_s));
+  });
   try {
     body();
   } catch (const Error& e) {
@@ -221,8 +244,9 @@ JobEnd run_job(Job& job) {
       Bootstrap& bootstrap = ranks.rank(t);
       Progress own;  // ranks are not in the same phase; the first one's is shown to the user
       Progress& progress = t == 0 ? job.progress : own;
-      guard_rank(job, bootstrap, progress,
-                 [&] { run_rank(job, bootstrap, progress, t == 0, patterns, open); });
+      Pulse pulse;
+      guard_rank(job, bootstrap, progress, pulse,
+                 [&] { run_rank(job, bootstrap, progress, pulse, t == 0, patterns, open); });
       job.failure.finished();
     });
   }
@@ -240,6 +264,7 @@ JobEnd run_job(Job& job) {
     constexpr double grace_s = 1.5;
     end.ranks_ended = job.failure.wait_for_ranks(threads, grace_s);
   }
+  end.failed = failure != 0;
   end.exit_code = job.recorder.finish(failure, errors);
   for (std::thread& thread : running) {
     if (end.ranks_ended) {

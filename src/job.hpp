@@ -56,6 +56,7 @@ struct Job {
 
 struct JobEnd {
   int exit_code = 0;
+  bool failed = false;  // a rank or peer failed, or a signal came: not all ranks reached the end
   bool ranks_ended =
       true;  // false: a rank is stuck in the library; the process must end without joining it
 };

@@ -21,6 +21,7 @@
 #include "src/job.hpp"
 #include "src/self_check.hpp"
 #include "src/signals.hpp"
+#include "src/watchdog.hpp"
 
 namespace ccl {
 namespace {
@@ -50,7 +51,8 @@ std::vector<std::string> without_np(const std::vector<std::string>& arguments) {
 }
 
 // With no launcher and no count of ranks asked for, the default is this whole machine.
-std::string choose_default_ranks(Options& o, const Launch& launch) {
+std::string choose_default_ranks(Options& o, const Launch& launch, const Backend& backend) {
+  if (backend.one_rank_per_process()) return {};
   if (o.threads || o.ranks_per_thread || launch.processes > 1 || launch.launcher != "none")
     return {};
   o.threads = std::clamp(static_cast<int>(std::thread::hardware_concurrency()), 2, 4);
@@ -74,6 +76,17 @@ void refuse_gpu_flags(const Options& o, const Backend& backend) {
   if (o.refused.empty()) return;
   throw Unsupported(fmt::format("{}: needs a GPU; the backend here, {}, runs on the CPU",
                                 fmt::join(o.refused, ", "), backend.name()));
+}
+
+void refuse_more_ranks(const Options& o, const Backend& backend) {
+  if (!backend.one_rank_per_process()) return;
+  const char* const flag = o.local_processes > 1       ? "--np"
+                           : o.ranks_per_process() > 1 ? "-t and -g"
+                                                       : nullptr;
+  if (flag == nullptr) return;
+  throw Unsupported(fmt::format(
+      "{}: with {} a process is one rank, and its launcher starts them: mpirun -n {} ...", flag,
+      backend.name(), std::max(o.local_processes, o.ranks_per_process())));
 }
 
 // Raises the soft limit of open files as far as needed, or says how many are missing.
@@ -121,12 +134,14 @@ class Program {
     if (options_.self_check) return self_check(collective_, stdout);
     const Launch launch =
         options_.local_processes > 0 ? Launch{} : detect_launch(process_environment());
-    const std::string default_ranks =
-        options_.local_processes > 0 ? std::string() : choose_default_ranks(options_, launch);
+    const BackendPtr backend = open_backend(options_.backend, launch.mpi_module);
+    const std::string default_ranks = options_.local_processes > 0
+                                          ? std::string()
+                                          : choose_default_ranks(options_, launch, *backend);
     const int processes = std::max(options_.local_processes, launch.processes);
     check_ranks(collective_, options_, processes * options_.ranks_per_process());
-    const BackendPtr backend = open_backend(options_.backend);
     refuse_gpu_flags(options_, *backend);
+    refuse_more_ranks(options_, *backend);
     if (options_.local_processes > 0)
       return run_local_processes(options_.local_processes, without_np(arguments_));
     return run_process(*backend, launch, default_ranks);
@@ -146,7 +161,13 @@ class Program {
     Recorder recorder(options_, std::move(reporters));
     FailureBox failure;
     const SignalWatch signals([&](int signal) { interrupted(failure, signal); });
-    const JoinOptions join_options{threads, options_.init_timeout_s, CCL_VERSION};
+    JoinOptions join_options{threads, options_.init_timeout_s, CCL_VERSION, {}};
+    const BackendPtr launcher = launch.mpi_module.empty() ? nullptr : open_launcher_module(launch);
+    start_library(backend, launcher.get());
+    if (launcher)
+      join_options.from_process_0 = [&](const std::string& text) {
+        return launcher->from_process_0(text);
+      };
     const auto control = launch.processes == 1
                              ? alone()
                              : join(
@@ -175,7 +196,34 @@ class Program {
       std::fflush(nullptr);
       std::_Exit(end.exit_code);
     }
+    if (end.failed) return end.exit_code;  // peers may be gone: nobody to finish with
+    backend.finish();
+    if (launcher) launcher->finish();
     return end.exit_code;
+  }
+
+  // Starting a library may wait for processes that never come.
+  void start_library(const Backend& backend, const Backend* launcher) {
+    Pulse pulse;
+    const Watchdog watchdog(pulse, [&](double) {
+      say(name_, fmt::format("{} has not started within --init-timeout, {:g} s", backend.name(),
+                             options_.init_timeout_s));
+      std::_Exit(exit_code(Exit::timed_out));
+    });
+    const Watched watched(pulse, options_.init_timeout_s);
+    if (launcher != nullptr) launcher->start();
+    backend.start();
+  }
+
+  static BackendPtr open_launcher_module(const Launch& launch) {
+    try {
+      return open_backend(launch.mpi_module);
+    } catch (const Unsupported& e) {
+      throw Unsupported(fmt::format(
+          "{} started {} processes, which would meet through MPI; {}; or set RANK, WORLD_SIZE and "
+          "MASTER_ADDR",
+          launch.launcher, launch.processes, e.what()));
+    }
   }
 
   // Says which file it is when the name was taken.

@@ -76,11 +76,12 @@ struct RankRun::Checked {
 };
 
 RankRun::RankRun(const RunContext& context, Bootstrap& bootstrap, Communicator& communicator,
-                 std::string host)
+                 std::string host, Pulse& pulse)
     : context_(context),
       bootstrap_(bootstrap),
       communicator_(communicator),
-      host_(std::move(host)) {
+      host_(std::move(host)),
+      pulse_(pulse) {
   const Options& o = context.options;
   std::size_t largest = 0;
   for (const DataType type : o.types) {
@@ -197,19 +198,39 @@ void RankRun::prepare(const Case& c, const Buffers& b) {
                         b.phase);  // in place it may lie within the receive buffer: last
 }
 
-void RankRun::issue(const Case& c, const Buffers& b) {
-  const Call call{.send = b.send,
-                  .recv = b.recv,
-                  .count = c.layout.call_count,
-                  .type = c.type,
-                  .op = c.op.value_or(ReduceOp::sum),
-                  .place = c.shape.place,
-                  .send_counts = c.counts.send_counts,
-                  .send_offsets = c.counts.send_offsets,
-                  .recv_counts = c.counts.recv_counts,
-                  .recv_offsets = c.counts.recv_offsets,
-                  .peer = -1};
+Call RankRun::call_on(const Case& c, const Buffers& b) {
+  return {.send = b.send,
+          .recv = b.recv,
+          .count = c.layout.call_count,
+          .type = c.type,
+          .op = c.op.value_or(ReduceOp::sum),
+          .place = c.shape.place,
+          .send_counts = c.counts.send_counts,
+          .send_offsets = c.counts.send_offsets,
+          .recv_counts = c.counts.recv_counts,
+          .recv_offsets = c.counts.recv_offsets,
+          .peer = -1};
+}
+
+void RankRun::issue(const Call& call) {
   context_.collective.run(communicator_, call);
+  pulse_.beat();
+}
+
+// Waits for so many operations that this rank has issued.
+void RankRun::complete(const Case& c, std::size_t operations) {
+  pulse_.expect(operation_limit(c) * static_cast<double>(operations));
+  communicator_.wait();
+  pulse_.expect(operation_limit(c));
+}
+
+// Longest that one operation may take until the watchdog ends the job: a little more than the limit
+// that the library was given, so that its own error comes first. 0: no limit.
+double RankRun::operation_limit(const Case& c) const {
+  if (context_.options.timeout_s <= 0) return 0;
+  constexpr double later_s = 5;
+  const auto moved = static_cast<double>(c.bytes.region) * c.shape.place.ranks;
+  return context_.options.timeout_s + moved / 1e6 + later_s;
 }
 
 void RankRun::check(const Case& c, const Buffers& b, Checked& checked) const {
@@ -225,6 +246,15 @@ void RankRun::check(const Case& c, const Buffers& b, Checked& checked) const {
   ++checked.verified;
 }
 
+double RankRun::time_once(const Case& c, const Buffers& b) {
+  const Call call = call_on(c, b);
+  const Watched watched(pulse_, operation_limit(c));
+  const double start = communicator_.now();
+  issue(call);
+  complete(c, 1);
+  return communicator_.now() - start;
+}
+
 // Warm-up calls, then the checked ones, all in slot 0. Returns how long this rank's last call took.
 double RankRun::run_untimed(const Case& c, bool is_in_place, Checked& checked) {
   const Options& o = context_.options;
@@ -237,10 +267,7 @@ double RankRun::run_untimed(const Case& c, bool is_in_place, Checked& checked) {
     const std::size_t phase = checked.next_phase++;
     const Buffers b = is_in_place ? in_place(c, recv_, 0, phase) : out_of_place(c, 0, phase);
     prepare(c, b);
-    const double start = communicator_.now();
-    issue(c, b);
-    communicator_.wait();
-    last = communicator_.now() - start;
+    last = time_once(c, b);
     ++checked.calls;
     if (checking) check(c, b, checked);
   }
@@ -263,19 +290,29 @@ BatchTime RankRun::run_timed(const Case& c, bool is_in_place, int iterations, Ch
   }
   std::optional<Buffers> fresh;
   if (changes_input && reused) fresh = in_place(c, send_, 0, checked.next_phase++);
-  for (const Buffers& b : slots) prepare(c, b);
-  if (fresh) prepare(c, *fresh);
+  std::vector<Call> calls;  // made before the clock starts
+  for (const Buffers& b : slots) {
+    prepare(c, b);
+    calls.push_back(call_on(c, b));
+  }
+  const std::size_t rotating = calls.size();
+  if (fresh) {
+    prepare(c, *fresh);
+    calls.push_back(call_on(c, *fresh));
+  }
 
   const BatchActions actions{
       .issue =
           [&](std::size_t k) {
-            issue(c, fresh && k + 1 == operations ? *fresh : slots[k % slots.size()]);
+            issue(fresh && k + 1 == operations ? calls.back() : calls[k % rotating]);
           },
-      .wait = [&] { communicator_.wait(); },
+      .wait = [&] { complete(c, operations); },
       .barrier = [&] { dissemination_barrier(communicator_, c.shape.place); },
       .now = [&] { return communicator_.now(); }};
-  const BatchTime time =
-      time_batch({iterations, o.aggregate, static_cast<Blocking>(o.blocking)}, actions);
+  const BatchTime time = [&] {
+    const Watched watched(pulse_, operation_limit(c));
+    return time_batch({iterations, o.aggregate, static_cast<Blocking>(o.blocking)}, actions);
+  }();
   checked.calls += operations;
   if (!c.verifiable) return time;
   const std::size_t in_slots = operations - (fresh ? 1 : 0);
@@ -301,8 +338,7 @@ void RankRun::check_barrier(const Case& c, Checked& checked) {
     const int late = round * ranks / rounds;
     if (c.shape.place.rank == late) std::this_thread::sleep_for(delay);
     const double enter = communicator_.now();
-    issue(c, {});
-    communicator_.wait();
+    time_once(c, {});
     const Stamp mine{enter, communicator_.now()};
     ++checked.calls;
     const auto all = bootstrap_.exchange(pack(mine), exchange_limit(context_.options, 0));

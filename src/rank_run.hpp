@@ -17,6 +17,7 @@
 #include "src/report/record.hpp"
 #include "src/row_bytes.hpp"
 #include "src/slots.hpp"
+#include "src/watchdog.hpp"
 #include "verify/verifier.hpp"
 
 namespace ccl {
@@ -38,9 +39,9 @@ class RankRun {
   using OnRow = std::function<void(const Row&, std::size_t)>;
   using OnWrong = std::function<void(const std::string&)>;
 
-  // host: this rank's, for diagnoses.
+  // host: this rank's, for diagnoses. pulse: beats with every operation.
   RankRun(const RunContext& context, Bootstrap& bootstrap, Communicator& communicator,
-          std::string host);
+          std::string host, Pulse& pulse);
 
   // Collective. Throws what the library or a peer throws.
   void sweep(const OnRow& on_row, const OnWrong& on_wrong);
@@ -53,6 +54,7 @@ class RankRun {
   void measure_row(DataType type, std::optional<ReduceOp> op, int root, std::size_t size, int cycle,
                    const OnRow& on_row, const OnWrong& on_wrong);
   Cell measure_cell(const Case& c, bool in_place, const OnWrong& on_wrong);
+  double time_once(const Case& c, const Buffers& b);
   double run_untimed(const Case& c, bool in_place, Checked& checked);
   BatchTime run_timed(const Case& c, bool in_place, int iterations, Checked& checked);
   void check_barrier(const Case& c, Checked& checked);
@@ -62,7 +64,10 @@ class RankRun {
   Buffers out_of_place(const Case& c, std::size_t slot, std::size_t phase);
   Buffers in_place(const Case& c, HostBuffer& buffer, std::size_t slot, std::size_t phase);
   void prepare(const Case& c, const Buffers& b);
-  void issue(const Case& c, const Buffers& b);
+  static Call call_on(const Case& c, const Buffers& b);
+  void issue(const Call& call);
+  void complete(const Case& c, std::size_t operations);
+  double operation_limit(const Case& c) const;
   void check(const Case& c, const Buffers& b, Checked& checked) const;
   std::string say(const Case& c, bool in_place, const char* what) const;
 
@@ -70,6 +75,7 @@ class RankRun {
   Bootstrap& bootstrap_;
   Communicator& communicator_;
   std::string host_;
+  Pulse& pulse_;
   HostBuffer send_, recv_;
   std::unique_ptr<verify::HostVerifier> verifier_;
 };

@@ -111,16 +111,4 @@ void divide(DataType type, void* data, std::size_t count, int divisor) {
   });
 }
 
-const void* premultiplied(const Call& call, std::size_t count, void* into) {
-  if (call.op != ReduceOp::mulsum) return call.send;
-  const int factor = mulsum_scalar(call.place.rank);
-  if (factor == 1) return call.send;
-  multiply(call.type, into, call.send, count, factor);
-  return into;
-}
-
-void divided(const Call& call, void* data, std::size_t count) {
-  if (call.op == ReduceOp::avg) divide(call.type, data, count, call.place.ranks);
-}
-
 }  // namespace ccl

@@ -22,7 +22,13 @@ void divide(DataType type, void* data, std::size_t count, int divisor);
 // Operations that a library lacks, composed around its sum. Before it: what to send, which is this
 // rank's products with mulsum_scalar, written to `into`, for mulsum, else call.send. After it:
 // `data` divided by the number of ranks for avg.
-const void* premultiplied(const Call& call, std::size_t count, void* into);
-void divided(const Call& call, void* data, std::size_t count);
+inline const void* premultiplied(const Call& call, std::size_t count, void* into) {
+  if (call.op != ReduceOp::mulsum || mulsum_scalar(call.place.rank) == 1) return call.send;
+  multiply(call.type, into, call.send, count, mulsum_scalar(call.place.rank));
+  return into;
+}
+inline void divided(const Call& call, void* data, std::size_t count) {
+  if (call.op == ReduceOp::avg) divide(call.type, data, count, call.place.ranks);
+}
 
 }  // namespace ccl

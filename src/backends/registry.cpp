@@ -4,7 +4,9 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <array>
+#include <cstdlib>
 #include <filesystem>
 
 #include "src/backends/gpu_evidence.hpp"
@@ -19,7 +21,8 @@ struct Known {
 };
 constexpr std::array known_modules = {
     Known{"gloo", "install the package libgloo-dev and configure with -DCCL_GLOO=ON"},
-    Known{"mpi", "this version of ccl-tests has no MPI module"},
+    Known{"mpi-openmpi", "install the package libopenmpi-dev and configure with -DCCL_OPENMPI=ON"},
+    Known{"mpi-mpich", "install the package libmpich-dev and configure with -DCCL_MPICH=ON"},
     Known{"nccl", "this version of ccl-tests has no NCCL module"},
 };
 
@@ -46,11 +49,25 @@ BackendPtr open_module(const std::filesystem::path& path) {
   return {backend(), [](const Backend*) {}};
 }
 
+using Names = std::vector<std::string>;
+
+// Slurm's PMI-2 serves MPICH; everything else here is made for Open MPI first.
+Names mpi_modules() {
+  const bool pmi2 = std::getenv("PMI_RANK") != nullptr && std::getenv("PMIX_RANK") == nullptr;
+  return pmi2 ? Names{"mpi-mpich", "mpi-openmpi"} : Names{"mpi-openmpi", "mpi-mpich"};
+}
+
 [[noreturn]] void refuse(const std::string& name) {
   for (const Known& module : known_modules) {
     if (module.name != name) continue;
     throw Unsupported(fmt::format("--backend {}: no module {}: {}", name,
                                   module_path(name).string(), module.brings));
+  }
+  if (name == "mpi") {
+    throw Unsupported(
+        "--backend mpi: no MPI module in " + module_folder() +
+        ": install the package libopenmpi-dev or libmpich-dev and configure with -DCCL_OPENMPI=ON "
+        "or -DCCL_MPICH=ON");
   }
   throw UsageError(
       fmt::format("--backend: unknown backend '{}'; accepted: auto, {}, or a path to a module",
@@ -72,11 +89,21 @@ std::vector<std::string> available_backends() {
   for (const Known& module : known_modules) {
     if (std::filesystem::exists(module_path(module.name))) names.emplace_back(module.name);
   }
+  if (std::any_of(names.begin(), names.end(),
+                  [](const std::string& n) { return n.rfind("mpi-", 0) == 0; }))
+    names.emplace_back("mpi");
   names.emplace_back("loopback");
   return names;
 }
 
-BackendPtr open_backend(const std::string& name) {
+BackendPtr open_backend(const std::string& name, const std::string& mpi_module) {
+  if (name == "mpi") {
+    for (const std::string& module : mpi_module.empty() ? mpi_modules() : Names{mpi_module}) {
+      if (!mpi_module.empty() || std::filesystem::exists(module_path(module)))
+        return open_backend(module);
+    }
+    refuse(name);
+  }
   if (name == "loopback") return std::make_shared<LoopbackBackend>();
   if (name.find('/') != std::string::npos) {
     if (!std::filesystem::exists(name))

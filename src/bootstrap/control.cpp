@@ -9,6 +9,7 @@
 #include <mutex>
 #include <optional>
 #include <random>
+#include <sstream>
 #include <thread>
 
 #include "src/bootstrap/control_hub.hpp"
@@ -92,6 +93,7 @@ class Joined : public Control {
         limit_s_(options.init_timeout_s),
         deadline_(deadline_in(limit_s_)),
         log_(std::move(log)),
+        from_process_0_(options.from_process_0),
         key_(launch.key_prefix + "control"),
         store_name_(address_text(launch.master_host, launch.master_port)) {
     link_options_.on_failure = std::move(on_failure);
@@ -125,7 +127,15 @@ class Joined : public Control {
   void find_all() {
     std::optional<StoreClient> store;
     if (launch_.process == 0) {
-      host(store);
+      if (!from_process_0_) host_store();
+      open_hub();
+      if (from_process_0_) {
+        from_process_0_(all_addresses());
+      } else {
+        publish(store);
+      }
+    } else if (from_process_0_) {
+      find_one_of(from_process_0_({}));
     } else {
       find();
     }
@@ -145,14 +155,19 @@ class Joined : public Control {
   Failure wait_failure(double limit_s) override { return link_->wait_failure(limit_s); }
 
  private:
-  void host(std::optional<StoreClient>& store);
+  void open_hub();
+  void host_store();
+  void publish(std::optional<StoreClient>& store);
   void find();
+  std::string all_addresses() const;
+  void find_one_of(const std::string& addresses);
   std::optional<HubAddress> look_up(std::string& why);
 
   Launch launch_;
   double limit_s_;
   Deadline deadline_;
   std::function<void(std::string_view)> log_;
+  std::function<std::string(const std::string&)> from_process_0_;
   std::string key_, store_name_;
   bool failed_early_ = false;  // while processes may be on their way
   LinkOptions link_options_;
@@ -161,7 +176,7 @@ class Joined : public Control {
   std::unique_ptr<ControlLink> link_;
 };
 
-void Joined::host(std::optional<StoreClient>& store) {
+void Joined::host_store() {
   allow_files(launch_.processes);
   if (!launch_.agent_store) {
     try {
@@ -171,6 +186,10 @@ void Joined::host(std::optional<StoreClient>& store) {
                               launch_.master_port, error.code().message()));
     }
   }
+}
+
+void Joined::open_hub() {
+  allow_files(launch_.processes);
   link_options_.self.token = random_token();
   HubOptions hub_options;
   hub_options.self = link_options_.self;
@@ -178,6 +197,9 @@ void Joined::host(std::optional<StoreClient>& store) {
   hub_options.log = log_;
   hub_ = std::make_unique<ControlHub>(std::move(hub_options));
   link_ = std::make_unique<ControlLink>(link_options_, hub_->attach(), deadline_);
+}
+
+void Joined::publish(std::optional<StoreClient>& store) {
   try {
     store.emplace(launch_.master_host, launch_.master_port, deadline_);
   } catch (const Timeout& error) {
@@ -221,6 +243,39 @@ void Joined::find() {
   throw Timeout(
       fmt::format("rank 0 did not appear at {} (MASTER_ADDR and MASTER_PORT) within {:g} s: {}",
                   store_name_, limit_s_, why));
+}
+
+// One line for each address of this host: without a store's connection nobody knows which of them
+// the others can reach.
+std::string Joined::all_addresses() const {
+  std::string text;
+  for (const std::string& host : local_addresses())
+    text += to_text({host, hub_->port(), link_options_.self.token}) + '\n';
+  return text;
+}
+
+void Joined::find_one_of(const std::string& addresses) {
+  std::string why;
+  do {
+    why.clear();
+    std::istringstream lines(addresses);
+    for (std::string line; std::getline(lines, line);) {
+      const std::optional<HubAddress> address = parse_address(line);
+      if (!address) continue;
+      try {
+        link_options_.self.token = address->token;
+        link_ = std::make_unique<ControlLink>(link_options_, address->host, address->port,
+                                              std::min(deadline_, deadline_in(3)));
+        return;
+      } catch (const NoHub& error) {
+        why += fmt::format("{}{}: {}", why.empty() ? "" : "; ",
+                           address_text(address->host, address->port), error.what());
+      }
+    }
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+  } while (std::chrono::steady_clock::now() < deadline_);
+  throw Timeout(fmt::format("rank 0 cannot be reached at any of its addresses within {:g} s: {}",
+                            limit_s_, why));
 }
 
 }  // namespace

@@ -23,6 +23,9 @@ struct JoinOptions {
       1;  // the same in every process; rank = process * ranks_per_process + thread
   double init_timeout_s = 120;
   std::string version;  // must agree between processes
+  // Where set, it carries process 0's address instead of a store: given its text on process 0,
+  // returns that text on every process. Collective.
+  std::function<std::string(const std::string&)> from_process_0 = {};
 };
 
 class Control {

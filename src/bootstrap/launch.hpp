@@ -22,6 +22,8 @@ struct Launch {
   bool agent_store =
       false;  // a store already listens there (TORCHELASTIC_USE_AGENT_STORE): never bind the port
   std::string key_prefix;  // "ccl-tests/<run id>/<restart count>/"
+  std::string mpi_module;  // under mpirun, the module whose MPI carries process 0's address instead
+                           // of a store: "mpi-openmpi", "mpi-mpich"
 };
 
 // What the variables RANK, WORLD_SIZE, LOCAL_RANK, MASTER_ADDR and MASTER_PORT say; launcher "none"

@@ -1,6 +1,9 @@
 #include "src/bootstrap/net.hpp"
 
 #include <fmt/format.h>
+#include <ifaddrs.h>
+#include <net/if.h>
+#include <netdb.h>
 #include <unistd.h>
 
 #include <array>
@@ -28,6 +31,28 @@ std::string this_host() {
   std::array<char, 256> name{};
   if (::gethostname(name.data(), name.size() - 1) != 0) return "unknown host";
   return name.data();
+}
+
+std::vector<std::string> local_addresses() {
+  std::vector<std::string> outside, loopback;
+  ifaddrs* list = nullptr;
+  if (::getifaddrs(&list) != 0) return {"127.0.0.1"};
+  for (const ifaddrs* i = list; i != nullptr; i = i->ifa_next) {
+    if (i->ifa_addr == nullptr || (i->ifa_flags & IFF_UP) == 0) continue;
+    const int family = i->ifa_addr->sa_family;
+    if (family != AF_INET && family != AF_INET6) continue;
+    std::array<char, NI_MAXHOST> text{};
+    const socklen_t length = family == AF_INET ? sizeof(sockaddr_in) : sizeof(sockaddr_in6);
+    if (::getnameinfo(i->ifa_addr, length, text.data(), text.size(), nullptr, 0, NI_NUMERICHOST) !=
+        0)
+      continue;
+    const std::string address = text.data();
+    if (address.find('%') != std::string::npos) continue;  // link-local
+    ((i->ifa_flags & IFF_LOOPBACK) != 0 ? loopback : outside).push_back(address);
+  }
+  ::freeifaddrs(list);
+  outside.insert(outside.end(), loopback.begin(), loopback.end());
+  return outside;
 }
 
 std::string address_text(const std::string& host, int port) {

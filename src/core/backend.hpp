@@ -31,6 +31,17 @@ class Backend {
   // Memory that the library may allocate for one operation, as a multiple of the larger buffer, per
   // rank.
   virtual double scratch_factor(int /*ranks*/) const { return 1; }
+  // True when a process can be one rank only (MPI).
+  virtual bool one_rank_per_process() const { return false; }
+  // Called on the program's main thread before the first use, once or more; and after a run that
+  // has not failed, when all communicators are gone.
+  virtual void start() const {}
+  virtual void finish() const {}
+  // Process 0's bytes on every process that the library's own launcher (mpirun) started. Collective
+  // over them, on the main thread.
+  virtual std::string from_process_0(const std::string& /*bytes*/) const {
+    throw Unsupported(std::string(name()) + " has no launcher of its own");
+  }
   // Collective over bootstrap's ranks. Throws Error, Timeout, Unsupported (an unknown transport,
   // ...).
   virtual std::unique_ptr<Communicator> connect(Bootstrap& bootstrap,
@@ -39,7 +50,7 @@ class Backend {
 
 // A module is a shared object that exports these two with C linkage: ccl_module_abi() ==
 // module_abi, and ccl_module_backend(), whose result lives as long as the module stays open.
-inline constexpr int module_abi = 1;
+inline constexpr int module_abi = 2;
 using ModuleAbi = int (*)();
 using ModuleBackend = const Backend* (*)();
 

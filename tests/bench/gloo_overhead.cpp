@@ -4,14 +4,12 @@
 // Beside it bare against bare, which is what this machine can resolve.
 //
 //   gloo_overhead [pairs]     ranks are threads: 1, 2, 4; sizes 8 B, 64 KiB, 4 MiB
-#include <alloca.h>
 #include <fmt/format.h>
 #include <gloo/allreduce.h>
 #include <gloo/math.h>
 
 #include <algorithm>
 #include <array>
-#include <cmath>
 #include <cstdlib>
 #include <memory>
 #include <numeric>
@@ -26,6 +24,7 @@
 #include "src/measure/barrier.hpp"
 #include "src/measure/batch.hpp"
 #include "src/slots.hpp"
+#include "tests/bench/paired.hpp"
 
 namespace {
 
@@ -46,24 +45,26 @@ class Contestant {
     recv_ = ccl::HostBuffer(size);
     slots_ = ccl::plan_slots(bytes, 0, size, static_cast<std::size_t>(iterations));
     ours_->set_time_limit(60);
+    for (std::size_t k = 0; k < slots_.count; ++k) {
+      calls_.push_back({.send = send(k),
+                        .recv = recv(k),
+                        .count = count_,
+                        .type = ccl::DataType::float32,
+                        .op = ccl::ReduceOp::sum,
+                        .place = place_,
+                        .send_counts = {},
+                        .send_offsets = {},
+                        .recv_counts = {},
+                        .recv_offsets = {},
+                        .peer = -1});
+    }
     std::fill_n(reinterpret_cast<std::byte*>(recv_.data()), size, std::byte{0});
     std::fill_n(reinterpret_cast<std::byte*>(send_.data()), size, std::byte{0});
   }
 
   double time_ours() {
     return time([&](std::size_t k) {
-      const Call call{.send = send(k),
-                      .recv = recv(k),
-                      .count = count_,
-                      .type = ccl::DataType::float32,
-                      .op = ccl::ReduceOp::sum,
-                      .place = place_,
-                      .send_counts = {},
-                      .send_offsets = {},
-                      .recv_counts = {},
-                      .recv_offsets = {},
-                      .peer = -1};
-      ccl::collectives::all_reduce.run(*ours_, call);
+      ccl::collectives::all_reduce.run(*ours_, calls_[k % calls_.size()]);
     });
   }
 
@@ -91,12 +92,9 @@ class Contestant {
                                     .wait = [&] { ours_->wait(); },
                                     .barrier = [&] { ccl::dissemination_barrier(*ours_, place_); },
                                     .now = ccl::monotonic_seconds};
-    // Where the stack happens to lie decides 5 % of a call of 0.2 us: each batch gets another
-    // place.
-    const std::size_t shift = (stack_shift_ += 1040) % 4096;
-    volatile char* const pushed = static_cast<volatile char*>(alloca(shift + 1));
-    pushed[0] = 0;
-    return ccl::time_batch({iterations_, 1, ccl::Blocking::none}, actions).wall;
+    return ccl::bench::elsewhere_on_stack(++turn_, [&] {
+      return ccl::time_batch({iterations_, 1, ccl::Blocking::none}, actions).wall;
+    });
   }
 
   ccl::Place place_;  // of every call, as in the harness
@@ -105,80 +103,48 @@ class Contestant {
   std::shared_ptr<gloo::Context> bare_;
   std::size_t count_;
   int iterations_;
-  std::size_t stack_shift_ = 0;
+  std::size_t turn_ = 0;
   ccl::HostBuffer send_, recv_;
   ccl::Slots slots_;
+  std::vector<Call> calls_;  // one per slot, made before the clock starts, as in the harness
 };
-
-struct Ratios {
-  std::vector<double> ours, bare;  // per pair: ours / bare, bare / bare
-  double bare_us = 0;
-};
-
-// Median and its distribution-free 95 % interval by order statistics (binomial, normal
-// approximation).
-std::string interval(std::vector<double> values) {
-  std::sort(values.begin(), values.end());
-  const auto n = static_cast<double>(values.size());
-  const auto reach = static_cast<std::size_t>(std::floor(n / 2 - 1.96 * std::sqrt(n) / 2));
-  return fmt::format("{:.3f} [{:.3f}, {:.3f}]", values[values.size() / 2], values[reach],
-                     values[values.size() - 1 - reach]);
-}
 
 double mean_over_ranks(ccl::Bootstrap& bootstrap, double mine) {
   double sum = 0;
   for (const std::string& s : bootstrap.exchange(std::to_string(mine * 1e6), 60))
     sum += std::stod(s);
-  return sum / bootstrap.ranks();
+  return sum / bootstrap.ranks() / 1e6;
 }
 
-Ratios run_rank(ccl::Bootstrap& bootstrap, std::size_t bytes, int iterations, int pairs) {
+ccl::bench::Ratios run_rank(ccl::Bootstrap& bootstrap, std::size_t bytes, int iterations,
+                            int pairs) {
   Contestant c(bootstrap, bytes, iterations);
-  Ratios result;
-  const auto ours = [&] { return mean_over_ranks(bootstrap, c.time_ours()); };
-  const auto bare = [&] { return mean_over_ranks(bootstrap, c.time_bare()); };
-  ours();
-  bare();
-  std::vector<double> times;
-  for (int pair = 0; pair < pairs; ++pair) {
-    const bool ours_first = pair % 2 == 0;
-    const double first = ours_first ? ours() : bare();
-    const double second = ours_first ? bare() : ours();
-    result.ours.push_back(ours_first ? first / second : second / first);
-    const double a = bare();
-    const double b = bare();
-    result.bare.push_back(ours_first ? a / b : b / a);
-    times.push_back(b);
-  }
-  std::sort(times.begin(), times.end());
-  result.bare_us = times[times.size() / 2];
-  return result;
+  return ccl::bench::time_pairs(
+      pairs, [&] { return mean_over_ranks(bootstrap, c.time_ours()); },
+      [&] { return mean_over_ranks(bootstrap, c.time_bare()); });
 }
 
 void compare(int ranks, std::size_t bytes, int iterations, int pairs) {
   const auto control = ccl::alone();
   ccl::ThreadRanks world(*control, ranks);
-  Ratios result;
+  ccl::bench::Ratios result;
   std::vector<std::thread> threads;
   for (int rank = 0; rank < ranks; ++rank) {
     threads.emplace_back([&, rank] {
-      Ratios mine = run_rank(world.rank(rank), bytes, iterations, pairs);
+      ccl::bench::Ratios mine = run_rank(world.rank(rank), bytes, iterations, pairs);
       if (rank == 0) result = std::move(mine);
       world.rank(rank).exchange("", 60);
     });
   }
   for (std::thread& thread : threads) thread.join();
-  fmt::print("{:5} {:9} {:11.2f}   {}   {}\n", ranks, bytes, result.bare_us, interval(result.ours),
-             interval(result.bare));
-  std::fflush(stdout);
+  ccl::bench::print(ranks, bytes, result);
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
   const int pairs = argc > 1 ? std::max(8, std::atoi(argv[1])) : 40;
-  fmt::print("# all_reduce float sum over Gloo, {} pairs; medians with 95 % intervals\n", pairs);
-  fmt::print("# ranks     bytes    bare (us)   ours / bare             bare / bare\n");
+  ccl::bench::print_header("all_reduce float sum over Gloo", pairs);
   struct Size {
     std::size_t bytes;
     int iterations;

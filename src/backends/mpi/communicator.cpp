@@ -1,0 +1,232 @@
+#include "src/backends/mpi/communicator.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+#include <vector>
+
+#include "src/backends/mpi/datatypes.hpp"
+#include "src/backends/mpi/library.hpp"
+#include "src/backends/mpi/messages.hpp"
+#include "src/backends/reduction.hpp"
+
+namespace ccl::mpi_module {
+namespace {
+
+class Comm {
+ public:
+  explicit Comm(MPI_Comm comm) : comm_(comm) {
+    check(MPI_Comm_set_errhandler(comm_, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
+    check(MPI_Comm_rank(comm_, &rank), "MPI_Comm_rank");
+    check(MPI_Comm_size(comm_, &ranks), "MPI_Comm_size");
+  }
+  ~Comm() { MPI_Comm_free(&comm_); }
+  Comm(const Comm&) = delete;
+  Comm& operator=(const Comm&) = delete;
+  operator MPI_Comm() const { return comm_; }
+
+  int rank = 0, ranks = 1;
+
+ private:
+  MPI_Comm comm_;
+};
+
+class MpiCommunicator : public Communicator {
+ public:
+  MpiCommunicator(MPI_Comm comm, std::size_t most)
+      : comm_(comm), most_(most), messages_(comm_, datatypes_, most) {}
+
+  void all_reduce(const Call& call) override {
+    const void* const send = premultiplied(call, call.count, call.recv);
+    in_pieces(call.count, [&](std::size_t first, int n) {
+      check(MPI_Allreduce(send == call.recv ? MPI_IN_PLACE : at(call, send, first),
+                          at(call, call.recv, first), n, type(call), op(call), comm_),
+            "MPI_Allreduce");
+    });
+    divided(call, call.recv, call.count);
+  }
+
+  void reduce(const Call& call) override {
+    const void* const send = premultiplied(call, call.count, call.recv);
+    reduce_to(call, call.place.root, send, call.recv);
+    if (is_root(call)) divided(call, call.recv, call.count);
+  }
+
+  // MPI's has one buffer: out of place the root's output is a copy.
+  void broadcast(const Call& call) override {
+    const Block block = blocks(call, call.count);
+    if (is_root(call) && call.send != call.recv)
+      std::memcpy(call.recv, call.send, call.count * size_of(call.type));
+    check(MPI_Bcast(call.recv, block.units(), block.type(), call.place.root, comm_), "MPI_Bcast");
+  }
+
+  void all_gather(const Call& call) override {
+    const Block block = blocks(call, call.count);
+    check(MPI_Allgather(call.send == own_block(call, call.recv) ? MPI_IN_PLACE : call.send,
+                        block.units(), block.type(), call.recv, block.units(), block.type(), comm_),
+          "MPI_Allgather");
+  }
+
+  // In place, MPI leaves the result at the buffer's begin; ours lies in this rank's block.
+  void reduce_scatter(const Call& call) override {
+    const std::size_t bytes = call.count * size_of(call.type);
+    auto* const base = const_cast<void*>(call.send);
+    const bool in_place = call.recv == own_block(call, base);
+    const void* send = call.send;
+    if (call.op == ReduceOp::mulsum) {
+      const std::size_t all = call.count * ranks();
+      send = premultiplied(call, all, in_place ? base : room(all * size_of(call.type)));
+    }
+    if (call.count > most_) {
+      for (int r = 0; r < comm_.ranks; ++r)
+        reduce_to(call, r, at(call, send, static_cast<std::size_t>(r) * call.count), call.recv);
+    } else if (in_place) {
+      check(MPI_Reduce_scatter_block(MPI_IN_PLACE, base, static_cast<int>(call.count), type(call),
+                                     op(call), comm_),
+            "MPI_Reduce_scatter_block");
+      if (comm_.rank > 0 && bytes > 0) std::memcpy(call.recv, base, bytes);
+    } else {
+      check(MPI_Reduce_scatter_block(send, call.recv, static_cast<int>(call.count), type(call),
+                                     op(call), comm_),
+            "MPI_Reduce_scatter_block");
+    }
+    divided(call, call.recv, call.count);
+  }
+
+  void alltoall(const Call& call) override {
+    const Block block = blocks(call, call.count);
+    check(MPI_Alltoall(call.send, block.units(), block.type(), call.recv, block.units(),
+                       block.type(), comm_),
+          "MPI_Alltoall");
+  }
+
+  // Pieces would have to be agreed on by all ranks, inside the clock.
+  void alltoallv(const Call& call) override {
+    const std::vector<int> send_counts = ints(call.send_counts);
+    const std::vector<int> send_offsets = ints(call.send_offsets);
+    const std::vector<int> recv_counts = ints(call.recv_counts);
+    const std::vector<int> recv_offsets = ints(call.recv_offsets);
+    check(MPI_Alltoallv(call.send, send_counts.data(), send_offsets.data(), type(call), call.recv,
+                        recv_counts.data(), recv_offsets.data(), type(call), comm_),
+          "MPI_Alltoallv");
+  }
+
+  void gather(const Call& call) override {
+    const Block block = blocks(call, call.count);
+    const bool in_place = is_root(call) && call.send == own_block(call, call.recv);
+    check(MPI_Gather(in_place ? MPI_IN_PLACE : call.send, block.units(), block.type(), call.recv,
+                     block.units(), block.type(), call.place.root, comm_),
+          "MPI_Gather");
+  }
+
+  void scatter(const Call& call) override {
+    const Block block = blocks(call, call.count);
+    const bool in_place =
+        is_root(call) && call.recv == own_block(call, const_cast<void*>(call.send));
+    check(MPI_Scatter(call.send, block.units(), block.type(), in_place ? MPI_IN_PLACE : call.recv,
+                      block.units(), block.type(), call.place.root, comm_),
+          "MPI_Scatter");
+  }
+
+  void barrier(const Call& /*call*/) override { check(MPI_Barrier(comm_), "MPI_Barrier"); }
+
+  void send(const Call& call) override { messages_.send(call); }
+  void recv(const Call& call) override { messages_.recv(call); }
+  void begin_group() override { messages_.begin(); }
+  void end_group() override { messages_.end(); }
+
+  void wait() override {}
+  void abort() noexcept override {}
+  void set_time_limit(double /*limit_s*/) override {}  // MPI has none: the watchdog ends the job
+
+#ifdef SMPI_H
+  double now() const override { return MPI_Wtime(); }  // the simulator's clock
+#endif
+
+  bool emulated(ReduceOp op, DataType /*type*/) const override {
+    return op == ReduceOp::avg || op == ReduceOp::mulsum;
+  }
+
+  std::string description() const override {
+    return fmt::format(
+        "half, bfloat16, f8e4m3 and f8e5m2 have no MPI type: they are reduced by functions of the "
+        "suite's\n"
+        "avg and mulsum are composed: sum, then divide; multiply, then sum\n"
+        "more than {} elements: reductions in pieces of so many, everything else as derived types\n"
+        "reduce_scatter in place: MPI leaves the result at the buffer's begin, the suite copies it "
+        "to the rank's block",
+        most_);
+  }
+
+ private:
+  std::size_t ranks() const { return static_cast<std::size_t>(comm_.ranks); }
+  bool is_root(const Call& call) const { return call.place.root == comm_.rank; }
+  MPI_Datatype type(const Call& call) const { return datatypes_.type(call.type); }
+  MPI_Op op(const Call& call) const { return datatypes_.op(call.type, call.op); }
+  Block blocks(const Call& call, std::size_t count) const {
+    return {type(call), size_of(call.type), count, most_};
+  }
+
+  static const void* at(const Call& call, const void* buffer, std::size_t element) {
+    return static_cast<const std::byte*>(buffer) + element * size_of(call.type);
+  }
+  static void* at(const Call& call, void* buffer, std::size_t element) {
+    return static_cast<std::byte*>(buffer) + element * size_of(call.type);
+  }
+  void* own_block(const Call& call, void* buffer) const {
+    return at(call, buffer, static_cast<std::size_t>(comm_.rank) * call.count);
+  }
+
+  // body(first element, number of elements); once for 0 elements, so that MPI is always called.
+  template <class F>
+  void in_pieces(std::size_t count, F&& body) const {
+    std::size_t first = 0;
+    do {
+      const std::size_t n = std::min(most_, count - first);
+      body(first, static_cast<int>(n));
+      first += n;
+    } while (first < count);
+  }
+
+  void reduce_to(const Call& call, int root, const void* send, void* recv) {
+    const bool in_place = comm_.rank == root && send == recv;
+    in_pieces(call.count, [&](std::size_t first, int n) {
+      check(MPI_Reduce(in_place ? MPI_IN_PLACE : at(call, send, first), at(call, recv, first), n,
+                       type(call), op(call), root, comm_),
+            "MPI_Reduce");
+    });
+  }
+
+  std::vector<int> ints(std::span<const std::size_t> values) const {
+    std::vector<int> result;
+    for (const std::size_t v : values) {
+      if (v > most_)
+        throw Unsupported(fmt::format(
+            "MPI_Alltoallv takes counts and offsets of int: {} elements are too many here, at most "
+            "{} are; choose a wider type (-d) or a smaller size",
+            v, most_));
+      result.push_back(static_cast<int>(v));
+    }
+    return result;
+  }
+
+  void* room(std::size_t bytes) {
+    room_.resize(std::max(room_.size(), bytes));
+    return room_.data();
+  }
+
+  Datatypes datatypes_;
+  Comm comm_;
+  std::size_t most_;
+  Messages messages_;
+  std::vector<std::byte> room_;  // products of mulsum
+};
+
+}  // namespace
+
+std::unique_ptr<Communicator> make_communicator(MPI_Comm comm, std::size_t most) {
+  return std::make_unique<MpiCommunicator>(comm, most);
+}
+
+}  // namespace ccl::mpi_module

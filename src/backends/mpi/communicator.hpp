@@ -1,0 +1,21 @@
+// A rank's communicator over MPI.
+#pragma once
+
+#include <mpi.h>
+
+#include <cstddef>
+#include <memory>
+
+#include "src/core/backend.hpp"
+
+namespace ccl::mpi_module {
+
+// Largest count that is handed to MPI, in elements; more goes in pieces (reductions) or as derived
+// types (everything else). A test's module is built with a small one.
+inline constexpr std::size_t largest_count = CCL_MPI_LARGEST_COUNT;
+
+// Takes over `comm`. Its operations block: wait() has nothing to do, and abort() can do nothing for
+// a thread inside MPI, whose process must end without it.
+std::unique_ptr<Communicator> make_communicator(MPI_Comm comm, std::size_t most = largest_count);
+
+}  // namespace ccl::mpi_module

@@ -1,0 +1,134 @@
+#include "src/backends/mpi/datatypes.hpp"
+
+#include "src/backends/mpi/library.hpp"
+#include "src/backends/reduction.hpp"
+
+namespace ccl::mpi_module {
+namespace {
+
+// MPI tells a reduction function neither our type nor our operation: one function for each pair.
+template <DataType type, ReduceOp op>
+void reduce_elements(void* in, void* inout, int* count, MPI_Datatype* /*mpi_type*/) {
+  combine_function(type, op)(inout, in, inout, static_cast<std::size_t>(*count));
+}
+
+template <DataType type>
+MPI_Op make_op(ReduceOp op) {
+  constexpr int commutes = 1;
+  const auto make = [](MPI_User_function* function) {
+    MPI_Op result = MPI_OP_NULL;
+    check(MPI_Op_create(function, commutes, &result), "MPI_Op_create");
+    return result;
+  };
+  switch (op) {
+    case ReduceOp::prod: return make(&reduce_elements<type, ReduceOp::prod>);
+    case ReduceOp::max: return make(&reduce_elements<type, ReduceOp::max>);
+    case ReduceOp::min: return make(&reduce_elements<type, ReduceOp::min>);
+    case ReduceOp::sum:
+    case ReduceOp::avg:
+    case ReduceOp::mulsum: break;
+  }
+  return make(&reduce_elements<type, ReduceOp::sum>);
+}
+
+MPI_Op own_op(DataType type, ReduceOp op) {
+  switch (type) {
+    case DataType::half: return make_op<DataType::half>(op);
+    case DataType::bfloat16: return make_op<DataType::bfloat16>(op);
+    case DataType::f8e4m3: return make_op<DataType::f8e4m3>(op);
+    case DataType::f8e5m2: return make_op<DataType::f8e5m2>(op);
+    case DataType::int8:
+    case DataType::uint8:
+    case DataType::int32:
+    case DataType::uint32:
+    case DataType::int64:
+    case DataType::uint64:
+    case DataType::float32:
+    case DataType::float64: break;
+  }
+  return MPI_OP_NULL;
+}
+
+MPI_Op predefined(ReduceOp op) {
+  switch (op) {
+    case ReduceOp::prod: return MPI_PROD;
+    case ReduceOp::max: return MPI_MAX;
+    case ReduceOp::min: return MPI_MIN;
+    case ReduceOp::sum:
+    case ReduceOp::avg:
+    case ReduceOp::mulsum: break;
+  }
+  return MPI_SUM;
+}
+
+MPI_Datatype bytes_type(std::size_t width) {
+  MPI_Datatype type = MPI_DATATYPE_NULL;
+  check(MPI_Type_contiguous(static_cast<int>(width), MPI_BYTE, &type), "MPI_Type_contiguous");
+  check(MPI_Type_commit(&type), "MPI_Type_commit");
+  return type;
+}
+
+MPI_Datatype make_type(DataType type) {
+  switch (type) {
+    case DataType::int8: return MPI_INT8_T;
+    case DataType::uint8: return MPI_UINT8_T;
+    case DataType::int32: return MPI_INT32_T;
+    case DataType::uint32: return MPI_UINT32_T;
+    case DataType::int64: return MPI_INT64_T;
+    case DataType::uint64: return MPI_UINT64_T;
+    case DataType::float32: return MPI_FLOAT;
+    case DataType::float64: return MPI_DOUBLE;
+    case DataType::half:
+    case DataType::bfloat16:
+    case DataType::f8e4m3:
+    case DataType::f8e5m2: break;
+  }
+  return bytes_type(size_of(type));
+}
+
+}  // namespace
+
+bool Datatypes::is_own(DataType type) {
+  return type == DataType::half || type == DataType::bfloat16 || type == DataType::f8e4m3 ||
+         type == DataType::f8e5m2;
+}
+
+Datatypes::Datatypes() {
+  for (const DataType t : all_types()) {
+    const auto i = static_cast<std::size_t>(t);
+    types_[i] = make_type(t);
+    for (const ReduceOp o : all_ops())
+      ops_[i][static_cast<std::size_t>(o)] = is_own(t) ? own_op(t, o) : predefined(o);
+  }
+}
+
+Datatypes::~Datatypes() {
+  for (const DataType t : all_types()) {
+    if (!is_own(t)) continue;
+    const auto i = static_cast<std::size_t>(t);
+    for (MPI_Op& o : ops_[i]) MPI_Op_free(&o);
+    MPI_Type_free(&types_[i]);
+  }
+}
+
+Block::Block(MPI_Datatype element, std::size_t width, std::size_t count, std::size_t most)
+    : type_(element), units_(static_cast<int>(count)), derived_(count > most) {
+  if (!derived_) return;
+  MPI_Datatype piece = MPI_DATATYPE_NULL;
+  check(MPI_Type_contiguous(static_cast<int>(most), element, &piece), "MPI_Type_contiguous");
+  const std::size_t pieces = count / most;
+  std::array<int, 2> counts = {static_cast<int>(pieces), static_cast<int>(count % most)};
+  std::array<MPI_Aint, 2> offsets = {0, static_cast<MPI_Aint>(pieces * most * width)};
+  std::array<MPI_Datatype, 2> parts = {piece, element};
+  check(MPI_Type_create_struct(2, counts.data(), offsets.data(), parts.data(), &type_),
+        "MPI_Type_create_struct");
+  check(MPI_Type_commit(&type_), "MPI_Type_commit");
+  MPI_Type_free(&piece);
+  units_ = 1;
+}
+
+Block::~Block() {
+  if (derived_) MPI_Type_free(&type_);
+}
+
+}  // namespace ccl::mpi_module

@@ -1,0 +1,55 @@
+// MPI's handles for our types and operations.
+#pragma once
+
+#include <mpi.h>
+
+#include <array>
+#include <cstddef>
+
+#include "src/core/types.hpp"
+
+namespace ccl::mpi_module {
+
+// half, bfloat16 and the 8-bit floats have no MPI type: they travel as bytes of a type of their own
+// and are reduced by functions of ours. avg and mulsum are reduced by sum. Handles live as long as
+// the object, which must be gone before MPI_Finalize.
+class Datatypes {
+ public:
+  Datatypes();
+  ~Datatypes();
+  Datatypes(const Datatypes&) = delete;
+  Datatypes& operator=(const Datatypes&) = delete;
+
+  MPI_Datatype type(DataType type) const { return types_[static_cast<std::size_t>(type)]; }
+  MPI_Op op(DataType type, ReduceOp op) const {
+    return ops_[static_cast<std::size_t>(type)][static_cast<std::size_t>(op)];
+  }
+  // True when `type` has no MPI type.
+  static bool is_own(DataType type);
+
+ private:
+  static constexpr std::size_t type_count = static_cast<std::size_t>(DataType::f8e5m2) + 1;
+  static constexpr std::size_t op_count = static_cast<std::size_t>(ReduceOp::mulsum) + 1;
+  std::array<MPI_Datatype, type_count> types_;
+  std::array<std::array<MPI_Op, op_count>, type_count> ops_;
+};
+
+// `count` elements as a datatype and a number of units that MPI's int counts can hold: beyond
+// `most` elements one unit of a derived type of pieces. For operations that move data only.
+class Block {
+ public:
+  Block(MPI_Datatype element, std::size_t width, std::size_t count, std::size_t most);
+  ~Block();
+  Block(const Block&) = delete;
+  Block& operator=(const Block&) = delete;
+
+  MPI_Datatype type() const { return type_; }
+  int units() const { return units_; }
+
+ private:
+  MPI_Datatype type_;
+  int units_;
+  bool derived_;
+};
+
+}  // namespace ccl::mpi_module

@@ -1,0 +1,90 @@
+#include "src/backends/mpi/library.hpp"
+
+#include <dlfcn.h>
+#include <fmt/format.h>
+
+#include <array>
+#include <cstdlib>
+
+#include "src/core/error.hpp"
+
+namespace ccl::mpi_module {
+namespace {
+
+bool is_set(const char* variable) { return std::getenv(variable) != nullptr; }
+
+// srun --mpi=none gives a task neither PMIx nor PMI; MPI_Init then ends every task of the step.
+void refuse_step_without_pmi() {
+  const char* const tasks = std::getenv("SLURM_STEP_NUM_TASKS");
+  if (!is_set("SLURM_PROCID") || tasks == nullptr || std::atoi(tasks) <= 1) return;
+  if (is_set("PMIX_RANK") || is_set("PMI_RANK") || is_set("PMI_FD") ||
+      is_set("OMPI_COMM_WORLD_RANK"))
+    return;
+  throw Unsupported(
+      "this Slurm step offers MPI no way to start (no PMIX_RANK, no PMI_RANK); use srun "
+      "--mpi=pmix, or mpirun inside the allocation, or --backend gloo");
+}
+
+}  // namespace
+
+void check(int status, const char* call) {
+  if (status == MPI_SUCCESS) return;
+  std::array<char, MPI_MAX_ERROR_STRING> text{};
+  int length = 0;
+  MPI_Error_string(status, text.data(), &length);
+  throw Error(fmt::format("mpi: {}: {}", call, text.data()));
+}
+
+void start() {
+  int started = 0;
+  check(MPI_Initialized(&started), "MPI_Initialized");
+  if (started != 0) return;
+  refuse_step_without_pmi();
+  int provided = 0;
+  check(MPI_Init_thread(nullptr, nullptr, MPI_THREAD_SERIALIZED, &provided), "MPI_Init_thread");
+#ifndef SMPI_H  // a simulator runs all of a rank on one thread
+  // A rank's thread is not the thread that starts the library.
+  if (provided < MPI_THREAD_SERIALIZED)
+    throw Unsupported("this MPI library cannot be called from another thread than the first");
+#endif
+}
+
+void finish() {
+  int started = 0;
+  int finished = 0;
+  MPI_Initialized(&started);
+  MPI_Finalized(&finished);
+  if (started != 0 && finished == 0) check(MPI_Finalize(), "MPI_Finalize");
+}
+
+std::string from_process_0(const std::string& bytes) {
+  start();
+  int rank = 0;
+  check(MPI_Comm_rank(MPI_COMM_WORLD, &rank), "MPI_Comm_rank");
+  int length = static_cast<int>(bytes.size());
+  check(MPI_Bcast(&length, 1, MPI_INT, 0, MPI_COMM_WORLD), "MPI_Bcast");
+  std::string result = rank == 0 ? bytes : std::string(static_cast<std::size_t>(length), '\0');
+  check(MPI_Bcast(result.data(), length, MPI_BYTE, 0, MPI_COMM_WORLD), "MPI_Bcast");
+  return result;
+}
+
+std::string library_version() {
+  std::array<char, MPI_MAX_LIBRARY_VERSION_STRING> text{};
+  int length = 0;
+  MPI_Get_library_version(text.data(), &length);
+  // MPICH writes a page of name: value lines.
+  std::string line;
+  for (const char c : std::string(text.data(), static_cast<std::size_t>(length))) {
+    if (c == '\n' && line.find_first_of("0123456789") != std::string::npos) break;
+    line += c == '\n' || c == '\t' ? ' ' : c;
+  }
+  return line;
+}
+
+std::string library_file() {
+  Dl_info info{};
+  dladdr(reinterpret_cast<const void*>(&MPI_Init), &info);
+  return info.dli_fname != nullptr ? info.dli_fname : "";
+}
+
+}  // namespace ccl::mpi_module

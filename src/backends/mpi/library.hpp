@@ -1,0 +1,25 @@
+// The MPI library of this process: started once, asked for its name, its errors as ours.
+#pragma once
+
+#include <mpi.h>
+
+#include <string>
+
+namespace ccl::mpi_module {
+
+// Throws Error with MPI's text when `status` is no success. call: "MPI_Allreduce".
+void check(int status, const char* call);
+
+// MPI_Init_thread and MPI_Finalize, on the program's main thread; a second start does nothing.
+// start() throws Unsupported where MPI_Init would kill the job instead of failing (a Slurm step
+// without PMI).
+void start();
+void finish();
+
+// Process 0's bytes on every process of MPI_COMM_WORLD. Collective.
+std::string from_process_0(const std::string& bytes);
+
+std::string library_version();  // "Open MPI v4.1.4, ...": one line
+std::string library_file();     // the shared object that holds MPI
+
+}  // namespace ccl::mpi_module

@@ -1,0 +1,128 @@
+// What the suite adds to a library call: all_reduce through the harness's own path (spec, Call,
+// module, batch) against a bare loop over MPI_Allreduce, on the same buffers with the same
+// rotation, in interleaved pairs.
+//
+//   mpirun -n 2 mpi_overhead_openmpi [pairs]      sizes 8 B, 64 KiB, 4 MiB
+#include <fmt/format.h>
+#include <mpi.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <memory>
+
+#include "collectives/collectives.hpp"
+#include "src/backends/mpi/communicator.hpp"
+#include "src/backends/mpi/library.hpp"
+#include "src/devices/host_memory.hpp"
+#include "src/measure/barrier.hpp"
+#include "src/measure/batch.hpp"
+#include "src/slots.hpp"
+#include "tests/bench/paired.hpp"
+
+namespace {
+
+using ccl::Call;
+
+class Contestant {
+ public:
+  Contestant(std::size_t bytes, int iterations)
+      : count_(bytes / sizeof(float)), iterations_(iterations) {
+    MPI_Comm_dup(MPI_COMM_WORLD, &bare_);
+    MPI_Comm copy = MPI_COMM_NULL;
+    MPI_Comm_dup(MPI_COMM_WORLD, &copy);
+    ours_ = ccl::mpi_module::make_communicator(copy);
+    MPI_Comm_rank(bare_, &place_.rank);
+    MPI_Comm_size(bare_, &place_.ranks);
+    const std::size_t size = std::max<std::size_t>(4 * ccl::buffer_bytes(bytes, 0), 1 << 20);
+    send_ = ccl::HostBuffer(size);
+    recv_ = ccl::HostBuffer(size);
+    slots_ = ccl::plan_slots(bytes, 0, size, static_cast<std::size_t>(iterations));
+    for (std::size_t k = 0; k < slots_.count; ++k) {
+      calls_.push_back({.send = send(k),
+                        .recv = recv(k),
+                        .count = count_,
+                        .type = ccl::DataType::float32,
+                        .op = ccl::ReduceOp::sum,
+                        .place = place_,
+                        .send_counts = {},
+                        .send_offsets = {},
+                        .recv_counts = {},
+                        .recv_offsets = {},
+                        .peer = -1});
+    }
+    std::fill_n(send_.data(), size, std::byte{0});
+    std::fill_n(recv_.data(), size, std::byte{0});
+  }
+  ~Contestant() { MPI_Comm_free(&bare_); }
+  Contestant(const Contestant&) = delete;
+  Contestant& operator=(const Contestant&) = delete;
+
+  double time_ours() {
+    return time([&](std::size_t k) {
+      ccl::collectives::all_reduce.run(*ours_, calls_[k % calls_.size()]);
+    });
+  }
+
+  double time_bare() {
+    return time([&](std::size_t k) {
+      MPI_Allreduce(send(k), recv(k), static_cast<int>(count_), MPI_FLOAT, MPI_SUM, bare_);
+    });
+  }
+
+  int rank() const { return place_.rank; }
+  int ranks() const { return place_.ranks; }
+
+ private:
+  float* send(std::size_t k) {
+    return reinterpret_cast<float*>(send_.data() + slots_.offset(k % slots_.count));
+  }
+  float* recv(std::size_t k) {
+    return reinterpret_cast<float*>(recv_.data() + slots_.offset(k % slots_.count));
+  }
+
+  // Seconds per operation, the mean over ranks.
+  double time(const std::function<void(std::size_t)>& issue) {
+    const ccl::BatchActions actions{.issue = issue,
+                                    .wait = [&] { ours_->wait(); },
+                                    .barrier = [&] { ccl::dissemination_barrier(*ours_, place_); },
+                                    .now = ccl::monotonic_seconds};
+    double mine = ccl::bench::elsewhere_on_stack(++turn_, [&] {
+      return ccl::time_batch({iterations_, 1, ccl::Blocking::none}, actions).wall;
+    });
+    double sum = 0;
+    MPI_Allreduce(&mine, &sum, 1, MPI_DOUBLE, MPI_SUM, bare_);
+    return sum / place_.ranks;
+  }
+
+  MPI_Comm bare_ = MPI_COMM_NULL;
+  std::unique_ptr<ccl::Communicator> ours_;
+  ccl::Place place_;
+  std::size_t count_;
+  int iterations_;
+  std::size_t turn_ = 0;
+  ccl::HostBuffer send_, recv_;
+  ccl::Slots slots_;
+  std::vector<Call> calls_;  // one per slot, made before the clock starts, as in the harness
+};
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const int pairs = argc > 1 ? std::max(8, std::atoi(argv[1])) : 40;
+  ccl::mpi_module::start();
+  struct Size {
+    std::size_t bytes;
+    int iterations;
+  };
+  for (const Size& s : {Size{8, 20000}, Size{64 << 10, 1000}, Size{4 << 20, 20}}) {
+    Contestant c(s.bytes, s.iterations);
+    if (c.rank() == 0 && s.bytes == 8)
+      ccl::bench::print_header(
+          fmt::format("all_reduce float sum over {}", ccl::mpi_module::library_version()), pairs);
+    const auto ratios = ccl::bench::time_pairs(
+        pairs, [&] { return c.time_ours(); }, [&] { return c.time_bare(); });
+    if (c.rank() == 0) ccl::bench::print(c.ranks(), s.bytes, ratios);
+  }
+  ccl::mpi_module::finish();
+  return 0;
+}

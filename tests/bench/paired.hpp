@@ -1,0 +1,75 @@
+// Two ways to do the same thing, timed in interleaved pairs whose order alternates, beside the
+// second against itself, which is what the machine can resolve.
+#pragma once
+
+#include <alloca.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace ccl::bench {
+
+struct Ratios {
+  std::vector<double> ours, bare;  // per pair: ours / bare, bare / bare
+  double bare_s = 0;               // median
+};
+
+// ours, bare: seconds per operation, the same on all ranks.
+inline Ratios time_pairs(int pairs, const std::function<double()>& ours,
+                         const std::function<double()>& bare) {
+  Ratios result;
+  std::vector<double> times;
+  ours();
+  bare();
+  for (int pair = 0; pair < pairs; ++pair) {
+    const bool ours_first = pair % 2 == 0;
+    const double first = ours_first ? ours() : bare();
+    const double second = ours_first ? bare() : ours();
+    result.ours.push_back(ours_first ? first / second : second / first);
+    const double a = bare();
+    const double b = bare();
+    result.bare.push_back(ours_first ? a / b : b / a);
+    times.push_back(b);
+  }
+  std::sort(times.begin(), times.end());
+  result.bare_s = times[times.size() / 2];
+  return result;
+}
+
+// Median and its distribution-free 95 % interval by order statistics (binomial, normal
+// approximation).
+inline std::string interval(std::vector<double> values) {
+  std::sort(values.begin(), values.end());
+  const auto n = static_cast<double>(values.size());
+  const auto reach = static_cast<std::size_t>(std::floor(n / 2 - 1.96 * std::sqrt(n) / 2));
+  return fmt::format("{:.3f} [{:.3f}, {:.3f}]", values[values.size() / 2], values[reach],
+                     values[values.size() - 1 - reach]);
+}
+
+inline void print_header(const std::string& what, int pairs) {
+  fmt::print("# {}, {} pairs; medians with 95 % intervals\n", what, pairs);
+  fmt::print("# ranks     bytes    bare (us)   ours / bare             bare / bare\n");
+}
+
+inline void print(int ranks, std::size_t bytes, const Ratios& r) {
+  fmt::print("{:5} {:9} {:11.2f}   {}   {}\n", ranks, bytes, r.bare_s * 1e6, interval(r.ours),
+             interval(r.bare));
+  std::fflush(stdout);
+}
+
+// Where the stack happens to lie decides 5 % of a call of 0.2 us: runs f at another place of it
+// each time.
+template <class F>
+double elsewhere_on_stack(std::size_t turn, F&& f) {
+  const std::size_t shift = turn * 1040 % 4096;
+  volatile char* const pushed = static_cast<volatile char*>(alloca(shift + 1));
+  pushed[0] = 0;
+  return f();
+}
+
+}  // namespace ccl::bench
