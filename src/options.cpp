@@ -278,4 +278,16 @@ std::vector<std::size_t> sweep_sizes(const Options& o) {
   return sizes;
 }
 
+void check_ranks(const Collective& collective, const Options& o, int ranks) {
+  for (const int root : o.roots) {
+    if (root < ranks) continue;
+    throw UsageError(
+        fmt::format("-r: there is no rank {}; accepted: 0 to {}, or all", root, ranks - 1));
+  }
+  check_matrix(o.spec, ranks);
+  const Shape shape{0, 4, {0, ranks, 0, 0}, o.spec};
+  if (collective.unsupported == nullptr) return;
+  if (const auto why = collective.unsupported(shape)) throw Unsupported(*why);
+}
+
 }  // namespace ccl

@@ -67,6 +67,10 @@ Parsed parse_options(const Collective& collective, const std::vector<std::string
 // "8", "1K", "1.5G", "64MiB": binary units. Throws UsageError without the flag's name.
 std::size_t parse_size(const std::string& text);
 
+// Roots, matrices and the collective itself against the job's number of ranks. Throws UsageError,
+// Unsupported.
+void check_ranks(const Collective& collective, const Options& options, int ranks);
+
 // The sizes of the sweep, ascending as given.
 std::vector<std::size_t> sweep_sizes(const Options& options);
 

@@ -15,7 +15,6 @@
 #include <utility>
 #include <vector>
 
-#include "src/alltoallv_options.hpp"
 #include "src/backends/registry.hpp"
 #include "src/bootstrap/local_processes.hpp"
 #include "src/job.hpp"
@@ -58,18 +57,6 @@ std::string choose_default_ranks(Options& o, const Launch& launch, const Backend
   o.threads = std::clamp(static_cast<int>(std::thread::hardware_concurrency()), 2, 4);
   return fmt::format("no launcher and no -t, -g or --np: this whole machine, {} ranks as threads",
                      *o.threads);
-}
-
-void check_ranks(const Collective& collective, const Options& o, int ranks) {
-  for (const int root : o.roots) {
-    if (root < ranks) continue;
-    throw UsageError(
-        fmt::format("-r: there is no rank {}; accepted: 0 to {}, or all", root, ranks - 1));
-  }
-  check_matrix(o.spec, ranks);
-  const Shape shape{0, 4, {0, ranks, 0, 0}, o.spec};
-  if (collective.unsupported == nullptr) return;
-  if (const auto why = collective.unsupported(shape)) throw Unsupported(*why);
 }
 
 void refuse_gpu_flags(const Options& o, const Backend& backend) {

@@ -3,9 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cstring>
-#include <thread>
 #include <utility>
 
 #include "src/measure/barrier.hpp"
@@ -328,7 +326,7 @@ BatchTime RankRun::run_timed(const Case& c, bool is_in_place, int iterations, Ch
 // one machine's clock, with one rank after the other made late.
 void RankRun::check_barrier(const Case& c, Checked& checked) {
   constexpr int most_rounds = 16;
-  constexpr auto delay = std::chrono::milliseconds(2);
+  constexpr double delay_s = 2e-3;
   struct Stamp {
     double enter, leave;
   };
@@ -336,7 +334,7 @@ void RankRun::check_barrier(const Case& c, Checked& checked) {
   const int rounds = std::min(ranks, most_rounds);
   for (int round = 0; round < rounds; ++round) {
     const int late = round * ranks / rounds;
-    if (c.shape.place.rank == late) std::this_thread::sleep_for(delay);
+    if (c.shape.place.rank == late) communicator_.sleep(delay_s);
     const double enter = communicator_.now();
     time_once(c, {});
     const Stamp mine{enter, communicator_.now()};

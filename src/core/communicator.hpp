@@ -6,6 +6,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <thread>
 
 #include "src/core/error.hpp"
 #include "src/core/types.hpp"
@@ -73,6 +74,11 @@ class Communicator {
   virtual double now() const {
     const auto since = std::chrono::steady_clock::now().time_since_epoch();
     return std::chrono::duration<double>(since).count();
+  }
+
+  // Lets so many seconds of that clock pass on this rank.
+  virtual void sleep(double seconds) const {
+    std::this_thread::sleep_for(std::chrono::duration<double>(seconds));
   }
 
   // Makes operations that are under way on other threads of this process fail soon. Not collective.

@@ -1,0 +1,16 @@
+// MPI as SimGrid's SMPI runs it: all ranks are in one operating system process, one after the other,
+// so that nothing may wait for another rank but MPI itself.
+#pragma once
+
+#include <memory>
+
+#include "src/core/backend.hpp"
+
+namespace ccl::mpi_module {
+
+const Backend& simulated_backend();
+
+// exchange() by MPI on MPI_COMM_WORLD; limits do not count, because the clock is simulated.
+std::unique_ptr<Bootstrap> simulated_bootstrap();
+
+}  // namespace ccl::mpi_module

@@ -1,0 +1,190 @@
+#include "src/rank_job.hpp"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <limits>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "src/bootstrap/launch.hpp"
+#include "src/devices/host_memory.hpp"
+#include "src/memory_limit.hpp"
+#include "src/rank_run.hpp"
+
+namespace ccl {
+namespace {
+
+// What every rank tells all others before anything is measured.
+struct Identity {
+  std::string host, machine, cpu;
+  long pid = 0;
+  std::size_t memory = 0;  // available on its machine
+
+  static Identity mine() {
+    std::array<char, 256> name{};
+    gethostname(name.data(), name.size() - 1);
+    return {name.data(), machine_id(), cpu_model(), static_cast<long>(getpid()),
+            available_memory()};
+  }
+  // Containers and network namespaces of one kernel are hosts of their own.
+  std::string place() const { return host + ' ' + machine; }
+  std::string text() const { return nlohmann::json{host, machine, cpu, pid, memory}.dump(); }
+  static Identity from(const std::string& text) {
+    const auto json = nlohmann::json::parse(text);
+    return {json.at(0), json.at(1), json.at(2), json.at(3), json.at(4)};
+  }
+};
+
+std::vector<Identity> meet(Bootstrap& bootstrap, double limit_s) {
+  std::vector<Identity> all;
+  for (const std::string& text : bootstrap.exchange(Identity::mine().text(), limit_s))
+    all.push_back(Identity::from(text));
+  return all;
+}
+
+bool on_one_machine(const std::vector<Identity>& ranks) {
+  return std::all_of(ranks.begin(), ranks.end(),
+                     [&](const Identity& r) { return r.machine == ranks[0].machine; });
+}
+
+// Bytes of one rank's buffer that every machine can hold twice for each of its ranks, beside what
+// the library takes.
+std::size_t memory_per_buffer(const std::vector<Identity>& ranks, double scratch) {
+  std::map<std::string, std::size_t> ranks_on;
+  for (const Identity& r : ranks) ++ranks_on[r.machine];
+  std::size_t limit = std::numeric_limits<std::size_t>::max();
+  for (const Identity& r : ranks)
+    limit = std::min(limit, buffer_limit(r.memory, ranks_on[r.machine], scratch));
+  return limit;
+}
+
+std::vector<RankLine> rank_lines(const std::vector<Identity>& ranks) {
+  std::map<std::string, int> next_on;  // place
+  std::vector<RankLine> lines;
+  for (std::size_t r = 0; r < ranks.size(); ++r) {
+    lines.push_back({static_cast<int>(r), 0, ranks[r].pid, ranks[r].host,
+                     next_on[ranks[r].place()]++, ranks[r].cpu});
+  }
+  return lines;
+}
+
+// "8 ranks on 2 hosts: 4 on each", or from the fewest to the most.
+std::string ranks_per_host(const std::vector<Identity>& ranks) {
+  std::map<std::string, int> count;
+  for (const Identity& r : ranks) ++count[r.place()];
+  const auto less = [](const auto& a, const auto& b) { return a.second < b.second; };
+  const auto [fewest, most] = std::minmax_element(count.begin(), count.end(), less);
+  const std::string each = fewest->second == most->second
+                               ? fmt::format("{} on each", most->second)
+                               : fmt::format("{} to {} on each", fewest->second, most->second);
+  return fmt::format("{} ranks on {} hosts: {}", ranks.size(), count.size(), each);
+}
+
+RunRecord describe(const RankJob& job, const std::vector<Identity>& ranks, const SizePlan& plan,
+                   const Communicator& communicator) {
+  const Options& o = job.options;
+  RunRecord run;
+  run.program = fmt::format("{}_perf", job.collective.name);
+  run.version = CCL_VERSION;
+  run.backend = job.backend.name();
+  run.library_version = job.backend.version();
+  run.library_file = job.backend.library();
+  run.arguments = job.arguments;
+  for (const char* variable :
+       {"NCCL_TESTS_MIN_BW", "NCCL_TESTS_ALLTOALLV_SPREAD", "NCCL_TESTS_ALLTOALLV_MATRIX_FILE",
+        "NCCL_TESTS_ALLTOALLV_MATRIX_SCALE", "RANK", "WORLD_SIZE", "LOCAL_RANK", "MASTER_ADDR",
+        "MASTER_PORT", "TORCHELASTIC_RUN_ID", "TORCHELASTIC_RESTART_COUNT"}) {
+    if (const auto value = process_environment()(variable))
+      run.environment.emplace_back(variable, *value);
+  }
+  run.launcher = job.launch.launcher;
+  run.threads = o.threads.value_or(1);
+  run.ranks_per_thread = o.ranks_per_thread.value_or(1);
+  run.processes = job.launch.processes;
+  run.ranks = static_cast<int>(ranks.size());
+  run.min_bytes = o.sizes.empty() ? o.min_bytes : *std::min_element(o.sizes.begin(), o.sizes.end());
+  run.max_bytes = o.sizes.empty() ? o.max_bytes : *std::max_element(o.sizes.begin(), o.sizes.end());
+  run.step_bytes = o.step_bytes;
+  run.step_factor = o.step_factor;
+  run.sizes = o.sizes;
+  run.warmup = o.warmup;
+  run.iterations = o.iterations;
+  run.aggregate = o.aggregate;
+  run.check = o.check;
+  run.average = o.average;
+  run.blocking = o.blocking;
+  run.cycles = o.cycles;
+  run.unalign = o.unalign;
+  run.parallel_init = o.parallel_init;
+  run.cpu_time = o.cpu_time;
+  run.timestamps = o.timestamps;
+  run.seed = o.seed;
+  run.cpus_allowed = allowed_cpus();
+  run.notes = job.notes;
+  if (ranks.front().place() != ranks.back().place()) run.notes.push_back(ranks_per_host(ranks));
+  std::istringstream description(communicator.description());
+  for (std::string line; std::getline(description, line);) run.notes.push_back(line);
+  run.reduced_max = plan.reduced_max;
+  run.rank_lines = rank_lines(ranks);
+  run.start_time = local_time();
+  return run;
+}
+
+}  // namespace
+
+void OpenCommunicators::add(Communicator* communicator) {
+  const std::lock_guard lock(mutex_);
+  open_.insert(communicator);
+}
+void OpenCommunicators::remove(Communicator* communicator) {
+  const std::lock_guard lock(mutex_);
+  open_.erase(communicator);
+}
+void OpenCommunicators::abort_all() {
+  const std::lock_guard lock(mutex_);
+  for (Communicator* c : open_) c->abort();
+}
+
+void run_rank(RankJob& job, Bootstrap& bootstrap, Progress& progress, Pulse& pulse,
+              bool first_of_process) {
+  const Options& o = job.options;
+  const std::vector<Identity> ranks = meet(bootstrap, o.init_timeout_s);
+  const SizePlan plan =
+      limit_sizes(job.collective, o, bootstrap.ranks(),
+                  memory_per_buffer(ranks, job.backend.scratch_factor(bootstrap.ranks())));
+  progress.phase("connecting the library under test");
+  const auto communicator = [&] {
+    const Watched watched(pulse, o.init_timeout_s + 5);  // later than the library's own limit
+    return job.backend.connect(bootstrap, o.backend_options);
+  }();
+  communicator->set_time_limit(o.timeout_s);
+  job.open.add(communicator.get());
+  const struct Leave {
+    OpenCommunicators& open;
+    Communicator* communicator;
+    ~Leave() { open.remove(communicator); }
+  } leave{job.open, communicator.get()};
+
+  const bool reports = first_of_process && bootstrap.rank() == 0;
+  if (reports) job.recorder.begin(describe(job, ranks, plan, *communicator));
+  const RunContext context{job.collective, o,        plan.sizes,
+                           job.patterns,   progress, on_one_machine(ranks)};
+  RankRun run(context, bootstrap, *communicator,
+              ranks[static_cast<std::size_t>(bootstrap.rank())].host, pulse);
+  run.sweep(
+      [&](const Row& row, std::size_t requested) {
+        if (first_of_process) job.recorder.row(row, requested);
+      },
+      [&](const std::string& line) {
+        if (first_of_process) job.recorder.note(line);
+        if (reports) job.log(line);
+      });
+  bootstrap.exchange(
+      "", o.init_timeout_s);  // nobody tears its connections down while others still use them
+}
+
+}  // namespace ccl

@@ -1,0 +1,83 @@
+#include "src/simulated_program.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+
+#include "src/backends/mpi/simulated.hpp"
+#include "src/rank_job.hpp"
+
+namespace ccl {
+namespace {
+
+// Simulated ranks are copies of the executable, not of this library: they share these tables, which
+// would otherwise be computed once per rank.
+verify::PatternCache& shared_patterns() {
+  static verify::PatternCache patterns;
+  return patterns;
+}
+
+int run(const Collective& collective, const std::string& name,
+        const std::vector<std::string>& arguments) {
+  const auto bootstrap = mpi_module::simulated_bootstrap();
+  const bool first = bootstrap->rank() == 0;
+  const Parsed parsed = parse_options(collective, arguments, process_environment());
+  if (parsed.print) {
+    if (first) fmt::print("{}", *parsed.print);
+    return exit_code(Exit::passed);
+  }
+  const Options& options = parsed.options;
+  if (options.local_processes > 0 || options.ranks_per_process() > 1)
+    throw UsageError("--np, -t and -g: the simulator sets the number of ranks");
+  check_ranks(collective, options, bootstrap->ranks());
+
+  Launch launch;
+  launch.launcher = "simulated (SimGrid SMPI)";
+  launch.process = bootstrap->rank();
+  launch.processes = bootstrap->ranks();
+  std::vector<std::unique_ptr<Reporter>> reporters;
+  if (first && !options.output_file.empty())
+    reporters.push_back(file_reporter(options.output_file, nullptr));
+  if (first) reporters.push_back(table_reporter(stdout));
+  Recorder recorder(options, std::move(reporters));
+  Progress progress;
+  Pulse pulse;
+  OpenCommunicators open;
+  RankJob job{collective,
+              options,
+              arguments,
+              launch,
+              mpi_module::simulated_backend(),
+              recorder,
+              {"simulated: times are the platform model's, not a machine's; only correctness and "
+               "bus factors are real"},
+              [&](const std::string& line) { fmt::print(stderr, "{}: {}\n", name, line); },
+              shared_patterns(),
+              open};
+  run_rank(job, *bootstrap, progress, pulse, true);
+  return recorder.finish(0, {});
+}
+
+}  // namespace
+
+int run_simulated_program(const Collective& collective, int argc, char** argv) {
+  const std::vector<std::string> arguments(argv + std::min(argc, 1), argv + argc);
+  const std::string name = fmt::format("{}_perf", collective.name);
+  int code = exit_code(Exit::failed);
+  try {
+    code = run(collective, name, arguments);
+    mpi_module::simulated_backend().finish();
+    return code;
+  } catch (const Error& e) {
+    fmt::print(stderr, "{}: {}\n", name, e.what());
+    code = exit_code(e.code());
+  } catch (const std::exception& e) {
+    fmt::print(stderr, "{}: {}\n", name, e.what());
+  }
+  std::fflush(nullptr);
+  std::_Exit(code);  // all ranks are this process
+}
+
+}  // namespace ccl

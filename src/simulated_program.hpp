@@ -1,0 +1,12 @@
+// The program from top to bottom under a simulator, whose ranks share one thread: no control plane,
+// no watchdog, no signals, no heartbeat.
+#pragma once
+
+#include "src/core/collective.hpp"
+
+namespace ccl {
+
+// Collective over the simulated ranks; returns the exit code.
+int run_simulated_program(const Collective& collective, int argc, char** argv);
+
+}  // namespace ccl
