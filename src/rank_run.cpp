@@ -108,7 +108,8 @@ void RankRun::sweep(const OnRow& on_row, const OnWrong& on_wrong) {
   for (int cycle = 0; o.cycles == 0 || cycle < o.cycles; ++cycle) {
     for (const DataType type : o.types) {
       for (const auto& op : ops) {
-        const auto pattern = context_.patterns.find(type, op, bootstrap_.ranks(), o.seed);
+        const auto pattern = context_.patterns.find(type, op, bootstrap_.ranks(), o.seed,
+                                                    communicator_.integers_wrap());
         verifier_ = std::make_unique<verify::HostVerifier>(pattern, bootstrap_.rank());
         for (const int root : roots) {
           for (const std::size_t size : context_.sizes)

@@ -48,6 +48,11 @@ SumPlan plan_sum(int significand, bool doubled, int ranks) {
   return {contributors, std::max<std::uint64_t>(1, budget / ((contributors + 1) / 2))};
 }
 
+// Integers that must not overflow: units of either sign within half of the type's range.
+template <class T>
+constexpr int bounded_bits = std::numeric_limits<T>::digits - (std::is_signed_v<T> ? 1 : 2);
+constexpr std::size_t bounded_prod_step = 4;  // an odd number and three factors 2
+
 constexpr int prod_powers = 6;  // factors 2, and as many factors 1/2, per element
 constexpr std::size_t prod_step = 2 * prod_powers + 1;  // ranks with a factor other than +-1
 
@@ -56,11 +61,13 @@ constexpr std::uint64_t value_salt = 1U << 20;  // + rank
 
 }  // namespace
 
-Inputs::Inputs(DataType type, std::optional<ReduceOp> op, int ranks, std::uint64_t seed)
+Inputs::Inputs(DataType type, std::optional<ReduceOp> op, int ranks, std::uint64_t seed,
+               bool integers_wrap)
     : type_(type),
       op_(op),
       ranks_(ranks),
       seed_(mix(seed)),
+      integers_wrap_(integers_wrap),
       first_turn_(seed_ % static_cast<std::uint64_t>(ranks)),
       period_(choose_period(ranks)) {}
 
@@ -134,8 +141,36 @@ double Inputs::float_value(int rank, std::size_t j) const {
   return 0;
 }
 
+// Sums, averages and products whose partial results stay within the type in any order.
+template <class T>
+T Inputs::bounded_value(int rank, std::size_t j) const {
+  using U = std::make_unsigned_t<T>;
+  const std::uint64_t shape = hash(j, shape_salt);
+  const std::uint64_t own = hash(j, value_salt + static_cast<std::uint64_t>(rank));
+  const auto signed_as = [](U magnitude, bool negative) {
+    return static_cast<T>(negative ? static_cast<U>(U{0} - magnitude) : magnitude);
+  };
+  if (*op_ == ReduceOp::prod) {
+    const int place = turn(rank, j, bounded_prod_step);
+    const bool negative = std::is_signed_v<T> && (own & 1U) != 0;
+    if (place == 0) {
+      const U mask = static_cast<U>((U{1} << (std::numeric_limits<T>::digits - 4)) - 1);
+      const U odd = static_cast<U>(((own >> 1) & mask) | 1U);
+      return signed_as(odd == 1 ? U{3} : odd, negative);
+    }
+    return signed_as(place < static_cast<int>(bounded_prod_step) ? U{2} : U{1}, negative);
+  }
+  const SumPlan plan = plan_sum(bounded_bits<T>, *op_ == ReduceOp::mulsum, ranks_);
+  const int place = turn(rank, j, plan.contributors);
+  if (static_cast<std::size_t>(place) >= plan.contributors) return 0;
+  const bool negative = std::is_signed_v<T> && ((static_cast<unsigned>(place) + shape) & 1U) != 0;
+  return signed_as(static_cast<U>(1 + own % plan.largest), negative);
+}
+
 template <class T>
 T Inputs::integer_value(int rank, std::size_t j) const {
+  if (!integers_wrap_ && *op_ != ReduceOp::min && *op_ != ReduceOp::max)
+    return bounded_value<T>(rank, j);
   using U = std::make_unsigned_t<T>;
   const U own = static_cast<U>(hash(j, value_salt + static_cast<std::uint64_t>(rank)) >> 7);
   switch (*op_) {
@@ -270,7 +305,8 @@ bool Inputs::shows_loss_as(int rank, std::size_t j, std::uint64_t total) const {
         sum_contributors(float_format<T>().significand, op == ReduceOp::mulsum, ranks_);
     return contributors == static_cast<std::size_t>(ranks_) || place(contributors) < contributors;
   } else {
-    if (op != ReduceOp::avg) return true;  // no value is 0 in a sum, or 1 in a product
+    if (op != ReduceOp::avg && integers_wrap_) return true;  // no value is 0, or 1 in a product
+    if (op != ReduceOp::avg) return integer_value<T>(rank, j) != (op == ReduceOp::prod ? 1 : 0);
     using Wide = std::conditional_t<std::is_signed_v<T>, std::int64_t, std::uint64_t>;
     const auto mean = [&](std::uint64_t sum) {
       return static_cast<Wide>(static_cast<T>(sum)) / static_cast<Wide>(ranks_);

@@ -24,7 +24,10 @@ namespace ccl::verify {
 class Inputs {
  public:
   // op empty: data movement. ranks >= 1.
-  Inputs(DataType type, std::optional<ReduceOp> op, int ranks, std::uint64_t seed);
+  // integers_wrap: see Communicator; false: integer sums are built like float sums, products of a
+  // rotating odd number, three factors 2 and, where the type has them, signs.
+  Inputs(DataType type, std::optional<ReduceOp> op, int ranks, std::uint64_t seed,
+         bool integers_wrap = true);
 
   DataType type() const { return type_; }
   std::optional<ReduceOp> op() const { return op_; }
@@ -59,6 +62,8 @@ class Inputs {
   template <class T>
   double float_value(int rank, std::size_t j) const;
   template <class T>
+  T bounded_value(int rank, std::size_t j) const;
+  template <class T>
   T integer_value(int rank, std::size_t j) const;
   template <class T>
   std::uint64_t reduced_as(std::size_t j, int without) const;
@@ -71,6 +76,7 @@ class Inputs {
   std::optional<ReduceOp> op_;
   int ranks_;
   std::uint64_t seed_;
+  bool integers_wrap_;
   std::uint64_t first_turn_;
   std::size_t period_;
 };

@@ -17,8 +17,9 @@ constexpr std::size_t cached_patterns = 64;
 
 }  // namespace
 
-Pattern::Pattern(DataType type, std::optional<ReduceOp> op, int ranks, std::uint64_t seed)
-    : inputs_(type, op, ranks, seed) {
+Pattern::Pattern(DataType type, std::optional<ReduceOp> op, int ranks, std::uint64_t seed,
+                 bool integers_wrap)
+    : inputs_(type, op, ranks, seed, integers_wrap) {
   order_.resize(reduces() ? first_phases(inputs_) : inputs_.period());
   std::iota(order_.begin(), order_.end(), std::uint16_t{0});
   std::mt19937_64 random(
@@ -48,11 +49,12 @@ Table Pattern::make_table(int rank_or_expected) const {
 Table Pattern::input(int rank) const { return reduces() ? make_table(rank) : expected_; }
 
 std::shared_ptr<const Pattern> PatternCache::find(DataType type, std::optional<ReduceOp> op,
-                                                  int ranks, std::uint64_t seed) {
+                                                  int ranks, std::uint64_t seed,
+                                                  bool integers_wrap) {
   const std::lock_guard lock(mutex_);
   if (patterns_.size() >= cached_patterns) patterns_.clear();
-  auto& pattern = patterns_[{type, op, ranks, seed}];
-  if (!pattern) pattern = std::make_shared<const Pattern>(type, op, ranks, seed);
+  auto& pattern = patterns_[{type, op, ranks, seed, integers_wrap}];
+  if (!pattern) pattern = std::make_shared<const Pattern>(type, op, ranks, seed, integers_wrap);
   return pattern;
 }
 

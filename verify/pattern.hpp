@@ -21,7 +21,8 @@ namespace ccl::verify {
 // do not depend on the rank.
 class Pattern {
  public:
-  Pattern(DataType type, std::optional<ReduceOp> op, int ranks, std::uint64_t seed);
+  Pattern(DataType type, std::optional<ReduceOp> op, int ranks, std::uint64_t seed,
+          bool integers_wrap = true);
 
   const Inputs& inputs() const { return inputs_; }
   bool reduces() const { return inputs_.op().has_value(); }
@@ -47,10 +48,10 @@ class Pattern {
 class PatternCache {
  public:
   std::shared_ptr<const Pattern> find(DataType type, std::optional<ReduceOp> op, int ranks,
-                                      std::uint64_t seed);
+                                      std::uint64_t seed, bool integers_wrap = true);
 
  private:
-  using Key = std::tuple<DataType, std::optional<ReduceOp>, int, std::uint64_t>;
+  using Key = std::tuple<DataType, std::optional<ReduceOp>, int, std::uint64_t, bool>;
   std::mutex mutex_;
   std::map<Key, std::shared_ptr<const Pattern>> patterns_;
 };

@@ -109,7 +109,18 @@ Launch detect_launch(const Environment& environment) {
   launch.launcher = "none";
   const std::optional<Started> started = started_by(environment);
   const bool told = environment("RANK") && environment("WORLD_SIZE");
-  if (started && !told) refuse(*started);
+  if (started && !told) {
+    if (started->launcher == "srun") refuse(*started);
+    const bool open_mpi = started->launcher == "mpirun";
+    launch.launcher = open_mpi ? "mpirun (Open MPI)" : "mpirun (MPICH)";
+    launch.mpi_module = open_mpi ? "mpi-openmpi" : "mpi-mpich";
+    launch.processes = number(started->variable.data(), started->value, 1, 1 << 30);
+    launch.process = number_of(environment, started->rank_variable.c_str(), 0).value_or(0);
+    launch.local_process =
+        number_of(environment, open_mpi ? "OMPI_COMM_WORLD_LOCAL_RANK" : "MPI_LOCALRANKID", 0)
+            .value_or(0);
+    return launch;
+  }
   read_ranks(environment, launch);
   // A launcher's many processes, each told that it is the only one, by hand.
   if (started && launch.processes == 1 && launch.launcher == "environment") refuse(*started);

@@ -94,9 +94,19 @@ std::string modes(const RunRecord& run) {
   return lines;
 }
 
+// Of many ranks only the first and the last are shown: the list would hide the rows.
 std::string devices(const RunRecord& run) {
+  constexpr std::size_t most_shown = 64, first_shown = 16;
+  const std::size_t ranks = run.rank_lines.size();
   std::string lines = "# Using devices\n";
   for (const RankLine& line : run.rank_lines) {
+    const auto rank = static_cast<std::size_t>(line.rank);
+    if (ranks > most_shown && rank >= first_shown && rank + 1 < ranks) {
+      if (rank == first_shown)
+        lines += fmt::format("#  ... {} more ranks, which -J writes to its file\n",
+                             ranks - first_shown - 1);
+      continue;
+    }
     lines += fmt::format("#  Rank {:2} Group {:2} Pid {:6} on {:>10} device {:2} [cpu] {}\n",
                          line.rank, line.group, line.pid, single_line(line.host), line.device,
                          single_line(line.device_name));

@@ -75,6 +75,52 @@ void check_element(const Inputs& inputs, std::size_t j, std::mt19937_64& random)
   ASSERT_EQ(finish(fold_chain(values, op)), expected) << "descending";
 }
 
+// For libraries that leave overflow open: no sum or product of any subset leaves the type's range,
+// and each rank shows in some element.
+template <class T>
+void check_range(DataType type, ReduceOp op, int ranks) {
+  const Inputs inputs(type, op, ranks, 1, false);
+  using Wide = long double;  // holds 64-bit integers
+  constexpr Wide lowest = std::numeric_limits<T>::min();
+  constexpr Wide highest = std::numeric_limits<T>::max();
+  std::vector<bool> shown(static_cast<std::size_t>(ranks), false);
+  for (std::size_t j = 0; j < 400; ++j) {
+    Wide positive = 0, negative = 0, product = 1, total = 0;
+    for (int rank = 0; rank < ranks; ++rank) {
+      const Wide value = static_cast<Wide>(from_bits<T>(inputs.bits(rank, j))) *
+                         (op == ReduceOp::mulsum ? mulsum_scalar(rank) : 1);
+      (value < 0 ? negative : positive) += value;
+      total += value;
+      product *= value < 0 ? -value : value;
+      ASSERT_LE(product, op == ReduceOp::prod ? highest : product);
+      if (op == ReduceOp::prod ? value != 1 : value != 0)
+        shown[static_cast<std::size_t>(rank)] = true;
+    }
+    ASSERT_LE(positive, op == ReduceOp::prod ? positive : highest);
+    ASSERT_GE(negative, op == ReduceOp::prod ? negative : lowest);
+    if (op == ReduceOp::sum) {
+      ASSERT_EQ(static_cast<Wide>(from_bits<T>(inputs.reduced(j))), total);
+    }
+  }
+  if (ranks <= 257) {
+    ASSERT_EQ(std::count(shown.begin(), shown.end(), false), 0);
+  }
+}
+
+TEST(Inputs, StayInRangeWhereIntegersMayNotWrap) {
+  for (const ReduceOp op : {ReduceOp::sum, ReduceOp::mulsum, ReduceOp::avg, ReduceOp::prod}) {
+    for (const int ranks : rank_counts) {
+      SCOPED_TRACE(testing::Message() << name(op) << " of " << ranks << " ranks");
+      for (const DataType type : all_types()) {
+        with_type(type, [&]<class T>() {
+          if constexpr (!is_float<T>) check_range<T>(type, op, ranks);
+        });
+      }
+      if (HasFatalFailure()) return;
+    }
+  }
+}
+
 class Exact : public testing::TestWithParam<DataType> {};
 
 TEST_P(Exact, InAnyOrder) {

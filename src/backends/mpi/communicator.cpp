@@ -148,10 +148,14 @@ class MpiCommunicator : public Communicator {
     return op == ReduceOp::avg || op == ReduceOp::mulsum;
   }
 
+  bool integers_wrap() const override { return false; }
+
   std::string description() const override {
     return fmt::format(
         "half, bfloat16, f8e4m3 and f8e5m2 have no MPI type: they are reduced by functions of the "
         "suite's\n"
+        "MPI leaves integer overflow open: integer inputs are chosen so that no sum or product "
+        "overflows\n"
         "avg and mulsum are composed: sum, then divide; multiply, then sum\n"
         "more than {} elements: reductions in pieces of so many, everything else as derived types\n"
         "reduce_scatter in place: MPI leaves the result at the buffer's begin, the suite copies it "

@@ -1,0 +1,103 @@
+#!/usr/bin/env bash
+# Every program over MPI, started by mpirun, for each MPI that this build has a module for; Gloo under mpirun; failures.
+. "$(dirname "$0")/lib.sh"
+export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_base_oversubscribe=1
+
+flavours=()
+for flavour in openmpi mpich; do
+  if [ ! -e "$build/lib/ccl-tests/ccl-mpi-$flavour.so" ]; then
+    echo "SKIP $flavour: this build has no module for it"
+  elif ! command -v "mpirun.$flavour" >/dev/null; then
+    echo "SKIP $flavour: no mpirun.$flavour"
+  else
+    flavours+=("$flavour")
+  fi
+done
+[ "${#flavours[@]}" -gt 0 ] || { echo "SKIP: no MPI module, or no mpirun for it"; exit 77; }
+
+verified() { # name ranks
+  expect_in "$work/out" "# Out of bounds values : 0 OK"
+  [ "$(grep -c '^#  Rank' "$work/out")" -eq "$2" ] || fail "$1: not $2 rank lines"
+  grep -qE '^ +[0-9]' "$work/out" || fail "$1: no rows"
+}
+
+for flavour in "${flavours[@]}"; do
+  # MPICH 4.0 compares unsigned integers as signed ones (https://github.com/pmodels/mpich/issues/6083): to be found.
+  right_types=all
+  if "$bin/all_reduce_perf" --backend "mpi-$flavour" -b 8 -e 8 -n 1 2>/dev/null | grep -qE 'MPICH Version: *4\.0(\.[012])?"'; then
+    right_types=int8,int32,int64,half,float,double,bfloat16,f8e4m3,f8e5m2
+    run 7 "the known defect of this MPICH" "mpirun.$flavour" -n 3 "$bin/all_reduce_perf" --backend mpi --sizes 4K -n 1 -d uint32 -o max
+    expect_in "$work/err" "wrong: all_reduce uint32 max"
+  fi
+  mpirun=("mpirun.$flavour" -n)
+  for ranks in 1 3 4 8; do
+    for program in "${programs[@]}"; do
+      [ "$program" = hypercube ] && [ "$ranks" = 3 ] && continue
+      run 0 "$program, $ranks ranks of $flavour" "${mpirun[@]}" "$ranks" "$bin/${program}_perf" \
+        --backend mpi --sizes 8,4000,100K -n 2 -d float,int8 --row-time 0.2
+      verified "$program" "$ranks"
+    done
+  done
+  for ranks in 1 3; do
+    for program in all_reduce reduce_scatter reduce; do
+      run 0 "$program, every type and operation, $ranks ranks of $flavour" "${mpirun[@]}" "$ranks" \
+        "$bin/${program}_perf" --backend "mpi-$flavour" --sizes 8,5000 -n 1 -d "$right_types" -o all --row-time 0.1
+      verified "$program" "$ranks"
+      run 0 "$program, sums of the other types, $ranks ranks of $flavour" "${mpirun[@]}" "$ranks" \
+        "$bin/${program}_perf" --backend "mpi-$flavour" --sizes 8,5000 -n 1 -d uint8,uint32,uint64 -o sum,prod,avg,mulsum --row-time 0.1
+      verified "$program" "$ranks"
+    done
+    # What MPI's int counts cannot say goes in pieces; here from 1000 elements on.
+    for program in "${programs[@]}"; do
+      [ "$program" = hypercube ] && [ "$ranks" = 3 ] && continue
+      [ "$program" = alltoallv ] && continue
+      run 0 "$program in pieces, $ranks ranks of $flavour" "${mpirun[@]}" "$ranks" "$bin/${program}_perf" \
+        --backend "$build/tests/ccl-mpi-$flavour-pieces.so" --sizes 4K,100001 -n 2 -d int8,half -o "$([ "$program" = all_gather ] && echo sum || echo sum,mulsum)" --row-time 0.1
+      verified "$program" "$ranks"
+    done
+  done
+  run 0 "Gloo under mpirun of $flavour" "${mpirun[@]}" 3 "$bin/all_reduce_perf" --backend gloo --sizes 8,100K -n 2
+  verified "Gloo under mpirun" 3
+  expect_in "$work/out" "mpirun"
+  run 3 "a vector too long for $flavour" "${mpirun[@]}" 3 "$bin/alltoallv_perf" \
+    --backend "$build/tests/ccl-mpi-$flavour-pieces.so" --sizes 100K -d int8
+  expect_in "$work/err" "MPI_Alltoallv takes counts and offsets of int"
+  run 6 "too slow under $flavour" "${mpirun[@]}" 3 "$bin/all_reduce_perf" --backend mpi --sizes 8 -n 2 --max-time 8:0
+  run 2 "bad flag under $flavour" "${mpirun[@]}" 3 "$bin/all_reduce_perf" --backend mpi --sizes 8 -n -2
+
+  # A rank that dies: everybody ends, and every row that was on screen is in the file.
+  timeout 60 "${mpirun[@]}" 3 "$bin/all_reduce_perf" --backend mpi -b 1M -e 1M -n 5 -N 0 -J "$work/killed.$flavour.jsonl" \
+    >"$work/out" 2>"$work/err" </dev/null &
+  guard=$!
+  for _ in $(seq 200); do
+    [ "$(grep -cE '^ +[0-9]' "$work/out")" -ge 2 ] && break
+    sleep 0.1
+  done
+  victim=
+  for pid in $(pgrep -f "killed.$flavour.jsonl"); do
+    tr '\0' '\n' <"/proc/$pid/environ" 2>/dev/null | grep -qE '^(OMPI_COMM_WORLD_RANK|PMI_RANK)=1$' && victim=$pid
+  done
+  if [ -z "$victim" ]; then
+    fail "no rank 1 to kill under $flavour: $(tail -n 5 "$work/err")"
+  else
+    kill -KILL "$victim"
+    SECONDS=0
+  fi
+  wait "$guard" && fail "a killed rank under $flavour: exit 0"
+  [ "$SECONDS" -le 10 ] || fail "a killed rank under $flavour: ended after $SECONDS s"
+  [ "$(grep -c '"type":"row"' "$work/killed.$flavour.jsonl")" -ge "$(grep -cE '^ +[0-9]' "$work/out")" ] ||
+    fail "rows are missing in the file of a killed run"
+  pass "a killed rank under $flavour"
+
+  # One MPI's processes with the other's module: each MPI would think that it runs alone.
+  for other in "${flavours[@]}"; do
+    [ "$other" = "$flavour" ] && continue
+    run 3 "$other's module under mpirun of $flavour" "${mpirun[@]}" 3 "$bin/all_reduce_perf" --backend "mpi-$other" -b 8 -e 8
+    expect_in "$work/err" "its world has 1 rank, the job has 3"
+  done
+done
+run 3 "--np with MPI" "$bin/all_reduce_perf" --backend mpi --np 3 -b 8 -e 8
+expect_in "$work/err" "--np: with mpi-"
+run 3 "-t with MPI" "$bin/all_reduce_perf" --backend mpi -t 3 -b 8 -e 8
+expect_in "$work/err" "mpirun -n 3"
+finish
