@@ -11,7 +11,7 @@ case ${1:-} in -h | --help) printf '%s\n' "$usage"; exit 0 ;; esac
 (($# >= 3)) || die 2 "$usage"
 ranks=$1 platform=$2 name=$3
 shift 3
-[[ $ranks =~ ^[1-9][0-9]*$ ]] || die 2 "RANKS is a number of ranks, not '$ranks'"
+[[ $ranks =~ ^[1-9][0-9]*$ ]] && ((ranks >= 2)) || die 2 "RANKS is a number of ranks from 2 on (SimGrid 3.32 aborts in a reduction of one rank), not '$ranks'"
 folder=$(cd "$(dirname "$0")/.." && pwd)
 build=${BUILD:-$folder/build}
 program=$build/simulated/$name
@@ -23,7 +23,7 @@ speed=${LINK_GBPS:-10} latency=${LATENCY_US:-1}
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 # The smallest k with k^power >= ranks.
-root() { awk -v n="$ranks" -v p="$1" 'BEGIN {k = 1; while (k ^ p < n) k++; print k}'; }
+root() { awk -v n="$ranks" -v p="$1" 'BEGIN {k = 2; while (k ^ p < n) k++; print k}'; }
 cluster() { # topology parameters hosts
   printf '<?xml version="1.0"?>\n<!DOCTYPE platform SYSTEM "https://simgrid.org/simgrid.dtd">\n<platform version="4.1">\n'
   printf '<cluster id="c" prefix="host-" suffix="" radical="0-%d" speed="100Gf" bw="%sGbps" lat="%sus" loopback_bw="100Gbps" loopback_lat="0.1us" topology="%s" topo_parameters="%s" sharing_policy="SPLITDUPLEX"/>\n</platform>\n' \

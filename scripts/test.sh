@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Installs, builds and tests: scripts/test.sh [--preset default|asan|tsan] [--lint] [ctest arguments...]
-# --lint, or CI=true: formatting and clang-tidy too. CI=true: unit and ranks tests under the asan preset as well.
+# --lint, or CI=true: formatting and clang-tidy too. CI=true: unit and ranks tests under the asan preset as well, and the
+# packages of scripts/setup.sh --system, without which tests of MPI, Slurm and several hosts are skipped.
 # Exit codes: 0 passed, 2 usage, 3 setup impossible, 4 a build, a check or a test failed.
 set -euo pipefail
 
@@ -14,6 +15,7 @@ while (($#)); do
     --preset) preset=${2:-}; shift $(($# > 1 ? 2 : 1)) ;;
     --preset=*) preset=${1#*=}; shift ;;
     --lint) lint=true; shift ;;
+    -h | --help) sed -n '2,5s/^# //p' "$0"; exit 0 ;;
     *) break ;;
   esac
 done
@@ -45,7 +47,10 @@ tidy() {
     { grep -v ' warnings\? generated\.$' || true; }
 }
 
-if $lint; then bash scripts/setup.sh --lint; else bash scripts/setup.sh; fi
+setup=(bash scripts/setup.sh)
+if $lint; then setup+=(--lint); fi
+if $ci; then setup+=(--system); fi
+"${setup[@]}"
 if $lint; then check 'clang-format' format; fi
 say "building ($preset)"
 configure "$preset" -DCCL_WERROR=ON -DCCL_TESTS=ON

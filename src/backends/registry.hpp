@@ -12,10 +12,10 @@ namespace ccl {
 // A backend and the module that holds its code; modules stay open until the process ends.
 using BackendPtr = std::shared_ptr<const Backend>;
 
-// name: "auto", "loopback", a module's name ("gloo"), or a path to a module (contains '/'). "mpi" is
-// the MPI that started this process: mpi_module where the launcher tells ("mpi-openmpi"), otherwise
-// the first that is there. Throws Unsupported with what brings an absent one; Error where "auto"
-// finds a GPU that this build cannot use.
+// name: "auto", "loopback", a module's name ("gloo"), or a path to a module (contains '/'). "mpi"
+// is the MPI that started this process: mpi_module where the launcher tells ("mpi-openmpi"),
+// otherwise the first that is there. Throws Unsupported with what brings an absent one; Error where
+// "auto" finds a GPU that this build cannot use.
 BackendPtr open_backend(const std::string& name, const std::string& mpi_module = {});
 
 // Names that --backend accepts here, for messages and --help.

@@ -88,8 +88,8 @@ class Communicator {
   // (avg = sum, then divide); such rows are marked in the files.
   virtual bool emulated(ReduceOp /*op*/, DataType /*type*/) const { return false; }
 
-  // True when sums and products of integers are taken modulo 2^w. MPI leaves overflow open (Open MPI
-  // 4.1 saturates 8-bit sums); inputs for such a library stay within the type's range.
+  // True when sums and products of integers are taken modulo 2^w. MPI leaves overflow open (Open
+  // MPI 4.1 saturates 8-bit sums); inputs for such a library stay within the type's range.
   virtual bool integers_wrap() const { return true; }
 
   // Comment lines of the run's header: transport, algorithms that are the suite's own, ... One line

@@ -1,5 +1,5 @@
-// MPI as SimGrid's SMPI runs it: all ranks are in one operating system process, one after the other,
-// so that nothing may wait for another rank but MPI itself.
+// MPI as SimGrid's SMPI runs it: all ranks are in one operating system process, one after the
+// other, so that nothing may wait for another rank but MPI itself.
 #pragma once
 
 #include <memory>

@@ -1,0 +1,50 @@
+#!/usr/bin/env bash
+# Every program on simulated ranks: 64 of them, other numbers and platforms, bad input.
+. "$(dirname "$0")/lib.sh"
+source=$(cd "$(dirname "$0")/../.." && pwd)
+export BUILD=$build
+if [ ! -e "$build/simulated/all_reduce_perf" ] || ! command -v smpirun >/dev/null; then
+  echo "SKIP: this build has no simulated ranks (packages pkg-config libsimgrid-dev)"
+  exit 77
+fi
+simulate=$source/scripts/simulate.sh
+
+simulated() { # ranks platform program arguments...
+  run 0 "$*" "$simulate" "$@"
+  expect_in "$work/out" "# Out of bounds values : 0 OK"
+  expect_in "$work/out" "processes: $1 ranks: $1"
+  grep -qE '^ +[0-9]' "$work/out" || fail "$*: no rows"
+}
+for program in "${programs[@]}"; do
+  sizes=8,100K
+  [ "$program" = alltoall ] && sizes=8,16K # SimGrid takes seconds for an alltoall of long messages
+  simulated 64 fat_tree "${program}_perf" --sizes "$sizes" -n 2
+done
+for ranks in 2 3 4; do
+  simulated "$ranks" torus all_reduce_perf --sizes 8,5000 -n 2 -d all -o all
+  simulated "$ranks" dragonfly reduce_perf --sizes 8,5000 -n 2 -r all
+done
+
+# The bus factor makes what a ring carries on any number of links the links' speed: 10 Gbit/s are 1.25 GB/s.
+bandwidth() { awk '/^ +[0-9]/ {print $8}' "$work/out"; }
+for ranks in 4 16 64; do
+  simulated "$ranks" fat_tree all_reduce_perf -b 16M -e 16M -n 1 -c 0
+  awk -v bw="$(bandwidth)" 'BEGIN {exit !(bw > 0.85 && bw < 1.25)}' || fail "all_reduce on $ranks ranks: busbw $(bandwidth), the link carries 1.25"
+done
+
+# A file that is parsed as all others; simulated seconds are not the machine's.
+run 0 "-J" "$simulate" 16 torus all_gather_perf -b 1M -e 1M -n 1 -J "$work/x.jsonl"
+expect_in "$work/x.jsonl" '"launcher":"simulated (SimGrid SMPI)"'
+
+run 2 "no arguments" "$simulate"
+run 2 "no number" "$simulate" many torus all_reduce_perf
+run 2 "one rank" "$simulate" 1 torus all_reduce_perf
+run 2 "unknown platform" "$simulate" 4 mesh all_reduce_perf
+expect_in "$work/err" "accepted: fat_tree, dragonfly, torus"
+run 3 "unknown program" "$simulate" 4 torus nothing_perf
+run 2 "bad flag" "$simulate" 4 torus all_reduce_perf -b 7 -e 3
+expect_in "$work/err" "all_reduce_perf: -b: 7 is more than -e 3"
+run 2 "-t" "$simulate" 4 torus all_reduce_perf -t 2
+run 3 "hypercube of 5" "$simulate" 5 torus hypercube_perf
+run 6 "too slow" "$simulate" 4 torus all_reduce_perf -b 8 -e 8 -n 1 --max-time 8:0
+finish
