@@ -54,8 +54,9 @@ JobEnd run_job(Job& job) {
   ThreadRanks ranks(job.control, threads);
   verify::PatternCache patterns;
   OpenCommunicators open;
-  RankJob rank_job{job.collective, job.options, job.arguments, job.launch, job.backend,
-                   job.recorder,   job.notes,   job.log,       patterns,   open};
+  RankJob rank_job{job.collective, job.options,  job.arguments, job.launch,
+                   job.backend,    job.recorder, job.notes,     job.log,
+                   patterns,       open,         job.started_s};
   std::vector<std::thread> running;
   for (int t = 0; t < threads; ++t) {
     running.emplace_back([&, t] {
@@ -64,7 +65,7 @@ JobEnd run_job(Job& job) {
       Progress& progress = t == 0 ? job.progress : own;
       Pulse pulse;
       guard_rank(job, bootstrap, progress, pulse,
-                 [&] { run_rank(rank_job, bootstrap, progress, pulse, t == 0); });
+                 [&] { job.body(rank_job, bootstrap, progress, pulse, t == 0); });
       job.failure.finished();
     });
   }

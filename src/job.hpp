@@ -12,6 +12,7 @@
 #include "src/core/collective.hpp"
 #include "src/options.hpp"
 #include "src/progress.hpp"
+#include "src/rank_job.hpp"
 #include "src/recorder.hpp"
 
 namespace ccl {
@@ -52,6 +53,8 @@ struct Job {
   Progress& progress;
   std::vector<std::string> notes;  // header comment lines that are known before the ranks meet
   std::function<void(const std::string&)> log;  // a line for stderr
+  RankBody body = run_rank;
+  double started_s = 0;  // CLOCK_MONOTONIC at the program's first line
 };
 
 struct JobEnd {

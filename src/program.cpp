@@ -18,6 +18,7 @@
 #include "src/backends/registry.hpp"
 #include "src/bootstrap/local_processes.hpp"
 #include "src/job.hpp"
+#include "src/measure/batch.hpp"
 #include "src/self_check.hpp"
 #include "src/signals.hpp"
 #include "src/watchdog.hpp"
@@ -106,8 +107,10 @@ std::vector<std::string> header_notes(const std::string& default_ranks) {
 
 class Program {
  public:
-  Program(const Collective& collective, std::vector<std::string> arguments)
+  Program(const Collective& collective, std::vector<std::string> arguments, RankBody body)
       : collective_(collective),
+        body_(body),
+        started_s_(monotonic_seconds()),
         name_(fmt::format("{}_perf", collective.name)),
         arguments_(std::move(arguments)) {}
 
@@ -141,7 +144,7 @@ class Program {
                       static_cast<std::size_t>(threads) +
                   static_cast<std::size_t>(launch.processes));
     std::vector<std::unique_ptr<Reporter>> reporters;
-    if (launch.process == 0) {
+    if (launch.process == 0 && body_ == run_rank) {
       if (!options_.output_file.empty()) reporters.push_back(open_file());
       reporters.push_back(table_reporter(stdout));
     }
@@ -176,7 +179,9 @@ class Program {
             recorder,
             progress,
             header_notes(default_ranks),
-            [&](const std::string& line) { say(name_, line); }};
+            [&](const std::string& line) { say(name_, line); },
+            body_,
+            started_s_};
     const JobEnd end = run_job(job);
     if (!end.ranks_ended) {  // a rank is stuck inside the library: nothing can be torn down behind
                              // it
@@ -240,6 +245,8 @@ class Program {
   }
 
   const Collective& collective_;
+  RankBody body_;
+  double started_s_;
   std::string name_;
   std::vector<std::string> arguments_;
   Options options_;
@@ -248,13 +255,13 @@ class Program {
 
 }  // namespace
 
-int run_program(const Collective& collective, int argc, char** argv) {
+int run_program(const Collective& collective, int argc, char** argv, RankBody body) {
   const std::vector<std::string> arguments(argv + std::min(argc, 1), argv + argc);
   const std::string name = fmt::format("{}_perf", collective.name);
   std::signal(SIGPIPE,
               SIG_IGN);  // a peer or a reader of stdout that is gone is an error, not a death
   try {
-    return Program(collective, arguments).run();
+    return Program(collective, arguments, body).run();
   } catch (const UsageError& e) {
     fmt::print(stderr, "{}: {}\n", name, e.what());
     return exit_code(e.code());

@@ -2,10 +2,11 @@
 #pragma once
 
 #include "src/core/collective.hpp"
+#include "src/rank_job.hpp"
 
 namespace ccl {
 
 // main() of every program: options, launcher, ranks, run, exit code (see Exit). Does not throw.
-int run_program(const Collective& collective, int argc, char** argv);
+int run_program(const Collective& collective, int argc, char** argv, RankBody body = run_rank);
 
 }  // namespace ccl

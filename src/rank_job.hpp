@@ -43,10 +43,15 @@ struct RankJob {
   std::function<void(const std::string&)> log;  // a line for stderr
   verify::PatternCache& patterns;
   OpenCommunicators& open;
+  double started_s = 0;  // CLOCK_MONOTONIC at the program's first line
 };
 
-// Collective over bootstrap's ranks. first_of_process: this rank's thread feeds the recorder.
-// Throws what the library, a peer or the memory limit throws.
+// What a program does on each of its ranks.
+using RankBody = void (*)(RankJob& job, Bootstrap& bootstrap, Progress& progress, Pulse& pulse,
+                          bool first_of_process);
+
+// The sweep of a collective. Collective over bootstrap's ranks. first_of_process: this rank's
+// thread feeds the recorder. Throws what the library, a peer or the memory limit throws.
 void run_rank(RankJob& job, Bootstrap& bootstrap, Progress& progress, Pulse& pulse,
               bool first_of_process);
 

@@ -1,0 +1,155 @@
+#include "src/init_run.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <nlohmann/json.hpp>
+#include <optional>
+
+#include "src/measure/batch.hpp"
+#include "src/report/output_file.hpp"
+
+namespace ccl {
+namespace {
+
+// Seconds of one rank, or the slowest of all ranks.
+struct StartTimes {
+  double bootstrap = 0;  // from the program's first line until all ranks have met
+  double connect = 0;    // the library's communicator
+  double first = 0;      // an operation that may still connect, allocate, choose an algorithm
+  double second = 0;     // the same operation again
+};
+
+StartTimes slowest(Bootstrap& bootstrap, const StartTimes& mine, double limit_s) {
+  const auto text = nlohmann::json{mine.bootstrap, mine.connect, mine.first, mine.second}.dump();
+  StartTimes all;
+  for (const std::string& rank : bootstrap.exchange(text, limit_s)) {
+    const auto json = nlohmann::json::parse(rank);
+    all.bootstrap = std::max(all.bootstrap, json.at(0).get<double>());
+    all.connect = std::max(all.connect, json.at(1).get<double>());
+    all.first = std::max(all.first, json.at(2).get<double>());
+    all.second = std::max(all.second, json.at(3).get<double>());
+  }
+  return all;
+}
+
+// Sums the rank numbers. Returns seconds; throws Error with Exit::wrong_data.
+double sum_ranks(Communicator& communicator, const Place& place) {
+  const double send = place.rank + 1;
+  double recv = -1;
+  Call call;
+  call.send = &send;
+  call.recv = &recv;
+  call.count = 1;
+  call.type = DataType::float64;
+  call.place = place;
+  const double start = communicator.now();
+  communicator.all_reduce(call);
+  communicator.wait();
+  const double seconds = communicator.now() - start;
+  const double expected = place.ranks * (place.ranks + 1.0) / 2;
+  if (recv != expected)
+    throw Error(fmt::format("all_reduce of 8 B: found {}, expected {}", recv, expected),
+                Exit::wrong_data);
+  return seconds;
+}
+
+StartTimes start_once(RankJob& job, Bootstrap& bootstrap, Progress& progress, Pulse& pulse) {
+  const Options& o = job.options;
+  const Watched watched(pulse, o.init_timeout_s + 5);
+  StartTimes times;
+  progress.phase("connecting the library under test");
+  bootstrap.exchange("", o.init_timeout_s);  // all begin together
+  const double start = monotonic_seconds();
+  const auto communicator = job.backend.connect(bootstrap, o.backend_options);
+  times.connect = monotonic_seconds() - start;
+  communicator->set_time_limit(o.timeout_s);
+  job.open.add(communicator.get());
+  const struct Leave {
+    OpenCommunicators& open;
+    Communicator* communicator;
+    ~Leave() { open.remove(communicator); }
+  } leave{job.open, communicator.get()};
+  const Place place{bootstrap.rank(), bootstrap.ranks(), 0, 0};
+  progress.phase("first operation");
+  times.first = sum_ranks(*communicator, place);
+  progress.phase("second operation");
+  times.second = sum_ranks(*communicator, place);
+  bootstrap.exchange("", o.init_timeout_s);  // nobody leaves while others still need it
+  return times;
+}
+
+class Output {
+ public:
+  explicit Output(const std::string& path) {
+    if (path.empty()) return;
+    if (!path.ends_with(".jsonl"))
+      throw UsageError("-J: '" + path + "': init_perf writes .jsonl files only");
+    file_.emplace(OutputFile::create(path, ".jsonl"));
+  }
+  void header(const RankJob& job, int ranks) {
+    fmt::print("# ccl-tests version {} backend={} library=\"{}\" launcher: {} processes: {}\n",
+               CCL_VERSION, job.backend.name(), job.backend.version(), job.launch.launcher,
+               job.launch.processes);
+    fmt::print(
+        "# milliseconds of the slowest rank. bootstrap: from the program's start until all "
+        "ranks have met (MPI_Init included)\n");
+    fmt::print("#    ranks      cycle   bootstrap     connect    first op   second op\n");
+    std::fflush(stdout);
+    write({{"type", "init_header"},
+           {"version", CCL_VERSION},
+           {"backend", job.backend.name()},
+           {"library_version", job.backend.version()},
+           {"launcher", job.launch.launcher},
+           {"processes", job.launch.processes},
+           {"ranks", ranks}});
+  }
+  void row(int ranks, int cycle, const StartTimes& t) {
+    fmt::print("{:10} {:10} {:11.3f} {:11.3f} {:11.3f} {:11.3f}\n", ranks, cycle, t.bootstrap * 1e3,
+               t.connect * 1e3, t.first * 1e3, t.second * 1e3);
+    std::fflush(stdout);
+    write({{"type", "init_row"},
+           {"ranks", ranks},
+           {"cycle", cycle},
+           {"bootstrap_seconds", t.bootstrap},
+           {"connect_seconds", t.connect},
+           {"first_operation_seconds", t.first},
+           {"second_operation_seconds", t.second}});
+  }
+
+ private:
+  void write(const nlohmann::ordered_json& object) {
+    if (file_) file_->append(object.dump() + '\n');
+  }
+  std::optional<OutputFile> file_;
+};
+
+}  // namespace
+
+const Collective init_spec = {
+    .name = "init",
+    .layout = [](const Shape& /*s*/) { return Layout{}; },
+    .expected = [](const Shape& /*s*/) { return std::vector<Segment>{}; },
+    .bus_factor = [](const Shape& /*s*/) { return 0.0; },
+    .run = [](Communicator& c, const Call& call) { c.all_reduce(call); },
+};
+
+void run_init(RankJob& job, Bootstrap& bootstrap, Progress& progress, Pulse& pulse,
+              bool first_of_process) {
+  const Options& o = job.options;
+  const bool reports = first_of_process && bootstrap.rank() == 0;
+  std::optional<Output> output;
+  if (reports) output.emplace(o.output_file);
+  bootstrap.exchange("", o.init_timeout_s);
+  const double bootstrap_s = monotonic_seconds() - job.started_s;
+  if (reports) output->header(job, bootstrap.ranks());
+  for (int cycle = 0; o.cycles == 0 || cycle < o.cycles; ++cycle) {
+    StartTimes mine = start_once(job, bootstrap, progress, pulse);
+    mine.bootstrap = bootstrap_s;
+    const StartTimes all = slowest(bootstrap, mine, o.init_timeout_s);
+    if (reports) output->row(bootstrap.ranks(), cycle, all);
+  }
+}
+
+}  // namespace ccl
