@@ -13,7 +13,14 @@ mapfile -t lines < <(commands)
 [ "${#lines[@]}" -ge 7 ] || fail "only ${#lines[@]} commands in the README"
 port=$(free_port)
 pids=()
+export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_base_oversubscribe=1
+mpi=true
+{ command -v mpirun && ls "$build"/lib/ccl-tests/ccl-mpi-*.so; } >/dev/null 2>&1 || mpi=false
 for line in "${lines[@]}"; do
+  if [[ $line == mpirun* ]] && ! $mpi; then
+    echo "SKIP ${line/"$bin/"/}: no mpirun, or no module for it"
+    continue
+  fi
   line=${line/MASTER_PORT=29500/MASTER_PORT=$port}
   if [[ $line == RANK=* ]]; then
     timeout 60 bash -c "$line -n 2" >"$work/host.${#pids[@]}" 2>&1 &
