@@ -85,7 +85,10 @@ void declare_ranks(Declarations& d, Options& o) {
   d.integer("--np", o.local_processes, 1, 4096, "start N local processes as ranks");
   d.flag01("-p,--parallel_init", o.parallel_init,
            "threads initialise at the same time [0; on CPU always]");
-  d.add("--backend", "NAME", "auto, gloo, loopback, or the path of a module [auto]",
+  d.add("--bootstrap", "NAME",
+        "how ranks find each other: auto, torchrun, env, mpi, slurm, or local (alone) [auto]",
+        [&](const std::string& t) { o.bootstrap = t; });
+  d.add("--backend", "NAME", "auto, gloo, mpi, loopback, or the path of a module [auto]",
         [&](const std::string& t) { o.backend = t; });
   d.add("--interface", "NAME", "network interface for the library under test",
         [&](const std::string& t) { o.backend_options.interface = t; });

@@ -37,6 +37,7 @@ struct Options {
   double init_timeout_s = 120;
   double row_time_s = 4;  // --row-time: cap on the timed part of a row; 0: none
   std::uint64_t seed = 1;
+  std::string bootstrap = "auto";  // --bootstrap
   std::string backend = "auto";
   BackendOptions backend_options;
   std::string output_file;     // -J

@@ -122,8 +122,9 @@ class Program {
     }
     options_ = parsed.options;
     if (options_.self_check) return self_check(collective_, stdout);
-    const Launch launch =
-        options_.local_processes > 0 ? Launch{} : detect_launch(process_environment());
+    const Launch launch = options_.local_processes > 0
+                              ? Launch{}
+                              : detect_launch(process_environment(), options_.bootstrap);
     const BackendPtr backend = open_backend(options_.backend, launch.mpi_module);
     const std::string default_ranks = options_.local_processes > 0
                                           ? std::string()
@@ -152,7 +153,8 @@ class Program {
     FailureBox failure;
     const SignalWatch signals([&](int signal) { interrupted(failure, signal); });
     JoinOptions join_options{threads, options_.init_timeout_s, CCL_VERSION, {}};
-    const BackendPtr launcher = launch.mpi_module.empty() ? nullptr : open_launcher_module(launch);
+    const BackendPtr launcher =
+        launch.processes > 1 && launch.master_host.empty() ? open_launcher_module(launch) : nullptr;
     start_library(backend, launcher.get());
     if (launcher)
       join_options.from_process_0 = [&](const std::string& text) {

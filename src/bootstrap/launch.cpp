@@ -8,6 +8,7 @@
 #include <limits>
 #include <string_view>
 
+#include "src/bootstrap/node_list.hpp"
 #include "src/core/error.hpp"
 
 namespace ccl {
@@ -31,44 +32,45 @@ std::optional<int> number_of(const Environment& environment, const char* name, i
   return number(name, *text, least, most);
 }
 
-// A launcher that started several processes, as its own variables say.
-struct Started {
-  std::string_view launcher, variable;
-  std::string value, rank_variable;
+bool is_torchrun(const Environment& environment) {
+  return environment("TORCHELASTIC_RUN_ID") || environment("TORCHELASTIC_USE_AGENT_STORE");
+}
+
+// Variables of RANK's kind: a launcher's number of processes, this process, its number on its host.
+struct Names {
+  const char *size, *rank, *local;
 };
+constexpr Names open_mpi = {"OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_RANK",
+                            "OMPI_COMM_WORLD_LOCAL_RANK"};
+constexpr Names hydra = {"PMI_SIZE", "PMI_RANK", "MPI_LOCALRANKID"};
+constexpr Names slurm_step = {"SLURM_STEP_NUM_TASKS", "SLURM_PROCID", "SLURM_LOCALID"};
+constexpr Names plain = {"WORLD_SIZE", "RANK", "LOCAL_RANK"};
 
-std::optional<Started> started_by(const Environment& environment) {
-  struct Known {
-    const char *launcher, *size, *rank;
-  };
-  constexpr std::array<Known, 3> known = {
-      {{"mpirun", "OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_RANK"},
-       {"an MPI launcher", "PMI_SIZE", "PMI_RANK"},
-       {"srun", "SLURM_STEP_NUM_TASKS", "SLURM_PROCID"}}};
-  for (const Known& k : known) {
-    const std::optional<std::string> size = environment(k.size);
-    if (!size || *size == "1" || *size == "0" || size->empty()) continue;
-    if (std::string_view(k.launcher) == "srun" && !environment(k.rank)) continue;
-    return Started{k.launcher, k.size, *size, k.rank};
+bool are_set(const Environment& environment, const Names& names) {
+  return environment(names.size) && environment(names.rank);
+}
+// Slurm's own PMI-2 sets PMI_RANK and PMI_SIZE too.
+bool is_hydra(const Environment& environment) {
+  return are_set(environment, hydra) && environment(hydra.local);
+}
+
+void read_numbers(const Environment& environment, const Names& names, Launch& launch) {
+  const std::optional<int> size = number_of(environment, names.size, 1);
+  const std::optional<int> rank = number_of(environment, names.rank, 0);
+  if (!size)
+    throw UsageError(
+        fmt::format("{}: set without {}; accepted: both or none", names.rank, names.size));
+  if (!rank && *size > 1) {
+    throw UsageError(fmt::format("{}: {} is set without {}; accepted: both or none", names.size,
+                                 *size, names.rank));
   }
-  return std::nullopt;
-}
-
-[[noreturn]] void refuse(const Started& started) {
-  throw Error(fmt::format(
-      "started by {} ({}={}), but RANK and WORLD_SIZE do not say so, and each process would run "
-      "alone: give every process RANK (its {}), WORLD_SIZE={}, MASTER_ADDR (rank 0's host) and "
-      "MASTER_PORT, for example: {} ... sh -c 'RANK=${} WORLD_SIZE={} MASTER_ADDR=<host of rank "
-      "0> exec <program>' (mpirun passes a constant with -x MASTER_ADDR=<host of rank 0>)",
-      started.launcher, started.variable, started.value, started.rank_variable, started.value,
-      started.launcher == "srun" ? "srun" : "mpirun", started.rank_variable, started.value));
-}
-
-std::string launcher_name(const Environment& environment) {
-  if (const auto name = environment("CCL_LAUNCHER"); name && !name->empty()) return *name;
-  const bool torchrun =
-      environment("TORCHELASTIC_RUN_ID") || environment("TORCHELASTIC_USE_AGENT_STORE");
-  return torchrun ? "torchrun" : "environment";
+  if (rank.value_or(0) >= *size) {
+    throw UsageError(fmt::format("{}: {} is not below {}={}; accepted: 0 to {} - 1", names.rank,
+                                 *rank, names.size, *size, names.size));
+  }
+  launch.processes = *size;
+  launch.process = rank.value_or(0);
+  launch.local_process = number_of(environment, names.local, 0).value_or(0);
 }
 
 std::string key_prefix(const Environment& environment) {
@@ -76,24 +78,108 @@ std::string key_prefix(const Environment& environment) {
                      environment("TORCHELASTIC_RESTART_COUNT").value_or("0"));
 }
 
-void read_ranks(const Environment& environment, Launch& launch) {
-  const std::optional<int> ranks = number_of(environment, "WORLD_SIZE", 1);
-  const std::optional<int> rank = number_of(environment, "RANK", 0);
-  if (!ranks && !rank) return;
-  if (!ranks) throw UsageError("RANK: set without WORLD_SIZE; accepted: both or none");
-  if (!rank && *ranks > 1) {
-    throw UsageError(
-        fmt::format("WORLD_SIZE: {} is set without RANK; accepted: both or none", *ranks));
-  }
-  if (rank.value_or(0) >= *ranks) {
-    throw UsageError(fmt::format(
-        "RANK: {} is not below WORLD_SIZE={}; accepted: 0 to WORLD_SIZE - 1", *rank, *ranks));
-  }
-  launch.launcher = launcher_name(environment);
-  launch.processes = *ranks;
-  launch.process = rank.value_or(0);
-  launch.local_process = number_of(environment, "LOCAL_RANK", 0).value_or(0);
+void read_master(const Environment& environment, Launch& launch) {
+  launch.master_host = environment("MASTER_ADDR").value_or("");
+  launch.master_port = number_of(environment, "MASTER_PORT", 1, 65535).value_or(29500);
+  launch.key_prefix = key_prefix(environment);
 }
+
+Launch from_environment(const Environment& environment) {
+  Launch launch;
+  read_numbers(environment, plain, launch);
+  const auto ours = environment("CCL_LAUNCHER");
+  launch.launcher = ours && !ours->empty()     ? *ours
+                    : is_torchrun(environment) ? "torchrun"
+                                               : "environment";
+  read_master(environment, launch);
+  launch.agent_store = environment("TORCHELASTIC_USE_AGENT_STORE") == "True";
+  if (launch.processes > 1 && launch.master_host.empty()) {
+    throw Error(fmt::format("WORLD_SIZE={}, but MASTER_ADDR, the host of rank 0, is not set",
+                            launch.processes));
+  }
+  return launch;
+}
+
+Launch from_mpirun(const Environment& environment) {
+  Launch launch;
+  const bool open = are_set(environment, open_mpi);
+  read_numbers(environment, open ? open_mpi : hydra, launch);
+  launch.launcher = open ? "mpirun (Open MPI)" : "mpirun (MPICH)";
+  launch.mpi_module = open ? "mpi-openmpi" : "mpi-mpich";
+  read_master(environment, launch);
+  return launch;
+}
+
+// The same on every task of the step, another for every other step, below the ephemeral ports.
+int step_port(const Environment& environment) {
+  constexpr int lowest = 10000, ports = 20000;
+  const int job = number_of(environment, "SLURM_JOB_ID", 0).value_or(0);
+  const int step = number_of(environment, "SLURM_STEP_ID", 0).value_or(0);
+  return lowest + static_cast<int>((static_cast<long>(job) * 31 + step) % ports);
+}
+
+Launch from_slurm(const Environment& environment) {
+  Launch launch;
+  read_numbers(environment, slurm_step, launch);
+  launch.launcher = "srun";
+  read_master(environment, launch);
+  if (!environment("MASTER_PORT")) launch.master_port = step_port(environment);
+  if (launch.processes == 1 || !launch.master_host.empty()) return launch;
+  const bool one_node = environment("SLURM_STEP_NUM_NODES") == "1";
+  launch.master_host =
+      one_node ? "127.0.0.1" : first_host(environment("SLURM_STEP_NODELIST").value_or(""));
+  if (launch.master_host.empty()) {
+    throw Error(fmt::format(
+        "started by srun (SLURM_STEP_NUM_TASKS={}), but SLURM_STEP_NODELIST names no host: set "
+        "MASTER_ADDR, the host of task 0",
+        launch.processes));
+  }
+  return launch;
+}
+
+// A launcher's many processes, each told by hand that it is the only one.
+void refuse_contradiction(const Environment& environment, const Launch& launch) {
+  if (launch.processes > 1 || launch.launcher != "environment") return;
+  for (const Names& names : {open_mpi, hydra, slurm_step}) {
+    const auto size = environment(names.size);
+    if (!size || !environment(names.rank) || *size == "1") continue;
+    throw Error(fmt::format(
+        "WORLD_SIZE=1, but {}={}: each of these processes would run alone; unset RANK and "
+        "WORLD_SIZE, or set them to {} and {}, and MASTER_ADDR to the host of rank 0",
+        names.size, *size, names.rank, *size));
+  }
+}
+
+// Something says that there are others, and nothing how to find them.
+void refuse_unknown_peers(const Environment& environment) {
+  for (const Names& names : {open_mpi, hydra, slurm_step}) {
+    const auto size = environment(names.size);
+    if (!size || size->empty() || *size == "0" || *size == "1") continue;
+    throw Error(fmt::format(
+        "{}={}, but {} or what else a launcher of several processes sets is missing, and each "
+        "process would run alone; give every process RANK, WORLD_SIZE={}, MASTER_ADDR (rank 0's "
+        "host) and MASTER_PORT",
+        names.size, *size, names.rank, *size));
+  }
+}
+
+struct Launcher {
+  std::string_view name;  // of --bootstrap
+  std::string_view needs;
+  bool (*is_there)(const Environment&);
+  Launch (*read)(const Environment&);
+};
+
+constexpr std::array<Launcher, 4> launchers = {{
+    {"torchrun", "RANK, WORLD_SIZE and TORCHELASTIC_RUN_ID",
+     [](const Environment& e) { return is_torchrun(e) && are_set(e, plain); }, from_environment},
+    {"env", "RANK and WORLD_SIZE",
+     [](const Environment& e) { return e(plain.size) || e(plain.rank); }, from_environment},
+    {"mpi", "OMPI_COMM_WORLD_RANK or PMI_RANK (mpirun sets them)",
+     [](const Environment& e) { return are_set(e, open_mpi) || is_hydra(e); }, from_mpirun},
+    {"slurm", "SLURM_PROCID and SLURM_STEP_NUM_TASKS (srun sets them)",
+     [](const Environment& e) { return are_set(e, slurm_step); }, from_slurm},
+}};
 
 }  // namespace
 
@@ -104,36 +190,26 @@ Environment process_environment() {
   };
 }
 
-Launch detect_launch(const Environment& environment) {
-  Launch launch;
-  launch.launcher = "none";
-  const std::optional<Started> started = started_by(environment);
-  const bool told = environment("RANK") && environment("WORLD_SIZE");
-  if (started && !told) {
-    if (started->launcher == "srun") refuse(*started);
-    const bool open_mpi = started->launcher == "mpirun";
-    launch.launcher = open_mpi ? "mpirun (Open MPI)" : "mpirun (MPICH)";
-    launch.mpi_module = open_mpi ? "mpi-openmpi" : "mpi-mpich";
-    launch.processes = number(started->variable.data(), started->value, 1, 1 << 30);
-    launch.process = number_of(environment, started->rank_variable.c_str(), 0).value_or(0);
-    launch.local_process =
-        number_of(environment, open_mpi ? "OMPI_COMM_WORLD_LOCAL_RANK" : "MPI_LOCALRANKID", 0)
-            .value_or(0);
-    return launch;
+Launch detect_launch(const Environment& environment, const std::string& choice) {
+  if (environment("CCL_LAUNCHER")) return from_environment(environment);  // a child of --np
+  if (choice == "local") return {};
+  for (const Launcher& launcher : launchers) {
+    if (choice != "auto" && choice != launcher.name) continue;
+    if (launcher.is_there(environment)) {
+      Launch launch = launcher.read(environment);
+      refuse_contradiction(environment, launch);
+      return launch;
+    }
+    if (choice == launcher.name)
+      throw UsageError(
+          fmt::format("--bootstrap {}: needs the variables {}", choice, launcher.needs));
   }
-  read_ranks(environment, launch);
-  // A launcher's many processes, each told that it is the only one, by hand.
-  if (started && launch.processes == 1 && launch.launcher == "environment") refuse(*started);
-
-  launch.master_port = number_of(environment, "MASTER_PORT", 1, 65535).value_or(29500);
-  launch.master_host = environment("MASTER_ADDR").value_or("");
-  launch.agent_store = environment("TORCHELASTIC_USE_AGENT_STORE") == "True";
-  launch.key_prefix = key_prefix(environment);
-  if (launch.processes > 1 && launch.master_host.empty()) {
-    throw Error(fmt::format("WORLD_SIZE={}, but MASTER_ADDR, the host of rank 0, is not set",
-                            launch.processes));
+  if (choice != "auto") {
+    throw UsageError(fmt::format(
+        "--bootstrap: unknown '{}'; accepted: auto, torchrun, env, mpi, slurm, local", choice));
   }
-  return launch;
+  refuse_unknown_peers(environment);
+  return {};
 }
 
 }  // namespace ccl

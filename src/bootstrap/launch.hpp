@@ -12,25 +12,34 @@ using Environment = std::function<std::optional<std::string>(const char* name)>;
 Environment process_environment();
 
 struct Launch {
-  std::string
-      launcher;       // "none", "environment", "torchrun", "local processes": printed in the header
-  int process = 0;    // RANK
-  int processes = 1;  // WORLD_SIZE
-  int local_process = 0;    // LOCAL_RANK
-  std::string master_host;  // MASTER_ADDR
-  int master_port = 0;      // MASTER_PORT, default 29500
+  // Printed in the header: "none", "environment", "torchrun", "local processes", "mpirun (Open
+  // MPI)", "mpirun (MPICH)", "srun".
+  std::string launcher = "none";
+  int process = 0;
+  int processes = 1;
+  int local_process = 0;
+  std::string master_host;  // where process 0 or an agent hosts the store
+  int master_port = 0;
   bool agent_store =
       false;  // a store already listens there (TORCHELASTIC_USE_AGENT_STORE): never bind the port
   std::string key_prefix;  // "ccl-tests/<run id>/<restart count>/"
-  std::string mpi_module;  // under mpirun, the module whose MPI carries process 0's address instead
-                           // of a store: "mpi-openmpi", "mpi-mpich"
+  std::string mpi_module;  // of the MPI whose mpirun started this process: "mpi-openmpi",
+                           // "mpi-mpich". Without a master_host it carries process 0's address
 };
 
-// What the variables RANK, WORLD_SIZE, LOCAL_RANK, MASTER_ADDR and MASTER_PORT say; launcher "none"
-// without WORLD_SIZE. A launcher's world size above 1 without a way to find the peers (mpirun or
-// srun variables, but no RANK/MASTER_ADDR) throws Error saying what to set: running on alone would
-// print a plausible, wrong table. Throws UsageError on values that are no numbers or contradict
-// each other.
-Launch detect_launch(const Environment& environment);
+// What started this process, as its environment variables say. The first that is there:
+//   torchrun  TORCHELASTIC_RUN_ID or TORCHELASTIC_USE_AGENT_STORE, with RANK and WORLD_SIZE
+//   env       RANK, WORLD_SIZE, MASTER_ADDR, MASTER_PORT (29500), LOCAL_RANK; so a user's own win
+//             under every launcher
+//   mpi       Open MPI's OMPI_COMM_WORLD_RANK, _SIZE, _LOCAL_RANK, or Hydra's (MPICH's) PMI_RANK,
+//             PMI_SIZE, MPI_LOCALRANKID; before Slurm, because mpirun in an allocation has both
+//   slurm     a step of srun: SLURM_PROCID, SLURM_STEP_NUM_TASKS, SLURM_LOCALID; the store is at
+//             the first host of SLURM_STEP_NODELIST, on a port made from the step's id
+//   local     nothing: this process alone
+// choice: "auto", or one of these names (--bootstrap). A launcher's world size above 1 without a
+// way to find the peers throws Error saying what to set: running on alone would print a plausible,
+// wrong table. Throws UsageError on values that are no numbers, contradict each other, or lack for
+// the choice.
+Launch detect_launch(const Environment& environment, const std::string& choice = "auto");
 
 }  // namespace ccl

@@ -2,8 +2,10 @@
 #include <gtest/gtest.h>
 
 #include <map>
+#include <tuple>
 
 #include "src/bootstrap/launch.hpp"
+#include "src/bootstrap/node_list.hpp"
 #include "src/core/error.hpp"
 
 namespace ccl {
@@ -12,17 +14,18 @@ namespace {
 using testing::HasSubstr;
 using Variables = std::map<std::string, std::string>;
 
-Launch detect(const Variables& variables) {
-  return detect_launch([&](const char* name) -> std::optional<std::string> {
+Launch detect(const Variables& variables, const std::string& choice = "auto") {
+  const auto environment = [&](const char* name) -> std::optional<std::string> {
     const auto found = variables.find(name);
     return found == variables.end() ? std::nullopt : std::optional(found->second);
-  });
+  };
+  return detect_launch(environment, choice);
 }
 
 template <class Exception>
-std::string refusal(const Variables& variables) {
+std::string refusal(const Variables& variables, const std::string& choice = "auto") {
   try {
-    detect(variables);
+    detect(variables, choice);
   } catch (const Exception& error) {
     return error.what();
   }
@@ -101,36 +104,118 @@ TEST(Launch, HalfOfThePair) {
   EXPECT_THAT(refusal<UsageError>({{"WORLD_SIZE", "4"}}), HasSubstr("RANK"));
 }
 
+// What launchers set, for task 2 of 4.
+const Variables open_mpi = {{"OMPI_COMM_WORLD_SIZE", "4"},
+                            {"OMPI_COMM_WORLD_RANK", "2"},
+                            {"OMPI_COMM_WORLD_LOCAL_RANK", "1"}};
+const Variables hydra = {{"PMI_SIZE", "4"}, {"PMI_RANK", "2"}, {"MPI_LOCALRANKID", "1"}};
+const Variables srun = {{"SLURM_STEP_NUM_TASKS", "4"}, {"SLURM_PROCID", "2"},
+                        {"SLURM_LOCALID", "1"},        {"SLURM_STEP_NODELIST", "n[03-04,7]"},
+                        {"SLURM_STEP_NUM_NODES", "3"}, {"SLURM_JOB_ID", "1000"},
+                        {"SLURM_STEP_ID", "7"}};
+
+Variables operator+(Variables a, const Variables& b) {
+  a.insert(b.begin(), b.end());
+  return a;
+}
+
+TEST(Launch, Mpirun) {
+  for (const auto& [variables, name, module] :
+       {std::tuple{open_mpi, "mpirun (Open MPI)", "mpi-openmpi"},
+        std::tuple{hydra, "mpirun (MPICH)", "mpi-mpich"}}) {
+    const Launch launch = detect(variables);
+    EXPECT_EQ(launch.launcher, name);
+    EXPECT_EQ(launch.mpi_module, module);
+    EXPECT_EQ(launch.process, 2);
+    EXPECT_EQ(launch.processes, 4);
+    EXPECT_EQ(launch.local_process, 1);
+    EXPECT_EQ(launch.master_host, "");
+  }
+}
+
+TEST(Launch, Srun) {
+  const Launch launch = detect(srun);
+  EXPECT_EQ(launch.launcher, "srun");
+  EXPECT_EQ(launch.mpi_module, "");
+  EXPECT_EQ(launch.process, 2);
+  EXPECT_EQ(launch.processes, 4);
+  EXPECT_EQ(launch.local_process, 1);
+  EXPECT_EQ(launch.master_host, "n03");
+  EXPECT_GE(launch.master_port, 10000);
+  EXPECT_LT(launch.master_port, 32768);
+  Variables next = srun;
+  next["SLURM_STEP_ID"] = "8";
+  EXPECT_NE(detect(next).master_port, launch.master_port);
+  EXPECT_EQ(detect(srun + Variables{{"MASTER_PORT", "444"}}).master_port, 444);
+  EXPECT_EQ(detect(srun + Variables{{"MASTER_ADDR", "a"}}).master_host, "a");
+  next["SLURM_STEP_NUM_NODES"] = "1";
+  EXPECT_EQ(detect(next).master_host, "127.0.0.1");
+  next = srun;
+  next.erase("SLURM_STEP_NODELIST");
+  EXPECT_THAT(refusal<Error>(next), HasSubstr("SLURM_STEP_NODELIST"));
+}
+
+TEST(Launch, Order) {
+  const Variables own = {{"RANK", "0"}, {"WORLD_SIZE", "8"}, {"MASTER_ADDR", "a"}};
+  EXPECT_EQ(detect(open_mpi + srun).launcher, "mpirun (Open MPI)");  // mpirun in an allocation
+  EXPECT_EQ(detect(srun + Variables{{"PMI_SIZE", "4"}, {"PMI_RANK", "2"}}).launcher, "srun");
+  for (const Variables& launcher : {open_mpi, hydra, srun})
+    EXPECT_EQ(detect(own + launcher).processes, 8);
+  EXPECT_EQ(detect(own + open_mpi + Variables{{"TORCHELASTIC_RUN_ID", "x"}}).launcher, "torchrun");
+}
+
+TEST(Launch, Choice) {
+  const Variables own = {{"RANK", "0"}, {"WORLD_SIZE", "8"}, {"MASTER_ADDR", "a"}};
+  const Variables all = own + open_mpi + srun;
+  EXPECT_EQ(detect(all, "env").launcher, "environment");
+  EXPECT_EQ(detect(all, "mpi").launcher, "mpirun (Open MPI)");
+  EXPECT_EQ(detect(all, "slurm").launcher, "srun");
+  EXPECT_EQ(detect(all, "local").launcher, "none");
+  EXPECT_THAT(refusal<UsageError>(all, "torchrun"), HasSubstr("TORCHELASTIC_RUN_ID"));
+  EXPECT_THAT(refusal<UsageError>({}, "env"), HasSubstr("RANK and WORLD_SIZE"));
+  EXPECT_THAT(refusal<UsageError>({}, "mpi"), HasSubstr("OMPI_COMM_WORLD_RANK"));
+  EXPECT_THAT(refusal<UsageError>({}, "slurm"), HasSubstr("SLURM_PROCID"));
+  EXPECT_THAT(refusal<UsageError>(all, "ssh"), HasSubstr("accepted: auto, torchrun"));
+  EXPECT_EQ(detect(all + Variables{{"CCL_LAUNCHER", "local processes"}}, "local").processes, 8);
+}
+
 class Launcher : public testing::TestWithParam<Variables> {};
 
-TEST_P(Launcher, OfSeveralProcessesWithoutRanksIsRefused) {
-  Variables variables = GetParam();
-  const std::string why = refusal<Error>(variables);
-  EXPECT_THAT(why, HasSubstr(variables.rbegin()->first + "=4"));
-  EXPECT_THAT(why, HasSubstr("MASTER_ADDR"));
-  variables["WORLD_SIZE"] = "1";  // each of the four would run alone
-  variables["RANK"] = "0";
-  EXPECT_THAT(refusal<Error>(variables), HasSubstr("alone"));
+TEST_P(Launcher, OfSeveralProcessesThatAreEachToldToBeAloneIsRefused) {
+  const Variables alone = {{"RANK", "0"}, {"WORLD_SIZE", "1"}};
+  EXPECT_THAT(refusal<Error>(GetParam() + alone), HasSubstr("alone"));
 }
 
-TEST_P(Launcher, WithRanksIsAccepted) {
+TEST_P(Launcher, WithoutItsRankIsRefused) {
   Variables variables = GetParam();
-  variables["RANK"] = "2";
-  variables["WORLD_SIZE"] = "4";
-  variables["MASTER_ADDR"] = "a";
-  EXPECT_EQ(detect(variables).process, 2);
+  for (const char* rank : {"OMPI_COMM_WORLD_RANK", "PMI_RANK", "SLURM_PROCID"})
+    variables.erase(rank);
+  EXPECT_THAT(refusal<Error>(variables), HasSubstr("MASTER_ADDR"));
 }
 
-TEST_P(Launcher, OfOneProcessIsAlone) {
-  Variables variables = GetParam();
-  variables.rbegin()->second = "1";
-  EXPECT_EQ(detect(variables).launcher, "none");
+TEST_P(Launcher, WithBadNumbersIsAUsageError) {
+  for (const char* value : {"", "x", "-1", "4"}) {
+    Variables variables = GetParam();
+    for (auto& [name, text] : variables) {
+      if (name.ends_with("RANK") || name == "SLURM_PROCID") text = value;
+    }
+    EXPECT_NE(refusal<UsageError>(variables), "accepted") << value;
+  }
 }
 
-INSTANTIATE_TEST_SUITE_P(
-    Launch, Launcher,
-    testing::Values(Variables{{"OMPI_COMM_WORLD_SIZE", "4"}}, Variables{{"PMI_SIZE", "4"}},
-                    Variables{{"SLURM_STEP_NUM_TASKS", "4"}, {"SLURM_PROCID", "0"}}));
+INSTANTIATE_TEST_SUITE_P(Launch, Launcher, testing::Values(open_mpi, hydra, srun));
+
+TEST(NodeList, FirstHost) {
+  EXPECT_EQ(first_host("n1"), "n1");
+  EXPECT_EQ(first_host("n1,n2"), "n1");
+  EXPECT_EQ(first_host("n[01-03,07]"), "n01");
+  EXPECT_EQ(first_host("n[7]"), "n7");
+  EXPECT_EQ(first_host("n[9,11-12],gpu[1-2]"), "n9");
+  EXPECT_EQ(first_host("gpu-a,n[1-2]"), "gpu-a");
+  EXPECT_EQ(first_host("rack[2-3]-node[10-12].cluster"), "rack2-node10.cluster");
+  EXPECT_EQ(first_host(""), "");
+  EXPECT_EQ(first_host("n[1-2"), "");
+}
 
 }  // namespace
 }  // namespace ccl
