@@ -158,7 +158,7 @@ class Program {
     start_library(backend, launcher.get());
     if (launcher)
       join_options.from_process_0 = [&](const std::string& text) {
-        return launcher->from_process_0(text);
+        return launcher->from_process_0(text, launch.processes);
       };
     const auto control = launch.processes == 1
                              ? alone()

@@ -175,9 +175,9 @@ constexpr std::array<Launcher, 4> launchers = {{
      [](const Environment& e) { return is_torchrun(e) && are_set(e, plain); }, from_environment},
     {"env", "RANK and WORLD_SIZE",
      [](const Environment& e) { return e(plain.size) || e(plain.rank); }, from_environment},
-    {"mpi", "OMPI_COMM_WORLD_RANK or PMI_RANK (mpirun sets them)",
+    {"mpi", "OMPI_COMM_WORLD_RANK or PMI_RANK (by mpirun)",
      [](const Environment& e) { return are_set(e, open_mpi) || is_hydra(e); }, from_mpirun},
-    {"slurm", "SLURM_PROCID and SLURM_STEP_NUM_TASKS (srun sets them)",
+    {"slurm", "SLURM_PROCID and SLURM_STEP_NUM_TASKS (by srun)",
      [](const Environment& e) { return are_set(e, slurm_step); }, from_slurm},
 }};
 
@@ -202,7 +202,7 @@ Launch detect_launch(const Environment& environment, const std::string& choice) 
     }
     if (choice == launcher.name)
       throw UsageError(
-          fmt::format("--bootstrap {}: needs the variables {}", choice, launcher.needs));
+          fmt::format("--bootstrap {}: accepted where {} are set", choice, launcher.needs));
   }
   if (choice != "auto") {
     throw UsageError(fmt::format(

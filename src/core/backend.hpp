@@ -37,9 +37,10 @@ class Backend {
   // has not failed, when all communicators are gone.
   virtual void start() const {}
   virtual void finish() const {}
-  // Process 0's bytes on every process that the library's own launcher (mpirun) started. Collective
-  // over them, on the main thread.
-  virtual std::string from_process_0(const std::string& /*bytes*/) const {
+  // Process 0's bytes on every one of the `processes` that the library's own launcher (mpirun)
+  // started. Collective over them, on the main thread. Throws Error when the library knows of
+  // another number of processes.
+  virtual std::string from_process_0(const std::string& /*bytes*/, int /*processes*/) const {
     throw Unsupported(std::string(name()) + " has no launcher of its own");
   }
   // Collective over bootstrap's ranks. Throws Error, Timeout, Unsupported (an unknown transport,

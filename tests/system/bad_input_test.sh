@@ -56,7 +56,7 @@ refused 2 "-J: cannot write results to '$work/no/x.json'" -J "$work/no/x.json"
 refused 2 "-J: cannot write results to '$work/x.txt'" -J "$work/x.txt"
 refused 2 "--heartbeat: cannot write" --heartbeat "$work/no/beat" -t 1 --backend loopback
 refused 3 "--backend nccl" --backend nccl
-refused 3 "--backend mpi" --backend mpi
+[ -n "$(find "$build/lib/ccl-tests" -name "ccl-mpi-*.so")" ] || refused 3 "--backend mpi" --backend mpi
 for flag in -G -y -R -D -M -I -K; do refused 3 "$flag: needs a GPU" --backend gloo "$flag" 1; done
 refused 3 "-x: needs a GPU" --backend gloo -x 0
 run 0 "GPU flags switched off" "$bin/reduce_perf" --backend loopback --sizes 8 -G 0 -R 0 -x -1 -D 0 -V 16 -M 0 -t 1
@@ -67,7 +67,14 @@ NCCL_TESTS_MIN_BW=much refused 2 "NCCL_TESTS_MIN_BW: 'much'" --backend loopback
 NCCL_TESTS_ALLTOALLV_SPREAD=2 refused 2 "NCCL_TESTS_ALLTOALLV_SPREAD: '2'" --backend loopback
 RANK=x WORLD_SIZE=2 MASTER_ADDR=127.0.0.1 refused 2 "RANK" --backend loopback
 CUDA_VISIBLE_DEVICES=0 refused 4 "CUDA_VISIBLE_DEVICES is set" -b 8 -e 8
-OMPI_COMM_WORLD_SIZE=4 OMPI_COMM_WORLD_RANK=1 refused 4 "OMPI_COMM_WORLD_SIZE" -b 8 -e 8
+if [ -e "$build/lib/ccl-tests/ccl-mpi-openmpi.so" ]; then
+  OMPI_COMM_WORLD_SIZE=4 OMPI_COMM_WORLD_RANK=1 refused 4 "4 processes, but MPI says that its world has 1" -b 8 -e 8
+else
+  OMPI_COMM_WORLD_SIZE=4 OMPI_COMM_WORLD_RANK=1 refused 3 "would meet through MPI" -b 8 -e 8
+fi
+OMPI_COMM_WORLD_SIZE=4 refused 4 "OMPI_COMM_WORLD_RANK" -b 8 -e 8
+refused 2 "--bootstrap slurm: accepted where SLURM_PROCID" --bootstrap slurm
+refused 2 "--bootstrap: unknown 'ssh'" --bootstrap ssh
 (
   ulimit -n 60
   timeout 60 "$bin/all_reduce_perf" --backend gloo -b 8 -e 8 -t 16 >"$work/out" 2>"$work/err"

@@ -49,6 +49,7 @@ for suffix in json csv; do
   for end in INT:130 TERM:143 KILL:4; do
     signal=${end%:*}
     file=$work/$signal.$suffix
+    : >"$work/out"
     env --default-signal=INT timeout 60 "$bin/all_reduce_perf" --backend gloo -b 1M -e 1M -n 5 -N 0 --np 3 -J "$file" \
       >"$work/out" 2>"$work/err" &
     guard=$!

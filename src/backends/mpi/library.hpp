@@ -16,8 +16,8 @@ void check(int status, const char* call);
 void start();
 void finish();
 
-// Process 0's bytes on every process of MPI_COMM_WORLD. Collective.
-std::string from_process_0(const std::string& bytes);
+// Process 0's bytes on every process of MPI_COMM_WORLD, which must have so many. Collective.
+std::string from_process_0(const std::string& bytes, int processes);
 
 std::string library_version();  // "Open MPI v4.1.4, ...": one line
 std::string library_file();     // the shared object that holds MPI

@@ -35,8 +35,8 @@ class MpiBackend : public Backend {
   bool one_rank_per_process() const override { return true; }
   void start() const override { mpi_module::start(); }
   void finish() const override { mpi_module::finish(); }
-  std::string from_process_0(const std::string& bytes) const override {
-    return mpi_module::from_process_0(bytes);
+  std::string from_process_0(const std::string& bytes, int processes) const override {
+    return mpi_module::from_process_0(bytes, processes);
   }
   std::unique_ptr<Communicator> connect(Bootstrap& bootstrap,
                                         const BackendOptions& options) const override {
