@@ -6,14 +6,20 @@
 
 namespace ccl {
 
+// Connections that have not said VALIDATE, or stop in the middle of a request.
+struct StoreStrangers {
+  double limit_s = 10;     // closed after so long
+  std::size_t most = 128;  // of several more, the oldest are closed at once
+};
+
 // Serves on a thread of its own until destroyed. Speaks VALIDATE, SET, COMPARE_SET, GET, ADD,
-// CHECK, WAIT, GETNUMKEYS, DELETE_KEY, APPEND, CANCEL_WAIT and PING; whoever sends anything else is
-// disconnected.
+// CHECK, WAIT, GETNUMKEYS, DELETE_KEY, APPEND, MULTI_GET, MULTI_SET, CANCEL_WAIT and PING; whoever
+// sends anything else is disconnected.
 class StoreServer {
  public:
   // Port 0: any. Address empty: all interfaces, IPv4 and IPv6. Throws std::system_error (the port
   // is taken, ...).
-  explicit StoreServer(int port, const std::string& address = {});
+  explicit StoreServer(int port, const std::string& address = {}, StoreStrangers strangers = {});
   ~StoreServer();
   StoreServer(const StoreServer&) = delete;
   StoreServer& operator=(const StoreServer&) = delete;
