@@ -9,13 +9,9 @@
 #include <string>
 
 #include "src/bootstrap/deadline.hpp"
+#include "src/bootstrap/probation_limits.hpp"
 
 namespace ccl {
-
-struct ProbationLimits {
-  double limit_s = 10;     // so long each may take
-  std::size_t most = 128;  // at least 1; of more than these, the oldest go at once
-};
 
 // Used on the thread of its io_context only.
 class Probation {

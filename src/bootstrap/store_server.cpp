@@ -10,9 +10,9 @@ namespace ccl {
 
 class StoreServer::Impl {
  public:
-  Impl(int port, const std::string& address, StoreStrangers strangers)
+  Impl(int port, const std::string& address, ProbationLimits strangers)
       : acceptor_(listen_on(io_, port, address)),
-        probation_(io_, {strangers.limit_s, strangers.most}),
+        probation_(io_, strangers),
         port_(acceptor_.local_endpoint().port()) {
     accept();
     thread_ = std::thread([this] { io_.run(); });
@@ -54,7 +54,7 @@ class StoreServer::Impl {
   std::thread thread_;
 };
 
-StoreServer::StoreServer(int port, const std::string& address, StoreStrangers strangers)
+StoreServer::StoreServer(int port, const std::string& address, ProbationLimits strangers)
     : impl_(std::make_unique<Impl>(port, address, strangers)) {}
 StoreServer::~StoreServer() = default;
 int StoreServer::port() const { return impl_->port(); }

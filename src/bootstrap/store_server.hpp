@@ -4,22 +4,19 @@
 #include <memory>
 #include <string>
 
-namespace ccl {
+#include "src/bootstrap/probation_limits.hpp"
 
-// Connections that have not said VALIDATE, or stop in the middle of a request.
-struct StoreStrangers {
-  double limit_s = 10;     // closed after so long
-  std::size_t most = 128;  // of several more, the oldest are closed at once
-};
+namespace ccl {
 
 // Serves on a thread of its own until destroyed. Speaks VALIDATE, SET, COMPARE_SET, GET, ADD,
 // CHECK, WAIT, GETNUMKEYS, DELETE_KEY, APPEND, MULTI_GET, MULTI_SET, CANCEL_WAIT and PING; whoever
-// sends anything else is disconnected.
+// sends anything else is disconnected, and so are, within their limits, those who say nothing or
+// stop in the middle of a request.
 class StoreServer {
  public:
   // Port 0: any. Address empty: all interfaces, IPv4 and IPv6. Throws std::system_error (the port
   // is taken, ...).
-  explicit StoreServer(int port, const std::string& address = {}, StoreStrangers strangers = {});
+  explicit StoreServer(int port, const std::string& address = {}, ProbationLimits strangers = {});
   ~StoreServer();
   StoreServer(const StoreServer&) = delete;
   StoreServer& operator=(const StoreServer&) = delete;

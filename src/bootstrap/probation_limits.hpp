@@ -1,0 +1,13 @@
+// What connections may do that have yet to prove themselves.
+#pragma once
+
+#include <cstddef>
+
+namespace ccl {
+
+struct ProbationLimits {
+  double limit_s = 10;     // so long each may take
+  std::size_t most = 128;  // at least 1; of more than these, the oldest go at once
+};
+
+}  // namespace ccl
