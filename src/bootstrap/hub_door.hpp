@@ -29,7 +29,7 @@ struct Peer {
   std::string address;
   std::optional<Probation::Place> on_probation;  // until it has said who it is
   std::optional<Hello> hello;                    // of a member
-  bool left = false;                             // said goodbye
+  bool left = false;                             // said goodbye, or is lost
   int silent = 0;                                // heartbeats since the last sign of life
 };
 
