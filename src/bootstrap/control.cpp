@@ -80,7 +80,8 @@ std::string random_token() {
 // there, and some more.
 void allow_files(int processes) {
   rlimit limit{};
-  const rlim_t wanted = 2 * (static_cast<rlim_t>(processes) + ProbationLimits{}.most) + 256;
+  const rlim_t wanted =
+      2 * (static_cast<rlim_t>(processes) + probation_beside(processes).most) + 256;
   if (::getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur >= wanted) return;
   limit.rlim_cur = std::min(wanted, limit.rlim_max);
   ::setrlimit(RLIMIT_NOFILE, &limit);
@@ -183,7 +184,8 @@ void Joined::host_store() {
   allow_files(launch_.processes);
   if (!launch_.agent_store) {
     try {
-      server_ = std::make_unique<StoreServer>(launch_.master_port);
+      server_ = std::make_unique<StoreServer>(launch_.master_port, std::string(),
+                                              probation_beside(launch_.processes));
     } catch (const std::system_error& error) {
       throw Error(fmt::format("rank 0 cannot listen on port {} (MASTER_PORT): {}; another job?",
                               launch_.master_port, error.code().message()));
@@ -197,6 +199,7 @@ void Joined::open_hub() {
   HubOptions hub_options;
   hub_options.self = link_options_.self;
   hub_options.init_timeout_s = limit_s_;
+  hub_options.strangers = probation_beside(launch_.processes);
   hub_options.log = log_;
   hub_ = std::make_unique<ControlHub>(std::move(hub_options));
   link_ = std::make_unique<ControlLink>(link_options_, hub_->attach(), deadline_);

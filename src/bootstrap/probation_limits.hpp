@@ -10,4 +10,9 @@ struct ProbationLimits {
   std::size_t most = 128;  // at least 1; of more than these, the oldest go at once
 };
 
+// For a job all of whose processes may come at the same moment.
+inline ProbationLimits probation_beside(int processes) {
+  return {10, 128 + static_cast<std::size_t>(processes)};
+}
+
 }  // namespace ccl
