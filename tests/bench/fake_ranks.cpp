@@ -8,6 +8,7 @@
 #include <asio/ip/tcp.hpp>
 #include <asio/read.hpp>
 #include <asio/write.hpp>
+#include <cstring>
 #include <functional>
 #include <memory>
 #include <optional>
