@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# MASTER_ADDR is a name that resolves late, or whose look-up hangs: in namespaces of this test's own.
+# MASTER_ADDR is a name that resolves late, or whose look-up hangs, or a host that never answers: in namespaces of this test's own.
 . "$(dirname "$0")/lib.sh"
 if [ -z "${CCL_IN_NAMESPACE:-}" ]; then
   command -v ip >/dev/null || { echo "SKIP: no ip command (package iproute2)"; exit 77; }
@@ -43,6 +43,13 @@ job 5 "a look-up that hangs" --init-timeout 2
 for rank in 0 1 2; do
   expect_in "$work/err.$rank" "the name hangs.example cannot be resolved: Connection timed out"
 done
+
+# A host that is not there: nothing answers, nothing is refused.
+ip neigh add 10.9.9.77 lladdr 02:00:00:00:00:77 dev v0
+MASTER_ADDR=10.9.9.77
+job 5 "a host that never answers" --init-timeout 2
+expect_in "$work/err.0" "rank 0 cannot reach 10.9.9.77:29511"
+for rank in 1 2; do expect_in "$work/err.$rank" "rank 0 did not appear at 10.9.9.77:29511"; done
 
 # A name that is not known at first. (No name server at all: each look-up fails at once.)
 : >"$work/resolv.conf"
