@@ -76,10 +76,12 @@ std::string random_token() {
   return fmt::format("{:08x}{:08x}{:08x}{:08x}", random(), random(), random(), random());
 }
 
-// One descriptor for each process's connection to the hub and to the store, and some more.
+// One descriptor for each process's connection to the hub and to the store, and for the strangers
+// there, and some more.
 void allow_files(int processes) {
   rlimit limit{};
-  const rlim_t wanted = 2 * static_cast<rlim_t>(processes) + 256;
+  const rlim_t wanted =
+      2 * (static_cast<rlim_t>(processes) + probation_beside(processes).most) + 256;
   if (::getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur >= wanted) return;
   limit.rlim_cur = std::min(wanted, limit.rlim_max);
   ::setrlimit(RLIMIT_NOFILE, &limit);
@@ -141,8 +143,9 @@ class Joined : public Control {
     }
     link_->wait_welcome(limit_s_);
     // Nobody goes on before the address is gone from the store, which may serve another run next.
-    if (store) store->remove(key_, deadline_in(limit_s_));
+    if (store) withdraw(*store);
     link_->exchange({}, limit_s_);
+    server_.reset();  // its port serves other jobs now
     link_->report_failures();
   }
 
@@ -158,6 +161,7 @@ class Joined : public Control {
   void open_hub();
   void host_store();
   void publish(std::optional<StoreClient>& store);
+  void withdraw(StoreClient& store);
   void find();
   std::string all_addresses() const;
   void find_one_of(const std::string& addresses);
@@ -180,9 +184,10 @@ void Joined::host_store() {
   allow_files(launch_.processes);
   if (!launch_.agent_store) {
     try {
-      server_ = std::make_unique<StoreServer>(launch_.master_port);
+      server_ = std::make_unique<StoreServer>(launch_.master_port, std::string(),
+                                              probation_beside(launch_.processes));
     } catch (const std::system_error& error) {
-      throw Error(fmt::format("rank 0 cannot listen on port {} (MASTER_PORT): {}",
+      throw Error(fmt::format("rank 0 cannot listen on port {} (MASTER_PORT): {}; another job?",
                               launch_.master_port, error.code().message()));
     }
   }
@@ -194,6 +199,7 @@ void Joined::open_hub() {
   HubOptions hub_options;
   hub_options.self = link_options_.self;
   hub_options.init_timeout_s = limit_s_;
+  hub_options.strangers = probation_beside(launch_.processes);
   hub_options.log = log_;
   hub_ = std::make_unique<ControlHub>(std::move(hub_options));
   link_ = std::make_unique<ControlLink>(link_options_, hub_->attach(), deadline_);
@@ -212,6 +218,15 @@ void Joined::publish(std::optional<StoreClient>& store) {
   store->set(key_, to_text(address), deadline_);
 }
 
+// A store that is gone took the address with it: the job, which has met, does not need it.
+void Joined::withdraw(StoreClient& store) {
+  try {
+    store.remove(key_, deadline_in(std::min(limit_s_, 10.0)));
+  } catch (const Error& error) {
+    log_(fmt::format("after all ranks have met: {}", error.what()));
+  }
+}
+
 // Nothing while the store cannot be asked: rank 0 may host it, and be about to start or to end.
 std::optional<HubAddress> Joined::look_up(std::string& why) {
   try {
@@ -225,8 +240,10 @@ std::optional<HubAddress> Joined::look_up(std::string& why) {
 
 // An address may be a previous run's, or its host not be reachable yet: asked for again each time.
 void Joined::find() {
+  using namespace std::chrono_literals;
   std::string why;
-  do {
+  for (auto pause = 50ms; std::chrono::steady_clock::now() < deadline_;
+       pause = std::min(2 * pause, 1000ms)) {
     if (const std::optional<HubAddress> address = look_up(why)) {
       try {
         link_options_.self.token = address->token;
@@ -238,8 +255,8 @@ void Joined::find() {
                           error.what());
       }
     }
-    std::this_thread::sleep_for(std::chrono::milliseconds(50));
-  } while (std::chrono::steady_clock::now() < deadline_);
+    std::this_thread::sleep_until(std::min(std::chrono::steady_clock::now() + pause, deadline_));
+  }
   throw Timeout(
       fmt::format("rank 0 did not appear at {} (MASTER_ADDR and MASTER_PORT) within {:g} s: {}",
                   store_name_, limit_s_, why));

@@ -10,6 +10,9 @@
 namespace ccl {
 namespace {
 
+constexpr std::uint32_t size_of_its_own = 0xffffffff;
+constexpr std::uint32_t most_blobs = 1 << 24;
+
 class Reader {
  public:
   explicit Reader(std::string_view bytes) : rest_(bytes) {}
@@ -22,18 +25,18 @@ class Reader {
     return value;
   }
   std::string blob() { return std::string(take(number<std::uint64_t>())); }
-  bool at_end() const { return rest_.empty(); }
   void end() const {
-    if (!at_end()) throw Error("a control frame is longer than it should be");
+    if (!rest_.empty()) throw Error("a control frame is longer than it should be");
   }
 
- private:
   std::string_view take(std::uint64_t bytes) {
     if (bytes > rest_.size()) throw Error("a control frame is shorter than it should be");
     const std::string_view front = rest_.substr(0, bytes);
     rest_.remove_prefix(bytes);
     return front;
   }
+
+ private:
   std::string_view rest_;
 };
 
@@ -140,19 +143,42 @@ Failure decode_failure(std::string_view payload) {
   return failure;
 }
 
+// Their number, the size that all have or size_of_its_own and then each one's size, their bytes.
 std::string pack(const std::vector<std::string>& blobs) {
-  std::size_t bytes = 0;
-  for (const std::string& blob : blobs) bytes += blob.size() + sizeof(std::uint64_t);
+  std::uint64_t bytes = 0;
+  bool equal = true;
+  for (const std::string& blob : blobs) {
+    bytes += blob.size();
+    equal &= blob.size() == blobs.front().size();
+  }
+  if (bytes >= size_of_its_own || blobs.size() > most_blobs) {
+    throw Error(fmt::format("{} blobs of {} bytes are too many for the control plane", blobs.size(),
+                            bytes));
+  }
   std::string out;
-  out.reserve(bytes);
-  for (const std::string& blob : blobs) put_blob(out, blob);
+  out.reserve(bytes + (2 + (equal ? 0 : blobs.size())) * sizeof(std::uint32_t));
+  put(out, static_cast<std::uint32_t>(blobs.size()));
+  const std::size_t common = blobs.empty() ? 0 : blobs.front().size();
+  put(out, equal ? static_cast<std::uint32_t>(common) : size_of_its_own);
+  if (!equal) {
+    for (const std::string& blob : blobs) put(out, static_cast<std::uint32_t>(blob.size()));
+  }
+  for (const std::string& blob : blobs) out += blob;
   return out;
 }
 
 std::vector<std::string> unpack(std::string_view bytes) {
   Reader in(bytes);
+  const auto count = in.number<std::uint32_t>();
+  const auto common = in.number<std::uint32_t>();
+  if (count > most_blobs) throw Error("a control frame of too many parts");
+  Reader sizes(common == size_of_its_own ? in.take(count * sizeof(common)) : std::string_view());
   std::vector<std::string> blobs;
-  while (!in.at_end()) blobs.push_back(in.blob());
+  for (std::uint32_t i = 0; i < count; ++i) {
+    const auto size = common == size_of_its_own ? sizes.number<std::uint32_t>() : common;
+    blobs.emplace_back(in.take(size));
+  }
+  in.end();
   return blobs;
 }
 

@@ -6,55 +6,32 @@
 #include <asio/local/connect_pair.hpp>
 #include <asio/local/stream_protocol.hpp>
 #include <asio/post.hpp>
-#include <asio/steady_timer.hpp>
 #include <condition_variable>
 #include <future>
 #include <mutex>
-#include <set>
 #include <thread>
+#include <utility>
 
-#include "src/bootstrap/control_connection.hpp"
+#include "src/bootstrap/hub_door.hpp"
 #include "src/bootstrap/hub_round.hpp"
 #include "src/bootstrap/job_check.hpp"
-#include "src/bootstrap/net.hpp"
 #include "src/core/error.hpp"
 
 namespace ccl {
-namespace {
-
-struct Peer {
-  Peer(asio::io_context& io, ControlConnection::Socket socket, std::string from)
-      : connection(std::make_shared<ControlConnection>(std::move(socket))),
-        address(std::move(from)),
-        hello_timer(io) {}
-  bool here() const { return connection->open() && !left; }
-
-  std::shared_ptr<ControlConnection> connection;
-  std::string address;
-  asio::steady_timer hello_timer;
-  std::optional<Hello> hello;  // of a member
-  bool left = false;           // said goodbye
-  int silent = 0;              // heartbeats since the last sign of life
-};
-
-}  // namespace
-
 class ControlHub::Impl {
  public:
   explicit Impl(HubOptions options)
       : options_(std::move(options)),
-        acceptor_(listen_on(io_, 0, {})),
-        port_(acceptor_.local_endpoint().port()),
+        door_(io_, options_.strangers, options_.self.token, options_.log, guests()),
         members_(static_cast<std::size_t>(options_.self.processes)),
         round_(options_.self.processes) {
-    accept();
     at(init_timer_, deadline_in(options_.init_timeout_s), [this] { init_timeout(); });
     heartbeat();
     thread_ = std::thread([this] { io_.run(); });
   }
   ~Impl();
 
-  int port() const { return port_; }
+  int port() const { return door_.port(); }
   int attach();
   void wait_all_came(double limit_s) {
     std::unique_lock lock(mutex_);
@@ -67,13 +44,10 @@ class ControlHub::Impl {
   }
 
  private:
-  void accept();
-  void add_peer(ControlConnection::Socket socket, std::string address);
-  void stranger(Peer& peer, const std::string& why);
-  void on_frame(Peer& peer, Frame& frame);
-  void on_member_frame(Peer& peer, Frame& frame);
-  void on_close(Peer& peer, const std::string& why);
+  HubGuests guests();
   void admit(Peer& peer, const Hello& hello);
+  void on_frame(Peer& peer, Frame& frame);
+  void on_close(Peer& peer);
   std::string accepted() const {
     Hello self = options_.self;
     self.token.clear();
@@ -89,7 +63,7 @@ class ControlHub::Impl {
   void require_nobody_left();
   void heartbeat();
   void broadcast(std::string bytes);
-  void count();
+  void count(int change);
 
   template <class Action>
   void at(asio::steady_timer& timer, Deadline deadline, Action action) {
@@ -102,13 +76,12 @@ class ControlHub::Impl {
   HubOptions options_;
   asio::io_context io_;
   asio::executor_work_guard<asio::io_context::executor_type> work_{io_.get_executor()};
-  asio::ip::tcp::acceptor acceptor_;
-  int port_;
-  asio::steady_timer accept_pause_{io_}, init_timer_{io_}, heartbeat_timer_{io_}, round_timer_{io_};
-  std::set<std::shared_ptr<Peer>> peers_;
+  asio::steady_timer init_timer_{io_}, heartbeat_timer_{io_}, round_timer_{io_};
+  HubDoor door_;
   std::vector<Peer*> members_;  // by process
-  std::set<std::string> logged_;
-  bool welcomed_ = false, ending_ = false;
+  std::size_t admitted_ = 0;
+  int left_ = 0;  // members that have said goodbye
+  bool welcomed_ = false;
   std::optional<Failure> failed_;
   HubRound round_;
 
@@ -121,20 +94,10 @@ class ControlHub::Impl {
 
 ControlHub::Impl::~Impl() {
   asio::post(io_, [this] {
-    ending_ = true;
-    std::error_code ignored;
-    acceptor_.close(ignored);
-    for (const std::shared_ptr<Peer>& peer : peers_) {
-      if (peer->hello && peer->here()) peer->connection->send(encode_frame(FrameType::goodbye));
-      peer->connection->close_after_writes();
-    }
-    at(init_timer_, deadline_in(1), [this] { io_.stop(); });
-    accept_pause_.cancel();
     heartbeat_timer_.cancel();
     round_timer_.cancel();
-    bool writing = false;
-    for (const std::shared_ptr<Peer>& peer : peers_) writing |= peer->connection->open();
-    if (!writing) io_.stop();
+    at(init_timer_, deadline_in(1), [this] { io_.stop(); });
+    if (!door_.close()) io_.stop();
   });
   thread_.join();
 }
@@ -146,7 +109,7 @@ int ControlHub::Impl::attach() {
       asio::local::stream_protocol::socket mine(io_), theirs(io_);
       asio::local::connect_pair(mine, theirs);
       const int fd = theirs.release();
-      add_peer(ControlConnection::Socket(std::move(mine)), "this process");
+      door_.add(ControlConnection::Socket(std::move(mine)), "this process");
       result.set_value(fd);
     } catch (...) {
       result.set_exception(std::current_exception());
@@ -155,63 +118,16 @@ int ControlHub::Impl::attach() {
   return result.get_future().get();
 }
 
-void ControlHub::Impl::accept() {
-  acceptor_.async_accept([this](std::error_code error, asio::ip::tcp::socket socket) {
-    if (ending_) return;
-    if (error) {  // out of descriptors: some will be given back
-      return at(accept_pause_, deadline_in(0.1), [this] { accept(); });
-    }
-    std::error_code gone;
-    const auto remote = socket.remote_endpoint(gone);
-    socket.set_option(asio::ip::tcp::no_delay(true), gone);
-    if (!gone) add_peer(std::move(socket), remote.address().to_string());
-    accept();
-  });
-}
-
-void ControlHub::Impl::add_peer(ControlConnection::Socket socket, std::string address) {
-  const auto peer = std::make_shared<Peer>(io_, std::move(socket), std::move(address));
-  Peer& p = *peer;
-  peers_.insert(peer);
-  at(p.hello_timer, deadline_in(options_.hello_limit_s), [this, peer] {
-    if (!peer->hello && peer->connection->open()) stranger(*peer, "it did not say who it is");
-  });
-  p.connection->start([this, &p](Frame& frame) { on_frame(p, frame); },
-                      [this, &p](const std::string& why) { on_close(p, why); });
-}
-
-// Whoever is not of this job: named once, then forgotten.
-void ControlHub::Impl::stranger(Peer& peer, const std::string& why) {
-  constexpr std::size_t most = 100;
-  if (logged_.size() < most && logged_.insert(peer.address).second) {
-    options_.log(fmt::format("a stranger at {} is ignored: {}", peer.address, why));
-  }
-  peer.hello_timer.cancel();
-  peer.connection->close();
-  asio::post(io_, [this, &peer] {
-    for (auto it = peers_.begin(); it != peers_.end(); ++it) {
-      if (it->get() == &peer) return void(peers_.erase(it));
-    }
-  });
-}
-
-void ControlHub::Impl::on_frame(Peer& peer, Frame& frame) {
-  peer.silent = 0;
-  try {
-    if (peer.hello) return on_member_frame(peer, frame);
-    if (frame.type != FrameType::hello) throw Error("it did not say who it is");
-    const Hello hello = decode_hello(frame.payload);
-    if (hello.token != options_.self.token) throw Error("it belongs to another job");
-    admit(peer, hello);
-  } catch (const Error& error) {
-    if (peer.hello)
-      return lose(peer, fmt::format("{} sent nonsense: {}", peer.hello->name(), error.what()));
-    stranger(peer, error.what());
-  }
+HubGuests ControlHub::Impl::guests() {
+  return {[this](Peer& peer, const Hello& hello) { admit(peer, hello); },
+          [this](Peer& peer, Frame& frame) { on_frame(peer, frame); },
+          [this](Peer& peer, const std::string& why) {
+            lose(peer, fmt::format("{} sent nonsense: {}", peer.hello->name(), why));
+          },
+          [this](Peer& peer) { on_close(peer); }};
 }
 
 void ControlHub::Impl::admit(Peer& peer, const Hello& hello) {
-  peer.hello_timer.cancel();
   {
     const std::lock_guard lock(mutex_);
     ++came_;
@@ -231,10 +147,8 @@ void ControlHub::Impl::admit(Peer& peer, const Hello& hello) {
   peer.connection->trust();
   members_[static_cast<std::size_t>(hello.process)] = &peer;
   peer.connection->send(accepted());
-  count();
-  for (const Peer* member : members_) {
-    if (member == nullptr) return;
-  }
+  count(+1);
+  if (++admitted_ != members_.size()) return;
   welcomed_ = true;
   init_timer_.cancel();
   broadcast(encode_frame(FrameType::welcome));
@@ -246,7 +160,7 @@ void ControlHub::Impl::refuse(Peer& peer, const Failure& failure) {
   peer.connection->close_after_writes();
 }
 
-void ControlHub::Impl::on_member_frame(Peer& peer, Frame& frame) {
+void ControlHub::Impl::on_frame(Peer& peer, Frame& frame) {
   switch (frame.type) {
     case FrameType::heartbeat: return;
     case FrameType::contribution: return contribute(peer, decode_contribution(frame.payload));
@@ -275,9 +189,9 @@ void ControlHub::Impl::contribute(Peer& peer, Contribution contribution) {
 
 // An exchange that somebody has left for good will never complete.
 void ControlHub::Impl::require_nobody_left() {
+  if (left_ == 0 || !round_.under_way()) return;
   for (const Peer* member : members_) {
-    if (member != nullptr && member->left && round_.under_way() &&
-        !round_.has(member->hello->process)) {
+    if (member != nullptr && member->left && !round_.has(member->hello->process)) {
       return fail(
           {exit_code(Exit::failed), member->hello->name() + " has left while others wait for it"});
     }
@@ -286,21 +200,21 @@ void ControlHub::Impl::require_nobody_left() {
 
 void ControlHub::Impl::goodbye(Peer& peer) {
   if (!welcomed_) return lose(peer, peer.hello->name() + " left before all had come");
+  if (peer.left) return;
   peer.left = true;
+  ++left_;
   peer.connection->send(encode_frame(FrameType::goodbye));
-  count();
+  count(-1);
   require_nobody_left();
 }
 
-void ControlHub::Impl::on_close(Peer& peer, const std::string& why) {
-  if (!peer.hello) return stranger(peer, why);
-  if (peer.left) return count();
-  lose(peer, peer.hello->gone());
+void ControlHub::Impl::on_close(Peer& peer) {
+  if (!peer.left) lose(peer, peer.hello->gone());
 }
 
 void ControlHub::Impl::lose(Peer& peer, const std::string& message) {
   peer.connection->close();
-  count();
+  if (!std::exchange(peer.left, true)) count(-1);
   fail({exit_code(Exit::failed), message});
 }
 
@@ -347,9 +261,10 @@ void ControlHub::Impl::round_timeout() {
 
 void ControlHub::Impl::heartbeat() {
   at(heartbeat_timer_, deadline_in(options_.heartbeat_s), [this] {
+    const auto beat = std::make_shared<const std::string>(encode_frame(FrameType::heartbeat));
     for (Peer* member : members_) {
       if (member == nullptr || !member->here()) continue;
-      member->connection->send(encode_frame(FrameType::heartbeat));
+      member->connection->send(beat);
       if (++member->silent > options_.silent_heartbeats)
         lose(*member, member->hello->gone() + " (silent)");
     }
@@ -364,11 +279,9 @@ void ControlHub::Impl::broadcast(std::string bytes) {
   }
 }
 
-void ControlHub::Impl::count() {
-  int here = 0;
-  for (const Peer* member : members_) here += member != nullptr && member->here() ? 1 : 0;
+void ControlHub::Impl::count(int change) {
   const std::lock_guard lock(mutex_);
-  here_ = here;
+  here_ += change;
   changed_.notify_all();
 }
 

@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "src/bootstrap/control_frame.hpp"
+#include "src/bootstrap/probation_limits.hpp"
 
 namespace ccl {
 
@@ -15,8 +16,8 @@ struct HubOptions {
   Hello self;  // process 0: the token, version, sizes that all must have
   double init_timeout_s = 120;
   double heartbeat_s = 10;
-  int silent_heartbeats = 6;  // so many without a sign of life: the process is gone
-  double hello_limit_s = 10;  // a connection that has not said who it is by then is closed
+  int silent_heartbeats = 6;       // so many without a sign of life: the process is gone
+  ProbationLimits strangers = {};  // connections that have not said who they are
   std::function<void(std::string_view)> log;
 };
 

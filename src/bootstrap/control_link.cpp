@@ -231,7 +231,7 @@ void ControlLink::Impl::heartbeat() {
 ControlLink::ControlLink(LinkOptions options, const std::string& host, int port, Deadline deadline)
     : impl_(std::make_unique<Impl>(std::move(options))) {
   try {
-    impl_->begin(connect_once(impl_->io(), host, port, deadline), deadline);
+    impl_->begin(connect_once(impl_->io(), resolve(host, port, deadline), deadline), deadline);
   } catch (const std::system_error& error) {
     throw NoHub(error.what());
   }

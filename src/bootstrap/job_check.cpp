@@ -34,8 +34,10 @@ std::string disagreement(const Hello& self, const Hello& hello) {
 }
 
 std::string twice(const Hello& a, const Hello& b) {
-  return fmt::format("{} {} twice: on {} (pid {}) and on {} (pid {})", a.ranks(),
-                     a.ranks_per_process == 1 ? "exists" : "exist", a.host, a.pid, b.host, b.pid);
+  return fmt::format(
+      "{} {} twice: on {} (pid {}) and on {} (pid {}): started twice, or two jobs on one "
+      "MASTER_PORT",
+      a.ranks(), a.ranks_per_process == 1 ? "exists" : "exist", a.host, a.pid, b.host, b.pid);
 }
 
 }  // namespace ccl

@@ -253,7 +253,7 @@ void Supervisor::end_late_ones() {
 
 int run_local_processes(int processes, const std::vector<std::string>& arguments, double grace_s) {
   Supervisor supervisor(grace_s);  // blocks signals before the store's thread inherits the mask
-  const StoreServer store(0, "127.0.0.1");
+  const StoreServer store(0, "127.0.0.1", probation_beside(processes));
   try {
     supervisor.start(processes, arguments, store.port());
   } catch (const std::system_error& error) {

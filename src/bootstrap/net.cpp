@@ -7,8 +7,9 @@
 #include <unistd.h>
 
 #include <array>
-#include <asio/connect.hpp>
 #include <asio/ip/v6_only.hpp>
+#include <future>
+#include <thread>
 
 namespace ccl {
 namespace {
@@ -23,6 +24,10 @@ tcp::acceptor listen_at(asio::io_context& io, const tcp::endpoint& endpoint) {
   acceptor.bind(endpoint);
   acceptor.listen(4096);
   return acceptor;
+}
+
+std::system_error cannot_resolve(const std::string& host, std::error_code error) {
+  return {error, fmt::format("the name {} cannot be resolved", host)};
 }
 
 }  // namespace
@@ -71,29 +76,48 @@ tcp::acceptor listen_on(asio::io_context& io, int port, const std::string& addre
   }
 }
 
-tcp::socket connect_once(asio::io_context& io, const std::string& host, int port,
-                         Deadline deadline) {
-  tcp::resolver resolver(io);
-  tcp::resolver::results_type addresses;
-  std::error_code error = run_operation(
-      io, deadline,
-      [&](auto done) {
-        resolver.async_resolve(host, std::to_string(port), tcp::resolver::numeric_service,
-                               [&addresses, done](std::error_code e, const auto& found) mutable {
-                                 addresses = found;
-                                 done(e);
-                               });
-      },
-      [&] { resolver.cancel(); });
-  if (error) throw std::system_error(error, fmt::format("the name {} cannot be resolved", host));
+Endpoints look_up_name(const std::string& host, int port) {
+  asio::io_context io;
+  std::error_code error;
+  const auto found =
+      tcp::resolver(io).resolve(host, std::to_string(port), tcp::resolver::numeric_service, error);
+  if (error) throw cannot_resolve(host, error);
+  return {found.begin(), found.end()};
+}
 
-  tcp::socket socket(io);
-  error = run_operation(
-      io, deadline, [&](auto done) { asio::async_connect(socket, addresses, done); },
-      [&] { socket.close(); });
-  if (error) throw std::system_error(error, address_text(host, port));
-  socket.set_option(tcp::no_delay(true));
-  return socket;
+Endpoints resolve(const std::string& host, int port, Deadline deadline,
+                  std::function<Endpoints(const std::string&, int)> look_up) {
+  std::error_code is_name;
+  const asio::ip::address number = asio::ip::make_address(host, is_name);
+  if (!is_name) return {{number, static_cast<std::uint16_t>(port)}};
+
+  std::packaged_task<Endpoints()> task(
+      [host, port, look_up = std::move(look_up)] { return look_up(host, port); });
+  std::future<Endpoints> found = task.get_future();
+  std::thread(std::move(task)).detach();
+  if (found.wait_until(deadline) != std::future_status::ready) {
+    throw cannot_resolve(host, asio::error::timed_out);
+  }
+  return found.get();
+}
+
+tcp::socket connect_once(asio::io_context& io, const Endpoints& addresses, Deadline deadline) {
+  std::string why;
+  std::error_code error = asio::error::host_not_found;
+  for (std::size_t i = 0; i < addresses.size(); ++i) {
+    const auto now = std::chrono::steady_clock::now();
+    const Deadline share = now + (deadline - now) / static_cast<int>(addresses.size() - i);
+    tcp::socket socket(io);
+    error = run_operation(
+        io, share, [&](auto done) { socket.async_connect(addresses[i], done); },
+        [&] { socket.close(); });
+    if (!error) {
+      socket.set_option(tcp::no_delay(true));
+      return socket;
+    }
+    why = address_text(addresses[i].address().to_string(), addresses[i].port());
+  }
+  throw std::system_error(error, why);
 }
 
 }  // namespace ccl

@@ -3,6 +3,7 @@
 
 #include <asio/io_context.hpp>
 #include <asio/ip/tcp.hpp>
+#include <functional>
 #include <optional>
 #include <string>
 #include <system_error>
@@ -25,9 +26,21 @@ std::string address_text(const std::string& host, int port);
 // `address` is empty. Port 0: any. Throws std::system_error.
 asio::ip::tcp::acceptor listen_on(asio::io_context& io, int port, const std::string& address);
 
-// Connects to the first address of `host` that answers. One attempt; throws std::system_error
-// (asio::error::timed_out at the deadline). `io` must have no other work.
-asio::ip::tcp::socket connect_once(asio::io_context& io, const std::string& host, int port,
+using Endpoints = std::vector<asio::ip::tcp::endpoint>;
+
+// Asks the system for the addresses of `host`; blocks for as long as the system likes. Throws
+// std::system_error.
+Endpoints look_up_name(const std::string& host, int port);
+
+// The addresses of `host`: a number or a name. A look-up that has not ended by the deadline is left
+// to itself on a thread of its own: nothing can end it. Throws std::system_error.
+Endpoints resolve(const std::string& host, int port, Deadline deadline,
+                  std::function<Endpoints(const std::string&, int)> look_up = look_up_name);
+
+// Connects to the first address that answers; those before it get their share of the time. One
+// attempt each; throws std::system_error (asio::error::timed_out at the deadline). `io` must have
+// no other work.
+asio::ip::tcp::socket connect_once(asio::io_context& io, const Endpoints& addresses,
                                    Deadline deadline);
 
 // Runs one asynchronous operation of `io` until it ends; at the deadline calls cancel(), which must

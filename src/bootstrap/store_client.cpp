@@ -16,8 +16,8 @@
 namespace ccl {
 
 struct StoreClient::Connection {
-  Connection(const std::string& host, int port, Deadline deadline)
-      : name(address_text(host, port)), socket(connect_once(io, host, port, deadline)) {}
+  Connection(const std::string& host, int port, const Endpoints& addresses, Deadline deadline)
+      : name(address_text(host, port)), socket(connect_once(io, addresses, deadline)) {}
 
   void send(const std::string& request, Deadline deadline) {
     finish(run_operation(
@@ -104,8 +104,9 @@ StoreClient::StoreClient(const std::string& host, int port, Deadline deadline) {
   auto pause = std::chrono::milliseconds(10);
   while (true) {
     try {
+      const Endpoints addresses = resolve(host, port, deadline);
       const Deadline attempt = std::min(deadline, deadline_in(10));
-      auto connection = std::make_unique<Connection>(host, port, attempt);
+      auto connection = std::make_unique<Connection>(host, port, addresses, attempt);
       std::string hello = request(StoreOp::validate);
       put(hello, store_magic);
       const auto nonce = static_cast<std::uint32_t>(::getpid());

@@ -22,6 +22,8 @@ enum class StoreOp : std::uint8_t {
   num_keys = 7,
   delete_key = 8,
   append = 9,
+  multi_get = 10,
+  multi_set = 11,
   cancel_wait = 12,
   ping = 13,
 };
@@ -29,7 +31,7 @@ enum class StoreOp : std::uint8_t {
 inline constexpr std::uint32_t store_magic = 0x3C85F7CE;
 inline constexpr std::size_t store_key_limit = 8 << 10;
 inline constexpr std::size_t store_blob_limit = 8 << 20;
-inline constexpr std::size_t store_keys_limit = 128 << 10;  // of one WAIT or CHECK
+inline constexpr std::size_t store_keys_limit = 128 << 10;  // of one request
 
 template <class T>
 void put(std::string& out, T value) {

@@ -30,7 +30,8 @@ class Cursor {
   std::string key() { return blob(store_key_limit); }
   std::string value() { return blob(store_blob_limit); }
 
-  std::vector<std::string> keys() {
+  // Keys, and a value after each where `values` is given.
+  std::vector<std::string> keys(std::vector<std::string>* values = nullptr) {
     const auto count = number<std::uint64_t>();
     if (count > store_keys_limit) throw Error("too many keys");
     std::vector<std::string> keys;
@@ -38,7 +39,8 @@ class Cursor {
     for (std::uint64_t i = 0; i < count; ++i) {
       keys.push_back(key());
       bytes += keys.back().size();
-      if (bytes > store_blob_limit) throw Error("too many keys");
+      if (values != nullptr) bytes += values->emplace_back(value()).size();
+      if (bytes > 2 * store_blob_limit) throw Error("too many keys");
     }
     return keys;
   }
@@ -77,6 +79,8 @@ StoreRequest read_request(Cursor& in) {
       request.keys = {in.key()};
       request.amount = in.number<std::int64_t>();
       return request;
+    case StoreOp::multi_set: request.keys = in.keys(&request.values); return request;
+    case StoreOp::multi_get:
     case StoreOp::check:
     case StoreOp::wait: request.keys = in.keys(); return request;
     case StoreOp::num_keys:

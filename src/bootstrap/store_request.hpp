@@ -16,7 +16,8 @@ struct StoreRequest {
   std::uint32_t number = 0;  // VALIDATE's magic, PING's nonce
   std::int64_t amount = 0;   // ADD
   std::vector<std::string> keys;
-  std::string value, desired;  // SET, APPEND; COMPARE_SET's expected and desired
+  std::string value, desired;       // SET, APPEND; COMPARE_SET's expected and desired
+  std::vector<std::string> values;  // MULTI_SET, one for each key
 };
 
 // Takes one request off the front of `bytes`; nothing while it is incomplete. Throws Error on what

@@ -9,8 +9,10 @@ ccl_add_test(bootstrap_test
     bootstrap_join_test.cpp
     bootstrap_launch_test.cpp
     bootstrap_local_processes_test.cpp
+    bootstrap_net_test.cpp
     bootstrap_store_test.cpp
     bootstrap_thread_ranks_test.cpp
+    bootstrap_trouble_test.cpp
   LABELS unit)
 target_compile_definitions(bootstrap_test PRIVATE CCL_BOOTSTRAP_HELPER="$<TARGET_FILE:bootstrap_helper>")
 add_dependencies(bootstrap_test bootstrap_helper)

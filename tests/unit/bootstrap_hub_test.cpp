@@ -38,7 +38,7 @@ class Hub : public testing::Test {
     HubOptions options;
     options.self = hello(0, processes, ranks_per_process);
     options.heartbeat_s = heartbeat_s;
-    options.hello_limit_s = 0.2;
+    options.strangers = {0.2, 20};
     options.init_timeout_s = 30;
     options.log = [this](std::string_view line) {
       const std::lock_guard lock(mutex_);
@@ -249,6 +249,33 @@ INSTANTIATE_TEST_SUITE_P(
                     std::string(control_magic) + encode_frame(FrameType::goodbye),
                     std::string(control_magic) + encode(of_another_job())));
 
+class Hundreds : public Hub, public testing::WithParamInterface<std::string> {};
+
+// Of connections that say nothing, or half of it.
+TEST_P(Hundreds, NeitherBlockNorExhaustTheHub) {
+  start(2);
+  std::vector<RawSocket> sockets;
+  for (int i = 0; i < 500; ++i) {
+    sockets.push_back(RawSocket::connected_to(hub_->port()));
+    sockets.back().send(GetParam());
+  }
+  const auto a = link(hello(0, 2)), b = link(hello(1, 2));
+  a->wait_welcome(30);
+  for (const RawSocket& socket : sockets) {
+    socket.read(control_magic.size());  // the hub greets whoever comes in time
+    EXPECT_TRUE(socket.closed_by_peer());
+  }
+  std::thread other([&] { EXPECT_EQ(b->exchange("two", 30).size(), 2U); });
+  EXPECT_EQ(a->exchange("one", 30).size(), 2U);
+  other.join();
+  EXPECT_EQ(log().size(), 1U);
+}
+
+INSTANTIATE_TEST_SUITE_P(Hub, Hundreds,
+                         testing::Values("", "CCL", std::string(control_magic),
+                                         std::string(control_magic) +
+                                             encode(hello(1, 2)).substr(0, 20)));
+
 TEST(HubRound, RefusesAContributionOutOfTurn) {
   HubRound round(2);
   EXPECT_TRUE(round.add(0, {0, 0, "a"}));
@@ -266,6 +293,31 @@ TEST(ControlFrame, RefusesCountsBeyondTheEnd) {
   EXPECT_THROW(decode_hello("x"), Error);
   const std::vector<std::string> blobs = {"", "a", std::string(1000, 'b')};
   EXPECT_EQ(unpack(pack(blobs)), blobs);
+}
+
+std::string u32(std::uint32_t n) {
+  std::string out;
+  put(out, n);
+  return out;
+}
+
+TEST(ControlFrame, PacksEqualSizesWithoutASizeForEach) {
+  const std::vector<std::string> equal(1000, "8 bytes."), empty(1000, "");
+  EXPECT_EQ(pack(equal).size(), 8008U);
+  EXPECT_EQ(unpack(pack(equal)), equal);
+  EXPECT_EQ(pack(empty).size(), 8U);
+  EXPECT_EQ(unpack(pack(empty)), empty);
+  EXPECT_EQ(pack({"", "abc"}).size(), 19U);
+  EXPECT_THAT(unpack(pack({})), testing::IsEmpty());
+}
+
+TEST(ControlFrame, RefusesPacksThatContradictThemselves) {
+  for (const std::string& bytes :
+       {std::string(), u32(1), u32(2) + u32(3) + "abcde", u32(1) + u32(3) + "abcd",
+        u32(0xffffffff) + u32(0), u32(2) + u32(0xffffffff) + u32(1),
+        u32(2) + u32(0xffffffff) + u32(1) + u32(3) + "abc", u32(0x40000000) + u32(0xffffffff)}) {
+    EXPECT_THROW(unpack(bytes), Error);
+  }
 }
 
 TEST(JobCheck, LongListsAreCut) {

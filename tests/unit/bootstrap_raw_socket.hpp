@@ -33,11 +33,11 @@ class RawSocket {
     return socket;
   }
 
-  static RawSocket listening() {
+  static RawSocket listening(int waiting = 8) {
     RawSocket socket(::socket(AF_INET, SOCK_STREAM, 0));
     sockaddr_in address = loopback(0);
     if (::bind(socket.fd_, reinterpret_cast<sockaddr*>(&address), sizeof(address)) != 0 ||
-        ::listen(socket.fd_, 8) != 0) {
+        ::listen(socket.fd_, waiting) != 0) {
       throw std::runtime_error("listen");
     }
     return socket;

@@ -95,6 +95,19 @@ TEST_F(Server, CheckDeleteCountAppend) {
   EXPECT_EQ(socket.read(24), u64(1) + u64(0) + u64(1));
 }
 
+TEST_F(Server, SeveralKeysAtOnce) {
+  const RawSocket waiter = valid();
+  waiter.send(op(6) + u64(2) + blob("/b") + blob("/a") + op(13) + "abcd");
+  EXPECT_EQ(waiter.read(4), "abcd");
+  const RawSocket socket = valid();
+  socket.send(op(11) + u64(2) + blob("/a") + blob("one") + blob("/b") + blob("two"));
+  EXPECT_EQ(waiter.read(1), "\0"s);
+  socket.send(op(10) + u64(3) + blob("/b") + blob("/a") + blob("/b"));
+  EXPECT_EQ(socket.read(33), blob("two") + blob("one") + blob("two"));
+  socket.send(op(10) + u64(2) + blob("/a") + blob("/c"));  // as GET of a missing key
+  EXPECT_TRUE(socket.closed_by_peer());
+}
+
 TEST_F(Server, WaitEndsWhenTheLastKeyComes) {
   const RawSocket waiter = valid();
   waiter.send(op(6) + u64(2) + blob("/a") + blob("/b") + op(13) + "abcd");
@@ -111,6 +124,23 @@ TEST_F(Server, CancelWait) {
   EXPECT_EQ(socket.read(1), "\x01");
   socket.send(op(1) + blob("/a") + blob("1") + op(13) + "abcd");
   EXPECT_EQ(socket.read(4), "abcd");  // and no late answer to the wait
+}
+
+TEST_F(Server, AWaitThatWasCancelledIsForgotten) {
+  const RawSocket socket = valid();
+  socket.send(op(6) + u64(1) + blob("/a") + op(12) + op(6) + u64(1) + blob("/b"));
+  EXPECT_EQ(socket.read(1), "\x01");
+  RawSocket other = valid();
+  other.send(op(6) + u64(1) + blob("/a") + op(13) + "abcd");
+  EXPECT_EQ(other.read(4), "abcd");
+  other.close();
+  const RawSocket setter = valid();
+  setter.send(op(1) + blob("/a") + blob("1") + op(13) + "abcd");
+  EXPECT_EQ(setter.read(4), "abcd");
+  socket.send(op(13) + "efgh");
+  EXPECT_EQ(socket.read(4), "efgh");  // no answer before: /b is missing
+  setter.send(op(1) + blob("/b") + blob("1"));
+  EXPECT_EQ(socket.read(1), "\0"s);
 }
 
 TEST_F(Server, RequestsMayComeByteByByte) {
@@ -133,14 +163,66 @@ TEST_P(Nonsense, ClosesThatConnectionOnly) {
   EXPECT_EQ(bystander.read(4), "abcd");
 }
 
-INSTANTIATE_TEST_SUITE_P(Store, Nonsense,
-                         testing::Values("\0abcd"s, "GET / HTTP/1.1\r\n\r\n"s, op(13) + "abcd"s,
-                                         std::string(validate) + op(99),
-                                         std::string(validate) + op(1) + u64(8193),
-                                         std::string(validate) + op(1) + blob("/x") +
-                                             u64((8 << 20) + 1),
-                                         std::string(validate) + op(6) + u64(~std::uint64_t{0}),
-                                         std::string(validate) + op(3) + u64(~std::uint64_t{0})));
+INSTANTIATE_TEST_SUITE_P(
+    Store, Nonsense,
+    testing::Values("\0abcd"s, "GET / HTTP/1.1\r\n\r\n"s, op(13) + "abcd"s,
+                    std::string(validate) + op(99), std::string(validate) + op(1) + u64(8193),
+                    std::string(validate) + op(1) + blob("/x") + u64((8 << 20) + 1),
+                    std::string(validate) + op(6) + u64(~std::uint64_t{0}),
+                    std::string(validate) + op(11) + u64(1) + blob("/x") + u64((8 << 20) + 1),
+                    std::string(validate) + op(3) + u64(~std::uint64_t{0})));
+
+// What comes of a connection that says nothing, or stops in the middle of what it says.
+class HalfOpen : public testing::TestWithParam<std::string> {
+ protected:
+  RawSocket stuck() const {
+    RawSocket socket = RawSocket::connected_to(server_.port());
+    socket.send(GetParam());
+    return socket;
+  }
+  void expect_service() const {
+    StoreClient client("127.0.0.1", server_.port(), deadline_in(30));
+    const std::int64_t before = client.add("n", 0, deadline_in(30));
+    EXPECT_EQ(client.add("n", 1, deadline_in(30)), before + 1);
+  }
+  StoreServer server_{0, "127.0.0.1", {0.2, 20}};
+};
+
+TEST_P(HalfOpen, IsClosedAfterItsTime) {
+  const RawSocket waiter = RawSocket::connected_to(server_.port());
+  waiter.send(std::string(validate) + op(6) + u64(1) + blob("/n") + op(13) + "abcd");
+  EXPECT_EQ(waiter.read(4), "abcd");
+  EXPECT_TRUE(stuck().closed_by_peer());
+  expect_service();
+  EXPECT_EQ(waiter.read(1), "\0"s);  // a wait is no half request: it may last
+}
+
+TEST_P(HalfOpen, HundredsNeitherBlockNorExhaustTheStore) {
+  std::vector<RawSocket> sockets;
+  for (int i = 0; i < 500; ++i) sockets.push_back(stuck());
+  expect_service();
+  for (const RawSocket& socket : sockets) EXPECT_TRUE(socket.closed_by_peer());
+}
+
+INSTANTIATE_TEST_SUITE_P(Store, HalfOpen,
+                         testing::Values(""s, "\0\xCE"s, std::string(validate) + op(1),
+                                         std::string(validate) + op(1) + blob("/x") + u64(100) +
+                                             "half"));
+
+TEST(StoreProbation, TheOldestGoFirst) {
+  const StoreServer server(0, "127.0.0.1", {60, 2});
+  std::vector<RawSocket> sockets;
+  for (int i = 0; i < 4; ++i) {
+    sockets.push_back(RawSocket::connected_to(server.port()));
+    if (i < 2) continue;
+    EXPECT_TRUE(sockets[static_cast<std::size_t>(i) - 2].closed_by_peer());
+  }
+  for (int i = 2; i < 4; ++i) {
+    const RawSocket& socket = sockets[static_cast<std::size_t>(i)];
+    socket.send(std::string(validate) + op(13) + "abcd");
+    EXPECT_EQ(socket.read(4), "abcd");
+  }
+}
 
 TEST_F(Server, LargestBlobPasses) {
   StoreClient client("127.0.0.1", server_.port(), deadline_in(30));

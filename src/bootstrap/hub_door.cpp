@@ -1,0 +1,101 @@
+#include "src/bootstrap/hub_door.hpp"
+
+#include <fmt/format.h>
+
+#include <asio/post.hpp>
+#include <utility>
+
+#include "src/bootstrap/net.hpp"
+#include "src/core/error.hpp"
+
+namespace ccl {
+
+HubDoor::HubDoor(asio::io_context& io, ProbationLimits limits, std::string token,
+                 std::function<void(std::string_view)> log, HubGuests guests)
+    : io_(io),
+      acceptor_(listen_on(io, 0, {})),
+      port_(acceptor_.local_endpoint().port()),
+      pause_(io),
+      probation_(io, limits),
+      token_(std::move(token)),
+      log_(std::move(log)),
+      guests_(std::move(guests)) {
+  accept();
+}
+
+void HubDoor::accept() {
+  acceptor_.async_accept([this](std::error_code error, asio::ip::tcp::socket socket) {
+    if (closing_) return;
+    if (error) {  // out of descriptors
+      probation_.dismiss_oldest("its descriptor is needed");
+      pause_.expires_after(std::chrono::milliseconds(20));
+      return pause_.async_wait([this](std::error_code e) {
+        if (!e && !closing_) accept();
+      });
+    }
+    std::error_code gone;
+    const auto remote = socket.remote_endpoint(gone);
+    socket.set_option(asio::ip::tcp::no_delay(true), gone);
+    if (!gone) add(std::move(socket), remote.address().to_string());
+    accept();
+  });
+}
+
+void HubDoor::add(ControlConnection::Socket socket, std::string address) {
+  auto peer = std::make_unique<Peer>(std::move(socket), std::move(address));
+  Peer& p = *peer;
+  peers_.emplace(&p, std::move(peer));
+  p.connection->start([this, &p](Frame& frame) { on_frame(p, frame); },
+                      [this, &p](const std::string& why) { on_close(p, why); });
+  p.on_probation = probation_.add([this, &p](const std::string& why) {
+    p.on_probation.reset();
+    stranger(p, why);
+  });
+}
+
+void HubDoor::on_frame(Peer& peer, Frame& frame) {
+  peer.silent = 0;
+  try {
+    if (peer.hello) return guests_.on_frame(peer, frame);
+    if (frame.type != FrameType::hello) throw Error("it did not say who it is");
+    const Hello hello = decode_hello(frame.payload);
+    if (hello.token != token_) throw Error("it belongs to another job");
+    if (peer.on_probation) probation_.passed(*std::exchange(peer.on_probation, std::nullopt));
+    guests_.on_hello(peer, hello);
+  } catch (const Error& error) {
+    if (peer.hello) return guests_.on_nonsense(peer, error.what());
+    stranger(peer, error.what());
+  }
+}
+
+void HubDoor::on_close(Peer& peer, const std::string& why) {
+  if (peer.hello) return guests_.on_close(peer);
+  stranger(peer, why);
+}
+
+// Whoever is not of this job: named once, then forgotten.
+void HubDoor::stranger(Peer& peer, const std::string& why) {
+  constexpr std::size_t most = 100;
+  if (logged_.size() < most && logged_.insert(peer.address).second) {
+    log_(fmt::format("a stranger at {} is ignored: {}", peer.address, why));
+  }
+  if (peer.on_probation) probation_.passed(*std::exchange(peer.on_probation, std::nullopt));
+  peer.connection->close();
+  asio::post(io_, [this, &peer] { peers_.erase(&peer); });
+}
+
+bool HubDoor::close() {
+  closing_ = true;
+  std::error_code ignored;
+  acceptor_.close(ignored);
+  pause_.cancel();
+  bool writing = false;
+  for (const auto& [key, peer] : peers_) {
+    if (peer->hello && peer->here()) peer->connection->send(encode_frame(FrameType::goodbye));
+    peer->connection->close_after_writes();
+    writing |= peer->connection->open();
+  }
+  return writing;
+}
+
+}  // namespace ccl

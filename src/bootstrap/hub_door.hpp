@@ -1,0 +1,76 @@
+// The door of the control plane's hub: takes connections, hears who they are, and turns strangers
+// away. Only for .cpp files: includes Asio.
+#pragma once
+
+#include <asio/io_context.hpp>
+#include <asio/ip/tcp.hpp>
+#include <asio/steady_timer.hpp>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+
+#include "src/bootstrap/control_connection.hpp"
+#include "src/bootstrap/probation.hpp"
+
+namespace ccl {
+
+// One connection to the hub.
+struct Peer {
+  Peer(ControlConnection::Socket socket, std::string from)
+      : connection(std::make_shared<ControlConnection>(std::move(socket))),
+        address(std::move(from)) {}
+  bool here() const { return connection->open() && !left; }
+
+  std::shared_ptr<ControlConnection> connection;
+  std::string address;
+  std::optional<Probation::Place> on_probation;  // until it has said who it is
+  std::optional<Hello> hello;                    // of a member
+  bool left = false;                             // said goodbye, or is lost
+  int silent = 0;                                // heartbeats since the last sign of life
+};
+
+// What the hub does about those who have the job's token.
+struct HubGuests {
+  std::function<void(Peer&, const Hello&)> on_hello;
+  std::function<void(Peer&, Frame&)> on_frame;  // later ones; may throw Error
+  std::function<void(Peer&, const std::string& why)> on_nonsense;
+  std::function<void(Peer&)> on_close;
+};
+
+// Used on the thread of its io_context only. Owns all peers, gone ones too, but no strangers.
+class HubDoor {
+ public:
+  HubDoor(asio::io_context& io, ProbationLimits limits, std::string token,
+          std::function<void(std::string_view)> log, HubGuests guests);
+
+  int port() const { return port_; }
+  void add(ControlConnection::Socket socket, std::string address);
+
+  // Takes no more connections, says goodbye to all who are there and lets strangers go. False when
+  // nothing is left to be written.
+  bool close();
+
+ private:
+  void accept();
+  void on_frame(Peer& peer, Frame& frame);
+  void on_close(Peer& peer, const std::string& why);
+  void stranger(Peer& peer, const std::string& why);
+
+  asio::io_context& io_;
+  asio::ip::tcp::acceptor acceptor_;
+  int port_;
+  asio::steady_timer pause_;
+  Probation probation_;
+  std::string token_;
+  std::function<void(std::string_view)> log_;
+  HubGuests guests_;
+  std::unordered_map<Peer*, std::unique_ptr<Peer>> peers_;
+  std::set<std::string> logged_;
+  bool closing_ = false;
+};
+
+}  // namespace ccl

@@ -1,0 +1,18 @@
+// What connections may do that have yet to prove themselves.
+#pragma once
+
+#include <cstddef>
+
+namespace ccl {
+
+struct ProbationLimits {
+  double limit_s = 10;     // so long each may take
+  std::size_t most = 128;  // at least 1; of more than these, the oldest go at once
+};
+
+// For a job all of whose processes may come at the same moment.
+inline ProbationLimits probation_beside(int processes) {
+  return {10, 128 + static_cast<std::size_t>(processes)};
+}
+
+}  // namespace ccl

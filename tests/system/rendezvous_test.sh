@@ -1,0 +1,84 @@
+#!/usr/bin/env bash
+# Around the meeting at MASTER_PORT: strangers, other jobs on the port, twins, names that do not resolve.
+. "$(dirname "$0")/lib.sh"
+short=(--backend gloo --sizes 8,100K -n 2)
+export MASTER_ADDR=127.0.0.1
+ulimit -n "$(ulimit -Hn)"  # for the connections that this script opens
+
+# start RANK RANKS FLAG...: a rank in the background; its pid is added to $pids, its output is $work/{out,err}.RANK
+start() {
+  local rank=$1 ranks=$2; shift 2
+  RANK=$rank WORLD_SIZE=$ranks timeout 60 "$bin/all_reduce_perf" "$@" >"$work/out.$rank" 2>"$work/err.$rank" </dev/null &
+  pids[$rank]=$!
+}
+end_of() { # rank, expected code, name
+  wait "${pids[$1]}"
+  local code=$?
+  if [ "$code" -eq "$2" ]; then pass "$3, rank $1"; else fail "$3, rank $1: exit $code, expected $2"; tail -n 5 "$work/err.$1"; fi
+}
+listening() { (exec 3<>"/dev/tcp/127.0.0.1/$1") 2>/dev/null; }
+wait_listening() { for _ in $(seq 200); do listening "$1" && return; sleep 0.05; done; fail "nobody listens on port $1"; }
+pids=()
+
+# Hundreds of connections that say nothing, half of something, or nonsense, at a rank 0 with few descriptors.
+for ranks in 3 4; do
+  export MASTER_PORT; MASTER_PORT=$(free_port)
+  (ulimit -n 256; exec env RANK=0 WORLD_SIZE="$ranks" timeout 60 "$bin/all_reduce_perf" "${short[@]}" --init-timeout 40) \
+    >"$work/out.0" 2>"$work/err.0" </dev/null &
+  pids[0]=$!
+  wait_listening "$MASTER_PORT"
+  held=()
+  for i in $(seq 400); do
+    exec {fd}<>"/dev/tcp/127.0.0.1/$MASTER_PORT" || { fail "connection $i is refused"; break; }
+    held+=("$fd")
+    { case $((i % 4)) in
+      1) printf '\0\xCE\xF7' ;;
+      2) printf '\0\xCE\xF7\x85\x3C\x01' ;;
+      3) printf 'GET / HTTP/1.1\r\n\r\n' ;;
+    esac >&"$fd"; } 2>/dev/null
+  done
+  for ((rank = 1; rank < ranks; rank++)); do start "$rank" "$ranks" "${short[@]}" --init-timeout 40; done
+  for ((rank = 0; rank < ranks; rank++)); do end_of "$rank" 0 "$ranks ranks among 400 strangers"; done
+  expect_in "$work/out.0" "# Out of bounds values : 0 OK"
+  for fd in "${held[@]}"; do exec {fd}>&-; done
+done
+
+# Two jobs on one port, both about to meet: the second one's rank 0 ends at once, the first goes on.
+MASTER_PORT=$(free_port)
+start 0 3 "${short[@]}" --init-timeout 40
+wait_listening "$MASTER_PORT"
+RANK=0 WORLD_SIZE=3 run 4 "a second rank 0 on the port" "$bin/all_reduce_perf" "${short[@]}"
+expect_in "$work/err" "rank 0 cannot listen on port $MASTER_PORT (MASTER_PORT)"
+start 1 3 "${short[@]}" --init-timeout 40
+start 2 3 "${short[@]}" --init-timeout 40
+for rank in 0 1 2; do end_of "$rank" 0 "the first job on the port"; done
+
+# While a job runs: its store is gone with the need for it; a twin finds nobody; another job has the port.
+MASTER_PORT=$(free_port)
+rm -f "$work/long.jsonl"
+for rank in 0 1 2; do start "$rank" 3 --backend gloo -b 8 -e 8 -n 5 -N 0 -J "$work/long.jsonl"; done
+long=("${pids[@]}")
+for _ in $(seq 200); do
+  [ -e "$work/long.jsonl" ] && [ "$(wc -l <"$work/long.jsonl")" -ge 2 ] && break
+  sleep 0.1
+done
+if listening "$MASTER_PORT"; then fail "the store is still there"; else pass "the store is gone after the meeting"; fi
+RANK=1 WORLD_SIZE=3 run 5 "rank 1 started again while the job runs" "$bin/all_reduce_perf" "${short[@]}" --init-timeout 1
+expect_in "$work/err" "rank 0 did not appear at 127.0.0.1:$MASTER_PORT"
+for rank in 0 1 2; do start "$rank" 3 "${short[@]}" --init-timeout 40; done
+for rank in 0 1 2; do end_of "$rank" 0 "another job on the port of one that runs"; done
+for rank in 0 1 2; do
+  kill -0 "${long[$rank]}" 2>/dev/null || fail "rank $rank of the job that runs has ended"
+done
+for rank in 0 1 2; do kill -TERM "${long[$rank]}"; done
+wait "${long[@]}"
+
+# Names.
+MASTER_ADDR=no-such-host.invalid MASTER_PORT=$(free_port)
+for rank in 0 1 2; do start "$rank" 3 "${short[@]}" --init-timeout 2; done
+for rank in 0 1 2; do
+  end_of "$rank" 5 "a name that does not resolve"
+  expect_in "$work/err.$rank" "the name no-such-host.invalid cannot be resolved"
+  expect_in "$work/err.$rank" "MASTER_ADDR"
+done
+finish

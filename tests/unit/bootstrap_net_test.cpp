@@ -1,0 +1,113 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <future>
+#include <thread>
+
+#include "src/bootstrap/net.hpp"
+#include "src/bootstrap/store_client.hpp"
+#include "src/core/error.hpp"
+#include "tests/unit/bootstrap_raw_socket.hpp"
+
+namespace ccl {
+namespace {
+
+using test::RawSocket;
+using testing::HasSubstr;
+
+Endpoints on_loopback(int port) {
+  return {{asio::ip::address_v4::loopback(), static_cast<std::uint16_t>(port)}};
+}
+
+TEST(Resolve, ANumberNeedsNoLookUp) {
+  const auto never = [](const std::string&, int) -> Endpoints {
+    ADD_FAILURE();
+    return {};
+  };
+  EXPECT_EQ(resolve("127.0.0.1", 29500, deadline_in(0), never), on_loopback(29500));
+  EXPECT_EQ(resolve("::1", 1, deadline_in(0), never)[0].address(),
+            asio::ip::address_v6::loopback());
+}
+
+TEST(Resolve, ANameOfTheSystem) {
+  const Endpoints found = resolve("localhost", 29500, deadline_in(30));
+  ASSERT_FALSE(found.empty());
+  for (const auto& endpoint : found) {
+    EXPECT_TRUE(endpoint.address().is_loopback());
+    EXPECT_EQ(endpoint.port(), 29500);
+  }
+}
+
+// The look-up outlives the wait for it and the test's own variables; the test ends it.
+TEST(Resolve, ALookUpThatHangsIsLeftBehindAtTheDeadline) {
+  const auto release = std::make_shared<std::promise<void>>();
+  const auto ended = std::make_shared<std::promise<void>>();
+  try {
+    resolve("slow.example", 1, deadline_in(0.05), [=](const std::string&, int) -> Endpoints {
+      release->get_future().wait();
+      ended->set_value();
+      return {};
+    });
+    FAIL();
+  } catch (const std::system_error& error) {
+    EXPECT_EQ(error.code(), asio::error::timed_out);
+    EXPECT_THAT(error.what(), HasSubstr("the name slow.example cannot be resolved"));
+  }
+  release->set_value();
+  ended->get_future().wait();
+}
+
+TEST(Resolve, WhatTheLookUpSaysIsPassedOn) {
+  try {
+    resolve("no.example", 1, deadline_in(30), [](const std::string&, int) -> Endpoints {
+      throw std::system_error(asio::error::host_not_found, "x");
+    });
+    FAIL();
+  } catch (const std::system_error& error) {
+    EXPECT_EQ(error.code(), asio::error::host_not_found);
+  }
+}
+
+TEST(ConnectOnce, AnAddressThatRefusesIsPassedOver) {
+  const int nobody = RawSocket::listening().port();
+  const RawSocket listener = RawSocket::listening();
+  asio::io_context io;
+  const Endpoints both = {on_loopback(nobody)[0], on_loopback(listener.port())[0]};
+  EXPECT_EQ(connect_once(io, both, deadline_in(30)).remote_endpoint().port(), listener.port());
+}
+
+// A listener whose queue is full lets a connection wait, as a host that is switched off does.
+TEST(ConnectOnce, AnAddressThatDoesNotAnswerLeavesTimeForTheNext) {
+  const RawSocket full = RawSocket::listening(0);
+  const RawSocket a = RawSocket::connected_to(full.port());
+  const RawSocket listener = RawSocket::listening();
+  asio::io_context io;
+  EXPECT_THROW(connect_once(io, on_loopback(full.port()), deadline_in(0.2)), std::system_error);
+  const Endpoints both = {on_loopback(full.port())[0], on_loopback(listener.port())[0]};
+  EXPECT_EQ(connect_once(io, both, deadline_in(2)).remote_endpoint().port(), listener.port());
+}
+
+TEST(ConnectOnce, NobodyIsAnErrorThatNamesTheAddress) {
+  const int nobody = RawSocket::listening().port();
+  asio::io_context io;
+  try {
+    connect_once(io, on_loopback(nobody), deadline_in(30));
+    FAIL();
+  } catch (const std::system_error& error) {
+    EXPECT_EQ(error.code(), asio::error::connection_refused);
+    EXPECT_THAT(error.what(), HasSubstr("127.0.0.1:" + std::to_string(nobody)));
+  }
+  EXPECT_THROW(connect_once(io, {}, deadline_in(30)), std::system_error);
+}
+
+TEST(StoreClientName, ThatDoesNotResolveIsNamedAtTheDeadline) {
+  try {
+    StoreClient("no-such-host.invalid", 29500, deadline_in(0.2));
+    FAIL();
+  } catch (const Timeout& error) {
+    EXPECT_THAT(error.what(), HasSubstr("the name no-such-host.invalid cannot be resolved"));
+  }
+}
+
+}  // namespace
+}  // namespace ccl

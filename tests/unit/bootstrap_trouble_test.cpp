@@ -1,0 +1,229 @@
+// What happens around a meeting: other jobs, strangers, twins, stores that are stale or die, names.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <future>
+
+#include "src/bootstrap/control_link.hpp"
+#include "src/bootstrap/store_client.hpp"
+#include "src/bootstrap/store_protocol.hpp"
+#include "tests/unit/bootstrap_jobs.hpp"
+#include "tests/unit/bootstrap_raw_socket.hpp"
+
+namespace ccl {
+namespace {
+
+using test::join_options;
+using test::launch_of;
+using test::Outcome;
+using test::RawSocket;
+using test::run_all;
+using testing::HasSubstr;
+
+constexpr const char* key = "ccl-tests/none/0/control";
+
+Launch own_store(int process, int processes, int port) {
+  Launch launch = launch_of(process, processes, port);
+  launch.agent_store = false;
+  return launch;
+}
+
+std::function<void()> member(const Launch& launch, double init_timeout_s = 60,
+                             const std::function<void(Control&)>& body = nullptr) {
+  return [=] {
+    const auto control = join(launch, join_options(init_timeout_s), nullptr, nullptr);
+    EXPECT_EQ(control->exchange("all", 60).size(), static_cast<std::size_t>(launch.processes));
+    if (body) body(*control);
+    control->exchange("the end", 60);
+  };
+}
+
+void expect_good(const std::vector<Outcome>& outcomes) {
+  for (const Outcome& outcome : outcomes) EXPECT_EQ(outcome.message, "");
+}
+
+TEST(TwoJobsOnOnePort, TheSecondIsRefusedWhileTheFirstMeets) {
+  const int port = RawSocket::listening().port();
+  std::promise<void> first_is_there, second_is_over;
+  const auto first = [&](int p) {
+    return [&, p] {
+      if (p == 2) second_is_over.get_future().wait();
+      member(own_store(p, 3, port))();
+    };
+  };
+  const auto outcomes =
+      run_all({[&, port] { first(0)(); },
+               [&, port] {
+                 StoreClient("127.0.0.1", port, deadline_in(60)).get(key, deadline_in(60));
+                 first_is_there.set_value();
+                 first(1)();
+               },
+               first(2),
+               [&] {
+                 first_is_there.get_future().wait();
+                 const auto second = run_all({member(own_store(0, 3, port))});
+                 second_is_over.set_value();
+                 EXPECT_EQ(second[0].code, 4);
+                 EXPECT_THAT(second[0].message,
+                             HasSubstr("rank 0 cannot listen on port " + std::to_string(port)));
+               }});
+  expect_good(outcomes);
+}
+
+// Its other ranks are taken for the first job's: both jobs end, and each rank knows why.
+TEST(TwoJobsOnOnePort, RanksThatMeetTheOtherJobEndIt) {
+  const int port = RawSocket::listening().port();
+  const auto outcomes =
+      run_all({member(own_store(0, 3, port)), member(own_store(1, 3, port)), [&] {
+                 StoreClient("127.0.0.1", port, deadline_in(60)).get(key, deadline_in(60));
+                 member(own_store(1, 3, port))();
+               }});
+  for (const Outcome& outcome : outcomes) {
+    EXPECT_EQ(outcome.code, 4);
+    EXPECT_THAT(outcome.message, HasSubstr("rank 1 exists twice: on "));
+    EXPECT_THAT(outcome.message, HasSubstr("two jobs on one MASTER_PORT"));
+  }
+}
+
+TEST(TwoJobsOnOnePort, OneAfterTheOtherHasMetDoNotMeet) {
+  const int port = RawSocket::listening().port();
+  const auto second = [&](Control& control) {  // while the first goes on
+    if (control.process() != 0) return;
+    expect_good(run_all({member(own_store(0, 3, port)), member(own_store(1, 3, port)),
+                         member(own_store(2, 3, port))}));
+  };
+  expect_good(run_all(
+      {member(own_store(0, 4, port), 60, second), member(own_store(1, 4, port), 60, second),
+       member(own_store(2, 4, port), 60, second), member(own_store(3, 4, port), 60, second)}));
+}
+
+TEST(Twin, ThatComesAfterTheMeetingEndsInItsTimeAndHurtsNobody) {
+  for (const bool agent_store : {false, true}) {
+    const StoreServer agent(0, "127.0.0.1");
+    const int port = agent_store ? agent.port() : RawSocket::listening().port();
+    const auto launch = [&](int p) {
+      return agent_store ? launch_of(p, 3, port) : own_store(p, 3, port);
+    };
+    const auto twin = [&](Control& control) {
+      if (control.process() != 1) return;
+      const auto outcome = run_all({member(launch(1), 0.3)})[0];
+      EXPECT_EQ(outcome.code, 5);
+      EXPECT_THAT(outcome.message,
+                  HasSubstr("rank 0 did not appear at 127.0.0.1:" + std::to_string(port)));
+    };
+    expect_good(run_all(
+        {member(launch(0), 60, twin), member(launch(1), 60, twin), member(launch(2), 60, twin)}));
+  }
+}
+
+TEST(Store, ThatIsStaleAndWhoseJobIsOverIsNamedAtTheDeadline) {
+  const RawSocket other_program = RawSocket::listening();
+  for (const int hub : {other_program.port(), RawSocket::listening().port()}) {
+    const StoreServer store(0, "127.0.0.1");
+    StoreClient("127.0.0.1", store.port(), deadline_in(30))
+        .set(key, "127.0.0.1:" + std::to_string(hub) + " old", deadline_in(30));
+    const auto outcomes = run_all(
+        {member(launch_of(1, 3, store.port()), 0.3), member(launch_of(2, 3, store.port()), 0.3)});
+    for (const Outcome& outcome : outcomes) {
+      EXPECT_EQ(outcome.code, 5);
+      EXPECT_THAT(outcome.message, HasSubstr("its control port 127.0.0.1:" + std::to_string(hub)));
+    }
+  }
+}
+
+TEST(Store, IsNotNeededAfterTheMeeting) {
+  for (const int processes : {3, 4}) {
+    auto store = std::make_unique<StoreServer>(0, "127.0.0.1");
+    std::vector<std::function<void()>> all;
+    for (int p = 0; p < processes; ++p) {
+      all.push_back(member(launch_of(p, processes, store->port()), 60, [&store](Control& control) {
+        if (control.process() == 1) store.reset();
+        for (int i = 0; i < 3; ++i) control.exchange("goes on", 60);
+      }));
+    }
+    expect_good(run_all(all));
+  }
+}
+
+// The test is process 1, and takes the store away when it has read the address from it.
+TEST(Store, MayDieWhenAllHaveReadTheAddress) {
+  auto store = std::make_unique<StoreServer>(0, "127.0.0.1");
+  std::vector<std::string> log;
+  auto process_0 = std::async(std::launch::async, [&log, port = store->port()] {
+    const auto control = join(launch_of(0, 2, port), join_options(), nullptr,
+                              [&](std::string_view line) { log.emplace_back(line); });
+    return control->exchange("0", 60);
+  });
+  const std::string address = StoreClient("127.0.0.1", store->port(), deadline_in(60))
+                                  .get(key, deadline_in(60));  // "host:port token"
+  const std::size_t colon = address.find(':'), space = address.find(' ');
+  store.reset();
+  LinkOptions options;
+  options.self.token = address.substr(space + 1);
+  options.self.version = "1.0";
+  options.self.process = 1;
+  options.self.processes = 2;
+  auto link = std::make_unique<ControlLink>(options, address.substr(0, colon),
+                                            std::stoi(address.substr(colon + 1)), deadline_in(60));
+  link->wait_welcome(60);
+  link->exchange({}, 60);
+  EXPECT_THAT(link->exchange("1", 60), testing::ElementsAre("0", "1"));
+  link.reset();
+  EXPECT_THAT(process_0.get(), testing::ElementsAre("0", "1"));
+  ASSERT_EQ(log.size(), 1U);
+  EXPECT_THAT(log[0], HasSubstr("after all ranks have met: the store at 127.0.0.1:"));
+}
+
+TEST(Store, ThatDiesBeforeAllHaveMetIsATimeoutOnEveryRank) {
+  auto store = std::make_unique<StoreServer>(0, "127.0.0.1");
+  const int port = store->port();
+  std::promise<void> dead;
+  const auto outcomes =
+      run_all({member(launch_of(0, 3, port), 1), member(launch_of(1, 3, port), 2), [&] {
+                 StoreClient("127.0.0.1", port, deadline_in(60)).get(key, deadline_in(60));
+                 store.reset();
+                 member(launch_of(2, 3, port), 0.3)();
+               }});
+  for (const Outcome& outcome : outcomes) EXPECT_EQ(outcome.code, 5);
+  EXPECT_THAT(outcomes[0].message, HasSubstr("did not come within 1 s: rank"));
+  EXPECT_THAT(outcomes[2].message, HasSubstr("rank 0 did not appear at 127.0.0.1:"));
+}
+
+TEST(Strangers, HundredsAtTheStoreDoNotKeepAJobFromMeeting) {
+  std::string validated;
+  put(validated, StoreOp::validate);
+  put(validated, store_magic);
+  for (const int processes : {3, 4}) {
+    const StoreServer store(0, "127.0.0.1");
+    std::vector<RawSocket> sockets;
+    for (int i = 0; i < 400; ++i) {
+      sockets.push_back(RawSocket::connected_to(store.port()));
+      if (i % 4 == 1) sockets.back().send("half");
+      if (i % 4 == 2) sockets.back().send(validated + "\x01");
+      if (i % 4 == 3) sockets.back().send("GET / HTTP/1.1\r\n\r\n");
+    }
+    std::vector<std::function<void()>> all;
+    for (int p = 0; p < processes; ++p)
+      all.push_back(member(launch_of(p, processes, store.port())));
+    expect_good(run_all(all));
+  }
+}
+
+TEST(MasterAddress, ThatDoesNotResolveIsNamedByEveryRank) {
+  const int port = RawSocket::listening().port();
+  std::vector<std::function<void()>> all;
+  for (int p = 0; p < 3; ++p) {
+    Launch launch = own_store(p, 3, port);
+    launch.master_host = "no-such-host.invalid";
+    all.push_back(member(launch, 0.5));
+  }
+  for (const Outcome& outcome : run_all(all)) {
+    EXPECT_EQ(outcome.code, 5);
+    EXPECT_THAT(outcome.message, HasSubstr("no-such-host.invalid:" + std::to_string(port) +
+                                           " (MASTER_ADDR and MASTER_PORT)"));
+    EXPECT_THAT(outcome.message, HasSubstr("the name no-such-host.invalid cannot be resolved"));
+  }
+}
+
+}  // namespace
+}  // namespace ccl
