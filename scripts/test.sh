@@ -36,7 +36,7 @@ configure() {
 build() { cmake --build "$1" -j "$jobs" || exit 4; }
 folders=(collectives src verify)
 [[ -d tools ]] && folders+=(tools)
-sources() { find "${folders[@]}" tests \( -name '*.cpp' -o -name '*.hpp' \) -print0; }
+sources() { find "${folders[@]}" examples tests \( -name '*.cpp' -o -name '*.hpp' \) -print0; }
 format() { sources | xargs -0 -r clang-format-14 --dry-run -Werror; }
 # The files of the harness that the compilation database of tree $1 has.
 tidy() {
