@@ -101,6 +101,24 @@ for flavour in "${flavours[@]}"; do
     fail "rows are missing in the file of a killed run"
   pass "a killed rank under $flavour"
 
+  # A rank that is stopped: MPI has no time limit, so the watchdog ends the run and says where it stood.
+  : >"$work/out"
+  timeout 60 "${mpirun[@]}" 3 "$bin/all_reduce_perf" --backend mpi -b 1M -e 1M -n 5 -N 0 -T 2 -J "$work/stopped.$flavour.jsonl" \
+    >"$work/out" 2>"$work/err" </dev/null &
+  guard=$!
+  for _ in $(seq 200); do
+    [ "$(grep -cE '^ +[0-9]' "$work/out")" -ge 2 ] && break
+    sleep 0.1
+  done
+  for pid in $(pgrep -f "stopped.$flavour.jsonl"); do
+    tr '\0' '\n' <"/proc/$pid/environ" 2>/dev/null | grep -qE '^(OMPI_COMM_WORLD_RANK|PMI_RANK)=1$' && { kill -STOP "$pid"; victim=$pid; }
+  done
+  for _ in $(seq 300); do grep -q "without an end" "$work/err" && break; sleep 0.1; done
+  kill -KILL "$victim" 2>/dev/null
+  wait "$guard" && fail "a stopped rank under $flavour: exit 0"
+  grep -qE "rank [02]/3 .*: inside the library for [0-9]+ s without an end" "$work/err" &&
+    pass "a stopped rank under $flavour" || fail "a stopped rank under $flavour: $(head -n 5 "$work/err")"
+
   # One MPI's processes with the other's module: each MPI would think that it runs alone.
   for other in "${flavours[@]}"; do
     [ "$other" = "$flavour" ] && continue

@@ -10,5 +10,6 @@ ccl_add_test(harness_test LABELS unit LIBRARIES ccl-collectives
     recorder_test.cpp
     reduction_test.cpp
     sizes_test.cpp
-    spec_errors_test.cpp)
+    spec_errors_test.cpp
+    watchdog_test.cpp)
 target_compile_definitions(harness_test PRIVATE CCL_UNIT_DIR="${CMAKE_CURRENT_SOURCE_DIR}")
