@@ -26,6 +26,12 @@ tcp::acceptor listen_at(asio::io_context& io, const tcp::endpoint& endpoint) {
   return acceptor;
 }
 
+// What a thread of its own found.
+struct LookUp {
+  Endpoints endpoints;
+  std::error_code error;
+};
+
 std::system_error cannot_resolve(const std::string& host, std::error_code error) {
   return {error, fmt::format("the name {} cannot be resolved", host)};
 }
@@ -81,7 +87,7 @@ Endpoints look_up_name(const std::string& host, int port) {
   std::error_code error;
   const auto found =
       tcp::resolver(io).resolve(host, std::to_string(port), tcp::resolver::numeric_service, error);
-  if (error) throw cannot_resolve(host, error);
+  if (error) throw std::system_error(error, host);
   return {found.begin(), found.end()};
 }
 
@@ -91,14 +97,21 @@ Endpoints resolve(const std::string& host, int port, Deadline deadline,
   const asio::ip::address number = asio::ip::make_address(host, is_name);
   if (!is_name) return {{number, static_cast<std::uint16_t>(port)}};
 
-  std::packaged_task<Endpoints()> task(
-      [host, port, look_up = std::move(look_up)] { return look_up(host, port); });
-  std::future<Endpoints> found = task.get_future();
+  std::packaged_task<LookUp()> task([host, port, look_up = std::move(look_up)]() -> LookUp {
+    try {
+      return {look_up(host, port), {}};
+    } catch (const std::system_error& error) {
+      return {{}, error.code()};
+    }
+  });
+  std::future<LookUp> answer = task.get_future();
   std::thread(std::move(task)).detach();
-  if (found.wait_until(deadline) != std::future_status::ready) {
+  if (answer.wait_until(deadline) != std::future_status::ready) {
     throw cannot_resolve(host, asio::error::timed_out);
   }
-  return found.get();
+  LookUp found = answer.get();
+  if (found.error) throw cannot_resolve(host, found.error);
+  return std::move(found.endpoints);
 }
 
 tcp::socket connect_once(asio::io_context& io, const Endpoints& addresses, Deadline deadline) {
