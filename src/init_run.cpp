@@ -62,21 +62,16 @@ StartTimes start_once(RankJob& job, Bootstrap& bootstrap, Progress& progress, Pu
   progress.phase("connecting the library under test");
   bootstrap.exchange("", o.init_timeout_s);  // all begin together
   const double start = monotonic_seconds();
-  const auto communicator = job.backend.connect(bootstrap, o.backend_options);
+  Communicator& communicator = job.open.add(job.backend.connect(bootstrap, o.backend_options));
   times.connect = monotonic_seconds() - start;
-  communicator->set_time_limit(o.timeout_s);
-  job.open.add(communicator.get());
-  const struct Leave {
-    OpenCommunicators& open;
-    Communicator* communicator;
-    ~Leave() { open.remove(communicator); }
-  } leave{job.open, communicator.get()};
+  communicator.set_time_limit(o.timeout_s);
   const Place place{bootstrap.rank(), bootstrap.ranks(), 0, 0};
   progress.phase("first operation");
-  times.first = sum_ranks(*communicator, place);
+  times.first = sum_ranks(communicator, place);
   progress.phase("second operation");
-  times.second = sum_ranks(*communicator, place);
+  times.second = sum_ranks(communicator, place);
   bootstrap.exchange("", o.init_timeout_s);  // nobody leaves while others still need it
+  job.open.close(communicator);
   return times;
 }
 

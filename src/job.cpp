@@ -85,6 +85,10 @@ JobEnd run_job(Job& job) {
   }
   end.failed = failure != 0;
   end.exit_code = job.recorder.finish(failure, errors);
+  if (failure == 0) {
+    for (const std::string& line : job.recorder.unwritten()) job.log(line);
+  }
+  if (!end.ranks_ended) open.abandon();
   for (std::thread& thread : running) {
     if (end.ranks_ended) {
       thread.join();

@@ -136,17 +136,25 @@ RunRecord describe(const RankJob& job, const std::vector<Identity>& ranks, const
 
 }  // namespace
 
-void OpenCommunicators::add(Communicator* communicator) {
+Communicator& OpenCommunicators::add(std::unique_ptr<Communicator> communicator) {
   const std::lock_guard lock(mutex_);
-  open_.insert(communicator);
+  return *open_.emplace_back(std::move(communicator));
 }
-void OpenCommunicators::remove(Communicator* communicator) {
+void OpenCommunicators::close(Communicator& communicator) {
+  std::unique_ptr<Communicator> closing;  // outside the lock: it may wait for its peers
   const std::lock_guard lock(mutex_);
-  open_.erase(communicator);
+  for (auto& c : open_) {
+    if (c.get() == &communicator) closing = std::move(c);
+  }
+  std::erase(open_, nullptr);
 }
 void OpenCommunicators::abort_all() {
   const std::lock_guard lock(mutex_);
-  for (Communicator* c : open_) c->abort();
+  for (const auto& c : open_) c->abort();
+}
+void OpenCommunicators::abandon() {
+  const std::lock_guard lock(mutex_);
+  for (auto& c : open_) static_cast<void>(c.release());
 }
 
 void run_rank(RankJob& job, Bootstrap& bootstrap, Progress& progress, Pulse& pulse,
@@ -157,23 +165,17 @@ void run_rank(RankJob& job, Bootstrap& bootstrap, Progress& progress, Pulse& pul
       limit_sizes(job.collective, o, bootstrap.ranks(),
                   memory_per_buffer(ranks, job.backend.scratch_factor(bootstrap.ranks())));
   progress.phase("connecting the library under test");
-  const auto communicator = [&] {
+  Communicator& communicator = [&]() -> Communicator& {
     const Watched watched(pulse, o.init_timeout_s + 5);  // later than the library's own limit
-    return job.backend.connect(bootstrap, o.backend_options);
+    return job.open.add(job.backend.connect(bootstrap, o.backend_options));
   }();
-  communicator->set_time_limit(o.timeout_s);
-  job.open.add(communicator.get());
-  const struct Leave {
-    OpenCommunicators& open;
-    Communicator* communicator;
-    ~Leave() { open.remove(communicator); }
-  } leave{job.open, communicator.get()};
+  communicator.set_time_limit(o.timeout_s);
 
   const bool reports = first_of_process && bootstrap.rank() == 0;
-  if (reports) job.recorder.begin(describe(job, ranks, plan, *communicator));
+  if (reports) job.recorder.begin(describe(job, ranks, plan, communicator));
   const RunContext context{job.collective, o,        plan.sizes,
                            job.patterns,   progress, on_one_machine(ranks)};
-  RankRun run(context, bootstrap, *communicator,
+  RankRun run(context, bootstrap, communicator,
               ranks[static_cast<std::size_t>(bootstrap.rank())].host, pulse);
   run.sweep(
       [&](const Row& row, std::size_t requested) {
@@ -185,6 +187,7 @@ void run_rank(RankJob& job, Bootstrap& bootstrap, Progress& progress, Pulse& pul
       });
   bootstrap.exchange(
       "", o.init_timeout_s);  // nobody tears its connections down while others still use them
+  job.open.close(communicator);
 }
 
 }  // namespace ccl

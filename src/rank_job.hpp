@@ -3,8 +3,8 @@
 #pragma once
 
 #include <functional>
+#include <memory>
 #include <mutex>
-#include <set>
 #include <string>
 #include <vector>
 
@@ -19,16 +19,20 @@
 
 namespace ccl {
 
-// The operations that other threads may have to be torn out of. Thread-safe.
+// The communicators of a process's ranks. One whose rank failed stays open until the job has said
+// why: closing it would fail the others, with a message that hides the cause. Thread-safe.
 class OpenCommunicators {
  public:
-  void add(Communicator* communicator);
-  void remove(Communicator* communicator);
+  Communicator& add(std::unique_ptr<Communicator> communicator);
+  void close(Communicator& communicator);
+  // Makes operations that are under way fail.
   void abort_all();
+  // Never closes the rest: a rank is stuck in one of them.
+  void abandon();
 
  private:
   std::mutex mutex_;
-  std::set<Communicator*> open_;
+  std::vector<std::unique_ptr<Communicator>> open_;
 };
 
 // What the ranks of a process share.

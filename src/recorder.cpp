@@ -121,8 +121,15 @@ int Recorder::finish(int failure, const std::vector<std::string>& errors) {
   summary_.end_time = local_time();
   if (!begun_) return code;
   before_print_();
-  for (const auto& reporter : reporters_) reporter->end(summary_);
-  return code;
+  for (const auto& reporter : reporters_) {
+    try {
+      reporter->end(summary_);
+    } catch (const std::exception& e) {
+      unwritten_.emplace_back(e.what());
+      summary_.exit_code = more_telling(code, exit_code(Exit::failed));
+    }
+  }
+  return summary_.exit_code;
 }
 
 }  // namespace ccl

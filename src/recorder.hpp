@@ -31,6 +31,8 @@ class Recorder {
   // Closes the files with the summary; the first call counts. failure: exit code of a run that did
   // not reach its end (0: it did) and why. Returns the run's exit code.
   int finish(int failure, const std::vector<std::string>& errors);
+  // After finish(): what could not be written to the end, one line each.
+  const std::vector<std::string>& unwritten() const { return unwritten_; }
 
  private:
   void judge_sizes(const Row& row, std::size_t requested);
@@ -46,6 +48,7 @@ class Recorder {
   std::size_t weakest_bytes_ = 0;  // largest row that does not cover all ranks
   double weakest_coverage_ = 1;
   std::set<std::size_t> measured_;
+  std::vector<std::string> unwritten_;
   bool begun_ = false, finished_ = false, too_slow_ = false;
 };
 

@@ -71,6 +71,18 @@ for suffix in json csv; do
   done
 done
 
+# Standard output that cannot be written: said once, exit 4, and the file is complete.
+timeout 60 "$bin/all_reduce_perf" --backend gloo -b 8 -e 64 -n 2 -t 3 -J "$work/full.jsonl" >/dev/full 2>"$work/err" </dev/null
+code=$?
+[ "$code" -eq 4 ] && pass "a full standard output" || fail "a full standard output: exit $code, expected 4"
+[ "$(wc -l <"$work/err")" -eq 1 ] || fail "not one line: $(cat "$work/err")"
+expect_in "$work/err" "cannot write the table"
+parses "$work/full.jsonl" "$(grep -c '"type":"row"' "$work/full.jsonl")"
+timeout 60 "$bin/all_reduce_perf" --backend gloo -b 8 -e 64K -n 20 -t 3 2>"$work/err" </dev/null | head -n 1 >"$work/out"
+code=${PIPESTATUS[0]}
+[ "$code" -eq 4 ] && pass "a reader that leaves" || fail "a reader that leaves: exit $code, expected 4: $(cat "$work/err")"
+expect_in "$work/err" "Broken pipe"
+
 # Found before anything is measured.
 mkdir "$work/folder.json"
 for path in "$work/no/folder/x.jsonl" "$work/x.yaml" "$work/x" /proc/x.csv; do

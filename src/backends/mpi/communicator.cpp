@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cstring>
 #include <vector>
 
@@ -21,15 +22,20 @@ class Comm {
     check(MPI_Comm_rank(comm_, &rank), "MPI_Comm_rank");
     check(MPI_Comm_size(comm_, &ranks), "MPI_Comm_size");
   }
-  ~Comm() { MPI_Comm_free(&comm_); }
+  ~Comm() {
+    if (!abandoned_) MPI_Comm_free(&comm_);
+  }
   Comm(const Comm&) = delete;
   Comm& operator=(const Comm&) = delete;
   operator MPI_Comm() const { return comm_; }
+  // Freeing is collective: not after a failure.
+  void abandon() { abandoned_ = true; }
 
   int rank = 0, ranks = 1;
 
  private:
   MPI_Comm comm_;
+  std::atomic<bool> abandoned_ = false;
 };
 
 class MpiCommunicator : public Communicator {
@@ -137,7 +143,7 @@ class MpiCommunicator : public Communicator {
   void end_group() override { messages_.end(); }
 
   void wait() override {}
-  void abort() noexcept override {}
+  void abort() noexcept override { comm_.abandon(); }
   void set_time_limit(double /*limit_s*/) override {}  // MPI has none: the watchdog ends the job
 
 #ifdef SMPI_H
