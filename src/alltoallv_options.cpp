@@ -13,6 +13,7 @@ namespace {
 
 constexpr const char* spread_variable = "NCCL_TESTS_ALLTOALLV_SPREAD";
 constexpr const char* file_variable = "NCCL_TESTS_ALLTOALLV_MATRIX_FILE";
+constexpr const char* summary_variable = "NCCL_TESTS_ALLTOALLV_PRINT_SUMMARY";
 constexpr const char* scale_variable = "NCCL_TESTS_ALLTOALLV_MATRIX_SCALE";
 
 double number(const GetVariable& environment, const char* variable, double otherwise,
@@ -81,6 +82,12 @@ SpecOptions read_alltoallv_options(const GetVariable& environment) {
   const double scale = number(environment, scale_variable, 1, 1e12);
   if (const auto path = environment(file_variable))
     options.alltoallv_bytes = read_matrix(*path, scale);
+  if (const auto text = environment(summary_variable)) {
+    if (*text != "0" && *text != "1")
+      throw UsageError(
+          fmt::format("{}: '{}' is not accepted; accepted: 0 or 1", summary_variable, *text));
+    options.alltoallv_summary = *text == "1";
+  }
   return options;
 }
 
@@ -89,6 +96,29 @@ void check_matrix(const SpecOptions& options, int ranks) {
   if (matrix.empty() || matrix.size() >= static_cast<std::size_t>(ranks)) return;
   throw UsageError(fmt::format("{}: {} rows for {} ranks; accepted: at least one row per rank",
                                file_variable, matrix.size(), ranks));
+}
+
+std::vector<std::string> alltoallv_summary(const Collective& collective, const Options& options,
+                                           int ranks, std::size_t bytes) {
+  if (!options.spec.alltoallv_summary || collective.counts == nullptr) return {};
+  constexpr int most_ranks = 64;
+  const std::size_t width = size_of(options.types.front());
+  std::vector<std::string> lines = {
+      fmt::format("{}, blocks of a row of {} B, in bytes:", collective.name, bytes)};
+  const auto describe = [&](const std::vector<std::size_t>& counts) {
+    const auto [least, most] = std::minmax_element(counts.begin(), counts.end());
+    std::size_t sum = 0;
+    for (const std::size_t n : counts) sum += n;
+    return fmt::format("{} in blocks of {} to {}", sum * width, *least * width, *most * width);
+  };
+  for (int rank = 0; rank < std::min(ranks, most_ranks); ++rank) {
+    const Counts counts =
+        collective.counts({bytes / width, width, {rank, ranks, 0, 0}, options.spec});
+    lines.push_back(fmt::format("  rank {:2} sends {}, receives {}", rank,
+                                describe(counts.send_counts), describe(counts.recv_counts)));
+  }
+  if (ranks > most_ranks) lines.push_back(fmt::format("  ... {} more ranks", ranks - most_ranks));
+  return lines;
 }
 
 }  // namespace ccl

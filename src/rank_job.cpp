@@ -10,6 +10,7 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
+#include "src/alltoallv_options.hpp"
 #include "src/bootstrap/launch.hpp"
 #include "src/devices/host_memory.hpp"
 #include "src/memory_limit.hpp"
@@ -96,8 +97,9 @@ RunRecord describe(const RankJob& job, const std::vector<Identity>& ranks, const
   run.arguments = job.arguments;
   for (const char* variable :
        {"NCCL_TESTS_MIN_BW", "NCCL_TESTS_ALLTOALLV_SPREAD", "NCCL_TESTS_ALLTOALLV_MATRIX_FILE",
-        "NCCL_TESTS_ALLTOALLV_MATRIX_SCALE", "RANK", "WORLD_SIZE", "LOCAL_RANK", "MASTER_ADDR",
-        "MASTER_PORT", "TORCHELASTIC_RUN_ID", "TORCHELASTIC_RESTART_COUNT"}) {
+        "NCCL_TESTS_ALLTOALLV_MATRIX_SCALE", "NCCL_TESTS_ALLTOALLV_PRINT_SUMMARY", "RANK",
+        "WORLD_SIZE", "LOCAL_RANK", "MASTER_ADDR", "MASTER_PORT", "TORCHELASTIC_RUN_ID",
+        "TORCHELASTIC_RESTART_COUNT"}) {
     if (const auto value = process_environment()(variable))
       run.environment.emplace_back(variable, *value);
   }
@@ -128,6 +130,12 @@ RunRecord describe(const RankJob& job, const std::vector<Identity>& ranks, const
   if (ranks.front().place() != ranks.back().place()) run.notes.push_back(ranks_per_host(ranks));
   std::istringstream description(communicator.description());
   for (std::string line; std::getline(description, line);) run.notes.push_back(line);
+  if (!plan.sizes.empty()) {
+    const std::size_t largest = *std::max_element(plan.sizes.begin(), plan.sizes.end());
+    for (std::string& line :
+         alltoallv_summary(job.collective, o, static_cast<int>(ranks.size()), largest))
+      run.notes.push_back(std::move(line));
+  }
   run.reduced_max = plan.reduced_max;
   run.rank_lines = rank_lines(ranks);
   run.start_time = local_time();

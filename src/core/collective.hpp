@@ -17,7 +17,8 @@ struct SpecOptions {
   double alltoallv_spread =
       1.0;  // NCCL_TESTS_ALLTOALLV_SPREAD, 0 (equal blocks) .. 1 (blocks grow with the distance)
   std::vector<std::vector<std::size_t>>
-      alltoallv_bytes;  // NCCL_TESTS_ALLTOALLV_MATRIX_FILE x _SCALE; [from][to]
+      alltoallv_bytes;             // NCCL_TESTS_ALLTOALLV_MATRIX_FILE x _SCALE; [from][to]
+  bool alltoallv_summary = false;  // NCCL_TESTS_ALLTOALLV_PRINT_SUMMARY
 };
 
 // All that a spec may depend on. count: elements that the requested size gives, before any division

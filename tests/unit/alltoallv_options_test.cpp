@@ -5,6 +5,7 @@
 
 #include <map>
 
+#include "collectives/collectives.hpp"
 #include "src/core/error.hpp"
 #include "tests/unit/temporary_folder.hpp"
 
@@ -76,6 +77,20 @@ TEST_F(AlltoallvOptions, MatrixHasToHoldAllRanks) {
   EXPECT_NO_THROW(check_matrix(options, 3));
   EXPECT_THROW(check_matrix(options, 4), UsageError);
   EXPECT_NO_THROW(check_matrix({}, 4));
+}
+
+TEST_F(AlltoallvOptions, Summary) {
+  Options options;
+  options.spec = read({{"NCCL_TESTS_ALLTOALLV_SPREAD", "0"}});
+  EXPECT_TRUE(alltoallv_summary(collectives::alltoallv, options, 4, 1024).empty());
+  options.spec =
+      read({{"NCCL_TESTS_ALLTOALLV_SPREAD", "0"}, {"NCCL_TESTS_ALLTOALLV_PRINT_SUMMARY", "1"}});
+  const auto lines = alltoallv_summary(collectives::alltoallv, options, 4, 1024);
+  ASSERT_EQ(lines.size(), 5U);
+  EXPECT_THAT(lines[3], HasSubstr("rank  2 sends 1024 in blocks of 256 to 256, receives 1024"));
+  EXPECT_TRUE(alltoallv_summary(collectives::all_reduce, options, 4, 1024).empty());
+  EXPECT_EQ(alltoallv_summary(collectives::alltoallv, options, 100, 102'400).size(), 66U);
+  EXPECT_THAT(refusal({{"NCCL_TESTS_ALLTOALLV_PRINT_SUMMARY", "yes"}}), HasSubstr("0 or 1"));
 }
 
 }  // namespace
