@@ -80,10 +80,11 @@ std::string library_version() {
   std::array<char, MPI_MAX_LIBRARY_VERSION_STRING> text{};
   int length = 0;
   MPI_Get_library_version(text.data(), &length);
-  // MPICH writes a page of name: value lines.
+  // Open MPI writes "Open MPI v4.1.4, package: ...", MPICH a page of name: value lines.
   std::string line;
   for (const char c : std::string(text.data(), static_cast<std::size_t>(length))) {
-    if (c == '\n' && line.find_first_of("0123456789") != std::string::npos) break;
+    const bool has_number = line.find_first_of("0123456789") != std::string::npos;
+    if (has_number && (c == '\n' || c == ',')) break;
     line += c == '\n' || c == '\t' ? ' ' : c;
   }
   return line;
