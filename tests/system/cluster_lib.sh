@@ -1,6 +1,7 @@
 # Sourced after lib.sh: a cluster of network namespaces for one test.
 cluster=$(cd "$(dirname "${BASH_SOURCE[0]}")/../../scripts" && pwd)/netns_cluster.sh
-export CCL_CLUSTER=t$((RANDOM % 10000))
+CCL_CLUSTER=t$(tr 0-9 a-j <<<"$$") # this process's number, in letters
+export CCL_CLUSTER
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
 trap '"$cluster" down; rm -rf "$work"' EXIT
 
