@@ -15,5 +15,11 @@ mv "$library" "$library.away"
 run 3 "a moved program without its module" "$moved/bin/all_reduce_perf" --backend gloo -b 8 -e 64
 expect_in "$work/err" "libgloo-dev"
 expect_in "$work/err" "moved to here"
+# Under mpirun without the module of its MPI, each process would run alone.
+mv "$library.away" "$library"
+rm -f "$moved"/lib*/ccl-tests/ccl-mpi-*.so
+OMPI_COMM_WORLD_SIZE=4 OMPI_COMM_WORLD_RANK=1 run 3 "mpirun without its module" "$moved/bin/all_reduce_perf" --backend gloo -b 8 -e 64
+expect_in "$work/err" "mpirun (Open MPI) started 4 processes, which would meet through MPI"
+expect_in "$work/err" "install the package libopenmpi-dev"
 readelf -d "$moved"/bin/all_reduce_perf 2>/dev/null | grep -E 'RUNPATH|RPATH' | grep -qF "$build" && fail "the build folder is in the run path"
 finish
