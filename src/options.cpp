@@ -87,7 +87,9 @@ void declare_ranks(Declarations& d, Options& o) {
            "threads initialise at the same time [0; on CPU always]");
   d.add("--bootstrap", "NAME",
         "how ranks find each other: auto, torchrun, env, mpi, slurm, or local (alone) [auto]",
-        [&](const std::string& t) { o.bootstrap = t; });
+        [&](const std::string& t) {
+          o.bootstrap = parse_choice(t, {"auto", "torchrun", "env", "mpi", "slurm", "local"});
+        });
   d.add("--backend", "NAME", "auto, gloo, mpi, loopback, or the path of a module [auto]",
         [&](const std::string& t) { o.backend = t; });
   d.add("--interface", "NAME", "network interface for the library under test",

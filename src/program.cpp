@@ -122,9 +122,7 @@ class Program {
     }
     options_ = parsed.options;
     if (options_.self_check) return self_check(collective_, stdout);
-    const Launch launch = options_.local_processes > 0
-                              ? Launch{}
-                              : detect_launch(process_environment(), options_.bootstrap);
+    const Launch launch = find_launch();
     const BackendPtr backend = open_backend(options_.backend, launch.mpi_module);
     const std::string default_ranks = options_.local_processes > 0
                                           ? std::string()
@@ -139,6 +137,16 @@ class Program {
   }
 
  private:
+  Launch find_launch() const {
+    const Launch launch = detect_launch(process_environment(), options_.bootstrap);
+    if (options_.local_processes == 0) return launch;
+    if (launch.processes == 1) return {};
+    throw UsageError(fmt::format(
+        "--np: this is one of {} processes by {}, and each would start {} of its own; accepted: "
+        "one or the other, or --bootstrap local",
+        launch.processes, launch.launcher, options_.local_processes));
+  }
+
   int run_process(const Backend& backend, const Launch& launch, const std::string& default_ranks) {
     const int threads = options_.ranks_per_process();
     provide_files(backend.files_per_rank(launch.processes * threads) *

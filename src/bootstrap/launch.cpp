@@ -1,12 +1,14 @@
 #include "src/bootstrap/launch.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
-#include <array>
 #include <charconv>
+#include <cstdint>
 #include <cstdlib>
 #include <limits>
 #include <string_view>
+#include <vector>
 
 #include "src/bootstrap/node_list.hpp"
 #include "src/core/error.hpp"
@@ -14,8 +16,9 @@
 namespace ccl {
 namespace {
 
-int number(const char* name, const std::string& text, int least, int most) {
-  int value = 0;
+template <class T>
+T number(const char* name, const std::string& text, T least, T most) {
+  T value = 0;
   const char* const end = text.data() + text.size();
   const auto [stop, error] = std::from_chars(text.data(), end, value);
   if (error != std::errc{} || stop != end || value < least || value > most) {
@@ -110,12 +113,22 @@ Launch from_mpirun(const Environment& environment) {
   return launch;
 }
 
-// The same on every task of the step, another for every other step, below the ephemeral ports.
+// 32 bits: salloc's interactive step is 4294967290.
+std::uint64_t slurm_id(const Environment& environment, const char* name) {
+  const std::string text = environment(name).value_or("0");
+  return number<std::uint64_t>(name, text, 0, std::numeric_limits<std::uint32_t>::max());
+}
+
+// The same on every task of the step: the first port that Slurm reserved for it ("12001-12003"), or
+// one below the ephemeral ports, another for every other step.
 int step_port(const Environment& environment) {
+  constexpr const char* reserved = "SLURM_STEP_RESV_PORTS";
+  const std::string list = environment(reserved).value_or("");
+  if (!list.empty()) return number(reserved, list.substr(0, list.find_first_of("-,")), 1, 65535);
   constexpr int lowest = 10000, ports = 20000;
-  const int job = number_of(environment, "SLURM_JOB_ID", 0).value_or(0);
-  const int step = number_of(environment, "SLURM_STEP_ID", 0).value_or(0);
-  return lowest + static_cast<int>((static_cast<long>(job) * 31 + step) % ports);
+  const std::uint64_t job = slurm_id(environment, "SLURM_JOB_ID");
+  const std::uint64_t step = slurm_id(environment, "SLURM_STEP_ID");
+  return lowest + static_cast<int>((job * 31 + step) % ports);
 }
 
 Launch from_slurm(const Environment& environment) {
@@ -123,8 +136,9 @@ Launch from_slurm(const Environment& environment) {
   read_numbers(environment, slurm_step, launch);
   launch.launcher = "srun";
   read_master(environment, launch);
+  if (launch.processes == 1) return launch;
   if (!environment("MASTER_PORT")) launch.master_port = step_port(environment);
-  if (launch.processes == 1 || !launch.master_host.empty()) return launch;
+  if (!launch.master_host.empty()) return launch;
   const bool one_node = environment("SLURM_STEP_NUM_NODES") == "1";
   launch.master_host =
       one_node ? "127.0.0.1" : first_host(environment("SLURM_STEP_NODELIST").value_or(""));
@@ -150,36 +164,73 @@ void refuse_contradiction(const Environment& environment, const Launch& launch) 
   }
 }
 
+// A launcher's number of processes, where that is not one.
+const Names* says_others(const Environment& environment) {
+  for (const Names* names : {&open_mpi, &hydra, &slurm_step, &plain}) {
+    const auto size = environment(names->size);
+    if (size && !size->empty() && *size != "0" && *size != "1") return names;
+  }
+  return nullptr;
+}
+
 // Something says that there are others, and nothing how to find them.
 void refuse_unknown_peers(const Environment& environment) {
-  for (const Names& names : {open_mpi, hydra, slurm_step}) {
-    const auto size = environment(names.size);
-    if (!size || size->empty() || *size == "0" || *size == "1") continue;
-    throw Error(fmt::format(
-        "{}={}, but {} or what else a launcher of several processes sets is missing, and each "
-        "process would run alone; give every process RANK, WORLD_SIZE={}, MASTER_ADDR (rank 0's "
-        "host) and MASTER_PORT",
-        names.size, *size, names.rank, *size));
-  }
+  const Names* const names = says_others(environment);
+  if (names == nullptr) return;
+  throw Error(
+      fmt::format("{}={}, but {} or what else a launcher of several processes sets is missing, and "
+                  "each process would run alone; give every process RANK, WORLD_SIZE={}, "
+                  "MASTER_ADDR (rank 0's host) and MASTER_PORT",
+                  names->size, *environment(names->size), names->rank, *environment(names->size)));
 }
 
 struct Launcher {
   std::string_view name;  // of --bootstrap
-  std::string_view needs;
-  bool (*is_there)(const Environment&);
-  Launch (*read)(const Environment&);
+  std::vector<const char*> needs;
+  const char* starter;  // what sets these variables
+  std::function<bool(const Environment&)> is_there;
+  std::function<Launch(const Environment&)> read;
 };
 
-constexpr std::array<Launcher, 4> launchers = {{
-    {"torchrun", "RANK, WORLD_SIZE and TORCHELASTIC_RUN_ID",
-     [](const Environment& e) { return is_torchrun(e) && are_set(e, plain); }, from_environment},
-    {"env", "RANK and WORLD_SIZE",
-     [](const Environment& e) { return e(plain.size) || e(plain.rank); }, from_environment},
-    {"mpi", "OMPI_COMM_WORLD_RANK or PMI_RANK (by mpirun)",
-     [](const Environment& e) { return are_set(e, open_mpi) || is_hydra(e); }, from_mpirun},
-    {"slurm", "SLURM_PROCID and SLURM_STEP_NUM_TASKS (by srun)",
-     [](const Environment& e) { return are_set(e, slurm_step); }, from_slurm},
-}};
+std::vector<Launcher> all_launchers() {
+  return {
+      {"torchrun",
+       {plain.rank, plain.size, "TORCHELASTIC_RUN_ID"},
+       "torchrun",
+       [](const Environment& e) { return is_torchrun(e) && are_set(e, plain); },
+       from_environment},
+      {"env",
+       {plain.rank, plain.size},
+       "you or a script",
+       [](const Environment& e) { return e(plain.size) || e(plain.rank); },
+       from_environment},
+      {"mpi",
+       {open_mpi.rank, open_mpi.size},
+       "mpirun (MPICH's: PMI_RANK, PMI_SIZE and MPI_LOCALRANKID)",
+       [](const Environment& e) { return are_set(e, open_mpi) || is_hydra(e); },
+       from_mpirun},
+      {"slurm",
+       {slurm_step.rank, slurm_step.size},
+       "srun",
+       [](const Environment& e) { return are_set(e, slurm_step); },
+       from_slurm},
+  };
+}
+
+// --bootstrap names a launcher whose variables are not all there.
+Launch not_there(const Environment& environment, const Launcher& launcher) {
+  const Names* const others = says_others(environment);
+  if (launcher.name == "mpi" && others == nullptr) return {};  // MPI without mpirun: one process
+  std::vector<const char*> missing;
+  for (const char* name : launcher.needs) {
+    if (!environment(name)) missing.push_back(name);
+  }
+  const std::string also =
+      others == nullptr ? ""
+                        : fmt::format(" (here {}={})", others->size, *environment(others->size));
+  throw UsageError(fmt::format("--bootstrap {}: not set: {}{}; accepted where {} sets them",
+                               launcher.name, fmt::join(missing, ", "), also, launcher.starter));
+}
 
 }  // namespace
 
@@ -193,20 +244,14 @@ Environment process_environment() {
 Launch detect_launch(const Environment& environment, const std::string& choice) {
   if (environment("CCL_LAUNCHER")) return from_environment(environment);  // a child of --np
   if (choice == "local") return {};
-  for (const Launcher& launcher : launchers) {
+  for (const Launcher& launcher : all_launchers()) {
     if (choice != "auto" && choice != launcher.name) continue;
     if (launcher.is_there(environment)) {
       Launch launch = launcher.read(environment);
       refuse_contradiction(environment, launch);
       return launch;
     }
-    if (choice == launcher.name)
-      throw UsageError(
-          fmt::format("--bootstrap {}: accepted where {} are set", choice, launcher.needs));
-  }
-  if (choice != "auto") {
-    throw UsageError(fmt::format(
-        "--bootstrap: unknown '{}'; accepted: auto, torchrun, env, mpi, slurm, local", choice));
+    if (choice == launcher.name) return not_there(environment, launcher);
   }
   refuse_unknown_peers(environment);
   return {};

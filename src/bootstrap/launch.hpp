@@ -32,14 +32,17 @@ struct Launch {
 //   env       RANK, WORLD_SIZE, MASTER_ADDR, MASTER_PORT (29500), LOCAL_RANK; so a user's own win
 //             under every launcher
 //   mpi       Open MPI's OMPI_COMM_WORLD_RANK, _SIZE, _LOCAL_RANK, or Hydra's (MPICH's) PMI_RANK,
-//             PMI_SIZE, MPI_LOCALRANKID; before Slurm, because mpirun in an allocation has both
-//   slurm     a step of srun: SLURM_PROCID, SLURM_STEP_NUM_TASKS, SLURM_LOCALID; the store is at
-//             the first host of SLURM_STEP_NODELIST, on a port made from the step's id
+//             PMI_SIZE, MPI_LOCALRANKID (which Slurm's own PMI-2 does not set); before Slurm,
+//             because mpirun in an allocation has both
+//   slurm     a step of srun: SLURM_PROCID, SLURM_STEP_NUM_TASKS (SLURM_NTASKS is a batch script's
+//             too), SLURM_LOCALID; the store is at MASTER_ADDR or the first host of
+//             SLURM_STEP_NODELIST, on MASTER_PORT, the first of SLURM_STEP_RESV_PORTS, or a port
+//             made from the ids of job and step
 //   local     nothing: this process alone
-// choice: "auto", or one of these names (--bootstrap). A launcher's world size above 1 without a
-// way to find the peers throws Error saying what to set: running on alone would print a plausible,
-// wrong table. Throws UsageError on values that are no numbers, contradict each other, or lack for
-// the choice.
+// choice: "auto", or one of these names (--bootstrap); "mpi" without mpirun, where nothing speaks
+// of other processes, is one process. A launcher's world size above 1 without a way to find the
+// peers throws Error saying what to set: running on alone would print a plausible, wrong table.
+// Throws UsageError on values that are no numbers, contradict each other, or lack for the choice.
 Launch detect_launch(const Environment& environment, const std::string& choice = "auto");
 
 }  // namespace ccl

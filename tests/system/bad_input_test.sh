@@ -73,8 +73,11 @@ else
   OMPI_COMM_WORLD_SIZE=4 OMPI_COMM_WORLD_RANK=1 refused 3 "would meet through MPI" -b 8 -e 8
 fi
 OMPI_COMM_WORLD_SIZE=4 refused 4 "OMPI_COMM_WORLD_RANK" -b 8 -e 8
-refused 2 "--bootstrap slurm: accepted where SLURM_PROCID" --bootstrap slurm
-refused 2 "--bootstrap: unknown 'ssh'" --bootstrap ssh
+refused 2 "--bootstrap slurm: not set: SLURM_PROCID, SLURM_STEP_NUM_TASKS" --bootstrap slurm
+refused 2 "--bootstrap: unknown name 'ssh'" --bootstrap ssh
+refused 2 "--bootstrap: unknown name 'ssh'" --bootstrap ssh --np 2
+RANK=0 WORLD_SIZE=2 MASTER_ADDR=127.0.0.1 refused 2 "--np: this is one of 2 processes" --np 3
+OMPI_COMM_WORLD_RANK=0 OMPI_COMM_WORLD_SIZE=2 refused 2 "--np: this is one of 2 processes" --np 3
 (
   ulimit -n 60
   timeout 60 "$bin/all_reduce_perf" --backend gloo -b 8 -e 8 -t 16 >"$work/out" 2>"$work/err"

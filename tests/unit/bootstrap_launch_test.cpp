@@ -171,12 +171,38 @@ TEST(Launch, Choice) {
   EXPECT_EQ(detect(all, "mpi").launcher, "mpirun (Open MPI)");
   EXPECT_EQ(detect(all, "slurm").launcher, "srun");
   EXPECT_EQ(detect(all, "local").launcher, "none");
-  EXPECT_THAT(refusal<UsageError>(all, "torchrun"), HasSubstr("TORCHELASTIC_RUN_ID"));
-  EXPECT_THAT(refusal<UsageError>({}, "env"), HasSubstr("RANK and WORLD_SIZE"));
-  EXPECT_THAT(refusal<UsageError>({}, "mpi"), HasSubstr("OMPI_COMM_WORLD_RANK"));
-  EXPECT_THAT(refusal<UsageError>({}, "slurm"), HasSubstr("SLURM_PROCID"));
-  EXPECT_THAT(refusal<UsageError>(all, "ssh"), HasSubstr("accepted: auto, torchrun"));
+  EXPECT_THAT(refusal<UsageError>(all, "torchrun"), HasSubstr("not set: TORCHELASTIC_RUN_ID"));
+  EXPECT_THAT(refusal<UsageError>({}, "env"), HasSubstr("not set: RANK, WORLD_SIZE"));
+  EXPECT_THAT(refusal<UsageError>({{"RANK", "1"}}, "env"), HasSubstr("WORLD_SIZE"));
+  const Variables batch = {{"SLURM_PROCID", "0"}, {"SLURM_NTASKS", "4"}};
+  EXPECT_EQ(detect(batch).launcher, "none");
+  EXPECT_THAT(refusal<UsageError>(batch, "slurm"), HasSubstr("not set: SLURM_STEP_NUM_TASKS;"));
   EXPECT_EQ(detect(all + Variables{{"CCL_LAUNCHER", "local processes"}}, "local").processes, 8);
+}
+
+TEST(Launch, MpiWithoutMpirun) {
+  EXPECT_EQ(detect({}, "mpi").processes, 1);
+  EXPECT_EQ(detect({{"SLURM_STEP_NUM_TASKS", "1"}, {"SLURM_PROCID", "0"}}, "mpi").processes, 1);
+  for (const Variables& others : {srun, Variables{{"WORLD_SIZE", "4"}},
+                                  srun + Variables{{"PMI_SIZE", "4"}, {"PMI_RANK", "2"}}})
+    EXPECT_THAT(refusal<UsageError>(others, "mpi"), HasSubstr("not set: OMPI_COMM_WORLD_RANK"));
+}
+
+TEST(Launch, PortsOfSrun) {
+  const auto port = [](const Variables& more) { return detect(more + srun).master_port; };
+  EXPECT_EQ(port({{"SLURM_STEP_RESV_PORTS", "12001-12003"}}), 12001);
+  EXPECT_EQ(port({{"SLURM_STEP_RESV_PORTS", "12001,12005-12006"}}), 12001);
+  EXPECT_EQ(port({{"SLURM_STEP_RESV_PORTS", "12001"}, {"MASTER_PORT", "444"}}), 444);
+  EXPECT_EQ(port({{"SLURM_STEP_RESV_PORTS", ""}}), port({}));
+  EXPECT_THAT(refusal<UsageError>(srun + Variables{{"SLURM_STEP_RESV_PORTS", "x"}}),
+              HasSubstr("SLURM_STEP_RESV_PORTS"));
+  for (const char* job : {"0", "1000", "4294967295"}) {
+    for (const char* step : {"0", "7", "4294967290"}) {  // the last: salloc's interactive step
+      const int made = port({{"SLURM_JOB_ID", job}, {"SLURM_STEP_ID", step}});
+      EXPECT_GE(made, 10000) << job << '.' << step;
+      EXPECT_LT(made, 32768) << job << '.' << step;
+    }
+  }
 }
 
 class Launcher : public testing::TestWithParam<Variables> {};
@@ -213,6 +239,10 @@ TEST(NodeList, FirstHost) {
   EXPECT_EQ(first_host("n[9,11-12],gpu[1-2]"), "n9");
   EXPECT_EQ(first_host("gpu-a,n[1-2]"), "gpu-a");
   EXPECT_EQ(first_host("rack[2-3]-node[10-12].cluster"), "rack2-node10.cluster");
+  EXPECT_EQ(first_host("a1,b[2-4]-ib"), "a1");
+  EXPECT_EQ(first_host("b[2-4]-ib,a1"), "b2-ib");
+  EXPECT_EQ(first_host("n[0-1][5-7]"), "n05");
+  EXPECT_EQ(first_host("10.0.0.[3-9]"), "10.0.0.3");
   EXPECT_EQ(first_host(""), "");
   EXPECT_EQ(first_host("n[1-2"), "");
 }
