@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# srun, salloc and sbatch on a Slurm of one node that this test brings up.
+# srun, salloc and sbatch on a Slurm that this test brings up: of one node, then of three.
 . "$(dirname "$0")/lib.sh"
 here=$(cd "$(dirname "$0")" && pwd)
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_base_oversubscribe=1
@@ -46,6 +46,10 @@ if module openmpi; then
   run 0 "mpirun within salloc" salloc -n 3 --overcommit mpirun.openmpi -n 3 "$bin/all_reduce_perf" --backend mpi "${arguments[@]}"
   launched "mpirun (Open MPI)" 3
 fi
+if module mpich; then
+  run 0 "MPICH's mpirun within salloc" salloc -n 3 --overcommit mpirun.mpich -n 3 "$bin/all_reduce_perf" --backend mpi "${arguments[@]}"
+  launched "mpirun (MPICH)" 3
+fi
 run 0 "threads in an allocation" salloc -n 3 --overcommit "$bin/all_reduce_perf" --backend gloo -t 3 "${arguments[@]}"
 expect_in "$work/out" "# Launcher: none processes: 1 ranks: 3"
 
@@ -58,6 +62,21 @@ run 0 "sbatch" sbatch -W -n 3 --overcommit -o "$work/job.out" "$work/job.sh"
 cp "$work/job.out" "$work/out"
 expect_in "$work/out" "# Launcher: none processes: 1 ranks: 3"
 launched srun 3
+run 2 "--bootstrap slurm outside srun" salloc -n 3 --overcommit "$bin/all_reduce_perf" --bootstrap slurm
+expect_in "$work/err" "not set: SLURM_PROCID, SLURM_STEP_NUM_TASKS;"
+run 0 "variables by hand within srun" srun -n 3 --overcommit bash -c 'RANK=$((2 - SLURM_PROCID)) WORLD_SIZE=3 MASTER_ADDR=127.0.0.1 MASTER_PORT='"$(free_port)"' exec "$@"' _ \
+  "$bin/all_reduce_perf" --backend gloo "${arguments[@]}"
+launched environment 3
+
+# The shell that salloc opens where Slurm is set up so is a step of one task, with an id above 2^31.
+printf '#!/bin/bash\necho "step $SLURM_STEP_ID of $SLURM_STEP_NUM_TASKS"\nexec %s --backend gloo -t 3 %s\n' "$bin/all_reduce_perf" "${arguments[*]}" >"$work/shell"
+chmod 755 "$work/shell"
+cp "$slurm/slurm.conf" "$work/plain.conf"
+printf 'LaunchParameters=use_interactive_step\nInteractiveStepOptions="--interactive --preserve-env %s"\n' "$work/shell" >>"$slurm/slurm.conf"
+run 0 "salloc's interactive step" salloc -n 3 --overcommit
+expect_in "$work/out" "step 4294967290 of 1"
+expect_in "$work/out" "# Launcher: srun processes: 1 ranks: 3"
+cp "$work/plain.conf" "$slurm/slurm.conf"
 
 # A task that is killed: srun ends with the others, which name it.
 : >"$work/out"
@@ -72,4 +91,25 @@ for pid in $(pgrep -f "all_reduce_perf.*$work/x.jsonl"); do
 done
 if wait "$guard"; then fail "a killed task: exit 0"; else pass "a killed task"; fi
 expect_in "$work/err" "rank 1"
+"$here/slurm_cluster.sh" down "$slurm"
+
+# Three nodes: where the tasks meet comes from the node list, and the port is one that Slurm reserved, or the made one.
+slurm=$work/slurm3
+export SLURM_CONF=$slurm/slurm.conf
+"$here/slurm_cluster.sh" up "$slurm" 3 || { fail "Slurm of three nodes did not come up"; finish; }
+shows='[ "$SLURM_PROCID" = 0 ] && echo "list $SLURM_STEP_NODELIST ports $SLURM_STEP_RESV_PORTS"; exec "$@"'
+for ranks in 3 4; do
+  run 0 "srun -N 3 -n $ranks" srun -N 3 -n $ranks --overcommit bash -c "$shows" _ "$bin/all_reduce_perf" --backend gloo "${arguments[@]}"
+  launched srun $ranks
+  expect_in "$work/out" "list 127.0.0.[1-3] ports 3"
+done
+run 0 "the second and third node" srun -N 2 -n 3 -w "127.0.0.[2-3]" --overcommit bash -c "$shows" _ "$bin/all_gather_perf" --backend gloo "${arguments[@]}"
+launched srun 3
+expect_in "$work/out" "list 127.0.0.[2-3] "
+run 0 "MASTER_ADDR and MASTER_PORT within srun" env MASTER_ADDR=127.0.0.1 MASTER_PORT="$(free_port)" srun -N 3 -n 3 --overcommit "$bin/all_reduce_perf" --backend gloo "${arguments[@]}"
+launched srun 3
+run 5 "node names that do not resolve" srun -N 3 -n 3 --overcommit env SLURM_STEP_NODELIST='no-such-host[1-3].invalid' "$bin/all_reduce_perf" --backend gloo --init-timeout 3 "${arguments[@]}"
+expect_in "$work/err" "no-such-host1.invalid"
+run 0 "no ports reserved" srun -N 3 -n 3 --overcommit env -u SLURM_STEP_RESV_PORTS "$bin/all_reduce_perf" --backend gloo "${arguments[@]}"
+launched srun 3
 finish
