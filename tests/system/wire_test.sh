@@ -1,53 +1,66 @@
 #!/usr/bin/env bash
-# The wire is a known physical limit. Times are those of the slowest rank (-a 3): others of a gather or scatter are done earlier. With one rank per host and every link shaped, no program may report more than the link
+# The wire is a known physical limit. With one rank per host and every link shaped, no program may report more than a link
 # carries, and those of Gloo's algorithms that keep every link busy must reach it: a wrong bus factor or a wrong time shows.
+# Times are those of the slowest rank (-a 3): in a gather or scatter the others are done earlier.
 . "$(dirname "$0")/lib.sh"
 . "$(dirname "$0")/cluster_lib.sh"
 command -v python3 >/dev/null || { echo "SKIP: no python3 to read the results"; exit 77; }
 
-# TCP over Ethernet carries 1448 bytes of payload in a frame that tbf counts as 1514. A bucket holds 256 KiB when a batch begins.
-goodput() { awk -v mbit="$1" 'BEGIN {printf "%.6f", mbit / 8000 * 1448 / 1514}'; } # GB/s
-judge() { # program mbit lowest(GB/s; 0: none): 0 right, 1 more than the link carries, 2 below the lowest
-  python3 - "$work/wire.jsonl" "$1" "$(goodput "$2")" "$3" <<'PY'
+# GB/s of payload. A frame of 1514 bytes, which is what tbf counts (Ethernet's header, 14, and the 1500 of the MTU), has 1448 of
+# it: IP and TCP take 20 each, TCP's time stamps 12.
+goodput() { awk -v mbit="$1" 'BEGIN {printf "%.6f", mbit / 8000 * 1448 / 1514}'; }
+# judge PROGRAM MBIT LOWEST(GB/s; 0: none) FILE...: the last file against the upper bound, the best of all against the lower.
+# 0 right, 1 more than a link carries (or nothing to judge), 2 below the lowest.
+judge() {
+  local program=$1 mbit=$2 lowest=$3; shift 3
+  python3 - "$program" "$(goodput "$mbit")" "$lowest" "$@" <<'PY'
 import json, sys
-path, program, limit, lowest = sys.argv[1], sys.argv[2], float(sys.argv[3]), float(sys.argv[4])
-burst = 2 * 262144  # two buckets on the way
-rows = [row for row in map(json.loads, open(path)) if row["type"] == "row"]
-worst = 0 if rows else 1
-for row in rows:
-    for half in ("out_of_place", "in_place"):
-        cell = row[half]
+program, limit, lowest, files = sys.argv[1], float(sys.argv[2]), float(sys.argv[3]), sys.argv[4:]
+# What a full bucket lets through at once when a batch begins, and as much again for data that is on its way while the slowest
+# rank leaves the barrier: 2 ms at 1 Gbit/s.
+burst = 2 * 262144
+best, too_much = {}, False
+for path in files:
+    cells = [(row["size_bytes"], half, row[half]) for row in map(json.loads, open(path)) if row["type"] == "row"
+             for half in ("out_of_place", "in_place")]
+    if not cells:
+        sys.exit(f"{program}: no rows")
+    for size, half, cell in cells:
         busbw, seconds = cell["busbw_gb_per_s"], cell["time_s"] * cell["iterations"]
-        print(f"{program:15} {row['size_bytes']:9} B {half:12} busbw {busbw:.4f} GB/s = {100 * busbw / limit:.1f} % of what the link carries")
-        if busbw * 1e9 * seconds > limit * 1e9 * seconds + burst:
-            print("more than the link carries")
-            worst = 1
-        elif busbw < lowest and worst == 0:
-            worst = 2
-sys.exit(worst)
+        best[half] = max(best.get(half, 0), busbw)
+        beyond = (busbw - limit) * 1e9 * seconds
+        if path == files[-1]:
+            too_much = too_much or beyond > burst
+            print(f"{program:15} {size:9} B {half:12} busbw {busbw:.4f} GB/s = {100 * busbw / limit:5.1f} % of what a link carries"
+                  f"{f', {beyond / 1024:.0f} KiB beyond' if beyond > 0 else ''}")
+sys.exit(1 if too_much else 2 if min(best.values()) < lowest else 0)
 PY
 }
 
-# Programs that move data point to point; of them those that Gloo runs on all links at once. A slow moment of the machine gets a
-# second chance at the lower bound, and at nothing else.
-full=" all_gather all_reduce gather scatter "
+# The lower bound gets a second chance, since other work on a small machine can keep the wire waiting. The upper bound gets none.
+full=" all_gather all_reduce gather scatter " # Gloo keeps every link, or the root's, busy all the time
 check() { # program mbit size
-  local program=$1 mbit=$2 size=$3 lowest=0 attempt
+  local program=$1 mbit=$2 size=$3 lowest=0 attempt files=()
+  local name="$program $size on $hosts hosts at $mbit Mbit/s"
   [[ $full == *" $program "* && $size == 16M ]] && lowest=$(awk -v g="$(goodput "$mbit")" 'BEGIN {print 0.9 * g}')
   rm -f "$work"/wire*.jsonl
   for attempt in 1 2; do
-    run_on_hosts 0 "$program $size on $hosts hosts at $mbit Mbit/s" "$bin/${program}_perf" --backend gloo --interface eth0 \
-      -b "$size" -e "$size" -n 2 -w 0 -a 3 -J "$work/wire.jsonl" || return
-    [ "$attempt" -eq 1 ] || mv "$work/wire.0.jsonl" "$work/wire.jsonl"
-    judge "$program" "$mbit" "$lowest"
+    files+=("$work/wire$attempt.jsonl")
+    run_on_hosts 0 "$name" "${unhindered[@]}" "$bin/${program}_perf" --backend gloo --interface eth0 \
+      -b "$size" -e "$size" -n 2 -w 0 -a 3 -J "${files[-1]}" || return
+    judge "$program" "$mbit" "$lowest" "${files[@]}"
     case $? in
       0) return ;;
-      1) fail "$program $size on $hosts hosts at $mbit Mbit/s: more than the link carries"; return ;;
+      1) fail "$name: more than a link carries"; return ;;
     esac
   done
-  fail "$program $size on $hosts hosts at $mbit Mbit/s: below 90 % of what the link carries, twice"
+  fail "$name: below 90 % of what a link carries, twice (load $(cut -d' ' -f1 /proc/loadavg))"
 }
 
+# Before other work where that is allowed: the wire is the subject, and ranks mostly wait for it. (A nice value would count within
+# one session only, where the kernel groups processes by session.)
+unhindered=()
+chrt --rr 1 true 2>/dev/null && unhindered=(chrt --rr 1)
 for hosts in 3 4; do
   cluster_up $hosts 1gbit
   for program in "${programs[@]}"; do
