@@ -138,7 +138,7 @@ class Program {
 
  private:
   Launch find_launch() const {
-    const Launch launch = detect_launch(process_environment(), options_.bootstrap);
+    Launch launch = detect_launch(process_environment(), options_.bootstrap);
     if (options_.local_processes == 0) return launch;
     if (launch.processes == 1) return {};
     throw UsageError(fmt::format(

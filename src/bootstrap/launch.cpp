@@ -61,11 +61,13 @@ void read_numbers(const Environment& environment, const Names& names, Launch& la
   const std::optional<int> size = number_of(environment, names.size, 1);
   const std::optional<int> rank = number_of(environment, names.rank, 0);
   if (!size)
-    throw UsageError(
-        fmt::format("{}: set without {}; accepted: both or none", names.rank, names.size));
+    throw UsageError(fmt::format(
+        "{}: set without {}; accepted: both or none, or another launcher by --bootstrap",
+        names.rank, names.size));
   if (!rank && *size > 1) {
-    throw UsageError(fmt::format("{}: {} is set without {}; accepted: both or none", names.size,
-                                 *size, names.rank));
+    throw UsageError(fmt::format(
+        "{}: {} is set without {}; accepted: both or none, or another launcher by --bootstrap",
+        names.size, *size, names.rank));
   }
   if (rank.value_or(0) >= *size) {
     throw UsageError(fmt::format("{}: {} is not below {}={}; accepted: 0 to {} - 1", names.rank,
