@@ -107,6 +107,8 @@ run_mpi() {
   command -v mpirun.openmpi >/dev/null || die 3 "no mpirun.openmpi (package openmpi-bin)"
   local list; list=$(hosts | sed 's/$/:64/' | paste -sd,)
   export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
+  # All hosts share one machine's cores, which Open MPI cannot know: ranks that wait by spinning would keep the others from working.
+  export OMPI_MCA_mpi_yield_when_idle="${OMPI_MCA_mpi_yield_when_idle:-1}"
   on_host "$(hosts | head -n 1)" mpirun.openmpi --mca plm_rsh_agent "$self agent" --mca oob_tcp_if_include eth0 \
     --mca btl_tcp_if_include eth0 --mca btl self,vader,tcp --map-by node --host "$list" "$@"
 }

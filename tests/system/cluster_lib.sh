@@ -7,7 +7,8 @@ trap '"$cluster" down; rm -rf "$work"' EXIT
 
 cluster_up() { # hosts rate
   "$cluster" up "$@" 2>"$work/err" && return
-  [ "$?" -eq 3 ] || { fail "the cluster did not come up: $(cat "$work/err")"; finish; }
+  [ "$?" -eq 3 ] && [ "$failures" -eq 0 ] || { fail "the cluster did not come up: $(cat "$work/err")"; finish; }
+  trap 'rm -rf "$work"' EXIT
   echo "SKIP: $(cat "$work/err")"
   exit 77
 }
@@ -35,4 +36,9 @@ run_on_hosts() {
   done
   cp "$work/out.0" "$work/out"
   [ "$bad" -eq 0 ] && pass "$name"
+}
+# Until rank 0 has printed so many rows, at most 20 s.
+wait_for_rows() {
+  for _ in $(seq 200); do [ "$(grep -cE '^ +[0-9]' "$work/out.0")" -ge "$1" ] && return; sleep 0.1; done
+  fail "no $1 rows after 20 s: $(cat "$work"/err.*)"
 }
