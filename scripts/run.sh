@@ -30,10 +30,13 @@ logged() {
 }
 
 prepare() {
-  bash "$root/scripts/setup.sh" >&2
-  mkdir -p "$build"
+  if ! mkdir -p "$build" 2>/dev/null || [[ ! -w $build ]]; then
+    say "cannot write to $build (made by another user?)"
+    exit 4
+  fi
   exec 9>"$build/.run.lock"
   flock 9  # several ranks of one host may come here at once
+  bash "$root/scripts/setup.sh" >&2 9>&-
   : >"$log"
   if [[ ! -e $build/build.ninja || $root/CMakePresets.json -nt $build/build.ninja ]]; then
     say 'configuring'

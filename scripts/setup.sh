@@ -69,19 +69,37 @@ else
   die 3 "neither root nor sudo; as root run: apt-get install ${missing[*]}"
 fi
 
-# Packages that apt could install now.
-offered() { apt-cache policy "${missing[@]}" 2>/dev/null | grep 'Candidate: ' | grep -vc '(none)' || true; }
-apt() { "${as_root[@]}" DEBIAN_FRONTEND=noninteractive apt-get -q "$@" </dev/null >&2; }
+# Fills `unknown` with what apt could not install now. Of a name that it does not know, "g++", apt-cache makes a pattern.
+find_unknown() {
+  unknown=()
+  local line name='' package offered=' '
+  while IFS= read -r line; do
+    case $line in
+      [!\ ]*:) name=${line%:} ;;
+      *'Candidate: (none)') ;;
+      *'Candidate: '*) offered+="$name " ;;
+    esac
+  done < <(apt-cache policy "${missing[@]}" 2>/dev/null)
+  for package in "${missing[@]}"; do
+    [[ $offered == *" $package "* ]] || unknown+=("$package")
+  done
+}
+apt() { "${as_root[@]}" DEBIAN_FRONTEND=noninteractive apt-get -q "$@" -o DPkg::Lock::Timeout=300 </dev/null >&2; }
 update() { say 'updating the package lists'; apt update || die 4 'apt-get update failed'; }
 install() { apt install -y --no-install-recommends "${missing[@]}"; }
 
 say "installing with apt-get${as_root[1]:+ (sudo)}: ${missing[*]}"
+if [[ ${as_root[0]} == sudo ]]; then
+  sudo env true </dev/null >&2 || die 3 "sudo refused; as root run: apt-get install ${missing[*]}"
+fi
 updated=false
-if (($(offered) < ${#missing[@]})); then
+find_unknown
+if ((${#unknown[@]})); then
   update
   updated=true
-  (($(offered) == ${#missing[@]})) ||
-    die 3 "this machine's package sources do not offer all of: ${missing[*]} (on Ubuntu they need 'universe')"
+  find_unknown
+  ((${#unknown[@]} == 0)) ||
+    die 3 "this machine's package sources do not offer ${unknown[*]} (on Ubuntu they need 'universe')"
 fi
 if ! install; then
   $updated && die 4 "apt-get install failed: ${missing[*]}"

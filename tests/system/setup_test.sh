@@ -24,12 +24,21 @@ machine() {
   stub env "exec $(command -v env) \"\$@\""
   stub g++ ''
   stub ninja ''
+  stub true ''
   stub cmake 'echo "cmake version 3.25.1"'
   stub dpkg-query "read -r -a known <$work/installed; for p in \"\${known[@]}\"; do printf 'installed=%s ' \"\$p\"; done"
 }
 add_apt() {
-  # Offers everything once the lists are there; installing adds libraries to what dpkg knows.
-  stub apt-cache "shift; for p in \"\$@\"; do if [[ -e $work/lists ]]; then echo '  Candidate: 1.0'; else echo '  Candidate: (none)'; fi; done"
+  # Offers what $work/offered lists, once the lists are there; names that it does not know are patterns, as with apt.
+  echo "$libraries" >"$work/offered"
+  stub apt-cache "shift
+[[ -e $work/lists ]] && read -r offered <$work/offered
+for p in \"\$@\"; do
+  case \" \$offered \" in
+    *\" \$p \"*) printf '%s:\n  Installed: (none)\n  Candidate: 1.0\n' \"\$p\" ;;
+    *) printf '%s:\n  Candidate: 1.0\n' gpgv libgcc-s1 logsave; printf '%s:\n  Candidate: (none)\n' \"\$p\" ;;
+  esac
+done"
   stub apt-get "echo \"apt-get \$*\" >>$work/calls; [[ \$2 != update ]] || : >$work/lists"
 }
 user() { stub id "echo $1"; }
@@ -82,7 +91,7 @@ user 0
 : >"$work/lists"
 echo "${libraries/libgloo-dev/}" >"$work/installed"
 expect 0 '*installing with apt-get: libgloo-dev'
-expect_calls '*install*libgloo-dev'
+expect_calls '*install*libgloo-dev *'
 [[ $(<"$work/calls") != *update* ]] || { echo 'an update that was not needed'; failures=$((failures + 1)); }
 
 # A user with sudo and empty lists: an update, then the installation, both through sudo.
@@ -92,7 +101,16 @@ user 1000
 stub sudo "echo sudo >>$work/calls; exec \"\$@\""
 echo "${libraries/libgloo-dev/}" >"$work/installed"
 expect 0 '*[(]sudo): libgloo-dev*updating*'
-expect_calls $'sudo\napt-get -q update\nsudo\napt-get -q install*libgloo-dev'
+expect_calls $'sudo\nsudo\napt-get -q update *\nsudo\napt-get -q install*libgloo-dev *'
+
+# A user whom sudo refuses: nothing else is tried.
+machine
+add_apt
+user 1000
+stub sudo 'exit 1'
+echo "${libraries/libgloo-dev/}" >"$work/installed"
+expect 3 '*sudo refused*apt-get install libgloo-dev'
+expect_calls ''
 
 # Optional packages are asked for only when wanted.
 machine
@@ -104,8 +122,8 @@ machine
 add_apt
 user 0
 echo "${libraries/libgloo-dev/}" >"$work/installed"
-stub apt-cache "echo '  Candidate: (none)'"
-expect 3 "*do not offer*libgloo-dev*universe*"
+echo "${libraries/libgloo-dev/}" >"$work/offered"
+expect 3 "*do not offer libgloo-dev (*universe*"
 machine
 add_apt
 user 0
