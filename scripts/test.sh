@@ -33,7 +33,7 @@ check() { local what=$1; shift; say "$what"; "$@" || failed+=("$what"); }
 configure() {
   cmake --preset "$1" "-DCMAKE_CXX_COMPILER_LAUNCHER=$(command -v ccache || true)" "${@:2}" || exit 4
 }
-build() { cmake --build "$1" -j "$jobs" || exit 4; }
+build() { cmake --build "$1" -j "$jobs" "${@:2}" || exit 4; }
 folders=(collectives src verify)
 [[ -d tools ]] && folders+=(tools)
 sources() { find "${folders[@]}" examples tests \( -name '*.cpp' -o -name '*.hpp' \) -print0; }
@@ -58,8 +58,8 @@ build "$build"
 if $lint; then check 'clang-tidy' tidy "$build"; fi
 if $ci && [[ $preset == default && $# == 0 ]]; then
   say 'building (asan)'
-  configure asan -DCCL_TESTS=ON
-  build build-asan
+  configure asan -DCCL_TESTS=ON -DCCL_OPENMPI=OFF -DCCL_MPICH=OFF -DCCL_SIMGRID=OFF
+  build build-asan --target tests-unit tests-ranks
   check 'tests (asan)' ctest --test-dir build-asan --no-tests=error --output-on-failure -j2 -L '^(unit|ranks)$'
 fi
 check "tests ($preset)" ctest --test-dir "$build" --no-tests=error --output-on-failure -j2 "$@"
