@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "src/bootstrap/launch.hpp"
+#include "src/bootstrap/team.hpp"
 
 namespace ccl {
 
@@ -34,10 +35,14 @@ class Control {
   virtual int process() const = 0;
   virtual int processes() const = 0;
 
-  // All-gather between processes, in process order; called by one thread at a time. Throws Timeout
-  // naming the ranks and hosts that did not come, Error when the job has failed. limit_s 0: no
-  // limit.
-  virtual std::vector<std::string> exchange(std::string_view bytes, double limit_s) = 0;
+  // All-gather between a team's processes, in process order; called by one thread of each at a
+  // time, by others for other teams meanwhile. Throws Timeout naming the ranks and hosts that did
+  // not come, Error when the job has failed. limit_s 0: no limit.
+  virtual std::vector<std::string> exchange(const Team& team, std::string_view bytes,
+                                            double limit_s) = 0;
+  std::vector<std::string> exchange(std::string_view bytes, double limit_s) {
+    return exchange(Team{}, bytes, limit_s);
+  }
 
   // Tells all other processes that this one failed, so that they end with `code` and `message` too.
   // Once is enough.

@@ -35,6 +35,7 @@ class Reader {
     rest_.remove_prefix(bytes);
     return front;
   }
+  std::string_view rest() const { return rest_; }
 
  private:
   std::string_view rest_;
@@ -99,6 +100,9 @@ std::string encode(const Contribution& contribution) {
   put(out, contribution.round);
   put(out, contribution.limit_s);
   put_blob(out, contribution.bytes);
+  put_blob(out, contribution.team.name);
+  put(out, static_cast<std::uint32_t>(contribution.team.processes.size()));
+  for (const int process : contribution.team.processes) put(out, process);
   return encode_frame(FrameType::contribution, out);
 }
 
@@ -108,6 +112,9 @@ Contribution decode_contribution(std::string_view payload) {
   contribution.round = in.number<std::uint64_t>();
   contribution.limit_s = in.number<double>();
   contribution.bytes = in.blob();
+  contribution.team.name = in.blob();
+  for (auto n = in.number<std::uint32_t>(); n > 0; --n)
+    contribution.team.processes.push_back(in.number<int>());
   in.end();
   return contribution;
 }
@@ -115,6 +122,7 @@ Contribution decode_contribution(std::string_view payload) {
 std::string encode(const Round& round) {
   std::string out;
   put(out, round.number);
+  put_blob(out, round.team);
   out += pack(round.bytes);
   return encode_frame(FrameType::round, out);
 }
@@ -123,7 +131,8 @@ Round decode_round(std::string_view payload) {
   Reader in(payload);
   Round round;
   round.number = in.number<std::uint64_t>();
-  round.bytes = unpack(payload.substr(sizeof(round.number)));
+  round.team = in.blob();
+  round.bytes = unpack(in.rest());
   return round;
 }
 

@@ -12,7 +12,7 @@
 
 namespace ccl {
 
-inline constexpr std::string_view control_magic = "CCLCTL1\n";
+inline constexpr std::string_view control_magic = "CCLCTL2\n";
 inline constexpr std::size_t frame_header_bytes = 5;
 inline constexpr std::size_t first_frame_limit = 4096;  // before the sender has proved to be ours
 inline constexpr std::size_t frame_limit = std::size_t{1} << 30;
@@ -24,7 +24,7 @@ enum class FrameType : std::uint8_t {
   welcome,       // hub -> all: everyone is here
   heartbeat,     // both ways
   contribution,  // process -> hub: Contribution
-  round,         // hub -> all: Round
+  round,         // hub -> a team: Round
   failure,       // process -> hub: abort; hub -> all, and in answer to an abort: Failure
   goodbye,       // both ways; the hub also answers it
 };
@@ -50,11 +50,13 @@ struct Contribution {
   std::uint64_t round = 0;
   double limit_s = 0;
   std::string bytes;
+  Team team = {};  // its processes are named in its round 0 only
 };
 
 struct Round {
   std::uint64_t number = 0;
   std::vector<std::string> bytes;  // in process order
+  std::string team = {};
 };
 
 // Header and payload.

@@ -13,7 +13,7 @@
 #include <utility>
 
 #include "src/bootstrap/hub_door.hpp"
-#include "src/bootstrap/hub_round.hpp"
+#include "src/bootstrap/hub_rounds.hpp"
 #include "src/bootstrap/job_check.hpp"
 #include "src/core/error.hpp"
 
@@ -24,7 +24,7 @@ class ControlHub::Impl {
       : options_(std::move(options)),
         door_(io_, options_.strangers, options_.self.token, options_.log, guests()),
         members_(static_cast<std::size_t>(options_.self.processes)),
-        round_(options_.self.processes) {
+        rounds_(options_.self.processes) {
     at(init_timer_, deadline_in(options_.init_timeout_s), [this] { init_timeout(); });
     heartbeat();
     thread_ = std::thread([this] { io_.run(); });
@@ -63,6 +63,8 @@ class ControlHub::Impl {
   void require_nobody_left();
   void heartbeat();
   void broadcast(std::string bytes);
+  void send_to(int process, const std::shared_ptr<const std::string>& bytes);
+  std::vector<std::string> names(const std::vector<int>& processes) const;
   void count(int change);
 
   template <class Action>
@@ -83,7 +85,7 @@ class ControlHub::Impl {
   int left_ = 0;  // members that have said goodbye
   bool welcomed_ = false;
   std::optional<Failure> failed_;
-  HubRound round_;
+  HubRounds rounds_;
 
   std::mutex mutex_;
   std::condition_variable changed_;
@@ -176,26 +178,29 @@ void ControlHub::Impl::on_frame(Peer& peer, Frame& frame) {
 
 void ControlHub::Impl::contribute(Peer& peer, Contribution contribution) {
   if (failed_) return;
-  if (!welcomed_ || !round_.add(peer.hello->process, std::move(contribution))) {
-    throw Error("an exchange out of turn");
-  }
-  if (!round_.complete()) {
-    at(round_timer_, round_.deadline(), [this] { round_timeout(); });
-    return require_nobody_left();
+  if (!welcomed_) throw Error("an exchange before all have come");
+  std::string team = contribution.team.name;
+  HubRound& round = rounds_.add(peer.hello->process, std::move(contribution));
+  const bool complete = round.complete();
+  if (complete) {
+    Round result = round.take();
+    result.team = std::move(team);
+    const auto bytes = std::make_shared<const std::string>(encode(result));
+    for (const int process : round.processes()) send_to(process, bytes);
   }
   round_timer_.cancel();
-  broadcast(encode(round_.take()));
+  if (rounds_.deadline() != Deadline::max())
+    at(round_timer_, rounds_.deadline(), [this] { round_timeout(); });
+  if (!complete) require_nobody_left();
 }
 
 // An exchange that somebody has left for good will never complete.
 void ControlHub::Impl::require_nobody_left() {
-  if (left_ == 0 || !round_.under_way()) return;
-  for (const Peer* member : members_) {
-    if (member != nullptr && member->left && !round_.has(member->hello->process)) {
-      return fail(
-          {exit_code(Exit::failed), member->hello->name() + " has left while others wait for it"});
-    }
-  }
+  if (left_ == 0) return;
+  const auto has_left = [&](int p) { return members_[static_cast<std::size_t>(p)]->left; };
+  const std::vector<std::string> gone = names(rounds_.missing(false, has_left));
+  if (gone.empty()) return;
+  fail({exit_code(Exit::failed), gone.front() + " has left while others wait for it"});
 }
 
 void ControlHub::Impl::goodbye(Peer& peer) {
@@ -250,11 +255,8 @@ void ControlHub::Impl::init_timeout() {
 }
 
 void ControlHub::Impl::round_timeout() {
-  if (!round_.under_way()) return;
-  std::vector<std::string> missing;
-  for (const Peer* member : members_) {
-    if (!round_.has(member->hello->process)) missing.push_back(member->hello->name());
-  }
+  const std::vector<std::string> missing = names(rounds_.missing(true, [](int) { return true; }));
+  if (missing.empty()) return;
   fail({exit_code(Exit::timed_out),
         fmt::format("did not come to an exchange in time: {}", join_names(missing))});
 }
@@ -274,9 +276,19 @@ void ControlHub::Impl::heartbeat() {
 
 void ControlHub::Impl::broadcast(std::string bytes) {
   const auto shared = std::make_shared<const std::string>(std::move(bytes));
-  for (const Peer* member : members_) {
-    if (member != nullptr && member->here()) member->connection->send(shared);
-  }
+  for (int process = 0; process < options_.self.processes; ++process) send_to(process, shared);
+}
+
+void ControlHub::Impl::send_to(int process, const std::shared_ptr<const std::string>& bytes) {
+  const Peer* const member = members_[static_cast<std::size_t>(process)];
+  if (member != nullptr && member->here()) member->connection->send(bytes);
+}
+
+std::vector<std::string> ControlHub::Impl::names(const std::vector<int>& processes) const {
+  std::vector<std::string> result;
+  for (const int process : processes)
+    result.push_back(members_[static_cast<std::size_t>(process)]->hello->name());
+  return result;
 }
 
 void ControlHub::Impl::count(int change) {

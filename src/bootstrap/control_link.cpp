@@ -6,6 +6,7 @@
 #include <asio/post.hpp>
 #include <asio/steady_timer.hpp>
 #include <condition_variable>
+#include <map>
 #include <mutex>
 #include <optional>
 #include <thread>
@@ -31,7 +32,7 @@ class ControlLink::Impl {
   void begin(ControlConnection::Socket socket, Deadline deadline);
   void wait_welcome(double limit_s);
   void report_failures();
-  std::vector<std::string> exchange(std::string_view bytes, double limit_s);
+  std::vector<std::string> exchange(const Team& team, std::string_view bytes, double limit_s);
   void abort(int code, std::string_view message);
   Failure wait_failure(double limit_s);
 
@@ -60,8 +61,11 @@ class ControlLink::Impl {
   bool leaving_ = false, hub_left_ = false, closed_ = false;
   bool aborted_ = false, abort_heard_ = false;
   std::string closed_why_;
-  std::uint64_t round_ = 0;
-  std::optional<Round> result_;
+  struct Exchanges {  // of one team
+    std::uint64_t next_round = 0;
+    std::optional<Round> result;
+  };
+  std::map<std::string, Exchanges> exchanges_;  // by team
   std::optional<Failure> failure_;
   std::thread thread_;
 };
@@ -123,18 +127,21 @@ void ControlLink::Impl::throw_if_over() const {
   if (over()) throw Error(hub_->name() + " has left while others wait for it");
 }
 
-std::vector<std::string> ControlLink::Impl::exchange(std::string_view bytes, double limit_s) {
+std::vector<std::string> ControlLink::Impl::exchange(const Team& team, std::string_view bytes,
+                                                     double limit_s) {
   if (bytes.size() > contribution_limit) {
     throw Error(fmt::format("{} bytes are too many for an exchange", bytes.size()));
   }
   std::unique_lock lock(mutex_);
   throw_if_over();
-  const std::uint64_t round = round_++;
-  result_.reset();
-  post_send(encode(Contribution{round, limit_s, std::string(bytes)}));
+  Exchanges& mine = exchanges_[team.name];
+  const std::uint64_t round = mine.next_round++;
+  mine.result.reset();
+  const Team named{team.name, round == 0 ? team.processes : std::vector<int>{}};
+  post_send(encode(Contribution{round, limit_s, std::string(bytes), named}));
   const double patience = limit_s > 0 ? limit_s + answer_slack_s : 0;
-  changed_.wait_until(lock, deadline_of_limit(patience), [this] { return result_ || over(); });
-  if (result_) return std::move(result_->bytes);
+  changed_.wait_until(lock, deadline_of_limit(patience), [&] { return mine.result || over(); });
+  if (mine.result) return std::move(mine.result->bytes);
   throw_if_over();
   throw Timeout(fmt::format("no answer from {} within {:g} s", hub_->name(), patience));
 }
@@ -181,7 +188,11 @@ void ControlLink::Impl::on_frame(const Frame& frame) {
   switch (frame.type) {
     case FrameType::accepted: hub_ = decode_hello(frame.payload); break;
     case FrameType::welcome: welcomed_ = true; break;
-    case FrameType::round: result_ = decode_round(frame.payload); break;
+    case FrameType::round: {
+      Round round = decode_round(frame.payload);
+      exchanges_[round.team].result = std::move(round);
+      break;
+    }
     case FrameType::goodbye: hub_left_ = true; break;
     case FrameType::heartbeat:
     case FrameType::hello:
@@ -247,8 +258,9 @@ ControlLink::ControlLink(LinkOptions options, int descriptor, Deadline deadline)
 ControlLink::~ControlLink() = default;
 void ControlLink::wait_welcome(double limit_s) { impl_->wait_welcome(limit_s); }
 void ControlLink::report_failures() { impl_->report_failures(); }
-std::vector<std::string> ControlLink::exchange(std::string_view bytes, double limit_s) {
-  return impl_->exchange(bytes, limit_s);
+std::vector<std::string> ControlLink::exchange(const Team& team, std::string_view bytes,
+                                               double limit_s) {
+  return impl_->exchange(team, bytes, limit_s);
 }
 void ControlLink::abort(int code, std::string_view message) noexcept {
   try {

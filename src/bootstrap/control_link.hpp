@@ -19,7 +19,8 @@ struct LinkOptions {
   std::function<void(const Failure&)> on_failure;
 };
 
-// Has a thread of its own. Functions but abort and wait_failure are for one thread at a time.
+// Has a thread of its own. Functions but abort, wait_failure and exchange of different teams are
+// for one thread at a time.
 class ControlLink {
  public:
   // Connects and is accepted by the deadline. Throws NoHub when there is no hub of this job (yet),
@@ -32,7 +33,10 @@ class ControlLink {
 
   void wait_welcome(double limit_s);  // until all processes are here
   void report_failures();  // calls on_failure from now on; throws a failure known already
-  std::vector<std::string> exchange(std::string_view bytes, double limit_s);
+  std::vector<std::string> exchange(const Team& team, std::string_view bytes, double limit_s);
+  std::vector<std::string> exchange(std::string_view bytes, double limit_s) {
+    return exchange(Team{}, bytes, limit_s);
+  }
   void abort(int code, std::string_view message) noexcept;
   Failure wait_failure(double limit_s);
 

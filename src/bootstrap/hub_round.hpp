@@ -1,6 +1,7 @@
-// What the hub knows about the exchange that is under way.
+// What the hub knows about the exchange of one team that is under way.
 #pragma once
 
+#include <algorithm>
 #include <optional>
 #include <string>
 #include <utility>
@@ -13,16 +14,20 @@ namespace ccl {
 
 class HubRound {
  public:
-  explicit HubRound(int processes) : bytes_(static_cast<std::size_t>(processes)) {}
+  // processes: ascending.
+  explicit HubRound(std::vector<int> processes)
+      : processes_(std::move(processes)), bytes_(processes_.size()) {}
 
+  const std::vector<int>& processes() const { return processes_; }
   bool under_way() const { return arrived_ != 0; }
   bool complete() const { return arrived_ == bytes_.size(); }
-  bool has(int process) const { return bytes_[static_cast<std::size_t>(process)].has_value(); }
+  bool has(int process) const { return bytes_[index(process)].has_value(); }
   Deadline deadline() const { return deadline_; }  // of the least patient so far
 
   // False when it is not this process's turn to contribute to this round.
   bool add(int process, Contribution contribution) {
-    std::optional<std::string>& slot = bytes_[static_cast<std::size_t>(process)];
+    if (!std::binary_search(processes_.begin(), processes_.end(), process)) return false;
+    std::optional<std::string>& slot = bytes_[index(process)];
     if (contribution.round != number_ || slot) return false;
     slot = std::move(contribution.bytes);
     ++arrived_;
@@ -43,6 +48,12 @@ class HubRound {
   }
 
  private:
+  std::size_t index(int process) const {
+    const auto at = std::lower_bound(processes_.begin(), processes_.end(), process);
+    return static_cast<std::size_t>(at - processes_.begin());
+  }
+
+  std::vector<int> processes_;
   std::uint64_t number_ = 0;
   std::size_t arrived_ = 0;
   std::vector<std::optional<std::string>> bytes_;

@@ -2,135 +2,120 @@
 
 #include <fmt/format.h>
 
-#include <condition_variable>
+#include <algorithm>
+#include <map>
 #include <mutex>
 #include <optional>
+#include <tuple>
+#include <utility>
 
-#include "src/bootstrap/control_frame.hpp"
-#include "src/bootstrap/deadline.hpp"
+#include "src/bootstrap/meeting.hpp"
 #include "src/core/error.hpp"
 
 namespace ccl {
-namespace {
 
-// One exchange: what this process's threads bring, and what comes out for all ranks.
-struct Gathering {
-  std::vector<std::optional<std::string>> in;
-  std::size_t arrived = 0;
-  std::optional<std::vector<std::string>> out;
-};
-
-}  // namespace
-
-struct ThreadRanks::Meeting {
-  Meeting(Control& c, int n) : control(c), threads(static_cast<std::size_t>(n)) { renew(); }
-
-  void renew() {
-    gathering = std::make_shared<Gathering>();
-    gathering->in.resize(threads);
+// The meetings of this process: a group's first thread makes its meeting, the others join it.
+class ThreadRanks::Meetings {
+ public:
+  std::shared_ptr<Meeting> join(Control& control, const Team& team,
+                                const std::vector<Seat>& seats) {
+    const std::lock_guard lock(mutex_);
+    std::weak_ptr<Meeting>& known = meetings_[team.name];
+    std::shared_ptr<Meeting> meeting = known.lock();
+    if (!meeting) {
+      meeting = std::make_shared<Meeting>(control, team, seats);
+      known = meeting;
+      if (failure_) meeting->fail(*failure_);
+    }
+    return meeting;
   }
 
   void fail(const Failure& why) {
-    const std::lock_guard lock(mutex);
-    if (!failure) failure = why;
-    changed.notify_all();
-  }
-
-  std::vector<std::string> exchange(std::size_t thread, std::string_view bytes, double limit_s);
-  std::vector<std::string> between_processes(const Gathering& complete, double limit_s);
-  std::string missing(const Gathering& incomplete) const;
-
-  Control& control;
-  const std::size_t threads;
-  std::mutex mutex;
-  std::condition_variable changed;
-  std::shared_ptr<Gathering> gathering;  // the one that threads join now
-  std::optional<Failure> failure;
-};
-
-// The last thread to come speaks for all.
-std::vector<std::string> ThreadRanks::Meeting::exchange(std::size_t thread, std::string_view bytes,
-                                                        double limit_s) {
-  const Deadline deadline = deadline_of_limit(limit_s);
-  std::unique_lock lock(mutex);
-  if (failure) throw_failure(*failure);
-  const std::shared_ptr<Gathering> mine = gathering;
-  mine->in[thread] = std::string(bytes);
-  if (++mine->arrived == threads) {
-    renew();
-    lock.unlock();
-    std::vector<std::string> all = between_processes(*mine, limit_s);
-    lock.lock();
-    if (failure) throw_failure(*failure);
-    mine->out = all;
-    changed.notify_all();
-    return all;
-  }
-  const auto over = [&] { return mine->out || failure; };
-  changed.wait_until(lock, deadline, [&] { return over() || mine->arrived == threads; });
-  if (mine->arrived == threads) changed.wait(lock, over);  // the last thread's wait has a limit
-  if (mine->out) return *mine->out;
-  if (!failure) {
-    failure = Failure{exit_code(Exit::timed_out), missing(*mine)};
-    changed.notify_all();
-  }
-  throw_failure(*failure);
-}
-
-std::vector<std::string> ThreadRanks::Meeting::between_processes(const Gathering& complete,
-                                                                 double limit_s) {
-  std::vector<std::string> own;
-  for (const std::optional<std::string>& bytes : complete.in) own.push_back(*bytes);
-  try {
-    std::vector<std::string> all;
-    for (const std::string& packed : control.exchange(pack(own), limit_s)) {
-      for (std::string& bytes : unpack(packed)) all.push_back(std::move(bytes));
-    }
-    if (all.size() != threads * static_cast<std::size_t>(control.processes())) {
-      throw Error("the processes have different numbers of ranks");
-    }
-    return all;
-  } catch (const Error& error) {
-    fail({exit_code(error.code()), error.what()});
-    throw;
-  }
-}
-
-std::string ThreadRanks::Meeting::missing(const Gathering& incomplete) const {
-  std::string ranks;
-  for (std::size_t t = 0; t < threads; ++t) {
-    if (incomplete.in[t]) continue;
-    const std::size_t rank = static_cast<std::size_t>(control.process()) * threads + t;
-    ranks += fmt::format("{}{}", ranks.empty() ? "" : ", ", rank);
-  }
-  return fmt::format("did not come to an exchange in time: rank {} (thread of this process)",
-                     ranks);
-}
-
-class ThreadRanks::Rank : public Bootstrap {
- public:
-  Rank(Meeting& meeting, std::size_t thread) : meeting_(meeting), thread_(thread) {}
-  int rank() const override {
-    return meeting_.control.process() * static_cast<int>(meeting_.threads) +
-           static_cast<int>(thread_);
-  }
-  int ranks() const override {
-    return meeting_.control.processes() * static_cast<int>(meeting_.threads);
-  }
-  std::vector<std::string> exchange(std::string_view bytes, double limit_s) override {
-    return meeting_.exchange(thread_, bytes, limit_s);
+    const std::lock_guard lock(mutex_);
+    if (!failure_) failure_ = why;
+    for (const auto& [name, known] : meetings_)
+      if (const auto meeting = known.lock()) meeting->fail(why);
   }
 
  private:
-  Meeting& meeting_;
-  std::size_t thread_;
+  std::mutex mutex_;
+  std::map<std::string, std::weak_ptr<Meeting>> meetings_;  // by team
+  std::optional<Failure> failure_;
+};
+
+namespace {
+
+struct Wish {  // for a group
+  int color, key, rank;
+  Seat seat;
+};
+
+std::string to_text(const Wish& wish) { return fmt::format("{} {}", wish.color, wish.key); }
+
+Wish to_wish(const std::string& text, int rank, const Seat& seat) {
+  const std::size_t space = text.find(' ');
+  return {std::stoi(text), std::stoi(text.substr(space)), rank, seat};
+}
+
+Team team_of(std::string name, const std::vector<Seat>& seats) {
+  Team team{std::move(name), {}};
+  for (const Seat& seat : seats) team.processes.push_back(seat.process);
+  std::sort(team.processes.begin(), team.processes.end());
+  team.processes.erase(std::unique(team.processes.begin(), team.processes.end()),
+                       team.processes.end());
+  return team;
+}
+
+}  // namespace
+
+class ThreadRanks::Rank : public Bootstrap {
+ public:
+  Rank(std::shared_ptr<Meetings> meetings, std::shared_ptr<Meeting> meeting, int rank)
+      : meetings_(std::move(meetings)), meeting_(std::move(meeting)), rank_(rank) {}
+  int rank() const override { return rank_; }
+  int ranks() const override { return static_cast<int>(meeting_->seats().size()); }
+  std::vector<std::string> exchange(std::string_view bytes, double limit_s) override {
+    return meeting_->exchange(rank_, bytes, limit_s);
+  }
+
+  std::unique_ptr<Bootstrap> split(int color, int key, double limit_s) override {
+    const int number = splits_++;
+    std::vector<Wish> group;
+    const auto wishes = exchange(to_text({color, key, 0, {}}), limit_s);
+    if (color < 0) return nullptr;
+    for (int r = 0; r < ranks(); ++r) {
+      const auto at = static_cast<std::size_t>(r);
+      const Wish wish = to_wish(wishes[at], r, meeting_->seats()[at]);
+      if (wish.color == color) group.push_back(wish);
+    }
+    std::sort(group.begin(), group.end(), [](const Wish& a, const Wish& b) {
+      return std::tie(a.key, a.rank) < std::tie(b.key, b.rank);
+    });
+    const auto mine = std::find_if(group.begin(), group.end(),
+                                   [&](const Wish& wish) { return wish.rank == rank_; });
+    std::vector<Seat> seats;
+    for (const Wish& wish : group) seats.push_back(wish.seat);
+    const Team team = team_of(fmt::format("{}/{}.{}", meeting_->name(), number, color), seats);
+    return std::make_unique<Rank>(meetings_, meetings_->join(meeting_->control(), team, seats),
+                                  static_cast<int>(mine - group.begin()));
+  }
+
+ private:
+  std::shared_ptr<Meetings> meetings_;
+  std::shared_ptr<Meeting> meeting_;
+  int rank_;
+  int splits_ = 0;  // so far; the same on all ranks
 };
 
 ThreadRanks::ThreadRanks(Control& control, int threads)
-    : meeting_(std::make_unique<Meeting>(control, threads)) {
-  for (std::size_t t = 0; t < meeting_->threads; ++t) {
-    ranks_.push_back(std::make_unique<Rank>(*meeting_, t));
+    : control_(control), meetings_(std::make_shared<Meetings>()) {
+  std::vector<Seat> seats;
+  for (int process = 0; process < control.processes(); ++process) {
+    for (int t = 0; t < threads; ++t) seats.push_back({process, process * threads + t});
   }
+  world_ = meetings_->join(control, Team{}, seats);
+  for (int t = 0; t < threads; ++t)
+    ranks_.push_back(std::make_unique<Rank>(meetings_, world_, control.process() * threads + t));
 }
 
 ThreadRanks::~ThreadRanks() = default;
@@ -138,8 +123,8 @@ ThreadRanks::~ThreadRanks() = default;
 Bootstrap& ThreadRanks::rank(int thread) { return *ranks_.at(static_cast<std::size_t>(thread)); }
 
 void ThreadRanks::abort(const std::string& why) noexcept {
-  meeting_->fail({exit_code(Exit::failed), why});
-  meeting_->control.abort(exit_code(Exit::failed), why);
+  meetings_->fail({exit_code(Exit::failed), why});
+  control_.abort(exit_code(Exit::failed), why);
 }
 
 }  // namespace ccl

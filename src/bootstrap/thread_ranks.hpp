@@ -9,10 +9,13 @@
 
 namespace ccl {
 
-// One Bootstrap per rank of this process; `control` must outlive them. Rank = process * threads +
-// thread. Each object is used by one thread; exchange completes when all threads of all processes
-// have called it. abort makes waiting exchanges of this process throw Error; it also ends the job
-// through `control` (code 4, unless control.abort was called before with a more telling one).
+class Meeting;
+
+// One Bootstrap per rank of this process; `control` must outlive them and their groups. Rank =
+// process * threads + thread. Each object is used by one thread; exchange completes when all
+// threads of all processes have called it. abort makes waiting exchanges of this process throw
+// Error; it also ends the job through `control` (code 4, unless control.abort was called before
+// with a more telling one).
 class ThreadRanks {
  public:
   ThreadRanks(Control& control, int threads);
@@ -23,9 +26,11 @@ class ThreadRanks {
   void abort(const std::string& why) noexcept;
 
  private:
-  struct Meeting;
+  class Meetings;
   class Rank;
-  std::unique_ptr<Meeting> meeting_;
+  Control& control_;
+  std::shared_ptr<Meetings> meetings_;
+  std::shared_ptr<Meeting> world_;
   std::vector<std::unique_ptr<Bootstrap>> ranks_;
 };
 

@@ -1,6 +1,7 @@
 // Beside the library under test: how the ranks of a job agree on anything.
 #pragma once
 
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -19,6 +20,11 @@ class Bootstrap {
   // `limit_s` seconds or throws Timeout naming the ranks that did not come; throws Error when a
   // rank is gone.
   virtual std::vector<std::string> exchange(std::string_view bytes, double limit_s) = 0;
+
+  // The ranks that give the same color, ordered by key and then by their rank here, with ranks of
+  // their own from 0 on; null with a color below 0. Collective over all ranks here. The group may
+  // outlive this object.
+  virtual std::unique_ptr<Bootstrap> split(int color, int key, double limit_s) = 0;
 };
 
 }  // namespace ccl

@@ -5,6 +5,7 @@ target_link_libraries(bootstrap_helper PRIVATE ccl)
 
 ccl_add_test(bootstrap_test
   SOURCES
+    bootstrap_groups_test.cpp
     bootstrap_hub_test.cpp
     bootstrap_join_test.cpp
     bootstrap_launch_test.cpp

@@ -2,24 +2,46 @@
 // MPI ABI.
 #include <fmt/format.h>
 
+#include <string>
+#include <vector>
+
 #include "src/backends/mpi/communicator.hpp"
 #include "src/backends/mpi/library.hpp"
 
 namespace ccl::mpi_module {
 namespace {
 
-// MPI's world in the job's rank order, whatever started the processes.
-MPI_Comm job_communicator(const Bootstrap& bootstrap) {
+// The ranks of `bootstrap`, in its order, as numbers in MPI's world, whatever started the
+// processes.
+std::vector<int> world_ranks(Bootstrap& bootstrap, double limit_s) {
+  int rank = 0;
   int world = 0;
+  check(MPI_Comm_rank(MPI_COMM_WORLD, &rank), "MPI_Comm_rank");
   check(MPI_Comm_size(MPI_COMM_WORLD, &world), "MPI_Comm_size");
-  if (world != bootstrap.ranks()) {
+  if (world < bootstrap.ranks()) {
     throw Unsupported(
         fmt::format("MPI says that its world has {} rank{}, the job has {}: start it with this "
                     "library's mpirun, or srun --mpi=pmix",
                     world, world == 1 ? "" : "s", bootstrap.ranks()));
   }
+  std::vector<int> ranks;
+  for (const std::string& text : bootstrap.exchange(std::to_string(rank), limit_s))
+    ranks.push_back(std::stoi(text));
+  return ranks;
+}
+
+// Of these ranks only: others may be in other groups, or in none.
+MPI_Comm make_group(const std::vector<int>& ranks) {
+  MPI_Group world = MPI_GROUP_NULL;
+  MPI_Group group = MPI_GROUP_NULL;
+  check(MPI_Comm_group(MPI_COMM_WORLD, &world), "MPI_Comm_group");
+  check(MPI_Group_incl(world, static_cast<int>(ranks.size()), ranks.data(), &group),
+        "MPI_Group_incl");
   MPI_Comm comm = MPI_COMM_NULL;
-  check(MPI_Comm_split(MPI_COMM_WORLD, 0, bootstrap.rank(), &comm), "MPI_Comm_split");
+  constexpr int tag = 0;
+  check(MPI_Comm_create_group(MPI_COMM_WORLD, group, tag, &comm), "MPI_Comm_create_group");
+  MPI_Group_free(&group);
+  MPI_Group_free(&world);
   return comm;
 }
 
@@ -45,7 +67,7 @@ class MpiBackend : public Backend {
           "--transport and --gloo-algorithm are Gloo's; MPI takes its own (mpirun --mca ..., "
           "environment variables)");
     mpi_module::start();
-    return make_communicator(job_communicator(bootstrap));
+    return make_communicator(make_group(world_ranks(bootstrap, options.init_timeout_s)));
   }
 };
 

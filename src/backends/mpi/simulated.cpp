@@ -11,10 +11,15 @@ namespace {
 
 class MpiBootstrap : public Bootstrap {
  public:
-  MpiBootstrap() {
-    check(MPI_Comm_rank(MPI_COMM_WORLD, &rank_), "MPI_Comm_rank");
-    check(MPI_Comm_size(MPI_COMM_WORLD, &ranks_), "MPI_Comm_size");
+  explicit MpiBootstrap(MPI_Comm comm) : comm_(comm) {
+    check(MPI_Comm_rank(comm_, &rank_), "MPI_Comm_rank");
+    check(MPI_Comm_size(comm_, &ranks_), "MPI_Comm_size");
   }
+  ~MpiBootstrap() override {
+    if (comm_ != MPI_COMM_WORLD) MPI_Comm_free(&comm_);
+  }
+  MpiBootstrap(const MpiBootstrap&) = delete;
+  MpiBootstrap& operator=(const MpiBootstrap&) = delete;
   int rank() const override { return rank_; }
   int ranks() const override { return ranks_; }
 
@@ -23,15 +28,13 @@ class MpiBootstrap : public Bootstrap {
     const auto n = static_cast<std::size_t>(ranks_);
     const int mine = static_cast<int>(bytes.size());
     std::vector<int> sizes(n);
-    check(MPI_Allgather(&mine, 1, MPI_INT, sizes.data(), 1, MPI_INT, MPI_COMM_WORLD),
-          "MPI_Allgather");
+    check(MPI_Allgather(&mine, 1, MPI_INT, sizes.data(), 1, MPI_INT, comm_), "MPI_Allgather");
     const int longest = *std::max_element(sizes.begin(), sizes.end());
     std::string padded(bytes);
     padded.resize(static_cast<std::size_t>(longest));
     std::string all(n * padded.size(), '\0');
     if (longest > 0)
-      check(MPI_Allgather(padded.data(), longest, MPI_BYTE, all.data(), longest, MPI_BYTE,
-                          MPI_COMM_WORLD),
+      check(MPI_Allgather(padded.data(), longest, MPI_BYTE, all.data(), longest, MPI_BYTE, comm_),
             "MPI_Allgather");
     std::vector<std::string> result;
     for (std::size_t r = 0; r < n; ++r)
@@ -39,7 +42,14 @@ class MpiBootstrap : public Bootstrap {
     return result;
   }
 
+  std::unique_ptr<Bootstrap> split(int color, int key, double /*limit_s*/) override {
+    MPI_Comm group = MPI_COMM_NULL;
+    check(MPI_Comm_split(comm_, color < 0 ? MPI_UNDEFINED : color, key, &group), "MPI_Comm_split");
+    return group == MPI_COMM_NULL ? nullptr : std::make_unique<MpiBootstrap>(group);
+  }
+
  private:
+  MPI_Comm comm_;
   int rank_ = 0, ranks_ = 1;
 };
 
@@ -49,7 +59,7 @@ const Backend& simulated_backend() { return *ccl_module_backend(); }
 
 std::unique_ptr<Bootstrap> simulated_bootstrap() {
   start();
-  return std::make_unique<MpiBootstrap>();
+  return std::make_unique<MpiBootstrap>(MPI_COMM_WORLD);
 }
 
 }  // namespace ccl::mpi_module

@@ -1,0 +1,14 @@
+// Some of a job's processes, which exchange among themselves.
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace ccl {
+
+struct Team {
+  std::string name = {};            // one team's in the whole job; empty: all processes
+  std::vector<int> processes = {};  // ascending, without repetition; of a named team
+};
+
+}  // namespace ccl
