@@ -101,6 +101,11 @@ void declare_ranks(Declarations& d, Options& o) {
         [&](const std::string& t) {
           o.backend_options.gloo_algorithm = parse_choice(t, {"ring", "bcube", "halving_doubling"});
         });
+  d.add("--group", "RULE",
+        "groups that run at once: 'mod 2', 'div 4', 'and 0x7', 'or 1', 'ranks 0,2;1,3', or local "
+        "(one for each host) [none]",
+        [&](const std::string& t) { o.grouping = parse_grouping(t); });
+  d.flag01("--group-rows", o.group_rows, "a row for each group instead of the slowest one's [0]");
   d.seconds("--init-timeout", o.init_timeout_s, "limit of every wait while starting");
 }
 
@@ -180,6 +185,23 @@ void declare_gpu_flags(Declarations& d) {
   d.gpu_only("-K,--per_iter_skip", "iterations left out of the -I summary");
 }
 
+// nccl-tests' variables; the mask wins over the operation, --group over both.
+void read_grouping(Options& o, const GetVariable& environment) {
+  if (o.grouping.splits()) return;
+  const std::pair<const char*, Grouping (*)(const std::string&)> variables[] = {
+      {"NCCL_TESTS_SPLIT_MASK", parse_split_mask}, {"NCCL_TESTS_SPLIT", parse_grouping}};
+  for (const auto& [variable, parse] : variables) {
+    const auto text = environment(variable);
+    if (!text) continue;
+    try {
+      o.grouping = parse(*text);
+    } catch (const UsageError& e) {
+      throw UsageError(fmt::format("{}: {}", variable, e.what()));
+    }
+    return;
+  }
+}
+
 void read_environment(Options& o, const GetVariable& environment) {
   const auto number = [&](const char* variable, double lowest) -> std::optional<double> {
     const auto text = environment(variable);
@@ -192,6 +214,7 @@ void read_environment(Options& o, const GetVariable& environment) {
   };
   o.min_average_busbw = number("NCCL_TESTS_MIN_BW", 0);
   o.spec = read_alltoallv_options(environment);
+  read_grouping(o, environment);
 }
 
 void check_combinations(Options& o, const CLI::App& app) {
@@ -283,6 +306,8 @@ std::vector<std::size_t> sweep_sizes(const Options& o) {
   return sizes;
 }
 
+namespace {
+
 void check_ranks(const Collective& collective, const Options& o, int ranks) {
   for (const int root : o.roots) {
     if (root < ranks) continue;
@@ -293,6 +318,16 @@ void check_ranks(const Collective& collective, const Options& o, int ranks) {
   const Shape shape{0, 4, {0, ranks, 0, 0}, o.spec};
   if (collective.unsupported == nullptr) return;
   if (const auto why = collective.unsupported(shape)) throw Unsupported(*why);
+}
+
+}  // namespace
+
+Groups unplaced_groups(const Options& o, int ranks) {
+  return {o.grouping, std::vector<std::string>(static_cast<std::size_t>(ranks))};
+}
+
+void check_groups(const Collective& collective, const Options& options, const Groups& groups) {
+  for (const int ranks : groups.distinct_sizes()) check_ranks(collective, options, ranks);
 }
 
 }  // namespace ccl

@@ -11,6 +11,7 @@
 #include "src/core/backend.hpp"
 #include "src/core/collective.hpp"
 #include "src/core/types.hpp"
+#include "src/grouping.hpp"
 
 namespace ccl {
 
@@ -45,6 +46,8 @@ struct Options {
   std::vector<SizeLimit> min_busbw, max_time;
   std::optional<double> min_average_busbw;  // NCCL_TESTS_MIN_BW
   SpecOptions spec;
+  Grouping grouping;
+  bool group_rows = false;  // one row per group instead of the slowest group's
   bool self_check = false;
   std::vector<std::string>
       refused;  // GPU-only flags that were given with a value that asks for something
@@ -68,9 +71,12 @@ Parsed parse_options(const Collective& collective, const std::vector<std::string
 // "8", "1K", "1.5G", "64MiB": binary units. Throws UsageError without the flag's name.
 std::size_t parse_size(const std::string& text);
 
-// Roots, matrices and the collective itself against the job's number of ranks. Throws UsageError,
-// Unsupported.
-void check_ranks(const Collective& collective, const Options& options, int ranks);
+// The groups of a job whose hosts are not known yet: all ranks are taken to be on one.
+Groups unplaced_groups(const Options& options, int ranks);
+
+// Roots, matrices and the collective itself against the number of ranks of each group. Throws
+// UsageError, Unsupported.
+void check_groups(const Collective& collective, const Options& options, const Groups& groups);
 
 // The sizes of the sweep, ascending as given.
 std::vector<std::size_t> sweep_sizes(const Options& options);

@@ -128,7 +128,8 @@ class Program {
                                           ? std::string()
                                           : choose_default_ranks(options_, launch, *backend);
     const int processes = std::max(options_.local_processes, launch.processes);
-    check_ranks(collective_, options_, processes * options_.ranks_per_process());
+    check_groups(collective_, options_,
+                 unplaced_groups(options_, processes * options_.ranks_per_process()));
     refuse_gpu_flags(options_, *backend);
     refuse_more_ranks(options_, *backend);
     if (options_.local_processes > 0)
@@ -149,7 +150,8 @@ class Program {
 
   int run_process(const Backend& backend, const Launch& launch, const std::string& default_ranks) {
     const int threads = options_.ranks_per_process();
-    provide_files(backend.files_per_rank(launch.processes * threads) *
+    const std::size_t memberships = options_.grouping.splits() ? 2 : 1;  // in a group, in the world
+    provide_files(backend.files_per_rank(launch.processes * threads) * memberships *
                       static_cast<std::size_t>(threads) +
                   static_cast<std::size_t>(launch.processes));
     std::vector<std::unique_ptr<Reporter>> reporters;

@@ -147,7 +147,10 @@ BatchTime RankRun::run_timed(const Case& c, bool is_in_place, int iterations, Ch
             issue(fresh && k + 1 == operations ? calls.back() : calls[k % rotating]);
           },
       .wait = [&] { complete(c, operations); },
-      .barrier = [&] { dissemination_barrier(communicator_, c.shape.place); },
+      .barrier =
+          [&] {
+            dissemination_barrier(world_communicator_, {world_.rank(), world_.ranks(), 0, 0});
+          },
       .now = [&] { return communicator_.now(); }};
   const BatchTime time = [&] {
     const Watched watched(pulse_, operation_limit(c));
@@ -181,7 +184,7 @@ void RankRun::check_barrier(const Case& c, Checked& checked) {
     time_once(c, {});
     const Stamp mine{enter, communicator_.now()};
     ++checked.calls;
-    const auto all = bootstrap_.exchange(pack(mine), exchange_limit(context_.options, 0));
+    const auto all = group_.exchange(pack(mine), exchange_limit(context_.options, 0));
     int last = 0;
     for (int r = 1; r < ranks; ++r) {
       const auto at = [&](int rank) {

@@ -63,12 +63,46 @@ std::size_t memory_per_buffer(const std::vector<Identity>& ranks, double scratch
   return limit;
 }
 
-std::vector<RankLine> rank_lines(const std::vector<Identity>& ranks) {
+std::vector<std::string> places(const std::vector<Identity>& ranks) {
+  std::vector<std::string> result;
+  for (const Identity& r : ranks) result.push_back(r.place());
+  return result;
+}
+
+// What fits for the groups of every size.
+SizePlan plan_sizes(const RankJob& job, const std::vector<Identity>& ranks, const Groups& groups) {
+  const auto all = static_cast<int>(ranks.size());
+  const std::size_t limit = memory_per_buffer(ranks, job.backend.scratch_factor(all));
+  SizePlan least;
+  for (const int n : groups.distinct_sizes()) {
+    SizePlan plan = limit_sizes(job.collective, job.options, n, limit);
+    if (least.sizes.empty() || plan.sizes.size() < least.sizes.size()) least = std::move(plan);
+  }
+  return least;
+}
+
+Communicator& connect(RankJob& job, Bootstrap& bootstrap, Pulse& pulse) {
+  const Options& o = job.options;
+  const Watched watched(pulse, o.init_timeout_s + 5);  // later than the library's own limit
+  Communicator& communicator = job.open.add(job.backend.connect(bootstrap, o.backend_options));
+  communicator.set_time_limit(o.timeout_s);
+  return communicator;
+}
+
+// This rank's group; null where all ranks are one in their own order.
+std::unique_ptr<Bootstrap> split(Bootstrap& world, const Groups& groups, double limit_s) {
+  if (groups.number() == 1 && std::is_sorted(groups.members(0).begin(), groups.members(0).end()))
+    return nullptr;
+  const int rank = world.rank();
+  return world.split(groups.group_of(rank), groups.rank_in_group(rank), limit_s);
+}
+
+std::vector<RankLine> rank_lines(const std::vector<Identity>& ranks, const Groups& groups) {
   std::map<std::string, int> next_on;  // place
   std::vector<RankLine> lines;
   for (std::size_t r = 0; r < ranks.size(); ++r) {
-    lines.push_back({static_cast<int>(r), 0, ranks[r].pid, ranks[r].host,
-                     next_on[ranks[r].place()]++, ranks[r].cpu});
+    lines.push_back({static_cast<int>(r), groups.group_of(static_cast<int>(r)), ranks[r].pid,
+                     ranks[r].host, next_on[ranks[r].place()]++, ranks[r].cpu});
   }
   return lines;
 }
@@ -85,8 +119,8 @@ std::string ranks_per_host(const std::vector<Identity>& ranks) {
   return fmt::format("{} ranks on {} hosts: {}", ranks.size(), count.size(), each);
 }
 
-RunRecord describe(const RankJob& job, const std::vector<Identity>& ranks, const SizePlan& plan,
-                   const Communicator& communicator) {
+RunRecord describe(const RankJob& job, const std::vector<Identity>& ranks, const Groups& groups,
+                   const SizePlan& plan, const Communicator& communicator) {
   const Options& o = job.options;
   RunRecord run;
   run.program = fmt::format("{}_perf", job.collective.name);
@@ -97,9 +131,9 @@ RunRecord describe(const RankJob& job, const std::vector<Identity>& ranks, const
   run.arguments = job.arguments;
   for (const char* variable :
        {"NCCL_TESTS_MIN_BW", "NCCL_TESTS_ALLTOALLV_SPREAD", "NCCL_TESTS_ALLTOALLV_MATRIX_FILE",
-        "NCCL_TESTS_ALLTOALLV_MATRIX_SCALE", "NCCL_TESTS_ALLTOALLV_PRINT_SUMMARY", "RANK",
-        "WORLD_SIZE", "LOCAL_RANK", "MASTER_ADDR", "MASTER_PORT", "TORCHELASTIC_RUN_ID",
-        "TORCHELASTIC_RESTART_COUNT"}) {
+        "NCCL_TESTS_ALLTOALLV_MATRIX_SCALE", "NCCL_TESTS_ALLTOALLV_PRINT_SUMMARY",
+        "NCCL_TESTS_SPLIT", "NCCL_TESTS_SPLIT_MASK", "RANK", "WORLD_SIZE", "LOCAL_RANK",
+        "MASTER_ADDR", "MASTER_PORT", "TORCHELASTIC_RUN_ID", "TORCHELASTIC_RESTART_COUNT"}) {
     if (const auto value = process_environment()(variable))
       run.environment.emplace_back(variable, *value);
   }
@@ -124,20 +158,24 @@ RunRecord describe(const RankJob& job, const std::vector<Identity>& ranks, const
   run.parallel_init = o.parallel_init;
   run.cpu_time = o.cpu_time;
   run.timestamps = o.timestamps;
+  run.group_rows = o.group_rows;
   run.seed = o.seed;
   run.cpus_allowed = allowed_cpus();
   run.notes = job.notes;
   if (ranks.front().place() != ranks.back().place()) run.notes.push_back(ranks_per_host(ranks));
+  if (o.grouping.splits())
+    run.notes.push_back(fmt::format("groups by '{}': {}, all at once; {}", o.grouping.text,
+                                    groups.describe(),
+                                    o.group_rows ? "a row for each" : "rows show the slowest"));
   std::istringstream description(communicator.description());
   for (std::string line; std::getline(description, line);) run.notes.push_back(line);
   if (!plan.sizes.empty()) {
     const std::size_t largest = *std::max_element(plan.sizes.begin(), plan.sizes.end());
-    for (std::string& line :
-         alltoallv_summary(job.collective, o, static_cast<int>(ranks.size()), largest))
+    for (std::string& line : alltoallv_summary(job.collective, o, groups.ranks_of(0), largest))
       run.notes.push_back(std::move(line));
   }
   run.reduced_max = plan.reduced_max;
-  run.rank_lines = rank_lines(ranks);
+  run.rank_lines = rank_lines(ranks, groups);
   run.start_time = local_time();
   return run;
 }
@@ -169,22 +207,22 @@ void run_rank(RankJob& job, Bootstrap& bootstrap, Progress& progress, Pulse& pul
               bool first_of_process) {
   const Options& o = job.options;
   const std::vector<Identity> ranks = meet(bootstrap, o.init_timeout_s);
-  const SizePlan plan =
-      limit_sizes(job.collective, o, bootstrap.ranks(),
-                  memory_per_buffer(ranks, job.backend.scratch_factor(bootstrap.ranks())));
+  const Groups groups(o.grouping, places(ranks));
+  check_groups(job.collective, o, groups);
+  const SizePlan plan = plan_sizes(job, ranks, groups);
   progress.phase("connecting the library under test");
-  Communicator& communicator = [&]() -> Communicator& {
-    const Watched watched(pulse, o.init_timeout_s + 5);  // later than the library's own limit
-    return job.open.add(job.backend.connect(bootstrap, o.backend_options));
-  }();
-  communicator.set_time_limit(o.timeout_s);
+  Communicator& world = connect(job, bootstrap, pulse);
+  const auto group = split(bootstrap, groups, o.init_timeout_s);
+  Communicator& communicator = group ? connect(job, *group, pulse) : world;
 
   const bool reports = first_of_process && bootstrap.rank() == 0;
-  if (reports) job.recorder.begin(describe(job, ranks, plan, communicator));
-  const RunContext context{job.collective, o,        plan.sizes,
-                           job.patterns,   progress, on_one_machine(ranks)};
-  RankRun run(context, bootstrap, communicator,
-              ranks[static_cast<std::size_t>(bootstrap.rank())].host, pulse);
+  if (reports) job.recorder.begin(describe(job, ranks, groups, plan, communicator));
+  const RunContext context{job.collective,       o, groups, plan.sizes, job.patterns, progress,
+                           on_one_machine(ranks)};
+  RankRun run(context,
+              {bootstrap, group ? *group : bootstrap, world, communicator,
+               ranks[static_cast<std::size_t>(bootstrap.rank())].host},
+              pulse);
   run.sweep(
       [&](const Row& row, std::size_t requested) {
         if (first_of_process) job.recorder.row(row, requested);
@@ -195,7 +233,8 @@ void run_rank(RankJob& job, Bootstrap& bootstrap, Progress& progress, Pulse& pul
       });
   bootstrap.exchange(
       "", o.init_timeout_s);  // nobody tears its connections down while others still use them
-  job.open.close(communicator);
+  if (group) job.open.close(communicator);
+  job.open.close(world);
 }
 
 }  // namespace ccl

@@ -18,21 +18,67 @@ struct HalfReport {
   std::uint64_t wrong;
 };
 
+double over_ranks(const std::vector<HalfReport>& halves, double HalfReport::*time,
+                  const Options& o) {
+  std::vector<double> seconds;
+  for (const HalfReport& half : halves) seconds.push_back(half.*time);
+  return average(static_cast<Average>(o.average), seconds.data(), seconds.size());
+}
+
+// Of the ranks of one group. algbw and busbw are of the wall time, whatever the table's column is.
+void fill_times(Cell& cell, const std::vector<HalfReport>& halves, double moved_bytes,
+                double bus_factor, const Options& o) {
+  const double wall = over_ranks(halves, &HalfReport::wall, o);
+  cell.seconds = o.cpu_time ? over_ranks(halves, &HalfReport::issue, o) : wall;
+  const auto less = [](const HalfReport& a, const HalfReport& b) { return a.wall < b.wall; };
+  const auto [first, last] = std::minmax_element(halves.begin(), halves.end(), less);
+  cell.min_seconds = first->wall;
+  cell.max_seconds = last->wall;
+  if (wall <= 0) return;
+  cell.algbw = moved_bytes / wall / 1e9;
+  cell.busbw = cell.algbw * bus_factor;
+}
+
+// One row for all groups: the slowest one's, which holds up a training step, and what is wrong in
+// any.
+Row slowest(const std::vector<Row>& rows) {
+  const auto pick = [&](Cell Row::*half) {
+    const auto less = [&](const Row& a, const Row& b) {
+      return (a.*half).seconds < (b.*half).seconds;
+    };
+    return *std::max_element(rows.begin(), rows.end(), less);
+  };
+  const auto sum = [&](Cell Row::*half, Cell cell) {
+    if (cell.wrong) cell.wrong = 0;
+    cell.failed_ranks = 0;
+    for (const Row& row : rows) {
+      if (cell.wrong) *cell.wrong += (row.*half).wrong.value_or(0);
+      cell.failed_ranks += (row.*half).failed_ranks;
+    }
+    return cell;
+  };
+  Row row = pick(&Row::out_of_place);
+  row.out_of_place = sum(&Row::out_of_place, row.out_of_place);
+  row.in_place = sum(&Row::in_place, pick(&Row::in_place).in_place);
+  return row;
+}
+
 }  // namespace
 
-RankRun::RankRun(const RunContext& context, Bootstrap& bootstrap, Communicator& communicator,
-                 std::string host, Pulse& pulse)
+RankRun::RankRun(const RunContext& context, Membership membership, Pulse& pulse)
     : context_(context),
-      bootstrap_(bootstrap),
-      communicator_(communicator),
-      host_(std::move(host)),
+      world_(membership.world),
+      group_(membership.group),
+      world_communicator_(membership.world_communicator),
+      communicator_(membership.communicator),
+      host_(std::move(membership.host)),
       pulse_(pulse) {
   const Options& o = context.options;
   std::size_t largest = 0;
   for (const DataType type : o.types) {
     const std::size_t width = size_of(type);
     for (const std::size_t size : context.sizes) {
-      const Shape shape{size / width, width, {bootstrap.rank(), bootstrap.ranks(), 0, 0}, o.spec};
+      const Shape shape{size / width, width, place(0), o.spec};
       largest = std::max(
           largest, buffer_bytes(row_bytes(context.collective, shape).region, o.unalign * width));
     }
@@ -50,14 +96,16 @@ void RankRun::sweep(const OnRow& on_row, const OnWrong& on_wrong) {
   if (collective.rooted) roots = o.roots;
   if (collective.rooted && o.all_roots) {
     roots.clear();
-    for (int root = 0; root < bootstrap_.ranks(); ++root) roots.push_back(root);
+    for (int root = 0; root < context_.groups.smallest(); ++root) roots.push_back(root);
   }
   for (int cycle = 0; o.cycles == 0 || cycle < o.cycles; ++cycle) {
     for (const DataType type : o.types) {
       for (const auto& op : ops) {
-        const auto pattern = context_.patterns.find(type, op, bootstrap_.ranks(), o.seed,
-                                                    communicator_.integers_wrap());
-        verifier_ = std::make_unique<verify::HostVerifier>(pattern, bootstrap_.rank());
+        // Data of groups differ, so that what leaks from one into another is wrong there.
+        const std::uint64_t seed = o.seed + 0x9e3779b9 * static_cast<std::uint64_t>(place(0).group);
+        const auto pattern =
+            context_.patterns.find(type, op, group_.ranks(), seed, communicator_.integers_wrap());
+        verifier_ = std::make_unique<verify::HostVerifier>(pattern, group_.rank());
         for (const int root : roots) {
           for (const std::size_t size : context_.sizes)
             measure_row(type, op, root, size, cycle, on_row, on_wrong);
@@ -74,7 +122,7 @@ void RankRun::measure_row(DataType type, std::optional<ReduceOp> op, int root, s
   const std::size_t width = size_of(type);
   Case c{.type = type,
          .op = op,
-         .shape = {size / width, width, {bootstrap_.rank(), bootstrap_.ranks(), root, 0}, o.spec},
+         .shape = {size / width, width, place(root), o.spec},
          .requested = size,
          .layout = {},
          .segments = {},
@@ -90,23 +138,50 @@ void RankRun::measure_row(DataType type, std::optional<ReduceOp> op, int root, s
   c.slots = plan_slots(c.bytes.region, o.unalign * width, send_.size(),
                        std::max<std::size_t>(1, c.operations(o.iterations, o.aggregate)));
 
+  std::vector<Row> rows;
+  for (int g = 0; g < context_.groups.number(); ++g) rows.push_back(row_of(c, g));
+  for (Row& row : rows) row.cycle = cycle;
+  for (const bool is_in_place : {false, true}) {
+    const std::vector<Cell> cells = measure_cells(c, is_in_place, on_wrong);
+    for (std::size_t g = 0; g < rows.size(); ++g)
+      (is_in_place ? rows[g].in_place : rows[g].out_of_place) = cells[g];
+  }
+  if (!o.group_rows) rows = {slowest(rows)};
+  for (Row& row : rows) {
+    row.timestamp = local_time();
+    on_row(row, size);
+  }
+}
+
+Place RankRun::place(int root) const {
+  return {group_.rank(), group_.ranks(), root, context_.groups.group_of(world_.rank())};
+}
+
+// As the first rank of a group sees it.
+Shape RankRun::shape_of(const Case& c, int group) const {
+  return {c.shape.count,
+          c.shape.type_bytes,
+          {0, context_.groups.ranks_of(group), c.shape.place.root, group},
+          c.shape.options};
+}
+
+Row RankRun::row_of(const Case& c, int group) const {
+  const Collective& collective = context_.collective;
+  const Shape shape = shape_of(c, group);
   Row row;
-  row.bytes = c.bytes.size;
-  row.count = c.layout.column_count;
-  row.type = name(type);
-  row.op = op ? name(*op) : "none";
-  row.root = collective.rooted ? root : -1;
-  row.bus_factor = collective.bus_factor(c.shape);
-  row.emulated = op && communicator_.emulated(*op, type);
+  row.bytes = row_bytes(collective, shape).size;
+  row.count = collective.layout(shape).column_count;
+  row.type = name(c.type);
+  row.op = c.op ? name(*c.op) : "none";
+  row.root = collective.rooted ? shape.place.root : -1;
+  row.bus_factor = collective.bus_factor(shape);
+  row.emulated = c.op && communicator_.emulated(*c.op, c.type);
   const verify::Pattern& pattern = verifier_->pattern();
-  row.coverage = c.verifiable && c.bytes.size > 0
-                     ? verify::coverage(pattern.inputs(), pattern.phase(0, 0), size / width)
+  row.coverage = c.verifiable && row.bytes > 0
+                     ? verify::coverage(pattern.inputs(), pattern.phase(0, 0), c.shape.count)
                      : 1;
-  row.cycle = cycle;
-  row.out_of_place = measure_cell(c, false, on_wrong);
-  row.in_place = measure_cell(c, true, on_wrong);
-  row.timestamp = local_time();
-  on_row(row, size);
+  if (context_.options.group_rows) row.group = group;
+  return row;
 }
 
 std::string RankRun::say(const Case& c, bool in_place, const char* what) const {
@@ -115,7 +190,7 @@ std::string RankRun::say(const Case& c, bool in_place, const char* what) const {
                      in_place ? "in place" : "out of place", what);
 }
 
-Cell RankRun::measure_cell(const Case& c, bool is_in_place, const OnWrong& on_wrong) {
+std::vector<Cell> RankRun::measure_cells(const Case& c, bool is_in_place, const OnWrong& on_wrong) {
   const Options& o = context_.options;
   const Collective& collective = context_.collective;
   // Without an in-place form the out-of-place measurement is repeated there, unchecked.
@@ -131,54 +206,56 @@ Cell RankRun::measure_cell(const Case& c, bool is_in_place, const OnWrong& on_wr
   if (collective.synchronizes && c.verifiable && !repeats) check_barrier(c, checked);
   const double once = run_untimed(half, in_place_calls, checked);
   double slowest = 0;
-  for (const std::string& s : bootstrap_.exchange(pack(once), exchange_limit(o, c.bytes.size))) {
+  for (const std::string& s : world_.exchange(pack(once), exchange_limit(o, c.bytes.size))) {
     slowest = std::max(slowest, unpack<double>(s));
   }
   const int iterations = capped_iterations(o.iterations, slowest * o.aggregate, o.row_time_s / 2);
   context_.progress.row(say(c, is_in_place, "timed calls"));
   const BatchTime time = run_timed(half, in_place_calls, iterations, checked);
   if (collective.synchronizes) half.verifiable = c.verifiable && !repeats;
-  Cell cell = conclude(half, is_in_place, iterations, time, checked, on_wrong);
-  cell.repeats_out_of_place = repeats;
-  return cell;
+  std::vector<Cell> cells = conclude(half, is_in_place, iterations, time, checked, on_wrong);
+  for (Cell& cell : cells) cell.repeats_out_of_place = repeats;
+  return cells;
 }
 
-Cell RankRun::conclude(const Case& c, bool is_in_place, int iterations, const BatchTime& time,
-                       const Checked& checked, const OnWrong& on_wrong) {
-  const Options& o = context_.options;
+std::vector<Cell> RankRun::conclude(const Case& c, bool is_in_place, int iterations,
+                                    const BatchTime& time, const Checked& checked,
+                                    const OnWrong& on_wrong) {
+  const Groups& groups = context_.groups;
   std::string report = pack(HalfReport{time.wall, time.issue, checked.found.wrong});
   if (checked.found.wrong > 0) {
-    report +=
-        fmt::format("wrong: {}: rank {} on {}: {} wrong, elements {} to {}: {}",
-                    say(c, is_in_place, "check"), c.shape.place.rank, host_, checked.found.wrong,
-                    checked.found.first, checked.found.last, checked.found.explanation);
+    const std::string in_group =
+        groups.number() == 1
+            ? ""
+            : fmt::format(" (rank {} of group {})", c.shape.place.rank, c.shape.place.group);
+    report += fmt::format("wrong: {}: rank {}{} on {}: {} wrong, elements {} to {}: {}",
+                          say(c, is_in_place, "check"), world_.rank(), in_group, host_,
+                          checked.found.wrong, checked.found.first, checked.found.last,
+                          checked.found.explanation);
   }
-  Cell cell;
-  cell.iterations = iterations;
-  cell.calls = checked.calls;
-  cell.verified_calls = checked.verified;
-  std::vector<double> wall, issued;
-  std::uint64_t wrong = 0;
-  for (const std::string& bytes : bootstrap_.exchange(report, exchange_limit(o, c.bytes.size))) {
-    const auto half = unpack<HalfReport>(bytes);
-    wall.push_back(half.wall);
-    issued.push_back(half.issue);
-    wrong += half.wrong;
-    if (half.wrong == 0) continue;
-    ++cell.failed_ranks;
-    on_wrong(bytes.substr(sizeof half));
+  const auto reports = world_.exchange(report, exchange_limit(context_.options, c.bytes.size));
+  std::vector<Cell> cells;
+  for (int g = 0; g < groups.number(); ++g) {
+    Cell& cell = cells.emplace_back();
+    cell.iterations = iterations;
+    cell.calls = checked.calls;
+    cell.verified_calls = checked.verified;
+    std::vector<HalfReport> halves;
+    for (const int rank : groups.members(g))
+      halves.push_back(unpack<HalfReport>(reports[static_cast<std::size_t>(rank)]));
+    const Shape shape = shape_of(c, g);
+    const auto moved = static_cast<double>(context_.collective.layout(shape).wire_bytes);
+    fill_times(cell, halves, moved, context_.collective.bus_factor(shape), context_.options);
+    if (c.verifiable) cell.wrong = 0;
+    for (const HalfReport& half : halves) {
+      if (c.verifiable) *cell.wrong += half.wrong;
+      if (half.wrong > 0) ++cell.failed_ranks;
+    }
   }
-  if (c.verifiable) cell.wrong = wrong;
-  const double seconds = average(static_cast<Average>(o.average), wall.data(), wall.size());
-  cell.seconds =
-      o.cpu_time ? average(static_cast<Average>(o.average), issued.data(), issued.size()) : seconds;
-  cell.min_seconds = *std::min_element(wall.begin(), wall.end());
-  cell.max_seconds = *std::max_element(wall.begin(), wall.end());
-  if (seconds > 0) {
-    cell.algbw = static_cast<double>(c.layout.wire_bytes) / seconds / 1e9;
-    cell.busbw = cell.algbw * context_.collective.bus_factor(c.shape);
+  for (const std::string& bytes : reports) {
+    if (unpack<HalfReport>(bytes).wrong > 0) on_wrong(bytes.substr(sizeof(HalfReport)));
   }
-  return cell;
+  return cells;
 }
 
 }  // namespace ccl

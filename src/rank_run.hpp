@@ -26,10 +26,21 @@ namespace ccl {
 struct RunContext {
   const Collective& collective;
   const Options& options;
+  const Groups& groups;
   std::vector<std::size_t> sizes;  // after the memory limit
   verify::PatternCache& patterns;
   Progress& progress;
   bool one_machine = true;  // all ranks share CLOCK_MONOTONIC
+};
+
+// A rank's places in the job: in the world, and in its group, where the collective runs. Without
+// groups both are the same.
+struct Membership {
+  Bootstrap& world;
+  Bootstrap& group;
+  Communicator& world_communicator;  // for barriers: all groups begin together
+  Communicator& communicator;
+  std::string host;  // for diagnoses
 };
 
 class RankRun {
@@ -39,9 +50,8 @@ class RankRun {
   using OnRow = std::function<void(const Row&, std::size_t)>;
   using OnWrong = std::function<void(const std::string&)>;
 
-  // host: this rank's, for diagnoses. pulse: beats with every operation.
-  RankRun(const RunContext& context, Bootstrap& bootstrap, Communicator& communicator,
-          std::string host, Pulse& pulse);
+  // pulse: beats with every operation.
+  RankRun(const RunContext& context, Membership membership, Pulse& pulse);
 
   // Collective. Throws what the library or a peer throws.
   void sweep(const OnRow& on_row, const OnWrong& on_wrong);
@@ -53,13 +63,16 @@ class RankRun {
 
   void measure_row(DataType type, std::optional<ReduceOp> op, int root, std::size_t size, int cycle,
                    const OnRow& on_row, const OnWrong& on_wrong);
-  Cell measure_cell(const Case& c, bool in_place, const OnWrong& on_wrong);
+  std::vector<Cell> measure_cells(const Case& c, bool in_place, const OnWrong& on_wrong);
   double time_once(const Case& c, const Buffers& b);
   double run_untimed(const Case& c, bool in_place, Checked& checked);
   BatchTime run_timed(const Case& c, bool in_place, int iterations, Checked& checked);
   void check_barrier(const Case& c, Checked& checked);
-  Cell conclude(const Case& c, bool in_place, int iterations, const BatchTime& time,
-                const Checked& checked, const OnWrong& on_wrong);
+  std::vector<Cell> conclude(const Case& c, bool in_place, int iterations, const BatchTime& time,
+                             const Checked& checked, const OnWrong& on_wrong);
+  Row row_of(const Case& c, int group) const;
+  Shape shape_of(const Case& c, int group) const;
+  Place place(int root) const;
 
   Buffers out_of_place(const Case& c, std::size_t slot, std::size_t phase);
   Buffers in_place(const Case& c, HostBuffer& buffer, std::size_t slot, std::size_t phase);
@@ -72,7 +85,9 @@ class RankRun {
   std::string say(const Case& c, bool in_place, const char* what) const;
 
   const RunContext& context_;
-  Bootstrap& bootstrap_;
+  Bootstrap& world_;
+  Bootstrap& group_;
+  Communicator& world_communicator_;
   Communicator& communicator_;
   std::string host_;
   Pulse& pulse_;

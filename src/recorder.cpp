@@ -35,8 +35,10 @@ void Recorder::row(const Row& row, std::size_t requested) {
   for (const Cell* cell : {&row.out_of_place, &row.in_place}) {
     busbw_sum_ += cell->busbw;
     ++cells_;
-    summary_.calls += cell->calls;
-    summary_.verified_calls += cell->verified_calls;
+    if (row.group.value_or(0) == 0) {  // rank 0's: one row of each group may follow another
+      summary_.calls += cell->calls;
+      summary_.verified_calls += cell->verified_calls;
+    }
     summary_.failed_checks += cell->failed_ranks;
   }
   if (row.out_of_place.iterations < options_.iterations ||

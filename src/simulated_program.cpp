@@ -31,7 +31,7 @@ int run(const Collective& collective, const std::string& name,
   const Options& options = parsed.options;
   if (options.local_processes > 0 || options.ranks_per_process() > 1)
     throw UsageError("--np, -t and -g: the simulator sets the number of ranks");
-  check_ranks(collective, options, bootstrap->ranks());
+  check_groups(collective, options, unplaced_groups(options, bootstrap->ranks()));
 
   Launch launch;
   launch.launcher = "simulated (SimGrid SMPI)";

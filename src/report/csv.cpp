@@ -68,11 +68,17 @@ Fields half_fields(const std::string& placement, const Cell& cell) {
 }
 
 Fields row_fields(const Row& row) {
-  Fields fields = {{"cycle", value(row.cycle)},       {"timestamp", value(row.timestamp)},
-                   {"size_bytes", value(row.bytes)},  {"count", value(row.count)},
-                   {"datatype", value(row.type)},     {"op", value(row.op)},
-                   {"root", value(row.root)},         {"bus_factor", value(row.bus_factor)},
-                   {"emulated", value(row.emulated)}, {"coverage", value(row.coverage)}};
+  Fields fields = {{"cycle", value(row.cycle)},
+                   {"timestamp", value(row.timestamp)},
+                   {"size_bytes", value(row.bytes)},
+                   {"count", value(row.count)},
+                   {"datatype", value(row.type)},
+                   {"op", value(row.op)},
+                   {"root", value(row.root)},
+                   {"bus_factor", value(row.bus_factor)},
+                   {"emulated", value(row.emulated)},
+                   {"coverage", value(row.coverage)},
+                   {"group", row.group ? value(*row.group) : ""}};
   for (Field& field : half_fields("out_of_place", row.out_of_place)) fields.push_back(field);
   for (Field& field : half_fields("in_place", row.in_place)) fields.push_back(field);
   return fields;

@@ -86,6 +86,7 @@ Json line(const Row& row) {
           {"emulated", row.emulated},
           {"coverage", row.coverage},
           {"cycle", row.cycle},
+          {"group", or_null(row.group)},
           {"timestamp", row.timestamp},
           {"out_of_place", half(row.out_of_place)},
           {"in_place", half(row.in_place)}};

@@ -39,6 +39,7 @@ struct RunRecord {
   bool parallel_init = false;
   bool cpu_time = false;    // -C
   bool timestamps = false;  // -S
+  bool group_rows = false;  // --group-rows
   std::uint64_t seed = 0;
   std::string cpus_allowed;                // the inherited affinity mask, "0-1"
   std::vector<std::string> notes;          // header comment lines, without "# "
@@ -70,8 +71,9 @@ struct Row {
   Cell out_of_place, in_place;
   double bus_factor = 0;
   bool emulated = false;
-  double coverage = 1;  // share of ranks whose missing contribution this row would show
-  int cycle = 0;        // -N
+  double coverage = 1;       // share of ranks whose missing contribution this row would show
+  int cycle = 0;             // -N
+  std::optional<int> group;  // --group-rows
   std::string timestamp;
 };
 

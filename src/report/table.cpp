@@ -125,13 +125,15 @@ std::string column_line(std::string_view size, std::string_view count, std::stri
 std::string columns(const RunRecord& run) {
   const std::string names =
       fmt::format("  {:>7}   algbw   busbw  #wrong", run.cpu_time ? "cputime" : "time");
-  const bool stamped = run.timestamps;
+  const auto last = [&](const char* timestamp, const char* group) {
+    return fmt::format("{}{}", run.timestamps ? timestamp : "", run.group_rows ? group : "");
+  };
   return fmt::format("# {:>50}           out-of-place                       in-place          \n",
                      "") +
          column_line("size", "count", "type", "redop", "root", names,
-                     stamped ? "          timestamp" : "") +
+                     last("          timestamp", "  group")) +
          column_line("(B)", "(elements)", "", "", "", "     (us)  (GB/s)  (GB/s)        ",
-                     stamped ? "  %Y-%m-%d %H:%M:%S" : "");
+                     last("  %Y-%m-%d %H:%M:%S", ""));
 }
 
 class Table : public Reporter {
@@ -162,6 +164,7 @@ class Table : public Reporter {
                                    row.type, row.op.empty() ? "none" : row.op, row.root);
     line += half(row.out_of_place) + half(row.in_place);
     if (timestamps_) line += fmt::format("  {:>19}", row.timestamp);
+    if (row.group) line += fmt::format("  {:>5}", *row.group);
     write(line + "\n");
   }
 

@@ -172,6 +172,15 @@ Run zero_iterations() {
   return run;
 }
 
+// --group-rows 1: a row for each group.
+Run group_rows() {
+  Run run = plain();
+  run.name = "group_rows";
+  run.record.group_rows = true;
+  for (std::size_t i = 0; i < run.rows.size(); ++i) run.rows[i].group = static_cast<int>(i);
+  return run;
+}
+
 void report(const Run& run, Reporter& reporter) {
   reporter.begin(run.record);
   for (const Row& row : run.rows) reporter.row(row);
@@ -189,8 +198,8 @@ Run plain() {
 }
 
 std::vector<Run> all() {
-  return {plain(),    wrong_data(),  unchecked(), timestamps(),
-          cpu_time(), interrupted(), extremes(),  zero_iterations()};
+  return {plain(),       wrong_data(), unchecked(),       timestamps(), cpu_time(),
+          interrupted(), extremes(),   zero_iterations(), group_rows()};
 }
 
 Directory::Directory() {

@@ -2,6 +2,7 @@ ccl_add_test(harness_test LABELS unit LIBRARIES ccl-collectives
   SOURCES
     alltoallv_options_test.cpp
     gpu_evidence_test.cpp
+    grouping_test.cpp
     host_memory_test.cpp
     layouts_test.cpp
     measure_test.cpp

@@ -1,0 +1,53 @@
+// Which ranks of a job form which group: --group, NCCL_TESTS_SPLIT, NCCL_TESTS_SPLIT_MASK.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "src/core/types.hpp"
+
+namespace ccl {
+
+// A rule, as the user gave it.
+struct Grouping {
+  enum class By { nothing, remainder, quotient, bit_and, bit_or, lists, host };
+  By by = By::nothing;
+  std::uint64_t operand = 0;  // color = rank % operand, rank / operand, rank & operand, ...
+  std::vector<std::vector<int>> lists;  // each group's ranks, in the order of their group ranks
+  std::string text;                     // as given
+
+  bool splits() const { return by != By::nothing; }
+};
+
+// "mod 2", "%2", "div 4", "and 0x7", "or 0b1", "ranks 0,2;3,1", "local". Throws UsageError.
+Grouping parse_grouping(const std::string& text);
+// NCCL_TESTS_SPLIT_MASK: hexadecimal with or without 0x; color = rank & mask. Throws UsageError.
+Grouping parse_split_mask(const std::string& text);
+
+// The groups of one job. Group numbers follow the colors, lists or hosts in their order.
+class Groups {
+ public:
+  // hosts: what names each rank's host, by rank. Throws UsageError for lists with a rank that does
+  // not exist, is named twice, or is missing.
+  Groups(const Grouping& grouping, const std::vector<std::string>& hosts);
+
+  int number() const { return static_cast<int>(members_.size()); }
+  int group_of(int rank) const { return group_of_[static_cast<std::size_t>(rank)]; }
+  int rank_in_group(int rank) const { return rank_in_group_[static_cast<std::size_t>(rank)]; }
+  int ranks_of(int group) const { return static_cast<int>(members(group).size()); }
+  // Ranks of the job, in the order of their group ranks.
+  const std::vector<int>& members(int group) const {
+    return members_[static_cast<std::size_t>(group)];
+  }
+  int smallest() const;                     // ranks of the smallest group
+  std::vector<int> distinct_sizes() const;  // ascending
+  std::string describe() const;             // "2 groups of 4 ranks", "3 groups of 2 to 3 ranks"
+
+ private:
+  std::vector<std::vector<int>> members_;
+  std::vector<int> group_of_, rank_in_group_;
+};
+
+}  // namespace ccl
