@@ -2,10 +2,9 @@
 // matrix from a file.
 #include <algorithm>
 #include <cmath>
-#include <numeric>
 
 #include "collectives/collectives.hpp"
-#include "collectives/shapes.hpp"
+#include "collectives/parts.hpp"
 
 namespace ccl::collectives {
 namespace {
@@ -23,16 +22,6 @@ std::size_t pair_count(const Shape& s, std::size_t from, std::size_t to) {
   const double pairs = std::max(1.0, size * (size - 1) / 2);
   const double bytes = (1 - spread) * total / size + spread * distance * total / pairs;
   return static_cast<std::size_t>(bytes) / 16 * 16 / s.type_bytes;
-}
-
-std::size_t sum(const std::vector<std::size_t>& v) {
-  return std::accumulate(v.begin(), v.end(), std::size_t{0});
-}
-
-std::vector<std::size_t> offsets(const std::vector<std::size_t>& counts) {
-  std::vector<std::size_t> result(counts.size());
-  std::exclusive_scan(counts.begin(), counts.end(), result.begin(), std::size_t{0});
-  return result;
 }
 
 Counts counts(const Shape& s) {

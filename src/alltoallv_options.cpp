@@ -76,8 +76,7 @@ std::vector<std::vector<std::size_t>> read_matrix(const std::string& path, doubl
 
 }  // namespace
 
-SpecOptions read_alltoallv_options(const GetVariable& environment) {
-  SpecOptions options;
+void read_alltoallv_options(const GetVariable& environment, SpecOptions& options) {
   options.alltoallv_spread = number(environment, spread_variable, 1, 1);
   const double scale = number(environment, scale_variable, 1, 1e12);
   if (const auto path = environment(file_variable))
@@ -88,7 +87,6 @@ SpecOptions read_alltoallv_options(const GetVariable& environment) {
           fmt::format("{}: '{}' is not accepted; accepted: 0 or 1", summary_variable, *text));
     options.alltoallv_summary = *text == "1";
   }
-  return options;
 }
 
 void check_matrix(const SpecOptions& options, int ranks) {
@@ -100,7 +98,8 @@ void check_matrix(const SpecOptions& options, int ranks) {
 
 std::vector<std::string> alltoallv_summary(const Collective& collective, const Options& options,
                                            int ranks, std::size_t bytes) {
-  if (!options.spec.alltoallv_summary || collective.counts == nullptr) return {};
+  if (!options.spec.alltoallv_summary || collective.counts == nullptr || collective.skewed)
+    return {};
   constexpr int most_ranks = 64;
   const std::size_t width = size_of(options.types.front());
   std::vector<std::string> lines = {

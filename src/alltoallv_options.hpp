@@ -8,7 +8,7 @@ namespace ccl {
 // NCCL_TESTS_ALLTOALLV_SPREAD (0..1), _MATRIX_FILE (whitespace-separated square matrix of bytes),
 // _MATRIX_SCALE, _PRINT_SUMMARY (0 or 1). Throws UsageError naming the variable. The matrix's size
 // is checked against the ranks by check_matrix.
-SpecOptions read_alltoallv_options(const GetVariable& environment);
+void read_alltoallv_options(const GetVariable& environment, SpecOptions& options);
 
 // Header lines: what each rank sends and receives in a row of `bytes`; nothing unless asked for, or
 // when the collective has no counts.

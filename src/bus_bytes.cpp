@@ -52,7 +52,9 @@ double link_elements(const Collective& collective, const Shape& shape) {
     if (holders == 1) return held;
     const Layout layout = collective.layout(shape);
     const bool everything = layout.recv >= layout.send;
-    return everything ? 2 * (n - 1) / n * held : (n - 1) / n * all;
+    // Whoever keeps least contributes most to the others' parts.
+    const double least = *std::min_element(t.held.begin(), t.held.end());
+    return everything ? 2 * (n - 1) / n * held : all - least;
   }
   const double in = *std::max_element(t.in.begin(), t.in.end());
   double distinct_out = 0;  // what a rank's send buffer holds, at most
@@ -79,8 +81,9 @@ std::optional<std::string> bus_factor_error(const Collective& collective, const 
   const double stated = static_cast<double>(layout.wire_bytes) * collective.bus_factor(shape);
   const double counted = link_elements(collective, shape) * static_cast<double>(shape.type_bytes);
   if (std::abs(stated - counted) <= 1e-9 * std::max(stated, counted)) return std::nullopt;
-  // Uneven blocks: the convention takes the mean over peers, (n - 1) / n of the largest buffer.
-  if (collective.counts != nullptr && counted <= static_cast<double>(layout.wire_bytes))
+  // alltoallv's convention takes the mean over peers, (n - 1) / n of the largest buffer.
+  if (collective.counts != nullptr && !collective.skewed &&
+      counted <= static_cast<double>(layout.wire_bytes))
     return std::nullopt;
   return fmt::format("{} ranks: wire_bytes x bus_factor is {} B, the most loaded rank moves {} B",
                      shape.place.ranks, stated, counted);

@@ -161,6 +161,18 @@ void declare_what(Declarations& d, Options& o) {
   });
 }
 
+void declare_skew(Declarations& d, Options& o, const Collective& collective) {
+  if (!collective.skewed) return;
+  d.add("--skew", "NAME",
+        "lengths of the ranks' blocks: equal, linear (growing with the rank) or one-large (the "
+        "last rank's 1000 times any other's) [equal]",
+        [&](const std::string& t) {
+          const std::string name = parse_choice(t, {skew_names[0], skew_names[1], skew_names[2]});
+          const auto* const found = std::find(skew_names.begin(), skew_names.end(), name);
+          o.spec.skew = static_cast<Skew>(found - skew_names.begin());
+        });
+}
+
 void declare_output(Declarations& d, Options& o) {
   d.add("-J,--output_file", "FILE", "also write FILE: .jsonl, .json (nccl-tests' schema) or .csv",
         [&](const std::string& t) { o.output_file = t; });
@@ -213,7 +225,7 @@ void read_environment(Options& o, const GetVariable& environment) {
     }
   };
   o.min_average_busbw = number("NCCL_TESTS_MIN_BW", 0);
-  o.spec = read_alltoallv_options(environment);
+  read_alltoallv_options(environment, o.spec);
   read_grouping(o, environment);
 }
 
@@ -260,6 +272,7 @@ Parsed parse_options(const Collective& collective, const std::vector<std::string
   Declarations d(app, o);
   declare_sizes(d, o);
   declare_what(d, o);
+  declare_skew(d, o, collective);
   declare_measurement(d, o);
   declare_ranks(d, o);
   declare_output(d, o);

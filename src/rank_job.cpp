@@ -162,6 +162,9 @@ RunRecord describe(const RankJob& job, const std::vector<Identity>& ranks, const
   run.seed = o.seed;
   run.cpus_allowed = allowed_cpus();
   run.notes = job.notes;
+  if (job.collective.skewed)
+    run.notes.push_back(fmt::format("lengths of the ranks' blocks: {}",
+                                    skew_names[static_cast<std::size_t>(o.spec.skew)]));
   if (ranks.front().place() != ranks.back().place()) run.notes.push_back(ranks_per_host(ranks));
   if (o.grouping.splits())
     run.notes.push_back(fmt::format("groups by '{}': {}, all at once; {}", o.grouping.text,

@@ -120,14 +120,23 @@ void check_call(const Collective& collective, const Shape& shape, bool in_place,
 
 constexpr DataType types[] = {DataType::float32, DataType::uint8, DataType::bfloat16};
 
-// Every count and root.
+// What can be set for this collective.
+std::vector<SpecOptions> variants(const Collective& collective) {
+  std::vector<SpecOptions> result(1);
+  if (!collective.skewed) return result;
+  for (const Skew skew : {Skew::linear, Skew::one_large}) result.emplace_back().skew = skew;
+  return result;
+}
+
+// Every variant, count and root.
 template <class Visit>
 void for_each_shape(const Collective& collective, DataType type, int rank, int ranks,
                     Visit&& visit) {
-  const SpecOptions options;
-  for (const std::size_t count : counts) {
-    for (int root = 0; root < (collective.rooted ? ranks : 1); ++root) {
-      visit(Shape{count, size_of(type), {rank, ranks, root, 0}, options});
+  for (const SpecOptions& options : variants(collective)) {
+    for (const std::size_t count : counts) {
+      for (int root = 0; root < (collective.rooted ? ranks : 1); ++root) {
+        visit(Shape{count, size_of(type), {rank, ranks, root, 0}, options});
+      }
     }
   }
 }
@@ -161,11 +170,15 @@ bool check_tilings(const Collective& collective, int ranks, Findings& findings) 
 }
 
 void check_world(const Collective& collective, int ranks, Findings& findings) {
-  const SpecOptions options;
-  const Shape shape{static_cast<std::size_t>(ranks) * 1024, 4, {0, ranks, 0, 0}, options};
-  if (collective.unsupported != nullptr && collective.unsupported(shape)) return;
+  const std::vector<SpecOptions> options = variants(collective);
+  const auto shape = [&](const SpecOptions& o) {
+    return Shape{static_cast<std::size_t>(ranks) * 1024, 4, {0, ranks, 0, 0}, o};
+  };
+  if (collective.unsupported != nullptr && collective.unsupported(shape(options.front()))) return;
   if (!check_tilings(collective, ranks, findings)) return;
-  if (const auto error = bus_factor_error(collective, shape)) findings.add(*error);
+  for (const SpecOptions& o : options) {
+    if (const auto error = bus_factor_error(collective, shape(o))) findings.add(*error);
+  }
   const auto control = alone();
   ThreadRanks world(*control, ranks);
   verify::PatternCache patterns;

@@ -2,9 +2,12 @@
 
 #include <cstring>
 #include <functional>
+#include <numeric>
+#include <span>
 #include <string>
 #include <vector>
 
+#include "src/backends/composed.hpp"
 #include "src/backends/textbook.hpp"
 
 namespace ccl {
@@ -90,6 +93,37 @@ class Loopback : public Communicator {
     textbook::reduce(out(call), inputs, rank() * call.count, call.count, call.type, call.op);
   }
 
+  void all_gatherv(const Call& call) override {
+    const std::ptrdiff_t mine = own_offset(call, call.recv_offsets);
+    check_in_place(call, call.count, sum(call.recv_counts), mine);
+    const auto inputs = exchange(call, call.count);
+    for (std::size_t r = 0; r < inputs.size(); ++r)
+      put(call, call.recv_offsets[r], inputs[r], 0, call.recv_counts[r]);
+  }
+
+  void gatherv(const Call& call) override {
+    if (is_root(call)) {
+      check_in_place(call, call.count, sum(call.recv_counts), own_offset(call, call.recv_offsets));
+    }
+    const auto inputs = exchange(call, call.count);
+    for (std::size_t r = 0; is_root(call) && r < inputs.size(); ++r)
+      put(call, call.recv_offsets[r], inputs[r], 0, call.recv_counts[r]);
+  }
+
+  void scatterv(const Call& call) override {
+    if (is_root(call)) {
+      check_in_place(call, sum(call.send_counts), call.count, -own_offset(call, call.send_offsets));
+    }
+    composed::scatterv(*this, call);
+  }
+
+  void reduce_scatterv(const Call& call) override {
+    const std::size_t all = sum(call.send_counts);
+    check_in_place(call, all, call.count, -own_offset(call, call.send_offsets));
+    const auto inputs = exchange(call, all);
+    textbook::reduce(out(call), inputs, call.send_offsets[rank()], call.count, call.type, call.op);
+  }
+
   void alltoall(const Call& call) override {
     check_in_place(call, call.count * ranks(), call.count * ranks(), 0);
     const auto inputs = exchange(call, call.count * ranks());
@@ -98,21 +132,7 @@ class Loopback : public Communicator {
     }
   }
 
-  void alltoallv(const Call& call) override {
-    begin_group();
-    for (std::size_t r = 0; r < ranks(); ++r) {
-      const auto offset = [&](std::size_t elements) { return elements * size_of(call.type); };
-      Call step = call;
-      step.peer = static_cast<int>(r);
-      step.count = call.send_counts[r];
-      step.send = static_cast<const std::byte*>(call.send) + offset(call.send_offsets[r]);
-      send(step);
-      step.count = call.recv_counts[r];
-      step.recv = static_cast<std::byte*>(call.recv) + offset(call.recv_offsets[r]);
-      recv(step);
-    }
-    end_group();
-  }
+  void alltoallv(const Call& call) override { composed::alltoallv(*this, call); }
 
   void barrier(const Call& /*call*/) override { bootstrap_.exchange("", limit_s_); }
 
@@ -164,6 +184,15 @@ class Loopback : public Communicator {
   static std::string bytes_of(const Call& call, std::size_t count) {
     if (count == 0) return {};
     return {static_cast<const char*>(call.send), count * size_of(call.type)};
+  }
+
+  static std::size_t sum(std::span<const std::size_t> counts) {
+    return std::accumulate(counts.begin(), counts.end(), std::size_t{0});
+  }
+
+  // Where this rank's block of a vector collective begins, bytes.
+  std::ptrdiff_t own_offset(const Call& call, std::span<const std::size_t> offsets) const {
+    return static_cast<std::ptrdiff_t>(offsets[rank()] * size_of(call.type));
   }
 
   // This rank's block in a buffer of all ranks' blocks, bytes.

@@ -1,6 +1,7 @@
 // A collective as data: everything that the harness needs to know about one program.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <optional>
 #include <string>
@@ -12,6 +13,11 @@
 
 namespace ccl {
 
+// How a size is divided over the ranks (--skew): evenly, growing with the rank, or nearly all to
+// one.
+enum class Skew { equal, linear, one_large };
+inline constexpr std::array<std::string_view, 3> skew_names = {"equal", "linear", "one-large"};
+
 // What the user can set that changes what a collective means (not how it is run or measured).
 struct SpecOptions {
   double alltoallv_spread =
@@ -19,6 +25,7 @@ struct SpecOptions {
   std::vector<std::vector<std::size_t>>
       alltoallv_bytes;             // NCCL_TESTS_ALLTOALLV_MATRIX_FILE x _SCALE; [from][to]
   bool alltoallv_summary = false;  // NCCL_TESTS_ALLTOALLV_PRINT_SUMMARY
+  Skew skew = Skew::equal;         // --skew
 };
 
 // All that a spec may depend on. count: elements that the requested size gives, before any division
@@ -66,6 +73,7 @@ struct Collective {
   bool reduces = false;   // sweeps --op
   bool rooted = false;    // sweeps --root
   bool splits = false;    // the size is divided over the ranks, each part rounded down to 16 bytes
+  bool skewed = false;    // takes --skew
   bool synchronizes =
       false;  // moves no data: verified by time (nobody leaves before the last has entered)
   std::optional<std::string> (*unsupported)(const Shape&) =

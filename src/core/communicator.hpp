@@ -3,6 +3,7 @@
 
 #include <chrono>
 #include <cstddef>
+#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
@@ -24,8 +25,11 @@ struct Place {
 
 // One operation of one rank. Counts and offsets are in elements of `type`. What `count` means is
 // each operation's: all_reduce, reduce, broadcast, send, recv: elements of the buffer; all_gather,
-// gather, scatter, reduce_scatter, alltoall: elements per rank (one block). The four spans belong
-// to alltoallv and have one entry per rank.
+// gather, scatter, reduce_scatter, alltoall: elements per rank (one block); the vector collectives:
+// of this rank's block. The four spans belong to the vector collectives and have one entry per
+// rank: alltoallv takes all four, all_gatherv and gatherv the receiving two (gatherv's root needs
+// them), scatterv (its root) and reduce_scatterv the sending two. all_gatherv, gatherv, scatterv
+// and reduce_scatterv have adjacent blocks in rank order, in one buffer.
 struct Call {
   const void* send = nullptr;
   void* recv = nullptr;
@@ -37,10 +41,19 @@ struct Call {
   int peer = -1;  // of send and recv
 };
 
+// An operation that was started: its buffers are the library's until wait() returns.
+class Work {
+ public:
+  virtual ~Work() = default;
+  // Once: returns when the operation is complete on this rank, and throws what it threw.
+  virtual void wait() = 0;
+};
+
 // All operations but send and recv are collective. They may return before the data has moved:
 // wait() completes them. In place is what MPI and NCCL mean by it: all_reduce, reduce, broadcast:
 // send == recv; all_gather, gather: send is recv + rank * count; reduce_scatter, scatter: recv is
-// send + rank * count. What a backend does not implement throws Unsupported; a failing library or
+// send + rank * count; of the vector forms the rank's offset stands for rank * count. What a
+// backend does not implement throws Unsupported; a failing library or
 // peer throws Error, a reached limit Timeout.
 class Communicator {
  public:
@@ -53,10 +66,14 @@ class Communicator {
   virtual void broadcast(const Call& call) { missing(call, "broadcast"); }
   virtual void all_gather(const Call& call) { missing(call, "all_gather"); }
   virtual void reduce_scatter(const Call& call) { missing(call, "reduce_scatter"); }
+  virtual void all_gatherv(const Call& call) { missing(call, "all_gatherv"); }
+  virtual void reduce_scatterv(const Call& call) { missing(call, "reduce_scatterv"); }
   virtual void alltoall(const Call& call) { missing(call, "alltoall"); }
   virtual void alltoallv(const Call& call) { missing(call, "alltoallv"); }
   virtual void gather(const Call& call) { missing(call, "gather"); }
   virtual void scatter(const Call& call) { missing(call, "scatter"); }
+  virtual void gatherv(const Call& call) { missing(call, "gatherv"); }
+  virtual void scatterv(const Call& call) { missing(call, "scatterv"); }
   virtual void barrier(const Call& call) { missing(call, "barrier"); }
 
   // Point to point: `count` elements to or from rank `peer`, which may be this rank. Between
@@ -66,6 +83,19 @@ class Communicator {
   virtual void recv(const Call& call) { missing(call, "recv"); }
   virtual void begin_group() {}
   virtual void end_group() {}
+
+  // Starts an operation that may proceed beside others that were started. All ranks start the same
+  // ones in the same order, may wait for them in any, and make no other operation of this
+  // communicator before they have waited for all. What a backend does not override has been issued
+  // when these return, and nothing proceeds beside it.
+  virtual std::unique_ptr<Work> start_all_reduce(const Call& call) {
+    all_reduce(call);
+    return std::make_unique<Issued>(*this);
+  }
+  virtual std::unique_ptr<Work> start_broadcast(const Call& call) {
+    broadcast(call);
+    return std::make_unique<Issued>(*this);
+  }
 
   // Completes everything this rank has issued.
   virtual void wait() = 0;
@@ -101,6 +131,15 @@ class Communicator {
   virtual void set_time_limit(double limit_s) = 0;
 
  private:
+  class Issued : public Work {
+   public:
+    explicit Issued(Communicator& communicator) : communicator_(communicator) {}
+    void wait() override { communicator_.wait(); }
+
+   private:
+    Communicator& communicator_;
+  };
+
   [[noreturn]] static void missing(const Call& /*call*/, std::string_view operation) {
     throw Unsupported("this backend has no " + std::string(operation));
   }

@@ -234,7 +234,7 @@ TEST_P(Gloo, SaysWhatIsComposedAndWhoseAlgorithmsRun) {
     EXPECT_TRUE(c.emulated(ReduceOp::avg, DataType::float32));
     EXPECT_TRUE(c.emulated(ReduceOp::mulsum, DataType::int8));
     EXPECT_FALSE(c.emulated(ReduceOp::sum, DataType::bfloat16));
-    EXPECT_NE(c.description().find("the algorithm is the suite's"), std::string::npos);
+    EXPECT_NE(c.description().find("the algorithms are the suite's"), std::string::npos);
   }));
 }
 

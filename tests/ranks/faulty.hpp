@@ -29,6 +29,10 @@ class FaultyCommunicator : public Communicator {
   void all_gather(const Call& c) override { make(c, &Communicator::all_gather); }
   void reduce_scatter(const Call& c) override { make(c, &Communicator::reduce_scatter); }
   void alltoall(const Call& c) override { make(c, &Communicator::alltoall); }
+  void all_gatherv(const Call& c) override { make(c, &Communicator::all_gatherv); }
+  void gatherv(const Call& c) override { make(c, &Communicator::gatherv); }
+  void scatterv(const Call& c) override { make(c, &Communicator::scatterv); }
+  void reduce_scatterv(const Call& c) override { make(c, &Communicator::reduce_scatterv); }
   void alltoallv(const Call& c) override { make(c, &Communicator::alltoallv); }
   void gather(const Call& c) override { make(c, &Communicator::gather); }
   void scatter(const Call& c) override { make(c, &Communicator::scatter); }

@@ -59,6 +59,21 @@ TEST_P(Right, EveryRoot) {
   }
 }
 
+TEST_P(Right, UnevenBlocks) {
+  for (const Collective* collective : all_collectives()) {
+    if (!collective->skewed) continue;
+    for (const Skew skew : {Skew::linear, Skew::one_large}) {
+      Options o = quick(ranks());
+      o.spec.skew = skew;
+      o.all_roots = collective->rooted;
+      o.types = {DataType::int8, DataType::float32};
+      o.ops = {ReduceOp::sum, ReduceOp::avg, ReduceOp::mulsum};
+      o.sizes = {8, 700, 3'000'000};
+      expect_right(run(*collective, o, *backend_), *collective);
+    }
+  }
+}
+
 TEST_P(Right, MoreTimedCallsThanSlots) {
   for (const Collective* collective :
        {&collectives::all_reduce, &collectives::reduce_scatter, &collectives::all_gather}) {

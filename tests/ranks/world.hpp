@@ -77,8 +77,9 @@ inline Outcome run(const Collective& collective, const Options& options, const B
 inline const std::vector<const Collective*>& all_collectives() {
   using namespace collectives;
   static const std::vector<const Collective*> all = {
-      &all_gather, &all_reduce, &alltoall, &alltoallv,      &barrier, &broadcast,
-      &gather,     &hypercube,  &reduce,   &reduce_scatter, &scatter, &sendrecv};
+      &all_gather,      &all_gatherv, &all_reduce, &alltoall,  &alltoallv, &barrier,
+      &broadcast,       &gather,      &gatherv,    &hypercube, &reduce,    &reduce_scatter,
+      &reduce_scatterv, &scatter,     &scatterv,   &sendrecv};
   return all;
 }
 

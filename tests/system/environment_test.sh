@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# All twelve programs over Gloo, 1, 3, 4 and 8 processes started from the environment, rank 0 last.
+# All programs over Gloo, 1, 3, 4 and 8 processes started from the environment, rank 0 last.
 . "$(dirname "$0")/lib.sh"
 
 for ranks in 1 3 4 8; do

@@ -10,7 +10,8 @@ failures=0
 pass() { echo "PASS $*"; }
 fail() { echo "FAIL $*"; failures=$((failures + 1)); }
 finish() { echo "$failures failed"; [ "$failures" -eq 0 ]; exit; }
-programs=(all_gather all_reduce alltoall alltoallv barrier broadcast gather hypercube reduce reduce_scatter scatter sendrecv)
+programs=(all_gather all_gatherv all_reduce alltoall alltoallv barrier broadcast gather gatherv hypercube reduce reduce_scatter
+  reduce_scatterv scatter scatterv sendrecv)
 
 if [ ! -e "$build/lib/ccl-tests/ccl-gloo.so" ]; then
   echo "SKIP: this build has no Gloo module (package libgloo-dev)"

@@ -50,6 +50,13 @@ for flavour in "${flavours[@]}"; do
     done
   done
   for ranks in 1 3; do
+    for program in all_gatherv gatherv scatterv reduce_scatterv; do
+      for skew in linear one-large; do
+        run 0 "$program --skew $skew, $ranks ranks of $flavour" "${mpirun[@]}" "$ranks" "$bin/${program}_perf" \
+          --backend mpi --sizes 8,5000,3M -n 1 -d float,int8 -o "$([[ $program = reduce* ]] && echo sum,mulsum || echo sum)" -r all --skew $skew --row-time 0.1
+        verified "$program --skew $skew" "$ranks"
+      done
+    done
     for program in all_reduce reduce_scatter reduce; do
       run 0 "$program, every type and operation, $ranks ranks of $flavour" "${mpirun[@]}" "$ranks" \
         "$bin/${program}_perf" --backend "mpi-$flavour" --sizes 8,5000 -n 1 -d "$right_types" -o all --row-time 0.1

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# All twelve programs over Gloo at 1, 3, 4 and 8 ranks: as threads, as local processes, started from the environment.
+# All programs over Gloo at 1, 3, 4 and 8 ranks: as threads, as local processes, started from the environment.
 . "$(dirname "$0")/lib.sh"
 
 right() { # name: the last run printed rows, none of them wrong
@@ -15,6 +15,14 @@ for ranks in 1 3 4 8; do
     run 0 "$program, $ranks processes" "$bin/${program}_perf" "${args[@]}" --np "$ranks" && right "$program"
   done
 done
+for program in all_gatherv gatherv scatterv reduce_scatterv; do
+  for skew in linear one-large; do
+    run 0 "$program --skew $skew" "$bin/${program}_perf" "${args[@]}" -t 4 --skew $skew && right "$program --skew $skew"
+    expect_in "$work/out" "lengths of the ranks' blocks: $skew"
+  done
+done
+run 2 "--skew of an unknown name" "$bin/gatherv_perf" -t 3 --skew steep
+run 2 "--skew of a program without uneven blocks" "$bin/gather_perf" -t 3 --skew linear
 run 3 "hypercube, 3 ranks" "$bin/hypercube_perf" -t 3
 expect_in "$work/err" "power of two"
 

@@ -16,10 +16,13 @@ using testing::HasSubstr;
 using Variables = std::map<std::string, std::string>;
 
 SpecOptions read(const Variables& variables) {
-  return read_alltoallv_options([&](const char* name) -> std::optional<std::string> {
+  SpecOptions options;
+  const auto find = [&](const char* name) -> std::optional<std::string> {
     const auto found = variables.find(name);
     return found == variables.end() ? std::nullopt : std::optional(found->second);
-  });
+  };
+  read_alltoallv_options(find, options);
+  return options;
 }
 
 std::string refusal(const Variables& variables) {

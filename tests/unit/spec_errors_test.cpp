@@ -22,9 +22,10 @@ TEST_P(RightSpec, HasNoErrors) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Specs, RightSpec,
-                         testing::Values(&all_gather, &all_reduce, &alltoall, &alltoallv, &barrier,
-                                         &broadcast, &gather, &hypercube, &reduce, &reduce_scatter,
-                                         &scatter, &sendrecv),
+                         testing::Values(&all_gather, &all_gatherv, &all_reduce, &alltoall,
+                                         &alltoallv, &barrier, &broadcast, &gather, &gatherv,
+                                         &hypercube, &reduce, &reduce_scatter, &reduce_scatterv,
+                                         &scatter, &scatterv, &sendrecv),
                          [](const auto& test) { return std::string(test.param->name); });
 
 struct Wrong {

@@ -4,7 +4,6 @@
 #include <gloo/allgather.h>
 #include <gloo/allreduce.h>
 #include <gloo/alltoall.h>
-#include <gloo/alltoallv.h>
 #include <gloo/barrier.h>
 #include <gloo/broadcast.h>
 #include <gloo/gather.h>
@@ -14,14 +13,19 @@
 #include <algorithm>
 #include <chrono>
 #include <cstring>
+#include <numeric>
+#include <span>
 #include <utility>
 #include <vector>
 
+#include "src/backends/composed.hpp"
 #include "src/backends/gloo/connect.hpp"
-#include "src/backends/gloo/errors.hpp"
 #include "src/backends/gloo/halving_doubling.hpp"
 #include "src/backends/gloo/messages.hpp"
 #include "src/backends/gloo/reduce_scatter.hpp"
+#include "src/backends/gloo/vector_collectives.hpp"
+#include "src/backends/gloo/width.hpp"
+#include "src/backends/gloo/workers.hpp"
 #include "src/backends/reduction.hpp"
 
 namespace ccl::gloo_module {
@@ -73,16 +77,16 @@ class GlooCommunicator : public Communicator {
         algorithm_name_(options.gloo_algorithm),
         algorithm_(find_algorithm(options.gloo_algorithm)) {}
 
-  void all_reduce(const Call& call) override {
-    if (call.count == 0) return;
-    const void* const send = premultiplied(call, call.count, call.recv);
-    if (algorithm_ == Algorithm::halving_doubling) {
-      if (send != call.recv) std::memcpy(call.recv, send, call.count * size_of(call.type));
-      translated([&] { halving_doubling_.all_reduce(call.recv, call.count, call.type, call.op); });
-    } else {
-      translated([&] { all_reduce_by_options(call, send); });
-    }
-    divided(call, call.recv, call.count);
+  void all_reduce(const Call& call) override { all_reduce(call, own_tag); }
+  void broadcast(const Call& call) override { broadcast(call, own_tag); }
+
+  // halving_doubling's cached objects serve one operation at a time.
+  std::unique_ptr<Work> start_all_reduce(const Call& call) override {
+    if (algorithm_ == Algorithm::halving_doubling) return Communicator::start_all_reduce(call);
+    return workers_.start([this, call, tag = next_tag()] { all_reduce(call, tag); });
+  }
+  std::unique_ptr<Work> start_broadcast(const Call& call) override {
+    return workers_.start([this, call, tag = next_tag()] { broadcast(call, tag); });
   }
 
   void reduce(const Call& call) override {
@@ -98,19 +102,6 @@ class GlooCommunicator : public Communicator {
       gloo::reduce(options);
     });
     if (is_root(call)) divided(call, call.recv, call.count);
-  }
-
-  void broadcast(const Call& call) override {
-    if (call.count == 0) return;
-    by_width(call, [&]<class U>() {
-      gloo::BroadcastOptions options(context_);
-      if (is_root(call) && call.send != call.recv)
-        options.setInput(elements<U>(call.send), call.count);
-      options.setOutput(elements<U>(call.recv), call.count);
-      options.setRoot(call.place.root);
-      options.setTimeout(limit(call, call.count));
-      gloo::broadcast(options);
-    });
   }
 
   void all_gather(const Call& call) override {
@@ -129,19 +120,15 @@ class GlooCommunicator : public Communicator {
 
   void reduce_scatter(const Call& call) override {
     if (call.count == 0) return;
-    Call step = call;
-    if (call.op == ReduceOp::mulsum) {
-      const std::size_t all = call.count * ranks();
-      const auto* const send = static_cast<const std::byte*>(call.send);
-      const bool in_place = call.recv == send + rank() * call.count * size_of(call.type);
-      step.send =
-          premultiplied(call, all, in_place ? const_cast<void*>(call.send) : products(call, all));
-    }
-    translated([&] {
-      ring_reduce_scatter(*context_, step, combine_function(call.type, call.op), scratch_,
-                          limit(call, call.count * ranks()));
-    });
-    divided(call, call.recv, call.count);
+    std::vector<std::size_t> offsets(ranks() + 1);
+    for (std::size_t r = 0; r < offsets.size(); ++r) offsets[r] = r * call.count;
+    reduce_scatter_blocks(call, offsets);
+  }
+
+  void reduce_scatterv(const Call& call) override {
+    std::vector<std::size_t> offsets(call.send_offsets.begin(), call.send_offsets.end());
+    offsets.push_back(sum(call.send_counts));
+    if (offsets.back() > 0) reduce_scatter_blocks(call, offsets);
   }
 
   void alltoall(const Call& call) override {
@@ -155,27 +142,24 @@ class GlooCommunicator : public Communicator {
     });
   }
 
-  // As messages: Gloo's alltoallv takes counts only, so its blocks must be adjacent, and it sends
-  // empty ones too.
+  void all_gatherv(const Call& call) override {
+    const std::size_t all = sum(call.recv_counts);
+    if (all == 0) return;
+    if (adjacent(call.recv_counts, call.recv_offsets))
+      gloo_module::all_gatherv(context_, call, limit(call, all));
+    else
+      composed::all_gatherv(*this, call);
+  }
+
+  void gatherv(const Call& call) override { composed::gatherv(*this, call); }
+  void scatterv(const Call& call) override { composed::scatterv(*this, call); }
+
   void alltoallv(const Call& call) override {
     if (adjacent(call.send_counts, call.send_offsets) &&
-        adjacent(call.recv_counts, call.recv_offsets)) {
-      native_alltoallv(call);
-      return;
-    }
-    const std::size_t width = size_of(call.type);
-    begin_group();
-    for (std::size_t r = 0; r < ranks(); ++r) {
-      Call step = call;
-      step.peer = static_cast<int>(r);
-      step.count = call.send_counts[r];
-      step.send = static_cast<const std::byte*>(call.send) + call.send_offsets[r] * width;
-      send(step);
-      step.count = call.recv_counts[r];
-      step.recv = static_cast<std::byte*>(call.recv) + call.recv_offsets[r] * width;
-      recv(step);
-    }
-    end_group();
+        adjacent(call.recv_counts, call.recv_offsets))
+      gloo_module::alltoallv(context_, call, limit(call, sum(call.recv_counts) * ranks()));
+    else
+      composed::alltoallv(*this, call);
   }
 
   void gather(const Call& call) override {
@@ -247,37 +231,61 @@ class GlooCommunicator : public Communicator {
 
   std::string description() const override {
     return fmt::format(
-        "{}\nall_reduce algorithm: {}\nreduce_scatter: a ring over send and recv; the algorithm is "
-        "the suite's, not Gloo's\n"
+        "{}\nall_reduce algorithm: {}\nreduce_scatter, reduce_scatterv: a ring over send and recv, "
+        "gatherv, scatterv: messages; the algorithms are the suite's, not Gloo's\n"
         "avg and mulsum are composed: sum, then divide; multiply, then sum",
         connection_.description,
         algorithm_name_.empty() ? "Gloo's choice (ring)" : algorithm_name_);
   }
 
  private:
+  static constexpr std::uint32_t own_tag = 0;  // of operations that stand alone
+  std::uint32_t next_tag() {
+    constexpr std::uint32_t most = 1 << 16;
+    last_tag_ = last_tag_ % most + 1;
+    return last_tag_;
+  }
+
   std::size_t rank() const { return static_cast<std::size_t>(context_->rank); }
   std::size_t ranks() const { return static_cast<std::size_t>(context_->size); }
   bool is_root(const Call& call) const { return call.place.root == context_->rank; }
 
-  template <class U>
-  static U* elements(const void* p) {
-    return static_cast<U*>(const_cast<void*>(p));
+  static std::size_t sum(std::span<const std::size_t> counts) {
+    return std::accumulate(counts.begin(), counts.end(), std::size_t{0});
   }
 
-  template <class F>
-  static void by_width(const Call& call, F&& f) {
+  // offsets: as ring_reduce_scatter's.
+  void reduce_scatter_blocks(const Call& call, std::span<const std::size_t> offsets) {
+    const std::size_t all = offsets.back();
+    Call step = call;
+    if (call.op == ReduceOp::mulsum) {
+      const auto* const send = static_cast<const std::byte*>(call.send);
+      const bool in_place = call.recv == send + offsets[rank()] * size_of(call.type);
+      step.send =
+          premultiplied(call, all, in_place ? const_cast<void*>(call.send) : products(call, all));
+    }
     translated([&] {
-      switch (size_of(call.type)) {
-        case 1: return f.template operator()<std::uint8_t>();
-        case 2: return f.template operator()<std::uint16_t>();
-        case 4: return f.template operator()<std::uint32_t>();
-        default: return f.template operator()<std::uint64_t>();
-      }
+      ring_reduce_scatter(*context_, step, offsets, combine_function(call.type, call.op), scratch_,
+                          limit(call, all));
     });
+    divided(call, call.recv, call.count);
   }
 
-  void all_reduce_by_options(const Call& call, const void* send) {
+  void all_reduce(const Call& call, std::uint32_t tag) {
+    if (call.count == 0) return;
+    const void* const send = premultiplied(call, call.count, call.recv);
+    if (algorithm_ == Algorithm::halving_doubling) {
+      if (send != call.recv) std::memcpy(call.recv, send, call.count * size_of(call.type));
+      translated([&] { halving_doubling_.all_reduce(call.recv, call.count, call.type, call.op); });
+    } else {
+      translated([&] { all_reduce_by_options(call, send, tag); });
+    }
+    divided(call, call.recv, call.count);
+  }
+
+  void all_reduce_by_options(const Call& call, const void* send, std::uint32_t tag) {
     UntypedAllreduce options(context_, call.count, size_of(call.type));
+    options.setTag(tag);
     if (algorithm_ == Algorithm::ring)
       options.setAlgorithm(gloo::AllreduceOptions::Algorithm::RING);
     if (algorithm_ == Algorithm::bcube)
@@ -289,27 +297,18 @@ class GlooCommunicator : public Communicator {
     gloo::allreduce(options);
   }
 
-  void native_alltoallv(const Call& call) {
+  void broadcast(const Call& call, std::uint32_t tag) {
+    if (call.count == 0) return;
     by_width(call, [&]<class U>() {
-      gloo::AlltoallvOptions options(context_);
-      options.setInput(elements<U>(call.send),
-                       std::vector<std::int64_t>(call.send_counts.begin(), call.send_counts.end()));
-      options.setOutput(elements<U>(call.recv), std::vector<std::int64_t>(call.recv_counts.begin(),
-                                                                          call.recv_counts.end()));
-      std::size_t moved = 0;
-      for (const std::size_t n : call.recv_counts) moved += n;
-      options.setTimeout(limit(call, moved * ranks()));
-      gloo::alltoallv(options);
+      gloo::BroadcastOptions options(context_);
+      options.setTag(tag);
+      if (is_root(call) && call.send != call.recv)
+        options.setInput(elements<U>(call.send), call.count);
+      options.setOutput(elements<U>(call.recv), call.count);
+      options.setRoot(call.place.root);
+      options.setTimeout(limit(call, call.count));
+      gloo::broadcast(options);
     });
-  }
-
-  static bool adjacent(std::span<const std::size_t> counts, std::span<const std::size_t> offsets) {
-    std::size_t next = 0;
-    for (std::size_t r = 0; r < counts.size(); ++r) {
-      if (offsets[r] != next) return false;
-      next += counts[r];
-    }
-    return true;
   }
 
   // Limit of one wait: Gloo's own is 30 s whatever the size, which a slow but healthy wire exceeds.
@@ -336,6 +335,8 @@ class GlooCommunicator : public Communicator {
   std::size_t group_bytes_ = 0;
   std::vector<std::byte> scratch_;   // pieces of the ring
   std::vector<std::byte> products_;  // of mulsum
+  std::uint32_t last_tag_ = own_tag;
+  Workers workers_;  // last: their tasks use everything else
 };
 
 }  // namespace

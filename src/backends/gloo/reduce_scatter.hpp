@@ -5,7 +5,8 @@
 #include <gloo/context.h>
 
 #include <chrono>
-#include <memory>
+#include <cstddef>
+#include <span>
 #include <vector>
 
 #include "src/backends/reduction.hpp"
@@ -13,12 +14,14 @@
 
 namespace ccl::gloo_module {
 
-// recv = block `rank` of the combination of all ranks' send buffers (call.count elements per
-// block). Every rank passes n - 1 partial blocks to the next one, in pieces, so a partial result of
-// one block travels once around the ring. In place (recv lies in send) the other blocks are
-// overwritten by partial results. `scratch` keeps a few pieces between calls. Does not scale: avg
-// and mulsum are composed by the caller.
-void ring_reduce_scatter(gloo::Context& context, const Call& call, Combine combine,
+// recv = block `rank` of the combination of all ranks' send buffers. offsets: where each rank's
+// block begins in them, in elements, and behind the last where it ends; the same on all ranks.
+// Every rank passes n - 1 partial blocks to the next one, in pieces, so a partial result of one
+// block travels once around the ring. In place (recv lies in send) the other blocks are overwritten
+// by partial results. `scratch` keeps a few pieces between calls, and where blocks differ in size
+// one partial result. Does not scale: avg and mulsum are composed by the caller.
+void ring_reduce_scatter(gloo::Context& context, const Call& call,
+                         std::span<const std::size_t> offsets, Combine combine,
                          std::vector<std::byte>& scratch, std::chrono::milliseconds limit);
 
 }  // namespace ccl::gloo_module

@@ -5,11 +5,15 @@
 #include <algorithm>
 #include <atomic>
 #include <cstring>
+#include <numeric>
 #include <vector>
 
+#include "src/backends/composed.hpp"
 #include "src/backends/mpi/datatypes.hpp"
 #include "src/backends/mpi/library.hpp"
 #include "src/backends/mpi/messages.hpp"
+#include "src/backends/mpi/requests.hpp"
+#include "src/backends/mpi/vector_collectives.hpp"
 #include "src/backends/reduction.hpp"
 
 namespace ccl::mpi_module {
@@ -41,7 +45,10 @@ class Comm {
 class MpiCommunicator : public Communicator {
  public:
   MpiCommunicator(MPI_Comm comm, std::size_t most)
-      : comm_(comm), most_(most), messages_(comm_, datatypes_, most) {}
+      : comm_(comm),
+        most_(most),
+        messages_(comm_, datatypes_, most),
+        vectors_(comm_, datatypes_, most) {}
 
   void all_reduce(const Call& call) override {
     const void* const send = premultiplied(call, call.count, call.recv);
@@ -107,15 +114,51 @@ class MpiCommunicator : public Communicator {
           "MPI_Alltoall");
   }
 
-  // Pieces would have to be agreed on by all ranks, inside the clock.
-  void alltoallv(const Call& call) override {
-    const std::vector<int> send_counts = ints(call.send_counts);
-    const std::vector<int> send_offsets = ints(call.send_offsets);
-    const std::vector<int> recv_counts = ints(call.recv_counts);
-    const std::vector<int> recv_offsets = ints(call.recv_offsets);
-    check(MPI_Alltoallv(call.send, send_counts.data(), send_offsets.data(), type(call), call.recv,
-                        recv_counts.data(), recv_offsets.data(), type(call), comm_),
-          "MPI_Alltoallv");
+  void alltoallv(const Call& call) override { vectors_.alltoallv(call); }
+
+  void all_gatherv(const Call& call) override {
+    if (vectors_.too_large(call.recv_counts, call.recv_offsets))
+      composed::all_gatherv(*this, call);
+    else
+      vectors_.all_gatherv(call);
+  }
+
+  void gatherv(const Call& call) override {
+    if (vectors_.too_large(call.recv_counts, call.recv_offsets))
+      composed::gatherv(*this, call);
+    else
+      vectors_.gatherv(call);
+  }
+
+  void scatterv(const Call& call) override {
+    if (vectors_.too_large(call.send_counts, call.send_offsets))
+      composed::scatterv(*this, call);
+    else
+      vectors_.scatterv(call);
+  }
+
+  void reduce_scatterv(const Call& call) override {
+    const auto& counts = call.send_counts;
+    auto* const base = const_cast<void*>(call.send);
+    const bool in_place = call.recv == at(call, base, call.send_offsets[rank()]);
+    const std::size_t all = std::accumulate(counts.begin(), counts.end(), std::size_t{0});
+    const void* send = call.send;
+    if (call.op == ReduceOp::mulsum)
+      send = premultiplied(call, all, in_place ? base : room(all * size_of(call.type)));
+    if (vectors_.too_large(counts, {})) {
+      for (int r = 0; r < comm_.ranks; ++r) {
+        Call step = call;
+        step.count = counts[static_cast<std::size_t>(r)];
+        reduce_to(step, r, at(call, send, call.send_offsets[static_cast<std::size_t>(r)]),
+                  call.recv);
+      }
+    } else {
+      const std::size_t bytes = call.count * size_of(call.type);
+      void* const result = in_place ? room(bytes) : call.recv;
+      vectors_.reduce_scatterv(call, send, result);
+      if (in_place && bytes > 0) std::memcpy(call.recv, result, bytes);
+    }
+    divided(call, call.recv, call.count);
   }
 
   void gather(const Call& call) override {
@@ -133,6 +176,28 @@ class MpiCommunicator : public Communicator {
     check(MPI_Scatter(call.send, block.units(), block.type(), in_place ? MPI_IN_PLACE : call.recv,
                       block.units(), block.type(), call.place.root, comm_),
           "MPI_Scatter");
+  }
+
+  // MPI_Iallreduce and MPI_Ibcast; larger than one piece they block.
+  std::unique_ptr<Work> start_all_reduce(const Call& call) override {
+    if (call.count > most_) return Communicator::start_all_reduce(call);
+    const void* const send = premultiplied(call, call.count, call.recv);
+    MPI_Request request = MPI_REQUEST_NULL;
+    check(MPI_Iallreduce(send == call.recv ? MPI_IN_PLACE : send, call.recv,
+                         static_cast<int>(call.count), type(call), op(call), comm_, &request),
+          "MPI_Iallreduce");
+    return started(request, [call] { divided(call, call.recv, call.count); });
+  }
+
+  std::unique_ptr<Work> start_broadcast(const Call& call) override {
+    if (call.count > most_) return Communicator::start_broadcast(call);
+    if (is_root(call) && call.send != call.recv)
+      std::memcpy(call.recv, call.send, call.count * size_of(call.type));
+    MPI_Request request = MPI_REQUEST_NULL;
+    check(MPI_Ibcast(call.recv, static_cast<int>(call.count), type(call), call.place.root, comm_,
+                     &request),
+          "MPI_Ibcast");
+    return started(request, [] {});
   }
 
   void barrier(const Call& /*call*/) override { check(MPI_Barrier(comm_), "MPI_Barrier"); }
@@ -163,13 +228,15 @@ class MpiCommunicator : public Communicator {
         "MPI leaves integer overflow open: integer inputs are chosen so that no sum or product "
         "overflows\n"
         "avg and mulsum are composed: sum, then divide; multiply, then sum\n"
-        "more than {} elements: reductions in pieces of so many, everything else as derived types\n"
-        "reduce_scatter in place: MPI leaves the result at the buffer's begin, the suite copies it "
-        "to the rank's block",
+        "more than {} elements: reductions in pieces of so many, vector collectives as messages, "
+        "everything else as derived types\n"
+        "reduce_scatter and reduce_scatterv in place: the suite copies the result to the rank's "
+        "block",
         most_);
   }
 
  private:
+  std::size_t rank() const { return static_cast<std::size_t>(comm_.rank); }
   std::size_t ranks() const { return static_cast<std::size_t>(comm_.ranks); }
   bool is_root(const Call& call) const { return call.place.root == comm_.rank; }
   MPI_Datatype type(const Call& call) const { return datatypes_.type(call.type); }
@@ -199,6 +266,11 @@ class MpiCommunicator : public Communicator {
     } while (first < count);
   }
 
+  template <class Finish>
+  static std::unique_ptr<Work> started(MPI_Request request, Finish finish) {
+    return std::make_unique<Request<Finish>>(request, finish);
+  }
+
   void reduce_to(const Call& call, int root, const void* send, void* recv) {
     const bool in_place = comm_.rank == root && send == recv;
     in_pieces(call.count, [&](std::size_t first, int n) {
@@ -206,19 +278,6 @@ class MpiCommunicator : public Communicator {
                        type(call), op(call), root, comm_),
             "MPI_Reduce");
     });
-  }
-
-  std::vector<int> ints(std::span<const std::size_t> values) const {
-    std::vector<int> result;
-    for (const std::size_t v : values) {
-      if (v > most_)
-        throw Unsupported(fmt::format(
-            "MPI_Alltoallv takes counts and offsets of int: {} elements are too many here, at most "
-            "{} are; choose a wider type (-d) or a smaller size",
-            v, most_));
-      result.push_back(static_cast<int>(v));
-    }
-    return result;
   }
 
   void* room(std::size_t bytes) {
@@ -230,6 +289,7 @@ class MpiCommunicator : public Communicator {
   Comm comm_;
   std::size_t most_;
   Messages messages_;
+  VectorCollectives vectors_;
   std::vector<std::byte> room_;  // products of mulsum
 };
 

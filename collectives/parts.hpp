@@ -1,0 +1,73 @@
+// Uneven blocks, shared by the vector collectives: how --skew divides a requested size.
+#pragma once
+
+#include <cstddef>
+#include <numeric>
+#include <vector>
+
+#include "collectives/shapes.hpp"
+
+namespace ccl::collectives {
+
+// Shares of the whole that rank r's block gets. one_large: the last rank's is 1000 times any
+// other's.
+inline std::size_t shares(Skew skew, std::size_t rank, std::size_t ranks) {
+  switch (skew) {
+    case Skew::equal: break;
+    case Skew::linear: return rank + 1;
+    case Skew::one_large: return rank + 1 == ranks ? 1000 : 1;
+  }
+  return 1;
+}
+
+// Elements of every rank's block: count * shares / all shares, rounded down to 16 bytes.
+inline std::vector<std::size_t> parts(const Shape& s) {
+  std::size_t all = 0;
+  for (std::size_t r = 0; r < ranks(s); ++r) all += shares(s.options.skew, r, ranks(s));
+  const std::size_t step = s.type_bytes >= 16 ? 1 : 16 / s.type_bytes;
+  std::vector<std::size_t> result;
+  for (std::size_t r = 0; r < ranks(s); ++r) {
+    const std::size_t mine = shares(s.options.skew, r, ranks(s));
+    // count * mine / all without its overflow
+    const std::size_t exact = s.count / all * mine + s.count % all * mine / all;
+    result.push_back(exact / step * step);
+  }
+  return result;
+}
+
+inline std::size_t sum(const std::vector<std::size_t>& v) {
+  return std::accumulate(v.begin(), v.end(), std::size_t{0});
+}
+
+// Where adjacent blocks begin.
+inline std::vector<std::size_t> offsets(const std::vector<std::size_t>& counts) {
+  std::vector<std::size_t> result(counts.size());
+  std::exclusive_scan(counts.begin(), counts.end(), result.begin(), std::size_t{0});
+  return result;
+}
+
+// One rank's blocks.
+struct Parts {
+  explicit Parts(const Shape& s)
+      : counts(parts(s)), at(offsets(counts)), all(sum(counts)), mine(counts[rank(s)]) {}
+  std::vector<std::size_t> counts, at;  // by rank
+  std::size_t all, mine;
+};
+
+// A segment for each rank's block, in rank order.
+inline std::vector<Segment> blocks_of_all(const Shape& s) {
+  const Parts p(s);
+  std::vector<Segment> segments;
+  for (std::size_t r = 0; r < ranks(s); ++r) {
+    segments.push_back(
+        {.out = p.at[r], .count = p.counts[r], .from = static_cast<int>(r), .at = 0});
+  }
+  return segments;
+}
+
+// The share of all data that does not stay on the rank that keeps `kept` elements of it.
+inline double share_beyond(std::size_t kept, std::size_t all) {
+  return all == 0 ? 1 : static_cast<double>(all - kept) / static_cast<double>(all);
+}
+
+}  // namespace ccl::collectives

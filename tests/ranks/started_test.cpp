@@ -1,0 +1,143 @@
+// Operations that are started together and waited for later.
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <thread>
+#include <tuple>
+#include <vector>
+
+#include "src/backends/registry.hpp"
+#include "src/bootstrap/control.hpp"
+#include "src/bootstrap/thread_ranks.hpp"
+#include "src/core/error.hpp"
+
+namespace ccl::test {
+namespace {
+
+class Started : public testing::TestWithParam<std::tuple<const char*, int>> {
+ protected:
+  void SetUp() override {
+    try {
+      backend_ = open_backend(std::get<0>(GetParam()));
+    } catch (const Unsupported& e) {
+      GTEST_SKIP() << e.what();
+    }
+  }
+  static int ranks() { return std::get<1>(GetParam()); }
+
+  // body(communicator, rank) on one thread per rank.
+  template <class Body>
+  void on_ranks(Body&& body, const BackendOptions& options = {}) {
+    const auto control = alone();
+    ThreadRanks world(*control, ranks());
+    std::vector<std::thread> threads;
+    for (int rank = 0; rank < ranks(); ++rank) {
+      threads.emplace_back([&, rank] {
+        try {
+          const auto communicator = backend_->connect(world.rank(rank), options);
+          body(*communicator, rank);
+        } catch (const std::exception& e) {
+          ADD_FAILURE() << "rank " << rank << ": " << e.what();
+          world.abort(e.what());
+        }
+      });
+    }
+    for (std::thread& thread : threads) thread.join();
+  }
+  BackendPtr backend_;
+};
+INSTANTIATE_TEST_SUITE_P(Backends, Started,
+                         testing::Combine(testing::Values("loopback", "gloo"),
+                                          testing::Values(1, 3, 4)));
+
+constexpr int operations = 40;
+
+// Lengths from 0 to many pieces, so that later ones overtake earlier ones.
+std::size_t length(int k) {
+  constexpr std::size_t lengths[] = {1, 300'000, 0, 17, 4096};
+  return lengths[static_cast<std::size_t>(k) % 5];
+}
+std::int64_t value(int rank, int k, std::size_t i) {
+  return (rank + 1) * 1000 + k * 10 + static_cast<std::int64_t>(i % 7);
+}
+
+template <class T>
+Call in_place(std::vector<T>& values, DataType type, const Place& place) {
+  Call call;
+  call.send = call.recv = values.data();
+  call.count = values.size();
+  call.type = type;
+  call.place = place;
+  return call;
+}
+
+// Starts all, waits in the order that `order(k)` gives, and looks at every element.
+void start_and_check(Communicator& c, int rank, int ranks, int (*order)(int)) {
+  std::vector<std::vector<std::int64_t>> data;
+  std::vector<std::unique_ptr<Work>> works;
+  for (int k = 0; k < operations; ++k) {
+    auto& values = data.emplace_back(length(k));
+    for (std::size_t i = 0; i < values.size(); ++i) values[i] = value(rank, k, i);
+    Call call = in_place(values, DataType::int64, {rank, ranks, k % ranks, 0});
+    call.op = k % 4 == 0 ? ReduceOp::avg : ReduceOp::sum;
+    works.push_back(k % 3 == 2 ? c.start_broadcast(call) : c.start_all_reduce(call));
+  }
+  for (int k = 0; k < operations; ++k) works[static_cast<std::size_t>(order(k))]->wait();
+  for (int k = 0; k < operations; ++k) {
+    const auto& values = data[static_cast<std::size_t>(k)];
+    for (std::size_t i = 0; i < values.size(); ++i) {
+      std::int64_t expected = 0;
+      for (int r = 0; r < ranks; ++r) expected += value(r, k, i);
+      if (k % 4 == 0) expected /= ranks;
+      if (k % 3 == 2) expected = value(k % ranks, k, i);
+      ASSERT_EQ(values[i], expected) << "operation " << k << ", element " << i;
+    }
+  }
+}
+
+TEST_P(Started, OperationsAreRightInTheOrderOfStarting) {
+  on_ranks([](Communicator& c, int rank) {
+    start_and_check(c, rank, ranks(), [](int k) { return k; });
+  });
+}
+
+TEST_P(Started, OperationsMayBeWaitedForInAnyOrder) {
+  on_ranks([](Communicator& c, int rank) {
+    for (int round = 0; round < 3; ++round)
+      start_and_check(c, rank, ranks(), [](int k) { return operations - 1 - k; });
+  });
+}
+
+TEST_P(Started, WorkWithoutAlgorithmOfItsOwnIsRightToo) {
+  if (backend_->name() != "gloo") GTEST_SKIP() << "--gloo-algorithm is Gloo's";
+  BackendOptions options;
+  options.gloo_algorithm = "halving_doubling";
+  on_ranks(
+      [](Communicator& c, int rank) { start_and_check(c, rank, ranks(), [](int k) { return k; }); },
+      options);
+}
+
+// Nobody waits for an operation whose peer is gone: it fails on the others when this rank gives up.
+TEST_P(Started, FailsWhenThisRankAborts) {
+  if (backend_->name() != "gloo" || ranks() == 1) GTEST_SKIP() << "nothing is in flight";
+  const auto control = alone();
+  ThreadRanks world(*control, ranks());
+  std::vector<std::thread> threads;
+  for (int rank = 0; rank < ranks(); ++rank) {
+    threads.emplace_back([&, rank] {
+      const auto c = backend_->connect(world.rank(rank), {});
+      std::vector<float> data(1000);
+      if (rank > 0) {
+        const auto work =
+            c->start_all_reduce(in_place(data, DataType::float32, {rank, ranks(), 0, 0}));
+        c->abort();
+        EXPECT_THROW(work->wait(), Error);
+      }
+      world.rank(rank).exchange("", 30);
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+}
+
+}  // namespace
+}  // namespace ccl::test
