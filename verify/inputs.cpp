@@ -2,9 +2,10 @@
 
 #include <algorithm>
 #include <bit>
-#include <cmath>
 #include <limits>
-#include <utility>
+#include <type_traits>
+
+#include "verify/input_rules.hpp"
 
 namespace ccl::verify {
 namespace {
@@ -33,32 +34,6 @@ std::uint64_t to_bits(T value) {
   return std::bit_cast<Bits<T>>(value);
 }
 
-// How the contributors of a float sum share the 2^p units of either sign.
-struct SumPlan {
-  std::size_t contributors;
-  std::uint64_t largest;  // units per contributor
-};
-std::size_t sum_contributors(int significand, bool doubled, int ranks) {
-  const int most_bits = significand - (doubled ? 1 : 0) + 1;
-  return std::min(static_cast<std::size_t>(ranks), std::size_t{1} << most_bits);
-}
-SumPlan plan_sum(int significand, bool doubled, int ranks) {
-  const std::uint64_t budget = std::uint64_t{1} << (significand - (doubled ? 1 : 0));
-  const std::size_t contributors = sum_contributors(significand, doubled, ranks);
-  return {contributors, std::max<std::uint64_t>(1, budget / ((contributors + 1) / 2))};
-}
-
-// Integers that must not overflow: units of either sign within half of the type's range.
-template <class T>
-constexpr int bounded_bits = std::numeric_limits<T>::digits - (std::is_signed_v<T> ? 1 : 2);
-constexpr std::size_t bounded_prod_step = 4;  // an odd number and three factors 2
-
-constexpr int prod_powers = 6;  // factors 2, and as many factors 1/2, per element
-constexpr std::size_t prod_step = 2 * prod_powers + 1;  // ranks with a factor other than +-1
-
-constexpr std::uint64_t shape_salt = 1;         // properties of an element, the same on every rank
-constexpr std::uint64_t value_salt = 1U << 20;  // + rank
-
 }  // namespace
 
 Inputs::Inputs(DataType type, std::optional<ReduceOp> op, int ranks, std::uint64_t seed,
@@ -82,125 +57,6 @@ int Inputs::turn(int rank, std::size_t j, std::size_t step) const {
   const auto place = static_cast<std::uint64_t>(rank);
   const std::uint64_t start = (j * step + first_turn_) % n;
   return static_cast<int>(place < start ? place + n - start : place - start);
-}
-
-template <class T>
-double Inputs::float_value(int rank, std::size_t j) const {
-  constexpr FloatFormat format = float_format<T>();
-  constexpr int p = format.significand;
-  const std::uint64_t shape = hash(j, shape_salt);
-  const std::uint64_t own = hash(j, value_salt + static_cast<std::uint64_t>(rank));
-  const auto significand = [&](std::uint64_t random) {  // 1 .. 2 - 2^(1-p)
-    return 1.0 + std::ldexp(static_cast<double>(random >> (65 - p)), 1 - p);
-  };
-  switch (*op_) {
-    case ReduceOp::sum:
-    case ReduceOp::mulsum: {
-      const SumPlan plan = plan_sum(p, *op_ == ReduceOp::mulsum, ranks_);
-      const int place = turn(rank, j, plan.contributors);
-      if (static_cast<std::size_t>(place) >= plan.contributors) return 0;
-      constexpr int lowest = std::max(format.min_exponent, -4);
-      constexpr int highest = std::min(format.max_exponent - p, 4);
-      const int exponent = lowest + static_cast<int>((shape >> 8) % (highest - lowest + 1));
-      const double units = static_cast<double>(1 + own % plan.largest);
-      const bool negative = ((static_cast<unsigned>(place) + shape) & 1U) != 0;
-      return std::ldexp(negative ? -units : units, exponent);
-    }
-    case ReduceOp::prod: {
-      const int place = turn(rank, j, prod_step);
-      const double sign = (own & 1U) != 0 ? -1 : 1;
-      if (place == 0) {
-        const double value = significand(own);
-        return value == 1 ? -1 : sign * value;
-      }
-      if (place <= prod_powers) return 2 * sign;
-      return place <= 2 * prod_powers ? sign / 2 : sign;
-    }
-    case ReduceOp::min:
-    case ReduceOp::max: {
-      constexpr int lowest = std::max(format.min_exponent, -6);
-      constexpr int middle = 1;
-      const bool owner = turn(rank, j, 1) == 0;
-      const std::uint64_t flavour = (shape >> 16) % 3;  // signs differ; all positive; all negative
-      const bool high = flavour == 1 ? owner : flavour == 2 ? !owner : (own & 1U) != 0;
-      const bool negative = flavour == 0 ? !owner : flavour == 2;
-      const int exponent = (high ? middle : lowest) + static_cast<int>((own >> 1) % 7);
-      const double magnitude = std::ldexp(significand(own), exponent);
-      return negative == (*op_ == ReduceOp::max) ? -magnitude : magnitude;
-    }
-    case ReduceOp::avg: {
-      const int place = turn(rank, j, 2);
-      if (place > 1) return 0;
-      constexpr int spread =
-          p < 8 ? 1 : 3;  // 8-bit types: equal, or the loss of one stays within the tolerance
-      const int exponent = 4 + static_cast<int>((shape >> 8) % 4) +
-                           (place == 1 ? static_cast<int>((shape >> 16) % spread) : 0);
-      return std::ldexp((shape & 1U) != 0 ? -1.0 : 1.0, exponent);
-    }
-  }
-  return 0;
-}
-
-// Sums, averages and products whose partial results stay within the type in any order.
-template <class T>
-T Inputs::bounded_value(int rank, std::size_t j) const {
-  using U = std::make_unsigned_t<T>;
-  const std::uint64_t shape = hash(j, shape_salt);
-  const std::uint64_t own = hash(j, value_salt + static_cast<std::uint64_t>(rank));
-  const auto signed_as = [](U magnitude, bool negative) {
-    return static_cast<T>(negative ? static_cast<U>(U{0} - magnitude) : magnitude);
-  };
-  if (*op_ == ReduceOp::prod) {
-    const int place = turn(rank, j, bounded_prod_step);
-    const bool negative = std::is_signed_v<T> && (own & 1U) != 0;
-    if (place == 0) {
-      const U mask = static_cast<U>((U{1} << (std::numeric_limits<T>::digits - 4)) - 1);
-      const U odd = static_cast<U>(((own >> 1) & mask) | 1U);
-      return signed_as(odd == 1 ? U{3} : odd, negative);
-    }
-    return signed_as(place < static_cast<int>(bounded_prod_step) ? U{2} : U{1}, negative);
-  }
-  const SumPlan plan = plan_sum(bounded_bits<T>, *op_ == ReduceOp::mulsum, ranks_);
-  const int place = turn(rank, j, plan.contributors);
-  if (static_cast<std::size_t>(place) >= plan.contributors) return 0;
-  const bool negative = std::is_signed_v<T> && ((static_cast<unsigned>(place) + shape) & 1U) != 0;
-  return signed_as(static_cast<U>(1 + own % plan.largest), negative);
-}
-
-template <class T>
-T Inputs::integer_value(int rank, std::size_t j) const {
-  if (!integers_wrap_ && *op_ != ReduceOp::min && *op_ != ReduceOp::max)
-    return bounded_value<T>(rank, j);
-  using U = std::make_unsigned_t<T>;
-  const U own = static_cast<U>(hash(j, value_salt + static_cast<std::uint64_t>(rank)) >> 7);
-  switch (*op_) {
-    case ReduceOp::sum:
-    case ReduceOp::avg: return static_cast<T>(own == 0 ? U{1} : own);
-    case ReduceOp::mulsum: return static_cast<T>(static_cast<U>(own << 1) == 0 ? U{1} : own);
-    case ReduceOp::prod: {
-      const U odd = static_cast<U>(own | 1U);
-      return static_cast<T>(odd == 1 ? U{3} : odd);
-    }
-    case ReduceOp::min:
-    case ReduceOp::max: {
-      // The owner draws from the upper part, the others from the lower; min mirrors the order by ~.
-      const bool owner = turn(rank, j, 1) == 0;
-      constexpr int width = std::numeric_limits<U>::digits;
-      U value = static_cast<U>(own >> 2);  // below the upper quarters
-      if (std::is_unsigned_v<T>) {
-        value = static_cast<U>(value | (owner ? U{1} << (width - 1) : U{0}));
-      } else {
-        // Flavours of signed values: the owner positive and the others negative; all positive; all
-        // negative.
-        const std::uint64_t flavour = (hash(j, shape_salt) >> 16) % 3;
-        const bool negative = flavour == 0 ? !owner : flavour == 2;
-        const U upper = owner ? static_cast<U>(U{1} << (width - 2)) : U{0};
-        value = static_cast<U>(value | upper | (negative ? U{1} << (width - 1) : U{0}));
-      }
-      return static_cast<T>(*op_ == ReduceOp::max ? value : static_cast<U>(~value));
-    }
-  }
-  return 0;
 }
 
 template <class T>

@@ -1,0 +1,73 @@
+#include <algorithm>
+#include <cmath>
+
+#include "verify/input_rules.hpp"
+#include "verify/inputs.hpp"
+
+namespace ccl::verify {
+
+template <class T>
+double Inputs::float_value(int rank, std::size_t j) const {
+  constexpr FloatFormat format = float_format<T>();
+  constexpr int p = format.significand;
+  const std::uint64_t shape = hash(j, shape_salt);
+  const std::uint64_t own = hash(j, value_salt + static_cast<std::uint64_t>(rank));
+  const auto significand = [&](std::uint64_t random) {  // 1 .. 2 - 2^(1-p)
+    return 1.0 + std::ldexp(static_cast<double>(random >> (65 - p)), 1 - p);
+  };
+  switch (*op_) {
+    case ReduceOp::sum:
+    case ReduceOp::mulsum: {
+      const SumPlan plan = plan_sum(p, *op_ == ReduceOp::mulsum, ranks_);
+      const int place = turn(rank, j, plan.contributors);
+      if (static_cast<std::size_t>(place) >= plan.contributors) return 0;
+      constexpr int lowest = std::max(format.min_exponent, -4);
+      constexpr int highest = std::min(format.max_exponent - p, 4);
+      const int exponent = lowest + static_cast<int>((shape >> 8) % (highest - lowest + 1));
+      const double units = static_cast<double>(1 + own % plan.largest);
+      const bool negative = ((static_cast<unsigned>(place) + shape) & 1U) != 0;
+      return std::ldexp(negative ? -units : units, exponent);
+    }
+    case ReduceOp::prod: {
+      const int place = turn(rank, j, prod_step);
+      const double sign = (own & 1U) != 0 ? -1 : 1;
+      if (place == 0) {
+        const double value = significand(own);
+        return value == 1 ? -1 : sign * value;
+      }
+      if (place <= prod_powers) return 2 * sign;
+      return place <= 2 * prod_powers ? sign / 2 : sign;
+    }
+    case ReduceOp::min:
+    case ReduceOp::max: {
+      constexpr int lowest = std::max(format.min_exponent, -6);
+      constexpr int middle = 1;
+      const bool owner = turn(rank, j, 1) == 0;
+      const std::uint64_t flavour = (shape >> 16) % 3;  // signs differ; all positive; all negative
+      const bool high = flavour == 1 ? owner : flavour == 2 ? !owner : (own & 1U) != 0;
+      const bool negative = flavour == 0 ? !owner : flavour == 2;
+      const int exponent = (high ? middle : lowest) + static_cast<int>((own >> 1) % 7);
+      const double magnitude = std::ldexp(significand(own), exponent);
+      return negative == (*op_ == ReduceOp::max) ? -magnitude : magnitude;
+    }
+    case ReduceOp::avg: {
+      const int place = turn(rank, j, 2);
+      if (place > 1) return 0;
+      constexpr int spread =
+          p < 8 ? 1 : 3;  // 8-bit types: equal, or the loss of one stays within the tolerance
+      const int exponent = 4 + static_cast<int>((shape >> 8) % 4) +
+                           (place == 1 ? static_cast<int>((shape >> 16) % spread) : 0);
+      return std::ldexp((shape & 1U) != 0 ? -1.0 : 1.0, exponent);
+    }
+  }
+  return 0;
+}
+
+template double Inputs::float_value<Half>(int, std::size_t) const;
+template double Inputs::float_value<float>(int, std::size_t) const;
+template double Inputs::float_value<double>(int, std::size_t) const;
+template double Inputs::float_value<BFloat16>(int, std::size_t) const;
+template double Inputs::float_value<Float8E4M3>(int, std::size_t) const;
+template double Inputs::float_value<Float8E5M2>(int, std::size_t) const;
+
+}  // namespace ccl::verify

@@ -1,0 +1,87 @@
+#include <bit>
+#include <limits>
+#include <type_traits>
+
+#include "verify/input_rules.hpp"
+#include "verify/inputs.hpp"
+
+namespace ccl::verify {
+namespace {
+
+// Integers that must not overflow: units of either sign within half of the type's range.
+template <class T>
+constexpr int bounded_bits = std::numeric_limits<T>::digits - (std::is_signed_v<T> ? 1 : 2);
+constexpr std::size_t bounded_prod_step = 4;  // an odd number and three factors 2
+
+}  // namespace
+
+// Sums, averages and products whose partial results stay within the type in any order.
+template <class T>
+T Inputs::bounded_value(int rank, std::size_t j) const {
+  using U = std::make_unsigned_t<T>;
+  const std::uint64_t shape = hash(j, shape_salt);
+  const std::uint64_t own = hash(j, value_salt + static_cast<std::uint64_t>(rank));
+  const auto signed_as = [](U magnitude, bool negative) {
+    return static_cast<T>(negative ? static_cast<U>(U{0} - magnitude) : magnitude);
+  };
+  if (*op_ == ReduceOp::prod) {
+    const int place = turn(rank, j, bounded_prod_step);
+    const bool negative = std::is_signed_v<T> && (own & 1U) != 0;
+    if (place == 0) {
+      const U mask = static_cast<U>((U{1} << (std::numeric_limits<T>::digits - 4)) - 1);
+      const U odd = static_cast<U>(((own >> 1) & mask) | 1U);
+      return signed_as(odd == 1 ? U{3} : odd, negative);
+    }
+    return signed_as(place < static_cast<int>(bounded_prod_step) ? U{2} : U{1}, negative);
+  }
+  const SumPlan plan = plan_sum(bounded_bits<T>, *op_ == ReduceOp::mulsum, ranks_);
+  const int place = turn(rank, j, plan.contributors);
+  if (static_cast<std::size_t>(place) >= plan.contributors) return 0;
+  const bool negative = std::is_signed_v<T> && ((static_cast<unsigned>(place) + shape) & 1U) != 0;
+  return signed_as(static_cast<U>(1 + own % plan.largest), negative);
+}
+
+template <class T>
+T Inputs::integer_value(int rank, std::size_t j) const {
+  if (!integers_wrap_ && *op_ != ReduceOp::min && *op_ != ReduceOp::max)
+    return bounded_value<T>(rank, j);
+  using U = std::make_unsigned_t<T>;
+  const U own = static_cast<U>(hash(j, value_salt + static_cast<std::uint64_t>(rank)) >> 7);
+  switch (*op_) {
+    case ReduceOp::sum:
+    case ReduceOp::avg: return static_cast<T>(own == 0 ? U{1} : own);
+    case ReduceOp::mulsum: return static_cast<T>(static_cast<U>(own << 1) == 0 ? U{1} : own);
+    case ReduceOp::prod: {
+      const U odd = static_cast<U>(own | 1U);
+      return static_cast<T>(odd == 1 ? U{3} : odd);
+    }
+    case ReduceOp::min:
+    case ReduceOp::max: {
+      // The owner draws from the upper part, the others from the lower; min mirrors the order by ~.
+      const bool owner = turn(rank, j, 1) == 0;
+      constexpr int width = std::numeric_limits<U>::digits;
+      U value = static_cast<U>(own >> 2);  // below the upper quarters
+      if (std::is_unsigned_v<T>) {
+        value = static_cast<U>(value | (owner ? U{1} << (width - 1) : U{0}));
+      } else {
+        // Flavours of signed values: the owner positive and the others negative; all positive; all
+        // negative.
+        const std::uint64_t flavour = (hash(j, shape_salt) >> 16) % 3;
+        const bool negative = flavour == 0 ? !owner : flavour == 2;
+        const U upper = owner ? static_cast<U>(U{1} << (width - 2)) : U{0};
+        value = static_cast<U>(value | upper | (negative ? U{1} << (width - 1) : U{0}));
+      }
+      return static_cast<T>(*op_ == ReduceOp::max ? value : static_cast<U>(~value));
+    }
+  }
+  return 0;
+}
+
+template std::int8_t Inputs::integer_value<std::int8_t>(int, std::size_t) const;
+template std::uint8_t Inputs::integer_value<std::uint8_t>(int, std::size_t) const;
+template std::int32_t Inputs::integer_value<std::int32_t>(int, std::size_t) const;
+template std::uint32_t Inputs::integer_value<std::uint32_t>(int, std::size_t) const;
+template std::int64_t Inputs::integer_value<std::int64_t>(int, std::size_t) const;
+template std::uint64_t Inputs::integer_value<std::uint64_t>(int, std::size_t) const;
+
+}  // namespace ccl::verify
