@@ -1,7 +1,6 @@
 #include "src/options.hpp"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
@@ -147,7 +146,8 @@ void declare_measurement(Declarations& d, Options& o) {
 }
 
 void declare_what(Declarations& d, Options& o) {
-  d.add("-o,--op", "LIST", "sum prod max min avg mulsum, a comma list, or all [sum]",
+  d.add("-o,--op", "LIST",
+        "sum prod max min avg mulsum, a comma list, or all; on integers also band bor bxor [sum]",
         [&](const std::string& t) { o.ops = parse_ops(t); });
   d.add("-d,--datatype", "LIST",
         "int8 uint8 int32 uint32 int64 uint64 half float double bfloat16 f8e4m3 f8e5m2, a comma "
@@ -302,6 +302,7 @@ Parsed parse_options(const Collective& collective, const std::vector<std::string
     return parsed;
   }
   check_combinations(o, app);
+  check_operations(collective, o);
   read_environment(o, environment);
   return parsed;
 }
@@ -317,30 +318,6 @@ std::vector<std::size_t> sweep_sizes(const Options& o) {
     size = next;
   }
   return sizes;
-}
-
-namespace {
-
-void check_ranks(const Collective& collective, const Options& o, int ranks) {
-  for (const int root : o.roots) {
-    if (root < ranks) continue;
-    throw UsageError(
-        fmt::format("-r: there is no rank {}; accepted: 0 to {}, or all", root, ranks - 1));
-  }
-  check_matrix(o.spec, ranks);
-  const Shape shape{0, 4, {0, ranks, 0, 0}, o.spec};
-  if (collective.unsupported == nullptr) return;
-  if (const auto why = collective.unsupported(shape)) throw Unsupported(*why);
-}
-
-}  // namespace
-
-Groups unplaced_groups(const Options& o, int ranks) {
-  return {o.grouping, std::vector<std::string>(static_cast<std::size_t>(ranks))};
-}
-
-void check_groups(const Collective& collective, const Options& options, const Groups& groups) {
-  for (const int ranks : groups.distinct_sizes()) check_ranks(collective, options, ranks);
 }
 
 }  // namespace ccl

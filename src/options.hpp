@@ -64,12 +64,15 @@ struct Parsed {
 using GetVariable = std::function<std::optional<std::string>(const char*)>;
 
 // arguments: without argv[0]. Throws UsageError: one line naming the flag, what was given and what
-// would be accepted.
+// would be accepted. Throws Unsupported for operations that are not defined on the types.
 Parsed parse_options(const Collective& collective, const std::vector<std::string>& arguments,
                      const GetVariable& environment);
 
 // "8", "1K", "1.5G", "64MiB": binary units. Throws UsageError without the flag's name.
 std::size_t parse_size(const std::string& text);
+
+// The operations on the types, where the collective reduces. Throws Unsupported.
+void check_operations(const Collective& collective, const Options& options);
 
 // The groups of a job whose hosts are not known yet: all ranks are taken to be on one.
 Groups unplaced_groups(const Options& options, int ranks);

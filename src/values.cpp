@@ -33,14 +33,14 @@ std::size_t edits(std::string_view a, std::string_view b) {  // Levenshtein dist
 
 template <class T, class Parse>
 std::vector<T> parse_names(const std::string& text, std::string_view what, std::span<const T> all,
-                           Parse&& parse) {
+                           std::span<const T> known, Parse&& parse) {
   if (text == "all") return {all.begin(), all.end()};
   std::vector<T> result;
   for (const std::string& item : split_list(text)) {
     const auto value = parse(item);
     if (!value) {
       std::vector<std::string> names;
-      for (const T candidate : all) names.emplace_back(name(candidate));
+      for (const T candidate : known) names.emplace_back(name(candidate));
       names.emplace_back("all");
       refuse_name(what, item, names);
     }
@@ -118,11 +118,11 @@ std::vector<std::string> split_list(const std::string& text) {
 }
 
 std::vector<DataType> parse_types(const std::string& text) {
-  return parse_names(text, "type", all_types(), parse_type);
+  return parse_names(text, "type", all_types(), all_types(), parse_type);
 }
 
 std::vector<ReduceOp> parse_ops(const std::string& text) {
-  return parse_names(text, "operation", all_ops(), parse_op);
+  return parse_names(text, "operation", all_ops(), every_op(), parse_op);
 }
 
 SizeLimit parse_limit(const std::string& text, std::string_view unit) {

@@ -59,6 +59,9 @@ double Inputs::float_value(int rank, std::size_t j) const {
                            (place == 1 ? static_cast<int>((shape >> 16) % spread) : 0);
       return std::ldexp((shape & 1U) != 0 ? -1.0 : 1.0, exponent);
     }
+    case ReduceOp::band:
+    case ReduceOp::bor:
+    case ReduceOp::bxor: break;
   }
   return 0;
 }

@@ -26,7 +26,10 @@ inline SumPlan plan_sum(int significand, bool doubled, int ranks) {
 inline constexpr int prod_powers = 6;  // factors 2, and as many factors 1/2, per element
 inline constexpr std::size_t prod_step = 2 * prod_powers + 1;  // ranks with a factor other than +-1
 
-inline constexpr std::uint64_t shape_salt = 1;  // properties of an element, the same on every rank
+inline constexpr std::size_t bitwise_owners = 2;  // ranks that decide an element of band or bor
+
+// Properties of an element, the same on every rank; of band and bor also which owner clears a bit.
+inline constexpr std::uint64_t shape_salt = 1, side_salt = 2, shared_salt = 3;
 inline constexpr std::uint64_t value_salt = 1U << 20;  // + rank
 
 }  // namespace ccl::verify

@@ -84,6 +84,9 @@ std::uint64_t Inputs::reduced_as(std::size_t j, int without) const {
         case ReduceOp::sum:
         case ReduceOp::avg:
         case ReduceOp::mulsum: return a + b;
+        case ReduceOp::band:
+        case ReduceOp::bor:
+        case ReduceOp::bxor: break;
       }
       return a;
     });
@@ -105,6 +108,9 @@ std::uint64_t Inputs::reduced_as(std::size_t j, int without) const {
         case ReduceOp::sum:
         case ReduceOp::avg:
         case ReduceOp::mulsum: return static_cast<T>(static_cast<U>(ua + ub));
+        case ReduceOp::band: return static_cast<T>(static_cast<U>(ua & ub));
+        case ReduceOp::bor: return static_cast<T>(static_cast<U>(ua | ub));
+        case ReduceOp::bxor: return static_cast<T>(static_cast<U>(ua ^ ub));
       }
       return a;
     });
@@ -151,6 +157,8 @@ bool Inputs::shows_loss_as(int rank, std::size_t j, std::uint64_t total) const {
     return static_cast<std::size_t>(turn(rank, j, step));
   };
   if (op == ReduceOp::min || op == ReduceOp::max) return place(1) == 0;
+  if (op == ReduceOp::band || op == ReduceOp::bor) return place(bitwise_owners) < bitwise_owners;
+  if (op == ReduceOp::bxor) return true;  // no value is 0
   if constexpr (is_float<T>) {
     if (op == ReduceOp::avg) return place(2) <= 1;
     if (op == ReduceOp::prod) {  // beyond the first places factors are 1 and -1

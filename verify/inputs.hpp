@@ -21,9 +21,11 @@ namespace ccl::verify {
 //  prod    one rotating significand, signs, six factors 2 and six factors 1/2 (e4m3 ends at 448 and
 //  2^-6), rotating min, max      one rotating owner holds the extreme float avg     two rotating
 //  contributors, powers of two: products with 1/n are exact but for 1/n's own rounding
+//  band, bor     two rotating owners clear (set) full-entropy bits, the others hold ones (0)
+//  bxor          any bits but 0
 class Inputs {
  public:
-  // op empty: data movement. ranks >= 1.
+  // op empty: data movement; else one of ops_of(type). ranks >= 1.
   // integers_wrap: see Communicator; false: integer sums are built like float sums, products of a
   // rotating odd number, three factors 2 and, where the type has them, signs.
   Inputs(DataType type, std::optional<ReduceOp> op, int ranks, std::uint64_t seed,
@@ -63,6 +65,8 @@ class Inputs {
   double float_value(int rank, std::size_t j) const;
   template <class T>
   T bounded_value(int rank, std::size_t j) const;
+  template <class U>
+  U bitwise_share(int rank, std::size_t j) const;
   template <class T>
   T integer_value(int rank, std::size_t j) const;
   template <class T>

@@ -13,6 +13,21 @@ template <class T>
 constexpr int bounded_bits = std::numeric_limits<T>::digits - (std::is_signed_v<T> ? 1 : 2);
 constexpr std::size_t bounded_prod_step = 4;  // an odd number and three factors 2
 
+bool may_overflow(ReduceOp op) {
+  switch (op) {
+    case ReduceOp::sum:
+    case ReduceOp::prod:
+    case ReduceOp::avg:
+    case ReduceOp::mulsum: return true;
+    case ReduceOp::max:
+    case ReduceOp::min:
+    case ReduceOp::band:
+    case ReduceOp::bor:
+    case ReduceOp::bxor: break;
+  }
+  return false;
+}
+
 }  // namespace
 
 // Sums, averages and products whose partial results stay within the type in any order.
@@ -41,10 +56,28 @@ T Inputs::bounded_value(int rank, std::size_t j) const {
   return signed_as(static_cast<U>(1 + own % plan.largest), negative);
 }
 
+// The bits that `rank` clears for band, and sets for bor. The result lacks full-entropy bits, each
+// cleared by the first owner, by the second or by both. Three neighbouring bits make sure of one of
+// each: either owner's loss shows, no rank's input is the result, and bxor is something else at any
+// number of ranks.
+template <class U>
+U Inputs::bitwise_share(int rank, std::size_t j) const {
+  const int place = turn(rank, j, bitwise_owners);
+  if (static_cast<std::size_t>(place) >= bitwise_owners) return 0;
+  const bool first = place == 0;
+  const U lacking = static_cast<U>(hash(j, shape_salt));
+  const U side = static_cast<U>(first ? hash(j, side_salt) : ~hash(j, side_salt));
+  const std::uint64_t shared = hash(j, shared_salt);
+  const int at = static_cast<int>(shared % std::numeric_limits<U>::digits);
+  const U mine = std::rotl(static_cast<U>(first ? 1 : 2), at);
+  const U others = std::rotl(static_cast<U>(first ? 2 : 1), at);
+  const U both = std::rotl(U{4}, at);
+  return static_cast<U>(((lacking & (side | static_cast<U>(shared))) | mine | both) & ~others);
+}
+
 template <class T>
 T Inputs::integer_value(int rank, std::size_t j) const {
-  if (!integers_wrap_ && *op_ != ReduceOp::min && *op_ != ReduceOp::max)
-    return bounded_value<T>(rank, j);
+  if (!integers_wrap_ && may_overflow(*op_)) return bounded_value<T>(rank, j);
   using U = std::make_unsigned_t<T>;
   const U own = static_cast<U>(hash(j, value_salt + static_cast<std::uint64_t>(rank)) >> 7);
   switch (*op_) {
@@ -72,6 +105,12 @@ T Inputs::integer_value(int rank, std::size_t j) const {
         value = static_cast<U>(value | upper | (negative ? U{1} << (width - 1) : U{0}));
       }
       return static_cast<T>(*op_ == ReduceOp::max ? value : static_cast<U>(~value));
+    }
+    case ReduceOp::band: return static_cast<T>(~bitwise_share<U>(rank, j));
+    case ReduceOp::bor: return static_cast<T>(bitwise_share<U>(rank, j));
+    case ReduceOp::bxor: {
+      const U any = static_cast<U>(hash(j, value_salt + static_cast<std::uint64_t>(rank)));
+      return static_cast<T>(any == 0 ? U{1} : any);
     }
   }
   return 0;

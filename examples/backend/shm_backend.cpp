@@ -28,9 +28,12 @@ void combine(ReduceOp op, T* target, const T* value, std::size_t count) {
       case ReduceOp::min: return b < a ? b : a;
       case ReduceOp::max: return a < b ? b : a;
       case ReduceOp::avg:
-      case ReduceOp::mulsum: break;
+      case ReduceOp::mulsum:
+      case ReduceOp::band:
+      case ReduceOp::bor:
+      case ReduceOp::bxor: break;
     }
-    throw ccl::Unsupported("this example has no avg and no mulsum");
+    throw ccl::Unsupported("this example has sum, prod, min and max only");
   };
   for (std::size_t i = 0; i < count; ++i) {
     if constexpr (!ccl::is_float<T>) {

@@ -5,6 +5,7 @@
 #include <type_traits>
 
 #include "src/backends/small_float.hpp"
+#include "src/core/error.hpp"
 
 namespace ccl {
 namespace {
@@ -65,12 +66,37 @@ struct Max {
   }
 };
 
+struct And {
+  template <class W>
+  static W apply(W a, W b) {
+    return static_cast<W>(a & b);
+  }
+};
+struct Or {
+  template <class W>
+  static W apply(W a, W b) {
+    return static_cast<W>(a | b);
+  }
+};
+struct Xor {
+  template <class W>
+  static W apply(W a, W b) {
+    return static_cast<W>(a ^ b);
+  }
+};
+
 template <class T, class Op>
 void combine(void* out, const void* a, const void* b, std::size_t count) {
   T* const o = static_cast<T*>(out);
   const T* const x = static_cast<const T*>(a);
   const T* const y = static_cast<const T*>(b);
   for (std::size_t i = 0; i < count; ++i) o[i] = narrow<T>(Op::apply(widen(x[i]), widen(y[i])));
+}
+
+template <class T, class Op>
+Combine bitwise() {
+  if constexpr (std::is_integral_v<T>) return &combine<T, Op>;
+  throw Unsupported("bitwise operations are defined on integers only");
 }
 
 }  // namespace
@@ -84,6 +110,9 @@ Combine combine_function(DataType type, ReduceOp op) {
       case ReduceOp::prod: return &combine<T, Multiply>;
       case ReduceOp::min: return &combine<T, Min>;
       case ReduceOp::max: return &combine<T, Max>;
+      case ReduceOp::band: return bitwise<T, And>();
+      case ReduceOp::bor: return bitwise<T, Or>();
+      case ReduceOp::bxor: return bitwise<T, Xor>();
     }
     return nullptr;
   });

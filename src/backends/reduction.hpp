@@ -9,7 +9,8 @@ namespace ccl {
 
 // out[i] = a[i] op b[i] for i < count; out may be a or b. avg and mulsum combine as sum does. Small
 // floating-point types are computed in float and rounded to nearest even once (right for +, *, min
-// and max: float has more than 2p + 2 bits).
+// and max: float has more than 2p + 2 bits). Throws Unsupported where op is not one of
+// ops_of(type).
 using Combine = void (*)(void* out, const void* a, const void* b, std::size_t count);
 Combine combine_function(DataType type, ReduceOp op);
 

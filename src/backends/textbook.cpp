@@ -5,6 +5,8 @@
 #include <cstring>
 #include <type_traits>
 
+#include "src/core/error.hpp"
+
 namespace ccl::textbook {
 namespace {
 
@@ -27,6 +29,9 @@ T combine(ReduceOp op, T a, T b) {
       case ReduceOp::prod: return from_double<T>(x * y);
       case ReduceOp::min: return x < y ? a : b;
       case ReduceOp::max: return x > y ? a : b;
+      case ReduceOp::band:
+      case ReduceOp::bor:
+      case ReduceOp::bxor: break;
     }
   } else {
     const auto x = static_cast<std::uint64_t>(a);
@@ -38,9 +43,12 @@ T combine(ReduceOp op, T a, T b) {
       case ReduceOp::prod: return static_cast<T>(x * y);
       case ReduceOp::min: return std::min(a, b);
       case ReduceOp::max: return std::max(a, b);
+      case ReduceOp::band: return static_cast<T>(x & y);
+      case ReduceOp::bor: return static_cast<T>(x | y);
+      case ReduceOp::bxor: return static_cast<T>(x ^ y);
     }
   }
-  return a;
+  throw Unsupported("bitwise operations are defined on integers only");
 }
 
 // x * factor before a mulsum, x / factor after an avg.

@@ -35,7 +35,7 @@ struct Call {
   void* recv = nullptr;
   std::size_t count = 0;
   DataType type = DataType::float32;
-  ReduceOp op = ReduceOp::sum;
+  ReduceOp op = ReduceOp::sum;  // one of ops_of(type)
   Place place;
   std::span<const std::size_t> send_counts, send_offsets, recv_counts, recv_offsets;
   int peer = -1;  // of send and recv

@@ -12,8 +12,11 @@ constexpr std::array types = {
     DataType::int64,   DataType::uint64,   DataType::half,   DataType::float32,
     DataType::float64, DataType::bfloat16, DataType::f8e4m3, DataType::f8e5m2,
 };
-constexpr std::array ops = {ReduceOp::sum, ReduceOp::prod, ReduceOp::max,
-                            ReduceOp::min, ReduceOp::avg,  ReduceOp::mulsum};
+constexpr std::array ops = {
+    ReduceOp::sum,    ReduceOp::prod, ReduceOp::max, ReduceOp::min,  ReduceOp::avg,
+    ReduceOp::mulsum, ReduceOp::band, ReduceOp::bor, ReduceOp::bxor,
+};
+constexpr std::size_t bitwise_ops = 3;  // the last ones
 
 template <class T>
 std::optional<T> find_name(std::span<const T> values, std::string_view text) {
@@ -80,7 +83,11 @@ double decode(const Small& s, unsigned bits) {
 }  // namespace
 
 std::span<const DataType> all_types() { return types; }
-std::span<const ReduceOp> all_ops() { return ops; }
+std::span<const ReduceOp> all_ops() { return std::span(ops).first(ops.size() - bitwise_ops); }
+std::span<const ReduceOp> every_op() { return ops; }
+std::span<const ReduceOp> ops_of(DataType type) {
+  return with_type(type, []<class T>() { return is_float<T>; }) ? all_ops() : every_op();
+}
 
 std::string_view name(DataType type) {
   switch (type) {
@@ -108,12 +115,15 @@ std::string_view name(ReduceOp op) {
     case ReduceOp::min: return "min";
     case ReduceOp::avg: return "avg";
     case ReduceOp::mulsum: return "mulsum";
+    case ReduceOp::band: return "band";
+    case ReduceOp::bor: return "bor";
+    case ReduceOp::bxor: return "bxor";
   }
   return "?";
 }
 
 std::optional<DataType> parse_type(std::string_view text) { return find_name(all_types(), text); }
-std::optional<ReduceOp> parse_op(std::string_view text) { return find_name(all_ops(), text); }
+std::optional<ReduceOp> parse_op(std::string_view text) { return find_name(every_op(), text); }
 
 template <>
 Half from_double<Half>(double value) {

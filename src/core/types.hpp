@@ -30,13 +30,16 @@ enum class DataType : std::uint8_t {
   f8e5m2,
 };
 
-// In the order of nccl-tests, which `-o all` follows. mulsum: every rank's input is multiplied by
-// that rank's scalar (mulsum_scalar) and the products are summed.
-enum class ReduceOp : std::uint8_t { sum, prod, max, min, avg, mulsum };
+// In the order of nccl-tests, which `-o all` follows, then those that it lacks. mulsum: every
+// rank's input is multiplied by that rank's scalar (mulsum_scalar) and the products are summed.
+// band, bor and bxor work on the bits of integers.
+enum class ReduceOp : std::uint8_t { sum, prod, max, min, avg, mulsum, band, bor, bxor };
 
 std::span<const DataType> all_types();
-std::span<const ReduceOp> all_ops();
-std::string_view name(DataType type);  // nccl-tests' names: "float", "f8e4m3", ...
+std::span<const ReduceOp> all_ops();              // nccl-tests', which are defined on every type
+std::span<const ReduceOp> every_op();             // the bitwise ones too
+std::span<const ReduceOp> ops_of(DataType type);  // those that are defined on `type`
+std::string_view name(DataType type);             // nccl-tests' names: "float", "f8e4m3", ...
 std::string_view name(ReduceOp op);
 std::optional<DataType> parse_type(std::string_view text);
 std::optional<ReduceOp> parse_op(std::string_view text);

@@ -51,6 +51,13 @@ T plus(T a, T b) {
   }
 }
 
+template <class T>
+T combine_bits(ReduceOp op, T a, T b) {
+  const std::uint64_t x = bits_of(a);
+  const std::uint64_t y = bits_of(b);
+  return from_bits<T>(op == ReduceOp::band ? x & y : op == ReduceOp::bor ? x | y : x ^ y);
+}
+
 // One step of a reduction.
 template <class T>
 T combine(ReduceOp op, T a, T b) {
@@ -61,6 +68,9 @@ T combine(ReduceOp op, T a, T b) {
     case ReduceOp::sum:
     case ReduceOp::avg:
     case ReduceOp::mulsum: return plus(a, b);
+    case ReduceOp::band:
+    case ReduceOp::bor:
+    case ReduceOp::bxor: return combine_bits(op, a, b);
   }
   return a;
 }

@@ -28,6 +28,9 @@ const gloo::ReductionFunction<T>* reduction(ReduceOp op) {
   static const F prod(gloo::CUSTOM, &accumulate<T, type, ReduceOp::prod>);
   static const F min(gloo::CUSTOM, &accumulate<T, type, ReduceOp::min>);
   static const F max(gloo::CUSTOM, &accumulate<T, type, ReduceOp::max>);
+  static const F band(gloo::CUSTOM, &accumulate<T, type, ReduceOp::band>);
+  static const F bor(gloo::CUSTOM, &accumulate<T, type, ReduceOp::bor>);
+  static const F bxor(gloo::CUSTOM, &accumulate<T, type, ReduceOp::bxor>);
   switch (op) {
     case ReduceOp::sum:
     case ReduceOp::avg:
@@ -35,6 +38,9 @@ const gloo::ReductionFunction<T>* reduction(ReduceOp op) {
     case ReduceOp::prod: return &prod;
     case ReduceOp::min: return &min;
     case ReduceOp::max: return &max;
+    case ReduceOp::band: return &band;
+    case ReduceOp::bor: return &bor;
+    case ReduceOp::bxor: return &bxor;
   }
   return nullptr;
 }

@@ -19,7 +19,7 @@ class HalvingDoubling {
  public:
   explicit HalvingDoubling(std::shared_ptr<gloo::Context> context) : context_(std::move(context)) {}
 
-  // In place. op: sum, prod, min or max. count < 2^31 (the class counts in int); throws Unsupported
+  // In place. avg and mulsum are summed. count < 2^31 (the class counts in int); throws Unsupported
   // beyond.
   void all_reduce(void* data, std::size_t count, DataType type, ReduceOp op);
 

@@ -26,9 +26,12 @@ MPI_Op make_op(ReduceOp op) {
     case ReduceOp::min: return make(&reduce_elements<type, ReduceOp::min>);
     case ReduceOp::sum:
     case ReduceOp::avg:
-    case ReduceOp::mulsum: break;
+    case ReduceOp::mulsum: return make(&reduce_elements<type, ReduceOp::sum>);
+    case ReduceOp::band:
+    case ReduceOp::bor:
+    case ReduceOp::bxor: break;  // not defined on the types that MPI lacks
   }
-  return make(&reduce_elements<type, ReduceOp::sum>);
+  return MPI_OP_NULL;
 }
 
 MPI_Op own_op(DataType type, ReduceOp op) {
@@ -54,6 +57,9 @@ MPI_Op predefined(ReduceOp op) {
     case ReduceOp::prod: return MPI_PROD;
     case ReduceOp::max: return MPI_MAX;
     case ReduceOp::min: return MPI_MIN;
+    case ReduceOp::band: return MPI_BAND;
+    case ReduceOp::bor: return MPI_BOR;
+    case ReduceOp::bxor: return MPI_BXOR;
     case ReduceOp::sum:
     case ReduceOp::avg:
     case ReduceOp::mulsum: break;
@@ -97,7 +103,8 @@ Datatypes::Datatypes() {
   for (const DataType t : all_types()) {
     const auto i = static_cast<std::size_t>(t);
     types_[i] = make_type(t);
-    for (const ReduceOp o : all_ops())
+    ops_[i].fill(MPI_OP_NULL);
+    for (const ReduceOp o : ops_of(t))
       ops_[i][static_cast<std::size_t>(o)] = is_own(t) ? own_op(t, o) : predefined(o);
   }
 }
@@ -106,7 +113,7 @@ Datatypes::~Datatypes() {
   for (const DataType t : all_types()) {
     if (!is_own(t)) continue;
     const auto i = static_cast<std::size_t>(t);
-    for (MPI_Op& o : ops_[i]) MPI_Op_free(&o);
+    for (const ReduceOp o : ops_of(t)) MPI_Op_free(&ops_[i][static_cast<std::size_t>(o)]);
     MPI_Type_free(&types_[i]);
   }
 }

@@ -29,7 +29,7 @@ class Datatypes {
 
  private:
   static constexpr std::size_t type_count = static_cast<std::size_t>(DataType::f8e5m2) + 1;
-  static constexpr std::size_t op_count = static_cast<std::size_t>(ReduceOp::mulsum) + 1;
+  static constexpr std::size_t op_count = static_cast<std::size_t>(ReduceOp::bxor) + 1;
   std::array<MPI_Datatype, type_count> types_;
   std::array<std::array<MPI_Op, op_count>, type_count> ops_;
 };

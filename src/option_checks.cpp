@@ -1,0 +1,59 @@
+// What the options ask for together, against what there is.
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
+#include "src/alltoallv_options.hpp"
+#include "src/options.hpp"
+
+namespace ccl {
+namespace {
+
+bool is_defined(ReduceOp op, DataType type) {
+  const auto ops = ops_of(type);
+  return std::find(ops.begin(), ops.end(), op) != ops.end();
+}
+
+// Names of the types in `types` on which `op` is defined, or not.
+std::vector<std::string_view> names_of(std::span<const DataType> types, ReduceOp op, bool defined) {
+  std::vector<std::string_view> names;
+  for (const DataType type : types)
+    if (is_defined(op, type) == defined) names.push_back(name(type));
+  return names;
+}
+
+void check_ranks(const Collective& collective, const Options& o, int ranks) {
+  for (const int root : o.roots) {
+    if (root < ranks) continue;
+    throw UsageError(
+        fmt::format("-r: there is no rank {}; accepted: 0 to {}, or all", root, ranks - 1));
+  }
+  check_matrix(o.spec, ranks);
+  const Shape shape{0, 4, {0, ranks, 0, 0}, o.spec};
+  if (collective.unsupported == nullptr) return;
+  if (const auto why = collective.unsupported(shape)) throw Unsupported(*why);
+}
+
+}  // namespace
+
+void check_operations(const Collective& collective, const Options& o) {
+  if (!collective.reduces) return;
+  for (const ReduceOp op : o.ops) {
+    const auto without = names_of(o.types, op, false);
+    if (without.empty()) continue;
+    throw Unsupported(fmt::format("-o: {} is not defined on {}; accepted: with -d {}", name(op),
+                                  fmt::join(without, ", "),
+                                  fmt::join(names_of(all_types(), op, true), ",")));
+  }
+}
+
+Groups unplaced_groups(const Options& o, int ranks) {
+  return {o.grouping, std::vector<std::string>(static_cast<std::size_t>(ranks))};
+}
+
+void check_groups(const Collective& collective, const Options& options, const Groups& groups) {
+  for (const int ranks : groups.distinct_sizes()) check_ranks(collective, options, ranks);
+}
+
+}  // namespace ccl
