@@ -15,12 +15,11 @@ using testing::HasSubstr;
 
 std::byte* bytes_of(const Call& call) { return static_cast<std::byte*>(call.recv); }
 
+// Out of place and in place are 1 warm-up, 1 checked and 3 timed calls each: numbers 0..4 and 5..9.
+constexpr int checked_call = 1, timed_call = 3, in_place_timed_call = 8;
+
 class Faults : public testing::TestWithParam<int> {
  protected:
-  // Out of place and in place are 1 warm-up, 1 checked and 3 timed calls each: numbers 0..4
-  // and 5..9.
-  static constexpr int checked_call = 1, timed_call = 3, in_place_timed_call = 8;
-
   Options one_size(std::size_t bytes) const {
     Options o = quick(GetParam());
     o.sizes = {bytes};
@@ -113,26 +112,33 @@ TEST_P(Faults, OwnInputReturned) {
                "this rank's own input, not reduced");
 }
 
+// Rank 2's input is made neutral: what every rank gets is the reduction without it.
+template <class T>
+void expect_loss_found(Options o, DataType type, ReduceOp op, T neutral) {
+  const std::vector<T> data(10'000, neutral);
+  Fault fault;
+  fault.before = [&](int rank, int number, Call& call) {
+    if (rank == 2 && number == checked_call) call.send = data.data();
+    return true;
+  };
+  o.types = {type};
+  o.ops = {op};
+  const Outcome outcome = run(collectives::all_reduce, o, FaultyBackend(fault));
+  EXPECT_EQ(outcome.exit_code, 7);
+  EXPECT_EQ(outcome.summary.failed_checks, static_cast<std::uint64_t>(*o.threads));
+  EXPECT_THAT(outcome.text(), HasSubstr("the reduction without rank 2"));
+}
+
 TEST_P(Faults, ContributionOfOneRankLost) {
   if (GetParam() == 1) GTEST_SKIP() << "one rank has no other to lose";
-  for (const ReduceOp op : {ReduceOp::sum, ReduceOp::prod, ReduceOp::max, ReduceOp::min}) {
-    // Rank 2's input is made neutral: what every rank gets is the reduction without it.
-    Fault fault;
-    std::vector<float> neutral(10'000, op == ReduceOp::sum    ? 0.0F
-                                       : op == ReduceOp::prod ? 1.0F
-                                       : op == ReduceOp::max  ? -1e30F
-                                                              : 1e30F);
-    fault.before = [&](int rank, int number, Call& call) {
-      if (rank == 2 && number == checked_call) call.send = neutral.data();
-      return true;
-    };
-    Options o = one_size(40'000);
-    o.ops = {op};
-    const Outcome outcome = run(collectives::all_reduce, o, FaultyBackend(fault));
-    EXPECT_EQ(outcome.exit_code, 7);
-    EXPECT_EQ(outcome.summary.failed_checks, static_cast<std::uint64_t>(GetParam()));
-    EXPECT_THAT(outcome.text(), HasSubstr("the reduction without rank 2"));
-  }
+  const Options o = one_size(40'000);
+  expect_loss_found(o, DataType::float32, ReduceOp::sum, 0.0F);
+  expect_loss_found(o, DataType::float32, ReduceOp::prod, 1.0F);
+  expect_loss_found(o, DataType::float32, ReduceOp::max, -1e30F);
+  expect_loss_found(o, DataType::float32, ReduceOp::min, 1e30F);
+  expect_loss_found(o, DataType::int32, ReduceOp::band, -1);
+  expect_loss_found(o, DataType::int32, ReduceOp::bor, 0);
+  expect_loss_found(o, DataType::int32, ReduceOp::bxor, 0);
 }
 
 TEST_P(Faults, OneByteBeyondEitherEnd) {

@@ -48,6 +48,25 @@ TEST_P(Right, EveryTypeAndOperation) {
   }
 }
 
+TEST_P(Right, EveryBitwiseOperation) {
+  for (const Collective* collective : all_collectives()) {
+    if (!collective->reduces) continue;
+    Options o = quick(ranks());
+    o.types = {DataType::int8,   DataType::uint8, DataType::int32,
+               DataType::uint32, DataType::int64, DataType::uint64};
+    o.ops = {ReduceOp::band, ReduceOp::bor, ReduceOp::bxor};
+    o.sizes = {8, 5000};
+    o.iterations = 1;
+    o.warmup = 0;
+    const Outcome outcome = run(*collective, o, *backend_);
+    expect_right(outcome, *collective);
+    EXPECT_EQ(outcome.rows.size(), o.types.size() * o.ops.size() * o.sizes.size());
+    if (collective != &collectives::all_reduce || backend_->name() != "gloo") continue;
+    o.backend_options.gloo_algorithm = "halving_doubling";
+    expect_right(run(*collective, o, *backend_), *collective);
+  }
+}
+
 TEST_P(Right, EveryRoot) {
   for (const Collective* collective : all_collectives()) {
     if (!collective->rooted) continue;

@@ -45,7 +45,7 @@ TEST_P(Explanation, OfMovedData) {
 }
 
 TEST_P(Explanation, OfReducedData) {
-  for (const ReduceOp op : all_ops()) {
+  for (const ReduceOp op : ops_of(GetParam())) {
     SCOPED_TRACE(name(op));
     const VerifyWorld world(GetParam(), op, 4);
     EXPECT_EQ(reduced(world, world.reduced(count, slot)), "");

@@ -260,6 +260,28 @@ TEST(Options, ListsAndAll) {
   EXPECT_FALSE(read({"-r", "all", "-r", "1"}).all_roots);
 }
 
+TEST(Options, BitwiseOperationsAreForIntegersAndNotPartOfAll) {
+  const auto bitwise = ElementsAre(ReduceOp::band, ReduceOp::bor, ReduceOp::bxor);
+  EXPECT_THAT(read({"-o", "band,bor,bxor", "-d", "int8,uint64"}).ops, bitwise);
+  const std::string integers = "accepted: with -d int8,uint8,int32,uint32,int64,uint64";
+  const auto unsupported = [](const std::vector<std::string>& arguments) -> std::string {
+    try {
+      parse(arguments);
+    } catch (const Unsupported& e) {
+      return e.what();
+    }
+    return "(accepted)";
+  };
+  EXPECT_EQ(unsupported({"-o", "bor"}), "-o: bor is not defined on float; " + integers);
+  EXPECT_EQ(unsupported({"-o", "sum,bxor", "-d", "half,int8,f8e5m2"}),
+            "-o: bxor is not defined on half, f8e5m2; " + integers);
+  EXPECT_THAT(unsupported({"-d", "all", "-o", "band"}), HasSubstr(integers));
+  // Where nothing is reduced the operation is not used.
+  const auto gathered = parse_options(collectives::all_gather, {"-o", "band"},
+                                      [](const char* /*name*/) { return std::nullopt; });
+  EXPECT_EQ(gathered.options.ops, std::vector{ReduceOp::band});
+}
+
 TEST(Options, TheLastOfRepeatedFlagsCountsAndLimitsAddUp) {
   EXPECT_EQ(read({"-n", "3", "-n", "4"}).iterations, 4);
   const Options o = read({"--min-busbw", "1M:0.5", "--min-busbw", "2M:1e1", "--max-time", "8:200"});

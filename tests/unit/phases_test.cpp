@@ -76,6 +76,23 @@ TEST(Phases, AlltoallOfTwoRanksThatMovedNothingIsFoundInOneOfTwoSlots) {
   }
 }
 
+// In a message that shows every rank's contribution.
+TEST(Phases, AnEarlierCallsBitwiseResultIsFound) {
+  for (const DataType type : {DataType::uint8, DataType::int64}) {
+    for (const ReduceOp op : {ReduceOp::band, ReduceOp::bor, ReduceOp::bxor}) {
+      for (const int ranks : {3, 4, 17}) {
+        const VerifyWorld world(type, op, ranks);
+        const Segment s{.count = static_cast<std::size_t>(ranks)};
+        for (std::size_t slot = 1; slot < 1000; ++slot) {
+          const auto earlier = world.reduced(s.count, slot - 1);
+          ASSERT_GT(world.rank(0).compare(earlier.data(), {&s, 1}, slot).wrong, 0U)
+              << name(type) << ' ' << name(op) << ", " << ranks << " ranks, slot " << slot;
+        }
+      }
+    }
+  }
+}
+
 TEST(PatternCache, GivesEachPatternOnce) {
   PatternCache cache;
   const auto first = cache.find(DataType::half, ReduceOp::sum, 4, 1);

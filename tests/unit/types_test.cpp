@@ -6,6 +6,7 @@
 #include <cmath>
 #include <limits>
 #include <string>
+#include <vector>
 
 namespace ccl {
 namespace {
@@ -132,11 +133,21 @@ TEST(Types, KnownFloat8Values) {
 
 TEST(Types, NamesAreReadBack) {
   for (const DataType type : all_types()) EXPECT_EQ(parse_type(name(type)), type);
-  for (const ReduceOp op : all_ops()) EXPECT_EQ(parse_op(name(op)), op);
+  for (const ReduceOp op : every_op()) EXPECT_EQ(parse_op(name(op)), op);
   EXPECT_EQ(all_types().size(), 12U);
   EXPECT_EQ(all_ops().size(), 6U);
   EXPECT_EQ(parse_type("float32"), std::nullopt);
   EXPECT_EQ(parse_op(""), std::nullopt);
+}
+
+TEST(Types, BitwiseOperationsAreForIntegers) {
+  const auto bitwise = every_op().subspan(all_ops().size());
+  EXPECT_EQ(std::vector(bitwise.begin(), bitwise.end()),
+            (std::vector{ReduceOp::band, ReduceOp::bor, ReduceOp::bxor}));
+  for (const DataType type : all_types()) {
+    const bool integer = with_type(type, []<class T>() { return std::is_integral_v<T>; });
+    EXPECT_EQ(ops_of(type).size(), integer ? every_op().size() : all_ops().size()) << name(type);
+  }
 }
 
 TEST(Types, NamesBelongToTheTypes) {

@@ -1,6 +1,7 @@
 ccl_add_test(verify_test LABELS unit
   SOURCES
     average_test.cpp
+    bitwise_inputs_test.cpp
     explanations_test.cpp
     inputs_test.cpp
     phases_test.cpp
