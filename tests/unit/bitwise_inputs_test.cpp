@@ -127,7 +127,8 @@ TEST(BitwiseInputs, ResultsHaveFullEntropyBits) {
         const auto [fewest, most] = std::minmax_element(ones.begin(), ones.end());
         EXPECT_GT(*fewest, inputs.period() / 4);
         EXPECT_LT(*most, inputs.period() * 3 / 4);
-        EXPECT_GT(values.size(), width == 8 ? 200U : inputs.period() - 20);
+        // Of 8 bits in a circle, 125 values have three neighbouring zeros, as every band has.
+        EXPECT_GE(values.size(), width == 8 ? 125U : inputs.period() - 20);
       }
     }
   });
