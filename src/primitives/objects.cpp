@@ -1,0 +1,114 @@
+#include "src/primitives/objects.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <numeric>
+
+namespace ccl::primitives {
+namespace {
+
+std::size_t largest(std::span<const std::size_t> sizes) {
+  return sizes.empty() ? 0 : *std::max_element(sizes.begin(), sizes.end());
+}
+
+void take_sizes(std::span<const std::int64_t> wire, Objects& result) {
+  result.sizes.resize(wire.size());
+  for (std::size_t i = 0; i < wire.size(); ++i) {
+    if (wire[i] < 0)
+      throw Error(fmt::format("length {} of {} came as {} B", i, wire.size(), wire[i]));
+    result.sizes[i] = static_cast<std::size_t>(wire[i]);
+  }
+}
+
+// Every rank's size, by rank, in result.sizes. Returns the largest.
+std::size_t all_gather_sizes(Group& group, std::size_t size, Objects& result) {
+  const auto mine = static_cast<std::int64_t>(size);
+  const auto all =
+      group.workspace().room<std::int64_t>("sizes", static_cast<std::size_t>(group.ranks()));
+  group.communicator().all_gather(group.call(&mine, all.data(), 1, DataType::int64));
+  group.communicator().wait();
+  take_sizes(all, result);
+  return largest(result.sizes);
+}
+
+const std::byte* padded(Group& group, Bytes object, std::size_t size) {
+  std::byte* const bytes = group.workspace().room<std::byte>("padded object", size).data();
+  std::copy(object.begin(), object.end(), bytes);
+  std::fill(bytes + object.size(), bytes + size, padding);
+  return bytes;
+}
+
+// Makes room for all ranks' objects, each padded to `size`.
+void lay_out(Objects& result, std::size_t size) {
+  result.offsets.resize(result.count());
+  for (std::size_t r = 0; r < result.count(); ++r) result.offsets[r] = r * size;
+  result.storage.room(result.count() * size);
+}
+
+}  // namespace
+
+void broadcast_object_list(Group& group, std::span<const Bytes> objects, int src, Objects& result) {
+  StepClock clock = group.step_clock();
+  const auto sizes = group.workspace().room<std::int64_t>("sizes", objects.size());
+  const Call announce =
+      group.call(sizes.data(), sizes.data(), sizes.size(), DataType::int64, ReduceOp::sum, src);
+  std::transform(objects.begin(), objects.end(), sizes.begin(),
+                 [](Bytes object) { return static_cast<std::int64_t>(object.size()); });
+  clock.packing();
+  group.communicator().broadcast(announce);
+  group.communicator().wait();
+  clock.sizes();
+  take_sizes(sizes, result);
+  result.offsets.resize(sizes.size());
+  std::exclusive_scan(result.sizes.begin(), result.sizes.end(), result.offsets.begin(),
+                      std::size_t{0});
+  const std::size_t total = std::reduce(result.sizes.begin(), result.sizes.end());
+  std::byte* const storage = result.storage.room(total);
+  for (std::size_t i = 0; group.rank() == src && i < objects.size(); ++i)
+    std::copy(objects[i].begin(), objects[i].end(), storage + result.offsets[i]);
+  clock.packing();
+  group.communicator().broadcast(
+      group.call(storage, storage, total, DataType::uint8, ReduceOp::sum, src));
+  group.communicator().wait();
+  clock.payload();
+}
+
+void all_gather_object(Group& group, Bytes object, Objects& result) {
+  StepClock clock = group.step_clock();
+  const std::size_t size = all_gather_sizes(group, object.size(), result);
+  clock.sizes();
+  lay_out(result, size);
+  const std::byte* const mine = padded(group, object, size);
+  clock.packing();
+  group.communicator().all_gather(group.call(mine, result.storage.data(), size, DataType::uint8));
+  group.communicator().wait();
+  clock.payload();
+}
+
+void gather_object(Group& group, Bytes object, int dst, Objects& result) {
+  StepClock clock = group.step_clock();
+  Call call = group.call(nullptr, nullptr, 0, DataType::uint8, ReduceOp::sum, dst);
+  call.count = all_gather_sizes(group, object.size(), result);
+  clock.sizes();
+  if (group.rank() == dst) {
+    lay_out(result, call.count);
+    call.recv = result.storage.data();
+  } else {
+    result.clear();
+  }
+  call.send = padded(group, object, call.count);
+  clock.packing();
+  group.communicator().gather(call);
+  group.communicator().wait();
+  clock.payload();
+}
+
+double padding_waste(std::span<const std::size_t> sizes) {
+  const double sum = std::accumulate(sizes.begin(), sizes.end(), 0.0);
+  if (sum == 0) return 1;
+  return static_cast<double>(sizes.size()) * static_cast<double>(largest(sizes)) / sum;
+}
+
+}  // namespace ccl::primitives

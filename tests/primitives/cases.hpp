@@ -1,0 +1,68 @@
+// What every primitive must do, as functions that all ranks of a group call: run on threads by
+// ranks_test.cpp and under any launcher by ranks_program.cpp.
+#pragma once
+
+#include <gmock/gmock.h>
+
+#include <ostream>
+#include <string>
+#include <vector>
+
+#include "src/primitives/group.hpp"
+#include "tests/primitives/recording.hpp"
+
+namespace ccl::test {
+
+// What a case is given: a group whose communicator is `wire`.
+struct World {
+  primitives::Group& group;
+  Recording& wire;
+
+  int rank() const { return group.rank(); }
+  int ranks() const { return group.ranks(); }
+};
+
+using Operations = std::vector<std::string>;
+
+struct Case {
+  const char* name;
+  void (*run)(World& world);
+};
+
+struct Subject {
+  const char* name;
+  std::vector<Case> cases;
+};
+inline void PrintTo(const Subject& subject, std::ostream* out) { *out << subject.name; }
+
+std::vector<Case> group_cases();
+std::vector<Case> object_cases();
+
+inline std::vector<Subject> all_subjects() {
+  return {
+      {"group", group_cases()},
+      {"objects", object_cases()},
+  };
+}
+
+inline void run_cases(World& world, const std::vector<Case>& cases) {
+  for (const Case& c : cases) {
+    SCOPED_TRACE(fmt::format("{}, rank {} of {}", c.name, world.rank(), world.ranks()));
+    world.wire.taken();
+    c.run(world);
+  }
+}
+
+// Text of the Error that f throws; fails when it throws none.
+template <class F>
+std::string error_of(F&& f) {
+  try {
+    f();
+  } catch (const Error& e) {
+    return e.what();
+  }
+  ADD_FAILURE() << "no error";
+  return {};
+}
+
+}  // namespace ccl::test
