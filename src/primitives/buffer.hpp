@@ -36,7 +36,7 @@ class Workspace {
  public:
   template <class T>
   std::span<T> room(std::string_view name, std::size_t count) {
-    static_assert(std::is_trivial_v<T>);
+    static_assert(std::is_trivially_copyable_v<T>);
     return {reinterpret_cast<T*>(buffer(name).room(count * sizeof(T))), count};
   }
 

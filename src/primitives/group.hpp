@@ -2,11 +2,13 @@
 #pragma once
 
 #include <cstddef>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
+#include "src/core/backend.hpp"
 #include "src/core/bootstrap.hpp"
 #include "src/core/communicator.hpp"
 #include "src/primitives/buffer.hpp"
@@ -14,19 +16,44 @@
 
 namespace ccl::primitives {
 
+// What connects groups. The backend must outlive them.
+struct Library {
+  const Backend* backend = nullptr;  // null: no new groups
+  BackendOptions options = {};
+  bool device_memory = false;  // its buffers are a device's (NCCL)
+};
+
+struct DistInfo {
+  int rank = 0, ranks = 1;
+};
+
 // Ranks, sources and destinations are the group's own, 0 .. ranks() - 1. A group of one rank is
-// nothing special: every primitive gives what a world of one would. Used by one thread.
+// nothing special: every primitive gives what a world of one would. Used by one thread. To be
+// destroyed when all of its ranks have done with it, for example after an exchange(""); one that
+// an exception leaves is abandoned, as closing it could wait for the others.
 class Group {
  public:
   // Both have the group's ranks and must outlive it: `bootstrap` serves the checks and files beside
-  // the library, `communicator` carries the data. control_limit_s: of one exchange over bootstrap.
-  Group(Bootstrap& bootstrap, Communicator& communicator, double control_limit_s = 120)
-      : bootstrap_(bootstrap), communicator_(communicator), control_limit_s_(control_limit_s) {}
+  // the library, `communicator` carries the data. limit_s: of one exchange over bootstrap, of
+  // making a new group and of one operation in it.
+  Group(Bootstrap& bootstrap, Communicator& communicator, double limit_s = 120,
+        Library library = {});
+  // Connects a communicator of its own. Collective over bootstrap's ranks. Throws Error, Timeout,
+  // Unsupported.
+  Group(Bootstrap& bootstrap, const Library& library, double limit_s = 120);
+  ~Group();
+  Group(const Group&) = delete;
+  Group& operator=(const Group&) = delete;
 
   int rank() const { return bootstrap_.rank(); }
   int ranks() const { return bootstrap_.ranks(); }
+  DistInfo dist_info() const { return {rank(), ranks()}; }
   bool is_main() const { return rank() == 0; }
   bool is_distributed() const { return ranks() > 1; }
+  // The library's name; empty when the group was given no backend.
+  std::string_view backend() const {
+    return library_.backend != nullptr ? library_.backend->name() : std::string_view();
+  }
 
   // Calls f on rank 0, nothing elsewhere. Not collective.
   template <class F>
@@ -39,24 +66,64 @@ class Group {
 
   // Collective: every rank's bytes, over the control plane. Throws Error, Timeout.
   std::vector<std::string> exchange(std::string_view bytes) {
-    return bootstrap_.exchange(bytes, control_limit_s_);
+    return bootstrap_.exchange(bytes, limit_s_);
   }
+
+  // The two that follow are collective over this group's ranks, and throw what the library throws,
+  // and UsageError when this group was given no backend. The new group may outlive this one.
+
+  // The ranks that give the same color, ordered by key and then by their rank here; null with a
+  // color below 0.
+  std::unique_ptr<Group> split(int color, int key);
+  // The listed ranks, in the list's order, so that ranks[0] is the new group's rank 0; null on the
+  // others. As torch.distributed.new_group: all ranks give the same list, members or not. Throws,
+  // on every rank, Error naming who gave another list, and UsageError on an empty list or one with
+  // an unknown or repeated rank.
+  std::unique_ptr<Group> new_group(const std::vector<int>& ranks);
+
+  // Both make the local groups, one for each machine, of which this rank keeps its own until the
+  // next call. As detectron2.utils.comm.create_local_process_group, all ranks make all groups:
+  // collective, with a barrier at the end. Throw as split and new_group.
+  // Ranks [i * ranks_per_machine, (i + 1) * ranks_per_machine). Throws UsageError, on every rank,
+  // when ranks() is no multiple of it.
+  void create_local_group(int ranks_per_machine);
+  // The ranks that give the same name, by default that of the machine.
+  void create_local_group_by_machine(std::string_view machine = {});
+
+  // Without a local group: this group, 0 and 1 in a group of one rank, otherwise UsageError.
+  Group& local_group();
+  int local_rank() { return local_group().rank(); }
+  int local_size() { return local_group().ranks(); }
+
+  // For data in host memory, as the group that detectron2.utils.comm makes of Gloo beside NCCL's:
+  // this group, unless its library works on device memory; then one of the same ranks over `host`,
+  // which the first call makes, collectively.
+  Group& cpu_group(const Backend& host);
 
   // This rank's call of one operation. Throws UsageError when there is no rank `root`.
   Call call(const void* send, void* recv, std::size_t count, DataType type,
             ReduceOp op = ReduceOp::sum, int root = 0) const;
 
+  Bootstrap& bootstrap() { return bootstrap_; }
+  const Library& library() const { return library_; }
   Communicator& communicator() { return communicator_; }
   Workspace& workspace() { return workspace_; }
   StepTimes& times() { return times_; }
   StepClock step_clock() { return {communicator_, times_}; }
 
  private:
+  Group(std::unique_ptr<Bootstrap> bootstrap, const Library& library, double limit_s);
+
+  std::unique_ptr<Bootstrap> own_bootstrap_;  // null when they are somebody else's
+  std::unique_ptr<Communicator> own_communicator_;
   Bootstrap& bootstrap_;
   Communicator& communicator_;
-  double control_limit_s_;
+  double limit_s_;
+  Library library_;
+  int exceptions_;  // under way when it was made
   Workspace workspace_;
   StepTimes times_;
+  std::unique_ptr<Group> local_, cpu_;
 };
 
 }  // namespace ccl::primitives

@@ -40,14 +40,24 @@ const std::byte* padded(Group& group, Bytes object, std::size_t size) {
   return bytes;
 }
 
-// Makes room for all ranks' objects, each padded to `size`.
-void lay_out(Objects& result, std::size_t size) {
-  result.offsets.resize(result.count());
-  for (std::size_t r = 0; r < result.count(); ++r) result.offsets[r] = r * size;
-  result.storage.room(result.count() * size);
+}  // namespace
+
+std::size_t lay_out_packed(std::span<const std::size_t> sizes, std::vector<std::size_t>& offsets) {
+  std::size_t total = 0;
+  offsets.clear();
+  for (const std::size_t size : sizes) {
+    offsets.push_back(total);
+    total += size;
+  }
+  return total;
 }
 
-}  // namespace
+std::size_t lay_out_padded(std::span<const std::size_t> sizes, std::vector<std::size_t>& offsets) {
+  const std::size_t size = largest(sizes);
+  offsets.resize(sizes.size());
+  for (std::size_t i = 0; i < sizes.size(); ++i) offsets[i] = i * size;
+  return sizes.size() * size;
+}
 
 void broadcast_object_list(Group& group, std::span<const Bytes> objects, int src, Objects& result) {
   StepClock clock = group.step_clock();
@@ -61,10 +71,7 @@ void broadcast_object_list(Group& group, std::span<const Bytes> objects, int src
   group.communicator().wait();
   clock.sizes();
   take_sizes(sizes, result);
-  result.offsets.resize(sizes.size());
-  std::exclusive_scan(result.sizes.begin(), result.sizes.end(), result.offsets.begin(),
-                      std::size_t{0});
-  const std::size_t total = std::reduce(result.sizes.begin(), result.sizes.end());
+  const std::size_t total = lay_out_packed(result.sizes, result.offsets);
   std::byte* const storage = result.storage.room(total);
   for (std::size_t i = 0; group.rank() == src && i < objects.size(); ++i)
     std::copy(objects[i].begin(), objects[i].end(), storage + result.offsets[i]);
@@ -79,7 +86,7 @@ void all_gather_object(Group& group, Bytes object, Objects& result) {
   StepClock clock = group.step_clock();
   const std::size_t size = all_gather_sizes(group, object.size(), result);
   clock.sizes();
-  lay_out(result, size);
+  result.storage.room(lay_out_padded(result.sizes, result.offsets));
   const std::byte* const mine = padded(group, object, size);
   clock.packing();
   group.communicator().all_gather(group.call(mine, result.storage.data(), size, DataType::uint8));
@@ -93,8 +100,7 @@ void gather_object(Group& group, Bytes object, int dst, Objects& result) {
   call.count = all_gather_sizes(group, object.size(), result);
   clock.sizes();
   if (group.rank() == dst) {
-    lay_out(result, call.count);
-    call.recv = result.storage.data();
+    call.recv = result.storage.room(lay_out_padded(result.sizes, result.offsets));
   } else {
     result.clear();
   }

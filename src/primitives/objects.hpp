@@ -49,6 +49,11 @@ void gather_object(Group& group, Bytes object, int dst, Objects& result);
 
 inline constexpr std::byte padding{0xA5};
 
+// Where objects of these lengths lie in one buffer, one behind the other or each padded to the
+// longest. Fills `offsets`; returns the bytes of the buffer. Not collective.
+std::size_t lay_out_packed(std::span<const std::size_t> sizes, std::vector<std::size_t>& offsets);
+std::size_t lay_out_padded(std::span<const std::size_t> sizes, std::vector<std::size_t>& offsets);
+
 // Bytes on the wire for one byte of the objects when all are padded to the longest: n * max / sum;
 // 1 when all are empty.
 double padding_waste(std::span<const std::size_t> sizes);

@@ -1,5 +1,5 @@
 // What every primitive must do, as functions that all ranks of a group call: run on threads by
-// ranks_test.cpp and under any launcher by ranks_program.cpp.
+// ranks_test.cpp and under any launcher by primitives_program.cpp.
 #pragma once
 
 #include <gmock/gmock.h>
@@ -36,12 +36,24 @@ struct Subject {
 inline void PrintTo(const Subject& subject, std::ostream* out) { *out << subject.name; }
 
 std::vector<Case> group_cases();
+std::vector<Case> new_group_cases();
+std::vector<Case> agreement_cases();
 std::vector<Case> object_cases();
+std::vector<Case> seed_cases();
+std::vector<Case> result_cases();
+std::vector<Case> dictionary_cases();
+std::vector<Case> tensor_cases();
 
 inline std::vector<Subject> all_subjects() {
   return {
       {"group", group_cases()},
+      {"new_groups", new_group_cases()},
+      {"agreement", agreement_cases()},
       {"objects", object_cases()},
+      {"seeds", seed_cases()},
+      {"results", result_cases()},
+      {"dictionaries", dictionary_cases()},
+      {"tensors", tensor_cases()},
   };
 }
 
@@ -63,6 +75,14 @@ std::string error_of(F&& f) {
   }
   ADD_FAILURE() << "no error";
   return {};
+}
+
+// The same, of an error that every rank must throw, with one text.
+template <class F>
+std::string error_everywhere(World& world, F&& f) {
+  const std::string text = error_of(f);
+  EXPECT_THAT(world.group.exchange(text), testing::Each(text));
+  return text;
 }
 
 }  // namespace ccl::test

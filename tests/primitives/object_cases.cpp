@@ -1,6 +1,5 @@
 #include <algorithm>
 #include <functional>
-#include <numeric>
 
 #include "src/primitives/objects.hpp"
 #include "tests/primitives/cases.hpp"
@@ -30,7 +29,9 @@ const std::vector<std::pair<const char*, Sizes>>& size_laws() {
       {"growing from empty", [](int rank) { return static_cast<std::size_t>(rank) * 77; }},
       {"rank 0 a thousand times longer",
        [](int rank) { return rank == 0 ? std::size_t{201'000} : std::size_t{201}; }},
-      {"only the last has one", [](int rank) { return std::size_t{rank == 0 ? 0U : 5U}; }},
+      {"one empty among large ones",
+       [](int rank) { return rank == 1 ? std::size_t{0} : std::size_t{100'000}; }},
+      {"all but rank 0 have one", [](int rank) { return std::size_t{rank == 0 ? 0U : 5U}; }},
   };
   return laws;
 }
@@ -156,6 +157,20 @@ void lengths_that_cannot_be(World& world) {
   world.wire.after = [](const std::string&, const Call&) {};
 }
 
+// Lengths that pass 32 bits, without the memory.
+void places_of_large_objects(World& /*world*/) {
+  constexpr std::size_t gib = std::size_t{1} << 30;
+  std::vector<std::size_t> offsets(7);
+  const std::vector<std::size_t> sizes{3 * gib, 0, 2 * gib + 1, 5};
+  EXPECT_EQ(primitives::lay_out_packed(sizes, offsets), 5 * gib + 6);
+  EXPECT_THAT(offsets, ElementsAre(0, 3 * gib, 3 * gib, 5 * gib + 1));
+  EXPECT_EQ(primitives::lay_out_padded(sizes, offsets), 12 * gib);
+  EXPECT_THAT(offsets, ElementsAre(0, 3 * gib, 6 * gib, 9 * gib));
+  EXPECT_EQ(primitives::lay_out_packed({}, offsets), 0U);
+  EXPECT_EQ(primitives::lay_out_padded({}, offsets), 0U);
+  EXPECT_TRUE(offsets.empty());
+}
+
 void waste_of_padding(World& /*world*/) {
   using Counts = std::vector<std::size_t>;
   EXPECT_EQ(primitives::padding_waste(Counts{}), 1);
@@ -176,6 +191,7 @@ std::vector<Case> object_cases() {
           {"calls of one size do not allocate", calls_of_one_size_do_not_allocate},
           {"steps are timed", steps_are_timed},
           {"lengths that cannot be", lengths_that_cannot_be},
+          {"places of large objects", places_of_large_objects},
           {"waste of padding", waste_of_padding}};
 }
 

@@ -1,6 +1,7 @@
 // Every primitive at 1, 3 and 4 ranks on threads, over loopback and Gloo.
 #include <tuple>
 
+#include "src/primitives/agreement.hpp"
 #include "tests/primitives/threads.hpp"
 
 namespace ccl::test {
@@ -33,6 +34,22 @@ INSTANTIATE_TEST_SUITE_P(All, Primitives,
                                           testing::Values(1, 3, 4),
                                           testing::ValuesIn(all_subjects())),
                          name_of);
+
+// Of many that differ some are named.
+TEST(Agreement, OfManyRanks) {
+  constexpr int ranks = 24;
+  on_threads(*open_backend("loopback"), ranks, [](World& world) {
+    const auto check = [&](int k) {
+      return error_everywhere(
+          world, [&] { primitives::check_list(world.group, static_cast<std::size_t>(k)); });
+    };
+    EXPECT_THAT(check(world.rank()), testing::EndsWith("rank 8: the number of objects is 8, on "
+                                                       "rank 0 it is 0; and others"));
+    EXPECT_THAT(check(world.rank() < ranks / 2 ? 1 : 0),
+                testing::HasSubstr("ranks 12, 13, 14, 15, 16, 17, 18, 19 and 4 more: the number of "
+                                   "objects is 0, on rank 0 it is 1"));
+  });
+}
 
 }  // namespace
 }  // namespace ccl::test

@@ -29,7 +29,7 @@ inline void on_threads(const Backend& backend, int ranks,
         const auto communicator = backend.connect(bootstrap, {});
         communicator->set_time_limit(limit_s);
         Recording wire(*communicator);
-        primitives::Group group(bootstrap, wire, limit_s);
+        primitives::Group group(bootstrap, wire, limit_s, {&backend});
         World world{group, wire};
         body(world);
         bootstrap.exchange("", limit_s);  // nobody closes what others still use

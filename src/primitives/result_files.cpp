@@ -1,0 +1,154 @@
+// collect_results_by_files.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <optional>
+#include <string_view>
+#include <system_error>
+
+#include "src/primitives/packed_list.hpp"
+#include "src/primitives/results.hpp"
+
+namespace ccl::primitives {
+namespace {
+
+namespace fs = std::filesystem;
+
+using Name = std::array<char, 512>;  // on the wire, filled up with blanks; all blank: no folder
+
+// A folder of its own name, which goes with everything in it.
+class TemporaryFolder {
+ public:
+  explicit TemporaryFolder(const std::string& parent)
+      : path_((fs::absolute(parent) / "collect_results.XXXXXX").string()) {
+    if (path_.size() > Name().size())
+      throw Error(
+          fmt::format("the name of a folder in {} has more than {} bytes", parent, Name().size()));
+    if (mkdtemp(path_.data()) == nullptr)
+      throw Error(fmt::format("cannot make a folder in {}: {}", parent,
+                              std::generic_category().message(errno)));
+  }
+  ~TemporaryFolder() {
+    std::error_code ignored;
+    fs::remove_all(path_, ignored);
+  }
+  TemporaryFolder(const TemporaryFolder&) = delete;
+  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
+  const std::string& path() const { return path_; }
+
+ private:
+  std::string path_;
+};
+
+std::string part_file(const std::string& folder, int rank) {
+  return fmt::format("{}/part_{}", folder, rank);
+}
+
+void write_file(const std::string& path, Bytes bytes) {
+  std::ofstream file(path, std::ios::binary);
+  file.write(reinterpret_cast<const char*>(bytes.data()),
+             static_cast<std::streamsize>(bytes.size()));
+  file.close();
+  if (!file)
+    throw Error(fmt::format("cannot write {}: {}", path, std::generic_category().message(errno)));
+}
+
+void read_files(const Group& group, const std::string& folder, Objects& parts) {
+  parts.clear();
+  for (int rank = 0; rank < group.ranks(); ++rank) {
+    std::error_code error;
+    const auto size = fs::file_size(part_file(folder, rank), error);
+    if (error) {
+      throw Error(
+          fmt::format("the list of rank {} is not in {}: {}; all ranks must share the folder", rank,
+                      folder, error.message()));
+    }
+    parts.sizes.push_back(size);
+  }
+  std::byte* const storage = parts.storage.room(lay_out_packed(parts.sizes, parts.offsets));
+  for (std::size_t r = 0; r < parts.count(); ++r) {
+    const std::string path = part_file(folder, static_cast<int>(r));
+    std::ifstream file(path, std::ios::binary);
+    if (!file.read(reinterpret_cast<char*>(storage + parts.offsets[r]),
+                   static_cast<std::streamsize>(parts.sizes[r])))
+      throw Error(fmt::format("cannot read {}", path));
+  }
+}
+
+// What keeps f from its end; empty when nothing does.
+template <class F>
+std::string trouble_of(F&& f) {
+  try {
+    f();
+  } catch (const std::exception& e) {
+    return *e.what() != '\0' ? e.what() : "an error without a text";
+  }
+  return {};
+}
+
+// Throws, on every rank, what the ranks have met with.
+[[noreturn]] void fail(Group& group, const std::string& trouble) {
+  const auto all = group.exchange(trouble);
+  std::string text;
+  for (std::size_t r = 0; r < all.size(); ++r) {
+    if (!all[r].empty()) text += fmt::format("{}rank {}: {}", text.empty() ? "" : "; ", r, all[r]);
+  }
+  throw Error("collect_results_by_files: " + text);
+}
+
+void broadcast(Group& group, void* data, std::size_t bytes) {
+  group.communicator().broadcast(group.call(data, data, bytes, DataType::uint8));
+  group.communicator().wait();
+}
+
+std::string from_wire(const Name& name) {
+  const std::string_view text(name.data(), name.size());
+  return std::string(text.substr(0, text.find_last_not_of(' ') + 1));
+}
+
+}  // namespace
+
+void collect_results_by_files(Group& group, std::span<const Bytes> part, std::size_t size,
+                              const std::string& shared, Results& results) {
+  StepClock clock = group.step_clock();
+  results.items.clear();
+  std::optional<TemporaryFolder> made;  // on rank 0
+  Name name{};
+  name.fill(' ');
+  std::string trouble;
+  if (group.is_main()) trouble = trouble_of([&] { made.emplace(shared); });
+  if (made) std::copy(made->path().begin(), made->path().end(), name.begin());
+  clock.packing();
+  broadcast(group, name.data(), name.size());
+  clock.sizes();
+  const std::string folder = from_wire(name);
+  if (folder.empty()) fail(group, trouble);
+
+  const std::string mine = part_file(folder, group.rank());
+  trouble = trouble_of([&] { write_file(mine, pack_list(group, part)); });
+  if (!trouble.empty()) std::remove(mine.c_str());
+  clock.packing();
+  group.barrier();
+  clock.payload();
+  if (group.is_main() && trouble.empty()) {
+    trouble = trouble_of([&] {
+      read_files(group, folder, results.parts);
+      put_together(group, size, results);
+    });
+  }
+  clock.packing();
+  std::uint8_t good = trouble.empty() ? 1 : 0;  // what rank 0 could read, the others have written
+  broadcast(group, &good, 1);
+  clock.payload();
+  if (good == 1) return;
+  std::remove(mine.c_str());  // where the folder is not the one that rank 0 removes
+  results.items.clear();
+  fail(group, trouble);
+}
+
+}  // namespace ccl::primitives

@@ -1,0 +1,41 @@
+// Results that the ranks have computed for their shares of a data set, brought together on rank 0.
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "src/primitives/group.hpp"
+#include "src/primitives/objects.hpp"
+
+namespace ccl::primitives {
+
+// What collect_results brings; the next call with it reuses its memory.
+struct Results {
+  Objects parts;             // every rank's list, packed
+  std::vector<Bytes> items;  // on rank 0, in the data set's order: views into parts
+};
+
+// All are collective. Rank r's i-th item is item i * n + r of the data set, as a distributed
+// sampler deals it out. Rank 0 gets items 0 .. size - 1, less when there are fewer; the others get
+// none. What a sampler has added behind the data set's end is cut off by `size`. They throw, on
+// every rank, what the library throws, and Error naming the rank when one has too few items for
+// those of the others to stand where they belong, where mmengine would move them up.
+
+// As mmengine.dist.collect_results_gpu: all_gather_object of every rank's list.
+void collect_results(Group& group, std::span<const Bytes> part, std::size_t size, Results& results);
+
+// As mmengine.dist.collect_results_cpu: rank 0 makes a folder in `shared`, which must be there for
+// all ranks; broadcast uint8[512] of its name; every rank writes its list to a file there; barrier;
+// rank 0 reads and removes the folder, after a failure too. Beyond the original, broadcast uint8[1]
+// of whether all went well. Throws, on every rank, Error saying which rank could not write or read
+// what, and that the folder must be shared where a list does not arrive.
+void collect_results_by_files(Group& group, std::span<const Bytes> part, std::size_t size,
+                              const std::string& shared, Results& results);
+
+// Whether lists of so many items will fit together, asked over the control plane beforehand. Throws
+// Error, on every rank, naming a rank with another `size` or with too few items.
+void check_results(Group& group, std::size_t items, std::size_t size);
+
+}  // namespace ccl::primitives

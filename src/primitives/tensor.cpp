@@ -1,0 +1,13 @@
+#include "src/primitives/tensor.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+namespace ccl::primitives {
+
+std::string to_text(const Tensor& tensor) {
+  if (tensor.shape.empty()) return fmt::format("{}[{}]", name(tensor.type), tensor.count);
+  return fmt::format("{}[{}]", name(tensor.type), fmt::join(tensor.shape, ", "));
+}
+
+}  // namespace ccl::primitives
