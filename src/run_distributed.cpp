@@ -1,0 +1,89 @@
+#include "src/run_distributed.hpp"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <array>
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+
+#include "src/backends/registry.hpp"
+#include "src/bootstrap/control.hpp"
+#include "src/bootstrap/launch.hpp"
+#include "src/bootstrap/thread_ranks.hpp"
+
+namespace ccl {
+namespace {
+
+void say(const Launch& launch, std::string_view line) {
+  std::array<char, 256> host{};
+  gethostname(host.data(), host.size() - 1);
+  fmt::print(stderr, "[{} rank {}/{}] {}\n", host.data(), launch.process, launch.processes, line);
+  std::fflush(stderr);
+}
+
+// The module of the MPI that carries process 0's address; null where a store does, or nobody must.
+BackendPtr open_launcher(const Launch& launch) {
+  if (launch.processes == 1 || !launch.master_host.empty()) return nullptr;
+  return open_backend(launch.mpi_module);
+}
+
+std::unique_ptr<Control> meet(const Launch& launch, const Backend* launcher, double limit_s) {
+  JoinOptions options{1, limit_s, CCL_VERSION, {}};
+  if (launcher != nullptr) {
+    options.from_process_0 = [launcher, &launch](const std::string& text) {
+      return launcher->from_process_0(text, launch.processes);
+    };
+  }
+  const auto lost = [launch](const Failure& failure) {
+    say(launch, failure.message);
+    std::fflush(nullptr);
+    std::_Exit(failure.code);
+  };
+  return join(launch, options, lost, [launch](std::string_view line) { say(launch, line); });
+}
+
+int report(const Launch& launch, Control* control, int code, const std::string& what) {
+  // A library's error is often the shadow of a peer's death, which is named a moment later.
+  constexpr double patience_s = 1;
+  if (control != nullptr && control->processes() > 1 && code == exit_code(Exit::failed))
+    control->wait_failure(patience_s);
+  say(launch, what);
+  if (control != nullptr)
+    control->abort(code, fmt::format("rank {}/{}: {}", launch.process, launch.processes, what));
+  return code;
+}
+
+}  // namespace
+
+int run_distributed(const DistributedOptions& options,
+                    const std::function<void(primitives::Group& world)>& body) {
+  std::signal(SIGPIPE, SIG_IGN);  // a peer that is gone is an error, not a death
+  Launch launch;
+  std::unique_ptr<Control> control;
+  try {
+    launch = detect_launch(process_environment());
+    const BackendPtr backend = open_backend(options.backend, launch.mpi_module);
+    const BackendPtr launcher = open_launcher(launch);
+    if (launcher) launcher->start();
+    backend->start();
+    control = meet(launch, launcher.get(), options.limit_s);
+    ThreadRanks ranks(*control, 1);
+    {
+      primitives::Group world(ranks.rank(0), {backend.get(), options.backend_options},
+                              options.limit_s);
+      body(world);
+      world.exchange("");  // nobody closes what others still use
+    }
+    backend->finish();
+    if (launcher) launcher->finish();
+    return exit_code(Exit::passed);
+  } catch (const Error& e) {
+    return report(launch, control.get(), exit_code(e.code()), e.what());
+  } catch (const std::exception& e) {
+    return report(launch, control.get(), exit_code(Exit::failed), e.what());
+  }
+}
+
+}  // namespace ccl

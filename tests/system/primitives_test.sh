@@ -1,0 +1,47 @@
+#!/usr/bin/env bash
+# Every primitive with a process for each rank: over each MPI under its mpirun, over Gloo with and without a launcher.
+. "$(dirname "$0")/lib.sh"
+export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_base_oversubscribe=1
+program=$build/tests/primitives_program
+passed_on() { expect_in "$work/out" "subjects passed on $1 ranks of $2"; }
+
+for flavour in openmpi mpich; do
+  [ -e "$build/lib/ccl-tests/ccl-mpi-$flavour.so" ] && command -v "mpirun.$flavour" >/dev/null || { echo "SKIP $flavour: no module or no mpirun"; continue; }
+  for ranks in 1 3 4; do
+    run 0 "$ranks ranks on $flavour" "mpirun.$flavour" -n "$ranks" "$program" mpi
+    passed_on "$ranks" "mpi-$flavour"
+  done
+  run 0 "Gloo under mpirun of $flavour" "mpirun.$flavour" -n 3 "$program" gloo
+  passed_on 3 gloo
+done
+
+# Without mpirun: the variables that any launcher sets. on_processes EXPECTED_CODE NAME RANKS ARGUMENTS...: rank 0 is looked at.
+on_processes() {
+  local expected=$1 name=$2 ranks=$3 port others=() pid; shift 3
+  port=$(free_port)
+  for rank in $(seq $((ranks - 1))); do
+    RANK=$rank WORLD_SIZE=$ranks MASTER_ADDR=127.0.0.1 MASTER_PORT=$port timeout 60 "$program" "$@" >"$work/out.$rank" 2>&1 </dev/null &
+    others+=($!)
+  done
+  RANK=0 WORLD_SIZE=$ranks MASTER_ADDR=127.0.0.1 MASTER_PORT=$port run "$expected" "$name" "$program" "$@"
+  for pid in "${others[@]}"; do
+    wait "$pid"
+    [ $? -eq "$expected" ] || fail "$name: another rank ended otherwise: $(cat "$work"/out.?)"
+  done
+}
+on_processes 0 "3 ranks on Gloo" 3 gloo
+passed_on 3 gloo
+run 0 "alone" "$program" loopback
+passed_on 1 loopback
+
+# A rank that cannot go on ends all of them, which say why.
+for backend in loopback gloo; do
+  on_processes 7 "a rank that fails on $backend" 3 "$backend" fail
+  for rank in 0 2; do
+    [ "$rank" = 0 ] || cp "$work/out.$rank" "$work/err"
+    expect_in "$work/err" "rank 1/3: it was to fail"
+  done
+done
+on_processes 2 "a backend that is not there" 2 smoke
+expect_in "$work/err" "rank 0/2]"
+finish
