@@ -4,9 +4,11 @@
 #include <unistd.h>
 
 #include <array>
+#include <chrono>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
+#include <thread>
 
 #include "src/backends/registry.hpp"
 #include "src/bootstrap/control.hpp"
@@ -39,6 +41,8 @@ std::unique_ptr<Control> meet(const Launch& launch, const Backend* launcher, dou
   const auto lost = [launch](const Failure& failure) {
     say(launch, failure.message);
     std::fflush(nullptr);
+    // Process 0 carries the news to the others.
+    if (launch.process == 0) std::this_thread::sleep_for(std::chrono::milliseconds(500));
     std::_Exit(failure.code);
   };
   return join(launch, options, lost, [launch](std::string_view line) { say(launch, line); });

@@ -3,15 +3,13 @@
 namespace ccl::primitives {
 
 Handle start_all_reduce(Group& group, const Tensor& tensor, ReduceOp op) {
-  group.communicator().all_reduce(
-      group.call(tensor.data, tensor.data, tensor.count, tensor.type, op));
-  return Handle(group.communicator());
+  return Handle(group.communicator().start_all_reduce(
+      group.call(tensor.data, tensor.data, tensor.count, tensor.type, op)));
 }
 
 Handle start_broadcast(Group& group, const Tensor& tensor, int src) {
-  group.communicator().broadcast(
-      group.call(tensor.data, tensor.data, tensor.count, tensor.type, ReduceOp::sum, src));
-  return Handle(group.communicator());
+  return Handle(group.communicator().start_broadcast(
+      group.call(tensor.data, tensor.data, tensor.count, tensor.type, ReduceOp::sum, src)));
 }
 
 }  // namespace ccl::primitives

@@ -1,6 +1,8 @@
 // Operations that are started together and waited for later.
 #pragma once
 
+#include <memory>
+#include <utility>
 #include <vector>
 
 #include "src/primitives/group.hpp"
@@ -8,17 +10,18 @@
 
 namespace ccl::primitives {
 
-// An operation that was started. Its tensor is the library's until wait() returns.
+// An operation that was started. Its tensor is the library's until wait(), called once, returns.
 class Handle {
  public:
-  explicit Handle(Communicator& communicator) : communicator_(&communicator) {}
-  void wait() { communicator_->wait(); }
+  explicit Handle(std::unique_ptr<Work> work) : work_(std::move(work)) {}
+  void wait() { work_->wait(); }
 
  private:
-  Communicator* communicator_;
+  std::unique_ptr<Work> work_;
 };
 
-// In place, collective; started in the same order by all ranks.
+// In place, collective; started in the same order by all ranks, which wait for all that they have
+// started before any other operation of the group.
 Handle start_all_reduce(Group& group, const Tensor& tensor, ReduceOp op);
 Handle start_broadcast(Group& group, const Tensor& tensor, int src);
 
@@ -26,7 +29,7 @@ Handle start_broadcast(Group& group, const Tensor& tensor, int src);
 class InFlight {
  public:
   explicit InFlight(Group& group) : clock_(group.step_clock()) {}
-  void add(Handle handle) { handles_.push_back(handle); }
+  void add(Handle handle) { handles_.push_back(std::move(handle)); }
   void wait() {
     for (Handle& handle : handles_) handle.wait();
     handles_.clear();

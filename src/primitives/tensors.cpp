@@ -11,7 +11,9 @@ namespace ccl::primitives {
 namespace {
 
 void all_reduce_tensor(Group& group, StepClock& clock, const Tensor& tensor, ReduceOp op) {
-  start_all_reduce(group, tensor, op).wait();
+  group.communicator().all_reduce(
+      group.call(tensor.data, tensor.data, tensor.count, tensor.type, op));
+  group.communicator().wait();
   clock.payload();
 }
 

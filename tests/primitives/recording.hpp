@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
@@ -17,8 +18,8 @@ class Recording : public Communicator {
  public:
   explicit Recording(Communicator& below) : below_(below) {}
 
-  // "all_reduce float[7] sum", "broadcast uint8[12] from 2", "barrier", in order, since the last
-  // call of this.
+  // "all_reduce float[7] sum", "start broadcast uint8[12] from 2", "barrier", in order, since the
+  // last call of this.
   std::vector<std::string> taken() {
     most_in_flight_ = in_flight_ = 0;
     return std::exchange(operations_, {});
@@ -43,6 +44,14 @@ class Recording : public Communicator {
   void gather(const Call& c) override {
     make(c, &Communicator::gather, "gather", fmt::format("to {}", c.place.root));
   }
+  std::unique_ptr<Work> start_all_reduce(const Call& c) override {
+    note(c, "start all_reduce", std::string(name(c.op)));
+    return std::make_unique<Started>(below_.start_all_reduce(c), in_flight_);
+  }
+  std::unique_ptr<Work> start_broadcast(const Call& c) override {
+    note(c, "start broadcast", fmt::format("from {}", c.place.root));
+    return std::make_unique<Started>(below_.start_broadcast(c), in_flight_);
+  }
   void barrier(const Call& c) override { make(c, &Communicator::barrier, "barrier", ""); }
   void wait() override {
     below_.wait();
@@ -53,14 +62,32 @@ class Recording : public Communicator {
   double now() const override { return below_.now(); }
 
  private:
-  void make(const Call& call, void (Communicator::*operation)(const Call&),
-            const char* operation_name, const std::string& how) {
-    std::string text = operation_name;
-    if (operation != &Communicator::barrier)
-      text += fmt::format(" {}[{}]", name(call.type), call.count);
+  class Started : public Work {
+   public:
+    Started(std::unique_ptr<Work> below, int& in_flight)
+        : below_(std::move(below)), in_flight_(in_flight) {}
+    void wait() override {
+      below_->wait();
+      --in_flight_;
+    }
+
+   private:
+    std::unique_ptr<Work> below_;
+    int& in_flight_;
+  };
+
+  std::string note(const Call& call, const std::string& operation, const std::string& how) {
+    std::string text = operation;
+    if (operation != "barrier") text += fmt::format(" {}[{}]", name(call.type), call.count);
     if (!how.empty()) text += ' ' + how;
     operations_.push_back(text);
     most_in_flight_ = std::max(most_in_flight_, ++in_flight_);
+    return text;
+  }
+
+  void make(const Call& call, void (Communicator::*operation)(const Call&),
+            const char* operation_name, const std::string& how) {
+    const std::string text = note(call, operation_name, how);
     (below_.*operation)(call);
     after(text, call);
   }

@@ -130,8 +130,8 @@ void broadcast_tensors(World& world) {
     EXPECT_EQ(world.wire.most_in_flight(), 4);
     const std::string from = fmt::format(" from {}", src);
     EXPECT_THAT(world.wire.taken(),
-                ElementsAre("broadcast float[3]" + from, "broadcast float[5]" + from,
-                            "broadcast double[4]" + from, "broadcast float[0]" + from));
+                ElementsAre("start broadcast float[3]" + from, "start broadcast float[5]" + from,
+                            "start broadcast double[4]" + from, "start broadcast float[0]" + from));
   }
 }
 
@@ -141,14 +141,14 @@ void sync_buffer(World& world) {
   expect_averages(world, averaged, world.rank() == 0 ? -7 : 0);
   EXPECT_EQ(world.wire.most_in_flight(), 4);
   EXPECT_THAT(world.wire.taken(),
-              ElementsAre("all_reduce float[3] avg", "all_reduce float[5] avg",
-                          "all_reduce double[4] avg", "all_reduce float[0] avg"));
+              ElementsAre("start all_reduce float[3] avg", "start all_reduce float[5] avg",
+                          "start all_reduce double[4] avg", "start all_reduce float[0] avg"));
   Tensors replaced(world.rank());
   primitives::sync_buffer(world.group, replaced.list, BufferSync::broadcast);
   EXPECT_THAT(replaced.c, Each(0.5));
   EXPECT_THAT(world.wire.taken(),
-              ElementsAre("broadcast float[3] from 0", "broadcast float[5] from 0",
-                          "broadcast double[4] from 0", "broadcast float[0] from 0"));
+              ElementsAre("start broadcast float[3] from 0", "start broadcast float[5] from 0",
+                          "start broadcast double[4] from 0", "start broadcast float[0] from 0"));
 }
 
 void sync_grad(World& world) {
@@ -164,7 +164,7 @@ void sync_grad(World& world) {
   EXPECT_EQ(values.a, Tensors(world.rank()).a);
   EXPECT_EQ(world.wire.most_in_flight(), 2);
   EXPECT_THAT(world.wire.taken(),
-              ElementsAre("all_reduce float[3] avg", "all_reduce double[4] avg"));
+              ElementsAre("start all_reduce float[3] avg", "start all_reduce double[4] avg"));
 }
 
 void check_number_of_tensors(World& world) {
