@@ -195,6 +195,27 @@ void folders_that_are_not_shared(World& world) {
   world.wire.after = [](const std::string&, const Call&) {};
 }
 
+// The last rank's file cannot take anything.
+void disks_that_are_full(World& world) {
+  const Shared shared(world);
+  const int last = world.ranks() - 1;
+  Results results;
+  world.wire.after = [&](const std::string& operation, const Call& call) {
+    if (world.rank() != last || operation != "broadcast uint8[512] from 0") return;
+    const std::string_view name(static_cast<const char*>(call.recv), call.count);
+    fs::create_symlink("/dev/full", fs::path(name.substr(0, name.find_last_not_of(' ') + 1)) /
+                                        fmt::format("part_{}", last));
+  };
+  EXPECT_THAT(error_everywhere(world,
+                               [&] {
+                                 primitives::collect_results_by_files(
+                                     world.group, Part(world, 9).list(), 9, shared.path(), results);
+                               }),
+              AllOf(HasSubstr(fmt::format("rank {}: cannot write", last)),
+                    HasSubstr("No space left on device")));
+  world.wire.after = [](const std::string&, const Call&) {};
+}
+
 void folders_go_when_the_library_fails(World& world) {
   const Shared shared(world);
   Results results;
@@ -236,6 +257,7 @@ std::vector<Case> result_cases() {
           {"places that stay empty", places_that_stay_empty},
           {"folders that are refused", folders_that_are_refused},
           {"folders that are not shared", folders_that_are_not_shared},
+          {"disks that are full", disks_that_are_full},
           {"folders go when the library fails", folders_go_when_the_library_fails},
           {"lists that are damaged", lists_that_are_damaged}};
 }
