@@ -1,12 +1,19 @@
-// sendrecv_perf: a ring shift; every rank sends its buffer to the next rank and receives the
-// previous one's.
+// sendrecv_perf: messages between neighbours. ring: every rank sends its buffer to the next rank
+// and receives the previous one's; exchange: two ranks swap their buffers; async: one half of the
+// buffer goes to each neighbour while one comes from each.
+#include <array>
+
 #include "collectives/collectives.hpp"
 #include "collectives/shapes.hpp"
 
 namespace ccl::collectives {
 namespace {
 
-Layout layout(const Shape& s) {
+int next(const Place& place) { return (place.rank + 1) % place.ranks; }
+int previous(const Place& place) { return (place.rank + place.ranks - 1) % place.ranks; }
+int partner(const Place& place) { return place.rank ^ 1; }
+
+Layout whole_buffer(const Shape& s) {
   return {.send = s.count,
           .recv = s.count,
           .call_count = s.count,
@@ -15,30 +22,97 @@ Layout layout(const Shape& s) {
           .in_place = std::nullopt};
 }
 
-std::vector<Segment> expected(const Shape& s) {
-  const int previous = (s.place.rank + s.place.ranks - 1) % s.place.ranks;
-  return {{.out = 0, .count = s.count, .from = previous, .at = 0}};
+std::vector<Segment> whole_buffer_of(int rank, const Shape& s) {
+  return {{.out = 0, .count = s.count, .from = rank, .at = 0}};
 }
 
-void run(Communicator& c, const Call& call) {
-  const Place& place = call.place;
+void swap_with(int to, int from, Communicator& c, const Call& call) {
   Call step = call;
   c.begin_group();
-  step.peer = (place.rank + 1) % place.ranks;
+  step.peer = to;
   c.send(step);
-  step.peer = (place.rank + place.ranks - 1) % place.ranks;
+  step.peer = from;
   c.recv(step);
   c.end_group();
 }
+
+std::optional<std::string> unsupported_exchange(const Shape& s) {
+  if (s.place.ranks % 2 == 0) return std::nullopt;
+  return "sendrecv --mode exchange needs an even number of ranks, not " +
+         std::to_string(s.place.ranks);
+}
+
+Layout two_halves(const Shape& s) {
+  const std::size_t half = s.count / 2;
+  return {.send = 2 * half,
+          .recv = 2 * half,
+          .call_count = half,
+          .column_count = half,
+          .wire_bytes = 2 * half * s.type_bytes,
+          .in_place = std::nullopt};
+}
+
+// The first half of a send buffer is for the next rank; the first half of a receive buffer comes
+// from the previous one.
+std::vector<Segment> halves_of_neighbours(const Shape& s) {
+  const std::size_t half = s.count / 2;
+  return {{.out = 0, .count = half, .from = previous(s.place), .at = 0},
+          {.out = half, .count = half, .from = next(s.place), .at = half}};
+}
+
+// Messages of one pair match in the order of posting, which counts where both neighbours are one
+// rank.
+void swap_with_both(Communicator& c, const Call& call) {
+  const std::size_t half_bytes = call.count * size_of(call.type);
+  Call first = call;
+  Call second = call;
+  second.send = static_cast<const std::byte*>(call.send) + half_bytes;
+  second.recv = static_cast<std::byte*>(call.recv) + half_bytes;
+  c.begin_group();
+  first.peer = previous(call.place);
+  second.peer = next(call.place);
+  c.recv(first);
+  c.recv(second);
+  first.peer = next(call.place);
+  second.peer = previous(call.place);
+  c.send(first);
+  c.send(second);
+  c.end_group();
+}
+
+const Collective exchange = {
+    .name = "sendrecv",
+    .unsupported = unsupported_exchange,
+    .layout = whole_buffer,
+    .expected = [](const Shape& s) { return whole_buffer_of(partner(s.place), s); },
+    .bus_factor = whole,
+    .run = [](Communicator& c,
+              const Call& call) { swap_with(partner(call.place), partner(call.place), c, call); },
+    .mode = "exchange",
+};
+
+const Collective async = {
+    .name = "sendrecv",
+    .layout = two_halves,
+    .expected = halves_of_neighbours,
+    .bus_factor = whole,
+    .run = swap_with_both,
+    .mode = "async",
+};
+
+constexpr std::array<const Collective*, 2> other_modes = {&exchange, &async};
 
 }  // namespace
 
 const Collective sendrecv = {
     .name = "sendrecv",
-    .layout = layout,
-    .expected = expected,
+    .layout = whole_buffer,
+    .expected = [](const Shape& s) { return whole_buffer_of(previous(s.place), s); },
     .bus_factor = whole,
-    .run = run,
+    .run = [](Communicator& c,
+              const Call& call) { swap_with(next(call.place), previous(call.place), c, call); },
+    .mode = "ring",
+    .modes = other_modes,
 };
 
 }  // namespace ccl::collectives

@@ -173,6 +173,14 @@ void declare_skew(Declarations& d, Options& o, const Collective& collective) {
         });
 }
 
+void declare_mode(Declarations& d, Options& o, const Collective& collective) {
+  if (collective.mode.empty()) return;
+  std::vector<std::string> names = {std::string(collective.mode)};
+  for (const Collective* form : collective.modes) names.emplace_back(form->mode);
+  d.add("--mode", "NAME", fmt::format("{} [{}]", fmt::join(names, ", "), names.front()),
+        [&o, names](const std::string& t) { o.mode = parse_name(t, names); });
+}
+
 void declare_output(Declarations& d, Options& o) {
   d.add("-J,--output_file", "FILE", "also write FILE: .jsonl, .json (nccl-tests' schema) or .csv",
         [&](const std::string& t) { o.output_file = t; });
@@ -273,6 +281,7 @@ Parsed parse_options(const Collective& collective, const std::vector<std::string
   declare_sizes(d, o);
   declare_what(d, o);
   declare_skew(d, o, collective);
+  declare_mode(d, o, collective);
   declare_measurement(d, o);
   declare_ranks(d, o);
   declare_output(d, o);
@@ -305,6 +314,13 @@ Parsed parse_options(const Collective& collective, const std::vector<std::string
   check_operations(collective, o);
   read_environment(o, environment);
   return parsed;
+}
+
+const Collective& in_mode(const Collective& collective, std::string_view mode) {
+  for (const Collective* form : collective.modes) {
+    if (form->mode == mode) return *form;
+  }
+  return collective;
 }
 
 std::vector<std::size_t> sweep_sizes(const Options& o) {

@@ -6,6 +6,7 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "src/core/backend.hpp"
@@ -48,6 +49,7 @@ struct Options {
   SpecOptions spec;
   Grouping grouping;
   bool group_rows = false;  // one row per group instead of the slowest group's
+  std::string mode;         // --mode; empty: the program's default
   bool self_check = false;
   std::vector<std::string>
       refused;  // GPU-only flags that were given with a value that asks for something
@@ -73,6 +75,9 @@ std::size_t parse_size(const std::string& text);
 
 // The operations on the types, where the collective reduces. Throws Unsupported.
 void check_operations(const Collective& collective, const Options& options);
+
+// The form of the program that `mode` names; empty: the collective itself.
+const Collective& in_mode(const Collective& collective, std::string_view mode);
 
 // The groups of a job whose hosts are not known yet: all ranks are taken to be on one.
 Groups unplaced_groups(const Options& options, int ranks);

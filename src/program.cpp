@@ -108,27 +108,27 @@ std::vector<std::string> header_notes(const std::string& default_ranks) {
 class Program {
  public:
   Program(const Collective& collective, std::vector<std::string> arguments, RankBody body)
-      : collective_(collective),
+      : program_(collective),
         body_(body),
         started_s_(monotonic_seconds()),
         name_(fmt::format("{}_perf", collective.name)),
         arguments_(std::move(arguments)) {}
 
   int run() {
-    const Parsed parsed = parse_options(collective_, arguments_, process_environment());
+    const Parsed parsed = parse_options(program_, arguments_, process_environment());
     if (parsed.print) {
       fmt::print("{}", *parsed.print);
       return exit_code(Exit::passed);
     }
     options_ = parsed.options;
-    if (options_.self_check) return self_check(collective_, stdout);
+    if (options_.self_check) return self_check(program_, stdout);
     const Launch launch = find_launch();
     const BackendPtr backend = open_backend(options_.backend, launch.mpi_module);
     const std::string default_ranks = options_.local_processes > 0
                                           ? std::string()
                                           : choose_default_ranks(options_, launch, *backend);
     const int processes = std::max(options_.local_processes, launch.processes);
-    check_groups(collective_, options_,
+    check_groups(collective(), options_,
                  unplaced_groups(options_, processes * options_.ranks_per_process()));
     refuse_gpu_flags(options_, *backend);
     refuse_more_ranks(options_, *backend);
@@ -138,6 +138,8 @@ class Program {
   }
 
  private:
+  const Collective& collective() const { return in_mode(program_, options_.mode); }
+
   Launch find_launch() const {
     Launch launch = detect_launch(process_environment(), options_.bootstrap);
     if (options_.local_processes == 0) return launch;
@@ -181,7 +183,7 @@ class Program {
     if (launch.process == 0)
       heartbeat = std::make_unique<Heartbeat>(progress, name_, options_.heartbeat_file);
     if (heartbeat) recorder.before_print([&] { heartbeat->clear(); });
-    Job job{collective_,
+    Job job{collective(),
             options_,
             arguments_,
             launch,
@@ -256,7 +258,7 @@ class Program {
     std::_Exit(128 + signal);
   }
 
-  const Collective& collective_;
+  const Collective& program_;
   RankBody body_;
   double started_s_;
   std::string name_;

@@ -165,6 +165,8 @@ RunRecord describe(const RankJob& job, const std::vector<Identity>& ranks, const
   if (job.collective.skewed)
     run.notes.push_back(fmt::format("lengths of the ranks' blocks: {}",
                                     skew_names[static_cast<std::size_t>(o.spec.skew)]));
+  if (!job.collective.mode.empty())
+    run.notes.push_back(fmt::format("mode: {}", job.collective.mode));
   if (ranks.front().place() != ranks.back().place()) run.notes.push_back(ranks_per_host(ranks));
   if (o.grouping.splits())
     run.notes.push_back(fmt::format("groups by '{}': {}, all at once; {}", o.grouping.text,

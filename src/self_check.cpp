@@ -201,7 +201,12 @@ void check_world(const Collective& collective, int ranks, Findings& findings) {
 std::vector<std::string> find_spec_errors(const Collective& collective) {
   Findings findings;
   for (int ranks = 1; ranks <= most_ranks; ++ranks) check_world(collective, ranks, findings);
-  return findings.lines();
+  std::vector<std::string> lines = findings.lines();
+  for (const Collective* form : collective.modes) {
+    for (const std::string& line : find_spec_errors(*form))
+      lines.push_back(fmt::format("--mode {}: {}", form->mode, line));
+  }
+  return lines;
 }
 
 int self_check(const Collective& collective, std::FILE* out) {

@@ -19,16 +19,17 @@ verify::PatternCache& shared_patterns() {
   return patterns;
 }
 
-int run(const Collective& collective, const std::string& name,
+int run(const Collective& program, const std::string& name,
         const std::vector<std::string>& arguments) {
   const auto bootstrap = mpi_module::simulated_bootstrap();
   const bool first = bootstrap->rank() == 0;
-  const Parsed parsed = parse_options(collective, arguments, process_environment());
+  const Parsed parsed = parse_options(program, arguments, process_environment());
   if (parsed.print) {
     if (first) fmt::print("{}", *parsed.print);
     return exit_code(Exit::passed);
   }
   const Options& options = parsed.options;
+  const Collective& collective = in_mode(program, options.mode);
   if (options.local_processes > 0 || options.ranks_per_process() > 1)
     throw UsageError("--np, -t and -g: the simulator sets the number of ranks");
   check_groups(collective, options, unplaced_groups(options, bootstrap->ranks()));

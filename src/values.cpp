@@ -135,7 +135,10 @@ SizeLimit parse_limit(const std::string& text, std::string_view unit) {
 }
 
 std::string parse_choice(const std::string& text, std::initializer_list<std::string_view> choices) {
-  const std::vector<std::string> names(choices.begin(), choices.end());
+  return parse_name(text, {choices.begin(), choices.end()});
+}
+
+std::string parse_name(const std::string& text, const std::vector<std::string>& names) {
   if (std::find(names.begin(), names.end(), text) == names.end()) refuse_name("name", text, names);
   return text;
 }

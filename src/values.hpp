@@ -17,6 +17,7 @@ std::vector<std::string> split_list(const std::string& text);  // by commas; no 
 std::vector<DataType> parse_types(const std::string& text);    // names, a comma list, or "all"
 std::vector<ReduceOp> parse_ops(const std::string& text);
 SizeLimit parse_limit(const std::string& text, std::string_view unit);  // "64M:1.5"
+std::string parse_name(const std::string& text, const std::vector<std::string>& names);
 std::string parse_choice(const std::string& text, std::initializer_list<std::string_view> choices);
 
 // The one of `choices` that differs from text by the fewest edits.

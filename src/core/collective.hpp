@@ -4,6 +4,7 @@
 #include <array>
 #include <cstddef>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -84,6 +85,8 @@ struct Collective {
   double (*bus_factor)(const Shape&) = nullptr;  // busbw / algbw
   Counts (*counts)(const Shape&) = nullptr;      // only vector collectives
   void (*run)(Communicator&, const Call&) = nullptr;
+  std::string_view mode = {};  // --mode's name of this form; empty: the program has one form only
+  std::span<const Collective* const> modes = {};  // the program's other forms
 };
 
 }  // namespace ccl

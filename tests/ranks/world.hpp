@@ -77,10 +77,18 @@ inline Outcome run(const Collective& collective, const Options& options, const B
 inline const std::vector<const Collective*>& all_collectives() {
   using namespace collectives;
   static const std::vector<const Collective*> all = {
-      &all_gather,      &all_gatherv, &all_reduce, &alltoall,  &alltoallv, &barrier,
-      &broadcast,       &gather,      &gatherv,    &hypercube, &reduce,    &reduce_scatter,
-      &reduce_scatterv, &scatter,     &scatterv,   &sendrecv};
+      &all_gather, &all_gatherv,      &all_reduce,      &alltoall, &alltoallv,
+      &barrier,    &broadcast,        &gather,          &gatherv,  &hypercube,
+      &reduce,     &reduce_scatter,   &reduce_scatterv, &scatter,  &scatterv,
+      &sendrecv,   sendrecv.modes[0], sendrecv.modes[1]};
   return all;
+}
+
+// Does the program run on so many ranks?
+inline bool runs_on(const Collective& collective, int ranks) {
+  const SpecOptions options;
+  return collective.unsupported == nullptr ||
+         !collective.unsupported({0, 4, {0, ranks, 0, 0}, options});
 }
 
 }  // namespace ccl::test

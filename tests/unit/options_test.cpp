@@ -295,6 +295,27 @@ TEST(Options, TheLastOfRepeatedFlagsCountsAndLimitsAddUp) {
   EXPECT_EQ(o.max_time[0].value, 200);
 }
 
+TEST(Options, ModesAreOfTheProgramsThatHaveThem) {
+  const auto mode = [](const std::string& name) -> std::string {
+    const GetVariable none = [](const char*) { return std::nullopt; };
+    return parse_options(collectives::sendrecv, {"--mode", name}, none).options.mode;
+  };
+  EXPECT_EQ(mode("async"), "async");
+  EXPECT_EQ(in_mode(collectives::sendrecv, mode("exchange")).mode, "exchange");
+  EXPECT_EQ(&in_mode(collectives::sendrecv, mode("ring")), &collectives::sendrecv);
+  EXPECT_EQ(&in_mode(collectives::sendrecv, ""), &collectives::sendrecv);
+  for (const char* unknown : {"rings", "", "Ring"}) {
+    try {
+      mode(unknown);
+      FAIL() << unknown;
+    } catch (const UsageError& e) {
+      EXPECT_THAT(e.what(), HasSubstr("--mode: unknown name"));
+      EXPECT_THAT(e.what(), HasSubstr("accepted: ring, exchange, async"));
+    }
+  }
+  EXPECT_THAT(refusal({"--mode", "ring"}), HasSubstr("--mode"));
+}
+
 TEST(Options, GpuFlagsAreKeptForTheDeviceToRefuse) {
   EXPECT_TRUE(read({"-G", "0", "-y", "0", "-R", "0", "-x", "-1", "-D", "0", "-V", "16", "-M", "0",
                     "-I", "0", "-K", "0"})

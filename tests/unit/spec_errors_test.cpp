@@ -60,6 +60,24 @@ std::vector<Wrong> wrong_segments() {
                                          segments[0].from = next(s);
                                          return segments;
                                        })},
+      {"PartnerOfAnotherPair", with_segments(*sendrecv.modes[0],
+                                             [](const Shape& s) {
+                                               Segments segments = sendrecv.modes[0]->expected(s);
+                                               segments[0].from = next(s);
+                                               return segments;
+                                             })},
+      {"NeighboursMixedUp", with_segments(*sendrecv.modes[1],
+                                          [](const Shape& s) {
+                                            Segments segments = sendrecv.modes[1]->expected(s);
+                                            std::swap(segments[0].from, segments[1].from);
+                                            return segments;
+                                          })},
+      {"HalvesMixedUp", with_segments(*sendrecv.modes[1],
+                                      [](const Shape& s) {
+                                        Segments segments = sendrecv.modes[1]->expected(s);
+                                        std::swap(segments[0].at, segments[1].at);
+                                        return segments;
+                                      })},
       {"OwnData", with_segments(broadcast,
                                 [](const Shape& s) {
                                   Segments segments = broadcast.expected(s);
@@ -137,6 +155,8 @@ std::vector<Wrong> wrong_numbers() {
       {"WholeForAlltoall", with_factor(alltoall, one)},
       {"ShareForBroadcast", with_factor(broadcast, share)},
       {"ShareForSendrecv", with_factor(sendrecv, share)},
+      {"ShareForExchange", with_factor(*sendrecv.modes[0], share)},
+      {"TwiceForAsync", with_factor(*sendrecv.modes[1], [](const Shape&) { return 2.0; })},
       {"ShareForHypercube", with_factor(hypercube, share)},
       {"WireOfOneBlock", with_layout(all_gather,
                                      [](const Shape& s) {
@@ -163,6 +183,16 @@ std::vector<Wrong> wrong_numbers() {
 class WrongSpec : public testing::TestWithParam<Wrong> {};
 
 TEST_P(WrongSpec, IsFound) { EXPECT_FALSE(find_spec_errors(GetParam().spec).empty()); }
+
+TEST(SpecErrors, OfAnotherModeNameIt) {
+  const Collective broken = with_factor(*sendrecv.modes[0], [](const Shape&) { return 2.0; });
+  const Collective* const forms[] = {&broken};
+  Collective program = sendrecv;
+  program.modes = forms;
+  const auto errors = find_spec_errors(program);
+  ASSERT_FALSE(errors.empty());
+  EXPECT_EQ(errors[0].rfind("--mode exchange: ", 0), 0U) << errors[0];
+}
 
 INSTANTIATE_TEST_SUITE_P(Segments, WrongSpec, testing::ValuesIn(wrong_segments()),
                          [](const auto& test) { return std::string(test.param.what); });
