@@ -39,8 +39,7 @@ void expect_right(const Backend& backend) {
       o.all_roots = collective->rooted;
       const Groups groups = unplaced_groups(o, c.ranks);
       const auto sizes = groups.distinct_sizes();
-      if (collective == &collectives::hypercube &&
-          std::any_of(sizes.begin(), sizes.end(), [](int n) { return (n & (n - 1)) != 0; }))
+      if (!std::all_of(sizes.begin(), sizes.end(), [&](int n) { return runs_on(*collective, n); }))
         continue;
       const Outcome outcome = run(*collective, o, backend);
       EXPECT_EQ(outcome.exit_code, 0) << collective->name << ", " << c.rule << outcome.text();

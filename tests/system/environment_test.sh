@@ -4,7 +4,7 @@
 
 for ranks in 1 3 4 8; do
   for program in "${programs[@]}"; do
-    [ "$program" = hypercube ] && [ "$ranks" = 3 ] && continue
+    runs_on "$program" "$ranks" || continue
     port=$(free_port)
     export WORLD_SIZE=$ranks MASTER_ADDR=127.0.0.1 MASTER_PORT=$port
     args=(--backend gloo --sizes 8,4000,100K -n 2 -d float,int8 --init-timeout 50)

@@ -18,6 +18,14 @@ if [ ! -e "$build/lib/ccl-tests/ccl-gloo.so" ]; then
   exit 77
 fi
 
+# runs_on PROGRAM RANKS: false where the program refuses so many.
+runs_on() {
+  case $1 in
+    hypercube) [ $(($2 & ($2 - 1))) -eq 0 ] ;;
+    *) true ;;
+  esac
+}
+
 # run EXPECTED_CODE NAME COMMAND...: stdout and stderr land in $work/out and $work/err.
 run() {
   local expected=$1 name=$2; shift 2

@@ -43,10 +43,18 @@ for flavour in "${flavours[@]}"; do
   mpirun=("mpirun.$flavour" -n)
   for ranks in 1 3 4 8; do
     for program in "${programs[@]}"; do
-      [ "$program" = hypercube ] && [ "$ranks" = 3 ] && continue
+      runs_on "$program" "$ranks" || continue
       run 0 "$program, $ranks ranks of $flavour" "${mpirun[@]}" "$ranks" "$bin/${program}_perf" \
         --backend mpi --sizes 8,4000,100K -n 2 -d float,int8 --row-time 0.2
       verified "$program" "$ranks"
+    done
+  done
+  for mode in exchange async; do
+    for ranks in 1 3 4; do
+      [ "$mode" = exchange ] && [ "$ranks" != 4 ] && continue
+      run 0 "sendrecv --mode $mode, $ranks ranks of $flavour" "${mpirun[@]}" "$ranks" "$bin/sendrecv_perf" \
+        --backend mpi --mode $mode --sizes 8,4000,100K -n 2 -d float,int8 --row-time 0.2
+      verified "sendrecv --mode $mode" "$ranks"
     done
   done
   for ranks in 1 3; do
@@ -67,7 +75,7 @@ for flavour in "${flavours[@]}"; do
     done
     # What MPI's int counts cannot say goes in pieces; here from 1000 elements on.
     for program in "${programs[@]}"; do
-      [ "$program" = hypercube ] && [ "$ranks" = 3 ] && continue
+      runs_on "$program" "$ranks" || continue
       [ "$program" = alltoallv ] && continue
       run 0 "$program in pieces, $ranks ranks of $flavour" "${mpirun[@]}" "$ranks" "$bin/${program}_perf" \
         --backend "$build/tests/ccl-mpi-$flavour-pieces.so" --sizes 4K,100001 -n 2 -d int8,half -o "$([ "$program" = all_gather ] && echo sum || echo sum,mulsum)" --row-time 0.1

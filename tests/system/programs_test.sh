@@ -10,7 +10,7 @@ right() { # name: the last run printed rows, none of them wrong
 args=(--backend gloo --sizes 8,4000,1M -n 2 -d float,int8)
 for ranks in 1 3 4 8; do
   for program in "${programs[@]}"; do
-    [ "$program" = hypercube ] && [ "$ranks" = 3 ] && continue
+    runs_on "$program" "$ranks" || continue
     run 0 "$program, $ranks threads" "$bin/${program}_perf" "${args[@]}" -t "$ranks" && right "$program"
     run 0 "$program, $ranks processes" "$bin/${program}_perf" "${args[@]}" --np "$ranks" && right "$program"
   done
@@ -25,6 +25,23 @@ run 2 "--skew of an unknown name" "$bin/gatherv_perf" -t 3 --skew steep
 run 2 "--skew of a program without uneven blocks" "$bin/gather_perf" -t 3 --skew linear
 run 3 "hypercube, 3 ranks" "$bin/hypercube_perf" -t 3
 expect_in "$work/err" "power of two"
+
+for mode in ring exchange async; do
+  for ranks in 1 2 3 4; do
+    [ "$mode" = exchange ] && [ $((ranks % 2)) = 1 ] && continue
+    for where in -t --np; do
+      run 0 "sendrecv --mode $mode, $where $ranks" "$bin/sendrecv_perf" "${args[@]}" --mode $mode $where $ranks && right "$mode"
+      expect_in "$work/out" "# mode: $mode"
+    done
+  done
+done
+for ranks in 1 3; do
+  run 3 "sendrecv --mode exchange, $ranks ranks" "$bin/sendrecv_perf" --mode exchange -t $ranks
+  [ "$(wc -l <"$work/err")" = 1 ] || fail "not one line: $(cat "$work/err")"
+  expect_in "$work/err" "sendrecv --mode exchange needs an even number of ranks, not $ranks"
+done
+run 2 "sendrecv --mode rings" "$bin/sendrecv_perf" --mode rings
+expect_in "$work/err" "--mode: unknown name 'rings', did you mean 'ring'? accepted: ring, exchange, async"
 
 # Any start order, rank 0 last; two ranks per process.
 port=$(free_port)

@@ -76,7 +76,7 @@ for hosts in 3 4; do
   cluster_up $hosts 1gbit
   for program in "${programs[@]}"; do
     [ "$program" = barrier ] && continue
-    [ "$program" = hypercube ] && [ "$hosts" = 3 ] && continue
+    runs_on "$program" "$hosts" || continue
     size=4M
     [[ $full == *" $program "* ]] && size=16M
     check "$program" 1000 $size
