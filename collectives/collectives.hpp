@@ -15,6 +15,7 @@ extern const Collective broadcast;
 extern const Collective gather;
 extern const Collective gatherv;
 extern const Collective hypercube;
+extern const Collective pingpong;
 extern const Collective reduce;
 extern const Collective reduce_scatter;
 extern const Collective reduce_scatterv;

@@ -139,8 +139,16 @@ Groups::Groups(const Grouping& grouping, const std::vector<std::string>& hosts) 
       by_color[color_of(grouping, r)].push_back(static_cast<int>(r));
     for (auto& [color, list] : by_color) members_.push_back(std::move(list));
   }
-  group_of_.resize(ranks);
-  rank_in_group_.resize(ranks);
+  number_ranks(ranks);
+}
+
+Groups::Groups(std::vector<std::vector<int>> members, int ranks) : members_(std::move(members)) {
+  number_ranks(static_cast<std::size_t>(ranks));
+}
+
+void Groups::number_ranks(std::size_t ranks) {
+  group_of_.assign(ranks, -1);
+  rank_in_group_.assign(ranks, 0);
   for (std::size_t g = 0; g < members_.size(); ++g) {
     for (std::size_t i = 0; i < members_[g].size(); ++i) {
       const auto rank = static_cast<std::size_t>(members_[g][i]);

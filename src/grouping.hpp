@@ -32,7 +32,10 @@ class Groups {
   // hosts: what names each rank's host, by rank. Throws UsageError for lists with a rank that does
   // not exist, is named twice, or is missing.
   Groups(const Grouping& grouping, const std::vector<std::string>& hosts);
+  // Of a job of `ranks` ranks; those that no list names are in no group: group_of is -1.
+  Groups(std::vector<std::vector<int>> members, int ranks);
 
+  int ranks() const { return static_cast<int>(group_of_.size()); }  // of the job
   int number() const { return static_cast<int>(members_.size()); }
   int group_of(int rank) const { return group_of_[static_cast<std::size_t>(rank)]; }
   int rank_in_group(int rank) const { return rank_in_group_[static_cast<std::size_t>(rank)]; }
@@ -46,6 +49,8 @@ class Groups {
   std::string describe() const;             // "2 groups of 4 ranks", "3 groups of 2 to 3 ranks"
 
  private:
+  void number_ranks(std::size_t ranks);
+
   std::vector<std::vector<int>> members_;
   std::vector<int> group_of_, rank_in_group_;
 };

@@ -35,6 +35,12 @@ void check_ranks(const Collective& collective, const Options& o, int ranks) {
   if (const auto why = collective.unsupported(shape)) throw Unsupported(*why);
 }
 
+void check_pairs(const Options& o, int ranks) {
+  if (o.grouping.splits())
+    throw UsageError("--group: this program runs on pairs of ranks; accepted: --pairs");
+  pair_rounds(o.pairing, o.concurrent, ranks);
+}
+
 }  // namespace
 
 void check_operations(const Collective& collective, const Options& o) {
@@ -53,6 +59,10 @@ Groups unplaced_groups(const Options& o, int ranks) {
 }
 
 void check_groups(const Collective& collective, const Options& options, const Groups& groups) {
+  if (collective.paired) {
+    check_pairs(options, groups.ranks());
+    return;
+  }
   for (const int ranks : groups.distinct_sizes()) check_ranks(collective, options, ranks);
 }
 

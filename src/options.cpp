@@ -181,6 +181,20 @@ void declare_mode(Declarations& d, Options& o, const Collective& collective) {
         [&o, names](const std::string& t) { o.mode = parse_name(t, names); });
 }
 
+void declare_pairs(Declarations& d, Options& o, const Collective& collective) {
+  if (!collective.paired) return;
+  d.add("--pairs", "LIST", "pairs of ranks, 0:1,2:3 or all [0:1]",
+        [&](const std::string& t) { o.pairing = parse_pairs(t); });
+  d.flag01("--concurrent", o.concurrent,
+           "pairs without a common rank at the same time instead of one after the other [0]");
+  d.add("--window", "N", "messages in flight before the other rank answers [1]",
+        [&](const std::string& t) {
+          o.spec.window = static_cast<std::size_t>(parse_int(t, 1, 1 << 16));
+        });
+  d.flag01("--bidirectional", o.spec.bidirectional,
+           "both ranks of a pair send at the same time instead of answering [0]");
+}
+
 void declare_output(Declarations& d, Options& o) {
   d.add("-J,--output_file", "FILE", "also write FILE: .jsonl, .json (nccl-tests' schema) or .csv",
         [&](const std::string& t) { o.output_file = t; });
@@ -282,6 +296,7 @@ Parsed parse_options(const Collective& collective, const std::vector<std::string
   declare_what(d, o);
   declare_skew(d, o, collective);
   declare_mode(d, o, collective);
+  declare_pairs(d, o, collective);
   declare_measurement(d, o);
   declare_ranks(d, o);
   declare_output(d, o);

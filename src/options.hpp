@@ -13,6 +13,7 @@
 #include "src/core/collective.hpp"
 #include "src/core/types.hpp"
 #include "src/grouping.hpp"
+#include "src/pairing.hpp"
 
 namespace ccl {
 
@@ -50,6 +51,8 @@ struct Options {
   Grouping grouping;
   bool group_rows = false;  // one row per group instead of the slowest group's
   std::string mode;         // --mode; empty: the program's default
+  Pairing pairing;
+  bool concurrent = false;  // pairs without a common rank at the same time
   bool self_check = false;
   std::vector<std::string>
       refused;  // GPU-only flags that were given with a value that asks for something
@@ -82,8 +85,8 @@ const Collective& in_mode(const Collective& collective, std::string_view mode);
 // The groups of a job whose hosts are not known yet: all ranks are taken to be on one.
 Groups unplaced_groups(const Options& options, int ranks);
 
-// Roots, matrices and the collective itself against the number of ranks of each group. Throws
-// UsageError, Unsupported.
+// Roots, matrices, pairs and the collective itself against the number of ranks of each group.
+// Throws UsageError, Unsupported.
 void check_groups(const Collective& collective, const Options& options, const Groups& groups);
 
 // The sizes of the sweep, ascending as given.

@@ -95,9 +95,10 @@ void provide_files(std::size_t needed) {
   setrlimit(RLIMIT_NOFILE, &limit);
 }
 
-std::vector<std::string> header_notes(const std::string& default_ranks) {
+std::vector<std::string> header_notes(const std::string& default_ranks, bool paired) {
   std::vector<std::string> notes;
   if (!default_ranks.empty()) notes.push_back(default_ranks);
+  if (paired) return notes;  // what time is depends on more, and is said later
   notes.push_back(
       "time: mean of a fixed batch of operations issued back to back (as nccl-tests): a rate, not "
       "a "
@@ -192,7 +193,7 @@ class Program {
             failure,
             recorder,
             progress,
-            header_notes(default_ranks),
+            header_notes(default_ranks, collective().paired),
             [&](const std::string& line) { say(name_, line); },
             body_,
             started_s_};

@@ -49,7 +49,9 @@ Call RankRun::call_on(const Case& c, const Buffers& b) {
           .send_offsets = c.counts.send_offsets,
           .recv_counts = c.counts.recv_counts,
           .recv_offsets = c.counts.recv_offsets,
-          .peer = -1};
+          .peer = c.peer,
+          .messages = c.layout.messages,
+          .turns = c.layout.turns};
 }
 
 void RankRun::issue(const Call& call) {

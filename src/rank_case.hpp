@@ -36,6 +36,7 @@ T unpack(const std::string& bytes) {
 }
 
 struct RankRun::Case {
+  const Groups& groups;  // that run at once, a row for each: process groups, or pairs
   DataType type;
   std::optional<ReduceOp> op;
   Shape shape;
@@ -46,6 +47,7 @@ struct RankRun::Case {
   RowBytes bytes;
   Slots slots;
   bool verifiable;
+  int peer = -1;  // the other rank of this one's pair
 
   std::size_t operations(int iterations, int aggregate) const {
     return static_cast<std::size_t>(iterations) * static_cast<std::size_t>(aggregate);

@@ -119,8 +119,31 @@ std::string ranks_per_host(const std::vector<Identity>& ranks) {
   return fmt::format("{} ranks on {} hosts: {}", ranks.size(), count.size(), each);
 }
 
+// What distinguishes this run from others of its program.
+std::string mode_of(const Collective& collective, const Options& o) {
+  if (!collective.paired) return std::string(collective.mode);
+  return fmt::format("{}, window {}{}", o.spec.bidirectional ? "bidirectional" : "back and forth",
+                     o.spec.window, o.concurrent ? ", pairs at once" : "");
+}
+
+std::vector<std::string> pair_lines(const Options& o, const std::vector<PairRound>& rounds) {
+  std::size_t pairs = 0;
+  for (const PairRound& round : rounds) pairs += round.size();
+  if (pairs == 0) return {};
+  const char* const what =
+      o.spec.bidirectional ? "a call in which both send at the same time" : "a round trip, halved";
+  const std::string each =
+      o.spec.window > 1 ? fmt::format(", divided by the {} messages of a window", o.spec.window)
+                        : "";
+  return {
+      fmt::format("time: of one message one way: {}{}; bandwidths: of one direction", what, each),
+      fmt::format("pairs: {}, in {} round{}, a row for each", pairs, rounds.size(),
+                  rounds.size() == 1 ? "" : "s")};
+}
+
 RunRecord describe(const RankJob& job, const std::vector<Identity>& ranks, const Groups& groups,
-                   const SizePlan& plan, const Communicator& communicator) {
+                   const std::vector<PairRound>& rounds, const SizePlan& plan,
+                   const Communicator& communicator) {
   const Options& o = job.options;
   RunRecord run;
   run.program = fmt::format("{}_perf", job.collective.name);
@@ -165,8 +188,10 @@ RunRecord describe(const RankJob& job, const std::vector<Identity>& ranks, const
   if (job.collective.skewed)
     run.notes.push_back(fmt::format("lengths of the ranks' blocks: {}",
                                     skew_names[static_cast<std::size_t>(o.spec.skew)]));
-  if (!job.collective.mode.empty())
-    run.notes.push_back(fmt::format("mode: {}", job.collective.mode));
+  run.mode = mode_of(job.collective, o);
+  if (!run.mode.empty()) run.notes.push_back("mode: " + run.mode);
+  for (std::string& line : pair_lines(o, rounds)) run.notes.push_back(std::move(line));
+  run.pair_rows = rounds.size() > 1 || (!rounds.empty() && rounds.front().size() > 1);
   if (ranks.front().place() != ranks.back().place()) run.notes.push_back(ranks_per_host(ranks));
   if (o.grouping.splits())
     run.notes.push_back(fmt::format("groups by '{}': {}, all at once; {}", o.grouping.text,
@@ -214,16 +239,20 @@ void run_rank(RankJob& job, Bootstrap& bootstrap, Progress& progress, Pulse& pul
   const std::vector<Identity> ranks = meet(bootstrap, o.init_timeout_s);
   const Groups groups(o.grouping, places(ranks));
   check_groups(job.collective, o, groups);
-  const SizePlan plan = plan_sizes(job, ranks, groups);
+  std::vector<PairRound> rounds;
+  if (job.collective.paired) rounds = pair_rounds(o.pairing, o.concurrent, bootstrap.ranks());
+  const Groups running = rounds.empty() ? groups : as_groups(rounds.front(), bootstrap.ranks());
+  const SizePlan plan = plan_sizes(job, ranks, running);
   progress.phase("connecting the library under test");
   Communicator& world = connect(job, bootstrap, pulse);
   const auto group = split(bootstrap, groups, o.init_timeout_s);
   Communicator& communicator = group ? connect(job, *group, pulse) : world;
 
   const bool reports = first_of_process && bootstrap.rank() == 0;
-  if (reports) job.recorder.begin(describe(job, ranks, groups, plan, communicator));
-  const RunContext context{job.collective,       o, groups, plan.sizes, job.patterns, progress,
-                           on_one_machine(ranks)};
+  if (reports) job.recorder.begin(describe(job, ranks, groups, rounds, plan, communicator));
+  const RunContext context{
+      job.collective,       o, running, rounds, plan.sizes, job.patterns, progress,
+      on_one_machine(ranks)};
   RankRun run(context,
               {bootstrap, group ? *group : bootstrap, world, communicator,
                ranks[static_cast<std::size_t>(bootstrap.rank())].host},

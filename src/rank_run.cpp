@@ -26,17 +26,21 @@ double over_ranks(const std::vector<HalfReport>& halves, double HalfReport::*tim
 }
 
 // Of the ranks of one group. algbw and busbw are of the wall time, whatever the table's column is.
-void fill_times(Cell& cell, const std::vector<HalfReport>& halves, double moved_bytes,
-                double bus_factor, const Options& o) {
+void fill_times(Cell& cell, const std::vector<HalfReport>& halves, const Collective& collective,
+                const Shape& shape, const Options& o) {
+  const Layout layout = collective.layout(shape);
+  const auto turns = static_cast<double>(layout.turns);
+  const double trips = turns * static_cast<double>(layout.messages);
   const double wall = over_ranks(halves, &HalfReport::wall, o);
-  cell.seconds = o.cpu_time ? over_ranks(halves, &HalfReport::issue, o) : wall;
+  cell.seconds = (o.cpu_time ? over_ranks(halves, &HalfReport::issue, o) : wall) / trips;
   const auto less = [](const HalfReport& a, const HalfReport& b) { return a.wall < b.wall; };
   const auto [first, last] = std::minmax_element(halves.begin(), halves.end(), less);
-  cell.min_seconds = first->wall;
-  cell.max_seconds = last->wall;
+  cell.min_seconds = first->wall / trips;
+  cell.max_seconds = last->wall / trips;
   if (wall <= 0) return;
-  cell.algbw = moved_bytes / wall / 1e9;
-  cell.busbw = cell.algbw * bus_factor;
+  cell.algbw = static_cast<double>(layout.wire_bytes) * turns / wall / 1e9;
+  cell.busbw = cell.algbw * collective.bus_factor(shape);
+  if (collective.paired) cell.messages_per_s = trips / wall;
 }
 
 // One row for all groups: the slowest one's, which holds up a training step, and what is wrong in
@@ -78,7 +82,7 @@ RankRun::RankRun(const RunContext& context, Membership membership, Pulse& pulse)
   for (const DataType type : o.types) {
     const std::size_t width = size_of(type);
     for (const std::size_t size : context.sizes) {
-      const Shape shape{size / width, width, place(0), o.spec};
+      const Shape shape{size / width, width, place(context.groups, 0), o.spec};
       largest = std::max(
           largest, buffer_bytes(row_bytes(context.collective, shape).region, o.unalign * width));
     }
@@ -101,28 +105,43 @@ void RankRun::sweep(const OnRow& on_row, const OnWrong& on_wrong) {
   for (int cycle = 0; o.cycles == 0 || cycle < o.cycles; ++cycle) {
     for (const DataType type : o.types) {
       for (const auto& op : ops) {
-        // Data of groups differ, so that what leaks from one into another is wrong there.
-        const std::uint64_t seed = o.seed + 0x9e3779b9 * static_cast<std::uint64_t>(place(0).group);
-        const auto pattern =
-            context_.patterns.find(type, op, group_.ranks(), seed, communicator_.integers_wrap());
-        verifier_ = std::make_unique<verify::HostVerifier>(pattern, group_.rank());
+        use_data_of(type, op, context_.groups);
         for (const int root : roots) {
-          for (const std::size_t size : context_.sizes)
-            measure_row(type, op, root, size, cycle, on_row, on_wrong);
+          for (const std::size_t size : context_.sizes) {
+            if (!collective.paired)
+              measure_rows(context_.groups, type, op, root, size, cycle, on_row, on_wrong);
+            for (const PairRound& round : context_.rounds) {
+              const Groups pairs = as_groups(round, world_.ranks());
+              use_data_of(type, op, pairs);
+              measure_rows(pairs, type, op, root, size, cycle, on_row, on_wrong);
+            }
+          }
         }
       }
     }
   }
 }
 
-void RankRun::measure_row(DataType type, std::optional<ReduceOp> op, int root, std::size_t size,
-                          int cycle, const OnRow& on_row, const OnWrong& on_wrong) {
+// Data of groups differ, so that what leaks from one into another is wrong there.
+void RankRun::use_data_of(DataType type, std::optional<ReduceOp> op, const Groups& groups) {
+  const Place me = place(groups, 0);
+  const auto group = static_cast<std::uint64_t>(std::max(0, me.group));
+  const auto pattern =
+      context_.patterns.find(type, op, me.ranks, context_.options.seed + 0x9e3779b9 * group,
+                             communicator_.integers_wrap());
+  verifier_ = std::make_unique<verify::HostVerifier>(pattern, me.rank);
+}
+
+void RankRun::measure_rows(const Groups& groups, DataType type, std::optional<ReduceOp> op,
+                           int root, std::size_t size, int cycle, const OnRow& on_row,
+                           const OnWrong& on_wrong) {
   const Options& o = context_.options;
   const Collective& collective = context_.collective;
   const std::size_t width = size_of(type);
-  Case c{.type = type,
+  Case c{.groups = groups,
+         .type = type,
          .op = op,
-         .shape = {size / width, width, place(root), o.spec},
+         .shape = {size / width, width, place(groups, root), o.spec},
          .requested = size,
          .layout = {},
          .segments = {},
@@ -133,35 +152,42 @@ void RankRun::measure_row(DataType type, std::optional<ReduceOp> op, int root, s
                        (!collective.synchronizes || context_.one_machine)};
   c.layout = collective.layout(c.shape);
   c.segments = collective.expected(c.shape);
+  if (c.shape.place.group < 0) {  // in no pair: takes part in barriers only
+    c.layout.send = c.layout.recv = 0;
+    c.segments.clear();
+  } else if (collective.paired) {
+    c.peer = groups.members(c.shape.place.group)[c.shape.place.rank == 0 ? 1 : 0];
+  }
   if (collective.counts != nullptr) c.counts = collective.counts(c.shape);
   c.bytes = row_bytes(collective, c.shape);
   c.slots = plan_slots(c.bytes.region, o.unalign * width, send_.size(),
                        std::max<std::size_t>(1, c.operations(o.iterations, o.aggregate)));
 
   std::vector<Row> rows;
-  for (int g = 0; g < context_.groups.number(); ++g) rows.push_back(row_of(c, g));
+  for (int g = 0; g < groups.number(); ++g) rows.push_back(row_of(c, g));
   for (Row& row : rows) row.cycle = cycle;
   for (const bool is_in_place : {false, true}) {
     const std::vector<Cell> cells = measure_cells(c, is_in_place, on_wrong);
     for (std::size_t g = 0; g < rows.size(); ++g)
       (is_in_place ? rows[g].in_place : rows[g].out_of_place) = cells[g];
   }
-  if (!o.group_rows) rows = {slowest(rows)};
+  if (!o.group_rows && !collective.paired) rows = {slowest(rows)};
   for (Row& row : rows) {
     row.timestamp = local_time();
     on_row(row, size);
   }
 }
 
-Place RankRun::place(int root) const {
-  return {group_.rank(), group_.ranks(), root, context_.groups.group_of(world_.rank())};
+Place RankRun::place(const Groups& groups, int root) const {
+  const int group = groups.group_of(world_.rank());
+  return {groups.rank_in_group(world_.rank()), groups.ranks_of(std::max(0, group)), root, group};
 }
 
 // As the first rank of a group sees it.
-Shape RankRun::shape_of(const Case& c, int group) const {
+Shape RankRun::shape_of(const Case& c, int group) {
   return {c.shape.count,
           c.shape.type_bytes,
-          {0, context_.groups.ranks_of(group), c.shape.place.root, group},
+          {0, c.groups.ranks_of(group), c.shape.place.root, group},
           c.shape.options};
 }
 
@@ -180,13 +206,26 @@ Row RankRun::row_of(const Case& c, int group) const {
   row.coverage = c.verifiable && row.bytes > 0
                      ? verify::coverage(pattern.inputs(), pattern.phase(0, 0), c.shape.count)
                      : 1;
-  if (context_.options.group_rows) row.group = group;
+  if (collective.paired) {
+    row.pair = {c.groups.members(group)[0], c.groups.members(group)[1]};
+  } else if (context_.options.group_rows) {
+    row.group = group;
+  }
   return row;
 }
 
+// The pair of this rank, or who else is measured.
+std::string RankRun::say_pairs(const Case& c) const {
+  if (!context_.collective.paired) return {};
+  const int group = c.shape.place.group;
+  if (group < 0 && c.groups.number() > 1) return fmt::format(", {} pairs", c.groups.number());
+  const auto& pair = c.groups.members(std::max(0, group));
+  return fmt::format(", pair {}:{}", pair[0], pair[1]);
+}
+
 std::string RankRun::say(const Case& c, bool in_place, const char* what) const {
-  return fmt::format("{} {}{}{}, {} B, {}, {}", context_.collective.name, name(c.type),
-                     c.op ? " " : "", c.op ? name(*c.op) : "", c.requested,
+  return fmt::format("{} {}{}{}, {} B{}, {}, {}", context_.collective.name, name(c.type),
+                     c.op ? " " : "", c.op ? name(*c.op) : "", c.requested, say_pairs(c),
                      in_place ? "in place" : "out of place", what);
 }
 
@@ -206,12 +245,14 @@ std::vector<Cell> RankRun::measure_cells(const Case& c, bool is_in_place, const 
   if (collective.synchronizes && c.verifiable && !repeats) check_barrier(c, checked);
   const double once = run_untimed(half, in_place_calls, checked);
   double slowest = 0;
-  for (const std::string& s : world_.exchange(pack(once), exchange_limit(o, c.bytes.size))) {
+  for (const std::string& s : world_.exchange(pack(once), exchange_limit(o, c.bytes.region))) {
     slowest = std::max(slowest, unpack<double>(s));
   }
   const int iterations = capped_iterations(o.iterations, slowest * o.aggregate, o.row_time_s / 2);
   context_.progress.row(say(c, is_in_place, "timed calls"));
   const BatchTime time = run_timed(half, in_place_calls, iterations, checked);
+  if (c.shape.place.group < 0)  // reports when the pairs are done: silent while the clock runs
+    communicator_.sleep(std::max(0.0, (slowest - time.wall) * iterations * o.aggregate));
   if (collective.synchronizes) half.verifiable = c.verifiable && !repeats;
   std::vector<Cell> cells = conclude(half, is_in_place, iterations, time, checked, on_wrong);
   for (Cell& cell : cells) cell.repeats_out_of_place = repeats;
@@ -221,19 +262,19 @@ std::vector<Cell> RankRun::measure_cells(const Case& c, bool is_in_place, const 
 std::vector<Cell> RankRun::conclude(const Case& c, bool is_in_place, int iterations,
                                     const BatchTime& time, const Checked& checked,
                                     const OnWrong& on_wrong) {
-  const Groups& groups = context_.groups;
+  const Groups& groups = c.groups;
   std::string report = pack(HalfReport{time.wall, time.issue, checked.found.wrong});
   if (checked.found.wrong > 0) {
-    const std::string in_group =
-        groups.number() == 1
-            ? ""
-            : fmt::format(" (rank {} of group {})", c.shape.place.rank, c.shape.place.group);
+    const Place& place = c.shape.place;
+    std::string in_group;
+    if (groups.number() > 1 && !context_.collective.paired)
+      in_group = fmt::format(" (rank {} of group {})", place.rank, place.group);
     report += fmt::format("wrong: {}: rank {}{} on {}: {} wrong, elements {} to {}: {}",
                           say(c, is_in_place, "check"), world_.rank(), in_group, host_,
                           checked.found.wrong, checked.found.first, checked.found.last,
                           checked.found.explanation);
   }
-  const auto reports = world_.exchange(report, exchange_limit(context_.options, c.bytes.size));
+  const auto reports = world_.exchange(report, exchange_limit(context_.options, c.bytes.region));
   std::vector<Cell> cells;
   for (int g = 0; g < groups.number(); ++g) {
     Cell& cell = cells.emplace_back();
@@ -243,9 +284,7 @@ std::vector<Cell> RankRun::conclude(const Case& c, bool is_in_place, int iterati
     std::vector<HalfReport> halves;
     for (const int rank : groups.members(g))
       halves.push_back(unpack<HalfReport>(reports[static_cast<std::size_t>(rank)]));
-    const Shape shape = shape_of(c, g);
-    const auto moved = static_cast<double>(context_.collective.layout(shape).wire_bytes);
-    fill_times(cell, halves, moved, context_.collective.bus_factor(shape), context_.options);
+    fill_times(cell, halves, context_.collective, shape_of(c, g), context_.options);
     if (c.verifiable) cell.wrong = 0;
     for (const HalfReport& half : halves) {
       if (c.verifiable) *cell.wrong += half.wrong;

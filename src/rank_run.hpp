@@ -26,7 +26,8 @@ namespace ccl {
 struct RunContext {
   const Collective& collective;
   const Options& options;
-  const Groups& groups;
+  const Groups& groups;            // process groups; of a paired collective the first round's pairs
+  std::vector<PairRound> rounds;   // of a paired collective
   std::vector<std::size_t> sizes;  // after the memory limit
   verify::PatternCache& patterns;
   Progress& progress;
@@ -57,12 +58,13 @@ class RankRun {
   void sweep(const OnRow& on_row, const OnWrong& on_wrong);
 
  private:
-  struct Case;     // one (type, op, root, size) and everything derived from it
+  struct Case;     // one (groups, type, op, root, size) and everything derived from it
   struct Buffers;  // where one call's data lie
   struct Checked;  // what checking has found
 
-  void measure_row(DataType type, std::optional<ReduceOp> op, int root, std::size_t size, int cycle,
-                   const OnRow& on_row, const OnWrong& on_wrong);
+  void use_data_of(DataType type, std::optional<ReduceOp> op, const Groups& groups);
+  void measure_rows(const Groups& groups, DataType type, std::optional<ReduceOp> op, int root,
+                    std::size_t size, int cycle, const OnRow& on_row, const OnWrong& on_wrong);
   std::vector<Cell> measure_cells(const Case& c, bool in_place, const OnWrong& on_wrong);
   double time_once(const Case& c, const Buffers& b);
   double run_untimed(const Case& c, bool in_place, Checked& checked);
@@ -71,8 +73,8 @@ class RankRun {
   std::vector<Cell> conclude(const Case& c, bool in_place, int iterations, const BatchTime& time,
                              const Checked& checked, const OnWrong& on_wrong);
   Row row_of(const Case& c, int group) const;
-  Shape shape_of(const Case& c, int group) const;
-  Place place(int root) const;
+  static Shape shape_of(const Case& c, int group);
+  Place place(const Groups& groups, int root) const;
 
   Buffers out_of_place(const Case& c, std::size_t slot, std::size_t phase);
   Buffers in_place(const Case& c, HostBuffer& buffer, std::size_t slot, std::size_t phase);
@@ -83,6 +85,7 @@ class RankRun {
   double operation_limit(const Case& c) const;
   void check(const Case& c, const Buffers& b, Checked& checked) const;
   std::string say(const Case& c, bool in_place, const char* what) const;
+  std::string say_pairs(const Case& c) const;
 
   const RunContext& context_;
   Bootstrap& world_;

@@ -4,6 +4,9 @@
 #include <fmt/format.h>
 
 #include <ctime>
+#include <utility>
+
+#include "src/pair_notes.hpp"
 
 namespace ccl {
 namespace {
@@ -25,6 +28,7 @@ void Recorder::begin(const RunRecord& run) {
   if (finished_) return;
   begun_ = true;
   before_print_();
+  for (const RankLine& line : run.rank_lines) hosts_.push_back(line.host);
   for (const auto& reporter : reporters_) reporter->begin(run);
 }
 
@@ -49,6 +53,7 @@ void Recorder::row(const Row& row, std::size_t requested) {
     weakest_coverage_ = std::min(weakest_coverage_, row.coverage);
   }
   judge_sizes(row, requested);
+  if (row.pair && begun_) pair_rows_.push_back(row);
   before_print_();
   for (const auto& reporter : reporters_) reporter->row(row);
 }
@@ -63,23 +68,34 @@ void Recorder::judge_sizes(const Row& row, std::size_t requested) {
     too_slow_ = true;
     if (summary_.notes.size() < most_notes) summary_.notes.push_back(std::move(line));
   };
+  const std::string op = row.pair ? "pair " + name(*row.pair) : row.op;
   const std::pair<const char*, const Cell*> halves[] = {{"out of place", &row.out_of_place},
                                                         {"in place", &row.in_place}};
   for (const auto& [where, cell] : halves) {
     for (const SizeLimit& limit : options_.min_busbw) {
       if (limit.bytes != requested || cell->busbw >= limit.value) continue;
       miss(fmt::format("too slow: {} B {} {} {}: busbw {:.4f} GB/s is below --min-busbw {}",
-                       requested, row.type, row.op, where, cell->busbw, limit.value));
+                       requested, row.type, op, where, cell->busbw, limit.value));
     }
     for (const SizeLimit& limit : options_.max_time) {
       if (limit.bytes != requested || cell->seconds * 1e6 <= limit.value) continue;
       miss(fmt::format("too slow: {} B {} {} {}: {:.2f} us is above --max-time {}", requested,
-                       row.type, row.op, where, cell->seconds * 1e6, limit.value));
+                       row.type, op, where, cell->seconds * 1e6, limit.value));
     }
   }
 }
 
+void Recorder::sum_up_pairs() {
+  const auto add = [&](std::vector<std::string> lines) {
+    for (std::string& line : lines) summary_.notes.push_back(std::move(line));
+  };
+  if (options_.spec.window > 1)
+    add(message_rates(pair_rows_, options_.concurrent && !options_.pairing.all));
+  add(slowest_pairs(pair_rows_, hosts_));
+}
+
 void Recorder::judge_end() {
+  sum_up_pairs();
   const auto unmeasured = [&](const std::vector<SizeLimit>& limits, const char* flag) {
     for (const SizeLimit& limit : limits) {
       if (measured_.count(limit.bytes) != 0) continue;

@@ -37,6 +37,7 @@ class Recorder {
  private:
   void judge_sizes(const Row& row, std::size_t requested);
   void judge_end();
+  void sum_up_pairs();
 
   const Options& options_;
   std::vector<std::unique_ptr<Reporter>> reporters_;
@@ -48,6 +49,8 @@ class Recorder {
   std::size_t weakest_bytes_ = 0;  // largest row that does not cover all ranks
   double weakest_coverage_ = 1;
   std::set<std::size_t> measured_;
+  std::vector<std::string> hosts_;  // by rank
+  std::vector<Row> pair_rows_;
   std::vector<std::string> unwritten_;
   bool begun_ = false, finished_ = false, too_slow_ = false;
 };

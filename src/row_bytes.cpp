@@ -11,7 +11,7 @@ RowBytes row_bytes(const Collective& collective, const Shape& shape) {
     s.place.rank = rank;
     const Layout layout = collective.layout(s);
     const std::size_t larger = std::max(layout.send, layout.recv);
-    result.size = std::max(result.size, larger * s.type_bytes);
+    result.size = std::max(result.size, larger / layout.messages * s.type_bytes);
     const InPlace at = layout.in_place.value_or(InPlace{0, 0});
     const std::size_t end = std::max(at.send + layout.send, at.recv + layout.recv);
     result.region = std::max(result.region, end * s.type_bytes);

@@ -7,8 +7,8 @@
 
 namespace ccl {
 
-// Largest buffer of any rank for one size: bytes of max(send, recv), which is also the "size"
-// column, and of the in-place region. Pure.
+// Largest buffer of any rank for one size: bytes of one message of max(send, recv), which is also
+// the "size" column, and of the whole (in-place) region. Pure.
 struct RowBytes {
   std::size_t size = 0;
   std::size_t region = 0;

@@ -107,7 +107,9 @@ void check_call(const Collective& collective, const Shape& shape, bool in_place,
                   .send_offsets = vector.send_offsets,
                   .recv_counts = vector.recv_counts,
                   .recv_offsets = vector.recv_offsets,
-                  .peer = -1};
+                  .peer = collective.paired ? 1 - shape.place.rank : -1,
+                  .messages = layout.messages,
+                  .turns = layout.turns};
   collective.run(communicator, call);
   verify::Mismatch found = verifier.compare(recv, segments, 0);
   if (!in_place) found.add(verifier.compare_input(send, layout.send, 0));
@@ -123,8 +125,15 @@ constexpr DataType types[] = {DataType::float32, DataType::uint8, DataType::bflo
 // What can be set for this collective.
 std::vector<SpecOptions> variants(const Collective& collective) {
   std::vector<SpecOptions> result(1);
-  if (!collective.skewed) return result;
-  for (const Skew skew : {Skew::linear, Skew::one_large}) result.emplace_back().skew = skew;
+  if (collective.skewed) {
+    for (const Skew skew : {Skew::linear, Skew::one_large}) result.emplace_back().skew = skew;
+  }
+  if (!collective.paired) return result;
+  result.resize(4);
+  for (std::size_t i = 1; i < result.size(); ++i) {
+    result[i].bidirectional = i % 2 == 1;
+    result[i].window = i < 2 ? 1 : 3;
+  }
   return result;
 }
 
@@ -170,6 +179,7 @@ bool check_tilings(const Collective& collective, int ranks, Findings& findings) 
 }
 
 void check_world(const Collective& collective, int ranks, Findings& findings) {
+  if (collective.paired && ranks != 2) return;
   const std::vector<SpecOptions> options = variants(collective);
   const auto shape = [&](const SpecOptions& o) {
     return Shape{static_cast<std::size_t>(ranks) * 1024, 4, {0, ranks, 0, 0}, o};
@@ -212,8 +222,10 @@ std::vector<std::string> find_spec_errors(const Collective& collective) {
 int self_check(const Collective& collective, std::FILE* out) {
   const auto errors = find_spec_errors(collective);
   for (const std::string& line : errors) fmt::print(out, "{}: {}\n", collective.name, line);
-  fmt::print(out, "{}: self-check {}: 1 to {} ranks against the textbook\n", collective.name,
-             errors.empty() ? "passed" : "FAILED", most_ranks);
+  const std::string ranks =
+      collective.paired ? "pairs of ranks" : fmt::format("1 to {} ranks", most_ranks);
+  fmt::print(out, "{}: self-check {}: {} against the textbook\n", collective.name,
+             errors.empty() ? "passed" : "FAILED", ranks);
   return exit_code(errors.empty() ? Exit::passed : Exit::wrong_data);
 }
 

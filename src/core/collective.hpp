@@ -27,6 +27,8 @@ struct SpecOptions {
       alltoallv_bytes;             // NCCL_TESTS_ALLTOALLV_MATRIX_FILE x _SCALE; [from][to]
   bool alltoallv_summary = false;  // NCCL_TESTS_ALLTOALLV_PRINT_SUMMARY
   Skew skew = Skew::equal;         // --skew
+  std::size_t window = 1;          // --window: messages in flight before the peer answers
+  bool bidirectional = false;      // --bidirectional: both ranks of a pair send at the same time
 };
 
 // All that a spec may depend on. count: elements that the requested size gives, before any division
@@ -51,6 +53,10 @@ struct Layout {
   std::size_t column_count = 0;  // the table's "count" column
   std::size_t wire_bytes = 0;    // what algbw divides by the time; the same on every rank
   std::optional<InPlace> in_place;
+  // A call may be many messages. The row's size and time are those of one, on its way from one rank
+  // to the other.
+  std::size_t messages = 1;  // in one direction, equally long
+  std::size_t turns = 1;     // one after the other: there and back are two
 };
 
 // "Elements [out, out + count) of my receive buffer equal rank `from`'s input at [at, at + count),
@@ -87,6 +93,7 @@ struct Collective {
   void (*run)(Communicator&, const Call&) = nullptr;
   std::string_view mode = {};  // --mode's name of this form; empty: the program has one form only
   std::span<const Collective* const> modes = {};  // the program's other forms
+  bool paired = false;  // runs on pairs of ranks, sweeps --pairs: Place is that within the pair
 };
 
 }  // namespace ccl

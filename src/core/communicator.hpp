@@ -38,7 +38,8 @@ struct Call {
   ReduceOp op = ReduceOp::sum;  // one of ops_of(type)
   Place place;
   std::span<const std::size_t> send_counts, send_offsets, recv_counts, recv_offsets;
-  int peer = -1;  // of send and recv
+  int peer = -1;                        // of send and recv
+  std::size_t messages = 1, turns = 1;  // of a paired collective: Layout's
 };
 
 // An operation that was started: its buffers are the library's until wait() returns.

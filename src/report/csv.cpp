@@ -32,6 +32,7 @@ std::string value(double number) { return std::isfinite(number) ? fmt::format("{
 
 Fields run_fields(const RunRecord& run) {
   return {{"program", value(run.program)},
+          {"mode", value(run.mode)},
           {"version", value(run.version)},
           {"backend", value(run.backend)},
           {"library_version", value(run.library_version)},
@@ -60,6 +61,7 @@ Fields half_fields(const std::string& placement, const Cell& cell) {
           {placement + "_max_time_s", value(cell.max_seconds)},
           {placement + "_algbw_gb_per_s", value(cell.algbw)},
           {placement + "_busbw_gb_per_s", value(cell.busbw)},
+          {placement + "_messages_per_s", cell.messages_per_s ? value(*cell.messages_per_s) : ""},
           {placement + "_wrong", cell.wrong ? value(*cell.wrong) : ""},
           {placement + "_iterations", value(cell.iterations)},
           {placement + "_calls", value(cell.calls)},
@@ -78,7 +80,8 @@ Fields row_fields(const Row& row) {
                    {"bus_factor", value(row.bus_factor)},
                    {"emulated", value(row.emulated)},
                    {"coverage", value(row.coverage)},
-                   {"group", row.group ? value(*row.group) : ""}};
+                   {"group", row.group ? value(*row.group) : ""},
+                   {"pair", row.pair ? name(*row.pair) : ""}};
   for (Field& field : half_fields("out_of_place", row.out_of_place)) fields.push_back(field);
   for (Field& field : half_fields("in_place", row.in_place)) fields.push_back(field);
   return fields;

@@ -27,6 +27,7 @@ Json header(const RunRecord& run) {
   return {{"type", "header"},
           {"schema_version", schema_version},
           {"program", run.program},
+          {"mode", run.mode},
           {"version", run.version},
           {"backend", run.backend},
           {"library_version", run.library_version},
@@ -68,6 +69,7 @@ Json half(const Cell& cell) {
           {"max_time_s", cell.max_seconds},
           {"algbw_gb_per_s", cell.algbw},
           {"busbw_gb_per_s", cell.busbw},
+          {"messages_per_s", or_null(cell.messages_per_s)},
           {"wrong", or_null(cell.wrong)},
           {"iterations", cell.iterations},
           {"calls", cell.calls},
@@ -87,6 +89,7 @@ Json line(const Row& row) {
           {"coverage", row.coverage},
           {"cycle", row.cycle},
           {"group", or_null(row.group)},
+          {"pair", or_null(row.pair)},
           {"timestamp", row.timestamp},
           {"out_of_place", half(row.out_of_place)},
           {"in_place", half(row.in_place)}};

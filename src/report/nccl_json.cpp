@@ -121,7 +121,7 @@ class NcclJson : public Reporter {
                        {"out_of_place", half(row.out_of_place, cpu_time_)},
                        {"in_place", half(row.in_place, cpu_time_)},
                        {"actual_iterations", row.out_of_place.iterations},
-                       {"experiment_name", ""}};
+                       {"experiment_name", row.pair ? name(*row.pair) : ""}};
     file_.replace_end(unfinished.size(),
                       (rows_ ? ",\n" : "\n") + text(json) + std::string(unfinished));
     rows_ = true;

@@ -11,6 +11,12 @@
 
 namespace ccl {
 
+// Two ranks that send messages to each other.
+using RankPair = std::pair<int, int>;
+inline std::string name(const RankPair& pair) {  // "0:1"
+  return std::to_string(pair.first) + ':' + std::to_string(pair.second);
+}
+
 struct RankLine {
   int rank = 0;
   int group = 0;
@@ -40,6 +46,8 @@ struct RunRecord {
   bool cpu_time = false;    // -C
   bool timestamps = false;  // -S
   bool group_rows = false;  // --group-rows
+  bool pair_rows = false;   // rows of more than one pair
+  std::string mode;         // what distinguishes this run from others of its program
   std::uint64_t seed = 0;
   std::string cpus_allowed;                // the inherited affinity mask, "0-1"
   std::vector<std::string> notes;          // header comment lines, without "# "
@@ -54,7 +62,8 @@ struct Cell {
   double seconds = 0;      // per operation, by -a over ranks; CPU time with -C
   double min_seconds = 0;  // over ranks, wall
   double max_seconds = 0;
-  double algbw = 0, busbw = 0;  // GB/s (1e9), from wall time
+  double algbw = 0, busbw = 0;           // GB/s (1e9), from wall time
+  std::optional<double> messages_per_s;  // of a pair, in one direction
   std::optional<std::uint64_t> wrong;
   std::uint64_t failed_ranks = 0;     // ranks with any wrong element
   int iterations = 0;                 // timed operations / aggregate, after --row-time's cap
@@ -71,9 +80,10 @@ struct Row {
   Cell out_of_place, in_place;
   double bus_factor = 0;
   bool emulated = false;
-  double coverage = 1;       // share of ranks whose missing contribution this row would show
-  int cycle = 0;             // -N
-  std::optional<int> group;  // --group-rows
+  double coverage = 1;           // share of ranks whose missing contribution this row would show
+  int cycle = 0;                 // -N
+  std::optional<int> group;      // --group-rows
+  std::optional<RankPair> pair;  // where the program runs on pairs
   std::string timestamp;
 };
 

@@ -1,5 +1,6 @@
 // nccl-tests' table. What its parsers rely on: rows start with a digit and have 13 tokens (15 with
-// -S), numbers have no sign, no exponent and are finite, everything else starts with '#', the
+// -S; groups and pairs stand behind them), numbers have no sign, no exponent and are finite,
+// everything else starts with '#', the
 // `#  Rank` lines, and the two footer lines. Where this differs: times that are too wide for their
 // column widen it instead of turning to exponents, and N/A stands under its column's header.
 #include <fmt/format.h>
@@ -125,15 +126,16 @@ std::string column_line(std::string_view size, std::string_view count, std::stri
 std::string columns(const RunRecord& run) {
   const std::string names =
       fmt::format("  {:>7}   algbw   busbw  #wrong", run.cpu_time ? "cputime" : "time");
-  const auto last = [&](const char* timestamp, const char* group) {
-    return fmt::format("{}{}", run.timestamps ? timestamp : "", run.group_rows ? group : "");
+  const auto last = [&](const char* timestamp, const char* group, const char* pair) {
+    return fmt::format("{}{}{}", run.timestamps ? timestamp : "", run.group_rows ? group : "",
+                       run.pair_rows ? pair : "");
   };
   return fmt::format("# {:>50}           out-of-place                       in-place          \n",
                      "") +
          column_line("size", "count", "type", "redop", "root", names,
-                     last("          timestamp", "  group")) +
+                     last("          timestamp", "  group", "       pair")) +
          column_line("(B)", "(elements)", "", "", "", "     (us)  (GB/s)  (GB/s)        ",
-                     last("  %Y-%m-%d %H:%M:%S", ""));
+                     last("  %Y-%m-%d %H:%M:%S", "", ""));
 }
 
 class Table : public Reporter {
@@ -143,6 +145,7 @@ class Table : public Reporter {
   void begin(const RunRecord& run) override {
     program_ = single_line(run.program);
     timestamps_ = run.timestamps;
+    pairs_ = run.pair_rows;
     write(fmt::format("# ccl-tests version {} backend={} library={} file={}\n", word(run.version),
                       word(run.backend), word(run.library_version),
                       run.library_file.empty() ? "built-in" : word(run.library_file)));
@@ -165,6 +168,7 @@ class Table : public Reporter {
     line += half(row.out_of_place) + half(row.in_place);
     if (timestamps_) line += fmt::format("  {:>19}", row.timestamp);
     if (row.group) line += fmt::format("  {:>5}", *row.group);
+    if (pairs_ && row.pair) line += fmt::format("  {:>9}", name(*row.pair));
     write(line + "\n");
   }
 
@@ -192,7 +196,7 @@ class Table : public Reporter {
 
   std::FILE* out_;
   std::string program_;
-  bool timestamps_ = false;
+  bool timestamps_ = false, pairs_ = false;
 };
 
 }  // namespace

@@ -181,6 +181,22 @@ Run group_rows() {
   return run;
 }
 
+// pingpong: a row for each of two pairs.
+Run pair_rows() {
+  Run run = plain();
+  run.name = "pair_rows";
+  run.record.program = "pingpong_perf";
+  run.record.mode = "back and forth, window 1";
+  run.record.pair_rows = true;
+  run.rows[0].pair = {0, 1};
+  run.rows[1].pair = {12, 345};
+  for (Row& row : run.rows) {
+    row.op = "none";
+    row.out_of_place.messages_per_s = 1 / row.out_of_place.seconds;
+  }
+  return run;
+}
+
 void report(const Run& run, Reporter& reporter) {
   reporter.begin(run.record);
   for (const Row& row : run.rows) reporter.row(row);
@@ -199,7 +215,7 @@ Run plain() {
 
 std::vector<Run> all() {
   return {plain(),       wrong_data(), unchecked(),       timestamps(), cpu_time(),
-          interrupted(), extremes(),   zero_iterations(), group_rows()};
+          interrupted(), extremes(),   zero_iterations(), group_rows(), pair_rows()};
 }
 
 Directory::Directory() {

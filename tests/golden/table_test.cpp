@@ -30,13 +30,14 @@ int matches(const std::string& table, const std::string& pattern) {
   }));
 }
 
-TEST(Table, RowsHave13TokensAndTimestampsTwoMoreAndGroupsOne) {
+TEST(Table, RowsHave13TokensAndTimestampsTwoMoreAndGroupsOrPairsOne) {
   for (const samples::Run& run : samples::all()) {
     const std::vector<std::string> rows = data_lines(samples::table(run));
     ASSERT_EQ(rows.size(), run.rows.size()) << run.name;
     for (const std::string& row : rows) {
-      EXPECT_EQ(tokens(row).size(),
-                13U + (run.record.timestamps ? 2U : 0U) + (run.record.group_rows ? 1U : 0U))
+      EXPECT_EQ(tokens(row).size(), 13U + (run.record.timestamps ? 2U : 0U) +
+                                        (run.record.group_rows ? 1U : 0U) +
+                                        (run.record.pair_rows ? 1U : 0U))
           << row;
     }
   }

@@ -39,7 +39,9 @@ void expect_right(const Backend& backend) {
       o.all_roots = collective->rooted;
       const Groups groups = unplaced_groups(o, c.ranks);
       const auto sizes = groups.distinct_sizes();
-      if (!std::all_of(sizes.begin(), sizes.end(), [&](int n) { return runs_on(*collective, n); }))
+      if (!std::all_of(sizes.begin(), sizes.end(),
+                       [&](int n) { return runs_on(*collective, n); }) ||
+          collective->paired)
         continue;
       const Outcome outcome = run(*collective, o, backend);
       EXPECT_EQ(outcome.exit_code, 0) << collective->name << ", " << c.rule << outcome.text();

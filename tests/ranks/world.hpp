@@ -77,16 +77,17 @@ inline Outcome run(const Collective& collective, const Options& options, const B
 inline const std::vector<const Collective*>& all_collectives() {
   using namespace collectives;
   static const std::vector<const Collective*> all = {
-      &all_gather, &all_gatherv,      &all_reduce,      &alltoall, &alltoallv,
-      &barrier,    &broadcast,        &gather,          &gatherv,  &hypercube,
-      &reduce,     &reduce_scatter,   &reduce_scatterv, &scatter,  &scatterv,
-      &sendrecv,   sendrecv.modes[0], sendrecv.modes[1]};
+      &all_gather, &all_gatherv, &all_reduce,       &alltoall,        &alltoallv,
+      &barrier,    &broadcast,   &gather,           &gatherv,         &hypercube,
+      &pingpong,   &reduce,      &reduce_scatter,   &reduce_scatterv, &scatter,
+      &scatterv,   &sendrecv,    sendrecv.modes[0], sendrecv.modes[1]};
   return all;
 }
 
 // Does the program run on so many ranks?
 inline bool runs_on(const Collective& collective, int ranks) {
   const SpecOptions options;
+  if (collective.paired) return ranks > 1;
   return collective.unsupported == nullptr ||
          !collective.unsupported({0, 4, {0, ranks, 0, 0}, options});
 }

@@ -10,7 +10,7 @@ failures=0
 pass() { echo "PASS $*"; }
 fail() { echo "FAIL $*"; failures=$((failures + 1)); }
 finish() { echo "$failures failed"; [ "$failures" -eq 0 ]; exit; }
-programs=(all_gather all_gatherv all_reduce alltoall alltoallv barrier broadcast gather gatherv hypercube reduce reduce_scatter
+programs=(all_gather all_gatherv all_reduce alltoall alltoallv barrier broadcast gather gatherv hypercube pingpong reduce reduce_scatter
   reduce_scatterv scatter scatterv sendrecv)
 
 if [ ! -e "$build/lib/ccl-tests/ccl-gloo.so" ]; then
@@ -21,6 +21,7 @@ fi
 # runs_on PROGRAM RANKS: false where the program refuses so many.
 runs_on() {
   case $1 in
+    pingpong) [ "$2" -gt 1 ] ;;
     hypercube) [ $(($2 & ($2 - 1))) -eq 0 ] ;;
     *) true ;;
   esac

@@ -9,6 +9,8 @@ ccl_add_test(harness_test LABELS unit LIBRARIES ccl-collectives
     measure_test.cpp
     memory_plan_test.cpp
     options_test.cpp
+    pair_notes_test.cpp
+    pairing_test.cpp
     recorder_test.cpp
     reduction_test.cpp
     sizes_test.cpp

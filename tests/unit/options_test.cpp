@@ -316,6 +316,42 @@ TEST(Options, ModesAreOfTheProgramsThatHaveThem) {
   EXPECT_THAT(refusal({"--mode", "ring"}), HasSubstr("--mode"));
 }
 
+std::string pingpong_refusal(const std::vector<std::string>& arguments) {
+  try {
+    parse_options(collectives::pingpong, arguments, [](const char*) { return std::nullopt; });
+  } catch (const UsageError& e) {
+    return e.what();
+  }
+  return "(accepted)";
+}
+
+TEST(Options, PairsAreOfTheProgramsThatRunOnThem) {
+  const GetVariable spread = [](const char* name) -> std::optional<std::string> {
+    if (std::string(name) == "NCCL_TESTS_ALLTOALLV_SPREAD") return "0.5";
+    return std::nullopt;
+  };
+  const Options o = parse_options(collectives::pingpong,
+                                  {"--pairs", "0:1,3:2", "--concurrent", "1", "--window", "64",
+                                   "--bidirectional", "1"},
+                                  spread)
+                        .options;
+  ASSERT_EQ(o.pairing.list.size(), 2U);
+  EXPECT_EQ(o.pairing.list[1].first, 3);
+  EXPECT_TRUE(o.concurrent && o.spec.bidirectional);
+  EXPECT_EQ(o.spec.window, 64U);
+  EXPECT_EQ(o.spec.alltoallv_spread, 0.5);
+  for (const char* bad : {"", "0", "0:", ":1", "0:1,", "0:1:2", "0-1", "-1:0", "a:b", "0:1;2:3"}) {
+    EXPECT_THAT(pingpong_refusal({"--pairs", bad}), HasSubstr("--pairs: "));
+    EXPECT_THAT(pingpong_refusal({"--pairs", bad}), HasSubstr("accepted: "));
+  }
+  EXPECT_THAT(pingpong_refusal({"--pairs", "0:1,2:2"}),
+              HasSubstr("'2:2' pairs a rank with itself"));
+  EXPECT_THAT(pingpong_refusal({"--pairs", "0:1,2:3,1:0"}), HasSubstr("'1:0' is named twice"));
+  for (const char* window : {"0", "-1", "x", "65537"})
+    EXPECT_THAT(pingpong_refusal({"--window", window}), HasSubstr("--window: '"));
+  EXPECT_THAT(refusal({"--pairs", "0:1"}), HasSubstr("--pairs"));
+}
+
 TEST(Options, GpuFlagsAreKeptForTheDeviceToRefuse) {
   EXPECT_TRUE(read({"-G", "0", "-y", "0", "-R", "0", "-x", "-1", "-D", "0", "-V", "16", "-M", "0",
                     "-I", "0", "-K", "0"})

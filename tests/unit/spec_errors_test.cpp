@@ -24,8 +24,8 @@ TEST_P(RightSpec, HasNoErrors) {
 INSTANTIATE_TEST_SUITE_P(Specs, RightSpec,
                          testing::Values(&all_gather, &all_gatherv, &all_reduce, &alltoall,
                                          &alltoallv, &barrier, &broadcast, &gather, &gatherv,
-                                         &hypercube, &reduce, &reduce_scatter, &reduce_scatterv,
-                                         &scatter, &scatterv, &sendrecv),
+                                         &hypercube, &pingpong, &reduce, &reduce_scatter,
+                                         &reduce_scatterv, &scatter, &scatterv, &sendrecv),
                          [](const auto& test) { return std::string(test.param->name); });
 
 struct Wrong {
@@ -78,6 +78,21 @@ std::vector<Wrong> wrong_segments() {
                                         std::swap(segments[0].at, segments[1].at);
                                         return segments;
                                       })},
+      {"OwnMessages", with_segments(pingpong,
+                                    [](const Shape& s) {
+                                      Segments segments = pingpong.expected(s);
+                                      segments[0].from = s.place.rank;
+                                      return segments;
+                                    })},
+      {"EveryMessageTheFirst", with_segments(pingpong,
+                                             [](const Shape& s) {
+                                               Segments segments;
+                                               for (std::size_t m = 0; m < s.options.window; ++m)
+                                                 segments.push_back({.out = m * s.count,
+                                                                     .count = s.count,
+                                                                     .from = 1 - s.place.rank});
+                                               return segments;
+                                             })},
       {"OwnData", with_segments(broadcast,
                                 [](const Shape& s) {
                                   Segments segments = broadcast.expected(s);
@@ -170,6 +185,18 @@ std::vector<Wrong> wrong_numbers() {
                                                layout.recv -= layout.recv > 0 ? 1 : 0;
                                                return layout;
                                              })},
+      {"BytesOfOneMessage", with_layout(pingpong,
+                                        [](const Shape& s) {
+                                          Layout layout = pingpong.layout(s);
+                                          layout.wire_bytes /= layout.messages;
+                                          return layout;
+                                        })},
+      {"FewerMessagesThanTheWindow", with_layout(pingpong,
+                                                 [](const Shape& s) {
+                                                   Layout layout = pingpong.layout(s);
+                                                   layout.messages = 1;
+                                                   return layout;
+                                                 })},
       {"InPlaceAtTheWrongBlock",
        with_layout(all_gather,
                    [](const Shape& s) {

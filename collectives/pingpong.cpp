@@ -1,0 +1,63 @@
+// pingpong_perf: messages between the two ranks of a pair. Back and forth: a window of messages
+// goes to the other rank, which answers with as many of its own when all have come. In both
+// directions: both windows at the same time.
+#include "collectives/collectives.hpp"
+#include "collectives/shapes.hpp"
+
+namespace ccl::collectives {
+namespace {
+
+Layout layout(const Shape& s) {
+  const std::size_t all = s.options.window * s.count;
+  return {.send = all,
+          .recv = all,
+          .call_count = s.count,
+          .column_count = s.count,
+          .wire_bytes = all * s.type_bytes,
+          .in_place = std::nullopt,
+          .messages = s.options.window,
+          .turns = s.options.bidirectional ? 1U : 2U};
+}
+
+std::vector<Segment> expected(const Shape& s) {
+  return {{.out = 0, .count = s.options.window * s.count, .from = 1 - s.place.rank, .at = 0}};
+}
+
+// Without a peer there is nothing to post; the empty group is for loopback, where groups are
+// collective.
+void take_turn(Communicator& c, const Call& call, bool sends, bool receives) {
+  const std::size_t bytes = call.count * size_of(call.type);
+  Call message = call;
+  c.begin_group();
+  for (std::size_t m = 0; call.peer >= 0 && m < call.messages; ++m) {
+    message.send = static_cast<const std::byte*>(call.send) + m * bytes;
+    message.recv = static_cast<std::byte*>(call.recv) + m * bytes;
+    if (receives) c.recv(message);
+    if (sends) c.send(message);
+  }
+  c.end_group();
+}
+
+void run(Communicator& c, const Call& call) {
+  if (call.turns == 1) {
+    take_turn(c, call, true, true);
+    return;
+  }
+  const bool first = call.place.rank == 0;
+  take_turn(c, call, first, !first);
+  c.wait();  // the answer begins when everything has come
+  take_turn(c, call, !first, first);
+}
+
+}  // namespace
+
+const Collective pingpong = {
+    .name = "pingpong",
+    .layout = layout,
+    .expected = expected,
+    .bus_factor = whole,
+    .run = run,
+    .paired = true,
+};
+
+}  // namespace ccl::collectives

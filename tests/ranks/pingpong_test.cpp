@@ -1,0 +1,214 @@
+// Pairs of ranks: right results in every form, on loopback and on Gloo; wrong messages are found
+// and named; what a row's time is.
+#include <gmock/gmock.h>
+
+#include <cstring>
+#include <mutex>
+#include <set>
+#include <vector>
+
+#include "tests/ranks/faulty.hpp"
+#include "tests/ranks/world.hpp"
+
+namespace ccl::test {
+namespace {
+
+using collectives::pingpong;
+using testing::HasSubstr;
+
+Options on_pairs(int ranks, const char* pairs, bool concurrent) {
+  Options o = quick(ranks);
+  o.pairing = parse_pairs(pairs);
+  o.concurrent = concurrent;
+  return o;
+}
+
+struct Case {
+  int ranks;
+  const char* pairs;
+  bool concurrent;
+  std::size_t count;  // of pairs
+};
+std::vector<Case> cases() {
+  return {{2, "all", false, 1},     {3, "2:1", false, 1}, {3, "all", false, 3},
+          {3, "all", true, 3},      {4, "all", true, 6},  {4, "3:0,1:2", true, 2},
+          {4, "0:1,1:2", false, 2}, {5, "4:2", false, 1}, {6, "1:2,4:3", true, 2}};
+}
+
+void expect_right(const Backend& backend) {
+  for (const Case& c : cases()) {
+    for (const std::size_t window : {1U, 5U}) {
+      for (const bool bidirectional : {false, true}) {
+        SCOPED_TRACE(std::string(c.pairs) + " of " + std::to_string(c.ranks) + ", window " +
+                     std::to_string(window));
+        Options o = on_pairs(c.ranks, c.pairs, c.concurrent);
+        o.spec.window = window;
+        o.spec.bidirectional = bidirectional;
+        const Outcome outcome = run(pingpong, o, backend);
+        EXPECT_EQ(outcome.exit_code, 0) << outcome.text();
+        ASSERT_EQ(outcome.rows.size(), o.sizes.size() * c.count);
+        std::set<RankPair> pairs;
+        for (const Row& row : outcome.rows) {
+          pairs.insert(*row.pair);
+          EXPECT_EQ(row.out_of_place.wrong, 0U);
+          EXPECT_GT(row.out_of_place.verified_calls, 0U);
+          EXPECT_TRUE(row.in_place.repeats_out_of_place);
+        }
+        EXPECT_EQ(pairs.size(), c.count);
+        EXPECT_EQ(outcome.rows.front().bytes, 8U);
+        EXPECT_EQ(outcome.rows.back().bytes, 40'000U);
+        EXPECT_EQ(outcome.rows.back().count, 10'000U);
+      }
+    }
+  }
+}
+
+TEST(Pingpong, EveryFormOverLoopback) { expect_right(LoopbackBackend()); }
+
+TEST(Pingpong, EveryFormOverGloo) {
+  BackendPtr gloo;
+  try {
+    gloo = open_backend("gloo");
+  } catch (const Unsupported& e) {
+    GTEST_SKIP() << e.what();
+  }
+  expect_right(*gloo);
+}
+
+// What one rank's messages are replaced by before they are sent.
+class WrongMessages : public FaultyCommunicator {
+ public:
+  using Replace = std::function<const void*(int rank, const Call& call)>;
+  WrongMessages(std::unique_ptr<Communicator> right, int rank, const Replace& replace)
+      : FaultyCommunicator(std::move(right), rank, none_), rank_(rank), replace_(replace) {}
+  void send(const Call& c) override {
+    Call call = c;
+    const bool token = call.count == 1;  // of a barrier
+    if (!token) call.send = replace_(rank_, c);
+    FaultyCommunicator::send(call);
+  }
+
+ private:
+  Fault none_;
+  int rank_;
+  const Replace& replace_;
+};
+
+class WrongMessagesBackend : public LoopbackBackend {
+ public:
+  explicit WrongMessagesBackend(WrongMessages::Replace replace) : replace_(std::move(replace)) {}
+  std::unique_ptr<Communicator> connect(Bootstrap& bootstrap,
+                                        const BackendOptions& options) const override {
+    return std::make_unique<WrongMessages>(LoopbackBackend::connect(bootstrap, options),
+                                           bootstrap.rank(), replace_);
+  }
+
+ private:
+  WrongMessages::Replace replace_;
+};
+
+TEST(Pingpong, WrongMessagesAreFoundAndThePairIsNamed) {
+  const std::vector<float> zeros(10'000);
+  const WrongMessagesBackend backend([&](int rank, const Call& call) {
+    return rank == 2 ? static_cast<const void*>(zeros.data()) : call.send;
+  });
+  for (const bool concurrent : {false, true}) {
+    Options o = on_pairs(4, "0:1,2:3", concurrent);
+    o.sizes = {40'000};
+    const Outcome outcome = run(pingpong, o, backend);
+    EXPECT_EQ(outcome.exit_code, 7);
+    ASSERT_EQ(outcome.rows.size(), 2U);
+    EXPECT_EQ(outcome.rows[0].out_of_place.failed_ranks, 0U);
+    EXPECT_EQ(outcome.rows[1].out_of_place.failed_ranks, 1U);
+    EXPECT_THAT(outcome.text(), HasSubstr("pair 2:3, out of place, check: rank 3 on "));
+  }
+}
+
+// Messages of a window are told apart.
+TEST(Pingpong, OneMessageSentTwiceIsFound) {
+  const WrongMessagesBackend backend(
+      [first = std::make_shared<const void*>(nullptr)](int rank, const Call& call) -> const void* {
+        if (rank != 1) return call.send;
+        if (call.send == static_cast<const std::byte*>(*first) + call.count * size_of(call.type))
+          return *first;
+        return *first = call.send;
+      });
+  Options o = on_pairs(3, "1:2", false);
+  o.sizes = {4000};
+  o.spec.window = 2;
+  const Outcome outcome = run(pingpong, o, backend);
+  EXPECT_EQ(outcome.exit_code, 7);
+  EXPECT_THAT(outcome.text(), HasSubstr("rank 2 on "));
+}
+
+// Pairs that run at once hold data of their own.
+TEST(Pingpong, MessagesOfAnotherPairAreWrong) {
+  std::mutex mutex;
+  std::vector<std::byte> of_rank_0;
+  const WrongMessagesBackend backend([&](int rank, const Call& call) -> const void* {
+    const std::lock_guard lock(mutex);
+    const std::size_t bytes = call.count * size_of(call.type);
+    const auto* const data = static_cast<const std::byte*>(call.send);
+    if (rank == 0) of_rank_0.assign(data, data + bytes);
+    return rank == 2 && of_rank_0.size() == bytes ? of_rank_0.data() : call.send;
+  });
+  Options o = on_pairs(4, "0:1,2:3", true);
+  o.sizes = {40'000};
+  EXPECT_EQ(run(pingpong, o, backend).exit_code, 7);
+}
+
+// Its clock ticks once a turn.
+class CountedTurns : public FaultyCommunicator {
+ public:
+  using FaultyCommunicator::FaultyCommunicator;
+  void end_group() override {
+    FaultyCommunicator::end_group();
+    ++turns_;
+  }
+  double now() const override { return turns_; }
+  void sleep(double /*seconds*/) const override {}
+
+ private:
+  int turns_ = 0;
+};
+class CountedTurnsBackend : public LoopbackBackend {
+ public:
+  std::unique_ptr<Communicator> connect(Bootstrap& bootstrap,
+                                        const BackendOptions& options) const override {
+    return std::make_unique<CountedTurns>(LoopbackBackend::connect(bootstrap, options),
+                                          bootstrap.rank(), none_);
+  }
+
+ private:
+  Fault none_;
+};
+
+TEST(Pingpong, TimeIsOneMessagesOneWay) {
+  Options o = on_pairs(3, "0:2", false);
+  o.sizes = {40'000};
+  for (const std::size_t window : {1U, 4U}) {
+    for (const bool bidirectional : {false, true}) {
+      o.spec.window = window;
+      o.spec.bidirectional = bidirectional;
+      const Outcome outcome = run(pingpong, o, CountedTurnsBackend());
+      ASSERT_EQ(outcome.exit_code, 0) << outcome.text();
+      const Cell& cell = outcome.rows[0].out_of_place;
+      const double message_s = 1.0 / static_cast<double>(window);
+      EXPECT_DOUBLE_EQ(cell.seconds, message_s);
+      EXPECT_DOUBLE_EQ(cell.min_seconds, message_s);
+      EXPECT_DOUBLE_EQ(cell.max_seconds, message_s);
+      EXPECT_DOUBLE_EQ(cell.algbw, 40'000 / message_s / 1e9);
+      EXPECT_DOUBLE_EQ(cell.busbw, cell.algbw);
+      EXPECT_DOUBLE_EQ(cell.messages_per_s.value_or(0), 1 / message_s);
+    }
+  }
+}
+
+TEST(Pingpong, BadPairsEndBeforeAnythingRuns) {
+  EXPECT_EQ(run(pingpong, on_pairs(3, "0:3", false), LoopbackBackend()).exit_code, 2);
+  EXPECT_EQ(run(pingpong, on_pairs(3, "0:1,1:2", true), LoopbackBackend()).exit_code, 2);
+  EXPECT_EQ(run(pingpong, quick(1), LoopbackBackend()).exit_code, 3);
+}
+
+}  // namespace
+}  // namespace ccl::test
