@@ -14,7 +14,7 @@ for hosts in 3 4; do
   cluster_up $hosts 1gbit
   for program in "${programs[@]}"; do
     [ "$program" = barrier ] && continue
-    [ "$program" = hypercube ] && [ "$hosts" = 3 ] && continue
+    runs_on "$program" "$hosts" || continue
     for ((k = 0; k < runs; k++)); do
       rm -f "$work/row.jsonl"
       run_on_hosts 0 "$program" "${first[@]}" "$bin/${program}_perf" --backend gloo --interface eth0 "${common[@]}" >>"$work/log"

@@ -37,6 +37,9 @@ sys.exit(1 if too_much else 2 if min(best.values()) < lowest else 0)
 PY
 }
 
+# Back and forth, a link's bucket would fill up again while the answer is on its way.
+form() { [ "$1" = pingpong ] && echo --bidirectional 1; }
+
 # The lower bound gets a second chance, since other work on a small machine can keep the wire waiting. The upper bound gets none.
 full=" all_gather all_reduce gather scatter " # Gloo keeps every link, or the root's, busy all the time
 check() { # program mbit size
@@ -47,7 +50,7 @@ check() { # program mbit size
   for attempt in 1 2; do
     files+=("$work/wire$attempt.jsonl")
     run_on_hosts 0 "$name" "${unhindered[@]}" "$bin/${program}_perf" --backend gloo --interface eth0 \
-      -b "$size" -e "$size" -n 2 -w 0 -a 3 -J "${files[-1]}" || return
+      -b "$size" -e "$size" -n 2 -w 0 -a 3 $(form "$program") -J "${files[-1]}" || return
     judge "$program" "$mbit" "$lowest" "${files[@]}"
     case $? in
       0) return ;;
@@ -60,7 +63,7 @@ check() { # program mbit size
 check_mpi() { # program mbit size: Open MPI's choice of algorithms fills no wire, so the upper bound only
   local name="$1 $3 over MPI on $hosts hosts at $2 Mbit/s"
   rm -f "$work"/wire*.jsonl
-  run 0 "$name" "$cluster" mpirun -n "$hosts" "$bin/${1}_perf" --backend mpi -b "$3" -e "$3" -n 2 -w 0 -a 3 -J "$work/wire1.jsonl" || return
+  run 0 "$name" "$cluster" mpirun -n "$hosts" "$bin/${1}_perf" --backend mpi -b "$3" -e "$3" -n 2 -w 0 -a 3 $(form "$1") -J "$work/wire1.jsonl" || return
   judge "$1" "$2" 0 "$work/wire1.jsonl" || fail "$name: more than a link carries"
 }
 
@@ -85,6 +88,17 @@ for hosts in 3 4; do
   "$cluster" rate all 400mbit
   for program in all_reduce all_gather gather scatter; do check $program 400 16M; done
   check sendrecv 400 4M
+
+  # One slow link: the rank behind it is named, alone or with all pairs at once.
+  mapfile -t names < <("$cluster" hosts)
+  "$cluster" rate "${names[1]}" 40mbit
+  for concurrent in 0 1; do
+    run_on_hosts 0 "a slow link among $hosts hosts, --concurrent $concurrent" "$bin/pingpong_perf" --backend gloo --interface eth0 \
+      --sizes 2M -n 2 --pairs all --concurrent $concurrent
+    grep -E '^# .*slowest' "$work/out"
+    grep -qE "slowest (0:1|1:[23]) \\(.*${names[1]}" "$work/out" || fail "the slow link is not named"
+    [ "$hosts" -lt 4 ] || expect_in "$work/out" "slowest rank 1 (${names[1]})"
+  done
   "$cluster" down
 done
 finish
