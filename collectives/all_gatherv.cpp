@@ -33,12 +33,12 @@ Counts counts(const Shape& s) {
 const Collective all_gatherv = {
     .name = "all_gatherv",
     .splits = true,
-    .skewed = true,
     .layout = layout,
     .expected = blocks_of_all,
     .bus_factor = bus_factor,
     .counts = counts,
     .run = [](Communicator& c, const Call& call) { c.all_gatherv(call); },
+    .takes = {.skew = true},
 };
 
 }  // namespace ccl::collectives

@@ -23,4 +23,19 @@ extern const Collective scatter;
 extern const Collective scatterv;
 extern const Collective sendrecv;
 
+// Composite primitives.
+extern const Collective all_gather_object;
+extern const Collective all_reduce_dict;
+extern const Collective all_reduce_params;
+extern const Collective average_metrics;
+extern const Collective broadcast_object;
+extern const Collective broadcast_tensors;
+extern const Collective check_tensors;
+extern const Collective collect_results;
+extern const Collective gather_object;
+extern const Collective reduce_dict;
+extern const Collective sync_buffer;
+extern const Collective sync_grad;
+extern const Collective sync_seed;
+
 }  // namespace ccl::collectives

@@ -31,13 +31,13 @@ const Collective gatherv = {
     .name = "gatherv",
     .rooted = true,
     .splits = true,
-    .skewed = true,
     .layout = layout,
     .expected =
         [](const Shape& s) { return is_root(s) ? blocks_of_all(s) : std::vector<Segment>{}; },
     .bus_factor = bus_factor,
     .counts = counts,
     .run = [](Communicator& c, const Call& call) { c.gatherv(call); },
+    .takes = {.skew = true},
 };
 
 }  // namespace ccl::collectives

@@ -9,31 +9,32 @@
 
 namespace ccl::collectives {
 
-// Shares of the whole that rank r's block gets. one_large: the last rank's is 1000 times any
-// other's.
-inline std::size_t shares(Skew skew, std::size_t rank, std::size_t ranks) {
+// Shares of the whole that block r of n gets. one_large: the last is 1000 times any other.
+inline std::size_t shares(Skew skew, std::size_t r, std::size_t n) {
   switch (skew) {
     case Skew::equal: break;
-    case Skew::linear: return rank + 1;
-    case Skew::one_large: return rank + 1 == ranks ? 1000 : 1;
+    case Skew::linear: return r + 1;
+    case Skew::one_large: return r + 1 == n ? 1000 : 1;
   }
   return 1;
 }
 
-// Elements of every rank's block: count * shares / all shares, rounded down to 16 bytes.
-inline std::vector<std::size_t> parts(const Shape& s) {
+// Elements of each of n blocks: count * shares / all shares, rounded down to 16 bytes.
+inline std::vector<std::size_t> parts(const Shape& s, std::size_t n) {
   std::size_t all = 0;
-  for (std::size_t r = 0; r < ranks(s); ++r) all += shares(s.options.skew, r, ranks(s));
+  for (std::size_t r = 0; r < n; ++r) all += shares(s.options.skew, r, n);
   const std::size_t step = s.type_bytes >= 16 ? 1 : 16 / s.type_bytes;
   std::vector<std::size_t> result;
-  for (std::size_t r = 0; r < ranks(s); ++r) {
-    const std::size_t mine = shares(s.options.skew, r, ranks(s));
+  for (std::size_t r = 0; r < n; ++r) {
+    const std::size_t mine = shares(s.options.skew, r, n);
     // count * mine / all without its overflow
     const std::size_t exact = s.count / all * mine + s.count % all * mine / all;
     result.push_back(exact / step * step);
   }
   return result;
 }
+
+inline std::vector<std::size_t> parts(const Shape& s) { return parts(s, ranks(s)); }
 
 inline std::size_t sum(const std::vector<std::size_t>& v) {
   return std::accumulate(v.begin(), v.end(), std::size_t{0});

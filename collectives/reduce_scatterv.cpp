@@ -40,12 +40,12 @@ const Collective reduce_scatterv = {
     .name = "reduce_scatterv",
     .reduces = true,
     .splits = true,
-    .skewed = true,
     .layout = layout,
     .expected = expected,
     .bus_factor = bus_factor,
     .counts = counts,
     .run = [](Communicator& c, const Call& call) { c.reduce_scatterv(call); },
+    .takes = {.skew = true},
 };
 
 }  // namespace ccl::collectives

@@ -36,12 +36,12 @@ const Collective scatterv = {
     .name = "scatterv",
     .rooted = true,
     .splits = true,
-    .skewed = true,
     .layout = layout,
     .expected = expected,
     .bus_factor = bus_factor,
     .counts = counts,
     .run = [](Communicator& c, const Call& call) { c.scatterv(call); },
+    .takes = {.skew = true},
 };
 
 }  // namespace ccl::collectives

@@ -98,7 +98,7 @@ void check_matrix(const SpecOptions& options, int ranks) {
 
 std::vector<std::string> alltoallv_summary(const Collective& collective, const Options& options,
                                            int ranks, std::size_t bytes) {
-  if (!options.spec.alltoallv_summary || collective.counts == nullptr || collective.skewed)
+  if (!options.spec.alltoallv_summary || collective.counts == nullptr || collective.takes.skew)
     return {};
   constexpr int most_ranks = 64;
   const std::size_t width = size_of(options.types.front());

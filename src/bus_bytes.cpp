@@ -75,6 +75,8 @@ double link_elements(const Collective& collective, const Shape& shape) {
 
 std::optional<std::string> bus_factor_error(const Collective& collective, const Shape& shape) {
   if (collective.synchronizes) return std::nullopt;
+  // What is not delivered cannot be counted.
+  if (collective.fixed_bytes && collective.layout(shape).recv == 0) return std::nullopt;
   // With one rank nothing crosses a link; the factors of 1 are nccl-tests' convention there.
   if (shape.place.ranks == 1) return std::nullopt;
   const Layout layout = collective.layout(shape);
@@ -82,7 +84,7 @@ std::optional<std::string> bus_factor_error(const Collective& collective, const 
   const double counted = link_elements(collective, shape) * static_cast<double>(shape.type_bytes);
   if (std::abs(stated - counted) <= 1e-9 * std::max(stated, counted)) return std::nullopt;
   // alltoallv's convention takes the mean over peers, (n - 1) / n of the largest buffer.
-  if (collective.counts != nullptr && !collective.skewed &&
+  if (collective.counts != nullptr && !collective.takes.skew &&
       counted <= static_cast<double>(layout.wire_bytes))
     return std::nullopt;
   return fmt::format("{} ranks: wire_bytes x bus_factor is {} B, the most loaded rank moves {} B",

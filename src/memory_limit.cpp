@@ -18,13 +18,15 @@ std::size_t buffer_limit(std::size_t available, std::size_t ranks, double scratc
 
 SizePlan limit_sizes(const Collective& collective, const Options& o, int ranks, std::size_t limit) {
   if (collective.synchronizes) return {{0}, std::nullopt};
+  if (collective.fixed_bytes) return {{*collective.fixed_bytes}, std::nullopt};
   std::size_t widest = 1;
   for (const DataType type : o.types) widest = std::max(widest, size_of(type));
   SizePlan plan;
   std::size_t smallest = 0;
   for (const std::size_t size : sweep_sizes(o)) {
     const Shape shape{size / widest, widest, {0, ranks, 0, 0}, o.spec};
-    const std::size_t bytes = buffer_bytes(row_bytes(collective, shape).region, o.unalign * widest);
+    std::size_t bytes = buffer_bytes(row_bytes(collective, shape).region, o.unalign * widest);
+    if (collective.scratch != nullptr) bytes += collective.scratch(shape) / 2;  // of two buffers
     if (bytes <= limit) {
       plan.sizes.push_back(size);
     } else {

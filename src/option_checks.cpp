@@ -41,10 +41,26 @@ void check_pairs(const Options& o, int ranks) {
   pair_rounds(o.pairing, o.concurrent, ranks);
 }
 
+// some: what the program takes; empty: everything.
+template <class T>
+void refuse_others(const char* flag, const Collective& collective, std::span<const T> asked,
+                   std::span<const T> some) {
+  if (some.empty()) return;
+  std::vector<std::string_view> names;
+  for (const T value : some) names.push_back(name(value));
+  for (const T value : asked) {
+    if (std::find(some.begin(), some.end(), value) != some.end()) continue;
+    throw Unsupported(fmt::format("{}: {}_perf has no {}; accepted: {}", flag, collective.name,
+                                  name(value), fmt::join(names, ",")));
+  }
+}
+
 }  // namespace
 
 void check_operations(const Collective& collective, const Options& o) {
+  refuse_others<DataType>("-d", collective, o.types, collective.types);
   if (!collective.reduces) return;
+  refuse_others<ReduceOp>("-o", collective, o.ops, collective.ops);
   for (const ReduceOp op : o.ops) {
     const auto without = names_of(o.types, op, false);
     if (without.empty()) continue;

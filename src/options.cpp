@@ -10,70 +10,11 @@
 #include <utility>
 
 #include "src/alltoallv_options.hpp"
+#include "src/option_declarations.hpp"
 #include "src/values.hpp"
 
 namespace ccl {
 namespace {
-
-using Set = std::function<void(const std::string&)>;
-
-// Declares options on CLI11; every error names the flag and is one line.
-class Declarations {
- public:
-  Declarations(CLI::App& app, Options& options) : app_(app), o_(options) {}
-
-  CLI::Option* add(const std::string& names, const std::string& value, const std::string& help,
-                   const Set& set) {
-    const std::string flag = names.substr(0, names.find(','));
-    const auto call = [flag, set](const std::vector<std::string>& texts) {
-      for (const std::string& text : texts) {
-        try {
-          set(text);
-        } catch (const UsageError& e) {
-          throw UsageError(flag + ": " + e.what());
-        }
-      }
-      return true;
-    };
-    CLI::Option* const option = app_.add_option(names, call, help);
-    option->type_name(value)->expected(1)->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
-    return option;
-  }
-
-  void integer(const std::string& names, int& target, int lowest, int highest,
-               const std::string& help) {
-    add(names, "N", fmt::format("{} [{}]", help, target),
-        [&target, lowest, highest](const std::string& t) {
-          target = parse_int(t, lowest, highest);
-        });
-  }
-  void flag01(const std::string& names, bool& target, const std::string& help) {
-    add(names, "0|1", help, [&target](const std::string& t) { target = parse_int(t, 0, 1) == 1; });
-  }
-  void size(const std::string& names, std::size_t& target, const std::string& help) {
-    add(names, "SIZE", help, [&target](const std::string& t) { target = parse_size(t); });
-  }
-  void seconds(const std::string& names, double& target, const std::string& help) {
-    add(names, "SECONDS", fmt::format("{} [{}]", help, target),
-        [&target](const std::string& t) { target = parse_number(t, 0); });
-  }
-
-  // nccl-tests flags that need a GPU: 0 (off) is fine, anything else is refused once the device is
-  // known to be a CPU.
-  void gpu_only(const std::string& names, const std::string& help, const std::string& off = "0") {
-    const std::string flag = names.substr(0, names.find(','));
-    add(names, "N", help + " (GPU only)", [this, flag, off](const std::string& t) {
-      parse_int(t, -1, std::numeric_limits<int>::max());
-      if (t != off) o_.refused.push_back(flag);
-    });
-  }
-
- private:
-  CLI::App& app_;
-  Options& o_;
-};
-
-constexpr int max_int = std::numeric_limits<int>::max();
 
 void declare_ranks(Declarations& d, Options& o) {
   d.add("-t,--nthreads", "N",
@@ -145,54 +86,43 @@ void declare_measurement(Declarations& d, Options& o) {
   });
 }
 
-void declare_what(Declarations& d, Options& o) {
+// What a program that does not take everything takes, for --help.
+template <class T>
+std::string choice(std::span<const T> some) {
+  std::vector<std::string_view> names;
+  for (const T value : some) names.push_back(name(value));
+  return fmt::format("{} [{}]", fmt::join(names, " "), names.front());
+}
+
+void declare_what(Declarations& d, Options& o, const Collective& collective) {
+  if (!collective.ops.empty()) o.ops = {collective.ops.front()};
+  if (!collective.types.empty()) o.types = {collective.types.front()};
   d.add("-o,--op", "LIST",
-        "sum prod max min avg mulsum, a comma list, or all; on integers also band bor bxor [sum]",
-        [&](const std::string& t) { o.ops = parse_ops(t); });
+        collective.ops.empty()
+            ? "sum prod max min avg mulsum, a comma list, or all; on integers also band bor bxor "
+              "[sum]"
+            : choice(collective.ops),
+        [&](const std::string& t) {
+          const auto some = collective.ops;
+          o.ops =
+              t == "all" && !some.empty() ? std::vector(some.begin(), some.end()) : parse_ops(t);
+        });
   d.add("-d,--datatype", "LIST",
-        "int8 uint8 int32 uint32 int64 uint64 half float double bfloat16 f8e4m3 f8e5m2, a comma "
-        "list, or all [float]",
-        [&](const std::string& t) { o.types = parse_types(t); });
+        collective.types.empty()
+            ? "int8 uint8 int32 uint32 int64 uint64 half float double bfloat16 f8e4m3 f8e5m2, a "
+              "comma list, or all [float]"
+            : choice(collective.types),
+        [&](const std::string& t) {
+          const auto some = collective.types;
+          o.types =
+              t == "all" && !some.empty() ? std::vector(some.begin(), some.end()) : parse_types(t);
+        });
   d.add("-r,--root", "LIST", "root rank, a comma list, or all [0]", [&](const std::string& t) {
     o.all_roots = t == "all" || t == "-1";
     o.roots.clear();
     for (const std::string& item : split_list(o.all_roots ? "0" : t))
       o.roots.push_back(parse_int(item, 0, max_int));
   });
-}
-
-void declare_skew(Declarations& d, Options& o, const Collective& collective) {
-  if (!collective.skewed) return;
-  d.add("--skew", "NAME",
-        "lengths of the ranks' blocks: equal, linear (growing with the rank) or one-large (the "
-        "last rank's 1000 times any other's) [equal]",
-        [&](const std::string& t) {
-          const std::string name = parse_choice(t, {skew_names[0], skew_names[1], skew_names[2]});
-          const auto* const found = std::find(skew_names.begin(), skew_names.end(), name);
-          o.spec.skew = static_cast<Skew>(found - skew_names.begin());
-        });
-}
-
-void declare_mode(Declarations& d, Options& o, const Collective& collective) {
-  if (collective.mode.empty()) return;
-  std::vector<std::string> names = {std::string(collective.mode)};
-  for (const Collective* form : collective.modes) names.emplace_back(form->mode);
-  d.add("--mode", "NAME", fmt::format("{} [{}]", fmt::join(names, ", "), names.front()),
-        [&o, names](const std::string& t) { o.mode = parse_name(t, names); });
-}
-
-void declare_pairs(Declarations& d, Options& o, const Collective& collective) {
-  if (!collective.paired) return;
-  d.add("--pairs", "LIST", "pairs of ranks, 0:1,2:3 or all [0:1]",
-        [&](const std::string& t) { o.pairing = parse_pairs(t); });
-  d.flag01("--concurrent", o.concurrent,
-           "pairs without a common rank at the same time instead of one after the other [0]");
-  d.add("--window", "N", "messages in flight before the other rank answers [1]",
-        [&](const std::string& t) {
-          o.spec.window = static_cast<std::size_t>(parse_int(t, 1, 1 << 16));
-        });
-  d.flag01("--bidirectional", o.spec.bidirectional,
-           "both ranks of a pair send at the same time instead of answering [0]");
 }
 
 void declare_output(Declarations& d, Options& o) {
@@ -293,10 +223,8 @@ Parsed parse_options(const Collective& collective, const std::vector<std::string
   bool version = false;
   Declarations d(app, o);
   declare_sizes(d, o);
-  declare_what(d, o);
-  declare_skew(d, o, collective);
-  declare_mode(d, o, collective);
-  declare_pairs(d, o, collective);
+  declare_what(d, o, collective);
+  declare_program(d, o, collective);
   declare_measurement(d, o);
   declare_ranks(d, o);
   declare_output(d, o);

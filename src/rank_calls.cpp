@@ -8,6 +8,15 @@
 #include "src/rank_case.hpp"
 
 namespace ccl {
+namespace {
+
+StepTimes per_operation(const StepTimes& before, const StepTimes& after, std::size_t operations) {
+  const auto n = static_cast<double>(operations);
+  return {(after.sizes_s - before.sizes_s) / n, (after.payload_s - before.payload_s) / n,
+          (after.packing_s - before.packing_s) / n};
+}
+
+}  // namespace
 
 RankRun::Buffers RankRun::out_of_place(const Case& c, std::size_t slot, std::size_t phase) {
   return {send_.data() + c.slots.offset(slot), recv_.data() + c.slots.offset(slot), nullptr, 0,
@@ -55,7 +64,10 @@ Call RankRun::call_on(const Case& c, const Buffers& b) {
 }
 
 void RankRun::issue(const Call& call) {
-  context_.collective.run(communicator_, call);
+  if (composite_)
+    composite_->run(call);
+  else
+    context_.collective.run(communicator_, call);
   pulse_.beat();
 }
 
@@ -154,10 +166,12 @@ BatchTime RankRun::run_timed(const Case& c, bool is_in_place, int iterations, Ch
             dissemination_barrier(world_communicator_, {world_.rank(), world_.ranks(), 0, 0});
           },
       .now = [&] { return communicator_.now(); }};
+  const StepTimes before = composite_ ? composite_->times() : StepTimes{};
   const BatchTime time = [&] {
     const Watched watched(pulse_, operation_limit(c));
     return time_batch({iterations, o.aggregate, static_cast<Blocking>(o.blocking)}, actions);
   }();
+  if (composite_) checked.steps = per_operation(before, composite_->times(), operations);
   checked.calls += operations;
   if (!c.verifiable) return time;
   const std::size_t in_slots = operations - (fresh ? 1 : 0);

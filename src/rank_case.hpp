@@ -67,6 +67,7 @@ struct RankRun::Checked {
   verify::Mismatch found;
   std::uint64_t calls = 0, verified = 0;
   std::size_t next_phase = 0;
+  StepTimes steps;  // of a composite, seconds per timed operation
 };
 
 }  // namespace ccl

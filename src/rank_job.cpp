@@ -185,7 +185,7 @@ RunRecord describe(const RankJob& job, const std::vector<Identity>& ranks, const
   run.seed = o.seed;
   run.cpus_allowed = allowed_cpus();
   run.notes = job.notes;
-  if (job.collective.skewed)
+  if (job.collective.takes.skew)
     run.notes.push_back(fmt::format("lengths of the ranks' blocks: {}",
                                     skew_names[static_cast<std::size_t>(o.spec.skew)]));
   run.mode = mode_of(job.collective, o);

@@ -16,6 +16,7 @@ namespace {
 struct HalfReport {
   double wall, issue;
   std::uint64_t wrong;
+  StepTimes steps;
 };
 
 double over_ranks(const std::vector<HalfReport>& halves, double HalfReport::*time,
@@ -41,6 +42,17 @@ void fill_times(Cell& cell, const std::vector<HalfReport>& halves, const Collect
   cell.algbw = static_cast<double>(layout.wire_bytes) * turns / wall / 1e9;
   cell.busbw = cell.algbw * collective.bus_factor(shape);
   if (collective.paired) cell.messages_per_s = trips / wall;
+}
+
+StepTimes mean_steps(const std::vector<HalfReport>& halves) {
+  StepTimes mean;
+  const auto n = static_cast<double>(halves.size());
+  for (const HalfReport& half : halves) {
+    mean.sizes_s += half.steps.sizes_s / n;
+    mean.payload_s += half.steps.payload_s / n;
+    mean.packing_s += half.steps.packing_s / n;
+  }
+  return mean;
 }
 
 // One row for all groups: the slowest one's, which holds up a training step, and what is wrong in
@@ -159,6 +171,11 @@ void RankRun::measure_rows(const Groups& groups, DataType type, std::optional<Re
     c.peer = groups.members(c.shape.place.group)[c.shape.place.rank == 0 ? 1 : 0];
   }
   if (collective.counts != nullptr) c.counts = collective.counts(c.shape);
+  if (collective.compose != nullptr) {
+    composite_.reset();  // before there are two
+    composite_ = collective.compose(group_, communicator_, c.shape, type);
+    composite_->check();
+  }
   c.bytes = row_bytes(collective, c.shape);
   c.slots = plan_slots(c.bytes.region, o.unalign * width, send_.size(),
                        std::max<std::size_t>(1, c.operations(o.iterations, o.aggregate)));
@@ -195,12 +212,13 @@ Row RankRun::row_of(const Case& c, int group) const {
   const Collective& collective = context_.collective;
   const Shape shape = shape_of(c, group);
   Row row;
-  row.bytes = row_bytes(collective, shape).size;
+  row.bytes = collective.fixed_bytes.value_or(row_bytes(collective, shape).size);
   row.count = collective.layout(shape).column_count;
   row.type = name(c.type);
   row.op = c.op ? name(*c.op) : "none";
   row.root = collective.rooted ? shape.place.root : -1;
   row.bus_factor = collective.bus_factor(shape);
+  if (collective.padding_waste != nullptr) row.padding_waste = collective.padding_waste(shape);
   row.emulated = c.op && communicator_.emulated(*c.op, c.type);
   const verify::Pattern& pattern = verifier_->pattern();
   row.coverage = c.verifiable && row.bytes > 0
@@ -263,7 +281,7 @@ std::vector<Cell> RankRun::conclude(const Case& c, bool is_in_place, int iterati
                                     const BatchTime& time, const Checked& checked,
                                     const OnWrong& on_wrong) {
   const Groups& groups = c.groups;
-  std::string report = pack(HalfReport{time.wall, time.issue, checked.found.wrong});
+  std::string report = pack(HalfReport{time.wall, time.issue, checked.found.wrong, checked.steps});
   if (checked.found.wrong > 0) {
     const Place& place = c.shape.place;
     std::string in_group;
@@ -285,6 +303,7 @@ std::vector<Cell> RankRun::conclude(const Case& c, bool is_in_place, int iterati
     for (const int rank : groups.members(g))
       halves.push_back(unpack<HalfReport>(reports[static_cast<std::size_t>(rank)]));
     fill_times(cell, halves, context_.collective, shape_of(c, g), context_.options);
+    if (composite_) cell.steps = mean_steps(halves);
     if (c.verifiable) cell.wrong = 0;
     for (const HalfReport& half : halves) {
       if (c.verifiable) *cell.wrong += half.wrong;

@@ -96,6 +96,7 @@ class RankRun {
   Pulse& pulse_;
   HostBuffer send_, recv_;
   std::unique_ptr<verify::HostVerifier> verifier_;
+  std::unique_ptr<Composite> composite_;  // of the row that is measured
 };
 
 }  // namespace ccl

@@ -78,8 +78,8 @@ bool check_tiling(const Collective& collective, const Shape& shape, Findings& fi
 
 // One rank's call on loopback, compared with the segments.
 void check_call(const Collective& collective, const Shape& shape, bool in_place,
-                Communicator& communicator, const verify::HostVerifier& verifier, DataType type,
-                Findings& findings) {
+                Bootstrap& bootstrap, Communicator& communicator,
+                const verify::HostVerifier& verifier, DataType type, Findings& findings) {
   const Layout layout = collective.layout(shape);
   const auto segments = collective.expected(shape);
   const std::size_t width = shape.type_bytes;
@@ -110,7 +110,13 @@ void check_call(const Collective& collective, const Shape& shape, bool in_place,
                   .peer = collective.paired ? 1 - shape.place.rank : -1,
                   .messages = layout.messages,
                   .turns = layout.turns};
-  collective.run(communicator, call);
+  if (collective.compose != nullptr) {
+    const auto composite = collective.compose(bootstrap, communicator, shape, type);
+    composite->check();
+    composite->run(call);
+  } else {
+    collective.run(communicator, call);
+  }
   verify::Mismatch found = verifier.compare(recv, segments, 0);
   if (!in_place) found.add(verifier.compare_input(send, layout.send, 0));
   if (!in_place) found.add(verify::HostVerifier::check_guards(recv, layout.recv * width));
@@ -120,13 +126,32 @@ void check_call(const Collective& collective, const Shape& shape, bool in_place,
                            found.first, found.explanation));
 }
 
-constexpr DataType types[] = {DataType::float32, DataType::uint8, DataType::bfloat16};
+std::vector<DataType> types_of(const Collective& collective) {
+  std::vector<DataType> types = {DataType::float32, DataType::uint8, DataType::bfloat16};
+  if (collective.types.empty()) return types;
+  const auto taken = collective.types;
+  std::erase_if(types, [&](DataType type) {
+    return std::find(taken.begin(), taken.end(), type) == taken.end();
+  });
+  if (types.empty()) types = {taken.front()};
+  return types;
+}
+
+ReduceOp first_op(const Collective& collective) {
+  return collective.ops.empty() ? ReduceOp::sum : collective.ops.front();
+}
 
 // What can be set for this collective.
 std::vector<SpecOptions> variants(const Collective& collective) {
   std::vector<SpecOptions> result(1);
-  if (collective.skewed) {
+  if (collective.takes.skew) {
     for (const Skew skew : {Skew::linear, Skew::one_large}) result.emplace_back().skew = skew;
+  }
+  if (collective.takes.objects) result.emplace_back().objects = 3;
+  if (collective.takes.tensors) {
+    result.emplace_back().tensors = {5, 1, 0, 300, 2};
+    result.back().bucket_mib = 0;
+    result.back().in_flight = false;
   }
   if (!collective.paired) return result;
   result.resize(4);
@@ -153,14 +178,14 @@ void for_each_shape(const Collective& collective, DataType type, int rank, int r
 void check_rank(const Collective& collective, Bootstrap& bootstrap, verify::PatternCache& patterns,
                 Findings& findings) {
   const auto communicator = LoopbackBackend().connect(bootstrap, {});
-  for (const DataType type : types) {
-    const auto op = collective.reduces ? std::optional(ReduceOp::sum) : std::nullopt;
+  for (const DataType type : types_of(collective)) {
+    const auto op = collective.reduces ? std::optional(first_op(collective)) : std::nullopt;
     const auto pattern = patterns.find(type, op, bootstrap.ranks(), 7);
     const verify::HostVerifier verifier(pattern, bootstrap.rank());
     const auto check = [&](const Shape& shape) {
-      check_call(collective, shape, false, *communicator, verifier, type, findings);
+      check_call(collective, shape, false, bootstrap, *communicator, verifier, type, findings);
       if (!collective.layout(shape).in_place) return;
-      check_call(collective, shape, true, *communicator, verifier, type, findings);
+      check_call(collective, shape, true, bootstrap, *communicator, verifier, type, findings);
     };
     for_each_shape(collective, type, bootstrap.rank(), bootstrap.ranks(), check);
   }
@@ -168,7 +193,7 @@ void check_rank(const Collective& collective, Bootstrap& bootstrap, verify::Patt
 
 bool check_tilings(const Collective& collective, int ranks, Findings& findings) {
   bool right = true;
-  for (const DataType type : types) {
+  for (const DataType type : types_of(collective)) {
     for (int rank = 0; rank < ranks; ++rank) {
       for_each_shape(collective, type, rank, ranks, [&](const Shape& shape) {
         right = check_tiling(collective, shape, findings) && right;

@@ -3,13 +3,16 @@
 
 #include <array>
 #include <cstddef>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "src/core/bootstrap.hpp"
 #include "src/core/communicator.hpp"
+#include "src/core/composite.hpp"
 #include "src/core/types.hpp"
 
 namespace ccl {
@@ -27,8 +30,14 @@ struct SpecOptions {
       alltoallv_bytes;             // NCCL_TESTS_ALLTOALLV_MATRIX_FILE x _SCALE; [from][to]
   bool alltoallv_summary = false;  // NCCL_TESTS_ALLTOALLV_PRINT_SUMMARY
   Skew skew = Skew::equal;         // --skew
-  std::size_t window = 1;          // --window: messages in flight before the peer answers
-  bool bidirectional = false;      // --bidirectional: both ranks of a pair send at the same time
+  std::size_t objects = 8;         // --objects: of one list, keys of a dictionary
+  std::vector<std::size_t> tensors = std::vector<std::size_t>(16, 1);  // --tensors: their elements
+  double bucket_mib = 25;        // --bucket-mb; 0: one operation per tensor; below: no limit
+  bool in_flight = true;         // --no-async clears it
+  bool via_files = false;        // --via cpu
+  std::string shared_dir = ".";  // --shared-dir
+  std::size_t window = 1;        // --window: messages in flight before the peer answers
+  bool bidirectional = false;    // --bidirectional: both ranks of a pair send at the same time
 };
 
 // All that a spec may depend on. count: elements that the requested size gives, before any division
@@ -75,12 +84,21 @@ struct Counts {
   std::vector<std::size_t> send_counts, send_offsets, recv_counts, recv_offsets;
 };
 
+// Which settings of SpecOptions a program takes from its command line.
+struct Takes {
+  bool skew = false;       // --skew
+  bool objects = false;    // --objects
+  bool tensors = false;    // --tensors
+  bool buckets = false;    // --bucket-mb
+  bool in_flight = false;  // --no-async
+  bool via = false;        // --via, --shared-dir
+};
+
 struct Collective {
   std::string_view name;  // program name without _perf
   bool reduces = false;   // sweeps --op
   bool rooted = false;    // sweeps --root
   bool splits = false;    // the size is divided over the ranks, each part rounded down to 16 bytes
-  bool skewed = false;    // takes --skew
   bool synchronizes =
       false;  // moves no data: verified by time (nobody leaves before the last has entered)
   std::optional<std::string> (*unsupported)(const Shape&) =
@@ -94,6 +112,20 @@ struct Collective {
   std::string_view mode = {};  // --mode's name of this form; empty: the program has one form only
   std::span<const Collective* const> modes = {};  // the program's other forms
   bool paired = false;  // runs on pairs of ranks, sweeps --pairs: Place is that within the pair
+  Takes takes = {};
+  // Where not everything is defined: the operations and types that are, the first by default.
+  std::span<const ReduceOp> ops = {};
+  std::span<const DataType> types = {};
+  // Bytes of every call, whatever the size that is asked for: one row.
+  std::optional<std::size_t> fixed_bytes = {};
+  // A composite is run instead of `run`. Collective over the bootstrap's ranks, which are the
+  // communicator's; both outlive it.
+  std::unique_ptr<Composite> (*compose)(Bootstrap&, Communicator&, const Shape&,
+                                        DataType) = nullptr;
+  // Bytes on the wire for each byte of data, where shorter objects are padded to the longest.
+  double (*padding_waste)(const Shape&) = nullptr;
+  // Bytes that one rank's call takes beside its buffers.
+  std::size_t (*scratch)(const Shape&) = nullptr;
 };
 
 }  // namespace ccl

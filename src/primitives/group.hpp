@@ -109,6 +109,12 @@ class Group {
   Communicator& communicator() { return communicator_; }
   Workspace& workspace() { return workspace_; }
   StepTimes& times() { return times_; }
+  const StepTimes& times() const { return times_; }
+
+  // Whether operations that are started together proceed side by side (they do), or each is
+  // complete before the next begins.
+  bool overlaps() const { return overlaps_; }
+  void set_overlaps(bool overlaps) { overlaps_ = overlaps; }
   StepClock step_clock() { return {communicator_, times_}; }
 
  private:
@@ -123,6 +129,7 @@ class Group {
   int exceptions_;  // under way when it was made
   Workspace workspace_;
   StepTimes times_;
+  bool overlaps_ = true;
   std::unique_ptr<Group> local_, cpu_;
 };
 

@@ -3,13 +3,20 @@
 namespace ccl::primitives {
 
 Handle start_all_reduce(Group& group, const Tensor& tensor, ReduceOp op) {
-  return Handle(group.communicator().start_all_reduce(
-      group.call(tensor.data, tensor.data, tensor.count, tensor.type, op)));
+  const Call call = group.call(tensor.data, tensor.data, tensor.count, tensor.type, op);
+  if (group.overlaps()) return Handle(group.communicator().start_all_reduce(call));
+  group.communicator().all_reduce(call);
+  group.communicator().wait();
+  return Handle(nullptr);
 }
 
 Handle start_broadcast(Group& group, const Tensor& tensor, int src) {
-  return Handle(group.communicator().start_broadcast(
-      group.call(tensor.data, tensor.data, tensor.count, tensor.type, ReduceOp::sum, src)));
+  const Call call =
+      group.call(tensor.data, tensor.data, tensor.count, tensor.type, ReduceOp::sum, src);
+  if (group.overlaps()) return Handle(group.communicator().start_broadcast(call));
+  group.communicator().broadcast(call);
+  group.communicator().wait();
+  return Handle(nullptr);
 }
 
 }  // namespace ccl::primitives

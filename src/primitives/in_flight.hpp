@@ -13,8 +13,11 @@ namespace ccl::primitives {
 // An operation that was started. Its tensor is the library's until wait(), called once, returns.
 class Handle {
  public:
+  // work: null when the operation is complete.
   explicit Handle(std::unique_ptr<Work> work) : work_(std::move(work)) {}
-  void wait() { work_->wait(); }
+  void wait() {
+    if (work_) work_->wait();
+  }
 
  private:
   std::unique_ptr<Work> work_;

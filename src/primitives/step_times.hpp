@@ -1,17 +1,9 @@
 // How long the steps of the composite primitives take.
 #pragma once
 
-#include "src/core/communicator.hpp"
+#include "src/core/composite.hpp"
 
 namespace ccl::primitives {
-
-// Seconds of the communicator's clock on this rank, summed over calls.
-struct StepTimes {
-  double sizes_s = 0;    // collectives that tell how long the others' data are
-  double payload_s = 0;  // collectives that carry the data
-  double packing_s = 0;  // copies, padding, sorting, files: what this rank does alone
-  double total_s() const { return sizes_s + payload_s + packing_s; }
-};
 
 // Each call gives the time since the one before it, or since the object was made, to a step.
 class StepClock {

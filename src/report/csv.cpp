@@ -62,6 +62,9 @@ Fields half_fields(const std::string& placement, const Cell& cell) {
           {placement + "_algbw_gb_per_s", value(cell.algbw)},
           {placement + "_busbw_gb_per_s", value(cell.busbw)},
           {placement + "_messages_per_s", cell.messages_per_s ? value(*cell.messages_per_s) : ""},
+          {placement + "_sizes_s", cell.steps ? value(cell.steps->sizes_s) : ""},
+          {placement + "_payload_s", cell.steps ? value(cell.steps->payload_s) : ""},
+          {placement + "_packing_s", cell.steps ? value(cell.steps->packing_s) : ""},
           {placement + "_wrong", cell.wrong ? value(*cell.wrong) : ""},
           {placement + "_iterations", value(cell.iterations)},
           {placement + "_calls", value(cell.calls)},
@@ -81,7 +84,8 @@ Fields row_fields(const Row& row) {
                    {"emulated", value(row.emulated)},
                    {"coverage", value(row.coverage)},
                    {"group", row.group ? value(*row.group) : ""},
-                   {"pair", row.pair ? name(*row.pair) : ""}};
+                   {"pair", row.pair ? name(*row.pair) : ""},
+                   {"padding_waste", row.padding_waste ? value(*row.padding_waste) : ""}};
   for (Field& field : half_fields("out_of_place", row.out_of_place)) fields.push_back(field);
   for (Field& field : half_fields("in_place", row.in_place)) fields.push_back(field);
   return fields;

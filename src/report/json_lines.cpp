@@ -63,6 +63,13 @@ Json header(const RunRecord& run) {
           {"rank_lines", ranks}};
 }
 
+Json steps(const Cell& cell) {
+  if (!cell.steps) return nullptr;
+  return {{"sizes_s", cell.steps->sizes_s},
+          {"payload_s", cell.steps->payload_s},
+          {"packing_s", cell.steps->packing_s}};
+}
+
 Json half(const Cell& cell) {
   return {{"time_s", cell.seconds},
           {"min_time_s", cell.min_seconds},
@@ -70,6 +77,7 @@ Json half(const Cell& cell) {
           {"algbw_gb_per_s", cell.algbw},
           {"busbw_gb_per_s", cell.busbw},
           {"messages_per_s", or_null(cell.messages_per_s)},
+          {"steps", steps(cell)},
           {"wrong", or_null(cell.wrong)},
           {"iterations", cell.iterations},
           {"calls", cell.calls},
@@ -90,6 +98,7 @@ Json line(const Row& row) {
           {"cycle", row.cycle},
           {"group", or_null(row.group)},
           {"pair", or_null(row.pair)},
+          {"padding_waste", or_null(row.padding_waste)},
           {"timestamp", row.timestamp},
           {"out_of_place", half(row.out_of_place)},
           {"in_place", half(row.in_place)}};

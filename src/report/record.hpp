@@ -9,6 +9,8 @@
 #include <utility>
 #include <vector>
 
+#include "src/core/composite.hpp"
+
 namespace ccl {
 
 // Two ranks that send messages to each other.
@@ -70,6 +72,7 @@ struct Cell {
   std::uint64_t calls = 0;            // of rank 0, timed and checked
   std::uint64_t verified_calls = 0;   // whose result was compared
   bool repeats_out_of_place = false;  // the collective has no in-place form
+  std::optional<StepTimes> steps;     // of a composite: seconds per operation, mean over ranks
 };
 
 struct Row {
@@ -84,6 +87,7 @@ struct Row {
   int cycle = 0;                 // -N
   std::optional<int> group;      // --group-rows
   std::optional<RankPair> pair;  // where the program runs on pairs
+  std::optional<double> padding_waste;  // bytes on the wire for each byte of data
   std::string timestamp;
 };
 

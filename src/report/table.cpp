@@ -69,6 +69,23 @@ std::string half(const Cell& cell) {
                      number(cell.busbw, 6), wrong);
 }
 
+std::string shares(const StepTimes& steps) {
+  const double percent = steps.total_s() > 0 ? 100 / steps.total_s() : 0;
+  return fmt::format("sizes {:.1f} %, payload {:.1f} %, packing {:.1f} %", steps.sizes_s * percent,
+                     steps.payload_s * percent, steps.packing_s * percent);
+}
+
+// Behind the row of a composite: what its time went into.
+std::string steps(const Row& row) {
+  if (!row.out_of_place.steps) return {};
+  std::string line = "#   steps: " + shares(*row.out_of_place.steps);
+  if (row.in_place.steps && !row.in_place.repeats_out_of_place)
+    line += "; in place: " + shares(*row.in_place.steps);
+  if (row.padding_waste)
+    line += fmt::format("; with padding {:.3f} B are sent for 1 B", *row.padding_waste);
+  return line + "\n";
+}
+
 std::string settings(const RunRecord& run) {
   const bool factor = run.step_factor > 1;
   return fmt::format(
@@ -169,7 +186,7 @@ class Table : public Reporter {
     if (timestamps_) line += fmt::format("  {:>19}", row.timestamp);
     if (row.group) line += fmt::format("  {:>5}", *row.group);
     if (pairs_ && row.pair) line += fmt::format("  {:>9}", name(*row.pair));
-    write(line + "\n");
+    write(line + "\n" + steps(row));
   }
 
   void end(const Summary& summary) override {

@@ -197,6 +197,21 @@ Run pair_rows() {
   return run;
 }
 
+// A composite: what its time went into.
+Run steps() {
+  Run run = plain();
+  run.name = "steps";
+  run.record.program = "all_gather_object_perf";
+  for (Row& row : run.rows) {
+    row.padding_waste = 3.9876543;
+    row.out_of_place.steps = {1e-6, 8e-6, 1e-6};
+  }
+  run.rows[0].in_place.steps = {0, 9e-6, 1e-6};
+  run.rows[1].in_place.steps = run.rows[1].out_of_place.steps;
+  run.rows[1].in_place.repeats_out_of_place = true;
+  return run;
+}
+
 void report(const Run& run, Reporter& reporter) {
   reporter.begin(run.record);
   for (const Row& row : run.rows) reporter.row(row);
@@ -214,8 +229,8 @@ Run plain() {
 }
 
 std::vector<Run> all() {
-  return {plain(),       wrong_data(), unchecked(),       timestamps(), cpu_time(),
-          interrupted(), extremes(),   zero_iterations(), group_rows(), pair_rows()};
+  return {plain(),    wrong_data(),      unchecked(),  timestamps(), cpu_time(), interrupted(),
+          extremes(), zero_iterations(), group_rows(), pair_rows(),  steps()};
 }
 
 Directory::Directory() {

@@ -140,7 +140,7 @@ void steps_are_timed(World& world) {
   const double start = world.wire.now();
   primitives::all_gather_object(world.group, primitives::bytes_of(mine), result);
   const double whole = world.wire.now() - start;
-  const primitives::StepTimes& times = world.group.times();
+  const StepTimes& times = world.group.times();
   EXPECT_GE(times.sizes_s, 0);
   EXPECT_GT(times.payload_s, 0);
   EXPECT_GT(times.packing_s, 0);

@@ -62,6 +62,42 @@ TEST_P(Faults, OneFlippedBitInACheckedCallOrATimedOneOrInPlace) {
   }
 }
 
+// Inside a composite, whose operations are numbered one by one.
+TEST_P(Faults, OneFlippedBitInAnOperationOfAComposite) {
+  const int rank = GetParam() - 1;
+  struct Subject {
+    const Collective& collective;
+    int operations;  // of one call
+    std::size_t byte;
+  };
+  const Subject subjects[] = {{collectives::all_reduce_params, 1, 20'001},
+                              {collectives::all_reduce_dict, 1, 1},
+                              {collectives::all_gather_object, 2, 7},
+                              {collectives::broadcast_tensors, 16, 3},
+                              {collectives::sync_grad, 16, 2'000}};
+  for (const Subject& s : subjects) {
+    Fault fault;
+    fault.after = [&](int r, int number, const Call& call) {
+      if (r == rank && number == s.operations * (checked_call + 1) - 1)
+        bytes_of(call)[s.byte] ^= std::byte{0x40};
+    };
+    const Outcome outcome = run(s.collective, one_size(40'000), FaultyBackend(fault));
+    EXPECT_EQ(outcome.exit_code, 7) << s.collective.name << outcome.text();
+    EXPECT_EQ(outcome.rows[0].out_of_place.wrong, 1U) << s.collective.name;
+  }
+}
+
+// No program delivers what this library drops, so it must not say that all is well.
+TEST_P(Faults, LostSumInCheckTensors) {
+  if (GetParam() == 1) GTEST_SKIP() << "one rank agrees with itself";
+  Fault fault;
+  fault.after = [](int rank, int number, const Call& call) {
+    if (rank == 0 && number == checked_call + 1) bytes_of(call)[0] ^= std::byte{1};
+  };
+  const Outcome outcome = run(collectives::check_tensors, one_size(8), FaultyBackend(fault));
+  EXPECT_NE(outcome.exit_code, 0);
+}
+
 TEST_P(Faults, SwappedBlocks) {
   if (GetParam() == 1) GTEST_SKIP() << "one rank has one block";
   Fault fault;

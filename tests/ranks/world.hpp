@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <memory>
 #include <string>
 #include <vector>
@@ -48,7 +49,18 @@ inline Options quick(int ranks) {
   return o;
 }
 
-inline Outcome run(const Collective& collective, const Options& options, const Backend& backend) {
+// What of `asked` a program takes; its own first where that is nothing. some: empty for everything.
+template <class T>
+std::vector<T> taken(std::vector<T> asked, std::span<const T> some) {
+  if (some.empty()) return asked;
+  std::erase_if(asked,
+                [&](T value) { return std::find(some.begin(), some.end(), value) == some.end(); });
+  return asked.empty() ? std::vector<T>{some.front()} : asked;
+}
+
+inline Outcome run(const Collective& collective, Options options, const Backend& backend) {
+  options.types = taken(options.types, collective.types);
+  options.ops = taken(options.ops, collective.ops);
   Outcome outcome;
   std::vector<std::unique_ptr<Reporter>> reporters;
   reporters.push_back(std::make_unique<Collector>(outcome));
@@ -74,13 +86,26 @@ inline Outcome run(const Collective& collective, const Options& options, const B
   return outcome;
 }
 
-inline const std::vector<const Collective*>& all_collectives() {
+// The composites, in all their modes.
+inline const std::vector<const Collective*>& all_composites() {
   using namespace collectives;
   static const std::vector<const Collective*> all = {
+      &all_gather_object, &all_reduce_dict,   &all_reduce_params,   &average_metrics,
+      &broadcast_object,  &broadcast_tensors, &check_tensors,       &collect_results,
+      &gather_object,     &reduce_dict,       &sync_buffer,         &sync_grad,
+      &sync_seed,         sync_seed.modes[0], sync_buffer.modes[0],
+  };
+  return all;
+}
+
+inline std::vector<const Collective*> all_collectives() {
+  using namespace collectives;
+  std::vector<const Collective*> all = {
       &all_gather, &all_gatherv, &all_reduce,       &alltoall,        &alltoallv,
       &barrier,    &broadcast,   &gather,           &gatherv,         &hypercube,
       &pingpong,   &reduce,      &reduce_scatter,   &reduce_scatterv, &scatter,
       &scatterv,   &sendrecv,    sendrecv.modes[0], sendrecv.modes[1]};
+  all.insert(all.end(), all_composites().begin(), all_composites().end());
   return all;
 }
 

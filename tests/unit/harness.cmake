@@ -6,6 +6,7 @@ ccl_add_test(harness_test LABELS unit LIBRARIES ccl-collectives
     host_memory_test.cpp
     layouts_test.cpp
     parts_test.cpp
+    tensor_lists_test.cpp
     measure_test.cpp
     memory_plan_test.cpp
     options_test.cpp

@@ -25,7 +25,11 @@ INSTANTIATE_TEST_SUITE_P(Specs, RightSpec,
                          testing::Values(&all_gather, &all_gatherv, &all_reduce, &alltoall,
                                          &alltoallv, &barrier, &broadcast, &gather, &gatherv,
                                          &hypercube, &pingpong, &reduce, &reduce_scatter,
-                                         &reduce_scatterv, &scatter, &scatterv, &sendrecv),
+                                         &reduce_scatterv, &scatter, &scatterv, &sendrecv,
+                                         &all_gather_object, &all_reduce_dict, &all_reduce_params,
+                                         &average_metrics, &broadcast_object, &broadcast_tensors,
+                                         &check_tensors, &collect_results, &gather_object,
+                                         &reduce_dict, &sync_buffer, &sync_grad, &sync_seed),
                          [](const auto& test) { return std::string(test.param->name); });
 
 struct Wrong {

@@ -1,0 +1,54 @@
+// all_gather_object_perf: every rank gets every rank's object, whose length the others do not know:
+// lengths, then payloads that are padded to the longest.
+#include "collectives/collectives.hpp"
+#include "collectives/composites.hpp"
+
+namespace ccl::collectives {
+namespace {
+
+Layout layout(const Shape& s) {
+  const Parts p(s);
+  return {.send = p.mine,
+          .recv = p.all,
+          .call_count = p.mine,
+          .column_count = block(s),
+          .wire_bytes = p.all * s.type_bytes,
+          .in_place = std::nullopt};
+}
+
+double bus_factor(const Shape& s) {
+  const Parts p(s);
+  return share_beyond(*std::min_element(p.counts.begin(), p.counts.end()), p.all);
+}
+
+class AllGatherObject : public OnGroup {
+ public:
+  AllGatherObject(Bootstrap& bootstrap, Communicator& communicator, const Shape& /*shape*/,
+                  DataType /*type*/)
+      : OnGroup(bootstrap, communicator) {}
+  void check() override {}  // lengths may differ
+  void run(const Call& call) override {
+    const auto* const send = static_cast<const std::byte*>(call.send);
+    primitives::all_gather_object(group_, {send, call.count * size_of(call.type)}, objects_);
+    copy_out(objects_, call.recv);
+  }
+
+ private:
+  primitives::Objects objects_;
+};
+
+}  // namespace
+
+const Collective all_gather_object = {
+    .name = "all_gather_object",
+    .splits = true,
+    .layout = layout,
+    .expected = blocks_of_all,
+    .bus_factor = bus_factor,
+    .takes = {.skew = true},
+    .compose = compose<AllGatherObject>,
+    .padding_waste = padding_of_parts,
+    .scratch = padded_bytes,
+};
+
+}  // namespace ccl::collectives

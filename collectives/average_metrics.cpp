@@ -1,0 +1,70 @@
+// average_metrics_perf: a dictionary of numbers is replaced by their weighted means over all ranks.
+// float elements are the numbers.
+#include <fmt/format.h>
+
+#include <map>
+#include <string>
+
+#include "collectives/collectives.hpp"
+#include "collectives/composites.hpp"
+#include "src/primitives/agreement.hpp"
+#include "src/primitives/dictionaries.hpp"
+
+namespace ccl::collectives {
+namespace {
+
+constexpr std::array<DataType, 1> types = {DataType::float32};
+
+// Bytes of one number's entry: a node of the map with a key of 16 characters, and its float.
+constexpr std::size_t entry_bytes = 128;
+
+// Of every three ranks two count once and one four times; what is left over counts twice. All
+// weights are powers of two and sum to 2 n, so that numbers of 2 / weight times what is to be
+// averaged have exactly that as their weighted mean.
+double weight(const Place& place) {
+  if (place.rank >= place.ranks / 3 * 3) return 2;
+  return place.rank % 3 == 2 ? 4 : 1;
+}
+
+class AverageMetrics : public OnGroup {
+ public:
+  AverageMetrics(Bootstrap& bootstrap, Communicator& communicator, const Shape& shape,
+                 DataType /*type*/)
+      : OnGroup(bootstrap, communicator), weight_(weight(shape.place)) {
+    for (std::size_t i = 0; i < shape.count; ++i) metrics_[fmt::format("metric {:09}", i)] = 0;
+  }
+  void check() override { primitives::check_metrics(group_, metrics_); }
+  void run(const Call& call) override {
+    {
+      primitives::StepClock clock = group_.step_clock();
+      const auto* from = static_cast<const float*>(call.send);
+      for (auto& [name, value] : metrics_) value = 2 / weight_ * static_cast<double>(*from++);
+      clock.packing();
+    }
+    primitives::average_metrics(group_, metrics_, weight_);
+    primitives::StepClock clock = group_.step_clock();
+    auto* to = static_cast<float*>(call.recv);
+    for (const auto& [name, value] : metrics_) *to++ = static_cast<float>(value);
+    clock.packing();
+  }
+
+ private:
+  double weight_;
+  std::map<std::string, double> metrics_;
+};
+
+}  // namespace
+
+const Collective average_metrics = {
+    .name = "average_metrics",
+    .reduces = true,
+    .layout = [](const Shape& s) { return replaced(s, s.count); },
+    .expected = [](const Shape& s) { return std::vector<Segment>{{.out = 0, .count = s.count}}; },
+    .bus_factor = reduced_and_gathered,
+    .ops = average_only,
+    .types = types,
+    .compose = compose<AverageMetrics>,
+    .scratch = [](const Shape& s) { return s.count * entry_bytes; },
+};
+
+}  // namespace ccl::collectives

@@ -1,0 +1,67 @@
+// broadcast_object_perf: every rank gets the root's list of objects, whose lengths it does not
+// know: lengths, then all payloads in one.
+#include "collectives/collectives.hpp"
+#include "collectives/composites.hpp"
+#include "src/primitives/agreement.hpp"
+
+namespace ccl::collectives {
+namespace {
+
+std::vector<std::size_t> object_counts(const Shape& s) { return parts(s, s.options.objects); }
+
+Layout layout(const Shape& s) {
+  const std::size_t all = sum(object_counts(s));
+  return {.send = is_root(s) ? all : 0,
+          .recv = all,
+          .call_count = all,
+          .column_count = all,
+          .wire_bytes = all * s.type_bytes,
+          .in_place = std::nullopt};
+}
+
+class BroadcastObject : public OnGroup {
+ public:
+  BroadcastObject(Bootstrap& bootstrap, Communicator& communicator, const Shape& shape,
+                  DataType /*type*/)
+      : OnGroup(bootstrap, communicator),
+        root_(shape.place.root),
+        bytes_(object_counts(shape)),
+        objects_(bytes_.size()) {
+    for (std::size_t& bytes : bytes_) bytes *= shape.type_bytes;
+  }
+  void check() override { primitives::check_list(group_, objects_.size(), root_); }
+  void run(const Call& call) override {
+    const auto* at = static_cast<const std::byte*>(call.send);
+    for (std::size_t i = 0; group_.rank() == root_ && i < objects_.size(); ++i) {
+      objects_[i] = {at, bytes_[i]};
+      at += bytes_[i];
+    }
+    primitives::broadcast_object_list(group_, objects_, root_, result_);
+    copy_out(result_, call.recv);
+  }
+
+ private:
+  int root_;
+  std::vector<std::size_t> bytes_;
+  std::vector<primitives::Bytes> objects_;
+  primitives::Objects result_;
+};
+
+}  // namespace
+
+const Collective broadcast_object = {
+    .name = "broadcast_object",
+    .rooted = true,
+    .layout = layout,
+    .expected =
+        [](const Shape& s) {
+          return std::vector<Segment>{
+              {.out = 0, .count = sum(object_counts(s)), .from = s.place.root, .at = 0}};
+        },
+    .bus_factor = whole,
+    .takes = {.skew = true, .objects = true},
+    .compose = compose<BroadcastObject>,
+    .scratch = [](const Shape& s) { return s.count * s.type_bytes; },
+};
+
+}  // namespace ccl::collectives

@@ -1,0 +1,60 @@
+// check_tensors_perf: all ranks find out whether they have the same number of tensors: an
+// all_reduce of 8 bytes. Nothing is delivered; that a difference is found is tried before every
+// row.
+#include <cstdint>
+
+#include "collectives/collectives.hpp"
+#include "collectives/composites.hpp"
+#include "src/primitives/tensors.hpp"
+
+namespace ccl::collectives {
+namespace {
+
+constexpr std::array<DataType, 1> types = {DataType::int64};
+
+Layout layout(const Shape& s) {
+  return {.send = 0,
+          .recv = 0,
+          .call_count = 1,
+          .column_count = 1,
+          .wire_bytes = s.type_bytes,
+          .in_place = std::nullopt};
+}
+
+class CheckTensors : public OnGroup {
+ public:
+  CheckTensors(Bootstrap& bootstrap, Communicator& communicator, const Shape& shape,
+               DataType /*type*/)
+      : OnGroup(bootstrap, communicator), tensors_(shape.options.tensors.size()) {}
+
+  // The last rank claims one tensor more than it has.
+  void check() override {
+    if (!group_.is_distributed()) return;
+    const bool liar = group_.rank() == group_.ranks() - 1;
+    try {
+      primitives::check_number_of_tensors(group_, tensors_ + (liar ? 1 : 0));
+    } catch (const Error&) {
+      return;
+    }
+    throw Error("check_number_of_tensors has not found that a rank has another number of tensors");
+  }
+  void run(const Call& /*call*/) override { primitives::check_number_of_tensors(group_, tensors_); }
+
+ private:
+  std::size_t tensors_;
+};
+
+}  // namespace
+
+const Collective check_tensors = {
+    .name = "check_tensors",
+    .layout = layout,
+    .expected = [](const Shape& /*s*/) { return std::vector<Segment>{}; },
+    .bus_factor = reduced_and_gathered,
+    .takes = {.tensors = true},
+    .types = types,
+    .fixed_bytes = sizeof(std::int64_t),
+    .compose = compose<CheckTensors>,
+};
+
+}  // namespace ccl::collectives

@@ -1,0 +1,91 @@
+// collect_results_perf: rank 0 gets every rank's list of results, interleaved as a distributed
+// sampler has dealt the data set out, without what the sampler added behind its end.
+#include <string>
+
+#include "collectives/collectives.hpp"
+#include "collectives/composites.hpp"
+#include "src/primitives/results.hpp"
+
+namespace ccl::collectives {
+namespace {
+
+// Elements of one result; all ranks have as many.
+std::size_t item(const Shape& s) { return block(s) / s.options.objects; }
+
+// Results of the data set: the last ranks' last ones are the sampler's.
+std::size_t results(const Shape& s) { return s.options.objects * ranks(s) - ranks(s) / 2; }
+
+std::size_t results_of(const Shape& s, std::size_t rank) {
+  return (results(s) + ranks(s) - 1 - rank) / ranks(s);
+}
+
+Layout layout(const Shape& s) {
+  const std::size_t all = results(s) * item(s);
+  return {.send = s.options.objects * item(s),
+          .recv = s.place.rank == 0 ? all : 0,
+          .call_count = s.options.objects * item(s),
+          .column_count = s.options.objects * item(s),
+          .wire_bytes = all * s.type_bytes,
+          .in_place = std::nullopt};
+}
+
+std::vector<Segment> expected(const Shape& s) {
+  std::vector<Segment> segments;
+  for (std::size_t r = 0; s.place.rank == 0 && r < ranks(s); ++r) {
+    segments.push_back({.out = r * item(s),
+                        .count = item(s),
+                        .from = static_cast<int>(r),
+                        .at = 0,
+                        .blocks = results_of(s, r),
+                        .out_stride = ranks(s) * item(s),
+                        .at_stride = item(s)});
+  }
+  return segments;
+}
+
+class CollectResults : public OnGroup {
+ public:
+  CollectResults(Bootstrap& bootstrap, Communicator& communicator, const Shape& shape,
+                 DataType /*type*/)
+      : OnGroup(bootstrap, communicator),
+        item_bytes_(item(shape) * shape.type_bytes),
+        size_(results(shape)),
+        via_files_(shape.options.via_files),
+        shared_(shape.options.shared_dir),
+        items_(shape.options.objects) {}
+  void check() override { primitives::check_results(group_, items_.size(), size_); }
+  void run(const Call& call) override {
+    const auto* at = static_cast<const std::byte*>(call.send);
+    for (primitives::Bytes& result : items_) {
+      result = {at, item_bytes_};
+      at += item_bytes_;
+    }
+    if (via_files_)
+      primitives::collect_results_by_files(group_, items_, size_, shared_, collected_);
+    else
+      primitives::collect_results(group_, items_, size_, collected_);
+    if (group_.is_main()) copy_out(collected_.items, call.recv);
+  }
+
+ private:
+  std::size_t item_bytes_, size_;
+  bool via_files_;
+  std::string shared_;
+  std::vector<primitives::Bytes> items_;
+  primitives::Results collected_;
+};
+
+}  // namespace
+
+const Collective collect_results = {
+    .name = "collect_results",
+    .splits = true,
+    .layout = layout,
+    .expected = expected,
+    .bus_factor = [](const Shape& s) { return share_beyond(results_of(s, 0), results(s)); },
+    .takes = {.objects = true, .via = true},
+    .compose = compose<CollectResults>,
+    .scratch = padded_bytes,
+};
+
+}  // namespace ccl::collectives

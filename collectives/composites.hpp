@@ -1,0 +1,127 @@
+// What the specs of composite primitives share.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstring>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "collectives/parts.hpp"
+#include "src/core/composite.hpp"
+#include "src/primitives/group.hpp"
+#include "src/primitives/objects.hpp"
+#include "src/primitives/tensor.hpp"
+#include "src/tensor_lists.hpp"
+
+namespace ccl::collectives {
+
+// One rank's group of the primitives, and the copies between the harness's buffers and theirs,
+// which count as packing.
+class OnGroup : public Composite {
+ public:
+  OnGroup(Bootstrap& bootstrap, Communicator& communicator) : group_(bootstrap, communicator) {}
+  StepTimes times() const override { return group_.times(); }
+
+ protected:
+  // For primitives that work in place.
+  void copy_input(const Call& call, std::size_t bytes) {
+    if (call.send == call.recv || bytes == 0) return;
+    primitives::StepClock clock = group_.step_clock();
+    std::memcpy(call.recv, call.send, bytes);
+    clock.packing();
+  }
+  // Objects that a primitive delivered, one behind the other.
+  void copy_out(std::span<const primitives::Bytes> objects, void* recv) {
+    primitives::StepClock clock = group_.step_clock();
+    auto* to = static_cast<std::byte*>(recv);
+    for (const primitives::Bytes object : objects) to = std::copy(object.begin(), object.end(), to);
+    clock.packing();
+  }
+  void copy_out(const primitives::Objects& objects, void* recv) {
+    views_.clear();
+    for (std::size_t i = 0; i < objects.count(); ++i) views_.push_back(objects.object(i));
+    copy_out(views_, recv);
+  }
+
+  primitives::Group group_;
+
+ private:
+  std::vector<primitives::Bytes> views_;
+};
+
+// Collective::compose for a class with this constructor.
+template <class T>
+std::unique_ptr<Composite> compose(Bootstrap& bootstrap, Communicator& communicator,
+                                   const Shape& shape, DataType type) {
+  return std::make_unique<T>(bootstrap, communicator, shape, type);
+}
+
+// Tensors that lie one behind the other in a buffer.
+class TensorList {
+ public:
+  TensorList(const std::vector<std::size_t>& counts, DataType type) {
+    for (const std::size_t count : counts) tensors_.push_back({nullptr, count, type, {}});
+  }
+  std::span<const primitives::Tensor> on(void* buffer) {
+    auto* at = static_cast<std::byte*>(buffer);
+    for (primitives::Tensor& tensor : tensors_) {
+      tensor.data = at;
+      at += tensor.bytes();
+    }
+    return tensors_;
+  }
+  std::size_t bytes() const {
+    std::size_t all = 0;
+    for (const primitives::Tensor& tensor : tensors_) all += tensor.bytes();
+    return all;
+  }
+
+ private:
+  std::vector<primitives::Tensor> tensors_;
+};
+
+// A row's tensors, in elements.
+inline std::vector<std::size_t> tensor_counts(const Shape& s) {
+  return scaled(s.options.tensors, s.count);
+}
+
+// Every rank has a buffer of n elements before and after, in place too.
+inline Layout replaced(const Shape& s, std::size_t n) {
+  return {.send = n,
+          .recv = n,
+          .call_count = n,
+          .column_count = n,
+          .wire_bytes = n * s.type_bytes,
+          .in_place = InPlace{0, 0}};
+}
+inline Layout replaced_tensors(const Shape& s) { return replaced(s, sum(tensor_counts(s))); }
+
+inline std::vector<Segment> all_reduced_tensors(const Shape& s) {
+  return {{.out = 0, .count = sum(tensor_counts(s))}};
+}
+
+// 2 (n - 1) / n: reduced in parts, then gathered.
+inline double reduced_and_gathered(const Shape& s) { return 2 * others_share(s); }
+
+// How much padding the ranks' objects make.
+inline double padding_of_parts(const Shape& s) {
+  std::vector<std::size_t> bytes = parts(s);
+  for (std::size_t& part : bytes) part *= s.type_bytes;
+  return primitives::padding_waste(bytes);
+}
+// All objects, padded, and this rank's own.
+inline std::size_t padded_bytes(const Shape& s) {
+  const std::vector<std::size_t> all = parts(s);
+  return *std::max_element(all.begin(), all.end()) * s.type_bytes * (ranks(s) + 1);
+}
+
+// flashy's functions leave other tensors than these alone.
+inline constexpr std::array<DataType, 6> floating = {DataType::float32,  DataType::half,
+                                                     DataType::bfloat16, DataType::float64,
+                                                     DataType::f8e4m3,   DataType::f8e5m2};
+inline constexpr std::array<ReduceOp, 1> average_only = {ReduceOp::avg};
+
+}  // namespace ccl::collectives

@@ -1,0 +1,42 @@
+// The dictionaries of all_reduce_dict and reduce_dict.
+#pragma once
+
+#include <fmt/format.h>
+
+#include <cstddef>
+#include <span>
+#include <vector>
+
+#include "collectives/composites.hpp"
+#include "src/primitives/dictionaries.hpp"
+
+namespace ccl::collectives {
+
+inline std::vector<std::size_t> entry_counts(const Shape& s) { return parts(s, s.options.objects); }
+
+// Entries whose tensors lie one behind the other in a buffer, in the order of their keys; rank r's
+// list begins with entry r.
+class Dictionary {
+ public:
+  Dictionary(const Shape& shape, DataType type) : list_(entry_counts(shape), type) {
+    const std::size_t keys = shape.options.objects;
+    for (std::size_t i = 0; i < keys; ++i) {
+      const std::size_t key = (i + rank(shape)) % keys;
+      order_.push_back(key);
+      entries_.push_back({fmt::format("tensor {:07}", key), {}});
+    }
+  }
+  std::span<const primitives::Entry> on(void* buffer) {
+    const auto tensors = list_.on(buffer);
+    for (std::size_t i = 0; i < entries_.size(); ++i) entries_[i].tensor = tensors[order_[i]];
+    return entries_;
+  }
+  std::size_t bytes() const { return list_.bytes(); }
+
+ private:
+  TensorList list_;
+  std::vector<std::size_t> order_;
+  std::vector<primitives::Entry> entries_;
+};
+
+}  // namespace ccl::collectives

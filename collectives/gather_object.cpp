@@ -1,0 +1,57 @@
+// gather_object_perf: the root gets every rank's object, whose length it does not know: lengths for
+// all, then payloads that are padded to the longest.
+#include "collectives/collectives.hpp"
+#include "collectives/composites.hpp"
+
+namespace ccl::collectives {
+namespace {
+
+Layout layout(const Shape& s) {
+  const Parts p(s);
+  return {.send = p.mine,
+          .recv = is_root(s) ? p.all : 0,
+          .call_count = p.mine,
+          .column_count = block(s),
+          .wire_bytes = p.all * s.type_bytes,
+          .in_place = std::nullopt};
+}
+
+double bus_factor(const Shape& s) {
+  const Parts p(s);
+  return share_beyond(p.counts[static_cast<std::size_t>(s.place.root)], p.all);
+}
+
+class GatherObject : public OnGroup {
+ public:
+  GatherObject(Bootstrap& bootstrap, Communicator& communicator, const Shape& shape,
+               DataType /*type*/)
+      : OnGroup(bootstrap, communicator), root_(shape.place.root) {}
+  void check() override {}  // lengths may differ
+  void run(const Call& call) override {
+    const auto* const send = static_cast<const std::byte*>(call.send);
+    primitives::gather_object(group_, {send, call.count * size_of(call.type)}, root_, objects_);
+    copy_out(objects_, call.recv);
+  }
+
+ private:
+  int root_;
+  primitives::Objects objects_;
+};
+
+}  // namespace
+
+const Collective gather_object = {
+    .name = "gather_object",
+    .rooted = true,
+    .splits = true,
+    .layout = layout,
+    .expected =
+        [](const Shape& s) { return is_root(s) ? blocks_of_all(s) : std::vector<Segment>{}; },
+    .bus_factor = bus_factor,
+    .takes = {.skew = true},
+    .compose = compose<GatherObject>,
+    .padding_waste = padding_of_parts,
+    .scratch = padded_bytes,
+};
+
+}  // namespace ccl::collectives

@@ -1,0 +1,60 @@
+// sync_buffer_perf: every buffer of a model is averaged over all ranks, or replaced by rank 0's:
+// one operation each, all started, then waited for.
+#include "collectives/collectives.hpp"
+#include "collectives/composites.hpp"
+#include "src/primitives/agreement.hpp"
+#include "src/primitives/tensors.hpp"
+
+namespace ccl::collectives {
+namespace {
+
+template <primitives::BufferSync how>
+class SyncBuffer : public OnGroup {
+ public:
+  SyncBuffer(Bootstrap& bootstrap, Communicator& communicator, const Shape& shape, DataType type)
+      : OnGroup(bootstrap, communicator), tensors_(tensor_counts(shape), type) {
+    group_.set_overlaps(shape.options.in_flight);
+  }
+  void check() override { primitives::check_tensors(group_, tensors_.on(nullptr)); }
+  void run(const Call& call) override {
+    copy_input(call, tensors_.bytes());
+    primitives::sync_buffer(group_, tensors_.on(call.recv), how);
+  }
+
+ private:
+  TensorList tensors_;
+};
+
+std::vector<Segment> rank_0s(const Shape& s) {
+  return {{.out = 0, .count = sum(tensor_counts(s)), .from = 0, .at = 0}};
+}
+
+const Collective by_broadcast = {
+    .name = "sync_buffer",
+    .layout = replaced_tensors,
+    .expected = rank_0s,
+    .bus_factor = whole,
+    .mode = "broadcast",
+    .takes = {.tensors = true, .in_flight = true},
+    .types = floating,
+    .compose = compose<SyncBuffer<primitives::BufferSync::broadcast>>,
+};
+constexpr std::array<const Collective*, 1> other_modes = {&by_broadcast};
+
+}  // namespace
+
+const Collective sync_buffer = {
+    .name = "sync_buffer",
+    .reduces = true,
+    .layout = replaced_tensors,
+    .expected = all_reduced_tensors,
+    .bus_factor = reduced_and_gathered,
+    .mode = "average",
+    .modes = other_modes,
+    .takes = {.tensors = true, .in_flight = true},
+    .ops = average_only,
+    .types = floating,
+    .compose = compose<SyncBuffer<primitives::BufferSync::average>>,
+};
+
+}  // namespace ccl::collectives

@@ -1,0 +1,71 @@
+// sync_seed_perf: every rank gets rank 0's random seed, by a broadcast (mmengine) or by an
+// all-gather of objects, of which the first is taken (detectron2). 4 bytes, whatever the size asked
+// for.
+#include <cstdint>
+
+#include "collectives/collectives.hpp"
+#include "collectives/composites.hpp"
+#include "src/primitives/seeds.hpp"
+
+namespace ccl::collectives {
+namespace {
+
+constexpr std::array<DataType, 1> types = {DataType::int32};
+
+Layout layout(const Shape& s) {
+  return {.send = 1,
+          .recv = 1,
+          .call_count = 1,
+          .column_count = 1,
+          .wire_bytes = s.type_bytes,
+          .in_place = InPlace{0, 0}};
+}
+
+std::vector<Segment> expected(const Shape& /*s*/) {
+  return {{.out = 0, .count = 1, .from = 0, .at = 0}};
+}
+
+using Synchronize = std::int32_t (*)(primitives::Group&, std::int32_t);
+
+template <Synchronize synchronize>
+class SyncSeed : public OnGroup {
+ public:
+  SyncSeed(Bootstrap& bootstrap, Communicator& communicator, const Shape& /*shape*/,
+           DataType /*type*/)
+      : OnGroup(bootstrap, communicator) {}
+  void check() override {}  // there is nothing to disagree on
+  void run(const Call& call) override {
+    std::int32_t seed = 0;
+    std::memcpy(&seed, call.send, sizeof seed);
+    seed = synchronize(group_, seed);
+    std::memcpy(call.recv, &seed, sizeof seed);
+  }
+};
+
+const Collective by_all_gather = {
+    .name = "sync_seed",
+    .layout = layout,
+    .expected = expected,
+    .bus_factor = whole,
+    .mode = "all_gather",
+    .types = types,
+    .fixed_bytes = sizeof(std::int32_t),
+    .compose = compose<SyncSeed<primitives::shared_random_seed>>,
+};
+constexpr std::array<const Collective*, 1> other_modes = {&by_all_gather};
+
+}  // namespace
+
+const Collective sync_seed = {
+    .name = "sync_seed",
+    .layout = layout,
+    .expected = expected,
+    .bus_factor = whole,
+    .mode = "broadcast",
+    .modes = other_modes,
+    .types = types,
+    .fixed_bytes = sizeof(std::int32_t),
+    .compose = compose<SyncSeed<primitives::sync_random_seed>>,
+};
+
+}  // namespace ccl::collectives
