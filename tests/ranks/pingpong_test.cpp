@@ -145,12 +145,15 @@ TEST(Pingpong, OneMessageSentTwiceIsFound) {
 TEST(Pingpong, MessagesOfAnotherPairAreWrong) {
   std::mutex mutex;
   std::vector<std::byte> of_rank_0;
+  std::vector<std::byte> sent_by_rank_2;
   const WrongMessagesBackend backend([&](int rank, const Call& call) -> const void* {
     const std::lock_guard lock(mutex);
     const std::size_t bytes = call.count * size_of(call.type);
     const auto* const data = static_cast<const std::byte*>(call.send);
     if (rank == 0) of_rank_0.assign(data, data + bytes);
-    return rank == 2 && of_rank_0.size() == bytes ? of_rank_0.data() : call.send;
+    if (rank != 2 || of_rank_0.size() != bytes) return call.send;
+    sent_by_rank_2 = of_rank_0;
+    return sent_by_rank_2.data();
   });
   Options o = on_pairs(4, "0:1,2:3", true);
   o.sizes = {40'000};
