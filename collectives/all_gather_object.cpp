@@ -29,7 +29,7 @@ class AllGatherObject : public OnGroup {
   void check() override {}  // lengths may differ
   void run(const Call& call) override {
     const auto* const send = static_cast<const std::byte*>(call.send);
-    primitives::all_gather_object(group_, {send, call.count * size_of(call.type)}, objects_);
+    primitives::all_gather_object(group(), {send, call.count * size_of(call.type)}, objects_);
     copy_out(objects_, call.recv);
   }
 

@@ -17,11 +17,11 @@ class AllReduceParams : public OnGroup {
       : OnGroup(bootstrap, communicator),
         tensors_(tensor_counts(shape), type),
         bucket_mib_(shape.options.bucket_mib) {}
-  void check() override { primitives::check_tensors(group_, tensors_.on(nullptr)); }
+  void check() override { primitives::check_tensors(group(), tensors_.on(nullptr)); }
   void run(const Call& call) override {
     constexpr double mib = 1 << 20;
     copy_input(call, tensors_.bytes());
-    primitives::all_reduce_params(group_, tensors_.on(call.recv), bucket_mib_ != 0,
+    primitives::all_reduce_params(group(), tensors_.on(call.recv), bucket_mib_ != 0,
                                   static_cast<std::int64_t>(bucket_mib_ * mib), call.op);
   }
 

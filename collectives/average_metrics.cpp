@@ -33,16 +33,16 @@ class AverageMetrics : public OnGroup {
       : OnGroup(bootstrap, communicator), weight_(weight(shape.place)) {
     for (std::size_t i = 0; i < shape.count; ++i) metrics_[fmt::format("metric {:09}", i)] = 0;
   }
-  void check() override { primitives::check_metrics(group_, metrics_); }
+  void check() override { primitives::check_metrics(group(), metrics_); }
   void run(const Call& call) override {
     {
-      primitives::StepClock clock = group_.step_clock();
+      primitives::StepClock clock = group().step_clock();
       const auto* from = static_cast<const float*>(call.send);
       for (auto& [name, value] : metrics_) value = 2 / weight_ * static_cast<double>(*from++);
       clock.packing();
     }
-    primitives::average_metrics(group_, metrics_, weight_);
-    primitives::StepClock clock = group_.step_clock();
+    primitives::average_metrics(group(), metrics_, weight_);
+    primitives::StepClock clock = group().step_clock();
     auto* to = static_cast<float*>(call.recv);
     for (const auto& [name, value] : metrics_) *to++ = static_cast<float>(value);
     clock.packing();

@@ -29,14 +29,14 @@ class BroadcastObject : public OnGroup {
         objects_(bytes_.size()) {
     for (std::size_t& bytes : bytes_) bytes *= shape.type_bytes;
   }
-  void check() override { primitives::check_list(group_, objects_.size(), root_); }
+  void check() override { primitives::check_list(group(), objects_.size(), root_); }
   void run(const Call& call) override {
     const auto* at = static_cast<const std::byte*>(call.send);
-    for (std::size_t i = 0; group_.rank() == root_ && i < objects_.size(); ++i) {
+    for (std::size_t i = 0; group().rank() == root_ && i < objects_.size(); ++i) {
       objects_[i] = {at, bytes_[i]};
       at += bytes_[i];
     }
-    primitives::broadcast_object_list(group_, objects_, root_, result_);
+    primitives::broadcast_object_list(group(), objects_, root_, result_);
     copy_out(result_, call.recv);
   }
 

@@ -15,12 +15,12 @@ class BroadcastTensors : public OnGroup {
       : OnGroup(bootstrap, communicator),
         tensors_(tensor_counts(shape), type),
         root_(shape.place.root) {
-    group_.set_overlaps(shape.options.in_flight);
+    group().set_overlaps(shape.options.in_flight);
   }
-  void check() override { primitives::check_tensors(group_, tensors_.on(nullptr)); }
+  void check() override { primitives::check_tensors(group(), tensors_.on(nullptr)); }
   void run(const Call& call) override {
-    if (group_.rank() == root_) copy_input(call, tensors_.bytes());
-    primitives::broadcast_tensors(group_, tensors_.on(call.recv), root_);
+    if (group().rank() == root_) copy_input(call, tensors_.bytes());
+    primitives::broadcast_tensors(group(), tensors_.on(call.recv), root_);
   }
 
  private:

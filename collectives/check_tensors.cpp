@@ -29,16 +29,18 @@ class CheckTensors : public OnGroup {
 
   // The last rank claims one tensor more than it has.
   void check() override {
-    if (!group_.is_distributed()) return;
-    const bool liar = group_.rank() == group_.ranks() - 1;
+    if (!group().is_distributed()) return;
+    const bool liar = group().rank() == group().ranks() - 1;
     try {
-      primitives::check_number_of_tensors(group_, tensors_ + (liar ? 1 : 0));
+      primitives::check_number_of_tensors(group(), tensors_ + (liar ? 1 : 0));
     } catch (const Error&) {
       return;
     }
     throw Error("check_number_of_tensors has not found that a rank has another number of tensors");
   }
-  void run(const Call& /*call*/) override { primitives::check_number_of_tensors(group_, tensors_); }
+  void run(const Call& /*call*/) override {
+    primitives::check_number_of_tensors(group(), tensors_);
+  }
 
  private:
   std::size_t tensors_;

@@ -53,7 +53,7 @@ class CollectResults : public OnGroup {
         via_files_(shape.options.via_files),
         shared_(shape.options.shared_dir),
         items_(shape.options.objects) {}
-  void check() override { primitives::check_results(group_, items_.size(), size_); }
+  void check() override { primitives::check_results(group(), items_.size(), size_); }
   void run(const Call& call) override {
     const auto* at = static_cast<const std::byte*>(call.send);
     for (primitives::Bytes& result : items_) {
@@ -61,10 +61,10 @@ class CollectResults : public OnGroup {
       at += item_bytes_;
     }
     if (via_files_)
-      primitives::collect_results_by_files(group_, items_, size_, shared_, collected_);
+      primitives::collect_results_by_files(group(), items_, size_, shared_, collected_);
     else
-      primitives::collect_results(group_, items_, size_, collected_);
-    if (group_.is_main()) copy_out(collected_.items, call.recv);
+      primitives::collect_results(group(), items_, size_, collected_);
+    if (group().is_main()) copy_out(collected_.items, call.recv);
   }
 
  private:

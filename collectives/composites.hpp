@@ -46,9 +46,10 @@ class OnGroup : public Composite {
     copy_out(views_, recv);
   }
 
-  primitives::Group group_;
+  primitives::Group& group() { return group_; }
 
  private:
+  primitives::Group group_;
   std::vector<primitives::Bytes> views_;
 };
 

@@ -29,7 +29,7 @@ class GatherObject : public OnGroup {
   void check() override {}  // lengths may differ
   void run(const Call& call) override {
     const auto* const send = static_cast<const std::byte*>(call.send);
-    primitives::gather_object(group_, {send, call.count * size_of(call.type)}, root_, objects_);
+    primitives::gather_object(group(), {send, call.count * size_of(call.type)}, root_, objects_);
     copy_out(objects_, call.recv);
   }
 

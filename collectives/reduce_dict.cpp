@@ -15,10 +15,10 @@ class ReduceDict : public OnGroup {
  public:
   ReduceDict(Bootstrap& bootstrap, Communicator& communicator, const Shape& shape, DataType type)
       : OnGroup(bootstrap, communicator), dictionary_(shape, type) {}
-  void check() override { primitives::check_dictionary(group_, dictionary_.on(nullptr)); }
+  void check() override { primitives::check_dictionary(group(), dictionary_.on(nullptr)); }
   void run(const Call& call) override {
     copy_input(call, dictionary_.bytes());
-    primitives::reduce_dict(group_, dictionary_.on(call.recv), call.op == ReduceOp::avg);
+    primitives::reduce_dict(group(), dictionary_.on(call.recv), call.op == ReduceOp::avg);
   }
 
  private:

@@ -13,12 +13,12 @@ class SyncBuffer : public OnGroup {
  public:
   SyncBuffer(Bootstrap& bootstrap, Communicator& communicator, const Shape& shape, DataType type)
       : OnGroup(bootstrap, communicator), tensors_(tensor_counts(shape), type) {
-    group_.set_overlaps(shape.options.in_flight);
+    group().set_overlaps(shape.options.in_flight);
   }
-  void check() override { primitives::check_tensors(group_, tensors_.on(nullptr)); }
+  void check() override { primitives::check_tensors(group(), tensors_.on(nullptr)); }
   void run(const Call& call) override {
     copy_input(call, tensors_.bytes());
-    primitives::sync_buffer(group_, tensors_.on(call.recv), how);
+    primitives::sync_buffer(group(), tensors_.on(call.recv), how);
   }
 
  private:

@@ -14,12 +14,12 @@ class SyncGrad : public OnGroup {
  public:
   SyncGrad(Bootstrap& bootstrap, Communicator& communicator, const Shape& shape, DataType type)
       : OnGroup(bootstrap, communicator), tensors_(tensor_counts(shape), type) {
-    group_.set_overlaps(shape.options.in_flight);
+    group().set_overlaps(shape.options.in_flight);
   }
-  void check() override { primitives::check_parameters(group_, parameters(nullptr)); }
+  void check() override { primitives::check_parameters(group(), parameters(nullptr)); }
   void run(const Call& call) override {
     copy_input(call, tensors_.bytes());
-    primitives::sync_grad(group_, parameters(call.recv));
+    primitives::sync_grad(group(), parameters(call.recv));
   }
 
  private:

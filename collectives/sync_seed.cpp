@@ -37,7 +37,7 @@ class SyncSeed : public OnGroup {
   void run(const Call& call) override {
     std::int32_t seed = 0;
     std::memcpy(&seed, call.send, sizeof seed);
-    seed = synchronize(group_, seed);
+    seed = synchronize(group(), seed);
     std::memcpy(call.recv, &seed, sizeof seed);
   }
 };
