@@ -15,6 +15,7 @@
 #include "src/devices/host_memory.hpp"
 #include "src/memory_limit.hpp"
 #include "src/rank_run.hpp"
+#include "src/spec_notes.hpp"
 
 namespace ccl {
 namespace {
@@ -185,11 +186,11 @@ RunRecord describe(const RankJob& job, const std::vector<Identity>& ranks, const
   run.seed = o.seed;
   run.cpus_allowed = allowed_cpus();
   run.notes = job.notes;
-  if (job.collective.takes.skew)
-    run.notes.push_back(fmt::format("lengths of the ranks' blocks: {}",
-                                    skew_names[static_cast<std::size_t>(o.spec.skew)]));
   run.mode = mode_of(job.collective, o);
   if (!run.mode.empty()) run.notes.push_back("mode: " + run.mode);
+  for (std::string& line : spec_notes(job.collective, o.spec)) run.notes.push_back(std::move(line));
+  const std::string settings = spec_label(job.collective, o.spec);
+  if (!settings.empty()) run.mode += (run.mode.empty() ? "" : ", ") + settings;
   for (std::string& line : pair_lines(o, rounds)) run.notes.push_back(std::move(line));
   run.pair_rows = rounds.size() > 1 || (!rounds.empty() && rounds.front().size() > 1);
   if (ranks.front().place() != ranks.back().place()) run.notes.push_back(ranks_per_host(ranks));
