@@ -15,6 +15,7 @@
 #include "src/devices/host_memory.hpp"
 #include "src/memory_limit.hpp"
 #include "src/rank_run.hpp"
+#include "src/settings.hpp"
 #include "src/spec_notes.hpp"
 
 namespace ccl {
@@ -238,6 +239,10 @@ void run_rank(RankJob& job, Bootstrap& bootstrap, Progress& progress, Pulse& pul
               bool first_of_process) {
   const Options& o = job.options;
   const std::vector<Identity> ranks = meet(bootstrap, o.init_timeout_s);
+  std::vector<Term> settings = shared_settings(job.collective, o);
+  settings.push_back({"--backend", std::string(job.backend.name())});
+  if (const auto why = disagreement(bootstrap, o.init_timeout_s, job.collective.name, settings))
+    throw UsageError(*why);
   const Groups groups(o.grouping, places(ranks));
   check_groups(job.collective, o, groups);
   std::vector<PairRound> rounds;

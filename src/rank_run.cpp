@@ -173,6 +173,7 @@ void RankRun::measure_rows(const Groups& groups, DataType type, std::optional<Re
   if (collective.counts != nullptr) c.counts = collective.counts(c.shape);
   if (collective.compose != nullptr) {
     composite_.reset();  // before there are two
+    context_.progress.row(say(c, false, "do the ranks agree?"));
     composite_ = collective.compose(group_, communicator_, c.shape, type);
     composite_->check();
   }

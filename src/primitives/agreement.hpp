@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "src/core/agreement.hpp"
 #include "src/primitives/dictionaries.hpp"
 #include "src/primitives/group.hpp"
 #include "src/primitives/tensor.hpp"
@@ -20,10 +21,6 @@ namespace ccl::primitives {
 // ranks which differ from the most others and the first term of each that does; Timeout when a rank
 // does not come.
 
-// One thing that must be the same on all ranks, as text: {"key 'loss'", "float[3]"}.
-struct Term {
-  std::string name, value;
-};
 // Terms in order of importance; the operation is one more.
 void check_agreement(Group& group, std::string_view operation, const std::vector<Term>& terms);
 

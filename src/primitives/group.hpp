@@ -105,6 +105,7 @@ class Group {
             ReduceOp op = ReduceOp::sum, int root = 0) const;
 
   Bootstrap& bootstrap() { return bootstrap_; }
+  double limit_s() const { return limit_s_; }
   const Library& library() const { return library_; }
   Communicator& communicator() { return communicator_; }
   Workspace& workspace() { return workspace_; }

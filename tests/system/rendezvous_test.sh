@@ -73,6 +73,22 @@ done
 for rank in 0 1 2; do kill -TERM "${long[$rank]}"; done
 wait "${long[@]}"
 
+# Ranks that were told different things never reach the library, which would hang, die or deliver wrong data.
+differ() { # WHAT ARGUMENTS-OF-RANK-1 ARGUMENTS-OF-THE-OTHERS
+  MASTER_PORT=$(free_port)
+  # shellcheck disable=SC2086
+  for rank in 0 1 2; do start "$rank" 3 --backend gloo -n 1 $([ "$rank" = 1 ] && echo "$2" || echo "$3"); done
+  for rank in 0 1 2; do
+    end_of "$rank" 2 "settings that differ: $1"
+    expect_in "$work/err.$rank" "the ranks do not agree: rank 1: $1 is"
+  done
+}
+differ --sizes "--sizes 8K" "--sizes 4K"
+differ -e "-b 8 -e 1K" "-b 8 -e 1M"
+differ -d "--sizes 4K -d int8" "--sizes 4K"
+differ -n "--sizes 4K -n 2" "--sizes 4K -n 3"
+differ --group "--sizes 4K --group %2" "--sizes 4K --group /2"
+
 # Names.
 MASTER_ADDR=no-such-host.invalid MASTER_PORT=$(free_port)
 for rank in 0 1 2; do start "$rank" 3 "${short[@]}" --init-timeout 2; done

@@ -1,0 +1,27 @@
+// Do all ranks mean the same? Asked beside the library: where that is given different counts, it
+// hangs, ends the process or delivers wrong data.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "src/core/bootstrap.hpp"
+
+namespace ccl {
+
+// One thing that must be the same on all ranks, as text: {"key 'loss'", "float[3]"}.
+struct Term {
+  std::string name, value;
+};
+
+// Collective over the bootstrap's ranks: a digest of each rank's terms, which are in order of
+// importance, and the terms themselves only when digests differ; the operation is one more. Returns
+// the same on every rank: nothing, or a line that names the ranks which differ from the most others
+// and the first term of each that does. limit_s: of one exchange. Throws Timeout when a rank does
+// not come.
+std::optional<std::string> disagreement(Bootstrap& bootstrap, double limit_s,
+                                        std::string_view operation, const std::vector<Term>& terms);
+
+}  // namespace ccl

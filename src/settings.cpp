@@ -1,0 +1,75 @@
+#include "src/settings.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+namespace ccl {
+namespace {
+
+template <class T>
+std::string names(const std::vector<T>& values) {
+  std::vector<std::string_view> result;
+  for (const T value : values) result.push_back(name(value));
+  return fmt::format("{}", fmt::join(result, ","));
+}
+
+std::string pairs(const Pairing& pairing) {
+  if (pairing.all) return "all";
+  std::vector<std::string> result;
+  for (const Pair& pair : pairing.list)
+    result.push_back(fmt::format("{}:{}", pair.first, pair.second));
+  return fmt::format("{}", fmt::join(result, ","));
+}
+
+// Where the flags that only some programs take differ.
+void add_spec(std::vector<Term>& terms, const SpecOptions& spec) {
+  terms.push_back({"--skew", std::string(skew_names[static_cast<std::size_t>(spec.skew)])});
+  terms.push_back({"--objects", fmt::format("{}", spec.objects)});
+  terms.push_back({"--tensors", fmt::format("{}", fmt::join(spec.tensors, ","))});
+  terms.push_back({"--bucket-mb", fmt::format("{}", spec.bucket_mib)});
+  terms.push_back({"--no-async", spec.in_flight ? "not given" : "given"});
+  terms.push_back({"--via", spec.via_files ? "cpu" : "gpu"});
+  terms.push_back({"--window", fmt::format("{}", spec.window)});
+  terms.push_back({"--bidirectional", fmt::format("{:d}", spec.bidirectional)});
+  terms.push_back({"NCCL_TESTS_ALLTOALLV_SPREAD", fmt::format("{}", spec.alltoallv_spread)});
+  terms.push_back({"NCCL_TESTS_ALLTOALLV_MATRIX_FILE", fmt::format("{}", spec.alltoallv_bytes)});
+}
+
+}  // namespace
+
+std::vector<Term> shared_settings(const Collective& collective, const Options& o) {
+  std::vector<Term> terms = {
+      {"the program", std::string(collective.name)},
+      {"--mode", std::string(collective.mode)},
+      {"-d", names(o.types)},
+      {"-o", names(o.ops)},
+      {"-r", o.all_roots ? "all" : fmt::format("{}", fmt::join(o.roots, ","))},
+      {"--group", o.grouping.text},
+      {"--group-rows", fmt::format("{:d}", o.group_rows)},
+      {"--pairs", pairs(o.pairing)},
+      {"--concurrent", fmt::format("{:d}", o.concurrent)},
+      {"-n", fmt::format("{}", o.iterations)},
+      {"-m", fmt::format("{}", o.aggregate)},
+      {"-w", fmt::format("{}", o.warmup)},
+      {"-N", fmt::format("{}", o.cycles)},
+      {"-c", fmt::format("{}", o.check)},
+      {"-z", fmt::format("{}", o.blocking)},
+      {"-u", fmt::format("{}", o.unalign)},
+      {"--row-time", fmt::format("{}", o.row_time_s)},
+      {"--seed", fmt::format("{}", o.seed)},
+      {"--gloo-algorithm", o.backend_options.gloo_algorithm},
+      {"--transport", o.backend_options.transport},
+  };
+  if (o.sizes.empty()) {
+    terms.push_back({"-b", fmt::format("{}", o.min_bytes)});
+    terms.push_back({"-e", fmt::format("{}", o.max_bytes)});
+    terms.push_back({"-i", fmt::format("{}", o.step_bytes)});
+    terms.push_back({"-f", fmt::format("{}", o.step_factor)});
+  } else {
+    terms.push_back({"--sizes", fmt::format("{}", fmt::join(o.sizes, ","))});
+  }
+  add_spec(terms, o.spec);
+  return terms;
+}
+
+}  // namespace ccl
