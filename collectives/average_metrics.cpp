@@ -15,8 +15,9 @@ namespace {
 
 constexpr std::array<DataType, 1> types = {DataType::float32};
 
-// Bytes of one number's entry: a node of the map with a key of 16 characters, and its float.
-constexpr std::size_t entry_bytes = 128;
+// Bytes of one number beside its float: a node of the map, and its terms while the ranks' names are
+// compared.
+constexpr std::size_t entry_bytes = 512;
 
 // Of every three ranks two count once and one four times; what is left over counts twice. All
 // weights are powers of two and sum to 2 n, so that numbers of 2 / weight times what is to be
@@ -31,7 +32,7 @@ class AverageMetrics : public OnGroup {
   AverageMetrics(Bootstrap& bootstrap, Communicator& communicator, const Shape& shape,
                  DataType /*type*/)
       : OnGroup(bootstrap, communicator), weight_(weight(shape.place)) {
-    for (std::size_t i = 0; i < shape.count; ++i) metrics_[fmt::format("metric {:09}", i)] = 0;
+    for (std::size_t i = 0; i < shape.count; ++i) metrics_[fmt::format("metric {:08}", i)] = 0;
   }
   void check() override { primitives::check_metrics(group(), metrics_); }
   void run(const Call& call) override {

@@ -7,7 +7,7 @@
 namespace ccl::collectives {
 namespace {
 
-std::vector<std::size_t> object_counts(const Shape& s) { return parts(s, s.options.objects); }
+std::vector<std::size_t> object_counts(const Shape& s) { return divided(s, s.options.objects); }
 
 Layout layout(const Shape& s) {
   const std::size_t all = sum(object_counts(s));

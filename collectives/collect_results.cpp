@@ -12,8 +12,12 @@ namespace {
 // Elements of one result; all ranks have as many.
 std::size_t item(const Shape& s) { return block(s) / s.options.objects; }
 
-// Results of the data set: the last ranks' last ones are the sampler's.
-std::size_t results(const Shape& s) { return s.options.objects * ranks(s) - ranks(s) / 2; }
+// Results of the data set: the last ranks' last ones are the sampler's, unless they are the only
+// ones.
+std::size_t results(const Shape& s) {
+  const std::size_t all = s.options.objects * ranks(s);
+  return s.options.objects > 1 ? all - ranks(s) / 2 : all;
+}
 
 std::size_t results_of(const Shape& s, std::size_t rank) {
   return (results(s) + ranks(s) - 1 - rank) / ranks(s);

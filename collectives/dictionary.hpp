@@ -12,7 +12,9 @@
 
 namespace ccl::collectives {
 
-inline std::vector<std::size_t> entry_counts(const Shape& s) { return parts(s, s.options.objects); }
+inline std::vector<std::size_t> entry_counts(const Shape& s) {
+  return divided(s, s.options.objects);
+}
 
 // Entries whose tensors lie one behind the other in a buffer, in the order of their keys; rank r's
 // list begins with entry r.

@@ -19,11 +19,10 @@ inline std::size_t shares(Skew skew, std::size_t r, std::size_t n) {
   return 1;
 }
 
-// Elements of each of n blocks: count * shares / all shares, rounded down to 16 bytes.
-inline std::vector<std::size_t> parts(const Shape& s, std::size_t n) {
+// Elements of each of n objects: count * shares / all shares, rounded down to `step` elements.
+inline std::vector<std::size_t> divided(const Shape& s, std::size_t n, std::size_t step = 1) {
   std::size_t all = 0;
   for (std::size_t r = 0; r < n; ++r) all += shares(s.options.skew, r, n);
-  const std::size_t step = s.type_bytes >= 16 ? 1 : 16 / s.type_bytes;
   std::vector<std::size_t> result;
   for (std::size_t r = 0; r < n; ++r) {
     const std::size_t mine = shares(s.options.skew, r, n);
@@ -34,7 +33,10 @@ inline std::vector<std::size_t> parts(const Shape& s, std::size_t n) {
   return result;
 }
 
-inline std::vector<std::size_t> parts(const Shape& s) { return parts(s, ranks(s)); }
+// The ranks' blocks, rounded down to 16 bytes.
+inline std::vector<std::size_t> parts(const Shape& s) {
+  return divided(s, ranks(s), s.type_bytes >= 16 ? 1 : 16 / s.type_bytes);
+}
 
 inline std::size_t sum(const std::vector<std::size_t>& v) {
   return std::accumulate(v.begin(), v.end(), std::size_t{0});

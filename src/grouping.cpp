@@ -94,10 +94,19 @@ void check_lists(const std::vector<std::vector<int>>& lists, int ranks) {
 }  // namespace
 
 Grouping parse_grouping(const std::string& text) {
-  std::string word;  // small letters, no blanks
+  const auto is = [](int (*kind)(int), char c) { return kind(static_cast<unsigned char>(c)) != 0; };
+  std::string word;  // small letters, no blanks; of two words only "mod 2" may become one
+  bool blank = false;
   for (const char c : text) {
-    if (std::isspace(static_cast<unsigned char>(c)) == 0)
-      word += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+    if (is(std::isspace, c)) {
+      blank = true;
+      continue;
+    }
+    if (blank && !word.empty() && is(std::isalnum, word.back()) && is(std::isalnum, c) &&
+        !(is(std::isalpha, word.back()) && is(std::isdigit, c)))
+      refuse(text);
+    blank = false;
+    word += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
   }
   if (word == "local") return {Grouping::By::host, 0, {}, text};
   if (word.starts_with("ranks")) return {Grouping::By::lists, 0, parse_lists(word.substr(5)), text};

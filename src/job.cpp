@@ -25,6 +25,13 @@ Failure explain(Job& job, const Failure& own) {
   return {known.code, fmt::format("{} (seen here as: {})", known.message, own.message)};
 }
 
+// What happened here, and what process 0 knows: which failure came first, who is silent.
+std::vector<std::string> causes(const Failure& own, const Failure& first) {
+  if (first.message.starts_with(own.message)) return {first.message};
+  if (first.code == 0 || own.message.starts_with(first.message)) return {own.message};
+  return {own.message, "first: " + first.message};
+}
+
 void guard_rank(Job& job, Bootstrap& bootstrap, const Progress& progress, const Pulse& pulse,
                 const std::function<void()>& body) {
   std::array<char, 256> host{};
@@ -75,9 +82,9 @@ JobEnd run_job(Job& job) {
   if (job.failure.wait_for_end(threads)) {
     const Failure why = job.failure.value();
     failure = why.code;
-    errors.push_back(why.message);
-    job.log(why.message);
     job.control.abort(why.code, why.message);
+    errors = causes(why, job.control.wait_failure(0));
+    for (const std::string& line : errors) job.log(line);
     open.abort_all();
     ranks.abort(why.message);
     constexpr double grace_s = 1.5;

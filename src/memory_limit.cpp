@@ -34,6 +34,8 @@ SizePlan limit_sizes(const Collective& collective, const Options& o, int ranks, 
       smallest = bytes;
     }
   }
+  if (plan.reduced_max && collective.scratch != nullptr && !plan.sizes.empty())
+    plan.reduced_max = plan.sizes.back();  // a buffer may be larger: other memory is what is short
   if (plan.sizes.empty()) {
     throw Unsupported(fmt::format(
         "no size fits into memory: a buffer of {} B is needed, {} B are to be had per buffer",

@@ -251,8 +251,8 @@ class Program {
   }
 
   void interrupted(FailureBox& failure, int signal) {
-    const std::string what = fmt::format("interrupted by signal {} ({})", signal,
-                                         signal == SIGINT ? "SIGINT" : "SIGTERM");
+    const std::string what =
+        fmt::format("interrupted by signal {} (SIG{})", signal, sigabbrev_np(signal));
     failure.put({128 + signal, what});
     if (started_) return;
     say(name_, what + " while waiting for the other ranks");
@@ -275,6 +275,7 @@ int run_program(const Collective& collective, int argc, char** argv, RankBody bo
   const std::string name = fmt::format("{}_perf", collective.name);
   std::signal(SIGPIPE,
               SIG_IGN);  // a peer or a reader of stdout that is gone is an error, not a death
+  std::signal(SIGXFSZ, SIG_IGN);  // so is a file that may not grow
   try {
     return Program(collective, arguments, body).run();
   } catch (const UsageError& e) {

@@ -53,7 +53,10 @@ void declare_composite(Declarations& d, Options& o, const Takes& takes) {
   if (takes.tensors)
     d.add("--tensors", "LIST",
           "resnet50, llama-block or uniform:N; a size is divided in their proportions [uniform:16]",
-          [&](const std::string& t) { o.spec.tensors = parse_tensors(t); });
+          [&](const std::string& t) {
+            o.spec.tensors = parse_tensors(t);
+            o.spec.tensors_name = t;
+          });
   if (takes.buckets)
     d.add("--bucket-mb", "MIB",
           fmt::format("largest bucket of tensors that travel together, in MiB; 0: every tensor "
@@ -65,13 +68,16 @@ void declare_composite(Declarations& d, Options& o, const Takes& takes) {
            [&] { o.spec.in_flight = false; });
   if (takes.via) {
     d.add("--via", "NAME",
-          "gpu: through all_gather_object; cpu: through files in a shared folder, as mmengine "
-          "calls them [gpu]",
+          "gpu: all_gather_object of the lists; cpu: a file of each rank in a shared folder; the "
+          "names are mmengine's [gpu]",
           [&](const std::string& t) {
             o.spec.via_files = parse_choice(t, {"gpu", "cpu"}) == "cpu";
           });
     d.add("--shared-dir", "FOLDER", "where --via cpu makes its folder [.]",
-          [&](const std::string& t) { o.spec.shared_dir = t; });
+          [&](const std::string& t) {
+            if (t.empty()) throw UsageError("'' is no folder; accepted: one that is there");
+            o.spec.shared_dir = t;
+          });
   }
 }
 

@@ -41,7 +41,7 @@ void fill_times(Cell& cell, const std::vector<HalfReport>& halves, const Collect
   if (wall <= 0) return;
   cell.algbw = static_cast<double>(layout.wire_bytes) * turns / wall / 1e9;
   cell.busbw = cell.algbw * collective.bus_factor(shape);
-  if (collective.paired) cell.messages_per_s = trips / wall;
+  if (collective.paired && layout.wire_bytes > 0) cell.messages_per_s = trips / wall;
 }
 
 StepTimes mean_steps(const std::vector<HalfReport>& halves) {
@@ -173,7 +173,7 @@ void RankRun::measure_rows(const Groups& groups, DataType type, std::optional<Re
   if (collective.counts != nullptr) c.counts = collective.counts(c.shape);
   if (collective.compose != nullptr) {
     composite_.reset();  // before there are two
-    context_.progress.row(say(c, false, "do the ranks agree?"));
+    context_.progress.row(say(c, false, "preparing, and whether the ranks agree"));
     composite_ = collective.compose(group_, communicator_, c.shape, type);
     composite_->check();
   }

@@ -25,7 +25,7 @@ std::string pairs(const Pairing& pairing) {
 void add_spec(std::vector<Term>& terms, const SpecOptions& spec) {
   terms.push_back({"--skew", std::string(skew_names[static_cast<std::size_t>(spec.skew)])});
   terms.push_back({"--objects", fmt::format("{}", spec.objects)});
-  terms.push_back({"--tensors", fmt::format("{}", fmt::join(spec.tensors, ","))});
+  terms.push_back({"--tensors", spec.tensors_name});
   terms.push_back({"--bucket-mb", fmt::format("{}", spec.bucket_mib)});
   terms.push_back({"--no-async", spec.in_flight ? "not given" : "given"});
   terms.push_back({"--via", spec.via_files ? "cpu" : "gpu"});
@@ -53,6 +53,8 @@ std::vector<Term> shared_settings(const Collective& collective, const Options& o
       {"-w", fmt::format("{}", o.warmup)},
       {"-N", fmt::format("{}", o.cycles)},
       {"-c", fmt::format("{}", o.check)},
+      {"-a", fmt::format("{}", o.average)},
+      {"-C", fmt::format("{:d}", o.cpu_time)},
       {"-z", fmt::format("{}", o.blocking)},
       {"-u", fmt::format("{}", o.unalign)},
       {"--row-time", fmt::format("{}", o.row_time_s)},
@@ -69,6 +71,9 @@ std::vector<Term> shared_settings(const Collective& collective, const Options& o
     terms.push_back({"--sizes", fmt::format("{}", fmt::join(o.sizes, ","))});
   }
   add_spec(terms, o.spec);
+  for (Term& term : terms) {
+    if (term.value.empty()) term.value = "not given";
+  }
   return terms;
 }
 

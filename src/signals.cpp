@@ -33,6 +33,7 @@ SignalWatch::SignalWatch(std::function<void(int)> on_signal) : state_(std::make_
   sigemptyset(&state_->watched);
   sigaddset(&state_->watched, SIGINT);
   sigaddset(&state_->watched, SIGTERM);
+  sigaddset(&state_->watched, SIGHUP);  // the terminal or the connection to it is gone
   pthread_sigmask(SIG_BLOCK, &state_->watched, &state_->before);
   state_->thread = std::thread([s = state_.get(), call = std::move(on_signal)] { s->watch(call); });
 }

@@ -54,7 +54,7 @@ std::string spec_label(const Collective& collective, const SpecOptions& options)
   if (takes.skew)
     words.push_back(fmt::format("skew {}", skew_names[static_cast<std::size_t>(options.skew)]));
   if (takes.objects) words.push_back(fmt::format("{} objects", options.objects));
-  if (takes.tensors) words.push_back(fmt::format("{} tensors", options.tensors.size()));
+  if (takes.tensors) words.push_back(fmt::format("tensors {}", options.tensors_name));
   if (takes.buckets) words.push_back(fmt::format("buckets of {} MiB", options.bucket_mib));
   if (takes.in_flight) words.emplace_back(options.in_flight ? "async" : "no async");
   if (takes.via) words.emplace_back(options.via_files ? "via cpu" : "via gpu");

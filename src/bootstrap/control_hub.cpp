@@ -58,6 +58,7 @@ class ControlHub::Impl {
   void goodbye(Peer& peer);
   void lose(Peer& peer, const std::string& message);
   void fail(Failure failure, Peer* origin = nullptr);
+  std::string silent_ones() const;
   void init_timeout();
   void round_timeout();
   void require_nobody_left();
@@ -227,6 +228,7 @@ void ControlHub::Impl::lose(Peer& peer, const std::string& message) {
 void ControlHub::Impl::fail(Failure failure, Peer* origin) {
   if (!failed_) {
     failed_ = std::move(failure);
+    failed_->message += silent_ones();
     init_timer_.cancel();
     round_timer_.cancel();
     const auto bytes = std::make_shared<const std::string>(encode(*failed_));
@@ -235,6 +237,19 @@ void ControlHub::Impl::fail(Failure failure, Peer* origin) {
     }
   }
   if (origin != nullptr) origin->connection->send(encode(*failed_));
+}
+
+// Who a failure may come from: a rank that is stopped, or whose machine is, lets the others wait.
+std::string ControlHub::Impl::silent_ones() const {
+  constexpr int heartbeats = 2;  // missing: at least one whole interval has passed
+  std::vector<std::string> silent;
+  for (const Peer* member : members_) {
+    if (member != nullptr && member->here() && member->silent >= heartbeats)
+      silent.push_back(member->hello->name());
+  }
+  if (silent.empty()) return {};
+  return fmt::format("; for {:g} s there has been no sign of life from {}", options_.heartbeat_s,
+                     join_names(silent));
 }
 
 void ControlHub::Impl::init_timeout() {

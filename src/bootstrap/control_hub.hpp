@@ -15,8 +15,8 @@ namespace ccl {
 struct HubOptions {
   Hello self;  // process 0: the token, version, sizes that all must have
   double init_timeout_s = 120;
-  double heartbeat_s = 10;
-  int silent_heartbeats = 6;       // so many without a sign of life: the process is gone
+  double heartbeat_s = 2;
+  int silent_heartbeats = 30;      // so many without a sign of life: the process is gone
   ProbationLimits strangers = {};  // connections that have not said who they are
   std::function<void(std::string_view)> log;
 };

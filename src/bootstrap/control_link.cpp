@@ -180,6 +180,7 @@ void ControlLink::Impl::on_frame(const Frame& frame) {
     {
       const std::lock_guard lock(mutex_);
       abort_heard_ = aborted_;
+      if (aborted_) failure_ = failure;
       changed_.notify_all();
     }
     return fail(failure);

@@ -14,8 +14,8 @@ namespace ccl {
 
 struct LinkOptions {
   Hello self;
-  double heartbeat_s = 10;
-  int silent_heartbeats = 6;  // so many without a sign of life of the hub: process 0 is gone
+  double heartbeat_s = 2;
+  int silent_heartbeats = 30;  // so many without a sign of life of the hub: process 0 is gone
   std::function<void(const Failure&)> on_failure;
 };
 

@@ -11,6 +11,7 @@
 #include <climits>
 #include <csignal>
 #include <cstring>
+#include <fstream>
 #include <optional>
 #include <set>
 #include <system_error>
@@ -67,13 +68,24 @@ void write_stderr(std::string_view text) {
   }
 }
 
-// SIGINT, SIGTERM and SIGCHLD come through a descriptor while this lives.
+// By /proc/PID/stat: "PID (name) T ...".
+bool is_stopped(pid_t pid) {
+  std::ifstream file(fmt::format("/proc/{}/stat", pid));
+  std::string line;
+  std::getline(file, line);
+  const std::size_t name_end = line.rfind(')');
+  if (name_end == std::string::npos || name_end + 2 >= line.size()) return false;
+  const char state = line[name_end + 2];
+  return state == 'T' || state == 't';
+}
+
+// SIGINT, SIGTERM, SIGHUP and SIGCHLD come through a descriptor while this lives.
 class Signals {
  public:
   Signals() {
     sigset_t set;
     sigemptyset(&set);
-    for (const int signal : {SIGINT, SIGTERM, SIGCHLD}) sigaddset(&set, signal);
+    for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGCHLD}) sigaddset(&set, signal);
     ::pthread_sigmask(SIG_BLOCK, &set, &before_);
     struct sigaction plain {};
     plain.sa_handler = SIG_DFL;  // an ignored SIGCHLD would make children vanish unseen
@@ -145,7 +157,7 @@ class Supervisor {
     }
     pass_lines();
     for (RankProcess& process : processes_) write_stderr(process.lines.rest());
-    return code_;
+    return interrupted_ != 0 ? 128 + interrupted_ : code_;
   }
 
  private:
@@ -162,6 +174,12 @@ class Supervisor {
     }
   }
 
+  void kill_all() {
+    killed_ = true;
+    signal_all(SIGKILL);
+  }
+
+  void name_stopped_ones() const;
   void wait_for_news() const;
   void pass_lines();
   void on_signal(int signal);
@@ -176,7 +194,8 @@ class Supervisor {
   Signals signals_;
   std::vector<RankProcess> processes_;
   int code_ = 0;
-  bool passed_on_ = false, terminated_ = false;
+  int interrupted_ = 0;  // the signal that came twice
+  bool passed_on_ = false, terminated_ = false, killed_ = false;
   std::optional<Deadline> deadline_;  // of those still alive
 };
 
@@ -214,7 +233,12 @@ void Supervisor::pass_lines() {
 // The first SIGINT or SIGTERM goes to the ranks, which end in order; the second means now.
 void Supervisor::on_signal(int signal) {
   if (signal == SIGCHLD) return reap();
-  signal_all(passed_on_ ? SIGKILL : signal);
+  if (passed_on_) {
+    interrupted_ = signal;
+    kill_all();
+  } else {
+    signal_all(signal);
+  }
   passed_on_ = true;
   end_within(grace_s_);
 }
@@ -232,19 +256,38 @@ void Supervisor::reap() {
 
 void Supervisor::ended(const RankProcess& process, pid_t pid, int status) {
   int code = WEXITSTATUS(status);
-  if (WIFSIGNALED(status)) {
+  const int signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
+  if (killed_ && signal == SIGKILL) {  // by this process
+    write_stderr(
+        fmt::format("rank {} (pid {}) did not end by itself and was killed\n", process.rank, pid));
+    return;
+  }
+  if (signal != 0) {
     code = exit_code(Exit::failed);
-    const int signal = WTERMSIG(status);
     write_stderr(fmt::format("rank {} (pid {}) was ended by signal {} ({})\n", process.rank, pid,
                              signal, ::strsignal(signal)));
   }
   code_ = more_telling(code_, code);
-  if (code != 0) end_within(grace_s_);
+  if (code == 0) return;
+  if (!deadline_) name_stopped_ones();
+  end_within(grace_s_);
+}
+
+// A rank that is stopped (SIGSTOP, a debugger) lets the others wait until one of them gives up.
+void Supervisor::name_stopped_ones() const {
+  for (const RankProcess& process : processes_) {
+    if (process.pid > 0 && is_stopped(process.pid))
+      write_stderr(fmt::format("rank {} (pid {}) is stopped: the others waited for it\n",
+                               process.rank, process.pid));
+  }
 }
 
 void Supervisor::end_late_ones() {
   if (!deadline_ || std::chrono::steady_clock::now() < *deadline_) return;
-  signal_all(terminated_ ? SIGKILL : SIGTERM);
+  if (terminated_)
+    kill_all();
+  else
+    signal_all(SIGTERM);
   terminated_ = true;
   deadline_ = deadline_in(1);
 }

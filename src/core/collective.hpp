@@ -31,6 +31,7 @@ struct SpecOptions {
   bool alltoallv_summary = false;  // NCCL_TESTS_ALLTOALLV_PRINT_SUMMARY
   Skew skew = Skew::equal;         // --skew
   std::size_t objects = 8;         // --objects: of one list, keys of a dictionary
+  std::string tensors_name = "uniform:16";
   std::vector<std::size_t> tensors = std::vector<std::size_t>(16, 1);  // --tensors: their elements
   double bucket_mib = 25;        // --bucket-mb; 0: one operation per tensor; below: no limit
   bool in_flight = true;         // --no-async clears it

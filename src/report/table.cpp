@@ -194,8 +194,11 @@ class Table : public Reporter {
       write(fmt::format("# Interrupted: the run ended before its last row (exit code {})\n",
                         summary.exit_code));
     }
+    const bool nothing = !summary.complete && summary.verified_calls == 0;
     write(fmt::format("# {:<20} : {} {}\n", "Out of bounds values", summary.failed_checks,
-                      summary.failed_checks == 0 ? "OK" : "FAILED"));
+                      summary.failed_checks > 0 ? "FAILED"
+                      : nothing                 ? "NOTHING CHECKED"
+                                                : "OK"));
     const std::string_view verdict =
         !summary.bandwidth_ok ? "" : (*summary.bandwidth_ok ? "OK" : "FAILED");
     write(fmt::format("# {:<20} : {} {}\n", "Avg bus bandwidth", general(summary.average_busbw),

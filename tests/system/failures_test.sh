@@ -33,7 +33,34 @@ expect_in "$work/err" "rank 2 on $(hostname) (pid $victim) is gone"
 footer_says "$work/kill.jsonl" 4
 expect_in "$work/out" "# Out of bounds values : 0 OK"
 
-# The same from the environment; rows in CSV.
+# A rank that is stopped: the others give up at -T and say who keeps them waiting.
+"$bin/all_reduce_perf" "${long[@]}" -T 5 --np 3 -J "$work/stop.jsonl" >"$work/out" 2>"$work/err" &
+supervisor=$!
+wait_for_row "$work/stop.jsonl"
+victim=$(pgrep -P "$supervisor" | tail -n 1)
+kill -STOP "$victim"
+sleep 8
+ends_with "$supervisor" 5 "kill -STOP of a rank of 3"
+expect_in "$work/err" "(pid $victim) is stopped: the others waited for it"
+expect_in "$work/err" "(pid $victim) did not end by itself and was killed"
+port=$(free_port)
+pids=()
+for rank in 0 1 2; do
+  RANK=$rank WORLD_SIZE=3 MASTER_ADDR=127.0.0.1 MASTER_PORT=$port \
+    "$bin/all_reduce_perf" "${long[@]}" -T 7 -J "$work/frozen.jsonl" >"$work/out.$rank" 2>"$work/err.$rank" &
+  pids+=($!)
+done
+wait_for_row "$work/frozen.jsonl"
+kill -STOP "${pids[1]}"
+sleep 9
+for rank in 0 2; do
+  ends_with "${pids[$rank]}" 5 "kill -STOP of rank 1 of 3, rank $rank"
+  expect_in "$work/err.$rank" "no sign of life from rank 1 on $(hostname) (pid ${pids[1]})"
+done
+kill -KILL "${pids[1]}"
+wait "${pids[1]}" 2>/dev/null
+
+# A rank killed, from the environment; rows in CSV.
 port=$(free_port)
 pids=()
 for rank in 0 1 2; do

@@ -222,7 +222,8 @@ class GlooCommunicator : public Communicator {
 
   void set_time_limit(double limit_s) override {
     constexpr double never_s = 1e8;
-    limit_ = milliseconds(static_cast<std::int64_t>((limit_s > 0 ? limit_s : never_s) * 1000));
+    const double seconds = limit_s > 0 ? std::min(limit_s, never_s) : never_s;
+    limit_ = milliseconds(static_cast<std::int64_t>(seconds * 1000));
   }
 
   bool emulated(ReduceOp op, DataType /*type*/) const override {
