@@ -7,33 +7,25 @@ namespace ccl::collectives {
 namespace {
 
 Layout layout(const Shape& s) {
-  const Parts p(s);
-  return {.send = p.mine,
-          .recv = p.all,
-          .call_count = p.mine,
-          .column_count = block(s),
-          .wire_bytes = p.all * s.type_bytes,
-          .in_place = std::nullopt};
-}
-
-double bus_factor(const Shape& s) {
-  const Parts p(s);
-  return share_beyond(*std::min_element(p.counts.begin(), p.counts.end()), p.all);
+  Layout result = gathered(s, true);
+  result.in_place.reset();
+  return result;
 }
 
 class AllGatherObject : public OnGroup {
  public:
-  AllGatherObject(Bootstrap& bootstrap, Communicator& communicator, const Shape& /*shape*/,
+  AllGatherObject(Bootstrap& bootstrap, Communicator& communicator, const Shape& shape,
                   DataType /*type*/)
-      : OnGroup(bootstrap, communicator) {}
+      : OnGroup(bootstrap, communicator), room_(layout(shape).recv * shape.type_bytes) {}
   void check() override {}  // lengths may differ
   void run(const Call& call) override {
     const auto* const send = static_cast<const std::byte*>(call.send);
     primitives::all_gather_object(group(), {send, call.count * size_of(call.type)}, objects_);
-    copy_out(objects_, call.recv);
+    copy_out(objects_, call.recv, room_);
   }
 
  private:
+  std::size_t room_;  // bytes
   primitives::Objects objects_;
 };
 
@@ -44,7 +36,7 @@ const Collective all_gather_object = {
     .splits = true,
     .layout = layout,
     .expected = blocks_of_all,
-    .bus_factor = bus_factor,
+    .bus_factor = beyond_the_smallest,
     .takes = {.skew = true},
     .compose = compose<AllGatherObject>,
     .padding_waste = padding_of_parts,

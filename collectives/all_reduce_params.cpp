@@ -19,13 +19,20 @@ class AllReduceParams : public OnGroup {
         bucket_mib_(shape.options.bucket_mib) {}
   void check() override { primitives::check_tensors(group(), tensors_.on(nullptr)); }
   void run(const Call& call) override {
-    constexpr double mib = 1 << 20;
     copy_input(call, tensors_.bytes());
-    primitives::all_reduce_params(group(), tensors_.on(call.recv), bucket_mib_ != 0,
-                                  static_cast<std::int64_t>(bucket_mib_ * mib), call.op);
+    primitives::all_reduce_params(group(), tensors_.on(call.recv), bucket_mib_ != 0, bucket_bytes(),
+                                  call.op);
   }
 
  private:
+  // -1: no limit.
+  std::int64_t bucket_bytes() const {
+    constexpr double mib = 1 << 20;
+    constexpr double most = 1e18;
+    if (bucket_mib_ < 0) return -1;
+    return std::max<std::int64_t>(1, static_cast<std::int64_t>(std::min(bucket_mib_ * mib, most)));
+  }
+
   TensorList tensors_;
   double bucket_mib_;
 };

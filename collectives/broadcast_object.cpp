@@ -25,6 +25,7 @@ class BroadcastObject : public OnGroup {
                   DataType /*type*/)
       : OnGroup(bootstrap, communicator),
         root_(shape.place.root),
+        room_(layout(shape).recv * shape.type_bytes),
         bytes_(object_counts(shape)),
         objects_(bytes_.size()) {
     for (std::size_t& bytes : bytes_) bytes *= shape.type_bytes;
@@ -37,11 +38,12 @@ class BroadcastObject : public OnGroup {
       at += bytes_[i];
     }
     primitives::broadcast_object_list(group(), objects_, root_, result_);
-    copy_out(result_, call.recv);
+    copy_out(result_, call.recv, room_);
   }
 
  private:
   int root_;
+  std::size_t room_;  // bytes
   std::vector<std::size_t> bytes_;
   std::vector<primitives::Bytes> objects_;
   primitives::Objects result_;

@@ -52,6 +52,7 @@ class CollectResults : public OnGroup {
   CollectResults(Bootstrap& bootstrap, Communicator& communicator, const Shape& shape,
                  DataType /*type*/)
       : OnGroup(bootstrap, communicator),
+        room_(layout(shape).recv * shape.type_bytes),
         item_bytes_(item(shape) * shape.type_bytes),
         size_(results(shape)),
         via_files_(shape.options.via_files),
@@ -68,10 +69,11 @@ class CollectResults : public OnGroup {
       primitives::collect_results_by_files(group(), items_, size_, shared_, collected_);
     else
       primitives::collect_results(group(), items_, size_, collected_);
-    if (group().is_main()) copy_out(collected_.items, call.recv);
+    if (group().is_main()) copy_out(collected_.items, call.recv, room_);
   }
 
  private:
+  std::size_t room_;  // bytes
   std::size_t item_bytes_, size_;
   bool via_files_;
   std::string shared_;

@@ -11,6 +11,7 @@
 
 #include "collectives/parts.hpp"
 #include "src/core/composite.hpp"
+#include "src/core/error.hpp"
 #include "src/primitives/group.hpp"
 #include "src/primitives/objects.hpp"
 #include "src/primitives/tensor.hpp"
@@ -33,17 +34,22 @@ class OnGroup : public Composite {
     std::memcpy(call.recv, call.send, bytes);
     clock.packing();
   }
-  // Objects that a primitive delivered, one behind the other.
-  void copy_out(std::span<const primitives::Bytes> objects, void* recv) {
+  // Objects that a primitive delivered, one behind the other. Throws Error when they are more than
+  // `room` bytes.
+  void copy_out(std::span<const primitives::Bytes> objects, void* recv, std::size_t room) {
     primitives::StepClock clock = group_.step_clock();
     auto* to = static_cast<std::byte*>(recv);
-    for (const primitives::Bytes object : objects) to = std::copy(object.begin(), object.end(), to);
+    for (const primitives::Bytes object : objects) {
+      if (object.size() > room) throw Error("objects came that are longer than those sent");
+      room -= object.size();
+      to = std::copy(object.begin(), object.end(), to);
+    }
     clock.packing();
   }
-  void copy_out(const primitives::Objects& objects, void* recv) {
+  void copy_out(const primitives::Objects& objects, void* recv, std::size_t room) {
     views_.clear();
     for (std::size_t i = 0; i < objects.count(); ++i) views_.push_back(objects.object(i));
-    copy_out(views_, recv);
+    copy_out(views_, recv, room);
   }
 
   primitives::Group& group() { return group_; }

@@ -7,34 +7,28 @@ namespace ccl::collectives {
 namespace {
 
 Layout layout(const Shape& s) {
-  const Parts p(s);
-  return {.send = p.mine,
-          .recv = is_root(s) ? p.all : 0,
-          .call_count = p.mine,
-          .column_count = block(s),
-          .wire_bytes = p.all * s.type_bytes,
-          .in_place = std::nullopt};
-}
-
-double bus_factor(const Shape& s) {
-  const Parts p(s);
-  return share_beyond(p.counts[static_cast<std::size_t>(s.place.root)], p.all);
+  Layout result = gathered(s, is_root(s));
+  result.in_place.reset();
+  return result;
 }
 
 class GatherObject : public OnGroup {
  public:
   GatherObject(Bootstrap& bootstrap, Communicator& communicator, const Shape& shape,
                DataType /*type*/)
-      : OnGroup(bootstrap, communicator), root_(shape.place.root) {}
+      : OnGroup(bootstrap, communicator),
+        root_(shape.place.root),
+        room_(layout(shape).recv * shape.type_bytes) {}
   void check() override {}  // lengths may differ
   void run(const Call& call) override {
     const auto* const send = static_cast<const std::byte*>(call.send);
     primitives::gather_object(group(), {send, call.count * size_of(call.type)}, root_, objects_);
-    copy_out(objects_, call.recv);
+    copy_out(objects_, call.recv, room_);
   }
 
  private:
   int root_;
+  std::size_t room_;  // bytes
   primitives::Objects objects_;
 };
 
@@ -47,7 +41,7 @@ const Collective gather_object = {
     .layout = layout,
     .expected =
         [](const Shape& s) { return is_root(s) ? blocks_of_all(s) : std::vector<Segment>{}; },
-    .bus_factor = bus_factor,
+    .bus_factor = beyond_the_roots,
     .takes = {.skew = true},
     .compose = compose<GatherObject>,
     .padding_waste = padding_of_parts,

@@ -1,6 +1,7 @@
 // Uneven blocks, shared by the vector collectives: how --skew divides a requested size.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <numeric>
 #include <vector>
@@ -68,9 +69,49 @@ inline std::vector<Segment> blocks_of_all(const Shape& s) {
   return segments;
 }
 
+// Every rank sends its block; whoever receives, receives all.
+inline Layout gathered(const Shape& s, bool receives) {
+  const Parts p(s);
+  return {.send = p.mine,
+          .recv = receives ? p.all : 0,
+          .call_count = p.mine,
+          .column_count = block(s),
+          .wire_bytes = p.all * s.type_bytes,
+          .in_place = InPlace{p.at[rank(s)], 0}};
+}
+// Whoever sends, sends all blocks; every rank receives its own.
+inline Layout scattered(const Shape& s, bool sends) {
+  const Parts p(s);
+  return {.send = sends ? p.all : 0,
+          .recv = p.mine,
+          .call_count = p.mine,
+          .column_count = block(s),
+          .wire_bytes = p.all * s.type_bytes,
+          .in_place = InPlace{0, p.at[rank(s)]}};
+}
+
+inline Counts received_parts(const Shape& s) {
+  Parts p(s);
+  return {.send_counts = {}, .send_offsets = {}, .recv_counts = p.counts, .recv_offsets = p.at};
+}
+inline Counts sent_parts(const Shape& s) {
+  Parts p(s);
+  return {.send_counts = p.counts, .send_offsets = p.at, .recv_counts = {}, .recv_offsets = {}};
+}
+
 // The share of all data that does not stay on the rank that keeps `kept` elements of it.
 inline double share_beyond(std::size_t kept, std::size_t all) {
   return all == 0 ? 1 : static_cast<double>(all - kept) / static_cast<double>(all);
+}
+
+// Of all ranks the one with the smallest block has most to get of the others', or to give to them.
+inline double beyond_the_smallest(const Shape& s) {
+  const Parts p(s);
+  return share_beyond(*std::min_element(p.counts.begin(), p.counts.end()), p.all);
+}
+inline double beyond_the_roots(const Shape& s) {
+  const Parts p(s);
+  return share_beyond(p.counts[static_cast<std::size_t>(s.place.root)], p.all);
 }
 
 }  // namespace ccl::collectives

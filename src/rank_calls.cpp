@@ -84,7 +84,11 @@ double RankRun::operation_limit(const Case& c) const {
   if (context_.options.timeout_s <= 0) return 0;
   constexpr double later_s = 5;
   const auto moved = static_cast<double>(c.bytes.region) * c.shape.place.ranks;
-  return context_.options.timeout_s + moved / 1e6 + later_s;
+  constexpr double tensor_s = 0.01;  // of an operation each, where a call is made of many
+  const auto& spec = context_.options.spec;
+  const double tensors =
+      context_.collective.takes.tensors ? static_cast<double>(spec.tensors.size()) : 0;
+  return context_.options.timeout_s + moved / 1e6 + tensors * tensor_s + later_s;
 }
 
 void RankRun::check(const Case& c, const Buffers& b, Checked& checked) const {

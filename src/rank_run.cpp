@@ -171,16 +171,19 @@ void RankRun::measure_rows(const Groups& groups, DataType type, std::optional<Re
     c.peer = groups.members(c.shape.place.group)[c.shape.place.rank == 0 ? 1 : 0];
   }
   if (collective.counts != nullptr) c.counts = collective.counts(c.shape);
+  c.bytes = row_bytes(collective, c.shape);
+  c.slots = plan_slots(c.bytes.region, o.unalign * width, send_.size(),
+                       std::max<std::size_t>(1, c.operations(o.iterations, o.aggregate)));
+
   if (collective.compose != nullptr) {
+    const double calls = operation_limit(c);
+    const double asking = 2 * exchange_limit(o, c.bytes.region) + o.init_timeout_s;
+    const Watched watched(pulse_, calls > 0 ? calls + asking : 0);
     composite_.reset();  // before there are two
     context_.progress.row(say(c, false, "preparing, and whether the ranks agree"));
     composite_ = collective.compose(group_, communicator_, c.shape, type);
     composite_->check();
   }
-  c.bytes = row_bytes(collective, c.shape);
-  c.slots = plan_slots(c.bytes.region, o.unalign * width, send_.size(),
-                       std::max<std::size_t>(1, c.operations(o.iterations, o.aggregate)));
-
   std::vector<Row> rows;
   for (int g = 0; g < groups.number(); ++g) rows.push_back(row_of(c, g));
   for (Row& row : rows) row.cycle = cycle;

@@ -9,6 +9,8 @@
 #include <thread>
 #include <utility>
 
+#include "src/core/signals.hpp"
+
 namespace ccl {
 
 struct SignalWatch::State {
@@ -23,6 +25,7 @@ struct SignalWatch::State {
       const timespec interval{0, 100'000'000};
       const int signal = sigtimedwait(&watched, nullptr, &interval);
       if (signal <= 0) continue;
+      if (seen && signal == SIGHUP) continue;  // a terminal that goes away may send two
       if (std::exchange(seen, true)) std::_Exit(128 + signal);
       on_signal(signal);
     }
@@ -33,7 +36,8 @@ SignalWatch::SignalWatch(std::function<void(int)> on_signal) : state_(std::make_
   sigemptyset(&state_->watched);
   sigaddset(&state_->watched, SIGINT);
   sigaddset(&state_->watched, SIGTERM);
-  sigaddset(&state_->watched, SIGHUP);  // the terminal or the connection to it is gone
+  // The terminal, or the connection to it, is gone; nohup has it ignored.
+  if (!is_ignored(SIGHUP)) sigaddset(&state_->watched, SIGHUP);
   pthread_sigmask(SIG_BLOCK, &state_->watched, &state_->before);
   state_->thread = std::thread([s = state_.get(), call = std::move(on_signal)] { s->watch(call); });
 }

@@ -241,15 +241,15 @@ void ControlHub::Impl::fail(Failure failure, Peer* origin) {
 
 // Who a failure may come from: a rank that is stopped, or whose machine is, lets the others wait.
 std::string ControlHub::Impl::silent_ones() const {
-  constexpr int heartbeats = 2;  // missing: at least one whole interval has passed
+  constexpr int heartbeats = 3;  // missing: at least two whole intervals have passed
   std::vector<std::string> silent;
   for (const Peer* member : members_) {
     if (member != nullptr && member->here() && member->silent >= heartbeats)
       silent.push_back(member->hello->name());
   }
   if (silent.empty()) return {};
-  return fmt::format("; for {:g} s there has been no sign of life from {}", options_.heartbeat_s,
-                     join_names(silent));
+  return fmt::format("; for {:g} s there has been no sign of life from {}",
+                     (heartbeats - 1) * options_.heartbeat_s, join_names(silent));
 }
 
 void ControlHub::Impl::init_timeout() {

@@ -20,6 +20,7 @@
 #include "src/bootstrap/deadline.hpp"
 #include "src/bootstrap/store_server.hpp"
 #include "src/core/error.hpp"
+#include "src/core/signals.hpp"
 
 namespace ccl {
 namespace {
@@ -85,7 +86,8 @@ class Signals {
   Signals() {
     sigset_t set;
     sigemptyset(&set);
-    for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGCHLD}) sigaddset(&set, signal);
+    for (const int signal : {SIGINT, SIGTERM, SIGCHLD}) sigaddset(&set, signal);
+    if (!is_ignored(SIGHUP)) sigaddset(&set, SIGHUP);
     ::pthread_sigmask(SIG_BLOCK, &set, &before_);
     struct sigaction plain {};
     plain.sa_handler = SIG_DFL;  // an ignored SIGCHLD would make children vanish unseen
@@ -230,9 +232,11 @@ void Supervisor::pass_lines() {
   }
 }
 
-// The first SIGINT or SIGTERM goes to the ranks, which end in order; the second means now.
+// The first signal goes to the ranks, which end in order; a second SIGINT or SIGTERM means now. A
+// terminal that goes away may send SIGHUP twice.
 void Supervisor::on_signal(int signal) {
   if (signal == SIGCHLD) return reap();
+  if (signal == SIGHUP && passed_on_) return;
   if (passed_on_) {
     interrupted_ = signal;
     kill_all();
@@ -260,6 +264,7 @@ void Supervisor::ended(const RankProcess& process, pid_t pid, int status) {
   if (killed_ && signal == SIGKILL) {  // by this process
     write_stderr(
         fmt::format("rank {} (pid {}) did not end by itself and was killed\n", process.rank, pid));
+    if (code_ == 0) code_ = exit_code(Exit::failed);
     return;
   }
   if (signal != 0) {

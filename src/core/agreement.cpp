@@ -8,10 +8,13 @@
 #include <cstdint>
 #include <map>
 
+#include "src/core/error.hpp"
+
 namespace ccl {
 namespace {
 
-constexpr std::size_t most_named = 8;  // in one message
+constexpr std::string_view mark = "agreement ";  // of these exchanges
+constexpr std::size_t most_named = 8;            // in one message
 
 // Length, colon, text.
 void put(std::string& out, std::string_view text) {
@@ -50,7 +53,7 @@ std::vector<Term> unpack(std::string_view packed) {
 std::string digest(std::string_view text) {
   std::uint64_t hash = 0xcbf29ce484222325U;
   for (const char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3U;
-  return fmt::format("{:016x} {}", hash, text.size());
+  return fmt::format("{}{:016x} {}", mark, hash, text.size());
 }
 
 std::optional<std::string> value_of(const std::vector<Term>& terms, const std::string& name) {
@@ -126,6 +129,10 @@ std::optional<std::string> disagreement(Bootstrap& bootstrap, double limit_s,
                                         const std::vector<Term>& terms) {
   const std::string mine = pack(operation, terms);
   const auto digests = bootstrap.exchange(digest(mine), limit_s);
+  for (std::size_t rank = 0; rank < digests.size(); ++rank) {
+    if (!digests[rank].starts_with(mark))
+      throw Error(fmt::format("{}: rank {} is somewhere else", operation, rank));
+  }
   const auto differs = [&](const std::string& other) { return other != digests.front(); };
   if (std::none_of(digests.begin(), digests.end(), differs)) return std::nullopt;
   return fmt::format("{}: the ranks do not agree: {}", operation,

@@ -20,7 +20,7 @@ struct Term {
 // importance, and the terms themselves only when digests differ; the operation is one more. Returns
 // the same on every rank: nothing, or a line that names the ranks which differ from the most others
 // and the first term of each that does. limit_s: of one exchange. Throws Timeout when a rank does
-// not come.
+// not come, Error when one makes another exchange.
 std::optional<std::string> disagreement(Bootstrap& bootstrap, double limit_s,
                                         std::string_view operation, const std::vector<Term>& terms);
 

@@ -27,8 +27,8 @@ struct Place {
 // each operation's: all_reduce, reduce, broadcast, send, recv: elements of the buffer; all_gather,
 // gather, scatter, reduce_scatter, alltoall: elements per rank (one block); the vector collectives:
 // of this rank's block. The four spans belong to the vector collectives and have one entry per
-// rank: alltoallv takes all four, all_gatherv and gatherv the receiving two (gatherv's root needs
-// them), scatterv (its root) and reduce_scatterv the sending two. all_gatherv, gatherv, scatterv
+// rank: alltoallv takes all four, all_gatherv and gatherv the receiving two, scatterv and
+// reduce_scatterv the sending two, on all ranks. all_gatherv, gatherv, scatterv
 // and reduce_scatterv have adjacent blocks in rank order, in one buffer.
 struct Call {
   const void* send = nullptr;

@@ -13,13 +13,20 @@ std::size_t largest(std::span<const std::size_t> sizes) {
   return sizes.empty() ? 0 : *std::max_element(sizes.begin(), sizes.end());
 }
 
+// Lengths are the library's word: what cannot be must not reach the memory.
 void take_sizes(std::span<const std::int64_t> wire, Objects& result) {
+  constexpr std::int64_t most = std::int64_t{1} << 46;  // of 65536 together 2^62
   result.sizes.resize(wire.size());
   for (std::size_t i = 0; i < wire.size(); ++i) {
-    if (wire[i] < 0)
+    if (wire[i] < 0 || wire[i] > most)
       throw Error(fmt::format("length {} of {} came as {} B", i, wire.size(), wire[i]));
     result.sizes[i] = static_cast<std::size_t>(wire[i]);
   }
+}
+
+void check_own_size(std::size_t delivered, std::size_t size) {
+  if (delivered != size)
+    throw Error(fmt::format("this rank's length of {} B came back as {} B", size, delivered));
 }
 
 // Every rank's size, by rank, in result.sizes. Returns the largest.
@@ -30,6 +37,7 @@ std::size_t all_gather_sizes(Group& group, std::size_t size, Objects& result) {
   group.communicator().all_gather(group.call(&mine, all.data(), 1, DataType::int64));
   group.communicator().wait();
   take_sizes(all, result);
+  check_own_size(result.sizes[static_cast<std::size_t>(group.rank())], size);
   return largest(result.sizes);
 }
 
@@ -71,6 +79,8 @@ void broadcast_object_list(Group& group, std::span<const Bytes> objects, int src
   group.communicator().wait();
   clock.sizes();
   take_sizes(sizes, result);
+  for (std::size_t i = 0; group.rank() == src && i < objects.size(); ++i)
+    check_own_size(result.sizes[i], objects[i].size());
   const std::size_t total = lay_out_packed(result.sizes, result.offsets);
   std::byte* const storage = result.storage.room(total);
   for (std::size_t i = 0; group.rank() == src && i < objects.size(); ++i)

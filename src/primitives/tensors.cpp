@@ -1,5 +1,7 @@
 #include "src/primitives/tensors.hpp"
 
+#include <fmt/format.h>
+
 #include <limits>
 #include <string>
 
@@ -91,6 +93,9 @@ void check_number_of_tensors(Group& group, std::size_t count) {
   if (sum == mine * group.ranks()) return;
   check_agreement(group, "check_number_of_tensors",
                   {{"the number of tensors", std::to_string(count)}});
+  throw Error(fmt::format(
+      "check_number_of_tensors: all ranks have {} tensors, but the library's sum says otherwise",
+      count));
 }
 
 }  // namespace ccl::primitives

@@ -88,14 +88,32 @@ TEST_P(Faults, OneFlippedBitInAnOperationOfAComposite) {
 }
 
 // No program delivers what this library drops, so it must not say that all is well.
+TEST_P(Faults, LengthsThatCannotBe) {
+  for (const std::int64_t length : {std::int64_t{-1}, std::int64_t{1} << 62, std::int64_t{0}}) {
+    Fault fault;
+    fault.after = [&](int, int number, const Call& call) {
+      if (number != 2 * checked_call || call.type != DataType::int64) return;
+      for (int r = 0; r < call.place.ranks; ++r)
+        std::memcpy(bytes_of(call) + static_cast<std::size_t>(r) * sizeof length, &length,
+                    sizeof length);
+    };
+    const Outcome outcome =
+        run(collectives::all_gather_object, one_size(4096), FaultyBackend(fault));
+    EXPECT_EQ(outcome.exit_code, 4) << length << outcome.text();
+  }
+}
+
 TEST_P(Faults, LostSumInCheckTensors) {
   if (GetParam() == 1) GTEST_SKIP() << "one rank agrees with itself";
-  Fault fault;
-  fault.after = [](int rank, int number, const Call& call) {
-    if (rank == 0 && number == checked_call + 1) bytes_of(call)[0] ^= std::byte{1};
-  };
-  const Outcome outcome = run(collectives::check_tensors, one_size(8), FaultyBackend(fault));
-  EXPECT_NE(outcome.exit_code, 0);
+  for (const bool everywhere : {false, true}) {
+    Fault fault;
+    fault.after = [&](int rank, int number, const Call& call) {
+      if ((everywhere || rank == 0) && number == checked_call + 1)
+        bytes_of(call)[0] ^= std::byte{1};
+    };
+    const Outcome outcome = run(collectives::check_tensors, one_size(8), FaultyBackend(fault));
+    EXPECT_EQ(outcome.exit_code, 4) << outcome.text();
+  }
 }
 
 TEST_P(Faults, SwappedBlocks) {

@@ -87,7 +87,8 @@ TEST_P(Right, UnevenBlocks) {
       o.all_roots = collective->rooted;
       o.types = {DataType::int8, DataType::float32};
       o.ops = {ReduceOp::sum, ReduceOp::avg, ReduceOp::mulsum};
-      o.sizes = {8, 700, 3'000'000};
+      // Of 3 MB the largest block is more than what the ring over Gloo has in flight.
+      o.sizes = {8, 700, backend_->name() == "gloo" ? std::size_t{3'000'000} : 100'000};
       expect_right(run(*collective, o, *backend_), *collective);
     }
   }

@@ -34,12 +34,12 @@ footer_says "$work/kill.jsonl" 4
 expect_in "$work/out" "# Out of bounds values : 0 OK"
 
 # A rank that is stopped: the others give up at -T and say who keeps them waiting.
-"$bin/all_reduce_perf" "${long[@]}" -T 5 --np 3 -J "$work/stop.jsonl" >"$work/out" 2>"$work/err" &
+"$bin/all_reduce_perf" "${long[@]}" -T 3 --np 3 -J "$work/stop.jsonl" >"$work/out" 2>"$work/err" &
 supervisor=$!
 wait_for_row "$work/stop.jsonl"
 victim=$(pgrep -P "$supervisor" | tail -n 1)
 kill -STOP "$victim"
-sleep 8
+sleep 10
 ends_with "$supervisor" 5 "kill -STOP of a rank of 3"
 expect_in "$work/err" "(pid $victim) is stopped: the others waited for it"
 expect_in "$work/err" "(pid $victim) did not end by itself and was killed"
@@ -52,13 +52,38 @@ for rank in 0 1 2; do
 done
 wait_for_row "$work/frozen.jsonl"
 kill -STOP "${pids[1]}"
-sleep 9
+sleep 12
 for rank in 0 2; do
   ends_with "${pids[$rank]}" 5 "kill -STOP of rank 1 of 3, rank $rank"
   expect_in "$work/err.$rank" "no sign of life from rank 1 on $(hostname) (pid ${pids[1]})"
 done
 kill -KILL "${pids[1]}"
 wait "${pids[1]}" 2>/dev/null
+
+# Under nohup the end of the terminal is nothing; otherwise it ends the job in order, however often it is said.
+nohup "$bin/all_reduce_perf" "${long[@]}" -t 3 -J "$work/nohup.jsonl" >"$work/out" 2>"$work/err" &
+nohup_job=$!
+wait_for_row "$work/nohup.jsonl"
+kill -HUP "$nohup_job"
+sleep 1
+if kill -0 "$nohup_job" 2>/dev/null; then pass "nohup"; else fail "SIGHUP ended a job under nohup"; fi
+kill -TERM "$nohup_job"
+ends_with "$nohup_job" 143 "SIGTERM under nohup"
+"$bin/all_reduce_perf" "${long[@]}" --np 3 -J "$work/hup.jsonl" >"$work/out" 2>"$work/err" &
+supervisor=$!
+wait_for_row "$work/hup.jsonl"
+kill -HUP "$supervisor"
+sleep 0.02
+kill -HUP "$supervisor" 2>/dev/null
+ends_with "$supervisor" 129 "SIGHUP, twice"
+footer_says "$work/hup.jsonl" 129
+# All ranks are stopped, and one signal comes: nobody can end in order, and that is no success.
+"$bin/all_reduce_perf" "${long[@]}" --np 2 -J "$work/all.jsonl" >"$work/out" 2>"$work/err" &
+supervisor=$!
+wait_for_row "$work/all.jsonl"
+for pid in $(pgrep -P "$supervisor"); do kill -STOP "$pid"; done
+kill -TERM "$supervisor"
+ends_with "$supervisor" 4 "SIGTERM while all ranks are stopped"
 
 # A rank killed, from the environment; rows in CSV.
 port=$(free_port)

@@ -37,8 +37,8 @@ std::unique_ptr<Work> Workers::start(std::function<void()> task) {
   auto work = std::make_unique<Started>(packaged.get_future());
   {
     const std::lock_guard lock(mutex_);
-    tasks_.push_back(std::move(packaged));
     while (threads_.size() < threads) threads_.emplace_back([this] { this->work(); });
+    tasks_.push_back(std::move(packaged));
   }
   arrived_.notify_one();
   return work;

@@ -91,7 +91,7 @@ class MpiCommunicator : public Communicator {
       const std::size_t all = call.count * ranks();
       send = premultiplied(call, all, in_place ? base : room(all * size_of(call.type)));
     }
-    if (call.count > most_) {
+    if (call.count > most_ || call.count * ranks() >= 2 * most_) {
       for (int r = 0; r < comm_.ranks; ++r)
         reduce_to(call, r, at(call, send, static_cast<std::size_t>(r) * call.count), call.recv);
     } else if (in_place) {
@@ -145,7 +145,7 @@ class MpiCommunicator : public Communicator {
     const void* send = call.send;
     if (call.op == ReduceOp::mulsum)
       send = premultiplied(call, all, in_place ? base : room(all * size_of(call.type)));
-    if (vectors_.too_large(counts, {})) {
+    if (all >= 2 * most_ || vectors_.too_large(counts, {})) {  // Open MPI adds them up in an int
       for (int r = 0; r < comm_.ranks; ++r) {
         Call step = call;
         step.count = counts[static_cast<std::size_t>(r)];
