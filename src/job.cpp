@@ -1,13 +1,12 @@
 #include "src/job.hpp"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
-#include <array>
 #include <thread>
 #include <utility>
 
 #include "src/bootstrap/thread_ranks.hpp"
+#include "src/core/host.hpp"
 #include "src/rank_job.hpp"
 #include "src/watchdog.hpp"
 
@@ -34,12 +33,11 @@ std::vector<std::string> causes(const Failure& own, const Failure& first) {
 
 void guard_rank(Job& job, Bootstrap& bootstrap, const Progress& progress, const Pulse& pulse,
                 const std::function<void()>& body) {
-  std::array<char, 256> host{};
-  gethostname(host.data(), host.size() - 1);
+  const std::string host = this_host();
   const auto report = [&](int code, const std::string& what) {
     job.failure.put(
         explain(job, {code, fmt::format("rank {}/{} on {}: {}: {}", bootstrap.rank(),
-                                        bootstrap.ranks(), host.data(), progress.text(), what)}));
+                                        bootstrap.ranks(), host, progress.text(), what)}));
   };
   const Watchdog watchdog(pulse, [&](double stuck_s) {
     report(exit_code(Exit::timed_out),

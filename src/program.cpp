@@ -3,10 +3,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <sys/resource.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <atomic>
 #include <csignal>
 #include <cstdlib>
@@ -17,6 +15,7 @@
 
 #include "src/backends/registry.hpp"
 #include "src/bootstrap/local_processes.hpp"
+#include "src/core/host.hpp"
 #include "src/job.hpp"
 #include "src/measure/batch.hpp"
 #include "src/self_check.hpp"
@@ -26,15 +25,9 @@
 namespace ccl {
 namespace {
 
-std::string host_name() {
-  std::array<char, 256> name{};
-  gethostname(name.data(), name.size() - 1);
-  return name.data();
-}
-
 // Lines for stderr carry the host and the process, so that those of many can be told apart.
 void say(const std::string& program, const std::string& line) {
-  fmt::print(stderr, "{}: [{}] {}\n", program, host_name(), line);
+  fmt::print(stderr, "{}: [{}] {}\n", program, this_host(), line);
   std::fflush(stderr);
 }
 

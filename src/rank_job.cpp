@@ -4,7 +4,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <limits>
 #include <map>
 #include <nlohmann/json.hpp>
@@ -12,6 +11,7 @@
 
 #include "src/alltoallv_options.hpp"
 #include "src/bootstrap/launch.hpp"
+#include "src/core/host.hpp"
 #include "src/devices/host_memory.hpp"
 #include "src/memory_limit.hpp"
 #include "src/rank_run.hpp"
@@ -28,9 +28,7 @@ struct Identity {
   std::size_t memory = 0;  // available on its machine
 
   static Identity mine() {
-    std::array<char, 256> name{};
-    gethostname(name.data(), name.size() - 1);
-    return {name.data(), machine_id(), cpu_model(), static_cast<long>(getpid()),
+    return {this_host(), machine_id(), cpu_model(), static_cast<long>(getpid()),
             available_memory()};
   }
   // Containers and network namespaces of one kernel are hosts of their own.

@@ -1,9 +1,7 @@
 #include "src/run_distributed.hpp"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
-#include <array>
 #include <chrono>
 #include <csignal>
 #include <cstdio>
@@ -14,14 +12,13 @@
 #include "src/bootstrap/control.hpp"
 #include "src/bootstrap/launch.hpp"
 #include "src/bootstrap/thread_ranks.hpp"
+#include "src/core/host.hpp"
 
 namespace ccl {
 namespace {
 
 void say(const Launch& launch, std::string_view line) {
-  std::array<char, 256> host{};
-  gethostname(host.data(), host.size() - 1);
-  fmt::print(stderr, "[{} rank {}/{}] {}\n", host.data(), launch.process, launch.processes, line);
+  fmt::print(stderr, "[{} rank {}/{}] {}\n", this_host(), launch.process, launch.processes, line);
   std::fflush(stderr);
 }
 

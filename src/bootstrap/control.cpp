@@ -18,6 +18,7 @@
 #include "src/bootstrap/store_client.hpp"
 #include "src/bootstrap/store_server.hpp"
 #include "src/core/error.hpp"
+#include "src/core/host.hpp"
 
 namespace ccl {
 namespace {

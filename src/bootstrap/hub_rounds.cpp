@@ -1,5 +1,6 @@
 #include "src/bootstrap/hub_rounds.hpp"
 
+#include <functional>
 #include <numeric>
 
 #include "src/core/error.hpp"

@@ -1,6 +1,8 @@
 // The hub's exchanges: one of each team may be under way.
 #pragma once
 
+#include <algorithm>
+#include <chrono>
 #include <map>
 #include <string>
 #include <vector>

@@ -38,12 +38,6 @@ std::system_error cannot_resolve(const std::string& host, std::error_code error)
 
 }  // namespace
 
-std::string this_host() {
-  std::array<char, 256> name{};
-  if (::gethostname(name.data(), name.size() - 1) != 0) return "unknown host";
-  return name.data();
-}
-
 std::vector<std::string> local_addresses() {
   std::vector<std::string> outside, loopback;
   ifaddrs* list = nullptr;

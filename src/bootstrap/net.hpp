@@ -13,8 +13,6 @@
 
 namespace ccl {
 
-std::string this_host();
-
 // Numeric addresses of the interfaces that are up: those that other hosts may reach first, loopback
 // last; link-local ones are left out.
 std::vector<std::string> local_addresses();

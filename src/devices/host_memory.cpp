@@ -110,10 +110,4 @@ std::string allowed_cpus(const std::string& root) {
   return value_of(root + "/proc/self/status", "Cpus_allowed_list").value_or("unknown");
 }
 
-std::string machine_id(const std::string& root) {
-  std::string id;
-  std::ifstream(root + "/proc/sys/kernel/random/boot_id") >> id;
-  return id;
-}
-
 }  // namespace ccl

@@ -34,8 +34,4 @@ std::string cpu_model(const std::string& root = "");
 // CPUs that this process may run on, as the kernel lists them: "0-3,8".
 std::string allowed_cpus(const std::string& root = "");
 
-// Identity of the running kernel: equal on two ranks exactly when they are on one machine and so
-// share CLOCK_MONOTONIC.
-std::string machine_id(const std::string& root = "");
-
 }  // namespace ccl

@@ -1,27 +1,16 @@
 // Groups of a group's ranks.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <array>
-#include <fstream>
 #include <set>
 
+#include "src/core/host.hpp"
 #include "src/primitives/agreement.hpp"
 #include "src/primitives/group.hpp"
 
 namespace ccl::primitives {
 namespace {
-
-// Machines may have one name, and containers of one kernel several.
-std::string this_machine() {
-  std::array<char, 256> name{};
-  gethostname(name.data(), name.size() - 1);
-  std::string boot;
-  std::ifstream("/proc/sys/kernel/random/boot_id") >> boot;
-  return fmt::format("{} {}", name.data(), boot);
-}
 
 void check_list_of_ranks(const std::vector<int>& list, int ranks) {
   if (list.empty()) throw UsageError("new_group: no ranks");
@@ -56,7 +45,8 @@ void Group::create_local_group(int ranks_per_machine) {
 }
 
 void Group::create_local_group_by_machine(std::string_view machine) {
-  const auto machines = exchange(machine.empty() ? this_machine() : std::string(machine));
+  const auto machines =
+      exchange(machine.empty() ? this_host() + ' ' + machine_id() : std::string(machine));
   const auto mine = machines.begin() + rank();
   local_ =
       split(static_cast<int>(std::find(machines.begin(), mine, *mine) - machines.begin()), rank());

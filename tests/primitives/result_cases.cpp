@@ -3,10 +3,12 @@
 #include <filesystem>
 #include <functional>
 #include <limits>
+#include <optional>
 
 #include "src/primitives/packed_list.hpp"
 #include "src/primitives/results.hpp"
 #include "tests/primitives/cases.hpp"
+#include "tests/unit/temporary_folder.hpp"
 
 namespace ccl::test {
 namespace {
@@ -25,11 +27,8 @@ constexpr std::size_t everything = std::numeric_limits<std::size_t>::max();
 class Shared {
  public:
   explicit Shared(World& world) : world_(world) {
-    std::string path = (fs::temp_directory_path() / "primitives.XXXXXX").string();
-    if (world.rank() == 0) {
-      EXPECT_NE(mkdtemp(path.data()), nullptr);
-    }
-    path_ = world.group.exchange(path).front();
+    if (world.rank() == 0) folder_.emplace();
+    path_ = world.group.exchange(folder_ ? folder_->path() : "").front();
   }
   ~Shared() {
     try {
@@ -37,9 +36,7 @@ class Shared {
     } catch (const Error& e) {
       ADD_FAILURE() << e.what();
     }
-    if (world_.rank() != 0) return;
-    EXPECT_TRUE(fs::is_empty(path_));
-    fs::remove_all(path_);
+    EXPECT_TRUE(!folder_ || fs::is_empty(path_));
   }
   Shared(const Shared&) = delete;
   Shared& operator=(const Shared&) = delete;
@@ -47,6 +44,7 @@ class Shared {
 
  private:
   World& world_;
+  std::optional<TemporaryFolder> folder_;  // on rank 0
   std::string path_;
 };
 

@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "src/core/error.hpp"
+#include "src/core/host.hpp"
 #include "tests/unit/temporary_folder.hpp"
 
 namespace ccl {

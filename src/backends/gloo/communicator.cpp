@@ -144,11 +144,7 @@ class GlooCommunicator : public Communicator {
 
   void all_gatherv(const Call& call) override {
     const std::size_t all = sum(call.recv_counts);
-    if (all == 0) return;
-    if (adjacent(call.recv_counts, call.recv_offsets))
-      gloo_module::all_gatherv(context_, call, limit(call, all));
-    else
-      composed::all_gatherv(*this, call);
+    if (all > 0) gloo_module::all_gatherv(context_, call, limit(call, all));
   }
 
   void gatherv(const Call& call) override { composed::gatherv(*this, call); }

@@ -1,4 +1,5 @@
 #include "src/backends/gloo/device.hpp"
+#include "src/core/host.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -15,9 +16,7 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <filesystem>
-#include <fstream>
 #include <set>
 #include <string>
 
@@ -26,19 +25,11 @@ namespace {
 
 using DevicePtr = std::shared_ptr<gloo::transport::Device>;
 
-std::string host_name() {
-  std::array<char, 256> name{};
-  gethostname(name.data(), name.size() - 1);
-  return name.data();
-}
-
 // Ranks with the same one reach each other over loopback: same kernel and network namespace.
 std::string network_identity() {
-  std::string boot_id;
-  std::ifstream("/proc/sys/kernel/random/boot_id") >> boot_id;
   std::error_code ignored;
   const auto network = std::filesystem::read_symlink("/proc/self/ns/net", ignored);
-  return fmt::format("{} {} {}", host_name(), boot_id, network.string());
+  return fmt::format("{} {} {}", this_host(), machine_id(), network.string());
 }
 
 bool on_one_host(Bootstrap& bootstrap, double limit_s) {
@@ -83,7 +74,7 @@ bool host_name_is_reachable() {
   addrinfo hints{};
   hints.ai_socktype = SOCK_STREAM;
   addrinfo* list = nullptr;
-  if (getaddrinfo(host_name().c_str(), nullptr, &hints, &list) != 0) return false;
+  if (getaddrinfo(this_host().c_str(), nullptr, &hints, &list) != 0) return false;
   const std::unique_ptr<addrinfo, decltype(&freeaddrinfo)> owner(list, &freeaddrinfo);
   return list != nullptr && !is_loopback(*list);
 }

@@ -14,7 +14,7 @@ namespace ccl::gloo_module {
 // Whether blocks follow one another, as Gloo's vector collectives need them: they take counts only.
 bool adjacent(std::span<const std::size_t> counts, std::span<const std::size_t> offsets);
 
-// Blocks must be adjacent, not all empty.
+// Not all blocks may be empty.
 void all_gatherv(const std::shared_ptr<gloo::Context>& context, const Call& call,
                  std::chrono::milliseconds limit);
 

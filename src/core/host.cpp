@@ -1,0 +1,22 @@
+#include "src/core/host.hpp"
+
+#include <unistd.h>
+
+#include <array>
+#include <fstream>
+
+namespace ccl {
+
+std::string this_host() {
+  std::array<char, 256> name{};
+  if (::gethostname(name.data(), name.size() - 1) != 0) return "unknown host";
+  return name.data();
+}
+
+std::string machine_id(const std::string& root) {
+  std::string id;
+  std::ifstream(root + "/proc/sys/kernel/random/boot_id") >> id;
+  return id;
+}
+
+}  // namespace ccl
