@@ -47,7 +47,7 @@ void run(Communicator& c, const Call& call) {
   for (std::size_t d = 1; d < static_cast<std::size_t>(call.place.ranks); d *= 2) {
     const std::size_t mine = me & ~(d - 1);
     swap_blocks(recv + mine * block_bytes, mine ^ d, d, me ^ d);
-    c.wait();
+    c.order();
   }
 }
 
@@ -61,6 +61,7 @@ const Collective hypercube = {
     .expected = expected,
     .bus_factor = whole,
     .run = run,
+    .in_steps = true,
 };
 
 }  // namespace ccl::collectives

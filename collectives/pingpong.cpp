@@ -45,7 +45,7 @@ void run(Communicator& c, const Call& call) {
   }
   const bool first = call.place.rank == 0;
   take_turn(c, call, first, !first);
-  c.wait();  // the answer begins when everything has come
+  c.order();  // the answer begins when everything has come
   take_turn(c, call, !first, first);
 }
 
@@ -58,6 +58,7 @@ const Collective pingpong = {
     .bus_factor = whole,
     .run = run,
     .paired = true,
+    .in_steps = true,
 };
 
 }  // namespace ccl::collectives

@@ -55,16 +55,16 @@ double sum_ranks(Communicator& communicator, const Place& place) {
   return seconds;
 }
 
-StartTimes start_once(RankJob& job, Bootstrap& bootstrap, Progress& progress, Pulse& pulse) {
+StartTimes start_once(RankJob& job, Bootstrap& bootstrap, Device* gpu, Progress& progress,
+                      Pulse& pulse) {
   const Options& o = job.options;
   const Watched watched(pulse, o.init_timeout_s + 5);
   StartTimes times;
   progress.phase("connecting the library under test");
   bootstrap.exchange("", o.init_timeout_s);  // all begin together
   const double start = monotonic_seconds();
-  Communicator& communicator = job.open.add(job.backend.connect(bootstrap, o.backend_options));
+  Communicator& communicator = connect(job, bootstrap, gpu, pulse);
   times.connect = monotonic_seconds() - start;
-  communicator.set_time_limit(o.timeout_s);
   const Place place{bootstrap.rank(), bootstrap.ranks(), 0, 0};
   progress.phase("first operation");
   times.first = sum_ranks(communicator, place);
@@ -128,6 +128,7 @@ const Collective init_spec = {
     .expected = [](const Shape& /*s*/) { return std::vector<Segment>{}; },
     .bus_factor = [](const Shape& /*s*/) { return 0.0; },
     .run = [](Communicator& c, const Call& call) { c.all_reduce(call); },
+    .host_memory = true,
 };
 
 void run_init(RankJob& job, Bootstrap& bootstrap, Progress& progress, Pulse& pulse,
@@ -139,8 +140,9 @@ void run_init(RankJob& job, Bootstrap& bootstrap, Progress& progress, Pulse& pul
   bootstrap.exchange("", o.init_timeout_s);
   const double bootstrap_s = monotonic_seconds() - job.started_s;
   if (reports) output->header(job, bootstrap.ranks());
+  Device* const gpu = meet_devices(job, bootstrap);
   for (int cycle = 0; o.cycles == 0 || cycle < o.cycles; ++cycle) {
-    StartTimes mine = start_once(job, bootstrap, progress, pulse);
+    StartTimes mine = start_once(job, bootstrap, gpu, progress, pulse);
     mine.bootstrap = bootstrap_s;
     const StartTimes all = slowest(bootstrap, mine, o.init_timeout_s);
     if (reports) output->row(bootstrap.ranks(), cycle, all);

@@ -59,9 +59,9 @@ JobEnd run_job(Job& job) {
   ThreadRanks ranks(job.control, threads);
   verify::PatternCache patterns;
   OpenCommunicators open;
-  RankJob rank_job{job.collective, job.options,  job.arguments, job.launch,
-                   job.backend,    job.recorder, job.notes,     job.log,
-                   patterns,       open,         job.started_s};
+  RankJob rank_job{job.collective, job.options,   job.arguments, job.launch,
+                   job.backend,    job.placement, job.recorder,  job.notes,
+                   job.log,        patterns,      open,          job.started_s};
   std::vector<std::thread> running;
   for (int t = 0; t < threads; ++t) {
     running.emplace_back([&, t] {

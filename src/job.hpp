@@ -47,6 +47,7 @@ struct Job {
   std::vector<std::string> arguments;  // as given, for the files
   const Launch& launch;
   const Backend& backend;
+  const Placement& placement;
   Control& control;
   FailureBox& failure;
   Recorder& recorder;

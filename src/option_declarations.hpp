@@ -62,20 +62,14 @@ class Declarations {
         [&target](const std::string& t) { target = parse_number(t, 0); });
   }
 
-  // nccl-tests flags that need a GPU: 0 (off) is fine, anything else is refused once the device is
-  // known to be a CPU.
-  void gpu_only(const std::string& names, const std::string& help, const std::string& off = "0") {
-    const std::string flag = names.substr(0, names.find(','));
-    add(names, "N", help + " (GPU only)", [this, flag, off](const std::string& t) {
-      parse_int(t, -1, std::numeric_limits<int>::max());
-      if (t != off) o_.refused.push_back(flag);
-    });
-  }
-
  private:
   CLI::App& app_;
   Options& o_;
 };
+
+// Devices, memory, and what only libraries on GPUs know.
+void declare_devices(Declarations& d, Options& o);
+void declare_gpu_flags(Declarations& d, Options& o);
 
 // Options that only some programs take.
 void declare_program(Declarations& d, Options& o, const Collective& collective);

@@ -20,17 +20,17 @@ void declare_ranks(Declarations& d, Options& o) {
   d.add("-t,--nthreads", "N",
         "ranks on threads of this process [the whole machine: 2 to 4 by its cores]",
         [&](const std::string& t) { o.threads = parse_int(t, 1, 4096); });
-  d.add("-g,--ngpus", "N", "ranks per thread; on CPU more threads [1]",
+  d.add("-g,--ngpus", "N", "ranks per thread, each on a thread of its own [1]",
         [&](const std::string& t) { o.ranks_per_thread = parse_int(t, 1, 4096); });
   d.integer("--np", o.local_processes, 1, 4096, "start N local processes as ranks");
   d.flag01("-p,--parallel_init", o.parallel_init,
-           "threads initialise at the same time [0; on CPU always]");
+           "threads initialise at the same time [0; here always]");
   d.add("--bootstrap", "NAME",
         "how ranks find each other: auto, torchrun, env, mpi, slurm, or local (alone) [auto]",
         [&](const std::string& t) {
           o.bootstrap = parse_choice(t, {"auto", "torchrun", "env", "mpi", "slurm", "local"});
         });
-  d.add("--backend", "NAME", "auto, gloo, mpi, loopback, or the path of a module [auto]",
+  d.add("--backend", "NAME", "auto, nccl, gloo, mpi, loopback, or the path of a module [auto]",
         [&](const std::string& t) { o.backend = t; });
   d.add("--interface", "NAME", "network interface for the library under test",
         [&](const std::string& t) { o.backend_options.interface = t; });
@@ -76,6 +76,10 @@ void declare_measurement(Declarations& d, Options& o) {
   d.integer("-a,--average", o.average, 0, 3, "time over ranks: 0 rank 0, 1 average, 2 min, 3 max");
   d.integer("-z,--blocking", o.blocking, 0, 3,
             "1 wait and barrier after each operation, 2 wait, 3 barrier outside the time");
+  d.flag01("-I,--per_iter_timing", o.per_iteration,
+           "statistics of single iterations; without a GPU each is waited for [0]");
+  d.integer("-K,--per_iter_skip", o.per_iteration_skip, 0, max_int,
+            "first iterations left out of the -I statistics");
   d.flag01("-C,--report_cputime", o.cpu_time,
            "report the time until the last operation was issued [0]");
   d.seconds("-T,--timeout", o.timeout_s, "limit of one wait, beside 1 s per MB it moves; 0: none");
@@ -137,18 +141,6 @@ void declare_output(Declarations& d, Options& o) {
         [&](const std::string& t) { o.max_time.push_back(parse_limit(t, "us")); });
 }
 
-void declare_gpu_flags(Declarations& d) {
-  d.gpu_only("-G,--cudagraph", "launch a captured graph N times");
-  d.gpu_only("-y,--stream_null", "use the NULL stream");
-  d.gpu_only("-R,--local_register", "register buffers");
-  d.gpu_only("-x,--cta_policy", "CTA policy", "-1");
-  d.gpu_only("-D,--device_implementation", "device-side implementation");
-  d.gpu_only("-V,--device_cta_count", "CTAs of the device-side implementation", "16");
-  d.gpu_only("-M,--memory", "GPU memory report");
-  d.gpu_only("-I,--per_iter_timing", "event timing of every iteration");
-  d.gpu_only("-K,--per_iter_skip", "iterations left out of the -I summary");
-}
-
 // nccl-tests' variables; the mask wins over the operation, --group over both.
 void read_grouping(Options& o, const GetVariable& environment) {
   if (o.grouping.splits()) return;
@@ -177,6 +169,13 @@ void read_environment(Options& o, const GetVariable& environment) {
     }
   };
   o.min_average_busbw = number("NCCL_TESTS_MIN_BW", 0);
+  if (const auto device = environment("NCCL_TESTS_DEVICE")) {
+    try {
+      o.first_device = parse_int(*device, 0, 1024);
+    } catch (const UsageError& e) {
+      throw UsageError(std::string("NCCL_TESTS_DEVICE: ") + e.what());
+    }
+  }
   read_alltoallv_options(environment, o.spec);
   read_grouping(o, environment);
 }
@@ -228,7 +227,8 @@ Parsed parse_options(const Collective& collective, const std::vector<std::string
   declare_measurement(d, o);
   declare_ranks(d, o);
   declare_output(d, o);
-  declare_gpu_flags(d);
+  declare_devices(d, o);
+  declare_gpu_flags(d, o);
   app.add_flag("--self-check", o.self_check,
                "hold this program's specification against the textbook for 1 to 9 ranks, and exit");
   app.add_flag("--version", version, "print the version and exit");
@@ -255,6 +255,7 @@ Parsed parse_options(const Collective& collective, const std::vector<std::string
   }
   check_combinations(o, app);
   check_operations(collective, o);
+  check_gpu_combinations(collective, o);
   read_environment(o, environment);
   return parsed;
 }

@@ -54,8 +54,14 @@ struct Options {
   Pairing pairing;
   bool concurrent = false;  // pairs without a common rank at the same time
   bool self_check = false;
-  std::vector<std::string>
-      refused;  // GPU-only flags that were given with a value that asks for something
+  std::optional<Memory> memory;     // --memory host|cuda; empty: what the library prefers
+  bool memory_report = false;       // -M
+  std::optional<int> expect_gpus;   // --expect-gpus
+  std::optional<int> first_device;  // NCCL_TESTS_DEVICE: this process's first
+  std::string library;              // --library
+  int graph_launches = 0;           // -G; 0: no graph
+  bool per_iteration = false;       // -I
+  int per_iteration_skip = 0;       // -K
 
   int ranks_per_process() const { return threads.value_or(1) * ranks_per_thread.value_or(1); }
 };
@@ -75,6 +81,12 @@ Parsed parse_options(const Collective& collective, const std::vector<std::string
 
 // "8", "1K", "1.5G", "64MiB": binary units. Throws UsageError without the flag's name.
 std::size_t parse_size(const std::string& text);
+
+// The flags that were given and ask for something that only a library on GPUs has.
+std::vector<std::string> gpu_flags(const Options& options);
+
+// Throws UsageError, Unsupported.
+void check_gpu_combinations(const Collective& collective, const Options& options);
 
 // The operations on the types, where the collective reduces. Throws Unsupported.
 void check_operations(const Collective& collective, const Options& options);

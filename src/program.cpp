@@ -18,6 +18,7 @@
 #include "src/core/host.hpp"
 #include "src/job.hpp"
 #include "src/measure/batch.hpp"
+#include "src/placement.hpp"
 #include "src/self_check.hpp"
 #include "src/signals.hpp"
 #include "src/watchdog.hpp"
@@ -44,19 +45,35 @@ std::vector<std::string> without_np(const std::vector<std::string>& arguments) {
 }
 
 // With no launcher and no count of ranks asked for, the default is this whole machine.
-std::string choose_default_ranks(Options& o, const Launch& launch, const Backend& backend) {
+std::string choose_default_ranks(Options& o, const Launch& launch, const Backend& backend,
+                                 const Placement& placement) {
   if (backend.one_rank_per_process()) return {};
   if (o.threads || o.ranks_per_thread || launch.processes > 1 || launch.launcher != "none")
     return {};
+  if (placement.gpus != nullptr) {
+    o.threads = placement.gpus->count();
+    return fmt::format(
+        "no launcher and no -t, -g or --np: this whole machine, {} GPU{}, ranks as threads",
+        *o.threads, *o.threads == 1 ? "" : "s");
+  }
   o.threads = std::clamp(static_cast<int>(std::thread::hardware_concurrency()), 2, 4);
   return fmt::format("no launcher and no -t, -g or --np: this whole machine, {} ranks as threads",
                      *o.threads);
 }
 
 void refuse_gpu_flags(const Options& o, const Backend& backend) {
-  if (o.refused.empty()) return;
-  throw Unsupported(fmt::format("{}: needs a GPU; the backend here, {}, runs on the CPU",
-                                fmt::join(o.refused, ", "), backend.name()));
+  const std::vector<std::string> flags = gpu_flags(o);
+  if (flags.empty() || backend.memories().front() == Memory::cuda) return;
+  throw Unsupported(fmt::format("{}: needs a library that works on GPUs; {} does not",
+                                fmt::join(flags, ", "), backend.name()));
+}
+
+// What a graph or a registration would be of are the library's own buffers.
+void refuse_staged_flags(const Options& o, const Placement& placement) {
+  const std::vector<std::string> flags = gpu_flags(o);
+  if (flags.empty() || !placement.staged) return;
+  throw Unsupported(fmt::format("{}: not on buffers in {} memory, which are copied for the library",
+                                fmt::join(flags, ", "), name(placement.buffers)));
 }
 
 void refuse_more_ranks(const Options& o, const Backend& backend) {
@@ -117,18 +134,21 @@ class Program {
     options_ = parsed.options;
     if (options_.self_check) return self_check(program_, stdout);
     const Launch launch = find_launch();
-    const BackendPtr backend = open_backend(options_.backend, launch.mpi_module);
-    const std::string default_ranks = options_.local_processes > 0
-                                          ? std::string()
-                                          : choose_default_ranks(options_, launch, *backend);
+    const BackendPtr backend = open(launch);
+    refuse_gpu_flags(options_, *backend);
+    backend->check(options_.backend_options);
+    const Placement placement = place_buffers(collective(), options_, *backend);
+    refuse_staged_flags(options_, placement);
+    const std::string default_ranks =
+        options_.local_processes > 0 ? std::string()
+                                     : choose_default_ranks(options_, launch, *backend, placement);
     const int processes = std::max(options_.local_processes, launch.processes);
     check_groups(collective(), options_,
                  unplaced_groups(options_, processes * options_.ranks_per_process()));
-    refuse_gpu_flags(options_, *backend);
     refuse_more_ranks(options_, *backend);
     if (options_.local_processes > 0)
       return run_local_processes(options_.local_processes, without_np(arguments_));
-    return run_process(*backend, launch, default_ranks);
+    return run_process(*backend, placement, launch, default_ranks);
   }
 
  private:
@@ -144,7 +164,16 @@ class Program {
         launch.processes, launch.launcher, options_.local_processes));
   }
 
-  int run_process(const Backend& backend, const Launch& launch, const std::string& default_ranks) {
+  BackendPtr open(const Launch& launch) const {
+    if (!options_.library.empty())
+      return open_backend_with(options_.library, options_.backend, launch.mpi_module);
+    BackendPtr backend = open_backend(options_.backend, launch.mpi_module);
+    backend->open_library({});
+    return backend;
+  }
+
+  int run_process(const Backend& backend, const Placement& placement, const Launch& launch,
+                  const std::string& default_ranks) {
     const int threads = options_.ranks_per_process();
     const std::size_t memberships = options_.grouping.splits() ? 2 : 1;  // in a group, in the world
     provide_files(backend.files_per_rank(launch.processes * threads) * memberships *
@@ -182,6 +211,7 @@ class Program {
             arguments_,
             launch,
             backend,
+            placement,
             *control,
             failure,
             recorder,

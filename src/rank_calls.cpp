@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "src/measure/barrier.hpp"
 #include "src/rank_case.hpp"
 
 namespace ccl {
@@ -23,7 +22,7 @@ RankRun::Buffers RankRun::out_of_place(const Case& c, std::size_t slot, std::siz
           phase};
 }
 
-RankRun::Buffers RankRun::in_place(const Case& c, HostBuffer& buffer, std::size_t slot,
+RankRun::Buffers RankRun::in_place(const Case& c, const Buffer& buffer, std::size_t slot,
                                    std::size_t phase) {
   std::byte* const region = buffer.data() + c.slots.offset(slot);
   const InPlace at = *c.layout.in_place;
@@ -36,10 +35,10 @@ void RankRun::prepare(const Case& c, const Buffers& b) {
   const std::size_t width = c.shape.type_bytes;
   if (c.verifiable) {
     if (b.region != nullptr) {
-      verify::HostVerifier::mark_guards(b.region, b.region_bytes);
+      verifier_->mark_guards(b.region, b.region_bytes);
     } else {
-      verify::HostVerifier::mark_guards(b.send, c.layout.send * width);
-      verify::HostVerifier::mark_guards(b.recv, c.layout.recv * width);
+      verifier_->mark_guards(b.send, c.layout.send * width);
+      verifier_->mark_guards(b.recv, c.layout.recv * width);
     }
     verifier_->poison(b.recv, c.layout.recv, c.segments, b.phase);
   }
@@ -95,11 +94,11 @@ void RankRun::check(const Case& c, const Buffers& b, Checked& checked) const {
   const std::size_t width = c.shape.type_bytes;
   checked.found.add(verifier_->compare(b.recv, c.segments, b.phase));
   if (b.region != nullptr) {
-    checked.found.add(verify::HostVerifier::check_guards(b.region, b.region_bytes));
+    checked.found.add(verifier_->check_guards(b.region, b.region_bytes));
   } else {
     checked.found.add(verifier_->compare_input(b.send, c.layout.send, b.phase));
-    checked.found.add(verify::HostVerifier::check_guards(b.send, c.layout.send * width));
-    checked.found.add(verify::HostVerifier::check_guards(b.recv, c.layout.recv * width));
+    checked.found.add(verifier_->check_guards(b.send, c.layout.send * width));
+    checked.found.add(verifier_->check_guards(b.recv, c.layout.recv * width));
   }
   ++checked.verified;
 }
@@ -132,58 +131,113 @@ double RankRun::run_untimed(const Case& c, bool is_in_place, Checked& checked) {
   return last;
 }
 
-// Timed calls rotate over the slots. In place, a reduction changes its own input, so a slot that is
-// used twice holds nothing predictable: there the last call runs in the otherwise idle send buffer,
-// filled before the clock starts.
-BatchTime RankRun::run_timed(const Case& c, bool is_in_place, int iterations, Checked& checked) {
-  const Options& o = context_.options;
-  const std::size_t operations = c.operations(iterations, o.aggregate);
-  if (operations == 0) return {};
-  const bool changes_input = is_in_place && context_.collective.reduces;
-  const bool reused = operations > c.slots.count;
-  std::vector<Buffers> slots;
-  for (std::size_t s = 0; s < std::min(operations, c.slots.count); ++s) {
+RankRun::Batch RankRun::prepare_batch(const Case& c, bool is_in_place, int iterations,
+                                      Checked& checked) {
+  Batch batch;
+  batch.operations = c.operations(iterations, context_.options.aggregate);
+  batch.changes_input = is_in_place && context_.collective.reduces;
+  const bool reused = batch.operations > c.slots.count;
+  for (std::size_t s = 0; s < std::min(batch.operations, c.slots.count); ++s) {
     const std::size_t phase = checked.next_phase++;
-    slots.push_back(is_in_place ? in_place(c, recv_, s, phase) : out_of_place(c, s, phase));
+    batch.slots.push_back(is_in_place ? in_place(c, recv_, s, phase) : out_of_place(c, s, phase));
+    batch.calls.push_back(call_on(c, batch.slots.back()));
   }
-  std::optional<Buffers> fresh;
-  if (changes_input && reused) fresh = in_place(c, send_, 0, checked.next_phase++);
-  std::vector<Call> calls;  // made before the clock starts
-  for (const Buffers& b : slots) {
-    prepare(c, b);
-    calls.push_back(call_on(c, b));
+  if (batch.changes_input && reused) {
+    batch.fresh = in_place(c, send_, 0, checked.next_phase++);
+    batch.calls.push_back(call_on(c, *batch.fresh));
   }
-  const std::size_t rotating = calls.size();
-  if (fresh) {
-    prepare(c, *fresh);
-    calls.push_back(call_on(c, *fresh));
-  }
+  return batch;
+}
 
+void RankRun::prepare_slots(const Case& c, const Batch& batch) {
+  for (const Buffers& b : batch.slots) prepare(c, b);
+  if (batch.fresh) prepare(c, *batch.fresh);
+}
+
+void RankRun::issue_batch(const Batch& batch, std::size_t operation, Timeline* timeline) {
+  const auto aggregate = static_cast<std::size_t>(context_.options.aggregate);
+  const auto blocking = static_cast<Blocking>(context_.options.blocking);
+  const bool waits = blocking == Blocking::barrier_inside || blocking == Blocking::wait;
+  const bool together = aggregate > 1 && !waits && !context_.collective.in_steps;
+  if (timeline != nullptr && operation == 0) timeline->mark();
+  if (together && operation % aggregate == 0) communicator_.begin_aggregate();
+  issue(batch.call(operation));
+  if (together && (operation + 1) % aggregate == 0) communicator_.end_aggregate();
+  if (timeline != nullptr && (operation + 1) % aggregate == 0) timeline->mark();
+}
+
+BatchTime RankRun::time_issued(const Case& c, const Batch& batch, Timeline* timeline) {
+  const Options& o = context_.options;
+  const BatchActions actions{.issue = [&](std::size_t k) { issue_batch(batch, k, timeline); },
+                             .wait = [&] { complete(c, batch.operations); },
+                             .barrier =
+                                 [&] {
+                                   world_communicator_.meet({world_.rank(), world_.ranks(), 0, 0});
+                                 },
+                             .now = [&] { return communicator_.now(); }};
+  const int iterations = static_cast<int>(batch.operations) / o.aggregate;
+  const Watched watched(pulse_, operation_limit(c));
+  return time_batch({iterations, o.aggregate, static_cast<Blocking>(o.blocking)}, actions);
+}
+
+// The first launch, on fresh buffers, is not timed but checked; so are the results that the last
+// timed one leaves behind where launching again gives the same.
+BatchTime RankRun::time_graph(const Case& c, const Batch& batch, Timeline* timeline,
+                              Checked& checked) {
+  const auto launches = context_.options.graph_launches;
+  const Watched watched(pulse_, operation_limit(c));
+  const auto graph = communicator_.capture([&] {
+    for (std::size_t k = 0; k < batch.operations; ++k) issue_batch(batch, k, timeline);
+  });
+  graph->launch();
+  complete(c, batch.operations);
+  checked.calls += batch.operations;
+  if (c.verifiable) check_batch(c, batch, false, checked);
+  if (!batch.changes_input) prepare_slots(c, batch);
   const BatchActions actions{
       .issue =
-          [&](std::size_t k) {
-            issue(fresh && k + 1 == operations ? calls.back() : calls[k % rotating]);
+          [&](std::size_t) {
+            graph->launch();
+            pulse_.beat();
           },
-      .wait = [&] { complete(c, operations); },
+      .wait = [&] { complete(c, batch.operations * static_cast<std::size_t>(launches)); },
       .barrier =
           [&] {
-            dissemination_barrier(world_communicator_, {world_.rank(), world_.ranks(), 0, 0});
+            world_communicator_.meet({world_.rank(), world_.ranks(), 0, 0});
           },
       .now = [&] { return communicator_.now(); }};
-  const StepTimes before = composite_ ? composite_->times() : StepTimes{};
-  const BatchTime time = [&] {
-    const Watched watched(pulse_, operation_limit(c));
-    return time_batch({iterations, o.aggregate, static_cast<Blocking>(o.blocking)}, actions);
-  }();
-  if (composite_) checked.steps = per_operation(before, composite_->times(), operations);
-  checked.calls += operations;
-  if (!c.verifiable) return time;
-  const std::size_t in_slots = operations - (fresh ? 1 : 0);
-  for (std::size_t s = 0; s < slots.size() && s < in_slots; ++s) {
-    const bool used_once = s + slots.size() >= in_slots;
-    if (!changes_input || used_once) check(c, slots[s], checked);
+  BatchTime time = time_batch({launches, 1, Blocking::none}, actions);
+  time.wall /= static_cast<double>(batch.operations);
+  time.issue /= static_cast<double>(batch.operations);
+  return time;
+}
+
+// repeated: the same calls were made more than once.
+void RankRun::check_batch(const Case& c, const Batch& batch, bool repeated, Checked& checked) {
+  if (repeated && batch.changes_input) return;
+  const std::size_t in_slots = batch.operations - (batch.fresh ? 1 : 0);
+  for (std::size_t s = 0; s < batch.slots.size() && s < in_slots; ++s) {
+    const bool used_once = s + batch.slots.size() >= in_slots;
+    if (!batch.changes_input || used_once) check(c, batch.slots[s], checked);
   }
-  if (fresh) check(c, *fresh, checked);
+  if (batch.fresh) check(c, *batch.fresh, checked);
+}
+
+BatchTime RankRun::run_timed(const Case& c, bool is_in_place, int iterations, Checked& checked) {
+  const Options& o = context_.options;
+  if (iterations == 0) return {};
+  const bool as_graph = o.graph_launches > 0;
+  const Batch batch = prepare_batch(c, is_in_place, iterations, checked);
+  prepare_slots(c, batch);
+  const std::unique_ptr<Timeline> timeline =
+      o.per_iteration ? communicator_.timeline(static_cast<std::size_t>(iterations) + 1) : nullptr;
+  const StepTimes before = composite_ ? composite_->times() : StepTimes{};
+  const BatchTime time = as_graph ? time_graph(c, batch, timeline.get(), checked)
+                                  : time_issued(c, batch, timeline.get());
+  if (composite_) checked.steps = per_operation(before, composite_->times(), batch.operations);
+  if (timeline) checked.intervals = timeline->intervals();
+  checked.calls += batch.operations * static_cast<std::size_t>(as_graph ? o.graph_launches : 1);
+  if (c.verifiable) check_batch(c, batch, as_graph, checked);
   return time;
 }
 

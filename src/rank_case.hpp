@@ -67,7 +67,23 @@ struct RankRun::Checked {
   verify::Mismatch found;
   std::uint64_t calls = 0, verified = 0;
   std::size_t next_phase = 0;
-  StepTimes steps;  // of a composite, seconds per timed operation
+  StepTimes steps;                // of a composite, seconds per timed operation
+  std::vector<double> intervals;  // seconds of each timed iteration (-I)
+};
+
+// Timed calls rotate over the slots. In place, a reduction changes its own input, so a slot that is
+// used twice holds nothing predictable: there the last call runs in the otherwise idle send buffer,
+// filled before the clock starts.
+struct RankRun::Batch {
+  std::size_t operations = 0;
+  std::vector<Buffers> slots;
+  std::optional<Buffers> fresh;
+  std::vector<Call> calls;  // one for each slot, then that of `fresh`
+  bool changes_input = false;
+
+  const Call& call(std::size_t operation) const {
+    return fresh && operation + 1 == operations ? calls.back() : calls[operation % slots.size()];
+  }
 };
 
 }  // namespace ccl

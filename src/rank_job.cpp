@@ -13,6 +13,7 @@
 #include "src/bootstrap/launch.hpp"
 #include "src/core/host.hpp"
 #include "src/devices/host_memory.hpp"
+#include "src/devices/staged.hpp"
 #include "src/memory_limit.hpp"
 #include "src/rank_run.hpp"
 #include "src/settings.hpp"
@@ -25,7 +26,8 @@ namespace {
 struct Identity {
   std::string host, machine, cpu;
   long pid = 0;
-  std::size_t memory = 0;  // available on its machine
+  std::size_t memory = 0;  // available to its buffers, with all ranks that share it
+  DeviceIdentity device = {};
 
   static Identity mine() {
     return {this_host(), machine_id(), cpu_model(), static_cast<long>(getpid()),
@@ -37,6 +39,9 @@ struct Identity {
   static Identity from(const std::string& text) {
     const auto json = nlohmann::json::parse(text);
     return {json.at(0), json.at(1), json.at(2), json.at(3), json.at(4)};
+  }
+  std::string shares_memory_with() const {
+    return device.unique_id.empty() ? machine : device.unique_id;
   }
 };
 
@@ -56,10 +61,10 @@ bool on_one_machine(const std::vector<Identity>& ranks) {
 // the library takes.
 std::size_t memory_per_buffer(const std::vector<Identity>& ranks, double scratch) {
   std::map<std::string, std::size_t> ranks_on;
-  for (const Identity& r : ranks) ++ranks_on[r.machine];
+  for (const Identity& r : ranks) ++ranks_on[r.shares_memory_with()];
   std::size_t limit = std::numeric_limits<std::size_t>::max();
   for (const Identity& r : ranks)
-    limit = std::min(limit, buffer_limit(r.memory, ranks_on[r.machine], scratch));
+    limit = std::min(limit, buffer_limit(r.memory, ranks_on[r.shares_memory_with()], scratch));
   return limit;
 }
 
@@ -81,12 +86,108 @@ SizePlan plan_sizes(const RankJob& job, const std::vector<Identity>& ranks, cons
   return least;
 }
 
-Communicator& connect(RankJob& job, Bootstrap& bootstrap, Pulse& pulse) {
+Seat seat_of(const std::vector<Identity>& ranks, int rank) {
+  const Identity& me = ranks[static_cast<std::size_t>(rank)];
+  Seat seat{0, 0, 0, 0};
+  for (std::size_t r = 0; r < ranks.size(); ++r) {
+    if (ranks[r].place() != me.place()) continue;
+    const bool before = static_cast<int>(r) < rank;
+    const bool same = ranks[r].pid == me.pid;
+    seat.ranks_on_host += 1;
+    seat.on_host += before ? 1 : 0;
+    seat.ranks_in_process += same ? 1 : 0;
+    seat.in_process += before && same ? 1 : 0;
+  }
+  return seat;
+}
+
+// What the launcher or the user says that every host has.
+std::pair<int, std::string> promised_gpus(const Options& o) {
+  if (o.expect_gpus) return {*o.expect_gpus, fmt::format("--expect-gpus {}", *o.expect_gpus)};
+  const auto slurm = process_environment()("SLURM_GPUS_ON_NODE");
+  if (!slurm || slurm->find_first_not_of("0123456789") != std::string::npos) return {0, {}};
+  return {std::atoi(slurm->c_str()), "SLURM_GPUS_ON_NODE=" + *slurm};
+}
+
+// Opens this rank's GPU and hears of the others'. Collective.
+Device* open_gpu(RankJob& job, Bootstrap& bootstrap, std::vector<Identity>& ranks) {
+  const Devices* const gpus = job.placement.gpus;
+  if (gpus == nullptr) return nullptr;
+  const Options& o = job.options;
+  const bool share = o.backend_options.share_devices;
+  const int visible = gpus->count();
+  Device& gpu = job.open.keep(
+      gpus->open(choose_device(seat_of(ranks, bootstrap.rank()), visible, o.first_device, share)));
+  const std::string mine =
+      nlohmann::json{gpu.index(), visible, gpu.name(), gpu.bus_id(), gpu.unique_id()}.dump();
+  const auto all = bootstrap.exchange(mine, o.init_timeout_s);
+  std::vector<DeviceIdentity> devices;
+  for (std::size_t r = 0; r < ranks.size(); ++r) {
+    const auto json = nlohmann::json::parse(all[r]);
+    ranks[r].device = devices.emplace_back(
+        DeviceIdentity{json.at(0), json.at(1), json.at(2), json.at(3), json.at(4)});
+  }
+  const auto [promised, by] = promised_gpus(o);
+  check_devices(devices, places(ranks), share, promised, by);
+  return &gpu;
+}
+
+// A GPU's memory is what is free once the library has taken its own. Collective.
+void learn_free_memory(const RankJob& job, Bootstrap& bootstrap, Device* gpu,
+                       std::vector<Identity>& ranks) {
+  if (job.placement.buffers == Memory::host) {
+    for (Identity& rank : ranks) rank.device.unique_id.clear();  // the machine's is shared
+    return;
+  }
+  const auto all = bootstrap.exchange(std::to_string(gpu->available()), job.options.init_timeout_s);
+  for (std::size_t r = 0; r < ranks.size(); ++r) ranks[r].memory = std::stoull(all[r]);
+}
+
+std::unique_ptr<Communicator> staged(const Placement& placement,
+                                     std::unique_ptr<Communicator> library, Device& gpu,
+                                     Device& host) {
+  Device& library_side = placement.buffers == Memory::host ? gpu : host;
+  return stage(std::move(library), placement.buffers, library_side, gpu);
+}
+
+Communicator& set_up(RankJob& job, std::unique_ptr<Communicator> library, Device* gpu) {
+  if (job.placement.staged) {
+    Device& host = job.open.keep(host_devices().open(0));
+    library = staged(job.placement, std::move(library), *gpu, host);
+  }
+  library->set_time_limit(job.options.timeout_s);
+  return job.open.add(std::move(library));
+}
+
+}  // namespace
+
+Communicator& connect(RankJob& job, Bootstrap& bootstrap, Device* gpu, Pulse& pulse) {
   const Options& o = job.options;
   const Watched watched(pulse, o.init_timeout_s + 5);  // later than the library's own limit
-  Communicator& communicator = job.open.add(job.backend.connect(bootstrap, o.backend_options));
-  communicator.set_time_limit(o.timeout_s);
-  return communicator;
+  BackendOptions options = o.backend_options;
+  options.device = gpu;
+  return set_up(job, job.backend.connect(bootstrap, options), gpu);
+}
+
+Device* meet_devices(RankJob& job, Bootstrap& bootstrap) {
+  std::vector<Identity> ranks = meet(bootstrap, job.options.init_timeout_s);
+  return open_gpu(job, bootstrap, ranks);
+}
+
+namespace {
+
+// The communicator of this rank's group: made by the library from the world's, where it can. A
+// staged one stays so.
+Communicator& connect_group(RankJob& job, Communicator& world, Bootstrap& group,
+                            const Groups& groups, int rank, Device* gpu, Pulse& pulse) {
+  std::unique_ptr<Communicator> part;
+  {
+    const Watched watched(pulse, job.options.init_timeout_s + 5);
+    part = world.split(groups.group_of(rank), groups.rank_in_group(rank));
+  }
+  if (!part) return connect(job, group, gpu, pulse);
+  part->set_time_limit(job.options.timeout_s);
+  return job.open.add(std::move(part));
 }
 
 // This rank's group; null where all ranks are one in their own order.
@@ -101,8 +202,18 @@ std::vector<RankLine> rank_lines(const std::vector<Identity>& ranks, const Group
   std::map<std::string, int> next_on;  // place
   std::vector<RankLine> lines;
   for (std::size_t r = 0; r < ranks.size(); ++r) {
-    lines.push_back({static_cast<int>(r), groups.group_of(static_cast<int>(r)), ranks[r].pid,
-                     ranks[r].host, next_on[ranks[r].place()]++, ranks[r].cpu});
+    lines.push_back({static_cast<int>(r),
+                     groups.group_of(static_cast<int>(r)),
+                     ranks[r].pid,
+                     ranks[r].host,
+                     next_on[ranks[r].place()]++,
+                     ranks[r].cpu,
+                     {}});
+    const DeviceIdentity& device = ranks[r].device;
+    if (device.index < 0) continue;
+    lines.back().device = device.index;
+    lines.back().device_name = device.name;
+    lines.back().bus_id = device.bus_id;
   }
   return lines;
 }
@@ -117,6 +228,42 @@ std::string ranks_per_host(const std::vector<Identity>& ranks) {
                                ? fmt::format("{} on each", most->second)
                                : fmt::format("{} to {} on each", fewest->second, most->second);
   return fmt::format("{} ranks on {} hosts: {}", ranks.size(), count.size(), each);
+}
+
+// Free bytes of a rank's device: before the library connected, after it, and with the buffers.
+struct MemoryUse {
+  std::size_t before, connected, allocated;
+};
+
+std::string bytes_text(double bytes) {
+  for (const char* unit : {"B", "KB", "MB"}) {
+    if (bytes < 1024) return fmt::format("{:.4g} {}", bytes, unit);
+    bytes /= 1024;
+  }
+  return fmt::format("{:.4g} GB", bytes);
+}
+
+// nccl-tests' -M line, of the rank that uses most. Collective.
+std::string memory_line(Bootstrap& bootstrap, const MemoryUse& use, std::size_t at_end,
+                        double limit_s) {
+  const auto used = [](std::size_t before, std::size_t after) {
+    return before > after ? before - after : 0;
+  };
+  const nlohmann::json mine{used(use.before, use.connected), used(use.connected, use.allocated),
+                            used(use.allocated, at_end)};
+  double most = -1;
+  std::string line;
+  for (const std::string& text : bootstrap.exchange(mine.dump(), limit_s)) {
+    const auto json = nlohmann::json::parse(text);
+    const double parts[] = {json.at(0), json.at(1), json.at(2)};
+    const double total = parts[0] + parts[1] + parts[2];
+    if (total <= most) continue;
+    most = total;
+    line = fmt::format(
+        "GPU memory usage     : Initialization {} | User-Allocated {} | Collective {} | Total {}",
+        bytes_text(parts[0]), bytes_text(parts[1]), bytes_text(parts[2]), bytes_text(total));
+  }
+  return line;
 }
 
 // What distinguishes this run from others of its program.
@@ -143,7 +290,7 @@ std::vector<std::string> pair_lines(const Options& o, const std::vector<PairRoun
 
 RunRecord describe(const RankJob& job, const std::vector<Identity>& ranks, const Groups& groups,
                    const std::vector<PairRound>& rounds, const SizePlan& plan,
-                   const Communicator& communicator) {
+                   const Communicator& communicator, const Device* gpu) {
   const Options& o = job.options;
   RunRecord run;
   run.program = fmt::format("{}_perf", job.collective.name);
@@ -152,11 +299,33 @@ RunRecord describe(const RankJob& job, const std::vector<Identity>& ranks, const
   run.library_version = job.backend.version();
   run.library_file = job.backend.library();
   run.arguments = job.arguments;
-  for (const char* variable :
-       {"NCCL_TESTS_MIN_BW", "NCCL_TESTS_ALLTOALLV_SPREAD", "NCCL_TESTS_ALLTOALLV_MATRIX_FILE",
-        "NCCL_TESTS_ALLTOALLV_MATRIX_SCALE", "NCCL_TESTS_ALLTOALLV_PRINT_SUMMARY",
-        "NCCL_TESTS_SPLIT", "NCCL_TESTS_SPLIT_MASK", "RANK", "WORLD_SIZE", "LOCAL_RANK",
-        "MASTER_ADDR", "MASTER_PORT", "TORCHELASTIC_RUN_ID", "TORCHELASTIC_RESTART_COUNT"}) {
+  for (const char* variable : {"NCCL_TESTS_MIN_BW",
+                               "NCCL_TESTS_ALLTOALLV_SPREAD",
+                               "NCCL_TESTS_ALLTOALLV_MATRIX_FILE",
+                               "NCCL_TESTS_ALLTOALLV_MATRIX_SCALE",
+                               "NCCL_TESTS_ALLTOALLV_PRINT_SUMMARY",
+                               "NCCL_TESTS_SPLIT",
+                               "NCCL_TESTS_SPLIT_MASK",
+                               "NCCL_TESTS_DEVICE",
+                               "CUDA_VISIBLE_DEVICES",
+                               "NCCL_ALGO",
+                               "NCCL_PROTO",
+                               "NCCL_IB_HCA",
+                               "NCCL_NET",
+                               "NCCL_SOCKET_IFNAME",
+                               "NCCL_P2P_DISABLE",
+                               "NCCL_SHM_DISABLE",
+                               "NCCL_NVLS_ENABLE",
+                               "NCCL_MIN_NCHANNELS",
+                               "NCCL_MAX_NCHANNELS",
+                               "NCCL_HOSTID",
+                               "RANK",
+                               "WORLD_SIZE",
+                               "LOCAL_RANK",
+                               "MASTER_ADDR",
+                               "MASTER_PORT",
+                               "TORCHELASTIC_RUN_ID",
+                               "TORCHELASTIC_RESTART_COUNT"}) {
     if (const auto value = process_environment()(variable))
       run.environment.emplace_back(variable, *value);
   }
@@ -184,7 +353,11 @@ RunRecord describe(const RankJob& job, const std::vector<Identity>& ranks, const
   run.group_rows = o.group_rows;
   run.seed = o.seed;
   run.cpus_allowed = allowed_cpus();
+  run.graph_launches = o.graph_launches;
+  run.per_iteration = o.per_iteration;
+  run.per_iteration_skip = o.per_iteration_skip;
   run.notes = job.notes;
+  if (gpu != nullptr) run.notes.push_back(gpu->description());
   run.mode = mode_of(job.collective, o);
   if (!run.mode.empty()) run.notes.push_back("mode: " + run.mode);
   for (std::string& line : spec_notes(job.collective, o.spec)) run.notes.push_back(std::move(line));
@@ -216,6 +389,10 @@ Communicator& OpenCommunicators::add(std::unique_ptr<Communicator> communicator)
   const std::lock_guard lock(mutex_);
   return *open_.emplace_back(std::move(communicator));
 }
+Device& OpenCommunicators::keep(std::unique_ptr<Device> device) {
+  const std::lock_guard lock(mutex_);
+  return *devices_.emplace_back(std::move(device));
+}
 void OpenCommunicators::close(Communicator& communicator) {
   std::unique_ptr<Communicator> closing;  // outside the lock: it may wait for its peers
   const std::lock_guard lock(mutex_);
@@ -231,12 +408,13 @@ void OpenCommunicators::abort_all() {
 void OpenCommunicators::abandon() {
   const std::lock_guard lock(mutex_);
   for (auto& c : open_) static_cast<void>(c.release());
+  for (auto& d : devices_) static_cast<void>(d.release());
 }
 
 void run_rank(RankJob& job, Bootstrap& bootstrap, Progress& progress, Pulse& pulse,
               bool first_of_process) {
   const Options& o = job.options;
-  const std::vector<Identity> ranks = meet(bootstrap, o.init_timeout_s);
+  std::vector<Identity> ranks = meet(bootstrap, o.init_timeout_s);
   std::vector<Term> settings = shared_settings(job.collective, o);
   settings.push_back({"--backend", std::string(job.backend.name())});
   if (const auto why = disagreement(bootstrap, o.init_timeout_s, job.collective.name, settings))
@@ -246,29 +424,44 @@ void run_rank(RankJob& job, Bootstrap& bootstrap, Progress& progress, Pulse& pul
   std::vector<PairRound> rounds;
   if (job.collective.paired) rounds = pair_rounds(o.pairing, o.concurrent, bootstrap.ranks());
   const Groups running = rounds.empty() ? groups : as_groups(rounds.front(), bootstrap.ranks());
-  const SizePlan plan = plan_sizes(job, ranks, running);
+  Device* const gpu = open_gpu(job, bootstrap, ranks);
+  const bool on_gpu = job.placement.buffers == Memory::cuda;
+  Device& device = on_gpu ? *gpu : job.open.keep(host_devices().open(0));
+  MemoryUse memory{device.available(), 0, 0};
   progress.phase("connecting the library under test");
-  Communicator& world = connect(job, bootstrap, pulse);
+  Communicator& world = connect(job, bootstrap, gpu, pulse);
   const auto group = split(bootstrap, groups, o.init_timeout_s);
-  Communicator& communicator = group ? connect(job, *group, pulse) : world;
+  Communicator& communicator =
+      group ? connect_group(job, world, *group, groups, bootstrap.rank(), gpu, pulse) : world;
+  memory.connected = device.available();
+  learn_free_memory(job, bootstrap, gpu, ranks);
+  const SizePlan plan = plan_sizes(job, ranks, running);
 
   const bool reports = first_of_process && bootstrap.rank() == 0;
-  if (reports) job.recorder.begin(describe(job, ranks, groups, rounds, plan, communicator));
+  if (reports) job.recorder.begin(describe(job, ranks, groups, rounds, plan, communicator, gpu));
   const RunContext context{
       job.collective,       o, running, rounds, plan.sizes, job.patterns, progress,
       on_one_machine(ranks)};
-  RankRun run(context,
-              {bootstrap, group ? *group : bootstrap, world, communicator,
-               ranks[static_cast<std::size_t>(bootstrap.rank())].host},
-              pulse);
-  run.sweep(
-      [&](const Row& row, std::size_t requested) {
-        if (first_of_process) job.recorder.row(row, requested);
-      },
-      [&](const std::string& line) {
-        if (first_of_process) job.recorder.note(line);
-        if (reports) job.log(line);
-      });
+  const Devices& devices = on_gpu ? *job.placement.gpus : host_devices();
+  {
+    RankRun run(context,
+                {bootstrap, group ? *group : bootstrap, world, communicator, device, devices,
+                 ranks[static_cast<std::size_t>(bootstrap.rank())].host},
+                pulse);
+    memory.allocated = device.available();
+    run.sweep(
+        [&](const Row& row, std::size_t requested) {
+          if (first_of_process) job.recorder.row(row, requested);
+        },
+        [&](const std::string& line) {
+          if (first_of_process) job.recorder.note(line);
+          if (reports) job.log(line);
+        });
+    if (o.memory_report) {
+      const std::string line = memory_line(bootstrap, memory, device.available(), o.init_timeout_s);
+      if (first_of_process) job.recorder.memory(line);
+    }
+  }
   bootstrap.exchange(
       "", o.init_timeout_s);  // nobody tears its connections down while others still use them
   if (group) job.open.close(communicator);

@@ -13,6 +13,7 @@
 #include "src/core/collective.hpp"
 #include "src/options.hpp"
 #include "src/progress.hpp"
+#include "src/rank_device.hpp"
 #include "src/recorder.hpp"
 #include "src/watchdog.hpp"
 #include "verify/pattern.hpp"
@@ -24,6 +25,7 @@ namespace ccl {
 class OpenCommunicators {
  public:
   Communicator& add(std::unique_ptr<Communicator> communicator);
+  Device& keep(std::unique_ptr<Device> device);  // until all communicators are gone
   void close(Communicator& communicator);
   // Makes operations that are under way fail.
   void abort_all();
@@ -32,6 +34,7 @@ class OpenCommunicators {
 
  private:
   std::mutex mutex_;
+  std::vector<std::unique_ptr<Device>> devices_;
   std::vector<std::unique_ptr<Communicator>> open_;
 };
 
@@ -42,6 +45,7 @@ struct RankJob {
   const std::vector<std::string>& arguments;  // as given, for the files
   const Launch& launch;
   const Backend& backend;
+  const Placement& placement;
   Recorder& recorder;
   std::vector<std::string> notes;  // header comment lines that are known before the ranks meet
   std::function<void(const std::string&)> log;  // a line for stderr
@@ -53,6 +57,13 @@ struct RankJob {
 // What a program does on each of its ranks.
 using RankBody = void (*)(RankJob& job, Bootstrap& bootstrap, Progress& progress, Pulse& pulse,
                           bool first_of_process);
+
+// A communicator over bootstrap's ranks, kept by job.open. gpu: this rank's; null: none is used.
+// Collective. Throws what the library throws.
+Communicator& connect(RankJob& job, Bootstrap& bootstrap, Device* gpu, Pulse& pulse);
+
+// Opens this rank's GPU, kept by job.open; null: the run uses none. Collective. Throws Error.
+Device* meet_devices(RankJob& job, Bootstrap& bootstrap);
 
 // The sweep of a collective. Collective over bootstrap's ranks. first_of_process: this rank's
 // thread feeds the recorder. Throws what the library, a peer or the memory limit throws.

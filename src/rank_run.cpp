@@ -17,7 +17,39 @@ struct HalfReport {
   double wall, issue;
   std::uint64_t wrong;
   StepTimes steps;
+  std::uint64_t intervals;  // so many seconds of single iterations follow (-I)
 };
+using Reports = std::vector<std::string>;  // of the ranks
+
+std::vector<double> intervals_in(const std::string& report) {
+  std::vector<double> seconds(unpack<HalfReport>(report).intervals);
+  if (report.size() < sizeof(HalfReport) + seconds.size() * sizeof(double))
+    throw Error("a rank sent a malformed report");
+  std::memcpy(seconds.data(), report.data() + sizeof(HalfReport), seconds.size() * sizeof(double));
+  return seconds;
+}
+
+std::string explanation_in(const std::string& report) {
+  return report.substr(sizeof(HalfReport) + unpack<HalfReport>(report).intervals * sizeof(double));
+}
+
+// Over the ranks of a group, of each iteration the slowest rank's seconds. operations: that an
+// iteration is made of.
+IterationTimes iterations_of(const Reports& reports, const std::vector<int>& members, int skipped,
+                             double operations) {
+  IterationTimes times;
+  times.skipped = skipped;
+  for (const int rank : members) {
+    const auto seconds = intervals_in(reports[static_cast<std::size_t>(rank)]);
+    times.seconds.resize(std::max(times.seconds.size(), seconds.size()));
+    for (std::size_t i = 0; i < seconds.size(); ++i)
+      times.seconds[i] = std::max(times.seconds[i], seconds[i] / operations);
+  }
+  const auto first = std::min(times.seconds.size(), static_cast<std::size_t>(skipped));
+  times.of =
+      statistics({times.seconds.begin() + static_cast<std::ptrdiff_t>(first), times.seconds.end()});
+  return times;
+}
 
 double over_ranks(const std::vector<HalfReport>& halves, double HalfReport::*time,
                   const Options& o) {
@@ -88,7 +120,8 @@ RankRun::RankRun(const RunContext& context, Membership membership, Pulse& pulse)
       world_communicator_(membership.world_communicator),
       communicator_(membership.communicator),
       host_(std::move(membership.host)),
-      pulse_(pulse) {
+      pulse_(pulse),
+      loops_(membership.devices.loops(membership.device)) {
   const Options& o = context.options;
   std::size_t largest = 0;
   for (const DataType type : o.types) {
@@ -99,8 +132,12 @@ RankRun::RankRun(const RunContext& context, Membership membership, Pulse& pulse)
           largest, buffer_bytes(row_bytes(context.collective, shape).region, o.unalign * width));
     }
   }
-  send_ = HostBuffer(largest);
-  recv_ = HostBuffer(largest);
+  int k = 0;
+  for (Buffer* const buffer : {&send_, &recv_}) {
+    *buffer = communicator_.allocate(largest);
+    if (buffer->data() == nullptr) *buffer = membership.device.allocate(largest);
+    registrations_[k++] = communicator_.register_buffer(buffer->data(), largest);
+  }
 }
 
 void RankRun::sweep(const OnRow& on_row, const OnWrong& on_wrong) {
@@ -141,7 +178,7 @@ void RankRun::use_data_of(DataType type, std::optional<ReduceOp> op, const Group
   const auto pattern =
       context_.patterns.find(type, op, me.ranks, context_.options.seed + 0x9e3779b9 * group,
                              communicator_.integers_wrap());
-  verifier_ = std::make_unique<verify::HostVerifier>(pattern, me.rank);
+  verifier_ = std::make_unique<verify::Verifier>(pattern, me.rank, *loops_);
 }
 
 void RankRun::measure_rows(const Groups& groups, DataType type, std::optional<ReduceOp> op,
@@ -285,7 +322,9 @@ std::vector<Cell> RankRun::conclude(const Case& c, bool is_in_place, int iterati
                                     const BatchTime& time, const Checked& checked,
                                     const OnWrong& on_wrong) {
   const Groups& groups = c.groups;
-  std::string report = pack(HalfReport{time.wall, time.issue, checked.found.wrong, checked.steps});
+  std::string report = pack(HalfReport{time.wall, time.issue, checked.found.wrong, checked.steps,
+                                       checked.intervals.size()});
+  for (const double seconds : checked.intervals) report += pack(seconds);
   if (checked.found.wrong > 0) {
     const Place& place = c.shape.place;
     std::string in_group;
@@ -308,6 +347,13 @@ std::vector<Cell> RankRun::conclude(const Case& c, bool is_in_place, int iterati
       halves.push_back(unpack<HalfReport>(reports[static_cast<std::size_t>(rank)]));
     fill_times(cell, halves, context_.collective, shape_of(c, g), context_.options);
     if (composite_) cell.steps = mean_steps(halves);
+    if (context_.options.per_iteration) {
+      const Layout layout = context_.collective.layout(shape_of(c, g));
+      const auto operations =
+          static_cast<double>(layout.turns * layout.messages) * context_.options.aggregate;
+      cell.per_iteration = iterations_of(reports, groups.members(g),
+                                         context_.options.per_iteration_skip, operations);
+    }
     if (c.verifiable) cell.wrong = 0;
     for (const HalfReport& half : halves) {
       if (c.verifiable) *cell.wrong += half.wrong;
@@ -315,7 +361,7 @@ std::vector<Cell> RankRun::conclude(const Case& c, bool is_in_place, int iterati
     }
   }
   for (const std::string& bytes : reports) {
-    if (unpack<HalfReport>(bytes).wrong > 0) on_wrong(bytes.substr(sizeof(HalfReport)));
+    if (unpack<HalfReport>(bytes).wrong > 0) on_wrong(explanation_in(bytes));
   }
   return cells;
 }

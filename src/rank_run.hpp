@@ -10,7 +10,8 @@
 #include "src/core/bootstrap.hpp"
 #include "src/core/collective.hpp"
 #include "src/core/communicator.hpp"
-#include "src/devices/host_memory.hpp"
+#include "src/core/device.hpp"
+#include "src/devices/devices.hpp"
 #include "src/measure/batch.hpp"
 #include "src/options.hpp"
 #include "src/progress.hpp"
@@ -41,7 +42,9 @@ struct Membership {
   Bootstrap& group;
   Communicator& world_communicator;  // for barriers: all groups begin together
   Communicator& communicator;
-  std::string host;  // for diagnoses
+  Device& device;          // that the buffers lie on
+  const Devices& devices;  // its kind
+  std::string host;        // for diagnoses
 };
 
 class RankRun {
@@ -61,6 +64,7 @@ class RankRun {
   struct Case;     // one (groups, type, op, root, size) and everything derived from it
   struct Buffers;  // where one call's data lie
   struct Checked;  // what checking has found
+  struct Batch;    // the timed calls of half a row
 
   void use_data_of(DataType type, std::optional<ReduceOp> op, const Groups& groups);
   void measure_rows(const Groups& groups, DataType type, std::optional<ReduceOp> op, int root,
@@ -69,6 +73,12 @@ class RankRun {
   double time_once(const Case& c, const Buffers& b);
   double run_untimed(const Case& c, bool in_place, Checked& checked);
   BatchTime run_timed(const Case& c, bool in_place, int iterations, Checked& checked);
+  Batch prepare_batch(const Case& c, bool in_place, int iterations, Checked& checked);
+  void prepare_slots(const Case& c, const Batch& batch);
+  void issue_batch(const Batch& batch, std::size_t operation, Timeline* timeline);
+  BatchTime time_issued(const Case& c, const Batch& batch, Timeline* timeline);
+  BatchTime time_graph(const Case& c, const Batch& batch, Timeline* timeline, Checked& checked);
+  void check_batch(const Case& c, const Batch& batch, bool repeated, Checked& checked);
   void check_barrier(const Case& c, Checked& checked);
   std::vector<Cell> conclude(const Case& c, bool in_place, int iterations, const BatchTime& time,
                              const Checked& checked, const OnWrong& on_wrong);
@@ -77,7 +87,7 @@ class RankRun {
   Place place(const Groups& groups, int root) const;
 
   Buffers out_of_place(const Case& c, std::size_t slot, std::size_t phase);
-  Buffers in_place(const Case& c, HostBuffer& buffer, std::size_t slot, std::size_t phase);
+  Buffers in_place(const Case& c, const Buffer& buffer, std::size_t slot, std::size_t phase);
   void prepare(const Case& c, const Buffers& b);
   static Call call_on(const Case& c, const Buffers& b);
   void issue(const Call& call);
@@ -94,8 +104,10 @@ class RankRun {
   Communicator& communicator_;
   std::string host_;
   Pulse& pulse_;
-  HostBuffer send_, recv_;
-  std::unique_ptr<verify::HostVerifier> verifier_;
+  Buffer send_, recv_;
+  std::unique_ptr<Registration> registrations_[2];
+  std::unique_ptr<verify::Loops> loops_;
+  std::unique_ptr<verify::Verifier> verifier_;
   std::unique_ptr<Composite> composite_;  // of the row that is measured
 };
 

@@ -63,6 +63,11 @@ void Recorder::note(const std::string& line) {
   if (summary_.notes.size() < most_notes) summary_.notes.push_back(line);
 }
 
+void Recorder::memory(const std::string& line) {
+  const std::lock_guard lock(mutex_);
+  summary_.memory = line;
+}
+
 void Recorder::judge_sizes(const Row& row, std::size_t requested) {
   const auto miss = [&](std::string line) {
     too_slow_ = true;

@@ -26,7 +26,8 @@ class Recorder {
   void begin(const RunRecord& run);
   // requested: the size that the sweep asked for, which Row::bytes may have been rounded down from.
   void row(const Row& row, std::size_t requested);
-  void note(const std::string& line);  // a footer comment line
+  void note(const std::string& line);    // a footer comment line
+  void memory(const std::string& line);  // -M
 
   // Closes the files with the summary; the first call counts. failure: exit code of a run that did
   // not reach its end (0: it did) and why. Returns the run's exit code.

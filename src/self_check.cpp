@@ -78,8 +78,8 @@ bool check_tiling(const Collective& collective, const Shape& shape, Findings& fi
 
 // One rank's call on loopback, compared with the segments.
 void check_call(const Collective& collective, const Shape& shape, bool in_place,
-                Bootstrap& bootstrap, Communicator& communicator,
-                const verify::HostVerifier& verifier, DataType type, Findings& findings) {
+                Bootstrap& bootstrap, Communicator& communicator, const verify::Verifier& verifier,
+                DataType type, Findings& findings) {
   const Layout layout = collective.layout(shape);
   const auto segments = collective.expected(shape);
   const std::size_t width = shape.type_bytes;
@@ -92,8 +92,8 @@ void check_call(const Collective& collective, const Shape& shape, bool in_place,
     recv = send + layout.in_place->recv * width;
     send += layout.in_place->send * width;
   }
-  verify::HostVerifier::mark_guards(recv, layout.recv * width);
-  if (!in_place) verify::HostVerifier::mark_guards(send, layout.send * width);
+  verifier.mark_guards(recv, layout.recv * width);
+  if (!in_place) verifier.mark_guards(send, layout.send * width);
   verifier.poison(recv, layout.recv, segments, 0);
   verifier.fill_input(send, layout.send, 0);
   const Counts vector = collective.counts != nullptr ? collective.counts(shape) : Counts{};
@@ -119,7 +119,7 @@ void check_call(const Collective& collective, const Shape& shape, bool in_place,
   }
   verify::Mismatch found = verifier.compare(recv, segments, 0);
   if (!in_place) found.add(verifier.compare_input(send, layout.send, 0));
-  if (!in_place) found.add(verify::HostVerifier::check_guards(recv, layout.recv * width));
+  if (!in_place) found.add(verifier.check_guards(recv, layout.recv * width));
   if (found.wrong == 0) return;
   findings.add(fmt::format("{}, {}: {} elements differ from the textbook, first {}: {}",
                            describe(shape), in_place ? "in place" : "out of place", found.wrong,
@@ -181,7 +181,7 @@ void check_rank(const Collective& collective, Bootstrap& bootstrap, verify::Patt
   for (const DataType type : types_of(collective)) {
     const auto op = collective.reduces ? std::optional(first_op(collective)) : std::nullopt;
     const auto pattern = patterns.find(type, op, bootstrap.ranks(), 7);
-    const verify::HostVerifier verifier(pattern, bootstrap.rank());
+    const verify::Verifier verifier(pattern, bootstrap.rank());
     const auto check = [&](const Shape& shape) {
       check_call(collective, shape, false, bootstrap, *communicator, verifier, type, findings);
       if (!collective.layout(shape).in_place) return;

@@ -32,6 +32,9 @@ int run(const Collective& program, const std::string& name,
   const Collective& collective = in_mode(program, options.mode);
   if (options.local_processes > 0 || options.ranks_per_process() > 1)
     throw UsageError("--np, -t and -g: the simulator sets the number of ranks");
+  const std::vector<std::string> gpu = gpu_flags(options);
+  if (!gpu.empty() || options.memory == Memory::cuda)
+    throw Unsupported("simulated ranks have no GPU: " + (gpu.empty() ? "--memory" : gpu.front()));
   check_groups(collective, options, unplaced_groups(options, bootstrap->ranks()));
 
   Launch launch;
@@ -46,11 +49,13 @@ int run(const Collective& program, const std::string& name,
   Progress progress;
   Pulse pulse;
   OpenCommunicators open;
+  const Placement placement;
   RankJob job{collective,
               options,
               arguments,
               launch,
               mpi_module::simulated_backend(),
+              placement,
               recorder,
               {"simulated: times are the platform model's, not a machine's; only correctness and "
                "bus factors are real"},

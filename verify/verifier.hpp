@@ -9,6 +9,7 @@
 #include <string>
 
 #include "src/core/collective.hpp"
+#include "verify/loops.hpp"
 #include "verify/pattern.hpp"
 
 namespace ccl::verify {
@@ -26,9 +27,11 @@ struct Mismatch {
 // Bytes directly before and behind a row's data that nobody may write.
 inline constexpr std::size_t guard_bytes = 4096;
 
-class HostVerifier {
+// Used by one thread.
+class Verifier {
  public:
-  HostVerifier(std::shared_ptr<const Pattern> pattern, int rank);
+  // loops: of the memory in which the buffers lie; outlives the verifier.
+  Verifier(std::shared_ptr<const Pattern> pattern, int rank, Loops& loops = host_loops());
 
   const Pattern& pattern() const { return *pattern_; }
 
@@ -47,20 +50,25 @@ class HostVerifier {
   Mismatch compare_input(const void* send, std::size_t count, std::size_t slot) const;
 
   // Guard zones around data [begin, begin + bytes): mark before the call, check after it.
-  static void mark_guards(void* begin, std::size_t bytes);
-  static Mismatch check_guards(const void* begin, std::size_t bytes);
+  void mark_guards(void* begin, std::size_t bytes) const;
+  Mismatch check_guards(const void* begin, std::size_t bytes) const;
 
  private:
+  // A table of the pattern, and where the loops can read it.
+  struct Source {
+    Table table;
+    std::unique_ptr<PlacedTable> placed;
+  };
+
   std::size_t phase_of(const Segment& segment, std::size_t slot) const;
-  const Table& table_of(const Segment& segment) const;
-  Mismatch compare_run(const std::byte* data, std::size_t count, const Table& table,
-                       std::size_t first) const;
+  const Source& source_of(const Segment& segment) const;
   std::string explain(const std::byte* found, std::size_t count, const Segment& segment,
                       std::size_t at, std::size_t slot) const;
 
   std::shared_ptr<const Pattern> pattern_;
   int rank_;
-  Table input_;
+  Loops* loops_;
+  Source input_, expected_;
 };
 
 }  // namespace ccl::verify

@@ -23,29 +23,38 @@ constexpr std::array known_modules = {
     Known{"gloo", "install the package libgloo-dev and configure with -DCCL_GLOO=ON"},
     Known{"mpi-openmpi", "install the package libopenmpi-dev and configure with -DCCL_OPENMPI=ON"},
     Known{"mpi-mpich", "install the package libmpich-dev and configure with -DCCL_MPICH=ON"},
-    Known{"nccl", "this version of ccl-tests has no NCCL module"},
+    Known{"nccl",
+          "install the CUDA toolkit and NCCL (libnccl-dev) and configure with -DCCL_NCCL=ON"},
 };
+constexpr std::string_view cuda_brings =
+    "install the CUDA toolkit and configure with -DCCL_CUDA=ON";
 
 std::filesystem::path module_path(std::string_view name) {
   return std::filesystem::path(module_folder()) / fmt::format("ccl-{}.so", name);
 }
 
 // RTLD_LOCAL: two modules may bring two versions of one library. A module is never closed: its code
-// may be on a thread's stack until the process ends.
-BackendPtr open_module(const std::filesystem::path& path) {
+// may be on a thread's stack until the process ends. what: the symbol that it exports, beside the
+// ABI.
+void* open_symbol(const std::filesystem::path& path, const char* what) {
   void* const handle = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (handle == nullptr)
     throw Error(fmt::format("cannot open module {}: {}", path.string(), dlerror()));
   const auto abi = reinterpret_cast<ModuleAbi>(dlsym(handle, "ccl_module_abi"));
-  const auto backend = reinterpret_cast<ModuleBackend>(dlsym(handle, "ccl_module_backend"));
-  if (abi == nullptr || backend == nullptr) {
-    throw Error(path.string() +
-                " is no ccl-tests module: it lacks ccl_module_abi or ccl_module_backend");
+  void* const symbol = dlsym(handle, what);
+  if (abi == nullptr || symbol == nullptr) {
+    throw Error(fmt::format("{} is no ccl-tests module: it lacks ccl_module_abi or {}",
+                            path.string(), what));
   }
   if (abi() != module_abi) {
     throw Error(fmt::format("module {} was built for module ABI {}, this is {}", path.string(),
                             abi(), module_abi));
   }
+  return symbol;
+}
+
+BackendPtr open_module(const std::filesystem::path& path) {
+  const auto backend = reinterpret_cast<ModuleBackend>(open_symbol(path, "ccl_module_backend"));
   return {backend(), [](const Backend*) {}};
 }
 
@@ -112,14 +121,43 @@ BackendPtr open_backend(const std::string& name, const std::string& mpi_module) 
   }
   if (name == "auto") {
     if (const auto evidence = gpu_evidence()) {
-      throw Error(
-          *evidence +
-          ", but this version has no NCCL module; to test the CPU side, say --backend gloo");
+      if (std::filesystem::exists(module_path("nccl"))) return open_backend("nccl");
+      throw Error(*evidence +
+                  ", but this build has no NCCL module (configure with -DCCL_NCCL=ON); to test the "
+                  "CPU side, say --backend gloo");
     }
     return open_backend("gloo");
   }
   if (!std::filesystem::exists(module_path(name))) refuse(name);
   return open_module(module_path(name));
+}
+
+BackendPtr open_backend_with(const std::string& file, const std::string& name,
+                             const std::string& mpi_module) {
+  std::error_code none;
+  const auto wanted = std::filesystem::canonical(file, none);
+  if (none)
+    throw UsageError("--library: there is no file " + file + "; accepted: a library's path");
+  // A module that is linked to its library finds it loaded already, when the names agree.
+  if (dlopen(wanted.c_str(), RTLD_NOW | RTLD_GLOBAL) == nullptr)
+    throw Error(fmt::format("--library: cannot load {}: {}", file, dlerror()));
+  BackendPtr backend = open_backend(name, mpi_module);
+  if (backend->open_library(wanted.string())) return backend;
+  const auto loaded = std::filesystem::canonical(backend->library(), none);
+  if (loaded != wanted) {
+    throw Error(
+        fmt::format("--library: {} is not the library that module {} is linked to, which is {}",
+                    file, backend->name(), backend->library()));
+  }
+  return backend;
+}
+
+const Devices& open_gpus() {
+  const auto path = module_path("cuda");
+  if (!std::filesystem::exists(path)) {
+    throw Unsupported(fmt::format("--memory cuda: no module {}: {}", path.string(), cuda_brings));
+  }
+  return *reinterpret_cast<ModuleDevices>(open_symbol(path, "ccl_module_devices"))();
 }
 
 }  // namespace ccl

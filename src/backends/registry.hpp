@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "src/core/backend.hpp"
+#include "src/devices/devices.hpp"
 
 namespace ccl {
 
@@ -17,6 +18,14 @@ using BackendPtr = std::shared_ptr<const Backend>;
 // otherwise the first that is there. Throws Unsupported with what brings an absent one; Error where
 // "auto" finds a GPU that this build cannot use.
 BackendPtr open_backend(const std::string& name, const std::string& mpi_module = {});
+
+// As above; its library is the one in `file`. Throws UsageError where there is no such file, Error
+// where it is not what the backend needs.
+BackendPtr open_backend_with(const std::string& file, const std::string& name,
+                             const std::string& mpi_module);
+
+// The module of CUDA devices. Throws Unsupported with what brings it.
+const Devices& open_gpus();
 
 // Names that --backend accepts here, for messages and --help.
 std::vector<std::string> available_backends();

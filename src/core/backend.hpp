@@ -4,6 +4,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "src/core/bootstrap.hpp"
 #include "src/core/communicator.hpp"
@@ -17,6 +18,12 @@ struct BackendOptions {
   std::string
       gloo_algorithm;  // --gloo-algorithm ring|bcube|halving_doubling; empty: the library's default
   double init_timeout_s = 120;
+  Device* device = nullptr;     // this rank's; null: the host
+  int local_register = 0;       // -R: 0 no, 1 as buffers, 2 as symmetric windows
+  int cta_policy = -1;          // -x; -1: the library's default
+  bool null_stream = false;     // -y
+  bool share_devices = false;   // --share-gpus: several ranks on one GPU
+  bool show_algorithm = false;  // --show-algorithm
 };
 
 class Backend {
@@ -31,6 +38,14 @@ class Backend {
   // Memory that the library may allocate for one operation, as a multiple of the larger buffer, per
   // rank.
   virtual double scratch_factor(int /*ranks*/) const { return 1; }
+  // The memory that its operations take, the preferred one first.
+  virtual std::vector<Memory> memories() const { return {Memory::host}; }
+  // Called first, on the main thread. A backend that opens its library itself takes this file of
+  // it; empty: the usual one. True: done. False: the backend is linked to its library.
+  virtual bool open_library(const std::string& /*file*/) const { return false; }
+  // Called on the main thread when the options are known and before connect(). Throws Unsupported
+  // where the library found has not what they ask for.
+  virtual void check(const BackendOptions& /*options*/) const {}
   // True when a process can be one rank only (MPI).
   virtual bool one_rank_per_process() const { return false; }
   // Called on the program's main thread before the first use, once or more; and after a run that
@@ -51,7 +66,7 @@ class Backend {
 
 // A module is a shared object that exports these two with C linkage: ccl_module_abi() ==
 // module_abi, and ccl_module_backend(), whose result lives as long as the module stays open.
-inline constexpr int module_abi = 3;
+inline constexpr int module_abi = 4;
 using ModuleAbi = int (*)();
 using ModuleBackend = const Backend* (*)();
 

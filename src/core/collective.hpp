@@ -125,6 +125,10 @@ struct Collective {
                                         DataType) = nullptr;
   // Bytes on the wire for each byte of data, where shorter objects are padded to the longest.
   double (*padding_waste)(const Shape&) = nullptr;
+  // A call is several operations, each of which needs the one before.
+  bool in_steps = false;
+  // Its calls work on buffers in host memory only; so do those of every composite.
+  bool host_memory = false;
   // Bytes that one rank's call takes beside its buffers.
   std::size_t (*scratch)(const Shape&) = nullptr;
 };

@@ -3,12 +3,16 @@
 
 #include <chrono>
 #include <cstddef>
+#include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
 #include <thread>
+#include <vector>
 
+#include "src/core/device.hpp"
 #include "src/core/error.hpp"
 #include "src/core/types.hpp"
 
@@ -50,6 +54,29 @@ class Work {
   virtual void wait() = 0;
 };
 
+// Operations that were captured, to be issued together as often as wanted.
+class Graph {
+ public:
+  virtual ~Graph() = default;
+  virtual void launch() = 0;  // may return before they are complete
+};
+
+// Marks between a communicator's operations.
+class Timeline {
+ public:
+  virtual ~Timeline() = default;
+  virtual void mark() = 0;  // behind all that has been issued
+  // Seconds from each mark to the next. All operations have been waited for. In a graph: of its
+  // last launch.
+  virtual std::vector<double> intervals() const = 0;
+};
+
+// A buffer that the library knows of, until this is destroyed.
+class Registration {
+ public:
+  virtual ~Registration() = default;
+};
+
 // All operations but send and recv are collective. They may return before the data has moved:
 // wait() completes them. In place is what MPI and NCCL mean by it: all_reduce, reduce, broadcast:
 // send == recv; all_gather, gather: send is recv + rank * count; reduce_scatter, scatter: recv is
@@ -85,6 +112,10 @@ class Communicator {
   virtual void begin_group() {}
   virtual void end_group() {}
 
+  // Operations between these do not need each other: a library that can issues them as one.
+  virtual void begin_aggregate() {}
+  virtual void end_aggregate() {}
+
   // Starts an operation that may proceed beside others that were started. All ranks start the same
   // ones in the same order, may wait for them in any, and make no other operation of this
   // communicator before they have waited for all. What a backend does not override has been issued
@@ -100,6 +131,41 @@ class Communicator {
 
   // Completes everything this rank has issued.
   virtual void wait() = 0;
+
+  // What is issued behind this finds the results of what was issued before. A library that keeps
+  // to the order of issue does nothing here.
+  virtual void order() { wait(); }
+
+  // Collective: nobody leaves before all have come. For aligning ranks between measurements; what a
+  // backend does not override is the suite's own barrier, over messages.
+  virtual void meet(const Place& place);
+
+  // Where the operations' buffers lie.
+  virtual Memory memory() const { return Memory::host; }
+
+  // Room for `marks` marks. What a backend does not override waits at every mark, and takes now().
+  virtual std::unique_ptr<Timeline> timeline(std::size_t marks) {
+    return std::make_unique<Waits>(*this, marks);
+  }
+
+  // What issue() issues, as a graph; nothing of it runs before launch(). issue() may mark a
+  // timeline. Collective where the operations are.
+  virtual std::unique_ptr<Graph> capture(const std::function<void()>& /*issue*/) {
+    throw Unsupported("this backend has no graphs");
+  }
+
+  // Memory that the library wants its buffers in; null data: any of the rank's device will do.
+  virtual Buffer allocate(std::size_t /*bytes*/) { return {}; }
+
+  // Collective. What the library was asked to do with buffers (BackendOptions); null: nothing.
+  virtual std::unique_ptr<Registration> register_buffer(std::byte* /*data*/,
+                                                        std::size_t /*bytes*/) {
+    return nullptr;
+  }
+
+  // A communicator of the ranks that give the same color, in the order of their keys, made by the
+  // library; null: it has no such function. Collective.
+  virtual std::unique_ptr<Communicator> split(int /*color*/, int /*key*/) { return nullptr; }
 
   // Seconds of the clock that measures this communicator: CLOCK_MONOTONIC, or a simulator's.
   virtual double now() const {
@@ -119,6 +185,12 @@ class Communicator {
   // (avg = sum, then divide); such rows are marked in the files.
   virtual bool emulated(ReduceOp /*op*/, DataType /*type*/) const { return false; }
 
+  // Why the library has not `op` (empty: data movement) on `type` here; empty: it has.
+  virtual std::optional<std::string> unsupported(DataType /*type*/,
+                                                 std::optional<ReduceOp> /*op*/) const {
+    return std::nullopt;
+  }
+
   // True when sums and products of integers are taken modulo 2^w. MPI leaves overflow open (Open
   // MPI 4.1 saturates 8-bit sums); inputs for such a library stay within the type's range.
   virtual bool integers_wrap() const { return true; }
@@ -132,6 +204,26 @@ class Communicator {
   virtual void set_time_limit(double limit_s) = 0;
 
  private:
+  class Waits : public Timeline {
+   public:
+    Waits(Communicator& communicator, std::size_t marks) : communicator_(communicator) {
+      times_.reserve(marks);
+    }
+    void mark() override {
+      communicator_.wait();
+      times_.push_back(communicator_.now());
+    }
+    std::vector<double> intervals() const override {
+      std::vector<double> seconds;
+      for (std::size_t k = 1; k < times_.size(); ++k) seconds.push_back(times_[k] - times_[k - 1]);
+      return seconds;
+    }
+
+   private:
+    Communicator& communicator_;
+    std::vector<double> times_;
+  };
+
   class Issued : public Work {
    public:
     explicit Issued(Communicator& communicator) : communicator_(communicator) {}

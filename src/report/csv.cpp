@@ -50,12 +50,14 @@ Fields run_fields(const RunRecord& run) {
           {"average", value(run.average)},
           {"blocking", value(run.blocking)},
           {"unalign_elements", value(run.unalign)},
+          {"graph_launches", value(run.graph_launches)},
           {"clock", run.cpu_time ? "cpu" : "wall"},
           {"seed", value(run.seed)},
           {"cpus_allowed", value(run.cpus_allowed)}};
 }
 
 Fields half_fields(const std::string& placement, const Cell& cell) {
+  const Statistics* const of = cell.per_iteration ? &cell.per_iteration->of : nullptr;
   return {{placement + "_time_s", value(cell.seconds)},
           {placement + "_min_time_s", value(cell.min_seconds)},
           {placement + "_max_time_s", value(cell.max_seconds)},
@@ -65,6 +67,12 @@ Fields half_fields(const std::string& placement, const Cell& cell) {
           {placement + "_sizes_s", cell.steps ? value(cell.steps->sizes_s) : ""},
           {placement + "_payload_s", cell.steps ? value(cell.steps->payload_s) : ""},
           {placement + "_packing_s", cell.steps ? value(cell.steps->packing_s) : ""},
+          {placement + "_iteration_min_s", of ? value(of->min) : ""},
+          {placement + "_iteration_max_s", of ? value(of->max) : ""},
+          {placement + "_iteration_p50_s", of ? value(of->p50) : ""},
+          {placement + "_iteration_p95_s", of ? value(of->p95) : ""},
+          {placement + "_iteration_p99_s", of ? value(of->p99) : ""},
+          {placement + "_iteration_stdev_s", of ? value(of->stdev) : ""},
           {placement + "_wrong", cell.wrong ? value(*cell.wrong) : ""},
           {placement + "_iterations", value(cell.iterations)},
           {placement + "_calls", value(cell.calls)},
@@ -85,6 +93,7 @@ Fields row_fields(const Row& row) {
                    {"coverage", value(row.coverage)},
                    {"group", row.group ? value(*row.group) : ""},
                    {"pair", row.pair ? name(*row.pair) : ""},
+                   {"algorithm", value(row.algorithm)},
                    {"padding_waste", row.padding_waste ? value(*row.padding_waste) : ""}};
   for (Field& field : half_fields("out_of_place", row.out_of_place)) fields.push_back(field);
   for (Field& field : half_fields("in_place", row.in_place)) fields.push_back(field);

@@ -15,8 +15,9 @@ constexpr int schema_version = 1;
 Json or_null(const auto& optional) { return optional ? Json(*optional) : Json(nullptr); }
 
 Json rank_line(const RankLine& line) {
-  return {{"rank", line.rank}, {"group", line.group},   {"pid", line.pid},
-          {"host", line.host}, {"device", line.device}, {"device_name", line.device_name}};
+  return {{"rank", line.rank},    {"group", line.group},   {"pid", line.pid},
+          {"host", line.host},    {"device", line.device}, {"device_name", line.device_name},
+          {"bus_id", line.bus_id}};
 }
 
 Json header(const RunRecord& run) {
@@ -55,6 +56,8 @@ Json header(const RunRecord& run) {
           {"cycles", run.cycles},
           {"unalign_elements", run.unalign},
           {"parallel_init", run.parallel_init},
+          {"graph_launches", run.graph_launches},
+          {"per_iteration", run.per_iteration},
           {"clock", run.cpu_time ? "cpu" : "wall"},
           {"timestamps", run.timestamps},
           {"seed", run.seed},
@@ -70,6 +73,20 @@ Json steps(const Cell& cell) {
           {"packing_s", cell.steps->packing_s}};
 }
 
+Json per_iteration(const Cell& cell) {
+  if (!cell.per_iteration) return nullptr;
+  const Statistics& of = cell.per_iteration->of;
+  return {{"skipped", cell.per_iteration->skipped},
+          {"min_s", of.min},
+          {"max_s", of.max},
+          {"mean_s", of.mean},
+          {"p50_s", of.p50},
+          {"p95_s", of.p95},
+          {"p99_s", of.p99},
+          {"stdev_s", of.stdev},
+          {"times_s", cell.per_iteration->seconds}};
+}
+
 Json half(const Cell& cell) {
   return {{"time_s", cell.seconds},
           {"min_time_s", cell.min_seconds},
@@ -78,6 +95,7 @@ Json half(const Cell& cell) {
           {"busbw_gb_per_s", cell.busbw},
           {"messages_per_s", or_null(cell.messages_per_s)},
           {"steps", steps(cell)},
+          {"per_iteration", per_iteration(cell)},
           {"wrong", or_null(cell.wrong)},
           {"iterations", cell.iterations},
           {"calls", cell.calls},
@@ -99,6 +117,7 @@ Json line(const Row& row) {
           {"group", or_null(row.group)},
           {"pair", or_null(row.pair)},
           {"padding_waste", or_null(row.padding_waste)},
+          {"algorithm", row.algorithm},
           {"timestamp", row.timestamp},
           {"out_of_place", half(row.out_of_place)},
           {"in_place", half(row.in_place)}};
@@ -113,6 +132,7 @@ Json footer(const Summary& summary) {
           {"bandwidth_ok", or_null(summary.bandwidth_ok)},
           {"calls", summary.calls},
           {"verified_calls", summary.verified_calls},
+          {"memory", summary.memory},
           {"notes", summary.notes},
           {"errors", summary.errors},
           {"end_time", summary.end_time}};

@@ -42,7 +42,7 @@ Json devices(const RunRecord& run) {
                     {"pid", line.pid},
                     {"hostname", line.host},
                     {"device", line.device},
-                    {"device_hex", "cpu"},
+                    {"device_hex", line.bus_id.empty() ? "cpu" : line.bus_id},
                     {"device_info", line.device_name}});
   }
   return list;
@@ -62,10 +62,10 @@ Json config(const RunRecord& run) {
   json["iterations"] = run.iterations;
   json["aggregated_iterations"] = run.aggregate;
   json["validation"] = run.check;
-  json["graph"] = 0;
+  json["graph"] = run.graph_launches;
   json["blocking_collectives"] = flag(run.blocking != 0);
-  json["per_iter_timing"] = flag(false);
-  json["per_iter_skip"] = 0;
+  json["per_iter_timing"] = flag(run.per_iteration);
+  json["per_iter_skip"] = run.per_iteration_skip;
   json["parallel_init"] = flag(run.parallel_init);
   json["devices"] = devices(run);
   return json;
@@ -102,6 +102,27 @@ Json half(const Cell& cell, bool cpu_time) {
           {"nwrong", cell.wrong ? Json(*cell.wrong) : Json(nullptr)}};
 }
 
+Json per_iteration(const IterationTimes& times) {
+  Json all = Json::array();
+  for (const double seconds : times.seconds) all.push_back(seconds * 1e6);
+  const Statistics& of = times.of;
+  return {{"skipped_iterations", times.skipped},
+          {"min_us", of.min * 1e6},
+          {"max_us", of.max * 1e6},
+          {"avg_us", of.mean * 1e6},
+          {"p50_us", of.p50 * 1e6},
+          {"p95_us", of.p95 * 1e6},
+          {"p99_us", of.p99 * 1e6},
+          {"stdev_us", of.stdev * 1e6},
+          {"cv_pct", of.mean > 0 ? of.stdev / of.mean * 100 : 0},
+          {"times_us", all}};
+}
+
+void add_half(Json& json, const std::string& name, const Cell& cell, bool cpu_time) {
+  json[name] = half(cell, cpu_time);
+  if (cell.per_iteration) json[name + "_per_iter"] = per_iteration(*cell.per_iteration);
+}
+
 class NcclJson : public Reporter {
  public:
   explicit NcclJson(OutputFile file) : file_(std::move(file)) {}
@@ -113,15 +134,15 @@ class NcclJson : public Reporter {
   }
 
   void row(const Row& row) override {
-    const Json json = {{"size", row.bytes},
-                       {"count", row.count},
-                       {"type", row.type},
-                       {"redop", row.op},
-                       {"root", fmt::format("{:6}", row.root)},
-                       {"out_of_place", half(row.out_of_place, cpu_time_)},
-                       {"in_place", half(row.in_place, cpu_time_)},
-                       {"actual_iterations", row.out_of_place.iterations},
-                       {"experiment_name", row.pair ? name(*row.pair) : ""}};
+    Json json = {{"size", row.bytes},
+                 {"count", row.count},
+                 {"type", row.type},
+                 {"redop", row.op},
+                 {"root", fmt::format("{:6}", row.root)}};
+    add_half(json, "out_of_place", row.out_of_place, cpu_time_);
+    add_half(json, "in_place", row.in_place, cpu_time_);
+    json["actual_iterations"] = row.out_of_place.iterations;
+    json["experiment_name"] = row.pair ? name(*row.pair) : "";
     file_.replace_end(unfinished.size(),
                       (rows_ ? ",\n" : "\n") + text(json) + std::string(unfinished));
     rows_ = true;

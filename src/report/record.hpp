@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "src/core/composite.hpp"
+#include "src/measure/iterations.hpp"
 
 namespace ccl {
 
@@ -25,7 +26,8 @@ struct RankLine {
   long pid = 0;
   std::string host;
   int device = 0;           // rank within its host
-  std::string device_name;  // CPU model
+  std::string device_name;  // of the GPU; CPU model
+  std::string bus_id = {};  // of the GPU, "0000:0f:00"; empty: the CPU
 };
 
 struct RunRecord {
@@ -45,17 +47,27 @@ struct RunRecord {
   int warmup = 1, iterations = 20, aggregate = 1, check = 1, average = 1, blocking = 0, cycles = 1;
   std::size_t unalign = 0;
   bool parallel_init = false;
-  bool cpu_time = false;    // -C
-  bool timestamps = false;  // -S
-  bool group_rows = false;  // --group-rows
-  bool pair_rows = false;   // rows of more than one pair
-  std::string mode;         // what distinguishes this run from others of its program
+  int graph_launches = 0;      // -G
+  bool per_iteration = false;  // -I
+  int per_iteration_skip = 0;  // -K
+  bool cpu_time = false;       // -C
+  bool timestamps = false;     // -S
+  bool group_rows = false;     // --group-rows
+  bool pair_rows = false;      // rows of more than one pair
+  std::string mode;            // what distinguishes this run from others of its program
   std::uint64_t seed = 0;
   std::string cpus_allowed;                // the inherited affinity mask, "0-1"
   std::vector<std::string> notes;          // header comment lines, without "# "
   std::optional<std::size_t> reduced_max;  // -e lowered to this because of memory
   std::vector<RankLine> rank_lines;
   std::string start_time;  // "2026-11-20 22:33:44"
+};
+
+// -I: seconds per operation of each iteration, over ranks their largest, and their statistics.
+struct IterationTimes {
+  int skipped = 0;  // first iterations that are in none of the statistics (-K)
+  std::vector<double> seconds;
+  Statistics of = {};
 };
 
 // One half of a row. wrong: elements that differ, summed over ranks and checks; empty: not checked
@@ -73,6 +85,7 @@ struct Cell {
   std::uint64_t verified_calls = 0;   // whose result was compared
   bool repeats_out_of_place = false;  // the collective has no in-place form
   std::optional<StepTimes> steps;     // of a composite: seconds per operation, mean over ranks
+  std::optional<IterationTimes> per_iteration;  // -I
 };
 
 struct Row {
@@ -87,6 +100,7 @@ struct Row {
   int cycle = 0;                 // -N
   std::optional<int> group;      // --group-rows
   std::optional<RankPair> pair;  // where the program runs on pairs
+  std::string algorithm;         // that the library says it chose (--show-algorithm)
   std::optional<double> padding_waste;  // bytes on the wire for each byte of data
   std::string timestamp;
 };
@@ -97,6 +111,7 @@ struct Summary {
   double average_busbw = 0;          // arithmetic mean over all cells
   std::optional<bool> bandwidth_ok;  // NCCL_TESTS_MIN_BW; empty: not asked
   std::uint64_t calls = 0, verified_calls = 0;
+  std::string memory;  // -M: nccl-tests' line
   std::vector<std::string>
       notes;  // footer comment lines: capped iterations, coverage, limits missed
   std::vector<std::string> errors;  // why the run failed; empty: it did not

@@ -65,8 +65,14 @@ std::string general(double value) {
 
 std::string half(const Cell& cell) {
   const std::string wrong = cell.wrong ? fmt::format("{}", *cell.wrong) : "N/A";
-  return fmt::format("  {}  {}  {}  {:>6}", number(cell.seconds * 1e6, 7), number(cell.algbw, 6),
-                     number(cell.busbw, 6), wrong);
+  std::string text = fmt::format("  {}  {}  {}  {:>6}", number(cell.seconds * 1e6, 7),
+                                 number(cell.algbw, 6), number(cell.busbw, 6), wrong);
+  if (!cell.per_iteration) return text;
+  const Statistics& of = cell.per_iteration->of;
+  for (const double value :
+       {of.min * 1e6, of.max * 1e6, of.p99 * 1e6, of.mean > 0 ? of.stdev / of.mean * 100 : 0})
+    text += "  " + number(value, 7);
+  return text;
 }
 
 std::string shares(const StepTimes& steps) {
@@ -90,11 +96,11 @@ std::string settings(const RunRecord& run) {
   const bool factor = run.step_factor > 1;
   return fmt::format(
       "# nThread {} nGpus {} minBytes {} maxBytes {} step: {}({}) warmup iters: {} iters: {} "
-      "agg iters: {} validation: {} graph: 0 unalign: {}\n",
+      "agg iters: {} validation: {} graph: {} unalign: {}\n",
       run.threads, run.ranks_per_thread, run.min_bytes, run.max_bytes,
       factor ? static_cast<std::size_t>(run.step_factor) : run.step_bytes,
       factor ? "factor" : "bytes", run.warmup, run.iterations, run.aggregate, run.check,
-      run.unalign);
+      run.graph_launches, run.unalign);
 }
 
 std::string modes(const RunRecord& run) {
@@ -107,6 +113,12 @@ std::string modes(const RunRecord& run) {
   } else if (run.blocking == 3) {
     lines += "# Blocking Enabled: wait and barrier after each outer iteration (-n); time excludes ";
     lines += "barrier\n";
+  }
+  if (run.per_iteration) {
+    lines += "# Per-Iteration Report: i_* are of single iterations, over ranks the slowest's";
+    if (run.per_iteration_skip > 0)
+      lines += fmt::format("; statistics skip the first {} iterations", run.per_iteration_skip);
+    lines += '\n';
   }
   if (run.parallel_init) lines += "# Parallel Init Enabled: threads connect concurrently\n";
   return lines;
@@ -125,8 +137,9 @@ std::string devices(const RunRecord& run) {
                              ranks - first_shown - 1);
       continue;
     }
-    lines += fmt::format("#  Rank {:2} Group {:2} Pid {:6} on {:>10} device {:2} [cpu] {}\n",
+    lines += fmt::format("#  Rank {:2} Group {:2} Pid {:6} on {:>10} device {:2} [{}] {}\n",
                          line.rank, line.group, line.pid, single_line(line.host), line.device,
+                         line.bus_id.empty() ? "cpu" : single_line(line.bus_id),
                          single_line(line.device_name));
   }
   return lines;
@@ -142,7 +155,11 @@ std::string column_line(std::string_view size, std::string_view count, std::stri
 
 std::string columns(const RunRecord& run) {
   const std::string names =
-      fmt::format("  {:>7}   algbw   busbw  #wrong", run.cpu_time ? "cputime" : "time");
+      fmt::format("  {:>7}   algbw   busbw  #wrong{}", run.cpu_time ? "cputime" : "time",
+                  run.per_iteration ? "    i_min    i_max    i_p99   i_cv%" : "");
+  const std::string units =
+      fmt::format("     (us)  (GB/s)  (GB/s)        {}",
+                  run.per_iteration ? "     (us)     (us)     (us)      (%)" : "");
   const auto last = [&](const char* timestamp, const char* group, const char* pair) {
     return fmt::format("{}{}{}", run.timestamps ? timestamp : "", run.group_rows ? group : "",
                        run.pair_rows ? pair : "");
@@ -151,8 +168,7 @@ std::string columns(const RunRecord& run) {
                      "") +
          column_line("size", "count", "type", "redop", "root", names,
                      last("          timestamp", "  group", "       pair")) +
-         column_line("(B)", "(elements)", "", "", "", "     (us)  (GB/s)  (GB/s)        ",
-                     last("  %Y-%m-%d %H:%M:%S", "", ""));
+         column_line("(B)", "(elements)", "", "", "", units, last("  %Y-%m-%d %H:%M:%S", "", ""));
 }
 
 class Table : public Reporter {
@@ -186,6 +202,7 @@ class Table : public Reporter {
     if (timestamps_) line += fmt::format("  {:>19}", row.timestamp);
     if (row.group) line += fmt::format("  {:>5}", *row.group);
     if (pairs_ && row.pair) line += fmt::format("  {:>9}", name(*row.pair));
+    if (!row.algorithm.empty()) line += "\n#   algorithm: " + single_line(row.algorithm);
     write(line + "\n" + steps(row));
   }
 
@@ -203,7 +220,9 @@ class Table : public Reporter {
         !summary.bandwidth_ok ? "" : (*summary.bandwidth_ok ? "OK" : "FAILED");
     write(fmt::format("# {:<20} : {} {}\n", "Avg bus bandwidth", general(summary.average_busbw),
                       verdict));
-    write(fmt::format("#\n# Collective test concluded: {}\n#\n", program_));
+    write(fmt::format("#\n# Collective test concluded: {}\n", program_));
+    if (!summary.memory.empty()) write("# " + single_line(summary.memory) + '\n');
+    write("#\n");
     write(fmt::format("# Verified {} of {} calls\n", summary.verified_calls, summary.calls));
     write(comments(summary.notes) + comments(summary.errors, "error: "));
   }

@@ -19,7 +19,7 @@
 #include "src/bootstrap/control.hpp"
 #include "src/bootstrap/thread_ranks.hpp"
 #include "src/devices/host_memory.hpp"
-#include "src/measure/barrier.hpp"
+#include "src/core/barrier.hpp"
 #include "src/tensor_lists.hpp"
 #include "tests/bench/paired.hpp"
 

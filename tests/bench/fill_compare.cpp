@@ -32,7 +32,7 @@ struct Case {
 
 void run(benchmark::State& state, const Case& c) {
   const auto pattern = std::make_shared<const ccl::verify::Pattern>(c.type, c.op, c.ranks, 1);
-  const ccl::verify::HostVerifier verifier(pattern, 0);
+  const ccl::verify::Verifier verifier(pattern, 0);
   const std::size_t count = bytes / ccl::size_of(c.type);
   const ccl::HostBuffer from(bytes), to(bytes), data(bytes);
   std::memset(from.data(), 1, bytes);

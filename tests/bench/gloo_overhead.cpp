@@ -21,7 +21,7 @@
 #include "src/bootstrap/control.hpp"
 #include "src/bootstrap/thread_ranks.hpp"
 #include "src/devices/host_memory.hpp"
-#include "src/measure/barrier.hpp"
+#include "src/core/barrier.hpp"
 #include "src/measure/batch.hpp"
 #include "src/slots.hpp"
 #include "tests/bench/paired.hpp"

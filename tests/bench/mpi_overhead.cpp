@@ -14,7 +14,7 @@
 #include "src/backends/mpi/communicator.hpp"
 #include "src/backends/mpi/library.hpp"
 #include "src/devices/host_memory.hpp"
-#include "src/measure/barrier.hpp"
+#include "src/core/barrier.hpp"
 #include "src/measure/batch.hpp"
 #include "src/slots.hpp"
 #include "tests/bench/paired.hpp"

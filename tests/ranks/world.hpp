@@ -58,7 +58,8 @@ std::vector<T> taken(std::vector<T> asked, std::span<const T> some) {
   return asked.empty() ? std::vector<T>{some.front()} : asked;
 }
 
-inline Outcome run(const Collective& collective, Options options, const Backend& backend) {
+inline Outcome run(const Collective& collective, Options options, const Backend& backend,
+                   const Placement& placement = {}) {
   options.types = taken(options.types, collective.types);
   options.ops = taken(options.ops, collective.ops);
   Outcome outcome;
@@ -74,6 +75,7 @@ inline Outcome run(const Collective& collective, Options options, const Backend&
           {},
           launch,
           backend,
+          placement,
           *control,
           failure,
           recorder,

@@ -27,6 +27,8 @@ Parsed parse(const std::vector<std::string>& arguments, const Variables& variabl
       });
 }
 
+std::optional<std::string> nothing_set(const char* /*variable*/) { return std::nullopt; }
+
 Options read(const std::vector<std::string>& arguments) { return parse(arguments).options; }
 
 std::string refusal(const std::vector<std::string>& arguments, const Variables& variables = {}) {
@@ -162,7 +164,7 @@ TEST(Options, DefaultsAreNcclTests) {
   EXPECT_EQ(o.roots, std::vector{0});
   EXPECT_FALSE(o.all_roots);
   EXPECT_EQ(o.backend, "auto");
-  EXPECT_TRUE(o.refused.empty());
+  EXPECT_TRUE(gpu_flags(o).empty());
 }
 
 TEST(Options, EveryFlagReachesItsOption) {
@@ -353,10 +355,45 @@ TEST(Options, PairsAreOfTheProgramsThatRunOnThem) {
 }
 
 TEST(Options, GpuFlagsAreKeptForTheDeviceToRefuse) {
-  EXPECT_TRUE(read({"-G", "0", "-y", "0", "-R", "0", "-x", "-1", "-D", "0", "-V", "16", "-M", "0",
-                    "-I", "0", "-K", "0"})
-                  .refused.empty());
-  EXPECT_THAT(read({"-G", "1", "--local_register", "2"}).refused, ElementsAre("-G", "-R"));
+  EXPECT_TRUE(gpu_flags(read({"-G", "0", "-y", "0", "-R", "0", "-x", "-1", "-D", "0", "-V", "16",
+                              "-M", "0", "-I", "1", "-K", "1"}))
+                  .empty());
+  EXPECT_THAT(gpu_flags(read({"-G", "1", "--local_register", "2"})), ElementsAre("-G", "-R"));
+  EXPECT_THAT(gpu_flags(read({"-y", "1", "-x", "0", "--memory", "1", "--show-algorithm"})),
+              ElementsAre("-y", "-x", "-M", "--show-algorithm"));
+}
+
+TEST(Options, MemoryIsAReportOrAPlace) {
+  EXPECT_FALSE(read({}).memory);
+  EXPECT_EQ(read({"--memory", "cuda"}).memory, Memory::cuda);
+  EXPECT_EQ(read({"-M", "host"}).memory, Memory::host);
+  const Options both = read({"-M", "1", "--memory", "cuda"});
+  EXPECT_TRUE(both.memory_report);
+  EXPECT_EQ(both.memory, Memory::cuda);
+  EXPECT_THAT(refusal({"--memory", "gpu"}), HasSubstr("-M: 'gpu"));
+}
+
+TEST(Options, GraphsCannotWaitWithinThem) {
+  EXPECT_THAT(refusal({"-G", "2", "-z", "1"}), HasSubstr("-z: 1 waits between operations"));
+  EXPECT_THROW(parse_options(collectives::sync_grad, {"-G", "1"}, nothing_set), Unsupported);
+  EXPECT_THROW(parse_options(collectives::pingpong, {"-G", "1"}, nothing_set), Unsupported);
+}
+
+TEST(Options, DeviceSideCollectivesAreRefusedWithAReason) {
+  for (const std::vector<std::string>& flags :
+       {std::vector<std::string>{"-D", "1"}, {"-V", "32"}}) {
+    try {
+      read(flags);
+      ADD_FAILURE();
+    } catch (const Unsupported& e) {
+      EXPECT_THAT(e.what(), HasSubstr("that kernels call themselves"));
+    }
+  }
+}
+
+TEST(Options, SkippedIterationsLeaveSome) {
+  EXPECT_EQ(read({"-I", "1", "-K", "19"}).per_iteration_skip, 19);
+  EXPECT_THAT(refusal({"-I", "1", "-K", "20"}), HasSubstr("-K: 20 of 20 iterations"));
 }
 
 TEST(Options, VariablesAreReadAsStrictly) {

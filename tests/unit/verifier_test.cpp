@@ -18,9 +18,9 @@ std::vector<std::optional<ReduceOp>> all_kinds(DataType type) {
   return kinds;
 }
 
-class Verifier : public testing::TestWithParam<DataType> {};
+class VerifierTypes : public testing::TestWithParam<DataType> {};
 
-TEST_P(Verifier, HasNothingAgainstRightResults) {
+TEST_P(VerifierTypes, HasNothingAgainstRightResults) {
   for (const auto& op : all_kinds(GetParam())) {
     for (const int ranks : {1, 3, 4}) {
       const VerifyWorld world(GetParam(), op, ranks);
@@ -39,7 +39,7 @@ TEST_P(Verifier, HasNothingAgainstRightResults) {
 }
 
 // avg of floating-point types has a tolerance: there the bit is one of the exponent's.
-TEST_P(Verifier, FindsEveryFlippedBit) {
+TEST_P(VerifierTypes, FindsEveryFlippedBit) {
   for (const auto& op : all_kinds(GetParam())) {
     const VerifyWorld world(GetParam(), op, 3);
     const bool exact = world.pattern->inputs().tolerance() == 0;
@@ -62,7 +62,7 @@ TEST_P(Verifier, FindsEveryFlippedBit) {
   }
 }
 
-TEST_P(Verifier, PoisonDiffersFromWhatIsExpectedInEveryElement) {
+TEST_P(VerifierTypes, PoisonDiffersFromWhatIsExpectedInEveryElement) {
   for (const auto& op : all_kinds(GetParam())) {
     const VerifyWorld world(GetParam(), op, 3);
     for (const std::size_t count : {1, 2, 1000, 4096}) {
@@ -78,7 +78,7 @@ TEST_P(Verifier, PoisonDiffersFromWhatIsExpectedInEveryElement) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(AllTypes, Verifier,
+INSTANTIATE_TEST_SUITE_P(AllTypes, VerifierTypes,
                          testing::ValuesIn(all_types().begin(), all_types().end()),
                          [](const auto& test) { return std::string(name(test.param)); });
 
@@ -143,10 +143,11 @@ TEST(VerifierCompare, AddsSegmentsUp) {
 }
 
 TEST(VerifierGuards, EveryByteAroundTheDataIsWatched) {
-  GuardedBuffer buffer(10, 4);
-  std::byte* const data = buffer.data();
-  const auto check = [&] { return HostVerifier::check_guards(data, buffer.bytes()); };
-  std::memset(data, 0, buffer.bytes());
+  const VerifyWorld world(DataType::float32, ReduceOp::sum, 1);
+  std::vector<std::byte> buffer(40 + 2 * guard_bytes);
+  std::byte* const data = buffer.data() + guard_bytes;
+  world.rank(0).mark_guards(data, 40);
+  const auto check = [&] { return world.rank(0).check_guards(data, 40); };
   EXPECT_EQ(check().wrong, 0U);
   for (const std::ptrdiff_t at : {std::ptrdiff_t{-1}, -std::ptrdiff_t{guard_bytes}}) {
     data[at] ^= std::byte{1};

@@ -1,4 +1,4 @@
-// Verifiers of all ranks of a small job, and buffers with guard zones.
+// Verifiers of all ranks of a small job.
 #pragma once
 
 #include <cstddef>
@@ -12,29 +12,13 @@
 
 namespace ccl::verify {
 
-// `count` elements between two guard zones.
-class GuardedBuffer {
- public:
-  GuardedBuffer(std::size_t count, std::size_t width)
-      : width_(width), bytes_(count * width + 2 * guard_bytes) {
-    HostVerifier::mark_guards(data(), count * width);
-  }
-  std::byte* data() { return bytes_.data() + guard_bytes; }
-  std::byte* at(std::size_t element) { return data() + element * width_; }
-  std::size_t bytes() const { return bytes_.size() - 2 * guard_bytes; }
-
- private:
-  std::size_t width_;
-  std::vector<std::byte> bytes_;
-};
-
 struct VerifyWorld {
   VerifyWorld(DataType type, std::optional<ReduceOp> op, int ranks)
       : width(size_of(type)), pattern(std::make_shared<const Pattern>(type, op, ranks, 1)) {
     for (int r = 0; r < ranks; ++r) verifiers.emplace_back(pattern, r);
   }
 
-  const HostVerifier& rank(int r) const { return verifiers[static_cast<std::size_t>(r)]; }
+  const Verifier& rank(int r) const { return verifiers[static_cast<std::size_t>(r)]; }
 
   // Rank `rank`'s input of `count` elements in `slot`.
   std::vector<std::byte> input(int of, std::size_t count, std::size_t slot) const {
@@ -56,7 +40,7 @@ struct VerifyWorld {
 
   std::size_t width;
   std::shared_ptr<const Pattern> pattern;
-  std::vector<HostVerifier> verifiers;
+  std::vector<Verifier> verifiers;
 };
 
 }  // namespace ccl::verify

@@ -1,4 +1,4 @@
-#include "src/measure/barrier.hpp"
+#include "src/core/barrier.hpp"
 
 namespace ccl {
 
@@ -26,5 +26,7 @@ void dissemination_barrier(Communicator& communicator, const Place& place) {
     communicator.wait();
   }
 }
+
+void Communicator::meet(const Place& place) { dissemination_barrier(*this, place); }
 
 }  // namespace ccl

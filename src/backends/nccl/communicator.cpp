@@ -1,0 +1,464 @@
+#include "src/backends/nccl/communicator.hpp"
+
+#include <fmt/format.h>
+#include <sched.h>
+#include <unistd.h>
+
+#include <array>
+#include <atomic>
+#include <cstdlib>
+#include <cstring>
+#include <map>
+#include <utility>
+
+#include "src/backends/nccl/api.hpp"
+#include "src/backends/nccl/datatypes.hpp"
+#include "src/backends/nccl/ras.hpp"
+#include "src/backends/nccl/stream.hpp"
+#include "src/core/host.hpp"
+
+namespace ccl::nccl_module {
+namespace {
+
+// What a communicator was made with, and what those that are split from it are made with.
+struct Setup {
+  int device = 0;
+  int capability = 0;  // 10 * major + minor
+  int rank = 0, ranks = 1;
+  int local_register = 0;
+  int cta_policy = -1;
+  bool null_stream = false;
+  bool share_devices = false;
+};
+
+ncclConfig_t config_of(const Setup& setup) {
+  ncclConfig_t config = NCCL_CONFIG_INITIALIZER;
+  if (setup.cta_policy >= 0) config.CTAPolicy = setup.cta_policy;
+  return config;
+}
+
+// ncclCommRegister's or ncclCommWindowRegister's handle of a buffer.
+class Registered : public Registration {
+ public:
+  Registered(ncclComm_t comm, std::byte* data, std::size_t bytes, bool symmetric) : comm_(comm) {
+    if (symmetric) {
+      check(api().window(comm, data, bytes, &window_, NCCL_WIN_COLL_SYMMETRIC),
+            "registering a symmetric window", comm);
+      if (window_ == nullptr)
+        throw Unsupported(
+            "-R 2: NCCL gives no symmetric window here (its ranks are not all connected for it)");
+    } else {
+      check(api().reg(comm, data, bytes, &handle_), "registering a buffer", comm);
+    }
+  }
+  ~Registered() override {
+    if (window_ != nullptr) api().close_window(comm_, window_);
+    if (handle_ != nullptr) api().unreg(comm_, handle_);
+  }
+  Registered(const Registered&) = delete;
+  Registered& operator=(const Registered&) = delete;
+
+ private:
+  ncclComm_t comm_;
+  void* handle_ = nullptr;
+  ncclWindow_t window_ = nullptr;
+};
+
+class NcclCommunicator : public Communicator {
+ public:
+  NcclCommunicator(ncclComm_t comm, const Setup& setup)
+      : comm_(comm), setup_(setup), stream_(setup.null_stream) {
+    check(cudaMalloc(&token_, sizeof(int)), "memory of a barrier");
+    check(cudaMemset(token_, 0, sizeof(int)), "memory of a barrier");
+  }
+  ~NcclCommunicator() override {
+    cudaSetDevice(setup_.device);  // it may be another thread that closes
+    cudaFree(token_);
+    for (const auto& [type, op] : mulsums_) api().destroy_op(op, comm_);
+    if (aborted_) {
+      api().abort(comm_);
+    } else {
+      api().destroy(comm_);
+    }
+  }
+  NcclCommunicator(const NcclCommunicator&) = delete;
+  NcclCommunicator& operator=(const NcclCommunicator&) = delete;
+
+  void all_reduce(const Call& c) override {
+    issued(c, c.count);
+    done(api().all_reduce(c.send, c.recv, c.count, type(c), op(c), comm_, stream()), "all_reduce");
+  }
+  void reduce(const Call& c) override {
+    issued(c, c.count);
+    done(api().reduce(c.send, c.recv, c.count, type(c), op(c), c.place.root, comm_, stream()),
+         "reduce");
+  }
+  void broadcast(const Call& c) override {
+    issued(c, c.count);
+    done(api().broadcast(c.send, c.recv, c.count, type(c), c.place.root, comm_, stream()),
+         "broadcast");
+  }
+  void all_gather(const Call& c) override {
+    issued(c, c.count * ranks());
+    done(api().all_gather(c.send, c.recv, c.count, type(c), comm_, stream()), "all_gather");
+  }
+  void reduce_scatter(const Call& c) override {
+    issued(c, c.count * ranks());
+    done(api().reduce_scatter(c.send, c.recv, c.count, type(c), op(c), comm_, stream()),
+         "reduce_scatter");
+  }
+  void alltoall(const Call& c) override {
+    issued(c, c.count * ranks());
+    if (api().alltoall != nullptr) {
+      done(api().alltoall(c.send, c.recv, c.count, type(c), comm_, stream()), "alltoall");
+      return;
+    }
+    const Group group(*this);
+    for (int r = 0; r < setup_.ranks; ++r) {
+      send_to(c, r, block(r) * c.count, c.count);
+      recv_from(c, r, block(r) * c.count, c.count);
+    }
+  }
+  void gather(const Call& c) override {
+    issued(c, c.count * ranks());
+    if (api().gather != nullptr) {
+      done(api().gather(c.send, c.recv, c.count, type(c), c.place.root, comm_, stream()), "gather");
+      return;
+    }
+    const Group group(*this);
+    send_to(c, c.place.root, 0, c.count);
+    for (int r = 0; is_root(c) && r < setup_.ranks; ++r)
+      recv_from(c, r, block(r) * c.count, c.count);
+  }
+  void scatter(const Call& c) override {
+    issued(c, c.count * ranks());
+    if (api().scatter != nullptr) {
+      done(api().scatter(c.send, c.recv, c.count, type(c), c.place.root, comm_, stream()),
+           "scatter");
+      return;
+    }
+    const Group group(*this);
+    for (int r = 0; is_root(c) && r < setup_.ranks; ++r) send_to(c, r, block(r) * c.count, c.count);
+    recv_from(c, c.place.root, 0, c.count);
+  }
+  void all_gatherv(const Call& c) override {
+    issued(c, sum(c.recv_counts));
+    const Group group(*this);
+    for (int r = 0; r < setup_.ranks; ++r) {
+      send_to(c, r, 0, c.count);
+      recv_from(c, r, c.recv_offsets[block(r)], c.recv_counts[block(r)]);
+    }
+  }
+  void gatherv(const Call& c) override {
+    issued(c, sum(c.recv_counts));
+    const Group group(*this);
+    send_to(c, c.place.root, 0, c.count);
+    for (int r = 0; is_root(c) && r < setup_.ranks; ++r)
+      recv_from(c, r, c.recv_offsets[block(r)], c.recv_counts[block(r)]);
+  }
+  void scatterv(const Call& c) override {
+    issued(c, sum(c.send_counts));
+    const Group group(*this);
+    for (int r = 0; is_root(c) && r < setup_.ranks; ++r)
+      send_to(c, r, c.send_offsets[block(r)], c.send_counts[block(r)]);
+    recv_from(c, c.place.root, 0, c.count);
+  }
+  // One reduction for each block, as one group.
+  void reduce_scatterv(const Call& c) override {
+    issued(c, sum(c.send_counts));
+    const Group group(*this);
+    for (int r = 0; r < setup_.ranks; ++r) {
+      if (c.send_counts[block(r)] == 0) continue;
+      done(api().reduce(at(c.send, c.send_offsets[block(r)], c.type),
+                        r == setup_.rank ? c.recv : nullptr, c.send_counts[block(r)], type(c),
+                        op(c), r, comm_, stream()),
+           "reduce");
+    }
+  }
+  void alltoallv(const Call& c) override {
+    issued(c, sum(c.send_counts) + sum(c.recv_counts));
+    const Group group(*this);
+    for (int r = 0; r < setup_.ranks; ++r) {
+      send_to(c, r, c.send_offsets[block(r)], c.send_counts[block(r)]);
+      recv_from(c, r, c.recv_offsets[block(r)], c.recv_counts[block(r)]);
+    }
+  }
+  void barrier(const Call& /*c*/) override {
+    done(api().all_reduce(token_, token_, 1, ncclInt32, ncclSum, comm_, stream()), "barrier");
+  }
+  void send(const Call& c) override {
+    issued(c, c.count);
+    send_to(c, c.peer, 0, c.count);
+  }
+  void recv(const Call& c) override {
+    issued(c, c.count);
+    recv_from(c, c.peer, 0, c.count);
+  }
+
+  void begin_group() override { done(api().group_start(), "beginning a group"); }
+  void end_group() override { done(api().group_end(), "ending a group"); }
+  void begin_aggregate() override { begin_group(); }
+  void end_aggregate() override { end_group(); }
+  void order() override {}  // the stream does
+
+  // Polled, so that errors that NCCL meets on its own threads end the wait.
+  void wait() override {
+    const double start = Communicator::now();
+    while (!stream_.idle()) {
+      give_up_if_failed(start);
+      sched_yield();
+    }
+    issued_bytes_ = 0;
+  }
+  void meet(const Place& /*place*/) override {
+    barrier({});
+    wait();
+  }
+
+  Memory memory() const override { return Memory::cuda; }
+  std::unique_ptr<Timeline> timeline(std::size_t marks) override {
+    return make_timeline(stream_, marks);
+  }
+  std::unique_ptr<Graph> capture(const std::function<void()>& issue) override {
+    const double before = issued_bytes_;
+    auto graph = nccl_module::capture(stream_, issue, [this] { issued_bytes_ += graph_bytes_; });
+    graph_bytes_ = issued_bytes_ - before;
+    issued_bytes_ = before;
+    return graph;
+  }
+  Buffer allocate(std::size_t bytes) override {
+    if (api().mem_alloc == nullptr || bytes == 0) return {};
+    void* data = nullptr;
+    check(api().mem_alloc(&data, bytes), "ncclMemAlloc", comm_);
+    return {static_cast<std::byte*>(data), bytes, [](std::byte* p) { api().mem_free(p); }};
+  }
+  std::unique_ptr<Registration> register_buffer(std::byte* data, std::size_t bytes) override {
+    if (setup_.local_register == 0) return nullptr;
+    return std::make_unique<Registered>(comm_, data, bytes, setup_.local_register == 2);
+  }
+  std::unique_ptr<Communicator> split(int color, int key) override {
+    if (api().split == nullptr) return nullptr;
+    ncclComm_t part = nullptr;
+    ncclConfig_t config = config_of(setup_);
+    check(api().split(comm_, color < 0 ? NCCL_SPLIT_NOCOLOR : color, key, &part, &config),
+          "ncclCommSplit", comm_);
+    if (part == nullptr) return nullptr;
+    Setup setup = setup_;
+    check(api().count(part, &setup.ranks), "the ranks of a group", part);
+    check(api().user_rank(part, &setup.rank), "the rank in a group", part);
+    auto communicator = std::make_unique<NcclCommunicator>(part, setup);
+    communicator->limit_s_ = limit_s_;
+    return communicator;
+  }
+
+  // Seen by the rank's thread in wait(); one that is inside NCCL does not come back.
+  void abort() noexcept override { abort_asked_ = true; }
+  void set_time_limit(double limit_s) override { limit_s_ = limit_s; }
+
+  std::optional<std::string> unsupported(DataType type, std::optional<ReduceOp> op) const override {
+    constexpr int first_with_fp8 = 90;
+    const bool fp8 = type == DataType::f8e4m3 || type == DataType::f8e5m2;
+    if (fp8 && setup_.capability < first_with_fp8) {
+      return fmt::format("{} needs compute capability 9.0 in NCCL, the GPU here has {}.{}",
+                         name(type), setup_.capability / 10, setup_.capability % 10);
+    }
+    if (fp8 && api().version < NCCL_VERSION(2, 24, 0))
+      return fmt::format("{} needs NCCL 2.24, here is {}", name(type), dotted(api().version));
+    if (op && *op != ReduceOp::mulsum && !nccl_op(*op))
+      return fmt::format("NCCL has no {}", name(*op));
+    return std::nullopt;
+  }
+
+  std::string description() const override {
+    std::string text =
+        fmt::format("operations on {}; barrier: all_reduce of one int",
+                    setup_.null_stream ? "the NULL stream" : "a stream of their own");
+    const char* const composed = "send and recv in a group";
+    text += fmt::format("; alltoall: {}; gather, scatter: {}; the vector collectives: {}",
+                        api().alltoall != nullptr ? "NCCL's" : composed,
+                        api().gather != nullptr ? "NCCL's" : composed, composed);
+    text += "; reduce_scatterv: a group of reductions";
+    if (setup_.local_register > 0)
+      text += fmt::format("; buffers registered {}", setup_.local_register == 2
+                                                         ? "as symmetric windows"
+                                                         : "with ncclCommRegister");
+    if (setup_.ranks == 1)
+      text += "\none rank: NCCL copies within the GPU, and does nothing in place";
+    if (setup_.share_devices)
+      text += "\n--share-gpus: ranks share a GPU, over sockets on loopback: times mean nothing";
+    return text;
+  }
+
+ private:
+  // Sends and receives that proceed together.
+  class Group {
+   public:
+    explicit Group(NcclCommunicator& communicator) : communicator_(communicator) {
+      communicator_.begin_group();
+    }
+    ~Group() noexcept(false) {
+      if (std::uncaught_exceptions() == exceptions_) communicator_.end_group();
+    }
+    Group(const Group&) = delete;
+    Group& operator=(const Group&) = delete;
+
+   private:
+    NcclCommunicator& communicator_;
+    int exceptions_ = std::uncaught_exceptions();
+  };
+
+  cudaStream_t stream() const { return stream_.get(); }
+  std::size_t ranks() const { return static_cast<std::size_t>(setup_.ranks); }
+  static std::size_t block(int rank) { return static_cast<std::size_t>(rank); }
+  static bool is_root(const Call& c) { return c.place.rank == c.place.root; }
+  static ncclDataType_t type(const Call& c) { return nccl_type(c.type); }
+  static std::size_t sum(std::span<const std::size_t> counts) {
+    std::size_t all = 0;
+    for (const std::size_t count : counts) all += count;
+    return all;
+  }
+  static const std::byte* at(const void* data, std::size_t offset, DataType type) {
+    return static_cast<const std::byte*>(data) + offset * size_of(type);
+  }
+  static std::byte* at(void* data, std::size_t offset, DataType type) {
+    return static_cast<std::byte*>(data) + offset * size_of(type);
+  }
+
+  void send_to(const Call& c, int peer, std::size_t offset, std::size_t count) {
+    if (count == 0) return;
+    done(api().send(at(c.send, offset, c.type), count, type(c), peer, comm_, stream()), "send");
+  }
+  void recv_from(const Call& c, int peer, std::size_t offset, std::size_t count) {
+    if (count == 0) return;
+    done(api().recv(at(c.recv, offset, c.type), count, type(c), peer, comm_, stream()), "recv");
+  }
+
+  ncclRedOp_t op(const Call& c) {
+    if (const auto known = nccl_op(c.op)) return *known;
+    if (c.op != ReduceOp::mulsum) throw Unsupported(fmt::format("NCCL has no {}", name(c.op)));
+    const auto found = mulsums_.find(c.type);
+    if (found != mulsums_.end()) return found->second;
+    std::uint64_t scalar = mulsum_bits(c.type, setup_.rank);
+    ncclRedOp_t made{};
+    check(api().create_pre_mul_sum(&made, &scalar, type(c), ncclScalarHostImmediate, comm_),
+          "ncclRedOpCreatePreMulSum", comm_);
+    return mulsums_[c.type] = made;
+  }
+
+  void issued(const Call& c, std::size_t elements) {
+    issued_bytes_ += static_cast<double>(elements) * static_cast<double>(size_of(c.type));
+  }
+  void done(ncclResult_t result, const char* what) const { check(result, what, comm_); }
+
+  void give_up_if_failed(double start) {
+    if (abort_asked_) {
+      aborted_ = true;
+      throw Error("NCCL: operations given up, as the job ends");
+    }
+    ncclResult_t error = ncclSuccess;
+    check(api().async_error(comm_, &error), "asking for errors", comm_);
+    if (error != ncclSuccess && error != ncclInProgress) {
+      aborted_ = true;
+      check(error, "an operation under way", comm_);
+    }
+    if (limit_s_ <= 0) return;
+    const double limit = limit_s_ + issued_bytes_ * static_cast<double>(ranks()) / 1e6;
+    if (Communicator::now() - start < limit) return;
+    aborted_ = true;
+    throw Timeout(fmt::format("NCCL: operations of {:.0f} B are not complete after {:.0f} s (-T){}",
+                              issued_bytes_, limit, ras_report()));
+  }
+
+  ncclComm_t comm_;
+  Setup setup_;
+  Stream stream_;
+  void* token_ = nullptr;
+  std::map<DataType, ncclRedOp_t> mulsums_;
+  double limit_s_ = 0;
+  double issued_bytes_ = 0;  // since the last wait
+  double graph_bytes_ = 0;   // of one launch
+  bool aborted_ = false;
+  std::atomic<bool> abort_asked_ = false;
+};
+
+// NCCL takes two ranks for two hosts when NCCL_HOSTID differs, and then lets them share a GPU; they
+// talk over sockets. Whatever the user has set stays.
+void prepare_sharing() {
+  const std::string host = fmt::format("ccl-tests {} {}", this_host(), getpid());
+  constexpr std::array<std::pair<const char*, const char*>, 9> settings = {{
+      {"NCCL_NET", "Socket"},
+      {"NCCL_IB_DISABLE", "1"},
+      {"NCCL_SOCKET_IFNAME", "lo"},
+      {"NCCL_NET_PLUGIN", "none"},
+      {"NCCL_CUMEM_ENABLE", "0"},
+      {"NCCL_MNNVL_ENABLE", "0"},
+      {"NCCL_NVLS_ENABLE", "0"},
+      {"NCCL_MAX_CTAS", "1"},
+      {"NCCL_MAX_NCHANNELS", "1"},
+  }};
+  setenv("NCCL_HOSTID", host.c_str(), 0);
+  for (const auto& [name, value] : settings) setenv(name, value, 0);
+}
+
+void refuse_threads_on_one_gpu(Bootstrap& bootstrap, double limit_s) {
+  const std::string mine = fmt::format("{} {} {}", this_host(), machine_id(), getpid());
+  const auto all = bootstrap.exchange(mine, limit_s);
+  std::map<std::string, int> ranks_in;
+  for (const std::string& process : all) {
+    if (++ranks_in[process] == 1) continue;
+    throw Unsupported(
+        "--share-gpus: NCCL lets only processes share a GPU; accepted: one rank for each (--np N, "
+        "without -t and -g)");
+  }
+}
+
+int capability_of(int device) {
+  int major = 0;
+  int minor = 0;
+  check(cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device),
+        "a device's attributes");
+  check(cudaDeviceGetAttribute(&minor, cudaDevAttrComputeCapabilityMinor, device),
+        "a device's attributes");
+  return 10 * major + minor;
+}
+
+}  // namespace
+
+std::unique_ptr<Communicator> connect(Bootstrap& bootstrap, const BackendOptions& options) {
+  if (options.device == nullptr || options.device->memory() != Memory::cuda)
+    throw Unsupported("NCCL needs a GPU for every rank");
+  if (!options.transport.empty() || !options.gloo_algorithm.empty())
+    throw Unsupported(
+        "--transport and --gloo-algorithm are Gloo's; NCCL takes environment variables (NCCL_NET, "
+        "NCCL_ALGO, ...)");
+  if (!options.interface.empty()) setenv("NCCL_SOCKET_IFNAME", options.interface.c_str(), 1);
+  if (options.share_devices) {
+    refuse_threads_on_one_gpu(bootstrap, options.init_timeout_s);
+    prepare_sharing();
+  }
+  options.device->use();
+  ncclUniqueId id{};
+  std::string bytes;
+  if (bootstrap.rank() == 0) {
+    check(api().unique_id(&id), "ncclGetUniqueId");
+    bytes.assign(id.internal, sizeof id.internal);
+  }
+  const std::string first = bootstrap.exchange(bytes, options.init_timeout_s).front();
+  if (first.size() != sizeof id.internal) throw Error("rank 0 sent no NCCL id");
+  std::memcpy(id.internal, first.data(), sizeof id.internal);
+  const int device = options.device->index();
+  const Setup setup{device,
+                    capability_of(device),
+                    bootstrap.rank(),
+                    bootstrap.ranks(),
+                    options.local_register,
+                    options.cta_policy,
+                    options.null_stream,
+                    options.share_devices};
+  ncclComm_t comm = nullptr;
+  ncclConfig_t config = config_of(setup);
+  check(api().init(&comm, setup.ranks, id, setup.rank, &config), "ncclCommInitRankConfig");
+  return std::make_unique<NcclCommunicator>(comm, setup);
+}
+
+}  // namespace ccl::nccl_module

@@ -1,0 +1,54 @@
+// ccl-nccl.so: what the registry opens.
+#include <fmt/format.h>
+
+#include "src/backends/nccl/api.hpp"
+#include "src/backends/nccl/communicator.hpp"
+
+namespace ccl::nccl_module {
+namespace {
+
+class NcclBackend : public Backend {
+ public:
+  std::string_view name() const override { return "nccl"; }
+  std::string version() const override { return dotted(api().version); }
+  std::string library() const override { return api().file; }
+  std::vector<Memory> memories() const override { return {Memory::cuda}; }
+  bool open_library(const std::string& file) const override {
+    load(file);
+    return true;
+  }
+  // What the library takes on the GPU it takes before the buffers are planned.
+  double scratch_factor(int /*ranks*/) const override { return 0; }
+  // Sockets of its bootstrap and proxies.
+  std::size_t files_per_rank(int ranks) const override {
+    return 4 * static_cast<std::size_t>(ranks) + 64;
+  }
+
+  void check(const BackendOptions& options) const override {
+    const auto needs = [](bool asked, const char* flag, bool there, const char* version) {
+      if (!asked || there) return;
+      throw Unsupported(
+          fmt::format("{}: needs NCCL {}, here is {}", flag, version, dotted(api().version)));
+    };
+    needs(options.local_register == 1, "-R 1", api().reg != nullptr, "2.19");
+    needs(options.local_register == 2, "-R 2", api().window != nullptr, "2.27");
+    needs(options.cta_policy >= 0, "-x", api().version >= NCCL_VERSION(2, 27, 0), "2.27");
+  }
+
+  std::unique_ptr<Communicator> connect(Bootstrap& bootstrap,
+                                        const BackendOptions& options) const override {
+    load({});
+    return nccl_module::connect(bootstrap, options);
+  }
+};
+
+}  // namespace
+}  // namespace ccl::nccl_module
+
+extern "C" {
+__attribute__((visibility("default"))) int ccl_module_abi() { return ccl::module_abi; }
+__attribute__((visibility("default"))) const ccl::Backend* ccl_module_backend() {
+  static const ccl::nccl_module::NcclBackend backend;
+  return &backend;
+}
+}

@@ -1,0 +1,177 @@
+#include "src/devices/staged.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <vector>
+
+namespace ccl {
+namespace {
+
+using Operation = void (Communicator::*)(const Call&);
+
+// Elements that an operation reads at Call::send and writes at Call::recv on this rank.
+struct Extent {
+  std::size_t send, recv;
+};
+
+// Of blocks at offsets; where there are no offsets the blocks are adjacent.
+std::size_t end_of(std::span<const std::size_t> counts, std::span<const std::size_t> offsets) {
+  std::size_t end = 0;
+  for (std::size_t r = 0; r < counts.size(); ++r) {
+    const std::size_t begin = offsets.empty() ? end : offsets[r];
+    if (counts[r] > 0) end = std::max(end, begin + counts[r]);
+  }
+  return end;
+}
+
+class Staged : public Communicator {
+ public:
+  Staged(std::unique_ptr<Communicator> library, Memory memory, Device& library_side, Device& gpu)
+      : library_(std::move(library)), memory_(memory), side_(library_side), gpu_(gpu) {}
+
+  void all_reduce(const Call& c) override { make(c, &Communicator::all_reduce, same(c)); }
+  void reduce(const Call& c) override {
+    make(c, &Communicator::reduce, {c.count, is_root(c) ? c.count : 0});
+  }
+  void broadcast(const Call& c) override {
+    make(c, &Communicator::broadcast, {is_root(c) ? c.count : 0, c.count});
+  }
+  void all_gather(const Call& c) override {
+    make(c, &Communicator::all_gather, {c.count, c.count * ranks(c)});
+  }
+  void reduce_scatter(const Call& c) override {
+    make(c, &Communicator::reduce_scatter, {c.count * ranks(c), c.count});
+  }
+  void alltoall(const Call& c) override {
+    make(c, &Communicator::alltoall, {c.count * ranks(c), c.count * ranks(c)});
+  }
+  void gather(const Call& c) override {
+    make(c, &Communicator::gather, {c.count, is_root(c) ? c.count * ranks(c) : 0});
+  }
+  void scatter(const Call& c) override {
+    make(c, &Communicator::scatter, {is_root(c) ? c.count * ranks(c) : 0, c.count});
+  }
+  void all_gatherv(const Call& c) override {
+    make(c, &Communicator::all_gatherv, {c.count, end_of(c.recv_counts, c.recv_offsets)});
+  }
+  void gatherv(const Call& c) override {
+    make(c, &Communicator::gatherv,
+         {c.count, is_root(c) ? end_of(c.recv_counts, c.recv_offsets) : 0});
+  }
+  void scatterv(const Call& c) override {
+    make(c, &Communicator::scatterv,
+         {is_root(c) ? end_of(c.send_counts, c.send_offsets) : 0, c.count});
+  }
+  void reduce_scatterv(const Call& c) override {
+    make(c, &Communicator::reduce_scatterv, {end_of(c.send_counts, c.send_offsets), c.count});
+  }
+  void alltoallv(const Call& c) override {
+    make(c, &Communicator::alltoallv,
+         {end_of(c.send_counts, c.send_offsets), end_of(c.recv_counts, c.recv_offsets)});
+  }
+  void barrier(const Call& c) override {
+    library_->barrier(c);
+    library_->wait();
+  }
+  void send(const Call& c) override { make(c, &Communicator::send, {c.count, 0}); }
+  void recv(const Call& c) override { make(c, &Communicator::recv, {0, c.count}); }
+  void begin_group() override {
+    library_->begin_group();
+    grouped_ = true;
+  }
+  void end_group() override {
+    library_->end_group();
+    grouped_ = false;
+    deliver();
+  }
+
+  void wait() override { library_->wait(); }
+  void order() override {}  // all is complete
+  void meet(const Place& place) override { library_->meet(place); }
+  Memory memory() const override { return memory_; }
+  std::unique_ptr<Communicator> split(int color, int key) override {
+    auto part = library_->split(color, key);
+    if (!part) return nullptr;
+    return std::make_unique<Staged>(std::move(part), memory_, side_, gpu_);
+  }
+  double now() const override { return library_->now(); }
+  void sleep(double seconds) const override { library_->sleep(seconds); }
+  void abort() noexcept override { library_->abort(); }
+  bool emulated(ReduceOp op, DataType type) const override { return library_->emulated(op, type); }
+  std::optional<std::string> unsupported(DataType type, std::optional<ReduceOp> op) const override {
+    return library_->unsupported(type, op);
+  }
+  bool integers_wrap() const override { return library_->integers_wrap(); }
+  void set_time_limit(double limit_s) override { library_->set_time_limit(limit_s); }
+  std::string description() const override {
+    const std::string own = fmt::format(
+        "buffers in {} memory, staged: every operation is a copy there, the library's "
+        "operation on {} memory, and a copy back",
+        name(memory_), name(library_->memory()));
+    const std::string inner = library_->description();
+    return inner.empty() ? own : inner + '\n' + own;
+  }
+
+ private:
+  // What end of an operation's result goes where.
+  struct Delivery {
+    std::byte* to;
+    const std::byte* from;
+    std::size_t bytes;
+  };
+
+  static std::size_t ranks(const Call& c) { return static_cast<std::size_t>(c.place.ranks); }
+  static bool is_root(const Call& c) { return c.place.rank == c.place.root; }
+  static Extent same(const Call& c) { return {c.count, c.count}; }
+
+  void make(const Call& call, Operation operation, Extent extent) {
+    const std::size_t width = size_of(call.type);
+    Call staged = call;
+    const std::size_t send = extent.send * width;
+    const std::size_t recv = extent.recv * width;
+    staged.send = scratch(send);
+    if (send > 0) gpu_.copy(const_cast<void*>(staged.send), call.send, send);
+    std::byte* const result = scratch(recv);
+    staged.recv = result;
+    // Blocks may have gaps between them, which stay as they are.
+    if (!call.recv_counts.empty() && recv > 0) gpu_.copy(result, call.recv, recv);
+    (library_.get()->*operation)(staged);
+    if (recv > 0) deliveries_.push_back({static_cast<std::byte*>(call.recv), result, recv});
+    if (!grouped_) deliver();
+  }
+
+  void deliver() {
+    library_->wait();
+    for (const Delivery& d : deliveries_) gpu_.copy(d.to, d.from, d.bytes);
+    deliveries_.clear();
+    used_ = 0;
+  }
+
+  // Pieces of the operations that are under way; kept for the next ones.
+  std::byte* scratch(std::size_t bytes) {
+    if (used_ == pieces_.size()) pieces_.emplace_back();
+    Buffer& piece = pieces_[used_++];
+    if (piece.size() < bytes || piece.data() == nullptr)
+      piece = side_.allocate(std::max<std::size_t>(256, bytes));
+    return piece.data();
+  }
+
+  std::unique_ptr<Communicator> library_;
+  Memory memory_;
+  Device& side_;
+  Device& gpu_;
+  bool grouped_ = false;
+  std::vector<Buffer> pieces_;
+  std::size_t used_ = 0;
+  std::vector<Delivery> deliveries_;
+};
+
+}  // namespace
+
+std::unique_ptr<Communicator> stage(std::unique_ptr<Communicator> library, Memory memory,
+                                    Device& library_side, Device& gpu) {
+  return std::make_unique<Staged>(std::move(library), memory, library_side, gpu);
+}
+
+}  // namespace ccl

@@ -1,0 +1,17 @@
+// Buffers in one kind of memory, a library that takes another: every operation goes through copies.
+#pragma once
+
+#include <memory>
+
+#include "src/core/communicator.hpp"
+#include "src/core/device.hpp"
+
+namespace ccl {
+
+// Takes buffers in `memory`. Scratch memory for the library is `library_side`'s; `gpu`, which is
+// one of the two sides, copies between them. Both devices outlive the communicator. Operations are
+// complete when they return; what is posted between begin_group and end_group, when that returns.
+std::unique_ptr<Communicator> stage(std::unique_ptr<Communicator> library, Memory memory,
+                                    Device& library_side, Device& gpu);
+
+}  // namespace ccl

@@ -1,0 +1,59 @@
+#include "src/rank_device.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <utility>
+
+#include "src/core/error.hpp"
+
+namespace ccl {
+
+int choose_device(const Seat& seat, int visible, std::optional<int> first, bool share) {
+  const auto there_is = [&](int index) {
+    if (index < visible) return index;
+    throw Error(fmt::format(
+        "NCCL_TESTS_DEVICE={} puts a rank on device {}, but this process sees {} (0 to {})", *first,
+        index, visible, visible - 1));
+  };
+  if (first) return there_is(*first + (share ? 0 : seat.in_process));
+  if (visible >= seat.ranks_on_host) return seat.on_host;
+  if (visible >= seat.ranks_in_process && !share) return seat.in_process;
+  if (share) return seat.on_host % visible;
+  throw Error(fmt::format(
+      "{} ranks in this process, but it sees {} GPU{}: start fewer (-t, -g), or say --share-gpus",
+      seat.ranks_in_process, visible, visible == 1 ? "" : "s"));
+}
+
+void check_devices(const std::vector<DeviceIdentity>& ranks, const std::vector<std::string>& hosts,
+                   bool share, int promised, const std::string& promised_by) {
+  std::map<std::string, std::vector<std::size_t>> ranks_on;  // device
+  std::map<std::string, std::set<std::string>> used;         // host
+  std::map<std::string, int> visible;                        // host
+  for (std::size_t r = 0; r < ranks.size(); ++r) {
+    ranks_on[ranks[r].unique_id].push_back(r);
+    used[hosts[r]].insert(ranks[r].unique_id);
+    visible[hosts[r]] = std::max(visible[hosts[r]], ranks[r].visible);
+  }
+  for (const auto& [device, sharing] : ranks_on) {
+    if (share || sharing.size() == 1) continue;
+    const std::size_t r = sharing.front();
+    throw Error(fmt::format(
+        "ranks {} are on one GPU, {} [{}] of {}, which {}: NCCL may hang there and no number would "
+        "mean anything; start one rank for each GPU, let the launcher show each its own, or say "
+        "--share-gpus",
+        fmt::join(sharing, ", "), ranks[r].name, ranks[r].bus_id, hosts[r],
+        ranks[r].visible == 1 ? "is all that they see" : "the launcher gave them all"));
+  }
+  for (const auto& [host, devices] : used) {
+    const int there = std::max(visible[host], static_cast<int>(devices.size()));
+    if (there >= promised) continue;
+    throw Error(fmt::format("{} says that every host has {} GPUs; {} shows {}", promised_by,
+                            promised, host, there));
+  }
+}
+
+}  // namespace ccl

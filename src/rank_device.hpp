@@ -1,0 +1,46 @@
+// Which device each rank works on, and what all ranks know of each other's.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "src/core/bootstrap.hpp"
+#include "src/devices/devices.hpp"
+
+namespace ccl {
+
+// Where a run's buffers lie, and what takes them there.
+struct Placement {
+  Memory buffers = Memory::host;
+  const Devices* gpus = nullptr;  // null: no GPU is used
+  bool staged = false;            // the library takes another memory than the buffers'
+};
+
+// One rank among those of its host and of its process.
+struct Seat {
+  int on_host = 0, ranks_on_host = 1;        // by rank
+  int in_process = 0, ranks_in_process = 1;  // by rank
+};
+
+// The index of the device that a rank takes of the `visible` ones: that of its number on the host
+// where there are enough; of its number in the process where its launcher shows each process its
+// own. first: this process's first device (NCCL_TESTS_DEVICE). share: ranks may share one. Throws
+// Error, in one line, where there are too few.
+int choose_device(const Seat& seat, int visible, std::optional<int> first, bool share);
+
+// What ranks tell each other of their devices.
+struct DeviceIdentity {
+  int index = -1;
+  int visible = 0;  // devices that the rank's process sees
+  std::string name, bus_id, unique_id;
+};
+
+// hosts: of every rank. promised: GPUs that each host should have, and who says so; 0: nobody does.
+// Throws Error naming ranks that share a device without `share`, and hosts that have fewer GPUs.
+void check_devices(const std::vector<DeviceIdentity>& ranks, const std::vector<std::string>& hosts,
+                   bool share, int promised, const std::string& promised_by);
+
+}  // namespace ccl

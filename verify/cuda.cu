@@ -1,0 +1,251 @@
+#include "verify/cuda.hpp"
+
+#include <cuda_runtime_api.h>
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "src/core/error.hpp"
+#include "verify/cuda_functors.hpp"
+#include "verify/cuda_launch.hpp"
+#include "verify/width.hpp"
+
+namespace ccl::verify {
+namespace {
+
+using cuda::Found;
+using cuda::Vector;
+
+void check(cudaError_t status, const char* what) {
+  if (status == cudaSuccess) return;
+  throw Error(std::string(what) + ": " + cudaGetErrorString(status));
+}
+
+// Device memory of `count` T.
+template <class T>
+class Array {
+ public:
+  explicit Array(std::size_t count) {
+    check(cudaMalloc(reinterpret_cast<void**>(&data_), count * sizeof(T)),
+          "memory for verification");
+  }
+  ~Array() { cudaFree(data_); }
+  Array(const Array&) = delete;
+  Array& operator=(const Array&) = delete;
+  T* data() const { return data_; }
+
+ private:
+  T* data_ = nullptr;
+};
+
+// x with (x * value) mod period == 1; the period is prime.
+std::uint64_t inverse(std::uint64_t value, std::uint64_t period) {
+  std::uint64_t result = 1;  // value^(period - 2), by Fermat's little theorem
+  std::uint64_t power = value % period;
+  for (std::uint64_t e = period - 2; e > 0; e /= 2) {
+    if (e % 2 == 1) result = result * power % period;
+    power = power * power % period;
+  }
+  return result;
+}
+
+// The table's elements, and its period as vectors: vector k has the elements from k * (elements of
+// a vector) on.
+class CudaTable : public PlacedTable {
+ public:
+  explicit CudaTable(const Table& table)
+      : period_(static_cast<std::uint32_t>(table.period())),
+        width_(table.width()),
+        per_vector_(sizeof(Vector) / width_),
+        inverse_(inverse(per_vector_, period_)),
+        elements_(period_ * width_),
+        vectors_(period_) {
+    std::vector<std::byte> period(period_ * width_);
+    table.copy_to(period.data(), period_, 0);
+    check(cudaMemcpy(elements_.data(), period.data(), period.size(), cudaMemcpyHostToDevice),
+          "a table to the device");
+    std::vector<std::byte> vectors(period_ * sizeof(Vector));
+    table.copy_to(vectors.data(), period_ * per_vector_, 0);
+    check(cudaMemcpy(vectors_.data(), vectors.data(), vectors.size(), cudaMemcpyHostToDevice),
+          "a table to the device");
+  }
+
+  std::uint32_t period() const { return period_; }
+  std::size_t width() const { return width_; }
+  std::size_t per_vector() const { return per_vector_; }
+  const Vector* vectors() const { return vectors_.data(); }
+  template <class U>
+  const U* elements() const {
+    return reinterpret_cast<const U*>(elements_.data());
+  }
+  // The vector that begins with element `element`.
+  std::uint32_t vector_at(std::size_t element) const {
+    return static_cast<std::uint32_t>(element % period_ * inverse_ % period_);
+  }
+
+ private:
+  std::uint32_t period_;
+  std::size_t width_, per_vector_;
+  std::uint64_t inverse_;
+  Array<std::byte> elements_;
+  Array<Vector> vectors_;
+};
+
+const CudaTable& placed(const PlacedTable& table) { return static_cast<const CudaTable&>(table); }
+
+// `count` elements at `data`: elements before the first vector, vectors, elements behind the last.
+struct Parts {
+  std::size_t head, vectors, tail;
+};
+
+Parts parts_of(const std::byte* data, std::size_t count, std::size_t width) {
+  constexpr std::size_t shortest = 64 * 1024;  // bytes: below, one launch is all that counts
+  if (count * width < shortest) return {count, 0, 0};
+  const std::size_t per_vector = sizeof(Vector) / width;
+  const std::size_t beyond = reinterpret_cast<std::uintptr_t>(data) % sizeof(Vector);
+  const std::size_t head = beyond == 0 ? 0 : (sizeof(Vector) - beyond) / width;
+  const std::size_t vectors = (count - head) / per_vector;
+  return {head, vectors, count - head - vectors * per_vector};
+}
+
+class CudaLoops : public Loops {
+ public:
+  CudaLoops() {
+    int device = 0;
+    int processors = 0;
+    int threads = 0;
+    check(cudaGetDevice(&device), "the current device");
+    check(cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device),
+          "a device's attributes");
+    check(cudaDeviceGetAttribute(&threads, cudaDevAttrMaxThreadsPerMultiProcessor, device),
+          "a device's attributes");
+    resident_ = static_cast<std::uint64_t>(processors) * static_cast<std::uint64_t>(threads);
+    check(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking), "a stream");
+  }
+  ~CudaLoops() override { cudaStreamDestroy(stream_); }
+  CudaLoops(const CudaLoops&) = delete;
+  CudaLoops& operator=(const CudaLoops&) = delete;
+
+  std::unique_ptr<PlacedTable> place(const Table& table) override {
+    return std::make_unique<CudaTable>(table);
+  }
+
+  void fill(std::byte* out, std::size_t count, const PlacedTable& table,
+            std::size_t first) override {
+    with_width(placed(table).width(), [&]<class U>() {
+      fill_as<U>(reinterpret_cast<U*>(out), count, placed(table), first);
+    });
+    finish("filling");
+  }
+
+  std::vector<Difference> compare(std::span<const Run> runs, std::uint64_t tolerance) override {
+    if (runs.empty()) return {};
+    const std::vector<Found> none(runs.size(), Found{0, ~0ULL, 0});
+    Found* const found = room_for(runs.size());
+    const std::size_t bytes = runs.size() * sizeof(Found);
+    check(cudaMemcpyAsync(found, none.data(), bytes, cudaMemcpyHostToDevice, stream_), "comparing");
+    for (std::size_t k = 0; k < runs.size(); ++k) {
+      with_width(placed(*runs[k].table).width(),
+                 [&]<class U>() { compare_as<U>(runs[k], tolerance, found + k); });
+    }
+    std::vector<Found> result(runs.size());
+    check(cudaMemcpyAsync(result.data(), found, bytes, cudaMemcpyDeviceToHost, stream_),
+          "comparing");
+    finish("comparing");
+    std::vector<Difference> differences;
+    for (const Found& f : result) {
+      differences.push_back(f.wrong == 0 ? Difference{} : Difference{f.wrong, f.first, f.last});
+    }
+    return differences;
+  }
+
+  void set(std::byte* out, std::byte value, std::size_t bytes) override {
+    check(cudaMemsetAsync(out, static_cast<int>(value), bytes, stream_), "setting memory");
+    finish("setting memory");
+  }
+  void fetch(std::byte* host, const std::byte* data, std::size_t bytes) override {
+    check(cudaMemcpyAsync(host, data, bytes, cudaMemcpyDeviceToHost, stream_), "fetching");
+    finish("fetching");
+  }
+  void store(std::byte* out, const std::byte* host, std::size_t bytes) override {
+    check(cudaMemcpyAsync(out, host, bytes, cudaMemcpyHostToDevice, stream_), "storing");
+    finish("storing");
+  }
+
+ private:
+  // A multiple of the period that fills the device twice, or as many as there is work for.
+  std::uint64_t lanes(std::uint64_t vectors, std::uint32_t period) const {
+    const std::uint64_t wanted = std::min(vectors, 2 * resident_);
+    return (wanted + period - 1) / period * period;
+  }
+  cuda::Stride stride(const CudaTable& table, std::size_t vectors, std::size_t first) const {
+    return {vectors, lanes(vectors, table.period()), table.period(), table.vector_at(first)};
+  }
+
+  template <class F>
+  void launch(std::uint64_t threads, const F& each) const {
+    if (threads == 0) return;
+    check(cuda::for_each_thread(threads, each, stream_), "launching a kernel");
+  }
+
+  template <class U>
+  void fill_as(U* out, std::size_t count, const CudaTable& table, std::size_t first) const {
+    const Parts p = parts_of(reinterpret_cast<std::byte*>(out), count, sizeof(U));
+    const std::size_t behind = p.head + p.vectors * table.per_vector();
+    const auto elements = [&](std::size_t begin, std::size_t n) {
+      launch(n, cuda::FillElements<U>{out + begin, table.elements<U>(), first + begin,
+                                      table.period()});
+    };
+    elements(0, p.head);
+    const cuda::Stride s = stride(table, p.vectors, first + p.head);
+    launch(p.vectors == 0 ? 0 : s.lanes,
+           cuda::FillVectors{reinterpret_cast<Vector*>(out + p.head), table.vectors(), s});
+    elements(behind, p.tail);
+  }
+
+  template <class U>
+  void compare_as(const Run& run, std::uint64_t tolerance, Found* found) const {
+    const CudaTable& table = placed(*run.table);
+    const U* const data = reinterpret_cast<const U*>(run.data);
+    const auto elements = [&](std::size_t begin, std::size_t count, std::size_t blocks) {
+      launch(count * blocks,
+             cuda::CompareElements<U>{data + begin, table.elements<U>(), run.first + begin, count,
+                                      run.stride, run.table_stride, table.period(), begin,
+                                      tolerance, found});
+    };
+    if (run.blocks > 1) {
+      elements(0, run.count, run.blocks);
+      return;
+    }
+    const Parts p = parts_of(run.data, run.count, sizeof(U));
+    const std::size_t behind = p.head + p.vectors * table.per_vector();
+    elements(0, p.head, 1);
+    const cuda::Stride s = stride(table, p.vectors, run.first + p.head);
+    launch(p.vectors == 0 ? 0 : s.lanes,
+           cuda::CompareVectors<U>{reinterpret_cast<const Vector*>(data + p.head), table.vectors(),
+                                   s, p.head, tolerance, found});
+    elements(behind, p.tail, 1);
+  }
+
+  void finish(const char* what) const { check(cudaStreamSynchronize(stream_), what); }
+
+  Found* room_for(std::size_t runs) {
+    if (runs > room_) {
+      found_ = std::make_unique<Array<Found>>(runs);
+      room_ = runs;
+    }
+    return found_->data();
+  }
+
+  std::uint64_t resident_ = 0;  // threads that the device runs at a time
+  cudaStream_t stream_ = nullptr;
+  std::unique_ptr<Array<Found>> found_;
+  std::size_t room_ = 0;  // of found_
+};
+
+}  // namespace
+
+std::unique_ptr<Loops> make_cuda_loops() { return std::make_unique<CudaLoops>(); }
+
+}  // namespace ccl::verify

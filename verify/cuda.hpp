@@ -1,0 +1,13 @@
+// The verifier's loops over the memory of a CUDA device.
+#pragma once
+
+#include <memory>
+
+#include "verify/loops.hpp"
+
+namespace ccl::verify {
+
+// Of the device that is the calling thread's, on a stream of their own. Throws Error.
+std::unique_ptr<Loops> make_cuda_loops();
+
+}  // namespace ccl::verify

@@ -1,0 +1,145 @@
+// What one thread of a GPU does when the verifier fills or compares. Plain C++, so that the tests
+// run it on the host too.
+//
+// A table of a prime period P, read from any element on, repeats after P vectors of 16 bytes: a
+// vector has 1 to 16 elements, a power of two, which has no common factor with P. So a table is
+// kept as those P vectors, and thread `lane` of a multiple of P of threads meets the same vector in
+// each of its turns: filling is stores only, comparing loads only.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <cuda/atomic>
+
+#include "verify/ulp.hpp"
+
+namespace ccl::verify::cuda {
+
+struct alignas(16) Vector {
+  std::uint64_t low, high;
+};
+static_assert(sizeof(Vector) == 16);
+
+CCL_HD inline bool same(const Vector& a, const Vector& b) {
+  return ((a.low ^ b.low) | (a.high ^ b.high)) == 0;
+}
+
+// As verify::Difference, for all threads.
+struct Found {
+  unsigned long long wrong, first, last;  // first: ~0 where nothing is wrong
+};
+
+// What one thread has found, added to all threads' at its end.
+struct Finding {
+  unsigned long long wrong = 0, first = ~0ULL, last = 0;
+
+  CCL_HD void note(std::uint64_t element) {
+    ++wrong;
+    first = element < first ? element : first;
+    last = element > last ? element : last;
+  }
+  CCL_HD void add_to(Found* found) const {
+    if (wrong == 0) return;
+    using Atomic = ::cuda::atomic_ref<unsigned long long, ::cuda::thread_scope_device>;
+    Atomic(found->wrong).fetch_add(wrong, ::cuda::memory_order_relaxed);
+    Atomic(found->first).fetch_min(first, ::cuda::memory_order_relaxed);
+    Atomic(found->last).fetch_max(last, ::cuda::memory_order_relaxed);
+  }
+};
+
+// Of `vectors` vectors at `data`, those that thread `lane` of `lanes`, a multiple of `period`,
+// meets.
+struct Stride {
+  std::uint64_t vectors, lanes;
+  std::uint32_t period, start;  // start: vector of the table at which the data begin
+
+  CCL_HD std::uint32_t of_table(std::uint64_t lane) const {
+    return static_cast<std::uint32_t>((start + lane) % period);
+  }
+};
+
+struct FillVectors {
+  Vector* data;
+  const Vector* table;
+  Stride stride;
+
+  CCL_HD void operator()(std::uint64_t lane) const {
+    const Vector value = table[stride.of_table(lane)];
+    for (std::uint64_t i = lane; i < stride.vectors; i += stride.lanes) data[i] = value;
+  }
+};
+
+template <class U>
+struct CompareVectors {
+  const Vector* data;
+  const Vector* table;
+  Stride stride;
+  std::uint64_t offset;  // element of the run at which the vectors begin
+  std::uint64_t tolerance;
+  Found* found;
+
+  CCL_HD void operator()(std::uint64_t lane) const {
+    constexpr int in_flight = 4;  // loads that a thread has under way
+    const Vector expected = table[stride.of_table(lane)];
+    Finding mine;
+    std::uint64_t i = lane;
+    for (; i + (in_flight - 1) * stride.lanes < stride.vectors; i += in_flight * stride.lanes) {
+      Vector value[in_flight];
+      for (int k = 0; k < in_flight; ++k) value[k] = data[i + k * stride.lanes];
+      for (int k = 0; k < in_flight; ++k)
+        if (!same(value[k], expected)) look(value[k], expected, i + k * stride.lanes, mine);
+    }
+    for (; i < stride.vectors; i += stride.lanes)
+      if (!same(data[i], expected)) look(data[i], expected, i, mine);
+    mine.add_to(found);
+  }
+
+ private:
+  CCL_HD void look(const Vector& value, const Vector& expected, std::uint64_t vector,
+                   Finding& mine) const {
+    constexpr int elements = sizeof(Vector) / sizeof(U);
+    U a[elements];
+    U b[elements];
+    std::memcpy(a, &value, sizeof a);
+    std::memcpy(b, &expected, sizeof b);
+    for (int e = 0; e < elements; ++e)
+      if (ulp_distance(a[e], b[e]) > tolerance) mine.note(offset + vector * elements + e);
+  }
+};
+
+// One element a thread: short data, the ends of those that do not begin or end with a vector, and
+// strided runs. table: one period of elements.
+template <class U>
+struct FillElements {
+  U* data;
+  const U* table;
+  std::uint64_t first;
+  std::uint32_t period;
+
+  CCL_HD void operator()(std::uint64_t i) const { data[i] = table[(first + i) % period]; }
+};
+
+template <class U>
+struct CompareElements {
+  const U* data;
+  const U* table;
+  std::uint64_t first, count, stride, table_stride;  // as in verify::Run
+  std::uint32_t period;
+  std::uint64_t offset;  // element of the run at which the data begin
+  std::uint64_t tolerance;
+  Found* found;
+
+  CCL_HD void operator()(std::uint64_t k) const {
+    const std::uint64_t block = k / count;
+    const std::uint64_t i = k % count;
+    const std::uint64_t at = block * stride + i;
+    const U expected = table[(first + block * table_stride + i) % period];
+    if (ulp_distance(data[at], expected) <= tolerance) return;
+    Finding mine;
+    mine.note(offset + at);
+    mine.add_to(found);
+  }
+};
+
+}  // namespace ccl::verify::cuda

@@ -1,0 +1,20 @@
+// Fill and compare work by the width of the elements.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace ccl::verify {
+
+// Calls f with an unsigned integer of `width` bytes: with_width(width, [&]<class U>() { ... }).
+template <class F>
+decltype(auto) with_width(std::size_t width, F&& f) {
+  switch (width) {
+    case 1: return f.template operator()<std::uint8_t>();
+    case 2: return f.template operator()<std::uint16_t>();
+    case 4: return f.template operator()<std::uint32_t>();
+    default: return f.template operator()<std::uint64_t>();
+  }
+}
+
+}  // namespace ccl::verify
