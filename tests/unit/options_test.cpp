@@ -370,7 +370,7 @@ TEST(Options, MemoryIsAReportOrAPlace) {
   const Options both = read({"-M", "1", "--memory", "cuda"});
   EXPECT_TRUE(both.memory_report);
   EXPECT_EQ(both.memory, Memory::cuda);
-  EXPECT_THAT(refusal({"--memory", "gpu"}), HasSubstr("-M: 'gpu"));
+  EXPECT_THAT(refusal({"--memory", "gpu"}), HasSubstr("unknown name 'gpu'"));
 }
 
 TEST(Options, GraphsCannotWaitWithinThem) {
