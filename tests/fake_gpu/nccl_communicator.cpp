@@ -74,19 +74,25 @@ ncclResult_t Communicator::join() {
       cudaDeviceGetPCIBusId(self.bus, sizeof self.bus, device_);
       if (++segment_->joined() == ranks_) segment_->unlink();
     }
-    const auto met = [&] { return segment_->error() != 0 || segment_->joined() == ranks_; };
-    while (!met() && !aborted_) std::this_thread::sleep_for(std::chrono::microseconds(100));
-    if (!met()) {
-      segment_->unlink();
-      fail(ncclInternalError, "aborted");
-    } else if (segment_->error() == 0) {
+    // A peer that goes on at once may have failed in an operation already: no error of the init.
+    const auto complete = [&] { return segment_->joined() == ranks_; };
+    while (!complete() && segment_->error() == 0 && !aborted_) {
+      std::this_thread::sleep_for(std::chrono::microseconds(100));
+    }
+    if (complete()) {
       check_devices();
+    } else {
+      segment_->unlink();
+      if (aborted_) {
+        fail(ncclInternalError, "aborted");
+      } else {
+        fail(static_cast<ncclResult_t>(segment_->error()), segment_->message());
+      }
     }
   } catch (const std::runtime_error& error) {
     fail(segment_ ? ncclInternalError : ncclInvalidUsage, error.what());
   }
-  const auto own = own_error();
-  return own != ncclSuccess || !segment_ ? own : static_cast<ncclResult_t>(segment_->error());
+  return own_error();
 }
 
 void Communicator::check_devices() {
@@ -95,9 +101,8 @@ void Communicator::check_devices() {
     for (std::size_t b = 0; b < a; ++b) {
       if (members[a].host != members[b].host) continue;
       if (std::strcmp(members[a].bus, members[b].bus) != 0) continue;
-      fail_all(ncclInvalidUsage, "Duplicate GPU detected : rank " + std::to_string(a) +
-                                     " and rank " + std::to_string(b) + " both on CUDA device " +
-                                     members[a].bus);
+      fail(ncclInvalidUsage, "Duplicate GPU detected : rank " + std::to_string(a) + " and rank " +
+                                 std::to_string(b) + " both on CUDA device " + members[a].bus);
       return;
     }
   }
@@ -188,7 +193,7 @@ void Communicator::fail_all(ncclResult_t error, const std::string& message) {
 }
 
 bool Communicator::wait_until(const Condition& condition) {
-  for (int turn = 0; segment_->error() != 0 || !condition(); ++turn) {
+  for (int turn = 0; !condition(); ++turn) {
     if (aborted_) return false;
     if (turn < 100) {
       std::this_thread::yield();

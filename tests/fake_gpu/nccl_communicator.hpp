@@ -104,7 +104,7 @@ class Communicator {
   friend class Running;
   using Condition = std::function<bool()>;
 
-  // False when the communicator was aborted first. After an error only an abort ends it.
+  // False when the communicator was aborted first.
   bool wait_until(const Condition& condition);
   void hang();
   // False: the operations are not to be done.
