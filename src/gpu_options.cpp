@@ -86,6 +86,8 @@ void check_gpu_combinations(const Collective& collective, const Options& o) {
         fmt::format("-z: {} waits between operations, which a graph cannot; accepted "
                     "with -G: 0",
                     o.blocking));
+  if (o.backend_options.null_stream)
+    throw UsageError("-y: the NULL stream cannot be captured in a graph; accepted with -G: 0");
   const bool forms_compose = collective.compose != nullptr || collective.paired;
   if (forms_compose)
     throw Unsupported(

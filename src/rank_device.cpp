@@ -12,6 +12,13 @@
 
 namespace ccl {
 
+namespace {
+
+// Places are a host's name and its machine's identity.
+std::string host_of(const std::string& place) { return place.substr(0, place.find(' ')); }
+
+}  // namespace
+
 int choose_device(const Seat& seat, int visible, std::optional<int> first, bool share) {
   const auto there_is = [&](int index) {
     if (index < visible) return index;
@@ -42,17 +49,18 @@ void check_devices(const std::vector<DeviceIdentity>& ranks, const std::vector<s
     if (share || sharing.size() == 1) continue;
     const std::size_t r = sharing.front();
     throw Error(fmt::format(
-        "ranks {} are on one GPU, {} [{}] of {}, which {}: NCCL may hang there and no number would "
-        "mean anything; start one rank for each GPU, let the launcher show each its own, or say "
-        "--share-gpus",
-        fmt::join(sharing, ", "), ranks[r].name, ranks[r].bus_id, hosts[r],
-        ranks[r].visible == 1 ? "is all that they see" : "the launcher gave them all"));
+        "ranks {} are on one GPU, {} [{}] of {} (rank {}'s process sees {}): NCCL may hang there, "
+        "and "
+        "no number would mean anything; start one rank for each GPU, let the launcher show every "
+        "process its own, or say --share-gpus",
+        fmt::join(sharing, ", "), ranks[r].name, ranks[r].bus_id, host_of(hosts[r]), r,
+        ranks[r].visible));
   }
   for (const auto& [host, devices] : used) {
     const int there = std::max(visible[host], static_cast<int>(devices.size()));
     if (there >= promised) continue;
-    throw Error(fmt::format("{} says that every host has {} GPUs; {} shows {}", promised_by,
-                            promised, host, there));
+    throw Error(fmt::format("{} says that every host has so many GPUs; {} shows {}", promised_by,
+                            host_of(host), there));
   }
 }
 

@@ -7,6 +7,7 @@
 #include <limits>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <set>
 #include <sstream>
 
 #include "src/alltoallv_options.hpp"
@@ -175,6 +176,28 @@ Device* meet_devices(RankJob& job, Bootstrap& bootstrap) {
 }
 
 namespace {
+
+// What the library on any rank's GPU has not, which is left out where there is something else to
+// do. Collective. Throws Unsupported where nothing is left.
+std::set<Kind> missing_kinds(const RankJob& job, Bootstrap& bootstrap, const Communicator& library,
+                             std::vector<std::string>& notes) {
+  const std::vector<Kind> kinds = kinds_of(job.collective, job.options);
+  nlohmann::json mine = nlohmann::json::array();
+  for (const auto& [type, op] : kinds) mine.push_back(library.unsupported(type, op).value_or(""));
+  std::set<Kind> missing;
+  std::set<std::string> reasons;
+  for (const std::string& text : bootstrap.exchange(mine.dump(), job.options.init_timeout_s)) {
+    const auto json = nlohmann::json::parse(text);
+    for (std::size_t k = 0; k < kinds.size(); ++k) {
+      if (json.at(k) == "") continue;
+      missing.insert(kinds[k]);
+      reasons.insert(json.at(k));
+    }
+  }
+  if (missing.size() == kinds.size()) throw Unsupported(*reasons.begin());
+  for (const std::string& reason : reasons) notes.push_back("left out: " + reason);
+  return missing;
+}
 
 // The communicator of this rank's group: made by the library from the world's, where it can. A
 // staged one stays so.
@@ -436,12 +459,21 @@ void run_rank(RankJob& job, Bootstrap& bootstrap, Progress& progress, Pulse& pul
   memory.connected = device.available();
   learn_free_memory(job, bootstrap, gpu, ranks);
   const SizePlan plan = plan_sizes(job, ranks, running);
+  std::set<Kind> skipped;
+  std::vector<std::string> left_out;
+  if (gpu != nullptr) skipped = missing_kinds(job, bootstrap, communicator, left_out);
 
   const bool reports = first_of_process && bootstrap.rank() == 0;
-  if (reports) job.recorder.begin(describe(job, ranks, groups, rounds, plan, communicator, gpu));
-  const RunContext context{
-      job.collective,       o, running, rounds, plan.sizes, job.patterns, progress,
-      on_one_machine(ranks)};
+  if (reports) {
+    RunRecord record = describe(job, ranks, groups, rounds, plan, communicator, gpu);
+    record.notes.insert(record.notes.end(), left_out.begin(), left_out.end());
+    job.recorder.begin(record);
+  }
+  const RunContext context{job.collective,    o,
+                           running,           rounds,
+                           plan.sizes,        job.patterns,
+                           progress,          on_one_machine(ranks),
+                           std::move(skipped)};
   const Devices& devices = on_gpu ? *job.placement.gpus : host_devices();
   {
     RankRun run(context,

@@ -113,6 +113,15 @@ Row slowest(const std::vector<Row>& rows) {
 
 }  // namespace
 
+std::vector<Kind> kinds_of(const Collective& collective, const Options& o) {
+  std::vector<std::optional<ReduceOp>> ops = {std::nullopt};
+  if (collective.reduces) ops.assign(o.ops.begin(), o.ops.end());
+  std::vector<Kind> kinds;
+  for (const DataType type : o.types)
+    for (const auto& op : ops) kinds.emplace_back(type, op);
+  return kinds;
+}
+
 RankRun::RankRun(const RunContext& context, Membership membership, Pulse& pulse)
     : context_(context),
       world_(membership.world),
@@ -143,8 +152,6 @@ RankRun::RankRun(const RunContext& context, Membership membership, Pulse& pulse)
 void RankRun::sweep(const OnRow& on_row, const OnWrong& on_wrong) {
   const Options& o = context_.options;
   const Collective& collective = context_.collective;
-  std::vector<std::optional<ReduceOp>> ops = {std::nullopt};
-  if (collective.reduces) ops.assign(o.ops.begin(), o.ops.end());
   std::vector<int> roots = {0};
   if (collective.rooted) roots = o.roots;
   if (collective.rooted && o.all_roots) {
@@ -152,18 +159,17 @@ void RankRun::sweep(const OnRow& on_row, const OnWrong& on_wrong) {
     for (int root = 0; root < context_.groups.smallest(); ++root) roots.push_back(root);
   }
   for (int cycle = 0; o.cycles == 0 || cycle < o.cycles; ++cycle) {
-    for (const DataType type : o.types) {
-      for (const auto& op : ops) {
-        use_data_of(type, op, context_.groups);
-        for (const int root : roots) {
-          for (const std::size_t size : context_.sizes) {
-            if (!collective.paired)
-              measure_rows(context_.groups, type, op, root, size, cycle, on_row, on_wrong);
-            for (const PairRound& round : context_.rounds) {
-              const Groups pairs = as_groups(round, world_.ranks());
-              use_data_of(type, op, pairs);
-              measure_rows(pairs, type, op, root, size, cycle, on_row, on_wrong);
-            }
+    for (const auto& [type, op] : kinds_of(collective, o)) {
+      if (context_.skipped.contains({type, op})) continue;
+      use_data_of(type, op, context_.groups);
+      for (const int root : roots) {
+        for (const std::size_t size : context_.sizes) {
+          if (!collective.paired)
+            measure_rows(context_.groups, type, op, root, size, cycle, on_row, on_wrong);
+          for (const PairRound& round : context_.rounds) {
+            const Groups pairs = as_groups(round, world_.ranks());
+            use_data_of(type, op, pairs);
+            measure_rows(pairs, type, op, root, size, cycle, on_row, on_wrong);
           }
         }
       }

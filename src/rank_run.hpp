@@ -4,7 +4,10 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
+#include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "src/core/bootstrap.hpp"
@@ -23,6 +26,9 @@
 
 namespace ccl {
 
+// What a row does: a type, and an operation where the collective reduces.
+using Kind = std::pair<DataType, std::optional<ReduceOp>>;
+
 // What all ranks of a process share.
 struct RunContext {
   const Collective& collective;
@@ -32,7 +38,8 @@ struct RunContext {
   std::vector<std::size_t> sizes;  // after the memory limit
   verify::PatternCache& patterns;
   Progress& progress;
-  bool one_machine = true;  // all ranks share CLOCK_MONOTONIC
+  bool one_machine = true;      // all ranks share CLOCK_MONOTONIC
+  std::set<Kind> skipped = {};  // that the library has not on every rank
 };
 
 // A rank's places in the job: in the world, and in its group, where the collective runs. Without
@@ -46,6 +53,9 @@ struct Membership {
   const Devices& devices;  // its kind
   std::string host;        // for diagnoses
 };
+
+// The kinds of rows that the options ask for.
+std::vector<Kind> kinds_of(const Collective& collective, const Options& options);
 
 class RankRun {
  public:

@@ -88,14 +88,15 @@ std::string dotted(int version) {
   return fmt::format("{}.{}.{}", major, minor, version % 100);
 }
 
-void check(ncclResult_t result, const char* what, ncclComm_t comm) {
-  if (result == ncclSuccess) return;
-  std::string text = fmt::format("NCCL: {}: ", what);
-  if (!loaded()) throw Error(text + std::to_string(result));
-  text += api().error_string(result);
+std::string error_text(ncclResult_t result, const char* what, ncclComm_t comm) {
+  if (!loaded()) return fmt::format("NCCL: {}: error {}", what, static_cast<int>(result));
   const char* const last = api().last_error != nullptr ? api().last_error(comm) : nullptr;
-  if (last != nullptr && *last != '\0') text += fmt::format(": {}", last);
-  throw Error(text);
+  return fmt::format("NCCL: {}: {}{}{}", what, api().error_string(result),
+                     last != nullptr && *last != '\0' ? ": " : "", last != nullptr ? last : "");
+}
+
+void check(ncclResult_t result, const char* what, ncclComm_t comm) {
+  if (result != ncclSuccess) throw Error(error_text(result, what, comm));
 }
 
 void check(cudaError_t status, const char* what) {

@@ -59,7 +59,10 @@ const Api& api();
 
 std::string dotted(int version);
 
-// Throws Error with NCCL's own last words. comm: may be null.
+// What failed, with NCCL's own last words. comm: may be null.
+std::string error_text(ncclResult_t result, const char* what, ncclComm_t comm);
+
+// Throws Error with that.
 void check(ncclResult_t result, const char* what, ncclComm_t comm = nullptr);
 
 // CUDA's likewise.

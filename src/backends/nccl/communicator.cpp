@@ -37,10 +37,12 @@ ncclConfig_t config_of(const Setup& setup) {
   return config;
 }
 
-// ncclCommRegister's or ncclCommWindowRegister's handle of a buffer.
+// ncclCommRegister's or ncclCommWindowRegister's handle of a buffer. `comm` is null once it has
+// been aborted.
 class Registered : public Registration {
  public:
-  Registered(ncclComm_t comm, std::byte* data, std::size_t bytes, bool symmetric) : comm_(comm) {
+  Registered(const ncclComm_t& comm, std::byte* data, std::size_t bytes, bool symmetric)
+      : comm_(comm) {
     if (symmetric) {
       check(api().window(comm, data, bytes, &window_, NCCL_WIN_COLL_SYMMETRIC),
             "registering a symmetric window", comm);
@@ -52,6 +54,7 @@ class Registered : public Registration {
     }
   }
   ~Registered() override {
+    if (comm_ == nullptr) return;
     if (window_ != nullptr) api().close_window(comm_, window_);
     if (handle_ != nullptr) api().unreg(comm_, handle_);
   }
@@ -59,7 +62,7 @@ class Registered : public Registration {
   Registered& operator=(const Registered&) = delete;
 
  private:
-  ncclComm_t comm_;
+  const ncclComm_t& comm_;
   void* handle_ = nullptr;
   ncclWindow_t window_ = nullptr;
 };
@@ -73,13 +76,12 @@ class NcclCommunicator : public Communicator {
   }
   ~NcclCommunicator() override {
     cudaSetDevice(setup_.device);  // it may be another thread that closes
-    cudaFree(token_);
-    for (const auto& [type, op] : mulsums_) api().destroy_op(op, comm_);
-    if (aborted_) {
-      api().abort(comm_);
-    } else {
+    if (abort_asked_) give_up();
+    if (comm_ != nullptr) {
+      for (const auto& [type, op] : mulsums_) api().destroy_op(op, comm_);
       api().destroy(comm_);
     }
+    cudaFree(token_);
   }
   NcclCommunicator(const NcclCommunicator&) = delete;
   NcclCommunicator& operator=(const NcclCommunicator&) = delete;
@@ -350,23 +352,32 @@ class NcclCommunicator : public Communicator {
   }
   void done(ncclResult_t result, const char* what) const { check(result, what, comm_); }
 
+  // Ends the operations under way, before anybody waits for the stream to free what they use.
+  void give_up() {
+    if (comm_ != nullptr) api().abort(comm_);
+    comm_ = nullptr;
+  }
+
   void give_up_if_failed(double start) {
+    if (comm_ == nullptr) throw Error("NCCL: the communicator has been given up");
     if (abort_asked_) {
-      aborted_ = true;
+      give_up();
       throw Error("NCCL: operations given up, as the job ends");
     }
     ncclResult_t error = ncclSuccess;
     check(api().async_error(comm_, &error), "asking for errors", comm_);
     if (error != ncclSuccess && error != ncclInProgress) {
-      aborted_ = true;
-      check(error, "an operation under way", comm_);
+      const std::string what = error_text(error, "an operation under way", comm_);
+      give_up();
+      throw Error(what);
     }
     if (limit_s_ <= 0) return;
     const double limit = limit_s_ + issued_bytes_ * static_cast<double>(ranks()) / 1e6;
     if (Communicator::now() - start < limit) return;
-    aborted_ = true;
+    const std::string known = ras_report();
+    give_up();
     throw Timeout(fmt::format("NCCL: operations of {:.0f} B are not complete after {:.0f} s (-T){}",
-                              issued_bytes_, limit, ras_report()));
+                              issued_bytes_, limit, known));
   }
 
   ncclComm_t comm_;
@@ -377,7 +388,6 @@ class NcclCommunicator : public Communicator {
   double limit_s_ = 0;
   double issued_bytes_ = 0;  // since the last wait
   double graph_bytes_ = 0;   // of one launch
-  bool aborted_ = false;
   std::atomic<bool> abort_asked_ = false;
 };
 

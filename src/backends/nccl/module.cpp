@@ -30,9 +30,12 @@ class NcclBackend : public Backend {
       throw Unsupported(
           fmt::format("{}: needs NCCL {}, here is {}", flag, version, dotted(api().version)));
     };
-    needs(options.local_register == 1, "-R 1", api().reg != nullptr, "2.19");
-    needs(options.local_register == 2, "-R 2", api().window != nullptr, "2.27");
-    needs(options.cta_policy >= 0, "-x", api().version >= NCCL_VERSION(2, 27, 0), "2.27");
+    const auto since = [](int major, int minor) {
+      return api().version >= NCCL_VERSION(major, minor, 0);
+    };
+    needs(options.local_register == 1, "-R 1", since(2, 19) && api().reg != nullptr, "2.19");
+    needs(options.local_register == 2, "-R 2", since(2, 27) && api().window != nullptr, "2.27");
+    needs(options.cta_policy >= 0, "-x", since(2, 27), "2.27");
   }
 
   std::unique_ptr<Communicator> connect(Bootstrap& bootstrap,
