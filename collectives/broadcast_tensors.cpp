@@ -1,32 +1,16 @@
 // broadcast_tensors_perf: every tensor of a list is replaced by the root's: one broadcast each, all
 // started, then waited for.
 #include "collectives/collectives.hpp"
-#include "collectives/composites.hpp"
-#include "src/primitives/agreement.hpp"
+#include "collectives/in_place.hpp"
 #include "src/primitives/tensors.hpp"
 
 namespace ccl::collectives {
 namespace {
 
-class BroadcastTensors : public OnGroup {
- public:
-  BroadcastTensors(Bootstrap& bootstrap, Communicator& communicator, const Shape& shape,
-                   DataType type)
-      : OnGroup(bootstrap, communicator),
-        tensors_(tensor_counts(shape), type),
-        root_(shape.place.root) {
-    group().set_overlaps(shape.options.in_flight);
-  }
-  void check() override { primitives::check_tensors(group(), tensors_.on(nullptr)); }
-  void run(const Call& call) override {
-    if (group().rank() == root_) copy_input(call, tensors_.bytes());
-    primitives::broadcast_tensors(group(), tensors_.on(call.recv), root_);
-  }
-
- private:
-  TensorList tensors_;
-  int root_;
-};
+void operate(primitives::Group& group, std::span<const primitives::Tensor> tensors,
+             const Call& call, const SpecOptions& /*options*/) {
+  primitives::broadcast_tensors(group, tensors, call.place.root);
+}
 
 Layout layout(const Shape& s) {
   Layout result = replaced_tensors(s);
@@ -48,7 +32,7 @@ const Collective broadcast_tensors = {
     .bus_factor = whole,
     .takes = {.tensors = true, .in_flight = true},
     .types = floating,
-    .compose = compose<BroadcastTensors>,
+    .compose = compose<InPlaceOn<TensorList, operate, Sends::root>>,
 };
 
 }  // namespace ccl::collectives

@@ -14,8 +14,6 @@
 #include "src/core/error.hpp"
 #include "src/primitives/group.hpp"
 #include "src/primitives/objects.hpp"
-#include "src/primitives/tensor.hpp"
-#include "src/tensor_lists.hpp"
 
 namespace ccl::collectives {
 
@@ -66,35 +64,6 @@ std::unique_ptr<Composite> compose(Bootstrap& bootstrap, Communicator& communica
   return std::make_unique<T>(bootstrap, communicator, shape, type);
 }
 
-// Tensors that lie one behind the other in a buffer.
-class TensorList {
- public:
-  TensorList(const std::vector<std::size_t>& counts, DataType type) {
-    for (const std::size_t count : counts) tensors_.push_back({nullptr, count, type, {}});
-  }
-  std::span<const primitives::Tensor> on(void* buffer) {
-    auto* at = static_cast<std::byte*>(buffer);
-    for (primitives::Tensor& tensor : tensors_) {
-      tensor.data = at;
-      at += tensor.bytes();
-    }
-    return tensors_;
-  }
-  std::size_t bytes() const {
-    std::size_t all = 0;
-    for (const primitives::Tensor& tensor : tensors_) all += tensor.bytes();
-    return all;
-  }
-
- private:
-  std::vector<primitives::Tensor> tensors_;
-};
-
-// A row's tensors, in elements.
-inline std::vector<std::size_t> tensor_counts(const Shape& s) {
-  return scaled(s.options.tensors, s.count);
-}
-
 // Every rank has a buffer of n elements before and after, in place too.
 inline Layout replaced(const Shape& s, std::size_t n) {
   return {.send = n,
@@ -103,11 +72,6 @@ inline Layout replaced(const Shape& s, std::size_t n) {
           .column_count = n,
           .wire_bytes = n * s.type_bytes,
           .in_place = InPlace{0, 0}};
-}
-inline Layout replaced_tensors(const Shape& s) { return replaced(s, sum(tensor_counts(s))); }
-
-inline std::vector<Segment> all_reduced_tensors(const Shape& s) {
-  return {{.out = 0, .count = sum(tensor_counts(s))}};
 }
 
 // 2 (n - 1) / n: reduced in parts, then gathered.

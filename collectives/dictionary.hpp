@@ -7,7 +7,7 @@
 #include <span>
 #include <vector>
 
-#include "collectives/composites.hpp"
+#include "collectives/in_place.hpp"
 #include "src/primitives/dictionaries.hpp"
 
 namespace ccl::collectives {
@@ -20,6 +20,8 @@ inline std::vector<std::size_t> entry_counts(const Shape& s) {
 // list begins with entry r.
 class Dictionary {
  public:
+  static constexpr auto check = primitives::check_dictionary;
+
   Dictionary(const Shape& shape, DataType type) : list_(entry_counts(shape), type) {
     const std::size_t keys = shape.options.objects;
     for (std::size_t i = 0; i < keys; ++i) {
@@ -40,5 +42,11 @@ class Dictionary {
   std::vector<std::size_t> order_;
   std::vector<primitives::Entry> entries_;
 };
+
+inline Layout replaced_entries(const Shape& s) { return replaced(s, sum(entry_counts(s))); }
+
+inline std::vector<Segment> reduced_entries(const Shape& s) {
+  return {{.out = 0, .count = sum(entry_counts(s))}};
+}
 
 }  // namespace ccl::collectives

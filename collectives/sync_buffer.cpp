@@ -1,29 +1,17 @@
 // sync_buffer_perf: every buffer of a model is averaged over all ranks, or replaced by rank 0's:
 // one operation each, all started, then waited for.
 #include "collectives/collectives.hpp"
-#include "collectives/composites.hpp"
-#include "src/primitives/agreement.hpp"
+#include "collectives/in_place.hpp"
 #include "src/primitives/tensors.hpp"
 
 namespace ccl::collectives {
 namespace {
 
 template <primitives::BufferSync how>
-class SyncBuffer : public OnGroup {
- public:
-  SyncBuffer(Bootstrap& bootstrap, Communicator& communicator, const Shape& shape, DataType type)
-      : OnGroup(bootstrap, communicator), tensors_(tensor_counts(shape), type) {
-    group().set_overlaps(shape.options.in_flight);
-  }
-  void check() override { primitives::check_tensors(group(), tensors_.on(nullptr)); }
-  void run(const Call& call) override {
-    copy_input(call, tensors_.bytes());
-    primitives::sync_buffer(group(), tensors_.on(call.recv), how);
-  }
-
- private:
-  TensorList tensors_;
-};
+void operate(primitives::Group& group, std::span<const primitives::Tensor> tensors,
+             const Call& /*call*/, const SpecOptions& /*options*/) {
+  primitives::sync_buffer(group, tensors, how);
+}
 
 std::vector<Segment> rank_0s(const Shape& s) {
   return {{.out = 0, .count = sum(tensor_counts(s)), .from = 0, .at = 0}};
@@ -37,7 +25,7 @@ const Collective by_broadcast = {
     .mode = "broadcast",
     .takes = {.tensors = true, .in_flight = true},
     .types = floating,
-    .compose = compose<SyncBuffer<primitives::BufferSync::broadcast>>,
+    .compose = compose<InPlaceOn<TensorList, operate<primitives::BufferSync::broadcast>>>,
 };
 constexpr std::array<const Collective*, 1> other_modes = {&by_broadcast};
 
@@ -54,7 +42,7 @@ const Collective sync_buffer = {
     .takes = {.tensors = true, .in_flight = true},
     .ops = average_only,
     .types = floating,
-    .compose = compose<SyncBuffer<primitives::BufferSync::average>>,
+    .compose = compose<InPlaceOn<TensorList, operate<primitives::BufferSync::average>>>,
 };
 
 }  // namespace ccl::collectives

@@ -3,28 +3,19 @@
 #include <optional>
 
 #include "collectives/collectives.hpp"
-#include "collectives/composites.hpp"
-#include "src/primitives/agreement.hpp"
+#include "collectives/in_place.hpp"
 #include "src/primitives/tensors.hpp"
 
 namespace ccl::collectives {
 namespace {
 
-class SyncGrad : public OnGroup {
+class Parameters {
  public:
-  SyncGrad(Bootstrap& bootstrap, Communicator& communicator, const Shape& shape, DataType type)
-      : OnGroup(bootstrap, communicator), tensors_(tensor_counts(shape), type) {
-    group().set_overlaps(shape.options.in_flight);
-  }
-  void check() override { primitives::check_parameters(group(), parameters(nullptr)); }
-  void run(const Call& call) override {
-    copy_input(call, tensors_.bytes());
-    primitives::sync_grad(group(), parameters(call.recv));
-  }
+  static constexpr auto check = primitives::check_parameters;
 
- private:
-  std::span<const primitives::Parameter> parameters(void* gradients) {
-    const auto tensors = tensors_.on(gradients);
+  Parameters(const Shape& shape, DataType type) : gradients_(shape, type) {}
+  std::span<const primitives::Parameter> on(void* gradients) {
+    const auto tensors = gradients_.on(gradients);
     parameters_.clear();
     for (std::size_t i = 0; i < tensors.size(); ++i) {
       if (i % 3 == 2) parameters_.push_back({tensors[i], std::nullopt});  // frozen
@@ -32,10 +23,17 @@ class SyncGrad : public OnGroup {
     }
     return parameters_;
   }
+  std::size_t bytes() const { return gradients_.bytes(); }
 
-  TensorList tensors_;
+ private:
+  TensorList gradients_;
   std::vector<primitives::Parameter> parameters_;
 };
+
+void operate(primitives::Group& group, std::span<const primitives::Parameter> parameters,
+             const Call& /*call*/, const SpecOptions& /*options*/) {
+  primitives::sync_grad(group, parameters);
+}
 
 }  // namespace
 
@@ -47,7 +45,7 @@ const Collective sync_grad = {
     .bus_factor = reduced_and_gathered,
     .takes = {.tensors = true, .in_flight = true},
     .ops = average_only,
-    .compose = compose<SyncGrad>,
+    .compose = compose<InPlaceOn<Parameters, operate>>,
 };
 
 }  // namespace ccl::collectives

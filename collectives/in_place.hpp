@@ -1,0 +1,76 @@
+// What the specs of primitives share that work in place, on tensors one behind the other in a
+// buffer.
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <vector>
+
+#include "collectives/composites.hpp"
+#include "src/primitives/agreement.hpp"
+#include "src/primitives/tensor.hpp"
+#include "src/tensor_lists.hpp"
+
+namespace ccl::collectives {
+
+// A row's tensors, in elements.
+inline std::vector<std::size_t> tensor_counts(const Shape& s) {
+  return scaled(s.options.tensors, s.count);
+}
+
+class TensorList {
+ public:
+  static constexpr auto check = primitives::check_tensors;
+
+  TensorList(const std::vector<std::size_t>& counts, DataType type) {
+    for (const std::size_t count : counts) tensors_.push_back({nullptr, count, type, {}});
+  }
+  TensorList(const Shape& shape, DataType type) : TensorList(tensor_counts(shape), type) {}
+  std::span<const primitives::Tensor> on(void* buffer) {
+    auto* at = static_cast<std::byte*>(buffer);
+    for (primitives::Tensor& tensor : tensors_) {
+      tensor.data = at;
+      at += tensor.bytes();
+    }
+    return tensors_;
+  }
+  std::size_t bytes() const {
+    std::size_t all = 0;
+    for (const primitives::Tensor& tensor : tensors_) all += tensor.bytes();
+    return all;
+  }
+
+ private:
+  std::vector<primitives::Tensor> tensors_;
+};
+
+// Whose input an in-place operation replaces.
+enum class Sends { all, root };
+
+// operate(group, what List::on a buffer is, call, the row's settings). List: TensorList or one with
+// its members.
+template <class List, auto operate, Sends sends = Sends::all>
+class InPlaceOn : public OnGroup {
+ public:
+  InPlaceOn(Bootstrap& bootstrap, Communicator& communicator, const Shape& shape, DataType type)
+      : OnGroup(bootstrap, communicator), list_(shape, type), options_(shape.options) {
+    group().set_overlaps(options_.in_flight);
+  }
+  void check() override { List::check(group(), list_.on(nullptr)); }
+  void run(const Call& call) override {
+    if (sends == Sends::all || call.place.rank == call.place.root) copy_input(call, list_.bytes());
+    operate(group(), list_.on(call.recv), call, options_);
+  }
+
+ private:
+  List list_;
+  const SpecOptions& options_;
+};
+
+inline Layout replaced_tensors(const Shape& s) { return replaced(s, sum(tensor_counts(s))); }
+
+inline std::vector<Segment> all_reduced_tensors(const Shape& s) {
+  return {{.out = 0, .count = sum(tensor_counts(s))}};
+}
+
+}  // namespace ccl::collectives
