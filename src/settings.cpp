@@ -3,6 +3,10 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <utility>
+
+#include "src/spec_notes.hpp"
+
 namespace ccl {
 namespace {
 
@@ -19,20 +23,6 @@ std::string pairs(const Pairing& pairing) {
   for (const Pair& pair : pairing.list)
     result.push_back(fmt::format("{}:{}", pair.first, pair.second));
   return fmt::format("{}", fmt::join(result, ","));
-}
-
-// Where the flags that only some programs take differ.
-void add_spec(std::vector<Term>& terms, const SpecOptions& spec) {
-  terms.push_back({"--skew", std::string(skew_names[static_cast<std::size_t>(spec.skew)])});
-  terms.push_back({"--objects", fmt::format("{}", spec.objects)});
-  terms.push_back({"--tensors", spec.tensors_name});
-  terms.push_back({"--bucket-mb", fmt::format("{}", spec.bucket_mib)});
-  terms.push_back({"--no-async", spec.in_flight ? "not given" : "given"});
-  terms.push_back({"--via", spec.via_files ? "cpu" : "gpu"});
-  terms.push_back({"--window", fmt::format("{}", spec.window)});
-  terms.push_back({"--bidirectional", fmt::format("{:d}", spec.bidirectional)});
-  terms.push_back({"NCCL_TESTS_ALLTOALLV_SPREAD", fmt::format("{}", spec.alltoallv_spread)});
-  terms.push_back({"NCCL_TESTS_ALLTOALLV_MATRIX_FILE", fmt::format("{}", spec.alltoallv_bytes)});
 }
 
 }  // namespace
@@ -70,7 +60,8 @@ std::vector<Term> shared_settings(const Collective& collective, const Options& o
   } else {
     terms.push_back({"--sizes", fmt::format("{}", fmt::join(o.sizes, ","))});
   }
-  add_spec(terms, o.spec);
+  for (SpecSetting& setting : spec_settings(collective, o.spec))
+    terms.push_back(std::move(setting.term));
   for (Term& term : terms) {
     if (term.value.empty()) term.value = "not given";
   }

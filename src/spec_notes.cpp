@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <numeric>
+#include <utility>
 
 namespace ccl {
 namespace {
@@ -23,24 +24,50 @@ std::string tensor_note(const std::vector<std::size_t>& tensors) {
 
 }  // namespace
 
-std::vector<std::string> spec_notes(const Collective& collective, const SpecOptions& options) {
+std::vector<SpecSetting> spec_settings(const Collective& collective, const SpecOptions& o) {
   const Takes& takes = collective.takes;
-  std::vector<std::string> lines;
-  if (takes.skew)
-    lines.push_back(fmt::format("lengths of the {}: {}",
-                                takes.objects ? "objects" : "ranks' blocks",
-                                skew_names[static_cast<std::size_t>(options.skew)]));
-  if (takes.objects) lines.push_back(fmt::format("objects, items or keys: {}", options.objects));
-  if (takes.tensors) lines.push_back(tensor_note(options.tensors));
-  if (takes.buckets) lines.push_back(bucket_note(options.bucket_mib));
+  std::vector<SpecSetting> all;
+  const auto add = [&](std::string name, std::string value, std::string label = {},
+                       std::string note = {}) {
+    all.push_back({{std::move(name), std::move(value)}, std::move(label), std::move(note)});
+  };
+  if (takes.skew) {
+    const std::string skew(skew_names[static_cast<std::size_t>(o.skew)]);
+    add("--skew", skew, "skew " + skew,
+        fmt::format("lengths of the {}: {}", takes.objects ? "objects" : "ranks' blocks", skew));
+  }
+  if (takes.objects)
+    add("--objects", fmt::format("{}", o.objects), fmt::format("{} objects", o.objects),
+        fmt::format("objects, items or keys: {}", o.objects));
+  if (takes.tensors)
+    add("--tensors", o.tensors_name, "tensors " + o.tensors_name, tensor_note(o.tensors));
+  if (takes.buckets)
+    add("--bucket-mb", fmt::format("{}", o.bucket_mib),
+        fmt::format("buckets of {} MiB", o.bucket_mib), bucket_note(o.bucket_mib));
   if (takes.in_flight)
-    lines.emplace_back(options.in_flight
-                           ? "operations: all started, then waited for"
-                           : "operations: each waited for before the next is started");
+    add("--no-async", o.in_flight ? "not given" : "given", o.in_flight ? "async" : "no async",
+        o.in_flight ? "operations: all started, then waited for"
+                    : "operations: each waited for before the next is started");
   if (takes.via)
-    lines.push_back(options.via_files
-                        ? fmt::format("via files in a folder of {}", options.shared_dir)
-                        : "via all_gather_object");
+    add("--via", o.via_files ? "cpu" : "gpu", o.via_files ? "via cpu" : "via gpu",
+        o.via_files ? fmt::format("via files in a folder of {}", o.shared_dir)
+                    : "via all_gather_object");
+  if (collective.paired) {
+    add("--window", fmt::format("{}", o.window));
+    add("--bidirectional", fmt::format("{:d}", o.bidirectional));
+  }
+  if (collective.counts != nullptr && !takes.skew) {
+    add("NCCL_TESTS_ALLTOALLV_SPREAD", fmt::format("{}", o.alltoallv_spread));
+    add("NCCL_TESTS_ALLTOALLV_MATRIX_FILE", fmt::format("{}", o.alltoallv_bytes));
+  }
+  return all;
+}
+
+std::vector<std::string> spec_notes(const Collective& collective, const SpecOptions& options) {
+  std::vector<std::string> lines;
+  for (SpecSetting& setting : spec_settings(collective, options)) {
+    if (!setting.note.empty()) lines.push_back(std::move(setting.note));
+  }
   if (collective.compose != nullptr)
     lines.emplace_back(
         "steps: sizes (collectives that tell lengths), payload (collectives that carry data), "
@@ -49,15 +76,10 @@ std::vector<std::string> spec_notes(const Collective& collective, const SpecOpti
 }
 
 std::string spec_label(const Collective& collective, const SpecOptions& options) {
-  const Takes& takes = collective.takes;
   std::vector<std::string> words;
-  if (takes.skew)
-    words.push_back(fmt::format("skew {}", skew_names[static_cast<std::size_t>(options.skew)]));
-  if (takes.objects) words.push_back(fmt::format("{} objects", options.objects));
-  if (takes.tensors) words.push_back(fmt::format("tensors {}", options.tensors_name));
-  if (takes.buckets) words.push_back(fmt::format("buckets of {} MiB", options.bucket_mib));
-  if (takes.in_flight) words.emplace_back(options.in_flight ? "async" : "no async");
-  if (takes.via) words.emplace_back(options.via_files ? "via cpu" : "via gpu");
+  for (SpecSetting& setting : spec_settings(collective, options)) {
+    if (!setting.label.empty()) words.push_back(std::move(setting.label));
+  }
   return fmt::format("{}", fmt::join(words, ", "));
 }
 
