@@ -9,6 +9,7 @@
 #include <thread>
 
 #include "tests/ranks/faulty.hpp"
+#include "tests/ranks/on_backend.hpp"
 #include "tests/ranks/world.hpp"
 
 namespace ccl::test {
@@ -55,15 +56,8 @@ void expect_right(const Backend& backend) {
 
 TEST(Groups, EveryProgramOverLoopback) { expect_right(LoopbackBackend()); }
 
-TEST(Groups, EveryProgramOverGloo) {
-  BackendPtr gloo;
-  try {
-    gloo = open_backend("gloo");
-  } catch (const Unsupported& e) {
-    GTEST_SKIP() << e.what();
-  }
-  expect_right(*gloo);
-}
+using GroupsOnGloo = OnGloo;
+TEST_F(GroupsOnGloo, EveryProgram) { expect_right(*gloo_); }
 
 // Every group's ranks hold data that no other group has: what one finds of another is wrong.
 TEST(Groups, LeakageIsWrongData) {

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "tests/ranks/faulty.hpp"
+#include "tests/ranks/on_backend.hpp"
 #include "tests/ranks/world.hpp"
 
 namespace ccl::test {
@@ -65,15 +66,8 @@ void expect_right(const Backend& backend) {
 
 TEST(Pingpong, EveryFormOverLoopback) { expect_right(LoopbackBackend()); }
 
-TEST(Pingpong, EveryFormOverGloo) {
-  BackendPtr gloo;
-  try {
-    gloo = open_backend("gloo");
-  } catch (const Unsupported& e) {
-    GTEST_SKIP() << e.what();
-  }
-  expect_right(*gloo);
-}
+using PingpongOnGloo = OnGloo;
+TEST_F(PingpongOnGloo, EveryForm) { expect_right(*gloo_); }
 
 // What one rank's messages are replaced by before they are sent.
 class WrongMessages : public FaultyCommunicator {

@@ -2,23 +2,14 @@
 // and on Gloo.
 #include <gmock/gmock.h>
 
-#include <tuple>
-
+#include "tests/ranks/on_backend.hpp"
 #include "tests/ranks/world.hpp"
 
 namespace ccl::test {
 namespace {
 
-class Right : public testing::TestWithParam<std::tuple<const char*, int>> {
+class Right : public OnBackend {
  protected:
-  void SetUp() override {
-    try {
-      backend_ = open_backend(std::get<0>(GetParam()));
-    } catch (const Unsupported& e) {
-      GTEST_SKIP() << e.what();
-    }
-  }
-  int ranks() const { return std::get<1>(GetParam()); }
   static void expect_right(const Outcome& outcome, const Collective& collective) {
     EXPECT_EQ(outcome.exit_code, 0) << collective.name << ' ' << outcome.text();
     EXPECT_FALSE(outcome.rows.empty());
@@ -29,11 +20,8 @@ class Right : public testing::TestWithParam<std::tuple<const char*, int>> {
       }
     }
   }
-  BackendPtr backend_;
 };
-INSTANTIATE_TEST_SUITE_P(Backends, Right,
-                         testing::Combine(testing::Values("loopback", "gloo"),
-                                          testing::Values(1, 3, 4)));
+INSTANTIATE_TEST_SUITE_P(Backends, Right, every_backend);
 
 TEST_P(Right, EveryTypeAndOperation) {
   for (const Collective* collective : all_collectives()) {
@@ -151,17 +139,12 @@ TEST_P(Right, LimitsDecideTheExitCode) {
   EXPECT_EQ(code([](Options& o) { o.min_average_busbw = 0; }), 0);
 }
 
-TEST(Emulated, MarksComposedOperationsOfGloo) {
-  BackendPtr gloo;
-  try {
-    gloo = open_backend("gloo");
-  } catch (const Unsupported& e) {
-    GTEST_SKIP() << e.what();
-  }
+using EmulatedOnGloo = OnGloo;
+TEST_F(EmulatedOnGloo, MarksComposedOperations) {
   Options o = quick(3);
   o.ops = {ReduceOp::sum, ReduceOp::avg, ReduceOp::mulsum};
   o.sizes = {64};
-  const Outcome outcome = run(collectives::all_reduce, o, *gloo);
+  const Outcome outcome = run(collectives::all_reduce, o, *gloo_);
   ASSERT_EQ(outcome.rows.size(), 3U);
   EXPECT_FALSE(outcome.rows[0].emulated);
   EXPECT_TRUE(outcome.rows[1].emulated);

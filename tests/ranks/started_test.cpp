@@ -4,28 +4,17 @@
 #include <csignal>
 #include <memory>
 #include <thread>
-#include <tuple>
 #include <vector>
 
-#include "src/backends/registry.hpp"
 #include "src/bootstrap/control.hpp"
 #include "src/bootstrap/thread_ranks.hpp"
-#include "src/core/error.hpp"
+#include "tests/ranks/on_backend.hpp"
 
 namespace ccl::test {
 namespace {
 
-class Started : public testing::TestWithParam<std::tuple<const char*, int>> {
+class Started : public OnBackend {
  protected:
-  void SetUp() override {
-    try {
-      backend_ = open_backend(std::get<0>(GetParam()));
-    } catch (const Unsupported& e) {
-      GTEST_SKIP() << e.what();
-    }
-  }
-  static int ranks() { return std::get<1>(GetParam()); }
-
   // body(communicator, rank) on one thread per rank.
   template <class Body>
   void on_ranks(Body&& body, const BackendOptions& options = {}) {
@@ -45,11 +34,8 @@ class Started : public testing::TestWithParam<std::tuple<const char*, int>> {
     }
     for (std::thread& thread : threads) thread.join();
   }
-  BackendPtr backend_;
 };
-INSTANTIATE_TEST_SUITE_P(Backends, Started,
-                         testing::Combine(testing::Values("loopback", "gloo"),
-                                          testing::Values(1, 3, 4)));
+INSTANTIATE_TEST_SUITE_P(Backends, Started, every_backend);
 
 constexpr int operations = 40;
 

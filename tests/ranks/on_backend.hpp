@@ -1,0 +1,39 @@
+// Tests over a backend, skipped where this build lacks it.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <tuple>
+
+#include "src/backends/registry.hpp"
+#include "src/core/error.hpp"
+
+namespace ccl::test {
+
+// For SetUp: a test that is skipped there does not run.
+inline void open_or_skip(const std::string& name, BackendPtr& backend) {
+  try {
+    backend = open_backend(name);
+  } catch (const Unsupported& e) {
+    GTEST_SKIP() << e.what();
+  }
+}
+
+// INSTANTIATE_TEST_SUITE_P(Backends, X, every_backend);
+class OnBackend : public testing::TestWithParam<std::tuple<const char*, int>> {
+ protected:
+  void SetUp() override { open_or_skip(std::get<0>(GetParam()), backend_); }
+  static int ranks() { return std::get<1>(GetParam()); }
+  BackendPtr backend_;
+};
+inline const auto every_backend =
+    testing::Combine(testing::Values("loopback", "gloo"), testing::Values(1, 3, 4));
+
+class OnGloo : public testing::Test {
+ protected:
+  void SetUp() override { open_or_skip("gloo", gloo_); }
+  BackendPtr gloo_;
+};
+
+}  // namespace ccl::test
