@@ -13,22 +13,22 @@
 namespace ccl {
 namespace {
 
-Pair parse_pair(const std::string& text) {
+RankPair parse_pair(const std::string& text) {
   const std::size_t colon = text.find(':');
   if (colon == std::string::npos)
     throw UsageError(fmt::format("'{}' is no pair; accepted: RANK:RANK, for example 0:1", text));
   const auto rank = [](const std::string& word) {
     return parse_int(word, 0, std::numeric_limits<int>::max());
   };
-  const Pair pair{rank(text.substr(0, colon)), rank(text.substr(colon + 1))};
+  const RankPair pair{rank(text.substr(0, colon)), rank(text.substr(colon + 1))};
   if (pair.first == pair.second)
     throw UsageError(fmt::format("'{}' pairs a rank with itself; accepted: two ranks", text));
   return pair;
 }
 
-void check_list(const std::vector<Pair>& list, bool concurrent, int ranks) {
+void check_list(const std::vector<RankPair>& list, bool concurrent, int ranks) {
   std::set<int> used;
-  for (const Pair& pair : list) {
+  for (const RankPair& pair : list) {
     for (const int rank : {pair.first, pair.second}) {
       if (rank >= ranks)
         throw UsageError(
@@ -64,9 +64,9 @@ Pairing parse_pairs(const std::string& text) {
   pairing.all = text == "all";
   pairing.list.clear();
   if (pairing.all) return pairing;
-  std::set<std::pair<int, int>> seen;
+  std::set<RankPair> seen;
   for (const std::string& item : split_list(text)) {
-    const Pair& pair = pairing.list.emplace_back(parse_pair(item));
+    const RankPair& pair = pairing.list.emplace_back(parse_pair(item));
     if (!seen.insert(std::minmax(pair.first, pair.second)).second)
       throw UsageError(fmt::format("'{}' is named twice; accepted: every pair once", item));
   }
@@ -79,7 +79,7 @@ std::vector<PairRound> pair_rounds(const Pairing& pairing, bool concurrent, int 
   if (pairing.all && concurrent) return tournament(ranks);
   if (concurrent) return {pairing.list};
   std::vector<PairRound> rounds;
-  for (const Pair& pair : pairing.list) rounds.push_back({pair});
+  for (const RankPair& pair : pairing.list) rounds.push_back({pair});
   for (int a = 0; pairing.all && a < ranks; ++a) {
     for (int b = a + 1; b < ranks; ++b) rounds.push_back({{a, b}});
   }
@@ -88,7 +88,7 @@ std::vector<PairRound> pair_rounds(const Pairing& pairing, bool concurrent, int 
 
 Groups as_groups(const PairRound& round, int ranks) {
   std::vector<std::vector<int>> members;
-  for (const Pair& pair : round) members.push_back({pair.first, pair.second});
+  for (const RankPair& pair : round) members.push_back({pair.first, pair.second});
   return {std::move(members), ranks};
 }
 

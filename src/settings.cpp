@@ -20,8 +20,7 @@ std::string names(const std::vector<T>& values) {
 std::string pairs(const Pairing& pairing) {
   if (pairing.all) return "all";
   std::vector<std::string> result;
-  for (const Pair& pair : pairing.list)
-    result.push_back(fmt::format("{}:{}", pair.first, pair.second));
+  for (const RankPair& pair : pairing.list) result.push_back(name(pair));
   return fmt::format("{}", fmt::join(result, ","));
 }
 

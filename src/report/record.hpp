@@ -10,15 +10,10 @@
 #include <vector>
 
 #include "src/core/composite.hpp"
+#include "src/core/rank_pair.hpp"
 #include "src/measure/iterations.hpp"
 
 namespace ccl {
-
-// Two ranks that send messages to each other.
-using RankPair = std::pair<int, int>;
-inline std::string name(const RankPair& pair) {  // "0:1"
-  return std::to_string(pair.first) + ':' + std::to_string(pair.second);
-}
 
 struct RankLine {
   int rank = 0;

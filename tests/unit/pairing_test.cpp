@@ -16,15 +16,10 @@ namespace ccl {
 namespace {
 
 using testing::HasSubstr;
-using Lists = std::vector<std::vector<std::pair<int, int>>>;
+using Lists = std::vector<PairRound>;
 
 Lists rounds(const std::string& text, bool concurrent, int ranks) {
-  Lists all;
-  for (const PairRound& round : pair_rounds(parse_pairs(text), concurrent, ranks)) {
-    all.emplace_back();
-    for (const Pair& pair : round) all.back().emplace_back(pair.first, pair.second);
-  }
-  return all;
+  return pair_rounds(parse_pairs(text), concurrent, ranks);
 }
 
 template <class E>
@@ -60,7 +55,7 @@ TEST(Pairing, AllAtOnceIsATournament) {
   for (int n = 2; n <= 17; ++n) {
     const Lists tournament = rounds("all", true, n);
     EXPECT_EQ(tournament.size(), static_cast<std::size_t>(n % 2 == 0 ? n - 1 : n)) << n;
-    std::set<std::pair<int, int>> met;
+    std::set<RankPair> met;
     for (const auto& round : tournament) {
       EXPECT_EQ(round.size(), static_cast<std::size_t>(n / 2)) << n;
       std::set<int> busy;
