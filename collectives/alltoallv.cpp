@@ -35,27 +35,30 @@ Counts counts(const Shape& s) {
   return c;
 }
 
+// In the generated pattern all rows and columns are permutations of one another.
+std::size_t largest(const Shape& s) {
+  const std::size_t rows = s.options.alltoallv_bytes.empty() ? 1 : ranks(s);
+  std::size_t result = 0;
+  for (std::size_t r = 0; r < rows; ++r) {
+    std::size_t out = 0;
+    std::size_t in = 0;
+    for (std::size_t q = 0; q < ranks(s); ++q) {
+      out += pair_count(s, r, q);
+      in += pair_count(s, q, r);
+    }
+    result = std::max({result, out, in});
+  }
+  return result;
+}
+
+// The largest buffer of any rank is what the time is divided into (nccl-tests).
 Layout layout(const Shape& s) {
   const Counts mine = counts(s);
-  // The largest buffer of any rank is what the time is divided into (nccl-tests). In the generated
-  // pattern all rows and columns are permutations of one another, so this rank's is that.
-  std::size_t largest = std::max(sum(mine.send_counts), sum(mine.recv_counts));
-  if (!s.options.alltoallv_bytes.empty()) {
-    for (std::size_t r = 0; r < ranks(s); ++r) {
-      std::size_t out = 0;
-      std::size_t in = 0;
-      for (std::size_t q = 0; q < ranks(s); ++q) {
-        out += pair_count(s, r, q);
-        in += pair_count(s, q, r);
-      }
-      largest = std::max({largest, out, in});
-    }
-  }
   return {.send = sum(mine.send_counts),
           .recv = sum(mine.recv_counts),
           .call_count = 0,
           .column_count = s.options.alltoallv_bytes.empty() ? block(s) : 0,
-          .wire_bytes = largest * s.type_bytes,
+          .wire_bytes = largest(s) * s.type_bytes,
           .in_place = std::nullopt};
 }
 
@@ -80,6 +83,7 @@ const Collective alltoallv = {
     .expected = expected,
     .bus_factor = others_share,
     .counts = counts,
+    .largest = largest,
     .run = [](Communicator& c, const Call& call) { c.alltoallv(call); },
 };
 

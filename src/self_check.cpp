@@ -76,6 +76,17 @@ bool check_tiling(const Collective& collective, const Shape& shape, Findings& fi
   return false;
 }
 
+// No rank needs larger buffers than a row gets. False: a call could leave them.
+bool check_buffers(const Collective& collective, const Shape& shape, Findings& findings) {
+  const Layout layout = collective.layout(shape);
+  const InPlace at = layout.in_place.value_or(InPlace{0, 0});
+  const std::size_t end = std::max(at.send + layout.send, at.recv + layout.recv);
+  if (end * shape.type_bytes <= row_bytes(collective, shape).region) return true;
+  findings.add(describe(shape) +
+               ": its buffers are larger than those of the root, the first and the last rank");
+  return false;
+}
+
 // One rank's call on loopback, compared with the segments.
 void check_call(const Collective& collective, const Shape& shape, bool in_place,
                 Bootstrap& bootstrap, Communicator& communicator, const verify::Verifier& verifier,
@@ -196,7 +207,8 @@ bool check_tilings(const Collective& collective, int ranks, Findings& findings) 
   for (const DataType type : types_of(collective)) {
     for (int rank = 0; rank < ranks; ++rank) {
       for_each_shape(collective, type, rank, ranks, [&](const Shape& shape) {
-        right = check_tiling(collective, shape, findings) && right;
+        right = check_tiling(collective, shape, findings) &&
+                check_buffers(collective, shape, findings) && right;
       });
     }
   }

@@ -109,6 +109,9 @@ struct Collective {
       nullptr;                                   // elements that no segment names are unspecified
   double (*bus_factor)(const Shape&) = nullptr;  // busbw / algbw
   Counts (*counts)(const Shape&) = nullptr;      // only vector collectives
+  // Of all ranks the root, the first or the last has the largest buffer, unless this tells its
+  // elements.
+  std::size_t (*largest)(const Shape&) = nullptr;
   void (*run)(Communicator&, const Call&) = nullptr;
   std::string_view mode = {};  // --mode's name of this form; empty: the program has one form only
   std::span<const Collective* const> modes = {};  // the program's other forms

@@ -14,6 +14,7 @@ ccl_add_test(harness_test LABELS unit LIBRARIES ccl-collectives
     pairing_test.cpp
     recorder_test.cpp
     reduction_test.cpp
+    row_bytes_test.cpp
     settings_test.cpp
     sizes_test.cpp
     spec_errors_test.cpp

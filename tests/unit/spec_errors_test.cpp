@@ -201,6 +201,12 @@ std::vector<Wrong> wrong_numbers() {
                                                    layout.messages = 1;
                                                    return layout;
                                                  })},
+      {"LargestBufferOnTheSecondRank", with_layout(all_reduce,
+                                                   [](const Shape& s) {
+                                                     Layout layout = all_reduce.layout(s);
+                                                     layout.send += s.place.rank == 1 ? 1 : 0;
+                                                     return layout;
+                                                   })},
       {"InPlaceAtTheWrongBlock",
        with_layout(all_gather,
                    [](const Shape& s) {

@@ -1,0 +1,63 @@
+// How large a row's buffers are, compared with what every rank's layout says.
+#include "src/row_bytes.hpp"
+
+#include <algorithm>
+
+#include "tests/ranks/world.hpp"
+
+namespace ccl::test {
+namespace {
+
+RowBytes of_every_rank(const Collective& collective, Shape s) {
+  RowBytes result;
+  for (s.place.rank = 0; s.place.rank < s.place.ranks; ++s.place.rank) {
+    const Layout layout = collective.layout(s);
+    const InPlace at = layout.in_place.value_or(InPlace{0, 0});
+    const std::size_t larger = std::max(layout.send, layout.recv);
+    const std::size_t end = std::max(at.send + layout.send, at.recv + layout.recv);
+    result.size = std::max(result.size, larger / layout.messages * s.type_bytes);
+    result.region = std::max(result.region, end * s.type_bytes);
+  }
+  return result;
+}
+
+void expect_same(const Collective& collective, const Shape& s) {
+  const RowBytes all = of_every_rank(collective, s);
+  const RowBytes some = row_bytes(collective, s);
+  EXPECT_EQ(some.size, all.size) << collective.name << ", " << s.place.ranks << " ranks";
+  EXPECT_EQ(some.region, all.region) << collective.name << ", " << s.place.ranks << " ranks";
+}
+
+TEST(RowBytes, AreThoseOfTheLargestRank) {
+  for (const Collective* collective : all_collectives()) {
+    for (const Skew skew : {Skew::equal, Skew::linear, Skew::one_large}) {
+      SpecOptions options;
+      options.skew = skew;
+      options.window = 3;
+      options.alltoallv_spread = 0.7;
+      for (const std::size_t count : {0, 1, 37, 144, 5000, 40'001}) {
+        for (const int ranks : {1, 2, 3, 4, 7, 8, 9, 64}) {
+          if (!runs_on(*collective, ranks) || (collective->paired && ranks != 2)) continue;
+          for (int root = 0; root < (collective->rooted ? ranks : 1); ++root) {
+            for (const std::size_t width : {1, 4})
+              expect_same(*collective, {count, width, {0, ranks, root, 0}, options});
+          }
+        }
+      }
+    }
+  }
+}
+
+TEST(RowBytes, OfAMatrixMayBeThoseOfAnyRank) {
+  for (const auto& matrix : std::vector<std::vector<std::vector<std::size_t>>>{
+           {{16, 32, 0}, {64, 0, 160}, {0, 0, 0}}, {{16, 64, 0}, {0, 0, 16}, {0, 160, 0}}}) {
+    SpecOptions options;
+    options.alltoallv_bytes = matrix;
+    const Shape s{1 << 20, 4, {0, 3, 0, 0}, options};
+    expect_same(collectives::alltoallv, s);
+    EXPECT_EQ(row_bytes(collectives::alltoallv, s).size, 224U);
+  }
+}
+
+}  // namespace
+}  // namespace ccl::test
