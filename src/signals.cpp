@@ -5,7 +5,6 @@
 #include <atomic>
 #include <csignal>
 #include <cstdlib>
-#include <ctime>
 #include <thread>
 #include <utility>
 
@@ -21,10 +20,10 @@ struct SignalWatch::State {
 
   void watch(const std::function<void(int)>& on_signal) {
     bool seen = false;
-    while (!stop) {
-      const timespec interval{0, 100'000'000};
-      const int signal = sigtimedwait(&watched, nullptr, &interval);
-      if (signal <= 0) continue;
+    for (;;) {
+      int signal = 0;
+      if (sigwait(&watched, &signal) != 0) continue;
+      if (stop) return;
       if (seen && signal == SIGHUP) continue;  // a terminal that goes away may send two
       if (std::exchange(seen, true)) std::_Exit(128 + signal);
       on_signal(signal);
@@ -44,6 +43,7 @@ SignalWatch::SignalWatch(std::function<void(int)> on_signal) : state_(std::make_
 
 SignalWatch::~SignalWatch() {
   state_->stop = true;
+  pthread_kill(state_->thread.native_handle(), SIGINT);  // only for that thread
   state_->thread.join();
   pthread_sigmask(SIG_SETMASK, &state_->before, nullptr);
 }
