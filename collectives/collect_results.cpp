@@ -58,7 +58,10 @@ class CollectResults : public OnGroup {
         via_files_(shape.options.via_files),
         shared_(shape.options.shared_dir),
         items_(shape.options.objects) {}
-  void check() override { primitives::check_results(group(), items_.size(), size_); }
+  void check() override {
+    if (via_files_ && group().is_main()) primitives::remove_left_folders(shared_);
+    primitives::check_results(group(), items_.size(), size_);
+  }
   void run(const Call& call) override {
     const auto* at = static_cast<const std::byte*>(call.send);
     for (primitives::Bytes& result : items_) {

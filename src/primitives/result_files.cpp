@@ -1,9 +1,12 @@
 // collect_results_by_files.
 #include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <csignal>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -11,6 +14,7 @@
 #include <string_view>
 #include <system_error>
 
+#include "src/core/host.hpp"
 #include "src/primitives/packed_list.hpp"
 #include "src/primitives/results.hpp"
 
@@ -21,11 +25,25 @@ namespace fs = std::filesystem;
 
 using Name = std::array<char, 512>;  // on the wire, filled up with blanks; all blank: no folder
 
+// The folders of this machine's processes begin so; the process's number follows. Processes of
+// other PID namespaces cannot be asked whether they live. Empty: the machine does not tell.
+std::string folder_prefix() {
+  struct stat space {};
+  const std::string machine = machine_id();
+  const bool known = !machine.empty() && ::stat("/proc/self/ns/pid", &space) == 0;
+  return known ? fmt::format("collect_results.{}-{:x}.", machine, space.st_ino) : "";
+}
+
+std::string own_name() {
+  const std::string prefix = folder_prefix();
+  return prefix.empty() ? "collect_results.XXXXXX" : fmt::format("{}{}.XXXXXX", prefix, getpid());
+}
+
 // A folder of its own name, which goes with everything in it.
 class TemporaryFolder {
  public:
   explicit TemporaryFolder(const std::string& parent)
-      : path_((fs::absolute(parent) / "collect_results.XXXXXX").string()) {
+      : path_((fs::absolute(parent) / own_name()).string()) {
     if (path_.size() > Name().size())
       throw Error(
           fmt::format("the name of a folder in {} has more than {} bytes", parent, Name().size()));
@@ -112,6 +130,20 @@ std::string from_wire(const Name& name) {
 }
 
 }  // namespace
+
+void remove_left_folders(const std::string& shared) {
+  const std::string prefix = folder_prefix();
+  if (prefix.empty()) return;
+  std::error_code error;
+  std::error_code ignored;
+  for (fs::directory_iterator at(shared, error); !error && at != fs::directory_iterator();
+       at.increment(error)) {
+    const std::string name = at->path().filename().string();
+    if (!name.starts_with(prefix)) continue;
+    const int pid = std::atoi(name.c_str() + prefix.size());
+    if (pid > 0 && kill(pid, 0) != 0 && errno == ESRCH) fs::remove_all(at->path(), ignored);
+  }
+}
 
 void collect_results_by_files(Group& group, std::span<const Bytes> part, std::size_t size,
                               const std::string& shared, Results& results) {

@@ -34,6 +34,10 @@ void collect_results(Group& group, std::span<const Bytes> part, std::size_t size
 void collect_results_by_files(Group& group, std::span<const Bytes> part, std::size_t size,
                               const std::string& shared, Results& results);
 
+// Not collective: removes from `shared` what processes of this machine that were killed have left
+// of collect_results_by_files. Lists the whole folder; what cannot be removed stays.
+void remove_left_folders(const std::string& shared);
+
 // Whether lists of so many items will fit together, asked over the control plane beforehand. Throws
 // Error, on every rank, naming a rank with another `size` or with too few items.
 void check_results(Group& group, std::size_t items, std::size_t size);

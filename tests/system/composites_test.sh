@@ -52,6 +52,23 @@ each "-d all" -- broadcast_tensors sync_buffer sync_grad
 mkdir "$work/shared"
 each "--via gpu" "--via cpu --shared-dir $work/shared" -- collect_results
 [ -z "$(ls -A "$work/shared")" ] || fail "left behind in the shared folder: $(ls -A "$work/shared")"
+# What a killed job has left goes when the next one begins; what lives, and what is not known to be dead, stays.
+"$bin/collect_results_perf" --backend gloo -t 3 --sizes 1M -n 5 -N 0 --via cpu --shared-dir "$work/shared" >"$work/out" 2>"$work/err" &
+killed=$!
+for _ in $(seq 200); do left=$(find "$work/shared" -name "collect_results.*.$killed.*"); [ -n "$left" ] && kill -STOP "$killed" && break; done
+left=$(find "$work/shared" -name "collect_results.*.$killed.*")
+while [ -z "$left" ]; do # stopped between two
+  kill -CONT "$killed" || break; sleep 0.01; kill -STOP "$killed"
+  left=$(find "$work/shared" -name "collect_results.*.$killed.*")
+done
+mkdir "$work/shared/collect_results.other-1.$killed.AAAAAA"
+collect() { run 0 "a folder of a process that $1" "$bin/collect_results_perf" --backend gloo "${args[@]}" -t 3 --via cpu --shared-dir "$work/shared"; }
+collect lives
+[ -d "$left" ] || fail "the folder of a process that lives is gone"
+kill -KILL "$killed"
+wait "$killed" 2>/dev/null
+collect "was killed"
+[ "$(ls "$work/shared")" = "collect_results.other-1.$killed.AAAAAA" ] || fail "in the shared folder: $(ls -A "$work/shared")"
 
 # What the padding costs, what the model's size gives, what is in the files.
 run 0 "padding" "$bin/all_gather_object_perf" --backend gloo --sizes 64K -n 1 -t 4 --skew one-large -J "$work/rows.jsonl"
