@@ -140,7 +140,7 @@ void run_init(RankJob& job, Bootstrap& bootstrap, Progress& progress, Pulse& pul
   bootstrap.exchange("", o.init_timeout_s);
   const double bootstrap_s = monotonic_seconds() - job.started_s;
   if (reports) output->header(job, bootstrap.ranks());
-  Device* const gpu = meet_devices(job, bootstrap);
+  Device* const gpu = open_gpu(job, bootstrap, nullptr);
   for (int cycle = 0; o.cycles == 0 || cycle < o.cycles; ++cycle) {
     StartTimes mine = start_once(job, bootstrap, gpu, progress, pulse);
     mine.bootstrap = bootstrap_s;

@@ -2,13 +2,16 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <map>
+#include <nlohmann/json.hpp>
 #include <set>
 #include <utility>
 
 #include "src/core/error.hpp"
+#include "src/core/host.hpp"
 
 namespace ccl {
 
@@ -16,6 +19,20 @@ namespace {
 
 // Places are a host's name and its machine's identity.
 std::string host_of(const std::string& place) { return place.substr(0, place.find(' ')); }
+
+Seat seat_of(const std::vector<std::string>& places, const std::vector<long>& processes, int rank) {
+  const auto me = static_cast<std::size_t>(rank);
+  Seat seat{0, 0, 0, 0};
+  for (std::size_t r = 0; r < places.size(); ++r) {
+    if (places[r] != places[me]) continue;
+    const bool same = processes[r] == processes[me];
+    seat.ranks_on_host += 1;
+    seat.on_host += r < me ? 1 : 0;
+    seat.ranks_in_process += same ? 1 : 0;
+    seat.in_process += r < me && same ? 1 : 0;
+  }
+  return seat;
+}
 
 }  // namespace
 
@@ -36,7 +53,7 @@ int choose_device(const Seat& seat, int visible, std::optional<int> first, bool 
 }
 
 void check_devices(const std::vector<DeviceIdentity>& ranks, const std::vector<std::string>& hosts,
-                   bool share, int promised, const std::string& promised_by) {
+                   const DeviceRequest& request) {
   std::map<std::string, std::vector<std::size_t>> ranks_on;  // device
   std::map<std::string, std::set<std::string>> used;         // host
   std::map<std::string, int> visible;                        // host
@@ -46,7 +63,7 @@ void check_devices(const std::vector<DeviceIdentity>& ranks, const std::vector<s
     visible[hosts[r]] = std::max(visible[hosts[r]], ranks[r].visible);
   }
   for (const auto& [device, sharing] : ranks_on) {
-    if (share || sharing.size() == 1) continue;
+    if (request.share || sharing.size() == 1) continue;
     const std::size_t r = sharing.front();
     throw Error(fmt::format(
         "ranks {} are on one GPU, {} [{}] of {} (rank {}'s process sees {}): NCCL may hang there, "
@@ -58,10 +75,34 @@ void check_devices(const std::vector<DeviceIdentity>& ranks, const std::vector<s
   }
   for (const auto& [host, devices] : used) {
     const int there = std::max(visible[host], static_cast<int>(devices.size()));
-    if (there >= promised) continue;
-    throw Error(fmt::format("{} says that every host has so many GPUs; {} shows {}", promised_by,
-                            host_of(host), there));
+    if (there >= request.promised) continue;
+    throw Error(fmt::format("{} says that every host has so many GPUs; {} shows {}",
+                            request.promised_by, host_of(host), there));
   }
+}
+
+TakenDevice take_device(const Devices& devices, Bootstrap& bootstrap, const DeviceRequest& request,
+                        double limit_s) {
+  std::vector<std::string> places;
+  std::vector<long> processes;
+  const nlohmann::json here{this_host() + ' ' + machine_id(), static_cast<long>(getpid())};
+  for (const std::string& text : bootstrap.exchange(here.dump(), limit_s)) {
+    const auto json = nlohmann::json::parse(text);
+    places.push_back(json.at(0));
+    processes.push_back(json.at(1));
+  }
+  const int visible = devices.count();
+  const Seat seat = seat_of(places, processes, bootstrap.rank());
+  TakenDevice taken;
+  taken.device = devices.open(choose_device(seat, visible, request.first, request.share));
+  const Device& own = *taken.device;
+  const nlohmann::json mine{own.index(), visible, own.name(), own.bus_id(), own.unique_id()};
+  for (const std::string& text : bootstrap.exchange(mine.dump(), limit_s)) {
+    const auto json = nlohmann::json::parse(text);
+    taken.ranks.push_back({json.at(0), json.at(1), json.at(2), json.at(3), json.at(4)});
+  }
+  check_devices(taken.ranks, places, request);
+  return taken;
 }
 
 }  // namespace ccl

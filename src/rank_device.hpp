@@ -38,9 +38,27 @@ struct DeviceIdentity {
   std::string name, bus_id, unique_id;
 };
 
-// hosts: of every rank. promised: GPUs that each host should have, and who says so; 0: nobody does.
-// Throws Error naming ranks that share a device without `share`, and hosts that have fewer GPUs.
-void check_devices(const std::vector<DeviceIdentity>& ranks, const std::vector<std::string>& hosts,
-                   bool share, int promised, const std::string& promised_by);
+// What was asked for.
+struct DeviceRequest {
+  std::optional<int> first;  // NCCL_TESTS_DEVICE: this process's first
+  bool share = false;        // several ranks may share one
+  int promised = 0;          // GPUs that each host should have; 0: nobody says
+  std::string promised_by;   // who says so
+};
+
+// Throws Error naming ranks that share a device without being asked to, and hosts that have fewer
+// GPUs than promised. places: of every rank, a host's name first.
+void check_devices(const std::vector<DeviceIdentity>& ranks, const std::vector<std::string>& places,
+                   const DeviceRequest& request);
+
+// This rank's device, and what is known of every rank's.
+struct TakenDevice {
+  std::unique_ptr<Device> device;
+  std::vector<DeviceIdentity> ranks;
+};
+
+// Opens this rank's device. Collective. Throws Error.
+TakenDevice take_device(const Devices& devices, Bootstrap& bootstrap, const DeviceRequest& request,
+                        double limit_s);
 
 }  // namespace ccl

@@ -62,8 +62,9 @@ using RankBody = void (*)(RankJob& job, Bootstrap& bootstrap, Progress& progress
 // Collective. Throws what the library throws.
 Communicator& connect(RankJob& job, Bootstrap& bootstrap, Device* gpu, Pulse& pulse);
 
-// Opens this rank's GPU, kept by job.open; null: the run uses none. Collective. Throws Error.
-Device* meet_devices(RankJob& job, Bootstrap& bootstrap);
+// Opens this rank's GPU, kept by job.open; null: the run uses none. ranks: where every rank's
+// identity goes; may be null. Collective. Throws Error.
+Device* open_gpu(RankJob& job, Bootstrap& bootstrap, std::vector<DeviceIdentity>* ranks);
 
 // The sweep of a collective. Collective over bootstrap's ranks. first_of_process: this rank's
 // thread feeds the recorder. Throws what the library, a peer or the memory limit throws.

@@ -50,6 +50,16 @@ std::vector<Term> shared_settings(const Collective& collective, const Options& o
       {"--seed", fmt::format("{}", o.seed)},
       {"--gloo-algorithm", o.backend_options.gloo_algorithm},
       {"--transport", o.backend_options.transport},
+      {"--memory", o.memory ? std::string(name(*o.memory)) : ""},
+      {"-G", fmt::format("{}", o.graph_launches)},
+      {"-I", fmt::format("{:d}", o.per_iteration)},
+      {"-K", fmt::format("{}", o.per_iteration_skip)},
+      {"-M", fmt::format("{:d}", o.memory_report)},
+      {"-R", fmt::format("{}", o.backend_options.local_register)},
+      {"-x", fmt::format("{}", o.backend_options.cta_policy)},
+      {"-y", fmt::format("{:d}", o.backend_options.null_stream)},
+      {"--share-gpus", fmt::format("{:d}", o.backend_options.share_devices)},
+      {"--show-algorithm", fmt::format("{:d}", o.backend_options.show_algorithm)},
   };
   if (o.sizes.empty()) {
     terms.push_back({"-b", fmt::format("{}", o.min_bytes)});
