@@ -13,6 +13,8 @@
 #include "src/bootstrap/launch.hpp"
 #include "src/bootstrap/thread_ranks.hpp"
 #include "src/core/host.hpp"
+#include "src/devices/staged.hpp"
+#include "src/rank_device.hpp"
 
 namespace ccl {
 namespace {
@@ -45,6 +47,23 @@ std::unique_ptr<Control> meet(const Launch& launch, const Backend* launcher, dou
   return join(launch, options, lost, [launch](std::string_view line) { say(launch, line); });
 }
 
+// The primitives work on host memory: a library that takes a GPU's gets copies. Collective.
+class OnHost {
+ public:
+  OnHost(const Backend& library, Bootstrap& bootstrap, double limit_s) : backend_(&library) {
+    if (library.memories().front() == Memory::host) return;
+    gpu_ = take_device(open_gpus(), bootstrap, {}, limit_s).device;
+    copied_ = on_host_memory(library, *gpu_);
+    backend_ = copied_.get();
+  }
+  const Backend& backend() const { return *backend_; }
+
+ private:
+  const Backend* backend_;
+  std::unique_ptr<Device> gpu_;
+  std::unique_ptr<Backend> copied_;
+};
+
 int report(const Launch& launch, Control* control, int code, const std::string& what) {
   // A library's error is often the shadow of a peer's death, which is named a moment later.
   constexpr double patience_s = 1;
@@ -66,13 +85,15 @@ int run_distributed(const DistributedOptions& options,
   try {
     launch = detect_launch(process_environment());
     const BackendPtr backend = open_backend(options.backend, launch.mpi_module);
+    backend->open_library({});
     const BackendPtr launcher = open_launcher(launch);
     if (launcher) launcher->start();
     backend->start();
     control = meet(launch, launcher.get(), options.limit_s);
     ThreadRanks ranks(*control, 1);
     {
-      primitives::Group world(ranks.rank(0), {backend.get(), options.backend_options},
+      const OnHost library(*backend, ranks.rank(0), options.limit_s);
+      primitives::Group world(ranks.rank(0), {&library.backend(), options.backend_options},
                               options.limit_s);
       body(world);
       world.exchange("");  // nobody closes what others still use

@@ -86,6 +86,13 @@ class Staged : public Communicator {
     deliver();
   }
 
+  std::unique_ptr<Work> start_all_reduce(const Call& c) override {
+    return start(c, &Communicator::all_reduce, same(c));
+  }
+  std::unique_ptr<Work> start_broadcast(const Call& c) override {
+    return start(c, &Communicator::broadcast, {is_root(c) ? c.count : 0, c.count});
+  }
+
   void wait() override { library_->wait(); }
   void order() override {}  // all is complete
   void meet(const Place& place) override { library_->meet(place); }
@@ -125,7 +132,26 @@ class Staged : public Communicator {
   static bool is_root(const Call& c) { return c.place.rank == c.place.root; }
   static Extent same(const Call& c) { return {c.count, c.count}; }
 
+  class Started : public Work {
+   public:
+    explicit Started(Staged& communicator) : communicator_(communicator) {}
+    void wait() override { communicator_.deliver(); }
+
+   private:
+    Staged& communicator_;
+  };
+
+  std::unique_ptr<Work> start(const Call& call, Operation operation, Extent extent) {
+    issue(call, operation, extent);
+    return std::make_unique<Started>(*this);
+  }
+
   void make(const Call& call, Operation operation, Extent extent) {
+    issue(call, operation, extent);
+    if (!grouped_) deliver();
+  }
+
+  void issue(const Call& call, Operation operation, Extent extent) {
     const std::size_t width = size_of(call.type);
     Call staged = call;
     const std::size_t send = extent.send * width;
@@ -138,7 +164,6 @@ class Staged : public Communicator {
     if (!call.recv_counts.empty() && recv > 0) gpu_.copy(result, call.recv, recv);
     (library_.get()->*operation)(staged);
     if (recv > 0) deliveries_.push_back({static_cast<std::byte*>(call.recv), result, recv});
-    if (!grouped_) deliver();
   }
 
   void deliver() {
@@ -167,11 +192,34 @@ class Staged : public Communicator {
   std::vector<Delivery> deliveries_;
 };
 
+class OnHostMemory : public Backend {
+ public:
+  OnHostMemory(const Backend& library, Device& gpu) : library_(library), gpu_(gpu) {}
+  std::string_view name() const override { return library_.name(); }
+  std::string version() const override { return library_.version(); }
+  std::string library() const override { return library_.library(); }
+  std::size_t files_per_rank(int ranks) const override { return library_.files_per_rank(ranks); }
+  std::unique_ptr<Communicator> connect(Bootstrap& bootstrap,
+                                        const BackendOptions& options) const override {
+    BackendOptions on_gpu = options;
+    on_gpu.device = &gpu_;
+    return stage(library_.connect(bootstrap, on_gpu), Memory::host, gpu_, gpu_);
+  }
+
+ private:
+  const Backend& library_;
+  Device& gpu_;
+};
+
 }  // namespace
 
 std::unique_ptr<Communicator> stage(std::unique_ptr<Communicator> library, Memory memory,
                                     Device& library_side, Device& gpu) {
   return std::make_unique<Staged>(std::move(library), memory, library_side, gpu);
+}
+
+std::unique_ptr<Backend> on_host_memory(const Backend& library, Device& gpu) {
+  return std::make_unique<OnHostMemory>(library, gpu);
 }
 
 }  // namespace ccl

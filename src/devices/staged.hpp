@@ -3,15 +3,20 @@
 
 #include <memory>
 
-#include "src/core/communicator.hpp"
+#include "src/core/backend.hpp"
 #include "src/core/device.hpp"
 
 namespace ccl {
 
 // Takes buffers in `memory`. Scratch memory for the library is `library_side`'s; `gpu`, which is
 // one of the two sides, copies between them. Both devices outlive the communicator. Operations are
-// complete when they return; what is posted between begin_group and end_group, when that returns.
+// complete when they return; what is posted between begin_group and end_group, when that returns;
+// what is started, when the first of what was started is waited for.
 std::unique_ptr<Communicator> stage(std::unique_ptr<Communicator> library, Memory memory,
                                     Device& library_side, Device& gpu);
+
+// A backend whose communicators take host memory, over one that takes that of `gpu`. All three
+// outlive it.
+std::unique_ptr<Backend> on_host_memory(const Backend& library, Device& gpu);
 
 }  // namespace ccl

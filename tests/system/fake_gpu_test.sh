@@ -1,0 +1,114 @@
+#!/usr/bin/env bash
+# The programs on NCCL and CUDA as a user of GPUs runs them, over the stand-ins of tests/fake_gpu.
+. "$(dirname "$0")/lib.sh"
+tree=$build/tests/fake_gpu
+if [ ! -e "$tree/lib/ccl-tests/ccl-nccl.so" ]; then
+  echo "SKIP: this build has no stand-ins for CUDA and NCCL (the CUDA toolkit and NCCL's header)"
+  exit 77
+fi
+export LD_LIBRARY_PATH=$tree/lib:$tree FAKE_GPUS=4 FAKE_GPU_MEMORY=$((256 << 20))
+quick=(-b 8 -e 64K -f 128 -n 3 --backend nccl)
+all_reduce=("$bin/all_reduce_perf" "${quick[@]}")
+right() { expect_in "$work/out" "# Out of bounds values : 0 OK"; }
+
+# Every program, at 1, 3 and 4 ranks on threads; some as processes, whose GPUs differ and whose data travel between address spaces.
+for ranks in 1 3 4; do
+  for program in "${programs[@]}" "${composites[@]}"; do
+    runs_on "$program" "$ranks" || continue
+    run 0 "$program, $ranks ranks" "$bin/${program}_perf" "${quick[@]}" -t "$ranks" && right
+  done
+done
+for program in all_reduce alltoallv gatherv sendrecv sync_grad; do
+  run 0 "$program, 3 processes" "$bin/${program}_perf" "${quick[@]}" --np 3 && right
+done
+run 0 "init" "$bin/init_perf" --backend nccl -t 3 -N 2
+run 0 "every type and operation" "$bin/all_reduce_perf" --backend nccl -b 40 -e 5000 -f 125 -n 2 -t 3 -d all -o all && right
+run 0 "every type and operation, to one" "$bin/reduce_perf" --backend nccl -b 5000 -e 5000 -n 2 -t 4 -d all -o all -r all && right
+run 0 "vectors of 16 bytes, none of them aligned" "$bin/all_reduce_perf" --backend nccl --sizes 1M,3000001 -n 2 -t 3 -d int8,half,float,double -u 3 && right
+run 0 "the whole machine by default" "$bin/all_reduce_perf" "${quick[@]}" && right
+expect_in "$work/out" "this whole machine, 4 GPUs, ranks as threads"
+expect_in "$work/out" "device  3 [0000:0d:00] Fake GPU"
+
+# nccl-tests' flags.
+for flags in "-G 3" "-G 2 -I 1 -K 1" "-I 1 -m 3" "-R 1" "-R 2 -x 1" "-y 1 -u 3" "-m 4" "-z 1 -m 2" "-z 2" "-z 3" "-C 1" "-p 1" "-c 0 -n 5" "-w 0 -n 0"; do
+  # $flags is a list of words
+  # shellcheck disable=SC2086
+  run 0 "all_reduce $flags" "${all_reduce[@]}" -t 3 $flags && right
+done
+for program in "${programs[@]}"; do
+  [ "$program" = pingpong ] || run 0 "$program as a graph" "$bin/${program}_perf" "${quick[@]}" -t 4 -G 2 -m 2 && right
+done
+run 0 "-M" "${all_reduce[@]}" -t 3 -M 1
+expect_in "$work/out" "# GPU memory usage     : Initialization "
+run 0 "-I into a file" "${all_reduce[@]}" -t 3 -G 2 -I 1 -K 1 -J "$work/i.json"
+expect_in "$work/i.json" '"out_of_place_per_iter":{"skipped_iterations":1,'
+for rule in 'mod 2' 'ranks 0,3;2,1'; do
+  run 0 "groups by $rule" "${all_reduce[@]}" -t 4 --group "$rule" --group-rows 1 && right
+done
+
+# Memory of the other side.
+run 0 "NCCL on host memory" "${all_reduce[@]}" -t 3 --memory host && right
+expect_in "$work/out" "buffers in host memory, staged"
+for program in "${programs[@]}"; do
+  runs_on "$program" 4 && run 0 "$program, Gloo on CUDA memory" "$bin/${program}_perf" -b 8 -e 64K -f 128 -n 2 --backend gloo --memory cuda -t 4 && right
+done
+run 0 "sizes end with the memory" env FAKE_GPU_MEMORY=10000000 "$bin/all_reduce_perf" --backend nccl -b 1M -e 16M -n 1 -t 2 && right
+expect_in "$work/out" "Reducing maxBytes to"
+
+# Primitives and training code.
+export MASTER_ADDR=127.0.0.1
+MASTER_PORT=$(free_port); export MASTER_PORT
+for rank in 1 2; do
+  RANK=$rank WORLD_SIZE=3 timeout 60 "$build/tests/primitives_program" nccl >"$work/out.$rank" 2>&1 </dev/null &
+done
+RANK=0 WORLD_SIZE=3 run 0 "the primitives, 3 processes" "$build/tests/primitives_program" nccl
+expect_in "$work/out" "subjects passed on 3 ranks of nccl"
+unset MASTER_ADDR MASTER_PORT
+wait
+
+# Which GPU.
+run 0 "a launcher shows every process one" env CUDA_VISIBLE_DEVICES=2 "${all_reduce[@]}" -t 1 && expect_in "$work/out" "[0000:0c:00]"
+run 0 "NCCL_TESTS_DEVICE" env NCCL_TESTS_DEVICE=2 "${all_reduce[@]}" -t 2 && expect_in "$work/out" "device  3 [0000:0d:00]"
+run 4 "NCCL_TESTS_DEVICE beyond" env NCCL_TESTS_DEVICE=3 "${all_reduce[@]}" -t 2 && expect_in "$work/err" "puts a rank on device 4, but this process sees 4 (0 to 3)"
+run 4 "more ranks than GPUs" "${all_reduce[@]}" -t 5 && expect_in "$work/err" "5 ranks in this process, but it sees 4 GPUs"
+run 4 "processes on one GPU" env FAKE_GPUS=1 "${all_reduce[@]}" --np 3 && expect_in "$work/err" "ranks 0, 1, 2 are on one GPU, Fake GPU [0000:0a:00]"
+run 0 "--share-gpus" env FAKE_GPUS=1 "${all_reduce[@]}" --np 3 --share-gpus && right
+run 3 "--share-gpus of threads" env FAKE_GPUS=1 "${all_reduce[@]}" -t 3 --share-gpus && expect_in "$work/err" "only processes share a GPU"
+run 0 "--expect-gpus" "${all_reduce[@]}" -t 2 --expect-gpus 4
+run 4 "--expect-gpus, one too many" "${all_reduce[@]}" -t 2 --expect-gpus 5 && expect_in "$work/err" "shows 4"
+run 4 "what Slurm promised" env SLURM_GPUS_ON_NODE=8 "${all_reduce[@]}" -t 2 && expect_in "$work/err" "SLURM_GPUS_ON_NODE=8"
+run 4 "--expect-gpus of a run that uses none" env FAKE_GPU_ERROR=100 "$bin/all_reduce_perf" --backend gloo -b 8 -e 8 --expect-gpus 1
+
+# GPUs in evidence that cannot be used are no reason for Gloo.
+run 0 "auto is NCCL" env CUDA_VISIBLE_DEVICES=0,1 "$bin/all_reduce_perf" -b 8 -e 8 && expect_in "$work/out" "backend=nccl"
+run 4 "an old driver" env CUDA_VISIBLE_DEVICES=0 FAKE_GPU_ERROR=35 "$bin/all_reduce_perf" -b 8 -e 8 && expect_in "$work/err" "CUDA_VISIBLE_DEVICES is set to '0', but no GPU can be used: the driver is missing or too old"
+run 4 "no device" env FAKE_GPU_ERROR=100 "${all_reduce[@]}" && expect_in "$work/err" "CUDA sees no device"
+run 4 "no NCCL" env LD_LIBRARY_PATH="$tree/lib" "${all_reduce[@]}" --library "$tree/lib/libccl-tests.so" && expect_in "$work/err" "has no ncclGetVersion"
+
+# What this NCCL or GPU has not.
+run 3 "no bitwise operations" "${all_reduce[@]}" -t 2 -o band -d int32 && expect_in "$work/err" "NCCL has no band"
+run 0 "the others all the same" "${all_reduce[@]}" -t 2 -o sum,band -d int32 && expect_in "$work/out" "# left out: NCCL has no band"
+run 3 "fp8 below 9.0" env FAKE_GPU_CAPABILITY=8.0 "${all_reduce[@]}" -t 2 -d f8e4m3 && expect_in "$work/err" "needs compute capability 9.0"
+run 0 "all types below 9.0" env FAKE_GPU_CAPABILITY=8.0 "${all_reduce[@]}" -t 2 -d all && right
+run 3 "windows of an older NCCL" env FAKE_NCCL_VERSION=21805 "${all_reduce[@]}" -t 2 -R 2 && expect_in "$work/err" "-R 2: needs NCCL 2.27, here is 2.18.5"
+run 2 "a graph of the NULL stream" "${all_reduce[@]}" -t 2 -G 1 -y 1 && expect_in "$work/err" "-y: the NULL stream"
+run 3 "graphs of Gloo" "$bin/all_reduce_perf" --backend gloo -b 8 -e 8 -G 1 && expect_in "$work/err" "-G: needs a library that works on GPUs"
+run 3 "a composite on CUDA memory" "$bin/sync_grad_perf" "${quick[@]}" --memory cuda
+
+# Wrong data, failures, hangs.
+one=("$bin/all_reduce_perf" --backend nccl -b 1K -e 1K)
+for call in 2 20; do
+  run 7 "a flipped bit in operation $call" env FAKE_NCCL_CORRUPT=1:$call "${one[@]}" -t 3
+  expect_in "$work/err" "rank 1 on"
+  expect_in "$work/err" "1 wrong, elements 128 to 128: expected 0x"
+done
+run 7 "a flipped bit in a graph" env FAKE_NCCL_CORRUPT=1:20 "${one[@]}" -t 3 -G 3
+for how in "-t 3" "--np 3"; do
+  # shellcheck disable=SC2086
+  run 4 "NCCL's asynchronous error, $how" env FAKE_NCCL_FAIL=1:9 "${one[@]}" $how
+  expect_in "$work/err" "remote process exited or there was a network error"
+  # shellcheck disable=SC2086
+  run 5 "an operation that never ends, $how" env FAKE_NCCL_HANG=1:9 "${one[@]}" $how -T 3
+  expect_in "$work/err" "are not complete after 3 s (-T)"
+done
+finish
