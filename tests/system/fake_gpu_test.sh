@@ -111,4 +111,22 @@ for how in "-t 3" "--np 3"; do
   run 5 "an operation that never ends, $how" env FAKE_NCCL_HANG=1:9 "${one[@]}" $how -T 3
   expect_in "$work/err" "are not complete after 3 s (-T)"
 done
+
+# A rank that is killed, and one that is stopped.
+"${one[@]}" -n 5 -N 0 --np 3 -J "$work/kill.jsonl" >"$work/out" 2>"$work/err" &
+supervisor=$!
+for _ in $(seq 200); do [ -e "$work/kill.jsonl" ] && [ "$(wc -l <"$work/kill.jsonl")" -ge 3 ] && break; sleep 0.1; done
+victim=$(pgrep -P "$supervisor" | tail -n 1)
+kill -9 "$victim"
+wait "$supervisor"
+[ $? -eq 4 ] && pass "a killed rank" || fail "a killed rank: another exit code"
+expect_in "$work/err" "(pid $victim) is gone"
+"${one[@]}" -n 5 -N 0 --np 3 -T 3 -J "$work/stop.jsonl" >"$work/out" 2>"$work/err" &
+supervisor=$!
+for _ in $(seq 200); do [ -e "$work/stop.jsonl" ] && [ "$(wc -l <"$work/stop.jsonl")" -ge 3 ] && break; sleep 0.1; done
+victim=$(pgrep -P "$supervisor" | tail -n 1)
+kill -STOP "$victim"
+wait "$supervisor"
+[ $? -eq 5 ] && pass "a stopped rank" || fail "a stopped rank: another exit code"
+expect_in "$work/err" "(pid $victim) is stopped: the others waited for it"
 finish
