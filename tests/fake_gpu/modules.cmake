@@ -38,3 +38,6 @@ add_custom_target(fake-gpu-tree ALL
   COMMAND ${CMAKE_COMMAND} -E copy_if_different $<TARGET_FILE:ccl> ${tree}/
   ${other_modules}
   DEPENDS ccl modules fake-ccl-cuda fake-ccl-nccl fake-nccl)
+
+ccl_add_test(cuda_loops_test LABELS unit LIBRARIES fake-cudart SOURCES cuda_loops_test.cpp ${kernels})
+target_include_directories(cuda_loops_test SYSTEM PRIVATE ${CCL_CCCL_INCLUDE_DIR})

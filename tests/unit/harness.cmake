@@ -7,11 +7,13 @@ ccl_add_test(harness_test LABELS unit LIBRARIES ccl-collectives
     layouts_test.cpp
     parts_test.cpp
     tensor_lists_test.cpp
+    iterations_test.cpp
     measure_test.cpp
     memory_plan_test.cpp
     options_test.cpp
     pair_notes_test.cpp
     pairing_test.cpp
+    rank_device_test.cpp
     recorder_test.cpp
     reduction_test.cpp
     row_bytes_test.cpp
