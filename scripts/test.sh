@@ -31,12 +31,14 @@ failed=()
 check() { local what=$1; shift; say "$what"; "$@" || failed+=("$what"); }
 
 configure() {
-  cmake --preset "$1" "-DCMAKE_CXX_COMPILER_LAUNCHER=$(command -v ccache || true)" "${@:2}" || exit 4
+  local launcher
+  launcher=$(command -v ccache || true)
+  cmake --preset "$1" "-DCMAKE_CXX_COMPILER_LAUNCHER=$launcher" "-DCMAKE_CUDA_COMPILER_LAUNCHER=$launcher" "${@:2}" || exit 4
 }
 build() { cmake --build "$1" -j "$jobs" "${@:2}" || exit 4; }
 folders=(collectives src verify)
 [[ -d tools ]] && folders+=(tools)
-sources() { find "${folders[@]}" examples tests \( -name '*.cpp' -o -name '*.hpp' \) -print0; }
+sources() { find "${folders[@]}" examples tests \( -name '*.cpp' -o -name '*.hpp' -o -name '*.cu' \) -print0; }
 format() { sources | xargs -0 -r clang-format-14 --dry-run -Werror; }
 # The files of the harness that the compilation database of tree $1 has.
 tidy() {
@@ -58,7 +60,7 @@ build "$build"
 if $lint; then check 'clang-tidy' tidy "$build"; fi
 if $ci && [[ $preset == default && $# == 0 ]]; then
   say 'building (asan)'
-  configure asan -DCCL_TESTS=ON -DCCL_OPENMPI=OFF -DCCL_MPICH=OFF -DCCL_SIMGRID=OFF
+  configure asan -DCCL_TESTS=ON -DCCL_OPENMPI=OFF -DCCL_MPICH=OFF -DCCL_SIMGRID=OFF -DCMAKE_CUDA_ARCHITECTURES=90
   build build-asan --target tests-unit tests-ranks
   check 'tests (asan)' ctest --test-dir build-asan --no-tests=error --output-on-failure -j2 -L '^(unit|ranks)$'
 fi

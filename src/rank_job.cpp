@@ -146,11 +146,12 @@ Communicator& connect(RankJob& job, Bootstrap& bootstrap, Device* gpu, Pulse& pu
   const Options& o = job.options;
   const Watched watched(pulse, o.init_timeout_s + 5);  // later than the library's own limit
   BackendOptions options = o.backend_options;
-  options.device = gpu;
+  const bool host_buffers = job.placement.buffers == Memory::host;
+  options.device = host_buffers == job.placement.staged ? gpu : nullptr;  // the library's memory
   std::unique_ptr<Communicator> library = job.backend.connect(bootstrap, options);
   if (job.placement.staged) {
     Device& host = job.open.keep(host_devices().open(0));
-    Device& library_side = job.placement.buffers == Memory::host ? *gpu : host;
+    Device& library_side = host_buffers ? *gpu : host;
     library = stage(std::move(library), job.placement.buffers, library_side, *gpu);
   }
   library->set_time_limit(o.timeout_s);

@@ -307,6 +307,7 @@ std::vector<Cell> RankRun::measure_cells(const Case& c, bool is_in_place, const 
   checked.next_phase =
       is_in_place ? c.slots.count + static_cast<std::size_t>(o.warmup + o.check) + 1 : 0;
   context_.progress.row(say(c, is_in_place, "untimed calls"));
+  communicator_.begin_row(say(c, is_in_place, "row"));
   if (collective.synchronizes && c.verifiable && !repeats) check_barrier(c, checked);
   const double once = run_untimed(half, in_place_calls, checked);
   double slowest = 0;

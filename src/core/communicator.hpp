@@ -185,6 +185,9 @@ class Communicator {
   // (avg = sum, then divide); such rows are marked in the files.
   virtual bool emulated(ReduceOp /*op*/, DataType /*type*/) const { return false; }
 
+  // A row begins, of which profilers are told where the library has one.
+  virtual void begin_row(const std::string& /*what*/) {}
+
   // Why the library has not `op` (empty: data movement) on `type` here; empty: it has.
   virtual std::optional<std::string> unsupported(DataType /*type*/,
                                                  std::optional<ReduceOp> /*op*/) const {

@@ -102,6 +102,7 @@ class Staged : public Communicator {
     if (!part) return nullptr;
     return std::make_unique<Staged>(std::move(part), memory_, side_, gpu_);
   }
+  void begin_row(const std::string& what) override { library_->begin_row(what); }
   double now() const override { return library_->now(); }
   void sleep(double seconds) const override { library_->sleep(seconds); }
   void abort() noexcept override { library_->abort(); }

@@ -44,8 +44,9 @@ class Comm {
 
 class MpiCommunicator : public Communicator {
  public:
-  MpiCommunicator(MPI_Comm comm, std::size_t most)
+  MpiCommunicator(MPI_Comm comm, Device* device, std::size_t most)
       : comm_(comm),
+        device_(device),
         most_(most),
         messages_(comm_, datatypes_, most),
         vectors_(comm_, datatypes_, most) {}
@@ -70,7 +71,7 @@ class MpiCommunicator : public Communicator {
   void broadcast(const Call& call) override {
     const Block block = blocks(call, call.count);
     if (is_root(call) && call.send != call.recv)
-      std::memcpy(call.recv, call.send, call.count * size_of(call.type));
+      copy(call.recv, call.send, call.count * size_of(call.type));
     check(MPI_Bcast(call.recv, block.units(), block.type(), call.place.root, comm_), "MPI_Bcast");
   }
 
@@ -98,7 +99,7 @@ class MpiCommunicator : public Communicator {
       check(MPI_Reduce_scatter_block(MPI_IN_PLACE, base, static_cast<int>(call.count), type(call),
                                      op(call), comm_),
             "MPI_Reduce_scatter_block");
-      if (comm_.rank > 0 && bytes > 0) std::memcpy(call.recv, base, bytes);
+      if (comm_.rank > 0 && bytes > 0) copy(call.recv, base, bytes);
     } else {
       check(MPI_Reduce_scatter_block(send, call.recv, static_cast<int>(call.count), type(call),
                                      op(call), comm_),
@@ -156,7 +157,7 @@ class MpiCommunicator : public Communicator {
       const std::size_t bytes = call.count * size_of(call.type);
       void* const result = in_place ? room(bytes) : call.recv;
       vectors_.reduce_scatterv(call, send, result);
-      if (in_place && bytes > 0) std::memcpy(call.recv, result, bytes);
+      if (in_place && bytes > 0) copy(call.recv, result, bytes);
     }
     divided(call, call.recv, call.count);
   }
@@ -192,7 +193,7 @@ class MpiCommunicator : public Communicator {
   std::unique_ptr<Work> start_broadcast(const Call& call) override {
     if (call.count > most_) return Communicator::start_broadcast(call);
     if (is_root(call) && call.send != call.recv)
-      std::memcpy(call.recv, call.send, call.count * size_of(call.type));
+      copy(call.recv, call.send, call.count * size_of(call.type));
     MPI_Request request = MPI_REQUEST_NULL;
     check(MPI_Ibcast(call.recv, static_cast<int>(call.count), type(call), call.place.root, comm_,
                      &request),
@@ -219,6 +220,18 @@ class MpiCommunicator : public Communicator {
     return op == ReduceOp::avg || op == ReduceOp::mulsum;
   }
 
+  Memory memory() const override { return device_ != nullptr ? device_->memory() : Memory::host; }
+
+  // What the suite does itself it does on the host's memory.
+  std::optional<std::string> unsupported(DataType type, std::optional<ReduceOp> op) const override {
+    if (device_ == nullptr || !op) return std::nullopt;
+    if (emulated(*op, type)) return fmt::format("{} with MPI on a GPU's memory", name(*op));
+    const bool own_type = type == DataType::half || type == DataType::bfloat16 ||
+                          type == DataType::f8e4m3 || type == DataType::f8e5m2;
+    if (own_type) return fmt::format("reductions of {} with MPI on a GPU's memory", name(type));
+    return std::nullopt;
+  }
+
   bool integers_wrap() const override { return false; }
 
   std::string description() const override {
@@ -236,6 +249,13 @@ class MpiCommunicator : public Communicator {
   }
 
  private:
+  void copy(void* to, const void* from, std::size_t bytes) const {
+    if (device_ != nullptr) {
+      device_->copy(to, from, bytes);
+    } else {
+      std::memcpy(to, from, bytes);
+    }
+  }
   std::size_t rank() const { return static_cast<std::size_t>(comm_.rank); }
   std::size_t ranks() const { return static_cast<std::size_t>(comm_.ranks); }
   bool is_root(const Call& call) const { return call.place.root == comm_.rank; }
@@ -287,6 +307,7 @@ class MpiCommunicator : public Communicator {
 
   Datatypes datatypes_;
   Comm comm_;
+  Device* device_;
   std::size_t most_;
   Messages messages_;
   VectorCollectives vectors_;
@@ -295,8 +316,8 @@ class MpiCommunicator : public Communicator {
 
 }  // namespace
 
-std::unique_ptr<Communicator> make_communicator(MPI_Comm comm, std::size_t most) {
-  return std::make_unique<MpiCommunicator>(comm, most);
+std::unique_ptr<Communicator> make_communicator(MPI_Comm comm, Device* device, std::size_t most) {
+  return std::make_unique<MpiCommunicator>(comm, device, most);
 }
 
 }  // namespace ccl::mpi_module

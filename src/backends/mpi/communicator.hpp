@@ -15,7 +15,9 @@ namespace ccl::mpi_module {
 inline constexpr std::size_t largest_count = CCL_MPI_LARGEST_COUNT;
 
 // Takes over `comm`. Its operations block: wait() has nothing to do, and abort() can do nothing for
-// a thread inside MPI, whose process must end without it.
-std::unique_ptr<Communicator> make_communicator(MPI_Comm comm, std::size_t most = largest_count);
+// a thread inside MPI, whose process must end without it. device: whose memory the buffers lie in,
+// where MPI takes that; null: the host's.
+std::unique_ptr<Communicator> make_communicator(MPI_Comm comm, Device* device = nullptr,
+                                                std::size_t most = largest_count);
 
 }  // namespace ccl::mpi_module

@@ -96,4 +96,14 @@ std::string library_file() {
   return info.dli_fname != nullptr ? info.dli_fname : "";
 }
 
+// MPIX_Query_cuda_support is Open MPI's and MPICH's extension: not every build has it.
+bool cuda_aware() {
+  void* const library = dlopen(library_file().c_str(), RTLD_LAZY | RTLD_NOLOAD);
+  if (library == nullptr) return false;
+  const auto query = reinterpret_cast<int (*)()>(dlsym(library, "MPIX_Query_cuda_support"));
+  const bool aware = query != nullptr && query() == 1;
+  dlclose(library);
+  return aware;
+}
+
 }  // namespace ccl::mpi_module

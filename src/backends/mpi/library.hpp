@@ -21,5 +21,6 @@ std::string from_process_0(const std::string& bytes, int processes);
 
 std::string library_version();  // "Open MPI v4.1.4, ...": one line
 std::string library_file();     // the shared object that holds MPI
+bool cuda_aware();              // it says, once started, that it takes CUDA's memory
 
 }  // namespace ccl::mpi_module

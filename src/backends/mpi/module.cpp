@@ -55,6 +55,10 @@ class MpiBackend : public Backend {
     return static_cast<std::size_t>(ranks) + 64;
   }
   bool one_rank_per_process() const override { return true; }
+  std::vector<Memory> memories() const override {
+    if (!cuda_aware()) return {Memory::host};
+    return {Memory::host, Memory::cuda};
+  }
   void start() const override { mpi_module::start(); }
   void finish() const override { mpi_module::finish(); }
   std::string from_process_0(const std::string& bytes, int processes) const override {
@@ -67,7 +71,8 @@ class MpiBackend : public Backend {
           "--transport and --gloo-algorithm are Gloo's; MPI takes its own (mpirun --mca ..., "
           "environment variables)");
     mpi_module::start();
-    return make_communicator(make_group(world_ranks(bootstrap, options.init_timeout_s)));
+    return make_communicator(make_group(world_ranks(bootstrap, options.init_timeout_s)),
+                             options.device);
   }
 };
 

@@ -1,6 +1,7 @@
 #include "src/backends/nccl/communicator.hpp"
 
 #include <fmt/format.h>
+#include <nvtx3/nvToolsExt.h>
 #include <sched.h>
 #include <unistd.h>
 
@@ -65,6 +66,28 @@ class Registered : public Registration {
   const ncclComm_t& comm_;
   void* handle_ = nullptr;
   ncclWindow_t window_ = nullptr;
+};
+
+// A range of NVIDIA's profilers, until the next begins.
+class ProfilerRange {
+ public:
+  ProfilerRange() = default;
+  ~ProfilerRange() { end(); }
+  ProfilerRange(const ProfilerRange&) = delete;
+  ProfilerRange& operator=(const ProfilerRange&) = delete;
+  void begin(const std::string& what) {
+    end();
+    range_ = nvtxRangeStartA(what.c_str());
+    open_ = true;
+  }
+
+ private:
+  void end() {
+    if (open_) nvtxRangeEnd(range_);
+    open_ = false;
+  }
+  nvtxRangeId_t range_ = 0;
+  bool open_ = false;
 };
 
 class NcclCommunicator : public Communicator {
@@ -253,6 +276,8 @@ class NcclCommunicator : public Communicator {
     return communicator;
   }
 
+  void begin_row(const std::string& what) override { row_.begin(what); }
+
   // Seen by the rank's thread in wait(); one that is inside NCCL does not come back.
   void abort() noexcept override { abort_asked_ = true; }
   void set_time_limit(double limit_s) override { limit_s_ = limit_s; }
@@ -385,6 +410,7 @@ class NcclCommunicator : public Communicator {
   Stream stream_;
   void* token_ = nullptr;
   std::map<DataType, ncclRedOp_t> mulsums_;
+  ProfilerRange row_;
   double limit_s_ = 0;
   double issued_bytes_ = 0;  // since the last wait
   double graph_bytes_ = 0;   // of one launch
