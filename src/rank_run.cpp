@@ -235,6 +235,7 @@ void RankRun::measure_rows(const Groups& groups, DataType type, std::optional<Re
     for (std::size_t g = 0; g < rows.size(); ++g)
       (is_in_place ? rows[g].in_place : rows[g].out_of_place) = cells[g];
   }
+  for (std::size_t g = 0; g < algorithms_.size(); ++g) rows[g].algorithm = algorithms_[g];
   if (!o.group_rows && !collective.paired) rows = {slowest(rows)};
   for (Row& row : rows) {
     row.timestamp = local_time();
@@ -309,11 +310,14 @@ std::vector<Cell> RankRun::measure_cells(const Case& c, bool is_in_place, const 
   context_.progress.row(say(c, is_in_place, "untimed calls"));
   communicator_.begin_row(say(c, is_in_place, "row"));
   if (collective.synchronizes && c.verifiable && !repeats) check_barrier(c, checked);
-  const double once = run_untimed(half, in_place_calls, checked);
+  const bool show_algorithm = o.backend_options.show_algorithm && !is_in_place;
+  if (show_algorithm) communicator_.chosen();  // for the row before
+  std::string report = pack(run_untimed(half, in_place_calls, checked));
+  if (show_algorithm) report += communicator_.chosen();
+  const auto reports = world_.exchange(report, exchange_limit(o, c.bytes.region));
   double slowest = 0;
-  for (const std::string& s : world_.exchange(pack(once), exchange_limit(o, c.bytes.region))) {
-    slowest = std::max(slowest, unpack<double>(s));
-  }
+  for (const std::string& s : reports) slowest = std::max(slowest, unpack<double>(s));
+  if (show_algorithm) learn_algorithms(c.groups, reports);
   const int iterations = capped_iterations(o.iterations, slowest * o.aggregate, o.row_time_s / 2);
   context_.progress.row(say(c, is_in_place, "timed calls"));
   const BatchTime time = run_timed(half, in_place_calls, iterations, checked);
@@ -323,6 +327,14 @@ std::vector<Cell> RankRun::measure_cells(const Case& c, bool is_in_place, const 
   std::vector<Cell> cells = conclude(half, is_in_place, iterations, time, checked, on_wrong);
   for (Cell& cell : cells) cell.repeats_out_of_place = repeats;
   return cells;
+}
+
+void RankRun::learn_algorithms(const Groups& groups, const Reports& reports) {
+  algorithms_.clear();
+  for (int g = 0; g < groups.number(); ++g) {
+    const auto first = static_cast<std::size_t>(groups.members(g)[0]);
+    algorithms_.push_back(reports[first].substr(sizeof(double)));
+  }
 }
 
 std::vector<Cell> RankRun::conclude(const Case& c, bool is_in_place, int iterations,

@@ -90,6 +90,7 @@ class RankRun {
   BatchTime time_graph(const Case& c, const Batch& batch, Timeline* timeline, Checked& checked);
   void check_batch(const Case& c, const Batch& batch, bool repeated, Checked& checked);
   void check_barrier(const Case& c, Checked& checked);
+  void learn_algorithms(const Groups& groups, const std::vector<std::string>& reports);
   std::vector<Cell> conclude(const Case& c, bool in_place, int iterations, const BatchTime& time,
                              const Checked& checked, const OnWrong& on_wrong);
   Row row_of(const Case& c, int group) const;
@@ -119,6 +120,7 @@ class RankRun {
   std::unique_ptr<verify::Loops> loops_;
   std::unique_ptr<verify::Verifier> verifier_;
   std::unique_ptr<Composite> composite_;  // of the row that is measured
+  std::vector<std::string> algorithms_;   // that the library chose for it, of each group
 };
 
 }  // namespace ccl

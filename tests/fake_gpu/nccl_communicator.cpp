@@ -11,6 +11,8 @@
 #include <thread>
 #include <utility>
 
+#include "tests/fake_gpu/nccl_profiler.hpp"
+
 namespace fake_gpu {
 namespace {
 
@@ -49,6 +51,8 @@ class Running {
 
 Communicator::Communicator(int device, bool blocking) : device_(device), blocking_(blocking) {}
 
+Communicator::~Communicator() = default;
+
 void Communicator::place(std::string segment, int rank, int ranks) {
   name_ = std::move(segment);
   rank_ = rank;
@@ -81,6 +85,7 @@ ncclResult_t Communicator::join() {
     }
     if (complete()) {
       check_devices();
+      profiler_ = Profiler::open(std::hash<std::string>()(name_), rank_, ranks_);
     } else {
       segment_->unlink();
       if (aborted_) {
@@ -218,6 +223,12 @@ void Communicator::drain() {
     std::this_thread::sleep_for(std::chrono::microseconds(50));
   }
 }
+
+void Communicator::tell(const std::vector<Request>& requests) {
+  if (profiler_) profiler_->tell(requests);
+}
+
+void Communicator::end_profile() { profiler_.reset(); }
 
 bool Communicator::begin(std::uint64_t operations) {
   if (aborted_) return false;

@@ -44,9 +44,12 @@ struct Fault {
   std::uint64_t number = 0;
 };
 
+class Profiler;
+
 class Communicator {
  public:
   Communicator(int device, bool blocking);
+  ~Communicator();
   Communicator(const Communicator&) = delete;
   Communicator& operator=(const Communicator&) = delete;
 
@@ -96,6 +99,10 @@ class Communicator {
   bool defers() { return !blocking_ && !std::exchange(launched_, true); }
   void defer(std::function<ncclResult_t()> launch);
 
+  // Tells the profiler's plugin of what is launched together, where there is one.
+  void tell(const std::vector<Request>& requests);
+  void end_profile();
+
   std::atomic<int> enqueued = 0;     // operations that no graph holds and that have not ended
   cudaEvent_t last_event = nullptr;  // after the latest operation outside graphs
   cudaStream_t last_stream = nullptr;
@@ -125,6 +132,7 @@ class Communicator {
   int rank_ = 0, ranks_ = 1;
   std::string name_;
   std::unique_ptr<Segment> segment_;
+  std::unique_ptr<Profiler> profiler_;
   std::mutex turn_;  // one operation at a time, also of graphs on several streams
   Fault failing_, hanging_, corrupting_;
   std::atomic<bool> aborted_ = false;

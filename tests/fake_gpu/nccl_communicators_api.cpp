@@ -98,6 +98,7 @@ std::shared_ptr<Communicator> take(ncclComm_t comm) {
 
 ncclResult_t release(Communicator& communicator) {
   communicator.abort();
+  communicator.end_profile();
   if (communicator.last_event != nullptr) {
     cudaEventDestroy(std::exchange(communicator.last_event, nullptr));
   }

@@ -102,8 +102,10 @@ ncclResult_t launch(const std::shared_ptr<Communicator>& on,
 // Those of one communicator: the collectives in their order, then all messages together.
 ncclResult_t launch(const std::vector<Issue>& issues) {
   const auto& on = issues.front().communicator;
-  std::vector<Request> messages;
+  std::vector<Request> messages, all;
   std::vector<cudaStream_t> streams;
+  for (const Issue& issue : issues) all.push_back(issue.request);
+  on->tell(all);
   for (const Issue& issue : issues) {
     if (issue.request.message()) {
       messages.push_back(issue.request);

@@ -14,6 +14,7 @@
 
 #include "src/backends/nccl/api.hpp"
 #include "src/backends/nccl/datatypes.hpp"
+#include "src/backends/nccl/profiler.hpp"
 #include "src/backends/nccl/ras.hpp"
 #include "src/backends/nccl/stream.hpp"
 #include "src/core/host.hpp"
@@ -30,6 +31,7 @@ struct Setup {
   int cta_policy = -1;
   bool null_stream = false;
   bool share_devices = false;
+  bool show_algorithm = false;
 };
 
 ncclConfig_t config_of(const Setup& setup) {
@@ -96,6 +98,7 @@ class NcclCommunicator : public Communicator {
       : comm_(comm), setup_(setup), stream_(setup.null_stream) {
     check(cudaMalloc(&token_, sizeof(int)), "memory of a barrier");
     check(cudaMemset(token_, 0, sizeof(int)), "memory of a barrier");
+    if (setup.show_algorithm) told_.emplace(token_);
   }
   ~NcclCommunicator() override {
     cudaSetDevice(setup_.device);  // it may be another thread that closes
@@ -209,6 +212,10 @@ class NcclCommunicator : public Communicator {
     }
   }
   void barrier(const Call& /*c*/) override {
+    barriers_asked_ = true;
+    issue_barrier();
+  }
+  void issue_barrier() {
     done(api().all_reduce(token_, token_, 1, ncclInt32, ncclSum, comm_, stream()), "barrier");
   }
   void send(const Call& c) override {
@@ -236,7 +243,7 @@ class NcclCommunicator : public Communicator {
     issued_bytes_ = 0;
   }
   void meet(const Place& /*place*/) override {
-    barrier({});
+    issue_barrier();
     wait();
   }
 
@@ -273,10 +280,16 @@ class NcclCommunicator : public Communicator {
     check(api().user_rank(part, &setup.rank), "the rank in a group", part);
     auto communicator = std::make_unique<NcclCommunicator>(part, setup);
     communicator->limit_s_ = limit_s_;
+    if (setup.show_algorithm) communicator->meet({});  // into the token
     return communicator;
   }
 
   void begin_row(const std::string& what) override { row_.begin(what); }
+
+  std::string chosen() override {
+    const bool barriers = std::exchange(barriers_asked_, false);
+    return told_ ? told_->take(barriers) : std::string();
+  }
 
   // Seen by the rank's thread in wait(); one that is inside NCCL does not come back.
   void abort() noexcept override { abort_asked_ = true; }
@@ -311,6 +324,10 @@ class NcclCommunicator : public Communicator {
                                                          : "with ncclCommRegister");
     if (setup_.ranks == 1)
       text += "\none rank: NCCL copies within the GPU, and does nothing in place";
+    if (setup_.show_algorithm)
+      text +=
+          "\nalgorithms: as NCCL tells its profiler, which hears nothing of one rank's operations, "
+          "of symmetric windows' kernels and of copy engines";
     if (setup_.share_devices)
       text += "\n--share-gpus: ranks share a GPU, over sockets on loopback: times mean nothing";
     return text;
@@ -409,6 +426,8 @@ class NcclCommunicator : public Communicator {
   Setup setup_;
   Stream stream_;
   void* token_ = nullptr;
+  std::optional<Listener> told_;
+  bool barriers_asked_ = false;  // since chosen() was called
   std::map<DataType, ncclRedOp_t> mulsums_;
   ProfilerRange row_;
   double limit_s_ = 0;
@@ -490,11 +509,14 @@ std::unique_ptr<Communicator> connect(Bootstrap& bootstrap, const BackendOptions
                     options.local_register,
                     options.cta_policy,
                     options.null_stream,
-                    options.share_devices};
+                    options.share_devices,
+                    options.show_algorithm};
   ncclComm_t comm = nullptr;
   ncclConfig_t config = config_of(setup);
   check(api().init(&comm, setup.ranks, id, setup.rank, &config), "ncclCommInitRankConfig");
-  return std::make_unique<NcclCommunicator>(comm, setup);
+  auto communicator = std::make_unique<NcclCommunicator>(comm, setup);
+  if (setup.show_algorithm) communicator->meet({});  // into the token
+  return communicator;
 }
 
 }  // namespace ccl::nccl_module

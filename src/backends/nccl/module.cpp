@@ -3,6 +3,7 @@
 
 #include "src/backends/nccl/api.hpp"
 #include "src/backends/nccl/communicator.hpp"
+#include "src/backends/nccl/profiler.hpp"
 
 namespace ccl::nccl_module {
 namespace {
@@ -36,6 +37,8 @@ class NcclBackend : public Backend {
     needs(options.local_register == 1, "-R 1", since(2, 19) && api().reg != nullptr, "2.19");
     needs(options.local_register == 2, "-R 2", since(2, 27) && api().window != nullptr, "2.27");
     needs(options.cta_policy >= 0, "-x", since(2, 27), "2.27");
+    needs(options.show_algorithm, "--show-algorithm", since(2, 26), "2.26");
+    if (options.show_algorithm) listen_to_nccl();
   }
 
   std::unique_ptr<Communicator> connect(Bootstrap& bootstrap,

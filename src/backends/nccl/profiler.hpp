@@ -1,0 +1,31 @@
+// What NCCL chose for its operations. It tells a profiler plugin; this module is the one that it is
+// made to open.
+#pragma once
+
+#include <string>
+
+namespace ccl::nccl_module {
+
+// Makes NCCL open this module as its profiler plugin. Before NCCL is first used. Throws Unsupported
+// where the user has set another one.
+void listen_to_nccl();
+
+// One communicator's operations as NCCL tells them, on any of its threads.
+class Listener {
+ public:
+  // Which of NCCL's communicators is meant shows with the first collective whose receive buffer is
+  // `token`, which no other communicator receives into.
+  explicit Listener(const void* token);
+  ~Listener();
+  Listener(const Listener&) = delete;
+  Listener& operator=(const Listener&) = delete;
+
+  // Algorithms of the operations since the last call, and of those into the token where they are
+  // asked for: "RING/LL, 2 channels". Distinct ones are joined by "; ".
+  std::string take(bool with_token);
+
+ private:
+  const void* token_;
+};
+
+}  // namespace ccl::nccl_module
