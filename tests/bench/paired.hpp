@@ -10,6 +10,7 @@
 #include <cstddef>
 #include <functional>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace ccl::bench {
@@ -43,12 +44,18 @@ inline Ratios time_pairs(int pairs, const std::function<double()>& ours,
 
 // Median and its distribution-free 95 % interval by order statistics (binomial, normal
 // approximation).
-inline std::string interval(std::vector<double> values) {
+struct Interval {
+  double median, low, high;
+};
+inline Interval interval_of(std::vector<double> values) {
   std::sort(values.begin(), values.end());
   const auto n = static_cast<double>(values.size());
   const auto reach = static_cast<std::size_t>(std::floor(n / 2 - 1.96 * std::sqrt(n) / 2));
-  return fmt::format("{:.3f} [{:.3f}, {:.3f}]", values[values.size() / 2], values[reach],
-                     values[values.size() - 1 - reach]);
+  return {values[values.size() / 2], values[reach], values[values.size() - 1 - reach]};
+}
+inline std::string interval(std::vector<double> values) {
+  const Interval i = interval_of(std::move(values));
+  return fmt::format("{:.3f} [{:.3f}, {:.3f}]", i.median, i.low, i.high);
 }
 
 inline void print_header(const std::string& what, int pairs) {

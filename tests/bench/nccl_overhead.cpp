@@ -1,0 +1,297 @@
+// What the suite adds to NCCL's call: all_reduce through the harness's own path (spec, Call,
+// module, batch) against a bare loop over ncclAllReduce, with the same communicator, stream and
+// buffers, in one process, in interleaved pairs whose order alternates. Beside it bare against
+// bare, which is what the machine can resolve; and at the largest size CUDA's events around the
+// bare loop against the host's clock. A rank, which is a thread, for every GPU that is visible.
+#include <cuda_runtime_api.h>
+#include <fmt/format.h>
+#include <nccl.h>
+#include <CLI/CLI.hpp>
+
+#include <algorithm>
+#include <cstdio>
+#include <exception>
+#include <fstream>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "collectives/collectives.hpp"
+#include "src/backends/nccl/api.hpp"
+#include "src/backends/nccl/communicator.hpp"
+#include "src/bootstrap/control.hpp"
+#include "src/bootstrap/thread_ranks.hpp"
+#include "src/devices/cuda/device.hpp"
+#include "src/measure/batch.hpp"
+#include "src/options.hpp"
+#include "tests/bench/paired.hpp"
+
+namespace {
+
+using ccl::nccl_module::api;
+using ccl::nccl_module::check;
+
+struct Arguments {
+  std::size_t first = 8, last = std::size_t{1} << 30;
+  int gpus = 0, pairs = 40;
+  std::string json;
+};
+
+// What the module hands to ncclAllReduce: read off its own call.
+struct Seen {
+  ncclComm_t comm = nullptr;
+  cudaStream_t stream = nullptr;
+};
+Seen& seen() {
+  thread_local Seen mine;
+  return mine;
+}
+decltype(&ncclAllReduce) real_all_reduce = nullptr;
+ncclResult_t seeing_all_reduce(const void* send, void* recv, size_t count, ncclDataType_t type,
+                               ncclRedOp_t op, ncclComm_t comm, cudaStream_t stream) {
+  seen() = {comm, stream};
+  return real_all_reduce(send, recv, count, type, op, comm, stream);
+}
+void see_all_reduce(bool on) {
+  auto& functions = const_cast<ccl::nccl_module::Api&>(api());
+  if (on) real_all_reduce = functions.all_reduce;
+  functions.all_reduce = on ? &seeing_all_reduce : real_all_reduce;
+}
+
+double over_ranks(ccl::Bootstrap& bootstrap, double mine, bool largest) {
+  double sum = 0, most = 0;
+  for (const std::string& s : bootstrap.exchange(fmt::format("{}", mine), 600)) {
+    sum += std::stod(s);
+    most = std::max(most, std::stod(s));
+  }
+  return largest ? most : sum / bootstrap.ranks();
+}
+
+// One rank's two ways to run the same batch.
+class Contestant {
+ public:
+  Contestant(ccl::Bootstrap& bootstrap, std::size_t largest)
+      : bootstrap_(bootstrap),
+        place_{bootstrap.rank(), bootstrap.ranks(), 0, 0},
+        device_(ccl::cuda_module::open_device(bootstrap.rank())),
+        room_(std::max(largest, slots * smallest_slot)) {
+    device_->use();
+    ccl::BackendOptions options;
+    options.device = device_.get();
+    ours_ = ccl::nccl_module::connect(bootstrap, options);
+    ours_->set_time_limit(600);
+    send_ = device_->allocate(room_);
+    recv_ = device_->allocate(room_);
+    check(cudaMemset(send_.data(), 0, room_), "clearing");
+    check(cudaEventCreate(&begin_), "making an event");
+    check(cudaEventCreate(&end_), "making an event");
+    set_size(sizeof(float));
+    if (place_.rank == 0) see_all_reduce(true);
+    bootstrap.exchange("", 60);
+    ccl::collectives::all_reduce.run(*ours_, calls_.front());
+    ours_->wait();
+    used_ = seen();
+    bootstrap.exchange("", 60);
+    if (place_.rank == 0) see_all_reduce(false);
+    bootstrap.exchange("", 60);
+  }
+  Contestant(const Contestant&) = delete;
+  Contestant& operator=(const Contestant&) = delete;
+
+  // Calls rotate over slots, as in the harness.
+  void set_size(std::size_t bytes) {
+    count_ = bytes / sizeof(float);
+    const std::size_t slot = (bytes + 255) / 256 * 256;
+    calls_.clear();
+    for (std::size_t k = 0; k < std::clamp<std::size_t>(room_ / slot, 1, slots); ++k) {
+      calls_.push_back({.send = send_.data() + k * slot,
+                        .recv = recv_.data() + k * slot,
+                        .count = count_,
+                        .type = ccl::DataType::float32,
+                        .op = ccl::ReduceOp::sum,
+                        .place = place_,
+                        .send_counts = {},
+                        .send_offsets = {},
+                        .recv_counts = {},
+                        .recv_offsets = {},
+                        .peer = -1});
+    }
+  }
+
+  // The same on all ranks.
+  int choose_iterations() {
+    constexpr double batch_s = 0.02;
+    time_bare(3);
+    const double one = over_ranks(bootstrap_, time_bare(3), true);
+    return static_cast<int>(std::clamp(batch_s / one, 3.0, 500.0));
+  }
+
+  double time_ours(int iterations) {
+    const ccl::BatchActions actions{.issue =
+                                        [&](std::size_t k) {
+                                          ccl::collectives::all_reduce.run(
+                                              *ours_, calls_[k % calls_.size()]);
+                                        },
+                                    .wait = [&] { ours_->wait(); },
+                                    .barrier = [&] { ours_->meet(place_); },
+                                    .now = ccl::monotonic_seconds};
+    return ccl::bench::elsewhere_on_stack(++turn_, [&] {
+      return ccl::time_batch({iterations, 1, ccl::Blocking::none}, actions).wall;
+    });
+  }
+
+  double time_bare(int iterations) {
+    ours_->meet(place_);
+    return ccl::bench::elsewhere_on_stack(++turn_, [&] {
+      const double start = ccl::monotonic_seconds();
+      issue_bare(iterations);
+      wait_bare();
+      return (ccl::monotonic_seconds() - start) / iterations;
+    });
+  }
+
+  // Seconds by events in the stream around the operations, divided by the host's.
+  double events_to_host(int iterations) {
+    ours_->meet(place_);
+    const double start = ccl::monotonic_seconds();
+    check(cudaEventRecord(begin_, used_.stream), "recording an event");
+    issue_bare(iterations);
+    check(cudaEventRecord(end_, used_.stream), "recording an event");
+    wait_bare();
+    const double host = ccl::monotonic_seconds() - start;
+    float milliseconds = 0;
+    check(cudaEventElapsedTime(&milliseconds, begin_, end_), "the time between events");
+    return static_cast<double>(milliseconds) / 1e3 / host;
+  }
+
+ private:
+  static constexpr std::size_t slots = 16, smallest_slot = 256;
+
+  void issue_bare(int iterations) {
+    const std::size_t n = calls_.size();
+    for (std::size_t k = 0; k < static_cast<std::size_t>(iterations); ++k) {
+      check(api().all_reduce(calls_[k % n].send, calls_[k % n].recv, count_, ncclFloat32, ncclSum,
+                             used_.comm, used_.stream),
+            "ncclAllReduce");
+    }
+  }
+  // Polls, as the module and nccl-tests do.
+  void wait_bare() {
+    cudaError_t status = cudaErrorNotReady;
+    while ((status = cudaStreamQuery(used_.stream)) == cudaErrorNotReady) std::this_thread::yield();
+    check(status, "waiting for the stream");
+  }
+
+  ccl::Bootstrap& bootstrap_;
+  ccl::Place place_;
+  std::unique_ptr<ccl::Device> device_;
+  std::unique_ptr<ccl::Communicator> ours_;
+  std::size_t room_, count_ = 0, turn_ = 0;
+  ccl::Buffer send_, recv_;
+  std::vector<ccl::Call> calls_;
+  Seen used_;
+  cudaEvent_t begin_ = nullptr, end_ = nullptr;
+};
+
+class Results {
+ public:
+  explicit Results(const std::string& file) {
+    if (file.empty()) return;
+    json_.open(file);
+    if (!json_) throw ccl::UsageError("-J: cannot write " + file);
+  }
+  void size(int ranks, std::size_t bytes, int iterations, const ccl::bench::Ratios& r) {
+    ccl::bench::print(ranks, bytes, r);
+    line({{"type", "nccl_overhead"},
+          {"ranks", ranks},
+          {"bytes", bytes},
+          {"iterations", iterations},
+          {"pairs", r.ours.size()},
+          {"bare_s", r.bare_s},
+          {"ours_to_bare", as_json(r.ours)},
+          {"bare_to_bare", as_json(r.bare)}});
+  }
+  void events(std::size_t bytes, const std::vector<double>& ratios) {
+    fmt::print("# {} B: CUDA events / host clock, around the same operations: {}\n", bytes,
+               ccl::bench::interval(ratios));
+    line({{"type", "events_to_host"}, {"bytes", bytes}, {"ratio", as_json(ratios)}});
+  }
+
+ private:
+  static nlohmann::json as_json(const std::vector<double>& ratios) {
+    const auto i = ccl::bench::interval_of(ratios);
+    return {{"median", i.median}, {"low", i.low}, {"high", i.high}};
+  }
+  void line(const nlohmann::json& json) {
+    if (json_.is_open()) json_ << json.dump() << std::endl;
+  }
+  std::ofstream json_;
+};
+
+void run_rank(ccl::Bootstrap& bootstrap, const Arguments& a, Results& results) {
+  Contestant c(bootstrap, a.last);
+  int iterations = 1;
+  for (std::size_t bytes = a.first; bytes <= a.last; bytes *= 8) {
+    c.set_size(bytes);
+    iterations = c.choose_iterations();
+    const auto ratios = ccl::bench::time_pairs(
+        a.pairs, [&] { return over_ranks(bootstrap, c.time_ours(iterations), false); },
+        [&] { return over_ranks(bootstrap, c.time_bare(iterations), false); });
+    if (bootstrap.rank() == 0) results.size(bootstrap.ranks(), bytes, iterations, ratios);
+    if (bytes > a.last / 8) {
+      std::vector<double> events;
+      for (int pair = 0; pair < a.pairs; ++pair) events.push_back(c.events_to_host(iterations));
+      if (bootstrap.rank() == 0) results.events(bytes, events);
+    }
+  }
+  bootstrap.exchange("", 60);
+}
+
+void run(const Arguments& a) {
+  ccl::nccl_module::load({});
+  int ranks = a.gpus;
+  if (ranks == 0) check(cudaGetDeviceCount(&ranks), "counting GPUs");
+  Results results(a.json);
+  fmt::print("# NCCL {}, {}\n", ccl::nccl_module::dotted(api().version), api().file);
+  ccl::bench::print_header("all_reduce float sum over NCCL", a.pairs);
+  const auto control = ccl::alone();
+  ccl::ThreadRanks world(*control, ranks);
+  std::vector<std::thread> threads;
+  for (int rank = 0; rank < ranks; ++rank) {
+    threads.emplace_back([&, rank] {
+      try {
+        run_rank(world.rank(rank), a, results);
+      } catch (const std::exception& error) {  // peers may be inside NCCL
+        fmt::print(stderr, "rank {}: {}\n", rank, error.what());
+        std::fflush(nullptr);
+        std::_Exit(ccl::exit_code(ccl::Exit::failed));
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  Arguments a;
+  CLI::App app("The suite's all_reduce against a bare loop over ncclAllReduce");
+  std::string first = "8", last = "1G";
+  app.add_option("-b", first, "smallest size [8]");
+  app.add_option("-e", last, "largest size [1G]; each is 8 times the one before");
+  app.add_option("-g", a.gpus, "GPUs [all that are visible]")->check(CLI::Range(1, 1024));
+  app.add_option("-n", a.pairs, "pairs for each size [40]")->check(CLI::Range(8, 100000));
+  app.add_option("-J", a.json, "JSON Lines, into this file");
+  CLI11_PARSE(app, argc, argv);
+  try {
+    a.first = std::max(sizeof(float), ccl::parse_size(first));
+    a.last = std::max(a.first, ccl::parse_size(last));
+    run(a);
+  } catch (const ccl::Error& error) {
+    fmt::print(stderr, "{}\n", error.what());
+    return ccl::exit_code(error.code());
+  }
+  return 0;
+}
