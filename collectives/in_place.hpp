@@ -7,9 +7,9 @@
 #include <vector>
 
 #include "collectives/composites.hpp"
+#include "src/options/tensor_lists.hpp"
 #include "src/primitives/agreement.hpp"
 #include "src/primitives/tensor.hpp"
-#include "src/tensor_lists.hpp"
 
 namespace ccl::collectives {
 

@@ -1,7 +1,7 @@
 // One rank's part of init_perf: how long a job takes to start.
 #pragma once
 
-#include "src/rank_job.hpp"
+#include "src/run/rank_job.hpp"
 
 namespace ccl {
 

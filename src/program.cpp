@@ -16,12 +16,12 @@
 #include "src/backends/registry.hpp"
 #include "src/bootstrap/local_processes.hpp"
 #include "src/core/host.hpp"
-#include "src/job.hpp"
 #include "src/measure/batch.hpp"
-#include "src/placement.hpp"
+#include "src/run/job.hpp"
+#include "src/run/placement.hpp"
+#include "src/run/watchdog.hpp"
 #include "src/self_check.hpp"
 #include "src/signals.hpp"
-#include "src/watchdog.hpp"
 
 namespace ccl {
 namespace {

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "src/core/collective.hpp"
-#include "src/rank_job.hpp"
+#include "src/run/rank_job.hpp"
 
 namespace ccl {
 

@@ -14,7 +14,7 @@
 #include "src/bootstrap/thread_ranks.hpp"
 #include "src/core/host.hpp"
 #include "src/devices/staged.hpp"
-#include "src/rank_device.hpp"
+#include "src/run/rank_device.hpp"
 
 namespace ccl {
 namespace {

@@ -14,7 +14,7 @@
 #include "src/bootstrap/thread_ranks.hpp"
 #include "src/bus_bytes.hpp"
 #include "src/devices/host_memory.hpp"
-#include "src/row_bytes.hpp"
+#include "src/run/row_bytes.hpp"
 #include "verify/verifier.hpp"
 
 namespace ccl {

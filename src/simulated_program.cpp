@@ -7,7 +7,7 @@
 #include <cstdlib>
 
 #include "src/backends/mpi/simulated.hpp"
-#include "src/rank_job.hpp"
+#include "src/run/rank_job.hpp"
 
 namespace ccl {
 namespace {

@@ -202,8 +202,8 @@ class Communicator {
   // each, without '#'.
   virtual std::string description() const { return {}; }
 
-  // What the library chose for the operations since the last call (algorithm, protocol, ...). Empty:
-  // it does not say.
+  // What the library chose for the operations since the last call (algorithm, protocol, ...).
+  // Empty: it does not say.
   virtual std::string chosen() { return {}; }
 
   // Limit of one wait, for an operation that moves `bytes`: limit_s + bytes / (1 MB/s). 0 turns

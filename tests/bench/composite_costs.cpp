@@ -18,9 +18,9 @@
 #include "src/backends/registry.hpp"
 #include "src/bootstrap/control.hpp"
 #include "src/bootstrap/thread_ranks.hpp"
-#include "src/devices/host_memory.hpp"
 #include "src/core/barrier.hpp"
-#include "src/tensor_lists.hpp"
+#include "src/devices/host_memory.hpp"
+#include "src/options/tensor_lists.hpp"
 #include "tests/bench/paired.hpp"
 
 namespace {

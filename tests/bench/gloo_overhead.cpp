@@ -20,10 +20,10 @@
 #include "src/backends/gloo/communicator.hpp"
 #include "src/bootstrap/control.hpp"
 #include "src/bootstrap/thread_ranks.hpp"
-#include "src/devices/host_memory.hpp"
 #include "src/core/barrier.hpp"
+#include "src/devices/host_memory.hpp"
 #include "src/measure/batch.hpp"
-#include "src/slots.hpp"
+#include "src/run/slots.hpp"
 #include "tests/bench/paired.hpp"
 
 namespace {

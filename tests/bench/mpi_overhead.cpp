@@ -13,10 +13,10 @@
 #include "collectives/collectives.hpp"
 #include "src/backends/mpi/communicator.hpp"
 #include "src/backends/mpi/library.hpp"
-#include "src/devices/host_memory.hpp"
 #include "src/core/barrier.hpp"
+#include "src/devices/host_memory.hpp"
 #include "src/measure/batch.hpp"
-#include "src/slots.hpp"
+#include "src/run/slots.hpp"
 #include "tests/bench/paired.hpp"
 
 namespace {

@@ -25,7 +25,7 @@
 #include "src/bootstrap/thread_ranks.hpp"
 #include "src/devices/cuda/device.hpp"
 #include "src/measure/batch.hpp"
-#include "src/options.hpp"
+#include "src/options/options.hpp"
 #include "tests/bench/paired.hpp"
 
 namespace {

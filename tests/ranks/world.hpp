@@ -10,7 +10,7 @@
 
 #include "collectives/collectives.hpp"
 #include "src/backends/registry.hpp"
-#include "src/job.hpp"
+#include "src/run/job.hpp"
 
 namespace ccl::test {
 
@@ -70,18 +70,10 @@ inline Outcome run(const Collective& collective, Options options, const Backend&
   const auto control = alone();
   FailureBox failure;
   Progress progress;
-  Job job{collective,
-          options,
-          {},
-          launch,
-          backend,
-          placement,
-          *control,
-          failure,
-          recorder,
-          progress,
-          {},
-          [&](const std::string& line) { outcome.log.push_back(line); }};
+  Job job{collective, options, {},
+          launch,     backend, placement,
+          *control,   failure, recorder,
+          progress,   {},      [&](const std::string& line) { outcome.log.push_back(line); }};
   const JobEnd end = run_job(job);
   EXPECT_TRUE(end.ranks_ended);
   outcome.exit_code = end.exit_code;

@@ -1,4 +1,4 @@
-#include "src/alltoallv_options.hpp"
+#include "src/options/alltoallv_options.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

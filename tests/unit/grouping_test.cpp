@@ -1,4 +1,4 @@
-#include "src/grouping.hpp"
+#include "src/options/grouping.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

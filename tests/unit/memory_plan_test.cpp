@@ -4,8 +4,8 @@
 
 #include "collectives/collectives.hpp"
 #include "src/core/error.hpp"
-#include "src/memory_limit.hpp"
-#include "src/slots.hpp"
+#include "src/run/memory_limit.hpp"
+#include "src/run/slots.hpp"
 
 namespace ccl {
 namespace {

@@ -1,5 +1,5 @@
 // The command line: what is taken, and that everything else is one line that says what would be.
-#include "src/options.hpp"
+#include "src/options/options.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
 // The footer of many pairs: the bad link and the bad host are named.
-#include "src/pair_notes.hpp"
+#include "src/run/pair_notes.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
 // Which pairs a job measures, in which rounds.
-#include "src/pairing.hpp"
+#include "src/options/pairing.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -10,7 +10,7 @@
 
 #include "collectives/collectives.hpp"
 #include "src/core/error.hpp"
-#include "src/options.hpp"
+#include "src/options/options.hpp"
 
 namespace ccl {
 namespace {

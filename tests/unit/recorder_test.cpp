@@ -1,5 +1,5 @@
 // What a run's rows add up to, and which exit code they give.
-#include "src/recorder.hpp"
+#include "src/run/recorder.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

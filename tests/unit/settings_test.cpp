@@ -1,10 +1,10 @@
 // What the ranks of a program must have been told alike, and what its files say of that.
-#include "src/settings.hpp"
+#include "src/options/settings.hpp"
 
 #include <gmock/gmock.h>
 
 #include "collectives/collectives.hpp"
-#include "src/spec_notes.hpp"
+#include "src/options/spec_notes.hpp"
 
 namespace ccl {
 namespace {

@@ -3,8 +3,8 @@
 #include <gtest/gtest.h>
 
 #include "src/core/error.hpp"
-#include "src/options.hpp"
-#include "src/values.hpp"
+#include "src/options/options.hpp"
+#include "src/options/values.hpp"
 
 namespace ccl {
 namespace {

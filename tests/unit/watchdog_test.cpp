@@ -1,4 +1,4 @@
-#include "src/watchdog.hpp"
+#include "src/run/watchdog.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,0 +1,187 @@
+#include "src/options/grouping.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cctype>
+#include <charconv>
+#include <limits>
+#include <map>
+#include <set>
+#include <string_view>
+#include <utility>
+
+#include "src/core/error.hpp"
+#include "src/options/values.hpp"
+
+namespace ccl {
+namespace {
+
+constexpr const char* accepted =
+    "accepted: mod N, div N, and N, or N (also %N /N &N |N; N decimal, 0x.. or 0b..), "
+    "ranks 0,2;1,3 or local";
+
+[[noreturn]] void refuse(const std::string& text) {
+  throw UsageError(fmt::format("'{}' is no grouping; {}", text, accepted));
+}
+
+struct Operator {
+  std::string_view word, symbol;
+  Grouping::By by;
+};
+constexpr Operator operators[] = {{"mod", "%", Grouping::By::remainder},
+                                  {"div", "/", Grouping::By::quotient},
+                                  {"and", "&", Grouping::By::bit_and},
+                                  {"or", "|", Grouping::By::bit_or}};
+
+std::optional<std::uint64_t> parse_digits(std::string_view text, int base) {
+  std::uint64_t value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value, base);
+  if (error != std::errc() || end != text.data() + text.size() || text.empty()) return std::nullopt;
+  return value;
+}
+
+std::optional<std::uint64_t> parse_operand(std::string_view text) {
+  if (text.starts_with("0x")) return parse_digits(text.substr(2), 16);
+  if (text.starts_with("0b")) return parse_digits(text.substr(2), 2);
+  return parse_digits(text, 10);
+}
+
+std::vector<std::vector<int>> parse_lists(const std::string& text) {
+  std::vector<std::vector<int>> lists;
+  for (std::size_t begin = 0; begin <= text.size();) {
+    const std::size_t end = std::min(text.find(';', begin), text.size());
+    std::vector<int>& list = lists.emplace_back();
+    for (const std::string& item : split_list(text.substr(begin, end - begin)))
+      list.push_back(parse_int(item, 0, std::numeric_limits<int>::max()));
+    begin = end + 1;
+  }
+  return lists;
+}
+
+std::uint64_t color_of(const Grouping& grouping, std::uint64_t rank) {
+  switch (grouping.by) {
+    case Grouping::By::remainder: return rank % grouping.operand;
+    case Grouping::By::quotient: return rank / grouping.operand;
+    case Grouping::By::bit_and: return rank & grouping.operand;
+    case Grouping::By::bit_or: return rank | grouping.operand;
+    case Grouping::By::nothing:
+    case Grouping::By::lists:
+    case Grouping::By::host: break;
+  }
+  return 0;
+}
+
+void check_lists(const std::vector<std::vector<int>>& lists, int ranks) {
+  std::set<int> seen;
+  for (const auto& list : lists) {
+    for (const int rank : list) {
+      if (rank >= ranks)
+        throw UsageError(
+            fmt::format("--group: there is no rank {}; accepted: 0 to {}", rank, ranks - 1));
+      if (!seen.insert(rank).second)
+        throw UsageError(
+            fmt::format("--group: rank {} is named twice; accepted: every rank once", rank));
+    }
+  }
+  for (int rank = 0; rank < ranks; ++rank) {
+    if (!seen.contains(rank))
+      throw UsageError(fmt::format(
+          "--group: rank {} of {} is in no group; accepted: every rank once", rank, ranks));
+  }
+}
+
+}  // namespace
+
+Grouping parse_grouping(const std::string& text) {
+  const auto is = [](int (*kind)(int), char c) { return kind(static_cast<unsigned char>(c)) != 0; };
+  std::string word;  // small letters, no blanks; of two words only "mod 2" may become one
+  bool blank = false;
+  for (const char c : text) {
+    if (is(std::isspace, c)) {
+      blank = true;
+      continue;
+    }
+    if (blank && !word.empty() && is(std::isalnum, word.back()) && is(std::isalnum, c) &&
+        !(is(std::isalpha, word.back()) && is(std::isdigit, c)))
+      refuse(text);
+    blank = false;
+    word += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  }
+  if (word == "local") return {Grouping::By::host, 0, {}, text};
+  if (word.starts_with("ranks")) return {Grouping::By::lists, 0, parse_lists(word.substr(5)), text};
+  for (const Operator& op : operators) {
+    const bool by_word = word.starts_with(op.word);
+    if (!by_word && !word.starts_with(op.symbol)) continue;
+    const auto operand = parse_operand(word.substr(by_word ? op.word.size() : op.symbol.size()));
+    if (!operand) refuse(text);
+    const bool divides = op.by == Grouping::By::remainder || op.by == Grouping::By::quotient;
+    if (divides && *operand == 0)
+      throw UsageError(fmt::format("'{}' divides by 0; accepted: 1 and above", text));
+    return {op.by, *operand, {}, text};
+  }
+  refuse(text);
+}
+
+Grouping parse_split_mask(const std::string& text) {
+  const std::string_view digits = std::string_view(text).substr(text.starts_with("0x") ? 2 : 0);
+  const auto mask = parse_digits(digits, 16);
+  if (!mask) throw UsageError(fmt::format("'{}' is no mask; accepted: hexadecimal digits", text));
+  return {Grouping::By::bit_and, *mask, {}, fmt::format("and 0x{:x}", *mask)};
+}
+
+Groups::Groups(const Grouping& grouping, const std::vector<std::string>& hosts) {
+  const std::size_t ranks = hosts.size();
+  if (grouping.by == Grouping::By::lists) {
+    check_lists(grouping.lists, static_cast<int>(ranks));
+    members_ = grouping.lists;
+  } else if (grouping.by == Grouping::By::host) {
+    std::map<std::string, std::size_t> number;
+    for (std::size_t r = 0; r < ranks; ++r) {
+      const auto [at, is_new] = number.emplace(hosts[r], members_.size());
+      if (is_new) members_.emplace_back();
+      members_[at->second].push_back(static_cast<int>(r));
+    }
+  } else {
+    std::map<std::uint64_t, std::vector<int>> by_color;
+    for (std::size_t r = 0; r < ranks; ++r)
+      by_color[color_of(grouping, r)].push_back(static_cast<int>(r));
+    for (auto& [color, list] : by_color) members_.push_back(std::move(list));
+  }
+  number_ranks(ranks);
+}
+
+Groups::Groups(std::vector<std::vector<int>> members, int ranks) : members_(std::move(members)) {
+  number_ranks(static_cast<std::size_t>(ranks));
+}
+
+void Groups::number_ranks(std::size_t ranks) {
+  group_of_.assign(ranks, -1);
+  rank_in_group_.assign(ranks, 0);
+  for (std::size_t g = 0; g < members_.size(); ++g) {
+    for (std::size_t i = 0; i < members_[g].size(); ++i) {
+      const auto rank = static_cast<std::size_t>(members_[g][i]);
+      group_of_[rank] = static_cast<int>(g);
+      rank_in_group_[rank] = static_cast<int>(i);
+    }
+  }
+}
+
+std::vector<int> Groups::distinct_sizes() const {
+  std::set<int> sizes;
+  for (const auto& list : members_) sizes.insert(static_cast<int>(list.size()));
+  return {sizes.begin(), sizes.end()};
+}
+
+int Groups::smallest() const { return distinct_sizes().front(); }
+
+std::string Groups::describe() const {
+  const std::vector<int> sizes = distinct_sizes();
+  const std::string ranks = sizes.size() == 1
+                                ? fmt::format("{}", sizes.front())
+                                : fmt::format("{} to {}", sizes.front(), sizes.back());
+  return fmt::format("{} group{} of {} rank{}", number(), number() == 1 ? "" : "s", ranks,
+                     ranks == "1" ? "" : "s");
+}
+
+}  // namespace ccl

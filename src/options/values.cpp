@@ -1,0 +1,146 @@
+#include "src/options/values.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <numeric>
+
+namespace ccl {
+namespace {
+
+std::size_t edits(std::string_view a, std::string_view b) {  // Levenshtein distance
+  std::vector<std::size_t> row(b.size() + 1);
+  std::iota(row.begin(), row.end(), std::size_t{0});
+  for (std::size_t i = 1; i <= a.size(); ++i) {
+    std::size_t diagonal = row[0]++;
+    for (std::size_t j = 1; j <= b.size(); ++j) {
+      const std::size_t replaced = diagonal + (a[i - 1] == b[j - 1] ? 0 : 1);
+      diagonal = row[j];
+      row[j] = std::min({row[j] + 1, row[j - 1] + 1, replaced});
+    }
+  }
+  return row.back();
+}
+
+[[noreturn]] void refuse_name(std::string_view what, const std::string& text,
+                              const std::vector<std::string>& choices) {
+  throw UsageError(fmt::format("unknown {} '{}', did you mean '{}'? accepted: {}", what, text,
+                               nearest(text, choices), fmt::join(choices, ", ")));
+}
+
+template <class T, class Parse>
+std::vector<T> parse_names(const std::string& text, std::string_view what, std::span<const T> all,
+                           std::span<const T> known, Parse&& parse) {
+  if (text == "all") return {all.begin(), all.end()};
+  std::vector<T> result;
+  for (const std::string& item : split_list(text)) {
+    const auto value = parse(item);
+    if (!value) {
+      std::vector<std::string> names;
+      for (const T candidate : known) names.emplace_back(name(candidate));
+      names.emplace_back("all");
+      refuse_name(what, item, names);
+    }
+    result.push_back(*value);
+  }
+  return result;
+}
+
+}  // namespace
+
+std::string nearest(std::string_view text, const std::vector<std::string>& choices) {
+  return *std::min_element(choices.begin(), choices.end(), [&](const auto& a, const auto& b) {
+    return edits(text, a) < edits(text, b);
+  });
+}
+
+int parse_int(const std::string& text, int lowest, int highest) {
+  long long value = 0;
+  const char* const end = text.data() + text.size();
+  const auto [stop, error] = std::from_chars(text.data(), end, value);
+  if (error != std::errc() || stop != end || value < lowest || value > highest) {
+    throw UsageError(fmt::format("'{}' is not accepted; accepted: a whole number from {} to {}",
+                                 text, lowest, highest));
+  }
+  return static_cast<int>(value);
+}
+
+double parse_number(const std::string& text, double lowest) {
+  double value = 0;
+  const char* const end = text.data() + text.size();
+  const auto [stop, error] = std::from_chars(text.data(), end, value);
+  if (error != std::errc() || stop != end || !std::isfinite(value) || value < lowest) {
+    throw UsageError(
+        fmt::format("'{}' is not accepted; accepted: a number from {} on", text, lowest));
+  }
+  return value;
+}
+
+std::size_t parse_size(const std::string& text) {
+  double value = 0;
+  const char* const end = text.data() + text.size();
+  const auto [stop, error] = std::from_chars(text.data(), end, value, std::chars_format::fixed);
+  std::string unit(stop, end);
+  std::transform(unit.begin(), unit.end(), unit.begin(),
+                 [](unsigned char c) { return std::toupper(c); });
+  const std::string_view prefixes = "KMGT";
+  const std::size_t prefix = unit.empty() ? std::string::npos : prefixes.find(unit[0]);
+  const std::string rest = prefix == std::string::npos ? unit : unit.substr(1);
+  const bool known =
+      rest.empty() || (prefix != std::string::npos && (rest == "B" || rest == "I" || rest == "IB"));
+  const double scale =
+      prefix == std::string::npos ? 1 : std::pow(1024.0, static_cast<double>(prefix + 1));
+  const double bytes = value * scale;
+  if (error != std::errc() || !known || !(bytes >= 0) || bytes > 9e18) {
+    throw UsageError(
+        fmt::format("'{}' is not a size; accepted: bytes with an optional K, M, G or T (binary), "
+                    "for example 64M",
+                    text));
+  }
+  return static_cast<std::size_t>(bytes);
+}
+
+std::vector<std::string> split_list(const std::string& text) {
+  std::vector<std::string> items;
+  for (std::size_t at = 0; at <= text.size();) {
+    const std::size_t comma = std::min(text.find(',', at), text.size());
+    items.push_back(text.substr(at, comma - at));
+    at = comma + 1;
+  }
+  if (std::any_of(items.begin(), items.end(), [](const auto& item) { return item.empty(); })) {
+    throw UsageError(
+        fmt::format("'{}' has an empty item; accepted: a comma list without gaps", text));
+  }
+  return items;
+}
+
+std::vector<DataType> parse_types(const std::string& text) {
+  return parse_names(text, "type", all_types(), all_types(), parse_type);
+}
+
+std::vector<ReduceOp> parse_ops(const std::string& text) {
+  return parse_names(text, "operation", all_ops(), every_op(), parse_op);
+}
+
+SizeLimit parse_limit(const std::string& text, std::string_view unit) {
+  const std::size_t colon = text.find(':');
+  if (colon == std::string::npos) {
+    throw UsageError(
+        fmt::format("'{}' has no colon; accepted: SIZE:{}, for example 64M:1.5", text, unit));
+  }
+  return {parse_size(text.substr(0, colon)), parse_number(text.substr(colon + 1), 0)};
+}
+
+std::string parse_choice(const std::string& text, std::initializer_list<std::string_view> choices) {
+  return parse_name(text, {choices.begin(), choices.end()});
+}
+
+std::string parse_name(const std::string& text, const std::vector<std::string>& names) {
+  if (std::find(names.begin(), names.end(), text) == names.end()) refuse_name("name", text, names);
+  return text;
+}
+
+}  // namespace ccl

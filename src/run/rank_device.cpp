@@ -1,0 +1,108 @@
+#include "src/run/rank_device.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <set>
+#include <utility>
+
+#include "src/core/error.hpp"
+#include "src/core/host.hpp"
+
+namespace ccl {
+
+namespace {
+
+// Places are a host's name and its machine's identity.
+std::string host_of(const std::string& place) { return place.substr(0, place.find(' ')); }
+
+Seat seat_of(const std::vector<std::string>& places, const std::vector<long>& processes, int rank) {
+  const auto me = static_cast<std::size_t>(rank);
+  Seat seat{0, 0, 0, 0};
+  for (std::size_t r = 0; r < places.size(); ++r) {
+    if (places[r] != places[me]) continue;
+    const bool same = processes[r] == processes[me];
+    seat.ranks_on_host += 1;
+    seat.on_host += r < me ? 1 : 0;
+    seat.ranks_in_process += same ? 1 : 0;
+    seat.in_process += r < me && same ? 1 : 0;
+  }
+  return seat;
+}
+
+}  // namespace
+
+int choose_device(const Seat& seat, int visible, std::optional<int> first, bool share) {
+  const auto there_is = [&](int index) {
+    if (index < visible) return index;
+    throw Error(fmt::format(
+        "NCCL_TESTS_DEVICE={} puts a rank on device {}, but this process sees {} (0 to {})", *first,
+        index, visible, visible - 1));
+  };
+  if (first) return there_is(*first + (share ? 0 : seat.in_process));
+  if (visible >= seat.ranks_on_host) return seat.on_host;
+  if (visible >= seat.ranks_in_process && !share) return seat.in_process;
+  if (share) return seat.on_host % visible;
+  throw Error(fmt::format(
+      "{} ranks in this process, but it sees {} GPU{}: start fewer (-t, -g), or say --share-gpus",
+      seat.ranks_in_process, visible, visible == 1 ? "" : "s"));
+}
+
+void check_devices(const std::vector<DeviceIdentity>& ranks, const std::vector<std::string>& hosts,
+                   const DeviceRequest& request) {
+  std::map<std::string, std::vector<std::size_t>> ranks_on;  // device
+  std::map<std::string, std::set<std::string>> used;         // host
+  std::map<std::string, int> visible;                        // host
+  for (std::size_t r = 0; r < ranks.size(); ++r) {
+    ranks_on[ranks[r].unique_id].push_back(r);
+    used[hosts[r]].insert(ranks[r].unique_id);
+    visible[hosts[r]] = std::max(visible[hosts[r]], ranks[r].visible);
+  }
+  for (const auto& [device, sharing] : ranks_on) {
+    if (request.share || sharing.size() == 1) continue;
+    const std::size_t r = sharing.front();
+    throw Error(fmt::format(
+        "ranks {} are on one GPU, {} [{}] of {} (rank {}'s process sees {}): NCCL may hang there, "
+        "and "
+        "no number would mean anything; start one rank for each GPU, let the launcher show every "
+        "process its own, or say --share-gpus",
+        fmt::join(sharing, ", "), ranks[r].name, ranks[r].bus_id, host_of(hosts[r]), r,
+        ranks[r].visible));
+  }
+  for (const auto& [host, devices] : used) {
+    const int there = std::max(visible[host], static_cast<int>(devices.size()));
+    if (there >= request.promised) continue;
+    throw Error(fmt::format("{} says that every host has so many GPUs; {} shows {}",
+                            request.promised_by, host_of(host), there));
+  }
+}
+
+TakenDevice take_device(const Devices& devices, Bootstrap& bootstrap, const DeviceRequest& request,
+                        double limit_s) {
+  std::vector<std::string> places;
+  std::vector<long> processes;
+  const nlohmann::json here{this_host() + ' ' + machine_id(), static_cast<long>(getpid())};
+  for (const std::string& text : bootstrap.exchange(here.dump(), limit_s)) {
+    const auto json = nlohmann::json::parse(text);
+    places.push_back(json.at(0));
+    processes.push_back(json.at(1));
+  }
+  const int visible = devices.count();
+  const Seat seat = seat_of(places, processes, bootstrap.rank());
+  TakenDevice taken;
+  taken.device = devices.open(choose_device(seat, visible, request.first, request.share));
+  const Device& own = *taken.device;
+  const nlohmann::json mine{own.index(), visible, own.name(), own.bus_id(), own.unique_id()};
+  for (const std::string& text : bootstrap.exchange(mine.dump(), limit_s)) {
+    const auto json = nlohmann::json::parse(text);
+    taken.ranks.push_back({json.at(0), json.at(1), json.at(2), json.at(3), json.at(4)});
+  }
+  check_devices(taken.ranks, places, request);
+  return taken;
+}
+
+}  // namespace ccl

@@ -1,0 +1,35 @@
+#include "src/run/rank_identity.hpp"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "src/core/host.hpp"
+#include "src/devices/host_memory.hpp"
+
+namespace ccl {
+
+std::vector<RankIdentity> meet_ranks(Bootstrap& bootstrap, double limit_s) {
+  const nlohmann::json mine{this_host(), machine_id(), cpu_model(), static_cast<long>(getpid()),
+                            available_memory()};
+  std::vector<RankIdentity> all;
+  for (const std::string& text : bootstrap.exchange(mine.dump(), limit_s)) {
+    const auto json = nlohmann::json::parse(text);
+    all.push_back({json.at(0), json.at(1), json.at(2), json.at(3), json.at(4), {}});
+  }
+  return all;
+}
+
+std::vector<std::string> places(const std::vector<RankIdentity>& ranks) {
+  std::vector<std::string> result;
+  for (const RankIdentity& r : ranks) result.push_back(r.place());
+  return result;
+}
+
+bool on_one_machine(const std::vector<RankIdentity>& ranks) {
+  return std::all_of(ranks.begin(), ranks.end(),
+                     [&](const RankIdentity& r) { return r.machine == ranks[0].machine; });
+}
+
+}  // namespace ccl

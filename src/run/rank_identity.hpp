@@ -1,0 +1,29 @@
+// What every rank tells all others of itself before anything is measured.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "src/core/bootstrap.hpp"
+#include "src/run/rank_device.hpp"
+
+namespace ccl {
+
+struct RankIdentity {
+  std::string host, machine, cpu;
+  long pid = 0;
+  std::size_t memory = 0;  // bytes available to its buffers, with all ranks that share it
+  DeviceIdentity device = {};
+
+  // Containers and network namespaces of one kernel are hosts of their own.
+  std::string place() const { return host + ' ' + machine; }
+};
+
+// Every rank's, in rank order. Collective.
+std::vector<RankIdentity> meet_ranks(Bootstrap& bootstrap, double limit_s);
+
+std::vector<std::string> places(const std::vector<RankIdentity>& ranks);
+bool on_one_machine(const std::vector<RankIdentity>& ranks);
+
+}  // namespace ccl

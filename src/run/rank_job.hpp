@@ -1,0 +1,74 @@
+// A rank from its first meeting with the others to its last: who is where, what fits, the library's
+// communicator, the sweep.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "src/bootstrap/launch.hpp"
+#include "src/core/backend.hpp"
+#include "src/core/collective.hpp"
+#include "src/options/options.hpp"
+#include "src/run/progress.hpp"
+#include "src/run/rank_device.hpp"
+#include "src/run/recorder.hpp"
+#include "src/run/watchdog.hpp"
+#include "verify/pattern.hpp"
+
+namespace ccl {
+
+// The communicators of a process's ranks. One whose rank failed stays open until the job has said
+// why: closing it would fail the others, with a message that hides the cause. Thread-safe.
+class OpenCommunicators {
+ public:
+  Communicator& add(std::unique_ptr<Communicator> communicator);
+  Device& keep(std::unique_ptr<Device> device);  // until all communicators are gone
+  void close(Communicator& communicator);
+  // Makes operations that are under way fail.
+  void abort_all();
+  // Never closes the rest: a rank is stuck in one of them.
+  void abandon();
+
+ private:
+  std::mutex mutex_;
+  std::vector<std::unique_ptr<Device>> devices_;
+  std::vector<std::unique_ptr<Communicator>> open_;
+};
+
+// What the ranks of a process share.
+struct RankJob {
+  const Collective& collective;
+  const Options& options;
+  const std::vector<std::string>& arguments;  // as given, for the files
+  const Launch& launch;
+  const Backend& backend;
+  const Placement& placement;
+  Recorder& recorder;
+  std::vector<std::string> notes;  // header comment lines that are known before the ranks meet
+  std::function<void(const std::string&)> log;  // a line for stderr
+  verify::PatternCache& patterns;
+  OpenCommunicators& open;
+  double started_s = 0;  // CLOCK_MONOTONIC at the program's first line
+};
+
+// What a program does on each of its ranks.
+using RankBody = void (*)(RankJob& job, Bootstrap& bootstrap, Progress& progress, Pulse& pulse,
+                          bool first_of_process);
+
+// A communicator over bootstrap's ranks, kept by job.open. gpu: this rank's; null: none is used.
+// Collective. Throws what the library throws.
+Communicator& connect(RankJob& job, Bootstrap& bootstrap, Device* gpu, Pulse& pulse);
+
+// Opens this rank's GPU, kept by job.open; null: the run uses none. ranks: where every rank's
+// identity goes; may be null. Collective. Throws Error.
+Device* open_gpu(RankJob& job, Bootstrap& bootstrap, std::vector<DeviceIdentity>* ranks);
+
+// The sweep of a collective. Collective over bootstrap's ranks. first_of_process: this rank's
+// thread feeds the recorder. Throws what the library, a peer or the memory limit throws.
+void run_rank(RankJob& job, Bootstrap& bootstrap, Progress& progress, Pulse& pulse,
+              bool first_of_process);
+
+}  // namespace ccl

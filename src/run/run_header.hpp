@@ -1,0 +1,20 @@
+// The header of a run, as data.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "src/run/memory_limit.hpp"
+#include "src/run/rank_identity.hpp"
+#include "src/run/rank_job.hpp"
+
+namespace ccl {
+
+// What is known once the ranks have met and their library is connected. gpu: rank 0's, null where
+// none is used; left_out: lines about what is not measured.
+RunRecord describe(const RankJob& job, const std::vector<RankIdentity>& ranks, const Groups& groups,
+                   const std::vector<PairRound>& rounds, const SizePlan& plan,
+                   const Communicator& communicator, const Device* gpu,
+                   const std::vector<std::string>& left_out);
+
+}  // namespace ccl
