@@ -1,0 +1,242 @@
+// device_check: does the verifier find on a GPU what it finds on the host, and how fast.
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <csignal>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "src/backends/registry.hpp"
+#include "src/core/error.hpp"
+#include "src/core/host.hpp"
+#include "src/measure/batch.hpp"
+#include "src/report/output_file.hpp"
+#include "src/values.hpp"
+#include "tools/verifier_check.hpp"
+#include "tools/verifier_speed.hpp"
+
+namespace ccl::tools {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+struct Arguments {
+  Memory memory = Memory::cuda;
+  int device = 0;
+  bool speed = false;
+  std::vector<DataType> types = {all_types().begin(), all_types().end()};
+  CheckOptions check;
+  SpeedOptions measure;
+  std::string output_file;
+  bool help = false;
+};
+
+std::string one_line(std::string text) {
+  std::replace(text.begin(), text.end(), '\n', ' ');
+  return text;
+}
+
+Arguments parse(int argc, char** argv) {
+  Arguments a;
+  CLI::App app(
+      "Holds the verifier of a memory to the host's: the same data, right and wrong, have to be "
+      "told alike.",
+      "device_check");
+  const auto add = [&](const char* names, const char* value, const char* help, const auto& set) {
+    const std::string flag = std::string(names).substr(0, std::string(names).find(','));
+    const auto call = [flag, set](const std::string& text) {
+      try {
+        set(text);
+      } catch (const UsageError& e) {
+        throw UsageError(flag + ": " + e.what());
+      }
+    };
+    app.add_option_function<std::string>(names, call, help)->type_name(value);
+  };
+  add("--memory", "NAME", "cuda, or host [cuda]", [&](const std::string& t) {
+    a.memory = parse_choice(t, {"cuda", "host"}) == "host" ? Memory::host : Memory::cuda;
+  });
+  add("--device", "N", "of those that are visible [0]",
+      [&](const std::string& t) { a.device = parse_int(t, 0, 1024); });
+  add("-d,--datatype", "LIST", "types, a comma list, or all [all]",
+      [&](const std::string& t) { a.types = parse_types(t); });
+  add("-e,--maxbytes", "SIZE", "longest row that is checked [64M]", [&](const std::string& t) {
+    constexpr std::size_t least = 1 << 16;
+    a.check.max_bytes = parse_size(t);
+    if (a.check.max_bytes < least)
+      throw UsageError(fmt::format("{} is too short; accepted: 64K and above", t));
+  });
+  add("--seed", "N", "of the data and the faults [1]", [&](const std::string& t) {
+    a.check.seed = static_cast<std::uint64_t>(parse_int(t, 0, 1 << 30));
+    a.measure.seed = a.check.seed;
+  });
+  app.add_flag("--quick", a.check.quick, "fewer operations, lengths and faults");
+  app.add_flag("--speed", a.speed,
+               "instead: the speed of fill and compare beside that of a copy; asserts nothing");
+  add("-b,--bytes", "SIZE", "with --speed: each buffer's, reduced to the free memory [4G]",
+      [&](const std::string& t) { a.measure.bytes = parse_size(t); });
+  add("-n,--iters", "N", "with --speed: repetitions, of which the median counts [9]",
+      [&](const std::string& t) { a.measure.repetitions = parse_int(t, 1, 1 << 20); });
+  add("-J,--output_file", "FILE", "also write FILE, JSON lines (.jsonl)",
+      [&](const std::string& t) {
+        if (t.size() < 7 || t.substr(t.size() - 6) != ".jsonl")
+          throw UsageError(fmt::format("'{}'; accepted: a file name that ends in .jsonl", t));
+        a.output_file = t;
+      });
+  app.footer(
+      "Exit codes: 0 passed, 2 usage, 3 unsupported here, 4 a library failed, 7 a fault was missed "
+      "or right\ndata were called wrong.");
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::CallForHelp&) {
+    fmt::print("{}", app.help());
+    a.help = true;
+  } catch (const CLI::ParseError& e) {
+    throw UsageError(one_line(e.what()) + "; accepted: the flags that --help lists");
+  }
+  return a;
+}
+
+// JSON lines, where they are asked for.
+class Lines {
+ public:
+  explicit Lines(const std::string& path) {
+    if (!path.empty()) file_.emplace(OutputFile::create(path, ".jsonl"));
+  }
+  void add(const Json& json) {
+    if (file_) file_->append(json.dump() + "\n");
+  }
+
+ private:
+  std::optional<OutputFile> file_;
+};
+
+std::unique_ptr<Device> open(const Devices& devices, int index) {
+  const int count = devices.count();
+  if (index >= count)
+    throw Error(
+        fmt::format("--device: {}, but this process sees {} (0 to {})", index, count, count - 1));
+  return devices.open(index);
+}
+
+void head(const Device& device, Lines& lines, const char* what) {
+  fmt::print("# device_check: {} memory of {}{}{} on {}\n", name(device.memory()), device.name(),
+             device.bus_id().empty() ? "" : " ", device.bus_id(), this_host());
+  if (!device.description().empty()) fmt::print("# {}\n", device.description());
+  lines.add({{"type", "header"},
+             {"program", "device_check"},
+             {"what", what},
+             {"memory", name(device.memory())},
+             {"device_name", device.name()},
+             {"bus_id", device.bus_id()},
+             {"host", this_host()},
+             {"description", device.description()}});
+}
+
+int check(const Arguments& a, Device& device, verify::Loops& loops, Lines& lines) {
+  head(device, lines, "check");
+  fmt::print("# {:>8} {:>9} {:>8} {:>6} {:>8} {:>7} {:>8} {:>7} {:>8}\n", "type", "patterns",
+             "fills", "other", "right", "alarms", "faults", "missed", "seconds");
+  CheckReport all;
+  for (const DataType type : a.types) {
+    const double start = monotonic_seconds();
+    const CheckReport r = check_type(type, device, loops, a.check);
+    const double seconds = monotonic_seconds() - start;
+    fmt::print("  {:>8} {:9} {:8} {:6} {:8} {:7} {:8} {:7} {:8.2f}\n", name(type), r.patterns,
+               r.fills, r.other_fills, r.right, r.false_alarms, r.faults, r.missed, seconds);
+    for (const std::string& line : r.details) fmt::print("# {}\n", line);
+    std::fflush(stdout);
+    lines.add({{"type", "check"},
+               {"datatype", name(type)},
+               {"patterns", r.patterns},
+               {"fills", r.fills},
+               {"other_fills", r.other_fills},
+               {"right", r.right},
+               {"false_alarms", r.false_alarms},
+               {"faults", r.faults},
+               {"missed", r.missed},
+               {"details", r.details},
+               {"seconds", seconds}});
+    all.fills += r.fills;
+    all.other_fills += r.other_fills;
+    all.right += r.right;
+    all.false_alarms += r.false_alarms;
+    all.faults += r.faults;
+    all.missed += r.missed;
+  }
+  const bool passed = all.passed();
+  fmt::print(
+      "# {}: {} of {} faults missed or told otherwise than by the host, {} of {} right data called "
+      "wrong, {} of {} fills other than the host's\n",
+      passed ? "OK" : "FAILED", all.missed, all.faults, all.false_alarms, all.right,
+      all.other_fills, all.fills);
+  lines.add({{"type", "footer"}, {"complete", true}, {"passed", passed}});
+  return exit_code(passed ? Exit::passed : Exit::wrong_data);
+}
+
+int speed(const Arguments& a, Device& device, verify::Loops& loops, Lines& lines) {
+  head(device, lines, "speed");
+  SpeedCheck check(device, loops, a.measure);
+  const std::size_t bytes = check.bytes();
+  fmt::print(
+      "# {} B in each of two buffers{}, medians of {} repetitions in which the three took "
+      "turns\n",
+      bytes, bytes < a.measure.bytes ? fmt::format(" (of {}: the memory)", a.measure.bytes) : "",
+      a.measure.repetitions);
+  fmt::print("# GB/s: copy reads and writes, fill writes, compare reads; x: of the copy's\n");
+  fmt::print("# {:>8} {:>5} {:>9} {:>9} {:>6} {:>9} {:>6}\n", "type", "op", "copy", "fill", "x",
+             "compare", "x");
+  for (const DataType type : a.types) {
+    for (const std::optional<ReduceOp> op : {std::optional<ReduceOp>(), {ReduceOp::avg}}) {
+      const Speed s = check.measure(type, op);
+      fmt::print("  {:>8} {:>5} {:9.2f} {:9.2f} {:6.3f} {:9.2f} {:6.3f}\n", name(type),
+                 op ? name(*op) : "none", s.copy_rate() / 1e9, s.fill_rate() / 1e9,
+                 s.fill_rate() / s.copy_rate(), s.compare_rate() / 1e9,
+                 s.compare_rate() / s.copy_rate());
+      std::fflush(stdout);
+      lines.add({{"type", "speed"},
+                 {"datatype", name(type)},
+                 {"op", op ? name(*op) : "none"},
+                 {"bytes", s.bytes},
+                 {"copy_bytes_per_s", s.copy_rate()},
+                 {"fill_bytes_per_s", s.fill_rate()},
+                 {"compare_bytes_per_s", s.compare_rate()},
+                 {"fill_to_copy", s.fill_rate() / s.copy_rate()},
+                 {"compare_to_copy", s.compare_rate() / s.copy_rate()},
+                 {"copy_s", s.copy_s},
+                 {"fill_s", s.fill_s},
+                 {"compare_s", s.compare_s}});
+    }
+  }
+  lines.add({{"type", "footer"}, {"complete", true}});
+  return exit_code(Exit::passed);
+}
+
+int run(const Arguments& a) {
+  const Devices& devices = a.memory == Memory::host ? host_devices() : open_gpus();
+  const auto device = open(devices, a.device);
+  const auto loops = devices.loops(*device);
+  Lines lines(a.output_file);
+  return a.speed ? speed(a, *device, *loops, lines) : check(a, *device, *loops, lines);
+}
+
+}  // namespace
+}  // namespace ccl::tools
+
+int main(int argc, char** argv) {
+  std::signal(SIGPIPE, SIG_IGN);
+  try {
+    const ccl::tools::Arguments arguments = ccl::tools::parse(argc, argv);
+    return arguments.help ? 0 : ccl::tools::run(arguments);
+  } catch (const ccl::Error& e) {
+    fmt::print(stderr, "device_check: {}\n", e.what());
+    return ccl::exit_code(e.code());
+  } catch (const std::exception& e) {
+    fmt::print(stderr, "device_check: {}\n", e.what());
+    return ccl::exit_code(ccl::Exit::failed);
+  }
+}

@@ -1,0 +1,53 @@
+// How fast a device's memory is filled and compared, beside a copy within the same memory.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "src/core/device.hpp"
+#include "src/core/types.hpp"
+#include "verify/loops.hpp"
+
+namespace ccl::tools {
+
+struct SpeedOptions {
+  std::size_t bytes = std::size_t{4} << 30;
+  int repetitions = 9;
+  std::uint64_t seed = 1;
+};
+
+// Seconds of each repetition, in which copy, fill and compare took turns.
+struct Speed {
+  DataType type;
+  std::optional<ReduceOp> op;  // whose results were compared
+  std::size_t bytes;           // copied, filled and compared
+  std::vector<double> copy_s, fill_s, compare_s;
+
+  // Bytes per second, by the medians: a copy reads and writes, filling writes, comparing reads.
+  double copy_rate() const;
+  double fill_rate() const;
+  double compare_rate() const;
+};
+
+// `wanted`, or fewer where two buffers would not fit into the free memory; a multiple of 256.
+std::size_t affordable(std::size_t wanted, const Device& device);
+
+// Two buffers in a device's memory, for all types in turn.
+class SpeedCheck {
+ public:
+  // loops: of `device`.
+  SpeedCheck(Device& device, verify::Loops& loops, const SpeedOptions& options);
+  std::size_t bytes() const { return options_.bytes; }
+  // Throws Error (wrong data) where a right result is found wrong.
+  Speed measure(DataType type, std::optional<ReduceOp> op);
+
+ private:
+  Device& device_;
+  verify::Loops& loops_;
+  SpeedOptions options_;
+  Buffer data_, other_;
+};
+
+}  // namespace ccl::tools
