@@ -27,7 +27,7 @@ using Json = nlohmann::ordered_json;
 struct Arguments {
   Memory memory = Memory::cuda;
   int device = 0;
-  bool speed = false;
+  bool list = false, speed = false;
   std::vector<DataType> types = {all_types().begin(), all_types().end()};
   CheckOptions check;
   SpeedOptions measure;
@@ -62,6 +62,7 @@ Arguments parse(int argc, char** argv) {
   });
   add("--device", "N", "of those that are visible [0]",
       [&](const std::string& t) { a.device = parse_int(t, 0, 1024); });
+  app.add_flag("--list", a.list, "instead: the devices, one a line");
   add("-d,--datatype", "LIST", "types, a comma list, or all [all]",
       [&](const std::string& t) { a.types = parse_types(t); });
   add("-e,--maxbytes", "SIZE", "longest row that is checked [64M]", [&](const std::string& t) {
@@ -121,6 +122,15 @@ std::unique_ptr<Device> open(const Devices& devices, int index) {
     throw Error(
         fmt::format("--device: {}, but this process sees {} (0 to {})", index, count, count - 1));
   return devices.open(index);
+}
+
+int list(const Devices& devices) {
+  const int count = devices.count();
+  for (int index = 0; index < count; ++index) {
+    const auto device = devices.open(index);
+    fmt::print("{} {} {}\n", index, device->bus_id(), device->name());
+  }
+  return exit_code(Exit::passed);
 }
 
 void head(const Device& device, Lines& lines, const char* what) {
@@ -218,6 +228,7 @@ int speed(const Arguments& a, Device& device, verify::Loops& loops, Lines& lines
 
 int run(const Arguments& a) {
   const Devices& devices = a.memory == Memory::host ? host_devices() : open_gpus();
+  if (a.list) return list(devices);
   const auto device = open(devices, a.device);
   const auto loops = devices.loops(*device);
   Lines lines(a.output_file);
