@@ -47,6 +47,7 @@ fi
 prefix=$(cd -- "$prefix" && pwd)
 bin=$prefix/bin
 export LD_LIBRARY_PATH=${LD_LIBRARY_PATH:+$LD_LIBRARY_PATH:}$prefix/lib
+[[ -d /usr/local/cuda/bin ]] && PATH=$PATH:/usr/local/cuda/bin  # compute-sanitizer
 unset RANK WORLD_SIZE LOCAL_RANK MASTER_ADDR MASTER_PORT
 work=$(mktemp -d)
 
