@@ -30,7 +30,7 @@ while (($#)); do
       esac
       shift 2
       ;;
-    -h | --help) sed -n '2,10s/^# //p' "$self"; exit 0 ;;
+    -h | --help) mapfile -t -s 1 -n 9 text <"$self"; printf '%s\n' "${text[@]#\# }"; exit 0 ;;
     *) usage "$1: not known; accepted: the flags that --help lists" ;;
   esac
 done
@@ -85,12 +85,13 @@ pack_tree() {
 # Processes that steps started, of this mark, that are still there.
 mark=gpu_check-$$-$RANDOM
 remaining() {
-  local folder pid
+  local folder
+  local -a variables
   for folder in /proc/[0-9]*; do
-    pid=${folder#/proc/}
-    grep -qsz "^GPU_CHECK_MARK=$1\$" "$folder/environ" 2>/dev/null || continue
-    [[ $(readlink "$folder/exe" 2>/dev/null) == "$bin"/* ]] && echo "$pid"
-  done
+    variables=()
+    mapfile -d '' -t variables <"$folder/environ"
+    [[ " ${variables[*]} " == *" GPU_CHECK_MARK=$1 "* ]] && echo "${folder#/proc/}"
+  done 2>/dev/null
 }
 end_remaining() {
   local pid
@@ -99,10 +100,14 @@ end_remaining() {
 
 # One case of the failures: a job over --np processes, of which the last is sent a signal in mid-run; ends with the job's exit code.
 children() {
-  local status
-  for status in /proc/[0-9]*/status; do
-    grep -qs "^PPid:[[:space:]]*$1\$" "$status" && { status=${status#/proc/}; echo "${status%/status}"; }
-  done
+  local folder key value
+  for folder in /proc/[0-9]*; do
+    while read -r key value; do
+      [[ $key == PPid: ]] || continue
+      [[ $value == "$1" ]] && echo "${folder#/proc/}"
+      break
+    done <"$folder/status"
+  done 2>/dev/null
 }
 signal_a_rank() { # signal, arguments of all_reduce_perf
   local signal=$1 job victim i
@@ -194,7 +199,7 @@ cut_log() { # from, to
 verdict_of() { # codes, code, text, log
   if [[ /$1/ != */$2/* ]]; then
     case $2 in 124 | 137) echo 'timed out' ;; *) echo FAILED ;; esac
-  elif [[ $3 != - ]] && ! grep -qF -- "$3" "$4"; then
+  elif [[ $3 != - ]] && [[ $(tr -d '\0' <"$4") != *"$3"* ]]; then
     echo "FAILED: no '$3'"
   elif [[ $2 == 3 && $1 != 3 ]]; then
     echo 'not here'
@@ -233,17 +238,24 @@ run_step() { # line
   [[ $verdict == passed ]] || say "$group $name: $verdict (exit $code; $out/logs/$group-$name.txt)"
 }
 
+failed_steps() {
+  local group name codes code seconds verdict command failed=0
+  while IFS=$'\t' read -r group name codes code seconds verdict command; do
+    case $verdict in FAILED* | 'timed out') failed=$((failed + 1)) ;; esac
+  done <"$record"
+  echo "$failed"
+}
 write_readme() {
-  local log=$out/logs/machine-versions.txt done_steps failed
-  done_steps=$(wc -l <"$record")
-  failed=$(cut -f 6 "$record" | grep -cE '^(FAILED|timed out)')
+  local log=$out/logs/machine-versions.txt line
   {
     printf '# %s x %s\n\n' "$count" "$gpu"
-    printf 'Made by `scripts/gpu_check.sh%s`, %s: %s of %s steps done, %s not as expected.\n\n' "$($quick && echo ' --quick')" "$(date +%F)" "$done_steps" "${#lines[@]}" "$failed"
+    printf 'Made by `scripts/gpu_check.sh%s`, %s: %s of %s steps done, %s not as expected.\n\n' "$($quick && echo ' --quick')" "$(date +%F)" "$(wc -l <"$record")" "${#lines[@]}" "$(failed_steps)"
     printf '## Machine\n\n```\n'
     timeout 30 nvidia-smi --query-gpu=name,driver_version,memory.total --format=csv,noheader 2>/dev/null
     printf '%s, %s CPUs\n' "$(uname -sr)" "$(nproc)"
-    grep -sE '^# (ccl-tests version|CUDA |operations on)|^#  Rank' "$log"
+    while [[ -e $log ]] && read -r line; do
+      case $line in '# ccl-tests version'* | '# CUDA '* | '# operations on'* | '#  Rank'*) printf '%s\n' "$line" ;; esac
+    done <"$log"
     printf '```\n\n## Steps\n\nTo repeat one, run its command where `bin` is that of the build or installed tree; all: `bash gpu_check.sh`.\n\n'
     printf '| step | command | expected | exit code | seconds | verdict |\n| --- | --- | --- | --- | --- | --- |\n'
     local group name codes code seconds verdict command
@@ -264,11 +276,13 @@ ended() { # exit code
 trap 'ended 130' INT
 trap 'ended 143' TERM HUP
 
+declare -A finished=()
+while IFS=$'\t' read -r group name codes; do finished[$group $name]=yes; done <"$record"
 unfinished=0
 for line in "${lines[@]}"; do
   IFS=$'\t' read -r group name codes limit text command <<<"$line"
   chosen "$group" || continue
-  cut -f 1,2 "$record" | grep -qxF "$group"$'\t'"$name" && continue
+  [[ -n ${finished[$group $name]:-} ]] && continue
   if ((time_limit > 0 && SECONDS >= time_limit)); then
     unfinished=$((unfinished + 1))
     continue
@@ -294,5 +308,5 @@ if ((unfinished > 0)); then
   say "$unfinished steps are left for --resume"
   worse 8
 fi
-printf '%s steps, %s not as expected: %s\n' "$(wc -l <"$record")" "$(cut -f 6 "$record" | grep -cE '^(FAILED|timed out)')" "$out/README.md"
+printf '%s steps, %s not as expected: %s\n' "$(wc -l <"$record")" "$(failed_steps)" "$out/README.md"
 exit "$worst"

@@ -58,9 +58,9 @@ step programs init 0 120 bin/init_perf "${nccl[@]}" -t "$n" -N 2
 
 for program in "${programs[@]}"; do
   if $quick && ! few "$program"; then continue; fi
-  some=64,4K,1M
-  if $quick; then some=64,4K; fi
-  step types "${program%_perf}" "$(expected "$program" "$n")" 300 "bin/$program" "${nccl[@]}" -t "$n" -d all -o all --sizes "$some" -n 2
+  some=(--sizes 64,4K,1M)
+  if $quick; then some=(--sizes 64,4K); fi
+  step types "${program%_perf}" "$(expected "$program" "$n")" 300 "bin/$program" "${nccl[@]}" -t "$n" -d all -o all "${some[@]}" -n 2
 done
 
 for ranks in 2 4; do
@@ -123,7 +123,9 @@ refused no-such-file 2 '--library' bin/all_reduce_perf "${nccl[@]}" -t "$n" "${t
 refused threads-share 3 '--share-gpus' "${one_gpu[@]}" bin/all_reduce_perf "${nccl[@]}" -t 2 "${tiny[@]}" --share-gpus
 refused too-many-ranks 4 'start fewer' bin/all_reduce_perf "${nccl[@]}" -t $((visible + 1)) "${tiny[@]}"
 
-if [[ -x $bin/nccl_overhead ]]; then
-  step overhead nccl 0 300 bin/nccl_overhead
+if [[ -x $bin/nccl_overhead ]]; then  # built with CCL_BENCHMARKS
+  some=(-e 1G)
+  if $quick; then some=(-e 1M -n 8); fi
+  step overhead nccl 0 300 bin/nccl_overhead -g "$n" "${some[@]}" -J nccl_overhead.jsonl
 fi
 
