@@ -221,7 +221,7 @@ run_step() { # line
   fi
   before=$(on_gpu)
   start=$(date +%s%N)
-  timeout -k 10 "$limit" env GPU_CHECK_MARK="$mark" "${words[@]}" >"$log" 2>&1 </dev/null &
+  timeout -k 10 "$limit" env GPU_CHECK_MARK="$mark" TMPDIR="$work" "${words[@]}" >"$log" 2>&1 </dev/null &
   running=$!
   wait "$running"  # unlike a command in the foreground, a signal ends this at once
   code=$?
@@ -253,7 +253,8 @@ write_readme() {
     printf '## Machine\n\n```\n'
     timeout 30 nvidia-smi --query-gpu=name,driver_version,memory.total --format=csv,noheader 2>/dev/null
     printf '%s, %s CPUs\n' "$(uname -sr)" "$(nproc)"
-    while [[ -e $log ]] && read -r line; do
+    [[ -e $log ]] || log=/dev/null
+    while read -r line; do
       case $line in '# ccl-tests version'* | '# CUDA '* | '# operations on'* | '#  Rank'*) printf '%s\n' "$line" ;; esac
     done <"$log"
     printf '```\n\n## Steps\n\nTo repeat one, run its command where `bin` is that of the build or installed tree; all: `bash gpu_check.sh`.\n\n'
@@ -281,7 +282,7 @@ while IFS=$'\t' read -r group name codes; do finished[$group $name]=yes; done <"
 unfinished=0
 for line in "${lines[@]}"; do
   IFS=$'\t' read -r group name codes limit text command <<<"$line"
-  chosen "$group" || continue
+  chosen "$group" || [[ $group == machine ]] || continue  # the README names the machine
   [[ -n ${finished[$group $name]:-} ]] && continue
   if ((time_limit > 0 && SECONDS >= time_limit)); then
     unfinished=$((unfinished + 1))
