@@ -14,8 +14,8 @@
 #include "src/core/error.hpp"
 #include "src/core/host.hpp"
 #include "src/measure/batch.hpp"
+#include "src/options/values.hpp"
 #include "src/report/output_file.hpp"
-#include "src/values.hpp"
 #include "tools/verifier_check.hpp"
 #include "tools/verifier_speed.hpp"
 
