@@ -21,7 +21,7 @@ using Set = std::function<void(const std::string&)>;
 // Declares options on CLI11; every error names the flag and is one line.
 class Declarations {
  public:
-  Declarations(CLI::App& app, Options& options) : app_(app), o_(options) {}
+  explicit Declarations(CLI::App& app) : app_(app) {}
 
   CLI::Option* add(const std::string& names, const std::string& value, const std::string& help,
                    const Set& set) {
@@ -64,7 +64,6 @@ class Declarations {
 
  private:
   CLI::App& app_;
-  Options& o_;
 };
 
 // Devices, memory, and what only libraries on GPUs know.

@@ -220,7 +220,7 @@ Parsed parse_options(const Collective& collective, const std::vector<std::string
                fmt::format("{}_perf", collective.name));
   app.get_formatter()->column_width(34);
   bool version = false;
-  Declarations d(app, o);
+  Declarations d(app);
   declare_sizes(d, o);
   declare_what(d, o, collective);
   declare_program(d, o, collective);

@@ -112,6 +112,26 @@ for how in "-t 3" "--np 3"; do
   expect_in "$work/err" "are not complete after 3 s (-T)"
 done
 
+# What NCCL's RAS service knows of a hang is in the error. RAS: a text protocol over TCP.
+port=$(free_port)
+python3 - "$port" <<'PYTHON' &
+import socket, sys
+server = socket.create_server(("127.0.0.1", int(sys.argv[1])))
+while True:
+    client, _ = server.accept()
+    with client, client.makefile("rw") as talk:
+        if talk.readline() != "CLIENT PROTOCOL 2\n":
+            continue
+        talk.write("SERVER PROTOCOL 2\n")
+        talk.flush()
+        if talk.readline() == "VERBOSE STATUS\n":
+            talk.write("Job summary\n===========\n  1 rank missing:\trank 1\n")
+PYTHON
+ras=$!
+run 5 "a hang that RAS knows of" env FAKE_NCCL_HANG=1:9 NCCL_RAS_ADDR=127.0.0.1:"$port" "${one[@]}" -t 3 -T 3
+expect_in "$work/err" "NCCL's RAS says: Job summary =========== 1 rank missing: rank 1"
+kill "$ras"
+
 # A rank that is killed, and one that is stopped.
 "${one[@]}" -n 5 -N 0 --np 3 -J "$work/kill.jsonl" >"$work/out" 2>"$work/err" &
 supervisor=$!
