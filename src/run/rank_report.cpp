@@ -35,16 +35,16 @@ std::string explanation_in(const std::string& report) {
 IterationTimes iterations_of(const Reports& reports, const std::vector<int>& members, int skipped,
                              double operations) {
   IterationTimes times;
-  times.skipped = skipped;
   for (const int rank : members) {
     const auto seconds = intervals_in(reports[static_cast<std::size_t>(rank)]);
     times.seconds.resize(std::max(times.seconds.size(), seconds.size()));
     for (std::size_t i = 0; i < seconds.size(); ++i)
       times.seconds[i] = std::max(times.seconds[i], seconds[i] / operations);
   }
-  const auto first = std::min(times.seconds.size(), static_cast<std::size_t>(skipped));
-  times.of =
-      statistics({times.seconds.begin() + static_cast<std::ptrdiff_t>(first), times.seconds.end()});
+  // --row-time may have left fewer iterations than were to be skipped: the last one counts.
+  const int measured = static_cast<int>(times.seconds.size());
+  times.skipped = std::min(skipped, std::max(0, measured - 1));
+  times.of = statistics({times.seconds.begin() + times.skipped, times.seconds.end()});
   return times;
 }
 

@@ -211,7 +211,8 @@ std::vector<Cell> RankRun::measure_cells(const Case& c, bool is_in_place, const 
   double slowest = 0;
   for (const std::string& s : reports) slowest = std::max(slowest, unpack<double>(s));
   if (show_algorithm) learn_algorithms(c.groups, reports);
-  const int iterations = capped_iterations(o.iterations, slowest * o.aggregate, o.row_time_s / 2);
+  const double iteration = slowest * o.aggregate * std::max(1, o.graph_launches);
+  const int iterations = capped_iterations(o.iterations, iteration, o.row_time_s / 2);
   context_.progress.row(say(c, is_in_place, "timed calls"));
   const BatchTime time = run_timed(half, in_place_calls, iterations, checked);
   if (c.shape.place.group < 0)  // reports when the pairs are done: silent while the clock runs

@@ -1,7 +1,13 @@
-ccl_add_test(ranks_test LABELS ranks LIBRARIES ccl-collectives
-  SOURCES ${CMAKE_CURRENT_LIST_DIR}/faults_test.cpp ${CMAKE_CURRENT_LIST_DIR}/groups_test.cpp
-          ${CMAKE_CURRENT_LIST_DIR}/pingpong_test.cpp ${CMAKE_CURRENT_LIST_DIR}/right_test.cpp
-          ${CMAKE_CURRENT_LIST_DIR}/started_test.cpp)
+set(ranks_sources
+  faults_test.cpp
+  groups_test.cpp
+  per_iteration_test.cpp
+  pingpong_test.cpp
+  right_test.cpp
+  staged_test.cpp
+  started_test.cpp)
+list(TRANSFORM ranks_sources PREPEND ${CMAKE_CURRENT_LIST_DIR}/)
+ccl_add_test(ranks_test LABELS ranks LIBRARIES ccl-collectives SOURCES ${ranks_sources})
 if(TARGET ccl-gloo)
   add_dependencies(ranks_test ccl-gloo)
 endif()
