@@ -62,6 +62,7 @@ const Verifier::Source& Verifier::source_of(const Segment& segment) const {
 
 void Verifier::poison(void* out, std::size_t count, std::span<const Segment> segments,
                       std::size_t slot) const {
+  if (count == 0) return;
   const std::size_t width = pattern_->width();
   if (count > exact_poison) {
     loops_->set(static_cast<std::byte*>(out), poison_byte, count * width);
