@@ -55,10 +55,22 @@ refused 2 "--backend: there is no file" --backend ./no-such-module.so
 refused 2 "-J: cannot write results to '$work/no/x.json'" -J "$work/no/x.json"
 refused 2 "-J: cannot write results to '$work/x.txt'" -J "$work/x.txt"
 refused 2 "--heartbeat: cannot write" --heartbeat "$work/no/beat" -t 1 --backend loopback
-refused 3 "--backend nccl" --backend nccl
+# Without a GPU, or without the module: each has its code and its line.
+if [ ! -e "$build/lib/ccl-tests/ccl-nccl.so" ]; then
+  refused 3 "--backend nccl: no module" --backend nccl
+elif ! grep -qs '^0x10de$' /sys/bus/pci/devices/*/vendor; then
+  refused 4 "no GPU can be used: " --backend nccl
+  refused 4 "no GPU can be used: " --backend gloo --memory cuda
+  refused 4 "no GPU can be used: " --backend gloo --expect-gpus 1
+fi
 [ -n "$(find "$build/lib/ccl-tests" -name "ccl-mpi-*.so")" ] || refused 3 "--backend mpi" --backend mpi
-for flag in -G -y -R -D -M -I -K; do refused 3 "$flag: needs a GPU" --backend gloo "$flag" 1; done
-refused 3 "-x: needs a GPU" --backend gloo -x 0
+for flag in -G -y -R -M; do refused 3 "$flag: needs a library that works on GPUs" --backend gloo "$flag" 1; done
+refused 3 "-x: needs a library that works on GPUs" --backend gloo -x 0
+refused 3 "--show-algorithm: needs a library that works on GPUs" --backend gloo --show-algorithm
+refused 3 "-D: collectives that kernels call themselves" -D 1
+refused 2 "-K: 20 of 20 iterations" -I 1 -K 20
+refused 2 "--library: there is no file /nowhere" --backend gloo --library /nowhere
+refused 4 "--library: cannot load" --backend gloo --library /etc/hostname
 run 0 "GPU flags switched off" "$bin/reduce_perf" --backend loopback --sizes 8 -G 0 -R 0 -x -1 -D 0 -V 16 -M 0 -t 1
 run 0 "-r -1 means all" "$bin/reduce_perf" --backend loopback --sizes 8 -r -1 -t 3
 [ "$(grep -cE '^ +[0-9]' "$work/out")" -eq 3 ] || fail "-r -1: not three rows"

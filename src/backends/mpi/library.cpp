@@ -98,6 +98,8 @@ std::string library_file() {
 
 // MPIX_Query_cuda_support is Open MPI's and MPICH's extension: not every build has it.
 bool cuda_aware() {
+  int started = 0;
+  if (MPI_Initialized(&started) != MPI_SUCCESS || started == 0) return false;  // MPICH would abort
   void* const library = dlopen(library_file().c_str(), RTLD_LAZY | RTLD_NOLOAD);
   if (library == nullptr) return false;
   const auto query = reinterpret_cast<int (*)()>(dlsym(library, "MPIX_Query_cuda_support"));
