@@ -29,7 +29,15 @@ logged() {
   }
 }
 
+# Does anything point to a GPU? Without one the modules for GPUs need not be waited for; with one, its own generation is enough.
+gpu() {
+  [[ -n ${CUDA_VISIBLE_DEVICES:-}${SLURM_JOB_GPUS:-}${SLURM_STEP_GPUS:-} || " $* " == *nccl* || " $* " == *cuda* ]] ||
+    grep -qs '^0x10de$' /sys/bus/pci/devices/*/vendor
+}
+
 prepare() {
+  local modules=cpu-modules architectures=()
+  if gpu "$@"; then modules=modules; fi
   if ! mkdir -p "$build" 2>/dev/null || [[ ! -w $build ]]; then
     say "cannot write to $build (made by another user?)"
     exit 4
@@ -40,13 +48,14 @@ prepare() {
   : >"$log"
   if [[ ! -e $build/build.ninja || $root/CMakePresets.json -nt $build/build.ninja ]]; then
     say 'configuring'
-    (cd "$root" && logged cmake --preset default "-DCMAKE_CXX_COMPILER_LAUNCHER=$(command -v ccache || true)")
+    if nvidia-smi -L >/dev/null 2>&1; then architectures=(-DCMAKE_CUDA_ARCHITECTURES=native); fi
+    (cd "$root" && logged cmake --preset default "-DCMAKE_CXX_COMPILER_LAUNCHER=$(command -v ccache || true)" "${architectures[@]}")
   fi
-  if [[ $(ninja -C "$build" -n "$program" modules 2>&1) != *'no work to do'* ]]; then
+  if [[ $(ninja -C "$build" -n "$program" "$modules" 2>&1) != *'no work to do'* ]]; then
     say "building $program"
-    logged cmake --build "$build" --target "$program" modules
+    logged cmake --build "$build" --target "$program" "$modules"
   fi
   exec 9>&-
 }
-prepare
+prepare "$@"
 exec "$build/bin/$program" "$@"
