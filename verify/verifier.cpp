@@ -43,8 +43,9 @@ void Mismatch::add(const Mismatch& other) {
 
 Verifier::Verifier(std::shared_ptr<const Pattern> pattern, int rank, Loops& loops)
     : pattern_(std::move(pattern)), rank_(rank), loops_(&loops) {
-  input_ = {pattern_->input(rank), loops.place(pattern_->input(rank))};
-  expected_ = {pattern_->expected(), loops.place(pattern_->expected())};
+  for (const auto& [source, table] :
+       {std::pair{&input_, pattern_->input(rank)}, std::pair{&expected_, pattern_->expected()}})
+    *source = {table, loops.place(table)};
 }
 
 void Verifier::fill_input(void* out, std::size_t count, std::size_t slot) const {

@@ -5,15 +5,17 @@
 namespace ccl::composed {
 namespace {
 
-// One rank's messages of one operation, and the copy of its own block.
+// One rank's messages of one operation, and the copy of its own block; in a GPU's memory that is a
+// message too.
 class Blocks {
  public:
-  Blocks(Communicator& communicator, const Call& call) : communicator_(communicator), call_(call) {
+  Blocks(Communicator& communicator, const Call& call)
+      : communicator_(communicator), call_(call), copies_(communicator.memory() == Memory::host) {
     communicator_.begin_group();
   }
 
   void send(int peer, std::size_t offset, std::size_t count) {
-    if (peer == call_.place.rank) {
+    if (copies_ && peer == call_.place.rank) {
       own_from_ = from(offset);
       return;
     }
@@ -25,7 +27,7 @@ class Blocks {
   }
 
   void recv(int peer, std::size_t offset, std::size_t count) {
-    if (peer == call_.place.rank) {
+    if (copies_ && peer == call_.place.rank) {
       own_to_ = to(offset);
       own_bytes_ = count * size_of(call_.type);
       return;
@@ -52,6 +54,7 @@ class Blocks {
 
   Communicator& communicator_;
   const Call& call_;
+  bool copies_;
   const std::byte* own_from_ = nullptr;
   std::byte* own_to_ = nullptr;
   std::size_t own_bytes_ = 0;

@@ -2,10 +2,17 @@
 #pragma once
 
 #include "src/core/backend.hpp"
+#include "src/devices/devices.hpp"
 #include "src/options/options.hpp"
-#include "src/run/rank_device.hpp"
 
 namespace ccl {
+
+// Where a run's buffers lie, and what takes them there.
+struct Placement {
+  Memory buffers = Memory::host;
+  const Devices* gpus = nullptr;  // null: no GPU is used
+  bool staged = false;            // the library takes another memory than the buffers'
+};
 
 // Opens the GPUs where the backend or --memory needs them. Throws Unsupported where this build
 // cannot, Error where the machine's GPUs cannot be used or are fewer than --expect-gpus.

@@ -136,6 +136,10 @@ RankRun::Batch RankRun::prepare_batch(const Case& c, bool is_in_place, int itera
   Batch batch;
   batch.operations = c.operations(iterations, context_.options.aggregate);
   batch.changes_input = is_in_place && context_.collective.reduces;
+  batch.aggregate = static_cast<std::size_t>(context_.options.aggregate);
+  const auto blocking = static_cast<Blocking>(context_.options.blocking);
+  const bool waits = blocking == Blocking::barrier_inside || blocking == Blocking::wait;
+  batch.together = batch.aggregate > 1 && !waits && !context_.collective.in_steps;
   const bool reused = batch.operations > c.slots.count;
   for (std::size_t s = 0; s < std::min(batch.operations, c.slots.count); ++s) {
     const std::size_t phase = checked.next_phase++;
@@ -155,15 +159,11 @@ void RankRun::prepare_slots(const Case& c, const Batch& batch) {
 }
 
 void RankRun::issue_batch(const Batch& batch, std::size_t operation, Timeline* timeline) {
-  const auto aggregate = static_cast<std::size_t>(context_.options.aggregate);
-  const auto blocking = static_cast<Blocking>(context_.options.blocking);
-  const bool waits = blocking == Blocking::barrier_inside || blocking == Blocking::wait;
-  const bool together = aggregate > 1 && !waits && !context_.collective.in_steps;
   if (timeline != nullptr && operation == 0) timeline->mark();
-  if (together && operation % aggregate == 0) communicator_.begin_aggregate();
+  if (batch.together && operation % batch.aggregate == 0) communicator_.begin_aggregate();
   issue(batch.call(operation));
-  if (together && (operation + 1) % aggregate == 0) communicator_.end_aggregate();
-  if (timeline != nullptr && (operation + 1) % aggregate == 0) timeline->mark();
+  if (batch.together && (operation + 1) % batch.aggregate == 0) communicator_.end_aggregate();
+  if (timeline != nullptr && (operation + 1) % batch.aggregate == 0) timeline->mark();
 }
 
 BatchTime RankRun::time_issued(const Case& c, const Batch& batch, Timeline* timeline) {

@@ -82,6 +82,8 @@ struct RankRun::Batch {
   std::optional<Buffers> fresh;
   std::vector<Call> calls;  // one for each slot, then that of `fresh`
   bool changes_input = false;
+  std::size_t aggregate = 1;  // operations of an iteration
+  bool together = false;      // which the library may issue as one
 
   const Call& call(std::size_t operation) const {
     return fresh && operation + 1 == operations ? calls.back() : calls[operation % slots.size()];

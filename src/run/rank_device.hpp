@@ -12,13 +12,6 @@
 
 namespace ccl {
 
-// Where a run's buffers lie, and what takes them there.
-struct Placement {
-  Memory buffers = Memory::host;
-  const Devices* gpus = nullptr;  // null: no GPU is used
-  bool staged = false;            // the library takes another memory than the buffers'
-};
-
 // One rank among those of its host and of its process.
 struct Seat {
   int on_host = 0, ranks_on_host = 1;        // by rank

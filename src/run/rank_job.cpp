@@ -184,13 +184,15 @@ void run_rank(RankJob& job, Bootstrap& bootstrap, Progress& progress, Pulse& pul
   for (std::size_t r = 0; r < ranks.size(); ++r) ranks[r].device = devices_of_ranks[r];
   const bool on_gpu = job.placement.buffers == Memory::cuda;
   Device& device = on_gpu ? *gpu : job.open.keep(host_devices().open(0));
-  MemoryUse memory{.before = device.available()};
+  // What is free is looked up for -M alone.
+  const auto free_bytes = [&] { return o.memory_report ? device.available() : 0; };
+  MemoryUse memory{.before = free_bytes()};
   progress.phase("connecting the library under test");
   Communicator& world = connect(job, bootstrap, gpu, pulse);
   const auto group = split(bootstrap, groups, o.init_timeout_s);
   Communicator& communicator =
       group ? connect_group(job, world, *group, groups, bootstrap.rank(), gpu, pulse) : world;
-  memory.connected = device.available();
+  memory.connected = free_bytes();
   learn_free_memory(job, bootstrap, gpu, ranks);
   const SizePlan plan = plan_sizes(job, ranks, running);
   std::set<Kind> skipped;
@@ -211,7 +213,7 @@ void run_rank(RankJob& job, Bootstrap& bootstrap, Progress& progress, Pulse& pul
                 {bootstrap, group ? *group : bootstrap, world, communicator, device, devices,
                  ranks[static_cast<std::size_t>(bootstrap.rank())].host},
                 pulse);
-    memory.allocated = device.available();
+    memory.allocated = free_bytes();
     run.sweep(
         [&](const Row& row, std::size_t requested) {
           if (first_of_process) job.recorder.row(row, requested);

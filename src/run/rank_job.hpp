@@ -12,6 +12,7 @@
 #include "src/core/backend.hpp"
 #include "src/core/collective.hpp"
 #include "src/options/options.hpp"
+#include "src/run/placement.hpp"
 #include "src/run/progress.hpp"
 #include "src/run/rank_device.hpp"
 #include "src/run/recorder.hpp"

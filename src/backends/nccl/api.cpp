@@ -99,11 +99,4 @@ void check(ncclResult_t result, const char* what, ncclComm_t comm) {
   if (result != ncclSuccess) throw Error(error_text(result, what, comm));
 }
 
-void check(cudaError_t status, const char* what) {
-  if (status == cudaSuccess) return;
-  cudaGetLastError();  // it would be reported again by the next call
-  throw Error(
-      fmt::format("CUDA: {}: {} ({})", what, cudaGetErrorString(status), cudaGetErrorName(status)));
-}
-
 }  // namespace ccl::nccl_module

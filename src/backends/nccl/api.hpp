@@ -7,6 +7,8 @@
 
 #include <string>
 
+#include "src/devices/cuda/errors.hpp"
+
 namespace ccl::nccl_module {
 
 struct Api {
@@ -65,7 +67,6 @@ std::string error_text(ncclResult_t result, const char* what, ncclComm_t comm);
 // Throws Error with that.
 void check(ncclResult_t result, const char* what, ncclComm_t comm = nullptr);
 
-// CUDA's likewise.
-void check(cudaError_t status, const char* what);
+using cuda_module::check;  // CUDA's likewise
 
 }  // namespace ccl::nccl_module

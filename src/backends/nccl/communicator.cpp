@@ -1,96 +1,23 @@
 #include "src/backends/nccl/communicator.hpp"
 
 #include <fmt/format.h>
-#include <nvtx3/nvToolsExt.h>
 #include <sched.h>
-#include <unistd.h>
 
-#include <array>
 #include <atomic>
-#include <cstdlib>
-#include <cstring>
 #include <map>
 #include <utility>
 
+#include "src/backends/composed.hpp"
 #include "src/backends/nccl/api.hpp"
 #include "src/backends/nccl/datatypes.hpp"
 #include "src/backends/nccl/profiler.hpp"
+#include "src/backends/nccl/profiler_range.hpp"
 #include "src/backends/nccl/ras.hpp"
+#include "src/backends/nccl/registration.hpp"
 #include "src/backends/nccl/stream.hpp"
-#include "src/core/host.hpp"
 
 namespace ccl::nccl_module {
 namespace {
-
-// What a communicator was made with, and what those that are split from it are made with.
-struct Setup {
-  int device = 0;
-  int capability = 0;  // 10 * major + minor
-  int rank = 0, ranks = 1;
-  int local_register = 0;
-  int cta_policy = -1;
-  bool null_stream = false;
-  bool share_devices = false;
-  bool show_algorithm = false;
-};
-
-ncclConfig_t config_of(const Setup& setup) {
-  ncclConfig_t config = NCCL_CONFIG_INITIALIZER;
-  if (setup.cta_policy >= 0) config.CTAPolicy = setup.cta_policy;
-  return config;
-}
-
-// ncclCommRegister's or ncclCommWindowRegister's handle of a buffer. `comm` is null once it has
-// been aborted.
-class Registered : public Registration {
- public:
-  Registered(const ncclComm_t& comm, std::byte* data, std::size_t bytes, bool symmetric)
-      : comm_(comm) {
-    if (symmetric) {
-      check(api().window(comm, data, bytes, &window_, NCCL_WIN_COLL_SYMMETRIC),
-            "registering a symmetric window", comm);
-      if (window_ == nullptr)
-        throw Unsupported(
-            "-R 2: NCCL gives no symmetric window here (its ranks are not all connected for it)");
-    } else {
-      check(api().reg(comm, data, bytes, &handle_), "registering a buffer", comm);
-    }
-  }
-  ~Registered() override {
-    if (comm_ == nullptr) return;
-    if (window_ != nullptr) api().close_window(comm_, window_);
-    if (handle_ != nullptr) api().unreg(comm_, handle_);
-  }
-  Registered(const Registered&) = delete;
-  Registered& operator=(const Registered&) = delete;
-
- private:
-  const ncclComm_t& comm_;
-  void* handle_ = nullptr;
-  ncclWindow_t window_ = nullptr;
-};
-
-// A range of NVIDIA's profilers, until the next begins.
-class ProfilerRange {
- public:
-  ProfilerRange() = default;
-  ~ProfilerRange() { end(); }
-  ProfilerRange(const ProfilerRange&) = delete;
-  ProfilerRange& operator=(const ProfilerRange&) = delete;
-  void begin(const std::string& what) {
-    end();
-    range_ = nvtxRangeStartA(what.c_str());
-    open_ = true;
-  }
-
- private:
-  void end() {
-    if (open_) nvtxRangeEnd(range_);
-    open_ = false;
-  }
-  nvtxRangeId_t range_ = 0;
-  bool open_ = false;
-};
 
 class NcclCommunicator : public Communicator {
  public:
@@ -169,28 +96,9 @@ class NcclCommunicator : public Communicator {
     for (int r = 0; is_root(c) && r < setup_.ranks; ++r) send_to(c, r, block(r) * c.count, c.count);
     recv_from(c, c.place.root, 0, c.count);
   }
-  void all_gatherv(const Call& c) override {
-    issued(c, sum(c.recv_counts));
-    const Group group(*this);
-    for (int r = 0; r < setup_.ranks; ++r) {
-      send_to(c, r, 0, c.count);
-      recv_from(c, r, c.recv_offsets[block(r)], c.recv_counts[block(r)]);
-    }
-  }
-  void gatherv(const Call& c) override {
-    issued(c, sum(c.recv_counts));
-    const Group group(*this);
-    send_to(c, c.place.root, 0, c.count);
-    for (int r = 0; is_root(c) && r < setup_.ranks; ++r)
-      recv_from(c, r, c.recv_offsets[block(r)], c.recv_counts[block(r)]);
-  }
-  void scatterv(const Call& c) override {
-    issued(c, sum(c.send_counts));
-    const Group group(*this);
-    for (int r = 0; is_root(c) && r < setup_.ranks; ++r)
-      send_to(c, r, c.send_offsets[block(r)], c.send_counts[block(r)]);
-    recv_from(c, c.place.root, 0, c.count);
-  }
+  void all_gatherv(const Call& c) override { composed::all_gatherv(*this, c); }
+  void gatherv(const Call& c) override { composed::gatherv(*this, c); }
+  void scatterv(const Call& c) override { composed::scatterv(*this, c); }
   // One reduction for each block, as one group.
   void reduce_scatterv(const Call& c) override {
     issued(c, sum(c.send_counts));
@@ -203,14 +111,7 @@ class NcclCommunicator : public Communicator {
            "reduce");
     }
   }
-  void alltoallv(const Call& c) override {
-    issued(c, sum(c.send_counts) + sum(c.recv_counts));
-    const Group group(*this);
-    for (int r = 0; r < setup_.ranks; ++r) {
-      send_to(c, r, c.send_offsets[block(r)], c.send_counts[block(r)]);
-      recv_from(c, r, c.recv_offsets[block(r)], c.recv_counts[block(r)]);
-    }
-  }
+  void alltoallv(const Call& c) override { composed::alltoallv(*this, c); }
   void barrier(const Call& /*c*/) override {
     barriers_asked_ = true;
     issue_barrier();
@@ -278,9 +179,8 @@ class NcclCommunicator : public Communicator {
     Setup setup = setup_;
     check(api().count(part, &setup.ranks), "the ranks of a group", part);
     check(api().user_rank(part, &setup.rank), "the rank in a group", part);
-    auto communicator = std::make_unique<NcclCommunicator>(part, setup);
-    communicator->limit_s_ = limit_s_;
-    if (setup.show_algorithm) communicator->meet({});  // into the token
+    auto communicator = make_communicator(part, setup);
+    communicator->set_time_limit(limit_s_);
     return communicator;
   }
 
@@ -436,86 +336,17 @@ class NcclCommunicator : public Communicator {
   std::atomic<bool> abort_asked_ = false;
 };
 
-// NCCL takes two ranks for two hosts when NCCL_HOSTID differs, and then lets them share a GPU; they
-// talk over sockets. Whatever the user has set stays.
-void prepare_sharing() {
-  const std::string host = fmt::format("ccl-tests {} {}", this_host(), getpid());
-  constexpr std::array<std::pair<const char*, const char*>, 9> settings = {{
-      {"NCCL_NET", "Socket"},
-      {"NCCL_IB_DISABLE", "1"},
-      {"NCCL_SOCKET_IFNAME", "lo"},
-      {"NCCL_NET_PLUGIN", "none"},
-      {"NCCL_CUMEM_ENABLE", "0"},
-      {"NCCL_MNNVL_ENABLE", "0"},
-      {"NCCL_NVLS_ENABLE", "0"},
-      {"NCCL_MAX_CTAS", "1"},
-      {"NCCL_MAX_NCHANNELS", "1"},
-  }};
-  setenv("NCCL_HOSTID", host.c_str(), 0);
-  for (const auto& [name, value] : settings) setenv(name, value, 0);
-}
-
-void refuse_threads_on_one_gpu(Bootstrap& bootstrap, double limit_s) {
-  const std::string mine = fmt::format("{} {} {}", this_host(), machine_id(), getpid());
-  const auto all = bootstrap.exchange(mine, limit_s);
-  std::map<std::string, int> ranks_in;
-  for (const std::string& process : all) {
-    if (++ranks_in[process] == 1) continue;
-    throw Unsupported(
-        "--share-gpus: NCCL lets only processes share a GPU; accepted: one rank for each (--np N, "
-        "without -t and -g)");
-  }
-}
-
-int capability_of(int device) {
-  int major = 0;
-  int minor = 0;
-  check(cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device),
-        "a device's attributes");
-  check(cudaDeviceGetAttribute(&minor, cudaDevAttrComputeCapabilityMinor, device),
-        "a device's attributes");
-  return 10 * major + minor;
-}
-
 }  // namespace
 
-std::unique_ptr<Communicator> connect(Bootstrap& bootstrap, const BackendOptions& options) {
-  if (options.device == nullptr || options.device->memory() != Memory::cuda)
-    throw Unsupported("NCCL needs a GPU for every rank");
-  if (!options.transport.empty() || !options.gloo_algorithm.empty())
-    throw Unsupported(
-        "--transport and --gloo-algorithm are Gloo's; NCCL takes environment variables (NCCL_NET, "
-        "NCCL_ALGO, ...)");
-  if (!options.interface.empty()) setenv("NCCL_SOCKET_IFNAME", options.interface.c_str(), 1);
-  if (options.share_devices) {
-    refuse_threads_on_one_gpu(bootstrap, options.init_timeout_s);
-    prepare_sharing();
-  }
-  options.device->use();
-  ncclUniqueId id{};
-  std::string bytes;
-  if (bootstrap.rank() == 0) {
-    check(api().unique_id(&id), "ncclGetUniqueId");
-    bytes.assign(id.internal, sizeof id.internal);
-  }
-  const std::string first = bootstrap.exchange(bytes, options.init_timeout_s).front();
-  if (first.size() != sizeof id.internal) throw Error("rank 0 sent no NCCL id");
-  std::memcpy(id.internal, first.data(), sizeof id.internal);
-  const int device = options.device->index();
-  const Setup setup{device,
-                    capability_of(device),
-                    bootstrap.rank(),
-                    bootstrap.ranks(),
-                    options.local_register,
-                    options.cta_policy,
-                    options.null_stream,
-                    options.share_devices,
-                    options.show_algorithm};
-  ncclComm_t comm = nullptr;
-  ncclConfig_t config = config_of(setup);
-  check(api().init(&comm, setup.ranks, id, setup.rank, &config), "ncclCommInitRankConfig");
+ncclConfig_t config_of(const Setup& setup) {
+  ncclConfig_t config = NCCL_CONFIG_INITIALIZER;
+  if (setup.cta_policy >= 0) config.CTAPolicy = setup.cta_policy;
+  return config;
+}
+
+std::unique_ptr<Communicator> make_communicator(ncclComm_t comm, const Setup& setup) {
   auto communicator = std::make_unique<NcclCommunicator>(comm, setup);
-  if (setup.show_algorithm) communicator->meet({});  // into the token
+  if (setup.show_algorithm) communicator->meet({});  // by its token the profiler knows it
   return communicator;
 }
 

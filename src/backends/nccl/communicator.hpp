@@ -1,14 +1,29 @@
 // One rank of an NCCL communicator.
 #pragma once
 
+#include <nccl.h>
+
 #include <memory>
 
-#include "src/core/backend.hpp"
+#include "src/core/communicator.hpp"
 
 namespace ccl::nccl_module {
 
-// options.device is this rank's GPU and outlives nothing: only its index is kept. Collective over
-// bootstrap's ranks. Throws Error, Unsupported.
-std::unique_ptr<Communicator> connect(Bootstrap& bootstrap, const BackendOptions& options);
+// What a communicator was made with, and what those that are split from it are made with.
+struct Setup {
+  int device = 0;
+  int capability = 0;  // 10 * major + minor
+  int rank = 0, ranks = 1;
+  int local_register = 0;
+  int cta_policy = -1;
+  bool null_stream = false;
+  bool share_devices = false;
+  bool show_algorithm = false;
+};
+
+ncclConfig_t config_of(const Setup& setup);
+
+// Takes over `comm`, of the calling thread's device. Collective over its ranks. Throws Error.
+std::unique_ptr<Communicator> make_communicator(ncclComm_t comm, const Setup& setup);
 
 }  // namespace ccl::nccl_module

@@ -2,7 +2,7 @@
 #include <fmt/format.h>
 
 #include "src/backends/nccl/api.hpp"
-#include "src/backends/nccl/communicator.hpp"
+#include "src/backends/nccl/connect.hpp"
 #include "src/backends/nccl/profiler.hpp"
 
 namespace ccl::nccl_module {
