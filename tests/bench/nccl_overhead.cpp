@@ -21,6 +21,7 @@
 #include "collectives/collectives.hpp"
 #include "src/backends/nccl/api.hpp"
 #include "src/backends/nccl/communicator.hpp"
+#include "src/backends/nccl/connect.hpp"
 #include "src/bootstrap/control.hpp"
 #include "src/bootstrap/thread_ranks.hpp"
 #include "src/devices/cuda/device.hpp"
