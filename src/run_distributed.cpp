@@ -14,6 +14,7 @@
 #include "src/bootstrap/thread_ranks.hpp"
 #include "src/core/host.hpp"
 #include "src/devices/staged.hpp"
+#include "src/run/failure_cause.hpp"
 #include "src/run/rank_device.hpp"
 
 namespace ccl {
@@ -64,15 +65,16 @@ class OnHost {
   std::unique_ptr<Backend> copied_;
 };
 
-int report(const Launch& launch, Control* control, int code, const std::string& what) {
-  // A library's error is often the shadow of a peer's death, which is named a moment later.
-  constexpr double patience_s = 1;
-  if (control != nullptr && control->processes() > 1 && code == exit_code(Exit::failed))
-    control->wait_failure(patience_s);
-  say(launch, what);
-  if (control != nullptr)
-    control->abort(code, fmt::format("rank {}/{}: {}", launch.process, launch.processes, what));
-  return code;
+int report(const Launch& launch, Control* control, const Failure& own) {
+  if (control == nullptr) {
+    say(launch, own.message);
+    return own.code;
+  }
+  const Failure why = explain(*control, own);
+  say(launch, why.message);
+  control->abort(why.code,
+                 fmt::format("rank {}/{}: {}", launch.process, launch.processes, why.message));
+  return why.code;
 }
 
 }  // namespace
@@ -102,9 +104,9 @@ int run_distributed(const DistributedOptions& options,
     if (launcher) launcher->finish();
     return exit_code(Exit::passed);
   } catch (const Error& e) {
-    return report(launch, control.get(), exit_code(e.code()), e.what());
+    return report(launch, control.get(), {exit_code(e.code()), e.what()});
   } catch (const std::exception& e) {
-    return report(launch, control.get(), exit_code(Exit::failed), e.what());
+    return report(launch, control.get(), {exit_code(Exit::failed), e.what()});
   }
 }
 

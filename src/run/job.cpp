@@ -7,22 +7,12 @@
 
 #include "src/bootstrap/thread_ranks.hpp"
 #include "src/core/host.hpp"
+#include "src/run/failure_cause.hpp"
 #include "src/run/rank_job.hpp"
 #include "src/run/watchdog.hpp"
 
 namespace ccl {
 namespace {
-
-// A library's error is often the shadow of a peer's death, which the control plane names a moment
-// later.
-Failure explain(Job& job, const Failure& own) {
-  if (own.code != exit_code(Exit::failed) && own.code != exit_code(Exit::timed_out)) return own;
-  if (job.control.processes() == 1) return own;
-  constexpr double patience_s = 2;
-  const Failure known = job.control.wait_failure(patience_s);
-  if (known.code == 0) return own;
-  return {known.code, fmt::format("{} (seen here as: {})", known.message, own.message)};
-}
 
 // What happened here, and what process 0 knows: which failure came first, who is silent.
 std::vector<std::string> causes(const Failure& own, const Failure& first) {
@@ -36,8 +26,8 @@ void guard_rank(Job& job, Bootstrap& bootstrap, const Progress& progress, const 
   const std::string host = this_host();
   const auto report = [&](int code, const std::string& what) {
     job.failure.put(
-        explain(job, {code, fmt::format("rank {}/{} on {}: {}: {}", bootstrap.rank(),
-                                        bootstrap.ranks(), host, progress.text(), what)}));
+        explain(job.control, {code, fmt::format("rank {}/{} on {}: {}: {}", bootstrap.rank(),
+                                                bootstrap.ranks(), host, progress.text(), what)}));
   };
   const Watchdog watchdog(pulse, [&](double stuck_s) {
     report(exit_code(Exit::timed_out),

@@ -4,30 +4,28 @@
 // themselves, buckets against an operation for each tensor, and operations in flight together
 // against one after the other.
 //
-//   composite_costs [pairs] [backend]     4 ranks are threads
+//   mpirun -n 2 composite_costs [pairs] [backend]     or another launcher, or none: 1 rank
+//
+// Ranks beyond the cores wait for each other's packing inside the collectives, which is then
+// counted as the collectives' own time.
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
 #include <functional>
-#include <thread>
 #include <vector>
 
 #include "collectives/collectives.hpp"
-#include "src/backends/registry.hpp"
-#include "src/bootstrap/control.hpp"
-#include "src/bootstrap/thread_ranks.hpp"
 #include "src/core/barrier.hpp"
 #include "src/devices/host_memory.hpp"
 #include "src/options/tensor_lists.hpp"
+#include "src/run_distributed.hpp"
 #include "tests/bench/paired.hpp"
 
 namespace {
 
 using namespace ccl;
-
-constexpr int ranks = 4;
 
 struct Rank {
   Bootstrap& bootstrap;
@@ -35,7 +33,8 @@ struct Rank {
   std::byte* send;
   std::byte* recv;
 
-  Place place() const { return {bootstrap.rank(), ranks, 0, 0}; }
+  int ranks() const { return bootstrap.ranks(); }
+  Place place() const { return {bootstrap.rank(), ranks(), 0, 0}; }
   Call call(std::size_t bytes, bool in_place) const {
     Call call;
     call.send = in_place ? recv : send;
@@ -48,7 +47,7 @@ struct Rank {
     double sum = 0;
     for (const std::string& s : bootstrap.exchange(fmt::format("{:.17g}", mine), 60))
       sum += std::stod(s);
-    return sum / ranks;
+    return sum / ranks();
   }
   // Seconds of f, mean over ranks.
   double time(const std::function<void()>& f) const {
@@ -115,13 +114,13 @@ Call plain(const Rank& rank, std::size_t count, DataType type, ReduceOp op = Red
   return call;
 }
 
-std::vector<Subject> subjects() {
+std::vector<Subject> subjects(int ranks) {
   using namespace collectives;
   const auto gathered = [](const Rank& rank, std::size_t bytes) {
     Call call = plain(rank, 1, DataType::int64);
     call.send = rank.send;
     rank.communicator.all_gather(call);
-    call.count = bytes / ranks;
+    call.count = bytes / static_cast<std::size_t>(rank.ranks());
     call.type = DataType::uint8;
     rank.communicator.all_gather(call);
   };
@@ -198,11 +197,11 @@ void settings(const Rank& rank, const char* what, const Collective& collective,
 void run(const Rank& rank, int pairs) {
   const bool first = rank.bootstrap.rank() == 0;
   if (first) {
-    fmt::print("# {} ranks as threads, {} pairs; medians with 95 % intervals\n", ranks, pairs);
+    fmt::print("# {} ranks, {} pairs; medians with 95 % intervals\n", rank.ranks(), pairs);
     fmt::print("# composite        bytes   bare (us)   without packing / bare  bare / bare   ");
     fmt::print("          packing / memcpy\n");
   }
-  for (const Subject& s : subjects()) {
+  for (const Subject& s : subjects(rank.ranks())) {
     for (const std::size_t bytes :
          {std::size_t{1} << 20, std::size_t{4} << 20, std::size_t{16} << 20})
       costs(rank, s, bytes, pairs);
@@ -231,23 +230,14 @@ void run(const Rank& rank, int pairs) {
 
 int main(int argc, char** argv) {
   const int pairs = argc > 1 ? std::max(8, std::atoi(argv[1])) : 40;
-  const BackendPtr backend = open_backend(argc > 2 ? argv[2] : "gloo");
-  const auto control = alone();
-  ThreadRanks world(*control, ranks);
-  std::vector<std::thread> threads;
-  for (int r = 0; r < ranks; ++r) {
-    threads.emplace_back([&, r] {
-      Bootstrap& bootstrap = world.rank(r);
-      const auto communicator = backend->connect(bootstrap, {});
-      constexpr std::size_t most = std::size_t{128} << 20;
-      const HostBuffer send(most);
-      const HostBuffer recv(most);
-      std::memset(send.data(), 0, most);
-      std::memset(recv.data(), 0, most);
-      run({bootstrap, *communicator, send.data(), recv.data()}, pairs);
-      bootstrap.exchange("", 60);
-    });
-  }
-  for (std::thread& thread : threads) thread.join();
-  return 0;
+  DistributedOptions options;
+  options.backend = argc > 2 ? argv[2] : "gloo";
+  return run_distributed(options, [&](primitives::Group& world) {
+    constexpr std::size_t most = std::size_t{128} << 20;
+    const HostBuffer send(most);
+    const HostBuffer recv(most);
+    std::memset(send.data(), 0, most);
+    std::memset(recv.data(), 0, most);
+    run({world.bootstrap(), world.communicator(), send.data(), recv.data()}, pairs);
+  });
 }

@@ -14,6 +14,7 @@ ccl_add_test(bootstrap_test
     bootstrap_store_test.cpp
     bootstrap_thread_ranks_test.cpp
     bootstrap_trouble_test.cpp
+    failure_cause_test.cpp
   LABELS unit)
 target_compile_definitions(bootstrap_test PRIVATE CCL_BOOTSTRAP_HELPER="$<TARGET_FILE:bootstrap_helper>")
 add_dependencies(bootstrap_test bootstrap_helper)

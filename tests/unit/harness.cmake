@@ -16,6 +16,7 @@ ccl_add_test(harness_test LABELS unit LIBRARIES ccl-collectives
     rank_device_test.cpp
     recorder_test.cpp
     reduction_test.cpp
+    refused_options_test.cpp
     row_bytes_test.cpp
     settings_test.cpp
     sizes_test.cpp
