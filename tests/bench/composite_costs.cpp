@@ -14,6 +14,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <functional>
+#include <numeric>
 #include <vector>
 
 #include "collectives/collectives.hpp"
@@ -22,6 +23,7 @@
 #include "src/options/tensor_lists.hpp"
 #include "src/run_distributed.hpp"
 #include "tests/bench/paired.hpp"
+#include "tests/bench/recorded_calls.hpp"
 
 namespace {
 
@@ -43,11 +45,15 @@ struct Rank {
     call.place = place();
     return call;
   }
-  double mean(double mine) const {
-    double sum = 0;
+  std::vector<double> all(double mine) const {
+    std::vector<double> values;
     for (const std::string& s : bootstrap.exchange(fmt::format("{:.17g}", mine), 60))
-      sum += std::stod(s);
-    return sum / ranks();
+      values.push_back(std::stod(s));
+    return values;
+  }
+  double mean(double mine) const {
+    const std::vector<double> values = all(mine);
+    return std::accumulate(values.begin(), values.end(), 0.0) / ranks();
   }
   // Seconds of f, mean over ranks.
   double time(const std::function<void()>& f) const {
@@ -68,22 +74,38 @@ class Ours {
         options_(options),
         shape_{bytes / sizeof(float), sizeof(float), rank.place(), options_},
         call_(rank.call(bytes, collective.layout(shape_).in_place.has_value())),
-        composite_(
-            collective.compose(rank.bootstrap, rank.communicator, shape_, DataType::float32)) {
+        calls_(rank.communicator),
+        composite_(collective.compose(rank.bootstrap, calls_, shape_, DataType::float32)) {
     call_.count = collective.layout(shape_).call_count;
     if (!collective.ops.empty()) call_.op = collective.ops.front();
+    composite_->run(call_);  // has its memory now
+    calls_.record(true);
+    composite_->run(call_);
+    calls_.record(false);
   }
 
   double whole() {
     return rank_.time([&] { composite_->run(call_); });
   }
-  double without_packing() {
+  // waited_for: see Subject.
+  double without_packing(double waited_for) {
     const StepTimes before = composite_->times();
     dissemination_barrier(rank_.communicator, rank_.place());
     composite_->run(call_);
     const StepTimes after = composite_->times();
-    packing_s_.push_back(rank_.mean(after.packing_s - before.packing_s));
-    return rank_.mean(after.total_s() - after.packing_s - before.total_s() + before.packing_s);
+    const double packing = after.packing_s - before.packing_s;
+    packing_s_.push_back(rank_.mean(packing));
+    const double first = rank_.all(packing).front();
+    const double waited = rank_.bootstrap.rank() == 0 ? 0 : waited_for * first;
+    return rank_.mean(after.total_s() - before.total_s() - packing - waited);
+  }
+  // Its collectives alone, on the same buffers, with the caches as packing leaves them.
+  double bare(bool packs) {
+    if (packs) {
+      calls_.each_packed(
+          [&](std::byte* to, std::size_t bytes) { std::memcpy(to, call_.send, bytes); });
+    }
+    return rank_.time([&] { calls_.repeat(); });
   }
   double packing_s() {  // median
     std::sort(packing_s_.begin(), packing_s_.end());
@@ -95,85 +117,45 @@ class Ours {
   SpecOptions options_;
   Shape shape_;
   Call call_;
+  bench::RecordedCalls calls_;
   std::unique_ptr<Composite> composite_;
   std::vector<double> packing_s_;
 };
 
 struct Subject {
   const Collective& collective;
-  SpecOptions options;
-  std::function<void(const Rank&, std::size_t bytes)> bare;
-  std::function<double(std::size_t bytes)> packed;  // bytes that packing copies, mean over ranks
+  double copies;  // of the message's bytes that packing makes, mean over ranks; 0: none
+  SpecOptions options = {};
+  double waited_for = 0;  // the share of rank 0's packing that all other ranks wait for
 };
-
-Call plain(const Rank& rank, std::size_t count, DataType type, ReduceOp op = ReduceOp::sum) {
-  Call call = rank.call(0, true);
-  call.count = count;
-  call.type = type;
-  call.op = op;
-  return call;
-}
 
 std::vector<Subject> subjects(int ranks) {
   using namespace collectives;
-  const auto gathered = [](const Rank& rank, std::size_t bytes) {
-    Call call = plain(rank, 1, DataType::int64);
-    call.send = rank.send;
-    rank.communicator.all_gather(call);
-    call.count = bytes / static_cast<std::size_t>(rank.ranks());
-    call.type = DataType::uint8;
-    rank.communicator.all_gather(call);
-  };
-  const auto broadcast_list = [](const Rank& rank, std::size_t bytes) {
-    rank.communicator.broadcast(plain(rank, 8, DataType::int64));
-    rank.communicator.broadcast(plain(rank, bytes, DataType::uint8));
-  };
-  const auto reduced = [](const Rank& rank, std::size_t bytes) {
-    rank.communicator.all_reduce(plain(rank, bytes / sizeof(float), DataType::float32));
-  };
-  const auto reduced_to_0 = [](const Rank& rank, std::size_t bytes) {
-    rank.communicator.reduce(plain(rank, bytes / sizeof(float), DataType::float32, ReduceOp::avg));
-  };
-  const auto each = [](ReduceOp op, bool broadcast) {
-    return [op, broadcast](const Rank& rank, std::size_t bytes) {
-      Call call = plain(rank, 0, DataType::float32, op);
-      std::byte* at = rank.recv;
-      for (const std::size_t count : scaled(std::vector<std::size_t>(16, 1), bytes / 4)) {
-        call.send = call.recv = at;
-        call.count = count;
-        broadcast ? rank.communicator.broadcast(call) : rank.communicator.all_reduce(call);
-        at += count * sizeof(float);
-      }
-    };
-  };
-  const auto times = [](double factor) {
-    return [factor](std::size_t bytes) { return factor * static_cast<double>(bytes); };
-  };
-  SpecOptions together;
   SpecOptions one_by_one;
   one_by_one.in_flight = false;
-  return {{all_gather_object, together, gathered, times(1.0 / ranks + 1)},
-          {broadcast_object, together, broadcast_list, times(1.0 / ranks + 1)},
-          {all_reduce_dict, together, reduced, times(2)},
-          {reduce_dict, together, reduced_to_0, times(1 + 1.0 / ranks)},
-          {all_reduce_params, together, reduced, times(2)},
-          {broadcast_tensors, one_by_one, each(ReduceOp::sum, true), {}},
-          {sync_grad, one_by_one, each(ReduceOp::avg, false), {}}};
+  return {{all_gather_object, 1.0 / ranks + 1},
+          {broadcast_object, 1.0 / ranks + 1, {}, 0.5},
+          {all_reduce_dict, 2},
+          {reduce_dict, 1 + 1.0 / ranks},
+          {all_reduce_params, 2},
+          {broadcast_tensors, 0, one_by_one},
+          {sync_grad, 0, one_by_one}};
 }
 
 void costs(const Rank& rank, const Subject& s, std::size_t bytes, int pairs) {
   Ours ours(rank, s.collective, s.options, bytes);
+  const bool packs = s.copies > 0;
   const bench::Ratios r = bench::time_pairs(
-      pairs, [&] { return ours.without_packing(); },
-      [&] { return rank.time([&] { s.bare(rank, bytes); }); });
+      pairs, [&] { return ours.without_packing(s.waited_for); }, [&] { return ours.bare(packs); });
   std::string packing = "none";
-  if (s.packed) {
+  if (packs) {
     std::vector<double> copies;
     for (int k = 0; k < pairs; ++k)
       copies.push_back(rank.time([&] { std::memcpy(rank.recv, rank.send, bytes); }));
     std::sort(copies.begin(), copies.end());
     const double memcpy_rate = static_cast<double>(bytes) / copies[copies.size() / 2];
-    packing = fmt::format("{:.2f}", s.packed(bytes) / ours.packing_s() / memcpy_rate);
+    packing = fmt::format("{:.2f}",
+                          s.copies * static_cast<double>(bytes) / ours.packing_s() / memcpy_rate);
   }
   if (rank.bootstrap.rank() != 0) return;
   fmt::print("{:18} {:9} {:11.1f}   {}   {}   {:>7}\n", s.collective.name, bytes, r.bare_s * 1e6,
