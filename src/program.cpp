@@ -17,11 +17,13 @@
 #include "src/bootstrap/local_processes.hpp"
 #include "src/core/host.hpp"
 #include "src/measure/batch.hpp"
+#include "src/run/failure_cause.hpp"
 #include "src/run/job.hpp"
 #include "src/run/placement.hpp"
 #include "src/run/watchdog.hpp"
 #include "src/self_check.hpp"
 #include "src/signals.hpp"
+#include "src/uncaught.hpp"
 
 namespace ccl {
 namespace {
@@ -200,6 +202,9 @@ class Program {
                              : join(
                                    launch, join_options, [&](const Failure& f) { failure.put(f); },
                                    [&](std::string_view line) { say(name_, std::string(line)); });
+    const UncaughtWatch uncaught([&](const std::string& what) {
+      failure.put(explain(*control, {exit_code(Exit::failed), what}));
+    });
     started_ = true;
     Progress progress;
     std::unique_ptr<Heartbeat> heartbeat;
@@ -221,8 +226,8 @@ class Program {
             body_,
             started_s_};
     const JobEnd end = run_job(job);
-    if (!end.ranks_ended) {  // a rank is stuck inside the library: nothing can be torn down behind
-                             // it
+    // A rank is stuck inside the library: nothing can be torn down behind it.
+    if (!end.ranks_ended || uncaught.happened()) {
       std::fflush(nullptr);
       std::_Exit(end.exit_code);
     }

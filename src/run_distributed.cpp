@@ -16,6 +16,7 @@
 #include "src/devices/staged.hpp"
 #include "src/run/failure_cause.hpp"
 #include "src/run/rank_device.hpp"
+#include "src/uncaught.hpp"
 
 namespace ccl {
 namespace {
@@ -92,6 +93,11 @@ int run_distributed(const DistributedOptions& options,
     if (launcher) launcher->start();
     backend->start();
     control = meet(launch, launcher.get(), options.limit_s);
+    const UncaughtWatch uncaught([&](const std::string& what) {
+      const int code = report(launch, control.get(), {exit_code(Exit::failed), what});
+      std::fflush(nullptr);
+      std::_Exit(code);
+    });
     ThreadRanks ranks(*control, 1);
     {
       const OnHost library(*backend, ranks.rank(0), options.limit_s);

@@ -38,6 +38,8 @@ class Backend {
   // Memory that the library may allocate for one operation, as a multiple of the larger buffer, per
   // rank.
   virtual double scratch_factor(int /*ranks*/) const { return 1; }
+  // Threads of a rank that work at the same time during an operation; 0: time is not the machine's.
+  virtual int threads_per_rank() const { return 1; }
   // The memory that its operations take, the preferred one first.
   virtual std::vector<Memory> memories() const { return {Memory::host}; }
   // Called first, on the main thread. A backend that opens its library itself takes this file of
@@ -66,7 +68,7 @@ class Backend {
 
 // A module is a shared object that exports these two with C linkage: ccl_module_abi() ==
 // module_abi, and ccl_module_backend(), whose result lives as long as the module stays open.
-inline constexpr int module_abi = 4;
+inline constexpr int module_abi = 5;
 using ModuleAbi = int (*)();
 using ModuleBackend = const Backend* (*)();
 

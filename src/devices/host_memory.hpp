@@ -29,9 +29,4 @@ class HostBuffer {
 // above this process leave. `root`: where /proc and /sys are, for tests.
 std::size_t available_memory(const std::string& root = "");
 
-std::string cpu_model(const std::string& root = "");
-
-// CPUs that this process may run on, as the kernel lists them: "0-3,8".
-std::string allowed_cpus(const std::string& root = "");
-
 }  // namespace ccl

@@ -200,6 +200,7 @@ class OnHostMemory : public Backend {
   std::string version() const override { return library_.version(); }
   std::string library() const override { return library_.library(); }
   std::size_t files_per_rank(int ranks) const override { return library_.files_per_rank(ranks); }
+  int threads_per_rank() const override { return library_.threads_per_rank(); }
   std::unique_ptr<Communicator> connect(Bootstrap& bootstrap,
                                         const BackendOptions& options) const override {
     BackendOptions on_gpu = options;

@@ -6,17 +6,20 @@
 #include <nlohmann/json.hpp>
 
 #include "src/core/host.hpp"
+#include "src/devices/host_cpus.hpp"
 #include "src/devices/host_memory.hpp"
 
 namespace ccl {
 
 std::vector<RankIdentity> meet_ranks(Bootstrap& bootstrap, double limit_s) {
-  const nlohmann::json mine{this_host(), machine_id(), cpu_model(), static_cast<long>(getpid()),
-                            available_memory()};
+  const nlohmann::json mine{
+      this_host(),        machine_id(),   cpu_model(), static_cast<long>(getpid()),
+      available_memory(), allowed_cpus(), cpu_quota()};
   std::vector<RankIdentity> all;
   for (const std::string& text : bootstrap.exchange(mine.dump(), limit_s)) {
     const auto json = nlohmann::json::parse(text);
-    all.push_back({json.at(0), json.at(1), json.at(2), json.at(3), json.at(4), {}});
+    all.push_back(
+        {json.at(0), json.at(1), json.at(2), json.at(3), json.at(4), json.at(5), json.at(6), {}});
   }
   return all;
 }

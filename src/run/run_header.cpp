@@ -7,9 +7,10 @@
 #include <sstream>
 
 #include "src/bootstrap/launch.hpp"
-#include "src/devices/host_memory.hpp"
+#include "src/devices/host_cpus.hpp"
 #include "src/options/alltoallv_options.hpp"
 #include "src/options/spec_notes.hpp"
+#include "src/run/cpu_share.hpp"
 
 namespace ccl {
 namespace {
@@ -149,6 +150,8 @@ RunRecord describe(const RankJob& job, const std::vector<RankIdentity>& ranks, c
   for (std::string& line : pair_lines(o, rounds)) run.notes.push_back(std::move(line));
   run.pair_rows = rounds.size() > 1 || (!rounds.empty() && rounds.front().size() > 1);
   if (ranks.front().place() != ranks.back().place()) run.notes.push_back(ranks_per_host(ranks));
+  if (std::string line = cpu_shortage(ranks, job.backend); !line.empty())
+    run.notes.push_back(std::move(line));
   if (o.grouping.splits())
     run.notes.push_back(fmt::format("groups by '{}': {}, all at once; {}", o.grouping.text,
                                     groups.describe(),

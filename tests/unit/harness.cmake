@@ -3,6 +3,7 @@ ccl_add_test(harness_test LABELS unit LIBRARIES ccl-collectives
     alltoallv_options_test.cpp
     gpu_evidence_test.cpp
     grouping_test.cpp
+    host_cpus_test.cpp
     host_memory_test.cpp
     layouts_test.cpp
     parts_test.cpp
@@ -21,5 +22,6 @@ ccl_add_test(harness_test LABELS unit LIBRARIES ccl-collectives
     settings_test.cpp
     sizes_test.cpp
     spec_errors_test.cpp
+    uncaught_test.cpp
     watchdog_test.cpp)
 target_compile_definitions(harness_test PRIVATE CCL_UNIT_DIR="${CMAKE_CURRENT_SOURCE_DIR}")

@@ -78,15 +78,9 @@ TEST_F(HostMemory, ReadsTheTopWhereThePathIsTheHosts) {
   EXPECT_EQ(available(), 300 * mib);
 }
 
-TEST_F(HostMemory, DescribesTheMachine) {
-  folder_.write("proc/cpuinfo", "processor\t: 0\nmodel name\t: Fast CPU @ 3 GHz\n");
-  folder_.write("proc/self/status", "Name:\tx\nCpus_allowed:\tf\nCpus_allowed_list:\t0-3,8\n");
+TEST_F(HostMemory, KnowsItsMachine) {
   folder_.write("proc/sys/kernel/random/boot_id", "1234-abcd\n");
-  EXPECT_EQ(cpu_model(folder_.path()), "Fast CPU @ 3 GHz");
-  EXPECT_EQ(allowed_cpus(folder_.path()), "0-3,8");
   EXPECT_EQ(machine_id(folder_.path()), "1234-abcd");
-  EXPECT_EQ(cpu_model("/nowhere"), "CPU");
-  EXPECT_EQ(allowed_cpus("/nowhere"), "unknown");
 }
 
 TEST(HostBuffer, IsZeroedAlignedAndMovable) {

@@ -27,6 +27,9 @@ class GlooBackend : public Backend {
   std::size_t files_per_rank(int ranks) const override {
     return 2 * static_cast<std::size_t>(ranks) + 4;
   }
+  // The caller's, and the transport's event thread: it polls while a caller holds a connection's
+  // lock, and where that one waits for a CPU it does so until the scheduler's next tick.
+  int threads_per_rank() const override { return 2; }
   std::unique_ptr<Communicator> connect(Bootstrap& bootstrap,
                                         const BackendOptions& options) const override {
     return make_communicator(gloo_module::connect(bootstrap, options), options);

@@ -54,6 +54,9 @@ class MpiBackend : public Backend {
   std::size_t files_per_rank(int ranks) const override {
     return static_cast<std::size_t>(ranks) + 64;
   }
+#ifdef SMPI_H  // the platform model's time, not this machine's
+  int threads_per_rank() const override { return 0; }
+#endif
   bool one_rank_per_process() const override { return true; }
   std::vector<Memory> memories() const override {
     if (!cuda_aware()) return {Memory::host};

@@ -1,0 +1,57 @@
+#include "src/devices/host_cpus.hpp"
+
+#include <algorithm>
+#include <fstream>
+#include <sstream>
+
+#include "src/devices/kernel_files.hpp"
+
+namespace ccl {
+namespace {
+
+// 0: no limit.
+double quota_of(const Cgroup& group) {
+  double quota = 0, period = 0;  // us of CPU time in each period, us
+  if (group.unified) {
+    std::ifstream(group.folder + "cpu.max") >> quota >> period;  // "max 100000", "200000 100000"
+  } else {
+    std::ifstream(group.folder + "cpu.cfs_quota_us") >> quota;  // -1: no limit
+    std::ifstream(group.folder + "cpu.cfs_period_us") >> period;
+  }
+  return quota > 0 && period > 0 ? quota / period : 0;
+}
+
+}  // namespace
+
+std::string cpu_model(const std::string& root) {
+  return value_of(root + "/proc/cpuinfo", "model name").value_or("CPU");
+}
+
+std::string allowed_cpus(const std::string& root) {
+  return value_of(root + "/proc/self/status", "Cpus_allowed_list").value_or("unknown");
+}
+
+std::set<int> cpus_in(const std::string& list) {
+  std::set<int> cpus;
+  std::istringstream in(list);
+  for (std::string range; std::getline(in, range, ',');) {
+    std::istringstream numbers(range);
+    int first = 0, last = 0;
+    char dash = 0;
+    if (!(numbers >> first)) continue;
+    if (!(numbers >> dash >> last)) last = first;
+    for (int cpu = first; cpu <= last; ++cpu) cpus.insert(cpu);
+  }
+  return cpus;
+}
+
+double cpu_quota(const std::string& root) {
+  double least = 0;
+  for (const Cgroup& group : cgroups(root, "cpu")) {
+    const double quota = quota_of(group);
+    if (quota > 0) least = least > 0 ? std::min(least, quota) : quota;
+  }
+  return least;
+}
+
+}  // namespace ccl

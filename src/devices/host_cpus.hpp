@@ -1,0 +1,19 @@
+// The CPUs that this process may use. `root`: where /proc and /sys are, for tests.
+#pragma once
+
+#include <set>
+#include <string>
+
+namespace ccl {
+
+std::string cpu_model(const std::string& root = "");
+
+// Those that it may run on, as the kernel lists them: "0-3,8"; "unknown".
+std::string allowed_cpus(const std::string& root = "");
+// The numbers in such a list; none when it is not one.
+std::set<int> cpus_in(const std::string& list);
+
+// How many CPUs' time its cgroups give it; 0: no limit.
+double cpu_quota(const std::string& root = "");
+
+}  // namespace ccl

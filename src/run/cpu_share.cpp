@@ -1,0 +1,65 @@
+#include "src/run/cpu_share.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "src/devices/host_cpus.hpp"
+
+namespace ccl {
+namespace {
+
+struct Machine {
+  std::string host;
+  int ranks = 0;
+  std::set<int> cpus;                    // of all its ranks
+  std::map<std::string, double> quotas;  // by place: ranks of one container share it
+  bool limited = true;                   // every place has a quota
+
+  void add(const RankIdentity& rank) {
+    if (ranks++ == 0) host = rank.host;
+    cpus.merge(cpus_in(rank.cpus));
+    if (rank.cpu_quota <= 0) limited = false;
+    quotas[rank.place()] = rank.cpu_quota;
+  }
+  double cpus_there() const {
+    double quota = 0;
+    for (const auto& [place, q] : quotas) quota += q;
+    const auto allowed = static_cast<double>(cpus.size());
+    return limited ? std::min(quota, allowed) : allowed;
+  }
+};
+
+}  // namespace
+
+std::string cpu_shortage(const std::vector<RankIdentity>& ranks, const Backend& backend) {
+  if (ranks.size() == 1) return {};
+  const int threads = backend.threads_per_rank();
+  std::map<std::string, Machine> machines;
+  for (const RankIdentity& rank : ranks) machines[rank.machine].add(rank);
+  const Machine* worst = nullptr;
+  double share = threads;  // CPUs for each rank
+  int short_of = 0;
+  for (const auto& [id, machine] : machines) {
+    const double here = machine.cpus_there() / machine.ranks;
+    if (machine.cpus.empty() || here >= threads) continue;
+    ++short_of;
+    if (here >= share) continue;
+    share = here;
+    worst = &machine;
+  }
+  if (worst == nullptr) return {};
+  const std::string wanted =
+      threads > 1 ? fmt::format(", and {} works with {} threads for each", backend.name(), threads)
+                  : "";
+  const std::string others =
+      short_of > 1 ? fmt::format(" (and on {} more host{})", short_of - 1, short_of == 2 ? "" : "s")
+                   : "";
+  return fmt::format("CPUs: {} on {} may use {:.3g}{}{}: times include waiting for a CPU",
+                     worst->ranks == 1 ? "the rank" : fmt::format("the {} ranks", worst->ranks),
+                     worst->host, worst->cpus_there(), wanted, others);
+}
+
+}  // namespace ccl

@@ -1,0 +1,122 @@
+// The CPUs of a process, read from made-up /proc and /sys, and whether they are enough for its
+// ranks.
+#include "src/devices/host_cpus.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "src/run/cpu_share.hpp"
+#include "tests/unit/temporary_folder.hpp"
+
+namespace ccl {
+namespace {
+
+using testing::ElementsAre;
+using testing::IsEmpty;
+
+class HostCpus : public testing::Test {
+ protected:
+  void cgroup(const std::string& lines) { folder_.write("proc/self/cgroup", lines); }
+  void limit(const std::string& file, const std::string& text) {
+    folder_.write("sys/fs/cgroup/" + file, text + "\n");
+  }
+  double quota() const { return cpu_quota(folder_.path()); }
+  TemporaryFolder folder_;
+};
+
+TEST_F(HostCpus, AreThoseThatTheKernelLists) {
+  folder_.write("proc/cpuinfo", "processor\t: 0\nmodel name\t: Fast CPU @ 3 GHz\n");
+  folder_.write("proc/self/status", "Name:\tx\nCpus_allowed:\tf\nCpus_allowed_list:\t0-3,8\n");
+  EXPECT_EQ(cpu_model(folder_.path()), "Fast CPU @ 3 GHz");
+  EXPECT_EQ(allowed_cpus(folder_.path()), "0-3,8");
+  EXPECT_EQ(cpu_model("/nowhere"), "CPU");
+  EXPECT_EQ(allowed_cpus("/nowhere"), "unknown");
+  EXPECT_THAT(cpus_in("0-3,8"), ElementsAre(0, 1, 2, 3, 8));
+  EXPECT_THAT(cpus_in("5"), ElementsAre(5));
+  EXPECT_THAT(cpus_in("unknown"), IsEmpty());
+}
+
+TEST_F(HostCpus, AreLimitedInTimeByEveryCgroupAbove) {
+  EXPECT_EQ(quota(), 0);
+  cgroup("0::/job/step\n");
+  limit("job/step/cpu.max", "max 100000");
+  EXPECT_EQ(quota(), 0);
+  limit("job/cpu.max", "250000 100000");
+  EXPECT_EQ(quota(), 2.5);
+  limit("cpu.max", "200000 100000");
+  EXPECT_EQ(quota(), 2);
+}
+
+TEST_F(HostCpus, AreLimitedInTimeByVersion1) {
+  cgroup("5:memory:/job\n4:cpu,cpuacct:/job\n");
+  limit("cpu/job/cpu.cfs_quota_us", "-1");
+  limit("cpu/job/cpu.cfs_period_us", "100000");
+  EXPECT_EQ(quota(), 0);
+  limit("cpu/job/cpu.cfs_quota_us", "50000");
+  EXPECT_EQ(quota(), 0.5);
+}
+
+class Threads : public Backend {
+ public:
+  explicit Threads(int each) : each_(each) {}
+  std::string_view name() const override { return "lib"; }
+  std::string version() const override { return ""; }
+  std::string library() const override { return ""; }
+  std::size_t files_per_rank(int /*ranks*/) const override { return 0; }
+  int threads_per_rank() const override { return each_; }
+  std::unique_ptr<Communicator> connect(Bootstrap& /*bootstrap*/,
+                                        const BackendOptions& /*options*/) const override {
+    return nullptr;
+  }
+
+ private:
+  int each_;
+};
+
+RankIdentity on(const std::string& machine, const std::string& host, const std::string& cpus,
+                double quota = 0) {
+  RankIdentity rank;
+  rank.machine = machine;
+  rank.host = host;
+  rank.cpus = cpus;
+  rank.cpu_quota = quota;
+  return rank;
+}
+
+TEST(CpuShortage, IsOfThreadsThatWorkAtOnce) {
+  const std::vector<RankIdentity> bound = {on("m", "a", "0"), on("m", "a", "1")};
+  EXPECT_EQ(cpu_shortage(bound, Threads(1)), "");
+  EXPECT_EQ(
+      cpu_shortage(bound, Threads(2)),
+      "CPUs: the 2 ranks on a may use 2, and lib works with 2 threads for each: times include "
+      "waiting for a CPU");
+  EXPECT_EQ(cpu_shortage({3, on("m", "a", "0-3,8")}, Threads(0)), "");
+  EXPECT_EQ(cpu_shortage({3, on("m", "a", "0")}, Threads(0)), "");
+  EXPECT_EQ(cpu_shortage({on("m", "a", "0")}, Threads(2)), "");  // sends nothing
+  EXPECT_EQ(cpu_shortage({3, on("m", "a", "unknown")}, Threads(2)), "");
+  EXPECT_EQ(cpu_shortage({3, on("m", "a", "7")}, Threads(1)),
+            "CPUs: the 3 ranks on a may use 1: times include waiting for a CPU");
+}
+
+TEST(CpuShortage, NamesTheWorstMachine) {
+  std::vector<RankIdentity> ranks(4, on("m1", "a", "0-1"));
+  for (int i = 0; i < 8; ++i) ranks.push_back(on("m2", "b", "0-1"));
+  ranks.push_back(on("m3", "c", "0-63"));
+  EXPECT_EQ(
+      cpu_shortage(ranks, Threads(1)),
+      "CPUs: the 8 ranks on b may use 2 (and on 1 more host): times include waiting for a CPU");
+}
+
+// Containers of one machine: each has its quota, and together they have no more CPUs than it.
+TEST(CpuShortage, CountsTheTimeOfContainers) {
+  std::vector<RankIdentity> ranks(2, on("m", "a", "0-63", 1.5));
+  EXPECT_EQ(cpu_shortage(ranks, Threads(1)),
+            "CPUs: the 2 ranks on a may use 1.5: times include waiting for a CPU");
+  ranks.push_back(on("m", "b", "0-63", 2));
+  EXPECT_EQ(cpu_shortage(ranks, Threads(1)), "");
+  ranks.push_back(on("m", "c", "0-63"));
+  EXPECT_EQ(cpu_shortage(ranks, Threads(2)), "");
+}
+
+}  // namespace
+}  // namespace ccl
