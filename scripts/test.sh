@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Installs, builds and tests: scripts/test.sh [--preset default|asan|tsan] [--lint] [ctest arguments...]
-# --lint, or CI=true: formatting and clang-tidy too. CI=true: unit and ranks tests under the asan preset as well, and the
-# packages of scripts/setup.sh --system, without which tests of MPI, Slurm and several hosts are skipped.
+# --lint, or CI=true: formatting and clang-tidy too. CI=true: unit and ranks tests under the asan preset as well, benchmarks are
+# built, and the packages of scripts/setup.sh --system, without which tests of MPI, Slurm and several hosts are skipped.
 # Exit codes: 0 passed, 2 usage, 3 setup impossible, 4 a build, a check or a test failed.
 set -euo pipefail
 
@@ -50,12 +50,13 @@ tidy() {
 }
 
 setup=(bash scripts/setup.sh)
+options=()
 if $lint; then setup+=(--lint); fi
-if $ci; then setup+=(--system); fi
+if $ci; then setup+=(--system --bench); options+=(-DCCL_BENCHMARKS=ON); fi
 "${setup[@]}"
 if $lint; then check 'clang-format' format; fi
 say "building ($preset)"
-configure "$preset" -DCCL_WERROR=ON -DCCL_TESTS=ON
+configure "$preset" -DCCL_WERROR=ON -DCCL_TESTS=ON "${options[@]}"
 build "$build"
 if $lint; then check 'clang-tidy' tidy "$build"; fi
 if $ci && [[ $preset == default && $# == 0 ]]; then
