@@ -5,6 +5,7 @@
 
 #include "collectives/collectives.hpp"
 #include "collectives/composites.hpp"
+#include "src/primitives/agreement.hpp"
 #include "src/primitives/tensors.hpp"
 
 namespace ccl::collectives {
@@ -33,7 +34,7 @@ class CheckTensors : public OnGroup {
     const bool liar = group().rank() == group().ranks() - 1;
     try {
       primitives::check_number_of_tensors(group(), tensors_ + (liar ? 1 : 0));
-    } catch (const Error&) {
+    } catch (const primitives::Disagreement&) {
       return;
     }
     throw Error("check_number_of_tensors has not found that a rank has another number of tensors");

@@ -22,6 +22,7 @@ namespace ccl::collectives {
 class OnGroup : public Composite {
  public:
   OnGroup(Bootstrap& bootstrap, Communicator& communicator) : group_(bootstrap, communicator) {}
+  void set_exchange_limit(double limit_s) override { group_.set_limit(limit_s); }
   StepTimes times() const override { return group_.times(); }
 
  protected:

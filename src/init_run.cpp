@@ -139,6 +139,7 @@ void run_init(RankJob& job, Bootstrap& bootstrap, Progress& progress, Pulse& pul
   if (reports) output.emplace(o.output_file);
   bootstrap.exchange("", o.init_timeout_s);
   const double bootstrap_s = monotonic_seconds() - job.started_s;
+  require_same_settings(job, bootstrap);
   if (reports) output->header(job, bootstrap.ranks());
   Device* const gpu = open_gpu(job, bootstrap, nullptr);
   for (int cycle = 0; o.cycles == 0 || cycle < o.cycles; ++cycle) {

@@ -20,9 +20,9 @@
 #include "src/run/failure_cause.hpp"
 #include "src/run/job.hpp"
 #include "src/run/placement.hpp"
-#include "src/run/watchdog.hpp"
 #include "src/self_check.hpp"
 #include "src/signals.hpp"
+#include "src/startup.hpp"
 #include "src/uncaught.hpp"
 
 namespace ccl {
@@ -189,20 +189,14 @@ class Program {
     Recorder recorder(options_, std::move(reporters));
     FailureBox failure;
     const SignalWatch signals([&](int signal) { interrupted(failure, signal); });
-    JoinOptions join_options{threads, options_.init_timeout_s, CCL_VERSION, {}};
-    const BackendPtr launcher =
-        launch.processes > 1 && launch.master_host.empty() ? open_launcher_module(launch) : nullptr;
-    start_library(backend, launcher.get());
-    if (launcher)
-      join_options.from_process_0 = [&](const std::string& text) {
-        return launcher->from_process_0(text, launch.processes);
-      };
-    const auto control = launch.processes == 1
-                             ? alone()
-                             : join(
-                                   launch, join_options, [&](const Failure& f) { failure.put(f); },
-                                   [&](std::string_view line) { say(name_, std::string(line)); });
+    const auto log = [&](const std::string& line) { say(name_, line); };
+    const BackendPtr launcher = open_launcher(launch);
+    start_libraries(backend, launcher.get(), options_.init_timeout_s, log);
+    const auto control = meet(
+        launch, launcher.get(), {threads, options_.init_timeout_s, CCL_VERSION, {}},
+        [&](const Failure& f) { failure.put(f); }, log);
     const UncaughtWatch uncaught([&](const std::string& what) {
+      failure.expect();
       failure.put(explain(*control, {exit_code(Exit::failed), what}));
     });
     started_ = true;
@@ -222,7 +216,7 @@ class Program {
             recorder,
             progress,
             header_notes(default_ranks, collective().paired),
-            [&](const std::string& line) { say(name_, line); },
+            log,
             body_,
             started_s_};
     const JobEnd end = run_job(job);
@@ -235,30 +229,6 @@ class Program {
     backend.finish();
     if (launcher) launcher->finish();
     return end.exit_code;
-  }
-
-  // Starting a library may wait for processes that never come.
-  void start_library(const Backend& backend, const Backend* launcher) {
-    Pulse pulse;
-    const Watchdog watchdog(pulse, [&](double) {
-      say(name_, fmt::format("{} has not started within --init-timeout, {:g} s", backend.name(),
-                             options_.init_timeout_s));
-      std::_Exit(exit_code(Exit::timed_out));
-    });
-    const Watched watched(pulse, options_.init_timeout_s);
-    if (launcher != nullptr) launcher->start();
-    backend.start();
-  }
-
-  static BackendPtr open_launcher_module(const Launch& launch) {
-    try {
-      return open_backend(launch.mpi_module);
-    } catch (const Unsupported& e) {
-      throw Unsupported(fmt::format(
-          "{} started {} processes, which would meet through MPI; {}; or set RANK, WORLD_SIZE and "
-          "MASTER_ADDR",
-          launch.launcher, launch.processes, e.what()));
-    }
   }
 
   // Says which file it is when the name was taken.

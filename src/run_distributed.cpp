@@ -9,13 +9,13 @@
 #include <thread>
 
 #include "src/backends/registry.hpp"
-#include "src/bootstrap/control.hpp"
-#include "src/bootstrap/launch.hpp"
 #include "src/bootstrap/thread_ranks.hpp"
+#include "src/core/agreement.hpp"
 #include "src/core/host.hpp"
 #include "src/devices/staged.hpp"
 #include "src/run/failure_cause.hpp"
 #include "src/run/rank_device.hpp"
+#include "src/startup.hpp"
 #include "src/uncaught.hpp"
 
 namespace ccl {
@@ -26,19 +26,7 @@ void say(const Launch& launch, std::string_view line) {
   std::fflush(stderr);
 }
 
-// The module of the MPI that carries process 0's address; null where a store does, or nobody must.
-BackendPtr open_launcher(const Launch& launch) {
-  if (launch.processes == 1 || !launch.master_host.empty()) return nullptr;
-  return open_backend(launch.mpi_module);
-}
-
-std::unique_ptr<Control> meet(const Launch& launch, const Backend* launcher, double limit_s) {
-  JoinOptions options{1, limit_s, CCL_VERSION, {}};
-  if (launcher != nullptr) {
-    options.from_process_0 = [launcher, &launch](const std::string& text) {
-      return launcher->from_process_0(text, launch.processes);
-    };
-  }
+std::unique_ptr<Control> meet_peers(const Launch& launch, const Backend* launcher, double limit_s) {
   const auto lost = [launch](const Failure& failure) {
     say(launch, failure.message);
     std::fflush(nullptr);
@@ -46,7 +34,14 @@ std::unique_ptr<Control> meet(const Launch& launch, const Backend* launcher, dou
     if (launch.process == 0) std::this_thread::sleep_for(std::chrono::milliseconds(500));
     std::_Exit(failure.code);
   };
-  return join(launch, options, lost, [launch](std::string_view line) { say(launch, line); });
+  return meet(launch, launcher, {1, limit_s, CCL_VERSION, {}}, lost,
+              [launch](const std::string& line) { say(launch, line); });
+}
+
+void require_same_backend(Bootstrap& bootstrap, const Backend& backend, double limit_s) {
+  if (const auto why = disagreement(bootstrap, limit_s, "run_distributed",
+                                    {{"the backend", std::string(backend.name())}}))
+    throw UsageError(*why);
 }
 
 // The primitives work on host memory: a library that takes a GPU's gets copies. Collective.
@@ -89,16 +84,22 @@ int run_distributed(const DistributedOptions& options,
     launch = detect_launch(process_environment());
     const BackendPtr backend = open_backend(options.backend, launch.mpi_module);
     backend->open_library({});
+    backend->check(options.backend_options);
+    if (options.backend_options.gloo_algorithm == "halving_doubling")
+      throw Unsupported(
+          "halving_doubling: Gloo makes an object of it for each buffer, which "
+          "primitives do not change together; accepted: ring, bcube");
     const BackendPtr launcher = open_launcher(launch);
-    if (launcher) launcher->start();
-    backend->start();
-    control = meet(launch, launcher.get(), options.limit_s);
+    start_libraries(*backend, launcher.get(), options.limit_s,
+                    [&](const std::string& line) { say(launch, line); });
+    control = meet_peers(launch, launcher.get(), options.limit_s);
     const UncaughtWatch uncaught([&](const std::string& what) {
       const int code = report(launch, control.get(), {exit_code(Exit::failed), what});
       std::fflush(nullptr);
       std::_Exit(code);
     });
     ThreadRanks ranks(*control, 1);
+    require_same_backend(ranks.rank(0), *backend, options.limit_s);
     {
       const OnHost library(*backend, ranks.rank(0), options.limit_s);
       primitives::Group world(ranks.rank(0), {&library.backend(), options.backend_options},

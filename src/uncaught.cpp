@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
+#include <mutex>
 #include <thread>
 #include <utility>
 
@@ -14,8 +15,18 @@
 namespace ccl {
 namespace {
 
-std::atomic<UncaughtWatch*> current = nullptr;
-std::thread::id main_thread;
+// Outlives the watch: what a library's threads throw while the process ends finds it empty.
+struct State {
+  std::mutex mutex;  // held during the call
+  std::function<void(const std::string&)> on_uncaught;
+  bool happened = false;
+  std::thread::id main_thread;
+};
+
+State& state() {
+  static auto* const instance = new State;  // never destroyed, as threads may end after main
+  return *instance;
+}
 
 std::string current_what() {
   const std::exception_ptr thrown = std::current_exception();
@@ -29,16 +40,14 @@ std::string current_what() {
   }
 }
 
-}  // namespace
-
-void end_thread() {
+[[noreturn]] void end_thread() {
   const std::string what = "a thread of the library ended by an exception: " + current_what();
-  if (std::this_thread::get_id() == main_thread) {
+  if (std::this_thread::get_id() == state().main_thread) {
     fmt::print(stderr, "{}\n", what);
   } else {
-    if (UncaughtWatch* const watch = current) {
-      watch->happened_ = true;
-      watch->on_uncaught_(what);
+    {
+      const std::lock_guard lock(state().mutex);
+      if (state().on_uncaught && !std::exchange(state().happened, true)) state().on_uncaught(what);
     }
     std::this_thread::sleep_for(std::chrono::minutes(1));
   }
@@ -46,14 +55,24 @@ void end_thread() {
   std::_Exit(exit_code(Exit::failed));
 }
 
-UncaughtWatch::UncaughtWatch(std::function<void(const std::string&)> on_uncaught)
-    : on_uncaught_(std::move(on_uncaught)) {
-  main_thread = std::this_thread::get_id();
-  current = this;
+}  // namespace
+
+UncaughtWatch::UncaughtWatch(std::function<void(const std::string&)> on_uncaught) {
+  const std::lock_guard lock(state().mutex);
+  state().on_uncaught = std::move(on_uncaught);
+  state().happened = false;
+  state().main_thread = std::this_thread::get_id();
   std::set_terminate(end_thread);
 }
 
-// The handler stays: what a library's threads throw while the process ends changes nothing.
-UncaughtWatch::~UncaughtWatch() { current = nullptr; }
+UncaughtWatch::~UncaughtWatch() {
+  const std::lock_guard lock(state().mutex);
+  state().on_uncaught = nullptr;
+}
+
+bool UncaughtWatch::happened() const {
+  const std::lock_guard lock(state().mutex);
+  return state().happened;
+}
 
 }  // namespace ccl

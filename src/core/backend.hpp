@@ -16,7 +16,8 @@ struct BackendOptions {
   std::string interface;  // --interface; empty: the library chooses
   std::string transport;  // --transport; empty: the library's default
   std::string
-      gloo_algorithm;  // --gloo-algorithm ring|bcube|halving_doubling; empty: the library's default
+      gloo_algorithm;  // --gloo-algorithm ring|bcube|halving_doubling (only where all ranks change
+                       // buffers together, which primitives do not); empty: the library's default
   double init_timeout_s = 120;
   Device* device = nullptr;     // this rank's; null: the host
   int local_register = 0;       // -R: 0 no, 1 as buffers, 2 as symmetric windows

@@ -18,6 +18,8 @@ struct StepTimes {
 class Composite {
  public:
   virtual ~Composite() = default;
+  // Of one meeting of the ranks beside the library, in check() and where run() has any.
+  virtual void set_exchange_limit(double limit_s) = 0;
   // Collective, outside the clock: do all ranks mean the same? Throws Error, on every rank, that
   // names who differs.
   virtual void check() = 0;

@@ -209,6 +209,15 @@ void check_combinations(Options& o, const CLI::App& app) {
 
 std::string version_text() { return "ccl-tests " CCL_VERSION "\n"; }
 
+void check_algorithm(const Collective& collective, const Options& o) {
+  if (collective.compose == nullptr || o.backend_options.gloo_algorithm != "halving_doubling")
+    return;
+  throw Unsupported(fmt::format(
+      "--gloo-algorithm: Gloo makes an object of halving_doubling for each buffer, which all ranks "
+      "must do together, and {}_perf has buffers of its own; accepted: ring, bcube",
+      collective.name));
+}
+
 }  // namespace
 
 Parsed parse_options(const Collective& collective, const std::vector<std::string>& arguments,
@@ -256,6 +265,7 @@ Parsed parse_options(const Collective& collective, const std::vector<std::string
   check_combinations(o, app);
   check_operations(collective, o);
   check_gpu_combinations(collective, o);
+  check_algorithm(collective, o);
   read_environment(o, environment);
   return parsed;
 }

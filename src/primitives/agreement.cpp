@@ -8,7 +8,7 @@ namespace ccl::primitives {
 
 void check_agreement(Group& group, std::string_view operation, const std::vector<Term>& terms) {
   if (const auto why = disagreement(group.bootstrap(), group.limit_s(), operation, terms))
-    throw Error(*why);
+    throw Disagreement(*why);
 }
 
 void check_list(Group& group, std::size_t objects, int src) {

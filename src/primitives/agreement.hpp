@@ -10,16 +10,23 @@
 #include <vector>
 
 #include "src/core/agreement.hpp"
+#include "src/core/error.hpp"
 #include "src/primitives/dictionaries.hpp"
 #include "src/primitives/group.hpp"
 #include "src/primitives/tensor.hpp"
 
 namespace ccl::primitives {
 
+// Ranks do not mean the same; known to all of them.
+class Disagreement : public Error {
+ public:
+  explicit Disagreement(const std::string& what) : Error(what) {}
+};
+
 // All are collective over the control plane: a digest of each rank's terms, and the terms
-// themselves only when digests differ. They throw Error, the same on every rank, that names the
-// ranks which differ from the most others and the first term of each that does; Timeout when a rank
-// does not come.
+// themselves only when digests differ. They throw Disagreement, the same on every rank, that names
+// the ranks which differ from the most others and the first term of each that does; Timeout when a
+// rank does not come.
 
 // Terms in order of importance; the operation is one more.
 void check_agreement(Group& group, std::string_view operation, const std::vector<Term>& terms);

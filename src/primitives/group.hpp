@@ -106,6 +106,7 @@ class Group {
 
   Bootstrap& bootstrap() { return bootstrap_; }
   double limit_s() const { return limit_s_; }
+  void set_limit(double limit_s) { limit_s_ = limit_s; }  // of exchanges and new groups from now on
   const Library& library() const { return library_; }
   Communicator& communicator() { return communicator_; }
   Workspace& workspace() { return workspace_; }

@@ -31,10 +31,11 @@ void check_own_size(std::size_t delivered, std::size_t size) {
 
 // Every rank's size, by rank, in result.sizes. Returns the largest.
 std::size_t all_gather_sizes(Group& group, std::size_t size, Objects& result) {
-  const auto mine = static_cast<std::int64_t>(size);
+  const auto mine = group.workspace().room<std::int64_t>("own size", 1);
   const auto all =
       group.workspace().room<std::int64_t>("sizes", static_cast<std::size_t>(group.ranks()));
-  group.communicator().all_gather(group.call(&mine, all.data(), 1, DataType::int64));
+  mine[0] = static_cast<std::int64_t>(size);
+  group.communicator().all_gather(group.call(mine.data(), all.data(), 1, DataType::int64));
   group.communicator().wait();
   take_sizes(all, result);
   check_own_size(result.sizes[static_cast<std::size_t>(group.rank())], size);

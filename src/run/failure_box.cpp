@@ -12,11 +12,17 @@ struct FailureBox::State {
   mutable std::mutex mutex;
   std::condition_variable changed;
   std::optional<Failure> failure;
+  bool expected = false;
   int finished = 0;
 };
 
 FailureBox::FailureBox() : state_(std::make_unique<State>()) {}
 FailureBox::~FailureBox() = default;
+
+void FailureBox::expect() {
+  const std::lock_guard lock(state_->mutex);
+  state_->expected = true;
+}
 
 void FailureBox::put(Failure failure) {
   const std::lock_guard lock(state_->mutex);
@@ -36,7 +42,8 @@ Failure FailureBox::value() const {
 
 bool FailureBox::wait_for_end(int ranks) {
   std::unique_lock lock(state_->mutex);
-  state_->changed.wait(lock, [&] { return state_->failure || state_->finished >= ranks; });
+  state_->changed.wait(
+      lock, [&] { return state_->failure || (state_->finished >= ranks && !state_->expected); });
   return state_->failure.has_value();
 }
 

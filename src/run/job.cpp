@@ -2,11 +2,13 @@
 
 #include <fmt/format.h>
 
+#include <memory>
 #include <thread>
 #include <utility>
 
 #include "src/bootstrap/thread_ranks.hpp"
 #include "src/core/host.hpp"
+#include "src/core/thread.hpp"
 #include "src/run/failure_cause.hpp"
 #include "src/run/rank_job.hpp"
 #include "src/run/watchdog.hpp"
@@ -29,11 +31,11 @@ void guard_rank(Job& job, Bootstrap& bootstrap, const Progress& progress, const 
         explain(job.control, {code, fmt::format("rank {}/{} on {}: {}: {}", bootstrap.rank(),
                                                 bootstrap.ranks(), host, progress.text(), what)}));
   };
-  const Watchdog watchdog(pulse, [&](double stuck_s) {
-    report(exit_code(Exit::timed_out),
-           fmt::format("inside the library for {:.0f} s without an end", stuck_s));
-  });
   try {
+    const Watchdog watchdog(pulse, [&](double stuck_s) {
+      report(exit_code(Exit::timed_out),
+             fmt::format("inside the library for {:.0f} s without an end", stuck_s));
+    });
     body();
   } catch (const Error& e) {
     report(exit_code(e.code()), e.what());
@@ -42,48 +44,70 @@ void guard_rank(Job& job, Bootstrap& bootstrap, const Progress& progress, const 
   }
 }
 
+// What the rank threads of a process share; threads that nobody waits for keep it.
+struct SharedByRanks {
+  explicit SharedByRanks(Job& job)
+      : ranks(job.control, job.options.ranks_per_process()),
+        rank_job{job.collective, job.options,   job.arguments, job.launch,
+                 job.backend,    job.placement, job.recorder,  job.notes,
+                 job.log,        patterns,      open,          job.started_s} {}
+  ThreadRanks ranks;
+  verify::PatternCache patterns;
+  OpenCommunicators open;
+  RankJob rank_job;
+};
+
+// One thread for each rank, or, when the system gives no more, a failure and fewer.
+std::vector<std::thread> start_ranks(Job& job, const std::shared_ptr<SharedByRanks>& shared) {
+  const int threads = job.options.ranks_per_process();
+  std::vector<std::thread> running;
+  running.reserve(static_cast<std::size_t>(threads));
+  for (int t = 0; t < threads; ++t) {
+    try {
+      running.push_back(start_thread([&job, shared, t] {
+        Bootstrap& bootstrap = shared->ranks.rank(t);
+        Progress own;  // ranks are not in the same phase; the first one's is shown to the user
+        Progress& progress = t == 0 ? job.progress : own;
+        Pulse pulse;
+        guard_rank(job, bootstrap, progress, pulse,
+                   [&] { job.body(shared->rank_job, bootstrap, progress, pulse, t == 0); });
+        job.failure.finished();
+      }));
+    } catch (const Unsupported& e) {
+      job.failure.put({exit_code(e.code()),
+                       fmt::format("rank {} of {} in this process: {}", t + 1, threads, e.what())});
+      break;
+    }
+  }
+  return running;
+}
+
 }  // namespace
 
 JobEnd run_job(Job& job) {
-  const int threads = job.options.ranks_per_process();
-  ThreadRanks ranks(job.control, threads);
-  verify::PatternCache patterns;
-  OpenCommunicators open;
-  RankJob rank_job{job.collective, job.options,   job.arguments, job.launch,
-                   job.backend,    job.placement, job.recorder,  job.notes,
-                   job.log,        patterns,      open,          job.started_s};
-  std::vector<std::thread> running;
-  for (int t = 0; t < threads; ++t) {
-    running.emplace_back([&, t] {
-      Bootstrap& bootstrap = ranks.rank(t);
-      Progress own;  // ranks are not in the same phase; the first one's is shown to the user
-      Progress& progress = t == 0 ? job.progress : own;
-      Pulse pulse;
-      guard_rank(job, bootstrap, progress, pulse,
-                 [&] { job.body(rank_job, bootstrap, progress, pulse, t == 0); });
-      job.failure.finished();
-    });
-  }
+  const auto shared = std::make_shared<SharedByRanks>(job);
+  std::vector<std::thread> running = start_ranks(job, shared);
+  const auto ranks = static_cast<int>(running.size());
   JobEnd end;
   std::vector<std::string> errors;
   int failure = 0;
-  if (job.failure.wait_for_end(threads)) {
+  if (job.failure.wait_for_end(ranks)) {
     const Failure why = job.failure.value();
     failure = why.code;
     job.control.abort(why.code, why.message);
     errors = causes(why, job.control.wait_failure(0));
     for (const std::string& line : errors) job.log(line);
-    open.abort_all();
-    ranks.abort(why.message);
+    shared->open.abort_all();
+    shared->ranks.abort(why.message);
     constexpr double grace_s = 1.5;
-    end.ranks_ended = job.failure.wait_for_ranks(threads, grace_s);
+    end.ranks_ended = job.failure.wait_for_ranks(ranks, grace_s);
   }
   end.failed = failure != 0;
   end.exit_code = job.recorder.finish(failure, errors);
   if (failure == 0) {
     for (const std::string& line : job.recorder.unwritten()) job.log(line);
   }
-  if (!end.ranks_ended) open.abandon();
+  if (!end.ranks_ended) shared->open.abandon();
   for (std::thread& thread : running) {
     if (end.ranks_ended) {
       thread.join();

@@ -26,11 +26,14 @@ class FailureBox {
   FailureBox(const FailureBox&) = delete;
   FailureBox& operator=(const FailureBox&) = delete;
 
-  void put(Failure failure);  // the first one counts; thread-safe
+  // All thread-safe. A failure that is expected is being explained, and will be put.
+  void expect();
+  void put(Failure failure);  // the first one counts
   bool failed() const;
   Failure value() const;
 
-  // Waits until put() or until `done` ranks have called finished(); true: a failure came first.
+  // Waits until put(), or until `ranks` have called finished() and no failure is expected; true: a
+  // failure came.
   bool wait_for_end(int ranks);
   // After a failure: true when all ranks have called finished() within limit_s.
   bool wait_for_ranks(int ranks, double limit_s);

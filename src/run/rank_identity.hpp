@@ -14,8 +14,8 @@ struct RankIdentity {
   std::string host, machine, cpu;
   long pid = 0;
   std::size_t memory = 0;  // bytes available to its buffers, with all ranks that share it
-  std::string cpus;      // that it may run on: "0-3,8"
-  double cpu_quota = 0;  // CPUs' time that it is given; 0: no limit
+  std::string cpus;        // that it may run on: "0-3,8"
+  double cpu_quota = 0;    // CPUs' time that it is given; 0: no limit
   DeviceIdentity device = {};
 
   // Containers and network namespaces of one kernel are hosts of their own.

@@ -142,6 +142,14 @@ void OpenCommunicators::abandon() {
   for (auto& d : devices_) static_cast<void>(d.release());
 }
 
+void require_same_settings(const RankJob& job, Bootstrap& bootstrap) {
+  const Options& o = job.options;
+  std::vector<Term> settings = shared_settings(job.collective, o);
+  settings.push_back({"--backend", std::string(job.backend.name())});
+  if (const auto why = disagreement(bootstrap, o.init_timeout_s, job.collective.name, settings))
+    throw UsageError(*why);
+}
+
 Communicator& connect(RankJob& job, Bootstrap& bootstrap, Device* gpu, Pulse& pulse) {
   const Options& o = job.options;
   const Watched watched(pulse, o.init_timeout_s + 5);  // later than the library's own limit
@@ -170,10 +178,7 @@ void run_rank(RankJob& job, Bootstrap& bootstrap, Progress& progress, Pulse& pul
               bool first_of_process) {
   const Options& o = job.options;
   std::vector<RankIdentity> ranks = meet_ranks(bootstrap, o.init_timeout_s);
-  std::vector<Term> settings = shared_settings(job.collective, o);
-  settings.push_back({"--backend", std::string(job.backend.name())});
-  if (const auto why = disagreement(bootstrap, o.init_timeout_s, job.collective.name, settings))
-    throw UsageError(*why);
+  require_same_settings(job, bootstrap);
   const Groups groups(o.grouping, places(ranks));
   check_groups(job.collective, o, groups);
   std::vector<PairRound> rounds;

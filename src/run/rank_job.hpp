@@ -59,6 +59,9 @@ struct RankJob {
 using RankBody = void (*)(RankJob& job, Bootstrap& bootstrap, Progress& progress, Pulse& pulse,
                           bool first_of_process);
 
+// Collective: throws UsageError that names the ranks which were told something else.
+void require_same_settings(const RankJob& job, Bootstrap& bootstrap);
+
 // A communicator over bootstrap's ranks, kept by job.open. gpu: this rank's; null: none is used.
 // Collective. Throws what the library throws.
 Communicator& connect(RankJob& job, Bootstrap& bootstrap, Device* gpu, Pulse& pulse);

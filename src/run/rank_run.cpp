@@ -145,11 +145,13 @@ void RankRun::measure_rows(const Groups& groups, DataType type, std::optional<Re
 
   if (collective.compose != nullptr) {
     const double calls = operation_limit(c);
-    const double asking = 2 * exchange_limit(o, c.bytes.region) + o.init_timeout_s;
+    const double exchange = exchange_limit(o, c.bytes.region);
+    const double asking = 2 * exchange + o.init_timeout_s;
     const Watched watched(pulse_, calls > 0 ? calls + asking : 0);
     composite_.reset();  // before there are two
     context_.progress.row(say(c, false, "preparing, and whether the ranks agree"));
     composite_ = collective.compose(group_, communicator_, c.shape, type);
+    composite_->set_exchange_limit(exchange);
     composite_->check();
   }
   std::vector<Row> rows;

@@ -4,10 +4,12 @@
 #include <chrono>
 #include <utility>
 
+#include "src/core/thread.hpp"
+
 namespace ccl {
 
 Watchdog::Watchdog(const Pulse& pulse, std::function<void(double)> on_stuck)
-    : pulse_(pulse), on_stuck_(std::move(on_stuck)), thread_([this] { watch(); }) {}
+    : pulse_(pulse), on_stuck_(std::move(on_stuck)), thread_(start_thread([this] { watch(); })) {}
 
 Watchdog::~Watchdog() {
   {

@@ -1,8 +1,12 @@
 // Every primitive on the ranks of any launcher: primitives_program BACKEND. With `fail` behind it
-// rank 1 ends with an exception instead, while the others wait.
+// rank 1 ends with an exception instead, while the others wait; with `throw` a thread that rank 1
+// has started does; with `mixed` rank 1 takes another backend.
 #include <fmt/format.h>
 
+#include <chrono>
+#include <cstdlib>
 #include <string_view>
+#include <thread>
 
 #include "src/run_distributed.hpp"
 #include "tests/primitives/cases.hpp"
@@ -29,6 +33,19 @@ void fail_on_rank_1(ccl::primitives::Group& world) {
   world.barrier();
 }
 
+void throw_on_a_thread_of_rank_1(ccl::primitives::Group& world) {
+  if (world.rank() == 1) std::thread([] { throw ccl::Error("nobody catches this"); }).detach();
+  for (int i = 0; i < 200; ++i) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(100));
+    world.barrier();
+  }
+}
+
+bool is_rank_1() {
+  const char* const rank = std::getenv("RANK");
+  return rank != nullptr && std::string_view(rank) == "1";
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -36,6 +53,9 @@ int main(int argc, char** argv) {
   ccl::DistributedOptions options;
   if (argc > 1) options.backend = argv[1];
   options.limit_s = 60;
-  const bool fails = argc > 2 && std::string_view(argv[2]) == "fail";
-  return ccl::run_distributed(options, fails ? fail_on_rank_1 : run_all);
+  const std::string_view what = argc > 2 ? argv[2] : "";
+  if (what == "fail") return ccl::run_distributed(options, fail_on_rank_1);
+  if (what == "throw") return ccl::run_distributed(options, throw_on_a_thread_of_rank_1);
+  if (what == "mixed" && is_rank_1()) options.backend = "gloo";
+  return ccl::run_distributed(options, run_all);
 }

@@ -96,6 +96,12 @@ OMPI_COMM_WORLD_RANK=0 OMPI_COMM_WORLD_SIZE=2 refused 2 "--np: this is one of 2 
   [ $? -eq 3 ] && grep -q "needs [0-9]* open files" "$work/err"
 ) && pass "too few file descriptors" || fail "too few file descriptors: $(cat "$work/err")"
 
+(
+  ulimit -v 3000000
+  timeout 60 "$bin/all_reduce_perf" --backend loopback -b 8 -e 8 -t 600 >"$work/out" 2>"$work/err"
+  [ $? -eq 3 ] && grep -q "a thread cannot be started" "$work/err"
+) && pass "too few threads" || fail "too few threads: $(cat "$work/err")"
+
 run 0 "--help" "$bin/reduce_perf" --help
 expect_in "$work/out" "Exit codes"
 run 0 "--version" "$bin/reduce_perf" --version

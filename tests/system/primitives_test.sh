@@ -42,6 +42,10 @@ for backend in loopback gloo; do
     expect_in "$work/err" "rank 1/3: it was to fail"
   done
 done
+on_processes 4 "a library's thread that throws" 3 gloo throw
+expect_in "$work/err" "rank 1/3: a thread of the library ended by an exception: nobody catches this"
+on_processes 2 "ranks with different backends" 3 loopback mixed
+expect_in "$work/err" "rank 1: the backend is gloo, on rank 0 it is loopback"
 on_processes 2 "a backend that is not there" 2 smoke
 expect_in "$work/err" "rank 0/2]"
 finish

@@ -1,6 +1,7 @@
 ccl_add_test(harness_test LABELS unit LIBRARIES ccl-collectives
   SOURCES
     alltoallv_options_test.cpp
+    failure_box_test.cpp
     gpu_evidence_test.cpp
     grouping_test.cpp
     host_cpus_test.cpp

@@ -14,7 +14,8 @@
 namespace ccl::gloo_module {
 
 // Objects by buffer, count, type and operation; all go when there are too many. Making one is
-// collective, so all ranks must use as many distinct buffers in the same order, as a sweep does.
+// collective, so all ranks must use as many distinct buffers in the same order, as a sweep of one
+// collective does; composites do not, and are refused.
 class HalvingDoubling {
  public:
   explicit HalvingDoubling(std::shared_ptr<gloo::Context> context) : context_(std::move(context)) {}
