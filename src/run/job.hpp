@@ -11,38 +11,12 @@
 #include "src/core/backend.hpp"
 #include "src/core/collective.hpp"
 #include "src/options/options.hpp"
+#include "src/run/failure_box.hpp"
 #include "src/run/progress.hpp"
 #include "src/run/rank_job.hpp"
 #include "src/run/recorder.hpp"
 
 namespace ccl {
-
-// Where a failure is announced, by whatever thread learns of it first; the job's main thread waits
-// for it.
-class FailureBox {
- public:
-  FailureBox();
-  ~FailureBox();
-  FailureBox(const FailureBox&) = delete;
-  FailureBox& operator=(const FailureBox&) = delete;
-
-  // All thread-safe. A failure that is expected is being explained, and will be put.
-  void expect();
-  void put(Failure failure);  // the first one counts
-  bool failed() const;
-  Failure value() const;
-
-  // Waits until put(), or until `ranks` have called finished() and no failure is expected; true: a
-  // failure came.
-  bool wait_for_end(int ranks);
-  // After a failure: true when all ranks have called finished() within limit_s.
-  bool wait_for_ranks(int ranks, double limit_s);
-  void finished();
-
- private:
-  struct State;
-  std::unique_ptr<State> state_;
-};
 
 struct Job {
   const Collective& collective;

@@ -1,10 +1,11 @@
+#include "src/run/failure_box.hpp"
+
 #include <gtest/gtest.h>
 
 #include <chrono>
 #include <thread>
 
 #include "src/core/error.hpp"
-#include "src/run/job.hpp"
 
 namespace ccl {
 namespace {
