@@ -16,11 +16,6 @@ void FailureBox::put(Failure failure) {
   changed_.notify_all();
 }
 
-bool FailureBox::failed() const {
-  const std::lock_guard lock(mutex_);
-  return failure_.has_value();
-}
-
 Failure FailureBox::value() const {
   const std::lock_guard lock(mutex_);
   return failure_.value_or(Failure{});

@@ -16,7 +16,6 @@ class FailureBox {
   // A failure is being explained, and will be put.
   void expect();
   void put(Failure failure);  // the first one counts
-  bool failed() const;
   Failure value() const;
 
   // Waits until put(), or until `ranks` have called finished() and no failure is expected; true: a
