@@ -6,14 +6,14 @@ set -euo pipefail
 root=$(cd -- "$(dirname -- "${BASH_SOURCE[0]}")/.." && pwd)
 say() { printf 'run: %s\n' "$*" >&2; }
 
-programs=()
+programs=(init_perf device_check)
 for file in "$root"/collectives/*.cpp; do
   [[ -e $file ]] || continue
   file=${file##*/}
   programs+=("${file%.cpp}_perf")
 done
 program=${1:-}
-if [[ $program != *_perf || $program == */* || ! -e $root/collectives/${program%_perf}.cpp ]]; then
+if [[ " ${programs[*]} " != *" $program "* ]]; then
   say "${program:-no program}: not a program of the suite; usage: scripts/run.sh PROGRAM [ARGS...], PROGRAM one of: ${programs[*]}"
   exit 2
 fi

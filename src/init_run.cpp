@@ -124,6 +124,7 @@ class Output {
 
 const Collective init_spec = {
     .name = "init",
+    .sweeps = false,
     .layout = [](const Shape& /*s*/) { return Layout{}; },
     .expected = [](const Shape& /*s*/) { return std::vector<Segment>{}; },
     .bus_factor = [](const Shape& /*s*/) { return 0.0; },
@@ -137,9 +138,8 @@ void run_init(RankJob& job, Bootstrap& bootstrap, Progress& progress, Pulse& pul
   const bool reports = first_of_process && bootstrap.rank() == 0;
   std::optional<Output> output;
   if (reports) output.emplace(o.output_file);
-  bootstrap.exchange("", o.init_timeout_s);
-  const double bootstrap_s = monotonic_seconds() - job.started_s;
   require_same_settings(job, bootstrap);
+  const double bootstrap_s = monotonic_seconds() - job.started_s;
   if (reports) output->header(job, bootstrap.ranks());
   Device* const gpu = open_gpu(job, bootstrap, nullptr);
   for (int cycle = 0; o.cycles == 0 || cycle < o.cycles; ++cycle) {

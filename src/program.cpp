@@ -274,8 +274,12 @@ int run_program(const Collective& collective, int argc, char** argv, RankBody bo
   std::signal(SIGPIPE,
               SIG_IGN);  // a peer or a reader of stdout that is gone is an error, not a death
   std::signal(SIGXFSZ, SIG_IGN);  // so is a file that may not grow
+  reserve_standard_files();
   try {
-    return Program(collective, arguments, body).run();
+    const int code = Program(collective, arguments, body).run();
+    if (code == exit_code(Exit::passed) && (std::fflush(stdout) != 0 || std::ferror(stdout) != 0))
+      throw Error("cannot write to standard output");
+    return code;
   } catch (const UsageError& e) {
     fmt::print(stderr, "{}: {}\n", name, e.what());
     return exit_code(e.code());

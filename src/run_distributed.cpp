@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <atomic>
 #include <chrono>
 #include <csignal>
 #include <cstdio>
@@ -21,27 +22,69 @@
 namespace ccl {
 namespace {
 
-void say(const Launch& launch, std::string_view line) {
-  fmt::print(stderr, "[{} rank {}/{}] {}\n", this_host(), launch.process, launch.processes, line);
-  std::fflush(stderr);
-}
+// One process of the job: says once why it ends, whichever of its threads learns it first.
+class Process {
+ public:
+  explicit Process(const DistributedOptions& options) : limit_s_(options.limit_s) {}
 
-std::unique_ptr<Control> meet_peers(const Launch& launch, const Backend* launcher, double limit_s) {
-  const auto lost = [launch](const Failure& failure) {
-    say(launch, failure.message);
+  void detect() { launch_ = detect_launch(process_environment()); }
+  const Launch& launch() const { return launch_; }
+  Control& control() { return *control_; }
+
+  void say(const std::string& line) const {
+    fmt::print(stderr, "[{} rank {}/{}] {}\n", this_host(), launch_.process, launch_.processes,
+               line);
+    std::fflush(stderr);
+  }
+
+  void meet_peers(const Backend* launcher) {
+    control_ = meet(
+        launch_, launcher, {1, limit_s_, CCL_VERSION, {}}, [this](const Failure& f) { lost(f); },
+        [this](const std::string& line) { say(line); });
+  }
+
+  // Tells the others. Returns the exit code. own_fault: nothing that others did can be the cause.
+  int report(const Failure& own, bool own_fault) {
+    const bool first = !said_.exchange(true);
+    const Failure why = control_ == nullptr || own_fault ? own : explain(*control_, own);
+    if (first) say(why.message);
+    if (control_ != nullptr)
+      control_->abort(
+          why.code, fmt::format("rank {}/{}: {}", launch_.process, launch_.processes, why.message));
+    return why.code;
+  }
+
+ private:
+  // Another process is gone or has failed, and this one may be inside the library.
+  void lost(const Failure& failure) {
+    if (said_.exchange(true)) return;
+    say(failure.message);
     std::fflush(nullptr);
     // Process 0 carries the news to the others.
-    if (launch.process == 0) std::this_thread::sleep_for(std::chrono::milliseconds(500));
+    if (launch_.process == 0) std::this_thread::sleep_for(std::chrono::milliseconds(500));
     std::_Exit(failure.code);
-  };
-  return meet(launch, launcher, {1, limit_s, CCL_VERSION, {}}, lost,
-              [launch](const std::string& line) { say(launch, line); });
-}
+  }
+
+  double limit_s_;
+  Launch launch_;
+  std::unique_ptr<Control> control_;
+  std::atomic<bool> said_ = false;
+};
 
 void require_same_backend(Bootstrap& bootstrap, const Backend& backend, double limit_s) {
   if (const auto why = disagreement(bootstrap, limit_s, "run_distributed",
                                     {{"the backend", std::string(backend.name())}}))
     throw UsageError(*why);
+}
+
+void check(const DistributedOptions& options) {
+  if (!(options.limit_s > 0))
+    throw UsageError(
+        fmt::format("limit_s: {:g} s is no time to wait; accepted: more than 0", options.limit_s));
+  if (options.backend_options.gloo_algorithm == "halving_doubling")
+    throw Unsupported(
+        "halving_doubling: Gloo makes an object of it for each buffer, which primitives do not "
+        "change together; accepted: ring, bcube");
 }
 
 // The primitives work on host memory: a library that takes a GPU's gets copies. Collective.
@@ -61,44 +104,29 @@ class OnHost {
   std::unique_ptr<Backend> copied_;
 };
 
-int report(const Launch& launch, Control* control, const Failure& own) {
-  if (control == nullptr) {
-    say(launch, own.message);
-    return own.code;
-  }
-  const Failure why = explain(*control, own);
-  say(launch, why.message);
-  control->abort(why.code,
-                 fmt::format("rank {}/{}: {}", launch.process, launch.processes, why.message));
-  return why.code;
-}
-
 }  // namespace
 
 int run_distributed(const DistributedOptions& options,
                     const std::function<void(primitives::Group& world)>& body) {
   std::signal(SIGPIPE, SIG_IGN);  // a peer that is gone is an error, not a death
-  Launch launch;
-  std::unique_ptr<Control> control;
+  reserve_standard_files();
+  Process process(options);
   try {
-    launch = detect_launch(process_environment());
-    const BackendPtr backend = open_backend(options.backend, launch.mpi_module);
+    check(options);
+    process.detect();
+    const BackendPtr backend = open_backend(options.backend, process.launch().mpi_module);
     backend->open_library({});
     backend->check(options.backend_options);
-    if (options.backend_options.gloo_algorithm == "halving_doubling")
-      throw Unsupported(
-          "halving_doubling: Gloo makes an object of it for each buffer, which "
-          "primitives do not change together; accepted: ring, bcube");
-    const BackendPtr launcher = open_launcher(launch);
+    const BackendPtr launcher = open_launcher(process.launch());
     start_libraries(*backend, launcher.get(), options.limit_s,
-                    [&](const std::string& line) { say(launch, line); });
-    control = meet_peers(launch, launcher.get(), options.limit_s);
+                    [&](const std::string& line) { process.say(line); });
+    process.meet_peers(launcher.get());
     const UncaughtWatch uncaught([&](const std::string& what) {
-      const int code = report(launch, control.get(), {exit_code(Exit::failed), what});
+      const int code = process.report({exit_code(Exit::failed), what}, false);
       std::fflush(nullptr);
       std::_Exit(code);
     });
-    ThreadRanks ranks(*control, 1);
+    ThreadRanks ranks(process.control(), 1);
     require_same_backend(ranks.rank(0), *backend, options.limit_s);
     {
       const OnHost library(*backend, ranks.rank(0), options.limit_s);
@@ -111,9 +139,13 @@ int run_distributed(const DistributedOptions& options,
     if (launcher) launcher->finish();
     return exit_code(Exit::passed);
   } catch (const Error& e) {
-    return report(launch, control.get(), {exit_code(e.code()), e.what()});
+    return process.report({exit_code(e.code()), e.what()}, false);
   } catch (const std::exception& e) {
-    return report(launch, control.get(), {exit_code(Exit::failed), e.what()});
+    return process.report({exit_code(Exit::failed), e.what()}, true);
+  } catch (...) {
+    return process.report(
+        {exit_code(Exit::failed), "the function that was given threw what is no std::exception"},
+        true);
   }
 }
 

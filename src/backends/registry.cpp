@@ -20,14 +20,15 @@ struct Known {
   std::string_view brings;  // what makes it available
 };
 constexpr std::array known_modules = {
-    Known{"gloo", "install the package libgloo-dev and configure with -DCCL_GLOO=ON"},
-    Known{"mpi-openmpi", "install the package libopenmpi-dev and configure with -DCCL_OPENMPI=ON"},
-    Known{"mpi-mpich", "install the package libmpich-dev and configure with -DCCL_MPICH=ON"},
+    Known{"gloo", "install the package libgloo-dev, configure with -DCCL_GLOO=ON and build"},
+    Known{"mpi-openmpi", "install the package libopenmpi-dev, configure with -DCCL_OPENMPI=ON and build"},
+    Known{"mpi-mpich", "install the package libmpich-dev, configure with -DCCL_MPICH=ON and build"},
     Known{"nccl",
-          "install the CUDA toolkit and NCCL (libnccl-dev) and configure with -DCCL_NCCL=ON"},
+          "install the CUDA toolkit and NCCL (libnccl-dev), configure with -DCCL_NCCL=ON and build "
+          "(target modules)"},
 };
 constexpr std::string_view cuda_brings =
-    "install the CUDA toolkit and configure with -DCCL_CUDA=ON";
+    "install the CUDA toolkit, configure with -DCCL_CUDA=ON and build (target modules)";
 
 std::filesystem::path module_path(std::string_view name) {
   return std::filesystem::path(module_folder()) / fmt::format("ccl-{}.so", name);
@@ -73,10 +74,9 @@ Names mpi_modules() {
                                   module_path(name).string(), module.brings));
   }
   if (name == "mpi") {
-    throw Unsupported(
-        "--backend mpi: no MPI module in " + module_folder() +
-        ": install the package libopenmpi-dev or libmpich-dev and configure with -DCCL_OPENMPI=ON "
-        "or -DCCL_MPICH=ON");
+    throw Unsupported("--backend mpi: no MPI module in " + module_folder() +
+                      ": install the package libopenmpi-dev or libmpich-dev, configure with -DCCL_OPENMPI=ON or "
+        "-DCCL_MPICH=ON, and build");
   }
   throw UsageError(
       fmt::format("--backend: unknown backend '{}'; accepted: auto, {}, or a path to a module",
@@ -155,7 +155,7 @@ BackendPtr open_backend_with(const std::string& file, const std::string& name,
 const Devices& open_gpus() {
   const auto path = module_path("cuda");
   if (!std::filesystem::exists(path)) {
-    throw Unsupported(fmt::format("--memory cuda: no module {}: {}", path.string(), cuda_brings));
+    throw Unsupported(fmt::format("GPUs: no module {}: {}", path.string(), cuda_brings));
   }
   return *reinterpret_cast<ModuleDevices>(open_symbol(path, "ccl_module_devices"))();
 }

@@ -58,7 +58,8 @@ bool is_hydra(const Environment& environment) {
 }
 
 void read_numbers(const Environment& environment, const Names& names, Launch& launch) {
-  const std::optional<int> size = number_of(environment, names.size, 1);
+  constexpr int most_processes = 1 << 20;
+  const std::optional<int> size = number_of(environment, names.size, 1, most_processes);
   const std::optional<int> rank = number_of(environment, names.rank, 0);
   if (!size)
     throw UsageError(fmt::format(
@@ -99,8 +100,9 @@ Launch from_environment(const Environment& environment) {
   read_master(environment, launch);
   launch.agent_store = environment("TORCHELASTIC_USE_AGENT_STORE") == "True";
   if (launch.processes > 1 && launch.master_host.empty()) {
-    throw Error(fmt::format("WORLD_SIZE={}, but MASTER_ADDR, the host of rank 0, is not set",
-                            launch.processes));
+    throw UsageError(
+        fmt::format("MASTER_ADDR: not set, with WORLD_SIZE={}; accepted: the host of rank 0",
+                    launch.processes));
   }
   return launch;
 }

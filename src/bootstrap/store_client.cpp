@@ -118,8 +118,9 @@ StoreClient::StoreClient(const std::string& host, int port, Deadline deadline) {
       return;
     } catch (const std::runtime_error& error) {  // of the system, of Connection
       if (std::chrono::steady_clock::now() + pause >= deadline) {
-        throw Timeout(fmt::format("no store of PyTorch 2.2 or later at {}: {}",
-                                  address_text(host, port), error.what()));
+        throw Timeout(fmt::format(
+            "nobody at {} answers as rank 0, or a store of PyTorch 2.2 or later, does: {}",
+            address_text(host, port), error.what()));
       }
     }
     std::this_thread::sleep_for(pause);

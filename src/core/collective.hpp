@@ -97,6 +97,7 @@ struct Takes {
 
 struct Collective {
   std::string_view name;  // program name without _perf
+  bool sweeps = true;     // sizes, types and rows are this program's
   bool reduces = false;   // sweeps --op
   bool rooted = false;    // sweeps --root
   bool splits = false;    // the size is divided over the ranks, each part rounded down to 16 bytes

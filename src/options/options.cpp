@@ -41,12 +41,21 @@ void declare_ranks(Declarations& d, Options& o) {
         [&](const std::string& t) {
           o.backend_options.gloo_algorithm = parse_choice(t, {"ring", "bcube", "halving_doubling"});
         });
+  d.seconds("--init-timeout", o.init_timeout_s, "limit of every wait while starting");
+}
+
+void declare_groups(Declarations& d, Options& o) {
   d.add("--group", "RULE",
         "groups that run at once: 'mod 2', 'div 4', 'and 0x7', 'or 1', 'ranks 0,2;1,3', or local "
         "(one for each host) [none]",
         [&](const std::string& t) { o.grouping = parse_grouping(t); });
   d.flag01("--group-rows", o.group_rows, "a row for each group instead of the slowest one's [0]");
-  d.seconds("--init-timeout", o.init_timeout_s, "limit of every wait while starting");
+}
+
+void declare_run(Declarations& d, Options& o) {
+  d.integer("-N,--run_cycles", o.cycles, 0, max_int,
+            "runs of all that is asked for; 0: until stopped");
+  d.seconds("-T,--timeout", o.timeout_s, "limit of one wait, beside 1 s per MB it moves; 0: none");
 }
 
 void declare_sizes(Declarations& d, Options& o) {
@@ -57,7 +66,7 @@ void declare_sizes(Declarations& d, Options& o) {
     if (o.step_bytes == 0) throw UsageError("0 would never end; accepted: 1 and above");
   });
   d.integer("-f,--stepfactor", o.step_factor, 1, max_int,
-            "multiplicative step; 1: off; with neither -i nor -f sizes double");
+            "multiplicative step; 1: additive by -i; given neither, sizes double");
   d.add("--sizes", "LIST", "exactly these sizes, for example 8,1K,3M", [&](const std::string& t) {
     o.sizes.clear();
     for (const std::string& item : split_list(t)) o.sizes.push_back(parse_size(item));
@@ -71,7 +80,6 @@ void declare_measurement(Declarations& d, Options& o) {
   d.integer("-n,--iters", o.iterations, 0, max_int, "timed iterations; 0: check only");
   d.integer("-m,--agg_iters", o.aggregate, 1, 1 << 20, "operations per iteration");
   d.integer("-w,--warmup_iters", o.warmup, 0, max_int, "untimed iterations per row");
-  d.integer("-N,--run_cycles", o.cycles, 0, max_int, "runs of the whole sweep; 0: until stopped");
   d.integer("-c,--check", o.check, 0, max_int, "checked calls before timing; 0: check nothing");
   d.integer("-a,--average", o.average, 0, 3, "time over ranks: 0 rank 0, 1 average, 2 min, 3 max");
   d.integer("-z,--blocking", o.blocking, 0, 3,
@@ -82,7 +90,6 @@ void declare_measurement(Declarations& d, Options& o) {
             "first iterations left out of the -I statistics");
   d.flag01("-C,--report_cputime", o.cpu_time,
            "report the time until the last operation was issued [0]");
-  d.seconds("-T,--timeout", o.timeout_s, "limit of one wait, beside 1 s per MB it moves; 0: none");
   d.seconds("--row-time", o.row_time_s,
             "fewer iterations when a row's would take longer; 0: never");
   d.add("--seed", "N", "of the data patterns [1]", [&](const std::string& t) {
@@ -129,12 +136,20 @@ void declare_what(Declarations& d, Options& o, const Collective& collective) {
   });
 }
 
-void declare_output(Declarations& d, Options& o) {
-  d.add("-J,--output_file", "FILE", "also write FILE: .jsonl, .json (nccl-tests' schema) or .csv",
-        [&](const std::string& t) { o.output_file = t; });
-  d.flag01("-S,--report_timestamps", o.timestamps, "date and time behind each row [0]");
+void declare_files(Declarations& d, Options& o, const Collective& collective) {
+  d.add("-J,--output_file", "FILE",
+        collective.sweeps ? "also write FILE: .jsonl, .json (nccl-tests' schema) or .csv"
+                          : "also write FILE: .jsonl",
+        [&](const std::string& t) {
+          if (t.empty()) throw UsageError("''; accepted: the name of a file");
+          o.output_file = t;
+        });
   d.add("--heartbeat", "FILE", "write the 10 s heartbeat there instead of stderr",
         [&](const std::string& t) { o.heartbeat_file = t; });
+}
+
+void declare_rows(Declarations& d, Options& o) {
+  d.flag01("-S,--report_timestamps", o.timestamps, "date and time behind each row [0]");
   d.add("--min-busbw", "SIZE:GB/s", "exit 6 when a row of SIZE is slower; repeatable",
         [&](const std::string& t) { o.min_busbw.push_back(parse_limit(t, "GB/s")); });
   d.add("--max-time", "SIZE:us", "exit 6 when a row of SIZE takes longer; repeatable",
@@ -224,22 +239,33 @@ Parsed parse_options(const Collective& collective, const std::vector<std::string
                      const GetVariable& environment) {
   Parsed parsed;
   Options& o = parsed.options;
-  CLI::App app(fmt::format("Tests and times {}: verified results, algorithm and bus bandwidth.",
-                           collective.name),
-               fmt::format("{}_perf", collective.name));
+  CLI::App app(
+      collective.sweeps
+          ? fmt::format("Tests and times {}: verified results, algorithm and bus bandwidth.",
+                        collective.name)
+          : std::string("Times how a job starts: its meeting, its library, the first operations."),
+      fmt::format("{}_perf", collective.name));
   app.get_formatter()->column_width(34);
   bool version = false;
   Declarations d(app);
-  declare_sizes(d, o);
-  declare_what(d, o, collective);
-  declare_program(d, o, collective);
-  declare_measurement(d, o);
+  if (collective.sweeps) {
+    declare_sizes(d, o);
+    declare_what(d, o, collective);
+    declare_program(d, o, collective);
+    declare_measurement(d, o);
+  }
+  declare_run(d, o);
   declare_ranks(d, o);
-  declare_output(d, o);
+  if (collective.sweeps) declare_groups(d, o);
+  declare_files(d, o, collective);
+  if (collective.sweeps) declare_rows(d, o);
   declare_devices(d, o);
-  declare_gpu_flags(d, o);
-  app.add_flag("--self-check", o.self_check,
-               "hold this program's specification against the textbook for 1 to 9 ranks, and exit");
+  if (collective.sweeps) {
+    declare_gpu_flags(d, o);
+    app.add_flag(
+        "--self-check", o.self_check,
+        "hold this program's specification against the textbook for 1 to 9 ranks, and exit");
+  }
   app.add_flag("--version", version, "print the version and exit");
   app.footer(
       "Exit codes: 0 passed, 2 usage, 3 unsupported here, 4 a library or a peer failed, 5 timed "
@@ -262,10 +288,12 @@ Parsed parse_options(const Collective& collective, const std::vector<std::string
     parsed.print = version_text();
     return parsed;
   }
-  check_combinations(o, app);
-  check_operations(collective, o);
-  check_gpu_combinations(collective, o);
-  check_algorithm(collective, o);
+  if (collective.sweeps) {
+    check_combinations(o, app);
+    check_operations(collective, o);
+    check_gpu_combinations(collective, o);
+    check_algorithm(collective, o);
+  }
   read_environment(o, environment);
   return parsed;
 }

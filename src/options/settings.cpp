@@ -24,6 +24,12 @@ std::string pairs(const Pairing& pairing) {
   return fmt::format("{}", fmt::join(result, ","));
 }
 
+std::string limits(const std::vector<SizeLimit>& all) {
+  std::vector<std::string> result;
+  for (const SizeLimit& l : all) result.push_back(fmt::format("{}:{}", l.bytes, l.value));
+  return fmt::format("{}", fmt::join(result, ","));
+}
+
 }  // namespace
 
 std::vector<Term> shared_settings(const Collective& collective, const Options& o) {
@@ -48,6 +54,9 @@ std::vector<Term> shared_settings(const Collective& collective, const Options& o
       {"-u", fmt::format("{}", o.unalign)},
       {"--row-time", fmt::format("{}", o.row_time_s)},
       {"--seed", fmt::format("{}", o.seed)},
+      {"--min-busbw", limits(o.min_busbw)},
+      {"--max-time", limits(o.max_time)},
+      {"NCCL_TESTS_MIN_BW", o.min_average_busbw ? fmt::format("{}", *o.min_average_busbw) : ""},
       {"--gloo-algorithm", o.backend_options.gloo_algorithm},
       {"--transport", o.backend_options.transport},
       {"--memory", o.memory ? std::string(name(*o.memory)) : ""},

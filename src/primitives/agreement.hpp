@@ -20,7 +20,7 @@ namespace ccl::primitives {
 // Ranks do not mean the same; known to all of them.
 class Disagreement : public Error {
  public:
-  explicit Disagreement(const std::string& what) : Error(what) {}
+  explicit Disagreement(const std::string& what) : Error(what, Exit::usage) {}
 };
 
 // All are collective over the control plane: a digest of each rank's terms, and the terms

@@ -15,6 +15,7 @@ Failure explain(Control& control, const Failure& own) {
   const double patience_s = timed_out ? 2 : 3;
   const Failure known = control.wait_failure(patience_s);
   if (known.code == 0) return own;
+  if (known.message.ends_with(own.message)) return known;
   return {known.code, fmt::format("{} (seen here as: {})", known.message, own.message)};
 }
 

@@ -16,10 +16,18 @@
 namespace ccl {
 namespace {
 
-// What happened here, and what process 0 knows: which failure came first, who is silent.
+// Behind "rank 1/3 on host: ".
+std::string_view what_of(std::string_view message) {
+  const std::size_t colon = message.find(": ");
+  return colon == std::string_view::npos ? message : message.substr(colon);
+}
+
+// What happened here, and what process 0 knows: which failure came first, who is silent. What all
+// ranks found alike is said once.
 std::vector<std::string> causes(const Failure& own, const Failure& first) {
   if (first.message.starts_with(own.message)) return {first.message};
   if (first.code == 0 || own.message.starts_with(first.message)) return {own.message};
+  if (what_of(own.message) == what_of(first.message)) return {own.message};
   return {own.message, "first: " + first.message};
 }
 
@@ -41,6 +49,8 @@ void guard_rank(Job& job, Bootstrap& bootstrap, const Progress& progress, const 
     report(exit_code(e.code()), e.what());
   } catch (const std::exception& e) {
     report(exit_code(Exit::failed), e.what());
+  } catch (...) {
+    report(exit_code(Exit::failed), "an exception of unknown type");
   }
 }
 

@@ -177,8 +177,8 @@ Device* open_gpu(RankJob& job, Bootstrap& bootstrap, std::vector<DeviceIdentity>
 void run_rank(RankJob& job, Bootstrap& bootstrap, Progress& progress, Pulse& pulse,
               bool first_of_process) {
   const Options& o = job.options;
-  std::vector<RankIdentity> ranks = meet_ranks(bootstrap, o.init_timeout_s);
   require_same_settings(job, bootstrap);
+  std::vector<RankIdentity> ranks = meet_ranks(bootstrap, o.init_timeout_s);
   const Groups groups(o.grouping, places(ranks));
   check_groups(job.collective, o, groups);
   std::vector<PairRound> rounds;

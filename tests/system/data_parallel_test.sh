@@ -5,8 +5,17 @@ export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_
 source=$(cd "$(dirname "$0")/../.." && pwd)
 run 0 "cmake --install" cmake --install "$build" --prefix "$work/installed" || finish
 cp -r "$source/examples/data_parallel" "$work/mine"
+# The loop in the page, with something for what it leaves to the reader.
+{
+  echo '#include <cstdio>'
+  sed -n '/^## A data-parallel loop/,/^## /{/^```cpp/,/^```/{/^```/!p}}' "$source/docs/PRIMITIVES.md" |
+    sed -e 's/= \.\.\.;/= 1;/' -e '/^ *\.\.\. /d' -e 's/^int main/const double samples_of_this_rank = 2;\nconst std::vector<Bytes> this_ranks_items{bytes_of("item")};\nconst std::size_t data_set_size = 1;\n&/'
+} >"$work/mine/page.cpp"
+printf 'add_executable(page page.cpp)\ntarget_link_libraries(page PRIVATE ccl-tests::ccl-tests)\n' >>"$work/mine/CMakeLists.txt"
 run 0 "configuring the example" cmake -S "$work/mine" -B "$work/mine/build" -DCMAKE_PREFIX_PATH="$work/installed" -DCMAKE_CXX_FLAGS="-Wall -Wextra -Werror" || finish
 run 0 "building the example" cmake --build "$work/mine/build" || finish
+run 0 "the page's loop" env -u RANK -u WORLD_SIZE "$work/mine/build/page"
+expect_in "$work/out" "99 1.000000"
 program=$work/mine/build/data_parallel
 
 # The same words, and numbers that differ in their last place at most: sums over ranks round.

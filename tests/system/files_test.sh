@@ -78,6 +78,22 @@ code=$?
 [ "$(wc -l <"$work/err")" -eq 1 ] || fail "not one line: $(cat "$work/err")"
 expect_in "$work/err" "cannot write the table"
 parses "$work/full.jsonl" "$(grep -c '"type":"row"' "$work/full.jsonl")"
+# Closed standard files: the numbers are not given to the results' file.
+for closed in 1 2; do
+  for suffix in jsonl json csv; do
+    file=$work/closed$closed.$suffix
+    eval "timeout 60 '$bin/all_reduce_perf' --backend gloo -b 8 -e 64 -n 2 -t 3 -J '$file' >'$work/out' 2>'$work/err' </dev/null $closed>&-"
+    code=$?
+    if [ "$code" -eq $((closed == 1 ? 4 : 0)) ]; then pass "file $closed closed, .$suffix"; else fail "file $closed closed, .$suffix: exit $code"; fi
+    parses "$file" $((closed == 1 ? 0 : 4))
+  done
+done
+for text in --help --version --self-check; do
+  timeout 60 "$bin/all_reduce_perf" "$text" >/dev/full 2>"$work/err"
+  code=$?
+  if [ "$code" -eq 4 ]; then pass "$text to a full standard output"; else fail "$text to a full standard output: exit $code, expected 4"; fi
+done
+
 timeout 60 "$bin/all_reduce_perf" --backend gloo -b 8 -e 64K -n 20 -t 3 2>"$work/err" </dev/null | head -n 1 >"$work/out"
 code=${PIPESTATUS[0]}
 [ "$code" -eq 4 ] && pass "a reader that leaves" || fail "a reader that leaves: exit $code, expected 4: $(cat "$work/err")"

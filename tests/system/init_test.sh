@@ -29,4 +29,29 @@ run 0 "-J" "$bin/init_perf" --backend gloo -t 3 -N 2 -J "$work/x.jsonl"
 [ "$(grep -c '"type":"init_row"' "$work/x.jsonl")" -eq 2 ] || fail "not two rows in the file"
 run 2 "-J .csv" "$bin/init_perf" --backend gloo -t 3 -J "$work/x.csv"
 run 2 "-J that cannot be written" "$bin/init_perf" --backend gloo -t 3 -J "$work/no/x.jsonl"
+for output in /dev/full "&-"; do
+  eval "timeout 60 '$bin/init_perf' --backend gloo -t 3 -J '$work/lost.jsonl' >$output" 2>"$work/err"
+  code=$?
+  if [ "$code" -eq 4 ]; then pass "a table that cannot be written, $output"; else fail "a table that cannot be written, $output: exit $code, expected 4"; fi
+  [ "$(grep -c '^{"type":"init_.*}$' "$work/lost.jsonl")" -eq 2 ] || fail "the file has suffered: $(cat "$work/lost.jsonl")"
+  rm -f "$work/lost.jsonl"
+done
+for flags in "--min-busbw 8:1" "--group-rows 1" "-b 8" "-o prod" "-n 3" "-G 1"; do
+  # shellcheck disable=SC2086
+  run 2 "refuses $flags" "$bin/init_perf" --backend gloo -t 3 $flags
+done
+# Ranks that were told something else.
+disagree() { # text in rank 0's line, rank 1's program and flags...
+  local text=$1 port other; shift
+  port=$(free_port)
+  RANK=1 WORLD_SIZE=2 MASTER_ADDR=127.0.0.1 MASTER_PORT=$port timeout 60 "$@" --backend gloo >"$work/out.1" 2>"$work/err.1" &
+  other=$!
+  RANK=0 WORLD_SIZE=2 MASTER_ADDR=127.0.0.1 MASTER_PORT=$port run 2 "beside $*" "$bin/init_perf" --backend gloo -N 2
+  expect_in "$work/err" "$text"
+  [ "$(wc -l <"$work/err")" -eq 1 ] || fail "not one line: $(cat "$work/err")"
+  wait "$other"
+  [ $? -eq 2 ] || fail "rank 1 ended otherwise: $(cat "$work/err.1")"
+}
+disagree "the ranks do not agree: rank 1: -N is 3" "$bin/init_perf" -N 3
+disagree "the ranks do not agree" "$bin/all_reduce_perf" -b 8 -e 8
 finish

@@ -81,7 +81,10 @@ TEST(Launch, OneProcessNeedsNoAddress) {
 }
 
 TEST(Launch, SeveralProcessesNeedAnAddress) {
-  EXPECT_THAT(refusal<Error>({{"RANK", "0"}, {"WORLD_SIZE", "2"}}), HasSubstr("MASTER_ADDR"));
+  EXPECT_THAT(refusal<UsageError>({{"RANK", "0"}, {"WORLD_SIZE", "2"}}), HasSubstr("MASTER_ADDR"));
+  EXPECT_THAT(
+      refusal<UsageError>({{"RANK", "0"}, {"WORLD_SIZE", "1000000000"}, {"MASTER_ADDR", "a"}}),
+      HasSubstr("WORLD_SIZE: '1000000000'"));
 }
 
 class BadNumber : public testing::TestWithParam<std::pair<const char*, const char*>> {};
