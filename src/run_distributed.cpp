@@ -54,6 +54,21 @@ class Process {
     return why.code;
   }
 
+  // Of the exception that is being handled.
+  int report_caught() {
+    try {
+      throw;
+    } catch (const Error& e) {
+      return report({exit_code(e.code()), e.what()}, false);
+    } catch (const std::exception& e) {
+      return report({exit_code(Exit::failed), e.what()}, true);
+    } catch (...) {
+      return report(
+          {exit_code(Exit::failed), "the function that was given threw what is no std::exception"},
+          true);
+    }
+  }
+
  private:
   // Another process is gone or has failed, and this one may be inside the library.
   void lost(const Failure& failure) {
@@ -132,20 +147,20 @@ int run_distributed(const DistributedOptions& options,
       const OnHost library(*backend, ranks.rank(0), options.limit_s);
       primitives::Group world(ranks.rank(0), {&library.backend(), options.backend_options},
                               options.limit_s);
-      body(world);
-      world.exchange("");  // nobody closes what others still use
+      try {
+        body(world);
+        world.exchange("");  // nobody closes what others still use
+      } catch (...) {
+        const int code = process.report_caught();  // before others see the connections close
+        world.communicator().abort();
+        return code;
+      }
     }
     backend->finish();
     if (launcher) launcher->finish();
     return exit_code(Exit::passed);
-  } catch (const Error& e) {
-    return process.report({exit_code(e.code()), e.what()}, false);
-  } catch (const std::exception& e) {
-    return process.report({exit_code(Exit::failed), e.what()}, true);
   } catch (...) {
-    return process.report(
-        {exit_code(Exit::failed), "the function that was given threw what is no std::exception"},
-        true);
+    return process.report_caught();
   }
 }
 

@@ -1,5 +1,6 @@
 // Every primitive on the ranks of any launcher: primitives_program BACKEND. With `fail` behind it
-// rank 1 ends with an exception instead, while the others wait; with `throw` a thread that rank 1
+// rank 1 ends with an exception instead, while the others wait, with `error` with one that could be
+// the library's; with `throw` a thread that rank 1
 // has started does; with `mixed` rank 1 takes another backend.
 #include <fmt/format.h>
 
@@ -33,6 +34,11 @@ void fail_on_rank_1(ccl::primitives::Group& world) {
   world.barrier();
 }
 
+void error_on_rank_1(ccl::primitives::Group& world) {
+  if (world.rank() == 1) throw ccl::Error("it was to fail");
+  world.barrier();
+}
+
 void throw_on_a_thread_of_rank_1(ccl::primitives::Group& world) {
   if (world.rank() == 1) std::thread([] { throw ccl::Error("nobody catches this"); }).detach();
   for (int i = 0; i < 200; ++i) {
@@ -55,6 +61,7 @@ int main(int argc, char** argv) {
   options.limit_s = 60;
   const std::string_view what = argc > 2 ? argv[2] : "";
   if (what == "fail") return ccl::run_distributed(options, fail_on_rank_1);
+  if (what == "error") return ccl::run_distributed(options, error_on_rank_1);
   if (what == "throw") return ccl::run_distributed(options, throw_on_a_thread_of_rank_1);
   if (what == "mixed" && is_rank_1()) options.backend = "gloo";
   return ccl::run_distributed(options, run_all);

@@ -42,6 +42,14 @@ for backend in loopback gloo; do
     expect_in "$work/err" "rank 1/3: it was to fail"
   done
 done
+# Nobody takes the connections that rank 1 closes for the cause.
+for _ in 1 2 3; do
+  on_processes 4 "a rank that ends with an error" 3 gloo error
+  for rank in 0 2; do
+    [ "$rank" = 0 ] || cp "$work/out.$rank" "$work/err"
+    expect_in "$work/err" "rank 1/3: it was to fail"
+  done
+done
 on_processes 4 "a library's thread that throws" 3 gloo throw
 expect_in "$work/err" "rank 1/3: a thread of the library ended by an exception: nobody catches this"
 on_processes 2 "ranks with different backends" 3 loopback mixed
