@@ -151,11 +151,7 @@ class GlooCommunicator : public Communicator {
   void scatterv(const Call& call) override { composed::scatterv(*this, call); }
 
   void alltoallv(const Call& call) override {
-    if (adjacent(call.send_counts, call.send_offsets) &&
-        adjacent(call.recv_counts, call.recv_offsets))
-      gloo_module::alltoallv(context_, call, limit(call, sum(call.recv_counts) * ranks()));
-    else
-      composed::alltoallv(*this, call);
+    gloo_module::alltoallv(context_, call, limit(call, sum(call.recv_counts) * ranks()));
   }
 
   void gather(const Call& call) override {

@@ -5,20 +5,16 @@
 
 #include <chrono>
 #include <memory>
-#include <span>
 
 #include "src/core/communicator.hpp"
 
 namespace ccl::gloo_module {
 
-// Whether blocks follow one another, as Gloo's vector collectives need them: they take counts only.
-bool adjacent(std::span<const std::size_t> counts, std::span<const std::size_t> offsets);
-
 // Not all blocks may be empty.
 void all_gatherv(const std::shared_ptr<gloo::Context>& context, const Call& call,
                  std::chrono::milliseconds limit);
 
-// Blocks must be adjacent.
+// Blocks may lie anywhere, on each rank in its own way.
 void alltoallv(const std::shared_ptr<gloo::Context>& context, const Call& call,
                std::chrono::milliseconds limit);
 
