@@ -192,6 +192,25 @@ TEST_P(Gloo, AWaitEndsAtItsLimit) {
   EXPECT_TRUE(std::any_of(errors.begin(), errors.end(), timed_out));
 }
 
+TEST_P(Gloo, AMessageOutsideAGroupHasALimitOfItsOwn) {  // of its bytes, not of all before it
+  const int n = GetParam();
+  if (n == 1) GTEST_SKIP() << "one rank waits for nobody";
+  const auto errors = run_world(n, [&](int rank, Communicator& c) {
+    c.set_time_limit(0.5);
+    std::vector<char> data(20'000'000);
+    Call call = make_call(rank, n, data.data(), data.data(), data.size(), DataType::int8);
+    call.peer = 1 - rank;
+    if (rank == 0) c.send(call);
+    if (rank != 1) return;
+    c.recv(call);
+    call.count = 1;
+    const auto begin = std::chrono::steady_clock::now();
+    EXPECT_THROW(c.recv(call), Timeout);  // rank 0 sends no more
+    EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(10));
+  });
+  expect_no_errors(errors);
+}
+
 TEST_P(Gloo, AbortEndsAWait) {
   const int n = GetParam();
   if (n == 1) GTEST_SKIP() << "one rank waits for nobody";

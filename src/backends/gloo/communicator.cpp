@@ -192,20 +192,14 @@ class GlooCommunicator : public Communicator {
   }
 
   void send(const Call& call) override {
-    group_bytes_ += call.count * size_of(call.type);
-    translated([&] { messages_.send(call, limit_of(group_bytes_)); });
+    translated([&] { messages_.send(call, limit(call, call.count)); });
   }
   void recv(const Call& call) override {
-    group_bytes_ += call.count * size_of(call.type);
-    translated([&] { messages_.recv(call, limit_of(group_bytes_)); });
+    translated([&] { messages_.recv(call, limit(call, call.count)); });
   }
-  void begin_group() override {
-    group_bytes_ = 0;
-    messages_.begin();
-  }
+  void begin_group() override { messages_.begin(); }
   void end_group() override {
-    translated([&] { messages_.end(limit_of(group_bytes_)); });
-    group_bytes_ = 0;
+    translated([&] { messages_.end(limit_of(messages_.bytes())); });
   }
 
   void wait() override {}  // every operation returns when its data have moved
@@ -324,8 +318,7 @@ class GlooCommunicator : public Communicator {
   HalvingDoubling halving_doubling_;
   std::string algorithm_name_;
   Algorithm algorithm_;
-  milliseconds limit_{60'000};  // of a wait that moves nothing
-  std::size_t group_bytes_ = 0;
+  milliseconds limit_{60'000};       // of a wait that moves nothing
   std::vector<std::byte> scratch_;   // pieces of the ring
   std::vector<std::byte> products_;  // of mulsum
   std::uint32_t last_tag_ = own_tag;

@@ -18,6 +18,13 @@ void Messages::recv(const Call& call, std::chrono::milliseconds limit) {
   if (!grouped_) end(limit);
 }
 
+std::size_t Messages::bytes() const {
+  std::size_t all = 0;
+  for (const auto* messages : {&sends_, &recvs_})
+    for (const Message& m : *messages) all += m.bytes;
+  return all;
+}
+
 // The k-th message to oneself goes to the k-th receive from oneself.
 void Messages::copy_own(std::vector<Message>& sends, std::vector<Message>& recvs) const {
   const auto own = [&](const Message& m) { return m.peer == context_->rank; };

@@ -23,9 +23,11 @@ class Messages {
  public:
   explicit Messages(std::shared_ptr<gloo::Context> context) : context_(std::move(context)) {}
 
+  // limit: of a message outside a group.
   void send(const Call& call, std::chrono::milliseconds limit);
   void recv(const Call& call, std::chrono::milliseconds limit);
   void begin() { grouped_ = true; }
+  std::size_t bytes() const;  // of the messages that end() will post
   void end(std::chrono::milliseconds limit);
 
  private:
