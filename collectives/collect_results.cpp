@@ -47,6 +47,9 @@ std::vector<Segment> expected(const Shape& s) {
   return segments;
 }
 
+// All lists, padded, and this rank's own before and after its padding.
+std::size_t scratch(const Shape& s) { return (ranks(s) + 2) * block(s) * s.type_bytes; }
+
 class CollectResults : public OnGroup {
  public:
   CollectResults(Bootstrap& bootstrap, Communicator& communicator, const Shape& shape,
@@ -94,7 +97,7 @@ const Collective collect_results = {
     .bus_factor = [](const Shape& s) { return share_beyond(results_of(s, 0), results(s)); },
     .takes = {.objects = true, .via = true},
     .compose = compose<CollectResults>,
-    .scratch = padded_bytes,
+    .scratch = scratch,
 };
 
 }  // namespace ccl::collectives

@@ -31,7 +31,7 @@ class PackedList {
 // before the end or before `size` empty.
 void check_places(std::span<const std::size_t> counts, std::size_t size);
 
-// results.items from results.parts; see collect_results.
+// results.items, which are empty, from results.parts; see collect_results.
 void put_together(const Group& group, std::size_t size, Results& results);
 
 }  // namespace ccl::primitives

@@ -173,6 +173,7 @@ void collect_results_by_files(Group& group, std::span<const Bytes> part, std::si
       put_together(group, size, results);
     });
   }
+  made.reset();
   clock.packing();
   std::uint8_t good = trouble.empty() ? 1 : 0;  // what rank 0 could read, the others have written
   broadcast(group, &good, 1);

@@ -70,7 +70,6 @@ void put_together(const Group& group, std::size_t size, Results& results) {
     counts.push_back(lists.emplace_back(results.parts.object(r)).count());
   }
   check_places(counts, size);
-  results.items.clear();
   if (!group.is_main()) return;
   const std::size_t all = std::accumulate(counts.begin(), counts.end(), std::size_t{0});
   for (std::size_t i = 0; i < std::min(all, size); ++i)
@@ -80,6 +79,7 @@ void put_together(const Group& group, std::size_t size, Results& results) {
 void collect_results(Group& group, std::span<const Bytes> part, std::size_t size,
                      Results& results) {
   StepClock before = group.step_clock();
+  results.items.clear();
   const Bytes packed = pack_list(group, part);
   before.packing();
   all_gather_object(group, packed, results.parts);

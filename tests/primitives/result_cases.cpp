@@ -228,6 +228,19 @@ void folders_go_when_the_library_fails(World& world) {
   world.wire.after = [](const std::string&, const Call&) {};
 }
 
+void items_of_an_earlier_call_go(World& world) {
+  const Shared shared(world);
+  const Part part(world, 9);
+  for (const Way& way : both_ways(world, shared)) {
+    Results results;
+    way.collect(part.list(), 9, results);
+    world.wire.after = [&](const std::string&, const Call&) { throw Error("the library fails"); };
+    EXPECT_EQ(error_of([&] { way.collect(part.list(), 9, results); }), "the library fails");
+    world.wire.after = [](const std::string&, const Call&) {};
+    EXPECT_THAT(results.items, IsEmpty());
+  }
+}
+
 void lists_that_are_damaged(World& world) {
   const std::vector<Bytes> part{primitives::bytes_of("abc"), {}, primitives::bytes_of("d")};
   const Bytes packed = primitives::pack_list(world.group, part);
@@ -257,6 +270,7 @@ std::vector<Case> result_cases() {
           {"folders that are not shared", folders_that_are_not_shared},
           {"disks that are full", disks_that_are_full},
           {"folders go when the library fails", folders_go_when_the_library_fails},
+          {"items of an earlier call go", items_of_an_earlier_call_go},
           {"lists that are damaged", lists_that_are_damaged}};
 }
 
