@@ -35,18 +35,6 @@ std::vector<RankLine> rank_lines(const std::vector<RankIdentity>& ranks, const G
   return lines;
 }
 
-// "8 ranks on 2 hosts: 4 on each", or from the fewest to the most.
-std::string ranks_per_host(const std::vector<RankIdentity>& ranks) {
-  std::map<std::string, int> count;
-  for (const RankIdentity& r : ranks) ++count[r.place()];
-  const auto less = [](const auto& a, const auto& b) { return a.second < b.second; };
-  const auto [fewest, most] = std::minmax_element(count.begin(), count.end(), less);
-  const std::string each = fewest->second == most->second
-                               ? fmt::format("{} on each", most->second)
-                               : fmt::format("{} to {} on each", fewest->second, most->second);
-  return fmt::format("{} ranks on {} hosts: {}", ranks.size(), count.size(), each);
-}
-
 // What distinguishes this run from others of its program.
 std::string mode_of(const Collective& collective, const Options& o) {
   if (!collective.paired) return std::string(collective.mode);
@@ -70,6 +58,18 @@ std::vector<std::string> pair_lines(const Options& o, const std::vector<PairRoun
 }
 
 }  // namespace
+
+std::string ranks_per_host(const std::vector<RankIdentity>& ranks) {
+  std::map<std::string, int> count;
+  for (const RankIdentity& r : ranks) ++count[r.place()];
+  if (count.size() < 2) return {};
+  const auto less = [](const auto& a, const auto& b) { return a.second < b.second; };
+  const auto [fewest, most] = std::minmax_element(count.begin(), count.end(), less);
+  const std::string each = fewest->second == most->second
+                               ? fmt::format("{} on each", most->second)
+                               : fmt::format("{} to {} on each", fewest->second, most->second);
+  return fmt::format("{} ranks on {} hosts: {}", ranks.size(), count.size(), each);
+}
 
 RunRecord describe(const RankJob& job, const std::vector<RankIdentity>& ranks, const Groups& groups,
                    const std::vector<PairRound>& rounds, const SizePlan& plan,
@@ -152,7 +152,7 @@ RunRecord describe(const RankJob& job, const std::vector<RankIdentity>& ranks, c
   if (!settings.empty()) run.mode += (run.mode.empty() ? "" : ", ") + settings;
   for (std::string& line : pair_lines(o, rounds)) run.notes.push_back(std::move(line));
   run.pair_rows = rounds.size() > 1 || (!rounds.empty() && rounds.front().size() > 1);
-  if (ranks.front().place() != ranks.back().place()) run.notes.push_back(ranks_per_host(ranks));
+  if (std::string line = ranks_per_host(ranks); !line.empty()) run.notes.push_back(std::move(line));
   if (std::string line = cpu_shortage(ranks, job.backend); !line.empty())
     run.notes.push_back(std::move(line));
   if (o.grouping.splits())

@@ -20,6 +20,7 @@ ccl_add_test(harness_test LABELS unit LIBRARIES ccl-collectives
     reduction_test.cpp
     refused_options_test.cpp
     row_bytes_test.cpp
+    run_header_test.cpp
     settings_test.cpp
     sizes_test.cpp
     spec_errors_test.cpp
