@@ -1,4 +1,4 @@
-// SIGINT and SIGTERM as a call on a thread of their own, where anything may be done.
+// SIGINT, SIGTERM and SIGHUP as a call on a thread of their own, where anything may be done.
 #pragma once
 
 #include <functional>
@@ -6,9 +6,9 @@
 
 namespace ccl {
 
-// While it lives, the two signals are blocked in this thread and those it starts, and `on_signal`
-// is called with the number of each that arrives. A second signal ends the process at once with 128
-// + its number.
+// While it lives, these signals (SIGHUP where it is not ignored) are blocked in this thread and
+// those it starts, and `on_signal` is called with the number of the first that arrives. A later
+// SIGINT or SIGTERM ends the process at once with 128 + its number; a later SIGHUP does nothing.
 class SignalWatch {
  public:
   explicit SignalWatch(std::function<void(int)> on_signal);

@@ -26,14 +26,14 @@ struct Entry {
 void all_reduce_dict(Group& group, std::span<const Entry> dictionary, ReduceOp op = ReduceOp::sum);
 
 // Rank 0's tensors replaced by the sum or the average over all ranks; elsewhere they stay. As
-// detectron2.utils.comm.reduce_dict: keys sorted, one flat tensor, one reduce to rank 0, which
-// alone divides. Throws as all_reduce_dict.
+// detectron2.utils.comm.reduce_dict: keys sorted, one flat tensor (the original's stack needs equal
+// shapes), one reduce to rank 0, which alone divides. Throws as all_reduce_dict.
 void reduce_dict(Group& group, std::span<const Entry> dictionary, bool average = true);
 
 // Every rank's numbers replaced by their means over all ranks, each rank's counting `weight` times.
 // As flashy.distrib.average_metrics: one float32 tensor of value * weight for each number and the
-// weight itself, one all_reduce, divided by its last element. Throws UsageError, on all ranks, when
-// the weights sum to 0.
+// weight itself, one all_reduce, divided by its last element; on one rank too, where the original
+// returns the numbers unchanged. Throws UsageError, on all ranks, when the weights sum to 0.
 void average_metrics(Group& group, std::map<std::string, double>& metrics, double weight = 1);
 
 }  // namespace ccl::primitives

@@ -75,15 +75,16 @@ class Group {
   // The ranks that give the same color, ordered by key and then by their rank here; null with a
   // color below 0.
   std::unique_ptr<Group> split(int color, int key);
-  // The listed ranks, in the list's order, so that ranks[0] is the new group's rank 0; null on the
-  // others. As torch.distributed.new_group: all ranks give the same list, members or not. Throws,
-  // on every rank, Error naming who gave another list, and UsageError on an empty list or one with
-  // an unknown or repeated rank.
+  // The listed ranks, in the list's order, so that ranks[0] is the new group's rank 0 (to
+  // torch.distributed.new_group, which sorts the list, its order says nothing); null on the others.
+  // All ranks give the same list, members or not. Throws, on every rank, Error naming who gave
+  // another list, and UsageError on an empty list or one with an unknown or repeated rank.
   std::unique_ptr<Group> new_group(const std::vector<int>& ranks);
 
   // Both make the local groups, one for each machine, of which this rank keeps its own until the
-  // next call. As detectron2.utils.comm.create_local_process_group, all ranks make all groups:
-  // collective, with a barrier at the end. Throw as split and new_group.
+  // next call, as detectron2.utils.comm.create_local_process_group does. Collective, with a barrier
+  // at the end; a rank takes part in the making of its own group only. Throw as split and
+  // new_group.
   // Ranks [i * ranks_per_machine, (i + 1) * ranks_per_machine). Throws UsageError, on every rank,
   // when ranks() is no multiple of it.
   void create_local_group(int ranks_per_machine);

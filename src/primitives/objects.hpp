@@ -35,8 +35,8 @@ struct Objects {
 // They throw what the library throws, and Error when it delivers lengths that cannot be.
 
 // Every rank's `objects` replaced by rank src's, in `result`. k = objects.size() must be the same
-// on all ranks (check_list); elsewhere than on src nothing else of `objects` is read. As
-// torch.distributed.broadcast_object_list: broadcast int64[k], broadcast uint8[sum].
+// on all ranks (check_list); elsewhere than on src only the sizes of `objects` are read, and do not
+// matter. As torch.distributed.broadcast_object_list: broadcast int64[k], broadcast uint8[sum].
 void broadcast_object_list(Group& group, std::span<const Bytes> objects, int src, Objects& result);
 
 // Every rank's object on every rank, by rank. As torch.distributed.all_gather_object: all_gather

@@ -52,15 +52,15 @@ int choose_device(const Seat& seat, int visible, std::optional<int> first, bool 
       seat.ranks_in_process, visible, visible == 1 ? "" : "s"));
 }
 
-void check_devices(const std::vector<DeviceIdentity>& ranks, const std::vector<std::string>& hosts,
+void check_devices(const std::vector<DeviceIdentity>& ranks, const std::vector<std::string>& places,
                    const DeviceRequest& request) {
   std::map<std::string, std::vector<std::size_t>> ranks_on;  // device
-  std::map<std::string, std::set<std::string>> used;         // host
-  std::map<std::string, int> visible;                        // host
+  std::map<std::string, std::set<std::string>> used;         // place
+  std::map<std::string, int> visible;                        // place
   for (std::size_t r = 0; r < ranks.size(); ++r) {
     ranks_on[ranks[r].unique_id].push_back(r);
-    used[hosts[r]].insert(ranks[r].unique_id);
-    visible[hosts[r]] = std::max(visible[hosts[r]], ranks[r].visible);
+    used[places[r]].insert(ranks[r].unique_id);
+    visible[places[r]] = std::max(visible[places[r]], ranks[r].visible);
   }
   for (const auto& [device, sharing] : ranks_on) {
     if (request.share || sharing.size() == 1) continue;
@@ -70,14 +70,14 @@ void check_devices(const std::vector<DeviceIdentity>& ranks, const std::vector<s
         "and "
         "no number would mean anything; start one rank for each GPU, let the launcher show every "
         "process its own, or say --share-gpus",
-        fmt::join(sharing, ", "), ranks[r].name, ranks[r].bus_id, host_of(hosts[r]), r,
+        fmt::join(sharing, ", "), ranks[r].name, ranks[r].bus_id, host_of(places[r]), r,
         ranks[r].visible));
   }
-  for (const auto& [host, devices] : used) {
-    const int there = std::max(visible[host], static_cast<int>(devices.size()));
+  for (const auto& [place, devices] : used) {
+    const int there = std::max(visible[place], static_cast<int>(devices.size()));
     if (there >= request.promised) continue;
     throw Error(fmt::format("{} says that every host has so many GPUs; {} shows {}",
-                            request.promised_by, host_of(host), there));
+                            request.promised_by, host_of(place), there));
   }
 }
 
