@@ -5,28 +5,16 @@
 namespace ccl::collectives {
 namespace {
 
-Layout layout(const Shape& s) {
-  return {.send = s.count,
-          .recv = s.count,
-          .call_count = s.count,
-          .column_count = s.count,
-          .wire_bytes = s.count * s.type_bytes,
-          .in_place = InPlace{0, 0}};
-}
-
 std::vector<Segment> expected(const Shape& s) { return {{.out = 0, .count = s.count}}; }
-
-// Every element is sent once to be reduced and once to be distributed, except a rank's own share.
-double bus_factor(const Shape& s) { return 2 * others_share(s); }
 
 }  // namespace
 
 const Collective all_reduce = {
     .name = "all_reduce",
     .reduces = true,
-    .layout = layout,
+    .layout = whole_replaced,
     .expected = expected,
-    .bus_factor = bus_factor,
+    .bus_factor = reduced_and_gathered,
     .run = [](Communicator& c, const Call& call) { c.all_reduce(call); },
 };
 

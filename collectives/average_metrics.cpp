@@ -59,7 +59,7 @@ class AverageMetrics : public OnGroup {
 const Collective average_metrics = {
     .name = "average_metrics",
     .reduces = true,
-    .layout = [](const Shape& s) { return replaced(s, s.count); },
+    .layout = whole_replaced,
     .expected = [](const Shape& s) { return std::vector<Segment>{{.out = 0, .count = s.count}}; },
     .bus_factor = reduced_and_gathered,
     .ops = average_only,

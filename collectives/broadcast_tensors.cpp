@@ -18,17 +18,13 @@ Layout layout(const Shape& s) {
   return result;
 }
 
-std::vector<Segment> expected(const Shape& s) {
-  return {{.out = 0, .count = sum(tensor_counts(s)), .from = s.place.root, .at = 0}};
-}
-
 }  // namespace
 
 const Collective broadcast_tensors = {
     .name = "broadcast_tensors",
     .rooted = true,
     .layout = layout,
-    .expected = expected,
+    .expected = tensors_of_root,
     .bus_factor = whole,
     .takes = {.tensors = true, .in_flight = true},
     .types = floating,

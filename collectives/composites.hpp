@@ -65,19 +65,6 @@ std::unique_ptr<Composite> compose(Bootstrap& bootstrap, Communicator& communica
   return std::make_unique<T>(bootstrap, communicator, shape, type);
 }
 
-// Every rank has a buffer of n elements before and after, in place too.
-inline Layout replaced(const Shape& s, std::size_t n) {
-  return {.send = n,
-          .recv = n,
-          .call_count = n,
-          .column_count = n,
-          .wire_bytes = n * s.type_bytes,
-          .in_place = InPlace{0, 0}};
-}
-
-// 2 (n - 1) / n: reduced in parts, then gathered.
-inline double reduced_and_gathered(const Shape& s) { return 2 * others_share(s); }
-
 // How much padding the ranks' objects make.
 inline double padding_of_parts(const Shape& s) {
   std::vector<std::size_t> bytes = parts(s);

@@ -72,5 +72,9 @@ inline Layout replaced_tensors(const Shape& s) { return replaced(s, sum(tensor_c
 inline std::vector<Segment> all_reduced_tensors(const Shape& s) {
   return {{.out = 0, .count = sum(tensor_counts(s))}};
 }
+// Where a collective has no root, rank 0's.
+inline std::vector<Segment> tensors_of_root(const Shape& s) {
+  return {{.out = 0, .count = sum(tensor_counts(s)), .from = s.place.root, .at = 0}};
+}
 
 }  // namespace ccl::collectives

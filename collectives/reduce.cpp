@@ -6,15 +6,6 @@
 namespace ccl::collectives {
 namespace {
 
-Layout layout(const Shape& s) {
-  return {.send = s.count,
-          .recv = s.count,
-          .call_count = s.count,
-          .column_count = s.count,
-          .wire_bytes = s.count * s.type_bytes,
-          .in_place = InPlace{0, 0}};
-}
-
 std::vector<Segment> expected(const Shape& s) {
   if (!is_root(s)) return {};
   return {{.out = 0, .count = s.count}};
@@ -26,7 +17,7 @@ const Collective reduce = {
     .name = "reduce",
     .reduces = true,
     .rooted = true,
-    .layout = layout,
+    .layout = whole_replaced,
     .expected = expected,
     .bus_factor = whole,
     .run = [](Communicator& c, const Call& call) { c.reduce(call); },

@@ -14,12 +14,9 @@ int previous(const Place& place) { return (place.rank + place.ranks - 1) % place
 int partner(const Place& place) { return place.rank ^ 1; }
 
 Layout whole_buffer(const Shape& s) {
-  return {.send = s.count,
-          .recv = s.count,
-          .call_count = s.count,
-          .column_count = s.count,
-          .wire_bytes = s.count * s.type_bytes,
-          .in_place = std::nullopt};
+  Layout result = whole_replaced(s);
+  result.in_place.reset();
+  return result;
 }
 
 std::vector<Segment> whole_buffer_of(int rank, const Shape& s) {

@@ -1,4 +1,4 @@
-// Sizes shared by the specs: how a requested size is divided over the ranks.
+// What the specs share: how a requested size is divided over the ranks, layouts, bus factors.
 #pragma once
 
 #include <cstddef>
@@ -22,6 +22,20 @@ inline bool is_root(const Shape& s) { return s.place.rank == s.place.root; }
 inline double others_share(const Shape& s) {
   return static_cast<double>(s.place.ranks - 1) / s.place.ranks;
 }
+// Every element is sent once to be reduced and once to be distributed, except a rank's own share.
+inline double reduced_and_gathered(const Shape& s) { return 2 * others_share(s); }
 inline double whole(const Shape& /*s*/) { return 1; }
+
+// Every rank has a buffer of n elements before and after, in place too.
+inline Layout replaced(const Shape& s, std::size_t n) {
+  return {.send = n,
+          .recv = n,
+          .call_count = n,
+          .column_count = n,
+          .wire_bytes = n * s.type_bytes,
+          .in_place = InPlace{0, 0}};
+}
+// The same of the requested size.
+inline Layout whole_replaced(const Shape& s) { return replaced(s, s.count); }
 
 }  // namespace ccl::collectives

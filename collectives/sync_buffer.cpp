@@ -13,14 +13,10 @@ void operate(primitives::Group& group, std::span<const primitives::Tensor> tenso
   primitives::sync_buffer(group, tensors, how);
 }
 
-std::vector<Segment> rank_0s(const Shape& s) {
-  return {{.out = 0, .count = sum(tensor_counts(s)), .from = 0, .at = 0}};
-}
-
 const Collective by_broadcast = {
     .name = "sync_buffer",
     .layout = replaced_tensors,
-    .expected = rank_0s,
+    .expected = tensors_of_root,
     .bus_factor = whole,
     .mode = "broadcast",
     .takes = {.tensors = true, .in_flight = true},
