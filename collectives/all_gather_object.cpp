@@ -1,33 +1,17 @@
 // all_gather_object_perf: every rank gets every rank's object, whose length the others do not know:
 // lengths, then payloads that are padded to the longest.
 #include "collectives/collectives.hpp"
-#include "collectives/composites.hpp"
+#include "collectives/gathered_objects.hpp"
 
 namespace ccl::collectives {
 namespace {
 
-Layout layout(const Shape& s) {
-  Layout result = gathered(s, true);
-  result.in_place.reset();
-  return result;
+Layout layout(const Shape& s) { return gathered_objects(s, true); }
+
+void gather_on_all(primitives::Group& group, primitives::Bytes object, int /*root*/,
+                   primitives::Objects& result) {
+  primitives::all_gather_object(group, object, result);
 }
-
-class AllGatherObject : public OnGroup {
- public:
-  AllGatherObject(Bootstrap& bootstrap, Communicator& communicator, const Shape& shape,
-                  DataType /*type*/)
-      : OnGroup(bootstrap, communicator), room_(layout(shape).recv * shape.type_bytes) {}
-  void check() override {}  // lengths may differ
-  void run(const Call& call) override {
-    const auto* const send = static_cast<const std::byte*>(call.send);
-    primitives::all_gather_object(group(), {send, call.count * size_of(call.type)}, objects_);
-    copy_out(objects_, call.recv, room_);
-  }
-
- private:
-  std::size_t room_;  // bytes
-  primitives::Objects objects_;
-};
 
 }  // namespace
 
@@ -38,7 +22,7 @@ const Collective all_gather_object = {
     .expected = blocks_of_all,
     .bus_factor = beyond_the_smallest,
     .takes = {.skew = true},
-    .compose = compose<AllGatherObject>,
+    .compose = compose<GatheredObjects<layout, gather_on_all>>,
     .padding_waste = padding_of_parts,
     .scratch = padded_bytes,
 };

@@ -1,0 +1,36 @@
+// What all_gather_object and gather_object share.
+#pragma once
+
+#include <cstddef>
+
+#include "collectives/composites.hpp"
+
+namespace ccl::collectives {
+
+// Every rank sends its object; whoever receives, receives all. There is no form in place.
+inline Layout gathered_objects(const Shape& s, bool receives) {
+  Layout result = gathered(s, receives);
+  result.in_place.reset();
+  return result;
+}
+
+// bring(group, this rank's object, root, objects)
+template <auto layout, auto bring>
+class GatheredObjects : public OnGroup {
+ public:
+  GatheredObjects(Bootstrap& bootstrap, Communicator& communicator, const Shape& shape,
+                  DataType /*type*/)
+      : OnGroup(bootstrap, communicator), room_(layout(shape).recv * shape.type_bytes) {}
+  void check() override {}  // lengths may differ
+  void run(const Call& call) override {
+    const auto* const send = static_cast<const std::byte*>(call.send);
+    bring(group(), {send, call.count * size_of(call.type)}, call.place.root, objects_);
+    copy_out(objects_, call.recv, room_);
+  }
+
+ private:
+  std::size_t room_;  // bytes
+  primitives::Objects objects_;
+};
+
+}  // namespace ccl::collectives
