@@ -13,6 +13,8 @@ std::string this_host() {
   return name.data();
 }
 
+std::string this_place() { return this_host() + ' ' + machine_id(); }
+
 std::string machine_id(const std::string& root) {
   std::string id;
   std::ifstream(root + "/proc/sys/kernel/random/boot_id") >> id;

@@ -8,6 +8,10 @@ namespace ccl {
 // Its name; several may have the same.
 std::string this_host();
 
+// Its name, a blank and its machine_id(): equal on two ranks that are on one host. Containers and
+// network namespaces of one kernel are hosts of their own.
+std::string this_place();
+
 // Identity of the running kernel: equal on two ranks exactly when they are on one machine and so
 // share CLOCK_MONOTONIC. `root`: where /proc is, for tests.
 std::string machine_id(const std::string& root = "");

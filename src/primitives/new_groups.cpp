@@ -45,8 +45,7 @@ void Group::create_local_group(int ranks_per_machine) {
 }
 
 void Group::create_local_group_by_machine(std::string_view machine) {
-  const auto machines =
-      exchange(machine.empty() ? this_host() + ' ' + machine_id() : std::string(machine));
+  const auto machines = exchange(machine.empty() ? this_place() : std::string(machine));
   const auto mine = machines.begin() + rank();
   local_ =
       split(static_cast<int>(std::find(machines.begin(), mine, *mine) - machines.begin()), rank());

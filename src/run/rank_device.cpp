@@ -17,7 +17,7 @@ namespace ccl {
 
 namespace {
 
-// Places are a host's name and its machine's identity.
+// place: this_place() of a rank.
 std::string host_of(const std::string& place) { return place.substr(0, place.find(' ')); }
 
 Seat seat_of(const std::vector<std::string>& places, const std::vector<long>& processes, int rank) {
@@ -85,7 +85,7 @@ TakenDevice take_device(const Devices& devices, Bootstrap& bootstrap, const Devi
                         double limit_s) {
   std::vector<std::string> places;
   std::vector<long> processes;
-  const nlohmann::json here{this_host() + ' ' + machine_id(), static_cast<long>(getpid())};
+  const nlohmann::json here{this_place(), static_cast<long>(getpid())};
   for (const std::string& text : bootstrap.exchange(here.dump(), limit_s)) {
     const auto json = nlohmann::json::parse(text);
     places.push_back(json.at(0));

@@ -18,7 +18,7 @@ struct RankIdentity {
   double cpu_quota = 0;    // CPUs' time that it is given; 0: no limit
   DeviceIdentity device = {};
 
-  // Containers and network namespaces of one kernel are hosts of their own.
+  // What this_place() is there.
   std::string place() const { return host + ' ' + machine; }
 };
 

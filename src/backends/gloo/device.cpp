@@ -29,7 +29,7 @@ using DevicePtr = std::shared_ptr<gloo::transport::Device>;
 std::string network_identity() {
   std::error_code ignored;
   const auto network = std::filesystem::read_symlink("/proc/self/ns/net", ignored);
-  return fmt::format("{} {} {}", this_host(), machine_id(), network.string());
+  return fmt::format("{} {}", this_place(), network.string());
 }
 
 bool on_one_host(Bootstrap& bootstrap, double limit_s) {

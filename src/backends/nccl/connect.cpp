@@ -36,7 +36,7 @@ void prepare_sharing() {
 }
 
 void refuse_threads_on_one_gpu(Bootstrap& bootstrap, double limit_s) {
-  const std::string mine = fmt::format("{} {} {}", this_host(), machine_id(), getpid());
+  const std::string mine = fmt::format("{} {}", this_place(), getpid());
   const auto all = bootstrap.exchange(mine, limit_s);
   std::map<std::string, int> ranks_in;
   for (const std::string& process : all) {
