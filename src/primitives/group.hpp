@@ -20,7 +20,6 @@ namespace ccl::primitives {
 struct Library {
   const Backend* backend = nullptr;  // null: no new groups
   BackendOptions options = {};
-  bool device_memory = false;  // its buffers are a device's (NCCL)
 };
 
 struct DistInfo {
@@ -97,8 +96,8 @@ class Group {
   int local_size() { return local_group().ranks(); }
 
   // For data in host memory, as the group that detectron2.utils.comm makes of Gloo beside NCCL's:
-  // this group, unless its library works on device memory; then one of the same ranks over `host`,
-  // which the first call makes, collectively.
+  // this group, unless its communicator takes a device's memory; then one of the same ranks over
+  // `host`, which the first call makes, collectively.
   Group& cpu_group(const Backend& host);
 
   // This rank's call of one operation. Throws UsageError when there is no rank `root`.

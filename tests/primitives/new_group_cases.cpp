@@ -143,11 +143,17 @@ void local_groups_by_machine(World& world) {
   group.exchange("");
 }
 
+class OnDevice : public Recording {
+ public:
+  using Recording::Recording;
+  Memory memory() const override { return Memory::cuda; }
+};
+
 void group_for_host_data(World& world) {
   const BackendPtr host = open_backend("loopback");
   EXPECT_EQ(&world.group.cpu_group(*host), &world.group);
-  Group on_device(world.group.bootstrap(), world.wire, 60,
-                  {world.group.library().backend, {}, true});
+  OnDevice wire(world.wire);
+  Group on_device(world.group.bootstrap(), wire);
   Group& on_host = on_device.cpu_group(*host);
   EXPECT_EQ(on_host.backend(), "loopback");
   EXPECT_EQ(on_host.rank(), world.rank());
