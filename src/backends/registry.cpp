@@ -21,7 +21,8 @@ struct Known {
 };
 constexpr std::array known_modules = {
     Known{"gloo", "install the package libgloo-dev, configure with -DCCL_GLOO=ON and build"},
-    Known{"mpi-openmpi", "install the package libopenmpi-dev, configure with -DCCL_OPENMPI=ON and build"},
+    Known{"mpi-openmpi",
+          "install the package libopenmpi-dev, configure with -DCCL_OPENMPI=ON and build"},
     Known{"mpi-mpich", "install the package libmpich-dev, configure with -DCCL_MPICH=ON and build"},
     Known{"nccl",
           "install the CUDA toolkit and NCCL (libnccl-dev), configure with -DCCL_NCCL=ON and build "
@@ -74,8 +75,9 @@ Names mpi_modules() {
                                   module_path(name).string(), module.brings));
   }
   if (name == "mpi") {
-    throw Unsupported("--backend mpi: no MPI module in " + module_folder() +
-                      ": install the package libopenmpi-dev or libmpich-dev, configure with -DCCL_OPENMPI=ON or "
+    throw Unsupported(
+        "--backend mpi: no MPI module in " + module_folder() +
+        ": install the package libopenmpi-dev or libmpich-dev, configure with -DCCL_OPENMPI=ON or "
         "-DCCL_MPICH=ON, and build");
   }
   throw UsageError(
