@@ -13,7 +13,7 @@ Failure explain(Control& control, const Failure& own) {
   // A peer that timed out closes its connections at once and is as patient before it says so: who
   // sees only these closed must wait longer, or the shadow is reported before the cause.
   const double patience_s = timed_out ? 2 : 3;
-  const Failure known = control.wait_failure(patience_s);
+  Failure known = control.wait_failure(patience_s);
   if (known.code == 0) return own;
   if (known.message.ends_with(own.message)) return known;
   return {known.code, fmt::format("{} (seen here as: {})", known.message, own.message)};
