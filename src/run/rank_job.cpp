@@ -146,7 +146,7 @@ void require_same_settings(const RankJob& job, Bootstrap& bootstrap) {
   const Options& o = job.options;
   std::vector<Term> settings = shared_settings(job.collective, o);
   settings.push_back({"--backend", std::string(job.backend.name())});
-  if (const auto why = disagreement(bootstrap, o.init_timeout_s, job.collective.name, settings))
+  if (const auto why = disagreement(bootstrap, o.init_timeout_s, "settings", settings))
     throw UsageError(*why);
 }
 

@@ -53,5 +53,5 @@ disagree() { # text in rank 0's line, rank 1's program and flags...
   [ $? -eq 2 ] || fail "rank 1 ended otherwise: $(cat "$work/err.1")"
 }
 disagree "the ranks do not agree: rank 1: -N is 3" "$bin/init_perf" -N 3
-disagree "the ranks do not agree" "$bin/all_reduce_perf" -b 8 -e 8
+disagree "settings: the ranks do not agree: rank 1: the program is all_reduce, on rank 0 it is init" "$bin/all_reduce_perf" -b 8 -e 8
 finish
