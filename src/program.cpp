@@ -22,6 +22,7 @@
 #include "src/run/placement.hpp"
 #include "src/self_check.hpp"
 #include "src/signals.hpp"
+#include "src/standard_files.hpp"
 #include "src/startup.hpp"
 #include "src/uncaught.hpp"
 
@@ -277,8 +278,7 @@ int run_program(const Collective& collective, int argc, char** argv, RankBody bo
   reserve_standard_files();
   try {
     const int code = Program(collective, arguments, body).run();
-    if (code == exit_code(Exit::passed) && (std::fflush(stdout) != 0 || std::ferror(stdout) != 0))
-      throw Error("cannot write to standard output");
+    if (code == exit_code(Exit::passed)) require_printed();
     return code;
   } catch (const UsageError& e) {
     fmt::print(stderr, "{}: {}\n", name, e.what());

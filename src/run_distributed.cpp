@@ -16,6 +16,7 @@
 #include "src/devices/staged.hpp"
 #include "src/run/failure_cause.hpp"
 #include "src/run/rank_device.hpp"
+#include "src/standard_files.hpp"
 #include "src/startup.hpp"
 #include "src/uncaught.hpp"
 

@@ -8,6 +8,7 @@
 
 #include "src/backends/mpi/simulated.hpp"
 #include "src/run/rank_job.hpp"
+#include "src/standard_files.hpp"
 
 namespace ccl {
 namespace {
@@ -72,6 +73,7 @@ int run_simulated_program(const Collective& collective, int argc, char** argv) {
   const std::vector<std::string> arguments(argv + std::min(argc, 1), argv + argc);
   const std::string name = fmt::format("{}_perf", collective.name);
   int code = exit_code(Exit::failed);
+  reserve_standard_files();
   try {
     code = run(collective, name, arguments);
     mpi_module::simulated_backend().finish();

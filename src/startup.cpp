@@ -1,8 +1,6 @@
 #include "src/startup.hpp"
 
-#include <fcntl.h>
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <cstdlib>
 #include <string_view>
@@ -11,14 +9,6 @@
 #include "src/run/watchdog.hpp"
 
 namespace ccl {
-
-void reserve_standard_files() {
-  for (const int file : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
-    if (::fcntl(file, F_GETFD) != -1) continue;
-    // The lowest number that is free, which is this one.
-    static_cast<void>(::open("/dev/null", file == STDERR_FILENO ? O_WRONLY : O_RDONLY));
-  }
-}
 
 BackendPtr open_launcher(const Launch& launch) {
   if (launch.processes == 1 || !launch.master_host.empty()) return nullptr;

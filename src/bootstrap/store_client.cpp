@@ -119,7 +119,7 @@ StoreClient::StoreClient(const std::string& host, int port, Deadline deadline) {
     } catch (const std::runtime_error& error) {  // of the system, of Connection
       if (std::chrono::steady_clock::now() + pause >= deadline) {
         throw Timeout(fmt::format(
-            "nobody at {} answers as rank 0, or a store of PyTorch 2.2 or later, does: {}",
+            "nobody answers at {}, neither rank 0 nor a store of PyTorch 2.2 or later: {}",
             address_text(host, port), error.what()));
       }
     }

@@ -253,12 +253,12 @@ Parsed parse_options(const Collective& collective, const std::vector<std::string
     declare_what(d, o, collective);
     declare_program(d, o, collective);
     declare_measurement(d, o);
+    declare_rows(d, o);
+    declare_groups(d, o);
   }
   declare_run(d, o);
   declare_ranks(d, o);
-  if (collective.sweeps) declare_groups(d, o);
   declare_files(d, o, collective);
-  if (collective.sweeps) declare_rows(d, o);
   declare_devices(d, o);
   if (collective.sweeps) {
     declare_gpu_flags(d, o);

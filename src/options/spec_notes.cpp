@@ -68,6 +68,9 @@ std::vector<std::string> spec_notes(const Collective& collective, const SpecOpti
   for (SpecSetting& setting : spec_settings(collective, options)) {
     if (!setting.note.empty()) lines.push_back(std::move(setting.note));
   }
+  if (collective.fixed_bytes.value_or(0) > 0)
+    lines.push_back(
+        fmt::format("size: {} B, whatever -b, -e and --sizes say", *collective.fixed_bytes));
   if (collective.compose != nullptr)
     lines.emplace_back(
         "steps: sizes (collectives that tell lengths), payload (collectives that carry data), "

@@ -142,9 +142,6 @@ RunRecord describe(const RankJob& job, const std::vector<RankIdentity>& ranks, c
   run.per_iteration_skip = o.per_iteration_skip;
   run.notes = job.notes;
   if (gpu != nullptr) run.notes.push_back(gpu->description());
-  if (job.collective.fixed_bytes.value_or(0) > 0)
-    run.notes.push_back(
-        fmt::format("size: {} B, whatever -b, -e and --sizes say", *job.collective.fixed_bytes));
   run.mode = mode_of(job.collective, o);
   if (!run.mode.empty()) run.notes.push_back("mode: " + run.mode);
   for (std::string& line : spec_notes(job.collective, o.spec)) run.notes.push_back(std::move(line));
