@@ -1,6 +1,7 @@
 #include "src/options/options.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
@@ -277,6 +278,10 @@ Parsed parse_options(const Collective& collective, const std::vector<std::string
   } catch (const CLI::CallForHelp&) {
     parsed.print = app.help();
     return parsed;
+  } catch (const CLI::ExtrasError&) {
+    throw UsageError(
+        fmt::format("'{}': not what this program takes; accepted: the flags that --help lists",
+                    fmt::join(app.remaining(), " ")));
   } catch (const CLI::ParseError& e) {
     std::string line = e.what();
     std::replace(line.begin(), line.end(), '\n', ' ');

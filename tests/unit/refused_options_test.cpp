@@ -89,6 +89,10 @@ TEST(Options, UnknownFlagsAndStrayWordsAreNamed) {
   }
 }
 
+TEST(Options, UnknownWordsKeepTheirOrder) {
+  EXPECT_THAT(refusal({"--itres", "5", "-n", "3"}), HasSubstr("'--itres 5'"));
+}
+
 TEST(Options, AFlagWithoutItsValueIsNamed) {
   const std::pair<const char*, const char*> flags[] = {
       {"-n", "--iters"},      {"--iters", "--iters"}, {"-b", "--minbytes"},
