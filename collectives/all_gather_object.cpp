@@ -3,7 +3,7 @@
 #include "collectives/collectives.hpp"
 #include "collectives/gathered_objects.hpp"
 
-namespace ccl::collectives {
+namespace ccl_tests::collectives {
 namespace {
 
 Layout layout(const Shape& s) { return gathered_objects(s, true); }
@@ -27,4 +27,4 @@ const Collective all_gather_object = {
     .scratch = padded_bytes,
 };
 
-}  // namespace ccl::collectives
+}  // namespace ccl_tests::collectives

@@ -2,7 +2,7 @@
 #include "collectives/collectives.hpp"
 #include "collectives/parts.hpp"
 
-namespace ccl::collectives {
+namespace ccl_tests::collectives {
 
 const Collective all_gatherv = {
     .name = "all_gatherv",
@@ -15,4 +15,4 @@ const Collective all_gatherv = {
     .takes = {.skew = true},
 };
 
-}  // namespace ccl::collectives
+}  // namespace ccl_tests::collectives

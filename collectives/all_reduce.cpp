@@ -2,10 +2,12 @@
 #include "collectives/collectives.hpp"
 #include "collectives/shapes.hpp"
 
-namespace ccl::collectives {
+namespace ccl_tests::collectives {
 namespace {
 
-std::vector<Segment> expected(const Shape& s) { return {{.out = 0, .count = s.count}}; }
+std::vector<ExpectedBlock> expected(const Shape& s) {
+  return {{.recv_offset = 0, .count = s.count}};
+}
 
 }  // namespace
 
@@ -18,4 +20,4 @@ const Collective all_reduce = {
     .run = [](Communicator& c, const Call& call) { c.all_reduce(call); },
 };
 
-}  // namespace ccl::collectives
+}  // namespace ccl_tests::collectives

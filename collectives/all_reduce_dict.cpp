@@ -4,11 +4,11 @@
 #include "collectives/dictionary.hpp"
 #include "src/primitives/dictionaries.hpp"
 
-namespace ccl::collectives {
+namespace ccl_tests::collectives {
 namespace {
 
 void operate(primitives::Group& group, std::span<const primitives::Entry> dictionary,
-             const Call& call, const SpecOptions& /*options*/) {
+             const Call& call, const CollectiveOptions& /*options*/) {
   primitives::all_reduce_dict(group, dictionary, call.op);
 }
 
@@ -25,4 +25,4 @@ const Collective all_reduce_dict = {
     .scratch = [](const Shape& s) { return s.count * s.type_bytes; },
 };
 
-}  // namespace ccl::collectives
+}  // namespace ccl_tests::collectives

@@ -6,7 +6,7 @@
 #include "collectives/in_place.hpp"
 #include "src/primitives/tensors.hpp"
 
-namespace ccl::collectives {
+namespace ccl_tests::collectives {
 namespace {
 
 // -1: no limit.
@@ -18,7 +18,7 @@ std::int64_t bucket_bytes(double mib) {
 }
 
 void operate(primitives::Group& group, std::span<const primitives::Tensor> tensors,
-             const Call& call, const SpecOptions& options) {
+             const Call& call, const CollectiveOptions& options) {
   primitives::all_reduce_params(group, tensors, options.bucket_mib != 0,
                                 bucket_bytes(options.bucket_mib), call.op);
 }
@@ -36,4 +36,4 @@ const Collective all_reduce_params = {
     .scratch = [](const Shape& s) { return s.count * s.type_bytes; },
 };
 
-}  // namespace ccl::collectives
+}  // namespace ccl_tests::collectives

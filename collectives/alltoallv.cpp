@@ -6,7 +6,7 @@
 #include "collectives/collectives.hpp"
 #include "collectives/parts.hpp"
 
-namespace ccl::collectives {
+namespace ccl_tests::collectives {
 namespace {
 
 // Elements that rank i sends to rank j. Generated (nccl-tests' formula, T = requested bytes, s =
@@ -56,20 +56,22 @@ Layout layout(const Shape& s) {
   const Counts mine = counts(s);
   return {.send = sum(mine.send_counts),
           .recv = sum(mine.recv_counts),
-          .call_count = 0,
-          .column_count = s.options.alltoallv_bytes.empty() ? block(s) : 0,
-          .wire_bytes = largest(s) * s.type_bytes,
+          .count = 0,
+          .table_count = s.options.alltoallv_bytes.empty() ? block(s) : 0,
+          .algbw_bytes = largest(s) * s.type_bytes,
           .in_place = std::nullopt};
 }
 
-std::vector<Segment> expected(const Shape& s) {
+std::vector<ExpectedBlock> expected(const Shape& s) {
   const std::vector<std::size_t> out = counts(s).recv_offsets;
-  std::vector<Segment> segments;
+  std::vector<ExpectedBlock> segments;
   for (std::size_t r = 0; r < ranks(s); ++r) {
     std::size_t at = 0;  // of the block for this rank in rank r's send buffer
     for (std::size_t q = 0; q < rank(s); ++q) at += pair_count(s, r, q);
-    segments.push_back(
-        {.out = out[r], .count = pair_count(s, r, rank(s)), .from = static_cast<int>(r), .at = at});
+    segments.push_back({.recv_offset = out[r],
+                        .count = pair_count(s, r, rank(s)),
+                        .source_rank = static_cast<int>(r),
+                        .source_offset = at});
   }
   return segments;
 }
@@ -87,4 +89,4 @@ const Collective alltoallv = {
     .run = [](Communicator& c, const Call& call) { c.alltoallv(call); },
 };
 
-}  // namespace ccl::collectives
+}  // namespace ccl_tests::collectives

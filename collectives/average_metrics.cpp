@@ -10,7 +10,7 @@
 #include "src/primitives/agreement.hpp"
 #include "src/primitives/dictionaries.hpp"
 
-namespace ccl::collectives {
+namespace ccl_tests::collectives {
 namespace {
 
 constexpr std::array<DataType, 1> types = {DataType::float32};
@@ -22,16 +22,16 @@ constexpr std::size_t entry_bytes = 512;
 // Of every three ranks two count once and one four times; what is left over counts twice. All
 // weights are powers of two and sum to 2 n, so that numbers of 2 / weight times what is to be
 // averaged have exactly that as their weighted mean.
-double weight(const Place& place) {
-  if (place.rank >= place.ranks / 3 * 3) return 2;
-  return place.rank % 3 == 2 ? 4 : 1;
+double weight(const GroupRank& self) {
+  if (self.rank >= self.ranks / 3 * 3) return 2;
+  return self.rank % 3 == 2 ? 4 : 1;
 }
 
 class AverageMetrics : public OnGroup {
  public:
-  AverageMetrics(Bootstrap& bootstrap, Communicator& communicator, const Shape& shape,
+  AverageMetrics(ControlChannel& channel, Communicator& communicator, const Shape& shape,
                  DataType /*type*/)
-      : OnGroup(bootstrap, communicator), weight_(weight(shape.place)) {
+      : OnGroup(channel, communicator), weight_(weight(shape.self)) {
     for (std::size_t i = 0; i < shape.count; ++i) metrics_[fmt::format("metric {:08}", i)] = 0;
   }
   void check() override { primitives::check_metrics(group(), metrics_); }
@@ -60,7 +60,10 @@ const Collective average_metrics = {
     .name = "average_metrics",
     .reduces = true,
     .layout = whole_replaced,
-    .expected = [](const Shape& s) { return std::vector<Segment>{{.out = 0, .count = s.count}}; },
+    .expected =
+        [](const Shape& s) {
+          return std::vector<ExpectedBlock>{{.recv_offset = 0, .count = s.count}};
+        },
     .bus_factor = reduced_and_gathered,
     .ops = average_only,
     .types = types,
@@ -68,4 +71,4 @@ const Collective average_metrics = {
     .scratch = [](const Shape& s) { return s.count * entry_bytes; },
 };
 
-}  // namespace ccl::collectives
+}  // namespace ccl_tests::collectives

@@ -3,15 +3,15 @@
 #include "collectives/collectives.hpp"
 #include "collectives/shapes.hpp"
 
-namespace ccl::collectives {
+namespace ccl_tests::collectives {
 
 const Collective barrier = {
     .name = "barrier",
     .synchronizes = true,
     .layout = [](const Shape&) { return Layout{}; },
-    .expected = [](const Shape&) { return std::vector<Segment>{}; },
+    .expected = [](const Shape&) { return std::vector<ExpectedBlock>{}; },
     .bus_factor = whole,
     .run = [](Communicator& c, const Call& call) { c.barrier(call); },
 };
 
-}  // namespace ccl::collectives
+}  // namespace ccl_tests::collectives

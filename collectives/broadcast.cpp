@@ -2,20 +2,20 @@
 #include "collectives/collectives.hpp"
 #include "collectives/shapes.hpp"
 
-namespace ccl::collectives {
+namespace ccl_tests::collectives {
 namespace {
 
 Layout layout(const Shape& s) {
   return {.send = is_root(s) ? s.count : 0,
           .recv = s.count,
-          .call_count = s.count,
-          .column_count = s.count,
-          .wire_bytes = s.count * s.type_bytes,
+          .count = s.count,
+          .table_count = s.count,
+          .algbw_bytes = s.count * s.type_bytes,
           .in_place = InPlace{0, 0}};
 }
 
-std::vector<Segment> expected(const Shape& s) {
-  return {{.out = 0, .count = s.count, .from = s.place.root, .at = 0}};
+std::vector<ExpectedBlock> expected(const Shape& s) {
+  return {{.recv_offset = 0, .count = s.count, .source_rank = s.root, .source_offset = 0}};
 }
 
 }  // namespace
@@ -29,4 +29,4 @@ const Collective broadcast = {
     .run = [](Communicator& c, const Call& call) { c.broadcast(call); },
 };
 
-}  // namespace ccl::collectives
+}  // namespace ccl_tests::collectives

@@ -4,7 +4,7 @@
 #include "collectives/composites.hpp"
 #include "src/primitives/agreement.hpp"
 
-namespace ccl::collectives {
+namespace ccl_tests::collectives {
 namespace {
 
 std::vector<std::size_t> object_counts(const Shape& s) { return divided(s, s.options.objects); }
@@ -13,18 +13,18 @@ Layout layout(const Shape& s) {
   const std::size_t all = sum(object_counts(s));
   return {.send = is_root(s) ? all : 0,
           .recv = all,
-          .call_count = all,
-          .column_count = all,
-          .wire_bytes = all * s.type_bytes,
+          .count = all,
+          .table_count = all,
+          .algbw_bytes = all * s.type_bytes,
           .in_place = std::nullopt};
 }
 
 class BroadcastObject : public OnGroup {
  public:
-  BroadcastObject(Bootstrap& bootstrap, Communicator& communicator, const Shape& shape,
+  BroadcastObject(ControlChannel& channel, Communicator& communicator, const Shape& shape,
                   DataType /*type*/)
-      : OnGroup(bootstrap, communicator),
-        root_(shape.place.root),
+      : OnGroup(channel, communicator),
+        root_(shape.root),
         room_(layout(shape).recv * shape.type_bytes),
         bytes_(object_counts(shape)),
         objects_(bytes_.size()) {
@@ -57,8 +57,10 @@ const Collective broadcast_object = {
     .layout = layout,
     .expected =
         [](const Shape& s) {
-          return std::vector<Segment>{
-              {.out = 0, .count = sum(object_counts(s)), .from = s.place.root, .at = 0}};
+          return std::vector<ExpectedBlock>{{.recv_offset = 0,
+                                             .count = sum(object_counts(s)),
+                                             .source_rank = s.root,
+                                             .source_offset = 0}};
         },
     .bus_factor = whole,
     .takes = {.skew = true, .objects = true},
@@ -66,4 +68,4 @@ const Collective broadcast_object = {
     .scratch = [](const Shape& s) { return s.count * s.type_bytes; },
 };
 
-}  // namespace ccl::collectives
+}  // namespace ccl_tests::collectives

@@ -4,12 +4,12 @@
 #include "collectives/in_place.hpp"
 #include "src/primitives/tensors.hpp"
 
-namespace ccl::collectives {
+namespace ccl_tests::collectives {
 namespace {
 
 void operate(primitives::Group& group, std::span<const primitives::Tensor> tensors,
-             const Call& call, const SpecOptions& /*options*/) {
-  primitives::broadcast_tensors(group, tensors, call.place.root);
+             const Call& call, const CollectiveOptions& /*options*/) {
+  primitives::broadcast_tensors(group, tensors, call.root);
 }
 
 Layout layout(const Shape& s) {
@@ -26,9 +26,9 @@ const Collective broadcast_tensors = {
     .layout = layout,
     .expected = tensors_of_root,
     .bus_factor = whole,
-    .takes = {.tensors = true, .in_flight = true},
+    .takes = {.tensors = true, .async_operations = true},
     .types = floating,
     .compose = compose<InPlaceOn<TensorList, operate, Sends::root>>,
 };
 
-}  // namespace ccl::collectives
+}  // namespace ccl_tests::collectives

@@ -8,7 +8,7 @@
 #include "src/primitives/agreement.hpp"
 #include "src/primitives/tensors.hpp"
 
-namespace ccl::collectives {
+namespace ccl_tests::collectives {
 namespace {
 
 constexpr std::array<DataType, 1> types = {DataType::int64};
@@ -16,17 +16,17 @@ constexpr std::array<DataType, 1> types = {DataType::int64};
 Layout layout(const Shape& s) {
   return {.send = 0,
           .recv = 0,
-          .call_count = 1,
-          .column_count = 1,
-          .wire_bytes = s.type_bytes,
+          .count = 1,
+          .table_count = 1,
+          .algbw_bytes = s.type_bytes,
           .in_place = std::nullopt};
 }
 
 class CheckTensors : public OnGroup {
  public:
-  CheckTensors(Bootstrap& bootstrap, Communicator& communicator, const Shape& shape,
+  CheckTensors(ControlChannel& channel, Communicator& communicator, const Shape& shape,
                DataType /*type*/)
-      : OnGroup(bootstrap, communicator), tensors_(shape.options.tensors.size()) {}
+      : OnGroup(channel, communicator), tensors_(shape.options.tensors.size()) {}
 
   // The last rank claims one tensor more than it has.
   void check() override {
@@ -52,7 +52,7 @@ class CheckTensors : public OnGroup {
 const Collective check_tensors = {
     .name = "check_tensors",
     .layout = layout,
-    .expected = [](const Shape& /*s*/) { return std::vector<Segment>{}; },
+    .expected = [](const Shape& /*s*/) { return std::vector<ExpectedBlock>{}; },
     .bus_factor = reduced_and_gathered,
     .takes = {.tensors = true},
     .types = types,
@@ -60,4 +60,4 @@ const Collective check_tensors = {
     .compose = compose<CheckTensors>,
 };
 
-}  // namespace ccl::collectives
+}  // namespace ccl_tests::collectives

@@ -6,7 +6,7 @@
 #include "collectives/composites.hpp"
 #include "src/primitives/results.hpp"
 
-namespace ccl::collectives {
+namespace ccl_tests::collectives {
 namespace {
 
 // Elements of one result; all ranks have as many.
@@ -26,23 +26,23 @@ std::size_t results_of(const Shape& s, std::size_t rank) {
 Layout layout(const Shape& s) {
   const std::size_t all = results(s) * item(s);
   return {.send = s.options.objects * item(s),
-          .recv = s.place.rank == 0 ? all : 0,
-          .call_count = s.options.objects * item(s),
-          .column_count = s.options.objects * item(s),
-          .wire_bytes = all * s.type_bytes,
+          .recv = s.self.rank == 0 ? all : 0,
+          .count = s.options.objects * item(s),
+          .table_count = s.options.objects * item(s),
+          .algbw_bytes = all * s.type_bytes,
           .in_place = std::nullopt};
 }
 
-std::vector<Segment> expected(const Shape& s) {
-  std::vector<Segment> segments;
-  for (std::size_t r = 0; s.place.rank == 0 && r < ranks(s); ++r) {
-    segments.push_back({.out = r * item(s),
+std::vector<ExpectedBlock> expected(const Shape& s) {
+  std::vector<ExpectedBlock> segments;
+  for (std::size_t r = 0; s.self.rank == 0 && r < ranks(s); ++r) {
+    segments.push_back({.recv_offset = r * item(s),
                         .count = item(s),
-                        .from = static_cast<int>(r),
-                        .at = 0,
-                        .blocks = results_of(s, r),
-                        .out_stride = ranks(s) * item(s),
-                        .at_stride = item(s)});
+                        .source_rank = static_cast<int>(r),
+                        .source_offset = 0,
+                        .repeat = results_of(s, r),
+                        .recv_stride = ranks(s) * item(s),
+                        .source_stride = item(s)});
   }
   return segments;
 }
@@ -52,9 +52,9 @@ std::size_t scratch(const Shape& s) { return (ranks(s) + 2) * block(s) * s.type_
 
 class CollectResults : public OnGroup {
  public:
-  CollectResults(Bootstrap& bootstrap, Communicator& communicator, const Shape& shape,
+  CollectResults(ControlChannel& channel, Communicator& communicator, const Shape& shape,
                  DataType /*type*/)
-      : OnGroup(bootstrap, communicator),
+      : OnGroup(channel, communicator),
         room_(layout(shape).recv * shape.type_bytes),
         item_bytes_(item(shape) * shape.type_bytes),
         size_(results(shape)),
@@ -100,4 +100,4 @@ const Collective collect_results = {
     .scratch = scratch,
 };
 
-}  // namespace ccl::collectives
+}  // namespace ccl_tests::collectives

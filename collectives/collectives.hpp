@@ -3,7 +3,7 @@
 
 #include "src/core/collective.hpp"
 
-namespace ccl::collectives {
+namespace ccl_tests::collectives {
 
 extern const Collective all_gather;
 extern const Collective all_gatherv;
@@ -38,4 +38,4 @@ extern const Collective sync_buffer;
 extern const Collective sync_grad;
 extern const Collective sync_seed;
 
-}  // namespace ccl::collectives
+}  // namespace ccl_tests::collectives

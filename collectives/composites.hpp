@@ -15,13 +15,13 @@
 #include "src/primitives/group.hpp"
 #include "src/primitives/objects.hpp"
 
-namespace ccl::collectives {
+namespace ccl_tests::collectives {
 
 // One rank's group of the primitives, and the copies between the harness's buffers and theirs,
 // which count as packing.
 class OnGroup : public Composite {
  public:
-  OnGroup(Bootstrap& bootstrap, Communicator& communicator) : group_(bootstrap, communicator) {}
+  OnGroup(ControlChannel& channel, Communicator& communicator) : group_(channel, communicator) {}
   void set_exchange_limit(double limit_s) override { group_.set_limit(limit_s); }
   StepTimes times() const override { return group_.times(); }
 
@@ -60,9 +60,9 @@ class OnGroup : public Composite {
 
 // Collective::compose for a class with this constructor.
 template <class T>
-std::unique_ptr<Composite> compose(Bootstrap& bootstrap, Communicator& communicator,
+std::unique_ptr<Composite> compose(ControlChannel& channel, Communicator& communicator,
                                    const Shape& shape, DataType type) {
-  return std::make_unique<T>(bootstrap, communicator, shape, type);
+  return std::make_unique<T>(channel, communicator, shape, type);
 }
 
 // How much padding the ranks' objects make.
@@ -83,4 +83,4 @@ inline constexpr std::array<DataType, 6> floating = {DataType::float32,  DataTyp
                                                      DataType::f8e4m3,   DataType::f8e5m2};
 inline constexpr std::array<ReduceOp, 1> average_only = {ReduceOp::avg};
 
-}  // namespace ccl::collectives
+}  // namespace ccl_tests::collectives

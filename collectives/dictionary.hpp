@@ -10,7 +10,7 @@
 #include "collectives/in_place.hpp"
 #include "src/primitives/dictionaries.hpp"
 
-namespace ccl::collectives {
+namespace ccl_tests::collectives {
 
 inline std::vector<std::size_t> entry_counts(const Shape& s) {
   return divided(s, s.options.objects);
@@ -45,8 +45,8 @@ class Dictionary {
 
 inline Layout replaced_entries(const Shape& s) { return replaced(s, sum(entry_counts(s))); }
 
-inline std::vector<Segment> reduced_entries(const Shape& s) {
-  return {{.out = 0, .count = sum(entry_counts(s))}};
+inline std::vector<ExpectedBlock> reduced_entries(const Shape& s) {
+  return {{.recv_offset = 0, .count = sum(entry_counts(s))}};
 }
 
-}  // namespace ccl::collectives
+}  // namespace ccl_tests::collectives

@@ -2,24 +2,25 @@
 #include "collectives/collectives.hpp"
 #include "collectives/shapes.hpp"
 
-namespace ccl::collectives {
+namespace ccl_tests::collectives {
 namespace {
 
 Layout layout(const Shape& s) {
   const std::size_t b = block(s);
   return {.send = b,
           .recv = is_root(s) ? b * ranks(s) : 0,
-          .call_count = b,
-          .column_count = b,
-          .wire_bytes = b * ranks(s) * s.type_bytes,
+          .count = b,
+          .table_count = b,
+          .algbw_bytes = b * ranks(s) * s.type_bytes,
           .in_place = InPlace{b * rank(s), 0}};
 }
 
-std::vector<Segment> expected(const Shape& s) {
+std::vector<ExpectedBlock> expected(const Shape& s) {
   const std::size_t b = block(s);
-  std::vector<Segment> segments;
+  std::vector<ExpectedBlock> segments;
   for (std::size_t r = 0; is_root(s) && r < ranks(s); ++r) {
-    segments.push_back({.out = r * b, .count = b, .from = static_cast<int>(r), .at = 0});
+    segments.push_back(
+        {.recv_offset = r * b, .count = b, .source_rank = static_cast<int>(r), .source_offset = 0});
   }
   return segments;
 }
@@ -36,4 +37,4 @@ const Collective gather = {
     .run = [](Communicator& c, const Call& call) { c.gather(call); },
 };
 
-}  // namespace ccl::collectives
+}  // namespace ccl_tests::collectives

@@ -3,7 +3,7 @@
 #include "collectives/collectives.hpp"
 #include "collectives/gathered_objects.hpp"
 
-namespace ccl::collectives {
+namespace ccl_tests::collectives {
 namespace {
 
 Layout layout(const Shape& s) { return gathered_objects(s, is_root(s)); }
@@ -16,7 +16,7 @@ const Collective gather_object = {
     .splits = true,
     .layout = layout,
     .expected =
-        [](const Shape& s) { return is_root(s) ? blocks_of_all(s) : std::vector<Segment>{}; },
+        [](const Shape& s) { return is_root(s) ? blocks_of_all(s) : std::vector<ExpectedBlock>{}; },
     .bus_factor = beyond_the_roots,
     .takes = {.skew = true},
     .compose = compose<GatheredObjects<layout, primitives::gather_object>>,
@@ -24,4 +24,4 @@ const Collective gather_object = {
     .scratch = padded_bytes,
 };
 
-}  // namespace ccl::collectives
+}  // namespace ccl_tests::collectives

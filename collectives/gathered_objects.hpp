@@ -5,7 +5,7 @@
 
 #include "collectives/composites.hpp"
 
-namespace ccl::collectives {
+namespace ccl_tests::collectives {
 
 // Every rank sends its object; whoever receives, receives all. There is no form in place.
 inline Layout gathered_objects(const Shape& s, bool receives) {
@@ -18,13 +18,13 @@ inline Layout gathered_objects(const Shape& s, bool receives) {
 template <auto layout, auto bring>
 class GatheredObjects : public OnGroup {
  public:
-  GatheredObjects(Bootstrap& bootstrap, Communicator& communicator, const Shape& shape,
+  GatheredObjects(ControlChannel& channel, Communicator& communicator, const Shape& shape,
                   DataType /*type*/)
-      : OnGroup(bootstrap, communicator), room_(layout(shape).recv * shape.type_bytes) {}
+      : OnGroup(channel, communicator), room_(layout(shape).recv * shape.type_bytes) {}
   void check() override {}  // lengths may differ
   void run(const Call& call) override {
     const auto* const send = static_cast<const std::byte*>(call.send);
-    bring(group(), {send, call.count * size_of(call.type)}, call.place.root, objects_);
+    bring(group(), {send, call.count * size_of(call.type)}, call.root, objects_);
     copy_out(objects_, call.recv, room_);
   }
 
@@ -33,4 +33,4 @@ class GatheredObjects : public OnGroup {
   primitives::Objects objects_;
 };
 
-}  // namespace ccl::collectives
+}  // namespace ccl_tests::collectives

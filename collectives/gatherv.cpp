@@ -2,7 +2,7 @@
 #include "collectives/collectives.hpp"
 #include "collectives/parts.hpp"
 
-namespace ccl::collectives {
+namespace ccl_tests::collectives {
 
 const Collective gatherv = {
     .name = "gatherv",
@@ -10,11 +10,11 @@ const Collective gatherv = {
     .splits = true,
     .layout = [](const Shape& s) { return gathered(s, is_root(s)); },
     .expected =
-        [](const Shape& s) { return is_root(s) ? blocks_of_all(s) : std::vector<Segment>{}; },
+        [](const Shape& s) { return is_root(s) ? blocks_of_all(s) : std::vector<ExpectedBlock>{}; },
     .bus_factor = beyond_the_roots,
     .counts = received_parts,
     .run = [](Communicator& c, const Call& call) { c.gatherv(call); },
     .takes = {.skew = true},
 };
 
-}  // namespace ccl::collectives
+}  // namespace ccl_tests::collectives

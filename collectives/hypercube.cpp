@@ -5,29 +5,29 @@
 #include "collectives/collectives.hpp"
 #include "collectives/shapes.hpp"
 
-namespace ccl::collectives {
+namespace ccl_tests::collectives {
 namespace {
 
 std::optional<std::string> unsupported(const Shape& s) {
   if (std::has_single_bit(ranks(s))) return std::nullopt;
   return "hypercube needs a number of ranks that is a power of two, not " +
-         std::to_string(s.place.ranks);
+         std::to_string(s.self.ranks);
 }
 
 Layout layout(const Shape& s) {
   const std::size_t b = block(s);
   return {.send = b,
           .recv = b * ranks(s),
-          .call_count = b,
-          .column_count = b,
-          .wire_bytes = b * (ranks(s) - 1) * s.type_bytes,  // what a rank really receives
+          .count = b,
+          .table_count = b,
+          .algbw_bytes = b * (ranks(s) - 1) * s.type_bytes,  // what a rank really receives
           .in_place = InPlace{b * rank(s), 0}};
 }
 
-std::vector<Segment> expected(const Shape& s) { return all_gather.expected(s); }
+std::vector<ExpectedBlock> expected(const Shape& s) { return all_gather.expected(s); }
 
 void run(Communicator& c, const Call& call) {
-  const auto me = static_cast<std::size_t>(call.place.rank);
+  const auto me = static_cast<std::size_t>(call.self.rank);
   const std::size_t block_bytes = call.count * size_of(call.type);
   auto* const recv = static_cast<std::byte*>(call.recv);
   const auto swap_blocks = [&](const void* mine, std::size_t theirs, std::size_t blocks,
@@ -44,10 +44,10 @@ void run(Communicator& c, const Call& call) {
   };
   // A rank's own block first (nothing moves in place), as a message to itself.
   if (call.send != recv + me * block_bytes) swap_blocks(call.send, me, 1, me);
-  for (std::size_t d = 1; d < static_cast<std::size_t>(call.place.ranks); d *= 2) {
+  for (std::size_t d = 1; d < static_cast<std::size_t>(call.self.ranks); d *= 2) {
     const std::size_t mine = me & ~(d - 1);
     swap_blocks(recv + mine * block_bytes, mine ^ d, d, me ^ d);
-    c.order();
+    c.fence();
   }
 }
 
@@ -64,4 +64,4 @@ const Collective hypercube = {
     .in_steps = true,
 };
 
-}  // namespace ccl::collectives
+}  // namespace ccl_tests::collectives

@@ -11,7 +11,7 @@
 #include "src/primitives/agreement.hpp"
 #include "src/primitives/tensor.hpp"
 
-namespace ccl::collectives {
+namespace ccl_tests::collectives {
 
 // A row's tensors, in elements.
 inline std::vector<std::size_t> tensor_counts(const Shape& s) {
@@ -52,29 +52,32 @@ enum class Sends { all, root };
 template <class List, auto operate, Sends sends = Sends::all>
 class InPlaceOn : public OnGroup {
  public:
-  InPlaceOn(Bootstrap& bootstrap, Communicator& communicator, const Shape& shape, DataType type)
-      : OnGroup(bootstrap, communicator), list_(shape, type), options_(shape.options) {
-    group().set_overlaps(options_.in_flight);
+  InPlaceOn(ControlChannel& channel, Communicator& communicator, const Shape& shape, DataType type)
+      : OnGroup(channel, communicator), list_(shape, type), options_(shape.options) {
+    group().set_overlaps(options_.async_operations);
   }
   void check() override { List::check(group(), list_.on(nullptr)); }
   void run(const Call& call) override {
-    if (sends == Sends::all || call.place.rank == call.place.root) copy_input(call, list_.bytes());
+    if (sends == Sends::all || call.self.rank == call.root) copy_input(call, list_.bytes());
     operate(group(), list_.on(call.recv), call, options_);
   }
 
  private:
   List list_;
-  const SpecOptions& options_;
+  const CollectiveOptions& options_;
 };
 
 inline Layout replaced_tensors(const Shape& s) { return replaced(s, sum(tensor_counts(s))); }
 
-inline std::vector<Segment> all_reduced_tensors(const Shape& s) {
-  return {{.out = 0, .count = sum(tensor_counts(s))}};
+inline std::vector<ExpectedBlock> all_reduced_tensors(const Shape& s) {
+  return {{.recv_offset = 0, .count = sum(tensor_counts(s))}};
 }
 // Where a collective has no root, rank 0's.
-inline std::vector<Segment> tensors_of_root(const Shape& s) {
-  return {{.out = 0, .count = sum(tensor_counts(s)), .from = s.place.root, .at = 0}};
+inline std::vector<ExpectedBlock> tensors_of_root(const Shape& s) {
+  return {{.recv_offset = 0,
+           .count = sum(tensor_counts(s)),
+           .source_rank = s.root,
+           .source_offset = 0}};
 }
 
-}  // namespace ccl::collectives
+}  // namespace ccl_tests::collectives

@@ -8,7 +8,7 @@
 
 #include "collectives/shapes.hpp"
 
-namespace ccl::collectives {
+namespace ccl_tests::collectives {
 
 // Shares of the whole that block r of n gets. one_large: the last is 1000 times any other.
 inline std::size_t shares(Skew skew, std::size_t r, std::size_t n) {
@@ -59,12 +59,14 @@ struct Parts {
 };
 
 // A segment for each rank's block, in rank order.
-inline std::vector<Segment> blocks_of_all(const Shape& s) {
+inline std::vector<ExpectedBlock> blocks_of_all(const Shape& s) {
   const Parts p(s);
-  std::vector<Segment> segments;
+  std::vector<ExpectedBlock> segments;
   for (std::size_t r = 0; r < ranks(s); ++r) {
-    segments.push_back(
-        {.out = p.at[r], .count = p.counts[r], .from = static_cast<int>(r), .at = 0});
+    segments.push_back({.recv_offset = p.at[r],
+                        .count = p.counts[r],
+                        .source_rank = static_cast<int>(r),
+                        .source_offset = 0});
   }
   return segments;
 }
@@ -74,9 +76,9 @@ inline Layout gathered(const Shape& s, bool receives) {
   const Parts p(s);
   return {.send = p.mine,
           .recv = receives ? p.all : 0,
-          .call_count = p.mine,
-          .column_count = block(s),
-          .wire_bytes = p.all * s.type_bytes,
+          .count = p.mine,
+          .table_count = block(s),
+          .algbw_bytes = p.all * s.type_bytes,
           .in_place = InPlace{p.at[rank(s)], 0}};
 }
 // Whoever sends, sends all blocks; every rank receives its own.
@@ -84,9 +86,9 @@ inline Layout scattered(const Shape& s, bool sends) {
   const Parts p(s);
   return {.send = sends ? p.all : 0,
           .recv = p.mine,
-          .call_count = p.mine,
-          .column_count = block(s),
-          .wire_bytes = p.all * s.type_bytes,
+          .count = p.mine,
+          .table_count = block(s),
+          .algbw_bytes = p.all * s.type_bytes,
           .in_place = InPlace{0, p.at[rank(s)]}};
 }
 
@@ -111,7 +113,7 @@ inline double beyond_the_smallest(const Shape& s) {
 }
 inline double beyond_the_roots(const Shape& s) {
   const Parts p(s);
-  return share_beyond(p.counts[static_cast<std::size_t>(s.place.root)], p.all);
+  return share_beyond(p.counts[static_cast<std::size_t>(s.root)], p.all);
 }
 
-}  // namespace ccl::collectives
+}  // namespace ccl_tests::collectives

@@ -4,23 +4,26 @@
 #include "collectives/collectives.hpp"
 #include "collectives/shapes.hpp"
 
-namespace ccl::collectives {
+namespace ccl_tests::collectives {
 namespace {
 
 Layout layout(const Shape& s) {
   const std::size_t all = s.options.window * s.count;
   return {.send = all,
           .recv = all,
-          .call_count = s.count,
-          .column_count = s.count,
-          .wire_bytes = all * s.type_bytes,
+          .count = s.count,
+          .table_count = s.count,
+          .algbw_bytes = all * s.type_bytes,
           .in_place = std::nullopt,
           .messages = s.options.window,
-          .turns = s.options.bidirectional ? 1U : 2U};
+          .legs = s.options.bidirectional ? 1U : 2U};
 }
 
-std::vector<Segment> expected(const Shape& s) {
-  return {{.out = 0, .count = s.options.window * s.count, .from = 1 - s.place.rank, .at = 0}};
+std::vector<ExpectedBlock> expected(const Shape& s) {
+  return {{.recv_offset = 0,
+           .count = s.options.window * s.count,
+           .source_rank = 1 - s.self.rank,
+           .source_offset = 0}};
 }
 
 // Without a peer there is nothing to post; the empty group is for loopback, where groups are
@@ -39,13 +42,13 @@ void take_turn(Communicator& c, const Call& call, bool sends, bool receives) {
 }
 
 void run(Communicator& c, const Call& call) {
-  if (call.turns == 1) {
+  if (call.legs == 1) {
     take_turn(c, call, true, true);
     return;
   }
-  const bool first = call.place.rank == 0;
+  const bool first = call.self.rank == 0;
   take_turn(c, call, first, !first);
-  c.order();  // the answer begins when everything has come
+  c.fence();  // the answer begins when everything has come
   take_turn(c, call, !first, first);
 }
 
@@ -61,4 +64,4 @@ const Collective pingpong = {
     .in_steps = true,
 };
 
-}  // namespace ccl::collectives
+}  // namespace ccl_tests::collectives

@@ -3,12 +3,12 @@
 #include "collectives/collectives.hpp"
 #include "collectives/shapes.hpp"
 
-namespace ccl::collectives {
+namespace ccl_tests::collectives {
 namespace {
 
-std::vector<Segment> expected(const Shape& s) {
+std::vector<ExpectedBlock> expected(const Shape& s) {
   if (!is_root(s)) return {};
-  return {{.out = 0, .count = s.count}};
+  return {{.recv_offset = 0, .count = s.count}};
 }
 
 }  // namespace
@@ -23,4 +23,4 @@ const Collective reduce = {
     .run = [](Communicator& c, const Call& call) { c.reduce(call); },
 };
 
-}  // namespace ccl::collectives
+}  // namespace ccl_tests::collectives

@@ -4,13 +4,13 @@
 #include "collectives/dictionary.hpp"
 #include "src/primitives/dictionaries.hpp"
 
-namespace ccl::collectives {
+namespace ccl_tests::collectives {
 namespace {
 
 constexpr std::array<ReduceOp, 2> ops = {ReduceOp::avg, ReduceOp::sum};
 
 void operate(primitives::Group& group, std::span<const primitives::Entry> dictionary,
-             const Call& call, const SpecOptions& /*options*/) {
+             const Call& call, const CollectiveOptions& /*options*/) {
   primitives::reduce_dict(group, dictionary, call.op == ReduceOp::avg);
 }
 
@@ -21,7 +21,9 @@ const Collective reduce_dict = {
     .reduces = true,
     .layout = replaced_entries,
     .expected =
-        [](const Shape& s) { return is_root(s) ? reduced_entries(s) : std::vector<Segment>{}; },
+        [](const Shape& s) {
+          return is_root(s) ? reduced_entries(s) : std::vector<ExpectedBlock>{};
+        },
     .bus_factor = whole,
     .takes = {.skew = true, .objects = true},
     .ops = ops,
@@ -29,4 +31,4 @@ const Collective reduce_dict = {
     .scratch = [](const Shape& s) { return 2 * s.count * s.type_bytes; },
 };
 
-}  // namespace ccl::collectives
+}  // namespace ccl_tests::collectives

@@ -2,22 +2,25 @@
 #include "collectives/collectives.hpp"
 #include "collectives/shapes.hpp"
 
-namespace ccl::collectives {
+namespace ccl_tests::collectives {
 namespace {
 
 Layout layout(const Shape& s) {
   const std::size_t b = block(s);
   return {.send = b * ranks(s),
           .recv = b,
-          .call_count = b,
-          .column_count = b,
-          .wire_bytes = b * ranks(s) * s.type_bytes,
+          .count = b,
+          .table_count = b,
+          .algbw_bytes = b * ranks(s) * s.type_bytes,
           .in_place = InPlace{0, b * rank(s)}};
 }
 
-std::vector<Segment> expected(const Shape& s) {
+std::vector<ExpectedBlock> expected(const Shape& s) {
   const std::size_t b = block(s);
-  return {{.out = 0, .count = b, .from = Segment::all_ranks, .at = b * rank(s)}};
+  return {{.recv_offset = 0,
+           .count = b,
+           .source_rank = ExpectedBlock::all_ranks,
+           .source_offset = b * rank(s)}};
 }
 
 }  // namespace
@@ -32,4 +35,4 @@ const Collective reduce_scatter = {
     .run = [](Communicator& c, const Call& call) { c.reduce_scatter(call); },
 };
 
-}  // namespace ccl::collectives
+}  // namespace ccl_tests::collectives

@@ -3,12 +3,15 @@
 #include "collectives/collectives.hpp"
 #include "collectives/parts.hpp"
 
-namespace ccl::collectives {
+namespace ccl_tests::collectives {
 namespace {
 
-std::vector<Segment> expected(const Shape& s) {
+std::vector<ExpectedBlock> expected(const Shape& s) {
   const Parts p(s);
-  return {{.out = 0, .count = p.mine, .from = Segment::all_ranks, .at = p.at[rank(s)]}};
+  return {{.recv_offset = 0,
+           .count = p.mine,
+           .source_rank = ExpectedBlock::all_ranks,
+           .source_offset = p.at[rank(s)]}};
 }
 
 }  // namespace
@@ -25,4 +28,4 @@ const Collective reduce_scatterv = {
     .takes = {.skew = true},
 };
 
-}  // namespace ccl::collectives
+}  // namespace ccl_tests::collectives

@@ -2,22 +2,22 @@
 #include "collectives/collectives.hpp"
 #include "collectives/shapes.hpp"
 
-namespace ccl::collectives {
+namespace ccl_tests::collectives {
 namespace {
 
 Layout layout(const Shape& s) {
   const std::size_t b = block(s);
   return {.send = is_root(s) ? b * ranks(s) : 0,
           .recv = b,
-          .call_count = b,
-          .column_count = b,
-          .wire_bytes = b * ranks(s) * s.type_bytes,
+          .count = b,
+          .table_count = b,
+          .algbw_bytes = b * ranks(s) * s.type_bytes,
           .in_place = InPlace{0, b * rank(s)}};
 }
 
-std::vector<Segment> expected(const Shape& s) {
+std::vector<ExpectedBlock> expected(const Shape& s) {
   const std::size_t b = block(s);
-  return {{.out = 0, .count = b, .from = s.place.root, .at = b * rank(s)}};
+  return {{.recv_offset = 0, .count = b, .source_rank = s.root, .source_offset = b * rank(s)}};
 }
 
 }  // namespace
@@ -32,4 +32,4 @@ const Collective scatter = {
     .run = [](Communicator& c, const Call& call) { c.scatter(call); },
 };
 
-}  // namespace ccl::collectives
+}  // namespace ccl_tests::collectives

@@ -2,12 +2,13 @@
 #include "collectives/collectives.hpp"
 #include "collectives/parts.hpp"
 
-namespace ccl::collectives {
+namespace ccl_tests::collectives {
 namespace {
 
-std::vector<Segment> expected(const Shape& s) {
+std::vector<ExpectedBlock> expected(const Shape& s) {
   const Parts p(s);
-  return {{.out = 0, .count = p.mine, .from = s.place.root, .at = p.at[rank(s)]}};
+  return {
+      {.recv_offset = 0, .count = p.mine, .source_rank = s.root, .source_offset = p.at[rank(s)]}};
 }
 
 }  // namespace
@@ -24,4 +25,4 @@ const Collective scatterv = {
     .takes = {.skew = true},
 };
 
-}  // namespace ccl::collectives
+}  // namespace ccl_tests::collectives

@@ -6,12 +6,12 @@
 #include "collectives/collectives.hpp"
 #include "collectives/shapes.hpp"
 
-namespace ccl::collectives {
+namespace ccl_tests::collectives {
 namespace {
 
-int next(const Place& place) { return (place.rank + 1) % place.ranks; }
-int previous(const Place& place) { return (place.rank + place.ranks - 1) % place.ranks; }
-int partner(const Place& place) { return place.rank ^ 1; }
+int next(const GroupRank& self) { return (self.rank + 1) % self.ranks; }
+int previous(const GroupRank& self) { return (self.rank + self.ranks - 1) % self.ranks; }
+int partner(const GroupRank& self) { return self.rank ^ 1; }
 
 Layout whole_buffer(const Shape& s) {
   Layout result = whole_replaced(s);
@@ -19,8 +19,8 @@ Layout whole_buffer(const Shape& s) {
   return result;
 }
 
-std::vector<Segment> whole_buffer_of(int rank, const Shape& s) {
-  return {{.out = 0, .count = s.count, .from = rank, .at = 0}};
+std::vector<ExpectedBlock> whole_buffer_of(int rank, const Shape& s) {
+  return {{.recv_offset = 0, .count = s.count, .source_rank = rank, .source_offset = 0}};
 }
 
 void swap_with(int to, int from, Communicator& c, const Call& call) {
@@ -34,27 +34,27 @@ void swap_with(int to, int from, Communicator& c, const Call& call) {
 }
 
 std::optional<std::string> unsupported_exchange(const Shape& s) {
-  if (s.place.ranks % 2 == 0) return std::nullopt;
+  if (s.self.ranks % 2 == 0) return std::nullopt;
   return "sendrecv --mode exchange needs an even number of ranks, not " +
-         std::to_string(s.place.ranks);
+         std::to_string(s.self.ranks);
 }
 
 Layout two_halves(const Shape& s) {
   const std::size_t half = s.count / 2;
   return {.send = 2 * half,
           .recv = 2 * half,
-          .call_count = half,
-          .column_count = half,
-          .wire_bytes = 2 * half * s.type_bytes,
+          .count = half,
+          .table_count = half,
+          .algbw_bytes = 2 * half * s.type_bytes,
           .in_place = std::nullopt};
 }
 
 // The first half of a send buffer is for the next rank; the first half of a receive buffer comes
 // from the previous one.
-std::vector<Segment> halves_of_neighbours(const Shape& s) {
+std::vector<ExpectedBlock> halves_of_neighbours(const Shape& s) {
   const std::size_t half = s.count / 2;
-  return {{.out = 0, .count = half, .from = previous(s.place), .at = 0},
-          {.out = half, .count = half, .from = next(s.place), .at = half}};
+  return {{.recv_offset = 0, .count = half, .source_rank = previous(s.self), .source_offset = 0},
+          {.recv_offset = half, .count = half, .source_rank = next(s.self), .source_offset = half}};
 }
 
 // Messages of one pair match in the order of posting, which counts where both neighbours are one
@@ -66,12 +66,12 @@ void swap_with_both(Communicator& c, const Call& call) {
   second.send = static_cast<const std::byte*>(call.send) + half_bytes;
   second.recv = static_cast<std::byte*>(call.recv) + half_bytes;
   c.begin_group();
-  first.peer = previous(call.place);
-  second.peer = next(call.place);
+  first.peer = previous(call.self);
+  second.peer = next(call.self);
   c.recv(first);
   c.recv(second);
-  first.peer = next(call.place);
-  second.peer = previous(call.place);
+  first.peer = next(call.self);
+  second.peer = previous(call.self);
   c.send(first);
   c.send(second);
   c.end_group();
@@ -81,10 +81,10 @@ const Collective exchange = {
     .name = "sendrecv",
     .unsupported = unsupported_exchange,
     .layout = whole_buffer,
-    .expected = [](const Shape& s) { return whole_buffer_of(partner(s.place), s); },
+    .expected = [](const Shape& s) { return whole_buffer_of(partner(s.self), s); },
     .bus_factor = whole,
     .run = [](Communicator& c,
-              const Call& call) { swap_with(partner(call.place), partner(call.place), c, call); },
+              const Call& call) { swap_with(partner(call.self), partner(call.self), c, call); },
     .mode = "exchange",
 };
 
@@ -104,12 +104,12 @@ constexpr std::array<const Collective*, 2> other_modes = {&exchange, &async};
 const Collective sendrecv = {
     .name = "sendrecv",
     .layout = whole_buffer,
-    .expected = [](const Shape& s) { return whole_buffer_of(previous(s.place), s); },
+    .expected = [](const Shape& s) { return whole_buffer_of(previous(s.self), s); },
     .bus_factor = whole,
     .run = [](Communicator& c,
-              const Call& call) { swap_with(next(call.place), previous(call.place), c, call); },
+              const Call& call) { swap_with(next(call.self), previous(call.self), c, call); },
     .mode = "ring",
     .modes = other_modes,
 };
 
-}  // namespace ccl::collectives
+}  // namespace ccl_tests::collectives

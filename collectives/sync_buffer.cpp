@@ -4,12 +4,12 @@
 #include "collectives/in_place.hpp"
 #include "src/primitives/tensors.hpp"
 
-namespace ccl::collectives {
+namespace ccl_tests::collectives {
 namespace {
 
 template <primitives::BufferSync how>
 void operate(primitives::Group& group, std::span<const primitives::Tensor> tensors,
-             const Call& /*call*/, const SpecOptions& /*options*/) {
+             const Call& /*call*/, const CollectiveOptions& /*options*/) {
   primitives::sync_buffer(group, tensors, how);
 }
 
@@ -19,7 +19,7 @@ const Collective by_broadcast = {
     .expected = tensors_of_root,
     .bus_factor = whole,
     .mode = "broadcast",
-    .takes = {.tensors = true, .in_flight = true},
+    .takes = {.tensors = true, .async_operations = true},
     .types = floating,
     .compose = compose<InPlaceOn<TensorList, operate<primitives::BufferSync::broadcast>>>,
 };
@@ -35,10 +35,10 @@ const Collective sync_buffer = {
     .bus_factor = reduced_and_gathered,
     .mode = "average",
     .modes = other_modes,
-    .takes = {.tensors = true, .in_flight = true},
+    .takes = {.tensors = true, .async_operations = true},
     .ops = average_only,
     .types = floating,
     .compose = compose<InPlaceOn<TensorList, operate<primitives::BufferSync::average>>>,
 };
 
-}  // namespace ccl::collectives
+}  // namespace ccl_tests::collectives

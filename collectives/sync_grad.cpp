@@ -6,7 +6,7 @@
 #include "collectives/in_place.hpp"
 #include "src/primitives/tensors.hpp"
 
-namespace ccl::collectives {
+namespace ccl_tests::collectives {
 namespace {
 
 class Parameters {
@@ -31,7 +31,7 @@ class Parameters {
 };
 
 void operate(primitives::Group& group, std::span<const primitives::Parameter> parameters,
-             const Call& /*call*/, const SpecOptions& /*options*/) {
+             const Call& /*call*/, const CollectiveOptions& /*options*/) {
   primitives::sync_grad(group, parameters);
 }
 
@@ -43,9 +43,9 @@ const Collective sync_grad = {
     .layout = replaced_tensors,
     .expected = all_reduced_tensors,
     .bus_factor = reduced_and_gathered,
-    .takes = {.tensors = true, .in_flight = true},
+    .takes = {.tensors = true, .async_operations = true},
     .ops = average_only,
     .compose = compose<InPlaceOn<Parameters, operate>>,
 };
 
-}  // namespace ccl::collectives
+}  // namespace ccl_tests::collectives

@@ -7,7 +7,7 @@
 #include "collectives/composites.hpp"
 #include "src/primitives/seeds.hpp"
 
-namespace ccl::collectives {
+namespace ccl_tests::collectives {
 namespace {
 
 constexpr std::array<DataType, 1> types = {DataType::int32};
@@ -15,14 +15,14 @@ constexpr std::array<DataType, 1> types = {DataType::int32};
 Layout layout(const Shape& s) {
   return {.send = 1,
           .recv = 1,
-          .call_count = 1,
-          .column_count = 1,
-          .wire_bytes = s.type_bytes,
+          .count = 1,
+          .table_count = 1,
+          .algbw_bytes = s.type_bytes,
           .in_place = InPlace{0, 0}};
 }
 
-std::vector<Segment> expected(const Shape& /*s*/) {
-  return {{.out = 0, .count = 1, .from = 0, .at = 0}};
+std::vector<ExpectedBlock> expected(const Shape& /*s*/) {
+  return {{.recv_offset = 0, .count = 1, .source_rank = 0, .source_offset = 0}};
 }
 
 using Synchronize = std::int32_t (*)(primitives::Group&, std::int32_t);
@@ -30,9 +30,9 @@ using Synchronize = std::int32_t (*)(primitives::Group&, std::int32_t);
 template <Synchronize synchronize>
 class SyncSeed : public OnGroup {
  public:
-  SyncSeed(Bootstrap& bootstrap, Communicator& communicator, const Shape& /*shape*/,
+  SyncSeed(ControlChannel& channel, Communicator& communicator, const Shape& /*shape*/,
            DataType /*type*/)
-      : OnGroup(bootstrap, communicator) {}
+      : OnGroup(channel, communicator) {}
   void check() override {}  // there is nothing to disagree on
   void run(const Call& call) override {
     std::int32_t seed = 0;
@@ -68,4 +68,4 @@ const Collective sync_seed = {
     .compose = compose<SyncSeed<primitives::sync_random_seed>>,
 };
 
-}  // namespace ccl::collectives
+}  // namespace ccl_tests::collectives

@@ -6,7 +6,7 @@
 #include <cmath>
 #include <vector>
 
-namespace ccl {
+namespace ccl_tests {
 namespace {
 
 // Elements by what has to happen to them. moved: copied from another rank, by receiver and by
@@ -18,18 +18,18 @@ struct Traffic {
 };
 
 Traffic count(const Collective& collective, const Shape& shape) {
-  const auto n = static_cast<std::size_t>(shape.place.ranks);
+  const auto n = static_cast<std::size_t>(shape.self.ranks);
   Traffic t{std::vector<double>(n), std::vector<double>(n), std::vector<double>(n)};
   for (std::size_t rank = 0; rank < n; ++rank) {
     Shape s = shape;
-    s.place.rank = static_cast<int>(rank);
-    for (const Segment& segment : collective.expected(s)) {
-      const auto elements = static_cast<double>(segment.count * segment.blocks);
-      if (segment.from == Segment::all_ranks) {
+    s.self.rank = static_cast<int>(rank);
+    for (const ExpectedBlock& segment : collective.expected(s)) {
+      const auto elements = static_cast<double>(segment.count * segment.repeat);
+      if (segment.source_rank == ExpectedBlock::all_ranks) {
         t.held[rank] += elements;
-      } else if (segment.from != s.place.rank) {
+      } else if (segment.source_rank != s.self.rank) {
         t.in[rank] += elements;
-        t.out[static_cast<std::size_t>(segment.from)] += elements;
+        t.out[static_cast<std::size_t>(segment.source_rank)] += elements;
       }
     }
   }
@@ -40,7 +40,7 @@ Traffic count(const Collective& collective, const Shape& shape) {
 // buffer can be pipelined along a chain, so the root sends it once however many receive it.
 double link_elements(const Collective& collective, const Shape& shape) {
   const Traffic t = count(collective, shape);
-  const double n = shape.place.ranks;
+  const double n = shape.self.ranks;
   const double held = *std::max_element(t.held.begin(), t.held.end());
   if (held > 0) {
     const auto holders =
@@ -58,9 +58,9 @@ double link_elements(const Collective& collective, const Shape& shape) {
   }
   const double in = *std::max_element(t.in.begin(), t.in.end());
   double distinct_out = 0;  // what a rank's send buffer holds, at most
-  for (int rank = 0; rank < shape.place.ranks; ++rank) {
+  for (int rank = 0; rank < shape.self.ranks; ++rank) {
     Shape s = shape;
-    s.place.rank = rank;
+    s.self.rank = rank;
     const auto sent = t.out[static_cast<std::size_t>(rank)];
     distinct_out =
         std::max(distinct_out, std::min(sent, static_cast<double>(collective.layout(s).send)));
@@ -78,17 +78,17 @@ std::optional<std::string> bus_factor_error(const Collective& collective, const 
   // What is not delivered cannot be counted.
   if (collective.fixed_bytes && collective.layout(shape).recv == 0) return std::nullopt;
   // With one rank nothing crosses a link; the factors of 1 are nccl-tests' convention there.
-  if (shape.place.ranks == 1) return std::nullopt;
+  if (shape.self.ranks == 1) return std::nullopt;
   const Layout layout = collective.layout(shape);
-  const double stated = static_cast<double>(layout.wire_bytes) * collective.bus_factor(shape);
+  const double stated = static_cast<double>(layout.algbw_bytes) * collective.bus_factor(shape);
   const double counted = link_elements(collective, shape) * static_cast<double>(shape.type_bytes);
   if (std::abs(stated - counted) <= 1e-9 * std::max(stated, counted)) return std::nullopt;
   // alltoallv's convention takes the mean over peers, (n - 1) / n of the largest buffer.
   if (collective.counts != nullptr && !collective.takes.skew &&
-      counted <= static_cast<double>(layout.wire_bytes))
+      counted <= static_cast<double>(layout.algbw_bytes))
     return std::nullopt;
-  return fmt::format("{} ranks: wire_bytes x bus_factor is {} B, the most loaded rank moves {} B",
-                     shape.place.ranks, stated, counted);
+  return fmt::format("{} ranks: algbw_bytes x bus_factor is {} B, the most loaded rank moves {} B",
+                     shape.self.ranks, stated, counted);
 }
 
-}  // namespace ccl
+}  // namespace ccl_tests

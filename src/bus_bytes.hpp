@@ -6,12 +6,12 @@
 
 #include "src/core/collective.hpp"
 
-namespace ccl {
+namespace ccl_tests {
 
 // The bytes that the most loaded rank must at least send or receive, counted from the segments:
 // data from another rank must come in once; a result over all ranks needs every other rank's part
-// moved to where it is reduced. Compares them with wire_bytes x bus_factor and says what differs;
+// moved to where it is reduced. Compares them with algbw_bytes x bus_factor and says what differs;
 // empty: they agree.
 std::optional<std::string> bus_factor_error(const Collective& collective, const Shape& shape);
 
-}  // namespace ccl
+}  // namespace ccl_tests

@@ -10,7 +10,7 @@
 #include "src/measure/batch.hpp"
 #include "src/report/output_file.hpp"
 
-namespace ccl {
+namespace ccl_tests {
 namespace {
 
 // Seconds of one rank, or the slowest of all ranks.
@@ -21,10 +21,10 @@ struct StartTimes {
   double second = 0;     // the same operation again
 };
 
-StartTimes slowest(Bootstrap& bootstrap, const StartTimes& mine, double limit_s) {
+StartTimes slowest(ControlChannel& channel, const StartTimes& mine, double limit_s) {
   const auto text = nlohmann::json{mine.bootstrap, mine.connect, mine.first, mine.second}.dump();
   StartTimes all;
-  for (const std::string& rank : bootstrap.exchange(text, limit_s)) {
+  for (const std::string& rank : channel.all_gather(text, limit_s)) {
     const auto json = nlohmann::json::parse(rank);
     all.bootstrap = std::max(all.bootstrap, json.at(0).get<double>());
     all.connect = std::max(all.connect, json.at(1).get<double>());
@@ -35,42 +35,42 @@ StartTimes slowest(Bootstrap& bootstrap, const StartTimes& mine, double limit_s)
 }
 
 // Sums the rank numbers. Returns seconds; throws Error with Exit::wrong_data.
-double sum_ranks(Communicator& communicator, const Place& place) {
-  const double send = place.rank + 1;
+double sum_ranks(Communicator& communicator, const GroupRank& self) {
+  const double send = self.rank + 1;
   double recv = -1;
   Call call;
   call.send = &send;
   call.recv = &recv;
   call.count = 1;
   call.type = DataType::float64;
-  call.place = place;
+  call.self = self;
   const double start = communicator.now();
   communicator.all_reduce(call);
   communicator.wait();
   const double seconds = communicator.now() - start;
-  const double expected = place.ranks * (place.ranks + 1.0) / 2;
+  const double expected = self.ranks * (self.ranks + 1.0) / 2;
   if (recv != expected)
     throw Error(fmt::format("all_reduce of 8 B: found {}, expected {}", recv, expected),
                 Exit::wrong_data);
   return seconds;
 }
 
-StartTimes start_once(RankJob& job, Bootstrap& bootstrap, Device* gpu, Progress& progress,
+StartTimes start_once(RankJob& job, ControlChannel& channel, Device* gpu, Progress& progress,
                       Pulse& pulse) {
   const Options& o = job.options;
   const Watched watched(pulse, o.init_timeout_s + 5);
   StartTimes times;
   progress.phase("connecting the library under test");
-  bootstrap.exchange("", o.init_timeout_s);  // all begin together
+  channel.all_gather("", o.init_timeout_s);  // all begin together
   const double start = monotonic_seconds();
-  Communicator& communicator = connect(job, bootstrap, gpu, pulse);
+  Communicator& communicator = connect(job, channel, gpu, pulse);
   times.connect = monotonic_seconds() - start;
-  const Place place{bootstrap.rank(), bootstrap.ranks(), 0, 0};
+  const GroupRank self{channel.rank(), channel.ranks()};
   progress.phase("first operation");
-  times.first = sum_ranks(communicator, place);
+  times.first = sum_ranks(communicator, self);
   progress.phase("second operation");
-  times.second = sum_ranks(communicator, place);
-  bootstrap.exchange("", o.init_timeout_s);  // nobody leaves while others still need it
+  times.second = sum_ranks(communicator, self);
+  channel.all_gather("", o.init_timeout_s);  // nobody leaves while others still need it
   job.open.close(communicator);
   return times;
 }
@@ -90,7 +90,7 @@ class Output {
     fmt::print(
         "# milliseconds of the slowest rank. bootstrap: from the program's start until all "
         "ranks have met (MPI_Init included)\n");
-    fmt::print("#    ranks      cycle   bootstrap     connect    first op   second op\n");
+    fmt::print("#    ranks      cycle   channel     connect    first op   second op\n");
     std::fflush(stdout);
     write({{"type", "init_header"},
            {"version", CCL_VERSION},
@@ -126,28 +126,28 @@ const Collective init_spec = {
     .name = "init",
     .sweeps = false,
     .layout = [](const Shape& /*s*/) { return Layout{}; },
-    .expected = [](const Shape& /*s*/) { return std::vector<Segment>{}; },
+    .expected = [](const Shape& /*s*/) { return std::vector<ExpectedBlock>{}; },
     .bus_factor = [](const Shape& /*s*/) { return 0.0; },
     .run = [](Communicator& c, const Call& call) { c.all_reduce(call); },
     .host_memory = true,
 };
 
-void run_init(RankJob& job, Bootstrap& bootstrap, Progress& progress, Pulse& pulse,
+void run_init(RankJob& job, ControlChannel& channel, Progress& progress, Pulse& pulse,
               bool first_of_process) {
   const Options& o = job.options;
-  const bool reports = first_of_process && bootstrap.rank() == 0;
+  const bool reports = first_of_process && channel.rank() == 0;
   std::optional<Output> output;
   if (reports) output.emplace(o.output_file);
-  require_same_settings(job, bootstrap);
+  require_same_settings(job, channel);
   const double bootstrap_s = monotonic_seconds() - job.started_s;
-  if (reports) output->header(job, bootstrap.ranks());
-  Device* const gpu = open_gpu(job, bootstrap, nullptr);
+  if (reports) output->header(job, channel.ranks());
+  Device* const gpu = open_gpu(job, channel, nullptr);
   for (int cycle = 0; o.cycles == 0 || cycle < o.cycles; ++cycle) {
-    StartTimes mine = start_once(job, bootstrap, gpu, progress, pulse);
+    StartTimes mine = start_once(job, channel, gpu, progress, pulse);
     mine.bootstrap = bootstrap_s;
-    const StartTimes all = slowest(bootstrap, mine, o.init_timeout_s);
-    if (reports) output->row(bootstrap.ranks(), cycle, all);
+    const StartTimes all = slowest(channel, mine, o.init_timeout_s);
+    if (reports) output->row(channel.ranks(), cycle, all);
   }
 }
 
-}  // namespace ccl
+}  // namespace ccl_tests

@@ -19,14 +19,14 @@
 #include "src/measure/batch.hpp"
 #include "src/run/failure_cause.hpp"
 #include "src/run/job.hpp"
-#include "src/run/placement.hpp"
+#include "src/run/staging.hpp"
 #include "src/self_check.hpp"
 #include "src/signals.hpp"
 #include "src/standard_files.hpp"
 #include "src/startup.hpp"
 #include "src/uncaught.hpp"
 
-namespace ccl {
+namespace ccl_tests {
 namespace {
 
 // Lines for stderr carry the host and the process, so that those of many can be told apart.
@@ -49,12 +49,12 @@ std::vector<std::string> without_np(const std::vector<std::string>& arguments) {
 
 // With no launcher and no count of ranks asked for, the default is this whole machine.
 std::string choose_default_ranks(Options& o, const Launch& launch, const Backend& backend,
-                                 const Placement& placement) {
+                                 const Staging& staging) {
   if (backend.one_rank_per_process()) return {};
   if (o.threads || o.ranks_per_thread || launch.processes > 1 || launch.launcher != "none")
     return {};
-  if (placement.gpus != nullptr) {
-    o.threads = placement.gpus->count();
+  if (staging.gpus != nullptr) {
+    o.threads = staging.gpus->count();
     return fmt::format(
         "no launcher and no -t, -g or --np: this whole machine, {} GPU{}, ranks as threads",
         *o.threads, *o.threads == 1 ? "" : "s");
@@ -72,11 +72,11 @@ void refuse_gpu_flags(const Options& o, const Backend& backend) {
 }
 
 // What a graph or a registration would be of are the library's own buffers.
-void refuse_staged_flags(const Options& o, const Placement& placement) {
+void refuse_staged_flags(const Options& o, const Staging& staging) {
   const std::vector<std::string> flags = gpu_flags(o);
-  if (flags.empty() || !placement.staged) return;
+  if (flags.empty() || !staging.staged) return;
   throw Unsupported(fmt::format("{}: not on buffers in {} memory, which are copied for the library",
-                                fmt::join(flags, ", "), name(placement.buffers)));
+                                fmt::join(flags, ", "), name(staging.buffers)));
 }
 
 void refuse_more_ranks(const Options& o, const Backend& backend) {
@@ -140,18 +140,18 @@ class Program {
     const BackendPtr backend = open(launch);
     refuse_gpu_flags(options_, *backend);
     backend->check(options_.backend_options);
-    const Placement placement = place_buffers(collective(), options_, *backend);
-    refuse_staged_flags(options_, placement);
+    const Staging staging = place_buffers(collective(), options_, *backend);
+    refuse_staged_flags(options_, staging);
     const std::string default_ranks =
         options_.local_processes > 0 ? std::string()
-                                     : choose_default_ranks(options_, launch, *backend, placement);
+                                     : choose_default_ranks(options_, launch, *backend, staging);
     const int processes = std::max(options_.local_processes, launch.processes);
     check_groups(collective(), options_,
                  unplaced_groups(options_, processes * options_.ranks_per_process()));
     refuse_more_ranks(options_, *backend);
     if (options_.local_processes > 0)
       return run_local_processes(options_.local_processes, without_np(arguments_));
-    return run_process(*backend, placement, launch, default_ranks);
+    return run_process(*backend, staging, launch, default_ranks);
   }
 
  private:
@@ -175,11 +175,11 @@ class Program {
     return backend;
   }
 
-  int run_process(const Backend& backend, const Placement& placement, const Launch& launch,
+  int run_process(const Backend& backend, const Staging& staging, const Launch& launch,
                   const std::string& default_ranks) {
     const int threads = options_.ranks_per_process();
     const std::size_t memberships = options_.grouping.splits() ? 2 : 1;  // in a group, in the world
-    provide_files(backend.files_per_rank(launch.processes * threads) * memberships *
+    provide_files(backend.descriptors_per_rank(launch.processes * threads) * memberships *
                       static_cast<std::size_t>(threads) +
                   static_cast<std::size_t>(launch.processes));
     std::vector<std::unique_ptr<Reporter>> reporters;
@@ -187,7 +187,7 @@ class Program {
       if (!options_.output_file.empty()) reporters.push_back(open_file());
       reporters.push_back(table_reporter(stdout));
     }
-    Recorder recorder(options_, std::move(reporters));
+    MultiReporter recorder(options_, std::move(reporters));
     FailureBox failure;
     const SignalWatch signals([&](int signal) { interrupted(failure, signal); });
     const auto log = [&](const std::string& line) { say(name_, line); };
@@ -211,7 +211,7 @@ class Program {
             arguments_,
             launch,
             backend,
-            placement,
+            staging,
             *control,
             failure,
             recorder,
@@ -292,4 +292,4 @@ int run_program(const Collective& collective, int argc, char** argv, RankBody bo
   }
 }
 
-}  // namespace ccl
+}  // namespace ccl_tests

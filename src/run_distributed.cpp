@@ -20,7 +20,7 @@
 #include "src/startup.hpp"
 #include "src/uncaught.hpp"
 
-namespace ccl {
+namespace ccl_tests {
 namespace {
 
 // One process of the job: says once why it ends, whichever of its threads learns it first.
@@ -87,8 +87,8 @@ class Process {
   std::atomic<bool> said_ = false;
 };
 
-void require_same_backend(Bootstrap& bootstrap, const Backend& backend, double limit_s) {
-  if (const auto why = disagreement(bootstrap, limit_s, "run_distributed",
+void require_same_backend(ControlChannel& channel, const Backend& backend, double limit_s) {
+  if (const auto why = disagreement(channel, limit_s, "run_distributed",
                                     {{"the backend", std::string(backend.name())}}))
     throw UsageError(*why);
 }
@@ -106,9 +106,9 @@ void check(const DistributedOptions& options) {
 // The primitives work on host memory: a library that takes a GPU's gets copies. Collective.
 class OnHost {
  public:
-  OnHost(const Backend& library, Bootstrap& bootstrap, double limit_s) : backend_(&library) {
+  OnHost(const Backend& library, ControlChannel& channel, double limit_s) : backend_(&library) {
     if (library.memories().front() == Memory::host) return;
-    gpu_ = take_device(open_gpus(), bootstrap, {}, limit_s).device;
+    gpu_ = take_device(open_gpus(), channel, {}, limit_s).device;
     copied_ = on_host_memory(library, *gpu_);
     backend_ = copied_.get();
   }
@@ -150,7 +150,7 @@ int run_distributed(const DistributedOptions& options,
                               options.limit_s);
       try {
         body(world);
-        world.exchange("");  // nobody closes what others still use
+        world.all_gather("");  // nobody closes what others still use
       } catch (...) {
         const int code = process.report_caught();  // before others see the connections close
         world.communicator().abort();
@@ -165,4 +165,4 @@ int run_distributed(const DistributedOptions& options,
   }
 }
 
-}  // namespace ccl
+}  // namespace ccl_tests

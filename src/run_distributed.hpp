@@ -6,7 +6,7 @@
 
 #include "src/primitives/group.hpp"
 
-namespace ccl {
+namespace ccl_tests {
 
 struct DistributedOptions {
   std::string backend = "auto";  // as --backend
@@ -21,4 +21,4 @@ struct DistributedOptions {
 int run_distributed(const DistributedOptions& options,
                     const std::function<void(primitives::Group& world)>& body);
 
-}  // namespace ccl
+}  // namespace ccl_tests

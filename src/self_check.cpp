@@ -17,7 +17,7 @@
 #include "src/run/row_bytes.hpp"
 #include "verify/verifier.hpp"
 
-namespace ccl {
+namespace ccl_tests {
 namespace {
 
 constexpr int most_ranks = 9;
@@ -38,8 +38,8 @@ class Findings {
 };
 
 std::string describe(const Shape& s) {
-  return fmt::format("{} ranks, rank {}, root {}, {} elements", s.place.ranks, s.place.rank,
-                     s.place.root, s.count);
+  return fmt::format("{} ranks, rank {}, root {}, {} elements", s.self.ranks, s.self.rank, s.root,
+                     s.count);
 }
 
 // Segments lie within the receive layout, sources within the senders' layouts, and a rank's
@@ -48,17 +48,17 @@ std::string describe(const Shape& s) {
 bool check_tiling(const Collective& collective, const Shape& shape, Findings& findings) {
   const Layout layout = collective.layout(shape);
   std::vector<char> stated(layout.recv, 0);
-  for (const Segment& s : collective.expected(shape)) {
+  for (const ExpectedBlock& s : collective.expected(shape)) {
     Shape from = shape;
-    from.place.rank = s.from == Segment::all_ranks ? shape.place.rank : s.from;
-    if (from.place.rank < 0 || from.place.rank >= shape.place.ranks) {
+    from.self.rank = s.source_rank == ExpectedBlock::all_ranks ? shape.self.rank : s.source_rank;
+    if (from.self.rank < 0 || from.self.rank >= shape.self.ranks) {
       findings.add(describe(shape) + ": a segment names a rank that does not exist");
       return false;
     }
     const std::size_t source = collective.layout(from).send;
-    for (std::size_t b = 0; b < s.blocks; ++b) {
-      const std::size_t out = s.out + b * s.out_stride;
-      if (out + s.count > layout.recv || s.at + b * s.at_stride + s.count > source) {
+    for (std::size_t b = 0; b < s.repeat; ++b) {
+      const std::size_t out = s.recv_offset + b * s.recv_stride;
+      if (out + s.count > layout.recv || s.source_offset + b * s.source_stride + s.count > source) {
         findings.add(describe(shape) + ": a segment reaches beyond the layout");
         return false;
       }
@@ -89,8 +89,8 @@ bool check_buffers(const Collective& collective, const Shape& shape, Findings& f
 
 // One rank's call on loopback, compared with the segments.
 void check_call(const Collective& collective, const Shape& shape, bool in_place,
-                Bootstrap& bootstrap, Communicator& communicator, const verify::Verifier& verifier,
-                DataType type, Findings& findings) {
+                ControlChannel& channel, Communicator& communicator,
+                const verify::Verifier& verifier, DataType type, Findings& findings) {
   const Layout layout = collective.layout(shape);
   const auto segments = collective.expected(shape);
   const std::size_t width = shape.type_bytes;
@@ -110,19 +110,20 @@ void check_call(const Collective& collective, const Shape& shape, bool in_place,
   const Counts vector = collective.counts != nullptr ? collective.counts(shape) : Counts{};
   const Call call{.send = send,
                   .recv = recv,
-                  .count = layout.call_count,
+                  .count = layout.count,
                   .type = type,
                   .op = verifier.pattern().inputs().op().value_or(ReduceOp::sum),
-                  .place = shape.place,
+                  .self = shape.self,
+                  .root = shape.root,
                   .send_counts = vector.send_counts,
                   .send_offsets = vector.send_offsets,
                   .recv_counts = vector.recv_counts,
                   .recv_offsets = vector.recv_offsets,
-                  .peer = collective.paired ? 1 - shape.place.rank : -1,
+                  .peer = collective.paired ? 1 - shape.self.rank : -1,
                   .messages = layout.messages,
-                  .turns = layout.turns};
+                  .legs = layout.legs};
   if (collective.compose != nullptr) {
-    const auto composite = collective.compose(bootstrap, communicator, shape, type);
+    const auto composite = collective.compose(channel, communicator, shape, type);
     composite->check();
     composite->run(call);
   } else {
@@ -153,8 +154,8 @@ ReduceOp first_op(const Collective& collective) {
 }
 
 // What can be set for this collective.
-std::vector<SpecOptions> variants(const Collective& collective) {
-  std::vector<SpecOptions> result(1);
+std::vector<CollectiveOptions> variants(const Collective& collective) {
+  std::vector<CollectiveOptions> result(1);
   if (collective.takes.skew) {
     for (const Skew skew : {Skew::linear, Skew::one_large}) result.emplace_back().skew = skew;
   }
@@ -162,7 +163,7 @@ std::vector<SpecOptions> variants(const Collective& collective) {
   if (collective.takes.tensors) {
     result.emplace_back().tensors = {5, 1, 0, 300, 2};
     result.back().bucket_mib = 0;
-    result.back().in_flight = false;
+    result.back().async_operations = false;
   }
   if (!collective.paired) return result;
   result.resize(4);
@@ -177,28 +178,28 @@ std::vector<SpecOptions> variants(const Collective& collective) {
 template <class Visit>
 void for_each_shape(const Collective& collective, DataType type, int rank, int ranks,
                     Visit&& visit) {
-  for (const SpecOptions& options : variants(collective)) {
+  for (const CollectiveOptions& options : variants(collective)) {
     for (const std::size_t count : counts) {
       for (int root = 0; root < (collective.rooted ? ranks : 1); ++root) {
-        visit(Shape{count, size_of(type), {rank, ranks, root, 0}, options});
+        visit(Shape{count, size_of(type), {rank, ranks}, options, root});
       }
     }
   }
 }
 
-void check_rank(const Collective& collective, Bootstrap& bootstrap, verify::PatternCache& patterns,
-                Findings& findings) {
-  const auto communicator = LoopbackBackend().connect(bootstrap, {});
+void check_rank(const Collective& collective, ControlChannel& channel,
+                verify::PatternCache& patterns, Findings& findings) {
+  const auto communicator = LoopbackBackend().connect(channel, {});
   for (const DataType type : types_of(collective)) {
     const auto op = collective.reduces ? std::optional(first_op(collective)) : std::nullopt;
-    const auto pattern = patterns.find(type, op, bootstrap.ranks(), 7);
-    const verify::Verifier verifier(pattern, bootstrap.rank());
+    const auto pattern = patterns.find(type, op, channel.ranks(), 7);
+    const verify::Verifier verifier(pattern, channel.rank());
     const auto check = [&](const Shape& shape) {
-      check_call(collective, shape, false, bootstrap, *communicator, verifier, type, findings);
+      check_call(collective, shape, false, channel, *communicator, verifier, type, findings);
       if (!collective.layout(shape).in_place) return;
-      check_call(collective, shape, true, bootstrap, *communicator, verifier, type, findings);
+      check_call(collective, shape, true, channel, *communicator, verifier, type, findings);
     };
-    for_each_shape(collective, type, bootstrap.rank(), bootstrap.ranks(), check);
+    for_each_shape(collective, type, channel.rank(), channel.ranks(), check);
   }
 }
 
@@ -217,13 +218,13 @@ bool check_tilings(const Collective& collective, int ranks, Findings& findings) 
 
 void check_world(const Collective& collective, int ranks, Findings& findings) {
   if (collective.paired && ranks != 2) return;
-  const std::vector<SpecOptions> options = variants(collective);
-  const auto shape = [&](const SpecOptions& o) {
-    return Shape{static_cast<std::size_t>(ranks) * 1024, 4, {0, ranks, 0, 0}, o};
+  const std::vector<CollectiveOptions> options = variants(collective);
+  const auto shape = [&](const CollectiveOptions& o) {
+    return Shape{static_cast<std::size_t>(ranks) * 1024, 4, {0, ranks}, o};
   };
   if (collective.unsupported != nullptr && collective.unsupported(shape(options.front()))) return;
   if (!check_tilings(collective, ranks, findings)) return;
-  for (const SpecOptions& o : options) {
+  for (const CollectiveOptions& o : options) {
     if (const auto error = bus_factor_error(collective, shape(o))) findings.add(*error);
   }
   const auto control = alone();
@@ -266,4 +267,4 @@ int self_check(const Collective& collective, std::FILE* out) {
   return exit_code(errors.empty() ? Exit::passed : Exit::wrong_data);
 }
 
-}  // namespace ccl
+}  // namespace ccl_tests

@@ -7,7 +7,7 @@
 
 #include "src/core/collective.hpp"
 
-namespace ccl {
+namespace ccl_tests {
 
 // Runs `collective` on loopback, whose collectives are written from their definitions, for 1 to 9
 // ranks (every root, out of place and in place, several sizes), and compares with what its segments
@@ -19,4 +19,4 @@ std::vector<std::string> find_spec_errors(const Collective& collective);
 // Prints the verdict; 0 or Exit::wrong_data.
 int self_check(const Collective& collective, std::FILE* out);
 
-}  // namespace ccl
+}  // namespace ccl_tests

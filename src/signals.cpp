@@ -10,7 +10,7 @@
 
 #include "src/core/signals.hpp"
 
-namespace ccl {
+namespace ccl_tests {
 
 struct SignalWatch::State {
   sigset_t watched{};
@@ -48,4 +48,4 @@ SignalWatch::~SignalWatch() {
   pthread_sigmask(SIG_SETMASK, &state_->before, nullptr);
 }
 
-}  // namespace ccl
+}  // namespace ccl_tests

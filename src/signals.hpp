@@ -4,7 +4,7 @@
 #include <functional>
 #include <memory>
 
-namespace ccl {
+namespace ccl_tests {
 
 // While it lives, these signals (SIGHUP where it is not ignored) are blocked in this thread and
 // those it starts, and `on_signal` is called with the number of the first that arrives. A later
@@ -21,4 +21,4 @@ class SignalWatch {
   std::unique_ptr<State> state_;
 };
 
-}  // namespace ccl
+}  // namespace ccl_tests

@@ -10,7 +10,7 @@
 #include "src/run/rank_job.hpp"
 #include "src/standard_files.hpp"
 
-namespace ccl {
+namespace ccl_tests {
 namespace {
 
 // Simulated ranks are copies of the executable, not of this library: they share these tables, which
@@ -22,8 +22,8 @@ verify::PatternCache& shared_patterns() {
 
 int run(const Collective& program, const std::string& name,
         const std::vector<std::string>& arguments) {
-  const auto bootstrap = mpi_module::simulated_bootstrap();
-  const bool first = bootstrap->rank() == 0;
+  const auto channel = mpi_module::simulated_channel();
+  const bool first = channel->rank() == 0;
   const Parsed parsed = parse_options(program, arguments, process_environment());
   if (parsed.print) {
     if (first) fmt::print("{}", *parsed.print);
@@ -36,34 +36,34 @@ int run(const Collective& program, const std::string& name,
   const std::vector<std::string> gpu = gpu_flags(options);
   if (!gpu.empty() || options.memory == Memory::cuda)
     throw Unsupported("simulated ranks have no GPU: " + (gpu.empty() ? "--memory" : gpu.front()));
-  check_groups(collective, options, unplaced_groups(options, bootstrap->ranks()));
+  check_groups(collective, options, unplaced_groups(options, channel->ranks()));
 
   Launch launch;
   launch.launcher = "simulated (SimGrid SMPI)";
-  launch.process = bootstrap->rank();
-  launch.processes = bootstrap->ranks();
+  launch.process = channel->rank();
+  launch.processes = channel->ranks();
   std::vector<std::unique_ptr<Reporter>> reporters;
   if (first && !options.output_file.empty())
     reporters.push_back(file_reporter(options.output_file, nullptr));
   if (first) reporters.push_back(table_reporter(stdout));
-  Recorder recorder(options, std::move(reporters));
+  MultiReporter recorder(options, std::move(reporters));
   Progress progress;
   Pulse pulse;
   OpenCommunicators open;
-  const Placement placement;
+  const Staging staging;
   RankJob job{collective,
               options,
               arguments,
               launch,
               mpi_module::simulated_backend(),
-              placement,
+              staging,
               recorder,
               {"simulated: times are the platform model's, not a machine's; only correctness and "
                "bus factors are real"},
               [&](const std::string& line) { fmt::print(stderr, "{}: {}\n", name, line); },
               shared_patterns(),
               open};
-  run_rank(job, *bootstrap, progress, pulse, true);
+  run_rank(job, *channel, progress, pulse, true);
   return recorder.finish(0, {});
 }
 
@@ -88,4 +88,4 @@ int run_simulated_program(const Collective& collective, int argc, char** argv) {
   std::_Exit(code);  // all ranks are this process
 }
 
-}  // namespace ccl
+}  // namespace ccl_tests

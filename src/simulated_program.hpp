@@ -4,9 +4,9 @@
 
 #include "src/core/collective.hpp"
 
-namespace ccl {
+namespace ccl_tests {
 
 // Collective over the simulated ranks; returns the exit code.
 int run_simulated_program(const Collective& collective, int argc, char** argv);
 
-}  // namespace ccl
+}  // namespace ccl_tests

@@ -7,7 +7,7 @@
 
 #include "src/core/error.hpp"
 
-namespace ccl {
+namespace ccl_tests {
 
 void reserve_standard_files() {
   for (const int file : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
@@ -22,4 +22,4 @@ void require_printed() {
     throw Error("cannot write to standard output");
 }
 
-}  // namespace ccl
+}  // namespace ccl_tests

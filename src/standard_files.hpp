@@ -1,7 +1,7 @@
 // stdin, stdout and stderr, which need not be there.
 #pragma once
 
-namespace ccl {
+namespace ccl_tests {
 
 // Where the process was started with one of them closed, the next file that it opens, a -J file or
 // a socket, would take the number and be written to. Called first: what is closed becomes
@@ -11,4 +11,4 @@ void reserve_standard_files();
 // Throws Error when something that was printed could not be written.
 void require_printed();
 
-}  // namespace ccl
+}  // namespace ccl_tests

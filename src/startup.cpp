@@ -8,7 +8,7 @@
 
 #include "src/run/watchdog.hpp"
 
-namespace ccl {
+namespace ccl_tests {
 
 BackendPtr open_launcher(const Launch& launch) {
   if (launch.processes == 1 || !launch.master_host.empty()) return nullptr;
@@ -47,4 +47,4 @@ std::unique_ptr<Control> meet(const Launch& launch, const Backend* launcher, Joi
               [say](std::string_view line) { say(std::string(line)); });
 }
 
-}  // namespace ccl
+}  // namespace ccl_tests

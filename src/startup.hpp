@@ -10,7 +10,7 @@
 #include "src/bootstrap/control.hpp"
 #include "src/bootstrap/launch.hpp"
 
-namespace ccl {
+namespace ccl_tests {
 
 // The module of the MPI through which the launched processes learn where to meet; null where a
 // store tells them, or there is one process. Throws Unsupported with what brings it.
@@ -27,4 +27,4 @@ std::unique_ptr<Control> meet(const Launch& launch, const Backend* launcher, Joi
                               std::function<void(const Failure&)> on_failure,
                               const std::function<void(const std::string&)>& say);
 
-}  // namespace ccl
+}  // namespace ccl_tests

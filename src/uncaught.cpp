@@ -12,7 +12,7 @@
 
 #include "src/core/error.hpp"
 
-namespace ccl {
+namespace ccl_tests {
 namespace {
 
 // Outlives the watch: what a library's threads throw while the process ends finds it empty.
@@ -75,4 +75,4 @@ bool UncaughtWatch::happened() const {
   return state().happened;
 }
 
-}  // namespace ccl
+}  // namespace ccl_tests

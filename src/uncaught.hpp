@@ -4,7 +4,7 @@
 #include <functional>
 #include <string>
 
-namespace ccl {
+namespace ccl_tests {
 
 // While it lives (one at a time; made on the main thread), `on_uncaught` is called on the thread
 // that ends so, once. That thread is then kept for as long as the job needs to end in order, at
@@ -21,4 +21,4 @@ class UncaughtWatch {
   bool happened() const;
 };
 
-}  // namespace ccl
+}  // namespace ccl_tests

@@ -19,7 +19,7 @@
 #include "tools/verifier_check.hpp"
 #include "tools/verifier_speed.hpp"
 
-namespace ccl::tools {
+namespace ccl_tests::tools {
 namespace {
 
 using Json = nlohmann::ordered_json;
@@ -236,18 +236,18 @@ int run(const Arguments& a) {
 }
 
 }  // namespace
-}  // namespace ccl::tools
+}  // namespace ccl_tests::tools
 
 int main(int argc, char** argv) {
   std::signal(SIGPIPE, SIG_IGN);
   try {
-    const ccl::tools::Arguments arguments = ccl::tools::parse(argc, argv);
-    return arguments.help ? 0 : ccl::tools::run(arguments);
-  } catch (const ccl::Error& e) {
+    const ccl_tests::tools::Arguments arguments = ccl_tests::tools::parse(argc, argv);
+    return arguments.help ? 0 : ccl_tests::tools::run(arguments);
+  } catch (const ccl_tests::Error& e) {
     fmt::print(stderr, "device_check: {}\n", e.what());
-    return ccl::exit_code(e.code());
+    return ccl_tests::exit_code(e.code());
   } catch (const std::exception& e) {
     fmt::print(stderr, "device_check: {}\n", e.what());
-    return ccl::exit_code(ccl::Exit::failed);
+    return ccl_tests::exit_code(ccl_tests::Exit::failed);
   }
 }

@@ -3,5 +3,5 @@
 #include "src/program.hpp"
 
 int main(int argc, char** argv) {
-  return ccl::run_program(ccl::init_spec, argc, argv, ccl::run_init);
+  return ccl_tests::run_program(ccl_tests::init_spec, argc, argv, ccl_tests::run_init);
 }

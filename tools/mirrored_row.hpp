@@ -8,7 +8,7 @@
 #include "src/core/device.hpp"
 #include "verify/verifier.hpp"
 
-namespace ccl::tools {
+namespace ccl_tests::tools {
 
 // Bytes that replace those of a row from `begin` on, counted from the row's first byte; negative in
 // the guard zone before it.
@@ -69,4 +69,4 @@ class MirroredRow {
   std::size_t bytes_ = 0, start_ = verify::guard_bytes;
 };
 
-}  // namespace ccl::tools
+}  // namespace ccl_tests::tools

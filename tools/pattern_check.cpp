@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-namespace ccl::tools {
+namespace ccl_tests::tools {
 namespace {
 
 using verify::Mismatch;
@@ -37,7 +37,8 @@ void PatternCheck::contiguous(std::size_t count, std::size_t shift, std::size_t 
   row_.shape(count * width, shift * width, background);
   row_.upload();
   input(count, slot);
-  const Segment segment = {.out = 0, .count = count, .from = pattern_->reduces() ? -1 : 1};
+  const ExpectedBlock segment = {
+      .recv_offset = 0, .count = count, .source_rank = pattern_->reduces() ? -1 : 1};
   poison(count, {&segment, 1}, slot);
   put(segment, slot);
   row_.upload();
@@ -49,32 +50,33 @@ void PatternCheck::contiguous(std::size_t count, std::size_t shift, std::size_t 
     inject(faults[k], {&segment, 1}, slot);
 }
 
-void PatternCheck::segments(const std::vector<Segment>& segments, std::optional<std::size_t> gap,
-                            std::size_t slot) {
+void PatternCheck::segments(const std::vector<ExpectedBlock>& segments,
+                            std::optional<std::size_t> gap, std::size_t slot) {
   const std::size_t width = pattern_->width();
   std::size_t count = 0;
-  for (const Segment& s : segments)
-    count = std::max(count, s.out + (s.blocks - 1) * s.out_stride + s.count);
+  for (const ExpectedBlock& s : segments)
+    count = std::max(count, s.recv_offset + (s.repeat - 1) * s.recv_stride + s.count);
   where_ = fmt::format("{} segments in {} elements, slot {}", segments.size(), count, slot);
   row_.shape(count * width, width, background);
   row_.upload();
   poison(count, segments, slot);
-  for (const Segment& s : segments) put(s, slot);
+  for (const ExpectedBlock& s : segments) put(s, slot);
   row_.upload();
   hold("right data", Expect::right, segments, slot);
   const RightRow row{*pattern_, row_.host(), count, slot, width};
   for (const std::size_t k : {std::size_t{0}, segments.size() / 2, segments.size() - 1}) {
-    const Segment& s = segments[k];
+    const ExpectedBlock& s = segments[k];
     if (s.count == 0) continue;
-    const std::size_t last = s.out + (s.blocks - 1) * s.out_stride;
-    for (const std::size_t at : {s.out, s.out + s.count - 1, last, last + s.count - 1})
+    const std::size_t last = s.recv_offset + (s.repeat - 1) * s.recv_stride;
+    for (const std::size_t at :
+         {s.recv_offset, s.recv_offset + s.count - 1, last, last + s.count - 1})
       for (const std::size_t bit : {8 * width - 2, random_() % (8 * width)})
         inject(flipped(row, at, bit), segments, slot);
   }
-  Fault far = flipped(row, segments.front().out, 8 * width - 2);
+  Fault far = flipped(row, segments.front().recv_offset, 8 * width - 2);
   far.name = "two elements of two segments";
-  const std::size_t other = segments.back().out;
-  if (segments.size() > 1 && segments.back().count > 0 && other != segments.front().out) {
+  const std::size_t other = segments.back().recv_offset;
+  if (segments.size() > 1 && segments.back().count > 0 && other != segments.front().recv_offset) {
     far.patches.push_back(flipped(row, other, 8 * width - 2).patches.front());
     inject(far, segments, slot);
   }
@@ -87,12 +89,12 @@ void PatternCheck::segments(const std::vector<Segment>& segments, std::optional<
 }
 
 // Elements of `s` as they should be, on the host.
-void PatternCheck::put(const Segment& s, std::size_t slot) {
+void PatternCheck::put(const ExpectedBlock& s, std::size_t slot) {
   const std::size_t width = pattern_->width();
-  const std::size_t phase = pattern_->phase(std::max(0, s.from), slot);
-  for (std::size_t b = 0; b < s.blocks; ++b)
-    pattern_->expected().copy_to(row_.host() + (s.out + b * s.out_stride) * width, s.count,
-                                 s.at + b * s.at_stride + phase);
+  const std::size_t phase = pattern_->phase(std::max(0, s.source_rank), slot);
+  for (std::size_t b = 0; b < s.repeat; ++b)
+    pattern_->expected().copy_to(row_.host() + (s.recv_offset + b * s.recv_stride) * width, s.count,
+                                 s.source_offset + b * s.source_stride + phase);
 }
 
 void PatternCheck::input(std::size_t count, std::size_t slot) {
@@ -111,7 +113,8 @@ void PatternCheck::input(std::size_t count, std::size_t slot) {
   row_.exchange(fault.patches.front());
 }
 
-void PatternCheck::poison(std::size_t count, std::span<const Segment> segments, std::size_t slot) {
+void PatternCheck::poison(std::size_t count, std::span<const ExpectedBlock> segments,
+                          std::size_t slot) {
   host_.poison(row_.host(), count, segments, slot);
   device_.poison(row_.device(), count, segments, slot);
   filled("poison");
@@ -144,15 +147,15 @@ PatternCheck::Expect PatternCheck::expected_of(const Fault& fault) const {
   return exact || fault.gross ? Expect::wrong : Expect::either;
 }
 
-void PatternCheck::inject(Fault fault, std::span<const Segment> segments, std::size_t slot) {
+void PatternCheck::inject(Fault fault, std::span<const ExpectedBlock> segments, std::size_t slot) {
   const Expect expect = expected_of(fault);
   for (Patch& patch : fault.patches) row_.exchange(patch);
   hold(fault.name, expect, segments, slot);
   for (Patch& patch : fault.patches) row_.exchange(patch);
 }
 
-void PatternCheck::hold(const std::string& what, Expect expect, std::span<const Segment> segments,
-                        std::size_t slot) {
+void PatternCheck::hold(const std::string& what, Expect expect,
+                        std::span<const ExpectedBlock> segments, std::size_t slot) {
   judge(
       what, expect,
       {host_.compare(row_.host(), segments, slot), device_.compare(row_.device(), segments, slot)});
@@ -187,4 +190,4 @@ void PatternCheck::say(const std::string& line) {
                                         where_, line));
 }
 
-}  // namespace ccl::tools
+}  // namespace ccl_tests::tools

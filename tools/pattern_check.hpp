@@ -15,7 +15,7 @@
 #include "tools/verifier_faults.hpp"
 #include "verify/verifier.hpp"
 
-namespace ccl::tools {
+namespace ccl_tests::tools {
 
 class PatternCheck {
  public:
@@ -27,19 +27,19 @@ class PatternCheck {
   void contiguous(std::size_t count, std::size_t shift, std::size_t slot, std::size_t every = 1);
 
   // Segments of one receive buffer. gap: an element that none of them names.
-  void segments(const std::vector<Segment>& segments, std::optional<std::size_t> gap,
+  void segments(const std::vector<ExpectedBlock>& segments, std::optional<std::size_t> gap,
                 std::size_t slot);
 
  private:
   enum class Expect { right, wrong, either };  // either: the host's verifier is the only judge
 
-  void put(const Segment& s, std::size_t slot);
+  void put(const ExpectedBlock& s, std::size_t slot);
   void input(std::size_t count, std::size_t slot);
-  void poison(std::size_t count, std::span<const Segment> segments, std::size_t slot);
+  void poison(std::size_t count, std::span<const ExpectedBlock> segments, std::size_t slot);
   void guards(std::size_t bytes);
-  void inject(Fault fault, std::span<const Segment> segments, std::size_t slot);
+  void inject(Fault fault, std::span<const ExpectedBlock> segments, std::size_t slot);
   Expect expected_of(const Fault& fault) const;
-  void hold(const std::string& what, Expect expect, std::span<const Segment> segments,
+  void hold(const std::string& what, Expect expect, std::span<const ExpectedBlock> segments,
             std::size_t slot);
   void judge(const std::string& what, Expect expect,
              const std::pair<verify::Mismatch, verify::Mismatch>& both);
@@ -55,4 +55,4 @@ class PatternCheck {
   std::string where_;
 };
 
-}  // namespace ccl::tools
+}  // namespace ccl_tests::tools

@@ -8,7 +8,7 @@
 #include "tools/mirrored_row.hpp"
 #include "tools/pattern_check.hpp"
 
-namespace ccl::tools {
+namespace ccl_tests::tools {
 namespace {
 
 constexpr int many_ranks = 3000;                      // a longer period
@@ -17,38 +17,38 @@ constexpr std::size_t shifts[] = {0, 1, 3};           // elements
 constexpr std::size_t most_shift = 3 * sizeof(double);
 
 void all_segments(PatternCheck& check, bool reduces) {
-  const auto from = [&](int rank) { return reduces ? Segment::all_ranks : rank; };
-  check.segments({{.out = 0, .count = 100, .from = from(1)},
-                  {.out = 100, .count = 0, .from = from(0)},
-                  {.out = 100, .count = 100, .from = from(2), .at = 50}},
+  const auto from = [&](int rank) { return reduces ? ExpectedBlock::all_ranks : rank; };
+  check.segments({{.recv_offset = 0, .count = 100, .source_rank = from(1)},
+                  {.recv_offset = 100, .count = 0, .source_rank = from(0)},
+                  {.recv_offset = 100, .count = 100, .source_rank = from(2), .source_offset = 50}},
                  {}, 0);
-  const Segment thin = {.out = 5,
-                        .count = 3,
-                        .from = from(1),
-                        .at = 2,
-                        .blocks = 1000,
-                        .out_stride = 7,
-                        .at_stride = 4};
+  const ExpectedBlock thin = {.recv_offset = 5,
+                              .count = 3,
+                              .source_rank = from(1),
+                              .source_offset = 2,
+                              .repeat = 1000,
+                              .recv_stride = 7,
+                              .source_stride = 4};
   check.segments({thin}, 8, 1);
-  const Segment wide = {.out = 1,
-                        .count = 5000,
-                        .from = from(2),
-                        .at = 9,
-                        .blocks = 30,
-                        .out_stride = 5001,
-                        .at_stride = 5003};
+  const ExpectedBlock wide = {.recv_offset = 1,
+                              .count = 5000,
+                              .source_rank = from(2),
+                              .source_offset = 9,
+                              .repeat = 30,
+                              .recv_stride = 5001,
+                              .source_stride = 5003};
   check.segments({wide}, 0, 2);
   // Two interleaved: the blocks of one lie in the gaps of the other.
-  Segment other = thin;
-  other.out = 8;
-  other.from = from(2);
+  ExpectedBlock other = thin;
+  other.recv_offset = 8;
+  other.source_rank = from(2);
   check.segments({thin, other}, 4, 3);
-  std::vector<Segment> many;
+  std::vector<ExpectedBlock> many;
   for (std::size_t k = 0; k < 64; ++k)
-    many.push_back({.out = 300 * k,
+    many.push_back({.recv_offset = 300 * k,
                     .count = 300,
-                    .from = from(static_cast<int>(k % checked_ranks)),
-                    .at = 7 * k});
+                    .source_rank = from(static_cast<int>(k % checked_ranks)),
+                    .source_offset = 7 * k});
   check.segments(many, {}, 4);
 }
 
@@ -109,4 +109,4 @@ CheckReport check_type(DataType type, Device& device, verify::Loops& loops,
   return report;
 }
 
-}  // namespace ccl::tools
+}  // namespace ccl_tests::tools

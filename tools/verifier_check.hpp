@@ -10,7 +10,7 @@
 #include "src/core/types.hpp"
 #include "verify/loops.hpp"
 
-namespace ccl::tools {
+namespace ccl_tests::tools {
 
 inline constexpr int checked_ranks = 3;
 
@@ -35,4 +35,4 @@ struct CheckReport {
 CheckReport check_type(DataType type, Device& device, verify::Loops& loops,
                        const CheckOptions& options);
 
-}  // namespace ccl::tools
+}  // namespace ccl_tests::tools

@@ -6,7 +6,7 @@
 #include <cstring>
 #include <set>
 
-namespace ccl::tools {
+namespace ccl_tests::tools {
 namespace {
 
 constexpr std::size_t longest_stretch = 5000;  // elements: longer than a period
@@ -125,4 +125,4 @@ std::vector<Fault> faults_of(const RightRow& row, const verify::Table& without,
   return faults;
 }
 
-}  // namespace ccl::tools
+}  // namespace ccl_tests::tools

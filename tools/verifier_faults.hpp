@@ -11,7 +11,7 @@
 #include "tools/mirrored_row.hpp"
 #include "verify/pattern.hpp"
 
-namespace ccl::tools {
+namespace ccl_tests::tools {
 
 struct Fault {
   std::string name;
@@ -39,4 +39,4 @@ Fault flipped(const RightRow& row, std::size_t at, std::size_t bit);
 std::vector<Fault> faults_of(const RightRow& row, const verify::Table& without,
                              std::mt19937_64& random);
 
-}  // namespace ccl::tools
+}  // namespace ccl_tests::tools

@@ -9,7 +9,7 @@
 #include "src/measure/batch.hpp"
 #include "verify/verifier.hpp"
 
-namespace ccl::tools {
+namespace ccl_tests::tools {
 namespace {
 
 double median(std::vector<double> values) {
@@ -48,7 +48,7 @@ Speed SpeedCheck::measure(DataType type, std::optional<ReduceOp> op) {
   const auto pattern = std::make_shared<const verify::Pattern>(type, op, ranks, options_.seed);
   const verify::Verifier verifier(pattern, 0, loops_);
   const std::size_t count = options_.bytes / size_of(type);
-  const Segment segment = {.count = count, .from = op ? Segment::all_ranks : 0};
+  const ExpectedBlock segment = {.count = count, .source_rank = op ? ExpectedBlock::all_ranks : 0};
   Speed speed{type, op, options_.bytes, {}, {}, {}};
   for (int repetition = -1; repetition < options_.repetitions; ++repetition) {
     const double copied =
@@ -71,4 +71,4 @@ Speed SpeedCheck::measure(DataType type, std::optional<ReduceOp> op) {
   return speed;
 }
 
-}  // namespace ccl::tools
+}  // namespace ccl_tests::tools

@@ -10,7 +10,7 @@
 #include "src/core/types.hpp"
 #include "verify/loops.hpp"
 
-namespace ccl::tools {
+namespace ccl_tests::tools {
 
 struct SpeedOptions {
   std::size_t bytes = std::size_t{4} << 30;
@@ -50,4 +50,4 @@ class SpeedCheck {
   Buffer data_, other_;
 };
 
-}  // namespace ccl::tools
+}  // namespace ccl_tests::tools

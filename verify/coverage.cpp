@@ -4,7 +4,7 @@
 #include <numeric>
 #include <vector>
 
-namespace ccl::verify {
+namespace ccl_tests::verify {
 
 std::size_t first_phases(const Inputs& inputs) {
   return inputs.period() - static_cast<std::size_t>(inputs.ranks());
@@ -43,4 +43,4 @@ std::size_t complete_from(const Inputs& inputs) {
   return needed;
 }
 
-}  // namespace ccl::verify
+}  // namespace ccl_tests::verify

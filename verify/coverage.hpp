@@ -5,7 +5,7 @@
 
 #include "verify/inputs.hpp"
 
-namespace ccl::verify {
+namespace ccl_tests::verify {
 
 // Elements of the period at which a reduction's rows may start: at least one turn of all ranks is
 // left before the period wraps, because the wrap breaks the order of turns.
@@ -19,4 +19,4 @@ double coverage(const Inputs& inputs, std::size_t start, std::size_t count);
 // below first_phases() in the period it starts; 0: none up to a period long. O(ranks x period).
 std::size_t complete_from(const Inputs& inputs);
 
-}  // namespace ccl::verify
+}  // namespace ccl_tests::verify

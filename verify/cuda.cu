@@ -11,7 +11,7 @@
 #include "verify/cuda_launch.hpp"
 #include "verify/width.hpp"
 
-namespace ccl::verify {
+namespace ccl_tests::verify {
 namespace {
 
 using cuda::Found;
@@ -139,7 +139,8 @@ class CudaLoops : public Loops {
     finish("filling");
   }
 
-  std::vector<Difference> compare(std::span<const Run> runs, std::uint64_t tolerance) override {
+  std::vector<Difference> compare(std::span<const StridedRange> runs,
+                                  std::uint64_t tolerance) override {
     if (runs.empty()) return {};
     const std::vector<Found> none(runs.size(), Found{0, ~0ULL, 0});
     Found* const found = room_for(runs.size());
@@ -205,7 +206,7 @@ class CudaLoops : public Loops {
   }
 
   template <class U>
-  void compare_as(const Run& run, std::uint64_t tolerance, Found* found) const {
+  void compare_as(const StridedRange& run, std::uint64_t tolerance, Found* found) const {
     const CudaTable& table = placed(*run.table);
     const U* const data = reinterpret_cast<const U*>(run.data);
     const auto elements = [&](std::size_t begin, std::size_t count, std::size_t blocks) {
@@ -248,4 +249,4 @@ class CudaLoops : public Loops {
 
 std::unique_ptr<Loops> make_cuda_loops() { return std::make_unique<CudaLoops>(); }
 
-}  // namespace ccl::verify
+}  // namespace ccl_tests::verify

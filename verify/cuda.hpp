@@ -5,9 +5,9 @@
 
 #include "verify/loops.hpp"
 
-namespace ccl::verify {
+namespace ccl_tests::verify {
 
 // Of the device that is the calling thread's, on a stream of their own. Throws Error.
 std::unique_ptr<Loops> make_cuda_loops();
 
-}  // namespace ccl::verify
+}  // namespace ccl_tests::verify

@@ -14,7 +14,7 @@
 
 #include "verify/ulp.hpp"
 
-namespace ccl::verify::cuda {
+namespace ccl_tests::verify::cuda {
 
 struct alignas(16) Vector {
   std::uint64_t low, high;
@@ -80,14 +80,15 @@ struct CompareVectors {
   Found* found;
 
   CCL_HD void operator()(std::uint64_t lane) const {
-    constexpr int in_flight = 4;  // loads that a thread has under way
+    constexpr int async_operations = 4;  // loads that a thread has under way
     const Vector expected = table[stride.of_table(lane)];
     Finding mine;
     std::uint64_t i = lane;
-    for (; i + (in_flight - 1) * stride.lanes < stride.vectors; i += in_flight * stride.lanes) {
-      Vector value[in_flight];
-      for (int k = 0; k < in_flight; ++k) value[k] = data[i + k * stride.lanes];
-      for (int k = 0; k < in_flight; ++k)
+    for (; i + (async_operations - 1) * stride.lanes < stride.vectors;
+         i += async_operations * stride.lanes) {
+      Vector value[async_operations];
+      for (int k = 0; k < async_operations; ++k) value[k] = data[i + k * stride.lanes];
+      for (int k = 0; k < async_operations; ++k)
         if (!same(value[k], expected)) look(value[k], expected, i + k * stride.lanes, mine);
     }
     for (; i < stride.vectors; i += stride.lanes)
@@ -124,7 +125,7 @@ template <class U>
 struct CompareElements {
   const U* data;
   const U* table;
-  std::uint64_t first, count, stride, table_stride;  // as in verify::Run
+  std::uint64_t first, count, stride, table_stride;  // as in verify::StridedRange
   std::uint32_t period;
   std::uint64_t offset;  // element of the run at which the data begin
   std::uint64_t tolerance;
@@ -142,4 +143,4 @@ struct CompareElements {
   }
 };
 
-}  // namespace ccl::verify::cuda
+}  // namespace ccl_tests::verify::cuda

@@ -13,7 +13,7 @@
 #include <thrust/system_error.h>
 #endif
 
-namespace ccl::verify::cuda {
+namespace ccl_tests::verify::cuda {
 
 // each(k) for k < threads, in no order, behind what is on the stream. Returns before it is done.
 template <class F>
@@ -40,4 +40,4 @@ cudaError_t for_each_thread(std::uint64_t threads, const F& each, cudaStream_t s
 #endif
 }
 
-}  // namespace ccl::verify::cuda
+}  // namespace ccl_tests::verify::cuda

@@ -8,12 +8,12 @@
 #include "src/core/collective.hpp"
 #include "verify/pattern.hpp"
 
-namespace ccl::verify {
+namespace ccl_tests::verify {
 
 // `found`: `count` elements from the first wrong one on, which should have been element `at` of
 // `segment`'s source in `slot`, in rank `me`'s receive buffer. Empty when the values match nothing
 // known.
 std::string diagnose(const Pattern& pattern, int me, const std::byte* found, std::size_t count,
-                     const Segment& segment, std::size_t at, std::size_t slot);
+                     const ExpectedBlock& segment, std::size_t at, std::size_t slot);
 
-}  // namespace ccl::verify
+}  // namespace ccl_tests::verify

@@ -4,7 +4,7 @@
 #include "verify/input_rules.hpp"
 #include "verify/inputs.hpp"
 
-namespace ccl::verify {
+namespace ccl_tests::verify {
 
 template <class T>
 double Inputs::float_value(int rank, std::size_t j) const {
@@ -73,4 +73,4 @@ template double Inputs::float_value<BFloat16>(int, std::size_t) const;
 template double Inputs::float_value<Float8E4M3>(int, std::size_t) const;
 template double Inputs::float_value<Float8E5M2>(int, std::size_t) const;
 
-}  // namespace ccl::verify
+}  // namespace ccl_tests::verify

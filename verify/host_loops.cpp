@@ -6,7 +6,7 @@
 #include "verify/ulp.hpp"
 #include "verify/width.hpp"
 
-namespace ccl::verify {
+namespace ccl_tests::verify {
 namespace {
 
 class HostTable : public PlacedTable {
@@ -96,10 +96,11 @@ class HostLoops : public Loops {
             std::size_t first) override {
     host(table).copy_to(out, count, first);
   }
-  std::vector<Difference> compare(std::span<const Run> runs, std::uint64_t tolerance) override {
+  std::vector<Difference> compare(std::span<const StridedRange> runs,
+                                  std::uint64_t tolerance) override {
     std::vector<Difference> differences;
     differences.reserve(runs.size());
-    for (const Run& run : runs) {
+    for (const StridedRange& run : runs) {
       const Table& table = host(*run.table);
       Difference& result = differences.emplace_back();
       for (std::size_t block = 0; block < run.blocks; ++block) {
@@ -132,4 +133,4 @@ Loops& host_loops() {
 
 std::unique_ptr<Loops> make_host_loops() { return std::make_unique<HostLoops>(); }
 
-}  // namespace ccl::verify
+}  // namespace ccl_tests::verify

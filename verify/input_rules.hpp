@@ -6,7 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace ccl::verify {
+namespace ccl_tests::verify {
 
 // How the contributors of a float sum share the 2^p units of either sign.
 struct SumPlan {
@@ -32,4 +32,4 @@ inline constexpr std::size_t bitwise_owners = 2;  // ranks that decide an elemen
 inline constexpr std::uint64_t shape_salt = 1, side_salt = 2, shared_salt = 3;
 inline constexpr std::uint64_t value_salt = 1U << 20;  // + rank
 
-}  // namespace ccl::verify
+}  // namespace ccl_tests::verify

@@ -7,7 +7,7 @@
 
 #include "verify/input_rules.hpp"
 
-namespace ccl::verify {
+namespace ccl_tests::verify {
 namespace {
 
 // splitmix64's finaliser (Steele, Lea, Flood 2014).
@@ -203,4 +203,4 @@ std::optional<const char*> Inputs::not_verifiable() const {
   });
 }
 
-}  // namespace ccl::verify
+}  // namespace ccl_tests::verify

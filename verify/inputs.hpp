@@ -8,7 +8,7 @@
 
 #include "src/core/types.hpp"
 
-namespace ccl::verify {
+namespace ccl_tests::verify {
 
 // Rule by operation (n ranks, element j of one period, p significand bits):
 //  none          full-entropy bits
@@ -85,4 +85,4 @@ class Inputs {
   std::size_t period_;
 };
 
-}  // namespace ccl::verify
+}  // namespace ccl_tests::verify

@@ -5,7 +5,7 @@
 #include "verify/input_rules.hpp"
 #include "verify/inputs.hpp"
 
-namespace ccl::verify {
+namespace ccl_tests::verify {
 namespace {
 
 // Integers that must not overflow: units of either sign within half of the type's range.
@@ -123,4 +123,4 @@ template std::uint32_t Inputs::integer_value<std::uint32_t>(int, std::size_t) co
 template std::int64_t Inputs::integer_value<std::int64_t>(int, std::size_t) const;
 template std::uint64_t Inputs::integer_value<std::uint64_t>(int, std::size_t) const;
 
-}  // namespace ccl::verify
+}  // namespace ccl_tests::verify

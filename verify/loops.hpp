@@ -10,7 +10,7 @@
 
 #include "verify/table.hpp"
 
-namespace ccl::verify {
+namespace ccl_tests::verify {
 
 // Elements that differ: how many, and the first and last of them, counted from the run's first.
 struct Difference {
@@ -26,7 +26,7 @@ class PlacedTable {
 
 // Element b * stride + i of `data` should be table[(first + b * table_stride + i) mod period], for
 // b < blocks and i < count. Strides are in elements; count <= stride where blocks > 1.
-struct Run {
+struct StridedRange {
   const std::byte* data = nullptr;
   const PlacedTable* table = nullptr;
   std::size_t first = 0, count = 0;
@@ -47,7 +47,8 @@ class Loops {
 
   // One difference for each run. tolerance: units in the last place, where the elements are
   // floating point; 0: bit for bit.
-  virtual std::vector<Difference> compare(std::span<const Run> runs, std::uint64_t tolerance) = 0;
+  virtual std::vector<Difference> compare(std::span<const StridedRange> runs,
+                                          std::uint64_t tolerance) = 0;
 
   virtual void set(std::byte* out, std::byte value, std::size_t bytes) = 0;
   virtual void fetch(std::byte* host, const std::byte* data, std::size_t bytes) = 0;
@@ -58,4 +59,4 @@ class Loops {
 Loops& host_loops();
 std::unique_ptr<Loops> make_host_loops();
 
-}  // namespace ccl::verify
+}  // namespace ccl_tests::verify

@@ -7,7 +7,7 @@
 
 #include "verify/coverage.hpp"
 
-namespace ccl::verify {
+namespace ccl_tests::verify {
 namespace {
 
 constexpr int expected_table = -1;
@@ -58,4 +58,4 @@ std::shared_ptr<const Pattern> PatternCache::find(DataType type, std::optional<R
   return pattern;
 }
 
-}  // namespace ccl::verify
+}  // namespace ccl_tests::verify

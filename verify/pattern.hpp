@@ -14,7 +14,7 @@
 #include "verify/inputs.hpp"
 #include "verify/table.hpp"
 
-namespace ccl::verify {
+namespace ccl_tests::verify {
 
 // In slot s, element i of rank r's input is input(r)[(i + phase(r, s)) mod period], and the
 // reduction of element i is expected()[(i + phase(r, s)) mod period], where phases of a reduction
@@ -56,4 +56,4 @@ class PatternCache {
   std::map<Key, std::shared_ptr<const Pattern>> patterns_;
 };
 
-}  // namespace ccl::verify
+}  // namespace ccl_tests::verify

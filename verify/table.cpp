@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
-namespace ccl::verify {
+namespace ccl_tests::verify {
 namespace {
 
 // Long enough that the loop around memcpy and memcmp costs nothing, short enough to stay in the
@@ -56,4 +56,4 @@ std::optional<std::size_t> Table::first_difference(const std::byte* data, std::s
   return found;
 }
 
-}  // namespace ccl::verify
+}  // namespace ccl_tests::verify

@@ -8,7 +8,7 @@
 #include <span>
 #include <vector>
 
-namespace ccl::verify {
+namespace ccl_tests::verify {
 
 class Table {
  public:
@@ -35,4 +35,4 @@ class Table {
   std::vector<std::byte> bytes_;
 };
 
-}  // namespace ccl::verify
+}  // namespace ccl_tests::verify

@@ -10,7 +10,7 @@
 #define CCL_HD
 #endif
 
-namespace ccl::verify {
+namespace ccl_tests::verify {
 
 // In units in the last place, between two finite or infinite values; U: unsigned, of their width.
 template <class U>
@@ -21,4 +21,4 @@ CCL_HD constexpr std::uint64_t ulp_distance(U a, U b) {
   return oa > ob ? static_cast<U>(oa - ob) : static_cast<U>(ob - oa);
 }
 
-}  // namespace ccl::verify
+}  // namespace ccl_tests::verify

@@ -10,7 +10,7 @@
 #include "verify/diagnosis.hpp"
 #include "verify/width.hpp"
 
-namespace ccl::verify {
+namespace ccl_tests::verify {
 namespace {
 
 constexpr std::byte poison_byte{0xa5};
@@ -53,15 +53,17 @@ void Verifier::fill_input(void* out, std::size_t count, std::size_t slot) const 
 }
 
 // Data movement: the sender's phase. Reduction: phases do not depend on the rank.
-std::size_t Verifier::phase_of(const Segment& segment, std::size_t slot) const {
-  return pattern_->phase(segment.from == Segment::all_ranks ? rank_ : segment.from, slot);
+std::size_t Verifier::phase_of(const ExpectedBlock& segment, std::size_t slot) const {
+  return pattern_->phase(
+      segment.source_rank == ExpectedBlock::all_ranks ? rank_ : segment.source_rank, slot);
 }
 
-const Verifier::Source& Verifier::source_of(const Segment& segment) const {
-  return segment.from == Segment::all_ranks || !pattern_->reduces() ? expected_ : input_;
+const Verifier::Source& Verifier::source_of(const ExpectedBlock& segment) const {
+  return segment.source_rank == ExpectedBlock::all_ranks || !pattern_->reduces() ? expected_
+                                                                                 : input_;
 }
 
-void Verifier::poison(void* out, std::size_t count, std::span<const Segment> segments,
+void Verifier::poison(void* out, std::size_t count, std::span<const ExpectedBlock> segments,
                       std::size_t slot) const {
   if (count == 0) return;
   const std::size_t width = pattern_->width();
@@ -70,10 +72,10 @@ void Verifier::poison(void* out, std::size_t count, std::span<const Segment> seg
     return;
   }
   std::vector<std::byte> data(count * width, poison_byte);
-  for (const Segment& s : segments) {
-    for (std::size_t block = 0; block < s.blocks; ++block) {
-      const std::size_t start = s.out + block * s.out_stride;
-      const std::size_t first = s.at + block * s.at_stride + phase_of(s, slot);
+  for (const ExpectedBlock& s : segments) {
+    for (std::size_t block = 0; block < s.repeat; ++block) {
+      const std::size_t start = s.recv_offset + block * s.recv_stride;
+      const std::size_t first = s.source_offset + block * s.source_stride + phase_of(s, slot);
       for (std::size_t i = 0; i < s.count; ++i) {
         std::byte* const element = data.data() + (start + i) * width;
         if (std::memcmp(element, source_of(s).table.at(first + i), width) != 0) continue;
@@ -84,44 +86,45 @@ void Verifier::poison(void* out, std::size_t count, std::span<const Segment> seg
   loops_->store(static_cast<std::byte*>(out), data.data(), data.size());
 }
 
-Mismatch Verifier::compare(const void* recv, std::span<const Segment> segments,
+Mismatch Verifier::compare(const void* recv, std::span<const ExpectedBlock> segments,
                            std::size_t slot) const {
   const auto* const data = static_cast<const std::byte*>(recv);
   const std::size_t width = pattern_->width();
   const auto tolerance =
       pattern_->reduces() ? static_cast<std::uint64_t>(pattern_->inputs().tolerance()) : 0;
-  std::vector<Run> runs;
-  for (const Segment& s : segments) {
-    runs.push_back({.data = data + s.out * width,
+  std::vector<StridedRange> runs;
+  for (const ExpectedBlock& s : segments) {
+    runs.push_back({.data = data + s.recv_offset * width,
                     .table = source_of(s).placed.get(),
-                    .first = s.at + phase_of(s, slot),
+                    .first = s.source_offset + phase_of(s, slot),
                     .count = s.count,
-                    .blocks = s.blocks,
-                    .stride = s.out_stride,
-                    .table_stride = s.at_stride});
+                    .blocks = s.repeat,
+                    .stride = s.recv_stride,
+                    .table_stride = s.source_stride});
   }
   const std::vector<Difference> differences = loops_->compare(runs, tolerance);
   Mismatch result;
   for (std::size_t k = 0; k < segments.size(); ++k) {
-    const Segment& s = segments[k];
+    const ExpectedBlock& s = segments[k];
     const auto [wrong, first, last] = differences[k];
     if (wrong == 0) continue;
-    Mismatch found{wrong, s.out + first, s.out + last, {}};
+    Mismatch found{wrong, s.recv_offset + first, s.recv_offset + last, {}};
     if (result.wrong == 0) {
-      const std::size_t block = s.blocks > 1 ? first / s.out_stride : 0;
-      const std::size_t i = first - block * s.out_stride;
+      const std::size_t block = s.repeat > 1 ? first / s.recv_stride : 0;
+      const std::size_t i = first - block * s.recv_stride;
       std::vector<std::byte> bytes(std::min(s.count - i, explained_elements) * width);
       loops_->fetch(bytes.data(), data + found.first * width, bytes.size());
-      found.explanation =
-          explain(bytes.data(), bytes.size() / width, s, s.at + block * s.at_stride + i, slot);
+      found.explanation = explain(bytes.data(), bytes.size() / width, s,
+                                  s.source_offset + block * s.source_stride + i, slot);
     }
     result.add(found);
   }
   return result;
 }
 
-std::string Verifier::explain(const std::byte* found, std::size_t count, const Segment& segment,
-                              std::size_t at, std::size_t slot) const {
+std::string Verifier::explain(const std::byte* found, std::size_t count,
+                              const ExpectedBlock& segment, std::size_t at,
+                              std::size_t slot) const {
   const std::size_t width = pattern_->width();
   const std::byte* const expected = source_of(segment).table.at(at + phase_of(segment, slot));
   const auto hex = [&](const std::byte* p) {
@@ -140,10 +143,10 @@ std::string Verifier::explain(const std::byte* found, std::size_t count, const S
 }
 
 Mismatch Verifier::compare_input(const void* send, std::size_t count, std::size_t slot) const {
-  const Run run{.data = static_cast<const std::byte*>(send),
-                .table = input_.placed.get(),
-                .first = pattern_->phase(rank_, slot),
-                .count = count};
+  const StridedRange run{.data = static_cast<const std::byte*>(send),
+                         .table = input_.placed.get(),
+                         .first = pattern_->phase(rank_, slot),
+                         .count = count};
   const Difference found = loops_->compare({&run, 1}, 0).front();
   if (found.wrong == 0) return {};
   return {found.wrong, found.first, found.last, "the send buffer was changed"};
@@ -174,4 +177,4 @@ Mismatch Verifier::check_guards(const void* begin, std::size_t bytes) const {
   return result;
 }
 
-}  // namespace ccl::verify
+}  // namespace ccl_tests::verify

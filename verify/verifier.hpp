@@ -12,7 +12,7 @@
 #include "verify/loops.hpp"
 #include "verify/pattern.hpp"
 
-namespace ccl::verify {
+namespace ccl_tests::verify {
 
 // Elements that differ, where, and what they look like.
 struct Mismatch {
@@ -38,13 +38,14 @@ class Verifier {
   // This rank's input of `count` elements for a call in slot `slot`.
   void fill_input(void* out, std::size_t count, std::size_t slot) const;
 
-  // Makes every element that `segments` name differ from its expected value; all `count` elements
+  // Makes every element that `blocks` name differ from its expected value; all `count` elements
   // are overwritten.
-  void poison(void* out, std::size_t count, std::span<const Segment> segments,
+  void poison(void* out, std::size_t count, std::span<const ExpectedBlock> segments,
               std::size_t slot) const;
 
   // recv: `count` elements, as the call left them.
-  Mismatch compare(const void* recv, std::span<const Segment> segments, std::size_t slot) const;
+  Mismatch compare(const void* recv, std::span<const ExpectedBlock> segments,
+                   std::size_t slot) const;
 
   // The send buffer of an out-of-place call must still be what fill_input wrote.
   Mismatch compare_input(const void* send, std::size_t count, std::size_t slot) const;
@@ -60,9 +61,9 @@ class Verifier {
     std::unique_ptr<PlacedTable> placed;
   };
 
-  std::size_t phase_of(const Segment& segment, std::size_t slot) const;
-  const Source& source_of(const Segment& segment) const;
-  std::string explain(const std::byte* found, std::size_t count, const Segment& segment,
+  std::size_t phase_of(const ExpectedBlock& segment, std::size_t slot) const;
+  const Source& source_of(const ExpectedBlock& segment) const;
+  std::string explain(const std::byte* found, std::size_t count, const ExpectedBlock& segment,
                       std::size_t at, std::size_t slot) const;
 
   std::shared_ptr<const Pattern> pattern_;
@@ -71,4 +72,4 @@ class Verifier {
   Source input_, expected_;
 };
 
-}  // namespace ccl::verify
+}  // namespace ccl_tests::verify

@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace ccl::verify {
+namespace ccl_tests::verify {
 
 // Calls f with an unsigned integer of `width` bytes: with_width(width, [&]<class U>() { ... }).
 template <class F>
@@ -17,4 +17,4 @@ decltype(auto) with_width(std::size_t width, F&& f) {
   }
 }
 
-}  // namespace ccl::verify
+}  // namespace ccl_tests::verify

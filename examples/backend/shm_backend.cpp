@@ -14,8 +14,8 @@
 
 namespace {
 
-using ccl::Call;
-using ccl::ReduceOp;
+using ccl_tests::Call;
+using ccl_tests::ReduceOp;
 
 // target[i] = target[i] op value[i]. Integers wrap around; floating-point types are computed in
 // double and rounded once.
@@ -33,22 +33,22 @@ void combine(ReduceOp op, T* target, const T* value, std::size_t count) {
       case ReduceOp::bor:
       case ReduceOp::bxor: break;
     }
-    throw ccl::Unsupported("this example has sum, prod, min and max only");
+    throw ccl_tests::Unsupported("this example has sum, prod, min and max only");
   };
   for (std::size_t i = 0; i < count; ++i) {
-    if constexpr (!ccl::is_float<T>) {
+    if constexpr (!ccl_tests::is_float<T>) {
       const bool ordered = op == ReduceOp::min || op == ReduceOp::max;
       target[i] = ordered ? apply(target[i], value[i])
                           : static_cast<T>(apply(static_cast<std::uint64_t>(target[i]),
                                                  static_cast<std::uint64_t>(value[i])));
     } else {
-      target[i] =
-          ccl::from_double<T>(apply(ccl::to_double<T>(target[i]), ccl::to_double<T>(value[i])));
+      target[i] = ccl_tests::from_double<T>(
+          apply(ccl_tests::to_double<T>(target[i]), ccl_tests::to_double<T>(value[i])));
     }
   }
 }
 
-class ShmCommunicator : public ccl::Communicator {
+class ShmCommunicator : public ccl_tests::Communicator {
  public:
   ShmCommunicator(const std::string& name, int rank, int ranks, bool create)
       : boxes_(name, rank, ranks, create), rank_(rank), ranks_(ranks) {}
@@ -71,7 +71,7 @@ class ShmCommunicator : public ccl::Communicator {
     std::byte token{};
     std::vector<std::byte> tokens(static_cast<std::size_t>(ranks_));
     Call step = call;
-    step.type = ccl::DataType::uint8;
+    step.type = ccl_tests::DataType::uint8;
     step.count = 1;
     step.send = &token;
     step.recv = tokens.data();
@@ -80,7 +80,7 @@ class ShmCommunicator : public ccl::Communicator {
 
   void broadcast(const Call& call) override {
     const std::size_t n = bytes(call, call.count);
-    const int root = call.place.root;
+    const int root = call.root;
     if (rank_ == root && call.send != call.recv) std::memcpy(call.recv, call.send, n);
     for (int r = 0; r < ranks_ && rank_ == root; ++r)
       if (r != root) pending_.push_back({true, static_cast<std::byte*>(call.recv), n, r});
@@ -95,7 +95,7 @@ class ShmCommunicator : public ccl::Communicator {
     inputs_.resize(n * static_cast<std::size_t>(ranks_));
     gather_all(call, inputs_.data());
     std::memcpy(call.recv, inputs_.data(), n);
-    ccl::with_type(call.type, [&]<class T>() {
+    ccl_tests::with_type(call.type, [&]<class T>() {
       for (int r = 1; r < ranks_; ++r)
         combine(call.op, static_cast<T*>(call.recv),
                 reinterpret_cast<const T*>(inputs_.data() + static_cast<std::size_t>(r) * n),
@@ -109,7 +109,7 @@ class ShmCommunicator : public ccl::Communicator {
 
  private:
   static std::size_t bytes(const Call& call, std::size_t count) {
-    return count * ccl::size_of(call.type);
+    return count * ccl_tests::size_of(call.type);
   }
 
   // Every rank's `count` elements of send, in rank order.
@@ -139,10 +139,10 @@ class ShmCommunicator : public ccl::Communicator {
     const double limit_s = limit_s_ + static_cast<double>(moved) / 1e6;
     const auto start = std::chrono::steady_clock::now();
     while (!boxes_.progress(pending_)) {
-      if (boxes_.aborted()) throw ccl::Error("shm: aborted");
+      if (boxes_.aborted()) throw ccl_tests::Error("shm: aborted");
       const std::chrono::duration<double> waited = std::chrono::steady_clock::now() - start;
       if (limit_s_ > 0 && waited.count() > limit_s)
-        throw ccl::Timeout("shm: a peer does not answer");
+        throw ccl_tests::Timeout("shm: a peer does not answer");
       std::this_thread::yield();
     }
     pending_.clear();
@@ -156,30 +156,30 @@ class ShmCommunicator : public ccl::Communicator {
   std::vector<std::byte> inputs_;
 };
 
-class ShmBackend : public ccl::Backend {
+class ShmBackend : public ccl_tests::Backend {
  public:
   std::string_view name() const override { return "shm"; }
   std::string version() const override { return "example"; }
   std::string library() const override { return {}; }
-  std::size_t files_per_rank(int /*ranks*/) const override { return 1; }
+  std::size_t descriptors_per_rank(int /*ranks*/) const override { return 1; }
   double scratch_factor(int ranks) const override { return ranks; }  // all_reduce gathers
 
   // Rank 0 makes the segment; the control plane tells the others its name, and when all have it.
-  std::unique_ptr<ccl::Communicator> connect(ccl::Bootstrap& bootstrap,
-                                             const ccl::BackendOptions& options) const override {
-    const bool first = bootstrap.rank() == 0;
+  std::unique_ptr<ccl_tests::Communicator> connect(
+      ccl_tests::ControlChannel& channel, const ccl_tests::BackendOptions& options) const override {
+    const bool first = channel.rank() == 0;
     std::string name;
-    std::unique_ptr<ccl::Communicator> communicator;
+    std::unique_ptr<ccl_tests::Communicator> communicator;
     if (first) {
       name =
           "/ccl-shm-" + std::to_string(::getpid()) + "-" + std::to_string(std::random_device()());
-      communicator = std::make_unique<ShmCommunicator>(name, 0, bootstrap.ranks(), true);
+      communicator = std::make_unique<ShmCommunicator>(name, 0, channel.ranks(), true);
     }
-    name = bootstrap.exchange(name, options.init_timeout_s)[0];
+    name = channel.all_gather(name, options.init_timeout_s)[0];
     if (!first)
       communicator =
-          std::make_unique<ShmCommunicator>(name, bootstrap.rank(), bootstrap.ranks(), false);
-    bootstrap.exchange("", options.init_timeout_s);
+          std::make_unique<ShmCommunicator>(name, channel.rank(), channel.ranks(), false);
+    channel.all_gather("", options.init_timeout_s);
     if (first) ::shm_unlink(name.c_str());  // it lives on in those who have mapped it
     return communicator;
   }
@@ -188,8 +188,8 @@ class ShmBackend : public ccl::Backend {
 }  // namespace
 
 extern "C" {
-__attribute__((visibility("default"))) int ccl_module_abi() { return ccl::module_abi; }
-__attribute__((visibility("default"))) const ccl::Backend* ccl_module_backend() {
+__attribute__((visibility("default"))) int ccl_module_abi() { return ccl_tests::module_abi; }
+__attribute__((visibility("default"))) const ccl_tests::Backend* ccl_module_backend() {
   static const ShmBackend backend;
   return &backend;
 }

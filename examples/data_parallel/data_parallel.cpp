@@ -21,7 +21,7 @@
 
 namespace {
 
-using namespace ccl::primitives;
+using namespace ccl_tests::primitives;
 
 constexpr std::size_t features = 5, samples = 1000;
 constexpr int epochs = 200;
@@ -137,13 +137,13 @@ void evaluate(Group& world, const Model& model) {
 
 int usage() {
   std::fprintf(stderr, "usage: data_parallel [--backend NAME] [--np PROCESSES]\n");
-  return ccl::exit_code(ccl::Exit::usage);
+  return ccl_tests::exit_code(ccl_tests::Exit::usage);
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
-  ccl::DistributedOptions options;
+  ccl_tests::DistributedOptions options;
   int processes = 0;
   for (int i = 1; i < argc; i += 2) {
     const std::string_view flag = argv[i], value = i + 1 < argc ? argv[i + 1] : "";
@@ -158,6 +158,6 @@ int main(int argc, char** argv) {
     }
   }
   if (processes > 0)  // this program again, that many times
-    return ccl::run_local_processes(processes, {"--backend", options.backend});
-  return ccl::run_distributed(options, [](Group& world) { evaluate(world, train(world)); });
+    return ccl_tests::run_local_processes(processes, {"--backend", options.backend});
+  return ccl_tests::run_distributed(options, [](Group& world) { evaluate(world, train(world)); });
 }

@@ -2,7 +2,7 @@
 
 #include <cstring>
 
-namespace ccl::composed {
+namespace ccl_tests::composed {
 namespace {
 
 // One rank's messages of one operation, and the copy of its own block; in a GPU's memory that is a
@@ -15,7 +15,7 @@ class Blocks {
   }
 
   void send(int peer, std::size_t offset, std::size_t count) {
-    if (copies_ && peer == call_.place.rank) {
+    if (copies_ && peer == call_.self.rank) {
       own_from_ = from(offset);
       return;
     }
@@ -27,7 +27,7 @@ class Blocks {
   }
 
   void recv(int peer, std::size_t offset, std::size_t count) {
-    if (copies_ && peer == call_.place.rank) {
+    if (copies_ && peer == call_.self.rank) {
       own_to_ = to(offset);
       own_bytes_ = count * size_of(call_.type);
       return;
@@ -60,7 +60,7 @@ class Blocks {
   std::size_t own_bytes_ = 0;
 };
 
-bool is_root(const Call& call) { return call.place.rank == call.place.root; }
+bool is_root(const Call& call) { return call.self.rank == call.root; }
 
 std::size_t index(int rank) { return static_cast<std::size_t>(rank); }
 
@@ -68,7 +68,7 @@ std::size_t index(int rank) { return static_cast<std::size_t>(rank); }
 
 void all_gatherv(Communicator& communicator, const Call& call) {
   Blocks blocks(communicator, call);
-  for (int r = 0; r < call.place.ranks; ++r) {
+  for (int r = 0; r < call.self.ranks; ++r) {
     blocks.send(r, 0, call.count);
     blocks.recv(r, call.recv_offsets[index(r)], call.recv_counts[index(r)]);
   }
@@ -77,27 +77,27 @@ void all_gatherv(Communicator& communicator, const Call& call) {
 
 void gatherv(Communicator& communicator, const Call& call) {
   Blocks blocks(communicator, call);
-  blocks.send(call.place.root, 0, call.count);
-  for (int r = 0; is_root(call) && r < call.place.ranks; ++r)
+  blocks.send(call.root, 0, call.count);
+  for (int r = 0; is_root(call) && r < call.self.ranks; ++r)
     blocks.recv(r, call.recv_offsets[index(r)], call.recv_counts[index(r)]);
   blocks.finish();
 }
 
 void scatterv(Communicator& communicator, const Call& call) {
   Blocks blocks(communicator, call);
-  for (int r = 0; is_root(call) && r < call.place.ranks; ++r)
+  for (int r = 0; is_root(call) && r < call.self.ranks; ++r)
     blocks.send(r, call.send_offsets[index(r)], call.send_counts[index(r)]);
-  blocks.recv(call.place.root, 0, call.count);
+  blocks.recv(call.root, 0, call.count);
   blocks.finish();
 }
 
 void alltoallv(Communicator& communicator, const Call& call) {
   Blocks blocks(communicator, call);
-  for (int r = 0; r < call.place.ranks; ++r) {
+  for (int r = 0; r < call.self.ranks; ++r) {
     blocks.send(r, call.send_offsets[index(r)], call.send_counts[index(r)]);
     blocks.recv(r, call.recv_offsets[index(r)], call.recv_counts[index(r)]);
   }
   blocks.finish();
 }
 
-}  // namespace ccl::composed
+}  // namespace ccl_tests::composed

@@ -4,7 +4,7 @@
 
 #include "src/core/communicator.hpp"
 
-namespace ccl::composed {
+namespace ccl_tests::composed {
 
 // Every rank's blocks go out in one group of messages, straight between their ends; a rank's own
 // block is a copy.
@@ -13,4 +13,4 @@ void gatherv(Communicator& communicator, const Call& call);
 void scatterv(Communicator& communicator, const Call& call);
 void alltoallv(Communicator& communicator, const Call& call);
 
-}  // namespace ccl::composed
+}  // namespace ccl_tests::composed

@@ -5,7 +5,7 @@
 #include <fstream>
 #include <string_view>
 
-namespace ccl {
+namespace ccl_tests {
 namespace {
 
 std::string first_word(const std::filesystem::path& file) {
@@ -39,4 +39,4 @@ std::optional<std::string> gpu_evidence(const std::string& sysfs) {
   return std::nullopt;
 }
 
-}  // namespace ccl
+}  // namespace ccl_tests

@@ -5,10 +5,10 @@
 #include <optional>
 #include <string>
 
-namespace ccl {
+namespace ccl_tests {
 
 // "PCI device 0000:0f:00.0 is an NVIDIA GPU", "CUDA_VISIBLE_DEVICES is set", ...; empty: nothing
 // points to one. sysfs: root of the device tree, for tests.
 std::optional<std::string> gpu_evidence(const std::string& sysfs = "/sys");
 
-}  // namespace ccl
+}  // namespace ccl_tests

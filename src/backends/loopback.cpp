@@ -10,7 +10,7 @@
 #include "src/backends/composed.hpp"
 #include "src/backends/textbook.hpp"
 
-namespace ccl {
+namespace ccl_tests {
 namespace {
 
 // A message of a group: rank `peer` and its bytes, in the order of posting.
@@ -43,30 +43,30 @@ std::vector<Message> unpack(const std::string& packed) {
 
 class Loopback : public Communicator {
  public:
-  explicit Loopback(Bootstrap& bootstrap) : bootstrap_(bootstrap) {}
+  explicit Loopback(ControlChannel& channel) : channel_(channel) {}
 
   void all_reduce(const Call& call) override {
     check_in_place(call, call.count, call.count, 0);
-    const auto inputs = exchange(call, call.count);
+    const auto inputs = all_gather(call, call.count);
     textbook::reduce(out(call), inputs, 0, call.count, call.type, call.op);
   }
 
   void reduce(const Call& call) override {
     check_in_place(call, call.count, call.count, 0);
-    const auto inputs = exchange(call, call.count);
+    const auto inputs = all_gather(call, call.count);
     if (!is_root(call)) return;
     textbook::reduce(out(call), inputs, 0, call.count, call.type, call.op);
   }
 
   void broadcast(const Call& call) override {
     check_in_place(call, is_root(call) ? call.count : 0, call.count, 0);
-    const auto inputs = exchange(call, is_root(call) ? call.count : 0);
+    const auto inputs = all_gather(call, is_root(call) ? call.count : 0);
     put(call, 0, inputs[root(call)], 0, call.count);
   }
 
   void all_gather(const Call& call) override {
     check_in_place(call, call.count, call.count * ranks(), offset_of_mine(call));
-    const auto inputs = exchange(call, call.count);
+    const auto inputs = all_gather(call, call.count);
     for (std::size_t r = 0; r < inputs.size(); ++r)
       put(call, r * call.count, inputs[r], 0, call.count);
   }
@@ -74,7 +74,7 @@ class Loopback : public Communicator {
   void gather(const Call& call) override {
     check_in_place(call, call.count, is_root(call) ? call.count * ranks() : 0,
                    offset_of_mine(call));
-    const auto inputs = exchange(call, call.count);
+    const auto inputs = all_gather(call, call.count);
     for (std::size_t r = 0; is_root(call) && r < inputs.size(); ++r) {
       put(call, r * call.count, inputs[r], 0, call.count);
     }
@@ -83,20 +83,20 @@ class Loopback : public Communicator {
   void scatter(const Call& call) override {
     check_in_place(call, is_root(call) ? call.count * ranks() : 0, call.count,
                    -offset_of_mine(call));
-    const auto inputs = exchange(call, is_root(call) ? call.count * ranks() : 0);
+    const auto inputs = all_gather(call, is_root(call) ? call.count * ranks() : 0);
     put(call, 0, inputs[root(call)], rank() * call.count, call.count);
   }
 
   void reduce_scatter(const Call& call) override {
     check_in_place(call, call.count * ranks(), call.count, -offset_of_mine(call));
-    const auto inputs = exchange(call, call.count * ranks());
+    const auto inputs = all_gather(call, call.count * ranks());
     textbook::reduce(out(call), inputs, rank() * call.count, call.count, call.type, call.op);
   }
 
   void all_gatherv(const Call& call) override {
     const std::ptrdiff_t mine = own_offset(call, call.recv_offsets);
     check_in_place(call, call.count, sum(call.recv_counts), mine);
-    const auto inputs = exchange(call, call.count);
+    const auto inputs = all_gather(call, call.count);
     for (std::size_t r = 0; r < inputs.size(); ++r)
       put(call, call.recv_offsets[r], inputs[r], 0, call.recv_counts[r]);
   }
@@ -105,7 +105,7 @@ class Loopback : public Communicator {
     if (is_root(call)) {
       check_in_place(call, call.count, sum(call.recv_counts), own_offset(call, call.recv_offsets));
     }
-    const auto inputs = exchange(call, call.count);
+    const auto inputs = all_gather(call, call.count);
     for (std::size_t r = 0; is_root(call) && r < inputs.size(); ++r)
       put(call, call.recv_offsets[r], inputs[r], 0, call.recv_counts[r]);
   }
@@ -120,13 +120,13 @@ class Loopback : public Communicator {
   void reduce_scatterv(const Call& call) override {
     const std::size_t all = sum(call.send_counts);
     check_in_place(call, all, call.count, -own_offset(call, call.send_offsets));
-    const auto inputs = exchange(call, all);
+    const auto inputs = all_gather(call, all);
     textbook::reduce(out(call), inputs, call.send_offsets[rank()], call.count, call.type, call.op);
   }
 
   void alltoall(const Call& call) override {
     check_in_place(call, call.count * ranks(), call.count * ranks(), 0);
-    const auto inputs = exchange(call, call.count * ranks());
+    const auto inputs = all_gather(call, call.count * ranks());
     for (std::size_t r = 0; r < inputs.size(); ++r) {
       put(call, r * call.count, inputs[r], rank() * call.count, call.count);
     }
@@ -134,7 +134,7 @@ class Loopback : public Communicator {
 
   void alltoallv(const Call& call) override { composed::alltoallv(*this, call); }
 
-  void barrier(const Call& /*call*/) override { bootstrap_.exchange("", limit_s_); }
+  void barrier(const Call& /*call*/) override { channel_.all_gather("", limit_s_); }
 
   void send(const Call& call) override {
     sends_.push_back({call.peer, bytes_of(call, call.count)});
@@ -151,7 +151,7 @@ class Loopback : public Communicator {
   // Everybody's messages to everybody travel in one exchange, so groups are collective here.
   void end_group() override {
     grouped_ = false;
-    const auto all = bootstrap_.exchange(pack(sends_), limit_s_);
+    const auto all = channel_.all_gather(pack(sends_), limit_s_);
     sends_.clear();
     std::vector<std::vector<Message>> from;
     for (const std::string& packed : all) from.push_back(unpack(packed));
@@ -160,7 +160,7 @@ class Loopback : public Communicator {
       const auto peer = static_cast<std::size_t>(call.peer);
       const auto& messages = from[peer];
       std::size_t& i = next[peer];
-      while (i < messages.size() && messages[i].peer != bootstrap_.rank()) ++i;
+      while (i < messages.size() && messages[i].peer != channel_.rank()) ++i;
       if (i == messages.size()) throw Error("loopback: a receive without a matching send");
       put(call, 0, messages[i++].bytes, 0, call.count);
     }
@@ -175,10 +175,10 @@ class Loopback : public Communicator {
   }
 
  private:
-  std::size_t rank() const { return static_cast<std::size_t>(bootstrap_.rank()); }
-  std::size_t ranks() const { return static_cast<std::size_t>(bootstrap_.ranks()); }
-  bool is_root(const Call& call) const { return call.place.root == bootstrap_.rank(); }
-  static std::size_t root(const Call& call) { return static_cast<std::size_t>(call.place.root); }
+  std::size_t rank() const { return static_cast<std::size_t>(channel_.rank()); }
+  std::size_t ranks() const { return static_cast<std::size_t>(channel_.ranks()); }
+  bool is_root(const Call& call) const { return call.root == channel_.rank(); }
+  static std::size_t root(const Call& call) { return static_cast<std::size_t>(call.root); }
   static std::byte* out(const Call& call) { return static_cast<std::byte*>(call.recv); }
 
   static std::string bytes_of(const Call& call, std::size_t count) {
@@ -218,8 +218,8 @@ class Loopback : public Communicator {
     }
   }
 
-  std::vector<std::string> exchange(const Call& call, std::size_t count) {
-    return bootstrap_.exchange(bytes_of(call, count), limit_s_);
+  std::vector<std::string> all_gather(const Call& call, std::size_t count) {
+    return channel_.all_gather(bytes_of(call, count), limit_s_);
   }
 
   // recv[to, to + count) = bytes[from, from + count), in elements.
@@ -230,7 +230,7 @@ class Loopback : public Communicator {
     if (count > 0) std::memcpy(out(call) + to * width, bytes.data() + from * width, count * width);
   }
 
-  Bootstrap& bootstrap_;
+  ControlChannel& channel_;
   double limit_s_ = 1e6;
   bool grouped_ = false;
   std::vector<Message> sends_;
@@ -239,9 +239,9 @@ class Loopback : public Communicator {
 
 }  // namespace
 
-std::unique_ptr<Communicator> LoopbackBackend::connect(Bootstrap& bootstrap,
+std::unique_ptr<Communicator> LoopbackBackend::connect(ControlChannel& channel,
                                                        const BackendOptions& /*options*/) const {
-  return std::make_unique<Loopback>(bootstrap);
+  return std::make_unique<Loopback>(channel);
 }
 
-}  // namespace ccl
+}  // namespace ccl_tests

@@ -1,21 +1,21 @@
 // The in-process test double: collectives written from their definitions, on bytes that travel over
-// the bootstrap. Slow, obvious and independent of the specs' segments, so that specs can be held
+// the channel. Slow, obvious and independent of the specs' segments, so that specs can be held
 // against it.
 #pragma once
 
 #include "src/core/backend.hpp"
 
-namespace ccl {
+namespace ccl_tests {
 
 class LoopbackBackend : public Backend {
  public:
   std::string_view name() const override { return "loopback"; }
   std::string version() const override { return "built in"; }
   std::string library() const override { return {}; }
-  std::size_t files_per_rank(int /*ranks*/) const override { return 0; }
+  std::size_t descriptors_per_rank(int /*ranks*/) const override { return 0; }
   double scratch_factor(int ranks) const override { return 2.0 * ranks + 2; }
-  std::unique_ptr<Communicator> connect(Bootstrap& bootstrap,
+  std::unique_ptr<Communicator> connect(ControlChannel& channel,
                                         const BackendOptions& options) const override;
 };
 
-}  // namespace ccl
+}  // namespace ccl_tests

@@ -7,7 +7,7 @@
 #include "src/backends/small_float.hpp"
 #include "src/core/error.hpp"
 
-namespace ccl {
+namespace ccl_tests {
 namespace {
 
 template <class T>
@@ -140,4 +140,4 @@ void divide(DataType type, void* data, std::size_t count, int divisor) {
   });
 }
 
-}  // namespace ccl
+}  // namespace ccl_tests

@@ -5,7 +5,7 @@
 
 #include "src/core/communicator.hpp"
 
-namespace ccl {
+namespace ccl_tests {
 
 // out[i] = a[i] op b[i] for i < count; out may be a or b. avg and mulsum combine as sum does. Small
 // floating-point types are computed in float and rounded to nearest even once (right for +, *, min
@@ -24,12 +24,12 @@ void divide(DataType type, void* data, std::size_t count, int divisor);
 // rank's products with mulsum_scalar, written to `into`, for mulsum, else call.send. After it:
 // `data` divided by the number of ranks for avg.
 inline const void* premultiplied(const Call& call, std::size_t count, void* into) {
-  if (call.op != ReduceOp::mulsum || mulsum_scalar(call.place.rank) == 1) return call.send;
-  multiply(call.type, into, call.send, count, mulsum_scalar(call.place.rank));
+  if (call.op != ReduceOp::mulsum || mulsum_scalar(call.self.rank) == 1) return call.send;
+  multiply(call.type, into, call.send, count, mulsum_scalar(call.self.rank));
   return into;
 }
 inline void divided(const Call& call, void* data, std::size_t count) {
-  if (call.op == ReduceOp::avg) divide(call.type, data, count, call.place.ranks);
+  if (call.op == ReduceOp::avg) divide(call.type, data, count, call.self.ranks);
 }
 
-}  // namespace ccl
+}  // namespace ccl_tests

@@ -12,7 +12,7 @@
 #include "src/backends/gpu_evidence.hpp"
 #include "src/backends/loopback.hpp"
 
-namespace ccl {
+namespace ccl_tests {
 namespace {
 
 struct Known {
@@ -162,4 +162,4 @@ const Devices& open_gpus() {
   return *reinterpret_cast<ModuleDevices>(open_symbol(path, "ccl_module_devices"))();
 }
 
-}  // namespace ccl
+}  // namespace ccl_tests

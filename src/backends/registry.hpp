@@ -8,7 +8,7 @@
 #include "src/core/backend.hpp"
 #include "src/devices/devices.hpp"
 
-namespace ccl {
+namespace ccl_tests {
 
 // A backend and the module that holds its code; modules stay open until the process ends.
 using BackendPtr = std::shared_ptr<const Backend>;
@@ -33,4 +33,4 @@ std::vector<std::string> available_backends();
 // Folder of the modules: ccl-tests/ beside the shared library that holds this code.
 std::string module_folder();
 
-}  // namespace ccl
+}  // namespace ccl_tests

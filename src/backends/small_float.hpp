@@ -7,7 +7,7 @@
 
 #include "src/core/types.hpp"
 
-namespace ccl {
+namespace ccl_tests {
 
 // Rounds to nearest even to `fraction` stored bits. infinity: the bits of the first magnitude that
 // overflows; overflow: what it becomes; nan: what NaN becomes.
@@ -86,4 +86,4 @@ inline Float8E5M2 from_float<Float8E5M2>(float value) {
   return {static_cast<std::uint8_t>(encode_small<2, 15, 0x7c, 0x7c, 0x7e, 8>(value))};
 }
 
-}  // namespace ccl
+}  // namespace ccl_tests

@@ -7,7 +7,7 @@
 
 #include "src/core/error.hpp"
 
-namespace ccl::textbook {
+namespace ccl_tests::textbook {
 namespace {
 
 template <class T>
@@ -89,4 +89,4 @@ void reduce(std::byte* out, std::span<const std::string> inputs, std::size_t fir
   with_type(type, [&]<class T>() { reduce_as<T>(out, inputs, first, count, op); });
 }
 
-}  // namespace ccl::textbook
+}  // namespace ccl_tests::textbook

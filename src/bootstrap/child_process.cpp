@@ -12,7 +12,7 @@
 
 #include "src/core/error.hpp"
 
-namespace ccl {
+namespace ccl_tests {
 namespace {
 
 std::vector<char*> pointers(const std::vector<std::string>& texts) {
@@ -85,4 +85,4 @@ std::string LinePrefix::rest() {
   return out;
 }
 
-}  // namespace ccl
+}  // namespace ccl_tests

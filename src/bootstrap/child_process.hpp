@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-namespace ccl {
+namespace ccl_tests {
 
 // Environment, arguments and path, in the form that execve takes; made before fork.
 struct ChildProgram {
@@ -38,4 +38,4 @@ class LinePrefix {
   std::string prefix_, pending_;
 };
 
-}  // namespace ccl
+}  // namespace ccl_tests

@@ -12,15 +12,15 @@
 #include <sstream>
 #include <thread>
 
-#include "src/bootstrap/control_hub.hpp"
-#include "src/bootstrap/control_link.hpp"
+#include "src/bootstrap/control_client.hpp"
+#include "src/bootstrap/control_server.hpp"
 #include "src/bootstrap/net.hpp"
 #include "src/bootstrap/store_client.hpp"
 #include "src/bootstrap/store_server.hpp"
 #include "src/core/error.hpp"
 #include "src/core/host.hpp"
 
-namespace ccl {
+namespace ccl_tests {
 namespace {
 
 class Alone : public Control {
@@ -28,7 +28,8 @@ class Alone : public Control {
   int process() const override { return 0; }
   int processes() const override { return 1; }
 
-  std::vector<std::string> exchange(const Team& /*team*/, std::string_view bytes, double) override {
+  std::vector<std::string> all_gather(const Team& /*team*/, std::string_view bytes,
+                                      double) override {
     const std::lock_guard lock(mutex_);
     if (failure_) throw_failure(*failure_);
     return {std::string(bytes)};
@@ -145,16 +146,16 @@ class Joined : public Control {
     link_->wait_welcome(limit_s_);
     // Nobody goes on before the address is gone from the store, which may serve another run next.
     if (store) withdraw(*store);
-    link_->exchange({}, limit_s_);
+    link_->all_gather({}, limit_s_);
     server_.reset();  // its port serves other jobs now
     link_->report_failures();
   }
 
   int process() const override { return launch_.process; }
   int processes() const override { return launch_.processes; }
-  std::vector<std::string> exchange(const Team& team, std::string_view bytes,
-                                    double limit_s) override {
-    return link_->exchange(team, bytes, limit_s);
+  std::vector<std::string> all_gather(const Team& team, std::string_view bytes,
+                                      double limit_s) override {
+    return link_->all_gather(team, bytes, limit_s);
   }
   void abort(int code, std::string_view message) noexcept override { link_->abort(code, message); }
   Failure wait_failure(double limit_s) override { return link_->wait_failure(limit_s); }
@@ -178,8 +179,8 @@ class Joined : public Control {
   bool failed_early_ = false;  // while processes may be on their way
   LinkOptions link_options_;
   std::unique_ptr<StoreServer> server_;
-  std::unique_ptr<ControlHub> hub_;
-  std::unique_ptr<ControlLink> link_;
+  std::unique_ptr<ControlServer> hub_;
+  std::unique_ptr<ControlClient> link_;
 };
 
 void Joined::host_store() {
@@ -203,8 +204,8 @@ void Joined::open_hub() {
   hub_options.init_timeout_s = limit_s_;
   hub_options.strangers = probation_beside(launch_.processes);
   hub_options.log = log_;
-  hub_ = std::make_unique<ControlHub>(std::move(hub_options));
-  link_ = std::make_unique<ControlLink>(link_options_, hub_->attach(), deadline_);
+  hub_ = std::make_unique<ControlServer>(std::move(hub_options));
+  link_ = std::make_unique<ControlClient>(link_options_, hub_->attach(), deadline_);
 }
 
 void Joined::publish(std::optional<StoreClient>& store) {
@@ -249,8 +250,8 @@ void Joined::find() {
     if (const std::optional<HubAddress> address = look_up(why)) {
       try {
         link_options_.self.token = address->token;
-        link_ = std::make_unique<ControlLink>(link_options_, address->host, address->port,
-                                              std::min(deadline_, deadline_in(10)));
+        link_ = std::make_unique<ControlClient>(link_options_, address->host, address->port,
+                                                std::min(deadline_, deadline_in(10)));
         return;
       } catch (const NoHub& error) {
         why = fmt::format("its control port {}: {}", address_text(address->host, address->port),
@@ -283,8 +284,8 @@ void Joined::find_one_of(const std::string& addresses) {
       if (!address) continue;
       try {
         link_options_.self.token = address->token;
-        link_ = std::make_unique<ControlLink>(link_options_, address->host, address->port,
-                                              std::min(deadline_, deadline_in(3)));
+        link_ = std::make_unique<ControlClient>(link_options_, address->host, address->port,
+                                                std::min(deadline_, deadline_in(3)));
         return;
       } catch (const NoHub& error) {
         why += fmt::format("{}{}: {}", why.empty() ? "" : "; ",
@@ -311,4 +312,4 @@ std::unique_ptr<Control> join(const Launch& launch, const JoinOptions& options,
   return joined;
 }
 
-}  // namespace ccl
+}  // namespace ccl_tests

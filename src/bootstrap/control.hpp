@@ -10,7 +10,7 @@
 #include "src/bootstrap/launch.hpp"
 #include "src/bootstrap/team.hpp"
 
-namespace ccl {
+namespace ccl_tests {
 
 // Why the job cannot go on, as every process learns it: "rank 5 on node7 (pid 4711) is gone", and
 // the exit code.
@@ -38,10 +38,10 @@ class Control {
   // All-gather between a team's processes, in process order; called by one thread of each at a
   // time, by others for other teams meanwhile. Throws Timeout naming the ranks and hosts that did
   // not come, Error when the job has failed. limit_s 0: no limit.
-  virtual std::vector<std::string> exchange(const Team& team, std::string_view bytes,
-                                            double limit_s) = 0;
-  std::vector<std::string> exchange(std::string_view bytes, double limit_s) {
-    return exchange(Team{}, bytes, limit_s);
+  virtual std::vector<std::string> all_gather(const Team& team, std::string_view bytes,
+                                              double limit_s) = 0;
+  std::vector<std::string> all_gather(std::string_view bytes, double limit_s) {
+    return all_gather(Team{}, bytes, limit_s);
   }
 
   // Tells all other processes that this one failed, so that they end with `code` and `message` too.
@@ -65,4 +65,4 @@ std::unique_ptr<Control> join(const Launch& launch, const JoinOptions& options,
                               std::function<void(const Failure&)> on_failure,
                               std::function<void(std::string_view)> log);
 
-}  // namespace ccl
+}  // namespace ccl_tests

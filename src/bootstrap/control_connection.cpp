@@ -7,7 +7,7 @@
 #include <asio/write.hpp>
 #include <cstring>
 
-namespace ccl {
+namespace ccl_tests {
 
 void ControlConnection::start(OnFrame on_frame, OnClose on_close) {
   static_assert(control_magic.size() == sizeof(magic_));
@@ -88,4 +88,4 @@ void ControlConnection::close_after_writes() {
   if (out_.empty()) close();
 }
 
-}  // namespace ccl
+}  // namespace ccl_tests

@@ -10,7 +10,7 @@
 
 #include "src/bootstrap/control_frame.hpp"
 
-namespace ccl {
+namespace ccl_tests {
 
 // Used on the thread of its io_context only. After close() no callback comes any more.
 class ControlConnection : public std::enable_shared_from_this<ControlConnection> {
@@ -50,4 +50,4 @@ class ControlConnection : public std::enable_shared_from_this<ControlConnection>
   bool closing_ = false, closed_ = false;
 };
 
-}  // namespace ccl
+}  // namespace ccl_tests

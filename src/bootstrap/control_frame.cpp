@@ -7,7 +7,7 @@
 #include "src/bootstrap/store_protocol.hpp"
 #include "src/core/error.hpp"
 
-namespace ccl {
+namespace ccl_tests {
 namespace {
 
 constexpr std::uint32_t size_of_its_own = 0xffffffff;
@@ -196,4 +196,4 @@ void throw_failure(const Failure& failure) {
   throw Error(failure.message, static_cast<Exit>(failure.code));
 }
 
-}  // namespace ccl
+}  // namespace ccl_tests

@@ -10,7 +10,7 @@
 
 #include "src/bootstrap/control.hpp"
 
-namespace ccl {
+namespace ccl_tests {
 
 inline constexpr std::string_view control_magic = "CCLCTL2\n";
 inline constexpr std::size_t frame_header_bytes = 5;
@@ -80,4 +80,4 @@ std::vector<std::string> unpack(std::string_view bytes);
 // Timeout for code 5, otherwise Error with the failure's code.
 [[noreturn]] void throw_failure(const Failure& failure);
 
-}  // namespace ccl
+}  // namespace ccl_tests

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <chrono>
 
-namespace ccl {
+namespace ccl_tests {
 
 using Deadline = std::chrono::steady_clock::time_point;
 
@@ -23,4 +23,4 @@ inline Deadline deadline_of_limit(double limit_s) {
   return deadline_in(limit_s > 0 ? limit_s : 3e8);
 }
 
-}  // namespace ccl
+}  // namespace ccl_tests

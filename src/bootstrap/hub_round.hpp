@@ -10,7 +10,7 @@
 #include "src/bootstrap/control_frame.hpp"
 #include "src/bootstrap/deadline.hpp"
 
-namespace ccl {
+namespace ccl_tests {
 
 class HubRound {
  public:
@@ -60,4 +60,4 @@ class HubRound {
   Deadline deadline_ = Deadline::max();
 };
 
-}  // namespace ccl
+}  // namespace ccl_tests

@@ -5,7 +5,7 @@
 
 #include "src/core/error.hpp"
 
-namespace ccl {
+namespace ccl_tests {
 namespace {
 
 bool is_team(const Team& team, int processes) {
@@ -40,4 +40,4 @@ Deadline HubRounds::deadline() const {
   return earliest;
 }
 
-}  // namespace ccl
+}  // namespace ccl_tests

@@ -9,7 +9,7 @@
 
 #include "src/bootstrap/hub_round.hpp"
 
-namespace ccl {
+namespace ccl_tests {
 
 class HubRounds {
  public:
@@ -43,4 +43,4 @@ class HubRounds {
   std::map<std::string, HubRound> rounds_;  // by team
 };
 
-}  // namespace ccl
+}  // namespace ccl_tests

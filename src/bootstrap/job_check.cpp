@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-namespace ccl {
+namespace ccl_tests {
 
 std::string join_names(const std::vector<std::string>& names) {
   constexpr std::size_t shown = 16;
@@ -40,4 +40,4 @@ std::string twice(const Hello& a, const Hello& b) {
       a.ranks(), a.ranks_per_process == 1 ? "exists" : "exist", a.host, a.pid, b.host, b.pid);
 }
 
-}  // namespace ccl
+}  // namespace ccl_tests

@@ -6,7 +6,7 @@
 
 #include "src/bootstrap/control_frame.hpp"
 
-namespace ccl {
+namespace ccl_tests {
 
 // "a, b, c and 5 more"
 std::string join_names(const std::vector<std::string>& names);
@@ -17,4 +17,4 @@ std::string disagreement(const Hello& self, const Hello& hello);
 // "rank 2 exists twice: on a (pid 1) and on b (pid 2)"
 std::string twice(const Hello& a, const Hello& b);
 
-}  // namespace ccl
+}  // namespace ccl_tests

@@ -13,7 +13,7 @@
 #include "src/bootstrap/node_list.hpp"
 #include "src/core/error.hpp"
 
-namespace ccl {
+namespace ccl_tests {
 namespace {
 
 template <class T>
@@ -261,4 +261,4 @@ Launch detect_launch(const Environment& environment, const std::string& choice) 
   return {};
 }
 
-}  // namespace ccl
+}  // namespace ccl_tests

@@ -5,7 +5,7 @@
 #include <optional>
 #include <string>
 
-namespace ccl {
+namespace ccl_tests {
 
 // Reads one environment variable; tests pass their own.
 using Environment = std::function<std::optional<std::string>(const char* name)>;
@@ -45,4 +45,4 @@ struct Launch {
 // Throws UsageError on values that are no numbers, contradict each other, or lack for the choice.
 Launch detect_launch(const Environment& environment, const std::string& choice = "auto");
 
-}  // namespace ccl
+}  // namespace ccl_tests

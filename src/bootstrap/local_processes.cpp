@@ -22,7 +22,7 @@
 #include "src/core/error.hpp"
 #include "src/core/signals.hpp"
 
-namespace ccl {
+namespace ccl_tests {
 namespace {
 
 std::string own_path() {
@@ -272,7 +272,7 @@ void Supervisor::ended(const RankProcess& process, pid_t pid, int status) {
     write_stderr(fmt::format("rank {} (pid {}) was ended by signal {} ({})\n", process.rank, pid,
                              signal, ::strsignal(signal)));
   }
-  code_ = more_telling(code_, code);
+  code_ = most_severe(code_, code);
   if (code == 0) return;
   if (!deadline_) name_stopped_ones();
   end_within(grace_s_);
@@ -310,4 +310,4 @@ int run_local_processes(int processes, const std::vector<std::string>& arguments
   return supervisor.run();
 }
 
-}  // namespace ccl
+}  // namespace ccl_tests

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-namespace ccl {
+namespace ccl_tests {
 
 // Starts `processes` copies of this executable with `arguments` (without argv[0]; the caller has
 // removed --np), numbered by RANK/WORLD_SIZE/LOCAL_RANK, which meet in a store that the supervisor
@@ -16,4 +16,4 @@ namespace ccl {
 int run_local_processes(int processes, const std::vector<std::string>& arguments,
                         double grace_s = 4.0);
 
-}  // namespace ccl
+}  // namespace ccl_tests

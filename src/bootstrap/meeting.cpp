@@ -10,7 +10,7 @@
 #include "src/bootstrap/deadline.hpp"
 #include "src/core/error.hpp"
 
-namespace ccl {
+namespace ccl_tests {
 
 // One exchange: what this process's threads bring, and what comes out for all ranks.
 struct Meeting::Gathering {
@@ -45,7 +45,7 @@ void Meeting::fail(const Failure& why) {
   changed_.notify_all();
 }
 
-std::vector<std::string> Meeting::exchange(int rank, std::string_view bytes, double limit_s) {
+std::vector<std::string> Meeting::all_gather(int rank, std::string_view bytes, double limit_s) {
   const Deadline deadline = deadline_of_limit(limit_s);
   const auto place = std::find(local_.begin(), local_.end(), rank) - local_.begin();
   std::unique_lock lock(mutex_);
@@ -79,7 +79,7 @@ std::vector<std::string> Meeting::between_processes(const Gathering& complete, d
   try {
     std::vector<std::string> all(seats_.size());
     std::size_t next = 0;
-    for (const std::string& packed : control_.exchange(team_, pack(own), limit_s)) {
+    for (const std::string& packed : control_.all_gather(team_, pack(own), limit_s)) {
       for (std::string& bytes : unpack(packed)) {
         if (next == all.size()) throw Error("the processes have different numbers of ranks");
         all[static_cast<std::size_t>(in_order_[next++])] = std::move(bytes);
@@ -104,4 +104,4 @@ std::string Meeting::missing(const Gathering& incomplete) const {
                      ranks);
 }
 
-}  // namespace ccl
+}  // namespace ccl_tests

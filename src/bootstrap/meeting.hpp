@@ -12,7 +12,7 @@
 
 #include "src/bootstrap/control.hpp"
 
-namespace ccl {
+namespace ccl_tests {
 
 // A rank of a group: where it runs, and its number in the whole job.
 struct Seat {
@@ -29,8 +29,8 @@ class Meeting {
   const std::string& name() const { return team_.name; }
   Control& control() const { return control_; }
 
-  // By rank's thread; see Bootstrap::exchange. The last thread to come speaks for all.
-  std::vector<std::string> exchange(int rank, std::string_view bytes, double limit_s);
+  // By rank's thread; see ControlChannel::exchange. The last thread to come speaks for all.
+  std::vector<std::string> all_gather(int rank, std::string_view bytes, double limit_s);
 
   // Every exchange fails from now on; thread-safe.
   void fail(const Failure& why);
@@ -53,4 +53,4 @@ class Meeting {
   std::optional<Failure> failure_;
 };
 
-}  // namespace ccl
+}  // namespace ccl_tests

@@ -11,7 +11,7 @@
 #include <future>
 #include <thread>
 
-namespace ccl {
+namespace ccl_tests {
 namespace {
 
 using asio::ip::tcp;
@@ -127,4 +127,4 @@ tcp::socket connect_once(asio::io_context& io, const Endpoints& addresses, Deadl
   throw std::system_error(error, why);
 }
 
-}  // namespace ccl
+}  // namespace ccl_tests

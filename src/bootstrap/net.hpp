@@ -11,7 +11,7 @@
 
 #include "src/bootstrap/deadline.hpp"
 
-namespace ccl {
+namespace ccl_tests {
 
 // Numeric addresses of the interfaces that are up: those that other hosts may reach first, loopback
 // last; link-local ones are left out.
@@ -58,4 +58,4 @@ std::error_code run_operation(asio::io_context& io, Deadline deadline, Start sta
   return asio::error::timed_out;
 }
 
-}  // namespace ccl
+}  // namespace ccl_tests

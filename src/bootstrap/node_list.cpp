@@ -1,6 +1,6 @@
 #include "src/bootstrap/node_list.hpp"
 
-namespace ccl {
+namespace ccl_tests {
 
 std::string first_host(const std::string& node_list) {
   std::string host;
@@ -22,4 +22,4 @@ std::string first_host(const std::string& node_list) {
   return in_brackets ? std::string() : host;
 }
 
-}  // namespace ccl
+}  // namespace ccl_tests

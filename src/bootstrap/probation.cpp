@@ -4,7 +4,7 @@
 
 #include <utility>
 
-namespace ccl {
+namespace ccl_tests {
 
 Probation::Place Probation::add(Dismiss dismiss) {
   const Place place =
@@ -37,4 +37,4 @@ void Probation::watch() {
   });
 }
 
-}  // namespace ccl
+}  // namespace ccl_tests

@@ -11,7 +11,7 @@
 #include "src/bootstrap/deadline.hpp"
 #include "src/bootstrap/probation_limits.hpp"
 
-namespace ccl {
+namespace ccl_tests {
 
 // Used on the thread of its io_context only.
 class Probation {
@@ -45,4 +45,4 @@ class Probation {
   bool watching_ = false;
 };
 
-}  // namespace ccl
+}  // namespace ccl_tests

@@ -3,7 +3,7 @@
 
 #include <cstddef>
 
-namespace ccl {
+namespace ccl_tests {
 
 struct ProbationLimits {
   double limit_s = 10;     // so long each may take
@@ -15,4 +15,4 @@ inline ProbationLimits probation_beside(int processes) {
   return {10, 128 + static_cast<std::size_t>(processes)};
 }
 
-}  // namespace ccl
+}  // namespace ccl_tests

@@ -13,7 +13,7 @@
 #include "src/bootstrap/store_protocol.hpp"
 #include "src/core/error.hpp"
 
-namespace ccl {
+namespace ccl_tests {
 
 struct StoreClient::Connection {
   Connection(const std::string& host, int port, const Endpoints& addresses, Deadline deadline)
@@ -166,4 +166,4 @@ bool StoreClient::local_address_is_loopback() const {
   return asio::ip::make_address(local_address()).is_loopback();
 }
 
-}  // namespace ccl
+}  // namespace ccl_tests

@@ -8,7 +8,7 @@
 
 #include "src/bootstrap/deadline.hpp"
 
-namespace ccl {
+namespace ccl_tests {
 
 // Keys are sent as PyTorch sends them, with "/" before them. Every function blocks until the
 // deadline at most and throws Timeout then, Error when the connection is lost. Not thread-safe.
@@ -34,4 +34,4 @@ class StoreClient {
   std::unique_ptr<Connection> connection_;
 };
 
-}  // namespace ccl
+}  // namespace ccl_tests

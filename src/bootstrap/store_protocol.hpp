@@ -9,7 +9,7 @@
 #include <string_view>
 #include <type_traits>
 
-namespace ccl {
+namespace ccl_tests {
 
 enum class StoreOp : std::uint8_t {
   validate = 0,
@@ -46,4 +46,4 @@ inline void put_blob(std::string& out, std::string_view bytes) {
   out += bytes;
 }
 
-}  // namespace ccl
+}  // namespace ccl_tests

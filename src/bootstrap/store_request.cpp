@@ -2,7 +2,7 @@
 
 #include "src/core/error.hpp"
 
-namespace ccl {
+namespace ccl_tests {
 namespace {
 
 struct Incomplete {};
@@ -102,4 +102,4 @@ std::optional<StoreRequest> take_request(std::string_view& bytes) {
   }
 }
 
-}  // namespace ccl
+}  // namespace ccl_tests

@@ -9,7 +9,7 @@
 
 #include "src/bootstrap/store_protocol.hpp"
 
-namespace ccl {
+namespace ccl_tests {
 
 struct StoreRequest {
   StoreOp op = StoreOp::validate;
@@ -24,4 +24,4 @@ struct StoreRequest {
 // is no request or is beyond the limits.
 std::optional<StoreRequest> take_request(std::string_view& bytes);
 
-}  // namespace ccl
+}  // namespace ccl_tests

@@ -6,7 +6,7 @@
 #include "src/bootstrap/net.hpp"
 #include "src/bootstrap/store_session.hpp"
 
-namespace ccl {
+namespace ccl_tests {
 
 class StoreServer::Impl {
  public:
@@ -59,4 +59,4 @@ StoreServer::StoreServer(int port, const std::string& address, ProbationLimits s
 StoreServer::~StoreServer() = default;
 int StoreServer::port() const { return impl_->port(); }
 
-}  // namespace ccl
+}  // namespace ccl_tests

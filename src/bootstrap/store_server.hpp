@@ -6,7 +6,7 @@
 
 #include "src/bootstrap/probation_limits.hpp"
 
-namespace ccl {
+namespace ccl_tests {
 
 // Serves on a thread of its own until destroyed. Speaks VALIDATE, SET, COMPARE_SET, GET, ADD,
 // CHECK, WAIT, GETNUMKEYS, DELETE_KEY, APPEND, MULTI_GET, MULTI_SET, CANCEL_WAIT and PING; whoever
@@ -27,4 +27,4 @@ class StoreServer {
   std::unique_ptr<Impl> impl_;
 };
 
-}  // namespace ccl
+}  // namespace ccl_tests

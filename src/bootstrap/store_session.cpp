@@ -7,7 +7,7 @@
 
 #include "src/core/error.hpp"
 
-namespace ccl {
+namespace ccl_tests {
 namespace {
 
 std::int64_t as_number(const std::string& text) {
@@ -189,4 +189,4 @@ void StoreSession::write() {
                     });
 }
 
-}  // namespace ccl
+}  // namespace ccl_tests

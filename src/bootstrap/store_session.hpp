@@ -16,7 +16,7 @@
 #include "src/bootstrap/probation.hpp"
 #include "src/bootstrap/store_request.hpp"
 
-namespace ccl {
+namespace ccl_tests {
 
 class StoreSession;
 
@@ -75,4 +75,4 @@ class StoreSession : public std::enable_shared_from_this<StoreSession> {
   std::optional<std::string> waits_under_;  // the key in StoreKeys::waiting
 };
 
-}  // namespace ccl
+}  // namespace ccl_tests

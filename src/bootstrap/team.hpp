@@ -4,11 +4,11 @@
 #include <string>
 #include <vector>
 
-namespace ccl {
+namespace ccl_tests {
 
 struct Team {
   std::string name = {};            // one team's in the whole job; empty: all processes
   std::vector<int> processes = {};  // ascending, without repetition; of a named team
 };
 
-}  // namespace ccl
+}  // namespace ccl_tests

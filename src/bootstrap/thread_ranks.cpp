@@ -12,7 +12,7 @@
 #include "src/bootstrap/meeting.hpp"
 #include "src/core/error.hpp"
 
-namespace ccl {
+namespace ccl_tests {
 
 // The meetings of this process: a group's first thread makes its meeting, the others join it.
 class ThreadRanks::Meetings {
@@ -68,20 +68,20 @@ Team team_of(std::string name, const std::vector<Seat>& seats) {
 
 }  // namespace
 
-class ThreadRanks::Rank : public Bootstrap {
+class ThreadRanks::Rank : public ControlChannel {
  public:
   Rank(std::shared_ptr<Meetings> meetings, std::shared_ptr<Meeting> meeting, int rank)
       : meetings_(std::move(meetings)), meeting_(std::move(meeting)), rank_(rank) {}
   int rank() const override { return rank_; }
   int ranks() const override { return static_cast<int>(meeting_->seats().size()); }
-  std::vector<std::string> exchange(std::string_view bytes, double limit_s) override {
-    return meeting_->exchange(rank_, bytes, limit_s);
+  std::vector<std::string> all_gather(std::string_view bytes, double limit_s) override {
+    return meeting_->all_gather(rank_, bytes, limit_s);
   }
 
-  std::unique_ptr<Bootstrap> split(int color, int key, double limit_s) override {
+  std::unique_ptr<ControlChannel> split(int color, int key, double limit_s) override {
     const int number = splits_++;
     std::vector<Wish> group;
-    const auto wishes = exchange(to_text({color, key, 0, {}}), limit_s);
+    const auto wishes = all_gather(to_text({color, key, 0, {}}), limit_s);
     if (color < 0) return nullptr;
     for (int r = 0; r < ranks(); ++r) {
       const auto at = static_cast<std::size_t>(r);
@@ -120,11 +120,13 @@ ThreadRanks::ThreadRanks(Control& control, int threads)
 
 ThreadRanks::~ThreadRanks() = default;
 
-Bootstrap& ThreadRanks::rank(int thread) { return *ranks_.at(static_cast<std::size_t>(thread)); }
+ControlChannel& ThreadRanks::rank(int thread) {
+  return *ranks_.at(static_cast<std::size_t>(thread));
+}
 
 void ThreadRanks::abort(const std::string& why) noexcept {
   meetings_->fail({exit_code(Exit::failed), why});
   control_.abort(exit_code(Exit::failed), why);
 }
 
-}  // namespace ccl
+}  // namespace ccl_tests

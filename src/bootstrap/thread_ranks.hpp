@@ -5,13 +5,13 @@
 #include <vector>
 
 #include "src/bootstrap/control.hpp"
-#include "src/core/bootstrap.hpp"
+#include "src/core/control_channel.hpp"
 
-namespace ccl {
+namespace ccl_tests {
 
 class Meeting;
 
-// One Bootstrap per rank of this process; `control` must outlive them and their groups. Rank =
+// One ControlChannel per rank of this process; `control` must outlive them and their groups. Rank =
 // process * threads + thread. Each object is used by one thread; exchange completes when all
 // threads of all processes have called it. abort makes waiting exchanges of this process throw
 // Error; it also ends the job through `control` (code 4, unless control.abort was called before
@@ -22,7 +22,7 @@ class ThreadRanks {
   ~ThreadRanks();
   ThreadRanks(const ThreadRanks&) = delete;
   ThreadRanks& operator=(const ThreadRanks&) = delete;
-  Bootstrap& rank(int thread);
+  ControlChannel& rank(int thread);
   void abort(const std::string& why) noexcept;
 
  private:
@@ -31,7 +31,7 @@ class ThreadRanks {
   Control& control_;
   std::shared_ptr<Meetings> meetings_;
   std::shared_ptr<Meeting> world_;
-  std::vector<std::unique_ptr<Bootstrap>> ranks_;
+  std::vector<std::unique_ptr<ControlChannel>> ranks_;
 };
 
-}  // namespace ccl
+}  // namespace ccl_tests

@@ -10,7 +10,7 @@
 
 #include "src/core/error.hpp"
 
-namespace ccl {
+namespace ccl_tests {
 namespace {
 
 constexpr std::string_view mark = "agreement ";  // of these exchanges
@@ -29,19 +29,19 @@ std::string take(std::string_view& packed) {
   return text;
 }
 
-std::string pack(std::string_view operation, const std::vector<Term>& terms) {
+std::string pack(std::string_view operation, const std::vector<NamedValue>& terms) {
   std::string packed;
   put(packed, "the operation");
   put(packed, operation);
-  for (const Term& term : terms) {
+  for (const NamedValue& term : terms) {
     put(packed, term.name);
     put(packed, term.value);
   }
   return packed;
 }
 
-std::vector<Term> unpack(std::string_view packed) {
-  std::vector<Term> terms;
+std::vector<NamedValue> unpack(std::string_view packed) {
+  std::vector<NamedValue> terms;
   while (!packed.empty()) {
     std::string name = take(packed);
     terms.push_back({std::move(name), take(packed)});
@@ -56,21 +56,22 @@ std::string digest(std::string_view text) {
   return fmt::format("{}{:016x} {}", mark, hash, text.size());
 }
 
-std::optional<std::string> value_of(const std::vector<Term>& terms, const std::string& name) {
-  const auto term = std::find_if(terms.begin(), terms.end(),
-                                 [&](const Term& candidate) { return candidate.name == name; });
+std::optional<std::string> value_of(const std::vector<NamedValue>& terms, const std::string& name) {
+  const auto term = std::find_if(terms.begin(), terms.end(), [&](const NamedValue& candidate) {
+    return candidate.name == name;
+  });
   if (term == terms.end()) return std::nullopt;
   return term->value;
 }
 
 // "key 'loss' is missing, on rank 0 it is float[3]"
-std::string first_difference(const std::vector<Term>& theirs, const std::vector<Term>& reference,
-                             int reference_rank) {
+std::string first_difference(const std::vector<NamedValue>& theirs,
+                             const std::vector<NamedValue>& reference, int reference_rank) {
   const auto text = [](const std::optional<std::string>& value) {
     return value.value_or("missing");
   };
   for (const auto* terms : {&reference, &theirs}) {
-    for (const Term& term : *terms) {
+    for (const NamedValue& term : *terms) {
       const auto here = value_of(theirs, term.name);
       const auto there = value_of(reference, term.name);
       if (here != there)
@@ -110,7 +111,7 @@ std::string diagnosis(const std::vector<std::string>& packed) {
   const auto most = std::max_element(
       parties.begin(), parties.end(),
       [](const Party& a, const Party& b) { return a.ranks.size() < b.ranks.size(); });
-  const std::vector<Term> reference = unpack(most->packed);
+  const std::vector<NamedValue> reference = unpack(most->packed);
   std::string text;
   std::size_t named = 0;
   for (const Party& party : parties) {
@@ -124,11 +125,11 @@ std::string diagnosis(const std::vector<std::string>& packed) {
 
 }  // namespace
 
-std::optional<std::string> disagreement(Bootstrap& bootstrap, double limit_s,
+std::optional<std::string> disagreement(ControlChannel& channel, double limit_s,
                                         std::string_view operation,
-                                        const std::vector<Term>& terms) {
+                                        const std::vector<NamedValue>& terms) {
   const std::string mine = pack(operation, terms);
-  const auto digests = bootstrap.exchange(digest(mine), limit_s);
+  const auto digests = channel.all_gather(digest(mine), limit_s);
   for (std::size_t rank = 0; rank < digests.size(); ++rank) {
     if (!digests[rank].starts_with(mark))
       throw Error(fmt::format("{}: rank {} is somewhere else", operation, rank));
@@ -136,7 +137,7 @@ std::optional<std::string> disagreement(Bootstrap& bootstrap, double limit_s,
   const auto differs = [&](const std::string& other) { return other != digests.front(); };
   if (std::none_of(digests.begin(), digests.end(), differs)) return std::nullopt;
   return fmt::format("{}: the ranks do not agree: {}", operation,
-                     diagnosis(bootstrap.exchange(mine, limit_s)));
+                     diagnosis(channel.all_gather(mine, limit_s)));
 }
 
-}  // namespace ccl
+}  // namespace ccl_tests

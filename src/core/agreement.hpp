@@ -7,21 +7,22 @@
 #include <string_view>
 #include <vector>
 
-#include "src/core/bootstrap.hpp"
+#include "src/core/control_channel.hpp"
 
-namespace ccl {
+namespace ccl_tests {
 
 // One thing that must be the same on all ranks, as text: {"key 'loss'", "float[3]"}.
-struct Term {
+struct NamedValue {
   std::string name, value;
 };
 
-// Collective over the bootstrap's ranks: a digest of each rank's terms, which are in order of
+// Collective over the channel's ranks: a digest of each rank's terms, which are in order of
 // importance, and the terms themselves only when digests differ; the operation is one more. Returns
 // the same on every rank: nothing, or a line that names the ranks which differ from the most others
 // and the first term of each that does. limit_s: of one exchange. Throws Timeout when a rank does
 // not come, Error when one makes another exchange.
-std::optional<std::string> disagreement(Bootstrap& bootstrap, double limit_s,
-                                        std::string_view operation, const std::vector<Term>& terms);
+std::optional<std::string> disagreement(ControlChannel& channel, double limit_s,
+                                        std::string_view operation,
+                                        const std::vector<NamedValue>& terms);
 
-}  // namespace ccl
+}  // namespace ccl_tests

@@ -6,10 +6,10 @@
 #include <string_view>
 #include <vector>
 
-#include "src/core/bootstrap.hpp"
 #include "src/core/communicator.hpp"
+#include "src/core/control_channel.hpp"
 
-namespace ccl {
+namespace ccl_tests {
 
 // What the user chose for the backend.
 struct BackendOptions {
@@ -35,7 +35,7 @@ class Backend {
   virtual std::string library() const = 0;  // file it was loaded from; empty when built in
   // File descriptors that one rank needs; the harness raises RLIMIT_NOFILE or says how many are
   // missing.
-  virtual std::size_t files_per_rank(int ranks) const = 0;
+  virtual std::size_t descriptors_per_rank(int ranks) const = 0;
   // Memory that the library may allocate for one operation, as a multiple of the larger buffer, per
   // rank.
   virtual double scratch_factor(int /*ranks*/) const { return 1; }
@@ -61,9 +61,9 @@ class Backend {
   virtual std::string from_process_0(const std::string& /*bytes*/, int /*processes*/) const {
     throw Unsupported(std::string(name()) + " has no launcher of its own");
   }
-  // Collective over bootstrap's ranks. Throws Error, Timeout, Unsupported (an unknown transport,
+  // Collective over channel's ranks. Throws Error, Timeout, Unsupported (an unknown transport,
   // ...).
-  virtual std::unique_ptr<Communicator> connect(Bootstrap& bootstrap,
+  virtual std::unique_ptr<Communicator> connect(ControlChannel& channel,
                                                 const BackendOptions& options) const = 0;
 };
 
@@ -73,4 +73,4 @@ inline constexpr int module_abi = 5;
 using ModuleAbi = int (*)();
 using ModuleBackend = const Backend* (*)();
 
-}  // namespace ccl
+}  // namespace ccl_tests

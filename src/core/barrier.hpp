@@ -3,11 +3,11 @@
 
 #include "src/core/communicator.hpp"
 
-namespace ccl {
+namespace ccl_tests {
 
-// Collective over `place.ranks` ranks of `communicator`, which has waited for all its operations
+// Collective over `self.ranks` ranks of `communicator`, which has waited for all its operations
 // and takes host memory. In round k rank r tells rank r + 2^k and hears from rank r - 2^k; after
 // ceil(log2 ranks) rounds everybody has heard of everybody (Hensgen, Finkel, Manber 1988).
-void dissemination_barrier(Communicator& communicator, const Place& place);
+void dissemination_barrier(Communicator& communicator, const GroupRank& self);
 
-}  // namespace ccl
+}  // namespace ccl_tests

@@ -10,12 +10,12 @@
 #include <string_view>
 #include <vector>
 
-#include "src/core/bootstrap.hpp"
 #include "src/core/communicator.hpp"
 #include "src/core/composite.hpp"
+#include "src/core/control_channel.hpp"
 #include "src/core/types.hpp"
 
-namespace ccl {
+namespace ccl_tests {
 
 // How a size is divided over the ranks (--skew): evenly, growing with the rank, or nearly all to
 // one.
@@ -23,7 +23,7 @@ enum class Skew { equal, linear, one_large };
 inline constexpr std::array<std::string_view, 3> skew_names = {"equal", "linear", "one-large"};
 
 // What the user can set that changes what a collective means (not how it is run or measured).
-struct SpecOptions {
+struct CollectiveOptions {
   double alltoallv_spread =
       1.0;  // NCCL_TESTS_ALLTOALLV_SPREAD, 0 (equal blocks) .. 1 (blocks grow with the distance)
   std::vector<std::vector<std::size_t>>
@@ -34,7 +34,7 @@ struct SpecOptions {
   std::string tensors_name = "uniform:16";
   std::vector<std::size_t> tensors = std::vector<std::size_t>(16, 1);  // --tensors: their elements
   double bucket_mib = 25;        // --bucket-mb; 0: one operation per tensor; below: no limit
-  bool in_flight = true;         // --no-async clears it
+  bool async_operations = true;  // --no-async clears it
   bool via_files = false;        // --via cpu
   std::string shared_dir = ".";  // --shared-dir
   std::size_t window = 1;        // --window: messages in flight before the peer answers
@@ -46,8 +46,9 @@ struct SpecOptions {
 struct Shape {
   std::size_t count;
   std::size_t type_bytes;
-  Place place;
-  const SpecOptions& options;
+  GroupRank self;  // of the rank whose call it is
+  const CollectiveOptions& options;
+  int root = 0;  // of rooted collectives
 };
 
 // The in-place form: the call's buffers lie in one buffer, at these element offsets.
@@ -57,27 +58,28 @@ struct InPlace {
 
 // One rank's call, in elements.
 struct Layout {
-  std::size_t send = 0;          // elements this rank's call reads
-  std::size_t recv = 0;          // elements this rank's call is entitled to write
-  std::size_t call_count = 0;    // Call::count
-  std::size_t column_count = 0;  // the table's "count" column
-  std::size_t wire_bytes = 0;    // what algbw divides by the time; the same on every rank
+  std::size_t send = 0;         // elements this rank's call reads
+  std::size_t recv = 0;         // elements this rank's call is entitled to write
+  std::size_t count = 0;        // Call::count
+  std::size_t table_count = 0;  // the table's "count" column
+  std::size_t algbw_bytes = 0;  // what algbw divides by the time; the same on every rank
   std::optional<InPlace> in_place;
   // A call may be many messages. The row's size and time are those of one, on its way from one rank
   // to the other.
   std::size_t messages = 1;  // in one direction, equally long
-  std::size_t turns = 1;     // one after the other: there and back are two
+  std::size_t legs = 1;      // one after the other: there and back are two
 };
 
-// "Elements [out, out + count) of my receive buffer equal rank `from`'s input at [at, at + count),
-// or the reduction over all ranks of their inputs there." A strided run of blocks: block b adds b *
-// out_stride and b * at_stride.
-struct Segment {
+// States what a part of the receive buffer holds after the call: elements [recv_offset, recv_offset +
+// count) equal rank source_rank's input at [source_offset, source_offset + count), or the reduction
+// over all ranks of their inputs there. The block occurs `repeat` times: occurrence k adds k *
+// recv_stride and k * source_stride. All in elements.
+struct ExpectedBlock {
   static constexpr int all_ranks = -1;
-  std::size_t out = 0, count = 0;
-  int from = all_ranks;
-  std::size_t at = 0;
-  std::size_t blocks = 1, out_stride = 0, at_stride = 0;
+  std::size_t recv_offset = 0, count = 0;
+  int source_rank = all_ranks;
+  std::size_t source_offset = 0;
+  std::size_t repeat = 1, recv_stride = 0, source_stride = 0;
 };
 
 // Counts of a vector collective, in elements, one entry per rank.
@@ -85,14 +87,14 @@ struct Counts {
   std::vector<std::size_t> send_counts, send_offsets, recv_counts, recv_offsets;
 };
 
-// Which settings of SpecOptions a program takes from its command line.
+// Which settings of CollectiveOptions a program takes from its command line.
 struct Takes {
-  bool skew = false;       // --skew
-  bool objects = false;    // --objects
-  bool tensors = false;    // --tensors
-  bool buckets = false;    // --bucket-mb
-  bool in_flight = false;  // --no-async
-  bool via = false;        // --via, --shared-dir
+  bool skew = false;              // --skew
+  bool objects = false;           // --objects
+  bool tensors = false;           // --tensors
+  bool buckets = false;           // --bucket-mb
+  bool async_operations = false;  // --no-async
+  bool via = false;               // --via, --shared-dir
 };
 
 struct Collective {
@@ -106,7 +108,7 @@ struct Collective {
   std::optional<std::string> (*unsupported)(const Shape&) =
       nullptr;  // why this shape cannot be run
   Layout (*layout)(const Shape&) = nullptr;
-  std::vector<Segment> (*expected)(const Shape&) =
+  std::vector<ExpectedBlock> (*expected)(const Shape&) =
       nullptr;                                   // elements that no segment names are unspecified
   double (*bus_factor)(const Shape&) = nullptr;  // busbw / algbw
   Counts (*counts)(const Shape&) = nullptr;      // only vector collectives
@@ -116,16 +118,16 @@ struct Collective {
   void (*run)(Communicator&, const Call&) = nullptr;
   std::string_view mode = {};  // --mode's name of this form; empty: the program has one form only
   std::span<const Collective* const> modes = {};  // the program's other forms
-  bool paired = false;  // runs on pairs of ranks, sweeps --pairs: Place is that within the pair
+  bool paired = false;  // runs on pairs of ranks, sweeps --pairs: GroupRank is that within the pair
   Takes takes = {};
   // Where not everything is defined: the operations and types that are, the first by default.
   std::span<const ReduceOp> ops = {};
   std::span<const DataType> types = {};
   // Bytes of every call, whatever the size that is asked for: one row.
   std::optional<std::size_t> fixed_bytes = {};
-  // A composite is run instead of `run`. Collective over the bootstrap's ranks, which are the
+  // A composite is run instead of `run`. Collective over the channel's ranks, which are the
   // communicator's; both outlive it.
-  std::unique_ptr<Composite> (*compose)(Bootstrap&, Communicator&, const Shape&,
+  std::unique_ptr<Composite> (*compose)(ControlChannel&, Communicator&, const Shape&,
                                         DataType) = nullptr;
   // Bytes on the wire for each byte of data, where shorter objects are padded to the longest.
   double (*padding_waste)(const Shape&) = nullptr;
@@ -137,4 +139,4 @@ struct Collective {
   std::size_t (*scratch)(const Shape&) = nullptr;
 };
 
-}  // namespace ccl
+}  // namespace ccl_tests

@@ -16,14 +16,13 @@
 #include "src/core/error.hpp"
 #include "src/core/types.hpp"
 
-namespace ccl {
+namespace ccl_tests {
 
-// Where a rank stands. group: number of the process group that this rank's operation runs in (0:
-// all ranks).
-struct Place {
+// A rank's membership in a group of ranks. group: the group's number; 0 if all ranks are one group,
+// below 0 for a rank that is in no group.
+struct GroupRank {
   int rank = 0;
   int ranks = 1;
-  int root = 0;
   int group = 0;
 };
 
@@ -40,10 +39,11 @@ struct Call {
   std::size_t count = 0;
   DataType type = DataType::float32;
   ReduceOp op = ReduceOp::sum;  // one of ops_of(type)
-  Place place;
+  GroupRank self;               // of the rank that makes the call
+  int root = 0;                 // of rooted operations
   std::span<const std::size_t> send_counts, send_offsets, recv_counts, recv_offsets;
-  int peer = -1;                        // of send and recv
-  std::size_t messages = 1, turns = 1;  // of a paired collective: Layout's
+  int peer = -1;                       // of send and recv
+  std::size_t messages = 1, legs = 1;  // of a paired collective: Layout's
 };
 
 // An operation that was started: its buffers are the library's until wait() returns.
@@ -134,11 +134,11 @@ class Communicator {
 
   // What is issued behind this finds the results of what was issued before. A library that keeps
   // to the order of issue does nothing here.
-  virtual void order() { wait(); }
+  virtual void fence() { wait(); }
 
   // Collective: nobody leaves before all have come. For aligning ranks between measurements; what a
   // backend does not override is the suite's own barrier, over messages.
-  virtual void meet(const Place& place);
+  virtual void timing_barrier(const GroupRank& self);
 
   // Where the operations' buffers lie.
   virtual Memory memory() const { return Memory::host; }
@@ -204,7 +204,7 @@ class Communicator {
 
   // What the library chose for the operations since the last call (algorithm, protocol, ...).
   // Empty: it does not say.
-  virtual std::string chosen() { return {}; }
+  virtual std::string last_algorithm() { return {}; }
 
   // Limit of one wait, for an operation that moves `bytes`: limit_s + bytes / (1 MB/s). 0 turns
   // limits off.
@@ -245,4 +245,4 @@ class Communicator {
   }
 };
 
-}  // namespace ccl
+}  // namespace ccl_tests

@@ -3,7 +3,7 @@
 
 #include "src/core/communicator.hpp"
 
-namespace ccl {
+namespace ccl_tests {
 
 // How long the steps of a composite take: seconds of the communicator's clock on one rank, summed
 // over calls.
@@ -29,4 +29,4 @@ class Composite {
   virtual StepTimes times() const = 0;
 };
 
-}  // namespace ccl
+}  // namespace ccl_tests

@@ -8,7 +8,7 @@
 #include <string_view>
 #include <utility>
 
-namespace ccl {
+namespace ccl_tests {
 
 enum class Memory { host, cuda };
 constexpr std::string_view name(Memory memory) { return memory == Memory::host ? "host" : "cuda"; }
@@ -50,4 +50,4 @@ class Device {
   virtual void copy(void* to, const void* from, std::size_t bytes) = 0;
 };
 
-}  // namespace ccl
+}  // namespace ccl_tests

@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <array>
 
-namespace ccl {
+namespace ccl_tests {
 
-int more_telling(int a, int b) {
+int most_severe(int a, int b) {
   constexpr std::array order = {7, 5, 4, 6, 8, 3, 2};
   const auto place = [&](int code) {
     if (code == 0) return order.size() + 1;
@@ -14,4 +14,4 @@ int more_telling(int a, int b) {
   return place(b) < place(a) ? b : a;
 }
 
-}  // namespace ccl
+}  // namespace ccl_tests

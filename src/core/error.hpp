@@ -5,7 +5,7 @@
 #include <stdexcept>
 #include <string>
 
-namespace ccl {
+namespace ccl_tests {
 
 // Exit codes of every program and tool. 1 is never used: launchers, sanitizers and shells use it
 // for their own failures.
@@ -24,7 +24,7 @@ constexpr int exit_code(Exit e) { return static_cast<int>(e); }
 
 // The more telling of two ranks' exit codes: 7, 5, 4, 6, 8, 3, 2, then any other non-zero code,
 // then 0.
-int more_telling(int a, int b);
+int most_severe(int a, int b);
 
 class Error : public std::runtime_error {
  public:
@@ -51,4 +51,4 @@ class Timeout : public Error {
   explicit Timeout(const std::string& what) : Error(what, Exit::timed_out) {}
 };
 
-}  // namespace ccl
+}  // namespace ccl_tests

@@ -5,7 +5,7 @@
 #include <array>
 #include <fstream>
 
-namespace ccl {
+namespace ccl_tests {
 
 std::string this_host() {
   std::array<char, 256> name{};
@@ -13,7 +13,7 @@ std::string this_host() {
   return name.data();
 }
 
-std::string this_place() { return this_host() + ' ' + machine_id(); }
+std::string host_identity() { return this_host() + ' ' + machine_id(); }
 
 std::string machine_id(const std::string& root) {
   std::string id;
@@ -21,4 +21,4 @@ std::string machine_id(const std::string& root) {
   return id;
 }
 
-}  // namespace ccl
+}  // namespace ccl_tests

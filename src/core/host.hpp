@@ -3,17 +3,17 @@
 
 #include <string>
 
-namespace ccl {
+namespace ccl_tests {
 
 // Its name; several may have the same.
 std::string this_host();
 
 // Its name, a blank and its machine_id(): equal on two ranks that are on one host. Containers and
 // network namespaces of one kernel are hosts of their own.
-std::string this_place();
+std::string host_identity();
 
 // Identity of the running kernel: equal on two ranks exactly when they are on one machine and so
 // share CLOCK_MONOTONIC. `root`: where /proc is, for tests.
 std::string machine_id(const std::string& root = "");
 
-}  // namespace ccl
+}  // namespace ccl_tests

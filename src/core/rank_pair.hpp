@@ -4,7 +4,7 @@
 #include <string>
 #include <utility>
 
-namespace ccl {
+namespace ccl_tests {
 
 using RankPair = std::pair<int, int>;  // the first one sends first
 
@@ -12,4 +12,4 @@ inline std::string name(const RankPair& pair) {  // "0:1"
   return std::to_string(pair.first) + ':' + std::to_string(pair.second);
 }
 
-}  // namespace ccl
+}  // namespace ccl_tests

@@ -3,7 +3,7 @@
 
 #include <csignal>
 
-namespace ccl {
+namespace ccl_tests {
 
 // A signal that is ignored and then blocked is delivered to sigtimedwait and signalfd all the same.
 inline bool is_ignored(int signal) {
@@ -11,4 +11,4 @@ inline bool is_ignored(int signal) {
   return ::sigaction(signal, nullptr, &now) == 0 && now.sa_handler == SIG_IGN;
 }
 
-}  // namespace ccl
+}  // namespace ccl_tests

@@ -8,7 +8,7 @@
 
 #include "src/core/error.hpp"
 
-namespace ccl {
+namespace ccl_tests {
 
 // Throws Unsupported where the system gives this process no more threads or memory for one.
 template <class F>
@@ -21,4 +21,4 @@ std::thread start_thread(F&& f) {
   }
 }
 
-}  // namespace ccl
+}  // namespace ccl_tests

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <limits>
 
-namespace ccl {
+namespace ccl_tests {
 namespace {
 
 constexpr std::array types = {
@@ -158,4 +158,4 @@ double to_double<Float8E5M2>(Float8E5M2 value) {
   return decode(e5m2_layout, value.bits);
 }
 
-}  // namespace ccl
+}  // namespace ccl_tests

@@ -12,7 +12,7 @@
 #include <string_view>
 #include <type_traits>
 
-namespace ccl {
+namespace ccl_tests {
 
 // In the order of nccl-tests, which `-d all` follows.
 enum class DataType : std::uint8_t {
@@ -148,4 +148,4 @@ constexpr std::size_t size_of(DataType type) {
   return with_type(type, []<class T>() { return sizeof(T); });
 }
 
-}  // namespace ccl
+}  // namespace ccl_tests

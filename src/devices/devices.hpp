@@ -6,7 +6,7 @@
 #include "src/core/device.hpp"
 #include "verify/loops.hpp"
 
-namespace ccl {
+namespace ccl_tests {
 
 class Devices {
  public:
@@ -27,4 +27,4 @@ const Devices& host_devices();
 // with C linkage, ccl_module_devices(), whose result lives as long as the module stays open.
 using ModuleDevices = const Devices* (*)();
 
-}  // namespace ccl
+}  // namespace ccl_tests

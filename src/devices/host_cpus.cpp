@@ -6,7 +6,7 @@
 
 #include "src/devices/kernel_files.hpp"
 
-namespace ccl {
+namespace ccl_tests {
 namespace {
 
 // 0: no limit.
@@ -54,4 +54,4 @@ double cpu_quota(const std::string& root) {
   return least;
 }
 
-}  // namespace ccl
+}  // namespace ccl_tests

@@ -4,7 +4,7 @@
 #include <set>
 #include <string>
 
-namespace ccl {
+namespace ccl_tests {
 
 std::string cpu_model(const std::string& root = "");
 
@@ -16,4 +16,4 @@ std::set<int> cpus_in(const std::string& list);
 // How many CPUs' time its cgroups give it; 0: no limit.
 double cpu_quota(const std::string& root = "");
 
-}  // namespace ccl
+}  // namespace ccl_tests

@@ -5,7 +5,7 @@
 #include "src/devices/host_cpus.hpp"
 #include "src/devices/host_memory.hpp"
 
-namespace ccl {
+namespace ccl_tests {
 namespace {
 
 class HostDevice : public Device {
@@ -47,4 +47,4 @@ const Devices& host_devices() {
   return devices;
 }
 
-}  // namespace ccl
+}  // namespace ccl_tests

@@ -14,7 +14,7 @@
 #include "src/core/error.hpp"
 #include "src/devices/kernel_files.hpp"
 
-namespace ccl {
+namespace ccl_tests {
 namespace {
 
 constexpr std::size_t unlimited = std::numeric_limits<std::size_t>::max();
@@ -72,4 +72,4 @@ std::size_t available_memory(const std::string& root) {
   return std::min(kib * 1024, cgroup_memory(root));
 }
 
-}  // namespace ccl
+}  // namespace ccl_tests

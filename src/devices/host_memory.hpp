@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <string>
 
-namespace ccl {
+namespace ccl_tests {
 
 // Page-aligned zeroed memory, given back on destruction. Pages cost nothing until they are touched.
 // Throws Error.
@@ -29,4 +29,4 @@ class HostBuffer {
 // above this process leave. `root`: where /proc and /sys are, for tests.
 std::size_t available_memory(const std::string& root = "");
 
-}  // namespace ccl
+}  // namespace ccl_tests

@@ -2,7 +2,7 @@
 
 #include <fstream>
 
-namespace ccl {
+namespace ccl_tests {
 
 std::optional<std::string> value_of(const std::string& path, const std::string& key) {
   std::ifstream file(path);
@@ -37,4 +37,4 @@ std::vector<Cgroup> cgroups(const std::string& root, std::string_view controller
   return result;
 }
 
-}  // namespace ccl
+}  // namespace ccl_tests

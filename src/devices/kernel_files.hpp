@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-namespace ccl {
+namespace ccl_tests {
 
 // The value behind "key:" or "key " in a file of such lines.
 std::optional<std::string> value_of(const std::string& path, const std::string& key);
@@ -19,4 +19,4 @@ struct Cgroup {
 // it.
 std::vector<Cgroup> cgroups(const std::string& root, std::string_view controller);
 
-}  // namespace ccl
+}  // namespace ccl_tests

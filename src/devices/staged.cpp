@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <vector>
 
-namespace ccl {
+namespace ccl_tests {
 namespace {
 
 using Operation = void (Communicator::*)(const Call&);
@@ -94,8 +94,8 @@ class Staged : public Communicator {
   }
 
   void wait() override { library_->wait(); }
-  void order() override {}  // all is complete
-  void meet(const Place& place) override { library_->meet(place); }
+  void fence() override {}  // all is complete
+  void timing_barrier(const GroupRank& self) override { library_->timing_barrier(self); }
   Memory memory() const override { return memory_; }
   std::unique_ptr<Communicator> split(int color, int key) override {
     auto part = library_->split(color, key);
@@ -129,8 +129,8 @@ class Staged : public Communicator {
     std::size_t bytes;
   };
 
-  static std::size_t ranks(const Call& c) { return static_cast<std::size_t>(c.place.ranks); }
-  static bool is_root(const Call& c) { return c.place.rank == c.place.root; }
+  static std::size_t ranks(const Call& c) { return static_cast<std::size_t>(c.self.ranks); }
+  static bool is_root(const Call& c) { return c.self.rank == c.root; }
   static Extent same(const Call& c) { return {c.count, c.count}; }
 
   class Started : public Work {
@@ -199,13 +199,15 @@ class OnHostMemory : public Backend {
   std::string_view name() const override { return library_.name(); }
   std::string version() const override { return library_.version(); }
   std::string library() const override { return library_.library(); }
-  std::size_t files_per_rank(int ranks) const override { return library_.files_per_rank(ranks); }
+  std::size_t descriptors_per_rank(int ranks) const override {
+    return library_.descriptors_per_rank(ranks);
+  }
   int threads_per_rank() const override { return library_.threads_per_rank(); }
-  std::unique_ptr<Communicator> connect(Bootstrap& bootstrap,
+  std::unique_ptr<Communicator> connect(ControlChannel& channel,
                                         const BackendOptions& options) const override {
     BackendOptions on_gpu = options;
     on_gpu.device = &gpu_;
-    return stage(library_.connect(bootstrap, on_gpu), Memory::host, gpu_, gpu_);
+    return stage(library_.connect(channel, on_gpu), Memory::host, gpu_, gpu_);
   }
 
  private:
@@ -224,4 +226,4 @@ std::unique_ptr<Backend> on_host_memory(const Backend& library, Device& gpu) {
   return std::make_unique<OnHostMemory>(library, gpu);
 }
 
-}  // namespace ccl
+}  // namespace ccl_tests

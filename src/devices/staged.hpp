@@ -6,7 +6,7 @@
 #include "src/core/backend.hpp"
 #include "src/core/device.hpp"
 
-namespace ccl {
+namespace ccl_tests {
 
 // Takes buffers in `memory`. Scratch memory for the library is `library_side`'s; `gpu`, which is
 // one of the two sides, copies between them. Both devices outlive the communicator. Operations are
@@ -19,4 +19,4 @@ std::unique_ptr<Communicator> stage(std::unique_ptr<Communicator> library, Memor
 // outlive it.
 std::unique_ptr<Backend> on_host_memory(const Backend& library, Device& gpu);
 
-}  // namespace ccl
+}  // namespace ccl_tests

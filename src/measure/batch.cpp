@@ -4,7 +4,7 @@
 #include <chrono>
 #include <numeric>
 
-namespace ccl {
+namespace ccl_tests {
 
 BatchTime time_batch(const BatchPlan& plan, const BatchActions& a) {
   if (plan.iterations == 0) return {};
@@ -55,4 +55,4 @@ double monotonic_seconds() {
   return std::chrono::duration<double>(since).count();
 }
 
-}  // namespace ccl
+}  // namespace ccl_tests

@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <functional>
 
-namespace ccl {
+namespace ccl_tests {
 
 // nccl-tests' -z. none: issue everything, wait once. barrier_inside: wait and barrier after each
 // operation, both in the time. wait: wait after each. barrier_outside: wait and barrier after each
@@ -46,4 +46,4 @@ double average(Average how, const double* per_rank, std::size_t ranks);
 // CLOCK_MONOTONIC, seconds.
 double monotonic_seconds();
 
-}  // namespace ccl
+}  // namespace ccl_tests

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <numeric>
 
-namespace ccl {
+namespace ccl_tests {
 
 Statistics statistics(std::vector<double> values) {
   if (values.empty()) return {};
@@ -22,4 +22,4 @@ Statistics statistics(std::vector<double> values) {
       nearest_rank(99), std::sqrt(squares / n)};
 }
 
-}  // namespace ccl
+}  // namespace ccl_tests

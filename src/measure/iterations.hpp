@@ -3,7 +3,7 @@
 
 #include <vector>
 
-namespace ccl {
+namespace ccl_tests {
 
 struct Statistics {
   double min = 0, max = 0, mean = 0, p50 = 0, p95 = 0, p99 = 0, stdev = 0;
@@ -13,4 +13,4 @@ struct Statistics {
 // of no values.
 Statistics statistics(std::vector<double> values);
 
-}  // namespace ccl
+}  // namespace ccl_tests

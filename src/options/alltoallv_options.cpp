@@ -8,7 +8,7 @@
 
 #include "src/options/values.hpp"
 
-namespace ccl {
+namespace ccl_tests {
 namespace {
 
 constexpr const char* spread_variable = "NCCL_TESTS_ALLTOALLV_SPREAD";
@@ -76,7 +76,7 @@ std::vector<std::vector<std::size_t>> read_matrix(const std::string& path, doubl
 
 }  // namespace
 
-void read_alltoallv_options(const GetVariable& environment, SpecOptions& options) {
+void read_alltoallv_options(const GetVariable& environment, CollectiveOptions& options) {
   options.alltoallv_spread = number(environment, spread_variable, 1, 1);
   const double scale = number(environment, scale_variable, 1, 1e12);
   if (const auto path = environment(file_variable))
@@ -89,7 +89,7 @@ void read_alltoallv_options(const GetVariable& environment, SpecOptions& options
   }
 }
 
-void check_matrix(const SpecOptions& options, int ranks) {
+void check_matrix(const CollectiveOptions& options, int ranks) {
   const auto& matrix = options.alltoallv_bytes;
   if (matrix.empty() || matrix.size() >= static_cast<std::size_t>(ranks)) return;
   throw UsageError(fmt::format("{}: {} rows for {} ranks; accepted: at least one row per rank",
@@ -111,8 +111,7 @@ std::vector<std::string> alltoallv_summary(const Collective& collective, const O
     return fmt::format("{} in blocks of {} to {}", sum * width, *least * width, *most * width);
   };
   for (int rank = 0; rank < std::min(ranks, most_ranks); ++rank) {
-    const Counts counts =
-        collective.counts({bytes / width, width, {rank, ranks, 0, 0}, options.spec});
+    const Counts counts = collective.counts({bytes / width, width, {rank, ranks}, options.spec});
     lines.push_back(fmt::format("  rank {:2} sends {}, receives {}", rank,
                                 describe(counts.send_counts), describe(counts.recv_counts)));
   }
@@ -120,4 +119,4 @@ std::vector<std::string> alltoallv_summary(const Collective& collective, const O
   return lines;
 }
 
-}  // namespace ccl
+}  // namespace ccl_tests

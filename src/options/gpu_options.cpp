@@ -3,7 +3,7 @@
 
 #include "src/options/option_declarations.hpp"
 
-namespace ccl {
+namespace ccl_tests {
 namespace {
 
 // nccl-tests has -M, --memory for its report; where buffers lie is asked for under the same name.
@@ -95,4 +95,4 @@ void check_gpu_combinations(const Collective& collective, const Options& o) {
                     collective.name));
 }
 
-}  // namespace ccl
+}  // namespace ccl_tests

@@ -7,7 +7,7 @@
 #include "src/options/alltoallv_options.hpp"
 #include "src/options/options.hpp"
 
-namespace ccl {
+namespace ccl_tests {
 namespace {
 
 bool is_defined(ReduceOp op, DataType type) {
@@ -30,7 +30,7 @@ void check_ranks(const Collective& collective, const Options& o, int ranks) {
         fmt::format("-r: there is no rank {}; accepted: 0 to {}, or all", root, ranks - 1));
   }
   check_matrix(o.spec, ranks);
-  const Shape shape{0, 4, {0, ranks, 0, 0}, o.spec};
+  const Shape shape{0, 4, {0, ranks}, o.spec};
   if (collective.unsupported == nullptr) return;
   if (const auto why = collective.unsupported(shape)) throw Unsupported(*why);
 }
@@ -70,11 +70,11 @@ void check_operations(const Collective& collective, const Options& o) {
   }
 }
 
-Groups unplaced_groups(const Options& o, int ranks) {
+RankGroups unplaced_groups(const Options& o, int ranks) {
   return {o.grouping, std::vector<std::string>(static_cast<std::size_t>(ranks))};
 }
 
-void check_groups(const Collective& collective, const Options& options, const Groups& groups) {
+void check_groups(const Collective& collective, const Options& options, const RankGroups& groups) {
   if (collective.paired) {
     check_pairs(options, groups.ranks());
     return;
@@ -82,4 +82,4 @@ void check_groups(const Collective& collective, const Options& options, const Gr
   for (const int ranks : groups.distinct_sizes()) check_ranks(collective, options, ranks);
 }
 
-}  // namespace ccl
+}  // namespace ccl_tests

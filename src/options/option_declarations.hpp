@@ -12,7 +12,7 @@
 #include "src/options/options.hpp"
 #include "src/options/values.hpp"
 
-namespace ccl {
+namespace ccl_tests {
 
 inline constexpr int max_int = std::numeric_limits<int>::max();
 
@@ -73,4 +73,4 @@ void declare_gpu_flags(Declarations& d, Options& o);
 // Options that only some programs take.
 void declare_program(Declarations& d, Options& o, const Collective& collective);
 
-}  // namespace ccl
+}  // namespace ccl_tests

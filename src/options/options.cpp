@@ -14,7 +14,7 @@
 #include "src/options/option_declarations.hpp"
 #include "src/options/values.hpp"
 
-namespace ccl {
+namespace ccl_tests {
 namespace {
 
 void declare_ranks(Declarations& d, Options& o) {
@@ -49,7 +49,7 @@ void declare_groups(Declarations& d, Options& o) {
   d.add("--group", "RULE",
         "groups that run at once: 'mod 2', 'div 4', 'and 0x7', 'or 1', 'ranks 0,2;1,3', or local "
         "(one for each host) [none]",
-        [&](const std::string& t) { o.grouping = parse_grouping(t); });
+        [&](const std::string& t) { o.grouping = parse_split_rule(t); });
   d.flag01("--group-rows", o.group_rows, "a row for each group instead of the slowest one's [0]");
 }
 
@@ -160,8 +160,8 @@ void declare_rows(Declarations& d, Options& o) {
 // nccl-tests' variables; the mask wins over the operation, --group over both.
 void read_grouping(Options& o, const GetVariable& environment) {
   if (o.grouping.splits()) return;
-  const std::pair<const char*, Grouping (*)(const std::string&)> variables[] = {
-      {"NCCL_TESTS_SPLIT_MASK", parse_split_mask}, {"NCCL_TESTS_SPLIT", parse_grouping}};
+  const std::pair<const char*, SplitRule (*)(const std::string&)> variables[] = {
+      {"NCCL_TESTS_SPLIT_MASK", parse_split_mask}, {"NCCL_TESTS_SPLIT", parse_split_rule}};
   for (const auto& [variable, parse] : variables) {
     const auto text = environment(variable);
     if (!text) continue;
@@ -323,4 +323,4 @@ std::vector<std::size_t> sweep_sizes(const Options& o) {
   return sizes;
 }
 
-}  // namespace ccl
+}  // namespace ccl_tests

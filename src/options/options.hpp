@@ -12,10 +12,10 @@
 #include "src/core/backend.hpp"
 #include "src/core/collective.hpp"
 #include "src/core/types.hpp"
-#include "src/options/grouping.hpp"
 #include "src/options/pairing.hpp"
+#include "src/options/rank_groups.hpp"
 
-namespace ccl {
+namespace ccl_tests {
 
 // --min-busbw SIZE:GB/s or --max-time SIZE:us.
 struct SizeLimit {
@@ -47,8 +47,8 @@ struct Options {
   std::string heartbeat_file;  // --heartbeat; empty: stderr
   std::vector<SizeLimit> min_busbw, max_time;
   std::optional<double> min_average_busbw;  // NCCL_TESTS_MIN_BW
-  SpecOptions spec;
-  Grouping grouping;
+  CollectiveOptions spec;
+  SplitRule grouping;
   bool group_rows = false;  // one row per group instead of the slowest group's
   std::string mode;         // --mode; empty: the program's default
   Pairing pairing;
@@ -95,13 +95,13 @@ void check_operations(const Collective& collective, const Options& options);
 const Collective& in_mode(const Collective& collective, std::string_view mode);
 
 // The groups of a job whose hosts are not known yet: all ranks are taken to be on one.
-Groups unplaced_groups(const Options& options, int ranks);
+RankGroups unplaced_groups(const Options& options, int ranks);
 
 // Roots, matrices, pairs and the collective itself against the number of ranks of each group.
 // Throws UsageError, Unsupported.
-void check_groups(const Collective& collective, const Options& options, const Groups& groups);
+void check_groups(const Collective& collective, const Options& options, const RankGroups& groups);
 
 // The sizes of the sweep, ascending as given.
 std::vector<std::size_t> sweep_sizes(const Options& options);
 
-}  // namespace ccl
+}  // namespace ccl_tests

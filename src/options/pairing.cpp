@@ -10,7 +10,7 @@
 #include "src/core/error.hpp"
 #include "src/options/values.hpp"
 
-namespace ccl {
+namespace ccl_tests {
 namespace {
 
 RankPair parse_pair(const std::string& text) {
@@ -86,10 +86,10 @@ std::vector<PairRound> pair_rounds(const Pairing& pairing, bool concurrent, int 
   return rounds;
 }
 
-Groups as_groups(const PairRound& round, int ranks) {
+RankGroups as_groups(const PairRound& round, int ranks) {
   std::vector<std::vector<int>> members;
   for (const RankPair& pair : round) members.push_back({pair.first, pair.second});
   return {std::move(members), ranks};
 }
 
-}  // namespace ccl
+}  // namespace ccl_tests

@@ -6,9 +6,9 @@
 #include <vector>
 
 #include "src/core/rank_pair.hpp"
-#include "src/options/grouping.hpp"
+#include "src/options/rank_groups.hpp"
 
-namespace ccl {
+namespace ccl_tests {
 
 struct Pairing {
   bool all = false;  // every rank with every other
@@ -25,6 +25,6 @@ using PairRound = std::vector<RankPair>;
 std::vector<PairRound> pair_rounds(const Pairing& pairing, bool concurrent, int ranks);
 
 // Each pair as a group of a job of `ranks` ranks, the others in none.
-Groups as_groups(const PairRound& round, int ranks);
+RankGroups as_groups(const PairRound& round, int ranks);
 
-}  // namespace ccl
+}  // namespace ccl_tests

@@ -7,7 +7,7 @@
 #include "src/options/option_declarations.hpp"
 #include "src/options/tensor_lists.hpp"
 
-namespace ccl {
+namespace ccl_tests {
 namespace {
 
 void declare_skew(Declarations& d, Options& o, const Collective& collective) {
@@ -63,9 +63,9 @@ void declare_composite(Declarations& d, Options& o, const Takes& takes) {
                       "alone; -1: one bucket for all [{}]",
                       o.spec.bucket_mib),
           [&](const std::string& t) { o.spec.bucket_mib = parse_number(t, -1); });
-  if (takes.in_flight)
+  if (takes.async_operations)
     d.flag("--no-async", "each operation waited for before the next is started",
-           [&] { o.spec.in_flight = false; });
+           [&] { o.spec.async_operations = false; });
   if (takes.via) {
     d.add("--via", "NAME",
           "gpu: all_gather_object of the lists; cpu: a file of each rank in a shared folder; the "
@@ -90,4 +90,4 @@ void declare_program(Declarations& d, Options& o, const Collective& collective) 
   declare_composite(d, o, collective.takes);
 }
 
-}  // namespace ccl
+}  // namespace ccl_tests

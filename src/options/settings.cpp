@@ -7,7 +7,7 @@
 
 #include "src/options/spec_notes.hpp"
 
-namespace ccl {
+namespace ccl_tests {
 namespace {
 
 template <class T>
@@ -32,8 +32,8 @@ std::string limits(const std::vector<SizeLimit>& all) {
 
 }  // namespace
 
-std::vector<Term> shared_settings(const Collective& collective, const Options& o) {
-  std::vector<Term> terms = {
+std::vector<NamedValue> shared_settings(const Collective& collective, const Options& o) {
+  std::vector<NamedValue> terms = {
       {"the program", std::string(collective.name)},
       {"--mode", std::string(collective.mode)},
       {"-d", names(o.types)},
@@ -80,10 +80,10 @@ std::vector<Term> shared_settings(const Collective& collective, const Options& o
   }
   for (SpecSetting& setting : spec_settings(collective, o.spec))
     terms.push_back(std::move(setting.term));
-  for (Term& term : terms) {
+  for (NamedValue& term : terms) {
     if (term.value.empty()) term.value = "not given";
   }
   return terms;
 }
 
-}  // namespace ccl
+}  // namespace ccl_tests

@@ -7,10 +7,10 @@
 #include "src/core/collective.hpp"
 #include "src/options/options.hpp"
 
-namespace ccl {
+namespace ccl_tests {
 
 // By the names of the flags. Not among them: what concerns one process alone (-t, --interface, -J,
 // ...).
-std::vector<Term> shared_settings(const Collective& collective, const Options& options);
+std::vector<NamedValue> shared_settings(const Collective& collective, const Options& options);
 
-}  // namespace ccl
+}  // namespace ccl_tests

@@ -6,7 +6,7 @@
 #include <numeric>
 #include <utility>
 
-namespace ccl {
+namespace ccl_tests {
 namespace {
 
 std::string bucket_note(double mib) {
@@ -24,7 +24,7 @@ std::string tensor_note(const std::vector<std::size_t>& tensors) {
 
 }  // namespace
 
-std::vector<SpecSetting> spec_settings(const Collective& collective, const SpecOptions& o) {
+std::vector<SpecSetting> spec_settings(const Collective& collective, const CollectiveOptions& o) {
   const Takes& takes = collective.takes;
   std::vector<SpecSetting> all;
   const auto add = [&](std::string name, std::string value, std::string label = {},
@@ -44,10 +44,11 @@ std::vector<SpecSetting> spec_settings(const Collective& collective, const SpecO
   if (takes.buckets)
     add("--bucket-mb", fmt::format("{}", o.bucket_mib),
         fmt::format("buckets of {} MiB", o.bucket_mib), bucket_note(o.bucket_mib));
-  if (takes.in_flight)
-    add("--no-async", o.in_flight ? "not given" : "given", o.in_flight ? "async" : "no async",
-        o.in_flight ? "operations: all started, then waited for"
-                    : "operations: each waited for before the next is started");
+  if (takes.async_operations)
+    add("--no-async", o.async_operations ? "not given" : "given",
+        o.async_operations ? "async" : "no async",
+        o.async_operations ? "operations: all started, then waited for"
+                           : "operations: each waited for before the next is started");
   if (takes.via)
     add("--via", o.via_files ? "cpu" : "gpu", o.via_files ? "via cpu" : "via gpu",
         o.via_files ? fmt::format("via files in a folder of {}", o.shared_dir)
@@ -63,7 +64,8 @@ std::vector<SpecSetting> spec_settings(const Collective& collective, const SpecO
   return all;
 }
 
-std::vector<std::string> spec_notes(const Collective& collective, const SpecOptions& options) {
+std::vector<std::string> spec_notes(const Collective& collective,
+                                    const CollectiveOptions& options) {
   std::vector<std::string> lines;
   for (SpecSetting& setting : spec_settings(collective, options)) {
     if (!setting.note.empty()) lines.push_back(std::move(setting.note));
@@ -78,7 +80,7 @@ std::vector<std::string> spec_notes(const Collective& collective, const SpecOpti
   return lines;
 }
 
-std::string spec_label(const Collective& collective, const SpecOptions& options) {
+std::string spec_label(const Collective& collective, const CollectiveOptions& options) {
   std::vector<std::string> words;
   for (SpecSetting& setting : spec_settings(collective, options)) {
     if (!setting.label.empty()) words.push_back(std::move(setting.label));
@@ -86,4 +88,4 @@ std::string spec_label(const Collective& collective, const SpecOptions& options)
   return fmt::format("{}", fmt::join(words, ", "));
 }
 
-}  // namespace ccl
+}  // namespace ccl_tests

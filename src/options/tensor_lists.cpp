@@ -6,7 +6,7 @@
 
 #include "src/options/values.hpp"
 
-namespace ccl {
+namespace ccl_tests {
 namespace {
 
 // A convolution without bias, then a batch norm's weight and bias.
@@ -70,4 +70,4 @@ std::vector<std::size_t> scaled(const std::vector<std::size_t>& tensors, std::si
   return result;
 }
 
-}  // namespace ccl
+}  // namespace ccl_tests

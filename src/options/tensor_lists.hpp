@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-namespace ccl {
+namespace ccl_tests {
 
 // Elements of each parameter, in the order in which the model defines them. "resnet50": the 161 of
 // torchvision's (He et al. 2015; 25 557 032 elements); "llama-block": the 9 of one block of LLaMA
@@ -16,4 +16,4 @@ std::vector<std::size_t> parse_tensors(const std::string& text);
 // A message of `count` elements divided in these proportions; with count their sum, exactly they.
 std::vector<std::size_t> scaled(const std::vector<std::size_t>& tensors, std::size_t count);
 
-}  // namespace ccl
+}  // namespace ccl_tests

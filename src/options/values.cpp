@@ -8,7 +8,7 @@
 #include <cmath>
 #include <numeric>
 
-namespace ccl {
+namespace ccl_tests {
 namespace {
 
 std::size_t edits(std::string_view a, std::string_view b) {  // Levenshtein distance
@@ -143,4 +143,4 @@ std::string parse_name(const std::string& text, const std::vector<std::string>& 
   return text;
 }
 
-}  // namespace ccl
+}  // namespace ccl_tests

@@ -9,7 +9,7 @@
 
 #include "src/options/options.hpp"
 
-namespace ccl {
+namespace ccl_tests {
 
 int parse_int(const std::string& text, int lowest, int highest);
 double parse_number(const std::string& text, double lowest);   // finite, decimal
@@ -23,4 +23,4 @@ std::string parse_choice(const std::string& text, std::initializer_list<std::str
 // The one of `choices` that differs from text by the fewest edits.
 std::string nearest(std::string_view text, const std::vector<std::string>& choices);
 
-}  // namespace ccl
+}  // namespace ccl_tests

@@ -4,10 +4,11 @@
 
 #include <algorithm>
 
-namespace ccl::primitives {
+namespace ccl_tests::primitives {
 
-void check_agreement(Group& group, std::string_view operation, const std::vector<Term>& terms) {
-  if (const auto why = disagreement(group.bootstrap(), group.limit_s(), operation, terms))
+void check_agreement(Group& group, std::string_view operation,
+                     const std::vector<NamedValue>& terms) {
+  if (const auto why = disagreement(group.channel(), group.limit_s(), operation, terms))
     throw Disagreement(*why);
 }
 
@@ -18,31 +19,31 @@ void check_list(Group& group, std::size_t objects, int src) {
 }
 
 void check_dictionary(Group& group, std::span<const Entry> dictionary) {
-  std::vector<Term> terms;
+  std::vector<NamedValue> terms;
   for (const Entry& entry : dictionary)
     terms.push_back({fmt::format("key '{}'", entry.key), to_text(entry.tensor)});
   std::stable_sort(terms.begin(), terms.end(),
-                   [](const Term& a, const Term& b) { return a.name < b.name; });
+                   [](const NamedValue& a, const NamedValue& b) { return a.name < b.name; });
   for (std::size_t i = 1; i < terms.size(); ++i)
     if (terms[i].name == terms[i - 1].name) terms[i - 1].name += ", again,";
   check_agreement(group, "check_dictionary", terms);
 }
 
 void check_metrics(Group& group, const std::map<std::string, double>& metrics) {
-  std::vector<Term> terms;
+  std::vector<NamedValue> terms;
   for (const auto& metric : metrics) terms.push_back({fmt::format("'{}'", metric.first), "there"});
   check_agreement(group, "check_metrics", terms);
 }
 
 void check_tensors(Group& group, std::span<const Tensor> tensors) {
-  std::vector<Term> terms{{"the number of tensors", std::to_string(tensors.size())}};
+  std::vector<NamedValue> terms{{"the number of tensors", std::to_string(tensors.size())}};
   for (std::size_t i = 0; i < tensors.size(); ++i)
     terms.push_back({fmt::format("tensor {}", i), to_text(tensors[i])});
   check_agreement(group, "check_tensors", terms);
 }
 
 void check_parameters(Group& group, std::span<const Parameter> parameters) {
-  std::vector<Term> terms{{"the number of parameters", std::to_string(parameters.size())}};
+  std::vector<NamedValue> terms{{"the number of parameters", std::to_string(parameters.size())}};
   for (std::size_t i = 0; i < parameters.size(); ++i) {
     const auto& gradient = parameters[i].gradient;
     terms.push_back({fmt::format("the gradient of parameter {}", i),
@@ -51,4 +52,4 @@ void check_parameters(Group& group, std::span<const Parameter> parameters) {
   check_agreement(group, "check_parameters", terms);
 }
 
-}  // namespace ccl::primitives
+}  // namespace ccl_tests::primitives

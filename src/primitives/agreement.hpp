@@ -15,7 +15,7 @@
 #include "src/primitives/group.hpp"
 #include "src/primitives/tensor.hpp"
 
-namespace ccl::primitives {
+namespace ccl_tests::primitives {
 
 // Ranks do not mean the same; known to all of them.
 class Disagreement : public Error {
@@ -29,7 +29,8 @@ class Disagreement : public Error {
 // rank does not come.
 
 // Terms in order of importance; the operation is one more.
-void check_agreement(Group& group, std::string_view operation, const std::vector<Term>& terms);
+void check_agreement(Group& group, std::string_view operation,
+                     const std::vector<NamedValue>& terms);
 
 // Before broadcast_object_list: the number of objects and the source.
 void check_list(Group& group, std::size_t objects, int src = 0);
@@ -42,4 +43,4 @@ void check_tensors(Group& group, std::span<const Tensor> tensors);
 // Before sync_grad: number, and which have a gradient, of what type and shape.
 void check_parameters(Group& group, std::span<const Parameter> parameters);
 
-}  // namespace ccl::primitives
+}  // namespace ccl_tests::primitives

@@ -2,7 +2,7 @@
 
 #include <array>
 
-namespace ccl::primitives {
+namespace ccl_tests::primitives {
 namespace {
 
 constexpr std::size_t type_count = static_cast<std::size_t>(DataType::f8e5m2) + 1;
@@ -47,4 +47,4 @@ void take_tensors(std::span<const Tensor> tensors, std::size_t limit_bytes, std:
   }
 }
 
-}  // namespace ccl::primitives
+}  // namespace ccl_tests::primitives

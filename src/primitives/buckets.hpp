@@ -7,7 +7,7 @@
 
 #include "src/primitives/tensor.hpp"
 
-namespace ccl::primitives {
+namespace ccl_tests::primitives {
 
 // Calls send(bucket) for one bucket after the other. As torch._utils._take_tensors: every type has
 // a running bucket, in the order of the list; before a tensor is added that would take a bucket
@@ -17,4 +17,4 @@ namespace ccl::primitives {
 void take_tensors(std::span<const Tensor> tensors, std::size_t limit_bytes, std::span<Tensor> room,
                   const std::function<void(std::span<const Tensor>)>& send);
 
-}  // namespace ccl::primitives
+}  // namespace ccl_tests::primitives

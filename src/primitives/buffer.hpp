@@ -9,7 +9,7 @@
 #include <string_view>
 #include <type_traits>
 
-namespace ccl::primitives {
+namespace ccl_tests::primitives {
 
 // Uninitialised bytes, aligned for every type of the suite.
 class Buffer {
@@ -48,4 +48,4 @@ class Workspace {
   std::map<std::string, Buffer, std::less<>> buffers_;
 };
 
-}  // namespace ccl::primitives
+}  // namespace ccl_tests::primitives

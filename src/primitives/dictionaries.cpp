@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <numeric>
 
-namespace ccl::primitives {
+namespace ccl_tests::primitives {
 namespace {
 
 // A dictionary's tensors one behind the other, in the order of their keys.
@@ -100,4 +100,4 @@ void average_metrics(Group& group, std::map<std::string, double>& metrics, doubl
   clock.packing();
 }
 
-}  // namespace ccl::primitives
+}  // namespace ccl_tests::primitives

@@ -8,7 +8,7 @@
 #include "src/primitives/group.hpp"
 #include "src/primitives/tensor.hpp"
 
-namespace ccl::primitives {
+namespace ccl_tests::primitives {
 
 // A dictionary is a list of these in any order, each key once.
 struct Entry {
@@ -36,4 +36,4 @@ void reduce_dict(Group& group, std::span<const Entry> dictionary, bool average =
 // returns the numbers unchanged. Throws UsageError, on all ranks, when the weights sum to 0.
 void average_metrics(Group& group, std::map<std::string, double>& metrics, double weight = 1);
 
-}  // namespace ccl::primitives
+}  // namespace ccl_tests::primitives

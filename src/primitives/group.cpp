@@ -4,41 +4,41 @@
 
 #include <exception>
 
-namespace ccl::primitives {
+namespace ccl_tests::primitives {
 namespace {
 
-std::unique_ptr<Communicator> connect(Bootstrap& bootstrap, const Library& library,
+std::unique_ptr<Communicator> connect(ControlChannel& channel, const Library& library,
                                       double limit_s) {
   if (library.backend == nullptr)
     throw UsageError("a group that was given no backend cannot make groups");
   BackendOptions options = library.options;
   options.init_timeout_s = limit_s;
-  auto communicator = library.backend->connect(bootstrap, options);
+  auto communicator = library.backend->connect(channel, options);
   communicator->set_time_limit(limit_s);
   return communicator;
 }
 
 }  // namespace
 
-Group::Group(Bootstrap& bootstrap, Communicator& communicator, double limit_s, Library library)
-    : bootstrap_(bootstrap),
+Group::Group(ControlChannel& channel, Communicator& communicator, double limit_s, Library library)
+    : channel_(channel),
       communicator_(communicator),
       limit_s_(limit_s),
       library_(std::move(library)),
       exceptions_(std::uncaught_exceptions()) {}
 
-Group::Group(Bootstrap& bootstrap, const Library& library, double limit_s)
-    : own_communicator_(connect(bootstrap, library, limit_s)),
-      bootstrap_(bootstrap),
+Group::Group(ControlChannel& channel, const Library& library, double limit_s)
+    : own_communicator_(connect(channel, library, limit_s)),
+      channel_(channel),
       communicator_(*own_communicator_),
       limit_s_(limit_s),
       library_(library),
       exceptions_(std::uncaught_exceptions()) {}
 
-Group::Group(std::unique_ptr<Bootstrap> bootstrap, const Library& library, double limit_s)
-    : own_bootstrap_(std::move(bootstrap)),
-      own_communicator_(connect(*own_bootstrap_, library, limit_s)),
-      bootstrap_(*own_bootstrap_),
+Group::Group(std::unique_ptr<ControlChannel> channel, const Library& library, double limit_s)
+    : own_channel_(std::move(channel)),
+      own_communicator_(connect(*own_channel_, library, limit_s)),
+      channel_(*own_channel_),
       communicator_(*own_communicator_),
       limit_s_(limit_s),
       library_(library),
@@ -51,14 +51,14 @@ Group::~Group() {
 std::unique_ptr<Group> Group::split(int color, int key) {
   if (library_.backend == nullptr)
     throw UsageError("a group that was given no backend cannot make groups");
-  auto bootstrap = bootstrap_.split(color, key, limit_s_);
-  if (!bootstrap) return nullptr;
-  return std::unique_ptr<Group>(new Group(std::move(bootstrap), library_, limit_s_));
+  auto channel = channel_.split(color, key, limit_s_);
+  if (!channel) return nullptr;
+  return std::unique_ptr<Group>(new Group(std::move(channel), library_, limit_s_));
 }
 
 Group& Group::cpu_group(const Backend& host) {
   if (communicator_.memory() == Memory::host) return *this;
-  if (!cpu_) cpu_ = std::make_unique<Group>(bootstrap_, Library{&host}, limit_s_);
+  if (!cpu_) cpu_ = std::make_unique<Group>(channel_, Library{&host}, limit_s_);
   return *cpu_;
 }
 
@@ -77,8 +77,9 @@ Call Group::call(const void* send, void* recv, std::size_t count, DataType type,
   call.count = count;
   call.type = type;
   call.op = op;
-  call.place = {rank(), ranks(), root, 0};
+  call.self = {rank(), ranks()};
+  call.root = root;
   return call;
 }
 
-}  // namespace ccl::primitives
+}  // namespace ccl_tests::primitives

@@ -9,12 +9,12 @@
 #include <vector>
 
 #include "src/core/backend.hpp"
-#include "src/core/bootstrap.hpp"
 #include "src/core/communicator.hpp"
+#include "src/core/control_channel.hpp"
 #include "src/primitives/buffer.hpp"
 #include "src/primitives/step_times.hpp"
 
-namespace ccl::primitives {
+namespace ccl_tests::primitives {
 
 // What connects groups. The backend must outlive them.
 struct Library {
@@ -28,24 +28,24 @@ struct DistInfo {
 
 // Ranks, sources and destinations are the group's own, 0 .. ranks() - 1. A group of one rank is
 // nothing special: every primitive gives what a world of one would. Used by one thread. To be
-// destroyed when all of its ranks have done with it, for example after an exchange(""); one that
+// destroyed when all of its ranks have done with it, for example after an all_gather(""); one that
 // an exception leaves is abandoned, as closing it could wait for the others.
 class Group {
  public:
-  // Both have the group's ranks and must outlive it: `bootstrap` serves the checks and files beside
-  // the library, `communicator` carries the data. limit_s: of one exchange over bootstrap, of
+  // Both have the group's ranks and must outlive it: `channel` serves the checks and files beside
+  // the library, `communicator` carries the data. limit_s: of one exchange over channel, of
   // making a new group and of one operation in it.
-  Group(Bootstrap& bootstrap, Communicator& communicator, double limit_s = 120,
+  Group(ControlChannel& channel, Communicator& communicator, double limit_s = 120,
         Library library = {});
-  // Connects a communicator of its own. Collective over bootstrap's ranks. Throws Error, Timeout,
+  // Connects a communicator of its own. Collective over channel's ranks. Throws Error, Timeout,
   // Unsupported.
-  Group(Bootstrap& bootstrap, const Library& library, double limit_s = 120);
+  Group(ControlChannel& channel, const Library& library, double limit_s = 120);
   ~Group();
   Group(const Group&) = delete;
   Group& operator=(const Group&) = delete;
 
-  int rank() const { return bootstrap_.rank(); }
-  int ranks() const { return bootstrap_.ranks(); }
+  int rank() const { return channel_.rank(); }
+  int ranks() const { return channel_.ranks(); }
   DistInfo dist_info() const { return {rank(), ranks()}; }
   bool is_main() const { return rank() == 0; }
   bool is_distributed() const { return ranks() > 1; }
@@ -64,8 +64,8 @@ class Group {
   void barrier();
 
   // Collective: every rank's bytes, over the control plane. Throws Error, Timeout.
-  std::vector<std::string> exchange(std::string_view bytes) {
-    return bootstrap_.exchange(bytes, limit_s_);
+  std::vector<std::string> all_gather(std::string_view bytes) {
+    return channel_.all_gather(bytes, limit_s_);
   }
 
   // The two that follow are collective over this group's ranks, and throw what the library throws,
@@ -104,7 +104,7 @@ class Group {
   Call call(const void* send, void* recv, std::size_t count, DataType type,
             ReduceOp op = ReduceOp::sum, int root = 0) const;
 
-  Bootstrap& bootstrap() { return bootstrap_; }
+  ControlChannel& channel() { return channel_; }
   double limit_s() const { return limit_s_; }
   void set_limit(double limit_s) { limit_s_ = limit_s; }  // of exchanges and new groups from now on
   const Library& library() const { return library_; }
@@ -120,11 +120,11 @@ class Group {
   StepClock step_clock() { return {communicator_, times_}; }
 
  private:
-  Group(std::unique_ptr<Bootstrap> bootstrap, const Library& library, double limit_s);
+  Group(std::unique_ptr<ControlChannel> channel, const Library& library, double limit_s);
 
-  std::unique_ptr<Bootstrap> own_bootstrap_;  // null when they are somebody else's
+  std::unique_ptr<ControlChannel> own_channel_;  // null when they are somebody else's
   std::unique_ptr<Communicator> own_communicator_;
-  Bootstrap& bootstrap_;
+  ControlChannel& channel_;
   Communicator& communicator_;
   double limit_s_;
   Library library_;
@@ -135,4 +135,4 @@ class Group {
   std::unique_ptr<Group> local_, cpu_;
 };
 
-}  // namespace ccl::primitives
+}  // namespace ccl_tests::primitives

@@ -1,6 +1,6 @@
 #include "src/primitives/in_flight.hpp"
 
-namespace ccl::primitives {
+namespace ccl_tests::primitives {
 
 Handle start_all_reduce(Group& group, const Tensor& tensor, ReduceOp op) {
   const Call call = group.call(tensor.data, tensor.data, tensor.count, tensor.type, op);
@@ -19,4 +19,4 @@ Handle start_broadcast(Group& group, const Tensor& tensor, int src) {
   return Handle(nullptr);
 }
 
-}  // namespace ccl::primitives
+}  // namespace ccl_tests::primitives

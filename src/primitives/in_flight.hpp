@@ -8,7 +8,7 @@
 #include "src/primitives/group.hpp"
 #include "src/primitives/tensor.hpp"
 
-namespace ccl::primitives {
+namespace ccl_tests::primitives {
 
 // An operation that was started. Its tensor is the library's until wait(), called once, returns.
 class Handle {
@@ -44,4 +44,4 @@ class InFlight {
   std::vector<Handle> handles_;
 };
 
-}  // namespace ccl::primitives
+}  // namespace ccl_tests::primitives

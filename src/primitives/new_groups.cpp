@@ -1,4 +1,4 @@
-// Groups of a group's ranks.
+// RankGroups of a group's ranks.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -9,7 +9,7 @@
 #include "src/primitives/agreement.hpp"
 #include "src/primitives/group.hpp"
 
-namespace ccl::primitives {
+namespace ccl_tests::primitives {
 namespace {
 
 void check_list_of_ranks(const std::vector<int>& list, int ranks) {
@@ -45,7 +45,7 @@ void Group::create_local_group(int ranks_per_machine) {
 }
 
 void Group::create_local_group_by_machine(std::string_view machine) {
-  const auto machines = exchange(machine.empty() ? this_place() : std::string(machine));
+  const auto machines = all_gather(machine.empty() ? host_identity() : std::string(machine));
   const auto mine = machines.begin() + rank();
   local_ =
       split(static_cast<int>(std::find(machines.begin(), mine, *mine) - machines.begin()), rank());
@@ -60,4 +60,4 @@ Group& Group::local_group() {
       "create_local_group_by_machine() first");
 }
 
-}  // namespace ccl::primitives
+}  // namespace ccl_tests::primitives

@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <numeric>
 
-namespace ccl::primitives {
+namespace ccl_tests::primitives {
 namespace {
 
 std::size_t largest(std::span<const std::size_t> sizes) {
@@ -128,4 +128,4 @@ double padding_waste(std::span<const std::size_t> sizes) {
   return static_cast<double>(sizes.size()) * static_cast<double>(largest(sizes)) / sum;
 }
 
-}  // namespace ccl::primitives
+}  // namespace ccl_tests::primitives

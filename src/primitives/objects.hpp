@@ -8,7 +8,7 @@
 
 #include "src/primitives/group.hpp"
 
-namespace ccl::primitives {
+namespace ccl_tests::primitives {
 
 using Bytes = std::span<const std::byte>;
 
@@ -58,4 +58,4 @@ std::size_t lay_out_padded(std::span<const std::size_t> sizes, std::vector<std::
 // 1 when all are empty.
 double padding_waste(std::span<const std::size_t> sizes);
 
-}  // namespace ccl::primitives
+}  // namespace ccl_tests::primitives

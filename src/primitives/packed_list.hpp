@@ -7,7 +7,7 @@
 
 #include "src/primitives/results.hpp"
 
-namespace ccl::primitives {
+namespace ccl_tests::primitives {
 
 // In the group's workspace, until the next call.
 Bytes pack_list(Group& group, std::span<const Bytes> part);
@@ -34,4 +34,4 @@ void check_places(std::span<const std::size_t> counts, std::size_t size);
 // results.items, which are empty, from results.parts; see collect_results.
 void put_together(const Group& group, std::size_t size, Results& results);
 
-}  // namespace ccl::primitives
+}  // namespace ccl_tests::primitives

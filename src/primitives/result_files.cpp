@@ -18,7 +18,7 @@
 #include "src/primitives/packed_list.hpp"
 #include "src/primitives/results.hpp"
 
-namespace ccl::primitives {
+namespace ccl_tests::primitives {
 namespace {
 
 namespace fs = std::filesystem;
@@ -111,7 +111,7 @@ std::string trouble_of(F&& f) {
 
 // Throws, on every rank, what the ranks have met with.
 [[noreturn]] void fail(Group& group, const std::string& trouble) {
-  const auto all = group.exchange(trouble);
+  const auto all = group.all_gather(trouble);
   std::string text;
   for (std::size_t r = 0; r < all.size(); ++r) {
     if (!all[r].empty()) text += fmt::format("{}rank {}: {}", text.empty() ? "" : "; ", r, all[r]);
@@ -184,4 +184,4 @@ void collect_results_by_files(Group& group, std::span<const Bytes> part, std::si
   fail(group, trouble);
 }
 
-}  // namespace ccl::primitives
+}  // namespace ccl_tests::primitives

@@ -10,7 +10,7 @@
 #include "src/primitives/agreement.hpp"
 #include "src/primitives/packed_list.hpp"
 
-namespace ccl::primitives {
+namespace ccl_tests::primitives {
 
 void check_places(std::span<const std::size_t> counts, std::size_t size) {
   const std::size_t all = std::accumulate(counts.begin(), counts.end(), std::size_t{0});
@@ -91,9 +91,9 @@ void collect_results(Group& group, std::span<const Bytes> part, std::size_t size
 void check_results(Group& group, std::size_t items, std::size_t size) {
   check_agreement(group, "check_results", {{"the size", std::to_string(size)}});
   std::vector<std::size_t> counts;
-  for (const std::string& text : group.exchange(std::to_string(items)))
+  for (const std::string& text : group.all_gather(std::to_string(items)))
     counts.push_back(std::stoull(text));
   check_places(counts, size);
 }
 
-}  // namespace ccl::primitives
+}  // namespace ccl_tests::primitives

@@ -9,7 +9,7 @@
 #include "src/primitives/group.hpp"
 #include "src/primitives/objects.hpp"
 
-namespace ccl::primitives {
+namespace ccl_tests::primitives {
 
 // What collect_results brings; the next call with it reuses its memory.
 struct Results {
@@ -42,4 +42,4 @@ void remove_left_folders(const std::string& shared);
 // Error, on every rank, naming a rank with another `size` or with too few items.
 void check_results(Group& group, std::size_t items, std::size_t size);
 
-}  // namespace ccl::primitives
+}  // namespace ccl_tests::primitives

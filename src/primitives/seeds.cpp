@@ -5,7 +5,7 @@
 
 #include "src/primitives/objects.hpp"
 
-namespace ccl::primitives {
+namespace ccl_tests::primitives {
 
 std::int32_t random_seed() {
   return static_cast<std::int32_t>(std::random_device()() & 0x7fffffffU);
@@ -27,4 +27,4 @@ std::int32_t shared_random_seed(Group& group, std::int32_t mine) {
   return first;
 }
 
-}  // namespace ccl::primitives
+}  // namespace ccl_tests::primitives

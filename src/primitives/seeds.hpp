@@ -5,7 +5,7 @@
 
 #include "src/primitives/group.hpp"
 
-namespace ccl::primitives {
+namespace ccl_tests::primitives {
 
 // From the machine's source of randomness, 0 .. 2^31 - 1. Not collective.
 std::int32_t random_seed();
@@ -19,4 +19,4 @@ std::int32_t sync_random_seed(Group& group, std::int32_t mine = random_seed());
 // first is taken.
 std::int32_t shared_random_seed(Group& group, std::int32_t mine = random_seed());
 
-}  // namespace ccl::primitives
+}  // namespace ccl_tests::primitives

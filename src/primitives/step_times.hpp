@@ -3,7 +3,7 @@
 
 #include "src/core/composite.hpp"
 
-namespace ccl::primitives {
+namespace ccl_tests::primitives {
 
 // Each call gives the time since the one before it, or since the object was made, to a step.
 class StepClock {
@@ -25,4 +25,4 @@ class StepClock {
   double last_s_;
 };
 
-}  // namespace ccl::primitives
+}  // namespace ccl_tests::primitives

@@ -3,11 +3,11 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-namespace ccl::primitives {
+namespace ccl_tests::primitives {
 
 std::string to_text(const Tensor& tensor) {
   if (tensor.shape.empty()) return fmt::format("{}[{}]", name(tensor.type), tensor.count);
   return fmt::format("{}[{}]", name(tensor.type), fmt::join(tensor.shape, ", "));
 }
 
-}  // namespace ccl::primitives
+}  // namespace ccl_tests::primitives

@@ -10,7 +10,7 @@
 
 #include "src/core/types.hpp"
 
-namespace ccl::primitives {
+namespace ccl_tests::primitives {
 
 // The caller's memory. Only the checks of agreement.hpp look at the shape, where there is one; all
 // else goes by the number of elements.
@@ -61,4 +61,4 @@ inline const std::byte* unflatten(const std::byte* from, const Tensor& tensor) {
   return from + tensor.bytes();
 }
 
-}  // namespace ccl::primitives
+}  // namespace ccl_tests::primitives

@@ -9,7 +9,7 @@
 #include "src/primitives/buckets.hpp"
 #include "src/primitives/in_flight.hpp"
 
-namespace ccl::primitives {
+namespace ccl_tests::primitives {
 namespace {
 
 void all_reduce_tensor(Group& group, StepClock& clock, const Tensor& tensor, ReduceOp op) {
@@ -98,4 +98,4 @@ void check_number_of_tensors(Group& group, std::size_t count) {
       count));
 }
 
-}  // namespace ccl::primitives
+}  // namespace ccl_tests::primitives

@@ -8,7 +8,7 @@
 #include "src/primitives/group.hpp"
 #include "src/primitives/tensor.hpp"
 
-namespace ccl::primitives {
+namespace ccl_tests::primitives {
 
 // All are collective and work in place. The lists must have the same length, numbers of elements
 // and types, in the same order, on all ranks (check_tensors, check_parameters). They throw what the
@@ -42,4 +42,4 @@ void sync_grad(Group& group, std::span<const Parameter> parameters);
 // would find nothing wrong and go on alone. Who it was is asked over the control plane.
 void check_number_of_tensors(Group& group, std::size_t count);
 
-}  // namespace ccl::primitives
+}  // namespace ccl_tests::primitives

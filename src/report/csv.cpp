@@ -11,7 +11,7 @@
 #include "src/report/text.hpp"
 #include "src/report/writers.hpp"
 
-namespace ccl {
+namespace ccl_tests {
 namespace {
 
 struct Field {
@@ -30,7 +30,7 @@ std::string value(bool flag) { return flag ? "true" : "false"; }
 std::string value(std::integral auto number) { return fmt::format("{}", number); }
 std::string value(double number) { return std::isfinite(number) ? fmt::format("{}", number) : ""; }
 
-Fields run_fields(const RunRecord& run) {
+Fields run_fields(const RunInfo& run) {
   return {{"program", value(run.program)},
           {"mode", value(run.mode)},
           {"version", value(run.version)},
@@ -56,7 +56,7 @@ Fields run_fields(const RunRecord& run) {
           {"cpus_allowed", value(run.cpus_allowed)}};
 }
 
-Fields half_fields(const std::string& placement, const Cell& cell) {
+Fields half_fields(const std::string& placement, const Measurement& cell) {
   const Statistics* const of = cell.per_iteration ? &cell.per_iteration->of : nullptr;
   return {{placement + "_time_s", value(cell.seconds)},
           {placement + "_min_time_s", value(cell.min_seconds)},
@@ -111,7 +111,7 @@ class Csv : public Reporter {
  public:
   explicit Csv(OutputFile file) : file_(std::move(file)) {}
 
-  void begin(const RunRecord& run) override {
+  void begin(const RunInfo& run) override {
     const Fields fields = run_fields(run);
     run_ = joined(fields, &Field::value);
     file_.append(joined(fields, &Field::name) + "," + joined(row_fields(Row()), &Field::name) +
@@ -122,7 +122,7 @@ class Csv : public Reporter {
     file_.append(run_ + "," + joined(row_fields(row), &Field::value) + "\n");
   }
 
-  void end(const Summary& /*summary*/) override { file_.close(); }
+  void end(const RunSummary& /*summary*/) override { file_.close(); }
 
  private:
   OutputFile file_;
@@ -135,4 +135,4 @@ std::unique_ptr<Reporter> csv_reporter(OutputFile file) {
   return std::make_unique<Csv>(std::move(file));
 }
 
-}  // namespace ccl
+}  // namespace ccl_tests

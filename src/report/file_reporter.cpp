@@ -9,7 +9,7 @@
 #include "src/core/error.hpp"
 #include "src/report/writers.hpp"
 
-namespace ccl {
+namespace ccl_tests {
 namespace {
 
 struct Format {
@@ -42,4 +42,4 @@ std::unique_ptr<Reporter> file_reporter(const std::string& path, std::string* op
       "cannot write results to '{}': the name must end in .jsonl, .json or .csv", path));
 }
 
-}  // namespace ccl
+}  // namespace ccl_tests

@@ -5,7 +5,7 @@
 
 #include "src/report/writers.hpp"
 
-namespace ccl {
+namespace ccl_tests {
 namespace {
 
 using Json = nlohmann::ordered_json;
@@ -20,7 +20,7 @@ Json rank_line(const RankLine& line) {
           {"bus_id", line.bus_id}};
 }
 
-Json header(const RunRecord& run) {
+Json header(const RunInfo& run) {
   Json environment = Json::object();
   for (const auto& [name, value] : run.environment) environment[name] = value;
   Json ranks = Json::array();
@@ -66,14 +66,14 @@ Json header(const RunRecord& run) {
           {"rank_lines", ranks}};
 }
 
-Json steps(const Cell& cell) {
+Json steps(const Measurement& cell) {
   if (!cell.steps) return nullptr;
   return {{"sizes_s", cell.steps->sizes_s},
           {"payload_s", cell.steps->payload_s},
           {"packing_s", cell.steps->packing_s}};
 }
 
-Json per_iteration(const Cell& cell) {
+Json per_iteration(const Measurement& cell) {
   if (!cell.per_iteration) return nullptr;
   const Statistics& of = cell.per_iteration->of;
   return {{"skipped", cell.per_iteration->skipped},
@@ -87,7 +87,7 @@ Json per_iteration(const Cell& cell) {
           {"times_s", cell.per_iteration->seconds}};
 }
 
-Json half(const Cell& cell) {
+Json half(const Measurement& cell) {
   return {{"time_s", cell.seconds},
           {"min_time_s", cell.min_seconds},
           {"max_time_s", cell.max_seconds},
@@ -123,7 +123,7 @@ Json line(const Row& row) {
           {"in_place", half(row.in_place)}};
 }
 
-Json footer(const Summary& summary) {
+Json footer(const RunSummary& summary) {
   return {{"type", "footer"},
           {"complete", summary.complete},
           {"exit_code", summary.exit_code},
@@ -142,9 +142,9 @@ class JsonLines : public Reporter {
  public:
   explicit JsonLines(OutputFile file) : file_(std::move(file)) {}
 
-  void begin(const RunRecord& run) override { write(header(run)); }
+  void begin(const RunInfo& run) override { write(header(run)); }
   void row(const Row& row) override { write(line(row)); }
-  void end(const Summary& summary) override {
+  void end(const RunSummary& summary) override {
     write(footer(summary));
     file_.close();
   }
@@ -163,4 +163,4 @@ std::unique_ptr<Reporter> json_lines_reporter(OutputFile file) {
   return std::make_unique<JsonLines>(std::move(file));
 }
 
-}  // namespace ccl
+}  // namespace ccl_tests

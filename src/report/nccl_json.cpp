@@ -10,7 +10,7 @@
 
 #include "src/report/writers.hpp"
 
-namespace ccl {
+namespace ccl_tests {
 namespace {
 
 using Json = nlohmann::ordered_json;
@@ -24,7 +24,7 @@ std::string text(const Json& json) {
 Json flag(bool value) { return value ? "true" : "false"; }
 
 // NCCL_VERSION_CODE of "2.30.7"; 0 when the library under test is not NCCL.
-int nccl_version(const RunRecord& run) {
+int nccl_version(const RunInfo& run) {
   int major = 0, minor = 0, patch = 0;
   if (run.backend != "nccl" ||
       std::sscanf(run.library_version.c_str(), "%d.%d.%d", &major, &minor, &patch) != 3) {
@@ -34,7 +34,7 @@ int nccl_version(const RunRecord& run) {
                                   : major * 10000 + minor * 100 + patch;
 }
 
-Json devices(const RunRecord& run) {
+Json devices(const RunInfo& run) {
   Json list = Json::array();
   for (const RankLine& line : run.rank_lines) {
     list.push_back({{"rank", line.rank},
@@ -48,7 +48,7 @@ Json devices(const RunRecord& run) {
   return list;
 }
 
-Json config(const RunRecord& run) {
+Json config(const RunInfo& run) {
   Json json = {{"nthreads", run.threads},
                {"ngpus", run.ranks_per_thread},
                {"minimum_bytes", run.min_bytes},
@@ -72,7 +72,7 @@ Json config(const RunRecord& run) {
 }
 
 // Everything up to the first row; an object that is still open.
-std::string head(const RunRecord& run) {
+std::string head(const RunInfo& run) {
   Json environment = Json::array();
   for (const auto& [name, value] : run.environment)
     environment.push_back(fmt::format("{}={}", name, value));
@@ -84,7 +84,7 @@ std::string head(const RunRecord& run) {
   return open + ",\"results\":[";
 }
 
-std::string tail(const Summary& summary) {
+std::string tail(const RunSummary& summary) {
   const Json okay = summary.bandwidth_ok ? flag(*summary.bandwidth_ok) : Json("unchecked");
   const Json json = {
       {"out_of_bounds",
@@ -95,7 +95,7 @@ std::string tail(const Summary& summary) {
   return "\n]," + text(json).substr(1) + "\n";
 }
 
-Json half(const Cell& cell, bool cpu_time) {
+Json half(const Measurement& cell, bool cpu_time) {
   return {{cpu_time ? "cpu_time" : "time", cell.seconds * 1e6},
           {"alg_bw", cell.algbw},
           {"bus_bw", cell.busbw},
@@ -118,7 +118,7 @@ Json per_iteration(const IterationTimes& times) {
           {"times_us", all}};
 }
 
-void add_half(Json& json, const std::string& name, const Cell& cell, bool cpu_time) {
+void add_half(Json& json, const std::string& name, const Measurement& cell, bool cpu_time) {
   json[name] = half(cell, cpu_time);
   if (cell.per_iteration) json[name + "_per_iter"] = per_iteration(*cell.per_iteration);
 }
@@ -127,7 +127,7 @@ class NcclJson : public Reporter {
  public:
   explicit NcclJson(OutputFile file) : file_(std::move(file)) {}
 
-  void begin(const RunRecord& run) override {
+  void begin(const RunInfo& run) override {
     cpu_time_ = run.cpu_time;
     file_.append(head(run) + std::string(unfinished));
     begun_ = true;
@@ -148,8 +148,8 @@ class NcclJson : public Reporter {
     rows_ = true;
   }
 
-  void end(const Summary& summary) override {
-    if (!begun_) begin(RunRecord());
+  void end(const RunSummary& summary) override {
+    if (!begun_) begin(RunInfo());
     file_.replace_end(unfinished.size(), tail(summary));
     file_.close();
   }
@@ -165,4 +165,4 @@ std::unique_ptr<Reporter> nccl_json_reporter(OutputFile file) {
   return std::make_unique<NcclJson>(std::move(file));
 }
 
-}  // namespace ccl
+}  // namespace ccl_tests

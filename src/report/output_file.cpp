@@ -11,7 +11,7 @@
 
 #include "src/core/error.hpp"
 
-namespace ccl {
+namespace ccl_tests {
 namespace {
 
 std::string reason(int error) { return std::generic_category().message(error); }
@@ -95,4 +95,4 @@ void OutputFile::close() {
   }
 }
 
-}  // namespace ccl
+}  // namespace ccl_tests

@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-namespace ccl {
+namespace ccl_tests {
 
 // Unbuffered. A write that fails throws Error naming path and reason and leaves the file as it was.
 class OutputFile {
@@ -34,4 +34,4 @@ class OutputFile {
   std::size_t size_ = 0;
 };
 
-}  // namespace ccl
+}  // namespace ccl_tests

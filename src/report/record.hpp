@@ -13,7 +13,7 @@
 #include "src/core/rank_pair.hpp"
 #include "src/measure/iterations.hpp"
 
-namespace ccl {
+namespace ccl_tests {
 
 struct RankLine {
   int rank = 0;
@@ -25,7 +25,7 @@ struct RankLine {
   std::string bus_id = {};  // of the GPU, "0000:0f:00"; empty: the CPU
 };
 
-struct RunRecord {
+struct RunInfo {
   std::string program;                                           // "all_reduce_perf"
   std::string version;                                           // of the suite, "0.1.0"
   std::string backend;                                           // "gloo"
@@ -67,7 +67,7 @@ struct IterationTimes {
 
 // One half of a row. wrong: elements that differ, summed over ranks and checks; empty: not checked
 // (N/A).
-struct Cell {
+struct Measurement {
   double seconds = 0;      // per operation, by -a over ranks; CPU time with -C
   double min_seconds = 0;  // over ranks, wall
   double max_seconds = 0;
@@ -88,7 +88,7 @@ struct Row {
   std::size_t count = 0;  // "count"
   std::string type, op;   // op: "none" where nothing is reduced
   int root = -1;
-  Cell out_of_place, in_place;
+  Measurement out_of_place, in_place;
   double bus_factor = 0;
   bool emulated = false;
   double coverage = 1;           // share of ranks whose missing contribution this row would show
@@ -100,7 +100,7 @@ struct Row {
   std::string timestamp;
 };
 
-struct Summary {
+struct RunSummary {
   std::uint64_t failed_checks =
       0;  // row halves x ranks with any wrong element: nccl-tests' "Out of bounds values"
   double average_busbw = 0;          // arithmetic mean over all cells
@@ -115,4 +115,4 @@ struct Summary {
   std::string end_time;
 };
 
-}  // namespace ccl
+}  // namespace ccl_tests

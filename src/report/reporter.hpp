@@ -7,16 +7,16 @@
 
 #include "src/report/record.hpp"
 
-namespace ccl {
+namespace ccl_tests {
 
 // Used by one thread at a time (the caller locks). end() is called once, also for failed and
 // interrupted runs.
 class Reporter {
  public:
   virtual ~Reporter() = default;
-  virtual void begin(const RunRecord& run) = 0;
+  virtual void begin(const RunInfo& run) = 0;
   virtual void row(const Row& row) = 0;
-  virtual void end(const Summary& summary) = 0;
+  virtual void end(const RunSummary& summary) = 0;
 };
 
 // nccl-tests' table and comment lines. The stream stays the caller's. Throws Error when it cannot
@@ -30,4 +30,4 @@ std::unique_ptr<Reporter> table_reporter(std::FILE* out);
 // the path (disk full, ...).
 std::unique_ptr<Reporter> file_reporter(const std::string& path, std::string* opened = nullptr);
 
-}  // namespace ccl
+}  // namespace ccl_tests

@@ -14,7 +14,7 @@
 #include "src/report/reporter.hpp"
 #include "src/report/text.hpp"
 
-namespace ccl {
+namespace ccl_tests {
 namespace {
 
 // One comment line for each line of text.
@@ -63,7 +63,7 @@ std::string general(double value) {
   return text;
 }
 
-std::string half(const Cell& cell) {
+std::string half(const Measurement& cell) {
   const std::string wrong = cell.wrong ? fmt::format("{}", *cell.wrong) : "N/A";
   std::string text = fmt::format("  {}  {}  {}  {:>6}", number(cell.seconds * 1e6, 7),
                                  number(cell.algbw, 6), number(cell.busbw, 6), wrong);
@@ -92,7 +92,7 @@ std::string steps(const Row& row) {
   return line + "\n";
 }
 
-std::string settings(const RunRecord& run) {
+std::string settings(const RunInfo& run) {
   const bool factor = run.step_factor > 1;
   return fmt::format(
       "# nThread {} nGpus {} minBytes {} maxBytes {} step: {}({}) warmup iters: {} iters: {} "
@@ -103,7 +103,7 @@ std::string settings(const RunRecord& run) {
       run.graph_launches, run.unalign);
 }
 
-std::string modes(const RunRecord& run) {
+std::string modes(const RunInfo& run) {
   std::string lines;
   if (!run.sizes.empty()) lines += fmt::format("# Sizes: {}\n", fmt::join(run.sizes, " "));
   if (run.blocking == 1) {
@@ -125,7 +125,7 @@ std::string modes(const RunRecord& run) {
 }
 
 // Of many ranks only the first and the last are shown: the list would hide the rows.
-std::string devices(const RunRecord& run) {
+std::string devices(const RunInfo& run) {
   constexpr std::size_t most_shown = 64, first_shown = 16;
   const std::size_t ranks = run.rank_lines.size();
   std::string lines = "# Using devices\n";
@@ -153,7 +153,7 @@ std::string column_line(std::string_view size, std::string_view count, std::stri
                      half_line, half_line, last);
 }
 
-std::string columns(const RunRecord& run) {
+std::string columns(const RunInfo& run) {
   const std::string names =
       fmt::format("  {:>7}   algbw   busbw  #wrong{}", run.cpu_time ? "cputime" : "time",
                   run.per_iteration ? "    i_min    i_max    i_p99   i_cv%" : "");
@@ -175,7 +175,7 @@ class Table : public Reporter {
  public:
   explicit Table(std::FILE* out) : out_(out) {}
 
-  void begin(const RunRecord& run) override {
+  void begin(const RunInfo& run) override {
     program_ = single_line(run.program);
     timestamps_ = run.timestamps;
     pairs_ = run.pair_rows;
@@ -206,7 +206,7 @@ class Table : public Reporter {
     write(line + "\n" + steps(row));
   }
 
-  void end(const Summary& summary) override {
+  void end(const RunSummary& summary) override {
     if (!summary.complete) {
       write(fmt::format("# Interrupted: the run ended before its last row (exit code {})\n",
                         summary.exit_code));
@@ -242,4 +242,4 @@ class Table : public Reporter {
 
 std::unique_ptr<Reporter> table_reporter(std::FILE* out) { return std::make_unique<Table>(out); }
 
-}  // namespace ccl
+}  // namespace ccl_tests

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
-namespace ccl {
+namespace ccl_tests {
 
 std::string valid_utf8(std::string_view text) {
   using nlohmann::json;
@@ -20,4 +20,4 @@ std::string single_line(std::string_view text) {
   return line;
 }
 
-}  // namespace ccl
+}  // namespace ccl_tests

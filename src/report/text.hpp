@@ -4,7 +4,7 @@
 #include <string>
 #include <string_view>
 
-namespace ccl {
+namespace ccl_tests {
 
 // Bytes that are not UTF-8 become U+FFFD.
 std::string valid_utf8(std::string_view text);
@@ -12,4 +12,4 @@ std::string valid_utf8(std::string_view text);
 // valid_utf8 on one line: control characters become spaces.
 std::string single_line(std::string_view text);
 
-}  // namespace ccl
+}  // namespace ccl_tests

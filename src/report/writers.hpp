@@ -6,7 +6,7 @@
 #include "src/report/output_file.hpp"
 #include "src/report/reporter.hpp"
 
-namespace ccl {
+namespace ccl_tests {
 
 // One JSON object a line: a header, the rows, a footer, told apart by their "type".
 std::unique_ptr<Reporter> json_lines_reporter(OutputFile file);
@@ -18,4 +18,4 @@ std::unique_ptr<Reporter> nccl_json_reporter(OutputFile file);
 // A line of column names, then a line per row with the run's settings repeated on it.
 std::unique_ptr<Reporter> csv_reporter(OutputFile file);
 
-}  // namespace ccl
+}  // namespace ccl_tests

@@ -8,7 +8,7 @@
 
 #include "src/devices/host_cpus.hpp"
 
-namespace ccl {
+namespace ccl_tests {
 namespace {
 
 struct Machine {
@@ -62,4 +62,4 @@ std::string cpu_shortage(const std::vector<RankIdentity>& ranks, const Backend& 
                      worst->host, worst->cpus_there(), wanted, others);
 }
 
-}  // namespace ccl
+}  // namespace ccl_tests

@@ -7,10 +7,10 @@
 #include "src/core/backend.hpp"
 #include "src/run/rank_identity.hpp"
 
-namespace ccl {
+namespace ccl_tests {
 
 // A line for the header that names the machine whose ranks are shortest of CPUs; empty when all
 // have enough.
 std::string cpu_shortage(const std::vector<RankIdentity>& ranks, const Backend& backend);
 
-}  // namespace ccl
+}  // namespace ccl_tests

@@ -3,7 +3,7 @@
 #include <chrono>
 #include <utility>
 
-namespace ccl {
+namespace ccl_tests {
 
 void FailureBox::expect() {
   const std::lock_guard lock(mutex_);
@@ -39,4 +39,4 @@ void FailureBox::finished() {
   changed_.notify_all();
 }
 
-}  // namespace ccl
+}  // namespace ccl_tests

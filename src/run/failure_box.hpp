@@ -7,7 +7,7 @@
 
 #include "src/bootstrap/control.hpp"
 
-namespace ccl {
+namespace ccl_tests {
 
 // Where a failure is announced, by whatever thread learns of it first; the job's main thread waits
 // for it. Thread-safe.
@@ -33,4 +33,4 @@ class FailureBox {
   int finished_ = 0;
 };
 
-}  // namespace ccl
+}  // namespace ccl_tests

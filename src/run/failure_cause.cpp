@@ -4,7 +4,7 @@
 
 #include "src/core/error.hpp"
 
-namespace ccl {
+namespace ccl_tests {
 
 Failure explain(Control& control, const Failure& own) {
   const bool timed_out = own.code == exit_code(Exit::timed_out);
@@ -19,4 +19,4 @@ Failure explain(Control& control, const Failure& own) {
   return {known.code, fmt::format("{} (seen here as: {})", known.message, own.message)};
 }
 
-}  // namespace ccl
+}  // namespace ccl_tests

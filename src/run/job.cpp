@@ -13,7 +13,7 @@
 #include "src/run/rank_job.hpp"
 #include "src/run/watchdog.hpp"
 
-namespace ccl {
+namespace ccl_tests {
 namespace {
 
 // Behind "rank 1/3 on host: ".
@@ -31,13 +31,13 @@ std::vector<std::string> causes(const Failure& own, const Failure& first) {
   return {own.message, "first: " + first.message};
 }
 
-void guard_rank(Job& job, Bootstrap& bootstrap, const Progress& progress, const Pulse& pulse,
+void guard_rank(Job& job, ControlChannel& channel, const Progress& progress, const Pulse& pulse,
                 const std::function<void()>& body) {
   const std::string host = this_host();
   const auto report = [&](int code, const std::string& what) {
     job.failure.put(
-        explain(job.control, {code, fmt::format("rank {}/{} on {}: {}: {}", bootstrap.rank(),
-                                                bootstrap.ranks(), host, progress.text(), what)}));
+        explain(job.control, {code, fmt::format("rank {}/{} on {}: {}: {}", channel.rank(),
+                                                channel.ranks(), host, progress.text(), what)}));
   };
   try {
     const Watchdog watchdog(pulse, [&](double stuck_s) {
@@ -58,9 +58,9 @@ void guard_rank(Job& job, Bootstrap& bootstrap, const Progress& progress, const 
 struct SharedByRanks {
   explicit SharedByRanks(Job& job)
       : ranks(job.control, job.options.ranks_per_process()),
-        rank_job{job.collective, job.options,   job.arguments, job.launch,
-                 job.backend,    job.placement, job.recorder,  job.notes,
-                 job.log,        patterns,      open,          job.started_s} {}
+        rank_job{job.collective, job.options, job.arguments, job.launch,
+                 job.backend,    job.staging, job.recorder,  job.notes,
+                 job.log,        patterns,    open,          job.started_s} {}
   ThreadRanks ranks;
   verify::PatternCache patterns;
   OpenCommunicators open;
@@ -75,12 +75,12 @@ std::vector<std::thread> start_ranks(Job& job, const std::shared_ptr<SharedByRan
   for (int t = 0; t < threads; ++t) {
     try {
       running.push_back(start_thread([&job, shared, t] {
-        Bootstrap& bootstrap = shared->ranks.rank(t);
+        ControlChannel& channel = shared->ranks.rank(t);
         Progress own;  // ranks are not in the same phase; the first one's is shown to the user
         Progress& progress = t == 0 ? job.progress : own;
         Pulse pulse;
-        guard_rank(job, bootstrap, progress, pulse,
-                   [&] { job.body(shared->rank_job, bootstrap, progress, pulse, t == 0); });
+        guard_rank(job, channel, progress, pulse,
+                   [&] { job.body(shared->rank_job, channel, progress, pulse, t == 0); });
         job.failure.finished();
       }));
     } catch (const Unsupported& e) {
@@ -128,4 +128,4 @@ JobEnd run_job(Job& job) {
   return end;
 }
 
-}  // namespace ccl
+}  // namespace ccl_tests

@@ -12,11 +12,11 @@
 #include "src/core/collective.hpp"
 #include "src/options/options.hpp"
 #include "src/run/failure_box.hpp"
+#include "src/run/multi_reporter.hpp"
 #include "src/run/progress.hpp"
 #include "src/run/rank_job.hpp"
-#include "src/run/recorder.hpp"
 
-namespace ccl {
+namespace ccl_tests {
 
 struct Job {
   const Collective& collective;
@@ -24,10 +24,10 @@ struct Job {
   std::vector<std::string> arguments;  // as given, for the files
   const Launch& launch;
   const Backend& backend;
-  const Placement& placement;
+  const Staging& staging;
   Control& control;
   FailureBox& failure;
-  Recorder& recorder;
+  MultiReporter& recorder;
   Progress& progress;
   std::vector<std::string> notes;  // header comment lines that are known before the ranks meet
   std::function<void(const std::string&)> log;  // a line for stderr
@@ -46,4 +46,4 @@ struct JobEnd {
 // `log`, told to the control plane, and become the exit code. Does not throw for failures of ranks.
 JobEnd run_job(Job& job);
 
-}  // namespace ccl
+}  // namespace ccl_tests

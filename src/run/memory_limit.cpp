@@ -8,7 +8,7 @@
 #include "src/run/row_bytes.hpp"
 #include "src/run/slots.hpp"
 
-namespace ccl {
+namespace ccl_tests {
 
 std::size_t buffer_limit(std::size_t available, std::size_t ranks, double scratch) {
   const std::size_t reserve = std::min<std::size_t>(available / 10, std::size_t{2} << 30);
@@ -24,7 +24,7 @@ SizePlan limit_sizes(const Collective& collective, const Options& o, int ranks, 
   SizePlan plan;
   std::size_t smallest = 0;
   for (const std::size_t size : sweep_sizes(o)) {
-    const Shape shape{size / widest, widest, {0, ranks, 0, 0}, o.spec};
+    const Shape shape{size / widest, widest, {0, ranks}, o.spec};
     std::size_t bytes = buffer_bytes(row_bytes(collective, shape).region, o.unalign * widest);
     if (collective.scratch != nullptr) bytes += collective.scratch(shape) / 2;  // of two buffers
     if (bytes <= limit) {
@@ -44,4 +44,4 @@ SizePlan limit_sizes(const Collective& collective, const Options& o, int ranks, 
   return plan;
 }
 
-}  // namespace ccl
+}  // namespace ccl_tests

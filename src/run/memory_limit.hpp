@@ -8,7 +8,7 @@
 #include "src/core/collective.hpp"
 #include "src/options/options.hpp"
 
-namespace ccl {
+namespace ccl_tests {
 
 struct SizePlan {
   std::vector<std::size_t> sizes;
@@ -24,4 +24,4 @@ std::size_t buffer_limit(std::size_t available, std::size_t ranks, double scratc
 SizePlan limit_sizes(const Collective& collective, const Options& options, int ranks,
                      std::size_t limit);
 
-}  // namespace ccl
+}  // namespace ccl_tests

@@ -4,7 +4,7 @@
 
 #include <nlohmann/json.hpp>
 
-namespace ccl {
+namespace ccl_tests {
 namespace {
 
 std::string bytes_text(double bytes) {
@@ -17,7 +17,7 @@ std::string bytes_text(double bytes) {
 
 }  // namespace
 
-std::string memory_line(Bootstrap& bootstrap, const MemoryUse& use, std::size_t at_end,
+std::string memory_line(ControlChannel& channel, const MemoryUse& use, std::size_t at_end,
                         double limit_s) {
   const auto used = [](std::size_t before, std::size_t after) {
     return before > after ? before - after : 0;
@@ -26,7 +26,7 @@ std::string memory_line(Bootstrap& bootstrap, const MemoryUse& use, std::size_t 
                             used(use.allocated, at_end)};
   double most = -1;
   std::string line;
-  for (const std::string& text : bootstrap.exchange(mine.dump(), limit_s)) {
+  for (const std::string& text : channel.all_gather(mine.dump(), limit_s)) {
     const auto json = nlohmann::json::parse(text);
     const double parts[] = {json.at(0), json.at(1), json.at(2)};
     const double total = parts[0] + parts[1] + parts[2];
@@ -39,4 +39,4 @@ std::string memory_line(Bootstrap& bootstrap, const MemoryUse& use, std::size_t 
   return line;
 }
 
-}  // namespace ccl
+}  // namespace ccl_tests

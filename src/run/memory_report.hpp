@@ -4,9 +4,9 @@
 #include <cstddef>
 #include <string>
 
-#include "src/core/bootstrap.hpp"
+#include "src/core/control_channel.hpp"
 
-namespace ccl {
+namespace ccl_tests {
 
 // Free bytes of a rank's device: before the library connected, after it, and with the buffers.
 struct MemoryUse {
@@ -14,7 +14,7 @@ struct MemoryUse {
 };
 
 // nccl-tests' line, of the rank that uses most. at_end: free bytes after the last row. Collective.
-std::string memory_line(Bootstrap& bootstrap, const MemoryUse& use, std::size_t at_end,
+std::string memory_line(ControlChannel& channel, const MemoryUse& use, std::size_t at_end,
                         double limit_s);
 
-}  // namespace ccl
+}  // namespace ccl_tests

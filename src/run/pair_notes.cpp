@@ -7,7 +7,7 @@
 #include <map>
 #include <set>
 
-namespace ccl {
+namespace ccl_tests {
 namespace {
 
 // The rows of one size and type.
@@ -26,7 +26,7 @@ void add(Series& series, const Row& row) {
   double& seconds =
       series.seconds.emplace(pair, std::numeric_limits<double>::infinity()).first->second;
   double& rate = series.messages_per_s[pair];
-  for (const Cell* half : {&row.out_of_place, &row.in_place}) {
+  for (const Measurement* half : {&row.out_of_place, &row.in_place}) {
     seconds = std::min(seconds, half->seconds);
     rate = std::max(rate, half->messages_per_s.value_or(0));
   }
@@ -162,4 +162,4 @@ std::vector<std::string> message_rates(const std::vector<Row>& rows, bool at_onc
   return lines;
 }
 
-}  // namespace ccl
+}  // namespace ccl_tests

@@ -6,7 +6,7 @@
 
 #include "src/report/record.hpp"
 
-namespace ccl {
+namespace ccl_tests {
 
 // Footer lines for each size and type, where more than one pair was measured: the slowest pair, its
 // hosts and how it compares with the median; where every two of at least four ranks met, the
@@ -20,4 +20,4 @@ std::vector<std::string> slowest_pairs(const std::vector<Row>& rows,
 // together.
 std::vector<std::string> message_rates(const std::vector<Row>& rows, bool at_once);
 
-}  // namespace ccl
+}  // namespace ccl_tests

@@ -12,7 +12,7 @@
 #include "src/core/error.hpp"
 #include "src/measure/batch.hpp"
 
-namespace ccl {
+namespace ccl_tests {
 
 void Progress::row(std::string what) {
   const std::lock_guard lock(mutex_);
@@ -102,4 +102,4 @@ void Heartbeat::clear() {
   state_->wipe();
 }
 
-}  // namespace ccl
+}  // namespace ccl_tests

@@ -9,7 +9,7 @@
 #include <string>
 #include <thread>
 
-namespace ccl {
+namespace ccl_tests {
 
 // Written by rank threads, read by the heartbeat. Thread-safe.
 class Progress {
@@ -42,4 +42,4 @@ class Heartbeat {
   std::unique_ptr<State> state_;
 };
 
-}  // namespace ccl
+}  // namespace ccl_tests

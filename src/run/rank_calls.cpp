@@ -6,7 +6,7 @@
 
 #include "src/run/rank_case.hpp"
 
-namespace ccl {
+namespace ccl_tests {
 namespace {
 
 StepTimes per_operation(const StepTimes& before, const StepTimes& after, std::size_t operations) {
@@ -49,17 +49,18 @@ void RankRun::prepare(const Case& c, const Buffers& b) {
 Call RankRun::call_on(const Case& c, const Buffers& b) {
   return {.send = b.send,
           .recv = b.recv,
-          .count = c.layout.call_count,
+          .count = c.layout.count,
           .type = c.type,
           .op = c.op.value_or(ReduceOp::sum),
-          .place = c.shape.place,
+          .self = c.shape.self,
+          .root = c.shape.root,
           .send_counts = c.counts.send_counts,
           .send_offsets = c.counts.send_offsets,
           .recv_counts = c.counts.recv_counts,
           .recv_offsets = c.counts.recv_offsets,
           .peer = c.peer,
           .messages = c.layout.messages,
-          .turns = c.layout.turns};
+          .legs = c.layout.legs};
 }
 
 void RankRun::issue(const Call& call) {
@@ -82,7 +83,7 @@ void RankRun::complete(const Case& c, std::size_t operations) {
 double RankRun::operation_limit(const Case& c) const {
   if (context_.options.timeout_s <= 0) return 0;
   constexpr double later_s = 5;
-  const auto moved = static_cast<double>(c.bytes.region) * c.shape.place.ranks;
+  const auto moved = static_cast<double>(c.bytes.region) * c.shape.self.ranks;
   constexpr double tensor_s = 0.01;  // of an operation each, where a call is made of many
   const auto& spec = context_.options.spec;
   const double tensors =
@@ -168,13 +169,14 @@ void RankRun::issue_batch(const Batch& batch, std::size_t operation, Timeline* t
 
 BatchTime RankRun::time_issued(const Case& c, const Batch& batch, Timeline* timeline) {
   const Options& o = context_.options;
-  const BatchActions actions{.issue = [&](std::size_t k) { issue_batch(batch, k, timeline); },
-                             .wait = [&] { complete(c, batch.operations); },
-                             .barrier =
-                                 [&] {
-                                   world_communicator_.meet({world_.rank(), world_.ranks(), 0, 0});
-                                 },
-                             .now = [&] { return communicator_.now(); }};
+  const BatchActions actions{
+      .issue = [&](std::size_t k) { issue_batch(batch, k, timeline); },
+      .wait = [&] { complete(c, batch.operations); },
+      .barrier =
+          [&] {
+            world_communicator_.timing_barrier({world_.rank(), world_.ranks()});
+          },
+      .now = [&] { return communicator_.now(); }};
   const int iterations = static_cast<int>(batch.operations) / o.aggregate;
   const Watched watched(pulse_, operation_limit(c));
   return time_batch({iterations, o.aggregate, static_cast<Blocking>(o.blocking)}, actions);
@@ -203,7 +205,7 @@ BatchTime RankRun::time_graph(const Case& c, const Batch& batch, Timeline* timel
       .wait = [&] { complete(c, batch.operations * static_cast<std::size_t>(launches)); },
       .barrier =
           [&] {
-            world_communicator_.meet({world_.rank(), world_.ranks(), 0, 0});
+            world_communicator_.timing_barrier({world_.rank(), world_.ranks()});
           },
       .now = [&] { return communicator_.now(); }};
   BatchTime time = time_batch({launches, 1, Blocking::none}, actions);
@@ -249,16 +251,16 @@ void RankRun::check_barrier(const Case& c, Checked& checked) {
   struct Stamp {
     double enter, leave;
   };
-  const int ranks = c.shape.place.ranks;
+  const int ranks = c.shape.self.ranks;
   const int rounds = std::min(ranks, most_rounds);
   for (int round = 0; round < rounds; ++round) {
     const int late = round * ranks / rounds;
-    if (c.shape.place.rank == late) communicator_.sleep(delay_s);
+    if (c.shape.self.rank == late) communicator_.sleep(delay_s);
     const double enter = communicator_.now();
     time_once(c, {});
     const Stamp mine{enter, communicator_.now()};
     ++checked.calls;
-    const auto all = group_.exchange(pack(mine), exchange_limit(context_.options, 0));
+    const auto all = group_.all_gather(pack(mine), exchange_limit(context_.options, 0));
     int last = 0;
     for (int r = 1; r < ranks; ++r) {
       const auto at = [&](int rank) {
@@ -275,4 +277,4 @@ void RankRun::check_barrier(const Case& c, Checked& checked) {
   }
 }
 
-}  // namespace ccl
+}  // namespace ccl_tests

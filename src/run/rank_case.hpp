@@ -13,7 +13,7 @@
 #include "src/core/error.hpp"
 #include "src/run/rank_run.hpp"
 
-namespace ccl {
+namespace ccl_tests {
 
 // Limit of the harness's own exchanges; ranks meet there after calls whose length nobody knows. 0
 // (-T 0): practically none.
@@ -38,13 +38,13 @@ T unpack(const std::string& bytes) {
 using Reports = std::vector<std::string>;  // of the ranks
 
 struct RankRun::Case {
-  const Groups& groups;  // that run at once, a row for each: process groups, or pairs
+  const RankGroups& groups;  // that run at once, a row for each: process groups, or pairs
   DataType type;
   std::optional<ReduceOp> op;
   Shape shape;
   std::size_t requested;
   Layout layout;
-  std::vector<Segment> segments;
+  std::vector<ExpectedBlock> segments;
   Counts counts;
   RowBytes bytes;
   Slots slots;
@@ -90,4 +90,4 @@ struct RankRun::Batch {
   }
 };
 
-}  // namespace ccl
+}  // namespace ccl_tests

@@ -13,11 +13,11 @@
 #include "src/core/error.hpp"
 #include "src/core/host.hpp"
 
-namespace ccl {
+namespace ccl_tests {
 
 namespace {
 
-// place: this_place() of a rank.
+// place: host_identity() of a rank.
 std::string host_of(const std::string& place) { return place.substr(0, place.find(' ')); }
 
 Seat seat_of(const std::vector<std::string>& places, const std::vector<long>& processes, int rank) {
@@ -81,23 +81,23 @@ void check_devices(const std::vector<DeviceIdentity>& ranks, const std::vector<s
   }
 }
 
-TakenDevice take_device(const Devices& devices, Bootstrap& bootstrap, const DeviceRequest& request,
-                        double limit_s) {
+TakenDevice take_device(const Devices& devices, ControlChannel& channel,
+                        const DeviceRequest& request, double limit_s) {
   std::vector<std::string> places;
   std::vector<long> processes;
-  const nlohmann::json here{this_place(), static_cast<long>(getpid())};
-  for (const std::string& text : bootstrap.exchange(here.dump(), limit_s)) {
+  const nlohmann::json here{host_identity(), static_cast<long>(getpid())};
+  for (const std::string& text : channel.all_gather(here.dump(), limit_s)) {
     const auto json = nlohmann::json::parse(text);
     places.push_back(json.at(0));
     processes.push_back(json.at(1));
   }
   const int visible = devices.count();
-  const Seat seat = seat_of(places, processes, bootstrap.rank());
+  const Seat seat = seat_of(places, processes, channel.rank());
   TakenDevice taken;
   taken.device = devices.open(choose_device(seat, visible, request.first, request.share));
   const Device& own = *taken.device;
   const nlohmann::json mine{own.index(), visible, own.name(), own.bus_id(), own.unique_id()};
-  for (const std::string& text : bootstrap.exchange(mine.dump(), limit_s)) {
+  for (const std::string& text : channel.all_gather(mine.dump(), limit_s)) {
     const auto json = nlohmann::json::parse(text);
     taken.ranks.push_back({json.at(0), json.at(1), json.at(2), json.at(3), json.at(4)});
   }
@@ -105,4 +105,4 @@ TakenDevice take_device(const Devices& devices, Bootstrap& bootstrap, const Devi
   return taken;
 }
 
-}  // namespace ccl
+}  // namespace ccl_tests

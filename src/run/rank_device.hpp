@@ -7,10 +7,10 @@
 #include <string>
 #include <vector>
 
-#include "src/core/bootstrap.hpp"
+#include "src/core/control_channel.hpp"
 #include "src/devices/devices.hpp"
 
-namespace ccl {
+namespace ccl_tests {
 
 // One rank among those of its host and of its process.
 struct Seat {
@@ -51,7 +51,7 @@ struct TakenDevice {
 };
 
 // Opens this rank's device. Collective. Throws Error.
-TakenDevice take_device(const Devices& devices, Bootstrap& bootstrap, const DeviceRequest& request,
-                        double limit_s);
+TakenDevice take_device(const Devices& devices, ControlChannel& channel,
+                        const DeviceRequest& request, double limit_s);
 
-}  // namespace ccl
+}  // namespace ccl_tests

@@ -9,14 +9,14 @@
 #include "src/devices/host_cpus.hpp"
 #include "src/devices/host_memory.hpp"
 
-namespace ccl {
+namespace ccl_tests {
 
-std::vector<RankIdentity> meet_ranks(Bootstrap& bootstrap, double limit_s) {
+std::vector<RankIdentity> meet_ranks(ControlChannel& channel, double limit_s) {
   const nlohmann::json mine{
       this_host(),        machine_id(),   cpu_model(), static_cast<long>(getpid()),
       available_memory(), allowed_cpus(), cpu_quota()};
   std::vector<RankIdentity> all;
-  for (const std::string& text : bootstrap.exchange(mine.dump(), limit_s)) {
+  for (const std::string& text : channel.all_gather(mine.dump(), limit_s)) {
     const auto json = nlohmann::json::parse(text);
     all.push_back(
         {json.at(0), json.at(1), json.at(2), json.at(3), json.at(4), json.at(5), json.at(6), {}});
@@ -35,4 +35,4 @@ bool on_one_machine(const std::vector<RankIdentity>& ranks) {
                      [&](const RankIdentity& r) { return r.machine == ranks[0].machine; });
 }
 
-}  // namespace ccl
+}  // namespace ccl_tests

@@ -5,10 +5,10 @@
 #include <string>
 #include <vector>
 
-#include "src/core/bootstrap.hpp"
+#include "src/core/control_channel.hpp"
 #include "src/run/rank_device.hpp"
 
-namespace ccl {
+namespace ccl_tests {
 
 struct RankIdentity {
   std::string host, machine, cpu;
@@ -18,14 +18,14 @@ struct RankIdentity {
   double cpu_quota = 0;    // CPUs' time that it is given; 0: no limit
   DeviceIdentity device = {};
 
-  // What this_place() is there.
+  // What host_identity() is there.
   std::string place() const { return host + ' ' + machine; }
 };
 
 // Every rank's, in rank order. Collective.
-std::vector<RankIdentity> meet_ranks(Bootstrap& bootstrap, double limit_s);
+std::vector<RankIdentity> meet_ranks(ControlChannel& channel, double limit_s);
 
 std::vector<std::string> places(const std::vector<RankIdentity>& ranks);
 bool on_one_machine(const std::vector<RankIdentity>& ranks);
 
-}  // namespace ccl
+}  // namespace ccl_tests

@@ -17,7 +17,7 @@
 #include "src/run/rank_run.hpp"
 #include "src/run/run_header.hpp"
 
-namespace ccl {
+namespace ccl_tests {
 namespace {
 
 // Bytes of one rank's buffer that every machine can hold twice for each of its ranks, beside what
@@ -36,9 +36,9 @@ std::size_t memory_per_buffer(const std::vector<RankIdentity>& ranks, bool on_gp
 
 // What fits for the groups of every size.
 SizePlan plan_sizes(const RankJob& job, const std::vector<RankIdentity>& ranks,
-                    const Groups& groups) {
+                    const RankGroups& groups) {
   const auto all = static_cast<int>(ranks.size());
-  const std::size_t limit = memory_per_buffer(ranks, job.placement.buffers == Memory::cuda,
+  const std::size_t limit = memory_per_buffer(ranks, job.staging.buffers == Memory::cuda,
                                               job.backend.scratch_factor(all));
   SizePlan least;
   for (const int n : groups.distinct_sizes()) {
@@ -63,23 +63,23 @@ DeviceRequest request_of(const Options& o) {
 }
 
 // A GPU's memory is what is free once the library has taken its own. Collective.
-void learn_free_memory(const RankJob& job, Bootstrap& bootstrap, Device* gpu,
+void learn_free_memory(const RankJob& job, ControlChannel& channel, Device* gpu,
                        std::vector<RankIdentity>& ranks) {
-  if (job.placement.buffers == Memory::host) return;
-  const auto all = bootstrap.exchange(std::to_string(gpu->available()), job.options.init_timeout_s);
+  if (job.staging.buffers == Memory::host) return;
+  const auto all = channel.all_gather(std::to_string(gpu->available()), job.options.init_timeout_s);
   for (std::size_t r = 0; r < ranks.size(); ++r) ranks[r].memory = std::stoull(all[r]);
 }
 
 // What the library on any rank's GPU has not, which is left out where there is something else to
 // do. Collective. Throws Unsupported where nothing is left.
-std::set<Kind> missing_kinds(const RankJob& job, Bootstrap& bootstrap, const Communicator& library,
-                             std::vector<std::string>& notes) {
+std::set<Kind> missing_kinds(const RankJob& job, ControlChannel& channel,
+                             const Communicator& library, std::vector<std::string>& notes) {
   const std::vector<Kind> kinds = kinds_of(job.collective, job.options);
   std::vector<std::string> own;
   for (const auto& [type, op] : kinds) own.push_back(library.unsupported(type, op).value_or(""));
   std::set<Kind> missing;
   const std::string mine = nlohmann::json(own).dump();
-  for (const std::string& text : bootstrap.exchange(mine, job.options.init_timeout_s)) {
+  for (const std::string& text : channel.all_gather(mine, job.options.init_timeout_s)) {
     const auto reasons = nlohmann::json::parse(text).get<std::vector<std::string>>();
     for (std::size_t k = 0; k < kinds.size(); ++k) {
       const std::string& why = reasons.at(k);
@@ -94,8 +94,8 @@ std::set<Kind> missing_kinds(const RankJob& job, Bootstrap& bootstrap, const Com
 
 // The communicator of this rank's group: made by the library from the world's, where it can. A
 // staged one stays so.
-Communicator& connect_group(RankJob& job, Communicator& world, Bootstrap& group,
-                            const Groups& groups, int rank, Device* gpu, Pulse& pulse) {
+Communicator& connect_group(RankJob& job, Communicator& world, ControlChannel& group,
+                            const RankGroups& groups, int rank, Device* gpu, Pulse& pulse) {
   std::unique_ptr<Communicator> part;
   {
     const Watched watched(pulse, job.options.init_timeout_s + 5);
@@ -107,7 +107,8 @@ Communicator& connect_group(RankJob& job, Communicator& world, Bootstrap& group,
 }
 
 // This rank's group; null where all ranks are one in their own order.
-std::unique_ptr<Bootstrap> split(Bootstrap& world, const Groups& groups, double limit_s) {
+std::unique_ptr<ControlChannel> split(ControlChannel& world, const RankGroups& groups,
+                                      double limit_s) {
   if (groups.number() == 1 && std::is_sorted(groups.members(0).begin(), groups.members(0).end()))
     return nullptr;
   const int rank = world.rank();
@@ -142,69 +143,69 @@ void OpenCommunicators::abandon() {
   for (auto& d : devices_) static_cast<void>(d.release());
 }
 
-void require_same_settings(const RankJob& job, Bootstrap& bootstrap) {
+void require_same_settings(const RankJob& job, ControlChannel& channel) {
   const Options& o = job.options;
-  std::vector<Term> settings = shared_settings(job.collective, o);
+  std::vector<NamedValue> settings = shared_settings(job.collective, o);
   settings.push_back({"--backend", std::string(job.backend.name())});
-  if (const auto why = disagreement(bootstrap, o.init_timeout_s, "settings", settings))
+  if (const auto why = disagreement(channel, o.init_timeout_s, "settings", settings))
     throw UsageError(*why);
 }
 
-Communicator& connect(RankJob& job, Bootstrap& bootstrap, Device* gpu, Pulse& pulse) {
+Communicator& connect(RankJob& job, ControlChannel& channel, Device* gpu, Pulse& pulse) {
   const Options& o = job.options;
   const Watched watched(pulse, o.init_timeout_s + 5);  // later than the library's own limit
   BackendOptions options = o.backend_options;
-  const bool host_buffers = job.placement.buffers == Memory::host;
-  options.device = host_buffers == job.placement.staged ? gpu : nullptr;  // the library's memory
-  std::unique_ptr<Communicator> library = job.backend.connect(bootstrap, options);
-  if (job.placement.staged) {
+  const bool host_buffers = job.staging.buffers == Memory::host;
+  options.device = host_buffers == job.staging.staged ? gpu : nullptr;  // the library's memory
+  std::unique_ptr<Communicator> library = job.backend.connect(channel, options);
+  if (job.staging.staged) {
     Device& host = job.open.keep(host_devices().open(0));
     Device& library_side = host_buffers ? *gpu : host;
-    library = stage(std::move(library), job.placement.buffers, library_side, *gpu);
+    library = stage(std::move(library), job.staging.buffers, library_side, *gpu);
   }
   library->set_time_limit(o.timeout_s);
   return job.open.add(std::move(library));
 }
 
-Device* open_gpu(RankJob& job, Bootstrap& bootstrap, std::vector<DeviceIdentity>* ranks) {
-  if (job.placement.gpus == nullptr) return nullptr;
-  TakenDevice taken = take_device(*job.placement.gpus, bootstrap, request_of(job.options),
-                                  job.options.init_timeout_s);
+Device* open_gpu(RankJob& job, ControlChannel& channel, std::vector<DeviceIdentity>* ranks) {
+  if (job.staging.gpus == nullptr) return nullptr;
+  TakenDevice taken =
+      take_device(*job.staging.gpus, channel, request_of(job.options), job.options.init_timeout_s);
   if (ranks != nullptr) *ranks = std::move(taken.ranks);
   return &job.open.keep(std::move(taken.device));
 }
 
-void run_rank(RankJob& job, Bootstrap& bootstrap, Progress& progress, Pulse& pulse,
+void run_rank(RankJob& job, ControlChannel& channel, Progress& progress, Pulse& pulse,
               bool first_of_process) {
   const Options& o = job.options;
-  require_same_settings(job, bootstrap);
-  std::vector<RankIdentity> ranks = meet_ranks(bootstrap, o.init_timeout_s);
-  const Groups groups(o.grouping, places(ranks));
+  require_same_settings(job, channel);
+  std::vector<RankIdentity> ranks = meet_ranks(channel, o.init_timeout_s);
+  const RankGroups groups(o.grouping, places(ranks));
   check_groups(job.collective, o, groups);
   std::vector<PairRound> rounds;
-  if (job.collective.paired) rounds = pair_rounds(o.pairing, o.concurrent, bootstrap.ranks());
-  const Groups running = rounds.empty() ? groups : as_groups(rounds.front(), bootstrap.ranks());
+  if (job.collective.paired) rounds = pair_rounds(o.pairing, o.concurrent, channel.ranks());
+  const RankGroups running = rounds.empty() ? groups : as_groups(rounds.front(), channel.ranks());
   std::vector<DeviceIdentity> devices_of_ranks(ranks.size());
-  Device* const gpu = open_gpu(job, bootstrap, &devices_of_ranks);
+  Device* const gpu = open_gpu(job, channel, &devices_of_ranks);
   for (std::size_t r = 0; r < ranks.size(); ++r) ranks[r].device = devices_of_ranks[r];
-  const bool on_gpu = job.placement.buffers == Memory::cuda;
+  const bool on_gpu = job.staging.buffers == Memory::cuda;
   Device& device = on_gpu ? *gpu : job.open.keep(host_devices().open(0));
   // What is free is looked up for -M alone.
   const auto free_bytes = [&] { return o.memory_report ? device.available() : 0; };
   MemoryUse memory{.before = free_bytes()};
   progress.phase("connecting the library under test");
-  Communicator& world = connect(job, bootstrap, gpu, pulse);
-  const auto group = split(bootstrap, groups, o.init_timeout_s);
+  Communicator& world = connect(job, channel, gpu, pulse);
+  const auto group = split(channel, groups, o.init_timeout_s);
   Communicator& communicator =
-      group ? connect_group(job, world, *group, groups, bootstrap.rank(), gpu, pulse) : world;
+      group ? connect_group(job, world, *group, groups, channel.rank(), gpu, pulse) : world;
   memory.connected = free_bytes();
-  learn_free_memory(job, bootstrap, gpu, ranks);
+  learn_free_memory(job, channel, gpu, ranks);
   const SizePlan plan = plan_sizes(job, ranks, running);
   std::set<Kind> skipped;
   std::vector<std::string> left_out;
-  if (gpu != nullptr) skipped = missing_kinds(job, bootstrap, communicator, left_out);
+  if (gpu != nullptr) skipped = missing_kinds(job, channel, communicator, left_out);
 
-  const bool reports = first_of_process && bootstrap.rank() == 0;
+  const bool reports = first_of_process && channel.rank() == 0;
   if (reports)
     job.recorder.begin(describe(job, ranks, groups, rounds, plan, communicator, gpu, left_out));
   const RunContext context{job.collective,    o,
@@ -212,11 +213,11 @@ void run_rank(RankJob& job, Bootstrap& bootstrap, Progress& progress, Pulse& pul
                            plan.sizes,        job.patterns,
                            progress,          on_one_machine(ranks),
                            std::move(skipped)};
-  const Devices& devices = on_gpu ? *job.placement.gpus : host_devices();
+  const Devices& devices = on_gpu ? *job.staging.gpus : host_devices();
   {
     RankRun run(context,
-                {bootstrap, group ? *group : bootstrap, world, communicator, device, devices,
-                 ranks[static_cast<std::size_t>(bootstrap.rank())].host},
+                {channel, group ? *group : channel, world, communicator, device, devices,
+                 ranks[static_cast<std::size_t>(channel.rank())].host},
                 pulse);
     memory.allocated = free_bytes();
     run.sweep(
@@ -228,14 +229,14 @@ void run_rank(RankJob& job, Bootstrap& bootstrap, Progress& progress, Pulse& pul
           if (reports) job.log(line);
         });
     if (o.memory_report) {
-      const std::string line = memory_line(bootstrap, memory, device.available(), o.init_timeout_s);
+      const std::string line = memory_line(channel, memory, device.available(), o.init_timeout_s);
       if (first_of_process) job.recorder.memory(line);
     }
   }
-  bootstrap.exchange(
+  channel.all_gather(
       "", o.init_timeout_s);  // nobody tears its connections down while others still use them
   if (group) job.open.close(communicator);
   job.open.close(world);
 }
 
-}  // namespace ccl
+}  // namespace ccl_tests

@@ -12,14 +12,14 @@
 #include "src/core/backend.hpp"
 #include "src/core/collective.hpp"
 #include "src/options/options.hpp"
-#include "src/run/placement.hpp"
+#include "src/run/multi_reporter.hpp"
 #include "src/run/progress.hpp"
 #include "src/run/rank_device.hpp"
-#include "src/run/recorder.hpp"
+#include "src/run/staging.hpp"
 #include "src/run/watchdog.hpp"
 #include "verify/pattern.hpp"
 
-namespace ccl {
+namespace ccl_tests {
 
 // The communicators of a process's ranks. One whose rank failed stays open until the job has said
 // why: closing it would fail the others, with a message that hides the cause. Thread-safe.
@@ -46,8 +46,8 @@ struct RankJob {
   const std::vector<std::string>& arguments;  // as given, for the files
   const Launch& launch;
   const Backend& backend;
-  const Placement& placement;
-  Recorder& recorder;
+  const Staging& staging;
+  MultiReporter& recorder;
   std::vector<std::string> notes;  // header comment lines that are known before the ranks meet
   std::function<void(const std::string&)> log;  // a line for stderr
   verify::PatternCache& patterns;
@@ -56,23 +56,23 @@ struct RankJob {
 };
 
 // What a program does on each of its ranks.
-using RankBody = void (*)(RankJob& job, Bootstrap& bootstrap, Progress& progress, Pulse& pulse,
+using RankBody = void (*)(RankJob& job, ControlChannel& channel, Progress& progress, Pulse& pulse,
                           bool first_of_process);
 
 // Collective: throws UsageError that names the ranks which were told something else.
-void require_same_settings(const RankJob& job, Bootstrap& bootstrap);
+void require_same_settings(const RankJob& job, ControlChannel& channel);
 
-// A communicator over bootstrap's ranks, kept by job.open. gpu: this rank's; null: none is used.
+// A communicator over channel's ranks, kept by job.open. gpu: this rank's; null: none is used.
 // Collective. Throws what the library throws.
-Communicator& connect(RankJob& job, Bootstrap& bootstrap, Device* gpu, Pulse& pulse);
+Communicator& connect(RankJob& job, ControlChannel& channel, Device* gpu, Pulse& pulse);
 
 // Opens this rank's GPU, kept by job.open; null: the run uses none. ranks: where every rank's
 // identity goes; may be null. Collective. Throws Error.
-Device* open_gpu(RankJob& job, Bootstrap& bootstrap, std::vector<DeviceIdentity>* ranks);
+Device* open_gpu(RankJob& job, ControlChannel& channel, std::vector<DeviceIdentity>* ranks);
 
-// The sweep of a collective. Collective over bootstrap's ranks. first_of_process: this rank's
+// The sweep of a collective. Collective over channel's ranks. first_of_process: this rank's
 // thread feeds the recorder. Throws what the library, a peer or the memory limit throws.
-void run_rank(RankJob& job, Bootstrap& bootstrap, Progress& progress, Pulse& pulse,
+void run_rank(RankJob& job, ControlChannel& channel, Progress& progress, Pulse& pulse,
               bool first_of_process);
 
-}  // namespace ccl
+}  // namespace ccl_tests

@@ -7,7 +7,7 @@
 #include "src/run/rank_case.hpp"
 #include "verify/coverage.hpp"
 
-namespace ccl {
+namespace ccl_tests {
 namespace {
 
 // One rank's half row, as exchanged; the explanation of its first mismatch follows.
@@ -56,11 +56,11 @@ double over_ranks(const std::vector<HalfReport>& halves, double HalfReport::*tim
 }
 
 // Of the ranks of one group. algbw and busbw are of the wall time, whatever the table's column is.
-void fill_times(Cell& cell, const std::vector<HalfReport>& halves, const Collective& collective,
-                const Shape& shape, const Options& o) {
+void fill_times(Measurement& cell, const std::vector<HalfReport>& halves,
+                const Collective& collective, const Shape& shape, const Options& o) {
   const Layout layout = collective.layout(shape);
-  const auto turns = static_cast<double>(layout.turns);
-  const double trips = turns * static_cast<double>(layout.messages);
+  const auto legs = static_cast<double>(layout.legs);
+  const double trips = legs * static_cast<double>(layout.messages);
   const double wall = over_ranks(halves, &HalfReport::wall, o);
   cell.seconds = (o.cpu_time ? over_ranks(halves, &HalfReport::issue, o) : wall) / trips;
   const auto less = [](const HalfReport& a, const HalfReport& b) { return a.wall < b.wall; };
@@ -68,9 +68,9 @@ void fill_times(Cell& cell, const std::vector<HalfReport>& halves, const Collect
   cell.min_seconds = first->wall / trips;
   cell.max_seconds = last->wall / trips;
   if (wall <= 0) return;
-  cell.algbw = static_cast<double>(layout.wire_bytes) * turns / wall / 1e9;
+  cell.algbw = static_cast<double>(layout.algbw_bytes) * legs / wall / 1e9;
   cell.busbw = cell.algbw * collective.bus_factor(shape);
-  if (collective.paired && layout.wire_bytes > 0) cell.messages_per_s = trips / wall;
+  if (collective.paired && layout.algbw_bytes > 0) cell.messages_per_s = trips / wall;
 }
 
 StepTimes mean_steps(const std::vector<HalfReport>& halves) {
@@ -90,8 +90,9 @@ StepTimes mean_steps(const std::vector<HalfReport>& halves) {
 Shape RankRun::shape_of(const Case& c, int group) {
   return {c.shape.count,
           c.shape.type_bytes,
-          {0, c.groups.ranks_of(group), c.shape.place.root, group},
-          c.shape.options};
+          {0, c.groups.ranks_of(group), group},
+          c.shape.options,
+          c.shape.root};
 }
 
 Row RankRun::row_of(const Case& c, int group) const {
@@ -99,10 +100,10 @@ Row RankRun::row_of(const Case& c, int group) const {
   const Shape shape = shape_of(c, group);
   Row row;
   row.bytes = collective.fixed_bytes.value_or(row_bytes(collective, shape).size);
-  row.count = collective.layout(shape).column_count;
+  row.count = collective.layout(shape).table_count;
   row.type = name(c.type);
   row.op = c.op ? name(*c.op) : "none";
-  row.root = collective.rooted ? shape.place.root : -1;
+  row.root = collective.rooted ? shape.root : -1;
   row.bus_factor = collective.bus_factor(shape);
   if (collective.padding_waste != nullptr) row.padding_waste = collective.padding_waste(shape);
   row.emulated = c.op && communicator_.emulated(*c.op, c.type);
@@ -118,27 +119,27 @@ Row RankRun::row_of(const Case& c, int group) const {
   return row;
 }
 
-std::vector<Cell> RankRun::conclude(const Case& c, bool is_in_place, int iterations,
-                                    const BatchTime& time, const Checked& checked,
-                                    const OnWrong& on_wrong) {
-  const Groups& groups = c.groups;
+std::vector<Measurement> RankRun::conclude(const Case& c, bool is_in_place, int iterations,
+                                           const BatchTime& time, const Checked& checked,
+                                           const OnWrong& on_wrong) {
+  const RankGroups& groups = c.groups;
   std::string report = pack(HalfReport{time.wall, time.issue, checked.found.wrong, checked.steps,
                                        checked.intervals.size()});
   for (const double seconds : checked.intervals) report += pack(seconds);
   if (checked.found.wrong > 0) {
-    const Place& place = c.shape.place;
+    const GroupRank& self = c.shape.self;
     std::string in_group;
     if (groups.number() > 1 && !context_.collective.paired)
-      in_group = fmt::format(" (rank {} of group {})", place.rank, place.group);
+      in_group = fmt::format(" (rank {} of group {})", self.rank, self.group);
     report += fmt::format("wrong: {}: rank {}{} on {}: {} wrong, elements {} to {}: {}",
                           say(c, is_in_place, "check"), world_.rank(), in_group, host_,
                           checked.found.wrong, checked.found.first, checked.found.last,
                           checked.found.explanation);
   }
-  const auto reports = world_.exchange(report, exchange_limit(context_.options, c.bytes.region));
-  std::vector<Cell> cells;
+  const auto reports = world_.all_gather(report, exchange_limit(context_.options, c.bytes.region));
+  std::vector<Measurement> cells;
   for (int g = 0; g < groups.number(); ++g) {
-    Cell& cell = cells.emplace_back();
+    Measurement& cell = cells.emplace_back();
     cell.iterations = iterations;
     cell.calls = checked.calls;
     cell.verified_calls = checked.verified;
@@ -150,7 +151,7 @@ std::vector<Cell> RankRun::conclude(const Case& c, bool is_in_place, int iterati
     if (context_.options.per_iteration) {
       const Layout layout = context_.collective.layout(shape_of(c, g));
       const auto operations =
-          static_cast<double>(layout.turns * layout.messages) * context_.options.aggregate;
+          static_cast<double>(layout.legs * layout.messages) * context_.options.aggregate;
       cell.per_iteration = iterations_of(reports, groups.members(g),
                                          context_.options.per_iteration_skip, operations);
     }
@@ -166,4 +167,4 @@ std::vector<Cell> RankRun::conclude(const Case& c, bool is_in_place, int iterati
   return cells;
 }
 
-}  // namespace ccl
+}  // namespace ccl_tests

@@ -5,23 +5,23 @@
 #include <algorithm>
 #include <utility>
 
+#include "src/run/multi_reporter.hpp"
 #include "src/run/rank_case.hpp"
-#include "src/run/recorder.hpp"
 #include "verify/coverage.hpp"
 
-namespace ccl {
+namespace ccl_tests {
 namespace {
 
 // One row for all groups: the slowest one's, which holds up a training step, and what is wrong in
 // any.
 Row slowest(const std::vector<Row>& rows) {
-  const auto pick = [&](Cell Row::*half) {
+  const auto pick = [&](Measurement Row::*half) {
     const auto less = [&](const Row& a, const Row& b) {
       return (a.*half).seconds < (b.*half).seconds;
     };
     return *std::max_element(rows.begin(), rows.end(), less);
   };
-  const auto sum = [&](Cell Row::*half, Cell cell) {
+  const auto sum = [&](Measurement Row::*half, Measurement cell) {
     if (cell.wrong) cell.wrong = 0;
     cell.failed_ranks = 0;
     for (const Row& row : rows) {
@@ -61,7 +61,7 @@ RankRun::RankRun(const RunContext& context, Membership membership, Pulse& pulse)
   for (const DataType type : o.types) {
     const std::size_t width = size_of(type);
     for (const std::size_t size : context.sizes) {
-      const Shape shape{size / width, width, place(context.groups, 0), o.spec};
+      const Shape shape{size / width, width, group_rank(context.groups), o.spec};
       largest = std::max(
           largest, buffer_bytes(row_bytes(context.collective, shape).region, o.unalign * width));
     }
@@ -92,7 +92,7 @@ void RankRun::sweep(const OnRow& on_row, const OnWrong& on_wrong) {
           if (!collective.paired)
             measure_rows(context_.groups, type, op, root, size, cycle, on_row, on_wrong);
           for (const PairRound& round : context_.rounds) {
-            const Groups pairs = as_groups(round, world_.ranks());
+            const RankGroups pairs = as_groups(round, world_.ranks());
             use_data_of(type, op, pairs);
             measure_rows(pairs, type, op, root, size, cycle, on_row, on_wrong);
           }
@@ -103,8 +103,8 @@ void RankRun::sweep(const OnRow& on_row, const OnWrong& on_wrong) {
 }
 
 // Data of groups differ, so that what leaks from one into another is wrong there.
-void RankRun::use_data_of(DataType type, std::optional<ReduceOp> op, const Groups& groups) {
-  const Place me = place(groups, 0);
+void RankRun::use_data_of(DataType type, std::optional<ReduceOp> op, const RankGroups& groups) {
+  const GroupRank me = group_rank(groups);
   const auto group = static_cast<std::uint64_t>(std::max(0, me.group));
   const auto pattern =
       context_.patterns.find(type, op, me.ranks, context_.options.seed + 0x9e3779b9 * group,
@@ -112,7 +112,7 @@ void RankRun::use_data_of(DataType type, std::optional<ReduceOp> op, const Group
   verifier_ = std::make_unique<verify::Verifier>(pattern, me.rank, *loops_);
 }
 
-void RankRun::measure_rows(const Groups& groups, DataType type, std::optional<ReduceOp> op,
+void RankRun::measure_rows(const RankGroups& groups, DataType type, std::optional<ReduceOp> op,
                            int root, std::size_t size, int cycle, const OnRow& on_row,
                            const OnWrong& on_wrong) {
   const Options& o = context_.options;
@@ -121,7 +121,7 @@ void RankRun::measure_rows(const Groups& groups, DataType type, std::optional<Re
   Case c{.groups = groups,
          .type = type,
          .op = op,
-         .shape = {size / width, width, place(groups, root), o.spec},
+         .shape = {size / width, width, group_rank(groups), o.spec, root},
          .requested = size,
          .layout = {},
          .segments = {},
@@ -132,11 +132,11 @@ void RankRun::measure_rows(const Groups& groups, DataType type, std::optional<Re
                        (!collective.synchronizes || context_.one_machine)};
   c.layout = collective.layout(c.shape);
   c.segments = collective.expected(c.shape);
-  if (c.shape.place.group < 0) {  // in no pair: takes part in barriers only
+  if (c.shape.self.group < 0) {  // in no pair: takes part in barriers only
     c.layout.send = c.layout.recv = 0;
     c.segments.clear();
   } else if (collective.paired) {
-    c.peer = groups.members(c.shape.place.group)[c.shape.place.rank == 0 ? 1 : 0];
+    c.peer = groups.members(c.shape.self.group)[c.shape.self.rank == 0 ? 1 : 0];
   }
   if (collective.counts != nullptr) c.counts = collective.counts(c.shape);
   c.bytes = row_bytes(collective, c.shape);
@@ -158,7 +158,7 @@ void RankRun::measure_rows(const Groups& groups, DataType type, std::optional<Re
   for (int g = 0; g < groups.number(); ++g) rows.push_back(row_of(c, g));
   for (Row& row : rows) row.cycle = cycle;
   for (const bool is_in_place : {false, true}) {
-    const std::vector<Cell> cells = measure_cells(c, is_in_place, on_wrong);
+    const std::vector<Measurement> cells = measure_cells(c, is_in_place, on_wrong);
     for (std::size_t g = 0; g < rows.size(); ++g)
       (is_in_place ? rows[g].in_place : rows[g].out_of_place) = cells[g];
   }
@@ -170,15 +170,15 @@ void RankRun::measure_rows(const Groups& groups, DataType type, std::optional<Re
   }
 }
 
-Place RankRun::place(const Groups& groups, int root) const {
+GroupRank RankRun::group_rank(const RankGroups& groups) const {
   const int group = groups.group_of(world_.rank());
-  return {groups.rank_in_group(world_.rank()), groups.ranks_of(std::max(0, group)), root, group};
+  return {groups.rank_in_group(world_.rank()), groups.ranks_of(std::max(0, group)), group};
 }
 
 // The pair of this rank, or who else is measured.
 std::string RankRun::say_pairs(const Case& c) const {
   if (!context_.collective.paired) return {};
-  const int group = c.shape.place.group;
+  const int group = c.shape.self.group;
   if (group < 0 && c.groups.number() > 1) return fmt::format(", {} pairs", c.groups.number());
   const auto& pair = c.groups.members(std::max(0, group));
   return fmt::format(", pair {}:{}", pair[0], pair[1]);
@@ -190,7 +190,8 @@ std::string RankRun::say(const Case& c, bool in_place, const char* what) const {
                      in_place ? "in place" : "out of place", what);
 }
 
-std::vector<Cell> RankRun::measure_cells(const Case& c, bool is_in_place, const OnWrong& on_wrong) {
+std::vector<Measurement> RankRun::measure_cells(const Case& c, bool is_in_place,
+                                                const OnWrong& on_wrong) {
   const Options& o = context_.options;
   const Collective& collective = context_.collective;
   // Without an in-place form the out-of-place measurement is repeated there, unchecked.
@@ -206,10 +207,10 @@ std::vector<Cell> RankRun::measure_cells(const Case& c, bool is_in_place, const 
   communicator_.begin_row(say(c, is_in_place, "row"));
   if (collective.synchronizes && c.verifiable && !repeats) check_barrier(c, checked);
   const bool show_algorithm = o.backend_options.show_algorithm && !is_in_place;
-  if (show_algorithm) communicator_.chosen();  // for the row before
+  if (show_algorithm) communicator_.last_algorithm();  // for the row before
   std::string report = pack(run_untimed(half, in_place_calls, checked));
-  if (show_algorithm) report += communicator_.chosen();
-  const auto reports = world_.exchange(report, exchange_limit(o, c.bytes.region));
+  if (show_algorithm) report += communicator_.last_algorithm();
+  const auto reports = world_.all_gather(report, exchange_limit(o, c.bytes.region));
   double slowest = 0;
   for (const std::string& s : reports) slowest = std::max(slowest, unpack<double>(s));
   if (show_algorithm) learn_algorithms(c.groups, reports);
@@ -217,15 +218,15 @@ std::vector<Cell> RankRun::measure_cells(const Case& c, bool is_in_place, const 
   const int iterations = capped_iterations(o.iterations, iteration, o.row_time_s / 2);
   context_.progress.row(say(c, is_in_place, "timed calls"));
   const BatchTime time = run_timed(half, in_place_calls, iterations, checked);
-  if (c.shape.place.group < 0)  // reports when the pairs are done: silent while the clock runs
+  if (c.shape.self.group < 0)  // reports when the pairs are done: silent while the clock runs
     communicator_.sleep(std::max(0.0, (slowest - time.wall) * iterations * o.aggregate));
   if (collective.synchronizes) half.verifiable = c.verifiable && !repeats;
-  std::vector<Cell> cells = conclude(half, is_in_place, iterations, time, checked, on_wrong);
-  for (Cell& cell : cells) cell.repeats_out_of_place = repeats;
+  std::vector<Measurement> cells = conclude(half, is_in_place, iterations, time, checked, on_wrong);
+  for (Measurement& cell : cells) cell.repeats_out_of_place = repeats;
   return cells;
 }
 
-void RankRun::learn_algorithms(const Groups& groups, const Reports& reports) {
+void RankRun::learn_algorithms(const RankGroups& groups, const Reports& reports) {
   algorithms_.clear();
   for (int g = 0; g < groups.number(); ++g) {
     const auto first = static_cast<std::size_t>(groups.members(g)[0]);
@@ -233,4 +234,4 @@ void RankRun::learn_algorithms(const Groups& groups, const Reports& reports) {
   }
 }
 
-}  // namespace ccl
+}  // namespace ccl_tests

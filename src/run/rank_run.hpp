@@ -10,9 +10,9 @@
 #include <utility>
 #include <vector>
 
-#include "src/core/bootstrap.hpp"
 #include "src/core/collective.hpp"
 #include "src/core/communicator.hpp"
+#include "src/core/control_channel.hpp"
 #include "src/core/device.hpp"
 #include "src/devices/devices.hpp"
 #include "src/measure/batch.hpp"
@@ -24,7 +24,7 @@
 #include "src/run/watchdog.hpp"
 #include "verify/verifier.hpp"
 
-namespace ccl {
+namespace ccl_tests {
 
 // What a row does: a type, and an operation where the collective reduces.
 using Kind = std::pair<DataType, std::optional<ReduceOp>>;
@@ -33,7 +33,7 @@ using Kind = std::pair<DataType, std::optional<ReduceOp>>;
 struct RunContext {
   const Collective& collective;
   const Options& options;
-  const Groups& groups;            // process groups; of a paired collective the first round's pairs
+  const RankGroups& groups;        // process groups; of a paired collective the first round's pairs
   std::vector<PairRound> rounds;   // of a paired collective
   std::vector<std::size_t> sizes;  // after the memory limit
   verify::PatternCache& patterns;
@@ -45,8 +45,8 @@ struct RunContext {
 // A rank's places in the job: in the world, and in its group, where the collective runs. Without
 // groups both are the same.
 struct Membership {
-  Bootstrap& world;
-  Bootstrap& group;
+  ControlChannel& world;
+  ControlChannel& group;
   Communicator& world_communicator;  // for barriers: all groups begin together
   Communicator& communicator;
   Device& device;          // that the buffers lie on
@@ -76,10 +76,10 @@ class RankRun {
   struct Checked;  // what checking has found
   struct Batch;    // the timed calls of half a row
 
-  void use_data_of(DataType type, std::optional<ReduceOp> op, const Groups& groups);
-  void measure_rows(const Groups& groups, DataType type, std::optional<ReduceOp> op, int root,
+  void use_data_of(DataType type, std::optional<ReduceOp> op, const RankGroups& groups);
+  void measure_rows(const RankGroups& groups, DataType type, std::optional<ReduceOp> op, int root,
                     std::size_t size, int cycle, const OnRow& on_row, const OnWrong& on_wrong);
-  std::vector<Cell> measure_cells(const Case& c, bool in_place, const OnWrong& on_wrong);
+  std::vector<Measurement> measure_cells(const Case& c, bool in_place, const OnWrong& on_wrong);
   double time_once(const Case& c, const Buffers& b);
   double run_untimed(const Case& c, bool in_place, Checked& checked);
   BatchTime run_timed(const Case& c, bool in_place, int iterations, Checked& checked);
@@ -90,12 +90,13 @@ class RankRun {
   BatchTime time_graph(const Case& c, const Batch& batch, Timeline* timeline, Checked& checked);
   void check_batch(const Case& c, const Batch& batch, bool repeated, Checked& checked);
   void check_barrier(const Case& c, Checked& checked);
-  void learn_algorithms(const Groups& groups, const std::vector<std::string>& reports);
-  std::vector<Cell> conclude(const Case& c, bool in_place, int iterations, const BatchTime& time,
-                             const Checked& checked, const OnWrong& on_wrong);
+  void learn_algorithms(const RankGroups& groups, const std::vector<std::string>& reports);
+  std::vector<Measurement> conclude(const Case& c, bool in_place, int iterations,
+                                    const BatchTime& time, const Checked& checked,
+                                    const OnWrong& on_wrong);
   Row row_of(const Case& c, int group) const;
   static Shape shape_of(const Case& c, int group);
-  Place place(const Groups& groups, int root) const;
+  GroupRank group_rank(const RankGroups& groups) const;
 
   Buffers out_of_place(const Case& c, std::size_t slot, std::size_t phase);
   Buffers in_place(const Case& c, const Buffer& buffer, std::size_t slot, std::size_t phase);
@@ -109,8 +110,8 @@ class RankRun {
   std::string say_pairs(const Case& c) const;
 
   const RunContext& context_;
-  Bootstrap& world_;
-  Bootstrap& group_;
+  ControlChannel& world_;
+  ControlChannel& group_;
   Communicator& world_communicator_;
   Communicator& communicator_;
   std::string host_;
@@ -123,4 +124,4 @@ class RankRun {
   std::vector<std::string> algorithms_;   // that the library chose for it, of each group
 };
 
-}  // namespace ccl
+}  // namespace ccl_tests

@@ -3,13 +3,13 @@
 #include <algorithm>
 #include <set>
 
-namespace ccl {
+namespace ccl_tests {
 
 RowBytes row_bytes(const Collective& collective, const Shape& shape) {
   RowBytes result;
   Shape s = shape;
-  for (const int rank : std::set<int>{0, shape.place.root, shape.place.ranks - 1}) {
-    s.place.rank = rank;
+  for (const int rank : std::set<int>{0, shape.root, shape.self.ranks - 1}) {
+    s.self.rank = rank;
     const Layout layout = collective.layout(s);
     const std::size_t larger = std::max(layout.send, layout.recv);
     result.size = std::max(result.size, larger / layout.messages * s.type_bytes);
@@ -25,4 +25,4 @@ RowBytes row_bytes(const Collective& collective, const Shape& shape) {
   return result;
 }
 
-}  // namespace ccl
+}  // namespace ccl_tests

@@ -5,7 +5,7 @@
 
 #include "src/core/collective.hpp"
 
-namespace ccl {
+namespace ccl_tests {
 
 // Largest buffer of any rank for one size: bytes of one message of max(send, recv), which is also
 // the "size" column, and of the whole (in-place) region. Pure.
@@ -15,4 +15,4 @@ struct RowBytes {
 };
 RowBytes row_bytes(const Collective& collective, const Shape& shape);
 
-}  // namespace ccl
+}  // namespace ccl_tests

@@ -12,10 +12,10 @@
 #include "src/options/spec_notes.hpp"
 #include "src/run/cpu_share.hpp"
 
-namespace ccl {
+namespace ccl_tests {
 namespace {
 
-std::vector<RankLine> rank_lines(const std::vector<RankIdentity>& ranks, const Groups& groups) {
+std::vector<RankLine> rank_lines(const std::vector<RankIdentity>& ranks, const RankGroups& groups) {
   std::map<std::string, int> next_on;  // place
   std::vector<RankLine> lines;
   for (std::size_t r = 0; r < ranks.size(); ++r) {
@@ -71,12 +71,12 @@ std::string ranks_per_host(const std::vector<RankIdentity>& ranks) {
   return fmt::format("{} ranks on {} hosts: {}", ranks.size(), count.size(), each);
 }
 
-RunRecord describe(const RankJob& job, const std::vector<RankIdentity>& ranks, const Groups& groups,
-                   const std::vector<PairRound>& rounds, const SizePlan& plan,
-                   const Communicator& communicator, const Device* gpu,
-                   const std::vector<std::string>& left_out) {
+RunInfo describe(const RankJob& job, const std::vector<RankIdentity>& ranks,
+                 const RankGroups& groups, const std::vector<PairRound>& rounds,
+                 const SizePlan& plan, const Communicator& communicator, const Device* gpu,
+                 const std::vector<std::string>& left_out) {
   const Options& o = job.options;
-  RunRecord run;
+  RunInfo run;
   run.program = fmt::format("{}_perf", job.collective.name);
   run.version = CCL_VERSION;
   run.backend = job.backend.name();
@@ -170,4 +170,4 @@ RunRecord describe(const RankJob& job, const std::vector<RankIdentity>& ranks, c
   return run;
 }
 
-}  // namespace ccl
+}  // namespace ccl_tests

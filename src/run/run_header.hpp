@@ -8,16 +8,16 @@
 #include "src/run/rank_identity.hpp"
 #include "src/run/rank_job.hpp"
 
-namespace ccl {
+namespace ccl_tests {
 
 // "8 ranks on 2 hosts: 4 on each", or from the fewest to the most; empty on one host.
 std::string ranks_per_host(const std::vector<RankIdentity>& ranks);
 
 // What is known once the ranks have met and their library is connected. gpu: rank 0's, null where
 // none is used; left_out: lines about what is not measured.
-RunRecord describe(const RankJob& job, const std::vector<RankIdentity>& ranks, const Groups& groups,
-                   const std::vector<PairRound>& rounds, const SizePlan& plan,
-                   const Communicator& communicator, const Device* gpu,
-                   const std::vector<std::string>& left_out);
+RunInfo describe(const RankJob& job, const std::vector<RankIdentity>& ranks,
+                 const RankGroups& groups, const std::vector<PairRound>& rounds,
+                 const SizePlan& plan, const Communicator& communicator, const Device* gpu,
+                 const std::vector<std::string>& left_out);
 
-}  // namespace ccl
+}  // namespace ccl_tests

@@ -7,7 +7,7 @@
 
 #include "verify/verifier.hpp"
 
-namespace ccl {
+namespace ccl_tests {
 
 // Slot s holds `bytes` of data at offset(s), with verify::guard_bytes free before and behind it.
 struct Slots {
@@ -38,4 +38,4 @@ inline Slots plan_slots(std::size_t bytes, std::size_t shift, std::size_t buffer
   return slots;
 }
 
-}  // namespace ccl
+}  // namespace ccl_tests

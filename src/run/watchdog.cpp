@@ -6,7 +6,7 @@
 
 #include "src/core/thread.hpp"
 
-namespace ccl {
+namespace ccl_tests {
 
 Watchdog::Watchdog(const Pulse& pulse, std::function<void(double)> on_stuck)
     : pulse_(pulse), on_stuck_(std::move(on_stuck)), thread_(start_thread([this] { watch(); })) {}
@@ -45,4 +45,4 @@ void Watchdog::watch() {
   }
 }
 
-}  // namespace ccl
+}  // namespace ccl_tests

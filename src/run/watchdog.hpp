@@ -8,7 +8,7 @@
 #include <mutex>
 #include <thread>
 
-namespace ccl {
+namespace ccl_tests {
 
 // What one thread shows of itself: written by it, read by the watchdog.
 class Pulse {
@@ -65,4 +65,4 @@ class Watchdog {
   std::thread thread_;
 };
 
-}  // namespace ccl
+}  // namespace ccl_tests

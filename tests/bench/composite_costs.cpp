@@ -27,27 +27,27 @@
 
 namespace {
 
-using namespace ccl;
+using namespace ccl_tests;
 
 struct Rank {
-  Bootstrap& bootstrap;
+  ControlChannel& channel;
   Communicator& communicator;
   std::byte* send;
   std::byte* recv;
 
-  int ranks() const { return bootstrap.ranks(); }
-  Place place() const { return {bootstrap.rank(), ranks(), 0, 0}; }
+  int ranks() const { return channel.ranks(); }
+  GroupRank self() const { return {channel.rank(), ranks()}; }
   Call call(std::size_t bytes, bool in_place) const {
     Call call;
     call.send = in_place ? recv : send;
     call.recv = recv;
     call.count = bytes / sizeof(float);
-    call.place = place();
+    call.self = self();
     return call;
   }
   std::vector<double> all(double mine) const {
     std::vector<double> values;
-    for (const std::string& s : bootstrap.exchange(fmt::format("{:.17g}", mine), 60))
+    for (const std::string& s : channel.all_gather(fmt::format("{:.17g}", mine), 60))
       values.push_back(std::stod(s));
     return values;
   }
@@ -57,7 +57,7 @@ struct Rank {
   }
   // Seconds of f, mean over ranks.
   double time(const std::function<void()>& f) const {
-    dissemination_barrier(communicator, place());
+    dissemination_barrier(communicator, self());
     const double start = communicator.now();
     f();
     communicator.wait();
@@ -68,15 +68,15 @@ struct Rank {
 // One rank's composite for messages of one size.
 class Ours {
  public:
-  Ours(const Rank& rank, const Collective& collective, const SpecOptions& options,
+  Ours(const Rank& rank, const Collective& collective, const CollectiveOptions& options,
        std::size_t bytes)
       : rank_(rank),
         options_(options),
-        shape_{bytes / sizeof(float), sizeof(float), rank.place(), options_},
+        shape_{bytes / sizeof(float), sizeof(float), rank.self(), options_},
         call_(rank.call(bytes, collective.layout(shape_).in_place.has_value())),
         calls_(rank.communicator),
-        composite_(collective.compose(rank.bootstrap, calls_, shape_, DataType::float32)) {
-    call_.count = collective.layout(shape_).call_count;
+        composite_(collective.compose(rank.channel, calls_, shape_, DataType::float32)) {
+    call_.count = collective.layout(shape_).count;
     if (!collective.ops.empty()) call_.op = collective.ops.front();
     composite_->run(call_);  // has its memory now
     calls_.record(true);
@@ -90,13 +90,13 @@ class Ours {
   // waited_for: see Subject.
   double without_packing(double waited_for) {
     const StepTimes before = composite_->times();
-    dissemination_barrier(rank_.communicator, rank_.place());
+    dissemination_barrier(rank_.communicator, rank_.self());
     composite_->run(call_);
     const StepTimes after = composite_->times();
     const double packing = after.packing_s - before.packing_s;
     packing_s_.push_back(rank_.mean(packing));
     const double first = rank_.all(packing).front();
-    const double waited = rank_.bootstrap.rank() == 0 ? 0 : waited_for * first;
+    const double waited = rank_.channel.rank() == 0 ? 0 : waited_for * first;
     return rank_.mean(after.total_s() - before.total_s() - packing - waited);
   }
   // Its collectives alone, on the same buffers, with the caches as packing leaves them.
@@ -114,7 +114,7 @@ class Ours {
 
  private:
   const Rank& rank_;
-  SpecOptions options_;
+  CollectiveOptions options_;
   Shape shape_;
   Call call_;
   bench::RecordedCalls calls_;
@@ -125,14 +125,14 @@ class Ours {
 struct Subject {
   const Collective& collective;
   double copies;  // of the message's bytes that packing makes, mean over ranks; 0: none
-  SpecOptions options = {};
+  CollectiveOptions options = {};
   double waited_for = 0;  // the share of rank 0's packing that all other ranks wait for
 };
 
 std::vector<Subject> subjects(int ranks) {
   using namespace collectives;
-  SpecOptions one_by_one;
-  one_by_one.in_flight = false;
+  CollectiveOptions one_by_one;
+  one_by_one.async_operations = false;
   return {{all_gather_object, 1.0 / ranks + 1},
           {broadcast_object, 1.0 / ranks + 1, {}, 0.5},
           {all_reduce_dict, 2},
@@ -157,7 +157,7 @@ void costs(const Rank& rank, const Subject& s, std::size_t bytes, int pairs) {
     packing = fmt::format("{:.2f}",
                           s.copies * static_cast<double>(bytes) / ours.packing_s() / memcpy_rate);
   }
-  if (rank.bootstrap.rank() != 0) return;
+  if (rank.channel.rank() != 0) return;
   fmt::print("{:18} {:9} {:11.1f}   {}   {}   {:>7}\n", s.collective.name, bytes, r.bare_s * 1e6,
              bench::interval(r.ours), bench::interval(r.bare), packing);
   std::fflush(stdout);
@@ -165,19 +165,20 @@ void costs(const Rank& rank, const Subject& s, std::size_t bytes, int pairs) {
 
 // One setting of a composite against another.
 void settings(const Rank& rank, const char* what, const Collective& collective,
-              const SpecOptions& one, const SpecOptions& other, std::size_t bytes, int pairs) {
+              const CollectiveOptions& one, const CollectiveOptions& other, std::size_t bytes,
+              int pairs) {
   Ours first(rank, collective, one, bytes);
   Ours second(rank, collective, other, bytes);
   const bench::Ratios r = bench::time_pairs(
       pairs, [&] { return first.whole(); }, [&] { return second.whole(); });
-  if (rank.bootstrap.rank() != 0) return;
+  if (rank.channel.rank() != 0) return;
   fmt::print("{:52} {:9} {:11.1f}   {}   {}\n", what, bytes, r.bare_s * 1e6,
              bench::interval(r.ours), bench::interval(r.bare));
   std::fflush(stdout);
 }
 
 void run(const Rank& rank, int pairs) {
-  const bool first = rank.bootstrap.rank() == 0;
+  const bool first = rank.channel.rank() == 0;
   if (first) {
     fmt::print("# {} ranks, {} pairs; medians with 95 % intervals\n", rank.ranks(), pairs);
     fmt::print("# composite        bytes   bare (us)   without packing / bare  bare / bare   ");
@@ -190,16 +191,16 @@ void run(const Rank& rank, int pairs) {
   }
   if (first)
     fmt::print("# setting / setting      bytes   second (us)   first / second   second / second\n");
-  SpecOptions buckets;
+  CollectiveOptions buckets;
   buckets.tensors = parse_tensors("resnet50");
-  SpecOptions alone = buckets;
+  CollectiveOptions alone = buckets;
   alone.bucket_mib = 0;
   constexpr std::size_t resnet50 = 102'228'128;
   for (const std::size_t bytes : {std::size_t{1} << 20, std::size_t{16} << 20, resnet50})
     settings(rank, "all_reduce_params, resnet50: 25 MiB / per tensor",
              collectives::all_reduce_params, buckets, alone, bytes, std::max(8, pairs / 4));
-  SpecOptions waiting = buckets;
-  waiting.in_flight = false;
+  CollectiveOptions waiting = buckets;
+  waiting.async_operations = false;
   for (const std::size_t bytes : {std::size_t{1} << 20, std::size_t{16} << 20, resnet50}) {
     settings(rank, "sync_grad, resnet50: in flight / one by one", collectives::sync_grad, buckets,
              waiting, bytes, std::max(8, pairs / 4));
@@ -220,6 +221,6 @@ int main(int argc, char** argv) {
     const HostBuffer recv(most);
     std::memset(send.data(), 0, most);
     std::memset(recv.data(), 0, most);
-    run({world.bootstrap(), world.communicator(), send.data(), recv.data()}, pairs);
+    run({world.channel(), world.communicator(), send.data(), recv.data()}, pairs);
   });
 }

@@ -19,7 +19,7 @@
 #include "src/bootstrap/store_protocol.hpp"
 #include "src/core/error.hpp"
 
-namespace ccl::bench {
+namespace ccl_tests::bench {
 namespace {
 
 using asio::ip::tcp;
@@ -32,7 +32,7 @@ std::string request_for_key(StoreOp op, const std::string& key) {
   return out;
 }
 
-// One rank: what StoreClient and ControlLink do, without their threads.
+// One rank: what StoreClient and ControlClient do, without their threads.
 class Fake {
  public:
   Fake(asio::io_context& io, const FakeJob& job, int rank, Traffic& traffic)
@@ -60,7 +60,7 @@ class Fake {
     });
   }
 
-  void exchange(std::function<void(const std::string& round)> done) {
+  void all_gather(std::function<void(const std::string& round)> done) {
     on_round_ = std::move(done);
     send(encode(Contribution{1, 600, contribution_of(rank_, job_.bytes)}));
   }
@@ -168,10 +168,10 @@ class FakeRanks::Impl {
   void join() {
     run([this](Fake& fake) { fake.join(counted_); });
   }
-  void exchange() {
+  void all_gather() {
     std::string first;
     run([&](Fake& fake) {
-      fake.exchange([&](const std::string& round) {
+      fake.all_gather([&](const std::string& round) {
         if (first.empty()) first = round;
         if (round != first) throw Error("two ranks received different bytes");
         counted_();
@@ -210,8 +210,8 @@ class FakeRanks::Impl {
 FakeRanks::FakeRanks(const FakeJob& job) : impl_(std::make_unique<Impl>(job)) {}
 FakeRanks::~FakeRanks() = default;
 void FakeRanks::join() { impl_->join(); }
-void FakeRanks::exchange() { impl_->exchange(); }
+void FakeRanks::all_gather() { impl_->all_gather(); }
 void FakeRanks::leave() { impl_->leave(); }
 const Traffic& FakeRanks::traffic() const { return impl_->traffic(); }
 
-}  // namespace ccl::bench
+}  // namespace ccl_tests::bench

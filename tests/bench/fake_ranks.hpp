@@ -7,7 +7,7 @@
 #include <memory>
 #include <string>
 
-namespace ccl::bench {
+namespace ccl_tests::bench {
 
 struct FakeJob {
   int ranks = 0;           // process 0, which is real, included
@@ -35,7 +35,7 @@ class FakeRanks {
 
   // Each returns when all have done it; throws Error when one cannot.
   void join();
-  void exchange();  // checks what has come
+  void all_gather();  // checks what has come
   void leave();
 
   const Traffic& traffic() const;
@@ -45,4 +45,4 @@ class FakeRanks {
   std::unique_ptr<Impl> impl_;
 };
 
-}  // namespace ccl::bench
+}  // namespace ccl_tests::bench

@@ -13,8 +13,8 @@
 
 namespace {
 
-using ccl::DataType;
-using ccl::ReduceOp;
+using ccl_tests::DataType;
+using ccl_tests::ReduceOp;
 
 constexpr std::size_t bytes = std::size_t{64} << 20;
 
@@ -25,18 +25,21 @@ struct Case {
   bool compare;  // false: fill
 
   std::string name() const {
-    return std::string(compare ? "compare/" : "fill/") + std::string(ccl::name(type)) + '/' +
-           (op ? std::string(ccl::name(*op)) : "none") + '/' + std::to_string(ranks);
+    return std::string(compare ? "compare/" : "fill/") + std::string(ccl_tests::name(type)) + '/' +
+           (op ? std::string(ccl_tests::name(*op)) : "none") + '/' + std::to_string(ranks);
   }
 };
 
 void run(benchmark::State& state, const Case& c) {
-  const auto pattern = std::make_shared<const ccl::verify::Pattern>(c.type, c.op, c.ranks, 1);
-  const ccl::verify::Verifier verifier(pattern, 0);
-  const std::size_t count = bytes / ccl::size_of(c.type);
-  const ccl::HostBuffer from(bytes), to(bytes), data(bytes);
+  const auto pattern = std::make_shared<const ccl_tests::verify::Pattern>(c.type, c.op, c.ranks, 1);
+  const ccl_tests::verify::Verifier verifier(pattern, 0);
+  const std::size_t count = bytes / ccl_tests::size_of(c.type);
+  const ccl_tests::HostBuffer from(bytes), to(bytes), data(bytes);
   std::memset(from.data(), 1, bytes);
-  const ccl::Segment segment{.out = 0, .count = count, .from = c.op ? ccl::Segment::all_ranks : 1};
+  const ccl_tests::ExpectedBlock segment{
+      .recv_offset = 0,
+      .count = count,
+      .source_rank = c.op ? ccl_tests::ExpectedBlock::all_ranks : 1};
   // What a right result looks like: the table that compare reads.
   const std::size_t phase = pattern->phase(c.op ? 0 : 1, 0);
   pattern->expected().copy_to(data.data(), count, phase);
@@ -44,15 +47,15 @@ void run(benchmark::State& state, const Case& c) {
   double working = 0;
   std::uint64_t wrong = 0;
   for (auto _ : state) {
-    const double start = ccl::monotonic_seconds();
+    const double start = ccl_tests::monotonic_seconds();
     std::memcpy(to.data(), from.data(), bytes);
-    const double copied = ccl::monotonic_seconds();
+    const double copied = ccl_tests::monotonic_seconds();
     if (c.compare) {
       wrong += verifier.compare(data.data(), {&segment, 1}, 0).wrong;
     } else {
       verifier.fill_input(to.data(), count, 0);
     }
-    const double end = ccl::monotonic_seconds();
+    const double end = ccl_tests::monotonic_seconds();
     benchmark::ClobberMemory();
     copying += copied - start;
     working += end - copied;
@@ -73,9 +76,9 @@ void add(const Case& c) {
 
 int main(int argc, char** argv) {
   for (const bool compare : {false, true}) {
-    for (const DataType type : ccl::all_types()) {
+    for (const DataType type : ccl_tests::all_types()) {
       add({type, std::nullopt, 4, compare});
-      for (const ReduceOp op : ccl::all_ops()) add({type, op, 4, compare});
+      for (const ReduceOp op : ccl_tests::all_ops()) add({type, op, 4, compare});
     }
     for (const DataType type : {DataType::int8, DataType::bfloat16, DataType::float32})
       add({type, ReduceOp::sum, 1024, compare});

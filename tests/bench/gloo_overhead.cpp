@@ -28,30 +28,30 @@
 
 namespace {
 
-using ccl::Call;
+using ccl_tests::Call;
 
 // One rank's two ways to run the same batch on the same buffers over the same connections.
 class Contestant {
  public:
-  Contestant(ccl::Bootstrap& bootstrap, std::size_t bytes, int iterations)
-      : place_{bootstrap.rank(), bootstrap.ranks(), 0, 0},
-        connection_(ccl::gloo_module::connect(bootstrap, {})),
-        ours_(ccl::gloo_module::make_communicator(connection_, {})),
+  Contestant(ccl_tests::ControlChannel& channel, std::size_t bytes, int iterations)
+      : self_{channel.rank(), channel.ranks()},
+        connection_(ccl_tests::gloo_module::connect(channel, {})),
+        ours_(ccl_tests::gloo_module::make_communicator(connection_, {})),
         bare_(connection_.context),
         count_(bytes / sizeof(float)),
         iterations_(iterations) {
-    const std::size_t size = std::max<std::size_t>(4 * ccl::buffer_bytes(bytes, 0), 1 << 20);
-    send_ = ccl::HostBuffer(size);
-    recv_ = ccl::HostBuffer(size);
-    slots_ = ccl::plan_slots(bytes, 0, size, static_cast<std::size_t>(iterations));
+    const std::size_t size = std::max<std::size_t>(4 * ccl_tests::buffer_bytes(bytes, 0), 1 << 20);
+    send_ = ccl_tests::HostBuffer(size);
+    recv_ = ccl_tests::HostBuffer(size);
+    slots_ = ccl_tests::plan_slots(bytes, 0, size, static_cast<std::size_t>(iterations));
     ours_->set_time_limit(60);
     for (std::size_t k = 0; k < slots_.count; ++k) {
       calls_.push_back({.send = send(k),
                         .recv = recv(k),
                         .count = count_,
-                        .type = ccl::DataType::float32,
-                        .op = ccl::ReduceOp::sum,
-                        .place = place_,
+                        .type = ccl_tests::DataType::float32,
+                        .op = ccl_tests::ReduceOp::sum,
+                        .self = self_,
                         .send_counts = {},
                         .send_offsets = {},
                         .recv_counts = {},
@@ -64,7 +64,7 @@ class Contestant {
 
   double time_ours() {
     return time([&](std::size_t k) {
-      ccl::collectives::all_reduce.run(*ours_, calls_[k % calls_.size()]);
+      ccl_tests::collectives::all_reduce.run(*ours_, calls_[k % calls_.size()]);
     });
   }
 
@@ -88,63 +88,64 @@ class Contestant {
   }
 
   double time(const std::function<void(std::size_t)>& issue) {
-    const ccl::BatchActions actions{.issue = issue,
-                                    .wait = [&] { ours_->wait(); },
-                                    .barrier = [&] { ccl::dissemination_barrier(*ours_, place_); },
-                                    .now = ccl::monotonic_seconds};
-    return ccl::bench::elsewhere_on_stack(++turn_, [&] {
-      return ccl::time_batch({iterations_, 1, ccl::Blocking::none}, actions).wall;
+    const ccl_tests::BatchActions actions{
+        .issue = issue,
+        .wait = [&] { ours_->wait(); },
+        .barrier = [&] { ccl_tests::dissemination_barrier(*ours_, self_); },
+        .now = ccl_tests::monotonic_seconds};
+    return ccl_tests::bench::elsewhere_on_stack(++turn_, [&] {
+      return ccl_tests::time_batch({iterations_, 1, ccl_tests::Blocking::none}, actions).wall;
     });
   }
 
-  ccl::Place place_;  // of every call, as in the harness
-  ccl::gloo_module::Connection connection_;
-  std::unique_ptr<ccl::Communicator> ours_;
+  ccl_tests::GroupRank self_;  // of every call, as in the harness
+  ccl_tests::gloo_module::Connection connection_;
+  std::unique_ptr<ccl_tests::Communicator> ours_;
   std::shared_ptr<gloo::Context> bare_;
   std::size_t count_;
   int iterations_;
   std::size_t turn_ = 0;
-  ccl::HostBuffer send_, recv_;
-  ccl::Slots slots_;
+  ccl_tests::HostBuffer send_, recv_;
+  ccl_tests::Slots slots_;
   std::vector<Call> calls_;  // one per slot, made before the clock starts, as in the harness
 };
 
-double mean_over_ranks(ccl::Bootstrap& bootstrap, double mine) {
+double mean_over_ranks(ccl_tests::ControlChannel& channel, double mine) {
   double sum = 0;
-  for (const std::string& s : bootstrap.exchange(std::to_string(mine * 1e6), 60))
+  for (const std::string& s : channel.all_gather(std::to_string(mine * 1e6), 60))
     sum += std::stod(s);
-  return sum / bootstrap.ranks() / 1e6;
+  return sum / channel.ranks() / 1e6;
 }
 
-ccl::bench::Ratios run_rank(ccl::Bootstrap& bootstrap, std::size_t bytes, int iterations,
-                            int pairs) {
-  Contestant c(bootstrap, bytes, iterations);
-  return ccl::bench::time_pairs(
-      pairs, [&] { return mean_over_ranks(bootstrap, c.time_ours()); },
-      [&] { return mean_over_ranks(bootstrap, c.time_bare()); });
+ccl_tests::bench::Ratios run_rank(ccl_tests::ControlChannel& channel, std::size_t bytes,
+                                  int iterations, int pairs) {
+  Contestant c(channel, bytes, iterations);
+  return ccl_tests::bench::time_pairs(
+      pairs, [&] { return mean_over_ranks(channel, c.time_ours()); },
+      [&] { return mean_over_ranks(channel, c.time_bare()); });
 }
 
 void compare(int ranks, std::size_t bytes, int iterations, int pairs) {
-  const auto control = ccl::alone();
-  ccl::ThreadRanks world(*control, ranks);
-  ccl::bench::Ratios result;
+  const auto control = ccl_tests::alone();
+  ccl_tests::ThreadRanks world(*control, ranks);
+  ccl_tests::bench::Ratios result;
   std::vector<std::thread> threads;
   for (int rank = 0; rank < ranks; ++rank) {
     threads.emplace_back([&, rank] {
-      ccl::bench::Ratios mine = run_rank(world.rank(rank), bytes, iterations, pairs);
+      ccl_tests::bench::Ratios mine = run_rank(world.rank(rank), bytes, iterations, pairs);
       if (rank == 0) result = std::move(mine);
-      world.rank(rank).exchange("", 60);
+      world.rank(rank).all_gather("", 60);
     });
   }
   for (std::thread& thread : threads) thread.join();
-  ccl::bench::print(ranks, bytes, result);
+  ccl_tests::bench::print(ranks, bytes, result);
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
   const int pairs = argc > 1 ? std::max(8, std::atoi(argv[1])) : 40;
-  ccl::bench::print_header("all_reduce float sum over Gloo", pairs);
+  ccl_tests::bench::print_header("all_reduce float sum over Gloo", pairs);
   struct Size {
     std::size_t bytes;
     int iterations;

@@ -21,7 +21,7 @@
 
 namespace {
 
-using ccl::Call;
+using ccl_tests::Call;
 
 class Contestant {
  public:
@@ -30,20 +30,20 @@ class Contestant {
     MPI_Comm_dup(MPI_COMM_WORLD, &bare_);
     MPI_Comm copy = MPI_COMM_NULL;
     MPI_Comm_dup(MPI_COMM_WORLD, &copy);
-    ours_ = ccl::mpi_module::make_communicator(copy);
-    MPI_Comm_rank(bare_, &place_.rank);
-    MPI_Comm_size(bare_, &place_.ranks);
-    const std::size_t size = std::max<std::size_t>(4 * ccl::buffer_bytes(bytes, 0), 1 << 20);
-    send_ = ccl::HostBuffer(size);
-    recv_ = ccl::HostBuffer(size);
-    slots_ = ccl::plan_slots(bytes, 0, size, static_cast<std::size_t>(iterations));
+    ours_ = ccl_tests::mpi_module::make_communicator(copy);
+    MPI_Comm_rank(bare_, &self_.rank);
+    MPI_Comm_size(bare_, &self_.ranks);
+    const std::size_t size = std::max<std::size_t>(4 * ccl_tests::buffer_bytes(bytes, 0), 1 << 20);
+    send_ = ccl_tests::HostBuffer(size);
+    recv_ = ccl_tests::HostBuffer(size);
+    slots_ = ccl_tests::plan_slots(bytes, 0, size, static_cast<std::size_t>(iterations));
     for (std::size_t k = 0; k < slots_.count; ++k) {
       calls_.push_back({.send = send(k),
                         .recv = recv(k),
                         .count = count_,
-                        .type = ccl::DataType::float32,
-                        .op = ccl::ReduceOp::sum,
-                        .place = place_,
+                        .type = ccl_tests::DataType::float32,
+                        .op = ccl_tests::ReduceOp::sum,
+                        .self = self_,
                         .send_counts = {},
                         .send_offsets = {},
                         .recv_counts = {},
@@ -59,7 +59,7 @@ class Contestant {
 
   double time_ours() {
     return time([&](std::size_t k) {
-      ccl::collectives::all_reduce.run(*ours_, calls_[k % calls_.size()]);
+      ccl_tests::collectives::all_reduce.run(*ours_, calls_[k % calls_.size()]);
     });
   }
 
@@ -69,8 +69,8 @@ class Contestant {
     });
   }
 
-  int rank() const { return place_.rank; }
-  int ranks() const { return place_.ranks; }
+  int rank() const { return self_.rank; }
+  int ranks() const { return self_.ranks; }
 
  private:
   float* send(std::size_t k) {
@@ -82,26 +82,27 @@ class Contestant {
 
   // Seconds per operation, the mean over ranks.
   double time(const std::function<void(std::size_t)>& issue) {
-    const ccl::BatchActions actions{.issue = issue,
-                                    .wait = [&] { ours_->wait(); },
-                                    .barrier = [&] { ccl::dissemination_barrier(*ours_, place_); },
-                                    .now = ccl::monotonic_seconds};
-    double mine = ccl::bench::elsewhere_on_stack(++turn_, [&] {
-      return ccl::time_batch({iterations_, 1, ccl::Blocking::none}, actions).wall;
+    const ccl_tests::BatchActions actions{
+        .issue = issue,
+        .wait = [&] { ours_->wait(); },
+        .barrier = [&] { ccl_tests::dissemination_barrier(*ours_, self_); },
+        .now = ccl_tests::monotonic_seconds};
+    double mine = ccl_tests::bench::elsewhere_on_stack(++turn_, [&] {
+      return ccl_tests::time_batch({iterations_, 1, ccl_tests::Blocking::none}, actions).wall;
     });
     double sum = 0;
     MPI_Allreduce(&mine, &sum, 1, MPI_DOUBLE, MPI_SUM, bare_);
-    return sum / place_.ranks;
+    return sum / self_.ranks;
   }
 
   MPI_Comm bare_ = MPI_COMM_NULL;
-  std::unique_ptr<ccl::Communicator> ours_;
-  ccl::Place place_;
+  std::unique_ptr<ccl_tests::Communicator> ours_;
+  ccl_tests::GroupRank self_;
   std::size_t count_;
   int iterations_;
   std::size_t turn_ = 0;
-  ccl::HostBuffer send_, recv_;
-  ccl::Slots slots_;
+  ccl_tests::HostBuffer send_, recv_;
+  ccl_tests::Slots slots_;
   std::vector<Call> calls_;  // one per slot, made before the clock starts, as in the harness
 };
 
@@ -109,7 +110,7 @@ class Contestant {
 
 int main(int argc, char** argv) {
   const int pairs = argc > 1 ? std::max(8, std::atoi(argv[1])) : 40;
-  ccl::mpi_module::start();
+  ccl_tests::mpi_module::start();
   struct Size {
     std::size_t bytes;
     int iterations;
@@ -117,12 +118,13 @@ int main(int argc, char** argv) {
   for (const Size& s : {Size{8, 20000}, Size{64 << 10, 1000}, Size{4 << 20, 20}}) {
     Contestant c(s.bytes, s.iterations);
     if (c.rank() == 0 && s.bytes == 8)
-      ccl::bench::print_header(
-          fmt::format("all_reduce float sum over {}", ccl::mpi_module::library_version()), pairs);
-    const auto ratios = ccl::bench::time_pairs(
+      ccl_tests::bench::print_header(
+          fmt::format("all_reduce float sum over {}", ccl_tests::mpi_module::library_version()),
+          pairs);
+    const auto ratios = ccl_tests::bench::time_pairs(
         pairs, [&] { return c.time_ours(); }, [&] { return c.time_bare(); });
-    if (c.rank() == 0) ccl::bench::print(c.ranks(), s.bytes, ratios);
+    if (c.rank() == 0) ccl_tests::bench::print(c.ranks(), s.bytes, ratios);
   }
-  ccl::mpi_module::finish();
+  ccl_tests::mpi_module::finish();
   return 0;
 }

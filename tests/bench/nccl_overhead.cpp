@@ -31,8 +31,8 @@
 
 namespace {
 
-using ccl::nccl_module::api;
-using ccl::nccl_module::check;
+using ccl_tests::nccl_module::api;
+using ccl_tests::nccl_module::check;
 
 struct Arguments {
   std::size_t first = 8, last = std::size_t{1} << 30;
@@ -56,32 +56,32 @@ ncclResult_t seeing_all_reduce(const void* send, void* recv, size_t count, ncclD
   return real_all_reduce(send, recv, count, type, op, comm, stream);
 }
 void see_all_reduce(bool on) {
-  auto& functions = const_cast<ccl::nccl_module::Api&>(api());
+  auto& functions = const_cast<ccl_tests::nccl_module::Api&>(api());
   if (on) real_all_reduce = functions.all_reduce;
   functions.all_reduce = on ? &seeing_all_reduce : real_all_reduce;
 }
 
-double over_ranks(ccl::Bootstrap& bootstrap, double mine, bool largest) {
+double over_ranks(ccl_tests::ControlChannel& channel, double mine, bool largest) {
   double sum = 0, most = 0;
-  for (const std::string& s : bootstrap.exchange(fmt::format("{}", mine), 600)) {
+  for (const std::string& s : channel.all_gather(fmt::format("{}", mine), 600)) {
     sum += std::stod(s);
     most = std::max(most, std::stod(s));
   }
-  return largest ? most : sum / bootstrap.ranks();
+  return largest ? most : sum / channel.ranks();
 }
 
 // One rank's two ways to run the same batch.
 class Contestant {
  public:
-  Contestant(ccl::Bootstrap& bootstrap, std::size_t largest)
-      : bootstrap_(bootstrap),
-        place_{bootstrap.rank(), bootstrap.ranks(), 0, 0},
-        device_(ccl::cuda_module::open_device(bootstrap.rank())),
+  Contestant(ccl_tests::ControlChannel& channel, std::size_t largest)
+      : channel_(channel),
+        self_{channel.rank(), channel.ranks()},
+        device_(ccl_tests::cuda_module::open_device(channel.rank())),
         room_(std::max(largest, slots * smallest_slot)) {
     device_->use();
-    ccl::BackendOptions options;
+    ccl_tests::BackendOptions options;
     options.device = device_.get();
-    ours_ = ccl::nccl_module::connect(bootstrap, options);
+    ours_ = ccl_tests::nccl_module::connect(channel, options);
     ours_->set_time_limit(600);
     send_ = device_->allocate(room_);
     recv_ = device_->allocate(room_);
@@ -89,14 +89,14 @@ class Contestant {
     check(cudaEventCreate(&begin_), "making an event");
     check(cudaEventCreate(&end_), "making an event");
     set_size(sizeof(float));
-    if (place_.rank == 0) see_all_reduce(true);
-    bootstrap.exchange("", 60);
-    ccl::collectives::all_reduce.run(*ours_, calls_.front());
+    if (self_.rank == 0) see_all_reduce(true);
+    channel.all_gather("", 60);
+    ccl_tests::collectives::all_reduce.run(*ours_, calls_.front());
     ours_->wait();
     used_ = seen();
-    bootstrap.exchange("", 60);
-    if (place_.rank == 0) see_all_reduce(false);
-    bootstrap.exchange("", 60);
+    channel.all_gather("", 60);
+    if (self_.rank == 0) see_all_reduce(false);
+    channel.all_gather("", 60);
   }
   Contestant(const Contestant&) = delete;
   Contestant& operator=(const Contestant&) = delete;
@@ -110,9 +110,9 @@ class Contestant {
       calls_.push_back({.send = send_.data() + k * slot,
                         .recv = recv_.data() + k * slot,
                         .count = count_,
-                        .type = ccl::DataType::float32,
-                        .op = ccl::ReduceOp::sum,
-                        .place = place_,
+                        .type = ccl_tests::DataType::float32,
+                        .op = ccl_tests::ReduceOp::sum,
+                        .self = self_,
                         .send_counts = {},
                         .send_offsets = {},
                         .recv_counts = {},
@@ -125,43 +125,43 @@ class Contestant {
   int choose_iterations() {
     constexpr double batch_s = 0.02;
     time_bare(3);
-    const double one = over_ranks(bootstrap_, time_bare(3), true);
+    const double one = over_ranks(channel_, time_bare(3), true);
     return static_cast<int>(std::clamp(batch_s / one, 3.0, 500.0));
   }
 
   double time_ours(int iterations) {
-    const ccl::BatchActions actions{.issue =
-                                        [&](std::size_t k) {
-                                          ccl::collectives::all_reduce.run(
-                                              *ours_, calls_[k % calls_.size()]);
-                                        },
-                                    .wait = [&] { ours_->wait(); },
-                                    .barrier = [&] { ours_->meet(place_); },
-                                    .now = ccl::monotonic_seconds};
-    return ccl::bench::elsewhere_on_stack(++turn_, [&] {
-      return ccl::time_batch({iterations, 1, ccl::Blocking::none}, actions).wall;
+    const ccl_tests::BatchActions actions{.issue =
+                                              [&](std::size_t k) {
+                                                ccl_tests::collectives::all_reduce.run(
+                                                    *ours_, calls_[k % calls_.size()]);
+                                              },
+                                          .wait = [&] { ours_->wait(); },
+                                          .barrier = [&] { ours_->timing_barrier(self_); },
+                                          .now = ccl_tests::monotonic_seconds};
+    return ccl_tests::bench::elsewhere_on_stack(++turn_, [&] {
+      return ccl_tests::time_batch({iterations, 1, ccl_tests::Blocking::none}, actions).wall;
     });
   }
 
   double time_bare(int iterations) {
-    ours_->meet(place_);
-    return ccl::bench::elsewhere_on_stack(++turn_, [&] {
-      const double start = ccl::monotonic_seconds();
+    ours_->timing_barrier(self_);
+    return ccl_tests::bench::elsewhere_on_stack(++turn_, [&] {
+      const double start = ccl_tests::monotonic_seconds();
       issue_bare(iterations);
       wait_bare();
-      return (ccl::monotonic_seconds() - start) / iterations;
+      return (ccl_tests::monotonic_seconds() - start) / iterations;
     });
   }
 
   // Seconds by events in the stream around the operations, divided by the host's.
   double events_to_host(int iterations) {
-    ours_->meet(place_);
-    const double start = ccl::monotonic_seconds();
+    ours_->timing_barrier(self_);
+    const double start = ccl_tests::monotonic_seconds();
     check(cudaEventRecord(begin_, used_.stream), "recording an event");
     issue_bare(iterations);
     check(cudaEventRecord(end_, used_.stream), "recording an event");
     wait_bare();
-    const double host = ccl::monotonic_seconds() - start;
+    const double host = ccl_tests::monotonic_seconds() - start;
     float milliseconds = 0;
     check(cudaEventElapsedTime(&milliseconds, begin_, end_), "the time between events");
     return static_cast<double>(milliseconds) / 1e3 / host;
@@ -185,13 +185,13 @@ class Contestant {
     check(status, "waiting for the stream");
   }
 
-  ccl::Bootstrap& bootstrap_;
-  ccl::Place place_;
-  std::unique_ptr<ccl::Device> device_;
-  std::unique_ptr<ccl::Communicator> ours_;
+  ccl_tests::ControlChannel& channel_;
+  ccl_tests::GroupRank self_;
+  std::unique_ptr<ccl_tests::Device> device_;
+  std::unique_ptr<ccl_tests::Communicator> ours_;
   std::size_t room_, count_ = 0, turn_ = 0;
-  ccl::Buffer send_, recv_;
-  std::vector<ccl::Call> calls_;
+  ccl_tests::Buffer send_, recv_;
+  std::vector<ccl_tests::Call> calls_;
   Seen used_;
   cudaEvent_t begin_ = nullptr, end_ = nullptr;
 };
@@ -201,10 +201,10 @@ class Results {
   explicit Results(const std::string& file) {
     if (file.empty()) return;
     json_.open(file);
-    if (!json_) throw ccl::UsageError("-J: cannot write " + file);
+    if (!json_) throw ccl_tests::UsageError("-J: cannot write " + file);
   }
-  void size(int ranks, std::size_t bytes, int iterations, const ccl::bench::Ratios& r) {
-    ccl::bench::print(ranks, bytes, r);
+  void size(int ranks, std::size_t bytes, int iterations, const ccl_tests::bench::Ratios& r) {
+    ccl_tests::bench::print(ranks, bytes, r);
     line({{"type", "nccl_overhead"},
           {"ranks", ranks},
           {"bytes", bytes},
@@ -216,13 +216,13 @@ class Results {
   }
   void events(std::size_t bytes, const std::vector<double>& ratios) {
     fmt::print("# {} B: CUDA events / host clock, around the same operations: {}\n", bytes,
-               ccl::bench::interval(ratios));
+               ccl_tests::bench::interval(ratios));
     line({{"type", "events_to_host"}, {"bytes", bytes}, {"ratio", as_json(ratios)}});
   }
 
  private:
   static nlohmann::json as_json(const std::vector<double>& ratios) {
-    const auto i = ccl::bench::interval_of(ratios);
+    const auto i = ccl_tests::bench::interval_of(ratios);
     return {{"median", i.median}, {"low", i.low}, {"high", i.high}};
   }
   void line(const nlohmann::json& json) {
@@ -231,34 +231,34 @@ class Results {
   std::ofstream json_;
 };
 
-void run_rank(ccl::Bootstrap& bootstrap, const Arguments& a, Results& results) {
-  Contestant c(bootstrap, a.last);
+void run_rank(ccl_tests::ControlChannel& channel, const Arguments& a, Results& results) {
+  Contestant c(channel, a.last);
   int iterations = 1;
   for (std::size_t bytes = a.first; bytes <= a.last; bytes *= 8) {
     c.set_size(bytes);
     iterations = c.choose_iterations();
-    const auto ratios = ccl::bench::time_pairs(
-        a.pairs, [&] { return over_ranks(bootstrap, c.time_ours(iterations), false); },
-        [&] { return over_ranks(bootstrap, c.time_bare(iterations), false); });
-    if (bootstrap.rank() == 0) results.size(bootstrap.ranks(), bytes, iterations, ratios);
+    const auto ratios = ccl_tests::bench::time_pairs(
+        a.pairs, [&] { return over_ranks(channel, c.time_ours(iterations), false); },
+        [&] { return over_ranks(channel, c.time_bare(iterations), false); });
+    if (channel.rank() == 0) results.size(channel.ranks(), bytes, iterations, ratios);
     if (bytes > a.last / 8) {
       std::vector<double> events;
       for (int pair = 0; pair < a.pairs; ++pair) events.push_back(c.events_to_host(iterations));
-      if (bootstrap.rank() == 0) results.events(bytes, events);
+      if (channel.rank() == 0) results.events(bytes, events);
     }
   }
-  bootstrap.exchange("", 60);
+  channel.all_gather("", 60);
 }
 
 void run(const Arguments& a) {
-  ccl::nccl_module::load({});
+  ccl_tests::nccl_module::load({});
   int ranks = a.gpus;
   if (ranks == 0) check(cudaGetDeviceCount(&ranks), "counting GPUs");
   Results results(a.json);
-  fmt::print("# NCCL {}, {}\n", ccl::nccl_module::dotted(api().version), api().file);
-  ccl::bench::print_header("all_reduce float sum over NCCL", a.pairs);
-  const auto control = ccl::alone();
-  ccl::ThreadRanks world(*control, ranks);
+  fmt::print("# NCCL {}, {}\n", ccl_tests::nccl_module::dotted(api().version), api().file);
+  ccl_tests::bench::print_header("all_reduce float sum over NCCL", a.pairs);
+  const auto control = ccl_tests::alone();
+  ccl_tests::ThreadRanks world(*control, ranks);
   std::vector<std::thread> threads;
   for (int rank = 0; rank < ranks; ++rank) {
     threads.emplace_back([&, rank] {
@@ -267,7 +267,7 @@ void run(const Arguments& a) {
       } catch (const std::exception& error) {  // peers may be inside NCCL
         fmt::print(stderr, "rank {}: {}\n", rank, error.what());
         std::fflush(nullptr);
-        std::_Exit(ccl::exit_code(ccl::Exit::failed));
+        std::_Exit(ccl_tests::exit_code(ccl_tests::Exit::failed));
       }
     });
   }
@@ -287,12 +287,12 @@ int main(int argc, char** argv) {
   app.add_option("-J", a.json, "JSON Lines, into this file");
   CLI11_PARSE(app, argc, argv);
   try {
-    a.first = std::max(sizeof(float), ccl::parse_size(first));
-    a.last = std::max(a.first, ccl::parse_size(last));
+    a.first = std::max(sizeof(float), ccl_tests::parse_size(first));
+    a.last = std::max(a.first, ccl_tests::parse_size(last));
     run(a);
-  } catch (const ccl::Error& error) {
+  } catch (const ccl_tests::Error& error) {
     fmt::print(stderr, "{}\n", error.what());
-    return ccl::exit_code(error.code());
+    return ccl_tests::exit_code(error.code());
   }
   return 0;
 }

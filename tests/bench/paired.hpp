@@ -13,7 +13,7 @@
 #include <utility>
 #include <vector>
 
-namespace ccl::bench {
+namespace ccl_tests::bench {
 
 struct Ratios {
   std::vector<double> ours, bare;  // per pair: ours / bare, bare / bare
@@ -79,4 +79,4 @@ double elsewhere_on_stack(std::size_t turn, F&& f) {
   return f();
 }
 
-}  // namespace ccl::bench
+}  // namespace ccl_tests::bench

@@ -8,7 +8,7 @@
 
 #include "src/core/communicator.hpp"
 
-namespace ccl::bench {
+namespace ccl_tests::bench {
 
 class RecordedCalls : public Communicator {
  public:
@@ -32,8 +32,7 @@ class RecordedCalls : public Communicator {
     constexpr std::size_t large = 4096;  // lengths are less
     for (const auto& [operation, call] : calls_) {
       const std::size_t bytes = call.count * size_of(call.type);
-      const bool receives =
-          operation == &Communicator::broadcast && call.place.rank != call.place.root;
+      const bool receives = operation == &Communicator::broadcast && call.self.rank != call.root;
       if (bytes < large || receives) continue;
       f(static_cast<std::byte*>(const_cast<void*>(call.send)), bytes);
     }
@@ -71,4 +70,4 @@ class RecordedCalls : public Communicator {
   bool recording_ = false;
 };
 
-}  // namespace ccl::bench
+}  // namespace ccl_tests::bench

@@ -30,7 +30,7 @@ constexpr std::size_t exchange_bytes = 64;
 class Pipe {
  public:
   Pipe() {
-    if (::pipe(ends_.data()) != 0) throw ccl::Error("pipe");
+    if (::pipe(ends_.data()) != 0) throw ccl_tests::Error("pipe");
   }
   ~Pipe() {
     for (const int end : ends_) ::close(end);
@@ -40,13 +40,13 @@ class Pipe {
 
   template <class T>
   void put(const T& value) const {
-    if (::write(ends_[1], &value, sizeof(value)) != sizeof(value)) throw ccl::Error("pipe");
+    if (::write(ends_[1], &value, sizeof(value)) != sizeof(value)) throw ccl_tests::Error("pipe");
   }
   template <class T>
   T take() const {
     T value{};
     if (::read(ends_[0], &value, sizeof(value)) != sizeof(value)) {
-      throw ccl::Error("the fake ranks have ended");
+      throw ccl_tests::Error("the fake ranks have ended");
     }
     return value;
   }
@@ -83,17 +83,17 @@ class Stopwatch {
 
 struct Phase {
   double wall = 0, cpu = 0;
-  ccl::bench::Traffic traffic;  // since the beginning
+  ccl_tests::bench::Traffic traffic;  // since the beginning
 };
 
 int be_fake(int ranks, const Pipe& orders, const Pipe& reports) {
   try {
-    ccl::bench::FakeRanks fakes(
+    ccl_tests::bench::FakeRanks fakes(
         {ranks, orders.take<int>(), std::string(prefix) + "control", version, exchange_bytes});
     fakes.join();
     reports.put(fakes.traffic());
     orders.take<int>();
-    fakes.exchange();
+    fakes.all_gather();
     reports.put(fakes.traffic());
     fakes.leave();
     return 0;
@@ -120,8 +120,8 @@ void print_row(int ranks, const Phase& join, const Phase& exchange) {
 }
 
 void run_job(int ranks, const Pipe& orders, const Pipe& reports) {
-  const ccl::StoreServer store(0, "127.0.0.1", ccl::probation_beside(ranks));
-  ccl::Launch launch;
+  const ccl_tests::StoreServer store(0, "127.0.0.1", ccl_tests::probation_beside(ranks));
+  ccl_tests::Launch launch;
   launch.processes = ranks;
   launch.master_host = "127.0.0.1";
   launch.master_port = store.port();
@@ -131,16 +131,17 @@ void run_job(int ranks, const Pipe& orders, const Pipe& reports) {
   Phase join, exchange;
   const Stopwatch joining;
   orders.put(store.port());
-  const auto control = ccl::join(launch, {1, 60, version, {}}, nullptr,
-                                 [](std::string_view line) { fmt::print(stderr, "{}\n", line); });
-  join.traffic = reports.take<ccl::bench::Traffic>();
+  const auto control =
+      ccl_tests::join(launch, {1, 60, version, {}}, nullptr,
+                      [](std::string_view line) { fmt::print(stderr, "{}\n", line); });
+  join.traffic = reports.take<ccl_tests::bench::Traffic>();
   join.wall = joining.wall();
   join.cpu = joining.cpu();
 
   const Stopwatch exchanging;
   orders.put(0);
-  control->exchange(ccl::bench::contribution_of(0, exchange_bytes), 600);
-  exchange.traffic = reports.take<ccl::bench::Traffic>();
+  control->all_gather(ccl_tests::bench::contribution_of(0, exchange_bytes), 600);
+  exchange.traffic = reports.take<ccl_tests::bench::Traffic>();
   exchange.wall = exchanging.wall();
   exchange.cpu = exchanging.cpu();
   print_row(ranks, join, exchange);
@@ -155,7 +156,7 @@ void measure(int ranks) {
   run_job(ranks, orders, reports);
   int status = 0;
   ::waitpid(child, &status, 0);
-  if (status != 0) throw ccl::Error("the fake ranks failed");
+  if (status != 0) throw ccl_tests::Error("the fake ranks failed");
 }
 
 // False when the system does not allow so many descriptors.
@@ -189,7 +190,7 @@ int main(int argc, char** argv) {
       }
       measure(ranks);
     }
-  } catch (const ccl::Error& error) {
+  } catch (const ccl_tests::Error& error) {
     fmt::print(stderr, "{}\n", error.what());
     return 4;
   }

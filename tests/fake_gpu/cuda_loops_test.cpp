@@ -10,7 +10,7 @@
 #include "verify/cuda.hpp"
 #include "verify/loops.hpp"
 
-namespace ccl::verify {
+namespace ccl_tests::verify {
 namespace {
 
 // A table of random bits with a prime period.
@@ -55,7 +55,8 @@ struct Both {
   }
 
   // Of the run over `data`, which goes to the device first.
-  void expect_same_findings(Run run, const std::vector<std::byte>& data, std::uint64_t tolerance) {
+  void expect_same_findings(StridedRange run, const std::vector<std::byte>& data,
+                            std::uint64_t tolerance) {
     if (!data.empty()) device->store(on_device, data.data(), data.size());
     run.data = on_device;
     run.table = device_table.get();
@@ -124,7 +125,7 @@ TEST_P(CudaLoops, FindWhatTheHostFinds) {
       const std::size_t first = random_() % 100'000;
       std::vector<std::byte> data(count * width_);
       host_loops().fill(data.data(), count, *both.host_table, first);
-      const verify::Run run{.first = first, .count = count};
+      const verify::StridedRange run{.first = first, .count = count};
       both.expect_same_findings(run, data, 0);
       if (count == 0) continue;
       for (const std::size_t at : {std::size_t{0}, data.size() - 1, random_() % data.size()}) {
@@ -132,7 +133,7 @@ TEST_P(CudaLoops, FindWhatTheHostFinds) {
         both.expect_same_findings(run, data, 0);
       }
       both.expect_same_findings(run, data, 2);
-      const verify::Run elsewhere{.first = first + 1, .count = count};
+      const verify::StridedRange elsewhere{.first = first + 1, .count = count};
       both.expect_same_findings(elsewhere, data, 0);
     }
   }
@@ -143,13 +144,15 @@ TEST_P(CudaLoops, FindWhatTheHostFindsInStridedRuns) {
   Both both(table_, count, 1);
   std::vector<std::byte> data(count * width_);
   host_loops().fill(data.data(), count, *both.host_table, 5);
-  const verify::Run run{.first = 5, .count = 3, .blocks = 1000, .stride = 30, .table_stride = 30};
+  const verify::StridedRange run{
+      .first = 5, .count = 3, .blocks = 1000, .stride = 30, .table_stride = 30};
   both.expect_same_findings(run, data, 0);
   for (const std::size_t element : {0, 1, 3, 30, 29'972, 29'973}) {  // some lie between the blocks
     data[element * width_] ^= std::byte{1};
     both.expect_same_findings(run, data, 0);
   }
-  const verify::Run other{.first = 5, .count = 3, .blocks = 1000, .stride = 30, .table_stride = 31};
+  const verify::StridedRange other{
+      .first = 5, .count = 3, .blocks = 1000, .stride = 30, .table_stride = 31};
   both.expect_same_findings(other, data, 0);
 }
 
@@ -159,7 +162,7 @@ TEST_P(CudaLoops, CompareManyRunsAtOnce) {
   host_loops().fill(data.data(), both.count, *both.host_table, 0);
   data[20'000 * width_] ^= std::byte{1};
   both.device->store(both.on_device, data.data(), data.size());
-  std::vector<verify::Run> runs;
+  std::vector<verify::StridedRange> runs;
   for (std::size_t k = 0; k < 40; ++k)
     runs.push_back({.data = both.on_device + k * 1000 * width_,
                     .table = both.device_table.get(),
@@ -186,4 +189,4 @@ INSTANTIATE_TEST_SUITE_P(Widths, CudaLoops,
                          });
 
 }  // namespace
-}  // namespace ccl::verify
+}  // namespace ccl_tests::verify

@@ -12,32 +12,33 @@ namespace fake_gpu {
 namespace {
 
 // nccl.h's types are in the suite's order.
-static_assert(static_cast<int>(ccl::DataType::half) == ncclFloat16);
-static_assert(static_cast<int>(ccl::DataType::float64) == ncclFloat64);
-static_assert(static_cast<int>(ccl::DataType::bfloat16) == ncclBfloat16);
-static_assert(static_cast<int>(ccl::DataType::f8e5m2) == ncclFloat8e5m2);
+static_assert(static_cast<int>(ccl_tests::DataType::half) == ncclFloat16);
+static_assert(static_cast<int>(ccl_tests::DataType::float64) == ncclFloat64);
+static_assert(static_cast<int>(ccl_tests::DataType::bfloat16) == ncclBfloat16);
+static_assert(static_cast<int>(ccl_tests::DataType::f8e5m2) == ncclFloat8e5m2);
 
-ccl::DataType suite_type(int type) { return static_cast<ccl::DataType>(type); }
+ccl_tests::DataType suite_type(int type) { return static_cast<ccl_tests::DataType>(type); }
 
-ccl::ReduceOp suite_op(int op) {
+ccl_tests::ReduceOp suite_op(int op) {
   switch (op) {
-    case ncclProd: return ccl::ReduceOp::prod;
-    case ncclMax: return ccl::ReduceOp::max;
-    case ncclMin: return ccl::ReduceOp::min;
-    case ncclAvg: return ccl::ReduceOp::avg;
-    default: return ccl::ReduceOp::sum;
+    case ncclProd: return ccl_tests::ReduceOp::prod;
+    case ncclMax: return ccl_tests::ReduceOp::max;
+    case ncclMin: return ccl_tests::ReduceOp::min;
+    case ncclAvg: return ccl_tests::ReduceOp::avg;
+    default: return ccl_tests::ReduceOp::sum;
   }
 }
 
 // data[i] *= the scalar of those bits.
-void scale(ccl::DataType type, std::byte* data, std::size_t count, std::uint64_t bits) {
-  ccl::with_type(type, [&]<class T>() {
+void scale(ccl_tests::DataType type, std::byte* data, std::size_t count, std::uint64_t bits) {
+  ccl_tests::with_type(type, [&]<class T>() {
     T factor;
     std::memcpy(&factor, &bits, sizeof factor);
     T* const values = reinterpret_cast<T*>(data);
     for (std::size_t i = 0; i < count; ++i) {
-      if constexpr (ccl::is_float<T>) {
-        values[i] = ccl::from_double<T>(ccl::to_double(values[i]) * ccl::to_double(factor));
+      if constexpr (ccl_tests::is_float<T>) {
+        values[i] = ccl_tests::from_double<T>(ccl_tests::to_double(values[i]) *
+                                              ccl_tests::to_double(factor));
       } else {
         values[i] = static_cast<T>(static_cast<std::uint64_t>(values[i]) *
                                    static_cast<std::uint64_t>(factor));
@@ -56,7 +57,7 @@ std::uint64_t scalar_bits(const Request& request) {
 
 std::string described(const Published& operation) {
   std::string text = std::string(name(operation.kind)) + " of " + std::to_string(operation.count) +
-                     " " + std::string(ccl::name(suite_type(operation.type)));
+                     " " + std::string(ccl_tests::name(suite_type(operation.type)));
   if (operation.op >= 0) text += ", operation " + std::to_string(operation.op);
   if (operation.root >= 0) text += ", root " + std::to_string(operation.root);
   return text;
@@ -85,7 +86,7 @@ std::size_t result_count(const Request& request, int rank, int ranks) {
 
 }  // namespace
 
-std::size_t bytes_of(ncclDataType_t type) { return ccl::size_of(suite_type(type)); }
+std::size_t bytes_of(ncclDataType_t type) { return ccl_tests::size_of(suite_type(type)); }
 
 void Communicator::run(const Request& request) {
   ++running_;
@@ -177,7 +178,7 @@ bool Communicator::reduce(const Request& request, std::size_t first, std::byte* 
   constexpr std::size_t most = 1 << 16;  // elements at a time
   const auto type = suite_type(request.type);
   const std::size_t width = bytes_of(request.type);
-  const auto combine = ccl::combine_function(type, suite_op(request.reduction.op));
+  const auto combine = ccl_tests::combine_function(type, suite_op(request.reduction.op));
   const auto term = std::make_unique_for_overwrite<std::byte[]>(most * width);
   for (std::size_t at = 0; at < request.count; at += most) {
     const std::size_t count = std::min(most, request.count - at);
@@ -192,7 +193,7 @@ bool Communicator::reduce(const Request& request, std::size_t first, std::byte* 
       if (from > 0) combine(sum, sum, into, count);
     }
   }
-  if (request.reduction.op == ncclAvg) ccl::divide(type, result, request.count, ranks_);
+  if (request.reduction.op == ncclAvg) ccl_tests::divide(type, result, request.count, ranks_);
   return true;
 }
 

@@ -102,7 +102,7 @@ class NcclPlugin : public ::testing::TestWithParam<int> {
   void* own = nullptr;
   int own_mask = 0;
   const int token = 0, data = 0;
-  ccl::nccl_module::Listener listener{&token};
+  ccl_tests::nccl_module::Listener listener{&token};
 };
 
 TEST_P(NcclPlugin, ModuleExportsIt) {
@@ -171,7 +171,7 @@ TEST_P(NcclPlugin, TellsCommunicatorsApart) {
   int mask = 0;
   ASSERT_EQ(init(plugin, GetParam(), &other, &mask), 0);
   const int other_token = 0;
-  ccl::nccl_module::Listener other_listener(&other_token);
+  ccl_tests::nccl_module::Listener other_listener(&other_token);
   tell_collective("AllReduce", &token, 1);
   EXPECT_EQ(other_listener.take(true), "");
   tell(other, collective(GetParam(), "AllReduce", &other_token, 1, "RING", "LL"));
@@ -201,13 +201,14 @@ INSTANTIATE_TEST_SUITE_P(Versions, NcclPlugin, ::testing::Values(3, 4, 5));
 
 TEST(NcclPluginVariable, NamesThisFileUnlessTheUserHasOne) {
   unsetenv("NCCL_PROFILER_PLUGIN");
-  ccl::nccl_module::listen_to_nccl();
+  ccl_tests::nccl_module::listen_to_nccl();
   const char* const set = std::getenv("NCCL_PROFILER_PLUGIN");
   ASSERT_NE(set, nullptr);
   EXPECT_EQ(set[0], '/');
-  EXPECT_NO_THROW(ccl::nccl_module::listen_to_nccl());  // inherited by a process that was started
+  EXPECT_NO_THROW(
+      ccl_tests::nccl_module::listen_to_nccl());  // inherited by a process that was started
   setenv("NCCL_PROFILER_PLUGIN", "example", 1);
-  EXPECT_THROW(ccl::nccl_module::listen_to_nccl(), ccl::Unsupported);
+  EXPECT_THROW(ccl_tests::nccl_module::listen_to_nccl(), ccl_tests::Unsupported);
   unsetenv("NCCL_PROFILER_PLUGIN");
 }
 

@@ -7,7 +7,7 @@
 
 #include "tests/golden/samples.hpp"
 
-namespace ccl {
+namespace ccl_tests {
 namespace {
 
 using nlohmann::json;
@@ -126,7 +126,7 @@ TEST(NcclJson, EncodesNcclsVersionAsNcclDoes) {
 TEST(NcclJson, FailsBeforeTheRunBeganIsADocumentToo) {
   const samples::Directory directory;
   const std::string path = directory.file("out.json");
-  Summary summary;
+  RunSummary summary;
   summary.errors = {"no peers"};
   file_reporter(path)->end(summary);
   EXPECT_EQ(json::parse(samples::read(path)).at("errors"), json::array({"no peers"}));
@@ -187,4 +187,4 @@ TEST(Files, OddStringsComeBack) {
 }
 
 }  // namespace
-}  // namespace ccl
+}  // namespace ccl_tests

@@ -8,7 +8,7 @@
 
 #include "tests/golden/samples.hpp"
 
-namespace ccl {
+namespace ccl_tests {
 namespace {
 
 struct Case {
@@ -47,4 +47,4 @@ INSTANTIATE_TEST_SUITE_P(Report, Golden, testing::ValuesIn(cases()), [](const au
 });
 
 }  // namespace
-}  // namespace ccl
+}  // namespace ccl_tests

@@ -9,14 +9,14 @@
 #include <sstream>
 #include <stdexcept>
 
-namespace ccl::samples {
+namespace ccl_tests::samples {
 namespace {
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
 constexpr double nan = std::numeric_limits<double>::quiet_NaN();
 
-Cell cell(double seconds, double algbw, double busbw) {
-  Cell cell;
+Measurement cell(double seconds, double algbw, double busbw) {
+  Measurement cell;
   cell.seconds = seconds;
   cell.min_seconds = seconds * 0.75;
   cell.max_seconds = seconds * 1.25;
@@ -29,7 +29,7 @@ Cell cell(double seconds, double algbw, double busbw) {
   return cell;
 }
 
-Row row(std::size_t bytes, const Cell& out_of_place, const Cell& in_place) {
+Row row(std::size_t bytes, const Measurement& out_of_place, const Measurement& in_place) {
   Row row;
   row.bytes = bytes;
   row.count = bytes / 4;
@@ -42,8 +42,8 @@ Row row(std::size_t bytes, const Cell& out_of_place, const Cell& in_place) {
   return row;
 }
 
-RunRecord record() {
-  RunRecord run;
+RunInfo record() {
+  RunInfo run;
   run.program = "all_reduce_perf";
   run.version = "0.1.0";
   run.backend = "gloo";
@@ -67,8 +67,8 @@ RunRecord record() {
   return run;
 }
 
-Summary summary() {
-  Summary summary;
+RunSummary summary() {
+  RunSummary summary;
   summary.average_busbw = 22.7552;
   summary.calls = 88;
   summary.verified_calls = 24;
@@ -314,7 +314,7 @@ std::vector<std::string> odd_strings() {
 
 Run with_text(const std::string& text) {
   Run run = plain();
-  RunRecord& record = run.record;
+  RunInfo& record = run.record;
   for (std::string* field :
        {&record.program, &record.version, &record.backend, &record.library_version,
         &record.library_file, &record.launcher, &record.cpus_allowed, &record.start_time}) {
@@ -330,4 +330,4 @@ Run with_text(const std::string& text) {
   return run;
 }
 
-}  // namespace ccl::samples
+}  // namespace ccl_tests::samples

@@ -7,13 +7,13 @@
 
 #include "src/report/reporter.hpp"
 
-namespace ccl::samples {
+namespace ccl_tests::samples {
 
 struct Run {
   std::string name;
-  RunRecord record;
+  RunInfo record;
   std::vector<Row> rows;
-  Summary summary;
+  RunSummary summary;
 };
 
 Run plain();
@@ -46,4 +46,4 @@ std::vector<std::string> odd_strings();
 // plain() with `text` wherever a string from outside can stand.
 Run with_text(const std::string& text);
 
-}  // namespace ccl::samples
+}  // namespace ccl_tests::samples

@@ -8,7 +8,7 @@
 #include "src/core/error.hpp"
 #include "tests/golden/samples.hpp"
 
-namespace ccl {
+namespace ccl_tests {
 namespace {
 
 using samples::lines;
@@ -152,4 +152,4 @@ TEST(Table, AStreamThatTakesNothingIsAnError) {
 }
 
 }  // namespace
-}  // namespace ccl
+}  // namespace ccl_tests

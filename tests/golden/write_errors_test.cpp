@@ -12,7 +12,7 @@
 #include "src/report/writers.hpp"
 #include "tests/golden/samples.hpp"
 
-namespace ccl {
+namespace ccl_tests {
 namespace {
 
 using testing::AllOf;
@@ -110,4 +110,4 @@ TEST(FileReporter, AWriteThatFailsHalfWayLeavesTheFileAsItWas) {
 }
 
 }  // namespace
-}  // namespace ccl
+}  // namespace ccl_tests

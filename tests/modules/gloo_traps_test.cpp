@@ -6,7 +6,7 @@
 
 #include "tests/modules/gloo_world.hpp"
 
-namespace ccl::test {
+namespace ccl_tests::test {
 namespace {
 
 class Gloo : public testing::TestWithParam<int> {
@@ -272,10 +272,10 @@ TEST_P(Gloo, NeedsNoMoreFilesThanItSays) {
   };
   const std::size_t before = open_files();
   const std::size_t said =
-      open_backend("gloo")->files_per_rank(GetParam()) * static_cast<std::size_t>(GetParam());
+      open_backend("gloo")->descriptors_per_rank(GetParam()) * static_cast<std::size_t>(GetParam());
   expect_no_errors(run_world(
       GetParam(), [&](int, Communicator&) { EXPECT_LE(open_files(), before + said + 2); }));
 }
 
 }  // namespace
-}  // namespace ccl::test
+}  // namespace ccl_tests::test

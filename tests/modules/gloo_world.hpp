@@ -13,7 +13,7 @@
 #include "src/bootstrap/control.hpp"
 #include "src/bootstrap/thread_ranks.hpp"
 
-namespace ccl::test {
+namespace ccl_tests::test {
 
 inline BackendPtr gloo_or_skip() {
   try {
@@ -49,7 +49,7 @@ inline std::vector<std::string> run_world(int ranks,
         error = std::string("Error: ") + e.what();
       }
       try {  // nobody closes its connections while others still use them
-        world.rank(rank).exchange("", 60);
+        world.rank(rank).all_gather("", 60);
       } catch (const std::exception& e) {
         if (error.empty()) error = e.what();
       }
@@ -67,7 +67,8 @@ inline Call make_call(int rank, int ranks, const void* send, void* recv, std::si
   call.count = count;
   call.type = type;
   call.op = op;
-  call.place = {rank, ranks, root, 0};
+  call.self = {rank, ranks};
+  call.root = root;
   return call;
 }
 
@@ -75,4 +76,4 @@ inline void expect_no_errors(const std::vector<std::string>& errors) {
   for (const std::string& error : errors) EXPECT_EQ(error, "");
 }
 
-}  // namespace ccl::test
+}  // namespace ccl_tests::test

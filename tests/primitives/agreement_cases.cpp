@@ -5,7 +5,7 @@
 
 #include "tests/primitives/cases.hpp"
 
-namespace ccl::test {
+namespace ccl_tests::test {
 namespace {
 
 using primitives::Entry;
@@ -155,4 +155,4 @@ std::vector<Case> agreement_cases() {
           {"the most are right", the_most_are_right}};
 }
 
-}  // namespace ccl::test
+}  // namespace ccl_tests::test

@@ -11,7 +11,7 @@
 #include "src/primitives/group.hpp"
 #include "tests/primitives/recording.hpp"
 
-namespace ccl::test {
+namespace ccl_tests::test {
 
 // What a case is given: a group whose communicator is `wire`.
 struct World {
@@ -81,8 +81,8 @@ std::string error_of(F&& f) {
 template <class F>
 std::string error_everywhere(World& world, F&& f) {
   const std::string text = error_of(f);
-  EXPECT_THAT(world.group.exchange(text), testing::Each(text));
+  EXPECT_THAT(world.group.all_gather(text), testing::Each(text));
   return text;
 }
 
-}  // namespace ccl::test
+}  // namespace ccl_tests::test

@@ -5,7 +5,7 @@
 #include "src/primitives/dictionaries.hpp"
 #include "tests/primitives/cases.hpp"
 
-namespace ccl::test {
+namespace ccl_tests::test {
 namespace {
 
 using primitives::Entry;
@@ -148,4 +148,4 @@ std::vector<Case> dictionary_cases() {
           {"metrics without weight", metrics_without_weight}};
 }
 
-}  // namespace ccl::test
+}  // namespace ccl_tests::test

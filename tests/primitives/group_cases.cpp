@@ -4,7 +4,7 @@
 
 #include "tests/primitives/cases.hpp"
 
-namespace ccl::test {
+namespace ccl_tests::test {
 namespace {
 
 using testing::ElementsAre;
@@ -53,4 +53,4 @@ std::vector<Case> group_cases() {
           {"rooms grow and stay", rooms_grow_and_stay}};
 }
 
-}  // namespace ccl::test
+}  // namespace ccl_tests::test

@@ -1,4 +1,4 @@
-// Groups of a group's ranks, and what is refused.
+// RankGroups of a group's ranks, and what is refused.
 #include <algorithm>
 #include <cstdint>
 #include <memory>
@@ -9,7 +9,7 @@
 #include "src/primitives/objects.hpp"
 #include "tests/primitives/cases.hpp"
 
-namespace ccl::test {
+namespace ccl_tests::test {
 namespace {
 
 using primitives::Group;
@@ -43,7 +43,7 @@ void expect_ranks_of_its_own(World& world, Group& group, const std::vector<int>&
     primitives::gather_object(group, primitives::bytes_of(mine), static_cast<int>(r), everyones);
     EXPECT_EQ(everyones.count(), group.rank() == static_cast<int>(r) ? members.size() : 0U);
   }
-  group.exchange("");
+  group.all_gather("");
 }
 
 void new_group(World& world) {
@@ -60,7 +60,7 @@ void groups_of_groups(World& world) {
   const auto alone = group->new_group({group->ranks() - 1});  // rank 0 of the world
   ASSERT_EQ(alone != nullptr, world.rank() == 0);
   if (alone) expect_ranks_of_its_own(world, *alone, {0});
-  group->exchange("");
+  group->all_gather("");
 }
 
 void split(World& world) {
@@ -75,7 +75,7 @@ void split(World& world) {
   ASSERT_EQ(rest == nullptr, world.rank() == 0);
   if (rest) {
     EXPECT_EQ(rest->rank(), world.rank() - 1);
-    rest->exchange("");
+    rest->all_gather("");
   }
 }
 
@@ -94,7 +94,7 @@ void lists_that_are_refused(World& world) {
 }
 
 void groups_without_a_backend(World& world) {
-  Group group(world.group.bootstrap(), world.wire);
+  Group group(world.group.channel(), world.wire);
   EXPECT_EQ(group.backend(), "");
   EXPECT_THAT(error_everywhere(world, [&] { group.split(0, 0); }), HasSubstr("no backend"));
   EXPECT_THAT(error_everywhere(world, [&] { group.new_group({0}); }), HasSubstr("no backend"));
@@ -119,7 +119,7 @@ void local_groups_of_equal_size(World& world) {
     std::vector<int> members(static_cast<std::size_t>(size));
     std::iota(members.begin(), members.end(), world.rank() / size * size);
     expect_ranks_of_its_own(world, group.local_group(), members);
-    group.exchange("");
+    group.all_gather("");
   }
   for (const int size : {0, -1, n + 1, n - 1 > 1 ? n - 1 : n + 1}) {
     EXPECT_THAT(error_everywhere(world, [&] { group.create_local_group(size); }),
@@ -136,11 +136,11 @@ void local_groups_by_machine(World& world) {
   group.create_local_group_by_machine();
   EXPECT_EQ(group.local_rank(), world.rank());  // the tests' ranks are on one
   EXPECT_EQ(group.local_size(), world.ranks());
-  group.exchange("");
+  group.all_gather("");
   group.create_local_group_by_machine(world.rank() % 2 == 0 ? "even" : "odd");
   EXPECT_EQ(group.local_rank(), world.rank() / 2);
   EXPECT_EQ(group.local_size(), (world.ranks() + 1 - world.rank() % 2) / 2);
-  group.exchange("");
+  group.all_gather("");
 }
 
 class OnDevice : public Recording {
@@ -153,7 +153,7 @@ void group_for_host_data(World& world) {
   const BackendPtr host = open_backend("loopback");
   EXPECT_EQ(&world.group.cpu_group(*host), &world.group);
   OnDevice wire(world.wire);
-  Group on_device(world.group.bootstrap(), wire);
+  Group on_device(world.group.channel(), wire);
   Group& on_host = on_device.cpu_group(*host);
   EXPECT_EQ(on_host.backend(), "loopback");
   EXPECT_EQ(on_host.rank(), world.rank());
@@ -175,4 +175,4 @@ std::vector<Case> new_group_cases() {
           {"group for host data", group_for_host_data}};
 }
 
-}  // namespace ccl::test
+}  // namespace ccl_tests::test

@@ -4,7 +4,7 @@
 #include "src/primitives/objects.hpp"
 #include "tests/primitives/cases.hpp"
 
-namespace ccl::test {
+namespace ccl_tests::test {
 namespace {
 
 using primitives::Bytes;
@@ -195,4 +195,4 @@ std::vector<Case> object_cases() {
           {"waste of padding", waste_of_padding}};
 }
 
-}  // namespace ccl::test
+}  // namespace ccl_tests::test

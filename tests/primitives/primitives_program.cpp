@@ -14,33 +14,34 @@
 
 namespace {
 
-void run_all(ccl::primitives::Group& world) {
-  ccl::test::Recording wire(world.communicator());
-  for (const ccl::test::Subject& subject : ccl::test::all_subjects()) {
-    ccl::primitives::Group group(world.bootstrap(), wire, 60, world.library());
-    ccl::test::World of_test{group, wire};
-    ccl::test::run_cases(of_test, subject.cases);
-    group.exchange("");
+void run_all(ccl_tests::primitives::Group& world) {
+  ccl_tests::test::Recording wire(world.communicator());
+  for (const ccl_tests::test::Subject& subject : ccl_tests::test::all_subjects()) {
+    ccl_tests::primitives::Group group(world.channel(), wire, 60, world.library());
+    ccl_tests::test::World of_test{group, wire};
+    ccl_tests::test::run_cases(of_test, subject.cases);
+    group.all_gather("");
   }
-  if (testing::UnitTest::GetInstance()->Failed()) throw ccl::Error("a case has failed");
+  if (testing::UnitTest::GetInstance()->Failed()) throw ccl_tests::Error("a case has failed");
   world.main_only([&] {
-    fmt::print("{} subjects passed on {} ranks of {}\n", ccl::test::all_subjects().size(),
+    fmt::print("{} subjects passed on {} ranks of {}\n", ccl_tests::test::all_subjects().size(),
                world.ranks(), world.backend());
   });
 }
 
-void fail_on_rank_1(ccl::primitives::Group& world) {
-  if (world.rank() == 1) throw ccl::Error("it was to fail", ccl::Exit::wrong_data);
+void fail_on_rank_1(ccl_tests::primitives::Group& world) {
+  if (world.rank() == 1) throw ccl_tests::Error("it was to fail", ccl_tests::Exit::wrong_data);
   world.barrier();
 }
 
-void error_on_rank_1(ccl::primitives::Group& world) {
-  if (world.rank() == 1) throw ccl::Error("it was to fail");
+void error_on_rank_1(ccl_tests::primitives::Group& world) {
+  if (world.rank() == 1) throw ccl_tests::Error("it was to fail");
   world.barrier();
 }
 
-void throw_on_a_thread_of_rank_1(ccl::primitives::Group& world) {
-  if (world.rank() == 1) std::thread([] { throw ccl::Error("nobody catches this"); }).detach();
+void throw_on_a_thread_of_rank_1(ccl_tests::primitives::Group& world) {
+  if (world.rank() == 1)
+    std::thread([] { throw ccl_tests::Error("nobody catches this"); }).detach();
   for (int i = 0; i < 200; ++i) {
     std::this_thread::sleep_for(std::chrono::milliseconds(100));
     world.barrier();
@@ -56,13 +57,13 @@ bool is_rank_1() {
 
 int main(int argc, char** argv) {
   testing::InitGoogleMock(&argc, argv);
-  ccl::DistributedOptions options;
+  ccl_tests::DistributedOptions options;
   if (argc > 1) options.backend = argv[1];
   options.limit_s = 60;
   const std::string_view what = argc > 2 ? argv[2] : "";
-  if (what == "fail") return ccl::run_distributed(options, fail_on_rank_1);
-  if (what == "error") return ccl::run_distributed(options, error_on_rank_1);
-  if (what == "throw") return ccl::run_distributed(options, throw_on_a_thread_of_rank_1);
+  if (what == "fail") return ccl_tests::run_distributed(options, fail_on_rank_1);
+  if (what == "error") return ccl_tests::run_distributed(options, error_on_rank_1);
+  if (what == "throw") return ccl_tests::run_distributed(options, throw_on_a_thread_of_rank_1);
   if (what == "mixed" && is_rank_1()) options.backend = "gloo";
-  return ccl::run_distributed(options, run_all);
+  return ccl_tests::run_distributed(options, run_all);
 }

@@ -4,7 +4,7 @@
 #include "src/primitives/agreement.hpp"
 #include "tests/primitives/threads.hpp"
 
-namespace ccl::test {
+namespace ccl_tests::test {
 namespace {
 
 using std::string_literals::operator""s;
@@ -52,4 +52,4 @@ TEST(Agreement, OfManyRanks) {
 }
 
 }  // namespace
-}  // namespace ccl::test
+}  // namespace ccl_tests::test

@@ -12,7 +12,7 @@
 
 #include "src/core/communicator.hpp"
 
-namespace ccl::test {
+namespace ccl_tests::test {
 
 class Recording : public Communicator {
  public:
@@ -35,21 +35,21 @@ class Recording : public Communicator {
     make(c, &Communicator::all_reduce, "all_reduce", std::string(name(c.op)));
   }
   void reduce(const Call& c) override {
-    make(c, &Communicator::reduce, "reduce", fmt::format("{} to {}", name(c.op), c.place.root));
+    make(c, &Communicator::reduce, "reduce", fmt::format("{} to {}", name(c.op), c.root));
   }
   void broadcast(const Call& c) override {
-    make(c, &Communicator::broadcast, "broadcast", fmt::format("from {}", c.place.root));
+    make(c, &Communicator::broadcast, "broadcast", fmt::format("from {}", c.root));
   }
   void all_gather(const Call& c) override { make(c, &Communicator::all_gather, "all_gather", ""); }
   void gather(const Call& c) override {
-    make(c, &Communicator::gather, "gather", fmt::format("to {}", c.place.root));
+    make(c, &Communicator::gather, "gather", fmt::format("to {}", c.root));
   }
   std::unique_ptr<Work> start_all_reduce(const Call& c) override {
     note(c, "start all_reduce", std::string(name(c.op)));
     return std::make_unique<Started>(below_.start_all_reduce(c), in_flight_);
   }
   std::unique_ptr<Work> start_broadcast(const Call& c) override {
-    note(c, "start broadcast", fmt::format("from {}", c.place.root));
+    note(c, "start broadcast", fmt::format("from {}", c.root));
     return std::make_unique<Started>(below_.start_broadcast(c), in_flight_);
   }
   void barrier(const Call& c) override { make(c, &Communicator::barrier, "barrier", ""); }
@@ -64,8 +64,8 @@ class Recording : public Communicator {
  private:
   class Started : public Work {
    public:
-    Started(std::unique_ptr<Work> below, int& in_flight)
-        : below_(std::move(below)), in_flight_(in_flight) {}
+    Started(std::unique_ptr<Work> below, int& async_operations)
+        : below_(std::move(below)), in_flight_(async_operations) {}
     void wait() override {
       below_->wait();
       --in_flight_;
@@ -97,4 +97,4 @@ class Recording : public Communicator {
   int in_flight_ = 0, most_in_flight_ = 0;
 };
 
-}  // namespace ccl::test
+}  // namespace ccl_tests::test

@@ -10,7 +10,7 @@
 #include "tests/primitives/cases.hpp"
 #include "tests/unit/temporary_folder.hpp"
 
-namespace ccl::test {
+namespace ccl_tests::test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -28,11 +28,11 @@ class Shared {
  public:
   explicit Shared(World& world) : world_(world) {
     if (world.rank() == 0) folder_.emplace();
-    path_ = world.group.exchange(folder_ ? folder_->path() : "").front();
+    path_ = world.group.all_gather(folder_ ? folder_->path() : "").front();
   }
   ~Shared() {
     try {
-      world_.group.exchange("");
+      world_.group.all_gather("");
     } catch (const Error& e) {
       ADD_FAILURE() << e.what();
     }
@@ -274,4 +274,4 @@ std::vector<Case> result_cases() {
           {"lists that are damaged", lists_that_are_damaged}};
 }
 
-}  // namespace ccl::test
+}  // namespace ccl_tests::test

@@ -2,7 +2,7 @@
 
 #include "tests/primitives/cases.hpp"
 
-namespace ccl::test {
+namespace ccl_tests::test {
 namespace {
 
 using testing::ElementsAre;
@@ -21,7 +21,7 @@ void seeds_are_random(World& world) {
   for (const auto sync : {primitives::sync_random_seed, primitives::shared_random_seed}) {
     const std::int32_t seed = sync(world.group, primitives::random_seed());
     EXPECT_GE(seed, 0);
-    EXPECT_THAT(world.group.exchange(std::to_string(seed)), testing::Each(std::to_string(seed)));
+    EXPECT_THAT(world.group.all_gather(std::to_string(seed)), testing::Each(std::to_string(seed)));
     EXPECT_NE(sync(world.group, primitives::random_seed()), seed);  // once in 2^31 it is
   }
 }
@@ -34,4 +34,4 @@ std::vector<Case> seed_cases() {
           {"seeds are random", seeds_are_random}};
 }
 
-}  // namespace ccl::test
+}  // namespace ccl_tests::test

@@ -5,7 +5,7 @@
 #include "src/primitives/tensors.hpp"
 #include "tests/primitives/cases.hpp"
 
-namespace ccl::test {
+namespace ccl_tests::test {
 namespace {
 
 using primitives::BufferSync;
@@ -211,4 +211,4 @@ std::vector<Case> tensor_cases() {
           {"types are known", types_are_known}};
 }
 
-}  // namespace ccl::test
+}  // namespace ccl_tests::test

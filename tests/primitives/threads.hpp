@@ -13,7 +13,7 @@
 #include "src/bootstrap/thread_ranks.hpp"
 #include "tests/primitives/cases.hpp"
 
-namespace ccl::test {
+namespace ccl_tests::test {
 
 // Runs body on `ranks` threads; an exception that leaves one fails the test and ends the others.
 inline void on_threads(const Backend& backend, int ranks,
@@ -24,15 +24,15 @@ inline void on_threads(const Backend& backend, int ranks,
   std::vector<std::thread> threads;
   for (int rank = 0; rank < ranks; ++rank) {
     threads.emplace_back([&, rank] {
-      Bootstrap& bootstrap = together.rank(rank);
+      ControlChannel& channel = together.rank(rank);
       try {
-        const auto communicator = backend.connect(bootstrap, {});
+        const auto communicator = backend.connect(channel, {});
         communicator->set_time_limit(limit_s);
         Recording wire(*communicator);
-        primitives::Group group(bootstrap, wire, limit_s, {&backend});
+        primitives::Group group(channel, wire, limit_s, {&backend});
         World world{group, wire};
         body(world);
-        bootstrap.exchange("", limit_s);  // nobody closes what others still use
+        channel.all_gather("", limit_s);  // nobody closes what others still use
       } catch (const std::exception& e) {
         ADD_FAILURE() << "rank " << rank << ": " << e.what();
         together.abort(e.what());
@@ -42,4 +42,4 @@ inline void on_threads(const Backend& backend, int ranks,
   for (std::thread& thread : threads) thread.join();
 }
 
-}  // namespace ccl::test
+}  // namespace ccl_tests::test

@@ -8,7 +8,7 @@
 #include "tests/ranks/faulty.hpp"
 #include "tests/ranks/world.hpp"
 
-namespace ccl::test {
+namespace ccl_tests::test {
 namespace {
 
 using testing::HasSubstr;
@@ -54,8 +54,8 @@ TEST_P(Faults, OneFlippedBitInACheckedCallOrATimedOneOrInPlace) {
       };
       const Outcome outcome = run(collectives::all_reduce, one_size(40'000), FaultyBackend(fault));
       expect_found(outcome, rank, "expected 0x");
-      const Cell& cell = wrong_call == in_place_timed_call ? outcome.rows[0].in_place
-                                                           : outcome.rows[0].out_of_place;
+      const Measurement& cell = wrong_call == in_place_timed_call ? outcome.rows[0].in_place
+                                                                  : outcome.rows[0].out_of_place;
       EXPECT_EQ(cell.wrong, 1U);
       EXPECT_EQ(cell.failed_ranks, 1U);
     }
@@ -93,7 +93,7 @@ TEST_P(Faults, LengthsThatCannotBe) {
     Fault fault;
     fault.after = [&](int, int number, const Call& call) {
       if (number != 2 * checked_call || call.type != DataType::int64) return;
-      for (int r = 0; r < call.place.ranks; ++r)
+      for (int r = 0; r < call.self.ranks; ++r)
         std::memcpy(bytes_of(call) + static_cast<std::size_t>(r) * sizeof length, &length,
                     sizeof length);
     };
@@ -233,7 +233,7 @@ TEST_P(Faults, BarrierThatDoesNotWait) {
   };
   class OpenBackend : public LoopbackBackend {
    public:
-    std::unique_ptr<Communicator> connect(Bootstrap& /*b*/,
+    std::unique_ptr<Communicator> connect(ControlChannel& /*b*/,
                                           const BackendOptions& /*o*/) const override {
       return std::make_unique<Open>();
     }
@@ -270,4 +270,4 @@ TEST_P(Faults, TimeoutOfOneRankIsExit5) {
 }
 
 }  // namespace
-}  // namespace ccl::test
+}  // namespace ccl_tests::test

@@ -7,7 +7,7 @@
 
 #include "src/backends/loopback.hpp"
 
-namespace ccl::test {
+namespace ccl_tests::test {
 
 // What goes wrong. before: may change the call or say that it is not to be made at all (false);
 // after: may change the data. number: how many operations this rank has made before.
@@ -71,14 +71,14 @@ class FaultyBackend : public LoopbackBackend {
  public:
   explicit FaultyBackend(Fault fault) : fault_(std::move(fault)) {}
   std::string_view name() const override { return "faulty"; }
-  std::unique_ptr<Communicator> connect(Bootstrap& bootstrap,
+  std::unique_ptr<Communicator> connect(ControlChannel& channel,
                                         const BackendOptions& options) const override {
-    return std::make_unique<FaultyCommunicator>(LoopbackBackend::connect(bootstrap, options),
-                                                bootstrap.rank(), fault_);
+    return std::make_unique<FaultyCommunicator>(LoopbackBackend::connect(channel, options),
+                                                channel.rank(), fault_);
   }
 
  private:
   Fault fault_;
 };
 
-}  // namespace ccl::test
+}  // namespace ccl_tests::test

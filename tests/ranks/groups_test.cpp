@@ -1,4 +1,4 @@
-// Groups that run at once: right results for every program, data of their own, rows of the slowest.
+// RankGroups that run at once: right results for every program, data of their own, rows of the slowest.
 #include <gmock/gmock.h>
 
 #include <algorithm>
@@ -12,14 +12,14 @@
 #include "tests/ranks/on_backend.hpp"
 #include "tests/ranks/world.hpp"
 
-namespace ccl::test {
+namespace ccl_tests::test {
 namespace {
 
 using testing::HasSubstr;
 
 Options grouped(int ranks, const char* rule) {
   Options o = quick(ranks);
-  o.grouping = parse_grouping(rule);
+  o.grouping = parse_split_rule(rule);
   return o;
 }
 
@@ -41,7 +41,7 @@ void expect_right(const Backend& backend) {
       o.sizes = {8, 40'000};
       o.iterations = 1;
       o.warmup = 0;
-      const Groups groups = unplaced_groups(o, c.ranks);
+      const RankGroups groups = unplaced_groups(o, c.ranks);
       const auto sizes = groups.distinct_sizes();
       if (!std::all_of(sizes.begin(), sizes.end(),
                        [&](int n) { return runs_on(*collective, n); }) ||
@@ -73,7 +73,7 @@ TEST(Groups, LeakageIsWrongData) {
     if (number != checked_call) return;
     auto* const data = static_cast<std::byte*>(call.recv);
     std::unique_lock lock(mutex);
-    if (call.place.group == 0) {
+    if (call.self.group == 0) {
       of_group_0[rank].assign(data, data + call.count * size_of(call.type));
       arrived.notify_all();
     } else if (rank == 0) {
@@ -110,7 +110,7 @@ TEST(Groups, ARowForEachWhenAsked) {
 TEST(Groups, TheRowIsTheSlowest) {
   Fault late;
   late.before = [](int, int, Call& call) {
-    if (call.place.group == 1) std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    if (call.self.group == 1) std::this_thread::sleep_for(std::chrono::milliseconds(20));
     return true;
   };
   Options o = grouped(4, "ranks 0,1,2;3");
@@ -131,4 +131,4 @@ TEST(Groups, BadRulesEndBeforeAnythingRuns) {
 }
 
 }  // namespace
-}  // namespace ccl::test
+}  // namespace ccl_tests::test

@@ -9,7 +9,7 @@
 #include "src/backends/registry.hpp"
 #include "src/core/error.hpp"
 
-namespace ccl::test {
+namespace ccl_tests::test {
 
 // For SetUp: a test that is skipped there does not run.
 inline void open_or_skip(const std::string& name, BackendPtr& backend) {
@@ -36,4 +36,4 @@ class OnGloo : public testing::Test {
   BackendPtr gloo_;
 };
 
-}  // namespace ccl::test
+}  // namespace ccl_tests::test

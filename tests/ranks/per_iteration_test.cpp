@@ -4,7 +4,7 @@
 #include "src/backends/loopback.hpp"
 #include "tests/ranks/world.hpp"
 
-namespace ccl::test {
+namespace ccl_tests::test {
 namespace {
 
 Options single_iterations(int ranks) {
@@ -22,7 +22,7 @@ TEST(PerIteration, HasATimeForEachAndNoneUnasked) {
     const Outcome outcome = run(collectives::all_reduce, o, LoopbackBackend());
     ASSERT_EQ(outcome.exit_code, 0) << outcome.text();
     for (const Row& row : outcome.rows) {
-      for (const Cell* cell : {&row.out_of_place, &row.in_place}) {
+      for (const Measurement* cell : {&row.out_of_place, &row.in_place}) {
         ASSERT_TRUE(cell->per_iteration);
         const IterationTimes& times = *cell->per_iteration;
         EXPECT_EQ(times.seconds.size(), 5U);
@@ -58,4 +58,4 @@ TEST(PerIteration, GraphsAreRefusedWhereThereAreNone) {
 }
 
 }  // namespace
-}  // namespace ccl::test
+}  // namespace ccl_tests::test

@@ -11,7 +11,7 @@
 #include "tests/ranks/on_backend.hpp"
 #include "tests/ranks/world.hpp"
 
-namespace ccl::test {
+namespace ccl_tests::test {
 namespace {
 
 using collectives::pingpong;
@@ -91,10 +91,10 @@ class WrongMessages : public FaultyCommunicator {
 class WrongMessagesBackend : public LoopbackBackend {
  public:
   explicit WrongMessagesBackend(WrongMessages::Replace replace) : replace_(std::move(replace)) {}
-  std::unique_ptr<Communicator> connect(Bootstrap& bootstrap,
+  std::unique_ptr<Communicator> connect(ControlChannel& channel,
                                         const BackendOptions& options) const override {
-    return std::make_unique<WrongMessages>(LoopbackBackend::connect(bootstrap, options),
-                                           bootstrap.rank(), replace_);
+    return std::make_unique<WrongMessages>(LoopbackBackend::connect(channel, options),
+                                           channel.rank(), replace_);
   }
 
  private:
@@ -170,10 +170,10 @@ class CountedTurns : public FaultyCommunicator {
 };
 class CountedTurnsBackend : public LoopbackBackend {
  public:
-  std::unique_ptr<Communicator> connect(Bootstrap& bootstrap,
+  std::unique_ptr<Communicator> connect(ControlChannel& channel,
                                         const BackendOptions& options) const override {
-    return std::make_unique<CountedTurns>(LoopbackBackend::connect(bootstrap, options),
-                                          bootstrap.rank(), none_);
+    return std::make_unique<CountedTurns>(LoopbackBackend::connect(channel, options),
+                                          channel.rank(), none_);
   }
 
  private:
@@ -189,7 +189,7 @@ TEST(Pingpong, TimeIsOneMessagesOneWay) {
       o.spec.bidirectional = bidirectional;
       const Outcome outcome = run(pingpong, o, CountedTurnsBackend());
       ASSERT_EQ(outcome.exit_code, 0) << outcome.text();
-      const Cell& cell = outcome.rows[0].out_of_place;
+      const Measurement& cell = outcome.rows[0].out_of_place;
       const double message_s = 1.0 / static_cast<double>(window);
       EXPECT_DOUBLE_EQ(cell.seconds, message_s);
       EXPECT_DOUBLE_EQ(cell.min_seconds, message_s);
@@ -208,4 +208,4 @@ TEST(Pingpong, BadPairsEndBeforeAnythingRuns) {
 }
 
 }  // namespace
-}  // namespace ccl::test
+}  // namespace ccl_tests::test

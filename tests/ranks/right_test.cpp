@@ -5,7 +5,7 @@
 #include "tests/ranks/on_backend.hpp"
 #include "tests/ranks/world.hpp"
 
-namespace ccl::test {
+namespace ccl_tests::test {
 namespace {
 
 class Right : public OnBackend {
@@ -162,4 +162,4 @@ TEST(Coverage, ShortRowsSayWhatTheyDoNotShow) {
 }
 
 }  // namespace
-}  // namespace ccl::test
+}  // namespace ccl_tests::test

@@ -8,7 +8,7 @@
 #include "src/devices/devices.hpp"
 #include "tests/ranks/world.hpp"
 
-namespace ccl::test {
+namespace ccl_tests::test {
 namespace {
 
 class Staged : public testing::TestWithParam<int> {};
@@ -32,4 +32,4 @@ TEST_P(Staged, EveryCollectiveIsRight) {
 INSTANTIATE_TEST_SUITE_P(Ranks, Staged, testing::Values(1, 3, 4));
 
 }  // namespace
-}  // namespace ccl::test
+}  // namespace ccl_tests::test

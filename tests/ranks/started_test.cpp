@@ -10,7 +10,7 @@
 #include "src/bootstrap/thread_ranks.hpp"
 #include "tests/ranks/on_backend.hpp"
 
-namespace ccl::test {
+namespace ccl_tests::test {
 namespace {
 
 class Started : public OnBackend {
@@ -49,12 +49,13 @@ std::int64_t value(int rank, int k, std::size_t i) {
 }
 
 template <class T>
-Call in_place(std::vector<T>& values, DataType type, const Place& place) {
+Call in_place(std::vector<T>& values, DataType type, const GroupRank& self, int root = 0) {
   Call call;
   call.send = call.recv = values.data();
   call.count = values.size();
   call.type = type;
-  call.place = place;
+  call.self = self;
+  call.root = root;
   return call;
 }
 
@@ -65,7 +66,7 @@ void start_and_check(Communicator& c, int rank, int ranks, int (*order)(int)) {
   for (int k = 0; k < operations; ++k) {
     auto& values = data.emplace_back(length(k));
     for (std::size_t i = 0; i < values.size(); ++i) values[i] = value(rank, k, i);
-    Call call = in_place(values, DataType::int64, {rank, ranks, k % ranks, 0});
+    Call call = in_place(values, DataType::int64, {rank, ranks}, k % ranks);
     call.op = k % 4 == 0 ? ReduceOp::avg : ReduceOp::sum;
     works.push_back(k % 3 == 2 ? c.start_broadcast(call) : c.start_all_reduce(call));
   }
@@ -114,19 +115,18 @@ TEST_P(Started, FailsWhenThisRankAborts) {
   for (int rank = 0; rank < ranks(); ++rank) {
     threads.emplace_back([&, rank] {
       const auto c = backend_->connect(world.rank(rank), {});
-      world.rank(rank).exchange("", 30);  // Gloo must not be shut down while it connects
+      world.rank(rank).all_gather("", 30);  // Gloo must not be shut down while it connects
       std::vector<float> data(1000);
       if (rank > 0) {
-        const auto work =
-            c->start_all_reduce(in_place(data, DataType::float32, {rank, ranks(), 0, 0}));
+        const auto work = c->start_all_reduce(in_place(data, DataType::float32, {rank, ranks()}));
         c->abort();
         EXPECT_THROW(work->wait(), Error);
       }
-      world.rank(rank).exchange("", 30);
+      world.rank(rank).all_gather("", 30);
     });
   }
   for (std::thread& thread : threads) thread.join();
 }
 
 }  // namespace
-}  // namespace ccl::test
+}  // namespace ccl_tests::test

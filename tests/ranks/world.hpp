@@ -12,12 +12,12 @@
 #include "src/backends/registry.hpp"
 #include "src/run/job.hpp"
 
-namespace ccl::test {
+namespace ccl_tests::test {
 
 struct Outcome {
   int exit_code = -1;
   std::vector<Row> rows;
-  Summary summary;
+  RunSummary summary;
   std::vector<std::string> log;
 
   std::string text() const {
@@ -30,9 +30,9 @@ struct Outcome {
 class Collector : public Reporter {
  public:
   explicit Collector(Outcome& outcome) : outcome_(outcome) {}
-  void begin(const RunRecord& /*run*/) override {}
+  void begin(const RunInfo& /*run*/) override {}
   void row(const Row& row) override { outcome_.rows.push_back(row); }
-  void end(const Summary& summary) override { outcome_.summary = summary; }
+  void end(const RunSummary& summary) override { outcome_.summary = summary; }
 
  private:
   Outcome& outcome_;
@@ -59,13 +59,13 @@ std::vector<T> taken(std::vector<T> asked, std::span<const T> some) {
 }
 
 inline Outcome run(const Collective& collective, Options options, const Backend& backend,
-                   const Placement& placement = {}) {
+                   const Staging& placement = {}) {
   options.types = taken(options.types, collective.types);
   options.ops = taken(options.ops, collective.ops);
   Outcome outcome;
   std::vector<std::unique_ptr<Reporter>> reporters;
   reporters.push_back(std::make_unique<Collector>(outcome));
-  Recorder recorder(options, std::move(reporters));
+  MultiReporter recorder(options, std::move(reporters));
   const Launch launch;
   const auto control = alone();
   FailureBox failure;
@@ -105,10 +105,9 @@ inline std::vector<const Collective*> all_collectives() {
 
 // Does the program run on so many ranks?
 inline bool runs_on(const Collective& collective, int ranks) {
-  const SpecOptions options;
+  const CollectiveOptions options;
   if (collective.paired) return ranks > 1;
-  return collective.unsupported == nullptr ||
-         !collective.unsupported({0, 4, {0, ranks, 0, 0}, options});
+  return collective.unsupported == nullptr || !collective.unsupported({0, 4, {0, ranks}, options});
 }
 
-}  // namespace ccl::test
+}  // namespace ccl_tests::test

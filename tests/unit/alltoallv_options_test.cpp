@@ -9,14 +9,14 @@
 #include "src/core/error.hpp"
 #include "tests/unit/temporary_folder.hpp"
 
-namespace ccl {
+namespace ccl_tests {
 namespace {
 
 using testing::HasSubstr;
 using Variables = std::map<std::string, std::string>;
 
-SpecOptions read(const Variables& variables) {
-  SpecOptions options;
+CollectiveOptions read(const Variables& variables) {
+  CollectiveOptions options;
   const auto find = [&](const char* name) -> std::optional<std::string> {
     const auto found = variables.find(name);
     return found == variables.end() ? std::nullopt : std::optional(found->second);
@@ -75,7 +75,7 @@ TEST_F(AlltoallvOptions, BadMatricesAreRefusedByName) {
 }
 
 TEST_F(AlltoallvOptions, MatrixHasToHoldAllRanks) {
-  const SpecOptions options = read(file("16 32 0\n48 64 0\n0 0 1600\n"));
+  const CollectiveOptions options = read(file("16 32 0\n48 64 0\n0 0 1600\n"));
   EXPECT_NO_THROW(check_matrix(options, 2));
   EXPECT_NO_THROW(check_matrix(options, 3));
   EXPECT_THROW(check_matrix(options, 4), UsageError);
@@ -97,4 +97,4 @@ TEST_F(AlltoallvOptions, Summary) {
 }
 
 }  // namespace
-}  // namespace ccl
+}  // namespace ccl_tests

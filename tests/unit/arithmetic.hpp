@@ -8,7 +8,7 @@
 
 #include "src/core/types.hpp"
 
-namespace ccl {
+namespace ccl_tests {
 
 template <class T>
 T from_bits(std::uint64_t bits) {
@@ -101,4 +101,4 @@ std::uint64_t units_apart(T a, T b) {
                  : static_cast<std::uint64_t>(pb) - static_cast<std::uint64_t>(pa);
 }
 
-}  // namespace ccl
+}  // namespace ccl_tests

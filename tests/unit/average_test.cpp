@@ -10,7 +10,7 @@
 #include "tests/unit/arithmetic.hpp"
 #include "verify/inputs.hpp"
 
-namespace ccl::verify {
+namespace ccl_tests::verify {
 namespace {
 
 template <class T>
@@ -95,4 +95,4 @@ INSTANTIATE_TEST_SUITE_P(Inputs, Average,
                          [](const auto& test) { return std::string(name(test.param)); });
 
 }  // namespace
-}  // namespace ccl::verify
+}  // namespace ccl_tests::verify

@@ -8,7 +8,7 @@
 #include "tests/unit/arithmetic.hpp"
 #include "verify/inputs.hpp"
 
-namespace ccl::verify {
+namespace ccl_tests::verify {
 namespace {
 
 constexpr ReduceOp bitwise[] = {ReduceOp::band, ReduceOp::bor, ReduceOp::bxor};
@@ -144,4 +144,4 @@ TEST(BitwiseInputs, AreTheSameWhereIntegersMayNotWrap) {
 }
 
 }  // namespace
-}  // namespace ccl::verify
+}  // namespace ccl_tests::verify

@@ -1,18 +1,18 @@
-// Groups of ranks in the control plane: Bootstrap::split.
+// RankGroups of ranks in the control plane: ControlChannel::split.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "src/bootstrap/thread_ranks.hpp"
 #include "tests/unit/bootstrap_jobs.hpp"
 
-namespace ccl {
+namespace ccl_tests {
 namespace {
 
 using testing::ElementsAreArray;
 constexpr double limit_s = 60;
 
 // body(rank) on every rank of `processes` processes of `threads` ranks each.
-void on_all_ranks(int threads, int processes, const std::function<void(Bootstrap&)>& body) {
+void on_all_ranks(int threads, int processes, const std::function<void(ControlChannel&)>& body) {
   const auto outcomes = test::run_job(processes, threads, [&](Control& control) {
     ThreadRanks ranks(control, threads);
     std::vector<std::function<void()>> all;
@@ -23,8 +23,8 @@ void on_all_ranks(int threads, int processes, const std::function<void(Bootstrap
 }
 
 // What the members say, in group rank order.
-std::vector<std::string> names(Bootstrap& group, int world_rank) {
-  return group.exchange(std::to_string(world_rank), limit_s);
+std::vector<std::string> names(ControlChannel& group, int world_rank) {
+  return group.all_gather(std::to_string(world_rank), limit_s);
 }
 
 class Groups : public testing::TestWithParam<std::tuple<int, int>> {
@@ -36,7 +36,7 @@ class Groups : public testing::TestWithParam<std::tuple<int, int>> {
 
 // Members in reverse order; groups that exchange different numbers of times do not meet.
 TEST_P(Groups, ExchangeAmongThemselvesInTheOrderOfTheKeys) {
-  on_all_ranks(threads(), processes(), [&](Bootstrap& world) {
+  on_all_ranks(threads(), processes(), [&](ControlChannel& world) {
     const int color = world.rank() % 3;
     const auto group = world.split(color, -world.rank(), limit_s);
     std::vector<std::string> members;
@@ -46,12 +46,12 @@ TEST_P(Groups, ExchangeAmongThemselvesInTheOrderOfTheKeys) {
     EXPECT_EQ(members[static_cast<std::size_t>(group->rank())], std::to_string(world.rank()));
     for (int k = 0; k <= 7 * color; ++k)
       ASSERT_THAT(names(*group, world.rank()), ElementsAreArray(members));
-    EXPECT_EQ(world.exchange("", limit_s).size(), static_cast<std::size_t>(ranks()));
+    EXPECT_EQ(world.all_gather("", limit_s).size(), static_cast<std::size_t>(ranks()));
   });
 }
 
 TEST_P(Groups, OfGroupsAndOfNobody) {
-  on_all_ranks(threads(), processes(), [&](Bootstrap& world) {
+  on_all_ranks(threads(), processes(), [&](ControlChannel& world) {
     const bool out = world.rank() == 0;
     const auto rest = world.split(out ? -1 : 0, 0, limit_s);
     ASSERT_EQ(rest == nullptr, out);
@@ -73,7 +73,7 @@ TEST(Groups, ThreadThatDoesNotComeIsNamedByItsRankInTheJob) {
   ThreadRanks ranks(*control, 4);
   const auto outcomes =
       test::run_all({[&] { ranks.rank(0).split(0, 0, 5); },
-                     [&] { ranks.rank(1).split(1, 0, 5)->exchange("x", 0.1); },
+                     [&] { ranks.rank(1).split(1, 0, 5)->all_gather("x", 0.1); },
                      [&] { ranks.rank(2).split(0, 0, 5); }, [&] { ranks.rank(3).split(1, 0, 5); }});
   EXPECT_EQ(outcomes[1].code, 5);
   EXPECT_THAT(outcomes[1].message, testing::HasSubstr("rank 3 "));
@@ -84,7 +84,7 @@ TEST(Groups, ProcessThatDoesNotComeIsNamed) {
     ThreadRanks ranks(control, 1);
     const auto group = ranks.rank(0).split(control.process() == 0 ? 1 : 0, 0, limit_s);
     if (control.process() == 1) {
-      group->exchange("x", 0.2);
+      group->all_gather("x", 0.2);
     } else {
       control.wait_failure(20);
     }
@@ -99,12 +99,12 @@ TEST(Groups, AbortFreesWhoWaitsInAGroup) {
   const auto wait = [&](int t) {
     const auto group = ranks.rank(t).split(t == 0 ? 1 : 0, 0, limit_s);
     if (t == 0) ranks.abort("rank lost");
-    if (t != 0) group->split(0, 0, limit_s)->exchange("x", limit_s);
-    while (t != 0) group->exchange("x", limit_s);
+    if (t != 0) group->split(0, 0, limit_s)->all_gather("x", limit_s);
+    while (t != 0) group->all_gather("x", limit_s);
   };
   const auto outcomes = test::run_all({[&] { wait(0); }, [&] { wait(1); }, [&] { wait(2); }});
   for (const std::size_t t : {1, 2}) EXPECT_EQ(outcomes[t].message, "rank lost");
 }
 
 }  // namespace
-}  // namespace ccl
+}  // namespace ccl_tests

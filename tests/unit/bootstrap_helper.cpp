@@ -18,14 +18,14 @@
 
 namespace {
 
-int act(ccl::Control& control, const std::vector<std::string>& arguments) {
+int act(ccl_tests::Control& control, const std::vector<std::string>& arguments) {
   const std::string& mode = arguments[0];
   const int rank = control.process();
-  control.exchange("ready", 60);
+  control.all_gather("ready", 60);
   if (mode == "codes") return std::stoi(arguments.at(static_cast<std::size_t>(rank) + 1));
   if (mode == "die") {
     if (rank == std::stoi(arguments.at(1))) ::raise(SIGKILL);
-    const ccl::Failure failure = control.wait_failure(60);
+    const ccl_tests::Failure failure = control.wait_failure(60);
     fmt::print(stderr, "{}\n", failure.message);
     return failure.code;
   }
@@ -42,7 +42,7 @@ int act(ccl::Control& control, const std::vector<std::string>& arguments) {
     return 0;
   }
   if (mode == "signal") {
-    control.exchange("handlers are set", 60);
+    control.all_gather("handlers are set", 60);
     if (rank == 0) fmt::print("ready\n");
     std::fflush(stdout);
     int signal = 0;
@@ -62,9 +62,9 @@ int as_rank(const std::vector<std::string>& arguments) {
     sigaddset(&set, SIGTERM);
     ::pthread_sigmask(SIG_BLOCK, &set, nullptr);
   }
-  const ccl::Launch launch = ccl::detect_launch(ccl::process_environment());
+  const ccl_tests::Launch launch = ccl_tests::detect_launch(ccl_tests::process_environment());
   if (launch.launcher != "local processes") return 2;
-  const auto control = ccl::join(launch, {1, 60, "1.0"}, nullptr, nullptr);
+  const auto control = ccl_tests::join(launch, {1, 60, "1.0"}, nullptr, nullptr);
   return act(*control, arguments);
 }
 
@@ -76,9 +76,9 @@ int main(int argc, char** argv) {
     if (arguments.at(0) == "rank") return as_rank({arguments.begin() + 1, arguments.end()});
     std::vector<std::string> rank_arguments = {"rank"};
     rank_arguments.insert(rank_arguments.end(), arguments.begin() + 1, arguments.end());
-    return ccl::run_local_processes(std::stoi(arguments[0]), rank_arguments, 1.0);
-  } catch (const ccl::Error& error) {
+    return ccl_tests::run_local_processes(std::stoi(arguments[0]), rank_arguments, 1.0);
+  } catch (const ccl_tests::Error& error) {
     fmt::print(stderr, "{}\n", error.what());
-    return ccl::exit_code(error.code());
+    return ccl_tests::exit_code(error.code());
   }
 }

@@ -5,15 +5,15 @@
 #include <mutex>
 #include <thread>
 
-#include "src/bootstrap/control_hub.hpp"
-#include "src/bootstrap/control_link.hpp"
+#include "src/bootstrap/control_client.hpp"
+#include "src/bootstrap/control_server.hpp"
 #include "src/bootstrap/hub_rounds.hpp"
 #include "src/bootstrap/job_check.hpp"
 #include "src/bootstrap/store_protocol.hpp"
 #include "src/core/error.hpp"
 #include "tests/unit/bootstrap_raw_socket.hpp"
 
-namespace ccl {
+namespace ccl_tests {
 namespace {
 
 using test::RawSocket;
@@ -44,13 +44,13 @@ class Hub : public testing::Test {
       const std::lock_guard lock(mutex_);
       log_.emplace_back(line);
     };
-    hub_ = std::make_unique<ControlHub>(std::move(options));
+    hub_ = std::make_unique<ControlServer>(std::move(options));
   }
 
-  std::unique_ptr<ControlLink> link(const Hello& self) {
+  std::unique_ptr<ControlClient> link(const Hello& self) {
     LinkOptions options;
     options.self = self;
-    return std::make_unique<ControlLink>(options, "127.0.0.1", hub_->port(), deadline_in(30));
+    return std::make_unique<ControlClient>(options, "127.0.0.1", hub_->port(), deadline_in(30));
   }
 
   // A process that can be made to do what no Control would do.
@@ -67,7 +67,7 @@ class Hub : public testing::Test {
 
   std::mutex mutex_;
   std::vector<std::string> log_;
-  std::unique_ptr<ControlHub> hub_;
+  std::unique_ptr<ControlServer> hub_;
 };
 
 TEST_F(Hub, ExchangesInProcessOrder) {
@@ -75,8 +75,8 @@ TEST_F(Hub, ExchangesInProcessOrder) {
   const auto a = link(hello(0, 2)), b = link(hello(1, 2));
   a->wait_welcome(30);
   b->wait_welcome(30);
-  std::thread other([&] { EXPECT_EQ(b->exchange("two", 30)[0], "one"); });
-  EXPECT_THAT(a->exchange("one", 30), testing::ElementsAre("one", "two"));
+  std::thread other([&] { EXPECT_EQ(b->all_gather("two", 30)[0], "one"); });
+  EXPECT_THAT(a->all_gather("one", 30), testing::ElementsAre("one", "two"));
   other.join();
 }
 
@@ -89,7 +89,7 @@ TEST_F(Hub, NamesAProcessThatVanishes) {
   const Failure failure = a->wait_failure(30);
   EXPECT_EQ(failure.code, 4);
   EXPECT_EQ(failure.message, "rank 1 on node1 (pid 101) is gone");
-  EXPECT_THROW(a->exchange("x", 30), Error);
+  EXPECT_THROW(a->all_gather("x", 30), Error);
 }
 
 TEST_F(Hub, NamesAllRanksOfAProcessThatVanishes) {
@@ -106,7 +106,7 @@ TEST_F(Hub, NamesAProcessThatIsSilent) {
   LinkOptions options;
   options.self = hello(0, 2);
   options.heartbeat_s = 0.005;
-  ControlLink a(options, "127.0.0.1", hub_->port(), deadline_in(30));
+  ControlClient a(options, "127.0.0.1", hub_->port(), deadline_in(30));
   const RawSocket b = raw(hello(1, 2));
   EXPECT_THAT(a.wait_failure(30).message, HasSubstr("rank 1 on node1 (pid 101) is gone"));
 }
@@ -131,7 +131,7 @@ TEST_F(Hub, DeathOfProcess0IsNamedByTheOthers) {
   });
   LinkOptions options;
   options.self = hello(1, 2, 2);
-  ControlLink link(options, "127.0.0.1", listener.port(), deadline_in(30));
+  ControlClient link(options, "127.0.0.1", listener.port(), deadline_in(30));
   accepted.set_value();
   fake.join();
   EXPECT_EQ(link.wait_failure(30).message, "ranks 0-1 on node0 (pid 100) are gone");
@@ -145,7 +145,7 @@ TEST_F(Hub, LeavingWithoutAnExchangeIsNoFailure) {
   b->wait_welcome(30);
   b.reset();
   EXPECT_EQ(a->wait_failure(0.1).code, 0);
-  EXPECT_THROW(a->exchange("nobody answers", 30), Error);
+  EXPECT_THROW(a->all_gather("nobody answers", 30), Error);
   EXPECT_EQ(a->wait_failure(30).message,
             "rank 1 on node1 (pid 101) has left while others wait for it");
 }
@@ -155,13 +155,13 @@ TEST_F(Hub, AbortReachesTheOthersWithCodeAndMessage) {
   const auto a = link(hello(0, 3)), b = link(hello(1, 3)), c = link(hello(2, 3));
   a->wait_welcome(30);
   b->abort(7, "wrong data");
-  for (ControlLink* const other : {a.get(), c.get()}) {
+  for (ControlClient* const other : {a.get(), c.get()}) {
     const Failure failure = other->wait_failure(30);
     EXPECT_EQ(failure.code, 7);
     EXPECT_EQ(failure.message, "wrong data");
   }
   try {
-    c->exchange("x", 30);
+    c->all_gather("x", 30);
     FAIL();
   } catch (const Error& error) {
     EXPECT_EQ(error.code(), Exit::wrong_data);
@@ -175,7 +175,7 @@ TEST_F(Hub, ExchangeTimeoutNamesTheMissing) {
   const auto a = link(hello(0, 3)), b = link(hello(1, 3)), c = link(hello(2, 3));
   a->wait_welcome(30);
   try {
-    a->exchange("x", 0.05);
+    a->all_gather("x", 0.05);
     FAIL();
   } catch (const Timeout& error) {
     EXPECT_THAT(error.what(), HasSubstr("rank 1 on node1 (pid 101), rank 2 on node2 (pid 102)"));
@@ -195,7 +195,7 @@ TEST_F(Hub, OneTooManyIsRefusedAndTheJobGoesOn) {
   } catch (const Error& error) {
     EXPECT_THAT(error.what(), HasSubstr("(pid 100) and on node0 (pid 999)"));
   }
-  EXPECT_EQ(a->exchange("x", 30).size(), 1U);
+  EXPECT_EQ(a->all_gather("x", 30).size(), 1U);
 }
 
 TEST_F(Hub, WhoComesAfterAFailureLearnsOfIt) {
@@ -235,8 +235,8 @@ TEST_P(Stranger, IsClosedAndLoggedOnceAndTheJobGoesOn) {
   }
   const auto b = link(hello(1, 2));
   a->wait_welcome(30);
-  std::thread other([&] { EXPECT_EQ(b->exchange("two", 30).size(), 2U); });
-  EXPECT_EQ(a->exchange("one", 30).size(), 2U);
+  std::thread other([&] { EXPECT_EQ(b->all_gather("two", 30).size(), 2U); });
+  EXPECT_EQ(a->all_gather("one", 30).size(), 2U);
   other.join();
   ASSERT_EQ(log().size(), 1U);
   EXPECT_THAT(log()[0], HasSubstr("127.0.0.1"));
@@ -265,8 +265,8 @@ TEST_P(Hundreds, NeitherBlockNorExhaustTheHub) {
     socket.read(control_magic.size());  // the hub greets whoever comes in time
     EXPECT_TRUE(socket.closed_by_peer());
   }
-  std::thread other([&] { EXPECT_EQ(b->exchange("two", 30).size(), 2U); });
-  EXPECT_EQ(a->exchange("one", 30).size(), 2U);
+  std::thread other([&] { EXPECT_EQ(b->all_gather("two", 30).size(), 2U); });
+  EXPECT_EQ(a->all_gather("one", 30).size(), 2U);
   other.join();
   EXPECT_EQ(log().size(), 1U);
 }
@@ -349,4 +349,4 @@ TEST(JobCheck, LongListsAreCut) {
 }
 
 }  // namespace
-}  // namespace ccl
+}  // namespace ccl_tests

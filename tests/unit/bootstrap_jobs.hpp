@@ -11,7 +11,7 @@
 #include "src/bootstrap/store_server.hpp"
 #include "src/core/error.hpp"
 
-namespace ccl::test {
+namespace ccl_tests::test {
 
 struct Outcome {
   int code = 0;  // 0: no exception
@@ -66,4 +66,4 @@ inline std::vector<Outcome> run_job(int processes, int ranks_per_process,
   return run_all(all);
 }
 
-}  // namespace ccl::test
+}  // namespace ccl_tests::test

@@ -8,7 +8,7 @@
 #include "tests/unit/bootstrap_jobs.hpp"
 #include "tests/unit/bootstrap_raw_socket.hpp"
 
-namespace ccl {
+namespace ccl_tests {
 namespace {
 
 using test::join_options;
@@ -21,7 +21,7 @@ void exchange_rounds(Control& control) {
   for (int round = 0; round < 20; ++round) {
     const std::string mine(static_cast<std::size_t>(control.process() * round),
                            static_cast<char>('a' + control.process()));
-    const std::vector<std::string> all = control.exchange(mine, 60);
+    const std::vector<std::string> all = control.all_gather(mine, 60);
     ASSERT_EQ(all.size(), static_cast<std::size_t>(control.processes()));
     for (int p = 0; p < control.processes(); ++p) {
       EXPECT_EQ(all[static_cast<std::size_t>(p)],
@@ -201,13 +201,13 @@ TEST(JoinFailure, AbortCallsTheOthersOnce) {
             ++(p == 1 ? own : others);
           },
           nullptr);
-      control->exchange("all are past join", 60);
+      control->all_gather("all are past join", 60);
       if (p == 1) {
         control->abort(7, "wrong");
         control->abort(4, "again");
       }
       EXPECT_EQ(control->wait_failure(60).message, "wrong");
-      control->exchange("x", 60);
+      control->all_gather("x", 60);
     });
   }
   for (const Outcome& outcome : run_all(all)) EXPECT_EQ(outcome.code, 7);
@@ -217,12 +217,12 @@ TEST(JoinFailure, AbortCallsTheOthersOnce) {
 
 TEST(Alone, ExchangesWithItself) {
   const auto control = alone();
-  EXPECT_THAT(control->exchange("x", 1), testing::ElementsAre("x"));
+  EXPECT_THAT(control->all_gather("x", 1), testing::ElementsAre("x"));
   EXPECT_EQ(control->wait_failure(0.01).code, 0);
   control->abort(5, "slow");
   EXPECT_EQ(control->wait_failure(0).code, 5);
-  EXPECT_THROW(control->exchange("x", 1), Timeout);
+  EXPECT_THROW(control->all_gather("x", 1), Timeout);
 }
 
 }  // namespace
-}  // namespace ccl
+}  // namespace ccl_tests

@@ -8,7 +8,7 @@
 #include "src/bootstrap/node_list.hpp"
 #include "src/core/error.hpp"
 
-namespace ccl {
+namespace ccl_tests {
 namespace {
 
 using testing::HasSubstr;
@@ -251,4 +251,4 @@ TEST(NodeList, FirstHost) {
 }
 
 }  // namespace
-}  // namespace ccl
+}  // namespace ccl_tests

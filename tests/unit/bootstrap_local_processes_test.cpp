@@ -10,7 +10,7 @@
 
 #include "src/bootstrap/child_process.hpp"
 
-namespace ccl {
+namespace ccl_tests {
 namespace {
 
 using testing::HasSubstr;
@@ -158,4 +158,4 @@ TEST(LinePrefix, CutsAtLinesAndAtAMaximum) {
 }
 
 }  // namespace
-}  // namespace ccl
+}  // namespace ccl_tests

@@ -9,7 +9,7 @@
 #include "src/core/error.hpp"
 #include "tests/unit/bootstrap_raw_socket.hpp"
 
-namespace ccl {
+namespace ccl_tests {
 namespace {
 
 using test::RawSocket;
@@ -110,4 +110,4 @@ TEST(StoreClientName, ThatDoesNotResolveIsNamedAtTheDeadline) {
 }
 
 }  // namespace
-}  // namespace ccl
+}  // namespace ccl_tests

@@ -12,7 +12,7 @@
 #include <string_view>
 #include <utility>
 
-namespace ccl::test {
+namespace ccl_tests::test {
 
 class RawSocket {
  public:
@@ -91,4 +91,4 @@ class RawSocket {
   int fd_;
 };
 
-}  // namespace ccl::test
+}  // namespace ccl_tests::test

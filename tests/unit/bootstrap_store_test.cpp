@@ -11,7 +11,7 @@
 #include "src/core/error.hpp"
 #include "tests/unit/bootstrap_raw_socket.hpp"
 
-namespace ccl {
+namespace ccl_tests {
 namespace {
 
 using test::RawSocket;
@@ -319,4 +319,4 @@ TEST(StoreClient, ALostServerIsAnError) {
 }
 
 }  // namespace
-}  // namespace ccl
+}  // namespace ccl_tests

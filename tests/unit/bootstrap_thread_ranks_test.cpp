@@ -4,14 +4,14 @@
 #include "src/bootstrap/thread_ranks.hpp"
 #include "tests/unit/bootstrap_jobs.hpp"
 
-namespace ccl {
+namespace ccl_tests {
 namespace {
 
 using testing::HasSubstr;
 
-void exchange_rounds(Bootstrap& rank) {
+void exchange_rounds(ControlChannel& rank) {
   for (int round = 0; round < 50; ++round) {
-    const auto all = rank.exchange(std::to_string(rank.rank()) + ":" + std::to_string(round), 60);
+    const auto all = rank.all_gather(std::to_string(rank.rank()) + ":" + std::to_string(round), 60);
     ASSERT_EQ(all.size(), static_cast<std::size_t>(rank.ranks()));
     for (int r = 0; r < rank.ranks(); ++r) {
       EXPECT_EQ(all[static_cast<std::size_t>(r)], std::to_string(r) + ":" + std::to_string(round));
@@ -47,7 +47,7 @@ TEST_P(Threads, AbortFreesAllWhoWait) {
     for (int i = 0; i < t; ++i) {
       all.emplace_back([&, i] {
         if (control.process() == control.processes() - 1 && i == 0) ranks.abort("rank lost");
-        while (true) ranks.rank(i).exchange("x", 60);
+        while (true) ranks.rank(i).all_gather("x", 60);
       });
     }
     for (const test::Outcome& outcome : test::run_all(all)) {
@@ -64,12 +64,12 @@ TEST(ThreadRanks, ThreadThatDoesNotComeIsNamed) {
   const auto control = alone();
   ThreadRanks ranks(*control, 3);
   const auto outcomes = test::run_all(
-      {[&] { ranks.rank(0).exchange("x", 0.1); }, [&] { ranks.rank(2).exchange("x", 0.1); }});
+      {[&] { ranks.rank(0).all_gather("x", 0.1); }, [&] { ranks.rank(2).all_gather("x", 0.1); }});
   for (const test::Outcome& outcome : outcomes) {
     EXPECT_EQ(outcome.code, 5);
     EXPECT_THAT(outcome.message, HasSubstr("rank 1 "));
   }
-  EXPECT_THROW(ranks.rank(1).exchange("x", 60), Timeout);
+  EXPECT_THROW(ranks.rank(1).all_gather("x", 60), Timeout);
 }
 
 TEST(ThreadRanks, CodeOfTheControlPlaneIsKept) {
@@ -77,7 +77,7 @@ TEST(ThreadRanks, CodeOfTheControlPlaneIsKept) {
   ThreadRanks ranks(*control, 1);
   control->abort(7, "wrong data");
   try {
-    ranks.rank(0).exchange("x", 60);
+    ranks.rank(0).all_gather("x", 60);
     FAIL();
   } catch (const Error& error) {
     EXPECT_EQ(error.code(), Exit::wrong_data);
@@ -85,4 +85,4 @@ TEST(ThreadRanks, CodeOfTheControlPlaneIsKept) {
 }
 
 }  // namespace
-}  // namespace ccl
+}  // namespace ccl_tests

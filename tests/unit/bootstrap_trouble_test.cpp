@@ -4,13 +4,13 @@
 
 #include <future>
 
-#include "src/bootstrap/control_link.hpp"
+#include "src/bootstrap/control_client.hpp"
 #include "src/bootstrap/store_client.hpp"
 #include "src/bootstrap/store_protocol.hpp"
 #include "tests/unit/bootstrap_jobs.hpp"
 #include "tests/unit/bootstrap_raw_socket.hpp"
 
-namespace ccl {
+namespace ccl_tests {
 namespace {
 
 using test::join_options;
@@ -32,9 +32,9 @@ std::function<void()> member(const Launch& launch, double init_timeout_s = 60,
                              const std::function<void(Control&)>& body = nullptr) {
   return [=] {
     const auto control = join(launch, join_options(init_timeout_s), nullptr, nullptr);
-    EXPECT_EQ(control->exchange("all", 60).size(), static_cast<std::size_t>(launch.processes));
+    EXPECT_EQ(control->all_gather("all", 60).size(), static_cast<std::size_t>(launch.processes));
     if (body) body(*control);
-    control->exchange("the end", 60);
+    control->all_gather("the end", 60);
   };
 }
 
@@ -138,7 +138,7 @@ TEST(Store, IsNotNeededAfterTheMeeting) {
     for (int p = 0; p < processes; ++p) {
       all.push_back(member(launch_of(p, processes, store->port()), 60, [&store](Control& control) {
         if (control.process() == 1) store.reset();
-        for (int i = 0; i < 3; ++i) control.exchange("goes on", 60);
+        for (int i = 0; i < 3; ++i) control.all_gather("goes on", 60);
       }));
     }
     expect_good(run_all(all));
@@ -152,7 +152,7 @@ TEST(Store, MayDieWhenAllHaveReadTheAddress) {
   auto process_0 = std::async(std::launch::async, [&log, port = store->port()] {
     const auto control = join(launch_of(0, 2, port), join_options(), nullptr,
                               [&](std::string_view line) { log.emplace_back(line); });
-    return control->exchange("0", 60);
+    return control->all_gather("0", 60);
   });
   const std::string address = StoreClient("127.0.0.1", store->port(), deadline_in(60))
                                   .get(key, deadline_in(60));  // "host:port token"
@@ -163,11 +163,11 @@ TEST(Store, MayDieWhenAllHaveReadTheAddress) {
   options.self.version = "1.0";
   options.self.process = 1;
   options.self.processes = 2;
-  auto link = std::make_unique<ControlLink>(options, address.substr(0, colon),
-                                            std::stoi(address.substr(colon + 1)), deadline_in(60));
+  auto link = std::make_unique<ControlClient>(
+      options, address.substr(0, colon), std::stoi(address.substr(colon + 1)), deadline_in(60));
   link->wait_welcome(60);
-  link->exchange({}, 60);
-  EXPECT_THAT(link->exchange("1", 60), testing::ElementsAre("0", "1"));
+  link->all_gather({}, 60);
+  EXPECT_THAT(link->all_gather("1", 60), testing::ElementsAre("0", "1"));
   link.reset();
   EXPECT_THAT(process_0.get(), testing::ElementsAre("0", "1"));
   ASSERT_EQ(log.size(), 1U);
@@ -226,4 +226,4 @@ TEST(MasterAddress, ThatDoesNotResolveIsNamedByEveryRank) {
 }
 
 }  // namespace
-}  // namespace ccl
+}  // namespace ccl_tests

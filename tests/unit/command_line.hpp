@@ -12,7 +12,7 @@
 #include "src/core/error.hpp"
 #include "src/options/options.hpp"
 
-namespace ccl {
+namespace ccl_tests {
 
 using Variables = std::map<std::string, std::string>;
 
@@ -40,4 +40,4 @@ inline std::string refusal(const std::vector<std::string>& arguments,
   return "(accepted)";
 }
 
-}  // namespace ccl
+}  // namespace ccl_tests

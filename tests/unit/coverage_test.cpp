@@ -10,7 +10,7 @@
 
 #include "verify/coverage.hpp"
 
-namespace ccl::verify {
+namespace ccl_tests::verify {
 namespace {
 
 constexpr int rank_counts[] = {1, 2, 3, 4, 8, 16, 64, 256, 1024, 4096};
@@ -81,4 +81,4 @@ TEST(Coverage, HoldsWhenRanksAreReallyLeftOut) {
 }
 
 }  // namespace
-}  // namespace ccl::verify
+}  // namespace ccl_tests::verify

@@ -4,7 +4,7 @@
 
 #include "tests/unit/verify_world.hpp"
 
-namespace ccl::verify {
+namespace ccl_tests::verify {
 namespace {
 
 using testing::HasSubstr;
@@ -14,12 +14,12 @@ constexpr std::size_t count = 5000;
 constexpr std::size_t slot = 5;
 
 std::string moved(const VerifyWorld& world, const std::vector<std::byte>& data) {
-  const Segment s{.count = count, .from = 2, .at = 0};
+  const ExpectedBlock s{.count = count, .source_rank = 2, .source_offset = 0};
   return world.rank(0).compare(data.data(), {&s, 1}, slot).explanation;
 }
 
 std::string reduced(const VerifyWorld& world, const std::vector<std::byte>& data) {
-  const Segment s{.count = count};
+  const ExpectedBlock s{.count = count};
   return world.rank(1).compare(data.data(), {&s, 1}, slot).explanation;
 }
 
@@ -79,9 +79,9 @@ TEST(Explanations, GiveExpectedAndFoundBits) {
   data[7] = static_cast<std::byte>(right ^ 0xffU);
   char text[64];
   std::snprintf(text, sizeof text, "expected 0x%02x, found 0x%02x", right, right ^ 0xffU);
-  const Segment s{.count = count};
+  const ExpectedBlock s{.count = count};
   EXPECT_THAT(world.rank(0).compare(data.data(), {&s, 1}, slot).explanation, HasSubstr(text));
 }
 
 }  // namespace
-}  // namespace ccl::verify
+}  // namespace ccl_tests::verify

@@ -7,7 +7,7 @@
 
 #include "src/core/error.hpp"
 
-namespace ccl {
+namespace ccl_tests {
 namespace {
 
 TEST(FailureBox, EndsWhenAllRanksHaveFinished) {
@@ -39,4 +39,4 @@ TEST(FailureBox, WaitsForAFailureThatIsBeingExplained) {
 }
 
 }  // namespace
-}  // namespace ccl
+}  // namespace ccl_tests

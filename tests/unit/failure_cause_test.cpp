@@ -7,7 +7,7 @@
 
 #include "tests/unit/bootstrap_jobs.hpp"
 
-namespace ccl {
+namespace ccl_tests {
 namespace {
 
 using testing::HasSubstr;
@@ -21,7 +21,7 @@ std::vector<Failure> fail(const std::vector<Failure>& own, double apart_s) {
   std::vector<Failure> reported(own.size());
   test::run_job(static_cast<int>(own.size()), 1, [&](Control& control) {
     const auto p = static_cast<std::size_t>(control.process());
-    control.exchange("", 60);
+    control.all_gather("", 60);
     std::this_thread::sleep_for(std::chrono::duration<double>(apart_s * static_cast<double>(p)));
     reported[p] = explain(control, own[p]);
     control.abort(reported[p].code, reported[p].message);
@@ -56,4 +56,4 @@ TEST(FailureCause, OfBadInputIsKnownAtOnce) {
 }
 
 }  // namespace
-}  // namespace ccl
+}  // namespace ccl_tests

@@ -7,7 +7,7 @@
 
 #include "tests/unit/temporary_folder.hpp"
 
-namespace ccl {
+namespace ccl_tests {
 namespace {
 
 using testing::HasSubstr;
@@ -58,4 +58,4 @@ TEST_F(GpuEvidence, IsHiddenOnPurpose) {
 TEST_F(GpuEvidence, IsNoneWithoutADeviceTree) { EXPECT_EQ(gpu_evidence("/nowhere"), std::nullopt); }
 
 }  // namespace
-}  // namespace ccl
+}  // namespace ccl_tests

@@ -3,7 +3,7 @@ ccl_add_test(harness_test LABELS unit LIBRARIES ccl-collectives
     alltoallv_options_test.cpp
     failure_box_test.cpp
     gpu_evidence_test.cpp
-    grouping_test.cpp
+    rank_groups_test.cpp
     host_cpus_test.cpp
     host_memory_test.cpp
     layouts_test.cpp
@@ -16,7 +16,7 @@ ccl_add_test(harness_test LABELS unit LIBRARIES ccl-collectives
     pair_notes_test.cpp
     pairing_test.cpp
     rank_device_test.cpp
-    recorder_test.cpp
+    multi_reporter_test.cpp
     reduction_test.cpp
     refused_options_test.cpp
     row_bytes_test.cpp

@@ -8,7 +8,7 @@
 #include "src/run/cpu_share.hpp"
 #include "tests/unit/temporary_folder.hpp"
 
-namespace ccl {
+namespace ccl_tests {
 namespace {
 
 using testing::ElementsAre;
@@ -62,9 +62,9 @@ class Threads : public Backend {
   std::string_view name() const override { return "lib"; }
   std::string version() const override { return ""; }
   std::string library() const override { return ""; }
-  std::size_t files_per_rank(int /*ranks*/) const override { return 0; }
+  std::size_t descriptors_per_rank(int /*ranks*/) const override { return 0; }
   int threads_per_rank() const override { return each_; }
-  std::unique_ptr<Communicator> connect(Bootstrap& /*bootstrap*/,
+  std::unique_ptr<Communicator> connect(ControlChannel& /*channel*/,
                                         const BackendOptions& /*options*/) const override {
     return nullptr;
   }
@@ -119,4 +119,4 @@ TEST(CpuShortage, CountsTheTimeOfContainers) {
 }
 
 }  // namespace
-}  // namespace ccl
+}  // namespace ccl_tests

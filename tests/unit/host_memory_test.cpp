@@ -9,7 +9,7 @@
 #include "src/core/host.hpp"
 #include "tests/unit/temporary_folder.hpp"
 
-namespace ccl {
+namespace ccl_tests {
 namespace {
 
 constexpr std::size_t mib = 1 << 20;
@@ -101,4 +101,4 @@ TEST(HostBuffer, ThatCannotBeHadIsAnError) {
 }
 
 }  // namespace
-}  // namespace ccl
+}  // namespace ccl_tests

@@ -12,7 +12,7 @@
 
 #include "tests/unit/arithmetic.hpp"
 
-namespace ccl::verify {
+namespace ccl_tests::verify {
 namespace {
 
 constexpr int rank_counts[] = {1, 2, 3, 4, 5, 8, 9, 16, 17, 64, 65, 257, 1024, 4096};
@@ -200,4 +200,4 @@ TEST(Inputs, AveragesThatSayNothingAreNotVerified) {
 }
 
 }  // namespace
-}  // namespace ccl::verify
+}  // namespace ccl_tests::verify

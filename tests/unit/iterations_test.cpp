@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-namespace ccl {
+namespace ccl_tests {
 namespace {
 
 TEST(Statistics, OfNothingAreZero) {
@@ -33,4 +33,4 @@ TEST(Statistics, AreNearestRanksAndThePopulationsDeviation) {
 }
 
 }  // namespace
-}  // namespace ccl
+}  // namespace ccl_tests

@@ -3,15 +3,15 @@
 
 #include "collectives/collectives.hpp"
 
-namespace ccl {
+namespace ccl_tests {
 namespace {
 
 using namespace collectives;
 
-const SpecOptions defaults;
+const CollectiveOptions defaults;
 
 Shape shape(std::size_t count, std::size_t width, int rank, int ranks, int root = 0) {
-  return {count, width, {rank, ranks, root, 0}, defaults};
+  return {count, width, {rank, ranks}, defaults, root};
 }
 
 // nccl-tests: A(x) rounds a rank's elements down to 16 bytes.
@@ -53,9 +53,9 @@ TEST(Layouts, AreNcclTests) {
             const Layout layout = line.collective.layout(s);
             EXPECT_EQ(layout.send, line.send);
             EXPECT_EQ(layout.recv, line.recv);
-            EXPECT_EQ(layout.call_count, line.param);
-            EXPECT_EQ(layout.column_count, line.param);
-            EXPECT_EQ(layout.wire_bytes, line.wire * width);
+            EXPECT_EQ(layout.count, line.param);
+            EXPECT_EQ(layout.table_count, line.param);
+            EXPECT_EQ(layout.algbw_bytes, line.wire * width);
             EXPECT_DOUBLE_EQ(line.collective.bus_factor(s), line.factor);
             ASSERT_EQ(layout.in_place.has_value(), line.in_place);
             if (!line.in_place) continue;
@@ -80,7 +80,7 @@ TEST(Layouts, ShorterThan16BytesPerRankIsSize0) {
   for (const Collective* c :
        {&all_gather, &reduce_scatter, &alltoall, &gather, &scatter, &hypercube}) {
     const Layout layout = c->layout(shape(15, 4, 0, 4));  // 60 bytes on 4 ranks
-    EXPECT_EQ(layout.send + layout.recv + layout.wire_bytes + layout.column_count, 0U) << c->name;
+    EXPECT_EQ(layout.send + layout.recv + layout.algbw_bytes + layout.table_count, 0U) << c->name;
   }
   EXPECT_EQ(all_gather.layout(shape(16, 4, 0, 4)).send, 4U);
 }
@@ -106,26 +106,26 @@ TEST(Alltoallv, GeneratedCountsAreNcclTests) {
   EXPECT_EQ(full.send_counts, (std::vector<std::size_t>{600, 0, 200, 400}));
   EXPECT_EQ(full.recv_counts, (std::vector<std::size_t>{200, 0, 600, 400}));
   EXPECT_EQ(full.send_offsets, (std::vector<std::size_t>{0, 600, 600, 800}));
-  SpecOptions even;
+  CollectiveOptions even;
   even.alltoallv_spread = 0;
-  const Shape s{1200, 4, {1, 4, 0, 0}, even};
+  const Shape s{1200, 4, {1, 4}, even};
   EXPECT_EQ(alltoallv.counts(s).send_counts, (std::vector<std::size_t>(4, 300)));
-  EXPECT_EQ(alltoallv.layout(s).column_count, 300U);
-  EXPECT_EQ(alltoallv.layout(s).wire_bytes, 4800U);
+  EXPECT_EQ(alltoallv.layout(s).table_count, 300U);
+  EXPECT_EQ(alltoallv.layout(s).algbw_bytes, 4800U);
   EXPECT_DOUBLE_EQ(alltoallv.bus_factor(s), 0.75);
 }
 
 TEST(Alltoallv, MatrixIsInBytesAndItsLargestBufferCounts) {
-  SpecOptions options;
+  CollectiveOptions options;
   options.alltoallv_bytes = {{16, 32, 0}, {64, 0, 160}, {0, 0, 0}};
-  const Shape s{1 << 20, 4, {0, 3, 0, 0}, options};
+  const Shape s{1 << 20, 4, {0, 3}, options};
   EXPECT_EQ(alltoallv.counts(s).send_counts, (std::vector<std::size_t>{4, 8, 0}));
   EXPECT_EQ(alltoallv.counts(s).recv_counts, (std::vector<std::size_t>{4, 16, 0}));
   const Layout layout = alltoallv.layout(s);
   EXPECT_EQ(layout.send, 12U);
   EXPECT_EQ(layout.recv, 20U);
-  EXPECT_EQ(layout.column_count, 0U);
-  EXPECT_EQ(layout.wire_bytes, 224U);  // rank 1 sends 64 + 160
+  EXPECT_EQ(layout.table_count, 0U);
+  EXPECT_EQ(layout.algbw_bytes, 224U);  // rank 1 sends 64 + 160
 }
 
 // What rank r expects from rank q lies where rank q's counts put it.
@@ -135,14 +135,14 @@ TEST(Alltoallv, BothSidesAgree) {
       const auto segments = alltoallv.expected(shape(5000, 4, to, n));
       for (int from = 0; from < n; ++from) {
         const Counts sender = alltoallv.counts(shape(5000, 4, from, n));
-        const Segment& s = segments[static_cast<std::size_t>(from)];
-        EXPECT_EQ(s.from, from);
+        const ExpectedBlock& s = segments[static_cast<std::size_t>(from)];
+        EXPECT_EQ(s.source_rank, from);
         EXPECT_EQ(s.count, sender.send_counts[static_cast<std::size_t>(to)]);
-        EXPECT_EQ(s.at, sender.send_offsets[static_cast<std::size_t>(to)]);
+        EXPECT_EQ(s.source_offset, sender.send_offsets[static_cast<std::size_t>(to)]);
       }
     }
   }
 }
 
 }  // namespace
-}  // namespace ccl
+}  // namespace ccl_tests

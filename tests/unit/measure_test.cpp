@@ -5,7 +5,7 @@
 
 #include "src/measure/batch.hpp"
 
-namespace ccl {
+namespace ccl_tests {
 namespace {
 
 // Issuing takes 1 s, waiting 10 s per operation under way, a barrier 100 s.
@@ -102,4 +102,4 @@ TEST(Batch, AveragesOverRanks) {
 }
 
 }  // namespace
-}  // namespace ccl
+}  // namespace ccl_tests

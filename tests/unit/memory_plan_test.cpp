@@ -7,7 +7,7 @@
 #include "src/run/memory_limit.hpp"
 #include "src/run/slots.hpp"
 
-namespace ccl {
+namespace ccl_tests {
 namespace {
 
 using testing::ElementsAre;
@@ -82,4 +82,4 @@ TEST(Slots, ShortMessagesRotateEvenInTheSmallestBuffer) {
 }
 
 }  // namespace
-}  // namespace ccl
+}  // namespace ccl_tests

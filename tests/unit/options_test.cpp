@@ -11,7 +11,7 @@
 
 #include "tests/unit/command_line.hpp"
 
-namespace ccl {
+namespace ccl_tests {
 namespace {
 
 using testing::ElementsAre;
@@ -271,4 +271,4 @@ TEST(Options, HelpIsAsCommitted) {
 }
 
 }  // namespace
-}  // namespace ccl
+}  // namespace ccl_tests

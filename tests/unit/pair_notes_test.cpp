@@ -6,7 +6,7 @@
 
 #include <functional>
 
-namespace ccl {
+namespace ccl_tests {
 namespace {
 
 using testing::Contains;
@@ -22,7 +22,7 @@ Row row(std::size_t bytes, RankPair pair, double seconds) {
   row.bytes = bytes;
   row.type = "float";
   row.pair = pair;
-  for (Cell* half : {&row.out_of_place, &row.in_place}) {
+  for (Measurement* half : {&row.out_of_place, &row.in_place}) {
     half->seconds = seconds;
     half->messages_per_s = 1 / seconds;
   }
@@ -91,4 +91,4 @@ TEST(PairNotes, MessageRates) {
 }
 
 }  // namespace
-}  // namespace ccl
+}  // namespace ccl_tests

@@ -12,7 +12,7 @@
 #include "src/core/error.hpp"
 #include "src/options/options.hpp"
 
-namespace ccl {
+namespace ccl_tests {
 namespace {
 
 using testing::HasSubstr;
@@ -77,12 +77,12 @@ TEST(Pairing, RefusesWhatTheJobCannotDo) {
   for (const char* pairs : {"all", "0:1"})
     EXPECT_THAT(refusal<Unsupported>(pairs, false, 1), HasSubstr("at least two"));
   Options o;
-  o.grouping = parse_grouping("mod 2");
+  o.grouping = parse_split_rule("mod 2");
   EXPECT_THROW(check_groups(collectives::pingpong, o, unplaced_groups(o, 4)), UsageError);
 }
 
 TEST(Pairing, RanksWithoutAPairAreInNoGroup) {
-  const Groups groups = as_groups({{3, 1}, {0, 4}}, 5);
+  const RankGroups groups = as_groups({{3, 1}, {0, 4}}, 5);
   EXPECT_EQ(groups.ranks(), 5);
   EXPECT_EQ(groups.number(), 2);
   EXPECT_EQ(groups.group_of(2), -1);
@@ -92,4 +92,4 @@ TEST(Pairing, RanksWithoutAPairAreInNoGroup) {
 }
 
 }  // namespace
-}  // namespace ccl
+}  // namespace ccl_tests

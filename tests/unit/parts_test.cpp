@@ -4,22 +4,22 @@
 #include "collectives/collectives.hpp"
 #include "collectives/parts.hpp"
 
-namespace ccl::collectives {
+namespace ccl_tests::collectives {
 namespace {
 
 using testing::ElementsAre;
 
-SpecOptions skewed(Skew skew) {
-  SpecOptions options;
+CollectiveOptions skewed(Skew skew) {
+  CollectiveOptions options;
   options.skew = skew;
   return options;
 }
-const SpecOptions equal = skewed(Skew::equal), linear = skewed(Skew::linear),
-                  one_large = skewed(Skew::one_large);
+const CollectiveOptions equal = skewed(Skew::equal), linear = skewed(Skew::linear),
+                        one_large = skewed(Skew::one_large);
 
-Shape shape(std::size_t count, const SpecOptions& options, int ranks = 4, int rank = 0,
+Shape shape(std::size_t count, const CollectiveOptions& options, int ranks = 4, int rank = 0,
             int root = 0) {
-  return {count, 4, {rank, ranks, root, 0}, options};
+  return {count, 4, {rank, ranks}, options, root};
 }
 
 TEST(Parts, EqualIsTheBlockOfTheOtherCollectives) {
@@ -43,7 +43,7 @@ TEST(Parts, OneLargeIsTheLastRanks) {
 
 TEST(Parts, CountsIn64Bits) {
   const std::size_t count = std::size_t{1} << 60;
-  for (const SpecOptions* options : {&equal, &linear, &one_large}) {
+  for (const CollectiveOptions* options : {&equal, &linear, &one_large}) {
     const auto all = parts(shape(count, *options, 1024));
     EXPECT_LE(sum(all), count);
     EXPECT_GT(sum(all), count - 1024 * 1024);
@@ -68,9 +68,9 @@ TEST(Parts, EveryRankKnowsWhereTheBlocksLie) {
     EXPECT_THAT(all_gatherv.counts(s).recv_offsets, ElementsAre(0, 100, 300, 600));
     EXPECT_THAT(scatterv.counts(s).send_offsets, ElementsAre(0, 100, 300, 600));
     EXPECT_EQ(all_gatherv.layout(s).send, 100U * (static_cast<std::size_t>(rank) + 1));
-    EXPECT_EQ(all_gatherv.layout(s).wire_bytes, 4000U);
+    EXPECT_EQ(all_gatherv.layout(s).algbw_bytes, 4000U);
   }
 }
 
 }  // namespace
-}  // namespace ccl::collectives
+}  // namespace ccl_tests::collectives

@@ -8,7 +8,7 @@
 #include "tests/unit/verify_world.hpp"
 #include "verify/coverage.hpp"
 
-namespace ccl::verify {
+namespace ccl_tests::verify {
 namespace {
 
 TEST(Phases, AreDistinctAsLongAsThePeriodLasts) {
@@ -45,10 +45,12 @@ std::uint64_t wrong_when_nothing_moved(const VerifyWorld& world, std::size_t blo
   std::uint64_t wrong = 0;
   for (std::size_t me = 0; me < ranks; ++me) {
     const auto own = world.input(static_cast<int>(me), ranks * block, slot);
-    std::vector<Segment> segments;
+    std::vector<ExpectedBlock> segments;
     for (std::size_t r = 0; r < ranks; ++r) {
-      segments.push_back(
-          {.out = r * block, .count = block, .from = static_cast<int>(r), .at = me * block});
+      segments.push_back({.recv_offset = r * block,
+                          .count = block,
+                          .source_rank = static_cast<int>(r),
+                          .source_offset = me * block});
     }
     wrong += world.verifiers[me].compare(own.data(), segments, slot).wrong;
   }
@@ -82,7 +84,7 @@ TEST(Phases, AnEarlierCallsBitwiseResultIsFound) {
     for (const ReduceOp op : {ReduceOp::band, ReduceOp::bor, ReduceOp::bxor}) {
       for (const int ranks : {3, 4, 17}) {
         const VerifyWorld world(type, op, ranks);
-        const Segment s{.count = static_cast<std::size_t>(ranks)};
+        const ExpectedBlock s{.count = static_cast<std::size_t>(ranks)};
         for (std::size_t slot = 1; slot < 1000; ++slot) {
           const auto earlier = world.reduced(s.count, slot - 1);
           ASSERT_GT(world.rank(0).compare(earlier.data(), {&s, 1}, slot).wrong, 0U)
@@ -103,4 +105,4 @@ TEST(PatternCache, GivesEachPatternOnce) {
 }
 
 }  // namespace
-}  // namespace ccl::verify
+}  // namespace ccl_tests::verify

@@ -6,7 +6,7 @@
 
 #include "src/core/error.hpp"
 
-namespace ccl {
+namespace ccl_tests {
 namespace {
 
 using testing::HasSubstr;
@@ -75,4 +75,4 @@ TEST(CheckDevices, HoldsEveryHostToWhatWasPromised) {
 }
 
 }  // namespace
-}  // namespace ccl
+}  // namespace ccl_tests

@@ -13,7 +13,7 @@
 #include "src/backends/textbook.hpp"
 #include "src/core/error.hpp"
 
-namespace ccl {
+namespace ccl_tests {
 namespace {
 
 template <class T>
@@ -135,4 +135,4 @@ TEST(GlooReduction, MultiplicationWraps) {
 }
 
 }  // namespace
-}  // namespace ccl
+}  // namespace ccl_tests

@@ -8,7 +8,7 @@
 
 #include "tests/unit/command_line.hpp"
 
-namespace ccl {
+namespace ccl_tests {
 namespace {
 
 using testing::HasSubstr;
@@ -124,4 +124,4 @@ TEST(Options, CombinationsThatContradictAreRefused) {
 }
 
 }  // namespace
-}  // namespace ccl
+}  // namespace ccl_tests

@@ -5,12 +5,12 @@
 
 #include "tests/ranks/world.hpp"
 
-namespace ccl::test {
+namespace ccl_tests::test {
 namespace {
 
 RowBytes of_every_rank(const Collective& collective, Shape s) {
   RowBytes result;
-  for (s.place.rank = 0; s.place.rank < s.place.ranks; ++s.place.rank) {
+  for (s.self.rank = 0; s.self.rank < s.self.ranks; ++s.self.rank) {
     const Layout layout = collective.layout(s);
     const InPlace at = layout.in_place.value_or(InPlace{0, 0});
     const std::size_t larger = std::max(layout.send, layout.recv);
@@ -24,14 +24,14 @@ RowBytes of_every_rank(const Collective& collective, Shape s) {
 void expect_same(const Collective& collective, const Shape& s) {
   const RowBytes all = of_every_rank(collective, s);
   const RowBytes some = row_bytes(collective, s);
-  EXPECT_EQ(some.size, all.size) << collective.name << ", " << s.place.ranks << " ranks";
-  EXPECT_EQ(some.region, all.region) << collective.name << ", " << s.place.ranks << " ranks";
+  EXPECT_EQ(some.size, all.size) << collective.name << ", " << s.self.ranks << " ranks";
+  EXPECT_EQ(some.region, all.region) << collective.name << ", " << s.self.ranks << " ranks";
 }
 
 TEST(RowBytes, AreThoseOfTheLargestRank) {
   for (const Collective* collective : all_collectives()) {
     for (const Skew skew : {Skew::equal, Skew::linear, Skew::one_large}) {
-      SpecOptions options;
+      CollectiveOptions options;
       options.skew = skew;
       options.window = 3;
       options.alltoallv_spread = 0.7;
@@ -40,7 +40,7 @@ TEST(RowBytes, AreThoseOfTheLargestRank) {
           if (!runs_on(*collective, ranks) || (collective->paired && ranks != 2)) continue;
           for (int root = 0; root < (collective->rooted ? ranks : 1); ++root) {
             for (const std::size_t width : {1, 4})
-              expect_same(*collective, {count, width, {0, ranks, root, 0}, options});
+              expect_same(*collective, {count, width, {0, ranks}, options, root});
           }
         }
       }
@@ -51,13 +51,13 @@ TEST(RowBytes, AreThoseOfTheLargestRank) {
 TEST(RowBytes, OfAMatrixMayBeThoseOfAnyRank) {
   for (const auto& matrix : std::vector<std::vector<std::vector<std::size_t>>>{
            {{16, 32, 0}, {64, 0, 160}, {0, 0, 0}}, {{16, 64, 0}, {0, 0, 16}, {0, 160, 0}}}) {
-    SpecOptions options;
+    CollectiveOptions options;
     options.alltoallv_bytes = matrix;
-    const Shape s{1 << 20, 4, {0, 3, 0, 0}, options};
+    const Shape s{1 << 20, 4, {0, 3}, options};
     expect_same(collectives::alltoallv, s);
     EXPECT_EQ(row_bytes(collectives::alltoallv, s).size, 224U);
   }
 }
 
 }  // namespace
-}  // namespace ccl::test
+}  // namespace ccl_tests::test

@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-namespace ccl {
+namespace ccl_tests {
 namespace {
 
 RankIdentity on(const char* host, const char* machine) {
@@ -24,4 +24,4 @@ TEST(RanksPerHost, ContainersOfOneMachineAndMachinesOfOneNameAreHostsOfTheirOwn)
 }
 
 }  // namespace
-}  // namespace ccl
+}  // namespace ccl_tests

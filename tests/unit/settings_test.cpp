@@ -6,7 +6,7 @@
 #include "collectives/collectives.hpp"
 #include "src/options/spec_notes.hpp"
 
-namespace ccl {
+namespace ccl_tests {
 namespace {
 
 using testing::ElementsAre;
@@ -20,7 +20,7 @@ std::vector<std::string> names(const Collective& collective) {
 }
 
 std::string value(const Collective& collective, const Options& options, std::string_view name) {
-  for (const Term& term : shared_settings(collective, options)) {
+  for (const NamedValue& term : shared_settings(collective, options)) {
     if (term.name == name) return term.value;
   }
   return "(not compared)";
@@ -40,7 +40,7 @@ TEST(Settings, ValuesAreThoseOfTheFlags) {
   Options options;
   options.spec.skew = Skew::one_large;
   options.spec.alltoallv_spread = 0.5;
-  options.spec.in_flight = false;
+  options.spec.async_operations = false;
   EXPECT_EQ(value(collectives::gatherv, options, "--skew"), "one-large");
   EXPECT_EQ(value(collectives::sync_grad, options, "--no-async"), "given");
   EXPECT_EQ(value(collectives::alltoallv, options, "NCCL_TESTS_ALLTOALLV_SPREAD"), "0.5");
@@ -48,7 +48,7 @@ TEST(Settings, ValuesAreThoseOfTheFlags) {
 }
 
 TEST(Settings, LabelsAndNotesSayTheSame) {
-  SpecOptions options;
+  CollectiveOptions options;
   options.skew = Skew::linear;
   EXPECT_EQ(spec_label(collectives::all_reduce_dict, options), "skew linear, 8 objects");
   EXPECT_EQ(spec_label(collectives::all_reduce_params, options),
@@ -59,4 +59,4 @@ TEST(Settings, LabelsAndNotesSayTheSame) {
 }
 
 }  // namespace
-}  // namespace ccl
+}  // namespace ccl_tests

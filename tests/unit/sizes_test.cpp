@@ -6,7 +6,7 @@
 #include "src/options/options.hpp"
 #include "src/options/values.hpp"
 
-namespace ccl {
+namespace ccl_tests {
 namespace {
 
 using testing::ElementsAre;
@@ -67,4 +67,4 @@ TEST(Names, TheNearestIsSuggested) {
 }
 
 }  // namespace
-}  // namespace ccl
+}  // namespace ccl_tests

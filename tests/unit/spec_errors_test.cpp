@@ -8,11 +8,11 @@
 #include "collectives/collectives.hpp"
 #include "src/self_check.hpp"
 
-namespace ccl {
+namespace ccl_tests {
 namespace {
 
 using namespace collectives;
-using Segments = std::vector<Segment>;
+using Segments = std::vector<ExpectedBlock>;
 
 class RightSpec : public testing::TestWithParam<const Collective*> {};
 
@@ -54,88 +54,93 @@ Collective with_layout(Collective spec, Layout (*layout)(const Shape&)) {
   return spec;
 }
 
-int next(const Shape& s) { return (s.place.rank + 1) % s.place.ranks; }
+int next(const Shape& s) { return (s.self.rank + 1) % s.self.ranks; }
 
 std::vector<Wrong> wrong_segments() {
   return {
       {"WrongNeighbour", with_segments(sendrecv,
                                        [](const Shape& s) {
                                          Segments segments = sendrecv.expected(s);
-                                         segments[0].from = next(s);
+                                         segments[0].source_rank = next(s);
                                          return segments;
                                        })},
       {"PartnerOfAnotherPair", with_segments(*sendrecv.modes[0],
                                              [](const Shape& s) {
                                                Segments segments = sendrecv.modes[0]->expected(s);
-                                               segments[0].from = next(s);
+                                               segments[0].source_rank = next(s);
                                                return segments;
                                              })},
       {"NeighboursMixedUp", with_segments(*sendrecv.modes[1],
                                           [](const Shape& s) {
                                             Segments segments = sendrecv.modes[1]->expected(s);
-                                            std::swap(segments[0].from, segments[1].from);
+                                            std::swap(segments[0].source_rank,
+                                                      segments[1].source_rank);
                                             return segments;
                                           })},
       {"HalvesMixedUp", with_segments(*sendrecv.modes[1],
                                       [](const Shape& s) {
                                         Segments segments = sendrecv.modes[1]->expected(s);
-                                        std::swap(segments[0].at, segments[1].at);
+                                        std::swap(segments[0].source_offset,
+                                                  segments[1].source_offset);
                                         return segments;
                                       })},
       {"OwnMessages", with_segments(pingpong,
                                     [](const Shape& s) {
                                       Segments segments = pingpong.expected(s);
-                                      segments[0].from = s.place.rank;
+                                      segments[0].source_rank = s.self.rank;
                                       return segments;
                                     })},
       {"EveryMessageTheFirst", with_segments(pingpong,
                                              [](const Shape& s) {
                                                Segments segments;
                                                for (std::size_t m = 0; m < s.options.window; ++m)
-                                                 segments.push_back({.out = m * s.count,
-                                                                     .count = s.count,
-                                                                     .from = 1 - s.place.rank});
+                                                 segments.push_back(
+                                                     {.recv_offset = m * s.count,
+                                                      .count = s.count,
+                                                      .source_rank = 1 - s.self.rank});
                                                return segments;
                                              })},
       {"OwnData", with_segments(broadcast,
                                 [](const Shape& s) {
                                   Segments segments = broadcast.expected(s);
-                                  segments[0].from = s.place.rank;
+                                  segments[0].source_rank = s.self.rank;
                                   return segments;
                                 })},
       {"SenderOfNothing", with_segments(scatter,
                                         [](const Shape& s) {
                                           Segments segments = scatter.expected(s);
-                                          segments[0].from = 0;
+                                          segments[0].source_rank = 0;
                                           return segments;
                                         })},
       {"WrongBlockOfTheSender", with_segments(alltoall,
                                               [](const Shape& s) {
                                                 Segments segments = alltoall.expected(s);
-                                                for (Segment& x : segments) x.at = x.out;
+                                                for (ExpectedBlock& x : segments)
+                                                  x.source_offset = x.recv_offset;
                                                 return segments;
                                               })},
       {"BlocksSwapped", with_segments(all_gather,
                                       [](const Shape& s) {
                                         Segments segments = all_gather.expected(s);
-                                        std::swap(segments.front().from, segments.back().from);
+                                        std::swap(segments.front().source_rank,
+                                                  segments.back().source_rank);
                                         return segments;
                                       })},
       {"OffByOne", with_segments(reduce_scatter,
                                  [](const Shape& s) {
                                    Segments segments = reduce_scatter.expected(s);
-                                   if (segments[0].at > 0) --segments[0].at;
+                                   if (segments[0].source_offset > 0) --segments[0].source_offset;
                                    return segments;
                                  })},
       {"NotReduced", with_segments(all_reduce,
                                    [](const Shape& s) {
                                      Segments segments = all_reduce.expected(s);
-                                     segments[0].from = s.place.rank;
+                                     segments[0].source_rank = s.self.rank;
                                      return segments;
                                    })},
       {"ReducedEverywhere",
-       with_segments(reduce,
-                     [](const Shape& s) { return Segments{{.out = 0, .count = s.count}}; })},
+       with_segments(
+           reduce, [](const Shape& s) { return Segments{{.recv_offset = 0, .count = s.count}}; })},
       {"StatedTwice", with_segments(all_reduce,
                                     [](const Shape& s) {
                                       Segments segments = all_reduce.expected(s);
@@ -151,7 +156,7 @@ std::vector<Wrong> wrong_segments() {
       {"RankThatDoesNotExist", with_segments(gather,
                                              [](const Shape& s) {
                                                Segments segments = gather.expected(s);
-                                               for (Segment& x : segments) ++x.from;
+                                               for (ExpectedBlock& x : segments) ++x.source_rank;
                                                return segments;
                                              })},
       {"NothingStated", with_segments(all_gather, [](const Shape&) { return Segments{}; })},
@@ -180,7 +185,7 @@ std::vector<Wrong> wrong_numbers() {
       {"WireOfOneBlock", with_layout(all_gather,
                                      [](const Shape& s) {
                                        Layout layout = all_gather.layout(s);
-                                       layout.wire_bytes = layout.send * s.type_bytes;
+                                       layout.algbw_bytes = layout.send * s.type_bytes;
                                        return layout;
                                      })},
       {"ReceivesLessThanItGets", with_layout(scatter,
@@ -192,7 +197,7 @@ std::vector<Wrong> wrong_numbers() {
       {"BytesOfOneMessage", with_layout(pingpong,
                                         [](const Shape& s) {
                                           Layout layout = pingpong.layout(s);
-                                          layout.wire_bytes /= layout.messages;
+                                          layout.algbw_bytes /= layout.messages;
                                           return layout;
                                         })},
       {"FewerMessagesThanTheWindow", with_layout(pingpong,
@@ -204,16 +209,16 @@ std::vector<Wrong> wrong_numbers() {
       {"LargestBufferOnTheSecondRank", with_layout(all_reduce,
                                                    [](const Shape& s) {
                                                      Layout layout = all_reduce.layout(s);
-                                                     layout.send += s.place.rank == 1 ? 1 : 0;
+                                                     layout.send += s.self.rank == 1 ? 1 : 0;
                                                      return layout;
                                                    })},
-      {"InPlaceAtTheWrongBlock",
-       with_layout(all_gather,
-                   [](const Shape& s) {
-                     Layout layout = all_gather.layout(s);
-                     layout.in_place->send = layout.call_count * static_cast<std::size_t>(next(s));
-                     return layout;
-                   })},
+      {"InPlaceAtTheWrongBlock", with_layout(all_gather,
+                                             [](const Shape& s) {
+                                               Layout layout = all_gather.layout(s);
+                                               layout.in_place->send =
+                                                   layout.count * static_cast<std::size_t>(next(s));
+                                               return layout;
+                                             })},
   };
 }
 
@@ -237,4 +242,4 @@ INSTANTIATE_TEST_SUITE_P(Numbers, WrongSpec, testing::ValuesIn(wrong_numbers()),
                          [](const auto& test) { return std::string(test.param.what); });
 
 }  // namespace
-}  // namespace ccl
+}  // namespace ccl_tests

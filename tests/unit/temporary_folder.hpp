@@ -7,7 +7,7 @@
 #include <stdexcept>
 #include <string>
 
-namespace ccl {
+namespace ccl_tests {
 
 class TemporaryFolder {
  public:
@@ -37,4 +37,4 @@ class TemporaryFolder {
   std::filesystem::path path_;
 };
 
-}  // namespace ccl
+}  // namespace ccl_tests

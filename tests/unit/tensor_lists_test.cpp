@@ -7,7 +7,7 @@
 
 #include "src/core/error.hpp"
 
-namespace ccl {
+namespace ccl_tests {
 namespace {
 
 using testing::Each;
@@ -53,4 +53,4 @@ TEST(TensorLists, OthersAreRefused) {
 }
 
 }  // namespace
-}  // namespace ccl
+}  // namespace ccl_tests

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-namespace ccl {
+namespace ccl_tests {
 namespace {
 
 template <class T>
@@ -161,4 +161,4 @@ TEST(Types, NamesBelongToTheTypes) {
 }
 
 }  // namespace
-}  // namespace ccl
+}  // namespace ccl_tests

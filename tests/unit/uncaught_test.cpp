@@ -9,7 +9,7 @@
 
 #include "src/core/error.hpp"
 
-namespace ccl {
+namespace ccl_tests {
 namespace {
 
 constexpr int told = 77, told_something_else = 78;
@@ -41,4 +41,4 @@ TEST(UncaughtDeathTest, TheMainThreadsEndIsTheProcesss) {
 }
 
 }  // namespace
-}  // namespace ccl
+}  // namespace ccl_tests

@@ -7,7 +7,7 @@
 #include "tools/verifier_speed.hpp"
 #include "verify/loops.hpp"
 
-namespace ccl::tools {
+namespace ccl_tests::tools {
 namespace {
 
 using verify::Difference;
@@ -22,7 +22,7 @@ class Loops : public verify::Loops {
             std::size_t first) override {
     right_->fill(out, count, table, first);
   }
-  std::vector<Difference> compare(std::span<const verify::Run> runs,
+  std::vector<Difference> compare(std::span<const verify::StridedRange> runs,
                                   std::uint64_t tolerance) override {
     return right_->compare(runs, tolerance);
   }
@@ -57,10 +57,10 @@ TEST(VerifierCheck, RightLoopsPass) {
 
 TEST(VerifierCheck, FindsALastElementThatIsNeverCompared) {
   struct Short : Loops {
-    std::vector<Difference> compare(std::span<const verify::Run> runs,
+    std::vector<Difference> compare(std::span<const verify::StridedRange> runs,
                                     std::uint64_t tolerance) override {
-      std::vector<verify::Run> shorter(runs.begin(), runs.end());
-      for (verify::Run& run : shorter)
+      std::vector<verify::StridedRange> shorter(runs.begin(), runs.end());
+      for (verify::StridedRange& run : shorter)
         if (run.count > 0) --run.count;
       return Loops::compare(shorter, tolerance);
     }
@@ -73,7 +73,7 @@ TEST(VerifierCheck, FindsALastElementThatIsNeverCompared) {
 
 TEST(VerifierCheck, FindsAWrongCount) {
   struct Counting : Loops {
-    std::vector<Difference> compare(std::span<const verify::Run> runs,
+    std::vector<Difference> compare(std::span<const verify::StridedRange> runs,
                                     std::uint64_t tolerance) override {
       auto found = Loops::compare(runs, tolerance);
       for (Difference& d : found)
@@ -86,7 +86,7 @@ TEST(VerifierCheck, FindsAWrongCount) {
 
 TEST(VerifierCheck, FindsATightTolerance) {
   struct Exact : Loops {
-    std::vector<Difference> compare(std::span<const verify::Run> runs,
+    std::vector<Difference> compare(std::span<const verify::StridedRange> runs,
                                     std::uint64_t /*tolerance*/) override {
       return Loops::compare(runs, 0);
     }
@@ -97,10 +97,10 @@ TEST(VerifierCheck, FindsATightTolerance) {
 
 TEST(VerifierCheck, FindsABlockThatIsComparedFromTheWrongPlace) {
   struct Shifted : Loops {
-    std::vector<Difference> compare(std::span<const verify::Run> runs,
+    std::vector<Difference> compare(std::span<const verify::StridedRange> runs,
                                     std::uint64_t tolerance) override {
-      std::vector<verify::Run> other(runs.begin(), runs.end());
-      for (verify::Run& run : other)
+      std::vector<verify::StridedRange> other(runs.begin(), runs.end());
+      for (verify::StridedRange& run : other)
         if (run.blocks > 1) ++run.table_stride;
       return Loops::compare(other, tolerance);
     }
@@ -134,4 +134,4 @@ TEST(VerifierSpeed, MeasuresWithinTheFreeMemory) {
 }
 
 }  // namespace
-}  // namespace ccl::tools
+}  // namespace ccl_tests::tools

@@ -7,7 +7,7 @@
 
 #include "tests/unit/verify_world.hpp"
 
-namespace ccl::verify {
+namespace ccl_tests::verify {
 namespace {
 
 constexpr std::size_t counts[] = {0, 1, 2, 3, 37, 4093, 4095, 20'001};
@@ -26,7 +26,8 @@ TEST_P(VerifierTypes, HasNothingAgainstRightResults) {
       const VerifyWorld world(GetParam(), op, ranks);
       for (const std::size_t count : counts) {
         for (const std::size_t slot : {std::size_t{0}, std::size_t{7}}) {
-          const Segment s{.count = count, .from = op ? Segment::all_ranks : ranks - 1};
+          const ExpectedBlock s{.count = count,
+                                .source_rank = op ? ExpectedBlock::all_ranks : ranks - 1};
           const auto data = op ? world.reduced(count, slot) : world.input(ranks - 1, count, slot);
           const Mismatch found = world.rank(0).compare(data.data(), {&s, 1}, slot);
           EXPECT_EQ(found.wrong, 0U) << count << ' ' << found.explanation;
@@ -44,7 +45,7 @@ TEST_P(VerifierTypes, FindsEveryFlippedBit) {
     const VerifyWorld world(GetParam(), op, 3);
     const bool exact = world.pattern->inputs().tolerance() == 0;
     for (const std::size_t count : {std::size_t{1}, std::size_t{2}, std::size_t{20'001}}) {
-      const Segment s{.count = count, .from = op ? Segment::all_ranks : 1};
+      const ExpectedBlock s{.count = count, .source_rank = op ? ExpectedBlock::all_ranks : 1};
       auto data = op ? world.reduced(count, 2) : world.input(1, count, 2);
       for (const std::size_t at : {std::size_t{0}, count / 2, count - 1}) {
         const std::size_t top = 8 * world.width - 2;
@@ -66,7 +67,7 @@ TEST_P(VerifierTypes, PoisonDiffersFromWhatIsExpectedInEveryElement) {
   for (const auto& op : all_kinds(GetParam())) {
     const VerifyWorld world(GetParam(), op, 3);
     for (const std::size_t count : {1, 2, 1000, 4096}) {
-      const Segment s{.count = count, .from = op ? Segment::all_ranks : 2};
+      const ExpectedBlock s{.count = count, .source_rank = op ? ExpectedBlock::all_ranks : 2};
       for (std::size_t slot = 0; slot < 8; ++slot) {
         std::vector<std::byte> data = op ? world.reduced(count, slot) : world.input(2, count, slot);
         world.rank(0).poison(data.data(), count, {&s, 1}, slot);
@@ -85,7 +86,7 @@ INSTANTIATE_TEST_SUITE_P(AllTypes, VerifierTypes,
 TEST(VerifierPoison, LongBuffersAreOverwrittenToTheLastByte) {
   const VerifyWorld world(DataType::int32, std::nullopt, 3);
   const std::size_t count = 10'000;
-  const Segment s{.count = count, .from = 1};
+  const ExpectedBlock s{.count = count, .source_rank = 1};
   auto data = world.input(1, count, 0);
   const auto right = data;
   world.rank(0).poison(data.data(), count, {&s, 1}, 0);
@@ -96,7 +97,7 @@ TEST(VerifierPoison, LongBuffersAreOverwrittenToTheLastByte) {
 TEST(VerifierCompare, CountsAndPlacesWhatIsWrong) {
   const VerifyWorld world(DataType::float32, std::nullopt, 4);
   const std::size_t count = 9000;
-  const Segment s{.count = count, .from = 3};
+  const ExpectedBlock s{.count = count, .source_rank = 3};
   auto data = world.input(3, count, 0);
   for (const std::size_t i : {17, 18, 5000, 8999}) data[4 * i] ^= std::byte{1};
   const Mismatch found = world.rank(0).compare(data.data(), {&s, 1}, 0);
@@ -108,8 +109,13 @@ TEST(VerifierCompare, CountsAndPlacesWhatIsWrong) {
 // Strided runs: block b of rank 1's input interleaved with gaps that belong to nobody.
 TEST(VerifierCompare, ReadsStridedSegments) {
   const VerifyWorld world(DataType::half, std::nullopt, 3);
-  const Segment s{
-      .out = 5, .count = 3, .from = 1, .at = 2, .blocks = 1000, .out_stride = 7, .at_stride = 4};
+  const ExpectedBlock s{.recv_offset = 5,
+                        .count = 3,
+                        .source_rank = 1,
+                        .source_offset = 2,
+                        .repeat = 1000,
+                        .recv_stride = 7,
+                        .source_stride = 4};
   const auto source = world.input(1, 2 + 4 * 1000, 0);
   std::vector<std::byte> data(2 * (5 + 7 * 1000));
   world.rank(0).poison(data.data(), data.size() / 2, {&s, 1}, 0);
@@ -128,8 +134,9 @@ TEST(VerifierCompare, ReadsStridedSegments) {
 
 TEST(VerifierCompare, AddsSegmentsUp) {
   const VerifyWorld world(DataType::uint8, std::nullopt, 3);
-  const Segment segments[] = {{.out = 0, .count = 100, .from = 1, .at = 0},
-                              {.out = 100, .count = 100, .from = 2, .at = 50}};
+  const ExpectedBlock segments[] = {
+      {.recv_offset = 0, .count = 100, .source_rank = 1, .source_offset = 0},
+      {.recv_offset = 100, .count = 100, .source_rank = 2, .source_offset = 50}};
   std::vector<std::byte> data = world.input(1, 100, 0);
   const auto second = world.input(2, 150, 0);
   data.insert(data.end(), second.begin() + 50, second.end());
@@ -177,4 +184,4 @@ TEST(VerifierInput, ChangesOfTheSendBufferAreFound) {
 }
 
 }  // namespace
-}  // namespace ccl::verify
+}  // namespace ccl_tests::verify

@@ -10,7 +10,7 @@
 
 #include "verify/verifier.hpp"
 
-namespace ccl::verify {
+namespace ccl_tests::verify {
 
 struct VerifyWorld {
   VerifyWorld(DataType type, std::optional<ReduceOp> op, int ranks)
@@ -43,4 +43,4 @@ struct VerifyWorld {
   std::vector<Verifier> verifiers;
 };
 
-}  // namespace ccl::verify
+}  // namespace ccl_tests::verify

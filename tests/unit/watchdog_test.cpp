@@ -6,7 +6,7 @@
 #include <chrono>
 #include <thread>
 
-namespace ccl {
+namespace ccl_tests {
 namespace {
 
 using std::chrono::milliseconds;
@@ -52,4 +52,4 @@ TEST(Watchdog, LeavesAtOnceThoughNothingIsExpected) {
 }
 
 }  // namespace
-}  // namespace ccl
+}  // namespace ccl_tests

@@ -28,7 +28,7 @@
 #include "src/backends/gloo/workers.hpp"
 #include "src/backends/reduction.hpp"
 
-namespace ccl::gloo_module {
+namespace ccl_tests::gloo_module {
 namespace {
 
 using std::chrono::milliseconds;
@@ -96,7 +96,7 @@ class GlooCommunicator : public Communicator {
       gloo::ReduceOptions options(context_);
       if (send != call.recv) options.setInput(elements<U>(send), call.count);
       options.setOutput(elements<U>(call.recv), call.count);
-      options.setRoot(call.place.root);
+      options.setRoot(call.root);
       options.setReduceFunction(combine_function(call.type, call.op));
       options.setTimeout(limit(call, call.count));
       gloo::reduce(options);
@@ -160,7 +160,7 @@ class GlooCommunicator : public Communicator {
       gloo::GatherOptions options(context_);
       options.setInput(elements<U>(call.send), call.count);
       if (is_root(call)) options.setOutput(elements<U>(call.recv), call.count * ranks());
-      options.setRoot(call.place.root);
+      options.setRoot(call.root);
       options.setTimeout(limit(call, call.count * ranks()));
       gloo::gather(options);
     });
@@ -177,7 +177,7 @@ class GlooCommunicator : public Communicator {
         options.setInputs(blocks, call.count);
       }
       options.setOutput(elements<U>(call.recv), call.count);
-      options.setRoot(call.place.root);
+      options.setRoot(call.root);
       options.setTimeout(limit(call, call.count * ranks()));
       gloo::scatter(options);
     });
@@ -235,7 +235,7 @@ class GlooCommunicator : public Communicator {
 
   std::size_t rank() const { return static_cast<std::size_t>(context_->rank); }
   std::size_t ranks() const { return static_cast<std::size_t>(context_->size); }
-  bool is_root(const Call& call) const { return call.place.root == context_->rank; }
+  bool is_root(const Call& call) const { return call.root == context_->rank; }
 
   static std::size_t sum(std::span<const std::size_t> counts) {
     return std::accumulate(counts.begin(), counts.end(), std::size_t{0});
@@ -292,7 +292,7 @@ class GlooCommunicator : public Communicator {
       if (is_root(call) && call.send != call.recv)
         options.setInput(elements<U>(call.send), call.count);
       options.setOutput(elements<U>(call.recv), call.count);
-      options.setRoot(call.place.root);
+      options.setRoot(call.root);
       options.setTimeout(limit(call, call.count));
       gloo::broadcast(options);
     });
@@ -332,4 +332,4 @@ std::unique_ptr<Communicator> make_communicator(Connection connection,
   return std::make_unique<GlooCommunicator>(std::move(connection), options);
 }
 
-}  // namespace ccl::gloo_module
+}  // namespace ccl_tests::gloo_module

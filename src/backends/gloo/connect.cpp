@@ -11,7 +11,7 @@
 #include "src/backends/gloo/device.hpp"
 #include "src/backends/gloo/errors.hpp"
 
-namespace ccl::gloo_module {
+namespace ccl_tests::gloo_module {
 namespace {
 
 // Gloo's store over our exchange. Every rank calls set() equally often while a full mesh connects
@@ -19,13 +19,13 @@ namespace {
 // finds everybody's values.
 class ExchangeStore : public gloo::rendezvous::Store {
  public:
-  ExchangeStore(Bootstrap& bootstrap, double limit_s) : bootstrap_(bootstrap), limit_s_(limit_s) {}
+  ExchangeStore(ControlChannel& channel, double limit_s) : channel_(channel), limit_s_(limit_s) {}
 
   void set(const std::string& key, const std::vector<char>& data) override {
     // Addresses are about 200 B per rank and rank, so what travels is kept small: key, NUL, value.
     std::string mine = key + '\0';
     mine.append(data.begin(), data.end());
-    for (const std::string& text : bootstrap_.exchange(mine, limit_s_)) {
+    for (const std::string& text : channel_.all_gather(mine, limit_s_)) {
       const std::size_t end = text.find('\0');
       if (end == std::string::npos) throw Error("gloo: a rank sent a malformed address");
       values_[text.substr(0, end)].assign(text.begin() + static_cast<std::ptrdiff_t>(end) + 1,
@@ -47,25 +47,25 @@ class ExchangeStore : public gloo::rendezvous::Store {
   }
 
  private:
-  Bootstrap& bootstrap_;
+  ControlChannel& channel_;
   double limit_s_;
   std::map<std::string, std::vector<char>> values_;
 };
 
 }  // namespace
 
-Connection connect(Bootstrap& bootstrap, const BackendOptions& options) {
+Connection connect(ControlChannel& channel, const BackendOptions& options) {
   return translated([&] {
     const OpenSockets before = OpenSockets::now();
-    std::shared_ptr<gloo::transport::Device> device = make_device(bootstrap, options);
-    auto context = std::make_shared<gloo::rendezvous::Context>(bootstrap.rank(), bootstrap.ranks());
+    std::shared_ptr<gloo::transport::Device> device = make_device(channel, options);
+    auto context = std::make_shared<gloo::rendezvous::Context>(channel.rank(), channel.ranks());
     context->setTimeout(
         std::chrono::milliseconds(static_cast<long>(options.init_timeout_s * 1000)));
 #ifdef GLOO_SHARED_STORE
-    const auto store = std::make_shared<ExchangeStore>(bootstrap, options.init_timeout_s);
+    const auto store = std::make_shared<ExchangeStore>(channel, options.init_timeout_s);
     context->connectFullMesh(store, device);
 #else
-    ExchangeStore store(bootstrap, options.init_timeout_s);
+    ExchangeStore store(channel, options.init_timeout_s);
     context->connectFullMesh(store, device);
 #endif
     return Connection{context, fmt::format("gloo transport: {}", device->str()),
@@ -73,4 +73,4 @@ Connection connect(Bootstrap& bootstrap, const BackendOptions& options) {
   });
 }
 
-}  // namespace ccl::gloo_module
+}  // namespace ccl_tests::gloo_module

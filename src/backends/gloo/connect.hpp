@@ -1,4 +1,4 @@
-// Makes a Gloo context whose ranks meet over our bootstrap.
+// Makes a Gloo context whose ranks meet over our channel.
 #pragma once
 
 #include <gloo/context.h>
@@ -9,7 +9,7 @@
 #include "src/backends/gloo/open_sockets.hpp"
 #include "src/core/backend.hpp"
 
-namespace ccl::gloo_module {
+namespace ccl_tests::gloo_module {
 
 struct Connection {
   std::shared_ptr<gloo::Context> context;
@@ -18,6 +18,6 @@ struct Connection {
 };
 
 // Collective. Throws UsageError for an unknown interface or transport, Error and Timeout from Gloo.
-Connection connect(Bootstrap& bootstrap, const BackendOptions& options);
+Connection connect(ControlChannel& channel, const BackendOptions& options);
 
-}  // namespace ccl::gloo_module
+}  // namespace ccl_tests::gloo_module

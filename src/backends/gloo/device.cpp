@@ -20,7 +20,7 @@
 #include <set>
 #include <string>
 
-namespace ccl::gloo_module {
+namespace ccl_tests::gloo_module {
 namespace {
 
 using DevicePtr = std::shared_ptr<gloo::transport::Device>;
@@ -29,11 +29,11 @@ using DevicePtr = std::shared_ptr<gloo::transport::Device>;
 std::string network_identity() {
   std::error_code ignored;
   const auto network = std::filesystem::read_symlink("/proc/self/ns/net", ignored);
-  return fmt::format("{} {}", this_place(), network.string());
+  return fmt::format("{} {}", host_identity(), network.string());
 }
 
-bool on_one_host(Bootstrap& bootstrap, double limit_s) {
-  const auto identities = bootstrap.exchange(network_identity(), limit_s);
+bool on_one_host(ControlChannel& channel, double limit_s) {
+  const auto identities = channel.all_gather(network_identity(), limit_s);
   return std::all_of(identities.begin(), identities.end(),
                      [&](const std::string& other) { return other == identities.front(); });
 }
@@ -88,10 +88,10 @@ void require_interface(const std::string& name) {
                   fmt::join(names, ", ")));
 }
 
-DevicePtr make_tcp(Bootstrap& bootstrap, const BackendOptions& options) {
+DevicePtr make_tcp(ControlChannel& channel, const BackendOptions& options) {
   gloo::transport::tcp::attr attributes;
   // Exchanged in any case: ranks that differ in their options must not differ in their exchanges.
-  const bool one_host = on_one_host(bootstrap, options.init_timeout_s);
+  const bool one_host = on_one_host(channel, options.init_timeout_s);
   if (!options.interface.empty()) {
     require_interface(options.interface);
     attributes.iface = options.interface;
@@ -125,11 +125,11 @@ DevicePtr make_ibverbs() {
 
 }  // namespace
 
-DevicePtr make_device(Bootstrap& bootstrap, const BackendOptions& options) {
-  if (options.transport.empty() || options.transport == "tcp") return make_tcp(bootstrap, options);
+DevicePtr make_device(ControlChannel& channel, const BackendOptions& options) {
+  if (options.transport.empty() || options.transport == "tcp") return make_tcp(channel, options);
   if (options.transport == "ibverbs") return make_ibverbs();
   throw UsageError(fmt::format("--transport: unknown transport '{}'; accepted: tcp, ibverbs",
                                options.transport));
 }
 
-}  // namespace ccl::gloo_module
+}  // namespace ccl_tests::gloo_module

@@ -7,12 +7,12 @@
 
 #include "src/core/backend.hpp"
 
-namespace ccl::gloo_module {
+namespace ccl_tests::gloo_module {
 
 // Collective. --interface, or else: loopback when all ranks are on one host; the address of the
 // host's name where other hosts can reach it; the first interface that is up. Throws UsageError for
 // an unknown interface or transport, Unsupported without an InfiniBand device.
-std::shared_ptr<gloo::transport::Device> make_device(Bootstrap& bootstrap,
+std::shared_ptr<gloo::transport::Device> make_device(ControlChannel& channel,
                                                      const BackendOptions& options);
 
-}  // namespace ccl::gloo_module
+}  // namespace ccl_tests::gloo_module

@@ -8,7 +8,7 @@
 
 #include "src/core/error.hpp"
 
-namespace ccl::gloo_module {
+namespace ccl_tests::gloo_module {
 
 // Runs f; Gloo's exceptions become Error, or Timeout when their text says that a wait reached its
 // limit.
@@ -31,4 +31,4 @@ decltype(auto) translated(F&& f) {
   }
 }
 
-}  // namespace ccl::gloo_module
+}  // namespace ccl_tests::gloo_module

@@ -10,7 +10,7 @@
 #include "src/backends/reduction.hpp"
 #include "src/core/error.hpp"
 
-namespace ccl::gloo_module {
+namespace ccl_tests::gloo_module {
 namespace {
 
 constexpr std::size_t most_objects = 32;
@@ -103,4 +103,4 @@ void HalvingDoubling::all_reduce(void* data, std::size_t count, DataType type, R
   entries_.front().algorithm->run();
 }
 
-}  // namespace ccl::gloo_module
+}  // namespace ccl_tests::gloo_module

@@ -11,7 +11,7 @@
 
 #include "src/core/types.hpp"
 
-namespace ccl::gloo_module {
+namespace ccl_tests::gloo_module {
 
 // Objects by buffer, count, type and operation; all go when there are too many. Making one is
 // collective, so all ranks must use as many distinct buffers in the same order, as a sweep of one
@@ -37,4 +37,4 @@ class HalvingDoubling {
   std::list<Entry> entries_;  // most recently used first
 };
 
-}  // namespace ccl::gloo_module
+}  // namespace ccl_tests::gloo_module

@@ -6,7 +6,7 @@
 #include <cstring>
 #include <utility>
 
-namespace ccl::gloo_module {
+namespace ccl_tests::gloo_module {
 
 void Messages::send(const Call& call, std::chrono::milliseconds limit) {
   sends_.push_back({const_cast<void*>(call.send), call.count * size_of(call.type), call.peer});
@@ -64,4 +64,4 @@ void Messages::end(std::chrono::milliseconds limit) {
   for (const auto& buffer : sending) buffer->waitSend(limit);
 }
 
-}  // namespace ccl::gloo_module
+}  // namespace ccl_tests::gloo_module

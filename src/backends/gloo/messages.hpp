@@ -9,7 +9,7 @@
 
 #include "src/core/communicator.hpp"
 
-namespace ccl::gloo_module {
+namespace ccl_tests::gloo_module {
 
 // Slots of our own messages; Gloo's collectives use small prefixes in the top byte.
 inline constexpr std::uint64_t message_slot = std::uint64_t{0x80} << 56;
@@ -43,4 +43,4 @@ class Messages {
   std::vector<Message> sends_, recvs_;
 };
 
-}  // namespace ccl::gloo_module
+}  // namespace ccl_tests::gloo_module

@@ -6,7 +6,7 @@
 
 #include "src/backends/gloo/communicator.hpp"
 
-namespace ccl::gloo_module {
+namespace ccl_tests::gloo_module {
 namespace {
 
 class GlooBackend : public Backend {
@@ -24,25 +24,25 @@ class GlooBackend : public Backend {
   }
   // While a full mesh connects, each pair has a socket and may still have its listener; the device
   // has three more.
-  std::size_t files_per_rank(int ranks) const override {
+  std::size_t descriptors_per_rank(int ranks) const override {
     return 2 * static_cast<std::size_t>(ranks) + 4;
   }
   // The caller's, and the transport's event thread: it polls while a caller holds a connection's
   // lock, and where that one waits for a CPU it does so until the scheduler's next tick.
   int threads_per_rank() const override { return 2; }
-  std::unique_ptr<Communicator> connect(Bootstrap& bootstrap,
+  std::unique_ptr<Communicator> connect(ControlChannel& channel,
                                         const BackendOptions& options) const override {
-    return make_communicator(gloo_module::connect(bootstrap, options), options);
+    return make_communicator(gloo_module::connect(channel, options), options);
   }
 };
 
 }  // namespace
-}  // namespace ccl::gloo_module
+}  // namespace ccl_tests::gloo_module
 
 extern "C" {
-__attribute__((visibility("default"))) int ccl_module_abi() { return ccl::module_abi; }
-__attribute__((visibility("default"))) const ccl::Backend* ccl_module_backend() {
-  static const ccl::gloo_module::GlooBackend backend;
+__attribute__((visibility("default"))) int ccl_module_abi() { return ccl_tests::module_abi; }
+__attribute__((visibility("default"))) const ccl_tests::Backend* ccl_module_backend() {
+  static const ccl_tests::gloo_module::GlooBackend backend;
   return &backend;
 }
 }

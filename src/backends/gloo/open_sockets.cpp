@@ -6,7 +6,7 @@
 #include <cstdlib>
 #include <filesystem>
 
-namespace ccl::gloo_module {
+namespace ccl_tests::gloo_module {
 namespace {
 
 // 0: no socket.
@@ -43,4 +43,4 @@ void OpenSockets::shut_down() const noexcept {
   }
 }
 
-}  // namespace ccl::gloo_module
+}  // namespace ccl_tests::gloo_module

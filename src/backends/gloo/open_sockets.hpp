@@ -5,7 +5,7 @@
 
 #include <map>
 
-namespace ccl::gloo_module {
+namespace ccl_tests::gloo_module {
 
 // Gloo's own closeConnections() wakes nobody who waits: it closes the sockets under Gloo's event
 // loop. A socket that is shut down instead reads as closed by the peer, and the event loop makes
@@ -26,4 +26,4 @@ class OpenSockets {
   std::map<int, ino_t> inodes_;  // by file descriptor; a reused descriptor has another inode
 };
 
-}  // namespace ccl::gloo_module
+}  // namespace ccl_tests::gloo_module

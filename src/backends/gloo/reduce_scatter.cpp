@@ -7,7 +7,7 @@
 
 #include "src/backends/gloo/messages.hpp"
 
-namespace ccl::gloo_module {
+namespace ccl_tests::gloo_module {
 namespace {
 
 constexpr std::size_t piece_bytes = 256 * 1024;
@@ -118,4 +118,4 @@ void ring_reduce_scatter(gloo::Context& context, const Call& call,
   }
 }
 
-}  // namespace ccl::gloo_module
+}  // namespace ccl_tests::gloo_module

@@ -12,7 +12,7 @@
 #include "src/backends/reduction.hpp"
 #include "src/core/communicator.hpp"
 
-namespace ccl::gloo_module {
+namespace ccl_tests::gloo_module {
 
 // recv = block `rank` of the combination of all ranks' send buffers. offsets: where each rank's
 // block begins in them, in elements, and behind the last where it ends; the same on all ranks.
@@ -24,4 +24,4 @@ void ring_reduce_scatter(gloo::Context& context, const Call& call,
                          std::span<const std::size_t> offsets, Combine combine,
                          std::vector<std::byte>& scratch, std::chrono::milliseconds limit);
 
-}  // namespace ccl::gloo_module
+}  // namespace ccl_tests::gloo_module

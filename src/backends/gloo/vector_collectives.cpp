@@ -9,7 +9,7 @@
 
 #include "src/backends/gloo/width.hpp"
 
-namespace ccl::gloo_module {
+namespace ccl_tests::gloo_module {
 
 namespace {
 
@@ -66,4 +66,4 @@ void alltoallv(const std::shared_ptr<gloo::Context>& context, const Call& call,
   });
 }
 
-}  // namespace ccl::gloo_module
+}  // namespace ccl_tests::gloo_module

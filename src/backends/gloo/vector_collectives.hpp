@@ -8,7 +8,7 @@
 
 #include "src/core/communicator.hpp"
 
-namespace ccl::gloo_module {
+namespace ccl_tests::gloo_module {
 
 // Not all blocks may be empty.
 void all_gatherv(const std::shared_ptr<gloo::Context>& context, const Call& call,
@@ -18,4 +18,4 @@ void all_gatherv(const std::shared_ptr<gloo::Context>& context, const Call& call
 void alltoallv(const std::shared_ptr<gloo::Context>& context, const Call& call,
                std::chrono::milliseconds limit);
 
-}  // namespace ccl::gloo_module
+}  // namespace ccl_tests::gloo_module

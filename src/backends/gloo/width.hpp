@@ -6,7 +6,7 @@
 #include "src/backends/gloo/errors.hpp"
 #include "src/core/communicator.hpp"
 
-namespace ccl::gloo_module {
+namespace ccl_tests::gloo_module {
 
 template <class U>
 U* elements(const void* p) {
@@ -27,4 +27,4 @@ void by_width(const Call& call, F&& f) {
   });
 }
 
-}  // namespace ccl::gloo_module
+}  // namespace ccl_tests::gloo_module

@@ -2,7 +2,7 @@
 
 #include <utility>
 
-namespace ccl::gloo_module {
+namespace ccl_tests::gloo_module {
 namespace {
 
 class Started : public Work {
@@ -57,4 +57,4 @@ void Workers::work() {
   }
 }
 
-}  // namespace ccl::gloo_module
+}  // namespace ccl_tests::gloo_module

@@ -12,7 +12,7 @@
 
 #include "src/core/communicator.hpp"
 
-namespace ccl::gloo_module {
+namespace ccl_tests::gloo_module {
 
 // Takes tasks in the order in which they were started, several at a time. All ranks start the same
 // operations in the same order, so the oldest unfinished one is under way on every rank and none
@@ -39,4 +39,4 @@ class Workers {
   std::vector<std::thread> threads_;
 };
 
-}  // namespace ccl::gloo_module
+}  // namespace ccl_tests::gloo_module

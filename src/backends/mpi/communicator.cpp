@@ -16,7 +16,7 @@
 #include "src/backends/mpi/vector_collectives.hpp"
 #include "src/backends/reduction.hpp"
 
-namespace ccl::mpi_module {
+namespace ccl_tests::mpi_module {
 namespace {
 
 class Comm {
@@ -63,7 +63,7 @@ class MpiCommunicator : public Communicator {
 
   void reduce(const Call& call) override {
     const void* const send = premultiplied(call, call.count, call.recv);
-    reduce_to(call, call.place.root, send, call.recv);
+    reduce_to(call, call.root, send, call.recv);
     if (is_root(call)) divided(call, call.recv, call.count);
   }
 
@@ -72,7 +72,7 @@ class MpiCommunicator : public Communicator {
     const Block block = blocks(call, call.count);
     if (is_root(call) && call.send != call.recv)
       copy(call.recv, call.send, call.count * size_of(call.type));
-    check(MPI_Bcast(call.recv, block.units(), block.type(), call.place.root, comm_), "MPI_Bcast");
+    check(MPI_Bcast(call.recv, block.units(), block.type(), call.root, comm_), "MPI_Bcast");
   }
 
   void all_gather(const Call& call) override {
@@ -166,7 +166,7 @@ class MpiCommunicator : public Communicator {
     const Block block = blocks(call, call.count);
     const bool in_place = is_root(call) && call.send == own_block(call, call.recv);
     check(MPI_Gather(in_place ? MPI_IN_PLACE : call.send, block.units(), block.type(), call.recv,
-                     block.units(), block.type(), call.place.root, comm_),
+                     block.units(), block.type(), call.root, comm_),
           "MPI_Gather");
   }
 
@@ -175,7 +175,7 @@ class MpiCommunicator : public Communicator {
     const bool in_place =
         is_root(call) && call.recv == own_block(call, const_cast<void*>(call.send));
     check(MPI_Scatter(call.send, block.units(), block.type(), in_place ? MPI_IN_PLACE : call.recv,
-                      block.units(), block.type(), call.place.root, comm_),
+                      block.units(), block.type(), call.root, comm_),
           "MPI_Scatter");
   }
 
@@ -195,9 +195,9 @@ class MpiCommunicator : public Communicator {
     if (is_root(call) && call.send != call.recv)
       copy(call.recv, call.send, call.count * size_of(call.type));
     MPI_Request request = MPI_REQUEST_NULL;
-    check(MPI_Ibcast(call.recv, static_cast<int>(call.count), type(call), call.place.root, comm_,
-                     &request),
-          "MPI_Ibcast");
+    check(
+        MPI_Ibcast(call.recv, static_cast<int>(call.count), type(call), call.root, comm_, &request),
+        "MPI_Ibcast");
     return started(request, [] {});
   }
 
@@ -258,7 +258,7 @@ class MpiCommunicator : public Communicator {
   }
   std::size_t rank() const { return static_cast<std::size_t>(comm_.rank); }
   std::size_t ranks() const { return static_cast<std::size_t>(comm_.ranks); }
-  bool is_root(const Call& call) const { return call.place.root == comm_.rank; }
+  bool is_root(const Call& call) const { return call.root == comm_.rank; }
   MPI_Datatype type(const Call& call) const { return datatypes_.type(call.type); }
   MPI_Op op(const Call& call) const { return datatypes_.op(call.type, call.op); }
   Block blocks(const Call& call, std::size_t count) const {
@@ -320,4 +320,4 @@ std::unique_ptr<Communicator> make_communicator(MPI_Comm comm, Device* device, s
   return std::make_unique<MpiCommunicator>(comm, device, most);
 }
 
-}  // namespace ccl::mpi_module
+}  // namespace ccl_tests::mpi_module

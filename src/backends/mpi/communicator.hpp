@@ -8,7 +8,7 @@
 
 #include "src/core/backend.hpp"
 
-namespace ccl::mpi_module {
+namespace ccl_tests::mpi_module {
 
 // Largest count that is handed to MPI, in elements; more goes in pieces (reductions) or as derived
 // types (everything else). A test's module is built with a small one.
@@ -20,4 +20,4 @@ inline constexpr std::size_t largest_count = CCL_MPI_LARGEST_COUNT;
 std::unique_ptr<Communicator> make_communicator(MPI_Comm comm, Device* device = nullptr,
                                                 std::size_t most = largest_count);
 
-}  // namespace ccl::mpi_module
+}  // namespace ccl_tests::mpi_module

@@ -3,7 +3,7 @@
 #include "src/backends/mpi/library.hpp"
 #include "src/backends/reduction.hpp"
 
-namespace ccl::mpi_module {
+namespace ccl_tests::mpi_module {
 namespace {
 
 // MPI tells a reduction function neither our type nor our operation: one function for each pair.
@@ -138,4 +138,4 @@ Block::~Block() {
   if (derived_) MPI_Type_free(&type_);
 }
 
-}  // namespace ccl::mpi_module
+}  // namespace ccl_tests::mpi_module

@@ -8,7 +8,7 @@
 
 #include "src/core/types.hpp"
 
-namespace ccl::mpi_module {
+namespace ccl_tests::mpi_module {
 
 // half, bfloat16 and the 8-bit floats have no MPI type: they travel as bytes of a type of their own
 // and are reduced by functions of ours. avg and mulsum are reduced by sum. Handles live as long as
@@ -52,4 +52,4 @@ class Block {
   bool derived_;
 };
 
-}  // namespace ccl::mpi_module
+}  // namespace ccl_tests::mpi_module

@@ -8,7 +8,7 @@
 
 #include "src/core/error.hpp"
 
-namespace ccl::mpi_module {
+namespace ccl_tests::mpi_module {
 namespace {
 
 bool is_set(const char* variable) { return std::getenv(variable) != nullptr; }
@@ -108,4 +108,4 @@ bool cuda_aware() {
   return aware;
 }
 
-}  // namespace ccl::mpi_module
+}  // namespace ccl_tests::mpi_module

@@ -5,7 +5,7 @@
 
 #include <string>
 
-namespace ccl::mpi_module {
+namespace ccl_tests::mpi_module {
 
 // Throws Error with MPI's text when `status` is no success. call: "MPI_Allreduce".
 void check(int status, const char* call);
@@ -23,4 +23,4 @@ std::string library_version();  // "Open MPI v4.1.4, ...": one line
 std::string library_file();     // the shared object that holds MPI
 bool cuda_aware();              // it says, once started, that it takes CUDA's memory
 
-}  // namespace ccl::mpi_module
+}  // namespace ccl_tests::mpi_module

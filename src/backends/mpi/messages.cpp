@@ -2,7 +2,7 @@
 
 #include "src/backends/mpi/library.hpp"
 
-namespace ccl::mpi_module {
+namespace ccl_tests::mpi_module {
 namespace {
 constexpr int tag = 1;
 }
@@ -39,4 +39,4 @@ void Messages::end() {
   check(status, "MPI_Waitall");
 }
 
-}  // namespace ccl::mpi_module
+}  // namespace ccl_tests::mpi_module

@@ -9,7 +9,7 @@
 #include "src/backends/mpi/datatypes.hpp"
 #include "src/core/communicator.hpp"
 
-namespace ccl::mpi_module {
+namespace ccl_tests::mpi_module {
 
 // Messages between begin() and end() are posted at once and completed together. Messages of one
 // pair match in the order of posting. `most`: elements of one MPI count.
@@ -31,4 +31,4 @@ class Messages {
   std::vector<MPI_Request> requests_;
 };
 
-}  // namespace ccl::mpi_module
+}  // namespace ccl_tests::mpi_module

@@ -8,24 +8,24 @@
 #include "src/backends/mpi/communicator.hpp"
 #include "src/backends/mpi/library.hpp"
 
-namespace ccl::mpi_module {
+namespace ccl_tests::mpi_module {
 namespace {
 
-// The ranks of `bootstrap`, in its order, as numbers in MPI's world, whatever started the
+// The ranks of `channel`, in its order, as numbers in MPI's world, whatever started the
 // processes.
-std::vector<int> world_ranks(Bootstrap& bootstrap, double limit_s) {
+std::vector<int> world_ranks(ControlChannel& channel, double limit_s) {
   int rank = 0;
   int world = 0;
   check(MPI_Comm_rank(MPI_COMM_WORLD, &rank), "MPI_Comm_rank");
   check(MPI_Comm_size(MPI_COMM_WORLD, &world), "MPI_Comm_size");
-  if (world < bootstrap.ranks()) {
+  if (world < channel.ranks()) {
     throw Unsupported(
         fmt::format("MPI says that its world has {} rank{}, the job has {}: start it with this "
                     "library's mpirun, or srun --mpi=pmix",
-                    world, world == 1 ? "" : "s", bootstrap.ranks()));
+                    world, world == 1 ? "" : "s", channel.ranks()));
   }
   std::vector<int> ranks;
-  for (const std::string& text : bootstrap.exchange(std::to_string(rank), limit_s))
+  for (const std::string& text : channel.all_gather(std::to_string(rank), limit_s))
     ranks.push_back(std::stoi(text));
   return ranks;
 }
@@ -51,7 +51,7 @@ class MpiBackend : public Backend {
   std::string version() const override { return library_version(); }
   std::string library() const override { return library_file(); }
   // Connections are made as messages need them: one per peer.
-  std::size_t files_per_rank(int ranks) const override {
+  std::size_t descriptors_per_rank(int ranks) const override {
     return static_cast<std::size_t>(ranks) + 64;
   }
 #ifdef SMPI_H  // the platform model's time, not this machine's
@@ -67,25 +67,25 @@ class MpiBackend : public Backend {
   std::string from_process_0(const std::string& bytes, int processes) const override {
     return mpi_module::from_process_0(bytes, processes);
   }
-  std::unique_ptr<Communicator> connect(Bootstrap& bootstrap,
+  std::unique_ptr<Communicator> connect(ControlChannel& channel,
                                         const BackendOptions& options) const override {
     if (!options.transport.empty() || !options.gloo_algorithm.empty())
       throw Unsupported(
           "--transport and --gloo-algorithm are Gloo's; MPI takes its own (mpirun --mca ..., "
           "environment variables)");
     mpi_module::start();
-    return make_communicator(make_group(world_ranks(bootstrap, options.init_timeout_s)),
+    return make_communicator(make_group(world_ranks(channel, options.init_timeout_s)),
                              options.device);
   }
 };
 
 }  // namespace
-}  // namespace ccl::mpi_module
+}  // namespace ccl_tests::mpi_module
 
 extern "C" {
-__attribute__((visibility("default"))) int ccl_module_abi() { return ccl::module_abi; }
-__attribute__((visibility("default"))) const ccl::Backend* ccl_module_backend() {
-  static const ccl::mpi_module::MpiBackend backend;
+__attribute__((visibility("default"))) int ccl_module_abi() { return ccl_tests::module_abi; }
+__attribute__((visibility("default"))) const ccl_tests::Backend* ccl_module_backend() {
+  static const ccl_tests::mpi_module::MpiBackend backend;
   return &backend;
 }
 }

@@ -8,7 +8,7 @@
 #include "src/backends/mpi/library.hpp"
 #include "src/core/communicator.hpp"
 
-namespace ccl::mpi_module {
+namespace ccl_tests::mpi_module {
 
 // One request; `finish` is called when it is complete.
 template <class Finish>
@@ -35,4 +35,4 @@ class Request : public Work {
   int exceptions_ = std::uncaught_exceptions();
 };
 
-}  // namespace ccl::mpi_module
+}  // namespace ccl_tests::mpi_module

@@ -4,12 +4,12 @@
 
 #include "src/backends/mpi/library.hpp"
 
-extern "C" const ccl::Backend* ccl_module_backend();  // of module.cpp, linked in
+extern "C" const ccl_tests::Backend* ccl_module_backend();  // of module.cpp, linked in
 
-namespace ccl::mpi_module {
+namespace ccl_tests::mpi_module {
 namespace {
 
-class MpiBootstrap : public Bootstrap {
+class MpiBootstrap : public ControlChannel {
  public:
   explicit MpiBootstrap(MPI_Comm comm) : comm_(comm) {
     check(MPI_Comm_rank(comm_, &rank_), "MPI_Comm_rank");
@@ -24,7 +24,7 @@ class MpiBootstrap : public Bootstrap {
   int ranks() const override { return ranks_; }
 
   // Padded to the longest: SMPI 3.32 divides by zero in an allgatherv of nothing.
-  std::vector<std::string> exchange(std::string_view bytes, double /*limit_s*/) override {
+  std::vector<std::string> all_gather(std::string_view bytes, double /*limit_s*/) override {
     const auto n = static_cast<std::size_t>(ranks_);
     const int mine = static_cast<int>(bytes.size());
     std::vector<int> sizes(n);
@@ -42,7 +42,7 @@ class MpiBootstrap : public Bootstrap {
     return result;
   }
 
-  std::unique_ptr<Bootstrap> split(int color, int key, double /*limit_s*/) override {
+  std::unique_ptr<ControlChannel> split(int color, int key, double /*limit_s*/) override {
     MPI_Comm group = MPI_COMM_NULL;
     check(MPI_Comm_split(comm_, color < 0 ? MPI_UNDEFINED : color, key, &group), "MPI_Comm_split");
     return group == MPI_COMM_NULL ? nullptr : std::make_unique<MpiBootstrap>(group);
@@ -57,9 +57,9 @@ class MpiBootstrap : public Bootstrap {
 
 const Backend& simulated_backend() { return *ccl_module_backend(); }
 
-std::unique_ptr<Bootstrap> simulated_bootstrap() {
+std::unique_ptr<ControlChannel> simulated_channel() {
   start();
   return std::make_unique<MpiBootstrap>(MPI_COMM_WORLD);
 }
 
-}  // namespace ccl::mpi_module
+}  // namespace ccl_tests::mpi_module

@@ -6,11 +6,11 @@
 
 #include "src/core/backend.hpp"
 
-namespace ccl::mpi_module {
+namespace ccl_tests::mpi_module {
 
 const Backend& simulated_backend();
 
-// exchange() by MPI on MPI_COMM_WORLD; limits do not count, because the clock is simulated.
-std::unique_ptr<Bootstrap> simulated_bootstrap();
+// all_gather() by MPI on MPI_COMM_WORLD; limits do not count, because the clock is simulated.
+std::unique_ptr<ControlChannel> simulated_channel();
 
-}  // namespace ccl::mpi_module
+}  // namespace ccl_tests::mpi_module

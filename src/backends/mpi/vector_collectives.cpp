@@ -6,14 +6,14 @@
 
 #include "src/backends/mpi/library.hpp"
 
-namespace ccl::mpi_module {
+namespace ccl_tests::mpi_module {
 namespace {
 
-bool is_root(const Call& call) { return call.place.rank == call.place.root; }
+bool is_root(const Call& call) { return call.self.rank == call.root; }
 
 // Where this rank's block begins in a buffer of all ranks' blocks.
 const void* own_block(const Call& call, const void* buffer, std::span<const std::size_t> offsets) {
-  const std::size_t offset = offsets[static_cast<std::size_t>(call.place.rank)];
+  const std::size_t offset = offsets[static_cast<std::size_t>(call.self.rank)];
   return static_cast<const std::byte*>(buffer) + offset * size_of(call.type);
 }
 
@@ -40,7 +40,7 @@ void VectorCollectives::gatherv(const Call& call) const {
   const std::vector<int> offsets = ints(call.recv_offsets);
   const bool in_place = is_root(call) && call.send == own_block(call, call.recv, call.recv_offsets);
   check(MPI_Gatherv(in_place ? MPI_IN_PLACE : call.send, static_cast<int>(call.count), type(call),
-                    call.recv, counts.data(), offsets.data(), type(call), call.place.root, comm_),
+                    call.recv, counts.data(), offsets.data(), type(call), call.root, comm_),
         "MPI_Gatherv");
 }
 
@@ -50,7 +50,7 @@ void VectorCollectives::scatterv(const Call& call) const {
   const bool in_place = is_root(call) && call.recv == own_block(call, call.send, call.send_offsets);
   check(MPI_Scatterv(call.send, counts.data(), offsets.data(), type(call),
                      in_place ? MPI_IN_PLACE : call.recv, static_cast<int>(call.count), type(call),
-                     call.place.root, comm_),
+                     call.root, comm_),
         "MPI_Scatterv");
 }
 
@@ -84,4 +84,4 @@ std::vector<int> VectorCollectives::ints(std::span<const std::size_t> values) co
   return result;
 }
 
-}  // namespace ccl::mpi_module
+}  // namespace ccl_tests::mpi_module

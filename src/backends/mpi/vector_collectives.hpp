@@ -11,7 +11,7 @@
 #include "src/backends/mpi/datatypes.hpp"
 #include "src/core/communicator.hpp"
 
-namespace ccl::mpi_module {
+namespace ccl_tests::mpi_module {
 
 // MPI's vector collectives take counts and offsets of int. `most`: the largest of either that is
 // handed to MPI, in elements.
@@ -42,4 +42,4 @@ class VectorCollectives {
   std::size_t most_;
 };
 
-}  // namespace ccl::mpi_module
+}  // namespace ccl_tests::mpi_module

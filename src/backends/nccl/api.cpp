@@ -7,7 +7,7 @@
 
 #include "src/core/error.hpp"
 
-namespace ccl::nccl_module {
+namespace ccl_tests::nccl_module {
 namespace {
 
 template <class F>
@@ -99,4 +99,4 @@ void check(ncclResult_t result, const char* what, ncclComm_t comm) {
   if (result != ncclSuccess) throw Error(error_text(result, what, comm));
 }
 
-}  // namespace ccl::nccl_module
+}  // namespace ccl_tests::nccl_module

@@ -9,7 +9,7 @@
 
 #include "src/devices/cuda/errors.hpp"
 
-namespace ccl::nccl_module {
+namespace ccl_tests::nccl_module {
 
 struct Api {
   std::string file;
@@ -69,4 +69,4 @@ void check(ncclResult_t result, const char* what, ncclComm_t comm = nullptr);
 
 using cuda_module::check;  // CUDA's likewise
 
-}  // namespace ccl::nccl_module
+}  // namespace ccl_tests::nccl_module

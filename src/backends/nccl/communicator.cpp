@@ -16,7 +16,7 @@
 #include "src/backends/nccl/registration.hpp"
 #include "src/backends/nccl/stream.hpp"
 
-namespace ccl::nccl_module {
+namespace ccl_tests::nccl_module {
 namespace {
 
 class NcclCommunicator : public Communicator {
@@ -45,13 +45,11 @@ class NcclCommunicator : public Communicator {
   }
   void reduce(const Call& c) override {
     issued(c, c.count);
-    done(api().reduce(c.send, c.recv, c.count, type(c), op(c), c.place.root, comm_, stream()),
-         "reduce");
+    done(api().reduce(c.send, c.recv, c.count, type(c), op(c), c.root, comm_, stream()), "reduce");
   }
   void broadcast(const Call& c) override {
     issued(c, c.count);
-    done(api().broadcast(c.send, c.recv, c.count, type(c), c.place.root, comm_, stream()),
-         "broadcast");
+    done(api().broadcast(c.send, c.recv, c.count, type(c), c.root, comm_, stream()), "broadcast");
   }
   void all_gather(const Call& c) override {
     issued(c, c.count * ranks());
@@ -77,24 +75,23 @@ class NcclCommunicator : public Communicator {
   void gather(const Call& c) override {
     issued(c, c.count * ranks());
     if (api().gather != nullptr) {
-      done(api().gather(c.send, c.recv, c.count, type(c), c.place.root, comm_, stream()), "gather");
+      done(api().gather(c.send, c.recv, c.count, type(c), c.root, comm_, stream()), "gather");
       return;
     }
     const Group group(*this);
-    send_to(c, c.place.root, 0, c.count);
+    send_to(c, c.root, 0, c.count);
     for (int r = 0; is_root(c) && r < setup_.ranks; ++r)
       recv_from(c, r, block(r) * c.count, c.count);
   }
   void scatter(const Call& c) override {
     issued(c, c.count * ranks());
     if (api().scatter != nullptr) {
-      done(api().scatter(c.send, c.recv, c.count, type(c), c.place.root, comm_, stream()),
-           "scatter");
+      done(api().scatter(c.send, c.recv, c.count, type(c), c.root, comm_, stream()), "scatter");
       return;
     }
     const Group group(*this);
     for (int r = 0; is_root(c) && r < setup_.ranks; ++r) send_to(c, r, block(r) * c.count, c.count);
-    recv_from(c, c.place.root, 0, c.count);
+    recv_from(c, c.root, 0, c.count);
   }
   void all_gatherv(const Call& c) override { composed::all_gatherv(*this, c); }
   void gatherv(const Call& c) override { composed::gatherv(*this, c); }
@@ -132,7 +129,7 @@ class NcclCommunicator : public Communicator {
   void end_group() override { done(api().group_end(), "ending a group"); }
   void begin_aggregate() override { begin_group(); }
   void end_aggregate() override { end_group(); }
-  void order() override {}  // the stream does
+  void fence() override {}  // the stream does
 
   // Polled, so that errors that NCCL meets on its own threads end the wait.
   void wait() override {
@@ -143,7 +140,7 @@ class NcclCommunicator : public Communicator {
     }
     issued_bytes_ = 0;
   }
-  void meet(const Place& /*place*/) override {
+  void timing_barrier(const GroupRank& /*self*/) override {
     issue_barrier();
     wait();
   }
@@ -186,7 +183,7 @@ class NcclCommunicator : public Communicator {
 
   void begin_row(const std::string& what) override { row_.begin(what); }
 
-  std::string chosen() override {
+  std::string last_algorithm() override {
     const bool barriers = std::exchange(barriers_asked_, false);
     return told_ ? told_->take(barriers) : std::string();
   }
@@ -254,7 +251,7 @@ class NcclCommunicator : public Communicator {
   cudaStream_t stream() const { return stream_.get(); }
   std::size_t ranks() const { return static_cast<std::size_t>(setup_.ranks); }
   static std::size_t block(int rank) { return static_cast<std::size_t>(rank); }
-  static bool is_root(const Call& c) { return c.place.rank == c.place.root; }
+  static bool is_root(const Call& c) { return c.self.rank == c.root; }
   static ncclDataType_t type(const Call& c) { return nccl_type(c.type); }
   static std::size_t sum(std::span<const std::size_t> counts) {
     std::size_t all = 0;
@@ -327,7 +324,7 @@ class NcclCommunicator : public Communicator {
   Stream stream_;
   void* token_ = nullptr;
   std::optional<Listener> told_;
-  bool barriers_asked_ = false;  // since chosen() was called
+  bool barriers_asked_ = false;  // since last_algorithm() was called
   std::map<DataType, ncclRedOp_t> mulsums_;
   ProfilerRange row_;
   double limit_s_ = 0;
@@ -346,8 +343,8 @@ ncclConfig_t config_of(const Setup& setup) {
 
 std::unique_ptr<Communicator> make_communicator(ncclComm_t comm, const Setup& setup) {
   auto communicator = std::make_unique<NcclCommunicator>(comm, setup);
-  if (setup.show_algorithm) communicator->meet({});  // by its token the profiler knows it
+  if (setup.show_algorithm) communicator->timing_barrier({});  // by its token the profiler knows it
   return communicator;
 }
 
-}  // namespace ccl::nccl_module
+}  // namespace ccl_tests::nccl_module

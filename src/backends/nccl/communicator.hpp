@@ -7,7 +7,7 @@
 
 #include "src/core/communicator.hpp"
 
-namespace ccl::nccl_module {
+namespace ccl_tests::nccl_module {
 
 // What a communicator was made with, and what those that are split from it are made with.
 struct Setup {
@@ -26,4 +26,4 @@ ncclConfig_t config_of(const Setup& setup);
 // Takes over `comm`, of the calling thread's device. Collective over its ranks. Throws Error.
 std::unique_ptr<Communicator> make_communicator(ncclComm_t comm, const Setup& setup);
 
-}  // namespace ccl::nccl_module
+}  // namespace ccl_tests::nccl_module

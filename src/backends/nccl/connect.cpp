@@ -13,7 +13,7 @@
 #include "src/backends/nccl/communicator.hpp"
 #include "src/core/host.hpp"
 
-namespace ccl::nccl_module {
+namespace ccl_tests::nccl_module {
 namespace {
 
 // NCCL takes two ranks for two hosts when NCCL_HOSTID differs, and then lets them share a GPU; they
@@ -35,9 +35,9 @@ void prepare_sharing() {
   for (const auto& [name, value] : settings) setenv(name, value, 0);
 }
 
-void refuse_threads_on_one_gpu(Bootstrap& bootstrap, double limit_s) {
-  const std::string mine = fmt::format("{} {}", this_place(), getpid());
-  const auto all = bootstrap.exchange(mine, limit_s);
+void refuse_threads_on_one_gpu(ControlChannel& channel, double limit_s) {
+  const std::string mine = fmt::format("{} {}", host_identity(), getpid());
+  const auto all = channel.all_gather(mine, limit_s);
   std::map<std::string, int> ranks_in;
   for (const std::string& process : all) {
     if (++ranks_in[process] == 1) continue;
@@ -59,7 +59,7 @@ int capability_of(int device) {
 
 }  // namespace
 
-std::unique_ptr<Communicator> connect(Bootstrap& bootstrap, const BackendOptions& options) {
+std::unique_ptr<Communicator> connect(ControlChannel& channel, const BackendOptions& options) {
   if (options.device == nullptr || options.device->memory() != Memory::cuda)
     throw Unsupported("NCCL needs a GPU for every rank");
   if (!options.transport.empty() || !options.gloo_algorithm.empty())
@@ -68,24 +68,24 @@ std::unique_ptr<Communicator> connect(Bootstrap& bootstrap, const BackendOptions
         "NCCL_ALGO, ...)");
   if (!options.interface.empty()) setenv("NCCL_SOCKET_IFNAME", options.interface.c_str(), 1);
   if (options.share_devices) {
-    refuse_threads_on_one_gpu(bootstrap, options.init_timeout_s);
+    refuse_threads_on_one_gpu(channel, options.init_timeout_s);
     prepare_sharing();
   }
   options.device->use();
   ncclUniqueId id{};
   std::string bytes;
-  if (bootstrap.rank() == 0) {
+  if (channel.rank() == 0) {
     check(api().unique_id(&id), "ncclGetUniqueId");
     bytes.assign(id.internal, sizeof id.internal);
   }
-  const std::string first = bootstrap.exchange(bytes, options.init_timeout_s).front();
+  const std::string first = channel.all_gather(bytes, options.init_timeout_s).front();
   if (first.size() != sizeof id.internal) throw Error("rank 0 sent no NCCL id");
   std::memcpy(id.internal, first.data(), sizeof id.internal);
   const int device = options.device->index();
   const Setup setup{device,
                     capability_of(device),
-                    bootstrap.rank(),
-                    bootstrap.ranks(),
+                    channel.rank(),
+                    channel.ranks(),
                     options.local_register,
                     options.cta_policy,
                     options.null_stream,
@@ -97,4 +97,4 @@ std::unique_ptr<Communicator> connect(Bootstrap& bootstrap, const BackendOptions
   return make_communicator(comm, setup);
 }
 
-}  // namespace ccl::nccl_module
+}  // namespace ccl_tests::nccl_module

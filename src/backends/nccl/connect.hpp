@@ -5,10 +5,10 @@
 
 #include "src/core/backend.hpp"
 
-namespace ccl::nccl_module {
+namespace ccl_tests::nccl_module {
 
-// Of options.device, this rank's GPU, only the index is kept. Collective over bootstrap's ranks.
+// Of options.device, this rank's GPU, only the index is kept. Collective over channel's ranks.
 // Throws Error, Unsupported.
-std::unique_ptr<Communicator> connect(Bootstrap& bootstrap, const BackendOptions& options);
+std::unique_ptr<Communicator> connect(ControlChannel& channel, const BackendOptions& options);
 
-}  // namespace ccl::nccl_module
+}  // namespace ccl_tests::nccl_module

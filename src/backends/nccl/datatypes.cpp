@@ -2,7 +2,7 @@
 
 #include <cstring>
 
-namespace ccl::nccl_module {
+namespace ccl_tests::nccl_module {
 
 ncclDataType_t nccl_type(DataType type) {
   switch (type) {
@@ -51,4 +51,4 @@ std::uint64_t mulsum_bits(DataType type, int rank) {
   });
 }
 
-}  // namespace ccl::nccl_module
+}  // namespace ccl_tests::nccl_module

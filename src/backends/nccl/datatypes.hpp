@@ -7,7 +7,7 @@
 
 #include "src/core/types.hpp"
 
-namespace ccl::nccl_module {
+namespace ccl_tests::nccl_module {
 
 ncclDataType_t nccl_type(DataType type);
 
@@ -17,4 +17,4 @@ std::optional<ncclRedOp_t> nccl_op(ReduceOp op);
 // This rank's scalar of mulsum, as `type`, for ncclRedOpCreatePreMulSum.
 std::uint64_t mulsum_bits(DataType type, int rank);
 
-}  // namespace ccl::nccl_module
+}  // namespace ccl_tests::nccl_module

@@ -5,7 +5,7 @@
 #include "src/backends/nccl/connect.hpp"
 #include "src/backends/nccl/profiler.hpp"
 
-namespace ccl::nccl_module {
+namespace ccl_tests::nccl_module {
 namespace {
 
 class NcclBackend : public Backend {
@@ -20,8 +20,8 @@ class NcclBackend : public Backend {
   }
   // What the library takes on the GPU it takes before the buffers are planned.
   double scratch_factor(int /*ranks*/) const override { return 0; }
-  // Sockets of its bootstrap and proxies.
-  std::size_t files_per_rank(int ranks) const override {
+  // Sockets of its channel and proxies.
+  std::size_t descriptors_per_rank(int ranks) const override {
     return 4 * static_cast<std::size_t>(ranks) + 64;
   }
 
@@ -41,20 +41,20 @@ class NcclBackend : public Backend {
     if (options.show_algorithm) listen_to_nccl();
   }
 
-  std::unique_ptr<Communicator> connect(Bootstrap& bootstrap,
+  std::unique_ptr<Communicator> connect(ControlChannel& channel,
                                         const BackendOptions& options) const override {
     load({});
-    return nccl_module::connect(bootstrap, options);
+    return nccl_module::connect(channel, options);
   }
 };
 
 }  // namespace
-}  // namespace ccl::nccl_module
+}  // namespace ccl_tests::nccl_module
 
 extern "C" {
-__attribute__((visibility("default"))) int ccl_module_abi() { return ccl::module_abi; }
-__attribute__((visibility("default"))) const ccl::Backend* ccl_module_backend() {
-  static const ccl::nccl_module::NcclBackend backend;
+__attribute__((visibility("default"))) int ccl_module_abi() { return ccl_tests::module_abi; }
+__attribute__((visibility("default"))) const ccl_tests::Backend* ccl_module_backend() {
+  static const ccl_tests::nccl_module::NcclBackend backend;
   return &backend;
 }
 }

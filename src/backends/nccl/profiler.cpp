@@ -18,7 +18,7 @@
 
 #include "src/core/error.hpp"
 
-namespace ccl::nccl_module {
+namespace ccl_tests::nccl_module {
 namespace {
 
 // The binary interface, versions 3 (NCCL 2.26), 4 (2.27) and 5 (2.28; later ones adapt it), as far
@@ -260,4 +260,4 @@ std::string Listener::take(bool with_token) {
   return fmt::format("{}", fmt::join(lines, "; "));
 }
 
-}  // namespace ccl::nccl_module
+}  // namespace ccl_tests::nccl_module

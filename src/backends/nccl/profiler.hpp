@@ -4,7 +4,7 @@
 
 #include <string>
 
-namespace ccl::nccl_module {
+namespace ccl_tests::nccl_module {
 
 // Makes NCCL open this module as its profiler plugin. Before NCCL is first used. Throws Unsupported
 // where the user has set another one.
@@ -28,4 +28,4 @@ class Listener {
   const void* token_;
 };
 
-}  // namespace ccl::nccl_module
+}  // namespace ccl_tests::nccl_module

@@ -5,7 +5,7 @@
 
 #include <string>
 
-namespace ccl::nccl_module {
+namespace ccl_tests::nccl_module {
 
 // A range of NVIDIA's profilers, until the next begins.
 class ProfilerRange {
@@ -29,4 +29,4 @@ class ProfilerRange {
   bool open_ = false;
 };
 
-}  // namespace ccl::nccl_module
+}  // namespace ccl_tests::nccl_module

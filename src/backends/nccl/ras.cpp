@@ -11,7 +11,7 @@
 #include <memory>
 #include <string_view>
 
-namespace ccl::nccl_module {
+namespace ccl_tests::nccl_module {
 namespace {
 
 constexpr int limit_s = 3;
@@ -89,4 +89,4 @@ std::string ras_report() {
   return {};
 }
 
-}  // namespace ccl::nccl_module
+}  // namespace ccl_tests::nccl_module

@@ -3,10 +3,10 @@
 
 #include <string>
 
-namespace ccl::nccl_module {
+namespace ccl_tests::nccl_module {
 
 // ": NCCL's RAS says: ..." in one line, or nothing where no service answers within 3 s. It listens
 // on NCCL_RAS_ADDR, localhost:28028 by default, from NCCL 2.24 on.
 std::string ras_report();
 
-}  // namespace ccl::nccl_module
+}  // namespace ccl_tests::nccl_module

@@ -8,7 +8,7 @@
 #include "src/backends/nccl/api.hpp"
 #include "src/core/communicator.hpp"
 
-namespace ccl::nccl_module {
+namespace ccl_tests::nccl_module {
 
 // ncclCommRegister's or ncclCommWindowRegister's handle of a buffer. `comm` is null once it has
 // been aborted.
@@ -40,4 +40,4 @@ class Registered : public Registration {
   ncclWindow_t window_ = nullptr;
 };
 
-}  // namespace ccl::nccl_module
+}  // namespace ccl_tests::nccl_module

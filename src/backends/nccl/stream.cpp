@@ -4,7 +4,7 @@
 
 #include "src/backends/nccl/api.hpp"
 
-namespace ccl::nccl_module {
+namespace ccl_tests::nccl_module {
 namespace {
 
 class Events : public Timeline {
@@ -112,4 +112,4 @@ std::unique_ptr<Graph> capture(const Stream& stream, const std::function<void()>
   return std::make_unique<StreamGraph>(stream, issue, std::move(launched));
 }
 
-}  // namespace ccl::nccl_module
+}  // namespace ccl_tests::nccl_module

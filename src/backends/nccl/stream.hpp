@@ -10,7 +10,7 @@
 
 #include "src/core/communicator.hpp"
 
-namespace ccl::nccl_module {
+namespace ccl_tests::nccl_module {
 
 // Of the calling thread's device. Owns the stream unless that is the NULL stream.
 class Stream {
@@ -35,4 +35,4 @@ std::unique_ptr<Timeline> make_timeline(const Stream& stream, std::size_t marks)
 std::unique_ptr<Graph> capture(const Stream& stream, const std::function<void()>& issue,
                                std::function<void()> launched);
 
-}  // namespace ccl::nccl_module
+}  // namespace ccl_tests::nccl_module

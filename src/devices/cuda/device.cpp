@@ -4,7 +4,7 @@
 
 #include "src/devices/cuda/errors.hpp"
 
-namespace ccl::cuda_module {
+namespace ccl_tests::cuda_module {
 namespace {
 
 std::string dotted(int version) {  // CUDA's 1000 * major + 10 * minor
@@ -93,4 +93,4 @@ std::string versions() {
                      driver == 0 ? "none" : dotted(driver));
 }
 
-}  // namespace ccl::cuda_module
+}  // namespace ccl_tests::cuda_module

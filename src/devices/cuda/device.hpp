@@ -5,7 +5,7 @@
 
 #include "src/core/device.hpp"
 
-namespace ccl::cuda_module {
+namespace ccl_tests::cuda_module {
 
 // Makes device `index` the calling thread's. Throws Error.
 std::unique_ptr<Device> open_device(int index);
@@ -13,4 +13,4 @@ std::unique_ptr<Device> open_device(int index);
 // "CUDA runtime 13.0, driver 13.0".
 std::string versions();
 
-}  // namespace ccl::cuda_module
+}  // namespace ccl_tests::cuda_module

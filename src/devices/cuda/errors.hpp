@@ -8,7 +8,7 @@
 
 #include "src/core/error.hpp"
 
-namespace ccl::cuda_module {
+namespace ccl_tests::cuda_module {
 
 // Throws Error naming what failed and CUDA's own words.
 inline void check(cudaError_t status, std::string_view what) {
@@ -18,4 +18,4 @@ inline void check(cudaError_t status, std::string_view what) {
       fmt::format("CUDA: {}: {} ({})", what, cudaGetErrorString(status), cudaGetErrorName(status)));
 }
 
-}  // namespace ccl::cuda_module
+}  // namespace ccl_tests::cuda_module

@@ -5,7 +5,7 @@
 #include "src/devices/devices.hpp"
 #include "verify/cuda.hpp"
 
-namespace ccl::cuda_module {
+namespace ccl_tests::cuda_module {
 namespace {
 
 class CudaDevices : public Devices {
@@ -40,12 +40,12 @@ class CudaDevices : public Devices {
 };
 
 }  // namespace
-}  // namespace ccl::cuda_module
+}  // namespace ccl_tests::cuda_module
 
 extern "C" {
-__attribute__((visibility("default"))) int ccl_module_abi() { return ccl::module_abi; }
-__attribute__((visibility("default"))) const ccl::Devices* ccl_module_devices() {
-  static const ccl::cuda_module::CudaDevices devices;
+__attribute__((visibility("default"))) int ccl_module_abi() { return ccl_tests::module_abi; }
+__attribute__((visibility("default"))) const ccl_tests::Devices* ccl_module_devices() {
+  static const ccl_tests::cuda_module::CudaDevices devices;
   return &devices;
 }
 }

@@ -1,4 +1,4 @@
-#include "src/run/placement.hpp"
+#include "src/run/staging.hpp"
 
 #include <fmt/format.h>
 
@@ -7,7 +7,7 @@
 #include "src/backends/gpu_evidence.hpp"
 #include "src/backends/registry.hpp"
 
-namespace ccl {
+namespace ccl_tests {
 namespace {
 
 // A GPU that is in evidence makes the reason clearer.
@@ -32,7 +32,7 @@ void expect_here(int expected) {
 
 }  // namespace
 
-Placement place_buffers(const Collective& collective, const Options& o, const Backend& backend) {
+Staging place_buffers(const Collective& collective, const Options& o, const Backend& backend) {
   if (o.memory == Memory::cuda) backend.start();  // MPI knows only then whether it takes it
   const std::vector<Memory> taken = backend.memories();
   const bool host_only = collective.host_memory || collective.compose != nullptr;
@@ -41,18 +41,18 @@ Placement place_buffers(const Collective& collective, const Options& o, const Ba
         "--memory cuda: {}_perf works on host memory, which is copied for a library on GPUs",
         collective.name));
   }
-  Placement placement;
-  placement.buffers = host_only ? Memory::host : o.memory.value_or(taken.front());
+  Staging staging;
+  staging.buffers = host_only ? Memory::host : o.memory.value_or(taken.front());
   const auto takes = [&](Memory memory) {
     return std::find(taken.begin(), taken.end(), memory) != taken.end();
   };
-  placement.staged = !takes(placement.buffers);
-  if (placement.buffers == Memory::cuda || !takes(Memory::host)) {
-    placement.gpus = &usable_gpus();
+  staging.staged = !takes(staging.buffers);
+  if (staging.buffers == Memory::cuda || !takes(Memory::host)) {
+    staging.gpus = &usable_gpus();
   } else {
     expect_here(o.expect_gpus.value_or(0));
   }
-  return placement;
+  return staging;
 }
 
-}  // namespace ccl
+}  // namespace ccl_tests

@@ -1,12 +1,12 @@
 // What a run's rows add up to, and which exit code they give.
-#include "src/run/recorder.hpp"
+#include "src/run/multi_reporter.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "src/core/error.hpp"
 
-namespace ccl {
+namespace ccl_tests {
 namespace {
 
 using testing::Contains;
@@ -14,15 +14,15 @@ using testing::HasSubstr;
 
 struct Seen {
   int begun = 0, rows = 0, ended = 0, before = 0;
-  Summary summary;
+  RunSummary summary;
 };
 
 class SpyReporter : public Reporter {
  public:
   explicit SpyReporter(Seen& seen) : seen_(seen) {}
-  void begin(const RunRecord&) override { ++seen_.begun; }
+  void begin(const RunInfo&) override { ++seen_.begun; }
   void row(const Row&) override { ++seen_.rows; }
-  void end(const Summary& summary) override {
+  void end(const RunSummary& summary) override {
     ++seen_.ended;
     seen_.summary = summary;
   }
@@ -33,11 +33,11 @@ class SpyReporter : public Reporter {
 
 class RecorderTest : public testing::Test {
  protected:
-  Recorder& recorder() {
+  MultiReporter& recorder() {
     if (!recorder_) {
       std::vector<std::unique_ptr<Reporter>> reporters;
       reporters.push_back(std::make_unique<SpyReporter>(seen));
-      recorder_ = std::make_unique<Recorder>(options, std::move(reporters));
+      recorder_ = std::make_unique<MultiReporter>(options, std::move(reporters));
       recorder_->before_print([this] { ++seen.before; });
       recorder_->begin({});
     }
@@ -49,7 +49,7 @@ class RecorderTest : public testing::Test {
     row.bytes = 1000;
     row.type = "float";
     row.op = "sum";
-    for (Cell* cell : {&row.out_of_place, &row.in_place}) {
+    for (Measurement* cell : {&row.out_of_place, &row.in_place}) {
       cell->busbw = busbw;
       cell->seconds = seconds;
       cell->iterations = 20;
@@ -64,7 +64,7 @@ class RecorderTest : public testing::Test {
   Seen seen;
 
  private:
-  std::unique_ptr<Recorder> recorder_;
+  std::unique_ptr<MultiReporter> recorder_;
 };
 
 TEST_F(RecorderTest, SumsUp) {
@@ -186,12 +186,12 @@ TEST_F(RecorderTest, NotesAreLimitedInNumber) {
   EXPECT_EQ(seen.summary.notes.size(), 100U);
 }
 
-TEST(Recorder, ThatNeverBeganHasNoReport) {
+TEST(MultiReporter, ThatNeverBeganHasNoReport) {
   const Options options;
   Seen seen;
   std::vector<std::unique_ptr<Reporter>> reporters;
   reporters.push_back(std::make_unique<SpyReporter>(seen));
-  Recorder recorder(options, std::move(reporters));
+  MultiReporter recorder(options, std::move(reporters));
   EXPECT_EQ(recorder.finish(3, {"no such backend"}), 3);
   EXPECT_EQ(seen.ended, 0);
 }
@@ -200,8 +200,8 @@ TEST(ExitCodes, TheMoreTellingWins) {
   const int order[] = {7, 5, 4, 6, 8, 3, 2, 139, 0};
   for (std::size_t a = 0; a < std::size(order); ++a) {
     for (std::size_t b = a; b < std::size(order); ++b) {
-      EXPECT_EQ(more_telling(order[a], order[b]), order[a]);
-      EXPECT_EQ(more_telling(order[b], order[a]), order[a]);
+      EXPECT_EQ(most_severe(order[a], order[b]), order[a]);
+      EXPECT_EQ(most_severe(order[b], order[a]), order[a]);
     }
   }
 }
@@ -214,4 +214,4 @@ TEST(ExitCodes, BelongToTheErrors) {
 }
 
 }  // namespace
-}  // namespace ccl
+}  // namespace ccl_tests

@@ -1,4 +1,4 @@
-#include "src/bootstrap/control_link.hpp"
+#include "src/bootstrap/control_client.hpp"
 
 #include <fmt/format.h>
 
@@ -15,7 +15,7 @@
 #include "src/bootstrap/net.hpp"
 #include "src/core/error.hpp"
 
-namespace ccl {
+namespace ccl_tests {
 namespace {
 
 constexpr double answer_slack_s = 10;  // the hub knows who is missing: it is to answer first
@@ -23,7 +23,7 @@ constexpr double farewell_s = 2;
 
 }  // namespace
 
-class ControlLink::Impl {
+class ControlClient::Impl {
  public:
   explicit Impl(LinkOptions options) : options_(std::move(options)) {}
   ~Impl();
@@ -32,7 +32,7 @@ class ControlLink::Impl {
   void begin(ControlConnection::Socket socket, Deadline deadline);
   void wait_welcome(double limit_s);
   void report_failures();
-  std::vector<std::string> exchange(const Team& team, std::string_view bytes, double limit_s);
+  std::vector<std::string> all_gather(const Team& team, std::string_view bytes, double limit_s);
   void abort(int code, std::string_view message);
   Failure wait_failure(double limit_s);
 
@@ -70,7 +70,7 @@ class ControlLink::Impl {
   std::thread thread_;
 };
 
-void ControlLink::Impl::begin(ControlConnection::Socket socket, Deadline deadline) {
+void ControlClient::Impl::begin(ControlConnection::Socket socket, Deadline deadline) {
   connection_ = std::make_shared<ControlConnection>(std::move(socket));
   connection_->trust();
   connection_->start([this](Frame& frame) { take(frame); },
@@ -87,14 +87,14 @@ void ControlLink::Impl::begin(ControlConnection::Socket socket, Deadline deadlin
   if (!hub_) throw NoHub(closed_ ? closed_why_ : "it does not answer");
 }
 
-ControlLink::Impl::~Impl() {
+ControlClient::Impl::~Impl() {
   if (!thread_.joinable()) return;
   leave();
   io_.stop();
   thread_.join();
 }
 
-void ControlLink::Impl::leave() {
+void ControlClient::Impl::leave() {
   std::unique_lock lock(mutex_);
   leaving_ = true;
   if (closed_ || !hub_) return;
@@ -102,12 +102,12 @@ void ControlLink::Impl::leave() {
   changed_.wait_for(lock, seconds_to_duration(farewell_s), [this] { return closed_ || hub_left_; });
 }
 
-void ControlLink::Impl::post_send(std::string bytes) {
+void ControlClient::Impl::post_send(std::string bytes) {
   asio::post(io_,
              [this, bytes = std::move(bytes)]() mutable { connection_->send(std::move(bytes)); });
 }
 
-void ControlLink::Impl::wait_welcome(double limit_s) {
+void ControlClient::Impl::wait_welcome(double limit_s) {
   std::unique_lock lock(mutex_);
   if (changed_.wait_for(lock, seconds_to_duration(limit_s + answer_slack_s),
                         [this] { return welcomed_ || over(); })) {
@@ -116,19 +116,19 @@ void ControlLink::Impl::wait_welcome(double limit_s) {
   throw Timeout(fmt::format("{} does not say who is missing", hub_->name()));
 }
 
-void ControlLink::Impl::report_failures() {
+void ControlClient::Impl::report_failures() {
   const std::lock_guard lock(mutex_);
   throw_if_over();
   reporting_ = true;
 }
 
-void ControlLink::Impl::throw_if_over() const {
+void ControlClient::Impl::throw_if_over() const {
   if (failure_) throw_failure(*failure_);
   if (over()) throw Error(hub_->name() + " has left while others wait for it");
 }
 
-std::vector<std::string> ControlLink::Impl::exchange(const Team& team, std::string_view bytes,
-                                                     double limit_s) {
+std::vector<std::string> ControlClient::Impl::all_gather(const Team& team, std::string_view bytes,
+                                                         double limit_s) {
   if (bytes.size() > contribution_limit) {
     throw Error(fmt::format("{} bytes are too many for an exchange", bytes.size()));
   }
@@ -146,7 +146,7 @@ std::vector<std::string> ControlLink::Impl::exchange(const Team& team, std::stri
   throw Timeout(fmt::format("no answer from {} within {:g} s", hub_->name(), patience));
 }
 
-void ControlLink::Impl::abort(int code, std::string_view message) {
+void ControlClient::Impl::abort(int code, std::string_view message) {
   std::unique_lock lock(mutex_);
   if (over()) return;
   failure_ = Failure{code, std::string(message)};
@@ -158,13 +158,13 @@ void ControlLink::Impl::abort(int code, std::string_view message) {
                     [this] { return abort_heard_ || closed_; });
 }
 
-Failure ControlLink::Impl::wait_failure(double limit_s) {
+Failure ControlClient::Impl::wait_failure(double limit_s) {
   std::unique_lock lock(mutex_);
   changed_.wait_for(lock, seconds_to_duration(limit_s), [this] { return failure_.has_value(); });
   return failure_.value_or(Failure{});
 }
 
-void ControlLink::Impl::take(const Frame& frame) {
+void ControlClient::Impl::take(const Frame& frame) {
   try {
     on_frame(frame);
   } catch (const Error& error) {
@@ -173,7 +173,7 @@ void ControlLink::Impl::take(const Frame& frame) {
   }
 }
 
-void ControlLink::Impl::on_frame(const Frame& frame) {
+void ControlClient::Impl::on_frame(const Frame& frame) {
   silent_ = 0;
   if (frame.type == FrameType::failure) {
     const Failure failure = decode_failure(frame.payload);
@@ -203,7 +203,7 @@ void ControlLink::Impl::on_frame(const Frame& frame) {
   changed_.notify_all();
 }
 
-void ControlLink::Impl::on_close(const std::string& why) {
+void ControlClient::Impl::on_close(const std::string& why) {
   std::string gone;
   {
     const std::lock_guard lock(mutex_);
@@ -215,7 +215,7 @@ void ControlLink::Impl::on_close(const std::string& why) {
   if (!gone.empty()) fail({exit_code(Exit::failed), gone});
 }
 
-void ControlLink::Impl::fail(const Failure& failure) {
+void ControlClient::Impl::fail(const Failure& failure) {
   bool report = false;
   {
     const std::lock_guard lock(mutex_);
@@ -227,7 +227,7 @@ void ControlLink::Impl::fail(const Failure& failure) {
   if (report) options_.on_failure(failure);
 }
 
-void ControlLink::Impl::heartbeat() {
+void ControlClient::Impl::heartbeat() {
   heartbeat_timer_.expires_after(seconds_to_duration(options_.heartbeat_s));
   heartbeat_timer_.async_wait([this](std::error_code error) {
     if (error || !connection_->open()) return;
@@ -240,7 +240,8 @@ void ControlLink::Impl::heartbeat() {
   });
 }
 
-ControlLink::ControlLink(LinkOptions options, const std::string& host, int port, Deadline deadline)
+ControlClient::ControlClient(LinkOptions options, const std::string& host, int port,
+                             Deadline deadline)
     : impl_(std::make_unique<Impl>(std::move(options))) {
   try {
     impl_->begin(connect_once(impl_->io(), resolve(host, port, deadline), deadline), deadline);
@@ -249,27 +250,27 @@ ControlLink::ControlLink(LinkOptions options, const std::string& host, int port,
   }
 }
 
-ControlLink::ControlLink(LinkOptions options, int descriptor, Deadline deadline)
+ControlClient::ControlClient(LinkOptions options, int descriptor, Deadline deadline)
     : impl_(std::make_unique<Impl>(std::move(options))) {
   using asio::generic::stream_protocol;
   impl_->begin(ControlConnection::Socket(impl_->io(), stream_protocol(AF_UNIX, 0), descriptor),
                deadline);
 }
 
-ControlLink::~ControlLink() = default;
-void ControlLink::wait_welcome(double limit_s) { impl_->wait_welcome(limit_s); }
-void ControlLink::report_failures() { impl_->report_failures(); }
-std::vector<std::string> ControlLink::exchange(const Team& team, std::string_view bytes,
-                                               double limit_s) {
-  return impl_->exchange(team, bytes, limit_s);
+ControlClient::~ControlClient() = default;
+void ControlClient::wait_welcome(double limit_s) { impl_->wait_welcome(limit_s); }
+void ControlClient::report_failures() { impl_->report_failures(); }
+std::vector<std::string> ControlClient::all_gather(const Team& team, std::string_view bytes,
+                                                   double limit_s) {
+  return impl_->all_gather(team, bytes, limit_s);
 }
-void ControlLink::abort(int code, std::string_view message) noexcept {
+void ControlClient::abort(int code, std::string_view message) noexcept {
   try {
     impl_->abort(code, message);
   } catch (const std::exception&) {  // no memory for it: the end of this process will tell
     return;
   }
 }
-Failure ControlLink::wait_failure(double limit_s) { return impl_->wait_failure(limit_s); }
+Failure ControlClient::wait_failure(double limit_s) { return impl_->wait_failure(limit_s); }
 
-}  // namespace ccl
+}  // namespace ccl_tests

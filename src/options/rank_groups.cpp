@@ -1,4 +1,4 @@
-#include "src/options/grouping.hpp"
+#include "src/options/rank_groups.hpp"
 
 #include <fmt/format.h>
 
@@ -14,7 +14,7 @@
 #include "src/core/error.hpp"
 #include "src/options/values.hpp"
 
-namespace ccl {
+namespace ccl_tests {
 namespace {
 
 constexpr const char* accepted =
@@ -27,12 +27,12 @@ constexpr const char* accepted =
 
 struct Operator {
   std::string_view word, symbol;
-  Grouping::By by;
+  SplitRule::By by;
 };
-constexpr Operator operators[] = {{"mod", "%", Grouping::By::remainder},
-                                  {"div", "/", Grouping::By::quotient},
-                                  {"and", "&", Grouping::By::bit_and},
-                                  {"or", "|", Grouping::By::bit_or}};
+constexpr Operator operators[] = {{"mod", "%", SplitRule::By::remainder},
+                                  {"div", "/", SplitRule::By::quotient},
+                                  {"and", "&", SplitRule::By::bit_and},
+                                  {"or", "|", SplitRule::By::bit_or}};
 
 std::optional<std::uint64_t> parse_digits(std::string_view text, int base) {
   std::uint64_t value = 0;
@@ -59,15 +59,15 @@ std::vector<std::vector<int>> parse_lists(const std::string& text) {
   return lists;
 }
 
-std::uint64_t color_of(const Grouping& grouping, std::uint64_t rank) {
+std::uint64_t color_of(const SplitRule& grouping, std::uint64_t rank) {
   switch (grouping.by) {
-    case Grouping::By::remainder: return rank % grouping.operand;
-    case Grouping::By::quotient: return rank / grouping.operand;
-    case Grouping::By::bit_and: return rank & grouping.operand;
-    case Grouping::By::bit_or: return rank | grouping.operand;
-    case Grouping::By::nothing:
-    case Grouping::By::lists:
-    case Grouping::By::host: break;
+    case SplitRule::By::remainder: return rank % grouping.operand;
+    case SplitRule::By::quotient: return rank / grouping.operand;
+    case SplitRule::By::bit_and: return rank & grouping.operand;
+    case SplitRule::By::bit_or: return rank | grouping.operand;
+    case SplitRule::By::nothing:
+    case SplitRule::By::lists:
+    case SplitRule::By::host: break;
   }
   return 0;
 }
@@ -93,7 +93,7 @@ void check_lists(const std::vector<std::vector<int>>& lists, int ranks) {
 
 }  // namespace
 
-Grouping parse_grouping(const std::string& text) {
+SplitRule parse_split_rule(const std::string& text) {
   const auto is = [](int (*kind)(int), char c) { return kind(static_cast<unsigned char>(c)) != 0; };
   std::string word;  // small letters, no blanks; of two words only "mod 2" may become one
   bool blank = false;
@@ -108,14 +108,15 @@ Grouping parse_grouping(const std::string& text) {
     blank = false;
     word += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
   }
-  if (word == "local") return {Grouping::By::host, 0, {}, text};
-  if (word.starts_with("ranks")) return {Grouping::By::lists, 0, parse_lists(word.substr(5)), text};
+  if (word == "local") return {SplitRule::By::host, 0, {}, text};
+  if (word.starts_with("ranks"))
+    return {SplitRule::By::lists, 0, parse_lists(word.substr(5)), text};
   for (const Operator& op : operators) {
     const bool by_word = word.starts_with(op.word);
     if (!by_word && !word.starts_with(op.symbol)) continue;
     const auto operand = parse_operand(word.substr(by_word ? op.word.size() : op.symbol.size()));
     if (!operand) refuse(text);
-    const bool divides = op.by == Grouping::By::remainder || op.by == Grouping::By::quotient;
+    const bool divides = op.by == SplitRule::By::remainder || op.by == SplitRule::By::quotient;
     if (divides && *operand == 0)
       throw UsageError(fmt::format("'{}' divides by 0; accepted: 1 and above", text));
     return {op.by, *operand, {}, text};
@@ -123,19 +124,19 @@ Grouping parse_grouping(const std::string& text) {
   refuse(text);
 }
 
-Grouping parse_split_mask(const std::string& text) {
+SplitRule parse_split_mask(const std::string& text) {
   const std::string_view digits = std::string_view(text).substr(text.starts_with("0x") ? 2 : 0);
   const auto mask = parse_digits(digits, 16);
   if (!mask) throw UsageError(fmt::format("'{}' is no mask; accepted: hexadecimal digits", text));
-  return {Grouping::By::bit_and, *mask, {}, fmt::format("and 0x{:x}", *mask)};
+  return {SplitRule::By::bit_and, *mask, {}, fmt::format("and 0x{:x}", *mask)};
 }
 
-Groups::Groups(const Grouping& grouping, const std::vector<std::string>& hosts) {
+RankGroups::RankGroups(const SplitRule& grouping, const std::vector<std::string>& hosts) {
   const std::size_t ranks = hosts.size();
-  if (grouping.by == Grouping::By::lists) {
+  if (grouping.by == SplitRule::By::lists) {
     check_lists(grouping.lists, static_cast<int>(ranks));
     members_ = grouping.lists;
-  } else if (grouping.by == Grouping::By::host) {
+  } else if (grouping.by == SplitRule::By::host) {
     std::map<std::string, std::size_t> number;
     for (std::size_t r = 0; r < ranks; ++r) {
       const auto [at, is_new] = number.emplace(hosts[r], members_.size());
@@ -151,11 +152,12 @@ Groups::Groups(const Grouping& grouping, const std::vector<std::string>& hosts) 
   number_ranks(ranks);
 }
 
-Groups::Groups(std::vector<std::vector<int>> members, int ranks) : members_(std::move(members)) {
+RankGroups::RankGroups(std::vector<std::vector<int>> members, int ranks)
+    : members_(std::move(members)) {
   number_ranks(static_cast<std::size_t>(ranks));
 }
 
-void Groups::number_ranks(std::size_t ranks) {
+void RankGroups::number_ranks(std::size_t ranks) {
   group_of_.assign(ranks, -1);
   rank_in_group_.assign(ranks, 0);
   for (std::size_t g = 0; g < members_.size(); ++g) {
@@ -167,15 +169,15 @@ void Groups::number_ranks(std::size_t ranks) {
   }
 }
 
-std::vector<int> Groups::distinct_sizes() const {
+std::vector<int> RankGroups::distinct_sizes() const {
   std::set<int> sizes;
   for (const auto& list : members_) sizes.insert(static_cast<int>(list.size()));
   return {sizes.begin(), sizes.end()};
 }
 
-int Groups::smallest() const { return distinct_sizes().front(); }
+int RankGroups::smallest() const { return distinct_sizes().front(); }
 
-std::string Groups::describe() const {
+std::string RankGroups::describe() const {
   const std::vector<int> sizes = distinct_sizes();
   const std::string ranks = sizes.size() == 1
                                 ? fmt::format("{}", sizes.front())
@@ -184,4 +186,4 @@ std::string Groups::describe() const {
                      ranks == "1" ? "" : "s");
 }
 
-}  // namespace ccl
+}  // namespace ccl_tests

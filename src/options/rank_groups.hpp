@@ -8,10 +8,10 @@
 
 #include "src/core/types.hpp"
 
-namespace ccl {
+namespace ccl_tests {
 
 // A rule, as the user gave it.
-struct Grouping {
+struct SplitRule {
   enum class By { nothing, remainder, quotient, bit_and, bit_or, lists, host };
   By by = By::nothing;
   std::uint64_t operand = 0;  // color = rank % operand, rank / operand, rank & operand, ...
@@ -22,18 +22,18 @@ struct Grouping {
 };
 
 // "mod 2", "%2", "div 4", "and 0x7", "or 0b1", "ranks 0,2;3,1", "local". Throws UsageError.
-Grouping parse_grouping(const std::string& text);
+SplitRule parse_split_rule(const std::string& text);
 // NCCL_TESTS_SPLIT_MASK: hexadecimal with or without 0x; color = rank & mask. Throws UsageError.
-Grouping parse_split_mask(const std::string& text);
+SplitRule parse_split_mask(const std::string& text);
 
 // The groups of one job. Group numbers follow the colors, lists or hosts in their order.
-class Groups {
+class RankGroups {
  public:
   // hosts: what names each rank's host, by rank. Throws UsageError for lists with a rank that does
   // not exist, is named twice, or is missing.
-  Groups(const Grouping& grouping, const std::vector<std::string>& hosts);
+  RankGroups(const SplitRule& grouping, const std::vector<std::string>& hosts);
   // Of a job of `ranks` ranks; those that no list names are in no group: group_of is -1.
-  Groups(std::vector<std::vector<int>> members, int ranks);
+  RankGroups(std::vector<std::vector<int>> members, int ranks);
 
   int ranks() const { return static_cast<int>(group_of_.size()); }  // of the job
   int number() const { return static_cast<int>(members_.size()); }
@@ -55,4 +55,4 @@ class Groups {
   std::vector<int> group_of_, rank_in_group_;
 };
 
-}  // namespace ccl
+}  // namespace ccl_tests

@@ -12,18 +12,18 @@
 #include "src/options/options.hpp"
 #include "src/report/reporter.hpp"
 
-namespace ccl {
+namespace ccl_tests {
 
 // Thread-safe: rows come from a rank's thread, finish() possibly from the one that learned of a
 // failure.
-class Recorder {
+class MultiReporter {
  public:
-  Recorder(const Options& options, std::vector<std::unique_ptr<Reporter>> reporters);
+  MultiReporter(const Options& options, std::vector<std::unique_ptr<Reporter>> reporters);
 
   // Called before anything is printed on stdout.
   void before_print(std::function<void()> action) { before_print_ = std::move(action); }
 
-  void begin(const RunRecord& run);
+  void begin(const RunInfo& run);
   // requested: the size that the sweep asked for, which Row::bytes may have been rounded down from.
   void row(const Row& row, std::size_t requested);
   void note(const std::string& line);    // a footer comment line
@@ -44,7 +44,7 @@ class Recorder {
   std::vector<std::unique_ptr<Reporter>> reporters_;
   std::function<void()> before_print_ = [] {};
   std::mutex mutex_;
-  Summary summary_;
+  RunSummary summary_;
   double busbw_sum_ = 0;
   std::size_t cells_ = 0, capped_rows_ = 0;
   std::size_t weakest_bytes_ = 0;  // largest row that does not cover all ranks
@@ -59,4 +59,4 @@ class Recorder {
 // "2026-11-20 22:33:44", local time.
 std::string local_time();
 
-}  // namespace ccl
+}  // namespace ccl_tests

@@ -10,7 +10,7 @@
 #include "src/bootstrap/control_frame.hpp"
 #include "src/bootstrap/deadline.hpp"
 
-namespace ccl {
+namespace ccl_tests {
 
 struct LinkOptions {
   Hello self;
@@ -21,21 +21,22 @@ struct LinkOptions {
 
 // Has a thread of its own. Functions but abort, wait_failure and exchange of different teams are
 // for one thread at a time.
-class ControlLink {
+class ControlClient {
  public:
   // Connects and is accepted by the deadline. Throws NoHub when there is no hub of this job (yet),
   // Error or Timeout when the hub refuses.
-  ControlLink(LinkOptions options, const std::string& host, int port, Deadline deadline);
-  ControlLink(LinkOptions options, int descriptor, Deadline deadline);  // of ControlHub::attach
-  ~ControlLink();                                                       // leaves in order
-  ControlLink(const ControlLink&) = delete;
-  ControlLink& operator=(const ControlLink&) = delete;
+  ControlClient(LinkOptions options, const std::string& host, int port, Deadline deadline);
+  ControlClient(LinkOptions options, int descriptor,
+                Deadline deadline);  // of ControlServer::attach
+  ~ControlClient();                  // leaves in order
+  ControlClient(const ControlClient&) = delete;
+  ControlClient& operator=(const ControlClient&) = delete;
 
   void wait_welcome(double limit_s);  // until all processes are here
   void report_failures();  // calls on_failure from now on; throws a failure known already
-  std::vector<std::string> exchange(const Team& team, std::string_view bytes, double limit_s);
-  std::vector<std::string> exchange(std::string_view bytes, double limit_s) {
-    return exchange(Team{}, bytes, limit_s);
+  std::vector<std::string> all_gather(const Team& team, std::string_view bytes, double limit_s);
+  std::vector<std::string> all_gather(std::string_view bytes, double limit_s) {
+    return all_gather(Team{}, bytes, limit_s);
   }
   void abort(int code, std::string_view message) noexcept;
   Failure wait_failure(double limit_s);
@@ -50,4 +51,4 @@ class NoHub : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-}  // namespace ccl
+}  // namespace ccl_tests

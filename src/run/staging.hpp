@@ -5,10 +5,10 @@
 #include "src/devices/devices.hpp"
 #include "src/options/options.hpp"
 
-namespace ccl {
+namespace ccl_tests {
 
 // Where a run's buffers lie, and what takes them there.
-struct Placement {
+struct Staging {
   Memory buffers = Memory::host;
   const Devices* gpus = nullptr;  // null: no GPU is used
   bool staged = false;            // the library takes another memory than the buffers'
@@ -16,7 +16,6 @@ struct Placement {
 
 // Opens the GPUs where the backend or --memory needs them. Throws Unsupported where this build
 // cannot, Error where the machine's GPUs cannot be used or are fewer than --expect-gpus.
-Placement place_buffers(const Collective& collective, const Options& options,
-                        const Backend& backend);
+Staging place_buffers(const Collective& collective, const Options& options, const Backend& backend);
 
-}  // namespace ccl
+}  // namespace ccl_tests

@@ -1,4 +1,4 @@
-#include "src/bootstrap/control_hub.hpp"
+#include "src/bootstrap/control_server.hpp"
 
 #include <fmt/format.h>
 
@@ -12,17 +12,17 @@
 #include <thread>
 #include <utility>
 
-#include "src/bootstrap/hub_door.hpp"
+#include "src/bootstrap/acceptor.hpp"
 #include "src/bootstrap/hub_rounds.hpp"
 #include "src/bootstrap/job_check.hpp"
 #include "src/core/error.hpp"
 
-namespace ccl {
-class ControlHub::Impl {
+namespace ccl_tests {
+class ControlServer::Impl {
  public:
   explicit Impl(HubOptions options)
       : options_(std::move(options)),
-        door_(io_, options_.strangers, options_.self.token, options_.log, guests()),
+        acceptor_(io_, options_.strangers, options_.self.token, options_.log, callbacks()),
         members_(static_cast<std::size_t>(options_.self.processes)),
         rounds_(options_.self.processes) {
     at(init_timer_, deadline_in(options_.init_timeout_s), [this] { init_timeout(); });
@@ -31,7 +31,7 @@ class ControlHub::Impl {
   }
   ~Impl();
 
-  int port() const { return door_.port(); }
+  int port() const { return acceptor_.port(); }
   int attach();
   void wait_all_came(double limit_s) {
     std::unique_lock lock(mutex_);
@@ -44,7 +44,7 @@ class ControlHub::Impl {
   }
 
  private:
-  HubGuests guests();
+  HubCallbacks callbacks();
   void admit(Peer& peer, const Hello& hello);
   void on_frame(Peer& peer, Frame& frame);
   void on_close(Peer& peer);
@@ -80,7 +80,7 @@ class ControlHub::Impl {
   asio::io_context io_;
   asio::executor_work_guard<asio::io_context::executor_type> work_{io_.get_executor()};
   asio::steady_timer init_timer_{io_}, heartbeat_timer_{io_}, round_timer_{io_};
-  HubDoor door_;
+  Acceptor acceptor_;
   std::vector<Peer*> members_;  // by process
   std::size_t admitted_ = 0;
   int left_ = 0;  // members that have said goodbye
@@ -95,24 +95,24 @@ class ControlHub::Impl {
   std::thread thread_;
 };
 
-ControlHub::Impl::~Impl() {
+ControlServer::Impl::~Impl() {
   asio::post(io_, [this] {
     heartbeat_timer_.cancel();
     round_timer_.cancel();
     at(init_timer_, deadline_in(1), [this] { io_.stop(); });
-    if (!door_.close()) io_.stop();
+    if (!acceptor_.close()) io_.stop();
   });
   thread_.join();
 }
 
-int ControlHub::Impl::attach() {
+int ControlServer::Impl::attach() {
   std::promise<int> result;
   asio::post(io_, [this, &result] {
     try {
       asio::local::stream_protocol::socket mine(io_), theirs(io_);
       asio::local::connect_pair(mine, theirs);
       const int fd = theirs.release();
-      door_.add(ControlConnection::Socket(std::move(mine)), "this process");
+      acceptor_.add(ControlConnection::Socket(std::move(mine)), "this process");
       result.set_value(fd);
     } catch (...) {
       result.set_exception(std::current_exception());
@@ -121,7 +121,7 @@ int ControlHub::Impl::attach() {
   return result.get_future().get();
 }
 
-HubGuests ControlHub::Impl::guests() {
+HubCallbacks ControlServer::Impl::callbacks() {
   return {[this](Peer& peer, const Hello& hello) { admit(peer, hello); },
           [this](Peer& peer, Frame& frame) { on_frame(peer, frame); },
           [this](Peer& peer, const std::string& why) {
@@ -130,7 +130,7 @@ HubGuests ControlHub::Impl::guests() {
           [this](Peer& peer) { on_close(peer); }};
 }
 
-void ControlHub::Impl::admit(Peer& peer, const Hello& hello) {
+void ControlServer::Impl::admit(Peer& peer, const Hello& hello) {
   {
     const std::lock_guard lock(mutex_);
     ++came_;
@@ -157,13 +157,13 @@ void ControlHub::Impl::admit(Peer& peer, const Hello& hello) {
   broadcast(encode_frame(FrameType::welcome));
 }
 
-void ControlHub::Impl::refuse(Peer& peer, const Failure& failure) {
+void ControlServer::Impl::refuse(Peer& peer, const Failure& failure) {
   peer.connection->send(accepted());
   peer.connection->send(encode(failure));
   peer.connection->close_after_writes();
 }
 
-void ControlHub::Impl::on_frame(Peer& peer, Frame& frame) {
+void ControlServer::Impl::on_frame(Peer& peer, Frame& frame) {
   switch (frame.type) {
     case FrameType::heartbeat: return;
     case FrameType::contribution: return contribute(peer, decode_contribution(frame.payload));
@@ -177,7 +177,7 @@ void ControlHub::Impl::on_frame(Peer& peer, Frame& frame) {
   throw Error("an unexpected frame");
 }
 
-void ControlHub::Impl::contribute(Peer& peer, Contribution contribution) {
+void ControlServer::Impl::contribute(Peer& peer, Contribution contribution) {
   if (failed_) return;
   if (!welcomed_) throw Error("an exchange before all have come");
   std::string team = contribution.team.name;
@@ -196,7 +196,7 @@ void ControlHub::Impl::contribute(Peer& peer, Contribution contribution) {
 }
 
 // An exchange that somebody has left for good will never complete.
-void ControlHub::Impl::require_nobody_left() {
+void ControlServer::Impl::require_nobody_left() {
   if (left_ == 0) return;
   const auto has_left = [&](int p) { return members_[static_cast<std::size_t>(p)]->left; };
   const std::vector<std::string> gone = names(rounds_.missing(false, has_left));
@@ -204,7 +204,7 @@ void ControlHub::Impl::require_nobody_left() {
   fail({exit_code(Exit::failed), gone.front() + " has left while others wait for it"});
 }
 
-void ControlHub::Impl::goodbye(Peer& peer) {
+void ControlServer::Impl::goodbye(Peer& peer) {
   if (!welcomed_) return lose(peer, peer.hello->name() + " left before all had come");
   if (peer.left) return;
   peer.left = true;
@@ -214,18 +214,18 @@ void ControlHub::Impl::goodbye(Peer& peer) {
   require_nobody_left();
 }
 
-void ControlHub::Impl::on_close(Peer& peer) {
+void ControlServer::Impl::on_close(Peer& peer) {
   if (!peer.left) lose(peer, peer.hello->gone());
 }
 
-void ControlHub::Impl::lose(Peer& peer, const std::string& message) {
+void ControlServer::Impl::lose(Peer& peer, const std::string& message) {
   peer.connection->close();
   if (!std::exchange(peer.left, true)) count(-1);
   fail({exit_code(Exit::failed), message});
 }
 
 // The first failure is the job's. Whoever reported it hears it last: then all others have.
-void ControlHub::Impl::fail(Failure failure, Peer* origin) {
+void ControlServer::Impl::fail(Failure failure, Peer* origin) {
   if (!failed_) {
     failed_ = std::move(failure);
     failed_->message += silent_ones();
@@ -240,7 +240,7 @@ void ControlHub::Impl::fail(Failure failure, Peer* origin) {
 }
 
 // Who a failure may come from: a rank that is stopped, or whose machine is, lets the others wait.
-std::string ControlHub::Impl::silent_ones() const {
+std::string ControlServer::Impl::silent_ones() const {
   constexpr int heartbeats = 3;  // missing: at least two whole intervals have passed
   std::vector<std::string> silent;
   for (const Peer* member : members_) {
@@ -252,7 +252,7 @@ std::string ControlHub::Impl::silent_ones() const {
                      (heartbeats - 1) * options_.heartbeat_s, join_names(silent));
 }
 
-void ControlHub::Impl::init_timeout() {
+void ControlServer::Impl::init_timeout() {
   if (welcomed_) return;
   std::vector<std::string> here, missing;
   for (int p = 0; p < options_.self.processes; ++p) {
@@ -269,14 +269,14 @@ void ControlHub::Impl::init_timeout() {
                     join_names(here))});
 }
 
-void ControlHub::Impl::round_timeout() {
+void ControlServer::Impl::round_timeout() {
   const std::vector<std::string> missing = names(rounds_.missing(true, [](int) { return true; }));
   if (missing.empty()) return;
   fail({exit_code(Exit::timed_out),
         fmt::format("did not come to an exchange in time: {}", join_names(missing))});
 }
 
-void ControlHub::Impl::heartbeat() {
+void ControlServer::Impl::heartbeat() {
   at(heartbeat_timer_, deadline_in(options_.heartbeat_s), [this] {
     const auto beat = std::make_shared<const std::string>(encode_frame(FrameType::heartbeat));
     for (Peer* member : members_) {
@@ -289,34 +289,35 @@ void ControlHub::Impl::heartbeat() {
   });
 }
 
-void ControlHub::Impl::broadcast(std::string bytes) {
+void ControlServer::Impl::broadcast(std::string bytes) {
   const auto shared = std::make_shared<const std::string>(std::move(bytes));
   for (int process = 0; process < options_.self.processes; ++process) send_to(process, shared);
 }
 
-void ControlHub::Impl::send_to(int process, const std::shared_ptr<const std::string>& bytes) {
+void ControlServer::Impl::send_to(int process, const std::shared_ptr<const std::string>& bytes) {
   const Peer* const member = members_[static_cast<std::size_t>(process)];
   if (member != nullptr && member->here()) member->connection->send(bytes);
 }
 
-std::vector<std::string> ControlHub::Impl::names(const std::vector<int>& processes) const {
+std::vector<std::string> ControlServer::Impl::names(const std::vector<int>& processes) const {
   std::vector<std::string> result;
   for (const int process : processes)
     result.push_back(members_[static_cast<std::size_t>(process)]->hello->name());
   return result;
 }
 
-void ControlHub::Impl::count(int change) {
+void ControlServer::Impl::count(int change) {
   const std::lock_guard lock(mutex_);
   here_ += change;
   changed_.notify_all();
 }
 
-ControlHub::ControlHub(HubOptions options) : impl_(std::make_unique<Impl>(std::move(options))) {}
-ControlHub::~ControlHub() = default;
-int ControlHub::port() const { return impl_->port(); }
-int ControlHub::attach() { return impl_->attach(); }
-void ControlHub::wait_all_came(double limit_s) { impl_->wait_all_came(limit_s); }
-void ControlHub::wait_all_left(double limit_s) { impl_->wait_all_left(limit_s); }
+ControlServer::ControlServer(HubOptions options)
+    : impl_(std::make_unique<Impl>(std::move(options))) {}
+ControlServer::~ControlServer() = default;
+int ControlServer::port() const { return impl_->port(); }
+int ControlServer::attach() { return impl_->attach(); }
+void ControlServer::wait_all_came(double limit_s) { impl_->wait_all_came(limit_s); }
+void ControlServer::wait_all_left(double limit_s) { impl_->wait_all_left(limit_s); }
 
-}  // namespace ccl
+}  // namespace ccl_tests

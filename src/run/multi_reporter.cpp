@@ -1,4 +1,4 @@
-#include "src/run/recorder.hpp"
+#include "src/run/multi_reporter.hpp"
 
 #include <fmt/chrono.h>
 #include <fmt/format.h>
@@ -8,7 +8,7 @@
 
 #include "src/run/pair_notes.hpp"
 
-namespace ccl {
+namespace ccl_tests {
 namespace {
 
 constexpr double min_bw_slack = 0.9;     // nccl-tests fails below 0.9 x NCCL_TESTS_MIN_BW
@@ -20,10 +20,11 @@ std::string local_time() {
   return fmt::format("{:%Y-%m-%d %H:%M:%S}", fmt::localtime(std::time(nullptr)));
 }
 
-Recorder::Recorder(const Options& options, std::vector<std::unique_ptr<Reporter>> reporters)
+MultiReporter::MultiReporter(const Options& options,
+                             std::vector<std::unique_ptr<Reporter>> reporters)
     : options_(options), reporters_(std::move(reporters)) {}
 
-void Recorder::begin(const RunRecord& run) {
+void MultiReporter::begin(const RunInfo& run) {
   const std::lock_guard lock(mutex_);
   if (finished_) return;
   begun_ = true;
@@ -32,11 +33,11 @@ void Recorder::begin(const RunRecord& run) {
   for (const auto& reporter : reporters_) reporter->begin(run);
 }
 
-void Recorder::row(const Row& row, std::size_t requested) {
+void MultiReporter::row(const Row& row, std::size_t requested) {
   const std::lock_guard lock(mutex_);
   if (finished_) return;
   measured_.insert(requested);
-  for (const Cell* cell : {&row.out_of_place, &row.in_place}) {
+  for (const Measurement* cell : {&row.out_of_place, &row.in_place}) {
     busbw_sum_ += cell->busbw;
     ++cells_;
     if (row.group.value_or(0) == 0) {  // rank 0's: one row of each group may follow another
@@ -58,24 +59,24 @@ void Recorder::row(const Row& row, std::size_t requested) {
   for (const auto& reporter : reporters_) reporter->row(row);
 }
 
-void Recorder::note(const std::string& line) {
+void MultiReporter::note(const std::string& line) {
   const std::lock_guard lock(mutex_);
   if (summary_.notes.size() < most_notes) summary_.notes.push_back(line);
 }
 
-void Recorder::memory(const std::string& line) {
+void MultiReporter::memory(const std::string& line) {
   const std::lock_guard lock(mutex_);
   summary_.memory = line;
 }
 
-void Recorder::judge_sizes(const Row& row, std::size_t requested) {
+void MultiReporter::judge_sizes(const Row& row, std::size_t requested) {
   const auto miss = [&](std::string line) {
     too_slow_ = true;
     if (summary_.notes.size() < most_notes) summary_.notes.push_back(std::move(line));
   };
   const std::string op = row.pair ? "pair " + name(*row.pair) : row.op;
-  const std::pair<const char*, const Cell*> halves[] = {{"out of place", &row.out_of_place},
-                                                        {"in place", &row.in_place}};
+  const std::pair<const char*, const Measurement*> halves[] = {{"out of place", &row.out_of_place},
+                                                               {"in place", &row.in_place}};
   for (const auto& [where, cell] : halves) {
     for (const SizeLimit& limit : options_.min_busbw) {
       if (limit.bytes != requested || cell->busbw >= limit.value) continue;
@@ -90,7 +91,7 @@ void Recorder::judge_sizes(const Row& row, std::size_t requested) {
   }
 }
 
-void Recorder::sum_up_pairs() {
+void MultiReporter::sum_up_pairs() {
   const auto add = [&](std::vector<std::string> lines) {
     for (std::string& line : lines) summary_.notes.push_back(std::move(line));
   };
@@ -99,7 +100,7 @@ void Recorder::sum_up_pairs() {
   add(slowest_pairs(pair_rows_, hosts_));
 }
 
-void Recorder::judge_end() {
+void MultiReporter::judge_end() {
   sum_up_pairs();
   const auto unmeasured = [&](const std::vector<SizeLimit>& limits, const char* flag) {
     for (const SizeLimit& limit : limits) {
@@ -128,7 +129,7 @@ void Recorder::judge_end() {
   }
 }
 
-int Recorder::finish(int failure, const std::vector<std::string>& errors) {
+int MultiReporter::finish(int failure, const std::vector<std::string>& errors) {
   const std::lock_guard lock(mutex_);
   if (finished_) return summary_.exit_code;
   finished_ = true;
@@ -137,8 +138,8 @@ int Recorder::finish(int failure, const std::vector<std::string>& errors) {
   summary_.average_busbw = cells_ > 0 ? busbw_sum_ / static_cast<double>(cells_) : 0;
   if (begun_) judge_end();
   int code = failure;
-  if (too_slow_) code = more_telling(code, exit_code(Exit::too_slow));
-  if (summary_.failed_checks > 0) code = more_telling(code, exit_code(Exit::wrong_data));
+  if (too_slow_) code = most_severe(code, exit_code(Exit::too_slow));
+  if (summary_.failed_checks > 0) code = most_severe(code, exit_code(Exit::wrong_data));
   if (failure > 128) code = failure;  // interrupted: a verdict was not reached
   summary_.exit_code = code;
   summary_.end_time = local_time();
@@ -149,10 +150,10 @@ int Recorder::finish(int failure, const std::vector<std::string>& errors) {
       reporter->end(summary_);
     } catch (const std::exception& e) {
       unwritten_.emplace_back(e.what());
-      summary_.exit_code = more_telling(code, exit_code(Exit::failed));
+      summary_.exit_code = most_severe(code, exit_code(Exit::failed));
     }
   }
   return summary_.exit_code;
 }
 
-}  // namespace ccl
+}  // namespace ccl_tests

@@ -16,7 +16,7 @@
 #include "src/bootstrap/control_connection.hpp"
 #include "src/bootstrap/probation.hpp"
 
-namespace ccl {
+namespace ccl_tests {
 
 // One connection to the hub.
 struct Peer {
@@ -34,7 +34,7 @@ struct Peer {
 };
 
 // What the hub does about those who have the job's token.
-struct HubGuests {
+struct HubCallbacks {
   std::function<void(Peer&, const Hello&)> on_hello;
   std::function<void(Peer&, Frame&)> on_frame;  // later ones; may throw Error
   std::function<void(Peer&, const std::string& why)> on_nonsense;
@@ -42,10 +42,10 @@ struct HubGuests {
 };
 
 // Used on the thread of its io_context only. Owns all peers, gone ones too, but no strangers.
-class HubDoor {
+class Acceptor {
  public:
-  HubDoor(asio::io_context& io, ProbationLimits limits, std::string token,
-          std::function<void(std::string_view)> log, HubGuests guests);
+  Acceptor(asio::io_context& io, ProbationLimits limits, std::string token,
+           std::function<void(std::string_view)> log, HubCallbacks callbacks);
 
   int port() const { return port_; }
   void add(ControlConnection::Socket socket, std::string address);
@@ -67,10 +67,10 @@ class HubDoor {
   Probation probation_;
   std::string token_;
   std::function<void(std::string_view)> log_;
-  HubGuests guests_;
+  HubCallbacks callbacks_;
   std::unordered_map<Peer*, std::unique_ptr<Peer>> peers_;
   std::set<std::string> logged_;
   bool closing_ = false;
 };
 
-}  // namespace ccl
+}  // namespace ccl_tests

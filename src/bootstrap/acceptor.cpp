@@ -1,4 +1,4 @@
-#include "src/bootstrap/hub_door.hpp"
+#include "src/bootstrap/acceptor.hpp"
 
 #include <fmt/format.h>
 
@@ -8,10 +8,10 @@
 #include "src/bootstrap/net.hpp"
 #include "src/core/error.hpp"
 
-namespace ccl {
+namespace ccl_tests {
 
-HubDoor::HubDoor(asio::io_context& io, ProbationLimits limits, std::string token,
-                 std::function<void(std::string_view)> log, HubGuests guests)
+Acceptor::Acceptor(asio::io_context& io, ProbationLimits limits, std::string token,
+                   std::function<void(std::string_view)> log, HubCallbacks callbacks)
     : io_(io),
       acceptor_(listen_on(io, 0, {})),
       port_(acceptor_.local_endpoint().port()),
@@ -19,11 +19,11 @@ HubDoor::HubDoor(asio::io_context& io, ProbationLimits limits, std::string token
       probation_(io, limits),
       token_(std::move(token)),
       log_(std::move(log)),
-      guests_(std::move(guests)) {
+      callbacks_(std::move(callbacks)) {
   accept();
 }
 
-void HubDoor::accept() {
+void Acceptor::accept() {
   acceptor_.async_accept([this](std::error_code error, asio::ip::tcp::socket socket) {
     if (closing_) return;
     if (error) {  // out of descriptors
@@ -41,7 +41,7 @@ void HubDoor::accept() {
   });
 }
 
-void HubDoor::add(ControlConnection::Socket socket, std::string address) {
+void Acceptor::add(ControlConnection::Socket socket, std::string address) {
   auto peer = std::make_unique<Peer>(std::move(socket), std::move(address));
   Peer& p = *peer;
   peers_.emplace(&p, std::move(peer));
@@ -53,28 +53,28 @@ void HubDoor::add(ControlConnection::Socket socket, std::string address) {
   });
 }
 
-void HubDoor::on_frame(Peer& peer, Frame& frame) {
+void Acceptor::on_frame(Peer& peer, Frame& frame) {
   peer.silent = 0;
   try {
-    if (peer.hello) return guests_.on_frame(peer, frame);
+    if (peer.hello) return callbacks_.on_frame(peer, frame);
     if (frame.type != FrameType::hello) throw Error("it did not say who it is");
     const Hello hello = decode_hello(frame.payload);
     if (hello.token != token_) throw Error("it belongs to another job");
     if (peer.on_probation) probation_.passed(*std::exchange(peer.on_probation, std::nullopt));
-    guests_.on_hello(peer, hello);
+    callbacks_.on_hello(peer, hello);
   } catch (const Error& error) {
-    if (peer.hello) return guests_.on_nonsense(peer, error.what());
+    if (peer.hello) return callbacks_.on_nonsense(peer, error.what());
     stranger(peer, error.what());
   }
 }
 
-void HubDoor::on_close(Peer& peer, const std::string& why) {
-  if (peer.hello) return guests_.on_close(peer);
+void Acceptor::on_close(Peer& peer, const std::string& why) {
+  if (peer.hello) return callbacks_.on_close(peer);
   stranger(peer, why);
 }
 
 // Whoever is not of this job: named once, then forgotten.
-void HubDoor::stranger(Peer& peer, const std::string& why) {
+void Acceptor::stranger(Peer& peer, const std::string& why) {
   constexpr std::size_t most = 100;
   if (logged_.size() < most && logged_.insert(peer.address).second) {
     log_(fmt::format("a stranger at {} is ignored: {}", peer.address, why));
@@ -84,7 +84,7 @@ void HubDoor::stranger(Peer& peer, const std::string& why) {
   asio::post(io_, [this, &peer] { peers_.erase(&peer); });
 }
 
-bool HubDoor::close() {
+bool Acceptor::close() {
   closing_ = true;
   std::error_code ignored;
   acceptor_.close(ignored);
@@ -98,4 +98,4 @@ bool HubDoor::close() {
   return writing;
 }
 
-}  // namespace ccl
+}  // namespace ccl_tests

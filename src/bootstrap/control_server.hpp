@@ -10,7 +10,7 @@
 #include "src/bootstrap/control_frame.hpp"
 #include "src/bootstrap/probation_limits.hpp"
 
-namespace ccl {
+namespace ccl_tests {
 
 struct HubOptions {
   Hello self;  // process 0: the token, version, sizes that all must have
@@ -22,12 +22,12 @@ struct HubOptions {
 };
 
 // Runs on a thread of its own from construction on. Throws std::system_error.
-class ControlHub {
+class ControlServer {
  public:
-  explicit ControlHub(HubOptions options);
-  ~ControlHub();  // says goodbye to whoever is still there
-  ControlHub(const ControlHub&) = delete;
-  ControlHub& operator=(const ControlHub&) = delete;
+  explicit ControlServer(HubOptions options);
+  ~ControlServer();  // says goodbye to whoever is still there
+  ControlServer(const ControlServer&) = delete;
+  ControlServer& operator=(const ControlServer&) = delete;
 
   int port() const;
 
@@ -46,4 +46,4 @@ class ControlHub {
   std::unique_ptr<Impl> impl_;
 };
 
-}  // namespace ccl
+}  // namespace ccl_tests
