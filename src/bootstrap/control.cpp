@@ -28,8 +28,8 @@ class Alone : public Control {
   int process() const override { return 0; }
   int processes() const override { return 1; }
 
-  std::vector<std::string> all_gather(const Team& /*team*/, std::string_view bytes,
-                                      double) override {
+  std::vector<std::string> exchange(ExchangeKind /*kind*/, const Team& /*team*/,
+                                    std::string_view bytes, double) override {
     const std::lock_guard lock(mutex_);
     if (failure_) throw_failure(*failure_);
     return {std::string(bytes)};
@@ -153,9 +153,9 @@ class Joined : public Control {
 
   int process() const override { return launch_.process; }
   int processes() const override { return launch_.processes; }
-  std::vector<std::string> all_gather(const Team& team, std::string_view bytes,
-                                      double limit_s) override {
-    return link_->all_gather(team, bytes, limit_s);
+  std::vector<std::string> exchange(ExchangeKind kind, const Team& team, std::string_view bytes,
+                                    double limit_s) override {
+    return link_->exchange(kind, team, bytes, limit_s);
   }
   void abort(int code, std::string_view message) noexcept override { link_->abort(code, message); }
   Failure wait_failure(double limit_s) override { return link_->wait_failure(limit_s); }

@@ -32,7 +32,8 @@ class ControlClient::Impl {
   void begin(ControlConnection::Socket socket, Deadline deadline);
   void wait_welcome(double limit_s);
   void report_failures();
-  std::vector<std::string> all_gather(const Team& team, std::string_view bytes, double limit_s);
+  std::vector<std::string> exchange(ExchangeKind kind, const Team& team, std::string_view bytes,
+                                    double limit_s);
   void abort(int code, std::string_view message);
   Failure wait_failure(double limit_s);
 
@@ -127,8 +128,8 @@ void ControlClient::Impl::throw_if_over() const {
   if (over()) throw Error(hub_->name() + " has left while others wait for it");
 }
 
-std::vector<std::string> ControlClient::Impl::all_gather(const Team& team, std::string_view bytes,
-                                                         double limit_s) {
+std::vector<std::string> ControlClient::Impl::exchange(ExchangeKind kind, const Team& team,
+                                                       std::string_view bytes, double limit_s) {
   if (bytes.size() > contribution_limit) {
     throw Error(fmt::format("{} bytes are too many for an exchange", bytes.size()));
   }
@@ -137,8 +138,11 @@ std::vector<std::string> ControlClient::Impl::all_gather(const Team& team, std::
   Exchanges& mine = exchanges_[team.name];
   const std::uint64_t round = mine.next_round++;
   mine.result.reset();
-  const Team named{team.name, round == 0 ? team.processes : std::vector<int>{}};
-  post_send(encode(Contribution{round, limit_s, std::string(bytes), named}));
+  const bool is_root = options_.self.process == team.root;
+  const Team named{team.name, round == 0 ? team.processes : std::vector<int>{}, team.root};
+  if (kind == ExchangeKind::broadcast && !is_root) bytes = {};
+  post_send(encode(Contribution{round, limit_s, std::string(bytes), named, kind}));
+  if (kind == ExchangeKind::gather && !is_root) return {};
   const double patience = limit_s > 0 ? limit_s + answer_slack_s : 0;
   changed_.wait_until(lock, deadline_of_limit(patience), [&] { return mine.result || over(); });
   if (mine.result) return std::move(mine.result->bytes);
@@ -260,9 +264,9 @@ ControlClient::ControlClient(LinkOptions options, int descriptor, Deadline deadl
 ControlClient::~ControlClient() = default;
 void ControlClient::wait_welcome(double limit_s) { impl_->wait_welcome(limit_s); }
 void ControlClient::report_failures() { impl_->report_failures(); }
-std::vector<std::string> ControlClient::all_gather(const Team& team, std::string_view bytes,
-                                                   double limit_s) {
-  return impl_->all_gather(team, bytes, limit_s);
+std::vector<std::string> ControlClient::exchange(ExchangeKind kind, const Team& team,
+                                                 std::string_view bytes, double limit_s) {
+  return impl_->exchange(kind, team, bytes, limit_s);
 }
 void ControlClient::abort(int code, std::string_view message) noexcept {
   try {

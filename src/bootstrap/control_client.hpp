@@ -34,9 +34,11 @@ class ControlClient {
 
   void wait_welcome(double limit_s);  // until all processes are here
   void report_failures();  // calls on_failure from now on; throws a failure known already
-  std::vector<std::string> all_gather(const Team& team, std::string_view bytes, double limit_s);
+  // As Control::exchange.
+  std::vector<std::string> exchange(ExchangeKind kind, const Team& team, std::string_view bytes,
+                                    double limit_s);
   std::vector<std::string> all_gather(std::string_view bytes, double limit_s) {
-    return all_gather(Team{}, bytes, limit_s);
+    return exchange(ExchangeKind::all_gather, Team{}, bytes, limit_s);
   }
   void abort(int code, std::string_view message) noexcept;
   Failure wait_failure(double limit_s);

@@ -96,11 +96,13 @@ Hello decode_hello(std::string_view payload) {
 
 std::string encode(const Contribution& contribution) {
   std::string out;
-  out.reserve(contribution.bytes.size() + 24);
+  out.reserve(contribution.bytes.size() + contribution.team.name.size() + 48);
   put(out, contribution.round);
   put(out, contribution.limit_s);
   put_blob(out, contribution.bytes);
   put_blob(out, contribution.team.name);
+  put(out, contribution.kind);
+  put(out, contribution.team.root);
   put(out, static_cast<std::uint32_t>(contribution.team.processes.size()));
   for (const int process : contribution.team.processes) put(out, process);
   return encode_frame(FrameType::contribution, out);
@@ -113,6 +115,9 @@ Contribution decode_contribution(std::string_view payload) {
   contribution.limit_s = in.number<double>();
   contribution.bytes = in.blob();
   contribution.team.name = in.blob();
+  contribution.kind = in.number<ExchangeKind>();
+  if (contribution.kind > ExchangeKind::broadcast) throw Error("an exchange of an unknown kind");
+  contribution.team.root = in.number<int>();
   for (auto n = in.number<std::uint32_t>(); n > 0; --n)
     contribution.team.processes.push_back(in.number<int>());
   in.end();

@@ -12,7 +12,7 @@
 
 namespace ccl_tests {
 
-inline constexpr std::string_view control_magic = "CCLCTL2\n";
+inline constexpr std::string_view control_magic = "CCLCTL3\n";
 inline constexpr std::size_t frame_header_bytes = 5;
 inline constexpr std::size_t first_frame_limit = 4096;  // before the sender has proved to be ours
 inline constexpr std::size_t frame_limit = std::size_t{1} << 30;
@@ -51,6 +51,7 @@ struct Contribution {
   double limit_s = 0;
   std::string bytes;
   Team team = {};  // its processes are named in its round 0 only
+  ExchangeKind kind = ExchangeKind::all_gather;
 };
 
 struct Round {

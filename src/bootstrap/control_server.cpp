@@ -13,7 +13,7 @@
 #include <utility>
 
 #include "src/bootstrap/acceptor.hpp"
-#include "src/bootstrap/hub_rounds.hpp"
+#include "src/bootstrap/exchanges.hpp"
 #include "src/bootstrap/job_check.hpp"
 #include "src/core/error.hpp"
 
@@ -24,7 +24,7 @@ class ControlServer::Impl {
       : options_(std::move(options)),
         acceptor_(io_, options_.strangers, options_.self.token, options_.log, callbacks()),
         members_(static_cast<std::size_t>(options_.self.processes)),
-        rounds_(options_.self.processes) {
+        exchanges_(options_.self.processes) {
     at(init_timer_, deadline_in(options_.init_timeout_s), [this] { init_timeout(); });
     heartbeat();
     thread_ = std::thread([this] { io_.run(); });
@@ -60,6 +60,8 @@ class ControlServer::Impl {
   void fail(Failure failure, Peer* origin = nullptr);
   std::string silent_ones() const;
   void init_timeout();
+  void deliver(TeamExchanges& team);
+  void watch(Deadline deadline);
   void round_timeout();
   void require_nobody_left();
   void heartbeat();
@@ -86,7 +88,8 @@ class ControlServer::Impl {
   int left_ = 0;  // members that have said goodbye
   bool welcomed_ = false;
   std::optional<Failure> failed_;
-  HubRounds rounds_;
+  Exchanges exchanges_;
+  Deadline watched_ = Deadline::max();  // what round_timer_ is set to
 
   std::mutex mutex_;
   std::condition_variable changed_;
@@ -180,26 +183,38 @@ void ControlServer::Impl::on_frame(Peer& peer, Frame& frame) {
 void ControlServer::Impl::contribute(Peer& peer, Contribution contribution) {
   if (failed_) return;
   if (!welcomed_) throw Error("an exchange before all have come");
-  std::string team = contribution.team.name;
-  HubRound& round = rounds_.add(peer.hello->process, std::move(contribution));
-  const bool complete = round.complete();
-  if (complete) {
-    Round result = round.take();
-    result.team = std::move(team);
-    const auto bytes = std::make_shared<const std::string>(encode(result));
-    for (const int process : round.processes()) send_to(process, bytes);
+  const ExchangeKind kind = contribution.kind;
+  const auto [team, other] = exchanges_.add(peer.hello->process, std::move(contribution));
+  if (other) {
+    return fail(
+        {exit_code(Exit::failed), fmt::format("different calls at once: {} called {}, {} called {}",
+                                              names({other->process}).front(), name_of(other->kind),
+                                              peer.hello->name(), name_of(kind))});
   }
-  round_timer_.cancel();
-  if (rounds_.deadline() != Deadline::max())
-    at(round_timer_, rounds_.deadline(), [this] { round_timeout(); });
-  if (!complete) require_nobody_left();
+  if (team.complete()) return deliver(team);
+  watch(team.deadline());
+  require_nobody_left();
+}
+
+void ControlServer::Impl::deliver(TeamExchanges& team) {
+  const ExchangeKind kind = team.kind();
+  const auto bytes = std::make_shared<const std::string>(encode(team.take()));
+  if (kind == ExchangeKind::gather) return send_to(team.root(), bytes);
+  for (const int process : team.processes()) send_to(process, bytes);
+}
+
+// One timer for all exchanges: it is set again only if `deadline` is earlier than what it is set to.
+void ControlServer::Impl::watch(Deadline deadline) {
+  if (deadline >= watched_) return;
+  watched_ = deadline;
+  at(round_timer_, deadline, [this] { round_timeout(); });
 }
 
 // An exchange that somebody has left for good will never complete.
 void ControlServer::Impl::require_nobody_left() {
   if (left_ == 0) return;
   const auto has_left = [&](int p) { return members_[static_cast<std::size_t>(p)]->left; };
-  const std::vector<std::string> gone = names(rounds_.missing(false, has_left));
+  const std::vector<std::string> gone = names(exchanges_.missing(Late::or_not, has_left));
   if (gone.empty()) return;
   fail({exit_code(Exit::failed), gone.front() + " has left while others wait for it"});
 }
@@ -270,8 +285,10 @@ void ControlServer::Impl::init_timeout() {
 }
 
 void ControlServer::Impl::round_timeout() {
-  const std::vector<std::string> missing = names(rounds_.missing(true, [](int) { return true; }));
-  if (missing.empty()) return;
+  watched_ = Deadline::max();
+  const std::vector<std::string> missing =
+      names(exchanges_.missing(Late::only, [](int) { return true; }));
+  if (missing.empty()) return watch(exchanges_.deadline());
   fail({exit_code(Exit::timed_out),
         fmt::format("did not come to an exchange in time: {}", join_names(missing))});
 }

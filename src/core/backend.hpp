@@ -69,7 +69,7 @@ class Backend {
 
 // A module is a shared object that exports these two with C linkage: ccl_module_abi() ==
 // module_abi, and ccl_module_backend(), whose result lives as long as the module stays open.
-inline constexpr int module_abi = 5;
+inline constexpr int module_abi = 6;
 using ModuleAbi = int (*)();
 using ModuleBackend = const Backend* (*)();
 

@@ -7,7 +7,7 @@
 
 #include "src/bootstrap/control_client.hpp"
 #include "src/bootstrap/control_server.hpp"
-#include "src/bootstrap/hub_rounds.hpp"
+#include "src/bootstrap/exchanges.hpp"
 #include "src/bootstrap/job_check.hpp"
 #include "src/bootstrap/store_protocol.hpp"
 #include "src/core/error.hpp"
@@ -275,41 +275,6 @@ INSTANTIATE_TEST_SUITE_P(Hub, Hundreds,
                          testing::Values("", "CCL", std::string(control_magic),
                                          std::string(control_magic) +
                                              encode(hello(1, 2)).substr(0, 20)));
-
-TEST(HubRound, RefusesAContributionOutOfTurn) {
-  HubRound round({0, 1});
-  EXPECT_TRUE(round.add(0, {0, 0, "a"}));
-  EXPECT_FALSE(round.add(0, {0, 0, "a"}));
-  EXPECT_FALSE(round.add(1, {1, 0, "b"}));
-  EXPECT_TRUE(round.add(1, {0, 0, "b"}));
-  ASSERT_TRUE(round.complete());
-  EXPECT_THAT(round.take().bytes, testing::ElementsAre("a", "b"));
-  EXPECT_FALSE(round.under_way());
-  EXPECT_TRUE(round.add(1, {1, 0, "c"}));
-}
-
-TEST(HubRounds, TeamsDoNotWaitForEachOther) {
-  HubRounds rounds(4);
-  EXPECT_FALSE(rounds.add(3, {0, 5, "d", {"odd", {1, 3}}}).complete());
-  EXPECT_FALSE(rounds.add(0, {0, 5, "a", {"even", {0, 2}}}).complete());
-  HubRound& even = rounds.add(2, {0, 5, "c", {"even", {0, 2}}});
-  ASSERT_TRUE(even.complete());
-  EXPECT_THAT(even.take().bytes, testing::ElementsAre("a", "c"));
-  const auto anyone = [](int) { return true; };
-  EXPECT_THAT(rounds.missing(false, anyone), testing::ElementsAre(1));
-  EXPECT_THAT(rounds.missing(true, anyone), testing::IsEmpty());
-  EXPECT_FALSE(rounds.add(0, {1, 5, "a", {"even", {}}}).complete());
-}
-
-TEST(HubRounds, RefuseStrangeTeams) {
-  HubRounds rounds(4);
-  EXPECT_THROW(rounds.add(0, {0, 0, "", {"x", {}}}), Error);
-  EXPECT_THROW(rounds.add(0, {0, 0, "", {"x", {0, 4}}}), Error);
-  EXPECT_THROW(rounds.add(0, {0, 0, "", {"x", {1, 0}}}), Error);
-  EXPECT_THROW(rounds.add(0, {0, 0, "", {"x", {0, 0}}}), Error);
-  EXPECT_THROW(rounds.add(0, {0, 0, "", {"x", {1, 2}}}), Error);
-  EXPECT_THROW(rounds.add(0, {1, 0, "", {}}), Error);
-}
 
 TEST(ControlFrame, RefusesCountsBeyondTheEnd) {
   EXPECT_THROW(unpack("\xff\xff\xff\xff\xff\xff\xff\xff"), Error);
