@@ -45,7 +45,7 @@ void Acceptor::add(ControlConnection::Socket socket, std::string address) {
   auto peer = std::make_unique<Peer>(std::move(socket), std::move(address));
   Peer& p = *peer;
   peers_.emplace(&p, std::move(peer));
-  p.connection->start([this, &p](Frame& frame) { on_frame(p, frame); },
+  p.connection->start([this, &p](const Frame& frame) { on_frame(p, frame); },
                       [this, &p](const std::string& why) { on_close(p, why); });
   p.on_probation = probation_.add([this, &p](const std::string& why) {
     p.on_probation.reset();
@@ -53,7 +53,7 @@ void Acceptor::add(ControlConnection::Socket socket, std::string address) {
   });
 }
 
-void Acceptor::on_frame(Peer& peer, Frame& frame) {
+void Acceptor::on_frame(Peer& peer, const Frame& frame) {
   peer.silent = 0;
   try {
     if (peer.hello) return callbacks_.on_frame(peer, frame);

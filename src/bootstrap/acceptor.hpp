@@ -36,7 +36,7 @@ struct Peer {
 // What the hub does about those who have the job's token.
 struct HubCallbacks {
   std::function<void(Peer&, const Hello&)> on_hello;
-  std::function<void(Peer&, Frame&)> on_frame;  // later ones; may throw Error
+  std::function<void(Peer&, const Frame&)> on_frame;  // later ones; may throw Error
   std::function<void(Peer&, const std::string& why)> on_nonsense;
   std::function<void(Peer&)> on_close;
 };
@@ -56,7 +56,7 @@ class Acceptor {
 
  private:
   void accept();
-  void on_frame(Peer& peer, Frame& frame);
+  void on_frame(Peer& peer, const Frame& frame);
   void on_close(Peer& peer, const std::string& why);
   void stranger(Peer& peer, const std::string& why);
 

@@ -10,6 +10,7 @@
 #include <mutex>
 #include <optional>
 #include <thread>
+#include <utility>
 
 #include "src/bootstrap/control_connection.hpp"
 #include "src/bootstrap/net.hpp"
@@ -44,7 +45,7 @@ class ControlClient::Impl {
   void fail(const Failure& failure);
   void heartbeat();
   void leave();
-  void post_send(std::string bytes);
+  void post_send(const std::string& bytes);
   void throw_if_over() const;
   bool over() const { return failure_ || closed_ || hub_left_; }
 
@@ -62,7 +63,8 @@ class ControlClient::Impl {
   bool leaving_ = false, hub_left_ = false, closed_ = false;
   bool aborted_ = false, abort_heard_ = false;
   std::string closed_why_;
-  struct Exchanges {  // of one team
+  std::string unsent_;  // frames
+  struct Exchanges {    // of one team
     std::uint64_t next_round = 0;
     std::optional<Round> result;
   };
@@ -74,7 +76,7 @@ class ControlClient::Impl {
 void ControlClient::Impl::begin(ControlConnection::Socket socket, Deadline deadline) {
   connection_ = std::make_shared<ControlConnection>(std::move(socket));
   connection_->trust();
-  connection_->start([this](Frame& frame) { take(frame); },
+  connection_->start([this](const Frame& frame) { take(frame); },
                      [this](const std::string& why) { on_close(why); });
   connection_->send(encode(options_.self));
   heartbeat();
@@ -103,9 +105,17 @@ void ControlClient::Impl::leave() {
   changed_.wait_for(lock, seconds_to_duration(farewell_s), [this] { return closed_ || hub_left_; });
 }
 
-void ControlClient::Impl::post_send(std::string bytes) {
-  asio::post(io_,
-             [this, bytes = std::move(bytes)]() mutable { connection_->send(std::move(bytes)); });
+// With mutex_ held. What is sent before the other thread wakes up leaves in one write.
+void ControlClient::Impl::post_send(const std::string& bytes) {
+  const bool first = unsent_.empty();
+  unsent_ += bytes;
+  if (!first) return;
+  asio::post(io_, [this] {
+    std::unique_lock lock(mutex_);
+    std::string all = std::exchange(unsent_, {});
+    lock.unlock();
+    connection_->send(std::move(all));
+  });
 }
 
 void ControlClient::Impl::wait_welcome(double limit_s) {

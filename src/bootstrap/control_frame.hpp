@@ -31,7 +31,7 @@ enum class FrameType : std::uint8_t {
 
 struct Frame {
   FrameType type = FrameType::heartbeat;
-  std::string payload;
+  std::string_view payload;  // valid during the callback that gets the frame
 };
 
 // Who a process is and which job it means to be in.

@@ -46,7 +46,7 @@ class ControlServer::Impl {
  private:
   HubCallbacks callbacks();
   void admit(Peer& peer, const Hello& hello);
-  void on_frame(Peer& peer, Frame& frame);
+  void on_frame(Peer& peer, const Frame& frame);
   void on_close(Peer& peer);
   std::string accepted() const {
     Hello self = options_.self;
@@ -126,7 +126,7 @@ int ControlServer::Impl::attach() {
 
 HubCallbacks ControlServer::Impl::callbacks() {
   return {[this](Peer& peer, const Hello& hello) { admit(peer, hello); },
-          [this](Peer& peer, Frame& frame) { on_frame(peer, frame); },
+          [this](Peer& peer, const Frame& frame) { on_frame(peer, frame); },
           [this](Peer& peer, const std::string& why) {
             lose(peer, fmt::format("{} sent nonsense: {}", peer.hello->name(), why));
           },
@@ -166,7 +166,7 @@ void ControlServer::Impl::refuse(Peer& peer, const Failure& failure) {
   peer.connection->close_after_writes();
 }
 
-void ControlServer::Impl::on_frame(Peer& peer, Frame& frame) {
+void ControlServer::Impl::on_frame(Peer& peer, const Frame& frame) {
   switch (frame.type) {
     case FrameType::heartbeat: return;
     case FrameType::contribution: return contribute(peer, decode_contribution(frame.payload));
