@@ -5,6 +5,7 @@
 #include <asio/executor_work_guard.hpp>
 #include <asio/post.hpp>
 #include <asio/steady_timer.hpp>
+#include <atomic>
 #include <condition_variable>
 #include <map>
 #include <mutex>
@@ -13,6 +14,7 @@
 #include <utility>
 
 #include "src/bootstrap/control_connection.hpp"
+#include "src/bootstrap/job_key.hpp"
 #include "src/bootstrap/net.hpp"
 #include "src/core/error.hpp"
 
@@ -21,6 +23,7 @@ namespace {
 
 constexpr double answer_slack_s = 10;  // the hub knows who is missing: it is to answer first
 constexpr double farewell_s = 2;
+constexpr std::size_t nonce_bytes = 16;
 
 }  // namespace
 
@@ -39,9 +42,12 @@ class ControlClient::Impl {
   Failure wait_failure(double limit_s);
 
  private:
+  Failure silence() const;
   void take(const Frame& frame);
   void on_frame(const Frame& frame);
+  void on_first_frame(const Frame& frame);
   void on_close(const std::string& why);
+  void on_silence();
   void fail(const Failure& failure);
   void heartbeat();
   void leave();
@@ -54,7 +60,7 @@ class ControlClient::Impl {
   std::optional<asio::executor_work_guard<asio::io_context::executor_type>> work_;
   asio::steady_timer heartbeat_timer_{io_};
   std::shared_ptr<ControlConnection> connection_;
-  int silent_ = 0;  // heartbeats since the hub's last sign of life; link thread only
+  std::atomic<int> silent_ = 0;  // heartbeats since the server's last sign of life
 
   std::mutex mutex_;
   std::condition_variable changed_;
@@ -78,6 +84,8 @@ void ControlClient::Impl::begin(ControlConnection::Socket socket, Deadline deadl
   connection_->trust();
   connection_->start([this](const Frame& frame) { take(frame); },
                      [this](const std::string& why) { on_close(why); });
+  options_.self.nonce = random_bytes(nonce_bytes);
+  options_.self.proof = job_proof(options_.key, Side::process, options_.self.nonce);
   connection_->send(encode(options_.self));
   heartbeat();
   io_.restart();
@@ -175,7 +183,15 @@ void ControlClient::Impl::abort(int code, std::string_view message) {
 Failure ControlClient::Impl::wait_failure(double limit_s) {
   std::unique_lock lock(mutex_);
   changed_.wait_for(lock, seconds_to_duration(limit_s), [this] { return failure_.has_value(); });
-  return failure_.value_or(Failure{});
+  constexpr int heartbeats = 3;  // missing: at least two whole intervals have passed
+  if (failure_ || !hub_ || over() || silent_ < heartbeats) return failure_.value_or(Failure{});
+  return silence();
+}
+
+Failure ControlClient::Impl::silence() const {
+  return {exit_code(Exit::timed_out),
+          fmt::format("for {:g} s there has been no sign of life from {}",
+                      (silent_ - 1) * options_.heartbeat_s, hub_->name())};
 }
 
 void ControlClient::Impl::take(const Frame& frame) {
@@ -187,8 +203,22 @@ void ControlClient::Impl::take(const Frame& frame) {
   }
 }
 
+// Nothing is believed before the server has proved that it belongs to this job.
+void ControlClient::Impl::on_first_frame(const Frame& frame) {
+  if (frame.type == FrameType::refused)
+    throw Error("another job listens there, or CCL_JOB_SECRET differs");
+  if (frame.type != FrameType::accepted) throw Error("it did not say who it is");
+  Hello hub = decode_hello(frame.payload);
+  if (!are_equal(hub.proof, job_proof(options_.key, Side::server, options_.self.nonce)))
+    throw Error("it did not prove that it belongs to this job");
+  const std::lock_guard lock(mutex_);
+  hub_ = std::move(hub);
+  changed_.notify_all();
+}
+
 void ControlClient::Impl::on_frame(const Frame& frame) {
   silent_ = 0;
+  if (!hub_) return on_first_frame(frame);
   if (frame.type == FrameType::failure) {
     const Failure failure = decode_failure(frame.payload);
     {
@@ -201,7 +231,6 @@ void ControlClient::Impl::on_frame(const Frame& frame) {
   }
   const std::lock_guard lock(mutex_);
   switch (frame.type) {
-    case FrameType::accepted: hub_ = decode_hello(frame.payload); break;
     case FrameType::welcome: welcomed_ = true; break;
     case FrameType::round: {
       Round round = decode_round(frame.payload);
@@ -210,6 +239,8 @@ void ControlClient::Impl::on_frame(const Frame& frame) {
     }
     case FrameType::goodbye: hub_left_ = true; break;
     case FrameType::heartbeat:
+    case FrameType::accepted:
+    case FrameType::refused:
     case FrameType::hello:
     case FrameType::contribution:
     case FrameType::failure: return;
@@ -227,6 +258,21 @@ void ControlClient::Impl::on_close(const std::string& why) {
     changed_.notify_all();
   }
   if (!gone.empty()) fail({exit_code(Exit::failed), gone});
+}
+
+void ControlClient::Impl::on_silence() {
+  std::unique_lock lock(mutex_);
+  if (!hub_) {
+    lock.unlock();
+    return on_close("it does not answer");
+  }
+  const Failure failure = silence();
+  closed_ = true;
+  closed_why_ = failure.message;
+  const bool report = !leaving_ && !hub_left_;
+  changed_.notify_all();
+  lock.unlock();
+  if (report) fail(failure);
 }
 
 void ControlClient::Impl::fail(const Failure& failure) {
@@ -248,7 +294,7 @@ void ControlClient::Impl::heartbeat() {
     connection_->send(encode_frame(FrameType::heartbeat));
     if (++silent_ > options_.silent_heartbeats) {
       connection_->close();
-      return on_close("silent");
+      return on_silence();
     }
     heartbeat();
   });
@@ -258,7 +304,8 @@ ControlClient::ControlClient(LinkOptions options, const std::string& host, int p
                              Deadline deadline)
     : impl_(std::make_unique<Impl>(std::move(options))) {
   try {
-    impl_->begin(connect_once(impl_->io(), resolve(host, port, deadline), deadline), deadline);
+    const Deadline connected = std::min(deadline, deadline_in(10));
+    impl_->begin(connect_once(impl_->io(), resolve(host, port, deadline), connected), deadline);
   } catch (const std::system_error& error) {
     throw NoHub(error.what());
   }

@@ -14,6 +14,7 @@ namespace ccl_tests {
 
 struct LinkOptions {
   Hello self;
+  std::string key;  // see job_key.hpp
   double heartbeat_s = 2;
   int silent_heartbeats = 30;  // so many without a sign of life of the hub: process 0 is gone
   std::function<void(const Failure&)> on_failure;
@@ -23,7 +24,7 @@ struct LinkOptions {
 // for one thread at a time.
 class ControlClient {
  public:
-  // Connects and is accepted by the deadline. Throws NoHub when there is no hub of this job (yet),
+  // Connects and is accepted by the deadline. Throws NoHub if no server of this job is there (yet),
   // Error or Timeout when the hub refuses.
   ControlClient(LinkOptions options, const std::string& host, int port, Deadline deadline);
   ControlClient(LinkOptions options, int descriptor,

@@ -15,14 +15,26 @@
 #include "src/bootstrap/acceptor.hpp"
 #include "src/bootstrap/exchanges.hpp"
 #include "src/bootstrap/job_check.hpp"
+#include "src/bootstrap/job_key.hpp"
+#include "src/bootstrap/net.hpp"
 #include "src/core/error.hpp"
 
 namespace ccl_tests {
+namespace {
+
+asio::ip::tcp::acceptor listener(asio::io_context& io, const Listen& listen) {
+  return listen.descriptor >= 0 ? adopt_listener(io, listen.descriptor)
+                                : listen_on(io, listen.port, listen.address);
+}
+
+}  // namespace
+
 class ControlServer::Impl {
  public:
   explicit Impl(HubOptions options)
       : options_(std::move(options)),
-        acceptor_(io_, options_.strangers, options_.self.token, options_.log, callbacks()),
+        acceptor_(io_, listener(io_, options_.listen), options_.strangers, options_.key,
+                  options_.log, callbacks()),
         members_(static_cast<std::size_t>(options_.self.processes)),
         exchanges_(options_.self.processes) {
     at(init_timer_, deadline_in(options_.init_timeout_s), [this] { init_timeout(); });
@@ -48,12 +60,14 @@ class ControlServer::Impl {
   void admit(Peer& peer, const Hello& hello);
   void on_frame(Peer& peer, const Frame& frame);
   void on_close(Peer& peer);
-  std::string accepted() const {
+  std::string accepted(const Hello& hello) const {
     Hello self = options_.self;
-    self.token.clear();
+    self.proof = job_proof(options_.key, Side::server, hello.nonce);
     return encode(self, FrameType::accepted);
   }
-  void refuse(Peer& peer, const Failure& failure);
+  void await_all_who_differ();
+  void fail_disagreement();
+  void refuse(Peer& peer, const Hello& hello, const Failure& failure);
   void contribute(Peer& peer, Contribution contribution);
   void goodbye(Peer& peer);
   void lose(Peer& peer, const std::string& message);
@@ -83,7 +97,8 @@ class ControlServer::Impl {
   asio::executor_work_guard<asio::io_context::executor_type> work_{io_.get_executor()};
   asio::steady_timer init_timer_{io_}, heartbeat_timer_{io_}, round_timer_{io_};
   Acceptor acceptor_;
-  std::vector<Peer*> members_;  // by process
+  std::vector<Peer*> members_;    // by process
+  std::vector<Peer*> differing_;  // in order of coming
   std::size_t admitted_ = 0;
   int left_ = 0;  // members that have said goodbye
   bool welcomed_ = false;
@@ -139,29 +154,52 @@ void ControlServer::Impl::admit(Peer& peer, const Hello& hello) {
     ++came_;
     changed_.notify_all();
   }
-  if (failed_) return refuse(peer, *failed_);
-  std::string why = disagreement(options_.self, hello);
-  Peer* const other = why.empty() ? members_[static_cast<std::size_t>(hello.process)] : nullptr;
-  if (other != nullptr) why = twice(*other->hello, hello);
-  if (!why.empty()) {
-    const Failure failure{exit_code(Exit::failed), why};
-    refuse(peer, failure);
-    if (!welcomed_) fail(failure);
-    return;
+  if (failed_) return refuse(peer, hello, *failed_);
+  const bool agrees = agree(options_.self, hello);
+  if (agrees) {
+    Peer*& member = members_[static_cast<std::size_t>(hello.process)];
+    if (member != nullptr) {
+      const Failure failure{exit_code(Exit::failed), twice(*member->hello, hello)};
+      refuse(peer, hello, failure);
+      return fail(failure);
+    }
+    member = &peer;
+    ++admitted_;
+  } else {
+    differing_.push_back(&peer);
   }
   peer.hello = hello;
   peer.connection->trust();
-  members_[static_cast<std::size_t>(hello.process)] = &peer;
-  peer.connection->send(accepted());
+  peer.connection->send(accepted(hello));
   count(+1);
-  if (++admitted_ != members_.size()) return;
+  if (!differing_.empty()) return await_all_who_differ();
+  if (admitted_ != members_.size()) return;
   welcomed_ = true;
   init_timer_.cancel();
+  acceptor_.stop_listening();  // whoever is welcome may start another job on this port
   broadcast(encode_frame(FrameType::welcome));
 }
 
-void ControlServer::Impl::refuse(Peer& peer, const Failure& failure) {
-  peer.connection->send(accepted());
+// Whom to blame is known if most have come.
+void ControlServer::Impl::await_all_who_differ() {
+  constexpr double patience_s = 2;
+  if (admitted_ + differing_.size() >= members_.size()) return fail_disagreement();
+  if (differing_.size() == 1)
+    at(init_timer_, deadline_in(std::min(patience_s, options_.init_timeout_s)),
+       [this] { fail_disagreement(); });
+}
+
+void ControlServer::Impl::fail_disagreement() {
+  if (failed_) return;
+  std::vector<Hello> all;
+  for (const Peer* member : members_)
+    if (member != nullptr) all.push_back(*member->hello);
+  for (const Peer* peer : differing_) all.push_back(*peer->hello);
+  fail({exit_code(Exit::usage), disagreement(std::move(all))});
+}
+
+void ControlServer::Impl::refuse(Peer& peer, const Hello& hello, const Failure& failure) {
+  peer.connection->send(accepted(hello));
   peer.connection->send(encode(failure));
   peer.connection->close_after_writes();
 }
@@ -175,6 +213,7 @@ void ControlServer::Impl::on_frame(Peer& peer, const Frame& frame) {
     case FrameType::hello:
     case FrameType::accepted:
     case FrameType::welcome:
+    case FrameType::refused:
     case FrameType::round: break;
   }
   throw Error("an unexpected frame");
@@ -247,8 +286,9 @@ void ControlServer::Impl::fail(Failure failure, Peer* origin) {
     init_timer_.cancel();
     round_timer_.cancel();
     const auto bytes = std::make_shared<const std::string>(encode(*failed_));
-    for (const Peer* member : members_) {
-      if (member != nullptr && member != origin && member->here()) member->connection->send(bytes);
+    for (const std::vector<Peer*>& group : {members_, differing_}) {
+      for (const Peer* peer : group)
+        if (peer != nullptr && peer != origin && peer->here()) peer->connection->send(bytes);
     }
   }
   if (origin != nullptr) origin->connection->send(encode(*failed_));

@@ -88,6 +88,7 @@ void read_master(const Environment& environment, Launch& launch) {
   launch.master_host = environment("MASTER_ADDR").value_or("");
   launch.master_port = number_of(environment, "MASTER_PORT", 1, 65535).value_or(29500);
   launch.key_prefix = key_prefix(environment);
+  launch.secret = environment("CCL_JOB_SECRET").value_or("");
 }
 
 Launch from_environment(const Environment& environment) {
@@ -99,6 +100,8 @@ Launch from_environment(const Environment& environment) {
                                                : "environment";
   read_master(environment, launch);
   launch.agent_store = environment("TORCHELASTIC_USE_AGENT_STORE") == "True";
+  if (is_torchrun(environment)) launch.job = launch.key_prefix;
+  launch.listener = number_of(environment, "CCL_LISTENER", 0).value_or(-1);
   if (launch.processes > 1 && launch.master_host.empty()) {
     throw UsageError(
         fmt::format("MASTER_ADDR: not set, with WORLD_SIZE={}; accepted: the host of rank 0",
@@ -140,6 +143,8 @@ Launch from_slurm(const Environment& environment) {
   read_numbers(environment, slurm_step, launch);
   launch.launcher = "srun";
   read_master(environment, launch);
+  launch.job = fmt::format("slurm {}.{}", environment("SLURM_JOB_ID").value_or(""),
+                           environment("SLURM_STEP_ID").value_or(""));
   if (launch.processes == 1) return launch;
   if (!environment("MASTER_PORT")) launch.master_port = step_port(environment);
   if (!launch.master_host.empty()) return launch;

@@ -1,13 +1,16 @@
 #include "src/bootstrap/net.hpp"
 
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <ifaddrs.h>
 #include <net/if.h>
 #include <netdb.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #include <array>
 #include <asio/ip/v6_only.hpp>
+#include <cerrno>
 #include <future>
 #include <thread>
 
@@ -74,6 +77,26 @@ tcp::acceptor listen_on(asio::io_context& io, int port, const std::string& addre
     if (error.code() == asio::error::address_in_use) throw;
     return listen_at(io, {tcp::v4(), port16});  // a machine without IPv6
   }
+}
+
+tcp::acceptor adopt_listener(asio::io_context& io, int descriptor) {
+  sockaddr_storage address{};
+  socklen_t size = sizeof(address);
+  int listens = 0;
+  socklen_t flag_size = sizeof(listens);
+  if (::getsockopt(descriptor, SOL_SOCKET, SO_ACCEPTCONN, &listens, &flag_size) != 0 ||
+      ::getsockname(descriptor, reinterpret_cast<sockaddr*>(&address), &size) != 0)
+    throw std::system_error(errno, std::system_category());
+  if (listens == 0) throw std::system_error(EINVAL, std::system_category());
+  ::fcntl(descriptor, F_SETFD, FD_CLOEXEC);
+  return {io, address.ss_family == AF_INET6 ? tcp::v6() : tcp::v4(), descriptor};
+}
+
+std::string address_to_listen_on(const std::string& host) {
+  if (host == "localhost") return "127.0.0.1";
+  std::error_code is_name;
+  const asio::ip::address address = asio::ip::make_address(host, is_name);
+  return !is_name && address.is_loopback() ? host : std::string();
 }
 
 Endpoints look_up_name(const std::string& host, int port) {

@@ -24,6 +24,14 @@ std::string address_text(const std::string& host, int port);
 // `address` is empty. Port 0: any. Throws std::system_error.
 asio::ip::tcp::acceptor listen_on(asio::io_context& io, int port, const std::string& address);
 
+// Takes over a socket that listens already; programs that this process starts do not inherit it.
+// Throws std::system_error if `descriptor` is no such socket.
+asio::ip::tcp::acceptor adopt_listener(asio::io_context& io, int descriptor);
+
+// Returns the address to listen on if others come to `host`: that of the loopback interface if
+// `host` is one, otherwise nothing, for all interfaces.
+std::string address_to_listen_on(const std::string& host);
+
 using Endpoints = std::vector<asio::ip::tcp::endpoint>;
 
 // Asks the system for the addresses of `host`; blocks for as long as the system likes. Throws

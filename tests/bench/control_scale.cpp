@@ -23,6 +23,7 @@
 
 #include "src/bootstrap/control_client.hpp"
 #include "src/bootstrap/control_server.hpp"
+#include "src/bootstrap/job_key.hpp"
 #include "src/core/error.hpp"
 #include "tests/bench/fake_ranks.hpp"
 
@@ -51,6 +52,8 @@ Hello hello_of(int rank, int ranks) {
   hello.process = rank;
   hello.processes = ranks;
   hello.pid = 1;
+  hello.nonce = "nonce";
+  hello.proof = ccl_tests::job_proof({}, ccl_tests::Side::process, hello.nonce);
   return hello;
 }
 
@@ -252,6 +255,7 @@ void run_job(int ranks, const Pipes& pipes) {
   hub.heartbeat_s = 1000;  // no other traffic
   hub.strangers = ccl_tests::probation_beside(ranks);
   ccl_tests::ControlServer server(hub);
+  hub.log = [](std::string_view line) { fmt::print(stderr, "{}\n", line); };
   ccl_tests::LinkOptions link;
   link.self = hub.self;
   link.heartbeat_s = hub.heartbeat_s;

@@ -18,6 +18,7 @@ ccl_add_test(bootstrap_test
     bootstrap_trouble_test.cpp
     failure_cause_test.cpp
     serialize_test.cpp
+    sha256_test.cpp
   LABELS unit)
 target_compile_definitions(bootstrap_test PRIVATE CCL_BOOTSTRAP_HELPER="$<TARGET_FILE:bootstrap_helper>")
 add_dependencies(bootstrap_test bootstrap_helper)
