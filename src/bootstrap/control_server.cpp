@@ -16,6 +16,7 @@
 #include "src/bootstrap/exchanges.hpp"
 #include "src/bootstrap/job_check.hpp"
 #include "src/bootstrap/job_key.hpp"
+#include "src/bootstrap/members.hpp"
 #include "src/bootstrap/net.hpp"
 #include "src/core/error.hpp"
 
@@ -35,7 +36,7 @@ class ControlServer::Impl {
       : options_(std::move(options)),
         acceptor_(io_, listener(io_, options_.listen), options_.strangers, options_.key,
                   options_.log, callbacks()),
-        members_(static_cast<std::size_t>(options_.self.processes)),
+        members_(options_.self),
         exchanges_(options_.self.processes) {
     at(init_timer_, deadline_in(options_.init_timeout_s), [this] { init_timeout(); });
     heartbeat();
@@ -72,7 +73,6 @@ class ControlServer::Impl {
   void goodbye(Peer& peer);
   void lose(Peer& peer, const std::string& message);
   void fail(Failure failure, Peer* origin = nullptr);
-  std::string silent_ones() const;
   void init_timeout();
   void deliver(TeamExchanges& team);
   void watch(Deadline deadline);
@@ -81,7 +81,6 @@ class ControlServer::Impl {
   void heartbeat();
   void broadcast(std::string bytes);
   void send_to(int process, const std::shared_ptr<const std::string>& bytes);
-  std::vector<std::string> names(const std::vector<int>& processes) const;
   void count(int change);
 
   template <class Action>
@@ -97,9 +96,7 @@ class ControlServer::Impl {
   asio::executor_work_guard<asio::io_context::executor_type> work_{io_.get_executor()};
   asio::steady_timer init_timer_{io_}, heartbeat_timer_{io_}, round_timer_{io_};
   Acceptor acceptor_;
-  std::vector<Peer*> members_;    // by process
-  std::vector<Peer*> differing_;  // in order of coming
-  std::size_t admitted_ = 0;
+  Members members_;
   int left_ = 0;  // members that have said goodbye
   bool welcomed_ = false;
   std::optional<Failure> failed_;
@@ -157,23 +154,22 @@ void ControlServer::Impl::admit(Peer& peer, const Hello& hello) {
   if (failed_) return refuse(peer, hello, *failed_);
   const bool agrees = agree(options_.self, hello);
   if (agrees) {
-    Peer*& member = members_[static_cast<std::size_t>(hello.process)];
+    const Peer* const member = members_.of(hello.process);
     if (member != nullptr) {
       const Failure failure{exit_code(Exit::failed), twice(*member->hello, hello)};
       refuse(peer, hello, failure);
       return fail(failure);
     }
-    member = &peer;
-    ++admitted_;
+    members_.add(hello.process, &peer);
   } else {
-    differing_.push_back(&peer);
+    members_.differing.push_back(&peer);
   }
   peer.hello = hello;
   peer.connection->trust();
   peer.connection->send(accepted(hello));
   count(+1);
-  if (!differing_.empty()) return await_all_who_differ();
-  if (admitted_ != members_.size()) return;
+  if (!members_.differing.empty()) return await_all_who_differ();
+  if (!members_.complete()) return;
   welcomed_ = true;
   init_timer_.cancel();
   acceptor_.stop_listening();  // whoever is welcome may start another job on this port
@@ -183,19 +179,16 @@ void ControlServer::Impl::admit(Peer& peer, const Hello& hello) {
 // Whom to blame is known if most have come.
 void ControlServer::Impl::await_all_who_differ() {
   constexpr double patience_s = 2;
-  if (admitted_ + differing_.size() >= members_.size()) return fail_disagreement();
-  if (differing_.size() == 1)
+  if (members_.admitted() + members_.differing.size() >= members_.all().size())
+    return fail_disagreement();
+  if (members_.differing.size() == 1)
     at(init_timer_, deadline_in(std::min(patience_s, options_.init_timeout_s)),
        [this] { fail_disagreement(); });
 }
 
 void ControlServer::Impl::fail_disagreement() {
   if (failed_) return;
-  std::vector<Hello> all;
-  for (const Peer* member : members_)
-    if (member != nullptr) all.push_back(*member->hello);
-  for (const Peer* peer : differing_) all.push_back(*peer->hello);
-  fail({exit_code(Exit::usage), disagreement(std::move(all))});
+  fail({exit_code(Exit::usage), members_.disagreement()});
 }
 
 void ControlServer::Impl::refuse(Peer& peer, const Hello& hello, const Failure& failure) {
@@ -225,10 +218,10 @@ void ControlServer::Impl::contribute(Peer& peer, Contribution contribution) {
   const ExchangeKind kind = contribution.kind;
   const auto [team, other] = exchanges_.add(peer.hello->process, std::move(contribution));
   if (other) {
-    return fail(
-        {exit_code(Exit::failed), fmt::format("different calls at once: {} called {}, {} called {}",
-                                              names({other->process}).front(), name_of(other->kind),
-                                              peer.hello->name(), name_of(kind))});
+    return fail({exit_code(Exit::failed),
+                 fmt::format("different calls at once: {} called {}, {} called {}",
+                             members_.names({other->process}).front(), name_of(other->kind),
+                             peer.hello->name(), name_of(kind))});
   }
   if (team.complete()) return deliver(team);
   watch(team.deadline());
@@ -252,8 +245,8 @@ void ControlServer::Impl::watch(Deadline deadline) {
 // An exchange that somebody has left for good will never complete.
 void ControlServer::Impl::require_nobody_left() {
   if (left_ == 0) return;
-  const auto has_left = [&](int p) { return members_[static_cast<std::size_t>(p)]->left; };
-  const std::vector<std::string> gone = names(exchanges_.missing(Late::or_not, has_left));
+  const auto has_left = [&](int p) { return members_.of(p)->left; };
+  const std::vector<std::string> gone = members_.names(exchanges_.missing(Late::or_not, has_left));
   if (gone.empty()) return;
   fail({exit_code(Exit::failed), gone.front() + " has left while others wait for it"});
 }
@@ -282,52 +275,24 @@ void ControlServer::Impl::lose(Peer& peer, const std::string& message) {
 void ControlServer::Impl::fail(Failure failure, Peer* origin) {
   if (!failed_) {
     failed_ = std::move(failure);
-    failed_->message += silent_ones();
+    failed_->message += members_.silent(options_.heartbeat_s);
     init_timer_.cancel();
     round_timer_.cancel();
     const auto bytes = std::make_shared<const std::string>(encode(*failed_));
-    for (const std::vector<Peer*>& group : {members_, differing_}) {
-      for (const Peer* peer : group)
-        if (peer != nullptr && peer != origin && peer->here()) peer->connection->send(bytes);
-    }
+    members_.send_to_all(bytes, origin);
   }
   if (origin != nullptr) origin->connection->send(encode(*failed_));
 }
 
-// Who a failure may come from: a rank that is stopped, or whose machine is, lets the others wait.
-std::string ControlServer::Impl::silent_ones() const {
-  constexpr int heartbeats = 3;  // missing: at least two whole intervals have passed
-  std::vector<std::string> silent;
-  for (const Peer* member : members_) {
-    if (member != nullptr && member->here() && member->silent >= heartbeats)
-      silent.push_back(member->hello->name());
-  }
-  if (silent.empty()) return {};
-  return fmt::format("; for {:g} s there has been no sign of life from {}",
-                     (heartbeats - 1) * options_.heartbeat_s, join_names(silent));
-}
-
 void ControlServer::Impl::init_timeout() {
   if (welcomed_) return;
-  std::vector<std::string> here, missing;
-  for (int p = 0; p < options_.self.processes; ++p) {
-    const Peer* const member = members_[static_cast<std::size_t>(p)];
-    if (member != nullptr) {
-      here.push_back(member->hello->name());
-    } else {
-      missing.push_back(ranks_name(p, options_.self.ranks_per_process));
-    }
-  }
-  fail({exit_code(Exit::timed_out),
-        fmt::format("{} of {} processes did not come within {:g} s: {}; here: {}", missing.size(),
-                    members_.size(), options_.init_timeout_s, join_names(missing),
-                    join_names(here))});
+  fail({exit_code(Exit::timed_out), members_.missing(options_.init_timeout_s)});
 }
 
 void ControlServer::Impl::round_timeout() {
   watched_ = Deadline::max();
   const std::vector<std::string> missing =
-      names(exchanges_.missing(Late::only, [](int) { return true; }));
+      members_.names(exchanges_.missing(Late::only, [](int) { return true; }));
   if (missing.empty()) return watch(exchanges_.deadline());
   fail({exit_code(Exit::timed_out),
         fmt::format("did not come to an exchange in time: {}", join_names(missing))});
@@ -336,7 +301,7 @@ void ControlServer::Impl::round_timeout() {
 void ControlServer::Impl::heartbeat() {
   at(heartbeat_timer_, deadline_in(options_.heartbeat_s), [this] {
     const auto beat = std::make_shared<const std::string>(encode_frame(FrameType::heartbeat));
-    for (Peer* member : members_) {
+    for (Peer* member : members_.all()) {
       if (member == nullptr || !member->here()) continue;
       member->connection->send(beat);
       if (++member->silent > options_.silent_heartbeats)
@@ -347,20 +312,12 @@ void ControlServer::Impl::heartbeat() {
 }
 
 void ControlServer::Impl::broadcast(std::string bytes) {
-  const auto shared = std::make_shared<const std::string>(std::move(bytes));
-  for (int process = 0; process < options_.self.processes; ++process) send_to(process, shared);
+  members_.send_to_all(std::make_shared<const std::string>(std::move(bytes)), nullptr);
 }
 
 void ControlServer::Impl::send_to(int process, const std::shared_ptr<const std::string>& bytes) {
-  const Peer* const member = members_[static_cast<std::size_t>(process)];
+  const Peer* const member = members_.of(process);
   if (member != nullptr && member->here()) member->connection->send(bytes);
-}
-
-std::vector<std::string> ControlServer::Impl::names(const std::vector<int>& processes) const {
-  std::vector<std::string> result;
-  for (const int process : processes)
-    result.push_back(members_[static_cast<std::size_t>(process)]->hello->name());
-  return result;
 }
 
 void ControlServer::Impl::count(int change) {

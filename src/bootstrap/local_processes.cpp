@@ -61,7 +61,7 @@ std::vector<std::string> child_environment(int rank, int ranks, int port, int li
   out.push_back(fmt::format("MASTER_PORT={}", port));
   out.push_back("CCL_LAUNCHER=local processes");
   out.push_back("CCL_JOB_SECRET=" + secret);
-  if (rank == 0) out.push_back(fmt::format("CCL_LISTENER={}", listener));
+  if (rank == 0 && ranks > 1) out.push_back(fmt::format("CCL_LISTENER={}", listener));
   return out;
 }
 
@@ -154,7 +154,7 @@ class Supervisor {
     for (int rank = 0; rank < ranks; ++rank) {
       program.environment =
           child_environment(rank, ranks, listener.port(), listener.descriptor(), secret);
-      program.inherited = rank == 0 ? listener.descriptor() : -1;
+      program.inherited = rank == 0 && ranks > 1 ? listener.descriptor() : -1;
       const Child child = start_child(program);
       processes_.push_back({rank, child.pid, child.stderr_fd, LinePrefix(rank)});
     }

@@ -5,6 +5,7 @@ target_link_libraries(bootstrap_helper PRIVATE ccl)
 
 ccl_add_test(bootstrap_test
   SOURCES
+    bootstrap_blame_test.cpp
     bootstrap_exchanges_test.cpp
     bootstrap_gather_test.cpp
     bootstrap_groups_test.cpp

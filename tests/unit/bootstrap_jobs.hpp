@@ -62,7 +62,7 @@ inline std::vector<Outcome> run_job(int processes, int ranks_per_process,
     all.emplace_back([&, p] {
       Launch launch = launch_of(p, processes, listener.port());
       launch.agent_store = false;
-      if (p == 0) launch.listener = ::dup(listener.descriptor());
+      if (p == 0 && processes > 1) launch.listener = ::dup(listener.descriptor());
       const auto control = join(launch, join_options(60, ranks_per_process), nullptr, nullptr);
       body(*control);
     });
