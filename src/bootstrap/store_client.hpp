@@ -1,4 +1,4 @@
-// A client of a TCPStore: torchrun's, PyTorch's, or StoreServer.
+// A client of a TCPStore, such as that of a torchrun agent.
 #pragma once
 
 #include <cstdint>
