@@ -172,7 +172,7 @@ class Joined : public Control {
 
   Launch launch_;
   double limit_s_;
-  Deadline deadline_;
+  TimePoint deadline_;
   std::function<void(std::string_view)> log_;
   std::function<std::string(const std::string&)> from_process_0_;
   std::string key_, store_name_;

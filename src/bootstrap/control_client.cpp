@@ -29,7 +29,7 @@ class ControlClient::Impl {
   ~Impl();
 
   asio::io_context& io() { return io_; }
-  void begin(ControlConnection::Socket socket, Deadline deadline);
+  void begin(ControlConnection::Socket socket, TimePoint deadline);
   void wait_welcome(double limit_s);
   void report_failures();
   std::vector<std::string> all_gather(const Team& team, std::string_view bytes, double limit_s);
@@ -70,7 +70,7 @@ class ControlClient::Impl {
   std::thread thread_;
 };
 
-void ControlClient::Impl::begin(ControlConnection::Socket socket, Deadline deadline) {
+void ControlClient::Impl::begin(ControlConnection::Socket socket, TimePoint deadline) {
   connection_ = std::make_shared<ControlConnection>(std::move(socket));
   connection_->trust();
   connection_->start([this](Frame& frame) { take(frame); },
@@ -241,7 +241,7 @@ void ControlClient::Impl::heartbeat() {
 }
 
 ControlClient::ControlClient(LinkOptions options, const std::string& host, int port,
-                             Deadline deadline)
+                             TimePoint deadline)
     : impl_(std::make_unique<Impl>(std::move(options))) {
   try {
     impl_->begin(connect_once(impl_->io(), resolve(host, port, deadline), deadline), deadline);
@@ -250,7 +250,7 @@ ControlClient::ControlClient(LinkOptions options, const std::string& host, int p
   }
 }
 
-ControlClient::ControlClient(LinkOptions options, int descriptor, Deadline deadline)
+ControlClient::ControlClient(LinkOptions options, int descriptor, TimePoint deadline)
     : impl_(std::make_unique<Impl>(std::move(options))) {
   using asio::generic::stream_protocol;
   impl_->begin(ControlConnection::Socket(impl_->io(), stream_protocol(AF_UNIX, 0), descriptor),

@@ -25,10 +25,10 @@ class ControlClient {
  public:
   // Connects and is accepted by the deadline. Throws NoHub when there is no hub of this job (yet),
   // Error or Timeout when the hub refuses.
-  ControlClient(LinkOptions options, const std::string& host, int port, Deadline deadline);
+  ControlClient(LinkOptions options, const std::string& host, int port, TimePoint deadline);
   ControlClient(LinkOptions options, int descriptor,
-                Deadline deadline);  // of ControlServer::attach
-  ~ControlClient();                  // leaves in order
+                TimePoint deadline);  // of ControlServer::attach
+  ~ControlClient();                   // leaves in order
   ControlClient(const ControlClient&) = delete;
   ControlClient& operator=(const ControlClient&) = delete;
 

@@ -69,7 +69,7 @@ class ControlServer::Impl {
   void count(int change);
 
   template <class Action>
-  void at(asio::steady_timer& timer, Deadline deadline, Action action) {
+  void at(asio::steady_timer& timer, TimePoint deadline, Action action) {
     timer.expires_at(deadline);
     timer.async_wait([action](std::error_code error) {
       if (!error) action();
@@ -190,7 +190,7 @@ void ControlServer::Impl::contribute(Peer& peer, Contribution contribution) {
     for (const int process : round.processes()) send_to(process, bytes);
   }
   round_timer_.cancel();
-  if (rounds_.deadline() != Deadline::max())
+  if (rounds_.deadline() != TimePoint::max())
     at(round_timer_, rounds_.deadline(), [this] { round_timeout(); });
   if (!complete) require_nobody_left();
 }

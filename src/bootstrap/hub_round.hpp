@@ -22,7 +22,7 @@ class HubRound {
   bool under_way() const { return arrived_ != 0; }
   bool complete() const { return arrived_ == bytes_.size(); }
   bool has(int process) const { return bytes_[index(process)].has_value(); }
-  Deadline deadline() const { return deadline_; }  // of the least patient so far
+  TimePoint deadline() const { return deadline_; }  // of the least patient so far
 
   // False when it is not this process's turn to contribute to this round.
   bool add(int process, Contribution contribution) {
@@ -43,7 +43,7 @@ class HubRound {
       slot.reset();
     }
     arrived_ = 0;
-    deadline_ = Deadline::max();
+    deadline_ = TimePoint::max();
     return round;
   }
 
@@ -57,7 +57,7 @@ class HubRound {
   std::uint64_t number_ = 0;
   std::size_t arrived_ = 0;
   std::vector<std::optional<std::string>> bytes_;
-  Deadline deadline_ = Deadline::max();
+  TimePoint deadline_ = TimePoint::max();
 };
 
 }  // namespace ccl_tests

@@ -33,8 +33,8 @@ HubRound& HubRounds::add(int process, Contribution contribution) {
   return found->second;
 }
 
-Deadline HubRounds::deadline() const {
-  Deadline earliest = Deadline::max();
+TimePoint HubRounds::deadline() const {
+  TimePoint earliest = TimePoint::max();
   for (const auto& [name, round] : rounds_)
     if (round.under_way()) earliest = std::min(earliest, round.deadline());
   return earliest;

@@ -19,14 +19,14 @@ class HubRounds {
   // process's turn, or the team is none.
   HubRound& add(int process, Contribution contribution);
 
-  // The earliest of the rounds that are under way; Deadline::max() when none is.
-  Deadline deadline() const;
+  // The earliest of the rounds that are under way; TimePoint::max() when none is.
+  TimePoint deadline() const;
 
   // Processes that rounds under way wait for and that `wanted` is true of, ascending. late: only of
   // rounds whose deadline has come.
   template <class Wanted>
   std::vector<int> missing(bool late, Wanted&& wanted) const {
-    const Deadline now = std::chrono::steady_clock::now();
+    const TimePoint now = std::chrono::steady_clock::now();
     std::vector<int> processes;
     for (const auto& [name, round] : rounds_) {
       if (!round.under_way() || (late && round.deadline() > now)) continue;

@@ -198,7 +198,7 @@ class Supervisor {
   int code_ = 0;
   int interrupted_ = 0;  // the signal that came twice
   bool passed_on_ = false, terminated_ = false, killed_ = false;
-  std::optional<Deadline> deadline_;  // of those still alive
+  std::optional<TimePoint> deadline_;  // of those still alive
 };
 
 void Supervisor::wait_for_news() const {

@@ -46,7 +46,7 @@ void Meeting::fail(const Failure& why) {
 }
 
 std::vector<std::string> Meeting::all_gather(int rank, std::string_view bytes, double limit_s) {
-  const Deadline deadline = deadline_of_limit(limit_s);
+  const TimePoint deadline = deadline_of_limit(limit_s);
   const auto place = std::find(local_.begin(), local_.end(), rank) - local_.begin();
   std::unique_lock lock(mutex_);
   if (failure_) throw_failure(*failure_);

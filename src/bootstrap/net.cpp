@@ -85,7 +85,7 @@ Endpoints look_up_name(const std::string& host, int port) {
   return {found.begin(), found.end()};
 }
 
-Endpoints resolve(const std::string& host, int port, Deadline deadline,
+Endpoints resolve(const std::string& host, int port, TimePoint deadline,
                   std::function<Endpoints(const std::string&, int)> look_up) {
   std::error_code is_name;
   const asio::ip::address number = asio::ip::make_address(host, is_name);
@@ -108,12 +108,12 @@ Endpoints resolve(const std::string& host, int port, Deadline deadline,
   return std::move(found.endpoints);
 }
 
-tcp::socket connect_once(asio::io_context& io, const Endpoints& addresses, Deadline deadline) {
+tcp::socket connect_once(asio::io_context& io, const Endpoints& addresses, TimePoint deadline) {
   std::string why;
   std::error_code error = asio::error::host_not_found;
   for (std::size_t i = 0; i < addresses.size(); ++i) {
     const auto now = std::chrono::steady_clock::now();
-    const Deadline share = now + (deadline - now) / static_cast<int>(addresses.size() - i);
+    const TimePoint share = now + (deadline - now) / static_cast<int>(addresses.size() - i);
     tcp::socket socket(io);
     error = run_operation(
         io, share, [&](auto done) { socket.async_connect(addresses[i], done); },

@@ -32,19 +32,20 @@ Endpoints look_up_name(const std::string& host, int port);
 
 // The addresses of `host`: a number or a name. A look-up that has not ended by the deadline is left
 // to itself on a thread of its own: nothing can end it. Throws std::system_error.
-Endpoints resolve(const std::string& host, int port, Deadline deadline,
+Endpoints resolve(const std::string& host, int port, TimePoint deadline,
                   std::function<Endpoints(const std::string&, int)> look_up = look_up_name);
 
 // Connects to the first address that answers; those before it get their share of the time. One
 // attempt each; throws std::system_error (asio::error::timed_out at the deadline). `io` must have
 // no other work.
 asio::ip::tcp::socket connect_once(asio::io_context& io, const Endpoints& addresses,
-                                   Deadline deadline);
+                                   TimePoint deadline);
 
 // Runs one asynchronous operation of `io` until it ends; at the deadline calls cancel(), which must
 // make it end, and returns asio::error::timed_out.
 template <class Start, class Cancel>
-std::error_code run_operation(asio::io_context& io, Deadline deadline, Start start, Cancel cancel) {
+std::error_code run_operation(asio::io_context& io, TimePoint deadline, Start start,
+                              Cancel cancel) {
   std::optional<std::error_code> result;
   io.restart();
   start([&result](std::error_code error, const auto&...) { result = error; });
