@@ -44,10 +44,10 @@ double sum_ranks(Communicator& communicator, const GroupRank& self) {
   call.count = 1;
   call.type = DataType::float64;
   call.self = self;
-  const double start = communicator.now();
+  const double start = communicator.clock().now();
   communicator.all_reduce(call);
   communicator.wait();
-  const double seconds = communicator.now() - start;
+  const double seconds = communicator.clock().now() - start;
   const double expected = self.ranks * (self.ranks + 1.0) / 2;
   if (recv != expected)
     throw Error(fmt::format("all_reduce of 8 B: found {}, expected {}", recv, expected),
@@ -85,7 +85,7 @@ class Output {
   }
   void header(const RankJob& job, int ranks) {
     fmt::print("# ccl-tests version {} backend={} library=\"{}\" launcher: {} processes: {}\n",
-               CCL_VERSION, job.backend.name(), job.backend.version(), job.launch.launcher,
+               CCL_VERSION, job.backend.name(), job.backend.info().version, job.launch.launcher,
                job.launch.processes);
     fmt::print(
         "# milliseconds of the slowest rank. bootstrap: from the program's start until all "
@@ -95,7 +95,7 @@ class Output {
     write({{"type", "init_header"},
            {"version", CCL_VERSION},
            {"backend", job.backend.name()},
-           {"library_version", job.backend.version()},
+           {"library_version", job.backend.info().version},
            {"launcher", job.launch.launcher},
            {"processes", job.launch.processes},
            {"ranks", ranks}});

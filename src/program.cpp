@@ -50,7 +50,7 @@ std::vector<std::string> without_np(const std::vector<std::string>& arguments) {
 // With no launcher and no count of ranks asked for, the default is this whole machine.
 std::string choose_default_ranks(Options& o, const Launch& launch, const Backend& backend,
                                  const Staging& staging) {
-  if (backend.one_rank_per_process()) return {};
+  if (backend.info().one_rank_per_process) return {};
   if (o.threads || o.ranks_per_thread || launch.processes > 1 || launch.launcher != "none")
     return {};
   if (staging.gpus != nullptr) {
@@ -66,7 +66,7 @@ std::string choose_default_ranks(Options& o, const Launch& launch, const Backend
 
 void refuse_gpu_flags(const Options& o, const Backend& backend) {
   const std::vector<std::string> flags = gpu_flags(o);
-  if (flags.empty() || backend.memories().front() == Memory::cuda) return;
+  if (flags.empty() || backend.info().memories.front() == Memory::cuda) return;
   throw Unsupported(fmt::format("{}: needs a library that works on GPUs; {} does not",
                                 fmt::join(flags, ", "), backend.name()));
 }
@@ -80,7 +80,7 @@ void refuse_staged_flags(const Options& o, const Staging& staging) {
 }
 
 void refuse_more_ranks(const Options& o, const Backend& backend) {
-  if (!backend.one_rank_per_process()) return;
+  if (!backend.info().one_rank_per_process) return;
   const char* const flag = o.local_processes > 1       ? "--np"
                            : o.ranks_per_process() > 1 ? "-t and -g"
                                                        : nullptr;
@@ -139,7 +139,7 @@ class Program {
     const Launch launch = find_launch();
     const BackendPtr backend = open(launch);
     refuse_gpu_flags(options_, *backend);
-    backend->check(options_.backend_options);
+    check_options(*backend, options_.backend_options);
     const Staging staging = place_buffers(collective(), options_, *backend);
     refuse_staged_flags(options_, staging);
     const std::string default_ranks =
@@ -179,7 +179,7 @@ class Program {
                   const std::string& default_ranks) {
     const int threads = options_.ranks_per_process();
     const std::size_t memberships = options_.grouping.splits() ? 2 : 1;  // in a group, in the world
-    provide_files(backend.descriptors_per_rank(launch.processes * threads) * memberships *
+    provide_files(backend.info().descriptors_per_rank(launch.processes * threads) * memberships *
                       static_cast<std::size_t>(threads) +
                   static_cast<std::size_t>(launch.processes));
     std::vector<std::unique_ptr<Reporter>> reporters;

@@ -107,7 +107,7 @@ void check(const DistributedOptions& options) {
 class OnHost {
  public:
   OnHost(const Backend& library, ControlChannel& channel, double limit_s) : backend_(&library) {
-    if (library.memories().front() == Memory::host) return;
+    if (library.info().memories.front() == Memory::host) return;
     gpu_ = take_device(open_gpus(), channel, {}, limit_s).device;
     copied_ = on_host_memory(library, *gpu_);
     backend_ = copied_.get();
@@ -132,7 +132,7 @@ int run_distributed(const DistributedOptions& options,
     process.detect();
     const BackendPtr backend = open_backend(options.backend, process.launch().mpi_module);
     backend->open_library({});
-    backend->check(options.backend_options);
+    check_options(*backend, options.backend_options);
     const BackendPtr launcher = open_launcher(process.launch());
     start_libraries(*backend, launcher.get(), options.limit_s,
                     [&](const std::string& line) { process.say(line); });

@@ -36,6 +36,7 @@ int run(const Collective& program, const std::string& name,
   const std::vector<std::string> gpu = gpu_flags(options);
   if (!gpu.empty() || options.memory == Memory::cuda)
     throw Unsupported("simulated ranks have no GPU: " + (gpu.empty() ? "--memory" : gpu.front()));
+  check_options(mpi_module::simulated_backend(), options.backend_options);
   check_groups(collective, options, unplaced_groups(options, channel->ranks()));
 
   Launch launch;

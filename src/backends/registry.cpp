@@ -145,11 +145,11 @@ BackendPtr open_backend_with(const std::string& file, const std::string& name,
     throw Error(fmt::format("--library: cannot load {}: {}", file, dlerror()));
   BackendPtr backend = open_backend(name, mpi_module);
   if (backend->open_library(wanted.string())) return backend;
-  const auto loaded = std::filesystem::canonical(backend->library(), none);
+  const auto loaded = std::filesystem::canonical(backend->info().library, none);
   if (loaded != wanted) {
     throw Error(
         fmt::format("--library: {} is not the library that module {} is linked to, which is {}",
-                    file, backend->name(), backend->library()));
+                    file, backend->name(), backend->info().library));
   }
   return backend;
 }

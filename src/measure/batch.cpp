@@ -50,9 +50,4 @@ double average(Average how, const double* per_rank, std::size_t ranks) {
   return 0;
 }
 
-double monotonic_seconds() {
-  const auto since = std::chrono::steady_clock::now().time_since_epoch();
-  return std::chrono::duration<double>(since).count();
-}
-
 }  // namespace ccl_tests

@@ -5,6 +5,8 @@
 #include <cstddef>
 #include <functional>
 
+#include "src/core/clock.hpp"
+
 namespace ccl_tests {
 
 // nccl-tests' -z. none: issue everything, wait once. barrier_inside: wait and barrier after each
@@ -42,8 +44,5 @@ int capped_iterations(int wanted, double iteration_s, double limit_s);
 // nccl-tests' -a over ranks.
 enum class Average : int { rank0 = 0, mean = 1, min = 2, max = 3 };
 double average(Average how, const double* per_rank, std::size_t ranks);
-
-// CLOCK_MONOTONIC, seconds.
-double monotonic_seconds();
 
 }  // namespace ccl_tests

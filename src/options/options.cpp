@@ -42,6 +42,13 @@ void declare_ranks(Declarations& d, Options& o) {
         [&](const std::string& t) {
           o.backend_options.gloo_algorithm = parse_choice(t, {"ring", "bcube", "halving_doubling"});
         });
+  d.add("--backend-option", "KEY=VALUE", "an option of the backend's own; may be repeated",
+        [&](const std::string& t) {
+          const std::size_t equals = t.find('=');
+          if (equals == 0 || equals == std::string::npos)
+            throw UsageError("'" + t + "' is not KEY=VALUE");
+          o.backend_options.own[t.substr(0, equals)] = t.substr(equals + 1);
+        });
   d.seconds("--init-timeout", o.init_timeout_s, "limit of every wait while starting");
 }
 

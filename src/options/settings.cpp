@@ -24,6 +24,12 @@ std::string pairs(const Pairing& pairing) {
   return fmt::format("{}", fmt::join(result, ","));
 }
 
+std::string own_options(const BackendOptions& options) {
+  std::vector<std::string> result;
+  for (const auto& [key, value] : options.own) result.push_back(key + '=' + value);
+  return fmt::format("{}", fmt::join(result, ","));
+}
+
 std::string limits(const std::vector<SizeLimit>& all) {
   std::vector<std::string> result;
   for (const SizeLimit& l : all) result.push_back(fmt::format("{}:{}", l.bytes, l.value));
@@ -58,6 +64,7 @@ std::vector<NamedValue> shared_settings(const Collective& collective, const Opti
       {"--max-time", limits(o.max_time)},
       {"NCCL_TESTS_MIN_BW", o.min_average_busbw ? fmt::format("{}", *o.min_average_busbw) : ""},
       {"--gloo-algorithm", o.backend_options.gloo_algorithm},
+      {"--backend-option", own_options(o.backend_options)},
       {"--transport", o.backend_options.transport},
       {"--memory", o.memory ? std::string(name(*o.memory)) : ""},
       {"-G", fmt::format("{}", o.graph_launches)},

@@ -36,7 +36,7 @@ struct Machine {
 
 std::string cpu_shortage(const std::vector<RankIdentity>& ranks, const Backend& backend) {
   if (ranks.size() == 1) return {};
-  const int threads = backend.threads_per_rank();
+  const int threads = backend.info().threads_per_rank;
   std::map<std::string, Machine> machines;
   for (const RankIdentity& rank : ranks) machines[rank.machine].add(rank);
   const Machine* worst = nullptr;

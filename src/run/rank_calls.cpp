@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "src/core/waiting_timeline.hpp"
 #include "src/run/rank_case.hpp"
 
 namespace ccl_tests {
@@ -13,6 +14,11 @@ StepTimes per_operation(const StepTimes& before, const StepTimes& after, std::si
   const auto n = static_cast<double>(operations);
   return {(after.sizes_s - before.sizes_s) / n, (after.payload_s - before.payload_s) / n,
           (after.packing_s - before.packing_s) / n};
+}
+
+std::unique_ptr<Timeline> make_timeline(Communicator& communicator, std::size_t marks) {
+  if (GpuExtension* const gpu = communicator.gpu()) return gpu->timeline(marks);
+  return std::make_unique<WaitingTimeline>(communicator, marks);
 }
 
 }  // namespace
@@ -107,10 +113,10 @@ void RankRun::check(const Case& c, const Buffers& b, Checked& checked) const {
 double RankRun::time_once(const Case& c, const Buffers& b) {
   const Call call = call_on(c, b);
   const Watched watched(pulse_, operation_limit(c));
-  const double start = communicator_.now();
+  const double start = communicator_.clock().now();
   issue(call);
   complete(c, 1);
-  return communicator_.now() - start;
+  return communicator_.clock().now() - start;
 }
 
 // Warm-up calls, then the checked ones, all in slot 0. Returns how long this rank's last call took.
@@ -161,9 +167,10 @@ void RankRun::prepare_slots(const Case& c, const Batch& batch) {
 
 void RankRun::issue_batch(const Batch& batch, std::size_t operation, Timeline* timeline) {
   if (timeline != nullptr && operation == 0) timeline->mark();
-  if (batch.together && operation % batch.aggregate == 0) communicator_.begin_aggregate();
+  GpuExtension* const gpu = batch.together ? communicator_.gpu() : nullptr;
+  if (gpu != nullptr && operation % batch.aggregate == 0) gpu->begin_aggregate();
   issue(batch.call(operation));
-  if (batch.together && (operation + 1) % batch.aggregate == 0) communicator_.end_aggregate();
+  if (gpu != nullptr && (operation + 1) % batch.aggregate == 0) gpu->end_aggregate();
   if (timeline != nullptr && (operation + 1) % batch.aggregate == 0) timeline->mark();
 }
 
@@ -176,7 +183,7 @@ BatchTime RankRun::time_issued(const Case& c, const Batch& batch, Timeline* time
           [&] {
             world_communicator_.timing_barrier({world_.rank(), world_.ranks()});
           },
-      .now = [&] { return communicator_.now(); }};
+      .now = [&] { return communicator_.clock().now(); }};
   const int iterations = static_cast<int>(batch.operations) / o.aggregate;
   const Watched watched(pulse_, operation_limit(c));
   return time_batch({iterations, o.aggregate, static_cast<Blocking>(o.blocking)}, actions);
@@ -188,7 +195,8 @@ BatchTime RankRun::time_graph(const Case& c, const Batch& batch, Timeline* timel
                               Checked& checked) {
   const auto launches = context_.options.graph_launches;
   const Watched watched(pulse_, operation_limit(c));
-  const auto graph = communicator_.capture([&] {
+  if (communicator_.gpu() == nullptr) throw Unsupported("this backend has no graphs");
+  const auto graph = communicator_.gpu()->capture([&] {
     for (std::size_t k = 0; k < batch.operations; ++k) issue_batch(batch, k, timeline);
   });
   graph->launch();
@@ -207,7 +215,7 @@ BatchTime RankRun::time_graph(const Case& c, const Batch& batch, Timeline* timel
           [&] {
             world_communicator_.timing_barrier({world_.rank(), world_.ranks()});
           },
-      .now = [&] { return communicator_.now(); }};
+      .now = [&] { return communicator_.clock().now(); }};
   BatchTime time = time_batch({launches, 1, Blocking::none}, actions);
   time.wall /= static_cast<double>(batch.operations);
   time.issue /= static_cast<double>(batch.operations);
@@ -232,7 +240,8 @@ BatchTime RankRun::run_timed(const Case& c, bool is_in_place, int iterations, Ch
   const Batch batch = prepare_batch(c, is_in_place, iterations, checked);
   prepare_slots(c, batch);
   const std::unique_ptr<Timeline> timeline =
-      o.per_iteration ? communicator_.timeline(static_cast<std::size_t>(iterations) + 1) : nullptr;
+      o.per_iteration ? make_timeline(communicator_, static_cast<std::size_t>(iterations) + 1)
+                      : nullptr;
   const StepTimes before = composite_ ? composite_->times() : StepTimes{};
   const BatchTime time = as_graph ? time_graph(c, batch, timeline.get(), checked)
                                   : time_issued(c, batch, timeline.get());
@@ -255,10 +264,10 @@ void RankRun::check_barrier(const Case& c, Checked& checked) {
   const int rounds = std::min(ranks, most_rounds);
   for (int round = 0; round < rounds; ++round) {
     const int late = round * ranks / rounds;
-    if (c.shape.self.rank == late) communicator_.sleep(delay_s);
-    const double enter = communicator_.now();
+    if (c.shape.self.rank == late) communicator_.clock().sleep(delay_s);
+    const double enter = communicator_.clock().now();
     time_once(c, {});
-    const Stamp mine{enter, communicator_.now()};
+    const Stamp mine{enter, communicator_.clock().now()};
     ++checked.calls;
     const auto all = group_.all_gather(pack(mine), exchange_limit(context_.options, 0));
     int last = 0;

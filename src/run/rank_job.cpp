@@ -39,7 +39,7 @@ SizePlan plan_sizes(const RankJob& job, const std::vector<RankIdentity>& ranks,
                     const RankGroups& groups) {
   const auto all = static_cast<int>(ranks.size());
   const std::size_t limit = memory_per_buffer(ranks, job.staging.buffers == Memory::cuda,
-                                              job.backend.scratch_factor(all));
+                                              job.backend.info().scratch_factor(all));
   SizePlan least;
   for (const int n : groups.distinct_sizes()) {
     SizePlan plan = limit_sizes(job.collective, job.options, n, limit);
@@ -76,7 +76,8 @@ std::set<Kind> missing_kinds(const RankJob& job, ControlChannel& channel,
                              const Communicator& library, std::vector<std::string>& notes) {
   const std::vector<Kind> kinds = kinds_of(job.collective, job.options);
   std::vector<std::string> own;
-  for (const auto& [type, op] : kinds) own.push_back(library.unsupported(type, op).value_or(""));
+  for (const auto& [type, op] : kinds)
+    own.push_back(library.capabilities().why_not(type, op).value_or(""));
   std::set<Kind> missing;
   const std::string mine = nlohmann::json(own).dump();
   for (const std::string& text : channel.all_gather(mine, job.options.init_timeout_s)) {
@@ -87,7 +88,7 @@ std::set<Kind> missing_kinds(const RankJob& job, ControlChannel& channel,
       if (std::find(notes.begin(), notes.end(), why) == notes.end()) notes.push_back(why);
     }
   }
-  if (missing.size() == kinds.size()) throw Unsupported(notes.at(0));
+  if (!kinds.empty() && missing.size() == kinds.size()) throw Unsupported(notes.at(0));
   for (std::string& note : notes) note = "left out: " + note;
   return missing;
 }
@@ -203,7 +204,9 @@ void run_rank(RankJob& job, ControlChannel& channel, Progress& progress, Pulse& 
   const SizePlan plan = plan_sizes(job, ranks, running);
   std::set<Kind> skipped;
   std::vector<std::string> left_out;
-  if (gpu != nullptr) skipped = missing_kinds(job, channel, communicator, left_out);
+  if (const auto why = communicator.capabilities().why_not(job.collective.name))
+    throw Unsupported(*why);
+  skipped = missing_kinds(job, channel, communicator, left_out);
 
   const bool reports = first_of_process && channel.rank() == 0;
   if (reports)

@@ -106,7 +106,7 @@ Row RankRun::row_of(const Case& c, int group) const {
   row.root = collective.rooted ? shape.root : -1;
   row.bus_factor = collective.bus_factor(shape);
   if (collective.padding_waste != nullptr) row.padding_waste = collective.padding_waste(shape);
-  row.emulated = c.op && communicator_.emulated(*c.op, c.type);
+  row.emulated = communicator_.capabilities().emulates(context_.collective.name, c.type, c.op);
   const verify::Pattern& pattern = verifier_->pattern();
   row.coverage = c.verifiable && row.bytes > 0
                      ? verify::coverage(pattern.inputs(), pattern.phase(0, 0), c.shape.count)

@@ -67,10 +67,11 @@ RankRun::RankRun(const RunContext& context, Membership membership, Pulse& pulse)
     }
   }
   int k = 0;
+  GpuExtension* const gpu = communicator_.gpu();
   for (Buffer* const buffer : {&send_, &recv_}) {
-    *buffer = communicator_.allocate(largest);
+    if (gpu != nullptr) *buffer = gpu->allocate(largest);
     if (buffer->data() == nullptr) *buffer = membership.device.allocate(largest);
-    registrations_[k++] = communicator_.register_buffer(buffer->data(), largest);
+    if (gpu != nullptr) registrations_[k++] = gpu->register_buffer(buffer->data(), largest);
   }
 }
 
@@ -108,7 +109,7 @@ void RankRun::use_data_of(DataType type, std::optional<ReduceOp> op, const RankG
   const auto group = static_cast<std::uint64_t>(std::max(0, me.group));
   const auto pattern =
       context_.patterns.find(type, op, me.ranks, context_.options.seed + 0x9e3779b9 * group,
-                             communicator_.integers_wrap());
+                             communicator_.capabilities().integers_wrap);
   verifier_ = std::make_unique<verify::Verifier>(pattern, me.rank, *loops_);
 }
 
@@ -204,12 +205,13 @@ std::vector<Measurement> RankRun::measure_cells(const Case& c, bool is_in_place,
   checked.next_phase =
       is_in_place ? c.slots.count + static_cast<std::size_t>(o.warmup + o.check) + 1 : 0;
   context_.progress.row(say(c, is_in_place, "untimed calls"));
-  communicator_.begin_row(say(c, is_in_place, "row"));
+  GpuExtension* const gpu = communicator_.gpu();
+  if (gpu != nullptr) gpu->annotate(say(c, is_in_place, "row"));
   if (collective.synchronizes && c.verifiable && !repeats) check_barrier(c, checked);
-  const bool show_algorithm = o.backend_options.show_algorithm && !is_in_place;
-  if (show_algorithm) communicator_.last_algorithm();  // for the row before
+  const bool show_algorithm = gpu != nullptr && o.backend_options.show_algorithm && !is_in_place;
+  if (show_algorithm) gpu->last_algorithm();  // for the row before
   std::string report = pack(run_untimed(half, in_place_calls, checked));
-  if (show_algorithm) report += communicator_.last_algorithm();
+  if (show_algorithm) report += gpu->last_algorithm();
   const auto reports = world_.all_gather(report, exchange_limit(o, c.bytes.region));
   double slowest = 0;
   for (const std::string& s : reports) slowest = std::max(slowest, unpack<double>(s));
@@ -219,7 +221,7 @@ std::vector<Measurement> RankRun::measure_cells(const Case& c, bool is_in_place,
   context_.progress.row(say(c, is_in_place, "timed calls"));
   const BatchTime time = run_timed(half, in_place_calls, iterations, checked);
   if (c.shape.self.group < 0)  // reports when the pairs are done: silent while the clock runs
-    communicator_.sleep(std::max(0.0, (slowest - time.wall) * iterations * o.aggregate));
+    communicator_.clock().sleep(std::max(0.0, (slowest - time.wall) * iterations * o.aggregate));
   if (collective.synchronizes) half.verifiable = c.verifiable && !repeats;
   std::vector<Measurement> cells = conclude(half, is_in_place, iterations, time, checked, on_wrong);
   for (Measurement& cell : cells) cell.repeats_out_of_place = repeats;

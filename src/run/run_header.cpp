@@ -80,8 +80,8 @@ RunInfo describe(const RankJob& job, const std::vector<RankIdentity>& ranks,
   run.program = fmt::format("{}_perf", job.collective.name);
   run.version = CCL_VERSION;
   run.backend = job.backend.name();
-  run.library_version = job.backend.version();
-  run.library_file = job.backend.library();
+  run.library_version = job.backend.info().version;
+  run.library_file = job.backend.info().library;
   run.arguments = job.arguments;
   for (const char* variable : {"NCCL_TESTS_MIN_BW",
                                "NCCL_TESTS_ALLTOALLV_SPREAD",
@@ -156,8 +156,7 @@ RunInfo describe(const RankJob& job, const std::vector<RankIdentity>& ranks,
     run.notes.push_back(fmt::format("groups by '{}': {}, all at once; {}", o.grouping.text,
                                     groups.describe(),
                                     o.group_rows ? "a row for each" : "rows show the slowest"));
-  std::istringstream description(communicator.description());
-  for (std::string line; std::getline(description, line);) run.notes.push_back(line);
+  for (const std::string& line : communicator.capabilities().description) run.notes.push_back(line);
   if (!plan.sizes.empty()) {
     const std::size_t largest = *std::max_element(plan.sizes.begin(), plan.sizes.end());
     for (std::string& line : alltoallv_summary(job.collective, o, groups.ranks_of(0), largest))

@@ -58,10 +58,10 @@ struct Rank {
   // Seconds of f, mean over ranks.
   double time(const std::function<void()>& f) const {
     dissemination_barrier(communicator, self());
-    const double start = communicator.now();
+    const double start = communicator.clock().now();
     f();
     communicator.wait();
-    return mean(communicator.now() - start);
+    return mean(communicator.clock().now() - start);
   }
 };
 

@@ -225,11 +225,7 @@ TEST_P(Faults, BarrierThatDoesNotWait) {
   class Open : public Communicator {
    public:
     void barrier(const Call& /*call*/) override {}
-    void send(const Call& /*call*/) override {}
-    void recv(const Call& /*call*/) override {}
-    void wait() override {}
-    void abort() noexcept override {}
-    void set_time_limit(double /*limit_s*/) override {}
+    void transfer(std::span<Message> /*messages*/, Deadline& /*deadline*/) override {}
   };
   class OpenBackend : public LoopbackBackend {
    public:

@@ -59,11 +59,7 @@ TEST_F(HostCpus, AreLimitedInTimeByVersion1) {
 class Threads : public Backend {
  public:
   explicit Threads(int each) : each_(each) {}
-  std::string_view name() const override { return "lib"; }
-  std::string version() const override { return ""; }
-  std::string library() const override { return ""; }
-  std::size_t descriptors_per_rank(int /*ranks*/) const override { return 0; }
-  int threads_per_rank() const override { return each_; }
+  BackendInfo info() const override { return {.name = "lib", .threads_per_rank = each_}; }
   std::unique_ptr<Communicator> connect(ControlChannel& /*channel*/,
                                         const BackendOptions& /*options*/) const override {
     return nullptr;

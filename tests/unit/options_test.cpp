@@ -197,6 +197,16 @@ TEST(Options, GpuFlagsAreKeptForTheDeviceToRefuse) {
               ElementsAre("-y", "-x", "-M", "--show-algorithm"));
 }
 
+TEST(Options, OfTheBackendAreKeysAndValues) {
+  const Options o = read({"--backend-option", "depth=4", "--backend-option", "name=a=b",
+                          "--backend-option", "depth=5", "--backend-option", "empty="});
+  EXPECT_EQ(o.backend_options.get("depth"), "5");
+  EXPECT_EQ(o.backend_options.get("name"), "a=b");
+  EXPECT_EQ(o.backend_options.get("empty"), "");
+  EXPECT_EQ(refusal({"--backend-option", "depth"}), "--backend-option: 'depth' is not KEY=VALUE");
+  EXPECT_EQ(refusal({"--backend-option", "=4"}), "--backend-option: '=4' is not KEY=VALUE");
+}
+
 TEST(Options, MemoryIsAReportOrAPlace) {
   EXPECT_FALSE(read({}).memory);
   EXPECT_EQ(read({"--memory", "cuda"}).memory, Memory::cuda);

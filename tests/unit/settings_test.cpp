@@ -47,6 +47,13 @@ TEST(Settings, ValuesAreThoseOfTheFlags) {
   EXPECT_EQ(value(collectives::alltoall, options, "NCCL_TESTS_ALLTOALLV_SPREAD"), "(not compared)");
 }
 
+TEST(Settings, OptionsOfTheBackendAreComparedInOneOrder) {
+  Options options;
+  EXPECT_EQ(value(collectives::gather, options, "--backend-option"), "not given");
+  options.backend_options.own = {{"width", "2"}, {"depth", "1"}};
+  EXPECT_EQ(value(collectives::gather, options, "--backend-option"), "depth=1,width=2");
+}
+
 TEST(Settings, LabelsAndNotesSayTheSame) {
   CollectiveOptions options;
   options.skew = Skew::linear;

@@ -1,11 +1,11 @@
-#include "src/backends/reduction.hpp"
+#include "src/core/reduction.hpp"
 
 #include <algorithm>
 #include <cstdint>
 #include <type_traits>
 
-#include "src/backends/small_float.hpp"
 #include "src/core/error.hpp"
+#include "src/core/small_float.hpp"
 
 namespace ccl_tests {
 namespace {
@@ -116,6 +116,13 @@ Combine combine_function(DataType type, ReduceOp op) {
     }
     return nullptr;
   });
+}
+
+void reduce(ReduceOp op, DataType type, std::span<std::byte> target,
+            std::span<const std::byte> value) {
+  if (target.size() != value.size()) throw Error("reduce: the spans differ in length");
+  combine_function(type, op)(target.data(), target.data(), value.data(),
+                             value.size() / size_of(type));
 }
 
 void multiply(DataType type, void* out, const void* in, std::size_t count, int factor) {

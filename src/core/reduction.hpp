@@ -2,8 +2,9 @@
 #pragma once
 
 #include <cstddef>
+#include <span>
 
-#include "src/core/communicator.hpp"
+#include "src/core/call.hpp"
 
 namespace ccl_tests {
 
@@ -13,6 +14,11 @@ namespace ccl_tests {
 // ops_of(type).
 using Combine = void (*)(void* out, const void* a, const void* b, std::size_t count);
 Combine combine_function(DataType type, ReduceOp op);
+
+// Combines `value` into `target`, element by element: target = target op value. Both hold equally
+// many elements of `type`. avg and mulsum combine as sum does.
+void reduce(ReduceOp op, DataType type, std::span<std::byte> target,
+            std::span<const std::byte> value);
 
 // out[i] = in[i] x factor; out may be in.
 void multiply(DataType type, void* out, const void* in, std::size_t count, int factor);
