@@ -58,17 +58,13 @@ class AverageMetrics : public OnGroup {
 
 const Collective average_metrics = {
     .name = "average_metrics",
-    .reduces = true,
+    .domain = {.reduces = true, .ops = average_only, .types = types},
     .layout = whole_replaced,
-    .expected =
-        [](const Shape& s) {
-          return std::vector<ExpectedBlock>{{.recv_offset = 0, .count = s.count}};
-        },
+    .expected = whole_reduced,
     .bus_factor = reduced_and_gathered,
-    .ops = average_only,
-    .types = types,
-    .compose = compose<AverageMetrics>,
     .scratch = [](const Shape& s) { return s.count * entry_bytes; },
+    .make = compose<AverageMetrics>,
+    .needs = composite,
 };
 
 }  // namespace ccl_tests::collectives

@@ -7,11 +7,11 @@ namespace ccl_tests::collectives {
 
 const Collective barrier = {
     .name = "barrier",
-    .synchronizes = true,
-    .layout = [](const Shape&) { return Layout{}; },
-    .expected = [](const Shape&) { return std::vector<ExpectedBlock>{}; },
+    .layout = [](const Shape& /*s*/) { return Layout{}; },
+    .expected = nothing,
     .bus_factor = whole,
-    .run = [](Communicator& c, const Call& call) { c.barrier(call); },
+    .make = calls<&Communicator::barrier>,
+    .needs = {.synchronizes = true},
 };
 
 }  // namespace ccl_tests::collectives

@@ -14,12 +14,7 @@ namespace {
 constexpr std::array<DataType, 1> types = {DataType::int64};
 
 Layout layout(const Shape& s) {
-  return {.send = 0,
-          .recv = 0,
-          .count = 1,
-          .table_count = 1,
-          .algbw_bytes = s.type_bytes,
-          .in_place = std::nullopt};
+  return {.send = 0, .recv = 0, .count = 1, .table_count = 1, .algbw_bytes = s.type_bytes};
 }
 
 class CheckTensors : public OnGroup {
@@ -51,13 +46,13 @@ class CheckTensors : public OnGroup {
 
 const Collective check_tensors = {
     .name = "check_tensors",
+    .domain = {.types = types, .fixed_bytes = sizeof(std::int64_t)},
+    .flags = {.tensors = true},
     .layout = layout,
-    .expected = [](const Shape& /*s*/) { return std::vector<ExpectedBlock>{}; },
+    .expected = nothing,
     .bus_factor = reduced_and_gathered,
-    .takes = {.tensors = true},
-    .types = types,
-    .fixed_bytes = sizeof(std::int64_t),
-    .compose = compose<CheckTensors>,
+    .make = compose<CheckTensors>,
+    .needs = composite,
 };
 
 }  // namespace ccl_tests::collectives

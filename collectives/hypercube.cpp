@@ -55,13 +55,12 @@ void run(Communicator& c, const Call& call) {
 
 const Collective hypercube = {
     .name = "hypercube",
-    .splits = true,
     .unsupported = unsupported,
     .layout = layout,
     .expected = expected,
     .bus_factor = whole,
-    .run = run,
-    .in_steps = true,
+    .make = calls<run>,
+    .needs = {.in_steps = true},
 };
 
 }  // namespace ccl_tests::collectives

@@ -14,7 +14,6 @@ Layout layout(const Shape& s) {
           .count = s.count,
           .table_count = s.count,
           .algbw_bytes = all * s.type_bytes,
-          .in_place = std::nullopt,
           .messages = s.options.window,
           .legs = s.options.bidirectional ? 1U : 2U};
 }
@@ -56,12 +55,12 @@ void run(Communicator& c, const Call& call) {
 
 const Collective pingpong = {
     .name = "pingpong",
+    .domain = {.paired = true},
     .layout = layout,
     .expected = expected,
     .bus_factor = whole,
-    .run = run,
-    .paired = true,
-    .in_steps = true,
+    .make = calls<run>,
+    .needs = {.in_steps = true, .host_waits = true},
 };
 
 }  // namespace ccl_tests::collectives

@@ -39,13 +39,13 @@ void operate(primitives::Group& group, std::span<const primitives::Parameter> pa
 
 const Collective sync_grad = {
     .name = "sync_grad",
-    .reduces = true,
+    .domain = {.reduces = true, .ops = average_only},
+    .flags = {.tensors = true, .async_operations = true},
     .layout = replaced_tensors,
     .expected = all_reduced_tensors,
     .bus_factor = reduced_and_gathered,
-    .takes = {.tensors = true, .async_operations = true},
-    .ops = average_only,
-    .compose = compose<InPlaceOn<Parameters, operate>>,
+    .make = compose<InPlaceOn<Parameters, operate>>,
+    .needs = composite,
 };
 
 }  // namespace ccl_tests::collectives

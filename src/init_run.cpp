@@ -128,8 +128,7 @@ const Collective init_spec = {
     .layout = [](const Shape& /*s*/) { return Layout{}; },
     .expected = [](const Shape& /*s*/) { return std::vector<ExpectedBlock>{}; },
     .bus_factor = [](const Shape& /*s*/) { return 0.0; },
-    .run = [](Communicator& c, const Call& call) { c.all_reduce(call); },
-    .host_memory = true,
+    .needs = {.host_memory = true},
 };
 
 void run_init(RankJob& job, ControlChannel& channel, Progress& progress, Pulse& pulse,

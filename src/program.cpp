@@ -216,7 +216,7 @@ class Program {
             failure,
             recorder,
             progress,
-            header_notes(default_ranks, collective().paired),
+            header_notes(default_ranks, collective().domain.paired),
             log,
             body_,
             started_s_};

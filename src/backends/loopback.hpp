@@ -1,5 +1,5 @@
 // The in-process test double: collectives written from their definitions, on bytes that travel over
-// the channel. Slow, obvious and independent of the specs' segments, so that specs can be held
+// the channel. Slow, obvious and independent of the specs' blocks, so that specs can be held
 // against it.
 #pragma once
 

@@ -98,8 +98,7 @@ void check_matrix(const CollectiveOptions& options, int ranks) {
 
 std::vector<std::string> alltoallv_summary(const Collective& collective, const Options& options,
                                            int ranks, std::size_t bytes) {
-  if (!options.spec.alltoallv_summary || collective.counts == nullptr || collective.takes.skew)
-    return {};
+  if (!options.spec.alltoallv_summary || !collective.flags.block_matrix) return {};
   constexpr int most_ranks = 64;
   const std::size_t width = size_of(options.types.front());
   std::vector<std::string> lines = {
@@ -111,9 +110,10 @@ std::vector<std::string> alltoallv_summary(const Collective& collective, const O
     return fmt::format("{} in blocks of {} to {}", sum * width, *least * width, *most * width);
   };
   for (int rank = 0; rank < std::min(ranks, most_ranks); ++rank) {
-    const Counts counts = collective.counts({bytes / width, width, {rank, ranks}, options.spec});
+    const Layout layout = collective.layout({bytes / width, width, {rank, ranks}, options.spec});
     lines.push_back(fmt::format("  rank {:2} sends {}, receives {}", rank,
-                                describe(counts.send_counts), describe(counts.recv_counts)));
+                                describe(layout.counts->send_counts),
+                                describe(layout.counts->recv_counts)));
   }
   if (ranks > most_ranks) lines.push_back(fmt::format("  ... {} more ranks", ranks - most_ranks));
   return lines;

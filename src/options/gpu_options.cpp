@@ -88,8 +88,7 @@ void check_gpu_combinations(const Collective& collective, const Options& o) {
                     o.blocking));
   if (o.backend_options.null_stream)
     throw UsageError("-y: the NULL stream cannot be captured in a graph; accepted with -G: 0");
-  const bool forms_compose = collective.compose != nullptr || collective.paired;
-  if (forms_compose)
+  if (collective.needs.host_waits)
     throw Unsupported(
         fmt::format("-G: {}_perf waits for parts of its calls on the host, which a graph cannot",
                     collective.name));

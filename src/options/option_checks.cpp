@@ -58,9 +58,9 @@ void refuse_others(const char* flag, const Collective& collective, std::span<con
 }  // namespace
 
 void check_operations(const Collective& collective, const Options& o) {
-  refuse_others<DataType>("-d", collective, o.types, collective.types);
-  if (!collective.reduces) return;
-  refuse_others<ReduceOp>("-o", collective, o.ops, collective.ops);
+  refuse_others<DataType>("-d", collective, o.types, collective.domain.types);
+  if (!collective.domain.reduces) return;
+  refuse_others<ReduceOp>("-o", collective, o.ops, collective.domain.ops);
   for (const ReduceOp op : o.ops) {
     const auto without = names_of(o.types, op, false);
     if (without.empty()) continue;
@@ -75,7 +75,7 @@ RankGroups unplaced_groups(const Options& o, int ranks) {
 }
 
 void check_groups(const Collective& collective, const Options& options, const RankGroups& groups) {
-  if (collective.paired) {
+  if (collective.domain.paired) {
     check_pairs(options, groups.ranks());
     return;
   }

@@ -107,25 +107,25 @@ std::string choice(std::span<const T> some) {
 }
 
 void declare_what(Declarations& d, Options& o, const Collective& collective) {
-  if (!collective.ops.empty()) o.ops = {collective.ops.front()};
-  if (!collective.types.empty()) o.types = {collective.types.front()};
+  if (!collective.domain.ops.empty()) o.ops = {collective.domain.ops.front()};
+  if (!collective.domain.types.empty()) o.types = {collective.domain.types.front()};
   d.add("-o,--op", "LIST",
-        collective.ops.empty()
+        collective.domain.ops.empty()
             ? "sum prod max min avg mulsum, a comma list, or all; on integers also band bor bxor "
               "[sum]"
-            : choice(collective.ops),
+            : choice(collective.domain.ops),
         [&](const std::string& t) {
-          const auto some = collective.ops;
+          const auto some = collective.domain.ops;
           o.ops =
               t == "all" && !some.empty() ? std::vector(some.begin(), some.end()) : parse_ops(t);
         });
   d.add("-d,--datatype", "LIST",
-        collective.types.empty()
+        collective.domain.types.empty()
             ? "int8 uint8 int32 uint32 int64 uint64 half float double bfloat16 f8e4m3 f8e5m2, a "
               "comma list, or all [float]"
-            : choice(collective.types),
+            : choice(collective.domain.types),
         [&](const std::string& t) {
-          const auto some = collective.types;
+          const auto some = collective.domain.types;
           o.types =
               t == "all" && !some.empty() ? std::vector(some.begin(), some.end()) : parse_types(t);
         });
@@ -226,7 +226,7 @@ void check_combinations(Options& o, const CLI::App& app) {
 std::string version_text() { return "ccl-tests " CCL_VERSION "\n"; }
 
 void check_algorithm(const Collective& collective, const Options& o) {
-  if (collective.compose == nullptr || o.backend_options.gloo_algorithm != "halving_doubling")
+  if (!collective.needs.own_buffers || o.backend_options.gloo_algorithm != "halving_doubling")
     return;
   throw Unsupported(fmt::format(
       "--gloo-algorithm: Gloo makes an object of halving_doubling for each buffer, which all ranks "

@@ -11,7 +11,7 @@ namespace ccl_tests {
 namespace {
 
 void declare_skew(Declarations& d, Options& o, const Collective& collective) {
-  if (!collective.takes.skew) return;
+  if (!collective.flags.skew) return;
   d.add("--skew", "NAME",
         "lengths of the ranks' blocks: equal, linear (growing with the rank) or one-large (the "
         "last rank's 1000 times any other's) [equal]",
@@ -31,7 +31,7 @@ void declare_mode(Declarations& d, Options& o, const Collective& collective) {
 }
 
 void declare_pairs(Declarations& d, Options& o, const Collective& collective) {
-  if (!collective.paired) return;
+  if (!collective.domain.paired) return;
   d.add("--pairs", "LIST", "pairs of ranks, 0:1,2:3 or all [0:1]",
         [&](const std::string& t) { o.pairing = parse_pairs(t); });
   d.flag01("--concurrent", o.concurrent,
@@ -44,7 +44,7 @@ void declare_pairs(Declarations& d, Options& o, const Collective& collective) {
            "both ranks of a pair send at the same time instead of answering [0]");
 }
 
-void declare_composite(Declarations& d, Options& o, const Takes& takes) {
+void declare_composite(Declarations& d, Options& o, const CollectiveFlags& takes) {
   if (takes.objects)
     d.add("--objects", "K", fmt::format("objects, items or keys of one list [{}]", o.spec.objects),
           [&](const std::string& t) {
@@ -87,7 +87,7 @@ void declare_program(Declarations& d, Options& o, const Collective& collective) 
   declare_skew(d, o, collective);
   declare_mode(d, o, collective);
   declare_pairs(d, o, collective);
-  declare_composite(d, o, collective.takes);
+  declare_composite(d, o, collective.flags);
 }
 
 }  // namespace ccl_tests

@@ -25,7 +25,7 @@ std::string tensor_note(const std::vector<std::size_t>& tensors) {
 }  // namespace
 
 std::vector<SpecSetting> spec_settings(const Collective& collective, const CollectiveOptions& o) {
-  const Takes& takes = collective.takes;
+  const CollectiveFlags& takes = collective.flags;
   std::vector<SpecSetting> all;
   const auto add = [&](std::string name, std::string value, std::string label = {},
                        std::string note = {}) {
@@ -53,11 +53,11 @@ std::vector<SpecSetting> spec_settings(const Collective& collective, const Colle
     add("--via", o.via_files ? "cpu" : "gpu", o.via_files ? "via cpu" : "via gpu",
         o.via_files ? fmt::format("via files in a folder of {}", o.shared_dir)
                     : "via all_gather_object");
-  if (collective.paired) {
+  if (collective.domain.paired) {
     add("--window", fmt::format("{}", o.window));
     add("--bidirectional", fmt::format("{:d}", o.bidirectional));
   }
-  if (collective.counts != nullptr && !takes.skew) {
+  if (takes.block_matrix) {
     add("NCCL_TESTS_ALLTOALLV_SPREAD", fmt::format("{}", o.alltoallv_spread));
     add("NCCL_TESTS_ALLTOALLV_MATRIX_FILE", fmt::format("{}", o.alltoallv_bytes));
   }
@@ -70,10 +70,10 @@ std::vector<std::string> spec_notes(const Collective& collective,
   for (SpecSetting& setting : spec_settings(collective, options)) {
     if (!setting.note.empty()) lines.push_back(std::move(setting.note));
   }
-  if (collective.fixed_bytes.value_or(0) > 0)
+  if (collective.domain.fixed_bytes.value_or(0) > 0)
     lines.push_back(
-        fmt::format("size: {} B, whatever -b, -e and --sizes say", *collective.fixed_bytes));
-  if (collective.compose != nullptr)
+        fmt::format("size: {} B, whatever -b, -e and --sizes say", *collective.domain.fixed_bytes));
+  if (collective.needs.step_times)
     lines.emplace_back(
         "steps: sizes (collectives that tell lengths), payload (collectives that carry data), "
         "packing (copies of one rank alone)");

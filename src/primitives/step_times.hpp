@@ -1,7 +1,7 @@
 // How long the steps of the composite primitives take.
 #pragma once
 
-#include "src/core/composite.hpp"
+#include "src/core/operation.hpp"
 
 namespace ccl_tests::primitives {
 

@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "src/core/composite.hpp"
+#include "src/core/operation.hpp"
 #include "src/core/rank_pair.hpp"
 #include "src/measure/iterations.hpp"
 

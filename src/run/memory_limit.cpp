@@ -17,8 +17,8 @@ std::size_t buffer_limit(std::size_t available, std::size_t ranks, double scratc
 }
 
 SizePlan limit_sizes(const Collective& collective, const Options& o, int ranks, std::size_t limit) {
-  if (collective.synchronizes) return {{0}, std::nullopt};
-  if (collective.fixed_bytes) return {{*collective.fixed_bytes}, std::nullopt};
+  if (collective.needs.synchronizes) return {{0}, std::nullopt};
+  if (collective.domain.fixed_bytes) return {{*collective.domain.fixed_bytes}, std::nullopt};
   std::size_t widest = 1;
   for (const DataType type : o.types) widest = std::max(widest, size_of(type));
   SizePlan plan;

@@ -47,27 +47,15 @@ void RankRun::prepare(const Case& c, const Buffers& b) {
 }
 
 Call RankRun::call_on(const Case& c, const Buffers& b) {
-  return {.send = b.send,
-          .recv = b.recv,
-          .count = c.layout.count,
-          .type = c.type,
-          .op = c.op.value_or(ReduceOp::sum),
-          .self = c.shape.self,
-          .root = c.shape.root,
-          .send_counts = c.counts.send_counts,
-          .send_offsets = c.counts.send_offsets,
-          .recv_counts = c.counts.recv_counts,
-          .recv_offsets = c.counts.recv_offsets,
-          .peer = c.peer,
-          .messages = c.layout.messages,
-          .legs = c.layout.legs};
+  Call call = call_of(c.shape, c.layout, c.type, c.op.value_or(ReduceOp::sum));
+  call.send = b.send;
+  call.recv = b.recv;
+  call.peer = c.peer;
+  return call;
 }
 
 void RankRun::issue(const Call& call) {
-  if (composite_)
-    composite_->run(call);
-  else
-    context_.collective.run(communicator_, call);
+  operation_->run(call);
   pulse_.beat();
 }
 
@@ -87,7 +75,7 @@ double RankRun::operation_limit(const Case& c) const {
   constexpr double tensor_s = 0.01;  // of an operation each, where a call is made of many
   const auto& spec = context_.options.spec;
   const double tensors =
-      context_.collective.takes.tensors ? static_cast<double>(spec.tensors.size()) : 0;
+      context_.collective.flags.tensors ? static_cast<double>(spec.tensors.size()) : 0;
   return context_.options.timeout_s + moved / 1e6 + tensors * tensor_s + later_s;
 }
 
@@ -136,11 +124,11 @@ RankRun::Batch RankRun::prepare_batch(const Case& c, bool is_in_place, int itera
                                       Checked& checked) {
   Batch batch;
   batch.operations = c.operations(iterations, context_.options.aggregate);
-  batch.changes_input = is_in_place && context_.collective.reduces;
+  batch.changes_input = is_in_place && context_.collective.domain.reduces;
   batch.aggregate = static_cast<std::size_t>(context_.options.aggregate);
   const auto blocking = static_cast<Blocking>(context_.options.blocking);
   const bool waits = blocking == Blocking::barrier_inside || blocking == Blocking::wait;
-  batch.together = batch.aggregate > 1 && !waits && !context_.collective.in_steps;
+  batch.together = batch.aggregate > 1 && !waits && !context_.collective.needs.in_steps;
   const bool reused = batch.operations > c.slots.count;
   for (std::size_t s = 0; s < std::min(batch.operations, c.slots.count); ++s) {
     const std::size_t phase = checked.next_phase++;
@@ -233,10 +221,10 @@ BatchTime RankRun::run_timed(const Case& c, bool is_in_place, int iterations, Ch
   prepare_slots(c, batch);
   const std::unique_ptr<Timeline> timeline =
       o.per_iteration ? communicator_.timeline(static_cast<std::size_t>(iterations) + 1) : nullptr;
-  const StepTimes before = composite_ ? composite_->times() : StepTimes{};
+  const StepTimes before = operation_->times();
   const BatchTime time = as_graph ? time_graph(c, batch, timeline.get(), checked)
                                   : time_issued(c, batch, timeline.get());
-  if (composite_) checked.steps = per_operation(before, composite_->times(), batch.operations);
+  checked.steps = per_operation(before, operation_->times(), batch.operations);
   if (timeline) checked.intervals = timeline->intervals();
   checked.calls += batch.operations * static_cast<std::size_t>(as_graph ? o.graph_launches : 1);
   if (c.verifiable) check_batch(c, batch, as_graph, checked);

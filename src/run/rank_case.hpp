@@ -45,7 +45,6 @@ struct RankRun::Case {
   std::size_t requested;
   Layout layout;
   std::vector<ExpectedBlock> segments;
-  Counts counts;
   RowBytes bytes;
   Slots slots;
   bool verifiable;

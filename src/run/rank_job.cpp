@@ -183,7 +183,7 @@ void run_rank(RankJob& job, ControlChannel& channel, Progress& progress, Pulse& 
   const RankGroups groups(o.grouping, places(ranks));
   check_groups(job.collective, o, groups);
   std::vector<PairRound> rounds;
-  if (job.collective.paired) rounds = pair_rounds(o.pairing, o.concurrent, channel.ranks());
+  if (job.collective.domain.paired) rounds = pair_rounds(o.pairing, o.concurrent, channel.ranks());
   const RankGroups running = rounds.empty() ? groups : as_groups(rounds.front(), channel.ranks());
   std::vector<DeviceIdentity> devices_of_ranks(ranks.size());
   Device* const gpu = open_gpu(job, channel, &devices_of_ranks);

@@ -70,7 +70,7 @@ void fill_times(Measurement& cell, const std::vector<HalfReport>& halves,
   if (wall <= 0) return;
   cell.algbw = static_cast<double>(layout.algbw_bytes) * legs / wall / 1e9;
   cell.busbw = cell.algbw * collective.bus_factor(shape);
-  if (collective.paired && layout.algbw_bytes > 0) cell.messages_per_s = trips / wall;
+  if (collective.domain.paired && layout.algbw_bytes > 0) cell.messages_per_s = trips / wall;
 }
 
 StepTimes mean_steps(const std::vector<HalfReport>& halves) {
@@ -99,11 +99,11 @@ Row RankRun::row_of(const Case& c, int group) const {
   const Collective& collective = context_.collective;
   const Shape shape = shape_of(c, group);
   Row row;
-  row.bytes = collective.fixed_bytes.value_or(row_bytes(collective, shape).size);
+  row.bytes = collective.domain.fixed_bytes.value_or(row_bytes(collective, shape).size);
   row.count = collective.layout(shape).table_count;
   row.type = name(c.type);
   row.op = c.op ? name(*c.op) : "none";
-  row.root = collective.rooted ? shape.root : -1;
+  row.root = collective.domain.rooted ? shape.root : -1;
   row.bus_factor = collective.bus_factor(shape);
   if (collective.padding_waste != nullptr) row.padding_waste = collective.padding_waste(shape);
   row.emulated = c.op && communicator_.emulated(*c.op, c.type);
@@ -111,7 +111,7 @@ Row RankRun::row_of(const Case& c, int group) const {
   row.coverage = c.verifiable && row.bytes > 0
                      ? verify::coverage(pattern.inputs(), pattern.phase(0, 0), c.shape.count)
                      : 1;
-  if (collective.paired) {
+  if (collective.domain.paired) {
     row.pair = {c.groups.members(group)[0], c.groups.members(group)[1]};
   } else if (context_.options.group_rows) {
     row.group = group;
@@ -129,7 +129,7 @@ std::vector<Measurement> RankRun::conclude(const Case& c, bool is_in_place, int 
   if (checked.found.wrong > 0) {
     const GroupRank& self = c.shape.self;
     std::string in_group;
-    if (groups.number() > 1 && !context_.collective.paired)
+    if (groups.number() > 1 && !context_.collective.domain.paired)
       in_group = fmt::format(" (rank {} of group {})", self.rank, self.group);
     report += fmt::format("wrong: {}: rank {}{} on {}: {} wrong, elements {} to {}: {}",
                           say(c, is_in_place, "check"), world_.rank(), in_group, host_,
@@ -147,7 +147,7 @@ std::vector<Measurement> RankRun::conclude(const Case& c, bool is_in_place, int 
     for (const int rank : groups.members(g))
       halves.push_back(unpack<HalfReport>(reports[static_cast<std::size_t>(rank)]));
     fill_times(cell, halves, context_.collective, shape_of(c, g), context_.options);
-    if (composite_) cell.steps = mean_steps(halves);
+    if (context_.collective.needs.step_times) cell.steps = mean_steps(halves);
     if (context_.options.per_iteration) {
       const Layout layout = context_.collective.layout(shape_of(c, g));
       const auto operations =

@@ -40,7 +40,7 @@ Row slowest(const std::vector<Row>& rows) {
 
 std::vector<Kind> kinds_of(const Collective& collective, const Options& o) {
   std::vector<std::optional<ReduceOp>> ops = {std::nullopt};
-  if (collective.reduces) ops.assign(o.ops.begin(), o.ops.end());
+  if (collective.domain.reduces) ops.assign(o.ops.begin(), o.ops.end());
   std::vector<Kind> kinds;
   for (const DataType type : o.types)
     for (const auto& op : ops) kinds.emplace_back(type, op);
@@ -78,8 +78,8 @@ void RankRun::sweep(const OnRow& on_row, const OnWrong& on_wrong) {
   const Options& o = context_.options;
   const Collective& collective = context_.collective;
   std::vector<int> roots = {0};
-  if (collective.rooted) roots = o.roots;
-  if (collective.rooted && o.all_roots) {
+  if (collective.domain.rooted) roots = o.roots;
+  if (collective.domain.rooted && o.all_roots) {
     roots.clear();
     for (int root = 0; root < context_.groups.smallest(); ++root) roots.push_back(root);
   }
@@ -89,7 +89,7 @@ void RankRun::sweep(const OnRow& on_row, const OnWrong& on_wrong) {
       use_data_of(type, op, context_.groups);
       for (const int root : roots) {
         for (const std::size_t size : context_.sizes) {
-          if (!collective.paired)
+          if (!collective.domain.paired)
             measure_rows(context_.groups, type, op, root, size, cycle, on_row, on_wrong);
           for (const PairRound& round : context_.rounds) {
             const RankGroups pairs = as_groups(round, world_.ranks());
@@ -125,34 +125,34 @@ void RankRun::measure_rows(const RankGroups& groups, DataType type, std::optiona
          .requested = size,
          .layout = {},
          .segments = {},
-         .counts = {},
          .bytes = {},
          .slots = {},
          .verifiable = o.check > 0 && !verifier_->pattern().inputs().not_verifiable() &&
-                       (!collective.synchronizes || context_.one_machine)};
+                       (!collective.needs.synchronizes || context_.one_machine)};
   c.layout = collective.layout(c.shape);
   c.segments = collective.expected(c.shape);
   if (c.shape.self.group < 0) {  // in no pair: takes part in barriers only
     c.layout.send = c.layout.recv = 0;
     c.segments.clear();
-  } else if (collective.paired) {
+  } else if (collective.domain.paired) {
     c.peer = groups.members(c.shape.self.group)[c.shape.self.rank == 0 ? 1 : 0];
   }
-  if (collective.counts != nullptr) c.counts = collective.counts(c.shape);
   c.bytes = row_bytes(collective, c.shape);
   c.slots = plan_slots(c.bytes.region, o.unalign * width, send_.size(),
                        std::max<std::size_t>(1, c.operations(o.iterations, o.aggregate)));
 
-  if (collective.compose != nullptr) {
+  operation_.reset();  // before there are two
+  if (!collective.needs.agreement) {
+    operation_ = collective.make(group_, communicator_, c.shape, type);
+  } else {
     const double calls = operation_limit(c);
     const double exchange = exchange_limit(o, c.bytes.region);
     const double asking = 2 * exchange + o.init_timeout_s;
     const Watched watched(pulse_, calls > 0 ? calls + asking : 0);
-    composite_.reset();  // before there are two
     context_.progress.row(say(c, false, "preparing, and whether the ranks agree"));
-    composite_ = collective.compose(group_, communicator_, c.shape, type);
-    composite_->set_exchange_limit(exchange);
-    composite_->check();
+    operation_ = collective.make(group_, communicator_, c.shape, type);
+    operation_->set_exchange_limit(exchange);
+    operation_->check();
   }
   std::vector<Row> rows;
   for (int g = 0; g < groups.number(); ++g) rows.push_back(row_of(c, g));
@@ -163,7 +163,7 @@ void RankRun::measure_rows(const RankGroups& groups, DataType type, std::optiona
       (is_in_place ? rows[g].in_place : rows[g].out_of_place) = cells[g];
   }
   for (std::size_t g = 0; g < algorithms_.size(); ++g) rows[g].algorithm = algorithms_[g];
-  if (!o.group_rows && !collective.paired) rows = {slowest(rows)};
+  if (!o.group_rows && !collective.domain.paired) rows = {slowest(rows)};
   for (Row& row : rows) {
     row.timestamp = local_time();
     on_row(row, size);
@@ -177,7 +177,7 @@ GroupRank RankRun::group_rank(const RankGroups& groups) const {
 
 // The pair of this rank, or who else is measured.
 std::string RankRun::say_pairs(const Case& c) const {
-  if (!context_.collective.paired) return {};
+  if (!context_.collective.domain.paired) return {};
   const int group = c.shape.self.group;
   if (group < 0 && c.groups.number() > 1) return fmt::format(", {} pairs", c.groups.number());
   const auto& pair = c.groups.members(std::max(0, group));
@@ -197,7 +197,7 @@ std::vector<Measurement> RankRun::measure_cells(const Case& c, bool is_in_place,
   // Without an in-place form the out-of-place measurement is repeated there, unchecked.
   const bool repeats = is_in_place && !c.layout.in_place;
   Case half = c;
-  if (repeats || collective.synchronizes) half.verifiable = false;
+  if (repeats || collective.needs.synchronizes) half.verifiable = false;
   const bool in_place_calls = is_in_place && !repeats;
 
   Checked checked;
@@ -205,7 +205,7 @@ std::vector<Measurement> RankRun::measure_cells(const Case& c, bool is_in_place,
       is_in_place ? c.slots.count + static_cast<std::size_t>(o.warmup + o.check) + 1 : 0;
   context_.progress.row(say(c, is_in_place, "untimed calls"));
   communicator_.begin_row(say(c, is_in_place, "row"));
-  if (collective.synchronizes && c.verifiable && !repeats) check_barrier(c, checked);
+  if (collective.needs.synchronizes && c.verifiable && !repeats) check_barrier(c, checked);
   const bool show_algorithm = o.backend_options.show_algorithm && !is_in_place;
   if (show_algorithm) communicator_.last_algorithm();  // for the row before
   std::string report = pack(run_untimed(half, in_place_calls, checked));
@@ -220,7 +220,7 @@ std::vector<Measurement> RankRun::measure_cells(const Case& c, bool is_in_place,
   const BatchTime time = run_timed(half, in_place_calls, iterations, checked);
   if (c.shape.self.group < 0)  // reports when the pairs are done: silent while the clock runs
     communicator_.sleep(std::max(0.0, (slowest - time.wall) * iterations * o.aggregate));
-  if (collective.synchronizes) half.verifiable = c.verifiable && !repeats;
+  if (collective.needs.synchronizes) half.verifiable = c.verifiable && !repeats;
   std::vector<Measurement> cells = conclude(half, is_in_place, iterations, time, checked, on_wrong);
   for (Measurement& cell : cells) cell.repeats_out_of_place = repeats;
   return cells;

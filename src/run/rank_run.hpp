@@ -120,7 +120,7 @@ class RankRun {
   std::unique_ptr<Registration> registrations_[2];
   std::unique_ptr<verify::Loops> loops_;
   std::unique_ptr<verify::Verifier> verifier_;
-  std::unique_ptr<Composite> composite_;  // of the row that is measured
+  std::unique_ptr<Operation> operation_;  // of the row that is measured
   std::vector<std::string> algorithms_;   // that the library chose for it, of each group
 };
 

@@ -37,7 +37,7 @@ std::vector<RankLine> rank_lines(const std::vector<RankIdentity>& ranks, const R
 
 // What distinguishes this run from others of its program.
 std::string mode_of(const Collective& collective, const Options& o) {
-  if (!collective.paired) return std::string(collective.mode);
+  if (!collective.domain.paired) return std::string(collective.mode);
   return fmt::format("{}, window {}{}", o.spec.bidirectional ? "bidirectional" : "back and forth",
                      o.spec.window, o.concurrent ? ", pairs at once" : "");
 }

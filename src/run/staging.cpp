@@ -35,7 +35,7 @@ void expect_here(int expected) {
 Staging place_buffers(const Collective& collective, const Options& o, const Backend& backend) {
   if (o.memory == Memory::cuda) backend.start();  // MPI knows only then whether it takes it
   const std::vector<Memory> taken = backend.memories();
-  const bool host_only = collective.host_memory || collective.compose != nullptr;
+  const bool host_only = collective.needs.host_memory;
   if (host_only && o.memory == Memory::cuda) {
     throw Unsupported(fmt::format(
         "--memory cuda: {}_perf works on host memory, which is copied for a library on GPUs",

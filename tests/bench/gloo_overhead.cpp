@@ -16,11 +16,11 @@
 #include <thread>
 #include <vector>
 
-#include "collectives/collectives.hpp"
 #include "src/backends/gloo/communicator.hpp"
 #include "src/bootstrap/control.hpp"
 #include "src/bootstrap/thread_ranks.hpp"
 #include "src/core/barrier.hpp"
+#include "src/core/operation.hpp"
 #include "src/devices/host_memory.hpp"
 #include "src/measure/batch.hpp"
 #include "src/run/slots.hpp"
@@ -37,6 +37,8 @@ class Contestant {
       : self_{channel.rank(), channel.ranks()},
         connection_(ccl_tests::gloo_module::connect(channel, {})),
         ours_(ccl_tests::gloo_module::make_communicator(connection_, {})),
+        operation_(
+            std::make_unique<ccl_tests::LibraryCall<&ccl_tests::Communicator::all_reduce>>(*ours_)),
         bare_(connection_.context),
         count_(bytes / sizeof(float)),
         iterations_(iterations) {
@@ -63,9 +65,7 @@ class Contestant {
   }
 
   double time_ours() {
-    return time([&](std::size_t k) {
-      ccl_tests::collectives::all_reduce.run(*ours_, calls_[k % calls_.size()]);
-    });
+    return time([&](std::size_t k) { operation_->run(calls_[k % calls_.size()]); });
   }
 
   double time_bare() {
@@ -101,6 +101,7 @@ class Contestant {
   ccl_tests::GroupRank self_;  // of every call, as in the harness
   ccl_tests::gloo_module::Connection connection_;
   std::unique_ptr<ccl_tests::Communicator> ours_;
+  std::unique_ptr<ccl_tests::Operation> operation_;  // as the spec makes it
   std::shared_ptr<gloo::Context> bare_;
   std::size_t count_;
   int iterations_;

@@ -10,10 +10,10 @@
 #include <cstdlib>
 #include <memory>
 
-#include "collectives/collectives.hpp"
 #include "src/backends/mpi/communicator.hpp"
 #include "src/backends/mpi/library.hpp"
 #include "src/core/barrier.hpp"
+#include "src/core/operation.hpp"
 #include "src/devices/host_memory.hpp"
 #include "src/measure/batch.hpp"
 #include "src/run/slots.hpp"
@@ -31,6 +31,8 @@ class Contestant {
     MPI_Comm copy = MPI_COMM_NULL;
     MPI_Comm_dup(MPI_COMM_WORLD, &copy);
     ours_ = ccl_tests::mpi_module::make_communicator(copy);
+    operation_ =
+        std::make_unique<ccl_tests::LibraryCall<&ccl_tests::Communicator::all_reduce>>(*ours_);
     MPI_Comm_rank(bare_, &self_.rank);
     MPI_Comm_size(bare_, &self_.ranks);
     const std::size_t size = std::max<std::size_t>(4 * ccl_tests::buffer_bytes(bytes, 0), 1 << 20);
@@ -58,9 +60,7 @@ class Contestant {
   Contestant& operator=(const Contestant&) = delete;
 
   double time_ours() {
-    return time([&](std::size_t k) {
-      ccl_tests::collectives::all_reduce.run(*ours_, calls_[k % calls_.size()]);
-    });
+    return time([&](std::size_t k) { operation_->run(calls_[k % calls_.size()]); });
   }
 
   double time_bare() {
@@ -97,6 +97,7 @@ class Contestant {
 
   MPI_Comm bare_ = MPI_COMM_NULL;
   std::unique_ptr<ccl_tests::Communicator> ours_;
+  std::unique_ptr<ccl_tests::Operation> operation_;  // as the spec makes it
   ccl_tests::GroupRank self_;
   std::size_t count_;
   int iterations_;

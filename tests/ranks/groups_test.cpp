@@ -37,7 +37,7 @@ void expect_right(const Backend& backend) {
   for (const Case& c : cases()) {
     for (const Collective* collective : all_collectives()) {
       Options o = grouped(c.ranks, c.rule);
-      o.all_roots = collective->rooted;
+      o.all_roots = collective->domain.rooted;
       o.sizes = {8, 40'000};
       o.iterations = 1;
       o.warmup = 0;
@@ -45,14 +45,16 @@ void expect_right(const Backend& backend) {
       const auto sizes = groups.distinct_sizes();
       if (!std::all_of(sizes.begin(), sizes.end(),
                        [&](int n) { return runs_on(*collective, n); }) ||
-          collective->paired)
+          collective->domain.paired)
         continue;
       const Outcome outcome = run(*collective, o, backend);
       EXPECT_EQ(outcome.exit_code, 0) << collective->name << ", " << c.rule << outcome.text();
       const std::size_t roots =
-          collective->rooted ? static_cast<std::size_t>(groups.smallest()) : 1;
-      EXPECT_EQ(outcome.rows.size(),
-                (collective->synchronizes || collective->fixed_bytes ? 1 : o.sizes.size()) * roots);
+          collective->domain.rooted ? static_cast<std::size_t>(groups.smallest()) : 1;
+      EXPECT_EQ(
+          outcome.rows.size(),
+          (collective->needs.synchronizes || collective->domain.fixed_bytes ? 1 : o.sizes.size()) *
+              roots);
     }
   }
 }

@@ -38,7 +38,7 @@ TEST_P(Right, EveryTypeAndOperation) {
 
 TEST_P(Right, EveryBitwiseOperation) {
   for (const Collective* collective : all_collectives()) {
-    if (!collective->reduces || !collective->ops.empty()) continue;
+    if (!collective->domain.reduces || !collective->domain.ops.empty()) continue;
     Options o = quick(ranks());
     o.types = {DataType::int8,   DataType::uint8, DataType::int32,
                DataType::uint32, DataType::int64, DataType::uint64};
@@ -57,7 +57,7 @@ TEST_P(Right, EveryBitwiseOperation) {
 
 TEST_P(Right, EveryRoot) {
   for (const Collective* collective : all_collectives()) {
-    if (!collective->rooted) continue;
+    if (!collective->domain.rooted) continue;
     Options o = quick(ranks());
     o.all_roots = true;
     const Outcome outcome = run(*collective, o, *backend_);
@@ -68,11 +68,11 @@ TEST_P(Right, EveryRoot) {
 
 TEST_P(Right, UnevenBlocks) {
   for (const Collective* collective : all_collectives()) {
-    if (!collective->takes.skew) continue;
+    if (!collective->flags.skew) continue;
     for (const Skew skew : {Skew::linear, Skew::one_large}) {
       Options o = quick(ranks());
       o.spec.skew = skew;
-      o.all_roots = collective->rooted;
+      o.all_roots = collective->domain.rooted;
       o.types = {DataType::int8, DataType::float32};
       o.ops = {ReduceOp::sum, ReduceOp::avg, ReduceOp::mulsum};
       // Of 3 MB the largest block is more than what the ring over Gloo has in flight.

@@ -60,8 +60,8 @@ std::vector<T> taken(std::vector<T> asked, std::span<const T> some) {
 
 inline Outcome run(const Collective& collective, Options options, const Backend& backend,
                    const Staging& placement = {}) {
-  options.types = taken(options.types, collective.types);
-  options.ops = taken(options.ops, collective.ops);
+  options.types = taken(options.types, collective.domain.types);
+  options.ops = taken(options.ops, collective.domain.ops);
   Outcome outcome;
   std::vector<std::unique_ptr<Reporter>> reporters;
   reporters.push_back(std::make_unique<Collector>(outcome));
@@ -80,33 +80,20 @@ inline Outcome run(const Collective& collective, Options options, const Backend&
   return outcome;
 }
 
-// The composites, in all their modes.
-inline const std::vector<const Collective*>& all_composites() {
-  using namespace collectives;
-  static const std::vector<const Collective*> all = {
-      &all_gather_object, &all_reduce_dict,   &all_reduce_params,   &average_metrics,
-      &broadcast_object,  &broadcast_tensors, &check_tensors,       &collect_results,
-      &gather_object,     &reduce_dict,       &sync_buffer,         &sync_grad,
-      &sync_seed,         sync_seed.modes[0], sync_buffer.modes[0],
-  };
-  return all;
-}
-
+// Returns every form of every program.
 inline std::vector<const Collective*> all_collectives() {
-  using namespace collectives;
-  std::vector<const Collective*> all = {
-      &all_gather, &all_gatherv, &all_reduce,       &alltoall,        &alltoallv,
-      &barrier,    &broadcast,   &gather,           &gatherv,         &hypercube,
-      &pingpong,   &reduce,      &reduce_scatter,   &reduce_scatterv, &scatter,
-      &scatterv,   &sendrecv,    sendrecv.modes[0], sendrecv.modes[1]};
-  all.insert(all.end(), all_composites().begin(), all_composites().end());
-  return all;
+  std::vector<const Collective*> forms;
+  for (const Collective* program : collectives::all()) {
+    forms.push_back(program);
+    forms.insert(forms.end(), program->modes.begin(), program->modes.end());
+  }
+  return forms;
 }
 
-// Does the program run on so many ranks?
+// Returns whether the program runs on so many ranks.
 inline bool runs_on(const Collective& collective, int ranks) {
   const CollectiveOptions options;
-  if (collective.paired) return ranks > 1;
+  if (collective.domain.paired) return ranks > 1;
   return collective.unsupported == nullptr || !collective.unsupported({0, 4, {0, ranks}, options});
 }
 

@@ -10,10 +10,12 @@ failures=0
 pass() { echo "PASS $*"; }
 fail() { echo "FAIL $*"; failures=$((failures + 1)); }
 finish() { echo "$failures failed"; [ "$failures" -eq 0 ]; exit; }
-programs=(all_gather all_gatherv all_reduce alltoall alltoallv barrier broadcast gather gatherv hypercube pingpong reduce reduce_scatter
-  reduce_scatterv scatter scatterv sendrecv)
-composites=(all_gather_object all_reduce_dict all_reduce_params average_metrics broadcast_object broadcast_tensors
-  check_tensors collect_results gather_object reduce_dict sync_buffer sync_grad sync_seed)
+# The names of all specs: of composite primitives, and the others.
+composites=() programs=()
+for file in "$(dirname "${BASH_SOURCE[0]}")"/../../collectives/*.cpp; do
+  name=$(basename "$file" .cpp)
+  if grep -q '\.needs = composite\b' "$file"; then composites+=("$name"); else programs+=("$name"); fi
+done
 
 if [ ! -e "$build/lib/ccl-tests/ccl-gloo.so" ]; then
   echo "SKIP: this build has no Gloo module (package libgloo-dev)"

@@ -24,6 +24,7 @@ ccl_add_test(harness_test LABELS unit LIBRARIES ccl-collectives
     settings_test.cpp
     sizes_test.cpp
     spec_errors_test.cpp
+    specs_test.cpp
     uncaught_test.cpp
     watchdog_test.cpp)
 target_compile_definitions(harness_test PRIVATE CCL_UNIT_DIR="${CMAKE_CURRENT_SOURCE_DIR}")
