@@ -9,7 +9,7 @@
 namespace ccl_tests::collectives {
 namespace {
 
-// -1: no limit.
+// Returns the largest size of a bucket in bytes, -1 for no limit.
 std::int64_t bucket_bytes(double mib) {
   constexpr double bytes = 1 << 20;
   constexpr double most = 1e18;

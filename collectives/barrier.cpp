@@ -1,5 +1,5 @@
-// barrier_perf: nobody leaves before the last rank has entered. Moves no data: one row of size 0,
-// verified by time.
+// barrier_perf: no rank leaves before the last rank has entered. A barrier moves no data: there is
+// one row of size 0, verified by time.
 #include "collectives/collectives.hpp"
 #include "collectives/shapes.hpp"
 

@@ -1,5 +1,5 @@
-// broadcast_tensors_perf: every tensor of a list is replaced by the root's: one broadcast each, all
-// started, then waited for.
+// broadcast_tensors_perf: every tensor of a list is replaced by the root's. Each tensor is one
+// broadcast; all are started, then waited for.
 #include "collectives/collectives.hpp"
 #include "collectives/in_place.hpp"
 #include "src/primitives/tensors.hpp"

@@ -1,6 +1,6 @@
-// check_tensors_perf: all ranks find out whether they have the same number of tensors: an
-// all_reduce of 8 bytes. Nothing is delivered; that a difference is found is tried before every
-// row.
+// check_tensors_perf: all ranks find out, by an all_reduce of 8 bytes, whether they have the same
+// number of tensors. Nothing is delivered. Before every row, the check is tried on ranks that
+// differ.
 #include <cstdint>
 
 #include "collectives/collectives.hpp"
@@ -23,7 +23,8 @@ class CheckTensors : public OnGroup {
                DataType /*type*/)
       : OnGroup(channel, communicator), tensors_(shape.options.tensors.size()) {}
 
-  // The last rank claims one tensor more than it has.
+  // Throws Error if the primitive does not detect that the last rank claims one tensor more than it
+  // has.
   void check() override {
     if (!group().is_distributed()) return;
     const bool liar = group().rank() == group().ranks() - 1;
@@ -32,7 +33,7 @@ class CheckTensors : public OnGroup {
     } catch (const primitives::Disagreement&) {
       return;
     }
-    throw Error("check_number_of_tensors has not found that a rank has another number of tensors");
+    throw Error("check_number_of_tensors did not detect a rank with one tensor more");
   }
   void run(const Call& /*call*/) override {
     primitives::check_number_of_tensors(group(), tensors_);

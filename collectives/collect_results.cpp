@@ -9,11 +9,11 @@
 namespace ccl_tests::collectives {
 namespace {
 
-// Elements of one result; all ranks have as many.
+// Returns the elements of one result, the same on all ranks.
 std::size_t item(const Shape& s) { return block(s) / s.options.objects; }
 
-// Results of the data set: the last ranks' last ones are the sampler's, unless they are the only
-// ones.
+// Returns the number of results of the data set. The last results of the last ranks are the
+// sampler's padding, unless ranks have one result each.
 std::size_t results(const Shape& s) {
   const std::size_t all = s.options.objects * ranks(s);
   return s.options.objects > 1 ? all - ranks(s) / 2 : all;
@@ -46,7 +46,7 @@ std::vector<ExpectedBlock> expected(const Shape& s) {
   return blocks;
 }
 
-// All lists, padded, and this rank's own before and after its padding.
+// Returns the bytes of all lists, padded, and of this rank's own list before and after its padding.
 std::size_t scratch(const Shape& s) { return (ranks(s) + 2) * block(s) * s.type_bytes; }
 
 class CollectResults : public OnGroup {

@@ -1,5 +1,5 @@
-// hypercube_perf: an all-gather made of log2(ranks) exchanges with the neighbours of a hypercube;
-// in step d a rank swaps the 2^d blocks it has with rank ^ 2^d.
+// hypercube_perf: an all-gather made of log2(ranks) exchanges with the neighbours of a hypercube.
+// In step d, a rank swaps the 2^d blocks that it has with rank ^ 2^d.
 #include <bit>
 
 #include "collectives/collectives.hpp"

@@ -1,5 +1,5 @@
-// reduce_perf: the root gets the reduction of all ranks' buffers. What other ranks find in theirs
-// is unspecified.
+// reduce_perf: the root gets the reduction of all ranks' buffers. The results of other ranks are
+// unspecified.
 #include "collectives/collectives.hpp"
 #include "collectives/shapes.hpp"
 

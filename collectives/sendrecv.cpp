@@ -1,6 +1,7 @@
-// sendrecv_perf: messages between neighbours. ring: every rank sends its buffer to the next rank
-// and receives the previous one's; exchange: two ranks swap their buffers; async: one half of the
-// buffer goes to each neighbour while one comes from each.
+// sendrecv_perf: messages between neighbours.
+// ring: every rank sends its buffer to the next rank and receives the previous rank's.
+// exchange: two ranks swap their buffers.
+// async: one half of the buffer goes to each neighbour while one half comes from each.
 #include <array>
 
 #include "collectives/collectives.hpp"
@@ -56,16 +57,16 @@ Layout two_halves(const Shape& s) {
           .algbw_bytes = 2 * half * s.type_bytes};
 }
 
-// The first half of a send buffer is for the next rank; the first half of a receive buffer comes
-// from the previous one.
+// The first half of a send buffer is for the next rank. The first half of a receive buffer comes
+// from the previous rank.
 std::vector<ExpectedBlock> halves_of_neighbours(const Shape& s) {
   const std::size_t half = s.count / 2;
   return {{.recv_offset = 0, .count = half, .source_rank = previous(s.self), .source_offset = 0},
           {.recv_offset = half, .count = half, .source_rank = next(s.self), .source_offset = half}};
 }
 
-// Messages of one pair match in the order of posting, which counts where both neighbours are one
-// rank.
+// The order of posting counts if both neighbours are one rank: messages of one pair match in that
+// order.
 void swap_with_both(Communicator& c, const Call& call) {
   const std::size_t half_bytes = call.count * size_of(call.type);
   Call first = call;

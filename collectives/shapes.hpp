@@ -27,8 +27,8 @@ inline std::size_t block(const Shape& s) {
 inline double others_share(const Shape& s) {
   return static_cast<double>(s.self.ranks - 1) / s.self.ranks;
 }
-// Returns 2 (n - 1) / n: every element is sent once to be reduced and once to be distributed, except
-// a rank's own share.
+// Returns 2 (n - 1) / n: every element is sent once to be reduced and once to be distributed,
+// except a rank's own share.
 inline double reduced_and_gathered(const Shape& s) { return 2 * others_share(s); }
 inline double whole(const Shape& /*s*/) { return 1; }
 

@@ -1,5 +1,5 @@
-// sync_grad_perf: every gradient of a model is averaged over all ranks: one all_reduce each, all
-// started, then waited for. Every fourth parameter has no gradient.
+// sync_grad_perf: every gradient of a model is averaged over all ranks. Each gradient is one
+// all_reduce; all are started, then waited for. Every fourth parameter has no gradient.
 #include <optional>
 
 #include "collectives/collectives.hpp"

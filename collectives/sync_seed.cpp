@@ -1,6 +1,6 @@
-// sync_seed_perf: every rank gets rank 0's random seed, by a broadcast (mmengine) or by an
-// all-gather of objects, of which the first is taken (detectron2). 4 bytes, whatever the size asked
-// for.
+// sync_seed_perf: every rank gets rank 0's random seed of 4 bytes, whatever size is requested.
+// broadcast: by a broadcast, as in mmengine.
+// all_gather: by an all-gather of objects of which the first is taken, as in detectron2.
 #include <cstdint>
 
 #include "collectives/collectives.hpp"

@@ -12,8 +12,8 @@ namespace {
 // The elements that have to move, by rank.
 struct Traffic {
   std::vector<double> in, out;  // copied from another rank, to another rank
-  // Reduced elements that a rank ends up with. A result that r ranks hold is reduced once and handed
-  // on r - 1 times.
+  // Reduced elements that a rank ends up with. A result that r ranks hold is reduced once and
+  // handed on r - 1 times.
   std::vector<double> held;
 };
 
@@ -37,7 +37,8 @@ Traffic count(const Collective& collective, const Shape& shape) {
 }
 
 // Returns the elements through the most loaded link, for the algorithms that reach the bound. A
-// broadcast can be pipelined along a chain, so its root sends the buffer once to any number of ranks.
+// broadcast can be pipelined along a chain, so its root sends the buffer once to any number of
+// ranks.
 double link_elements(const Collective& collective, const Shape& shape) {
   const Traffic t = count(collective, shape);
   const double n = shape.self.ranks;

@@ -96,10 +96,10 @@ inline Call call_of(const Shape& shape, const Layout& layout, DataType type, Red
   return call;
 }
 
-// States what a part of the receive buffer holds after the call: elements [recv_offset, recv_offset +
-// count) equal rank source_rank's input at [source_offset, source_offset + count), or the reduction
-// over all ranks of their inputs there. The block occurs `repeat` times: occurrence k adds k *
-// recv_stride and k * source_stride. All in elements.
+// States what a part of the receive buffer holds after the call: elements [recv_offset, recv_offset
+// + count) equal rank source_rank's input at [source_offset, source_offset + count), or the
+// reduction over all ranks of their inputs there. The block occurs `repeat` times: occurrence k
+// adds k * recv_stride and k * source_stride. All in elements.
 struct ExpectedBlock {
   static constexpr int all_ranks = -1;
   std::size_t recv_offset = 0, count = 0;
