@@ -11,6 +11,7 @@
 
 #include "src/backends/gpu_evidence.hpp"
 #include "src/backends/loopback.hpp"
+#include "src/core/quote.hpp"
 
 namespace ccl_tests {
 namespace {
@@ -81,8 +82,8 @@ Names mpi_modules() {
         "-DCCL_MPICH=ON, and build");
   }
   throw UsageError(
-      fmt::format("--backend: unknown backend '{}'; accepted: auto, {}, or a path to a module",
-                  name, fmt::join(available_backends(), ", ")));
+      fmt::format("--backend: unknown backend {}; accepted: auto, {}, or a path to a module",
+                  quote(name), fmt::join(available_backends(), ", ")));
 }
 
 }  // namespace

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "src/core/error.hpp"
+#include "src/core/quote.hpp"
 #include "src/measure/batch.hpp"
 
 namespace ccl_tests {
@@ -79,8 +80,8 @@ Heartbeat::Heartbeat(const Progress& progress, const std::string& program, const
   if (!path.empty()) {
     state_->out = std::fopen(path.c_str(), "a");
     if (state_->out == nullptr) {
-      throw UsageError(fmt::format("--heartbeat: cannot write '{}': {}; accepted: a writable file",
-                                   path, std::strerror(errno)));
+      throw UsageError(fmt::format("--heartbeat: cannot write {}: {}; accepted: a writable file",
+                                   quote(path, shown_path_characters), std::strerror(errno)));
     }
   }
   state_->terminal = path.empty() && isatty(fileno(stderr)) != 0;
