@@ -25,7 +25,8 @@ NCCL_TESTS_SPLIT='MOD 2' grouped "NCCL_TESTS_SPLIT" "0 1 0 1 " "2 groups of 2 ra
 NCCL_TESTS_SPLIT_MASK=0x2 grouped "NCCL_TESTS_SPLIT_MASK" "0 0 1 1 " "2 groups of 2 ranks" "$bin/alltoall_perf" "${args[@]}" -t 4
 for program in "${programs[@]}"; do
   [ "$program" = pingpong ] && continue # of pairs, not of groups
-  run 0 "$program in groups" "$bin/${program}_perf" "${args[@]}" -t 8 --group 'ranks 7,0,3,4;1,2,6,5' && right "$program" "2 groups of 4 ranks"
+  taken "$program" "${args[@]}"
+  run 0 "$program in groups" "$bin/${program}_perf" "${words[@]}" -t 8 --group 'ranks 7,0,3,4;1,2,6,5' && right "$program" "2 groups of 4 ranks"
 done
 
 # One row a size, or one for each group.

@@ -29,6 +29,24 @@ runs_on() {
   esac
 }
 
+# taken PROGRAM ARGUMENT...: sets `words` to those ARGUMENTs that the program takes. Programs of nccl-tests take all of its flags; others
+# refuse sizes, types, operations and roots that they do not have.
+taken() {
+  local drop=
+  case ${1%_perf} in
+    barrier) drop='-b -e -f -i --sizes -u -d -o -r' ;;
+    sync_seed | check_tensors) drop='-b -e -f -i --sizes -o -r' ;;
+    all_gatherv | all_gather_object | collect_results | pingpong) drop='-o -r' ;;
+    gatherv | scatterv | gather_object | broadcast_object | broadcast_tensors) drop='-o' ;;
+    reduce_scatterv | all_reduce_dict | all_reduce_params | average_metrics | reduce_dict | sync_buffer | sync_grad) drop='-r' ;;
+  esac
+  words=()
+  shift
+  while [ $# -gt 0 ]; do
+    if [[ " $drop " == *" $1 "* ]]; then shift 2; else words+=("$1"); shift; fi
+  done
+}
+
 # run EXPECTED_CODE NAME COMMAND...: stdout and stderr land in $work/out and $work/err.
 run() {
   local expected=$1 name=$2; shift 2

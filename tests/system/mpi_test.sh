@@ -48,8 +48,8 @@ for flavour in "${flavours[@]}"; do
     [ "$ranks" = 4 ] && type=int8
     for program in "${programs[@]}"; do
       runs_on "$program" "$ranks" || continue
-      run 0 "$program, $ranks ranks of $flavour" "${mpirun[@]}" "$ranks" "$bin/${program}_perf" \
-        --backend mpi --sizes 8,4000,100K "${short[@]}" -n 2 -d $type
+      taken "$program" --sizes 8,4000,100K "${short[@]}" -n 2 -d $type
+      run 0 "$program, $ranks ranks of $flavour" "${mpirun[@]}" "$ranks" "$bin/${program}_perf" --backend mpi "${words[@]}"
       verified "$program" "$ranks"
     done
   done
@@ -65,8 +65,8 @@ for flavour in "${flavours[@]}"; do
   done
   for program in all_gatherv gatherv scatterv reduce_scatterv; do
     for skew in linear one-large; do
-      run 0 "$program --skew $skew, 3 ranks of $flavour" "${mpirun[@]}" 3 "$bin/${program}_perf" --backend mpi --sizes 8,5000,1M "${short[@]}" -n 1 \
-        -d "$([ $skew = linear ] && echo float || echo int8)" -o "$([[ $program = reduce* ]] && echo sum,mulsum || echo sum)" -r all --skew $skew
+      taken "$program" --sizes 8,5000,1M "${short[@]}" -n 1 -d "$([ $skew = linear ] && echo float || echo int8)" -o sum,mulsum -r all
+      run 0 "$program --skew $skew, 3 ranks of $flavour" "${mpirun[@]}" 3 "$bin/${program}_perf" --backend mpi "${words[@]}" --skew $skew
       verified "$program --skew $skew" 3
     done
   done
@@ -84,8 +84,9 @@ for flavour in "${flavours[@]}"; do
   done
   # What MPI's int counts cannot say goes in pieces; here from 1000 elements on.
   for program in all_gather all_gatherv all_reduce alltoall broadcast gather gatherv reduce reduce_scatter reduce_scatterv scatter scatterv sendrecv; do
+    taken "$program" --sizes 4K,10001 "${short[@]}" -n 1 -d int8,half -o sum,mulsum
     run 0 "$program in pieces, 3 ranks of $flavour" "${mpirun[@]}" 3 "$bin/${program}_perf" \
-      --backend "$build/tests/ccl-mpi-$flavour-pieces.so" --sizes 4K,10001 "${short[@]}" -n 1 -d int8,half -o sum,mulsum
+      --backend "$build/tests/ccl-mpi-$flavour-pieces.so" "${words[@]}"
     verified "$program in pieces" 3
   done
   run 0 "Gloo under mpirun of $flavour" "${mpirun[@]}" 3 "$bin/all_reduce_perf" --backend gloo --sizes 8,100K -n 2

@@ -18,7 +18,8 @@ simulated() { # ranks platform program arguments...
 for program in "${programs[@]}"; do
   sizes=8,100K
   [ "$program" = alltoall ] && sizes=8,16K # SimGrid takes seconds for an alltoall of long messages
-  simulated 64 fat_tree "${program}_perf" --sizes "$sizes" -n 2
+  taken "$program" --sizes "$sizes" -n 2
+  simulated 64 fat_tree "${program}_perf" "${words[@]}"
 done
 for ranks in 2 3 4; do
   simulated "$ranks" torus all_reduce_perf --sizes 8,5000 -n 2 -d all -o all
