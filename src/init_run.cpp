@@ -6,7 +6,9 @@
 #include <cstdio>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <vector>
 
+#include "src/core/quote.hpp"
 #include "src/measure/batch.hpp"
 #include "src/report/output_file.hpp"
 
@@ -58,10 +60,10 @@ double sum_ranks(Communicator& communicator, const GroupRank& self) {
 StartTimes start_once(RankJob& job, ControlChannel& channel, Device* gpu, Progress& progress,
                       Pulse& pulse) {
   const Options& o = job.options;
-  const Watched watched(pulse, o.init_timeout_s + 5);
+  const Watched watched(pulse, o.backend.init_timeout_s + 5);
   StartTimes times;
   progress.phase("connecting the library under test");
-  channel.all_gather("", o.init_timeout_s);  // all begin together
+  channel.all_gather("", o.backend.init_timeout_s);  // all begin together
   const double start = monotonic_seconds();
   Communicator& communicator = connect(job, channel, gpu, pulse);
   times.connect = monotonic_seconds() - start;
@@ -70,18 +72,19 @@ StartTimes start_once(RankJob& job, ControlChannel& channel, Device* gpu, Progre
   times.first = sum_ranks(communicator, self);
   progress.phase("second operation");
   times.second = sum_ranks(communicator, self);
-  channel.all_gather("", o.init_timeout_s);  // nobody leaves while others still need it
+  channel.all_gather("", o.backend.init_timeout_s);  // nobody leaves while others still need it
   job.open.close(communicator);
   return times;
 }
 
 class Output {
  public:
-  explicit Output(const std::string& path) {
-    if (path.empty()) return;
-    if (!path.ends_with(".jsonl"))
-      throw UsageError("-J: '" + path + "': init_perf writes .jsonl files only");
-    file_.emplace(OutputFile::create(path, ".jsonl"));
+  explicit Output(const std::vector<std::string>& paths) {
+    for (const std::string& path : paths) {
+      if (!path.ends_with(".jsonl"))
+        throw UsageError("-J: " + quote(path) + ": init_perf writes .jsonl files only");
+      files_.push_back(OutputFile::create(path, ".jsonl"));
+    }
   }
   void header(const RankJob& job, int ranks) {
     fmt::print("# ccl-tests version {} backend={} library=\"{}\" launcher: {} processes: {}\n",
@@ -115,9 +118,9 @@ class Output {
 
  private:
   void write(const nlohmann::ordered_json& object) {
-    if (file_) file_->append(object.dump() + '\n');
+    for (OutputFile& file : files_) file.append(object.dump() + '\n');
   }
-  std::optional<OutputFile> file_;
+  std::vector<OutputFile> files_;
 };
 
 }  // namespace
@@ -137,15 +140,15 @@ void run_init(RankJob& job, ControlChannel& channel, Progress& progress, Pulse& 
   const Options& o = job.options;
   const bool reports = first_of_process && channel.rank() == 0;
   std::optional<Output> output;
-  if (reports) output.emplace(o.output_file);
+  if (reports) output.emplace(o.output.files);
   require_same_settings(job, channel);
   const double bootstrap_s = monotonic_seconds() - job.started_s;
   if (reports) output->header(job, channel.ranks());
   Device* const gpu = open_gpu(job, channel, nullptr);
-  for (int cycle = 0; o.cycles == 0 || cycle < o.cycles; ++cycle) {
+  for (int cycle = 0; o.sweep.cycles == 0 || cycle < o.sweep.cycles; ++cycle) {
     StartTimes mine = start_once(job, channel, gpu, progress, pulse);
     mine.bootstrap = bootstrap_s;
-    const StartTimes all = slowest(channel, mine, o.init_timeout_s);
+    const StartTimes all = slowest(channel, mine, o.backend.init_timeout_s);
     if (reports) output->row(channel.ranks(), cycle, all);
   }
 }

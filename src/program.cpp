@@ -51,17 +51,17 @@ std::vector<std::string> without_np(const std::vector<std::string>& arguments) {
 std::string choose_default_ranks(Options& o, const Launch& launch, const Backend& backend,
                                  const Staging& staging) {
   if (backend.one_rank_per_process()) return {};
-  if (o.threads || o.ranks_per_thread || launch.processes > 1 || launch.launcher != "none")
+  if (o.job.threads || o.job.ranks_per_thread || launch.processes > 1 || launch.launcher != "none")
     return {};
   if (staging.gpus != nullptr) {
-    o.threads = staging.gpus->count();
+    o.job.threads = staging.gpus->count();
     return fmt::format(
         "no launcher and no -t, -g or --np: this whole machine, {} GPU{}, ranks as threads",
-        *o.threads, *o.threads == 1 ? "" : "s");
+        *o.job.threads, *o.job.threads == 1 ? "" : "s");
   }
-  o.threads = std::clamp(static_cast<int>(std::thread::hardware_concurrency()), 2, 4);
+  o.job.threads = std::clamp(static_cast<int>(std::thread::hardware_concurrency()), 2, 4);
   return fmt::format("no launcher and no -t, -g or --np: this whole machine, {} ranks as threads",
-                     *o.threads);
+                     *o.job.threads);
 }
 
 void refuse_gpu_flags(const Options& o, const Backend& backend) {
@@ -81,13 +81,13 @@ void refuse_staged_flags(const Options& o, const Staging& staging) {
 
 void refuse_more_ranks(const Options& o, const Backend& backend) {
   if (!backend.one_rank_per_process()) return;
-  const char* const flag = o.local_processes > 1       ? "--np"
-                           : o.ranks_per_process() > 1 ? "-t and -g"
-                                                       : nullptr;
+  const char* const flag = o.job.local_processes > 1       ? "--np"
+                           : o.job.ranks_per_process() > 1 ? "-t and -g"
+                                                           : nullptr;
   if (flag == nullptr) return;
   throw Unsupported(fmt::format(
       "{}: with {} a process is one rank, and its launcher starts them: mpirun -n {} ...", flag,
-      backend.name(), std::max(o.local_processes, o.ranks_per_process())));
+      backend.name(), std::max(o.job.local_processes, o.job.ranks_per_process())));
 }
 
 // Raises the soft limit of open files as far as needed, or says how many are missing.
@@ -135,56 +135,58 @@ class Program {
       return exit_code(Exit::passed);
     }
     options_ = parsed.options;
-    if (options_.self_check) return self_check(program_, stdout);
+    if (options_.check.self_check) return self_check(program_, stdout);
     const Launch launch = find_launch();
     const BackendPtr backend = open(launch);
     refuse_gpu_flags(options_, *backend);
-    backend->check(options_.backend_options);
+    backend->check(options_.backend);
     const Staging staging = place_buffers(collective(), options_, *backend);
     refuse_staged_flags(options_, staging);
     const std::string default_ranks =
-        options_.local_processes > 0 ? std::string()
-                                     : choose_default_ranks(options_, launch, *backend, staging);
-    const int processes = std::max(options_.local_processes, launch.processes);
+        options_.job.local_processes > 0
+            ? std::string()
+            : choose_default_ranks(options_, launch, *backend, staging);
+    const int processes = std::max(options_.job.local_processes, launch.processes);
     check_groups(collective(), options_,
-                 unplaced_groups(options_, processes * options_.ranks_per_process()));
+                 unplaced_groups(options_, processes * options_.job.ranks_per_process()));
     refuse_more_ranks(options_, *backend);
-    if (options_.local_processes > 0)
-      return run_local_processes(options_.local_processes, without_np(arguments_));
+    if (options_.job.local_processes > 0)
+      return run_local_processes(options_.job.local_processes, without_np(arguments_));
     return run_process(*backend, staging, launch, default_ranks);
   }
 
  private:
-  const Collective& collective() const { return in_mode(program_, options_.mode); }
+  const Collective& collective() const { return in_mode(program_, options_.sweep.mode); }
 
   Launch find_launch() const {
-    Launch launch = detect_launch(process_environment(), options_.bootstrap);
-    if (options_.local_processes == 0) return launch;
+    Launch launch = detect_launch(process_environment(), options_.job.launcher);
+    if (options_.job.local_processes == 0) return launch;
     if (launch.processes == 1) return {};
     throw UsageError(fmt::format(
         "--np: this is one of {} processes by {}, and each would start {} of its own; accepted: "
-        "one or the other, or --bootstrap local",
-        launch.processes, launch.launcher, options_.local_processes));
+        "one or the other, or --launcher local",
+        launch.processes, launch.launcher, options_.job.local_processes));
   }
 
   BackendPtr open(const Launch& launch) const {
-    if (!options_.library.empty())
-      return open_backend_with(options_.library, options_.backend, launch.mpi_module);
-    BackendPtr backend = open_backend(options_.backend, launch.mpi_module);
+    if (!options_.job.library.empty())
+      return open_backend_with(options_.job.library, options_.job.backend, launch.mpi_module);
+    BackendPtr backend = open_backend(options_.job.backend, launch.mpi_module);
     backend->open_library({});
     return backend;
   }
 
   int run_process(const Backend& backend, const Staging& staging, const Launch& launch,
                   const std::string& default_ranks) {
-    const int threads = options_.ranks_per_process();
-    const std::size_t memberships = options_.grouping.splits() ? 2 : 1;  // in a group, in the world
+    const int threads = options_.job.ranks_per_process();
+    const std::size_t memberships =
+        options_.sweep.grouping.splits() ? 2 : 1;  // in a group, in the world
     provide_files(backend.descriptors_per_rank(launch.processes * threads) * memberships *
                       static_cast<std::size_t>(threads) +
                   static_cast<std::size_t>(launch.processes));
     std::vector<std::unique_ptr<Reporter>> reporters;
     if (launch.process == 0 && body_ == run_rank) {
-      if (!options_.output_file.empty()) reporters.push_back(open_file());
+      for (const std::string& file : options_.output.files) reporters.push_back(open_file(file));
       reporters.push_back(table_reporter(stdout));
     }
     MultiReporter recorder(options_, std::move(reporters));
@@ -192,9 +194,9 @@ class Program {
     const SignalWatch signals([&](int signal) { interrupted(failure, signal); });
     const auto log = [&](const std::string& line) { say(name_, line); };
     const BackendPtr launcher = open_launcher(launch);
-    start_libraries(backend, launcher.get(), options_.init_timeout_s, log);
+    start_libraries(backend, launcher.get(), options_.backend.init_timeout_s, log);
     const auto control = meet(
-        launch, launcher.get(), {threads, options_.init_timeout_s, CCL_VERSION, {}},
+        launch, launcher.get(), {threads, options_.backend.init_timeout_s, CCL_VERSION, {}},
         [&](const Failure& f) { failure.put(f); }, log);
     const UncaughtWatch uncaught([&](const std::string& what) {
       failure.expect();
@@ -204,7 +206,7 @@ class Program {
     Progress progress;
     std::unique_ptr<Heartbeat> heartbeat;
     if (launch.process == 0)
-      heartbeat = std::make_unique<Heartbeat>(progress, name_, options_.heartbeat_file);
+      heartbeat = std::make_unique<Heartbeat>(progress, name_, options_.output.heartbeat_file);
     if (heartbeat) recorder.before_print([&] { heartbeat->clear(); });
     Job job{collective(),
             options_,
@@ -233,19 +235,17 @@ class Program {
   }
 
   // Says which file it is when the name was taken.
-  std::unique_ptr<Reporter> open_file() const {
+  std::unique_ptr<Reporter> open_file(const std::string& file) const {
     std::string opened;
     auto reporter = [&] {
       try {
-        return file_reporter(options_.output_file, &opened);
+        return file_reporter(file, &opened);
       } catch (const UsageError& e) {
         throw UsageError(
             fmt::format("-J: {}; accepted: a writable .jsonl, .json or .csv file", e.what()));
       }
     }();
-    if (opened != options_.output_file) {
-      say(name_, fmt::format("-J: {} exists; writing {}", options_.output_file, opened));
-    }
+    if (opened != file) say(name_, fmt::format("-J: {} exists; writing {}", file, opened));
     return reporter;
   }
 

@@ -30,11 +30,11 @@ int run(const Collective& program, const std::string& name,
     return exit_code(Exit::passed);
   }
   const Options& options = parsed.options;
-  const Collective& collective = in_mode(program, options.mode);
-  if (options.local_processes > 0 || options.ranks_per_process() > 1)
+  const Collective& collective = in_mode(program, options.sweep.mode);
+  if (options.job.local_processes > 0 || options.job.ranks_per_process() > 1)
     throw UsageError("--np, -t and -g: the simulator sets the number of ranks");
   const std::vector<std::string> gpu = gpu_flags(options);
-  if (!gpu.empty() || options.memory == Memory::cuda)
+  if (!gpu.empty() || options.gpu.memory == Memory::cuda)
     throw Unsupported("simulated ranks have no GPU: " + (gpu.empty() ? "--memory" : gpu.front()));
   check_groups(collective, options, unplaced_groups(options, channel->ranks()));
 
@@ -43,8 +43,10 @@ int run(const Collective& program, const std::string& name,
   launch.process = channel->rank();
   launch.processes = channel->ranks();
   std::vector<std::unique_ptr<Reporter>> reporters;
-  if (first && !options.output_file.empty())
-    reporters.push_back(file_reporter(options.output_file, nullptr));
+  if (first) {
+    for (const std::string& file : options.output.files)
+      reporters.push_back(file_reporter(file, nullptr));
+  }
   if (first) reporters.push_back(table_reporter(stdout));
   MultiReporter recorder(options, std::move(reporters));
   Progress progress;

@@ -58,7 +58,7 @@ Arguments parse(int argc, char** argv) {
     app.add_option_function<std::string>(names, call, help)->type_name(value);
   };
   add("--memory", "NAME", "cuda, or host [cuda]", [&](const std::string& t) {
-    a.memory = parse_choice(t, {"cuda", "host"}) == "host" ? Memory::host : Memory::cuda;
+    a.memory = parse_name(t, {"cuda", "host"}) == "host" ? Memory::host : Memory::cuda;
   });
   add("--device", "N", "of those that are visible [0]",
       [&](const std::string& t) { a.device = parse_int(t, 0, 1024); });

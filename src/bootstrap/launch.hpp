@@ -39,7 +39,7 @@ struct Launch {
 //             SLURM_STEP_NODELIST, on MASTER_PORT, the first of SLURM_STEP_RESV_PORTS, or a port
 //             made from the ids of job and step
 //   local     nothing: this process alone
-// choice: "auto", or one of these names (--bootstrap); "mpi" without mpirun, where nothing speaks
+// choice: "auto", or one of these names (--launcher); "mpi" without mpirun, where nothing speaks
 // of other processes, is one process. A launcher's world size above 1 without a way to find the
 // peers throws Error saying what to set: running on alone would print a plausible, wrong table.
 // Throws UsageError on values that are no numbers, contradict each other, or lack for the choice.

@@ -57,7 +57,7 @@ void guard_rank(Job& job, ControlChannel& channel, const Progress& progress, con
 // What the rank threads of a process share; threads that nobody waits for keep it.
 struct SharedByRanks {
   explicit SharedByRanks(Job& job)
-      : ranks(job.control, job.options.ranks_per_process()),
+      : ranks(job.control, job.options.job.ranks_per_process()),
         rank_job{job.collective, job.options, job.arguments, job.launch,
                  job.backend,    job.staging, job.recorder,  job.notes,
                  job.log,        patterns,    open,          job.started_s} {}
@@ -69,7 +69,7 @@ struct SharedByRanks {
 
 // One thread for each rank, or, when the system gives no more, a failure and fewer.
 std::vector<std::thread> start_ranks(Job& job, const std::shared_ptr<SharedByRanks>& shared) {
-  const int threads = job.options.ranks_per_process();
+  const int threads = job.options.job.ranks_per_process();
   std::vector<std::thread> running;
   running.reserve(static_cast<std::size_t>(threads));
   for (int t = 0; t < threads; ++t) {

@@ -20,12 +20,12 @@ SizePlan limit_sizes(const Collective& collective, const Options& o, int ranks, 
   if (collective.synchronizes) return {{0}, std::nullopt};
   if (collective.fixed_bytes) return {{*collective.fixed_bytes}, std::nullopt};
   std::size_t widest = 1;
-  for (const DataType type : o.types) widest = std::max(widest, size_of(type));
+  for (const DataType type : o.sweep.types) widest = std::max(widest, size_of(type));
   SizePlan plan;
   std::size_t smallest = 0;
-  for (const std::size_t size : sweep_sizes(o)) {
+  for (const std::size_t size : sweep_sizes(o.sweep)) {
     const Shape shape{size / widest, widest, {0, ranks}, o.spec};
-    std::size_t bytes = buffer_bytes(row_bytes(collective, shape).region, o.unalign * widest);
+    std::size_t bytes = buffer_bytes(row_bytes(collective, shape).region, o.sweep.unalign * widest);
     if (collective.scratch != nullptr) bytes += collective.scratch(shape) / 2;  // of two buffers
     if (bytes <= limit) {
       plan.sizes.push_back(size);

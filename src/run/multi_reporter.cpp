@@ -46,8 +46,8 @@ void MultiReporter::row(const Row& row, std::size_t requested) {
     }
     summary_.failed_checks += cell->failed_ranks;
   }
-  if (row.out_of_place.iterations < options_.iterations ||
-      row.in_place.iterations < options_.iterations)
+  if (row.out_of_place.iterations < options_.measure.iterations ||
+      row.in_place.iterations < options_.measure.iterations)
     ++capped_rows_;
   if (row.coverage < 1) {
     weakest_bytes_ = std::max(weakest_bytes_, row.bytes);
@@ -78,12 +78,12 @@ void MultiReporter::judge_sizes(const Row& row, std::size_t requested) {
   const std::pair<const char*, const Measurement*> halves[] = {{"out of place", &row.out_of_place},
                                                                {"in place", &row.in_place}};
   for (const auto& [where, cell] : halves) {
-    for (const SizeLimit& limit : options_.min_busbw) {
+    for (const SizeLimit& limit : options_.limits.min_busbw) {
       if (limit.bytes != requested || cell->busbw >= limit.value) continue;
       miss(fmt::format("too slow: {} B {} {} {}: busbw {:.4f} GB/s is below --min-busbw {}",
                        requested, row.type, op, where, cell->busbw, limit.value));
     }
-    for (const SizeLimit& limit : options_.max_time) {
+    for (const SizeLimit& limit : options_.limits.max_time) {
       if (limit.bytes != requested || cell->seconds * 1e6 <= limit.value) continue;
       miss(fmt::format("too slow: {} B {} {} {}: {:.2f} us is above --max-time {}", requested,
                        row.type, op, where, cell->seconds * 1e6, limit.value));
@@ -96,7 +96,7 @@ void MultiReporter::sum_up_pairs() {
     for (std::string& line : lines) summary_.notes.push_back(std::move(line));
   };
   if (options_.spec.window > 1)
-    add(message_rates(pair_rows_, options_.concurrent && !options_.pairing.all));
+    add(message_rates(pair_rows_, options_.sweep.concurrent && !options_.sweep.pairing.all));
   add(slowest_pairs(pair_rows_, hosts_));
 }
 
@@ -110,16 +110,17 @@ void MultiReporter::judge_end() {
           fmt::format("not measured: {} B, which {} names", limit.bytes, flag));
     }
   };
-  unmeasured(options_.min_busbw, "--min-busbw");
-  unmeasured(options_.max_time, "--max-time");
-  if (options_.min_average_busbw) {
-    summary_.bandwidth_ok = summary_.average_busbw >= min_bw_slack * *options_.min_average_busbw;
+  unmeasured(options_.limits.min_busbw, "--min-busbw");
+  unmeasured(options_.limits.max_time, "--max-time");
+  if (options_.limits.min_average_busbw) {
+    summary_.bandwidth_ok =
+        summary_.average_busbw >= min_bw_slack * *options_.limits.min_average_busbw;
     too_slow_ = too_slow_ || !*summary_.bandwidth_ok;
   }
   if (capped_rows_ > 0) {
     summary_.notes.push_back(fmt::format(
         "{} rows ran fewer than {} iterations, to keep a row's timed part within {} s (--row-time)",
-        capped_rows_, options_.iterations, options_.row_time_s));
+        capped_rows_, options_.measure.iterations, options_.measure.row_time_s));
   }
   if (weakest_bytes_ > 0) {
     summary_.notes.push_back(

@@ -81,14 +81,14 @@ void RankRun::complete(const Case& c, std::size_t operations) {
 // Longest that one operation may take until the watchdog ends the job: a little more than the limit
 // that the library was given, so that its own error comes first. 0: no limit.
 double RankRun::operation_limit(const Case& c) const {
-  if (context_.options.timeout_s <= 0) return 0;
+  if (context_.options.job.timeout_s <= 0) return 0;
   constexpr double later_s = 5;
   const auto moved = static_cast<double>(c.bytes.region) * c.shape.self.ranks;
   constexpr double tensor_s = 0.01;  // of an operation each, where a call is made of many
   const auto& spec = context_.options.spec;
   const double tensors =
       context_.collective.takes.tensors ? static_cast<double>(spec.tensors.size()) : 0;
-  return context_.options.timeout_s + moved / 1e6 + tensors * tensor_s + later_s;
+  return context_.options.job.timeout_s + moved / 1e6 + tensors * tensor_s + later_s;
 }
 
 void RankRun::check(const Case& c, const Buffers& b, Checked& checked) const {
@@ -116,9 +116,9 @@ double RankRun::time_once(const Case& c, const Buffers& b) {
 // Warm-up calls, then the checked ones, all in slot 0. Returns how long this rank's last call took.
 double RankRun::run_untimed(const Case& c, bool is_in_place, Checked& checked) {
   const Options& o = context_.options;
-  const int checks = c.verifiable ? o.check : 0;
+  const int checks = c.verifiable ? o.check.calls : 0;
   const int calls = std::max(
-      1, o.warmup + checks);  // at least one, so that the first timed call is not the first
+      1, o.measure.warmup + checks);  // at least one, so that the first timed call is not the first
   double last = 0;
   for (int k = 0; k < calls; ++k) {
     const bool checking = k >= calls - checks;
@@ -135,10 +135,10 @@ double RankRun::run_untimed(const Case& c, bool is_in_place, Checked& checked) {
 RankRun::Batch RankRun::prepare_batch(const Case& c, bool is_in_place, int iterations,
                                       Checked& checked) {
   Batch batch;
-  batch.operations = c.operations(iterations, context_.options.aggregate);
+  batch.operations = c.operations(iterations, context_.options.measure.aggregate);
   batch.changes_input = is_in_place && context_.collective.reduces;
-  batch.aggregate = static_cast<std::size_t>(context_.options.aggregate);
-  const auto blocking = static_cast<Blocking>(context_.options.blocking);
+  batch.aggregate = static_cast<std::size_t>(context_.options.measure.aggregate);
+  const auto blocking = static_cast<Blocking>(context_.options.measure.blocking);
   const bool waits = blocking == Blocking::barrier_inside || blocking == Blocking::wait;
   batch.together = batch.aggregate > 1 && !waits && !context_.collective.in_steps;
   const bool reused = batch.operations > c.slots.count;
@@ -177,16 +177,17 @@ BatchTime RankRun::time_issued(const Case& c, const Batch& batch, Timeline* time
             world_communicator_.timing_barrier({world_.rank(), world_.ranks()});
           },
       .now = [&] { return communicator_.now(); }};
-  const int iterations = static_cast<int>(batch.operations) / o.aggregate;
+  const int iterations = static_cast<int>(batch.operations) / o.measure.aggregate;
   const Watched watched(pulse_, operation_limit(c));
-  return time_batch({iterations, o.aggregate, static_cast<Blocking>(o.blocking)}, actions);
+  return time_batch({iterations, o.measure.aggregate, static_cast<Blocking>(o.measure.blocking)},
+                    actions);
 }
 
 // The first launch, on fresh buffers, is not timed but checked; so are the results that the last
 // timed one leaves behind where launching again gives the same.
 BatchTime RankRun::time_graph(const Case& c, const Batch& batch, Timeline* timeline,
                               Checked& checked) {
-  const auto launches = context_.options.graph_launches;
+  const auto launches = context_.options.measure.graph_launches;
   const Watched watched(pulse_, operation_limit(c));
   const auto graph = communicator_.capture([&] {
     for (std::size_t k = 0; k < batch.operations; ++k) issue_batch(batch, k, timeline);
@@ -228,17 +229,19 @@ void RankRun::check_batch(const Case& c, const Batch& batch, bool repeated, Chec
 BatchTime RankRun::run_timed(const Case& c, bool is_in_place, int iterations, Checked& checked) {
   const Options& o = context_.options;
   if (iterations == 0) return {};
-  const bool as_graph = o.graph_launches > 0;
+  const bool as_graph = o.measure.graph_launches > 0;
   const Batch batch = prepare_batch(c, is_in_place, iterations, checked);
   prepare_slots(c, batch);
   const std::unique_ptr<Timeline> timeline =
-      o.per_iteration ? communicator_.timeline(static_cast<std::size_t>(iterations) + 1) : nullptr;
+      o.measure.per_iteration ? communicator_.timeline(static_cast<std::size_t>(iterations) + 1)
+                              : nullptr;
   const StepTimes before = composite_ ? composite_->times() : StepTimes{};
   const BatchTime time = as_graph ? time_graph(c, batch, timeline.get(), checked)
                                   : time_issued(c, batch, timeline.get());
   if (composite_) checked.steps = per_operation(before, composite_->times(), batch.operations);
   if (timeline) checked.intervals = timeline->intervals();
-  checked.calls += batch.operations * static_cast<std::size_t>(as_graph ? o.graph_launches : 1);
+  checked.calls +=
+      batch.operations * static_cast<std::size_t>(as_graph ? o.measure.graph_launches : 1);
   if (c.verifiable) check_batch(c, batch, as_graph, checked);
   return time;
 }

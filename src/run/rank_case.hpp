@@ -18,9 +18,10 @@ namespace ccl_tests {
 // Limit of the harness's own exchanges; ranks meet there after calls whose length nobody knows. 0
 // (-T 0): practically none.
 inline double exchange_limit(const Options& o, std::size_t bytes) {
-  if (o.timeout_s <= 0) return 1e6;
-  const double calls = std::max(2.0, static_cast<double>(o.iterations) * o.aggregate);
-  return calls * (o.timeout_s + static_cast<double>(bytes) / 1e6) + o.row_time_s;
+  if (o.job.timeout_s <= 0) return 1e6;
+  const double calls =
+      std::max(2.0, static_cast<double>(o.measure.iterations) * o.measure.aggregate);
+  return calls * (o.job.timeout_s + static_cast<double>(bytes) / 1e6) + o.measure.row_time_s;
 }
 
 template <class T>

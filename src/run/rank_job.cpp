@@ -50,11 +50,11 @@ SizePlan plan_sizes(const RankJob& job, const std::vector<RankIdentity>& ranks,
 
 // What the user asks for, and what the launcher says that every host has.
 DeviceRequest request_of(const Options& o) {
-  DeviceRequest request{o.first_device, o.backend_options.share_devices, 0, {}};
+  DeviceRequest request{o.gpu.first_device, o.backend.share_devices, 0, {}};
   const auto slurm = process_environment()("SLURM_GPUS_ON_NODE");
-  if (o.expect_gpus) {
-    request.promised = *o.expect_gpus;
-    request.promised_by = fmt::format("--expect-gpus {}", *o.expect_gpus);
+  if (o.gpu.expect_gpus) {
+    request.promised = *o.gpu.expect_gpus;
+    request.promised_by = fmt::format("--expect-gpus {}", *o.gpu.expect_gpus);
   } else if (slurm && slurm->find_first_not_of("0123456789") == std::string::npos) {
     request.promised = std::atoi(slurm->c_str());
     request.promised_by = "SLURM_GPUS_ON_NODE=" + *slurm;
@@ -66,7 +66,8 @@ DeviceRequest request_of(const Options& o) {
 void learn_free_memory(const RankJob& job, ControlChannel& channel, Device* gpu,
                        std::vector<RankIdentity>& ranks) {
   if (job.staging.buffers == Memory::host) return;
-  const auto all = channel.all_gather(std::to_string(gpu->available()), job.options.init_timeout_s);
+  const auto all =
+      channel.all_gather(std::to_string(gpu->available()), job.options.backend.init_timeout_s);
   for (std::size_t r = 0; r < ranks.size(); ++r) ranks[r].memory = std::stoull(all[r]);
 }
 
@@ -79,7 +80,7 @@ std::set<Kind> missing_kinds(const RankJob& job, ControlChannel& channel,
   for (const auto& [type, op] : kinds) own.push_back(library.unsupported(type, op).value_or(""));
   std::set<Kind> missing;
   const std::string mine = nlohmann::json(own).dump();
-  for (const std::string& text : channel.all_gather(mine, job.options.init_timeout_s)) {
+  for (const std::string& text : channel.all_gather(mine, job.options.backend.init_timeout_s)) {
     const auto reasons = nlohmann::json::parse(text).get<std::vector<std::string>>();
     for (std::size_t k = 0; k < kinds.size(); ++k) {
       const std::string& why = reasons.at(k);
@@ -98,11 +99,11 @@ Communicator& connect_group(RankJob& job, Communicator& world, ControlChannel& g
                             const RankGroups& groups, int rank, Device* gpu, Pulse& pulse) {
   std::unique_ptr<Communicator> part;
   {
-    const Watched watched(pulse, job.options.init_timeout_s + 5);
+    const Watched watched(pulse, job.options.backend.init_timeout_s + 5);
     part = world.split(groups.group_of(rank), groups.rank_in_group(rank));
   }
   if (!part) return connect(job, group, gpu, pulse);
-  part->set_time_limit(job.options.timeout_s);
+  part->set_time_limit(job.options.job.timeout_s);
   return job.open.add(std::move(part));
 }
 
@@ -144,17 +145,15 @@ void OpenCommunicators::abandon() {
 }
 
 void require_same_settings(const RankJob& job, ControlChannel& channel) {
-  const Options& o = job.options;
-  std::vector<NamedValue> settings = shared_settings(job.collective, o);
-  settings.push_back({"--backend", std::string(job.backend.name())});
-  if (const auto why = disagreement(channel, o.init_timeout_s, "settings", settings))
+  const NamedValue backend{"--backend", std::string(job.backend.name())};
+  if (const auto why = settings_disagreement(channel, job.collective, job.options, backend))
     throw UsageError(*why);
 }
 
 Communicator& connect(RankJob& job, ControlChannel& channel, Device* gpu, Pulse& pulse) {
   const Options& o = job.options;
-  const Watched watched(pulse, o.init_timeout_s + 5);  // later than the library's own limit
-  BackendOptions options = o.backend_options;
+  const Watched watched(pulse, o.backend.init_timeout_s + 5);  // later than the library's own limit
+  BackendOptions options = o.backend;
   const bool host_buffers = job.staging.buffers == Memory::host;
   options.device = host_buffers == job.staging.staged ? gpu : nullptr;  // the library's memory
   std::unique_ptr<Communicator> library = job.backend.connect(channel, options);
@@ -163,14 +162,14 @@ Communicator& connect(RankJob& job, ControlChannel& channel, Device* gpu, Pulse&
     Device& library_side = host_buffers ? *gpu : host;
     library = stage(std::move(library), job.staging.buffers, library_side, *gpu);
   }
-  library->set_time_limit(o.timeout_s);
+  library->set_time_limit(o.job.timeout_s);
   return job.open.add(std::move(library));
 }
 
 Device* open_gpu(RankJob& job, ControlChannel& channel, std::vector<DeviceIdentity>* ranks) {
   if (job.staging.gpus == nullptr) return nullptr;
-  TakenDevice taken =
-      take_device(*job.staging.gpus, channel, request_of(job.options), job.options.init_timeout_s);
+  TakenDevice taken = take_device(*job.staging.gpus, channel, request_of(job.options),
+                                  job.options.backend.init_timeout_s);
   if (ranks != nullptr) *ranks = std::move(taken.ranks);
   return &job.open.keep(std::move(taken.device));
 }
@@ -179,11 +178,12 @@ void run_rank(RankJob& job, ControlChannel& channel, Progress& progress, Pulse& 
               bool first_of_process) {
   const Options& o = job.options;
   require_same_settings(job, channel);
-  std::vector<RankIdentity> ranks = meet_ranks(channel, o.init_timeout_s);
-  const RankGroups groups(o.grouping, places(ranks));
+  std::vector<RankIdentity> ranks = meet_ranks(channel, o.backend.init_timeout_s);
+  const RankGroups groups(o.sweep.grouping, places(ranks));
   check_groups(job.collective, o, groups);
   std::vector<PairRound> rounds;
-  if (job.collective.paired) rounds = pair_rounds(o.pairing, o.concurrent, channel.ranks());
+  if (job.collective.paired)
+    rounds = pair_rounds(o.sweep.pairing, o.sweep.concurrent, channel.ranks());
   const RankGroups running = rounds.empty() ? groups : as_groups(rounds.front(), channel.ranks());
   std::vector<DeviceIdentity> devices_of_ranks(ranks.size());
   Device* const gpu = open_gpu(job, channel, &devices_of_ranks);
@@ -191,11 +191,11 @@ void run_rank(RankJob& job, ControlChannel& channel, Progress& progress, Pulse& 
   const bool on_gpu = job.staging.buffers == Memory::cuda;
   Device& device = on_gpu ? *gpu : job.open.keep(host_devices().open(0));
   // What is free is looked up for -M alone.
-  const auto free_bytes = [&] { return o.memory_report ? device.available() : 0; };
+  const auto free_bytes = [&] { return o.gpu.memory_report ? device.available() : 0; };
   MemoryUse memory{.before = free_bytes()};
   progress.phase("connecting the library under test");
   Communicator& world = connect(job, channel, gpu, pulse);
-  const auto group = split(channel, groups, o.init_timeout_s);
+  const auto group = split(channel, groups, o.backend.init_timeout_s);
   Communicator& communicator =
       group ? connect_group(job, world, *group, groups, channel.rank(), gpu, pulse) : world;
   memory.connected = free_bytes();
@@ -228,13 +228,15 @@ void run_rank(RankJob& job, ControlChannel& channel, Progress& progress, Pulse& 
           if (first_of_process) job.recorder.note(line);
           if (reports) job.log(line);
         });
-    if (o.memory_report) {
-      const std::string line = memory_line(channel, memory, device.available(), o.init_timeout_s);
+    if (o.gpu.memory_report) {
+      const std::string line =
+          memory_line(channel, memory, device.available(), o.backend.init_timeout_s);
       if (first_of_process) job.recorder.memory(line);
     }
   }
   channel.all_gather(
-      "", o.init_timeout_s);  // nobody tears its connections down while others still use them
+      "",
+      o.backend.init_timeout_s);  // nobody tears its connections down while others still use them
   if (group) job.open.close(communicator);
   job.open.close(world);
 }

@@ -52,7 +52,7 @@ double over_ranks(const std::vector<HalfReport>& halves, double HalfReport::*tim
                   const Options& o) {
   std::vector<double> seconds;
   for (const HalfReport& half : halves) seconds.push_back(half.*time);
-  return average(static_cast<Average>(o.average), seconds.data(), seconds.size());
+  return average(static_cast<Average>(o.measure.average), seconds.data(), seconds.size());
 }
 
 // Of the ranks of one group. algbw and busbw are of the wall time, whatever the table's column is.
@@ -62,7 +62,7 @@ void fill_times(Measurement& cell, const std::vector<HalfReport>& halves,
   const auto legs = static_cast<double>(layout.legs);
   const double trips = legs * static_cast<double>(layout.messages);
   const double wall = over_ranks(halves, &HalfReport::wall, o);
-  cell.seconds = (o.cpu_time ? over_ranks(halves, &HalfReport::issue, o) : wall) / trips;
+  cell.seconds = (o.measure.cpu_time ? over_ranks(halves, &HalfReport::issue, o) : wall) / trips;
   const auto less = [](const HalfReport& a, const HalfReport& b) { return a.wall < b.wall; };
   const auto [first, last] = std::minmax_element(halves.begin(), halves.end(), less);
   cell.min_seconds = first->wall / trips;
@@ -113,7 +113,7 @@ Row RankRun::row_of(const Case& c, int group) const {
                      : 1;
   if (collective.paired) {
     row.pair = {c.groups.members(group)[0], c.groups.members(group)[1]};
-  } else if (context_.options.group_rows) {
+  } else if (context_.options.sweep.group_rows) {
     row.group = group;
   }
   return row;
@@ -148,12 +148,12 @@ std::vector<Measurement> RankRun::conclude(const Case& c, bool is_in_place, int 
       halves.push_back(unpack<HalfReport>(reports[static_cast<std::size_t>(rank)]));
     fill_times(cell, halves, context_.collective, shape_of(c, g), context_.options);
     if (composite_) cell.steps = mean_steps(halves);
-    if (context_.options.per_iteration) {
+    if (context_.options.measure.per_iteration) {
       const Layout layout = context_.collective.layout(shape_of(c, g));
       const auto operations =
-          static_cast<double>(layout.legs * layout.messages) * context_.options.aggregate;
+          static_cast<double>(layout.legs * layout.messages) * context_.options.measure.aggregate;
       cell.per_iteration = iterations_of(reports, groups.members(g),
-                                         context_.options.per_iteration_skip, operations);
+                                         context_.options.measure.per_iteration_skip, operations);
     }
     if (c.verifiable) cell.wrong = 0;
     for (const HalfReport& half : halves) {

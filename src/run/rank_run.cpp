@@ -40,9 +40,9 @@ Row slowest(const std::vector<Row>& rows) {
 
 std::vector<Kind> kinds_of(const Collective& collective, const Options& o) {
   std::vector<std::optional<ReduceOp>> ops = {std::nullopt};
-  if (collective.reduces) ops.assign(o.ops.begin(), o.ops.end());
+  if (collective.reduces) ops.assign(o.sweep.ops.begin(), o.sweep.ops.end());
   std::vector<Kind> kinds;
-  for (const DataType type : o.types)
+  for (const DataType type : o.sweep.types)
     for (const auto& op : ops) kinds.emplace_back(type, op);
   return kinds;
 }
@@ -58,12 +58,12 @@ RankRun::RankRun(const RunContext& context, Membership membership, Pulse& pulse)
       loops_(membership.devices.loops(membership.device)) {
   const Options& o = context.options;
   std::size_t largest = 0;
-  for (const DataType type : o.types) {
+  for (const DataType type : o.sweep.types) {
     const std::size_t width = size_of(type);
     for (const std::size_t size : context.sizes) {
       const Shape shape{size / width, width, group_rank(context.groups), o.spec};
-      largest = std::max(
-          largest, buffer_bytes(row_bytes(context.collective, shape).region, o.unalign * width));
+      largest = std::max(largest, buffer_bytes(row_bytes(context.collective, shape).region,
+                                               o.sweep.unalign * width));
     }
   }
   int k = 0;
@@ -78,12 +78,12 @@ void RankRun::sweep(const OnRow& on_row, const OnWrong& on_wrong) {
   const Options& o = context_.options;
   const Collective& collective = context_.collective;
   std::vector<int> roots = {0};
-  if (collective.rooted) roots = o.roots;
-  if (collective.rooted && o.all_roots) {
+  if (collective.rooted) roots = o.sweep.roots;
+  if (collective.rooted && o.sweep.all_roots) {
     roots.clear();
     for (int root = 0; root < context_.groups.smallest(); ++root) roots.push_back(root);
   }
-  for (int cycle = 0; o.cycles == 0 || cycle < o.cycles; ++cycle) {
+  for (int cycle = 0; o.sweep.cycles == 0 || cycle < o.sweep.cycles; ++cycle) {
     for (const auto& [type, op] : kinds_of(collective, o)) {
       if (context_.skipped.contains({type, op})) continue;
       use_data_of(type, op, context_.groups);
@@ -107,7 +107,7 @@ void RankRun::use_data_of(DataType type, std::optional<ReduceOp> op, const RankG
   const GroupRank me = group_rank(groups);
   const auto group = static_cast<std::uint64_t>(std::max(0, me.group));
   const auto pattern =
-      context_.patterns.find(type, op, me.ranks, context_.options.seed + 0x9e3779b9 * group,
+      context_.patterns.find(type, op, me.ranks, context_.options.check.seed + 0x9e3779b9 * group,
                              communicator_.integers_wrap());
   verifier_ = std::make_unique<verify::Verifier>(pattern, me.rank, *loops_);
 }
@@ -128,7 +128,7 @@ void RankRun::measure_rows(const RankGroups& groups, DataType type, std::optiona
          .counts = {},
          .bytes = {},
          .slots = {},
-         .verifiable = o.check > 0 && !verifier_->pattern().inputs().not_verifiable() &&
+         .verifiable = o.check.calls > 0 && !verifier_->pattern().inputs().not_verifiable() &&
                        (!collective.synchronizes || context_.one_machine)};
   c.layout = collective.layout(c.shape);
   c.segments = collective.expected(c.shape);
@@ -140,13 +140,14 @@ void RankRun::measure_rows(const RankGroups& groups, DataType type, std::optiona
   }
   if (collective.counts != nullptr) c.counts = collective.counts(c.shape);
   c.bytes = row_bytes(collective, c.shape);
-  c.slots = plan_slots(c.bytes.region, o.unalign * width, send_.size(),
-                       std::max<std::size_t>(1, c.operations(o.iterations, o.aggregate)));
+  c.slots =
+      plan_slots(c.bytes.region, o.sweep.unalign * width, send_.size(),
+                 std::max<std::size_t>(1, c.operations(o.measure.iterations, o.measure.aggregate)));
 
   if (collective.compose != nullptr) {
     const double calls = operation_limit(c);
     const double exchange = exchange_limit(o, c.bytes.region);
-    const double asking = 2 * exchange + o.init_timeout_s;
+    const double asking = 2 * exchange + o.backend.init_timeout_s;
     const Watched watched(pulse_, calls > 0 ? calls + asking : 0);
     composite_.reset();  // before there are two
     context_.progress.row(say(c, false, "preparing, and whether the ranks agree"));
@@ -163,7 +164,7 @@ void RankRun::measure_rows(const RankGroups& groups, DataType type, std::optiona
       (is_in_place ? rows[g].in_place : rows[g].out_of_place) = cells[g];
   }
   for (std::size_t g = 0; g < algorithms_.size(); ++g) rows[g].algorithm = algorithms_[g];
-  if (!o.group_rows && !collective.paired) rows = {slowest(rows)};
+  if (!o.sweep.group_rows && !collective.paired) rows = {slowest(rows)};
   for (Row& row : rows) {
     row.timestamp = local_time();
     on_row(row, size);
@@ -202,11 +203,12 @@ std::vector<Measurement> RankRun::measure_cells(const Case& c, bool is_in_place,
 
   Checked checked;
   checked.next_phase =
-      is_in_place ? c.slots.count + static_cast<std::size_t>(o.warmup + o.check) + 1 : 0;
+      is_in_place ? c.slots.count + static_cast<std::size_t>(o.measure.warmup + o.check.calls) + 1
+                  : 0;
   context_.progress.row(say(c, is_in_place, "untimed calls"));
   communicator_.begin_row(say(c, is_in_place, "row"));
   if (collective.synchronizes && c.verifiable && !repeats) check_barrier(c, checked);
-  const bool show_algorithm = o.backend_options.show_algorithm && !is_in_place;
+  const bool show_algorithm = o.backend.show_algorithm && !is_in_place;
   if (show_algorithm) communicator_.last_algorithm();  // for the row before
   std::string report = pack(run_untimed(half, in_place_calls, checked));
   if (show_algorithm) report += communicator_.last_algorithm();
@@ -214,12 +216,13 @@ std::vector<Measurement> RankRun::measure_cells(const Case& c, bool is_in_place,
   double slowest = 0;
   for (const std::string& s : reports) slowest = std::max(slowest, unpack<double>(s));
   if (show_algorithm) learn_algorithms(c.groups, reports);
-  const double iteration = slowest * o.aggregate * std::max(1, o.graph_launches);
-  const int iterations = capped_iterations(o.iterations, iteration, o.row_time_s / 2);
+  const double iteration = slowest * o.measure.aggregate * std::max(1, o.measure.graph_launches);
+  const int iterations =
+      capped_iterations(o.measure.iterations, iteration, o.measure.row_time_s / 2);
   context_.progress.row(say(c, is_in_place, "timed calls"));
   const BatchTime time = run_timed(half, in_place_calls, iterations, checked);
   if (c.shape.self.group < 0)  // reports when the pairs are done: silent while the clock runs
-    communicator_.sleep(std::max(0.0, (slowest - time.wall) * iterations * o.aggregate));
+    communicator_.sleep(std::max(0.0, (slowest - time.wall) * iterations * o.measure.aggregate));
   if (collective.synchronizes) half.verifiable = c.verifiable && !repeats;
   std::vector<Measurement> cells = conclude(half, is_in_place, iterations, time, checked, on_wrong);
   for (Measurement& cell : cells) cell.repeats_out_of_place = repeats;

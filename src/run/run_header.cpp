@@ -39,7 +39,7 @@ std::vector<RankLine> rank_lines(const std::vector<RankIdentity>& ranks, const R
 std::string mode_of(const Collective& collective, const Options& o) {
   if (!collective.paired) return std::string(collective.mode);
   return fmt::format("{}, window {}{}", o.spec.bidirectional ? "bidirectional" : "back and forth",
-                     o.spec.window, o.concurrent ? ", pairs at once" : "");
+                     o.spec.window, o.sweep.concurrent ? ", pairs at once" : "");
 }
 
 std::vector<std::string> pair_lines(const Options& o, const std::vector<PairRound>& rounds) {
@@ -114,32 +114,36 @@ RunInfo describe(const RankJob& job, const std::vector<RankIdentity>& ranks,
       run.environment.emplace_back(variable, *value);
   }
   run.launcher = job.launch.launcher;
-  run.threads = o.threads.value_or(1);
-  run.ranks_per_thread = o.ranks_per_thread.value_or(1);
+  run.threads = o.job.threads.value_or(1);
+  run.ranks_per_thread = o.job.ranks_per_thread.value_or(1);
   run.processes = job.launch.processes;
   run.ranks = static_cast<int>(ranks.size());
-  run.min_bytes = o.sizes.empty() ? o.min_bytes : *std::min_element(o.sizes.begin(), o.sizes.end());
-  run.max_bytes = o.sizes.empty() ? o.max_bytes : *std::max_element(o.sizes.begin(), o.sizes.end());
-  run.step_bytes = o.step_bytes;
-  run.step_factor = o.step_factor;
-  run.sizes = o.sizes;
-  run.warmup = o.warmup;
-  run.iterations = o.iterations;
-  run.aggregate = o.aggregate;
-  run.check = o.check;
-  run.average = o.average;
-  run.blocking = o.blocking;
-  run.cycles = o.cycles;
-  run.unalign = o.unalign;
-  run.parallel_init = o.parallel_init;
-  run.cpu_time = o.cpu_time;
-  run.timestamps = o.timestamps;
-  run.group_rows = o.group_rows;
-  run.seed = o.seed;
+  run.min_bytes = o.sweep.sizes.empty()
+                      ? o.sweep.min_bytes
+                      : *std::min_element(o.sweep.sizes.begin(), o.sweep.sizes.end());
+  run.max_bytes = o.sweep.sizes.empty()
+                      ? o.sweep.max_bytes
+                      : *std::max_element(o.sweep.sizes.begin(), o.sweep.sizes.end());
+  run.step_bytes = o.sweep.step_bytes;
+  run.step_factor = o.sweep.step_factor;
+  run.sizes = o.sweep.sizes;
+  run.warmup = o.measure.warmup;
+  run.iterations = o.measure.iterations;
+  run.aggregate = o.measure.aggregate;
+  run.check = o.check.calls;
+  run.average = o.measure.average;
+  run.blocking = o.measure.blocking;
+  run.cycles = o.sweep.cycles;
+  run.unalign = o.sweep.unalign;
+  run.parallel_init = o.job.parallel_init;
+  run.cpu_time = o.measure.cpu_time;
+  run.timestamps = o.output.timestamps;
+  run.group_rows = o.sweep.group_rows;
+  run.seed = o.check.seed;
   run.cpus_allowed = allowed_cpus();
-  run.graph_launches = o.graph_launches;
-  run.per_iteration = o.per_iteration;
-  run.per_iteration_skip = o.per_iteration_skip;
+  run.graph_launches = o.measure.graph_launches;
+  run.per_iteration = o.measure.per_iteration;
+  run.per_iteration_skip = o.measure.per_iteration_skip;
   run.notes = job.notes;
   if (gpu != nullptr) run.notes.push_back(gpu->description());
   run.mode = mode_of(job.collective, o);
@@ -152,10 +156,10 @@ RunInfo describe(const RankJob& job, const std::vector<RankIdentity>& ranks,
   if (std::string line = ranks_per_host(ranks); !line.empty()) run.notes.push_back(std::move(line));
   if (std::string line = cpu_shortage(ranks, job.backend); !line.empty())
     run.notes.push_back(std::move(line));
-  if (o.grouping.splits())
-    run.notes.push_back(fmt::format("groups by '{}': {}, all at once; {}", o.grouping.text,
-                                    groups.describe(),
-                                    o.group_rows ? "a row for each" : "rows show the slowest"));
+  if (o.sweep.grouping.splits())
+    run.notes.push_back(
+        fmt::format("groups by '{}': {}, all at once; {}", o.sweep.grouping.text, groups.describe(),
+                    o.sweep.group_rows ? "a row for each" : "rows show the slowest"));
   std::istringstream description(communicator.description());
   for (std::string line; std::getline(description, line);) run.notes.push_back(line);
   if (!plan.sizes.empty()) {

@@ -33,16 +33,16 @@ void expect_here(int expected) {
 }  // namespace
 
 Staging place_buffers(const Collective& collective, const Options& o, const Backend& backend) {
-  if (o.memory == Memory::cuda) backend.start();  // MPI knows only then whether it takes it
+  if (o.gpu.memory == Memory::cuda) backend.start();  // MPI knows only then whether it takes it
   const std::vector<Memory> taken = backend.memories();
   const bool host_only = collective.host_memory || collective.compose != nullptr;
-  if (host_only && o.memory == Memory::cuda) {
+  if (host_only && o.gpu.memory == Memory::cuda) {
     throw Unsupported(fmt::format(
         "--memory cuda: {}_perf works on host memory, which is copied for a library on GPUs",
         collective.name));
   }
   Staging staging;
-  staging.buffers = host_only ? Memory::host : o.memory.value_or(taken.front());
+  staging.buffers = host_only ? Memory::host : o.gpu.memory.value_or(taken.front());
   const auto takes = [&](Memory memory) {
     return std::find(taken.begin(), taken.end(), memory) != taken.end();
   };
@@ -50,7 +50,7 @@ Staging place_buffers(const Collective& collective, const Options& o, const Back
   if (staging.buffers == Memory::cuda || !takes(Memory::host)) {
     staging.gpus = &usable_gpus();
   } else {
-    expect_here(o.expect_gpus.value_or(0));
+    expect_here(o.gpu.expect_gpus.value_or(0));
   }
   return staging;
 }

@@ -26,7 +26,7 @@
 #include "src/bootstrap/thread_ranks.hpp"
 #include "src/devices/cuda/device.hpp"
 #include "src/measure/batch.hpp"
-#include "src/options/options.hpp"
+#include "src/options/values.hpp"
 #include "tests/bench/paired.hpp"
 
 namespace {

@@ -19,8 +19,8 @@ using testing::HasSubstr;
 
 Options on_pairs(int ranks, const char* pairs, bool concurrent) {
   Options o = quick(ranks);
-  o.pairing = parse_pairs(pairs);
-  o.concurrent = concurrent;
+  o.sweep.pairing = parse_pairs(pairs);
+  o.sweep.concurrent = concurrent;
   return o;
 }
 
@@ -47,7 +47,7 @@ void expect_right(const Backend& backend) {
         o.spec.bidirectional = bidirectional;
         const Outcome outcome = run(pingpong, o, backend);
         EXPECT_EQ(outcome.exit_code, 0) << outcome.text();
-        ASSERT_EQ(outcome.rows.size(), o.sizes.size() * c.count);
+        ASSERT_EQ(outcome.rows.size(), o.sweep.sizes.size() * c.count);
         std::set<RankPair> pairs;
         for (const Row& row : outcome.rows) {
           pairs.insert(*row.pair);
@@ -108,7 +108,7 @@ TEST(Pingpong, WrongMessagesAreFoundAndThePairIsNamed) {
   });
   for (const bool concurrent : {false, true}) {
     Options o = on_pairs(4, "0:1,2:3", concurrent);
-    o.sizes = {40'000};
+    o.sweep.sizes = {40'000};
     const Outcome outcome = run(pingpong, o, backend);
     EXPECT_EQ(outcome.exit_code, 7);
     ASSERT_EQ(outcome.rows.size(), 2U);
@@ -128,7 +128,7 @@ TEST(Pingpong, OneMessageSentTwiceIsFound) {
         return *first = call.send;
       });
   Options o = on_pairs(3, "1:2", false);
-  o.sizes = {4000};
+  o.sweep.sizes = {4000};
   o.spec.window = 2;
   const Outcome outcome = run(pingpong, o, backend);
   EXPECT_EQ(outcome.exit_code, 7);
@@ -150,7 +150,7 @@ TEST(Pingpong, MessagesOfAnotherPairAreWrong) {
     return sent_by_rank_2.data();
   });
   Options o = on_pairs(4, "0:1,2:3", true);
-  o.sizes = {40'000};
+  o.sweep.sizes = {40'000};
   EXPECT_EQ(run(pingpong, o, backend).exit_code, 7);
 }
 
@@ -182,7 +182,7 @@ class CountedTurnsBackend : public LoopbackBackend {
 
 TEST(Pingpong, TimeIsOneMessagesOneWay) {
   Options o = on_pairs(3, "0:2", false);
-  o.sizes = {40'000};
+  o.sweep.sizes = {40'000};
   for (const std::size_t window : {1U, 4U}) {
     for (const bool bidirectional : {false, true}) {
       o.spec.window = window;

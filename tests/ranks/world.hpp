@@ -41,11 +41,11 @@ class Collector : public Reporter {
 // Options of a quick run on `ranks` threads.
 inline Options quick(int ranks) {
   Options o;
-  o.threads = ranks;
-  o.sizes = {8, 1000, 40'000};
-  o.iterations = 3;
-  o.init_timeout_s = 20;
-  o.timeout_s = 20;
+  o.job.threads = ranks;
+  o.sweep.sizes = {8, 1000, 40'000};
+  o.measure.iterations = 3;
+  o.backend.init_timeout_s = 20;
+  o.job.timeout_s = 20;
   return o;
 }
 
@@ -60,8 +60,8 @@ std::vector<T> taken(std::vector<T> asked, std::span<const T> some) {
 
 inline Outcome run(const Collective& collective, Options options, const Backend& backend,
                    const Staging& placement = {}) {
-  options.types = taken(options.types, collective.types);
-  options.ops = taken(options.ops, collective.ops);
+  options.sweep.types = taken(options.sweep.types, collective.types);
+  options.sweep.ops = taken(options.sweep.ops, collective.ops);
   Outcome outcome;
   std::vector<std::unique_ptr<Reporter>> reporters;
   reporters.push_back(std::make_unique<Collector>(outcome));

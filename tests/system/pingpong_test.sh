@@ -66,7 +66,7 @@ refused 2 "--pairs: '0-1' is no pair; accepted: RANK:RANK" -t 3 --pairs 0-1
 refused 2 "--pairs: '0:1,' has an empty item" -t 3 --pairs 0:1,
 refused 2 "--pairs: '1:2' is not accepted" -t 3 --pairs 0:1:2
 refused 2 "--window: '0'" -t 3 --window 0
-refused 2 "--group: this program runs on pairs of ranks; accepted: --pairs" -t 4 --group 'mod 2'
+refused 2 "--group: pingpong_perf runs on pairs of ranks: use --pairs" -t 4 --group 'mod 2'
 refused 3 "at least two; this job has 1" -t 1
 refused 3 "at least two; this job has 1" --np 1 --pairs all
 finish

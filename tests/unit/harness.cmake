@@ -12,6 +12,8 @@ ccl_add_test(harness_test LABELS unit LIBRARIES ccl-collectives
     iterations_test.cpp
     measure_test.cpp
     memory_plan_test.cpp
+    help_test.cpp
+    options_reach_test.cpp
     options_test.cpp
     pair_notes_test.cpp
     pairing_test.cpp

@@ -23,7 +23,7 @@ TEST(MemoryLimit, LeavesATenthButAtMost2GiBFree) {
 
 Options sizes(std::vector<std::size_t> list) {
   Options o;
-  o.sizes = std::move(list);
+  o.sweep.sizes = std::move(list);
   return o;
 }
 
@@ -42,7 +42,7 @@ TEST(MemoryLimit, CountsTheGuardsAndTheShift) {
   Options o = sizes({64 << 20});
   EXPECT_THROW(limit_sizes(collectives::all_reduce, o, 4, 64 << 20), Unsupported);
   EXPECT_NO_THROW(limit_sizes(collectives::all_reduce, o, 4, (64 << 20) + 16384));
-  o.unalign = 16384;
+  o.sweep.unalign = 16384;
   EXPECT_THROW(limit_sizes(collectives::all_reduce, o, 4, (64 << 20) + 16384), Unsupported);
 }
 

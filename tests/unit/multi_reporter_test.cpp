@@ -121,15 +121,15 @@ TEST_F(RecorderTest, AnInterruptIsItsSignal) {
 }
 
 TEST_F(RecorderTest, LimitsHoldForTheRequestedSizeAndBothHalves) {
-  options.min_busbw = {{1024, 2.0}};
-  options.max_time = {{1024, 500}};
+  options.limits.min_busbw = {{1024, 2.0}};
+  options.limits.max_time = {{1024, 500}};
   recorder().row(row(2.0, 500e-6), 1024);
   recorder().row(row(0.1, 1), 2048);
   EXPECT_EQ(recorder().finish(0, {}), 0);
 }
 
 TEST_F(RecorderTest, TooLittleBandwidthIs6) {
-  options.min_busbw = {{1024, 2.0}};
+  options.limits.min_busbw = {{1024, 2.0}};
   Row slow = row(2.5, 1e-6);
   slow.in_place.busbw = 1.99;
   recorder().row(slow, 1024);
@@ -139,7 +139,7 @@ TEST_F(RecorderTest, TooLittleBandwidthIs6) {
 }
 
 TEST_F(RecorderTest, TooMuchTimeIs6) {
-  options.max_time = {{1024, 500}};
+  options.limits.max_time = {{1024, 500}};
   Row slow = row(1, 400e-6);
   slow.out_of_place.seconds = 501e-6;
   recorder().row(slow, 1024);
@@ -148,21 +148,21 @@ TEST_F(RecorderTest, TooMuchTimeIs6) {
 }
 
 TEST_F(RecorderTest, ALimitWhoseSizeWasNotMeasuredIsMissed) {
-  options.min_busbw = {{4096, 0}};
+  options.limits.min_busbw = {{4096, 0}};
   recorder().row(row(1, 1e-3), 1024);
   EXPECT_EQ(recorder().finish(0, {}), 6);
   EXPECT_THAT(seen.summary.notes, Contains(HasSubstr("not measured: 4096 B, which --min-busbw")));
 }
 
 TEST_F(RecorderTest, MinimumAverageHasNcclTestsSlack) {
-  options.min_average_busbw = 10;
+  options.limits.min_average_busbw = 10;
   recorder().row(row(9.0, 1e-3), 1024);
   EXPECT_EQ(recorder().finish(0, {}), 0);
   EXPECT_EQ(seen.summary.bandwidth_ok, true);
 }
 
 TEST_F(RecorderTest, BelowTheSlackIs6) {
-  options.min_average_busbw = 10;
+  options.limits.min_average_busbw = 10;
   recorder().row(row(8.99, 1e-3), 1024);
   EXPECT_EQ(recorder().finish(0, {}), 6);
   EXPECT_EQ(seen.summary.bandwidth_ok, false);

@@ -1,0 +1,15 @@
+// Where results go beside standard output.
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace ccl_tests {
+
+struct OutputOptions {
+  std::vector<std::string> files;
+  std::string heartbeat_file;  // empty: stderr
+  bool timestamps = false;
+};
+
+}  // namespace ccl_tests
