@@ -26,6 +26,9 @@ void declare_output(FlagSet& set, Options& o, const Taken& taken, AskedTexts& as
       .needs(taken.sweep)
       .recorded("timestamps")
       .per_process();
+  set.add(o.output.label, "--label", "TEXT", "text that is kept with the results", any_text())
+      .needs(taken.sweep)
+      .recorded("label");
   const auto limit = [](const char* unit) {
     return [unit](const std::string& text) { return parse_limit(text, unit); };
   };

@@ -10,6 +10,7 @@ struct OutputOptions {
   std::vector<std::string> files;
   std::string heartbeat_file;  // empty: stderr
   bool timestamps = false;
+  std::string label;  // kept with the results
 };
 
 }  // namespace ccl_tests

@@ -7,6 +7,7 @@
 #include <sstream>
 
 #include "src/bootstrap/launch.hpp"
+#include "src/core/quote.hpp"
 #include "src/devices/host_cpus.hpp"
 #include "src/options/alltoallv_options.hpp"
 #include "src/options/spec_notes.hpp"
@@ -145,6 +146,7 @@ RunInfo describe(const RankJob& job, const std::vector<RankIdentity>& ranks,
   run.per_iteration = o.measure.per_iteration;
   run.per_iteration_skip = o.measure.per_iteration_skip;
   run.notes = job.notes;
+  if (!o.output.label.empty()) run.notes.push_back("label: " + quote(o.output.label));
   if (gpu != nullptr) run.notes.push_back(gpu->description());
   run.mode = mode_of(job.collective, o);
   if (!run.mode.empty()) run.notes.push_back("mode: " + run.mode);

@@ -90,6 +90,9 @@ run 2 "init_perf has no iterations" "$bin/init_perf" -n 3
 run 0 "a long flag may be shortened" "$bin/reduce_perf" --backend loopback --minbyte 8 --maxb 8 -t 1
 run 0 "several files" "$bin/reduce_perf" --backend loopback -b 8 -e 8 -t 1 -J "$work/a.csv" -J "$work/a.jsonl" -J "$work/a.json"
 for file in a.csv a.jsonl a.json; do [ -s "$work/$file" ] || fail "several files: no $file"; done
+run 0 "a label" "$bin/reduce_perf" --backend loopback -b 8 -e 8 -t 1 --label "new switch" -J "$work/label.jsonl"
+expect_in "$work/out" "# label: 'new switch'"
+expect_in "$work/label.jsonl" "label: 'new switch'"
 run 2 "a shared folder that is not there" "$bin/collect_results_perf" --via cpu --shared-dir "$work/none" -t 3
 expect_in "$work/err" "--shared-dir: '$work/none' is not a folder"
 port=$(free_port)

@@ -74,6 +74,12 @@ TEST(Settings, AreRecordedWithNameAndType) {
   EXPECT_EQ(recorded(o, "min_bytes").value, SettingValue(std::int64_t{8}));
 }
 
+TEST(Settings, ALabelIsRecordedAndTheSameOnAllRanks) {
+  const Options o = read({"--label", "before the upgrade"});
+  EXPECT_EQ(recorded(o, "label").value, SettingValue("before the upgrade"));
+  EXPECT_EQ(value(collectives::all_reduce, o, "--label"), "before the upgrade");
+}
+
 // disagreement of ranks that were given these command lines.
 std::vector<std::string> disagreements(const std::vector<std::vector<std::string>>& lines) {
   const auto control = alone();
