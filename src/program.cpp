@@ -108,14 +108,13 @@ void provide_files(std::size_t needed) {
   setrlimit(RLIMIT_NOFILE, &limit);
 }
 
-std::vector<std::string> header_notes(const std::string& default_ranks, bool paired) {
-  std::vector<std::string> notes;
-  if (!default_ranks.empty()) notes.push_back(default_ranks);
+std::vector<Note> header_notes(const std::string& default_ranks, bool paired) {
+  std::vector<Note> notes;
+  if (!default_ranks.empty()) notes.push_back({NoteKind::verbose, default_ranks});
   if (paired) return notes;  // what time is depends on more, and is said later
-  notes.push_back(
-      "time: mean of a fixed batch of operations issued back to back (as nccl-tests): a rate, not "
-      "a "
-      "latency");
+  notes.push_back({NoteKind::verbose,
+                   "time: mean of a fixed batch of operations issued back to back (as "
+                   "nccl-tests): a rate, not a latency"});
   return notes;
 }
 
@@ -193,9 +192,16 @@ class Program {
     const auto log = [&](const std::string& line) { say(name_, line); };
     const BackendPtr launcher = open_launcher(launch);
     start_libraries(backend, launcher.get(), options_.init_timeout_s, log);
-    const auto control = meet(
-        launch, launcher.get(), {threads, options_.init_timeout_s, CCL_VERSION, {}},
-        [&](const Failure& f) { failure.put(f); }, log);
+    const auto control = [&] {
+      try {
+        return meet(
+            launch, launcher.get(), {threads, options_.init_timeout_s, CCL_VERSION, {}},
+            [&](const Failure& f) { failure.put(f); }, log);
+      } catch (const Error& e) {
+        recorder.finish(exit_code(e.code()), {e.what()});
+        throw;
+      }
+    }();
     const UncaughtWatch uncaught([&](const std::string& what) {
       failure.expect();
       failure.put(explain(*control, {exit_code(Exit::failed), what}));
@@ -206,6 +212,7 @@ class Program {
     if (launch.process == 0)
       heartbeat = std::make_unique<Heartbeat>(progress, name_, options_.heartbeat_file);
     if (heartbeat) recorder.before_print([&] { heartbeat->clear(); });
+    recorder.activity([&] { return progress.text(); });
     Job job{collective(),
             options_,
             arguments_,

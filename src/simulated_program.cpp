@@ -58,8 +58,8 @@ int run(const Collective& program, const std::string& name,
               mpi_module::simulated_backend(),
               staging,
               recorder,
-              {"simulated: times are the platform model's, not a machine's; only correctness and "
-               "bus factors are real"},
+              {{NoteKind::warning, "simulated: times are the platform model's, not a machine's",
+                "rely on correctness and bus factors only"}},
               [&](const std::string& line) { fmt::print(stderr, "{}: {}\n", name, line); },
               shared_patterns(),
               open};

@@ -51,15 +51,16 @@ std::string cpu_shortage(const std::vector<RankIdentity>& ranks, const Backend& 
     worst = &machine;
   }
   if (worst == nullptr) return {};
-  const std::string wanted =
-      threads > 1 ? fmt::format(", and {} works with {} threads for each", backend.name(), threads)
-                  : "";
+  const std::string each =
+      threads > 1 ? fmt::format(" x {} threads of {}", threads, backend.name()) : "";
   const std::string others =
       short_of > 1 ? fmt::format(" (and on {} more host{})", short_of - 1, short_of == 2 ? "" : "s")
                    : "";
-  return fmt::format("CPUs: {} on {} may use {:.3g}{}{}: times include waiting for a CPU",
-                     worst->ranks == 1 ? "the rank" : fmt::format("the {} ranks", worst->ranks),
-                     worst->host, worst->cpus_there(), wanted, others);
+  return fmt::format(
+      "{:.3g} CPUs for {} busy threads ({} rank{}{}) on {}{}: times include waiting "
+      "for a CPU",
+      worst->cpus_there(), worst->ranks * threads, worst->ranks, worst->ranks == 1 ? "" : "s", each,
+      worst->host, others);
 }
 
 }  // namespace ccl_tests

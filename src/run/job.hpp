@@ -11,8 +11,8 @@
 #include "src/core/backend.hpp"
 #include "src/core/collective.hpp"
 #include "src/options/options.hpp"
+#include "src/report/multi_reporter.hpp"
 #include "src/run/failure_box.hpp"
-#include "src/run/multi_reporter.hpp"
 #include "src/run/progress.hpp"
 #include "src/run/rank_job.hpp"
 
@@ -29,7 +29,7 @@ struct Job {
   FailureBox& failure;
   MultiReporter& recorder;
   Progress& progress;
-  std::vector<std::string> notes;  // header comment lines that are known before the ranks meet
+  std::vector<Note> notes;                      // of the header, known before the ranks meet
   std::function<void(const std::string&)> log;  // a line for stderr
   RankBody body = run_rank;
   double started_s = 0;  // CLOCK_MONOTONIC at the program's first line

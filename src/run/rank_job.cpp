@@ -225,7 +225,6 @@ void run_rank(RankJob& job, ControlChannel& channel, Progress& progress, Pulse& 
           if (first_of_process) job.recorder.row(row, requested);
         },
         [&](const std::string& line) {
-          if (first_of_process) job.recorder.note(line);
           if (reports) job.log(line);
         });
     if (o.memory_report) {

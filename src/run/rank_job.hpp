@@ -12,7 +12,7 @@
 #include "src/core/backend.hpp"
 #include "src/core/collective.hpp"
 #include "src/options/options.hpp"
-#include "src/run/multi_reporter.hpp"
+#include "src/report/multi_reporter.hpp"
 #include "src/run/progress.hpp"
 #include "src/run/rank_device.hpp"
 #include "src/run/staging.hpp"
@@ -48,7 +48,7 @@ struct RankJob {
   const Backend& backend;
   const Staging& staging;
   MultiReporter& recorder;
-  std::vector<std::string> notes;  // header comment lines that are known before the ranks meet
+  std::vector<Note> notes;                      // of the header, known before the ranks meet
   std::function<void(const std::string&)> log;  // a line for stderr
   verify::PatternCache& patterns;
   OpenCommunicators& open;

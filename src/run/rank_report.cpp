@@ -4,13 +4,16 @@
 #include <algorithm>
 #include <cstring>
 
+#include "src/report/field_json.hpp"
+#include "src/report/field_visitors.hpp"
+#include "src/report/row_text.hpp"
 #include "src/run/rank_case.hpp"
 #include "verify/coverage.hpp"
 
 namespace ccl_tests {
 namespace {
 
-// One rank's half row, as exchanged; the explanation of its first mismatch follows.
+// One rank's half row, as exchanged; its mismatch follows as JSON.
 struct HalfReport {
   double wall, issue;
   std::uint64_t wrong;
@@ -26,8 +29,12 @@ std::vector<double> intervals_in(const std::string& report) {
   return seconds;
 }
 
-std::string explanation_in(const std::string& report) {
-  return report.substr(sizeof(HalfReport) + unpack<HalfReport>(report).intervals * sizeof(double));
+Mismatch mismatch_in(const std::string& report) {
+  const std::size_t before =
+      sizeof(HalfReport) + unpack<HalfReport>(report).intervals * sizeof(double);
+  Mismatch mismatch;
+  fields(mismatch, Assign(parse_json_object(std::string_view(report).substr(before))));
+  return mismatch;
 }
 
 // Over the ranks of a group, of each iteration the slowest rank's seconds. operations: that an
@@ -101,9 +108,9 @@ Row RankRun::row_of(const Case& c, int group) const {
   Row row;
   row.bytes = collective.fixed_bytes.value_or(row_bytes(collective, shape).size);
   row.count = collective.layout(shape).table_count;
-  row.type = name(c.type);
-  row.op = c.op ? name(*c.op) : "none";
-  row.root = collective.rooted ? shape.root : -1;
+  row.type = c.type;
+  row.op = c.op;
+  if (collective.rooted) row.root = shape.root;
   row.bus_factor = collective.bus_factor(shape);
   if (collective.padding_waste != nullptr) row.padding_waste = collective.padding_waste(shape);
   row.emulated = c.op && communicator_.emulated(*c.op, c.type);
@@ -127,14 +134,16 @@ std::vector<Measurement> RankRun::conclude(const Case& c, bool is_in_place, int 
                                        checked.intervals.size()});
   for (const double seconds : checked.intervals) report += pack(seconds);
   if (checked.found.wrong > 0) {
-    const GroupRank& self = c.shape.self;
-    std::string in_group;
-    if (groups.number() > 1 && !context_.collective.paired)
-      in_group = fmt::format(" (rank {} of group {})", self.rank, self.group);
-    report += fmt::format("wrong: {}: rank {}{} on {}: {} wrong, elements {} to {}: {}",
-                          say(c, is_in_place, "check"), world_.rank(), in_group, host_,
-                          checked.found.wrong, checked.found.first, checked.found.last,
-                          checked.found.explanation);
+    const verify::Mismatch& found = checked.found;
+    Mismatch mismatch{world_.rank(), host_,       {},         {},
+                      found.wrong,   found.first, found.last, found.explanation};
+    if (groups.number() > 1 && !context_.collective.paired) {
+      mismatch.group = c.shape.self.group;
+      mismatch.group_rank = c.shape.self.rank;
+    }
+    FieldRecord values;
+    fields(mismatch, Collect(values));
+    report += json_object(values);
   }
   const auto reports = world_.all_gather(report, exchange_limit(context_.options, c.bytes.region));
   std::vector<Measurement> cells;
@@ -160,9 +169,13 @@ std::vector<Measurement> RankRun::conclude(const Case& c, bool is_in_place, int 
       if (c.verifiable) *cell.wrong += half.wrong;
       if (half.wrong > 0) ++cell.failed_ranks;
     }
-  }
-  for (const std::string& bytes : reports) {
-    if (unpack<HalfReport>(bytes).wrong > 0) on_wrong(explanation_in(bytes));
+    for (const int rank : groups.members(g)) {
+      const std::string& bytes = reports[static_cast<std::size_t>(rank)];
+      if (unpack<HalfReport>(bytes).wrong == 0) continue;
+      cell.mismatches.push_back(mismatch_in(bytes));
+      on_wrong(fmt::format("wrong: {}: {}", say(c, is_in_place, "check"),
+                           mismatch_text(cell.mismatches.back())));
+    }
   }
   return cells;
 }

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "src/run/multi_reporter.hpp"
+#include "src/report/multi_reporter.hpp"
 #include "src/run/rank_case.hpp"
 #include "verify/coverage.hpp"
 
@@ -24,7 +24,10 @@ Row slowest(const std::vector<Row>& rows) {
   const auto sum = [&](Measurement Row::*half, Measurement cell) {
     if (cell.wrong) cell.wrong = 0;
     cell.failed_ranks = 0;
+    cell.mismatches.clear();
     for (const Row& row : rows) {
+      const std::vector<Mismatch>& more = (row.*half).mismatches;
+      cell.mismatches.insert(cell.mismatches.end(), more.begin(), more.end());
       if (cell.wrong) *cell.wrong += (row.*half).wrong.value_or(0);
       cell.failed_ranks += (row.*half).failed_ranks;
     }

@@ -4,13 +4,13 @@
 
 #include <algorithm>
 #include <map>
-#include <sstream>
+#include <random>
 
 #include "src/bootstrap/launch.hpp"
 #include "src/devices/host_cpus.hpp"
-#include "src/options/alltoallv_options.hpp"
 #include "src/options/spec_notes.hpp"
-#include "src/run/cpu_share.hpp"
+#include "src/run/header_notes.hpp"
+#include "src/run/rank_run.hpp"
 
 namespace ccl_tests {
 namespace {
@@ -35,40 +35,50 @@ std::vector<RankLine> rank_lines(const std::vector<RankIdentity>& ranks, const R
   return lines;
 }
 
-// What distinguishes this run from others of its program.
-std::string mode_of(const Collective& collective, const Options& o) {
-  if (!collective.paired) return std::string(collective.mode);
-  return fmt::format("{}, window {}{}", o.spec.bidirectional ? "bidirectional" : "back and forth",
-                     o.spec.window, o.concurrent ? ", pairs at once" : "");
+// 16 hexadecimal digits, so that rows of many runs can be told apart.
+std::string random_id() {
+  std::random_device device;
+  std::uniform_int_distribution<std::uint64_t> any;
+  return fmt::format("{:016x}", any(device));
 }
 
-std::vector<std::string> pair_lines(const Options& o, const std::vector<PairRound>& rounds) {
-  std::size_t pairs = 0;
-  for (const PairRound& round : rounds) pairs += round.size();
-  if (pairs == 0) return {};
-  const char* const what =
-      o.spec.bidirectional ? "a call in which both send at the same time" : "a round trip, halved";
-  const std::string each =
-      o.spec.window > 1 ? fmt::format(", divided by the {} messages of a window", o.spec.window)
-                        : "";
-  return {
-      fmt::format("time: of one message one way: {}{}; bandwidths: of one direction", what, each),
-      fmt::format("pairs: {}, in {} round{}, a row for each", pairs, rounds.size(),
-                  rounds.size() == 1 ? "" : "s")};
+// Returns nullopt for a run without end.
+std::optional<std::size_t> planned_rows(const RankJob& job, const RankGroups& groups,
+                                        const std::vector<PairRound>& rounds,
+                                        const SizePlan& plan) {
+  const Options& o = job.options;
+  if (o.cycles == 0) return std::nullopt;
+  std::size_t each = o.group_rows ? static_cast<std::size_t>(groups.number()) : 1;
+  if (job.collective.paired) {
+    each = 0;
+    for (const PairRound& round : rounds) each += round.size();
+  }
+  std::size_t roots = 1;
+  if (job.collective.rooted)
+    roots = o.all_roots ? static_cast<std::size_t>(groups.smallest()) : o.roots.size();
+  return static_cast<std::size_t>(o.cycles) * kinds_of(job.collective, o).size() * roots *
+         plan.sizes.size() * each;
 }
 
 }  // namespace
 
-std::string ranks_per_host(const std::vector<RankIdentity>& ranks) {
+std::string placement(const std::vector<RankIdentity>& ranks, int processes) {
   std::map<std::string, int> count;
   for (const RankIdentity& r : ranks) ++count[r.place()];
-  if (count.size() < 2) return {};
+  const auto all = static_cast<int>(ranks.size());
+  const auto plural = [](std::size_t n, const char* what, const char* ending) {
+    return fmt::format("{} {}{}", n, what, n == 1 ? "" : ending);
+  };
+  std::string text = plural(static_cast<std::size_t>(processes), "process", "es");
+  if (processes < all)
+    text = fmt::format("{} of {}", plural(static_cast<std::size_t>(all), "thread", "s"), text);
+  text += " on " + plural(count.size(), "host", "s");
+  if (count.size() < 2) return text;
   const auto less = [](const auto& a, const auto& b) { return a.second < b.second; };
   const auto [fewest, most] = std::minmax_element(count.begin(), count.end(), less);
-  const std::string each = fewest->second == most->second
-                               ? fmt::format("{} on each", most->second)
-                               : fmt::format("{} to {} on each", fewest->second, most->second);
-  return fmt::format("{} ranks on {} hosts: {}", ranks.size(), count.size(), each);
+  return text + (fewest->second == most->second
+                     ? fmt::format(", {} on each", most->second)
+                     : fmt::format(", {} to {} on each", fewest->second, most->second));
 }
 
 RunInfo describe(const RankJob& job, const std::vector<RankIdentity>& ranks,
@@ -77,6 +87,7 @@ RunInfo describe(const RankJob& job, const std::vector<RankIdentity>& ranks,
                  const std::vector<std::string>& left_out) {
   const Options& o = job.options;
   RunInfo run;
+  run.run_id = random_id();
   run.program = fmt::format("{}_perf", job.collective.name);
   run.version = CCL_VERSION;
   run.backend = job.backend.name();
@@ -111,7 +122,7 @@ RunInfo describe(const RankJob& job, const std::vector<RankIdentity>& ranks,
                                "TORCHELASTIC_RUN_ID",
                                "TORCHELASTIC_RESTART_COUNT"}) {
     if (const auto value = process_environment()(variable))
-      run.environment.emplace_back(variable, *value);
+      run.environment.push_back(fmt::format("{}={}", variable, *value));
   }
   run.launcher = job.launch.launcher;
   run.threads = o.threads.value_or(1);
@@ -132,7 +143,7 @@ RunInfo describe(const RankJob& job, const std::vector<RankIdentity>& ranks,
   run.cycles = o.cycles;
   run.unalign = o.unalign;
   run.parallel_init = o.parallel_init;
-  run.cpu_time = o.cpu_time;
+  run.clock = o.cpu_time ? "cpu" : "wall";
   run.timestamps = o.timestamps;
   run.group_rows = o.group_rows;
   run.seed = o.seed;
@@ -140,30 +151,13 @@ RunInfo describe(const RankJob& job, const std::vector<RankIdentity>& ranks,
   run.graph_launches = o.graph_launches;
   run.per_iteration = o.per_iteration;
   run.per_iteration_skip = o.per_iteration_skip;
-  run.notes = job.notes;
-  if (gpu != nullptr) run.notes.push_back(gpu->description());
   run.mode = mode_of(job.collective, o);
-  if (!run.mode.empty()) run.notes.push_back("mode: " + run.mode);
-  for (std::string& line : spec_notes(job.collective, o.spec)) run.notes.push_back(std::move(line));
+  run.notes = notes_of(job, ranks, groups, rounds, plan, communicator, gpu, left_out);
   const std::string settings = spec_label(job.collective, o.spec);
   if (!settings.empty()) run.mode += (run.mode.empty() ? "" : ", ") + settings;
-  for (std::string& line : pair_lines(o, rounds)) run.notes.push_back(std::move(line));
   run.pair_rows = rounds.size() > 1 || (!rounds.empty() && rounds.front().size() > 1);
-  if (std::string line = ranks_per_host(ranks); !line.empty()) run.notes.push_back(std::move(line));
-  if (std::string line = cpu_shortage(ranks, job.backend); !line.empty())
-    run.notes.push_back(std::move(line));
-  if (o.grouping.splits())
-    run.notes.push_back(fmt::format("groups by '{}': {}, all at once; {}", o.grouping.text,
-                                    groups.describe(),
-                                    o.group_rows ? "a row for each" : "rows show the slowest"));
-  std::istringstream description(communicator.description());
-  for (std::string line; std::getline(description, line);) run.notes.push_back(line);
-  if (!plan.sizes.empty()) {
-    const std::size_t largest = *std::max_element(plan.sizes.begin(), plan.sizes.end());
-    for (std::string& line : alltoallv_summary(job.collective, o, groups.ranks_of(0), largest))
-      run.notes.push_back(std::move(line));
-  }
-  for (const std::string& line : left_out) run.notes.push_back(line);
+  if (left_out.empty()) run.planned_rows = planned_rows(job, groups, rounds, plan);
+  run.placement = placement(ranks, job.launch.processes);
   run.reduced_max = plan.reduced_max;
   run.rank_lines = rank_lines(ranks, groups);
   run.start_time = local_time();

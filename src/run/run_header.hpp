@@ -10,8 +10,8 @@
 
 namespace ccl_tests {
 
-// "8 ranks on 2 hosts: 4 on each", or from the fewest to the most; empty on one host.
-std::string ranks_per_host(const std::vector<RankIdentity>& ranks);
+// "8 processes on 2 hosts, 4 on each", "2 threads of 1 process on 1 host".
+std::string placement(const std::vector<RankIdentity>& ranks, int processes);
 
 // What is known once the ranks have met and their library is connected. gpu: rank 0's, null where
 // none is used; left_out: lines about what is not measured.

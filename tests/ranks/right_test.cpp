@@ -2,6 +2,7 @@
 // and on Gloo.
 #include <gmock/gmock.h>
 
+#include "src/report/row_text.hpp"
 #include "tests/ranks/on_backend.hpp"
 #include "tests/ranks/world.hpp"
 
@@ -14,9 +15,9 @@ class Right : public OnBackend {
     EXPECT_EQ(outcome.exit_code, 0) << collective.name << ' ' << outcome.text();
     EXPECT_FALSE(outcome.rows.empty());
     for (const Row& row : outcome.rows) {
-      EXPECT_EQ(row.out_of_place.wrong, 0U) << collective.name << ' ' << row.type << ' ' << row.op;
+      EXPECT_EQ(row.out_of_place.wrong, 0U) << collective.name << ' ' << row_name(row, row.bytes);
       if (!row.in_place.repeats_out_of_place) {
-        EXPECT_EQ(row.in_place.wrong, 0U) << collective.name << ' ' << row.type << ' ' << row.op;
+        EXPECT_EQ(row.in_place.wrong, 0U) << collective.name << ' ' << row_name(row, row.bytes);
       }
     }
   }

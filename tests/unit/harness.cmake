@@ -7,6 +7,7 @@ ccl_add_test(harness_test LABELS unit LIBRARIES ccl-collectives
     host_cpus_test.cpp
     host_memory_test.cpp
     layouts_test.cpp
+    limits_test.cpp
     parts_test.cpp
     tensor_lists_test.cpp
     iterations_test.cpp

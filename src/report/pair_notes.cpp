@@ -1,4 +1,4 @@
-#include "src/run/pair_notes.hpp"
+#include "src/report/pair_notes.hpp"
 
 #include <fmt/format.h>
 
@@ -13,11 +13,11 @@ namespace {
 // The rows of one size and type.
 struct Series {
   std::size_t bytes;
-  std::string type;
+  DataType type;
   std::map<RankPair, double> seconds;         // smaller rank first
   std::map<RankPair, double> messages_per_s;  // the best
 
-  std::string title() const { return fmt::format("{} B {}", bytes, type); }
+  std::string title() const { return fmt::format("{} B {}", bytes, name(type)); }
 };
 
 void add(Series& series, const Row& row) {

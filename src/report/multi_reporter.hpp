@@ -1,5 +1,5 @@
-// Collects a run's rows: hands them to the reporters, keeps the summary, judges the limits. One per
-// process; only the process of rank 0 has reporters.
+// Collects a run's rows: hands them to the reporters, keeps the summary, holds the rows to their
+// limits. One per process; only the process of rank 0 has reporters.
 #pragma once
 
 #include <functional>
@@ -10,9 +10,23 @@
 #include <vector>
 
 #include "src/options/options.hpp"
+#include "src/report/limits.hpp"
+#include "src/report/local_time.hpp"
 #include "src/report/reporter.hpp"
 
 namespace ccl_tests {
+
+// What the summary of a run needs of its options.
+struct SummaryOptions {
+  Limits limits;
+  int iterations = 20;
+  double row_time_s = 0;
+  bool message_rates = false;  // of pairs whose calls are many messages
+  bool pairs_at_once = false;
+  int check = 1;
+  std::uint64_t seed = 1;
+};
+SummaryOptions summary_options(const Options& options);
 
 // Thread-safe: rows come from a rank's thread, finish() possibly from the one that learned of a
 // failure.
@@ -22,6 +36,8 @@ class MultiReporter {
 
   // Called before anything is printed on stdout.
   void before_print(std::function<void()> action) { before_print_ = std::move(action); }
+  // Tells what this process does, for the line about a failure.
+  void activity(std::function<std::string()> text) { activity_ = std::move(text); }
 
   void begin(const RunInfo& run);
   // requested: the size that the sweep asked for, which Row::bytes may have been rounded down from.
@@ -36,27 +52,26 @@ class MultiReporter {
   const std::vector<std::string>& unwritten() const { return unwritten_; }
 
  private:
-  void judge_sizes(const Row& row, std::size_t requested);
+  void add_note(std::string line);
+  void add_wrong(const Row& row, std::size_t requested);
   void judge_end();
-  void sum_up_pairs();
+  void conclude(int failure, const std::vector<std::string>& errors);
 
-  const Options& options_;
+  const SummaryOptions options_;
   std::vector<std::unique_ptr<Reporter>> reporters_;
   std::function<void()> before_print_ = [] {};
+  std::function<std::string()> activity_ = [] { return std::string(); };
   std::mutex mutex_;
   RunSummary summary_;
   double busbw_sum_ = 0;
-  std::size_t cells_ = 0, capped_rows_ = 0;
+  std::size_t capped_rows_ = 0;
   std::size_t weakest_bytes_ = 0;  // largest row that does not cover all ranks
   double weakest_coverage_ = 1;
   std::set<std::size_t> measured_;
   std::vector<std::string> hosts_;  // by rank
   std::vector<Row> pair_rows_;
   std::vector<std::string> unwritten_;
-  bool begun_ = false, finished_ = false, too_slow_ = false;
+  bool begun_ = false, finished_ = false;
 };
-
-// "2026-11-20 22:33:44", local time.
-std::string local_time();
 
 }  // namespace ccl_tests
