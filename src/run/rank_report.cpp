@@ -173,7 +173,8 @@ std::vector<Measurement> RankRun::conclude(const Case& c, bool is_in_place, int 
       const std::string& bytes = reports[static_cast<std::size_t>(rank)];
       if (unpack<HalfReport>(bytes).wrong == 0) continue;
       cell.mismatches.push_back(mismatch_in(bytes));
-      on_wrong(fmt::format("wrong: {}: {}", say(c, is_in_place, "check"),
+      on_wrong(fmt::format("wrong: {} {}: {}", row_name(row_of(c, g), c.requested),
+                           is_in_place ? "in place" : "out of place",
                            mismatch_text(cell.mismatches.back())));
     }
   }

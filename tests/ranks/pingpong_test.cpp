@@ -114,7 +114,7 @@ TEST(Pingpong, WrongMessagesAreFoundAndThePairIsNamed) {
     ASSERT_EQ(outcome.rows.size(), 2U);
     EXPECT_EQ(outcome.rows[0].out_of_place.failed_ranks, 0U);
     EXPECT_EQ(outcome.rows[1].out_of_place.failed_ranks, 1U);
-    EXPECT_THAT(outcome.text(), HasSubstr("pair 2:3, out of place, check: rank 3 on "));
+    EXPECT_THAT(outcome.text(), HasSubstr("pair 2:3 out of place: rank 3 on "));
   }
 }
 

@@ -26,7 +26,7 @@ run 0 "every type and operation" "$bin/all_reduce_perf" --backend nccl -b 40 -e 
 run 0 "every type and operation, to one" "$bin/reduce_perf" --backend nccl -b 5000 -e 5000 -n 2 -t 4 -d all -o all -r all && right
 run 0 "vectors of 16 bytes, none of them aligned" "$bin/all_reduce_perf" --backend nccl --sizes 1M,3000001 -n 2 -t 3 -d int8,half,float,double -u 3 && right
 run 0 "the whole machine by default" "$bin/all_reduce_perf" "${quick[@]}" && right
-expect_in "$work/out" "this whole machine, 4 GPUs, ranks as threads"
+expect_in "$work/out" "# Ranks: 4 threads of 1 process on 1 host"
 expect_in "$work/out" "device  3 [0000:0d:00] Fake GPU"
 
 # nccl-tests' flags.
