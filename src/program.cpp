@@ -188,7 +188,7 @@ class Program {
     }
     MultiReporter recorder(options_, std::move(reporters));
     FailureBox failure;
-    const SignalWatch signals([&](int signal) { interrupted(failure, signal); });
+    const SignalWatch signals([&](int signal) { interrupted(failure, recorder, signal); });
     const auto log = [&](const std::string& line) { say(name_, line); };
     const BackendPtr launcher = open_launcher(launch);
     start_libraries(backend, launcher.get(), options_.init_timeout_s, log);
@@ -256,12 +256,13 @@ class Program {
     return reporter;
   }
 
-  void interrupted(FailureBox& failure, int signal) {
+  void interrupted(FailureBox& failure, MultiReporter& recorder, int signal) {
     const std::string what =
         fmt::format("interrupted by signal {} (SIG{})", signal, sigabbrev_np(signal));
     failure.put({128 + signal, what});
     if (started_) return;
     say(name_, what + " while waiting for the other ranks");
+    recorder.finish(128 + signal, {what + " while waiting for the other ranks"});
     std::_Exit(128 + signal);
   }
 

@@ -54,6 +54,16 @@ for suffix in jsonl json csv; do
     "$bin/all_reduce_perf" --backend gloo -b 8 -e 8 --init-timeout 1 -J "$work/missing.$suffix"
   [ "$(cat "$work/out")" = "$(grep '^# Test failure: ' "$work/out")" ] || fail "a table without all ranks"
   [ "$suffix" = csv ] || parses "$work/missing.$suffix" 0 5
+  RANK=0 WORLD_SIZE=2 MASTER_ADDR=127.0.0.1 MASTER_PORT=$(free_port) timeout 60 "$bin/all_reduce_perf" --backend gloo -b 8 -e 8 \
+    -J "$work/early.$suffix" >"$work/out" 2>"$work/err" &
+  guard=$!
+  for _ in $(seq 100); do [ -e "$work/early.$suffix" ] && break; sleep 0.1; done
+  sleep 0.5
+  kill -TERM "$(pgrep -P "$guard")"
+  wait "$guard"
+  code=$?
+  if [ "$code" -eq 143 ]; then pass "-J .$suffix, SIGTERM before all have met"; else fail "-J .$suffix, SIGTERM before all have met: exit $code"; fi
+  [ "$suffix" = csv ] || parses "$work/early.$suffix" 0 143
 done
 expect_in "$work/passed.jsonl" '"emulated":true'
 
