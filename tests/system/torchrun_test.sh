@@ -7,14 +7,14 @@ command -v python3 >/dev/null || { echo "SKIP: no python3 for the stand-in agent
 
 for ranks in 1 3 4; do
   run 0 "agent's store, $ranks ranks" python3 "$here/agent_store.py" $ranks 0 "$bin/all_reduce_perf" --backend gloo --sizes 8,100K -n 2
-  expect_in "$work/out" "# Ranks: $ranks processes on 1 host"
+  expect_in "$work/out" "# Ranks: $ranks process"
   expect_in "$work/out" "(launcher: torchrun)"
   expect_in "$work/out" "# Out of bounds values : 0 OK"
 done
 # A restart uses the same store, in which the attempt that failed has left an address.
 for ranks in 3 4; do
   run 0 "restarted twice, $ranks ranks" python3 "$here/agent_store.py" $ranks 2 "$bin/all_reduce_perf" --backend gloo --sizes 8 -n 2
-  expect_in "$work/out" "# Ranks: $ranks processes on 1 host"
+  expect_in "$work/out" "# Ranks: $ranks process"
   expect_in "$work/out" "(launcher: torchrun)"
   expect_in "$work/out" "# Out of bounds values : 0 OK"
 done
