@@ -117,6 +117,7 @@ void fields(R& row, V&& visit) {
   visit("root", row.root);
   visit("group", row.group);
   visit("pair", row.pair);
+  visit("hosts", row.hosts);
   visit("bus_factor", row.bus_factor);
   visit("emulated", row.emulated);
   visit("coverage", row.coverage);

@@ -52,7 +52,7 @@ void MultiReporter::begin(const RunInfo& run) {
   if (finished_) return;
   begun_ = true;
   before_print_();
-  for (const RankLine& line : run.rank_lines) hosts_.push_back(line.host);
+  ranks_ = run.rank_lines;
   RunInfo info = run;
   for (const auto& reporter : reporters_) {
     if (std::string path = reporter->path(); !path.empty())
@@ -87,7 +87,19 @@ void MultiReporter::row(const Row& row, std::size_t requested) {
     summary_.missed_limits.push_back(std::move(line));
   if (row.pair && begun_) pair_rows_.push_back(row);
   before_print_();
-  for (const auto& reporter : reporters_) reporter->row(row);
+  Row complete = row;
+  complete.hosts = hosts_of(row);
+  for (const auto& reporter : reporters_) reporter->row(complete);
+}
+
+std::optional<int> MultiReporter::hosts_of(const Row& row) const {
+  std::set<std::string> names;
+  for (const RankLine& line : ranks_) {
+    const bool in_pair = !row.pair || line.rank == row.pair->first || line.rank == row.pair->second;
+    if (in_pair && line.group == row.group.value_or(line.group)) names.insert(line.host);
+  }
+  if (names.empty()) return std::nullopt;
+  return static_cast<int>(names.size());
 }
 
 void MultiReporter::add_wrong(const Row& row, std::size_t requested) {
@@ -126,7 +138,9 @@ void MultiReporter::judge_end() {
     for (std::string& line : lines) to.push_back(std::move(line));
   };
   if (options_.message_rates) add(notes, message_rates(pair_rows_, options_.pairs_at_once));
-  add(notes, slowest_pairs(pair_rows_, hosts_));
+  std::vector<std::string> hosts;
+  for (const RankLine& line : ranks_) hosts.push_back(line.host);
+  add(notes, slowest_pairs(pair_rows_, hosts));
   add(summary_.missed_limits, unmeasured(options_.limits, measured_));
   summary_.bandwidth_ok = average_suffices(options_.limits, summary_.average_busbw);
   if (!summary_.bandwidth_ok.value_or(true)) {

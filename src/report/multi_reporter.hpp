@@ -54,6 +54,7 @@ class MultiReporter {
  private:
   void add_note(std::string line);
   void add_wrong(const Row& row, std::size_t requested);
+  std::optional<int> hosts_of(const Row& row) const;
   void judge_end();
   void conclude(int failure, const std::vector<std::string>& errors);
 
@@ -68,7 +69,7 @@ class MultiReporter {
   std::size_t weakest_bytes_ = 0;  // largest row that does not cover all ranks
   double weakest_coverage_ = 1;
   std::set<std::size_t> measured_;
-  std::vector<std::string> hosts_;  // by rank
+  std::vector<RankLine> ranks_;
   std::vector<Row> pair_rows_;
   std::vector<std::string> unwritten_;
   bool begun_ = false, finished_ = false;

@@ -116,6 +116,7 @@ struct Row {
   DataType type = DataType::float32;
   std::optional<ReduceOp> op;  // absent: nothing is reduced
   std::optional<int> root;     // absent: the collective has none
+  std::optional<int> hosts;    // of the row's ranks, by name; absent: not known
   Measurement out_of_place, in_place;
   double bus_factor = 0;
   bool emulated = false;

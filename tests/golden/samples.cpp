@@ -31,6 +31,7 @@ Row row(std::size_t bytes, const Measurement& out_of_place, const Measurement& i
   row.out_of_place = out_of_place;
   row.in_place = in_place;
   row.bus_factor = 4.0 / 3;
+  row.hosts = 2;
   row.timestamp = "2026-11-20T22:33:45.250+01:00";
   return row;
 }

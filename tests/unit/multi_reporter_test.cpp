@@ -16,6 +16,7 @@ struct Seen {
   int begun = 0, rows = 0, ended = 0, before = 0;
   RunSummary summary;
   std::vector<std::string> output_files;
+  std::vector<int> hosts;  // of each row
 };
 
 class SpyReporter : public Reporter {
@@ -26,7 +27,10 @@ class SpyReporter : public Reporter {
     ++seen_.begun;
     seen_.output_files = run.output_files;
   }
-  void row(const Row&) override { ++seen_.rows; }
+  void row(const Row& row) override {
+    ++seen_.rows;
+    seen_.hosts.push_back(row.hosts.value_or(0));
+  }
   void end(const RunSummary& summary) override {
     ++seen_.ended;
     seen_.summary = summary;
@@ -140,6 +144,29 @@ TEST_F(RecorderTest, TheFailureSaysOnceWhatWasDone) {
   recorder().activity([] { return std::string("timed calls"); });
   recorder().finish(5, {"rank 0/3 on a: timed calls: timed out"});
   EXPECT_EQ(seen.summary.failure, "rank 0/3 on a: timed calls: timed out");
+}
+
+TEST_F(RecorderTest, ARowSaysOnHowManyHostsItsRanksAre) {
+  std::vector<std::unique_ptr<Reporter>> reporters;
+  reporters.push_back(std::make_unique<SpyReporter>(seen));
+  MultiReporter multi(options, std::move(reporters));
+  RunInfo run;
+  const char* const hosts[] = {"a", "a", "b", "c"};
+  for (int rank = 0; rank < 4; ++rank)
+    run.rank_lines.push_back({rank, rank / 2, 1, hosts[rank], 0, "CPU"});
+  multi.begin(run);
+  multi.row(row(1, 1), 8);
+  Row part = row(1, 1);
+  for (const int group : {0, 1}) {
+    part.group = group;
+    multi.row(part, 8);
+  }
+  part.group.reset();
+  for (const RankPair& pair : {RankPair(1, 0), RankPair(1, 2)}) {
+    part.pair = pair;
+    multi.row(part, 8);
+  }
+  EXPECT_EQ(seen.hosts, (std::vector<int>{3, 1, 2, 1, 2}));
 }
 
 TEST_F(RecorderTest, ReportersHearOfTheFilesOfAll) {
