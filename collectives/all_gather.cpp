@@ -5,6 +5,8 @@
 namespace ccl_tests::collectives {
 namespace {
 
+// What one rank's call reads and writes, in elements. block(s): one rank's part of the requested
+// size.
 Layout layout(const Shape& s) {
   const std::size_t b = block(s);
   return {.send = b,
@@ -15,25 +17,25 @@ Layout layout(const Shape& s) {
           .in_place = InPlace{b * rank(s), 0}};
 }
 
+// What the receive buffer holds after the call: block r is rank r's input.
 std::vector<ExpectedBlock> expected(const Shape& s) {
   const std::size_t b = block(s);
-  std::vector<ExpectedBlock> segments;
+  std::vector<ExpectedBlock> blocks;
   for (std::size_t r = 0; r < ranks(s); ++r) {
-    segments.push_back(
+    blocks.push_back(
         {.recv_offset = r * b, .count = b, .source_rank = static_cast<int>(r), .source_offset = 0});
   }
-  return segments;
+  return blocks;
 }
 
 }  // namespace
 
 const Collective all_gather = {
     .name = "all_gather",
-    .splits = true,
     .layout = layout,
     .expected = expected,
-    .bus_factor = others_share,
-    .run = [](Communicator& c, const Call& call) { c.all_gather(call); },
+    .bus_factor = others_share,  // (n - 1) / n
+    .make = calls<&Communicator::all_gather>,
 };
 
 }  // namespace ccl_tests::collectives

@@ -6,7 +6,7 @@
 namespace ccl_tests::collectives {
 namespace {
 
-Layout layout(const Shape& s) { return gathered_objects(s, true); }
+Layout layout(const Shape& s) { return gathered_objects(s, Who::all); }
 
 void gather_on_all(primitives::Group& group, primitives::Bytes object, int /*root*/,
                    primitives::Objects& result) {
@@ -17,14 +17,14 @@ void gather_on_all(primitives::Group& group, primitives::Bytes object, int /*roo
 
 const Collective all_gather_object = {
     .name = "all_gather_object",
-    .splits = true,
+    .flags = {.skew = true},
     .layout = layout,
     .expected = blocks_of_all,
     .bus_factor = beyond_the_smallest,
-    .takes = {.skew = true},
-    .compose = compose<GatheredObjects<layout, gather_on_all>>,
     .padding_waste = padding_of_parts,
     .scratch = padded_bytes,
+    .make = compose<GatheredObjects<layout, gather_on_all>>,
+    .needs = composite,
 };
 
 }  // namespace ccl_tests::collectives

@@ -6,13 +6,11 @@ namespace ccl_tests::collectives {
 
 const Collective all_gatherv = {
     .name = "all_gatherv",
-    .splits = true,
-    .layout = [](const Shape& s) { return gathered(s, true); },
+    .flags = {.skew = true},
+    .layout = [](const Shape& s) { return gathered(s, Who::all); },
     .expected = blocks_of_all,
     .bus_factor = beyond_the_smallest,
-    .counts = received_parts,
-    .run = [](Communicator& c, const Call& call) { c.all_gatherv(call); },
-    .takes = {.skew = true},
+    .make = calls<&Communicator::all_gatherv>,
 };
 
 }  // namespace ccl_tests::collectives

@@ -3,21 +3,14 @@
 #include "collectives/shapes.hpp"
 
 namespace ccl_tests::collectives {
-namespace {
-
-std::vector<ExpectedBlock> expected(const Shape& s) {
-  return {{.recv_offset = 0, .count = s.count}};
-}
-
-}  // namespace
 
 const Collective all_reduce = {
     .name = "all_reduce",
-    .reduces = true,
+    .domain = {.reduces = true},
     .layout = whole_replaced,
-    .expected = expected,
+    .expected = whole_reduced,
     .bus_factor = reduced_and_gathered,
-    .run = [](Communicator& c, const Call& call) { c.all_reduce(call); },
+    .make = calls<&Communicator::all_reduce>,
 };
 
 }  // namespace ccl_tests::collectives

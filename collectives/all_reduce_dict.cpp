@@ -16,13 +16,14 @@ void operate(primitives::Group& group, std::span<const primitives::Entry> dictio
 
 const Collective all_reduce_dict = {
     .name = "all_reduce_dict",
-    .reduces = true,
+    .domain = {.reduces = true},
+    .flags = {.skew = true, .objects = true},
     .layout = replaced_entries,
     .expected = reduced_entries,
     .bus_factor = reduced_and_gathered,
-    .takes = {.skew = true, .objects = true},
-    .compose = compose<InPlaceOn<Dictionary, operate>>,
     .scratch = [](const Shape& s) { return s.count * s.type_bytes; },
+    .make = compose<InPlaceOn<Dictionary, operate>>,
+    .needs = composite,
 };
 
 }  // namespace ccl_tests::collectives

@@ -9,7 +9,7 @@
 namespace ccl_tests::collectives {
 namespace {
 
-// -1: no limit.
+// Returns the largest size of a bucket in bytes, -1 for no limit.
 std::int64_t bucket_bytes(double mib) {
   constexpr double bytes = 1 << 20;
   constexpr double most = 1e18;
@@ -27,13 +27,14 @@ void operate(primitives::Group& group, std::span<const primitives::Tensor> tenso
 
 const Collective all_reduce_params = {
     .name = "all_reduce_params",
-    .reduces = true,
+    .domain = {.reduces = true},
+    .flags = {.tensors = true, .buckets = true},
     .layout = replaced_tensors,
     .expected = all_reduced_tensors,
     .bus_factor = reduced_and_gathered,
-    .takes = {.tensors = true, .buckets = true},
-    .compose = compose<InPlaceOn<TensorList, operate>>,
     .scratch = [](const Shape& s) { return s.count * s.type_bytes; },
+    .make = compose<InPlaceOn<TensorList, operate>>,
+    .needs = composite,
 };
 
 }  // namespace ccl_tests::collectives

@@ -11,31 +11,29 @@ Layout layout(const Shape& s) {
           .recv = b * ranks(s),
           .count = b,
           .table_count = b,
-          .algbw_bytes = b * ranks(s) * s.type_bytes,
-          .in_place = std::nullopt};
+          .algbw_bytes = b * ranks(s) * s.type_bytes};
 }
 
 std::vector<ExpectedBlock> expected(const Shape& s) {
   const std::size_t b = block(s);
-  std::vector<ExpectedBlock> segments;
+  std::vector<ExpectedBlock> blocks;
   for (std::size_t r = 0; r < ranks(s); ++r) {
-    segments.push_back({.recv_offset = r * b,
-                        .count = b,
-                        .source_rank = static_cast<int>(r),
-                        .source_offset = b * rank(s)});
+    blocks.push_back({.recv_offset = r * b,
+                      .count = b,
+                      .source_rank = static_cast<int>(r),
+                      .source_offset = b * rank(s)});
   }
-  return segments;
+  return blocks;
 }
 
 }  // namespace
 
 const Collective alltoall = {
     .name = "alltoall",
-    .splits = true,
     .layout = layout,
     .expected = expected,
     .bus_factor = others_share,
-    .run = [](Communicator& c, const Call& call) { c.alltoall(call); },
+    .make = calls<&Communicator::alltoall>,
 };
 
 }  // namespace ccl_tests::collectives

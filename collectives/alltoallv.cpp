@@ -1,7 +1,7 @@
 // alltoallv_perf: every pair of ranks exchanges a block of its own size: a generated pattern, or a
 // matrix from a file.
 #include <algorithm>
-#include <cmath>
+#include <utility>
 
 #include "collectives/collectives.hpp"
 #include "collectives/parts.hpp"
@@ -9,19 +9,46 @@
 namespace ccl_tests::collectives {
 namespace {
 
-// Elements that rank i sends to rank j. Generated (nccl-tests' formula, T = requested bytes, s =
-// spread, d = (j - i) mod n): (1 - s) T / n + s d T / (n (n - 1) / 2), rounded down to 16 bytes.
-std::size_t pair_count(const Shape& s, std::size_t from, std::size_t to) {
-  const auto& matrix = s.options.alltoallv_bytes;
-  const std::size_t n = ranks(s);
-  if (!matrix.empty()) return matrix[from][to] / s.type_bytes;
+// Returns the elements that a rank sends to the rank `distance` behind it in the generated pattern:
+// nccl-tests' formula (1 - s) T / n + s d T / (n (n - 1) / 2), rounded down to 16 bytes.
+// T: requested bytes, s: spread, d: distance.
+std::size_t generated_count(const Shape& s, std::size_t distance) {
   const double total = static_cast<double>(s.count * s.type_bytes);
   const double spread = s.options.alltoallv_spread;
-  const auto distance = static_cast<double>((to + n - from) % n);
-  const auto size = static_cast<double>(n);
+  const auto size = static_cast<double>(ranks(s));
   const double pairs = std::max(1.0, size * (size - 1) / 2);
-  const double bytes = (1 - spread) * total / size + spread * distance * total / pairs;
+  const double bytes =
+      (1 - spread) * total / size + spread * static_cast<double>(distance) * total / pairs;
   return static_cast<std::size_t>(bytes) / 16 * 16 / s.type_bytes;
+}
+
+bool has_matrix(const Shape& s) { return !s.options.alltoallv_bytes.empty(); }
+
+// Returns the elements that one rank sends to another.
+std::size_t pair_count(const Shape& s, std::size_t from, std::size_t to) {
+  if (has_matrix(s)) return s.options.alltoallv_bytes[from][to] / s.type_bytes;
+  return generated_count(s, (to + ranks(s) - from) % ranks(s));
+}
+
+// Returns where the block for this rank begins in each rank's send buffer.
+std::vector<std::size_t> source_offsets(const Shape& s) {
+  const std::size_t n = ranks(s);
+  std::vector<std::size_t> result(n);
+  if (has_matrix(s)) {
+    for (std::size_t r = 0; r < n; ++r)
+      for (std::size_t q = 0; q < rank(s); ++q) result[r] += pair_count(s, r, q);
+    return result;
+  }
+  // Rank r sends the same blocks as any other rank, beginning with the one for distance n - r.
+  std::vector<std::size_t> nearer(n + 1);  // elements for all ranks at less than a distance
+  for (std::size_t d = 0; d < n; ++d) nearer[d + 1] = nearer[d] + generated_count(s, d);
+  for (std::size_t r = 0; r < n; ++r) {
+    const std::size_t first = (n - r) % n;
+    const std::size_t end = first + rank(s);
+    result[r] =
+        end <= n ? nearer[end] - nearer[first] : nearer[n] - nearer[first] + nearer[end - n];
+  }
+  return result;
 }
 
 Counts counts(const Shape& s) {
@@ -35,9 +62,9 @@ Counts counts(const Shape& s) {
   return c;
 }
 
-// In the generated pattern all rows and columns are permutations of one another.
+// In the generated pattern, rank 0 sends and receives as much as any other rank.
 std::size_t largest(const Shape& s) {
-  const std::size_t rows = s.options.alltoallv_bytes.empty() ? 1 : ranks(s);
+  const std::size_t rows = has_matrix(s) ? ranks(s) : 1;
   std::size_t result = 0;
   for (std::size_t r = 0; r < rows; ++r) {
     std::size_t out = 0;
@@ -51,42 +78,42 @@ std::size_t largest(const Shape& s) {
   return result;
 }
 
-// The largest buffer of any rank is what the time is divided into (nccl-tests).
+// algbw is of the largest buffer of any rank, as in nccl-tests.
 Layout layout(const Shape& s) {
-  const Counts mine = counts(s);
+  Counts mine = counts(s);
   return {.send = sum(mine.send_counts),
           .recv = sum(mine.recv_counts),
           .count = 0,
-          .table_count = s.options.alltoallv_bytes.empty() ? block(s) : 0,
+          .table_count = has_matrix(s) ? 0 : block(s),
           .algbw_bytes = largest(s) * s.type_bytes,
-          .in_place = std::nullopt};
+          .counts = std::move(mine)};
 }
 
 std::vector<ExpectedBlock> expected(const Shape& s) {
-  const std::vector<std::size_t> out = counts(s).recv_offsets;
-  std::vector<ExpectedBlock> segments;
+  const std::vector<std::size_t> sources = source_offsets(s);
+  std::vector<ExpectedBlock> blocks;
+  std::size_t offset = 0;
   for (std::size_t r = 0; r < ranks(s); ++r) {
-    std::size_t at = 0;  // of the block for this rank in rank r's send buffer
-    for (std::size_t q = 0; q < rank(s); ++q) at += pair_count(s, r, q);
-    segments.push_back({.recv_offset = out[r],
-                        .count = pair_count(s, r, rank(s)),
-                        .source_rank = static_cast<int>(r),
-                        .source_offset = at});
+    const std::size_t count = pair_count(s, r, rank(s));
+    blocks.push_back({.recv_offset = offset,
+                      .count = count,
+                      .source_rank = static_cast<int>(r),
+                      .source_offset = sources[r]});
+    offset += count;
   }
-  return segments;
+  return blocks;
 }
 
 }  // namespace
 
 const Collective alltoallv = {
     .name = "alltoallv",
-    .splits = true,
+    .flags = {.block_matrix = true},
     .layout = layout,
     .expected = expected,
     .bus_factor = others_share,
-    .counts = counts,
     .largest = largest,
-    .run = [](Communicator& c, const Call& call) { c.alltoallv(call); },
+    .make = calls<&Communicator::alltoallv>,
 };
 
 }  // namespace ccl_tests::collectives

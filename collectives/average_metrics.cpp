@@ -15,13 +15,13 @@ namespace {
 
 constexpr std::array<DataType, 1> types = {DataType::float32};
 
-// Bytes of one number beside its float: a node of the map, and its terms while the ranks' names are
-// compared.
+// Bytes that one number takes beside its float: a node of the map, and its named value while the
+// ranks' names are compared.
 constexpr std::size_t entry_bytes = 512;
 
-// Of every three ranks two count once and one four times; what is left over counts twice. All
-// weights are powers of two and sum to 2 n, so that numbers of 2 / weight times what is to be
-// averaged have exactly that as their weighted mean.
+// Returns a rank's weight. Of every three ranks two count once and one counts four times; the ranks
+// left over count twice. All weights are powers of two and sum to 2 n. So the weighted mean of
+// 2 / weight times the values is exactly the average of the values.
 double weight(const GroupRank& self) {
   if (self.rank >= self.ranks / 3 * 3) return 2;
   return self.rank % 3 == 2 ? 4 : 1;
@@ -58,17 +58,13 @@ class AverageMetrics : public OnGroup {
 
 const Collective average_metrics = {
     .name = "average_metrics",
-    .reduces = true,
+    .domain = {.reduces = true, .ops = average_only, .types = types},
     .layout = whole_replaced,
-    .expected =
-        [](const Shape& s) {
-          return std::vector<ExpectedBlock>{{.recv_offset = 0, .count = s.count}};
-        },
+    .expected = whole_reduced,
     .bus_factor = reduced_and_gathered,
-    .ops = average_only,
-    .types = types,
-    .compose = compose<AverageMetrics>,
     .scratch = [](const Shape& s) { return s.count * entry_bytes; },
+    .make = compose<AverageMetrics>,
+    .needs = composite,
 };
 
 }  // namespace ccl_tests::collectives

@@ -22,11 +22,11 @@ std::vector<ExpectedBlock> expected(const Shape& s) {
 
 const Collective broadcast = {
     .name = "broadcast",
-    .rooted = true,
+    .domain = {.rooted = true},
     .layout = layout,
     .expected = expected,
     .bus_factor = whole,
-    .run = [](Communicator& c, const Call& call) { c.broadcast(call); },
+    .make = calls<&Communicator::broadcast>,
 };
 
 }  // namespace ccl_tests::collectives

@@ -15,8 +15,11 @@ Layout layout(const Shape& s) {
           .recv = all,
           .count = all,
           .table_count = all,
-          .algbw_bytes = all * s.type_bytes,
-          .in_place = std::nullopt};
+          .algbw_bytes = all * s.type_bytes};
+}
+
+std::vector<ExpectedBlock> expected(const Shape& s) {
+  return {{.recv_offset = 0, .count = sum(object_counts(s)), .source_rank = s.root}};
 }
 
 class BroadcastObject : public OnGroup {
@@ -53,19 +56,14 @@ class BroadcastObject : public OnGroup {
 
 const Collective broadcast_object = {
     .name = "broadcast_object",
-    .rooted = true,
+    .domain = {.rooted = true},
+    .flags = {.skew = true, .objects = true},
     .layout = layout,
-    .expected =
-        [](const Shape& s) {
-          return std::vector<ExpectedBlock>{{.recv_offset = 0,
-                                             .count = sum(object_counts(s)),
-                                             .source_rank = s.root,
-                                             .source_offset = 0}};
-        },
+    .expected = expected,
     .bus_factor = whole,
-    .takes = {.skew = true, .objects = true},
-    .compose = compose<BroadcastObject>,
     .scratch = [](const Shape& s) { return s.count * s.type_bytes; },
+    .make = compose<BroadcastObject>,
+    .needs = composite,
 };
 
 }  // namespace ccl_tests::collectives

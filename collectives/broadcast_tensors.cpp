@@ -1,5 +1,5 @@
-// broadcast_tensors_perf: every tensor of a list is replaced by the root's: one broadcast each, all
-// started, then waited for.
+// broadcast_tensors_perf: every tensor of a list is replaced by the root's. Each tensor is one
+// broadcast; all are started, then waited for.
 #include "collectives/collectives.hpp"
 #include "collectives/in_place.hpp"
 #include "src/primitives/tensors.hpp"
@@ -22,13 +22,13 @@ Layout layout(const Shape& s) {
 
 const Collective broadcast_tensors = {
     .name = "broadcast_tensors",
-    .rooted = true,
+    .domain = {.rooted = true, .types = floating},
+    .flags = {.tensors = true, .async_operations = true},
     .layout = layout,
     .expected = tensors_of_root,
     .bus_factor = whole,
-    .takes = {.tensors = true, .async_operations = true},
-    .types = floating,
-    .compose = compose<InPlaceOn<TensorList, operate, Sends::root>>,
+    .make = compose<InPlaceOn<TensorList, operate, Who::root>>,
+    .needs = composite,
 };
 
 }  // namespace ccl_tests::collectives

@@ -1,6 +1,6 @@
-// check_tensors_perf: all ranks find out whether they have the same number of tensors: an
-// all_reduce of 8 bytes. Nothing is delivered; that a difference is found is tried before every
-// row.
+// check_tensors_perf: all ranks find out, by an all_reduce of 8 bytes, whether they have the same
+// number of tensors. Nothing is delivered. Before every row, the check is tried on ranks that
+// differ.
 #include <cstdint>
 
 #include "collectives/collectives.hpp"
@@ -14,12 +14,7 @@ namespace {
 constexpr std::array<DataType, 1> types = {DataType::int64};
 
 Layout layout(const Shape& s) {
-  return {.send = 0,
-          .recv = 0,
-          .count = 1,
-          .table_count = 1,
-          .algbw_bytes = s.type_bytes,
-          .in_place = std::nullopt};
+  return {.send = 0, .recv = 0, .count = 1, .table_count = 1, .algbw_bytes = s.type_bytes};
 }
 
 class CheckTensors : public OnGroup {
@@ -28,7 +23,8 @@ class CheckTensors : public OnGroup {
                DataType /*type*/)
       : OnGroup(channel, communicator), tensors_(shape.options.tensors.size()) {}
 
-  // The last rank claims one tensor more than it has.
+  // Throws Error if the primitive does not detect that the last rank claims one tensor more than it
+  // has.
   void check() override {
     if (!group().is_distributed()) return;
     const bool liar = group().rank() == group().ranks() - 1;
@@ -37,7 +33,7 @@ class CheckTensors : public OnGroup {
     } catch (const primitives::Disagreement&) {
       return;
     }
-    throw Error("check_number_of_tensors has not found that a rank has another number of tensors");
+    throw Error("check_number_of_tensors did not detect a rank with one tensor more");
   }
   void run(const Call& /*call*/) override {
     primitives::check_number_of_tensors(group(), tensors_);
@@ -51,13 +47,13 @@ class CheckTensors : public OnGroup {
 
 const Collective check_tensors = {
     .name = "check_tensors",
+    .domain = {.types = types, .fixed_bytes = sizeof(std::int64_t)},
+    .flags = {.tensors = true},
     .layout = layout,
-    .expected = [](const Shape& /*s*/) { return std::vector<ExpectedBlock>{}; },
+    .expected = nothing,
     .bus_factor = reduced_and_gathered,
-    .takes = {.tensors = true},
-    .types = types,
-    .fixed_bytes = sizeof(std::int64_t),
-    .compose = compose<CheckTensors>,
+    .make = compose<CheckTensors>,
+    .needs = composite,
 };
 
 }  // namespace ccl_tests::collectives

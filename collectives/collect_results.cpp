@@ -9,11 +9,11 @@
 namespace ccl_tests::collectives {
 namespace {
 
-// Elements of one result; all ranks have as many.
+// Returns the elements of one result, the same on all ranks.
 std::size_t item(const Shape& s) { return block(s) / s.options.objects; }
 
-// Results of the data set: the last ranks' last ones are the sampler's, unless they are the only
-// ones.
+// Returns the number of results of the data set. The last results of the last ranks are the
+// sampler's padding, unless ranks have one result each.
 std::size_t results(const Shape& s) {
   const std::size_t all = s.options.objects * ranks(s);
   return s.options.objects > 1 ? all - ranks(s) / 2 : all;
@@ -29,25 +29,24 @@ Layout layout(const Shape& s) {
           .recv = s.self.rank == 0 ? all : 0,
           .count = s.options.objects * item(s),
           .table_count = s.options.objects * item(s),
-          .algbw_bytes = all * s.type_bytes,
-          .in_place = std::nullopt};
+          .algbw_bytes = all * s.type_bytes};
 }
 
 std::vector<ExpectedBlock> expected(const Shape& s) {
-  std::vector<ExpectedBlock> segments;
+  std::vector<ExpectedBlock> blocks;
   for (std::size_t r = 0; s.self.rank == 0 && r < ranks(s); ++r) {
-    segments.push_back({.recv_offset = r * item(s),
-                        .count = item(s),
-                        .source_rank = static_cast<int>(r),
-                        .source_offset = 0,
-                        .repeat = results_of(s, r),
-                        .recv_stride = ranks(s) * item(s),
-                        .source_stride = item(s)});
+    blocks.push_back({.recv_offset = r * item(s),
+                      .count = item(s),
+                      .source_rank = static_cast<int>(r),
+                      .source_offset = 0,
+                      .repeat = results_of(s, r),
+                      .recv_stride = ranks(s) * item(s),
+                      .source_stride = item(s)});
   }
-  return segments;
+  return blocks;
 }
 
-// All lists, padded, and this rank's own before and after its padding.
+// Returns the bytes of all lists, padded, and of this rank's own list before and after its padding.
 std::size_t scratch(const Shape& s) { return (ranks(s) + 2) * block(s) * s.type_bytes; }
 
 class CollectResults : public OnGroup {
@@ -91,13 +90,13 @@ class CollectResults : public OnGroup {
 
 const Collective collect_results = {
     .name = "collect_results",
-    .splits = true,
+    .flags = {.objects = true, .via = true},
     .layout = layout,
     .expected = expected,
     .bus_factor = [](const Shape& s) { return share_beyond(results_of(s, 0), results(s)); },
-    .takes = {.objects = true, .via = true},
-    .compose = compose<CollectResults>,
     .scratch = scratch,
+    .make = compose<CollectResults>,
+    .needs = composite,
 };
 
 }  // namespace ccl_tests::collectives

@@ -10,36 +10,36 @@
 #include <vector>
 
 #include "collectives/parts.hpp"
-#include "src/core/composite.hpp"
 #include "src/core/error.hpp"
+#include "src/core/operation.hpp"
 #include "src/primitives/group.hpp"
 #include "src/primitives/objects.hpp"
 
 namespace ccl_tests::collectives {
 
-// One rank's group of the primitives, and the copies between the harness's buffers and theirs,
-// which count as packing.
-class OnGroup : public Composite {
+// An operation made of primitives: one rank's group of the primitives, and the copies between the
+// row's buffers and theirs. The copies count as packing.
+class OnGroup : public Operation {
  public:
   OnGroup(ControlChannel& channel, Communicator& communicator) : group_(channel, communicator) {}
   void set_exchange_limit(double limit_s) override { group_.set_limit(limit_s); }
   StepTimes times() const override { return group_.times(); }
 
  protected:
-  // For primitives that work in place.
+  // Copies the input into the receive buffer, for primitives that work in place.
   void copy_input(const Call& call, std::size_t bytes) {
     if (call.send == call.recv || bytes == 0) return;
     primitives::StepClock clock = group_.step_clock();
     std::memcpy(call.recv, call.send, bytes);
     clock.packing();
   }
-  // Objects that a primitive delivered, one behind the other. Throws Error when they are more than
-  // `room` bytes.
+  // Copies the objects that a primitive delivered into `recv`, one behind the other. Throws Error
+  // if the objects have more than `room` bytes.
   void copy_out(std::span<const primitives::Bytes> objects, void* recv, std::size_t room) {
     primitives::StepClock clock = group_.step_clock();
     auto* to = static_cast<std::byte*>(recv);
     for (const primitives::Bytes object : objects) {
-      if (object.size() > room) throw Error("objects came that are longer than those sent");
+      if (object.size() > room) throw Error("received objects are longer than those sent");
       room -= object.size();
       to = std::copy(object.begin(), object.end(), to);
     }
@@ -58,26 +58,34 @@ class OnGroup : public Composite {
   std::vector<primitives::Bytes> views_;
 };
 
-// Collective::compose for a class with this constructor.
+// What the operations of all composites have in common.
+inline constexpr Needs composite = {.in_steps = true,
+                                    .host_memory = true,
+                                    .host_waits = true,
+                                    .own_buffers = true,
+                                    .agreement = true,
+                                    .step_times = true};
+
+// Makes a composite's operation (Collective::make), of a class with this constructor.
 template <class T>
-std::unique_ptr<Composite> compose(ControlChannel& channel, Communicator& communicator,
+std::unique_ptr<Operation> compose(ControlChannel& channel, Communicator& communicator,
                                    const Shape& shape, DataType type) {
   return std::make_unique<T>(channel, communicator, shape, type);
 }
 
-// How much padding the ranks' objects make.
+// Returns the bytes sent for each byte of the ranks' objects, padded to the longest object.
 inline double padding_of_parts(const Shape& s) {
   std::vector<std::size_t> bytes = parts(s);
   for (std::size_t& part : bytes) part *= s.type_bytes;
   return primitives::padding_waste(bytes);
 }
-// All objects, padded, and this rank's own.
+// Returns the bytes of all objects, padded, and of this rank's own.
 inline std::size_t padded_bytes(const Shape& s) {
   const std::vector<std::size_t> all = parts(s);
   return *std::max_element(all.begin(), all.end()) * s.type_bytes * (ranks(s) + 1);
 }
 
-// flashy's functions leave other tensors than these alone.
+// The types of tensors that flashy's functions change.
 inline constexpr std::array<DataType, 6> floating = {DataType::float32,  DataType::half,
                                                      DataType::bfloat16, DataType::float64,
                                                      DataType::f8e4m3,   DataType::f8e5m2};

@@ -16,8 +16,8 @@ inline std::vector<std::size_t> entry_counts(const Shape& s) {
   return divided(s, s.options.objects);
 }
 
-// Entries whose tensors lie one behind the other in a buffer, in the order of their keys; rank r's
-// list begins with entry r.
+// Entries whose tensors lie one behind the other in a buffer, in the order of their keys. The list
+// of rank r begins with entry r.
 class Dictionary {
  public:
   static constexpr auto check = primitives::check_dictionary;

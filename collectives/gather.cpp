@@ -16,25 +16,18 @@ Layout layout(const Shape& s) {
 }
 
 std::vector<ExpectedBlock> expected(const Shape& s) {
-  const std::size_t b = block(s);
-  std::vector<ExpectedBlock> segments;
-  for (std::size_t r = 0; is_root(s) && r < ranks(s); ++r) {
-    segments.push_back(
-        {.recv_offset = r * b, .count = b, .source_rank = static_cast<int>(r), .source_offset = 0});
-  }
-  return segments;
+  return is_root(s) ? all_gather.expected(s) : nothing(s);
 }
 
 }  // namespace
 
 const Collective gather = {
     .name = "gather",
-    .rooted = true,
-    .splits = true,
+    .domain = {.rooted = true},
     .layout = layout,
     .expected = expected,
     .bus_factor = others_share,
-    .run = [](Communicator& c, const Call& call) { c.gather(call); },
+    .make = calls<&Communicator::gather>,
 };
 
 }  // namespace ccl_tests::collectives

@@ -6,22 +6,21 @@
 namespace ccl_tests::collectives {
 namespace {
 
-Layout layout(const Shape& s) { return gathered_objects(s, is_root(s)); }
+Layout layout(const Shape& s) { return gathered_objects(s, Who::root); }
 
 }  // namespace
 
 const Collective gather_object = {
     .name = "gather_object",
-    .rooted = true,
-    .splits = true,
+    .domain = {.rooted = true},
+    .flags = {.skew = true},
     .layout = layout,
-    .expected =
-        [](const Shape& s) { return is_root(s) ? blocks_of_all(s) : std::vector<ExpectedBlock>{}; },
+    .expected = blocks_on_root,
     .bus_factor = beyond_the_roots,
-    .takes = {.skew = true},
-    .compose = compose<GatheredObjects<layout, primitives::gather_object>>,
     .padding_waste = padding_of_parts,
     .scratch = padded_bytes,
+    .make = compose<GatheredObjects<layout, primitives::gather_object>>,
+    .needs = composite,
 };
 
 }  // namespace ccl_tests::collectives

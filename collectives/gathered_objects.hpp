@@ -7,21 +7,22 @@
 
 namespace ccl_tests::collectives {
 
-// Every rank sends its object; whoever receives, receives all. There is no form in place.
-inline Layout gathered_objects(const Shape& s, bool receives) {
-  Layout result = gathered(s, receives);
+// Returns the layout of a collective in which every rank sends its object. `receivers` receive all
+// objects. There is no in-place form.
+inline Layout gathered_objects(const Shape& s, Who receivers) {
+  Layout result = gathered(s, receivers);
   result.in_place.reset();
+  result.counts.reset();
   return result;
 }
 
-// bring(group, this rank's object, root, objects)
+// Gathers the ranks' objects by bring(group, this rank's object, root, result).
 template <auto layout, auto bring>
 class GatheredObjects : public OnGroup {
  public:
   GatheredObjects(ControlChannel& channel, Communicator& communicator, const Shape& shape,
                   DataType /*type*/)
       : OnGroup(channel, communicator), room_(layout(shape).recv * shape.type_bytes) {}
-  void check() override {}  // lengths may differ
   void run(const Call& call) override {
     const auto* const send = static_cast<const std::byte*>(call.send);
     bring(group(), {send, call.count * size_of(call.type)}, call.root, objects_);

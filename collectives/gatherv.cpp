@@ -6,15 +6,12 @@ namespace ccl_tests::collectives {
 
 const Collective gatherv = {
     .name = "gatherv",
-    .rooted = true,
-    .splits = true,
-    .layout = [](const Shape& s) { return gathered(s, is_root(s)); },
-    .expected =
-        [](const Shape& s) { return is_root(s) ? blocks_of_all(s) : std::vector<ExpectedBlock>{}; },
+    .domain = {.rooted = true},
+    .flags = {.skew = true},
+    .layout = [](const Shape& s) { return gathered(s, Who::root); },
+    .expected = blocks_on_root,
     .bus_factor = beyond_the_roots,
-    .counts = received_parts,
-    .run = [](Communicator& c, const Call& call) { c.gatherv(call); },
-    .takes = {.skew = true},
+    .make = calls<&Communicator::gatherv>,
 };
 
 }  // namespace ccl_tests::collectives

@@ -1,5 +1,5 @@
-// hypercube_perf: an all-gather made of log2(ranks) exchanges with the neighbours of a hypercube;
-// in step d a rank swaps the 2^d blocks it has with rank ^ 2^d.
+// hypercube_perf: an all-gather made of log2(ranks) exchanges with the neighbours of a hypercube.
+// In step d, a rank swaps the 2^d blocks that it has with rank ^ 2^d.
 #include <bit>
 
 #include "collectives/collectives.hpp"
@@ -55,13 +55,12 @@ void run(Communicator& c, const Call& call) {
 
 const Collective hypercube = {
     .name = "hypercube",
-    .splits = true,
     .unsupported = unsupported,
     .layout = layout,
     .expected = expected,
     .bus_factor = whole,
-    .run = run,
-    .in_steps = true,
+    .make = calls<run>,
+    .needs = {.in_steps = true},
 };
 
 }  // namespace ccl_tests::collectives

@@ -13,11 +13,12 @@
 
 namespace ccl_tests::collectives {
 
-// A row's tensors, in elements.
+// Returns the elements of each tensor of a row.
 inline std::vector<std::size_t> tensor_counts(const Shape& s) {
   return scaled(s.options.tensors, s.count);
 }
 
+// Tensors that lie one behind the other in a buffer.
 class TensorList {
  public:
   static constexpr auto check = primitives::check_tensors;
@@ -44,12 +45,9 @@ class TensorList {
   std::vector<primitives::Tensor> tensors_;
 };
 
-// Whose input an in-place operation replaces.
-enum class Sends { all, root };
-
-// operate(group, what List::on a buffer is, call, the row's settings). List: TensorList or one with
-// its members.
-template <class List, auto operate, Sends sends = Sends::all>
+// Runs operate(group, list on the receive buffer, call, options). List: TensorList, or a class with
+// the same members. senders: whose input the operation reads.
+template <class List, auto operate, Who senders = Who::all>
 class InPlaceOn : public OnGroup {
  public:
   InPlaceOn(ControlChannel& channel, Communicator& communicator, const Shape& shape, DataType type)
@@ -58,7 +56,7 @@ class InPlaceOn : public OnGroup {
   }
   void check() override { List::check(group(), list_.on(nullptr)); }
   void run(const Call& call) override {
-    if (sends == Sends::all || call.self.rank == call.root) copy_input(call, list_.bytes());
+    if (senders == Who::all || call.self.rank == call.root) copy_input(call, list_.bytes());
     operate(group(), list_.on(call.recv), call, options_);
   }
 
@@ -72,12 +70,9 @@ inline Layout replaced_tensors(const Shape& s) { return replaced(s, sum(tensor_c
 inline std::vector<ExpectedBlock> all_reduced_tensors(const Shape& s) {
   return {{.recv_offset = 0, .count = sum(tensor_counts(s))}};
 }
-// Where a collective has no root, rank 0's.
+// The root is rank 0 if the collective is not rooted.
 inline std::vector<ExpectedBlock> tensors_of_root(const Shape& s) {
-  return {{.recv_offset = 0,
-           .count = sum(tensor_counts(s)),
-           .source_rank = s.root,
-           .source_offset = 0}};
+  return {{.recv_offset = 0, .count = sum(tensor_counts(s)), .source_rank = s.root}};
 }
 
 }  // namespace ccl_tests::collectives

@@ -4,13 +4,15 @@
 #include <algorithm>
 #include <cstddef>
 #include <numeric>
+#include <utility>
 #include <vector>
 
 #include "collectives/shapes.hpp"
 
 namespace ccl_tests::collectives {
 
-// Shares of the whole that block r of n gets. one_large: the last is 1000 times any other.
+// Returns the shares of the whole that block r of n gets. one_large: the last block is 1000 times
+// any other.
 inline std::size_t shares(Skew skew, std::size_t r, std::size_t n) {
   switch (skew) {
     case Skew::equal: break;
@@ -20,7 +22,8 @@ inline std::size_t shares(Skew skew, std::size_t r, std::size_t n) {
   return 1;
 }
 
-// Elements of each of n objects: count * shares / all shares, rounded down to `step` elements.
+// Returns the elements of each of n objects: count * shares / all shares, rounded down to `step`
+// elements.
 inline std::vector<std::size_t> divided(const Shape& s, std::size_t n, std::size_t step = 1) {
   std::size_t all = 0;
   for (std::size_t r = 0; r < n; ++r) all += shares(s.options.skew, r, n);
@@ -34,23 +37,21 @@ inline std::vector<std::size_t> divided(const Shape& s, std::size_t n, std::size
   return result;
 }
 
-// The ranks' blocks, rounded down to 16 bytes.
-inline std::vector<std::size_t> parts(const Shape& s) {
-  return divided(s, ranks(s), s.type_bytes >= 16 ? 1 : 16 / s.type_bytes);
-}
+// Returns the elements of each rank's block, rounded down to 16 bytes.
+inline std::vector<std::size_t> parts(const Shape& s) { return divided(s, ranks(s), alignment(s)); }
 
 inline std::size_t sum(const std::vector<std::size_t>& v) {
   return std::accumulate(v.begin(), v.end(), std::size_t{0});
 }
 
-// Where adjacent blocks begin.
+// Returns where adjacent blocks begin.
 inline std::vector<std::size_t> offsets(const std::vector<std::size_t>& counts) {
   std::vector<std::size_t> result(counts.size());
   std::exclusive_scan(counts.begin(), counts.end(), result.begin(), std::size_t{0});
   return result;
 }
 
-// One rank's blocks.
+// All ranks' blocks, one behind the other.
 struct Parts {
   explicit Parts(const Shape& s)
       : counts(parts(s)), at(offsets(counts)), all(sum(counts)), mine(counts[rank(s)]) {}
@@ -58,55 +59,58 @@ struct Parts {
   std::size_t all, mine;
 };
 
-// A segment for each rank's block, in rank order.
-inline std::vector<ExpectedBlock> blocks_of_all(const Shape& s) {
-  const Parts p(s);
-  std::vector<ExpectedBlock> segments;
-  for (std::size_t r = 0; r < ranks(s); ++r) {
-    segments.push_back({.recv_offset = p.at[r],
-                        .count = p.counts[r],
-                        .source_rank = static_cast<int>(r),
-                        .source_offset = 0});
-  }
-  return segments;
-}
+// Which ranks have the buffer that holds all blocks.
+enum class Who { all, root };
+inline bool is_one(Who who, const Shape& s) { return who == Who::all || is_root(s); }
 
-// Every rank sends its block; whoever receives, receives all.
-inline Layout gathered(const Shape& s, bool receives) {
-  const Parts p(s);
+// Returns the layout of a collective in which every rank sends its block. `receivers` receive all
+// blocks.
+inline Layout gathered(const Shape& s, Who receivers) {
+  Parts p(s);
   return {.send = p.mine,
-          .recv = receives ? p.all : 0,
+          .recv = is_one(receivers, s) ? p.all : 0,
           .count = p.mine,
           .table_count = block(s),
           .algbw_bytes = p.all * s.type_bytes,
-          .in_place = InPlace{p.at[rank(s)], 0}};
+          .in_place = InPlace{p.at[rank(s)], 0},
+          .counts = Counts{.recv_counts = std::move(p.counts), .recv_offsets = std::move(p.at)}};
 }
-// Whoever sends, sends all blocks; every rank receives its own.
-inline Layout scattered(const Shape& s, bool sends) {
-  const Parts p(s);
-  return {.send = sends ? p.all : 0,
+// Returns the layout of a collective in which every rank receives its block. `senders` send all
+// blocks.
+inline Layout scattered(const Shape& s, Who senders) {
+  Parts p(s);
+  return {.send = is_one(senders, s) ? p.all : 0,
           .recv = p.mine,
           .count = p.mine,
           .table_count = block(s),
           .algbw_bytes = p.all * s.type_bytes,
-          .in_place = InPlace{0, p.at[rank(s)]}};
+          .in_place = InPlace{0, p.at[rank(s)]},
+          .counts = Counts{.send_counts = std::move(p.counts), .send_offsets = std::move(p.at)}};
 }
 
-inline Counts received_parts(const Shape& s) {
-  Parts p(s);
-  return {.send_counts = {}, .send_offsets = {}, .recv_counts = p.counts, .recv_offsets = p.at};
+// Every rank's block, in rank order.
+inline std::vector<ExpectedBlock> blocks_of_all(const Shape& s) {
+  const Parts p(s);
+  std::vector<ExpectedBlock> blocks;
+  for (std::size_t r = 0; r < ranks(s); ++r) {
+    blocks.push_back({.recv_offset = p.at[r],
+                      .count = p.counts[r],
+                      .source_rank = static_cast<int>(r),
+                      .source_offset = 0});
+  }
+  return blocks;
 }
-inline Counts sent_parts(const Shape& s) {
-  Parts p(s);
-  return {.send_counts = p.counts, .send_offsets = p.at, .recv_counts = {}, .recv_offsets = {}};
+inline std::vector<ExpectedBlock> blocks_on_root(const Shape& s) {
+  return is_root(s) ? blocks_of_all(s) : nothing(s);
 }
 
-// The share of all data that does not stay on the rank that keeps `kept` elements of it.
+// Returns the share of all data that does not stay on the rank that keeps `kept` elements of it.
 inline double share_beyond(std::size_t kept, std::size_t all) {
   return all == 0 ? 1 : static_cast<double>(all - kept) / static_cast<double>(all);
 }
 
-// Of all ranks the one with the smallest block has most to get of the others', or to give to them.
+// Returns the share that the rank with the smallest block gets from the other ranks or gives to
+// them. Any other rank's share is smaller.
 inline double beyond_the_smallest(const Shape& s) {
   const Parts p(s);
   return share_beyond(*std::min_element(p.counts.begin(), p.counts.end()), p.all);

@@ -1,6 +1,7 @@
-// pingpong_perf: messages between the two ranks of a pair. Back and forth: a window of messages
-// goes to the other rank, which answers with as many of its own when all have come. In both
-// directions: both windows at the same time.
+// pingpong_perf: messages between the two ranks of a pair.
+// Back and forth: a window of messages goes to the other rank, which answers with as many messages
+// when the whole window has come.
+// In both directions (--bidirectional): both ranks send their windows at the same time.
 #include "collectives/collectives.hpp"
 #include "collectives/shapes.hpp"
 
@@ -14,7 +15,6 @@ Layout layout(const Shape& s) {
           .count = s.count,
           .table_count = s.count,
           .algbw_bytes = all * s.type_bytes,
-          .in_place = std::nullopt,
           .messages = s.options.window,
           .legs = s.options.bidirectional ? 1U : 2U};
 }
@@ -26,8 +26,8 @@ std::vector<ExpectedBlock> expected(const Shape& s) {
            .source_offset = 0}};
 }
 
-// Without a peer there is nothing to post; the empty group is for loopback, where groups are
-// collective.
+// Posts one window. A rank without a peer posts an empty group, because groups are collective on
+// loopback.
 void take_turn(Communicator& c, const Call& call, bool sends, bool receives) {
   const std::size_t bytes = call.count * size_of(call.type);
   Call message = call;
@@ -56,12 +56,12 @@ void run(Communicator& c, const Call& call) {
 
 const Collective pingpong = {
     .name = "pingpong",
+    .domain = {.paired = true},
     .layout = layout,
     .expected = expected,
     .bus_factor = whole,
-    .run = run,
-    .paired = true,
-    .in_steps = true,
+    .make = calls<run>,
+    .needs = {.in_steps = true, .host_waits = true},
 };
 
 }  // namespace ccl_tests::collectives

@@ -1,5 +1,5 @@
-// reduce_perf: the root gets the reduction of all ranks' buffers. What other ranks find in theirs
-// is unspecified.
+// reduce_perf: the root gets the reduction of all ranks' buffers. The results of other ranks are
+// unspecified.
 #include "collectives/collectives.hpp"
 #include "collectives/shapes.hpp"
 
@@ -7,20 +7,18 @@ namespace ccl_tests::collectives {
 namespace {
 
 std::vector<ExpectedBlock> expected(const Shape& s) {
-  if (!is_root(s)) return {};
-  return {{.recv_offset = 0, .count = s.count}};
+  return is_root(s) ? whole_reduced(s) : nothing(s);
 }
 
 }  // namespace
 
 const Collective reduce = {
     .name = "reduce",
-    .reduces = true,
-    .rooted = true,
+    .domain = {.reduces = true, .rooted = true},
     .layout = whole_replaced,
     .expected = expected,
     .bus_factor = whole,
-    .run = [](Communicator& c, const Call& call) { c.reduce(call); },
+    .make = calls<&Communicator::reduce>,
 };
 
 }  // namespace ccl_tests::collectives

@@ -14,21 +14,22 @@ void operate(primitives::Group& group, std::span<const primitives::Entry> dictio
   primitives::reduce_dict(group, dictionary, call.op == ReduceOp::avg);
 }
 
+std::vector<ExpectedBlock> expected(const Shape& s) {
+  return is_root(s) ? reduced_entries(s) : nothing(s);
+}
+
 }  // namespace
 
 const Collective reduce_dict = {
     .name = "reduce_dict",
-    .reduces = true,
+    .domain = {.reduces = true, .ops = ops},
+    .flags = {.skew = true, .objects = true},
     .layout = replaced_entries,
-    .expected =
-        [](const Shape& s) {
-          return is_root(s) ? reduced_entries(s) : std::vector<ExpectedBlock>{};
-        },
+    .expected = expected,
     .bus_factor = whole,
-    .takes = {.skew = true, .objects = true},
-    .ops = ops,
-    .compose = compose<InPlaceOn<Dictionary, operate>>,
     .scratch = [](const Shape& s) { return 2 * s.count * s.type_bytes; },
+    .make = compose<InPlaceOn<Dictionary, operate>>,
+    .needs = composite,
 };
 
 }  // namespace ccl_tests::collectives

@@ -27,12 +27,11 @@ std::vector<ExpectedBlock> expected(const Shape& s) {
 
 const Collective reduce_scatter = {
     .name = "reduce_scatter",
-    .reduces = true,
-    .splits = true,
+    .domain = {.reduces = true},
     .layout = layout,
     .expected = expected,
     .bus_factor = others_share,
-    .run = [](Communicator& c, const Call& call) { c.reduce_scatter(call); },
+    .make = calls<&Communicator::reduce_scatter>,
 };
 
 }  // namespace ccl_tests::collectives

@@ -18,14 +18,12 @@ std::vector<ExpectedBlock> expected(const Shape& s) {
 
 const Collective reduce_scatterv = {
     .name = "reduce_scatterv",
-    .reduces = true,
-    .splits = true,
-    .layout = [](const Shape& s) { return scattered(s, true); },
+    .domain = {.reduces = true},
+    .flags = {.skew = true},
+    .layout = [](const Shape& s) { return scattered(s, Who::all); },
     .expected = expected,
     .bus_factor = beyond_the_smallest,
-    .counts = sent_parts,
-    .run = [](Communicator& c, const Call& call) { c.reduce_scatterv(call); },
-    .takes = {.skew = true},
+    .make = calls<&Communicator::reduce_scatterv>,
 };
 
 }  // namespace ccl_tests::collectives

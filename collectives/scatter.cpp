@@ -24,12 +24,11 @@ std::vector<ExpectedBlock> expected(const Shape& s) {
 
 const Collective scatter = {
     .name = "scatter",
-    .rooted = true,
-    .splits = true,
+    .domain = {.rooted = true},
     .layout = layout,
     .expected = expected,
     .bus_factor = others_share,
-    .run = [](Communicator& c, const Call& call) { c.scatter(call); },
+    .make = calls<&Communicator::scatter>,
 };
 
 }  // namespace ccl_tests::collectives

@@ -15,14 +15,12 @@ std::vector<ExpectedBlock> expected(const Shape& s) {
 
 const Collective scatterv = {
     .name = "scatterv",
-    .rooted = true,
-    .splits = true,
-    .layout = [](const Shape& s) { return scattered(s, is_root(s)); },
+    .domain = {.rooted = true},
+    .flags = {.skew = true},
+    .layout = [](const Shape& s) { return scattered(s, Who::root); },
     .expected = expected,
     .bus_factor = beyond_the_roots,
-    .counts = sent_parts,
-    .run = [](Communicator& c, const Call& call) { c.scatterv(call); },
-    .takes = {.skew = true},
+    .make = calls<&Communicator::scatterv>,
 };
 
 }  // namespace ccl_tests::collectives

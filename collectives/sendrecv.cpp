@@ -1,6 +1,7 @@
-// sendrecv_perf: messages between neighbours. ring: every rank sends its buffer to the next rank
-// and receives the previous one's; exchange: two ranks swap their buffers; async: one half of the
-// buffer goes to each neighbour while one comes from each.
+// sendrecv_perf: messages between neighbours.
+// ring: every rank sends its buffer to the next rank and receives the previous rank's.
+// exchange: two ranks swap their buffers.
+// async: one half of the buffer goes to each neighbour while one half comes from each.
 #include <array>
 
 #include "collectives/collectives.hpp"
@@ -33,6 +34,14 @@ void swap_with(int to, int from, Communicator& c, const Call& call) {
   c.end_group();
 }
 
+void pass_on(Communicator& c, const Call& call) {
+  swap_with(next(call.self), previous(call.self), c, call);
+}
+
+void swap_with_partner(Communicator& c, const Call& call) {
+  swap_with(partner(call.self), partner(call.self), c, call);
+}
+
 std::optional<std::string> unsupported_exchange(const Shape& s) {
   if (s.self.ranks % 2 == 0) return std::nullopt;
   return "sendrecv --mode exchange needs an even number of ranks, not " +
@@ -45,20 +54,19 @@ Layout two_halves(const Shape& s) {
           .recv = 2 * half,
           .count = half,
           .table_count = half,
-          .algbw_bytes = 2 * half * s.type_bytes,
-          .in_place = std::nullopt};
+          .algbw_bytes = 2 * half * s.type_bytes};
 }
 
-// The first half of a send buffer is for the next rank; the first half of a receive buffer comes
-// from the previous one.
+// The first half of a send buffer is for the next rank. The first half of a receive buffer comes
+// from the previous rank.
 std::vector<ExpectedBlock> halves_of_neighbours(const Shape& s) {
   const std::size_t half = s.count / 2;
   return {{.recv_offset = 0, .count = half, .source_rank = previous(s.self), .source_offset = 0},
           {.recv_offset = half, .count = half, .source_rank = next(s.self), .source_offset = half}};
 }
 
-// Messages of one pair match in the order of posting, which counts where both neighbours are one
-// rank.
+// The order of posting counts if both neighbours are one rank: messages of one pair match in that
+// order.
 void swap_with_both(Communicator& c, const Call& call) {
   const std::size_t half_bytes = call.count * size_of(call.type);
   Call first = call;
@@ -79,22 +87,21 @@ void swap_with_both(Communicator& c, const Call& call) {
 
 const Collective exchange = {
     .name = "sendrecv",
+    .mode = "exchange",
     .unsupported = unsupported_exchange,
     .layout = whole_buffer,
     .expected = [](const Shape& s) { return whole_buffer_of(partner(s.self), s); },
     .bus_factor = whole,
-    .run = [](Communicator& c,
-              const Call& call) { swap_with(partner(call.self), partner(call.self), c, call); },
-    .mode = "exchange",
+    .make = calls<swap_with_partner>,
 };
 
 const Collective async = {
     .name = "sendrecv",
+    .mode = "async",
     .layout = two_halves,
     .expected = halves_of_neighbours,
     .bus_factor = whole,
-    .run = swap_with_both,
-    .mode = "async",
+    .make = calls<swap_with_both>,
 };
 
 constexpr std::array<const Collective*, 2> other_modes = {&exchange, &async};
@@ -103,13 +110,12 @@ constexpr std::array<const Collective*, 2> other_modes = {&exchange, &async};
 
 const Collective sendrecv = {
     .name = "sendrecv",
+    .mode = "ring",
+    .modes = other_modes,
     .layout = whole_buffer,
     .expected = [](const Shape& s) { return whole_buffer_of(previous(s.self), s); },
     .bus_factor = whole,
-    .run = [](Communicator& c,
-              const Call& call) { swap_with(next(call.self), previous(call.self), c, call); },
-    .mode = "ring",
-    .modes = other_modes,
+    .make = calls<pass_on>,
 };
 
 }  // namespace ccl_tests::collectives

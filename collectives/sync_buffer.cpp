@@ -1,5 +1,5 @@
-// sync_buffer_perf: every buffer of a model is averaged over all ranks, or replaced by rank 0's:
-// one operation each, all started, then waited for.
+// sync_buffer_perf: every buffer of a model is averaged over all ranks, or replaced by rank 0's.
+// Each buffer is one operation; all are started, then waited for.
 #include "collectives/collectives.hpp"
 #include "collectives/in_place.hpp"
 #include "src/primitives/tensors.hpp"
@@ -15,13 +15,14 @@ void operate(primitives::Group& group, std::span<const primitives::Tensor> tenso
 
 const Collective by_broadcast = {
     .name = "sync_buffer",
+    .mode = "broadcast",
+    .domain = {.types = floating},
+    .flags = {.tensors = true, .async_operations = true},
     .layout = replaced_tensors,
     .expected = tensors_of_root,
     .bus_factor = whole,
-    .mode = "broadcast",
-    .takes = {.tensors = true, .async_operations = true},
-    .types = floating,
-    .compose = compose<InPlaceOn<TensorList, operate<primitives::BufferSync::broadcast>>>,
+    .make = compose<InPlaceOn<TensorList, operate<primitives::BufferSync::broadcast>>>,
+    .needs = composite,
 };
 constexpr std::array<const Collective*, 1> other_modes = {&by_broadcast};
 
@@ -29,16 +30,15 @@ constexpr std::array<const Collective*, 1> other_modes = {&by_broadcast};
 
 const Collective sync_buffer = {
     .name = "sync_buffer",
-    .reduces = true,
+    .mode = "average",
+    .modes = other_modes,
+    .domain = {.reduces = true, .ops = average_only, .types = floating},
+    .flags = {.tensors = true, .async_operations = true},
     .layout = replaced_tensors,
     .expected = all_reduced_tensors,
     .bus_factor = reduced_and_gathered,
-    .mode = "average",
-    .modes = other_modes,
-    .takes = {.tensors = true, .async_operations = true},
-    .ops = average_only,
-    .types = floating,
-    .compose = compose<InPlaceOn<TensorList, operate<primitives::BufferSync::average>>>,
+    .make = compose<InPlaceOn<TensorList, operate<primitives::BufferSync::average>>>,
+    .needs = composite,
 };
 
 }  // namespace ccl_tests::collectives

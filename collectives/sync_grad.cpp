@@ -1,5 +1,5 @@
-// sync_grad_perf: every gradient of a model is averaged over all ranks: one all_reduce each, all
-// started, then waited for. Every fourth parameter has no gradient.
+// sync_grad_perf: every gradient of a model is averaged over all ranks. Each gradient is one
+// all_reduce; all are started, then waited for. Every fourth parameter has no gradient.
 #include <optional>
 
 #include "collectives/collectives.hpp"
@@ -39,13 +39,13 @@ void operate(primitives::Group& group, std::span<const primitives::Parameter> pa
 
 const Collective sync_grad = {
     .name = "sync_grad",
-    .reduces = true,
+    .domain = {.reduces = true, .ops = average_only},
+    .flags = {.tensors = true, .async_operations = true},
     .layout = replaced_tensors,
     .expected = all_reduced_tensors,
     .bus_factor = reduced_and_gathered,
-    .takes = {.tensors = true, .async_operations = true},
-    .ops = average_only,
-    .compose = compose<InPlaceOn<Parameters, operate>>,
+    .make = compose<InPlaceOn<Parameters, operate>>,
+    .needs = composite,
 };
 
 }  // namespace ccl_tests::collectives

@@ -1,6 +1,6 @@
-// sync_seed_perf: every rank gets rank 0's random seed, by a broadcast (mmengine) or by an
-// all-gather of objects, of which the first is taken (detectron2). 4 bytes, whatever the size asked
-// for.
+// sync_seed_perf: every rank gets rank 0's random seed of 4 bytes, whatever size is requested.
+// broadcast: by a broadcast, as in mmengine.
+// all_gather: by an all-gather of objects of which the first is taken, as in detectron2.
 #include <cstdint>
 
 #include "collectives/collectives.hpp"
@@ -12,14 +12,7 @@ namespace {
 
 constexpr std::array<DataType, 1> types = {DataType::int32};
 
-Layout layout(const Shape& s) {
-  return {.send = 1,
-          .recv = 1,
-          .count = 1,
-          .table_count = 1,
-          .algbw_bytes = s.type_bytes,
-          .in_place = InPlace{0, 0}};
-}
+Layout layout(const Shape& s) { return replaced(s, 1); }
 
 std::vector<ExpectedBlock> expected(const Shape& /*s*/) {
   return {{.recv_offset = 0, .count = 1, .source_rank = 0, .source_offset = 0}};
@@ -33,7 +26,6 @@ class SyncSeed : public OnGroup {
   SyncSeed(ControlChannel& channel, Communicator& communicator, const Shape& /*shape*/,
            DataType /*type*/)
       : OnGroup(channel, communicator) {}
-  void check() override {}  // there is nothing to disagree on
   void run(const Call& call) override {
     std::int32_t seed = 0;
     std::memcpy(&seed, call.send, sizeof seed);
@@ -44,13 +36,13 @@ class SyncSeed : public OnGroup {
 
 const Collective by_all_gather = {
     .name = "sync_seed",
+    .mode = "all_gather",
+    .domain = {.types = types, .fixed_bytes = sizeof(std::int32_t)},
     .layout = layout,
     .expected = expected,
     .bus_factor = whole,
-    .mode = "all_gather",
-    .types = types,
-    .fixed_bytes = sizeof(std::int32_t),
-    .compose = compose<SyncSeed<primitives::shared_random_seed>>,
+    .make = compose<SyncSeed<primitives::shared_random_seed>>,
+    .needs = composite,
 };
 constexpr std::array<const Collective*, 1> other_modes = {&by_all_gather};
 
@@ -58,14 +50,14 @@ constexpr std::array<const Collective*, 1> other_modes = {&by_all_gather};
 
 const Collective sync_seed = {
     .name = "sync_seed",
+    .mode = "broadcast",
+    .modes = other_modes,
+    .domain = {.types = types, .fixed_bytes = sizeof(std::int32_t)},
     .layout = layout,
     .expected = expected,
     .bus_factor = whole,
-    .mode = "broadcast",
-    .modes = other_modes,
-    .types = types,
-    .fixed_bytes = sizeof(std::int32_t),
-    .compose = compose<SyncSeed<primitives::sync_random_seed>>,
+    .make = compose<SyncSeed<primitives::sync_random_seed>>,
+    .needs = composite,
 };
 
 }  // namespace ccl_tests::collectives

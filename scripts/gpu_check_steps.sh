@@ -21,6 +21,23 @@ for file in "$bin"/*_perf; do
   file=${file##*/}
   [[ $file == init_perf ]] || programs+=("$file")
 done
+# taken PROGRAM ARGUMENT...: sets `words` to those ARGUMENTs that the program takes. Programs of nccl-tests take all of its flags; others
+# refuse sizes, types, operations and roots that they do not have.
+taken() {
+  local drop=
+  case ${1%_perf} in
+    barrier) drop='-b -e -f -i --sizes -u -d -o -r' ;;
+    sync_seed | check_tensors) drop='-b -e -f -i --sizes -o -r' ;;
+    all_gatherv | all_gather_object | collect_results | pingpong) drop='-o -r' ;;
+    gatherv | scatterv | gather_object | broadcast_object | broadcast_tensors) drop='-o' ;;
+    reduce_scatterv | all_reduce_dict | all_reduce_params | average_metrics | reduce_dict | sync_buffer | sync_grad) drop='-r' ;;
+  esac
+  words=()
+  shift
+  while [ $# -gt 0 ]; do
+    if [[ " $drop " == *" $1 "* ]]; then shift 2; else words+=("$1"); shift; fi
+  done
+}
 composite() { [[ $1 =~ _(object|dict|params|tensors|results|metrics|buffer|grad|seed)_perf$ ]]; }
 expected() { # program, ranks
   case $1 in
@@ -49,9 +66,11 @@ for program in "${programs[@]}"; do
   sizes=(-b 8 -e 64M -f 2)
   if composite "$program"; then sizes=(-b 8 -e 16M -f 8 -n 5); fi
   if $quick; then sizes=(-b 8 -e 1M -f 64 -n 2); fi
-  step programs "$name" "$(expected "$program" "$n")" 300 "bin/$program" "${nccl[@]}" -t "$n" "${sizes[@]}" -J "$name.jsonl"
+  taken "$program" "${sizes[@]}"
+  step programs "$name" "$(expected "$program" "$n")" 300 "bin/$program" "${nccl[@]}" -t "$n" "${words[@]}" -J "$name.jsonl"
   if $quick && ! few "$program"; then continue; fi
-  step programs "$name-processes" "$(expected "$program" "$n")" 120 "bin/$program" "${nccl[@]}" --np "$n" -b 8 -e 1M -f 64 -n 5
+  taken "$program" -b 8 -e 1M -f 64 -n 5
+  step programs "$name-processes" "$(expected "$program" "$n")" 120 "bin/$program" "${nccl[@]}" --np "$n" "${words[@]}"
 done
 if ! $quick; then step programs all_reduce-1G 0 300 bin/all_reduce_perf "${nccl[@]}" -t "$n" -b 8 -e 1G -f 2 -J all_reduce_1G.jsonl; fi
 step programs init 0 120 bin/init_perf "${nccl[@]}" -t "$n" -N 2
@@ -60,14 +79,15 @@ for program in "${programs[@]}"; do
   if $quick && ! few "$program"; then continue; fi
   some=(--sizes 64,4K,1M)
   if $quick; then some=(--sizes 64,4K); fi
-  step types "${program%_perf}" "$(expected "$program" "$n")" 300 "bin/$program" "${nccl[@]}" -t "$n" -d all -o all "${some[@]}" -n 2
+  taken "$program" -d all -o all "${some[@]}" -n 2
+  step types "${program%_perf}" "$(expected "$program" "$n")" 300 "bin/$program" "${nccl[@]}" -t "$n" "${words[@]}"
 done
 
 for ranks in 2 4; do
   for program in "${programs[@]}"; do
     if $quick && { ((ranks > 2)) || ! few "$program"; } && [[ $program != all_reduce_perf ]]; then continue; fi
-    step share "${program%_perf}-$ranks" "$(expected "$program" "$ranks")" 120 "${one_gpu[@]}" "bin/$program" "${nccl[@]}" --np "$ranks" --share-gpus --sizes 8,4K,256K \
-      -n 1 -w 0 -T 30
+    taken "$program" --sizes 8,4K,256K -n 1 -w 0 -T 30
+    step share "${program%_perf}-$ranks" "$(expected "$program" "$ranks")" 120 "${one_gpu[@]}" "bin/$program" "${nccl[@]}" --np "$ranks" --share-gpus "${words[@]}"
   done
 done
 step share types-2 0 300 "${one_gpu[@]}" bin/all_reduce_perf "${nccl[@]}" --np 2 --share-gpus -d all -o all --sizes 4K -n 1 -w 0 -T 30

@@ -9,12 +9,12 @@
 namespace ccl_tests {
 namespace {
 
-// Elements by what has to happen to them. moved: copied from another rank, by receiver and by
-// sender. reduced: results that every rank contributes to, by the rank that holds them; a result
-// that r ranks hold is reduced once and handed on r - 1 times.
+// The elements that have to move, by rank.
 struct Traffic {
-  std::vector<double> in, out;
-  std::vector<double> held;  // reduced elements that a rank ends up with
+  std::vector<double> in, out;  // copied from another rank, to another rank
+  // Reduced elements that a rank ends up with. A result that r ranks hold is reduced once and
+  // handed on r - 1 times.
+  std::vector<double> held;
 };
 
 Traffic count(const Collective& collective, const Shape& shape) {
@@ -23,21 +23,22 @@ Traffic count(const Collective& collective, const Shape& shape) {
   for (std::size_t rank = 0; rank < n; ++rank) {
     Shape s = shape;
     s.self.rank = static_cast<int>(rank);
-    for (const ExpectedBlock& segment : collective.expected(s)) {
-      const auto elements = static_cast<double>(segment.count * segment.repeat);
-      if (segment.source_rank == ExpectedBlock::all_ranks) {
+    for (const ExpectedBlock& block : collective.expected(s)) {
+      const auto elements = static_cast<double>(block.count * block.repeat);
+      if (block.source_rank == ExpectedBlock::all_ranks) {
         t.held[rank] += elements;
-      } else if (segment.source_rank != s.self.rank) {
+      } else if (block.source_rank != s.self.rank) {
         t.in[rank] += elements;
-        t.out[static_cast<std::size_t>(segment.source_rank)] += elements;
+        t.out[static_cast<std::size_t>(block.source_rank)] += elements;
       }
     }
   }
   return t;
 }
 
-// Elements through the most loaded link, for the algorithms that reach the bound: broadcasting one
-// buffer can be pipelined along a chain, so the root sends it once however many receive it.
+// Returns the elements through the most loaded link, for the algorithms that reach the bound. A
+// broadcast can be pipelined along a chain, so its root sends the buffer once to any number of
+// ranks.
 double link_elements(const Collective& collective, const Shape& shape) {
   const Traffic t = count(collective, shape);
   const double n = shape.self.ranks;
@@ -74,9 +75,9 @@ double link_elements(const Collective& collective, const Shape& shape) {
 }  // namespace
 
 std::optional<std::string> bus_factor_error(const Collective& collective, const Shape& shape) {
-  if (collective.synchronizes) return std::nullopt;
+  if (collective.needs.synchronizes) return std::nullopt;
   // What is not delivered cannot be counted.
-  if (collective.fixed_bytes && collective.layout(shape).recv == 0) return std::nullopt;
+  if (collective.domain.fixed_bytes && collective.layout(shape).recv == 0) return std::nullopt;
   // With one rank nothing crosses a link; the factors of 1 are nccl-tests' convention there.
   if (shape.self.ranks == 1) return std::nullopt;
   const Layout layout = collective.layout(shape);
@@ -84,8 +85,7 @@ std::optional<std::string> bus_factor_error(const Collective& collective, const 
   const double counted = link_elements(collective, shape) * static_cast<double>(shape.type_bytes);
   if (std::abs(stated - counted) <= 1e-9 * std::max(stated, counted)) return std::nullopt;
   // alltoallv's convention takes the mean over peers, (n - 1) / n of the largest buffer.
-  if (collective.counts != nullptr && !collective.takes.skew &&
-      counted <= static_cast<double>(layout.algbw_bytes))
+  if (collective.flags.block_matrix && counted <= static_cast<double>(layout.algbw_bytes))
     return std::nullopt;
   return fmt::format("{} ranks: algbw_bytes x bus_factor is {} B, the most loaded rank moves {} B",
                      shape.self.ranks, stated, counted);

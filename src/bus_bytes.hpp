@@ -8,10 +8,10 @@
 
 namespace ccl_tests {
 
-// The bytes that the most loaded rank must at least send or receive, counted from the segments:
-// data from another rank must come in once; a result over all ranks needs every other rank's part
-// moved to where it is reduced. Compares them with algbw_bytes x bus_factor and says what differs;
-// empty: they agree.
+// Counts from the expected blocks the bytes that the most loaded rank must at least send or
+// receive. Data from another rank must come in once. A result over all ranks needs every other
+// rank's part moved to where the part is reduced. Returns how the count differs from algbw_bytes x
+// bus_factor, or nullopt if both agree.
 std::optional<std::string> bus_factor_error(const Collective& collective, const Shape& shape);
 
 }  // namespace ccl_tests

@@ -6,8 +6,13 @@
 #include <cstdio>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <string>
+#include <vector>
 
-#include "src/measure/batch.hpp"
+#include "src/core/clock.hpp"
+#include "src/core/quote.hpp"
+#include "src/job/job.hpp"
+#include "src/options/job_setup_of.hpp"
 #include "src/report/output_file.hpp"
 
 namespace ccl_tests {
@@ -44,10 +49,10 @@ double sum_ranks(Communicator& communicator, const GroupRank& self) {
   call.count = 1;
   call.type = DataType::float64;
   call.self = self;
-  const double start = communicator.now();
+  const double start = communicator.clock().now();
   communicator.all_reduce(call);
   communicator.wait();
-  const double seconds = communicator.now() - start;
+  const double seconds = communicator.clock().now() - start;
   const double expected = self.ranks * (self.ranks + 1.0) / 2;
   if (recv != expected)
     throw Error(fmt::format("all_reduce of 8 B: found {}, expected {}", recv, expected),
@@ -55,38 +60,39 @@ double sum_ranks(Communicator& communicator, const GroupRank& self) {
   return seconds;
 }
 
-StartTimes start_once(RankJob& job, ControlChannel& channel, Device* gpu, Progress& progress,
-                      Pulse& pulse) {
-  const Options& o = job.options;
-  const Watched watched(pulse, o.init_timeout_s + 5);
+// The library's communicator is made, an all_reduce is run twice and checked, everything is torn down.
+// Collective.
+StartTimes start_once(Rank& rank) {
+  const Expected expected(rank.activity(), rank.limit_s() + 5);
   StartTimes times;
-  progress.phase("connecting the library under test");
-  channel.all_gather("", o.init_timeout_s);  // all begin together
+  rank.activity().phase("connecting the library under test");
+  rank.meet();  // all begin together
   const double start = monotonic_seconds();
-  Communicator& communicator = connect(job, channel, gpu, pulse);
+  Communicator& communicator = rank.connect(rank.world());
   times.connect = monotonic_seconds() - start;
-  const GroupRank self{channel.rank(), channel.ranks()};
-  progress.phase("first operation");
+  const GroupRank self{rank.rank(), rank.ranks()};
+  rank.activity().phase("first operation");
   times.first = sum_ranks(communicator, self);
-  progress.phase("second operation");
+  rank.activity().phase("second operation");
   times.second = sum_ranks(communicator, self);
-  channel.all_gather("", o.init_timeout_s);  // nobody leaves while others still need it
-  job.open.close(communicator);
+  rank.meet();  // nobody leaves while others still need it
+  rank.close(communicator);
   return times;
 }
 
 class Output {
  public:
-  explicit Output(const std::string& path) {
-    if (path.empty()) return;
-    if (!path.ends_with(".jsonl"))
-      throw UsageError("-J: '" + path + "': init_perf writes .jsonl files only");
-    file_.emplace(OutputFile::create(path, ".jsonl"));
+  explicit Output(const std::vector<std::string>& paths) {
+    for (const std::string& path : paths) {
+      if (!path.ends_with(".jsonl"))
+        throw UsageError("-J: " + quote(path) + ": init_perf writes .jsonl files only");
+      files_.push_back(OutputFile::create(path, ".jsonl"));
+    }
   }
-  void header(const RankJob& job, int ranks) {
+  void header(const Process& process, int ranks) {
     fmt::print("# ccl-tests version {} backend={} library=\"{}\" launcher: {} processes: {}\n",
-               CCL_VERSION, job.backend.name(), job.backend.version(), job.launch.launcher,
-               job.launch.processes);
+               CCL_VERSION, process.backend.name(), process.backend.info().version,
+               process.launch.launcher, process.launch.processes);
     fmt::print(
         "# milliseconds of the slowest rank. bootstrap: from the program's start until all "
         "ranks have met (MPI_Init included)\n");
@@ -94,10 +100,10 @@ class Output {
     std::fflush(stdout);
     write({{"type", "init_header"},
            {"version", CCL_VERSION},
-           {"backend", job.backend.name()},
-           {"library_version", job.backend.version()},
-           {"launcher", job.launch.launcher},
-           {"processes", job.launch.processes},
+           {"backend", process.backend.name()},
+           {"library_version", process.backend.info().version},
+           {"launcher", process.launch.launcher},
+           {"processes", process.launch.processes},
            {"ranks", ranks}});
   }
   void row(int ranks, int cycle, const StartTimes& t) {
@@ -115,10 +121,23 @@ class Output {
 
  private:
   void write(const nlohmann::ordered_json& object) {
-    if (file_) file_->append(object.dump() + '\n');
+    for (OutputFile& file : files_) file.append(object.dump() + '\n');
   }
-  std::optional<OutputFile> file_;
+  std::vector<OutputFile> files_;
 };
+
+// One rank's part. Rank 0 prints one line per cycle (-N): the slowest rank's seconds. Collective.
+int run_init(Rank& rank, int cycles, Output& output) {
+  const double bootstrap_s = monotonic_seconds() - rank.process().started_s;
+  if (rank.is_first()) output.header(rank.process(), rank.ranks());
+  for (int cycle = 0; cycles == 0 || cycle < cycles; ++cycle) {
+    StartTimes mine = start_once(rank);
+    mine.bootstrap = bootstrap_s;
+    const StartTimes all = slowest(rank.world(), mine, rank.limit_s());
+    if (rank.is_first()) output.row(rank.ranks(), cycle, all);
+  }
+  return exit_code(Exit::passed);
+}
 
 }  // namespace
 
@@ -128,26 +147,26 @@ const Collective init_spec = {
     .layout = [](const Shape& /*s*/) { return Layout{}; },
     .expected = [](const Shape& /*s*/) { return std::vector<ExpectedBlock>{}; },
     .bus_factor = [](const Shape& /*s*/) { return 0.0; },
-    .run = [](Communicator& c, const Call& call) { c.all_reduce(call); },
-    .host_memory = true,
+    .needs = {.host_memory = true},
 };
 
-void run_init(RankJob& job, ControlChannel& channel, Progress& progress, Pulse& pulse,
-              bool first_of_process) {
-  const Options& o = job.options;
-  const bool reports = first_of_process && channel.rank() == 0;
-  std::optional<Output> output;
-  if (reports) output.emplace(o.output_file);
-  require_same_settings(job, channel);
-  const double bootstrap_s = monotonic_seconds() - job.started_s;
-  if (reports) output->header(job, channel.ranks());
-  Device* const gpu = open_gpu(job, channel, nullptr);
-  for (int cycle = 0; o.cycles == 0 || cycle < o.cycles; ++cycle) {
-    StartTimes mine = start_once(job, channel, gpu, progress, pulse);
-    mine.bootstrap = bootstrap_s;
-    const StartTimes all = slowest(channel, mine, o.init_timeout_s);
-    if (reports) output->row(channel.ranks(), cycle, all);
-  }
+int run_init_program(int argc, char** argv) {
+  const std::vector<std::string> arguments(argv + std::min(argc, 1), argv + argc);
+  return run_main("init_perf", [&] {
+    const Parsed parsed = parse_options(init_spec, arguments, process_environment());
+    if (parsed.print) {
+      fmt::print("{}", *parsed.print);
+      return exit_code(Exit::passed);
+    }
+    const Options& o = parsed.options;
+    std::optional<Output> output;
+    JobHooks hooks;
+    hooks.open = [&](const Process& process) {
+      output.emplace(process.launch.process == 0 ? o.output.files : std::vector<std::string>());
+    };
+    const RankBody body = [&](Rank& rank) { return run_init(rank, o.sweep.cycles, *output); };
+    return run_job(job_setup(init_spec, o, arguments), body, hooks);
+  });
 }
 
 }  // namespace ccl_tests

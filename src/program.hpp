@@ -1,12 +1,11 @@
-// A program from top to bottom.
+// X_perf from its first line to its exit code.
 #pragma once
 
 #include "src/core/collective.hpp"
-#include "src/run/rank_job.hpp"
 
 namespace ccl_tests {
 
-// main() of every program: options, launcher, ranks, run, exit code (see Exit). Does not throw.
-int run_program(const Collective& collective, int argc, char** argv, RankBody body = run_rank);
+// Returns the exit code.
+int run_program(const Collective& collective, int argc, char** argv);
 
 }  // namespace ccl_tests

@@ -42,9 +42,9 @@ std::string describe(const Shape& s) {
                      s.count);
 }
 
-// Segments lie within the receive layout, sources within the senders' layouts, and a rank's
-// segments state every element once or, where its result is unspecified, none. False: they do not,
-// and a comparison by them could leave the buffers.
+// Returns whether the expected blocks lie within the receive layout and their sources within the
+// senders' layouts, and whether a rank's blocks state every element once or, if its result is
+// unspecified, none. If not, a comparison with the blocks could leave the buffers.
 bool check_tiling(const Collective& collective, const Shape& shape, Findings& findings) {
   const Layout layout = collective.layout(shape);
   std::vector<char> stated(layout.recv, 0);
@@ -52,14 +52,14 @@ bool check_tiling(const Collective& collective, const Shape& shape, Findings& fi
     Shape from = shape;
     from.self.rank = s.source_rank == ExpectedBlock::all_ranks ? shape.self.rank : s.source_rank;
     if (from.self.rank < 0 || from.self.rank >= shape.self.ranks) {
-      findings.add(describe(shape) + ": a segment names a rank that does not exist");
+      findings.add(describe(shape) + ": a block names a rank that does not exist");
       return false;
     }
     const std::size_t source = collective.layout(from).send;
     for (std::size_t b = 0; b < s.repeat; ++b) {
       const std::size_t out = s.recv_offset + b * s.recv_stride;
       if (out + s.count > layout.recv || s.source_offset + b * s.source_stride + s.count > source) {
-        findings.add(describe(shape) + ": a segment reaches beyond the layout");
+        findings.add(describe(shape) + ": a block reaches beyond the layout");
         return false;
       }
       for (std::size_t i = out; i < out + s.count; ++i) {
@@ -76,7 +76,7 @@ bool check_tiling(const Collective& collective, const Shape& shape, Findings& fi
   return false;
 }
 
-// No rank needs larger buffers than a row gets. False: a call could leave them.
+// Returns whether no rank needs larger buffers than a row gets. If not, a call could leave them.
 bool check_buffers(const Collective& collective, const Shape& shape, Findings& findings) {
   const Layout layout = collective.layout(shape);
   const InPlace at = layout.in_place.value_or(InPlace{0, 0});
@@ -87,12 +87,12 @@ bool check_buffers(const Collective& collective, const Shape& shape, Findings& f
   return false;
 }
 
-// One rank's call on loopback, compared with the segments.
+// Runs one rank's call on loopback and compares its result with the expected blocks.
 void check_call(const Collective& collective, const Shape& shape, bool in_place,
                 ControlChannel& channel, Communicator& communicator,
                 const verify::Verifier& verifier, DataType type, Findings& findings) {
   const Layout layout = collective.layout(shape);
-  const auto segments = collective.expected(shape);
+  const auto blocks = collective.expected(shape);
   const std::size_t width = shape.type_bytes;
   const std::size_t bytes = row_bytes(collective, shape).region + 2 * verify::guard_bytes;
   const HostBuffer first(bytes);
@@ -105,31 +105,19 @@ void check_call(const Collective& collective, const Shape& shape, bool in_place,
   }
   verifier.mark_guards(recv, layout.recv * width);
   if (!in_place) verifier.mark_guards(send, layout.send * width);
-  verifier.poison(recv, layout.recv, segments, 0);
+  verifier.poison(recv, layout.recv, blocks, 0);
   verifier.fill_input(send, layout.send, 0);
-  const Counts vector = collective.counts != nullptr ? collective.counts(shape) : Counts{};
-  const Call call{.send = send,
-                  .recv = recv,
-                  .count = layout.count,
-                  .type = type,
-                  .op = verifier.pattern().inputs().op().value_or(ReduceOp::sum),
-                  .self = shape.self,
-                  .root = shape.root,
-                  .send_counts = vector.send_counts,
-                  .send_offsets = vector.send_offsets,
-                  .recv_counts = vector.recv_counts,
-                  .recv_offsets = vector.recv_offsets,
-                  .peer = collective.paired ? 1 - shape.self.rank : -1,
-                  .messages = layout.messages,
-                  .legs = layout.legs};
-  if (collective.compose != nullptr) {
-    const auto composite = collective.compose(channel, communicator, shape, type);
-    composite->check();
-    composite->run(call);
-  } else {
-    collective.run(communicator, call);
-  }
-  verify::Mismatch found = verifier.compare(recv, segments, 0);
+  Call call =
+      call_of(shape, layout, type, verifier.pattern().inputs().op().value_or(ReduceOp::sum));
+  call.send = send;
+  call.recv = recv;
+  if (collective.domain.paired) call.peer = 1 - shape.self.rank;
+  const auto operation = collective.make(channel, communicator, shape, type);
+  operation->check();
+  operation->run(call);
+  if (!collective.needs.step_times && operation->times().total_s() > 0)
+    findings.add(describe(shape) + ": its operation has step times, which its needs do not say");
+  verify::Mismatch found = verifier.compare(recv, blocks, 0);
   if (!in_place) found.add(verifier.compare_input(send, layout.send, 0));
   if (!in_place) found.add(verifier.check_guards(recv, layout.recv * width));
   if (found.wrong == 0) return;
@@ -140,8 +128,8 @@ void check_call(const Collective& collective, const Shape& shape, bool in_place,
 
 std::vector<DataType> types_of(const Collective& collective) {
   std::vector<DataType> types = {DataType::float32, DataType::uint8, DataType::bfloat16};
-  if (collective.types.empty()) return types;
-  const auto taken = collective.types;
+  if (collective.domain.types.empty()) return types;
+  const auto taken = collective.domain.types;
   std::erase_if(types, [&](DataType type) {
     return std::find(taken.begin(), taken.end(), type) == taken.end();
   });
@@ -150,22 +138,22 @@ std::vector<DataType> types_of(const Collective& collective) {
 }
 
 ReduceOp first_op(const Collective& collective) {
-  return collective.ops.empty() ? ReduceOp::sum : collective.ops.front();
+  return collective.domain.ops.empty() ? ReduceOp::sum : collective.domain.ops.front();
 }
 
-// What can be set for this collective.
+// Returns combinations of the options that this collective takes.
 std::vector<CollectiveOptions> variants(const Collective& collective) {
   std::vector<CollectiveOptions> result(1);
-  if (collective.takes.skew) {
+  if (collective.flags.skew) {
     for (const Skew skew : {Skew::linear, Skew::one_large}) result.emplace_back().skew = skew;
   }
-  if (collective.takes.objects) result.emplace_back().objects = 3;
-  if (collective.takes.tensors) {
+  if (collective.flags.objects) result.emplace_back().objects = 3;
+  if (collective.flags.tensors) {
     result.emplace_back().tensors = {5, 1, 0, 300, 2};
     result.back().bucket_mib = 0;
     result.back().async_operations = false;
   }
-  if (!collective.paired) return result;
+  if (!collective.domain.paired) return result;
   result.resize(4);
   for (std::size_t i = 1; i < result.size(); ++i) {
     result[i].bidirectional = i % 2 == 1;
@@ -174,13 +162,13 @@ std::vector<CollectiveOptions> variants(const Collective& collective) {
   return result;
 }
 
-// Every variant, count and root.
+// Calls visit(shape) for every combination of options, count and root.
 template <class Visit>
 void for_each_shape(const Collective& collective, DataType type, int rank, int ranks,
                     Visit&& visit) {
   for (const CollectiveOptions& options : variants(collective)) {
     for (const std::size_t count : counts) {
-      for (int root = 0; root < (collective.rooted ? ranks : 1); ++root) {
+      for (int root = 0; root < (collective.domain.rooted ? ranks : 1); ++root) {
         visit(Shape{count, size_of(type), {rank, ranks}, options, root});
       }
     }
@@ -191,7 +179,7 @@ void check_rank(const Collective& collective, ControlChannel& channel,
                 verify::PatternCache& patterns, Findings& findings) {
   const auto communicator = LoopbackBackend().connect(channel, {});
   for (const DataType type : types_of(collective)) {
-    const auto op = collective.reduces ? std::optional(first_op(collective)) : std::nullopt;
+    const auto op = collective.domain.reduces ? std::optional(first_op(collective)) : std::nullopt;
     const auto pattern = patterns.find(type, op, channel.ranks(), 7);
     const verify::Verifier verifier(pattern, channel.rank());
     const auto check = [&](const Shape& shape) {
@@ -217,7 +205,7 @@ bool check_tilings(const Collective& collective, int ranks, Findings& findings) 
 }
 
 void check_world(const Collective& collective, int ranks, Findings& findings) {
-  if (collective.paired && ranks != 2) return;
+  if (collective.domain.paired && ranks != 2) return;
   const std::vector<CollectiveOptions> options = variants(collective);
   const auto shape = [&](const CollectiveOptions& o) {
     return Shape{static_cast<std::size_t>(ranks) * 1024, 4, {0, ranks}, o};
@@ -261,7 +249,7 @@ int self_check(const Collective& collective, std::FILE* out) {
   const auto errors = find_spec_errors(collective);
   for (const std::string& line : errors) fmt::print(out, "{}: {}\n", collective.name, line);
   const std::string ranks =
-      collective.paired ? "pairs of ranks" : fmt::format("1 to {} ranks", most_ranks);
+      collective.domain.paired ? "pairs of ranks" : fmt::format("1 to {} ranks", most_ranks);
   fmt::print(out, "{}: self-check {}: {} against the textbook\n", collective.name,
              errors.empty() ? "passed" : "FAILED", ranks);
   return exit_code(errors.empty() ? Exit::passed : Exit::wrong_data);

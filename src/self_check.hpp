@@ -1,4 +1,4 @@
-// --self-check: a spec against the textbook.
+// --self-check: compares a spec with the textbook.
 #pragma once
 
 #include <cstdio>
@@ -9,14 +9,14 @@
 
 namespace ccl_tests {
 
-// Runs `collective` on loopback, whose collectives are written from their definitions, for 1 to 9
-// ranks (every root, out of place and in place, several sizes), and compares with what its segments
-// state; checks that segments stay within the layout and do not overlap, and that bus_factor stands
-// for the bytes that an independent count gives; likewise its other modes. Of a paired one: pairs.
-// Returns what does not hold, one line each.
+// Runs every form of `collective` on loopback, whose collectives are written from their
+// definitions: 1 to 9 ranks (a paired collective: 2 ranks), every root, out of place and in place,
+// several sizes. Checks that the results are the expected blocks, that the blocks stay within the
+// layout and do not overlap, and that bus_factor stands for the bytes that an independent count
+// gives. Returns one line for each error.
 std::vector<std::string> find_spec_errors(const Collective& collective);
 
-// Prints the verdict; 0 or Exit::wrong_data.
+// Prints the errors and a verdict. Returns 0 or Exit::wrong_data.
 int self_check(const Collective& collective, std::FILE* out);
 
 }  // namespace ccl_tests

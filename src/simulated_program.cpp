@@ -7,8 +7,10 @@
 #include <cstdlib>
 
 #include "src/backends/mpi/simulated.hpp"
-#include "src/run/rank_job.hpp"
-#include "src/standard_files.hpp"
+#include "src/job/rank.hpp"
+#include "src/job/standard_files.hpp"
+#include "src/options/job_setup_of.hpp"
+#include "src/run/sweep.hpp"
 
 namespace ccl_tests {
 namespace {
@@ -18,6 +20,14 @@ namespace {
 verify::PatternCache& shared_patterns() {
   static verify::PatternCache patterns;
   return patterns;
+}
+
+void refuse(const Options& options) {
+  if (options.job.local_processes > 0 || options.job.ranks_per_process() > 1)
+    throw UsageError("--np, -t and -g: the simulator sets the number of ranks");
+  const std::vector<std::string> gpu = gpu_flags(options);
+  if (!gpu.empty() || options.gpu.memory == Memory::cuda)
+    throw Unsupported("simulated ranks have no GPU: " + (gpu.empty() ? "--memory" : gpu.front()));
 }
 
 int run(const Collective& program, const std::string& name,
@@ -30,41 +40,31 @@ int run(const Collective& program, const std::string& name,
     return exit_code(Exit::passed);
   }
   const Options& options = parsed.options;
-  const Collective& collective = in_mode(program, options.mode);
-  if (options.local_processes > 0 || options.ranks_per_process() > 1)
-    throw UsageError("--np, -t and -g: the simulator sets the number of ranks");
-  const std::vector<std::string> gpu = gpu_flags(options);
-  if (!gpu.empty() || options.memory == Memory::cuda)
-    throw Unsupported("simulated ranks have no GPU: " + (gpu.empty() ? "--memory" : gpu.front()));
+  const Collective& collective = in_mode(program, options.sweep.mode);
+  refuse(options);
+  check_options(mpi_module::simulated_backend(), options.backend);
   check_groups(collective, options, unplaced_groups(options, channel->ranks()));
 
   Launch launch;
   launch.launcher = "simulated (SimGrid SMPI)";
   launch.process = channel->rank();
   launch.processes = channel->ranks();
-  std::vector<std::unique_ptr<Reporter>> reporters;
-  if (first && !options.output_file.empty())
-    reporters.push_back(file_reporter(options.output_file, nullptr));
-  if (first) reporters.push_back(table_reporter(stdout));
-  MultiReporter recorder(options, std::move(reporters));
-  Progress progress;
-  Pulse pulse;
-  OpenCommunicators open;
+  JobSetup job = job_setup(collective, options, arguments);
+  job.simulated = true;
   const Staging staging;
-  RankJob job{collective,
-              options,
-              arguments,
-              launch,
-              mpi_module::simulated_backend(),
-              staging,
-              recorder,
-              {"simulated: times are the platform model's, not a machine's; only correctness and "
-               "bus factors are real"},
-              [&](const std::string& line) { fmt::print(stderr, "{}: {}\n", name, line); },
-              shared_patterns(),
-              open};
-  run_rank(job, *channel, progress, pulse, true);
-  return recorder.finish(0, {});
+  const Process process{
+      job, launch, mpi_module::simulated_backend(), staging,
+      [&](const std::string& line) { fmt::print(stderr, "{}: {}\n", name, line); }};
+  MultiReporter results(options);
+  for (const std::string& file : options.output.files)
+    if (first) results.add(file_reporter(file, nullptr));
+  if (first) results.add(table_reporter(stdout));
+  Activity activity;
+  OpenCommunicators open;
+  Rank rank(process, *channel, activity, open);
+  rank.start();
+  const int verdict = sweep(rank, collective, options, shared_patterns(), results);
+  return most_severe(verdict, results.finish(0, {}));
 }
 
 }  // namespace

@@ -13,7 +13,7 @@
 #include "src/backends/registry.hpp"
 #include "src/core/error.hpp"
 #include "src/core/host.hpp"
-#include "src/measure/batch.hpp"
+#include "src/core/clock.hpp"
 #include "src/options/values.hpp"
 #include "src/report/output_file.hpp"
 #include "tools/verifier_check.hpp"
@@ -58,7 +58,7 @@ Arguments parse(int argc, char** argv) {
     app.add_option_function<std::string>(names, call, help)->type_name(value);
   };
   add("--memory", "NAME", "cuda, or host [cuda]", [&](const std::string& t) {
-    a.memory = parse_choice(t, {"cuda", "host"}) == "host" ? Memory::host : Memory::cuda;
+    a.memory = parse_name(t, {"cuda", "host"}) == "host" ? Memory::host : Memory::cuda;
   });
   add("--device", "N", "of those that are visible [0]",
       [&](const std::string& t) { a.device = parse_int(t, 0, 1024); });

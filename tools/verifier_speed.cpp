@@ -6,7 +6,7 @@
 #include <memory>
 
 #include "src/core/error.hpp"
-#include "src/measure/batch.hpp"
+#include "src/core/clock.hpp"
 #include "verify/verifier.hpp"
 
 namespace ccl_tests::tools {

@@ -99,9 +99,9 @@ std::string reduced_data(const StridedRange& run, int me) {
 }  // namespace
 
 std::string diagnose(const Pattern& pattern, int me, const std::byte* found, std::size_t count,
-                     const ExpectedBlock& segment, std::size_t at, std::size_t slot) {
+                     const ExpectedBlock& block, std::size_t at, std::size_t slot) {
   const StridedRange run{pattern, found, std::min(count, run_length), at, slot};
-  return pattern.reduces() ? reduced_data(run, me) : moved_data(run, segment.source_rank);
+  return pattern.reduces() ? reduced_data(run, me) : moved_data(run, block.source_rank);
 }
 
 }  // namespace ccl_tests::verify

@@ -11,9 +11,9 @@
 namespace ccl_tests::verify {
 
 // `found`: `count` elements from the first wrong one on, which should have been element `at` of
-// `segment`'s source in `slot`, in rank `me`'s receive buffer. Empty when the values match nothing
+// `block`'s source in `slot`, in rank `me`'s receive buffer. Empty when the values match nothing
 // known.
 std::string diagnose(const Pattern& pattern, int me, const std::byte* found, std::size_t count,
-                     const ExpectedBlock& segment, std::size_t at, std::size_t slot);
+                     const ExpectedBlock& block, std::size_t at, std::size_t slot);
 
 }  // namespace ccl_tests::verify

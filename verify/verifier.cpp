@@ -53,17 +53,16 @@ void Verifier::fill_input(void* out, std::size_t count, std::size_t slot) const 
 }
 
 // Data movement: the sender's phase. Reduction: phases do not depend on the rank.
-std::size_t Verifier::phase_of(const ExpectedBlock& segment, std::size_t slot) const {
-  return pattern_->phase(
-      segment.source_rank == ExpectedBlock::all_ranks ? rank_ : segment.source_rank, slot);
+std::size_t Verifier::phase_of(const ExpectedBlock& block, std::size_t slot) const {
+  return pattern_->phase(block.source_rank == ExpectedBlock::all_ranks ? rank_ : block.source_rank,
+                         slot);
 }
 
-const Verifier::Source& Verifier::source_of(const ExpectedBlock& segment) const {
-  return segment.source_rank == ExpectedBlock::all_ranks || !pattern_->reduces() ? expected_
-                                                                                 : input_;
+const Verifier::Source& Verifier::source_of(const ExpectedBlock& block) const {
+  return block.source_rank == ExpectedBlock::all_ranks || !pattern_->reduces() ? expected_ : input_;
 }
 
-void Verifier::poison(void* out, std::size_t count, std::span<const ExpectedBlock> segments,
+void Verifier::poison(void* out, std::size_t count, std::span<const ExpectedBlock> blocks,
                       std::size_t slot) const {
   if (count == 0) return;
   const std::size_t width = pattern_->width();
@@ -72,10 +71,10 @@ void Verifier::poison(void* out, std::size_t count, std::span<const ExpectedBloc
     return;
   }
   std::vector<std::byte> data(count * width, poison_byte);
-  for (const ExpectedBlock& s : segments) {
-    for (std::size_t block = 0; block < s.repeat; ++block) {
-      const std::size_t start = s.recv_offset + block * s.recv_stride;
-      const std::size_t first = s.source_offset + block * s.source_stride + phase_of(s, slot);
+  for (const ExpectedBlock& s : blocks) {
+    for (std::size_t occurrence = 0; occurrence < s.repeat; ++occurrence) {
+      const std::size_t start = s.recv_offset + occurrence * s.recv_stride;
+      const std::size_t first = s.source_offset + occurrence * s.source_stride + phase_of(s, slot);
       for (std::size_t i = 0; i < s.count; ++i) {
         std::byte* const element = data.data() + (start + i) * width;
         if (std::memcmp(element, source_of(s).table.at(first + i), width) != 0) continue;
@@ -86,14 +85,14 @@ void Verifier::poison(void* out, std::size_t count, std::span<const ExpectedBloc
   loops_->store(static_cast<std::byte*>(out), data.data(), data.size());
 }
 
-Mismatch Verifier::compare(const void* recv, std::span<const ExpectedBlock> segments,
+Mismatch Verifier::compare(const void* recv, std::span<const ExpectedBlock> blocks,
                            std::size_t slot) const {
   const auto* const data = static_cast<const std::byte*>(recv);
   const std::size_t width = pattern_->width();
   const auto tolerance =
       pattern_->reduces() ? static_cast<std::uint64_t>(pattern_->inputs().tolerance()) : 0;
   std::vector<StridedRange> runs;
-  for (const ExpectedBlock& s : segments) {
+  for (const ExpectedBlock& s : blocks) {
     runs.push_back({.data = data + s.recv_offset * width,
                     .table = source_of(s).placed.get(),
                     .first = s.source_offset + phase_of(s, slot),
@@ -104,29 +103,28 @@ Mismatch Verifier::compare(const void* recv, std::span<const ExpectedBlock> segm
   }
   const std::vector<Difference> differences = loops_->compare(runs, tolerance);
   Mismatch result;
-  for (std::size_t k = 0; k < segments.size(); ++k) {
-    const ExpectedBlock& s = segments[k];
+  for (std::size_t k = 0; k < blocks.size(); ++k) {
+    const ExpectedBlock& s = blocks[k];
     const auto [wrong, first, last] = differences[k];
     if (wrong == 0) continue;
     Mismatch found{wrong, s.recv_offset + first, s.recv_offset + last, {}};
     if (result.wrong == 0) {
-      const std::size_t block = s.repeat > 1 ? first / s.recv_stride : 0;
-      const std::size_t i = first - block * s.recv_stride;
+      const std::size_t occurrence = s.repeat > 1 ? first / s.recv_stride : 0;
+      const std::size_t i = first - occurrence * s.recv_stride;
       std::vector<std::byte> bytes(std::min(s.count - i, explained_elements) * width);
       loops_->fetch(bytes.data(), data + found.first * width, bytes.size());
       found.explanation = explain(bytes.data(), bytes.size() / width, s,
-                                  s.source_offset + block * s.source_stride + i, slot);
+                                  s.source_offset + occurrence * s.source_stride + i, slot);
     }
     result.add(found);
   }
   return result;
 }
 
-std::string Verifier::explain(const std::byte* found, std::size_t count,
-                              const ExpectedBlock& segment, std::size_t at,
-                              std::size_t slot) const {
+std::string Verifier::explain(const std::byte* found, std::size_t count, const ExpectedBlock& block,
+                              std::size_t at, std::size_t slot) const {
   const std::size_t width = pattern_->width();
-  const std::byte* const expected = source_of(segment).table.at(at + phase_of(segment, slot));
+  const std::byte* const expected = source_of(block).table.at(at + phase_of(block, slot));
   const auto hex = [&](const std::byte* p) {
     return with_width(width,
                       [&]<class U>() { return fmt::format("0x{:0{}x}", load<U>(p), 2 * width); });
@@ -137,7 +135,7 @@ std::string Verifier::explain(const std::byte* found, std::size_t count,
                        [](std::byte b) { return b == poison_byte || b == ~poison_byte; });
   };
   const std::string meaning =
-      all_poison() ? "never written" : diagnose(*pattern_, rank_, found, count, segment, at, slot);
+      all_poison() ? "never written" : diagnose(*pattern_, rank_, found, count, block, at, slot);
   return fmt::format("expected {}, found {}{}{}", hex(expected), hex(found),
                      meaning.empty() ? "" : ": ", meaning);
 }
@@ -150,6 +148,10 @@ Mismatch Verifier::compare_input(const void* send, std::size_t count, std::size_
   const Difference found = loops_->compare({&run, 1}, 0).front();
   if (found.wrong == 0) return {};
   return {found.wrong, found.first, found.last, "the send buffer was changed"};
+}
+
+void Verifier::clear(void* out, std::size_t bytes) const {
+  if (bytes > 0) loops_->set(static_cast<std::byte*>(out), std::byte{0}, bytes);
 }
 
 void Verifier::mark_guards(void* begin, std::size_t bytes) const {

@@ -40,12 +40,14 @@ class Verifier {
 
   // Makes every element that `blocks` name differ from its expected value; all `count` elements
   // are overwritten.
-  void poison(void* out, std::size_t count, std::span<const ExpectedBlock> segments,
+  void poison(void* out, std::size_t count, std::span<const ExpectedBlock> blocks,
               std::size_t slot) const;
 
   // recv: `count` elements, as the call left them.
-  Mismatch compare(const void* recv, std::span<const ExpectedBlock> segments,
-                   std::size_t slot) const;
+  Mismatch compare(const void* recv, std::span<const ExpectedBlock> blocks, std::size_t slot) const;
+
+  // Sets `bytes` bytes to 0.
+  void clear(void* out, std::size_t bytes) const;
 
   // The send buffer of an out-of-place call must still be what fill_input wrote.
   Mismatch compare_input(const void* send, std::size_t count, std::size_t slot) const;
@@ -61,9 +63,9 @@ class Verifier {
     std::unique_ptr<PlacedTable> placed;
   };
 
-  std::size_t phase_of(const ExpectedBlock& segment, std::size_t slot) const;
-  const Source& source_of(const ExpectedBlock& segment) const;
-  std::string explain(const std::byte* found, std::size_t count, const ExpectedBlock& segment,
+  std::size_t phase_of(const ExpectedBlock& block, std::size_t slot) const;
+  const Source& source_of(const ExpectedBlock& block) const;
+  std::string explain(const std::byte* found, std::size_t count, const ExpectedBlock& block,
                       std::size_t at, std::size_t slot) const;
 
   std::shared_ptr<const Pattern> pattern_;

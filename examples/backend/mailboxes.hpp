@@ -2,37 +2,32 @@
 #pragma once
 
 #include <atomic>
+#include <ccl-tests/backend.hpp>
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <string>
-#include <vector>
-
-// One message on its way: `done` of `bytes` bytes have been written to, or read from, the mailbox.
-struct Message {
-  bool out;
-  std::byte* data;
-  std::size_t bytes;
-  int peer;
-  std::size_t done = 0;
-};
 
 // A box for every ordered pair of ranks, in a segment that all ranks map: processes and threads
 // alike.
 class Mailboxes {
  public:
-  // `create` on one rank only; the others open the segment that it made.
-  Mailboxes(const std::string& name, int rank, int ranks, bool create);
+  enum class Segment { create, open };
+
+  // One rank creates the segment, then the others open it. Throws ccl_tests::Error.
+  Mailboxes(const std::string& name, int rank, int ranks, Segment segment);
   ~Mailboxes();
   Mailboxes(const Mailboxes&) = delete;
   Mailboxes& operator=(const Mailboxes&) = delete;
 
-  // Moves what can be moved now; true when all messages are done. Messages of one pair keep their
-  // order.
-  bool progress(std::vector<Message>& messages);
+  // Moves what can be moved now, and shortens the messages by that. Returns true when nothing is
+  // left of any. Messages of one pair keep their order.
+  bool progress(std::span<ccl_tests::Message> messages);
 
-  // Ends the waiting of all ranks, from any thread.
-  void abort() noexcept;
-  bool aborted() const;
+  // Returns a name that no other segment of this host has.
+  static std::string new_name();
+  // Takes the segment's name away. The segment lives on in the ranks that have mapped it.
+  static void unlink(const std::string& name);
 
  private:
   static constexpr std::size_t box_bytes = 32 << 10;
@@ -41,12 +36,9 @@ class Mailboxes {
     std::atomic<std::uint64_t> written, read;
     alignas(64) std::byte data[box_bytes];
   };
-  struct alignas(64) Header {
-    std::atomic<bool> aborted;
-  };
 
   Box& box(int from, int to) const;
-  void move(Message& message);
+  void move(ccl_tests::Message& message);
 
   int rank_, ranks_;
   std::size_t segment_bytes_;

@@ -2,6 +2,7 @@
 // of the samples. The answer does not depend on the number of ranks.
 #include <algorithm>
 #include <array>
+#include <ccl-tests/distributed.hpp>
 #include <charconv>
 #include <cstdio>
 #include <cstring>
@@ -10,14 +11,6 @@
 #include <string>
 #include <string_view>
 #include <vector>
-
-#include "src/bootstrap/local_processes.hpp"
-#include "src/primitives/agreement.hpp"
-#include "src/primitives/dictionaries.hpp"
-#include "src/primitives/results.hpp"
-#include "src/primitives/seeds.hpp"
-#include "src/primitives/tensors.hpp"
-#include "src/run_distributed.hpp"
 
 namespace {
 

@@ -7,38 +7,40 @@
 #include <string>
 #include <vector>
 
-#include "src/backends/composed.hpp"
 #include "src/backends/textbook.hpp"
+#include "src/core/composed.hpp"
 
 namespace ccl_tests {
 namespace {
 
-// A message of a group: rank `peer` and its bytes, in the order of posting.
-struct Message {
-  int peer;
+// What a rank sends in one transfer: for each message its receiver and its bytes, in the order of
+// posting.
+struct Letter {
+  int to;
   std::string bytes;
 };
 
-std::string pack(const std::vector<Message>& messages) {
+std::string pack(std::span<const Message> messages) {
   std::string out;
   for (const Message& m : messages) {
+    if (!m.sends()) continue;
     const std::uint64_t header[2] = {static_cast<std::uint64_t>(m.peer), m.bytes.size()};
     out.append(reinterpret_cast<const char*>(header), sizeof header);
-    out.append(m.bytes);
+    out.append(reinterpret_cast<const char*>(m.bytes.data()), m.bytes.size());
   }
   return out;
 }
 
-std::vector<Message> unpack(const std::string& packed) {
-  std::vector<Message> messages;
+std::vector<Letter> unpack(const std::string& packed) {
+  std::vector<Letter> letters;
   for (std::size_t at = 0; at < packed.size();) {
     std::uint64_t header[2];
     std::memcpy(header, packed.data() + at, sizeof header);
     at += sizeof header;
-    messages.push_back({static_cast<int>(header[0]), packed.substr(at, header[1])});
+    letters.push_back({static_cast<int>(header[0]), packed.substr(at, header[1])});
     at += header[1];
   }
-  return messages;
+  return letters;
 }
 
 class Loopback : public Communicator {
@@ -136,43 +138,28 @@ class Loopback : public Communicator {
 
   void barrier(const Call& /*call*/) override { channel_.all_gather("", limit_s_); }
 
-  void send(const Call& call) override {
-    sends_.push_back({call.peer, bytes_of(call, call.count)});
-    if (!grouped_) end_group();
-  }
-
-  void recv(const Call& call) override {
-    recvs_.push_back(call);
-    if (!grouped_) end_group();
-  }
-
-  void begin_group() override { grouped_ = true; }
-
-  // Everybody's messages to everybody travel in one exchange, so groups are collective here.
-  void end_group() override {
-    grouped_ = false;
-    const auto all = channel_.all_gather(pack(sends_), limit_s_);
-    sends_.clear();
-    std::vector<std::vector<Message>> from;
-    for (const std::string& packed : all) from.push_back(unpack(packed));
-    std::vector<std::size_t> next(all.size(), 0);
-    for (const Call& call : recvs_) {
-      const auto peer = static_cast<std::size_t>(call.peer);
-      const auto& messages = from[peer];
+  // Everybody's messages to everybody travel in one exchange, so transfers are collective here.
+  void transfer(std::span<Message> messages, Deadline& /*deadline*/) override {
+    std::vector<std::vector<Letter>> from;
+    for (const std::string& packed : channel_.all_gather(pack(messages), limit_s_))
+      from.push_back(unpack(packed));
+    std::vector<std::size_t> next(from.size(), 0);
+    for (const Message& message : messages) {
+      if (message.sends()) continue;
+      const auto peer = static_cast<std::size_t>(message.peer);
+      const auto& letters = from[peer];
       std::size_t& i = next[peer];
-      while (i < messages.size() && messages[i].peer != channel_.rank()) ++i;
-      if (i == messages.size()) throw Error("loopback: a receive without a matching send");
-      put(call, 0, messages[i++].bytes, 0, call.count);
+      while (i < letters.size() && letters[i].to != channel_.rank()) ++i;
+      if (i == letters.size()) throw Error("loopback: a receive without a matching send");
+      const std::string& bytes = letters[i++].bytes;
+      if (message.bytes.size() > bytes.size()) throw Error("loopback: ranks disagree on a count");
+      if (!message.bytes.empty())
+        std::memcpy(message.bytes.data(), bytes.data(), message.bytes.size());
     }
-    recvs_.clear();
   }
 
-  void wait() override {}
-  void abort() noexcept override {}
   void set_time_limit(double limit_s) override { limit_s_ = limit_s > 0 ? limit_s : 1e6; }
-  std::string description() const override {
-    return "loopback is the suite's test double; its times say nothing about a library";
-  }
+  const Capabilities& capabilities() const override { return capabilities_; }
 
  private:
   std::size_t rank() const { return static_cast<std::size_t>(channel_.rank()); }
@@ -232,9 +219,9 @@ class Loopback : public Communicator {
 
   ControlChannel& channel_;
   double limit_s_ = 1e6;
-  bool grouped_ = false;
-  std::vector<Message> sends_;
-  std::vector<Call> recvs_;
+  Capabilities capabilities_{
+      .description = {"loopback is the suite's test double; its times say nothing about a library"},
+      .operations = OperationSet::all()};
 };
 
 }  // namespace

@@ -1,5 +1,5 @@
 // The in-process test double: collectives written from their definitions, on bytes that travel over
-// the channel. Slow, obvious and independent of the specs' segments, so that specs can be held
+// the channel. Slow, obvious and independent of the specs' blocks, so that specs can be held
 // against it.
 #pragma once
 
@@ -9,11 +9,11 @@ namespace ccl_tests {
 
 class LoopbackBackend : public Backend {
  public:
-  std::string_view name() const override { return "loopback"; }
-  std::string version() const override { return "built in"; }
-  std::string library() const override { return {}; }
-  std::size_t descriptors_per_rank(int /*ranks*/) const override { return 0; }
-  double scratch_factor(int ranks) const override { return 2.0 * ranks + 2; }
+  BackendInfo info() const override {
+    return {.name = "loopback", .version = "built in", .scratch_factor = [](int ranks) {
+              return 2.0 * ranks + 2;
+            }};
+  }
   std::unique_ptr<Communicator> connect(ControlChannel& channel,
                                         const BackendOptions& options) const override;
 };

@@ -11,6 +11,7 @@
 
 #include "src/backends/gpu_evidence.hpp"
 #include "src/backends/loopback.hpp"
+#include "src/core/quote.hpp"
 
 namespace ccl_tests {
 namespace {
@@ -81,8 +82,8 @@ Names mpi_modules() {
         "-DCCL_MPICH=ON, and build");
   }
   throw UsageError(
-      fmt::format("--backend: unknown backend '{}'; accepted: auto, {}, or a path to a module",
-                  name, fmt::join(available_backends(), ", ")));
+      fmt::format("--backend: unknown backend {}; accepted: auto, {}, or a path to a module",
+                  quote(name), fmt::join(available_backends(), ", ")));
 }
 
 }  // namespace
@@ -145,11 +146,11 @@ BackendPtr open_backend_with(const std::string& file, const std::string& name,
     throw Error(fmt::format("--library: cannot load {}: {}", file, dlerror()));
   BackendPtr backend = open_backend(name, mpi_module);
   if (backend->open_library(wanted.string())) return backend;
-  const auto loaded = std::filesystem::canonical(backend->library(), none);
+  const auto loaded = std::filesystem::canonical(backend->info().library, none);
   if (loaded != wanted) {
     throw Error(
         fmt::format("--library: {} is not the library that module {} is linked to, which is {}",
-                    file, backend->name(), backend->library()));
+                    file, backend->name(), backend->info().library));
   }
   return backend;
 }

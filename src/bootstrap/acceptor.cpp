@@ -5,19 +5,20 @@
 #include <asio/post.hpp>
 #include <utility>
 
-#include "src/bootstrap/net.hpp"
+#include "src/bootstrap/job_key.hpp"
 #include "src/core/error.hpp"
 
 namespace ccl_tests {
 
-Acceptor::Acceptor(asio::io_context& io, ProbationLimits limits, std::string token,
-                   std::function<void(std::string_view)> log, HubCallbacks callbacks)
+Acceptor::Acceptor(asio::io_context& io, asio::ip::tcp::acceptor acceptor, ProbationLimits limits,
+                   std::string key, std::function<void(std::string_view)> log,
+                   HubCallbacks callbacks)
     : io_(io),
-      acceptor_(listen_on(io, 0, {})),
+      acceptor_(std::move(acceptor)),
       port_(acceptor_.local_endpoint().port()),
       pause_(io),
       probation_(io, limits),
-      token_(std::move(token)),
+      key_(std::move(key)),
       log_(std::move(log)),
       callbacks_(std::move(callbacks)) {
   accept();
@@ -25,17 +26,17 @@ Acceptor::Acceptor(asio::io_context& io, ProbationLimits limits, std::string tok
 
 void Acceptor::accept() {
   acceptor_.async_accept([this](std::error_code error, asio::ip::tcp::socket socket) {
-    if (closing_) return;
+    if (!listening_) return;
     if (error) {  // out of descriptors
       probation_.dismiss_oldest("its descriptor is needed");
       pause_.expires_after(std::chrono::milliseconds(20));
       return pause_.async_wait([this](std::error_code e) {
-        if (!e && !closing_) accept();
+        if (!e && listening_) accept();
       });
     }
-    std::error_code gone;
+    std::error_code gone, ignored;
     const auto remote = socket.remote_endpoint(gone);
-    socket.set_option(asio::ip::tcp::no_delay(true), gone);
+    socket.set_option(asio::ip::tcp::no_delay(true), ignored);
     if (!gone) add(std::move(socket), remote.address().to_string());
     accept();
   });
@@ -45,7 +46,7 @@ void Acceptor::add(ControlConnection::Socket socket, std::string address) {
   auto peer = std::make_unique<Peer>(std::move(socket), std::move(address));
   Peer& p = *peer;
   peers_.emplace(&p, std::move(peer));
-  p.connection->start([this, &p](Frame& frame) { on_frame(p, frame); },
+  p.connection->start([this, &p](const Frame& frame) { on_frame(p, frame); },
                       [this, &p](const std::string& why) { on_close(p, why); });
   p.on_probation = probation_.add([this, &p](const std::string& why) {
     p.on_probation.reset();
@@ -53,13 +54,16 @@ void Acceptor::add(ControlConnection::Socket socket, std::string address) {
   });
 }
 
-void Acceptor::on_frame(Peer& peer, Frame& frame) {
+void Acceptor::on_frame(Peer& peer, const Frame& frame) {
   peer.silent = 0;
   try {
     if (peer.hello) return callbacks_.on_frame(peer, frame);
     if (frame.type != FrameType::hello) throw Error("it did not say who it is");
     const Hello hello = decode_hello(frame.payload);
-    if (hello.token != token_) throw Error("it belongs to another job");
+    if (!are_equal(hello.proof, job_proof(key_, Side::process, hello.nonce))) {
+      peer.connection->send(encode_frame(FrameType::refused));
+      throw Error("it belongs to another job");
+    }
     if (peer.on_probation) probation_.passed(*std::exchange(peer.on_probation, std::nullopt));
     callbacks_.on_hello(peer, hello);
   } catch (const Error& error) {
@@ -84,11 +88,16 @@ void Acceptor::stranger(Peer& peer, const std::string& why) {
   asio::post(io_, [this, &peer] { peers_.erase(&peer); });
 }
 
-bool Acceptor::close() {
-  closing_ = true;
+void Acceptor::stop_listening() {
+  listening_ = false;
   std::error_code ignored;
   acceptor_.close(ignored);
   pause_.cancel();
+  probation_.dismiss_all("all processes have come");
+}
+
+bool Acceptor::close() {
+  if (listening_) stop_listening();
   bool writing = false;
   for (const auto& [key, peer] : peers_) {
     if (peer->hello && peer->here()) peer->connection->send(encode_frame(FrameType::goodbye));

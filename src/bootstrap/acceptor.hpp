@@ -1,5 +1,5 @@
-// The door of the control plane's hub: takes connections, hears who they are, and turns strangers
-// away. Only for .cpp files: includes Asio.
+// Takes connections for the control server, and closes those that do not prove that they belong to
+// the job. Only for .cpp files: includes Asio.
 #pragma once
 
 #include <asio/io_context.hpp>
@@ -33,10 +33,10 @@ struct Peer {
   int silent = 0;                                // heartbeats since the last sign of life
 };
 
-// What the hub does about those who have the job's token.
+// What the hub does about those who have the job's key.
 struct HubCallbacks {
   std::function<void(Peer&, const Hello&)> on_hello;
-  std::function<void(Peer&, Frame&)> on_frame;  // later ones; may throw Error
+  std::function<void(Peer&, const Frame&)> on_frame;  // later ones; may throw Error
   std::function<void(Peer&, const std::string& why)> on_nonsense;
   std::function<void(Peer&)> on_close;
 };
@@ -44,11 +44,14 @@ struct HubCallbacks {
 // Used on the thread of its io_context only. Owns all peers, gone ones too, but no strangers.
 class Acceptor {
  public:
-  Acceptor(asio::io_context& io, ProbationLimits limits, std::string token,
-           std::function<void(std::string_view)> log, HubCallbacks callbacks);
+  Acceptor(asio::io_context& io, asio::ip::tcp::acceptor acceptor, ProbationLimits limits,
+           std::string key, std::function<void(std::string_view)> log, HubCallbacks callbacks);
 
   int port() const { return port_; }
   void add(ControlConnection::Socket socket, std::string address);
+
+  // Takes no more connections, and closes those that have not said who they are.
+  void stop_listening();
 
   // Takes no more connections, says goodbye to all who are there and lets strangers go. False when
   // nothing is left to be written.
@@ -56,7 +59,7 @@ class Acceptor {
 
  private:
   void accept();
-  void on_frame(Peer& peer, Frame& frame);
+  void on_frame(Peer& peer, const Frame& frame);
   void on_close(Peer& peer, const std::string& why);
   void stranger(Peer& peer, const std::string& why);
 
@@ -65,12 +68,12 @@ class Acceptor {
   int port_;
   asio::steady_timer pause_;
   Probation probation_;
-  std::string token_;
+  std::string key_;
   std::function<void(std::string_view)> log_;
   HubCallbacks callbacks_;
   std::unordered_map<Peer*, std::unique_ptr<Peer>> peers_;
   std::set<std::string> logged_;
-  bool closing_ = false;
+  bool listening_ = true;
 };
 
 }  // namespace ccl_tests

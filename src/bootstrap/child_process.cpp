@@ -24,13 +24,15 @@ std::vector<char*> pointers(const std::vector<std::string>& texts) {
 
 // Between fork and exec: only what is safe in a child of a process with threads.
 [[noreturn]] void become(const char* path, char* const* argv, char* const* envp, int stderr_fd,
-                         pid_t parent) {
+                         int inherited, pid_t parent) {
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (::getppid() != parent) ::_exit(exit_code(Exit::failed));  // it died before prctl
   ::setpgid(0, 0);
   const int null = ::open("/dev/null", O_RDONLY);
   ::dup2(null, STDIN_FILENO);
   ::dup2(stderr_fd, STDERR_FILENO);
+  if (null > STDERR_FILENO) ::close(null);
+  if (inherited >= 0) ::fcntl(inherited, F_SETFD, 0);
   for (int signal = 1; signal < NSIG; ++signal) ::signal(signal, SIG_DFL);
   sigset_t none;
   sigemptyset(&none);
@@ -51,7 +53,8 @@ Child start_child(const ChildProgram& program) {
   const std::vector<char*> envp = pointers(program.environment);
   const pid_t parent = ::getpid();
   const pid_t pid = ::fork();
-  if (pid == 0) become(program.path.c_str(), argv.data(), envp.data(), pipe[1], parent);
+  if (pid == 0)
+    become(program.path.c_str(), argv.data(), envp.data(), pipe[1], program.inherited, parent);
   const int error = errno;
   ::close(pipe[1]);
   if (pid < 0) {

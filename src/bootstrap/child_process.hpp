@@ -14,6 +14,7 @@ struct ChildProgram {
   std::string path;
   std::vector<std::string> arguments;    // argv
   std::vector<std::string> environment;  // "NAME=value"
+  int inherited = -1;  // a descriptor that stays open in the child, if not below 0
 };
 
 // Starts `program` with stdin from /dev/null and default signals, in a process group of its own;

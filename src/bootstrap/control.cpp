@@ -14,9 +14,9 @@
 
 #include "src/bootstrap/control_client.hpp"
 #include "src/bootstrap/control_server.hpp"
+#include "src/bootstrap/job_key.hpp"
 #include "src/bootstrap/net.hpp"
 #include "src/bootstrap/store_client.hpp"
-#include "src/bootstrap/store_server.hpp"
 #include "src/core/error.hpp"
 #include "src/core/host.hpp"
 
@@ -28,8 +28,8 @@ class Alone : public Control {
   int process() const override { return 0; }
   int processes() const override { return 1; }
 
-  std::vector<std::string> all_gather(const Team& /*team*/, std::string_view bytes,
-                                      double) override {
+  std::vector<std::string> exchange(ExchangeKind /*kind*/, const Team& /*team*/,
+                                    std::string_view bytes, double) override {
     const std::lock_guard lock(mutex_);
     if (failure_) throw_failure(*failure_);
     return {std::string(bytes)};
@@ -51,39 +51,32 @@ class Alone : public Control {
   std::optional<Failure> failure_;
 };
 
-// Where process 0's hub listens, as the store carries it: "host:port token".
-struct HubAddress {
+// Where process 0's server listens, as a store or MPI carries it: "host:port token".
+struct ServerAddress {
   std::string host;
   int port = 0;
-  std::string token;
+  std::string token;  // part of the job's key
 };
 
-std::string to_text(const HubAddress& address) {
+std::string to_text(const ServerAddress& address) {
   return address_text(address.host, address.port) + " " + address.token;
 }
 
-std::optional<HubAddress> parse_address(const std::string& text) {
+std::optional<ServerAddress> parse_address(const std::string& text) {
   const std::size_t space = text.rfind(' ');
   if (space == std::string::npos) return std::nullopt;
   const std::size_t colon = text.rfind(':', space);
   if (colon == std::string::npos || colon == 0) return std::nullopt;
-  HubAddress address{text.substr(0, colon), std::atoi(text.c_str() + colon + 1),
-                     text.substr(space + 1)};
+  ServerAddress address{text.substr(0, colon), std::atoi(text.c_str() + colon + 1),
+                        text.substr(space + 1)};
   if (address.host.front() == '[') address.host = address.host.substr(1, colon - 2);
   return address;
 }
 
-std::string random_token() {
-  std::random_device random;
-  return fmt::format("{:08x}{:08x}{:08x}{:08x}", random(), random(), random(), random());
-}
-
-// One descriptor for each process's connection to the hub and to the store, and for the strangers
-// there, and some more.
+// One descriptor for each process's connection and for connections of strangers, and some more.
 void allow_files(int processes) {
   rlimit limit{};
-  const rlim_t wanted =
-      2 * (static_cast<rlim_t>(processes) + probation_beside(processes).most) + 256;
+  const rlim_t wanted = static_cast<rlim_t>(processes) + probation_beside(processes).most + 256;
   if (::getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur >= wanted) return;
   limit.rlim_cur = std::min(wanted, limit.rlim_max);
   ::setrlimit(RLIMIT_NOFILE, &limit);
@@ -98,8 +91,8 @@ class Joined : public Control {
         deadline_(deadline_in(limit_s_)),
         log_(std::move(log)),
         from_process_0_(options.from_process_0),
-        key_(launch.key_prefix + "control"),
-        store_name_(address_text(launch.master_host, launch.master_port)) {
+        store_key_(launch.key_prefix + "control"),
+        master_name_(address_text(launch.master_host, launch.master_port)) {
     link_options_.on_failure = std::move(on_failure);
     Hello& self = link_options_.self;
     self.version = options.version;
@@ -129,140 +122,178 @@ class Joined : public Control {
   }
 
   void find_all() {
-    std::optional<StoreClient> store;
-    if (launch_.process == 0) {
-      if (!from_process_0_) host_store();
-      open_hub();
-      if (from_process_0_) {
-        from_process_0_(all_addresses());
-      } else {
-        publish(store);
-      }
-    } else if (from_process_0_) {
-      find_one_of(from_process_0_({}));
+    if (from_process_0_) {
+      find_through_mpi();
+    } else if (launch_.agent_store) {
+      return find_through_store();
     } else {
-      find();
+      if (launch_.process == 0) listen_at_master();
+      find([this](std::string&) {
+        return ServerAddress{launch_.master_host, launch_.master_port, {}};
+      });
     }
     link_->wait_welcome(limit_s_);
-    // Nobody goes on before the address is gone from the store, which may serve another run next.
-    if (store) withdraw(*store);
-    link_->all_gather({}, limit_s_);
-    server_.reset();  // its port serves other jobs now
     link_->report_failures();
   }
 
   int process() const override { return launch_.process; }
   int processes() const override { return launch_.processes; }
-  std::vector<std::string> all_gather(const Team& team, std::string_view bytes,
-                                      double limit_s) override {
-    return link_->all_gather(team, bytes, limit_s);
+  std::vector<std::string> exchange(ExchangeKind kind, const Team& team, std::string_view bytes,
+                                    double limit_s) override {
+    return link_->exchange(kind, team, bytes, limit_s);
   }
   void abort(int code, std::string_view message) noexcept override { link_->abort(code, message); }
   Failure wait_failure(double limit_s) override { return link_->wait_failure(limit_s); }
 
  private:
-  void open_hub();
-  void host_store();
-  void publish(std::optional<StoreClient>& store);
+  using LookUp = std::function<std::optional<ServerAddress>(std::string& why)>;
+
+  void open_server(const Listen& listen, const std::string& token);
+  void attach();
+  void listen_at_master();
+  void find_through_mpi();
+  void find_through_store();
+  void publish(StoreClient& store);
   void withdraw(StoreClient& store);
-  void find();
+  void find(const LookUp& look_up);
+  bool try_one(const ServerAddress& address, TimePoint deadline, std::string& why);
   std::string all_addresses() const;
   void find_one_of(const std::string& addresses);
-  std::optional<HubAddress> look_up(std::string& why);
+  std::optional<ServerAddress> look_up(std::string& why);
 
   Launch launch_;
   double limit_s_;
-  Deadline deadline_;
+  TimePoint deadline_;
   std::function<void(std::string_view)> log_;
   std::function<std::string(const std::string&)> from_process_0_;
-  std::string key_, store_name_;
+  std::string store_key_, master_name_, token_;
   bool failed_early_ = false;  // while processes may be on their way
   LinkOptions link_options_;
-  std::unique_ptr<StoreServer> server_;
   std::unique_ptr<ControlServer> hub_;
   std::unique_ptr<ControlClient> link_;
 };
 
-void Joined::host_store() {
+void Joined::open_server(const Listen& listen, const std::string& token) {
   allow_files(launch_.processes);
-  if (!launch_.agent_store) {
-    try {
-      server_ = std::make_unique<StoreServer>(launch_.master_port, std::string(),
-                                              probation_beside(launch_.processes));
-    } catch (const std::system_error& error) {
-      throw Error(fmt::format("rank 0 cannot listen on port {} (MASTER_PORT): {}; another job?",
-                              launch_.master_port, error.code().message()));
-    }
-  }
+  token_ = token;
+  HubOptions options;
+  options.self = link_options_.self;
+  options.key = job_key(launch_.job + token, launch_.secret);
+  options.listen = listen;
+  options.init_timeout_s = limit_s_;
+  options.strangers = probation_beside(launch_.processes);
+  options.log = log_;
+  hub_ = std::make_unique<ControlServer>(std::move(options));
 }
 
-void Joined::open_hub() {
-  allow_files(launch_.processes);
-  link_options_.self.token = random_token();
-  HubOptions hub_options;
-  hub_options.self = link_options_.self;
-  hub_options.init_timeout_s = limit_s_;
-  hub_options.strangers = probation_beside(launch_.processes);
-  hub_options.log = log_;
-  hub_ = std::make_unique<ControlServer>(std::move(hub_options));
+// Process 0's own connection, without the network.
+void Joined::attach() {
+  link_options_.key = job_key(launch_.job + token_, launch_.secret);
   link_ = std::make_unique<ControlClient>(link_options_, hub_->attach(), deadline_);
 }
 
-void Joined::publish(std::optional<StoreClient>& store) {
+void Joined::listen_at_master() {
+  const bool inherited = launch_.listener >= 0;
   try {
-    store.emplace(launch_.master_host, launch_.master_port, deadline_);
-  } catch (const Timeout& error) {
-    throw Timeout(fmt::format("rank 0 cannot reach {} (MASTER_ADDR and MASTER_PORT): {}",
-                              store_name_, error.what()));
+    open_server({address_to_listen_on(launch_.master_host), launch_.master_port, launch_.listener},
+                {});
+  } catch (const std::system_error& error) {
+    if (inherited)
+      throw Error(fmt::format("CCL_LISTENER={} is not a socket that listens: {}", launch_.listener,
+                              error.code().message()));
+    throw Error(fmt::format("rank 0 cannot listen on port {} (MASTER_PORT): {}; another job?",
+                            launch_.master_port, error.code().message()));
   }
-  const bool loopback = store->local_address_is_loopback();
-  const HubAddress address{loopback ? launch_.master_host : store->local_address(), hub_->port(),
-                           link_options_.self.token};
-  store->set(key_, to_text(address), deadline_);
+}
+
+void Joined::find_through_mpi() {
+  if (launch_.process != 0) return find_one_of(from_process_0_({}));
+  open_server({}, random_hex(32));
+  attach();
+  from_process_0_(all_addresses());
+}
+
+void Joined::find_through_store() {
+  std::optional<StoreClient> store;
+  if (launch_.process == 0) {
+    try {
+      store.emplace(launch_.master_host, launch_.master_port, deadline_);
+    } catch (const Timeout& error) {
+      throw Timeout(fmt::format("rank 0 cannot reach {} (MASTER_ADDR and MASTER_PORT): {}",
+                                master_name_, error.what()));
+    }
+    open_server({address_to_listen_on(launch_.master_host)}, random_hex(32));
+    attach();
+    publish(*store);
+  } else {
+    find([this](std::string& why) { return look_up(why); });
+  }
+  link_->wait_welcome(limit_s_);
+  // Nobody goes on before the address is gone from the store, which may serve another run next.
+  if (store) withdraw(*store);
+  link_->all_gather({}, limit_s_);
+  link_->report_failures();
+}
+
+void Joined::publish(StoreClient& store) {
+  const bool loopback = store.local_address_is_loopback();
+  const ServerAddress address{loopback ? launch_.master_host : store.local_address(), hub_->port(),
+                              token_};
+  store.set(store_key_, to_text(address), deadline_);
 }
 
 // A store that is gone took the address with it: the job, which has met, does not need it.
 void Joined::withdraw(StoreClient& store) {
   try {
-    store.remove(key_, deadline_in(std::min(limit_s_, 10.0)));
+    store.remove(store_key_, deadline_in(std::min(limit_s_, 10.0)));
   } catch (const Error& error) {
     log_(fmt::format("after all ranks have met: {}", error.what()));
   }
 }
 
-// Nothing while the store cannot be asked: rank 0 may host it, and be about to start or to end.
-std::optional<HubAddress> Joined::look_up(std::string& why) {
+// Nothing if the store cannot be asked now.
+std::optional<ServerAddress> Joined::look_up(std::string& why) {
   try {
     StoreClient store(launch_.master_host, launch_.master_port, deadline_);
-    return parse_address(store.get(key_, deadline_));
+    return parse_address(store.get(store_key_, deadline_));
   } catch (const Error& error) {
     why = error.what();
     return std::nullopt;
   }
 }
 
-// An address may be a previous run's, or its host not be reachable yet: asked for again each time.
-void Joined::find() {
+bool Joined::try_one(const ServerAddress& address, TimePoint deadline, std::string& why) {
+  try {
+    link_options_.key = job_key(launch_.job + address.token, launch_.secret);
+    link_ = std::make_unique<ControlClient>(link_options_, address.host, address.port,
+                                            std::min(deadline_, deadline));
+    return true;
+  } catch (const NoHub& error) {
+    why += fmt::format("{}its control port {}: {}", why.empty() ? "" : "; ",
+                       address_text(address.host, address.port), error.what());
+    return false;
+  }
+}
+
+// An address may be a previous run's, or its host not be reachable yet: asked for again each time. A
+// server that is known to be this job's may be slow to answer; a store's address may be stale.
+void Joined::find(const LookUp& look_up) {
   using namespace std::chrono_literals;
   std::string why;
-  for (auto pause = 50ms; std::chrono::steady_clock::now() < deadline_;
-       pause = std::min(2 * pause, 1000ms)) {
-    if (const std::optional<HubAddress> address = look_up(why)) {
-      try {
-        link_options_.self.token = address->token;
-        link_ = std::make_unique<ControlClient>(link_options_, address->host, address->port,
-                                                std::min(deadline_, deadline_in(10)));
-        return;
-      } catch (const NoHub& error) {
-        why = fmt::format("its control port {}: {}", address_text(address->host, address->port),
-                          error.what());
-      }
-    }
+  for (auto pause = 10ms; std::chrono::steady_clock::now() < deadline_;
+       pause = std::min(2 * pause, 500ms)) {
+    why.clear();
+    const std::optional<ServerAddress> address = look_up(why);
+    if (address && try_one(*address, launch_.agent_store ? deadline_in(10) : deadline_, why))
+      return;
     std::this_thread::sleep_until(std::min(std::chrono::steady_clock::now() + pause, deadline_));
   }
+  if (launch_.process == 0)
+    throw Timeout(
+        fmt::format("rank 0 cannot reach {} (MASTER_ADDR and MASTER_PORT): {}", master_name_, why));
   throw Timeout(
       fmt::format("rank 0 did not appear at {} (MASTER_ADDR and MASTER_PORT) within {:g} s: {}",
-                  store_name_, limit_s_, why));
+                  master_name_, limit_s_, why));
 }
 
 // One line for each address of this host: without a store's connection nobody knows which of them
@@ -270,7 +301,7 @@ void Joined::find() {
 std::string Joined::all_addresses() const {
   std::string text;
   for (const std::string& host : local_addresses())
-    text += to_text({host, hub_->port(), link_options_.self.token}) + '\n';
+    text += to_text({host, hub_->port(), token_}) + '\n';
   return text;
 }
 
@@ -280,17 +311,8 @@ void Joined::find_one_of(const std::string& addresses) {
     why.clear();
     std::istringstream lines(addresses);
     for (std::string line; std::getline(lines, line);) {
-      const std::optional<HubAddress> address = parse_address(line);
-      if (!address) continue;
-      try {
-        link_options_.self.token = address->token;
-        link_ = std::make_unique<ControlClient>(link_options_, address->host, address->port,
-                                                std::min(deadline_, deadline_in(3)));
-        return;
-      } catch (const NoHub& error) {
-        why += fmt::format("{}{}: {}", why.empty() ? "" : "; ",
-                           address_text(address->host, address->port), error.what());
-      }
+      const std::optional<ServerAddress> address = parse_address(line);
+      if (address && try_one(*address, deadline_in(3), why)) return;
     }
     std::this_thread::sleep_for(std::chrono::milliseconds(50));
   } while (std::chrono::steady_clock::now() < deadline_);

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "src/bootstrap/exchange.hpp"
 #include "src/bootstrap/launch.hpp"
 #include "src/bootstrap/team.hpp"
 
@@ -35,13 +36,16 @@ class Control {
   virtual int process() const = 0;
   virtual int processes() const = 0;
 
-  // All-gather between a team's processes, in process order; called by one thread of each at a
-  // time, by others for other teams meanwhile. Throws Timeout naming the ranks and hosts that did
-  // not come, Error when the job has failed. limit_s 0: no limit.
-  virtual std::vector<std::string> all_gather(const Team& team, std::string_view bytes,
-                                              double limit_s) = 0;
+  // One call between a team's processes. Returns for all_gather every process's bytes, in process
+  // order; for gather the same in the process `team.root`, and nothing in the others, which do not
+  // wait; for broadcast one text, that of `team.root`. One thread of each process at a time calls
+  // it for a team; threads may call it for different teams at once. Throws Timeout naming the ranks
+  // and hosts that did not come, Error if the job has failed or processes make different calls.
+  // limit_s 0: no limit.
+  virtual std::vector<std::string> exchange(ExchangeKind kind, const Team& team,
+                                            std::string_view bytes, double limit_s) = 0;
   std::vector<std::string> all_gather(std::string_view bytes, double limit_s) {
-    return all_gather(Team{}, bytes, limit_s);
+    return exchange(ExchangeKind::all_gather, Team{}, bytes, limit_s);
   }
 
   // Tells all other processes that this one failed, so that they end with `code` and `message` too.

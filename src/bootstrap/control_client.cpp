@@ -5,13 +5,16 @@
 #include <asio/executor_work_guard.hpp>
 #include <asio/post.hpp>
 #include <asio/steady_timer.hpp>
+#include <atomic>
 #include <condition_variable>
 #include <map>
 #include <mutex>
 #include <optional>
 #include <thread>
+#include <utility>
 
 #include "src/bootstrap/control_connection.hpp"
+#include "src/bootstrap/job_key.hpp"
 #include "src/bootstrap/net.hpp"
 #include "src/core/error.hpp"
 
@@ -20,6 +23,7 @@ namespace {
 
 constexpr double answer_slack_s = 10;  // the hub knows who is missing: it is to answer first
 constexpr double farewell_s = 2;
+constexpr std::size_t nonce_bytes = 16;
 
 }  // namespace
 
@@ -29,21 +33,25 @@ class ControlClient::Impl {
   ~Impl();
 
   asio::io_context& io() { return io_; }
-  void begin(ControlConnection::Socket socket, Deadline deadline);
+  void begin(ControlConnection::Socket socket, TimePoint deadline);
   void wait_welcome(double limit_s);
   void report_failures();
-  std::vector<std::string> all_gather(const Team& team, std::string_view bytes, double limit_s);
+  std::vector<std::string> exchange(ExchangeKind kind, const Team& team, std::string_view bytes,
+                                    double limit_s);
   void abort(int code, std::string_view message);
   Failure wait_failure(double limit_s);
 
  private:
+  Failure silence() const;
   void take(const Frame& frame);
   void on_frame(const Frame& frame);
+  void on_first_frame(const Frame& frame);
   void on_close(const std::string& why);
+  void on_silence();
   void fail(const Failure& failure);
   void heartbeat();
   void leave();
-  void post_send(std::string bytes);
+  void post_send(const std::string& bytes);
   void throw_if_over() const;
   bool over() const { return failure_ || closed_ || hub_left_; }
 
@@ -52,7 +60,7 @@ class ControlClient::Impl {
   std::optional<asio::executor_work_guard<asio::io_context::executor_type>> work_;
   asio::steady_timer heartbeat_timer_{io_};
   std::shared_ptr<ControlConnection> connection_;
-  int silent_ = 0;  // heartbeats since the hub's last sign of life; link thread only
+  std::atomic<int> silent_ = 0;  // heartbeats since the server's last sign of life
 
   std::mutex mutex_;
   std::condition_variable changed_;
@@ -61,7 +69,8 @@ class ControlClient::Impl {
   bool leaving_ = false, hub_left_ = false, closed_ = false;
   bool aborted_ = false, abort_heard_ = false;
   std::string closed_why_;
-  struct Exchanges {  // of one team
+  std::string unsent_;  // frames
+  struct Exchanges {    // of one team
     std::uint64_t next_round = 0;
     std::optional<Round> result;
   };
@@ -70,11 +79,13 @@ class ControlClient::Impl {
   std::thread thread_;
 };
 
-void ControlClient::Impl::begin(ControlConnection::Socket socket, Deadline deadline) {
+void ControlClient::Impl::begin(ControlConnection::Socket socket, TimePoint deadline) {
   connection_ = std::make_shared<ControlConnection>(std::move(socket));
   connection_->trust();
-  connection_->start([this](Frame& frame) { take(frame); },
+  connection_->start([this](const Frame& frame) { take(frame); },
                      [this](const std::string& why) { on_close(why); });
+  options_.self.nonce = random_bytes(nonce_bytes);
+  options_.self.proof = job_proof(options_.key, Side::process, options_.self.nonce);
   connection_->send(encode(options_.self));
   heartbeat();
   io_.restart();
@@ -102,9 +113,17 @@ void ControlClient::Impl::leave() {
   changed_.wait_for(lock, seconds_to_duration(farewell_s), [this] { return closed_ || hub_left_; });
 }
 
-void ControlClient::Impl::post_send(std::string bytes) {
-  asio::post(io_,
-             [this, bytes = std::move(bytes)]() mutable { connection_->send(std::move(bytes)); });
+// With mutex_ held. What is sent before the other thread wakes up leaves in one write.
+void ControlClient::Impl::post_send(const std::string& bytes) {
+  const bool first = unsent_.empty();
+  unsent_ += bytes;
+  if (!first) return;
+  asio::post(io_, [this] {
+    std::unique_lock lock(mutex_);
+    std::string all = std::exchange(unsent_, {});
+    lock.unlock();
+    connection_->send(std::move(all));
+  });
 }
 
 void ControlClient::Impl::wait_welcome(double limit_s) {
@@ -127,8 +146,8 @@ void ControlClient::Impl::throw_if_over() const {
   if (over()) throw Error(hub_->name() + " has left while others wait for it");
 }
 
-std::vector<std::string> ControlClient::Impl::all_gather(const Team& team, std::string_view bytes,
-                                                         double limit_s) {
+std::vector<std::string> ControlClient::Impl::exchange(ExchangeKind kind, const Team& team,
+                                                       std::string_view bytes, double limit_s) {
   if (bytes.size() > contribution_limit) {
     throw Error(fmt::format("{} bytes are too many for an exchange", bytes.size()));
   }
@@ -137,8 +156,11 @@ std::vector<std::string> ControlClient::Impl::all_gather(const Team& team, std::
   Exchanges& mine = exchanges_[team.name];
   const std::uint64_t round = mine.next_round++;
   mine.result.reset();
-  const Team named{team.name, round == 0 ? team.processes : std::vector<int>{}};
-  post_send(encode(Contribution{round, limit_s, std::string(bytes), named}));
+  const bool is_root = options_.self.process == team.root;
+  const Team named{team.name, round == 0 ? team.processes : std::vector<int>{}, team.root};
+  if (kind == ExchangeKind::broadcast && !is_root) bytes = {};
+  post_send(encode(Contribution{round, limit_s, std::string(bytes), named, kind}));
+  if (kind == ExchangeKind::gather && !is_root) return {};
   const double patience = limit_s > 0 ? limit_s + answer_slack_s : 0;
   changed_.wait_until(lock, deadline_of_limit(patience), [&] { return mine.result || over(); });
   if (mine.result) return std::move(mine.result->bytes);
@@ -161,7 +183,15 @@ void ControlClient::Impl::abort(int code, std::string_view message) {
 Failure ControlClient::Impl::wait_failure(double limit_s) {
   std::unique_lock lock(mutex_);
   changed_.wait_for(lock, seconds_to_duration(limit_s), [this] { return failure_.has_value(); });
-  return failure_.value_or(Failure{});
+  constexpr int heartbeats = 3;  // missing: at least two whole intervals have passed
+  if (failure_ || !hub_ || over() || silent_ < heartbeats) return failure_.value_or(Failure{});
+  return silence();
+}
+
+Failure ControlClient::Impl::silence() const {
+  return {exit_code(Exit::timed_out),
+          fmt::format("for {:g} s there has been no sign of life from {}",
+                      (silent_ - 1) * options_.heartbeat_s, hub_->name())};
 }
 
 void ControlClient::Impl::take(const Frame& frame) {
@@ -173,8 +203,22 @@ void ControlClient::Impl::take(const Frame& frame) {
   }
 }
 
+// Nothing is believed before the server has proved that it belongs to this job.
+void ControlClient::Impl::on_first_frame(const Frame& frame) {
+  if (frame.type == FrameType::refused)
+    throw Error("another job listens there, or CCL_JOB_SECRET differs");
+  if (frame.type != FrameType::accepted) throw Error("it did not say who it is");
+  Hello hub = decode_hello(frame.payload);
+  if (!are_equal(hub.proof, job_proof(options_.key, Side::server, options_.self.nonce)))
+    throw Error("it did not prove that it belongs to this job");
+  const std::lock_guard lock(mutex_);
+  hub_ = std::move(hub);
+  changed_.notify_all();
+}
+
 void ControlClient::Impl::on_frame(const Frame& frame) {
   silent_ = 0;
+  if (!hub_) return on_first_frame(frame);
   if (frame.type == FrameType::failure) {
     const Failure failure = decode_failure(frame.payload);
     {
@@ -187,7 +231,6 @@ void ControlClient::Impl::on_frame(const Frame& frame) {
   }
   const std::lock_guard lock(mutex_);
   switch (frame.type) {
-    case FrameType::accepted: hub_ = decode_hello(frame.payload); break;
     case FrameType::welcome: welcomed_ = true; break;
     case FrameType::round: {
       Round round = decode_round(frame.payload);
@@ -196,6 +239,8 @@ void ControlClient::Impl::on_frame(const Frame& frame) {
     }
     case FrameType::goodbye: hub_left_ = true; break;
     case FrameType::heartbeat:
+    case FrameType::accepted:
+    case FrameType::refused:
     case FrameType::hello:
     case FrameType::contribution:
     case FrameType::failure: return;
@@ -213,6 +258,21 @@ void ControlClient::Impl::on_close(const std::string& why) {
     changed_.notify_all();
   }
   if (!gone.empty()) fail({exit_code(Exit::failed), gone});
+}
+
+void ControlClient::Impl::on_silence() {
+  std::unique_lock lock(mutex_);
+  if (!hub_) {
+    lock.unlock();
+    return on_close("it does not answer");
+  }
+  const Failure failure = silence();
+  closed_ = true;
+  closed_why_ = failure.message;
+  const bool report = !leaving_ && !hub_left_;
+  changed_.notify_all();
+  lock.unlock();
+  if (report) fail(failure);
 }
 
 void ControlClient::Impl::fail(const Failure& failure) {
@@ -234,23 +294,24 @@ void ControlClient::Impl::heartbeat() {
     connection_->send(encode_frame(FrameType::heartbeat));
     if (++silent_ > options_.silent_heartbeats) {
       connection_->close();
-      return on_close("silent");
+      return on_silence();
     }
     heartbeat();
   });
 }
 
 ControlClient::ControlClient(LinkOptions options, const std::string& host, int port,
-                             Deadline deadline)
+                             TimePoint deadline)
     : impl_(std::make_unique<Impl>(std::move(options))) {
   try {
-    impl_->begin(connect_once(impl_->io(), resolve(host, port, deadline), deadline), deadline);
+    const TimePoint connected = std::min(deadline, deadline_in(10));
+    impl_->begin(connect_once(impl_->io(), resolve(host, port, deadline), connected), deadline);
   } catch (const std::system_error& error) {
     throw NoHub(error.what());
   }
 }
 
-ControlClient::ControlClient(LinkOptions options, int descriptor, Deadline deadline)
+ControlClient::ControlClient(LinkOptions options, int descriptor, TimePoint deadline)
     : impl_(std::make_unique<Impl>(std::move(options))) {
   using asio::generic::stream_protocol;
   impl_->begin(ControlConnection::Socket(impl_->io(), stream_protocol(AF_UNIX, 0), descriptor),
@@ -260,9 +321,9 @@ ControlClient::ControlClient(LinkOptions options, int descriptor, Deadline deadl
 ControlClient::~ControlClient() = default;
 void ControlClient::wait_welcome(double limit_s) { impl_->wait_welcome(limit_s); }
 void ControlClient::report_failures() { impl_->report_failures(); }
-std::vector<std::string> ControlClient::all_gather(const Team& team, std::string_view bytes,
-                                                   double limit_s) {
-  return impl_->all_gather(team, bytes, limit_s);
+std::vector<std::string> ControlClient::exchange(ExchangeKind kind, const Team& team,
+                                                 std::string_view bytes, double limit_s) {
+  return impl_->exchange(kind, team, bytes, limit_s);
 }
 void ControlClient::abort(int code, std::string_view message) noexcept {
   try {

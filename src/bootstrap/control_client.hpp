@@ -14,6 +14,7 @@ namespace ccl_tests {
 
 struct LinkOptions {
   Hello self;
+  std::string key;  // see job_key.hpp
   double heartbeat_s = 2;
   int silent_heartbeats = 30;  // so many without a sign of life of the hub: process 0 is gone
   std::function<void(const Failure&)> on_failure;
@@ -23,20 +24,22 @@ struct LinkOptions {
 // for one thread at a time.
 class ControlClient {
  public:
-  // Connects and is accepted by the deadline. Throws NoHub when there is no hub of this job (yet),
+  // Connects and is accepted by the deadline. Throws NoHub if no server of this job is there (yet),
   // Error or Timeout when the hub refuses.
-  ControlClient(LinkOptions options, const std::string& host, int port, Deadline deadline);
+  ControlClient(LinkOptions options, const std::string& host, int port, TimePoint deadline);
   ControlClient(LinkOptions options, int descriptor,
-                Deadline deadline);  // of ControlServer::attach
-  ~ControlClient();                  // leaves in order
+                TimePoint deadline);  // of ControlServer::attach
+  ~ControlClient();                   // leaves in order
   ControlClient(const ControlClient&) = delete;
   ControlClient& operator=(const ControlClient&) = delete;
 
   void wait_welcome(double limit_s);  // until all processes are here
   void report_failures();  // calls on_failure from now on; throws a failure known already
-  std::vector<std::string> all_gather(const Team& team, std::string_view bytes, double limit_s);
+  // As Control::exchange.
+  std::vector<std::string> exchange(ExchangeKind kind, const Team& team, std::string_view bytes,
+                                    double limit_s);
   std::vector<std::string> all_gather(std::string_view bytes, double limit_s) {
-    return all_gather(Team{}, bytes, limit_s);
+    return exchange(ExchangeKind::all_gather, Team{}, bytes, limit_s);
   }
   void abort(int code, std::string_view message) noexcept;
   Failure wait_failure(double limit_s);

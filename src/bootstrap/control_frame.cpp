@@ -3,7 +3,9 @@
 #include <fmt/format.h>
 
 #include <cstring>
+#include <limits>
 
+#include "src/bootstrap/printable.hpp"
 #include "src/bootstrap/store_protocol.hpp"
 #include "src/core/error.hpp"
 
@@ -41,6 +43,18 @@ class Reader {
   std::string_view rest_;
 };
 
+// So that ranks can be numbered and named.
+void require_sane_numbers(const Hello& hello) {
+  constexpr std::int64_t most_ranks = std::numeric_limits<int>::max();
+  const bool sane = hello.processes >= 1 && hello.process >= 0 && hello.ranks_per_process >= 1 &&
+                    hello.process < hello.processes && hello.pid >= 0 &&
+                    std::int64_t{hello.processes} * hello.ranks_per_process <= most_ranks;
+  if (!sane) throw Error("it has numbers that no process of a job has");
+}
+
+// 2 to 8, or 128 and a signal.
+bool is_failure(int code) { return (code >= 2 && code <= 8) || (code > 128 && code < 160); }
+
 }  // namespace
 
 std::string ranks_name(int process, int ranks_per_process) {
@@ -70,7 +84,8 @@ std::string encode_frame(FrameType type, std::string_view payload) {
 
 std::string encode(const Hello& hello, FrameType type) {
   std::string out;
-  put_blob(out, hello.token);
+  put_blob(out, hello.nonce);
+  put_blob(out, hello.proof);
   put_blob(out, hello.version);
   put_blob(out, hello.host);
   put(out, hello.process);
@@ -83,24 +98,28 @@ std::string encode(const Hello& hello, FrameType type) {
 Hello decode_hello(std::string_view payload) {
   Reader in(payload);
   Hello hello;
-  hello.token = in.blob();
-  hello.version = in.blob();
-  hello.host = in.blob();
+  hello.nonce = in.blob();
+  hello.proof = in.blob();
+  hello.version = printable(in.blob());
+  hello.host = printable(in.blob());
   hello.process = in.number<int>();
   hello.processes = in.number<int>();
   hello.ranks_per_process = in.number<int>();
   hello.pid = in.number<int>();
   in.end();
+  require_sane_numbers(hello);
   return hello;
 }
 
 std::string encode(const Contribution& contribution) {
   std::string out;
-  out.reserve(contribution.bytes.size() + 24);
+  out.reserve(contribution.bytes.size() + contribution.team.name.size() + 48);
   put(out, contribution.round);
   put(out, contribution.limit_s);
   put_blob(out, contribution.bytes);
   put_blob(out, contribution.team.name);
+  put(out, contribution.kind);
+  put(out, contribution.team.root);
   put(out, static_cast<std::uint32_t>(contribution.team.processes.size()));
   for (const int process : contribution.team.processes) put(out, process);
   return encode_frame(FrameType::contribution, out);
@@ -113,6 +132,9 @@ Contribution decode_contribution(std::string_view payload) {
   contribution.limit_s = in.number<double>();
   contribution.bytes = in.blob();
   contribution.team.name = in.blob();
+  contribution.kind = in.number<ExchangeKind>();
+  if (contribution.kind > ExchangeKind::broadcast) throw Error("an exchange of an unknown kind");
+  contribution.team.root = in.number<int>();
   for (auto n = in.number<std::uint32_t>(); n > 0; --n)
     contribution.team.processes.push_back(in.number<int>());
   in.end();
@@ -147,7 +169,8 @@ Failure decode_failure(std::string_view payload) {
   Reader in(payload);
   Failure failure;
   failure.code = in.number<int>();
-  failure.message = in.blob();
+  if (!is_failure(failure.code)) failure.code = exit_code(Exit::failed);
+  failure.message = printable(in.blob());
   in.end();
   return failure;
 }

@@ -12,7 +12,7 @@
 
 namespace ccl_tests {
 
-inline constexpr std::string_view control_magic = "CCLCTL2\n";
+inline constexpr std::string_view control_magic = "CCLCTL4\n";
 inline constexpr std::size_t frame_header_bytes = 5;
 inline constexpr std::size_t first_frame_limit = 4096;  // before the sender has proved to be ours
 inline constexpr std::size_t frame_limit = std::size_t{1} << 30;
@@ -20,23 +20,25 @@ inline constexpr std::size_t contribution_limit = std::size_t{64} << 20;
 
 enum class FrameType : std::uint8_t {
   hello = 1,     // process -> hub, first: Hello
-  accepted,      // hub -> process: process 0's Hello, without the token
+  accepted,      // hub -> process: process 0's Hello, with the server's proof
   welcome,       // hub -> all: everyone is here
   heartbeat,     // both ways
   contribution,  // process -> hub: Contribution
   round,         // hub -> a team: Round
   failure,       // process -> hub: abort; hub -> all, and in answer to an abort: Failure
   goodbye,       // both ways; the hub also answers it
+  refused,       // hub -> whoever says hello with a proof of another job
 };
 
 struct Frame {
   FrameType type = FrameType::heartbeat;
-  std::string payload;
+  std::string_view payload;  // valid during the callback that gets the frame
 };
 
 // Who a process is and which job it means to be in.
 struct Hello {
-  std::string token, version, host;
+  std::string nonce, proof;  // see job_key.hpp
+  std::string version, host;
   int process = 0, processes = 1, ranks_per_process = 1;
   int pid = 0;
 
@@ -51,6 +53,7 @@ struct Contribution {
   double limit_s = 0;
   std::string bytes;
   Team team = {};  // its processes are named in its round 0 only
+  ExchangeKind kind = ExchangeKind::all_gather;
 };
 
 struct Round {
@@ -66,7 +69,8 @@ std::string encode(const Contribution& contribution);
 std::string encode(const Round& round);
 std::string encode(const Failure& failure);
 
-// From a frame's payload; throw Error on anything malformed.
+// From a frame's payload; throw Error on anything malformed. Texts that are printed have no control
+// characters. A failure's code is one that a program may end with, otherwise Exit::failed.
 Hello decode_hello(std::string_view payload);
 Contribution decode_contribution(std::string_view payload);
 Round decode_round(std::string_view payload);

@@ -13,18 +13,31 @@
 #include <utility>
 
 #include "src/bootstrap/acceptor.hpp"
-#include "src/bootstrap/hub_rounds.hpp"
+#include "src/bootstrap/exchanges.hpp"
 #include "src/bootstrap/job_check.hpp"
+#include "src/bootstrap/job_key.hpp"
+#include "src/bootstrap/members.hpp"
+#include "src/bootstrap/net.hpp"
 #include "src/core/error.hpp"
 
 namespace ccl_tests {
+namespace {
+
+asio::ip::tcp::acceptor listener(asio::io_context& io, const Listen& listen) {
+  return listen.descriptor >= 0 ? adopt_listener(io, listen.descriptor)
+                                : listen_on(io, listen.port, listen.address);
+}
+
+}  // namespace
+
 class ControlServer::Impl {
  public:
   explicit Impl(HubOptions options)
       : options_(std::move(options)),
-        acceptor_(io_, options_.strangers, options_.self.token, options_.log, callbacks()),
-        members_(static_cast<std::size_t>(options_.self.processes)),
-        rounds_(options_.self.processes) {
+        acceptor_(io_, listener(io_, options_.listen), options_.strangers, options_.key,
+                  options_.log, callbacks()),
+        members_(options_.self),
+        exchanges_(options_.self.processes) {
     at(init_timer_, deadline_in(options_.init_timeout_s), [this] { init_timeout(); });
     heartbeat();
     thread_ = std::thread([this] { io_.run(); });
@@ -46,30 +59,32 @@ class ControlServer::Impl {
  private:
   HubCallbacks callbacks();
   void admit(Peer& peer, const Hello& hello);
-  void on_frame(Peer& peer, Frame& frame);
+  void on_frame(Peer& peer, const Frame& frame);
   void on_close(Peer& peer);
-  std::string accepted() const {
+  std::string accepted(const Hello& hello) const {
     Hello self = options_.self;
-    self.token.clear();
+    self.proof = job_proof(options_.key, Side::server, hello.nonce);
     return encode(self, FrameType::accepted);
   }
-  void refuse(Peer& peer, const Failure& failure);
+  void await_all_who_differ();
+  void fail_disagreement();
+  void refuse(Peer& peer, const Hello& hello, const Failure& failure);
   void contribute(Peer& peer, Contribution contribution);
   void goodbye(Peer& peer);
   void lose(Peer& peer, const std::string& message);
   void fail(Failure failure, Peer* origin = nullptr);
-  std::string silent_ones() const;
   void init_timeout();
+  void deliver(TeamExchanges& team);
+  void watch(TimePoint deadline);
   void round_timeout();
   void require_nobody_left();
   void heartbeat();
   void broadcast(std::string bytes);
   void send_to(int process, const std::shared_ptr<const std::string>& bytes);
-  std::vector<std::string> names(const std::vector<int>& processes) const;
   void count(int change);
 
   template <class Action>
-  void at(asio::steady_timer& timer, Deadline deadline, Action action) {
+  void at(asio::steady_timer& timer, TimePoint deadline, Action action) {
     timer.expires_at(deadline);
     timer.async_wait([action](std::error_code error) {
       if (!error) action();
@@ -81,12 +96,12 @@ class ControlServer::Impl {
   asio::executor_work_guard<asio::io_context::executor_type> work_{io_.get_executor()};
   asio::steady_timer init_timer_{io_}, heartbeat_timer_{io_}, round_timer_{io_};
   Acceptor acceptor_;
-  std::vector<Peer*> members_;  // by process
-  std::size_t admitted_ = 0;
+  Members members_;
   int left_ = 0;  // members that have said goodbye
   bool welcomed_ = false;
   std::optional<Failure> failed_;
-  HubRounds rounds_;
+  Exchanges exchanges_;
+  TimePoint watched_ = TimePoint::max();  // what round_timer_ is set to
 
   std::mutex mutex_;
   std::condition_variable changed_;
@@ -123,7 +138,7 @@ int ControlServer::Impl::attach() {
 
 HubCallbacks ControlServer::Impl::callbacks() {
   return {[this](Peer& peer, const Hello& hello) { admit(peer, hello); },
-          [this](Peer& peer, Frame& frame) { on_frame(peer, frame); },
+          [this](Peer& peer, const Frame& frame) { on_frame(peer, frame); },
           [this](Peer& peer, const std::string& why) {
             lose(peer, fmt::format("{} sent nonsense: {}", peer.hello->name(), why));
           },
@@ -136,34 +151,53 @@ void ControlServer::Impl::admit(Peer& peer, const Hello& hello) {
     ++came_;
     changed_.notify_all();
   }
-  if (failed_) return refuse(peer, *failed_);
-  std::string why = disagreement(options_.self, hello);
-  Peer* const other = why.empty() ? members_[static_cast<std::size_t>(hello.process)] : nullptr;
-  if (other != nullptr) why = twice(*other->hello, hello);
-  if (!why.empty()) {
-    const Failure failure{exit_code(Exit::failed), why};
-    refuse(peer, failure);
-    if (!welcomed_) fail(failure);
-    return;
+  if (failed_) return refuse(peer, hello, *failed_);
+  const bool agrees = agree(options_.self, hello);
+  if (agrees) {
+    const Peer* const member = members_.of(hello.process);
+    if (member != nullptr) {
+      const Failure failure{exit_code(Exit::failed), twice(*member->hello, hello)};
+      refuse(peer, hello, failure);
+      return fail(failure);
+    }
+    members_.add(hello.process, &peer);
+  } else {
+    members_.differing.push_back(&peer);
   }
   peer.hello = hello;
   peer.connection->trust();
-  members_[static_cast<std::size_t>(hello.process)] = &peer;
-  peer.connection->send(accepted());
+  peer.connection->send(accepted(hello));
   count(+1);
-  if (++admitted_ != members_.size()) return;
+  if (!members_.differing.empty()) return await_all_who_differ();
+  if (!members_.complete()) return;
   welcomed_ = true;
   init_timer_.cancel();
+  acceptor_.stop_listening();  // whoever is welcome may start another job on this port
   broadcast(encode_frame(FrameType::welcome));
 }
 
-void ControlServer::Impl::refuse(Peer& peer, const Failure& failure) {
-  peer.connection->send(accepted());
+// Whom to blame is known if most have come.
+void ControlServer::Impl::await_all_who_differ() {
+  constexpr double patience_s = 2;
+  if (members_.admitted() + members_.differing.size() >= members_.all().size())
+    return fail_disagreement();
+  if (members_.differing.size() == 1)
+    at(init_timer_, deadline_in(std::min(patience_s, options_.init_timeout_s)),
+       [this] { fail_disagreement(); });
+}
+
+void ControlServer::Impl::fail_disagreement() {
+  if (failed_) return;
+  fail({exit_code(Exit::usage), members_.disagreement()});
+}
+
+void ControlServer::Impl::refuse(Peer& peer, const Hello& hello, const Failure& failure) {
+  peer.connection->send(accepted(hello));
   peer.connection->send(encode(failure));
   peer.connection->close_after_writes();
 }
 
-void ControlServer::Impl::on_frame(Peer& peer, Frame& frame) {
+void ControlServer::Impl::on_frame(Peer& peer, const Frame& frame) {
   switch (frame.type) {
     case FrameType::heartbeat: return;
     case FrameType::contribution: return contribute(peer, decode_contribution(frame.payload));
@@ -172,6 +206,7 @@ void ControlServer::Impl::on_frame(Peer& peer, Frame& frame) {
     case FrameType::hello:
     case FrameType::accepted:
     case FrameType::welcome:
+    case FrameType::refused:
     case FrameType::round: break;
   }
   throw Error("an unexpected frame");
@@ -180,26 +215,38 @@ void ControlServer::Impl::on_frame(Peer& peer, Frame& frame) {
 void ControlServer::Impl::contribute(Peer& peer, Contribution contribution) {
   if (failed_) return;
   if (!welcomed_) throw Error("an exchange before all have come");
-  std::string team = contribution.team.name;
-  HubRound& round = rounds_.add(peer.hello->process, std::move(contribution));
-  const bool complete = round.complete();
-  if (complete) {
-    Round result = round.take();
-    result.team = std::move(team);
-    const auto bytes = std::make_shared<const std::string>(encode(result));
-    for (const int process : round.processes()) send_to(process, bytes);
+  const ExchangeKind kind = contribution.kind;
+  const auto [team, other] = exchanges_.add(peer.hello->process, std::move(contribution));
+  if (other) {
+    return fail({exit_code(Exit::failed),
+                 fmt::format("different calls at once: {} called {}, {} called {}",
+                             members_.names({other->process}).front(), name_of(other->kind),
+                             peer.hello->name(), name_of(kind))});
   }
-  round_timer_.cancel();
-  if (rounds_.deadline() != Deadline::max())
-    at(round_timer_, rounds_.deadline(), [this] { round_timeout(); });
-  if (!complete) require_nobody_left();
+  if (team.complete()) return deliver(team);
+  watch(team.deadline());
+  require_nobody_left();
+}
+
+void ControlServer::Impl::deliver(TeamExchanges& team) {
+  const ExchangeKind kind = team.kind();
+  const auto bytes = std::make_shared<const std::string>(encode(team.take()));
+  if (kind == ExchangeKind::gather) return send_to(team.root(), bytes);
+  for (const int process : team.processes()) send_to(process, bytes);
+}
+
+// One timer for all exchanges: it is set again only if `deadline` is earlier than what it is set to.
+void ControlServer::Impl::watch(TimePoint deadline) {
+  if (deadline >= watched_) return;
+  watched_ = deadline;
+  at(round_timer_, deadline, [this] { round_timeout(); });
 }
 
 // An exchange that somebody has left for good will never complete.
 void ControlServer::Impl::require_nobody_left() {
   if (left_ == 0) return;
-  const auto has_left = [&](int p) { return members_[static_cast<std::size_t>(p)]->left; };
-  const std::vector<std::string> gone = names(rounds_.missing(false, has_left));
+  const auto has_left = [&](int p) { return members_.of(p)->left; };
+  const std::vector<std::string> gone = members_.names(exchanges_.missing(Late::or_not, has_left));
   if (gone.empty()) return;
   fail({exit_code(Exit::failed), gone.front() + " has left while others wait for it"});
 }
@@ -228,50 +275,25 @@ void ControlServer::Impl::lose(Peer& peer, const std::string& message) {
 void ControlServer::Impl::fail(Failure failure, Peer* origin) {
   if (!failed_) {
     failed_ = std::move(failure);
-    failed_->message += silent_ones();
+    failed_->message += members_.silent(options_.heartbeat_s);
     init_timer_.cancel();
     round_timer_.cancel();
     const auto bytes = std::make_shared<const std::string>(encode(*failed_));
-    for (const Peer* member : members_) {
-      if (member != nullptr && member != origin && member->here()) member->connection->send(bytes);
-    }
+    members_.send_to_all(bytes, origin);
   }
   if (origin != nullptr) origin->connection->send(encode(*failed_));
 }
 
-// Who a failure may come from: a rank that is stopped, or whose machine is, lets the others wait.
-std::string ControlServer::Impl::silent_ones() const {
-  constexpr int heartbeats = 3;  // missing: at least two whole intervals have passed
-  std::vector<std::string> silent;
-  for (const Peer* member : members_) {
-    if (member != nullptr && member->here() && member->silent >= heartbeats)
-      silent.push_back(member->hello->name());
-  }
-  if (silent.empty()) return {};
-  return fmt::format("; for {:g} s there has been no sign of life from {}",
-                     (heartbeats - 1) * options_.heartbeat_s, join_names(silent));
-}
-
 void ControlServer::Impl::init_timeout() {
   if (welcomed_) return;
-  std::vector<std::string> here, missing;
-  for (int p = 0; p < options_.self.processes; ++p) {
-    const Peer* const member = members_[static_cast<std::size_t>(p)];
-    if (member != nullptr) {
-      here.push_back(member->hello->name());
-    } else {
-      missing.push_back(ranks_name(p, options_.self.ranks_per_process));
-    }
-  }
-  fail({exit_code(Exit::timed_out),
-        fmt::format("{} of {} processes did not come within {:g} s: {}; here: {}", missing.size(),
-                    members_.size(), options_.init_timeout_s, join_names(missing),
-                    join_names(here))});
+  fail({exit_code(Exit::timed_out), members_.missing(options_.init_timeout_s)});
 }
 
 void ControlServer::Impl::round_timeout() {
-  const std::vector<std::string> missing = names(rounds_.missing(true, [](int) { return true; }));
-  if (missing.empty()) return;
+  watched_ = TimePoint::max();
+  const std::vector<std::string> missing =
+      members_.names(exchanges_.missing(Late::only, [](int) { return true; }));
+  if (missing.empty()) return watch(exchanges_.deadline());
   fail({exit_code(Exit::timed_out),
         fmt::format("did not come to an exchange in time: {}", join_names(missing))});
 }
@@ -279,7 +301,7 @@ void ControlServer::Impl::round_timeout() {
 void ControlServer::Impl::heartbeat() {
   at(heartbeat_timer_, deadline_in(options_.heartbeat_s), [this] {
     const auto beat = std::make_shared<const std::string>(encode_frame(FrameType::heartbeat));
-    for (Peer* member : members_) {
+    for (Peer* member : members_.all()) {
       if (member == nullptr || !member->here()) continue;
       member->connection->send(beat);
       if (++member->silent > options_.silent_heartbeats)
@@ -290,20 +312,12 @@ void ControlServer::Impl::heartbeat() {
 }
 
 void ControlServer::Impl::broadcast(std::string bytes) {
-  const auto shared = std::make_shared<const std::string>(std::move(bytes));
-  for (int process = 0; process < options_.self.processes; ++process) send_to(process, shared);
+  members_.send_to_all(std::make_shared<const std::string>(std::move(bytes)), nullptr);
 }
 
 void ControlServer::Impl::send_to(int process, const std::shared_ptr<const std::string>& bytes) {
-  const Peer* const member = members_[static_cast<std::size_t>(process)];
+  const Peer* const member = members_.of(process);
   if (member != nullptr && member->here()) member->connection->send(bytes);
-}
-
-std::vector<std::string> ControlServer::Impl::names(const std::vector<int>& processes) const {
-  std::vector<std::string> result;
-  for (const int process : processes)
-    result.push_back(members_[static_cast<std::size_t>(process)]->hello->name());
-  return result;
 }
 
 void ControlServer::Impl::count(int change) {

@@ -12,8 +12,18 @@
 
 namespace ccl_tests {
 
+// Where the server listens: a port (0: any) of one address or, if that is empty, of all; or a socket
+// that listens already.
+struct Listen {
+  std::string address = {};
+  int port = 0;
+  int descriptor = -1;  // the server's from now on
+};
+
 struct HubOptions {
-  Hello self;  // process 0: the token, version, sizes that all must have
+  Hello self;       // process 0
+  std::string key;  // see job_key.hpp
+  Listen listen = {};
   double init_timeout_s = 120;
   double heartbeat_s = 2;
   int silent_heartbeats = 30;      // so many without a sign of life: the process is gone
@@ -21,7 +31,8 @@ struct HubOptions {
   std::function<void(std::string_view)> log;
 };
 
-// Runs on a thread of its own from construction on. Throws std::system_error.
+// Runs on a thread of its own from construction on. Listens until all processes have come. Throws
+// std::system_error.
 class ControlServer {
  public:
   explicit ControlServer(HubOptions options);

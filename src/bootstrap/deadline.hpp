@@ -6,7 +6,7 @@
 
 namespace ccl_tests {
 
-using Deadline = std::chrono::steady_clock::time_point;
+using TimePoint = std::chrono::steady_clock::time_point;
 
 inline std::chrono::nanoseconds seconds_to_duration(double seconds) {
   constexpr double ten_years = 3e8;  // keeps the sum with now() within 64 bits
@@ -14,12 +14,12 @@ inline std::chrono::nanoseconds seconds_to_duration(double seconds) {
       std::chrono::duration<double>(std::clamp(seconds, 0.0, ten_years)));
 }
 
-inline Deadline deadline_in(double seconds) {
+inline TimePoint deadline_in(double seconds) {
   return std::chrono::steady_clock::now() + seconds_to_duration(seconds);
 }
 
 // A limit of 0 or less means none, as for Communicator::set_time_limit.
-inline Deadline deadline_of_limit(double limit_s) {
+inline TimePoint deadline_of_limit(double limit_s) {
   return deadline_in(limit_s > 0 ? limit_s : 3e8);
 }
 

@@ -1,8 +1,47 @@
 #include "src/bootstrap/job_check.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <array>
+#include <utility>
 
 namespace ccl_tests {
+namespace {
+
+// What must be the same in all processes.
+struct Term {
+  std::string name, value;
+  bool operator==(const Term&) const = default;
+};
+using Terms = std::array<Term, 3>;
+
+Terms terms_of(const Hello& hello) {
+  return {{{"the version", hello.version},
+           {"WORLD_SIZE", std::to_string(hello.processes)},
+           {"the number of ranks in a process", std::to_string(hello.ranks_per_process)}}};
+}
+
+// Processes that say the same.
+struct Party {
+  Terms terms;
+  std::vector<std::string> names;
+};
+
+std::vector<Party> parties_of(const std::vector<Hello>& all) {
+  std::vector<Party> parties;
+  for (const Hello& hello : all) {
+    const Terms terms = terms_of(hello);
+    auto party = std::find_if(parties.begin(), parties.end(),
+                              [&](const Party& known) { return known.terms == terms; });
+    if (party == parties.end()) party = parties.insert(party, {terms, {}});
+    party->names.push_back(hello.name());
+  }
+  return parties;
+}
+
+}  // namespace
 
 std::string join_names(const std::vector<std::string>& names) {
   constexpr std::size_t shown = 16;
@@ -14,23 +53,24 @@ std::string join_names(const std::vector<std::string>& names) {
   return out;
 }
 
-std::string disagreement(const Hello& self, const Hello& hello) {
-  if (hello.version != self.version) {
-    return fmt::format("{} runs version {}, {} runs version {}", self.name(), self.version,
-                       hello.name(), hello.version);
+bool agree(const Hello& a, const Hello& b) { return terms_of(a) == terms_of(b); }
+
+std::string disagreement(std::vector<Hello> all) {
+  std::sort(all.begin(), all.end(),
+            [](const Hello& a, const Hello& b) { return a.process < b.process; });
+  const std::vector<Party> parties = parties_of(all);
+  const Party& most = *std::max_element(
+      parties.begin(), parties.end(),
+      [](const Party& a, const Party& b) { return a.names.size() < b.names.size(); });
+  std::vector<std::string> lines;
+  for (const Party& party : parties) {
+    const auto [theirs, others] =
+        std::mismatch(party.terms.begin(), party.terms.end(), most.terms.begin());
+    if (theirs == party.terms.end()) continue;
+    lines.push_back(fmt::format("{}: {} is {}, on {} it is {}", join_names(party.names),
+                                theirs->name, theirs->value, most.names.front(), others->value));
   }
-  if (hello.processes != self.processes) {
-    return fmt::format("{} was started with WORLD_SIZE={}, {} with WORLD_SIZE={}", self.name(),
-                       self.processes, hello.name(), hello.processes);
-  }
-  if (hello.ranks_per_process != self.ranks_per_process) {
-    return fmt::format("{} has {} ranks in its process, {} has {}", self.name(),
-                       self.ranks_per_process, hello.name(), hello.ranks_per_process);
-  }
-  if (hello.process < 0 || hello.process >= self.processes) {
-    return fmt::format("{} is beyond WORLD_SIZE={}", hello.name(), self.processes);
-  }
-  return {};
+  return fmt::format("the processes do not agree: {}", fmt::join(lines, "; "));
 }
 
 std::string twice(const Hello& a, const Hello& b) {

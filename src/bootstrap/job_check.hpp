@@ -11,8 +11,12 @@ namespace ccl_tests {
 // "a, b, c and 5 more"
 std::string join_names(const std::vector<std::string>& names);
 
-// Why `hello` cannot be in the job of `self`; empty when it can.
-std::string disagreement(const Hello& self, const Hello& hello);
+// True if processes that say so can be in one job.
+bool agree(const Hello& a, const Hello& b);
+
+// Returns a line that names the processes which differ from the most others, with the first thing
+// that each has otherwise. `all`: not empty.
+std::string disagreement(std::vector<Hello> all);
 
 // "rank 2 exists twice: on a (pid 1) and on b (pid 2)"
 std::string twice(const Hello& a, const Hello& b);

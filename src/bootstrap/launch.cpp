@@ -12,6 +12,7 @@
 
 #include "src/bootstrap/node_list.hpp"
 #include "src/core/error.hpp"
+#include "src/core/quote.hpp"
 
 namespace ccl_tests {
 namespace {
@@ -22,8 +23,8 @@ T number(const char* name, const std::string& text, T least, T most) {
   const char* const end = text.data() + text.size();
   const auto [stop, error] = std::from_chars(text.data(), end, value);
   if (error != std::errc{} || stop != end || value < least || value > most) {
-    throw UsageError(fmt::format("{}: '{}' is not accepted; accepted: a whole number from {} to {}",
-                                 name, text, least, most));
+    throw UsageError(fmt::format("{}: {} is not accepted; accepted: a whole number from {} to {}",
+                                 name, quote(text), least, most));
   }
   return value;
 }
@@ -62,12 +63,12 @@ void read_numbers(const Environment& environment, const Names& names, Launch& la
   const std::optional<int> size = number_of(environment, names.size, 1, most_processes);
   const std::optional<int> rank = number_of(environment, names.rank, 0);
   if (!size)
-    throw UsageError(fmt::format(
-        "{}: set without {}; accepted: both or none, or another launcher by --bootstrap",
-        names.rank, names.size));
+    throw UsageError(
+        fmt::format("{}: set without {}; accepted: both or none, or another launcher by --launcher",
+                    names.rank, names.size));
   if (!rank && *size > 1) {
     throw UsageError(fmt::format(
-        "{}: {} is set without {}; accepted: both or none, or another launcher by --bootstrap",
+        "{}: {} is set without {}; accepted: both or none, or another launcher by --launcher",
         names.size, *size, names.rank));
   }
   if (rank.value_or(0) >= *size) {
@@ -88,6 +89,7 @@ void read_master(const Environment& environment, Launch& launch) {
   launch.master_host = environment("MASTER_ADDR").value_or("");
   launch.master_port = number_of(environment, "MASTER_PORT", 1, 65535).value_or(29500);
   launch.key_prefix = key_prefix(environment);
+  launch.secret = environment("CCL_JOB_SECRET").value_or("");
 }
 
 Launch from_environment(const Environment& environment) {
@@ -99,6 +101,8 @@ Launch from_environment(const Environment& environment) {
                                                : "environment";
   read_master(environment, launch);
   launch.agent_store = environment("TORCHELASTIC_USE_AGENT_STORE") == "True";
+  if (is_torchrun(environment)) launch.job = launch.key_prefix;
+  launch.listener = number_of(environment, "CCL_LISTENER", 0).value_or(-1);
   if (launch.processes > 1 && launch.master_host.empty()) {
     throw UsageError(
         fmt::format("MASTER_ADDR: not set, with WORLD_SIZE={}; accepted: the host of rank 0",
@@ -140,6 +144,8 @@ Launch from_slurm(const Environment& environment) {
   read_numbers(environment, slurm_step, launch);
   launch.launcher = "srun";
   read_master(environment, launch);
+  launch.job = fmt::format("slurm {}.{}", environment("SLURM_JOB_ID").value_or(""),
+                           environment("SLURM_STEP_ID").value_or(""));
   if (launch.processes == 1) return launch;
   if (!environment("MASTER_PORT")) launch.master_port = step_port(environment);
   if (!launch.master_host.empty()) return launch;
@@ -189,7 +195,7 @@ void refuse_unknown_peers(const Environment& environment) {
 }
 
 struct Launcher {
-  std::string_view name;  // of --bootstrap
+  std::string_view name;  // of --launcher
   std::vector<const char*> needs;
   const char* starter;  // what sets these variables
   std::function<bool(const Environment&)> is_there;
@@ -221,7 +227,7 @@ std::vector<Launcher> all_launchers() {
   };
 }
 
-// --bootstrap names a launcher whose variables are not all there.
+// --launcher names a launcher whose variables are not all there.
 Launch not_there(const Environment& environment, const Launcher& launcher) {
   const Names* const others = says_others(environment);
   if (launcher.name == "mpi" && others == nullptr) return {};  // MPI without mpirun: one process
@@ -232,7 +238,7 @@ Launch not_there(const Environment& environment, const Launcher& launcher) {
   const std::string also =
       others == nullptr ? ""
                         : fmt::format(" (here {}={})", others->size, *environment(others->size));
-  throw UsageError(fmt::format("--bootstrap {}: not set: {}{}; accepted where {} sets them",
+  throw UsageError(fmt::format("--launcher {}: not set: {}{}; accepted where {} sets them",
                                launcher.name, fmt::join(missing, ", "), also, launcher.starter));
 }
 

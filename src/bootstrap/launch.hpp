@@ -18,10 +18,13 @@ struct Launch {
   int process = 0;
   int processes = 1;
   int local_process = 0;
-  std::string master_host;  // where process 0 or an agent hosts the store
+  std::string master_host;  // where process 0 listens, or an agent hosts its store
   int master_port = 0;
-  bool agent_store =
-      false;  // a store already listens there (TORCHELASTIC_USE_AGENT_STORE): never bind the port
+  // An agent's store listens there and carries process 0's address (TORCHELASTIC_USE_AGENT_STORE).
+  bool agent_store = false;
+  int listener = -1;       // in process 0 of --np: the socket that listens there already
+  std::string job;         // what the launcher calls the job, or nothing
+  std::string secret;      // CCL_JOB_SECRET, or nothing; never printed
   std::string key_prefix;  // "ccl-tests/<run id>/<restart count>/"
   std::string mpi_module;  // of the MPI whose mpirun started this process: "mpi-openmpi",
                            // "mpi-mpich". Without a master_host it carries process 0's address
@@ -35,11 +38,11 @@ struct Launch {
 //             PMI_SIZE, MPI_LOCALRANKID (which Slurm's own PMI-2 does not set); before Slurm,
 //             because mpirun in an allocation has both
 //   slurm     a step of srun: SLURM_PROCID, SLURM_STEP_NUM_TASKS (SLURM_NTASKS is a batch script's
-//             too), SLURM_LOCALID; the store is at MASTER_ADDR or the first host of
+//             too), SLURM_LOCALID; process 0 is at MASTER_ADDR or the first host of
 //             SLURM_STEP_NODELIST, on MASTER_PORT, the first of SLURM_STEP_RESV_PORTS, or a port
 //             made from the ids of job and step
 //   local     nothing: this process alone
-// choice: "auto", or one of these names (--bootstrap); "mpi" without mpirun, where nothing speaks
+// choice: "auto", or one of these names (--launcher); "mpi" without mpirun, where nothing speaks
 // of other processes, is one process. A launcher's world size above 1 without a way to find the
 // peers throws Error saying what to set: running on alone would print a plausible, wrong table.
 // Throws UsageError on values that are no numbers, contradict each other, or lack for the choice.

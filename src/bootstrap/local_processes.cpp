@@ -18,7 +18,8 @@
 
 #include "src/bootstrap/child_process.hpp"
 #include "src/bootstrap/deadline.hpp"
-#include "src/bootstrap/store_server.hpp"
+#include "src/bootstrap/job_key.hpp"
+#include "src/bootstrap/loopback_listener.hpp"
 #include "src/core/error.hpp"
 #include "src/core/signals.hpp"
 
@@ -33,7 +34,8 @@ std::string own_path() {
 }
 
 // Ours, without what another launcher says, and with what says the same to detect_launch.
-std::vector<std::string> child_environment(int rank, int ranks, int port) {
+std::vector<std::string> child_environment(int rank, int ranks, int port, int listener,
+                                           const std::string& secret) {
   const std::set<std::string, std::less<>> replaced = {"RANK",
                                                        "WORLD_SIZE",
                                                        "LOCAL_RANK",
@@ -41,6 +43,8 @@ std::vector<std::string> child_environment(int rank, int ranks, int port) {
                                                        "MASTER_PORT",
                                                        "LOCAL_WORLD_SIZE",
                                                        "CCL_LAUNCHER",
+                                                       "CCL_LISTENER",
+                                                       "CCL_JOB_SECRET",
                                                        "TORCHELASTIC_RUN_ID",
                                                        "TORCHELASTIC_USE_AGENT_STORE",
                                                        "TORCHELASTIC_RESTART_COUNT"};
@@ -55,8 +59,9 @@ std::vector<std::string> child_environment(int rank, int ranks, int port) {
   out.push_back(fmt::format("LOCAL_WORLD_SIZE={}", ranks));
   out.push_back("MASTER_ADDR=127.0.0.1");
   out.push_back(fmt::format("MASTER_PORT={}", port));
-  out.push_back("TORCHELASTIC_USE_AGENT_STORE=True");
   out.push_back("CCL_LAUNCHER=local processes");
+  out.push_back("CCL_JOB_SECRET=" + secret);
+  if (rank == 0 && ranks > 1) out.push_back(fmt::format("CCL_LISTENER={}", listener));
   return out;
 }
 
@@ -138,13 +143,18 @@ class Supervisor {
   Supervisor(const Supervisor&) = delete;
   Supervisor& operator=(const Supervisor&) = delete;
 
-  void start(int ranks, const std::vector<std::string>& arguments, int port) {
+  // `listener`: of rank 0, which inherits it.
+  void start(int ranks, const std::vector<std::string>& arguments,
+             const LoopbackListener& listener) {
+    const std::string secret = random_hex(32);
     ChildProgram program;
     program.path = own_path();
     program.arguments = {program.path};
     program.arguments.insert(program.arguments.end(), arguments.begin(), arguments.end());
     for (int rank = 0; rank < ranks; ++rank) {
-      program.environment = child_environment(rank, ranks, port);
+      program.environment =
+          child_environment(rank, ranks, listener.port(), listener.descriptor(), secret);
+      program.inherited = rank == 0 && ranks > 1 ? listener.descriptor() : -1;
       const Child child = start_child(program);
       processes_.push_back({rank, child.pid, child.stderr_fd, LinePrefix(rank)});
     }
@@ -198,7 +208,7 @@ class Supervisor {
   int code_ = 0;
   int interrupted_ = 0;  // the signal that came twice
   bool passed_on_ = false, terminated_ = false, killed_ = false;
-  std::optional<Deadline> deadline_;  // of those still alive
+  std::optional<TimePoint> deadline_;  // of those still alive
 };
 
 void Supervisor::wait_for_news() const {
@@ -300,10 +310,10 @@ void Supervisor::end_late_ones() {
 }  // namespace
 
 int run_local_processes(int processes, const std::vector<std::string>& arguments, double grace_s) {
-  Supervisor supervisor(grace_s);  // blocks signals before the store's thread inherits the mask
-  const StoreServer store(0, "127.0.0.1", probation_beside(processes));
+  Supervisor supervisor(grace_s);
   try {
-    supervisor.start(processes, arguments, store.port());
+    const LoopbackListener listener;
+    supervisor.start(processes, arguments, listener);
   } catch (const std::system_error& error) {
     throw Error(fmt::format("cannot start {} local processes: {}", processes, error.what()));
   }

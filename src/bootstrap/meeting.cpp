@@ -7,16 +7,19 @@
 #include <utility>
 
 #include "src/bootstrap/control_frame.hpp"
-#include "src/bootstrap/deadline.hpp"
 #include "src/core/error.hpp"
 
 namespace ccl_tests {
 
-// One exchange: what this process's threads bring, and what comes out for all ranks.
+// One exchange: what this process's threads bring, and what comes out for them.
 struct Meeting::Gathering {
+  ExchangeKind kind = ExchangeKind::all_gather;
+  int first = 0;                               // the rank that came first
   std::vector<std::optional<std::string>> in;  // by position in local_
   std::size_t arrived = 0;
   std::optional<std::vector<std::string>> out;
+
+  bool complete() const { return arrived == in.size(); }
 };
 
 Meeting::Meeting(Control& control, Team team, std::vector<Seat> seats)
@@ -31,12 +34,7 @@ Meeting::Meeting(Control& control, Team team, std::vector<Seat> seats)
     if (seats_[static_cast<std::size_t>(rank)].process == control_.process())
       local_.push_back(rank);
   }
-  renew();
-}
-
-void Meeting::renew() {
-  gathering_ = std::make_shared<Gathering>();
-  gathering_->in.resize(local_.size());
+  next_.resize(local_.size());
 }
 
 void Meeting::fail(const Failure& why) {
@@ -45,15 +43,14 @@ void Meeting::fail(const Failure& why) {
   changed_.notify_all();
 }
 
-std::vector<std::string> Meeting::all_gather(int rank, std::string_view bytes, double limit_s) {
-  const Deadline deadline = deadline_of_limit(limit_s);
-  const auto place = std::find(local_.begin(), local_.end(), rank) - local_.begin();
+std::vector<std::string> Meeting::exchange(ExchangeKind kind, int rank, std::string_view bytes,
+                                           double limit_s) {
+  const TimePoint deadline = deadline_of_limit(limit_s);
   std::unique_lock lock(mutex_);
   if (failure_) throw_failure(*failure_);
-  const std::shared_ptr<Gathering> mine = gathering_;
-  mine->in[static_cast<std::size_t>(place)] = std::string(bytes);
-  if (++mine->arrived == local_.size()) {
-    renew();
+  const std::shared_ptr<Gathering> mine = join(kind, rank, bytes);
+  if (calls_processes(*mine, rank)) {
+    wait_for_threads(lock, *mine, deadline);
     lock.unlock();
     std::vector<std::string> all = between_processes(*mine, limit_s);
     lock.lock();
@@ -62,35 +59,93 @@ std::vector<std::string> Meeting::all_gather(int rank, std::string_view bytes, d
     changed_.notify_all();
     return all;
   }
-  const auto over = [&] { return mine->out || failure_; };
-  changed_.wait_until(lock, deadline, [&] { return over() || mine->arrived == local_.size(); });
-  if (mine->arrived == local_.size()) changed_.wait(lock, over);  // the last one's wait has a limit
+  if (kind == ExchangeKind::gather) return {};
+  wait_for_threads(lock, *mine, deadline);
+  changed_.wait(lock, [&] { return mine->out || failure_; });  // the caller's wait has a limit
   if (mine->out) return *mine->out;
+  throw_failure(*failure_);
+}
+
+// Adds `bytes` to the next exchange of `rank`.
+std::shared_ptr<Meeting::Gathering> Meeting::join(ExchangeKind kind, int rank,
+                                                  std::string_view bytes) {
+  const auto place =
+      static_cast<std::size_t>(std::find(local_.begin(), local_.end(), rank) - local_.begin());
+  const std::size_t ahead = next_[place]++ - first_;
+  if (ahead == open_.size()) {
+    open_.push_back(std::make_shared<Gathering>());
+    open_.back()->kind = kind;
+    open_.back()->first = rank;
+    open_.back()->in.resize(local_.size());
+  }
+  const std::shared_ptr<Gathering> gathering = open_[ahead];
+  if (gathering->kind != kind) {
+    const auto name = [&](int r) { return seats_[static_cast<std::size_t>(r)].world_rank; };
+    failure_ = Failure{
+        exit_code(Exit::failed),
+        fmt::format("different calls at once: rank {} called {}, rank {} called {}",
+                    name(gathering->first), name_of(gathering->kind), name(rank), name_of(kind))};
+    changed_.notify_all();
+    throw_failure(*failure_);
+  }
+  gathering->in[place] = std::string(bytes);
+  ++gathering->arrived;
+  if (gathering->complete()) {  // each thread comes to one after the other: it is the oldest
+    open_.pop_front();
+    ++first_;
+    changed_.notify_all();
+  }
+  return gathering;
+}
+
+bool Meeting::calls_processes(const Gathering& gathering, int rank) const {
+  const bool has_root = seats_.front().process == control_.process();
+  if (gathering.kind == ExchangeKind::gather && has_root) return rank == 0;
+  return gathering.complete();
+}
+
+void Meeting::wait_for_threads(std::unique_lock<std::mutex>& lock, const Gathering& gathering,
+                               TimePoint deadline) {
+  changed_.wait_until(lock, deadline, [&] { return gathering.complete() || failure_; });
+  if (gathering.complete()) return;
   if (!failure_) {
-    failure_ = Failure{exit_code(Exit::timed_out), missing(*mine)};
+    failure_ = Failure{exit_code(Exit::timed_out), missing(gathering)};
     changed_.notify_all();
   }
   throw_failure(*failure_);
 }
 
 std::vector<std::string> Meeting::between_processes(const Gathering& complete, double limit_s) {
-  std::vector<std::string> own;
-  for (const std::optional<std::string>& bytes : complete.in) own.push_back(*bytes);
   try {
-    std::vector<std::string> all(seats_.size());
-    std::size_t next = 0;
-    for (const std::string& packed : control_.all_gather(team_, pack(own), limit_s)) {
-      for (std::string& bytes : unpack(packed)) {
-        if (next == all.size()) throw Error("the processes have different numbers of ranks");
-        all[static_cast<std::size_t>(in_order_[next++])] = std::move(bytes);
-      }
+    if (complete.kind == ExchangeKind::broadcast) {
+      const auto root = std::find(local_.begin(), local_.end(), 0);
+      const std::string own = root == local_.end()
+                                  ? std::string()
+                                  : *complete.in[static_cast<std::size_t>(root - local_.begin())];
+      return control_.exchange(complete.kind, team_, own, limit_s);
     }
-    if (next != all.size()) throw Error("the processes have different numbers of ranks");
-    return all;
+    std::vector<std::string> own;
+    for (const std::optional<std::string>& bytes : complete.in) own.push_back(*bytes);
+    const auto processes = control_.exchange(complete.kind, team_, pack(own), limit_s);
+    if (complete.kind == ExchangeKind::gather && team_.root != control_.process()) return {};
+    return unpack_all(processes);
   } catch (const Error& error) {
     fail({exit_code(error.code()), error.what()});
     throw;
   }
+}
+
+std::vector<std::string> Meeting::unpack_all(const std::vector<std::string>& processes) const {
+  std::vector<std::string> all(seats_.size());
+  std::size_t next = 0;
+  for (const std::string& packed : processes) {
+    for (std::string& bytes : unpack(packed)) {
+      if (next == all.size()) throw Error("the processes have different numbers of ranks");
+      all[static_cast<std::size_t>(in_order_[next++])] = std::move(bytes);
+    }
+  }
+  if (next != all.size()) throw Error("the processes have different numbers of ranks");
+  return all;
 }
 
 std::string Meeting::missing(const Gathering& incomplete) const {

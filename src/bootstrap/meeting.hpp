@@ -3,6 +3,8 @@
 #pragma once
 
 #include <condition_variable>
+#include <cstdint>
+#include <deque>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -11,6 +13,7 @@
 #include <vector>
 
 #include "src/bootstrap/control.hpp"
+#include "src/bootstrap/deadline.hpp"
 
 namespace ccl_tests {
 
@@ -29,8 +32,11 @@ class Meeting {
   const std::string& name() const { return team_.name; }
   Control& control() const { return control_; }
 
-  // By rank's thread; see ControlChannel::exchange. The last thread to come speaks for all.
-  std::vector<std::string> all_gather(int rank, std::string_view bytes, double limit_s);
+  // As the calls of ControlChannel, by the thread of `rank`; broadcast gives one text. The last
+  // thread of this process to come calls the other processes. Of a gather that is the thread of
+  // rank 0, if this process has it.
+  std::vector<std::string> exchange(ExchangeKind kind, int rank, std::string_view bytes,
+                                    double limit_s);
 
   // Every exchange fails from now on; thread-safe.
   void fail(const Failure& why);
@@ -38,8 +44,12 @@ class Meeting {
  private:
   struct Gathering;
 
-  void renew();
+  std::shared_ptr<Gathering> join(ExchangeKind kind, int rank, std::string_view bytes);
+  bool calls_processes(const Gathering& gathering, int rank) const;
+  void wait_for_threads(std::unique_lock<std::mutex>& lock, const Gathering& gathering,
+                        TimePoint deadline);
   std::vector<std::string> between_processes(const Gathering& complete, double limit_s);
+  std::vector<std::string> unpack_all(const std::vector<std::string>& processes) const;
   std::string missing(const Gathering& incomplete) const;
 
   Control& control_;
@@ -49,7 +59,9 @@ class Meeting {
   std::vector<int> in_order_;  // ranks in the order in which the processes' bytes come
   std::mutex mutex_;
   std::condition_variable changed_;
-  std::shared_ptr<Gathering> gathering_;  // the one that threads join now
+  std::deque<std::shared_ptr<Gathering>> open_;  // that some thread has not come to, oldest first
+  std::uint64_t first_ = 0;                      // the number of open_.front()
+  std::vector<std::uint64_t> next_;  // of each of local_: the number of its next exchange
   std::optional<Failure> failure_;
 };
 

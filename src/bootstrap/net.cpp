@@ -1,13 +1,16 @@
 #include "src/bootstrap/net.hpp"
 
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <ifaddrs.h>
 #include <net/if.h>
 #include <netdb.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #include <array>
 #include <asio/ip/v6_only.hpp>
+#include <cerrno>
 #include <future>
 #include <thread>
 
@@ -76,6 +79,26 @@ tcp::acceptor listen_on(asio::io_context& io, int port, const std::string& addre
   }
 }
 
+tcp::acceptor adopt_listener(asio::io_context& io, int descriptor) {
+  sockaddr_storage address{};
+  socklen_t size = sizeof(address);
+  int listens = 0;
+  socklen_t flag_size = sizeof(listens);
+  if (::getsockopt(descriptor, SOL_SOCKET, SO_ACCEPTCONN, &listens, &flag_size) != 0 ||
+      ::getsockname(descriptor, reinterpret_cast<sockaddr*>(&address), &size) != 0)
+    throw std::system_error(errno, std::system_category());
+  if (listens == 0) throw std::system_error(EINVAL, std::system_category());
+  ::fcntl(descriptor, F_SETFD, FD_CLOEXEC);
+  return {io, address.ss_family == AF_INET6 ? tcp::v6() : tcp::v4(), descriptor};
+}
+
+std::string address_to_listen_on(const std::string& host) {
+  if (host == "localhost") return "127.0.0.1";
+  std::error_code is_name;
+  const asio::ip::address address = asio::ip::make_address(host, is_name);
+  return !is_name && address.is_loopback() ? host : std::string();
+}
+
 Endpoints look_up_name(const std::string& host, int port) {
   asio::io_context io;
   std::error_code error;
@@ -85,7 +108,7 @@ Endpoints look_up_name(const std::string& host, int port) {
   return {found.begin(), found.end()};
 }
 
-Endpoints resolve(const std::string& host, int port, Deadline deadline,
+Endpoints resolve(const std::string& host, int port, TimePoint deadline,
                   std::function<Endpoints(const std::string&, int)> look_up) {
   std::error_code is_name;
   const asio::ip::address number = asio::ip::make_address(host, is_name);
@@ -108,12 +131,12 @@ Endpoints resolve(const std::string& host, int port, Deadline deadline,
   return std::move(found.endpoints);
 }
 
-tcp::socket connect_once(asio::io_context& io, const Endpoints& addresses, Deadline deadline) {
+tcp::socket connect_once(asio::io_context& io, const Endpoints& addresses, TimePoint deadline) {
   std::string why;
   std::error_code error = asio::error::host_not_found;
   for (std::size_t i = 0; i < addresses.size(); ++i) {
     const auto now = std::chrono::steady_clock::now();
-    const Deadline share = now + (deadline - now) / static_cast<int>(addresses.size() - i);
+    const TimePoint share = now + (deadline - now) / static_cast<int>(addresses.size() - i);
     tcp::socket socket(io);
     error = run_operation(
         io, share, [&](auto done) { socket.async_connect(addresses[i], done); },

@@ -24,6 +24,14 @@ std::string address_text(const std::string& host, int port);
 // `address` is empty. Port 0: any. Throws std::system_error.
 asio::ip::tcp::acceptor listen_on(asio::io_context& io, int port, const std::string& address);
 
+// Takes over a socket that listens already; programs that this process starts do not inherit it.
+// Throws std::system_error if `descriptor` is no such socket.
+asio::ip::tcp::acceptor adopt_listener(asio::io_context& io, int descriptor);
+
+// Returns the address to listen on if others come to `host`: that of the loopback interface if
+// `host` is one, otherwise nothing, for all interfaces.
+std::string address_to_listen_on(const std::string& host);
+
 using Endpoints = std::vector<asio::ip::tcp::endpoint>;
 
 // Asks the system for the addresses of `host`; blocks for as long as the system likes. Throws
@@ -32,19 +40,20 @@ Endpoints look_up_name(const std::string& host, int port);
 
 // The addresses of `host`: a number or a name. A look-up that has not ended by the deadline is left
 // to itself on a thread of its own: nothing can end it. Throws std::system_error.
-Endpoints resolve(const std::string& host, int port, Deadline deadline,
+Endpoints resolve(const std::string& host, int port, TimePoint deadline,
                   std::function<Endpoints(const std::string&, int)> look_up = look_up_name);
 
 // Connects to the first address that answers; those before it get their share of the time. One
 // attempt each; throws std::system_error (asio::error::timed_out at the deadline). `io` must have
 // no other work.
 asio::ip::tcp::socket connect_once(asio::io_context& io, const Endpoints& addresses,
-                                   Deadline deadline);
+                                   TimePoint deadline);
 
 // Runs one asynchronous operation of `io` until it ends; at the deadline calls cancel(), which must
 // make it end, and returns asio::error::timed_out.
 template <class Start, class Cancel>
-std::error_code run_operation(asio::io_context& io, Deadline deadline, Start start, Cancel cancel) {
+std::error_code run_operation(asio::io_context& io, TimePoint deadline, Start start,
+                              Cancel cancel) {
   std::optional<std::error_code> result;
   io.restart();
   start([&result](std::error_code error, const auto&...) { result = error; });

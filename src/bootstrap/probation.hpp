@@ -18,7 +18,7 @@ class Probation {
  public:
   using Dismiss = std::function<void(const std::string& why)>;
   struct Entry {
-    Deadline until;
+    TimePoint until;
     Dismiss dismiss;
   };
   using Place = std::list<Entry>::iterator;

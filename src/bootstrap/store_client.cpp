@@ -16,10 +16,10 @@
 namespace ccl_tests {
 
 struct StoreClient::Connection {
-  Connection(const std::string& host, int port, const Endpoints& addresses, Deadline deadline)
+  Connection(const std::string& host, int port, const Endpoints& addresses, TimePoint deadline)
       : name(address_text(host, port)), socket(connect_once(io, addresses, deadline)) {}
 
-  void send(const std::string& request, Deadline deadline) {
+  void send(const std::string& request, TimePoint deadline) {
     finish(run_operation(
                io, deadline,
                [&](auto done) { asio::async_write(socket, asio::buffer(request), done); },
@@ -27,20 +27,20 @@ struct StoreClient::Connection {
            deadline);
   }
 
-  std::error_code try_read(void* data, std::size_t bytes, Deadline deadline) {
+  std::error_code try_read(void* data, std::size_t bytes, TimePoint deadline) {
     return run_operation(
         io, deadline, [&](auto done) { asio::async_read(socket, asio::buffer(data, bytes), done); },
         [&] { socket.cancel(); });
   }
 
   template <class T>
-  T read(Deadline deadline) {
+  T read(TimePoint deadline) {
     T value{};
     finish(try_read(&value, sizeof(T), deadline), deadline);
     return value;
   }
 
-  std::string read_blob(Deadline deadline) {
+  std::string read_blob(TimePoint deadline) {
     const auto size = read<std::uint64_t>(deadline);
     if (size > store_blob_limit) {
       throw Error(fmt::format("the store at {} sent a value of {} bytes", name, size));
@@ -50,9 +50,9 @@ struct StoreClient::Connection {
     return blob;
   }
 
-  void wait(const std::string& key, Deadline deadline);
+  void wait(const std::string& key, TimePoint deadline);
 
-  void finish(std::error_code error, Deadline) const {
+  void finish(std::error_code error, TimePoint) const {
     if (error == asio::error::timed_out) {
       throw Timeout(fmt::format("the store at {} does not answer", name));
     }
@@ -83,7 +83,7 @@ std::string request(StoreOp op, std::string_view key) {
 }  // namespace
 
 // A wait that has reached its deadline is taken back, so that the connection stays usable.
-void StoreClient::Connection::wait(const std::string& key, Deadline deadline) {
+void StoreClient::Connection::wait(const std::string& key, TimePoint deadline) {
   std::string out = request(StoreOp::wait);
   put<std::uint64_t>(out, 1);
   out += request(StoreOp::wait, key).substr(1);
@@ -92,20 +92,20 @@ void StoreClient::Connection::wait(const std::string& key, Deadline deadline) {
   const std::error_code error = try_read(&answer, 1, deadline);
   if (error != asio::error::timed_out) return finish(error, deadline);
 
-  const Deadline soon = deadline_in(5);
+  const TimePoint soon = deadline_in(5);
   send(request(StoreOp::cancel_wait), soon);
   while (read<std::uint8_t>(soon) != 1) {  // a late 0 may come first
   }
   throw Timeout(fmt::format("nobody has set the key {} in the store at {}", key, name));
 }
 
-StoreClient::StoreClient(const std::string& host, int port, Deadline deadline) {
+StoreClient::StoreClient(const std::string& host, int port, TimePoint deadline) {
   using namespace std::chrono_literals;
   auto pause = std::chrono::milliseconds(10);
   while (true) {
     try {
       const Endpoints addresses = resolve(host, port, deadline);
-      const Deadline attempt = std::min(deadline, deadline_in(10));
+      const TimePoint attempt = std::min(deadline, deadline_in(10));
       auto connection = std::make_unique<Connection>(host, port, addresses, attempt);
       std::string hello = request(StoreOp::validate);
       put(hello, store_magic);
@@ -130,26 +130,26 @@ StoreClient::StoreClient(const std::string& host, int port, Deadline deadline) {
 
 StoreClient::~StoreClient() = default;
 
-void StoreClient::set(std::string_view key, std::string_view value, Deadline deadline) {
+void StoreClient::set(std::string_view key, std::string_view value, TimePoint deadline) {
   std::string out = request(StoreOp::set, key);
   put_blob(out, value);
   connection_->send(out, deadline);
 }
 
-std::string StoreClient::get(std::string_view key, Deadline deadline) {
+std::string StoreClient::get(std::string_view key, TimePoint deadline) {
   connection_->wait(std::string(key), deadline);
   connection_->send(request(StoreOp::get, key), deadline);
   return connection_->read_blob(deadline);
 }
 
-std::int64_t StoreClient::add(std::string_view key, std::int64_t amount, Deadline deadline) {
+std::int64_t StoreClient::add(std::string_view key, std::int64_t amount, TimePoint deadline) {
   std::string out = request(StoreOp::add, key);
   put(out, amount);
   connection_->send(out, deadline);
   return connection_->read<std::int64_t>(deadline);
 }
 
-bool StoreClient::remove(std::string_view key, Deadline deadline) {
+bool StoreClient::remove(std::string_view key, TimePoint deadline) {
   connection_->send(request(StoreOp::delete_key, key), deadline);
   return connection_->read<std::int64_t>(deadline) > 0;
 }

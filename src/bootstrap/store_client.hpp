@@ -1,4 +1,4 @@
-// A client of a TCPStore: torchrun's, PyTorch's, or StoreServer.
+// A client of a TCPStore, such as that of a torchrun agent.
 #pragma once
 
 #include <cstdint>
@@ -15,15 +15,15 @@ namespace ccl_tests {
 class StoreClient {
  public:
   // Tries again, names' resolution included, until the deadline.
-  StoreClient(const std::string& host, int port, Deadline deadline);
+  StoreClient(const std::string& host, int port, TimePoint deadline);
   ~StoreClient();
   StoreClient(const StoreClient&) = delete;
   StoreClient& operator=(const StoreClient&) = delete;
 
-  void set(std::string_view key, std::string_view value, Deadline deadline);
-  std::string get(std::string_view key, Deadline deadline);  // waits until the key exists
-  std::int64_t add(std::string_view key, std::int64_t amount, Deadline deadline);
-  bool remove(std::string_view key, Deadline deadline);
+  void set(std::string_view key, std::string_view value, TimePoint deadline);
+  std::string get(std::string_view key, TimePoint deadline);  // waits until the key exists
+  std::int64_t add(std::string_view key, std::int64_t amount, TimePoint deadline);
+  bool remove(std::string_view key, TimePoint deadline);
 
   // This machine's address, as the store's host sees it.
   std::string local_address() const;

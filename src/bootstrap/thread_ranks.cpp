@@ -58,7 +58,7 @@ Wish to_wish(const std::string& text, int rank, const Seat& seat) {
 }
 
 Team team_of(std::string name, const std::vector<Seat>& seats) {
-  Team team{std::move(name), {}};
+  Team team{std::move(name), {}, seats.front().process};
   for (const Seat& seat : seats) team.processes.push_back(seat.process);
   std::sort(team.processes.begin(), team.processes.end());
   team.processes.erase(std::unique(team.processes.begin(), team.processes.end()),
@@ -75,7 +75,13 @@ class ThreadRanks::Rank : public ControlChannel {
   int rank() const override { return rank_; }
   int ranks() const override { return static_cast<int>(meeting_->seats().size()); }
   std::vector<std::string> all_gather(std::string_view bytes, double limit_s) override {
-    return meeting_->all_gather(rank_, bytes, limit_s);
+    return meeting_->exchange(ExchangeKind::all_gather, rank_, bytes, limit_s);
+  }
+  std::vector<std::string> gather(std::string_view bytes, double limit_s) override {
+    return meeting_->exchange(ExchangeKind::gather, rank_, bytes, limit_s);
+  }
+  std::string broadcast(std::string_view bytes, double limit_s) override {
+    return meeting_->exchange(ExchangeKind::broadcast, rank_, bytes, limit_s).front();
   }
 
   std::unique_ptr<ControlChannel> split(int color, int key, double limit_s) override {

@@ -1,9 +1,12 @@
-// A library under test as the harness sees it, and the one symbol that a module exports.
+// A library under test as the harness sees it, and the symbols that a module exports.
 #pragma once
 
+#include <concepts>
+#include <functional>
+#include <map>
 #include <memory>
+#include <optional>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "src/core/communicator.hpp"
@@ -19,58 +22,119 @@ struct BackendOptions {
       gloo_algorithm;  // --gloo-algorithm ring|bcube|halving_doubling (only where all ranks change
                        // buffers together, which primitives do not); empty: the library's default
   double init_timeout_s = 120;
-  Device* device = nullptr;     // this rank's; null: the host
-  int local_register = 0;       // -R: 0 no, 1 as buffers, 2 as symmetric windows
-  int cta_policy = -1;          // -x; -1: the library's default
-  bool null_stream = false;     // -y
-  bool share_devices = false;   // --share-gpus: several ranks on one GPU
-  bool show_algorithm = false;  // --show-algorithm
+  Device* device = nullptr;                     // this rank's; null: the host
+  int local_register = 0;                       // -R: 0 no, 1 as buffers, 2 as symmetric windows
+  int cta_policy = -1;                          // -x; -1: the library's default
+  bool null_stream = false;                     // -y
+  bool share_devices = false;                   // --share-gpus: several ranks on one GPU
+  bool show_algorithm = false;                  // --show-algorithm
+  std::map<std::string, std::string> own = {};  // --backend-option KEY=VALUE
+
+  // Returns the value that the user gave for a key of the backend's own. Returns nullopt if none.
+  std::optional<std::string> get(const std::string& key) const;
+};
+
+// A number that may depend on the number of ranks: 2.0, or [](int ranks) { return 2.0 * ranks; }.
+template <class T>
+class PerRanks {
+ public:
+  PerRanks(T value) : value_([value](int /*ranks*/) { return value; }) {}
+  template <std::invocable<int> F>
+  PerRanks(F function) : value_(std::move(function)) {}
+  T operator()(int ranks) const { return value_(ranks); }
+
+ private:
+  std::function<T(int)> value_;
+};
+
+// What a backend says of itself and its library.
+struct BackendInfo {
+  std::string name;
+  std::string version = {};  // of the library under test
+  std::string library = {};  // file it was loaded from; empty if built in
+  // File descriptors that one rank needs. The harness raises RLIMIT_NOFILE, or says how many are
+  // missing.
+  PerRanks<std::size_t> descriptors_per_rank = std::size_t{0};
+  // Memory that the library may allocate for one operation, as a multiple of the larger buffer, per
+  // rank. What the suite composes takes up to 3.
+  PerRanks<double> scratch_factor = 3.0;
+  // Threads of a rank that work at the same time during an operation. 0: time is not the machine's.
+  int threads_per_rank = 1;
+  // The memory that its operations take, the preferred one first. MPI knows it once started.
+  std::vector<Memory> memories = {Memory::host};
+  bool one_rank_per_process = false;
+  std::vector<std::string> option_keys = {};  // that --backend-option may set
+};
+
+// Of a backend that opens its library itself.
+class LoadableLibrary {
+ public:
+  virtual ~LoadableLibrary() = default;
+  // Loads the library under test from `file`; empty: the default file. Called first, on the main
+  // thread.
+  virtual void open(const std::string& file) const = 0;
+};
+
+// Of a backend whose library is started once in a process, and started with its processes.
+class NativeLauncher {
+ public:
+  virtual ~NativeLauncher() = default;
+  // Called on the program's main thread before the first use, once or more; and after a run that
+  // has not failed, when all communicators are gone.
+  virtual void start() const = 0;
+  virtual void finish() const = 0;
+  // Returns process 0's bytes on every one of the `processes` that the library's own launcher
+  // (mpirun) started. Collective over them, on the main thread. Throws Error if the library knows
+  // of another number of processes.
+  virtual std::string from_process_0(const std::string& bytes, int processes) const = 0;
 };
 
 class Backend {
  public:
   virtual ~Backend() = default;
-  virtual std::string_view name() const = 0;
-  virtual std::string version() const = 0;  // of the library under test
-  virtual std::string library() const = 0;  // file it was loaded from; empty when built in
-  // File descriptors that one rank needs; the harness raises RLIMIT_NOFILE or says how many are
-  // missing.
-  virtual std::size_t descriptors_per_rank(int ranks) const = 0;
-  // Memory that the library may allocate for one operation, as a multiple of the larger buffer, per
-  // rank.
-  virtual double scratch_factor(int /*ranks*/) const { return 1; }
-  // Threads of a rank that work at the same time during an operation; 0: time is not the machine's.
-  virtual int threads_per_rank() const { return 1; }
-  // The memory that its operations take, the preferred one first.
-  virtual std::vector<Memory> memories() const { return {Memory::host}; }
-  // Called first, on the main thread. A backend that opens its library itself takes this file of
-  // it; empty: the usual one. True: done. False: the backend is linked to its library.
-  virtual bool open_library(const std::string& /*file*/) const { return false; }
-  // Called on the main thread when the options are known and before connect(). Throws Unsupported
-  // where the library found has not what they ask for.
-  virtual void check(const BackendOptions& /*options*/) const {}
-  // True when a process can be one rank only (MPI).
-  virtual bool one_rank_per_process() const { return false; }
-  // Called on the program's main thread before the first use, once or more; and after a run that
-  // has not failed, when all communicators are gone.
-  virtual void start() const {}
-  virtual void finish() const {}
-  // Process 0's bytes on every one of the `processes` that the library's own launcher (mpirun)
-  // started. Collective over them, on the main thread. Throws Error when the library knows of
-  // another number of processes.
-  virtual std::string from_process_0(const std::string& /*bytes*/, int /*processes*/) const {
-    throw Unsupported(std::string(name()) + " has no launcher of its own");
-  }
-  // Collective over channel's ranks. Throws Error, Timeout, Unsupported (an unknown transport,
-  // ...).
+  virtual BackendInfo info() const = 0;
+
+  // Connects this rank. Collective over channel's ranks. Throws Error, Timeout, Unsupported (an
+  // unknown transport, ...).
   virtual std::unique_ptr<Communicator> connect(ControlChannel& channel,
                                                 const BackendOptions& options) const = 0;
+
+  // Called on the main thread when the options are known and before connect(). Throws Unsupported
+  // if the library that was found lacks what they ask for.
+  virtual void check(const BackendOptions& /*options*/) const {}
+
+  // Optional interfaces; null: the backend is linked to its library, which needs no start.
+  virtual const LoadableLibrary* loadable_library() const { return nullptr; }
+  virtual const NativeLauncher* native_launcher() const { return nullptr; }
+
+  // For the harness: what the interfaces do, and nothing if there is none.
+  std::string name() const { return info().name; }
+  bool open_library(const std::string& file) const;  // false: linked to it
+  void start() const;
+  void finish() const;
+  std::string from_process_0(const std::string& bytes, int processes) const;
 };
+
+// check(), and that every key of --backend-option is one that the backend takes. Throws UsageError.
+void check_options(const Backend& backend, const BackendOptions& options);
 
 // A module is a shared object that exports these two with C linkage: ccl_module_abi() ==
 // module_abi, and ccl_module_backend(), whose result lives as long as the module stays open.
-inline constexpr int module_abi = 5;
+inline constexpr int module_abi = 6;
 using ModuleAbi = int (*)();
 using ModuleBackend = const Backend* (*)();
 
 }  // namespace ccl_tests
+
+// Exports a class that derives from Backend and has a default constructor. Once in a module, outside
+// of namespaces.
+#define CCL_TESTS_BACKEND(Class)                                              \
+  extern "C" __attribute__((visibility("default"))) int ccl_module_abi() {    \
+    return ccl_tests::module_abi;                                             \
+  }                                                                           \
+  extern "C" __attribute__((visibility("default"))) const ccl_tests::Backend* \
+  ccl_module_backend() {                                                      \
+    static const Class backend;                                               \
+    return &backend;                                                          \
+  }                                                                           \
+  static_assert(true)

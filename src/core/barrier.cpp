@@ -3,31 +3,16 @@
 namespace ccl_tests {
 
 void dissemination_barrier(Communicator& communicator, const GroupRank& self) {
-  const char token = 1;
-  char heard = 0;
-  Call call{.send = &token,
-            .recv = &heard,
-            .count = 1,
-            .type = DataType::int8,
-            .op = ReduceOp::sum,
-            .self = self,
-            .root = 0,
-            .send_counts = {},
-            .send_offsets = {},
-            .recv_counts = {},
-            .recv_offsets = {},
-            .peer = 0};
+  std::byte token{1};
+  std::byte heard{};
   for (int distance = 1; distance < self.ranks; distance *= 2) {
-    communicator.begin_group();
-    call.peer = (self.rank + distance) % self.ranks;
-    communicator.send(call);
-    call.peer = (self.rank + self.ranks - distance) % self.ranks;
-    communicator.recv(call);
-    communicator.end_group();
+    Message messages[] = {
+        Message::to((self.rank + distance) % self.ranks, {&token, 1}),
+        Message::from((self.rank + self.ranks - distance) % self.ranks, {&heard, 1})};
+    Deadline end = communicator.deadline(0);
+    communicator.transfer(messages, end);
     communicator.wait();
   }
 }
-
-void Communicator::timing_barrier(const GroupRank& self) { dissemination_barrier(*this, self); }
 
 }  // namespace ccl_tests

@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "src/core/communicator.hpp"
-#include "src/core/composite.hpp"
 #include "src/core/control_channel.hpp"
+#include "src/core/operation.hpp"
 #include "src/core/types.hpp"
 
 namespace ccl_tests {
@@ -22,12 +22,13 @@ namespace ccl_tests {
 enum class Skew { equal, linear, one_large };
 inline constexpr std::array<std::string_view, 3> skew_names = {"equal", "linear", "one-large"};
 
-// What the user can set that changes what a collective means (not how it is run or measured).
+// The values of the options that change what a collective means. Options that change how a
+// collective is run or measured are elsewhere.
 struct CollectiveOptions {
-  double alltoallv_spread =
-      1.0;  // NCCL_TESTS_ALLTOALLV_SPREAD, 0 (equal blocks) .. 1 (blocks grow with the distance)
-  std::vector<std::vector<std::size_t>>
-      alltoallv_bytes;             // NCCL_TESTS_ALLTOALLV_MATRIX_FILE x _SCALE; [from][to]
+  // NCCL_TESTS_ALLTOALLV_SPREAD: 0 (equal blocks) to 1 (blocks grow with the distance).
+  double alltoallv_spread = 1.0;
+  // NCCL_TESTS_ALLTOALLV_MATRIX_FILE times _SCALE: bytes by [sender][receiver].
+  std::vector<std::vector<std::size_t>> alltoallv_bytes;
   bool alltoallv_summary = false;  // NCCL_TESTS_ALLTOALLV_PRINT_SUMMARY
   Skew skew = Skew::equal;         // --skew
   std::size_t objects = 8;         // --objects: of one list, keys of a dictionary
@@ -41,19 +42,24 @@ struct CollectiveOptions {
   bool bidirectional = false;    // --bidirectional: both ranks of a pair send at the same time
 };
 
-// All that a spec may depend on. count: elements that the requested size gives, before any division
-// over ranks.
+// All that a spec may depend on.
 struct Shape {
-  std::size_t count;
+  std::size_t count;  // elements that the requested size gives, before any division over ranks
   std::size_t type_bytes;
   GroupRank self;  // of the rank whose call it is
   const CollectiveOptions& options;
   int root = 0;  // of rooted collectives
 };
 
-// The in-place form: the call's buffers lie in one buffer, at these element offsets.
+// The in-place form of a call: its buffers lie in one buffer, at these element offsets.
 struct InPlace {
   std::size_t send, recv;
+};
+
+// Counts of a vector collective, in elements, one entry per rank. See Call.
+struct Counts {
+  std::vector<std::size_t> send_counts = {}, send_offsets = {};
+  std::vector<std::size_t> recv_counts = {}, recv_offsets = {};
 };
 
 // One rank's call, in elements.
@@ -63,17 +69,37 @@ struct Layout {
   std::size_t count = 0;        // Call::count
   std::size_t table_count = 0;  // the table's "count" column
   std::size_t algbw_bytes = 0;  // what algbw divides by the time; the same on every rank
-  std::optional<InPlace> in_place;
-  // A call may be many messages. The row's size and time are those of one, on its way from one rank
-  // to the other.
-  std::size_t messages = 1;  // in one direction, equally long
-  std::size_t legs = 1;      // one after the other: there and back are two
+  std::optional<InPlace> in_place = {};
+  // A call may be many messages. The size and the time of its row are those of one message, on its
+  // way from one rank to the other.
+  std::size_t messages = 1;           // in one direction, equally long
+  std::size_t legs = 1;               // one after the other: there and back are two
+  std::optional<Counts> counts = {};  // of vector collectives
 };
 
-// States what a part of the receive buffer holds after the call: elements [recv_offset, recv_offset +
-// count) equal rank source_rank's input at [source_offset, source_offset + count), or the reduction
-// over all ranks of their inputs there. The block occurs `repeat` times: occurrence k adds k *
-// recv_stride and k * source_stride. All in elements.
+// Returns a call of this layout, without buffers. The layout outlives the call.
+inline Call call_of(const Shape& shape, const Layout& layout, DataType type, ReduceOp op) {
+  Call call;
+  call.count = layout.count;
+  call.type = type;
+  call.op = op;
+  call.self = shape.self;
+  call.root = shape.root;
+  if (layout.counts) {
+    call.send_counts = layout.counts->send_counts;
+    call.send_offsets = layout.counts->send_offsets;
+    call.recv_counts = layout.counts->recv_counts;
+    call.recv_offsets = layout.counts->recv_offsets;
+  }
+  call.messages = layout.messages;
+  call.legs = layout.legs;
+  return call;
+}
+
+// States what a part of the receive buffer holds after the call: elements [recv_offset, recv_offset
+// + count) equal rank source_rank's input at [source_offset, source_offset + count), or the
+// reduction over all ranks of their inputs there. The block occurs `repeat` times: occurrence k
+// adds k * recv_stride and k * source_stride. All in elements.
 struct ExpectedBlock {
   static constexpr int all_ranks = -1;
   std::size_t recv_offset = 0, count = 0;
@@ -82,61 +108,74 @@ struct ExpectedBlock {
   std::size_t repeat = 1, recv_stride = 0, source_stride = 0;
 };
 
-// Counts of a vector collective, in elements, one entry per rank.
-struct Counts {
-  std::vector<std::size_t> send_counts, send_offsets, recv_counts, recv_offsets;
+// Which rows a collective has.
+struct Domain {
+  bool reduces = false;  // sweeps --op
+  bool rooted = false;   // sweeps --root
+  bool paired = false;   // runs on pairs of ranks, sweeps --pairs; GroupRank is within the pair
+  // The operations and types that are defined, the default first. Empty if all are defined.
+  std::span<const ReduceOp> ops = {};
+  std::span<const DataType> types = {};
+  // Bytes of every call, whatever size is requested: there is one row.
+  std::optional<std::size_t> fixed_bytes = {};
 };
 
-// Which settings of CollectiveOptions a program takes from its command line.
-struct Takes {
+// Tells which options a program takes from its command line or environment. See CollectiveOptions.
+struct CollectiveFlags {
   bool skew = false;              // --skew
   bool objects = false;           // --objects
   bool tensors = false;           // --tensors
   bool buckets = false;           // --bucket-mb
   bool async_operations = false;  // --no-async
   bool via = false;               // --via, --shared-dir
+  bool block_matrix = false;      // NCCL_TESTS_ALLTOALLV_*
 };
 
+// What the harness has to respect when it runs an operation.
+struct Needs {
+  // The operation moves no data. It is checked by time: no rank leaves before the last one enters.
+  bool synchronizes = false;
+  bool in_steps = false;     // Parts of a call need the part before. Calls cannot be aggregated.
+  bool host_memory = false;  // Buffers must lie in host memory.
+  bool host_waits = false;   // A call waits on the host. A graph cannot hold such a call.
+  bool own_buffers = false;  // The library gets the operation's buffers, not the row's.
+  bool agreement = false;    // Operation::check() compares the ranks' arguments.
+  bool step_times = false;   // Operation::times() tells how long the steps of a call take.
+};
+
+// One collective in one form. All functions but `make` are pure.
 struct Collective {
-  std::string_view name;  // program name without _perf
-  bool sweeps = true;     // sizes, types and rows are this program's
-  bool reduces = false;   // sweeps --op
-  bool rooted = false;    // sweeps --root
-  bool splits = false;    // the size is divided over the ranks, each part rounded down to 16 bytes
-  bool synchronizes =
-      false;  // moves no data: verified by time (nobody leaves before the last has entered)
-  std::optional<std::string> (*unsupported)(const Shape&) =
-      nullptr;  // why this shape cannot be run
-  Layout (*layout)(const Shape&) = nullptr;
-  std::vector<ExpectedBlock> (*expected)(const Shape&) =
-      nullptr;                                   // elements that no segment names are unspecified
-  double (*bus_factor)(const Shape&) = nullptr;  // busbw / algbw
-  Counts (*counts)(const Shape&) = nullptr;      // only vector collectives
-  // Of all ranks the root, the first or the last has the largest buffer, unless this tells its
-  // elements.
-  std::size_t (*largest)(const Shape&) = nullptr;
-  void (*run)(Communicator&, const Call&) = nullptr;
-  std::string_view mode = {};  // --mode's name of this form; empty: the program has one form only
+  // What it is called, and which rows there are.
+  std::string_view name;       // of the program, without _perf
+  std::string_view mode = {};  // --mode's name of this form; empty if there is one form only
   std::span<const Collective* const> modes = {};  // the program's other forms
-  bool paired = false;  // runs on pairs of ranks, sweeps --pairs: GroupRank is that within the pair
-  Takes takes = {};
-  // Where not everything is defined: the operations and types that are, the first by default.
-  std::span<const ReduceOp> ops = {};
-  std::span<const DataType> types = {};
-  // Bytes of every call, whatever the size that is asked for: one row.
-  std::optional<std::size_t> fixed_bytes = {};
-  // A composite is run instead of `run`. Collective over the channel's ranks, which are the
-  // communicator's; both outlive it.
-  std::unique_ptr<Composite> (*compose)(ControlChannel&, Communicator&, const Shape&,
-                                        DataType) = nullptr;
-  // Bytes on the wire for each byte of data, where shorter objects are padded to the longest.
+  bool sweeps = true;  // false for a program that has no sizes, types and rows
+  Domain domain = {};
+  CollectiveFlags flags = {};
+  // Returns why this shape cannot be run, or nullopt if it can.
+  std::optional<std::string> (*unsupported)(const Shape&) = nullptr;
+
+  // What a call reads and writes, and what is right. Elements that no block names are unspecified.
+  Layout (*layout)(const Shape&) = nullptr;
+  std::vector<ExpectedBlock> (*expected)(const Shape&) = nullptr;
+
+  // What is reported.
+  double (*bus_factor)(const Shape&) = nullptr;  // busbw / algbw
+  // Returns the bytes sent for each byte of data if shorter objects are padded to the longest.
   double (*padding_waste)(const Shape&) = nullptr;
-  // A call is several operations, each of which needs the one before.
-  bool in_steps = false;
-  // Its calls work on buffers in host memory only; so do those of every composite.
-  bool host_memory = false;
-  // Bytes that one rank's call takes beside its buffers.
+
+  // What it takes of memory. `largest` returns the elements of the largest buffer of any rank; only
+  // needed if neither the root nor the first nor the last rank has it. `scratch` returns the bytes
+  // that one rank's call takes beside its buffers.
+  std::size_t (*largest)(const Shape&) = nullptr;
   std::size_t (*scratch)(const Shape&) = nullptr;
+
+  // What runs. `make` returns one rank's end of the operation for calls of this shape. Collective
+  // over the channel's ranks, which are the communicator's. Channel, communicator and the shape's
+  // options outlive the operation.
+  std::unique_ptr<Operation> (*make)(ControlChannel&, Communicator&, const Shape&,
+                                     DataType) = nullptr;
+  Needs needs = {};
 };
 
 }  // namespace ccl_tests

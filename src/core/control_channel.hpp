@@ -16,10 +16,25 @@ class ControlChannel {
   virtual int rank() const = 0;
   virtual int ranks() const = 0;
 
-  // All-gather of bytes: every rank's `bytes`, in rank order. Collective; completes within
-  // `limit_s` seconds or throws Timeout naming the ranks that did not come; throws Error when a
-  // rank is gone.
+  // Returns every rank's `bytes`, in rank order. Collective over all ranks here. Completes within
+  // `limit_s` seconds (0: no limit) or throws Timeout naming the ranks that did not come. Throws
+  // Error if a rank is gone, or if ranks make different calls.
   virtual std::vector<std::string> all_gather(std::string_view bytes, double limit_s) = 0;
+
+  // Returns every rank's `bytes`, in rank order, on rank 0, and nothing on the other ranks. The other
+  // ranks do not wait. They throw a failure that is known already. Collective over all ranks here;
+  // rank 0's wait ends as that of all_gather.
+  virtual std::vector<std::string> gather(std::string_view bytes, double limit_s) = 0;
+
+  // Returns rank 0's `bytes` on every rank; what other ranks give is ignored. Collective over all
+  // ranks here; the wait ends as that of all_gather.
+  virtual std::string broadcast(std::string_view bytes, double limit_s) = 0;
+
+  // Returns when every rank here has called it. Throws as all_gather does.
+  void barrier(double limit_s) {
+    gather({}, limit_s);
+    broadcast({}, limit_s);
+  }
 
   // The ranks that give the same color, ordered by key and then by their rank here, with ranks of
   // their own from 0 on; null with a color below 0. Collective over all ranks here. The group may

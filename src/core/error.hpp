@@ -29,7 +29,8 @@ int most_severe(int a, int b);
 class Error : public std::runtime_error {
  public:
   explicit Error(const std::string& what, Exit code = Exit::failed)
-      : std::runtime_error(what), code_(code) {}
+      : std::runtime_error(what), code_(code == Exit::passed ? Exit::failed : code) {}
+  // Never Exit::passed: whoever catches an Error ends with a failure.
   Exit code() const { return code_; }
 
  private:

@@ -1,5 +1,7 @@
 #include "src/devices/host_cpus.hpp"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <fstream>
 #include <sstream>
@@ -52,6 +54,11 @@ double cpu_quota(const std::string& root) {
     if (quota > 0) least = least > 0 ? std::min(least, quota) : quota;
   }
   return least;
+}
+
+std::size_t core_cache_bytes() {
+  const long bytes = ::sysconf(_SC_LEVEL2_CACHE_SIZE);
+  return bytes > 0 ? static_cast<std::size_t>(bytes) : std::size_t{1} << 20;
 }
 
 }  // namespace ccl_tests

@@ -1,6 +1,7 @@
 // The CPUs that this process may use. `root`: where /proc and /sys are, for tests.
 #pragma once
 
+#include <cstddef>
 #include <set>
 #include <string>
 
@@ -15,5 +16,9 @@ std::set<int> cpus_in(const std::string& list);
 
 // How many CPUs' time its cgroups give it; 0: no limit.
 double cpu_quota(const std::string& root = "");
+
+// Returns the bytes of the last cache that a core has for itself (L2); 1 MiB if the system does not
+// say.
+std::size_t core_cache_bytes();
 
 }  // namespace ccl_tests

@@ -10,7 +10,7 @@ namespace ccl_tests {
 
 // Takes buffers in `memory`. Scratch memory for the library is `library_side`'s; `gpu`, which is
 // one of the two sides, copies between them. Both devices outlive the communicator. Operations are
-// complete when they return; what is posted between begin_group and end_group, when that returns;
+// complete when they return; messages, when their transfer returns;
 // what is started, when the first of what was started is waited for.
 std::unique_ptr<Communicator> stage(std::unique_ptr<Communicator> library, Memory memory,
                                     Device& library_side, Device& gpu);

@@ -11,7 +11,7 @@ namespace ccl_tests {
 void read_alltoallv_options(const GetVariable& environment, CollectiveOptions& options);
 
 // Header lines: what each rank sends and receives in a row of `bytes`; nothing unless asked for, or
-// when the collective has no counts.
+// when the collective takes no NCCL_TESTS_ALLTOALLV_* variables.
 std::vector<std::string> alltoallv_summary(const Collective& collective, const Options& options,
                                            int ranks, std::size_t bytes);
 

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "src/core/error.hpp"
+#include "src/core/quote.hpp"
 #include "src/options/values.hpp"
 
 namespace ccl_tests {
@@ -16,13 +17,14 @@ namespace {
 RankPair parse_pair(const std::string& text) {
   const std::size_t colon = text.find(':');
   if (colon == std::string::npos)
-    throw UsageError(fmt::format("'{}' is no pair; accepted: RANK:RANK, for example 0:1", text));
+    throw UsageError(
+        fmt::format("{} is no pair; accepted: RANK:RANK, for example 0:1", quote(text)));
   const auto rank = [](const std::string& word) {
     return parse_int(word, 0, std::numeric_limits<int>::max());
   };
   const RankPair pair{rank(text.substr(0, colon)), rank(text.substr(colon + 1))};
   if (pair.first == pair.second)
-    throw UsageError(fmt::format("'{}' pairs a rank with itself; accepted: two ranks", text));
+    throw UsageError(fmt::format("{} pairs a rank with itself; accepted: two ranks", quote(text)));
   return pair;
 }
 
@@ -68,7 +70,7 @@ Pairing parse_pairs(const std::string& text) {
   for (const std::string& item : split_list(text)) {
     const RankPair& pair = pairing.list.emplace_back(parse_pair(item));
     if (!seen.insert(std::minmax(pair.first, pair.second)).second)
-      throw UsageError(fmt::format("'{}' is named twice; accepted: every pair once", item));
+      throw UsageError(fmt::format("{} is named twice; accepted: every pair once", quote(item)));
   }
   return pairing;
 }

@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "src/core/error.hpp"
+#include "src/core/quote.hpp"
 #include "src/options/values.hpp"
 
 namespace ccl_tests {
@@ -22,7 +23,7 @@ constexpr const char* accepted =
     "ranks 0,2;1,3 or local";
 
 [[noreturn]] void refuse(const std::string& text) {
-  throw UsageError(fmt::format("'{}' is no grouping; {}", text, accepted));
+  throw UsageError(fmt::format("{} is no grouping; {}", quote(text), accepted));
 }
 
 struct Operator {
@@ -118,7 +119,7 @@ SplitRule parse_split_rule(const std::string& text) {
     if (!operand) refuse(text);
     const bool divides = op.by == SplitRule::By::remainder || op.by == SplitRule::By::quotient;
     if (divides && *operand == 0)
-      throw UsageError(fmt::format("'{}' divides by 0; accepted: 1 and above", text));
+      throw UsageError(fmt::format("{} divides by 0; accepted: 1 and above", quote(text)));
     return {op.by, *operand, {}, text};
   }
   refuse(text);
@@ -127,7 +128,8 @@ SplitRule parse_split_rule(const std::string& text) {
 SplitRule parse_split_mask(const std::string& text) {
   const std::string_view digits = std::string_view(text).substr(text.starts_with("0x") ? 2 : 0);
   const auto mask = parse_digits(digits, 16);
-  if (!mask) throw UsageError(fmt::format("'{}' is no mask; accepted: hexadecimal digits", text));
+  if (!mask)
+    throw UsageError(fmt::format("{} is no mask; accepted: hexadecimal digits", quote(text)));
   return {SplitRule::By::bit_and, *mask, {}, fmt::format("and 0x{:x}", *mask)};
 }
 

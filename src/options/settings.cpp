@@ -3,87 +3,75 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <utility>
 
-#include "src/options/spec_notes.hpp"
+#include "src/core/quote.hpp"
+#include "src/options/flags.hpp"
 
 namespace ccl_tests {
 namespace {
 
-template <class T>
-std::string names(const std::vector<T>& values) {
-  std::vector<std::string_view> result;
-  for (const T value : values) result.push_back(name(value));
-  return fmt::format("{}", fmt::join(result, ","));
-}
+// The program's flags, holding these options.
+struct FilledFlags {
+  FilledFlags(const Collective& collective, const Options& given) : options(given) {
+    declare_flags(set, options, collective, asked);
+  }
+  FilledFlags(const FilledFlags&) = delete;
 
-std::string pairs(const Pairing& pairing) {
-  if (pairing.all) return "all";
-  std::vector<std::string> result;
-  for (const RankPair& pair : pairing.list) result.push_back(name(pair));
-  return fmt::format("{}", fmt::join(result, ","));
-}
+  Options options;
+  AskedTexts asked;
+  FlagSet set;
+};
 
-std::string limits(const std::vector<SizeLimit>& all) {
-  std::vector<std::string> result;
-  for (const SizeLimit& l : all) result.push_back(fmt::format("{}:{}", l.bytes, l.value));
-  return fmt::format("{}", fmt::join(result, ","));
+// Files that a rank was given and rank 0, which writes them, was not.
+std::optional<std::string> lost_files(ControlChannel& channel, const Options& o) {
+  const std::string files = fmt::format("{}", fmt::join(o.output.files, ","));
+  const auto all = channel.all_gather(files, o.backend.init_timeout_s);
+  std::vector<std::size_t> ranks;
+  for (std::size_t rank = 1; rank < all.size(); ++rank)
+    if (!all[rank].empty() && all[0].empty()) ranks.push_back(rank);
+  if (ranks.empty()) return std::nullopt;
+  return fmt::format(
+      "-J: rank {} was given {} and rank 0 was not, so that nobody would write the file; accepted: "
+      "-J on all ranks or on rank 0",
+      fmt::join(ranks, ","), quote(all[ranks.front()]));
 }
 
 }  // namespace
 
-std::vector<NamedValue> shared_settings(const Collective& collective, const Options& o) {
-  std::vector<NamedValue> terms = {
-      {"the program", std::string(collective.name)},
-      {"--mode", std::string(collective.mode)},
-      {"-d", names(o.types)},
-      {"-o", names(o.ops)},
-      {"-r", o.all_roots ? "all" : fmt::format("{}", fmt::join(o.roots, ","))},
-      {"--group", o.grouping.text},
-      {"--group-rows", fmt::format("{:d}", o.group_rows)},
-      {"--pairs", pairs(o.pairing)},
-      {"--concurrent", fmt::format("{:d}", o.concurrent)},
-      {"-n", fmt::format("{}", o.iterations)},
-      {"-m", fmt::format("{}", o.aggregate)},
-      {"-w", fmt::format("{}", o.warmup)},
-      {"-N", fmt::format("{}", o.cycles)},
-      {"-c", fmt::format("{}", o.check)},
-      {"-a", fmt::format("{}", o.average)},
-      {"-C", fmt::format("{:d}", o.cpu_time)},
-      {"-z", fmt::format("{}", o.blocking)},
-      {"-u", fmt::format("{}", o.unalign)},
-      {"--row-time", fmt::format("{}", o.row_time_s)},
-      {"--seed", fmt::format("{}", o.seed)},
-      {"--min-busbw", limits(o.min_busbw)},
-      {"--max-time", limits(o.max_time)},
-      {"NCCL_TESTS_MIN_BW", o.min_average_busbw ? fmt::format("{}", *o.min_average_busbw) : ""},
-      {"--gloo-algorithm", o.backend_options.gloo_algorithm},
-      {"--transport", o.backend_options.transport},
-      {"--memory", o.memory ? std::string(name(*o.memory)) : ""},
-      {"-G", fmt::format("{}", o.graph_launches)},
-      {"-I", fmt::format("{:d}", o.per_iteration)},
-      {"-K", fmt::format("{}", o.per_iteration_skip)},
-      {"-M", fmt::format("{:d}", o.memory_report)},
-      {"-R", fmt::format("{}", o.backend_options.local_register)},
-      {"-x", fmt::format("{}", o.backend_options.cta_policy)},
-      {"-y", fmt::format("{:d}", o.backend_options.null_stream)},
-      {"--share-gpus", fmt::format("{:d}", o.backend_options.share_devices)},
-      {"--show-algorithm", fmt::format("{:d}", o.backend_options.show_algorithm)},
-  };
-  if (o.sizes.empty()) {
-    terms.push_back({"-b", fmt::format("{}", o.min_bytes)});
-    terms.push_back({"-e", fmt::format("{}", o.max_bytes)});
-    terms.push_back({"-i", fmt::format("{}", o.step_bytes)});
-    terms.push_back({"-f", fmt::format("{}", o.step_factor)});
-  } else {
-    terms.push_back({"--sizes", fmt::format("{}", fmt::join(o.sizes, ","))});
-  }
-  for (SpecSetting& setting : spec_settings(collective, o.spec))
-    terms.push_back(std::move(setting.term));
-  for (NamedValue& term : terms) {
-    if (term.value.empty()) term.value = "not given";
+std::vector<NamedValue> shared_settings(const Collective& collective, const Options& options) {
+  const FilledFlags flags(collective, options);
+  std::vector<NamedValue> terms = {{"the program", std::string(collective.name)}};
+  for (const Flag& flag : flags.set.all()) {
+    if (!flag.shared || !flag.missing.empty()) continue;
+    std::string value = text_of(flag.show());
+    terms.push_back({flag.names.front(), value.empty() ? "not given" : std::move(value)});
   }
   return terms;
+}
+
+std::vector<RecordedSetting> recorded_settings(const Collective& collective,
+                                               const Options& options) {
+  const FilledFlags flags(collective, options);
+  std::vector<RecordedSetting> settings;
+  for (const Flag& flag : flags.set.all()) {
+    if (flag.file_name.empty() || !flag.missing.empty()) continue;
+    const auto& given = options.given;
+    settings.push_back({flag.file_name, flag.show(),
+                        std::find(given.begin(), given.end(), flag.names.front()) != given.end()});
+  }
+  return settings;
+}
+
+std::optional<std::string> settings_disagreement(ControlChannel& channel,
+                                                 const Collective& collective,
+                                                 const Options& options, NamedValue more) {
+  std::vector<NamedValue> settings = shared_settings(collective, options);
+  settings.push_back(std::move(more));
+  if (auto why = disagreement(channel, options.backend.init_timeout_s, "settings", settings))
+    return why;
+  return lost_files(channel, options);
 }
 
 }  // namespace ccl_tests

@@ -1,16 +1,35 @@
-// What all ranks of a job must have been told alike.
+// What a run was asked for, from the declarations of the flags.
 #pragma once
 
+#include <optional>
+#include <string>
 #include <vector>
 
 #include "src/core/agreement.hpp"
-#include "src/core/collective.hpp"
+#include "src/core/control_channel.hpp"
+#include "src/options/flag.hpp"
 #include "src/options/options.hpp"
 
 namespace ccl_tests {
 
-// By the names of the flags. Not among them: what concerns one process alone (-t, --interface, -J,
-// ...).
+// Returns what all ranks of a job must have been told alike, by the names of the flags.
 std::vector<NamedValue> shared_settings(const Collective& collective, const Options& options);
+
+struct RecordedSetting {
+  std::string name;  // in files
+  SettingValue value;
+  bool given;  // by the user; otherwise the default
+};
+
+// Returns the settings of the program for the headers of files.
+std::vector<RecordedSetting> recorded_settings(const Collective& collective,
+                                               const Options& options);
+
+// Collective over all ranks. Returns the same on every rank: nothing, or a line that names the
+// ranks which were told something else. `more` is compared with the flags. A -J that rank 0 was not
+// given is an error: no file would be written.
+std::optional<std::string> settings_disagreement(ControlChannel& channel,
+                                                 const Collective& collective,
+                                                 const Options& options, NamedValue more);
 
 }  // namespace ccl_tests

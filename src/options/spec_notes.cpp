@@ -6,6 +6,8 @@
 #include <numeric>
 #include <utility>
 
+#include "src/options/taken.hpp"
+
 namespace ccl_tests {
 namespace {
 
@@ -22,58 +24,46 @@ std::string tensor_note(const std::vector<std::size_t>& tensors) {
                      all);
 }
 
-}  // namespace
+struct SpecText {
+  std::string label;  // for the files, "skew linear"
+  std::string note;   // a line of the header
+};
 
-std::vector<SpecSetting> spec_settings(const Collective& collective, const CollectiveOptions& o) {
-  const Takes& takes = collective.takes;
-  std::vector<SpecSetting> all;
-  const auto add = [&](std::string name, std::string value, std::string label = {},
-                       std::string note = {}) {
-    all.push_back({{std::move(name), std::move(value)}, std::move(label), std::move(note)});
-  };
-  if (takes.skew) {
+// Of the settings that the program takes.
+std::vector<SpecText> spec_texts(const Collective& collective, const CollectiveOptions& o) {
+  const Taken taken = taken_by(collective);
+  std::vector<SpecText> all;
+  if (taken.skew.empty()) {
     const std::string skew(skew_names[static_cast<std::size_t>(o.skew)]);
-    add("--skew", skew, "skew " + skew,
-        fmt::format("lengths of the {}: {}", takes.objects ? "objects" : "ranks' blocks", skew));
+    const char* const what = taken.objects.empty() ? "objects" : "ranks' blocks";
+    all.push_back({"skew " + skew, fmt::format("lengths of the {}: {}", what, skew)});
   }
-  if (takes.objects)
-    add("--objects", fmt::format("{}", o.objects), fmt::format("{} objects", o.objects),
-        fmt::format("objects, items or keys: {}", o.objects));
-  if (takes.tensors)
-    add("--tensors", o.tensors_name, "tensors " + o.tensors_name, tensor_note(o.tensors));
-  if (takes.buckets)
-    add("--bucket-mb", fmt::format("{}", o.bucket_mib),
-        fmt::format("buckets of {} MiB", o.bucket_mib), bucket_note(o.bucket_mib));
-  if (takes.async_operations)
-    add("--no-async", o.async_operations ? "not given" : "given",
-        o.async_operations ? "async" : "no async",
-        o.async_operations ? "operations: all started, then waited for"
-                           : "operations: each waited for before the next is started");
-  if (takes.via)
-    add("--via", o.via_files ? "cpu" : "gpu", o.via_files ? "via cpu" : "via gpu",
-        o.via_files ? fmt::format("via files in a folder of {}", o.shared_dir)
-                    : "via all_gather_object");
-  if (collective.paired) {
-    add("--window", fmt::format("{}", o.window));
-    add("--bidirectional", fmt::format("{:d}", o.bidirectional));
-  }
-  if (collective.counts != nullptr && !takes.skew) {
-    add("NCCL_TESTS_ALLTOALLV_SPREAD", fmt::format("{}", o.alltoallv_spread));
-    add("NCCL_TESTS_ALLTOALLV_MATRIX_FILE", fmt::format("{}", o.alltoallv_bytes));
-  }
+  if (taken.objects.empty())
+    all.push_back({fmt::format("{} objects", o.objects),
+                   fmt::format("objects, items or keys: {}", o.objects)});
+  if (taken.tensors.empty()) all.push_back({"tensors " + o.tensors_name, tensor_note(o.tensors)});
+  if (taken.buckets.empty())
+    all.push_back({fmt::format("buckets of {} MiB", o.bucket_mib), bucket_note(o.bucket_mib)});
+  if (taken.async_operations.empty())
+    all.push_back({o.async_operations ? "async" : "no async",
+                   o.async_operations ? "operations: all started, then waited for"
+                                      : "operations: each waited for before the next is started"});
+  if (taken.via.empty())
+    all.push_back({o.via_files ? "via cpu" : "via gpu",
+                   o.via_files ? fmt::format("via files in a folder of {}", o.shared_dir)
+                               : "via all_gather_object"});
   return all;
 }
+
+}  // namespace
 
 std::vector<std::string> spec_notes(const Collective& collective,
                                     const CollectiveOptions& options) {
   std::vector<std::string> lines;
-  for (SpecSetting& setting : spec_settings(collective, options)) {
-    if (!setting.note.empty()) lines.push_back(std::move(setting.note));
-  }
-  if (collective.fixed_bytes.value_or(0) > 0)
-    lines.push_back(
-        fmt::format("size: {} B, whatever -b, -e and --sizes say", *collective.fixed_bytes));
-  if (collective.compose != nullptr)
+  for (SpecText& text : spec_texts(collective, options)) lines.push_back(std::move(text.note));
+  if (collective.domain.fixed_bytes.value_or(0) > 0)
+    lines.push_back(fmt::format("size: {} B, fixed", *collective.domain.fixed_bytes));
+  if (collective.needs.step_times)
     lines.emplace_back(
         "steps: sizes (collectives that tell lengths), payload (collectives that carry data), "
         "packing (copies of one rank alone)");
@@ -82,9 +72,7 @@ std::vector<std::string> spec_notes(const Collective& collective,
 
 std::string spec_label(const Collective& collective, const CollectiveOptions& options) {
   std::vector<std::string> words;
-  for (SpecSetting& setting : spec_settings(collective, options)) {
-    if (!setting.label.empty()) words.push_back(std::move(setting.label));
-  }
+  for (SpecText& text : spec_texts(collective, options)) words.push_back(std::move(text.label));
   return fmt::format("{}", fmt::join(words, ", "));
 }
 

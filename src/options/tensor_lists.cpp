@@ -4,6 +4,8 @@
 
 #include <numeric>
 
+#include "src/core/error.hpp"
+#include "src/core/quote.hpp"
 #include "src/options/values.hpp"
 
 namespace ccl_tests {
@@ -59,7 +61,7 @@ std::vector<std::size_t> parse_tensors(const std::string& text) {
     return std::vector<std::size_t>(static_cast<std::size_t>(number), 1);
   }
   throw UsageError(
-      fmt::format("'{}' is no list; accepted: resnet50, llama-block or uniform:N", text));
+      fmt::format("{} is no list; accepted: resnet50, llama-block or uniform:N", quote(text)));
 }
 
 std::vector<std::size_t> scaled(const std::vector<std::size_t>& tensors, std::size_t count) {

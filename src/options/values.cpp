@@ -7,9 +7,22 @@
 #include <charconv>
 #include <cmath>
 #include <numeric>
+#include <utility>
+
+#include "src/core/error.hpp"
+#include "src/core/quote.hpp"
 
 namespace ccl_tests {
 namespace {
+
+// Names that other frameworks have for the same.
+constexpr std::pair<std::string_view, std::string_view> aliases[] = {
+    {"fp16", "half"},      {"float16", "half"},    {"f16", "half"},        {"bf16", "bfloat16"},
+    {"fp32", "float"},     {"float32", "float"},   {"f32", "float"},       {"fp64", "double"},
+    {"float64", "double"}, {"f64", "double"},      {"int", "int32"},       {"char", "int8"},
+    {"uint", "uint32"},    {"fp8_e4m3", "f8e4m3"}, {"fp8_e5m2", "f8e5m2"}, {"add", "sum"},
+    {"mean", "avg"},       {"average", "avg"},     {"product", "prod"},
+};
 
 std::size_t edits(std::string_view a, std::string_view b) {  // Levenshtein distance
   std::vector<std::size_t> row(b.size() + 1);
@@ -27,8 +40,9 @@ std::size_t edits(std::string_view a, std::string_view b) {  // Levenshtein dist
 
 [[noreturn]] void refuse_name(std::string_view what, const std::string& text,
                               const std::vector<std::string>& choices) {
-  throw UsageError(fmt::format("unknown {} '{}', did you mean '{}'? accepted: {}", what, text,
-                               nearest(text, choices), fmt::join(choices, ", ")));
+  const std::string meant = did_you_mean(text, choices);
+  throw UsageError(fmt::format("unknown {} {}{} accepted: {}", what, quote(text),
+                               meant.empty() ? ";" : meant, fmt::join(choices, ", ")));
 }
 
 template <class T, class Parse>
@@ -51,10 +65,29 @@ std::vector<T> parse_names(const std::string& text, std::string_view what, std::
 
 }  // namespace
 
-std::string nearest(std::string_view text, const std::vector<std::string>& choices) {
-  return *std::min_element(choices.begin(), choices.end(), [&](const auto& a, const auto& b) {
-    return edits(text, a) < edits(text, b);
-  });
+std::optional<std::string> suggestion(std::string_view text,
+                                      const std::vector<std::string>& choices) {
+  const auto has = [&](std::string_view name) {
+    return std::find(choices.begin(), choices.end(), name) != choices.end();
+  };
+  for (const auto& [alias, name] : aliases) {
+    if (text == alias && has(name)) return std::string(name);
+  }
+  std::optional<std::string> best;
+  std::size_t least = 3;
+  for (const std::string& choice : choices) {
+    const std::size_t distance = edits(text, choice);
+    if (distance < least && distance <= std::min(text.size(), choice.size()) / 2) {
+      least = distance;
+      best = choice;
+    }
+  }
+  return best;
+}
+
+std::string did_you_mean(std::string_view text, const std::vector<std::string>& choices) {
+  const auto name = suggestion(text, choices);
+  return name ? fmt::format(", did you mean '{}'?", *name) : std::string();
 }
 
 int parse_int(const std::string& text, int lowest, int highest) {
@@ -62,8 +95,8 @@ int parse_int(const std::string& text, int lowest, int highest) {
   const char* const end = text.data() + text.size();
   const auto [stop, error] = std::from_chars(text.data(), end, value);
   if (error != std::errc() || stop != end || value < lowest || value > highest) {
-    throw UsageError(fmt::format("'{}' is not accepted; accepted: a whole number from {} to {}",
-                                 text, lowest, highest));
+    throw UsageError(fmt::format("{} is not accepted; accepted: a whole number from {} to {}",
+                                 quote(text), lowest, highest));
   }
   return static_cast<int>(value);
 }
@@ -74,7 +107,7 @@ double parse_number(const std::string& text, double lowest) {
   const auto [stop, error] = std::from_chars(text.data(), end, value);
   if (error != std::errc() || stop != end || !std::isfinite(value) || value < lowest) {
     throw UsageError(
-        fmt::format("'{}' is not accepted; accepted: a number from {} on", text, lowest));
+        fmt::format("{} is not accepted; accepted: a number from {} on", quote(text), lowest));
   }
   return value;
 }
@@ -96,9 +129,9 @@ std::size_t parse_size(const std::string& text) {
   const double bytes = value * scale;
   if (error != std::errc() || !known || !(bytes >= 0) || bytes > 9e18) {
     throw UsageError(
-        fmt::format("'{}' is not a size; accepted: bytes with an optional K, M, G or T (binary), "
+        fmt::format("{} is not a size; accepted: bytes with an optional K, M, G or T (binary), "
                     "for example 64M",
-                    text));
+                    quote(text)));
   }
   return static_cast<std::size_t>(bytes);
 }
@@ -112,7 +145,7 @@ std::vector<std::string> split_list(const std::string& text) {
   }
   if (std::any_of(items.begin(), items.end(), [](const auto& item) { return item.empty(); })) {
     throw UsageError(
-        fmt::format("'{}' has an empty item; accepted: a comma list without gaps", text));
+        fmt::format("{} has an empty item; accepted: a comma list without gaps", quote(text)));
   }
   return items;
 }
@@ -129,18 +162,45 @@ SizeLimit parse_limit(const std::string& text, std::string_view unit) {
   const std::size_t colon = text.find(':');
   if (colon == std::string::npos) {
     throw UsageError(
-        fmt::format("'{}' has no colon; accepted: SIZE:{}, for example 64M:1.5", text, unit));
+        fmt::format("{} has no colon; accepted: SIZE:{}, for example 64M:1.5", quote(text), unit));
   }
   return {parse_size(text.substr(0, colon)), parse_number(text.substr(colon + 1), 0)};
-}
-
-std::string parse_choice(const std::string& text, std::initializer_list<std::string_view> choices) {
-  return parse_name(text, {choices.begin(), choices.end()});
 }
 
 std::string parse_name(const std::string& text, const std::vector<std::string>& names) {
   if (std::find(names.begin(), names.end(), text) == names.end()) refuse_name("name", text, names);
   return text;
+}
+
+std::string parse_file(const std::string& text) {
+  if (text.empty()) throw UsageError("'' is not a name; accepted: the name of a file or folder");
+  return text;
+}
+
+std::string size_text(std::size_t bytes) {
+  constexpr std::string_view units = "KMGT";
+  std::string unit;
+  for (std::size_t at = 0; at < units.size() && bytes > 0 && bytes % 1024 == 0; ++at) {
+    bytes /= 1024;
+    unit = units[at];
+  }
+  return std::to_string(bytes) + unit;
+}
+
+Parser<int> in_range(int lowest, int highest) {
+  return [=](const std::string& text) { return parse_int(text, lowest, highest); };
+}
+Parser<double> at_least(double lowest) {
+  return [=](const std::string& text) { return parse_number(text, lowest); };
+}
+Parser<bool> zero_or_one() {
+  return [](const std::string& text) { return parse_int(text, 0, 1) == 1; };
+}
+Parser<std::string> one_of(std::vector<std::string> names) {
+  return [names = std::move(names)](const std::string& text) { return parse_name(text, names); };
+}
+Parser<std::string> any_text() {
+  return [](const std::string& text) { return text; };
 }
 
 }  // namespace ccl_tests

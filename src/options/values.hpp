@@ -2,15 +2,24 @@
 // be accepted.
 #pragma once
 
+#include <cstddef>
+#include <functional>
 #include <initializer_list>
+#include <limits>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "src/options/options.hpp"
+#include "src/core/types.hpp"
+#include "src/options/limits.hpp"
 
 namespace ccl_tests {
 
+inline constexpr int max_int = std::numeric_limits<int>::max();
+
+// Reads "8", "1K", "1.5G", "64MiB": binary units.
+std::size_t parse_size(const std::string& text);
 int parse_int(const std::string& text, int lowest, int highest);
 double parse_number(const std::string& text, double lowest);   // finite, decimal
 std::vector<std::string> split_list(const std::string& text);  // by commas; no empty items
@@ -18,9 +27,25 @@ std::vector<DataType> parse_types(const std::string& text);    // names, a comma
 std::vector<ReduceOp> parse_ops(const std::string& text);
 SizeLimit parse_limit(const std::string& text, std::string_view unit);  // "64M:1.5"
 std::string parse_name(const std::string& text, const std::vector<std::string>& names);
-std::string parse_choice(const std::string& text, std::initializer_list<std::string_view> choices);
+std::string parse_file(const std::string& text);  // any name but the empty one
 
-// The one of `choices` that differs from text by the fewest edits.
-std::string nearest(std::string_view text, const std::vector<std::string>& choices);
+// Writes a size as parse_size reads it, in the largest unit that divides it: "64M".
+std::string size_text(std::size_t bytes);
+
+// The parsers of declarations: each returns a function of the text.
+template <class T>
+using Parser = std::function<T(const std::string&)>;
+Parser<int> in_range(int lowest, int highest);
+Parser<double> at_least(double lowest);
+Parser<bool> zero_or_one();
+Parser<std::string> one_of(std::vector<std::string> names);
+Parser<std::string> any_text();
+
+// Returns the one of `choices` that `text` was probably meant to be: an alias of other tools, or
+// one that differs by at most two edits and by fewer than half of the characters.
+std::optional<std::string> suggestion(std::string_view text,
+                                      const std::vector<std::string>& choices);
+// Returns ", did you mean 'float'?", or nothing.
+std::string did_you_mean(std::string_view text, const std::vector<std::string>& choices);
 
 }  // namespace ccl_tests

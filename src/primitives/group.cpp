@@ -57,7 +57,7 @@ std::unique_ptr<Group> Group::split(int color, int key) {
 }
 
 Group& Group::cpu_group(const Backend& host) {
-  if (communicator_.memory() == Memory::host) return *this;
+  if (communicator_.capabilities().memory == Memory::host) return *this;
   if (!cpu_) cpu_ = std::make_unique<Group>(channel_, Library{&host}, limit_s_);
   return *cpu_;
 }

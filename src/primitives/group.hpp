@@ -50,8 +50,8 @@ class Group {
   bool is_main() const { return rank() == 0; }
   bool is_distributed() const { return ranks() > 1; }
   // The library's name; empty when the group was given no backend.
-  std::string_view backend() const {
-    return library_.backend != nullptr ? library_.backend->name() : std::string_view();
+  std::string backend() const {
+    return library_.backend != nullptr ? library_.backend->name() : std::string();
   }
 
   // Calls f on rank 0, nothing elsewhere. Not collective.

@@ -1,109 +1,52 @@
 // RFC 4180 with \n as line end. Every line carries the settings of its run, so that files of many
-// runs can be concatenated. Times are in seconds, bandwidths in 1e9 bytes per second; a field is
-// empty when its value is not known (not checked, not finite).
+// runs can be concatenated; a row of the table is two lines, one for each placement. An empty field
+// is absent, not known or not finite. A run that ends with another exit code than 0 has a last line
+// without a placement, which says so.
 #include <fmt/format.h>
 
-#include <cmath>
-#include <concepts>
 #include <string_view>
 #include <utility>
 
+#include "src/report/field_visitors.hpp"
 #include "src/report/text.hpp"
 #include "src/report/writers.hpp"
 
 namespace ccl_tests {
 namespace {
 
-struct Field {
-  std::string name, value;
-};
-using Fields = std::vector<Field>;
-
-std::string value(std::string_view text) {
+std::string quoted(std::string_view text) {
   std::string clean = valid_utf8(text);
   if (clean.find_first_of(",\"\r\n") == std::string::npos) return clean;
-  std::string quoted = "\"";
-  for (const char c : clean) quoted += c == '"' ? std::string("\"\"") : std::string(1, c);
-  return quoted + '"';
-}
-std::string value(bool flag) { return flag ? "true" : "false"; }
-std::string value(std::integral auto number) { return fmt::format("{}", number); }
-std::string value(double number) { return std::isfinite(number) ? fmt::format("{}", number) : ""; }
-
-Fields run_fields(const RunInfo& run) {
-  return {{"program", value(run.program)},
-          {"mode", value(run.mode)},
-          {"version", value(run.version)},
-          {"backend", value(run.backend)},
-          {"library_version", value(run.library_version)},
-          {"library_file", value(run.library_file)},
-          {"start_time", value(run.start_time)},
-          {"launcher", value(run.launcher)},
-          {"ranks", value(run.ranks)},
-          {"processes", value(run.processes)},
-          {"threads", value(run.threads)},
-          {"ranks_per_thread", value(run.ranks_per_thread)},
-          {"warmup", value(run.warmup)},
-          {"iterations", value(run.iterations)},
-          {"aggregate", value(run.aggregate)},
-          {"check", value(run.check)},
-          {"average", value(run.average)},
-          {"blocking", value(run.blocking)},
-          {"unalign_elements", value(run.unalign)},
-          {"graph_launches", value(run.graph_launches)},
-          {"clock", run.cpu_time ? "cpu" : "wall"},
-          {"seed", value(run.seed)},
-          {"cpus_allowed", value(run.cpus_allowed)}};
+  std::string result = "\"";
+  for (const char c : clean) result += c == '"' ? std::string("\"\"") : std::string(1, c);
+  return result + '"';
 }
 
-Fields half_fields(const std::string& placement, const Measurement& cell) {
-  const Statistics* const of = cell.per_iteration ? &cell.per_iteration->of : nullptr;
-  return {{placement + "_time_s", value(cell.seconds)},
-          {placement + "_min_time_s", value(cell.min_seconds)},
-          {placement + "_max_time_s", value(cell.max_seconds)},
-          {placement + "_algbw_gb_per_s", value(cell.algbw)},
-          {placement + "_busbw_gb_per_s", value(cell.busbw)},
-          {placement + "_messages_per_s", cell.messages_per_s ? value(*cell.messages_per_s) : ""},
-          {placement + "_sizes_s", cell.steps ? value(cell.steps->sizes_s) : ""},
-          {placement + "_payload_s", cell.steps ? value(cell.steps->payload_s) : ""},
-          {placement + "_packing_s", cell.steps ? value(cell.steps->packing_s) : ""},
-          {placement + "_iteration_min_s", of ? value(of->min) : ""},
-          {placement + "_iteration_max_s", of ? value(of->max) : ""},
-          {placement + "_iteration_p50_s", of ? value(of->p50) : ""},
-          {placement + "_iteration_p95_s", of ? value(of->p95) : ""},
-          {placement + "_iteration_p99_s", of ? value(of->p99) : ""},
-          {placement + "_iteration_stdev_s", of ? value(of->stdev) : ""},
-          {placement + "_wrong", cell.wrong ? value(*cell.wrong) : ""},
-          {placement + "_iterations", value(cell.iterations)},
-          {placement + "_calls", value(cell.calls)},
-          {placement + "_verified_calls", value(cell.verified_calls)},
-          {placement + "_repeats_out_of_place", value(cell.repeats_out_of_place)}};
+struct ToText {
+  std::string operator()(std::monostate /*null*/) const { return {}; }
+  std::string operator()(const std::string& text) const { return quoted(text); }
+  template <class T>
+  std::string operator()(const std::vector<T>& list) const {
+    std::string text;
+    if constexpr (!std::is_same_v<T, Field> && !std::is_same_v<T, FieldRecord>) {
+      for (const T& value : list) text += fmt::format("{}{}", text.empty() ? "" : " ", value);
+    }
+    return quoted(text);
+  }
+  std::string operator()(const auto& value) const { return fmt::format("{}", value); }
+};
+
+// Lists of records are in JSON Lines only.
+bool is_column(const Field& field) {
+  return !std::holds_alternative<std::vector<FieldRecord>>(field.value);
 }
 
-Fields row_fields(const Row& row) {
-  Fields fields = {{"cycle", value(row.cycle)},
-                   {"timestamp", value(row.timestamp)},
-                   {"size_bytes", value(row.bytes)},
-                   {"count", value(row.count)},
-                   {"datatype", value(row.type)},
-                   {"op", value(row.op)},
-                   {"root", value(row.root)},
-                   {"bus_factor", value(row.bus_factor)},
-                   {"emulated", value(row.emulated)},
-                   {"coverage", value(row.coverage)},
-                   {"group", row.group ? value(*row.group) : ""},
-                   {"pair", row.pair ? name(*row.pair) : ""},
-                   {"algorithm", value(row.algorithm)},
-                   {"padding_waste", row.padding_waste ? value(*row.padding_waste) : ""}};
-  for (Field& field : half_fields("out_of_place", row.out_of_place)) fields.push_back(field);
-  for (Field& field : half_fields("in_place", row.in_place)) fields.push_back(field);
-  return fields;
-}
-
-std::string joined(const Fields& fields, std::string Field::*part) {
+std::string line(const FieldRecord& record, auto text) {
   std::string line;
-  for (const Field& field : fields) line += field.*part + ",";
-  line.pop_back();
+  for (const Field& field : record) {
+    if (is_column(field)) line += text(field) + ",";
+  }
+  line.back() = '\n';
   return line;
 }
 
@@ -111,22 +54,57 @@ class Csv : public Reporter {
  public:
   explicit Csv(OutputFile file) : file_(std::move(file)) {}
 
+  std::string path() const override { return file_.path(); }
+
   void begin(const RunInfo& run) override {
-    const Fields fields = run_fields(run);
-    run_ = joined(fields, &Field::value);
-    file_.append(joined(fields, &Field::name) + "," + joined(row_fields(Row()), &Field::name) +
-                 "\n");
+    identity_fields(run, Collect(run_));
+    setting_fields(run, Collect(run_));
+    empty_ = record(Row(), "", Measurement(), {}, "");
+    file_.append(line(empty_, [](const Field& field) { return field.name; }));
+    for (std::size_t i = run_.size(); i < empty_.size(); ++i) {
+      if (is_column(empty_[i])) empty_[i].value = {};
+    }
   }
 
   void row(const Row& row) override {
-    file_.append(run_ + "," + joined(row_fields(row), &Field::value) + "\n");
+    file_.append(text(record(row, "out_of_place", row.out_of_place, {}, "")) +
+                 text(record(row, "in_place", row.in_place, {}, "")));
   }
 
-  void end(const RunSummary& /*summary*/) override { file_.close(); }
+  void end(const RunSummary& summary) override {
+    if (summary.exit_code != 0 && !empty_.empty()) {
+      empty_[empty_.size() - 2].value = value_of(summary.exit_code);
+      empty_.back().value = value_of(reason(summary));
+      file_.append(text(empty_));
+    }
+    file_.close();
+  }
 
  private:
+  FieldRecord record(const Row& row, const std::string& placement, const Measurement& cell,
+                     std::optional<int> exit_code, const std::string& error) const {
+    FieldRecord all = run_;
+    fields(row, Collect(all));
+    all.push_back({"placement", value_of(placement)});
+    fields(cell, Collect(all));
+    all.push_back({"exit_code", value_of(exit_code)});
+    all.push_back({"error", value_of(error)});
+    return all;
+  }
+
+  static std::string text(const FieldRecord& record) {
+    return line(record, [](const Field& field) { return std::visit(ToText(), field.value); });
+  }
+
+  static std::string reason(const RunSummary& summary) {
+    if (!summary.failure.empty()) return summary.failure;
+    if (!summary.first_wrong.empty()) return "wrong data: " + summary.first_wrong;
+    return summary.missed_limits.empty() ? "" : summary.missed_limits.front();
+  }
+
   OutputFile file_;
-  std::string run_;  // the run's part of every line
+  FieldRecord run_;    // the beginning of every line
+  FieldRecord empty_;  // a line without a row
 };
 
 }  // namespace

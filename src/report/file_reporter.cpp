@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "src/core/error.hpp"
+#include "src/core/quote.hpp"
 #include "src/report/writers.hpp"
 
 namespace ccl_tests {
@@ -38,8 +39,9 @@ std::unique_ptr<Reporter> file_reporter(const std::string& path, std::string* op
     if (opened != nullptr) *opened = file.path();
     return format.reporter(std::move(file));
   }
-  throw UsageError(fmt::format(
-      "cannot write results to '{}': the name must end in .jsonl, .json or .csv", path));
+  throw UsageError(
+      fmt::format("cannot write results to {}: the name must end in .jsonl, .json or .csv",
+                  quote(path, shown_path_characters)));
 }
 
 }  // namespace ccl_tests

@@ -8,6 +8,7 @@
 #include <string_view>
 #include <utility>
 
+#include "src/report/local_time.hpp"
 #include "src/report/writers.hpp"
 
 namespace ccl_tests {
@@ -15,7 +16,9 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr std::string_view unfinished = "\n],\"errors\":[\"the run did not reach its end\"]}\n";
+constexpr std::string_view unfinished =
+    "\n],\"out_of_bounds\":{\"count\":0,\"okay\":\"false\"},"
+    "\"errors\":[\"the run did not reach its end\"]}\n";
 
 std::string text(const Json& json) {
   return json.dump(-1, ' ', false, Json::error_handler_t::replace);
@@ -73,12 +76,14 @@ Json config(const RunInfo& run) {
 
 // Everything up to the first row; an object that is still open.
 std::string head(const RunInfo& run) {
-  Json environment = Json::array();
-  for (const auto& [name, value] : run.environment)
-    environment.push_back(fmt::format("{}={}", name, value));
-  const Json json = {
-      {"version", 3},       {"start_time", run.start_time},      {"args", run.arguments},
-      {"env", environment}, {"nccl_version", nccl_version(run)}, {"config", config(run)}};
+  std::vector<std::string> argv = run.arguments;
+  argv.insert(argv.begin(), run.program);
+  const Json json = {{"version", 3},
+                     {"start_time", seconds_form(run.start_time)},
+                     {"args", argv},
+                     {"env", run.environment},
+                     {"nccl_version", nccl_version(run)},
+                     {"config", config(run)}};
   std::string open = text(json);
   open.pop_back();
   return open + ",\"results\":[";
@@ -86,12 +91,14 @@ std::string head(const RunInfo& run) {
 
 std::string tail(const RunSummary& summary) {
   const Json okay = summary.bandwidth_ok ? flag(*summary.bandwidth_ok) : Json("unchecked");
+  const bool right = summary.complete && summary.failed_checks == 0;
+  std::vector<std::string> errors = summary.errors;
+  if (!summary.complete && errors.empty()) errors = {summary.failure};
   const Json json = {
-      {"out_of_bounds",
-       {{"count", summary.failed_checks}, {"okay", flag(summary.failed_checks == 0)}}},
+      {"out_of_bounds", {{"count", summary.failed_checks}, {"okay", flag(right)}}},
       {"average_bus_bandwidth", {{"bandwidth", summary.average_busbw}, {"okay", okay}}},
-      {"errors", summary.errors},
-      {"end_time", summary.end_time}};
+      {"errors", errors},
+      {"end_time", seconds_form(summary.end_time)}};
   return "\n]," + text(json).substr(1) + "\n";
 }
 
@@ -123,40 +130,54 @@ void add_half(Json& json, const std::string& name, const Measurement& cell, bool
   if (cell.per_iteration) json[name + "_per_iter"] = per_iteration(*cell.per_iteration);
 }
 
+// Rows of one size that are of different ranks.
+std::string experiment_name(const Row& row) {
+  if (row.pair) return "pair " + name(*row.pair);
+  return row.group ? fmt::format("group {}", *row.group) : "";
+}
+
 class NcclJson : public Reporter {
  public:
-  explicit NcclJson(OutputFile file) : file_(std::move(file)) {}
+  explicit NcclJson(OutputFile file) : file_(std::move(file)) { write_head(RunInfo()); }
+
+  std::string path() const override { return file_.path(); }
 
   void begin(const RunInfo& run) override {
-    cpu_time_ = run.cpu_time;
-    file_.append(head(run) + std::string(unfinished));
-    begun_ = true;
+    cpu_time_ = run.clock == "cpu";
+    write_head(run);
   }
 
   void row(const Row& row) override {
     Json json = {{"size", row.bytes},
                  {"count", row.count},
-                 {"type", row.type},
-                 {"redop", row.op},
-                 {"root", fmt::format("{:6}", row.root)}};
+                 {"type", name(row.type)},
+                 {"redop", row.op ? name(*row.op) : "none"},
+                 {"root", fmt::format("{:6}", row.root.value_or(-1))}};
     add_half(json, "out_of_place", row.out_of_place, cpu_time_);
     add_half(json, "in_place", row.in_place, cpu_time_);
     json["actual_iterations"] = row.out_of_place.iterations;
-    json["experiment_name"] = row.pair ? name(*row.pair) : "";
+    json["experiment_name"] = experiment_name(row);
     file_.replace_end(unfinished.size(),
                       (rows_ ? ",\n" : "\n") + text(json) + std::string(unfinished));
     rows_ = true;
   }
 
   void end(const RunSummary& summary) override {
-    if (!begun_) begin(RunInfo());
     file_.replace_end(unfinished.size(), tail(summary));
     file_.close();
   }
 
  private:
+  // A document without rows, in place of the one before.
+  void write_head(const RunInfo& run) {
+    const std::string document = head(run) + std::string(unfinished);
+    file_.replace_end(written_, document);
+    written_ = document.size();
+  }
+
   OutputFile file_;
-  bool cpu_time_ = false, begun_ = false, rows_ = false;
+  std::size_t written_ = 0;  // bytes of the document without rows
+  bool cpu_time_ = false, rows_ = false;
 };
 
 }  // namespace

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "src/core/error.hpp"
+#include "src/core/quote.hpp"
 
 namespace ccl_tests {
 namespace {
@@ -50,7 +51,8 @@ OutputFile OutputFile::create(const std::string& path, std::string_view suffix) 
     if (descriptor >= 0) return {descriptor, name};
     const int error = errno == EEXIST && is_directory(name) ? EISDIR : errno;
     if (error != EEXIST) {
-      throw UsageError(fmt::format("cannot write results to '{}': {}", name, reason(error)));
+      throw UsageError(fmt::format("cannot write results to {}: {}",
+                                   quote(name, shown_path_characters), reason(error)));
     }
     name = fmt::format("{}.{}{}", stem, number, path.substr(stem.size()));
   }
@@ -78,7 +80,8 @@ void OutputFile::replace_end(std::size_t bytes, std::string_view text) {
   }
   if (error != 0) {
     restore(at, old);
-    throw Error(fmt::format("cannot write results to '{}': {}", path_, reason(error)));
+    throw Error(fmt::format("cannot write results to {}: {}", quote(path_, shown_path_characters),
+                            reason(error)));
   }
   size_ = at + text.size();
 }
@@ -91,7 +94,8 @@ void OutputFile::restore(std::size_t at, std::string_view old) noexcept {
 void OutputFile::close() {
   const int descriptor = std::exchange(descriptor_, -1);
   if (descriptor >= 0 && ::close(descriptor) != 0 && errno != EINTR) {
-    throw Error(fmt::format("cannot write results to '{}': {}", path_, reason(errno)));
+    throw Error(fmt::format("cannot write results to {}: {}", quote(path_, shown_path_characters),
+                            reason(errno)));
   }
 }
 

@@ -1,17 +1,17 @@
 // What a run produces, as data: the header, one row per (size, type, op, root), the summary.
-// Reporters format these and compute nothing.
+// Reporters format these and measure nothing. src/report/fields.hpp lists what the files hold.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
-#include <utility>
 #include <vector>
 
-#include "src/core/composite.hpp"
+#include "src/core/operation.hpp"
 #include "src/core/rank_pair.hpp"
-#include "src/measure/iterations.hpp"
+#include "src/core/types.hpp"
+#include "src/measure/statistics.hpp"
 
 namespace ccl_tests {
 
@@ -25,37 +25,53 @@ struct RankLine {
   std::string bus_id = {};  // of the GPU, "0000:0f:00"; empty: the CPU
 };
 
+// A warning says why the times or results mislead; the table shows the first one. A note concerns
+// this program, type and operation. A listing was asked for by the user. What is verbose stands in
+// the table with --verbose only. Files hold all of them.
+enum class NoteKind { warning, note, listing, verbose };
+
+struct Note {
+  NoteKind kind = NoteKind::note;
+  std::string text;
+  std::string remedy = {};  // what the user can do; every warning has one
+};
+
 struct RunInfo {
-  std::string program;                                           // "all_reduce_perf"
-  std::string version;                                           // of the suite, "0.1.0"
-  std::string backend;                                           // "gloo"
-  std::string library_version;                                   // of the library under test
-  std::string library_file;                                      // empty: built in
-  std::vector<std::string> arguments;                            // argv as given
-  std::vector<std::pair<std::string, std::string>> environment;  // only listed variables
+  std::string run_id;                    // random, 16 hexadecimal digits; every row carries it
+  std::string program;                   // "all_reduce_perf"
+  std::string version;                   // of the suite, "0.1.0"
+  std::string backend;                   // "gloo"
+  std::string library_version;           // of the library under test
+  std::string library_file;              // empty: built in
+  std::vector<std::string> arguments;    // argv as given, without the program
+  std::vector<std::string> environment;  // "NAME=value"; only listed variables
   std::string launcher;
+  std::string placement;  // "2 threads of 1 process on 1 host"
   int threads = 1, ranks_per_thread = 1, processes = 1, ranks = 1;
   std::size_t min_bytes = 0, max_bytes = 0;
   std::size_t step_bytes = 0;  // used when step_factor is 1
   int step_factor = 2;
-  std::vector<std::size_t> sizes;  // --sizes; empty: from the range
+  std::vector<std::size_t> sizes;           // --sizes; empty: from the range
+  std::optional<std::size_t> planned_rows;  // absent: not known, or without end (-N 0)
   int warmup = 1, iterations = 20, aggregate = 1, check = 1, average = 1, blocking = 0, cycles = 1;
   std::size_t unalign = 0;
   bool parallel_init = false;
   int graph_launches = 0;      // -G
   bool per_iteration = false;  // -I
   int per_iteration_skip = 0;  // -K
-  bool cpu_time = false;       // -C
+  std::string clock = "wall";  // what time_s is of: "wall", or "cpu" with -C
   bool timestamps = false;     // -S
   bool group_rows = false;     // --group-rows
   bool pair_rows = false;      // rows of more than one pair
+  bool verbose = false;        // --verbose
   std::string mode;            // what distinguishes this run from others of its program
   std::uint64_t seed = 0;
   std::string cpus_allowed;                // the inherited affinity mask, "0-1"
-  std::vector<std::string> notes;          // header comment lines, without "# "
+  std::vector<Note> notes;                 // the most important first
   std::optional<std::size_t> reduced_max;  // -e lowered to this because of memory
   std::vector<RankLine> rank_lines;
-  std::string start_time;  // "2026-11-20 22:33:44"
+  std::vector<std::string> output_files;  // -J: the names that were taken
+  std::string start_time;                 // local_time()
 };
 
 // -I: seconds per operation of each iteration, over ranks their largest, and their statistics.
@@ -65,7 +81,17 @@ struct IterationTimes {
   Statistics of = {};
 };
 
-// One half of a row. wrong: elements that differ, summed over ranks and checks; empty: not checked
+// Wrong elements that one rank found in half a row.
+struct Mismatch {
+  int rank = 0;  // of the world
+  std::string host;
+  std::optional<int> group, group_rank;  // present if the ranks are split into groups
+  std::uint64_t wrong = 0;               // elements that differ, over all checks
+  std::uint64_t first = 0, last = 0;     // indices of the first finding's elements
+  std::string explanation;               // expected and found bits of `first`, and what they are
+};
+
+// One half of a row. wrong: elements that differ, summed over ranks and checks; absent: not checked
 // (N/A).
 struct Measurement {
   double seconds = 0;      // per operation, by -a over ranks; CPU time with -C
@@ -81,13 +107,16 @@ struct Measurement {
   bool repeats_out_of_place = false;  // the collective has no in-place form
   std::optional<StepTimes> steps;     // of a composite: seconds per operation, mean over ranks
   std::optional<IterationTimes> per_iteration;  // -I
+  std::vector<Mismatch> mismatches;             // by rank; empty: none
 };
 
 struct Row {
   std::size_t bytes = 0;  // "size"
   std::size_t count = 0;  // "count"
-  std::string type, op;   // op: "none" where nothing is reduced
-  int root = -1;
+  DataType type = DataType::float32;
+  std::optional<ReduceOp> op;  // absent: nothing is reduced
+  std::optional<int> root;     // absent: the collective has none
+  std::optional<int> hosts;    // of the row's ranks, by name; absent: not known
   Measurement out_of_place, in_place;
   double bus_factor = 0;
   bool emulated = false;
@@ -96,22 +125,31 @@ struct Row {
   std::optional<int> group;      // --group-rows
   std::optional<RankPair> pair;  // where the program runs on pairs
   std::string algorithm;         // that the library says it chose (--show-algorithm)
-  std::optional<double> padding_waste;  // bytes on the wire for each byte of data
-  std::string timestamp;
+  std::optional<double> padding_waste;  // bytes that are sent for each byte of data
+  std::string timestamp;                // local_time() at the row's end
 };
 
+// The most serious of what a run showed, by ascending seriousness.
+enum class Verdict { ok, unreliable, slow, wrong, incomplete };
+
 struct RunSummary {
-  std::uint64_t failed_checks =
-      0;  // row halves x ranks with any wrong element: nccl-tests' "Out of bounds values"
-  double average_busbw = 0;          // arithmetic mean over all cells
-  std::optional<bool> bandwidth_ok;  // NCCL_TESTS_MIN_BW; empty: not asked
-  std::uint64_t calls = 0, verified_calls = 0;
-  std::string memory;  // -M: nccl-tests' line
-  std::vector<std::string>
-      notes;  // footer comment lines: capped iterations, coverage, limits missed
-  std::vector<std::string> errors;  // why the run failed; empty: it did not
-  bool complete = true;             // false: interrupted or failed before the last row
+  Verdict verdict = Verdict::ok;
+  bool complete = true;  // false: interrupted or failed before the last row
   int exit_code = 0;
+  std::string failure;              // of a run that is not complete: who, what, doing what
+  std::vector<std::string> errors;  // all that is known about the failure
+  std::size_t rows = 0, wrong_rows = 0;
+  std::uint64_t failed_checks = 0;  // row halves x ranks with any wrong element: nccl-tests' "Out
+                                    // of bounds values"
+  std::uint64_t wrong_elements = 0;
+  std::uint64_t calls = 0, verified_calls = 0;
+  std::string first_wrong;                 // where the first wrong element is, and what it is
+  std::string rerun;                       // flags that select the row of first_wrong
+  double average_busbw = 0;                // arithmetic mean over all cells
+  std::optional<bool> bandwidth_ok;        // NCCL_TESTS_MIN_BW; absent: not asked
+  std::vector<std::string> missed_limits;  // a line each
+  std::string memory;                      // -M: nccl-tests' line
+  std::vector<std::string> notes;          // capped iterations, coverage, wrong data, pairs
   std::string end_time;
 };
 

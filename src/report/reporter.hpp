@@ -10,10 +10,11 @@
 namespace ccl_tests {
 
 // Used by one thread at a time (the caller locks). end() is called once, also for failed and
-// interrupted runs.
+// interrupted runs, and without begin() for those that ended before all ranks had met.
 class Reporter {
  public:
   virtual ~Reporter() = default;
+  virtual std::string path() const { return {}; }  // of its file; empty: none
   virtual void begin(const RunInfo& run) = 0;
   virtual void row(const Row& row) = 0;
   virtual void end(const RunSummary& summary) = 0;

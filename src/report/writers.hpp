@@ -8,14 +8,15 @@
 
 namespace ccl_tests {
 
-// One JSON object a line: a header, the rows, a footer, told apart by their "type".
+// One JSON object a line: a header, two lines for each row, a footer, told apart by their "type".
 std::unique_ptr<Reporter> json_lines_reporter(OutputFile file);
 
-// nccl-tests' JSON file, version 3: one document, valid after every row. Before the end it has no
-// "out_of_bounds" and says in "errors" that the run did not reach its end.
+// nccl-tests' JSON file, version 3: one document, valid from the start and after every row. Until
+// end() "out_of_bounds" is not okay and "errors" says that the run did not reach its end. Throws
+// Error, as begin() does.
 std::unique_ptr<Reporter> nccl_json_reporter(OutputFile file);
 
-// A line of column names, then a line per row with the run's settings repeated on it.
+// A line of column names, then two lines for each row with the run's settings repeated on them.
 std::unique_ptr<Reporter> csv_reporter(OutputFile file);
 
 }  // namespace ccl_tests

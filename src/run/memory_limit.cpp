@@ -3,10 +3,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <limits>
+#include <map>
+#include <string>
+#include <utility>
 
-#include "src/options/alltoallv_options.hpp"
+#include "src/devices/host_cpus.hpp"
+#include "src/measure/stopping.hpp"
 #include "src/run/row_bytes.hpp"
-#include "src/run/slots.hpp"
 
 namespace ccl_tests {
 
@@ -16,16 +20,18 @@ std::size_t buffer_limit(std::size_t available, std::size_t ranks, double scratc
   return static_cast<std::size_t>(static_cast<double>(available - reserve) / buffers);
 }
 
-SizePlan limit_sizes(const Collective& collective, const Options& o, int ranks, std::size_t limit) {
-  if (collective.synchronizes) return {{0}, std::nullopt};
-  if (collective.fixed_bytes) return {{*collective.fixed_bytes}, std::nullopt};
+SizePlan limit_sizes(const Collective& collective, const Options& o, int ranks, std::size_t limit,
+                     const SlotRule& rule) {
+  if (collective.needs.synchronizes) return {{0}, std::nullopt};
+  if (collective.domain.fixed_bytes) return {{*collective.domain.fixed_bytes}, std::nullopt};
   std::size_t widest = 1;
-  for (const DataType type : o.types) widest = std::max(widest, size_of(type));
+  for (const DataType type : o.sweep.types) widest = std::max(widest, size_of(type));
   SizePlan plan;
   std::size_t smallest = 0;
-  for (const std::size_t size : sweep_sizes(o)) {
+  for (const std::size_t size : sweep_sizes(o.sweep)) {
     const Shape shape{size / widest, widest, {0, ranks}, o.spec};
-    std::size_t bytes = buffer_bytes(row_bytes(collective, shape).region, o.unalign * widest);
+    std::size_t bytes =
+        plan_slots(row_bytes(collective, shape).region, o.sweep.unalign * widest, rule).end();
     if (collective.scratch != nullptr) bytes += collective.scratch(shape) / 2;  // of two buffers
     if (bytes <= limit) {
       plan.sizes.push_back(size);
@@ -42,6 +48,32 @@ SizePlan limit_sizes(const Collective& collective, const Options& o, int ranks, 
         smallest, limit));
   }
   return plan;
+}
+
+SizePlan plan_sizes(const Collective& collective, const Options& o, const RankTable& table,
+                    const RankGroups& groups, Memory buffers, double scratch) {
+  const auto shared = [&](const RankIdentity& r) {
+    return buffers == Memory::cuda ? r.device.unique_id : r.machine;
+  };
+  std::map<std::string, std::size_t> ranks_on;
+  for (const RankIdentity& r : table.ranks) ++ranks_on[shared(r)];
+  std::size_t limit = std::numeric_limits<std::size_t>::max();
+  for (const RankIdentity& r : table.ranks)
+    limit = std::min(limit, buffer_limit(r.memory, ranks_on[shared(r)], scratch));
+  SizePlan least;
+  for (const int n : groups.distinct_sizes()) {
+    SizePlan plan = limit_sizes(collective, o, n, limit, slot_rule_of(o, buffers));
+    if (least.sizes.empty() || plan.sizes.size() < least.sizes.size()) least = std::move(plan);
+  }
+  return least;
+}
+
+SlotRule slot_rule_of(const Options& o, Memory buffers) {
+  const std::size_t timed = static_cast<std::size_t>(o.measure.iterations) *
+                            static_cast<std::size_t>(o.measure.aggregate);
+  const std::size_t untimed = o.measure.warmup_given ? 0 : least_untimed;
+  return {std::max<std::size_t>(1, timed + untimed),
+          buffers == Memory::host ? core_cache_bytes() : 0};
 }
 
 }  // namespace ccl_tests

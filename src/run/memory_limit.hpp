@@ -1,4 +1,4 @@
-// Which sizes fit into memory, decided before anything is allocated.
+// Which sizes fit into memory, and how many slots they have, decided before anything is allocated.
 #pragma once
 
 #include <cstddef>
@@ -6,7 +6,9 @@
 #include <vector>
 
 #include "src/core/collective.hpp"
+#include "src/job/rank_table.hpp"
 #include "src/options/options.hpp"
+#include "src/run/slots.hpp"
 
 namespace ccl_tests {
 
@@ -20,8 +22,16 @@ struct SizePlan {
 // but at most 2 GiB, stays free.
 std::size_t buffer_limit(std::size_t available, std::size_t ranks, double scratch);
 
-// The sweep's sizes whose buffers stay within `limit` bytes. Throws Unsupported when none does.
+// Returns the sweep's sizes whose buffers stay within `limit` bytes for a group of `ranks` ranks.
+// Throws Unsupported if none does.
 SizePlan limit_sizes(const Collective& collective, const Options& options, int ranks,
-                     std::size_t limit);
+                     std::size_t limit, const SlotRule& rule);
+
+// Returns what fits on every machine, for groups of every size. scratch: as buffer_limit's.
+SizePlan plan_sizes(const Collective& collective, const Options& options, const RankTable& table,
+                    const RankGroups& groups, Memory buffers, double scratch);
+
+// Returns how many slots the rows of these options have in such memory.
+SlotRule slot_rule_of(const Options& options, Memory buffers);
 
 }  // namespace ccl_tests

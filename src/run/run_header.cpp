@@ -4,13 +4,13 @@
 
 #include <algorithm>
 #include <map>
-#include <sstream>
+#include <random>
 
 #include "src/bootstrap/launch.hpp"
 #include "src/devices/host_cpus.hpp"
-#include "src/options/alltoallv_options.hpp"
 #include "src/options/spec_notes.hpp"
-#include "src/run/cpu_share.hpp"
+#include "src/report/local_time.hpp"
+#include "src/run/header_notes.hpp"
 
 namespace ccl_tests {
 namespace {
@@ -35,54 +35,58 @@ std::vector<RankLine> rank_lines(const std::vector<RankIdentity>& ranks, const R
   return lines;
 }
 
-// What distinguishes this run from others of its program.
-std::string mode_of(const Collective& collective, const Options& o) {
-  if (!collective.paired) return std::string(collective.mode);
-  return fmt::format("{}, window {}{}", o.spec.bidirectional ? "bidirectional" : "back and forth",
-                     o.spec.window, o.concurrent ? ", pairs at once" : "");
+// 16 hexadecimal digits, so that rows of many runs can be told apart.
+std::string random_id() {
+  std::random_device device;
+  std::uniform_int_distribution<std::uint64_t> any;
+  return fmt::format("{:016x}", any(device));
 }
 
-std::vector<std::string> pair_lines(const Options& o, const std::vector<PairRound>& rounds) {
-  std::size_t pairs = 0;
-  for (const PairRound& round : rounds) pairs += round.size();
-  if (pairs == 0) return {};
-  const char* const what =
-      o.spec.bidirectional ? "a call in which both send at the same time" : "a round trip, halved";
-  const std::string each =
-      o.spec.window > 1 ? fmt::format(", divided by the {} messages of a window", o.spec.window)
-                        : "";
-  return {
-      fmt::format("time: of one message one way: {}{}; bandwidths: of one direction", what, each),
-      fmt::format("pairs: {}, in {} round{}, a row for each", pairs, rounds.size(),
-                  rounds.size() == 1 ? "" : "s")};
+// Returns nullopt for a run without end.
+std::optional<std::size_t> planned_rows(const Collective& collective, const Options& o,
+                                        const SweepRange& range) {
+  if (o.sweep.cycles == 0) return std::nullopt;
+  const bool each_group = o.sweep.group_rows || collective.domain.paired;
+  std::size_t rows = 0;
+  for (const SweepPoint& point : points(collective, o, range))
+    rows += each_group ? static_cast<std::size_t>(point.groups->number()) : 1;
+  return static_cast<std::size_t>(o.sweep.cycles) * rows;
 }
 
 }  // namespace
 
-std::string ranks_per_host(const std::vector<RankIdentity>& ranks) {
+std::string placement(const std::vector<RankIdentity>& ranks, int processes) {
   std::map<std::string, int> count;
   for (const RankIdentity& r : ranks) ++count[r.place()];
-  if (count.size() < 2) return {};
+  const auto all = static_cast<int>(ranks.size());
+  const auto plural = [](std::size_t n, const char* what, const char* ending) {
+    return fmt::format("{} {}{}", n, what, n == 1 ? "" : ending);
+  };
+  std::string text = plural(static_cast<std::size_t>(processes), "process", "es");
+  if (processes < all)
+    text = fmt::format("{} of {}", plural(static_cast<std::size_t>(all), "thread", "s"), text);
+  text += " on " + plural(count.size(), "host", "s");
+  if (count.size() < 2) return text;
   const auto less = [](const auto& a, const auto& b) { return a.second < b.second; };
   const auto [fewest, most] = std::minmax_element(count.begin(), count.end(), less);
-  const std::string each = fewest->second == most->second
-                               ? fmt::format("{} on each", most->second)
-                               : fmt::format("{} to {} on each", fewest->second, most->second);
-  return fmt::format("{} ranks on {} hosts: {}", ranks.size(), count.size(), each);
+  return text + (fewest->second == most->second
+                     ? fmt::format(", {} on each", most->second)
+                     : fmt::format(", {} to {} on each", fewest->second, most->second));
 }
 
-RunInfo describe(const RankJob& job, const std::vector<RankIdentity>& ranks,
-                 const RankGroups& groups, const std::vector<PairRound>& rounds,
-                 const SizePlan& plan, const Communicator& communicator, const Device* gpu,
-                 const std::vector<std::string>& left_out) {
-  const Options& o = job.options;
+RunInfo describe(const Rank& rank, const Collective& collective, const Options& o,
+                 const HeaderFacts& facts) {
+  const Process& process = rank.process();
+  const std::vector<RankIdentity>& ranks = rank.table().ranks;
   RunInfo run;
-  run.program = fmt::format("{}_perf", job.collective.name);
+  run.run_id = random_id();
+  run.verbose = o.output.verbose;
+  run.program = fmt::format("{}_perf", collective.name);
   run.version = CCL_VERSION;
-  run.backend = job.backend.name();
-  run.library_version = job.backend.version();
-  run.library_file = job.backend.library();
-  run.arguments = job.arguments;
+  run.backend = process.backend.name();
+  run.library_version = process.backend.info().version;
+  run.library_file = process.backend.info().library;
+  run.arguments = process.options.arguments;
   for (const char* variable : {"NCCL_TESTS_MIN_BW",
                                "NCCL_TESTS_ALLTOALLV_SPREAD",
                                "NCCL_TESTS_ALLTOALLV_MATRIX_FILE",
@@ -111,61 +115,49 @@ RunInfo describe(const RankJob& job, const std::vector<RankIdentity>& ranks,
                                "TORCHELASTIC_RUN_ID",
                                "TORCHELASTIC_RESTART_COUNT"}) {
     if (const auto value = process_environment()(variable))
-      run.environment.emplace_back(variable, *value);
+      run.environment.push_back(fmt::format("{}={}", variable, *value));
   }
-  run.launcher = job.launch.launcher;
-  run.threads = o.threads.value_or(1);
-  run.ranks_per_thread = o.ranks_per_thread.value_or(1);
-  run.processes = job.launch.processes;
+  run.launcher = process.launch.launcher;
+  run.threads = process.options.threads.value_or(1);
+  run.ranks_per_thread = process.options.ranks_per_thread.value_or(1);
+  run.processes = process.launch.processes;
   run.ranks = static_cast<int>(ranks.size());
-  run.min_bytes = o.sizes.empty() ? o.min_bytes : *std::min_element(o.sizes.begin(), o.sizes.end());
-  run.max_bytes = o.sizes.empty() ? o.max_bytes : *std::max_element(o.sizes.begin(), o.sizes.end());
-  run.step_bytes = o.step_bytes;
-  run.step_factor = o.step_factor;
-  run.sizes = o.sizes;
-  run.warmup = o.warmup;
-  run.iterations = o.iterations;
-  run.aggregate = o.aggregate;
-  run.check = o.check;
-  run.average = o.average;
-  run.blocking = o.blocking;
-  run.cycles = o.cycles;
-  run.unalign = o.unalign;
-  run.parallel_init = o.parallel_init;
-  run.cpu_time = o.cpu_time;
-  run.timestamps = o.timestamps;
-  run.group_rows = o.group_rows;
-  run.seed = o.seed;
+  run.min_bytes = o.sweep.sizes.empty()
+                      ? o.sweep.min_bytes
+                      : *std::min_element(o.sweep.sizes.begin(), o.sweep.sizes.end());
+  run.max_bytes = o.sweep.sizes.empty()
+                      ? o.sweep.max_bytes
+                      : *std::max_element(o.sweep.sizes.begin(), o.sweep.sizes.end());
+  run.step_bytes = o.sweep.step_bytes;
+  run.step_factor = o.sweep.step_factor;
+  run.sizes = o.sweep.sizes;
+  run.warmup = o.measure.warmup;
+  run.iterations = o.measure.iterations;
+  run.aggregate = o.measure.aggregate;
+  run.check = o.check.calls;
+  run.average = o.measure.average;
+  run.blocking = o.measure.blocking;
+  run.cycles = o.sweep.cycles;
+  run.unalign = o.sweep.unalign;
+  run.parallel_init = o.job.parallel_init;
+  run.clock = o.measure.cpu_time ? "cpu" : "wall";
+  run.timestamps = o.output.timestamps;
+  run.group_rows = o.sweep.group_rows;
+  run.seed = o.check.seed;
   run.cpus_allowed = allowed_cpus();
-  run.graph_launches = o.graph_launches;
-  run.per_iteration = o.per_iteration;
-  run.per_iteration_skip = o.per_iteration_skip;
-  run.notes = job.notes;
-  if (gpu != nullptr) run.notes.push_back(gpu->description());
-  run.mode = mode_of(job.collective, o);
-  if (!run.mode.empty()) run.notes.push_back("mode: " + run.mode);
-  for (std::string& line : spec_notes(job.collective, o.spec)) run.notes.push_back(std::move(line));
-  const std::string settings = spec_label(job.collective, o.spec);
+  run.graph_launches = o.measure.graph_launches;
+  run.per_iteration = o.measure.per_iteration;
+  run.per_iteration_skip = o.measure.per_iteration_skip;
+  run.mode = mode_of(collective, o);
+  run.notes = notes_of(rank, collective, o, facts);
+  const std::string settings = spec_label(collective, o.spec);
   if (!settings.empty()) run.mode += (run.mode.empty() ? "" : ", ") + settings;
-  for (std::string& line : pair_lines(o, rounds)) run.notes.push_back(std::move(line));
-  run.pair_rows = rounds.size() > 1 || (!rounds.empty() && rounds.front().size() > 1);
-  if (std::string line = ranks_per_host(ranks); !line.empty()) run.notes.push_back(std::move(line));
-  if (std::string line = cpu_shortage(ranks, job.backend); !line.empty())
-    run.notes.push_back(std::move(line));
-  if (o.grouping.splits())
-    run.notes.push_back(fmt::format("groups by '{}': {}, all at once; {}", o.grouping.text,
-                                    groups.describe(),
-                                    o.group_rows ? "a row for each" : "rows show the slowest"));
-  std::istringstream description(communicator.description());
-  for (std::string line; std::getline(description, line);) run.notes.push_back(line);
-  if (!plan.sizes.empty()) {
-    const std::size_t largest = *std::max_element(plan.sizes.begin(), plan.sizes.end());
-    for (std::string& line : alltoallv_summary(job.collective, o, groups.ranks_of(0), largest))
-      run.notes.push_back(std::move(line));
-  }
-  for (const std::string& line : left_out) run.notes.push_back(line);
-  run.reduced_max = plan.reduced_max;
-  run.rank_lines = rank_lines(ranks, groups);
+  const std::vector<RankGroups>& rounds = facts.range.groups;
+  run.pair_rows = collective.domain.paired && (rounds.size() > 1 || rounds.front().number() > 1);
+  run.planned_rows = planned_rows(collective, o, facts.range);
+  run.placement = placement(ranks, process.launch.processes);
+  run.reduced_max = facts.reduced_max;
+  run.rank_lines = rank_lines(ranks, facts.groups);
   run.start_time = local_time();
   return run;
 }

@@ -1,23 +1,32 @@
 // The header of a run, as data.
 #pragma once
 
+#include <cstddef>
+#include <optional>
 #include <string>
 #include <vector>
 
-#include "src/run/memory_limit.hpp"
-#include "src/run/rank_identity.hpp"
-#include "src/run/rank_job.hpp"
+#include "src/job/rank.hpp"
+#include "src/options/options.hpp"
+#include "src/report/record.hpp"
+#include "src/run/point.hpp"
 
 namespace ccl_tests {
 
-// "8 ranks on 2 hosts: 4 on each", or from the fewest to the most; empty on one host.
-std::string ranks_per_host(const std::vector<RankIdentity>& ranks);
+// "8 processes on 2 hosts, 4 on each", "2 threads of 1 process on 1 host".
+std::string placement(const std::vector<RankIdentity>& ranks, int processes);
 
-// What is known once the ranks have met and their library is connected. gpu: rank 0's, null where
-// none is used; left_out: lines about what is not measured.
-RunInfo describe(const RankJob& job, const std::vector<RankIdentity>& ranks,
-                 const RankGroups& groups, const std::vector<PairRound>& rounds,
-                 const SizePlan& plan, const Communicator& communicator, const Device* gpu,
-                 const std::vector<std::string>& left_out);
+// What a run has found out about itself before its first row.
+struct HeaderFacts {
+  const RankGroups& groups;  // process groups
+  const SweepRange& range;
+  std::optional<std::size_t> reduced_max;  // -e lowered to this because of memory
+  const Communicator& communicator;
+  std::vector<std::string> left_out;  // lines about what is not measured
+};
+
+// Returns the header of a run. On rank 0.
+RunInfo describe(const Rank& rank, const Collective& collective, const Options& options,
+                 const HeaderFacts& facts);
 
 }  // namespace ccl_tests

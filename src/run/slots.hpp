@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <limits>
 
 #include "verify/verifier.hpp"
 
@@ -14,27 +15,33 @@ struct Slots {
   std::size_t bytes = 0, stride = 0, shift = 0;
   std::size_t count = 1;
   std::size_t offset(std::size_t slot) const { return verify::guard_bytes + shift + slot * stride; }
+  // Bytes of a buffer that holds all slots.
+  std::size_t end() const { return offset(0) + count * stride; }
 };
 
-// The buffer that one slot of `bytes`, shifted by `shift` bytes (-u), needs; small buffers are
-// rounded up so that short messages rotate too.
-inline std::size_t buffer_bytes(std::size_t bytes, std::size_t shift) {
-  return std::max<std::size_t>(bytes + shift + 2 * verify::guard_bytes + 64, 1 << 18);
-}
+// How many slots rows have.
+struct SlotRule {
+  std::size_t wanted = 1;  // the most that are of use: calls of a row
+  // The slots of both buffers stay within such a cache, as the buffers of a training step would. 0:
+  // they rotate over 64 MiB, so that no cache holds them (GPUs).
+  std::size_t cache_bytes = 0;
+};
 
-// As many slots as fit into a buffer of `buffer` bytes, but not more than `wanted`. Long messages
-// rotate over few slots: filling and checking each costs about as much as moving it, and rotation
-// only has to defeat the caches.
-inline Slots plan_slots(std::size_t bytes, std::size_t shift, std::size_t buffer,
-                        std::size_t wanted) {
+// Returns the slots of a row of `bytes`, shifted by `shift` bytes (-u). A row's slots depend on that
+// row alone, never on the other rows of a sweep. Rows of up to 8 MiB have at least two slots, so that
+// a call that does nothing is seen. Filling and checking a slot costs about as much as a call.
+inline Slots plan_slots(std::size_t bytes, std::size_t shift, const SlotRule& rule) {
   constexpr std::size_t line = 64;
   constexpr std::size_t rotated_bytes = 64 << 20;
-  Slots slots{.bytes = bytes,
-              .stride = (bytes + line - 1) / line * line + verify::guard_bytes,
-              .shift = shift};
-  const std::size_t room = buffer - verify::guard_bytes - shift;
-  const std::size_t useful = std::max<std::size_t>(2, rotated_bytes / slots.stride);
-  slots.count = std::max<std::size_t>(1, std::min({wanted, room / slots.stride, useful}));
+  constexpr std::size_t most_with_two = 8 << 20;
+  constexpr std::size_t most_in_cache = 1 << 20;  // guard zones, which calls do not touch, counted
+  const std::size_t data = std::max(line, (bytes + line - 1) / line * line);
+  Slots slots{.bytes = bytes, .stride = data + verify::guard_bytes, .shift = shift};
+  const std::size_t room = rule.cache_bytes > 0
+                               ? std::min(rule.cache_bytes / 2 / data, most_in_cache / slots.stride)
+                               : rotated_bytes / slots.stride;
+  const std::size_t least = bytes <= most_with_two ? 2 : 1;
+  slots.count = std::max<std::size_t>(1, std::min(rule.wanted, std::max(least, room)));
   return slots;
 }
 

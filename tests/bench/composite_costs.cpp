@@ -58,14 +58,14 @@ struct Rank {
   // Seconds of f, mean over ranks.
   double time(const std::function<void()>& f) const {
     dissemination_barrier(communicator, self());
-    const double start = communicator.now();
+    const double start = communicator.clock().now();
     f();
     communicator.wait();
-    return mean(communicator.now() - start);
+    return mean(communicator.clock().now() - start);
   }
 };
 
-// One rank's composite for messages of one size.
+// One rank's operation for messages of one size.
 class Ours {
  public:
   Ours(const Rank& rank, const Collective& collective, const CollectiveOptions& options,
@@ -75,24 +75,24 @@ class Ours {
         shape_{bytes / sizeof(float), sizeof(float), rank.self(), options_},
         call_(rank.call(bytes, collective.layout(shape_).in_place.has_value())),
         calls_(rank.communicator),
-        composite_(collective.compose(rank.channel, calls_, shape_, DataType::float32)) {
+        operation_(collective.make(rank.channel, calls_, shape_, DataType::float32)) {
     call_.count = collective.layout(shape_).count;
-    if (!collective.ops.empty()) call_.op = collective.ops.front();
-    composite_->run(call_);  // has its memory now
+    if (!collective.domain.ops.empty()) call_.op = collective.domain.ops.front();
+    operation_->run(call_);  // has its memory now
     calls_.record(true);
-    composite_->run(call_);
+    operation_->run(call_);
     calls_.record(false);
   }
 
   double whole() {
-    return rank_.time([&] { composite_->run(call_); });
+    return rank_.time([&] { operation_->run(call_); });
   }
   // waited_for: see Subject.
   double without_packing(double waited_for) {
-    const StepTimes before = composite_->times();
+    const StepTimes before = operation_->times();
     dissemination_barrier(rank_.communicator, rank_.self());
-    composite_->run(call_);
-    const StepTimes after = composite_->times();
+    operation_->run(call_);
+    const StepTimes after = operation_->times();
     const double packing = after.packing_s - before.packing_s;
     packing_s_.push_back(rank_.mean(packing));
     const double first = rank_.all(packing).front();
@@ -118,7 +118,7 @@ class Ours {
   Shape shape_;
   Call call_;
   bench::RecordedCalls calls_;
-  std::unique_ptr<Composite> composite_;
+  std::unique_ptr<Operation> operation_;
   std::vector<double> packing_s_;
 };
 

@@ -7,8 +7,8 @@
 #include <optional>
 #include <string>
 
+#include "src/core/clock.hpp"
 #include "src/devices/host_memory.hpp"
-#include "src/measure/batch.hpp"
 #include "verify/verifier.hpp"
 
 namespace {

@@ -1,5 +1,5 @@
-// What the suite adds to a library call: all_reduce through the harness's own path (spec, Call,
-// module, batch) against a bare loop over gloo::allreduce with options made per call, on the same
+// What the suite adds to a library call: all_reduce through the harness's own path (take_block,
+// OperationWorkload, module) against a bare loop over gloo::allreduce with options made per call, on the same
 // buffers with the same rotation, in one process, in interleaved pairs whose order alternates.
 // Beside it bare against bare, which is what this machine can resolve.
 //
@@ -16,98 +16,62 @@
 #include <thread>
 #include <vector>
 
-#include "collectives/collectives.hpp"
 #include "src/backends/gloo/communicator.hpp"
 #include "src/bootstrap/control.hpp"
 #include "src/bootstrap/thread_ranks.hpp"
-#include "src/core/barrier.hpp"
-#include "src/devices/host_memory.hpp"
-#include "src/measure/batch.hpp"
-#include "src/run/slots.hpp"
+#include "tests/bench/harness_calls.hpp"
 #include "tests/bench/paired.hpp"
 
 namespace {
-
-using ccl_tests::Call;
 
 // One rank's two ways to run the same batch on the same buffers over the same connections.
 class Contestant {
  public:
   Contestant(ccl_tests::ControlChannel& channel, std::size_t bytes, int iterations)
-      : self_{channel.rank(), channel.ranks()},
-        connection_(ccl_tests::gloo_module::connect(channel, {})),
+      : connection_(ccl_tests::gloo_module::connect(channel, {})),
         ours_(ccl_tests::gloo_module::make_communicator(connection_, {})),
         bare_(connection_.context),
+        calls_(*ours_, channel.rank(), channel.ranks(), bytes,
+               static_cast<std::size_t>(iterations)),
         count_(bytes / sizeof(float)),
         iterations_(iterations) {
-    const std::size_t size = std::max<std::size_t>(4 * ccl_tests::buffer_bytes(bytes, 0), 1 << 20);
-    send_ = ccl_tests::HostBuffer(size);
-    recv_ = ccl_tests::HostBuffer(size);
-    slots_ = ccl_tests::plan_slots(bytes, 0, size, static_cast<std::size_t>(iterations));
     ours_->set_time_limit(60);
-    for (std::size_t k = 0; k < slots_.count; ++k) {
-      calls_.push_back({.send = send(k),
-                        .recv = recv(k),
-                        .count = count_,
-                        .type = ccl_tests::DataType::float32,
-                        .op = ccl_tests::ReduceOp::sum,
-                        .self = self_,
-                        .send_counts = {},
-                        .send_offsets = {},
-                        .recv_counts = {},
-                        .recv_offsets = {},
-                        .peer = -1});
-    }
-    std::fill_n(reinterpret_cast<std::byte*>(recv_.data()), size, std::byte{0});
-    std::fill_n(reinterpret_cast<std::byte*>(send_.data()), size, std::byte{0});
   }
 
   double time_ours() {
-    return time([&](std::size_t k) {
-      ccl_tests::collectives::all_reduce.run(*ours_, calls_[k % calls_.size()]);
-    });
+    return ccl_tests::bench::elsewhere_on_stack(++turn_, [&] { return calls_.time(); });
   }
 
   double time_bare() {
-    return time([&](std::size_t k) {
-      gloo::AllreduceOptions options(bare_);
-      options.setInput(send(k), count_);
-      options.setOutput(recv(k), count_);
-      options.setReduceFunction(
-          static_cast<void (*)(void*, const void*, const void*, std::size_t)>(&gloo::sum<float>));
-      gloo::allreduce(options);
+    return ccl_tests::bench::elsewhere_on_stack(++turn_, [&] {
+      calls_.barrier();
+      std::size_t slot = 0;
+      const double start = ccl_tests::monotonic_seconds();
+      for (int k = 0; k < iterations_; ++k) {
+        all_reduce(slot);
+        if (++slot == calls_.slots()) slot = 0;
+      }
+      return (ccl_tests::monotonic_seconds() - start) / iterations_;
     });
   }
 
  private:
-  float* send(std::size_t k) {
-    return reinterpret_cast<float*>(send_.data() + slots_.offset(k % slots_.count));
-  }
-  float* recv(std::size_t k) {
-    return reinterpret_cast<float*>(recv_.data() + slots_.offset(k % slots_.count));
-  }
-
-  double time(const std::function<void(std::size_t)>& issue) {
-    const ccl_tests::BatchActions actions{
-        .issue = issue,
-        .wait = [&] { ours_->wait(); },
-        .barrier = [&] { ccl_tests::dissemination_barrier(*ours_, self_); },
-        .now = ccl_tests::monotonic_seconds};
-    return ccl_tests::bench::elsewhere_on_stack(++turn_, [&] {
-      return ccl_tests::time_batch({iterations_, 1, ccl_tests::Blocking::none}, actions).wall;
-    });
+  void all_reduce(std::size_t slot) {
+    gloo::AllreduceOptions options(bare_);
+    options.setInput(calls_.send(slot), count_);
+    options.setOutput(calls_.recv(slot), count_);
+    options.setReduceFunction(
+        static_cast<void (*)(void*, const void*, const void*, std::size_t)>(&gloo::sum<float>));
+    gloo::allreduce(options);
   }
 
-  ccl_tests::GroupRank self_;  // of every call, as in the harness
   ccl_tests::gloo_module::Connection connection_;
   std::unique_ptr<ccl_tests::Communicator> ours_;
   std::shared_ptr<gloo::Context> bare_;
+  ccl_tests::bench::HarnessCalls calls_;
   std::size_t count_;
   int iterations_;
   std::size_t turn_ = 0;
-  ccl_tests::HostBuffer send_, recv_;
-  ccl_tests::Slots slots_;
-  std::vector<Call> calls_;  // one per slot, made before the clock starts, as in the harness
 };
 
 double mean_over_ranks(ccl_tests::ControlChannel& channel, double mine) {

@@ -18,15 +18,14 @@
 #include <thread>
 #include <vector>
 
-#include "collectives/collectives.hpp"
 #include "src/backends/nccl/api.hpp"
 #include "src/backends/nccl/communicator.hpp"
 #include "src/backends/nccl/connect.hpp"
 #include "src/bootstrap/control.hpp"
 #include "src/bootstrap/thread_ranks.hpp"
+#include "src/core/operation.hpp"
 #include "src/devices/cuda/device.hpp"
-#include "src/measure/batch.hpp"
-#include "src/options/options.hpp"
+#include "src/options/values.hpp"
 #include "tests/bench/paired.hpp"
 
 namespace {
@@ -82,6 +81,8 @@ class Contestant {
     ccl_tests::BackendOptions options;
     options.device = device_.get();
     ours_ = ccl_tests::nccl_module::connect(channel, options);
+    operation_ =
+        std::make_unique<ccl_tests::LibraryCall<&ccl_tests::Communicator::all_reduce>>(*ours_);
     ours_->set_time_limit(600);
     send_ = device_->allocate(room_);
     recv_ = device_->allocate(room_);
@@ -91,7 +92,7 @@ class Contestant {
     set_size(sizeof(float));
     if (self_.rank == 0) see_all_reduce(true);
     channel.all_gather("", 60);
-    ccl_tests::collectives::all_reduce.run(*ours_, calls_.front());
+    operation_->run(calls_.front());
     ours_->wait();
     used_ = seen();
     channel.all_gather("", 60);
@@ -130,16 +131,10 @@ class Contestant {
   }
 
   double time_ours(int iterations) {
-    const ccl_tests::BatchActions actions{.issue =
-                                              [&](std::size_t k) {
-                                                ccl_tests::collectives::all_reduce.run(
-                                                    *ours_, calls_[k % calls_.size()]);
-                                              },
-                                          .wait = [&] { ours_->wait(); },
-                                          .barrier = [&] { ours_->timing_barrier(self_); },
-                                          .now = ccl_tests::monotonic_seconds};
     return ccl_tests::bench::elsewhere_on_stack(++turn_, [&] {
-      return ccl_tests::time_batch({iterations, 1, ccl_tests::Blocking::none}, actions).wall;
+      return ccl_tests::bench::seconds_per_call(
+          iterations, [&](std::size_t k) { operation_->run(calls_[k % calls_.size()]); },
+          [&] { ours_->wait(); }, [&] { ours_->timing_barrier(self_); });
     });
   }
 
@@ -189,6 +184,7 @@ class Contestant {
   ccl_tests::GroupRank self_;
   std::unique_ptr<ccl_tests::Device> device_;
   std::unique_ptr<ccl_tests::Communicator> ours_;
+  std::unique_ptr<ccl_tests::Operation> operation_;  // as the spec makes it
   std::size_t room_, count_ = 0, turn_ = 0;
   ccl_tests::Buffer send_, recv_;
   std::vector<ccl_tests::Call> calls_;

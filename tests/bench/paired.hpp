@@ -13,6 +13,8 @@
 #include <utility>
 #include <vector>
 
+#include "src/core/clock.hpp"
+
 namespace ccl_tests::bench {
 
 struct Ratios {
@@ -67,6 +69,17 @@ inline void print(int ranks, std::size_t bytes, const Ratios& r) {
   fmt::print("{:5} {:9} {:11.2f}   {}   {}\n", ranks, bytes, r.bare_s * 1e6, interval(r.ours),
              interval(r.bare));
   std::fflush(stdout);
+}
+
+// Seconds per call of `calls` calls behind a barrier, waited for once, as nccl-tests times them.
+// issue(k) makes call k.
+template <class Issue, class Wait, class Barrier>
+double seconds_per_call(int calls, Issue&& issue, Wait&& wait, Barrier&& barrier) {
+  barrier();
+  const double start = monotonic_seconds();
+  for (std::size_t k = 0; k < static_cast<std::size_t>(calls); ++k) issue(k);
+  wait();
+  return (monotonic_seconds() - start) / calls;
 }
 
 // Where the stack happens to lie decides 5 % of a call of 0.2 us: runs f at another place of it

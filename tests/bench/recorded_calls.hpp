@@ -6,15 +6,13 @@
 #include <utility>
 #include <vector>
 
-#include "src/core/communicator.hpp"
+#include "src/core/forwarding_communicator.hpp"
 
 namespace ccl_tests::bench {
 
-class RecordedCalls : public Communicator {
+class RecordedCalls : public ForwardingCommunicator {
  public:
-  using Operation = void (Communicator::*)(const Call&);
-
-  explicit RecordedCalls(Communicator& below) : below_(below) {}
+  using ForwardingCommunicator::ForwardingCommunicator;
 
   // While on, operations are remembered, behind those remembered before.
   void record(bool on) { recording_ = on; }
@@ -22,8 +20,8 @@ class RecordedCalls : public Communicator {
   // The same operations on the same buffers in the same order, each complete before the next.
   void repeat() {
     for (const auto& [operation, call] : calls_) {
-      (below_.*operation)(call);
-      below_.wait();
+      ForwardingCommunicator::perform(operation, call);
+      below().wait();
     }
   }
 
@@ -32,41 +30,32 @@ class RecordedCalls : public Communicator {
     constexpr std::size_t large = 4096;  // lengths are less
     for (const auto& [operation, call] : calls_) {
       const std::size_t bytes = call.count * size_of(call.type);
-      const bool receives = operation == &Communicator::broadcast && call.self.rank != call.root;
+      const bool receives = operation == OperationId::broadcast && call.self.rank != call.root;
       if (bytes < large || receives) continue;
       f(static_cast<std::byte*>(const_cast<void*>(call.send)), bytes);
     }
   }
 
-  void all_reduce(const Call& call) override { make(call, &Communicator::all_reduce); }
-  void reduce(const Call& call) override { make(call, &Communicator::reduce); }
-  void broadcast(const Call& call) override { make(call, &Communicator::broadcast); }
-  void all_gather(const Call& call) override { make(call, &Communicator::all_gather); }
-  void gather(const Call& call) override { make(call, &Communicator::gather); }
   std::unique_ptr<Work> start_all_reduce(const Call& call) override {
-    note(call, &Communicator::all_reduce);
-    return below_.start_all_reduce(call);
+    note(call, OperationId::all_reduce);
+    return below().start_all_reduce(call);
   }
   std::unique_ptr<Work> start_broadcast(const Call& call) override {
-    note(call, &Communicator::broadcast);
-    return below_.start_broadcast(call);
+    note(call, OperationId::broadcast);
+    return below().start_broadcast(call);
   }
-  void wait() override { below_.wait(); }
-  void abort() noexcept override { below_.abort(); }
-  void set_time_limit(double limit_s) override { below_.set_time_limit(limit_s); }
-  double now() const override { return below_.now(); }
+
+ protected:
+  void perform(OperationId operation, const Call& call) override {
+    note(call, operation);
+    ForwardingCommunicator::perform(operation, call);
+  }
 
  private:
-  void note(const Call& call, Operation operation) {
+  void note(const Call& call, OperationId operation) {
     if (recording_) calls_.emplace_back(operation, call);
   }
-  void make(const Call& call, Operation operation) {
-    note(call, operation);
-    (below_.*operation)(call);
-  }
-
-  Communicator& below_;
-  std::vector<std::pair<Operation, Call>> calls_;
+  std::vector<std::pair<OperationId, Call>> calls_;
   bool recording_ = false;
 };
 

@@ -5,7 +5,7 @@
 #include <cstring>
 #include <memory>
 
-#include "src/backends/reduction.hpp"
+#include "src/core/reduction.hpp"
 #include "tests/fake_gpu/nccl_communicator.hpp"
 
 namespace fake_gpu {

@@ -72,23 +72,23 @@ TEST(NcclJson, IsACompleteDocumentAfterEveryRow) {
     const json document = json::parse(text);
     EXPECT_EQ(document.at("results").size(), rows);
     EXPECT_EQ(document.at("errors").size(), 1U);
-    EXPECT_FALSE(document.contains("out_of_bounds"));
+    EXPECT_EQ(document.at("out_of_bounds").at("okay"), "false");
   });
 }
 
-TEST(JsonLines, HasALineForEveryRowSoFar) {
+TEST(JsonLines, HasTwoLinesForEveryRowSoFar) {
   follow(".jsonl", [](const std::string& text, std::size_t rows) {
     const std::vector<json> objects = parse_lines(text);
-    ASSERT_EQ(objects.size(), rows + 1);
+    ASSERT_EQ(objects.size(), 2 * rows + 1);
     EXPECT_EQ(objects[0].at("type"), "header");
-    EXPECT_EQ(objects[rows].at("type"), rows > 0 ? "row" : "header");
+    EXPECT_EQ(objects[2 * rows].at("type"), rows > 0 ? "row" : "header");
   });
 }
 
-TEST(Csv, HasALineForEveryRowSoFarAndEqualColumns) {
+TEST(Csv, HasTwoLinesForEveryRowSoFarAndEqualColumns) {
   follow(".csv", [](const std::string& text, std::size_t rows) {
     const auto records = parse_csv(text);
-    ASSERT_EQ(records.size(), rows + 1);
+    ASSERT_EQ(records.size(), 2 * rows + 1);
     for (const auto& record : records) EXPECT_EQ(record.size(), records[0].size());
   });
 }
@@ -97,6 +97,7 @@ TEST(NcclJson, KeepsTheSchemaOfVersion3) {
   const json document = json::parse(samples::file(samples::plain(), ".json"));
   EXPECT_EQ(document.at("version"), 3);
   EXPECT_EQ(document.at("nccl_version"), 0);
+  EXPECT_EQ(document.at("args"), (json{"all_reduce_perf", "-b", "8", "-e", "1M"}));
   EXPECT_EQ(document.at("env").at(0), "NCCL_TESTS_MIN_BW=1.5");
   EXPECT_EQ(document.at("config").at("blocking_collectives"), "false");
   EXPECT_EQ(document.at("config").at("step_factor"), 2);
@@ -123,33 +124,103 @@ TEST(NcclJson, EncodesNcclsVersionAsNcclDoes) {
   }
 }
 
-TEST(NcclJson, FailsBeforeTheRunBeganIsADocumentToo) {
+TEST(NcclJson, IsADocumentBeforeTheRunBeginsAndAfterItFailedThere) {
   const samples::Directory directory;
   const std::string path = directory.file("out.json");
+  const auto reporter = file_reporter(path);
+  EXPECT_EQ(json::parse(samples::read(path)).at("out_of_bounds").at("okay"), "false");
   RunSummary summary;
+  summary.complete = false;
   summary.errors = {"no peers"};
-  file_reporter(path)->end(summary);
-  EXPECT_EQ(json::parse(samples::read(path)).at("errors"), json::array({"no peers"}));
+  reporter->end(summary);
+  const json document = json::parse(samples::read(path));
+  EXPECT_EQ(document.at("errors"), json::array({"no peers"}));
+  EXPECT_EQ(document.at("out_of_bounds").at("okay"), "false");
+}
+
+TEST(NcclJson, ARunThatDidNotReachItsEndIsNotOkayAndSaysWhy) {
+  for (const samples::Run& run : samples::all()) {
+    const json document = json::parse(samples::file(run, ".json"));
+    const bool okay = run.summary.complete && run.summary.failed_checks == 0;
+    EXPECT_EQ(document.at("out_of_bounds").at("okay"), okay ? "true" : "false") << run.name;
+    EXPECT_EQ(document.at("errors").empty(), run.summary.complete) << run.name;
+  }
+}
+
+TEST(NcclJson, RowsOfPairsAndGroupsCanBeToldApart) {
+  for (const samples::Run& run : samples::all()) {
+    std::vector<std::string> names;
+    const json document = json::parse(samples::file(run, ".json"));
+    for (const json& row : document.at("results")) names.push_back(row.at("experiment_name"));
+    if (run.name == "pair_rows") {
+      EXPECT_EQ(names, (std::vector<std::string>{"pair 0:1", "pair 12:345"}));
+    } else if (run.name == "group_rows") {
+      EXPECT_EQ(names, (std::vector<std::string>{"group 0", "group 1"}));
+    } else {
+      EXPECT_EQ(names, std::vector<std::string>(run.rows.size(), ""));
+    }
+  }
 }
 
 TEST(JsonLines, KeepsEveryDigitAndType) {
   const samples::Run run = samples::plain();
   const std::vector<json> objects = parse_lines(samples::file(run, ".jsonl"));
-  EXPECT_EQ(objects.at(0).at("seed"), run.record.seed);
-  EXPECT_EQ(objects.at(0).at("parallel_init"), false);
-  EXPECT_EQ(objects.at(1).at("out_of_place").at("time_s"), run.rows[0].out_of_place.seconds);
-  EXPECT_EQ(objects.at(1).at("bus_factor"), run.rows[0].bus_factor);
-  EXPECT_EQ(objects.at(3).at("verified_calls"), run.summary.verified_calls);
-  EXPECT_EQ(objects.at(3).at("complete"), true);
+  EXPECT_EQ(objects.at(0).at("header").at("seed"), run.record.seed);
+  EXPECT_EQ(objects.at(0).at("header").at("parallel_init"), false);
+  EXPECT_EQ(objects.at(1).at("placement"), "out_of_place");
+  EXPECT_EQ(objects.at(1).at("time_s"), run.rows[0].out_of_place.seconds);
+  EXPECT_EQ(objects.at(2).at("placement"), "in_place");
+  EXPECT_EQ(objects.at(2).at("bus_factor"), run.rows[0].bus_factor);
+  EXPECT_EQ(objects.at(5).at("footer").at("verified_calls"), run.summary.verified_calls);
+  EXPECT_EQ(objects.at(5).at("footer").at("complete"), true);
 }
 
-TEST(Csv, KeepsEveryDigit) {
+TEST(JsonLines, RowsNeedNoJoin) {
+  const samples::Run run = samples::pair_rows();
+  for (const json& line : parse_lines(samples::file(run, ".jsonl"))) {
+    if (line.at("type") != "row") continue;
+    EXPECT_EQ(line.at("program"), "pingpong_perf");
+    EXPECT_EQ(line.at("backend"), "gloo");
+    EXPECT_EQ(line.at("ranks"), 3);
+    EXPECT_EQ(line.at("run_id"), run.record.run_id);
+    EXPECT_TRUE(line.at("op").is_null());
+    EXPECT_TRUE(line.at("root").is_null());
+    for (const auto& [name, value] : line.items())
+      EXPECT_FALSE(value.is_object()) << name << " is not flat";
+  }
+}
+
+TEST(Csv, HasTheColumnsOfJsonLinesAndKeepsEveryDigit) {
   const samples::Run run = samples::plain();
   const auto records = parse_csv(samples::file(run, ".csv"));
-  EXPECT_EQ(std::stod(field(records, 1, "out_of_place_time_s")), run.rows[0].out_of_place.seconds);
-  EXPECT_EQ(std::stod(field(records, 2, "bus_factor")), run.rows[1].bus_factor);
-  EXPECT_EQ(field(records, 2, "in_place_wrong"), "0");
+  const json line = parse_lines(samples::file(run, ".jsonl")).at(1);
+  for (const auto& [name, value] : line.items()) {
+    if (name == "type" || name == "row" || name == "mismatches") continue;
+    const std::string text = field(records, 1, name);
+    if (value.is_number()) {
+      EXPECT_EQ(json::parse(text), value) << name;
+    } else if (!value.is_boolean() && !value.is_array()) {
+      EXPECT_EQ(text, value.is_null() ? "" : value.get<std::string>()) << name;
+    }
+  }
+  EXPECT_EQ(std::stod(field(records, 1, "time_s")), run.rows[0].out_of_place.seconds);
+  EXPECT_EQ(std::stod(field(records, 4, "bus_factor")), run.rows[1].bus_factor);
+  EXPECT_EQ(field(records, 4, "wrong"), "0");
   EXPECT_EQ(field(records, 1, "seed"), "18446744073709551615");
+}
+
+TEST(Csv, ARunThatFailedHasALastLineThatSaysSo) {
+  for (const samples::Run& run : samples::all()) {
+    const auto records = parse_csv(samples::file(run, ".csv"));
+    const bool failed = run.summary.exit_code != 0;
+    ASSERT_EQ(records.size(), 1 + 2 * run.rows.size() + (failed ? 1 : 0)) << run.name;
+    if (!failed) continue;
+    const std::size_t last = records.size() - 1;
+    EXPECT_EQ(field(records, last, "exit_code"), std::to_string(run.summary.exit_code));
+    EXPECT_NE(field(records, last, "error"), "") << run.name;
+    EXPECT_EQ(field(records, last, "time_s") + field(records, last, "placement"), "");
+    EXPECT_EQ(field(records, last, "program"), run.record.program);
+  }
 }
 
 TEST(Files, UnknownAndInfiniteValuesAreEmptyOrNull) {
@@ -160,9 +231,9 @@ TEST(Files, UnknownAndInfiniteValuesAreEmptyOrNull) {
     }
     if (run.name != "extremes") continue;
     const auto records = parse_csv(samples::file(run, ".csv"));
-    EXPECT_EQ(field(records, 3, "out_of_place_algbw_gb_per_s"), "");
+    EXPECT_EQ(field(records, 5, "algbw_gb_per_s"), "");
     const std::vector<json> objects = parse_lines(samples::file(run, ".jsonl"));
-    EXPECT_TRUE(objects.at(3).at("out_of_place").at("algbw_gb_per_s").is_null());
+    EXPECT_TRUE(objects.at(5).at("algbw_gb_per_s").is_null());
   }
 }
 
@@ -173,10 +244,10 @@ TEST(Files, OddStringsComeBack) {
     const std::string seen = document.at("args").at(1);
     EXPECT_EQ(document.at("errors").at(0), seen);
     const std::vector<json> objects = parse_lines(samples::file(run, ".jsonl"));
-    ASSERT_EQ(objects.size(), 4U);
-    EXPECT_EQ(objects[0].at("arguments").at(1), seen);
+    ASSERT_EQ(objects.size(), 6U);
+    EXPECT_EQ(objects[0].at("header").at("arguments").at(1), seen);
     const auto records = parse_csv(samples::file(run, ".csv"));
-    ASSERT_EQ(records.size(), 3U);
+    ASSERT_EQ(records.size(), 5U);
     EXPECT_EQ(records[1].size(), records[0].size());
     EXPECT_EQ(field(records, 2, "library_file"), seen);
     // Only bytes that are not UTF-8 may have changed.

@@ -1,13 +1,6 @@
 #include "tests/golden/samples.hpp"
 
-#include <stdlib.h>
-
-#include <fstream>
 #include <limits>
-#include <memory>
-#include <random>
-#include <sstream>
-#include <stdexcept>
 
 namespace ccl_tests::samples {
 namespace {
@@ -33,24 +26,28 @@ Row row(std::size_t bytes, const Measurement& out_of_place, const Measurement& i
   Row row;
   row.bytes = bytes;
   row.count = bytes / 4;
-  row.type = "float";
-  row.op = "sum";
+  row.type = DataType::float32;
+  row.op = ReduceOp::sum;
   row.out_of_place = out_of_place;
   row.in_place = in_place;
   row.bus_factor = 4.0 / 3;
-  row.timestamp = "2026-11-20 22:33:45";
+  row.hosts = 2;
+  row.timestamp = "2026-11-20T22:33:45.250+01:00";
   return row;
 }
 
 RunInfo record() {
   RunInfo run;
+  run.run_id = "0123456789abcdef";
   run.program = "all_reduce_perf";
   run.version = "0.1.0";
   run.backend = "gloo";
   run.library_version = "0.0~git20220518";
   run.library_file = "/usr/lib/x86_64-linux-gnu/libgloo.so.0";
-  run.arguments = {"all_reduce_perf", "-b", "8", "-e", "1M"};
-  run.environment = {{"NCCL_TESTS_MIN_BW", "1.5"}};
+  run.arguments = {"-b", "8", "-e", "1M"};
+  run.environment = {"NCCL_TESTS_MIN_BW=1.5"};
+  run.placement = "3 threads of 1 process on 1 host";
+  run.planned_rows = 2;
   run.launcher = "none";
   run.threads = 3;
   run.ranks = 3;
@@ -59,20 +56,21 @@ RunInfo record() {
   run.step_bytes = 1048576;
   run.seed = 18446744073709551615U;
   run.cpus_allowed = "0-1";
-  run.notes = {"time is the mean of a fixed batch"};
+  run.notes = {{NoteKind::verbose, "time is the mean of a fixed batch"}};
   for (int rank = 0; rank < 3; ++rank) {
     run.rank_lines.push_back({rank, 0, 4711, "node1", rank, "Intel(R) Xeon(R) CPU"});
   }
-  run.start_time = "2026-11-20 22:33:44";
+  run.start_time = "2026-11-20T22:33:44.125+01:00";
   return run;
 }
 
 RunSummary summary() {
   RunSummary summary;
+  summary.rows = 2;
   summary.average_busbw = 22.7552;
   summary.calls = 88;
   summary.verified_calls = 24;
-  summary.end_time = "2026-11-20 22:34:00";
+  summary.end_time = "2026-11-20T22:34:00.000+01:00";
   return summary;
 }
 
@@ -81,11 +79,26 @@ Run wrong_data() {
   run.name = "wrong_data";
   run.rows[0].out_of_place.wrong = 1;
   run.rows[1].in_place.wrong = 12345678;
+  run.rows[0].out_of_place.failed_ranks = 1;
+  run.rows[1].in_place.failed_ranks = 3;
+  run.rows[0].out_of_place.mismatches = {
+      {2, "node1", {}, {}, 1, 0, 0, "expected 0x3f800000, found poison"}};
+  run.rows[1].in_place.mismatches = {
+      {0, "node1", 0, 0, 12345676, 0, 261119, "expected 0x3f800000, found poison"},
+      {1, "node1", 1, 0, 1, 7, 7, "expected 0x3f800000, found 0x40000000 (rank 1's input)"},
+      {2, "node1", 1, 1, 1, 8, 8, "expected 0x3f800000, found 0x40000000 (rank 1's input)"}};
+  run.summary.verdict = Verdict::wrong;
+  run.summary.wrong_rows = 2;
   run.summary.failed_checks = 4;
+  run.summary.wrong_elements = 12345679;
+  run.summary.first_wrong =
+      "rank 2 on node1, 8 B float sum out of place, element 0: expected 0x3f800000, found poison";
+  run.summary.rerun = "-b 8 -e 8 -d float -o sum -c 20 --seed 1";
   run.summary.bandwidth_ok = true;
   run.summary.exit_code = 7;
-  run.summary.errors = {
-      "rank 2 on node1: elements 0..261119 differ\nexpected 0x3f800000, found poison"};
+  run.summary.notes = {
+      "wrong: 8 B float sum out of place: rank 2 on node1: 1 wrong, elements 0 to 0: expected "
+      "0x3f800000, found poison"};
   return run;
 }
 
@@ -95,13 +108,16 @@ Run unchecked() {
   run.name = "unchecked";
   run.record.program = "alltoall_perf";
   for (Row& row : run.rows) {
-    row.op = "none";
+    row.op.reset();
     row.in_place.wrong.reset();
     row.in_place.repeats_out_of_place = true;
   }
   run.rows[1].out_of_place.wrong.reset();
   run.rows[1].out_of_place.verified_calls = 0;
   run.summary.bandwidth_ok = false;
+  run.summary.verdict = Verdict::slow;
+  run.summary.missed_limits = {
+      "too slow: the average busbw, 22.76 GB/s, is below 0.9 x NCCL_TESTS_MIN_BW 50"};
   run.summary.exit_code = 6;
   return run;
 }
@@ -119,7 +135,8 @@ Run timestamps() {
 Run cpu_time() {
   Run run = plain();
   run.name = "cpu_time";
-  run.record.cpu_time = true;
+  run.record.clock = "cpu";
+  run.record.output_files = {"results/run.json", "results/run.csv"};
   run.record.blocking = 3;
   run.record.parallel_init = true;
   run.record.sizes = {8, 1048576};
@@ -133,8 +150,12 @@ Run interrupted() {
   Run run = plain();
   run.name = "interrupted";
   run.rows.pop_back();
+  run.summary.verdict = Verdict::incomplete;
   run.summary.complete = false;
   run.summary.exit_code = 4;
+  run.summary.rows = 1;
+  run.summary.failure =
+      "rank 1 on node1 (pid 4711) is gone during all_reduce float sum, 1048576 B, in place";
   run.summary.notes = {"iterations were capped at 3 in 1 row"};
   run.summary.errors = {"[node1 rank 2/3] peer closed the connection: all_reduce, 8 bytes",
                         "rank 1 on node1 (pid 4711) is gone"};
@@ -150,12 +171,59 @@ Run extremes() {
                   cell(1e9, -infinity, -1.0))};
   run.rows[2].out_of_place.wrong = std::numeric_limits<std::uint64_t>::max();
   run.rows[2].root = 1023;
-  run.rows[2].type = "bfloat16";
-  run.rows[2].op = "mulsum";
+  run.rows[2].type = DataType::bfloat16;
+  run.rows[2].op = ReduceOp::mulsum;
   run.rows[2].emulated = true;
   run.rows[2].coverage = 1.0 / 3;
   run.rows[2].cycle = 2;
   run.summary.average_busbw = 1.25e-7;
+  return run;
+}
+
+// SIGINT in a run without end (-N 0), before its first row.
+Run no_rows() {
+  Run run = plain();
+  run.name = "no_rows";
+  run.record.cycles = 0;
+  run.record.planned_rows.reset();
+  run.rows.clear();
+  run.summary = {};
+  run.summary.verdict = Verdict::incomplete;
+  run.summary.complete = false;
+  run.summary.exit_code = 130;
+  run.summary.failure = "interrupted by signal 2 (SIGINT) during connecting";
+  run.summary.errors = {"interrupted by signal 2 (SIGINT)"};
+  run.summary.end_time = "2026-11-20T22:34:00.000+01:00";
+  return run;
+}
+
+// Warnings and notes, on more ranks than the header shows.
+Run notes() {
+  Run run = plain();
+  run.name = "notes";
+  run.record.notes = {
+      {NoteKind::warning, "2 CPUs for 40 busy threads", "use fewer ranks or allow more CPUs"},
+      {NoteKind::warning, "simulated", "rely on correctness only"},
+      {NoteKind::note, "mode: ring"},
+      {NoteKind::note, "lengths of the ranks' blocks: linear"},
+      {NoteKind::listing, "rank 0 sends 8 B"},
+      {NoteKind::verbose, "never shown"}};
+  for (int rank = 3; rank < 20; ++rank)
+    run.record.rank_lines.push_back({rank, 0, 4711, "node1", rank, "Intel(R) Xeon(R) CPU"});
+  return run;
+}
+
+// -I: statistics of single iterations.
+Run per_iteration() {
+  Run run = plain();
+  run.name = "per_iteration";
+  run.record.per_iteration = true;
+  run.record.per_iteration_skip = 1;
+  for (Row& row : run.rows) {
+    row.out_of_place.per_iteration = IterationTimes{1, {5e-6, 1e-6, 2e-6}, {}};
+    row.out_of_place.per_iteration->of = {1e-6, 2e-6, 1.5e-6, 2e-6, 2e-6, 2e-6, 0.5e-6};
+    row.in_place.per_iteration = row.out_of_place.per_iteration;
+  }
   return run;
 }
 
@@ -181,22 +249,6 @@ Run group_rows() {
   return run;
 }
 
-// pingpong: a row for each of two pairs.
-Run pair_rows() {
-  Run run = plain();
-  run.name = "pair_rows";
-  run.record.program = "pingpong_perf";
-  run.record.mode = "back and forth, window 1";
-  run.record.pair_rows = true;
-  run.rows[0].pair = {0, 1};
-  run.rows[1].pair = {12, 345};
-  for (Row& row : run.rows) {
-    row.op = "none";
-    row.out_of_place.messages_per_s = 1 / row.out_of_place.seconds;
-  }
-  return run;
-}
-
 // A composite: what its time went into.
 Run steps() {
   Run run = plain();
@@ -212,12 +264,6 @@ Run steps() {
   return run;
 }
 
-void report(const Run& run, Reporter& reporter) {
-  reporter.begin(run.record);
-  for (const Row& row : run.rows) reporter.row(row);
-  reporter.end(run.summary);
-}
-
 }  // namespace
 
 Run plain() {
@@ -228,88 +274,25 @@ Run plain() {
           summary()};
 }
 
-std::vector<Run> all() {
-  return {plain(),    wrong_data(),      unchecked(),  timestamps(), cpu_time(), interrupted(),
-          extremes(), zero_iterations(), group_rows(), pair_rows(),  steps()};
-}
-
-Directory::Directory() {
-  std::string name = (std::filesystem::temp_directory_path() / "ccl-report-XXXXXX").string();
-  if (::mkdtemp(name.data()) == nullptr) throw std::runtime_error("mkdtemp failed");
-  path_ = name;
-}
-
-Directory::~Directory() {
-  std::error_code ignored;
-  std::filesystem::remove_all(path_, ignored);
-}
-
-std::string read(const std::string& path) {
-  std::ifstream in(path, std::ios::binary);
-  if (!in) throw std::runtime_error("cannot read " + path);
-  std::ostringstream text;
-  text << in.rdbuf();
-  return text.str();
-}
-
-std::vector<std::string> lines(const std::string& text) {
-  std::vector<std::string> lines;
-  std::istringstream in(text);
-  for (std::string line; std::getline(in, line);) lines.push_back(line);
-  return lines;
-}
-
-std::vector<std::string> tokens(const std::string& line) {
-  std::vector<std::string> tokens;
-  std::istringstream in(line);
-  for (std::string token; in >> token;) tokens.push_back(token);
-  return tokens;
-}
-
-std::string table(const Run& run) {
-  const Directory directory;
-  const std::string path = directory.file("table");
-  std::unique_ptr<std::FILE, int (*)(std::FILE*)> out(std::fopen(path.c_str(), "w"), &std::fclose);
-  report(run, *table_reporter(out.get()));
-  return read(path);
-}
-
-std::string file(const Run& run, const std::string& suffix) {
-  const Directory directory;
-  const std::string path = directory.file("out" + suffix);
-  report(run, *file_reporter(path));
-  return read(path);
-}
-
-std::vector<std::string> odd_strings() {
-  std::vector<std::string> strings = {"",
-                                      ",",
-                                      "\"",
-                                      "\"\"",
-                                      "a\"b,c\nd",
-                                      "\r\n",
-                                      "\n\n#\n8 2 float",
-                                      "\\",
-                                      "\\u0000",
-                                      "\xff\xfe",
-                                      "\xc3",
-                                      "\xe2\x82",
-                                      "\t\v\f\x1b[31m",
-                                      "{}[]",
-                                      "naïve €",
-                                      "\x7f",
-                                      "\xed\xa0\x80",
-                                      " ",
-                                      std::string(5000, '"'),
-                                      "'",
-                                      "%s%n{}{0}"};
-  std::mt19937 random(1);
-  for (int i = 0; i < 300; ++i) {
-    std::string text(random() % 40, '\0');
-    for (char& c : text) c = static_cast<char>(1 + random() % 255);
-    strings.push_back(text);
+Run pair_rows() {
+  Run run = plain();
+  run.name = "pair_rows";
+  run.record.program = "pingpong_perf";
+  run.record.mode = "back and forth, window 1";
+  run.record.pair_rows = true;
+  run.rows[0].pair = {0, 1};
+  run.rows[1].pair = {12, 345};
+  for (Row& row : run.rows) {
+    row.op.reset();
+    row.out_of_place.messages_per_s = 1 / row.out_of_place.seconds;
   }
-  return strings;
+  return run;
+}
+
+std::vector<Run> all() {
+  return {plain(),       wrong_data(), unchecked(),       timestamps(),   cpu_time(),
+          interrupted(), extremes(),   zero_iterations(), group_rows(),   pair_rows(),
+          steps(),       no_rows(),    notes(),           per_iteration()};
 }
 
 Run with_text(const std::string& text) {
@@ -317,15 +300,22 @@ Run with_text(const std::string& text) {
   RunInfo& record = run.record;
   for (std::string* field :
        {&record.program, &record.version, &record.backend, &record.library_version,
-        &record.library_file, &record.launcher, &record.cpus_allowed, &record.start_time}) {
+        &record.library_file, &record.launcher, &record.placement, &record.cpus_allowed,
+        &record.start_time, &record.run_id}) {
     *field = text;
   }
   record.arguments = {text, text};
-  record.environment = {{text, text}};
-  record.notes = {text, text};
+  record.environment = {text};
+  record.output_files = {text};
+  record.notes = {{NoteKind::warning, text, text},
+                  {NoteKind::note, text},
+                  {NoteKind::listing, text},
+                  {NoteKind::verbose, text}};
+  record.verbose = true;
+  for (Row& row : run.rows) row.algorithm = text;
   for (RankLine& line : record.rank_lines) line.host = line.device_name = text;
-  run.summary.notes = {text};
-  run.summary.errors = {text};
+  run.summary.notes = run.summary.errors = run.summary.missed_limits = {text};
+  run.summary.memory = text;
   run.summary.end_time = text;
   return run;
 }

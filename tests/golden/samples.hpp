@@ -17,6 +17,7 @@ struct Run {
 };
 
 Run plain();
+Run pair_rows();  // pingpong: a row for each of two pairs
 std::vector<Run> all();
 
 // A directory of its own, removed at the end.
@@ -37,6 +38,7 @@ std::vector<std::string> lines(const std::string& text);
 std::vector<std::string> tokens(const std::string& line);
 
 std::string table(const Run& run);
+std::string table_without_begin(const RunSummary& summary);
 // What file_reporter writes into a file of this suffix.
 std::string file(const Run& run, const std::string& suffix);
 

@@ -35,9 +35,9 @@ TEST(Table, RowsHave13TokensAndTimestampsTwoMoreAndGroupsOrPairsOne) {
     const std::vector<std::string> rows = data_lines(samples::table(run));
     ASSERT_EQ(rows.size(), run.rows.size()) << run.name;
     for (const std::string& row : rows) {
-      EXPECT_EQ(tokens(row).size(), 13U + (run.record.timestamps ? 2U : 0U) +
-                                        (run.record.group_rows ? 1U : 0U) +
-                                        (run.record.pair_rows ? 1U : 0U))
+      EXPECT_EQ(tokens(row).size(),
+                13U + (run.record.timestamps ? 2U : 0U) + (run.record.group_rows ? 1U : 0U) +
+                    (run.record.pair_rows ? 1U : 0U) + (run.record.per_iteration ? 8U : 0U))
           << row;
     }
   }
@@ -50,7 +50,7 @@ TEST(Table, NumbersHaveNoSignExponentInfOrNan) {
     for (const std::string& row : data_lines(samples::table(run))) {
       const std::vector<std::string> columns = tokens(row);
       ASSERT_GE(columns.size(), 13U);
-      for (const std::size_t first : {5U, 9U}) {
+      for (const std::size_t first : {5U, run.record.per_iteration ? 13U : 9U}) {
         for (std::size_t i = first; i < first + 3; ++i) {
           EXPECT_TRUE(std::regex_match(columns[i], number)) << columns[i];
         }
@@ -63,14 +63,18 @@ TEST(Table, NumbersHaveNoSignExponentInfOrNan) {
 TEST(Table, ParsersRegexesHold) {
   for (const samples::Run& run : samples::all()) {
     const std::string table = samples::table(run);
-    EXPECT_EQ(matches(table, R"(^#?\s*Avg bus bandwidth\s*:\s*([\d.]+) (OK|FAILED)?$)"), 1);
-    EXPECT_EQ(matches(table, R"(^# Out of bounds values : (\d+) (OK|FAILED)$)"), 1);
+    const int at_the_end = run.summary.complete ? 1 : 0;
+    EXPECT_EQ(matches(table, R"(^#?\s*Avg bus bandwidth\s*:\s*([\d.]+) (OK|FAILED)?$)"),
+              at_the_end);
+    EXPECT_EQ(matches(table, R"(^# Out of bounds values : (\d+) (OK|FAILED)$)"), at_the_end);
+    EXPECT_EQ(matches(table, "^# Test failure: .+"), 1 - at_the_end);
     EXPECT_EQ(matches(table, R"(^\s*(\d+)\s+(\d+)\s+(\S+)\s+(\S+)\s+(-?\d+)\s+([\d.]+)\s)"),
               static_cast<int>(run.rows.size()));
     EXPECT_EQ(matches(table, R"(^#  Rank +\d+ Group +\d+ Pid +\d+ on +\S+ device +\d+ \[\S+\] )"),
-              3);
+              static_cast<int>(std::min<std::size_t>(run.record.rank_lines.size(), 15)));
     EXPECT_EQ(matches(table, "^# Collective test starting: " + run.record.program + "$"), 1);
-    EXPECT_EQ(matches(table, "^# Collective test concluded: " + run.record.program + "$"), 1);
+    EXPECT_EQ(matches(table, "^# Collective test concluded: " + run.record.program + "$"),
+              at_the_end);
     EXPECT_EQ(matches(table, R"(^# nThread \d+ nGpus \d+ minBytes \d+ maxBytes \d+ step: \d+\()"),
               1);
   }
@@ -100,9 +104,80 @@ TEST(Table, OnlyRowsStandOutsideCommentsWhateverTheStringsHold) {
   }
 }
 
+// What NVIDIA/cloudai takes for success: these words are anywhere in standard output, those nowhere.
+bool cloudai_succeeds(const std::string& out) {
+  const auto has = [&](const char* words) { return out.find(words) != std::string::npos; };
+  return has("# Out of bounds values") && has("# Avg bus bandwidth") && !has("Test failure");
+}
+
+TEST(Table, CloudaiTakesARunForSuccessfulOnlyIfItReachedItsEnd) {
+  for (const samples::Run& run : samples::all())
+    EXPECT_EQ(cloudai_succeeds(samples::table(run)), run.summary.complete) << run.name;
+}
+
+TEST(Table, NoTextFromOutsideDecidesWhetherARunSucceeded) {
+  for (const std::string& text : samples::odd_strings()) {
+    samples::Run run = samples::with_text(text);
+    EXPECT_TRUE(cloudai_succeeds(samples::table(run))) << text;
+    run.summary.complete = false;
+    run.summary.failure = text;
+    EXPECT_FALSE(cloudai_succeeds(samples::table(run))) << text;
+    const std::string table = samples::table(run);
+    EXPECT_NE(table.find("\n# Test failure: "), std::string::npos) << text;
+    for (const char* words : {"# Out of bounds values", "# Avg bus bandwidth", "test concluded"})
+      EXPECT_EQ(table.find(words), std::string::npos) << text;
+  }
+}
+
+TEST(Table, ARunThatNeverBeganIsOneLineOfFailure) {
+  samples::Run run = samples::plain();
+  run.summary.complete = false;
+  run.summary.failure = "rank 1 did not appear";
+  EXPECT_EQ(samples::table_without_begin(run.summary), "# Test failure: rank 1 did not appear\n");
+}
+
+TEST(Table, HasAtMostTenLinesAndOneForEachOfUpTo16RanksBeforeTheFirstRow) {
+  for (int ranks : {1, 2, 3, 16, 17, 1000}) {
+    samples::Run run = samples::plain();
+    run.record.notes.push_back({NoteKind::warning, "slow", "do this"});
+    run.record.notes.push_back({NoteKind::note, "mode: ring"});
+    run.record.rank_lines.assign(static_cast<std::size_t>(ranks), RankLine());
+    const std::vector<std::string> all = lines(samples::table(run));
+    const auto first = std::find_if(all.begin(), all.end(),
+                                    [](const std::string& line) { return line[0] != '#'; });
+    EXPECT_EQ(first - all.begin(), 10 + std::min(ranks, 16));
+    EXPECT_EQ(all.at(4), "# WARNING: slow; do this");
+    EXPECT_EQ(all.at(5), "# Using devices");
+  }
+}
+
+TEST(Table, NotesThatDoNotConcernTheRunAreShownWithVerboseOnly) {
+  samples::Run run = samples::plain();
+  run.record.notes = {{NoteKind::verbose, "avg is composed"},
+                      {NoteKind::warning, "one", "a"},
+                      {NoteKind::warning, "two", "b"}};
+  EXPECT_EQ(matches(samples::table(run), "avg is composed|two"), 0);
+  EXPECT_EQ(matches(samples::table(run), "^# WARNING: one; a \\(and 1 more: --verbose\\)$"), 1);
+  run.record.verbose = true;
+  EXPECT_EQ(matches(samples::table(run), "^# avg is composed$|^# two; b$"), 2);
+}
+
+TEST(Table, FooterLinesHaveAtMost100ColumnsAndWordsOfAClosedList) {
+  for (const samples::Run& run : samples::all()) {
+    const std::string table = samples::table(run);
+    EXPECT_EQ(matches(table, "^# Verdict  : (OK|SLOW|WRONG|UNRELIABLE|INCOMPLETE) - "), 1);
+    EXPECT_EQ(matches(table, "^# Correct  : (yes|no|so far|not checked) - "), 1);
+    const std::vector<std::string> all = lines(table);
+    const auto verdict = std::find_if(all.begin(), all.end(), [](const std::string& line) {
+      return line.starts_with("# Verdict");
+    });
+    for (auto line = verdict; line != all.end(); ++line) EXPECT_LE(line->size(), 100U) << *line;
+  }
+}
+
 TEST(Table, RowWithoutOperationKeeps13Tokens) {
   samples::Run run = samples::plain();
-  run.rows[0].op.clear();
+  run.rows[0].op.reset();
   EXPECT_EQ(tokens(data_lines(samples::table(run))[0]).at(3), "none");
 }
 

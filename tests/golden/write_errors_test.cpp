@@ -61,10 +61,12 @@ TEST(FileReporter, NeverOverwritesAndSaysWhichNameItTook) {
 TEST(FileReporter, AFullDiskIsAnErrorThatNamesTheFile) {
   if (!std::filesystem::exists("/dev/full")) GTEST_SKIP() << "no /dev/full here";
   for (const auto writer : {json_lines_reporter, nccl_json_reporter, csv_reporter}) {
-    const auto reporter = writer(OutputFile(::open("/dev/full", O_RDWR | O_CLOEXEC), "my.file"));
-    EXPECT_THAT(
-        [&] { reporter->begin(samples::plain().record); },
-        testing::ThrowsMessage<Error>(AllOf(HasSubstr("my.file"), HasSubstr("No space left"))));
+    const auto begin = [&] {
+      const auto reporter = writer(OutputFile(::open("/dev/full", O_RDWR | O_CLOEXEC), "my.file"));
+      reporter->begin(samples::plain().record);
+    };
+    EXPECT_THAT(begin, testing::ThrowsMessage<Error>(
+                           AllOf(HasSubstr("my.file"), HasSubstr("No space left"))));
   }
 }
 

@@ -258,10 +258,14 @@ TEST_P(Gloo, LoopbackInterfaceByName) {
 
 TEST_P(Gloo, SaysWhatIsComposedAndWhoseAlgorithmsRun) {
   expect_no_errors(run_world(GetParam(), [](int, Communicator& c) {
-    EXPECT_TRUE(c.emulated(ReduceOp::avg, DataType::float32));
-    EXPECT_TRUE(c.emulated(ReduceOp::mulsum, DataType::int8));
-    EXPECT_FALSE(c.emulated(ReduceOp::sum, DataType::bfloat16));
-    EXPECT_NE(c.description().find("the algorithms are the suite's"), std::string::npos);
+    const Capabilities& can = c.capabilities();
+    EXPECT_TRUE(can.emulates("all_reduce", DataType::float32, ReduceOp::avg));
+    EXPECT_TRUE(can.emulates("all_reduce", DataType::int8, ReduceOp::mulsum));
+    EXPECT_FALSE(can.emulates("all_reduce", DataType::bfloat16, ReduceOp::sum));
+    const auto& lines = can.description;
+    EXPECT_TRUE(std::any_of(lines.begin(), lines.end(), [](const std::string& line) {
+      return line.find("the algorithms are the suite's") != std::string::npos;
+    }));
   }));
 }
 
@@ -271,8 +275,8 @@ TEST_P(Gloo, NeedsNoMoreFilesThanItSays) {
     return static_cast<std::size_t>(std::distance(files, std::filesystem::directory_iterator()));
   };
   const std::size_t before = open_files();
-  const std::size_t said =
-      open_backend("gloo")->descriptors_per_rank(GetParam()) * static_cast<std::size_t>(GetParam());
+  const std::size_t said = open_backend("gloo")->info().descriptors_per_rank(GetParam()) *
+                           static_cast<std::size_t>(GetParam());
   expect_no_errors(run_world(
       GetParam(), [&](int, Communicator&) { EXPECT_LE(open_files(), before + said + 2); }));
 }

@@ -146,7 +146,10 @@ void local_groups_by_machine(World& world) {
 class OnDevice : public Recording {
  public:
   using Recording::Recording;
-  Memory memory() const override { return Memory::cuda; }
+  const Capabilities& capabilities() const override { return on_gpu_; }
+
+ private:
+  const Capabilities on_gpu_{.memory = Memory::cuda};
 };
 
 void group_for_host_data(World& world) {

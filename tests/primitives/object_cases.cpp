@@ -137,9 +137,9 @@ void steps_are_timed(World& world) {
   world.group.times() = {};
   const std::string mine = object_of(world.rank(), 100'000);
   Objects result;
-  const double start = world.wire.now();
+  const double start = world.wire.clock().now();
   primitives::all_gather_object(world.group, primitives::bytes_of(mine), result);
-  const double whole = world.wire.now() - start;
+  const double whole = world.wire.clock().now() - start;
   const StepTimes& times = world.group.times();
   EXPECT_GE(times.sizes_s, 0);
   EXPECT_GT(times.payload_s, 0);

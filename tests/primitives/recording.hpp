@@ -10,13 +10,13 @@
 #include <utility>
 #include <vector>
 
-#include "src/core/communicator.hpp"
+#include "src/core/forwarding_communicator.hpp"
 
 namespace ccl_tests::test {
 
-class Recording : public Communicator {
+class Recording : public ForwardingCommunicator {
  public:
-  explicit Recording(Communicator& below) : below_(below) {}
+  using ForwardingCommunicator::ForwardingCommunicator;
 
   // "all_reduce float[7] sum", "start broadcast uint8[12] from 2", "barrier", in order, since the
   // last call of this.
@@ -31,35 +31,25 @@ class Recording : public Communicator {
   std::function<void(const std::string& operation, const Call& call)> after = [](const std::string&,
                                                                                  const Call&) {};
 
-  void all_reduce(const Call& c) override {
-    make(c, &Communicator::all_reduce, "all_reduce", std::string(name(c.op)));
-  }
-  void reduce(const Call& c) override {
-    make(c, &Communicator::reduce, "reduce", fmt::format("{} to {}", name(c.op), c.root));
-  }
-  void broadcast(const Call& c) override {
-    make(c, &Communicator::broadcast, "broadcast", fmt::format("from {}", c.root));
-  }
-  void all_gather(const Call& c) override { make(c, &Communicator::all_gather, "all_gather", ""); }
-  void gather(const Call& c) override {
-    make(c, &Communicator::gather, "gather", fmt::format("to {}", c.root));
-  }
   std::unique_ptr<Work> start_all_reduce(const Call& c) override {
     note(c, "start all_reduce", std::string(name(c.op)));
-    return std::make_unique<Started>(below_.start_all_reduce(c), in_flight_);
+    return std::make_unique<Started>(below().start_all_reduce(c), in_flight_);
   }
   std::unique_ptr<Work> start_broadcast(const Call& c) override {
     note(c, "start broadcast", fmt::format("from {}", c.root));
-    return std::make_unique<Started>(below_.start_broadcast(c), in_flight_);
+    return std::make_unique<Started>(below().start_broadcast(c), in_flight_);
   }
-  void barrier(const Call& c) override { make(c, &Communicator::barrier, "barrier", ""); }
   void wait() override {
-    below_.wait();
+    below().wait();
     in_flight_ = 0;
   }
-  void abort() noexcept override { below_.abort(); }
-  void set_time_limit(double limit_s) override { below_.set_time_limit(limit_s); }
-  double now() const override { return below_.now(); }
+
+ protected:
+  void perform(OperationId operation, const Call& call) override {
+    const std::string text = note(call, std::string(name(operation)), how(operation, call));
+    ForwardingCommunicator::perform(operation, call);
+    after(text, call);
+  }
 
  private:
   class Started : public Work {
@@ -85,14 +75,16 @@ class Recording : public Communicator {
     return text;
   }
 
-  void make(const Call& call, void (Communicator::*operation)(const Call&),
-            const char* operation_name, const std::string& how) {
-    const std::string text = note(call, operation_name, how);
-    (below_.*operation)(call);
-    after(text, call);
+  static std::string how(OperationId operation, const Call& call) {
+    switch (operation) {
+      case OperationId::all_reduce: return std::string(name(call.op));
+      case OperationId::reduce: return fmt::format("{} to {}", name(call.op), call.root);
+      case OperationId::broadcast: return fmt::format("from {}", call.root);
+      case OperationId::gather: return fmt::format("to {}", call.root);
+      default: return {};
+    }
   }
 
-  Communicator& below_;
   std::vector<std::string> operations_;
   int in_flight_ = 0, most_in_flight_ = 0;
 };

@@ -22,7 +22,7 @@ class Faults : public testing::TestWithParam<int> {
  protected:
   Options one_size(std::size_t bytes) const {
     Options o = quick(GetParam());
-    o.sizes = {bytes};
+    o.sweep.sizes = {bytes};
     return o;
   }
   static void expect_found(const Outcome& outcome, int rank, const char* meaning) {
@@ -175,11 +175,11 @@ void expect_loss_found(Options o, DataType type, ReduceOp op, T neutral) {
     if (rank == 2 && number == checked_call) call.send = data.data();
     return true;
   };
-  o.types = {type};
-  o.ops = {op};
+  o.sweep.types = {type};
+  o.sweep.ops = {op};
   const Outcome outcome = run(collectives::all_reduce, o, FaultyBackend(fault));
   EXPECT_EQ(outcome.exit_code, 7);
-  EXPECT_EQ(outcome.summary.failed_checks, static_cast<std::uint64_t>(*o.threads));
+  EXPECT_EQ(outcome.summary.failed_checks, static_cast<std::uint64_t>(*o.job.threads));
   EXPECT_THAT(outcome.text(), HasSubstr("the reduction without rank 2"));
 }
 
@@ -225,11 +225,7 @@ TEST_P(Faults, BarrierThatDoesNotWait) {
   class Open : public Communicator {
    public:
     void barrier(const Call& /*call*/) override {}
-    void send(const Call& /*call*/) override {}
-    void recv(const Call& /*call*/) override {}
-    void wait() override {}
-    void abort() noexcept override {}
-    void set_time_limit(double /*limit_s*/) override {}
+    void transfer(std::span<Message> /*messages*/, Deadline& /*deadline*/) override {}
   };
   class OpenBackend : public LoopbackBackend {
    public:
@@ -245,7 +241,7 @@ TEST_P(Faults, BarrierThatDoesNotWait) {
 
 TEST_P(Faults, ErrorOfOneRankEndsAllAndKeepsTheRows) {
   Options o = quick(GetParam());
-  o.sizes = {8, 40'000};
+  o.sweep.sizes = {8, 40'000};
   Fault fault;
   fault.before = [](int rank, int number, Call& /*call*/) -> bool {
     if (rank == 0 && number == 12) throw Error("the wire broke");

@@ -19,7 +19,7 @@ using testing::HasSubstr;
 
 Options grouped(int ranks, const char* rule) {
   Options o = quick(ranks);
-  o.grouping = parse_split_rule(rule);
+  o.sweep.grouping = parse_split_rule(rule);
   return o;
 }
 
@@ -37,22 +37,25 @@ void expect_right(const Backend& backend) {
   for (const Case& c : cases()) {
     for (const Collective* collective : all_collectives()) {
       Options o = grouped(c.ranks, c.rule);
-      o.all_roots = collective->rooted;
-      o.sizes = {8, 40'000};
-      o.iterations = 1;
-      o.warmup = 0;
+      o.sweep.all_roots = collective->domain.rooted;
+      o.sweep.sizes = {8, 40'000};
+      o.measure.iterations = 1;
+      o.measure.warmup = 0;
       const RankGroups groups = unplaced_groups(o, c.ranks);
       const auto sizes = groups.distinct_sizes();
       if (!std::all_of(sizes.begin(), sizes.end(),
                        [&](int n) { return runs_on(*collective, n); }) ||
-          collective->paired)
+          collective->domain.paired)
         continue;
       const Outcome outcome = run(*collective, o, backend);
       EXPECT_EQ(outcome.exit_code, 0) << collective->name << ", " << c.rule << outcome.text();
       const std::size_t roots =
-          collective->rooted ? static_cast<std::size_t>(groups.smallest()) : 1;
+          collective->domain.rooted ? static_cast<std::size_t>(groups.smallest()) : 1;
       EXPECT_EQ(outcome.rows.size(),
-                (collective->synchronizes || collective->fixed_bytes ? 1 : o.sizes.size()) * roots);
+                (collective->needs.synchronizes || collective->domain.fixed_bytes
+                     ? 1
+                     : o.sweep.sizes.size()) *
+                    roots);
     }
   }
 }
@@ -82,7 +85,7 @@ TEST(Groups, LeakageIsWrongData) {
     }
   };
   Options o = grouped(6, "ranks 5,0,2;4,3,1");
-  o.sizes = {40'000};
+  o.sweep.sizes = {40'000};
   for (const Collective* collective : {&collectives::all_reduce, &collectives::broadcast}) {
     of_group_0.clear();
     const Outcome outcome = run(*collective, o, FaultyBackend(fault));
@@ -94,8 +97,8 @@ TEST(Groups, LeakageIsWrongData) {
 
 TEST(Groups, ARowForEachWhenAsked) {
   Options o = grouped(4, "ranks 0,1,2;3");
-  o.group_rows = true;
-  o.sizes = {1200};
+  o.sweep.group_rows = true;
+  o.sweep.sizes = {1200};
   const Outcome outcome = run(collectives::all_gather, o, LoopbackBackend());
   ASSERT_EQ(outcome.rows.size(), 2U);
   EXPECT_EQ(outcome.rows[0].group, 0);
@@ -114,7 +117,7 @@ TEST(Groups, TheRowIsTheSlowest) {
     return true;
   };
   Options o = grouped(4, "ranks 0,1,2;3");
-  o.sizes = {1200};
+  o.sweep.sizes = {1200};
   const Outcome outcome = run(collectives::all_gather, o, FaultyBackend(late));
   ASSERT_EQ(outcome.rows.size(), 1U);
   EXPECT_GE(outcome.rows[0].out_of_place.seconds, 0.02);
@@ -123,7 +126,7 @@ TEST(Groups, TheRowIsTheSlowest) {
 
 TEST(Groups, BadRulesEndBeforeAnythingRuns) {
   Options o = grouped(4, "mod 2");
-  o.roots = {2};
+  o.sweep.roots = {2};
   const Outcome outcome = run(collectives::broadcast, o, LoopbackBackend());
   EXPECT_EQ(outcome.exit_code, 2);
   EXPECT_THAT(outcome.text(), HasSubstr("there is no rank 2; accepted: 0 to 1"));

@@ -9,16 +9,16 @@ namespace {
 
 Options single_iterations(int ranks) {
   Options o = quick(ranks);
-  o.per_iteration = true;
-  o.iterations = 5;
+  o.measure.per_iteration = true;
+  o.measure.iterations = 5;
   return o;
 }
 
 TEST(PerIteration, HasATimeForEachAndNoneUnasked) {
   for (const int ranks : {1, 3, 4}) {
     Options o = single_iterations(ranks);
-    o.aggregate = 2;
-    o.per_iteration_skip = 2;
+    o.measure.aggregate = 2;
+    o.measure.per_iteration_skip = 2;
     const Outcome outcome = run(collectives::all_reduce, o, LoopbackBackend());
     ASSERT_EQ(outcome.exit_code, 0) << outcome.text();
     for (const Row& row : outcome.rows) {
@@ -39,9 +39,9 @@ TEST(PerIteration, HasATimeForEachAndNoneUnasked) {
 
 TEST(PerIteration, TheLastCountsWhereFewerAreLeftThanAreSkipped) {
   Options o = single_iterations(3);
-  o.sizes = {1 << 20};
-  o.row_time_s = 1e-6;  // one iteration
-  o.per_iteration_skip = 4;
+  o.sweep.sizes = {1 << 20};
+  o.measure.row_time_s = 1e-6;  // one iteration
+  o.measure.per_iteration_skip = 4;
   const Outcome outcome = run(collectives::all_reduce, o, LoopbackBackend());
   const IterationTimes& times = *outcome.rows.at(0).out_of_place.per_iteration;
   EXPECT_EQ(times.seconds.size(), 1U);
@@ -51,7 +51,7 @@ TEST(PerIteration, TheLastCountsWhereFewerAreLeftThanAreSkipped) {
 
 TEST(PerIteration, GraphsAreRefusedWhereThereAreNone) {
   Options o = quick(3);
-  o.graph_launches = 2;
+  o.measure.graph_launches = 2;
   const Outcome outcome = run(collectives::all_reduce, o, LoopbackBackend());
   EXPECT_EQ(outcome.exit_code, 3);
   EXPECT_NE(outcome.text().find("this backend has no graphs"), std::string::npos);

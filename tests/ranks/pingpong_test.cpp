@@ -19,8 +19,8 @@ using testing::HasSubstr;
 
 Options on_pairs(int ranks, const char* pairs, bool concurrent) {
   Options o = quick(ranks);
-  o.pairing = parse_pairs(pairs);
-  o.concurrent = concurrent;
+  o.sweep.pairing = parse_pairs(pairs);
+  o.sweep.concurrent = concurrent;
   return o;
 }
 
@@ -47,7 +47,7 @@ void expect_right(const Backend& backend) {
         o.spec.bidirectional = bidirectional;
         const Outcome outcome = run(pingpong, o, backend);
         EXPECT_EQ(outcome.exit_code, 0) << outcome.text();
-        ASSERT_EQ(outcome.rows.size(), o.sizes.size() * c.count);
+        ASSERT_EQ(outcome.rows.size(), o.sweep.sizes.size() * c.count);
         std::set<RankPair> pairs;
         for (const Row& row : outcome.rows) {
           pairs.insert(*row.pair);
@@ -72,14 +72,16 @@ TEST_F(PingpongOnGloo, EveryForm) { expect_right(*gloo_); }
 // What one rank's messages are replaced by before they are sent.
 class WrongMessages : public FaultyCommunicator {
  public:
-  using Replace = std::function<const void*(int rank, const Call& call)>;
+  using Replace = std::function<const std::byte*(int rank, const Message& message)>;
   WrongMessages(std::unique_ptr<Communicator> right, int rank, const Replace& replace)
       : FaultyCommunicator(std::move(right), rank, none_), rank_(rank), replace_(replace) {}
-  void send(const Call& c) override {
-    Call call = c;
-    const bool token = call.count == 1;  // of a barrier
-    if (!token) call.send = replace_(rank_, c);
-    FaultyCommunicator::send(call);
+  void transfer(std::span<Message> messages, Deadline& deadline) override {
+    for (Message& m : messages) {
+      const bool token = m.count() == 1;  // of a barrier
+      if (m.sends() && !token)
+        m = Message::to(m.peer, {replace_(rank_, m), m.bytes.size()}, m.type);
+    }
+    FaultyCommunicator::transfer(messages, deadline);
   }
 
  private:
@@ -102,33 +104,32 @@ class WrongMessagesBackend : public LoopbackBackend {
 };
 
 TEST(Pingpong, WrongMessagesAreFoundAndThePairIsNamed) {
-  const std::vector<float> zeros(10'000);
-  const WrongMessagesBackend backend([&](int rank, const Call& call) {
-    return rank == 2 ? static_cast<const void*>(zeros.data()) : call.send;
+  const std::vector<std::byte> zeros(40'000);
+  const WrongMessagesBackend backend([&](int rank, const Message& m) -> const std::byte* {
+    return rank == 2 ? zeros.data() : m.bytes.data();
   });
   for (const bool concurrent : {false, true}) {
     Options o = on_pairs(4, "0:1,2:3", concurrent);
-    o.sizes = {40'000};
+    o.sweep.sizes = {40'000};
     const Outcome outcome = run(pingpong, o, backend);
     EXPECT_EQ(outcome.exit_code, 7);
     ASSERT_EQ(outcome.rows.size(), 2U);
     EXPECT_EQ(outcome.rows[0].out_of_place.failed_ranks, 0U);
     EXPECT_EQ(outcome.rows[1].out_of_place.failed_ranks, 1U);
-    EXPECT_THAT(outcome.text(), HasSubstr("pair 2:3, out of place, check: rank 3 on "));
+    EXPECT_THAT(outcome.text(), HasSubstr("pair 2:3 out of place: rank 3 on "));
   }
 }
 
 // Messages of a window are told apart.
 TEST(Pingpong, OneMessageSentTwiceIsFound) {
-  const WrongMessagesBackend backend(
-      [first = std::make_shared<const void*>(nullptr)](int rank, const Call& call) -> const void* {
-        if (rank != 1) return call.send;
-        if (call.send == static_cast<const std::byte*>(*first) + call.count * size_of(call.type))
-          return *first;
-        return *first = call.send;
-      });
+  const WrongMessagesBackend backend([first = std::make_shared<const std::byte*>(nullptr)](
+                                         int rank, const Message& m) -> const std::byte* {
+    if (rank != 1) return m.bytes.data();
+    if (m.bytes.data() == *first + m.bytes.size()) return *first;
+    return *first = m.bytes.data();
+  });
   Options o = on_pairs(3, "1:2", false);
-  o.sizes = {4000};
+  o.sweep.sizes = {4000};
   o.spec.window = 2;
   const Outcome outcome = run(pingpong, o, backend);
   EXPECT_EQ(outcome.exit_code, 7);
@@ -140,17 +141,15 @@ TEST(Pingpong, MessagesOfAnotherPairAreWrong) {
   std::mutex mutex;
   std::vector<std::byte> of_rank_0;
   std::vector<std::byte> sent_by_rank_2;
-  const WrongMessagesBackend backend([&](int rank, const Call& call) -> const void* {
+  const WrongMessagesBackend backend([&](int rank, const Message& m) -> const std::byte* {
     const std::lock_guard lock(mutex);
-    const std::size_t bytes = call.count * size_of(call.type);
-    const auto* const data = static_cast<const std::byte*>(call.send);
-    if (rank == 0) of_rank_0.assign(data, data + bytes);
-    if (rank != 2 || of_rank_0.size() != bytes) return call.send;
+    if (rank == 0) of_rank_0.assign(m.bytes.begin(), m.bytes.end());
+    if (rank != 2 || of_rank_0.size() != m.bytes.size()) return m.bytes.data();
     sent_by_rank_2 = of_rank_0;
     return sent_by_rank_2.data();
   });
   Options o = on_pairs(4, "0:1,2:3", true);
-  o.sizes = {40'000};
+  o.sweep.sizes = {40'000};
   EXPECT_EQ(run(pingpong, o, backend).exit_code, 7);
 }
 
@@ -158,15 +157,19 @@ TEST(Pingpong, MessagesOfAnotherPairAreWrong) {
 class CountedTurns : public FaultyCommunicator {
  public:
   using FaultyCommunicator::FaultyCommunicator;
-  void end_group() override {
-    FaultyCommunicator::end_group();
-    ++turns_;
+  void transfer(std::span<Message> messages, Deadline& deadline) override {
+    FaultyCommunicator::transfer(messages, deadline);
+    ++turns_.number;
   }
-  double now() const override { return turns_; }
-  void sleep(double /*seconds*/) const override {}
+  Clock& clock() override { return turns_; }
 
  private:
-  int turns_ = 0;
+  struct Turns : Clock {
+    double now() const override { return number; }
+    void sleep(double /*seconds*/) override {}
+    int number = 0;
+  };
+  Turns turns_;
 };
 class CountedTurnsBackend : public LoopbackBackend {
  public:
@@ -182,7 +185,7 @@ class CountedTurnsBackend : public LoopbackBackend {
 
 TEST(Pingpong, TimeIsOneMessagesOneWay) {
   Options o = on_pairs(3, "0:2", false);
-  o.sizes = {40'000};
+  o.sweep.sizes = {40'000};
   for (const std::size_t window : {1U, 4U}) {
     for (const bool bidirectional : {false, true}) {
       o.spec.window = window;

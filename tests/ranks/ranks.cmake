@@ -1,4 +1,5 @@
 set(ranks_sources
+  composed_test.cpp
   faults_test.cpp
   groups_test.cpp
   per_iteration_test.cpp

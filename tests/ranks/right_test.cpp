@@ -2,6 +2,7 @@
 // and on Gloo.
 #include <gmock/gmock.h>
 
+#include "src/report/row_text.hpp"
 #include "tests/ranks/on_backend.hpp"
 #include "tests/ranks/world.hpp"
 
@@ -14,9 +15,9 @@ class Right : public OnBackend {
     EXPECT_EQ(outcome.exit_code, 0) << collective.name << ' ' << outcome.text();
     EXPECT_FALSE(outcome.rows.empty());
     for (const Row& row : outcome.rows) {
-      EXPECT_EQ(row.out_of_place.wrong, 0U) << collective.name << ' ' << row.type << ' ' << row.op;
+      EXPECT_EQ(row.out_of_place.wrong, 0U) << collective.name << ' ' << row_name(row, row.bytes);
       if (!row.in_place.repeats_out_of_place) {
-        EXPECT_EQ(row.in_place.wrong, 0U) << collective.name << ' ' << row.type << ' ' << row.op;
+        EXPECT_EQ(row.in_place.wrong, 0U) << collective.name << ' ' << row_name(row, row.bytes);
       }
     }
   }
@@ -27,56 +28,57 @@ TEST_P(Right, EveryTypeAndOperation) {
   for (const Collective* collective : all_collectives()) {
     if (!runs_on(*collective, ranks())) continue;
     Options o = quick(ranks());
-    o.types.assign(all_types().begin(), all_types().end());
-    o.ops.assign(all_ops().begin(), all_ops().end());
-    o.sizes = {8, 5000};
-    o.iterations = 1;
-    o.warmup = 0;
+    o.sweep.types.assign(all_types().begin(), all_types().end());
+    o.sweep.ops.assign(all_ops().begin(), all_ops().end());
+    o.sweep.sizes = {8, 5000};
+    o.measure.iterations = 1;
+    o.measure.warmup = 0;
     expect_right(run(*collective, o, *backend_), *collective);
   }
 }
 
 TEST_P(Right, EveryBitwiseOperation) {
   for (const Collective* collective : all_collectives()) {
-    if (!collective->reduces || !collective->ops.empty()) continue;
+    if (!collective->domain.reduces || !collective->domain.ops.empty()) continue;
     Options o = quick(ranks());
-    o.types = {DataType::int8,   DataType::uint8, DataType::int32,
-               DataType::uint32, DataType::int64, DataType::uint64};
-    o.ops = {ReduceOp::band, ReduceOp::bor, ReduceOp::bxor};
-    o.sizes = {8, 5000};
-    o.iterations = 1;
-    o.warmup = 0;
+    o.sweep.types = {DataType::int8,   DataType::uint8, DataType::int32,
+                     DataType::uint32, DataType::int64, DataType::uint64};
+    o.sweep.ops = {ReduceOp::band, ReduceOp::bor, ReduceOp::bxor};
+    o.sweep.sizes = {8, 5000};
+    o.measure.iterations = 1;
+    o.measure.warmup = 0;
     const Outcome outcome = run(*collective, o, *backend_);
     expect_right(outcome, *collective);
-    EXPECT_EQ(outcome.rows.size(), o.types.size() * o.ops.size() * o.sizes.size());
+    EXPECT_EQ(outcome.rows.size(),
+              o.sweep.types.size() * o.sweep.ops.size() * o.sweep.sizes.size());
     if (collective != &collectives::all_reduce || backend_->name() != "gloo") continue;
-    o.backend_options.gloo_algorithm = "halving_doubling";
+    o.backend.gloo_algorithm = "halving_doubling";
     expect_right(run(*collective, o, *backend_), *collective);
   }
 }
 
 TEST_P(Right, EveryRoot) {
   for (const Collective* collective : all_collectives()) {
-    if (!collective->rooted) continue;
+    if (!collective->domain.rooted) continue;
     Options o = quick(ranks());
-    o.all_roots = true;
+    o.sweep.all_roots = true;
     const Outcome outcome = run(*collective, o, *backend_);
     expect_right(outcome, *collective);
-    EXPECT_EQ(outcome.rows.size(), o.sizes.size() * static_cast<std::size_t>(ranks()));
+    EXPECT_EQ(outcome.rows.size(), o.sweep.sizes.size() * static_cast<std::size_t>(ranks()));
   }
 }
 
 TEST_P(Right, UnevenBlocks) {
   for (const Collective* collective : all_collectives()) {
-    if (!collective->takes.skew) continue;
+    if (!collective->flags.skew) continue;
     for (const Skew skew : {Skew::linear, Skew::one_large}) {
       Options o = quick(ranks());
       o.spec.skew = skew;
-      o.all_roots = collective->rooted;
-      o.types = {DataType::int8, DataType::float32};
-      o.ops = {ReduceOp::sum, ReduceOp::avg, ReduceOp::mulsum};
+      o.sweep.all_roots = collective->domain.rooted;
+      o.sweep.types = {DataType::int8, DataType::float32};
+      o.sweep.ops = {ReduceOp::sum, ReduceOp::avg, ReduceOp::mulsum};
       // Of 3 MB the largest block is more than what the ring over Gloo has in flight.
-      o.sizes = {8, 700, backend_->name() == "gloo" ? std::size_t{3'000'000} : 100'000};
+      o.sweep.sizes = {8, 700, backend_->name() == "gloo" ? std::size_t{3'000'000} : 100'000};
       expect_right(run(*collective, o, *backend_), *collective);
     }
   }
@@ -86,10 +88,10 @@ TEST_P(Right, MoreTimedCallsThanSlots) {
   for (const Collective* collective :
        {&collectives::all_reduce, &collectives::reduce_scatter, &collectives::all_gather}) {
     Options o = quick(ranks());
-    o.sizes = {200'000};
-    o.iterations = 7;
-    o.aggregate = 2;
-    o.ops = {ReduceOp::sum, ReduceOp::prod, ReduceOp::avg};
+    o.sweep.sizes = {200'000};
+    o.measure.iterations = 7;
+    o.measure.aggregate = 2;
+    o.sweep.ops = {ReduceOp::sum, ReduceOp::prod, ReduceOp::avg};
     expect_right(run(*collective, o, *backend_), *collective);
   }
 }
@@ -97,27 +99,27 @@ TEST_P(Right, MoreTimedCallsThanSlots) {
 TEST_P(Right, BlockingModesUnalignedBuffersAndAverages) {
   for (int mode = 0; mode <= 3; ++mode) {
     Options o = quick(ranks());
-    o.blocking = mode;
-    o.average = mode;
-    o.unalign = 1;
-    o.cycles = 2;
-    o.cpu_time = mode == 3;
+    o.measure.blocking = mode;
+    o.measure.average = mode;
+    o.sweep.unalign = 1;
+    o.sweep.cycles = 2;
+    o.measure.cpu_time = mode == 3;
     const Outcome outcome = run(collectives::all_reduce, o, *backend_);
     expect_right(outcome, collectives::all_reduce);
-    EXPECT_EQ(outcome.rows.size(), 2 * o.sizes.size());
+    EXPECT_EQ(outcome.rows.size(), 2 * o.sweep.sizes.size());
   }
 }
 
 TEST_P(Right, CheckOnlyAndUnchecked) {
   Options check_only = quick(ranks());
-  check_only.iterations = 0;
+  check_only.measure.iterations = 0;
   const Outcome checked = run(collectives::all_reduce, check_only, *backend_);
   expect_right(checked, collectives::all_reduce);
   EXPECT_EQ(checked.rows[0].out_of_place.seconds, 0);
   EXPECT_EQ(checked.rows[0].out_of_place.busbw, 0);
   Options unchecked = quick(ranks());
-  unchecked.check = 0;
-  unchecked.warmup = 0;
+  unchecked.check.calls = 0;
+  unchecked.measure.warmup = 0;
   const Outcome fast = run(collectives::all_reduce, unchecked, *backend_);
   EXPECT_EQ(fast.exit_code, 0);
   EXPECT_FALSE(fast.rows[0].out_of_place.wrong.has_value());
@@ -130,20 +132,20 @@ TEST_P(Right, LimitsDecideTheExitCode) {
     change(o);
     return run(collectives::broadcast, o, *backend_).exit_code;
   };
-  EXPECT_EQ(code([](Options& o) { o.min_busbw = {{40'000, 1e6}}; }), 6);
-  EXPECT_EQ(code([](Options& o) { o.min_busbw = {{40'000, 0}}; }), 0);
-  EXPECT_EQ(code([](Options& o) { o.max_time = {{8, 0}}; }), 6);
-  EXPECT_EQ(code([](Options& o) { o.max_time = {{8, 1e9}}; }), 0);
-  EXPECT_EQ(code([](Options& o) { o.max_time = {{9, 1e9}}; }), 6);  // not measured
-  EXPECT_EQ(code([](Options& o) { o.min_average_busbw = 1e6; }), 6);
-  EXPECT_EQ(code([](Options& o) { o.min_average_busbw = 0; }), 0);
+  EXPECT_EQ(code([](Options& o) { o.limits.min_busbw = {{40'000, 1e6}}; }), 6);
+  EXPECT_EQ(code([](Options& o) { o.limits.min_busbw = {{40'000, 0}}; }), 0);
+  EXPECT_EQ(code([](Options& o) { o.limits.max_time = {{8, 0}}; }), 6);
+  EXPECT_EQ(code([](Options& o) { o.limits.max_time = {{8, 1e9}}; }), 0);
+  EXPECT_EQ(code([](Options& o) { o.limits.max_time = {{9, 1e9}}; }), 6);  // not measured
+  EXPECT_EQ(code([](Options& o) { o.limits.min_average_busbw = 1e6; }), 6);
+  EXPECT_EQ(code([](Options& o) { o.limits.min_average_busbw = 0; }), 0);
 }
 
 using EmulatedOnGloo = OnGloo;
 TEST_F(EmulatedOnGloo, MarksComposedOperations) {
   Options o = quick(3);
-  o.ops = {ReduceOp::sum, ReduceOp::avg, ReduceOp::mulsum};
-  o.sizes = {64};
+  o.sweep.ops = {ReduceOp::sum, ReduceOp::avg, ReduceOp::mulsum};
+  o.sweep.sizes = {64};
   const Outcome outcome = run(collectives::all_reduce, o, *gloo_);
   ASSERT_EQ(outcome.rows.size(), 3U);
   EXPECT_FALSE(outcome.rows[0].emulated);
@@ -153,8 +155,8 @@ TEST_F(EmulatedOnGloo, MarksComposedOperations) {
 
 TEST(Coverage, ShortRowsSayWhatTheyDoNotShow) {
   Options o = quick(4);
-  o.ops = {ReduceOp::max};
-  o.sizes = {8};  // two elements show the loss of two of four ranks
+  o.sweep.ops = {ReduceOp::max};
+  o.sweep.sizes = {8};  // two elements show the loss of two of four ranks
   const Outcome outcome = run(collectives::all_reduce, o, *open_backend("loopback"));
   EXPECT_EQ(outcome.rows[0].coverage, 0.5);
   ASSERT_EQ(outcome.summary.notes.size(), 1U);

@@ -1,4 +1,4 @@
-// The whole job inside one test: run_job with ranks on threads, its rows and summary collected.
+// The whole job inside one test: its ranks on threads, its rows and summary collected.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -10,7 +10,9 @@
 
 #include "collectives/collectives.hpp"
 #include "src/backends/registry.hpp"
-#include "src/run/job.hpp"
+#include "src/job/ranks.hpp"
+#include "src/options/job_setup_of.hpp"
+#include "src/run/sweep.hpp"
 
 namespace ccl_tests::test {
 
@@ -41,11 +43,12 @@ class Collector : public Reporter {
 // Options of a quick run on `ranks` threads.
 inline Options quick(int ranks) {
   Options o;
-  o.threads = ranks;
-  o.sizes = {8, 1000, 40'000};
-  o.iterations = 3;
-  o.init_timeout_s = 20;
-  o.timeout_s = 20;
+  o.job.threads = ranks;
+  o.sweep.sizes = {8, 1000, 40'000};
+  o.measure.iterations = 3;
+  o.measure.warmup_given = true;  // exactly one call, so that faults know which call they change
+  o.backend.init_timeout_s = 20;
+  o.job.timeout_s = 20;
   return o;
 }
 
@@ -59,54 +62,45 @@ std::vector<T> taken(std::vector<T> asked, std::span<const T> some) {
 }
 
 inline Outcome run(const Collective& collective, Options options, const Backend& backend,
-                   const Staging& placement = {}) {
-  options.types = taken(options.types, collective.types);
-  options.ops = taken(options.ops, collective.ops);
+                   const Staging& staging = {}) {
+  options.sweep.types = taken(options.sweep.types, collective.domain.types);
+  options.sweep.ops = taken(options.sweep.ops, collective.domain.ops);
   Outcome outcome;
-  std::vector<std::unique_ptr<Reporter>> reporters;
-  reporters.push_back(std::make_unique<Collector>(outcome));
-  MultiReporter recorder(options, std::move(reporters));
+  MultiReporter results(options);
+  results.add(std::make_unique<Collector>(outcome));
   const Launch launch;
   const auto control = alone();
   FailureBox failure;
-  Progress progress;
-  Job job{collective, options, {},
-          launch,     backend, placement,
-          *control,   failure, recorder,
-          progress,   {},      [&](const std::string& line) { outcome.log.push_back(line); }};
-  const JobEnd end = run_job(job);
-  EXPECT_TRUE(end.ranks_ended);
-  outcome.exit_code = end.exit_code;
+  Activity activity;
+  verify::PatternCache patterns;
+  const JobSetup job = job_setup(collective, options, {});
+  const Process process{job, launch, backend, staging,
+                        [&](const std::string& line) { outcome.log.push_back(line); }};
+  RanksEnd end;
+  outcome.exit_code = run_ranks(
+      process, *control, failure, activity,
+      [&](Rank& rank) { return sweep(rank, collective, options, patterns, results); },
+      [&](const RanksEnd& e) {
+        return most_severe(e.exit_code, results.finish(e.failure, e.errors));
+      },
+      end);
   return outcome;
 }
 
-// The composites, in all their modes.
-inline const std::vector<const Collective*>& all_composites() {
-  using namespace collectives;
-  static const std::vector<const Collective*> all = {
-      &all_gather_object, &all_reduce_dict,   &all_reduce_params,   &average_metrics,
-      &broadcast_object,  &broadcast_tensors, &check_tensors,       &collect_results,
-      &gather_object,     &reduce_dict,       &sync_buffer,         &sync_grad,
-      &sync_seed,         sync_seed.modes[0], sync_buffer.modes[0],
-  };
-  return all;
-}
-
+// Returns every form of every program.
 inline std::vector<const Collective*> all_collectives() {
-  using namespace collectives;
-  std::vector<const Collective*> all = {
-      &all_gather, &all_gatherv, &all_reduce,       &alltoall,        &alltoallv,
-      &barrier,    &broadcast,   &gather,           &gatherv,         &hypercube,
-      &pingpong,   &reduce,      &reduce_scatter,   &reduce_scatterv, &scatter,
-      &scatterv,   &sendrecv,    sendrecv.modes[0], sendrecv.modes[1]};
-  all.insert(all.end(), all_composites().begin(), all_composites().end());
-  return all;
+  std::vector<const Collective*> forms;
+  for (const Collective* program : collectives::all()) {
+    forms.push_back(program);
+    forms.insert(forms.end(), program->modes.begin(), program->modes.end());
+  }
+  return forms;
 }
 
-// Does the program run on so many ranks?
+// Returns whether the program runs on so many ranks.
 inline bool runs_on(const Collective& collective, int ranks) {
   const CollectiveOptions options;
-  if (collective.paired) return ranks > 1;
+  if (collective.domain.paired) return ranks > 1;
   return collective.unsupported == nullptr || !collective.unsupported({0, 4, {0, ranks}, options});
 }
 

@@ -8,7 +8,7 @@ refused() { # expected code, text in the line, arguments...
   [ -s "$work/out" ] && fail "$*: something on stdout"
   [ "$(wc -l <"$work/err")" -eq 1 ] || fail "$*: not one line: $(cat "$work/err")"
   expect_in "$work/err" "$text"
-  [ "$code" -ne 2 ] || expect_in "$work/err" "accepted"
+  [ "$code" -ne 2 ] || grep -qE 'accepted|see --help' "$work/err" || fail "$*: does not say what is accepted: $(cat "$work/err")"
 }
 refused 2 "-b: '12Q'" -b 12Q
 refused 2 "-b: '1e3'" -b 1e3
@@ -47,7 +47,17 @@ refused 2 "--init-timeout: 'soon'" --init-timeout soon
 refused 2 "--gloo-algorithm: unknown name 'rings', did you mean 'ring'?" --gloo-algorithm rings
 refused 2 "--transport: unknown name 'udp'" --transport udp
 refused 2 "--interface: there is no interface 'eth99'" --backend gloo --interface eth99 -t 1
-refused 2 "--nope" --nope
+refused 2 "unknown option '--nope'; see --help" --nope
+refused 2 "unknown option '--itres', did you mean '--iters'? see --help" --itres 5
+refused 2 "-d: unknown type 'fp16', did you mean 'half'?" -d fp16
+refused 2 "--np: '\n' is not accepted" --np $'\n'
+refused 2 "--backend: unknown backend '\x1b[31m" --backend $'\e[31m'
+refused 2 "xxx...' (5000 characters)" -n "$(printf 'x%.0s' {1..5000})"
+refused 2 "-w: '2147483647' is not accepted" -w 2147483647
+refused 2 "-c: '2147483647' is not accepted" -c 2147483647 -w 5
+refused 2 "--max-time: no row has 3145728 B; accepted: 1M, 2M, 4M" -b 1M -e 4M --max-time 3M:1
+refused 2 "--group-rows: there are no groups" --group-rows 1
+refused 2 "--pairs: reduce_perf runs on all ranks" --pairs 0:1
 refused 2 "extra" extra
 refused 2 "--minbytes" -b
 refused 2 "--backend: unknown backend 'glue'" --backend glue
@@ -72,6 +82,31 @@ refused 2 "-K: 20 of 20 iterations" -I 1 -K 20
 refused 2 "--library: there is no file /nowhere" --backend gloo --library /nowhere
 refused 4 "--library: cannot load" --backend gloo --library /etc/hostname
 run 0 "GPU flags switched off" "$bin/reduce_perf" --backend loopback --sizes 8 -G 0 -R 0 -x -1 -D 0 -V 16 -M 0 -t 1
+run 2 "barrier_perf has no sizes" "$bin/barrier_perf" -b 8 -t 2
+expect_in "$work/err" "-b: barrier_perf moves no data and has one row; see --help"
+run 2 "pingpong_perf has no operations" "$bin/pingpong_perf" -o sum -t 2
+run 2 "init_perf has no iterations" "$bin/init_perf" -n 3
+run 0 "a long flag may be shortened" "$bin/reduce_perf" --backend loopback --minbyte 8 --maxb 8 -t 1
+run 0 "several files" "$bin/reduce_perf" --backend loopback -b 8 -e 8 -t 1 -J "$work/a.csv" -J "$work/a.jsonl" -J "$work/a.json"
+for file in a.csv a.jsonl a.json; do [ -s "$work/$file" ] || fail "several files: no $file"; done
+run 0 "a label" "$bin/reduce_perf" --backend loopback -b 8 -e 8 -t 1 --label "new switch" -J "$work/label.jsonl"
+expect_in "$work/out" "# label: 'new switch'"
+expect_in "$work/label.jsonl" "label: 'new switch'"
+run 2 "a shared folder that is not there" "$bin/collect_results_perf" --via cpu --shared-dir "$work/none" -t 3
+expect_in "$work/err" "--shared-dir: '$work/none' is not a folder"
+port=$(free_port)
+for rank in 0 1 2; do # a file that nobody would write
+  files=()
+  [ $rank = 2 ] && files=(-J "$work/lost.csv")
+  RANK=$rank WORLD_SIZE=3 MASTER_ADDR=127.0.0.1 MASTER_PORT=$port timeout 60 "$bin/reduce_perf" --backend gloo -b 8 -e 8 "${files[@]}" \
+    >"$work/out.$rank" 2>"$work/err.$rank" &
+  ranks[rank]=$!
+done
+for rank in 0 1 2; do
+  wait "${ranks[rank]}"
+  [ $? -eq 2 ] || fail "-J on rank 2 alone: rank $rank did not end with 2"
+  expect_in "$work/err.$rank" "-J: rank 2 was given '$work/lost.csv' and rank 0 was not"
+done
 run 0 "-r -1 means all" "$bin/reduce_perf" --backend loopback --sizes 8 -r -1 -t 3
 [ "$(grep -cE '^ +[0-9]' "$work/out")" -eq 3 ] || fail "-r -1: not three rows"
 
@@ -85,9 +120,9 @@ else
   OMPI_COMM_WORLD_SIZE=4 OMPI_COMM_WORLD_RANK=1 refused 3 "would meet through MPI" -b 8 -e 8
 fi
 OMPI_COMM_WORLD_SIZE=4 refused 4 "OMPI_COMM_WORLD_RANK" -b 8 -e 8
-refused 2 "--bootstrap slurm: not set: SLURM_PROCID, SLURM_STEP_NUM_TASKS" --bootstrap slurm
-refused 2 "--bootstrap: unknown name 'ssh'" --bootstrap ssh
-refused 2 "--bootstrap: unknown name 'ssh'" --bootstrap ssh --np 2
+refused 2 "--launcher slurm: not set: SLURM_PROCID, SLURM_STEP_NUM_TASKS" --bootstrap slurm
+refused 2 "--launcher: unknown name 'ssh'" --bootstrap ssh
+refused 2 "--launcher: unknown name 'ssh'" --bootstrap ssh --np 2
 RANK=0 WORLD_SIZE=2 MASTER_ADDR=127.0.0.1 refused 2 "--np: this is one of 2 processes" --np 3
 OMPI_COMM_WORLD_RANK=0 OMPI_COMM_WORLD_SIZE=2 refused 2 "--np: this is one of 2 processes" --np 3
 (
@@ -104,5 +139,7 @@ OMPI_COMM_WORLD_RANK=0 OMPI_COMM_WORLD_SIZE=2 refused 2 "--np: this is one of 2 
 
 run 0 "--help" "$bin/reduce_perf" --help
 expect_in "$work/out" "Exit codes"
+run 0 "--help-all" "$bin/reduce_perf" --help-all
+expect_in "$work/out" "Measuring"
 run 0 "--version" "$bin/reduce_perf" --version
 finish

@@ -55,25 +55,26 @@ for hosts in 3 4; do
       run_on_hosts 3 "hypercube refuses 3 hosts" "$bin/hypercube_perf" --backend gloo --interface eth0 --sizes 8 -n 2
       continue
     fi
-    run_on_hosts 0 "$program, $hosts hosts" "$bin/${program}_perf" --backend gloo --interface eth0 --sizes 8,4000,100K -n 2 -d float,int8
+    taken "$program" --sizes 8,4000,100K -n 2 -d float,int8
+    run_on_hosts 0 "$program, $hosts hosts" "$bin/${program}_perf" --backend gloo --interface eth0 "${words[@]}"
     expect_in "$work/out" "# Out of bounds values : 0 OK"
-    expect_in "$work/out" "# $hosts ranks on $hosts hosts: 1 on each"
+    expect_in "$work/out" "# Ranks: $hosts processes on $hosts hosts, 1 on each"
     for ((rank = 0; rank < hosts; rank++)); do
       grep -qE "^#  Rank +$rank .* on +$CCL_CLUSTER$rank device  0 " "$work/out" || fail "no line of rank $rank on its host"
     done
   done
   run_on_hosts 0 "2 ranks on each of $hosts hosts" "$bin/all_reduce_perf" --backend gloo --interface eth0 -t 2 --sizes 8,100K -n 2
-  expect_in "$work/out" "# $((2 * hosts)) ranks on $hosts hosts: 2 on each"
+  expect_in "$work/out" "# Ranks: $((2 * hosts)) threads of $hosts processes on $hosts hosts, 2 on each"
   run_on_hosts 0 "an interface for Gloo to choose, $hosts hosts" "$bin/all_reduce_perf" --backend gloo --sizes 8,100K -n 2
 
   if [ -e "$build/lib/ccl-tests/ccl-mpi-openmpi.so" ] && command -v mpirun.openmpi >/dev/null; then
     for backend in mpi gloo; do
       run 0 "mpirun, $backend, $hosts hosts" "$cluster" mpirun -n $hosts "$bin/all_reduce_perf" --backend $backend --sizes 8,100K -n 2
-      expect_in "$work/out" "# $hosts ranks on $hosts hosts: 1 on each"
+      expect_in "$work/out" "# Ranks: $hosts processes on $hosts hosts, 1 on each"
       expect_in "$work/out" "# Out of bounds values : 0 OK"
     done
     run 0 "mpirun, 2 ranks a host" "$cluster" mpirun -n $((2 * hosts)) "$bin/alltoall_perf" --backend mpi --sizes 8,100K -n 2
-    expect_in "$work/out" "# $((2 * hosts)) ranks on $hosts hosts: 2 on each"
+    expect_in "$work/out" "# Ranks: $((2 * hosts)) processes on $hosts hosts, 2 on each"
   else
     echo "SKIP mpirun: no module for Open MPI, or no mpirun.openmpi"
   fi

@@ -15,28 +15,31 @@ right() { expect_in "$work/out" "# Out of bounds values : 0 OK"; }
 for ranks in 1 3 4; do
   for program in "${programs[@]}" "${composites[@]}"; do
     runs_on "$program" "$ranks" || continue
-    run 0 "$program, $ranks ranks" "$bin/${program}_perf" "${quick[@]}" -t "$ranks" && right
+    taken "$program" "${quick[@]}"
+    run 0 "$program, $ranks ranks" "$bin/${program}_perf" "${words[@]}" -t "$ranks" && right
   done
 done
 for program in all_reduce alltoallv gatherv sendrecv sync_grad; do
   run 0 "$program, 3 processes" "$bin/${program}_perf" "${quick[@]}" --np 3 && right
 done
 run 0 "init" "$bin/init_perf" --backend nccl -t 3 -N 2
-run 0 "every type and operation" "$bin/all_reduce_perf" --backend nccl -b 40 -e 5000 -f 125 -n 2 -t 3 -d all -o all && right
-run 0 "every type and operation, to one" "$bin/reduce_perf" --backend nccl -b 5000 -e 5000 -n 2 -t 4 -d all -o all -r all && right
+run 0 "every type and operation" "$bin/all_reduce_perf" --backend nccl -b 40 -e 5000 -f 125 -n 2 -w 1 -t 3 -d all -o all && right
+run 0 "every type and operation, to one" "$bin/reduce_perf" --backend nccl -b 5000 -e 5000 -n 2 -w 1 -t 4 -d all -o all -r all && right
 run 0 "vectors of 16 bytes, none of them aligned" "$bin/all_reduce_perf" --backend nccl --sizes 1M,3000001 -n 2 -t 3 -d int8,half,float,double -u 3 && right
 run 0 "the whole machine by default" "$bin/all_reduce_perf" "${quick[@]}" && right
-expect_in "$work/out" "this whole machine, 4 GPUs, ranks as threads"
+expect_in "$work/out" "# Ranks: 4 threads of 1 process on 1 host"
 expect_in "$work/out" "device  3 [0000:0d:00] Fake GPU"
 
 # nccl-tests' flags.
-for flags in "-G 3" "-G 2 -I 1 -K 1" "-I 1 -m 3" "-R 1" "-R 2 -x 1" "-y 1 -u 3" "-m 4" "-z 1 -m 2" "-z 2" "-z 3" "-C 1" "-p 1" "-c 0 -n 5" "-w 0 -n 0"; do
+for flags in "-G 3" "-G 2 -I 1 -K 1" "-I 1 -m 3" "-R 1" "-R 2 -x 1" "-y 1 -u 3" "-m 4" "-z 1 -m 2" "-z 2" "-z 3" "-C 1" "-p 1" "-c 0" "-w 0"; do
   # $flags is a list of words
   # shellcheck disable=SC2086
   run 0 "all_reduce $flags" "${all_reduce[@]}" -t 3 $flags && right
 done
+run 0 "all_reduce -w 0 -n 0" "$bin/all_reduce_perf" -b 8 -e 64K -f 128 --backend nccl -t 3 -w 0 -n 0 && right
 for program in "${programs[@]}"; do
-  [ "$program" = pingpong ] || run 0 "$program as a graph" "$bin/${program}_perf" "${quick[@]}" -t 4 -G 2 -m 2 && right
+  taken "$program" "${quick[@]}"
+  [ "$program" = pingpong ] || run 0 "$program as a graph" "$bin/${program}_perf" "${words[@]}" -t 4 -G 2 -m 2 && right
 done
 run 0 "-M" "${all_reduce[@]}" -t 3 -M 1
 expect_in "$work/out" "# GPU memory usage     : Initialization "
@@ -50,7 +53,8 @@ done
 run 0 "NCCL on host memory" "${all_reduce[@]}" -t 3 --memory host && right
 expect_in "$work/out" "buffers in host memory, staged"
 for program in "${programs[@]}"; do
-  runs_on "$program" 4 && run 0 "$program, Gloo on CUDA memory" "$bin/${program}_perf" -b 8 -e 64K -f 128 -n 2 --backend gloo --memory cuda -t 4 && right
+  taken "$program" -b 8 -e 64K -f 128 -n 2
+  runs_on "$program" 4 && run 0 "$program, Gloo on CUDA memory" "$bin/${program}_perf" "${words[@]}" --backend gloo --memory cuda -t 4 && right
 done
 run 0 "sizes end with the memory" env FAKE_GPU_MEMORY=10000000 "$bin/all_reduce_perf" --backend nccl -b 1M -e 16M -n 1 -t 2 && right
 expect_in "$work/out" "Reducing maxBytes to"

@@ -3,23 +3,34 @@
 . "$(dirname "$0")/lib.sh"
 python=$(command -v python3) || echo "SKIP: no python3, so JSON and CSV files are not parsed"
 
-parses() { # file, rows that are expected (- : at least one)
+parses() { # file, rows that are expected (- : at least one), exit code of the run [0]
   [ -n "$python" ] || return
-  "$python" - "$1" "$2" <<'PY' && pass "${1##*/} is valid" || fail "${1##*/} is not valid"
+  "$python" - "$1" "$2" "${3:-0}" <<'PY' && pass "${1##*/} is valid" || fail "${1##*/} is not valid"
 import csv, json, sys
-path, expected = sys.argv[1:]
+path, expected, end = sys.argv[1:]
 with open(path, newline="") as f:
     if path.endswith(".csv"):
-        table = list(csv.reader(line for line in f if not line.startswith("#")))
-        assert len({len(row) for row in table}) == 1, "rows of different lengths"
-        rows = len(table) - 1
+        table = list(csv.DictReader(f))
+        assert all(None not in row and None not in row.values() for row in table), "rows of different lengths"
+        halves = [row for row in table if row["placement"]]
+        assert all(row["program"] == "all_reduce_perf" and not row["error"] for row in halves)
+        assert (len(table) > len(halves)) == (end != "0"), "the end of the run"
+        assert end == "0" or (table[-1]["exit_code"] == end and table[-1]["error"]), "the last line"
+        rows = len(halves) / 2
     elif path.endswith(".jsonl"):
         lines = [json.loads(line) for line in f]
-        assert "exit_code" in lines[-1], "no footer"
-        rows = len(lines) - 2
+        footer = lines[-1]["footer"]
+        assert footer["exit_code"] == int(end), "the exit code"
+        assert footer["complete"] == (int(end) in (0, 6, 7)) and (footer["failure"] is None) == footer["complete"]
+        halves = [line for line in lines if line["type"] == "row"]
+        assert all(not isinstance(value, dict) for line in halves for value in line.values()), "rows are not flat"
+        assert all(line["run_id"] == lines[-1]["run_id"] for line in lines)
+        rows = len(halves) / 2
     else:
         document = json.load(f)
-        assert document["version"] == 3 and "end_time" in document
+        assert document["version"] == 3 and document["args"][0] in ("all_reduce_perf", "")
+        assert document["out_of_bounds"]["okay"] == ("true" if end in ("0", "6") else "false")
+        assert bool(document["errors"]) == (end not in ("0", "6")), "errors"
         rows = len(document["results"])
 assert rows >= 1 if expected == "-" else rows == int(expected), f"{rows} rows"
 PY
@@ -34,13 +45,25 @@ for suffix in jsonl json csv; do
   run 0 "-J .$suffix that exists" "$bin/all_reduce_perf" "${quick[@]}" -J "$file"
   cmp -s "$file" "$work/before" || fail "$file was changed"
   expect_in "$work/err" "$file exists; writing $work/passed.0.$suffix"
+  grep -qE "^# Writing (JSON|JSON Lines|CSV) output to $work/passed.0.$suffix$" "$work/out" || fail "the file's name is not on stdout"
   parses "$work/passed.0.$suffix" 4
   run 6 "-J .$suffix, too slow" "$bin/all_reduce_perf" "${quick[@]}" -J "$work/slow.$suffix" --max-time 8:0
-  parses "$work/slow.$suffix" 4
+  parses "$work/slow.$suffix" 4 6
   # A run that ends before its first row leaves a file that can be read, or none.
   run 5 "-J .$suffix, ranks missing" env RANK=0 WORLD_SIZE=2 MASTER_ADDR=127.0.0.1 MASTER_PORT="$(free_port)" \
     "$bin/all_reduce_perf" --backend gloo -b 8 -e 8 --init-timeout 1 -J "$work/missing.$suffix"
-  [ -s "$work/out" ] && fail "a table without all ranks"
+  [ "$(cat "$work/out")" = "$(grep '^# Test failure: ' "$work/out")" ] || fail "a table without all ranks"
+  [ "$suffix" = csv ] || parses "$work/missing.$suffix" 0 5
+  RANK=0 WORLD_SIZE=2 MASTER_ADDR=127.0.0.1 MASTER_PORT=$(free_port) timeout 60 "$bin/all_reduce_perf" --backend gloo -b 8 -e 8 \
+    -J "$work/early.$suffix" >"$work/out" 2>"$work/err" &
+  guard=$!
+  for _ in $(seq 100); do [ -e "$work/early.$suffix" ] && break; sleep 0.1; done
+  sleep 0.5
+  kill -TERM "$(pgrep -P "$guard")"
+  wait "$guard"
+  code=$?
+  if [ "$code" -eq 143 ]; then pass "-J .$suffix, SIGTERM before all have met"; else fail "-J .$suffix, SIGTERM before all have met: exit $code"; fi
+  [ "$suffix" = csv ] || parses "$work/early.$suffix" 0 143
 done
 expect_in "$work/passed.jsonl" '"emulated":true'
 
@@ -66,8 +89,9 @@ for suffix in json csv; do
     wait "$guard"
     code=$?
     if [ "$code" -eq "${end#*:}" ]; then pass "SIG$signal, .$suffix"; else fail "SIG$signal, .$suffix: exit $code"; fi
-    parses "$file" "$(grep -cE '^ +[0-9]' "$work/out")"
-    expect_in "$work/out" "# Out of bounds values"
+    parses "$file" "$(grep -cE '^ +[0-9]' "$work/out")" "$code"
+    expect_in "$work/out" "# Test failure: "
+    grep -qE 'Out of bounds values|Avg bus bandwidth' "$work/out" && fail "SIG$signal: standard output reads as a success"
   done
 done
 
@@ -77,7 +101,7 @@ code=$?
 [ "$code" -eq 4 ] && pass "a full standard output" || fail "a full standard output: exit $code, expected 4"
 [ "$(wc -l <"$work/err")" -eq 1 ] || fail "not one line: $(cat "$work/err")"
 expect_in "$work/err" "cannot write the table"
-parses "$work/full.jsonl" "$(grep -c '"type":"row"' "$work/full.jsonl")"
+parses "$work/full.jsonl" "$(grep -c '"placement":"in_place"' "$work/full.jsonl")" 4
 # Closed standard files: the numbers are not given to the results' file.
 for closed in 1 2; do
   for suffix in jsonl json csv; do
@@ -85,7 +109,7 @@ for closed in 1 2; do
     eval "timeout 60 '$bin/all_reduce_perf' --backend gloo -b 8 -e 64 -n 2 -t 3 -J '$file' >'$work/out' 2>'$work/err' </dev/null $closed>&-"
     code=$?
     if [ "$code" -eq $((closed == 1 ? 4 : 0)) ]; then pass "file $closed closed, .$suffix"; else fail "file $closed closed, .$suffix: exit $code"; fi
-    parses "$file" $((closed == 1 ? 0 : 4))
+    parses "$file" $((closed == 1 ? 0 : 4)) $((closed == 1 ? 4 : 0))
   done
 done
 for text in --help --version --self-check; do

@@ -25,7 +25,8 @@ NCCL_TESTS_SPLIT='MOD 2' grouped "NCCL_TESTS_SPLIT" "0 1 0 1 " "2 groups of 2 ra
 NCCL_TESTS_SPLIT_MASK=0x2 grouped "NCCL_TESTS_SPLIT_MASK" "0 0 1 1 " "2 groups of 2 ranks" "$bin/alltoall_perf" "${args[@]}" -t 4
 for program in "${programs[@]}"; do
   [ "$program" = pingpong ] && continue # of pairs, not of groups
-  run 0 "$program in groups" "$bin/${program}_perf" "${args[@]}" -t 8 --group 'ranks 7,0,3,4;1,2,6,5' && right "$program" "2 groups of 4 ranks"
+  taken "$program" "${args[@]}"
+  run 0 "$program in groups" "$bin/${program}_perf" "${words[@]}" -t 8 --group 'ranks 7,0,3,4;1,2,6,5' && right "$program" "2 groups of 4 ranks"
 done
 
 # One row a size, or one for each group.
@@ -33,7 +34,7 @@ run 0 "the slowest group" "$bin/all_reduce_perf" "${args[@]}" -t 4 --group '%2'
 [ "$(grep -cE '^ +[0-9]' "$work/out")" = 2 ] || fail "not one row a size"
 run 0 "--group-rows" "$bin/all_reduce_perf" "${args[@]}" -t 4 --group '%2' --group-rows 1 -J "$work/rows.jsonl"
 [ "$(grep -E '^ +[0-9]' "$work/out" | awk '{print $NF}' | tr '\n' ' ')" = "0 1 0 1 " ] || fail "not one row a group"
-[ "$(grep '"type":"row"' "$work/rows.jsonl" | grep -o '"group":[0-9]' | tr '\n' ' ')" = '"group":0 "group":1 "group":0 "group":1 ' ] || fail "groups in .jsonl"
+[ "$(grep '"placement":"in_place"' "$work/rows.jsonl" | grep -o '"group":[0-9]' | tr '\n' ' ')" = '"group":0 "group":1 "group":0 "group":1 ' ] || fail "groups in .jsonl"
 
 for rule in 'mod 0' 'mod' 'by 2' 'ranks 0,1;1,2' 'ranks 0,1;2' 'ranks 0,9;1,2,3' 'ranks 0,1;;2,3' 'and x'; do
   run 2 "refused: --group '$rule'" "$bin/all_reduce_perf" "${args[@]}" -t 4 --group "$rule"

@@ -10,10 +10,12 @@ failures=0
 pass() { echo "PASS $*"; }
 fail() { echo "FAIL $*"; failures=$((failures + 1)); }
 finish() { echo "$failures failed"; [ "$failures" -eq 0 ]; exit; }
-programs=(all_gather all_gatherv all_reduce alltoall alltoallv barrier broadcast gather gatherv hypercube pingpong reduce reduce_scatter
-  reduce_scatterv scatter scatterv sendrecv)
-composites=(all_gather_object all_reduce_dict all_reduce_params average_metrics broadcast_object broadcast_tensors
-  check_tensors collect_results gather_object reduce_dict sync_buffer sync_grad sync_seed)
+# The names of all specs: of composite primitives, and the others.
+composites=() programs=()
+for file in "$(dirname "${BASH_SOURCE[0]}")"/../../collectives/*.cpp; do
+  name=$(basename "$file" .cpp)
+  if grep -q '\.needs = composite\b' "$file"; then composites+=("$name"); else programs+=("$name"); fi
+done
 
 if [ ! -e "$build/lib/ccl-tests/ccl-gloo.so" ]; then
   echo "SKIP: this build has no Gloo module (package libgloo-dev)"
@@ -27,6 +29,24 @@ runs_on() {
     hypercube) [ $(($2 & ($2 - 1))) -eq 0 ] ;;
     *) true ;;
   esac
+}
+
+# taken PROGRAM ARGUMENT...: sets `words` to those ARGUMENTs that the program takes. Programs of nccl-tests take all of its flags; others
+# refuse sizes, types, operations and roots that they do not have.
+taken() {
+  local drop=
+  case ${1%_perf} in
+    barrier) drop='-b -e -f -i --sizes -u -d -o -r' ;;
+    sync_seed | check_tensors) drop='-b -e -f -i --sizes -o -r' ;;
+    all_gatherv | all_gather_object | collect_results | pingpong) drop='-o -r' ;;
+    gatherv | scatterv | gather_object | broadcast_object | broadcast_tensors) drop='-o' ;;
+    reduce_scatterv | all_reduce_dict | all_reduce_params | average_metrics | reduce_dict | sync_buffer | sync_grad) drop='-r' ;;
+  esac
+  words=()
+  shift
+  while [ $# -gt 0 ]; do
+    if [[ " $drop " == *" $1 "* ]]; then shift 2; else words+=("$1"); shift; fi
+  done
 }
 
 # run EXPECTED_CODE NAME COMMAND...: stdout and stderr land in $work/out and $work/err.

@@ -39,7 +39,7 @@ for backend in loopback gloo; do
   on_processes 7 "a rank that fails on $backend" 3 "$backend" fail
   for rank in 0 2; do
     [ "$rank" = 0 ] || cp "$work/out.$rank" "$work/err"
-    expect_in "$work/err" "rank 1/3: it was to fail"
+    expect_in "$work/err" "rank 1/3 on $(hostname): in the function that was given: it was to fail"
   done
 done
 # Nobody takes the connections that rank 1 closes for the cause.
@@ -47,13 +47,13 @@ for _ in 1 2 3; do
   on_processes 4 "a rank that ends with an error" 3 gloo error
   for rank in 0 2; do
     [ "$rank" = 0 ] || cp "$work/out.$rank" "$work/err"
-    expect_in "$work/err" "rank 1/3: it was to fail"
+    expect_in "$work/err" "rank 1/3 on $(hostname): in the function that was given: it was to fail"
   done
 done
 on_processes 4 "a library's thread that throws" 3 gloo throw
-expect_in "$work/err" "rank 1/3: a thread of the library ended by an exception: nobody catches this"
+expect_in "$work/err" "rank 1 on $(hostname): a thread of the library ended by an exception: nobody catches this"
 on_processes 2 "ranks with different backends" 3 loopback mixed
-expect_in "$work/err" "rank 1: the backend is gloo, on rank 0 it is loopback"
+expect_in "$work/err" "rank 1: --backend is gloo, on rank 0 it is loopback"
 on_processes 2 "a backend that is not there" 2 smoke
-expect_in "$work/err" "rank 0/2]"
+expect_in "$work/err" "run_distributed: "
 finish

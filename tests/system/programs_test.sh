@@ -11,8 +11,9 @@ args=(--backend gloo --sizes 8,4000,1M -n 2 -d float,int8)
 for ranks in 1 3 4 8; do
   for program in "${programs[@]}"; do
     runs_on "$program" "$ranks" || continue
-    run 0 "$program, $ranks threads" "$bin/${program}_perf" "${args[@]}" -t "$ranks" && right "$program"
-    run 0 "$program, $ranks processes" "$bin/${program}_perf" "${args[@]}" --np "$ranks" && right "$program"
+    taken "$program" "${args[@]}"
+    run 0 "$program, $ranks threads" "$bin/${program}_perf" "${words[@]}" -t "$ranks" && right "$program"
+    run 0 "$program, $ranks processes" "$bin/${program}_perf" "${words[@]}" --np "$ranks" && right "$program"
   done
 done
 for program in all_gatherv gatherv scatterv reduce_scatterv; do

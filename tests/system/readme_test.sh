@@ -43,5 +43,11 @@ done
 for program in $(grep -oE '\b[a-z_]+_perf\b' "$source/README.md" | sort -u); do
   [ -x "$bin/$program" ] || fail "$program does not exist"
 done
+# The spec that it shows is the one that is built.
+if sed -n '/^\/\/ all_gather_perf/,/^```/p' "$source/README.md" | sed '$d' | diff - "$source/collectives/all_gather.cpp"; then
+  pass "the README's spec is collectives/all_gather.cpp"
+else
+  fail "the README's spec is not collectives/all_gather.cpp"
+fi
 run 6 "--min-busbw and --max-time as in the README" "$bin/all_reduce_perf" --backend loopback --sizes 8,1M -n 2 -t 2 --min-busbw 1M:500000 --max-time 8:200
 finish

@@ -32,8 +32,8 @@ for ranks in 3 4; do
     exec {fd}<>"/dev/tcp/127.0.0.1/$MASTER_PORT" || { fail "connection $i is refused"; break; }
     held+=("$fd")
     { case $((i % 4)) in
-      1) printf '\0\xCE\xF7' ;;
-      2) printf '\0\xCE\xF7\x85\x3C\x01' ;;
+      1) printf 'CCL' ;;
+      2) printf 'CCLCTL4\n' ;;
       3) printf 'GET / HTTP/1.1\r\n\r\n' ;;
     esac >&"$fd"; } 2>/dev/null
   done
@@ -53,7 +53,7 @@ start 1 3 "${short[@]}" --init-timeout 40
 start 2 3 "${short[@]}" --init-timeout 40
 for rank in 0 1 2; do end_of "$rank" 0 "the first job on the port"; done
 
-# While a job runs: its store is gone with the need for it; a twin finds nobody; another job has the port.
+# While a job runs nobody listens; a twin finds nobody; another job has the port.
 MASTER_PORT=$(free_port)
 rm -f "$work/long.jsonl"
 for rank in 0 1 2; do start "$rank" 3 --backend gloo -b 8 -e 8 -n 5 -N 0 -J "$work/long.jsonl"; done
@@ -62,7 +62,7 @@ for _ in $(seq 200); do
   [ -e "$work/long.jsonl" ] && [ "$(wc -l <"$work/long.jsonl")" -ge 2 ] && break
   sleep 0.1
 done
-if listening "$MASTER_PORT"; then fail "the store is still there"; else pass "the store is gone after the meeting"; fi
+if listening "$MASTER_PORT"; then fail "somebody still listens"; else pass "nobody listens after the meeting"; fi
 RANK=1 WORLD_SIZE=3 run 5 "rank 1 started again while the job runs" "$bin/all_reduce_perf" "${short[@]}" --init-timeout 1
 expect_in "$work/err" "rank 0 did not appear at 127.0.0.1:$MASTER_PORT"
 for rank in 0 1 2; do start "$rank" 3 "${short[@]}" --init-timeout 40; done
@@ -88,6 +88,50 @@ differ -e "-b 8 -e 1K" "-b 8 -e 1M"
 differ -d "--sizes 4K -d int8" "--sizes 4K"
 differ -n "--sizes 4K -n 2" "--sizes 4K -n 3"
 differ --group "--sizes 4K --group %2" "--sizes 4K --group /2"
+
+# Processes that were started differently: each says who differs from the most others, and ends with 2.
+started_differently() { # NAME TEXT
+  for rank in 0 1 2; do
+    end_of "$rank" 2 "$1"
+    expect_in "$work/err.$rank" "the processes do not agree: $2"
+  done
+}
+MASTER_PORT=$(free_port)
+for rank in 0 2; do start "$rank" 3 "${short[@]}" -t 2; done
+start 1 3 "${short[@]}" -t 3
+started_differently "numbers of ranks that differ" "ranks 3-5 on $(hostname) (pid"
+MASTER_PORT=$(free_port)
+for rank in 0 1; do start "$rank" 4 "${short[@]}"; done
+start 2 3 "${short[@]}"
+started_differently "WORLD_SIZE that differs" "rank 2 on $(hostname) (pid"
+
+# A secret: whoever has another one stays out, and the job goes on.
+MASTER_PORT=$(free_port)
+export CCL_JOB_SECRET=plover
+for rank in 0 1; do start "$rank" 3 "${short[@]}" --init-timeout 40 -J "$work/secret.$rank.jsonl"; done
+wait_listening "$MASTER_PORT"
+RANK=2 WORLD_SIZE=3 CCL_JOB_SECRET=xyzzy run 5 "a rank with another secret" "$bin/all_reduce_perf" "${short[@]}" --init-timeout 1
+expect_in "$work/err" "another job listens there, or CCL_JOB_SECRET differs"
+start 2 3 "${short[@]}" --init-timeout 40
+for rank in 0 1 2; do end_of "$rank" 0 "a job with a secret"; done
+if grep -qE "plover|xyzzy" "$work"/out.* "$work"/err* "$work"/*.jsonl; then fail "the secret is printed"; else pass "the secret is not printed"; fi
+unset CCL_JOB_SECRET
+
+# Rank 0 stops: each of the others says so when its library gives up, and ends with 5.
+MASTER_PORT=$(free_port)
+rm -f "$work/long.jsonl"
+for rank in 0 1 2; do
+  RANK=$rank WORLD_SIZE=3 "$bin/all_reduce_perf" --backend gloo -b 8 -e 64K -N 0 -n 3 -T 12 -J "$work/long.jsonl" >"$work/out.$rank" 2>"$work/err.$rank" </dev/null &
+  pids[$rank]=$!
+done
+for _ in $(seq 200); do [ -s "$work/long.jsonl" ] && [ "$(wc -l <"$work/long.jsonl")" -ge 2 ] && break; sleep 0.1; done
+kill -STOP "${pids[0]}"
+for rank in 1 2; do
+  end_of "$rank" 5 "rank 0 is stopped"
+  expect_in "$work/err.$rank" "no sign of life from rank 0 on $(hostname) (pid ${pids[0]})"
+done
+kill -KILL "${pids[0]}"
+wait "${pids[0]}" 2>/dev/null
 
 # Names.
 MASTER_ADDR=no-such-host.invalid MASTER_PORT=$(free_port)

@@ -17,7 +17,8 @@ module() { [ -e "$build/lib/ccl-tests/ccl-mpi-$1.so" ]; }
 steps() { srun --mpi=list 2>&1 | grep -q "$1"; }
 
 launched() { # launcher ranks
-  expect_in "$work/out" "# Launcher: $1 processes: $2 ranks: $2"
+  expect_in "$work/out" "# Ranks: $2 process"
+  expect_in "$work/out" "(launcher: $1)"
   expect_in "$work/out" "# Out of bounds values : 0 OK"
 }
 arguments=(--sizes 8,100K -n 2)
@@ -51,7 +52,8 @@ if module mpich; then
   launched "mpirun (MPICH)" 3
 fi
 run 0 "threads in an allocation" salloc -n 3 --overcommit "$bin/all_reduce_perf" --backend gloo -t 3 "${arguments[@]}"
-expect_in "$work/out" "# Launcher: none processes: 1 ranks: 3"
+expect_in "$work/out" "# Ranks: 3 threads of 1 process on 1 host, CPUs"
+expect_in "$work/out" "(no launcher; "
 
 cat >"$work/job.sh" <<JOB
 #!/bin/bash
@@ -60,7 +62,8 @@ srun --overcommit '$bin/all_gather_perf' --backend gloo ${arguments[*]}
 JOB
 run 0 "sbatch" sbatch -W -n 3 --overcommit -o "$work/job.out" "$work/job.sh"
 cp "$work/job.out" "$work/out"
-expect_in "$work/out" "# Launcher: none processes: 1 ranks: 3"
+expect_in "$work/out" "# Ranks: 3 threads of 1 process on 1 host, CPUs"
+expect_in "$work/out" "(no launcher; "
 launched srun 3
 run 2 "--bootstrap slurm outside srun" salloc -n 3 --overcommit "$bin/all_reduce_perf" --bootstrap slurm
 expect_in "$work/err" "not set: SLURM_PROCID, SLURM_STEP_NUM_TASKS;"
@@ -75,7 +78,8 @@ cp "$slurm/slurm.conf" "$work/plain.conf"
 printf 'LaunchParameters=use_interactive_step\nInteractiveStepOptions="--interactive --preserve-env %s"\n' "$work/shell" >>"$slurm/slurm.conf"
 run 0 "salloc's interactive step" salloc -n 3 --overcommit
 expect_in "$work/out" "step 4294967290 of 1"
-expect_in "$work/out" "# Launcher: srun processes: 1 ranks: 3"
+expect_in "$work/out" "# Ranks: 3 threads of 1 process on 1 host, CPUs"
+expect_in "$work/out" "(launcher: srun)"
 cp "$work/plain.conf" "$slurm/slurm.conf"
 
 # A task that is killed: srun ends with the others, which name it.

@@ -7,13 +7,15 @@ command -v python3 >/dev/null || { echo "SKIP: no python3 for the stand-in agent
 
 for ranks in 1 3 4; do
   run 0 "agent's store, $ranks ranks" python3 "$here/agent_store.py" $ranks 0 "$bin/all_reduce_perf" --backend gloo --sizes 8,100K -n 2
-  expect_in "$work/out" "# Launcher: torchrun processes: $ranks ranks: $ranks"
+  expect_in "$work/out" "# Ranks: $ranks process"
+  expect_in "$work/out" "(launcher: torchrun)"
   expect_in "$work/out" "# Out of bounds values : 0 OK"
 done
 # A restart uses the same store, in which the attempt that failed has left an address.
 for ranks in 3 4; do
   run 0 "restarted twice, $ranks ranks" python3 "$here/agent_store.py" $ranks 2 "$bin/all_reduce_perf" --backend gloo --sizes 8 -n 2
-  expect_in "$work/out" "# Launcher: torchrun processes: $ranks ranks: $ranks"
+  expect_in "$work/out" "# Ranks: $ranks process"
+  expect_in "$work/out" "(launcher: torchrun)"
   expect_in "$work/out" "# Out of bounds values : 0 OK"
 done
 run 6 "exit codes reach the agent" python3 "$here/agent_store.py" 3 0 "$bin/all_reduce_perf" --backend gloo --sizes 8 -n 2 --max-time 8:0
@@ -40,7 +42,8 @@ agents() {
   done
   cat "$work"/out.[0-9] >"$work/out"
   rm "$work"/out.[0-9]
-  expect_in "$work/out" "# Launcher: torchrun processes: $((3 * nodes)) ranks: $((3 * nodes))"
+  expect_in "$work/out" "# Ranks: $((3 * nodes)) processes on "
+  expect_in "$work/out" "(launcher: torchrun)"
   expect_in "$work/out" "# Out of bounds values : 0 OK"
 }
 program=(--no-python "$bin/all_reduce_perf" --backend gloo --sizes 8,100K -n 2)

@@ -21,8 +21,7 @@ program, limit, lowest, files = sys.argv[1], float(sys.argv[2]), float(sys.argv[
 burst = 2 * 262144
 best, too_much = {}, False
 for path in files:
-    cells = [(row["size_bytes"], half, row[half]) for row in map(json.loads, open(path)) if row["type"] == "row"
-             for half in ("out_of_place", "in_place")]
+    cells = [(row["size_bytes"], row["placement"], row) for row in map(json.loads, open(path)) if row["type"] == "row"]
     if not cells:
         sys.exit(f"{program}: no rows")
     for size, half, cell in cells:

@@ -3,6 +3,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <sys/stat.h>
+
+#include <filesystem>
 #include <map>
 
 #include "collectives/collectives.hpp"
@@ -72,6 +75,27 @@ TEST_F(AlltoallvOptions, BadMatricesAreRefusedByName) {
   EXPECT_THAT(line, HasSubstr("'/does/not/exist'"));
   EXPECT_THAT(refusal({{"NCCL_TESTS_ALLTOALLV_MATRIX_SCALE", "big"}}),
               HasSubstr("NCCL_TESTS_ALLTOALLV_MATRIX_SCALE: "));
+}
+
+TEST_F(AlltoallvOptions, OnlyARegularFileOfBoundedLengthIsRead) {
+  const auto of = [](const std::string& path) {
+    return refusal({{"NCCL_TESTS_ALLTOALLV_MATRIX_FILE", path}});
+  };
+  EXPECT_THAT(of("/dev/zero"), HasSubstr("'/dev/zero' is not a regular file"));
+  EXPECT_THAT(of(folder_.path()), HasSubstr("is not a regular file"));
+  const std::string pipe = folder_.path() + "/pipe";
+  ASSERT_EQ(mkfifo(pipe.c_str(), 0600), 0);
+  EXPECT_THAT(of(pipe), HasSubstr("is not a regular file"));
+  const std::string large = folder_.write("large", "");
+  std::filesystem::resize_file(large, (64 << 20) + 1);
+  EXPECT_THAT(of(large), HasSubstr("is too large; accepted: a file of up to 64M"));
+}
+
+TEST_F(AlltoallvOptions, AWordOfABinaryFileIsShownEscapedAndShortened) {
+  const std::string line = refusal(file("\x1b[31m" + std::string(5000, '\x01')));
+  EXPECT_THAT(line, HasSubstr("'\\x1b[31m\\x01"));
+  EXPECT_EQ(line.find('\x01'), std::string::npos);
+  EXPECT_LT(line.size(), 500U);
 }
 
 TEST_F(AlltoallvOptions, MatrixHasToHoldAllRanks) {

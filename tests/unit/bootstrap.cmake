@@ -5,6 +5,9 @@ target_link_libraries(bootstrap_helper PRIVATE ccl)
 
 ccl_add_test(bootstrap_test
   SOURCES
+    bootstrap_blame_test.cpp
+    bootstrap_exchanges_test.cpp
+    bootstrap_gather_test.cpp
     bootstrap_groups_test.cpp
     bootstrap_hub_test.cpp
     bootstrap_join_test.cpp
@@ -15,6 +18,8 @@ ccl_add_test(bootstrap_test
     bootstrap_thread_ranks_test.cpp
     bootstrap_trouble_test.cpp
     failure_cause_test.cpp
+    serialize_test.cpp
+    sha256_test.cpp
   LABELS unit)
 target_compile_definitions(bootstrap_test PRIVATE CCL_BOOTSTRAP_HELPER="$<TARGET_FILE:bootstrap_helper>")
 add_dependencies(bootstrap_test bootstrap_helper)

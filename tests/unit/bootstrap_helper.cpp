@@ -2,9 +2,11 @@
 //   codes C...   end with code C[rank]
 //   die R        rank R is killed, the others report what they learn of it
 //   stuck R      rank R fails, the others would sleep for ever
+//   listeners    print how many listening sockets the rank has inherited
 //   lines        write to stderr in pieces
 //   signal       wait for SIGTERM, then end with code 6
 #include <fmt/format.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #include <csignal>
@@ -17,6 +19,16 @@
 #include "src/core/error.hpp"
 
 namespace {
+
+int listening_sockets() {
+  int count = 0;
+  for (int fd = 0; fd < 256; ++fd) {
+    int listens = 0;
+    socklen_t size = sizeof(listens);
+    if (::getsockopt(fd, SOL_SOCKET, SO_ACCEPTCONN, &listens, &size) == 0 && listens != 0) ++count;
+  }
+  return count;
+}
 
 int act(ccl_tests::Control& control, const std::vector<std::string>& arguments) {
   const std::string& mode = arguments[0];
@@ -33,6 +45,7 @@ int act(ccl_tests::Control& control, const std::vector<std::string>& arguments) 
     if (rank == std::stoi(arguments.at(1))) return 7;
     while (true) ::pause();
   }
+  if (mode == "listeners") return listening_sockets() == 0 ? 0 : 3;  // all have come
   if (mode == "lines") {
     for (int line = 0; line < 100; ++line) {
       fmt::print(stderr, "line {} ", line);
@@ -62,9 +75,11 @@ int as_rank(const std::vector<std::string>& arguments) {
     sigaddset(&set, SIGTERM);
     ::pthread_sigmask(SIG_BLOCK, &set, nullptr);
   }
+  const int inherited = listening_sockets();
   const ccl_tests::Launch launch = ccl_tests::detect_launch(ccl_tests::process_environment());
   if (launch.launcher != "local processes") return 2;
   const auto control = ccl_tests::join(launch, {1, 60, "1.0"}, nullptr, nullptr);
+  if (arguments[0] == "listeners") fmt::print(stderr, "inherited {}\n", inherited);
   return act(*control, arguments);
 }
 

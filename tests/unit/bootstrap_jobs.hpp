@@ -1,6 +1,8 @@
 // Jobs for tests: processes simulated by threads that each join() for themselves.
 #pragma once
 
+#include <unistd.h>
+
 #include <functional>
 #include <mutex>
 #include <string>
@@ -8,7 +10,7 @@
 #include <vector>
 
 #include "src/bootstrap/control.hpp"
-#include "src/bootstrap/store_server.hpp"
+#include "src/bootstrap/loopback_listener.hpp"
 #include "src/core/error.hpp"
 
 namespace ccl_tests::test {
@@ -51,15 +53,17 @@ inline std::vector<Outcome> run_all(const std::vector<std::function<void()>>& pr
   return outcomes;
 }
 
-// A job that meets in a store of its own.
+// A job whose process 0 listens on a port of its own.
 inline std::vector<Outcome> run_job(int processes, int ranks_per_process,
                                     const std::function<void(Control&)>& body) {
-  const StoreServer store(0, "127.0.0.1");
+  const LoopbackListener listener;
   std::vector<std::function<void()>> all;
   for (int p = 0; p < processes; ++p) {
     all.emplace_back([&, p] {
-      const auto control = join(launch_of(p, processes, store.port()),
-                                join_options(60, ranks_per_process), nullptr, nullptr);
+      Launch launch = launch_of(p, processes, listener.port());
+      launch.agent_store = false;
+      if (p == 0 && processes > 1) launch.listener = ::dup(listener.descriptor());
+      const auto control = join(launch, join_options(60, ranks_per_process), nullptr, nullptr);
       body(*control);
     });
   }

@@ -5,6 +5,7 @@
 
 #include "src/bootstrap/control.hpp"
 #include "src/bootstrap/store_client.hpp"
+#include "tests/unit/bootstrap_agent_store.hpp"
 #include "tests/unit/bootstrap_jobs.hpp"
 #include "tests/unit/bootstrap_raw_socket.hpp"
 
@@ -42,7 +43,7 @@ TEST_P(Join, ExchangesAndLeavesInOrder) {
   }
 }
 
-TEST_P(Join, StoreHostedByProcess0) {
+TEST_P(Join, AtThePortOfProcess0) {
   const int port = test::RawSocket::listening().port();
   std::vector<std::function<void()>> all;
   for (int p = 0; p < GetParam(); ++p) {
@@ -56,7 +57,7 @@ TEST_P(Join, StoreHostedByProcess0) {
 }
 
 TEST_P(Join, SeveralRunsInOneStore) {
-  const StoreServer store(0, "127.0.0.1");
+  const test::AgentStore store;
   std::vector<std::function<void()>> all;
   for (int p = 0; p < GetParam(); ++p) {  // each goes from run to run without waiting for others
     all.emplace_back([&, p] {
@@ -85,7 +86,7 @@ TEST(JoinOrder, Process0MayComeLast) {
 }
 
 TEST(JoinOrder, AStaleAddressInTheStoreIsPassedOver) {
-  const StoreServer store(0, "127.0.0.1");
+  const test::AgentStore store;
   const int nobody = test::RawSocket::listening().port();
   StoreClient("127.0.0.1", store.port(), deadline_in(30))
       .set("ccl-tests/none/0/control", "127.0.0.1:" + std::to_string(nobody) + " old",
@@ -101,7 +102,7 @@ TEST(JoinOrder, AStaleAddressInTheStoreIsPassedOver) {
 }
 
 TEST(JoinFailure, MissingRankIsNamedByAllWhoCame) {
-  const StoreServer store(0, "127.0.0.1");
+  const test::AgentStore store;
   const auto outcomes = run_all({member(launch_of(0, 3, store.port()), join_options(1)),
                                  member(launch_of(2, 3, store.port()), join_options(30))});
   for (const Outcome& outcome : outcomes) {
@@ -112,7 +113,7 @@ TEST(JoinFailure, MissingRankIsNamedByAllWhoCame) {
 }
 
 TEST(JoinFailure, MissingProcess0IsNamedByItsAddress) {
-  const StoreServer store(0, "127.0.0.1");
+  const test::AgentStore store;
   const auto outcomes = run_all({member(launch_of(1, 2, store.port()), join_options(0.2))});
   EXPECT_EQ(outcomes[0].code, 5);
   EXPECT_THAT(outcomes[0].message, HasSubstr("rank 0 did not appear at 127.0.0.1:"));
@@ -126,7 +127,7 @@ TEST(JoinFailure, MissingStoreIsNamedByItsAddress) {
 }
 
 TEST(JoinFailure, TakenPortIsNamed) {
-  const StoreServer other(0);
+  const LoopbackListener other;
   Launch launch = launch_of(0, 2, other.port());
   launch.agent_store = false;
   const auto outcomes = run_all({member(launch, join_options())});
@@ -134,33 +135,33 @@ TEST(JoinFailure, TakenPortIsNamed) {
   EXPECT_THAT(outcomes[0].message, HasSubstr(std::to_string(other.port()) + " (MASTER_PORT)"));
 }
 
-void expect_all(const std::vector<Outcome>& outcomes, const std::string& text) {
+void expect_all(const std::vector<Outcome>& outcomes, int code, const std::string& text) {
   for (const Outcome& outcome : outcomes) {
-    EXPECT_EQ(outcome.code, 4);
+    EXPECT_EQ(outcome.code, code);
     EXPECT_THAT(outcome.message, HasSubstr(text));
   }
 }
 
 TEST(JoinFailure, SameRankTwice) {
-  const StoreServer store(0, "127.0.0.1");
+  const test::AgentStore store;
   const int port = store.port();
   expect_all(run_all({member(launch_of(0, 3, port), join_options()),
                       member(launch_of(1, 3, port), join_options()),
                       member(launch_of(1, 3, port), join_options())}),
-             "rank 1 exists twice: on ");
+             4, "rank 1 exists twice: on ");
 }
 
 TEST(JoinFailure, WorldsThatDisagree) {
-  const StoreServer store(0, "127.0.0.1");
+  const test::AgentStore store;
   const int port = store.port();
   expect_all(run_all({member(launch_of(0, 3, port), join_options()),
                       member(launch_of(1, 3, port), join_options()),
                       member(launch_of(2, 4, port), join_options())}),
-             "WORLD_SIZE=3, rank 2 on ");
+             2, "WORLD_SIZE is 4, on rank 0 on ");
 }
 
 TEST(JoinFailure, WhoIsOnTheWayLearnsOfAFailureToo) {
-  const StoreServer store(0, "127.0.0.1");
+  const test::AgentStore store;
   const int port = store.port();
   expect_all(run_all({member(launch_of(0, 3, port), join_options()),
                       [=] {
@@ -168,27 +169,28 @@ TEST(JoinFailure, WhoIsOnTheWayLearnsOfAFailureToo) {
                         member(launch_of(1, 3, port), join_options())();
                       },
                       member(launch_of(2, 4, port), join_options())}),
-             "WORLD_SIZE=3, rank 2 on ");
+             2, "WORLD_SIZE is 4, on rank 0 on ");
 }
 
 TEST(JoinFailure, VersionsThatDisagree) {
-  const StoreServer store(0, "127.0.0.1");
+  const test::AgentStore store;
   JoinOptions newer = join_options();
   newer.version = "2.0";
-  expect_all(run_all({member(launch_of(0, 2, store.port()), join_options()),
-                      member(launch_of(1, 2, store.port()), newer)}),
-             "runs version 2.0");
+  expect_all(run_all({member(launch_of(0, 3, store.port()), newer),
+                      member(launch_of(1, 3, store.port()), join_options()),
+                      member(launch_of(2, 3, store.port()), join_options())}),
+             2, "): the version is 2.0, on rank 1 on ");
 }
 
 TEST(JoinFailure, RanksPerProcessThatDisagree) {
-  const StoreServer store(0, "127.0.0.1");
+  const test::AgentStore store;
   expect_all(run_all({member(launch_of(0, 2, store.port()), join_options(60, 2)),
                       member(launch_of(1, 2, store.port()), join_options(60, 4))}),
-             "ranks 4-7 on ");
+             2, "the number of ranks in a process is 4, on ranks 0-1 on ");
 }
 
 TEST(JoinFailure, AbortCallsTheOthersOnce) {
-  const StoreServer store(0, "127.0.0.1");
+  const test::AgentStore store;
   std::atomic<int> own = 0, others = 0;
   std::vector<std::function<void()>> all;
   for (int p = 0; p < 3; ++p) {

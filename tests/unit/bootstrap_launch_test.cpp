@@ -56,6 +56,24 @@ TEST(Launch, PlainEnvironment) {
   EXPECT_EQ(launch.key_prefix, "ccl-tests/none/0/");
 }
 
+TEST(Launch, KnowsTheJobAndItsSecret) {
+  const Variables plain = {{"RANK", "0"}, {"WORLD_SIZE", "2"}, {"MASTER_ADDR", "a"}};
+  EXPECT_EQ(detect(plain).job, "");
+  EXPECT_EQ(detect(plain).secret, "");
+  EXPECT_EQ(detect(plain).listener, -1);
+  Variables more = plain;
+  more.insert({{"CCL_JOB_SECRET", "s"}, {"TORCHELASTIC_RUN_ID", "7"}, {"CCL_LISTENER", "5"}});
+  EXPECT_EQ(detect(more).job, "ccl-tests/7/0/");
+  EXPECT_EQ(detect(more).secret, "s");
+  EXPECT_EQ(detect(more).listener, 5);
+  EXPECT_EQ(detect({{"SLURM_PROCID", "0"},
+                    {"SLURM_STEP_NUM_TASKS", "1"},
+                    {"SLURM_JOB_ID", "12"},
+                    {"SLURM_STEP_ID", "3"}})
+                .job,
+            "slurm 12.3");
+}
+
 TEST(Launch, DefaultPort) {
   EXPECT_EQ(detect({{"RANK", "0"}, {"WORLD_SIZE", "2"}, {"MASTER_ADDR", "a"}}).master_port, 29500);
 }

@@ -105,6 +105,14 @@ TEST_P(LocalProcesses, LinesDoNotMix) {
 
 INSTANTIATE_TEST_SUITE_P(Ranks, LocalProcesses, testing::Values(1, 3, 4, 64));
 
+TEST(LocalProcesses, OnlyRank0InheritsTheSocketThatListens) {
+  HelperRun run({"3", "listeners"});
+  EXPECT_EQ(run.finish(), 0);
+  EXPECT_THAT(run.output(), HasSubstr("[rank 0] inherited 1\n"));
+  EXPECT_THAT(run.output(), HasSubstr("[rank 1] inherited 0\n"));
+  EXPECT_THAT(run.output(), HasSubstr("[rank 2] inherited 0\n"));
+}
+
 TEST(LocalProcessesFailure, TheMostTellingCodeWins) {
   EXPECT_EQ(HelperRun({"3", "codes", "0", "7", "4"}).finish(), 7);
   EXPECT_EQ(HelperRun({"3", "codes", "8", "0", "6"}).finish(), 6);

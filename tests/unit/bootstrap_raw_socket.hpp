@@ -74,6 +74,8 @@ class RawSocket {
     return n == 0 || (n < 0 && errno == ECONNRESET);
   }
 
+  void shutdown() const { ::shutdown(fd_, SHUT_RDWR); }
+
   void close() {
     if (fd_ >= 0) ::close(fd_);
     fd_ = -1;

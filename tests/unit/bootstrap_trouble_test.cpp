@@ -5,8 +5,10 @@
 #include <future>
 
 #include "src/bootstrap/control_client.hpp"
+#include "src/bootstrap/control_server.hpp"
+#include "src/bootstrap/job_key.hpp"
 #include "src/bootstrap/store_client.hpp"
-#include "src/bootstrap/store_protocol.hpp"
+#include "tests/unit/bootstrap_agent_store.hpp"
 #include "tests/unit/bootstrap_jobs.hpp"
 #include "tests/unit/bootstrap_raw_socket.hpp"
 
@@ -22,7 +24,7 @@ using testing::HasSubstr;
 
 constexpr const char* key = "ccl-tests/none/0/control";
 
-Launch own_store(int process, int processes, int port) {
+Launch at_process_0(int process, int processes, int port) {
   Launch launch = launch_of(process, processes, port);
   launch.agent_store = false;
   return launch;
@@ -38,6 +40,17 @@ std::function<void()> member(const Launch& launch, double init_timeout_s = 60,
   };
 }
 
+void wait_until_somebody_listens(int port) {
+  while (true) {
+    try {
+      RawSocket::connected_to(port);
+      return;
+    } catch (const std::runtime_error&) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    }
+  }
+}
+
 void expect_good(const std::vector<Outcome>& outcomes) {
   for (const Outcome& outcome : outcomes) EXPECT_EQ(outcome.message, "");
 }
@@ -48,20 +61,20 @@ TEST(TwoJobsOnOnePort, TheSecondIsRefusedWhileTheFirstMeets) {
   const auto first = [&](int p) {
     return [&, p] {
       if (p == 2) second_is_over.get_future().wait();
-      member(own_store(p, 3, port))();
+      member(at_process_0(p, 3, port))();
     };
   };
   const auto outcomes =
       run_all({[&, port] { first(0)(); },
                [&, port] {
-                 StoreClient("127.0.0.1", port, deadline_in(60)).get(key, deadline_in(60));
+                 wait_until_somebody_listens(port);
                  first_is_there.set_value();
                  first(1)();
                },
                first(2),
                [&] {
                  first_is_there.get_future().wait();
-                 const auto second = run_all({member(own_store(0, 3, port))});
+                 const auto second = run_all({member(at_process_0(0, 3, port))});
                  second_is_over.set_value();
                  EXPECT_EQ(second[0].code, 4);
                  EXPECT_THAT(second[0].message,
@@ -74,9 +87,9 @@ TEST(TwoJobsOnOnePort, TheSecondIsRefusedWhileTheFirstMeets) {
 TEST(TwoJobsOnOnePort, RanksThatMeetTheOtherJobEndIt) {
   const int port = RawSocket::listening().port();
   const auto outcomes =
-      run_all({member(own_store(0, 3, port)), member(own_store(1, 3, port)), [&] {
-                 StoreClient("127.0.0.1", port, deadline_in(60)).get(key, deadline_in(60));
-                 member(own_store(1, 3, port))();
+      run_all({member(at_process_0(0, 3, port)), member(at_process_0(1, 3, port)), [&] {
+                 wait_until_somebody_listens(port);
+                 member(at_process_0(1, 3, port))();
                }});
   for (const Outcome& outcome : outcomes) {
     EXPECT_EQ(outcome.code, 4);
@@ -89,20 +102,21 @@ TEST(TwoJobsOnOnePort, OneAfterTheOtherHasMetDoNotMeet) {
   const int port = RawSocket::listening().port();
   const auto second = [&](Control& control) {  // while the first goes on
     if (control.process() != 0) return;
-    expect_good(run_all({member(own_store(0, 3, port)), member(own_store(1, 3, port)),
-                         member(own_store(2, 3, port))}));
+    expect_good(run_all({member(at_process_0(0, 3, port)), member(at_process_0(1, 3, port)),
+                         member(at_process_0(2, 3, port))}));
   };
-  expect_good(run_all(
-      {member(own_store(0, 4, port), 60, second), member(own_store(1, 4, port), 60, second),
-       member(own_store(2, 4, port), 60, second), member(own_store(3, 4, port), 60, second)}));
+  expect_good(run_all({member(at_process_0(0, 4, port), 60, second),
+                       member(at_process_0(1, 4, port), 60, second),
+                       member(at_process_0(2, 4, port), 60, second),
+                       member(at_process_0(3, 4, port), 60, second)}));
 }
 
 TEST(Twin, ThatComesAfterTheMeetingEndsInItsTimeAndHurtsNobody) {
   for (const bool agent_store : {false, true}) {
-    const StoreServer agent(0, "127.0.0.1");
+    const test::AgentStore agent;
     const int port = agent_store ? agent.port() : RawSocket::listening().port();
     const auto launch = [&](int p) {
-      return agent_store ? launch_of(p, 3, port) : own_store(p, 3, port);
+      return agent_store ? launch_of(p, 3, port) : at_process_0(p, 3, port);
     };
     const auto twin = [&](Control& control) {
       if (control.process() != 1) return;
@@ -119,7 +133,7 @@ TEST(Twin, ThatComesAfterTheMeetingEndsInItsTimeAndHurtsNobody) {
 TEST(Store, ThatIsStaleAndWhoseJobIsOverIsNamedAtTheDeadline) {
   const RawSocket other_program = RawSocket::listening();
   for (const int hub : {other_program.port(), RawSocket::listening().port()}) {
-    const StoreServer store(0, "127.0.0.1");
+    const test::AgentStore store;
     StoreClient("127.0.0.1", store.port(), deadline_in(30))
         .set(key, "127.0.0.1:" + std::to_string(hub) + " old", deadline_in(30));
     const auto outcomes = run_all(
@@ -133,7 +147,7 @@ TEST(Store, ThatIsStaleAndWhoseJobIsOverIsNamedAtTheDeadline) {
 
 TEST(Store, IsNotNeededAfterTheMeeting) {
   for (const int processes : {3, 4}) {
-    auto store = std::make_unique<StoreServer>(0, "127.0.0.1");
+    auto store = std::make_unique<test::AgentStore>();
     std::vector<std::function<void()>> all;
     for (int p = 0; p < processes; ++p) {
       all.push_back(member(launch_of(p, processes, store->port()), 60, [&store](Control& control) {
@@ -147,7 +161,7 @@ TEST(Store, IsNotNeededAfterTheMeeting) {
 
 // The test is process 1, and takes the store away when it has read the address from it.
 TEST(Store, MayDieWhenAllHaveReadTheAddress) {
-  auto store = std::make_unique<StoreServer>(0, "127.0.0.1");
+  auto store = std::make_unique<test::AgentStore>();
   std::vector<std::string> log;
   auto process_0 = std::async(std::launch::async, [&log, port = store->port()] {
     const auto control = join(launch_of(0, 2, port), join_options(), nullptr,
@@ -159,7 +173,7 @@ TEST(Store, MayDieWhenAllHaveReadTheAddress) {
   const std::size_t colon = address.find(':'), space = address.find(' ');
   store.reset();
   LinkOptions options;
-  options.self.token = address.substr(space + 1);
+  options.key = job_key(address.substr(space + 1), "");
   options.self.version = "1.0";
   options.self.process = 1;
   options.self.processes = 2;
@@ -175,7 +189,7 @@ TEST(Store, MayDieWhenAllHaveReadTheAddress) {
 }
 
 TEST(Store, ThatDiesBeforeAllHaveMetIsATimeoutOnEveryRank) {
-  auto store = std::make_unique<StoreServer>(0, "127.0.0.1");
+  auto store = std::make_unique<test::AgentStore>();
   const int port = store->port();
   std::promise<void> dead;
   const auto outcomes =
@@ -189,31 +203,87 @@ TEST(Store, ThatDiesBeforeAllHaveMetIsATimeoutOnEveryRank) {
   EXPECT_THAT(outcomes[2].message, HasSubstr("rank 0 did not appear at 127.0.0.1:"));
 }
 
-TEST(Strangers, HundredsAtTheStoreDoNotKeepAJobFromMeeting) {
-  std::string validated;
-  put(validated, StoreOp::validate);
-  put(validated, store_magic);
+TEST(Strangers, HundredsAtTheMasterPortDoNotKeepAJobFromMeeting) {
   for (const int processes : {3, 4}) {
-    const StoreServer store(0, "127.0.0.1");
+    const LoopbackListener listener;
     std::vector<RawSocket> sockets;
     for (int i = 0; i < 400; ++i) {
-      sockets.push_back(RawSocket::connected_to(store.port()));
-      if (i % 4 == 1) sockets.back().send("half");
-      if (i % 4 == 2) sockets.back().send(validated + "\x01");
+      sockets.push_back(RawSocket::connected_to(listener.port()));
+      if (i % 4 == 1) sockets.back().send("CCL");
+      if (i % 4 == 2) sockets.back().send(control_magic);
       if (i % 4 == 3) sockets.back().send("GET / HTTP/1.1\r\n\r\n");
     }
     std::vector<std::function<void()>> all;
-    for (int p = 0; p < processes; ++p)
-      all.push_back(member(launch_of(p, processes, store.port())));
+    for (int p = 0; p < processes; ++p) {
+      Launch launch = at_process_0(p, processes, listener.port());
+      if (p == 0) launch.listener = ::dup(listener.descriptor());
+      all.push_back(member(launch));
+    }
     expect_good(run_all(all));
   }
+}
+
+Launch with_secret(Launch launch, const std::string& secret) {
+  launch.secret = secret;
+  return launch;
+}
+
+TEST(Secret, KeepsOutWhoDoesNotKnowIt) {
+  const int port = RawSocket::listening().port();
+  const auto outcomes =
+      run_all({member(with_secret(at_process_0(0, 3, port), "good")),
+               member(with_secret(at_process_0(1, 3, port), "good")), [=] {
+                 wait_until_somebody_listens(port);
+                 const auto stranger =
+                     run_all({member(with_secret(at_process_0(2, 3, port), "bad"), 0.3),
+                              member(at_process_0(2, 3, port), 0.3)});
+                 for (const Outcome& outcome : stranger) {
+                   EXPECT_EQ(outcome.code, 5);
+                   EXPECT_THAT(outcome.message, HasSubstr("another job listens there, or "
+                                                          "CCL_JOB_SECRET differs"));
+                   EXPECT_THAT(outcome.message, testing::Not(HasSubstr("good")));
+                 }
+                 member(with_secret(at_process_0(2, 3, port), "good"))();
+               }});
+  expect_good(outcomes);
+}
+
+TEST(Secret, AnotherJobOfTheLauncherIsNotTakenForThisOne) {
+  const int port = RawSocket::listening().port();
+  Launch other = at_process_0(1, 3, port);
+  other.job = "another";
+  expect_good(run_all({member(at_process_0(0, 3, port)), member(at_process_0(1, 3, port)), [=] {
+                         wait_until_somebody_listens(port);
+                         EXPECT_EQ(run_all({member(other, 0.3)})[0].code, 5);
+                         member(at_process_0(2, 3, port))();
+                       }}));
+}
+
+// A server without the secret that accepts everybody and then tells them to end well.
+TEST(Secret, AServerThatDoesNotKnowItIsNotBelieved) {
+  const RawSocket listener = RawSocket::listening();
+  std::thread server([&] {
+    const RawSocket socket = listener.accept();
+    Hello hello;
+    hello.processes = 2;
+    hello.proof = job_proof(job_key("", "guessed"), Side::server, "nonce");
+    socket.send(std::string(control_magic) + encode(hello, FrameType::accepted) +
+                encode_frame(FrameType::welcome) + encode(Failure{0, "fine"}));
+    socket.read(1000);
+  });
+  const auto outcome =
+      run_all({member(with_secret(at_process_0(1, 2, listener.port()), "good"), 0.5)})[0];
+  listener.shutdown();
+  server.join();
+  EXPECT_EQ(outcome.code, 5);
+  EXPECT_THAT(outcome.message, HasSubstr("rank 0 did not appear at "));
 }
 
 TEST(MasterAddress, ThatDoesNotResolveIsNamedByEveryRank) {
   const int port = RawSocket::listening().port();
   std::vector<std::function<void()>> all;
   for (int p = 0; p < 3; ++p) {
-    Launch launch = own_store(p, 3, port);
+    Launch launch = at_process_0(p, 3, port);
     launch.master_host = "no-such-host.invalid";
     all.push_back(member(launch, 0.5));
   }

@@ -1,4 +1,4 @@
-#include "src/run/failure_box.hpp"
+#include "src/job/failure_box.hpp"
 
 #include <gtest/gtest.h>
 

@@ -5,7 +5,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "src/run/cpu_share.hpp"
+#include "src/job/cpu_share.hpp"
 #include "tests/unit/temporary_folder.hpp"
 
 namespace ccl_tests {
@@ -59,11 +59,7 @@ TEST_F(HostCpus, AreLimitedInTimeByVersion1) {
 class Threads : public Backend {
  public:
   explicit Threads(int each) : each_(each) {}
-  std::string_view name() const override { return "lib"; }
-  std::string version() const override { return ""; }
-  std::string library() const override { return ""; }
-  std::size_t descriptors_per_rank(int /*ranks*/) const override { return 0; }
-  int threads_per_rank() const override { return each_; }
+  BackendInfo info() const override { return {.name = "lib", .threads_per_rank = each_}; }
   std::unique_ptr<Communicator> connect(ControlChannel& /*channel*/,
                                         const BackendOptions& /*options*/) const override {
     return nullptr;
@@ -88,14 +84,14 @@ TEST(CpuShortage, IsOfThreadsThatWorkAtOnce) {
   EXPECT_EQ(cpu_shortage(bound, Threads(1)), "");
   EXPECT_EQ(
       cpu_shortage(bound, Threads(2)),
-      "CPUs: the 2 ranks on a may use 2, and lib works with 2 threads for each: times include "
-      "waiting for a CPU");
+      "2 CPUs for 4 busy threads (2 ranks x 2 threads of lib) on a: times include waiting for a "
+      "CPU");
   EXPECT_EQ(cpu_shortage({3, on("m", "a", "0-3,8")}, Threads(0)), "");
   EXPECT_EQ(cpu_shortage({3, on("m", "a", "0")}, Threads(0)), "");
   EXPECT_EQ(cpu_shortage({on("m", "a", "0")}, Threads(2)), "");  // sends nothing
   EXPECT_EQ(cpu_shortage({3, on("m", "a", "unknown")}, Threads(2)), "");
   EXPECT_EQ(cpu_shortage({3, on("m", "a", "7")}, Threads(1)),
-            "CPUs: the 3 ranks on a may use 1: times include waiting for a CPU");
+            "1 CPUs for 3 busy threads (3 ranks) on a: times include waiting for a CPU");
 }
 
 TEST(CpuShortage, NamesTheWorstMachine) {
@@ -104,14 +100,15 @@ TEST(CpuShortage, NamesTheWorstMachine) {
   ranks.push_back(on("m3", "c", "0-63"));
   EXPECT_EQ(
       cpu_shortage(ranks, Threads(1)),
-      "CPUs: the 8 ranks on b may use 2 (and on 1 more host): times include waiting for a CPU");
+      "2 CPUs for 8 busy threads (8 ranks) on b (and on 1 more host): times include waiting for a "
+      "CPU");
 }
 
 // Containers of one machine: each has its quota, and together they have no more CPUs than it.
 TEST(CpuShortage, CountsTheTimeOfContainers) {
   std::vector<RankIdentity> ranks(2, on("m", "a", "0-63", 1.5));
   EXPECT_EQ(cpu_shortage(ranks, Threads(1)),
-            "CPUs: the 2 ranks on a may use 1.5: times include waiting for a CPU");
+            "1.5 CPUs for 2 busy threads (2 ranks) on a: times include waiting for a CPU");
   ranks.push_back(on("m", "b", "0-63", 2));
   EXPECT_EQ(cpu_shortage(ranks, Threads(1)), "");
   ranks.push_back(on("m", "c", "0-63"));

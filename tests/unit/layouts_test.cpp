@@ -86,12 +86,15 @@ TEST(Layouts, ShorterThan16BytesPerRankIsSize0) {
 }
 
 TEST(Layouts, FlagsAreNcclTests) {
-  for (const Collective* c : {&all_reduce, &reduce, &reduce_scatter}) EXPECT_TRUE(c->reduces);
-  for (const Collective* c : {&broadcast, &reduce, &gather, &scatter}) EXPECT_TRUE(c->rooted);
+  for (const Collective* c : {&all_reduce, &reduce, &reduce_scatter})
+    EXPECT_TRUE(c->domain.reduces);
+  for (const Collective* c : {&broadcast, &reduce, &gather, &scatter})
+    EXPECT_TRUE(c->domain.rooted);
   for (const Collective* c : {&all_gather, &alltoall, &broadcast, &gather, &sendrecv}) {
-    EXPECT_FALSE(c->reduces) << c->name;
+    EXPECT_FALSE(c->domain.reduces) << c->name;
   }
-  for (const Collective* c : {&all_reduce, &all_gather, &reduce_scatter}) EXPECT_FALSE(c->rooted);
+  for (const Collective* c : {&all_reduce, &all_gather, &reduce_scatter})
+    EXPECT_FALSE(c->domain.rooted);
 }
 
 TEST(Layouts, HypercubeNeedsAPowerOfTwo) {
@@ -100,16 +103,26 @@ TEST(Layouts, HypercubeNeedsAPowerOfTwo) {
   }
 }
 
+TEST(Layouts, OfVectorCollectivesHaveCounts) {
+  for (const Collective* c : collectives::all()) {
+    if (c->domain.paired) continue;
+    const bool vector = c->name.ends_with('v') && c->name != "sendrecv";
+    EXPECT_EQ(c->layout(shape(64, 4, 0, 4)).counts.has_value(), vector) << c->name;
+  }
+}
+
+Counts counts_of(const Shape& s) { return alltoallv.layout(s).counts.value(); }
+
 // (1 - s) T / n + s d T / (n (n - 1) / 2) from i to j, d = (j - i) mod n, rounded down to 16 bytes.
 TEST(Alltoallv, GeneratedCountsAreNcclTests) {
-  const Counts full = alltoallv.counts(shape(1200, 4, 1, 4));  // T = 4800, 800 per step of d
+  const Counts full = counts_of(shape(1200, 4, 1, 4));  // T = 4800, 800 per step of d
   EXPECT_EQ(full.send_counts, (std::vector<std::size_t>{600, 0, 200, 400}));
   EXPECT_EQ(full.recv_counts, (std::vector<std::size_t>{200, 0, 600, 400}));
   EXPECT_EQ(full.send_offsets, (std::vector<std::size_t>{0, 600, 600, 800}));
   CollectiveOptions even;
   even.alltoallv_spread = 0;
   const Shape s{1200, 4, {1, 4}, even};
-  EXPECT_EQ(alltoallv.counts(s).send_counts, (std::vector<std::size_t>(4, 300)));
+  EXPECT_EQ(counts_of(s).send_counts, (std::vector<std::size_t>(4, 300)));
   EXPECT_EQ(alltoallv.layout(s).table_count, 300U);
   EXPECT_EQ(alltoallv.layout(s).algbw_bytes, 4800U);
   EXPECT_DOUBLE_EQ(alltoallv.bus_factor(s), 0.75);
@@ -119,8 +132,8 @@ TEST(Alltoallv, MatrixIsInBytesAndItsLargestBufferCounts) {
   CollectiveOptions options;
   options.alltoallv_bytes = {{16, 32, 0}, {64, 0, 160}, {0, 0, 0}};
   const Shape s{1 << 20, 4, {0, 3}, options};
-  EXPECT_EQ(alltoallv.counts(s).send_counts, (std::vector<std::size_t>{4, 8, 0}));
-  EXPECT_EQ(alltoallv.counts(s).recv_counts, (std::vector<std::size_t>{4, 16, 0}));
+  EXPECT_EQ(counts_of(s).send_counts, (std::vector<std::size_t>{4, 8, 0}));
+  EXPECT_EQ(counts_of(s).recv_counts, (std::vector<std::size_t>{4, 16, 0}));
   const Layout layout = alltoallv.layout(s);
   EXPECT_EQ(layout.send, 12U);
   EXPECT_EQ(layout.recv, 20U);
@@ -128,20 +141,39 @@ TEST(Alltoallv, MatrixIsInBytesAndItsLargestBufferCounts) {
   EXPECT_EQ(layout.algbw_bytes, 224U);  // rank 1 sends 64 + 160
 }
 
-// What rank r expects from rank q lies where rank q's counts put it.
-TEST(Alltoallv, BothSidesAgree) {
-  for (const int n : {1, 3, 4, 9}) {
-    for (int to = 0; to < n; ++to) {
-      const auto segments = alltoallv.expected(shape(5000, 4, to, n));
-      for (int from = 0; from < n; ++from) {
-        const Counts sender = alltoallv.counts(shape(5000, 4, from, n));
-        const ExpectedBlock& s = segments[static_cast<std::size_t>(from)];
-        EXPECT_EQ(s.source_rank, from);
-        EXPECT_EQ(s.count, sender.send_counts[static_cast<std::size_t>(to)]);
-        EXPECT_EQ(s.source_offset, sender.send_offsets[static_cast<std::size_t>(to)]);
-      }
+// What every rank expects from every other lies where the counts of both put it.
+void expect_both_sides_agree(Shape receiver) {
+  for (receiver.self.rank = 0; receiver.self.rank < receiver.self.ranks; ++receiver.self.rank) {
+    const auto to = static_cast<std::size_t>(receiver.self.rank);
+    const Counts mine = counts_of(receiver);
+    const auto blocks = alltoallv.expected(receiver);
+    ASSERT_EQ(blocks.size(), static_cast<std::size_t>(receiver.self.ranks));
+    for (std::size_t from = 0; from < blocks.size(); ++from) {
+      Shape sender = receiver;
+      sender.self.rank = static_cast<int>(from);
+      const Counts theirs = counts_of(sender);
+      const ExpectedBlock& b = blocks[from];
+      EXPECT_EQ(b.source_rank, static_cast<int>(from));
+      EXPECT_EQ(b.count, theirs.send_counts[to]);
+      EXPECT_EQ(b.source_offset, theirs.send_offsets[to]);
+      EXPECT_EQ(b.count, mine.recv_counts[from]);
+      EXPECT_EQ(b.recv_offset, mine.recv_offsets[from]);
     }
   }
+}
+
+TEST(Alltoallv, BothSidesAgree) {
+  for (const double spread : {0.0, 0.3, 1.0}) {
+    CollectiveOptions options;
+    options.alltoallv_spread = spread;
+    for (const int n : {1, 2, 3, 4, 9, 17}) expect_both_sides_agree({5000, 4, {0, n}, options});
+  }
+}
+
+TEST(Alltoallv, BothSidesOfAMatrixAgree) {
+  CollectiveOptions options;
+  options.alltoallv_bytes = {{16, 32, 0, 48}, {64, 0, 160, 16}, {0, 0, 0, 0}, {16, 80, 32, 96}};
+  for (const int n : {1, 3, 4}) expect_both_sides_agree({5000, 4, {0, n}, options});
 }
 
 }  // namespace

@@ -1,104 +1,253 @@
-// The batch mode by a clock that only moves when it is told to.
+// The measurement of a cell by a clock that only moves when it is told to.
 #include <gtest/gtest.h>
 
 #include <string>
 
-#include "src/measure/batch.hpp"
+#include "src/measure/averages.hpp"
+#include "src/measure/block.hpp"
+#include "src/measure/measurement.hpp"
 
 namespace ccl_tests {
 namespace {
 
-// Issuing takes 1 s, waiting 10 s per operation under way, a barrier 100 s.
+// Issuing takes 1 s, waiting 10 s per call under way, a barrier 100 s.
 struct FakeRank {
-  double clock = 5;
+  struct Time : Clock {
+    double now() const override { return seconds; }
+    double seconds = 5;
+  } time;
   std::string log;
-  std::size_t under_way = 0;
 
-  BatchTime run(int iterations, int aggregate, Blocking blocking) {
-    return time_batch({iterations, aggregate, blocking},
-                      {.issue =
-                           [this](std::size_t k) {
-                             log += std::to_string(k);
-                             clock += 1;
-                             ++under_way;
-                           },
-                       .wait =
-                           [this] {
-                             log += 'w';
-                             clock += 10 * static_cast<double>(under_way);
-                             under_way = 0;
-                           },
-                       .barrier =
-                           [this] {
-                             log += 'b';
-                             clock += 100;
-                           },
-                       .now = [this] { return clock; }});
+  struct Calls : Workload {
+    explicit Calls(FakeRank& r) : rank(r) {}
+    Samples make(const SingleCalls& plan) override { return Samples(plan.calls); }
+    void prepare(const BlockPlan& /*plan*/) override {}
+    void issue(std::size_t first, std::size_t calls) override {
+      for (std::size_t k = first; k < first + calls; ++k) {
+        rank.log += std::to_string(k);
+        rank.time.seconds += 1;
+        ++under_way;
+      }
+    }
+    void begin() override { rank.log += '|'; }
+    void wait() override {
+      rank.log += 'w';
+      rank.time.seconds += 10 * static_cast<double>(under_way);
+      under_way = 0;
+    }
+    void verify() override {}
+    FakeRank& rank;
+    std::size_t under_way = 0;
+  };
+  struct Meeting : Barrier {
+    explicit Meeting(FakeRank& r) : rank(r) {}
+    void wait() override {
+      rank.log += 'b';
+      rank.time.seconds += 100;
+    }
+    FakeRank& rank;
+  };
+
+  Samples take(const BlockPlan& plan) {
+    Calls calls(*this);
+    Meeting barrier(*this);
+    return take_block(plan, calls, barrier, time);
   }
 };
 
-TEST(Batch, IssuesEverythingThenWaitsOnce) {
-  FakeRank rank;
-  const BatchTime time = rank.run(4, 1, Blocking::none);
-  EXPECT_EQ(rank.log, "b0123w");
-  EXPECT_DOUBLE_EQ(time.issue, 1);
-  EXPECT_DOUBLE_EQ(time.wall, 11);
+// Seconds per call.
+double wall(const Samples& samples, std::size_t calls) {
+  double sum = 0;
+  for (const Sample& s : samples) sum += s.seconds();
+  return sum / static_cast<double>(calls);
 }
 
-TEST(Batch, CountsOperationsNotIterations) {
+TEST(Block, IssuesEverythingThenWaitsOnce) {
   FakeRank rank;
-  const BatchTime time = rank.run(2, 3, Blocking::none);
-  EXPECT_EQ(rank.log, "b012345w");
-  EXPECT_DOUBLE_EQ(time.wall, 11);
+  const Samples samples = rank.take({.samples = 1, .calls = 4});
+  EXPECT_EQ(rank.log, "b|0123w");
+  ASSERT_EQ(samples.size(), 1U);
+  EXPECT_DOUBLE_EQ((samples[0].issued - samples[0].start) / 4, 1);
+  EXPECT_DOUBLE_EQ(wall(samples, 4), 11);
 }
 
-TEST(Batch, BarrierInsideIsInTheTime) {
+TEST(Block, UntimedCallsAreCompleteBeforeTheClockStarts) {
   FakeRank rank;
-  const BatchTime time = rank.run(2, 1, Blocking::barrier_inside);
-  EXPECT_EQ(rank.log, "b0wb1wbw");
-  EXPECT_DOUBLE_EQ(time.wall, 111);
+  const Samples samples = rank.take({.untimed = 2, .samples = 1, .calls = 2});
+  EXPECT_EQ(rank.log, "b01wb|23w");
+  EXPECT_DOUBLE_EQ(wall(samples, 2), 11);
 }
 
-TEST(Batch, WaitFollowsEachOperation) {
+TEST(Block, BarrierInsideIsInTheTime) {
   FakeRank rank;
-  const BatchTime time = rank.run(1, 2, Blocking::wait);
-  EXPECT_EQ(rank.log, "b0w1ww");
-  EXPECT_DOUBLE_EQ(time.wall, 11);
+  const Samples samples =
+      rank.take({.samples = 1, .calls = 2, .blocking = Blocking::barrier_inside});
+  EXPECT_EQ(rank.log, "b|0wb1wbw");
+  EXPECT_DOUBLE_EQ(wall(samples, 2), 111);
 }
 
-TEST(Batch, BarrierOutsideIsNotInTheTime) {
+TEST(Block, WaitFollowsEachCall) {
   FakeRank rank;
-  const BatchTime time = rank.run(2, 2, Blocking::barrier_outside);
-  EXPECT_EQ(rank.log, "b01wb23wbw");
-  EXPECT_DOUBLE_EQ(time.wall, 11);
+  const Samples samples = rank.take({.samples = 1, .calls = 2, .blocking = Blocking::wait});
+  EXPECT_EQ(rank.log, "b|0w1ww");
+  EXPECT_DOUBLE_EQ(wall(samples, 2), 11);
 }
 
-TEST(Batch, NothingHappensWithoutIterations) {
+TEST(Block, BarrierOutsideIsNotInTheTime) {
   FakeRank rank;
-  const BatchTime time = rank.run(0, 4, Blocking::barrier_inside);
+  const Samples samples =
+      rank.take({.samples = 2, .calls = 2, .blocking = Blocking::barrier_outside});
+  EXPECT_EQ(rank.log, "b|01wb23wb");
+  EXPECT_EQ(samples.size(), 2U);
+  EXPECT_DOUBLE_EQ(wall(samples, 4), 11);
+}
+
+TEST(Block, NothingHappensWithoutCalls) {
+  FakeRank rank;
+  EXPECT_TRUE(rank.take({.blocking = Blocking::barrier_inside}).empty());
   EXPECT_EQ(rank.log, "");
-  EXPECT_EQ(time.wall, 0);
-  EXPECT_EQ(time.issue, 0);
 }
 
-TEST(Batch, IterationsAreCappedByTheRowsTime) {
-  EXPECT_EQ(capped_iterations(20, 0.1, 4), 20);
-  EXPECT_EQ(capped_iterations(20, 0.5, 4), 8);
-  EXPECT_EQ(capped_iterations(20, 100, 4), 1);
-  EXPECT_EQ(capped_iterations(20, 100, 0), 20);
-  EXPECT_EQ(capped_iterations(0, 100, 4), 0);
-  EXPECT_EQ(capped_iterations(1, 100, 4), 1);
-  EXPECT_EQ(capped_iterations(2'147'483'647, 1e-12, 4), 2'147'483'647);
-  EXPECT_EQ(capped_iterations(20, 0, 4), 20);
+// Tells the criterion of two ranks whose slowest single call took `call_s`.
+StoppingCriterion after_single_calls(const BatchGoal& goal, double call_s) {
+  StoppingCriterion criterion(goal);
+  const std::vector<Samples> ranks = {{{0, 0, 9}, {0, 0, call_s / 2}}, {{0, 0, call_s}}};
+  criterion.add(criterion.next(), ranks);
+  return criterion;
 }
 
-TEST(Batch, AveragesOverRanks) {
+TEST(Stopping, BeginsWithSingleCallsOfWhichTheLastAreChecked) {
+  const Step step = StoppingCriterion({.warmup = 3, .checked = 2}).next();
+  EXPECT_EQ(step.kind, Step::Kind::single_calls);
+  EXPECT_EQ(step.single.calls, 5U);
+  EXPECT_EQ(step.single.checked, 2U);
+  EXPECT_EQ(StoppingCriterion({.warmup = 0, .checked = 0}).next().single.calls, 1U);
+}
+
+TEST(Stopping, TakesOneBlockOfAllIterations) {
+  StoppingCriterion criterion =
+      after_single_calls({.iterations = 20, .aggregate = 3, .warmup = 1}, 0.01);
+  const Step step = criterion.next();
+  EXPECT_EQ(step.kind, Step::Kind::block);
+  EXPECT_EQ(step.block.untimed, 0U);
+  EXPECT_EQ(step.block.samples, 1U);
+  EXPECT_EQ(step.block.calls, 60U);
+  EXPECT_EQ(criterion.iterations(), 20U);
+  criterion.add(step, {});
+  EXPECT_EQ(criterion.next().kind, Step::Kind::done);
+}
+
+TEST(Stopping, WithABarrierOutsideTakesASampleOfEachIteration) {
+  const BlockPlan plan =
+      after_single_calls({.iterations = 7, .aggregate = 3, .blocking = Blocking::barrier_outside},
+                         0.01)
+          .next()
+          .block;
+  EXPECT_EQ(plan.samples, 7U);
+  EXPECT_EQ(plan.calls, 3U);
+}
+
+TEST(Stopping, WithoutIterationsIsDoneAfterTheSingleCalls) {
+  EXPECT_EQ(after_single_calls({.iterations = 0}, 0.01).next().kind, Step::Kind::done);
+}
+
+// The first row over MPI showed 5 to 8 us instead of 0.2 us when 1 call was untimed.
+TEST(Stopping, WithoutANumberWarmsUpForAtLeast20CallsAnd1Ms) {
+  const auto untimed = [](double call_s) {
+    return after_single_calls({}, call_s).next().block.untimed;
+  };
+  EXPECT_EQ(untimed(1e-6), 1000U);
+  EXPECT_EQ(untimed(1e-4), 20U);
+  EXPECT_EQ(untimed(4e-3), 20U);
+  EXPECT_EQ(untimed(0.02), 5U);  // at most 0.1 s
+  EXPECT_EQ(untimed(3), 1U);
+  EXPECT_EQ(untimed(0), 0U);  // a simulator's clock
+}
+
+TEST(Stopping, IterationsAreCappedByTheRowsTime) {
+  EXPECT_EQ(after_single_calls({.iterations = 20, .limit_s = 4}, 0.5).iterations(), 8U);
+  EXPECT_EQ(after_single_calls({.iterations = 20, .limit_s = 4, .repeats = 4}, 0.5).iterations(),
+            2U);
+  EXPECT_EQ(capped_iterations(20, 0.1, 4), 20U);
+  EXPECT_EQ(capped_iterations(20, 100, 4), 1U);
+  EXPECT_EQ(capped_iterations(20, 100, 0), 20U);
+  EXPECT_EQ(capped_iterations(0, 100, 4), 0U);
+  EXPECT_EQ(capped_iterations(1, 100, 4), 1U);
+  EXPECT_EQ(capped_iterations(2'147'483'647, 1e-12, 4), 2'147'483'647U);
+  EXPECT_EQ(capped_iterations(20, 0, 4), 20U);
+}
+
+// Rank 0 of two, whose peer took as long; and the peer, who is told what to do.
+class FakeCoordinator : public Coordinator {
+ public:
+  Step agree(const Step& decision) override {
+    if (!told.empty()) {
+      const Step step = told.front();
+      told.erase(told.begin());
+      return step;
+    }
+    return decision;
+  }
+  std::vector<Samples> gather(const Samples& mine) override {
+    gathered += mine.size();
+    return decides ? std::vector<Samples>{mine, mine} : std::vector<Samples>{};
+  }
+  std::vector<Step> told;
+  bool decides = true;
+  std::size_t gathered = 0;
+};
+
+struct NoBarrier : Barrier {
+  void wait() override {}
+};
+
+struct CountingWorkload : Workload {
+  Samples make(const SingleCalls& plan) override {
+    singles += plan.calls;
+    return Samples(plan.calls, Sample{0, 0, 0.001});
+  }
+  void prepare(const BlockPlan& plan) override { prepared += plan.timed(); }
+  void issue(std::size_t /*first*/, std::size_t calls) override { issued += calls; }
+  void wait() override {}
+  void verify() override { ++verified; }
+  std::size_t singles = 0, prepared = 0, issued = 0, verified = 0;
+};
+
+TEST(Measure, TakesTheCriterionsStepsAndReturnsTheBlocksOfAllRanks) {
+  CountingWorkload calls;
+  NoBarrier barrier;
+  FakeCoordinator coordinator;
+  StoppingCriterion criterion({.iterations = 6, .warmup = 2, .checked = 1});
+  const auto blocks = measure(&criterion, calls, barrier, Clock(), coordinator);
+  EXPECT_EQ(calls.singles, 3U);
+  EXPECT_EQ(calls.prepared, 6U);
+  EXPECT_EQ(calls.issued, 6U);
+  EXPECT_EQ(calls.verified, 1U);
+  ASSERT_EQ(blocks.size(), 2U);
+  EXPECT_EQ(blocks[1].size(), 1U);
+}
+
+TEST(Measure, OtherRanksDoWhatTheyAreTold) {
+  CountingWorkload calls;
+  NoBarrier barrier;
+  FakeCoordinator coordinator;
+  coordinator.decides = false;
+  Step block;
+  block.kind = Step::Kind::block;
+  block.block = {.untimed = 5, .samples = 2, .calls = 3};
+  coordinator.told = {block, Step{}};
+  EXPECT_TRUE(measure(nullptr, calls, barrier, Clock(), coordinator).empty());
+  EXPECT_EQ(calls.issued, 11U);
+  EXPECT_EQ(coordinator.gathered, 2U);
+}
+
+TEST(Average, OfRanks) {
   const double times[] = {3, 1, 8};
-  EXPECT_EQ(average(Average::rank0, times, 3), 3);
-  EXPECT_EQ(average(Average::mean, times, 3), 4);
-  EXPECT_EQ(average(Average::min, times, 3), 1);
-  EXPECT_EQ(average(Average::max, times, 3), 8);
-  EXPECT_EQ(average(Average::mean, times, 1), 3);
+  EXPECT_EQ(average(Average::rank0, times), 3);
+  EXPECT_EQ(average(Average::mean, times), 4);
+  EXPECT_EQ(average(Average::min, times), 1);
+  EXPECT_EQ(average(Average::max, times), 8);
+  EXPECT_EQ(average(Average::mean, {times, 1}), 3);
 }
 
 }  // namespace

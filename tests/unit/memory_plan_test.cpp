@@ -21,33 +21,37 @@ TEST(MemoryLimit, LeavesATenthButAtMost2GiBFree) {
   EXPECT_EQ(buffer_limit(0, 4, 1), 0U);
 }
 
+constexpr SlotRule in_cache{20, 1 << 20};
+
 Options sizes(std::vector<std::size_t> list) {
   Options o;
-  o.sizes = std::move(list);
+  o.sweep.sizes = std::move(list);
   return o;
 }
 
 TEST(MemoryLimit, KeepsTheSizesThatFit) {
   const Options o = sizes({8, 1 << 20, 64 << 20, gib});
-  const SizePlan all = limit_sizes(collectives::all_reduce, o, 4, 2 * gib);
+  const SizePlan all = limit_sizes(collectives::all_reduce, o, 4, 2 * gib, in_cache);
   EXPECT_THAT(all.sizes, ElementsAre(8, 1 << 20, 64 << 20, gib));
   EXPECT_FALSE(all.reduced_max);
-  const SizePlan some = limit_sizes(collectives::all_reduce, o, 4, 65 << 20);
+  const SizePlan some = limit_sizes(collectives::all_reduce, o, 4, 65 << 20, in_cache);
   EXPECT_THAT(some.sizes, ElementsAre(8, 1 << 20, 64 << 20));
   EXPECT_EQ(some.reduced_max, std::size_t{65} << 20);
-  EXPECT_THROW(limit_sizes(collectives::all_reduce, sizes({gib}), 4, 65 << 20), Unsupported);
+  EXPECT_THROW(limit_sizes(collectives::all_reduce, sizes({gib}), 4, 65 << 20, in_cache),
+               Unsupported);
 }
 
 TEST(MemoryLimit, CountsTheGuardsAndTheShift) {
   Options o = sizes({64 << 20});
-  EXPECT_THROW(limit_sizes(collectives::all_reduce, o, 4, 64 << 20), Unsupported);
-  EXPECT_NO_THROW(limit_sizes(collectives::all_reduce, o, 4, (64 << 20) + 16384));
-  o.unalign = 16384;
-  EXPECT_THROW(limit_sizes(collectives::all_reduce, o, 4, (64 << 20) + 16384), Unsupported);
+  EXPECT_THROW(limit_sizes(collectives::all_reduce, o, 4, 64 << 20, in_cache), Unsupported);
+  EXPECT_NO_THROW(limit_sizes(collectives::all_reduce, o, 4, (64 << 20) + 16384, in_cache));
+  o.sweep.unalign = 16384;
+  EXPECT_THROW(limit_sizes(collectives::all_reduce, o, 4, (64 << 20) + 16384, in_cache),
+               Unsupported);
 }
 
 TEST(MemoryLimit, OfABarrierIsOneRowOfSize0) {
-  const SizePlan plan = limit_sizes(collectives::barrier, sizes({gib}), 4, 100);
+  const SizePlan plan = limit_sizes(collectives::barrier, sizes({gib}), 4, 100, in_cache);
   EXPECT_THAT(plan.sizes, ElementsAre(0));
 }
 
@@ -55,16 +59,15 @@ TEST(Slots, NeverOverlapAndTheirGuardsFit) {
   for (const std::size_t bytes :
        {0UL, 1UL, 8UL, 63UL, 64UL, 65UL, 4096UL, 100'000UL, 70'000'001UL}) {
     for (const std::size_t shift : {0UL, 4UL, 4097UL}) {
-      const std::size_t least = buffer_bytes(bytes, shift);
-      for (const std::size_t buffer : {least, least + 1, 2 * least, 3 * least + 5}) {
+      for (const std::size_t cache : {0UL, 1UL << 18, 1UL << 21}) {
         for (const std::size_t wanted : {1UL, 2UL, 20UL, 100'000UL}) {
-          const Slots slots = plan_slots(bytes, shift, buffer, wanted);
+          const Slots slots = plan_slots(bytes, shift, {wanted, cache});
           ASSERT_GE(slots.count, 1U);
-          EXPECT_LE(slots.count, std::max<std::size_t>(1, wanted));
+          EXPECT_LE(slots.count, wanted);
           EXPECT_GE(slots.offset(0), verify::guard_bytes);
           EXPECT_EQ(slots.offset(0) - verify::guard_bytes, shift);
           const std::size_t end = slots.offset(slots.count - 1) + bytes + verify::guard_bytes;
-          EXPECT_LE(end, buffer) << bytes << ' ' << shift << ' ' << wanted;
+          EXPECT_LE(end, slots.end()) << bytes << ' ' << shift << ' ' << wanted;
           if (slots.count > 1) {
             EXPECT_GE(slots.offset(1), slots.offset(0) + bytes + verify::guard_bytes);
             EXPECT_EQ((slots.offset(1) - slots.offset(0)) % 64, 0U);
@@ -75,10 +78,20 @@ TEST(Slots, NeverOverlapAndTheirGuardsFit) {
   }
 }
 
-TEST(Slots, ShortMessagesRotateEvenInTheSmallestBuffer) {
-  EXPECT_GE(plan_slots(8, 0, buffer_bytes(8, 0), 20).count, 20U);
-  EXPECT_EQ(plan_slots(100 << 20, 0, std::size_t{1} << 30, 20).count, 2U);
-  EXPECT_EQ(plan_slots(8, 0, 1 << 18, 3).count, 3U);
+TEST(Slots, OfBothBuffersStayWithinACoresCache) {
+  constexpr std::size_t cache = 1 << 20;
+  EXPECT_EQ(plan_slots(8, 0, {40, cache}).count, 40U);
+  for (const std::size_t bytes : {64UL << 10, 100'000UL, 128UL << 10})
+    EXPECT_LE(2 * plan_slots(bytes, 0, {1000, cache}).count * bytes, cache) << bytes;
+  EXPECT_EQ(plan_slots(1 << 20, 0, {40, cache}).count, 2U);
+  EXPECT_EQ(plan_slots(8 << 20, 0, {40, cache}).count, 2U);
+  EXPECT_EQ(plan_slots(64 << 20, 0, {40, cache}).count, 1U);
+}
+
+TEST(Slots, WithoutACacheRotateOver64MiB) {
+  EXPECT_EQ(plan_slots(8, 0, {20, 0}).count, 20U);
+  EXPECT_EQ(plan_slots(1 << 20, 0, {1000, 0}).count, 63U);
+  EXPECT_EQ(plan_slots(1 << 30, 0, {20, 0}).count, 1U);
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
 // What a run's rows add up to, and which exit code they give.
-#include "src/run/multi_reporter.hpp"
+#include "src/report/multi_reporter.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -15,13 +15,22 @@ using testing::HasSubstr;
 struct Seen {
   int begun = 0, rows = 0, ended = 0, before = 0;
   RunSummary summary;
+  std::vector<std::string> output_files;
+  std::vector<int> hosts;  // of each row
 };
 
 class SpyReporter : public Reporter {
  public:
   explicit SpyReporter(Seen& seen) : seen_(seen) {}
-  void begin(const RunInfo&) override { ++seen_.begun; }
-  void row(const Row&) override { ++seen_.rows; }
+  std::string path() const override { return "x.json"; }
+  void begin(const RunInfo& run) override {
+    ++seen_.begun;
+    seen_.output_files = run.output_files;
+  }
+  void row(const Row& row) override {
+    ++seen_.rows;
+    seen_.hosts.push_back(row.hosts.value_or(0));
+  }
   void end(const RunSummary& summary) override {
     ++seen_.ended;
     seen_.summary = summary;
@@ -35,9 +44,8 @@ class RecorderTest : public testing::Test {
  protected:
   MultiReporter& recorder() {
     if (!recorder_) {
-      std::vector<std::unique_ptr<Reporter>> reporters;
-      reporters.push_back(std::make_unique<SpyReporter>(seen));
-      recorder_ = std::make_unique<MultiReporter>(options, std::move(reporters));
+      recorder_ = std::make_unique<MultiReporter>(options);
+      recorder_->add(std::make_unique<SpyReporter>(seen));
       recorder_->before_print([this] { ++seen.before; });
       recorder_->begin({});
     }
@@ -47,8 +55,7 @@ class RecorderTest : public testing::Test {
   static Row row(double busbw, double seconds) {
     Row row;
     row.bytes = 1000;
-    row.type = "float";
-    row.op = "sum";
+    row.op = ReduceOp::sum;
     for (Measurement* cell : {&row.out_of_place, &row.in_place}) {
       cell->busbw = busbw;
       cell->seconds = seconds;
@@ -79,6 +86,9 @@ TEST_F(RecorderTest, SumsUp) {
   EXPECT_EQ(seen.summary.verified_calls, 40U);
   EXPECT_EQ(seen.summary.failed_checks, 0U);
   EXPECT_TRUE(seen.summary.complete);
+  EXPECT_EQ(seen.summary.verdict, Verdict::ok);
+  EXPECT_EQ(seen.summary.rows, 2U);
+  EXPECT_EQ(seen.summary.failure, "");
   EXPECT_FALSE(seen.summary.bandwidth_ok);
   EXPECT_TRUE(seen.summary.notes.empty());
 }
@@ -94,16 +104,72 @@ TEST_F(RecorderTest, FinishesOnce) {
   EXPECT_EQ(seen.begun, 1);
   EXPECT_FALSE(seen.summary.complete);
   EXPECT_EQ(seen.summary.errors, std::vector<std::string>{"rank 3 is gone"});
+  EXPECT_EQ(seen.summary.verdict, Verdict::incomplete);
 }
 
-TEST_F(RecorderTest, WrongDataIs7) {
+TEST_F(RecorderTest, WrongDataIs7AndSaysWhereItIsAndHowToSeeItAgain) {
   Row bad = row(1, 1e-3);
+  bad.root = 2;
   bad.in_place.wrong = 12;
-  bad.in_place.failed_ranks = 3;
+  bad.in_place.failed_ranks = 2;
+  bad.in_place.mismatches = {{2, "b", {}, {}, 9, 4096, 4104, "expected 0x1, found poison"},
+                             {3, "c", 1, 0, 3, 0, 2, "expected 0x1, found 0x2"}};
+  options.check.seed = 5;
+  recorder().row(row(1, 1e-3), 512);
   recorder().row(bad, 1024);
   EXPECT_EQ(recorder().finish(0, {}), 7);
-  EXPECT_EQ(seen.summary.failed_checks, 3U);
+  EXPECT_EQ(seen.summary.failed_checks, 2U);
   EXPECT_EQ(seen.summary.exit_code, 7);
+  EXPECT_EQ(seen.summary.verdict, Verdict::wrong);
+  EXPECT_EQ(seen.summary.wrong_rows, 1U);
+  EXPECT_EQ(seen.summary.wrong_elements, 12U);
+  EXPECT_EQ(seen.summary.first_wrong,
+            "rank 2 on b, 1024 B float sum root 2 in place, element 4096: expected 0x1, found "
+            "poison");
+  EXPECT_EQ(seen.summary.rerun, "-b 1K -e 1K -d float -o sum -r 2 -c 20 --seed 5");
+  EXPECT_THAT(seen.summary.notes,
+              Contains("wrong: 1024 B float sum root 2 in place: rank 3 (rank 0 of group 1) on c: "
+                       "3 wrong, elements 0 to 2: expected 0x1, found 0x2"));
+}
+
+TEST_F(RecorderTest, TheFailureSaysWhatCameFirstAndWhatWasDone) {
+  recorder().activity([] { return std::string("all_reduce float sum, 8 B, timed calls"); });
+  recorder().finish(4, {"rank 0/3 on a: connection closed", "first: rank 1 on b is gone"});
+  EXPECT_EQ(seen.summary.failure,
+            "rank 1 on b is gone during all_reduce float sum, 8 B, timed calls");
+}
+
+TEST_F(RecorderTest, TheFailureSaysOnceWhatWasDone) {
+  recorder().activity([] { return std::string("timed calls"); });
+  recorder().finish(5, {"rank 0/3 on a: timed calls: timed out"});
+  EXPECT_EQ(seen.summary.failure, "rank 0/3 on a: timed calls: timed out");
+}
+
+TEST_F(RecorderTest, ARowSaysOnHowManyHostsItsRanksAre) {
+  MultiReporter multi(options);
+  multi.add(std::make_unique<SpyReporter>(seen));
+  RunInfo run;
+  const char* const hosts[] = {"a", "a", "b", "c"};
+  for (int rank = 0; rank < 4; ++rank)
+    run.rank_lines.push_back({rank, rank / 2, 1, hosts[rank], 0, "CPU"});
+  multi.begin(run);
+  multi.row(row(1, 1), 8);
+  Row part = row(1, 1);
+  for (const int group : {0, 1}) {
+    part.group = group;
+    multi.row(part, 8);
+  }
+  part.group.reset();
+  for (const RankPair& pair : {RankPair(1, 0), RankPair(1, 2)}) {
+    part.pair = pair;
+    multi.row(part, 8);
+  }
+  EXPECT_EQ(seen.hosts, (std::vector<int>{3, 1, 2, 1, 2}));
+}
+
+TEST_F(RecorderTest, ReportersHearOfTheFilesOfAll) {
+  recorder();
+  EXPECT_EQ(seen.output_files, (std::vector<std::string>{"x.json"}));
 }
 
 TEST_F(RecorderTest, WrongDataOutweighsAFailedPeerButNotAnInterrupt) {
@@ -121,48 +187,50 @@ TEST_F(RecorderTest, AnInterruptIsItsSignal) {
 }
 
 TEST_F(RecorderTest, LimitsHoldForTheRequestedSizeAndBothHalves) {
-  options.min_busbw = {{1024, 2.0}};
-  options.max_time = {{1024, 500}};
+  options.limits.min_busbw = {{1024, 2.0}};
+  options.limits.max_time = {{1024, 500}};
   recorder().row(row(2.0, 500e-6), 1024);
   recorder().row(row(0.1, 1), 2048);
   EXPECT_EQ(recorder().finish(0, {}), 0);
 }
 
 TEST_F(RecorderTest, TooLittleBandwidthIs6) {
-  options.min_busbw = {{1024, 2.0}};
+  options.limits.min_busbw = {{1024, 2.0}};
   Row slow = row(2.5, 1e-6);
   slow.in_place.busbw = 1.99;
   recorder().row(slow, 1024);
   EXPECT_EQ(recorder().finish(0, {}), 6);
-  ASSERT_EQ(seen.summary.notes.size(), 1U);
-  EXPECT_THAT(seen.summary.notes[0], HasSubstr("1024 B float sum in place: busbw 1.9900"));
+  ASSERT_EQ(seen.summary.missed_limits.size(), 1U);
+  EXPECT_THAT(seen.summary.missed_limits[0], HasSubstr("1024 B float sum in place: busbw 1.9900"));
+  EXPECT_EQ(seen.summary.verdict, Verdict::slow);
 }
 
 TEST_F(RecorderTest, TooMuchTimeIs6) {
-  options.max_time = {{1024, 500}};
+  options.limits.max_time = {{1024, 500}};
   Row slow = row(1, 400e-6);
   slow.out_of_place.seconds = 501e-6;
   recorder().row(slow, 1024);
   EXPECT_EQ(recorder().finish(0, {}), 6);
-  EXPECT_THAT(seen.summary.notes, Contains(HasSubstr("out of place: 501.00 us is above")));
+  EXPECT_THAT(seen.summary.missed_limits, Contains(HasSubstr("out of place: 501.00 us is above")));
 }
 
 TEST_F(RecorderTest, ALimitWhoseSizeWasNotMeasuredIsMissed) {
-  options.min_busbw = {{4096, 0}};
+  options.limits.min_busbw = {{4096, 0}};
   recorder().row(row(1, 1e-3), 1024);
   EXPECT_EQ(recorder().finish(0, {}), 6);
-  EXPECT_THAT(seen.summary.notes, Contains(HasSubstr("not measured: 4096 B, which --min-busbw")));
+  EXPECT_THAT(seen.summary.missed_limits,
+              Contains(HasSubstr("not measured: 4096 B, which --min-busbw")));
 }
 
 TEST_F(RecorderTest, MinimumAverageHasNcclTestsSlack) {
-  options.min_average_busbw = 10;
+  options.limits.min_average_busbw = 10;
   recorder().row(row(9.0, 1e-3), 1024);
   EXPECT_EQ(recorder().finish(0, {}), 0);
   EXPECT_EQ(seen.summary.bandwidth_ok, true);
 }
 
 TEST_F(RecorderTest, BelowTheSlackIs6) {
-  options.min_average_busbw = 10;
+  options.limits.min_average_busbw = 10;
   recorder().row(row(8.99, 1e-3), 1024);
   EXPECT_EQ(recorder().finish(0, {}), 6);
   EXPECT_EQ(seen.summary.bandwidth_ok, false);
@@ -186,14 +254,16 @@ TEST_F(RecorderTest, NotesAreLimitedInNumber) {
   EXPECT_EQ(seen.summary.notes.size(), 100U);
 }
 
-TEST(MultiReporter, ThatNeverBeganHasNoReport) {
+TEST(MultiReporter, ThatNeverBeganEndsItsReportersWithTheFailure) {
   const Options options;
   Seen seen;
-  std::vector<std::unique_ptr<Reporter>> reporters;
-  reporters.push_back(std::make_unique<SpyReporter>(seen));
-  MultiReporter recorder(options, std::move(reporters));
+  MultiReporter recorder(options);
+  recorder.add(std::make_unique<SpyReporter>(seen));
   EXPECT_EQ(recorder.finish(3, {"no such backend"}), 3);
-  EXPECT_EQ(seen.ended, 0);
+  EXPECT_EQ(seen.begun, 0);
+  EXPECT_EQ(seen.ended, 1);
+  EXPECT_EQ(seen.summary.failure, "no such backend");
+  EXPECT_FALSE(seen.summary.complete);
 }
 
 TEST(ExitCodes, TheMoreTellingWins) {

@@ -1,5 +1,5 @@
 // The footer of many pairs: the bad link and the bad host are named.
-#include "src/run/pair_notes.hpp"
+#include "src/report/pair_notes.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -20,7 +20,6 @@ const std::vector<std::string> hosts = {"a", "a", "b", "b", "c", "c"};
 Row row(std::size_t bytes, RankPair pair, double seconds) {
   Row row;
   row.bytes = bytes;
-  row.type = "float";
   row.pair = pair;
   for (Measurement* half : {&row.out_of_place, &row.in_place}) {
     half->seconds = seconds;

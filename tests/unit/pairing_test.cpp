@@ -77,7 +77,7 @@ TEST(Pairing, RefusesWhatTheJobCannotDo) {
   for (const char* pairs : {"all", "0:1"})
     EXPECT_THAT(refusal<Unsupported>(pairs, false, 1), HasSubstr("at least two"));
   Options o;
-  o.grouping = parse_split_rule("mod 2");
+  o.sweep.grouping = parse_split_rule("mod 2");
   EXPECT_THROW(check_groups(collectives::pingpong, o, unplaced_groups(o, 4)), UsageError);
 }
 

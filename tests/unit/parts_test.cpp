@@ -64,9 +64,9 @@ TEST(Parts, FactorsCountWhatCrossesTheMostLoadedLink) {
 TEST(Parts, EveryRankKnowsWhereTheBlocksLie) {
   for (int rank = 0; rank < 4; ++rank) {
     const Shape s = shape(1000, linear, 4, rank);
-    EXPECT_THAT(all_gatherv.counts(s).recv_counts, ElementsAre(100, 200, 300, 400));
-    EXPECT_THAT(all_gatherv.counts(s).recv_offsets, ElementsAre(0, 100, 300, 600));
-    EXPECT_THAT(scatterv.counts(s).send_offsets, ElementsAre(0, 100, 300, 600));
+    EXPECT_THAT(all_gatherv.layout(s).counts->recv_counts, ElementsAre(100, 200, 300, 400));
+    EXPECT_THAT(all_gatherv.layout(s).counts->recv_offsets, ElementsAre(0, 100, 300, 600));
+    EXPECT_THAT(scatterv.layout(s).counts->send_offsets, ElementsAre(0, 100, 300, 600));
     EXPECT_EQ(all_gatherv.layout(s).send, 100U * (static_cast<std::size_t>(rank) + 1));
     EXPECT_EQ(all_gatherv.layout(s).algbw_bytes, 4000U);
   }

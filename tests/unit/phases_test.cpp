@@ -45,14 +45,14 @@ std::uint64_t wrong_when_nothing_moved(const VerifyWorld& world, std::size_t blo
   std::uint64_t wrong = 0;
   for (std::size_t me = 0; me < ranks; ++me) {
     const auto own = world.input(static_cast<int>(me), ranks * block, slot);
-    std::vector<ExpectedBlock> segments;
+    std::vector<ExpectedBlock> blocks;
     for (std::size_t r = 0; r < ranks; ++r) {
-      segments.push_back({.recv_offset = r * block,
-                          .count = block,
-                          .source_rank = static_cast<int>(r),
-                          .source_offset = me * block});
+      blocks.push_back({.recv_offset = r * block,
+                        .count = block,
+                        .source_rank = static_cast<int>(r),
+                        .source_offset = me * block});
     }
-    wrong += world.verifiers[me].compare(own.data(), segments, slot).wrong;
+    wrong += world.verifiers[me].compare(own.data(), blocks, slot).wrong;
   }
   return wrong;
 }

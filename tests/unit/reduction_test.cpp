@@ -1,5 +1,5 @@
 // The modules' element-wise functions against the textbook's, bit for bit.
-#include "src/backends/reduction.hpp"
+#include "src/core/reduction.hpp"
 
 #include <gtest/gtest.h>
 
@@ -9,9 +9,9 @@
 #include <string>
 #include <vector>
 
-#include "src/backends/small_float.hpp"
 #include "src/backends/textbook.hpp"
 #include "src/core/error.hpp"
+#include "src/core/small_float.hpp"
 
 namespace ccl_tests {
 namespace {

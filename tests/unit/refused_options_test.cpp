@@ -2,11 +2,14 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <filesystem>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "src/init_run.hpp"
 #include "tests/unit/command_line.hpp"
+#include "tests/unit/temporary_folder.hpp"
 
 namespace ccl_tests {
 namespace {
@@ -41,6 +44,8 @@ std::vector<Bad> bad_values() {
   for (const char* flag : {"-n", "-w", "-N", "-c"}) {
     add(flag, {"-1", "1K", "x", "0x10", "2147483648", "99999999999999999999"});
   }
+  for (const char* flag : {"-w", "-c"})
+    add(flag, {"2147483647", "1000000001"});  // their sum is one int
   add("-m", {"0", "-1", "x", "1048577"});
   add("-a", {"4", "-1", "avg"});
   add("-z", {"4", "-1", "x"});
@@ -81,16 +86,94 @@ TEST_P(BadValue, IsRefusedInOneLine) {
 INSTANTIATE_TEST_SUITE_P(Options, BadValue, testing::ValuesIn(bad_values()));
 
 TEST(Options, UnknownFlagsAndStrayWordsAreNamed) {
-  for (const char* word : {"--nonsense", "-q", "stray", "-Z", "--min-bytes"}) {
-    const std::string line = refusal({word});
-    EXPECT_THAT(line, HasSubstr(word));
-    EXPECT_THAT(line, HasSubstr("accepted: "));
-    EXPECT_EQ(line.find('\n'), std::string::npos);
-  }
+  EXPECT_EQ(refusal({"--foo"}), "unknown option '--foo'; see --help");
+  EXPECT_EQ(refusal({"--itres", "5", "-n", "3"}),
+            "unknown option '--itres', did you mean '--iters'? see --help");
+  EXPECT_EQ(refusal({"--min-bytes=8"}),
+            "unknown option '--min-bytes', did you mean '--minbytes'? see --help");
+  EXPECT_EQ(refusal({"-q"}), "unknown option '-q'; see --help");
+  EXPECT_EQ(refusal({"-n", "3", "stray"}), "'stray' stands behind no option; see --help");
 }
 
-TEST(Options, UnknownWordsKeepTheirOrder) {
-  EXPECT_THAT(refusal({"--itres", "5", "-n", "3"}), HasSubstr("'--itres 5'"));
+TEST(Options, ValuesStayOnOneLineOfBoundedLength) {
+  for (const char* flag : {"-n", "-b", "-d", "--sizes", "--group", "--min-busbw", "--launcher"}) {
+    for (const std::string& value : {std::string("\n\x1b[31m"), std::string(5000, 'x')}) {
+      const std::string line = refusal({flag, value});
+      EXPECT_EQ(line.find_first_of("\n\x1b"), std::string::npos) << line;
+      EXPECT_LT(line.size(), 400U) << line;
+      EXPECT_THAT(line, HasSubstr(std::string(flag) + ": "));
+    }
+  }
+  EXPECT_LT(refusal({"--" + std::string(5000, 'x')}).size(), 200U);
+}
+
+std::string refusal_of(const Collective& collective, const std::vector<std::string>& arguments) {
+  try {
+    parse_options(collective, arguments, nothing_set);
+  } catch (const UsageError& e) {
+    return e.what();
+  }
+  return "(accepted)";
+}
+
+TEST(Options, ThatMeanNothingForAProgramAreRefused) {
+  for (const char* flag : {"-b", "-e", "-i", "-f", "--sizes", "-u", "-d", "-o", "-r"})
+    EXPECT_THAT(refusal_of(collectives::barrier, {flag, "1"}),
+                HasSubstr(std::string(flag) + ": barrier_perf "));
+  EXPECT_EQ(refusal_of(collectives::barrier, {"-b", "8"}),
+            "-b: barrier_perf moves no data and has one row; see --help");
+  EXPECT_EQ(refusal_of(collectives::pingpong, {"-o", "sum"}),
+            "-o: pingpong_perf reduces nothing; see --help");
+  EXPECT_EQ(refusal_of(collectives::pingpong, {"-r", "0"}),
+            "-r: pingpong_perf has no root; see --help");
+  EXPECT_EQ(refusal_of(collectives::pingpong, {"--group", "mod 2"}),
+            "--group: pingpong_perf runs on pairs of ranks: use --pairs; see --help");
+  EXPECT_THAT(refusal_of(collectives::all_gatherv, {"-o", "sum"}), HasSubstr("reduces nothing"));
+  EXPECT_THAT(refusal_of(collectives::sync_seed, {"-b", "8"}), HasSubstr("one fixed size"));
+  EXPECT_THAT(refusal_of(init_spec, {"-n", "3"}), HasSubstr("-n: init_perf times how a job"));
+}
+
+TEST(Options, OfNcclTestsAreAcceptedByItsPrograms) {
+  const std::vector<std::string> all = {"-b", "8", "-e", "64",   "-f", "2", "-o", "sum", "-r", "0",
+                                        "-u", "1", "-d", "half", "-K", "2", "-i", "8",   "-z", "0"};
+  for (const Collective* collective :
+       {&collectives::all_gather, &collectives::all_reduce, &collectives::alltoall,
+        &collectives::alltoallv, &collectives::broadcast, &collectives::gather,
+        &collectives::hypercube, &collectives::reduce, &collectives::reduce_scatter,
+        &collectives::scatter, &collectives::sendrecv})
+    EXPECT_EQ(refusal_of(*collective, all), "(accepted)") << collective->name;
+}
+
+TEST(Options, ThatChangeNothingWithoutAnotherAreRefused) {
+  EXPECT_THAT(refusal({"--group-rows", "1"}), HasSubstr("--group-rows: there are no groups"));
+  EXPECT_EQ(refusal({"--group-rows", "1"}, {{"NCCL_TESTS_SPLIT", "mod 2"}}), "(accepted)");
+  EXPECT_THAT(refusal_of(collectives::pingpong, {"--concurrent", "1"}),
+              HasSubstr("--concurrent: there is one pair"));
+  EXPECT_EQ(refusal_of(collectives::pingpong, {"--concurrent", "1", "--pairs", "all"}),
+            "(accepted)");
+  EXPECT_THAT(refusal_of(collectives::collect_results, {"--shared-dir", "/tmp"}),
+              HasSubstr("--shared-dir: no file is exchanged"));
+}
+
+TEST(Options, LimitsAreOfSizesThatARowHas) {
+  EXPECT_EQ(refusal({"-b", "1M", "-e", "8M", "--max-time", "3M:1"}),
+            "--max-time: no row has 3145728 B; accepted: 1M, 2M, 4M, 8M");
+  EXPECT_EQ(refusal({"-b", "8", "-e", "1G", "--min-busbw", "3:1"}),
+            "--min-busbw: no row has 3 B; accepted: 8, 16, 32, 64, 128, 256, 512, 1K, ...");
+  EXPECT_EQ(refusal_of(collectives::barrier, {"--max-time", "0:100"}), "(accepted)");
+  EXPECT_THAT(refusal_of(collectives::barrier, {"--max-time", "8:100"}),
+              HasSubstr("no row has 8 B; accepted: 0"));
+}
+
+TEST(Options, ASharedFolderMustBeOneThatCanBeWritten) {
+  const TemporaryFolder folder;
+  const auto with = [](const std::string& path) {
+    return refusal_of(collectives::collect_results, {"--via", "cpu", "--shared-dir", path});
+  };
+  EXPECT_EQ(with(folder.path()), "(accepted)");
+  EXPECT_TRUE(std::filesystem::is_empty(folder.path()));
+  EXPECT_THAT(with(folder.path() + "/no"), HasSubstr("is not a folder"));
+  EXPECT_THAT(with("/proc"), HasSubstr("--shared-dir: '/proc' cannot be written"));
 }
 
 TEST(Options, AFlagWithoutItsValueIsNamed) {
@@ -121,6 +204,8 @@ TEST(Options, CombinationsThatContradictAreRefused) {
   EXPECT_THAT(refusal({"-t", "4096", "-g", "2"}), HasSubstr("accepted: "));
   EXPECT_THAT(refusal({"--np", "2", "-t", "4096", "-g", "2"}), HasSubstr("accepted: "));
   EXPECT_THAT(refusal({"-b", "1", "-e", "8G", "-i", "1"}), HasSubstr("-i: "));
+  EXPECT_THAT(refusal({"-n", "2147483647", "-m", "2"}), HasSubstr("too many operations"));
+  EXPECT_EQ(refusal({"-w", "1000000000", "-c", "1000000000"}), "(accepted)");
 }
 
 }  // namespace

@@ -37,8 +37,8 @@ TEST(RowBytes, AreThoseOfTheLargestRank) {
       options.alltoallv_spread = 0.7;
       for (const std::size_t count : {0, 1, 37, 144, 5000, 40'001}) {
         for (const int ranks : {1, 2, 3, 4, 7, 8, 9, 64}) {
-          if (!runs_on(*collective, ranks) || (collective->paired && ranks != 2)) continue;
-          for (int root = 0; root < (collective->rooted ? ranks : 1); ++root) {
+          if (!runs_on(*collective, ranks) || (collective->domain.paired && ranks != 2)) continue;
+          for (int root = 0; root < (collective->domain.rooted ? ranks : 1); ++root) {
             for (const std::size_t width : {1, 4})
               expect_same(*collective, {count, width, {0, ranks}, options, root});
           }

@@ -3,19 +3,26 @@
 
 #include <gmock/gmock.h>
 
+#include <thread>
+
 #include "collectives/collectives.hpp"
+#include "src/bootstrap/control.hpp"
+#include "src/bootstrap/thread_ranks.hpp"
 #include "src/options/spec_notes.hpp"
+#include "tests/unit/command_line.hpp"
 
 namespace ccl_tests {
 namespace {
 
+using testing::Contains;
 using testing::ElementsAre;
-using testing::IsEmpty;
+using testing::HasSubstr;
+using testing::IsSupersetOf;
+using testing::Not;
 
 std::vector<std::string> names(const Collective& collective) {
   std::vector<std::string> result;
-  for (const SpecSetting& setting : spec_settings(collective, {}))
-    result.push_back(setting.term.name);
+  for (const NamedValue& term : shared_settings(collective, {})) result.push_back(term.name);
   return result;
 }
 
@@ -26,14 +33,84 @@ std::string value(const Collective& collective, const Options& options, std::str
   return "(not compared)";
 }
 
+RecordedSetting recorded(const Options& options, std::string_view name) {
+  for (RecordedSetting& setting : recorded_settings(collectives::all_reduce, options)) {
+    if (setting.name == name) return std::move(setting);
+  }
+  ADD_FAILURE() << name << " is not recorded";
+  return {};
+}
+
 TEST(Settings, AProgramComparesThoseThatItTakes) {
-  EXPECT_THAT(names(collectives::all_reduce), IsEmpty());
-  EXPECT_THAT(names(collectives::all_gatherv), ElementsAre("--skew"));
-  EXPECT_THAT(names(collectives::pingpong), ElementsAre("--window", "--bidirectional"));
-  EXPECT_THAT(names(collectives::all_reduce_params), ElementsAre("--tensors", "--bucket-mb"));
-  EXPECT_THAT(names(collectives::collect_results), ElementsAre("--objects", "--via"));
+  EXPECT_THAT(names(collectives::all_reduce),
+              IsSupersetOf({"the program", "-b", "-n", "-w", "-c", "-d", "-o", "-r", "--seed",
+                            "--group", "--transport", "-G", "-M", "NCCL_TESTS_MIN_BW"}));
+  EXPECT_THAT(names(collectives::all_reduce), Not(Contains("--skew")));
+  EXPECT_THAT(names(collectives::all_gatherv), Contains("--skew"));
+  EXPECT_THAT(names(collectives::pingpong), IsSupersetOf({"--window", "--bidirectional"}));
+  EXPECT_THAT(names(collectives::all_reduce_params), IsSupersetOf({"--tensors", "--bucket-mb"}));
+  EXPECT_THAT(names(collectives::collect_results), IsSupersetOf({"--objects", "--via"}));
   EXPECT_THAT(names(collectives::alltoallv),
-              ElementsAre("NCCL_TESTS_ALLTOALLV_SPREAD", "NCCL_TESTS_ALLTOALLV_MATRIX_FILE"));
+              IsSupersetOf({"NCCL_TESTS_ALLTOALLV_SPREAD", "NCCL_TESTS_ALLTOALLV_MATRIX_FILE"}));
+}
+
+TEST(Settings, WhatConcernsOneProcessIsNotCompared) {
+  for (const char* flag : {"-t", "-g", "--np", "--interface", "-J", "--heartbeat", "-T",
+                           "--init-timeout", "--launcher", "--backend", "--library", "-S",
+                           "--expect-gpus", "--shared-dir", "NCCL_TESTS_DEVICE"})
+    EXPECT_THAT(names(collectives::all_reduce), Not(Contains(flag)));
+}
+
+TEST(Settings, AreRecordedWithNameAndType) {
+  const Options o = read({"-n", "7", "-T", "1.5", "-I", "1", "-d", "half,int8", "-b", "8"});
+  EXPECT_EQ(recorded(o, "iterations").value, SettingValue(std::int64_t{7}));
+  EXPECT_TRUE(recorded(o, "iterations").given);
+  EXPECT_EQ(recorded(o, "warmup").value, SettingValue(std::int64_t{1}));
+  EXPECT_FALSE(recorded(o, "warmup").given);
+  EXPECT_EQ(recorded(o, "timeout_s").value, SettingValue(1.5));
+  EXPECT_EQ(recorded(o, "per_iteration").value, SettingValue(true));
+  EXPECT_EQ(recorded(o, "types").value, SettingValue("half,int8"));
+  EXPECT_EQ(recorded(o, "threads").value, SettingValue());
+  EXPECT_EQ(recorded(o, "min_bytes").value, SettingValue(std::int64_t{8}));
+}
+
+TEST(Settings, ALabelIsRecordedAndTheSameOnAllRanks) {
+  const Options o = read({"--label", "before the upgrade"});
+  EXPECT_EQ(recorded(o, "label").value, SettingValue("before the upgrade"));
+  EXPECT_EQ(value(collectives::all_reduce, o, "--label"), "before the upgrade");
+}
+
+// disagreement of ranks that were given these command lines.
+std::vector<std::string> disagreements(const std::vector<std::vector<std::string>>& lines) {
+  const auto control = alone();
+  const int ranks = static_cast<int>(lines.size());
+  ThreadRanks world(*control, ranks);
+  std::vector<std::string> result(lines.size());
+  std::vector<std::thread> threads;
+  for (int rank = 0; rank < ranks; ++rank) {
+    threads.emplace_back([&, rank] {
+      const auto at = static_cast<std::size_t>(rank);
+      result[at] = settings_disagreement(world.rank(rank), collectives::all_reduce, read(lines[at]),
+                                         {"--backend", "gloo"})
+                       .value_or("");
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  return result;
+}
+
+TEST(Settings, AFileThatNobodyWouldWriteIsRefusedOnAllRanks) {
+  EXPECT_THAT(disagreements({{"-J", "a.csv"}}), ElementsAre(""));
+  EXPECT_THAT(disagreements({{"-J", "a.csv"}, {}, {}}), ElementsAre("", "", ""));
+  EXPECT_THAT(disagreements({{"-J", "a.csv"}, {"-J", "b.csv"}, {}, {}}),
+              ElementsAre("", "", "", ""));
+  for (const std::string& line : disagreements({{}, {}, {"-J", "a.csv"}, {"-J", "b.csv"}}))
+    EXPECT_THAT(line, HasSubstr("-J: rank 2,3 was given 'a.csv' and rank 0 was not"));
+}
+
+TEST(Settings, AFlagThatOneRankWasNotGivenIsNamed) {
+  for (const std::string& line : disagreements({{"-n", "3"}, {"-n", "3"}, {}}))
+    EXPECT_THAT(line, HasSubstr("-n"));
 }
 
 TEST(Settings, ValuesAreThoseOfTheFlags) {
@@ -42,9 +119,16 @@ TEST(Settings, ValuesAreThoseOfTheFlags) {
   options.spec.alltoallv_spread = 0.5;
   options.spec.async_operations = false;
   EXPECT_EQ(value(collectives::gatherv, options, "--skew"), "one-large");
-  EXPECT_EQ(value(collectives::sync_grad, options, "--no-async"), "given");
+  EXPECT_EQ(value(collectives::sync_grad, options, "--no-async"), "1");
   EXPECT_EQ(value(collectives::alltoallv, options, "NCCL_TESTS_ALLTOALLV_SPREAD"), "0.5");
   EXPECT_EQ(value(collectives::alltoall, options, "NCCL_TESTS_ALLTOALLV_SPREAD"), "(not compared)");
+}
+
+TEST(Settings, OptionsOfTheBackendAreComparedInOneOrder) {
+  Options options;
+  EXPECT_EQ(value(collectives::gather, options, "--backend-option"), "not given");
+  options.backend.own = {{"width", "2"}, {"depth", "1"}};
+  EXPECT_EQ(value(collectives::gather, options, "--backend-option"), "depth=1,width=2");
 }
 
 TEST(Settings, LabelsAndNotesSayTheSame) {

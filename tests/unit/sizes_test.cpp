@@ -3,7 +3,8 @@
 #include <gtest/gtest.h>
 
 #include "src/core/error.hpp"
-#include "src/options/options.hpp"
+#include "src/core/quote.hpp"
+#include "src/options/sweep_options.hpp"
 #include "src/options/values.hpp"
 
 namespace ccl_tests {
@@ -23,8 +24,8 @@ TEST(Sizes, AreBinaryInEitherCase) {
   EXPECT_EQ(parse_size("9007199254740992"), std::size_t{1} << 53);
 }
 
-Options range(std::size_t min, std::size_t max, std::size_t step, int factor) {
-  Options o;
+SweepOptions range(std::size_t min, std::size_t max, std::size_t step, int factor) {
+  SweepOptions o;
   o.min_bytes = min;
   o.max_bytes = max;
   o.step_bytes = step;
@@ -40,7 +41,7 @@ TEST(Sizes, OfASweep) {
   EXPECT_THAT(sweep_sizes(range(0, 20, 8, 1)), ElementsAre(0, 8, 16));
   EXPECT_THAT(sweep_sizes(range(0, 0, 8, 2)), ElementsAre(0));
   EXPECT_THAT(sweep_sizes(range(5, 5, 1, 2)), ElementsAre(5));
-  Options o = range(8, 64, 1, 2);
+  SweepOptions o = range(8, 64, 1, 2);
   o.sizes = {3, 1, 3};
   EXPECT_THAT(sweep_sizes(o), ElementsAre(3, 1, 3));
 }
@@ -55,15 +56,46 @@ TEST(Sizes, EndBeforeTheyOverflow) {
   EXPECT_THAT(sweep_sizes(range(SIZE_MAX - 1, SIZE_MAX, 5, 1)), ElementsAre(SIZE_MAX - 1));
 }
 
-TEST(Names, TheNearestIsSuggested) {
-  EXPECT_EQ(nearest("flot", {"float", "half"}), "float");
-  EXPECT_EQ(nearest("mulsim", {"sum", "mulsum"}), "mulsum");
+std::string refusal_of_type(const std::string& text) {
   try {
-    parse_types("bfloat");
-    FAIL();
+    parse_types(text);
   } catch (const UsageError& e) {
-    EXPECT_THAT(e.what(), HasSubstr("'bfloat', did you mean 'float'?"));
+    return e.what();
   }
+  return "(accepted)";
+}
+
+TEST(Names, OnlyANearOneIsSuggested) {
+  EXPECT_EQ(suggestion("flot", {"float", "half"}), "float");
+  EXPECT_EQ(suggestion("mulsim", {"sum", "mulsum"}), "mulsum");
+  EXPECT_EQ(suggestion("foo", {"bor", "sum"}), std::nullopt);
+  EXPECT_EQ(suggestion("quaternion", {"float", "half"}), std::nullopt);
+  EXPECT_EQ(suggestion("", {"float", "half"}), std::nullopt);
+  EXPECT_THAT(refusal_of_type("bfloat"), HasSubstr("'bfloat', did you mean 'float'?"));
+  EXPECT_THAT(refusal_of_type("foo"), HasSubstr("unknown type 'foo'; accepted: int8"));
+}
+
+TEST(Names, OfOtherToolsAreKnown) {
+  EXPECT_THAT(refusal_of_type("fp16"), HasSubstr("did you mean 'half'?"));
+  EXPECT_THAT(refusal_of_type("float16"), HasSubstr("did you mean 'half'?"));
+  EXPECT_THAT(refusal_of_type("bf16"), HasSubstr("did you mean 'bfloat16'?"));
+}
+
+TEST(Sizes, AreWrittenInTheLargestUnitThatDividesThem) {
+  EXPECT_EQ(size_text(0), "0");
+  EXPECT_EQ(size_text(32 << 20), "32M");
+  EXPECT_EQ(size_text(1025), "1025");
+  EXPECT_EQ(size_text(std::size_t{3} << 40), "3T");
+  EXPECT_EQ(parse_size(size_text(std::size_t{5} << 41)), std::size_t{5} << 41);
+}
+
+TEST(Values, AreShownOnOneLineAndShortened) {
+  EXPECT_EQ(quote("a b"), "'a b'");
+  EXPECT_EQ(quote("\n\t\r\x1b[31m\x7f"), "'\\n\\t\\r\\x1b[31m\\x7f'");
+  EXPECT_EQ(quote(std::string(60, 'x')), "'" + std::string(60, 'x') + "'");
+  EXPECT_EQ(quote(std::string(5000, 'x')), "'" + std::string(60, 'x') + "...' (5000 characters)");
+  const std::string umlauts = std::string(59, 'x') + "\u00e4\u00e4";  // no half of a character
+  EXPECT_EQ(quote(umlauts), "'" + std::string(59, 'x') + "...' (63 characters)");
 }
 
 }  // namespace

@@ -12,7 +12,7 @@ namespace ccl_tests {
 namespace {
 
 using namespace collectives;
-using Segments = std::vector<ExpectedBlock>;
+using Blocks = std::vector<ExpectedBlock>;
 
 class RightSpec : public testing::TestWithParam<const Collective*> {};
 
@@ -21,15 +21,7 @@ TEST_P(RightSpec, HasNoErrors) {
   EXPECT_TRUE(errors.empty()) << fmt::format("{}", fmt::join(errors, "\n"));
 }
 
-INSTANTIATE_TEST_SUITE_P(Specs, RightSpec,
-                         testing::Values(&all_gather, &all_gatherv, &all_reduce, &alltoall,
-                                         &alltoallv, &barrier, &broadcast, &gather, &gatherv,
-                                         &hypercube, &pingpong, &reduce, &reduce_scatter,
-                                         &reduce_scatterv, &scatter, &scatterv, &sendrecv,
-                                         &all_gather_object, &all_reduce_dict, &all_reduce_params,
-                                         &average_metrics, &broadcast_object, &broadcast_tensors,
-                                         &check_tensors, &collect_results, &gather_object,
-                                         &reduce_dict, &sync_buffer, &sync_grad, &sync_seed),
+INSTANTIATE_TEST_SUITE_P(Specs, RightSpec, testing::ValuesIn(collectives::all()),
                          [](const auto& test) { return std::string(test.param->name); });
 
 struct Wrong {
@@ -39,7 +31,7 @@ struct Wrong {
 
 std::ostream& operator<<(std::ostream& out, const Wrong& wrong) { return out << wrong.what; }
 
-Collective with_segments(Collective spec, Segments (*expected)(const Shape&)) {
+Collective with_blocks(Collective spec, Blocks (*expected)(const Shape&)) {
   spec.expected = expected;
   return spec;
 }
@@ -56,116 +48,113 @@ Collective with_layout(Collective spec, Layout (*layout)(const Shape&)) {
 
 int next(const Shape& s) { return (s.self.rank + 1) % s.self.ranks; }
 
-std::vector<Wrong> wrong_segments() {
+std::vector<Wrong> wrong_blocks() {
   return {
-      {"WrongNeighbour", with_segments(sendrecv,
-                                       [](const Shape& s) {
-                                         Segments segments = sendrecv.expected(s);
-                                         segments[0].source_rank = next(s);
-                                         return segments;
-                                       })},
-      {"PartnerOfAnotherPair", with_segments(*sendrecv.modes[0],
-                                             [](const Shape& s) {
-                                               Segments segments = sendrecv.modes[0]->expected(s);
-                                               segments[0].source_rank = next(s);
-                                               return segments;
-                                             })},
-      {"NeighboursMixedUp", with_segments(*sendrecv.modes[1],
-                                          [](const Shape& s) {
-                                            Segments segments = sendrecv.modes[1]->expected(s);
-                                            std::swap(segments[0].source_rank,
-                                                      segments[1].source_rank);
-                                            return segments;
-                                          })},
-      {"HalvesMixedUp", with_segments(*sendrecv.modes[1],
-                                      [](const Shape& s) {
-                                        Segments segments = sendrecv.modes[1]->expected(s);
-                                        std::swap(segments[0].source_offset,
-                                                  segments[1].source_offset);
-                                        return segments;
-                                      })},
-      {"OwnMessages", with_segments(pingpong,
-                                    [](const Shape& s) {
-                                      Segments segments = pingpong.expected(s);
-                                      segments[0].source_rank = s.self.rank;
-                                      return segments;
-                                    })},
-      {"EveryMessageTheFirst", with_segments(pingpong,
-                                             [](const Shape& s) {
-                                               Segments segments;
-                                               for (std::size_t m = 0; m < s.options.window; ++m)
-                                                 segments.push_back(
-                                                     {.recv_offset = m * s.count,
-                                                      .count = s.count,
-                                                      .source_rank = 1 - s.self.rank});
-                                               return segments;
-                                             })},
-      {"OwnData", with_segments(broadcast,
-                                [](const Shape& s) {
-                                  Segments segments = broadcast.expected(s);
-                                  segments[0].source_rank = s.self.rank;
-                                  return segments;
-                                })},
-      {"SenderOfNothing", with_segments(scatter,
+      {"WrongNeighbour", with_blocks(sendrecv,
+                                     [](const Shape& s) {
+                                       Blocks blocks = sendrecv.expected(s);
+                                       blocks[0].source_rank = next(s);
+                                       return blocks;
+                                     })},
+      {"PartnerOfAnotherPair", with_blocks(*sendrecv.modes[0],
+                                           [](const Shape& s) {
+                                             Blocks blocks = sendrecv.modes[0]->expected(s);
+                                             blocks[0].source_rank = next(s);
+                                             return blocks;
+                                           })},
+      {"NeighboursMixedUp", with_blocks(*sendrecv.modes[1],
                                         [](const Shape& s) {
-                                          Segments segments = scatter.expected(s);
-                                          segments[0].source_rank = 0;
-                                          return segments;
+                                          Blocks blocks = sendrecv.modes[1]->expected(s);
+                                          std::swap(blocks[0].source_rank, blocks[1].source_rank);
+                                          return blocks;
                                         })},
-      {"WrongBlockOfTheSender", with_segments(alltoall,
-                                              [](const Shape& s) {
-                                                Segments segments = alltoall.expected(s);
-                                                for (ExpectedBlock& x : segments)
-                                                  x.source_offset = x.recv_offset;
-                                                return segments;
-                                              })},
-      {"BlocksSwapped", with_segments(all_gather,
+      {"HalvesMixedUp", with_blocks(*sendrecv.modes[1],
+                                    [](const Shape& s) {
+                                      Blocks blocks = sendrecv.modes[1]->expected(s);
+                                      std::swap(blocks[0].source_offset, blocks[1].source_offset);
+                                      return blocks;
+                                    })},
+      {"OwnMessages", with_blocks(pingpong,
+                                  [](const Shape& s) {
+                                    Blocks blocks = pingpong.expected(s);
+                                    blocks[0].source_rank = s.self.rank;
+                                    return blocks;
+                                  })},
+      {"EveryMessageTheFirst", with_blocks(pingpong,
+                                           [](const Shape& s) {
+                                             Blocks blocks;
+                                             for (std::size_t m = 0; m < s.options.window; ++m)
+                                               blocks.push_back({.recv_offset = m * s.count,
+                                                                 .count = s.count,
+                                                                 .source_rank = 1 - s.self.rank});
+                                             return blocks;
+                                           })},
+      {"OwnData", with_blocks(broadcast,
+                              [](const Shape& s) {
+                                Blocks blocks = broadcast.expected(s);
+                                blocks[0].source_rank = s.self.rank;
+                                return blocks;
+                              })},
+      {"SenderOfNothing", with_blocks(scatter,
                                       [](const Shape& s) {
-                                        Segments segments = all_gather.expected(s);
-                                        std::swap(segments.front().source_rank,
-                                                  segments.back().source_rank);
-                                        return segments;
+                                        Blocks blocks = scatter.expected(s);
+                                        blocks[0].source_rank = 0;
+                                        return blocks;
                                       })},
-      {"OffByOne", with_segments(reduce_scatter,
+      {"WrongBlockOfTheSender", with_blocks(alltoall,
+                                            [](const Shape& s) {
+                                              Blocks blocks = alltoall.expected(s);
+                                              for (ExpectedBlock& x : blocks)
+                                                x.source_offset = x.recv_offset;
+                                              return blocks;
+                                            })},
+      {"BlocksSwapped", with_blocks(all_gather,
+                                    [](const Shape& s) {
+                                      Blocks blocks = all_gather.expected(s);
+                                      std::swap(blocks.front().source_rank,
+                                                blocks.back().source_rank);
+                                      return blocks;
+                                    })},
+      {"OffByOne", with_blocks(reduce_scatter,
+                               [](const Shape& s) {
+                                 Blocks blocks = reduce_scatter.expected(s);
+                                 if (blocks[0].source_offset > 0) --blocks[0].source_offset;
+                                 return blocks;
+                               })},
+      {"NotReduced", with_blocks(all_reduce,
                                  [](const Shape& s) {
-                                   Segments segments = reduce_scatter.expected(s);
-                                   if (segments[0].source_offset > 0) --segments[0].source_offset;
-                                   return segments;
+                                   Blocks blocks = all_reduce.expected(s);
+                                   blocks[0].source_rank = s.self.rank;
+                                   return blocks;
                                  })},
-      {"NotReduced", with_segments(all_reduce,
-                                   [](const Shape& s) {
-                                     Segments segments = all_reduce.expected(s);
-                                     segments[0].source_rank = s.self.rank;
-                                     return segments;
-                                   })},
       {"ReducedEverywhere",
-       with_segments(
-           reduce, [](const Shape& s) { return Segments{{.recv_offset = 0, .count = s.count}}; })},
-      {"StatedTwice", with_segments(all_reduce,
-                                    [](const Shape& s) {
-                                      Segments segments = all_reduce.expected(s);
-                                      segments.push_back(segments[0]);
-                                      return segments;
-                                    })},
-      {"BeyondTheBuffer", with_segments(broadcast,
-                                        [](const Shape& s) {
-                                          Segments segments = broadcast.expected(s);
-                                          ++segments[0].count;
-                                          return segments;
-                                        })},
-      {"RankThatDoesNotExist", with_segments(gather,
-                                             [](const Shape& s) {
-                                               Segments segments = gather.expected(s);
-                                               for (ExpectedBlock& x : segments) ++x.source_rank;
-                                               return segments;
-                                             })},
-      {"NothingStated", with_segments(all_gather, [](const Shape&) { return Segments{}; })},
-      {"HalfStated", with_segments(alltoall,
-                                   [](const Shape& s) {
-                                     Segments segments = alltoall.expected(s);
-                                     segments.resize((segments.size() + 1) / 2);
-                                     return segments;
-                                   })},
+       with_blocks(reduce,
+                   [](const Shape& s) { return Blocks{{.recv_offset = 0, .count = s.count}}; })},
+      {"StatedTwice", with_blocks(all_reduce,
+                                  [](const Shape& s) {
+                                    Blocks blocks = all_reduce.expected(s);
+                                    blocks.push_back(blocks[0]);
+                                    return blocks;
+                                  })},
+      {"BeyondTheBuffer", with_blocks(broadcast,
+                                      [](const Shape& s) {
+                                        Blocks blocks = broadcast.expected(s);
+                                        ++blocks[0].count;
+                                        return blocks;
+                                      })},
+      {"RankThatDoesNotExist", with_blocks(gather,
+                                           [](const Shape& s) {
+                                             Blocks blocks = gather.expected(s);
+                                             for (ExpectedBlock& x : blocks) ++x.source_rank;
+                                             return blocks;
+                                           })},
+      {"NothingStated", with_blocks(all_gather, [](const Shape&) { return Blocks{}; })},
+      {"HalfStated", with_blocks(alltoall,
+                                 [](const Shape& s) {
+                                   Blocks blocks = alltoall.expected(s);
+                                   blocks.resize((blocks.size() + 1) / 2);
+                                   return blocks;
+                                 })},
   };
 }
 
@@ -222,6 +211,12 @@ std::vector<Wrong> wrong_numbers() {
   };
 }
 
+std::vector<Wrong> wrong_needs() {
+  Collective silent = sync_seed;
+  silent.needs.step_times = false;
+  return {{"StepTimesThatNobodyReads", silent}};
+}
+
 class WrongSpec : public testing::TestWithParam<Wrong> {};
 
 TEST_P(WrongSpec, IsFound) { EXPECT_FALSE(find_spec_errors(GetParam().spec).empty()); }
@@ -236,7 +231,9 @@ TEST(SpecErrors, OfAnotherModeNameIt) {
   EXPECT_EQ(errors[0].rfind("--mode exchange: ", 0), 0U) << errors[0];
 }
 
-INSTANTIATE_TEST_SUITE_P(Segments, WrongSpec, testing::ValuesIn(wrong_segments()),
+INSTANTIATE_TEST_SUITE_P(Blocks, WrongSpec, testing::ValuesIn(wrong_blocks()),
+                         [](const auto& test) { return std::string(test.param.what); });
+INSTANTIATE_TEST_SUITE_P(Needs, WrongSpec, testing::ValuesIn(wrong_needs()),
                          [](const auto& test) { return std::string(test.param.what); });
 INSTANTIATE_TEST_SUITE_P(Numbers, WrongSpec, testing::ValuesIn(wrong_numbers()),
                          [](const auto& test) { return std::string(test.param.what); });

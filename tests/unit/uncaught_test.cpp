@@ -1,4 +1,4 @@
-#include "src/uncaught.hpp"
+#include "src/job/uncaught.hpp"
 
 #include <gtest/gtest.h>
 

@@ -107,7 +107,7 @@ TEST(VerifierCompare, CountsAndPlacesWhatIsWrong) {
 }
 
 // Strided runs: block b of rank 1's input interleaved with gaps that belong to nobody.
-TEST(VerifierCompare, ReadsStridedSegments) {
+TEST(VerifierCompare, ReadsStridedBlocks) {
   const VerifyWorld world(DataType::half, std::nullopt, 3);
   const ExpectedBlock s{.recv_offset = 5,
                         .count = 3,
@@ -132,18 +132,18 @@ TEST(VerifierCompare, ReadsStridedSegments) {
   EXPECT_EQ(found.first, 5U + 7 * 999 + 2);
 }
 
-TEST(VerifierCompare, AddsSegmentsUp) {
+TEST(VerifierCompare, AddsBlocksUp) {
   const VerifyWorld world(DataType::uint8, std::nullopt, 3);
-  const ExpectedBlock segments[] = {
+  const ExpectedBlock blocks[] = {
       {.recv_offset = 0, .count = 100, .source_rank = 1, .source_offset = 0},
       {.recv_offset = 100, .count = 100, .source_rank = 2, .source_offset = 50}};
   std::vector<std::byte> data = world.input(1, 100, 0);
   const auto second = world.input(2, 150, 0);
   data.insert(data.end(), second.begin() + 50, second.end());
-  EXPECT_EQ(world.rank(0).compare(data.data(), segments, 0).wrong, 0U);
+  EXPECT_EQ(world.rank(0).compare(data.data(), blocks, 0).wrong, 0U);
   data[3] ^= std::byte{1};
   data[150] ^= std::byte{1};
-  const Mismatch found = world.rank(0).compare(data.data(), segments, 0);
+  const Mismatch found = world.rank(0).compare(data.data(), blocks, 0);
   EXPECT_EQ(found.wrong, 2U);
   EXPECT_EQ(found.first, 3U);
   EXPECT_EQ(found.last, 150U);

@@ -1,4 +1,4 @@
-#include "src/run/watchdog.hpp"
+#include "src/job/watchdog.hpp"
 
 #include <gtest/gtest.h>
 
@@ -12,29 +12,29 @@ namespace {
 using std::chrono::milliseconds;
 
 TEST(Watchdog, BarksOnceWhenBeatsStop) {
-  Pulse pulse;
+  Activity activity;
   std::atomic<int> barks = 0;
   std::atomic<double> stuck_s = 0;
-  const Watchdog watchdog(pulse, [&](double s) {
+  const Watchdog watchdog(activity, [&](double s) {
     stuck_s = s;
     ++barks;
   });
-  const Watched watched(pulse, 0.05);
+  const Expected expected(activity, 0.05);
   while (barks == 0) std::this_thread::sleep_for(milliseconds(5));
   std::this_thread::sleep_for(milliseconds(200));
   EXPECT_EQ(barks, 1);
   EXPECT_GE(stuck_s, 0.05);
 }
 
-TEST(Watchdog, IsQuietWhileThePulseBeatsOrRests) {
-  Pulse pulse;
+TEST(Watchdog, IsQuietWhileTheRankBeatsOrRests) {
+  Activity activity;
   std::atomic<int> barks = 0;
-  const Watchdog watchdog(pulse, [&](double) { ++barks; });
+  const Watchdog watchdog(activity, [&](double) { ++barks; });
   {
-    const Watched watched(pulse, 20);  // far longer than a busy machine keeps a thread waiting
+    const Expected expected(activity, 20);  // far longer than a busy machine keeps a thread waiting
     for (int k = 0; k < 20; ++k) {
       std::this_thread::sleep_for(milliseconds(5));
-      pulse.beat();
+      activity.beat();
     }
   }
   std::this_thread::sleep_for(milliseconds(100));  // at rest
@@ -44,8 +44,8 @@ TEST(Watchdog, IsQuietWhileThePulseBeatsOrRests) {
 TEST(Watchdog, LeavesAtOnceThoughNothingIsExpected) {
   const auto start = std::chrono::steady_clock::now();
   for (int k = 0; k < 20; ++k) {
-    Pulse pulse;
-    const Watchdog watchdog(pulse, [](double) {});
+    Activity activity;
+    const Watchdog watchdog(activity, [](double) {});
   }
   // It naps for a second: 20 of them would take as many.
   EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(15));

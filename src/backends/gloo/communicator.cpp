@@ -18,7 +18,6 @@
 #include <utility>
 #include <vector>
 
-#include "src/backends/composed.hpp"
 #include "src/backends/gloo/connect.hpp"
 #include "src/backends/gloo/halving_doubling.hpp"
 #include "src/backends/gloo/messages.hpp"
@@ -26,7 +25,8 @@
 #include "src/backends/gloo/vector_collectives.hpp"
 #include "src/backends/gloo/width.hpp"
 #include "src/backends/gloo/workers.hpp"
-#include "src/backends/reduction.hpp"
+#include "src/core/composed.hpp"
+#include "src/core/reduction.hpp"
 
 namespace ccl_tests::gloo_module {
 namespace {
@@ -43,6 +43,19 @@ Algorithm find_algorithm(const std::string& name) {
     throw UsageError("--gloo-algorithm: unknown name '" + name +
                      "'; accepted: ring, bcube, halving_doubling");
   return Algorithm::unspecified;
+}
+
+Capabilities describe(const std::string& transport, const std::string& algorithm) {
+  return {.description =
+              {transport,
+               fmt::format("all_reduce algorithm: {}",
+                           algorithm.empty() ? "Gloo's choice (ring)" : algorithm),
+               "reduce_scatter, reduce_scatterv: a ring over send and recv, gatherv, scatterv: "
+               "messages; the algorithms are the suite's, not Gloo's",
+               "avg and mulsum are composed: sum, then divide; multiply, then sum"},
+          .operations = OperationSet::all(),
+          .emulated = {{std::nullopt, ReduceOp::avg, "sum, then divide"},
+                       {std::nullopt, ReduceOp::mulsum, "multiply, then sum"}}};
 }
 
 // all_reduce's options for elements that are known by their width only.
@@ -72,10 +85,9 @@ class GlooCommunicator : public Communicator {
   GlooCommunicator(Connection connection, const BackendOptions& options)
       : connection_(std::move(connection)),
         context_(connection_.context),
-        messages_(context_),
         halving_doubling_(context_),
-        algorithm_name_(options.gloo_algorithm),
-        algorithm_(find_algorithm(options.gloo_algorithm)) {}
+        algorithm_(find_algorithm(options.gloo_algorithm)),
+        capabilities_(describe(connection_.description, options.gloo_algorithm)) {}
 
   void all_reduce(const Call& call) override { all_reduce(call, own_tag); }
   void broadcast(const Call& call) override { broadcast(call, own_tag); }
@@ -191,39 +203,16 @@ class GlooCommunicator : public Communicator {
     });
   }
 
-  void send(const Call& call) override {
-    translated([&] { messages_.send(call, limit(call, call.count)); });
-  }
-  void recv(const Call& call) override {
-    translated([&] { messages_.recv(call, limit(call, call.count)); });
-  }
-  void begin_group() override { messages_.begin(); }
-  void end_group() override {
-    translated([&] { messages_.end(limit_of(messages_.bytes())); });
+  void transfer(std::span<Message> messages, Deadline& deadline) override {
+    translated([&] { gloo_module::transfer(*context_, messages, deadline.limit()); });
   }
 
-  void wait() override {}  // every operation returns when its data have moved
-
-  void abort() noexcept override { connection_.sockets.shut_down(); }
-
-  void set_time_limit(double limit_s) override {
-    constexpr double never_s = 1e8;
-    const double seconds = limit_s > 0 ? std::min(limit_s, never_s) : never_s;
-    limit_ = milliseconds(static_cast<std::int64_t>(seconds * 1000));
+  void abort() noexcept override {
+    Communicator::abort();
+    connection_.sockets.shut_down();
   }
 
-  bool emulated(ReduceOp op, DataType /*type*/) const override {
-    return op == ReduceOp::avg || op == ReduceOp::mulsum;
-  }
-
-  std::string description() const override {
-    return fmt::format(
-        "{}\nall_reduce algorithm: {}\nreduce_scatter, reduce_scatterv: a ring over send and recv, "
-        "gatherv, scatterv: messages; the algorithms are the suite's, not Gloo's\n"
-        "avg and mulsum are composed: sum, then divide; multiply, then sum",
-        connection_.description,
-        algorithm_name_.empty() ? "Gloo's choice (ring)" : algorithm_name_);
-  }
+  const Capabilities& capabilities() const override { return capabilities_; }
 
  private:
   static constexpr std::uint32_t own_tag = 0;  // of operations that stand alone
@@ -302,10 +291,7 @@ class GlooCommunicator : public Communicator {
   milliseconds limit(const Call& call, std::size_t count) const {
     return limit_of(count * size_of(call.type));
   }
-  milliseconds limit_of(std::size_t bytes) const {
-    constexpr std::size_t slowest = 1000;  // bytes per millisecond
-    return limit_ + milliseconds(static_cast<std::int64_t>(bytes / slowest));
-  }
+  milliseconds limit_of(std::size_t bytes) const { return deadline(bytes).limit(); }
 
   void* products(const Call& call, std::size_t count) {
     products_.resize(std::max(products_.size(), count * size_of(call.type)));
@@ -314,11 +300,9 @@ class GlooCommunicator : public Communicator {
 
   Connection connection_;
   std::shared_ptr<gloo::Context> context_;
-  Messages messages_;
   HalvingDoubling halving_doubling_;
-  std::string algorithm_name_;
   Algorithm algorithm_;
-  milliseconds limit_{60'000};       // of a wait that moves nothing
+  Capabilities capabilities_;
   std::vector<std::byte> scratch_;   // pieces of the ring
   std::vector<std::byte> products_;  // of mulsum
   std::uint32_t last_tag_ = own_tag;

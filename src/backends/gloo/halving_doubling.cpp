@@ -7,8 +7,8 @@
 #include <limits>
 #include <vector>
 
-#include "src/backends/reduction.hpp"
 #include "src/core/error.hpp"
+#include "src/core/reduction.hpp"
 
 namespace ccl_tests::gloo_module {
 namespace {

@@ -9,8 +9,8 @@
 #include <span>
 #include <vector>
 
-#include "src/backends/reduction.hpp"
 #include "src/core/communicator.hpp"
+#include "src/core/reduction.hpp"
 
 namespace ccl_tests::gloo_module {
 

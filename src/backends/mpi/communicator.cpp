@@ -8,13 +8,13 @@
 #include <numeric>
 #include <vector>
 
-#include "src/backends/composed.hpp"
 #include "src/backends/mpi/datatypes.hpp"
 #include "src/backends/mpi/library.hpp"
 #include "src/backends/mpi/messages.hpp"
 #include "src/backends/mpi/requests.hpp"
 #include "src/backends/mpi/vector_collectives.hpp"
-#include "src/backends/reduction.hpp"
+#include "src/core/composed.hpp"
+#include "src/core/reduction.hpp"
 
 namespace ccl_tests::mpi_module {
 namespace {
@@ -42,16 +42,69 @@ class Comm {
   std::atomic<bool> abandoned_ = false;
 };
 
+bool is_composed(ReduceOp op) { return op == ReduceOp::avg || op == ReduceOp::mulsum; }
+
+// What the suite does itself it does on the host's memory.
+std::vector<TypesAndOps> unsupported_on(const Device* device) {
+  std::vector<TypesAndOps> result;
+  if (device == nullptr) return result;
+  for (const ReduceOp op : every_op()) {
+    if (is_composed(op)) {
+      result.push_back({std::nullopt, op, fmt::format("{} with MPI on a GPU's memory", name(op))});
+      continue;
+    }
+    for (const DataType type : all_types()) {
+      if (Datatypes::is_own(type))
+        result.push_back(
+            {type, op, fmt::format("reductions of {} with MPI on a GPU's memory", name(type))});
+    }
+  }
+  return result;
+}
+
+Capabilities describe(const Device* device, std::size_t most) {
+  return {.memory = device != nullptr ? device->memory() : Memory::host,
+          .integers_wrap = false,
+          .description =
+              {"half, bfloat16, f8e4m3, f8e5m2: no MPI type, reduced by functions of the suite's",
+               "integer inputs: such that no sum or product overflows, which MPI leaves open",
+               "avg and mulsum are composed: sum, then divide; multiply, then sum",
+               fmt::format("more than {} elements: reductions in pieces of so many, vector "
+                           "collectives as messages, everything else as derived types",
+                           most),
+               "reduce_scatter and reduce_scatterv in place: the suite copies the result to the "
+               "rank's block"},
+          .operations = OperationSet::all(),
+          .unsupported = unsupported_on(device),
+          .emulated = {{std::nullopt, ReduceOp::avg, "sum, then divide"},
+                       {std::nullopt, ReduceOp::mulsum, "multiply, then sum"}}};
+}
+
+#ifdef SMPI_H
+// The simulator's clock.
+class SimulatedClock : public Clock {
+ public:
+  double now() const override { return MPI_Wtime(); }
+};
+#endif
+
 class MpiCommunicator : public Communicator {
  public:
   MpiCommunicator(MPI_Comm comm, Device* device, std::size_t most)
       : comm_(comm),
         device_(device),
         most_(most),
+        capabilities_(describe(device, most)),
         messages_(comm_, datatypes_, most),
         vectors_(comm_, datatypes_, most) {}
 
   void all_reduce(const Call& call) override {
+    if (call.count <= most_ && !is_composed(call.op)) {  // nearly every call: nothing around MPI's
+      check(MPI_Allreduce(call.send == call.recv ? MPI_IN_PLACE : call.send, call.recv,
+                          static_cast<int>(call.count), type(call), op(call), comm_),
+            "MPI_Allreduce");
+      return;
+    }
     const void* const send = premultiplied(call, call.count, call.recv);
     in_pieces(call.count, [&](std::size_t first, int n) {
       check(MPI_Allreduce(send == call.recv ? MPI_IN_PLACE : at(call, send, first),
@@ -203,50 +256,21 @@ class MpiCommunicator : public Communicator {
 
   void barrier(const Call& /*call*/) override { check(MPI_Barrier(comm_), "MPI_Barrier"); }
 
-  void send(const Call& call) override { messages_.send(call); }
-  void recv(const Call& call) override { messages_.recv(call); }
-  void begin_group() override { messages_.begin(); }
-  void end_group() override { messages_.end(); }
+  void transfer(std::span<Message> messages, Deadline& /*deadline*/) override {
+    messages_.transfer(messages);
+  }
 
-  void wait() override {}
-  void abort() noexcept override { comm_.abandon(); }
-  void set_time_limit(double /*limit_s*/) override {}  // MPI has none: the watchdog ends the job
+  void abort() noexcept override {
+    Communicator::abort();
+    comm_.abandon();
+  }
+  // set_time_limit has no effect: MPI's waits have no limit, and the watchdog ends the job.
 
 #ifdef SMPI_H
-  double now() const override { return MPI_Wtime(); }  // the simulator's clock
+  Clock& clock() override { return simulated_; }
 #endif
 
-  bool emulated(ReduceOp op, DataType /*type*/) const override {
-    return op == ReduceOp::avg || op == ReduceOp::mulsum;
-  }
-
-  Memory memory() const override { return device_ != nullptr ? device_->memory() : Memory::host; }
-
-  // What the suite does itself it does on the host's memory.
-  std::optional<std::string> unsupported(DataType type, std::optional<ReduceOp> op) const override {
-    if (device_ == nullptr || !op) return std::nullopt;
-    if (emulated(*op, type)) return fmt::format("{} with MPI on a GPU's memory", name(*op));
-    const bool own_type = type == DataType::half || type == DataType::bfloat16 ||
-                          type == DataType::f8e4m3 || type == DataType::f8e5m2;
-    if (own_type) return fmt::format("reductions of {} with MPI on a GPU's memory", name(type));
-    return std::nullopt;
-  }
-
-  bool integers_wrap() const override { return false; }
-
-  std::string description() const override {
-    return fmt::format(
-        "half, bfloat16, f8e4m3 and f8e5m2 have no MPI type: they are reduced by functions of the "
-        "suite's\n"
-        "MPI leaves integer overflow open: integer inputs are chosen so that no sum or product "
-        "overflows\n"
-        "avg and mulsum are composed: sum, then divide; multiply, then sum\n"
-        "more than {} elements: reductions in pieces of so many, vector collectives as messages, "
-        "everything else as derived types\n"
-        "reduce_scatter and reduce_scatterv in place: the suite copies the result to the rank's "
-        "block",
-        most_);
-  }
+  const Capabilities& capabilities() const override { return capabilities_; }
 
  private:
   void copy(void* to, const void* from, std::size_t bytes) const {
@@ -309,6 +333,10 @@ class MpiCommunicator : public Communicator {
   Comm comm_;
   Device* device_;
   std::size_t most_;
+  Capabilities capabilities_;
+#ifdef SMPI_H
+  SimulatedClock simulated_;
+#endif
   Messages messages_;
   VectorCollectives vectors_;
   std::vector<std::byte> room_;  // products of mulsum

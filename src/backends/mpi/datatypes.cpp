@@ -1,7 +1,7 @@
 #include "src/backends/mpi/datatypes.hpp"
 
 #include "src/backends/mpi/library.hpp"
-#include "src/backends/reduction.hpp"
+#include "src/core/reduction.hpp"
 
 namespace ccl_tests::mpi_module {
 namespace {

@@ -7,36 +7,41 @@ namespace {
 constexpr int tag = 1;
 }
 
-void Messages::send(const Call& call) {
-  const Block block(datatypes_.type(call.type), size_of(call.type), call.count, most_);
-  if (!grouped_) {
-    check(MPI_Send(call.send, block.units(), block.type(), call.peer, tag, comm_), "MPI_Send");
-    return;
-  }
-  MPI_Request& request = requests_.emplace_back(MPI_REQUEST_NULL);
-  check(MPI_Isend(call.send, block.units(), block.type(), call.peer, tag, comm_, &request),
-        "MPI_Isend");
+Block Messages::block(const Message& m) const {
+  return {datatypes_.type(m.type), size_of(m.type), m.count(), most_};
 }
 
-void Messages::recv(const Call& call) {
-  const Block block(datatypes_.type(call.type), size_of(call.type), call.count, most_);
-  if (!grouped_) {
-    check(
-        MPI_Recv(call.recv, block.units(), block.type(), call.peer, tag, comm_, MPI_STATUS_IGNORE),
-        "MPI_Recv");
-    return;
+void Messages::make(const Message& m) const {
+  const Block b = block(m);
+  if (m.sends()) {
+    check(MPI_Send(m.bytes.data(), b.units(), b.type(), m.peer, tag, comm_), "MPI_Send");
+  } else {
+    check(MPI_Recv(m.bytes.data(), b.units(), b.type(), m.peer, tag, comm_, MPI_STATUS_IGNORE),
+          "MPI_Recv");
   }
-  MPI_Request& request = requests_.emplace_back(MPI_REQUEST_NULL);
-  check(MPI_Irecv(call.recv, block.units(), block.type(), call.peer, tag, comm_, &request),
-        "MPI_Irecv");
 }
 
-void Messages::end() {
-  grouped_ = false;
-  const int status =
-      MPI_Waitall(static_cast<int>(requests_.size()), requests_.data(), MPI_STATUSES_IGNORE);
+void Messages::post(const Message& m) {
+  const Block b = block(m);
+  MPI_Request& request = requests_.emplace_back(MPI_REQUEST_NULL);
+  if (m.sends()) {
+    check(MPI_Isend(m.bytes.data(), b.units(), b.type(), m.peer, tag, comm_, &request),
+          "MPI_Isend");
+  } else {
+    check(MPI_Irecv(m.bytes.data(), b.units(), b.type(), m.peer, tag, comm_, &request),
+          "MPI_Irecv");
+  }
+}
+
+void Messages::transfer(std::span<const Message> messages) {
+  if (messages.size() == 1) {
+    make(messages.front());
+    return;
+  }
   requests_.clear();
-  check(status, "MPI_Waitall");
+  for (const Message& message : messages) post(message);
+  check(MPI_Waitall(static_cast<int>(requests_.size()), requests_.data(), MPI_STATUSES_IGNORE),
+        "MPI_Waitall");
 }
 
 }  // namespace ccl_tests::mpi_module

@@ -45,23 +45,23 @@ MPI_Comm make_group(const std::vector<int>& ranks) {
   return comm;
 }
 
-class MpiBackend : public Backend {
+class MpiBackend : public Backend, public NativeLauncher {
  public:
-  std::string_view name() const override { return CCL_MPI_NAME; }
-  std::string version() const override { return library_version(); }
-  std::string library() const override { return library_file(); }
-  // Connections are made as messages need them: one per peer.
-  std::size_t descriptors_per_rank(int ranks) const override {
-    return static_cast<std::size_t>(ranks) + 64;
-  }
+  BackendInfo info() const override {
+    return {.name = CCL_MPI_NAME,
+            .version = library_version(),
+            .library = library_file(),
+            // Connections are made as messages need them: one per peer.
+            .descriptors_per_rank = [](int ranks) { return static_cast<std::size_t>(ranks) + 64; },
+            .scratch_factor = 1.0,
 #ifdef SMPI_H  // the platform model's time, not this machine's
-  int threads_per_rank() const override { return 0; }
+            .threads_per_rank = 0,
 #endif
-  bool one_rank_per_process() const override { return true; }
-  std::vector<Memory> memories() const override {
-    if (!cuda_aware()) return {Memory::host};
-    return {Memory::host, Memory::cuda};
+            .memories =
+                cuda_aware() ? std::vector{Memory::host, Memory::cuda} : std::vector{Memory::host},
+            .one_rank_per_process = true};
   }
+  const NativeLauncher* native_launcher() const override { return this; }
   void start() const override { mpi_module::start(); }
   void finish() const override { mpi_module::finish(); }
   std::string from_process_0(const std::string& bytes, int processes) const override {
@@ -82,10 +82,4 @@ class MpiBackend : public Backend {
 }  // namespace
 }  // namespace ccl_tests::mpi_module
 
-extern "C" {
-__attribute__((visibility("default"))) int ccl_module_abi() { return ccl_tests::module_abi; }
-__attribute__((visibility("default"))) const ccl_tests::Backend* ccl_module_backend() {
-  static const ccl_tests::mpi_module::MpiBackend backend;
-  return &backend;
-}
-}
+CCL_TESTS_BACKEND(ccl_tests::mpi_module::MpiBackend);

@@ -42,6 +42,35 @@ class MpiBootstrap : public ControlChannel {
     return result;
   }
 
+  // Rank 0 learns the sizes first: SMPI 3.32 divides by zero in collectives of nothing.
+  std::vector<std::string> gather(std::string_view bytes, double /*limit_s*/) override {
+    const int mine = static_cast<int>(bytes.size());
+    std::vector<int> sizes(rank_ == 0 ? static_cast<std::size_t>(ranks_) : 0);
+    check(MPI_Gather(&mine, 1, MPI_INT, sizes.data(), 1, MPI_INT, 0, comm_), "MPI_Gather");
+    if (rank_ != 0) {
+      if (mine > 0) check(MPI_Send(bytes.data(), mine, MPI_BYTE, 0, gather_tag, comm_), "MPI_Send");
+      return {};
+    }
+    std::vector<std::string> all = {std::string(bytes)};
+    for (int r = 1; r < ranks_; ++r) {
+      const int size = sizes[static_cast<std::size_t>(r)];
+      std::string& theirs = all.emplace_back(static_cast<std::size_t>(size), '\0');
+      if (size > 0)
+        check(MPI_Recv(theirs.data(), size, MPI_BYTE, r, gather_tag, comm_, MPI_STATUS_IGNORE),
+              "MPI_Recv");
+    }
+    return all;
+  }
+
+  std::string broadcast(std::string_view bytes, double /*limit_s*/) override {
+    int size = static_cast<int>(bytes.size());
+    check(MPI_Bcast(&size, 1, MPI_INT, 0, comm_), "MPI_Bcast");
+    std::string text(rank_ == 0 ? bytes : std::string_view());
+    text.resize(static_cast<std::size_t>(size));
+    if (size > 0) check(MPI_Bcast(text.data(), size, MPI_BYTE, 0, comm_), "MPI_Bcast");
+    return text;
+  }
+
   std::unique_ptr<ControlChannel> split(int color, int key, double /*limit_s*/) override {
     MPI_Comm group = MPI_COMM_NULL;
     check(MPI_Comm_split(comm_, color < 0 ? MPI_UNDEFINED : color, key, &group), "MPI_Comm_split");
@@ -49,6 +78,7 @@ class MpiBootstrap : public ControlChannel {
   }
 
  private:
+  static constexpr int gather_tag = 1;
   MPI_Comm comm_;
   int rank_ = 0, ranks_ = 1;
 };

@@ -3,11 +3,9 @@
 #include <fmt/format.h>
 #include <sched.h>
 
-#include <atomic>
 #include <map>
 #include <utility>
 
-#include "src/backends/composed.hpp"
 #include "src/backends/nccl/api.hpp"
 #include "src/backends/nccl/datatypes.hpp"
 #include "src/backends/nccl/profiler.hpp"
@@ -15,21 +13,76 @@
 #include "src/backends/nccl/ras.hpp"
 #include "src/backends/nccl/registration.hpp"
 #include "src/backends/nccl/stream.hpp"
+#include "src/core/composed.hpp"
 
 namespace ccl_tests::nccl_module {
 namespace {
 
-class NcclCommunicator : public Communicator {
+// Types and operations that NCCL lacks here.
+std::vector<TypesAndOps> unsupported_on(const Setup& setup) {
+  constexpr int first_with_fp8 = 90;
+  std::vector<TypesAndOps> result;
+  for (const DataType type : {DataType::f8e4m3, DataType::f8e5m2}) {
+    if (setup.capability < first_with_fp8) {
+      result.push_back(
+          {type, std::nullopt,
+           fmt::format("{} needs compute capability 9.0 in NCCL, the GPU here has {}.{}",
+                       name(type), setup.capability / 10, setup.capability % 10)});
+    } else if (api().version < NCCL_VERSION(2, 24, 0)) {
+      result.push_back(
+          {type, std::nullopt,
+           fmt::format("{} needs NCCL 2.24, here is {}", name(type), dotted(api().version))});
+    }
+  }
+  for (const ReduceOp op : every_op()) {
+    if (op != ReduceOp::mulsum && !nccl_op(op))
+      result.push_back({std::nullopt, op, fmt::format("NCCL has no {}", name(op))});
+  }
+  return result;
+}
+
+std::vector<std::string> describe(const Setup& setup) {
+  const char* const composed = "send and recv in a group";
+  std::string text = fmt::format(
+      "operations on {}; barrier: all_reduce of one int; alltoall: {}; gather, scatter: {}; the "
+      "vector collectives: {}; reduce_scatterv: a group of reductions",
+      setup.null_stream ? "the NULL stream" : "a stream of their own",
+      api().alltoall != nullptr ? "NCCL's" : composed,
+      api().gather != nullptr ? "NCCL's" : composed, composed);
+  if (setup.local_register > 0)
+    text +=
+        fmt::format("; buffers registered {}",
+                    setup.local_register == 2 ? "as symmetric windows" : "with ncclCommRegister");
+  std::vector<std::string> lines = {text};
+  if (setup.ranks == 1)
+    lines.push_back("one rank: NCCL copies within the GPU, and does nothing in place");
+  if (setup.show_algorithm)
+    lines.push_back(
+        "algorithms: as NCCL tells its profiler, which hears nothing of one rank's operations, of "
+        "symmetric windows' kernels and of copy engines");
+  if (setup.share_devices)
+    lines.push_back(
+        "--share-gpus: ranks share a GPU, over sockets on loopback: times mean nothing");
+  return lines;
+}
+
+class NcclCommunicator : public Communicator, public GpuExtension {
  public:
   NcclCommunicator(ncclComm_t comm, const Setup& setup)
-      : comm_(comm), setup_(setup), stream_(setup.null_stream) {
+      : comm_(comm),
+        setup_(setup),
+        capabilities_{.memory = Memory::cuda,
+                      .description = describe(setup),
+                      .operations = OperationSet::all(),
+                      .unsupported = unsupported_on(setup)},
+        stream_(setup.null_stream) {
     check(cudaMalloc(&token_, sizeof(int)), "memory of a barrier");
     check(cudaMemset(token_, 0, sizeof(int)), "memory of a barrier");
     if (setup.show_algorithm) told_.emplace(token_);
   }
   ~NcclCommunicator() override {
     cudaSetDevice(setup_.device);  // it may be another thread that closes
-    if (abort_asked_) give_up();
+    if (aborted()) give_up();
     if (comm_ != nullptr) {
       for (const auto& [type, op] : mulsums_) api().destroy_op(op, comm_);
       api().destroy(comm_);
@@ -116,26 +169,30 @@ class NcclCommunicator : public Communicator {
   void issue_barrier() {
     done(api().all_reduce(token_, token_, 1, ncclInt32, ncclSum, comm_, stream()), "barrier");
   }
-  void send(const Call& c) override {
-    issued(c, c.count);
-    send_to(c, c.peer, 0, c.count);
-  }
-  void recv(const Call& c) override {
-    issued(c, c.count);
-    recv_from(c, c.peer, 0, c.count);
+  void transfer(std::span<Message> messages, Deadline& /*deadline*/) override {
+    issued_bytes_ += static_cast<double>(bytes_of(messages));
+    const Group group(*this);
+    for (const Message& m : messages) {
+      if (m.bytes.empty()) continue;
+      if (m.sends())
+        done(api().send(m.bytes.data(), m.count(), nccl_type(m.type), m.peer, comm_, stream()),
+             "send");
+      else
+        done(api().recv(m.bytes.data(), m.count(), nccl_type(m.type), m.peer, comm_, stream()),
+             "recv");
+    }
   }
 
-  void begin_group() override { done(api().group_start(), "beginning a group"); }
-  void end_group() override { done(api().group_end(), "ending a group"); }
+  GpuExtension* gpu() override { return this; }
   void begin_aggregate() override { begin_group(); }
   void end_aggregate() override { end_group(); }
   void fence() override {}  // the stream does
 
   // Polled, so that errors that NCCL meets on its own threads end the wait.
   void wait() override {
-    const double start = Communicator::now();
+    Deadline end = deadline(static_cast<std::size_t>(issued_bytes_ * static_cast<double>(ranks())));
     while (!stream_.idle()) {
-      give_up_if_failed(start);
+      give_up_if_failed(end);
       sched_yield();
     }
     issued_bytes_ = 0;
@@ -145,7 +202,8 @@ class NcclCommunicator : public Communicator {
     wait();
   }
 
-  Memory memory() const override { return Memory::cuda; }
+  const Capabilities& capabilities() const override { return capabilities_; }
+
   std::unique_ptr<Timeline> timeline(std::size_t marks) override {
     return make_timeline(stream_, marks);
   }
@@ -176,59 +234,17 @@ class NcclCommunicator : public Communicator {
     Setup setup = setup_;
     check(api().count(part, &setup.ranks), "the ranks of a group", part);
     check(api().user_rank(part, &setup.rank), "the rank in a group", part);
-    auto communicator = make_communicator(part, setup);
-    communicator->set_time_limit(limit_s_);
-    return communicator;
+    return make_communicator(part, setup);
   }
 
-  void begin_row(const std::string& what) override { row_.begin(what); }
+  void annotate(const std::string& row) override { row_.begin(row); }
 
   std::string last_algorithm() override {
     const bool barriers = std::exchange(barriers_asked_, false);
     return told_ ? told_->take(barriers) : std::string();
   }
 
-  // Seen by the rank's thread in wait(); one that is inside NCCL does not come back.
-  void abort() noexcept override { abort_asked_ = true; }
-  void set_time_limit(double limit_s) override { limit_s_ = limit_s; }
-
-  std::optional<std::string> unsupported(DataType type, std::optional<ReduceOp> op) const override {
-    constexpr int first_with_fp8 = 90;
-    const bool fp8 = type == DataType::f8e4m3 || type == DataType::f8e5m2;
-    if (fp8 && setup_.capability < first_with_fp8) {
-      return fmt::format("{} needs compute capability 9.0 in NCCL, the GPU here has {}.{}",
-                         name(type), setup_.capability / 10, setup_.capability % 10);
-    }
-    if (fp8 && api().version < NCCL_VERSION(2, 24, 0))
-      return fmt::format("{} needs NCCL 2.24, here is {}", name(type), dotted(api().version));
-    if (op && *op != ReduceOp::mulsum && !nccl_op(*op))
-      return fmt::format("NCCL has no {}", name(*op));
-    return std::nullopt;
-  }
-
-  std::string description() const override {
-    std::string text =
-        fmt::format("operations on {}; barrier: all_reduce of one int",
-                    setup_.null_stream ? "the NULL stream" : "a stream of their own");
-    const char* const composed = "send and recv in a group";
-    text += fmt::format("; alltoall: {}; gather, scatter: {}; the vector collectives: {}",
-                        api().alltoall != nullptr ? "NCCL's" : composed,
-                        api().gather != nullptr ? "NCCL's" : composed, composed);
-    text += "; reduce_scatterv: a group of reductions";
-    if (setup_.local_register > 0)
-      text += fmt::format("; buffers registered {}", setup_.local_register == 2
-                                                         ? "as symmetric windows"
-                                                         : "with ncclCommRegister");
-    if (setup_.ranks == 1)
-      text += "\none rank: NCCL copies within the GPU, and does nothing in place";
-    if (setup_.show_algorithm)
-      text +=
-          "\nalgorithms: as NCCL tells its profiler, which hears nothing of one rank's operations, "
-          "of symmetric windows' kernels and of copy engines";
-    if (setup_.share_devices)
-      text += "\n--share-gpus: ranks share a GPU, over sockets on loopback: times mean nothing";
-    return text;
-  }
+  // abort() is seen by the rank's thread in wait(); one that is inside NCCL does not come back.
 
  private:
   // Sends and receives that proceed together.
@@ -248,6 +264,8 @@ class NcclCommunicator : public Communicator {
     int exceptions_ = std::uncaught_exceptions();
   };
 
+  void begin_group() { done(api().group_start(), "beginning a group"); }
+  void end_group() { done(api().group_end(), "ending a group"); }
   cudaStream_t stream() const { return stream_.get(); }
   std::size_t ranks() const { return static_cast<std::size_t>(setup_.ranks); }
   static std::size_t block(int rank) { return static_cast<std::size_t>(rank); }
@@ -297,9 +315,9 @@ class NcclCommunicator : public Communicator {
     comm_ = nullptr;
   }
 
-  void give_up_if_failed(double start) {
+  void give_up_if_failed(Deadline& end) {
     if (comm_ == nullptr) throw Error("NCCL: the communicator has been given up");
-    if (abort_asked_) {
+    if (end.aborted()) {
       give_up();
       throw Error("NCCL: operations given up, as the job ends");
     }
@@ -310,27 +328,24 @@ class NcclCommunicator : public Communicator {
       give_up();
       throw Error(what);
     }
-    if (limit_s_ <= 0) return;
-    const double limit = limit_s_ + issued_bytes_ * static_cast<double>(ranks()) / 1e6;
-    if (Communicator::now() - start < limit) return;
+    if (!end.expired()) return;
     const std::string known = ras_report();
     give_up();
     throw Timeout(fmt::format("NCCL: operations of {:.0f} B are not complete after {:.0f} s (-T){}",
-                              issued_bytes_, limit, known));
+                              issued_bytes_, end.limit_s(), known));
   }
 
   ncclComm_t comm_;
   Setup setup_;
+  Capabilities capabilities_;
   Stream stream_;
   void* token_ = nullptr;
   std::optional<Listener> told_;
   bool barriers_asked_ = false;  // since last_algorithm() was called
   std::map<DataType, ncclRedOp_t> mulsums_;
   ProfilerRange row_;
-  double limit_s_ = 0;
   double issued_bytes_ = 0;  // since the last wait
   double graph_bytes_ = 0;   // of one launch
-  std::atomic<bool> abort_asked_ = false;
 };
 
 }  // namespace

@@ -8,22 +8,21 @@
 namespace ccl_tests::nccl_module {
 namespace {
 
-class NcclBackend : public Backend {
+class NcclBackend : public Backend, public LoadableLibrary {
  public:
-  std::string_view name() const override { return "nccl"; }
-  std::string version() const override { return dotted(api().version); }
-  std::string library() const override { return api().file; }
-  std::vector<Memory> memories() const override { return {Memory::cuda}; }
-  bool open_library(const std::string& file) const override {
-    load(file);
-    return true;
+  BackendInfo info() const override {
+    return {
+        .name = "nccl",
+        .version = dotted(api().version),
+        .library = api().file,
+        // Sockets of its channel and proxies.
+        .descriptors_per_rank = [](int ranks) { return 4 * static_cast<std::size_t>(ranks) + 64; },
+        // What the library takes on the GPU it takes before the buffers are planned.
+        .scratch_factor = 0.0,
+        .memories = {Memory::cuda}};
   }
-  // What the library takes on the GPU it takes before the buffers are planned.
-  double scratch_factor(int /*ranks*/) const override { return 0; }
-  // Sockets of its channel and proxies.
-  std::size_t descriptors_per_rank(int ranks) const override {
-    return 4 * static_cast<std::size_t>(ranks) + 64;
-  }
+  const LoadableLibrary* loadable_library() const override { return this; }
+  void open(const std::string& file) const override { load(file); }
 
   void check(const BackendOptions& options) const override {
     const auto needs = [](bool asked, const char* flag, bool there, const char* version) {
@@ -51,10 +50,4 @@ class NcclBackend : public Backend {
 }  // namespace
 }  // namespace ccl_tests::nccl_module
 
-extern "C" {
-__attribute__((visibility("default"))) int ccl_module_abi() { return ccl_tests::module_abi; }
-__attribute__((visibility("default"))) const ccl_tests::Backend* ccl_module_backend() {
-  static const ccl_tests::nccl_module::NcclBackend backend;
-  return &backend;
-}
-}
+CCL_TESTS_BACKEND(ccl_tests::nccl_module::NcclBackend);

@@ -1,0 +1,58 @@
+#include "src/bootstrap/members.hpp"
+
+#include <fmt/format.h>
+
+#include <utility>
+
+#include "src/bootstrap/job_check.hpp"
+
+namespace ccl_tests {
+
+void Members::send_to_all(const std::shared_ptr<const std::string>& bytes,
+                          const Peer* except) const {
+  for (const std::vector<Peer*>* group : {&by_process_, &differing}) {
+    for (const Peer* peer : *group)
+      if (peer != nullptr && peer != except && peer->here()) peer->connection->send(bytes);
+  }
+}
+
+std::vector<std::string> Members::names(const std::vector<int>& processes) const {
+  std::vector<std::string> result;
+  for (const int process : processes) result.push_back(of(process)->hello->name());
+  return result;
+}
+
+std::string Members::missing(double limit_s) const {
+  std::vector<std::string> here, missing;
+  for (std::size_t p = 0; p < by_process_.size(); ++p) {
+    if (by_process_[p] != nullptr) {
+      here.push_back(by_process_[p]->hello->name());
+    } else {
+      missing.push_back(ranks_name(static_cast<int>(p), ranks_per_process_));
+    }
+  }
+  return fmt::format("{} of {} processes did not come within {:g} s: {}; here: {}", missing.size(),
+                     by_process_.size(), limit_s, join_names(missing), join_names(here));
+}
+
+std::string Members::disagreement() const {
+  std::vector<Hello> hellos;
+  for (const Peer* member : by_process_)
+    if (member != nullptr) hellos.push_back(*member->hello);
+  for (const Peer* peer : differing) hellos.push_back(*peer->hello);
+  return ccl_tests::disagreement(std::move(hellos));
+}
+
+std::string Members::silent(double heartbeat_s) const {
+  constexpr int heartbeats = 3;  // missing: at least two whole intervals have passed
+  std::vector<std::string> silent;
+  for (const Peer* member : by_process_) {
+    if (member != nullptr && member->here() && member->silent >= heartbeats)
+      silent.push_back(member->hello->name());
+  }
+  if (silent.empty()) return {};
+  return fmt::format("; for {:g} s there has been no sign of life from {}",
+                     (heartbeats - 1) * heartbeat_s, join_names(silent));
+}
+
+}  // namespace ccl_tests

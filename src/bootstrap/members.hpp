@@ -1,0 +1,47 @@
+// The processes of a job that the control server knows. Only for .cpp files: includes Asio.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "src/bootstrap/acceptor.hpp"
+
+namespace ccl_tests {
+
+class Members {
+ public:
+  explicit Members(const Hello& self)
+      : ranks_per_process_(self.ranks_per_process),
+        by_process_(static_cast<std::size_t>(self.processes)) {}
+
+  // Null while the process has not come.
+  Peer* of(int process) const { return by_process_.at(static_cast<std::size_t>(process)); }
+  const std::vector<Peer*>& all() const { return by_process_; }
+  std::size_t admitted() const { return admitted_; }
+  bool complete() const { return admitted_ == by_process_.size(); }
+  void add(int process, Peer* peer) {
+    by_process_.at(static_cast<std::size_t>(process)) = peer;
+    ++admitted_;
+  }
+
+  // Sends to all who are here, those that differ too, but not to `except`.
+  void send_to_all(const std::shared_ptr<const std::string>& bytes, const Peer* except) const;
+
+  // Lines for users.
+  std::vector<std::string> names(const std::vector<int>& processes) const;
+  std::string missing(double limit_s) const;
+  std::string disagreement() const;
+  // Who a failure may come from: a process that is stopped, or whose machine is, lets others wait.
+  std::string silent(double heartbeat_s) const;
+
+  std::vector<Peer*> differing;  // came, but were started differently; in order of coming
+
+ private:
+  int ranks_per_process_;
+  std::vector<Peer*> by_process_;
+  std::size_t admitted_ = 0;
+};
+
+}  // namespace ccl_tests

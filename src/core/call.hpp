@@ -1,0 +1,94 @@
+// One operation of one rank: its buffers and its arguments.
+#pragma once
+
+#include <cstddef>
+#include <initializer_list>
+#include <optional>
+#include <span>
+#include <string_view>
+
+#include "src/core/types.hpp"
+
+namespace ccl_tests {
+
+// A rank's membership in a group of ranks. group: the group's number; 0 if all ranks are one group,
+// below 0 for a rank that is in no group.
+struct GroupRank {
+  int rank = 0;
+  int ranks = 1;
+  int group = 0;
+};
+
+// What a communicator can be asked to do. transfer: messages between two ranks (send and recv).
+enum class OperationId {
+  all_reduce,
+  reduce,
+  broadcast,
+  all_gather,
+  reduce_scatter,
+  all_gatherv,
+  reduce_scatterv,
+  alltoall,
+  alltoallv,
+  gather,
+  scatter,
+  gatherv,
+  scatterv,
+  barrier,
+  transfer,
+};
+std::span<const OperationId> all_operations();
+std::string_view name(OperationId operation);  // "all_reduce"
+std::optional<OperationId> parse_operation(std::string_view text);
+
+// A set of operations.
+class OperationSet {
+ public:
+  constexpr OperationSet() = default;
+  constexpr OperationSet(std::initializer_list<OperationId> operations) {
+    for (const OperationId operation : operations) add(operation);
+  }
+  static constexpr OperationSet all() {
+    OperationSet set;
+    for (int k = 0; k <= static_cast<int>(OperationId::transfer); ++k)
+      set.add(static_cast<OperationId>(k));
+    return set;
+  }
+  constexpr void add(OperationId operation) { bits_ |= bit(operation); }
+  constexpr bool has(OperationId operation) const { return (bits_ & bit(operation)) != 0; }
+
+ private:
+  static constexpr unsigned bit(OperationId operation) {
+    return 1U << static_cast<unsigned>(operation);
+  }
+  unsigned bits_ = 0;
+};
+
+// One operation of one rank. Counts and offsets are in elements of `type`. What `count` means is
+// each operation's: all_reduce, reduce, broadcast, send, recv: elements of the buffer; all_gather,
+// gather, scatter, reduce_scatter, alltoall: elements per rank (one block); the vector collectives:
+// of this rank's block. The four spans belong to the vector collectives and have one entry per
+// rank: alltoallv takes all four, all_gatherv and gatherv the receiving two, scatterv and
+// reduce_scatterv the sending two, on all ranks. all_gatherv, gatherv, scatterv
+// and reduce_scatterv have adjacent blocks in rank order, in one buffer.
+struct Call {
+  const void* send = nullptr;
+  void* recv = nullptr;
+  std::size_t count = 0;
+  DataType type = DataType::float32;
+  ReduceOp op = ReduceOp::sum;  // one of ops_of(type)
+  GroupRank self;               // of the rank that makes the call
+  int root = 0;                 // of rooted operations
+  std::span<const std::size_t> send_counts, send_offsets, recv_counts, recv_offsets;
+  int peer = -1;                       // of send and recv
+  std::size_t messages = 1, legs = 1;  // of a paired collective: Layout's
+
+  // Returns exactly the bytes that `operation` reads on this rank. Empty if it reads nothing here.
+  // Of a message: `count` elements.
+  std::span<const std::byte> send_bytes(OperationId operation) const;
+  // Returns exactly the bytes that `operation` may write on this rank. Empty if it may write
+  // nothing. Blocks with gaps between them: from the buffer's begin to the end of the last block.
+  std::span<std::byte> recv_bytes(OperationId operation) const;
+};
+
+}  // namespace ccl_tests

@@ -1,0 +1,59 @@
+// What a library can do here, as data.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <vector>
+
+#include "src/core/call.hpp"
+#include "src/core/device.hpp"
+
+namespace ccl_tests {
+
+class Communicator;
+
+// Some types and reduction operations, and what there is to say of them.
+struct TypesAndOps {
+  std::optional<DataType> type;  // nullopt: every type
+  std::optional<ReduceOp> op;    // nullopt: every reduction, and moving data
+  std::string note;
+  bool covers(DataType t, std::optional<ReduceOp> o) const {
+    return (!type || *type == t) && (!op || op == o);
+  }
+};
+
+struct Capabilities {
+  // Where the operations' buffers lie.
+  Memory memory = Memory::host;
+  // True if sums and products of integers are taken modulo 2^w. MPI leaves overflow open (Open MPI
+  // 4.1 saturates 8-bit sums). Inputs for such a library stay within the type's range.
+  bool integers_wrap = true;
+  // Lines of the run's header, without '#': transport, algorithms that are the suite's own, ...
+  std::vector<std::string> description = {};
+  // The operations that the backend has. The suite composes all others from `transfer`.
+  OperationSet operations = {OperationId::transfer};
+  // What is refused. note: the reason.
+  std::vector<TypesAndOps> unsupported = {};
+  // What the backend composes from other operations inside the clock. note: how.
+  std::vector<TypesAndOps> emulated = {};
+
+  // Returns why the library does not support `op` (nullopt: moving data) on `type`. Returns nullopt
+  // if supported.
+  std::optional<std::string> why_not(DataType type, std::optional<ReduceOp> op) const;
+
+  // Returns why a program's operations can be neither made nor composed. Returns nullopt if they
+  // can. program: its name without _perf.
+  std::optional<std::string> why_not(std::string_view program) const;
+
+  // Returns true if rows of `program` are to be marked: the suite or the backend composes what they
+  // measure.
+  bool emulates(std::string_view program, DataType type, std::optional<ReduceOp> op) const;
+};
+
+// Returns the operations that class C overrides. C overrides them in public, without overloads.
+template <class C>
+OperationSet overridden();
+
+}  // namespace ccl_tests

@@ -1,0 +1,55 @@
+// Bytes of structs and of plain values, for what ranks send each other over the control channel.
+// Only for .cpp files: includes nlohmann-json.
+#pragma once
+
+#include <cstring>
+#include <nlohmann/json.hpp>
+#include <span>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <vector>
+
+#include "src/core/error.hpp"
+
+namespace ccl_tests {
+
+// Returns `value` as MessagePack. T has to_json and from_json, for example by
+// NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE.
+template <class T>
+std::string to_bytes(const T& value) {
+  std::string bytes;
+  nlohmann::json::to_msgpack(nlohmann::json(value), bytes);
+  return bytes;
+}
+
+// Returns what to_bytes was given. Throws Error if `bytes` are not those of a T.
+template <class T>
+T from_bytes(std::string_view bytes) {
+  try {
+    return nlohmann::json::from_msgpack(bytes.begin(), bytes.end()).template get<T>();
+  } catch (const nlohmann::json::exception& error) {
+    throw Error(std::string("bytes of another rank cannot be read: ") + error.what());
+  }
+}
+
+// Returns the memory of `values`. All ranks of a job have one byte order.
+template <class T>
+std::string span_to_bytes(std::span<const T> values) {
+  static_assert(std::is_trivially_copyable_v<T>);
+  return {reinterpret_cast<const char*>(values.data()), values.size_bytes()};
+}
+
+// Returns what span_to_bytes was given. Throws Error if `bytes` are not a whole number of T.
+template <class T>
+std::vector<T> span_from_bytes(std::string_view bytes) {
+  static_assert(std::is_trivially_copyable_v<T>);
+  if (bytes.size() % sizeof(T) != 0)
+    throw Error("bytes of another rank cannot be read: " + std::to_string(bytes.size()) +
+                " bytes are not a multiple of " + std::to_string(sizeof(T)));
+  std::vector<T> values(bytes.size() / sizeof(T));
+  if (!values.empty()) std::memcpy(values.data(), bytes.data(), bytes.size());
+  return values;
+}
+
+}  // namespace ccl_tests

@@ -1,0 +1,83 @@
+#include "src/job/heartbeat.hpp"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <chrono>
+#include <condition_variable>
+#include <cstring>
+#include <utility>
+
+#include "src/core/error.hpp"
+#include "src/core/quote.hpp"
+
+namespace ccl_tests {
+
+struct Heartbeat::State {
+  const Activity& activity;
+  std::string program;
+  std::FILE* out = stderr;
+  bool terminal = false;
+  bool shown = false;  // a status line is on the terminal
+  bool stop = false;
+  std::mutex mutex;
+  std::condition_variable changed;
+  std::thread thread;
+
+  State(const Activity& a, std::string name) : activity(a), program(std::move(name)) {}
+
+  void wipe() {  // under mutex
+    if (shown) fmt::print(out, "\r\033[K");
+    std::fflush(out);
+    shown = false;
+  }
+
+  void beat() {
+    const auto interval =
+        terminal ? std::chrono::milliseconds(500) : std::chrono::milliseconds(10'000);
+    std::unique_lock lock(mutex);
+    while (!changed.wait_for(lock, interval, [&] { return stop; })) {
+      const std::string line =
+          fmt::format("{}: {} ({:.0f} s)", program, activity.text(), activity.seconds_in_row());
+      if (terminal) {
+        fmt::print(out, "\r\033[K{:.78}", line);
+      } else {
+        fmt::print(out, "# {}\n", line);
+      }
+      std::fflush(out);
+      shown = terminal;
+    }
+    wipe();
+  }
+};
+
+Heartbeat::Heartbeat(const Activity& activity, const std::string& program, const std::string& path)
+    : state_(std::make_unique<State>(activity, program)) {
+  if (!path.empty()) {
+    state_->out = std::fopen(path.c_str(), "a");
+    if (state_->out == nullptr) {
+      throw UsageError(fmt::format("--heartbeat: cannot write {}: {}; accepted: a writable file",
+                                   quote(path, shown_path_characters), std::strerror(errno)));
+    }
+  }
+  state_->terminal = path.empty() && isatty(fileno(stderr)) != 0;
+  state_->thread = std::thread([s = state_.get()] { s->beat(); });
+}
+
+Heartbeat::~Heartbeat() {
+  {
+    const std::lock_guard lock(state_->mutex);
+    state_->stop = true;
+  }
+  state_->changed.notify_all();
+  state_->thread.join();
+  if (state_->out != stderr) std::fclose(state_->out);
+}
+
+void Heartbeat::clear() {
+  const std::lock_guard lock(state_->mutex);
+  state_->wipe();
+}
+
+}  // namespace ccl_tests

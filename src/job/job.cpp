@@ -1,0 +1,193 @@
+#include "src/job/job.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <atomic>
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+#include <memory>
+#include <utility>
+
+#include "src/backends/registry.hpp"
+#include "src/bootstrap/control_frame.hpp"
+#include "src/bootstrap/local_processes.hpp"
+#include "src/core/clock.hpp"
+#include "src/core/host.hpp"
+#include "src/job/failure_cause.hpp"
+#include "src/job/heartbeat.hpp"
+#include "src/job/job_checks.hpp"
+#include "src/job/signals.hpp"
+#include "src/job/standard_files.hpp"
+#include "src/job/startup.hpp"
+#include "src/job/uncaught.hpp"
+
+namespace ccl_tests {
+namespace {
+
+Launch find_launch(const JobSetup& o) {
+  Launch launch = detect_launch(process_environment(), o.launcher);
+  if (o.local_processes == 0) return launch;
+  if (launch.processes == 1) return {};
+  throw UsageError(fmt::format(
+      "--np: this is one of {} processes by {}, and each would start {} of its own; accepted: one or the other, or --launcher local",
+      launch.processes, launch.launcher, o.local_processes));
+}
+
+BackendPtr open_library(const JobSetup& o, const Launch& launch) {
+  if (!o.library.empty()) return open_backend_with(o.library, o.backend, launch.mpi_module);
+  BackendPtr backend = open_backend(o.backend, launch.mpi_module);
+  backend->open_library({});
+  return backend;
+}
+
+// This process's part of a job whose library and place of buffers are known.
+class ProcessRun {
+ public:
+  ProcessRun(const Process& process, const RankBody& body, const JobHooks& hooks)
+      : process_(process),
+        options_(process.options),
+        launch_(process.launch),
+        body_(body),
+        hooks_(hooks) {}
+
+  int run() {
+    const int threads = options_.ranks_per_process();
+    provide_descriptors(process_.backend.info().descriptors_per_rank(launch_.processes * threads) *
+                            static_cast<std::size_t>(options_.communicators_per_rank * threads) +
+                        static_cast<std::size_t>(launch_.processes));
+    if (hooks_.open) hooks_.open(process_);
+    const SignalWatch signals([&](int signal) { interrupted(signal); });
+    const BackendPtr launcher = open_launcher(launch_);
+    start_libraries(process_.backend, launcher.get(), options_.init_timeout_s, process_.log);
+    const auto control = join(launcher.get());
+    const UncaughtWatch uncaught([&](const std::string& what) {
+      failure_.expect();
+      failure_.put(explain(*control, {exit_code(Exit::failed), me() + ": " + what}));
+    });
+    started_ = true;
+    const RanksEnd end = run_ranks_of_this_process(*control);
+    if (uncaught.happened()) {  // the library lacks a thread, and may wait for it for ever
+      std::fflush(nullptr);
+      std::_Exit(exit_code_);
+    }
+    if (end.failure != 0) return exit_code_;  // peers may be gone: nobody to finish with
+    process_.backend.finish();
+    if (launcher) launcher->finish();
+    return exit_code_;
+  }
+
+ private:
+  std::unique_ptr<Control> join(const Backend* launcher) {
+    try {
+      return join_job(
+          launch_, launcher,
+          {options_.ranks_per_process(), options_.init_timeout_s, CCL_VERSION, {}},
+          [&](const Failure& f) { failure_.put(f); }, process_.log);
+    } catch (const Error& e) {
+      write_end({exit_code(e.code()), 0, {e.what()}});
+      throw;
+    }
+  }
+
+  int write_end(const RanksEnd& end) const {
+    if (hooks_.write_end) return hooks_.write_end(end);
+    return end.failure != 0 ? end.failure : end.exit_code;
+  }
+
+  RanksEnd run_ranks_of_this_process(Control& control) {
+    Activity activity;
+    std::unique_ptr<Heartbeat> heartbeat;
+    if (launch_.process == 0) {
+      heartbeat = std::make_unique<Heartbeat>(activity, options_.program, options_.heartbeat_file);
+      if (hooks_.show) hooks_.show([&] { return activity.text(); }, [&] { heartbeat->clear(); });
+    }
+    RanksEnd end;
+    exit_code_ = run_ranks(
+        process_, control, failure_, activity, body_,
+        [this](const RanksEnd& e) { return write_end(e); }, end);
+    if (hooks_.show) hooks_.show([] { return std::string(); }, [] {});
+    return end;
+  }
+
+  // "rank 2 on node7"
+  std::string me() const {
+    return fmt::format("{} on {}", ranks_name(launch_.process, options_.ranks_per_process()),
+                       this_host());
+  }
+
+  void interrupted(int signal) {
+    const std::string what =
+        fmt::format("{}: interrupted by signal {} (SIG{})", me(), signal, sigabbrev_np(signal));
+    failure_.put({128 + signal, what});
+    if (started_) return;
+    process_.log(what + " while waiting for the other ranks");
+    write_end({128 + signal, 0, {what + " while waiting for the other ranks"}});
+    std::_Exit(128 + signal);
+  }
+
+  const Process& process_;
+  const JobSetup& options_;
+  const Launch& launch_;
+  const RankBody& body_;
+  const JobHooks& hooks_;
+  FailureBox failure_;
+  std::atomic<bool> started_ = false;
+  int exit_code_ = 0;
+};
+
+}  // namespace
+
+void say(const std::string& program, const std::string& line) {
+  fmt::print(stderr, "{}: [{}] {}\n", program, this_host(), line);
+  std::fflush(stderr);
+}
+
+int run_job(const JobSetup& asked, const RankBody& body, const JobHooks& hooks) {
+  const double started_s = monotonic_seconds();
+  JobSetup options = asked;
+  const Launch launch = find_launch(options);
+  const BackendPtr backend = open_library(options, launch);
+  refuse_gpu_flags(options, *backend);
+  check_options(*backend, options.backend_options);
+  const Staging staging = stage_buffers(options, *backend);
+  refuse_staged_flags(options, staging);
+  choose_default_ranks(options, launch, *backend, staging);
+  refuse_more_ranks(options, *backend);
+  const Process process{
+      options,
+      launch,
+      *backend,
+      staging,
+      [program = options.program](const std::string& line) { say(program, line); },
+      started_s};
+  const int processes = std::max(options.local_processes, launch.processes);
+  if (hooks.check) hooks.check(process, processes * options.ranks_per_process());
+  if (options.local_processes > 0)
+    return run_local_processes(options.local_processes, without_np(options.arguments));
+  return ProcessRun(process, body, hooks).run();
+}
+
+int run_main(const std::string& program, const std::function<int()>& main) {
+  std::signal(SIGPIPE, SIG_IGN);  // a peer or a reader of stdout that is gone is an error
+  std::signal(SIGXFSZ, SIG_IGN);  // so is a file that may not grow
+  reserve_standard_files();
+  try {
+    const int code = main();
+    if (code == exit_code(Exit::passed)) require_printed();
+    return code;
+  } catch (const UsageError& e) {
+    fmt::print(stderr, "{}: {}\n", program, e.what());
+    return exit_code(e.code());
+  } catch (const Error& e) {
+    say(program, e.what());
+    return e.code() == Exit::passed ? exit_code(Exit::failed) : exit_code(e.code());
+  } catch (const std::exception& e) {
+    say(program, e.what());
+    return exit_code(Exit::failed);
+  }
+}
+
+}  // namespace ccl_tests

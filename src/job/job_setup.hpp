@@ -1,0 +1,43 @@
+// What a job is asked for: its ranks, its library, its limits.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "src/core/agreement.hpp"
+#include "src/core/backend.hpp"
+
+namespace ccl_tests {
+
+struct JobSetup {
+  std::string program;                 // "all_reduce_perf": stands in front of lines on stderr
+  std::vector<std::string> arguments;  // argv[1..], for --np's processes
+  std::string launcher = "auto";       // --launcher
+  std::optional<int> threads, ranks_per_thread;  // -t, -g; nullopt: see default_ranks
+  int local_processes = 0;                       // --np; 0: not asked for
+  std::string backend = "auto";                  // --backend
+  std::string library;                           // --library; empty: the usual file
+  BackendOptions backend_options = {};
+  std::optional<Memory> memory;        // --memory; nullopt: what the library prefers
+  std::string host_memory_only;        // why buffers in GPU memory are refused; empty: they are not
+  std::optional<int> expect_gpus;      // --expect-gpus
+  std::optional<int> first_device;     // NCCL_TESTS_DEVICE: this process's first
+  std::vector<std::string> gpu_flags;  // flags that were given and need a library on GPUs
+  double init_timeout_s = 120;         // of each wait during the start
+  double timeout_s = 60;               // of one wait later on, beside 1 s per MB; 0: none
+  int communicators_per_rank = 1;      // open at the same time
+  std::string heartbeat_file;          // --heartbeat; empty: stderr
+  bool whole_machine = true;           // without a launcher, -t, -g and --np: ranks for all of it
+  bool simulated = false;              // ranks and clocks are a simulator's
+  // Returns a line that names the ranks which were told something else than the others, the same on
+  // every rank; nullopt if none was. Collective. backend: the library under test. Empty: only the
+  // library is compared.
+  std::function<std::optional<std::string>(ControlChannel& channel, const NamedValue& backend)>
+      disagreement;
+
+  int ranks_per_process() const { return threads.value_or(1) * ranks_per_thread.value_or(1); }
+};
+
+}  // namespace ccl_tests

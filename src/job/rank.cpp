@@ -1,0 +1,89 @@
+#include "src/job/rank.hpp"
+
+#include <fmt/format.h>
+
+#include <cstdlib>
+#include <utility>
+
+#include "src/devices/staged.hpp"
+#include "src/job/rank_device.hpp"
+
+namespace ccl_tests {
+namespace {
+
+constexpr double later_s = 5;  // than the library's own limit
+
+// What the user asks for, and what the launcher says that every host has.
+DeviceRequest request_of(const JobSetup& o) {
+  DeviceRequest request{o.first_device, o.backend_options.share_devices, 0, {}};
+  const auto slurm = process_environment()("SLURM_GPUS_ON_NODE");
+  if (o.expect_gpus) {
+    request.promised = *o.expect_gpus;
+    request.promised_by = fmt::format("--expect-gpus {}", *o.expect_gpus);
+  } else if (slurm && slurm->find_first_not_of("0123456789") == std::string::npos) {
+    request.promised = std::atoi(slurm->c_str());
+    request.promised_by = "SLURM_GPUS_ON_NODE=" + *slurm;
+  }
+  return request;
+}
+
+void require_same_settings(const Process& process, ControlChannel& world) {
+  const JobSetup& job = process.options;
+  const NamedValue backend{"--backend", std::string(process.backend.name())};
+  const auto why = job.disagreement
+                       ? job.disagreement(world, backend)
+                       : disagreement(world, job.init_timeout_s, "settings", {backend});
+  if (why) throw UsageError(*why);
+}
+
+}  // namespace
+
+void Rank::start() {
+  require_same_settings(process_, world_);
+  table_ = gather_rank_table(world_, limit_s());
+  if (process_.staging.gpus != nullptr) {
+    TakenDevice taken =
+        take_device(*process_.staging.gpus, world_, request_of(process_.options), limit_s());
+    for (std::size_t r = 0; r < table_.ranks.size(); ++r)
+      table_.ranks[r].device = std::move(taken.ranks[r]);
+    gpu_ = &open_.keep(std::move(taken.device));
+  }
+  const bool on_gpu = process_.staging.buffers == Memory::cuda;
+  device_ = on_gpu ? gpu_ : &open_.keep(host_devices().open(0));
+}
+
+const Devices& Rank::devices() const {
+  return process_.staging.buffers == Memory::cuda ? *process_.staging.gpus : host_devices();
+}
+
+Communicator& Rank::keep(std::unique_ptr<Communicator> communicator) {
+  communicator->set_time_limit(process_.options.timeout_s);
+  return open_.add(std::move(communicator));
+}
+
+Communicator& Rank::connect(ControlChannel& group) {
+  const Expected expected(activity_, limit_s() + later_s);
+  const Staging& staging = process_.staging;
+  BackendOptions options = process_.options.backend_options;
+  options.init_timeout_s = limit_s();
+  const bool host_buffers = staging.buffers == Memory::host;
+  options.device = host_buffers == staging.staged ? gpu_ : nullptr;  // the library's memory
+  std::unique_ptr<Communicator> library = process_.backend.connect(group, options);
+  if (staging.staged) {
+    Device& host = open_.keep(host_devices().open(0));
+    Device& library_side = host_buffers ? *gpu_ : host;
+    library = stage(std::move(library), staging.buffers, library_side, *gpu_);
+  }
+  return keep(std::move(library));
+}
+
+Communicator& Rank::connect_group(Communicator& world, ControlChannel& group, int color, int key) {
+  std::unique_ptr<Communicator> part;
+  {
+    const Expected expected(activity_, limit_s() + later_s);
+    part = world.split(color, key);
+  }
+  return part ? keep(std::move(part)) : connect(group);
+}
+
+}  // namespace ccl_tests

@@ -1,0 +1,81 @@
+// One rank of a job, as a program sees it.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <type_traits>
+
+#include "src/bootstrap/launch.hpp"
+#include "src/core/backend.hpp"
+#include "src/core/control_channel.hpp"
+#include "src/job/activity.hpp"
+#include "src/job/job_setup.hpp"
+#include "src/job/open_communicators.hpp"
+#include "src/job/rank_table.hpp"
+#include "src/job/staging.hpp"
+
+namespace ccl_tests {
+
+// What the ranks of a process share.
+struct Process {
+  const JobSetup& options;
+  const Launch& launch;
+  const Backend& backend;
+  const Staging& staging;
+  std::function<void(const std::string&)> log;  // prints a line on stderr
+  double started_s = 0;                         // CLOCK_MONOTONIC at the program's first line
+};
+
+// Used by the rank's thread.
+class Rank {
+ public:
+  Rank(const Process& process, ControlChannel& world, Activity& activity, OpenCommunicators& open)
+      : process_(process), world_(world), activity_(activity), open_(open) {}
+
+  // Learns who the other ranks are, and opens this rank's GPU if the job uses GPUs. Collective.
+  // Throws UsageError that names the ranks which were told something else; Error, Timeout.
+  void start();
+
+  int rank() const { return world_.rank(); }
+  int ranks() const { return world_.ranks(); }
+  bool is_first() const { return rank() == 0; }  // which reports for all
+  const Process& process() const { return process_; }
+  ControlChannel& world() { return world_; }
+  const RankTable& table() const { return table_; }
+  Activity& activity() { return activity_; }
+  Device* gpu() const { return gpu_; }   // null: the job uses none
+  Device& device() { return *device_; }  // that buffers lie on
+  const Devices& devices() const;        // its kind
+
+  // Returns a communicator over group's ranks, which lives until close() or the end of the job; over
+  // copies if the library takes another memory than the buffers'. Collective over group's ranks.
+  // Throws what the library throws.
+  Communicator& connect(ControlChannel& group);
+  // Returns a communicator of the ranks that give the same color, ordered by key, made by the library
+  // from `world`'s if it can, otherwise connected over `group`. Collective over all ranks.
+  Communicator& connect_group(Communicator& world, ControlChannel& group, int color, int key);
+  void close(Communicator& communicator) { open_.close(communicator); }
+
+  // Rank 0's value on every rank. Collective. Throws Error, Timeout.
+  template <class T>
+  requires std::is_arithmetic_v<T> T agree(T value) {
+    return static_cast<T>(std::stod(world_.broadcast(std::to_string(value), limit_s())));
+  }
+  // Returns when all ranks have come. Over the control channel.
+  void meet() { world_.all_gather("", limit_s()); }
+  double limit_s() const { return process_.options.init_timeout_s; }
+
+ private:
+  Communicator& keep(std::unique_ptr<Communicator> communicator);
+
+  const Process& process_;
+  ControlChannel& world_;
+  Activity& activity_;
+  OpenCommunicators& open_;
+  RankTable table_;
+  Device* gpu_ = nullptr;
+  Device* device_ = nullptr;
+};
+
+}  // namespace ccl_tests

@@ -1,0 +1,160 @@
+#include "src/job/ranks.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cstdio>
+#include <cstdlib>
+#include <deque>
+#include <thread>
+
+#include "src/bootstrap/thread_ranks.hpp"
+#include "src/core/host.hpp"
+#include "src/core/thread.hpp"
+#include "src/job/failure_cause.hpp"
+#include "src/job/watchdog.hpp"
+
+namespace ccl_tests {
+namespace {
+
+// Behind "rank 1/3 on host: ".
+std::string_view what_of(std::string_view message) {
+  const std::size_t colon = message.find(": ");
+  return colon == std::string_view::npos ? message : message.substr(colon);
+}
+
+// What happened here, and what process 0 knows: which failure came first, who is silent. What all
+// ranks found alike is said once.
+std::vector<std::string> causes(const Failure& own, const Failure& first) {
+  if (first.message.starts_with(own.message)) return {first.message};
+  if (first.code == 0 || own.message.starts_with(first.message)) return {own.message};
+  if (what_of(own.message) == what_of(first.message)) return {own.message};
+  return {own.message, "first: " + first.message};
+}
+
+class ProcessRanks {
+ public:
+  ProcessRanks(const Process& process, Control& control, FailureBox& failure, Activity& activity,
+               const RankBody& body)
+      : process_(process),
+        control_(control),
+        failure_(failure),
+        body_(body),
+        channels_(control, process.options.ranks_per_process()),
+        activities_(static_cast<std::size_t>(process.options.ranks_per_process() - 1)),
+        first_activity_(activity) {}
+
+  int run(const WriteEnd& write_end, RanksEnd& end) {
+    std::thread supervisor = start_thread([&] { supervise(write_end, end); });
+    if (ranks() == 1) {
+      run_rank(0);
+    } else {
+      run_on_threads();
+    }
+    supervisor.join();
+    return exit_code_;
+  }
+
+ private:
+  int ranks() const { return process_.options.ranks_per_process(); }
+  Activity& activity(int thread) {
+    return thread == 0 ? first_activity_ : activities_[static_cast<std::size_t>(thread - 1)];
+  }
+
+  void run_rank(int thread) {
+    ControlChannel& channel = channels_.rank(thread);
+    Activity& mine = activity(thread);
+    const auto report = [&](int code, const std::string& what) {
+      failure_.put(
+          explain(control_, {code, fmt::format("rank {}/{} on {}: {}: {}", channel.rank(),
+                                               channel.ranks(), this_host(), mine.text(), what)}));
+    };
+    try {
+      const Watchdog watchdog(mine, [&](double stuck_s) {
+        report(exit_code(Exit::timed_out),
+               fmt::format("inside the library for {:.0f} s without an end", stuck_s));
+      });
+      Rank rank(process_, channel, mine, open_);
+      rank.start();
+      const int code = body_(rank);
+      int worst = verdict_.load();
+      while (!verdict_.compare_exchange_weak(worst, most_severe(worst, code))) {
+      }
+    } catch (const Error& e) {
+      report(exit_code(e.code()), e.what());
+    } catch (const std::exception& e) {
+      report(exit_code(Exit::failed), e.what());
+    } catch (...) {
+      report(exit_code(Exit::failed), "an exception of unknown type");
+    }
+    failure_.finished();
+  }
+
+  // One thread for each rank. If the system gives no more threads: a failure.
+  void run_on_threads() {
+    std::vector<std::thread> running;
+    running.reserve(static_cast<std::size_t>(ranks()));
+    for (int t = 0; t < ranks(); ++t) {
+      try {
+        running.push_back(start_thread([this, t] { run_rank(t); }));
+      } catch (const Unsupported& e) {
+        failure_.put({exit_code(e.code()),
+                      fmt::format("rank {} of {} in this process: {}", t + 1, ranks(), e.what())});
+        for (int missing = t; missing < ranks(); ++missing) failure_.finished();
+        break;
+      }
+    }
+    for (std::thread& thread : running) thread.join();
+  }
+
+  // On a thread of its own, since a rank may be stuck inside the library.
+  void supervise(const WriteEnd& write_end, RanksEnd& end) {
+    if (!failure_.wait_for_end(ranks())) {
+      end.exit_code = verdict_;
+      exit_code_ = write_end(end);
+      return;
+    }
+    const Failure why = failure_.value();
+    end.failure = why.code;
+    // A launcher that was told to end the job kills this process as soon as another one has ended, or
+    // a second later: then the footer comes first of all.
+    const bool interrupted = why.code > 128;
+    if (interrupted) {
+      end.errors = {why.message};
+      exit_code_ = write_end(end);
+    }
+    control_.abort(why.code, why.message);
+    end.errors = causes(why, control_.wait_failure(0));
+    if (!interrupted) exit_code_ = write_end(end);
+    for (const std::string& line : end.errors) process_.log(line);
+    open_.abort_all();
+    channels_.abort(why.message);
+    constexpr double grace_s = 1.5;
+    if (failure_.wait_for_ranks(ranks(), grace_s)) return;
+    // A rank is stuck inside the library: nothing can be torn down behind it.
+    std::fflush(nullptr);
+    std::_Exit(exit_code_);
+  }
+
+  const Process& process_;
+  Control& control_;
+  FailureBox& failure_;
+  const RankBody& body_;
+  ThreadRanks channels_;
+  OpenCommunicators open_;
+  std::deque<Activity> activities_;  // of all ranks but the first, which the user is shown
+  Activity& first_activity_;
+  std::atomic<int> verdict_ = 0;
+  std::atomic<int> exit_code_ = 0;
+};
+
+}  // namespace
+
+int run_ranks(const Process& process, Control& control, FailureBox& failure, Activity& activity,
+              const RankBody& body, const WriteEnd& write_end, RanksEnd& end) {
+  ProcessRanks ranks(process, control, failure, activity, body);
+  return ranks.run(write_end, end);
+}
+
+}  // namespace ccl_tests

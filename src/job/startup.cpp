@@ -1,0 +1,51 @@
+#include "src/job/startup.hpp"
+
+#include <fmt/format.h>
+
+#include <cstdlib>
+#include <string_view>
+#include <utility>
+
+#include "src/job/watchdog.hpp"
+
+namespace ccl_tests {
+
+BackendPtr open_launcher(const Launch& launch) {
+  if (launch.processes == 1 || !launch.master_host.empty()) return nullptr;
+  try {
+    return open_backend(launch.mpi_module);
+  } catch (const Unsupported& e) {
+    throw Unsupported(fmt::format(
+        "{} started {} processes, which would meet through MPI; {}; or set RANK, WORLD_SIZE and "
+        "MASTER_ADDR",
+        launch.launcher, launch.processes, e.what()));
+  }
+}
+
+void start_libraries(const Backend& backend, const Backend* launcher, double limit_s,
+                     const std::function<void(const std::string&)>& say) {
+  Activity activity;
+  const Watchdog watchdog(activity, [&](double) {
+    say(fmt::format("{} has not started within {:g} s", backend.name(), limit_s));
+    std::_Exit(exit_code(Exit::timed_out));
+  });
+  const Expected expected(activity, limit_s);
+  if (launcher != nullptr) launcher->start();
+  backend.start();
+}
+
+std::unique_ptr<Control> join_job(const Launch& launch, const Backend* launcher,
+                                  JoinOptions options,
+                                  std::function<void(const Failure&)> on_failure,
+                                  const std::function<void(const std::string&)>& say) {
+  if (launch.processes == 1) return alone();
+  if (launcher != nullptr) {
+    options.from_process_0 = [launcher, &launch](const std::string& text) {
+      return launcher->from_process_0(text, launch.processes);
+    };
+  }
+  return join(launch, options, std::move(on_failure),
+              [say](std::string_view line) { say(std::string(line)); });
+}
+
+}  // namespace ccl_tests

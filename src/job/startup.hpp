@@ -1,0 +1,31 @@
+// How a process gets from its launcher to its peers: the MPI that carries the address, the
+// library's own start, the meeting.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "src/backends/registry.hpp"
+#include "src/bootstrap/control.hpp"
+#include "src/bootstrap/launch.hpp"
+
+namespace ccl_tests {
+
+// The module of the MPI through which the launched processes learn where to meet; null where a
+// store tells them, or there is one process. Throws Unsupported with what brings it.
+BackendPtr open_launcher(const Launch& launch);
+
+// Starts both, where `launcher` is there, on the main thread; MPI waits in it for all processes,
+// and for ever where some never come: after limit_s this process ends with Exit::timed_out and a
+// line to `say`.
+void start_libraries(const Backend& backend, const Backend* launcher, double limit_s,
+                     const std::function<void(const std::string&)>& say);
+
+// As join, through `launcher` where that is there; without other processes a job of its own.
+std::unique_ptr<Control> join_job(const Launch& launch, const Backend* launcher,
+                                  JoinOptions options,
+                                  std::function<void(const Failure&)> on_failure,
+                                  const std::function<void(const std::string&)>& say);
+
+}  // namespace ccl_tests

@@ -1,0 +1,49 @@
+#include "src/measure/block.hpp"
+
+namespace ccl_tests {
+namespace {
+
+// Each call is waited for; barrier_inside: by all ranks.
+void issue_one_by_one(std::size_t first, const BlockPlan& plan, Workload& workload,
+                      Barrier& barrier) {
+  for (std::size_t k = 0; k < plan.calls; ++k) {
+    workload.issue(first + k, 1);
+    workload.wait();
+    if (plan.blocking == Blocking::barrier_inside) barrier.wait();
+  }
+}
+
+}  // namespace
+
+Samples take_block(const BlockPlan& plan, Workload& workload, Barrier& barrier,
+                   const Clock& clock) {
+  Samples samples(plan.samples);
+  if (plan.timed() == 0) return {};
+  const bool one_by_one =
+      plan.blocking == Blocking::barrier_inside || plan.blocking == Blocking::wait;
+  barrier.wait();
+  if (plan.untimed > 0) {
+    workload.issue(0, plan.untimed);
+    workload.wait();
+    barrier.wait();
+  }
+  workload.begin();
+  std::size_t next = plan.untimed;
+  for (Sample& sample : samples) {
+    if (next > plan.untimed && plan.blocking == Blocking::barrier_outside) barrier.wait();
+    sample.start = clock.now();
+    if (one_by_one) {
+      issue_one_by_one(next, plan, workload, barrier);
+    } else {
+      workload.issue(next, plan.calls);
+    }
+    sample.issued = clock.now();
+    workload.wait();
+    sample.end = clock.now();
+    next += plan.calls;
+  }
+  if (plan.blocking == Blocking::barrier_outside) barrier.wait();
+  return samples;
+}
+
+}  // namespace ccl_tests

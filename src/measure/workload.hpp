@@ -1,0 +1,65 @@
+// What can be timed: the interface between a clock and the calls that it is held to.
+#pragma once
+
+#include <cstddef>
+#include <vector>
+
+namespace ccl_tests {
+
+// nccl-tests' -z. none: issue everything, wait once. barrier_inside: wait and barrier after each
+// call, both in the time. wait: wait after each call. barrier_outside: wait and barrier after each
+// sample, the barrier not in the time.
+enum class Blocking : int { none = 0, barrier_inside = 1, wait = 2, barrier_outside = 3 };
+
+// A block of calls, one behind the other: `untimed` ones, then `samples` x `calls` timed ones.
+struct BlockPlan {
+  std::size_t untimed = 0;
+  std::size_t samples = 0;
+  std::size_t calls = 0;  // of one sample
+  Blocking blocking = Blocking::none;
+  double expected_s = 0;  // how long the timed calls will probably take; 0: unknown
+
+  std::size_t timed() const { return samples * calls; }
+};
+
+// Calls that are made one by one before a block: each on fresh data, each waited for. The results of
+// the last `checked` ones are verified.
+struct SingleCalls {
+  std::size_t calls = 0, checked = 0;
+};
+
+// When a part of a block began, when its last call had been issued, when all of it was complete.
+// Seconds of one clock.
+struct Sample {
+  double start = 0, issued = 0, end = 0;
+  double seconds() const { return end - start; }
+};
+using Samples = std::vector<Sample>;
+
+// One rank's calls of one kind. Used by one thread.
+class Workload {
+ public:
+  virtual ~Workload() = default;
+  // Makes the single calls and returns a sample of each.
+  virtual Samples make(const SingleCalls& plan) = 0;
+  // Off the clock: makes buffers ready for the block's calls.
+  virtual void prepare(const BlockPlan& plan) = 0;
+  // On the clock: issues the block's calls [first, first + calls), untimed ones counted. May return
+  // before they are complete.
+  virtual void issue(std::size_t first, std::size_t calls) = 0;
+  // The block's untimed calls are complete, and its clock is about to start.
+  virtual void begin() {}
+  // Returns when all issued calls are complete on this rank.
+  virtual void wait() = 0;
+  // Off the clock: verifies what the block left behind.
+  virtual void verify() = 0;
+};
+
+// Lets the ranks begin together. Collective: nobody leaves before all have come.
+class Barrier {
+ public:
+  virtual ~Barrier() = default;
+  virtual void wait() = 0;
+};
+
+}  // namespace ccl_tests

@@ -1,0 +1,14 @@
+// What is verified.
+#pragma once
+
+#include <cstdint>
+
+namespace ccl_tests {
+
+struct CheckOptions {
+  int calls = 1;  // verified before timing; 0: nothing is verified
+  std::uint64_t seed = 1;
+  bool self_check = false;  // of the program's specification, instead of a run
+};
+
+}  // namespace ccl_tests

@@ -1,0 +1,186 @@
+#include "src/options/combinations.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <filesystem>
+
+#include "src/core/error.hpp"
+#include "src/core/quote.hpp"
+#include "src/options/values.hpp"
+
+namespace ccl_tests {
+namespace {
+
+bool given(const Options& o, std::string_view flag) {
+  return std::find(o.given.begin(), o.given.end(), flag) != o.given.end();
+}
+
+void check_sizes(const Options& o) {
+  const SweepOptions& s = o.sweep;
+  if (!s.sizes.empty()) {
+    for (const char* flag : {"-b", "-e", "-i", "-f"}) {
+      if (given(o, flag))
+        throw UsageError(
+            "--sizes: stands instead of -b, -e, -i and -f; accepted: one or the other");
+    }
+    return;
+  }
+  if (s.min_bytes > s.max_bytes)
+    throw UsageError(
+        fmt::format("-b: {} is more than -e {}; accepted: -b up to -e", s.min_bytes, s.max_bytes));
+  if (s.min_bytes == 0 && s.max_bytes > 0 && s.step_factor > 1)
+    throw UsageError("-b: 0 cannot be multiplied; accepted: with -i SIZE, or 1 and above");
+  constexpr std::size_t most_sizes = 1'000'000;
+  if (s.step_factor == 1 && (s.max_bytes - s.min_bytes) / s.step_bytes >= most_sizes)
+    throw UsageError(
+        fmt::format("-i: steps of {} B from {} to {} are too many; accepted: up to {} sizes",
+                    s.step_bytes, s.min_bytes, s.max_bytes, most_sizes));
+}
+
+// A limit of a size that no row has would be found out after the whole run.
+void check_limits(const Collective& collective, const Options& o) {
+  const std::vector<std::size_t> sizes =
+      collective.needs.synchronizes   ? std::vector<std::size_t>{0}
+      : collective.domain.fixed_bytes ? std::vector<std::size_t>{*collective.domain.fixed_bytes}
+                                      : sweep_sizes(o.sweep);
+  const auto check = [&](const char* flag, const std::vector<SizeLimit>& limits) {
+    for (const SizeLimit& limit : limits) {
+      if (std::find(sizes.begin(), sizes.end(), limit.bytes) != sizes.end()) continue;
+      std::vector<std::string> first;
+      for (std::size_t i = 0; i < std::min<std::size_t>(sizes.size(), 8); ++i)
+        first.push_back(size_text(sizes[i]));
+      throw UsageError(fmt::format("{}: no row has {} B; accepted: {}{}", flag, limit.bytes,
+                                   fmt::join(first, ", "), sizes.size() > 8 ? ", ..." : ""));
+    }
+  };
+  check("--min-busbw", o.limits.min_busbw);
+  check("--max-time", o.limits.max_time);
+}
+
+void check_counts(const Options& o) {
+  const MeasureOptions& m = o.measure;
+  if (o.job.threads.value_or(1) > 4096 / o.job.ranks_per_thread.value_or(1))
+    throw UsageError(
+        fmt::format("-t: {} x -g {} is too many ranks; accepted: up to 4096 per process",
+                    o.job.threads.value_or(1), o.job.ranks_per_thread.value_or(1)));
+  if (std::int64_t{m.iterations} * m.aggregate > max_int)
+    throw UsageError(fmt::format("-m: {} x -n {} is too many operations; accepted: up to {}",
+                                 m.aggregate, m.iterations, max_int));
+  if (m.per_iteration && m.per_iteration_skip > 0 && m.per_iteration_skip >= m.iterations)
+    throw UsageError(fmt::format("-K: {} of {} iterations would leave none; accepted: 0 to {}",
+                                 m.per_iteration_skip, m.iterations, m.iterations - 1));
+}
+
+// A flag of ours that changes nothing without another one is a mistake. nccl-tests' flags stay
+// accepted: scripts pass them in any combination.
+void check_lone_flags(const Options& o) {
+  const SweepOptions& s = o.sweep;
+  if (s.group_rows && !s.grouping.splits())
+    throw UsageError("--group-rows: there are no groups; accepted: with --group");
+  if (s.concurrent && !s.pairing.all && s.pairing.list.size() < 2)
+    throw UsageError("--concurrent: there is one pair; accepted: with --pairs of several");
+  if (given(o, "--shared-dir") && !o.spec.via_files)
+    throw UsageError("--shared-dir: no file is exchanged; accepted: with --via cpu");
+}
+
+void check_graph(const Collective& collective, const Options& o) {
+  if (o.measure.graph_launches == 0) return;
+  if (o.measure.blocking != 0)
+    throw UsageError(
+        fmt::format("-z: {} waits between operations, which a graph cannot; accepted with -G: 0",
+                    o.measure.blocking));
+  if (o.backend.null_stream)
+    throw UsageError("-y: the NULL stream cannot be captured in a graph; accepted with -G: 0");
+  if (collective.needs.host_waits)
+    throw Unsupported(
+        fmt::format("-G: {}_perf waits for parts of its calls on the host, which a graph cannot",
+                    collective.name));
+}
+
+void check_algorithm(const Collective& collective, const Options& o) {
+  if (!collective.needs.own_buffers || o.backend.gloo_algorithm != "halving_doubling") return;
+  throw Unsupported(fmt::format(
+      "--gloo-algorithm: Gloo makes an object of halving_doubling for each buffer, which all ranks "
+      "must do together, and {}_perf has buffers of its own; accepted: ring, bcube",
+      collective.name));
+}
+
+// Every process that exchanges files makes a folder there and removes it.
+void check_shared_folder(const CollectiveOptions& spec) {
+  if (!spec.via_files) return;
+  const char* why = nullptr;
+  if (!std::filesystem::is_directory(spec.shared_dir)) {
+    why = "is not a folder";
+  } else {
+    std::string trial = spec.shared_dir + "/.ccl-tests-XXXXXX";
+    if (mkdtemp(trial.data()) == nullptr) {
+      why = "cannot be written";
+    } else {
+      rmdir(trial.c_str());
+    }
+  }
+  if (why != nullptr)
+    throw UsageError(
+        fmt::format("--shared-dir: {} {}; accepted: a folder that every rank can write",
+                    quote(spec.shared_dir, shown_path_characters), why));
+}
+
+bool is_defined(ReduceOp op, DataType type) {
+  const auto ops = ops_of(type);
+  return std::find(ops.begin(), ops.end(), op) != ops.end();
+}
+
+// Names of the types in `types` on which `op` is defined, or not.
+std::vector<std::string_view> names_of(std::span<const DataType> types, ReduceOp op, bool defined) {
+  std::vector<std::string_view> names;
+  for (const DataType type : types)
+    if (is_defined(op, type) == defined) names.push_back(name(type));
+  return names;
+}
+
+// some: what the program takes; empty: everything.
+template <class T>
+void refuse_others(const char* flag, const Collective& collective, std::span<const T> asked,
+                   std::span<const T> some) {
+  if (some.empty()) return;
+  std::vector<std::string_view> names;
+  for (const T value : some) names.push_back(name(value));
+  for (const T value : asked) {
+    if (std::find(some.begin(), some.end(), value) != some.end()) continue;
+    throw Unsupported(fmt::format("{}: {}_perf has no {}; accepted: {}", flag, collective.name,
+                                  name(value), fmt::join(names, ",")));
+  }
+}
+
+void check_operations(const Collective& collective, const Options& o) {
+  refuse_others<DataType>("-d", collective, o.sweep.types, collective.domain.types);
+  if (!collective.domain.reduces) return;
+  refuse_others<ReduceOp>("-o", collective, o.sweep.ops, collective.domain.ops);
+  for (const ReduceOp op : o.sweep.ops) {
+    const auto without = names_of(o.sweep.types, op, false);
+    if (without.empty()) continue;
+    throw Unsupported(fmt::format("-o: {} is not defined on {}; accepted: with -d {}", name(op),
+                                  fmt::join(without, ", "),
+                                  fmt::join(names_of(all_types(), op, true), ",")));
+  }
+}
+
+}  // namespace
+
+void check_combinations(const Collective& collective, Options& o) {
+  if (given(o, "-i") && !given(o, "-f")) o.sweep.step_factor = 1;
+  check_sizes(o);
+  check_limits(collective, o);
+  check_counts(o);
+  check_lone_flags(o);
+  check_operations(collective, o);
+  check_graph(collective, o);
+  check_algorithm(collective, o);
+  check_shared_folder(o.spec);
+}
+
+}  // namespace ccl_tests

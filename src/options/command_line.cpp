@@ -1,0 +1,135 @@
+#include "src/options/command_line.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <map>
+
+#include "src/core/error.hpp"
+#include "src/core/quote.hpp"
+#include "src/options/values.hpp"
+
+namespace ccl_tests {
+namespace {
+
+struct Candidate {
+  std::string name;
+  bool has_short_name;
+};
+
+std::vector<Candidate> beginning_with(const FlagSet& set, const std::string& start) {
+  std::vector<Candidate> found;
+  for (const Flag& flag : set.all()) {
+    if (!flag.read || flag.is_variable()) continue;
+    const auto begins = [&](const std::string& name) { return name.starts_with(start); };
+    const auto name = std::find_if(flag.names.begin(), flag.names.end(), begins);
+    if (name != flag.names.end()) found.push_back({*name, flag.names.front().size() == 2});
+  }
+  return found;
+}
+
+// The full name of a long flag; an unknown one stays as it is.
+std::string completed(const FlagSet& set, const std::string& name) {
+  if (set.find(name) != nullptr) return name;
+  std::vector<Candidate> found = beginning_with(set, name);
+  if (found.size() > 1) {
+    const auto ours = [](const Candidate& c) { return !c.has_short_name; };
+    if (!std::all_of(found.begin(), found.end(), ours)) std::erase_if(found, ours);
+  }
+  if (found.empty()) return name;
+  if (found.size() == 1) return found.front().name;
+  std::vector<std::string> names;
+  for (const Candidate& c : found) names.push_back(c.name);
+  throw UsageError(
+      fmt::format("{} is ambiguous; accepted: {}", quote(name), fmt::join(names, ", ")));
+}
+
+std::vector<std::string> with_full_names(const FlagSet& set,
+                                         const std::vector<std::string>& arguments) {
+  std::vector<std::string> result;
+  bool is_value = false;  // of the flag before
+  for (const std::string& word : arguments) {
+    result.push_back(word);
+    const bool is_long = word.starts_with("--") && word.size() > 2;
+    const bool is_short = !is_long && word.starts_with('-') && word.size() == 2;
+    if (is_value || (!is_long && !is_short)) {
+      is_value = false;
+      continue;
+    }
+    const std::size_t equals = is_long ? std::min(word.find('='), word.size()) : word.size();
+    const std::string name = word.substr(0, equals);
+    const std::string full = is_long ? completed(set, name) : name;
+    result.back() = full + word.substr(equals);
+    const Flag* const flag = set.find(full);
+    is_value = flag != nullptr && flag->has_value() && equals == word.size();
+  }
+  return result;
+}
+
+}  // namespace
+
+CommandLine read_command_line(const FlagSet& set, const std::vector<std::string>& arguments) {
+  CLI::App app;
+  app.set_help_flag();
+  app.allow_extras();
+  std::map<const CLI::Option*, const Flag*> flags;
+  for (const Flag& flag : set.all()) {
+    if (!flag.read || flag.is_variable()) continue;
+    const std::string names = fmt::format("{}", fmt::join(flag.names, ","));
+    CLI::Option* const option = flag.has_value() ? app.add_option(names) : app.add_flag(names);
+    if (flag.has_value()) option->expected(1)->type_name(flag.value);
+    option->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+    flags[option] = &flag;
+  }
+  const std::vector<std::string> full = with_full_names(set, arguments);
+  try {
+    app.parse(std::vector<std::string>(full.rbegin(), full.rend()));
+  } catch (const CLI::ParseError& e) {
+    std::string line = e.what();
+    std::replace(line.begin(), line.end(), '\n', ' ');
+    throw UsageError(line + "; accepted: one value behind the flag");
+  }
+  CommandLine line{{}, app.remaining()};
+  for (const CLI::Option* option : app.parse_order()) {
+    const Flag* const flag = flags.at(option);
+    const auto same = [&](const GivenFlag& given) { return given.flag == flag; };
+    if (std::any_of(line.given.begin(), line.given.end(), same)) continue;
+    line.given.push_back(
+        {flag, flag->has_value() ? option->results() : std::vector<std::string>{"1"}});
+  }
+  return line;
+}
+
+void refuse_unknown(const FlagSet& set, const CommandLine& line) {
+  if (line.unknown.empty()) return;
+  const std::string& word = line.unknown.front();
+  const std::string name = word.substr(0, word.find('='));
+  if (!word.starts_with('-'))
+    throw UsageError(fmt::format("{} stands behind no option; see --help", quote(word)));
+  std::vector<std::string> names;
+  for (const Flag& flag : set.all()) {
+    if (!flag.missing.empty() || !flag.read || flag.is_variable()) continue;
+    for (const std::string& known : flag.names)
+      if (known.starts_with("--")) names.push_back(known.substr(2));
+  }
+  const auto meant =
+      name.starts_with("--") ? suggestion(name.substr(2), names) : std::optional<std::string>();
+  throw UsageError(fmt::format("unknown option {}{} see --help", quote(name),
+                               meant ? fmt::format(", did you mean '--{}'?", *meant) : ";"));
+}
+
+void read_flag(const GivenFlag& given, const std::string& program) {
+  const Flag& flag = *given.flag;
+  const std::string& name = flag.names.front();
+  if (!flag.missing.empty())
+    throw UsageError(fmt::format("{}: {} {}; see --help", name, program, flag.missing));
+  try {
+    for (const std::string& text : given.texts) flag.read(text);
+  } catch (const UsageError& e) {
+    throw UsageError(name + ": " + e.what());
+  }
+}
+
+}  // namespace ccl_tests

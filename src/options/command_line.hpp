@@ -1,0 +1,33 @@
+// The words of a command line, sorted by flags.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "src/options/flag.hpp"
+
+namespace ccl_tests {
+
+struct GivenFlag {
+  const Flag* flag;
+  std::vector<std::string> texts;  // one for each time; "1" if no value can stand behind the flag
+};
+
+struct CommandLine {
+  std::vector<GivenFlag> given;      // in the order of their first use
+  std::vector<std::string> unknown;  // words that belong to no flag
+};
+
+// Long flags may be shortened as getopt_long allows. If several begin alike, the one that has a
+// short name too is meant: those are nccl-tests'. Throws UsageError for ambiguous ones and for a
+// missing value.
+CommandLine read_command_line(const FlagSet& set, const std::vector<std::string>& arguments);
+
+// Throws UsageError that names the first unknown word.
+void refuse_unknown(const FlagSet& set, const CommandLine& line);
+
+// Reads one flag's texts. Throws UsageError if `program` does not take the flag, if a text is not
+// accepted, or if a flag that has one value is given two.
+void read_flag(const GivenFlag& given, const std::string& program);
+
+}  // namespace ccl_tests

@@ -1,0 +1,124 @@
+// A flag: its one declaration gives parsing, checks, help, agreement over ranks and the name in
+// files.
+#pragma once
+
+#include <concepts>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <limits>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <variant>
+#include <vector>
+
+#include "src/core/device.hpp"
+#include "src/core/rank_pair.hpp"
+#include "src/core/types.hpp"
+#include "src/options/limits.hpp"
+
+namespace ccl_tests {
+
+// A setting's value for files; monostate: not given and without a default.
+using SettingValue = std::variant<std::monostate, bool, std::int64_t, double, std::string>;
+std::string text_of(const SettingValue& value);  // a bool is 0 or 1, monostate is empty
+
+inline SettingValue setting_of(bool value) { return value; }
+SettingValue setting_of(std::integral auto value) { return static_cast<std::int64_t>(value); }
+inline SettingValue setting_of(double value) { return value; }
+inline SettingValue setting_of(const std::string& value) { return value; }
+SettingValue setting_of(DataType type);
+SettingValue setting_of(ReduceOp op);
+SettingValue setting_of(Memory memory);
+SettingValue setting_of(const SizeLimit& limit);
+SettingValue setting_of(const RankPair& pair);
+template <class T>
+SettingValue setting_of(const std::optional<T>& value) {
+  return value ? setting_of(*value) : SettingValue();
+}
+template <class T>
+SettingValue setting_of(const std::vector<T>& values) {
+  std::string list;
+  for (const T& value : values) {
+    if (!list.empty()) list += ',';
+    list += text_of(setting_of(value));
+  }
+  return list;
+}
+
+// The groups of --help-all, and the sections of the page that --help prints.
+enum class Group { sizes, what, measuring, checking, ranks, library, output, gpus, variables };
+enum class Page { none, what, where, measured, output };
+
+struct Flag {
+  std::vector<std::string> names;  // "-n", "--iters"; messages use the first
+  std::string value;               // what stands behind the flag, "N"; empty: nothing
+  std::string help;
+  std::string brief;      // --help's shorter text; empty: `help`
+  std::string otherwise;  // the default in words; empty: the value's
+  std::string file_name;  // in headers of files; empty: not recorded
+  std::string missing;    // why the program does not take the flag; empty: it does
+  Group group = Group::what;
+  Page page = Page::none;
+  bool shared = true;  // all ranks must be told the same
+  bool gpu = false;    // a value other than the default needs a library that works on GPUs
+  bool repeatable = false;
+  std::function<void(const std::string&)> read;  // empty: the value comes with another flag's
+  std::function<SettingValue()> show;
+
+  bool is_variable() const { return !names.front().starts_with('-'); }
+  bool has_value() const { return !value.empty(); }
+
+  // What a declaration adds to add(), each on its line.
+  Flag& on(Page section, std::string text = {});
+  Flag& in(Group other);
+  Flag& recorded(std::string name);
+  Flag& by_default(std::string words);
+  Flag& needs(const std::string& why_not);  // empty: nothing is missing
+  Flag& per_process();                      // concerns one process alone
+  Flag& needs_gpu();
+};
+
+// The flags of a program, in the order of the help.
+class FlagSet {
+ public:
+  // Flags that follow belong to `group` and need what `why_not` names as missing.
+  void begin(Group group, const std::string& why_not = {});
+
+  // `parse` takes the text behind the flag, or "1" if nothing can stand there.
+  template <class T, class Parse>
+  Flag& add(T& target, std::string_view names, std::string_view value, std::string_view help,
+            Parse parse) {
+    return add_custom(
+        names, value, help,
+        [&target, parse](const std::string& text) { target = static_cast<T>(parse(text)); },
+        [&target] { return setting_of(target); });
+  }
+  // Each use of the flag adds to the list.
+  template <class T, class Parse>
+  Flag& append(std::vector<T>& target, std::string_view names, std::string_view value,
+               std::string_view help, Parse parse) {
+    Flag& flag = add_custom(
+        names, value, help,
+        [&target, parse](const std::string& text) { target.push_back(parse(text)); },
+        [&target] { return setting_of(target); });
+    flag.repeatable = true;
+    return flag;
+  }
+  Flag& add_custom(std::string_view names, std::string_view value, std::string_view help,
+                   std::function<void(const std::string&)> read,
+                   std::function<SettingValue()> show);
+
+  const std::deque<Flag>& all() const { return flags_; }
+  // The flag that has this name and reads a value; null: none.
+  const Flag* find(std::string_view name) const;
+
+ private:
+  std::deque<Flag> flags_;
+  Group group_ = Group::what;
+  std::string missing_;
+};
+
+}  // namespace ccl_tests

@@ -1,0 +1,31 @@
+// The declarations of all flags and variables, by consumer: a new flag is a line in one of these.
+#pragma once
+
+#include "src/options/flag.hpp"
+#include "src/options/options.hpp"
+#include "src/options/taken.hpp"
+
+namespace ccl_tests {
+
+// What --help and the like ask for.
+struct AskedTexts {
+  bool help = false, help_all = false, version = false;
+};
+
+void declare_sizes(FlagSet& set, Options& o, const Taken& taken);
+void declare_sweep(FlagSet& set, Options& o, const Taken& taken, const Collective& collective);
+void declare_spec(FlagSet& set, Options& o, const Taken& taken);
+void declare_measure(FlagSet& set, Options& o, const Taken& taken);
+void declare_check(FlagSet& set, Options& o, const Taken& taken);
+void declare_job(FlagSet& set, Options& o);
+void declare_library(FlagSet& set, Options& o);
+void declare_output(FlagSet& set, Options& o, const Taken& taken, AskedTexts& asked);
+void declare_gpus(FlagSet& set, Options& o, const Taken& taken);
+
+// Sets the defaults that depend on the program.
+void set_program_defaults(Options& o, const Collective& collective);
+
+// Declares all of them, in the order of --help-all. `o` and `asked` outlive the set.
+void declare_flags(FlagSet& set, Options& o, const Collective& collective, AskedTexts& asked);
+
+}  // namespace ccl_tests

@@ -1,0 +1,97 @@
+// Flags about ranks, how they are launched, and the library under test.
+#include "src/core/error.hpp"
+#include "src/core/quote.hpp"
+#include "src/options/flags.hpp"
+#include "src/options/values.hpp"
+
+namespace ccl_tests {
+
+void declare_job(FlagSet& set, Options& o) {
+  constexpr int most = 4096;
+  JobOptions& j = o.job;
+  set.begin(Group::ranks);
+  set.add(j.threads, "-t,--nthreads", "N", "N ranks as threads of this process", in_range(1, most))
+      .by_default("all GPUs, else 2 to 4 by cores")
+      .on(Page::where)
+      .recorded("threads")
+      .per_process();
+  set.add(j.ranks_per_thread, "-g,--ngpus", "N", "N ranks for each of those threads",
+          in_range(1, most))
+      .by_default("1")
+      .recorded("ranks_per_thread")
+      .per_process();
+  set.add(j.local_processes, "--np", "N", "N ranks as local processes", in_range(1, most))
+      .by_default("off")
+      .on(Page::where)
+      .recorded("local_processes")
+      .per_process();
+  set.add(j.launcher, "--launcher,--bootstrap", "NAME",
+          "launcher to obey: auto, torchrun, env, mpi, slurm or local; also --bootstrap",
+          one_of({"auto", "torchrun", "env", "mpi", "slurm", "local"}))
+      .recorded("launcher_choice")
+      .per_process();
+  set.add(o.backend.init_timeout_s, "--init-timeout", "SECONDS",
+          "limit of each wait during start-up", at_least(0))
+      .recorded("init_timeout_s")
+      .per_process();
+  set.add(j.timeout_s, "-T,--timeout", "SECONDS",
+          "fail a wait after SECONDS + 1 s per MB it moves; 0: never", at_least(0))
+      .on(Page::measured)
+      .recorded("timeout_s")
+      .per_process();
+  set.add(j.parallel_init, "-p,--parallel_init", "0|1",
+          "no effect: threads always initialise at the same time", zero_or_one())
+      .recorded("parallel_init")
+      .per_process();
+}
+
+void declare_library(FlagSet& set, Options& o) {
+  BackendOptions& b = o.backend;
+  set.begin(Group::library);
+  // Ranks compare the backends that they opened, not their names.
+  set.add(o.job.backend, "--backend", "NAME", "nccl, gloo, mpi, loopback or a module's path",
+          any_text())
+      .by_default("nccl if a GPU, else gloo")
+      .on(Page::where)
+      .recorded("backend_choice")
+      .per_process();
+  set.add(o.job.library, "--library", "FILE", "shared library to test instead of the installed one",
+          any_text())
+      .recorded("library_choice")
+      .per_process();
+  set.add(b.interface, "--interface", "NAME", "network interface to use, for example eth0",
+          any_text())
+      .by_default("the library's choice")
+      .recorded("interface")
+      .per_process();
+  set.add(b.transport, "--transport", "NAME", "Gloo: tcp or ibverbs", one_of({"tcp", "ibverbs"}))
+      .by_default("tcp")
+      .recorded("transport");
+  set.add(b.gloo_algorithm, "--gloo-algorithm", "NAME",
+          "Gloo's all_reduce: ring, bcube or halving_doubling",
+          one_of({"ring", "bcube", "halving_doubling"}))
+      .by_default("Gloo's choice")
+      .recorded("gloo_algorithm");
+  set.add_custom(
+         "--backend-option", "KEY=VALUE", "an option of the backend's own; repeatable",
+         [&b](const std::string& text) {
+           const std::size_t equals = text.find('=');
+           if (equals == 0 || equals == std::string::npos)
+             throw UsageError(quote(text) + " is not KEY=VALUE");
+           b.own[text.substr(0, equals)] = text.substr(equals + 1);
+         },
+         [&b] {
+           std::string all;
+           for (const auto& [key, value] : b.own) {
+             if (!all.empty()) all += ',';
+             all += key;
+             all += '=';
+             all += value;
+           }
+           return setting_of(all);
+         })
+      .recorded("backend_options")
+      .repeatable = true;
+}
+
+}  // namespace ccl_tests

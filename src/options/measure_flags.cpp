@@ -1,0 +1,59 @@
+// Flags about timing and verification.
+#include "src/options/flags.hpp"
+#include "src/options/values.hpp"
+
+namespace ccl_tests {
+
+// Warm-up and verified calls of a row are one loop: their sum fits into an int.
+constexpr int most_calls = 1'000'000'000;
+
+void declare_measure(FlagSet& set, Options& o, const Taken& taken) {
+  MeasureOptions& m = o.measure;
+  set.begin(Group::measuring, taken.sweep);
+  set.add(m.iterations, "-n,--iters", "N", "timed iterations per row; 0: check only",
+          in_range(0, max_int))
+      .on(Page::measured)
+      .recorded("iterations");
+  set.add(m.aggregate, "-m,--agg_iters", "N", "operations per iteration", in_range(1, 1 << 20))
+      .recorded("aggregate");
+  set.add(m.warmup, "-w,--warmup_iters", "N", "exactly N untimed iterations before them",
+          in_range(0, most_calls))
+      .by_default("20 calls and 1 ms")
+      .on(Page::measured)
+      .recorded("warmup");
+  set.add(m.row_time_s, "--row-time", "SECONDS",
+          "run fewer iterations if a row would take longer; 0: never", at_least(0))
+      .recorded("row_time_s");
+  set.add(m.average, "-a,--average", "N", "time over ranks: 0 rank 0, 1 mean, 2 minimum, 3 maximum",
+          in_range(0, 3))
+      .recorded("average");
+  set.add(m.blocking, "-z,--blocking", "N",
+          "0 issue all, then wait once; after each operation: 1 wait and barrier, 2 wait; 3 wait "
+          "and untimed barrier after each iteration",
+          in_range(0, 3))
+      .recorded("blocking");
+  set.add(m.cpu_time, "-C,--report_cputime", "0|1",
+          "time until the last operation was issued, not completed", zero_or_one())
+      .recorded("cpu_time");
+  set.add(m.per_iteration, "-I,--per_iter_timing", "0|1",
+          "add columns with statistics of single iterations", zero_or_one())
+      .recorded("per_iteration");
+  set.add(m.per_iteration_skip, "-K,--per_iter_skip", "N",
+          "leave the first N iterations out of those statistics", in_range(0, max_int))
+      .recorded("per_iteration_skip");
+}
+
+void declare_check(FlagSet& set, Options& o, const Taken& taken) {
+  set.begin(Group::checking, taken.sweep);
+  set.add(o.check.calls, "-c,--check", "N", "verified calls before timing; 0: verify nothing",
+          in_range(0, most_calls))
+      .on(Page::measured)
+      .recorded("check");
+  set.add(o.check.seed, "--seed", "N", "seed of the data patterns", in_range(0, max_int))
+      .recorded("seed");
+  set.add(o.check.self_check, "--self-check", "",
+          "check this program's specification for 1 to 9 ranks, then exit", zero_or_one())
+      .per_process();
+}
+
+}  // namespace ccl_tests

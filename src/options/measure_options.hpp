@@ -1,0 +1,18 @@
+// How a row is timed.
+#pragma once
+
+namespace ccl_tests {
+
+struct MeasureOptions {
+  int iterations = 20, aggregate = 1, warmup = 1;
+  bool warmup_given = false;  // exactly `warmup` untimed iterations; otherwise at least so many
+  int average = 1;            // over ranks: 0 rank 0, 1 mean, 2 minimum, 3 maximum
+  int blocking = 0;           // 0 wait once, 1 wait and barrier, 2 wait, 3 untimed barrier
+  bool cpu_time = false;
+  double row_time_s = 4;   // largest timed part of a row; 0: no limit
+  int graph_launches = 0;  // 0: no graph
+  bool per_iteration = false;
+  int per_iteration_skip = 0;
+};
+
+}  // namespace ccl_tests

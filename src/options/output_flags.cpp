@@ -1,0 +1,65 @@
+// Flags about results, files and limits.
+#include <algorithm>
+
+#include "src/options/flags.hpp"
+#include "src/options/values.hpp"
+
+namespace ccl_tests {
+
+void declare_output(FlagSet& set, Options& o, const Taken& taken, AskedTexts& asked) {
+  const bool rows = taken.sweep.empty();
+  set.begin(Group::output);
+  set.add_custom(
+         "-J,--output_file", "FILE",
+         rows ? "also write FILE: .jsonl, .json (nccl-tests' schema) or .csv; repeatable"
+              : "also write FILE: .jsonl",
+         [&files = o.output.files](const std::string& text) {
+           const std::string file = parse_file(text);
+           if (std::find(files.begin(), files.end(), file) == files.end()) files.push_back(file);
+         },
+         [&files = o.output.files] { return setting_of(files); })
+      .on(Page::output)
+      .per_process()  // rank 0 writes: settings.hpp
+      .repeatable = true;
+  set.add(o.output.timestamps, "-S,--report_timestamps", "0|1", "add date and time to each row",
+          zero_or_one())
+      .needs(taken.sweep)
+      .recorded("timestamps")
+      .per_process();
+  set.add(o.output.label, "--label", "TEXT", "text that is kept with the results", any_text())
+      .needs(taken.sweep)
+      .recorded("label");
+  const auto limit = [](const char* unit) {
+    return [unit](const std::string& text) { return parse_limit(text, unit); };
+  };
+  set.append(o.limits.min_busbw, "--min-busbw", "SIZE:GB/s",
+             "exit 6 if the row of SIZE is slower; repeatable", limit("GB/s"))
+      .needs(taken.sweep.empty() ? taken.types : taken.sweep)
+      .on(Page::output)
+      .recorded("min_busbw");
+  set.append(o.limits.max_time, "--max-time", "SIZE:us",
+             "exit 6 if the row of SIZE takes longer; repeatable", limit("us"))
+      .needs(taken.sweep)
+      .on(taken.sizes.empty() ? Page::none : Page::output)
+      .recorded("max_time");
+  set.add(o.output.heartbeat_file, "--heartbeat", "FILE",
+          "write progress lines to FILE instead of stderr", any_text())
+      .per_process();
+  set.add(o.output.verbose, "--verbose", "",
+          "print the whole header: library, algorithms, memory, environment", zero_or_one())
+      .needs(taken.sweep)
+      .per_process();
+  set.add(asked.version, "--version", "", "print the version and exit", zero_or_one())
+      .per_process();
+  set.add(asked.help, "-h,--help", "", "print one page of help", zero_or_one())
+      .on(Page::output, "this page; --help-all describes every option")
+      .per_process();
+  set.add(asked.help_all, "--help-all", "", "print this description of every option", zero_or_one())
+      .per_process();
+  set.begin(Group::variables, taken.sweep);
+  set.add(o.limits.min_average_busbw, "NCCL_TESTS_MIN_BW", "GB/s",
+          "exit 6 if the average bus bandwidth is below 0.9 times this", at_least(0))
+      .recorded("min_average_busbw");
+}
+
+}  // namespace ccl_tests

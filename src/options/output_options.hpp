@@ -1,0 +1,17 @@
+// Where results go beside standard output.
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace ccl_tests {
+
+struct OutputOptions {
+  std::vector<std::string> files;
+  std::string heartbeat_file;  // empty: stderr
+  bool timestamps = false;
+  bool verbose = false;  // the whole header
+  std::string label;     // kept with the results
+};
+
+}  // namespace ccl_tests

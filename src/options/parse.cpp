@@ -1,0 +1,74 @@
+#include <fmt/format.h>
+
+#include "src/core/error.hpp"
+#include "src/options/alltoallv_options.hpp"
+#include "src/options/combinations.hpp"
+#include "src/options/command_line.hpp"
+#include "src/options/flags.hpp"
+#include "src/options/help.hpp"
+
+namespace ccl_tests {
+namespace {
+
+// Unlike the other flags these are read even if the rest of the line is wrong.
+std::optional<std::string> asked_text(const Collective& collective, const FlagSet& set,
+                                      const CommandLine& line, const AskedTexts& asked) {
+  for (const GivenFlag& given : line.given) {
+    if (!given.flag->has_value() && given.flag->missing.empty()) given.flag->read("1");
+  }
+  if (asked.help_all) return help_all(collective, set);
+  if (asked.help) return help_page(collective, set);
+  if (asked.version) return "ccl-tests " CCL_VERSION "\n";
+  return std::nullopt;
+}
+
+void read_variables(const FlagSet& set, const GetVariable& environment, Options& o) {
+  for (const Flag& flag : set.all()) {
+    if (!flag.is_variable()) continue;
+    const std::string& name = flag.names.front();
+    const auto text = environment(name.c_str());
+    if (!text) continue;
+    o.given.push_back(name);
+    if (!flag.read) continue;
+    try {
+      flag.read(*text);
+    } catch (const UsageError& e) {
+      throw UsageError(name + ": " + e.what());
+    }
+  }
+  read_alltoallv_options(environment, o.spec);
+}
+
+}  // namespace
+
+Parsed parse_options(const Collective& collective, const std::vector<std::string>& arguments,
+                     const GetVariable& environment) {
+  Parsed parsed;
+  Options& o = parsed.options;
+  AskedTexts asked;
+  FlagSet set;
+  set_program_defaults(o, collective);
+  declare_flags(set, o, collective, asked);
+  const CommandLine line = read_command_line(set, arguments);
+  parsed.print = asked_text(collective, set, line, asked);
+  if (parsed.print) return parsed;
+  const std::string program = fmt::format("{}_perf", collective.name);
+  for (const GivenFlag& given : line.given) {
+    read_flag(given, program);
+    o.given.push_back(given.flag->names.front());
+    if (o.given.back() == "-w") o.measure.warmup_given = true;
+  }
+  refuse_unknown(set, line);
+  read_variables(set, environment, o);
+  if (collective.sweeps) check_combinations(collective, o);
+  return parsed;
+}
+
+const Collective& in_mode(const Collective& collective, std::string_view mode) {
+  for (const Collective* form : collective.modes) {
+    if (form->mode == mode) return *form;
+  }
+  return collective;
+}
+
+}  // namespace ccl_tests

@@ -1,0 +1,181 @@
+// Flags about what is run: sizes, types, operations, roots, groups and pairs.
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "src/core/error.hpp"
+#include "src/options/flags.hpp"
+#include "src/options/values.hpp"
+
+namespace ccl_tests {
+namespace {
+
+// "all" is what the program takes; `some` is empty if that is everything.
+template <class T, class Parse>
+auto list_or_all(std::span<const T> some, Parse parse) {
+  return [some, parse](const std::string& text) {
+    return text == "all" && !some.empty() ? std::vector<T>(some.begin(), some.end()) : parse(text);
+  };
+}
+
+template <class T>
+std::string choice(std::span<const T> some) {
+  std::vector<std::string_view> names;
+  for (const T value : some) names.push_back(name(value));
+  return fmt::format("{}", fmt::join(names, " "));
+}
+
+void set_roots(SweepOptions& s, const std::string& text) {
+  s.all_roots = text == "all" || text == "-1";
+  s.roots.clear();
+  for (const std::string& item : split_list(s.all_roots ? "0" : text))
+    s.roots.push_back(parse_int(item, 0, max_int));
+}
+
+SettingValue pairs_of(const Pairing& pairing) {
+  return pairing.all ? SettingValue("all") : setting_of(pairing.list);
+}
+
+void declare_groups(FlagSet& set, SweepOptions& s) {
+  set.add_custom(
+         "--group", "RULE",
+         "split the ranks into groups that run at the same time: 'mod 2', 'div 4', 'and 0x7', "
+         "'or 1', 'ranks 0,2;1,3', or local (one per host)",
+         [&s](const std::string& text) { s.grouping = parse_split_rule(text); },
+         [&s] { return setting_of(s.grouping.text); })
+      .recorded("group");
+  set.add(s.group_rows, "--group-rows", "0|1", "one row per group instead of the slowest group's",
+          zero_or_one())
+      .recorded("group_rows");
+  // nccl-tests' variables: the mask wins over the rule, --group over both.
+  struct Variable {
+    const char *name, *value, *help;
+    SplitRule (*parse)(const std::string&);
+  };
+  constexpr Variable variables[] = {
+      {"NCCL_TESTS_SPLIT_MASK", "MASK",
+       "groups by rank & MASK (hexadecimal), if --group is not given", parse_split_mask},
+      {"NCCL_TESTS_SPLIT", "RULE", "groups as by --group, if neither is given", parse_split_rule}};
+  for (const Variable& variable : variables) {
+    set.add_custom(
+           variable.name, variable.value, variable.help,
+           [&s, parse = variable.parse](const std::string& text) {
+             if (!s.grouping.splits()) s.grouping = parse(text);
+           },
+           [&s] { return setting_of(s.grouping.text); })
+        .in(Group::variables)
+        .per_process();  // --group compares the outcome
+  }
+}
+
+void declare_pairs(FlagSet& set, SweepOptions& s) {
+  set.add_custom(
+         "--pairs", "LIST", "pairs of ranks, for example 0:1,2:3, or all",
+         [&s](const std::string& text) { s.pairing = parse_pairs(text); },
+         [&s] { return pairs_of(s.pairing); })
+      .on(Page::what)
+      .recorded("pairs");
+  set.add(s.concurrent, "--concurrent", "0|1",
+          "run pairs without a common rank at the same time, not one by one", zero_or_one())
+      .on(Page::what)
+      .recorded("concurrent");
+}
+
+}  // namespace
+
+void declare_sizes(FlagSet& set, Options& o, const Taken& taken) {
+  SweepOptions& s = o.sweep;
+  set.begin(Group::sizes, taken.sizes);
+  set.add(s.min_bytes, "-b,--minbytes", "SIZE", "smallest size; K, M, G, T are powers of 1024",
+          parse_size)
+      .on(Page::what)
+      .recorded("min_bytes");
+  set.add(s.max_bytes, "-e,--maxbytes", "SIZE", "largest size", parse_size)
+      .on(Page::what)
+      .recorded("max_bytes");
+  set.add(s.step_factor, "-f,--stepfactor", "N",
+          "multiply the size by N from row to row; 1: add -i instead", in_range(1, max_int))
+      .on(Page::what, "multiply the size by N from row to row")
+      .recorded("step_factor");
+  set.add(s.step_bytes, "-i,--stepbytes", "SIZE", "add SIZE from row to row instead of multiplying",
+          [](const std::string& text) {
+            const std::size_t bytes = parse_size(text);
+            if (bytes == 0) throw UsageError("0 would never end; accepted: 1 and above");
+            return bytes;
+          })
+      .by_default("1M with -f 1")
+      .recorded("step_bytes");
+  set.add(s.sizes, "--sizes", "LIST",
+          "exactly these sizes, for example 8,1K,3M; replaces -b -e -f -i",
+          [](const std::string& text) {
+            std::vector<std::size_t> sizes;
+            for (const std::string& item : split_list(text)) sizes.push_back(parse_size(item));
+            return sizes;
+          })
+      .recorded("sizes");
+  set.add(s.unalign, "-u,--unalign", "N", "shift both buffers by N elements", in_range(0, 1 << 20))
+      .needs(taken.unalign)
+      .recorded("unalign");
+}
+
+void declare_sweep(FlagSet& set, Options& o, const Taken& taken, const Collective& collective) {
+  SweepOptions& s = o.sweep;
+  set.begin(Group::what, taken.sweep);
+  const bool all_types = collective.domain.types.empty();
+  set.add(s.types, "-d,--datatype", "LIST",
+          all_types ? "int8 uint8 int32 uint32 int64 uint64 half float double bfloat16 f8e4m3 "
+                      "f8e5m2, a comma list, or all"
+                    : choice(collective.domain.types),
+          list_or_all(collective.domain.types, parse_types))
+      .needs(taken.types)
+      .on(Page::what, all_types ? "float, half, bfloat16, int32, ... or all" : "")
+      .recorded("types");
+  const bool all_ops = collective.domain.ops.empty();
+  set.add(s.ops, "-o,--op", "LIST",
+          all_ops ? "sum prod max min avg mulsum, a comma list, or all; integers also have band "
+                    "bor bxor"
+                  : choice(collective.domain.ops),
+          list_or_all(collective.domain.ops, parse_ops))
+      .needs(taken.ops)
+      .on(collective.domain.reduces ? Page::what : Page::none,
+          all_ops ? "sum, prod, max, min, avg, ... or all" : "")
+      .recorded("ops");
+  set.add_custom(
+         "-r,--root", "LIST",
+         collective.domain.rooted
+             ? "root rank, a comma list, or all"
+             : fmt::format("root rank, a comma list, or all; {} ignores it", collective.name),
+         [&s](const std::string& text) { set_roots(s, text); },
+         [&s] { return s.all_roots ? SettingValue("all") : setting_of(s.roots); })
+      .needs(taken.roots)
+      .on(collective.domain.rooted ? Page::what : Page::none)
+      .recorded("roots");
+  std::vector<std::string> modes = {std::string(collective.mode)};
+  for (const Collective* form : collective.modes) modes.emplace_back(form->mode);
+  set.add(s.mode, "--mode", "NAME", fmt::format("form: {}", fmt::join(modes, ", ")), one_of(modes))
+      .needs(taken.mode)
+      .on(Page::what)
+      .recorded("form");
+  set.begin(Group::what, taken.sweep.empty() ? taken.pairs : taken.sweep);
+  declare_pairs(set, s);
+  set.begin(Group::what, taken.sweep.empty() ? taken.groups : taken.sweep);
+  declare_groups(set, s);
+  set.begin(Group::what);
+  set.add(s.cycles, "-N,--run_cycles", "N", "repeat the whole run N times; 0: until stopped",
+          in_range(0, max_int))
+      .recorded("cycles");
+}
+
+std::vector<std::size_t> sweep_sizes(const SweepOptions& o) {
+  if (!o.sizes.empty()) return o.sizes;
+  std::vector<std::size_t> sizes;
+  for (std::size_t size = o.min_bytes; size <= o.max_bytes;) {
+    sizes.push_back(size);
+    const auto factor = static_cast<std::size_t>(o.step_factor);
+    const std::size_t next = factor > 1 ? size * factor : size + o.step_bytes;
+    if (next / (factor > 1 ? factor : 1) < size || next <= size) break;  // overflow, or 0 x factor
+    size = next;
+  }
+  return sizes;
+}
+
+}  // namespace ccl_tests

@@ -1,0 +1,188 @@
+// The one list of what results files hold. A line here is a key of JSON Lines, a column of CSV and a
+// member that read_runs() sets. Times are in seconds, bandwidths in 1e9 bytes per second.
+//
+// visit(name, member), visit.part(optional, each), visit.list(name, members) and
+// visit.derived(name, value) are called in the order of the columns.
+#pragma once
+
+#include <concepts>
+#include <string_view>
+#include <type_traits>
+
+#include "src/report/record.hpp"
+
+namespace ccl_tests {
+
+template <class T, class Record>
+concept IsA = std::same_as<std::remove_const_t<T>, Record>;
+
+template <IsA<RankLine> R, class V>
+void fields(R& line, V&& visit) {
+  visit("rank", line.rank);
+  visit("group", line.group);
+  visit("pid", line.pid);
+  visit("host", line.host);
+  visit("device", line.device);
+  visit("device_name", line.device_name);
+  visit("bus_id", line.bus_id);
+}
+
+template <IsA<Note> R, class V>
+void fields(R& note, V&& visit) {
+  visit("kind", note.kind);
+  visit("text", note.text);
+  visit("remedy", note.remedy);
+}
+
+template <IsA<Mismatch> R, class V>
+void fields(R& mismatch, V&& visit) {
+  visit("rank", mismatch.rank);
+  visit("host", mismatch.host);
+  visit("group", mismatch.group);
+  visit("group_rank", mismatch.group_rank);
+  visit("wrong", mismatch.wrong);
+  visit("first", mismatch.first);
+  visit("last", mismatch.last);
+  visit("explanation", mismatch.explanation);
+}
+
+// Of the run, on every row of JSON Lines and CSV: what tells runs apart that are compared.
+template <IsA<RunInfo> R, class V>
+void identity_fields(R& run, V&& visit) {
+  visit("run_id", run.run_id);
+  visit("program", run.program);
+  visit("mode", run.mode);
+  visit("version", run.version);
+  visit("backend", run.backend);
+  visit("library_version", run.library_version);
+  visit("ranks", run.ranks);
+  visit("processes", run.processes);
+  visit("launcher", run.launcher);
+  visit("clock", run.clock);
+  visit("start_time", run.start_time);
+}
+
+// Of the run, on every row of CSV, which has no header to hold them.
+template <IsA<RunInfo> R, class V>
+void setting_fields(R& run, V&& visit) {
+  visit("library_file", run.library_file);
+  visit("threads", run.threads);
+  visit("ranks_per_thread", run.ranks_per_thread);
+  visit("warmup", run.warmup);
+  visit("requested_iterations", run.iterations);
+  visit("aggregate", run.aggregate);
+  visit("check", run.check);
+  visit("average", run.average);
+  visit("blocking", run.blocking);
+  visit("unalign_elements", run.unalign);
+  visit("graph_launches", run.graph_launches);
+  visit("seed", run.seed);
+  visit("cpus_allowed", run.cpus_allowed);
+}
+
+template <IsA<RunInfo> R, class V>
+void fields(R& run, V&& visit) {
+  identity_fields(run, visit);
+  setting_fields(run, visit);
+  visit("placement", run.placement);
+  visit("arguments", run.arguments);
+  visit("environment", run.environment);
+  visit("min_bytes", run.min_bytes);
+  visit("max_bytes", run.max_bytes);
+  visit("step_bytes", run.step_bytes);
+  visit("step_factor", run.step_factor);
+  visit("sizes_bytes", run.sizes);
+  visit("reduced_max_bytes", run.reduced_max);
+  visit("planned_rows", run.planned_rows);
+  visit("cycles", run.cycles);
+  visit("parallel_init", run.parallel_init);
+  visit("per_iteration", run.per_iteration);
+  visit("per_iteration_skip", run.per_iteration_skip);
+  visit("timestamps", run.timestamps);
+  visit("group_rows", run.group_rows);
+  visit("pair_rows", run.pair_rows);
+  visit.list("notes", run.notes);
+  visit.list("rank_lines", run.rank_lines);
+}
+
+// Of a row, the same for both placements.
+template <IsA<Row> R, class V>
+void fields(R& row, V&& visit) {
+  visit("cycle", row.cycle);
+  visit("timestamp", row.timestamp);
+  visit("size_bytes", row.bytes);
+  visit("count", row.count);
+  visit("datatype", row.type);
+  visit("op", row.op);
+  visit("root", row.root);
+  visit("group", row.group);
+  visit("pair", row.pair);
+  visit("hosts", row.hosts);
+  visit("bus_factor", row.bus_factor);
+  visit("emulated", row.emulated);
+  visit("coverage", row.coverage);
+  visit("algorithm", row.algorithm);
+  visit("padding_waste", row.padding_waste);
+}
+
+template <IsA<Measurement> R, class V>
+void fields(R& cell, V&& visit) {
+  visit("time_s", cell.seconds);
+  visit("min_time_s", cell.min_seconds);
+  visit("max_time_s", cell.max_seconds);
+  visit("algbw_gb_per_s", cell.algbw);
+  visit("busbw_gb_per_s", cell.busbw);
+  visit("messages_per_s", cell.messages_per_s);
+  visit.part(cell.steps, [&](auto& steps) {
+    visit("sizes_s", steps.sizes_s);
+    visit("payload_s", steps.payload_s);
+    visit("packing_s", steps.packing_s);
+  });
+  visit.part(cell.per_iteration, [&](auto& times) {
+    visit("skipped_iterations", times.skipped);
+    visit("iteration_min_s", times.of.min);
+    visit("iteration_max_s", times.of.max);
+    visit("iteration_mean_s", times.of.mean);
+    visit("iteration_p50_s", times.of.p50);
+    visit("iteration_p95_s", times.of.p95);
+    visit("iteration_p99_s", times.of.p99);
+    visit("iteration_stdev_s", times.of.stdev);
+    visit("iteration_times_s", times.seconds);
+  });
+  visit("wrong", cell.wrong);
+  visit("failed_ranks", cell.failed_ranks);
+  visit("iterations", cell.iterations);
+  visit("calls", cell.calls);
+  visit("verified_calls", cell.verified_calls);
+  visit("repeats_out_of_place", cell.repeats_out_of_place);
+  visit.list("mismatches", cell.mismatches);
+}
+
+template <IsA<RunSummary> R, class V>
+void fields(R& summary, V&& visit) {
+  visit("verdict", summary.verdict);
+  visit("complete", summary.complete);
+  visit("exit_code", summary.exit_code);
+  visit("failure", summary.failure);
+  visit("errors", summary.errors);
+  visit("rows", summary.rows);
+  visit("wrong_rows", summary.wrong_rows);
+  visit("failed_checks", summary.failed_checks);
+  visit("wrong_elements", summary.wrong_elements);
+  visit("calls", summary.calls);
+  visit("verified_calls", summary.verified_calls);
+  visit.derived("verified_share", summary.calls > 0
+                                      ? std::optional(static_cast<double>(summary.verified_calls) /
+                                                      static_cast<double>(summary.calls))
+                                      : std::nullopt);
+  visit("first_wrong", summary.first_wrong);
+  visit("rerun", summary.rerun);
+  visit("average_busbw_gb_per_s", summary.average_busbw);
+  visit("bandwidth_ok", summary.bandwidth_ok);
+  visit("missed_limits", summary.missed_limits);
+  visit("memory", summary.memory);
+  visit("notes", summary.notes);
+  visit("end_time", summary.end_time);
+}
+
+}  // namespace ccl_tests

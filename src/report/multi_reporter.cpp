@@ -1,0 +1,202 @@
+#include "src/report/multi_reporter.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "src/report/pair_notes.hpp"
+#include "src/report/row_text.hpp"
+
+namespace ccl_tests {
+namespace {
+
+constexpr std::size_t most_notes = 100;  // a run that is wrong everywhere says so often enough
+
+// What came first, if process 0 knows that, and what this process did then.
+std::string failure_line(int code, const std::vector<std::string>& errors,
+                         const std::string& activity) {
+  constexpr std::string_view marks_first = "first: ";
+  std::string line = errors.empty() ? fmt::format("exit code {}", code) : errors.front();
+  for (const std::string& error : errors) {
+    if (error.starts_with(marks_first)) line = error.substr(marks_first.size());
+  }
+  if (!activity.empty() && line.find(activity) == std::string::npos) line += " during " + activity;
+  return line;
+}
+
+}  // namespace
+
+SummaryOptions summary_options(const Options& o) {
+  return {.limits = o.limits,
+          .iterations = o.measure.iterations,
+          .row_time_s = o.measure.row_time_s,
+          .message_rates = o.spec.window > 1,
+          .pairs_at_once = o.sweep.concurrent && !o.sweep.pairing.all,
+          .check = o.check.calls,
+          .seed = o.check.seed};
+}
+
+void MultiReporter::begin(const RunInfo& run) {
+  const std::lock_guard lock(mutex_);
+  if (finished_) return;
+  begun_ = true;
+  before_print_();
+  ranks_ = run.rank_lines;
+  RunInfo info = run;
+  for (const auto& reporter : reporters_) {
+    if (std::string path = reporter->path(); !path.empty())
+      info.output_files.push_back(std::move(path));
+  }
+  for (const auto& reporter : reporters_) reporter->begin(info);
+}
+
+void MultiReporter::row(const Row& row, std::size_t requested) {
+  const std::lock_guard lock(mutex_);
+  if (finished_) return;
+  measured_.insert(requested);
+  ++summary_.rows;
+  for (const Measurement* cell : {&row.out_of_place, &row.in_place}) {
+    busbw_sum_ += cell->busbw;
+    if (row.group.value_or(0) == 0) {  // rank 0's: one row of each group may follow another
+      summary_.calls += cell->calls;
+      summary_.verified_calls += cell->verified_calls;
+    }
+    summary_.failed_checks += cell->failed_ranks;
+    summary_.wrong_elements += cell->wrong.value_or(0);
+  }
+  add_wrong(row, requested);
+  if (row.out_of_place.iterations < options_.iterations ||
+      row.in_place.iterations < options_.iterations)
+    ++capped_rows_;
+  if (row.coverage < 1) {
+    weakest_bytes_ = std::max(weakest_bytes_, row.bytes);
+    weakest_coverage_ = std::min(weakest_coverage_, row.coverage);
+  }
+  for (std::string& line : missed_by(options_.limits, row, requested))
+    summary_.missed_limits.push_back(std::move(line));
+  if (row.pair && begun_) pair_rows_.push_back(row);
+  before_print_();
+  Row complete = row;
+  complete.hosts = hosts_of(row);
+  for (const auto& reporter : reporters_) reporter->row(complete);
+}
+
+std::optional<int> MultiReporter::hosts_of(const Row& row) const {
+  std::set<std::string> names;
+  for (const RankLine& line : ranks_) {
+    const bool in_pair = !row.pair || line.rank == row.pair->first || line.rank == row.pair->second;
+    if (in_pair && line.group == row.group.value_or(line.group)) names.insert(line.host);
+  }
+  if (names.empty()) return std::nullopt;
+  return static_cast<int>(names.size());
+}
+
+void MultiReporter::add_wrong(const Row& row, std::size_t requested) {
+  if (row.out_of_place.failed_ranks + row.in_place.failed_ranks == 0) return;
+  ++summary_.wrong_rows;
+  const auto add = [&](const char* placement, const Measurement& cell) {
+    for (const Mismatch& mismatch : cell.mismatches) {
+      const std::string where = fmt::format("{} {}", row_name(row, requested), placement);
+      add_note(fmt::format("wrong: {}: {}", where, mismatch_text(mismatch)));
+      if (!summary_.first_wrong.empty()) continue;
+      summary_.first_wrong = first_wrong_text(mismatch, where);
+      summary_.rerun = rerun_flags(row, requested, options_.check, options_.seed);
+    }
+  };
+  add("out of place", row.out_of_place);
+  add("in place", row.in_place);
+}
+
+void MultiReporter::add_note(std::string line) {
+  if (summary_.notes.size() < most_notes) summary_.notes.push_back(std::move(line));
+}
+
+void MultiReporter::note(const std::string& line) {
+  const std::lock_guard lock(mutex_);
+  add_note(line);
+}
+
+void MultiReporter::memory(const std::string& line) {
+  const std::lock_guard lock(mutex_);
+  summary_.memory = line;
+}
+
+void MultiReporter::judge_end() {
+  if (!begun_ || std::exchange(judged_, true)) return;
+  const auto cells = static_cast<double>(2 * summary_.rows);
+  summary_.average_busbw = cells > 0 ? busbw_sum_ / cells : 0;
+  std::vector<std::string>& notes = summary_.notes;
+  const auto add = [](std::vector<std::string>& to, std::vector<std::string> lines) {
+    for (std::string& line : lines) to.push_back(std::move(line));
+  };
+  if (options_.message_rates) add(notes, message_rates(pair_rows_, options_.pairs_at_once));
+  std::vector<std::string> hosts;
+  for (const RankLine& line : ranks_) hosts.push_back(line.host);
+  add(notes, slowest_pairs(pair_rows_, hosts));
+  add(summary_.missed_limits, unmeasured(options_.limits, measured_));
+  summary_.bandwidth_ok = average_suffices(options_.limits, summary_.average_busbw);
+  if (!summary_.bandwidth_ok.value_or(true)) {
+    summary_.missed_limits.push_back(
+        fmt::format("too slow: the average busbw, {:.4g} GB/s, is below 0.9 x NCCL_TESTS_MIN_BW {}",
+                    summary_.average_busbw, *options_.limits.min_average_busbw));
+  }
+  if (capped_rows_ > 0) {
+    notes.push_back(fmt::format(
+        "{} rows ran fewer than {} iterations, to keep a row's timed part within {} s (--row-time)",
+        capped_rows_, options_.iterations, options_.row_time_s));
+  }
+  if (weakest_bytes_ > 0) {
+    notes.push_back(
+        fmt::format("rows up to {} B are too short to show the loss of every rank's contribution; "
+                    "the weakest covers {:.1f} % of the ranks",
+                    weakest_bytes_, 100 * weakest_coverage_));
+  }
+}
+
+void MultiReporter::conclude(int failure, const std::vector<std::string>& errors) {
+  summary_.complete = failure == 0;
+  summary_.errors = errors;
+  if (failure != 0) summary_.failure = failure_line(failure, errors, activity_());
+  judge_end();
+  int code = most_severe(failure, judged());
+  if (failure > 128) code = failure;  // interrupted: a verdict was not reached
+  summary_.exit_code = code;
+  summary_.verdict = failure != 0                            ? Verdict::incomplete
+                     : summary_.failed_checks > 0            ? Verdict::wrong
+                     : !summary_.missed_limits.empty()       ? Verdict::slow
+                     : code == exit_code(Exit::inconclusive) ? Verdict::unreliable
+                                                             : Verdict::ok;
+  summary_.end_time = local_time();
+}
+
+int MultiReporter::judged() const {
+  const int slow = summary_.missed_limits.empty() ? 0 : exit_code(Exit::too_slow);
+  return summary_.failed_checks > 0 ? most_severe(slow, exit_code(Exit::wrong_data)) : slow;
+}
+
+int MultiReporter::verdict() {
+  const std::lock_guard lock(mutex_);
+  judge_end();
+  return judged();
+}
+
+int MultiReporter::finish(int failure, const std::vector<std::string>& errors) {
+  const std::lock_guard lock(mutex_);
+  if (finished_) return summary_.exit_code;
+  finished_ = true;
+  conclude(failure, errors);
+  const int code = summary_.exit_code;
+  before_print_();
+  for (const auto& reporter : reporters_) {
+    try {
+      reporter->end(summary_);
+    } catch (const std::exception& e) {
+      unwritten_.emplace_back(e.what());
+      summary_.exit_code = most_severe(code, exit_code(Exit::failed));
+    }
+  }
+  return summary_.exit_code;
+}
+
+}  // namespace ccl_tests

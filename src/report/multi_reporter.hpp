@@ -1,0 +1,85 @@
+// Collects a run's rows: hands them to the reporters, keeps the summary, holds the rows to their
+// limits. One per process; only the process of rank 0 has reporters.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "src/options/options.hpp"
+#include "src/report/limits.hpp"
+#include "src/report/local_time.hpp"
+#include "src/report/reporter.hpp"
+
+namespace ccl_tests {
+
+// What the summary of a run needs of its options.
+struct SummaryOptions {
+  Limits limits;
+  int iterations = 20;
+  double row_time_s = 0;
+  bool message_rates = false;  // of pairs whose calls are many messages
+  bool pairs_at_once = false;
+  int check = 1;
+  std::uint64_t seed = 1;
+};
+SummaryOptions summary_options(const Options& options);
+
+// Thread-safe: rows come from a rank's thread, finish() possibly from the one that learned of a
+// failure.
+class MultiReporter {
+ public:
+  explicit MultiReporter(const Options& options) : options_(summary_options(options)) {}
+  // Before begin().
+  void add(std::unique_ptr<Reporter> reporter) { reporters_.push_back(std::move(reporter)); }
+
+  // Called before anything is printed on stdout.
+  void before_print(std::function<void()> action) { before_print_ = std::move(action); }
+  // Tells what this process does, for the line about a failure.
+  void activity(std::function<std::string()> text) { activity_ = std::move(text); }
+
+  void begin(const RunInfo& run);
+  // requested: the size that the sweep asked for, which Row::bytes may have been rounded down from.
+  void row(const Row& row, std::size_t requested);
+  void note(const std::string& line);    // a footer comment line
+  void memory(const std::string& line);  // -M
+
+  // Returns the exit code that rows and limits give, when all rows are there; 0: passed.
+  int verdict();
+
+  // Closes the files with the summary; the first call counts. failure: exit code of a run that did
+  // not reach its end (0: it did) and why. Returns the run's exit code.
+  int finish(int failure, const std::vector<std::string>& errors);
+  // After finish(): what could not be written to the end, one line each.
+  const std::vector<std::string>& unwritten() const { return unwritten_; }
+
+ private:
+  void add_note(std::string line);
+  void add_wrong(const Row& row, std::size_t requested);
+  std::optional<int> hosts_of(const Row& row) const;
+  void judge_end();
+  int judged() const;
+  void conclude(int failure, const std::vector<std::string>& errors);
+
+  SummaryOptions options_;
+  std::vector<std::unique_ptr<Reporter>> reporters_;
+  std::function<void()> before_print_ = [] {};
+  std::function<std::string()> activity_ = [] { return std::string(); };
+  std::mutex mutex_;
+  RunSummary summary_;
+  double busbw_sum_ = 0;
+  std::size_t capped_rows_ = 0;
+  std::size_t weakest_bytes_ = 0;  // largest row that does not cover all ranks
+  double weakest_coverage_ = 1;
+  std::set<std::size_t> measured_;
+  std::vector<RankLine> ranks_;
+  std::vector<Row> pair_rows_;
+  std::vector<std::string> unwritten_;
+  bool begun_ = false, judged_ = false, finished_ = false;
+};
+
+}  // namespace ccl_tests

@@ -1,0 +1,126 @@
+#include "src/report/read.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <fstream>
+#include <system_error>
+
+#include "src/report/field_json.hpp"
+#include "src/report/field_visitors.hpp"
+#include "src/report/schema_1.hpp"
+
+namespace ccl_tests {
+namespace {
+
+const FieldValue* find(const FieldRecord& record, std::string_view name) {
+  const auto found = std::find_if(record.begin(), record.end(),
+                                  [&](const Field& field) { return field.name == name; });
+  return found == record.end() ? nullptr : &found->value;
+}
+
+std::string text(const FieldRecord& record, std::string_view name) {
+  const FieldValue* const value = find(record, name);
+  if (value == nullptr || !std::holds_alternative<std::string>(*value))
+    throw Error(fmt::format("no \"{}\"", name));
+  return std::get<std::string>(*value);
+}
+
+class Runs {
+ public:
+  std::vector<RecordedRun> take() {
+    drop_half_row();
+    return std::move(runs_);
+  }
+
+  void add(FieldRecord line) {
+    const std::string type = text(line, "type");
+    if (type == "header") {
+      begin(std::move(line));
+    } else if (type == "row") {
+      if (runs_.empty() || runs_.back().summary) throw Error("a row without a header");
+      row(std::move(line));
+    } else if (type == "footer") {
+      if (runs_.empty() || runs_.back().summary) runs_.emplace_back();  // it failed at its start
+      end(std::move(line));
+    } else {
+      throw Error(fmt::format("\"type\" is \"{}\"", type));
+    }
+  }
+
+ private:
+  // A process was killed between the two lines of a row.
+  void drop_half_row() {
+    if (row_lines_ % 2 == 1) runs_.back().rows.pop_back();
+    row_lines_ = 0;
+  }
+
+  void begin(FieldRecord line) {
+    drop_half_row();
+    int version = 0;
+    if (const FieldValue* const value = find(line, "schema_version")) assign(*value, version);
+    if (version != 1 && version != 2)
+      throw Error(fmt::format("schema version {}; this program reads 1 and 2", version));
+    schema_1_ = version == 1;
+    RunInfo& info = runs_.emplace_back().info;
+    fields(info,
+           Assign(schema_1_ ? header_from_schema_1(std::move(line)) : object(line, "header")));
+  }
+
+  void row(FieldRecord line) {
+    std::vector<Row>& rows = runs_.back().rows;
+    if (schema_1_) {
+      const RowOfSchema1 old = row_from_schema_1(std::move(line));
+      Row& row = rows.emplace_back();
+      fields(row, Assign(old.row));
+      fields(row.out_of_place, Assign(old.out_of_place));
+      fields(row.in_place, Assign(old.in_place));
+      return;
+    }
+    const bool in_place = text(line, "placement") == "in_place";
+    if (in_place != (row_lines_++ % 2 == 1)) throw Error("half a row is missing");
+    if (!in_place) fields(rows.emplace_back(), Assign(line));
+    fields(in_place ? rows.back().in_place : rows.back().out_of_place, Assign(line));
+  }
+
+  void end(FieldRecord line) {
+    drop_half_row();
+    RunSummary& summary = runs_.back().summary.emplace();
+    const bool flat = find(line, "footer") == nullptr;
+    fields(summary, Assign(flat ? footer_from_schema_1(std::move(line)) : object(line, "footer")));
+  }
+
+  static FieldRecord object(const FieldRecord& line, std::string_view name) {
+    const FieldValue* const value = find(line, name);
+    const auto* const object = value == nullptr ? nullptr : std::get_if<FieldRecord>(value);
+    if (object == nullptr) throw Error(fmt::format("no \"{}\"", name));
+    return *object;
+  }
+
+  std::vector<RecordedRun> runs_;
+  bool schema_1_ = false;
+  std::size_t row_lines_ = 0;  // of this run, in schema 2; the second of two is in place
+};
+
+}  // namespace
+
+std::vector<RecordedRun> read_runs(const std::string& path) {
+  std::ifstream in(path, std::ios::binary);
+  if (!in)
+    throw Error(fmt::format("cannot read '{}': {}", path, std::generic_category().message(errno)));
+  Runs runs;
+  int number = 0;
+  for (std::string line; std::getline(in, line);) {
+    ++number;
+    try {
+      runs.add(parse_json_object(line));
+    } catch (const Error& e) {
+      if (in.eof()) break;  // no end of line: a process was killed while it wrote
+      throw Error(fmt::format("{}:{}: {}", path, number, e.what()));
+    }
+  }
+  return runs.take();
+}
+
+}  // namespace ccl_tests

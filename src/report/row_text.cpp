@@ -1,0 +1,57 @@
+#include "src/report/row_text.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+namespace ccl_tests {
+namespace {
+
+// "1M", as flags take it.
+std::string size_text(std::size_t bytes) {
+  constexpr std::array<char, 4> letters = {'T', 'G', 'M', 'K'};
+  int shift = 40;
+  for (const char letter : letters) {
+    const std::size_t unit = std::size_t{1} << shift;
+    if (bytes >= unit && bytes % unit == 0) return fmt::format("{}{}", bytes / unit, letter);
+    shift -= 10;
+  }
+  return fmt::format("{}", bytes);
+}
+
+}  // namespace
+
+std::string row_name(const Row& row, std::size_t requested) {
+  std::string text = fmt::format("{} B {}", requested, name(row.type));
+  if (row.op) text += fmt::format(" {}", name(*row.op));
+  if (row.pair) text += " pair " + name(*row.pair);
+  if (row.group) text += fmt::format(" group {}", *row.group);
+  if (row.root) text += fmt::format(" root {}", *row.root);
+  return text;
+}
+
+std::string mismatch_text(const Mismatch& m) {
+  std::string in_group;
+  if (m.group && m.group_rank)
+    in_group = fmt::format(" (rank {} of group {})", *m.group_rank, *m.group);
+  return fmt::format("rank {}{} on {}: {} wrong, elements {} to {}: {}", m.rank, in_group, m.host,
+                     m.wrong, m.first, m.last, m.explanation);
+}
+
+std::string first_wrong_text(const Mismatch& m, const std::string& where) {
+  return fmt::format("rank {} on {}, {}, element {}: {}", m.rank, m.host, where, m.first,
+                     m.explanation);
+}
+
+std::string rerun_flags(const Row& row, std::size_t requested, int check, std::uint64_t seed) {
+  constexpr int checks = 20;
+  const std::string size = size_text(requested);
+  std::string flags = fmt::format("-b {} -e {} -d {}", size, size, name(row.type));
+  if (row.op) flags += fmt::format(" -o {}", name(*row.op));
+  if (row.root) flags += fmt::format(" -r {}", *row.root);
+  if (row.pair) flags += " --pairs " + name(*row.pair);
+  return flags + fmt::format(" -c {} --seed {}", std::max(checks, check), seed);
+}
+
+}  // namespace ccl_tests

@@ -1,0 +1,25 @@
+// A row and what is wrong with it, in words.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "src/report/record.hpp"
+
+namespace ccl_tests {
+
+// "1048576 B float sum", "8 B float pair 0:1", "8 B float sum group 1, root 2". requested: the size
+// that the sweep asked for.
+std::string row_name(const Row& row, std::size_t requested);
+
+// "rank 2 on b: 3 wrong, elements 0 to 2: expected ..., found ..."
+std::string mismatch_text(const Mismatch& mismatch);
+
+// "rank 2 on b, 1048576 B float sum in place, element 4096: expected ..., found ...". where: the
+// row's name and placement.
+std::string first_wrong_text(const Mismatch& mismatch, const std::string& where);
+
+// Flags that measure the row again, with more checks: "-b 1M -e 1M -d float -o sum -c 20 --seed 1".
+std::string rerun_flags(const Row& row, std::size_t requested, int check, std::uint64_t seed);
+
+}  // namespace ccl_tests

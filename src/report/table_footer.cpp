@@ -1,0 +1,127 @@
+#include "src/report/table_footer.hpp"
+
+#include <fmt/format.h>
+
+#include <cmath>
+
+#include "src/core/error.hpp"
+#include "src/report/comment_text.hpp"
+
+namespace ccl_tests {
+namespace {
+
+// printf's %g, but never with an exponent.
+std::string general(double value) {
+  if (!std::isfinite(value) || value < 0) value = 0;
+  if (value >= 999999.5) return fmt::format("{:.0f}", value);
+  if (value >= 1e-4 || value == 0) return fmt::format("{:g}", value);
+  std::string text = fmt::format("{:.10f}", value);
+  text.erase(text.find_last_not_of('0') + 1);
+  if (text.back() == '.') text.pop_back();
+  return text;
+}
+
+std::string nccl_tests_lines(const RunInfo& run, const RunSummary& summary) {
+  const std::string_view enough =
+      !summary.bandwidth_ok ? "" : (*summary.bandwidth_ok ? "OK" : "FAILED");
+  std::string lines =
+      fmt::format("# {:<20} : {} {}\n", "Out of bounds values", summary.failed_checks,
+                  summary.failed_checks > 0 ? "FAILED" : "OK");
+  lines += fmt::format("# {:<20} : {} {}\n", "Avg bus bandwidth", general(summary.average_busbw),
+                       enough);
+  lines += fmt::format("#\n# Collective test concluded: {}\n", harmless(run.program));
+  if (!summary.memory.empty()) lines += comment(summary.memory);
+  return lines;
+}
+
+std::string plural(std::size_t number, const char* what) {
+  return fmt::format("{} {}{}", number, what, number == 1 ? "" : "s");
+}
+
+std::string verdict(const RunInfo& run, const RunSummary& summary) {
+  const int code = summary.exit_code;
+  switch (summary.verdict) {
+    case Verdict::incomplete: {
+      const std::string rows =
+          run.planned_rows ? fmt::format("{} of {}", summary.rows, plural(*run.planned_rows, "row"))
+                           : plural(summary.rows, "row");
+      return fmt::format("INCOMPLETE - exit code {}, {} measured", code, rows);
+    }
+    case Verdict::wrong:
+      return fmt::format("WRONG - {} of {} with wrong elements (exit {})", summary.wrong_rows,
+                         plural(summary.rows, "row"), code);
+    case Verdict::slow:
+      return fmt::format("SLOW - {} (exit {})",
+                         plural(summary.missed_limits.size(), "limit") + " missed", code);
+    case Verdict::unreliable:
+      return fmt::format("UNRELIABLE - do not quote the times (exit {})", code);
+    case Verdict::ok: break;
+  }
+  return summary.verified_calls > 0 ? "OK - results correct" : "OK - results not checked";
+}
+
+std::string correct(const RunInfo& run, const RunSummary& summary) {
+  if (summary.failed_checks > 0) {
+    return summary.first_wrong.empty()
+               ? fmt::format("no - {} wrong elements", summary.wrong_elements)
+               : "no - first: " + summary.first_wrong;
+  }
+  if (summary.verified_calls == 0) {
+    if (summary.rows == 0) return "not checked - no row was measured";
+    return run.check == 0 ? "not checked - -c 0 turns checks off"
+                          : fmt::format("not checked - none of {} calls", summary.calls);
+  }
+  const std::string calls = fmt::format("0 wrong elements; {} of {} calls verified",
+                                        summary.verified_calls, summary.calls);
+  if (!summary.complete) return fmt::format("so far - {} in the rows above", calls);
+  return "yes - " + calls +
+         (summary.verified_calls < summary.calls ? " (a larger -c verifies more)" : "");
+}
+
+std::string reliable(const RunInfo& run, const RunSummary& summary) {
+  if (!summary.complete || run.iterations == 0 || summary.rows == 0) return {};
+  if (run.cycles != 1) return "not measured - the rows of the cycles show the spread";
+  return fmt::format(
+      "not measured - one batch of {} per row has no interval; -N 5 shows the spread",
+      run.iterations);
+}
+
+std::string next(const RunInfo& run, const RunSummary& summary) {
+  const int code = summary.exit_code;
+  if (code > 128) return {};  // a person or a batch system ended it
+  if (summary.failed_checks > 0 && !summary.rerun.empty())
+    return fmt::format("rerun that row alone: {} {}", run.program, summary.rerun);
+  std::string text;
+  if (summary.failure.find("SIGKILL") != std::string::npos) {
+    text = "SIGKILL comes from the kernel (out of memory: dmesg), a batch limit or a person";
+  } else if (code == exit_code(Exit::timed_out)) {
+    text = "if the operation is only slow, a larger -T waits longer";
+  } else if (summary.verdict == Verdict::slow) {
+    text = "-N 5 shows whether the times repeat";
+  } else if (summary.verdict == Verdict::ok && run.check == 0) {
+    text = "without -c 0 results are checked";
+  }
+  if (!run.output_files.empty()) return text;
+  const char* const keep = summary.complete
+                               ? "-J run.jsonl keeps the run"
+                               : "add -J run.jsonl and finished rows survive in the file, too";
+  return text.empty() ? keep : text + "; " + keep;
+}
+
+}  // namespace
+
+std::string failure_text(const RunSummary& summary) {
+  return "# Test failure: " + harmless(summary.failure) + '\n';
+}
+
+std::string footer_text(const RunInfo& run, const RunSummary& summary) {
+  std::string lines = summary.complete ? nccl_tests_lines(run, summary) : failure_text(summary);
+  lines += "#\n" + comments(summary.missed_limits) + comments(summary.notes);
+  lines += answer("Verdict", verdict(run, summary)) + answer("Correct", correct(run, summary));
+  if (const std::string text = reliable(run, summary); !text.empty())
+    lines += answer("Reliable", text);
+  if (const std::string text = next(run, summary); !text.empty()) lines += answer("Next", text);
+  return lines;
+}
+
+}  // namespace ccl_tests

@@ -1,0 +1,15 @@
+#include "src/run/arena.hpp"
+
+namespace ccl_tests {
+
+Arena::Arena(Communicator& communicator, Device& device, std::size_t bytes) {
+  GpuExtension* const gpu = communicator.gpu();
+  std::size_t k = 0;
+  for (Buffer* const buffer : {&send_, &recv_}) {
+    if (gpu != nullptr) *buffer = gpu->allocate(bytes);
+    if (buffer->data() == nullptr) *buffer = device.allocate(bytes);
+    if (gpu != nullptr) registrations_[k++] = gpu->register_buffer(buffer->data(), bytes);
+  }
+}
+
+}  // namespace ccl_tests

@@ -1,0 +1,27 @@
+// The memory that all rows of a run work on.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+
+#include "src/core/communicator.hpp"
+#include "src/core/device.hpp"
+
+namespace ccl_tests {
+
+// Two big buffers of one rank, in the memory that its library wants them in. Out of place one holds
+// what calls send and the other what they receive. In place a call works on one of them.
+class Arena {
+ public:
+  // Collective if buffers are registered with the library. Throws Error.
+  Arena(Communicator& communicator, Device& device, std::size_t bytes);
+
+  std::byte* send() const { return send_.data(); }
+  std::byte* recv() const { return recv_.data(); }
+
+ private:
+  Buffer send_, recv_;
+  std::unique_ptr<Registration> registrations_[2];
+};
+
+}  // namespace ccl_tests

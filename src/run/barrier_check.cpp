@@ -1,0 +1,40 @@
+#include "src/run/barrier_check.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace ccl_tests {
+
+std::vector<double> enter_barriers(const Problem& problem, OperationWorkload& calls, Clock& clock) {
+  constexpr int most_rounds = 16;
+  constexpr double delay_s = 2e-3;
+  const int ranks = problem.shape.self.ranks;
+  const int rounds = std::min(ranks, most_rounds);
+  std::vector<double> times;
+  for (int round = 0; round < rounds; ++round) {
+    if (problem.shape.self.rank == round * ranks / rounds) clock.sleep(delay_s);
+    const Samples sample = calls.make({1, 0});
+    times.push_back(sample.front().start);
+    times.push_back(sample.front().end);
+  }
+  return times;
+}
+
+std::vector<EarlyLeave> early_leaves(const std::vector<std::vector<double>>& ranks) {
+  std::vector<EarlyLeave> result(ranks.size());
+  for (std::size_t at = 0; at + 1 < ranks.front().size(); at += 2) {
+    const auto enters_earlier = [&](const auto& a, const auto& b) { return a.at(at) < b.at(at); };
+    const auto last = std::max_element(ranks.begin(), ranks.end(), enters_earlier);
+    const double entered = last->at(at);
+    for (std::size_t r = 0; r < ranks.size(); ++r) {
+      const double left = ranks[r].at(at + 1);
+      if (left >= entered || result[r].calls++ > 0) continue;
+      result[r].text = fmt::format("left the barrier {:.1f} us before rank {} entered it",
+                                   (entered - left) * 1e6, last - ranks.begin());
+    }
+  }
+  return result;
+}
+
+}  // namespace ccl_tests

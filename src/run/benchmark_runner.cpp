@@ -1,0 +1,341 @@
+#include "src/run/benchmark_runner.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "src/core/operation.hpp"
+#include "src/core/serialize.hpp"
+#include "src/core/waiting_timeline.hpp"
+#include "src/devices/host_cpus.hpp"
+#include "src/measure/measurement.hpp"
+#include "src/report/row_text.hpp"
+#include "src/run/barrier_check.hpp"
+#include "src/run/graph_workload.hpp"
+#include "src/run/idle_workload.hpp"
+#include "src/run/memory_limit.hpp"
+#include "src/run/operation_workload.hpp"
+#include "src/run/wait_limits.hpp"
+#include "verify/coverage.hpp"
+
+namespace ccl_tests {
+namespace {
+
+std::unique_ptr<Timeline> make_timeline(Communicator& communicator, std::size_t marks) {
+  if (GpuExtension* const gpu = communicator.gpu()) return gpu->timeline(marks);
+  return std::make_unique<WaitingTimeline>(communicator, marks);
+}
+
+// All ranks begin together, whatever group they are in.
+class WorldBarrier : public Barrier {
+ public:
+  WorldBarrier(Communicator& world, const Rank& rank)
+      : world_(world), self_{rank.rank(), rank.ranks()} {}
+  void wait() override { world_.timing_barrier(self_); }
+
+ private:
+  Communicator& world_;
+  GroupRank self_;
+};
+
+// Rank 0 decides; steps and samples travel over the control channel.
+class ChannelCoordinator : public Coordinator {
+ public:
+  ChannelCoordinator(Rank& rank, std::string row, double limit_s)
+      : rank_(rank), row_(std::move(row)), limit_s_(limit_s) {}
+
+  Step agree(const Step& decision) override {
+    const std::string bytes = span_to_bytes<Step>({&decision, 1});
+    const Step step = span_from_bytes<Step>(rank_.world().broadcast(bytes, limit_s_)).at(0);
+    rank_.activity().row(fmt::format(
+        "{}, {}", row_, step.kind == Step::Kind::single_calls ? "untimed calls" : "timed calls"));
+    return step;
+  }
+  std::vector<Samples> gather(const Samples& mine) override {
+    std::vector<Samples> all;
+    for (const std::string& bytes : rank_.world().gather(to_text(mine), limit_s_))
+      all.push_back(samples_of(bytes));
+    return all;
+  }
+
+ private:
+  Rank& rank_;
+  std::string row_;
+  double limit_s_;
+};
+
+std::string form_text(const Problem& p, Form form) {
+  return fmt::format("{}, {}", p.text(), form == Form::in_place ? "in place" : "out of place");
+}
+
+bool in_own_order(const RankGroups& groups) {
+  const auto& members = groups.members(0);
+  return groups.number() == 1 && std::is_sorted(members.begin(), members.end());
+}
+
+}  // namespace
+
+BenchmarkRunner::BenchmarkRunner(Rank& rank, const Options& options, const RankGroups& groups,
+                                 verify::PatternCache& patterns)
+    : rank_(rank),
+      options_(options),
+      patterns_(patterns),
+      world_(rank.connect(rank.world())),
+      loops_(rank.devices().loops(rank.device())) {
+  if (in_own_order(groups)) return;
+  const int color = groups.group_of(rank.rank());
+  const int key = groups.rank_in_group(rank.rank());
+  group_ = rank.world().split(color, key, rank.limit_s());
+  communicator_ = &rank.connect_group(world_, *group_, color, key);
+}
+
+BenchmarkRunner::~BenchmarkRunner() = default;
+
+void BenchmarkRunner::close() {
+  rank_.meet();  // nobody tears its connections down while others still use them
+  verifier_.reset();
+  arena_.reset();
+  if (group_) rank_.close(*communicator_);
+  rank_.close(world_);
+}
+
+SlotRule BenchmarkRunner::slot_rule() const {
+  return slot_rule_of(options_, rank_.process().staging.buffers);
+}
+
+void BenchmarkRunner::reserve(const Collective& collective, const SweepRange& range) {
+  std::size_t largest = 0;
+  for (const DataType type : options_.sweep.types)
+    for (const std::size_t bytes : range.sizes)
+      for (const RankGroups& groups : range.groups) {
+        const SweepPoint point{type, std::nullopt, 0, bytes, &groups, 0};
+        const Shape shape =
+            shape_of(point, options_.spec, std::max(0, groups.group_of(rank_.rank())));
+        const std::size_t region = row_bytes(collective, shape).region;
+        largest = std::max(
+            largest, plan_slots(region, options_.sweep.unalign * size_of(type), slot_rule()).end());
+      }
+  arena_.emplace(communicator(), rank_.device(), largest);
+}
+
+// Data of groups differ, so that what leaks from one into another is wrong there.
+void BenchmarkRunner::use_pattern(const Problem& p) {
+  const auto group = static_cast<std::uint64_t>(std::max(0, p.shape.self.group));
+  const auto pattern = patterns_.find(p.point.type, p.point.op, p.shape.self.ranks,
+                                      options_.check.seed + 0x9e3779b9 * group,
+                                      communicator().capabilities().integers_wrap);
+  verifier_ = std::make_unique<verify::Verifier>(pattern, p.shape.self.rank, *loops_);
+}
+
+bool BenchmarkRunner::verifiable(const Problem& p) const {
+  return options_.check.calls > 0 && !verifier_->pattern().inputs().not_verifiable() &&
+         (!p.collective->needs.synchronizes || rank_.table().on_one_machine());
+}
+
+PointRows BenchmarkRunner::run(const Collective& collective, const SweepPoint& point) {
+  const Problem p = problem(collective, point, options_.spec, rank_.rank());
+  use_pattern(p);
+  const WaitLimits limits = wait_limits(options_, p);
+  std::unique_ptr<Operation> operation;
+  {
+    const Expected expected(rank_.activity(), limits.agreement_s);
+    rank_.activity().row(form_text(p, Form::out_of_place) +
+                         ", preparing, and whether the ranks agree");
+    operation = collective.make(group_channel(), communicator(), p.shape, point.type);
+    operation->set_exchange_limit(limits.exchange_s);
+    operation->check();
+  }
+  PointRows result;
+  if (rank_.is_first())
+    for (int g = 0; g < point.groups->number(); ++g) result.rows.push_back(row_of(p, g));
+  for (const Form form : {Form::out_of_place, Form::in_place}) {
+    const FormFindings found = run_form(p, form, *operation, limits);
+    if (!rank_.is_first()) continue;
+    add_form(result, p, form, found);
+  }
+  if (!result.rows.empty() && !options_.sweep.group_rows && !collective.domain.paired)
+    result.rows = {slowest(result.rows)};
+  return result;
+}
+
+// Without an in-place form the out-of-place measurement is repeated there, unchecked.
+bool BenchmarkRunner::repeats(const Problem& p, Form form) {
+  return form == Form::in_place &&
+         !p.collective->layout(shape_of(p.point, p.shape.options, 0)).in_place;
+}
+
+FormFindings BenchmarkRunner::run_form(const Problem& p, Form form, Operation& operation,
+                                       const WaitLimits& limits) {
+  const bool by_time = p.collective->needs.synchronizes;
+  const bool checks = verifiable(p) && !repeats(p, form);
+  StoppingCriterion criterion(goal(checks && !by_time));
+  FormFindings found;
+  const RankReport mine = take_form(p, form, operation, checks, criterion, limits, found.samples);
+  for (const std::string& bytes : rank_.world().gather(to_text(mine), limits.exchange_s))
+    found.reports.push_back(rank_report(bytes));
+  found.iterations = criterion.iterations();
+  found.calls = found.iterations * static_cast<std::size_t>(options_.measure.aggregate) *
+                static_cast<std::size_t>(std::max(1, options_.measure.graph_launches));
+  found.checked = checks;
+  if (by_time && checks) judge_barriers(p, found.reports);
+  return found;
+}
+
+RankReport BenchmarkRunner::take_form(const Problem& p, Form form, Operation& operation,
+                                      bool checks, StoppingCriterion& criterion,
+                                      const WaitLimits& limits, std::vector<Samples>& samples) {
+  const bool by_time = p.collective->needs.synchronizes;
+  Clock& clock = communicator().clock();
+  GpuExtension* const gpu = communicator().gpu();
+  WorldBarrier barrier(world_, rank_);
+  ChannelCoordinator coordinator(rank_, form_text(p, form), limits.exchange_s);
+  const bool show_algorithm =
+      gpu != nullptr && options_.backend.show_algorithm && form == Form::out_of_place;
+  if (gpu != nullptr) gpu->annotate(form_text(p, form) + ", row");
+  if (show_algorithm) gpu->last_algorithm();  // for the row before
+  const std::unique_ptr<Timeline> timeline =
+      options_.measure.per_iteration
+          ? make_timeline(communicator(), static_cast<std::size_t>(options_.measure.iterations) + 1)
+          : nullptr;
+  const Form calls_form = repeats(p, form) ? Form::out_of_place : form;
+  OperationWorkload calls(p, calls_form,
+                          call_plan(p, form, checks && !by_time, limits, timeline.get(), clock),
+                          *arena_, communicator(), operation, *verifier_, rank_.activity());
+  RankReport report;
+  if (by_time && checks) report.barrier = enter_barriers(p, calls, clock);
+  GraphWorkload graph(calls, communicator(),
+                      static_cast<std::size_t>(options_.measure.graph_launches));
+  IdleWorkload idle(calls, clock);
+  Workload& workload = !p.takes_part()                       ? static_cast<Workload&>(idle)
+                       : options_.measure.graph_launches > 0 ? static_cast<Workload&>(graph)
+                                                             : static_cast<Workload&>(calls);
+  samples = measure(rank_.is_first() ? &criterion : nullptr, workload, barrier, clock, coordinator);
+  rank_.activity().expect(0);
+  const Tally& tally = calls.tally();
+  report.wrong = tally.found.wrong;
+  report.first = tally.found.first;
+  report.last = tally.found.last;
+  report.explanation = tally.found.explanation;
+  report.calls = tally.calls;
+  report.verified = by_time ? report.barrier.size() / 2 : tally.verified;
+  report.steps = calls.steps();
+  if (timeline && p.takes_part()) report.intervals = timeline->intervals();
+  if (show_algorithm) report.algorithm = gpu->last_algorithm();
+  return report;
+}
+
+BatchGoal BenchmarkRunner::goal(bool checks) const {
+  const Options& o = options_;
+  BatchGoal goal;
+  goal.iterations = static_cast<std::size_t>(o.measure.iterations);
+  goal.aggregate = static_cast<std::size_t>(o.measure.aggregate);
+  goal.blocking = static_cast<Blocking>(o.measure.blocking);
+  const bool exact = o.measure.warmup_given || o.measure.graph_launches > 0 ||
+                     rank_.process().options.simulated;  // nothing gets warm there
+  if (exact) goal.warmup = static_cast<std::size_t>(o.measure.warmup);
+  goal.checked = checks ? static_cast<std::size_t>(o.check.calls) : 0;
+  goal.limit_s = o.measure.row_time_s / 2;
+  goal.repeats = static_cast<std::size_t>(std::max(1, o.measure.graph_launches));
+  return goal;
+}
+
+CallPlan BenchmarkRunner::call_plan(const Problem& p, Form form, bool verifies,
+                                    const WaitLimits& limits, Timeline* timeline,
+                                    const Clock& clock) const {
+  const Options& o = options_;
+  const auto blocking = static_cast<Blocking>(o.measure.blocking);
+  const bool waits = blocking == Blocking::barrier_inside || blocking == Blocking::wait;
+  const Slots slots = plan_slots(p.bytes.region, o.sweep.unalign * p.width(), slot_rule());
+  const auto singles =
+      static_cast<std::size_t>(o.measure.warmup) + static_cast<std::size_t>(o.check.calls);
+  return {.slots = slots,
+          .first_phase = form == Form::in_place ? slots.count + singles + 2 : 0,
+          .aggregate = static_cast<std::size_t>(o.measure.aggregate),
+          .together = o.measure.aggregate > 1 && !waits && !p.collective->needs.in_steps,
+          .verifies = verifies,
+          .limit_s = limits.operation_s,
+          .timeline = timeline,
+          .clock = clock};
+}
+
+// The rows' other half is empty when this is called for the first time.
+void BenchmarkRunner::add_form(PointRows& result, const Problem& p, Form form,
+                               const FormFindings& found) const {
+  const RowRule rule{static_cast<Average>(options_.measure.average), options_.measure.cpu_time,
+                     options_.measure.per_iteration, options_.measure.per_iteration_skip,
+                     static_cast<std::size_t>(options_.measure.aggregate)};
+  for (std::size_t g = 0; g < result.rows.size(); ++g) {
+    const int group = static_cast<int>(g);
+    Measurement m = measurement_of(p.point, *p.collective, options_.spec, group, found, rule);
+    m.repeats_out_of_place = repeats(p, form);
+    m.mismatches = mismatches(p, group, found);
+    Row& row = result.rows[g];
+    for (const Mismatch& mismatch : m.mismatches)
+      result.wrong.push_back(fmt::format("wrong: {} {}: {}", row_name(row, p.point.bytes),
+                                         form == Form::in_place ? "in place" : "out of place",
+                                         mismatch_text(mismatch)));
+    (form == Form::in_place ? row.in_place : row.out_of_place) = std::move(m);
+    const auto first = static_cast<std::size_t>(p.point.groups->members(group)[0]);
+    if (form == Form::out_of_place) row.algorithm = found.reports[first].algorithm;
+  }
+}
+
+std::vector<Mismatch> BenchmarkRunner::mismatches(const Problem& p, int group,
+                                                  const FormFindings& found) const {
+  const RankGroups& groups = *p.point.groups;
+  std::vector<Mismatch> all;
+  for (const int rank : groups.members(group)) {
+    const RankReport& report = found.reports[static_cast<std::size_t>(rank)];
+    if (report.wrong == 0) continue;
+    Mismatch mismatch{rank,        rank_.table()[rank].host, {}, {}, report.wrong, report.first,
+                      report.last, report.explanation};
+    if (groups.number() > 1 && !p.collective->domain.paired) {
+      mismatch.group = group;
+      mismatch.group_rank = groups.rank_in_group(rank);
+    }
+    all.push_back(std::move(mismatch));
+  }
+  return all;
+}
+
+void BenchmarkRunner::judge_barriers(const Problem& p, std::vector<RankReport>& reports) const {
+  if (reports.empty()) return;  // not on rank 0
+  for (int g = 0; g < p.point.groups->number(); ++g) {
+    std::vector<std::vector<double>> times;
+    for (const int rank : p.point.groups->members(g))
+      times.push_back(reports[static_cast<std::size_t>(rank)].barrier);
+    const std::vector<EarlyLeave> early = early_leaves(times);
+    for (std::size_t k = 0; k < early.size(); ++k) {
+      RankReport& report = reports[static_cast<std::size_t>(p.point.groups->members(g)[k])];
+      report.wrong = early[k].calls;
+      report.explanation = early[k].text;
+    }
+  }
+}
+
+Row BenchmarkRunner::row_of(const Problem& p, int group) const {
+  const Collective& collective = *p.collective;
+  const Shape shape = shape_of(p.point, options_.spec, group);
+  Row row;
+  row.cycle = p.point.cycle;
+  row.bytes = collective.domain.fixed_bytes.value_or(row_bytes(collective, shape).size);
+  row.count = collective.layout(shape).table_count;
+  row.type = p.point.type;
+  row.op = p.point.op;
+  if (collective.domain.rooted) row.root = shape.root;
+  row.bus_factor = collective.bus_factor(shape);
+  if (collective.padding_waste != nullptr) row.padding_waste = collective.padding_waste(shape);
+  row.emulated = communicator().capabilities().emulates(collective.name, p.point.type, p.point.op);
+  const verify::Pattern& pattern = verifier_->pattern();
+  row.coverage = verifiable(p) && row.bytes > 0
+                     ? verify::coverage(pattern.inputs(), pattern.phase(0, 0), shape.count)
+                     : 1;
+  if (collective.domain.paired) {
+    row.pair = {p.point.groups->members(group)[0], p.point.groups->members(group)[1]};
+  } else if (options_.sweep.group_rows) {
+    row.group = group;
+  }
+  return row;
+}
+
+}  // namespace ccl_tests

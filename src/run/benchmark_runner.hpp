@@ -1,0 +1,82 @@
+// Rows on demand: the library behind every program.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "src/job/rank.hpp"
+#include "src/measure/stopping.hpp"
+#include "src/options/options.hpp"
+#include "src/run/arena.hpp"
+#include "src/run/operation_workload.hpp"
+#include "src/run/point.hpp"
+#include "src/run/row.hpp"
+#include "src/run/wait_limits.hpp"
+#include "verify/verifier.hpp"
+
+namespace ccl_tests {
+
+// What one point gave: on rank 0 the rows, one or one of each group; elsewhere nothing.
+struct PointRows {
+  std::vector<Row> rows;
+  std::vector<std::string> wrong;  // what was wrong, one line for each rank and form
+};
+
+// One rank's end of all measurements of a job. Used by the rank's thread. Every function is
+// collective over all ranks and throws what the library, a peer or a limit throws.
+class BenchmarkRunner {
+ public:
+  // Connects all ranks, and the ranks of each group. patterns: shared by the ranks of a process. All
+  // must outlive it.
+  BenchmarkRunner(Rank& rank, const Options& options, const RankGroups& groups,
+                  verify::PatternCache& patterns);
+  ~BenchmarkRunner();  // waits for nobody
+  BenchmarkRunner(const BenchmarkRunner&) = delete;
+  BenchmarkRunner& operator=(const BenchmarkRunner&) = delete;
+
+  Communicator& world() { return world_; }
+  Communicator& communicator() const {
+    return group_ ? *communicator_ : world_;
+  }  // of this rank's group
+
+  // Makes room for all points of these sizes and types.
+  void reserve(const Collective& collective, const SweepRange& range);
+  // Returns the rows of a point, which must be one of those that room was made for.
+  PointRows run(const Collective& collective, const SweepPoint& point);
+  // Closes the communicators when all ranks have done with them.
+  void close();
+
+ private:
+  ControlChannel& group_channel() { return group_ ? *group_ : rank_.world(); }
+  SlotRule slot_rule() const;
+  void use_pattern(const Problem& p);
+  bool verifiable(const Problem& p) const;
+  static bool repeats(const Problem& p, Form form);
+  BatchGoal goal(bool checks) const;
+  CallPlan call_plan(const Problem& p, Form form, bool verifies, const WaitLimits& limits,
+                     Timeline* timeline, const Clock& clock) const;
+  FormFindings run_form(const Problem& p, Form form, Operation& operation,
+                        const WaitLimits& limits);
+  RankReport take_form(const Problem& p, Form form, Operation& operation, bool checks,
+                       StoppingCriterion& criterion, const WaitLimits& limits,
+                       std::vector<Samples>& samples);
+  void judge_barriers(const Problem& p, std::vector<RankReport>& reports) const;
+  Row row_of(const Problem& p, int group) const;
+  void add_form(PointRows& result, const Problem& p, Form form, const FormFindings& found) const;
+  std::vector<Mismatch> mismatches(const Problem& p, int group, const FormFindings& found) const;
+
+  Rank& rank_;
+  const Options& options_;
+  verify::PatternCache& patterns_;
+  Communicator& world_;
+  std::unique_ptr<ControlChannel> group_;  // null: all ranks are one group in their own order
+  Communicator* communicator_ = nullptr;   // of the group
+  std::unique_ptr<verify::Loops> loops_;
+  std::optional<Arena> arena_;
+  std::unique_ptr<verify::Verifier> verifier_;  // of the point that is measured
+};
+
+}  // namespace ccl_tests

@@ -1,0 +1,185 @@
+#include "src/run/operation_workload.hpp"
+
+#include <algorithm>
+
+namespace ccl_tests {
+
+OperationWorkload::OperationWorkload(const Problem& problem, Form form, const CallPlan& plan,
+                                     const Arena& arena, Communicator& communicator,
+                                     Operation& operation, const verify::Verifier& verifier,
+                                     Activity& activity)
+    : problem_(problem),
+      form_(form),
+      plan_(plan),
+      arena_(arena),
+      communicator_(communicator),
+      operation_(operation),
+      verifier_(verifier),
+      activity_(activity),
+      next_phase_(plan.first_phase) {}
+
+OperationWorkload::Buffers OperationWorkload::in_place(std::byte* buffer, std::size_t slot) {
+  std::byte* const region = buffer + plan_.slots.offset(slot);
+  const InPlace at = *problem_.layout.in_place;
+  const std::size_t width = problem_.width();
+  const std::size_t end = std::max(at.send + problem_.layout.send, at.recv + problem_.layout.recv);
+  return {region + at.send * width, region + at.recv * width, region, end * width, next_phase_++};
+}
+
+OperationWorkload::Buffers OperationWorkload::buffers(std::size_t slot) {
+  if (form_ == Form::in_place) return in_place(arena_.recv(), slot);
+  const std::size_t offset = plan_.slots.offset(slot);
+  return {arena_.send() + offset, arena_.recv() + offset, nullptr, 0, next_phase_++};
+}
+
+void OperationWorkload::fill(const Buffers& b) const {
+  const std::size_t width = problem_.width();
+  const Layout& layout = problem_.layout;
+  if (plan_.verifies) {
+    if (b.region != nullptr) {
+      verifier_.mark_guards(b.region, b.region_bytes);
+    } else {
+      verifier_.mark_guards(b.send, layout.send * width);
+      verifier_.mark_guards(b.recv, layout.recv * width);
+    }
+    verifier_.poison(b.recv, layout.recv, problem_.blocks, b.phase);
+  }
+  // Last: in place the input may lie within the receive buffer.
+  verifier_.fill_input(b.send, layout.send, b.phase);
+}
+
+void OperationWorkload::check(const Buffers& b) {
+  if (!plan_.verifies) return;
+  const std::size_t width = problem_.width();
+  const Layout& layout = problem_.layout;
+  tally_.found.add(verifier_.compare(b.recv, problem_.blocks, b.phase));
+  if (b.region != nullptr) {
+    tally_.found.add(verifier_.check_guards(b.region, b.region_bytes));
+  } else {
+    tally_.found.add(verifier_.compare_input(b.send, layout.send, b.phase));
+    tally_.found.add(verifier_.check_guards(b.send, layout.send * width));
+    tally_.found.add(verifier_.check_guards(b.recv, layout.recv * width));
+  }
+  ++tally_.verified;
+}
+
+Samples OperationWorkload::make(const SingleCalls& plan) {
+  const Clock& clock = plan_.clock;
+  Samples samples;
+  for (std::size_t k = 0; k < plan.calls; ++k) {
+    const Buffers b = buffers(0);
+    fill(b);
+    const Call call = problem_.call(b.send, b.recv);
+    const Expected expected(activity_, plan_.limit_s);
+    Sample sample;
+    sample.start = clock.now();
+    issue_one(call);
+    sample.issued = clock.now();
+    issued_ = 1;
+    wait();
+    sample.end = clock.now();
+    samples.push_back(sample);
+    ++tally_.calls;
+    if (k + plan.checked >= plan.calls) check(b);
+  }
+  return samples;
+}
+
+void OperationWorkload::prepare(const BlockPlan& plan) {
+  total_ = plan.untimed + plan.timed();
+  timed_ = plan.timed();
+  issued_ = at_ = 0;
+  slots_.clear();
+  calls_.clear();
+  fresh_.reset();
+  for (std::size_t s = 0; s < std::min(total_, plan_.slots.count); ++s) {
+    slots_.push_back(buffers(s));
+    calls_.push_back(problem_.call(slots_.back().send, slots_.back().recv));
+  }
+  if (changes_input() && total_ > slots_.size()) {
+    fresh_ = in_place(arena_.send(), 0);
+    fresh_call_ = problem_.call(fresh_->send, fresh_->recv);
+  }
+  refill();
+  activity_.expect(plan_.limit_s);
+}
+
+// Slots in which a reduction runs in place again and again start at its fixed point, 0: patterns
+// would overflow.
+void OperationWorkload::refill() {
+  for (const Buffers& b : slots_) {
+    if (fresh_) {
+      verifier_.clear(b.region, b.region_bytes);
+    } else {
+      fill(b);
+    }
+  }
+  if (fresh_) fill(*fresh_);
+}
+
+void OperationWorkload::begin() {
+  before_ = operation_.times();
+  if (plan_.timeline != nullptr) plan_.timeline->mark();
+}
+
+void OperationWorkload::issue(std::size_t first, std::size_t calls) {
+  issued_ += calls;
+  if (plan_.timeline != nullptr || plan_.together) return issue_iterations(first, calls);
+  const bool with_fresh = fresh_ && first + calls == total_;
+  const Call* const begin = calls_.data();
+  const Call* const end = begin + calls_.size();
+  const Call* next = begin + at_;
+  for (std::size_t left = with_fresh ? calls - 1 : calls; left > 0; --left) {
+    issue_one(*next);
+    if (++next == end) next = begin;
+  }
+  at_ = static_cast<std::size_t>(next - begin);
+  if (with_fresh) issue_one(fresh_call_);
+}
+
+// With marks behind each iteration, or with iterations that the library may issue as one.
+void OperationWorkload::issue_iterations(std::size_t first, std::size_t calls) {
+  const std::size_t untimed = total_ - timed_;
+  GpuExtension* const gpu = plan_.together ? communicator_.gpu() : nullptr;
+  for (std::size_t k = first; k < first + calls; ++k) {
+    const std::size_t in_iteration = (k < untimed ? k : k - untimed) % plan_.aggregate;
+    if (gpu != nullptr && in_iteration == 0) gpu->begin_aggregate();
+    issue_one(fresh_ && k + 1 == total_ ? fresh_call_ : calls_[at_]);
+    at_ = (at_ + 1) % calls_.size();
+    const bool last = in_iteration + 1 == plan_.aggregate || k + 1 == first + calls;
+    if (gpu != nullptr && last) gpu->end_aggregate();
+    if (plan_.timeline != nullptr && last && k >= untimed) plan_.timeline->mark();
+  }
+}
+
+void OperationWorkload::issue_one(const Call& call) {
+  operation_.run(call);
+  activity_.beat();
+}
+
+void OperationWorkload::wait() {
+  activity_.expect(plan_.limit_s * static_cast<double>(std::max<std::size_t>(1, issued_)));
+  communicator_.wait();
+  issued_ = 0;
+  activity_.expect(plan_.limit_s);
+}
+
+void OperationWorkload::verify() {
+  activity_.expect(0);
+  after_ = operation_.times();
+  tally_.calls += total_;
+  check_results();
+}
+
+void OperationWorkload::check_results() {
+  if (fresh_) return check(*fresh_);
+  for (const Buffers& b : slots_) check(b);
+}
+
+StepTimes OperationWorkload::steps() const {
+  const auto n = static_cast<double>(std::max<std::size_t>(1, timed_));
+  return {(after_.sizes_s - before_.sizes_s) / n, (after_.payload_s - before_.payload_s) / n,
+          (after_.packing_s - before_.packing_s) / n};
+}
+
+}  // namespace ccl_tests

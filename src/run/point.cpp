@@ -1,0 +1,41 @@
+#include "src/run/point.hpp"
+
+#include <numeric>
+
+namespace ccl_tests {
+namespace {
+
+std::vector<int> roots_of(const Collective& collective, const Options& o,
+                          const RankGroups& groups) {
+  if (!collective.domain.rooted) return {0};
+  if (!o.sweep.all_roots) return o.sweep.roots;
+  std::vector<int> all(static_cast<std::size_t>(groups.smallest()));
+  std::iota(all.begin(), all.end(), 0);
+  return all;
+}
+
+}  // namespace
+
+std::vector<Kind> kinds_of(const Collective& collective, const Options& o) {
+  std::vector<std::optional<ReduceOp>> ops = {std::nullopt};
+  if (collective.domain.reduces) ops.assign(o.sweep.ops.begin(), o.sweep.ops.end());
+  std::vector<Kind> kinds;
+  for (const DataType type : o.sweep.types)
+    for (const auto& op : ops) kinds.emplace_back(type, op);
+  return kinds;
+}
+
+std::vector<SweepPoint> points(const Collective& collective, const Options& o,
+                               const SweepRange& range) {
+  std::vector<SweepPoint> all;
+  for (const auto& [type, op] : kinds_of(collective, o)) {
+    if (range.skipped.contains({type, op})) continue;
+    for (const int root : roots_of(collective, o, range.groups.front()))
+      for (const std::size_t bytes : range.sizes)
+        for (const RankGroups& groups : range.groups)
+          all.push_back({type, op, root, bytes, &groups, 0});
+  }
+  return all;
+}
+
+}  // namespace ccl_tests

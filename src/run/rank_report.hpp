@@ -1,0 +1,32 @@
+// What one rank has found in one form of a row, as it tells rank 0.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "src/core/operation.hpp"
+#include "src/measure/workload.hpp"
+
+namespace ccl_tests {
+
+struct RankReport {
+  std::uint64_t wrong = 0;  // elements
+  std::uint64_t first = 0, last = 0;
+  std::string explanation;  // of the first wrong element
+  std::uint64_t calls = 0, verified = 0;
+  StepTimes steps;                // of a composite, seconds per timed call
+  std::vector<double> intervals;  // seconds of each timed iteration (-I)
+  std::vector<double>
+      barrier;  // of a barrier's checked calls: when this rank entered, left, entered, ...
+  std::string algorithm;  // that the library chose (--show-algorithm)
+};
+
+std::string to_text(const RankReport& report);
+RankReport rank_report(std::string_view text);  // throws Error
+
+std::string to_text(const Samples& samples);
+Samples samples_of(std::string_view text);  // throws Error
+
+}  // namespace ccl_tests

@@ -1,0 +1,134 @@
+#include "src/run/row.hpp"
+
+#include <algorithm>
+#include <numeric>
+
+namespace ccl_tests {
+namespace {
+
+// One rank's seconds per call.
+struct CallTime {
+  double wall = 0;
+  double issue = 0;  // until the last call of a sample had been issued
+};
+
+CallTime call_time(const Samples& samples, std::size_t calls) {
+  CallTime time;
+  for (const Sample& s : samples) {
+    time.wall += s.seconds();
+    time.issue += s.issued - s.start;
+  }
+  const auto n = static_cast<double>(std::max<std::size_t>(1, calls));
+  return {time.wall / n, time.issue / n};
+}
+
+std::vector<double> column(const std::vector<CallTime>& times, double CallTime::*time) {
+  std::vector<double> values;
+  for (const CallTime& t : times) values.push_back(t.*time);
+  return values;
+}
+
+// algbw and busbw are of the wall time, whatever the table's column is.
+void fill_times(Measurement& m, const std::vector<CallTime>& times, const Collective& collective,
+                const Shape& shape, const RowRule& rule) {
+  const Layout layout = collective.layout(shape);
+  const auto legs = static_cast<double>(layout.legs);
+  const double trips = legs * static_cast<double>(layout.messages);
+  const std::vector<double> walls = column(times, &CallTime::wall);
+  const double wall = average(rule.average, walls);
+  m.seconds =
+      (rule.cpu_time ? average(rule.average, column(times, &CallTime::issue)) : wall) / trips;
+  const auto [first, last] = std::minmax_element(walls.begin(), walls.end());
+  m.min_seconds = *first / trips;
+  m.max_seconds = *last / trips;
+  if (wall <= 0) return;
+  m.algbw = static_cast<double>(layout.algbw_bytes) * legs / wall / 1e9;
+  m.busbw = m.algbw * collective.bus_factor(shape);
+  if (collective.domain.paired && layout.algbw_bytes > 0) m.messages_per_s = trips / wall;
+}
+
+StepTimes mean_steps(const std::vector<const RankReport*>& ranks) {
+  StepTimes mean;
+  const auto n = static_cast<double>(ranks.size());
+  for (const RankReport* rank : ranks) {
+    mean.sizes_s += rank->steps.sizes_s / n;
+    mean.payload_s += rank->steps.payload_s / n;
+    mean.packing_s += rank->steps.packing_s / n;
+  }
+  return mean;
+}
+
+// Of each iteration the slowest rank's seconds. operations: that an iteration is made of.
+IterationTimes iterations_of(const std::vector<const RankReport*>& ranks, const RowRule& rule,
+                             double operations) {
+  IterationTimes times;
+  for (const RankReport* rank : ranks) {
+    times.seconds.resize(std::max(times.seconds.size(), rank->intervals.size()));
+    for (std::size_t i = 0; i < rank->intervals.size(); ++i)
+      times.seconds[i] = std::max(times.seconds[i], rank->intervals[i] / operations);
+  }
+  // --row-time may have left fewer iterations than were to be skipped: the last one counts.
+  const int measured = static_cast<int>(times.seconds.size());
+  times.skipped = std::min(rule.per_iteration_skip, std::max(0, measured - 1));
+  times.of = statistics({times.seconds.begin() + times.skipped, times.seconds.end()});
+  return times;
+}
+
+}  // namespace
+
+Measurement measurement_of(const SweepPoint& point, const Collective& collective,
+                           const CollectiveOptions& options, int group, const FormFindings& found,
+                           const RowRule& rule) {
+  const Shape shape = shape_of(point, options, group);
+  Measurement m;
+  std::vector<CallTime> times;
+  std::vector<const RankReport*> reports;
+  for (const int rank : point.groups->members(group)) {
+    const auto r = static_cast<std::size_t>(rank);
+    reports.push_back(&found.reports[r]);
+    times.push_back(found.samples.empty() ? CallTime{} : call_time(found.samples[r], found.calls));
+  }
+  m.iterations = static_cast<int>(found.iterations);
+  m.calls = found.reports.front().calls;
+  m.verified_calls = found.reports.front().verified;
+  fill_times(m, times, collective, shape, rule);
+  if (collective.needs.step_times) m.steps = mean_steps(reports);
+  if (rule.per_iteration) {
+    const Layout layout = collective.layout(shape);
+    const auto operations = static_cast<double>(layout.legs * layout.messages * rule.aggregate);
+    m.per_iteration = iterations_of(reports, rule, operations);
+  }
+  if (found.checked) m.wrong = 0;
+  for (const RankReport* report : reports) {
+    if (found.checked) *m.wrong += report->wrong;
+    if (report->wrong > 0) ++m.failed_ranks;
+  }
+  return m;
+}
+
+Row slowest(const std::vector<Row>& rows) {
+  const auto pick = [&](Measurement Row::*half) {
+    const auto less = [&](const Row& a, const Row& b) {
+      return (a.*half).seconds < (b.*half).seconds;
+    };
+    return *std::max_element(rows.begin(), rows.end(), less);
+  };
+  const auto sum = [&](Measurement Row::*half, Measurement m) {
+    if (m.wrong) m.wrong = 0;
+    m.failed_ranks = 0;
+    m.mismatches.clear();
+    for (const Row& row : rows) {
+      const std::vector<Mismatch>& more = (row.*half).mismatches;
+      m.mismatches.insert(m.mismatches.end(), more.begin(), more.end());
+      if (m.wrong) *m.wrong += (row.*half).wrong.value_or(0);
+      m.failed_ranks += (row.*half).failed_ranks;
+    }
+    return m;
+  };
+  Row row = pick(&Row::out_of_place);
+  row.out_of_place = sum(&Row::out_of_place, row.out_of_place);
+  row.in_place = sum(&Row::in_place, pick(&Row::in_place).in_place);
+  return row;
+}
+
+}  // namespace ccl_tests

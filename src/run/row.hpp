@@ -1,0 +1,42 @@
+// Rows out of what all ranks have found. Pure.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "src/measure/averages.hpp"
+#include "src/report/record.hpp"
+#include "src/run/problem.hpp"
+#include "src/run/rank_report.hpp"
+
+namespace ccl_tests {
+
+// What all ranks of the job have found in one form of a row, by rank.
+struct FormFindings {
+  std::vector<Samples> samples;  // of the timed block; empty: nothing was timed
+  std::vector<RankReport> reports;
+  std::size_t iterations = 0;
+  std::size_t calls = 0;  // that the samples of a rank stand for
+  bool checked = false;   // results were compared
+};
+
+// How times of ranks become one.
+struct RowRule {
+  Average average = Average::mean;
+  bool cpu_time = false;  // the row's time ends when the last call was issued (-C)
+  bool per_iteration = false;
+  int per_iteration_skip = 0;
+  std::size_t aggregate = 1;
+};
+
+// Returns the measurement of group `group`.
+Measurement measurement_of(const SweepPoint& point, const Collective& collective,
+                           const CollectiveOptions& options, int group, const FormFindings& found,
+                           const RowRule& rule);
+
+// Returns one row for all groups: the slowest one's, which holds up a training step, and what is
+// wrong in any.
+Row slowest(const std::vector<Row>& rows);
+
+}  // namespace ccl_tests

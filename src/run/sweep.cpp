@@ -1,0 +1,113 @@
+#include "src/run/sweep.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <utility>
+
+#include "src/run/benchmark_runner.hpp"
+#include "src/run/memory_limit.hpp"
+#include "src/run/memory_report.hpp"
+#include "src/run/run_header.hpp"
+
+namespace ccl_tests {
+namespace {
+
+// A GPU's memory is what is free once the library has taken its own. Collective.
+RankTable with_free_memory(Rank& rank) {
+  RankTable table = rank.table();
+  if (rank.process().staging.buffers == Memory::host) return table;
+  const std::string mine = std::to_string(rank.gpu()->available());
+  const auto all = rank.world().all_gather(mine, rank.limit_s());
+  for (std::size_t r = 0; r < table.ranks.size(); ++r) table.ranks[r].memory = std::stoull(all[r]);
+  return table;
+}
+
+// What the library on any rank does not support, which is left out if there is something else
+// to do; why goes to `notes`. Collective. Throws Unsupported if nothing is left.
+std::set<Kind> missing_kinds(Rank& rank, const std::vector<Kind>& kinds,
+                             const Communicator& library, std::vector<std::string>& notes) {
+  std::vector<std::string> own;
+  for (const auto& [type, op] : kinds)
+    own.push_back(library.capabilities().why_not(type, op).value_or(""));
+  std::set<Kind> missing;
+  const std::string mine = nlohmann::json(own).dump();
+  for (const std::string& text : rank.world().all_gather(mine, rank.limit_s())) {
+    const auto reasons = nlohmann::json::parse(text).get<std::vector<std::string>>();
+    for (std::size_t k = 0; k < kinds.size(); ++k) {
+      const std::string& why = reasons.at(k);
+      if (why.empty() || !missing.insert(kinds[k]).second) continue;
+      if (std::find(notes.begin(), notes.end(), why) == notes.end()) notes.push_back(why);
+    }
+  }
+  if (!kinds.empty() && missing.size() == kinds.size()) throw Unsupported(notes.at(0));
+  for (std::string& note : notes) note = "left out: " + note;
+  return missing;
+}
+
+// Process groups; of a paired collective the pairs, round by round.
+std::vector<RankGroups> groups_of_rows(const Collective& collective, const RankGroups& groups,
+                                       const std::vector<PairRound>& rounds) {
+  if (!collective.domain.paired) return {groups};
+  std::vector<RankGroups> all;
+  for (const PairRound& round : rounds) all.push_back(as_groups(round, groups.ranks()));
+  return all;
+}
+
+void run_points(BenchmarkRunner& runner, Rank& rank, const Collective& collective, const Options& o,
+                const SweepRange& range, MultiReporter& results) {
+  const std::vector<SweepPoint> all = points(collective, o, range);
+  for (int cycle = 0; o.sweep.cycles == 0 || cycle < o.sweep.cycles; ++cycle) {
+    for (SweepPoint point : all) {
+      point.cycle = cycle;
+      const PointRows found = runner.run(collective, point);
+      for (const std::string& line : found.wrong) rank.process().log(line);
+      for (Row row : found.rows) {
+        row.timestamp = local_time();
+        results.row(row, point.bytes);
+      }
+    }
+  }
+}
+
+}  // namespace
+
+int sweep(Rank& rank, const Collective& collective, const Options& o,
+          verify::PatternCache& patterns, MultiReporter& results) {
+  const Process& process = rank.process();
+  const RankGroups groups(o.sweep.grouping, rank.table().places());
+  check_groups(collective, o, groups);
+  std::vector<PairRound> rounds;
+  if (collective.domain.paired)
+    rounds = pair_rounds(o.sweep.pairing, o.sweep.concurrent, rank.ranks());
+  // What is free is looked up for -M alone.
+  const auto free_bytes = [&] { return o.gpu.memory_report ? rank.device().available() : 0; };
+  MemoryUse memory{.before = free_bytes()};
+  rank.activity().phase("connecting the library under test");
+  BenchmarkRunner runner(rank, o, groups, patterns);
+  memory.connected = free_bytes();
+  const RankTable table = with_free_memory(rank);
+  SweepRange range{{}, groups_of_rows(collective, groups, rounds), {}};
+  const SizePlan plan =
+      plan_sizes(collective, o, table, range.groups.front(), process.staging.buffers,
+                 process.backend.info().scratch_factor(rank.ranks()));
+  range.sizes = plan.sizes;
+  std::vector<std::string> left_out;
+  if (const auto why = runner.communicator().capabilities().why_not(collective.name))
+    throw Unsupported(*why);
+  range.skipped = missing_kinds(rank, kinds_of(collective, o), runner.communicator(), left_out);
+  if (rank.is_first())
+    results.begin(describe(rank, collective, o,
+                           {groups, range, plan.reduced_max, runner.communicator(), left_out}));
+  runner.reserve(collective, range);
+  memory.allocated = free_bytes();
+  run_points(runner, rank, collective, o, range, results);
+  if (o.gpu.memory_report)
+    results.memory(memory_line(rank.world(), memory, rank.device().available(), rank.limit_s()));
+  runner.close();
+  return rank.agree(results.verdict());
+}
+
+}  // namespace ccl_tests

@@ -1,4 +1,0 @@
-add_executable(store_scale store_scale.cpp fake_ranks.cpp)
-set_target_properties(store_scale PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/bench)
-target_compile_definitions(store_scale PRIVATE ASIO_DISABLE_STD_ALIGNED_ALLOC)
-target_link_libraries(store_scale PRIVATE ccl)

@@ -1,0 +1,102 @@
+// Every program on a backend that has messages alone: right, and marked; and on one that has less.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <set>
+
+#include "tests/ranks/messages_only.hpp"
+#include "tests/ranks/world.hpp"
+
+namespace ccl_tests::test {
+namespace {
+
+class Composed : public testing::TestWithParam<int> {};
+INSTANTIATE_TEST_SUITE_P(Ranks, Composed, testing::Values(1, 2, 3, 4, 5));
+
+bool is_of_messages(const Collective& collective) {
+  return std::set<std::string_view>{"sendrecv", "pingpong", "hypercube"}.contains(collective.name);
+}
+
+TEST_P(Composed, EveryProgramIsRightAndItsRowsSaySo) {
+  for (const Collective* collective : all_collectives()) {
+    if (!runs_on(*collective, GetParam())) continue;
+    for (const Skew skew : {Skew::equal, Skew::linear}) {
+      Options o = quick(GetParam());
+      o.spec.skew = skew;
+      o.sweep.roots = {GetParam() - 1};
+      const Outcome outcome = run(*collective, o, MessagesOnlyBackend());
+      EXPECT_EQ(outcome.exit_code, 0) << collective->name << ' ' << outcome.text();
+      EXPECT_EQ(outcome.summary.failed_checks, 0U) << collective->name;
+      ASSERT_FALSE(outcome.rows.empty());
+      for (const Row& row : outcome.rows)
+        EXPECT_EQ(row.emulated, !is_of_messages(*collective)) << collective->name;
+    }
+  }
+}
+
+TEST_P(Composed, ReductionsAreRightForEveryTypeAndOperation) {
+  for (const Collective* collective :
+       {&collectives::all_reduce, &collectives::reduce, &collectives::reduce_scatter,
+        &collectives::reduce_scatterv}) {
+    Options o = quick(GetParam());
+    o.sweep.sizes = {8, 4096};
+    o.sweep.types.assign(all_types().begin(), all_types().end());
+    o.sweep.ops.assign(all_ops().begin(), all_ops().end());
+    const Outcome outcome = run(*collective, o, MessagesOnlyBackend());
+    EXPECT_EQ(outcome.exit_code, 0) << collective->name << ' ' << outcome.text();
+    EXPECT_EQ(outcome.rows.size(), 2 * o.sweep.types.size() * o.sweep.ops.size());
+  }
+}
+
+// Has all_reduce alone, and no bor.
+class AllReduceOnlyBackend : public LoopbackBackend {
+ public:
+  std::unique_ptr<Communicator> connect(ControlChannel& channel,
+                                        const BackendOptions& options) const override {
+    class AllReduceOnly : public Communicator {
+     public:
+      explicit AllReduceOnly(std::unique_ptr<Communicator> loopback)
+          : loopback_(std::move(loopback)) {}
+      void all_reduce(const Call& call) override { loopback_->all_reduce(call); }
+      void timing_barrier(const GroupRank& self) override { loopback_->timing_barrier(self); }
+      const Capabilities& capabilities() const override { return capabilities_; }
+
+     private:
+      std::unique_ptr<Communicator> loopback_;
+      Capabilities capabilities_{
+          .operations = overridden<AllReduceOnly>(),
+          .unsupported = {{std::nullopt, ReduceOp::bor, "no bor in this library"}}};
+    };
+    return std::make_unique<AllReduceOnly>(LoopbackBackend::connect(channel, options));
+  }
+};
+
+TEST_P(Composed, NothingIsComposedOfNothing) {
+  const AllReduceOnlyBackend backend;
+  const Outcome has = run(collectives::all_reduce, quick(GetParam()), backend);
+  EXPECT_EQ(has.exit_code, 0) << has.text();
+  EXPECT_FALSE(has.rows.at(0).emulated);
+  for (const Collective* collective :
+       {&collectives::gather, &collectives::sendrecv, &collectives::sync_buffer}) {
+    const Outcome outcome = run(*collective, quick(GetParam()), backend);
+    EXPECT_EQ(outcome.exit_code, 3) << collective->name;
+    EXPECT_TRUE(outcome.rows.empty());
+    EXPECT_THAT(outcome.text(), testing::HasSubstr("and no transfer to compose it from"));
+  }
+}
+
+TEST_P(Composed, WhatALibraryOnTheHostLacksIsLeftOut) {
+  Options o = quick(GetParam());
+  o.sweep.types = {DataType::int32};
+  o.sweep.ops = {ReduceOp::sum, ReduceOp::bor};
+  const Outcome some = run(collectives::all_reduce, o, AllReduceOnlyBackend());
+  EXPECT_EQ(some.exit_code, 0) << some.text();
+  EXPECT_EQ(some.rows.size(), o.sweep.sizes.size());
+  o.sweep.ops = {ReduceOp::bor};
+  const Outcome none = run(collectives::all_reduce, o, AllReduceOnlyBackend());
+  EXPECT_EQ(none.exit_code, 3);
+  EXPECT_THAT(none.text(), testing::HasSubstr("no bor in this library"));
+}
+
+}  // namespace
+}  // namespace ccl_tests::test

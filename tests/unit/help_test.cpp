@@ -1,0 +1,158 @@
+// What --help and --help-all print.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cctype>
+#include <cstdlib>
+#include <fstream>
+#include <sstream>
+
+#include "src/init_run.hpp"
+#include "src/options/flags.hpp"
+#include "src/options/program_texts.hpp"
+#include "tests/unit/command_line.hpp"
+
+namespace ccl_tests {
+namespace {
+
+using testing::HasSubstr;
+using testing::Not;
+
+namespace c = collectives;
+const Collective* const programs[] = {&c::all_gather,
+                                      &c::all_gatherv,
+                                      &c::all_reduce,
+                                      &c::alltoall,
+                                      &c::alltoallv,
+                                      &c::barrier,
+                                      &c::broadcast,
+                                      &c::gather,
+                                      &c::gatherv,
+                                      &c::hypercube,
+                                      &c::pingpong,
+                                      &c::reduce,
+                                      &c::reduce_scatter,
+                                      &c::reduce_scatterv,
+                                      &c::scatter,
+                                      &c::scatterv,
+                                      &c::sendrecv,
+                                      &c::all_gather_object,
+                                      &c::all_reduce_dict,
+                                      &c::all_reduce_params,
+                                      &c::average_metrics,
+                                      &c::broadcast_object,
+                                      &c::broadcast_tensors,
+                                      &c::check_tensors,
+                                      &c::collect_results,
+                                      &c::gather_object,
+                                      &c::reduce_dict,
+                                      &c::sync_buffer,
+                                      &c::sync_grad,
+                                      &c::sync_seed,
+                                      &init_spec};
+
+std::string printed(const Collective& program, const char* flag) {
+  return parse_options(program, {flag}, nothing_set).print.value_or("(nothing)");
+}
+
+std::vector<std::string> lines_of(const std::string& text) {
+  std::istringstream in(text);
+  std::vector<std::string> lines;
+  for (std::string line; std::getline(in, line);) lines.push_back(line);
+  return lines;
+}
+
+// After an intended change run this test with CCL_UPDATE_GOLDEN=1 in the environment, and review
+// the difference.
+void expect_committed(const std::string& name, const std::string& text) {
+  const std::string path = CCL_UNIT_DIR "/help/" + name + ".txt";
+  if (std::getenv("CCL_UPDATE_GOLDEN") != nullptr) {
+    std::ofstream(path) << text;
+    ADD_FAILURE() << "rewrote " << path;
+  }
+  std::ostringstream committed;
+  committed << std::ifstream(path).rdbuf();
+  EXPECT_EQ(text, committed.str());
+}
+
+TEST(Help, IsAsCommitted) {
+  expect_committed("all_reduce", printed(c::all_reduce, "--help"));
+  expect_committed("barrier", printed(c::barrier, "--help"));
+  expect_committed("pingpong", printed(c::pingpong, "-h"));
+  expect_committed("init", printed(init_spec, "--help"));
+  expect_committed("all_reduce_all", printed(c::all_reduce, "--help-all"));
+  expect_committed("barrier_all", printed(c::barrier, "--help-all"));
+}
+
+TEST(Help, IsOnePageInEveryProgram) {
+  for (const Collective* program : programs) {
+    const std::string page = printed(*program, "--help");
+    EXPECT_LE(lines_of(page).size(), 38U) << page;
+    for (const char* flag : {"--help", "--help-all"}) {
+      for (const std::string& line : lines_of(printed(*program, flag)))
+        EXPECT_LE(line.size(), 100U) << program->name << ": " << line;
+    }
+    EXPECT_THAT(page, HasSubstr("Exit codes: 0 passed"));
+    EXPECT_EQ(about(program->name).empty(), !program->sweeps) << program->name;
+  }
+}
+
+bool names(const std::string& text, const std::string& flag) {
+  const auto is_end = [](char c) { return std::string(" ,|\n").find(c) != std::string::npos; };
+  for (std::size_t at = text.find(flag); at != std::string::npos; at = text.find(flag, at + 1)) {
+    if (std::isspace(static_cast<unsigned char>(text[at - 1])) != 0 &&
+        is_end(text[at + flag.size()]))
+      return true;
+  }
+  return false;
+}
+
+TEST(Help, HasTheFlagsThatTheProgramTakes) {
+  for (const Collective* program : programs) {
+    Options options;
+    AskedTexts asked;
+    FlagSet set;
+    declare_flags(set, options, *program, asked);
+    const std::string page = printed(*program, "--help");
+    const std::string all = printed(*program, "--help-all");
+    for (const Flag& flag : set.all()) {
+      if (flag.help.empty()) continue;
+      const std::string& name = flag.names.front();
+      const bool taken = flag.missing.empty();
+      EXPECT_EQ(names(all, flag.is_variable() ? name : "  " + name), taken)
+          << program->name << ' ' << name;
+      if (!taken || flag.is_variable() || name == "--help-all") continue;
+      EXPECT_TRUE(names(page, name)) << program->name << ' ' << name;
+    }
+  }
+}
+
+TEST(Help, GroupsWithoutFlagsVanish) {
+  EXPECT_THAT(printed(c::barrier, "--help-all"), Not(HasSubstr("\nSizes\n")));
+  EXPECT_THAT(printed(c::barrier, "--help"), Not(HasSubstr("\nWhat runs\n")));
+  EXPECT_THAT(printed(init_spec, "--help-all"), Not(HasSubstr("\nMeasuring\n")));
+}
+
+TEST(Help, ComesEvenIfTheRestOfTheLineIsWrong) {
+  EXPECT_THAT(parse({"--foo", "-n", "x", "--help"}).print.value_or(""), HasSubstr("Usage: "));
+}
+
+// What is not recorded has no effect on results.
+TEST(Help, EveryOtherFlagIsRecordedInFiles) {
+  Options options;
+  AskedTexts asked;
+  FlagSet set;
+  declare_flags(set, options, c::all_reduce, asked);
+  std::vector<std::string> unrecorded;
+  for (const Flag& flag : set.all())
+    if (flag.file_name.empty()) unrecorded.push_back(flag.names.front());
+  EXPECT_THAT(unrecorded, testing::ElementsAre("NCCL_TESTS_SPLIT_MASK", "NCCL_TESTS_SPLIT",
+                                               "NCCL_TESTS_ALLTOALLV_MATRIX_FILE",
+                                               "NCCL_TESTS_ALLTOALLV_MATRIX_SCALE",
+                                               "NCCL_TESTS_ALLTOALLV_PRINT_SUMMARY", "--self-check",
+                                               "-J", "--heartbeat", "--verbose", "--version", "-h",
+                                               "--help-all", "-D", "-V"));
+}
+
+}  // namespace
+}  // namespace ccl_tests

@@ -1,0 +1,44 @@
+// What holds for all specs: there is one for each file of collectives/, and its forms belong
+// together.
+#include <gmock/gmock.h>
+
+#include <filesystem>
+#include <set>
+#include <string>
+
+#include "collectives/collectives.hpp"
+
+namespace ccl_tests {
+namespace {
+
+TEST(Specs, AreNamedAsTheirFiles) {
+  std::set<std::string> files;
+  const std::filesystem::path folder = std::filesystem::path(CCL_UNIT_DIR) / "../../collectives";
+  for (const auto& entry : std::filesystem::directory_iterator(folder)) {
+    if (entry.path().extension() == ".cpp") files.insert(entry.path().stem().string());
+  }
+  std::set<std::string> specs;
+  for (const Collective* spec : collectives::all()) specs.insert(std::string(spec->name));
+  EXPECT_EQ(specs, files);
+  EXPECT_EQ(specs.size(), collectives::all().size());
+}
+
+TEST(Specs, FormsOfAProgramDifferInTheirModes) {
+  for (const Collective* program : collectives::all()) {
+    EXPECT_EQ(program->mode.empty(), program->modes.empty()) << program->name;
+    std::set<std::string_view> modes = {program->mode};
+    for (const Collective* form : program->modes) {
+      EXPECT_EQ(form->name, program->name);
+      EXPECT_TRUE(form->modes.empty()) << form->name;
+      EXPECT_TRUE(modes.insert(form->mode).second) << form->name << " --mode " << form->mode;
+    }
+  }
+}
+
+TEST(Specs, NameOperationsOnlyIfTheyReduce) {
+  for (const Collective* program : collectives::all())
+    EXPECT_TRUE(program->domain.reduces || program->domain.ops.empty()) << program->name;
+}
+
+}  // namespace
+}  // namespace ccl_tests
