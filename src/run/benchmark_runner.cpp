@@ -99,11 +99,8 @@ void BenchmarkRunner::close() {
   rank_.close(world_);
 }
 
-SlotRule BenchmarkRunner::slot_rule() const {
-  return slot_rule_of(options_, rank_.process().staging.buffers);
-}
-
 void BenchmarkRunner::reserve(const Collective& collective, const SweepRange& range) {
+  slot_rule_ = range.slots;
   std::size_t largest = 0;
   for (const DataType type : options_.sweep.types)
     for (const std::size_t bytes : range.sizes)
@@ -111,9 +108,8 @@ void BenchmarkRunner::reserve(const Collective& collective, const SweepRange& ra
         const SweepPoint point{type, std::nullopt, 0, bytes, &groups, 0};
         const Shape shape =
             shape_of(point, options_.spec, std::max(0, groups.group_of(rank_.rank())));
-        const std::size_t region = row_bytes(collective, shape).region;
-        largest = std::max(
-            largest, plan_slots(region, options_.sweep.unalign * size_of(type), slot_rule()).end());
+        largest = std::max(largest,
+                           row_slots(collective, shape, options_.sweep.unalign, slot_rule_).end());
       }
   arena_.emplace(communicator(), rank_.device(), largest);
 }
@@ -245,7 +241,7 @@ CallPlan BenchmarkRunner::call_plan(const Problem& p, Form form, bool verifies,
   const Options& o = options_;
   const auto blocking = static_cast<Blocking>(o.measure.blocking);
   const bool waits = blocking == Blocking::barrier_inside || blocking == Blocking::wait;
-  const Slots slots = plan_slots(p.bytes.region, o.sweep.unalign * p.width(), slot_rule());
+  const Slots slots = row_slots(*p.collective, p.shape, o.sweep.unalign, slot_rule_);
   const auto singles =
       static_cast<std::size_t>(o.measure.warmup) + static_cast<std::size_t>(o.check.calls);
   return {.slots = slots,

@@ -51,7 +51,6 @@ class BenchmarkRunner {
 
  private:
   ControlChannel& group_channel() { return group_ ? *group_ : rank_.world(); }
-  SlotRule slot_rule() const;
   void use_pattern(const Problem& p);
   bool verifiable(const Problem& p) const;
   static bool repeats(const Problem& p, Form form);
@@ -75,6 +74,7 @@ class BenchmarkRunner {
   std::unique_ptr<ControlChannel> group_;  // null: all ranks are one group in their own order
   Communicator* communicator_ = nullptr;   // of the group
   std::unique_ptr<verify::Loops> loops_;
+  SlotRule slot_rule_;  // of the rows that memory was reserved for
   std::optional<Arena> arena_;
   std::unique_ptr<verify::Verifier> verifier_;  // of the point that is measured
 };

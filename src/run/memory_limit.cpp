@@ -20,23 +20,38 @@ std::size_t buffer_limit(std::size_t available, std::size_t ranks, double scratc
   return static_cast<std::size_t>(static_cast<double>(available - reserve) / buffers);
 }
 
-SizePlan limit_sizes(const Collective& collective, const Options& o, int ranks, std::size_t limit,
+namespace {
+
+// Bytes that the collective itself allocates, per buffer.
+std::size_t scratch_bytes(const Collective& collective, const Shape& shape) {
+  return collective.scratch != nullptr ? collective.scratch(shape) / 2 : 0;
+}
+
+}  // namespace
+
+Slots row_slots(const Collective& collective, const Shape& shape, std::size_t unalign,
+                const SlotRule& rule) {
+  SlotRule within = rule;
+  within.most_bytes -= std::min(within.most_bytes, scratch_bytes(collective, shape));
+  return plan_slots(row_bytes(collective, shape).region, unalign * shape.type_bytes, within);
+}
+
+SizePlan limit_sizes(const Collective& collective, const Options& o, int ranks,
                      const SlotRule& rule) {
-  if (collective.needs.synchronizes) return {{0}, std::nullopt};
-  if (collective.domain.fixed_bytes) return {{*collective.domain.fixed_bytes}, std::nullopt};
+  if (collective.needs.synchronizes) return {{0}, std::nullopt, rule};
+  if (collective.domain.fixed_bytes) return {{*collective.domain.fixed_bytes}, std::nullopt, rule};
   std::size_t widest = 1;
   for (const DataType type : o.sweep.types) widest = std::max(widest, size_of(type));
-  SizePlan plan;
+  SizePlan plan{{}, std::nullopt, rule};
   std::size_t smallest = 0;
   for (const std::size_t size : sweep_sizes(o.sweep)) {
     const Shape shape{size / widest, widest, {0, ranks}, o.spec};
-    std::size_t bytes =
-        plan_slots(row_bytes(collective, shape).region, o.sweep.unalign * widest, rule).end();
-    if (collective.scratch != nullptr) bytes += collective.scratch(shape) / 2;  // of two buffers
-    if (bytes <= limit) {
+    const std::size_t bytes = row_slots(collective, shape, o.sweep.unalign, rule).end() +
+                              scratch_bytes(collective, shape);
+    if (bytes <= rule.most_bytes) {
       plan.sizes.push_back(size);
     } else {
-      plan.reduced_max = limit;
+      plan.reduced_max = rule.most_bytes;
       smallest = bytes;
     }
   }
@@ -45,7 +60,7 @@ SizePlan limit_sizes(const Collective& collective, const Options& o, int ranks, 
   if (plan.sizes.empty()) {
     throw Unsupported(fmt::format(
         "no size fits into memory: a buffer of {} B is needed, {} B are to be had per buffer",
-        smallest, limit));
+        smallest, rule.most_bytes));
   }
   return plan;
 }
@@ -57,12 +72,13 @@ SizePlan plan_sizes(const Collective& collective, const Options& o, const RankTa
   };
   std::map<std::string, std::size_t> ranks_on;
   for (const RankIdentity& r : table.ranks) ++ranks_on[shared(r)];
-  std::size_t limit = std::numeric_limits<std::size_t>::max();
+  SlotRule rule = slot_rule_of(o, buffers);
   for (const RankIdentity& r : table.ranks)
-    limit = std::min(limit, buffer_limit(r.memory, ranks_on[shared(r)], scratch));
+    rule.most_bytes =
+        std::min(rule.most_bytes, buffer_limit(r.memory, ranks_on[shared(r)], scratch));
   SizePlan least;
   for (const int n : groups.distinct_sizes()) {
-    SizePlan plan = limit_sizes(collective, o, n, limit, slot_rule_of(o, buffers));
+    SizePlan plan = limit_sizes(collective, o, n, rule);
     if (least.sizes.empty() || plan.sizes.size() < least.sizes.size()) least = std::move(plan);
   }
   return least;

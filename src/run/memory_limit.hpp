@@ -15,6 +15,7 @@ namespace ccl_tests {
 struct SizePlan {
   std::vector<std::size_t> sizes;
   std::optional<std::size_t> reduced_max;  // when sizes had to be left out
+  SlotRule slots;                          // of their rows
 };
 
 // Bytes that one of a rank's two buffers may have on a machine with `available` bytes and `ranks`
@@ -22,16 +23,21 @@ struct SizePlan {
 // but at most 2 GiB, stays free.
 std::size_t buffer_limit(std::size_t available, std::size_t ranks, double scratch);
 
-// Returns the sweep's sizes whose buffers stay within `limit` bytes for a group of `ranks` ranks.
-// Throws Unsupported if none does.
+// Returns the slots of a row of this shape. With fewer of them, never with fewer than one, the row's
+// buffers and what the collective allocates beside them stay within rule.most_bytes per buffer.
+Slots row_slots(const Collective& collective, const Shape& shape, std::size_t unalign,
+                const SlotRule& rule);
+
+// Returns the sweep's sizes of which one slot stays within rule.most_bytes for a group of `ranks`
+// ranks. Throws Unsupported if none does.
 SizePlan limit_sizes(const Collective& collective, const Options& options, int ranks,
-                     std::size_t limit, const SlotRule& rule);
+                     const SlotRule& rule);
 
 // Returns what fits on every machine, for groups of every size. scratch: as buffer_limit's.
 SizePlan plan_sizes(const Collective& collective, const Options& options, const RankTable& table,
                     const RankGroups& groups, Memory buffers, double scratch);
 
-// Returns how many slots the rows of these options have in such memory.
+// Returns how many slots the rows of these options have in such memory, whatever its size.
 SlotRule slot_rule_of(const Options& options, Memory buffers);
 
 }  // namespace ccl_tests

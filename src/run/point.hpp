@@ -9,6 +9,7 @@
 
 #include "src/core/collective.hpp"
 #include "src/options/options.hpp"
+#include "src/run/slots.hpp"
 
 namespace ccl_tests {
 
@@ -28,6 +29,7 @@ struct SweepPoint {
 // What a sweep is made of beside the options.
 struct SweepRange {
   std::vector<std::size_t> sizes;  // that fit into memory
+  SlotRule slots;                  // of their rows
   std::vector<RankGroups>
       groups;  // run one after the other for each size: process groups, or rounds of pairs
   std::set<Kind> skipped;  // that the library does not have on every rank

@@ -25,11 +25,13 @@ struct SlotRule {
   // The slots of both buffers stay within such a cache, as the buffers of a training step would. 0:
   // they rotate over 64 MiB, so that no cache holds them (GPUs).
   std::size_t cache_bytes = 0;
+  std::size_t most_bytes = std::numeric_limits<std::size_t>::max();  // of a buffer
 };
 
 // Returns the slots of a row of `bytes`, shifted by `shift` bytes (-u). A row's slots depend on that
-// row alone, never on the other rows of a sweep. Rows of up to 8 MiB have at least two slots, so that
-// a call that does nothing is seen. Filling and checking a slot costs about as much as a call.
+// row alone, never on the other rows of a sweep. Rows of up to 8 MiB have at least two slots if the
+// memory allows, so that a call that does nothing is seen. Filling and checking a slot costs about as
+// much as a call. There is always one slot: whether that fits is for the caller to see.
 inline Slots plan_slots(std::size_t bytes, std::size_t shift, const SlotRule& rule) {
   constexpr std::size_t line = 64;
   constexpr std::size_t rotated_bytes = 64 << 20;
@@ -41,7 +43,9 @@ inline Slots plan_slots(std::size_t bytes, std::size_t shift, const SlotRule& ru
                                ? std::min(rule.cache_bytes / 2 / data, most_in_cache / slots.stride)
                                : rotated_bytes / slots.stride;
   const std::size_t least = bytes <= most_with_two ? 2 : 1;
-  slots.count = std::max<std::size_t>(1, std::min(rule.wanted, std::max(least, room)));
+  const std::size_t free = rule.most_bytes - std::min(rule.most_bytes, slots.offset(0));
+  slots.count =
+      std::max<std::size_t>(1, std::min({rule.wanted, std::max(least, room), free / slots.stride}));
   return slots;
 }
 

@@ -89,11 +89,12 @@ int sweep(Rank& rank, const Collective& collective, const Options& o,
   BenchmarkRunner runner(rank, o, groups, patterns);
   memory.connected = free_bytes();
   const RankTable table = with_free_memory(rank);
-  SweepRange range{{}, groups_of_rows(collective, groups, rounds), {}};
+  SweepRange range{{}, {}, groups_of_rows(collective, groups, rounds), {}};
   const SizePlan plan =
       plan_sizes(collective, o, table, range.groups.front(), process.staging.buffers,
                  process.backend.info().scratch_factor(rank.ranks()));
   range.sizes = plan.sizes;
+  range.slots = plan.slots;
   std::vector<std::string> left_out;
   if (const auto why = runner.communicator().capabilities().why_not(collective.name))
     throw Unsupported(*why);

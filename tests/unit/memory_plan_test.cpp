@@ -21,7 +21,7 @@ TEST(MemoryLimit, LeavesATenthButAtMost2GiBFree) {
   EXPECT_EQ(buffer_limit(0, 4, 1), 0U);
 }
 
-constexpr SlotRule in_cache{20, 1 << 20};
+constexpr SlotRule within(std::size_t bytes) { return {20, 1 << 20, bytes}; }
 
 Options sizes(std::vector<std::size_t> list) {
   Options o;
@@ -31,27 +31,41 @@ Options sizes(std::vector<std::size_t> list) {
 
 TEST(MemoryLimit, KeepsTheSizesThatFit) {
   const Options o = sizes({8, 1 << 20, 64 << 20, gib});
-  const SizePlan all = limit_sizes(collectives::all_reduce, o, 4, 2 * gib, in_cache);
+  const SizePlan all = limit_sizes(collectives::all_reduce, o, 4, within(2 * gib));
   EXPECT_THAT(all.sizes, ElementsAre(8, 1 << 20, 64 << 20, gib));
   EXPECT_FALSE(all.reduced_max);
-  const SizePlan some = limit_sizes(collectives::all_reduce, o, 4, 65 << 20, in_cache);
+  const SizePlan some = limit_sizes(collectives::all_reduce, o, 4, within(65 << 20));
   EXPECT_THAT(some.sizes, ElementsAre(8, 1 << 20, 64 << 20));
   EXPECT_EQ(some.reduced_max, std::size_t{65} << 20);
-  EXPECT_THROW(limit_sizes(collectives::all_reduce, sizes({gib}), 4, 65 << 20, in_cache),
+  EXPECT_THROW(limit_sizes(collectives::all_reduce, sizes({gib}), 4, within(65 << 20)),
                Unsupported);
 }
 
 TEST(MemoryLimit, CountsTheGuardsAndTheShift) {
   Options o = sizes({64 << 20});
-  EXPECT_THROW(limit_sizes(collectives::all_reduce, o, 4, 64 << 20, in_cache), Unsupported);
-  EXPECT_NO_THROW(limit_sizes(collectives::all_reduce, o, 4, (64 << 20) + 16384, in_cache));
+  EXPECT_THROW(limit_sizes(collectives::all_reduce, o, 4, within(64 << 20)), Unsupported);
+  EXPECT_NO_THROW(limit_sizes(collectives::all_reduce, o, 4, within((64 << 20) + 16384)));
   o.sweep.unalign = 16384;
-  EXPECT_THROW(limit_sizes(collectives::all_reduce, o, 4, (64 << 20) + 16384, in_cache),
-               Unsupported);
+  EXPECT_THROW(limit_sizes(collectives::all_reduce, o, 4, within((64 << 20) + 16384)), Unsupported);
+}
+
+// Slots beyond the first make timing better; sizes are what was asked for.
+TEST(MemoryLimit, LeavesSlotsOutBeforeSizes) {
+  const Options o = sizes({1 << 20, 4 << 20});
+  const std::size_t limit = 5 << 20;
+  const SizePlan plan = limit_sizes(collectives::all_reduce, o, 4, {20, 0, limit});
+  EXPECT_THAT(plan.sizes, ElementsAre(1 << 20, 4 << 20));
+  EXPECT_FALSE(plan.reduced_max);
+  for (const std::size_t size : plan.sizes) {
+    const Shape shape{size / 4, 4, {0, 4}, o.spec};
+    const Slots slots = row_slots(collectives::all_reduce, shape, 0, plan.slots);
+    EXPECT_LE(slots.end(), limit);
+    EXPECT_EQ(slots.count, size == 1 << 20 ? 4U : 1U);
+  }
 }
 
 TEST(MemoryLimit, OfABarrierIsOneRowOfSize0) {
-  const SizePlan plan = limit_sizes(collectives::barrier, sizes({gib}), 4, 100, in_cache);
+  const SizePlan plan = limit_sizes(collectives::barrier, sizes({gib}), 4, within(100));
   EXPECT_THAT(plan.sizes, ElementsAre(0));
 }
 
