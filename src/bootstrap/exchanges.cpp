@@ -73,7 +73,8 @@ Exchanges::Exchanges(int processes) : processes_(processes) {
   Team all;
   all.processes.resize(static_cast<std::size_t>(processes));
   std::iota(all.processes.begin(), all.processes.end(), 0);
-  teams_.emplace(all.name, TeamExchanges(std::move(all)));
+  const std::string name = all.name;
+  teams_.emplace(name, TeamExchanges(std::move(all)));
 }
 
 Exchanges::Added Exchanges::add(int process, Contribution contribution) {

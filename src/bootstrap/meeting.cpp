@@ -78,7 +78,7 @@ std::shared_ptr<Meeting::Gathering> Meeting::join(ExchangeKind kind, int rank,
     open_.back()->first = rank;
     open_.back()->in.resize(local_.size());
   }
-  const std::shared_ptr<Gathering> gathering = open_[ahead];
+  std::shared_ptr<Gathering> gathering = open_[ahead];
   if (gathering->kind != kind) {
     const auto name = [&](int r) { return seats_[static_cast<std::size_t>(r)].world_rank; };
     failure_ = Failure{

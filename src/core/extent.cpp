@@ -64,8 +64,8 @@ Extent extent(OperationId operation, const Call& c) {
   const bool is_root = c.self.rank == c.root;
   switch (operation) {
     case all_reduce:
+    case reduce:  // what is left in the other ranks' buffers does not matter
     case transfer: return {c.count, c.count};
-    case reduce: return {c.count, c.count};  // what is left in it matters to the root alone
     case broadcast: return {is_root ? c.count : 0, c.count};
     case all_gather: return {c.count, all};
     case reduce_scatter: return {all, c.count};

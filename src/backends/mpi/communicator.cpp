@@ -72,8 +72,7 @@ Capabilities describe(const Device* device, std::size_t most) {
                fmt::format("more than {} elements: reductions in pieces of so many, vector "
                            "collectives as messages, everything else as derived types",
                            most),
-               "reduce_scatter and reduce_scatterv in place: the suite copies the result to the "
-               "rank's block"},
+               "reduce_scatter(v) in place: the suite copies the result to the rank's block"},
           .operations = OperationSet::all(),
           .unsupported = unsupported_on(device),
           .emulated = {{std::nullopt, ReduceOp::avg, "sum, then divide"},
