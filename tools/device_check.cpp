@@ -11,9 +11,9 @@
 #include <vector>
 
 #include "src/backends/registry.hpp"
+#include "src/core/clock.hpp"
 #include "src/core/error.hpp"
 #include "src/core/host.hpp"
-#include "src/core/clock.hpp"
 #include "src/options/values.hpp"
 #include "src/report/output_file.hpp"
 #include "tools/verifier_check.hpp"

@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <memory>
 
-#include "src/core/error.hpp"
 #include "src/core/clock.hpp"
+#include "src/core/error.hpp"
 #include "verify/verifier.hpp"
 
 namespace ccl_tests::tools {
