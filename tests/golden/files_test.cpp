@@ -55,7 +55,7 @@ std::string field(const std::vector<std::vector<std::string>>& records, std::siz
 template <class Check>
 void follow(const std::string& suffix, Check check) {
   for (const samples::Run& run : samples::all()) {
-    const samples::Directory directory;
+    const TemporaryFolder directory;
     const std::string path = directory.file("out" + suffix);
     const auto reporter = file_reporter(path);
     reporter->begin(run.record);
@@ -125,7 +125,7 @@ TEST(NcclJson, EncodesNcclsVersionAsNcclDoes) {
 }
 
 TEST(NcclJson, IsADocumentBeforeTheRunBeginsAndAfterItFailedThere) {
-  const samples::Directory directory;
+  const TemporaryFolder directory;
   const std::string path = directory.file("out.json");
   const auto reporter = file_reporter(path);
   EXPECT_EQ(json::parse(samples::read(path)).at("out_of_bounds").at("okay"), "false");

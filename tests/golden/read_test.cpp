@@ -16,14 +16,14 @@ namespace {
 using testing::AllOf;
 using testing::HasSubstr;
 
-std::string write(const samples::Directory& directory, const std::string& text) {
+std::string write(const TemporaryFolder& directory, const std::string& text) {
   const std::string path = directory.file("in.jsonl");
   std::ofstream(path, std::ios::binary) << text;
   return path;
 }
 
 std::vector<RecordedRun> read_text(const std::string& text) {
-  const samples::Directory directory;
+  const TemporaryFolder directory;
   return read_runs(write(directory, text));
 }
 
@@ -67,7 +67,7 @@ TEST(ReadRuns, ValuesBecomeMembers) {
 
 TEST(ReadRuns, OneFileMayHoldManyRunsAndAnEndWithoutABeginning) {
   const std::string text = samples::file(samples::plain(), ".jsonl");
-  const samples::Directory directory;
+  const TemporaryFolder directory;
   const std::string failed = directory.file("out.jsonl");
   RunSummary summary;
   summary.complete = false;

@@ -1,6 +1,4 @@
 // What the writers make of sample runs, and text that breaks careless ones.
-#include <stdlib.h>
-
 #include <fstream>
 #include <memory>
 #include <random>
@@ -19,17 +17,6 @@ void report(const Run& run, Reporter& reporter) {
 }
 
 }  // namespace
-
-Directory::Directory() {
-  std::string name = (std::filesystem::temp_directory_path() / "ccl-report-XXXXXX").string();
-  if (::mkdtemp(name.data()) == nullptr) throw std::runtime_error("mkdtemp failed");
-  path_ = name;
-}
-
-Directory::~Directory() {
-  std::error_code ignored;
-  std::filesystem::remove_all(path_, ignored);
-}
 
 std::string read(const std::string& path) {
   std::ifstream in(path, std::ios::binary);
@@ -57,7 +44,7 @@ namespace {
 
 template <class Use>
 std::string written_by_table(Use use) {
-  const Directory directory;
+  const TemporaryFolder directory;
   const std::string path = directory.file("table");
   std::unique_ptr<std::FILE, int (*)(std::FILE*)> out(std::fopen(path.c_str(), "w"), &std::fclose);
   use(*table_reporter(out.get()));
@@ -75,7 +62,7 @@ std::string table_without_begin(const RunSummary& summary) {
 }
 
 std::string file(const Run& run, const std::string& suffix) {
-  const Directory directory;
+  const TemporaryFolder directory;
   const std::string path = directory.file("out" + suffix);
   report(run, *file_reporter(path));
   return read(path);

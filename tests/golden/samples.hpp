@@ -1,11 +1,11 @@
 // Runs with every value fixed, and what each writer makes of them.
 #pragma once
 
-#include <filesystem>
 #include <string>
 #include <vector>
 
 #include "src/report/reporter.hpp"
+#include "tests/unit/temporary_folder.hpp"
 
 namespace ccl_tests::samples {
 
@@ -19,19 +19,6 @@ struct Run {
 Run plain();
 Run pair_rows();  // pingpong: a row for each of two pairs
 std::vector<Run> all();
-
-// A directory of its own, removed at the end.
-class Directory {
- public:
-  Directory();
-  ~Directory();
-  Directory(const Directory&) = delete;
-  Directory& operator=(const Directory&) = delete;
-  std::string file(const std::string& name) const { return (path_ / name).string(); }
-
- private:
-  std::filesystem::path path_;
-};
 
 std::string read(const std::string& path);
 std::vector<std::string> lines(const std::string& text);

@@ -203,7 +203,7 @@ TEST(Table, AverageIsPrintfGWithoutExponents) {
 }
 
 TEST(Table, IsFlushedAfterEveryRow) {
-  const samples::Directory directory;
+  const TemporaryFolder directory;
   const std::string path = directory.file("table");
   std::FILE* out = std::fopen(path.c_str(), "w");
   ASSERT_NE(out, nullptr);

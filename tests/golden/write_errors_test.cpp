@@ -29,7 +29,7 @@ TEST(FileReporter, UnknownSuffixNamesTheKnownOnes) {
 }
 
 TEST(FileReporter, MissingDirectoryAndDirectoryAreUsageErrors) {
-  const samples::Directory directory;
+  const TemporaryFolder directory;
   const std::string missing = directory.file("missing/out.csv");
   EXPECT_THAT([&] { file_reporter(missing); }, names(missing, "No such file or directory"));
   const std::string taken = directory.file("out.json");
@@ -38,14 +38,14 @@ TEST(FileReporter, MissingDirectoryAndDirectoryAreUsageErrors) {
 }
 
 TEST(FileReporter, SuffixIsTakenInEitherCase) {
-  const samples::Directory directory;
+  const TemporaryFolder directory;
   const std::string path = directory.file("Out.JsonL");
   file_reporter(path)->begin(samples::plain().record);
   EXPECT_EQ(nlohmann::json::parse(samples::read(path)).at("type"), "header");
 }
 
 TEST(FileReporter, NeverOverwritesAndSaysWhichNameItTook) {
-  const samples::Directory directory;
+  const TemporaryFolder directory;
   const std::string path = directory.file("out.csv");
   std::ofstream(path) << "precious";
   std::string opened;
@@ -93,7 +93,7 @@ class SmallDisk {
 TEST(FileReporter, AWriteThatFailsHalfWayLeavesTheFileAsItWas) {
   const samples::Run run = samples::plain();
   for (const char* suffix : {".jsonl", ".json", ".csv"}) {
-    const samples::Directory directory;
+    const TemporaryFolder directory;
     const std::string path = directory.file(std::string("out") + suffix);
     const auto reporter = file_reporter(path);
     reporter->begin(run.record);

@@ -15,17 +15,6 @@ using testing::ElementsAreArray;
 using testing::HasSubstr;
 constexpr double limit_s = 60;
 
-// body(rank) on every rank of `processes` processes of `threads` ranks each.
-void on_all_ranks(int threads, int processes, const std::function<void(ControlChannel&)>& body) {
-  const auto outcomes = test::run_job(processes, threads, [&](Control& control) {
-    ThreadRanks ranks(control, threads);
-    std::vector<std::function<void()>> all;
-    for (int t = 0; t < threads; ++t) all.emplace_back([&, t] { body(ranks.rank(t)); });
-    for (const test::Outcome& outcome : test::run_all(all)) EXPECT_EQ(outcome.message, "");
-  });
-  for (const test::Outcome& outcome : outcomes) EXPECT_EQ(outcome.message, "");
-}
-
 std::string text_of(int rank, int round) {
   std::string text = std::to_string(rank) + ":" + std::to_string(round);
   text.resize(text.size() + static_cast<std::size_t>(rank * round), 'x');
@@ -47,7 +36,7 @@ void expect_broadcast(ControlChannel& channel, int round) {
 class GatherAndBroadcast : public testing::TestWithParam<std::tuple<int, int>> {
  protected:
   void on_ranks(const std::function<void(ControlChannel&)>& body) const {
-    on_all_ranks(std::get<0>(GetParam()), std::get<1>(GetParam()), body);
+    test::on_all_ranks(std::get<0>(GetParam()), std::get<1>(GetParam()), body);
   }
 };
 
@@ -104,7 +93,7 @@ TEST(Gather, LetsTheOtherRanksGoOn) {
     std::atomic<int> returned = 0;
     std::promise<void> all_returned;
     std::shared_future<void> go = all_returned.get_future().share();
-    on_all_ranks(threads, processes, [&](ControlChannel& world) {
+    test::on_all_ranks(threads, processes, [&](ControlChannel& world) {
       if (world.rank() == 0) go.wait();
       EXPECT_EQ(world.gather("x", limit_s).size(),
                 world.rank() == 0 ? static_cast<std::size_t>(world.ranks()) : 0U);

@@ -11,17 +11,6 @@ namespace {
 using testing::ElementsAreArray;
 constexpr double limit_s = 60;
 
-// body(rank) on every rank of `processes` processes of `threads` ranks each.
-void on_all_ranks(int threads, int processes, const std::function<void(ControlChannel&)>& body) {
-  const auto outcomes = test::run_job(processes, threads, [&](Control& control) {
-    ThreadRanks ranks(control, threads);
-    std::vector<std::function<void()>> all;
-    for (int t = 0; t < threads; ++t) all.emplace_back([&, t] { body(ranks.rank(t)); });
-    for (const test::Outcome& outcome : test::run_all(all)) EXPECT_EQ(outcome.message, "");
-  });
-  for (const test::Outcome& outcome : outcomes) EXPECT_EQ(outcome.message, "");
-}
-
 // What the members say, in group rank order.
 std::vector<std::string> names(ControlChannel& group, int world_rank) {
   return group.all_gather(std::to_string(world_rank), limit_s);
@@ -36,7 +25,7 @@ class Groups : public testing::TestWithParam<std::tuple<int, int>> {
 
 // Members in reverse order; groups that exchange different numbers of times do not meet.
 TEST_P(Groups, ExchangeAmongThemselvesInTheOrderOfTheKeys) {
-  on_all_ranks(threads(), processes(), [&](ControlChannel& world) {
+  test::on_all_ranks(threads(), processes(), [&](ControlChannel& world) {
     const int color = world.rank() % 3;
     const auto group = world.split(color, -world.rank(), limit_s);
     std::vector<std::string> members;
@@ -51,7 +40,7 @@ TEST_P(Groups, ExchangeAmongThemselvesInTheOrderOfTheKeys) {
 }
 
 TEST_P(Groups, OfGroupsAndOfNobody) {
-  on_all_ranks(threads(), processes(), [&](ControlChannel& world) {
+  test::on_all_ranks(threads(), processes(), [&](ControlChannel& world) {
     const bool out = world.rank() == 0;
     const auto rest = world.split(out ? -1 : 0, 0, limit_s);
     ASSERT_EQ(rest == nullptr, out);

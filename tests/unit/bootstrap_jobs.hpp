@@ -1,6 +1,7 @@
 // Jobs for tests: processes simulated by threads that each join() for themselves.
 #pragma once
 
+#include <gtest/gtest.h>
 #include <unistd.h>
 
 #include <functional>
@@ -11,6 +12,7 @@
 
 #include "src/bootstrap/control.hpp"
 #include "src/bootstrap/loopback_listener.hpp"
+#include "src/bootstrap/thread_ranks.hpp"
 #include "src/core/error.hpp"
 
 namespace ccl_tests::test {
@@ -68,6 +70,19 @@ inline std::vector<Outcome> run_job(int processes, int ranks_per_process,
     });
   }
   return run_all(all);
+}
+
+// Runs body(channel) on every rank of `processes` processes of `threads` ranks each. A rank that
+// throws fails the test.
+inline void on_all_ranks(int threads, int processes,
+                         const std::function<void(ControlChannel&)>& body) {
+  const auto outcomes = run_job(processes, threads, [&](Control& control) {
+    ThreadRanks ranks(control, threads);
+    std::vector<std::function<void()>> all;
+    for (int t = 0; t < threads; ++t) all.emplace_back([&, t] { body(ranks.rank(t)); });
+    for (const Outcome& outcome : run_all(all)) EXPECT_EQ(outcome.message, "");
+  });
+  for (const Outcome& outcome : outcomes) EXPECT_EQ(outcome.message, "");
 }
 
 }  // namespace ccl_tests::test

@@ -24,6 +24,7 @@ class TemporaryFolder {
   TemporaryFolder& operator=(const TemporaryFolder&) = delete;
 
   std::string path() const { return path_.string(); }
+  std::string file(const std::string& name) const { return (path_ / name).string(); }
 
   // Writes the file, with the folders above it; returns its path.
   std::string write(const std::string& name, const std::string& text) const {
