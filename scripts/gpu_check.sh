@@ -75,7 +75,7 @@ pack_tree() {
         *) [[ -e $pack/lib/$name ]] || cp -L "$file" "$pack/lib/$name" ;;
       esac
     done
-  cp "$self" "$here/gpu_check_steps.sh" "$pack/" || exit 4
+  cp "$self" "$here/gpu_check_steps.sh" "$here/program_flags.sh" "$pack/" || exit 4
   local mib
   mib=$(du -sm "$pack" | cut -f 1)
   if ((mib > 32)); then say "--pack: $mib MiB, more than 32; fewer CMAKE_CUDA_ARCHITECTURES make it smaller"; exit 4; fi
@@ -151,6 +151,8 @@ fi
 ((count > 0)) || count=1
 : "${visible:=$count}"
 
+# shellcheck source=scripts/program_flags.sh
+. "$here/program_flags.sh"
 # shellcheck source=scripts/gpu_check_steps.sh
 . "$here/gpu_check_steps.sh"
 

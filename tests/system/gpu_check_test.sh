@@ -75,7 +75,7 @@ unset LD_LIBRARY_PATH
 if command -v ldd >/dev/null; then
   run 0 "--pack" "${gpu_check[@]}" --pack "$work/packed"
   mv "$work/packed" "$work/moved here"
-  for name in gpu_check.sh gpu_check_steps.sh bin/device_check lib/libccl-tests.so lib/ccl-tests/ccl-nccl.so; do
+  for name in gpu_check.sh gpu_check_steps.sh program_flags.sh bin/device_check lib/libccl-tests.so lib/ccl-tests/ccl-nccl.so; do
     [ -e "$work/moved here/$name" ] || fail "the packed tree has no $name"
   done
   [ "$(du -sm "$work/moved here" | cut -f 1)" -le 32 ] || fail "the packed tree is larger than 32 MiB"
