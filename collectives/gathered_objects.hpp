@@ -8,7 +8,7 @@
 namespace ccl_tests::collectives {
 
 // Returns the layout of a collective in which every rank sends its object. `receivers` receive all
-// objects. There is no in-place form.
+// objects. It cannot be called in place.
 inline Layout gathered_objects(const Shape& s, Who receivers) {
   Layout result = gathered(s, receivers);
   result.in_place.reset();

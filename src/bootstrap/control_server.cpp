@@ -271,7 +271,8 @@ void ControlServer::Impl::lose(Peer& peer, const std::string& message) {
   fail({exit_code(Exit::failed), message});
 }
 
-// The first failure is the job's. Whoever reported it hears it last: then all others have.
+// Keeps the first failure and sends it to all processes, to the one that reported it last: when that
+// one ends, the others know why.
 void ControlServer::Impl::fail(Failure failure, Peer* origin) {
   if (!failed_) {
     failed_ = std::move(failure);

@@ -16,7 +16,7 @@ class Members {
       : ranks_per_process_(self.ranks_per_process),
         by_process_(static_cast<std::size_t>(self.processes)) {}
 
-  // Null while the process has not come.
+  // Null until the process has joined.
   Peer* of(int process) const { return by_process_.at(static_cast<std::size_t>(process)); }
   const std::vector<Peer*>& all() const { return by_process_; }
   std::size_t admitted() const { return admitted_; }

@@ -25,7 +25,7 @@ std::string address_text(const std::string& host, int port);
 asio::ip::tcp::acceptor listen_on(asio::io_context& io, int port, const std::string& address);
 
 // Takes over a socket that listens already; programs that this process starts do not inherit it.
-// Throws std::system_error if `descriptor` is no such socket.
+// Throws std::system_error if `descriptor` is not a listening socket.
 asio::ip::tcp::acceptor adopt_listener(asio::io_context& io, int descriptor);
 
 // Returns the address to listen on if others come to `host`: that of the loopback interface if
