@@ -1,0 +1,128 @@
+#include "src/measure/estimate.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+namespace ccl_tests {
+namespace {
+
+constexpr std::size_t least_values = 6;       // below, no 95 % interval of a median exists
+constexpr std::size_t least_correlated = 12;  // below, a correlation means nothing
+
+double mean_of(std::span<const double> values) {
+  return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
+}
+
+// Ranks from 0 on; equal values share the mean of their ranks.
+std::vector<double> ranks_of(std::span<const double> values) {
+  std::vector<std::size_t> order(values.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::sort(order.begin(), order.end(),
+            [&](std::size_t a, std::size_t b) { return values[a] < values[b]; });
+  std::vector<double> ranks(values.size());
+  for (std::size_t first = 0; first < order.size();) {
+    std::size_t end = first;
+    while (end < order.size() && values[order[end]] == values[order[first]]) ++end;
+    const double shared = static_cast<double>(first + end - 1) / 2;
+    for (std::size_t k = first; k < end; ++k) ranks[order[k]] = shared;
+    first = end;
+  }
+  return ranks;
+}
+
+// Correlation of neighbours; 0 if all values are equal.
+double lag_1(std::span<const double> values) {
+  const double mean = mean_of(values);
+  double squares = 0;
+  double products = 0;
+  for (std::size_t k = 0; k < values.size(); ++k) {
+    squares += (values[k] - mean) * (values[k] - mean);
+    if (k > 0) products += (values[k] - mean) * (values[k - 1] - mean);
+  }
+  return squares > 0 ? products / squares : 0;
+}
+
+double median_of_sorted(const std::vector<double>& sorted) {
+  const std::size_t n = sorted.size();
+  return n % 2 == 1 ? sorted[n / 2] : (sorted[n / 2 - 1] + sorted[n / 2]) / 2;
+}
+
+// Nearest rank.
+double percentile(const std::vector<double>& sorted, double percent) {
+  const auto rank =
+      static_cast<std::size_t>(std::ceil(percent / 100 * static_cast<double>(sorted.size())));
+  return sorted[std::max<std::size_t>(rank, 1) - 1];
+}
+
+void add_median(Estimate& result, const std::vector<double>& sorted, double effective) {
+  result.value = median_of_sorted(sorted);
+  const auto n = static_cast<double>(sorted.size());
+  const double share = 1.96 / (2 * std::sqrt(effective));
+  const double low = std::floor(n * (0.5 - share));
+  const double high = std::ceil(n * (0.5 + share)) + 1;
+  if (low < 0 || high > n + 1 || sorted.size() < least_values) return;
+  // Of 6 to 9 values the interval is all of them: 96.9 % and more.
+  result.low = sorted[static_cast<std::size_t>(std::max(low, 1.0)) - 1];
+  result.high = sorted[static_cast<std::size_t>(std::min(high, n)) - 1];
+}
+
+void add_mean(Estimate& result, std::span<const double> stamps) {
+  result.value = result.mean;
+  constexpr std::size_t batches = 10;
+  constexpr double student = 2.262;  // 97.5 % of Student's t with 9 degrees of freedom
+  const std::size_t each = stamps.size() / batches;
+  if (each == 0) return;
+  std::vector<double> means;
+  for (std::size_t b = 0; b < batches; ++b)
+    means.push_back(mean_of(stamps.subspan(b * each, each)));
+  const double center = mean_of(means);
+  double squares = 0;
+  for (const double mean : means) squares += (mean - center) * (mean - center);
+  const double half = student * std::sqrt(squares / (batches - 1) / batches);
+  result.low = std::max(0.0, result.value - half);
+  result.high = result.value + half;
+}
+
+}  // namespace
+
+double effective_size(std::span<const double> values) {
+  const auto n = static_cast<double>(values.size());
+  if (values.size() < least_correlated) return n;
+  const double r = std::min(0.95, lag_1(ranks_of(values)) + 1 / n);
+  return r > 0.05 ? std::max(1.0, n * (1 - r) / (1 + r)) : n;
+}
+
+namespace {
+
+Estimate without_drift(std::span<const double> stamps, Statistic statistic) {
+  Estimate result;
+  result.stamps = stamps.size();
+  if (stamps.empty()) return result;
+  std::vector<double> sorted(stamps.begin(), stamps.end());
+  std::sort(sorted.begin(), sorted.end());
+  result.mean = mean_of(stamps);
+  result.fast = percentile(sorted, 10);
+  result.slow = percentile(sorted, 90);
+  if (statistic == Statistic::mean) {
+    add_mean(result, stamps);
+  } else {
+    add_median(result, sorted, effective_size(stamps));
+  }
+  return result;
+}
+
+}  // namespace
+
+Estimate estimate(std::span<const double> stamps, Statistic statistic) {
+  Estimate result = without_drift(stamps, statistic);
+  const std::size_t third = stamps.size() / 3;
+  if (third < least_correlated) return result;
+  const Estimate first = without_drift(stamps.first(third), statistic);
+  const Estimate last = without_drift(stamps.last(third), statistic);
+  result.drifts = first.has_interval() && last.has_interval() &&
+                  (first.high < last.low || last.high < first.low);
+  return result;
+}
+
+}  // namespace ccl_tests

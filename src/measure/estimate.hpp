@@ -1,0 +1,48 @@
+// What the stamps of a stream say about the time of one call, and how sure that is. Pure.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <span>
+#include <vector>
+
+namespace ccl_tests {
+
+// Seconds per call. The interval covers the value with `confidence` if the noise stays what it was
+// while the stamps were taken.
+struct Estimate {
+  double value = 0;          // the median stamp; of rooted operations the mean of the stream
+  double low = 0, high = 0;  // of the interval; both 0: too few stamps for one
+  double mean = 0;           // of the stream: nccl-tests' number
+  double fast = 0;           // the 10th percentile of the stamps
+  double slow = 0;           // the 90th
+  std::size_t stamps = 0;
+  bool drifts = false;  // the intervals of the first and the last third do not touch
+
+  static constexpr double confidence = 0.95;
+  bool has_interval() const { return high > 0; }
+  // Half of the interval's width over the value; nullopt without an interval.
+  std::optional<double> half_width() const {
+    if (!has_interval() || value <= 0) return std::nullopt;
+    return (high - low) / 2 / value;
+  }
+  // Two speeds of the machine or the library, not one with noise.
+  bool bimodal() const { return slow > 2 * fast; }
+};
+
+// Which number of a stream is its time. median: for operations whose ranks wait for each other. mean:
+// for operations whose root runs ahead of the others, so that single stamps show its queue instead.
+enum class Statistic { median, mean };
+
+// Returns the number of independent values that tell as much as these: n (1 - r) / (1 + r), r being
+// the correlation of the ranks of neighbours (Spearman's), corrected by 1 / n for its bias. At least
+// 1; equal to values.size() below 12 values or without correlation.
+double effective_size(std::span<const double> values);
+
+// Returns the estimate of values in the order in which they were taken. Its interval needs 6 values.
+// The median's comes from order statistics and assumes no distribution: the ranks n / 2 -+ 0.98
+// n / sqrt(effective size), as the binomial distribution with p = 1/2 has them. The mean's comes from
+// the means of ten batches and Student's t.
+Estimate estimate(std::span<const double> stamps, Statistic statistic);
+
+}  // namespace ccl_tests
