@@ -13,6 +13,19 @@ void issue_one_by_one(std::size_t first, const BlockPlan& plan, Workload& worklo
   }
 }
 
+// One reading of the clock for each sample.
+void take_stream(Samples& samples, const BlockPlan& plan, Workload& workload, const Clock& clock) {
+  std::size_t next = plan.untimed;
+  double last = clock.now();
+  for (Sample& sample : samples) {
+    sample.start = last;
+    workload.issue(next, plan.calls);
+    workload.wait();
+    sample.issued = sample.end = last = clock.now();
+    next += plan.calls;
+  }
+}
+
 }  // namespace
 
 Samples take_block(const BlockPlan& plan, Workload& workload, Barrier& barrier,
@@ -28,6 +41,10 @@ Samples take_block(const BlockPlan& plan, Workload& workload, Barrier& barrier,
     barrier.wait();
   }
   workload.begin();
+  if (plan.blocking == Blocking::stream) {
+    take_stream(samples, plan, workload, clock);
+    return samples;
+  }
   std::size_t next = plan.untimed;
   for (Sample& sample : samples) {
     if (next > plan.untimed && plan.blocking == Blocking::barrier_outside) barrier.wait();

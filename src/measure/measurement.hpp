@@ -20,10 +20,9 @@ class Coordinator {
   virtual std::vector<Samples> gather(const Samples& mine) = 0;
 };
 
-// Collective. criterion: of the deciding rank; null on the others. Returns the last block's samples
-// of all ranks on the deciding rank, elsewhere nothing. Throws what the workload, the barrier and
-// the coordinator throw.
-std::vector<Samples> measure(StoppingCriterion* criterion, Workload& workload, Barrier& barrier,
-                             const Clock& clock, Coordinator& coordinator);
+// Takes the criterion's steps; its samples() are the result. Collective. criterion: of the deciding
+// rank; null on the others. Throws what the workload, the barrier and the coordinator throw.
+void measure(StoppingCriterion* criterion, Workload& workload, Barrier& barrier, const Clock& clock,
+             Coordinator& coordinator);
 
 }  // namespace ccl_tests

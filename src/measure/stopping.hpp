@@ -2,8 +2,8 @@
 #pragma once
 
 #include <cstddef>
-#include <optional>
 #include <span>
+#include <vector>
 
 #include "src/measure/workload.hpp"
 
@@ -17,47 +17,35 @@ struct Step {
   BlockPlan block = {};     // of Kind::block
 };
 
-// nccl-tests' batch: a fixed number of iterations behind a warm-up.
-struct BatchGoal {
-  std::size_t iterations = 20;  // 0: nothing is timed
-  std::size_t aggregate = 1;    // calls of an iteration
-  Blocking blocking = Blocking::none;
-  std::optional<std::size_t> warmup =
-      {};                   // untimed calls; nullopt: as many as a clock needs, see below
-  std::size_t checked = 1;  // single calls whose results are verified
-  double limit_s = 0;       // fewer iterations if these would take longer; 0: never
-  std::size_t repeats = 1;  // how often the block runs (graphs)
+// Decides for all ranks, on one of them.
+class StoppingCriterion {
+ public:
+  virtual ~StoppingCriterion() = default;
+  virtual Step next() const = 0;
+  // ranks: what each rank took in the step, in rank order.
+  virtual void add(const Step& step, std::span<const Samples> ranks) = 0;
+  // Returns the samples of each rank that count, in rank order.
+  virtual const std::vector<Samples>& samples() const = 0;
+  // Returns the calls that the samples of one rank stand for, divided by the calls of an iteration.
+  virtual std::size_t iterations() const = 0;
 };
 
-// Without a number of its own a block begins with at least least_untimed calls and least_untimed_s
-// seconds of calls, since the first calls after anything else cost several times what later ones do
-// (measured over MPI: 5 to 8 us instead of 0.2 us); but not with more than most_untimed_s of them.
+// The first calls after anything else cost several times what later ones do (measured over MPI: 5 to
+// 8 us instead of 0.2 us). A block therefore begins with at least least_untimed calls and
+// least_untimed_s seconds of calls, but not with more than most_untimed_s of them.
 inline constexpr std::size_t least_untimed = 20;
 inline constexpr double least_untimed_s = 1e-3;
 inline constexpr double most_untimed_s = 0.1;
 
-// Decides for all ranks, on one of them.
-class StoppingCriterion {
- public:
-  explicit StoppingCriterion(const BatchGoal& goal) : goal_(goal) {}
+// Returns the number of calls of call_s seconds each that are `least` and `least_s` seconds at least
+// and most_s at most. 0 if a call takes no time (a simulator's clock).
+std::size_t untimed_calls(double call_s, std::size_t least, double least_s, double most_s);
 
-  Step next() const;
-  // ranks: what each rank took in the step, in rank order.
-  void add(const Step& step, std::span<const Samples> ranks);
-  // Of the timed block, after --row-time's cap.
-  std::size_t iterations() const { return iterations_; }
-
- private:
-  BlockPlan block() const;
-  std::size_t untimed() const;
-
-  BatchGoal goal_;
-  std::size_t steps_ = 0, iterations_ = 0;
-  double call_s_ = 0;  // of the slowest rank's last single call
-};
-
-// How many of `wanted` iterations fit into limit_s when one takes iteration_s: at least 1. limit_s
-// 0: all.
+// Returns how many of `wanted` iterations fit into limit_s when one takes iteration_s: at least 1.
+// limit_s 0: all.
 std::size_t capped_iterations(std::size_t wanted, double iteration_s, double limit_s);
+
+// Returns the longest time of the ranks' last samples, 0 without samples.
+double longest_last(std::span<const Samples> ranks);
 
 }  // namespace ccl_tests

@@ -8,8 +8,15 @@ namespace ccl_tests {
 
 // nccl-tests' -z. none: issue everything, wait once. barrier_inside: wait and barrier after each
 // call, both in the time. wait: wait after each call. barrier_outside: wait and barrier after each
-// sample, the barrier not in the time.
-enum class Blocking : int { none = 0, barrier_inside = 1, wait = 2, barrier_outside = 3 };
+// sample, the barrier not in the time. Not nccl-tests': stream: wait after each sample; the reading of
+// the clock that ends a sample begins the next.
+enum class Blocking : int {
+  none = 0,
+  barrier_inside = 1,
+  wait = 2,
+  barrier_outside = 3,
+  stream = 4
+};
 
 // A block of calls, one behind the other: `untimed` ones, then `samples` x `calls` timed ones.
 struct BlockPlan {

@@ -70,6 +70,14 @@ void check_counts(const Options& o) {
   if (std::int64_t{m.iterations} * m.aggregate > max_int)
     throw UsageError(fmt::format("-m: {} x -n {} is too many operations; accepted: up to {}",
                                  m.aggregate, m.iterations, max_int));
+  if (m.batch && given(o, "--precision"))
+    throw UsageError(
+        "--precision: -n, -m, -w, -z, -C, -I, -K and -G measure a fixed batch; accepted: one or the "
+        "other");
+  if (m.batch && o.output.stats)
+    throw UsageError(
+        "--stats: the batch of -n, -m, -w, -z, -C, -I, -K and -G has no interval; accepted: one or "
+        "the other");
   if (m.per_iteration && m.per_iteration_skip > 0 && m.per_iteration_skip >= m.iterations)
     throw UsageError(fmt::format("-K: {} of {} iterations would leave none; accepted: 0 to {}",
                                  m.per_iteration_skip, m.iterations, m.iterations - 1));

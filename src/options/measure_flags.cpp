@@ -1,4 +1,8 @@
 // Flags about timing and verification.
+#include <fmt/format.h>
+
+#include "src/core/error.hpp"
+#include "src/core/quote.hpp"
 #include "src/options/flags.hpp"
 #include "src/options/values.hpp"
 
@@ -7,20 +11,43 @@ namespace ccl_tests {
 // Warm-up and verified calls of a row are one loop: their sum fits into an int.
 constexpr int most_calls = 1'000'000'000;
 
+namespace {
+
+// "2" or "2%" is 0.02.
+double percent(const std::string& text) {
+  constexpr double least = 0.01;
+  constexpr double most = 100;
+  const std::string number = text.ends_with('%') ? text.substr(0, text.size() - 1) : text;
+  const double value = parse_number(number, least);
+  if (value > most)
+    throw UsageError(
+        fmt::format("{} is too large; accepted: {} to {} percent", quote(text), least, most));
+  return value / 100;
+}
+
+}  // namespace
+
 void declare_measure(FlagSet& set, Options& o, const Taken& taken) {
   MeasureOptions& m = o.measure;
   set.begin(Group::measuring, taken.sweep);
-  set.add(m.iterations, "-n,--iters", "N", "timed iterations per row; 0: check only",
+  set.add(m.iterations, "-n,--iters", "N",
+          "nccl-tests' measurement: the mean of one batch of N iterations; 0: check only",
           in_range(0, max_int))
-      .on(Page::measured)
+      .by_default("see --precision")
+      .on(Page::measured, "the mean of N iterations, as nccl-tests; 0: check only")
       .recorded("iterations");
   set.add(m.aggregate, "-m,--agg_iters", "N", "operations per iteration", in_range(1, 1 << 20))
       .recorded("aggregate");
   set.add(m.warmup, "-w,--warmup_iters", "N", "exactly N untimed iterations before them",
           in_range(0, most_calls))
       .by_default("20 calls and 1 ms")
-      .on(Page::measured)
       .recorded("warmup");
+  set.add(m.precision, "--precision", "PERCENT",
+          "end a row when its 95 % interval is within +-PERCENT of the time, or after 0.3 s",
+          percent)
+      .by_default("2")
+      .on(Page::measured, "end a row at a 95 % interval of +-PERCENT, or after 0.3 s")
+      .recorded("precision");
   set.add(m.row_time_s, "--row-time", "SECONDS",
           "run fewer iterations if a row would take longer; 0: never", at_least(0))
       .recorded("row_time_s");

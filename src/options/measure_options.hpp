@@ -9,6 +9,10 @@ struct MeasureOptions {
   int average = 1;            // over ranks: 0 rank 0, 1 mean, 2 minimum, 3 maximum
   int blocking = 0;           // 0 wait once, 1 wait and barrier, 2 wait, 3 untimed barrier
   bool cpu_time = false;
+  double precision =
+      0.02;  // that the interval of a time shall have: half of its width over the time
+  // nccl-tests' batch of `iterations`. Otherwise a stream of calls, until the time has its precision.
+  bool batch = false;
   double row_time_s = 4;   // largest timed part of a row; 0: no limit
   int graph_launches = 0;  // 0: no graph
   bool per_iteration = false;

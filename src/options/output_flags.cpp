@@ -26,6 +26,10 @@ void declare_output(FlagSet& set, Options& o, const Taken& taken, AskedTexts& as
       .needs(taken.sweep)
       .recorded("timestamps")
       .per_process();
+  set.add(o.output.stats, "--stats", "",
+          "add columns: half of the 95 % interval, 10th percentile, stamps, flags", zero_or_one())
+      .needs(taken.sweep)
+      .per_process();
   set.add(o.output.label, "--label", "TEXT", "text that is kept with the results", any_text())
       .needs(taken.sweep)
       .recorded("label");

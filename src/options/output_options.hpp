@@ -10,6 +10,7 @@ struct OutputOptions {
   std::vector<std::string> files;
   std::string heartbeat_file;  // empty: stderr
   bool timestamps = false;
+  bool stats = false;    // columns about the certainty of times
   bool verbose = false;  // the whole header
   std::string label;     // kept with the results
 };

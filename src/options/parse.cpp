@@ -1,5 +1,7 @@
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "src/core/error.hpp"
 #include "src/options/alltoallv_options.hpp"
 #include "src/options/combinations.hpp"
@@ -20,6 +22,12 @@ std::optional<std::string> asked_text(const Collective& collective, const FlagSe
   if (asked.help) return help_page(collective, set);
   if (asked.version) return "ccl-tests " CCL_VERSION "\n";
   return std::nullopt;
+}
+
+// Flags that say how nccl-tests' batch is to be made.
+bool asks_for_batch(std::string_view flag) {
+  constexpr std::string_view flags[] = {"-n", "-m", "-w", "-z", "-C", "-I", "-K", "-G"};
+  return std::find(std::begin(flags), std::end(flags), flag) != std::end(flags);
 }
 
 void read_variables(const FlagSet& set, const GetVariable& environment, Options& o) {
@@ -57,6 +65,7 @@ Parsed parse_options(const Collective& collective, const std::vector<std::string
     read_flag(given, program);
     o.given.push_back(given.flag->names.front());
     if (o.given.back() == "-w") o.measure.warmup_given = true;
+    o.measure.batch = o.measure.batch || asks_for_batch(o.given.back());
   }
   refuse_unknown(set, line);
   read_variables(set, environment, o);

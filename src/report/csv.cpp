@@ -99,7 +99,8 @@ class Csv : public Reporter {
   static std::string reason(const RunSummary& summary) {
     if (!summary.failure.empty()) return summary.failure;
     if (!summary.first_wrong.empty()) return "wrong data: " + summary.first_wrong;
-    return summary.missed_limits.empty() ? "" : summary.missed_limits.front();
+    if (!summary.missed_limits.empty()) return summary.missed_limits.front();
+    return summary.undecided_limits.empty() ? "" : summary.undecided_limits.front();
   }
 
   OutputFile file_;

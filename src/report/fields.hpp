@@ -70,6 +70,7 @@ void setting_fields(R& run, V&& visit) {
   visit("ranks_per_thread", run.ranks_per_thread);
   visit("warmup", run.warmup);
   visit("requested_iterations", run.iterations);
+  visit("precision", run.precision);
   visit("aggregate", run.aggregate);
   visit("check", run.check);
   visit("average", run.average);
@@ -149,6 +150,18 @@ void fields(R& cell, V&& visit) {
     visit("iteration_stdev_s", times.of.stdev);
     visit("iteration_times_s", times.seconds);
   });
+  visit.part(cell.stream, [&](auto& stream) {
+    visit("time_low_s", stream.low);
+    visit("time_high_s", stream.high);
+    visit("confidence", stream.confidence);
+    visit("mean_s", stream.mean);
+    visit("fast_s", stream.fast);
+    visit("slow_s", stream.slow);
+    visit("stamps", stream.stamps);
+    visit("calls_per_stamp", stream.calls_per_stamp);
+    visit("precision_reached", stream.precision_reached);
+    visit("flags", stream.flags);
+  });
   visit("wrong", cell.wrong);
   visit("failed_ranks", cell.failed_ranks);
   visit("iterations", cell.iterations);
@@ -175,11 +188,16 @@ void fields(R& summary, V&& visit) {
                                       ? std::optional(static_cast<double>(summary.verified_calls) /
                                                       static_cast<double>(summary.calls))
                                       : std::nullopt);
+  visit("times", summary.times);
+  visit("precise_times", summary.precise_times);
+  visit("widest_half_width", summary.widest);
+  visit("widest_row", summary.widest_row);
   visit("first_wrong", summary.first_wrong);
   visit("rerun", summary.rerun);
   visit("average_busbw_gb_per_s", summary.average_busbw);
   visit("bandwidth_ok", summary.bandwidth_ok);
   visit("missed_limits", summary.missed_limits);
+  visit("undecided_limits", summary.undecided_limits);
   visit("memory", summary.memory);
   visit("notes", summary.notes);
   visit("end_time", summary.end_time);

@@ -9,29 +9,63 @@ namespace {
 
 constexpr double average_slack = 0.9;  // nccl-tests fails below 0.9 x NCCL_TESTS_MIN_BW
 
-void add_misses(std::vector<std::string>& lines, const Limits& limits, const std::string& subject,
-                const Measurement& cell, std::size_t requested) {
+// What a limit is compared with; seconds or their reciprocal.
+struct Range {
+  double value, best, worst;
+};
+
+// factor: of a second per operation in the unit of the limit.
+Range times_of(const Measurement& cell, double factor) {
+  const double value = cell.seconds * factor;
+  if (!cell.stream || !cell.stream->low || !cell.stream->high) return {value, value, value};
+  return {value, *cell.stream->low * factor, *cell.stream->high * factor};
+}
+
+Range bandwidths_of(const Measurement& cell) {
+  if (!cell.stream || !cell.stream->low || !cell.stream->high || *cell.stream->low <= 0)
+    return {cell.busbw, cell.busbw, cell.busbw};
+  const double bytes = cell.busbw * cell.seconds;  // those that the bandwidth is of
+  return {cell.busbw, bytes / *cell.stream->low, bytes / *cell.stream->high};
+}
+
+void hold(LimitFindings& found, const Limits& limits, const std::string& subject,
+          const Measurement& cell, std::size_t requested) {
   for (const SizeLimit& limit : limits.min_busbw) {
-    if (limit.bytes != requested || cell.busbw >= limit.value) continue;
-    lines.push_back(fmt::format("too slow: {}: busbw {:.4f} GB/s is below --min-busbw {}", subject,
-                                cell.busbw, limit.value));
+    const Range range = bandwidths_of(cell);
+    if (limit.bytes != requested || range.worst >= limit.value) continue;
+    if (range.best < limit.value) {
+      found.missed.push_back(fmt::format("too slow: {}: busbw {:.4f} GB/s is below --min-busbw {}",
+                                         subject, range.value, limit.value));
+    } else {
+      found.undecided.push_back(
+          fmt::format("not decided: {}: busbw {:.4f} GB/s, {:.4f} to {:.4f}, is on both sides of "
+                      "--min-busbw {}",
+                      subject, range.value, range.worst, range.best, limit.value));
+    }
   }
-  const double us = cell.seconds * 1e6;
   for (const SizeLimit& limit : limits.max_time) {
-    if (limit.bytes != requested || us <= limit.value) continue;
-    lines.push_back(
-        fmt::format("too slow: {}: {:.2f} us is above --max-time {}", subject, us, limit.value));
+    const Range range = times_of(cell, 1e6);
+    if (limit.bytes != requested || range.worst <= limit.value) continue;
+    if (range.best > limit.value) {
+      found.missed.push_back(fmt::format("too slow: {}: {:.2f} us is above --max-time {}", subject,
+                                         range.value, limit.value));
+    } else {
+      found.undecided.push_back(
+          fmt::format("not decided: {}: {:.2f} us, {:.2f} to {:.2f}, is on both sides of "
+                      "--max-time {}",
+                      subject, range.value, range.best, range.worst, limit.value));
+    }
   }
 }
 
 }  // namespace
 
-std::vector<std::string> missed_by(const Limits& limits, const Row& row, std::size_t requested) {
-  std::vector<std::string> lines;
+LimitFindings held_to(const Limits& limits, const Row& row, std::size_t requested) {
+  LimitFindings found;
   const std::string what = row_name(row, requested);
-  add_misses(lines, limits, what + " out of place", row.out_of_place, requested);
-  add_misses(lines, limits, what + " in place", row.in_place, requested);
-  return lines;
+  hold(found, limits, what + " out of place", row.out_of_place, requested);
+  hold(found, limits, what + " in place", row.in_place, requested);
+  return found;
 }
 
 std::vector<std::string> unmeasured(const Limits& limits, const std::set<std::size_t>& measured) {

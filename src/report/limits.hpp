@@ -11,9 +11,15 @@
 
 namespace ccl_tests {
 
-// Returns one line for each limit that the row misses, of both placements. requested: the size that
-// the sweep asked for; Row::bytes may have been rounded down from it.
-std::vector<std::string> missed_by(const Limits& limits, const Row& row, std::size_t requested);
+// A line each.
+struct LimitFindings {
+  std::vector<std::string> missed;
+  std::vector<std::string> undecided;  // the limit lies within the time's interval
+};
+// Holds both placements of a row to the limits of its size: with an interval a limit is missed only
+// if all of it lies beyond. requested: the size that the sweep asked for; Row::bytes may have been
+// rounded down from it.
+LimitFindings held_to(const Limits& limits, const Row& row, std::size_t requested);
 
 // Returns one line for each limit whose size is not among the requested sizes of the rows.
 std::vector<std::string> unmeasured(const Limits& limits, const std::set<std::size_t>& measured);

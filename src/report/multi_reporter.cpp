@@ -13,6 +13,13 @@ namespace {
 
 constexpr std::size_t most_notes = 100;  // a run that is wrong everywhere says so often enough
 
+void append(std::vector<std::string>& to, std::vector<std::string> lines) {
+  for (std::string& line : lines) to.push_back(std::move(line));
+}
+
+// More than half of the times are not as sure as was asked for.
+bool doubtful(const RunSummary& summary) { return summary.precise_times * 2 < summary.times; }
+
 // What came first, if process 0 knows that, and what this process did then.
 std::string failure_line(int code, const std::vector<std::string>& errors,
                          const std::string& activity) {
@@ -66,20 +73,37 @@ void MultiReporter::row(const Row& row, std::size_t requested) {
     summary_.wrong_elements += cell->wrong.value_or(0);
   }
   add_wrong(row, requested);
-  if (row.out_of_place.iterations < options_.iterations ||
-      row.in_place.iterations < options_.iterations)
-    ++capped_rows_;
+  const auto capped = [&](const Measurement& cell) {
+    return !cell.stream && cell.iterations < options_.iterations;
+  };
+  if (capped(row.out_of_place) || capped(row.in_place)) ++capped_rows_;
   if (row.coverage < 1) {
     weakest_bytes_ = std::max(weakest_bytes_, row.bytes);
     weakest_coverage_ = std::min(weakest_coverage_, row.coverage);
   }
-  for (std::string& line : missed_by(options_.limits, row, requested))
-    summary_.missed_limits.push_back(std::move(line));
+  add_times(row, requested);
+  LimitFindings found = held_to(options_.limits, row, requested);
+  append(summary_.missed_limits, std::move(found.missed));
+  append(summary_.undecided_limits, std::move(found.undecided));
   if (row.pair && begun_) pair_rows_.push_back(row);
   before_print_();
   Row complete = row;
   complete.hosts = hosts_of(row);
   for (const auto& reporter : reporters_) reporter->row(complete);
+}
+
+void MultiReporter::add_times(const Row& row, std::size_t requested) {
+  const auto add = [&](const char* placement, const Measurement& cell) {
+    if (!cell.stream || cell.repeats_out_of_place) return;
+    ++summary_.times;
+    if (cell.stream->precision_reached) ++summary_.precise_times;
+    const auto half_width = cell.stream->half_width(cell.seconds);
+    if (!half_width || *half_width <= summary_.widest.value_or(0)) return;
+    summary_.widest = half_width;
+    summary_.widest_row = fmt::format("{} {}", row_name(row, requested), placement);
+  };
+  add("out of place", row.out_of_place);
+  add("in place", row.in_place);
 }
 
 std::optional<int> MultiReporter::hosts_of(const Row& row) const {
@@ -127,14 +151,11 @@ void MultiReporter::judge_end() {
   const auto cells = static_cast<double>(2 * summary_.rows);
   summary_.average_busbw = cells > 0 ? busbw_sum_ / cells : 0;
   std::vector<std::string>& notes = summary_.notes;
-  const auto add = [](std::vector<std::string>& to, std::vector<std::string> lines) {
-    for (std::string& line : lines) to.push_back(std::move(line));
-  };
-  if (options_.message_rates) add(notes, message_rates(pair_rows_, options_.pairs_at_once));
+  if (options_.message_rates) append(notes, message_rates(pair_rows_, options_.pairs_at_once));
   std::vector<std::string> hosts;
   for (const RankLine& line : ranks_) hosts.push_back(line.host);
-  add(notes, slowest_pairs(pair_rows_, hosts));
-  add(summary_.missed_limits, unmeasured(options_.limits, measured_));
+  append(notes, slowest_pairs(pair_rows_, hosts));
+  append(summary_.missed_limits, unmeasured(options_.limits, measured_));
   summary_.bandwidth_ok = average_suffices(options_.limits, summary_.average_busbw);
   if (!summary_.bandwidth_ok.value_or(true)) {
     summary_.missed_limits.push_back(
@@ -162,16 +183,19 @@ void MultiReporter::conclude(int failure, const std::vector<std::string>& errors
   int code = most_severe(failure, judged());
   if (failure > 128) code = failure;  // interrupted: a verdict was not reached
   summary_.exit_code = code;
-  summary_.verdict = failure != 0                            ? Verdict::incomplete
-                     : summary_.failed_checks > 0            ? Verdict::wrong
-                     : !summary_.missed_limits.empty()       ? Verdict::slow
-                     : code == exit_code(Exit::inconclusive) ? Verdict::unreliable
-                                                             : Verdict::ok;
+  summary_.verdict = failure != 0                      ? Verdict::incomplete
+                     : summary_.failed_checks > 0      ? Verdict::wrong
+                     : !summary_.missed_limits.empty() ? Verdict::slow
+                     : !summary_.undecided_limits.empty() || doubtful(summary_)
+                         ? Verdict::unreliable
+                         : Verdict::ok;
   summary_.end_time = local_time();
 }
 
 int MultiReporter::judged() const {
-  const int slow = summary_.missed_limits.empty() ? 0 : exit_code(Exit::too_slow);
+  const int slow = !summary_.missed_limits.empty()      ? exit_code(Exit::too_slow)
+                   : !summary_.undecided_limits.empty() ? exit_code(Exit::inconclusive)
+                                                        : 0;
   return summary_.failed_checks > 0 ? most_severe(slow, exit_code(Exit::wrong_data)) : slow;
 }
 

@@ -59,6 +59,7 @@ class MultiReporter {
 
  private:
   void add_note(std::string line);
+  void add_times(const Row& row, std::size_t requested);
   void add_wrong(const Row& row, std::size_t requested);
   std::optional<int> hosts_of(const Row& row) const;
   void judge_end();

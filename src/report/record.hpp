@@ -56,15 +56,17 @@ struct RunInfo {
   int warmup = 1, iterations = 20, aggregate = 1, check = 1, average = 1, blocking = 0, cycles = 1;
   std::size_t unalign = 0;
   bool parallel_init = false;
-  int graph_launches = 0;      // -G
-  bool per_iteration = false;  // -I
-  int per_iteration_skip = 0;  // -K
-  std::string clock = "wall";  // what time_s is of: "wall", or "cpu" with -C
-  bool timestamps = false;     // -S
-  bool group_rows = false;     // --group-rows
-  bool pair_rows = false;      // rows of more than one pair
-  bool verbose = false;        // --verbose
-  std::string mode;            // what distinguishes this run from others of its program
+  bool stats = false;          // --stats
+  std::optional<double> precision;  // of streams; absent: rows are batches
+  int graph_launches = 0;           // -G
+  bool per_iteration = false;       // -I
+  int per_iteration_skip = 0;       // -K
+  std::string clock = "wall";       // what time_s is of: "wall", or "cpu" with -C
+  bool timestamps = false;          // -S
+  bool group_rows = false;          // --group-rows
+  bool pair_rows = false;           // rows of more than one pair
+  bool verbose = false;             // --verbose
+  std::string mode;                 // what distinguishes this run from others of its program
   std::uint64_t seed = 0;
   std::string cpus_allowed;                // the inherited affinity mask, "0-1"
   std::vector<Note> notes;                 // the most important first
@@ -81,6 +83,23 @@ struct IterationTimes {
   Statistics of = {};
 };
 
+// What a stream of calls showed of an operation beside its time. Seconds per operation.
+struct StreamTimes {
+  std::optional<double> low, high;  // of the interval that covers the time; absent: too few stamps
+  double confidence = 0.95;         // of the interval
+  double mean = 0;                  // of all calls, nccl-tests' number
+  double fast = 0, slow = 0;        // 10th and 90th percentile of the stamps
+  std::uint64_t stamps = 0, calls_per_stamp = 1;
+  bool precision_reached = false;
+  std::vector<std::string> flags = {};  // what makes the time doubtful, see docs/METHOD.md
+
+  // Half of the interval's width over `time`.
+  std::optional<double> half_width(double time) const {
+    if (!low || !high || time <= 0) return std::nullopt;
+    return (*high - *low) / 2 / time;
+  }
+};
+
 // Wrong elements that one rank found in half a row.
 struct Mismatch {
   int rank = 0;  // of the world
@@ -94,7 +113,7 @@ struct Mismatch {
 // One half of a row. wrong: elements that differ, summed over ranks and checks; absent: not checked
 // (N/A).
 struct Measurement {
-  double seconds = 0;      // per operation, by -a over ranks; CPU time with -C
+  double seconds = 0;      // per operation, by -a over ranks; CPU time with -C; median or mean
   double min_seconds = 0;  // over ranks, wall
   double max_seconds = 0;
   double algbw = 0, busbw = 0;           // GB/s (1e9), from wall time
@@ -107,6 +126,7 @@ struct Measurement {
   bool repeats_out_of_place = false;  // the collective has no in-place form
   std::optional<StepTimes> steps;     // of a composite: seconds per operation, mean over ranks
   std::optional<IterationTimes> per_iteration;  // -I
+  std::optional<StreamTimes> stream;            // absent: a batch (-n)
   std::vector<Mismatch> mismatches;             // by rank; empty: none
 };
 
@@ -143,13 +163,18 @@ struct RunSummary {
                                     // of bounds values"
   std::uint64_t wrong_elements = 0;
   std::uint64_t calls = 0, verified_calls = 0;
+  std::size_t times = 0;                   // that a stream gave; 0: batches have no intervals
+  std::size_t precise_times = 0;           // whose interval is as narrow as was asked for
+  std::optional<double> widest;            // half width over the time, of all that have an interval
+  std::string widest_row;                  // "65536 B float sum out of place"
   std::string first_wrong;                 // where the first wrong element is, and what it is
   std::string rerun;                       // flags that select the row of first_wrong
   double average_busbw = 0;                // arithmetic mean over all cells
   std::optional<bool> bandwidth_ok;        // NCCL_TESTS_MIN_BW; absent: not asked
   std::vector<std::string> missed_limits;  // a line each
-  std::string memory;                      // -M: nccl-tests' line
-  std::vector<std::string> notes;          // capped iterations, coverage, wrong data, pairs
+  std::vector<std::string> undecided_limits;  // which lie within the interval of a time
+  std::string memory;                         // -M: nccl-tests' line
+  std::vector<std::string> notes;             // capped iterations, coverage, wrong data, pairs
   std::string end_time;
 };
 

@@ -38,6 +38,10 @@ std::string plural(std::size_t number, const char* what) {
   return fmt::format("{} {}{}", number, what, number == 1 ? "" : "s");
 }
 
+std::string results(const RunSummary& summary) {
+  return summary.verified_calls > 0 ? "results correct" : "results not checked";
+}
+
 std::string verdict(const RunInfo& run, const RunSummary& summary) {
   const int code = summary.exit_code;
   switch (summary.verdict) {
@@ -54,10 +58,17 @@ std::string verdict(const RunInfo& run, const RunSummary& summary) {
       return fmt::format("SLOW - {} (exit {})",
                          plural(summary.missed_limits.size(), "limit") + " missed", code);
     case Verdict::unreliable:
-      return fmt::format("UNRELIABLE - do not quote the times (exit {})", code);
+      return fmt::format("UNRELIABLE - {}{}", results(summary),
+                         code != 0 ? fmt::format(", a limit is not decided (exit {})", code)
+                                   : ", do not quote the times");
     case Verdict::ok: break;
   }
-  return summary.verified_calls > 0 ? "OK - results correct" : "OK - results not checked";
+  const std::string times =
+      summary.times == 0 ? ""
+      : summary.precise_times == summary.times
+          ? ", times reliable"
+          : fmt::format(", {} of {} times reliable", summary.precise_times, summary.times);
+  return "OK - " + results(summary) + times;
 }
 
 std::string correct(const RunInfo& run, const RunSummary& summary) {
@@ -78,11 +89,29 @@ std::string correct(const RunInfo& run, const RunSummary& summary) {
          (summary.verified_calls < summary.calls ? " (a larger -c verifies more)" : "");
 }
 
+// Of times that have intervals.
+std::string streams(const RunInfo& run, const RunSummary& summary) {
+  const double percent = 100 * run.precision.value_or(0);
+  const bool all = summary.precise_times == summary.times;
+  std::string text = all ? fmt::format("yes - all {} times within +-{:g} % (95 % confidence)",
+                                       summary.times, percent)
+                         : fmt::format("{} - {} of {} times within +-{:g} % (95 % confidence)",
+                                       summary.precise_times == 0 ? "no" : "in part",
+                                       summary.precise_times, summary.times, percent);
+  if (summary.widest)
+    text += fmt::format("; widest +-{:.1f} % at {}", 100 * *summary.widest, summary.widest_row);
+  for (const Note& note : run.notes) {
+    if (!all && note.kind == NoteKind::warning) return text + "; see the warning above";
+  }
+  return text;
+}
+
 std::string reliable(const RunInfo& run, const RunSummary& summary) {
   if (!summary.complete || run.iterations == 0 || summary.rows == 0) return {};
+  if (summary.times > 0) return streams(run, summary);
   if (run.cycles != 1) return "not measured - the rows of the cycles show the spread";
   return fmt::format(
-      "not measured - one batch of {} per row has no interval; -N 5 shows the spread",
+      "not measured - one batch of {} per row has no interval; rows have one without -n",
       run.iterations);
 }
 
@@ -98,6 +127,8 @@ std::string next(const RunInfo& run, const RunSummary& summary) {
     text = "if the operation is only slow, a larger -T waits longer";
   } else if (summary.verdict == Verdict::slow) {
     text = "-N 5 shows whether the times repeat";
+  } else if (!summary.undecided_limits.empty()) {
+    text = "a quieter machine, or a limit farther from the time";
   } else if (summary.verdict == Verdict::ok && run.check == 0) {
     text = "without -c 0 results are checked";
   }
@@ -116,7 +147,8 @@ std::string failure_text(const RunSummary& summary) {
 
 std::string footer_text(const RunInfo& run, const RunSummary& summary) {
   std::string lines = summary.complete ? nccl_tests_lines(run, summary) : failure_text(summary);
-  lines += "#\n" + comments(summary.missed_limits) + comments(summary.notes);
+  lines += "#\n" + comments(summary.missed_limits) + comments(summary.undecided_limits) +
+           comments(summary.notes);
   lines += answer("Verdict", verdict(run, summary)) + answer("Correct", correct(run, summary));
   if (const std::string text = reliable(run, summary); !text.empty())
     lines += answer("Reliable", text);

@@ -8,6 +8,7 @@
 #include "src/core/serialize.hpp"
 #include "src/core/waiting_timeline.hpp"
 #include "src/devices/host_cpus.hpp"
+#include "src/measure/clock_cost.hpp"
 #include "src/measure/measurement.hpp"
 #include "src/report/row_text.hpp"
 #include "src/run/barrier_check.hpp"
@@ -81,7 +82,8 @@ BenchmarkRunner::BenchmarkRunner(Rank& rank, const Options& options, const RankG
       options_(options),
       patterns_(patterns),
       world_(rank.connect(rank.world())),
-      loops_(rank.devices().loops(rank.device())) {
+      loops_(rank.devices().loops(rank.device())),
+      clock_cost_s_(clock_cost(world_.clock())) {
   if (in_own_order(groups)) return;
   const int color = groups.group_of(rank.rank());
   const int key = groups.rank_in_group(rank.rank());
@@ -164,12 +166,15 @@ FormFindings BenchmarkRunner::run_form(const Problem& p, Form form, Operation& o
                                        const WaitLimits& limits) {
   const bool by_time = p.collective->needs.synchronizes;
   const bool checks = verifiable(p) && !repeats(p, form);
-  StoppingCriterion criterion(goal(checks && !by_time));
+  const std::unique_ptr<StoppingCriterion> stop = criterion(p, checks && !by_time);
   FormFindings found;
-  const RankReport mine = take_form(p, form, operation, checks, criterion, limits, found.samples);
+  const RankReport mine = take_form(p, form, operation, checks, *stop, limits);
   for (const std::string& bytes : rank_.world().gather(to_text(mine), limits.exchange_s))
     found.reports.push_back(rank_report(bytes));
-  found.iterations = criterion.iterations();
+  found.samples = stop->samples();
+  found.iterations = stop->iterations();
+  if (const auto* const stream = dynamic_cast<const StreamCriterion*>(stop.get()))
+    found.calls_per_stamp = stream->calls_per_stamp();
   found.calls = found.iterations * static_cast<std::size_t>(options_.measure.aggregate) *
                 static_cast<std::size_t>(std::max(1, options_.measure.graph_launches));
   found.checked = checks;
@@ -179,7 +184,7 @@ FormFindings BenchmarkRunner::run_form(const Problem& p, Form form, Operation& o
 
 RankReport BenchmarkRunner::take_form(const Problem& p, Form form, Operation& operation,
                                       bool checks, StoppingCriterion& criterion,
-                                      const WaitLimits& limits, std::vector<Samples>& samples) {
+                                      const WaitLimits& limits) {
   const bool by_time = p.collective->needs.synchronizes;
   Clock& clock = communicator().clock();
   GpuExtension* const gpu = communicator().gpu();
@@ -205,7 +210,7 @@ RankReport BenchmarkRunner::take_form(const Problem& p, Form form, Operation& op
   Workload& workload = !p.takes_part()                       ? static_cast<Workload&>(idle)
                        : options_.measure.graph_launches > 0 ? static_cast<Workload&>(graph)
                                                              : static_cast<Workload&>(calls);
-  samples = measure(rank_.is_first() ? &criterion : nullptr, workload, barrier, clock, coordinator);
+  measure(rank_.is_first() ? &criterion : nullptr, workload, barrier, clock, coordinator);
   rank_.activity().expect(0);
   const Tally& tally = calls.tally();
   report.wrong = tally.found.wrong;
@@ -220,7 +225,30 @@ RankReport BenchmarkRunner::take_form(const Problem& p, Form form, Operation& op
   return report;
 }
 
-BatchGoal BenchmarkRunner::goal(bool checks) const {
+bool BenchmarkRunner::streams() const {
+  return !options_.measure.batch && !rank_.process().options.simulated &&
+         communicator().gpu() == nullptr;
+}
+
+std::unique_ptr<StoppingCriterion> BenchmarkRunner::criterion(const Problem& p, bool checks) const {
+  if (streams()) return std::make_unique<StreamCriterion>(precision_goal(p, checks));
+  return std::make_unique<BatchCriterion>(batch_goal(checks));
+}
+
+PrecisionGoal BenchmarkRunner::precision_goal(const Problem& p, bool checks) const {
+  PrecisionGoal goal;
+  goal.precision = options_.measure.precision;
+  goal.clock_cost_s = clock_cost_s_;
+  goal.limit_s = options_.measure.row_time_s / 2;
+  goal.checked = checks ? static_cast<std::size_t>(options_.check.calls) : 0;
+  goal.average = static_cast<Average>(options_.measure.average);
+  goal.statistic = statistic_of(*p.collective);
+  for (int g = 0; g < p.point.groups->number(); ++g)
+    goal.groups.push_back(p.point.groups->members(g));
+  return goal;
+}
+
+BatchGoal BenchmarkRunner::batch_goal(bool checks) const {
   const Options& o = options_;
   BatchGoal goal;
   goal.iterations = static_cast<std::size_t>(o.measure.iterations);
@@ -257,9 +285,12 @@ CallPlan BenchmarkRunner::call_plan(const Problem& p, Form form, bool verifies,
 // The rows' other half is empty when this is called for the first time.
 void BenchmarkRunner::add_form(PointRows& result, const Problem& p, Form form,
                                const FormFindings& found) const {
-  const RowRule rule{static_cast<Average>(options_.measure.average), options_.measure.cpu_time,
-                     options_.measure.per_iteration, options_.measure.per_iteration_skip,
-                     static_cast<std::size_t>(options_.measure.aggregate)};
+  const RowRule rule{static_cast<Average>(options_.measure.average),
+                     options_.measure.cpu_time,
+                     options_.measure.per_iteration,
+                     options_.measure.per_iteration_skip,
+                     static_cast<std::size_t>(options_.measure.aggregate),
+                     options_.measure.precision};
   for (std::size_t g = 0; g < result.rows.size(); ++g) {
     const int group = static_cast<int>(g);
     Measurement m = measurement_of(p.point, *p.collective, options_.spec, group, found, rule);

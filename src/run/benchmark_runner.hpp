@@ -8,7 +8,8 @@
 #include <vector>
 
 #include "src/job/rank.hpp"
-#include "src/measure/stopping.hpp"
+#include "src/measure/batch_criterion.hpp"
+#include "src/measure/stream_criterion.hpp"
 #include "src/options/options.hpp"
 #include "src/run/arena.hpp"
 #include "src/run/operation_workload.hpp"
@@ -42,6 +43,9 @@ class BenchmarkRunner {
     return group_ ? *communicator_ : world_;
   }  // of this rank's group
 
+  // Returns true if a row is a stream of stamps, false if it is nccl-tests' batch.
+  bool streams() const;
+
   // Makes room for all points of these sizes and types.
   void reserve(const Collective& collective, const SweepRange& range);
   // Returns the rows of a point, which must be one of those that room was made for.
@@ -54,14 +58,15 @@ class BenchmarkRunner {
   void use_pattern(const Problem& p);
   bool verifiable(const Problem& p) const;
   static bool repeats(const Problem& p, Form form);
-  BatchGoal goal(bool checks) const;
+  std::unique_ptr<StoppingCriterion> criterion(const Problem& p, bool checks) const;
+  BatchGoal batch_goal(bool checks) const;
+  PrecisionGoal precision_goal(const Problem& p, bool checks) const;
   CallPlan call_plan(const Problem& p, Form form, bool verifies, const WaitLimits& limits,
                      Timeline* timeline, const Clock& clock) const;
   FormFindings run_form(const Problem& p, Form form, Operation& operation,
                         const WaitLimits& limits);
   RankReport take_form(const Problem& p, Form form, Operation& operation, bool checks,
-                       StoppingCriterion& criterion, const WaitLimits& limits,
-                       std::vector<Samples>& samples);
+                       StoppingCriterion& criterion, const WaitLimits& limits);
   void judge_barriers(const Problem& p, std::vector<RankReport>& reports) const;
   Row row_of(const Problem& p, int group) const;
   void add_form(PointRows& result, const Problem& p, Form form, const FormFindings& found) const;
@@ -74,6 +79,7 @@ class BenchmarkRunner {
   std::unique_ptr<ControlChannel> group_;  // null: all ranks are one group in their own order
   Communicator* communicator_ = nullptr;   // of the group
   std::unique_ptr<verify::Loops> loops_;
+  double clock_cost_s_ = 0;
   SlotRule slot_rule_;  // of the rows that memory was reserved for
   std::optional<Arena> arena_;
   std::unique_ptr<verify::Verifier> verifier_;  // of the point that is measured

@@ -9,6 +9,7 @@
 #include "src/job/cpu_share.hpp"
 #include "src/options/alltoallv_options.hpp"
 #include "src/options/spec_notes.hpp"
+#include "src/run/row.hpp"
 
 namespace ccl_tests {
 namespace {
@@ -27,8 +28,16 @@ std::vector<std::string> pair_lines(const Options& o, const std::vector<RankGrou
                   rounds.size() == 1 ? "" : "s")};
 }
 
-std::vector<Note> first_notes(const Process& process, const Collective& collective,
-                              const Options& o) {
+std::string time_text(const Collective& collective, bool streams) {
+  if (!streams)
+    return "time: mean of a fixed batch of operations issued back to back (as nccl-tests): a rate, "
+           "not a latency";
+  return fmt::format(
+      "time: {} of a stream of operations, with a 95 % interval (nccl-tests' batch: -n)",
+      statistic_of(collective) == Statistic::median ? "median" : "mean");
+}
+
+std::vector<Note> first_notes(const Process& process, const Options& o) {
   std::vector<Note> notes;
   if (process.options.simulated)
     notes.push_back({NoteKind::warning,
@@ -39,10 +48,6 @@ std::vector<Note> first_notes(const Process& process, const Collective& collecti
         {NoteKind::verbose,
          fmt::format("no launcher and no -t, -g or --np: this whole machine, {} as threads",
                      process.staging.gpus != nullptr ? "all GPUs, ranks" : "ranks")});
-  if (!collective.domain.paired)
-    notes.push_back(
-        {NoteKind::verbose,
-         "time: mean of a fixed batch of operations issued back to back (as nccl-tests): a rate, not a latency"});
   return notes;
 }
 
@@ -81,7 +86,9 @@ NoteKind kind_of(std::string_view line, const Collective& collective,
 std::vector<Note> notes_of(const Rank& rank, const Collective& collective, const Options& o,
                            const HeaderFacts& facts) {
   const Process& process = rank.process();
-  std::vector<Note> notes = first_notes(process, collective, o);
+  std::vector<Note> notes = first_notes(process, o);
+  if (!collective.domain.paired)
+    notes.push_back({NoteKind::verbose, time_text(collective, facts.streams)});
   const auto add = [&](NoteKind kind, std::string text, std::string remedy = {}) {
     notes.push_back({kind, std::move(text), std::move(remedy)});
   };

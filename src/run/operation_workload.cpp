@@ -92,6 +92,8 @@ void OperationWorkload::prepare(const BlockPlan& plan) {
   slots_.clear();
   calls_.clear();
   fresh_.reset();
+  if (!block_phase_) block_phase_ = next_phase_;
+  next_phase_ = *block_phase_;
   for (std::size_t s = 0; s < std::min(total_, plan_.slots.count); ++s) {
     slots_.push_back(buffers(s));
     calls_.push_back(problem_.call(slots_.back().send, slots_.back().recv));

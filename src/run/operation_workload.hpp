@@ -96,6 +96,8 @@ class OperationWorkload : public Workload {
   Activity& activity_;
   Tally tally_;
   std::size_t next_phase_;
+  std::optional<std::size_t>
+      block_phase_;  // the first of every block: blocks repeat their patterns
   std::vector<Buffers> slots_;
   std::vector<Call> calls_;  // one for each slot
   std::optional<Buffers> fresh_;

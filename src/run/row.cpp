@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <numeric>
 
+#include "src/measure/stream_criterion.hpp"
+
 namespace ccl_tests {
 namespace {
 
@@ -28,14 +30,57 @@ std::vector<double> column(const std::vector<CallTime>& times, double CallTime::
   return values;
 }
 
+StreamTimes stream_times(const Estimate& found, const FormFindings& findings, const RowRule& rule,
+                         double trips) {
+  StreamTimes times;
+  if (found.has_interval()) {
+    times.low = found.low / trips;
+    times.high = found.high / trips;
+  }
+  times.confidence = Estimate::confidence;
+  times.mean = found.mean / trips;
+  times.fast = found.fast / trips;
+  times.slow = found.slow / trips;
+  times.stamps = found.stamps;
+  times.calls_per_stamp = findings.calls_per_stamp;
+  times.precision_reached = found.half_width() && *found.half_width() <= rule.precision;
+  if (!times.precision_reached) times.flags.emplace_back("imprecise");
+  if (found.bimodal()) times.flags.emplace_back("bimodal");
+  if (found.drifts) times.flags.emplace_back("drift");
+  return times;
+}
+
+// One number of each rank, in seconds per call.
+std::vector<double> wall_times(const std::vector<CallTime>& times, const std::vector<int>& group,
+                               const FormFindings& found, Statistic statistic) {
+  if (found.calls_per_stamp == 0) return column(times, &CallTime::wall);
+  std::vector<double> walls;
+  for (const int rank : group) {
+    const int alone[] = {rank};
+    walls.push_back(
+        estimate(stamp_times(found.samples, alone, Average::rank0, found.calls_per_stamp),
+                 statistic)
+            .value);
+  }
+  return walls;
+}
+
 // algbw and busbw are of the wall time, whatever the table's column is.
-void fill_times(Measurement& m, const std::vector<CallTime>& times, const Collective& collective,
-                const Shape& shape, const RowRule& rule) {
+void fill_times(Measurement& m, const std::vector<CallTime>& times, const std::vector<int>& group,
+                const Collective& collective, const Shape& shape, const FormFindings& found,
+                const RowRule& rule) {
   const Layout layout = collective.layout(shape);
   const auto legs = static_cast<double>(layout.legs);
   const double trips = legs * static_cast<double>(layout.messages);
-  const std::vector<double> walls = column(times, &CallTime::wall);
-  const double wall = average(rule.average, walls);
+  const Statistic statistic = statistic_of(collective);
+  const std::vector<double> walls = wall_times(times, group, found, statistic);
+  double wall = average(rule.average, walls);
+  if (found.calls_per_stamp > 0) {
+    const Estimate stream =
+        estimate(stamp_times(found.samples, group, rule.average, found.calls_per_stamp), statistic);
+    m.stream = stream_times(stream, found, rule, trips);
+    wall = stream.value;
+  }
   m.seconds =
       (rule.cpu_time ? average(rule.average, column(times, &CallTime::issue)) : wall) / trips;
   const auto [first, last] = std::minmax_element(walls.begin(), walls.end());
@@ -76,6 +121,10 @@ IterationTimes iterations_of(const std::vector<const RankReport*>& ranks, const 
 
 }  // namespace
 
+Statistic statistic_of(const Collective& collective) {
+  return collective.domain.rooted ? Statistic::mean : Statistic::median;
+}
+
 Measurement measurement_of(const SweepPoint& point, const Collective& collective,
                            const CollectiveOptions& options, int group, const FormFindings& found,
                            const RowRule& rule) {
@@ -91,7 +140,7 @@ Measurement measurement_of(const SweepPoint& point, const Collective& collective
   m.iterations = static_cast<int>(found.iterations);
   m.calls = found.reports.front().calls;
   m.verified_calls = found.reports.front().verified;
-  fill_times(m, times, collective, shape, rule);
+  fill_times(m, times, point.groups->members(group), collective, shape, found, rule);
   if (collective.needs.step_times) m.steps = mean_steps(reports);
   if (rule.per_iteration) {
     const Layout layout = collective.layout(shape);

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "src/measure/averages.hpp"
+#include "src/measure/estimate.hpp"
 #include "src/report/record.hpp"
 #include "src/run/problem.hpp"
 #include "src/run/rank_report.hpp"
@@ -17,8 +18,9 @@ struct FormFindings {
   std::vector<Samples> samples;  // of the timed block; empty: nothing was timed
   std::vector<RankReport> reports;
   std::size_t iterations = 0;
-  std::size_t calls = 0;  // that the samples of a rank stand for
-  bool checked = false;   // results were compared
+  std::size_t calls = 0;            // that the samples of a rank stand for
+  std::size_t calls_per_stamp = 0;  // of a stream, whose samples are stamps; 0: of a batch
+  bool checked = false;             // results were compared
 };
 
 // How times of ranks become one.
@@ -28,7 +30,11 @@ struct RowRule {
   bool per_iteration = false;
   int per_iteration_skip = 0;
   std::size_t aggregate = 1;
+  double precision = 0.02;  // of a stream
 };
+
+// Returns which number of a stream is the operation's time.
+Statistic statistic_of(const Collective& collective);
 
 // Returns the measurement of group `group`.
 Measurement measurement_of(const SweepPoint& point, const Collective& collective,

@@ -100,8 +100,9 @@ int sweep(Rank& rank, const Collective& collective, const Options& o,
     throw Unsupported(*why);
   range.skipped = missing_kinds(rank, kinds_of(collective, o), runner.communicator(), left_out);
   if (rank.is_first())
-    results.begin(describe(rank, collective, o,
-                           {groups, range, plan.reduced_max, runner.communicator(), left_out}));
+    results.begin(describe(
+        rank, collective, o,
+        {groups, range, plan.reduced_max, runner.communicator(), left_out, runner.streams()}));
   runner.reserve(collective, range);
   memory.allocated = free_bytes();
   run_points(runner, rank, collective, o, range, results);

@@ -227,6 +227,42 @@ Run per_iteration() {
   return run;
 }
 
+// A stream with --stats: one time that is precise, one with too few stamps, one that is neither.
+Run stream() {
+  Run run = plain();
+  run.name = "stream";
+  run.record.precision = 0.02;
+  run.record.stats = true;
+  run.record.notes.push_back({NoteKind::warning, "2 CPUs for 4 busy threads", "use fewer ranks"});
+  for (Row& row : run.rows) {
+    Measurement& precise = row.out_of_place;
+    const double time = precise.seconds;
+    precise.stream = {time * 0.99, time * 1.015, 0.95, time * 1.5, time * 0.9,
+                      time * 1.1,  512,          64,   true,       {"drift"}};
+    row.in_place.stream = {time * 0.5, time * 2, 0.95, time * 1.5, time * 0.5,
+                           time * 3,   100,      1,    false,      {"imprecise", "bimodal"}};
+  }
+  run.rows[1].in_place.stream = {{}, {}, 0.95, 1, 1, 1, 3, 1, false, {"imprecise"}};
+  run.summary.times = 4;
+  run.summary.precise_times = 2;
+  run.summary.widest = 0.75;
+  run.summary.widest_row = "8 B float sum in place";
+  return run;
+}
+
+// Limits that lie within intervals.
+Run undecided() {
+  Run run = stream();
+  run.name = "undecided";
+  run.record.stats = false;
+  run.summary.verdict = Verdict::unreliable;
+  run.summary.exit_code = 8;
+  run.summary.undecided_limits = {
+      "not decided: 8 B float sum in place: 2.00 us, 1.00 to 4.00, is on both sides of --max-time "
+      "3"};
+  return run;
+}
+
 // -n 0: nothing is timed.
 Run zero_iterations() {
   Run run = plain();
@@ -290,9 +326,9 @@ Run pair_rows() {
 }
 
 std::vector<Run> all() {
-  return {plain(),       wrong_data(), unchecked(),       timestamps(),   cpu_time(),
-          interrupted(), extremes(),   zero_iterations(), group_rows(),   pair_rows(),
-          steps(),       no_rows(),    notes(),           per_iteration()};
+  return {plain(),    wrong_data(),      unchecked(),  timestamps(), cpu_time(), interrupted(),
+          extremes(), zero_iterations(), group_rows(), pair_rows(),  steps(),    no_rows(),
+          notes(),    per_iteration(),   stream(),     undecided()};
 }
 
 Run with_text(const std::string& text) {

@@ -35,9 +35,10 @@ TEST(Table, RowsHave13TokensAndTimestampsTwoMoreAndGroupsOrPairsOne) {
     const std::vector<std::string> rows = data_lines(samples::table(run));
     ASSERT_EQ(rows.size(), run.rows.size()) << run.name;
     for (const std::string& row : rows) {
-      EXPECT_EQ(tokens(row).size(),
-                13U + (run.record.timestamps ? 2U : 0U) + (run.record.group_rows ? 1U : 0U) +
-                    (run.record.pair_rows ? 1U : 0U) + (run.record.per_iteration ? 8U : 0U))
+      EXPECT_EQ(tokens(row).size(), 13U + (run.record.timestamps ? 2U : 0U) +
+                                        (run.record.group_rows ? 1U : 0U) +
+                                        (run.record.pair_rows ? 1U : 0U) +
+                                        (run.record.per_iteration || run.record.stats ? 8U : 0U))
           << row;
     }
   }
@@ -50,7 +51,8 @@ TEST(Table, NumbersHaveNoSignExponentInfOrNan) {
     for (const std::string& row : data_lines(samples::table(run))) {
       const std::vector<std::string> columns = tokens(row);
       ASSERT_GE(columns.size(), 13U);
-      for (const std::size_t first : {5U, run.record.per_iteration ? 13U : 9U}) {
+      for (const std::size_t first :
+           {5U, run.record.per_iteration || run.record.stats ? 13U : 9U}) {
         for (std::size_t i = first; i < first + 3; ++i) {
           EXPECT_TRUE(std::regex_match(columns[i], number)) << columns[i];
         }

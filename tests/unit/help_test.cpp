@@ -150,8 +150,8 @@ TEST(Help, EveryOtherFlagIsRecordedInFiles) {
                                                "NCCL_TESTS_ALLTOALLV_MATRIX_FILE",
                                                "NCCL_TESTS_ALLTOALLV_MATRIX_SCALE",
                                                "NCCL_TESTS_ALLTOALLV_PRINT_SUMMARY", "--self-check",
-                                               "-J", "--heartbeat", "--verbose", "--version", "-h",
-                                               "--help-all", "-D", "-V"));
+                                               "-J", "--stats", "--heartbeat", "--verbose",
+                                               "--version", "-h", "--help-all", "-D", "-V"));
 }
 
 }  // namespace

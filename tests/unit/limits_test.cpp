@@ -20,7 +20,7 @@ Row row(double busbw, double seconds) {
 
 TEST(Limits, AValueThatIsExactlyTheLimitIsAllowed) {
   const Limits limits{{{1024, 2.0}}, {{1024, 500}}, {}};
-  EXPECT_THAT(missed_by(limits, row(2.0, 500e-6), 1024), IsEmpty());
+  EXPECT_THAT(held_to(limits, row(2.0, 500e-6), 1024).missed, IsEmpty());
 }
 
 TEST(Limits, EveryPlacementAndEveryLimitOfTheSizeCounts) {
@@ -28,7 +28,7 @@ TEST(Limits, EveryPlacementAndEveryLimitOfTheSizeCounts) {
   Row slow = row(1.5, 1e-6);
   slow.in_place.seconds = 501e-6;
   EXPECT_THAT(
-      missed_by(limits, slow, 1024),
+      held_to(limits, slow, 1024).missed,
       ElementsAre("too slow: 1024 B float sum out of place: busbw 1.5000 GB/s is below "
                   "--min-busbw 2",
                   "too slow: 1024 B float sum in place: busbw 1.5000 GB/s is below "
@@ -36,19 +36,48 @@ TEST(Limits, EveryPlacementAndEveryLimitOfTheSizeCounts) {
                   "too slow: 1024 B float sum in place: 501.00 us is above --max-time 500"));
 }
 
+// A time of 400 to 500 us with a busbw of 1.8 to 2.25 GB/s.
+Row with_interval() {
+  Row uncertain = row(2.0, 450e-6);
+  uncertain.out_of_place.stream = StreamTimes{.low = 400e-6, .high = 500e-6};
+  uncertain.in_place.stream = uncertain.out_of_place.stream;
+  return uncertain;
+}
+
+TEST(Limits, AreMissedIfAllOfTheIntervalLiesBeyond) {
+  EXPECT_EQ(held_to({{}, {{8, 399}}, {}}, with_interval(), 8).missed.size(), 2U);
+  EXPECT_EQ(held_to({{{8, 2.26}}, {}, {}}, with_interval(), 8).missed.size(), 2U);
+  const LimitFindings kept = held_to({{{8, 1.79}}, {{8, 501}}, {}}, with_interval(), 8);
+  EXPECT_THAT(kept.missed, IsEmpty());
+  EXPECT_THAT(kept.undecided, IsEmpty());
+}
+
+TEST(Limits, WithinTheIntervalAreNotDecided) {
+  const LimitFindings found = held_to({{{8, 2.2}}, {{8, 401}}, {}}, with_interval(), 8);
+  EXPECT_THAT(found.missed, IsEmpty());
+  ASSERT_EQ(found.undecided.size(), 4U);
+  EXPECT_EQ(found.undecided[0],
+            "not decided: 8 B float sum out of place: busbw 2.0000 GB/s, 1.8000 to 2.2500, is on "
+            "both sides of --min-busbw 2.2");
+  EXPECT_EQ(found.undecided[1],
+            "not decided: 8 B float sum out of place: 450.00 us, 400.00 to 500.00, is on both "
+            "sides of --max-time 401");
+}
+
 TEST(Limits, OtherSizesAreNotJudged) {
-  EXPECT_THAT(missed_by({{{1024, 2.0}}, {{1024, 0}}, {}}, row(0, 1), 2048), IsEmpty());
+  EXPECT_THAT(held_to({{{1024, 2.0}}, {{1024, 0}}, {}}, row(0, 1), 2048).missed, IsEmpty());
 }
 
 TEST(Limits, TheLineNamesPairAndGroup) {
   Row slow = row(0, 1);
   slow.op.reset();
   slow.pair = {1, 2};
-  EXPECT_EQ(missed_by({{}, {{8, 0}}, {}}, slow, 8).at(0),
+  EXPECT_EQ(held_to({{}, {{8, 0}}, {}}, slow, 8).missed.at(0),
             "too slow: 8 B float pair 1:2 out of place: 1000000.00 us is above --max-time 0");
   slow.pair.reset();
   slow.group = 3;
-  EXPECT_THAT(missed_by({{}, {{8, 0}}, {}}, slow, 8).at(1), testing::HasSubstr("float group 3 in"));
+  EXPECT_THAT(held_to({{}, {{8, 0}}, {}}, slow, 8).missed.at(1),
+              testing::HasSubstr("float group 3 in"));
 }
 
 TEST(Limits, ASizeThatNoRowHasIsNamedWithItsFlag) {

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "src/measure/averages.hpp"
+#include "src/measure/batch_criterion.hpp"
 #include "src/measure/block.hpp"
 #include "src/measure/measurement.hpp"
 
@@ -102,6 +103,17 @@ TEST(Block, BarrierOutsideIsNotInTheTime) {
   EXPECT_DOUBLE_EQ(wall(samples, 4), 11);
 }
 
+TEST(Block, StampsOfAStreamTouch) {
+  FakeRank rank;
+  const Samples samples =
+      rank.take({.untimed = 1, .samples = 3, .calls = 2, .blocking = Blocking::stream});
+  EXPECT_EQ(rank.log, "b0wb|12w34w56w");
+  ASSERT_EQ(samples.size(), 3U);
+  for (const Sample& sample : samples) EXPECT_DOUBLE_EQ(sample.seconds(), 22);
+  EXPECT_EQ(samples[0].end, samples[1].start);
+  EXPECT_EQ(samples[1].end, samples[2].start);
+}
+
 TEST(Block, NothingHappensWithoutCalls) {
   FakeRank rank;
   EXPECT_TRUE(rank.take({.blocking = Blocking::barrier_inside}).empty());
@@ -109,23 +121,23 @@ TEST(Block, NothingHappensWithoutCalls) {
 }
 
 // Tells the criterion of two ranks whose slowest single call took `call_s`.
-StoppingCriterion after_single_calls(const BatchGoal& goal, double call_s) {
-  StoppingCriterion criterion(goal);
+BatchCriterion after_single_calls(const BatchGoal& goal, double call_s) {
+  BatchCriterion criterion(goal);
   const std::vector<Samples> ranks = {{{0, 0, 9}, {0, 0, call_s / 2}}, {{0, 0, call_s}}};
   criterion.add(criterion.next(), ranks);
   return criterion;
 }
 
-TEST(Stopping, BeginsWithSingleCallsOfWhichTheLastAreChecked) {
-  const Step step = StoppingCriterion({.warmup = 3, .checked = 2}).next();
+TEST(Batch, BeginsWithSingleCallsOfWhichTheLastAreChecked) {
+  const Step step = BatchCriterion({.warmup = 3, .checked = 2}).next();
   EXPECT_EQ(step.kind, Step::Kind::single_calls);
   EXPECT_EQ(step.single.calls, 5U);
   EXPECT_EQ(step.single.checked, 2U);
-  EXPECT_EQ(StoppingCriterion({.warmup = 0, .checked = 0}).next().single.calls, 1U);
+  EXPECT_EQ(BatchCriterion({.warmup = 0, .checked = 0}).next().single.calls, 1U);
 }
 
-TEST(Stopping, TakesOneBlockOfAllIterations) {
-  StoppingCriterion criterion =
+TEST(Batch, TakesOneBlockOfAllIterations) {
+  BatchCriterion criterion =
       after_single_calls({.iterations = 20, .aggregate = 3, .warmup = 1}, 0.01);
   const Step step = criterion.next();
   EXPECT_EQ(step.kind, Step::Kind::block);
@@ -137,7 +149,7 @@ TEST(Stopping, TakesOneBlockOfAllIterations) {
   EXPECT_EQ(criterion.next().kind, Step::Kind::done);
 }
 
-TEST(Stopping, WithABarrierOutsideTakesASampleOfEachIteration) {
+TEST(Batch, WithABarrierOutsideTakesASampleOfEachIteration) {
   const BlockPlan plan =
       after_single_calls({.iterations = 7, .aggregate = 3, .blocking = Blocking::barrier_outside},
                          0.01)
@@ -147,12 +159,12 @@ TEST(Stopping, WithABarrierOutsideTakesASampleOfEachIteration) {
   EXPECT_EQ(plan.calls, 3U);
 }
 
-TEST(Stopping, WithoutIterationsIsDoneAfterTheSingleCalls) {
+TEST(Batch, WithoutIterationsIsDoneAfterTheSingleCalls) {
   EXPECT_EQ(after_single_calls({.iterations = 0}, 0.01).next().kind, Step::Kind::done);
 }
 
 // The first row over MPI showed 5 to 8 us instead of 0.2 us when 1 call was untimed.
-TEST(Stopping, WithoutANumberWarmsUpForAtLeast20CallsAnd1Ms) {
+TEST(Batch, WithoutANumberWarmsUpForAtLeast20CallsAnd1Ms) {
   const auto untimed = [](double call_s) {
     return after_single_calls({}, call_s).next().block.untimed;
   };
@@ -164,7 +176,7 @@ TEST(Stopping, WithoutANumberWarmsUpForAtLeast20CallsAnd1Ms) {
   EXPECT_EQ(untimed(0), 0U);  // a simulator's clock
 }
 
-TEST(Stopping, IterationsAreCappedByTheRowsTime) {
+TEST(Batch, IterationsAreCappedByTheRowsTime) {
   EXPECT_EQ(after_single_calls({.iterations = 20, .limit_s = 4}, 0.5).iterations(), 8U);
   EXPECT_EQ(after_single_calls({.iterations = 20, .limit_s = 4, .repeats = 4}, 0.5).iterations(),
             2U);
@@ -213,12 +225,13 @@ struct CountingWorkload : Workload {
   std::size_t singles = 0, prepared = 0, issued = 0, verified = 0;
 };
 
-TEST(Measure, TakesTheCriterionsStepsAndReturnsTheBlocksOfAllRanks) {
+TEST(Measure, TakesTheCriterionsStepsAndGivesItTheBlocksOfAllRanks) {
   CountingWorkload calls;
   NoBarrier barrier;
   FakeCoordinator coordinator;
-  StoppingCriterion criterion({.iterations = 6, .warmup = 2, .checked = 1});
-  const auto blocks = measure(&criterion, calls, barrier, Clock(), coordinator);
+  BatchCriterion criterion({.iterations = 6, .warmup = 2, .checked = 1});
+  measure(&criterion, calls, barrier, Clock(), coordinator);
+  const std::vector<Samples>& blocks = criterion.samples();
   EXPECT_EQ(calls.singles, 3U);
   EXPECT_EQ(calls.prepared, 6U);
   EXPECT_EQ(calls.issued, 6U);
@@ -236,7 +249,7 @@ TEST(Measure, OtherRanksDoWhatTheyAreTold) {
   block.kind = Step::Kind::block;
   block.block = {.untimed = 5, .samples = 2, .calls = 3};
   coordinator.told = {block, Step{}};
-  EXPECT_TRUE(measure(nullptr, calls, barrier, Clock(), coordinator).empty());
+  measure(nullptr, calls, barrier, Clock(), coordinator);
   EXPECT_EQ(calls.issued, 11U);
   EXPECT_EQ(coordinator.gathered, 2U);
 }

@@ -1,0 +1,42 @@
+#include "src/measure/batch_criterion.hpp"
+
+#include <algorithm>
+
+namespace ccl_tests {
+
+Step BatchCriterion::next() const {
+  Step step;
+  if (steps_ == 0) {
+    step.kind = Step::Kind::single_calls;
+    // At least one, so that the length of a call is known.
+    step.single.calls = std::max<std::size_t>(1, goal_.warmup.value_or(1) + goal_.checked);
+    step.single.checked = goal_.checked;
+  } else if (steps_ == 1 && goal_.iterations > 0) {
+    step.kind = Step::Kind::block;
+    step.block = block();
+  }
+  return step;
+}
+
+void BatchCriterion::add(const Step& step, std::span<const Samples> ranks) {
+  ++steps_;
+  if (step.kind == Step::Kind::block) samples_.assign(ranks.begin(), ranks.end());
+  if (step.kind != Step::Kind::single_calls) return;
+  call_s_ = longest_last(ranks);
+  const double iteration_s = call_s_ * static_cast<double>(goal_.aggregate * goal_.repeats);
+  iterations_ = capped_iterations(goal_.iterations, iteration_s, goal_.limit_s);
+}
+
+BlockPlan BatchCriterion::block() const {
+  BlockPlan plan;
+  plan.blocking = goal_.blocking;
+  if (!goal_.warmup)
+    plan.untimed = untimed_calls(call_s_, least_untimed, least_untimed_s, most_untimed_s);
+  const bool sample_each = goal_.blocking == Blocking::barrier_outside;
+  plan.samples = sample_each ? iterations_ : 1;
+  plan.calls = goal_.aggregate * (sample_each ? 1 : iterations_);
+  plan.expected_s = call_s_ * static_cast<double>(plan.timed() * goal_.repeats);
+  return plan;
+}
+
+}  // namespace ccl_tests

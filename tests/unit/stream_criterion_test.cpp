@@ -1,0 +1,158 @@
+// Cells that end when their time is known well enough: by ranks whose calls take what they are told.
+#include "src/measure/stream_criterion.hpp"
+
+#include <gtest/gtest.h>
+
+#include "tests/unit/noise.hpp"
+
+namespace ccl_tests {
+namespace {
+
+using test::Noise;
+
+// All that a cell of `goal` takes on ranks with such noise.
+struct Cell {
+  explicit Cell(PrecisionGoal goal, const Noise::Shape& shape, std::uint64_t seed = 1,
+                int ranks = 2)
+      : criterion([&] {
+          goal.groups = {{}};
+          for (int r = 0; r < ranks; ++r) goal.groups[0].push_back(r);
+          return goal;
+        }()) {
+    Noise noise(shape, seed);
+    for (;;) {
+      const Step step = criterion.next();
+      if (step.kind == Step::Kind::done) return;
+      steps.push_back(step);
+      criterion.add(step, take(step, noise, ranks));
+      if (steps.size() > 10'000) throw std::runtime_error("the cell has no end");
+    }
+  }
+
+  static std::vector<Samples> take(const Step& step, Noise& noise, int ranks) {
+    const bool singles = step.kind == Step::Kind::single_calls;
+    const std::size_t samples = singles ? step.single.calls : step.block.samples;
+    const std::size_t calls = singles ? 1 : step.block.calls;
+    Samples taken;
+    for (std::size_t s = 0; s < samples; ++s) {
+      double seconds = 0;
+      for (std::size_t k = 0; k < calls; ++k) seconds += noise.next();
+      taken.push_back({0, seconds, seconds});
+    }
+    return {static_cast<std::size_t>(ranks), taken};
+  }
+
+  Estimate found() const {
+    const int first[] = {0};
+    return estimate(
+        stamp_times(criterion.samples(), first, Average::rank0, criterion.calls_per_stamp()),
+        Statistic::median);
+  }
+  double spent() const {
+    double all = 0;
+    for (const Sample& s : criterion.samples()[0]) all += s.seconds();
+    return all;
+  }
+
+  StreamCriterion criterion;
+  std::vector<Step> steps;
+};
+
+TEST(Stream, BeginsWithSingleCallsOfWhichTheLastAreChecked) {
+  const Step step = StreamCriterion({.checked = 3}).next();
+  EXPECT_EQ(step.kind, Step::Kind::single_calls);
+  EXPECT_EQ(step.single.calls, 4U);
+  EXPECT_EQ(step.single.checked, 3U);
+}
+
+TEST(Stream, OfQuietCallsEndsAfter20Ms) {
+  const Cell cell({}, {.median = 50e-6, .spread = 0.02});
+  EXPECT_LE(cell.found().half_width(), 0.02);
+  EXPECT_GE(cell.spent(), 0.02);
+  EXPECT_LE(cell.spent(), 0.03);
+  EXPECT_NEAR(cell.found().value, 50e-6, 1e-6);
+}
+
+TEST(Stream, OfNoisyCallsGoesOnUntilItIsPrecise) {
+  const Cell cell({.budget_s = 10}, {.median = 1e-3, .spread = 0.3});
+  EXPECT_LE(cell.found().half_width(), 0.02);
+  EXPECT_GE(cell.spent(), 0.5);
+}
+
+TEST(Stream, EndsAtItsBudget) {
+  const Cell cell({.precision = 1e-6}, {.median = 1e-3, .spread = 0.3});
+  EXPECT_GE(cell.spent(), 0.3);
+  EXPECT_LE(cell.spent(), 0.33);
+  EXPECT_GT(cell.found().half_width(), 1e-6);
+}
+
+TEST(Stream, OfSlowCallsHasSixStamps) {
+  const Cell cell({}, {.median = 0.5, .spread = 0.3});
+  EXPECT_EQ(cell.found().stamps, 6U);
+  EXPECT_TRUE(cell.found().has_interval());
+}
+
+TEST(Stream, KeepsToTheRowsTime) {
+  const Cell cell({.limit_s = 1.2}, {.median = 0.5, .spread = 0});
+  EXPECT_EQ(cell.found().stamps, 2U);
+  EXPECT_EQ(Cell({.limit_s = 0.1}, {.median = 0.5, .spread = 0}).found().stamps, 1U);
+}
+
+TEST(Stream, ReadsTheClockRarelyEnough) {
+  for (const double call_s : {50e-9, 0.2e-6, 1e-6, 10e-6}) {
+    const Cell cell({.clock_cost_s = 25e-9}, {.median = call_s, .spread = 0.01});
+    const double stamp_s = call_s * static_cast<double>(cell.criterion.calls_per_stamp());
+    EXPECT_GE(stamp_s, 100 * 25e-9) << call_s;
+    EXPECT_LE(stamp_s, 100e-6) << call_s;
+  }
+  EXPECT_EQ(Cell({.clock_cost_s = 25e-9}, {.median = 1e-3}).criterion.calls_per_stamp(), 1U);
+}
+
+TEST(Stream, WarmsUpBehindEveryExchange) {
+  const Cell cell({.budget_s = 1}, {.median = 10e-6, .spread = 0.5, .correlation = 0.8});
+  ASSERT_GE(cell.steps.size(), 4U);
+  for (std::size_t k = 1; k < cell.steps.size(); ++k) {
+    EXPECT_GE(cell.steps[k].block.untimed, 10U) << k;
+    EXPECT_NEAR(static_cast<double>(cell.steps[k].block.untimed) * 10e-6, 1e-3, 1e-3) << k;
+    EXPECT_LE(cell.steps[k].block.samples, 512U) << k;
+  }
+}
+
+TEST(Stream, GoesOnUntilTheWidestGroupIsPrecise) {
+  StreamCriterion criterion({.groups = {{0}, {1}}});
+  Noise quiet({.median = 1e-4, .spread = 0.001}, 1);
+  Noise noisy({.median = 1e-4, .spread = 0.3}, 2);
+  for (Step step = criterion.next(); step.kind != Step::Kind::done; step = criterion.next()) {
+    const Samples first = Cell::take(step, quiet, 1)[0];
+    criterion.add(step, std::vector<Samples>{first, Cell::take(step, noisy, 1)[0]});
+  }
+  const int second[] = {1};
+  const auto times =
+      stamp_times(criterion.samples(), second, Average::mean, criterion.calls_per_stamp());
+  EXPECT_LE(estimate(times, Statistic::median).half_width(), 0.02);
+  EXPECT_GT(times.size(), 300U);
+}
+
+TEST(Stream, EndsOnAClockThatStands) {
+  const Cell cell({}, {.median = 0, .spread = 0});
+  EXPECT_GE(cell.found().stamps, 20U);
+  EXPECT_FALSE(cell.found().half_width());
+}
+
+// Looking at the interval again and again must not make it hold less often.
+TEST(Stream, IntervalsAtTheEndHoldIn93To99Percent) {
+  for (const double correlation : {0.0, 0.5}) {
+    int holds = 0;
+    for (std::uint64_t seed = 0; seed < 300; ++seed) {
+      const Cell cell({.budget_s = 100},
+                      {.median = 1e-3, .spread = 0.1, .correlation = correlation}, seed, 1);
+      const Estimate found = cell.found();
+      if (found.low <= 1e-3 && 1e-3 <= found.high) ++holds;
+    }
+    EXPECT_GE(holds, 279) << correlation;
+    EXPECT_LE(holds, 299) << correlation;
+  }
+}
+
+}  // namespace
+}  // namespace ccl_tests
