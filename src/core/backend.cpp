@@ -18,8 +18,8 @@ bool Backend::open_library(const std::string& file) const {
   if (library != nullptr) library->open(file);
   return library != nullptr;
 }
-void Backend::start() const {
-  if (const NativeLauncher* const launcher = native_launcher()) launcher->start();
+void Backend::start(const BackendOptions& options) const {
+  if (const NativeLauncher* const launcher = native_launcher()) launcher->start(options);
 }
 void Backend::finish() const {
   if (const NativeLauncher* const launcher = native_launcher()) launcher->finish();
@@ -39,6 +39,9 @@ void check_options(const Backend& backend, const BackendOptions& options) {
                                  value, info.name,
                                  keys.empty() ? "none" : fmt::format("{}", fmt::join(keys, ", "))));
   }
+  if (!options.mpi_thread.empty() && backend.native_launcher() == nullptr)
+    throw UsageError(
+        fmt::format("--mpi-thread: {} is not MPI; accepted: with --backend mpi", info.name));
   backend.check(options);
 }
 

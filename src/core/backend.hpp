@@ -21,6 +21,8 @@ struct BackendOptions {
   std::string
       gloo_algorithm;  // --gloo-algorithm ring|bcube|halving_doubling (only where all ranks change
                        // buffers together, which primitives do not); empty: the library's default
+  std::string mpi_thread;  // --mpi-thread single|funneled|serialized|multiple; empty: MPI's module
+                           // chooses
   double init_timeout_s = 120;
   Device* device = nullptr;                     // this rank's; null: the host
   int local_register = 0;                       // -R: 0 no, 1 as buffers, 2 as symmetric windows
@@ -81,7 +83,7 @@ class NativeLauncher {
   virtual ~NativeLauncher() = default;
   // Called on the program's main thread before the first use, once or more; and after a run that
   // has not failed, when all communicators are gone.
-  virtual void start() const = 0;
+  virtual void start(const BackendOptions& options) const = 0;
   virtual void finish() const = 0;
   // Returns process 0's bytes on every one of the `processes` that the library's own launcher
   // (mpirun) started. Collective over them, on the main thread. Throws Error if the library knows
@@ -110,7 +112,7 @@ class Backend {
   // For the harness: what the interfaces do, and nothing if there is none.
   std::string name() const { return info().name; }
   bool open_library(const std::string& file) const;  // false: linked to it
-  void start() const;
+  void start(const BackendOptions& options) const;
   void finish() const;
   std::string from_process_0(const std::string& bytes, int processes) const;
 };
@@ -120,7 +122,7 @@ void check_options(const Backend& backend, const BackendOptions& options);
 
 // A module is a shared object that exports these two with C linkage: ccl_module_abi() ==
 // module_abi, and ccl_module_backend(), whose result lives as long as the module stays open.
-inline constexpr int module_abi = 6;
+inline constexpr int module_abi = 7;
 using ModuleAbi = int (*)();
 using ModuleBackend = const Backend* (*)();
 

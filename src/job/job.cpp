@@ -61,7 +61,7 @@ class ProcessRun {
     if (hooks_.open) hooks_.open(process_);
     const SignalWatch signals([&](int signal) { interrupted(signal); });
     const BackendPtr launcher = open_launcher(launch_);
-    start_libraries(process_.backend, launcher.get(), options_.init_timeout_s, process_.log);
+    start_libraries(process_.backend, launcher.get(), options_.backend_options, process_.log);
     const auto control = join(launcher.get());
     const UncaughtWatch uncaught([&](const std::string& what) {
       failure_.expect();

@@ -22,16 +22,17 @@ BackendPtr open_launcher(const Launch& launch) {
   }
 }
 
-void start_libraries(const Backend& backend, const Backend* launcher, double limit_s,
+void start_libraries(const Backend& backend, const Backend* launcher, const BackendOptions& options,
                      const std::function<void(const std::string&)>& say) {
+  const double limit_s = options.init_timeout_s;
   Activity activity;
   const Watchdog watchdog(activity, [&](double) {
     say(fmt::format("{} has not started within {:g} s", backend.name(), limit_s));
     std::_Exit(exit_code(Exit::timed_out));
   });
   const Expected expected(activity, limit_s);
-  if (launcher != nullptr) launcher->start();
-  backend.start();
+  if (launcher != nullptr) launcher->start(options);
+  backend.start(options);
 }
 
 std::unique_ptr<Control> join_job(const Launch& launch, const Backend* launcher,

@@ -17,9 +17,9 @@ namespace ccl_tests {
 BackendPtr open_launcher(const Launch& launch);
 
 // Starts both, where `launcher` is there, on the main thread; MPI waits in it for all processes,
-// and for ever where some never come: after limit_s this process ends with Exit::timed_out and a
+// and for ever where some never come: after init_timeout_s this process ends with Exit::timed_out and a
 // line to `say`.
-void start_libraries(const Backend& backend, const Backend* launcher, double limit_s,
+void start_libraries(const Backend& backend, const Backend* launcher, const BackendOptions& options,
                      const std::function<void(const std::string&)>& say);
 
 // As join, through `launcher` where that is there; without other processes a job of its own.

@@ -50,7 +50,8 @@ SettingValue setting_of(const std::vector<T>& values) {
 
 // The groups of --help-all, and the sections of the page that --help prints.
 enum class Group { sizes, what, measuring, checking, ranks, library, output, gpus, variables };
-enum class Page { none, what, where, measured, output };
+// none: named behind them. unlisted: --help-all alone has it, since it asks for nothing.
+enum class Page { none, what, where, measured, output, unlisted };
 
 struct Flag {
   std::vector<std::string> names;  // "-n", "--iters"; messages use the first

@@ -33,6 +33,7 @@ void refuse_device_side(FlagSet& set, const std::string& names, const std::strin
                flag, off));
          },
          [off] { return off; })
+      .on(Page::unlisted)
       .per_process();
 }
 

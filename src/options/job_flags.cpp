@@ -41,6 +41,7 @@ void declare_job(FlagSet& set, Options& o) {
       .per_process();
   set.add(j.parallel_init, "-p,--parallel_init", "0|1",
           "no effect: threads always initialise at the same time", zero_or_one())
+      .on(Page::unlisted)
       .recorded("parallel_init")
       .per_process();
 }
@@ -64,6 +65,11 @@ void declare_library(FlagSet& set, Options& o) {
       .by_default("the library's choice")
       .recorded("interface")
       .per_process();
+  set.add(b.mpi_thread, "--mpi-thread", "LEVEL",
+          "MPI's thread level: single, funneled, serialized or multiple",
+          one_of({"single", "funneled", "serialized", "multiple"}))
+      .by_default("single on one host, else funneled")
+      .recorded("mpi_thread");
   set.add(b.transport, "--transport", "NAME", "Gloo: tcp or ibverbs", one_of({"tcp", "ibverbs"}))
       .by_default("tcp")
       .recorded("transport");

@@ -61,7 +61,9 @@ std::string mode_of(const Collective& collective, const Options& o) {
 
 NoteKind kind_of(std::string_view line, const Collective& collective,
                  const std::vector<Kind>& kinds) {
-  if (line.starts_with("buffers in ") || line.starts_with("one rank: ")) return NoteKind::note;
+  if (line.starts_with("buffers in ") || line.starts_with("one rank: ") ||
+      line.starts_with("threads: "))
+    return NoteKind::note;
   std::string_view subject = line;
   for (const std::string_view end : {":", " are ", " have ", " has "})
     subject = subject.substr(0, subject.find(end));

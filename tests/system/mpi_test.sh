@@ -92,6 +92,13 @@ for flavour in "${flavours[@]}"; do
   run 0 "Gloo under mpirun of $flavour" "${mpirun[@]}" 3 "$bin/all_reduce_perf" --backend gloo --sizes 8,100K -n 2
   verified "Gloo under mpirun" 3
   expect_in "$work/out" "mpirun"
+  # Without a flag the cheapest level that is enough: one host, and only the main thread calls MPI.
+  run 0 "the thread level of $flavour" "${mpirun[@]}" 3 "$bin/all_reduce_perf" --backend mpi --sizes 8 -n 2
+  expect_in "$work/out" "# threads: MPI_THREAD_SINGLE (--mpi-thread)"
+  for level in funneled serialized multiple; do
+    run 0 "--mpi-thread $level" "${mpirun[@]}" 3 "$bin/all_reduce_perf" --backend mpi --sizes 8 -n 2 --mpi-thread $level
+    expect_in "$work/out" "# threads: MPI_THREAD_${level^^} (--mpi-thread)"
+  done
   run_failing 3 "a vector too long for $flavour" "${mpirun[@]}" 3 "$bin/alltoallv_perf" \
     --backend "$build/tests/ccl-mpi-$flavour-pieces.so" --sizes 100K -d int8
   expect_in "$work/err" "MPI_Alltoallv takes counts and offsets of int"

@@ -74,6 +74,9 @@ TEST(BackendOptions, OfItsOwnAreThoseThatTheBackendNames) {
   options.own["boxes"] = "4";
   EXPECT_EQ(options.get("boxes"), "4");
   EXPECT_EQ(options.get("depth"), std::nullopt);
+  options.mpi_thread = "single";
+  EXPECT_THROW(check_options(WithOptions({"boxes", "depth"}), options), UsageError);
+  options.mpi_thread.clear();
   EXPECT_NO_THROW(check_options(WithOptions({"boxes", "depth"}), options));
   const auto refused = [&](const Backend& backend) -> std::string {
     try {

@@ -66,7 +66,8 @@ Capabilities describe(const Device* device, std::size_t most) {
   return {.memory = device != nullptr ? device->memory() : Memory::host,
           .integers_wrap = false,
           .description =
-              {"half, bfloat16, f8e4m3, f8e5m2: no MPI type, reduced by functions of the suite's",
+              {"threads: " + thread_level() + " (--mpi-thread)",
+               "half, bfloat16, f8e4m3, f8e5m2: no MPI type, reduced by functions of the suite's",
                "integer inputs: such that no sum or product overflows, which MPI leaves open",
                "avg and mulsum are composed: sum, then divide; multiply, then sum",
                fmt::format("more than {} elements: reductions in pieces of so many, vector "

@@ -5,6 +5,7 @@
 
 #include <array>
 #include <cstdlib>
+#include <string_view>
 
 #include "src/core/error.hpp"
 
@@ -25,6 +26,40 @@ void refuse_step_without_pmi() {
       "--mpi=pmix, or mpirun inside the allocation, or --backend gloo");
 }
 
+std::string value_of(const char* variable) {
+  const char* const value = std::getenv(variable);
+  return value != nullptr ? value : "";
+}
+
+// As the launcher says: Open MPI's and Hydra's mpirun, srun. A process that nothing started is alone.
+bool all_on_one_host() {
+  if (is_set("OMPI_COMM_WORLD_SIZE"))
+    return value_of("OMPI_COMM_WORLD_LOCAL_SIZE") == value_of("OMPI_COMM_WORLD_SIZE");
+  if (is_set("MPI_LOCALNRANKS")) return value_of("MPI_LOCALNRANKS") == value_of("PMI_SIZE");
+  if (is_set("SLURM_STEP_NUM_NODES")) return value_of("SLURM_STEP_NUM_NODES") == "1";
+  return !is_set("PMI_SIZE") && !is_set("PMIX_RANK");
+}
+
+constexpr struct {
+  std::string_view option, name;
+  int level;
+} levels[] = {{"single", "MPI_THREAD_SINGLE", MPI_THREAD_SINGLE},
+              {"funneled", "MPI_THREAD_FUNNELED", MPI_THREAD_FUNNELED},
+              {"serialized", "MPI_THREAD_SERIALIZED", MPI_THREAD_SERIALIZED},
+              {"multiple", "MPI_THREAD_MULTIPLE", MPI_THREAD_MULTIPLE}};
+
+int level_of(std::string_view option) {
+  for (const auto& known : levels)
+    if (known.option == option) return known.level;
+  throw UsageError(fmt::format("--mpi-thread: '{}' is not a level", option));
+}
+
+std::string_view name_of(int level) {
+  for (const auto& known : levels)
+    if (known.level == level) return known.name;
+  return "an unknown level";
+}
+
 }  // namespace
 
 void check(int status, const char* call) {
@@ -35,18 +70,27 @@ void check(int status, const char* call) {
   throw Error(fmt::format("mpi: {}: {}", call, text.data()));
 }
 
-void start() {
+void start(const std::string& thread_level) {
   int started = 0;
   check(MPI_Initialized(&started), "MPI_Initialized");
   if (started != 0) return;
   refuse_step_without_pmi();
+  const int wanted = thread_level.empty()
+                         ? (all_on_one_host() ? MPI_THREAD_SINGLE : MPI_THREAD_FUNNELED)
+                         : level_of(thread_level);
   int provided = 0;
-  check(MPI_Init_thread(nullptr, nullptr, MPI_THREAD_SERIALIZED, &provided), "MPI_Init_thread");
+  check(MPI_Init_thread(nullptr, nullptr, wanted, &provided), "MPI_Init_thread");
 #ifndef SMPI_H  // a simulator runs all of a rank on one thread
-  // A rank's thread is not the thread that starts the library.
-  if (provided < MPI_THREAD_SERIALIZED)
-    throw Unsupported("this MPI library cannot be called from another thread than the first");
+  if (provided < wanted)
+    throw Unsupported(
+        fmt::format("--mpi-thread: this MPI library offers {} at most", name_of(provided)));
 #endif
+}
+
+std::string thread_level() {
+  int provided = MPI_THREAD_SINGLE;
+  check(MPI_Query_thread(&provided), "MPI_Query_thread");
+  return std::string(name_of(provided));
 }
 
 void finish() {

@@ -62,7 +62,9 @@ class MpiBackend : public Backend, public NativeLauncher {
             .one_rank_per_process = true};
   }
   const NativeLauncher* native_launcher() const override { return this; }
-  void start() const override { mpi_module::start(); }
+  void start(const BackendOptions& options) const override {
+    mpi_module::start(options.mpi_thread);
+  }
   void finish() const override { mpi_module::finish(); }
   std::string from_process_0(const std::string& bytes, int processes) const override {
     return mpi_module::from_process_0(bytes, processes);
@@ -73,7 +75,7 @@ class MpiBackend : public Backend, public NativeLauncher {
       throw Unsupported(
           "--transport and --gloo-algorithm are Gloo's; MPI takes its own (mpirun --mca ..., "
           "environment variables)");
-    mpi_module::start();
+    mpi_module::start(options.mpi_thread);
     return make_communicator(make_group(world_ranks(channel, options.init_timeout_s)),
                              options.device);
   }
