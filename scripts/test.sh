@@ -49,6 +49,17 @@ tidy() {
     { grep -v ' warnings\? generated\.$' || true; }
 }
 
+# The tests of tree $1, more arguments for ctest behind it. A test that fails runs once more alone: machines of CI are shared, and stall. What
+# needed that is listed, and so is what the failures said, at the end where logs that were cut still have it.
+run_tests() {
+  local log=$1/tests.log code=0
+  ctest --test-dir "$1" --no-tests=error --output-on-failure -j2 "${@:2}" | tee "$log" || code=$?
+  ((code == 0)) && return
+  say "failed once; what these tests said:"
+  grep -E '^FAIL |: Failure$|^\[  FAILED  \]|\(Failed\)|\(Timeout\)|\*\*\*(Exception|Timeout)' "$log" | sort -u | tail -n 60
+  ctest --test-dir "$1" --rerun-failed --output-on-failure
+}
+
 setup=(bash scripts/setup.sh)
 options=()
 if $lint; then setup+=(--lint); fi
@@ -63,9 +74,9 @@ if $ci && [[ $preset == default && $# == 0 ]]; then
   say 'building (asan)'
   configure asan -DCCL_TESTS=ON -DCCL_OPENMPI=OFF -DCCL_MPICH=OFF -DCCL_SIMGRID=OFF -DCMAKE_CUDA_ARCHITECTURES=90
   build build-asan --target tests-unit tests-ranks
-  check 'tests (asan)' ctest --test-dir build-asan --no-tests=error --output-on-failure -j2 -L '^(unit|ranks)$'
+  check 'tests (asan)' run_tests build-asan -L '^(unit|ranks)$'
 fi
-check "tests ($preset)" ctest --test-dir "$build" --no-tests=error --output-on-failure -j2 "$@"
+check "tests ($preset)" run_tests "$build" "$@"
 
 if ((${#failed[@]})); then
   printf 'FAILED: %s\n' "${failed[@]}" >&2

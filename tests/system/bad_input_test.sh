@@ -98,7 +98,7 @@ port=$(free_port)
 for rank in 0 1 2; do # a file that nobody would write
   files=()
   [ $rank = 2 ] && files=(-J "$work/lost.csv")
-  RANK=$rank WORLD_SIZE=3 MASTER_ADDR=127.0.0.1 MASTER_PORT=$port timeout 60 "$bin/reduce_perf" --backend gloo -b 8 -e 8 "${files[@]}" \
+  RANK=$rank WORLD_SIZE=3 MASTER_ADDR=127.0.0.1 MASTER_PORT=$port timeout 240 "$bin/reduce_perf" --backend gloo -b 8 -e 8 "${files[@]}" \
     >"$work/out.$rank" 2>"$work/err.$rank" &
   ranks[rank]=$!
 done
@@ -127,13 +127,13 @@ RANK=0 WORLD_SIZE=2 MASTER_ADDR=127.0.0.1 refused 2 "--np: this is one of 2 proc
 OMPI_COMM_WORLD_RANK=0 OMPI_COMM_WORLD_SIZE=2 refused 2 "--np: this is one of 2 processes" --np 3
 (
   ulimit -n 60
-  timeout 60 "$bin/all_reduce_perf" --backend gloo -b 8 -e 8 -t 16 >"$work/out" 2>"$work/err"
+  timeout 240 "$bin/all_reduce_perf" --backend gloo -b 8 -e 8 -t 16 >"$work/out" 2>"$work/err"
   [ $? -eq 3 ] && grep -q "needs [0-9]* open files" "$work/err"
 ) && pass "too few file descriptors" || fail "too few file descriptors: $(cat "$work/err")"
 
 (
   ulimit -v 3000000
-  timeout 60 "$bin/all_reduce_perf" --backend loopback -b 8 -e 8 -t 600 >"$work/out" 2>"$work/err"
+  timeout 240 "$bin/all_reduce_perf" --backend loopback -b 8 -e 8 -t 600 >"$work/out" 2>"$work/err"
   [ $? -eq 3 ] && grep -q "a thread cannot be started" "$work/err"
 ) && pass "too few threads" || fail "too few threads: $(cat "$work/err")"
 

@@ -10,7 +10,7 @@ for ranks in 1 3 4 8; do
     taken "$program" --backend gloo --sizes 8,4000,100K -n 2 -d float,int8 --init-timeout 50
     others=()
     for ((rank = ranks - 1; rank > 0; rank--)); do
-      RANK=$rank timeout 60 "$bin/${program}_perf" "${words[@]}" >"$work/out.$rank" 2>"$work/err.$rank" &
+      RANK=$rank timeout 240 "$bin/${program}_perf" "${words[@]}" >"$work/out.$rank" 2>"$work/err.$rank" &
       others+=("$!")
     done
     RANK=0 run 0 "$program, $ranks processes from the environment" "$bin/${program}_perf" "${words[@]}"

@@ -138,7 +138,7 @@ done
 
 # Missing, repeated and disagreeing ranks.
 port=$(free_port)
-RANK=0 WORLD_SIZE=3 MASTER_ADDR=127.0.0.1 MASTER_PORT=$port timeout 60 "$bin/all_reduce_perf" --backend gloo -b 8 -e 8 --init-timeout 2 >"$work/out.0" 2>"$work/err.0" &
+RANK=0 WORLD_SIZE=3 MASTER_ADDR=127.0.0.1 MASTER_PORT=$port timeout 240 "$bin/all_reduce_perf" --backend gloo -b 8 -e 8 --init-timeout 2 >"$work/out.0" 2>"$work/err.0" &
 first=$!
 RANK=2 WORLD_SIZE=3 MASTER_ADDR=127.0.0.1 MASTER_PORT=$port run 5 "rank 1 never comes" \
   "$bin/all_reduce_perf" --backend gloo -b 8 -e 8 --init-timeout 20
@@ -149,9 +149,9 @@ expect_in "$work/out.0" "# Test failure: "
 [ "$(wc -l <"$work/out.0")" -eq 1 ] || fail "a table was printed without rank 1"
 
 port=$(free_port)
-RANK=0 WORLD_SIZE=3 MASTER_ADDR=127.0.0.1 MASTER_PORT=$port timeout 60 "$bin/all_reduce_perf" --backend gloo -b 8 -e 8 --init-timeout 20 >/dev/null 2>"$work/err.0" &
+RANK=0 WORLD_SIZE=3 MASTER_ADDR=127.0.0.1 MASTER_PORT=$port timeout 240 "$bin/all_reduce_perf" --backend gloo -b 8 -e 8 --init-timeout 20 >/dev/null 2>"$work/err.0" &
 first=$!
-RANK=1 WORLD_SIZE=3 MASTER_ADDR=127.0.0.1 MASTER_PORT=$port timeout 60 "$bin/all_reduce_perf" --backend gloo -b 8 -e 8 --init-timeout 20 >/dev/null 2>&1 &
+RANK=1 WORLD_SIZE=3 MASTER_ADDR=127.0.0.1 MASTER_PORT=$port timeout 240 "$bin/all_reduce_perf" --backend gloo -b 8 -e 8 --init-timeout 20 >/dev/null 2>&1 &
 second=$!
 sleep 1
 RANK=1 WORLD_SIZE=3 MASTER_ADDR=127.0.0.1 MASTER_PORT=$port run 4 "two processes are rank 1" \
@@ -163,7 +163,7 @@ expect_in "$work/err.0" "rank 1"
 disagree() { # name, what rank 0 says, how rank 1 differs: WORLD_SIZE, then flags
   local name=$1 text=$2 world=$3; shift 3
   port=$(free_port)
-  RANK=0 WORLD_SIZE=2 MASTER_ADDR=127.0.0.1 MASTER_PORT=$port timeout 60 "$bin/all_reduce_perf" --backend gloo -b 8 -e 8 --init-timeout 20 >"$work/out.0" 2>"$work/err.0" &
+  RANK=0 WORLD_SIZE=2 MASTER_ADDR=127.0.0.1 MASTER_PORT=$port timeout 240 "$bin/all_reduce_perf" --backend gloo -b 8 -e 8 --init-timeout 20 >"$work/out.0" 2>"$work/err.0" &
   first=$!
   RANK=1 WORLD_SIZE=$world MASTER_ADDR=127.0.0.1 MASTER_PORT=$port run 2 "$name" \
     "$bin/all_reduce_perf" --backend gloo -b 8 -e 8 --init-timeout 20 "$@"

@@ -63,7 +63,7 @@ expect_in "$work/out" "Reducing maxBytes to"
 export MASTER_ADDR=127.0.0.1
 MASTER_PORT=$(free_port); export MASTER_PORT
 for rank in 1 2; do
-  RANK=$rank WORLD_SIZE=3 timeout 60 "$build/tests/primitives_program" nccl >"$work/out.$rank" 2>&1 </dev/null &
+  RANK=$rank WORLD_SIZE=3 timeout 240 "$build/tests/primitives_program" nccl >"$work/out.$rank" 2>&1 </dev/null &
 done
 RANK=0 WORLD_SIZE=3 run 0 "the primitives, 3 processes" "$build/tests/primitives_program" nccl
 expect_in "$work/out" "subjects passed on 3 ranks of nccl"

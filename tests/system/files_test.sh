@@ -54,7 +54,7 @@ for suffix in jsonl json csv; do
     "$bin/all_reduce_perf" --backend gloo -b 8 -e 8 --init-timeout 1 -J "$work/missing.$suffix"
   [ "$(cat "$work/out")" = "$(grep '^# Test failure: ' "$work/out")" ] || fail "a table without all ranks"
   [ "$suffix" = csv ] || parses "$work/missing.$suffix" 0 5
-  RANK=0 WORLD_SIZE=2 MASTER_ADDR=127.0.0.1 MASTER_PORT=$(free_port) timeout 60 "$bin/all_reduce_perf" --backend gloo -b 8 -e 8 \
+  RANK=0 WORLD_SIZE=2 MASTER_ADDR=127.0.0.1 MASTER_PORT=$(free_port) timeout 240 "$bin/all_reduce_perf" --backend gloo -b 8 -e 8 \
     -J "$work/early.$suffix" >"$work/out" 2>"$work/err" &
   guard=$!
   for _ in $(seq 100); do [ -e "$work/early.$suffix" ] && break; sleep 0.1; done
@@ -73,7 +73,7 @@ for suffix in json csv; do
     signal=${end%:*}
     file=$work/$signal.$suffix
     : >"$work/out"
-    env --default-signal=INT timeout 60 "$bin/all_reduce_perf" --backend gloo -b 1M -e 1M -n 5 -N 0 --np 3 -J "$file" \
+    env --default-signal=INT timeout 240 "$bin/all_reduce_perf" --backend gloo -b 1M -e 1M -n 5 -N 0 --np 3 -J "$file" \
       >"$work/out" 2>"$work/err" &
     guard=$!
     for _ in $(seq 200); do
@@ -96,7 +96,7 @@ for suffix in json csv; do
 done
 
 # Standard output that cannot be written: said once, exit 4, and the file is complete.
-timeout 60 "$bin/all_reduce_perf" --backend gloo -b 8 -e 64 -n 2 -t 3 -J "$work/full.jsonl" >/dev/full 2>"$work/err" </dev/null
+timeout 240 "$bin/all_reduce_perf" --backend gloo -b 8 -e 64 -n 2 -t 3 -J "$work/full.jsonl" >/dev/full 2>"$work/err" </dev/null
 code=$?
 [ "$code" -eq 4 ] && pass "a full standard output" || fail "a full standard output: exit $code, expected 4"
 [ "$(wc -l <"$work/err")" -eq 1 ] || fail "not one line: $(cat "$work/err")"
@@ -106,19 +106,19 @@ parses "$work/full.jsonl" "$(grep -c '"placement":"in_place"' "$work/full.jsonl"
 for closed in 1 2; do
   for suffix in jsonl json csv; do
     file=$work/closed$closed.$suffix
-    eval "timeout 60 '$bin/all_reduce_perf' --backend gloo -b 8 -e 64 -n 2 -t 3 -J '$file' >'$work/out' 2>'$work/err' </dev/null $closed>&-"
+    eval "timeout 240 '$bin/all_reduce_perf' --backend gloo -b 8 -e 64 -n 2 -t 3 -J '$file' >'$work/out' 2>'$work/err' </dev/null $closed>&-"
     code=$?
     if [ "$code" -eq $((closed == 1 ? 4 : 0)) ]; then pass "file $closed closed, .$suffix"; else fail "file $closed closed, .$suffix: exit $code"; fi
     parses "$file" $((closed == 1 ? 0 : 4)) $((closed == 1 ? 4 : 0))
   done
 done
 for text in --help --version --self-check; do
-  timeout 60 "$bin/all_reduce_perf" "$text" >/dev/full 2>"$work/err"
+  timeout 240 "$bin/all_reduce_perf" "$text" >/dev/full 2>"$work/err"
   code=$?
   if [ "$code" -eq 4 ]; then pass "$text to a full standard output"; else fail "$text to a full standard output: exit $code, expected 4"; fi
 done
 
-timeout 60 "$bin/all_reduce_perf" --backend gloo -b 8 -e 64K -n 20 -t 3 2>"$work/err" </dev/null | head -n 1 >"$work/out"
+timeout 240 "$bin/all_reduce_perf" --backend gloo -b 8 -e 64K -n 20 -t 3 2>"$work/err" </dev/null | head -n 1 >"$work/out"
 code=${PIPESTATUS[0]}
 [ "$code" -eq 4 ] && pass "a reader that leaves" || fail "a reader that leaves: exit $code, expected 4: $(cat "$work/err")"
 expect_in "$work/err" "Broken pipe"

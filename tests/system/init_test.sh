@@ -30,7 +30,7 @@ run 0 "-J" "$bin/init_perf" --backend gloo -t 3 -N 2 -J "$work/x.jsonl"
 run 2 "-J .csv" "$bin/init_perf" --backend gloo -t 3 -J "$work/x.csv"
 run 2 "-J that cannot be written" "$bin/init_perf" --backend gloo -t 3 -J "$work/no/x.jsonl"
 for output in /dev/full "&-"; do
-  eval "timeout 60 '$bin/init_perf' --backend gloo -t 3 -J '$work/lost.jsonl' >$output" 2>"$work/err"
+  eval "timeout 240 '$bin/init_perf' --backend gloo -t 3 -J '$work/lost.jsonl' >$output" 2>"$work/err"
   code=$?
   if [ "$code" -eq 4 ]; then pass "a table that cannot be written, $output"; else fail "a table that cannot be written, $output: exit $code, expected 4"; fi
   [ "$(grep -c '^{"type":"init_.*}$' "$work/lost.jsonl")" -eq 2 ] || fail "the file has suffered: $(cat "$work/lost.jsonl")"
@@ -44,7 +44,7 @@ done
 disagree() { # text in rank 0's line, rank 1's program and flags...
   local text=$1 port other; shift
   port=$(free_port)
-  RANK=1 WORLD_SIZE=2 MASTER_ADDR=127.0.0.1 MASTER_PORT=$port timeout 60 "$@" --backend gloo >"$work/out.1" 2>"$work/err.1" &
+  RANK=1 WORLD_SIZE=2 MASTER_ADDR=127.0.0.1 MASTER_PORT=$port timeout 240 "$@" --backend gloo >"$work/out.1" 2>"$work/err.1" &
   other=$!
   RANK=0 WORLD_SIZE=2 MASTER_ADDR=127.0.0.1 MASTER_PORT=$port run 2 "beside $*" "$bin/init_perf" --backend gloo -N 2
   expect_in "$work/err" "$text"

@@ -18,7 +18,7 @@ mapfile -t lines < <(grep -E '# tested' "$source/docs/LAUNCHING.md" | sed 's/ *#
 pids=()
 for line in "${lines[@]}"; do
   case $line in
-    RANK=*) timeout 60 bash -c "$line -n 2" >"$work/hand.${#pids[@]}" 2>&1 & pids+=($!); continue ;;
+    RANK=*) timeout 240 bash -c "$line -n 2" >"$work/hand.${#pids[@]}" 2>&1 & pids+=($!); continue ;;
     mpirun*) { command -v mpirun && has '*'; } >/dev/null || { echo "SKIP $line: no mpirun or no module"; continue; } ;;
     srun*pmix*) $have_slurm && has openmpi || { echo "SKIP $line"; continue; } ;;
     srun*pmi2*) $have_slurm && has mpich || { echo "SKIP $line"; continue; } ;;

@@ -107,7 +107,7 @@ for flavour in "${flavours[@]}"; do
 
   # A rank that dies: everybody ends, and every row that was on screen is in the file.
   : >"$work/out"
-  timeout 60 "${mpirun[@]}" 3 "$bin/all_reduce_perf" --backend mpi -b 1M -e 1M -n 5 -N 0 -J "$work/killed.$flavour.jsonl" \
+  timeout 240 "${mpirun[@]}" 3 "$bin/all_reduce_perf" --backend mpi -b 1M -e 1M -n 5 -N 0 -J "$work/killed.$flavour.jsonl" \
     >"$work/out" 2>"$work/err" </dev/null &
   guard=$!
   for _ in $(seq 200); do
@@ -133,7 +133,7 @@ for flavour in "${flavours[@]}"; do
   # A rank that is stopped: MPI has no time limit, so the watchdog ends the run and says where it stood. Of its time nearly all
   # is warm-up calls.
   : >"$work/out"
-  timeout 60 "${mpirun[@]}" 3 "$bin/all_reduce_perf" --backend mpi -b 64K -e 64K -n 5 -w 100 -N 0 -T 1 -J "$work/stopped.$flavour.jsonl" \
+  timeout 240 "${mpirun[@]}" 3 "$bin/all_reduce_perf" --backend mpi -b 64K -e 64K -n 5 -w 100 -N 0 -T 1 -J "$work/stopped.$flavour.jsonl" \
     >"$work/out" 2>"$work/err" </dev/null &
   guard=$!
   for _ in $(seq 200); do
@@ -151,7 +151,7 @@ for flavour in "${flavours[@]}"; do
 
   # Ctrl-C of mpirun: process 0 writes the footer before the launcher ends it.
   : >"$work/out"
-  timeout 60 "${mpirun[@]}" 3 "$bin/all_reduce_perf" --backend mpi -b 8 -e 64K -n 5 -N 0 -J "$work/interrupted.$flavour.jsonl" \
+  timeout 240 "${mpirun[@]}" 3 "$bin/all_reduce_perf" --backend mpi -b 8 -e 64K -n 5 -N 0 -J "$work/interrupted.$flavour.jsonl" \
     >"$work/out" 2>"$work/err" </dev/null &
   guard=$!
   for _ in $(seq 200); do [ "$(grep -cE '^ +[0-9]' "$work/out")" -ge 1 ] && break; sleep 0.1; done

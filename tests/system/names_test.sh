@@ -23,7 +23,7 @@ printf 'nameserver 10.9.9.53\noptions timeout:30 attempts:3\n' >"$work/resolv.co
 job() { # expected code, name, flags...
   local expected=$1 name=$2 pids=() rank; shift 2
   for rank in 0 1 2; do
-    RANK=$rank WORLD_SIZE=3 timeout 60 "$bin/all_reduce_perf" --backend gloo --sizes 8 -n 2 "$@" >"$work/out.$rank" 2>"$work/err.$rank" </dev/null &
+    RANK=$rank WORLD_SIZE=3 timeout 240 "$bin/all_reduce_perf" --backend gloo --sizes 8 -n 2 "$@" >"$work/out.$rank" 2>"$work/err.$rank" </dev/null &
     pids+=($!)
   done
   [ -z "${meanwhile:-}" ] || $meanwhile

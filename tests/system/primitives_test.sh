@@ -20,7 +20,7 @@ on_processes() {
   local expected=$1 name=$2 ranks=$3 port others=() pid; shift 3
   port=$(free_port)
   for rank in $(seq $((ranks - 1))); do
-    RANK=$rank WORLD_SIZE=$ranks MASTER_ADDR=127.0.0.1 MASTER_PORT=$port timeout 60 "$program" "$@" >"$work/out.$rank" 2>&1 </dev/null &
+    RANK=$rank WORLD_SIZE=$ranks MASTER_ADDR=127.0.0.1 MASTER_PORT=$port timeout 240 "$program" "$@" >"$work/out.$rank" 2>&1 </dev/null &
     others+=($!)
   done
   RANK=0 WORLD_SIZE=$ranks MASTER_ADDR=127.0.0.1 MASTER_PORT=$port run "$expected" "$name" "$program" "$@"

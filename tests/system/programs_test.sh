@@ -47,7 +47,7 @@ expect_in "$work/err" "--mode: unknown name 'rings', did you mean 'ring'? accept
 # Any start order, rank 0 last; two ranks per process.
 port=$(free_port)
 for rank in 2 1; do
-  RANK=$rank WORLD_SIZE=3 MASTER_ADDR=127.0.0.1 MASTER_PORT=$port timeout 60 "$bin/all_reduce_perf" "${args[@]}" -t 2 >"$work/out.$rank" 2>&1 &
+  RANK=$rank WORLD_SIZE=3 MASTER_ADDR=127.0.0.1 MASTER_PORT=$port timeout 240 "$bin/all_reduce_perf" "${args[@]}" -t 2 >"$work/out.$rank" 2>&1 &
 done
 sleep 0.3
 RANK=0 WORLD_SIZE=3 MASTER_ADDR=127.0.0.1 MASTER_PORT=$port run 0 "environment, 3 processes of 2 threads" \

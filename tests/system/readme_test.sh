@@ -23,7 +23,7 @@ for line in "${lines[@]}"; do
   fi
   line=${line/MASTER_PORT=29500/MASTER_PORT=$port}
   if [[ $line == RANK=* ]]; then
-    timeout 60 bash -c "$line -n 2" >"$work/host.${#pids[@]}" 2>&1 &
+    timeout 240 bash -c "$line -n 2" >"$work/host.${#pids[@]}" 2>&1 &
     pids+=($!)
     continue
   fi

@@ -8,7 +8,7 @@ ulimit -n "$(ulimit -Hn)"  # for the connections that this script opens
 # start RANK RANKS FLAG...: a rank in the background; its pid is added to $pids, its output is $work/{out,err}.RANK
 start() {
   local rank=$1 ranks=$2; shift 2
-  RANK=$rank WORLD_SIZE=$ranks timeout 60 "$bin/all_reduce_perf" "$@" >"$work/out.$rank" 2>"$work/err.$rank" </dev/null &
+  RANK=$rank WORLD_SIZE=$ranks timeout 240 "$bin/all_reduce_perf" "$@" >"$work/out.$rank" 2>"$work/err.$rank" </dev/null &
   pids[$rank]=$!
 }
 end_of() { # rank, expected code, name
@@ -23,7 +23,7 @@ pids=()
 # Hundreds of connections that say nothing, half of something, or nonsense, at a rank 0 with few descriptors.
 for ranks in 3 4; do
   export MASTER_PORT; MASTER_PORT=$(free_port)
-  (ulimit -n 256; exec env RANK=0 WORLD_SIZE="$ranks" timeout 60 "$bin/all_reduce_perf" "${short[@]}" --init-timeout 40) \
+  (ulimit -n 256; exec env RANK=0 WORLD_SIZE="$ranks" timeout 240 "$bin/all_reduce_perf" "${short[@]}" --init-timeout 40) \
     >"$work/out.0" 2>"$work/err.0" </dev/null &
   pids[0]=$!
   wait_listening "$MASTER_PORT"

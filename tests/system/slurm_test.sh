@@ -84,7 +84,7 @@ cp "$work/plain.conf" "$slurm/slurm.conf"
 
 # A task that is killed: srun ends with the others, which name it.
 : >"$work/out"
-timeout 60 srun -n 3 --overcommit "$bin/all_reduce_perf" --backend gloo -b 1M -e 1M -n 5 -N 0 -J "$work/x.jsonl" >"$work/out" 2>"$work/err" </dev/null &
+timeout 240 srun -n 3 --overcommit "$bin/all_reduce_perf" --backend gloo -b 1M -e 1M -n 5 -N 0 -J "$work/x.jsonl" >"$work/out" 2>"$work/err" </dev/null &
 guard=$!
 for _ in $(seq 200); do
   [ "$(grep -cE '^ +[0-9]' "$work/out")" -ge 2 ] && break
