@@ -70,10 +70,13 @@ void check_counts(const Options& o) {
   if (std::int64_t{m.iterations} * m.aggregate > max_int)
     throw UsageError(fmt::format("-m: {} x -n {} is too many operations; accepted: up to {}",
                                  m.aggregate, m.iterations, max_int));
-  if (m.batch && given(o, "--precision"))
-    throw UsageError(
-        "--precision: -n, -m, -w, -z, -C, -I, -K and -G measure a fixed batch; accepted: one or the "
-        "other");
+  for (const char* flag : {"--precision", "--time-budget"}) {
+    if (!m.batch || !given(o, flag)) continue;
+    throw UsageError(fmt::format(
+        "{}: -n, -m, -w, -z, -C, -I, -K and -G measure a fixed batch; accepted: one or the "
+        "other",
+        flag));
+  }
   if (m.batch && o.output.stats)
     throw UsageError(
         "--stats: the batch of -n, -m, -w, -z, -C, -I, -K and -G has no interval; accepted: one or "

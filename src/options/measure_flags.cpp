@@ -48,6 +48,11 @@ void declare_measure(FlagSet& set, Options& o, const Taken& taken) {
       .by_default("2")
       .on(Page::measured, "end a row at a 95 % interval of +-PERCENT, or after 0.3 s")
       .recorded("precision");
+  set.add(m.time_budget_s, "--time-budget", "SECONDS",
+          "time for all rows together that --precision may take, instead of 0.3 s each",
+          at_least(0))
+      .by_default("0.3 s for each time")
+      .recorded("time_budget_s");
   set.add(m.row_time_s, "--row-time", "SECONDS",
           "run fewer iterations if a row would take longer; 0: never", at_least(0))
       .recorded("row_time_s");

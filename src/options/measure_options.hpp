@@ -11,6 +11,7 @@ struct MeasureOptions {
   bool cpu_time = false;
   double precision =
       0.02;  // that the interval of a time shall have: half of its width over the time
+  double time_budget_s = 0;  // of the timed calls of all rows; 0: 0.3 s for each time
   // nccl-tests' batch of `iterations`. Otherwise a stream of calls, until the time has its precision.
   bool batch = false;
   double row_time_s = 4;   // largest timed part of a row; 0: no limit

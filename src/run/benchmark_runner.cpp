@@ -238,6 +238,7 @@ std::unique_ptr<StoppingCriterion> BenchmarkRunner::criterion(const Problem& p, 
 PrecisionGoal BenchmarkRunner::precision_goal(const Problem& p, bool checks) const {
   PrecisionGoal goal;
   goal.precision = options_.measure.precision;
+  goal.budget_s = budget_s_;
   goal.clock_cost_s = clock_cost_s_;
   goal.limit_s = options_.measure.row_time_s / 2;
   goal.checked = checks ? static_cast<std::size_t>(options_.check.calls) : 0;

@@ -48,6 +48,8 @@ class BenchmarkRunner {
 
   // Makes room for all points of these sizes and types.
   void reserve(const Collective& collective, const SweepRange& range);
+  // Sets how long the timed calls of a time may take. On rank 0.
+  void set_budget(double seconds) { budget_s_ = seconds; }
   // Returns the rows of a point, which must be one of those that room was made for.
   PointRows run(const Collective& collective, const SweepPoint& point);
   // Closes the communicators when all ranks have done with them.
@@ -80,7 +82,8 @@ class BenchmarkRunner {
   Communicator* communicator_ = nullptr;   // of the group
   std::unique_ptr<verify::Loops> loops_;
   double clock_cost_s_ = 0;
-  SlotRule slot_rule_;  // of the rows that memory was reserved for
+  double budget_s_ = PrecisionGoal().budget_s;  // of a time
+  SlotRule slot_rule_;                          // of the rows that memory was reserved for
   std::optional<Arena> arena_;
   std::unique_ptr<verify::Verifier> verifier_;  // of the point that is measured
 };

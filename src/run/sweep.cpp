@@ -56,13 +56,46 @@ std::vector<RankGroups> groups_of_rows(const Collective& collective, const RankG
   return all;
 }
 
+// What is left of --time-budget is shared by the times that are left; half as much again for each, as
+// most need less.
+class TimeBudget {
+ public:
+  TimeBudget(const Options& o, std::size_t points)
+      : left_s_(o.measure.time_budget_s),
+        given_(left_s_ > 0),
+        times_(2 * points * static_cast<std::size_t>(std::max(1, o.sweep.cycles))) {}
+
+  void grant(BenchmarkRunner& runner) const {
+    constexpr double generous = 1.5;
+    if (given_) runner.set_budget(generous * left_s_ / static_cast<double>(times_));
+  }
+  void spend(const std::vector<Row>& rows) {
+    if (rows.empty()) return;
+    for (const Measurement* cell : {&rows.front().out_of_place, &rows.front().in_place}) {
+      if (cell->stream)
+        left_s_ -= cell->stream->mean *
+                   static_cast<double>(cell->stream->stamps * cell->stream->calls_per_stamp);
+    }
+    left_s_ = std::max(0.0, left_s_);
+    if (times_ > 2) times_ -= 2;
+  }
+
+ private:
+  double left_s_;
+  bool given_;
+  std::size_t times_;
+};
+
 void run_points(BenchmarkRunner& runner, Rank& rank, const Collective& collective, const Options& o,
                 const SweepRange& range, MultiReporter& results) {
   const std::vector<SweepPoint> all = points(collective, o, range);
+  TimeBudget budget(o, all.size());
   for (int cycle = 0; o.sweep.cycles == 0 || cycle < o.sweep.cycles; ++cycle) {
     for (SweepPoint point : all) {
       point.cycle = cycle;
+      budget.grant(runner);
       const PointRows found = runner.run(collective, point);
+      budget.spend(found.rows);
       for (const std::string& line : found.wrong) rank.process().log(line);
       for (Row row : found.rows) {
         row.timestamp = local_time();
