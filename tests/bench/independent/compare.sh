@@ -1,0 +1,82 @@
+#!/usr/bin/env bash
+# Our times of all_reduce against programs that contain nothing of the suite, on 2 ranks of this machine:
+# tests/bench/independent/compare.sh [--pairs N] [--sizes LIST] [--libraries LIST] [--default] [BUILD]
+# Both sides print the median of stamps of about 40 us over at least 1 s (Gloo from 64 KiB: the 10th percentile); --default compares our
+# time of a run without any flag instead. Pairs are interleaved and alternate in order; a pair whose probe of the cores changes by more than
+# 1.5 times is drawn again. Prints the median of the ratios ours / theirs with its interval (sign test, at least 95 %).
+set -euo pipefail
+cd -- "$(dirname -- "${BASH_SOURCE[0]}")/../../.."
+pairs=20 sizes=8,1024,65536,1048576,4194304 libraries=openmpi,mpich,gloo default=false
+while (($#)); do
+  case $1 in
+    --pairs) pairs=$2; shift 2 ;;
+    --sizes) sizes=$2; shift 2 ;;
+    --libraries) libraries=$2; shift 2 ;;
+    --default) default=true; shift ;;
+    -h | --help) sed -n '2,7s/^# //p' "$0"; exit 0 ;;
+    *) break ;;
+  esac
+done
+build=${1:-build}
+here=tests/bench/independent
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_base_oversubscribe=1
+
+c++ -std=c++20 -O3 -pthread "$here/core_to_core.cpp" -o "$work/core_to_core"
+for library in ${libraries//,/ }; do
+  case $library in
+    gloo) c++ -std=c++20 -O3 "$here/gloo_loop.cpp" -o "$work/gloo" -lgloo -pthread ;;
+    *) "mpicxx.$library" -std=c++20 -O3 "$here/mpi_loop.cpp" -o "$work/$library" ;;
+  esac
+done
+
+theirs() { # library bytes: the printed line
+  if [[ $1 == gloo ]]; then
+    local store; store=$(mktemp -d -p "$work")
+    "$work/gloo" 1 2 "$store" "$2" 1 &
+    "$work/gloo" 0 2 "$store" "$2" 1
+    wait $!
+  else
+    "mpirun.$1" -n 2 "$work/$1" "$2" 1
+  fi
+}
+ours() { # library bytes: our line of the out-of-place time, as JSON
+  local flags=(--sizes "$2" -J "$work/ours.jsonl")
+  $default || flags+=(--precision 0.01 --time-budget 1.4)  # about 1 s for each of the two times
+  rm -f "$work/ours.jsonl"
+  if [[ $1 == gloo ]]; then
+    "$build/bin/all_reduce_perf" --backend gloo --np 2 "${flags[@]}" >"$work/table" 2>&1
+  else
+    "mpirun.$1" -n 2 "$build/bin/all_reduce_perf" --backend "mpi-$1" "${flags[@]}" >"$work/table" 2>&1
+  fi
+  grep '"placement":"out_of_place"' "$work/ours.jsonl"
+}
+field() { sed -n "s/.*\"$1\":\([0-9.e+-]*\).*/\1/p"; }
+word_behind() { sed -n "s/.* $1 \([0-9.]*\).*/\1/p"; }
+
+printf '%-8s %9s %14s %14s %7s  %s\n' library bytes 'ours (us)' 'theirs (us)' ratio 'interval, pairs, core to core (ns)'
+for library in ${libraries//,/ }; do
+  for bytes in ${sizes//,/ }; do
+    statistic=median column=time_s
+    if [[ $library == gloo ]] && ((bytes >= 65536)) && ! $default; then statistic=p10 column=fast_s; fi
+    : >"$work/pairs"
+    for ((k = 0, tries = 0; k < pairs && tries < 3 * pairs; ++tries)); do
+      before=$("$work/core_to_core")
+      if ((k % 2)); then line=$(theirs "$library" "$bytes"); row=$(ours "$library" "$bytes"); else row=$(ours "$library" "$bytes"); line=$(theirs "$library" "$bytes"); fi
+      after=$("$work/core_to_core")
+      awk -v a="$before" -v b="$after" 'BEGIN {exit !(a / b <= 1.5 && b / a <= 1.5)}' || continue
+      echo "$(field $column <<<"$row") $(word_behind ${statistic}_us <<<"$line") $before" >>"$work/pairs"
+      k=$((k + 1))
+    done
+    awk '{print $1 * 1e6 / $2, $1 * 1e6, $2, $3}' "$work/pairs" | sort -g | awk -v library="$library" -v bytes="$bytes" '
+      {ratio[NR] = $1; ours[NR] = $2; theirs[NR] = $3; probe[NR] = $4}
+      function median(v, n,  i, j, t) { for (i = 1; i <= n; ++i) s[i] = v[i]; for (i = 2; i <= n; ++i) for (j = i; j > 1 && s[j - 1] > s[j]; --j) { t = s[j]; s[j] = s[j - 1]; s[j - 1] = t }; return n % 2 ? s[(n + 1) / 2] : (s[n / 2] + s[n / 2 + 1]) / 2 }
+      END {
+        p = 1; for (i = 1; i <= NR; ++i) p /= 2  # P(no value below the median)
+        sum = p; low = 1
+        while (low < NR / 2) { p = p * (NR - low + 1) / low; if (sum + p > 0.025) break; sum += p; ++low }
+        printf "%-8s %9d %14.3f %14.3f %7.3f  [%.3f, %.3f], %d, %.0f to %.0f\n", library, bytes, median(ours, NR), median(theirs, NR), median(ratio, NR), ratio[low], ratio[NR - low + 1], NR, probe[1] < probe[NR] ? probe[1] : probe[NR], median(probe, NR)
+      }'
+  done
+done
