@@ -44,6 +44,7 @@ class Alone : public Control {
     changed_.wait_for(lock, seconds_to_duration(limit_s), [this] { return failure_.has_value(); });
     return failure_.value_or(Failure{});
   }
+  void wait_process_0_gone(double /*limit_s*/) override {}
 
  private:
   std::mutex mutex_;
@@ -144,6 +145,9 @@ class Joined : public Control {
   }
   void abort(int code, std::string_view message) noexcept override { link_->abort(code, message); }
   Failure wait_failure(double limit_s) override { return link_->wait_failure(limit_s); }
+  void wait_process_0_gone(double limit_s) override {
+    if (process() != 0) link_->wait_process_0_gone(limit_s);
+  }
 
  private:
   using LookUp = std::function<std::optional<ServerAddress>(std::string& why)>;

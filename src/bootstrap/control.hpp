@@ -56,6 +56,9 @@ class Control {
   // error: the peer's death is usually noticed a moment later here). Code 0 when nothing is
   // known.
   virtual Failure wait_failure(double limit_s) = 0;
+
+  // Blocks for at most limit_s until process 0 has left or is gone. Returns at once in process 0.
+  virtual void wait_process_0_gone(double limit_s) = 0;
 };
 
 // A job of this process only.

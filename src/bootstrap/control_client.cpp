@@ -40,6 +40,7 @@ class ControlClient::Impl {
                                     double limit_s);
   void abort(int code, std::string_view message);
   Failure wait_failure(double limit_s);
+  void wait_process_0_gone(double limit_s);
 
  private:
   Failure silence() const;
@@ -188,6 +189,11 @@ Failure ControlClient::Impl::wait_failure(double limit_s) {
   return silence();
 }
 
+void ControlClient::Impl::wait_process_0_gone(double limit_s) {
+  std::unique_lock lock(mutex_);
+  changed_.wait_for(lock, seconds_to_duration(limit_s), [this] { return closed_ || hub_left_; });
+}
+
 Failure ControlClient::Impl::silence() const {
   return {exit_code(Exit::timed_out),
           fmt::format("for {:g} s there has been no sign of life from {}",
@@ -333,5 +339,6 @@ void ControlClient::abort(int code, std::string_view message) noexcept {
   }
 }
 Failure ControlClient::wait_failure(double limit_s) { return impl_->wait_failure(limit_s); }
+void ControlClient::wait_process_0_gone(double limit_s) { impl_->wait_process_0_gone(limit_s); }
 
 }  // namespace ccl_tests

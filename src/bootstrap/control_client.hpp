@@ -20,7 +20,7 @@ struct LinkOptions {
   std::function<void(const Failure&)> on_failure;
 };
 
-// Has a thread of its own. Functions but abort, wait_failure and exchange of different teams are
+// Has a thread of its own. Functions but abort, wait_failure, wait_process_0_gone and exchange of different teams are
 // for one thread at a time.
 class ControlClient {
  public:
@@ -43,6 +43,7 @@ class ControlClient {
   }
   void abort(int code, std::string_view message) noexcept;
   Failure wait_failure(double limit_s);
+  void wait_process_0_gone(double limit_s);
 
  private:
   class Impl;

@@ -1,6 +1,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <chrono>
+
 #include <atomic>
 
 #include "src/bootstrap/control.hpp"
@@ -99,6 +101,21 @@ TEST(JoinOrder, AStaleAddressInTheStoreIsPassedOver) {
     });
   }
   for (const Outcome& outcome : run_all(all)) EXPECT_EQ(outcome.message, "");
+}
+
+// mpirun kills all processes as soon as one has ended, and process 0 may still be writing the footer.
+TEST(Leaving, OtherProcessesCanWaitForProcess0) {
+  using std::chrono::steady_clock;
+  const auto start = steady_clock::now();
+  constexpr std::chrono::milliseconds writing(200);
+  const auto outcomes = test::run_job(3, 1, [&](Control& control) {
+    if (control.process() == 0) std::this_thread::sleep_for(writing);
+    control.wait_process_0_gone(10);
+    const auto waited = steady_clock::now() - start;
+    EXPECT_LT(waited, std::chrono::seconds(8)) << control.process();
+    EXPECT_TRUE(control.process() == 0 || waited >= writing) << control.process();
+  });
+  for (const Outcome& outcome : outcomes) EXPECT_EQ(outcome.message, "");
 }
 
 TEST(JoinFailure, MissingRankIsNamedByAllWhoCame) {
