@@ -21,14 +21,14 @@ inline void open_or_skip(const std::string& name, BackendPtr& backend) {
 }
 
 // INSTANTIATE_TEST_SUITE_P(Backends, X, every_backend);
-class OnBackend : public testing::TestWithParam<std::tuple<const char*, int>> {
+class OnBackend : public testing::TestWithParam<std::tuple<std::string, int>> {
  protected:
   void SetUp() override { open_or_skip(std::get<0>(GetParam()), backend_); }
   static int ranks() { return std::get<1>(GetParam()); }
   BackendPtr backend_;
 };
-inline const auto every_backend =
-    testing::Combine(testing::Values("loopback", "gloo"), testing::Values(1, 3, 4));
+inline const auto every_backend = testing::Combine(
+    testing::Values(std::string("loopback"), std::string("gloo")), testing::Values(1, 3, 4));
 
 class OnGloo : public testing::Test {
  protected:
