@@ -135,8 +135,8 @@ class ProcessRanks {
     if (interrupted) control_.wait_process_0_gone(footer_s);
     constexpr double grace_s = 1.5;
     if (failure_.wait_for_ranks(ranks(), grace_s)) return;
-    // A rank is stuck inside the library: nothing can be torn down behind it.
-    std::fflush(nullptr);
+    // A rank is stuck inside the library, or in a write to a stdout that nobody reads: nothing can be
+    // torn down or flushed behind it.
     std::_Exit(exit_code_);
   }
 

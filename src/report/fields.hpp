@@ -79,6 +79,7 @@ void setting_fields(R& run, V&& visit) {
   visit("graph_launches", run.graph_launches);
   visit("seed", run.seed);
   visit("cpus_allowed", run.cpus_allowed);
+  visit("oversubscribed", run.oversubscribed);
 }
 
 template <IsA<RunInfo> R, class V>

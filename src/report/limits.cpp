@@ -14,24 +14,25 @@ struct Range {
   double value, best, worst;
 };
 
-// factor: of a second per operation in the unit of the limit.
-Range times_of(const Measurement& cell, double factor) {
-  const double value = cell.seconds * factor;
-  if (!cell.stream || !cell.stream->low || !cell.stream->high) return {value, value, value};
-  return {value, *cell.stream->low * factor, *cell.stream->high * factor};
+// Of a time, in seconds.
+Range times_of(const Measurement& cell, JudgedBy judged_by) {
+  const double value = cell.seconds;
+  if (!cell.stream) return {value, value, value};
+  if (judged_by == JudgedBy::fast) return {cell.stream->fast, cell.stream->fast, cell.stream->fast};
+  return {value, cell.stream->low.value_or(value), cell.stream->high.value_or(value)};
 }
 
-Range bandwidths_of(const Measurement& cell) {
-  if (!cell.stream || !cell.stream->low || !cell.stream->high || *cell.stream->low <= 0)
-    return {cell.busbw, cell.busbw, cell.busbw};
+Range bandwidths_of(const Measurement& cell, JudgedBy judged_by) {
+  const Range times = times_of(cell, judged_by);
+  if (!cell.stream || times.best <= 0) return {cell.busbw, cell.busbw, cell.busbw};
   const double bytes = cell.busbw * cell.seconds;  // those that the bandwidth is of
-  return {cell.busbw, bytes / *cell.stream->low, bytes / *cell.stream->high};
+  return {bytes / times.value, bytes / times.best, bytes / times.worst};
 }
 
 void hold(LimitFindings& found, const Limits& limits, const std::string& subject,
-          const Measurement& cell, std::size_t requested) {
+          const Measurement& cell, std::size_t requested, JudgedBy judged_by) {
   for (const SizeLimit& limit : limits.min_busbw) {
-    const Range range = bandwidths_of(cell);
+    const Range range = bandwidths_of(cell, judged_by);
     if (limit.bytes != requested || range.worst >= limit.value) continue;
     if (range.best < limit.value) {
       found.missed.push_back(fmt::format("too slow: {}: busbw {:.4f} GB/s is below --min-busbw {}",
@@ -44,27 +45,29 @@ void hold(LimitFindings& found, const Limits& limits, const std::string& subject
     }
   }
   for (const SizeLimit& limit : limits.max_time) {
-    const Range range = times_of(cell, 1e6);
-    if (limit.bytes != requested || range.worst <= limit.value) continue;
-    if (range.best > limit.value) {
+    const Range range = times_of(cell, judged_by);
+    constexpr double us = 1e6;
+    if (limit.bytes != requested || range.worst * us <= limit.value) continue;
+    if (range.best * us > limit.value) {
       found.missed.push_back(fmt::format("too slow: {}: {:.2f} us is above --max-time {}", subject,
-                                         range.value, limit.value));
+                                         range.value * us, limit.value));
     } else {
       found.undecided.push_back(
           fmt::format("not decided: {}: {:.2f} us, {:.2f} to {:.2f}, is on both sides of "
                       "--max-time {}",
-                      subject, range.value, range.best, range.worst, limit.value));
+                      subject, range.value * us, range.best * us, range.worst * us, limit.value));
     }
   }
 }
 
 }  // namespace
 
-LimitFindings held_to(const Limits& limits, const Row& row, std::size_t requested) {
+LimitFindings held_to(const Limits& limits, const Row& row, std::size_t requested,
+                      JudgedBy judged_by) {
   LimitFindings found;
   const std::string what = row_name(row, requested);
-  hold(found, limits, what + " out of place", row.out_of_place, requested);
-  hold(found, limits, what + " in place", row.in_place, requested);
+  hold(found, limits, what + " out of place", row.out_of_place, requested, judged_by);
+  hold(found, limits, what + " in place", row.in_place, requested, judged_by);
   return found;
 }
 

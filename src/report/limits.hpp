@@ -16,10 +16,15 @@ struct LimitFindings {
   std::vector<std::string> missed;
   std::vector<std::string> undecided;  // the limit lies within the time's interval
 };
-// Holds both placements of a row to the limits of its size: with an interval a limit is missed only
-// if all of it lies beyond. requested: the size that the sweep asked for; Row::bytes may have been
+// interval: a limit is missed if all of the time's interval lies beyond, and undecided if it lies
+// within; without an interval the time is judged. fast: the 10th percentile of the stamps is judged,
+// where ranks wait for CPUs and no other number repeats (docs/METHOD.md).
+enum class JudgedBy { interval, fast };
+
+// Holds both placements of a row to the limits of its size. requested: the size that the sweep asked for; Row::bytes may have been
 // rounded down from it.
-LimitFindings held_to(const Limits& limits, const Row& row, std::size_t requested);
+LimitFindings held_to(const Limits& limits, const Row& row, std::size_t requested,
+                      JudgedBy judged_by = JudgedBy::interval);
 
 // Returns one line for each limit whose size is not among the requested sizes of the rows.
 std::vector<std::string> unmeasured(const Limits& limits, const std::set<std::size_t>& measured);

@@ -3,8 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <chrono>
 #include <utility>
 
+#include "src/core/error.hpp"
 #include "src/report/pair_notes.hpp"
 #include "src/report/row_text.hpp"
 
@@ -44,22 +46,32 @@ SummaryOptions summary_options(const Options& o) {
           .seed = o.check.seed};
 }
 
+void MultiReporter::add(std::unique_ptr<Reporter> reporter) {
+  Output& output = reporter->path().empty() ? outputs_.emplace_back() : outputs_.emplace_front();
+  output.reporter = std::move(reporter);
+}
+
 void MultiReporter::begin(const RunInfo& run) {
-  const std::lock_guard lock(mutex_);
+  std::unique_lock lock(mutex_);
   if (finished_) return;
   begun_ = true;
   before_print_();
   ranks_ = run.rank_lines;
+  if (run.oversubscribed) judged_by_ = JudgedBy::fast;
   RunInfo info = run;
-  for (const auto& reporter : reporters_) {
-    if (std::string path = reporter->path(); !path.empty())
-      info.output_files.push_back(std::move(path));
+  lock.unlock();
+  for (const Output& output : outputs_) {
+    if (std::string path = output.reporter->path(); !path.empty())
+      info.output_files.insert(info.output_files.begin(), std::move(path));
   }
-  for (const auto& reporter : reporters_) reporter->begin(info);
+  for (Output& output : outputs_) {
+    const std::lock_guard writing(output.writing);
+    output.reporter->begin(info);
+  }
 }
 
 void MultiReporter::row(const Row& row, std::size_t requested) {
-  const std::lock_guard lock(mutex_);
+  std::unique_lock lock(mutex_);
   if (finished_) return;
   measured_.insert(requested);
   ++summary_.rows;
@@ -82,14 +94,20 @@ void MultiReporter::row(const Row& row, std::size_t requested) {
     weakest_coverage_ = std::min(weakest_coverage_, row.coverage);
   }
   add_times(row, requested);
-  LimitFindings found = held_to(options_.limits, row, requested);
+  LimitFindings found = held_to(options_.limits, row, requested, judged_by_);
   append(summary_.missed_limits, std::move(found.missed));
   append(summary_.undecided_limits, std::move(found.undecided));
   if (row.pair && begun_) pair_rows_.push_back(row);
   before_print_();
   Row complete = row;
   complete.hosts = hosts_of(row);
-  for (const auto& reporter : reporters_) reporter->row(complete);
+  lock.unlock();
+  for (Output& output : outputs_) write_row(output, complete);
+}
+
+void MultiReporter::write_row(Output& output, const Row& row) {
+  const std::lock_guard writing(output.writing);
+  if (!output.ended) output.reporter->row(row);
 }
 
 void MultiReporter::add_times(const Row& row, std::size_t requested) {
@@ -212,15 +230,24 @@ int MultiReporter::finish(int failure, const std::vector<std::string>& errors) {
   conclude(failure, errors);
   const int code = summary_.exit_code;
   before_print_();
-  for (const auto& reporter : reporters_) {
-    try {
-      reporter->end(summary_);
-    } catch (const std::exception& e) {
-      unwritten_.emplace_back(e.what());
-      summary_.exit_code = most_severe(code, exit_code(Exit::failed));
-    }
-  }
+  for (Output& output : outputs_) end(output, code);
   return summary_.exit_code;
+}
+
+void MultiReporter::end(Output& output, int code) {
+  constexpr std::chrono::milliseconds patience(300);  // less than mpirun's before it kills
+  try {
+    const std::unique_lock writing(output.writing, patience);
+    if (!writing)
+      throw Error(
+          fmt::format("{} takes no more output: its end is not written",
+                      output.reporter->path().empty() ? "stdout" : output.reporter->path()));
+    output.ended = true;
+    output.reporter->end(summary_);
+  } catch (const std::exception& e) {
+    unwritten_.emplace_back(e.what());
+    if (code <= 128) summary_.exit_code = most_severe(code, exit_code(Exit::failed));
+  }
 }
 
 }  // namespace ccl_tests

@@ -2,6 +2,7 @@
 // limits. One per process; only the process of rank 0 has reporters.
 #pragma once
 
+#include <deque>
 #include <functional>
 #include <memory>
 #include <mutex>
@@ -30,12 +31,13 @@ struct SummaryOptions {
 SummaryOptions summary_options(const Options& options);
 
 // Thread-safe: rows come from a rank's thread, finish() possibly from the one that learned of a
-// failure.
+// failure. A reader of stdout may stop reading (mpirun does when it ends a job), so that a rank's
+// thread stays in a write: files come before stdout, and finish() leaves out who is still writing.
 class MultiReporter {
  public:
   explicit MultiReporter(const Options& options) : options_(summary_options(options)) {}
   // Before begin().
-  void add(std::unique_ptr<Reporter> reporter) { reporters_.push_back(std::move(reporter)); }
+  void add(std::unique_ptr<Reporter> reporter);
 
   // Called before anything is printed on stdout.
   void before_print(std::function<void()> action) { before_print_ = std::move(action); }
@@ -66,8 +68,16 @@ class MultiReporter {
   int judged() const;
   void conclude(int failure, const std::vector<std::string>& errors);
 
+  struct Output {
+    std::unique_ptr<Reporter> reporter;
+    std::timed_mutex writing;
+    bool ended = false;
+  };
+  void write_row(Output& output, const Row& row);
+  void end(Output& output, int code);
+
   SummaryOptions options_;
-  std::vector<std::unique_ptr<Reporter>> reporters_;
+  std::deque<Output> outputs_;  // files first
   std::function<void()> before_print_ = [] {};
   std::function<std::string()> activity_ = [] { return std::string(); };
   std::mutex mutex_;
@@ -78,6 +88,7 @@ class MultiReporter {
   double weakest_coverage_ = 1;
   std::set<std::size_t> measured_;
   std::vector<RankLine> ranks_;
+  JudgedBy judged_by_ = JudgedBy::interval;
   std::vector<Row> pair_rows_;
   std::vector<std::string> unwritten_;
   bool begun_ = false, judged_ = false, finished_ = false;

@@ -56,7 +56,7 @@ struct RunInfo {
   int warmup = 1, iterations = 20, aggregate = 1, check = 1, average = 1, blocking = 0, cycles = 1;
   std::size_t unalign = 0;
   bool parallel_init = false;
-  bool stats = false;          // --stats
+  bool stats = false;               // --stats
   std::optional<double> precision;  // of streams; absent: rows are batches
   int graph_launches = 0;           // -G
   bool per_iteration = false;       // -I
@@ -69,6 +69,7 @@ struct RunInfo {
   std::string mode;                 // what distinguishes this run from others of its program
   std::uint64_t seed = 0;
   std::string cpus_allowed;                // the inherited affinity mask, "0-1"
+  bool oversubscribed = false;             // a host has fewer CPUs than busy threads
   std::vector<Note> notes;                 // the most important first
   std::optional<std::size_t> reduced_max;  // -e lowered to this because of memory
   std::vector<RankLine> rank_lines;

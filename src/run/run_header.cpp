@@ -8,6 +8,7 @@
 
 #include "src/bootstrap/launch.hpp"
 #include "src/devices/host_cpus.hpp"
+#include "src/job/cpu_share.hpp"
 #include "src/options/spec_notes.hpp"
 #include "src/report/local_time.hpp"
 #include "src/run/header_notes.hpp"
@@ -147,6 +148,7 @@ RunInfo describe(const Rank& rank, const Collective& collective, const Options& 
   run.group_rows = o.sweep.group_rows;
   run.seed = o.check.seed;
   run.cpus_allowed = allowed_cpus();
+  run.oversubscribed = !cpu_shortage(ranks, process.backend).empty();
   run.graph_launches = o.measure.graph_launches;
   run.per_iteration = o.measure.per_iteration;
   run.per_iteration_skip = o.measure.per_iteration_skip;

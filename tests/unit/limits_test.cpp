@@ -64,6 +64,20 @@ TEST(Limits, WithinTheIntervalAreNotDecided) {
             "sides of --max-time 401");
 }
 
+TEST(Limits, AreHeldAgainstTheFastCallsWhereRanksWaitForCpus) {
+  Row row = with_interval();
+  row.out_of_place.stream->fast = row.in_place.stream->fast = 300e-6;
+  const LimitFindings kept = held_to({{{8, 2.9}}, {{8, 301}}, {}}, row, 8, JudgedBy::fast);
+  EXPECT_THAT(kept.missed, IsEmpty());
+  EXPECT_THAT(kept.undecided, IsEmpty());
+  const LimitFindings missed = held_to({{{8, 3.1}}, {{8, 299}}, {}}, row, 8, JudgedBy::fast);
+  ASSERT_EQ(missed.missed.size(), 4U);
+  EXPECT_EQ(missed.missed[0],
+            "too slow: 8 B float sum out of place: busbw 3.0000 GB/s is below --min-busbw 3.1");
+  EXPECT_EQ(missed.missed[1],
+            "too slow: 8 B float sum out of place: 300.00 us is above --max-time 299");
+}
+
 TEST(Limits, OtherSizesAreNotJudged) {
   EXPECT_THAT(held_to({{{1024, 2.0}}, {{1024, 0}}, {}}, row(0, 1), 2048).missed, IsEmpty());
 }

@@ -4,6 +4,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <future>
+#include <thread>
+
 #include "src/core/error.hpp"
 
 namespace ccl_tests {
@@ -105,6 +108,49 @@ TEST_F(RecorderTest, FinishesOnce) {
   EXPECT_FALSE(seen.summary.complete);
   EXPECT_EQ(seen.summary.errors, std::vector<std::string>{"rank 3 is gone"});
   EXPECT_EQ(seen.summary.verdict, Verdict::incomplete);
+}
+
+// mpirun stops reading a rank's stdout when it ends a job.
+class Stuck : public Reporter {
+ public:
+  Stuck(std::promise<void>& stuck, std::shared_future<void> read)
+      : stuck_(stuck), read_(std::move(read)) {}
+  void begin(const RunInfo& /*run*/) override {}
+  void row(const Row& /*row*/) override {
+    stuck_.set_value();
+    read_.wait();
+  }
+  void end(const RunSummary& /*summary*/) override { ADD_FAILURE() << "in the middle of a row"; }
+
+ private:
+  std::promise<void>& stuck_;
+  std::shared_future<void> read_;
+};
+
+TEST(MultiReporter, FilesHaveTheirEndIfNobodyReadsStdout) {
+  struct File : Reporter {
+    explicit File(std::string& what) : log(what) {}
+    std::string path() const override { return "run.jsonl"; }
+    void begin(const RunInfo& /*run*/) override { log += "begin "; }
+    void row(const Row& /*row*/) override { log += "row "; }
+    void end(const RunSummary& summary) override { log += std::to_string(summary.exit_code); }
+    std::string& log;
+  };
+  std::promise<void> stuck;
+  std::promise<void> read;
+  std::string file;
+  MultiReporter results({});
+  results.add(std::make_unique<Stuck>(stuck, read.get_future().share()));
+  results.add(std::make_unique<File>(file));
+  results.begin({});
+  std::thread rank([&] { results.row(Row(), 8); });
+  stuck.get_future().wait();
+  EXPECT_EQ(results.finish(130, {"interrupted"}), 130);
+  EXPECT_EQ(file, "begin row 130");
+  EXPECT_THAT(results.unwritten(),
+              testing::ElementsAre(testing::HasSubstr("stdout takes no more")));
+  read.set_value();
+  rank.join();
 }
 
 TEST_F(RecorderTest, WrongDataIs7AndSaysWhereItIsAndHowToSeeItAgain) {
