@@ -12,6 +12,7 @@
 #include "src/measure/measurement.hpp"
 #include "src/report/row_text.hpp"
 #include "src/run/barrier_check.hpp"
+#include "src/run/goals.hpp"
 #include "src/run/graph_workload.hpp"
 #include "src/run/idle_workload.hpp"
 #include "src/run/memory_limit.hpp"
@@ -231,37 +232,11 @@ bool BenchmarkRunner::streams() const {
 }
 
 std::unique_ptr<StoppingCriterion> BenchmarkRunner::criterion(const Problem& p, bool checks) const {
-  if (streams()) return std::make_unique<StreamCriterion>(precision_goal(p, checks));
-  return std::make_unique<BatchCriterion>(batch_goal(checks));
-}
-
-PrecisionGoal BenchmarkRunner::precision_goal(const Problem& p, bool checks) const {
-  PrecisionGoal goal;
-  goal.precision = options_.measure.precision;
-  goal.budget_s = budget_s_;
-  goal.clock_cost_s = clock_cost_s_;
-  goal.limit_s = options_.measure.row_time_s / 2;
-  goal.checked = checks ? static_cast<std::size_t>(options_.check.calls) : 0;
-  goal.average = static_cast<Average>(options_.measure.average);
-  goal.statistic = statistic_of(*p.collective);
-  for (int g = 0; g < p.point.groups->number(); ++g)
-    goal.groups.push_back(p.point.groups->members(g));
-  return goal;
-}
-
-BatchGoal BenchmarkRunner::batch_goal(bool checks) const {
-  const Options& o = options_;
-  BatchGoal goal;
-  goal.iterations = static_cast<std::size_t>(o.measure.iterations);
-  goal.aggregate = static_cast<std::size_t>(o.measure.aggregate);
-  goal.blocking = static_cast<Blocking>(o.measure.blocking);
-  const bool exact = o.measure.warmup_given || o.measure.graph_launches > 0 ||
-                     rank_.process().options.simulated;  // nothing gets warm there
-  if (exact) goal.warmup = static_cast<std::size_t>(o.measure.warmup);
-  goal.checked = checks ? static_cast<std::size_t>(o.check.calls) : 0;
-  goal.limit_s = o.measure.row_time_s / 2;
-  goal.repeats = static_cast<std::size_t>(std::max(1, o.measure.graph_launches));
-  return goal;
+  if (streams())
+    return std::make_unique<StreamCriterion>(precision_goal(
+        options_, p, checks, {.clock_cost_s = clock_cost_s_, .budget_s = budget_s_}));
+  return std::make_unique<BatchCriterion>(
+      batch_goal(options_, checks, rank_.process().options.simulated));
 }
 
 CallPlan BenchmarkRunner::call_plan(const Problem& p, Form form, bool verifies,

@@ -61,8 +61,6 @@ class BenchmarkRunner {
   bool verifiable(const Problem& p) const;
   static bool repeats(const Problem& p, Form form);
   std::unique_ptr<StoppingCriterion> criterion(const Problem& p, bool checks) const;
-  BatchGoal batch_goal(bool checks) const;
-  PrecisionGoal precision_goal(const Problem& p, bool checks) const;
   CallPlan call_plan(const Problem& p, Form form, bool verifies, const WaitLimits& limits,
                      Timeline* timeline, const Clock& clock) const;
   FormFindings run_form(const Problem& p, Form form, Operation& operation,

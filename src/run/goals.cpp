@@ -1,0 +1,44 @@
+#include "src/run/goals.hpp"
+
+#include <algorithm>
+
+#include "src/run/row.hpp"
+
+namespace ccl_tests {
+namespace {
+
+std::size_t checked_calls(const Options& o, bool checks) {
+  return checks ? static_cast<std::size_t>(o.check.calls) : 0;
+}
+
+}  // namespace
+
+BatchGoal batch_goal(const Options& o, bool checks, bool simulated) {
+  BatchGoal goal;
+  goal.iterations = static_cast<std::size_t>(o.measure.iterations);
+  goal.aggregate = static_cast<std::size_t>(o.measure.aggregate);
+  goal.blocking = static_cast<Blocking>(o.measure.blocking);
+  const bool exact = o.measure.warmup_given || o.measure.graph_launches > 0 || simulated;
+  if (exact) goal.warmup = static_cast<std::size_t>(o.measure.warmup);
+  goal.checked = checked_calls(o, checks);
+  goal.limit_s = o.measure.row_time_s / 2;
+  goal.repeats = static_cast<std::size_t>(std::max(1, o.measure.graph_launches));
+  return goal;
+}
+
+PrecisionGoal precision_goal(const Options& o, const Problem& problem, bool checks,
+                             const StreamLimits& limits) {
+  PrecisionGoal goal;
+  goal.precision = o.measure.precision;
+  goal.budget_s = limits.budget_s;
+  goal.clock_cost_s = limits.clock_cost_s;
+  goal.limit_s = o.measure.row_time_s / 2;
+  goal.checked = checked_calls(o, checks);
+  goal.average = static_cast<Average>(o.measure.average);
+  goal.statistic = statistic_of(*problem.collective);
+  const RankGroups& groups = *problem.point.groups;
+  for (int g = 0; g < groups.number(); ++g) goal.groups.push_back(groups.members(g));
+  return goal;
+}
+
+}  // namespace ccl_tests

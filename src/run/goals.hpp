@@ -1,0 +1,24 @@
+// What a cell of the table is measured for, from the options. Pure.
+#pragma once
+
+#include "src/measure/batch_criterion.hpp"
+#include "src/measure/stream_criterion.hpp"
+#include "src/options/options.hpp"
+#include "src/run/problem.hpp"
+
+namespace ccl_tests {
+
+// Returns the goal of nccl-tests' batch. checks: results are compared. simulated: nothing gets warm
+// there.
+BatchGoal batch_goal(const Options& options, bool checks, bool simulated);
+
+struct StreamLimits {
+  double clock_cost_s = 0;  // of one reading
+  double budget_s = PrecisionGoal().budget_s;
+};
+
+// Returns the goal of a stream.
+PrecisionGoal precision_goal(const Options& options, const Problem& problem, bool checks,
+                             const StreamLimits& limits);
+
+}  // namespace ccl_tests
