@@ -155,13 +155,18 @@ def tick_text(value):
     return f"$10^{{{round(math.log10(value))}}}$"
 
 
+def plain(text):
+    """Returns text that matplotlib draws as it stands, without formulas and hidden names."""
+    return (" " if text.startswith("_") else "") + text.replace("$", r"\$")
+
+
 def legend(figure, lines, style, top, width):
     """Draws the legend in as few rows as fit, and returns its height in pixels."""
     renderer = figure.canvas.get_renderer()
     first = {line.name: line for line in reversed(lines)}  # of both placements, out of place
     entries = [line for line in lines if first[line.name] is line]
     handles = [Line2D([], [], linewidth=1.4, markersize=4.2, **style(line)) for line in entries]
-    names = [cut(line.name, width // 8) for line in entries]
+    names = [plain(cut(line.name, width // 8)) for line in entries]
     for columns in range(min(len(names), 6), 0, -1):
         box = figure.legend(
             handles, names, ncols=columns, loc="upper left", bbox_to_anchor=(8 / width, top),
@@ -201,7 +206,7 @@ def draw(lines, kind, path, size):
     width, height = size
     figure = plt.figure(figsize=(width / DPI, height / DPI), dpi=DPI, facecolor="white")
     style = Style(lines)
-    first, second = title(lines)
+    first, second = map(plain, title(lines))
     figure.text(8 / width, 1 - 8 / height, first, va="top", fontsize=11, fontweight="bold")
     figure.text(8 / width, 1 - 28 / height, second, va="top", color=PALE)
     top = 47 if second else 32

@@ -160,9 +160,9 @@ def lines_of(runs, placement, wanted, merge):
             if size is None or time is None:
                 continue
             values = {name: row.get(name) for name in ("program", "ranks") + ROW_FIELDS}
-            key = (index, *values.values())
+            details = {name: words(name, value) for name, value in values.items()}
+            key = (index, *details.values())
             if key not in lines:
-                details = {name: words(name, value) for name, value in values.items()}
                 lines[key] = Line(run, details)
             cell = Cell(
                 size,

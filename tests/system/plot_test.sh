@@ -75,8 +75,8 @@ assert data[:8] == b"\x89PNG\r\n\x1a\n" and struct.unpack(">II", data[16:]) == (
 PY
 plots 0 "two files" "$golden/stream.jsonl" "$golden/plain.jsonl" -o "$work/two.svg" --kind busbw
 svg "$work/two.svg" "Gloo 0.0~git20220518 (stream)" "Gloo 0.0~git20220518 (plain)"
-plots 0 "--labels" "$golden/stream.jsonl" "$golden/plain.jsonl" -o "$work/labels.svg" --labels 'one & two,<three>'
-svg "$work/labels.svg" "one & two" "<three>"
+plots 0 "--labels" "$golden/stream.jsonl" "$golden/plain.jsonl" -o "$work/labels.svg" --labels '_one & two,<three> $5^6$'
+svg "$work/labels.svg" "_one & two" '<three> $5^6$'
 cat "$golden/stream.jsonl" "$golden/plain.jsonl" >"$work/runs.jsonl"
 plots 0 "two runs of a file" "$work/runs.jsonl" -o "$work/runs.svg"
 svg "$work/runs.svg" "Gloo 0.0~git20220518 (1)" "Gloo 0.0~git20220518 (2)"
