@@ -103,15 +103,20 @@ def against_size(axes, lines, style, value, bounds):
 
 def passes(axes, lines, style):
     """Draws every pass over each size as its time divided by the median of the passes."""
+    sizes = sorted({size for line in lines for size in line.cells})
+    gaps = [math.log2(right / left) for left, right in zip(sizes, sizes[1:])]
+    step = min([0.16] + [0.7 * gap / len(lines) for gap in gaps])
     for index, line in enumerate(lines):
         look = style(line)
-        shift = 2 ** (0.16 * (index - (len(lines) - 1) / 2))  # side by side
+        shift = 2 ** (step * (index - (len(lines) - 1) / 2))  # side by side
         points = []
         for cell in line.points():
             of_size = line.cells[cell.size]
+            if len(of_size) == 1:
+                continue
             ratios = [c.time / cell.time for c in of_size]
             axes.plot([cell.size * shift] * 2, [min(ratios), max(ratios)], color=look["color"],
-                      linewidth=1.2, alpha=0.5, zorder=2)
+                      linestyle=look["linestyle"], linewidth=1.2, alpha=0.5, zorder=2)
             points += [(cell.size * shift, r, c.precise) for r, c in zip(ratios, of_size)]
         dots(axes, look, points, size=3.4)
     axes.axhline(1, color="#9aa0a6", linewidth=0.8, zorder=1)
@@ -184,7 +189,9 @@ def caption(lines, kind):
     cells = [c for line in lines for of_size in line.cells.values() for c in of_size]
     parts = ["dashes: in place"] if {line.in_place for line in lines} == {True, False} else []
     if kind == "passes":
-        parts.append(f"each point: one of {max(line.passes() for line in lines)} passes")
+        counts = {len(c) for line in lines for c in line.cells.values()}
+        most = max(counts)
+        parts.append(f"each point: one of {'' if counts == {most} else 'up to '}{most} passes")
     else:
         share = next((c.confidence for c in cells if c.confidence and c.low and c.high), None)
         if share:
@@ -200,9 +207,11 @@ def caption(lines, kind):
 
 
 def draw(lines, kind, path, size):
-    """Writes the picture. size: width and height in pixels of a browser; a long legend adds height."""
-    if kind == "passes" and all(line.passes() == 1 for line in lines):
-        raise BadInput("--kind passes: one pass only; give a run with -N, or several runs")
+    """Writes the picture. size: pixels of a browser; a long legend adds height."""
+    if kind == "passes":
+        lines = [line for line in lines if line.passes() > 1]
+        if not lines:
+            raise BadInput("--kind passes: one pass only; give a run with -N, or several runs")
     width, height = size
     figure = plt.figure(figsize=(width / DPI, height / DPI), dpi=DPI, facecolor="white")
     style = Style(lines)
