@@ -1,0 +1,137 @@
+#!/usr/bin/env bash
+# scripts/plot.py: pictures and text plots of results files, and what it says of files that it cannot read.
+. "$(dirname "$0")/lib.sh"
+source=$(cd "$(dirname "$0")/../.." && pwd)
+golden=$source/tests/golden
+python=
+for candidate in python3 /usr/bin/python3; do
+  if "$candidate" -c 'import matplotlib' 2>/dev/null; then python=$candidate; break; fi
+done
+if [ -z "$python" ]; then
+  echo "SKIP: python3 has no matplotlib (package python3-matplotlib)"
+  exit 77
+fi
+export PYTHONDONTWRITEBYTECODE=1 MPLCONFIGDIR=$work/matplotlib
+unset PYTHONPATH
+
+# plots EXPECTED_CODE NAME ARGUMENT...: as run, of plot.py.
+plots() {
+  local expected=$1 name=$2; shift 2
+  run "$expected" "$name" "$python" "$source/scripts/plot.py" "$@"
+}
+# svg FILE TEXT...: well-formed, and every TEXT is a text of the picture.
+svg() {
+  "$python" - "$@" <<'PY' && pass "${1##*/} has its texts" || fail "${1##*/} is not as expected"
+import sys
+from xml.dom import minidom
+path, *expected = sys.argv[1:]
+picture = minidom.parse(path)
+texts = ["".join(node.data for node in text.childNodes if node.nodeType == node.TEXT_NODE).strip()
+         for text in picture.getElementsByTagName("text")]
+missing = [text for text in expected if text not in texts]
+assert not missing, f"no text {missing} in {texts}"
+names = [node.getAttribute("id") for node in picture.getElementsByTagName("*") if node.hasAttribute("id")]
+assert len(names) == len(set(names)), "an id is there twice"
+PY
+}
+# hollow FILE COUNT: so many points of an SVG are drawn as not precise.
+hollow() {
+  local found
+  found=$("$python" - "$1" <<'PY'
+import sys
+from xml.dom import minidom
+groups = minidom.parse(sys.argv[1]).getElementsByTagName("g")
+print(sum(len(group.getElementsByTagName("use")) for group in groups
+          if group.getAttribute("id").startswith("not-precise")))
+PY
+)
+  if [ "$found" = "$2" ]; then pass "$2 hollow points in ${1##*/}"; else fail "$found hollow points in ${1##*/}, expected $2"; fi
+}
+# refused NAME TEXT ARGUMENT...: exit code 2 and one line with TEXT.
+refused() {
+  local name=$1 text=$2; shift 2
+  plots 2 "$name" "$@"
+  [ "$(wc -l <"$work/err")" -eq 1 ] || fail "$name: not one line: $(cat "$work/err")"
+  [ -s "$work/out" ] && fail "$name: something on standard output"
+  expect_in "$work/err" "$text"
+}
+narrow() { # the text on standard output is at most 100 columns wide
+  if awk 'length > 100 { exit 1 }' "$work/out"; then pass "100 columns"; else fail "lines of more than 100 columns"; cat "$work/out"; fi
+}
+
+# Recorded files. stream: in place neither size is precise, out of place both are.
+plots 0 "stream.svg" "$golden/stream.jsonl" -o "$work/stream.svg" --placement both
+svg "$work/stream.svg" "all_reduce_perf, 3 ranks" "float, sum" "Gloo 0.0~git20220518" "time (us)" "bus bandwidth (GB/s)" \
+  "dashes: in place; bands: 95 % intervals; hollow points: interval wider than ±2 %"
+hollow "$work/stream.svg" 4
+plots 0 "out of place" "$golden/stream.jsonl" -o "$work/precise.svg"
+svg "$work/precise.svg" "float, sum, out of place" "bands: 95 % intervals"
+hollow "$work/precise.svg" 0
+plots 0 "no intervals" "$golden/plain.jsonl" -o "$work/plain.png" --kind time --size 480x300
+"$python" - "$work/plain.png" <<'PY' && pass "plain.png" || fail "plain.png is not a PNG of twice 480x300"
+import struct, sys
+data = open(sys.argv[1], "rb").read(24)
+assert data[:8] == b"\x89PNG\r\n\x1a\n" and struct.unpack(">II", data[16:]) == (960, 600)
+PY
+plots 0 "two files" "$golden/stream.jsonl" "$golden/plain.jsonl" -o "$work/two.svg" --kind busbw
+svg "$work/two.svg" "Gloo 0.0~git20220518 (stream)" "Gloo 0.0~git20220518 (plain)"
+plots 0 "--labels" "$golden/stream.jsonl" "$golden/plain.jsonl" -o "$work/labels.svg" --labels '_one & two,<three> $5^6$'
+svg "$work/labels.svg" "_one & two" '<three> $5^6$'
+cat "$golden/stream.jsonl" "$golden/plain.jsonl" >"$work/runs.jsonl"
+plots 0 "two runs of a file" "$work/runs.jsonl" -o "$work/runs.svg"
+svg "$work/runs.svg" "Gloo 0.0~git20220518 (1)" "Gloo 0.0~git20220518 (2)"
+plots 0 "--kind passes" "$work/runs.jsonl" -o "$work/passes.svg" --kind passes
+svg "$work/passes.svg" "time of each pass / median of the passes" "each point: one of 2 passes"
+for file in extremes group_rows interrupted pair_rows undecided wrong_data; do
+  plots 0 "$file" "$golden/$file.jsonl" -o "$work/$file.svg" --placement both
+  svg "$work/$file.svg"
+  [ -s "$work/err" ] && fail "$file: $(cat "$work/err")"
+  plots 0 "$file, --terminal" "$golden/$file.jsonl" --terminal --placement both
+  narrow
+done
+
+# A run of this build, whole and cut off within its last row.
+run 0 "results" "$bin/all_reduce_perf" --backend gloo -b 8 -e 64K -f 8 -t 2 -N 2 --time-budget 1 --label 'this machine' -J "$work/run.jsonl"
+plots 0 "a run" "$work/run.jsonl" -o "$work/run.svg"
+svg "$work/run.svg" "all_reduce_perf, 2 ranks" "this machine"
+plots 0 "a run's cycles" "$work/run.jsonl" -o "$work/cycles.svg" --kind passes
+svg "$work/cycles.svg" "this machine"
+sed '$d' "$work/run.jsonl" | head -c -100 >"$work/cut.jsonl"
+plots 0 "an unfinished line" "$work/cut.jsonl" -o "$work/cut.svg"
+svg "$work/cut.svg" "this machine"
+plots 0 "--terminal" "$work/run.jsonl" "$golden/stream.jsonl" --terminal --placement both \
+  --labels "$(printf 'long%.0s' $(seq 40)),short"
+narrow
+expect_in "$work/out" "  short, in place"
+plots 0 "--terminal, not precise" "$golden/stream.jsonl" --terminal --placement in_place
+expect_in "$work/out" "small letter: the time is not precise"
+# Without site-packages there is no matplotlib.
+run 0 "--terminal without matplotlib" "$python" -S "$source/scripts/plot.py" "$golden/stream.jsonl" --terminal
+run 3 "no matplotlib" "$python" -S "$source/scripts/plot.py" "$golden/stream.jsonl" -o "$work/none.svg"
+[ "$(wc -l <"$work/err")" -eq 1 ] || fail "no matplotlib: not one line"
+expect_in "$work/err" "apt-get install python3-matplotlib"
+expect_in "$work/err" "pip install matplotlib"
+
+# What cannot be plotted.
+printf '{"type":"header"\nnot JSON\n' >"$work/text.jsonl"
+printf '[1]\n' >"$work/list.jsonl"
+printf '\xff\xfe\n' >"$work/bytes.jsonl"
+: >"$work/empty.jsonl"
+sed 1d "$golden/stream.jsonl" >"$work/headless.jsonl"
+out=(-o "$work/refused.svg")
+refused "schema 1" "runs.jsonl:1: schema version 1; this script reads 2" "$golden/schema1/runs.jsonl" "${out[@]}"
+refused "not JSON" "text.jsonl:1: not JSON" "$work/text.jsonl" "${out[@]}"
+refused "bytes" "bytes.jsonl:1: not JSON" "$work/bytes.jsonl" "${out[@]}"
+refused "a list" "list.jsonl:1: no header" "$work/list.jsonl" "${out[@]}"
+refused "no header" "headless.jsonl:1: no header" "$work/headless.jsonl" "${out[@]}"
+refused "an empty file" "empty.jsonl: holds no run" "$work/empty.jsonl" "${out[@]}"
+refused "no file" "none.jsonl: No such file" "$work/none.jsonl" "${out[@]}"
+refused "no rows" "no row with a size and a time" "$golden/no_rows.jsonl" "${out[@]}"
+refused "--where nothing" "no row with a size and a time" "$golden/stream.jsonl" "${out[@]}" --where datatype=half
+refused "a suffix" "neither .svg nor .png" "$golden/stream.jsonl" -o "$work/refused.pdf"
+refused "a folder that is not there" "No such file" "$golden/stream.jsonl" -o "$work/no/folder.svg"
+refused "--labels" "2 labels for 1 runs" "$golden/stream.jsonl" "${out[@]}" --labels a,b
+refused "one pass" "one pass only" "$golden/stream.jsonl" "${out[@]}" --kind passes
+refused "nothing to do" "give -o FILE or --terminal" "$golden/stream.jsonl"
+[ -e "$work/refused.svg" ] && fail "a refused plot was written"
+finish
