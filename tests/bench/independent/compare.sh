@@ -26,8 +26,8 @@ export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_
 c++ -std=c++20 -O3 -pthread "$here/core_to_core.cpp" -o "$work/core_to_core"
 for library in ${libraries//,/ }; do
   case $library in
-    gloo) c++ -std=c++20 -O3 "$here/gloo_loop.cpp" -o "$work/gloo" -lgloo -pthread ;;
-    *) "mpicxx.$library" -std=c++20 -O3 "$here/mpi_loop.cpp" -o "$work/$library" ;;
+    gloo) c++ -std=c++20 -O3 -I. "$here/gloo_loop.cpp" -o "$work/gloo" -lgloo -pthread ;;
+    *) "mpicxx.$library" -std=c++20 -O3 -I. "$here/mpi_loop.cpp" -o "$work/$library" ;;
   esac
 done
 

@@ -13,7 +13,7 @@
 #include <memory>
 #include <vector>
 
-#include "stamps.hpp"
+#include "tests/bench/independent/stamps.hpp"
 
 double now() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();

@@ -5,7 +5,7 @@
 #include <cstdlib>
 #include <vector>
 
-#include "stamps.hpp"
+#include "tests/bench/independent/stamps.hpp"
 
 int main(int argc, char** argv) {
   if (argc != 3) return 2;
