@@ -89,8 +89,11 @@ rm -f "$work/calls"
 run 8 "a command that changes all the time" "${live[@]}" --base "$work/fake 1" --head "$work/calm"
 expect_in "$work/out" "# Verdict : inconclusive: 0 slower, 0 faster, 0 same, 2 inconclusive, 2 unflagged"
 
-run 4 "a command that fails" "${live[@]}" --base "$work/fake 1" --head "echo first >&2; echo 'no such GPU' >&2; exit 3; :"
+run 4 "a command that fails" "${live[@]}" --json "$work/f.jsonl" --base "$work/fake 1" --head "echo first >&2; echo 'no such GPU' >&2; exit 3; :"
 expect_in "$work/err" "ended with exit code 3: no such GPU"
+one_line
+[ ! -e "$work/f.jsonl" ] || fail "an empty f.jsonl is left"
+run 2 "a file that cannot be written" "${live[@]}" --base "$work/fake 1" --aa --json "$work/no/x.jsonl"
 one_line
 run 4 "a program that refuses a flag" "${live[@]}" --base "$work/fake 1" --head "$bin/all_reduce_perf --foo"
 expect_in "$work/err" "--foo"

@@ -88,5 +88,13 @@ TEST(CompareHolm, FewestPairs) {
   EXPECT_EQ(fewest_pairs(30, 0.05), 10U);
 }
 
+TEST(CompareHolm, PairsThatAgree) {
+  EXPECT_EQ(pairs_that_agree(12, 1, 0.05), 10U);   // 79 / 4096
+  EXPECT_EQ(pairs_that_agree(12, 15, 0.05), 11U);  // 15 * 13 / 4096 = 0.048
+  EXPECT_EQ(pairs_that_agree(12, 16, 0.05), 12U);
+  EXPECT_EQ(pairs_that_agree(4, 1, 0.05), std::nullopt);  // 1 / 16
+  EXPECT_EQ(pairs_that_agree(0, 1, 0.05), std::nullopt);
+}
+
 }  // namespace
 }  // namespace ccl_tests::compare

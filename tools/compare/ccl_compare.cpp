@@ -1,11 +1,13 @@
 // ccl_compare: is the new version slower, by two results files or two commands.
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <csignal>
 #include <cstdio>
 #include <exception>
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "src/core/error.hpp"
 #include "src/report/output_file.hpp"
@@ -17,13 +19,32 @@
 namespace ccl_tests::compare {
 namespace {
 
-std::optional<OutputFile> create(const std::string& path, std::string_view suffix) {
-  if (path.empty()) return std::nullopt;
-  OutputFile file = OutputFile::create(path, suffix);
-  if (file.path() != path)
-    fmt::print(stderr, "ccl_compare: {} exists; writing {}\n", path, file.path());
-  return file;
-}
+// A file that the user asked for. It is made before anything runs, so that a wrong name costs no
+// time, and is gone if nothing was written.
+class Output {
+ public:
+  Output(const std::string& path, std::string_view suffix) {
+    if (path.empty()) return;
+    file_.emplace(OutputFile::create(path, suffix));
+    if (file_->path() != path)
+      fmt::print(stderr, "ccl_compare: {} exists; writing {}\n", path, file_->path());
+  }
+  ~Output() {
+    if (file_ && !written_) ::unlink(file_->path().c_str());
+  }
+  Output(const Output&) = delete;
+  Output& operator=(const Output&) = delete;
+
+  void write(std::string (*text)(const Report&), const Report& report) {
+    if (!file_) return;
+    file_->append(text(report));
+    written_ = true;
+  }
+
+ private:
+  std::optional<OutputFile> file_;
+  bool written_ = false;
+};
 
 void print(const std::string& text) {
   if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size() || std::fflush(stdout) != 0)
@@ -31,14 +52,14 @@ void print(const std::string& text) {
 }
 
 int run(const Arguments& a) {
-  std::optional<OutputFile> json = create(a.json, ".jsonl");
-  std::optional<OutputFile> markdown = create(a.markdown, ".md");
-  std::optional<OutputFile> junit = create(a.junit, ".xml");
+  Output json(a.json, ".jsonl");
+  Output markdown(a.markdown, ".md");
+  Output junit(a.junit, ".xml");
   const Report report = a.files.empty() ? compare_commands(a.commands, a.plan)
                                         : compare_files(a.files[0], a.files[1], a.plan.threshold);
-  if (json) json->append(json_text(report));
-  if (markdown) markdown->append(markdown_text(report));
-  if (junit) junit->append(junit_text(report));
+  json.write(json_text, report);
+  markdown.write(markdown_text, report);
+  junit.write(junit_text, report);
   print(table_text(report));
   return exit_code(summary(report).code);
 }

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <numeric>
 
+#include "tools/compare/sign_test.hpp"
+
 namespace ccl_tests::compare {
 
 std::vector<double> holm(const std::vector<double>& p) {
@@ -24,6 +26,16 @@ std::size_t fewest_pairs(std::size_t tests, double alpha) {
   std::size_t pairs = 1;
   for (double p = 0.5; p * static_cast<double>(tests) > alpha; p /= 2) ++pairs;
   return pairs;
+}
+
+std::optional<std::size_t> pairs_that_agree(std::size_t pairs, std::size_t tests, double alpha) {
+  const auto survives = [&](std::size_t agree) {
+    return fair_coin_tail(pairs, agree) * static_cast<double>(tests) <= alpha;
+  };
+  if (!survives(pairs)) return std::nullopt;
+  std::size_t agree = pairs;
+  while (agree > 0 && survives(agree - 1)) --agree;
+  return agree;
 }
 
 }  // namespace ccl_tests::compare

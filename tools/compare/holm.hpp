@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
 #include <vector>
 
 namespace ccl_tests::compare {
@@ -13,5 +14,9 @@ std::vector<double> holm(const std::vector<double>& p);
 // Returns how many pairs a sign test needs so that its smallest p-value survives the correction
 // over `tests` tests at `alpha`.
 std::size_t fewest_pairs(std::size_t tests, double alpha);
+
+// Returns how many of `pairs` pairs must lie beyond the bound so that the sign test's p-value
+// survives the correction over `tests` tests at `alpha`. Returns nullopt if all are not enough.
+std::optional<std::size_t> pairs_that_agree(std::size_t pairs, std::size_t tests, double alpha);
 
 }  // namespace ccl_tests::compare

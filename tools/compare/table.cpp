@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "src/core/quote.hpp"
 #include "src/report/text.hpp"
+#include "tools/compare/holm.hpp"
 #include "tools/compare/writers.hpp"
 
 namespace ccl_tests::compare {
@@ -18,13 +18,19 @@ std::string method_text(const Report& report) {
   if (report.hints) return "one run a side; intervals of the times as the runs printed them";
   std::string text;
   if (report.interleaved) {
-    text = fmt::format("screen: {} pairs flagged {} of {} rows; test: {} fresh pairs; ",
-                       c.screened_pairs, c.flagged, c.rows.size(), c.tested_pairs);
+    text = fmt::format("screen: {} pairs flagged {} of {} rows", c.screened_pairs, c.flagged,
+                       c.rows.size());
+    if (c.flagged == 0) return text + "; nothing to test";
+    text += fmt::format("; test: {} fresh pairs", c.tested_pairs);
   } else {
-    text = fmt::format("test: {} runs a side; ", c.tested_pairs);
+    text = fmt::format("test: {} runs a side", c.tested_pairs);
   }
-  return text + fmt::format("sign test against a ratio of {:.3g}, Holm's correction at {}",
-                            tested_ratio(report.threshold), false_alarm_rate);
+  text += fmt::format("; sign test against a ratio of {:.3g}, Holm's correction at {}",
+                      tested_ratio(report.threshold), false_alarm_rate);
+  const std::size_t tests = report.interleaved ? c.flagged : c.rows.size();
+  if (const auto agree = pairs_that_agree(c.tested_pairs, tests, false_alarm_rate))
+    text += fmt::format(": {} of {} pairs must agree for the first row", *agree, c.tested_pairs);
+  return text;
 }
 
 }  // namespace
