@@ -1,11 +1,11 @@
 // The times of one invocation of a program, by row.
 #pragma once
 
-#include <compare>
 #include <cstddef>
 #include <map>
 #include <optional>
 #include <string>
+#include <tuple>
 
 #include "src/core/rank_pair.hpp"
 #include "src/core/types.hpp"
@@ -23,7 +23,13 @@ struct RowKey {
   std::optional<RankPair> pair;
   bool in_place = false;
 
-  auto operator<=>(const RowKey&) const = default;
+  // By size, type, operation, and so on.
+  bool operator<(const RowKey& other) const {
+    const auto parts = [](const RowKey& key) {
+      return std::tie(key.bytes, key.type, key.op, key.root, key.group, key.pair, key.in_place);
+    };
+    return parts(*this) < parts(other);
+  }
 };
 
 // Returns the placement with what else the table has no column for: "in_place,root=2,pair=0:1".
