@@ -1,0 +1,78 @@
+// Which runs are refused, and what is said of those that differ.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <functional>
+
+#include "src/core/error.hpp"
+#include "tests/unit/compare_samples.hpp"
+
+namespace ccl_tests::compare {
+namespace {
+
+using test::run_of;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+// What check_comparable says of two runs of which the second one is changed.
+std::string refusal(const std::function<void(RecordedRun&)>& change) {
+  NamedRun head = run_of("head.jsonl");
+  change(head.run);
+  try {
+    check_comparable(run_of("base.jsonl"), head);
+  } catch (const UsageError& e) {
+    EXPECT_EQ(e.code(), Exit::usage);
+    return e.what();
+  }
+  return "";
+}
+
+TEST(Comparable, EqualRuns) {
+  EXPECT_EQ(refusal([](RecordedRun&) {}), "");
+  EXPECT_THAT(differences(run_of("a"), run_of("b")), IsEmpty());
+}
+
+TEST(Comparable, NamesTheFieldAndBothValues) {
+  EXPECT_EQ(refusal([](RecordedRun& run) { run.info.backend = "mpi"; }),
+            "cannot compare: backend is 'gloo' in base.jsonl and 'mpi' in head.jsonl");
+  EXPECT_THAT(refusal([](RecordedRun& run) { run.info.program = "gather_perf"; }),
+              HasSubstr("program is 'all_reduce_perf' in base.jsonl and 'gather_perf'"));
+  EXPECT_THAT(refusal([](RecordedRun& run) { run.info.ranks = 4; }),
+              HasSubstr("ranks is '2' in base.jsonl and '4' in head.jsonl"));
+  EXPECT_THAT(refusal([](RecordedRun& run) { run.info.mode = "oneway"; }), HasSubstr("mode is"));
+  EXPECT_THAT(refusal([](RecordedRun& run) { run.info.clock = "cpu"; }), HasSubstr("clock is"));
+  EXPECT_THAT(refusal([](RecordedRun& run) { run.info.precision.reset(); }), HasSubstr("time is"));
+  EXPECT_THAT(refusal([](RecordedRun& run) { run.rows[0].type = DataType::half; }),
+              HasSubstr("datatype is 'float' in base.jsonl and 'half' in head.jsonl"));
+  EXPECT_THAT(refusal([](RecordedRun& run) {
+                run.rows.push_back(run.rows[0]);
+                run.rows[1].op = ReduceOp::max;
+              }),
+              HasSubstr("op is 'sum' in base.jsonl and 'max,sum' in head.jsonl"));
+}
+
+TEST(Comparable, RefusesWrongDataAndEmptyRuns) {
+  EXPECT_EQ(refusal([](RecordedRun& run) {
+              run.summary->verdict = Verdict::wrong;
+              run.summary->wrong_rows = 3;
+            }),
+            "cannot compare: head.jsonl found wrong data in 3 rows");
+  EXPECT_EQ(refusal([](RecordedRun& run) { run.rows.clear(); }),
+            "cannot compare: head.jsonl has no rows");
+}
+
+TEST(Comparable, VersionsAndMachinesAreNotes) {
+  NamedRun head = run_of("head");
+  head.run.info.version = "0.2.0";
+  head.run.info.library_version = "2.0";
+  for (RankLine& line : head.run.info.rank_lines) line.device_name = "CPU model B";
+  check_comparable(run_of("base"), head);
+  EXPECT_THAT(differences(run_of("base"), head),
+              ElementsAre("version differs: '0.1.0' in base, '0.2.0' in head",
+                          "library_version differs: '1.0' in base, '2.0' in head",
+                          "device_name differs: 'CPU model A' in base, 'CPU model B' in head"));
+}
+
+}  // namespace
+}  // namespace ccl_tests::compare

@@ -1,0 +1,164 @@
+// Screen and test in turns, with runs and probes that are made up.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "src/core/error.hpp"
+#include "tests/unit/compare_samples.hpp"
+#include "tools/compare/interleaved.hpp"
+#include "tools/compare/report.hpp"
+
+namespace ccl_tests::compare {
+namespace {
+
+using test::key;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+// Rows of 8, 16 and 32 B that take 1 s; those of the head take `head` seconds.
+struct Fake {
+  std::map<std::size_t, double> head = {{8, 1}, {16, 1}, {32, 1}};
+  std::vector<double> probes;  // taken in turns; empty: no probe
+  std::string order;           // of the runs: b, h
+  std::vector<std::set<std::size_t>> sizes;
+  std::size_t probed = 0;
+
+  Machine machine() {
+    Machine m;
+    m.run = [this](Side side, const std::set<std::size_t>& wanted) {
+      order += side == Side::base ? 'b' : 'h';
+      sizes.push_back(wanted);
+      RunTimes times;
+      for (const auto& [bytes, seconds] : head)
+        if (wanted.empty() || wanted.contains(bytes))
+          times[key(bytes)] = {side == Side::base ? 1 : seconds, {}};
+      return times;
+    };
+    if (!probes.empty()) m.probe = [this] { return probes[probed++ % probes.size()]; };
+    return m;
+  }
+};
+
+TEST(CompareInterleaved, NothingIsTestedIfNothingIsFlagged) {
+  Fake fake;
+  const Comparison result = compare_interleaved(fake.machine(), {});
+  EXPECT_EQ(fake.order, "bhhb");
+  ASSERT_EQ(result.rows.size(), 3U);
+  for (const RowResult& row : result.rows) EXPECT_EQ(row.verdict, RowVerdict::unflagged);
+  EXPECT_EQ(result.tested_pairs, 0U);
+}
+
+TEST(CompareInterleaved, TestsFlaggedSizesWithFreshPairs) {
+  Fake fake;
+  fake.head[16] = 1.3;
+  fake.head[32] = 0.7;
+  const Comparison result = compare_interleaved(fake.machine(), {});
+  EXPECT_EQ(fake.order, "bhhb" + std::string("bhhbbhhbbhhbbhhbbhhbbhhb"));
+  EXPECT_TRUE(fake.sizes[3].empty());
+  EXPECT_THAT(fake.sizes[4], ElementsAre(16U, 32U));
+  EXPECT_EQ(result.rows[0].verdict, RowVerdict::unflagged);
+  EXPECT_EQ(result.rows[1].verdict, RowVerdict::slower);
+  EXPECT_EQ(result.rows[2].verdict, RowVerdict::faster);
+  EXPECT_EQ(result.rows[1].pairs, 12U);
+  EXPECT_NEAR(*result.rows[1].p_slower, 2.0 / 4096, 1e-12) << "Holm's correction over two rows";
+}
+
+TEST(CompareInterleaved, AsksForAllSizesIfAllAreFlagged) {
+  Fake fake;
+  for (auto& [bytes, seconds] : fake.head) seconds = 1.3;
+  compare_interleaved(fake.machine(), {});
+  EXPECT_TRUE(fake.sizes.back().empty());
+}
+
+TEST(CompareInterleaved, DrawsAPairAgainIfTheMachineChanged) {
+  Fake fake;
+  fake.probes = {1e-7, 4e-7, 1e-7, 1e-7, 1e-7, 1.4e-7};  // the first pair of each three changes
+  const Comparison result = compare_interleaved(fake.machine(), {});
+  EXPECT_EQ(result.redrawn, 1U);
+  EXPECT_EQ(result.screened_pairs, 2U);
+  EXPECT_EQ(fake.order, "bhbhhb");
+  EXPECT_DOUBLE_EQ(result.probes->low, 1e-7);
+  EXPECT_DOUBLE_EQ(result.probes->high, 4e-7);
+}
+
+TEST(CompareInterleaved, GivesUpAfterThreeTimesAsManyTries) {
+  Fake fake;
+  fake.probes = {1e-7, 4e-7};
+  try {
+    compare_interleaved(fake.machine(), {});
+    FAIL();
+  } catch (const Error& e) {
+    EXPECT_EQ(e.code(), Exit::inconclusive);
+    EXPECT_THAT(e.what(), HasSubstr("6 pairs"));
+    EXPECT_THAT(e.what(), HasSubstr("100 to 400 ns"));
+  }
+  EXPECT_EQ(fake.order.size(), 12U);
+}
+
+TEST(CompareInterleaved, RowsWithoutAPairAreInconclusive) {
+  Fake fake;
+  fake.head[8] = 1.3;
+  fake.probes.assign(4, 1e-7);  // the screen is steady
+  for (int i = 0; i < 100; ++i) fake.probes.push_back(i % 2 == 0 ? 1e-7 : 4e-7);  // the rest is not
+  Report report;
+  report.comparison = compare_interleaved(fake.machine(), {});
+  EXPECT_EQ(report.comparison.tested_pairs, 0U);
+  EXPECT_EQ(report.comparison.rows[0].verdict, RowVerdict::inconclusive);
+  EXPECT_THAT(report.comparison.notes, ElementsAre(HasSubstr("0 of 12 pairs")));
+  EXPECT_EQ(summary(report).code, Exit::inconclusive);
+}
+
+TEST(CompareInterleaved, TakesAsManyPairsAsTheTestNeeds) {
+  Fake fake;
+  fake.head[16] = 1.3;
+  Plan plan;
+  plan.pairs = 3;
+  const Comparison result = compare_interleaved(fake.machine(), plan);
+  EXPECT_EQ(result.tested_pairs, 5U);
+  EXPECT_THAT(result.notes, ElementsAre(HasSubstr("5 pairs instead of 3")));
+  EXPECT_EQ(result.rows[1].verdict, RowVerdict::slower);
+}
+
+TEST(CompareInterleaved, RefusesSidesWithoutACommonRow) {
+  Machine machine;
+  machine.run = [](Side side, const std::set<std::size_t>&) {
+    return RunTimes{{key(side == Side::base ? 8 : 16), {1, {}}}};
+  };
+  EXPECT_THROW(compare_interleaved(machine, {}), UsageError);
+}
+
+Report report_of(std::vector<RowVerdict> verdicts) {
+  Report report;
+  for (const RowVerdict verdict : verdicts) {
+    RowResult& row = report.comparison.rows.emplace_back();
+    row.verdict = verdict;
+    row.flagged = true;
+  }
+  return report;
+}
+
+TEST(CompareExitCode, TheMostTellingRowCounts) {
+  using enum RowVerdict;
+  EXPECT_EQ(summary(report_of({same, faster, unflagged})).code, Exit::passed);
+  EXPECT_EQ(summary(report_of({same, slower, inconclusive})).code, Exit::too_slow);
+  EXPECT_EQ(summary(report_of({same, inconclusive})).code, Exit::inconclusive);
+  Report unflagged_row = report_of({inconclusive});
+  unflagged_row.comparison.rows[0].flagged = false;
+  EXPECT_EQ(summary(unflagged_row).code, Exit::passed);
+}
+
+TEST(CompareExitCode, HintsPassAndDifferencesOfAAFail) {
+  using enum RowVerdict;
+  Report hints = report_of({slower});
+  hints.hints = true;
+  EXPECT_EQ(summary(hints).code, Exit::passed);
+  Report aa = report_of({faster, inconclusive});
+  aa.aa = true;
+  EXPECT_EQ(summary(aa).code, Exit::too_slow);
+  EXPECT_THAT(summary(aa).verdict, HasSubstr("1 false alarms in 2 rows"));
+  aa = report_of({inconclusive, same});
+  aa.aa = true;
+  EXPECT_EQ(summary(aa).code, Exit::passed);
+}
+
+}  // namespace
+}  // namespace ccl_tests::compare

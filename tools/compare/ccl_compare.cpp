@@ -1,0 +1,87 @@
+// ccl_compare: is the new version slower, by two results files or two commands.
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <cstdio>
+#include <exception>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "src/core/error.hpp"
+#include "src/report/output_file.hpp"
+#include "tools/compare/arguments.hpp"
+#include "tools/compare/command.hpp"
+#include "tools/compare/files.hpp"
+#include "tools/compare/writers.hpp"
+
+namespace ccl_tests::compare {
+namespace {
+
+// A file that the user asked for. It is made before anything runs, so that a wrong name costs no
+// time, and is gone if nothing was written.
+class Output {
+ public:
+  Output(const std::string& path, std::string_view suffix) {
+    if (path.empty()) return;
+    file_.emplace(OutputFile::create(path, suffix));
+    if (file_->path() != path)
+      fmt::print(stderr, "ccl_compare: {} exists; writing {}\n", path, file_->path());
+  }
+  ~Output() {
+    if (file_ && !written_) ::unlink(file_->path().c_str());
+  }
+  Output(const Output&) = delete;
+  Output& operator=(const Output&) = delete;
+
+  void write(std::string (*text)(const Report&), const Report& report) {
+    if (!file_) return;
+    file_->append(text(report));
+    written_ = true;
+  }
+
+ private:
+  std::optional<OutputFile> file_;
+  bool written_ = false;
+};
+
+void print(const std::string& text) {
+  if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size() || std::fflush(stdout) != 0)
+    throw Error("cannot write the table to stdout");
+}
+
+int run(const Arguments& a) {
+  Output json(a.json, ".jsonl");
+  Output markdown(a.markdown, ".md");
+  Output junit(a.junit, ".xml");
+  const Report report = a.files.empty() ? compare_commands(a.commands, a.plan)
+                                        : compare_files(a.files[0], a.files[1], a.plan.threshold);
+  json.write(json_text, report);
+  markdown.write(markdown_text, report);
+  junit.write(junit_text, report);
+  print(table_text(report));
+  return exit_code(summary(report).code);
+}
+
+}  // namespace
+}  // namespace ccl_tests::compare
+
+int main(int argc, char** argv) {
+  using namespace ccl_tests;
+  std::signal(SIGPIPE, SIG_IGN);
+  try {
+    const compare::Arguments arguments = compare::parse(argc, argv);
+    return arguments.help ? 0 : compare::run(arguments);
+  } catch (const compare::Interrupted& e) {
+    fmt::print(stderr, "ccl_compare: interrupted by signal {}\n", e.signal);
+    constexpr int killed = 128;  // as shells count
+    return killed + e.signal;
+  } catch (const Error& e) {
+    fmt::print(stderr, "ccl_compare: {}\n", e.what());
+    return exit_code(e.code());
+  } catch (const std::exception& e) {
+    fmt::print(stderr, "ccl_compare: {}\n", e.what());
+    return exit_code(Exit::failed);
+  }
+}

@@ -1,0 +1,48 @@
+// Runs shell commands that write results files.
+#pragma once
+
+#include <filesystem>
+#include <memory>
+#include <string>
+
+namespace ccl_tests::compare {
+
+// A folder under TMPDIR that is removed with its contents.
+class TemporaryFolder {
+ public:
+  TemporaryFolder();  // throws Error
+  ~TemporaryFolder();
+  TemporaryFolder(const TemporaryFolder&) = delete;
+  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
+
+  std::string file(const std::string& name) const { return (path_ / name).string(); }
+
+ private:
+  std::filesystem::path path_;
+};
+
+// SIGINT, SIGTERM or SIGHUP came. Not an std::exception: nothing but main() handles it.
+struct Interrupted {
+  int signal = 0;
+};
+
+// Runs commands one after the other. Blocks SIGINT, SIGTERM, SIGHUP and SIGCHLD of the calling
+// thread as long as the object lives; signals that the caller ignores stay ignored.
+class CommandRunner {
+ public:
+  CommandRunner();
+  ~CommandRunner();
+  CommandRunner(const CommandRunner&) = delete;
+  CommandRunner& operator=(const CommandRunner&) = delete;
+
+  // Runs `command` with /bin/sh and waits for its end. Its stdin and stdout are /dev/null. Throws
+  // Error with the exit code and the last line of the command's stderr if it fails. Throws
+  // Interrupted at a signal, when no process of the command's group is left.
+  void run(const std::string& command);
+
+ private:
+  struct Signals;
+  std::unique_ptr<Signals> signals_;
+};
+
+}  // namespace ccl_tests::compare

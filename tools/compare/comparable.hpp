@@ -1,0 +1,25 @@
+// Which runs may be compared.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "src/report/read.hpp"
+
+namespace ccl_tests::compare {
+
+struct NamedRun {
+  std::string name;  // where the run comes from, in messages: a file or "base"
+  RecordedRun run;
+};
+
+// Throws UsageError if times of the two runs say nothing about each other: another program, mode,
+// backend, number of ranks, clock, kind of time, data types or operations; or if one of the runs
+// found wrong data. The message names the field and both values.
+void check_comparable(const NamedRun& base, const NamedRun& head);
+
+// Returns a line for each thing that differs and may be what is compared: the versions of suite and
+// library, CPUs or GPUs, hosts, launcher, placement of the ranks.
+std::vector<std::string> differences(const NamedRun& base, const NamedRun& head);
+
+}  // namespace ccl_tests::compare

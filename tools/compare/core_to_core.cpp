@@ -1,0 +1,107 @@
+#include "tools/compare/core_to_core.hpp"
+
+#include <pthread.h>
+#include <sched.h>
+
+#include <algorithm>
+#include <atomic>
+#include <system_error>
+#include <thread>
+#include <vector>
+
+#include "src/core/clock.hpp"
+#include "tools/compare/sign_test.hpp"
+
+namespace ccl_tests::compare {
+namespace {
+
+constexpr int round_trips = 20;  // of a batch, between two readings of the clock
+
+// Returns the first two CPUs that this thread may run on, or fewer.
+std::vector<int> two_cpus() {
+  std::vector<int> cpus;
+  cpu_set_t mask;
+  CPU_ZERO(&mask);
+  if (::sched_getaffinity(0, sizeof(mask), &mask) != 0) return cpus;
+  for (int cpu = 0; cpu < CPU_SETSIZE && cpus.size() < 2; ++cpu)
+    if (CPU_ISSET(cpu, &mask)) cpus.push_back(cpu);
+  return cpus;
+}
+
+void stay_on(int cpu) {
+  cpu_set_t mask;
+  CPU_ZERO(&mask);
+  CPU_SET(cpu, &mask);
+  ::pthread_setaffinity_np(::pthread_self(), sizeof(mask), &mask);
+}
+
+class Exchange {
+ public:
+  // Answers each odd number with the next even one, until stopped.
+  void answer(int cpu) {
+    stay_on(cpu);
+    unsigned next = 1;
+    while (true) {
+      unsigned now = number_.load(std::memory_order_acquire);
+      while (now != next && now != stop) now = number_.load(std::memory_order_acquire);
+      if (now == stop) return;
+      number_.store(now + 1, std::memory_order_release);
+      next += 2;
+    }
+  }
+
+  // Returns seconds of a round trip, one value a batch. At least one batch.
+  std::vector<double> ask(int cpu, double duration) {
+    stay_on(cpu);
+    std::vector<double> batches;
+    const double end = monotonic_seconds() + duration;
+    unsigned next = 1;
+    for (double start = 0; batches.empty() || start < end;) {
+      start = monotonic_seconds();
+      for (int i = 0; i < round_trips; ++i, next += 2) {
+        number_.store(next, std::memory_order_release);
+        while (number_.load(std::memory_order_acquire) != next + 1) {
+        }
+      }
+      batches.push_back((monotonic_seconds() - start) / round_trips);
+    }
+    number_.store(stop, std::memory_order_release);
+    return batches;
+  }
+
+ private:
+  static constexpr unsigned stop = ~0U - 1;  // even, so that it is no question
+  std::atomic<unsigned> number_{0};
+};
+
+}  // namespace
+
+std::optional<double> core_to_core(double duration) {
+  const std::vector<int> cpus = two_cpus();
+  if (cpus.size() < 2) return std::nullopt;
+  std::vector<double> batches;
+  const auto ask_and_answer = [&] {
+    Exchange exchange;
+    std::thread other([&] { exchange.answer(cpus[1]); });
+    batches = exchange.ask(cpus[0], duration);
+    other.join();
+  };
+  // Both threads are made for the probe, so that the caller keeps its CPUs.
+  std::thread asking([&] {
+    try {
+      ask_and_answer();
+    } catch (const std::system_error&) {
+      batches.clear();
+    }
+  });
+  asking.join();
+  if (batches.empty()) return std::nullopt;
+  return median(std::move(batches));
+}
+
+bool same_state(std::optional<double> before, std::optional<double> after, double limit) {
+  if (!before || !after) return true;
+  return std::max(*before, *after) <= limit * std::min(*before, *after);
+}
+
+}  // namespace ccl_tests::compare

@@ -1,0 +1,107 @@
+#include "tools/compare/files.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <vector>
+
+#include "src/core/error.hpp"
+#include "src/core/quote.hpp"
+#include "tools/compare/comparable.hpp"
+#include "tools/compare/holm.hpp"
+#include "tools/compare/verdict.hpp"
+
+namespace ccl_tests::compare {
+namespace {
+
+std::vector<NamedRun> runs_in(const std::string& path) {
+  std::vector<RecordedRun> runs;
+  try {
+    runs = read_runs(path);
+  } catch (const Error& e) {
+    throw UsageError(e.what());
+  }
+  if (runs.empty())
+    throw UsageError(
+        fmt::format("{} holds no run; accepted: a file that a program wrote with -J "
+                    "NAME.jsonl",
+                    quote(path, shown_path_characters)));
+  std::vector<NamedRun> named;
+  for (RecordedRun& run : runs) {
+    const std::string name =
+        runs.size() == 1 ? path : fmt::format("{} (run {})", path, named.size() + 1);
+    named.push_back({name, std::move(run)});
+  }
+  return named;
+}
+
+void note_incomplete(const std::vector<NamedRun>& runs, std::vector<std::string>& notes) {
+  for (const NamedRun& run : runs)
+    if (!run.run.summary || !run.run.summary->complete)
+      notes.push_back(fmt::format("{} did not reach its end", run.name));
+}
+
+// Start times are ISO 8601; those of one machine and zone are in the order of their text.
+bool in_turns(const std::vector<NamedRun>& base, const std::vector<NamedRun>& head) {
+  const auto start = [](const NamedRun& run) { return run.run.info.start_time; };
+  const auto by_start = [&](const NamedRun& a, const NamedRun& b) { return start(a) < start(b); };
+  const auto [first_base, last_base] = std::minmax_element(base.begin(), base.end(), by_start);
+  const auto [first_head, last_head] = std::minmax_element(head.begin(), head.end(), by_start);
+  return start(*last_base) > start(*first_head) && start(*last_head) > start(*first_base);
+}
+
+}  // namespace
+
+Report compare_files(const std::string& base_path, const std::string& head_path, double threshold) {
+  const std::vector<NamedRun> base = runs_in(base_path);
+  const std::vector<NamedRun> head = runs_in(head_path);
+  for (const NamedRun& run : base) check_comparable(base.front(), run);
+  for (const NamedRun& run : head) check_comparable(base.front(), run);
+
+  Report report;
+  report.program = base.front().run.info.program;
+  report.base = base_path;
+  report.head = head_path;
+  report.threshold = threshold;
+  report.notes = differences(base.front(), head.front());
+  note_incomplete(base, report.notes);
+  note_incomplete(head, report.notes);
+
+  const std::size_t count = std::min(base.size(), head.size());
+  std::vector<RunPair> pairs;
+  for (std::size_t i = 0; i < count; ++i)
+    pairs.push_back({times_of(base[i].run), times_of(head[i].run)});
+  const Matched matched = match(pairs);
+  if (matched.rows.empty())
+    throw UsageError(
+        fmt::format("cannot compare: no row is in {} and in {}", base_path, head_path));
+  Comparison& result = report.comparison;
+  result.only_base = matched.only_base;
+  result.only_head = matched.only_head;
+  result.tested_pairs = count;
+  if (count == 1) {
+    report.hints = true;
+    report.notes.push_back(
+        "one run a side: the verdicts are hints; runs of the same program differ by more than the "
+        "intervals say; --base CMD --head CMD confirms");
+    result.rows = hint(matched, threshold);
+  } else {
+    result.rows = judge(matched, threshold);
+    const std::size_t fewest = fewest_pairs(matched.rows.size(), false_alarm_rate);
+    if (count < fewest)
+      report.notes.push_back(
+          fmt::format("{} runs a side cannot confirm any of {} rows; at least {} are needed", count,
+                      matched.rows.size(), fewest));
+    if (!in_turns(base, head))
+      report.notes.push_back(
+          "the runs were not made in turns: a change of the machine between them looks like a "
+          "change of the program");
+  }
+  if (base.size() != head.size())
+    report.notes.push_back(fmt::format("{} runs in base, {} in head: the first {} are compared",
+                                       base.size(), head.size(), count));
+  for (const RowResult& row : result.rows) result.flagged += row.flagged ? 1 : 0;
+  return report;
+}
+
+}  // namespace ccl_tests::compare

@@ -1,0 +1,127 @@
+#include "tools/compare/interleaved.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+#include "src/core/error.hpp"
+#include "tools/compare/core_to_core.hpp"
+#include "tools/compare/holm.hpp"
+
+namespace ccl_tests::compare {
+namespace {
+
+class Drawing {
+ public:
+  Drawing(const Machine& machine, const Plan& plan, Comparison& result)
+      : machine_(machine), plan_(plan), result_(result) {}
+
+  // Draws up to `wanted` pairs during which the machine kept its state.
+  std::vector<RunPair> draw(const char* part, std::size_t wanted,
+                            const std::set<std::size_t>& sizes) {
+    std::vector<RunPair> pairs;
+    for (std::size_t tries = 0; pairs.size() < wanted && tries < plan_.tries_each * wanted;
+         ++tries) {
+      const std::optional<double> before = probe();
+      RunPair pair = one(pairs.size() % 2 == 0, sizes);
+      if (same_state(before, probe(), plan_.probe_limit))
+        pairs.push_back(std::move(pair));
+      else
+        ++result_.redrawn;
+      if (machine_.progress) machine_.progress(part, pairs.size(), wanted);
+    }
+    return pairs;
+  }
+
+ private:
+  std::optional<double> probe() {
+    const std::optional<double> seconds = machine_.probe ? machine_.probe() : std::nullopt;
+    if (seconds) {
+      Interval& seen =
+          result_.probes ? *result_.probes : result_.probes.emplace(Interval{*seconds, *seconds});
+      seen = {std::min(seen.low, *seconds), std::max(seen.high, *seconds)};
+    }
+    return seconds;
+  }
+
+  RunPair one(bool base_first, const std::set<std::size_t>& sizes) {
+    RunPair pair;
+    if (base_first) pair.base = machine_.run(Side::base, sizes);
+    pair.head = machine_.run(Side::head, sizes);
+    if (!base_first) pair.base = machine_.run(Side::base, sizes);
+    return pair;
+  }
+
+  const Machine& machine_;
+  const Plan& plan_;
+  Comparison& result_;
+};
+
+std::set<std::size_t> sizes_of(const std::set<RowKey>& keys) {
+  std::set<std::size_t> sizes;
+  for (const RowKey& key : keys) sizes.insert(key.bytes);
+  return sizes;
+}
+
+// The sizes to ask for: none (all) if every size has a flagged row.
+std::set<std::size_t> needed_sizes(const Matched& screen, const std::set<RowKey>& flagged) {
+  std::set<RowKey> all;
+  for (const auto& [key, pairs] : screen.rows) all.insert(key);
+  std::set<std::size_t> needed = sizes_of(flagged);
+  if (needed == sizes_of(all)) needed.clear();
+  return needed;
+}
+
+Matched only(Matched matched, const std::set<RowKey>& keys) {
+  std::erase_if(matched.rows, [&](const auto& row) { return !keys.contains(row.first); });
+  return matched;
+}
+
+}  // namespace
+
+Comparison compare_interleaved(const Machine& machine, const Plan& plan) {
+  Comparison result;
+  Drawing drawing(machine, plan, result);
+  const std::vector<RunPair> first = drawing.draw("screen", plan.screen_pairs, {});
+  if (first.empty())
+    throw Error(fmt::format("the machine changed its state during each of {} pairs: the round trip "
+                            "between two cores took {:.0f} to {:.0f} ns",
+                            result.redrawn, result.probes->low * 1e9, result.probes->high * 1e9),
+                Exit::inconclusive);
+  const Matched screen = match(first);
+  if (screen.rows.empty()) throw UsageError("cannot compare: no row is in base and in head");
+  const std::set<RowKey> flagged = flag(screen, plan.threshold);
+  result.screened_pairs = first.size();
+  result.flagged = flagged.size();
+  result.only_base = screen.only_base;
+  result.only_head = screen.only_head;
+  result.rows = screened(screen, flagged);
+  if (flagged.empty()) return result;
+
+  const std::size_t fewest = fewest_pairs(flagged.size(), false_alarm_rate);
+  if (plan.pairs < fewest)
+    result.notes.push_back(
+        fmt::format("{} pairs instead of {}: fewer cannot confirm any of {} flagged rows", fewest,
+                    plan.pairs, flagged.size()));
+  const std::size_t wanted = std::max(plan.pairs, fewest);
+  const std::vector<RunPair> fresh = drawing.draw("test", wanted, needed_sizes(screen, flagged));
+  result.tested_pairs = fresh.size();
+  if (fresh.size() < wanted)
+    result.notes.push_back(
+        fmt::format("{} of {} pairs: the machine changed its state during {} others", fresh.size(),
+                    wanted, result.redrawn));
+  std::map<RowKey, RowResult> tested;
+  for (RowResult& row : judge(only(match(fresh), flagged), plan.threshold, flagged.size()))
+    tested.emplace(row.key, std::move(row));
+  for (RowResult& row : result.rows) {
+    const auto found = tested.find(row.key);
+    if (found == tested.end()) continue;
+    row = found->second;
+    row.flagged = true;
+  }
+  return result;
+}
+
+}  // namespace ccl_tests::compare

@@ -1,0 +1,58 @@
+#include <fmt/format.h>
+
+#include "src/report/text.hpp"
+#include "tools/compare/writers.hpp"
+
+namespace ccl_tests::compare {
+namespace {
+
+std::string escaped(std::string_view text) {
+  std::string out;
+  for (const char c : single_line(text)) {
+    switch (c) {
+      case '&': out += "&amp;"; break;
+      case '<': out += "&lt;"; break;
+      case '>': out += "&gt;"; break;
+      case '"': out += "&quot;"; break;
+      default: out += c;
+    }
+  }
+  return out;
+}
+
+std::string difference(const RowResult& row) {
+  std::string text = fmt::format("{}: {:.2f} us in base, {:.2f} us in head, ratio {:.3f}",
+                                 verdict_text(row), row.base_s * 1e6, row.head_s * 1e6, row.ratio);
+  if (row.interval) text += fmt::format(" [{:.3f},{:.3f}]", row.interval->low, row.interval->high);
+  return text + fmt::format(", {} pairs", row.pairs);
+}
+
+bool failed(const RowResult& row) { return row.verdict == RowVerdict::slower && !row.hint; }
+bool undecided(const RowResult& row) {
+  return !failed(row) && row.flagged && row.verdict == RowVerdict::inconclusive;
+}
+
+}  // namespace
+
+std::string junit_text(const Report& report) {
+  const std::vector<RowResult>& rows = report.comparison.rows;
+  std::size_t failures = 0, skipped = 0;
+  for (const RowResult& row : rows) {
+    failures += failed(row) ? 1 : 0;
+    skipped += undecided(row) ? 1 : 0;
+  }
+  std::string text = fmt::format(
+      "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuite name=\"ccl_compare\" tests=\"{}\" "
+      "failures=\"{}\" errors=\"0\" skipped=\"{}\">\n",
+      rows.size(), failures, skipped);
+  for (const RowResult& row : rows) {
+    text += fmt::format("  <testcase classname=\"{}\" name=\"{}\">", escaped(report.program),
+                        escaped(row_text(row.key)));
+    if (failed(row)) text += fmt::format("<failure message=\"{}\"/>", escaped(difference(row)));
+    if (undecided(row)) text += fmt::format("<skipped message=\"{}\"/>", escaped(difference(row)));
+    text += fmt::format("<system-out>{}</system-out></testcase>\n", escaped(difference(row)));
+  }
+  return text + "</testsuite>\n";
+}
+
+}  // namespace ccl_tests::compare

@@ -1,0 +1,44 @@
+// A finished comparison: what the table and the files show, and the exit code.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "src/core/error.hpp"
+#include "tools/compare/interleaved.hpp"
+
+namespace ccl_tests::compare {
+
+struct Report {
+  std::string program;
+  std::string base, head;  // files, or commands
+  double threshold = 0.05;
+  bool hints = false;  // single runs: nothing is confirmed
+  bool aa = false;     // base against itself
+  bool interleaved = false;
+  std::vector<std::string> notes;  // before those of the comparison
+  Comparison comparison;
+};
+
+struct Summary {
+  std::array<std::size_t, 5> rows{};  // by RowVerdict
+  std::size_t undecided = 0;          // flagged and inconclusive
+  double mean_ratio = 1;              // geometric mean over the rows
+  Exit code = Exit::passed;
+  std::string verdict;  // the text of "# Verdict : "
+
+  std::size_t count(RowVerdict verdict_of) const {
+    return rows[static_cast<std::size_t>(verdict_of)];
+  }
+};
+
+// The exit code: too_slow if a row is confirmed slower, otherwise inconclusive if a flagged row is
+// undecided. Hints always pass. With --aa: too_slow if any difference was confirmed.
+Summary summary(const Report& report);
+
+// Returns the report's notes and the comparison's, a line each.
+std::vector<std::string> all_notes(const Report& report);
+
+}  // namespace ccl_tests::compare

@@ -1,0 +1,56 @@
+#include "tools/compare/rows.hpp"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <vector>
+
+namespace ccl_tests::compare {
+namespace {
+
+RowTime time_of(const Measurement& cell) {
+  RowTime time{cell.seconds, std::nullopt};
+  if (cell.stream && cell.stream->low && cell.stream->high)
+    time.interval = Interval{*cell.stream->low, *cell.stream->high};
+  return time;
+}
+
+RowTime middle(const std::vector<RowTime>& cycles) {
+  if (cycles.size() == 1) return cycles.front();
+  std::vector<double> seconds;
+  for (const RowTime& cycle : cycles) seconds.push_back(cycle.seconds);
+  return {median(seconds), std::nullopt};
+}
+
+}  // namespace
+
+std::string where_text(const RowKey& key) {
+  std::string text = key.in_place ? "in_place" : "out_of_place";
+  if (key.root) text += fmt::format(",root={}", *key.root);
+  if (key.group) text += fmt::format(",group={}", *key.group);
+  if (key.pair) text += ",pair=" + name(*key.pair);
+  return text;
+}
+
+std::string row_text(const RowKey& key) {
+  return fmt::format("{} B {} {} {}", key.bytes, name(key.type), key.op ? name(*key.op) : "none",
+                     where_text(key));
+}
+
+RunTimes times_of(const RecordedRun& run) {
+  std::map<RowKey, std::vector<RowTime>> cycles;
+  for (const Row& row : run.rows) {
+    RowKey key{row.bytes, row.type, row.op, row.root, row.group, row.pair, false};
+    const auto add = [&](const Measurement& cell) {
+      if (std::isfinite(cell.seconds) && cell.seconds > 0) cycles[key].push_back(time_of(cell));
+    };
+    add(row.out_of_place);
+    key.in_place = true;
+    if (!row.in_place.repeats_out_of_place) add(row.in_place);
+  }
+  RunTimes times;
+  for (const auto& [key, values] : cycles) times.emplace(key, middle(values));
+  return times;
+}
+
+}  // namespace ccl_tests::compare

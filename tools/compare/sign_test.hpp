@@ -1,0 +1,30 @@
+// The exact sign test and what follows from it. No function assumes a distribution of the values.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <vector>
+
+namespace ccl_tests::compare {
+
+// Returns P(X >= successes) of a binomial X of `trials` fair coins.
+double fair_coin_tail(std::size_t trials, std::size_t successes);
+
+// Returns the p-value of the hypothesis that the median of `values` is at most `bound`. Values that
+// equal the bound count for the hypothesis. Returns 1 if there are no values.
+double p_median_at_most(const std::vector<double>& values, double bound);
+// Returns the p-value of the hypothesis that the median of `values` is at least `bound`.
+double p_median_at_least(const std::vector<double>& values, double bound);
+
+// Returns the middle value, or the mean of the two middle values. `values` must not be empty.
+double median(std::vector<double> values);
+
+struct Interval {
+  double low = 0, high = 0;
+};
+// Returns the narrowest interval between two order statistics, the k-th from either end, which
+// covers the median with at least `confidence`. Returns nullopt if there are too few values (fewer
+// than 6 for 0.95).
+std::optional<Interval> median_interval(std::vector<double> values, double confidence = 0.95);
+
+}  // namespace ccl_tests::compare

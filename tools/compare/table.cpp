@@ -1,0 +1,67 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "src/report/text.hpp"
+#include "tools/compare/holm.hpp"
+#include "tools/compare/writers.hpp"
+
+namespace ccl_tests::compare {
+namespace {
+
+std::string interval_text(const std::optional<Interval>& interval) {
+  return interval ? fmt::format("[{:.3f},{:.3f}]", interval->low, interval->high) : "-";
+}
+
+std::string method_text(const Report& report) {
+  const Comparison& c = report.comparison;
+  if (report.hints) return "one run a side; intervals of the times as the runs printed them";
+  std::string text;
+  if (report.interleaved) {
+    text = fmt::format("screen: {} pairs flagged {} of {} rows", c.screened_pairs, c.flagged,
+                       c.rows.size());
+    if (c.flagged == 0) return text + "; nothing to test";
+    text += fmt::format("; test: {} fresh pairs", c.tested_pairs);
+  } else {
+    text = fmt::format("test: {} runs a side", c.tested_pairs);
+  }
+  text += fmt::format("; sign test against a ratio of {:.3g}, Holm's correction at {}",
+                      tested_ratio(report.threshold), false_alarm_rate);
+  const std::size_t tests = report.interleaved ? c.flagged : c.rows.size();
+  if (const auto agree = pairs_that_agree(c.tested_pairs, tests, false_alarm_rate))
+    text += fmt::format(": {} of {} pairs must agree for the first row", *agree, c.tested_pairs);
+  return text;
+}
+
+}  // namespace
+
+std::string table_text(const Report& report) {
+  const Comparison& c = report.comparison;
+  const Summary s = summary(report);
+  std::size_t width = 12;
+  for (const RowResult& row : c.rows) width = std::max(width, where_text(row.key).size());
+  std::string text = fmt::format("# ccl_compare: {}, threshold {:g} %\n",
+                                 single_line(report.program), report.threshold * 100);
+  text +=
+      fmt::format("# base: {}\n# head: {}\n", single_line(report.base), single_line(report.head));
+  text += fmt::format("# {}\n", method_text(report));
+  if (c.probes)
+    text += fmt::format("# Core to core: {:.0f} to {:.0f} ns a round trip, {} pairs drawn again\n",
+                        c.probes->low * 1e9, c.probes->high * 1e9, c.redrawn);
+  for (const std::string& note : all_notes(report))
+    text += fmt::format("# Note: {}\n", single_line(note));
+  text += fmt::format("#\n#{:>11} {:>8} {:>7} {:>{}} {:>11} {:>11} {:>7} {:>15} {:>5}  {}\n",
+                      "size", "type", "op", "placement", width, "base", "head", "ratio", "interval",
+                      "pairs", "verdict");
+  text += fmt::format("#{:>11} {:>8} {:>7} {:>{}} {:>11} {:>11}\n", "(B)", "", "", "", width,
+                      "(us)", "(us)");
+  for (const RowResult& row : c.rows)
+    text += fmt::format("{:12} {:>8} {:>7} {:>{}} {:11.2f} {:11.2f} {:7.3f} {:>15} {:5}  {}\n",
+                        row.key.bytes, name(row.key.type), row.key.op ? name(*row.key.op) : "none",
+                        where_text(row.key), width, row.base_s * 1e6, row.head_s * 1e6, row.ratio,
+                        interval_text(row.interval), row.pairs, verdict_text(row));
+  text += fmt::format("#\n# Geometric mean of the ratios : {:.3f}\n", s.mean_ratio);
+  return text + fmt::format("# Verdict : {}\n", s.verdict);
+}
+
+}  // namespace ccl_tests::compare

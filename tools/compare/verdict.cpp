@@ -1,0 +1,123 @@
+#include "tools/compare/verdict.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "tools/compare/holm.hpp"
+
+namespace ccl_tests::compare {
+namespace {
+
+std::vector<double> seconds(const std::vector<RowTime>& times) {
+  std::vector<double> values;
+  for (const RowTime& time : times) values.push_back(time.seconds);
+  return values;
+}
+
+bool beyond(double ratio, double threshold) {
+  return ratio > 1 + threshold || ratio < 1 - threshold;
+}
+
+bool within(const std::optional<Interval>& interval, double threshold) {
+  return interval && interval->low >= 1 - threshold && interval->high <= 1 + threshold;
+}
+
+// Everything but interval and verdict.
+RowResult described(const RowKey& key, const RowPairs& pairs, double threshold) {
+  RowResult row;
+  row.key = key;
+  row.base_s = median(seconds(pairs.base));
+  row.head_s = median(seconds(pairs.head));
+  row.ratio = std::exp(median(pairs.log_ratios()));
+  row.pairs = pairs.size();
+  row.flagged = beyond(row.ratio, threshold);
+  return row;
+}
+
+// The interval of the ratio of two single times whose intervals are known.
+std::optional<Interval> ratio_interval(const RowTime& base, const RowTime& head) {
+  if (!base.interval || !head.interval || base.interval->low <= 0) return std::nullopt;
+  return Interval{head.interval->low / base.interval->high,
+                  head.interval->high / base.interval->low};
+}
+
+}  // namespace
+
+std::string_view verdict_text(const RowResult& row) {
+  constexpr std::array<std::array<std::string_view, 2>, 5> texts = {
+      {{"slower", "slower?"},
+       {"faster", "faster?"},
+       {"same", "same?"},
+       {"inconclusive", "inconclusive"},
+       {"unflagged", "unflagged"}}};
+  return texts[static_cast<std::size_t>(row.verdict)][row.hint ? 1 : 0];
+}
+
+double tested_ratio(double threshold) { return 1 + 0.6 * threshold; }
+
+std::set<RowKey> flag(const Matched& screen, double threshold) {
+  std::set<RowKey> flagged;
+  for (const auto& [key, pairs] : screen.rows)
+    if (beyond(std::exp(median(pairs.log_ratios())), threshold)) flagged.insert(key);
+  return flagged;
+}
+
+std::vector<RowResult> judge(const Matched& matched, double threshold, std::size_t tests) {
+  const double bound = std::log(tested_ratio(threshold));
+  std::vector<RowResult> rows;
+  std::vector<double> slower, faster;
+  for (const auto& [key, pairs] : matched.rows) {
+    RowResult& row = rows.emplace_back(described(key, pairs, threshold));
+    const std::vector<double> ratios = pairs.log_ratios();
+    if (const auto interval = median_interval(ratios))
+      row.interval = Interval{std::exp(interval->low), std::exp(interval->high)};
+    slower.push_back(p_median_at_most(ratios, bound));
+    faster.push_back(p_median_at_least(ratios, -bound));
+  }
+  slower.resize(std::max(tests, slower.size()), 1.0);
+  faster.resize(std::max(tests, faster.size()), 1.0);
+  slower = holm(slower);
+  faster = holm(faster);
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    RowResult& row = rows[i];
+    row.p_slower = slower[i];
+    row.p_faster = faster[i];
+    if (slower[i] <= false_alarm_rate)
+      row.verdict = RowVerdict::slower;
+    else if (faster[i] <= false_alarm_rate)
+      row.verdict = RowVerdict::faster;
+    else if (within(row.interval, threshold))
+      row.verdict = RowVerdict::same;
+  }
+  return rows;
+}
+
+std::vector<RowResult> hint(const Matched& matched, double threshold) {
+  std::vector<RowResult> rows;
+  for (const auto& [key, pairs] : matched.rows) {
+    RowResult& row = rows.emplace_back(described(key, pairs, threshold));
+    row.hint = true;
+    row.interval = ratio_interval(pairs.base.front(), pairs.head.front());
+    if (!row.interval) continue;
+    if (row.interval->low > 1 && row.ratio > 1 + threshold)
+      row.verdict = RowVerdict::slower;
+    else if (row.interval->high < 1 && row.ratio < 1 - threshold)
+      row.verdict = RowVerdict::faster;
+    else if (within(row.interval, threshold))
+      row.verdict = RowVerdict::same;
+  }
+  return rows;
+}
+
+std::vector<RowResult> screened(const Matched& screen, const std::set<RowKey>& flagged) {
+  std::vector<RowResult> rows;
+  for (const auto& [key, pairs] : screen.rows) {
+    RowResult& row = rows.emplace_back(described(key, pairs, 0));
+    row.flagged = flagged.contains(key);
+    row.verdict = row.flagged ? RowVerdict::inconclusive : RowVerdict::unflagged;
+  }
+  return rows;
+}
+
+}  // namespace ccl_tests::compare

@@ -1,0 +1,54 @@
+// What the pairs of a row say about it.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <set>
+#include <string_view>
+#include <vector>
+
+#include "tools/compare/pairs.hpp"
+
+namespace ccl_tests::compare {
+
+// slower, faster: confirmed by the sign test. same: the ratio's interval lies within the threshold.
+// unflagged: the screen saw no difference beyond the threshold, and nothing else was tested.
+enum class RowVerdict { slower, faster, same, inconclusive, unflagged };
+
+struct RowResult {
+  RowKey key;
+  double base_s = 0, head_s = 0;     // medians
+  double ratio = 1;                  // head / base, the median over pairs
+  std::optional<Interval> interval;  // of the ratio
+  std::size_t pairs = 0;
+  bool flagged = false;  // its ratio was beyond the threshold before it was tested
+  bool hint = false;     // nothing but the intervals of two single runs speak for the verdict
+  std::optional<double> p_slower, p_faster;  // corrected; absent: not tested
+  RowVerdict verdict = RowVerdict::inconclusive;
+};
+
+// "slower", or "slower?" if the verdict is a hint.
+std::string_view verdict_text(const RowResult& row);
+
+// Probability of at least one false "slower" among all rows, and of one false "faster".
+inline constexpr double false_alarm_rate = 0.05;
+
+// Returns the smallest ratio that the test takes for slower: `slower` rejects that the median ratio
+// is at most this. threshold: a share, 0.05 for 5 %.
+double tested_ratio(double threshold);
+
+// Returns the keys of rows whose median ratio is beyond the threshold.
+std::set<RowKey> flag(const Matched& screen, double threshold);
+
+// Tests every row of `matched`: the exact sign test in both directions, each with Holm's
+// correction over `tests` rows (at least the rows of `matched`; those that are missing have p = 1).
+// The results are in the order of the keys; those beyond the threshold are flagged.
+std::vector<RowResult> judge(const Matched& matched, double threshold, std::size_t tests = 0);
+
+// Compares single runs by the intervals of their times. All verdicts are hints.
+std::vector<RowResult> hint(const Matched& matched, double threshold);
+
+// Returns a screened row that nothing else was measured of: unflagged, or inconclusive if flagged.
+std::vector<RowResult> screened(const Matched& screen, const std::set<RowKey>& flagged);
+
+}  // namespace ccl_tests::compare
