@@ -6,7 +6,8 @@ set(ranks_sources
   pingpong_test.cpp
   right_test.cpp
   staged_test.cpp
-  started_test.cpp)
+  started_test.cpp
+  streams_test.cpp)
 list(TRANSFORM ranks_sources PREPEND ${CMAKE_CURRENT_LIST_DIR}/)
 ccl_add_test(ranks_test LABELS ranks LIBRARIES ccl-collectives SOURCES ${ranks_sources})
 if(TARGET ccl-gloo)

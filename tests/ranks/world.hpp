@@ -45,6 +45,7 @@ inline Options quick(int ranks) {
   Options o;
   o.job.threads = ranks;
   o.sweep.sizes = {8, 1000, 40'000};
+  o.measure.batch = true;  // streams_test.cpp has the others
   o.measure.iterations = 3;
   o.measure.warmup_given = true;  // exactly one call, so that faults know which call they change
   o.backend.init_timeout_s = 20;

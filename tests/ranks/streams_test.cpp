@@ -1,0 +1,77 @@
+// Rows that are streams of stamps: right, with an interval, and checked as batches are.
+#include <gmock/gmock.h>
+
+#include "tests/ranks/faulty.hpp"
+#include "tests/ranks/on_backend.hpp"
+#include "tests/ranks/world.hpp"
+
+namespace ccl_tests::test {
+namespace {
+
+Options stream(int ranks) {
+  Options o = quick(ranks);
+  o.measure.batch = false;
+  o.measure.warmup_given = false;
+  o.measure.precision = 1;  // what is taken at least
+  return o;
+}
+
+class Streams : public OnBackend {};
+INSTANTIATE_TEST_SUITE_P(Backends, Streams, every_backend);
+
+TEST_P(Streams, AreRightAndHaveAnInterval) {
+  for (const Collective* collective :
+       {&collectives::all_reduce, &collectives::broadcast, &collectives::alltoall}) {
+    const Outcome outcome = run(*collective, stream(ranks()), *backend_);
+    ASSERT_EQ(outcome.exit_code, 0) << outcome.text();
+    ASSERT_EQ(outcome.rows.size(), 3U);
+    for (const Row& row : outcome.rows) {
+      const Measurement& cell = row.out_of_place;
+      EXPECT_EQ(cell.wrong, 0U);
+      ASSERT_TRUE(cell.stream);
+      EXPECT_GE(cell.stream->stamps, 6U);
+      ASSERT_TRUE(cell.stream->low && cell.stream->high);
+      EXPECT_LE(*cell.stream->low, cell.seconds);
+      EXPECT_GE(*cell.stream->high, cell.seconds);
+      EXPECT_LE(cell.stream->fast, cell.stream->slow);
+      EXPECT_GE(cell.calls, cell.stream->stamps * cell.stream->calls_per_stamp);
+      EXPECT_GT(cell.verified_calls, 1U);
+    }
+    EXPECT_GT(outcome.summary.times, 0U);
+  }
+}
+
+TEST_P(Streams, OfGroupsGoOnTogether) {
+  Options o = stream(ranks());
+  o.sweep.grouping = parse_split_rule("mod 2");
+  o.sweep.group_rows = true;
+  o.sweep.sizes = {1000};
+  const Outcome outcome = run(collectives::all_reduce, o, *backend_);
+  ASSERT_EQ(outcome.exit_code, 0) << outcome.text();
+  ASSERT_EQ(outcome.rows.size(), static_cast<std::size_t>(std::min(2, ranks())));
+  for (const Row& row : outcome.rows)
+    EXPECT_EQ(row.out_of_place.stream.value().stamps,
+              outcome.rows[0].out_of_place.stream.value().stamps);
+}
+
+// What the last calls of a block left behind is compared, in place too.
+TEST(StreamFaults, AWrongElementInEveryCallIsFound) {
+  for (const int ranks : {1, 3, 4}) {
+    Fault fault;
+    fault.after = [&](int rank, int number, const Call& call) {
+      constexpr int singles = 2;
+      if (rank == ranks - 1 && number >= singles)
+        static_cast<std::byte*>(call.recv)[0] ^= std::byte{1};
+    };
+    Options o = stream(ranks);
+    o.sweep.sizes = {1000};
+    const Outcome outcome = run(collectives::all_reduce, o, FaultyBackend(fault));
+    EXPECT_EQ(outcome.exit_code, 7);
+    EXPECT_GE(outcome.rows.at(0).out_of_place.wrong, 1U);
+    EXPECT_GE(outcome.rows.at(0).in_place.wrong, 1U);
+    EXPECT_EQ(outcome.rows.at(0).out_of_place.failed_ranks, 1U);
+  }
+}
+
+}  // namespace
+}  // namespace ccl_tests::test
