@@ -245,6 +245,8 @@ def draw(lines, kind, path, size):
         axis.set_xlabel("size", labelpad=2)
     figure.subplots_adjust(left=52 / width, right=1 - 18 / width, top=1 - top / height,
                            bottom=52 / height, wspace=0.2)
-    metadata = {"Title": first, "Date": None} if path.endswith(".svg") else {"Title": first}
+    metadata = {"Title": first}
+    if path.endswith(".svg"):  # the same data give the same file
+        metadata |= {"Date": None, "Creator": None}
     figure.savefig(path, dpi=2 * DPI if path.endswith(".png") else 72, metadata=metadata)
     plt.close(figure)
