@@ -4,6 +4,8 @@
 #include <cmath>
 #include <numeric>
 
+#include "src/measure/statistics.hpp"
+
 namespace ccl_tests {
 namespace {
 
@@ -43,11 +45,6 @@ double lag_1(std::span<const double> values) {
   return squares > 0 ? products / squares : 0;
 }
 
-double median_of_sorted(const std::vector<double>& sorted) {
-  const std::size_t n = sorted.size();
-  return n % 2 == 1 ? sorted[n / 2] : (sorted[n / 2 - 1] + sorted[n / 2]) / 2;
-}
-
 // Nearest rank.
 double percentile(const std::vector<double>& sorted, double percent) {
   const auto rank =
@@ -56,7 +53,7 @@ double percentile(const std::vector<double>& sorted, double percent) {
 }
 
 void add_median(Estimate& result, const std::vector<double>& sorted, double effective) {
-  result.value = median_of_sorted(sorted);
+  result.value = median(sorted);
   const auto n = static_cast<double>(sorted.size());
   const double share = 1.96 / (2 * std::sqrt(effective));
   const double low = std::floor(n * (0.5 - share));
@@ -85,6 +82,11 @@ void add_mean(Estimate& result, std::span<const double> stamps) {
 }
 
 }  // namespace
+
+double middle(std::span<const double> stamps, Statistic statistic) {
+  if (stamps.empty()) return 0;
+  return statistic == Statistic::mean ? mean_of(stamps) : median({stamps.begin(), stamps.end()});
+}
 
 double effective_size(std::span<const double> values) {
   const auto n = static_cast<double>(values.size());

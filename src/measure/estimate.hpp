@@ -34,6 +34,9 @@ struct Estimate {
 // for operations whose root runs ahead of the others, so that single stamps show its queue instead.
 enum class Statistic { median, mean };
 
+// Returns Estimate::value of stamps alone, without an interval. 0 without stamps.
+double middle(std::span<const double> stamps, Statistic statistic);
+
 // Returns the number of independent values that tell as much as these: n (1 - r) / (1 + r), r being
 // the correlation of the ranks of neighbours (Spearman's), corrected by 1 / n for its bias. At least
 // 1; equal to values.size() below 12 values or without correlation.

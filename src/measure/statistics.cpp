@@ -22,4 +22,10 @@ Statistics statistics(std::vector<double> values) {
       nearest_rank(99), std::sqrt(squares / n)};
 }
 
+double median(std::vector<double> values) {
+  std::sort(values.begin(), values.end());
+  const std::size_t n = values.size();
+  return n % 2 == 1 ? values[n / 2] : (values[n / 2 - 1] + values[n / 2]) / 2;
+}
+
 }  // namespace ccl_tests

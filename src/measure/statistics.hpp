@@ -13,4 +13,7 @@ struct Statistics {
 // of no values.
 Statistics statistics(std::vector<double> values);
 
+// Returns the middle value, or the mean of the two middle values. `values` must not be empty.
+double median(std::vector<double> values);
+
 }  // namespace ccl_tests

@@ -133,8 +133,8 @@ void StreamCriterion::set_call_time(std::span<const Samples> ranks) {
   const std::vector<Samples> all(ranks.begin(), ranks.end());
   call_s_ = 0;
   for (const std::vector<int>& group : goal_.groups)
-    call_s_ = std::max(call_s_,
-                       estimate(stamp_times(all, group, Average::max, 1), Statistic::median).value);
+    call_s_ =
+        std::max(call_s_, middle(stamp_times(all, group, Average::max, 1), Statistic::median));
   if (call_s_ <= 0) return;
   const double least_s = std::max(goal_.clock_cost_s / clock_share, least_span_s / most_stamps);
   while (call_s_ * static_cast<double>(calls_per_stamp_) < least_s) calls_per_stamp_ *= 2;

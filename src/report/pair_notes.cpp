@@ -7,6 +7,8 @@
 #include <map>
 #include <set>
 
+#include "src/measure/statistics.hpp"
+
 namespace ccl_tests {
 namespace {
 
@@ -43,12 +45,6 @@ std::vector<Series> by_size(const std::vector<Row>& rows) {
     add(*found, row);
   }
   return all;
-}
-
-double median(std::vector<double> values) {
-  std::sort(values.begin(), values.end());
-  const std::size_t middle = values.size() / 2;
-  return values.size() % 2 == 1 ? values[middle] : (values[middle - 1] + values[middle]) / 2;
 }
 
 template <class Key>

@@ -26,6 +26,7 @@ struct RankReport {
 std::string to_text(const RankReport& report);
 RankReport rank_report(std::string_view text);  // throws Error
 
+// Durations travel, moments do not: samples_of() returns samples that start at 0.
 std::string to_text(const Samples& samples);
 Samples samples_of(std::string_view text);  // throws Error
 

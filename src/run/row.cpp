@@ -57,10 +57,8 @@ std::vector<double> wall_times(const std::vector<CallTime>& times, const std::ve
   std::vector<double> walls;
   for (const int rank : group) {
     const int alone[] = {rank};
-    walls.push_back(
-        estimate(stamp_times(found.samples, alone, Average::rank0, found.calls_per_stamp),
-                 statistic)
-            .value);
+    walls.push_back(middle(stamp_times(found.samples, alone, Average::rank0, found.calls_per_stamp),
+                           statistic));
   }
   return walls;
 }

@@ -1,6 +1,8 @@
 // The sign test, its interval and Holm's correction against binomials computed by hand.
 #include <gtest/gtest.h>
 
+#include "src/measure/statistics.hpp"
+
 #include <cmath>
 
 #include "tools/compare/holm.hpp"

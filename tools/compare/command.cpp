@@ -116,22 +116,6 @@ void check(const std::string& command, int status, const std::string& last_line)
 
 }  // namespace
 
-TemporaryFolder::TemporaryFolder() {
-  std::error_code none;
-  const std::filesystem::path parent = std::filesystem::temp_directory_path(none);
-  std::string name =
-      ((none ? std::filesystem::path("/tmp") : parent) / "ccl-compare-XXXXXX").string();
-  if (::mkdtemp(name.data()) == nullptr)
-    throw Error(fmt::format("cannot make the folder {}: {}", quote(name, shown_path_characters),
-                            std::generic_category().message(errno)));
-  path_ = name;
-}
-
-TemporaryFolder::~TemporaryFolder() {
-  std::error_code ignored;
-  std::filesystem::remove_all(path_, ignored);
-}
-
 struct CommandRunner::Signals {
   sigset_t before{};
   int descriptor = -1;

@@ -1,25 +1,10 @@
 // Runs shell commands that write results files.
 #pragma once
 
-#include <filesystem>
 #include <memory>
 #include <string>
 
 namespace ccl_tests::compare {
-
-// A folder under TMPDIR that is removed with its contents.
-class TemporaryFolder {
- public:
-  TemporaryFolder();  // throws Error
-  ~TemporaryFolder();
-  TemporaryFolder(const TemporaryFolder&) = delete;
-  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
-
-  std::string file(const std::string& name) const { return (path_ / name).string(); }
-
- private:
-  std::filesystem::path path_;
-};
 
 // SIGINT, SIGTERM or SIGHUP came. Not an std::exception: nothing but main() handles it.
 struct Interrupted {

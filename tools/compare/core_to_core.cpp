@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "src/core/clock.hpp"
-#include "tools/compare/sign_test.hpp"
+#include "src/measure/statistics.hpp"
 
 namespace ccl_tests::compare {
 namespace {

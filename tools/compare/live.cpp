@@ -16,6 +16,7 @@
 #include "tools/compare/comparable.hpp"
 #include "tools/compare/core_to_core.hpp"
 #include "tools/compare/shell_words.hpp"
+#include "tools/compare/temporary_folder.hpp"
 
 namespace ccl_tests::compare {
 namespace {

@@ -1,4 +1,5 @@
 #include "tools/compare/rows.hpp"
+#include "src/measure/statistics.hpp"
 
 #include <fmt/format.h>
 

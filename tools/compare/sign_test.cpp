@@ -29,12 +29,6 @@ double p_median_at_least(const std::vector<double>& values, double bound) {
   return fair_coin_tail(values.size(), static_cast<std::size_t>(below));
 }
 
-double median(std::vector<double> values) {
-  std::sort(values.begin(), values.end());
-  const std::size_t n = values.size();
-  return n % 2 == 1 ? values[n / 2] : (values[n / 2 - 1] + values[n / 2]) / 2;
-}
-
 std::optional<Interval> median_interval(std::vector<double> values, double confidence) {
   const std::size_t n = values.size();
   std::sort(values.begin(), values.end());

@@ -10,14 +10,11 @@ namespace ccl_tests::compare {
 // Returns P(X >= successes) of a binomial X of `trials` fair coins.
 double fair_coin_tail(std::size_t trials, std::size_t successes);
 
-// Returns the p-value of the hypothesis that the median of `values` is at most `bound`. Values that
-// equal the bound count for the hypothesis. Returns 1 if there are no values.
+// Returns the p-value of the hypothesis that the median of `values` is at most `bound`. A value
+// equal to `bound` counts in favour of the hypothesis. Returns 1 if there are no values.
 double p_median_at_most(const std::vector<double>& values, double bound);
 // Returns the p-value of the hypothesis that the median of `values` is at least `bound`.
 double p_median_at_least(const std::vector<double>& values, double bound);
-
-// Returns the middle value, or the mean of the two middle values. `values` must not be empty.
-double median(std::vector<double> values);
 
 struct Interval {
   double low = 0, high = 0;

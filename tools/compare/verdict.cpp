@@ -4,6 +4,7 @@
 #include <array>
 #include <cmath>
 
+#include "src/measure/statistics.hpp"
 #include "tools/compare/holm.hpp"
 
 namespace ccl_tests::compare {
