@@ -1,13 +1,12 @@
 #include "src/backends/mpi/communicator.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <atomic>
 #include <cstring>
 #include <numeric>
 #include <vector>
 
+#include "src/backends/mpi/capabilities.hpp"
 #include "src/backends/mpi/datatypes.hpp"
 #include "src/backends/mpi/library.hpp"
 #include "src/backends/mpi/messages.hpp"
@@ -42,44 +41,6 @@ class Comm {
   std::atomic<bool> abandoned_ = false;
 };
 
-bool is_composed(ReduceOp op) { return op == ReduceOp::avg || op == ReduceOp::mulsum; }
-
-// What the suite does itself it does on the host's memory.
-std::vector<TypesAndOps> unsupported_on(const Device* device) {
-  std::vector<TypesAndOps> result;
-  if (device == nullptr) return result;
-  for (const ReduceOp op : every_op()) {
-    if (is_composed(op)) {
-      result.push_back({std::nullopt, op, fmt::format("{} with MPI on a GPU's memory", name(op))});
-      continue;
-    }
-    for (const DataType type : all_types()) {
-      if (Datatypes::is_own(type))
-        result.push_back(
-            {type, op, fmt::format("reductions of {} with MPI on a GPU's memory", name(type))});
-    }
-  }
-  return result;
-}
-
-Capabilities describe(const Device* device, std::size_t most) {
-  return {.memory = device != nullptr ? device->memory() : Memory::host,
-          .integers_wrap = false,
-          .description =
-              {"threads: " + thread_level() + " (--mpi-thread)",
-               "half, bfloat16, f8e4m3, f8e5m2: no MPI type, reduced by functions of the suite's",
-               "integer inputs: such that no sum or product overflows, which MPI leaves open",
-               "avg and mulsum are composed: sum, then divide; multiply, then sum",
-               fmt::format("more than {} elements: reductions in pieces of so many, vector "
-                           "collectives as messages, everything else as derived types",
-                           most),
-               "reduce_scatter(v) in place: the suite copies the result to the rank's block"},
-          .operations = OperationSet::all(),
-          .unsupported = unsupported_on(device),
-          .emulated = {{std::nullopt, ReduceOp::avg, "sum, then divide"},
-                       {std::nullopt, ReduceOp::mulsum, "multiply, then sum"}}};
-}
-
 #ifdef SMPI_H
 // The simulator's clock.
 class SimulatedClock : public Clock {
@@ -94,7 +55,7 @@ class MpiCommunicator : public Communicator {
       : comm_(comm),
         device_(device),
         most_(most),
-        capabilities_(describe(device, most)),
+        capabilities_(capabilities_on(device, most)),
         messages_(comm_, datatypes_, most),
         vectors_(comm_, datatypes_, most) {}
 

@@ -1,0 +1,71 @@
+#include "src/backends/nccl/capabilities.hpp"
+
+#include <fmt/format.h>
+
+#include <string>
+#include <vector>
+
+#include "src/backends/nccl/api.hpp"
+#include "src/backends/nccl/datatypes.hpp"
+
+namespace ccl_tests::nccl_module {
+namespace {
+
+// Types and operations that NCCL lacks here.
+std::vector<TypesAndOps> unsupported_on(const Setup& setup) {
+  constexpr int first_with_fp8 = 90;
+  std::vector<TypesAndOps> result;
+  for (const DataType type : {DataType::f8e4m3, DataType::f8e5m2}) {
+    if (setup.capability < first_with_fp8) {
+      result.push_back(
+          {type, std::nullopt,
+           fmt::format("{} needs compute capability 9.0 in NCCL, the GPU here has {}.{}",
+                       name(type), setup.capability / 10, setup.capability % 10)});
+    } else if (api().version < NCCL_VERSION(2, 24, 0)) {
+      result.push_back(
+          {type, std::nullopt,
+           fmt::format("{} needs NCCL 2.24, here is {}", name(type), dotted(api().version))});
+    }
+  }
+  for (const ReduceOp op : every_op()) {
+    if (op != ReduceOp::mulsum && !nccl_op(op))
+      result.push_back({std::nullopt, op, fmt::format("NCCL has no {}", name(op))});
+  }
+  return result;
+}
+
+std::vector<std::string> describe(const Setup& setup) {
+  const char* const composed = "send and recv in a group";
+  std::string text = fmt::format(
+      "operations on {}; barrier: all_reduce of one int; alltoall: {}; gather, scatter: {}; the "
+      "vector collectives: {}; reduce_scatterv: a group of reductions",
+      setup.null_stream ? "the NULL stream" : "a stream of their own",
+      api().alltoall != nullptr ? "NCCL's" : composed,
+      api().gather != nullptr ? "NCCL's" : composed, composed);
+  if (setup.local_register > 0)
+    text +=
+        fmt::format("; buffers registered {}",
+                    setup.local_register == 2 ? "as symmetric windows" : "with ncclCommRegister");
+  std::vector<std::string> lines = {text};
+  if (setup.ranks == 1)
+    lines.push_back("one rank: NCCL copies within the GPU, and does nothing in place");
+  if (setup.show_algorithm)
+    lines.push_back(
+        "algorithms: as NCCL tells its profiler, which hears nothing of one rank's operations, of "
+        "symmetric windows' kernels and of copy engines");
+  if (setup.share_devices)
+    lines.push_back(
+        "--share-gpus: ranks share a GPU, over sockets on loopback: times mean nothing");
+  return lines;
+}
+
+}  // namespace
+
+Capabilities capabilities_of(const Setup& setup) {
+  return {.memory = Memory::cuda,
+          .description = describe(setup),
+          .operations = OperationSet::all(),
+          .unsupported = unsupported_on(setup)};
+}
+
+}  // namespace ccl_tests::nccl_module
