@@ -95,9 +95,7 @@ double effective_size(std::span<const double> values) {
   return r > 0.05 ? std::max(1.0, n * (1 - r) / (1 + r)) : n;
 }
 
-namespace {
-
-Estimate without_drift(std::span<const double> stamps, Statistic statistic) {
+Estimate estimate(std::span<const double> stamps, Statistic statistic) {
   Estimate result;
   result.stamps = stamps.size();
   if (stamps.empty()) return result;
@@ -114,17 +112,13 @@ Estimate without_drift(std::span<const double> stamps, Statistic statistic) {
   return result;
 }
 
-}  // namespace
-
-Estimate estimate(std::span<const double> stamps, Statistic statistic) {
-  Estimate result = without_drift(stamps, statistic);
+bool drifts(std::span<const double> stamps, Statistic statistic) {
   const std::size_t third = stamps.size() / 3;
-  if (third < least_correlated) return result;
-  const Estimate first = without_drift(stamps.first(third), statistic);
-  const Estimate last = without_drift(stamps.last(third), statistic);
-  result.drifts = first.has_interval() && last.has_interval() &&
-                  (first.high < last.low || last.high < first.low);
-  return result;
+  if (third < least_correlated) return false;
+  const Estimate first = estimate(stamps.first(third), statistic);
+  const Estimate last = estimate(stamps.last(third), statistic);
+  return first.has_interval() && last.has_interval() &&
+         (first.high < last.low || last.high < first.low);
 }
 
 }  // namespace ccl_tests

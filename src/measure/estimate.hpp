@@ -17,7 +17,6 @@ struct Estimate {
   double fast = 0;           // the 10th percentile of the stamps
   double slow = 0;           // the 90th
   std::size_t stamps = 0;
-  bool drifts = false;  // the intervals of the first and the last third do not touch
 
   static constexpr double confidence = 0.95;
   bool has_interval() const { return high > 0; }
@@ -47,5 +46,8 @@ double effective_size(std::span<const double> values);
 // n / sqrt(effective size), as the binomial distribution with p = 1/2 has them. The mean's comes from
 // the means of ten batches and Student's t.
 Estimate estimate(std::span<const double> stamps, Statistic statistic);
+
+// Returns whether the intervals of the first and of the last third of the stamps do not touch.
+bool drifts(std::span<const double> stamps, Statistic statistic);
 
 }  // namespace ccl_tests

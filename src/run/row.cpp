@@ -46,7 +46,6 @@ StreamTimes stream_times(const Estimate& found, const FormFindings& findings, co
   times.precision_reached = found.half_width() && *found.half_width() <= rule.precision;
   if (!times.precision_reached) times.flags.emplace_back("imprecise");
   if (found.bimodal()) times.flags.emplace_back("bimodal");
-  if (found.drifts) times.flags.emplace_back("drift");
   return times;
 }
 
@@ -74,9 +73,11 @@ void fill_times(Measurement& m, const std::vector<CallTime>& times, const std::v
   const std::vector<double> walls = wall_times(times, group, found, statistic);
   double wall = average(rule.average, walls);
   if (found.calls_per_stamp > 0) {
-    const Estimate stream =
-        estimate(stamp_times(found.samples, group, rule.average, found.calls_per_stamp), statistic);
+    const std::vector<double> stamps =
+        stamp_times(found.samples, group, rule.average, found.calls_per_stamp);
+    const Estimate stream = estimate(stamps, statistic);
     m.stream = stream_times(stream, found, rule, trips);
+    if (drifts(stamps, statistic)) m.stream->flags.emplace_back("drift");
     wall = stream.value;
   }
   m.seconds =

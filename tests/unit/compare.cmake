@@ -8,3 +8,10 @@ ccl_add_test(compare_test LABELS unit LIBRARIES ccl-compare
     compare_sign_test.cpp
     compare_verdict_test.cpp
     compare_writers_test.cpp)
+find_path(CCL_BOOST_INCLUDE boost/math/distributions/binomial.hpp)
+if(CCL_BOOST_INCLUDE)
+  ccl_add_test(statistics_oracle_test LABELS unit LIBRARIES ccl-compare SOURCES statistics_oracle_test.cpp)
+  target_include_directories(statistics_oracle_test SYSTEM PRIVATE ${CCL_BOOST_INCLUDE})
+else()
+  message(STATUS "statistics_oracle_test: left out, no Boost.Math (package libboost-dev)")
+endif()
