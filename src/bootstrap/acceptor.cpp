@@ -10,14 +10,14 @@
 
 namespace ccl_tests {
 
-Acceptor::Acceptor(asio::io_context& io, asio::ip::tcp::acceptor acceptor, ProbationLimits limits,
+Acceptor::Acceptor(asio::io_context& io, asio::ip::tcp::acceptor acceptor, UnverifiedLimits limits,
                    std::string key, std::function<void(std::string_view)> log,
-                   HubCallbacks callbacks)
+                   AcceptorCallbacks callbacks)
     : io_(io),
       acceptor_(std::move(acceptor)),
       port_(acceptor_.local_endpoint().port()),
       pause_(io),
-      probation_(io, limits),
+      unverified_(io, limits),
       key_(std::move(key)),
       log_(std::move(log)),
       callbacks_(std::move(callbacks)) {
@@ -28,7 +28,7 @@ void Acceptor::accept() {
   acceptor_.async_accept([this](std::error_code error, asio::ip::tcp::socket socket) {
     if (!listening_) return;
     if (error) {  // out of descriptors
-      probation_.dismiss_oldest("its descriptor is needed");
+      unverified_.close_oldest("its descriptor is needed");
       pause_.expires_after(std::chrono::milliseconds(20));
       return pause_.async_wait([this](std::error_code e) {
         if (!e && listening_) accept();
@@ -48,8 +48,8 @@ void Acceptor::add(ControlConnection::Socket socket, std::string address) {
   peers_.emplace(&p, std::move(peer));
   p.connection->start([this, &p](const Frame& frame) { on_frame(p, frame); },
                       [this, &p](const std::string& why) { on_close(p, why); });
-  p.on_probation = probation_.add([this, &p](const std::string& why) {
-    p.on_probation.reset();
+  p.unverified = unverified_.add([this, &p](const std::string& why) {
+    p.unverified.reset();
     stranger(p, why);
   });
 }
@@ -64,7 +64,7 @@ void Acceptor::on_frame(Peer& peer, const Frame& frame) {
       peer.connection->send(encode_frame(FrameType::refused));
       throw Error("it belongs to another job");
     }
-    if (peer.on_probation) probation_.passed(*std::exchange(peer.on_probation, std::nullopt));
+    if (peer.unverified) unverified_.passed(*std::exchange(peer.unverified, std::nullopt));
     callbacks_.on_hello(peer, hello);
   } catch (const Error& error) {
     if (peer.hello) return callbacks_.on_nonsense(peer, error.what());
@@ -83,7 +83,7 @@ void Acceptor::stranger(Peer& peer, const std::string& why) {
   if (logged_.size() < most && logged_.insert(peer.address).second) {
     log_(fmt::format("a stranger at {} is ignored: {}", peer.address, why));
   }
-  if (peer.on_probation) probation_.passed(*std::exchange(peer.on_probation, std::nullopt));
+  if (peer.unverified) unverified_.passed(*std::exchange(peer.unverified, std::nullopt));
   peer.connection->close();
   asio::post(io_, [this, &peer] { peers_.erase(&peer); });
 }
@@ -93,7 +93,7 @@ void Acceptor::stop_listening() {
   std::error_code ignored;
   acceptor_.close(ignored);
   pause_.cancel();
-  probation_.dismiss_all("all processes have come");
+  unverified_.close_all("all processes have come");
 }
 
 bool Acceptor::close() {

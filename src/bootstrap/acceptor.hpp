@@ -14,11 +14,11 @@
 #include <unordered_map>
 
 #include "src/bootstrap/control_connection.hpp"
-#include "src/bootstrap/probation.hpp"
+#include "src/bootstrap/unverified.hpp"
 
 namespace ccl_tests {
 
-// One connection to the hub.
+// One connection to the server.
 struct Peer {
   Peer(ControlConnection::Socket socket, std::string from)
       : connection(std::make_shared<ControlConnection>(std::move(socket))),
@@ -27,14 +27,14 @@ struct Peer {
 
   std::shared_ptr<ControlConnection> connection;
   std::string address;
-  std::optional<Probation::Place> on_probation;  // until it has said who it is
-  std::optional<Hello> hello;                    // of a member
-  bool left = false;                             // said goodbye, or is lost
-  int silent = 0;                                // heartbeats since the last sign of life
+  std::optional<UnverifiedConnections::Place> unverified;  // until it has said who it is
+  std::optional<Hello> hello;                              // of a member
+  bool left = false;                                       // said goodbye, or is lost
+  int silent = 0;                                          // heartbeats since the last sign of life
 };
 
-// What the hub does about those who have the job's key.
-struct HubCallbacks {
+// What the server does about those who have the job's key.
+struct AcceptorCallbacks {
   std::function<void(Peer&, const Hello&)> on_hello;
   std::function<void(Peer&, const Frame&)> on_frame;  // later ones; may throw Error
   std::function<void(Peer&, const std::string& why)> on_nonsense;
@@ -44,8 +44,8 @@ struct HubCallbacks {
 // Used on the thread of its io_context only. Owns all peers, gone ones too, but no strangers.
 class Acceptor {
  public:
-  Acceptor(asio::io_context& io, asio::ip::tcp::acceptor acceptor, ProbationLimits limits,
-           std::string key, std::function<void(std::string_view)> log, HubCallbacks callbacks);
+  Acceptor(asio::io_context& io, asio::ip::tcp::acceptor acceptor, UnverifiedLimits limits,
+           std::string key, std::function<void(std::string_view)> log, AcceptorCallbacks callbacks);
 
   int port() const { return port_; }
   void add(ControlConnection::Socket socket, std::string address);
@@ -67,10 +67,10 @@ class Acceptor {
   asio::ip::tcp::acceptor acceptor_;
   int port_;
   asio::steady_timer pause_;
-  Probation probation_;
+  UnverifiedConnections unverified_;
   std::string key_;
   std::function<void(std::string_view)> log_;
-  HubCallbacks callbacks_;
+  AcceptorCallbacks callbacks_;
   std::unordered_map<Peer*, std::unique_ptr<Peer>> peers_;
   std::set<std::string> logged_;
   bool listening_ = true;

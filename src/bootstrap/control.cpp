@@ -77,7 +77,7 @@ std::optional<ServerAddress> parse_address(const std::string& text) {
 // One descriptor for each process's connection and for connections of strangers, and some more.
 void allow_files(int processes) {
   rlimit limit{};
-  const rlim_t wanted = static_cast<rlim_t>(processes) + probation_beside(processes).most + 256;
+  const rlim_t wanted = static_cast<rlim_t>(processes) + unverified_beside(processes).most + 256;
   if (::getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur >= wanted) return;
   limit.rlim_cur = std::min(wanted, limit.rlim_max);
   ::setrlimit(RLIMIT_NOFILE, &limit);
@@ -106,9 +106,9 @@ class Joined : public Control {
 
   ~Joined() override {
     link_.reset();
-    if (!hub_) return;
-    if (failed_early_) hub_->wait_all_came(5);
-    hub_->wait_all_left(2);
+    if (!server_) return;
+    if (failed_early_) server_->wait_all_came(5);
+    server_->wait_all_left(2);
   }
 
   void meet() {
@@ -173,27 +173,27 @@ class Joined : public Control {
   std::string store_key_, master_name_, token_;
   bool failed_early_ = false;  // while processes may be on their way
   LinkOptions link_options_;
-  std::unique_ptr<ControlServer> hub_;
+  std::unique_ptr<ControlServer> server_;
   std::unique_ptr<ControlClient> link_;
 };
 
 void Joined::open_server(const Listen& listen, const std::string& token) {
   allow_files(launch_.processes);
   token_ = token;
-  HubOptions options;
+  ControlServerOptions options;
   options.self = link_options_.self;
   options.key = job_key(launch_.job + token, launch_.secret);
   options.listen = listen;
   options.init_timeout_s = limit_s_;
-  options.strangers = probation_beside(launch_.processes);
+  options.strangers = unverified_beside(launch_.processes);
   options.log = log_;
-  hub_ = std::make_unique<ControlServer>(std::move(options));
+  server_ = std::make_unique<ControlServer>(std::move(options));
 }
 
 // Process 0's own connection, without the network.
 void Joined::attach() {
   link_options_.key = job_key(launch_.job + token_, launch_.secret);
-  link_ = std::make_unique<ControlClient>(link_options_, hub_->attach(), deadline_);
+  link_ = std::make_unique<ControlClient>(link_options_, server_->attach(), deadline_);
 }
 
 void Joined::listen_at_master() {
@@ -241,8 +241,8 @@ void Joined::find_through_store() {
 
 void Joined::publish(StoreClient& store) {
   const bool loopback = store.local_address_is_loopback();
-  const ServerAddress address{loopback ? launch_.master_host : store.local_address(), hub_->port(),
-                              token_};
+  const ServerAddress address{loopback ? launch_.master_host : store.local_address(),
+                              server_->port(), token_};
   store.set(store_key_, to_text(address), deadline_);
 }
 
@@ -272,7 +272,7 @@ bool Joined::try_one(const ServerAddress& address, TimePoint deadline, std::stri
     link_ = std::make_unique<ControlClient>(link_options_, address.host, address.port,
                                             std::min(deadline_, deadline));
     return true;
-  } catch (const NoHub& error) {
+  } catch (const NoServer& error) {
     why += fmt::format("{}its control port {}: {}", why.empty() ? "" : "; ",
                        address_text(address.host, address.port), error.what());
     return false;
@@ -305,7 +305,7 @@ void Joined::find(const LookUp& look_up) {
 std::string Joined::all_addresses() const {
   std::string text;
   for (const std::string& host : local_addresses())
-    text += to_text({host, hub_->port(), token_}) + '\n';
+    text += to_text({host, server_->port(), token_}) + '\n';
   return text;
 }
 

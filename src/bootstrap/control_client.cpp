@@ -21,7 +21,7 @@
 namespace ccl_tests {
 namespace {
 
-constexpr double answer_slack_s = 10;  // the hub knows who is missing: it is to answer first
+constexpr double answer_slack_s = 10;  // the server knows who is missing: it is to answer first
 constexpr double farewell_s = 2;
 constexpr std::size_t nonce_bytes = 16;
 
@@ -54,7 +54,7 @@ class ControlClient::Impl {
   void leave();
   void post_send(const std::string& bytes);
   void throw_if_over() const;
-  bool over() const { return failure_ || closed_ || hub_left_; }
+  bool over() const { return failure_ || closed_ || server_left_; }
 
   LinkOptions options_;
   asio::io_context io_;
@@ -65,9 +65,9 @@ class ControlClient::Impl {
 
   std::mutex mutex_;
   std::condition_variable changed_;
-  std::optional<Hello> hub_;  // process 0, once accepted
+  std::optional<Hello> server_;  // process 0, once accepted
   bool welcomed_ = false, reporting_ = false;
-  bool leaving_ = false, hub_left_ = false, closed_ = false;
+  bool leaving_ = false, server_left_ = false, closed_ = false;
   bool aborted_ = false, abort_heard_ = false;
   std::string closed_why_;
   std::string unsent_;  // frames
@@ -94,9 +94,9 @@ void ControlClient::Impl::begin(ControlConnection::Socket socket, TimePoint dead
   thread_ = std::thread([this] { io_.run(); });
 
   std::unique_lock lock(mutex_);
-  changed_.wait_until(lock, deadline, [this] { return hub_ || over(); });
+  changed_.wait_until(lock, deadline, [this] { return server_ || over(); });
   if (failure_) throw_failure(*failure_);
-  if (!hub_) throw NoHub(closed_ ? closed_why_ : "it does not answer");
+  if (!server_) throw NoServer(closed_ ? closed_why_ : "it does not answer");
 }
 
 ControlClient::Impl::~Impl() {
@@ -109,9 +109,10 @@ ControlClient::Impl::~Impl() {
 void ControlClient::Impl::leave() {
   std::unique_lock lock(mutex_);
   leaving_ = true;
-  if (closed_ || !hub_) return;
+  if (closed_ || !server_) return;
   post_send(encode_frame(FrameType::goodbye));
-  changed_.wait_for(lock, seconds_to_duration(farewell_s), [this] { return closed_ || hub_left_; });
+  changed_.wait_for(lock, seconds_to_duration(farewell_s),
+                    [this] { return closed_ || server_left_; });
 }
 
 // With mutex_ held. What is sent before the other thread wakes up leaves in one write.
@@ -133,7 +134,7 @@ void ControlClient::Impl::wait_welcome(double limit_s) {
                         [this] { return welcomed_ || over(); })) {
     return throw_if_over();
   }
-  throw Timeout(fmt::format("{} does not say who is missing", hub_->name()));
+  throw Timeout(fmt::format("{} does not say who is missing", server_->name()));
 }
 
 void ControlClient::Impl::report_failures() {
@@ -144,7 +145,7 @@ void ControlClient::Impl::report_failures() {
 
 void ControlClient::Impl::throw_if_over() const {
   if (failure_) throw_failure(*failure_);
-  if (over()) throw Error(hub_->name() + " has left while others wait for it");
+  if (over()) throw Error(server_->name() + " has left while others wait for it");
 }
 
 std::vector<std::string> ControlClient::Impl::exchange(ExchangeKind kind, const Team& team,
@@ -166,7 +167,7 @@ std::vector<std::string> ControlClient::Impl::exchange(ExchangeKind kind, const 
   changed_.wait_until(lock, deadline_of_limit(patience), [&] { return mine.result || over(); });
   if (mine.result) return std::move(mine.result->bytes);
   throw_if_over();
-  throw Timeout(fmt::format("no answer from {} within {:g} s", hub_->name(), patience));
+  throw Timeout(fmt::format("no answer from {} within {:g} s", server_->name(), patience));
 }
 
 void ControlClient::Impl::abort(int code, std::string_view message) {
@@ -176,7 +177,7 @@ void ControlClient::Impl::abort(int code, std::string_view message) {
   aborted_ = true;
   changed_.notify_all();
   post_send(encode(*failure_));
-  // Until the hub has told the others: the caller may end this process next.
+  // Until the server has told the others: the caller may end this process next.
   changed_.wait_for(lock, seconds_to_duration(farewell_s),
                     [this] { return abort_heard_ || closed_; });
 }
@@ -185,19 +186,19 @@ Failure ControlClient::Impl::wait_failure(double limit_s) {
   std::unique_lock lock(mutex_);
   changed_.wait_for(lock, seconds_to_duration(limit_s), [this] { return failure_.has_value(); });
   constexpr int heartbeats = 3;  // missing: at least two whole intervals have passed
-  if (failure_ || !hub_ || over() || silent_ < heartbeats) return failure_.value_or(Failure{});
+  if (failure_ || !server_ || over() || silent_ < heartbeats) return failure_.value_or(Failure{});
   return silence();
 }
 
 void ControlClient::Impl::wait_process_0_gone(double limit_s) {
   std::unique_lock lock(mutex_);
-  changed_.wait_for(lock, seconds_to_duration(limit_s), [this] { return closed_ || hub_left_; });
+  changed_.wait_for(lock, seconds_to_duration(limit_s), [this] { return closed_ || server_left_; });
 }
 
 Failure ControlClient::Impl::silence() const {
   return {exit_code(Exit::timed_out),
           fmt::format("for {:g} s there has been no sign of life from {}",
-                      (silent_ - 1) * options_.heartbeat_s, hub_->name())};
+                      (silent_ - 1) * options_.heartbeat_s, server_->name())};
 }
 
 void ControlClient::Impl::take(const Frame& frame) {
@@ -214,17 +215,17 @@ void ControlClient::Impl::on_first_frame(const Frame& frame) {
   if (frame.type == FrameType::refused)
     throw Error("another job listens there, or CCL_JOB_SECRET differs");
   if (frame.type != FrameType::accepted) throw Error("it did not say who it is");
-  Hello hub = decode_hello(frame.payload);
-  if (!are_equal(hub.proof, job_proof(options_.key, Side::server, options_.self.nonce)))
+  Hello server = decode_hello(frame.payload);
+  if (!are_equal(server.proof, job_proof(options_.key, Side::server, options_.self.nonce)))
     throw Error("it did not prove that it belongs to this job");
   const std::lock_guard lock(mutex_);
-  hub_ = std::move(hub);
+  server_ = std::move(server);
   changed_.notify_all();
 }
 
 void ControlClient::Impl::on_frame(const Frame& frame) {
   silent_ = 0;
-  if (!hub_) return on_first_frame(frame);
+  if (!server_) return on_first_frame(frame);
   if (frame.type == FrameType::failure) {
     const Failure failure = decode_failure(frame.payload);
     {
@@ -243,7 +244,7 @@ void ControlClient::Impl::on_frame(const Frame& frame) {
       exchanges_[round.team].result = std::move(round);
       break;
     }
-    case FrameType::goodbye: hub_left_ = true; break;
+    case FrameType::goodbye: server_left_ = true; break;
     case FrameType::heartbeat:
     case FrameType::accepted:
     case FrameType::refused:
@@ -260,7 +261,7 @@ void ControlClient::Impl::on_close(const std::string& why) {
     const std::lock_guard lock(mutex_);
     closed_ = true;
     closed_why_ = why;
-    if (hub_ && !leaving_ && !hub_left_) gone = hub_->gone();
+    if (server_ && !leaving_ && !server_left_) gone = server_->gone();
     changed_.notify_all();
   }
   if (!gone.empty()) fail({exit_code(Exit::failed), gone});
@@ -268,14 +269,14 @@ void ControlClient::Impl::on_close(const std::string& why) {
 
 void ControlClient::Impl::on_silence() {
   std::unique_lock lock(mutex_);
-  if (!hub_) {
+  if (!server_) {
     lock.unlock();
     return on_close("it does not answer");
   }
   const Failure failure = silence();
   closed_ = true;
   closed_why_ = failure.message;
-  const bool report = !leaving_ && !hub_left_;
+  const bool report = !leaving_ && !server_left_;
   changed_.notify_all();
   lock.unlock();
   if (report) fail(failure);
@@ -313,7 +314,7 @@ ControlClient::ControlClient(LinkOptions options, const std::string& host, int p
     const TimePoint connected = std::min(deadline, deadline_in(10));
     impl_->begin(connect_once(impl_->io(), resolve(host, port, deadline), connected), deadline);
   } catch (const std::system_error& error) {
-    throw NoHub(error.what());
+    throw NoServer(error.what());
   }
 }
 

@@ -1,4 +1,4 @@
-// One process's connection to the hub.
+// One process's connection to the server.
 #pragma once
 
 #include <functional>
@@ -16,7 +16,7 @@ struct LinkOptions {
   Hello self;
   std::string key;  // see job_key.hpp
   double heartbeat_s = 2;
-  int silent_heartbeats = 30;  // so many without a sign of life of the hub: process 0 is gone
+  int silent_heartbeats = 30;  // so many without a sign of life of the server: process 0 is gone
   std::function<void(const Failure&)> on_failure;
 };
 
@@ -24,8 +24,8 @@ struct LinkOptions {
 // for one thread at a time.
 class ControlClient {
  public:
-  // Connects and is accepted by the deadline. Throws NoHub if no server of this job is there (yet),
-  // Error or Timeout when the hub refuses.
+  // Connects and is accepted by the deadline. Throws NoServer if no server of this job is there (yet),
+  // Error or Timeout when the server refuses.
   ControlClient(LinkOptions options, const std::string& host, int port, TimePoint deadline);
   ControlClient(LinkOptions options, int descriptor,
                 TimePoint deadline);  // of ControlServer::attach
@@ -50,7 +50,7 @@ class ControlClient {
   std::unique_ptr<Impl> impl_;
 };
 
-class NoHub : public std::runtime_error {
+class NoServer : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
 };

@@ -1,4 +1,4 @@
-// What the processes of a job say to the hub in process 0 and hear from it. On the wire:
+// What the processes of a job say to the server in process 0 and hear from it. On the wire:
 // control_magic once in each direction, then frames: payload length in 4 bytes, type in 1, payload.
 #pragma once
 
@@ -19,15 +19,15 @@ inline constexpr std::size_t frame_limit = std::size_t{1} << 30;
 inline constexpr std::size_t contribution_limit = std::size_t{64} << 20;
 
 enum class FrameType : std::uint8_t {
-  hello = 1,     // process -> hub, first: Hello
-  accepted,      // hub -> process: process 0's Hello, with the server's proof
-  welcome,       // hub -> all: everyone is here
+  hello = 1,     // process -> server, first: Hello
+  accepted,      // server -> process: process 0's Hello, with the server's proof
+  welcome,       // server -> all: everyone is here
   heartbeat,     // both ways
-  contribution,  // process -> hub: Contribution
-  round,         // hub -> a team: Round
-  failure,       // process -> hub: abort; hub -> all, and in answer to an abort: Failure
-  goodbye,       // both ways; the hub also answers it
-  refused,       // hub -> whoever says hello with a proof of another job
+  contribution,  // process -> server: Contribution
+  round,         // server -> a team: Round
+  failure,       // process -> server: abort; server -> all, and in answer to an abort: Failure
+  goodbye,       // both ways; the server also answers it
+  refused,       // server -> whoever says hello with a proof of another job
 };
 
 struct Frame {

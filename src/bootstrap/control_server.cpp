@@ -32,7 +32,7 @@ asio::ip::tcp::acceptor listener(asio::io_context& io, const Listen& listen) {
 
 class ControlServer::Impl {
  public:
-  explicit Impl(HubOptions options)
+  explicit Impl(ControlServerOptions options)
       : options_(std::move(options)),
         acceptor_(io_, listener(io_, options_.listen), options_.strangers, options_.key,
                   options_.log, callbacks()),
@@ -57,7 +57,7 @@ class ControlServer::Impl {
   }
 
  private:
-  HubCallbacks callbacks();
+  AcceptorCallbacks callbacks();
   void admit(Peer& peer, const Hello& hello);
   void on_frame(Peer& peer, const Frame& frame);
   void on_close(Peer& peer);
@@ -91,7 +91,7 @@ class ControlServer::Impl {
     });
   }
 
-  HubOptions options_;
+  ControlServerOptions options_;
   asio::io_context io_;
   asio::executor_work_guard<asio::io_context::executor_type> work_{io_.get_executor()};
   asio::steady_timer init_timer_{io_}, heartbeat_timer_{io_}, round_timer_{io_};
@@ -136,7 +136,7 @@ int ControlServer::Impl::attach() {
   return result.get_future().get();
 }
 
-HubCallbacks ControlServer::Impl::callbacks() {
+AcceptorCallbacks ControlServer::Impl::callbacks() {
   return {[this](Peer& peer, const Hello& hello) { admit(peer, hello); },
           [this](Peer& peer, const Frame& frame) { on_frame(peer, frame); },
           [this](Peer& peer, const std::string& why) {
@@ -327,7 +327,7 @@ void ControlServer::Impl::count(int change) {
   changed_.notify_all();
 }
 
-ControlServer::ControlServer(HubOptions options)
+ControlServer::ControlServer(ControlServerOptions options)
     : impl_(std::make_unique<Impl>(std::move(options))) {}
 ControlServer::~ControlServer() = default;
 int ControlServer::port() const { return impl_->port(); }

@@ -8,7 +8,7 @@
 #include <string_view>
 
 #include "src/bootstrap/control_frame.hpp"
-#include "src/bootstrap/probation_limits.hpp"
+#include "src/bootstrap/unverified_limits.hpp"
 
 namespace ccl_tests {
 
@@ -20,14 +20,14 @@ struct Listen {
   int descriptor = -1;  // the server's from now on
 };
 
-struct HubOptions {
+struct ControlServerOptions {
   Hello self;       // process 0
   std::string key;  // see job_key.hpp
   Listen listen = {};
   double init_timeout_s = 120;
   double heartbeat_s = 2;
-  int silent_heartbeats = 30;      // so many without a sign of life: the process is gone
-  ProbationLimits strangers = {};  // connections that have not said who they are
+  int silent_heartbeats = 30;       // so many without a sign of life: the process is gone
+  UnverifiedLimits strangers = {};  // connections that have not said who they are
   std::function<void(std::string_view)> log;
 };
 
@@ -35,7 +35,7 @@ struct HubOptions {
 // std::system_error.
 class ControlServer {
  public:
-  explicit ControlServer(HubOptions options);
+  explicit ControlServer(ControlServerOptions options);
   ~ControlServer();  // says goodbye to whoever is still there
   ControlServer(const ControlServer&) = delete;
   ControlServer& operator=(const ControlServer&) = delete;

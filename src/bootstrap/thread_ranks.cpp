@@ -9,37 +9,37 @@
 #include <tuple>
 #include <utility>
 
-#include "src/bootstrap/meeting.hpp"
+#include "src/bootstrap/thread_exchange.hpp"
 #include "src/core/error.hpp"
 
 namespace ccl_tests {
 
-// The meetings of this process: a group's first thread makes its meeting, the others join it.
-class ThreadRanks::Meetings {
+// Exchanges of this process, by team: the first thread of a group makes one, the others join it.
+class ThreadRanks::ThreadExchanges {
  public:
-  std::shared_ptr<Meeting> join(Control& control, const Team& team,
-                                const std::vector<Seat>& seats) {
+  std::shared_ptr<ThreadExchange> join(Control& control, const Team& team,
+                                       const std::vector<Seat>& seats) {
     const std::lock_guard lock(mutex_);
-    std::weak_ptr<Meeting>& known = meetings_[team.name];
-    std::shared_ptr<Meeting> meeting = known.lock();
-    if (!meeting) {
-      meeting = std::make_shared<Meeting>(control, team, seats);
-      known = meeting;
-      if (failure_) meeting->fail(*failure_);
+    std::weak_ptr<ThreadExchange>& known = exchanges_[team.name];
+    std::shared_ptr<ThreadExchange> exchange = known.lock();
+    if (!exchange) {
+      exchange = std::make_shared<ThreadExchange>(control, team, seats);
+      known = exchange;
+      if (failure_) exchange->fail(*failure_);
     }
-    return meeting;
+    return exchange;
   }
 
   void fail(const Failure& why) {
     const std::lock_guard lock(mutex_);
     if (!failure_) failure_ = why;
-    for (const auto& [name, known] : meetings_)
-      if (const auto meeting = known.lock()) meeting->fail(why);
+    for (const auto& [name, known] : exchanges_)
+      if (const auto exchange = known.lock()) exchange->fail(why);
   }
 
  private:
   std::mutex mutex_;
-  std::map<std::string, std::weak_ptr<Meeting>> meetings_;  // by team
+  std::map<std::string, std::weak_ptr<ThreadExchange>> exchanges_;  // by team
   std::optional<Failure> failure_;
 };
 
@@ -70,18 +70,19 @@ Team team_of(std::string name, const std::vector<Seat>& seats) {
 
 class ThreadRanks::Rank : public ControlChannel {
  public:
-  Rank(std::shared_ptr<Meetings> meetings, std::shared_ptr<Meeting> meeting, int rank)
-      : meetings_(std::move(meetings)), meeting_(std::move(meeting)), rank_(rank) {}
+  Rank(std::shared_ptr<ThreadExchanges> exchanges, std::shared_ptr<ThreadExchange> exchange,
+       int rank)
+      : exchanges_(std::move(exchanges)), exchange_(std::move(exchange)), rank_(rank) {}
   int rank() const override { return rank_; }
-  int ranks() const override { return static_cast<int>(meeting_->seats().size()); }
+  int ranks() const override { return static_cast<int>(exchange_->seats().size()); }
   std::vector<std::string> all_gather(std::string_view bytes, double limit_s) override {
-    return meeting_->exchange(ExchangeKind::all_gather, rank_, bytes, limit_s);
+    return exchange_->exchange(ExchangeKind::all_gather, rank_, bytes, limit_s);
   }
   std::vector<std::string> gather(std::string_view bytes, double limit_s) override {
-    return meeting_->exchange(ExchangeKind::gather, rank_, bytes, limit_s);
+    return exchange_->exchange(ExchangeKind::gather, rank_, bytes, limit_s);
   }
   std::string broadcast(std::string_view bytes, double limit_s) override {
-    return meeting_->exchange(ExchangeKind::broadcast, rank_, bytes, limit_s).front();
+    return exchange_->exchange(ExchangeKind::broadcast, rank_, bytes, limit_s).front();
   }
 
   std::unique_ptr<ControlChannel> split(int color, int key, double limit_s) override {
@@ -91,7 +92,7 @@ class ThreadRanks::Rank : public ControlChannel {
     if (color < 0) return nullptr;
     for (int r = 0; r < ranks(); ++r) {
       const auto at = static_cast<std::size_t>(r);
-      const Wish wish = to_wish(wishes[at], r, meeting_->seats()[at]);
+      const Wish wish = to_wish(wishes[at], r, exchange_->seats()[at]);
       if (wish.color == color) group.push_back(wish);
     }
     std::sort(group.begin(), group.end(), [](const Wish& a, const Wish& b) {
@@ -101,27 +102,27 @@ class ThreadRanks::Rank : public ControlChannel {
                                    [&](const Wish& wish) { return wish.rank == rank_; });
     std::vector<Seat> seats;
     for (const Wish& wish : group) seats.push_back(wish.seat);
-    const Team team = team_of(fmt::format("{}/{}.{}", meeting_->name(), number, color), seats);
-    return std::make_unique<Rank>(meetings_, meetings_->join(meeting_->control(), team, seats),
+    const Team team = team_of(fmt::format("{}/{}.{}", exchange_->name(), number, color), seats);
+    return std::make_unique<Rank>(exchanges_, exchanges_->join(exchange_->control(), team, seats),
                                   static_cast<int>(mine - group.begin()));
   }
 
  private:
-  std::shared_ptr<Meetings> meetings_;
-  std::shared_ptr<Meeting> meeting_;
+  std::shared_ptr<ThreadExchanges> exchanges_;
+  std::shared_ptr<ThreadExchange> exchange_;
   int rank_;
   int splits_ = 0;  // so far; the same on all ranks
 };
 
 ThreadRanks::ThreadRanks(Control& control, int threads)
-    : control_(control), meetings_(std::make_shared<Meetings>()) {
+    : control_(control), exchanges_(std::make_shared<ThreadExchanges>()) {
   std::vector<Seat> seats;
   for (int process = 0; process < control.processes(); ++process) {
     for (int t = 0; t < threads; ++t) seats.push_back({process, process * threads + t});
   }
-  world_ = meetings_->join(control, Team{}, seats);
+  world_ = exchanges_->join(control, Team{}, seats);
   for (int t = 0; t < threads; ++t)
-    ranks_.push_back(std::make_unique<Rank>(meetings_, world_, control.process() * threads + t));
+    ranks_.push_back(std::make_unique<Rank>(exchanges_, world_, control.process() * threads + t));
 }
 
 ThreadRanks::~ThreadRanks() = default;
@@ -131,7 +132,7 @@ ControlChannel& ThreadRanks::rank(int thread) {
 }
 
 void ThreadRanks::abort(const std::string& why) noexcept {
-  meetings_->fail({exit_code(Exit::failed), why});
+  exchanges_->fail({exit_code(Exit::failed), why});
   control_.abort(exit_code(Exit::failed), why);
 }
 

@@ -9,7 +9,7 @@
 
 namespace ccl_tests {
 
-class Meeting;
+class ThreadExchange;
 
 // One ControlChannel per rank of this process; `control` must outlive them and their groups. Rank =
 // process * threads + thread. Each object is used by one thread; exchange completes when all
@@ -26,11 +26,11 @@ class ThreadRanks {
   void abort(const std::string& why) noexcept;
 
  private:
-  class Meetings;
+  class ThreadExchanges;
   class Rank;
   Control& control_;
-  std::shared_ptr<Meetings> meetings_;
-  std::shared_ptr<Meeting> world_;
+  std::shared_ptr<ThreadExchanges> exchanges_;
+  std::shared_ptr<ThreadExchange> world_;
   std::vector<std::unique_ptr<ControlChannel>> ranks_;
 };
 

@@ -1,5 +1,5 @@
 // How a process gets from its launcher to its peers: the MPI that carries the address, the
-// library's own start, the meeting.
+// library's own start, the joining.
 #pragma once
 
 #include <functional>

@@ -233,8 +233,8 @@ double median(const std::vector<Cost>& costs, Member member) {
   return values[values.size() / 2];
 }
 
-void print_row(int ranks, const Cost& meeting, const Cost& gathering,
-               const std::vector<Cost>& control, const std::vector<Cost>& raw) {
+void print_row(int ranks, const Cost& joining, const Cost& turn, const std::vector<Cost>& control,
+               const std::vector<Cost>& raw) {
   const double wall = median(control, &Cost::wall_s), raw_wall = median(raw, &Cost::wall_s);
   const double cpu = median(control, &Cost::cpu_s), raw_cpu = median(raw, &Cost::cpu_s);
   const double us = 1e6 / ranks;
@@ -243,22 +243,22 @@ void print_row(int ranks, const Cost& meeting, const Cost& gathering,
   fmt::print(
       "{:6} {:8.2f} {:8.2f} {:9.2f} {:8.2f}   {:8.3f} {:8.3f} {:6.2f}   {:8.2f} {:8.2f} "
       "{:6.2f} {:9.1f}\n",
-      ranks, 1e3 * meeting.wall_s, us * meeting.cpu_s, 1e3 * gathering.wall_s, us * gathering.cpu_s,
+      ranks, 1e3 * joining.wall_s, us * joining.cpu_s, 1e3 * turn.wall_s, us * turn.cpu_s,
       1e3 * wall, 1e3 * raw_wall, wall / raw_wall, us * cpu, us * raw_cpu, cpu / raw_cpu,
       static_cast<double>(usage.ru_maxrss) / 1024);
   std::fflush(stdout);
 }
 
 void run_job(int ranks, const Pipes& pipes) {
-  ccl_tests::HubOptions hub;
-  hub.self = hello_of(0, ranks);
-  hub.heartbeat_s = 1000;  // no other traffic
-  hub.strangers = ccl_tests::probation_beside(ranks);
-  ccl_tests::ControlServer server(hub);
-  hub.log = [](std::string_view line) { fmt::print(stderr, "{}\n", line); };
+  ccl_tests::ControlServerOptions options;
+  options.self = hello_of(0, ranks);
+  options.heartbeat_s = 1000;  // no other traffic
+  options.strangers = ccl_tests::unverified_beside(ranks);
+  ccl_tests::ControlServer server(options);
+  options.log = [](std::string_view line) { fmt::print(stderr, "{}\n", line); };
   ccl_tests::LinkOptions link;
-  link.self = hub.self;
-  link.heartbeat_s = hub.heartbeat_s;
+  link.self = options.self;
+  link.heartbeat_s = options.heartbeat_s;
   ccl_tests::ControlClient root(link, server.attach(), ccl_tests::deadline_in(60));
   RawStar star;
   pipes.orders.put(server.port());
@@ -266,8 +266,8 @@ void run_job(int ranks, const Pipes& pipes) {
   star.accept(ranks);
   pipes.reports.take();
 
-  const Cost meeting = cost_of(pipes, 0, [&] { root.wait_welcome(60); });
-  const Cost gathering = cost_of(pipes, all_gather, [&] { root.all_gather(text_of(0), limit_s); });
+  const Cost joining = cost_of(pipes, 0, [&] { root.wait_welcome(60); });
+  const Cost turn = cost_of(pipes, all_gather, [&] { root.all_gather(text_of(0), limit_s); });
   std::vector<Cost> control, raw;
   for (int i = 0; i < samples; ++i) {
     control.push_back(cost_of(pipes, gather_and_broadcast, [&] {
@@ -278,7 +278,7 @@ void run_job(int ranks, const Pipes& pipes) {
     }));
     raw.push_back(cost_of(pipes, raw_star, [&] { star.gather_and_broadcast(); }));
   }
-  print_row(ranks, meeting, gathering, control, raw);
+  print_row(ranks, joining, turn, control, raw);
   pipes.orders.put(leave);
 }
 
@@ -322,7 +322,7 @@ int main(int argc, char** argv) {
   if (counts.empty()) counts = {64, 256, 1024, 4096};
   fmt::print(
       "# cpu: process 0's, in us for each rank; medians of {} gathers and broadcasts of {} B\n"
-      "#          meeting          all_gather          gather + broadcast, ms        cpu\n"
+      "#          joining          all_gather          gather + broadcast, ms        cpu\n"
       "# ranks       ms      cpu        ms      cpu    control      raw  ratio    control      raw"
       "  ratio  peak MiB\n",
       samples, bytes_per_rank);

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Around the meeting at MASTER_PORT: strangers, other jobs on the port, twins, names that do not resolve.
+# Around joining at MASTER_PORT: strangers, other jobs on the port, twins, names that do not resolve.
 . "$(dirname "$0")/lib.sh"
 short=(--backend gloo --sizes 8,100K -n 2)
 export MASTER_ADDR=127.0.0.1
@@ -62,7 +62,7 @@ for _ in $(seq 200); do
   [ -e "$work/long.jsonl" ] && [ "$(wc -l <"$work/long.jsonl")" -ge 2 ] && break
   sleep 0.1
 done
-if listening "$MASTER_PORT"; then fail "somebody still listens"; else pass "nobody listens after the meeting"; fi
+if listening "$MASTER_PORT"; then fail "somebody still listens"; else pass "nobody listens after all have joined"; fi
 RANK=1 WORLD_SIZE=3 run 5 "rank 1 started again while the job runs" "$bin/all_reduce_perf" "${short[@]}" --init-timeout 1
 expect_in "$work/err" "rank 0 did not appear at 127.0.0.1:$MASTER_PORT"
 for rank in 0 1 2; do start "$rank" 3 "${short[@]}" --init-timeout 40; done

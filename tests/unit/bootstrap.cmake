@@ -9,7 +9,7 @@ ccl_add_test(bootstrap_test
     bootstrap_exchanges_test.cpp
     bootstrap_gather_test.cpp
     bootstrap_groups_test.cpp
-    bootstrap_hub_test.cpp
+    bootstrap_server_test.cpp
     bootstrap_join_test.cpp
     bootstrap_launch_test.cpp
     bootstrap_local_processes_test.cpp

@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "src/core/error.hpp"
-#include "tests/unit/bootstrap_hub.hpp"
+#include "tests/unit/bootstrap_server.hpp"
 
 namespace ccl_tests {
 namespace {
@@ -50,7 +50,7 @@ class FakeServer {
   std::thread thread_;
 };
 
-TEST_F(Hub, DeathOfProcess0IsNamedByTheOthers) {
+TEST_F(ServerTest, DeathOfProcess0IsNamedByTheOthers) {
   std::promise<void> accepted;
   const FakeServer server([&](const RawSocket&) { accepted.get_future().wait(); });
   const auto client = server.client();
@@ -58,7 +58,7 @@ TEST_F(Hub, DeathOfProcess0IsNamedByTheOthers) {
   EXPECT_EQ(client->wait_failure(30).message, "ranks 0-1 on node0 (pid 100) are gone");
 }
 
-TEST_F(Hub, SilenceOfProcess0IsATimeoutThatNamesIt) {
+TEST_F(ServerTest, SilenceOfProcess0IsATimeoutThatNamesIt) {
   std::promise<void> over;
   const FakeServer server([&](const RawSocket&) { over.get_future().wait(); });
   {
@@ -71,7 +71,7 @@ TEST_F(Hub, SilenceOfProcess0IsATimeoutThatNamesIt) {
   }
 }
 
-TEST_F(Hub, SilenceOfProcess0ForLongEndsTheJob) {
+TEST_F(ServerTest, SilenceOfProcess0ForLongEndsTheJob) {
   std::promise<void> over;
   const FakeServer server([&](const RawSocket&) { over.get_future().wait(); });
   {
@@ -84,7 +84,7 @@ TEST_F(Hub, SilenceOfProcess0ForLongEndsTheJob) {
 }
 
 // Codes that are none, and those of launchers: a failure is a failure.
-TEST_F(Hub, AFailureNeverEndsAJobWell) {
+TEST_F(ServerTest, AFailureNeverEndsAJobWell) {
   for (const auto& [said, heard] : {std::pair{0, 4},
                                     {1, 4},
                                     {256, 4},
@@ -112,7 +112,7 @@ TEST_F(Hub, AFailureNeverEndsAJobWell) {
   EXPECT_EQ(Error("never well", Exit::passed).code(), Exit::failed);
 }
 
-TEST_F(Hub, TextOfOtherProcessesIsPrintable) {
+TEST_F(ServerTest, TextOfOtherProcessesIsPrintable) {
   start(2);
   const auto a = link(hello(0, 2));
   Hello evil = hello(1, 2);
@@ -125,7 +125,7 @@ TEST_F(Hub, TextOfOtherProcessesIsPrintable) {
             "a?b?");
 }
 
-TEST_F(Hub, NumbersThatNoProcessHasAreRefused) {
+TEST_F(ServerTest, NumbersThatNoProcessHasAreRefused) {
   for (const auto& [process, processes, ranks_per_process] : {std::tuple{-1, 2, 1},
                                                               {2, 2, 1},
                                                               {0, 0, 1},
@@ -174,7 +174,7 @@ class DisagreeingJob {
   std::vector<std::unique_ptr<ControlClient>> all_;
 };
 
-TEST_F(Hub, WhoDiffersFromTheMostOthersIsNamedOnAllRanks) {
+TEST_F(ServerTest, WhoDiffersFromTheMostOthersIsNamedOnAllRanks) {
   start(4);
   DisagreeingJob job([this](const Hello& self) { return link(self); });
   for (const int process : {0, 1, 3}) job.joins(hello(process, 4));
@@ -185,7 +185,7 @@ TEST_F(Hub, WhoDiffersFromTheMostOthersIsNamedOnAllRanks) {
                                            "4")));
 }
 
-TEST_F(Hub, Process0IsNamedIfItDiffersFromTheMostOthers) {
+TEST_F(ServerTest, Process0IsNamedIfItDiffersFromTheMostOthers) {
   start(3, 2);
   DisagreeingJob job([this](const Hello& self) { return link(self); });
   job.joins(hello(0, 3, 2));
@@ -197,7 +197,7 @@ TEST_F(Hub, Process0IsNamedIfItDiffersFromTheMostOthers) {
                                            "4-7 on node1 (pid 101) it is 4")));
 }
 
-TEST_F(Hub, ADisagreementIsKnownBeforeAllHaveCome) {
+TEST_F(ServerTest, ADisagreementIsKnownBeforeAllHaveCome) {
   start(4);
   std::vector<std::unique_ptr<ControlClient>> all;
   all.push_back(link(hello(0, 4)));

@@ -1,4 +1,4 @@
-// What happens around a meeting: other jobs, strangers, twins, stores that are stale or die, names.
+// What happens when processes join: other jobs, strangers, twins, stores that are stale or die, names.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -111,7 +111,7 @@ TEST(TwoJobsOnOnePort, OneAfterTheOtherHasMetDoNotMeet) {
                        member(at_process_0(3, 4, port), 60, second)}));
 }
 
-TEST(Twin, ThatComesAfterTheMeetingEndsInItsTimeAndHurtsNobody) {
+TEST(Twin, ThatComesWhenAllHaveComeEndsInItsTimeAndHurtsNobody) {
   for (const bool agent_store : {false, true}) {
     const test::AgentStore agent;
     const int port = agent_store ? agent.port() : RawSocket::listening().port();
@@ -132,20 +132,20 @@ TEST(Twin, ThatComesAfterTheMeetingEndsInItsTimeAndHurtsNobody) {
 
 TEST(Store, ThatIsStaleAndWhoseJobIsOverIsNamedAtTheDeadline) {
   const RawSocket other_program = RawSocket::listening();
-  for (const int hub : {other_program.port(), RawSocket::listening().port()}) {
+  for (const int port : {other_program.port(), RawSocket::listening().port()}) {
     const test::AgentStore store;
     StoreClient("127.0.0.1", store.port(), deadline_in(30))
-        .set(key, "127.0.0.1:" + std::to_string(hub) + " old", deadline_in(30));
+        .set(key, "127.0.0.1:" + std::to_string(port) + " old", deadline_in(30));
     const auto outcomes = run_all(
         {member(launch_of(1, 3, store.port()), 0.3), member(launch_of(2, 3, store.port()), 0.3)});
     for (const Outcome& outcome : outcomes) {
       EXPECT_EQ(outcome.code, 5);
-      EXPECT_THAT(outcome.message, HasSubstr("its control port 127.0.0.1:" + std::to_string(hub)));
+      EXPECT_THAT(outcome.message, HasSubstr("its control port 127.0.0.1:" + std::to_string(port)));
     }
   }
 }
 
-TEST(Store, IsNotNeededAfterTheMeeting) {
+TEST(Store, IsNotNeededWhenAllHaveCome) {
   for (const int processes : {3, 4}) {
     auto store = std::make_unique<test::AgentStore>();
     std::vector<std::function<void()>> all;
@@ -203,7 +203,7 @@ TEST(Store, ThatDiesBeforeAllHaveMetIsATimeoutOnEveryRank) {
   EXPECT_THAT(outcomes[2].message, HasSubstr("rank 0 did not appear at 127.0.0.1:"));
 }
 
-TEST(Strangers, HundredsAtTheMasterPortDoNotKeepAJobFromMeeting) {
+TEST(Strangers, HundredsAtTheMasterPortDoNotKeepAJobFromStarting) {
   for (const int processes : {3, 4}) {
     const LoopbackListener listener;
     std::vector<RawSocket> sockets;

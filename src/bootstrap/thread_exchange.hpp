@@ -1,5 +1,5 @@
-// Where the ranks of one group that are threads of this process meet, to exchange with the group's
-// other processes.
+// Exchanges of the ranks of one group that are threads of this process, among themselves and with the
+// group's other processes.
 #pragma once
 
 #include <condition_variable>
@@ -23,10 +23,10 @@ struct Seat {
   int world_rank = 0;
 };
 
-class Meeting {
+class ThreadExchange {
  public:
   // seats: of the group's ranks, in rank order. `team` has all processes of these.
-  Meeting(Control& control, Team team, std::vector<Seat> seats);
+  ThreadExchange(Control& control, Team team, std::vector<Seat> seats);
 
   const std::vector<Seat>& seats() const { return seats_; }
   const std::string& name() const { return team_.name; }
@@ -42,15 +42,14 @@ class Meeting {
   void fail(const Failure& why);
 
  private:
-  struct Gathering;
+  struct Turn;
 
-  std::shared_ptr<Gathering> join(ExchangeKind kind, int rank, std::string_view bytes);
-  bool calls_processes(const Gathering& gathering, int rank) const;
-  void wait_for_threads(std::unique_lock<std::mutex>& lock, const Gathering& gathering,
-                        TimePoint deadline);
-  std::vector<std::string> between_processes(const Gathering& complete, double limit_s);
+  std::shared_ptr<Turn> join(ExchangeKind kind, int rank, std::string_view bytes);
+  bool calls_processes(const Turn& turn, int rank) const;
+  void wait_for_threads(std::unique_lock<std::mutex>& lock, const Turn& turn, TimePoint deadline);
+  std::vector<std::string> between_processes(const Turn& complete, double limit_s);
   std::vector<std::string> unpack_all(const std::vector<std::string>& processes) const;
-  std::string missing(const Gathering& incomplete) const;
+  std::string missing(const Turn& incomplete) const;
 
   Control& control_;
   Team team_;
@@ -59,9 +58,9 @@ class Meeting {
   std::vector<int> in_order_;  // ranks in the order in which the processes' bytes come
   std::mutex mutex_;
   std::condition_variable changed_;
-  std::deque<std::shared_ptr<Gathering>> open_;  // that some thread has not come to, oldest first
-  std::uint64_t first_ = 0;                      // the number of open_.front()
-  std::vector<std::uint64_t> next_;  // of each of local_: the number of its next exchange
+  std::deque<std::shared_ptr<Turn>> open_;  // that some thread has not come to, oldest first
+  std::uint64_t first_ = 0;                 // the number of open_.front()
+  std::vector<std::uint64_t> next_;         // of each of local_: the number of its next exchange
   std::optional<Failure> failure_;
 };
 

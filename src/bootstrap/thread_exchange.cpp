@@ -1,4 +1,4 @@
-#include "src/bootstrap/meeting.hpp"
+#include "src/bootstrap/thread_exchange.hpp"
 
 #include <fmt/format.h>
 
@@ -12,7 +12,7 @@
 namespace ccl_tests {
 
 // One exchange: what this process's threads bring, and what comes out for them.
-struct Meeting::Gathering {
+struct ThreadExchange::Turn {
   ExchangeKind kind = ExchangeKind::all_gather;
   int first = 0;                               // the rank that came first
   std::vector<std::optional<std::string>> in;  // by position in local_
@@ -22,7 +22,7 @@ struct Meeting::Gathering {
   bool complete() const { return arrived == in.size(); }
 };
 
-Meeting::Meeting(Control& control, Team team, std::vector<Seat> seats)
+ThreadExchange::ThreadExchange(Control& control, Team team, std::vector<Seat> seats)
     : control_(control), team_(std::move(team)), seats_(std::move(seats)) {
   in_order_.resize(seats_.size());
   std::iota(in_order_.begin(), in_order_.end(), 0);
@@ -37,18 +37,18 @@ Meeting::Meeting(Control& control, Team team, std::vector<Seat> seats)
   next_.resize(local_.size());
 }
 
-void Meeting::fail(const Failure& why) {
+void ThreadExchange::fail(const Failure& why) {
   const std::lock_guard lock(mutex_);
   if (!failure_) failure_ = why;
   changed_.notify_all();
 }
 
-std::vector<std::string> Meeting::exchange(ExchangeKind kind, int rank, std::string_view bytes,
-                                           double limit_s) {
+std::vector<std::string> ThreadExchange::exchange(ExchangeKind kind, int rank,
+                                                  std::string_view bytes, double limit_s) {
   const TimePoint deadline = deadline_of_limit(limit_s);
   std::unique_lock lock(mutex_);
   if (failure_) throw_failure(*failure_);
-  const std::shared_ptr<Gathering> mine = join(kind, rank, bytes);
+  const std::shared_ptr<Turn> mine = join(kind, rank, bytes);
   if (calls_processes(*mine, rank)) {
     wait_for_threads(lock, *mine, deadline);
     lock.unlock();
@@ -67,55 +67,55 @@ std::vector<std::string> Meeting::exchange(ExchangeKind kind, int rank, std::str
 }
 
 // Adds `bytes` to the next exchange of `rank`.
-std::shared_ptr<Meeting::Gathering> Meeting::join(ExchangeKind kind, int rank,
-                                                  std::string_view bytes) {
+std::shared_ptr<ThreadExchange::Turn> ThreadExchange::join(ExchangeKind kind, int rank,
+                                                           std::string_view bytes) {
   const auto place =
       static_cast<std::size_t>(std::find(local_.begin(), local_.end(), rank) - local_.begin());
   const std::size_t ahead = next_[place]++ - first_;
   if (ahead == open_.size()) {
-    open_.push_back(std::make_shared<Gathering>());
+    open_.push_back(std::make_shared<Turn>());
     open_.back()->kind = kind;
     open_.back()->first = rank;
     open_.back()->in.resize(local_.size());
   }
-  std::shared_ptr<Gathering> gathering = open_[ahead];
-  if (gathering->kind != kind) {
+  std::shared_ptr<Turn> turn = open_[ahead];
+  if (turn->kind != kind) {
     const auto name = [&](int r) { return seats_[static_cast<std::size_t>(r)].world_rank; };
-    failure_ = Failure{
-        exit_code(Exit::failed),
-        fmt::format("different calls at once: rank {} called {}, rank {} called {}",
-                    name(gathering->first), name_of(gathering->kind), name(rank), name_of(kind))};
+    failure_ =
+        Failure{exit_code(Exit::failed),
+                fmt::format("different calls at once: rank {} called {}, rank {} called {}",
+                            name(turn->first), name_of(turn->kind), name(rank), name_of(kind))};
     changed_.notify_all();
     throw_failure(*failure_);
   }
-  gathering->in[place] = std::string(bytes);
-  ++gathering->arrived;
-  if (gathering->complete()) {  // each thread comes to one after the other: it is the oldest
+  turn->in[place] = std::string(bytes);
+  ++turn->arrived;
+  if (turn->complete()) {  // each thread comes to one after the other: it is the oldest
     open_.pop_front();
     ++first_;
     changed_.notify_all();
   }
-  return gathering;
+  return turn;
 }
 
-bool Meeting::calls_processes(const Gathering& gathering, int rank) const {
+bool ThreadExchange::calls_processes(const Turn& turn, int rank) const {
   const bool has_root = seats_.front().process == control_.process();
-  if (gathering.kind == ExchangeKind::gather && has_root) return rank == 0;
-  return gathering.complete();
+  if (turn.kind == ExchangeKind::gather && has_root) return rank == 0;
+  return turn.complete();
 }
 
-void Meeting::wait_for_threads(std::unique_lock<std::mutex>& lock, const Gathering& gathering,
-                               TimePoint deadline) {
-  changed_.wait_until(lock, deadline, [&] { return gathering.complete() || failure_; });
-  if (gathering.complete()) return;
+void ThreadExchange::wait_for_threads(std::unique_lock<std::mutex>& lock, const Turn& turn,
+                                      TimePoint deadline) {
+  changed_.wait_until(lock, deadline, [&] { return turn.complete() || failure_; });
+  if (turn.complete()) return;
   if (!failure_) {
-    failure_ = Failure{exit_code(Exit::timed_out), missing(gathering)};
+    failure_ = Failure{exit_code(Exit::timed_out), missing(turn)};
     changed_.notify_all();
   }
   throw_failure(*failure_);
 }
 
-std::vector<std::string> Meeting::between_processes(const Gathering& complete, double limit_s) {
+std::vector<std::string> ThreadExchange::between_processes(const Turn& complete, double limit_s) {
   try {
     if (complete.kind == ExchangeKind::broadcast) {
       const auto root = std::find(local_.begin(), local_.end(), 0);
@@ -135,7 +135,8 @@ std::vector<std::string> Meeting::between_processes(const Gathering& complete, d
   }
 }
 
-std::vector<std::string> Meeting::unpack_all(const std::vector<std::string>& processes) const {
+std::vector<std::string> ThreadExchange::unpack_all(
+    const std::vector<std::string>& processes) const {
   std::vector<std::string> all(seats_.size());
   std::size_t next = 0;
   for (const std::string& packed : processes) {
@@ -148,7 +149,7 @@ std::vector<std::string> Meeting::unpack_all(const std::vector<std::string>& pro
   return all;
 }
 
-std::string Meeting::missing(const Gathering& incomplete) const {
+std::string ThreadExchange::missing(const Turn& incomplete) const {
   std::string ranks;
   for (std::size_t i = 0; i < local_.size(); ++i) {
     if (incomplete.in[i]) continue;

@@ -1,4 +1,4 @@
-#include "src/bootstrap/probation.hpp"
+#include "src/bootstrap/unverified.hpp"
 
 #include <fmt/format.h>
 
@@ -6,23 +6,23 @@
 
 namespace ccl_tests {
 
-Probation::Place Probation::add(Dismiss dismiss) {
+UnverifiedConnections::Place UnverifiedConnections::add(Close close) {
   const Place place =
-      entries_.insert(entries_.end(), {deadline_in(limits_.limit_s), std::move(dismiss)});
+      entries_.insert(entries_.end(), {deadline_in(limits_.limit_s), std::move(close)});
   watch();
-  if (entries_.size() > limits_.most) dismiss_oldest("too many connections say nothing");
+  if (entries_.size() > limits_.most) close_oldest("too many connections say nothing");
   return place;
 }
 
-bool Probation::dismiss_oldest(const std::string& why) {
+bool UnverifiedConnections::close_oldest(const std::string& why) {
   if (entries_.empty()) return false;
-  const Dismiss dismiss = std::move(entries_.front().dismiss);
+  const Close close = std::move(entries_.front().close);
   entries_.pop_front();
-  dismiss(why);
+  close(why);
   return true;
 }
 
-void Probation::watch() {
+void UnverifiedConnections::watch() {
   if (watching_ || entries_.empty()) return;
   watching_ = true;
   timer_.expires_at(entries_.front().until);
@@ -31,7 +31,7 @@ void Probation::watch() {
     watching_ = false;
     const auto now = std::chrono::steady_clock::now();
     while (!entries_.empty() && entries_.front().until <= now) {
-      dismiss_oldest(fmt::format("nothing complete came within {:g} s", limits_.limit_s));
+      close_oldest(fmt::format("nothing complete came within {:g} s", limits_.limit_s));
     }
     watch();
   });

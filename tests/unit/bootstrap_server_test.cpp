@@ -12,7 +12,7 @@
 #include "src/bootstrap/job_key.hpp"
 #include "src/bootstrap/store_protocol.hpp"
 #include "src/core/error.hpp"
-#include "tests/unit/bootstrap_hub.hpp"
+#include "tests/unit/bootstrap_server.hpp"
 
 namespace ccl_tests {
 namespace {
@@ -20,7 +20,7 @@ namespace {
 using test::RawSocket;
 using testing::HasSubstr;
 
-TEST_F(Hub, ExchangesInProcessOrder) {
+TEST_F(ServerTest, ExchangesInProcessOrder) {
   start(2);
   const auto a = link(hello(0, 2)), b = link(hello(1, 2));
   a->wait_welcome(30);
@@ -30,7 +30,7 @@ TEST_F(Hub, ExchangesInProcessOrder) {
   other.join();
 }
 
-TEST_F(Hub, NamesAProcessThatVanishes) {
+TEST_F(ServerTest, NamesAProcessThatVanishes) {
   start(2);
   const auto a = link(hello(0, 2));
   RawSocket b = raw(hello(1, 2));
@@ -42,7 +42,7 @@ TEST_F(Hub, NamesAProcessThatVanishes) {
   EXPECT_THROW(a->all_gather("x", 30), Error);
 }
 
-TEST_F(Hub, NamesAllRanksOfAProcessThatVanishes) {
+TEST_F(ServerTest, NamesAllRanksOfAProcessThatVanishes) {
   start(2, 4);
   const auto a = link(hello(0, 2, 4));
   RawSocket b = raw(hello(1, 2, 4));
@@ -51,18 +51,18 @@ TEST_F(Hub, NamesAllRanksOfAProcessThatVanishes) {
   EXPECT_EQ(a->wait_failure(30).message, "ranks 4-7 on node1 (pid 101) are gone");
 }
 
-TEST_F(Hub, NamesAProcessThatIsSilent) {
+TEST_F(ServerTest, NamesAProcessThatIsSilent) {
   start(2, 1, 0.02);
   LinkOptions options;
   options.self = hello(0, 2);
   options.key = key;
   options.heartbeat_s = 0.005;
-  ControlClient a(options, "127.0.0.1", hub_->port(), deadline_in(30));
+  ControlClient a(options, "127.0.0.1", server_->port(), deadline_in(30));
   const RawSocket b = raw(hello(1, 2));
   EXPECT_THAT(a.wait_failure(30).message, HasSubstr("rank 1 on node1 (pid 101) is gone"));
 }
 
-TEST_F(Hub, AProcessThatSendsNonsenseIsNamed) {
+TEST_F(ServerTest, AProcessThatSendsNonsenseIsNamed) {
   start(2);
   const auto a = link(hello(0, 2));
   const RawSocket b = raw(hello(1, 2));
@@ -71,7 +71,7 @@ TEST_F(Hub, AProcessThatSendsNonsenseIsNamed) {
   EXPECT_THAT(a->wait_failure(30).message, HasSubstr("rank 1 on node1 (pid 101) sent nonsense"));
 }
 
-TEST_F(Hub, LeavingWithoutAnExchangeIsNoFailure) {
+TEST_F(ServerTest, LeavingWithoutAnExchangeIsNoFailure) {
   start(2);
   const auto a = link(hello(0, 2));
   auto b = link(hello(1, 2));
@@ -84,7 +84,7 @@ TEST_F(Hub, LeavingWithoutAnExchangeIsNoFailure) {
             "rank 1 on node1 (pid 101) has left while others wait for it");
 }
 
-TEST_F(Hub, AbortReachesTheOthersWithCodeAndMessage) {
+TEST_F(ServerTest, AbortReachesTheOthersWithCodeAndMessage) {
   start(3);
   const auto a = link(hello(0, 3)), b = link(hello(1, 3)), c = link(hello(2, 3));
   a->wait_welcome(30);
@@ -104,7 +104,7 @@ TEST_F(Hub, AbortReachesTheOthersWithCodeAndMessage) {
   EXPECT_EQ(a->wait_failure(30).code, 7);
 }
 
-TEST_F(Hub, ExchangeTimeoutNamesTheMissing) {
+TEST_F(ServerTest, ExchangeTimeoutNamesTheMissing) {
   start(3);
   const auto a = link(hello(0, 3)), b = link(hello(1, 3)), c = link(hello(2, 3));
   a->wait_welcome(30);
@@ -117,15 +117,15 @@ TEST_F(Hub, ExchangeTimeoutNamesTheMissing) {
   EXPECT_EQ(b->wait_failure(30).code, 5);
 }
 
-TEST_F(Hub, NobodyListensWhenAllHaveCome) {
+TEST_F(ServerTest, NobodyListensWhenAllHaveCome) {
   start(1);
   const auto a = link(hello(0, 1));
   a->wait_welcome(30);
-  EXPECT_THROW(link(hello(0, 1)), NoHub);
+  EXPECT_THROW(link(hello(0, 1)), NoServer);
   EXPECT_EQ(a->all_gather("x", 30).size(), 1U);
 }
 
-TEST_F(Hub, WhoComesAfterAFailureLearnsOfIt) {
+TEST_F(ServerTest, WhoComesAfterAFailureLearnsOfIt) {
   start(3);
   const auto a = link(hello(0, 3));
   a->abort(5, "too late");
@@ -149,13 +149,13 @@ Hello of_another_job() {
   return h;
 }
 
-class Stranger : public Hub, public testing::WithParamInterface<std::string> {};
+class Stranger : public ServerTest, public testing::WithParamInterface<std::string> {};
 
 TEST_P(Stranger, IsClosedAndLoggedOnceAndTheJobGoesOn) {
   start(2);
   const auto a = link(hello(0, 2));
   for (int i = 0; i < 3; ++i) {
-    const RawSocket socket = RawSocket::connected_to(hub_->port());
+    const RawSocket socket = RawSocket::connected_to(server_->port());
     socket.send(GetParam());
     const std::string heard = socket.read(control_magic.size() + frame_header_bytes + 1);
     const std::string greeting(control_magic);  // and then it was closed
@@ -172,26 +172,26 @@ TEST_P(Stranger, IsClosedAndLoggedOnceAndTheJobGoesOn) {
 }
 
 INSTANTIATE_TEST_SUITE_P(
-    Hub, Stranger,
+    ServerTest, Stranger,
     testing::Values("GET / HTTP/1.1\r\nHost: x\r\n\r\n", "\x8f\x13\x77\x01\xfe\x20\x21\x22\x23", "",
                     "CCL", with_length(0xffffffff), with_length(5000), with_length(3) + "abc",
                     std::string(control_magic) + encode_frame(FrameType::goodbye),
                     std::string(control_magic) + encode(of_another_job())));
 
-class Hundreds : public Hub, public testing::WithParamInterface<std::string> {};
+class Hundreds : public ServerTest, public testing::WithParamInterface<std::string> {};
 
 // Of connections that say nothing, or half of it.
-TEST_P(Hundreds, NeitherBlockNorExhaustTheHub) {
+TEST_P(Hundreds, NeitherBlockNorExhaustTheServer) {
   start(2);
   std::vector<RawSocket> sockets;
   for (int i = 0; i < 500; ++i) {
-    sockets.push_back(RawSocket::connected_to(hub_->port()));
+    sockets.push_back(RawSocket::connected_to(server_->port()));
     sockets.back().send(GetParam());
   }
   const auto a = link(hello(0, 2)), b = link(hello(1, 2));
   a->wait_welcome(30);
   for (const RawSocket& socket : sockets) {
-    socket.read(control_magic.size());  // the hub greets whoever comes in time
+    socket.read(control_magic.size());  // the server greets whoever comes in time
     EXPECT_TRUE(socket.closed_by_peer());
   }
   std::thread other([&] { EXPECT_EQ(b->all_gather("two", 30).size(), 2U); });
@@ -200,7 +200,7 @@ TEST_P(Hundreds, NeitherBlockNorExhaustTheHub) {
   EXPECT_EQ(log().size(), 1U);
 }
 
-INSTANTIATE_TEST_SUITE_P(Hub, Hundreds,
+INSTANTIATE_TEST_SUITE_P(Server, Hundreds,
                          testing::Values("", "CCL", std::string(control_magic),
                                          std::string(control_magic) +
                                              encode(hello(1, 2)).substr(0, 20)));

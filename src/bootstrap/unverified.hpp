@@ -1,4 +1,5 @@
-// Connections that have yet to prove themselves: those that take too long, or are too many, go.
+// Connections that have not yet proved that they belong to the job. Those that take too long, or are
+// too many, are closed.
 // Only for .cpp files: includes Asio.
 #pragma once
 
@@ -9,30 +10,31 @@
 #include <string>
 
 #include "src/bootstrap/deadline.hpp"
-#include "src/bootstrap/probation_limits.hpp"
+#include "src/bootstrap/unverified_limits.hpp"
 
 namespace ccl_tests {
 
 // Used on the thread of its io_context only.
-class Probation {
+class UnverifiedConnections {
  public:
-  using Dismiss = std::function<void(const std::string& why)>;
+  using Close = std::function<void(const std::string& why)>;
   struct Entry {
     TimePoint until;
-    Dismiss dismiss;
+    Close close;
   };
   using Place = std::list<Entry>::iterator;
 
-  Probation(asio::io_context& io, ProbationLimits limits) : timer_(io), limits_(limits) {}
+  UnverifiedConnections(asio::io_context& io, UnverifiedLimits limits)
+      : timer_(io), limits_(limits) {}
 
-  // `dismiss` is called when it is over for the connection; its place is no more by then.
-  Place add(Dismiss dismiss);
+  // `close` is called when it is over for the connection; its place is no more by then.
+  Place add(Close close);
   void passed(Place place) { entries_.erase(place); }
 
   // For want of descriptors, say. False when there is none.
-  bool dismiss_oldest(const std::string& why);
-  void dismiss_all(const std::string& why) {
-    while (dismiss_oldest(why)) {
+  bool close_oldest(const std::string& why);
+  void close_all(const std::string& why) {
+    while (close_oldest(why)) {
     }
   }
 
@@ -40,7 +42,7 @@ class Probation {
   void watch();
 
   asio::steady_timer timer_;  // runs only while there is somebody to watch
-  ProbationLimits limits_;
+  UnverifiedLimits limits_;
   std::list<Entry> entries_;  // the oldest first
   bool watching_ = false;
 };

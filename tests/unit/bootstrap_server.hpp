@@ -31,11 +31,11 @@ inline Hello hello(int process, int processes, int ranks_per_process = 1) {
   return h;
 }
 
-// A hub of a job of two processes, the links of which the tests make by hand.
-class Hub : public testing::Test {
+// A server of a job of two processes, the links of which the tests make by hand.
+class ServerTest : public testing::Test {
  protected:
   void start(int processes, int ranks_per_process = 1, double heartbeat_s = 10) {
-    HubOptions options;
+    ControlServerOptions options;
     options.self = hello(0, processes, ranks_per_process);
     options.key = key;
     options.heartbeat_s = heartbeat_s;
@@ -45,19 +45,19 @@ class Hub : public testing::Test {
       const std::lock_guard lock(mutex_);
       log_.emplace_back(line);
     };
-    hub_ = std::make_unique<ControlServer>(std::move(options));
+    server_ = std::make_unique<ControlServer>(std::move(options));
   }
 
   std::unique_ptr<ControlClient> link(const Hello& self) {
     LinkOptions options;
     options.self = self;
     options.key = key;
-    return std::make_unique<ControlClient>(options, "127.0.0.1", hub_->port(), deadline_in(30));
+    return std::make_unique<ControlClient>(options, "127.0.0.1", server_->port(), deadline_in(30));
   }
 
   // A process that can be made to do what no Control would do.
   test::RawSocket raw(const Hello& self) {
-    test::RawSocket socket = test::RawSocket::connected_to(hub_->port());
+    test::RawSocket socket = test::RawSocket::connected_to(server_->port());
     socket.send(std::string(control_magic) + encode(self));
     return socket;
   }
@@ -69,7 +69,7 @@ class Hub : public testing::Test {
 
   std::mutex mutex_;
   std::vector<std::string> log_;
-  std::unique_ptr<ControlServer> hub_;
+  std::unique_ptr<ControlServer> server_;
 };
 
 }  // namespace ccl_tests
