@@ -69,14 +69,6 @@ for library in ${libraries//,/ }; do
       echo "$(field $column <<<"$row") $(word_behind ${statistic}_us <<<"$line") $before" >>"$work/pairs"
       k=$((k + 1))
     done
-    awk '{print $1 * 1e6 / $2, $1 * 1e6, $2, $3}' "$work/pairs" | sort -g | awk -v library="$library" -v bytes="$bytes" '
-      {ratio[NR] = $1; ours[NR] = $2; theirs[NR] = $3; probe[NR] = $4}
-      function median(v, n,  i, j, t) { for (i = 1; i <= n; ++i) s[i] = v[i]; for (i = 2; i <= n; ++i) for (j = i; j > 1 && s[j - 1] > s[j]; --j) { t = s[j]; s[j] = s[j - 1]; s[j - 1] = t }; return n % 2 ? s[(n + 1) / 2] : (s[n / 2] + s[n / 2 + 1]) / 2 }
-      END {
-        p = 1; for (i = 1; i <= NR; ++i) p /= 2  # P(no value below the median)
-        sum = p; low = 1
-        while (low < NR / 2) { p = p * (NR - low + 1) / low; if (sum + p > 0.025) break; sum += p; ++low }
-        printf "%-8s %9d %14.3f %14.3f %7.3f  [%.3f, %.3f], %d, %.0f to %.0f\n", library, bytes, median(ours, NR), median(theirs, NR), median(ratio, NR), ratio[low], ratio[NR - low + 1], NR, probe[1] < probe[NR] ? probe[1] : probe[NR], median(probe, NR)
-      }'
+    printf '%-8s %9d %s\n' "$library" "$bytes" "$(awk '{print $1 * 1e6, $2, $3}' "$work/pairs" | awk -f tests/bench/ratios.awk)"
   done
 done
