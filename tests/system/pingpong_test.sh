@@ -10,6 +10,10 @@ right() { # NAME ROWS
   [ "$(rows)" = "$2" ] || fail "$1: $(rows) rows, expected $2"
 }
 forms=("" "--bidirectional 1" "--window 8" "--window 8 --bidirectional 1")
+# MPICH's ranks spin without ever giving way: 4 of them on fewer cores wait for each other's time slices, so one form must do there.
+last_form() { # WHERE RANKS COMMAND...: 2 sizes
+  run 0 "$1, all pairs, ${forms[3]}" "${@:3}" --sizes 8,64K -n 3 -d float,int8 ${forms[3]} --pairs all && right "$1, all pairs" $((2 * $2 * ($2 - 1)))
+}
 every_form() { # WHERE RANKS COMMAND...: 2 sizes
   local where=$1 ranks=$2 form; shift 2
   local args=(--sizes 8,64K -n 3 -d float,int8)
@@ -31,7 +35,9 @@ for flavour in openmpi mpich; do
     continue
   fi
   for ranks in 3 4; do
-    every_form "$flavour, $ranks ranks" "$ranks" "mpirun.$flavour" -n "$ranks" "$pingpong" --backend mpi --row-time 0.2
+    which=every_form
+    [ "$flavour $ranks" = "mpich 4" ] && which=last_form
+    $which "$flavour, $ranks ranks" "$ranks" "mpirun.$flavour" -n "$ranks" "$pingpong" --backend mpi --row-time 0.2
   done
 done
 
