@@ -1,0 +1,51 @@
+#!/usr/bin/env bash
+# How often a row's interval contains the time that all runs agree on: tests/bench/interval_truth.sh [--runs N] [--library gloo|openmpi|mpich] [BUILD]
+# N runs (30) of a sweep on 2 ranks, while the machine is in one state: a run between two probes of the cores that differ by more than 1.25
+# times from each other or from the first run's is made again. For each row: the median of its times over all runs, how many of the runs'
+# intervals contain it, and how many times had a flag; then the share over all rows.
+set -euo pipefail
+runs=30 library=openmpi sizes=8,128,1K,8K,64K,512K,1M,4M
+while (($#)); do
+  case $1 in
+    --runs) runs=$2; shift 2 ;;
+    --library) library=$2; shift 2 ;;
+    -h | --help) sed -n '2,5s/^# //p' "$0"; exit 0 ;;
+    *) break ;;
+  esac
+done
+cd -- "$(dirname -- "${BASH_SOURCE[0]}")/../.."
+build=${1:-build}
+export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_base_oversubscribe=1
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+c++ -std=c++20 -O3 -pthread tests/bench/independent/core_to_core.cpp -o "$work/core_to_core"
+if [[ $library == gloo ]]; then
+  command=("$build/bin/all_reduce_perf" --backend gloo --np 2)
+else
+  command=("mpirun.$library" -n 2 "$build/bin/all_reduce_perf" --backend "mpi-$library")
+fi
+state=
+for ((k = 0, tries = 0; k < runs && tries < 4 * runs; ++tries)); do
+  before=$("$work/core_to_core")
+  "${command[@]}" --sizes "$sizes" -J "$work/$k.jsonl" >"$work/table" 2>&1
+  after=$("$work/core_to_core")
+  if awk -v a="$before" -v b="$after" -v s="${state:-$before}" 'function near(x, y) {return x / y <= 1.25 && y / x <= 1.25} BEGIN {exit !(near(a, b) && near(a, s))}'; then
+    state=${state:-$before} k=$((k + 1))
+  else
+    rm -f "$work/$k.jsonl"
+  fi
+done
+echo "# all_reduce, $library, 2 ranks, $k runs (of $tries) with a round trip between cores of about $state ns"
+for ((i = 0; i < k; ++i)); do
+  sed -nE 's/.*"size_bytes":([0-9]+).*"placement":"([a-z_]+)".*"time_s":([^,]+).*"time_low_s":([^,]+),"time_high_s":([^,]+).*"flags":(\[[^]]*\]).*/\1 \2 \3 \4 \5 \6/p' "$work/$i.jsonl"
+done | sort -k1,1n -k2,2 -k3,3g | awk '
+  function row(  i, inside, middle) {
+    if (!n) return
+    middle = n % 2 ? time[(n + 1) / 2] : (time[n / 2] + time[n / 2 + 1]) / 2
+    for (i = 1; i <= n; ++i) inside += low[i] <= middle && middle <= high[i]
+    printf "%10d %-13s %12.3f us  %5.1f %% of %d  %d flagged\n", size, placement, middle * 1e6, 100 * inside / n, n, flagged
+    all += n; all_inside += inside; n = flagged = 0
+  }
+  $1 != size || $2 != placement { row() }
+  { size = $1; placement = $2; ++n; time[n] = $3; low[n] = $4; high[n] = $5; flagged += $6 != "[]" }
+  END { row(); printf "# all rows: %.1f %% of %d\n", 100 * all_inside / all, all }'
