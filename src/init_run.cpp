@@ -11,6 +11,7 @@
 
 #include "src/core/clock.hpp"
 #include "src/core/quote.hpp"
+#include "src/core/version.hpp"
 #include "src/job/job.hpp"
 #include "src/options/job_setup_of.hpp"
 #include "src/report/output_file.hpp"
@@ -91,7 +92,7 @@ class Output {
   }
   void header(const Process& process, int ranks) {
     fmt::print("# ccl-tests version {} backend={} library=\"{}\" launcher: {} processes: {}\n",
-               CCL_VERSION, process.backend.name(), process.backend.info().version,
+               version(), process.backend.name(), process.backend.info().version,
                process.launch.launcher, process.launch.processes);
     fmt::print(
         "# milliseconds of the slowest rank. bootstrap: from the program's start until all "
@@ -99,7 +100,7 @@ class Output {
     fmt::print("#    ranks      cycle   channel     connect    first op   second op\n");
     std::fflush(stdout);
     write({{"type", "init_header"},
-           {"version", CCL_VERSION},
+           {"version", version()},
            {"backend", process.backend.name()},
            {"library_version", process.backend.info().version},
            {"launcher", process.launch.launcher},

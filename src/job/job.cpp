@@ -16,6 +16,7 @@
 #include "src/bootstrap/local_processes.hpp"
 #include "src/core/clock.hpp"
 #include "src/core/host.hpp"
+#include "src/core/version.hpp"
 #include "src/job/failure_cause.hpp"
 #include "src/job/heartbeat.hpp"
 #include "src/job/job_checks.hpp"
@@ -83,8 +84,7 @@ class ProcessRun {
   std::unique_ptr<Control> join(const Backend* launcher) {
     try {
       return join_job(
-          launch_, launcher,
-          {options_.ranks_per_process(), options_.init_timeout_s, CCL_VERSION, {}},
+          launch_, launcher, {options_.ranks_per_process(), options_.init_timeout_s, version(), {}},
           [&](const Failure& f) { failure_.put(f); }, process_.log);
     } catch (const Error& e) {
       write_end({exit_code(e.code()), 0, {e.what()}});

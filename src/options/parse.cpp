@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "src/core/error.hpp"
+#include "src/core/version.hpp"
 #include "src/options/alltoallv_options.hpp"
 #include "src/options/combinations.hpp"
 #include "src/options/command_line.hpp"
@@ -20,7 +21,9 @@ std::optional<std::string> asked_text(const Collective& collective, const FlagSe
   }
   if (asked.help_all) return help_all(collective, set);
   if (asked.help) return help_page(collective, set);
-  if (asked.version) return "ccl-tests " CCL_VERSION "\n";
+  if (asked.version)
+    return fmt::format("ccl-tests {}{}\n", version(),
+                       *revision() == 0 ? "" : fmt::format(" ({})", revision()));
   return std::nullopt;
 }
 

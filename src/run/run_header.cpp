@@ -7,6 +7,7 @@
 #include <random>
 
 #include "src/bootstrap/launch.hpp"
+#include "src/core/version.hpp"
 #include "src/devices/host_cpus.hpp"
 #include "src/job/cpu_share.hpp"
 #include "src/options/spec_notes.hpp"
@@ -83,7 +84,7 @@ RunInfo describe(const Rank& rank, const Collective& collective, const Options& 
   run.run_id = random_id();
   run.verbose = o.output.verbose;
   run.program = fmt::format("{}_perf", collective.name);
-  run.version = CCL_VERSION;
+  run.version = version();
   run.backend = process.backend.name();
   run.library_version = process.backend.info().version;
   run.library_file = process.backend.info().library;

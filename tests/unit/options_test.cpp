@@ -309,7 +309,7 @@ TEST(Options, VariablesAreReadAsStrictly) {
 TEST(Options, VersionAndSelfCheck) {
   const Parsed version = parse({"--version"});
   ASSERT_TRUE(version.print);
-  EXPECT_THAT(*version.print, testing::MatchesRegex("ccl-tests [0-9.]+\n"));
+  EXPECT_THAT(*version.print, testing::MatchesRegex("ccl-tests [0-9.]+( \\(.+\\))?\n"));
   EXPECT_FALSE(parse({}).print);
   EXPECT_TRUE(read({"--self-check"}).check.self_check);
 }
