@@ -49,11 +49,20 @@ tidy() {
     { grep -v ' warnings\? generated\.$' || true; }
 }
 
+# What tests of tree $1 left out, whole or in part, and why: one line for each reason.
+skipped() {
+  awk '/^[0-9]+\/[0-9]+ Test: / { name = $3 }
+       /: Skipped$/ { getline; print $0 " (" name ")" }
+       /^SKIP/ { sub(/^SKIP:? /, ""); print $0 " (" name ")" }' "$1/Testing/Temporary/LastTest.log" | sort -u
+}
+
 # The tests of tree $1, more arguments for ctest behind it. A test that fails runs once more alone: machines of CI are shared, and stall. What
 # needed that is listed, and so is what the failures said, at the end where logs that were cut still have it.
 run_tests() {
-  local log=$1/tests.log code=0
+  local log=$1/tests.log code=0 left
   ctest --test-dir "$1" --no-tests=error --output-on-failure -j2 "${@:2}" | tee "$log" || code=$?
+  left=$(skipped "$1")
+  if [[ -n $left ]]; then say "left out:"; printf '%s\n' "$left"; fi
   ((code == 0)) && return
   say "failed once; what these tests said:"
   grep -E '^FAIL |: Failure$|^\[  FAILED  \]|\(Failed\)|\(Timeout\)|\*\*\*(Exception|Timeout)' "$log" | sort -u | tail -n 60
