@@ -3,6 +3,9 @@
 #include <gmock/gmock.h>
 
 #include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <regex>
 #include <set>
 #include <string>
 
@@ -31,6 +34,19 @@ TEST(Specs, FormsOfAProgramDifferInTheirModes) {
       EXPECT_EQ(form->name, program->name);
       EXPECT_TRUE(form->modes.empty()) << form->name;
       EXPECT_TRUE(modes.insert(form->mode).second) << form->name << " --mode " << form->mode;
+    }
+  }
+}
+
+// Lists that people keep by hand: the README's and the page of programs.
+TEST(Specs, AreInTheDocuments) {
+  for (const char* name : {"README.md", "docs/PROGRAMS.md"}) {
+    std::ifstream file(std::filesystem::path(CCL_UNIT_DIR) / "../.." / name);
+    const std::string text{std::istreambuf_iterator<char>(file), {}};
+    for (const Collective* spec : collectives::all()) {
+      const std::string program = std::string(spec->name) + "_perf";
+      const std::regex word("(^|[^a-z_])" + program + "([^a-z_]|$)");
+      EXPECT_TRUE(std::regex_search(text, word)) << name << " does not have " << program;
     }
   }
 }
