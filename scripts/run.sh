@@ -49,7 +49,7 @@ prepare() {
   if [[ ! -e $build/build.ninja || $root/CMakePresets.json -nt $build/build.ninja ]]; then
     say 'configuring'
     if nvidia-smi -L >/dev/null 2>&1; then architectures=(-DCMAKE_CUDA_ARCHITECTURES=native); fi
-    (cd "$root" && logged cmake --preset default "-DCMAKE_CXX_COMPILER_LAUNCHER=$(command -v ccache || true)" "${architectures[@]}")
+    (cd "$root" && logged cmake --preset default "${architectures[@]}")
   fi
   if [[ $(ninja -C "$build" -n "$program" "$modules" 2>&1) != *'no work to do'* ]]; then
     say "building $program"

@@ -25,16 +25,12 @@ case $preset in
   *) printf "test: --preset '%s': default, asan or tsan\n" "$preset" >&2; exit 2 ;;
 esac
 
-say() { printf '== %s\n' "$*"; }
+say() { printf '== [%d s] %s\n' "$SECONDS" "$*"; }
 jobs=$(nproc)
 failed=()
 check() { local what=$1; shift; say "$what"; "$@" || failed+=("$what"); }
 
-configure() {
-  local launcher
-  launcher=$(command -v ccache || true)
-  cmake --preset "$1" "-DCMAKE_CXX_COMPILER_LAUNCHER=$launcher" "-DCMAKE_CUDA_COMPILER_LAUNCHER=$launcher" "${@:2}" || exit 4
-}
+configure() { cmake --preset "$@" || exit 4; }
 build() { cmake --build "$1" -j "$jobs" "${@:2}" || exit 4; }
 folders=(collectives src verify)
 [[ -d tools ]] && folders+=(tools)
