@@ -49,7 +49,8 @@ class ControlClient::Impl {
   void on_first_frame(const Frame& frame);
   void on_close(const std::string& why);
   void on_silence();
-  void fail(const Failure& failure);
+  // lock: of mutex_, so that nobody who waits sees that the connection is closed and not why.
+  void fail(const Failure& failure, std::unique_lock<std::mutex> lock);
   void heartbeat();
   void leave();
   void post_send(const std::string& bytes);
@@ -234,7 +235,7 @@ void ControlClient::Impl::on_frame(const Frame& frame) {
       if (aborted_) failure_ = failure;
       changed_.notify_all();
     }
-    return fail(failure);
+    return fail(failure, std::unique_lock(mutex_));
   }
   const std::lock_guard lock(mutex_);
   switch (frame.type) {
@@ -256,15 +257,12 @@ void ControlClient::Impl::on_frame(const Frame& frame) {
 }
 
 void ControlClient::Impl::on_close(const std::string& why) {
-  std::string gone;
-  {
-    const std::lock_guard lock(mutex_);
-    closed_ = true;
-    closed_why_ = why;
-    if (server_ && !leaving_ && !server_left_) gone = server_->gone();
-    changed_.notify_all();
-  }
-  if (!gone.empty()) fail({exit_code(Exit::failed), gone});
+  std::unique_lock lock(mutex_);
+  closed_ = true;
+  closed_why_ = why;
+  changed_.notify_all();
+  if (server_ && !leaving_ && !server_left_)
+    fail({exit_code(Exit::failed), server_->gone()}, std::move(lock));
 }
 
 void ControlClient::Impl::on_silence() {
@@ -276,21 +274,16 @@ void ControlClient::Impl::on_silence() {
   const Failure failure = silence();
   closed_ = true;
   closed_why_ = failure.message;
-  const bool report = !leaving_ && !server_left_;
   changed_.notify_all();
-  lock.unlock();
-  if (report) fail(failure);
+  if (!leaving_ && !server_left_) fail(failure, std::move(lock));
 }
 
-void ControlClient::Impl::fail(const Failure& failure) {
-  bool report = false;
-  {
-    const std::lock_guard lock(mutex_);
-    if (failure_) return;
-    failure_ = failure;
-    report = reporting_ && !leaving_ && options_.on_failure;
-    changed_.notify_all();
-  }
+void ControlClient::Impl::fail(const Failure& failure, std::unique_lock<std::mutex> lock) {
+  if (failure_) return;
+  failure_ = failure;
+  const bool report = reporting_ && !leaving_ && options_.on_failure;
+  changed_.notify_all();
+  lock.unlock();
   if (report) options_.on_failure(failure);
 }
 

@@ -94,7 +94,8 @@ TEST(Values, AreShownOnOneLineAndShortened) {
   EXPECT_EQ(quote("\n\t\r\x1b[31m\x7f"), "'\\n\\t\\r\\x1b[31m\\x7f'");
   EXPECT_EQ(quote(std::string(60, 'x')), "'" + std::string(60, 'x') + "'");
   EXPECT_EQ(quote(std::string(5000, 'x')), "'" + std::string(60, 'x') + "...' (5000 characters)");
-  const std::string umlauts = std::string(59, 'x') + "\u00e4\u00e4";  // no half of a character
+  std::string umlauts(59, 'x');
+  umlauts.append("\u00e4\u00e4");  // no half of a character
   EXPECT_EQ(quote(umlauts), "'" + std::string(59, 'x') + "...' (63 characters)");
 }
 
