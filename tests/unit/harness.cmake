@@ -4,6 +4,7 @@ ccl_add_test(harness_test LABELS unit LIBRARIES ccl-collectives
     capabilities_test.cpp
     communicator_test.cpp
     deadline_test.cpp
+    estimate_test.cpp
     extent_test.cpp
     failure_box_test.cpp
     gpu_evidence_test.cpp
@@ -32,6 +33,7 @@ ccl_add_test(harness_test LABELS unit LIBRARIES ccl-collectives
     sizes_test.cpp
     spec_errors_test.cpp
     specs_test.cpp
+    stream_criterion_test.cpp
     uncaught_test.cpp
     watchdog_test.cpp)
 target_compile_definitions(harness_test PRIVATE CCL_UNIT_DIR="${CMAKE_CURRENT_SOURCE_DIR}")
