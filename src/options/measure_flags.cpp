@@ -42,6 +42,11 @@ void declare_measure(FlagSet& set, Options& o, const Taken& taken) {
           in_range(0, most_calls))
       .by_default("20 calls and 1 ms")
       .recorded("warmup");
+  set.add(m.samples, "--samples", "",
+          "time single operations, each behind a barrier, until the slowest rank is done, and show "
+          "how far ranks begin together",
+          zero_or_one())
+      .recorded("samples");
   set.add(m.precision, "--precision", "PERCENT",
           "end a row when its 95 % interval is within +-PERCENT of the time, or after 0.3 s",
           percent)

@@ -71,6 +71,7 @@ void setting_fields(R& run, V&& visit) {
   visit("warmup", run.warmup);
   visit("requested_iterations", run.iterations);
   visit("precision", run.precision);
+  visit("sample_mode", run.samples);
   visit("aggregate", run.aggregate);
   visit("check", run.check);
   visit("average", run.average);
@@ -162,6 +163,19 @@ void fields(R& cell, V&& visit) {
     visit("calls_per_stamp", stream.calls_per_stamp);
     visit("precision_reached", stream.precision_reached);
     visit("flags", stream.flags);
+  });
+  visit.part(cell.samples, [&](auto& samples) {
+    visit.derived("samples", cell.stream ? cell.stream->stamps : 0);
+    visit.derived("operations_per_sample", cell.stream ? cell.stream->calls_per_stamp : 0);
+    visit("bracket_low_s", samples.bracket_low);
+    visit("bracket_high_s", samples.bracket_high);
+    visit("skew_s", samples.skew);
+    visit("skew_p99_s", samples.skew_p99);
+    visit("skew_share", samples.skew_share);
+    visit("sample_ranks", samples.ranks);
+    visit("late_share", samples.late_share);
+    visit("slow_share", samples.slow_share);
+    visit("late_s", samples.late_s);
   });
   visit("wrong", cell.wrong);
   visit("failed_ranks", cell.failed_ranks);

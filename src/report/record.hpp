@@ -57,7 +57,8 @@ struct RunInfo {
   std::size_t unalign = 0;
   bool parallel_init = false;
   bool stats = false;               // --stats
-  std::optional<double> precision;  // of streams; absent: rows are batches
+  bool samples = false;             // --samples
+  std::optional<double> precision;  // of streams and samples; absent: rows are batches
   int graph_launches = 0;           // -G
   bool per_iteration = false;       // -I
   int per_iteration_skip = 0;       // -K
@@ -101,6 +102,20 @@ struct StreamTimes {
   }
 };
 
+// What samples showed beside the time and what StreamTimes holds: operations that began together, as
+// far as a barrier can make them. Seconds. Absent and empty where the ranks have no common clock.
+struct SampleTimes {
+  std::optional<double> bracket_low;  // per operation, median: from the last entry to the last exit
+  std::optional<double> bracket_high;  // per operation, median: from the first entry to it
+  std::optional<double> skew;          // median from the first entry to the last
+  std::optional<double> skew_p99;      // its 99th percentile; absent of fewer than 100 samples
+  std::optional<double> skew_share;    // the median skew over the median sample
+  std::vector<std::uint64_t> ranks;    // of the world, that took the samples
+  std::vector<double> late_share;      // of each: share of samples that it entered last
+  std::vector<double> slow_share;      // share of samples that it left last
+  std::vector<double> late_s;          // median from the median rank's entry to its own
+};
+
 // Wrong elements that one rank found in half a row.
 struct Mismatch {
   int rank = 0;  // of the world
@@ -127,7 +142,8 @@ struct Measurement {
   bool repeats_out_of_place = false;  // the collective has no in-place form
   std::optional<StepTimes> steps;     // of a composite: seconds per operation, mean over ranks
   std::optional<IterationTimes> per_iteration;  // -I
-  std::optional<StreamTimes> stream;            // absent: a batch (-n)
+  std::optional<StreamTimes> stream;            // absent: a batch (-n); its stamps may be samples
+  std::optional<SampleTimes> samples;           // --samples
   std::vector<Mismatch> mismatches;             // by rank; empty: none
 };
 

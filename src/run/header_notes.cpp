@@ -28,8 +28,11 @@ std::vector<std::string> pair_lines(const Options& o, const std::vector<RankGrou
                   rounds.size() == 1 ? "" : "s")};
 }
 
-std::string time_text(const Collective& collective, bool streams) {
-  if (!streams)
+std::string time_text(const Collective& collective, const Options& o, bool intervals) {
+  if (o.measure.samples)
+    return "time: median of samples with a 95 % interval; each is one operation behind a barrier, "
+           "until the slowest rank is done";
+  if (!intervals)
     return "time: mean of a fixed batch of operations issued back to back (as nccl-tests): a rate, "
            "not a latency";
   return fmt::format(
@@ -90,7 +93,7 @@ std::vector<Note> notes_of(const Rank& rank, const Collective& collective, const
   const Process& process = rank.process();
   std::vector<Note> notes = first_notes(process, o);
   if (!collective.domain.paired)
-    notes.push_back({NoteKind::verbose, time_text(collective, facts.streams)});
+    notes.push_back({NoteKind::verbose, time_text(collective, o, facts.intervals)});
   const auto add = [&](NoteKind kind, std::string text, std::string remedy = {}) {
     notes.push_back({kind, std::move(text), std::move(remedy)});
   };

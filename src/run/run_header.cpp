@@ -135,7 +135,8 @@ RunInfo describe(const Rank& rank, const Collective& collective, const Options& 
   run.warmup = o.measure.warmup;
   run.iterations = o.measure.iterations;
   run.stats = o.output.stats;
-  if (facts.streams) run.precision = o.measure.precision;
+  if (facts.intervals) run.precision = o.measure.precision;
+  run.samples = o.measure.samples;
   run.aggregate = o.measure.aggregate;
   run.check = o.check.calls;
   run.average = o.measure.average;

@@ -69,14 +69,8 @@ class TimeBudget {
     constexpr double generous = 1.5;
     if (given_) runner.set_budget(generous * left_s_ / static_cast<double>(times_));
   }
-  void spend(const std::vector<Row>& rows) {
-    if (rows.empty()) return;
-    for (const Measurement* cell : {&rows.front().out_of_place, &rows.front().in_place}) {
-      if (cell->stream)
-        left_s_ -= cell->stream->mean *
-                   static_cast<double>(cell->stream->stamps * cell->stream->calls_per_stamp);
-    }
-    left_s_ = std::max(0.0, left_s_);
+  void spend(double seconds) {
+    left_s_ = std::max(0.0, left_s_ - seconds);
     if (times_ > 2) times_ -= 2;
   }
 
@@ -95,7 +89,7 @@ void run_points(BenchmarkRunner& runner, Rank& rank, const Collective& collectiv
       point.cycle = cycle;
       budget.grant(runner);
       const PointRows found = runner.run(collective, point);
-      budget.spend(found.rows);
+      budget.spend(found.spent_s);
       for (const std::string& line : found.wrong) rank.process().log(line);
       for (Row row : found.rows) {
         row.timestamp = local_time();
@@ -133,9 +127,9 @@ int sweep(Rank& rank, const Collective& collective, const Options& o,
     throw Unsupported(*why);
   range.skipped = missing_kinds(rank, kinds_of(collective, o), runner.communicator(), left_out);
   if (rank.is_first())
-    results.begin(describe(
-        rank, collective, o,
-        {groups, range, plan.reduced_max, runner.communicator(), left_out, runner.streams()}));
+    results.begin(describe(rank, collective, o,
+                           {groups, range, plan.reduced_max, runner.communicator(), left_out,
+                            runner.has_intervals()}));
   runner.reserve(collective, range);
   memory.allocated = free_bytes();
   run_points(runner, rank, collective, o, range, results);

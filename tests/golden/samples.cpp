@@ -250,6 +250,24 @@ Run stream() {
   return run;
 }
 
+// --samples with --stats: one time of ranks on one machine, one of ranks on several.
+Run single_samples() {
+  Run run = stream();
+  run.name = "samples";
+  run.record.samples = true;
+  run.record.average = 3;
+  for (Row& row : run.rows) {
+    Measurement& cell = row.out_of_place;
+    const double time = cell.seconds;
+    cell.stream->flags = {"skew", "clock"};
+    cell.samples = SampleTimes{time * 0.9,      time * 1.1, time * 10,       {}, 0.155, {0, 1, 2},
+                               {0.25, 0, 0.75}, {0, 0, 1},  {-1e-6, 0, 2e-6}};
+    row.in_place.samples.emplace().ranks = {0, 1, 2};
+  }
+  run.rows[1].out_of_place.samples->skew_p99 = 5e-6;
+  return run;
+}
+
 // Limits that lie within intervals.
 Run undecided() {
   Run run = stream();
@@ -326,9 +344,9 @@ Run pair_rows() {
 }
 
 std::vector<Run> all() {
-  return {plain(),    wrong_data(),      unchecked(),  timestamps(), cpu_time(), interrupted(),
-          extremes(), zero_iterations(), group_rows(), pair_rows(),  steps(),    no_rows(),
-          notes(),    per_iteration(),   stream(),     undecided()};
+  return {plain(),    wrong_data(),      unchecked(),  timestamps(), cpu_time(),      interrupted(),
+          extremes(), zero_iterations(), group_rows(), pair_rows(),  steps(),         no_rows(),
+          notes(),    per_iteration(),   stream(),     undecided(),  single_samples()};
 }
 
 Run with_text(const std::string& text) {

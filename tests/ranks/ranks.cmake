@@ -5,6 +5,7 @@ set(ranks_sources
   per_iteration_test.cpp
   pingpong_test.cpp
   right_test.cpp
+  samples_test.cpp
   staged_test.cpp
   started_test.cpp
   streams_test.cpp)

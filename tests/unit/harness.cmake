@@ -29,6 +29,8 @@ ccl_add_test(harness_test LABELS unit LIBRARIES ccl-collectives
     refused_options_test.cpp
     row_bytes_test.cpp
     run_header_test.cpp
+    sample_criterion_test.cpp
+    sample_series_test.cpp
     settings_test.cpp
     sizes_test.cpp
     spec_errors_test.cpp

@@ -155,6 +155,16 @@ TEST(Options, ThatChangeNothingWithoutAnotherAreRefused) {
               HasSubstr("--shared-dir: no file is exchanged"));
 }
 
+TEST(Options, OfABatchAreRefusedWithSamples) {
+  const std::pair<const char*, const char*> batch[] = {{"-n", "5"}, {"-m", "2"}, {"-w", "1"},
+                                                       {"-z", "1"}, {"-C", "1"}, {"-I", "1"},
+                                                       {"-K", "1"}, {"-G", "1"}};
+  for (const auto& [flag, value] : batch)
+    EXPECT_THAT(refusal({"--samples", flag, value}), HasSubstr("--samples: -n, -m, -w,")) << flag;
+  EXPECT_THAT(refusal({"--samples", "-a", "1"}), HasSubstr("-a: 1: a sample lasts until"));
+  EXPECT_EQ(refusal({"--samples", "-a", "3", "--stats", "--precision", "5"}), "(accepted)");
+}
+
 TEST(Options, LimitsAreOfSizesThatARowHas) {
   EXPECT_EQ(refusal({"-b", "1M", "-e", "8M", "--max-time", "3M:1"}),
             "--max-time: no row has 3145728 B; accepted: 1M, 2M, 4M, 8M");
