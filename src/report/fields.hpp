@@ -207,6 +207,13 @@ void fields(R& summary, V&& visit) {
   visit("precise_times", summary.precise_times);
   visit("widest_half_width", summary.widest);
   visit("widest_row", summary.widest_row);
+  visit.part(summary.late_rank, [&](auto& late) {
+    visit("late_rank", late.rank);
+    visit("late_rank_host", late.host);
+    visit("late_rank_share", late.share);
+    visit("late_rank_samples", late.samples);
+    visit("late_rank_s", late.late_s);
+  });
   visit("first_wrong", summary.first_wrong);
   visit("rerun", summary.rerun);
   visit("average_busbw_gb_per_s", summary.average_busbw);

@@ -94,6 +94,7 @@ void MultiReporter::row(const Row& row, std::size_t requested) {
     weakest_coverage_ = std::min(weakest_coverage_, row.coverage);
   }
   add_times(row, requested);
+  late_ranks_.add(row);
   LimitFindings found = held_to(options_.limits, row, requested, judged_by_);
   append(summary_.missed_limits, std::move(found.missed));
   append(summary_.undecided_limits, std::move(found.undecided));
@@ -173,6 +174,10 @@ void MultiReporter::judge_end() {
   std::vector<std::string> hosts;
   for (const RankLine& line : ranks_) hosts.push_back(line.host);
   append(notes, slowest_pairs(pair_rows_, hosts));
+  summary_.late_rank = late_ranks_.found();
+  for (const RankLine& line : ranks_)
+    if (summary_.late_rank && line.rank == summary_.late_rank->rank)
+      summary_.late_rank->host = line.host;
   append(summary_.missed_limits, unmeasured(options_.limits, measured_));
   summary_.bandwidth_ok = average_suffices(options_.limits, summary_.average_busbw);
   if (!summary_.bandwidth_ok.value_or(true)) {

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "src/options/options.hpp"
+#include "src/report/late_ranks.hpp"
 #include "src/report/limits.hpp"
 #include "src/report/local_time.hpp"
 #include "src/report/reporter.hpp"
@@ -90,6 +91,7 @@ class MultiReporter {
   std::vector<RankLine> ranks_;
   JudgedBy judged_by_ = JudgedBy::interval;
   std::vector<Row> pair_rows_;
+  LateRanks late_ranks_;
   std::vector<std::string> unwritten_;
   bool begun_ = false, judged_ = false, finished_ = false;
 };

@@ -166,6 +166,15 @@ struct Row {
   std::string timestamp;                // local_time() at the row's end
 };
 
+// The rank that entered most samples last.
+struct LateRank {
+  int rank = 0;
+  std::string host;
+  double share = 0;  // of the samples that it took part in, those that it entered last
+  std::uint64_t samples = 0;
+  double late_s = 0;  // median from the median rank's entry to its own
+};
+
 // The most serious of what a run showed, by ascending seriousness.
 enum class Verdict { ok, unreliable, slow, wrong, incomplete };
 
@@ -184,6 +193,7 @@ struct RunSummary {
   std::size_t precise_times = 0;           // whose interval is as narrow as was asked for
   std::optional<double> widest;            // half width over the time, of all that have an interval
   std::string widest_row;                  // "65536 B float sum out of place"
+  std::optional<LateRank> late_rank;       // --samples; absent: no rank stands out
   std::string first_wrong;                 // where the first wrong element is, and what it is
   std::string rerun;                       // flags that select the row of first_wrong
   double average_busbw = 0;                // arithmetic mean over all cells

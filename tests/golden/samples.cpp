@@ -265,6 +265,7 @@ Run single_samples() {
     row.in_place.samples.emplace().ranks = {0, 1, 2};
   }
   run.rows[1].out_of_place.samples->skew_p99 = 5e-6;
+  run.summary.late_rank = LateRank{2, "node1", 0.925, 1200, 40.25e-6};
   return run;
 }
 

@@ -11,6 +11,7 @@ ccl_add_test(harness_test LABELS unit LIBRARIES ccl-collectives
     rank_groups_test.cpp
     host_cpus_test.cpp
     host_memory_test.cpp
+    late_ranks_test.cpp
     layouts_test.cpp
     limits_test.cpp
     parts_test.cpp
