@@ -87,6 +87,10 @@ void check_counts(const Options& o) {
     throw UsageError(
         "--stats: the batch of -n, -m, -w, -z, -C, -I, -K and -G has no interval; accepted: one or "
         "the other");
+  if (o.sweep.passes > 1 && o.sweep.cycles != 1)
+    throw UsageError("--passes: -N repeats the sweep, too; accepted: one or the other");
+  if (o.sweep.passes > 1 && m.per_iteration)
+    throw UsageError("--passes: the statistics of -I are of one pass; accepted: one or the other");
   if (m.per_iteration && m.per_iteration_skip > 0 && m.per_iteration_skip >= m.iterations)
     throw UsageError(fmt::format("-K: {} of {} iterations would leave none; accepted: 0 to {}",
                                  m.per_iteration_skip, m.iterations, m.iterations - 1));

@@ -98,6 +98,7 @@ void fields(R& run, V&& visit) {
   visit("reduced_max_bytes", run.reduced_max);
   visit("planned_rows", run.planned_rows);
   visit("cycles", run.cycles);
+  visit("passes", run.passes);
   visit("parallel_init", run.parallel_init);
   visit("per_iteration", run.per_iteration);
   visit("per_iteration_skip", run.per_iteration_skip);
@@ -112,6 +113,8 @@ void fields(R& run, V&& visit) {
 template <IsA<Row> R, class V>
 void fields(R& row, V&& visit) {
   visit("cycle", row.cycle);
+  visit("pass", row.pass);
+  visit("passes", row.passes);
   visit("timestamp", row.timestamp);
   visit("size_bytes", row.bytes);
   visit("count", row.count);
@@ -177,6 +180,7 @@ void fields(R& cell, V&& visit) {
     visit("slow_share", samples.slow_share);
     visit("late_s", samples.late_s);
   });
+  visit("pass_spread", cell.pass_spread);
   visit("wrong", cell.wrong);
   visit("failed_ranks", cell.failed_ranks);
   visit("iterations", cell.iterations);

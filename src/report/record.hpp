@@ -59,6 +59,7 @@ struct RunInfo {
   bool stats = false;               // --stats
   bool samples = false;             // --samples
   std::optional<double> precision;  // of streams and samples; absent: rows are batches
+  int passes = 1;                   // --passes
   int graph_launches = 0;           // -G
   bool per_iteration = false;       // -I
   int per_iteration_skip = 0;       // -K
@@ -144,7 +145,8 @@ struct Measurement {
   std::optional<IterationTimes> per_iteration;  // -I
   std::optional<StreamTimes> stream;            // absent: a batch (-n); its stamps may be samples
   std::optional<SampleTimes> samples;           // --samples
-  std::vector<Mismatch> mismatches;             // by rank; empty: none
+  std::optional<double> pass_spread;  // of --passes: longest minus shortest time, over the time
+  std::vector<Mismatch> mismatches;   // by rank; empty: none
 };
 
 struct Row {
@@ -159,6 +161,8 @@ struct Row {
   bool emulated = false;
   double coverage = 1;           // share of ranks whose missing contribution this row would show
   int cycle = 0;                 // -N
+  std::optional<int> pass;       // --passes: from 1; absent: the row stands for all of them
+  int passes = 1;                // that the row stands for
   std::optional<int> group;      // --group-rows
   std::optional<RankPair> pair;  // where the program runs on pairs
   std::string algorithm;         // that the library says it chose (--show-algorithm)

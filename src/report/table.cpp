@@ -32,7 +32,7 @@ std::string number(double value, std::size_t width) {
 }
 
 // "=": as precise as was asked for, "~": not. B: two speeds, D: drifts, S: ranks begin too far apart,
-// r: too short for the clock.
+// r: too short for the clock, U: passes differ.
 std::string marks(const StreamTimes& stream) {
   std::string text = stream.precision_reached ? "=" : "~";
   for (const std::string& flag : stream.flags) {
@@ -40,6 +40,7 @@ std::string marks(const StreamTimes& stream) {
     if (flag == "drift") text += 'D';
     if (flag == "skew") text += 'S';
     if (flag == "clock") text += 'r';
+    if (flag == "unstable") text += 'U';
   }
   return text;
 }
@@ -134,6 +135,7 @@ class Table : public Reporter {
   }
 
   void row(const Row& row) override {
+    if (row.pass) return;
     std::string line =
         fmt::format("{:12}  {:12}  {:>8}  {:>6}  {:>6}", row.bytes, row.count, name(row.type),
                     row.op ? name(*row.op) : "none", row.root.value_or(-1));

@@ -103,6 +103,11 @@ std::vector<Note> notes_of(const Rank& rank, const Collective& collective, const
   if (std::string line = cpu_shortage(rank.table().ranks, process.backend); !line.empty())
     add(NoteKind::warning, std::move(line), "use fewer ranks or allow more CPUs");
   if (!o.output.label.empty()) add(NoteKind::note, "label: " + quote(o.output.label));
+  if (o.sweep.passes > 1)
+    add(NoteKind::note,
+        fmt::format("passes: {}, all but the last in an order shuffled by --seed {}; rows are "
+                    "medians over them",
+                    o.sweep.passes, o.check.seed));
   const std::string mode = mode_of(collective, o);
   if (!mode.empty()) add(NoteKind::note, "mode: " + mode);
   for (std::string& line : spec_notes(collective, o.spec)) add(NoteKind::note, std::move(line));

@@ -142,6 +142,7 @@ RunInfo describe(const Rank& rank, const Collective& collective, const Options& 
   run.average = o.measure.average;
   run.blocking = o.measure.blocking;
   run.cycles = o.sweep.cycles;
+  run.passes = o.sweep.passes;
   run.unalign = o.sweep.unalign;
   run.parallel_init = o.job.parallel_init;
   run.clock = o.measure.cpu_time ? "cpu" : "wall";

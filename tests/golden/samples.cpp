@@ -269,6 +269,28 @@ Run single_samples() {
   return run;
 }
 
+// --passes 2 with --stats: one row that is measured twice, whose passes differ.
+Run passes() {
+  Run run = stream();
+  run.name = "passes";
+  run.record.passes = 2;
+  run.record.planned_rows = 1;
+  run.rows[1] = run.rows[0];
+  run.rows.push_back(run.rows[0]);
+  run.rows[0].pass = 1;
+  run.rows[1].pass = 2;
+  Row& all = run.rows[2];
+  all.passes = 2;
+  for (Measurement* cell : {&all.out_of_place, &all.in_place}) {
+    cell->pass_spread = 0.125;
+    cell->stream->flags.emplace_back("unstable");
+  }
+  run.summary.rows = 1;
+  run.summary.times = 2;
+  run.summary.precise_times = 1;
+  return run;
+}
+
 // Limits that lie within intervals.
 Run undecided() {
   Run run = stream();
@@ -345,9 +367,10 @@ Run pair_rows() {
 }
 
 std::vector<Run> all() {
-  return {plain(),    wrong_data(),      unchecked(),  timestamps(), cpu_time(),      interrupted(),
-          extremes(), zero_iterations(), group_rows(), pair_rows(),  steps(),         no_rows(),
-          notes(),    per_iteration(),   stream(),     undecided(),  single_samples()};
+  return {plain(),       wrong_data(),     unchecked(),       timestamps(),    cpu_time(),
+          interrupted(), extremes(),       zero_iterations(), group_rows(),    pair_rows(),
+          steps(),       no_rows(),        notes(),           per_iteration(), stream(),
+          undecided(),   single_samples(), passes()};
 }
 
 Run with_text(const std::string& text) {

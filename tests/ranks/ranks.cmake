@@ -2,6 +2,7 @@ set(ranks_sources
   composed_test.cpp
   faults_test.cpp
   groups_test.cpp
+  passes_test.cpp
   per_iteration_test.cpp
   pingpong_test.cpp
   right_test.cpp

@@ -24,6 +24,7 @@ ccl_add_test(harness_test LABELS unit LIBRARIES ccl-collectives
     options_test.cpp
     pair_notes_test.cpp
     pairing_test.cpp
+    passes_test.cpp
     rank_device_test.cpp
     multi_reporter_test.cpp
     reduction_test.cpp
