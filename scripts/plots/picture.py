@@ -211,7 +211,7 @@ def draw(lines, kind, path, size):
     if kind == "passes":
         lines = [line for line in lines if line.passes() > 1]
         if not lines:
-            raise BadInput("--kind passes: one pass only; give a run with -N, or several runs")
+            raise BadInput("--kind passes: one pass only; give a run with --passes or -N, or several runs")
     width, height = size
     figure = plt.figure(figsize=(width / DPI, height / DPI), dpi=DPI, facecolor="white")
     style = Style(lines)

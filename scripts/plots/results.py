@@ -51,6 +51,7 @@ class Line:
     details: dict
     name: str = ""  # the same for both placements
     cells: dict = field(default_factory=dict)
+    passes_of: dict = field(default_factory=dict)  # the same, of the rows of single passes
     label: str = ""  # the name, and the placement if the plot has both
 
     @property
@@ -147,7 +148,8 @@ def lines_of(runs, placement, wanted, merge):
     """Returns the lines of a plot.
 
     placement: out_of_place, in_place or both. wanted: pairs of a field of rows and its value.
-    merge: lines of the same label become one line with several passes.
+    merge: lines of the same label become one line with several passes, and rows of single passes
+    (--passes of the run) stand instead of the row that stands for them.
     """
     lines = {}
     for index, run in enumerate(runs):
@@ -173,9 +175,15 @@ def lines_of(runs, placement, wanted, merge):
                 row.get("precision_reached") is not False,
                 number(row.get("confidence")),
             )
-            lines[key].cells.setdefault(size, []).append(cell)
+            single = row.get("pass") is not None
+            cells = lines[key].passes_of if single else lines[key].cells
+            cells.setdefault(size, []).append(cell)
     if not lines:
         raise BadInput("the files hold no row with a size and a time that was asked for")
+    for line in lines.values():
+        for size, cells in line.passes_of.items():
+            if merge or size not in line.cells:
+                line.cells[size] = cells
     return tell_apart(list(lines.values()), merge)
 
 

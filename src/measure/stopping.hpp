@@ -28,6 +28,11 @@ class StoppingCriterion {
   virtual const std::vector<Samples>& samples() const = 0;
   // Returns the calls that the samples of one rank stand for, divided by the calls of an iteration.
   virtual std::size_t iterations() const = 0;
+  // Returns the calls of one sample if samples are values of one time, which has an interval then. 0:
+  // they are parts of a batch.
+  virtual std::size_t calls_per_stamp() const { return 0; }
+  // Returns the seconds that the samples took, as far as a budget limits them.
+  virtual double spent_s() const { return 0; }
 };
 
 // The first calls after anything else cost several times what later ones do (measured over MPI: 5 to
@@ -36,6 +41,17 @@ class StoppingCriterion {
 inline constexpr std::size_t least_untimed = 20;
 inline constexpr double least_untimed_s = 1e-3;
 inline constexpr double most_untimed_s = 0.1;
+
+// Further blocks of a cell begin with so many untimed calls at least, behind the exchange of messages.
+inline constexpr std::size_t untimed_again = 10;
+// A cell lasts so long at least, so that it does not show one tick of the scheduler alone.
+inline constexpr double least_span_s = 20e-3;
+// Of longer calls a few values must do.
+inline constexpr double slow_call_s = 15e-3;
+// The most values of a block, each of which travels from every rank to rank 0.
+inline constexpr std::size_t most_stamps = 512;
+// Of a value, the share that reading the clock may take.
+inline constexpr double clock_share = 0.01;
 
 // Returns the number of calls of call_s seconds each that are `least` and `least_s` seconds at least
 // and most_s at most. 0 if a call takes no time (a simulator's clock).

@@ -7,17 +7,10 @@
 namespace ccl_tests {
 namespace {
 
-// A cell has at least so many stamps that take so long, so that it does not show one tick of the
-// scheduler alone; of calls beyond slow_call_s a few stamps must do.
 constexpr std::size_t least_stamps_fast = 20;
 constexpr std::size_t least_stamps_slow = 6;
-constexpr double slow_call_s = 15e-3;
-constexpr double least_span_s = 20e-3;
-constexpr std::size_t most_stamps = 512;  // of a block: 8 bytes each and rank travel to rank 0
-constexpr double clock_share = 0.01;      // of a stamp that reading the clock may take
 constexpr std::size_t probe_stamps = 64;
 constexpr double probe_s = 2e-3;
-constexpr std::size_t untimed_again = 10;  // behind an exchange of control messages
 
 double sum(std::span<const double> values) {
   double all = 0;

@@ -14,7 +14,7 @@ struct PrecisionGoal {
   double limit_s = 0;               // fewer stamps if these would take longer; 0: never
   std::size_t checked = 1;          // single calls whose results are verified
   Average average = Average::mean;  // of the ranks' times of one stamp
-  Statistic statistic = Statistic::median;
+  Statistic statistic = Statistic::median;    // mean: of rooted operations
   std::vector<std::vector<int>> groups = {};  // ranks of the groups that run at once, each a cell
 };
 
@@ -29,7 +29,8 @@ class StreamCriterion : public StoppingCriterion {
   void add(const Step& step, std::span<const Samples> ranks) override;
   const std::vector<Samples>& samples() const override { return samples_; }
   std::size_t iterations() const override { return stamps() * calls_per_stamp_; }
-  std::size_t calls_per_stamp() const { return calls_per_stamp_; }
+  std::size_t calls_per_stamp() const override { return calls_per_stamp_; }
+  double spent_s() const override { return spent_s_; }
 
  private:
   enum class Phase { single_calls, probe, stream };

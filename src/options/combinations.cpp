@@ -70,17 +70,27 @@ void check_counts(const Options& o) {
   if (std::int64_t{m.iterations} * m.aggregate > max_int)
     throw UsageError(fmt::format("-m: {} x -n {} is too many operations; accepted: up to {}",
                                  m.aggregate, m.iterations, max_int));
-  for (const char* flag : {"--precision", "--time-budget"}) {
+  for (const char* flag : {"--samples", "--precision", "--time-budget"}) {
     if (!m.batch || !given(o, flag)) continue;
     throw UsageError(fmt::format(
         "{}: -n, -m, -w, -z, -C, -I, -K and -G measure a fixed batch; accepted: one or the "
         "other",
         flag));
   }
+  constexpr int slowest_rank = 3;
+  if (m.samples && given(o, "-a") && m.average != slowest_rank)
+    throw UsageError(
+        fmt::format("-a: {}: a sample lasts until the slowest rank is done; accepted with "
+                    "--samples: {}",
+                    m.average, slowest_rank));
   if (m.batch && o.output.stats)
     throw UsageError(
         "--stats: the batch of -n, -m, -w, -z, -C, -I, -K and -G has no interval; accepted: one or "
         "the other");
+  if (o.sweep.passes > 1 && o.sweep.cycles != 1)
+    throw UsageError("--passes: -N repeats the sweep, too; accepted: one or the other");
+  if (o.sweep.passes > 1 && m.per_iteration)
+    throw UsageError("--passes: the statistics of -I are of one pass; accepted: one or the other");
   if (m.per_iteration && m.per_iteration_skip > 0 && m.per_iteration_skip >= m.iterations)
     throw UsageError(fmt::format("-K: {} of {} iterations would leave none; accepted: 0 to {}",
                                  m.per_iteration_skip, m.iterations, m.iterations - 1));

@@ -42,6 +42,11 @@ void declare_measure(FlagSet& set, Options& o, const Taken& taken) {
           in_range(0, most_calls))
       .by_default("20 calls and 1 ms")
       .recorded("warmup");
+  set.add(m.samples, "--samples", "",
+          "time single operations, each behind a barrier, until the slowest rank is done, and show "
+          "how far ranks begin together",
+          zero_or_one())
+      .recorded("samples");
   set.add(m.precision, "--precision", "PERCENT",
           "end a row when its 95 % interval is within +-PERCENT of the time, or after 0.3 s",
           percent)
@@ -53,6 +58,11 @@ void declare_measure(FlagSet& set, Options& o, const Taken& taken) {
           at_least(0))
       .by_default("0.3 s for each time")
       .recorded("time_budget_s");
+  set.add(
+         o.sweep.passes, "--passes", "N",
+         "measure the whole sweep N times, in shuffled order but for the last time; rows are medians",
+         in_range(1, 1000))
+      .recorded("passes");
   set.add(m.row_time_s, "--row-time", "SECONDS",
           "run fewer iterations if a row would take longer; 0: never", at_least(0))
       .recorded("row_time_s");

@@ -21,6 +21,7 @@ struct SweepOptions {
   std::vector<int> roots = {0};
   bool all_roots = false;  // instead of `roots`
   int cycles = 1;          // 0: until stopped
+  int passes = 1;          // over the whole sweep, whose rows become one
   std::string mode;        // of the program's forms; empty: its default
   SplitRule grouping;
   bool group_rows = false;  // one row per group instead of the slowest group's

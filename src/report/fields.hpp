@@ -71,6 +71,7 @@ void setting_fields(R& run, V&& visit) {
   visit("warmup", run.warmup);
   visit("requested_iterations", run.iterations);
   visit("precision", run.precision);
+  visit("sample_mode", run.samples);
   visit("aggregate", run.aggregate);
   visit("check", run.check);
   visit("average", run.average);
@@ -97,6 +98,7 @@ void fields(R& run, V&& visit) {
   visit("reduced_max_bytes", run.reduced_max);
   visit("planned_rows", run.planned_rows);
   visit("cycles", run.cycles);
+  visit("passes", run.passes);
   visit("parallel_init", run.parallel_init);
   visit("per_iteration", run.per_iteration);
   visit("per_iteration_skip", run.per_iteration_skip);
@@ -111,6 +113,8 @@ void fields(R& run, V&& visit) {
 template <IsA<Row> R, class V>
 void fields(R& row, V&& visit) {
   visit("cycle", row.cycle);
+  visit("pass", row.pass);
+  visit("passes", row.passes);
   visit("timestamp", row.timestamp);
   visit("size_bytes", row.bytes);
   visit("count", row.count);
@@ -163,6 +167,20 @@ void fields(R& cell, V&& visit) {
     visit("precision_reached", stream.precision_reached);
     visit("flags", stream.flags);
   });
+  visit.part(cell.samples, [&](auto& samples) {
+    visit.derived("samples", cell.stream ? cell.stream->stamps : 0);
+    visit.derived("operations_per_sample", cell.stream ? cell.stream->calls_per_stamp : 0);
+    visit("bracket_low_s", samples.bracket_low);
+    visit("bracket_high_s", samples.bracket_high);
+    visit("skew_s", samples.skew);
+    visit("skew_p99_s", samples.skew_p99);
+    visit("skew_share", samples.skew_share);
+    visit("sample_ranks", samples.ranks);
+    visit("late_share", samples.late_share);
+    visit("slow_share", samples.slow_share);
+    visit("late_s", samples.late_s);
+  });
+  visit("pass_spread", cell.pass_spread);
   visit("wrong", cell.wrong);
   visit("failed_ranks", cell.failed_ranks);
   visit("iterations", cell.iterations);
@@ -193,6 +211,13 @@ void fields(R& summary, V&& visit) {
   visit("precise_times", summary.precise_times);
   visit("widest_half_width", summary.widest);
   visit("widest_row", summary.widest_row);
+  visit.part(summary.late_rank, [&](auto& late) {
+    visit("late_rank", late.rank);
+    visit("late_rank_host", late.host);
+    visit("late_rank_share", late.share);
+    visit("late_rank_samples", late.samples);
+    visit("late_rank_s", late.late_s);
+  });
   visit("first_wrong", summary.first_wrong);
   visit("rerun", summary.rerun);
   visit("average_busbw_gb_per_s", summary.average_busbw);

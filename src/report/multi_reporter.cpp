@@ -43,7 +43,9 @@ SummaryOptions summary_options(const Options& o) {
           .message_rates = o.spec.window > 1,
           .pairs_at_once = o.sweep.concurrent && !o.sweep.pairing.all,
           .check = o.check.calls,
-          .seed = o.check.seed};
+          .seed = o.check.seed,
+          .passes = o.sweep.passes,
+          .precision = o.measure.precision};
 }
 
 void MultiReporter::add(std::unique_ptr<Reporter> reporter) {
@@ -73,6 +75,28 @@ void MultiReporter::begin(const RunInfo& run) {
 void MultiReporter::row(const Row& row, std::size_t requested) {
   std::unique_lock lock(mutex_);
   if (finished_) return;
+  account(row, requested);
+  before_print_();
+  const Row complete = with_hosts(row);
+  lock.unlock();
+  write(complete);
+}
+
+void MultiReporter::pass_row(const Row& row, std::size_t requested, RowPlace place) {
+  std::unique_lock lock(mutex_);
+  if (finished_) return;
+  const Row complete = with_hosts(row);
+  const std::optional<Row> all = passes_.add(complete, requested, place);
+  if (all) {
+    account(*all, requested);
+    before_print_();
+  }
+  lock.unlock();
+  write(complete);
+  if (all) write(*all);
+}
+
+void MultiReporter::account(const Row& row, std::size_t requested) {
   measured_.insert(requested);
   ++summary_.rows;
   for (const Measurement* cell : {&row.out_of_place, &row.in_place}) {
@@ -94,15 +118,31 @@ void MultiReporter::row(const Row& row, std::size_t requested) {
     weakest_coverage_ = std::min(weakest_coverage_, row.coverage);
   }
   add_times(row, requested);
+  late_ranks_.add(row);
   LimitFindings found = held_to(options_.limits, row, requested, judged_by_);
   append(summary_.missed_limits, std::move(found.missed));
   append(summary_.undecided_limits, std::move(found.undecided));
   if (row.pair && begun_) pair_rows_.push_back(row);
-  before_print_();
+}
+
+// The run ended before the last pass.
+void MultiReporter::account_rest() {
+  for (const auto& [row, requested] : passes_.take_rest()) {
+    account(row, requested);
+    rest_.push_back(row);
+  }
+  if (rest_.empty()) return;
+  add_note(fmt::format("{} rows are of fewer than {} passes", rest_.size(), options_.passes));
+}
+
+Row MultiReporter::with_hosts(const Row& row) const {
   Row complete = row;
   complete.hosts = hosts_of(row);
-  lock.unlock();
-  for (Output& output : outputs_) write_row(output, complete);
+  return complete;
+}
+
+void MultiReporter::write(const Row& row) {
+  for (Output& output : outputs_) write_row(output, row);
 }
 
 void MultiReporter::write_row(Output& output, const Row& row) {
@@ -173,6 +213,10 @@ void MultiReporter::judge_end() {
   std::vector<std::string> hosts;
   for (const RankLine& line : ranks_) hosts.push_back(line.host);
   append(notes, slowest_pairs(pair_rows_, hosts));
+  summary_.late_rank = late_ranks_.found();
+  for (const RankLine& line : ranks_)
+    if (summary_.late_rank && line.rank == summary_.late_rank->rank)
+      summary_.late_rank->host = line.host;
   append(summary_.missed_limits, unmeasured(options_.limits, measured_));
   summary_.bandwidth_ok = average_suffices(options_.limits, summary_.average_busbw);
   if (!summary_.bandwidth_ok.value_or(true)) {
@@ -227,6 +271,7 @@ int MultiReporter::finish(int failure, const std::vector<std::string>& errors) {
   const std::lock_guard lock(mutex_);
   if (finished_) return summary_.exit_code;
   finished_ = true;
+  account_rest();
   conclude(failure, errors);
   const int code = summary_.exit_code;
   before_print_();
@@ -243,6 +288,7 @@ void MultiReporter::end(Output& output, int code) {
           fmt::format("{} takes no more output: its end is not written",
                       output.reporter->path().empty() ? "stdout" : output.reporter->path()));
     output.ended = true;
+    for (const Row& row : rest_) output.reporter->row(row);
     output.reporter->end(summary_);
   } catch (const std::exception& e) {
     unwritten_.emplace_back(e.what());

@@ -12,8 +12,10 @@
 #include <vector>
 
 #include "src/options/options.hpp"
+#include "src/report/late_ranks.hpp"
 #include "src/report/limits.hpp"
 #include "src/report/local_time.hpp"
+#include "src/report/passes.hpp"
 #include "src/report/reporter.hpp"
 
 namespace ccl_tests {
@@ -27,6 +29,8 @@ struct SummaryOptions {
   bool pairs_at_once = false;
   int check = 1;
   std::uint64_t seed = 1;
+  int passes = 1;
+  double precision = 0.02;
 };
 SummaryOptions summary_options(const Options& options);
 
@@ -35,7 +39,8 @@ SummaryOptions summary_options(const Options& options);
 // thread stays in a write: files come before stdout, and finish() leaves out who is still writing.
 class MultiReporter {
  public:
-  explicit MultiReporter(const Options& options) : options_(summary_options(options)) {}
+  explicit MultiReporter(const Options& options)
+      : options_(summary_options(options)), passes_(options_.passes, options_.precision) {}
   // Before begin().
   void add(std::unique_ptr<Reporter> reporter);
 
@@ -47,6 +52,9 @@ class MultiReporter {
   void begin(const RunInfo& run);
   // requested: the size that the sweep asked for, which Row::bytes may have been rounded down from.
   void row(const Row& row, std::size_t requested);
+  // The row of one pass, for files alone. The row that stands for all passes follows the last one's,
+  // or what there is of it the end of the run.
+  void pass_row(const Row& row, std::size_t requested, RowPlace place);
   void note(const std::string& line);    // a footer comment line
   void memory(const std::string& line);  // -M
 
@@ -60,6 +68,10 @@ class MultiReporter {
   const std::vector<std::string>& unwritten() const { return unwritten_; }
 
  private:
+  void account(const Row& row, std::size_t requested);
+  void account_rest();
+  Row with_hosts(const Row& row) const;
+  void write(const Row& row);
   void add_note(std::string line);
   void add_times(const Row& row, std::size_t requested);
   void add_wrong(const Row& row, std::size_t requested);
@@ -90,6 +102,9 @@ class MultiReporter {
   std::vector<RankLine> ranks_;
   JudgedBy judged_by_ = JudgedBy::interval;
   std::vector<Row> pair_rows_;
+  LateRanks late_ranks_;
+  PassRows passes_;
+  std::vector<Row> rest_;  // of passes that did not come to their end
   std::vector<std::string> unwritten_;
   bool begun_ = false, judged_ = false, finished_ = false;
 };

@@ -148,6 +148,7 @@ class NcclJson : public Reporter {
   }
 
   void row(const Row& row) override {
+    if (row.pass) return;
     Json json = {{"size", row.bytes},
                  {"count", row.count},
                  {"type", name(row.type)},

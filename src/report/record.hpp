@@ -57,7 +57,9 @@ struct RunInfo {
   std::size_t unalign = 0;
   bool parallel_init = false;
   bool stats = false;               // --stats
-  std::optional<double> precision;  // of streams; absent: rows are batches
+  bool samples = false;             // --samples
+  std::optional<double> precision;  // of streams and samples; absent: rows are batches
+  int passes = 1;                   // --passes
   int graph_launches = 0;           // -G
   bool per_iteration = false;       // -I
   int per_iteration_skip = 0;       // -K
@@ -101,6 +103,20 @@ struct StreamTimes {
   }
 };
 
+// What samples showed beside the time and what StreamTimes holds: operations that began together, as
+// far as a barrier can make them. Seconds. Absent and empty where the ranks have no common clock.
+struct SampleTimes {
+  std::optional<double> bracket_low;  // per operation, median: from the last entry to the last exit
+  std::optional<double> bracket_high;  // per operation, median: from the first entry to it
+  std::optional<double> skew;          // median from the first entry to the last
+  std::optional<double> skew_p99;      // its 99th percentile; absent of fewer than 100 samples
+  std::optional<double> skew_share;    // the median skew over the median sample
+  std::vector<std::uint64_t> ranks;    // of the world, that took the samples
+  std::vector<double> late_share;      // of each: share of samples that it entered last
+  std::vector<double> slow_share;      // share of samples that it left last
+  std::vector<double> late_s;          // median from the median rank's entry to its own
+};
+
 // Wrong elements that one rank found in half a row.
 struct Mismatch {
   int rank = 0;  // of the world
@@ -127,8 +143,10 @@ struct Measurement {
   bool repeats_out_of_place = false;  // the collective has no in-place form
   std::optional<StepTimes> steps;     // of a composite: seconds per operation, mean over ranks
   std::optional<IterationTimes> per_iteration;  // -I
-  std::optional<StreamTimes> stream;            // absent: a batch (-n)
-  std::vector<Mismatch> mismatches;             // by rank; empty: none
+  std::optional<StreamTimes> stream;            // absent: a batch (-n); its stamps may be samples
+  std::optional<SampleTimes> samples;           // --samples
+  std::optional<double> pass_spread;  // of --passes: longest minus shortest time, over the time
+  std::vector<Mismatch> mismatches;   // by rank; empty: none
 };
 
 struct Row {
@@ -143,11 +161,22 @@ struct Row {
   bool emulated = false;
   double coverage = 1;           // share of ranks whose missing contribution this row would show
   int cycle = 0;                 // -N
+  std::optional<int> pass;       // --passes: from 1; absent: the row stands for all of them
+  int passes = 1;                // that the row stands for
   std::optional<int> group;      // --group-rows
   std::optional<RankPair> pair;  // where the program runs on pairs
   std::string algorithm;         // that the library says it chose (--show-algorithm)
   std::optional<double> padding_waste;  // bytes that are sent for each byte of data
   std::string timestamp;                // local_time() at the row's end
+};
+
+// The rank that entered most samples last.
+struct LateRank {
+  int rank = 0;
+  std::string host;
+  double share = 0;  // of the samples that it took part in, those that it entered last
+  std::uint64_t samples = 0;
+  double late_s = 0;  // median from the median rank's entry to its own
 };
 
 // The most serious of what a run showed, by ascending seriousness.
@@ -168,6 +197,7 @@ struct RunSummary {
   std::size_t precise_times = 0;           // whose interval is as narrow as was asked for
   std::optional<double> widest;            // half width over the time, of all that have an interval
   std::string widest_row;                  // "65536 B float sum out of place"
+  std::optional<LateRank> late_rank;       // --samples; absent: no rank stands out
   std::string first_wrong;                 // where the first wrong element is, and what it is
   std::string rerun;                       // flags that select the row of first_wrong
   double average_busbw = 0;                // arithmetic mean over all cells

@@ -16,6 +16,7 @@ class Reporter {
   virtual ~Reporter() = default;
   virtual std::string path() const { return {}; }  // of its file; empty: none
   virtual void begin(const RunInfo& run) = 0;
+  // Rows of single passes (Row::pass) are for files of ours; others leave them out.
   virtual void row(const Row& row) = 0;
   virtual void end(const RunSummary& summary) = 0;
 };

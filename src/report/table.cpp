@@ -31,28 +31,42 @@ std::string number(double value, std::size_t width) {
   return fmt::format("{:>{}.0f}", printable(value), width);
 }
 
-// "=": as precise as was asked for, "~": not. B: two speeds, D: drifts.
+// "=": as precise as was asked for, "~": not. B: two speeds, D: drifts, S: ranks begin too far apart,
+// r: too short for the clock, U: passes differ.
 std::string marks(const StreamTimes& stream) {
   std::string text = stream.precision_reached ? "=" : "~";
   for (const std::string& flag : stream.flags) {
     if (flag == "bimodal") text += 'B';
     if (flag == "drift") text += 'D';
+    if (flag == "skew") text += 'S';
+    if (flag == "clock") text += 'r';
+    if (flag == "unstable") text += 'U';
   }
   return text;
 }
 
-std::string stats(const Measurement& cell) {
-  if (!cell.stream) return fmt::format("  {:>5}  {:>7}  {:>6}  {:>5}", "-", "-", "-", "-");
-  const auto half_width = cell.stream->half_width(cell.seconds);
-  return fmt::format("  {}  {}  {:>6}  {:>5}", half_width ? number(100 * *half_width, 5) : "    -",
-                     number(cell.stream->fast * 1e6, 7), cell.stream->stamps, marks(*cell.stream));
+std::string percent(const std::optional<double>& share) {
+  return share ? number(100 * *share, 5) : "    -";
 }
 
-std::string half(const Measurement& cell, bool with_stats) {
+std::string stats(const Measurement& cell, bool samples) {
+  std::string text = "      -        -";
+  std::string count = "-";
+  if (cell.stream) {
+    text = "  " + percent(cell.stream->half_width(cell.seconds)) + "  " +
+           number(cell.stream->fast * 1e6, 7);
+    count = fmt::format("{}", cell.stream->stamps);
+  }
+  if (samples) text += "  " + percent(cell.samples ? cell.samples->skew_share : std::nullopt);
+  return fmt::format("{}  {:>{}}  {:>5}", text, count, samples ? 7 : 6,
+                     cell.stream ? marks(*cell.stream) : "-");
+}
+
+std::string half(const Measurement& cell, const RunInfo& run) {
   const std::string wrong = cell.wrong ? fmt::format("{}", *cell.wrong) : "N/A";
   std::string text = fmt::format("  {}  {}  {}  {:>6}", number(cell.seconds * 1e6, 7),
                                  number(cell.algbw, 6), number(cell.busbw, 6), wrong);
-  if (with_stats) text += stats(cell);
+  if (run.stats) text += stats(cell, run.samples);
   if (!cell.per_iteration) return text;
   const Statistics& of = cell.per_iteration->of;
   for (const double value :
@@ -89,11 +103,16 @@ std::string column_line(std::string_view size, std::string_view count, std::stri
 std::string columns(const RunInfo& run) {
   const std::string names =
       fmt::format("  {:>7}   algbw   busbw  #wrong{}{}", run.clock == "cpu" ? "cputime" : "time",
-                  run.stats ? "    +-%     fast  stamps  flags" : "",
+                  !run.stats    ? ""
+                  : run.samples ? "    +-%     fast  skew%  samples  flags"
+                                : "    +-%     fast  stamps  flags",
                   run.per_iteration ? "    i_min    i_max    i_p99   i_cv%" : "");
-  const std::string units = fmt::format(
-      "     (us)  (GB/s)  (GB/s)        {}{}", run.stats ? "            (us)               " : "",
-      run.per_iteration ? "     (us)     (us)     (us)      (%)" : "");
+  const std::string units =
+      fmt::format("     (us)  (GB/s)  (GB/s)        {}{}",
+                  !run.stats    ? ""
+                  : run.samples ? "            (us)                       "
+                                : "            (us)               ",
+                  run.per_iteration ? "     (us)     (us)     (us)      (%)" : "");
   const auto last = [&](const char* timestamp, const char* group, const char* pair) {
     return fmt::format("{}{}{}", run.timestamps ? timestamp : "", run.group_rows ? group : "",
                        run.pair_rows ? pair : "");
@@ -116,10 +135,11 @@ class Table : public Reporter {
   }
 
   void row(const Row& row) override {
+    if (row.pass) return;
     std::string line =
         fmt::format("{:12}  {:12}  {:>8}  {:>6}  {:>6}", row.bytes, row.count, name(row.type),
                     row.op ? name(*row.op) : "none", row.root.value_or(-1));
-    line += half(row.out_of_place, run_.stats) + half(row.in_place, run_.stats);
+    line += half(row.out_of_place, run_) + half(row.in_place, run_);
     if (run_.timestamps) line += fmt::format("  {:>19}", seconds_form(row.timestamp));
     if (row.group) line += fmt::format("  {:>5}", *row.group);
     if (run_.pair_rows && row.pair) line += fmt::format("  {:>9}", name(*row.pair));

@@ -115,6 +115,13 @@ std::string reliable(const RunInfo& run, const RunSummary& summary) {
       run.iterations);
 }
 
+std::string late_rank(const LateRank& late) {
+  return fmt::format(
+      "{}{} entered last in {:.0f} % of {} samples (median {:.1f} us behind the median rank)",
+      late.rank, late.host.empty() ? "" : " on " + late.host, 100 * late.share, late.samples,
+      1e6 * late.late_s);
+}
+
 std::string next(const RunInfo& run, const RunSummary& summary) {
   const int code = summary.exit_code;
   if (code > 128) return {};  // a person or a batch system ended it
@@ -152,6 +159,7 @@ std::string footer_text(const RunInfo& run, const RunSummary& summary) {
   lines += answer("Verdict", verdict(run, summary)) + answer("Correct", correct(run, summary));
   if (const std::string text = reliable(run, summary); !text.empty())
     lines += answer("Reliable", text);
+  if (summary.late_rank) lines += answer("Late rank", late_rank(*summary.late_rank));
   if (const std::string text = next(run, summary); !text.empty()) lines += answer("Next", text);
   return lines;
 }

@@ -43,8 +43,8 @@ class WorldBarrier : public Barrier {
 // Rank 0 decides; steps and samples travel over the control channel.
 class ChannelCoordinator : public Coordinator {
  public:
-  ChannelCoordinator(Rank& rank, std::string row, double limit_s)
-      : rank_(rank), row_(std::move(row)), limit_s_(limit_s) {}
+  ChannelCoordinator(Rank& rank, std::string row, bool moments, double limit_s)
+      : rank_(rank), row_(std::move(row)), moments_(moments), limit_s_(limit_s) {}
 
   Step agree(const Step& decision) override {
     const std::string bytes = span_to_bytes<Step>({&decision, 1});
@@ -55,14 +55,16 @@ class ChannelCoordinator : public Coordinator {
   }
   std::vector<Samples> gather(const Samples& mine) override {
     std::vector<Samples> all;
-    for (const std::string& bytes : rank_.world().gather(to_text(mine), limit_s_))
-      all.push_back(samples_of(bytes));
+    const std::string text = moments_ ? moments_to_text(mine) : to_text(mine);
+    for (const std::string& bytes : rank_.world().gather(text, limit_s_))
+      all.push_back(moments_ ? samples_of_moments(bytes) : samples_of(bytes));
     return all;
   }
 
  private:
   Rank& rank_;
   std::string row_;
+  bool moments_;  // of samples travel, not durations alone
   double limit_s_;
 };
 
@@ -150,6 +152,7 @@ PointRows BenchmarkRunner::run(const Collective& collective, const SweepPoint& p
   for (const Form form : {Form::out_of_place, Form::in_place}) {
     const FormFindings found = run_form(p, form, *operation, limits);
     if (!rank_.is_first()) continue;
+    result.spent_s += found.spent_s;
     add_form(result, p, form, found);
   }
   if (!result.rows.empty() && !options_.sweep.group_rows && !collective.domain.paired)
@@ -174,8 +177,10 @@ FormFindings BenchmarkRunner::run_form(const Problem& p, Form form, Operation& o
     found.reports.push_back(rank_report(bytes));
   found.samples = stop->samples();
   found.iterations = stop->iterations();
-  if (const auto* const stream = dynamic_cast<const StreamCriterion*>(stop.get()))
-    found.calls_per_stamp = stream->calls_per_stamp();
+  found.calls_per_stamp = stop->calls_per_stamp();
+  found.single_samples = options_.measure.samples;
+  found.one_clock = rank_.table().on_one_machine();
+  found.spent_s = stop->spent_s();
   found.calls = found.iterations * static_cast<std::size_t>(options_.measure.aggregate) *
                 static_cast<std::size_t>(std::max(1, options_.measure.graph_launches));
   found.checked = checks;
@@ -190,7 +195,8 @@ RankReport BenchmarkRunner::take_form(const Problem& p, Form form, Operation& op
   Clock& clock = communicator().clock();
   GpuExtension* const gpu = communicator().gpu();
   WorldBarrier barrier(world_, rank_);
-  ChannelCoordinator coordinator(rank_, form_text(p, form), limits.exchange_s);
+  ChannelCoordinator coordinator(rank_, form_text(p, form), options_.measure.samples,
+                                 limits.exchange_s);
   const bool show_algorithm =
       gpu != nullptr && options_.backend.show_algorithm && form == Form::out_of_place;
   if (gpu != nullptr) gpu->annotate(form_text(p, form) + ", row");
@@ -226,15 +232,19 @@ RankReport BenchmarkRunner::take_form(const Problem& p, Form form, Operation& op
   return report;
 }
 
-bool BenchmarkRunner::streams() const {
+bool BenchmarkRunner::has_intervals() const {
+  if (options_.measure.samples) return true;
   return !options_.measure.batch && !rank_.process().options.simulated &&
          communicator().gpu() == nullptr;
 }
 
 std::unique_ptr<StoppingCriterion> BenchmarkRunner::criterion(const Problem& p, bool checks) const {
-  if (streams())
-    return std::make_unique<StreamCriterion>(precision_goal(
-        options_, p, checks, {.clock_cost_s = clock_cost_s_, .budget_s = budget_s_}));
+  if (has_intervals()) {
+    PrecisionGoal goal =
+        precision_goal(options_, p, checks, {.clock_cost_s = clock_cost_s_, .budget_s = budget_s_});
+    if (options_.measure.samples) return std::make_unique<SampleCriterion>(std::move(goal));
+    return std::make_unique<StreamCriterion>(std::move(goal));
+  }
   return std::make_unique<BatchCriterion>(
       batch_goal(options_, checks, rank_.process().options.simulated));
 }
@@ -266,7 +276,8 @@ void BenchmarkRunner::add_form(PointRows& result, const Problem& p, Form form,
                      options_.measure.per_iteration,
                      options_.measure.per_iteration_skip,
                      static_cast<std::size_t>(options_.measure.aggregate),
-                     options_.measure.precision};
+                     options_.measure.precision,
+                     clock_cost_s_};
   for (std::size_t g = 0; g < result.rows.size(); ++g) {
     const int group = static_cast<int>(g);
     Measurement m = measurement_of(p.point, *p.collective, options_.spec, group, found, rule);

@@ -9,6 +9,7 @@
 
 #include "src/job/rank.hpp"
 #include "src/measure/batch_criterion.hpp"
+#include "src/measure/sample_criterion.hpp"
 #include "src/measure/stream_criterion.hpp"
 #include "src/options/options.hpp"
 #include "src/run/arena.hpp"
@@ -24,6 +25,7 @@ namespace ccl_tests {
 struct PointRows {
   std::vector<Row> rows;
   std::vector<std::string> wrong;  // what was wrong, one line for each rank and form
+  double spent_s = 0;              // on timed calls, as far as a budget limits them
 };
 
 // One rank's end of all measurements of a job. Used by the rank's thread. Every function is
@@ -43,8 +45,8 @@ class BenchmarkRunner {
     return group_ ? *communicator_ : world_;
   }  // of this rank's group
 
-  // Returns true if a row is a stream of stamps, false if it is nccl-tests' batch.
-  bool streams() const;
+  // Returns true if rows are streams or samples, false if they are nccl-tests' batches.
+  bool has_intervals() const;
 
   // Makes room for all points of these sizes and types.
   void reserve(const Collective& collective, const SweepRange& range);

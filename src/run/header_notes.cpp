@@ -28,8 +28,11 @@ std::vector<std::string> pair_lines(const Options& o, const std::vector<RankGrou
                   rounds.size() == 1 ? "" : "s")};
 }
 
-std::string time_text(const Collective& collective, bool streams) {
-  if (!streams)
+std::string time_text(const Collective& collective, const Options& o, bool intervals) {
+  if (o.measure.samples)
+    return "time: median of samples with a 95 % interval; each is one operation behind a barrier, "
+           "until the slowest rank is done";
+  if (!intervals)
     return "time: mean of a fixed batch of operations issued back to back (as nccl-tests): a rate, "
            "not a latency";
   return fmt::format(
@@ -90,7 +93,7 @@ std::vector<Note> notes_of(const Rank& rank, const Collective& collective, const
   const Process& process = rank.process();
   std::vector<Note> notes = first_notes(process, o);
   if (!collective.domain.paired)
-    notes.push_back({NoteKind::verbose, time_text(collective, facts.streams)});
+    notes.push_back({NoteKind::verbose, time_text(collective, o, facts.intervals)});
   const auto add = [&](NoteKind kind, std::string text, std::string remedy = {}) {
     notes.push_back({kind, std::move(text), std::move(remedy)});
   };
@@ -100,6 +103,11 @@ std::vector<Note> notes_of(const Rank& rank, const Collective& collective, const
   if (std::string line = cpu_shortage(rank.table().ranks, process.backend); !line.empty())
     add(NoteKind::warning, std::move(line), "use fewer ranks or allow more CPUs");
   if (!o.output.label.empty()) add(NoteKind::note, "label: " + quote(o.output.label));
+  if (o.sweep.passes > 1)
+    add(NoteKind::note,
+        fmt::format("passes: {}, all but the last in an order shuffled by --seed {}; rows are "
+                    "medians over them",
+                    o.sweep.passes, o.check.seed));
   const std::string mode = mode_of(collective, o);
   if (!mode.empty()) add(NoteKind::note, "mode: " + mode);
   for (std::string& line : spec_notes(collective, o.spec)) add(NoteKind::note, std::move(line));

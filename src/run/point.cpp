@@ -1,6 +1,7 @@
 #include "src/run/point.hpp"
 
 #include <numeric>
+#include <random>
 
 namespace ccl_tests {
 namespace {
@@ -23,6 +24,18 @@ std::vector<Kind> kinds_of(const Collective& collective, const Options& o) {
   for (const DataType type : o.sweep.types)
     for (const auto& op : ops) kinds.emplace_back(type, op);
   return kinds;
+}
+
+std::vector<std::size_t> order_of_pass(std::size_t points, int pass, int passes,
+                                       std::uint64_t seed) {
+  std::vector<std::size_t> order(points);
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  if (pass == passes) return order;
+  std::mt19937_64 random(seed + static_cast<std::uint64_t>(pass));
+  // std::shuffle is another one in every standard library.
+  for (std::size_t left = points; left > 1; --left)
+    std::swap(order[left - 1], order[random() % left]);
+  return order;
 }
 
 std::vector<SweepPoint> points(const Collective& collective, const Options& o,

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <set>
 #include <utility>
@@ -37,6 +38,11 @@ struct SweepRange {
 
 // Returns the kinds of rows that the options ask for.
 std::vector<Kind> kinds_of(const Collective& collective, const Options& options);
+
+// Returns the numbers of the points in the order in which pass `pass` (from 1) of `passes` takes them:
+// shuffled by `seed`, the same on all ranks, and in the last pass as they are.
+std::vector<std::size_t> order_of_pass(std::size_t points, int pass, int passes,
+                                       std::uint64_t seed);
 
 // Returns the points of one cycle in their order. They point into `range`.
 std::vector<SweepPoint> points(const Collective& collective, const Options& options,

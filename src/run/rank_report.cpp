@@ -18,6 +18,11 @@ struct Durations {
   float issued, end;
 };
 
+// Seconds of the rank's clock.
+struct Moments {
+  double start, end;
+};
+
 }  // namespace
 
 std::string to_text(const Samples& samples) {
@@ -31,6 +36,19 @@ Samples samples_of(std::string_view text) {
   Samples samples;
   for (const Durations& d : span_from_bytes<Durations>(text))
     samples.push_back({0, d.issued, d.end});
+  return samples;
+}
+
+std::string moments_to_text(const Samples& samples) {
+  std::vector<Moments> all;
+  for (const Sample& s : samples) all.push_back({s.start, s.end});
+  return span_to_bytes<Moments>(all);
+}
+
+Samples samples_of_moments(std::string_view text) {
+  Samples samples;
+  for (const Moments& m : span_from_bytes<Moments>(text))
+    samples.push_back({m.start, m.end, m.end});
   return samples;
 }
 

@@ -30,4 +30,8 @@ RankReport rank_report(std::string_view text);  // throws Error
 std::string to_text(const Samples& samples);
 Samples samples_of(std::string_view text);  // throws Error
 
+// Moments of entry and exit travel, exactly; when calls were issued does not.
+std::string moments_to_text(const Samples& samples);
+Samples samples_of_moments(std::string_view text);  // throws Error
+
 }  // namespace ccl_tests

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <numeric>
 
+#include "src/measure/sample_series.hpp"
+#include "src/measure/stopping.hpp"
 #include "src/measure/stream_criterion.hpp"
 
 namespace ccl_tests {
@@ -30,8 +32,8 @@ std::vector<double> column(const std::vector<CallTime>& times, double CallTime::
   return values;
 }
 
-StreamTimes stream_times(const Estimate& found, const FormFindings& findings, const RowRule& rule,
-                         double trips) {
+StreamTimes stream_times(const Estimate& found, bool drifting, const FormFindings& findings,
+                         const RowRule& rule, double trips) {
   StreamTimes times;
   if (found.has_interval()) {
     times.low = found.low / trips;
@@ -46,7 +48,50 @@ StreamTimes stream_times(const Estimate& found, const FormFindings& findings, co
   times.precision_reached = found.half_width() && *found.half_width() <= rule.precision;
   if (!times.precision_reached) times.flags.emplace_back("imprecise");
   if (found.bimodal()) times.flags.emplace_back("bimodal");
+  if (drifting) times.flags.emplace_back("drift");
   return times;
+}
+
+// Of the operations of a group; trips: messages of a call, one behind the other.
+SampleTimes sample_times(const std::vector<int>& group, const FormFindings& found,
+                         const std::vector<double>& longest, double trips) {
+  SampleTimes times;
+  times.ranks.assign(group.begin(), group.end());
+  if (!found.one_clock || longest.empty()) return times;
+  const SampleBrackets brackets = brackets_of(found.samples, group, found.calls_per_stamp);
+  times.bracket_low = median(brackets.low) / trips;
+  times.bracket_high = median(brackets.high) / trips;
+  times.skew = median(brackets.skew);
+  constexpr std::size_t least_for_p99 = 100;  // of fewer it is the largest
+  if (brackets.skew.size() >= least_for_p99) times.skew_p99 = statistics(brackets.skew).p99;
+  const double sample_s = median(longest) * static_cast<double>(found.calls_per_stamp);
+  if (sample_s > 0) times.skew_share = *times.skew / sample_s;
+  RankOrder order = rank_order(found.samples, group);
+  times.late_share = std::move(order.late_share);
+  times.slow_share = std::move(order.slow_share);
+  times.late_s = std::move(order.late_s);
+  return times;
+}
+
+// What makes the time of samples doubtful beside what makes a stream's.
+void add_sample_flags(StreamTimes& times, const SampleTimes& samples, double sample_s,
+                      double clock_cost_s) {
+  constexpr double most_skew = 0.1;  // beyond, the time is largely the barrier's
+  if (samples.skew_share.value_or(0) > most_skew) times.flags.emplace_back("skew");
+  if (sample_s * clock_share < clock_cost_s) times.flags.emplace_back("clock");
+}
+
+// Sets what single samples showed, and returns the time of a call: until the slowest rank is done.
+double fill_samples(Measurement& m, const std::vector<int>& group, const FormFindings& found,
+                    const RowRule& rule, double trips) {
+  const std::vector<double> longest =
+      longest_durations(found.samples, group, found.calls_per_stamp);
+  const Estimate estimated = estimate(longest, Statistic::median);
+  m.stream = stream_times(estimated, drifts(longest, Statistic::median), found, rule, trips);
+  m.samples = sample_times(group, found, longest, trips);
+  add_sample_flags(*m.stream, *m.samples,
+                   estimated.value * static_cast<double>(found.calls_per_stamp), rule.clock_cost_s);
+  return estimated.value;
 }
 
 // One number of each rank, in seconds per call.
@@ -69,15 +114,16 @@ void fill_times(Measurement& m, const std::vector<CallTime>& times, const std::v
   const Layout layout = collective.layout(shape);
   const auto legs = static_cast<double>(layout.legs);
   const double trips = legs * static_cast<double>(layout.messages);
-  const Statistic statistic = statistic_of(collective);
+  const Statistic statistic = found.single_samples ? Statistic::median : statistic_of(collective);
   const std::vector<double> walls = wall_times(times, group, found, statistic);
   double wall = average(rule.average, walls);
-  if (found.calls_per_stamp > 0) {
+  if (found.single_samples) {
+    wall = fill_samples(m, group, found, rule, trips);
+  } else if (found.calls_per_stamp > 0) {
     const std::vector<double> stamps =
         stamp_times(found.samples, group, rule.average, found.calls_per_stamp);
     const Estimate stream = estimate(stamps, statistic);
-    m.stream = stream_times(stream, found, rule, trips);
-    if (drifts(stamps, statistic)) m.stream->flags.emplace_back("drift");
+    m.stream = stream_times(stream, drifts(stamps, statistic), found, rule, trips);
     wall = stream.value;
   }
   m.seconds =

@@ -21,6 +21,9 @@ struct FormFindings {
   std::size_t calls = 0;            // that the samples of a rank stand for
   std::size_t calls_per_stamp = 0;  // of a stream, whose samples are stamps; 0: of a batch
   bool checked = false;             // results were compared
+  bool single_samples = false;      // --samples: each sample began behind a barrier
+  bool one_clock = false;           // moments of ranks can be compared
+  double spent_s = 0;               // on timed calls, as far as a budget limits them
 };
 
 // How times of ranks become one.
@@ -31,6 +34,7 @@ struct RowRule {
   int per_iteration_skip = 0;
   std::size_t aggregate = 1;
   double precision = 0.02;  // of a stream
+  double clock_cost_s = 0;  // of one reading
 };
 
 // Returns which number of a stream is the operation's time.

@@ -136,12 +136,14 @@ RunInfo describe(const Rank& rank, const Collective& collective, const Options& 
   run.warmup = o.measure.warmup;
   run.iterations = o.measure.iterations;
   run.stats = o.output.stats;
-  if (facts.streams) run.precision = o.measure.precision;
+  if (facts.intervals) run.precision = o.measure.precision;
+  run.samples = o.measure.samples;
   run.aggregate = o.measure.aggregate;
   run.check = o.check.calls;
   run.average = o.measure.average;
   run.blocking = o.measure.blocking;
   run.cycles = o.sweep.cycles;
+  run.passes = o.sweep.passes;
   run.unalign = o.sweep.unalign;
   run.parallel_init = o.job.parallel_init;
   run.clock = o.measure.cpu_time ? "cpu" : "wall";

@@ -23,7 +23,7 @@ struct HeaderFacts {
   std::optional<std::size_t> reduced_max;  // -e lowered to this because of memory
   const Communicator& communicator;
   std::vector<std::string> left_out;  // lines about what is not measured
-  bool streams;                       // rows are streams of stamps, not batches
+  bool intervals;                     // rows are streams or samples, not batches
 };
 
 // Returns the header of a run. On rank 0.

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <functional>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <utility>
@@ -63,20 +64,15 @@ class TimeBudget {
   TimeBudget(const Options& o, std::size_t points)
       : left_s_(o.measure.time_budget_s),
         given_(left_s_ > 0),
-        times_(2 * points * static_cast<std::size_t>(std::max(1, o.sweep.cycles))) {}
+        times_(2 * points *
+               static_cast<std::size_t>(std::max(1, o.sweep.cycles) * o.sweep.passes)) {}
 
   void grant(BenchmarkRunner& runner) const {
     constexpr double generous = 1.5;
     if (given_) runner.set_budget(generous * left_s_ / static_cast<double>(times_));
   }
-  void spend(const std::vector<Row>& rows) {
-    if (rows.empty()) return;
-    for (const Measurement* cell : {&rows.front().out_of_place, &rows.front().in_place}) {
-      if (cell->stream)
-        left_s_ -= cell->stream->mean *
-                   static_cast<double>(cell->stream->stamps * cell->stream->calls_per_stamp);
-    }
-    left_s_ = std::max(0.0, left_s_);
+  void spend(double seconds) {
+    left_s_ = std::max(0.0, left_s_ - seconds);
     if (times_ > 2) times_ -= 2;
   }
 
@@ -86,21 +82,43 @@ class TimeBudget {
   std::size_t times_;
 };
 
+// Measures a point, and hands its rows on with their numbers.
+void run_point(BenchmarkRunner& runner, Rank& rank, const Collective& collective,
+               const SweepPoint& point, TimeBudget& budget,
+               const std::function<void(Row, std::size_t)>& take) {
+  budget.grant(runner);
+  const PointRows found = runner.run(collective, point);
+  budget.spend(found.spent_s);
+  for (const std::string& line : found.wrong) rank.process().log(line);
+  for (std::size_t r = 0; r < found.rows.size(); ++r) {
+    Row row = found.rows[r];
+    row.timestamp = local_time();
+    take(std::move(row), r);
+  }
+}
+
+void run_passes(BenchmarkRunner& runner, Rank& rank, const Collective& collective, const Options& o,
+                const std::vector<SweepPoint>& all, TimeBudget& budget, MultiReporter& results) {
+  for (int pass = 1; pass <= o.sweep.passes; ++pass) {
+    for (const std::size_t p : order_of_pass(all.size(), pass, o.sweep.passes, o.check.seed)) {
+      run_point(runner, rank, collective, all[p], budget, [&](Row row, std::size_t number) {
+        row.pass = pass;
+        results.pass_row(row, all[p].bytes, {p, number});
+      });
+    }
+  }
+}
+
 void run_points(BenchmarkRunner& runner, Rank& rank, const Collective& collective, const Options& o,
                 const SweepRange& range, MultiReporter& results) {
   const std::vector<SweepPoint> all = points(collective, o, range);
   TimeBudget budget(o, all.size());
+  if (o.sweep.passes > 1) return run_passes(runner, rank, collective, o, all, budget, results);
   for (int cycle = 0; o.sweep.cycles == 0 || cycle < o.sweep.cycles; ++cycle) {
     for (SweepPoint point : all) {
       point.cycle = cycle;
-      budget.grant(runner);
-      const PointRows found = runner.run(collective, point);
-      budget.spend(found.rows);
-      for (const std::string& line : found.wrong) rank.process().log(line);
-      for (Row row : found.rows) {
-        row.timestamp = local_time();
-        results.row(row, point.bytes);
-      }
+      run_point(runner, rank, collective, point, budget,
+                [&](const Row& row, std::size_t /*number*/) { results.row(row, point.bytes); });
     }
   }
 }
@@ -133,9 +151,9 @@ int sweep(Rank& rank, const Collective& collective, const Options& o,
     throw Unsupported(*why);
   range.skipped = missing_kinds(rank, kinds_of(collective, o), runner.communicator(), left_out);
   if (rank.is_first())
-    results.begin(describe(
-        rank, collective, o,
-        {groups, range, plan.reduced_max, runner.communicator(), left_out, runner.streams()}));
+    results.begin(describe(rank, collective, o,
+                           {groups, range, plan.reduced_max, runner.communicator(), left_out,
+                            runner.has_intervals()}));
   runner.reserve(collective, range);
   memory.allocated = free_bytes();
   run_points(runner, rank, collective, o, range, results);

@@ -1,4 +1,5 @@
 // What the writers make of sample runs, and text that breaks careless ones.
+#include <algorithm>
 #include <fstream>
 #include <memory>
 #include <random>
@@ -66,6 +67,11 @@ std::string file(const Run& run, const std::string& suffix) {
   const std::string path = directory.file("out" + suffix);
   report(run, *file_reporter(path));
   return read(path);
+}
+
+std::size_t shown_rows(const std::vector<Row>& rows) {
+  return static_cast<std::size_t>(
+      std::count_if(rows.begin(), rows.end(), [](const Row& row) { return !row.pass; }));
 }
 
 std::vector<std::string> odd_strings() {

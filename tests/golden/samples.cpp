@@ -250,6 +250,47 @@ Run stream() {
   return run;
 }
 
+// --samples with --stats: one time of ranks on one machine, one of ranks on several.
+Run single_samples() {
+  Run run = stream();
+  run.name = "samples";
+  run.record.samples = true;
+  run.record.average = 3;
+  for (Row& row : run.rows) {
+    Measurement& cell = row.out_of_place;
+    const double time = cell.seconds;
+    cell.stream->flags = {"skew", "clock"};
+    cell.samples = SampleTimes{time * 0.9,      time * 1.1, time * 10,       {}, 0.155, {0, 1, 2},
+                               {0.25, 0, 0.75}, {0, 0, 1},  {-1e-6, 0, 2e-6}};
+    row.in_place.samples.emplace().ranks = {0, 1, 2};
+  }
+  run.rows[1].out_of_place.samples->skew_p99 = 5e-6;
+  run.summary.late_rank = LateRank{2, "node1", 0.925, 1200, 40.25e-6};
+  return run;
+}
+
+// --passes 2 with --stats: one row that is measured twice, whose passes differ.
+Run passes() {
+  Run run = stream();
+  run.name = "passes";
+  run.record.passes = 2;
+  run.record.planned_rows = 1;
+  run.rows[1] = run.rows[0];
+  run.rows.push_back(run.rows[0]);
+  run.rows[0].pass = 1;
+  run.rows[1].pass = 2;
+  Row& all = run.rows[2];
+  all.passes = 2;
+  for (Measurement* cell : {&all.out_of_place, &all.in_place}) {
+    cell->pass_spread = 0.125;
+    cell->stream->flags.emplace_back("unstable");
+  }
+  run.summary.rows = 1;
+  run.summary.times = 2;
+  run.summary.precise_times = 1;
+  return run;
+}
+
 // Limits that lie within intervals.
 Run undecided() {
   Run run = stream();
@@ -326,9 +367,10 @@ Run pair_rows() {
 }
 
 std::vector<Run> all() {
-  return {plain(),    wrong_data(),      unchecked(),  timestamps(), cpu_time(), interrupted(),
-          extremes(), zero_iterations(), group_rows(), pair_rows(),  steps(),    no_rows(),
-          notes(),    per_iteration(),   stream(),     undecided()};
+  return {plain(),       wrong_data(),     unchecked(),       timestamps(),    cpu_time(),
+          interrupted(), extremes(),       zero_iterations(), group_rows(),    pair_rows(),
+          steps(),       no_rows(),        notes(),           per_iteration(), stream(),
+          undecided(),   single_samples(), passes()};
 }
 
 Run with_text(const std::string& text) {

@@ -20,6 +20,9 @@ Run plain();
 Run pair_rows();  // pingpong: a row for each of two pairs
 std::vector<Run> all();
 
+// Those that stand in the table: all but the rows of single passes.
+std::size_t shown_rows(const std::vector<Row>& rows);
+
 std::string read(const std::string& path);
 std::vector<std::string> lines(const std::string& text);
 std::vector<std::string> tokens(const std::string& line);

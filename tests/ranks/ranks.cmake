@@ -2,9 +2,11 @@ set(ranks_sources
   composed_test.cpp
   faults_test.cpp
   groups_test.cpp
+  passes_test.cpp
   per_iteration_test.cpp
   pingpong_test.cpp
   right_test.cpp
+  samples_test.cpp
   staged_test.cpp
   started_test.cpp
   streams_test.cpp)

@@ -49,6 +49,9 @@ for suffix in jsonl json csv; do
   parses "$work/passed.0.$suffix" 4
   run 6 "-J .$suffix, too slow" "$bin/all_reduce_perf" "${quick[@]}" -J "$work/slow.$suffix" --max-time 8:0
   parses "$work/slow.$suffix" 4 6
+  # Every pass, and the rows that stand for them; nccl-tests' format has these alone.
+  run 0 "-J .$suffix, passes" "$bin/all_reduce_perf" "${quick[@]}" --passes 2 -J "$work/passes.$suffix"
+  parses "$work/passes.$suffix" "$([ "$suffix" = json ] && echo 4 || echo 12)"
   # A run that ends before its first row leaves a file that can be read, or none.
   run 5 "-J .$suffix, ranks missing" env RANK=0 WORLD_SIZE=2 MASTER_ADDR=127.0.0.1 MASTER_PORT="$(free_port)" \
     "$bin/all_reduce_perf" --backend gloo -b 8 -e 8 --init-timeout 1 -J "$work/missing.$suffix"

@@ -131,6 +131,12 @@ refused "--where nothing" "no row with a size and a time" "$golden/stream.jsonl"
 refused "a suffix" "neither .svg nor .png" "$golden/stream.jsonl" -o "$work/refused.pdf"
 refused "a folder that is not there" "No such file" "$golden/stream.jsonl" -o "$work/no/folder.svg"
 refused "--labels" "2 labels for 1 runs" "$golden/stream.jsonl" "${out[@]}" --labels a,b
+run 0 "passes" "$bin/all_reduce_perf" --backend gloo -b 8 -e 64K -f 8 -t 2 --passes 3 --time-budget 1 -J "$work/three.jsonl"
+plots 0 "the row of all passes" "$work/three.jsonl" -o "$work/three.svg"
+svg "$work/three.svg" "all_reduce_perf, 2 ranks"
+grep -q "several passes" "$work/three.svg" && fail "passes were drawn beside the row that stands for them"
+plots 0 "the passes of a run" "$work/three.jsonl" -o "$work/spread.svg" --kind passes
+svg "$work/spread.svg" "each point: one of 3 passes"
 refused "one pass" "one pass only" "$golden/stream.jsonl" "${out[@]}" --kind passes
 refused "nothing to do" "give -o FILE or --terminal" "$golden/stream.jsonl"
 [ -e "$work/refused.svg" ] && fail "a refused plot was written"

@@ -46,6 +46,7 @@ expect_in "$work/err" "accepted: fat_tree, dragonfly, torus"
 run 3 "unknown program" "$simulate" 4 torus nothing_perf
 run 2 "bad flag" "$simulate" 4 torus all_reduce_perf -b 7 -e 3
 expect_in "$work/err" "all_reduce_perf: -b: 7 is more than -e 3"
+run 3 "--samples" "$simulate" 4 torus all_reduce_perf --samples
 run 2 "-t" "$simulate" 4 torus all_reduce_perf -t 2
 run 3 "hypercube of 5" "$simulate" 5 torus hypercube_perf
 run 6 "too slow" "$simulate" 4 torus all_reduce_perf -b 8 -e 8 -n 1 --max-time 8:0

@@ -43,6 +43,7 @@ TEST(Comparable, NamesTheFieldAndBothValues) {
   EXPECT_THAT(refusal([](RecordedRun& run) { run.info.mode = "oneway"; }), HasSubstr("mode is"));
   EXPECT_THAT(refusal([](RecordedRun& run) { run.info.clock = "cpu"; }), HasSubstr("clock is"));
   EXPECT_THAT(refusal([](RecordedRun& run) { run.info.precision.reset(); }), HasSubstr("time is"));
+  EXPECT_THAT(refusal([](RecordedRun& run) { run.info.samples = true; }), HasSubstr("time is"));
   EXPECT_THAT(refusal([](RecordedRun& run) { run.rows[0].type = DataType::half; }),
               HasSubstr("datatype is 'float' in base.jsonl and 'half' in head.jsonl"));
   EXPECT_THAT(refusal([](RecordedRun& run) {

@@ -40,6 +40,22 @@ TEST(CompareRows, CyclesOfARunAreOneValue) {
   EXPECT_FALSE(times.at(key(8)).interval);
 }
 
+TEST(CompareRows, TheRowOfAllPassesIsTheValue) {
+  RecordedRun run = run_of("x", 1).run;
+  const Row all = run.rows[0];
+  for (const int pass : {1, 2, 3}) {
+    Row row = all;
+    row.pass = pass;
+    row.out_of_place.seconds = 10.0 * pass;
+    run.rows.insert(run.rows.begin(), row);
+  }
+  EXPECT_DOUBLE_EQ(times_of(run).at(key(8)).seconds, 1);
+  EXPECT_TRUE(times_of(run).at(key(8)).interval);
+  run.rows.pop_back();
+  EXPECT_DOUBLE_EQ(times_of(run).at(key(8)).seconds, 20);
+  EXPECT_FALSE(times_of(run).at(key(8)).interval);
+}
+
 TEST(CompareRows, EveryPartOfTheKeyCounts) {
   std::vector<RowKey> keys(8, key(8));
   keys[1].bytes = 16;

@@ -4,12 +4,14 @@ ccl_add_test(harness_test LABELS unit LIBRARIES ccl-collectives
     capabilities_test.cpp
     communicator_test.cpp
     deadline_test.cpp
+    estimate_test.cpp
     extent_test.cpp
     failure_box_test.cpp
     gpu_evidence_test.cpp
     rank_groups_test.cpp
     host_cpus_test.cpp
     host_memory_test.cpp
+    late_ranks_test.cpp
     layouts_test.cpp
     limits_test.cpp
     parts_test.cpp
@@ -22,16 +24,20 @@ ccl_add_test(harness_test LABELS unit LIBRARIES ccl-collectives
     options_test.cpp
     pair_notes_test.cpp
     pairing_test.cpp
+    passes_test.cpp
     rank_device_test.cpp
     multi_reporter_test.cpp
     reduction_test.cpp
     refused_options_test.cpp
     row_bytes_test.cpp
     run_header_test.cpp
+    sample_criterion_test.cpp
+    sample_series_test.cpp
     settings_test.cpp
     sizes_test.cpp
     spec_errors_test.cpp
     specs_test.cpp
+    stream_criterion_test.cpp
     uncaught_test.cpp
     watchdog_test.cpp)
 target_compile_definitions(harness_test PRIVATE CCL_UNIT_DIR="${CMAKE_CURRENT_SOURCE_DIR}")

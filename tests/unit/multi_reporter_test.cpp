@@ -17,6 +17,7 @@ using testing::HasSubstr;
 
 struct Seen {
   int begun = 0, rows = 0, ended = 0, before = 0;
+  std::vector<Row> all;
   RunSummary summary;
   std::vector<std::string> output_files;
   std::vector<int> hosts;  // of each row
@@ -32,6 +33,7 @@ class SpyReporter : public Reporter {
   }
   void row(const Row& row) override {
     ++seen_.rows;
+    seen_.all.push_back(row);
     seen_.hosts.push_back(row.hosts.value_or(0));
   }
   void end(const RunSummary& summary) override {
@@ -94,6 +96,49 @@ TEST_F(RecorderTest, SumsUp) {
   EXPECT_EQ(seen.summary.failure, "");
   EXPECT_FALSE(seen.summary.bandwidth_ok);
   EXPECT_TRUE(seen.summary.notes.empty());
+}
+
+TEST_F(RecorderTest, JudgesTheRowsThatStandForAllPasses) {
+  options.sweep.passes = 3;
+  options.limits.max_time = {{1024, 2500}};
+  int pass = 0;
+  for (const double ms : {1.0, 4.0, 2.0}) {
+    Row one = row(1, ms * 1e-3);
+    one.pass = ++pass;
+    recorder().pass_row(one, 1024, {0, 0});
+  }
+  EXPECT_EQ(recorder().finish(0, {}), 0);
+  ASSERT_EQ(seen.rows, 4);
+  EXPECT_EQ(seen.all[1].pass, 2);
+  EXPECT_FALSE(seen.all[3].pass);
+  EXPECT_EQ(seen.all[3].passes, 3);
+  EXPECT_EQ(seen.all[3].out_of_place.seconds, 2e-3);
+  EXPECT_EQ(seen.summary.rows, 1U);
+  EXPECT_EQ(seen.summary.calls, 2 * 3 * 21U);
+  EXPECT_TRUE(seen.summary.missed_limits.empty());
+  EXPECT_TRUE(seen.summary.notes.empty());
+}
+
+TEST_F(RecorderTest, WritesWhatThereIsOfThePassesWhenARunEndsEarly) {
+  options.sweep.passes = 3;
+  for (const std::size_t place : {1U, 0U, 2U, 0U}) {
+    Row one = row(1, 1e-3 * static_cast<double>(place + 1));
+    one.pass = seen.rows < 3 ? 1 : 2;
+    one.out_of_place.wrong = one.out_of_place.failed_ranks = place == 2 ? 1 : 0;
+    recorder().pass_row(one, 1024 << place, {place, 0});
+  }
+  EXPECT_EQ(seen.rows, 4);
+  EXPECT_EQ(recorder().finish(4, {"rank 3 is gone"}), exit_code(Exit::wrong_data));
+  ASSERT_EQ(seen.rows, 7);
+  for (std::size_t place = 0; place < 3; ++place) {
+    const Row& all = seen.all[4 + place];
+    EXPECT_FALSE(all.pass);
+    EXPECT_EQ(all.passes, place == 0 ? 2 : 1);
+    EXPECT_DOUBLE_EQ(all.in_place.seconds, 1e-3 * static_cast<double>(place + 1));
+  }
+  EXPECT_EQ(seen.summary.rows, 3U);
+  EXPECT_EQ(seen.summary.wrong_rows, 1U);
+  EXPECT_THAT(seen.summary.notes, Contains("3 rows are of fewer than 3 passes"));
 }
 
 TEST_F(RecorderTest, FinishesOnce) {

@@ -52,6 +52,7 @@ std::vector<Bad> bad_values() {
   for (const char* flag : {"-T", "--row-time", "--init-timeout"}) {
     add(flag, {"-1", "x", "nan", "inf", "0x10", "1s", "1e400"});
   }
+  add("--passes", {"0", "-1", "x", "1001"});
   add("--seed", {"-1", "x", "1.5"});
   add("-o", {"Sum", "sum,", "avg,x", "prd", "sum;max", "all,sum"});
   add("-d", {"float32", "int", "float,,half", "floot", "FLOAT", "all,float"});
@@ -153,6 +154,24 @@ TEST(Options, ThatChangeNothingWithoutAnotherAreRefused) {
             "(accepted)");
   EXPECT_THAT(refusal_of(collectives::collect_results, {"--shared-dir", "/tmp"}),
               HasSubstr("--shared-dir: no file is exchanged"));
+}
+
+TEST(Options, OfABatchAreRefusedWithSamples) {
+  const std::pair<const char*, const char*> batch[] = {{"-n", "5"}, {"-m", "2"}, {"-w", "1"},
+                                                       {"-z", "1"}, {"-C", "1"}, {"-I", "1"},
+                                                       {"-K", "1"}, {"-G", "1"}};
+  for (const auto& [flag, value] : batch)
+    EXPECT_THAT(refusal({"--samples", flag, value}), HasSubstr("--samples: -n, -m, -w,")) << flag;
+  EXPECT_THAT(refusal({"--samples", "-a", "1"}), HasSubstr("-a: 1: a sample lasts until"));
+  EXPECT_EQ(refusal({"--samples", "-a", "3", "--stats", "--precision", "5"}), "(accepted)");
+}
+
+TEST(Options, PassesAreRefusedBesideCycles) {
+  EXPECT_THAT(refusal({"--passes", "3", "-N", "2"}), HasSubstr("--passes: -N repeats the sweep"));
+  EXPECT_THAT(refusal({"--passes", "3", "-N", "0"}), HasSubstr("--passes: -N repeats the sweep"));
+  EXPECT_THAT(refusal({"--passes", "3", "-I", "1"}), HasSubstr("--passes: the statistics of -I"));
+  EXPECT_EQ(refusal({"--passes", "3", "-N", "1"}), "(accepted)");
+  EXPECT_EQ(refusal({"--passes", "1", "-N", "2", "-I", "1"}), "(accepted)");
 }
 
 TEST(Options, LimitsAreOfSizesThatARowHas) {

@@ -35,6 +35,7 @@ std::string hosts(const RecordedRun& run) {
   return joined(run.info.rank_lines, [](const RankLine& line) { return line.host; });
 }
 std::string kind_of_time(const RecordedRun& run) {
+  if (run.info.samples) return "median of single samples (--samples)";
   return run.info.precision ? "median of a stream" : "mean of a batch (-n)";
 }
 

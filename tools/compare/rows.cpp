@@ -40,15 +40,18 @@ std::string row_text(const RowKey& key) {
 
 RunTimes times_of(const RecordedRun& run) {
   std::map<RowKey, std::vector<RowTime>> cycles;
+  std::map<RowKey, std::vector<RowTime>> passes;
   for (const Row& row : run.rows) {
     RowKey key{row.bytes, row.type, row.op, row.root, row.group, row.pair, false};
     const auto add = [&](const Measurement& cell) {
-      if (std::isfinite(cell.seconds) && cell.seconds > 0) cycles[key].push_back(time_of(cell));
+      if (std::isfinite(cell.seconds) && cell.seconds > 0)
+        (row.pass ? passes : cycles)[key].push_back(time_of(cell));
     };
     add(row.out_of_place);
     key.in_place = true;
     if (!row.in_place.repeats_out_of_place) add(row.in_place);
   }
+  cycles.merge(passes);  // of rows that were killed before they had one of all passes
   RunTimes times;
   for (const auto& [key, values] : cycles) times.emplace(key, middle(values));
   return times;

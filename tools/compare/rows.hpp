@@ -46,7 +46,8 @@ struct RowTime {
 using RunTimes = std::map<RowKey, RowTime>;
 
 // Returns the run's times. Leaves out rows without a time, and in-place rows that repeat the
-// out-of-place ones. If a run repeats a row (-N), the row's time is the median and has no interval.
+// out-of-place ones. If a run repeats a row (-N), the row's time is the median and has no interval. Of
+// --passes it is that of the row which stands for them, or if the run had no time for that, the same.
 RunTimes times_of(const RecordedRun& run);
 
 }  // namespace ccl_tests::compare

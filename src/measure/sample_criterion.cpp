@@ -1,0 +1,116 @@
+#include "src/measure/sample_criterion.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "src/measure/sample_series.hpp"
+
+namespace ccl_tests {
+namespace {
+
+constexpr std::size_t first_samples = 12;
+constexpr std::size_t first_samples_slow = 6;  // of calls beyond slow_call_s
+constexpr std::size_t most_samples = 4096;
+constexpr std::size_t most_calls = 1 << 20;  // of a sample
+
+// How many samples a cell should have, n of which are not precise enough by `ratio` (infinite: they
+// have no interval yet). An interval shrinks with the square root of the number.
+double next_total(double n, double ratio) {
+  if (!std::isfinite(ratio)) return 1.5 * n;
+  return std::clamp(1.1 * n * ratio * ratio, 1.25 * n, 3 * n);
+}
+
+}  // namespace
+
+std::size_t SampleCriterion::least_samples() const {
+  const std::size_t least = call_s_ > slow_call_s ? first_samples_slow : first_samples;
+  return capped_iterations(least, call_s_, goal_.limit_s);
+}
+
+Step SampleCriterion::next() const {
+  Step step;
+  if (phase_ == Phase::single_calls) {
+    step.kind = Step::Kind::single_calls;
+    step.single = {1 + goal_.checked, goal_.checked};
+    return step;
+  }
+  const bool first = phase_ == Phase::calibration;
+  const std::size_t more = first ? least_samples() : wanted();
+  if (more == 0) return step;
+  step.kind = Step::Kind::block;
+  BlockPlan& plan = step.block;
+  plan.blocking = Blocking::barrier_outside;
+  plan.untimed = first
+                     ? untimed_calls(call_s_, least_untimed, least_untimed_s, most_untimed_s)
+                     : untimed_calls(call_s_, untimed_again, least_untimed_s, goal_.budget_s / 10);
+  plan.samples = more;
+  plan.calls = calls_;
+  plan.expected_s = call_s_ * static_cast<double>(plan.timed());
+  return step;
+}
+
+// How many samples the next block has; 0: none, the cell is done.
+std::size_t SampleCriterion::wanted() const {
+  const std::size_t have = taken();
+  const std::size_t least = least_samples();
+  const std::size_t least_left = have >= least ? 0 : least - have;
+  const auto n = static_cast<double>(have);
+  if (spent_s_ <= 0) return least_left;
+  const double budget_s =
+      goal_.limit_s > 0 ? std::min(goal_.budget_s, goal_.limit_s) : goal_.budget_s;
+  const auto in = [&](double seconds) {
+    const double samples = std::ceil(std::max(0.0, seconds) * n / spent_s_);
+    return static_cast<std::size_t>(std::min(samples, static_cast<double>(most_samples)));
+  };
+  std::size_t more = std::max(least_left, in(std::min(least_span_s, budget_s) - spent_s_));
+  if (more == 0 && widest_ > goal_.precision) {
+    more = static_cast<std::size_t>(std::ceil(next_total(n, widest_ / goal_.precision) - n));
+    more = std::min(more, in(budget_s - spent_s_));
+  }
+  return std::min({more, most_stamps, most_samples - std::min(most_samples, have)});
+}
+
+void SampleCriterion::add(const Step& step, std::span<const Samples> ranks) {
+  if (phase_ == Phase::single_calls) {
+    call_s_ = longest_last(ranks);
+    phase_ = Phase::calibration;
+  } else if (step.kind == Step::Kind::block && (phase_ == Phase::samples || calibrated(ranks))) {
+    phase_ = Phase::samples;
+    append(ranks);
+  }
+}
+
+// Sets how long a call takes. Returns false if a sample must have more calls, and sets how many: the
+// smallest power of two with which, by these samples, reading the clock costs little enough.
+bool SampleCriterion::calibrated(std::span<const Samples> ranks) {
+  const std::vector<Samples> all(ranks.begin(), ranks.end());
+  call_s_ = 0;
+  for (const std::vector<int>& group : goal_.groups)
+    call_s_ = std::max(call_s_, middle(longest_durations(all, group, calls_), Statistic::median));
+  const double least_s = goal_.clock_cost_s / clock_share;
+  const bool may_repeat = goal_.statistic == Statistic::median && call_s_ > 0;
+  const std::size_t before = calls_;
+  while (may_repeat && calls_ < most_calls && call_s_ * static_cast<double>(calls_) < least_s)
+    calls_ *= 2;
+  return calls_ == before;
+}
+
+void SampleCriterion::append(std::span<const Samples> ranks) {
+  samples_.resize(ranks.size());
+  double longest_s = 0;
+  for (std::size_t r = 0; r < ranks.size(); ++r) {
+    if (ranks[r].empty()) continue;
+    longest_s = std::max(longest_s, ranks[r].back().end - ranks[r].front().start);
+    samples_[r].insert(samples_[r].end(), ranks[r].begin(), ranks[r].end());
+  }
+  spent_s_ += longest_s;
+  widest_ = 0;
+  for (const std::vector<int>& group : goal_.groups) {
+    const Estimate found = estimate(longest_durations(samples_, group, calls_), Statistic::median);
+    widest_ =
+        std::max(widest_, found.half_width().value_or(std::numeric_limits<double>::infinity()));
+  }
+}
+
+}  // namespace ccl_tests

@@ -1,0 +1,211 @@
+#include "src/report/passes.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "src/measure/statistics.hpp"
+
+namespace ccl_tests {
+namespace {
+
+using Cells = std::vector<const Measurement*>;
+
+// One number of each cell.
+template <class Of>
+std::vector<double> each(const Cells& cells, Of of) {
+  std::vector<double> values;
+  for (const Measurement* cell : cells) values.push_back(of(*cell));
+  return values;
+}
+
+template <class Of>
+double median_of(const Cells& cells, Of of) {
+  return median(each(cells, of));
+}
+
+// What belongs to the median of times that it is divided by: 0 if it is 0 in the passes.
+template <class Of>
+double rate_of(const Cells& cells, Of of) {
+  return 1 / median_of(cells, [&](const Measurement& cell) { return 1 / of(cell); });
+}
+
+template <class Of>
+std::uint64_t sum_of(const Cells& cells, Of of) {
+  std::uint64_t sum = 0;
+  for (const Measurement* cell : cells) sum += of(*cell);
+  return sum;
+}
+
+// Median of those that there are.
+template <class Part, class T>
+std::optional<double> median_of_part(const Cells& cells, std::optional<Part> Measurement::*part,
+                                     std::optional<T> Part::*member) {
+  std::vector<double> values;
+  for (const Measurement* cell : cells)
+    if (((*cell).*part).value().*member) values.push_back(*(((*cell).*part).value().*member));
+  return values.empty() ? std::nullopt : std::optional(median(std::move(values)));
+}
+
+template <class Part>
+bool all_have(const Cells& cells, std::optional<Part> Measurement::*part) {
+  return std::all_of(cells.begin(), cells.end(),
+                     [&](const Measurement* cell) { return ((*cell).*part).has_value(); });
+}
+
+// Sets the interval and whether the passes differ by more than their intervals allow.
+void set_interval(StreamTimes& all, Cells cells) {
+  std::sort(cells.begin(), cells.end(),
+            [](const Measurement* a, const Measurement* b) { return a->seconds < b->seconds; });
+  const double first = cells.front()->seconds;
+  const double last = cells.back()->seconds;
+  const StreamTimes& lower = *cells[(cells.size() - 1) / 2]->stream;
+  const StreamTimes& upper = *cells[cells.size() / 2]->stream;
+  if (lower.low && lower.high && upper.low && upper.high) {
+    all.low = std::min({*lower.low, *upper.low, first});
+    all.high = std::max({*lower.high, *upper.high, last});
+  }
+  double widest = 0;
+  for (const Measurement* cell : cells)
+    if (cell->stream->low && cell->stream->high)
+      widest = std::max(widest, *cell->stream->high - *cell->stream->low);
+  if (widest > 0 && last - first > widest) all.flags.emplace_back("unstable");
+}
+
+StreamTimes combined_stream(const Cells& cells, double seconds, double precision) {
+  StreamTimes all;
+  for (const Measurement* cell : cells) {
+    for (const std::string& flag : cell->stream->flags)
+      if (flag != "imprecise" &&
+          std::find(all.flags.begin(), all.flags.end(), flag) == all.flags.end())
+        all.flags.push_back(flag);
+    all.calls_per_stamp = std::max(all.calls_per_stamp, cell->stream->calls_per_stamp);
+  }
+  set_interval(all, cells);
+  all.confidence = cells.front()->stream->confidence;
+  all.mean = median_of(cells, [](const Measurement& cell) { return cell.stream->mean; });
+  all.fast = median_of(cells, [](const Measurement& cell) { return cell.stream->fast; });
+  all.slow = median_of(cells, [](const Measurement& cell) { return cell.stream->slow; });
+  all.stamps = sum_of(cells, [](const Measurement& cell) { return cell.stream->stamps; });
+  const auto half_width = all.half_width(seconds);
+  all.precision_reached = half_width && *half_width <= precision;
+  if (!all.precision_reached) all.flags.insert(all.flags.begin(), "imprecise");
+  return all;
+}
+
+// Shares are of the samples of all passes in which a rank took part.
+SampleTimes combined_samples(const Cells& cells) {
+  SampleTimes all;
+  const auto middle = [&](std::optional<double> SampleTimes::*member) {
+    return median_of_part(cells, &Measurement::samples, member);
+  };
+  all.bracket_low = middle(&SampleTimes::bracket_low);
+  all.bracket_high = middle(&SampleTimes::bracket_high);
+  all.skew = middle(&SampleTimes::skew);
+  all.skew_p99 = middle(&SampleTimes::skew_p99);
+  all.skew_share = middle(&SampleTimes::skew_share);
+  struct Counts {
+    double samples = 0, late = 0, slow = 0;
+    std::vector<double> late_s;
+  };
+  std::map<std::uint64_t, Counts> ranks;
+  for (const Measurement* cell : cells) {
+    const SampleTimes& one = *cell->samples;
+    const auto samples = static_cast<double>(cell->stream->stamps);
+    for (std::size_t r = 0; r < one.ranks.size(); ++r) {
+      Counts& counts = ranks[one.ranks[r]];
+      if (one.late_share.empty()) continue;
+      counts.samples += samples;
+      counts.late += one.late_share[r] * samples;
+      counts.slow += one.slow_share[r] * samples;
+      counts.late_s.push_back(one.late_s[r]);
+    }
+  }
+  for (auto& [rank, counts] : ranks) {
+    all.ranks.push_back(rank);
+    if (counts.samples <= 0) continue;
+    all.late_share.push_back(counts.late / counts.samples);
+    all.slow_share.push_back(counts.slow / counts.samples);
+    all.late_s.push_back(median(std::move(counts.late_s)));
+  }
+  return all;
+}
+
+// One for each rank: its first finding, and all that is wrong.
+std::vector<Mismatch> combined_mismatches(const Cells& cells) {
+  std::map<int, Mismatch> ranks;
+  for (const Measurement* cell : cells)
+    for (const Mismatch& one : cell->mismatches) {
+      const auto [found, is_new] = ranks.emplace(one.rank, one);
+      if (!is_new) found->second.wrong += one.wrong;
+    }
+  std::vector<Mismatch> all;
+  for (auto& [rank, mismatch] : ranks) all.push_back(std::move(mismatch));
+  return all;
+}
+
+StepTimes combined_steps(const Cells& cells) {
+  return {median_of(cells, [](const Measurement& cell) { return cell.steps->sizes_s; }),
+          median_of(cells, [](const Measurement& cell) { return cell.steps->payload_s; }),
+          median_of(cells, [](const Measurement& cell) { return cell.steps->packing_s; })};
+}
+
+Measurement combined(const Cells& cells, double precision) {
+  Measurement all = *cells.back();
+  const std::vector<double> times = each(cells, [](const auto& cell) { return cell.seconds; });
+  const auto [first, last] = std::minmax_element(times.begin(), times.end());
+  all.seconds = median(times);
+  if (all.seconds > 0) all.pass_spread = (*last - *first) / all.seconds;
+  all.min_seconds = median_of(cells, [](const auto& cell) { return cell.min_seconds; });
+  all.max_seconds = median_of(cells, [](const auto& cell) { return cell.max_seconds; });
+  all.algbw = rate_of(cells, [](const auto& cell) { return cell.algbw; });
+  all.busbw = rate_of(cells, [](const auto& cell) { return cell.busbw; });
+  if (all.messages_per_s)
+    all.messages_per_s = rate_of(cells, [](const auto& cell) { return *cell.messages_per_s; });
+  if (all.wrong) all.wrong = sum_of(cells, [](const auto& cell) { return cell.wrong.value_or(0); });
+  all.mismatches = combined_mismatches(cells);
+  all.failed_ranks = all.mismatches.size();
+  for (const Measurement* cell : cells) {
+    all.failed_ranks = std::max(all.failed_ranks, cell->failed_ranks);
+    all.iterations = std::min(all.iterations, cell->iterations);
+  }
+  all.calls = sum_of(cells, [](const auto& cell) { return cell.calls; });
+  all.verified_calls = sum_of(cells, [](const auto& cell) { return cell.verified_calls; });
+  if (all_have(cells, &Measurement::steps)) all.steps = combined_steps(cells);
+  if (!all_have(cells, &Measurement::stream)) return all;
+  all.stream = combined_stream(cells, all.seconds, precision);
+  if (all_have(cells, &Measurement::samples)) all.samples = combined_samples(cells);
+  return all;
+}
+
+}  // namespace
+
+Row combined(const std::vector<Row>& passes, double precision) {
+  Row row = passes.back();
+  row.pass.reset();
+  row.passes = static_cast<int>(passes.size());
+  for (Measurement Row::*half : {&Row::out_of_place, &Row::in_place}) {
+    Cells cells;
+    for (const Row& pass : passes) cells.push_back(&(pass.*half));
+    row.*half = combined(cells, precision);
+  }
+  return row;
+}
+
+std::optional<Row> PassRows::add(const Row& row, std::size_t requested, RowPlace place) {
+  Place& at = places_[place];
+  at.requested = requested;
+  at.rows.push_back(row);
+  if (at.rows.size() < passes_) return std::nullopt;
+  const Row all = combined(at.rows, precision_);
+  places_.erase(place);
+  return all;
+}
+
+std::vector<RequestedRow> PassRows::take_rest() {
+  std::vector<RequestedRow> rest;
+  for (const auto& [place, at] : std::exchange(places_, {}))
+    rest.push_back({combined(at.rows, precision_), at.requested});
+  return rest;
+}
+
+}  // namespace ccl_tests

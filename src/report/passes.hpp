@@ -1,0 +1,52 @@
+// Rows that are measured in several passes over a sweep (--passes), and the one row made of them. Pure.
+#pragma once
+
+#include <cstddef>
+#include <map>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "src/report/record.hpp"
+
+namespace ccl_tests {
+
+// Returns the row that stands for rows of the same cell, in the order of their passes; at least one.
+// Its times are medians over the passes; its counts and what is wrong are sums. Its interval is that
+// of the pass in the middle, widened to cover the times of all. A time is "unstable" if those differ by
+// more than the widest interval of a pass is wide. precision: that half of the interval shall have.
+Row combined(const std::vector<Row>& passes, double precision);
+
+// Where a row stands in the sweep: the number of its point, and of the row among the point's.
+using RowPlace = std::pair<std::size_t, std::size_t>;
+
+struct RequestedRow {
+  Row row;
+  std::size_t requested = 0;  // the size that the sweep asked for
+};
+
+// Keeps rows until all their passes are there.
+class PassRows {
+ public:
+  PassRows(int passes, double precision)
+      : passes_(static_cast<std::size_t>(passes)), precision_(precision) {}
+
+  // Returns the combined row if this pass was the last one of its place.
+  std::optional<Row> add(const Row& row, std::size_t requested, RowPlace place);
+
+  // Returns the combined rows of places that have some passes, in the order of the sweep. They are
+  // kept no longer.
+  std::vector<RequestedRow> take_rest();
+
+ private:
+  struct Place {
+    std::vector<Row> rows;
+    std::size_t requested = 0;
+  };
+
+  std::size_t passes_;
+  double precision_;
+  std::map<RowPlace, Place> places_;
+};
+
+}  // namespace ccl_tests

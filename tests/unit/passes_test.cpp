@@ -1,0 +1,195 @@
+// Rows of several passes: the one that stands for them, and the order in which they are taken.
+#include "src/report/passes.hpp"
+
+#include <gmock/gmock.h>
+
+#include <algorithm>
+
+#include "src/run/point.hpp"
+#include "tests/unit/noise.hpp"
+
+namespace ccl_tests {
+namespace {
+
+using testing::Contains;
+using testing::ElementsAre;
+using testing::Not;
+
+constexpr double bytes = 1e6;
+
+Row row(double seconds, double half_width = 0) {
+  Row row;
+  for (Measurement* cell : {&row.out_of_place, &row.in_place}) {
+    cell->seconds = seconds;
+    cell->algbw = bytes / seconds / 1e9;
+    cell->busbw = 2 * cell->algbw;
+    cell->iterations = 20;
+    cell->calls = 10;
+    cell->verified_calls = 2;
+    cell->wrong = 0;
+    if (half_width == 0) continue;
+    StreamTimes& stream = cell->stream.emplace();
+    stream.low = seconds * (1 - half_width);
+    stream.high = seconds * (1 + half_width);
+    stream.stamps = 50;
+    stream.precision_reached = half_width <= 0.02;
+  }
+  return row;
+}
+
+Measurement combined_cell(const std::vector<Row>& passes, double precision = 0.02) {
+  return combined(passes, precision).out_of_place;
+}
+
+TEST(Passes, TimeIsTheMedianAndBandwidthsBelongToIt) {
+  const Measurement three = combined_cell({row(1), row(5), row(2)});
+  EXPECT_EQ(three.seconds, 2);
+  EXPECT_DOUBLE_EQ(three.algbw, bytes / 2 / 1e9);
+  EXPECT_DOUBLE_EQ(three.busbw, 2 * bytes / 2 / 1e9);
+  EXPECT_EQ(three.pass_spread, 2);
+  const Measurement two = combined_cell({row(1), row(3)});
+  EXPECT_EQ(two.seconds, 2);
+  EXPECT_DOUBLE_EQ(two.algbw, bytes / 2 / 1e9);
+}
+
+TEST(Passes, CountsAndWhatIsWrongAreSums) {
+  std::vector<Row> passes = {row(1), row(1), row(1)};
+  passes[0].out_of_place.wrong = 5;
+  passes[0].out_of_place.failed_ranks = 2;
+  passes[0].out_of_place.mismatches = {{1, "a", {}, {}, 2, 7, 8, "first"},
+                                       {3, "b", {}, {}, 3, 0, 9, "other"}};
+  passes[2].out_of_place.wrong = 1;
+  passes[2].out_of_place.failed_ranks = 1;
+  passes[2].out_of_place.mismatches = {{1, "a", {}, {}, 1, 4, 4, "later"}};
+  passes[1].out_of_place.iterations = 3;
+  const Measurement all = combined_cell(passes);
+  EXPECT_EQ(all.calls, 30U);
+  EXPECT_EQ(all.verified_calls, 6U);
+  EXPECT_EQ(all.iterations, 3);
+  EXPECT_EQ(all.wrong, 6U);
+  EXPECT_EQ(all.failed_ranks, 2U);
+  ASSERT_EQ(all.mismatches.size(), 2U);
+  EXPECT_EQ(all.mismatches[0].explanation, "first");
+  EXPECT_EQ(all.mismatches[0].wrong, 3U);
+  passes[1].out_of_place.wrong.reset();
+  EXPECT_EQ(combined_cell(passes).wrong, 6U);
+  for (Row& pass : passes) pass.out_of_place.wrong.reset();
+  EXPECT_FALSE(combined_cell(passes).wrong);
+}
+
+TEST(Passes, TheIntervalIsTheMiddlePassesWidenedToCoverAllTimes) {
+  const Measurement close = combined_cell({row(1, 0.01), row(1.001, 0.015), row(1.002, 0.01)});
+  EXPECT_DOUBLE_EQ(*close.stream->low, 1.001 * 0.985);
+  EXPECT_DOUBLE_EQ(*close.stream->high, 1.001 * 1.015);
+  EXPECT_TRUE(close.stream->precision_reached);
+  EXPECT_THAT(close.stream->flags, ElementsAre());
+  EXPECT_EQ(close.stream->stamps, 150U);
+  const Measurement apart = combined_cell({row(1.5, 0.01), row(1, 0.01), row(1.1, 0.01)});
+  EXPECT_EQ(*apart.stream->low, 1);
+  EXPECT_EQ(*apart.stream->high, 1.5);
+  EXPECT_FALSE(apart.stream->precision_reached);
+  EXPECT_THAT(apart.stream->flags, ElementsAre("imprecise", "unstable"));
+}
+
+TEST(Passes, AreUnstableBeyondTheWidestIntervalOfOne) {
+  EXPECT_THAT(combined_cell({row(1, 0.01), row(1.1, 0.06)}).stream->flags,
+              Not(Contains("unstable")));
+  EXPECT_THAT(combined_cell({row(1, 0.01), row(1.1, 0.04)}).stream->flags, Contains("unstable"));
+  EXPECT_THAT(combined_cell({row(1, 0.01)}).stream->flags, ElementsAre());
+}
+
+TEST(Passes, KeepEveryFlagOnce) {
+  std::vector<Row> passes = {row(1, 0.01), row(1, 0.05), row(1, 0.01)};
+  passes[0].out_of_place.stream->flags = {"bimodal"};
+  passes[1].out_of_place.stream->flags = {"imprecise", "bimodal", "drift"};
+  EXPECT_THAT(combined_cell(passes).stream->flags, ElementsAre("imprecise", "bimodal", "drift"));
+  EXPECT_THAT(combined_cell(passes, 0.1).stream->flags, ElementsAre("bimodal", "drift"));
+}
+
+TEST(Passes, WithoutIntervalsHaveNone) {
+  EXPECT_FALSE(combined_cell({row(1), row(2)}).stream);
+  std::vector<Row> passes = {row(1, 0.01), row(2, 0.01)};
+  for (Row& pass : passes) pass.out_of_place.stream->low = pass.out_of_place.stream->high = {};
+  EXPECT_FALSE(combined_cell(passes).stream->low);
+  EXPECT_THAT(combined_cell(passes).stream->flags, ElementsAre("imprecise"));
+}
+
+TEST(Passes, OfNothingTimedAreZero) {
+  Row none;
+  const Measurement all = combined_cell({none, none});
+  EXPECT_EQ(all.seconds, 0);
+  EXPECT_EQ(all.busbw, 0);
+  EXPECT_FALSE(all.pass_spread);
+}
+
+TEST(Passes, SharesOfLateRanksAreOfTheSamplesOfAll) {
+  std::vector<Row> passes = {row(1, 0.01), row(1, 0.01), row(1, 0.01)};
+  passes[0].out_of_place.samples =
+      SampleTimes{0.9, 1.1, 0.2, {}, 0.2, {0, 4}, {0, 1}, {1, 0}, {-1, 2}};
+  passes[1].out_of_place.samples = passes[0].out_of_place.samples;
+  passes[2].out_of_place.samples =
+      SampleTimes{0.8, 1.2, 0.4, {}, 0.4, {0, 2}, {1, 0}, {0, 1}, {3, 0}};
+  passes[2].out_of_place.stream->stamps = 100;
+  const SampleTimes all = combined_cell(passes).samples.value();
+  EXPECT_EQ(all.bracket_low, 0.9);
+  EXPECT_EQ(all.skew, 0.2);
+  EXPECT_FALSE(all.skew_p99);
+  EXPECT_THAT(all.ranks, ElementsAre(0U, 2U, 4U));
+  EXPECT_THAT(all.late_share, ElementsAre(0.5, 0, 1));
+  EXPECT_THAT(all.slow_share, ElementsAre(0.5, 1, 0));
+  EXPECT_THAT(all.late_s, ElementsAre(-1, 0, 2));
+}
+
+// Passes with a speed of their own each: the combined interval covers the usual speed far more often
+// than a pass's.
+TEST(Passes, IntervalsHoldThoughPassesDiffer) {
+  int of_one = 0;
+  int of_all = 0;
+  for (std::uint64_t seed = 0; seed < 200; ++seed) {
+    test::Noise speed({.median = 1, .spread = 0.05}, seed);
+    std::vector<Row> passes;
+    for (int pass = 0; pass < 6; ++pass) passes.push_back(row(speed.next(), 0.01));
+    const auto holds = [](const Measurement& cell) {
+      return *cell.stream->low <= 1 && 1 <= *cell.stream->high;
+    };
+    if (holds(passes[0].out_of_place)) ++of_one;
+    if (holds(combined_cell(passes))) ++of_all;
+  }
+  EXPECT_LT(of_one, 80);
+  EXPECT_GT(of_all, 185);  // 6 values all on one side: 2 / 64
+}
+
+TEST(PassRows, AreCombinedWhenAllAreThere) {
+  PassRows rows(2, 0.02);
+  EXPECT_FALSE(rows.add(row(1), 8, {0, 0}));
+  EXPECT_FALSE(rows.add(row(5), 8, {0, 1}));
+  const auto all = rows.add(row(3), 8, {0, 0});
+  ASSERT_TRUE(all);
+  EXPECT_EQ(all->out_of_place.seconds, 2);
+  EXPECT_EQ(all->passes, 2);
+  const auto rest = rows.take_rest();
+  ASSERT_EQ(rest.size(), 1U);
+  EXPECT_EQ(rest[0].row.passes, 1);
+  EXPECT_EQ(rest[0].requested, 8U);
+  EXPECT_TRUE(rows.take_rest().empty());
+}
+
+TEST(OrderOfPass, IsShuffledBySeedAndNaturalInTheEnd) {
+  const auto natural = order_of_pass(100, 3, 3, 1);
+  EXPECT_TRUE(std::is_sorted(natural.begin(), natural.end()));
+  const auto first = order_of_pass(100, 1, 3, 1);
+  EXPECT_FALSE(std::is_sorted(first.begin(), first.end()));
+  EXPECT_TRUE(std::is_permutation(first.begin(), first.end(), natural.begin()));
+  EXPECT_EQ(first, order_of_pass(100, 1, 3, 1));
+  EXPECT_NE(first, order_of_pass(100, 2, 3, 1));
+  EXPECT_NE(first, order_of_pass(100, 1, 3, 2));
+  EXPECT_TRUE(order_of_pass(0, 1, 2, 1).empty());
+}
+
+// The same on every rank, whatever library it runs with.
+TEST(OrderOfPass, IsKnown) {
+  EXPECT_THAT(order_of_pass(6, 1, 2, 1), ElementsAre(3, 4, 2, 1, 5, 0));
+}
+
+}  // namespace
+}  // namespace ccl_tests

@@ -1,0 +1,208 @@
+// Cells of single samples that end when their time is known well enough, by ranks whose calls take
+// what they are told.
+#include "src/measure/sample_criterion.hpp"
+
+#include <gtest/gtest.h>
+
+#include <numeric>
+
+#include "src/measure/sample_series.hpp"
+#include "tests/unit/noise.hpp"
+
+namespace ccl_tests {
+namespace {
+
+using test::Noise;
+
+constexpr double barrier_s = 2e-6;
+
+// Blocks as ranks take them whose calls take what `noise` says. Rank 0 enters first, the others one
+// lateness after the other, and all leave together.
+class FakeRanks {
+ public:
+  FakeRanks(const Noise::Shape& shape, std::uint64_t seed, int ranks, double lateness_s = 0)
+      : noise_(shape, seed), ranks_(ranks), lateness_s_(lateness_s) {}
+
+  std::vector<Samples> take(const Step& step) {
+    const bool singles = step.kind == Step::Kind::single_calls;
+    const std::size_t samples = singles ? step.single.calls : step.block.samples;
+    const std::size_t calls = singles ? 1 : step.block.calls;
+    std::vector<Samples> all(static_cast<std::size_t>(ranks_));
+    for (std::size_t s = 0; s < samples; ++s) {
+      double seconds = 0;
+      for (std::size_t k = 0; k < calls; ++k) seconds += noise_.next();
+      const double end = now_ + seconds;
+      for (int r = 0; r < ranks_; ++r)
+        all[static_cast<std::size_t>(r)].push_back({now_ + r * lateness_s_, end, end});
+      now_ = end + barrier_s;
+    }
+    return all;
+  }
+
+ private:
+  Noise noise_;
+  int ranks_;
+  double lateness_s_;
+  double now_ = 1000;
+};
+
+// All that a cell of `goal` takes on ranks with such noise.
+struct Cell {
+  explicit Cell(PrecisionGoal goal, const Noise::Shape& shape, std::uint64_t seed = 1,
+                int ranks = 2)
+      : criterion([&] {
+          goal.groups = {std::vector<int>(static_cast<std::size_t>(ranks))};
+          std::iota(goal.groups[0].begin(), goal.groups[0].end(), 0);
+          return goal;
+        }()) {
+    FakeRanks fake(shape, seed, ranks);
+    for (;;) {
+      const Step step = criterion.next();
+      if (step.kind == Step::Kind::done) return;
+      steps.push_back(step);
+      criterion.add(step, fake.take(step));
+      if (steps.size() > 10'000) throw std::runtime_error("the cell has no end");
+    }
+  }
+  Estimate found() const {
+    const int first[] = {0};
+    return estimate(longest_durations(criterion.samples(), first, criterion.calls_per_stamp()),
+                    Statistic::median);
+  }
+
+  SampleCriterion criterion;
+  std::vector<Step> steps;
+};
+
+TEST(SampleCriterion, BeginsWithSingleCallsThenTwelveSamplesBehindBarriers) {
+  SampleCriterion criterion({.checked = 3, .groups = {{0}}});
+  const Step step = criterion.next();
+  EXPECT_EQ(step.kind, Step::Kind::single_calls);
+  EXPECT_EQ(step.single.calls, 4U);
+  EXPECT_EQ(step.single.checked, 3U);
+  criterion.add(step, std::vector<Samples>{{{0, 1e-4, 1e-4}}});
+  const Step first = criterion.next();
+  EXPECT_EQ(first.block.blocking, Blocking::barrier_outside);
+  EXPECT_EQ(first.block.samples, 12U);
+  EXPECT_EQ(first.block.calls, 1U);
+  EXPECT_GE(first.block.untimed, 10U);
+}
+
+TEST(SampleCriterion, OfQuietCallsEndsAfter20Ms) {
+  const Cell cell({}, {.median = 50e-6, .spread = 0.02});
+  EXPECT_LE(cell.found().half_width(), 0.02);
+  EXPECT_GE(cell.criterion.spent_s(), 0.02);
+  EXPECT_LE(cell.criterion.spent_s(), 0.03);
+  EXPECT_NEAR(cell.found().value, 50e-6, 1e-6);
+}
+
+TEST(SampleCriterion, OfNoisyCallsGoesOnUntilItIsPrecise) {
+  const Cell cell({.budget_s = 10}, {.median = 1e-3, .spread = 0.2});
+  EXPECT_LE(cell.found().half_width(), 0.02);
+  EXPECT_GE(cell.criterion.spent_s(), 0.2);
+}
+
+TEST(SampleCriterion, EndsAtItsBudgetWhichBarriersAreIn) {
+  const Cell cell({.precision = 1e-6}, {.median = 1e-3, .spread = 0.3});
+  EXPECT_GE(cell.criterion.spent_s(), 0.3);
+  EXPECT_LE(cell.criterion.spent_s(), 0.33);
+  EXPECT_GT(cell.found().half_width(), 1e-6);
+  const Cell short_calls({.precision = 1e-9}, {.median = 2e-6, .spread = 0.3});
+  EXPECT_LT(static_cast<double>(short_calls.criterion.iterations()) * 2e-6,
+            0.6 * short_calls.criterion.spent_s());
+}
+
+// By the growth rule: n samples of half width h become 1.1 n (h / precision)^2, within 1.25 n and 3 n.
+TEST(SampleCriterion, TakesAsManySamplesAsTheIntervalNeeds) {
+  const Cell cell({.budget_s = 100}, {.median = 5e-3, .spread = 0.1});
+  SampleCriterion replay({.budget_s = 100, .groups = {{0, 1}}});
+  FakeRanks fake({.median = 5e-3, .spread = 0.1}, 1, 2);
+  std::size_t blocks = 0;
+  for (Step step = replay.next(); step.kind != Step::Kind::done; step = replay.next()) {
+    const auto n = static_cast<double>(replay.samples().empty() ? 0 : replay.samples()[0].size());
+    if (n > 0) {
+      const int first[] = {0};
+      const double ratio =
+          estimate(longest_durations(replay.samples(), first, 1), Statistic::median)
+              .half_width()
+              .value() /
+          0.02;
+      const double total = std::clamp(1.1 * n * ratio * ratio, 1.25 * n, 3 * n);
+      EXPECT_NEAR(static_cast<double>(step.block.samples), std::min(512.0, std::ceil(total - n)),
+                  1);
+      ++blocks;
+    }
+    replay.add(step, fake.take(step));
+  }
+  EXPECT_GE(blocks, 2U);
+  EXPECT_EQ(replay.samples()[0].size(), cell.criterion.samples()[0].size());
+}
+
+TEST(SampleCriterion, TakesAtMost4096SamplesIn512PerBlock) {
+  const Cell cell({.precision = 1e-9, .budget_s = 1e6}, {.median = 1e-3, .spread = 0.3});
+  EXPECT_EQ(cell.criterion.samples()[0].size(), 4096U);
+  for (const Step& step : cell.steps) EXPECT_LE(step.block.samples, 512U);
+}
+
+TEST(SampleCriterion, OfSlowCallsHasSixSamplesAndKeepsToTheRowsTime) {
+  EXPECT_EQ(Cell({}, {.median = 0.5, .spread = 0.3}).found().stamps, 6U);
+  EXPECT_EQ(Cell({.limit_s = 1.2}, {.median = 0.5, .spread = 0}).found().stamps, 2U);
+  EXPECT_EQ(Cell({.limit_s = 0.1}, {.median = 0.5, .spread = 0}).found().stamps, 1U);
+}
+
+TEST(SampleCriterion, RepeatsACallThatIsTooShortForTheClock) {
+  for (const double call_s : {50e-9, 0.2e-6, 1e-6}) {
+    const Cell cell({.clock_cost_s = 25e-9}, {.median = call_s, .spread = 0.01});
+    const std::size_t calls = cell.criterion.calls_per_stamp();
+    EXPECT_GE(static_cast<double>(calls) * call_s, 0.99 * 100 * 25e-9) << call_s;
+    EXPECT_LT(static_cast<double>(calls) / 2 * call_s, 1.01 * 100 * 25e-9) << call_s;
+    EXPECT_NEAR(cell.found().value, call_s, 0.01 * call_s);
+  }
+  EXPECT_EQ(Cell({.clock_cost_s = 25e-9}, {.median = 1e-3}).criterion.calls_per_stamp(), 1U);
+}
+
+TEST(SampleCriterion, NeverRepeatsARootedCall) {
+  const Cell cell({.clock_cost_s = 25e-9, .statistic = Statistic::mean}, {.median = 0.2e-6});
+  EXPECT_EQ(cell.criterion.calls_per_stamp(), 1U);
+}
+
+TEST(SampleCriterion, GoesOnUntilTheWidestGroupIsPrecise) {
+  SampleCriterion criterion({.groups = {{0}, {1}}});
+  FakeRanks quiet({.median = 1e-4, .spread = 0.001}, 1, 1);
+  FakeRanks noisy({.median = 1e-4, .spread = 0.2}, 2, 1);
+  for (Step step = criterion.next(); step.kind != Step::Kind::done; step = criterion.next())
+    criterion.add(step, std::vector<Samples>{quiet.take(step)[0], noisy.take(step)[0]});
+  const int second[] = {1};
+  const auto times = longest_durations(criterion.samples(), second, 1);
+  EXPECT_LE(estimate(times, Statistic::median).half_width(), 0.02);
+  EXPECT_GT(times.size(), 100U);
+}
+
+TEST(SampleCriterion, EndsOnAClockThatStands) {
+  SampleCriterion criterion({.clock_cost_s = 25e-9, .groups = {{0}}});
+  std::size_t steps = 0;
+  for (Step step = criterion.next(); step.kind != Step::Kind::done; step = criterion.next()) {
+    const std::size_t n = step.kind == Step::Kind::block ? step.block.samples : step.single.calls;
+    criterion.add(step, std::vector<Samples>{Samples(n)});
+    ASSERT_LT(++steps, 10U);
+  }
+  EXPECT_EQ(criterion.samples()[0].size(), 12U);
+}
+
+// Looking at the interval again and again must not make it hold less often.
+TEST(SampleCriterion, IntervalsAtTheEndHoldIn93To99Percent) {
+  for (const double correlation : {0.0, 0.5}) {
+    int holds = 0;
+    for (std::uint64_t seed = 0; seed < 300; ++seed) {
+      const Cell cell({.budget_s = 100},
+                      {.median = 1e-3, .spread = 0.1, .correlation = correlation}, seed, 1);
+      const Estimate found = cell.found();
+      if (found.low <= 1e-3 && 1e-3 <= found.high) ++holds;
+    }
+    EXPECT_GE(holds, 279) << correlation;
+    EXPECT_LE(holds, 299) << correlation;
+  }
+}
+
+}  // namespace
+}  // namespace ccl_tests
