@@ -25,6 +25,8 @@ verify::PatternCache& shared_patterns() {
 void refuse(const Options& options) {
   if (options.job.local_processes > 0 || options.job.ranks_per_process() > 1)
     throw UsageError("--np, -t and -g: the simulator sets the number of ranks");
+  if (options.measure.cache)
+    throw UsageError("--cache: simulated time knows no caches; accepted: without it");
   const std::vector<std::string> gpu = gpu_flags(options);
   if (!gpu.empty() || options.gpu.memory == Memory::cuda)
     throw Unsupported("simulated ranks have no GPU: " + (gpu.empty() ? "--memory" : gpu.front()));

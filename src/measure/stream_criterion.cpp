@@ -74,6 +74,11 @@ BlockPlan StreamCriterion::plan(std::size_t samples, std::size_t untimed) const 
   plan.blocking = Blocking::stream;
   plan.untimed = untimed;
   plan.samples = samples;
+  if (goal_.most_calls > 0) {
+    plan.untimed = std::min(untimed, goal_.most_calls / 2);
+    plan.samples =
+        std::clamp<std::size_t>((goal_.most_calls - plan.untimed) / calls_per_stamp_, 1, samples);
+  }
   plan.calls = calls_per_stamp_;
   plan.expected_s = call_s_ * static_cast<double>(plan.timed());
   return plan;
@@ -137,7 +142,10 @@ void StreamCriterion::set_call_time(std::span<const Samples> ranks) {
         std::max(call_s_, middle(stamp_times(all, group, Average::max, 1), Statistic::median));
   if (call_s_ <= 0) return;
   const double least_s = std::max(goal_.clock_cost_s / clock_share, least_span_s / most_stamps);
-  while (call_s_ * static_cast<double>(calls_per_stamp_) < least_s) calls_per_stamp_ *= 2;
+  const std::size_t most = goal_.most_calls > 0 ? std::max<std::size_t>(1, goal_.most_calls / 4)
+                                                : std::numeric_limits<std::size_t>::max();
+  while (call_s_ * static_cast<double>(calls_per_stamp_) < least_s && 2 * calls_per_stamp_ <= most)
+    calls_per_stamp_ *= 2;
 }
 
 }  // namespace ccl_tests

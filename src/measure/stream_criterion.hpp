@@ -13,6 +13,7 @@ struct PrecisionGoal {
   double clock_cost_s = 0;          // of one reading
   double limit_s = 0;               // fewer stamps if these would take longer; 0: never
   std::size_t checked = 1;          // single calls whose results are verified
+  std::size_t most_calls = 0;       // of a block, untimed ones included; 0: any number
   Average average = Average::mean;  // of the ranks' times of one stamp
   Statistic statistic = Statistic::median;
   std::vector<std::vector<int>> groups = {};  // ranks of the groups that run at once, each a cell

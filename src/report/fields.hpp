@@ -76,6 +76,8 @@ void setting_fields(R& run, V&& visit) {
   visit("average", run.average);
   visit("blocking", run.blocking);
   visit("unalign_elements", run.unalign);
+  visit("cache", run.cache);
+  visit("cache_footprint_bytes", run.cache_footprint);
   visit("graph_launches", run.graph_launches);
   visit("seed", run.seed);
   visit("cpus_allowed", run.cpus_allowed);

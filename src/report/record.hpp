@@ -56,17 +56,19 @@ struct RunInfo {
   int warmup = 1, iterations = 20, aggregate = 1, check = 1, average = 1, blocking = 0, cycles = 1;
   std::size_t unalign = 0;
   bool parallel_init = false;
-  bool stats = false;               // --stats
-  std::optional<double> precision;  // of streams; absent: rows are batches
-  int graph_launches = 0;           // -G
-  bool per_iteration = false;       // -I
-  int per_iteration_skip = 0;       // -K
-  std::string clock = "wall";       // what time_s is of: "wall", or "cpu" with -C
-  bool timestamps = false;          // -S
-  bool group_rows = false;          // --group-rows
-  bool pair_rows = false;           // rows of more than one pair
-  bool verbose = false;             // --verbose
-  std::string mode;                 // what distinguishes this run from others of its program
+  bool stats = false;                          // --stats
+  std::optional<double> precision;             // of streams; absent: rows are batches
+  std::string cache;                           // --cache, or its default; empty: no data are moved
+  std::optional<std::size_t> cache_footprint;  // bytes of both buffers that rows rotate over
+  int graph_launches = 0;                      // -G
+  bool per_iteration = false;                  // -I
+  int per_iteration_skip = 0;                  // -K
+  std::string clock = "wall";                  // what time_s is of: "wall", or "cpu" with -C
+  bool timestamps = false;                     // -S
+  bool group_rows = false;                     // --group-rows
+  bool pair_rows = false;                      // rows of more than one pair
+  bool verbose = false;                        // --verbose
+  std::string mode;  // what distinguishes this run from others of its program
   std::uint64_t seed = 0;
   std::string cpus_allowed;                // the inherited affinity mask, "0-1"
   bool oversubscribed = false;             // a host has fewer CPUs than busy threads

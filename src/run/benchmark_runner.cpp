@@ -5,19 +5,19 @@
 #include <algorithm>
 
 #include "src/core/operation.hpp"
-#include "src/core/serialize.hpp"
 #include "src/core/waiting_timeline.hpp"
-#include "src/devices/host_cpus.hpp"
 #include "src/measure/clock_cost.hpp"
 #include "src/measure/measurement.hpp"
 #include "src/report/row_text.hpp"
 #include "src/run/barrier_check.hpp"
+#include "src/run/channel_coordinator.hpp"
 #include "src/run/goals.hpp"
 #include "src/run/graph_workload.hpp"
 #include "src/run/idle_workload.hpp"
 #include "src/run/memory_limit.hpp"
 #include "src/run/operation_workload.hpp"
 #include "src/run/wait_limits.hpp"
+#include "src/run/world_barrier.hpp"
 #include "verify/coverage.hpp"
 
 namespace ccl_tests {
@@ -27,44 +27,6 @@ std::unique_ptr<Timeline> make_timeline(Communicator& communicator, std::size_t 
   if (GpuExtension* const gpu = communicator.gpu()) return gpu->timeline(marks);
   return std::make_unique<WaitingTimeline>(communicator, marks);
 }
-
-// All ranks begin together, whatever group they are in.
-class WorldBarrier : public Barrier {
- public:
-  WorldBarrier(Communicator& world, const Rank& rank)
-      : world_(world), self_{rank.rank(), rank.ranks()} {}
-  void wait() override { world_.timing_barrier(self_); }
-
- private:
-  Communicator& world_;
-  GroupRank self_;
-};
-
-// Rank 0 decides; steps and samples travel over the control channel.
-class ChannelCoordinator : public Coordinator {
- public:
-  ChannelCoordinator(Rank& rank, std::string row, double limit_s)
-      : rank_(rank), row_(std::move(row)), limit_s_(limit_s) {}
-
-  Step agree(const Step& decision) override {
-    const std::string bytes = span_to_bytes<Step>({&decision, 1});
-    const Step step = span_from_bytes<Step>(rank_.world().broadcast(bytes, limit_s_)).at(0);
-    rank_.activity().row(fmt::format(
-        "{}, {}", row_, step.kind == Step::Kind::single_calls ? "untimed calls" : "timed calls"));
-    return step;
-  }
-  std::vector<Samples> gather(const Samples& mine) override {
-    std::vector<Samples> all;
-    for (const std::string& bytes : rank_.world().gather(to_text(mine), limit_s_))
-      all.push_back(samples_of(bytes));
-    return all;
-  }
-
- private:
-  Rank& rank_;
-  std::string row_;
-  double limit_s_;
-};
 
 std::string form_text(const Problem& p, Form form) {
   return fmt::format("{}, {}", p.text(), form == Form::in_place ? "in place" : "out of place");
@@ -114,7 +76,7 @@ void BenchmarkRunner::reserve(const Collective& collective, const SweepRange& ra
         largest = std::max(largest,
                            row_slots(collective, shape, options_.sweep.unalign, slot_rule_).end());
       }
-  arena_.emplace(communicator(), rank_.device(), largest);
+  arena_.emplace(communicator(), rank_.device(), largest, slot_rule_.flush_bytes);
 }
 
 // Data of groups differ, so that what leaks from one into another is wrong there.
@@ -231,10 +193,23 @@ bool BenchmarkRunner::streams() const {
          communicator().gpu() == nullptr;
 }
 
+// The same slots run on all groups: the smallest number counts.
+std::size_t BenchmarkRunner::most_calls(const Problem& p) const {
+  std::size_t most = 0;
+  for (int g = 0; g < p.point.groups->number(); ++g) {
+    const Slots slots = row_slots(*p.collective, shape_of(p.point, options_.spec, g),
+                                  options_.sweep.unalign, slot_rule_);
+    const std::size_t calls = calls_per_block(slots, slot_rule_);
+    if (calls > 0) most = most == 0 ? calls : std::min(most, calls);
+  }
+  return most;
+}
+
 std::unique_ptr<StoppingCriterion> BenchmarkRunner::criterion(const Problem& p, bool checks) const {
   if (streams())
     return std::make_unique<StreamCriterion>(precision_goal(
-        options_, p, checks, {.clock_cost_s = clock_cost_s_, .budget_s = budget_s_}));
+        options_, p, checks,
+        {.clock_cost_s = clock_cost_s_, .budget_s = budget_s_, .most_calls = most_calls(p)}));
   return std::make_unique<BatchCriterion>(
       batch_goal(options_, checks, rank_.process().options.simulated));
 }

@@ -59,6 +59,7 @@ class BenchmarkRunner {
   ControlChannel& group_channel() { return group_ ? *group_ : rank_.world(); }
   void use_pattern(const Problem& p);
   bool verifiable(const Problem& p) const;
+  std::size_t most_calls(const Problem& p) const;
   static bool repeats(const Problem& p, Form form);
   std::unique_ptr<StoppingCriterion> criterion(const Problem& p, bool checks) const;
   CallPlan call_plan(const Problem& p, Form form, bool verifies, const WaitLimits& limits,

@@ -103,6 +103,7 @@ void OperationWorkload::prepare(const BlockPlan& plan) {
     fresh_call_ = problem_.call(fresh_->send, fresh_->recv);
   }
   refill();
+  flush_caches();
   activity_.expect(plan_.limit_s);
 }
 
@@ -117,6 +118,14 @@ void OperationWorkload::refill() {
     }
   }
   if (fresh_) fill(*fresh_);
+}
+
+// In pieces: large writes may go past the caches.
+void OperationWorkload::flush_caches() const {
+  constexpr std::size_t piece = 256 << 10;
+  const Buffer& flush = arena_.flush();
+  for (std::size_t at = 0; at < flush.size(); at += piece)
+    verifier_.clear(flush.data() + at, std::min(piece, flush.size() - at));
 }
 
 void OperationWorkload::begin() {

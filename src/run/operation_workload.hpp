@@ -64,6 +64,7 @@ class OperationWorkload : public Workload {
     return form_ == Form::in_place && problem_.collective->domain.reduces;
   }
   void refill();
+  void flush_caches() const;  // if the arena has a buffer for it
   void check_results();
   void count(std::size_t calls) { tally_.calls += calls; }
   // The next wait() is for so many calls.

@@ -149,6 +149,10 @@ RunInfo describe(const Rank& rank, const Collective& collective, const Options& 
   run.seed = o.check.seed;
   run.cpus_allowed = allowed_cpus();
   run.oversubscribed = !cpu_shortage(ranks, process.backend).empty();
+  if (!collective.needs.synchronizes) {
+    run.cache = name(facts.range.slots.use);
+    run.cache_footprint = footprint_to_be_had(facts.range.slots);
+  }
   run.graph_launches = o.measure.graph_launches;
   run.per_iteration = o.measure.per_iteration;
   run.per_iteration_skip = o.measure.per_iteration_skip;

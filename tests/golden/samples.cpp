@@ -232,6 +232,8 @@ Run stream() {
   Run run = plain();
   run.name = "stream";
   run.record.precision = 0.02;
+  run.record.cache = "cold";
+  run.record.cache_footprint = std::size_t{64} << 20;
   run.record.stats = true;
   run.record.notes.push_back({NoteKind::warning, "2 CPUs for 4 busy threads", "use fewer ranks"});
   for (Row& row : run.rows) {

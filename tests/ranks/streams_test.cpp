@@ -54,6 +54,24 @@ TEST_P(Streams, OfGroupsGoOnTogether) {
               outcome.rows[0].out_of_place.stream.value().stamps);
 }
 
+// Slots of any number hold what they should, also where each is used once.
+TEST_P(Streams, OfEveryUseOfTheCacheAreRight) {
+  for (const CacheUse use : {CacheUse::warm, CacheUse::rotate, CacheUse::cold}) {
+    Options o = stream(ranks());
+    o.sweep.sizes = {1000};
+    o.measure.cache = use;
+    const Outcome outcome = run(collectives::all_reduce, o, *backend_);
+    ASSERT_EQ(outcome.exit_code, 0) << outcome.text();
+    EXPECT_EQ(outcome.info.cache, name(use));
+    EXPECT_GT(outcome.info.cache_footprint, std::size_t{1} << 16);
+    for (const Row& row : outcome.rows) {
+      EXPECT_EQ(row.in_place.wrong, 0U);
+      EXPECT_GE(row.out_of_place.stream.value().stamps, 6U);
+      EXPECT_GT(row.out_of_place.verified_calls, 1U);
+    }
+  }
+}
+
 // What the last calls of a block left behind is compared, in place too.
 TEST(StreamFaults, AWrongElementInEveryCallIsFound) {
   for (const int ranks : {1, 3, 4}) {
