@@ -93,19 +93,37 @@ bool BenchmarkRunner::verifiable(const Problem& p) const {
          (!p.collective->needs.synchronizes || rank_.table().on_one_machine());
 }
 
+std::unique_ptr<Operation> BenchmarkRunner::operation_of(const Problem& p,
+                                                         const WaitLimits& limits) {
+  const Expected expected(rank_.activity(), limits.agreement_s);
+  rank_.activity().row(form_text(p, Form::out_of_place) +
+                       ", preparing, and whether the ranks agree");
+  std::unique_ptr<Operation> operation =
+      p.collective->make(group_channel(), communicator(), p.shape, p.point.type);
+  operation->set_exchange_limit(limits.exchange_s);
+  operation->check();
+  return operation;
+}
+
+void BenchmarkRunner::warm_up(const Collective& collective, const SweepPoint& point) {
+  const Problem p = problem(collective, point, options_.spec, rank_.rank());
+  use_pattern(p);
+  const WaitLimits limits = wait_limits(options_, p);
+  const std::unique_ptr<Operation> operation = operation_of(p, limits);
+  rank_.activity().row(p.text() + ", first call of the job, untimed");
+  if (GpuExtension* const gpu = communicator().gpu()) gpu->annotate(p.text() + ", first call");
+  OperationWorkload call(
+      p, Form::out_of_place,
+      call_plan(p, Form::out_of_place, false, limits, nullptr, communicator().clock()), *arena_,
+      communicator(), *operation, *verifier_, rank_.activity());
+  call.make({.calls = 1, .checked = 0});
+}
+
 PointRows BenchmarkRunner::run(const Collective& collective, const SweepPoint& point) {
   const Problem p = problem(collective, point, options_.spec, rank_.rank());
   use_pattern(p);
   const WaitLimits limits = wait_limits(options_, p);
-  std::unique_ptr<Operation> operation;
-  {
-    const Expected expected(rank_.activity(), limits.agreement_s);
-    rank_.activity().row(form_text(p, Form::out_of_place) +
-                         ", preparing, and whether the ranks agree");
-    operation = collective.make(group_channel(), communicator(), p.shape, point.type);
-    operation->set_exchange_limit(limits.exchange_s);
-    operation->check();
-  }
+  const std::unique_ptr<Operation> operation = operation_of(p, limits);
   PointRows result;
   if (rank_.is_first())
     for (int g = 0; g < point.groups->number(); ++g) result.rows.push_back(row_of(p, g));

@@ -50,6 +50,9 @@ class BenchmarkRunner {
   void reserve(const Collective& collective, const SweepRange& range);
   // Sets how long the timed calls of a time may take. On rank 0.
   void set_budget(double seconds) { budget_s_ = seconds; }
+  // Makes one untimed call of a point before the first row: a library's first calls connect,
+  // allocate and choose algorithms.
+  void warm_up(const Collective& collective, const SweepPoint& point);
   // Returns the rows of a point, which must be one of those that room was made for.
   PointRows run(const Collective& collective, const SweepPoint& point);
   // Closes the communicators when all ranks have done with them.
@@ -59,6 +62,7 @@ class BenchmarkRunner {
   ControlChannel& group_channel() { return group_ ? *group_ : rank_.world(); }
   void use_pattern(const Problem& p);
   bool verifiable(const Problem& p) const;
+  std::unique_ptr<Operation> operation_of(const Problem& p, const WaitLimits& limits);
   std::size_t most_calls(const Problem& p) const;
   static bool repeats(const Problem& p, Form form);
   std::unique_ptr<StoppingCriterion> criterion(const Problem& p, bool checks) const;

@@ -38,6 +38,10 @@ struct SweepRange {
 // Returns the kinds of rows that the options ask for.
 std::vector<Kind> kinds_of(const Collective& collective, const Options& options);
 
+// Returns the first of the smallest and the first of the largest of the points that are of the first
+// one's kind, root and groups: one point if they have one size. `all` must not be empty.
+std::vector<SweepPoint> ends_of(const std::vector<SweepPoint>& all);
+
 // Returns the points of one cycle in their order. They point into `range`.
 std::vector<SweepPoint> points(const Collective& collective, const Options& options,
                                const SweepRange& range);

@@ -89,6 +89,8 @@ class TimeBudget {
 void run_points(BenchmarkRunner& runner, Rank& rank, const Collective& collective, const Options& o,
                 const SweepRange& range, MultiReporter& results) {
   const std::vector<SweepPoint> all = points(collective, o, range);
+  if (!o.measure.warmup_given && !rank.process().options.simulated && !all.empty())
+    for (const SweepPoint& point : ends_of(all)) runner.warm_up(collective, point);
   TimeBudget budget(o, all.size());
   for (int cycle = 0; o.sweep.cycles == 0 || cycle < o.sweep.cycles; ++cycle) {
     for (SweepPoint point : all) {

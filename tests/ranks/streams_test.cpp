@@ -72,6 +72,46 @@ TEST_P(Streams, OfEveryUseOfTheCacheAreRight) {
   }
 }
 
+// Returns how many calls rank 0 made before its first row, of sizes that are told apart by `count`.
+std::vector<std::size_t> first_calls(Options o) {
+  std::vector<std::size_t> counts;
+  Fault fault;
+  fault.after = [&](int rank, int number, const Call& call) {
+    if (rank == 0 && number < 3) counts.push_back(call.count);
+  };
+  const Outcome outcome = run(collectives::all_reduce, o, FaultyBackend(fault));
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.text();
+  return counts;
+}
+
+TEST(WarmUp, IsACallOfTheSmallestAndOneOfTheLargestSize) {
+  for (const int ranks : {1, 3, 4}) {
+    Options o = stream(ranks);
+    o.sweep.sizes = {40, 8, 4000, 400};
+    EXPECT_THAT(first_calls(o), testing::ElementsAre(2, 1000, 10));
+    o.sweep.sizes = {40};
+    EXPECT_THAT(first_calls(o), testing::ElementsAre(10, 10, 10));
+    o.sweep.sizes = {40, 8, 4000, 400};
+    o.measure.warmup_given = o.measure.batch = true;  // -w: exactly so many calls
+    EXPECT_THAT(first_calls(o), testing::ElementsAre(10, 10, 10));
+  }
+}
+
+TEST(WarmUp, ThatFailsNamesItsCall) {
+  for (const int ranks : {1, 3, 4}) {
+    Fault fault;
+    fault.before = [](int rank, int number, Call& /*call*/) -> bool {
+      if (rank == 0 && number == 1) throw Timeout("waited too long");
+      return true;
+    };
+    const Outcome outcome = run(collectives::all_reduce, stream(ranks), FaultyBackend(fault));
+    EXPECT_EQ(outcome.exit_code, 5);
+    EXPECT_TRUE(outcome.rows.empty());
+    EXPECT_THAT(outcome.text(),
+                testing::HasSubstr("all_reduce float sum, 40000 B, first call of the job"));
+  }
+}
+
 // What the last calls of a block left behind is compared, in place too.
 TEST(StreamFaults, AWrongElementInEveryCallIsFound) {
   for (const int ranks : {1, 3, 4}) {
