@@ -1,4 +1,4 @@
-#include "tools/compare/core_to_core.hpp"
+#include "src/devices/core_to_core.hpp"
 
 #include <pthread.h>
 #include <sched.h>
@@ -12,7 +12,7 @@
 #include "src/core/clock.hpp"
 #include "src/measure/statistics.hpp"
 
-namespace ccl_tests::compare {
+namespace ccl_tests {
 namespace {
 
 constexpr int round_trips = 20;  // of a batch, between two readings of the clock
@@ -104,4 +104,4 @@ bool same_state(std::optional<double> before, std::optional<double> after, doubl
   return std::max(*before, *after) <= limit * std::min(*before, *after);
 }
 
-}  // namespace ccl_tests::compare
+}  // namespace ccl_tests
