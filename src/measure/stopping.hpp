@@ -28,6 +28,8 @@ class StoppingCriterion {
   virtual const std::vector<Samples>& samples() const = 0;
   // Returns the calls that the samples of one rank stand for, divided by the calls of an iteration.
   virtual std::size_t iterations() const = 0;
+  // Returns how many of the first blocks are in no sample.
+  virtual std::size_t discarded_blocks() const { return 0; }
 };
 
 // The first calls after anything else cost several times what later ones do (measured over MPI: 5 to

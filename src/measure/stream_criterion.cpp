@@ -117,7 +117,10 @@ void StreamCriterion::add(const Step& step, std::span<const Samples> ranks) {
   if (phase_ == Phase::probe) {
     set_call_time(ranks);
     phase_ = Phase::stream;
-    if (calls_per_stamp_ != step.block.calls) return;
+    if (calls_per_stamp_ != step.block.calls) {
+      discarded_ = 1;
+      return;
+    }
   }
   samples_.resize(ranks.size());
   for (std::size_t r = 0; r < ranks.size(); ++r)

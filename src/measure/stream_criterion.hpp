@@ -30,6 +30,7 @@ class StreamCriterion : public StoppingCriterion {
   void add(const Step& step, std::span<const Samples> ranks) override;
   const std::vector<Samples>& samples() const override { return samples_; }
   std::size_t iterations() const override { return stamps() * calls_per_stamp_; }
+  std::size_t discarded_blocks() const override { return discarded_; }
   std::size_t calls_per_stamp() const { return calls_per_stamp_; }
 
  private:
@@ -46,7 +47,7 @@ class StreamCriterion : public StoppingCriterion {
   double call_s_ = 0;   // of the slowest group
   double spent_s_ = 0;  // on stamps that count
   double widest_ = 0;   // half width of the widest group; infinite without an interval
-  std::size_t calls_per_stamp_ = 1;
+  std::size_t calls_per_stamp_ = 1, discarded_ = 0;
   std::vector<Samples> samples_;
 };
 

@@ -82,6 +82,9 @@ void setting_fields(R& run, V&& visit) {
   visit("seed", run.seed);
   visit("cpus_allowed", run.cpus_allowed);
   visit("oversubscribed", run.oversubscribed);
+  visit("clock_cost_s", run.clock_cost);
+  visit("clock_resolution_s", run.clock_resolution);
+  visit("core_to_core_s", run.core_to_core);
 }
 
 template <IsA<RunInfo> R, class V>
@@ -165,6 +168,13 @@ void fields(R& cell, V&& visit) {
     visit("precision_reached", stream.precision_reached);
     visit("flags", stream.flags);
   });
+  visit.part(cell.evidence, [&](auto& events) {
+    visit("page_faults", events.minor_faults);
+    visit("major_page_faults", events.major_faults);
+    visit("preempted", events.preempted);
+    visit("yielded", events.yielded);
+    visit("steal_s", events.steal_s);
+  });
   visit("wrong", cell.wrong);
   visit("failed_ranks", cell.failed_ranks);
   visit("iterations", cell.iterations);
@@ -201,6 +211,7 @@ void fields(R& summary, V&& visit) {
   visit("bandwidth_ok", summary.bandwidth_ok);
   visit("missed_limits", summary.missed_limits);
   visit("undecided_limits", summary.undecided_limits);
+  visit("core_to_core_s", summary.core_to_core);
   visit("memory", summary.memory);
   visit("notes", summary.notes);
   visit("end_time", summary.end_time);

@@ -11,6 +11,7 @@
 #include "src/core/operation.hpp"
 #include "src/core/rank_pair.hpp"
 #include "src/core/types.hpp"
+#include "src/measure/evidence.hpp"
 #include "src/measure/statistics.hpp"
 
 namespace ccl_tests {
@@ -76,7 +77,10 @@ struct RunInfo {
   std::optional<std::size_t> reduced_max;  // -e lowered to this because of memory
   std::vector<RankLine> rank_lines;
   std::vector<std::string> output_files;  // -J: the names that were taken
-  std::string start_time;                 // local_time()
+  std::optional<double> clock_cost;       // seconds of a reading of the clock, on rank 0
+  std::optional<double> clock_resolution;
+  std::optional<double> core_to_core;  // seconds of a round trip between two CPUs of process 0
+  std::string start_time;              // local_time()
 };
 
 // -I: seconds per operation of each iteration, over ranks their largest, and their statistics.
@@ -130,7 +134,8 @@ struct Measurement {
   std::optional<StepTimes> steps;     // of a composite: seconds per operation, mean over ranks
   std::optional<IterationTimes> per_iteration;  // -I
   std::optional<StreamTimes> stream;            // absent: a batch (-n)
-  std::vector<Mismatch> mismatches;             // by rank; empty: none
+  std::optional<Evidence> evidence;  // of the timed blocks, over ranks; absent: not counted
+  std::vector<Mismatch> mismatches;  // by rank; empty: none
 };
 
 struct Row {
@@ -176,6 +181,7 @@ struct RunSummary {
   std::optional<bool> bandwidth_ok;        // NCCL_TESTS_MIN_BW; absent: not asked
   std::vector<std::string> missed_limits;  // a line each
   std::vector<std::string> undecided_limits;  // which lie within the interval of a time
+  std::optional<double> core_to_core;         // as RunInfo::core_to_core, after the last row
   std::string memory;                         // -M: nccl-tests' line
   std::vector<std::string> notes;             // capped iterations, coverage, wrong data, pairs
   std::string end_time;

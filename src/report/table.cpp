@@ -31,12 +31,15 @@ std::string number(double value, std::size_t width) {
   return fmt::format("{:>{}.0f}", printable(value), width);
 }
 
-// "=": as precise as was asked for, "~": not. B: two speeds, D: drifts.
+// "=": as precise as was asked for, "~": not. B: two speeds, D: drifts, P: page
+// faults, N: CPUs were taken away.
 std::string marks(const StreamTimes& stream) {
   std::string text = stream.precision_reached ? "=" : "~";
   for (const std::string& flag : stream.flags) {
     if (flag == "bimodal") text += 'B';
     if (flag == "drift") text += 'D';
+    if (flag == "page faults") text += 'P';
+    if (flag == "noise") text += 'N';
   }
   return text;
 }

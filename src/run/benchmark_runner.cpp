@@ -6,11 +6,11 @@
 
 #include "src/core/operation.hpp"
 #include "src/core/waiting_timeline.hpp"
-#include "src/measure/clock_cost.hpp"
 #include "src/measure/measurement.hpp"
 #include "src/report/row_text.hpp"
 #include "src/run/barrier_check.hpp"
 #include "src/run/channel_coordinator.hpp"
+#include "src/run/counter_scope.hpp"
 #include "src/run/goals.hpp"
 #include "src/run/graph_workload.hpp"
 #include "src/run/idle_workload.hpp"
@@ -46,7 +46,9 @@ BenchmarkRunner::BenchmarkRunner(Rank& rank, const Options& options, const RankG
       patterns_(patterns),
       world_(rank.connect(rank.world())),
       loops_(rank.devices().loops(rank.device())),
-      clock_cost_s_(clock_cost(world_.clock())) {
+      clock_(clock_properties(world_.clock())) {
+  if (!rank.process().options.simulated)
+    counters_.emplace(counter_scope(rank.table(), rank.rank()));
   if (in_own_order(groups)) return;
   const int color = groups.group_of(rank.rank());
   const int key = groups.rank_in_group(rank.rank());
@@ -154,6 +156,7 @@ FormFindings BenchmarkRunner::run_form(const Problem& p, Form form, Operation& o
     found.reports.push_back(rank_report(bytes));
   found.samples = stop->samples();
   found.iterations = stop->iterations();
+  found.discarded_blocks = stop->discarded_blocks();
   if (const auto* const stream = dynamic_cast<const StreamCriterion*>(stop.get()))
     found.calls_per_stamp = stream->calls_per_stamp();
   found.calls = found.iterations * static_cast<std::size_t>(options_.measure.aggregate) *
@@ -201,6 +204,7 @@ RankReport BenchmarkRunner::take_form(const Problem& p, Form form, Operation& op
   report.calls = tally.calls;
   report.verified = by_time ? report.barrier.size() / 2 : tally.verified;
   report.steps = calls.steps();
+  report.blocks = calls.events();
   if (timeline && p.takes_part()) report.intervals = timeline->intervals();
   if (show_algorithm) report.algorithm = gpu->last_algorithm();
   return report;
@@ -227,14 +231,14 @@ std::unique_ptr<StoppingCriterion> BenchmarkRunner::criterion(const Problem& p, 
   if (streams())
     return std::make_unique<StreamCriterion>(precision_goal(
         options_, p, checks,
-        {.clock_cost_s = clock_cost_s_, .budget_s = budget_s_, .most_calls = most_calls(p)}));
+        {.clock_cost_s = clock_.cost_s, .budget_s = budget_s_, .most_calls = most_calls(p)}));
   return std::make_unique<BatchCriterion>(
       batch_goal(options_, checks, rank_.process().options.simulated));
 }
 
 CallPlan BenchmarkRunner::call_plan(const Problem& p, Form form, bool verifies,
                                     const WaitLimits& limits, Timeline* timeline,
-                                    const Clock& clock) const {
+                                    const Clock& clock) {
   const Options& o = options_;
   const auto blocking = static_cast<Blocking>(o.measure.blocking);
   const bool waits = blocking == Blocking::barrier_inside || blocking == Blocking::wait;
@@ -248,6 +252,7 @@ CallPlan BenchmarkRunner::call_plan(const Problem& p, Form form, bool verifies,
           .verifies = verifies,
           .limit_s = limits.operation_s,
           .timeline = timeline,
+          .counters = counters_ ? &*counters_ : nullptr,
           .clock = clock};
 }
 

@@ -9,6 +9,7 @@
 
 #include "src/job/rank.hpp"
 #include "src/measure/batch_criterion.hpp"
+#include "src/measure/clock_cost.hpp"
 #include "src/measure/stream_criterion.hpp"
 #include "src/options/options.hpp"
 #include "src/run/arena.hpp"
@@ -43,6 +44,7 @@ class BenchmarkRunner {
     return group_ ? *communicator_ : world_;
   }  // of this rank's group
 
+  const ClockProperties& clock() const { return clock_; }  // that this rank reads
   // Returns true if a row is a stream of stamps, false if it is nccl-tests' batch.
   bool streams() const;
 
@@ -67,7 +69,7 @@ class BenchmarkRunner {
   static bool repeats(const Problem& p, Form form);
   std::unique_ptr<StoppingCriterion> criterion(const Problem& p, bool checks) const;
   CallPlan call_plan(const Problem& p, Form form, bool verifies, const WaitLimits& limits,
-                     Timeline* timeline, const Clock& clock) const;
+                     Timeline* timeline, const Clock& clock);
   FormFindings run_form(const Problem& p, Form form, Operation& operation,
                         const WaitLimits& limits);
   RankReport take_form(const Problem& p, Form form, Operation& operation, bool checks,
@@ -84,10 +86,11 @@ class BenchmarkRunner {
   std::unique_ptr<ControlChannel> group_;  // null: all ranks are one group in their own order
   Communicator* communicator_ = nullptr;   // of the group
   std::unique_ptr<verify::Loops> loops_;
-  double clock_cost_s_ = 0;
+  ClockProperties clock_;
   double budget_s_ = PrecisionGoal().budget_s;  // of a time
   SlotRule slot_rule_;                          // of the rows that memory was reserved for
   std::optional<Arena> arena_;
+  std::optional<EventCounters> counters_;  // nullopt: simulated ranks have no process of their own
   std::unique_ptr<verify::Verifier> verifier_;  // of the point that is measured
 };
 

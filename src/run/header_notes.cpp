@@ -59,6 +59,26 @@ Note cache_note(const Options& o, const SlotRule& rule) {
   return {o.measure.cache ? NoteKind::note : NoteKind::verbose, text};
 }
 
+std::vector<Note> machine_notes(const HeaderFacts& facts) {
+  constexpr double cheap_s = 200e-9;
+  std::vector<Note> notes;
+  if (const ClockProperties& clock = facts.clock; clock.cost_s > 0) {
+    const std::string text = fmt::format("clock: a reading takes {:.0f} ns, resolution {:.0f} ns",
+                                         clock.cost_s * 1e9, clock.resolution_s * 1e9);
+    if (clock.cost_s > cheap_s)
+      notes.push_back({NoteKind::warning, text,
+                       "use a clock source that programs can read themselves, as tsc "
+                       "(/sys/devices/system/clocksource)"});
+    else
+      notes.push_back({NoteKind::verbose, text});
+  }
+  if (facts.core_to_core)
+    notes.push_back(
+        {NoteKind::verbose, fmt::format("core to core: {:.0f} ns for a round trip of a cache line",
+                                        *facts.core_to_core * 1e9)});
+  return notes;
+}
+
 std::vector<Note> first_notes(const Process& process, const Options& o) {
   std::vector<Note> notes;
   if (process.options.simulated)
@@ -122,6 +142,7 @@ std::vector<Note> notes_of(const Rank& rank, const Collective& collective, const
   if (std::string line = cpu_shortage(rank.table().ranks, process.backend); !line.empty())
     add(NoteKind::warning, std::move(line), "use fewer ranks or allow more CPUs");
   if (!collective.needs.synchronizes) notes.push_back(cache_note(o, facts.range.slots));
+  for (Note& note : machine_notes(facts)) notes.push_back(std::move(note));
   if (!o.output.label.empty()) add(NoteKind::note, "label: " + quote(o.output.label));
   const std::string mode = mode_of(collective, o);
   if (!mode.empty()) add(NoteKind::note, "mode: " + mode);

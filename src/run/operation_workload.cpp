@@ -104,6 +104,7 @@ void OperationWorkload::prepare(const BlockPlan& plan) {
   }
   refill();
   flush_caches();
+  if (plan_.counters != nullptr) plan_.counters->prepare();
   activity_.expect(plan_.limit_s);
 }
 
@@ -130,6 +131,7 @@ void OperationWorkload::flush_caches() const {
 
 void OperationWorkload::begin() {
   before_ = operation_.times();
+  start_counting();
   if (plan_.timeline != nullptr) plan_.timeline->mark();
 }
 
@@ -175,7 +177,16 @@ void OperationWorkload::wait() {
   activity_.expect(plan_.limit_s);
 }
 
+void OperationWorkload::start_counting() {
+  if (plan_.counters != nullptr) plan_.counters->begin();
+}
+
+void OperationWorkload::stop_counting() {
+  if (plan_.counters != nullptr) events_.push_back(plan_.counters->end());
+}
+
 void OperationWorkload::verify() {
+  stop_counting();
   activity_.expect(0);
   after_ = operation_.times();
   tally_.calls += total_;

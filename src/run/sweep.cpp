@@ -7,6 +7,7 @@
 #include <optional>
 #include <utility>
 
+#include "src/devices/core_to_core.hpp"
 #include "src/run/benchmark_runner.hpp"
 #include "src/run/memory_limit.hpp"
 #include "src/run/memory_report.hpp"
@@ -45,6 +46,15 @@ std::set<Kind> missing_kinds(Rank& rank, const std::vector<Kind>& kinds,
   if (!kinds.empty() && missing.size() == kinds.size()) throw Unsupported(notes.at(0));
   for (std::string& note : notes) note = "left out: " + note;
   return missing;
+}
+
+// Before the library connects and after the last row all ranks but the first wait asleep in an
+// exchange, so that the probe's two CPUs are its own. nullopt: not on this rank, or one CPU only.
+std::optional<double> probe_cpus(Rank& rank) {
+  constexpr double probe_s = 0.005;
+  if (!rank.is_first() || rank.process().options.simulated) return std::nullopt;
+  rank.activity().phase("probing how fast two CPUs exchange a cache line");
+  return core_to_core(probe_s);
 }
 
 // Process groups; of a paired collective the pairs, round by round.
@@ -120,6 +130,8 @@ int sweep(Rank& rank, const Collective& collective, const Options& o,
   // What is free is looked up for -M alone.
   const auto free_bytes = [&] { return o.gpu.memory_report ? rank.device().available() : 0; };
   MemoryUse memory{.before = free_bytes()};
+  const std::optional<double> exchange_s = probe_cpus(rank);
+  if (!process.options.simulated) rank.meet();
   rank.activity().phase("connecting the library under test");
   BenchmarkRunner runner(rank, o, groups, patterns);
   memory.connected = free_bytes();
@@ -135,12 +147,13 @@ int sweep(Rank& rank, const Collective& collective, const Options& o,
     throw Unsupported(*why);
   range.skipped = missing_kinds(rank, kinds_of(collective, o), runner.communicator(), left_out);
   if (rank.is_first())
-    results.begin(describe(
-        rank, collective, o,
-        {groups, range, plan.reduced_max, runner.communicator(), left_out, runner.streams()}));
+    results.begin(describe(rank, collective, o,
+                           {groups, range, plan.reduced_max, runner.communicator(), left_out,
+                            runner.clock(), exchange_s, runner.streams()}));
   runner.reserve(collective, range);
   memory.allocated = free_bytes();
   run_points(runner, rank, collective, o, range, results);
+  results.core_to_core(probe_cpus(rank));
   if (o.gpu.memory_report)
     results.memory(memory_line(rank.world(), memory, rank.device().available(), rank.limit_s()));
   runner.close();

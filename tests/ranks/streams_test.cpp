@@ -1,6 +1,8 @@
 // Rows that are streams of stamps: right, with an interval, and checked as batches are.
 #include <gmock/gmock.h>
 
+#include "src/devices/host_cpus.hpp"
+#include "src/devices/host_memory.hpp"
 #include "tests/ranks/faulty.hpp"
 #include "tests/ranks/on_backend.hpp"
 #include "tests/ranks/world.hpp"
@@ -69,6 +71,42 @@ TEST_P(Streams, OfEveryUseOfTheCacheAreRight) {
       EXPECT_GE(row.out_of_place.stream.value().stamps, 6U);
       EXPECT_GT(row.out_of_place.verified_calls, 1U);
     }
+  }
+}
+
+// A library that takes fresh memory for every call.
+TEST(Evidence, OfPageFaultsInTimedCallsIsInTheRow) {
+  for (const int ranks : {1, 3, 4}) {
+    for (const bool fresh : {false, true}) {
+      Fault fault;
+      fault.after = [&](int rank, int /*number*/, const Call& /*call*/) {
+        if (!fresh || rank != ranks - 1) return;
+        HostBuffer pages(4 * 4096);
+        for (std::size_t at = 0; at < pages.size(); at += 4096) pages.data()[at] = std::byte{1};
+      };
+      Options o = stream(ranks);
+      o.sweep.sizes = {1000};
+      const Outcome outcome = run(collectives::all_reduce, o, FaultyBackend(fault));
+      ASSERT_EQ(outcome.exit_code, 0) << outcome.text();
+      const Measurement& cell = outcome.rows.at(0).out_of_place;
+      ASSERT_TRUE(cell.evidence);
+      if (!fresh) continue;
+      EXPECT_GE(cell.evidence->minor_faults, cell.stream->stamps);
+      EXPECT_THAT(cell.stream->flags, testing::Contains("page faults"));
+    }
+  }
+}
+
+TEST(Evidence, OfTheMachineIsInTheHeaderAndTheSummary) {
+  for (const int ranks : {1, 3, 4}) {
+    Options o = stream(ranks);
+    o.sweep.sizes = {8};
+    const Outcome outcome = run(collectives::all_reduce, o, LoopbackBackend());
+    EXPECT_GT(outcome.info.clock_cost, 0);
+    EXPECT_GT(outcome.info.clock_resolution, 0);
+    const bool two_cpus = cpus_in(allowed_cpus()).size() > 1;
+    EXPECT_EQ(outcome.info.core_to_core.has_value(), two_cpus);
+    EXPECT_EQ(outcome.summary.core_to_core.has_value(), two_cpus);
   }
 }
 

@@ -118,6 +118,17 @@ TEST(Stream, WarmsUpBehindEveryExchange) {
   }
 }
 
+// The probe's stamps are of one call each.
+TEST(Stream, KeepsTheProbeIfItsStampsAreAsLong) {
+  const Cell slow({}, {.median = 1e-3});
+  EXPECT_EQ(slow.criterion.discarded_blocks(), 0U);
+  const Cell fast({.clock_cost_s = 25e-9}, {.median = 0.2e-6});
+  EXPECT_EQ(fast.criterion.discarded_blocks(), 1U);
+  std::size_t stamps = 0;
+  for (std::size_t k = 2; k < fast.steps.size(); ++k) stamps += fast.steps[k].block.samples;
+  EXPECT_EQ(fast.criterion.samples()[0].size(), stamps);
+}
+
 // Cold rows: no block uses a slot twice.
 TEST(Stream, BlocksHaveNoMoreCallsThanSlots) {
   for (const double call_s : {0.2e-6, 10e-6, 1e-3}) {
