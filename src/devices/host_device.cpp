@@ -17,7 +17,6 @@ class HostDevice : public Device {
   std::string unique_id() const override { return machine_id(); }
   std::string description() const override { return {}; }
   std::size_t available() const override { return available_memory(); }
-  std::size_t cache_bytes() const override { return last_cache_bytes(); }
   void use() const override {}
   Buffer allocate(std::size_t bytes) override {
     auto memory = std::make_shared<HostBuffer>(bytes);
