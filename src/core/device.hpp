@@ -41,6 +41,8 @@ class Device {
   // What runs it: "CUDA runtime 13.0, driver 13.0"; empty where there is nothing to say.
   virtual std::string description() const = 0;
   virtual std::size_t available() const = 0;  // bytes that can still be allocated
+  // Bytes of the last cache before its memory; 0: not known.
+  virtual std::size_t cache_bytes() const { return 0; }
 
   // Makes it the calling thread's device. Also for a thread that is not the rank's.
   virtual void use() const = 0;

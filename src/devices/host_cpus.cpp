@@ -1,5 +1,6 @@
 #include "src/devices/host_cpus.hpp"
 
+#include <fmt/format.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -59,6 +60,19 @@ double cpu_quota(const std::string& root) {
 std::size_t core_cache_bytes() {
   const long bytes = ::sysconf(_SC_LEVEL2_CACHE_SIZE);
   return bytes > 0 ? static_cast<std::size_t>(bytes) : std::size_t{1} << 20;
+}
+
+std::size_t last_cache_bytes(const std::string& root) {
+  const std::set<int> cpus = cpus_in(allowed_cpus(root));
+  const std::string caches = fmt::format("{}/sys/devices/system/cpu/cpu{}/cache/index", root,
+                                         cpus.empty() ? 0 : *cpus.begin());
+  std::size_t largest = 0;
+  for (int index = 0;; ++index) {
+    std::ifstream file(fmt::format("{}{}/size", caches, index));
+    std::size_t kib = 0;  // "32768K"
+    if (!(file >> kib)) return largest;
+    largest = std::max(largest, kib * 1024);
+  }
 }
 
 }  // namespace ccl_tests

@@ -21,4 +21,8 @@ double cpu_quota(const std::string& root = "");
 // say.
 std::size_t core_cache_bytes();
 
+// Returns the bytes of the largest cache of the first CPU that this process may use; 0 if the system
+// does not say.
+std::size_t last_cache_bytes(const std::string& root = "");
+
 }  // namespace ccl_tests

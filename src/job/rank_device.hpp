@@ -29,6 +29,7 @@ struct DeviceIdentity {
   int index = -1;
   int visible = 0;  // devices that the rank's process sees
   std::string name, bus_id, unique_id;
+  std::size_t cache_bytes = 0;  // its L2 cache; 0: not known
 };
 
 // What was asked for.

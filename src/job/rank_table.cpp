@@ -14,12 +14,13 @@ namespace ccl_tests {
 RankTable gather_rank_table(ControlChannel& channel, double limit_s) {
   const nlohmann::json mine{
       this_host(),        machine_id(),   cpu_model(), static_cast<long>(getpid()),
-      available_memory(), allowed_cpus(), cpu_quota()};
+      available_memory(), allowed_cpus(), cpu_quota(), core_cache_bytes(),
+      last_cache_bytes()};
   RankTable table;
   for (const std::string& text : channel.all_gather(mine.dump(), limit_s)) {
     const auto json = nlohmann::json::parse(text);
-    table.ranks.push_back(
-        {json.at(0), json.at(1), json.at(2), json.at(3), json.at(4), json.at(5), json.at(6), {}});
+    table.ranks.push_back({json.at(0), json.at(1), json.at(2), json.at(3), json.at(4), json.at(5),
+                           json.at(6), DeviceIdentity(), json.at(7), json.at(8)});
   }
   return table;
 }

@@ -4,8 +4,9 @@
 #include <array>
 
 namespace ccl_tests {
+namespace {
 
-double clock_cost(const Clock& clock) {
+double cost(const Clock& clock) {
   constexpr int readings = 50;
   std::array<double, 101> costs{};
   for (double& cost : costs) {
@@ -16,5 +17,21 @@ double clock_cost(const Clock& clock) {
   std::nth_element(costs.begin(), costs.begin() + costs.size() / 2, costs.end());
   return costs[costs.size() / 2];
 }
+
+double resolution(const Clock& clock) {
+  constexpr int readings = 5000;
+  double least = 0;
+  double last = clock.now();
+  for (int k = 0; k < readings; ++k) {
+    const double now = clock.now();
+    if (now > last) least = least > 0 ? std::min(least, now - last) : now - last;
+    last = now;
+  }
+  return least;
+}
+
+}  // namespace
+
+ClockProperties clock_properties(const Clock& clock) { return {cost(clock), resolution(clock)}; }
 
 }  // namespace ccl_tests

@@ -12,7 +12,7 @@ namespace {
 constexpr std::size_t first_samples = 12;
 constexpr std::size_t first_samples_slow = 6;  // of calls beyond slow_call_s
 constexpr std::size_t most_samples = 4096;
-constexpr std::size_t most_calls = 1 << 20;  // of a sample
+constexpr std::size_t most_calls_of_sample = 1 << 20;
 
 // How many samples a cell should have, n of which are not precise enough by `ratio` (infinite: they
 // have no interval yet). An interval shrinks with the square root of the number.
@@ -46,12 +46,18 @@ Step SampleCriterion::next() const {
                      : untimed_calls(call_s_, untimed_again, least_untimed_s, goal_.budget_s / 10);
   plan.samples = more;
   plan.calls = calls_;
+  if (goal_.most_calls > 0) {
+    plan.untimed = std::min(plan.untimed, goal_.most_calls / 2);
+    plan.samples =
+        std::clamp<std::size_t>((goal_.most_calls - plan.untimed) / calls_, 1, plan.samples);
+  }
   plan.expected_s = call_s_ * static_cast<double>(plan.timed());
   return step;
 }
 
 // How many samples the next block has; 0: none, the cell is done.
 std::size_t SampleCriterion::wanted() const {
+  if (goal_.most_calls > 0 && blocks_ >= most_limited_blocks) return 0;
   const std::size_t have = taken();
   const std::size_t least = least_samples();
   const std::size_t least_left = have >= least ? 0 : least - have;
@@ -78,6 +84,8 @@ void SampleCriterion::add(const Step& step, std::span<const Samples> ranks) {
   } else if (step.kind == Step::Kind::block && (phase_ == Phase::samples || calibrated(ranks))) {
     phase_ = Phase::samples;
     append(ranks);
+  } else {
+    ++discarded_;
   }
 }
 
@@ -91,12 +99,15 @@ bool SampleCriterion::calibrated(std::span<const Samples> ranks) {
   const double least_s = goal_.clock_cost_s / clock_share;
   const bool may_repeat = goal_.statistic == Statistic::median && call_s_ > 0;
   const std::size_t before = calls_;
-  while (may_repeat && calls_ < most_calls && call_s_ * static_cast<double>(calls_) < least_s)
+  const std::size_t most = goal_.most_calls > 0 ? std::max<std::size_t>(1, goal_.most_calls / 4)
+                                                : most_calls_of_sample;
+  while (may_repeat && 2 * calls_ <= most && call_s_ * static_cast<double>(calls_) < least_s)
     calls_ *= 2;
   return calls_ == before;
 }
 
 void SampleCriterion::append(std::span<const Samples> ranks) {
+  ++blocks_;
   samples_.resize(ranks.size());
   double longest_s = 0;
   for (std::size_t r = 0; r < ranks.size(); ++r) {

@@ -17,6 +17,7 @@ class SampleCriterion : public StoppingCriterion {
   void add(const Step& step, std::span<const Samples> ranks) override;
   const std::vector<Samples>& samples() const override { return samples_; }
   std::size_t iterations() const override { return taken() * calls_; }
+  std::size_t discarded_blocks() const override { return discarded_; }
   std::size_t calls_per_stamp() const override { return calls_; }
   // With the barriers: from a block's first entry to its last exit, on the rank where that is longest.
   double spent_s() const override { return spent_s_; }
@@ -35,7 +36,7 @@ class SampleCriterion : public StoppingCriterion {
   double call_s_ = 0;   // of the slowest group
   double spent_s_ = 0;  // on samples that count
   double widest_ = 0;   // half width of the widest group; infinite without an interval
-  std::size_t calls_ = 1;
+  std::size_t calls_ = 1, discarded_ = 0, blocks_ = 0;
   std::vector<Samples> samples_;
 };
 

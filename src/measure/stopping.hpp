@@ -33,6 +33,8 @@ class StoppingCriterion {
   virtual std::size_t calls_per_stamp() const { return 0; }
   // Returns the seconds that the samples took, as far as a budget limits them.
   virtual double spent_s() const { return 0; }
+  // Returns how many of the first blocks are in no sample.
+  virtual std::size_t discarded_blocks() const { return 0; }
 };
 
 // The first calls after anything else cost several times what later ones do (measured over MPI: 5 to
@@ -52,6 +54,10 @@ inline constexpr double slow_call_s = 15e-3;
 inline constexpr std::size_t most_stamps = 512;
 // Of a value, the share that reading the clock may take.
 inline constexpr double clock_share = 0.01;
+
+// Of a cell whose blocks are limited in calls (PrecisionGoal::most_calls): making each of them ready
+// takes time that no budget counts.
+inline constexpr std::size_t most_limited_blocks = 64;
 
 // Returns the number of calls of call_s seconds each that are `least` and `least_s` seconds at least
 // and most_s at most. 0 if a call takes no time (a simulator's clock).

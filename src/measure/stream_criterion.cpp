@@ -67,6 +67,11 @@ BlockPlan StreamCriterion::plan(std::size_t samples, std::size_t untimed) const 
   plan.blocking = Blocking::stream;
   plan.untimed = untimed;
   plan.samples = samples;
+  if (goal_.most_calls > 0) {
+    plan.untimed = std::min(untimed, goal_.most_calls / 2);
+    plan.samples =
+        std::clamp<std::size_t>((goal_.most_calls - plan.untimed) / calls_per_stamp_, 1, samples);
+  }
   plan.calls = calls_per_stamp_;
   plan.expected_s = call_s_ * static_cast<double>(plan.timed());
   return plan;
@@ -74,6 +79,7 @@ BlockPlan StreamCriterion::plan(std::size_t samples, std::size_t untimed) const 
 
 // How many stamps the next block has; 0: none, the cell is done.
 std::size_t StreamCriterion::wanted() const {
+  if (goal_.most_calls > 0 && blocks_ >= most_limited_blocks) return 0;
   const double stamp_s = call_s_ * static_cast<double>(calls_per_stamp_);
   const std::size_t least = least_stamps();
   const double budget_s =
@@ -105,8 +111,12 @@ void StreamCriterion::add(const Step& step, std::span<const Samples> ranks) {
   if (phase_ == Phase::probe) {
     set_call_time(ranks);
     phase_ = Phase::stream;
-    if (calls_per_stamp_ != step.block.calls) return;
+    if (calls_per_stamp_ != step.block.calls) {
+      discarded_ = 1;
+      return;
+    }
   }
+  ++blocks_;
   samples_.resize(ranks.size());
   for (std::size_t r = 0; r < ranks.size(); ++r)
     samples_[r].insert(samples_[r].end(), ranks[r].begin(), ranks[r].end());
@@ -130,7 +140,10 @@ void StreamCriterion::set_call_time(std::span<const Samples> ranks) {
         std::max(call_s_, middle(stamp_times(all, group, Average::max, 1), Statistic::median));
   if (call_s_ <= 0) return;
   const double least_s = std::max(goal_.clock_cost_s / clock_share, least_span_s / most_stamps);
-  while (call_s_ * static_cast<double>(calls_per_stamp_) < least_s) calls_per_stamp_ *= 2;
+  const std::size_t most = goal_.most_calls > 0 ? std::max<std::size_t>(1, goal_.most_calls / 4)
+                                                : std::numeric_limits<std::size_t>::max();
+  while (call_s_ * static_cast<double>(calls_per_stamp_) < least_s && 2 * calls_per_stamp_ <= most)
+    calls_per_stamp_ *= 2;
 }
 
 }  // namespace ccl_tests

@@ -13,6 +13,7 @@ struct PrecisionGoal {
   double clock_cost_s = 0;          // of one reading
   double limit_s = 0;               // fewer stamps if these would take longer; 0: never
   std::size_t checked = 1;          // single calls whose results are verified
+  std::size_t most_calls = 0;       // of a block, untimed ones included; 0: any number
   Average average = Average::mean;  // of the ranks' times of one stamp
   Statistic statistic = Statistic::median;    // mean: of rooted operations
   std::vector<std::vector<int>> groups = {};  // ranks of the groups that run at once, each a cell
@@ -29,6 +30,7 @@ class StreamCriterion : public StoppingCriterion {
   void add(const Step& step, std::span<const Samples> ranks) override;
   const std::vector<Samples>& samples() const override { return samples_; }
   std::size_t iterations() const override { return stamps() * calls_per_stamp_; }
+  std::size_t discarded_blocks() const override { return discarded_; }
   std::size_t calls_per_stamp() const override { return calls_per_stamp_; }
   double spent_s() const override { return spent_s_; }
 
@@ -46,7 +48,7 @@ class StreamCriterion : public StoppingCriterion {
   double call_s_ = 0;   // of the slowest group
   double spent_s_ = 0;  // on stamps that count
   double widest_ = 0;   // half width of the widest group; infinite without an interval
-  std::size_t calls_per_stamp_ = 1;
+  std::size_t calls_per_stamp_ = 1, discarded_ = 0, blocks_ = 0;
   std::vector<Samples> samples_;
 };
 

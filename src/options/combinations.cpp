@@ -114,6 +114,10 @@ void check_graph(const Collective& collective, const Options& o) {
     throw UsageError(
         fmt::format("-z: {} waits between operations, which a graph cannot; accepted with -G: 0",
                     o.measure.blocking));
+  if (o.measure.cache == CacheUse::cold)
+    throw UsageError(
+        "--cache: the launches of a graph repeat their slots, which are not cold then; accepted "
+        "with -G: warm, rotate");
   if (o.backend.null_stream)
     throw UsageError("-y: the NULL stream cannot be captured in a graph; accepted with -G: 0");
   if (collective.needs.host_waits)

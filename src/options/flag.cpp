@@ -21,6 +21,7 @@ std::string text_of(const SettingValue& value) {
 SettingValue setting_of(DataType type) { return std::string(name(type)); }
 SettingValue setting_of(ReduceOp op) { return std::string(name(op)); }
 SettingValue setting_of(Memory memory) { return std::string(name(memory)); }
+SettingValue setting_of(CacheUse use) { return std::string(name(use)); }
 SettingValue setting_of(const SizeLimit& limit) {
   return fmt::format("{}:{}", limit.bytes, limit.value);
 }

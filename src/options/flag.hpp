@@ -17,6 +17,7 @@
 #include "src/core/device.hpp"
 #include "src/core/rank_pair.hpp"
 #include "src/core/types.hpp"
+#include "src/options/cache_use.hpp"
 #include "src/options/limits.hpp"
 
 namespace ccl_tests {
@@ -32,6 +33,7 @@ inline SettingValue setting_of(const std::string& value) { return value; }
 SettingValue setting_of(DataType type);
 SettingValue setting_of(ReduceOp op);
 SettingValue setting_of(Memory memory);
+SettingValue setting_of(CacheUse use);
 SettingValue setting_of(const SizeLimit& limit);
 SettingValue setting_of(const RankPair& pair);
 template <class T>

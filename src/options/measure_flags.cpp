@@ -25,6 +25,11 @@ double percent(const std::string& text) {
   return value / 100;
 }
 
+CacheUse cache_use(const std::string& text) {
+  const std::string given = parse_name(text, {"warm", "rotate", "cold"});
+  return given == "warm" ? CacheUse::warm : given == "rotate" ? CacheUse::rotate : CacheUse::cold;
+}
+
 }  // namespace
 
 void declare_measure(FlagSet& set, Options& o, const Taken& taken) {
@@ -83,6 +88,13 @@ void declare_measure(FlagSet& set, Options& o, const Taken& taken) {
   set.add(m.per_iteration_skip, "-K,--per_iter_skip", "N",
           "leave the first N iterations out of those statistics", in_range(0, max_int))
       .recorded("per_iteration_skip");
+  set.add(m.cache, "--cache", "NAME",
+          "where timed calls find their data: warm in L2, rotate beyond L2, or cold beyond the "
+          "last-level cache",
+          cache_use)
+      .by_default("warm; on GPUs rotate")
+      .needs(taken.types)
+      .recorded("cache");
 }
 
 void declare_check(FlagSet& set, Options& o, const Taken& taken) {

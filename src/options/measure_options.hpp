@@ -1,6 +1,10 @@
 // How a row is timed.
 #pragma once
 
+#include <optional>
+
+#include "src/options/cache_use.hpp"
+
 namespace ccl_tests {
 
 struct MeasureOptions {
@@ -15,8 +19,9 @@ struct MeasureOptions {
   // nccl-tests' batch of `iterations`. Otherwise a stream of calls, until the time has its precision.
   bool batch = false;
   bool samples = false;    // single operations, each behind a barrier, instead of a stream
-  double row_time_s = 4;   // largest timed part of a row; 0: no limit
-  int graph_launches = 0;  // 0: no graph
+  std::optional<CacheUse> cache;  // nullopt: warm in host memory, rotate on GPUs
+  double row_time_s = 4;          // largest timed part of a row; 0: no limit
+  int graph_launches = 0;         // 0: no graph
   bool per_iteration = false;
   int per_iteration_skip = 0;
 };

@@ -77,10 +77,15 @@ void setting_fields(R& run, V&& visit) {
   visit("average", run.average);
   visit("blocking", run.blocking);
   visit("unalign_elements", run.unalign);
+  visit("cache", run.cache);
+  visit("cache_footprint_bytes", run.cache_footprint);
   visit("graph_launches", run.graph_launches);
   visit("seed", run.seed);
   visit("cpus_allowed", run.cpus_allowed);
   visit("oversubscribed", run.oversubscribed);
+  visit("clock_cost_s", run.clock_cost);
+  visit("clock_resolution_s", run.clock_resolution);
+  visit("core_to_core_s", run.core_to_core);
 }
 
 template <IsA<RunInfo> R, class V>
@@ -181,6 +186,13 @@ void fields(R& cell, V&& visit) {
     visit("late_s", samples.late_s);
   });
   visit("pass_spread", cell.pass_spread);
+  visit.part(cell.evidence, [&](auto& events) {
+    visit("page_faults", events.minor_faults);
+    visit("major_page_faults", events.major_faults);
+    visit("preempted", events.preempted);
+    visit("yielded", events.yielded);
+    visit("steal_s", events.steal_s);
+  });
   visit("wrong", cell.wrong);
   visit("failed_ranks", cell.failed_ranks);
   visit("iterations", cell.iterations);
@@ -224,6 +236,7 @@ void fields(R& summary, V&& visit) {
   visit("bandwidth_ok", summary.bandwidth_ok);
   visit("missed_limits", summary.missed_limits);
   visit("undecided_limits", summary.undecided_limits);
+  visit("core_to_core_s", summary.core_to_core);
   visit("memory", summary.memory);
   visit("notes", summary.notes);
   visit("end_time", summary.end_time);

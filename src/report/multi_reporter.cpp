@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "src/core/error.hpp"
+#include "src/devices/core_to_core.hpp"
 #include "src/report/pair_notes.hpp"
 #include "src/report/row_text.hpp"
 
@@ -34,6 +35,18 @@ std::string failure_line(int code, const std::vector<std::string>& errors,
   return line;
 }
 
+// Whether the machine was the same before the first row and after the last one. Empty: nothing to say.
+std::string speed_line(std::optional<double> before, std::optional<double> after, bool verbose) {
+  constexpr double most = 1.5;
+  if (!before || !after) return {};
+  const std::string text = fmt::format(
+      "core to core: a round trip took {:.0f} ns before the first row and {:.0f} ns after the last",
+      *before * 1e9, *after * 1e9);
+  if (!same_state(before, after, most))
+    return "the machine changed its speed during the run; " + text;
+  return verbose ? text : std::string();
+}
+
 }  // namespace
 
 SummaryOptions summary_options(const Options& o) {
@@ -59,6 +72,8 @@ void MultiReporter::begin(const RunInfo& run) {
   begun_ = true;
   before_print_();
   ranks_ = run.rank_lines;
+  core_to_core_ = run.core_to_core;
+  verbose_ = run.verbose;
   if (run.oversubscribed) judged_by_ = JudgedBy::fast;
   RunInfo info = run;
   lock.unlock();
@@ -204,6 +219,11 @@ void MultiReporter::memory(const std::string& line) {
   summary_.memory = line;
 }
 
+void MultiReporter::core_to_core(std::optional<double> seconds) {
+  const std::lock_guard lock(mutex_);
+  summary_.core_to_core = seconds;
+}
+
 void MultiReporter::judge_end() {
   if (!begun_ || std::exchange(judged_, true)) return;
   const auto cells = static_cast<double>(2 * summary_.rows);
@@ -224,6 +244,8 @@ void MultiReporter::judge_end() {
         fmt::format("too slow: the average busbw, {:.4g} GB/s, is below 0.9 x NCCL_TESTS_MIN_BW {}",
                     summary_.average_busbw, *options_.limits.min_average_busbw));
   }
+  if (const auto line = speed_line(core_to_core_, summary_.core_to_core, verbose_); !line.empty())
+    notes.push_back(line);
   if (capped_rows_ > 0) {
     notes.push_back(fmt::format(
         "{} rows ran fewer than {} iterations, to keep a row's timed part within {} s (--row-time)",

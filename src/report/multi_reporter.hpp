@@ -57,6 +57,8 @@ class MultiReporter {
   void pass_row(const Row& row, std::size_t requested, RowPlace place);
   void note(const std::string& line);    // a footer comment line
   void memory(const std::string& line);  // -M
+  // The probe after the last row; that before the first one is the header's.
+  void core_to_core(std::optional<double> seconds);
 
   // Returns the exit code that rows and limits give, when all rows are there; 0: passed.
   int verdict();
@@ -100,6 +102,8 @@ class MultiReporter {
   double weakest_coverage_ = 1;
   std::set<std::size_t> measured_;
   std::vector<RankLine> ranks_;
+  std::optional<double> core_to_core_;  // before the first row
+  bool verbose_ = false;
   JudgedBy judged_by_ = JudgedBy::interval;
   std::vector<Row> pair_rows_;
   LateRanks late_ranks_;

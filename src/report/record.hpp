@@ -11,6 +11,7 @@
 #include "src/core/operation.hpp"
 #include "src/core/rank_pair.hpp"
 #include "src/core/types.hpp"
+#include "src/measure/evidence.hpp"
 #include "src/measure/statistics.hpp"
 
 namespace ccl_tests {
@@ -56,19 +57,21 @@ struct RunInfo {
   int warmup = 1, iterations = 20, aggregate = 1, check = 1, average = 1, blocking = 0, cycles = 1;
   std::size_t unalign = 0;
   bool parallel_init = false;
-  bool stats = false;               // --stats
-  bool samples = false;             // --samples
+  bool stats = false;                          // --stats
+  bool samples = false;                        // --samples
   std::optional<double> precision;  // of streams and samples; absent: rows are batches
-  int passes = 1;                   // --passes
-  int graph_launches = 0;           // -G
-  bool per_iteration = false;       // -I
-  int per_iteration_skip = 0;       // -K
-  std::string clock = "wall";       // what time_s is of: "wall", or "cpu" with -C
-  bool timestamps = false;          // -S
-  bool group_rows = false;          // --group-rows
-  bool pair_rows = false;           // rows of more than one pair
-  bool verbose = false;             // --verbose
-  std::string mode;                 // what distinguishes this run from others of its program
+  int passes = 1;                              // --passes
+  std::string cache;                           // --cache, or its default; empty: no data are moved
+  std::optional<std::size_t> cache_footprint;  // bytes of both buffers that rows rotate over
+  int graph_launches = 0;                      // -G
+  bool per_iteration = false;                  // -I
+  int per_iteration_skip = 0;                  // -K
+  std::string clock = "wall";                  // what time_s is of: "wall", or "cpu" with -C
+  bool timestamps = false;                     // -S
+  bool group_rows = false;                     // --group-rows
+  bool pair_rows = false;                      // rows of more than one pair
+  bool verbose = false;                        // --verbose
+  std::string mode;  // what distinguishes this run from others of its program
   std::uint64_t seed = 0;
   std::string cpus_allowed;                // the inherited affinity mask, "0-1"
   bool oversubscribed = false;             // a host has fewer CPUs than busy threads
@@ -76,7 +79,10 @@ struct RunInfo {
   std::optional<std::size_t> reduced_max;  // -e lowered to this because of memory
   std::vector<RankLine> rank_lines;
   std::vector<std::string> output_files;  // -J: the names that were taken
-  std::string start_time;                 // local_time()
+  std::optional<double> clock_cost;       // seconds of a reading of the clock, on rank 0
+  std::optional<double> clock_resolution;
+  std::optional<double> core_to_core;  // seconds of a round trip between two CPUs of process 0
+  std::string start_time;              // local_time()
 };
 
 // -I: seconds per operation of each iteration, over ranks their largest, and their statistics.
@@ -146,7 +152,8 @@ struct Measurement {
   std::optional<StreamTimes> stream;            // absent: a batch (-n); its stamps may be samples
   std::optional<SampleTimes> samples;           // --samples
   std::optional<double> pass_spread;  // of --passes: longest minus shortest time, over the time
-  std::vector<Mismatch> mismatches;   // by rank; empty: none
+  std::optional<Evidence> evidence;  // of the timed blocks, over ranks; absent: not counted
+  std::vector<Mismatch> mismatches;  // by rank; empty: none
 };
 
 struct Row {
@@ -204,6 +211,7 @@ struct RunSummary {
   std::optional<bool> bandwidth_ok;        // NCCL_TESTS_MIN_BW; absent: not asked
   std::vector<std::string> missed_limits;  // a line each
   std::vector<std::string> undecided_limits;  // which lie within the interval of a time
+  std::optional<double> core_to_core;         // as RunInfo::core_to_core, after the last row
   std::string memory;                         // -M: nccl-tests' line
   std::vector<std::string> notes;             // capped iterations, coverage, wrong data, pairs
   std::string end_time;

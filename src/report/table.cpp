@@ -32,7 +32,7 @@ std::string number(double value, std::size_t width) {
 }
 
 // "=": as precise as was asked for, "~": not. B: two speeds, D: drifts, S: ranks begin too far apart,
-// r: too short for the clock, U: passes differ.
+// r: too short for the clock, U: passes differ, P: page faults, N: CPUs were taken away.
 std::string marks(const StreamTimes& stream) {
   std::string text = stream.precision_reached ? "=" : "~";
   for (const std::string& flag : stream.flags) {
@@ -41,6 +41,8 @@ std::string marks(const StreamTimes& stream) {
     if (flag == "skew") text += 'S';
     if (flag == "clock") text += 'r';
     if (flag == "unstable") text += 'U';
+    if (flag == "page faults") text += 'P';
+    if (flag == "noise") text += 'N';
   }
   return text;
 }

@@ -2,7 +2,7 @@
 
 namespace ccl_tests {
 
-Arena::Arena(Communicator& communicator, Device& device, std::size_t bytes) {
+Arena::Arena(Communicator& communicator, Device& device, std::size_t bytes, std::size_t flush) {
   GpuExtension* const gpu = communicator.gpu();
   std::size_t k = 0;
   for (Buffer* const buffer : {&send_, &recv_}) {
@@ -10,6 +10,7 @@ Arena::Arena(Communicator& communicator, Device& device, std::size_t bytes) {
     if (buffer->data() == nullptr) *buffer = device.allocate(bytes);
     if (gpu != nullptr) registrations_[k++] = gpu->register_buffer(buffer->data(), bytes);
   }
+  if (flush > 0) flush_ = device.allocate(flush);
 }
 
 }  // namespace ccl_tests

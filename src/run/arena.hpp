@@ -13,14 +13,16 @@ namespace ccl_tests {
 // what calls send and the other what they receive. In place a call works on one of them.
 class Arena {
  public:
-  // Collective if buffers are registered with the library. Throws Error.
-  Arena(Communicator& communicator, Device& device, std::size_t bytes);
+  // flush: bytes of the third buffer. Collective if buffers are registered with the library. Throws Error.
+  Arena(Communicator& communicator, Device& device, std::size_t bytes, std::size_t flush = 0);
 
   std::byte* send() const { return send_.data(); }
   std::byte* recv() const { return recv_.data(); }
+  // No call uses it: writing it takes the caches from the other two.
+  const Buffer& flush() const { return flush_; }
 
  private:
-  Buffer send_, recv_;
+  Buffer send_, recv_, flush_;
   std::unique_ptr<Registration> registrations_[2];
 };
 

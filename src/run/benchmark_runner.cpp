@@ -5,19 +5,19 @@
 #include <algorithm>
 
 #include "src/core/operation.hpp"
-#include "src/core/serialize.hpp"
 #include "src/core/waiting_timeline.hpp"
-#include "src/devices/host_cpus.hpp"
-#include "src/measure/clock_cost.hpp"
 #include "src/measure/measurement.hpp"
 #include "src/report/row_text.hpp"
 #include "src/run/barrier_check.hpp"
+#include "src/run/channel_coordinator.hpp"
+#include "src/run/counter_scope.hpp"
 #include "src/run/goals.hpp"
 #include "src/run/graph_workload.hpp"
 #include "src/run/idle_workload.hpp"
 #include "src/run/memory_limit.hpp"
 #include "src/run/operation_workload.hpp"
 #include "src/run/wait_limits.hpp"
+#include "src/run/world_barrier.hpp"
 #include "verify/coverage.hpp"
 
 namespace ccl_tests {
@@ -27,46 +27,6 @@ std::unique_ptr<Timeline> make_timeline(Communicator& communicator, std::size_t 
   if (GpuExtension* const gpu = communicator.gpu()) return gpu->timeline(marks);
   return std::make_unique<WaitingTimeline>(communicator, marks);
 }
-
-// All ranks begin together, whatever group they are in.
-class WorldBarrier : public Barrier {
- public:
-  WorldBarrier(Communicator& world, const Rank& rank)
-      : world_(world), self_{rank.rank(), rank.ranks()} {}
-  void wait() override { world_.timing_barrier(self_); }
-
- private:
-  Communicator& world_;
-  GroupRank self_;
-};
-
-// Rank 0 decides; steps and samples travel over the control channel.
-class ChannelCoordinator : public Coordinator {
- public:
-  ChannelCoordinator(Rank& rank, std::string row, bool moments, double limit_s)
-      : rank_(rank), row_(std::move(row)), moments_(moments), limit_s_(limit_s) {}
-
-  Step agree(const Step& decision) override {
-    const std::string bytes = span_to_bytes<Step>({&decision, 1});
-    const Step step = span_from_bytes<Step>(rank_.world().broadcast(bytes, limit_s_)).at(0);
-    rank_.activity().row(fmt::format(
-        "{}, {}", row_, step.kind == Step::Kind::single_calls ? "untimed calls" : "timed calls"));
-    return step;
-  }
-  std::vector<Samples> gather(const Samples& mine) override {
-    std::vector<Samples> all;
-    const std::string text = moments_ ? moments_to_text(mine) : to_text(mine);
-    for (const std::string& bytes : rank_.world().gather(text, limit_s_))
-      all.push_back(moments_ ? samples_of_moments(bytes) : samples_of(bytes));
-    return all;
-  }
-
- private:
-  Rank& rank_;
-  std::string row_;
-  bool moments_;  // of samples travel, not durations alone
-  double limit_s_;
-};
 
 std::string form_text(const Problem& p, Form form) {
   return fmt::format("{}, {}", p.text(), form == Form::in_place ? "in place" : "out of place");
@@ -86,7 +46,9 @@ BenchmarkRunner::BenchmarkRunner(Rank& rank, const Options& options, const RankG
       patterns_(patterns),
       world_(rank.connect(rank.world())),
       loops_(rank.devices().loops(rank.device())),
-      clock_cost_s_(clock_cost(world_.clock())) {
+      clock_(clock_properties(world_.clock())) {
+  if (!rank.process().options.simulated)
+    counters_.emplace(counter_scope(rank.table(), rank.rank()));
   if (in_own_order(groups)) return;
   const int color = groups.group_of(rank.rank());
   const int key = groups.rank_in_group(rank.rank());
@@ -116,7 +78,7 @@ void BenchmarkRunner::reserve(const Collective& collective, const SweepRange& ra
         largest = std::max(largest,
                            row_slots(collective, shape, options_.sweep.unalign, slot_rule_).end());
       }
-  arena_.emplace(communicator(), rank_.device(), largest);
+  arena_.emplace(communicator(), rank_.device(), largest, slot_rule_.flush_bytes);
 }
 
 // Data of groups differ, so that what leaks from one into another is wrong there.
@@ -133,19 +95,37 @@ bool BenchmarkRunner::verifiable(const Problem& p) const {
          (!p.collective->needs.synchronizes || rank_.table().on_one_machine());
 }
 
+std::unique_ptr<Operation> BenchmarkRunner::operation_of(const Problem& p,
+                                                         const WaitLimits& limits) {
+  const Expected expected(rank_.activity(), limits.agreement_s);
+  rank_.activity().row(form_text(p, Form::out_of_place) +
+                       ", preparing, and whether the ranks agree");
+  std::unique_ptr<Operation> operation =
+      p.collective->make(group_channel(), communicator(), p.shape, p.point.type);
+  operation->set_exchange_limit(limits.exchange_s);
+  operation->check();
+  return operation;
+}
+
+void BenchmarkRunner::warm_up(const Collective& collective, const SweepPoint& point) {
+  const Problem p = problem(collective, point, options_.spec, rank_.rank());
+  use_pattern(p);
+  const WaitLimits limits = wait_limits(options_, p);
+  const std::unique_ptr<Operation> operation = operation_of(p, limits);
+  rank_.activity().row(p.text() + ", first call of the job, untimed");
+  if (GpuExtension* const gpu = communicator().gpu()) gpu->annotate(p.text() + ", first call");
+  OperationWorkload call(
+      p, Form::out_of_place,
+      call_plan(p, Form::out_of_place, false, limits, nullptr, communicator().clock()), *arena_,
+      communicator(), *operation, *verifier_, rank_.activity());
+  call.make({.calls = 1, .checked = 0});
+}
+
 PointRows BenchmarkRunner::run(const Collective& collective, const SweepPoint& point) {
   const Problem p = problem(collective, point, options_.spec, rank_.rank());
   use_pattern(p);
   const WaitLimits limits = wait_limits(options_, p);
-  std::unique_ptr<Operation> operation;
-  {
-    const Expected expected(rank_.activity(), limits.agreement_s);
-    rank_.activity().row(form_text(p, Form::out_of_place) +
-                         ", preparing, and whether the ranks agree");
-    operation = collective.make(group_channel(), communicator(), p.shape, point.type);
-    operation->set_exchange_limit(limits.exchange_s);
-    operation->check();
-  }
+  const std::unique_ptr<Operation> operation = operation_of(p, limits);
   PointRows result;
   if (rank_.is_first())
     for (int g = 0; g < point.groups->number(); ++g) result.rows.push_back(row_of(p, g));
@@ -181,6 +161,7 @@ FormFindings BenchmarkRunner::run_form(const Problem& p, Form form, Operation& o
   found.single_samples = options_.measure.samples;
   found.one_clock = rank_.table().on_one_machine();
   found.spent_s = stop->spent_s();
+  found.discarded_blocks = stop->discarded_blocks();
   found.calls = found.iterations * static_cast<std::size_t>(options_.measure.aggregate) *
                 static_cast<std::size_t>(std::max(1, options_.measure.graph_launches));
   found.checked = checks;
@@ -227,6 +208,7 @@ RankReport BenchmarkRunner::take_form(const Problem& p, Form form, Operation& op
   report.calls = tally.calls;
   report.verified = by_time ? report.barrier.size() / 2 : tally.verified;
   report.steps = calls.steps();
+  report.blocks = calls.events();
   if (timeline && p.takes_part()) report.intervals = timeline->intervals();
   if (show_algorithm) report.algorithm = gpu->last_algorithm();
   return report;
@@ -238,10 +220,23 @@ bool BenchmarkRunner::has_intervals() const {
          communicator().gpu() == nullptr;
 }
 
+// The same slots run on all groups: the smallest number counts.
+std::size_t BenchmarkRunner::most_calls(const Problem& p) const {
+  std::size_t most = 0;
+  for (int g = 0; g < p.point.groups->number(); ++g) {
+    const Slots slots = row_slots(*p.collective, shape_of(p.point, options_.spec, g),
+                                  options_.sweep.unalign, slot_rule_);
+    const std::size_t calls = calls_per_block(slots, slot_rule_);
+    if (calls > 0) most = most == 0 ? calls : std::min(most, calls);
+  }
+  return most;
+}
+
 std::unique_ptr<StoppingCriterion> BenchmarkRunner::criterion(const Problem& p, bool checks) const {
   if (has_intervals()) {
-    PrecisionGoal goal =
-        precision_goal(options_, p, checks, {.clock_cost_s = clock_cost_s_, .budget_s = budget_s_});
+    PrecisionGoal goal = precision_goal(
+        options_, p, checks,
+        {.clock_cost_s = clock_.cost_s, .budget_s = budget_s_, .most_calls = most_calls(p)});
     if (options_.measure.samples) return std::make_unique<SampleCriterion>(std::move(goal));
     return std::make_unique<StreamCriterion>(std::move(goal));
   }
@@ -251,7 +246,7 @@ std::unique_ptr<StoppingCriterion> BenchmarkRunner::criterion(const Problem& p, 
 
 CallPlan BenchmarkRunner::call_plan(const Problem& p, Form form, bool verifies,
                                     const WaitLimits& limits, Timeline* timeline,
-                                    const Clock& clock) const {
+                                    const Clock& clock) {
   const Options& o = options_;
   const auto blocking = static_cast<Blocking>(o.measure.blocking);
   const bool waits = blocking == Blocking::barrier_inside || blocking == Blocking::wait;
@@ -265,6 +260,7 @@ CallPlan BenchmarkRunner::call_plan(const Problem& p, Form form, bool verifies,
           .verifies = verifies,
           .limit_s = limits.operation_s,
           .timeline = timeline,
+          .counters = counters_ ? &*counters_ : nullptr,
           .clock = clock};
 }
 
@@ -277,7 +273,7 @@ void BenchmarkRunner::add_form(PointRows& result, const Problem& p, Form form,
                      options_.measure.per_iteration_skip,
                      static_cast<std::size_t>(options_.measure.aggregate),
                      options_.measure.precision,
-                     clock_cost_s_};
+                     clock_.cost_s};
   for (std::size_t g = 0; g < result.rows.size(); ++g) {
     const int group = static_cast<int>(g);
     Measurement m = measurement_of(p.point, *p.collective, options_.spec, group, found, rule);

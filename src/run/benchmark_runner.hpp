@@ -9,6 +9,7 @@
 
 #include "src/job/rank.hpp"
 #include "src/measure/batch_criterion.hpp"
+#include "src/measure/clock_cost.hpp"
 #include "src/measure/sample_criterion.hpp"
 #include "src/measure/stream_criterion.hpp"
 #include "src/options/options.hpp"
@@ -45,6 +46,7 @@ class BenchmarkRunner {
     return group_ ? *communicator_ : world_;
   }  // of this rank's group
 
+  const ClockProperties& clock() const { return clock_; }  // that this rank reads
   // Returns true if rows are streams or samples, false if they are nccl-tests' batches.
   bool has_intervals() const;
 
@@ -52,6 +54,9 @@ class BenchmarkRunner {
   void reserve(const Collective& collective, const SweepRange& range);
   // Sets how long the timed calls of a time may take. On rank 0.
   void set_budget(double seconds) { budget_s_ = seconds; }
+  // Makes one untimed call of a point before the first row: a library's first calls connect,
+  // allocate and choose algorithms.
+  void warm_up(const Collective& collective, const SweepPoint& point);
   // Returns the rows of a point, which must be one of those that room was made for.
   PointRows run(const Collective& collective, const SweepPoint& point);
   // Closes the communicators when all ranks have done with them.
@@ -61,10 +66,12 @@ class BenchmarkRunner {
   ControlChannel& group_channel() { return group_ ? *group_ : rank_.world(); }
   void use_pattern(const Problem& p);
   bool verifiable(const Problem& p) const;
+  std::unique_ptr<Operation> operation_of(const Problem& p, const WaitLimits& limits);
+  std::size_t most_calls(const Problem& p) const;
   static bool repeats(const Problem& p, Form form);
   std::unique_ptr<StoppingCriterion> criterion(const Problem& p, bool checks) const;
   CallPlan call_plan(const Problem& p, Form form, bool verifies, const WaitLimits& limits,
-                     Timeline* timeline, const Clock& clock) const;
+                     Timeline* timeline, const Clock& clock);
   FormFindings run_form(const Problem& p, Form form, Operation& operation,
                         const WaitLimits& limits);
   RankReport take_form(const Problem& p, Form form, Operation& operation, bool checks,
@@ -81,10 +88,11 @@ class BenchmarkRunner {
   std::unique_ptr<ControlChannel> group_;  // null: all ranks are one group in their own order
   Communicator* communicator_ = nullptr;   // of the group
   std::unique_ptr<verify::Loops> loops_;
-  double clock_cost_s_ = 0;
+  ClockProperties clock_;
   double budget_s_ = PrecisionGoal().budget_s;  // of a time
   SlotRule slot_rule_;                          // of the rows that memory was reserved for
   std::optional<Arena> arena_;
+  std::optional<EventCounters> counters_;  // nullopt: simulated ranks have no process of their own
   std::unique_ptr<verify::Verifier> verifier_;  // of the point that is measured
 };
 

@@ -33,6 +33,7 @@ PrecisionGoal precision_goal(const Options& o, const Problem& problem, bool chec
   goal.budget_s = limits.budget_s;
   goal.clock_cost_s = limits.clock_cost_s;
   goal.limit_s = o.measure.row_time_s / 2;
+  goal.most_calls = limits.most_calls;
   goal.checked = checked_calls(o, checks);
   goal.average = static_cast<Average>(o.measure.average);
   goal.statistic = statistic_of(*problem.collective);

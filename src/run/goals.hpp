@@ -15,6 +15,7 @@ BatchGoal batch_goal(const Options& options, bool checks, bool simulated);
 struct StreamLimits {
   double clock_cost_s = 0;  // of one reading
   double budget_s = PrecisionGoal().budget_s;
+  std::size_t most_calls = 0;  // of a block; 0: any number
 };
 
 // Returns the goal of a stream.

@@ -28,6 +28,7 @@ void GraphWorkload::issue(std::size_t /*first*/, std::size_t /*calls*/) {
 }
 
 void GraphWorkload::verify() {
+  calls_.stop_counting();
   calls_.count(calls_of_launch_ * launches_);
   if (!calls_.changes_input()) calls_.check_results();
   graph_.reset();

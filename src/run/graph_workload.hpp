@@ -19,6 +19,7 @@ class GraphWorkload : public Workload {
   Samples make(const SingleCalls& plan) override { return calls_.make(plan); }
   void prepare(const BlockPlan& plan) override;
   void issue(std::size_t first, std::size_t calls) override;
+  void begin() override { calls_.start_counting(); }
   void wait() override { calls_.wait(); }
   void verify() override;
 

@@ -40,6 +40,48 @@ std::string time_text(const Collective& collective, const Options& o, bool inter
       statistic_of(collective) == Statistic::median ? "median" : "mean");
 }
 
+std::string mib(std::size_t bytes) {
+  return fmt::format("{:.4g} MiB", static_cast<double>(bytes) / (1 << 20));
+}
+
+Note cache_note(const Options& o, const SlotRule& rule) {
+  const std::size_t bytes = footprint_to_be_had(rule);
+  const bool cold = rule.use == CacheUse::cold;
+  const std::string cache =
+      fmt::format("the {} cache {}", cold ? "last-level" : "L2",
+                  rule.cache_bytes > 0 ? "of " + mib(rule.cache_bytes) : "of unknown size");
+  const std::string text =
+      rule.use == CacheUse::warm
+          ? fmt::format("cache: warm: calls rotate over buffers within {}", cache)
+          : fmt::format("cache: {}: calls rotate over buffers of {} together, beyond {}{}",
+                        name(rule.use), mib(bytes), cache,
+                        cold ? ", which is flushed before each block" : "");
+  if (bytes + 1 < footprint(rule))
+    return {NoteKind::warning, fmt::format("{}; {} would be needed", text, mib(footprint(rule))),
+            "use fewer ranks, or free memory"};
+  return {o.measure.cache ? NoteKind::note : NoteKind::verbose, text};
+}
+
+std::vector<Note> machine_notes(const HeaderFacts& facts) {
+  constexpr double cheap_s = 200e-9;
+  std::vector<Note> notes;
+  if (const ClockProperties& clock = facts.clock; clock.cost_s > 0) {
+    const std::string text = fmt::format("clock: a reading takes {:.0f} ns, resolution {:.0f} ns",
+                                         clock.cost_s * 1e9, clock.resolution_s * 1e9);
+    if (clock.cost_s > cheap_s)
+      notes.push_back({NoteKind::warning, text,
+                       "use a clock source that programs can read themselves, as tsc "
+                       "(/sys/devices/system/clocksource)"});
+    else
+      notes.push_back({NoteKind::verbose, text});
+  }
+  if (facts.core_to_core)
+    notes.push_back(
+        {NoteKind::verbose, fmt::format("core to core: {:.0f} ns for a round trip of a cache line",
+                                        *facts.core_to_core * 1e9)});
+  return notes;
+}
+
 std::vector<Note> first_notes(const Process& process, const Options& o) {
   std::vector<Note> notes;
   if (process.options.simulated)
@@ -102,6 +144,8 @@ std::vector<Note> notes_of(const Rank& rank, const Collective& collective, const
         "use another --backend to measure");
   if (std::string line = cpu_shortage(rank.table().ranks, process.backend); !line.empty())
     add(NoteKind::warning, std::move(line), "use fewer ranks or allow more CPUs");
+  if (!collective.needs.synchronizes) notes.push_back(cache_note(o, facts.range.slots));
+  for (Note& note : machine_notes(facts)) notes.push_back(std::move(note));
   if (!o.output.label.empty()) add(NoteKind::note, "label: " + quote(o.output.label));
   if (o.sweep.passes > 1)
     add(NoteKind::note,

@@ -8,7 +8,6 @@
 #include <string>
 #include <utility>
 
-#include "src/devices/host_cpus.hpp"
 #include "src/measure/stopping.hpp"
 #include "src/run/row_bytes.hpp"
 
@@ -72,10 +71,12 @@ SizePlan plan_sizes(const Collective& collective, const Options& o, const RankTa
   };
   std::map<std::string, std::size_t> ranks_on;
   for (const RankIdentity& r : table.ranks) ++ranks_on[shared(r)];
-  SlotRule rule = slot_rule_of(o, buffers);
-  for (const RankIdentity& r : table.ranks)
-    rule.most_bytes =
-        std::min(rule.most_bytes, buffer_limit(r.memory, ranks_on[shared(r)], scratch));
+  SlotRule rule = slot_rule_of(o, table, buffers);
+  for (const RankIdentity& r : table.ranks) {
+    const std::size_t ranks = ranks_on[shared(r)];
+    const std::size_t left = r.memory - std::min(r.memory, ranks * rule.flush_bytes);
+    rule.most_bytes = std::min(rule.most_bytes, buffer_limit(left, ranks, scratch));
+  }
   SizePlan least;
   for (const int n : groups.distinct_sizes()) {
     SizePlan plan = limit_sizes(collective, o, n, rule);
@@ -84,12 +85,33 @@ SizePlan plan_sizes(const Collective& collective, const Options& o, const RankTa
   return least;
 }
 
-SlotRule slot_rule_of(const Options& o, Memory buffers) {
+SlotRule slot_rule_of(const Options& o, const RankTable& table, Memory buffers) {
+  const bool host = buffers == Memory::host;
+  SlotRule rule;
+  rule.use = o.measure.cache.value_or(host ? CacheUse::warm : CacheUse::rotate);
+  const bool cold = rule.use == CacheUse::cold;
+  std::size_t core_cache = 0;
+  std::map<std::string, std::size_t> ranks_on;
+  for (const RankIdentity& r : table.ranks) {
+    const std::size_t cache = cold ? r.last_cache : r.core_cache;
+    rule.cache_bytes = std::max(rule.cache_bytes, host ? cache : r.device.cache_bytes);
+    core_cache = std::max(core_cache, r.core_cache);
+    ++ranks_on[r.machine];
+  }
   const std::size_t timed = static_cast<std::size_t>(o.measure.iterations) *
                             static_cast<std::size_t>(o.measure.aggregate);
   const std::size_t untimed = o.measure.warmup_given ? 0 : least_untimed;
-  return {std::max<std::size_t>(1, timed + untimed),
-          buffers == Memory::host ? core_cache_bytes() : 0};
+  // How many calls a stream has is not known, nor how many are untimed in a millisecond.
+  const bool any_number = cold || (rule.use == CacheUse::rotate && host && !o.measure.batch);
+  rule.wanted = any_number ? std::numeric_limits<std::size_t>::max()
+                           : std::max<std::size_t>(1, timed + untimed);
+  if (!cold) return rule;
+  // The ranks of a machine write at the same time: together as much as is needed.
+  std::size_t sharing = host ? table.ranks.size() : 1;
+  if (host)
+    for (const auto& [machine, ranks] : ranks_on) sharing = std::min(sharing, ranks);
+  rule.flush_bytes = std::max(footprint(rule) / sharing, host ? 2 * core_cache : 0);
+  return rule;
 }
 
 }  // namespace ccl_tests

@@ -37,7 +37,8 @@ SizePlan limit_sizes(const Collective& collective, const Options& options, int r
 SizePlan plan_sizes(const Collective& collective, const Options& options, const RankTable& table,
                     const RankGroups& groups, Memory buffers, double scratch);
 
-// Returns how many slots the rows of these options have in such memory, whatever its size.
-SlotRule slot_rule_of(const Options& options, Memory buffers);
+// Returns how many slots the rows of these options have in such memory, whatever its size: the same
+// on every rank, for the largest caches of any.
+SlotRule slot_rule_of(const Options& options, const RankTable& table, Memory buffers);
 
 }  // namespace ccl_tests

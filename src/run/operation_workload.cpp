@@ -103,6 +103,8 @@ void OperationWorkload::prepare(const BlockPlan& plan) {
     fresh_call_ = problem_.call(fresh_->send, fresh_->recv);
   }
   refill();
+  flush_caches();
+  if (plan_.counters != nullptr) plan_.counters->prepare();
   activity_.expect(plan_.limit_s);
 }
 
@@ -119,8 +121,17 @@ void OperationWorkload::refill() {
   if (fresh_) fill(*fresh_);
 }
 
+// In pieces: large writes may go past the caches.
+void OperationWorkload::flush_caches() const {
+  constexpr std::size_t piece = 256 << 10;
+  const Buffer& flush = arena_.flush();
+  for (std::size_t at = 0; at < flush.size(); at += piece)
+    verifier_.clear(flush.data() + at, std::min(piece, flush.size() - at));
+}
+
 void OperationWorkload::begin() {
   before_ = operation_.times();
+  start_counting();
   if (plan_.timeline != nullptr) plan_.timeline->mark();
 }
 
@@ -166,7 +177,16 @@ void OperationWorkload::wait() {
   activity_.expect(plan_.limit_s);
 }
 
+void OperationWorkload::start_counting() {
+  if (plan_.counters != nullptr) plan_.counters->begin();
+}
+
+void OperationWorkload::stop_counting() {
+  if (plan_.counters != nullptr) events_.push_back(plan_.counters->end());
+}
+
 void OperationWorkload::verify() {
+  stop_counting();
   activity_.expect(0);
   after_ = operation_.times();
   tally_.calls += total_;

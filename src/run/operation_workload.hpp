@@ -9,6 +9,7 @@
 
 #include "src/core/clock.hpp"
 #include "src/core/operation.hpp"
+#include "src/devices/process_counters.hpp"
 #include "src/job/activity.hpp"
 #include "src/measure/workload.hpp"
 #include "src/run/arena.hpp"
@@ -29,12 +30,13 @@ struct Tally {
 // How the calls of a row are made.
 struct CallPlan {
   Slots slots;
-  std::size_t first_phase = 0;   // of the patterns that this form uses
-  std::size_t aggregate = 1;     // calls of an iteration
-  bool together = false;         // the library may issue an iteration's calls as one
-  bool verifies = true;          // results are compared; otherwise buffers are filled only
-  double limit_s = 0;            // of one call, until the watchdog ends the job; 0: none
-  Timeline* timeline = nullptr;  // marked behind each iteration of a block (-I)
+  std::size_t first_phase = 0;        // of the patterns that this form uses
+  std::size_t aggregate = 1;          // calls of an iteration
+  bool together = false;              // the library may issue an iteration's calls as one
+  bool verifies = true;               // results are compared; otherwise buffers are filled only
+  double limit_s = 0;                 // of one call, until the watchdog ends the job; 0: none
+  Timeline* timeline = nullptr;       // marked behind each iteration of a block (-I)
+  EventCounters* counters = nullptr;  // of timed blocks
   const Clock& clock;
 };
 
@@ -56,6 +58,8 @@ class OperationWorkload : public Workload {
   void verify() override;
 
   const Tally& tally() const { return tally_; }
+  // What happened in each timed block.
+  const std::vector<Evidence>& events() const { return events_; }
   // Returns the seconds of each step per timed call of the block.
   StepTimes steps() const;
 
@@ -64,8 +68,11 @@ class OperationWorkload : public Workload {
     return form_ == Form::in_place && problem_.collective->domain.reduces;
   }
   void refill();
+  void flush_caches() const;  // if the arena has a buffer for it
   void check_results();
   void count(std::size_t calls) { tally_.calls += calls; }
+  void start_counting();  // directly before the clock starts
+  void stop_counting();   // when it has stopped
   // The next wait() is for so many calls.
   void set_issued(std::size_t calls) { issued_ = calls; }
 
@@ -106,6 +113,7 @@ class OperationWorkload : public Workload {
   std::size_t at_ = 0;                 // the slot of the next call
   std::size_t issued_ = 0;             // calls that have not been waited for
   StepTimes before_, after_;
+  std::vector<Evidence> events_;
 };
 
 }  // namespace ccl_tests

@@ -51,4 +51,19 @@ std::vector<SweepPoint> points(const Collective& collective, const Options& o,
   return all;
 }
 
+std::vector<SweepPoint> ends_of(const std::vector<SweepPoint>& all) {
+  SweepPoint smallest = all.front();
+  SweepPoint largest = all.front();
+  for (const SweepPoint& point : all) {
+    const SweepPoint& first = all.front();
+    if (point.type != first.type || point.op != first.op || point.root != first.root ||
+        point.groups != first.groups)
+      continue;
+    if (point.bytes < smallest.bytes) smallest = point;
+    if (point.bytes > largest.bytes) largest = point;
+  }
+  if (smallest.bytes == largest.bytes) return {smallest};
+  return {smallest, largest};
+}
+
 }  // namespace ccl_tests

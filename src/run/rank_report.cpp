@@ -5,8 +5,10 @@
 namespace ccl_tests {
 
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(StepTimes, sizes_s, payload_s, packing_s)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Evidence, minor_faults, major_faults, yielded, preempted,
+                                   steal_s)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(RankReport, wrong, first, last, explanation, calls, verified,
-                                   steps, intervals, barrier, algorithm)
+                                   steps, intervals, barrier, blocks, algorithm)
 
 std::string to_text(const RankReport& report) { return to_bytes(report); }
 RankReport rank_report(std::string_view text) { return from_bytes<RankReport>(text); }

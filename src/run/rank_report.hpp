@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "src/core/operation.hpp"
+#include "src/measure/evidence.hpp"
 #include "src/measure/workload.hpp"
 
 namespace ccl_tests {
@@ -20,7 +21,8 @@ struct RankReport {
   std::vector<double> intervals;  // seconds of each timed iteration (-I)
   std::vector<double>
       barrier;  // of a barrier's checked calls: when this rank entered, left, entered, ...
-  std::string algorithm;  // that the library chose (--show-algorithm)
+  std::vector<Evidence> blocks;  // what happened in each timed block; empty: not counted
+  std::string algorithm;         // that the library chose (--show-algorithm)
 };
 
 std::string to_text(const RankReport& report);

@@ -137,6 +137,30 @@ void fill_times(Measurement& m, const std::vector<CallTime>& times, const std::v
   if (collective.domain.paired && layout.algbw_bytes > 0) m.messages_per_s = trips / wall;
 }
 
+// Of the blocks that samples are of. nullopt: not counted.
+std::optional<Evidence> evidence_of(const std::vector<const RankReport*>& ranks,
+                                    std::size_t discarded) {
+  std::optional<Evidence> all;
+  for (const RankReport* rank : ranks) {
+    for (std::size_t b = discarded; b < rank->blocks.size(); ++b) {
+      if (!all) all.emplace();
+      *all += rank->blocks[b];
+    }
+  }
+  return all;
+}
+
+TimedPart timed_part(const std::vector<Samples>& samples, const std::vector<int>& group) {
+  TimedPart part;
+  part.ranks = group.size();
+  for (const int rank : group) {
+    const Samples& mine = samples[static_cast<std::size_t>(rank)];
+    part.stamps = mine.size();
+    for (const Sample& s : mine) part.seconds += s.seconds() / static_cast<double>(group.size());
+  }
+  return part;
+}
+
 StepTimes mean_steps(const std::vector<const RankReport*>& ranks) {
   StepTimes mean;
   const auto n = static_cast<double>(ranks.size());
@@ -186,6 +210,12 @@ Measurement measurement_of(const SweepPoint& point, const Collective& collective
   m.calls = found.reports.front().calls;
   m.verified_calls = found.reports.front().verified;
   fill_times(m, times, point.groups->members(group), collective, shape, found, rule);
+  m.evidence = evidence_of(reports, found.discarded_blocks);
+  if (m.stream && m.evidence) {
+    const TimedPart part = timed_part(found.samples, point.groups->members(group));
+    if (has_page_faults(*m.evidence, part)) m.stream->flags.emplace_back("page faults");
+    if (has_noise(*m.evidence, part)) m.stream->flags.emplace_back("noise");
+  }
   if (collective.needs.step_times) m.steps = mean_steps(reports);
   if (rule.per_iteration) {
     const Layout layout = collective.layout(shape);

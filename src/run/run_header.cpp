@@ -151,7 +151,14 @@ RunInfo describe(const Rank& rank, const Collective& collective, const Options& 
   run.group_rows = o.sweep.group_rows;
   run.seed = o.check.seed;
   run.cpus_allowed = allowed_cpus();
+  if (facts.clock.cost_s > 0) run.clock_cost = facts.clock.cost_s;
+  if (facts.clock.resolution_s > 0) run.clock_resolution = facts.clock.resolution_s;
+  run.core_to_core = facts.core_to_core;
   run.oversubscribed = !cpu_shortage(ranks, process.backend).empty();
+  if (!collective.needs.synchronizes) {
+    run.cache = name(facts.range.slots.use);
+    run.cache_footprint = footprint_to_be_had(facts.range.slots);
+  }
   run.graph_launches = o.measure.graph_launches;
   run.per_iteration = o.measure.per_iteration;
   run.per_iteration_skip = o.measure.per_iteration_skip;

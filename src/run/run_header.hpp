@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "src/job/rank.hpp"
+#include "src/measure/clock_cost.hpp"
 #include "src/options/options.hpp"
 #include "src/report/record.hpp"
 #include "src/run/point.hpp"
@@ -22,7 +23,9 @@ struct HeaderFacts {
   const SweepRange& range;
   std::optional<std::size_t> reduced_max;  // -e lowered to this because of memory
   const Communicator& communicator;
-  std::vector<std::string> left_out;  // lines about what is not measured
+  std::vector<std::string> left_out;   // lines about what is not measured
+  ClockProperties clock;               // of rank 0
+  std::optional<double> core_to_core;  // of process 0; nullopt: not probed
   bool intervals;                     // rows are streams or samples, not batches
 };
 

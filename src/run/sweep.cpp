@@ -8,6 +8,7 @@
 #include <optional>
 #include <utility>
 
+#include "src/devices/core_to_core.hpp"
 #include "src/run/benchmark_runner.hpp"
 #include "src/run/memory_limit.hpp"
 #include "src/run/memory_report.hpp"
@@ -46,6 +47,15 @@ std::set<Kind> missing_kinds(Rank& rank, const std::vector<Kind>& kinds,
   if (!kinds.empty() && missing.size() == kinds.size()) throw Unsupported(notes.at(0));
   for (std::string& note : notes) note = "left out: " + note;
   return missing;
+}
+
+// Before the library connects and after the last row all ranks but the first wait asleep in an
+// exchange, so that the probe's two CPUs are its own. nullopt: not on this rank, or one CPU only.
+std::optional<double> probe_cpus(Rank& rank) {
+  constexpr double probe_s = 0.005;
+  if (!rank.is_first() || rank.process().options.simulated) return std::nullopt;
+  rank.activity().phase("probing how fast two CPUs exchange a cache line");
+  return core_to_core(probe_s);
 }
 
 // Process groups; of a paired collective the pairs, round by round.
@@ -112,6 +122,8 @@ void run_passes(BenchmarkRunner& runner, Rank& rank, const Collective& collectiv
 void run_points(BenchmarkRunner& runner, Rank& rank, const Collective& collective, const Options& o,
                 const SweepRange& range, MultiReporter& results) {
   const std::vector<SweepPoint> all = points(collective, o, range);
+  if (!o.measure.warmup_given && !rank.process().options.simulated && !all.empty())
+    for (const SweepPoint& point : ends_of(all)) runner.warm_up(collective, point);
   TimeBudget budget(o, all.size());
   if (o.sweep.passes > 1) return run_passes(runner, rank, collective, o, all, budget, results);
   for (int cycle = 0; o.sweep.cycles == 0 || cycle < o.sweep.cycles; ++cycle) {
@@ -136,6 +148,8 @@ int sweep(Rank& rank, const Collective& collective, const Options& o,
   // What is free is looked up for -M alone.
   const auto free_bytes = [&] { return o.gpu.memory_report ? rank.device().available() : 0; };
   MemoryUse memory{.before = free_bytes()};
+  const std::optional<double> exchange_s = probe_cpus(rank);
+  if (!process.options.simulated) rank.meet();
   rank.activity().phase("connecting the library under test");
   BenchmarkRunner runner(rank, o, groups, patterns);
   memory.connected = free_bytes();
@@ -153,10 +167,11 @@ int sweep(Rank& rank, const Collective& collective, const Options& o,
   if (rank.is_first())
     results.begin(describe(rank, collective, o,
                            {groups, range, plan.reduced_max, runner.communicator(), left_out,
-                            runner.has_intervals()}));
+                            runner.clock(), exchange_s, runner.has_intervals()}));
   runner.reserve(collective, range);
   memory.allocated = free_bytes();
   run_points(runner, rank, collective, o, range, results);
+  results.core_to_core(probe_cpus(rank));
   if (o.gpu.memory_report)
     results.memory(memory_line(rank.world(), memory, rank.device().available(), rank.limit_s()));
   runner.close();

@@ -23,7 +23,7 @@ class HarnessCalls {
       : communicator_(communicator),
         self_{rank, ranks},
         calls_(calls),
-        slots_(plan_slots(bytes, 0, {calls, core_cache_bytes()})),
+        slots_(plan_slots(bytes, 0, {calls, CacheUse::warm, core_cache_bytes()})),
         groups_(SplitRule(), std::vector<std::string>(static_cast<std::size_t>(ranks))),
         problem_(problem(collectives::all_reduce,
                          {DataType::float32, ReduceOp::sum, 0, bytes, &groups_, 0}, options_,

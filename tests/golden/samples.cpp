@@ -232,6 +232,12 @@ Run stream() {
   Run run = plain();
   run.name = "stream";
   run.record.precision = 0.02;
+  run.record.cache = "cold";
+  run.record.clock_cost = 22e-9;
+  run.record.clock_resolution = 1e-9;
+  run.record.core_to_core = 104e-9;
+  run.summary.core_to_core = 431e-9;
+  run.record.cache_footprint = std::size_t{64} << 20;
   run.record.stats = true;
   run.record.notes.push_back({NoteKind::warning, "2 CPUs for 4 busy threads", "use fewer ranks"});
   for (Row& row : run.rows) {
@@ -239,8 +245,11 @@ Run stream() {
     const double time = precise.seconds;
     precise.stream = {time * 0.99, time * 1.015, 0.95, time * 1.5, time * 0.9,
                       time * 1.1,  512,          64,   true,       {"drift"}};
-    row.in_place.stream = {time * 0.5, time * 2, 0.95, time * 1.5, time * 0.5,
-                           time * 3,   100,      1,    false,      {"imprecise", "bimodal"}};
+    row.in_place.stream = {
+        time * 0.5, time * 2, 0.95, time * 1.5, time * 0.5,
+        time * 3,   100,      1,    false,      {"imprecise", "bimodal", "page faults", "noise"}};
+    precise.evidence = Evidence{3, 0, 40, 2, 0};
+    row.in_place.evidence = Evidence{1000, 1, 4000, 99, 0.25};
   }
   run.rows[1].in_place.stream = {{}, {}, 0.95, 1, 1, 1, 3, 1, false, {"imprecise"}};
   run.summary.times = 4;

@@ -1,6 +1,8 @@
 // Rows that are streams of stamps: right, with an interval, and checked as batches are.
 #include <gmock/gmock.h>
 
+#include "src/devices/host_cpus.hpp"
+#include "src/devices/host_memory.hpp"
 #include "tests/ranks/faulty.hpp"
 #include "tests/ranks/on_backend.hpp"
 #include "tests/ranks/world.hpp"
@@ -52,6 +54,100 @@ TEST_P(Streams, OfGroupsGoOnTogether) {
   for (const Row& row : outcome.rows)
     EXPECT_EQ(row.out_of_place.stream.value().stamps,
               outcome.rows[0].out_of_place.stream.value().stamps);
+}
+
+// Slots of any number hold what they should, also where each is used once.
+TEST_P(Streams, OfEveryUseOfTheCacheAreRight) {
+  for (const CacheUse use : {CacheUse::warm, CacheUse::rotate, CacheUse::cold}) {
+    Options o = stream(ranks());
+    o.sweep.sizes = {1000};
+    o.measure.cache = use;
+    const Outcome outcome = run(collectives::all_reduce, o, *backend_);
+    ASSERT_EQ(outcome.exit_code, 0) << outcome.text();
+    EXPECT_EQ(outcome.info.cache, name(use));
+    EXPECT_GT(outcome.info.cache_footprint, std::size_t{1} << 16);
+    for (const Row& row : outcome.rows) {
+      EXPECT_EQ(row.in_place.wrong, 0U);
+      EXPECT_GE(row.out_of_place.stream.value().stamps, 6U);
+      EXPECT_GT(row.out_of_place.verified_calls, 1U);
+    }
+  }
+}
+
+// A library that takes fresh memory for every call.
+TEST(Evidence, OfPageFaultsInTimedCallsIsInTheRow) {
+  for (const int ranks : {1, 3, 4}) {
+    for (const bool fresh : {false, true}) {
+      Fault fault;
+      fault.after = [&](int rank, int /*number*/, const Call& /*call*/) {
+        if (!fresh || rank != ranks - 1) return;
+        HostBuffer pages(4 * 4096);
+        for (std::size_t at = 0; at < pages.size(); at += 4096) pages.data()[at] = std::byte{1};
+      };
+      Options o = stream(ranks);
+      o.sweep.sizes = {1000};
+      const Outcome outcome = run(collectives::all_reduce, o, FaultyBackend(fault));
+      ASSERT_EQ(outcome.exit_code, 0) << outcome.text();
+      const Measurement& cell = outcome.rows.at(0).out_of_place;
+      ASSERT_TRUE(cell.evidence);
+      if (!fresh) continue;
+      EXPECT_GE(cell.evidence->minor_faults, cell.stream->stamps);
+      EXPECT_THAT(cell.stream->flags, testing::Contains("page faults"));
+    }
+  }
+}
+
+TEST(Evidence, OfTheMachineIsInTheHeaderAndTheSummary) {
+  for (const int ranks : {1, 3, 4}) {
+    Options o = stream(ranks);
+    o.sweep.sizes = {8};
+    const Outcome outcome = run(collectives::all_reduce, o, LoopbackBackend());
+    EXPECT_GT(outcome.info.clock_cost, 0);
+    EXPECT_GT(outcome.info.clock_resolution, 0);
+    const bool two_cpus = cpus_in(allowed_cpus()).size() > 1;
+    EXPECT_EQ(outcome.info.core_to_core.has_value(), two_cpus);
+    EXPECT_EQ(outcome.summary.core_to_core.has_value(), two_cpus);
+  }
+}
+
+// Returns how many calls rank 0 made before its first row, of sizes that are told apart by `count`.
+std::vector<std::size_t> first_calls(Options o) {
+  std::vector<std::size_t> counts;
+  Fault fault;
+  fault.after = [&](int rank, int number, const Call& call) {
+    if (rank == 0 && number < 3) counts.push_back(call.count);
+  };
+  const Outcome outcome = run(collectives::all_reduce, o, FaultyBackend(fault));
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.text();
+  return counts;
+}
+
+TEST(WarmUp, IsACallOfTheSmallestAndOneOfTheLargestSize) {
+  for (const int ranks : {1, 3, 4}) {
+    Options o = stream(ranks);
+    o.sweep.sizes = {40, 8, 4000, 400};
+    EXPECT_THAT(first_calls(o), testing::ElementsAre(2, 1000, 10));
+    o.sweep.sizes = {40};
+    EXPECT_THAT(first_calls(o), testing::ElementsAre(10, 10, 10));
+    o.sweep.sizes = {40, 8, 4000, 400};
+    o.measure.warmup_given = o.measure.batch = true;  // -w: exactly so many calls
+    EXPECT_THAT(first_calls(o), testing::ElementsAre(10, 10, 10));
+  }
+}
+
+TEST(WarmUp, ThatFailsNamesItsCall) {
+  for (const int ranks : {1, 3, 4}) {
+    Fault fault;
+    fault.before = [](int rank, int number, Call& /*call*/) -> bool {
+      if (rank == 0 && number == 1) throw Timeout("waited too long");
+      return true;
+    };
+    const Outcome outcome = run(collectives::all_reduce, stream(ranks), FaultyBackend(fault));
+    EXPECT_EQ(outcome.exit_code, 5);
+    EXPECT_TRUE(outcome.rows.empty());
+    EXPECT_THAT(outcome.text(),
+                testing::HasSubstr("all_reduce float sum, 40000 B, first call of the job"));
+  }
 }
 
 // What the last calls of a block left behind is compared, in place too.

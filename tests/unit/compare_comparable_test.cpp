@@ -42,6 +42,9 @@ TEST(Comparable, NamesTheFieldAndBothValues) {
               HasSubstr("ranks is '2' in base.jsonl and '4' in head.jsonl"));
   EXPECT_THAT(refusal([](RecordedRun& run) { run.info.mode = "oneway"; }), HasSubstr("mode is"));
   EXPECT_THAT(refusal([](RecordedRun& run) { run.info.clock = "cpu"; }), HasSubstr("clock is"));
+  EXPECT_THAT(refusal([](RecordedRun& run) { run.info.cache = "cold"; }),
+              HasSubstr("cache is 'warm' in base.jsonl and 'cold' in head.jsonl"));
+  EXPECT_EQ(refusal([](RecordedRun& run) { run.info.cache.clear(); }), "");  // an older file
   EXPECT_THAT(refusal([](RecordedRun& run) { run.info.precision.reset(); }), HasSubstr("time is"));
   EXPECT_THAT(refusal([](RecordedRun& run) { run.info.samples = true; }), HasSubstr("time is"));
   EXPECT_THAT(refusal([](RecordedRun& run) { run.rows[0].type = DataType::half; }),

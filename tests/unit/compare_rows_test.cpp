@@ -1,8 +1,8 @@
 // Rows of runs: which there are, which belong together; flags that are appended to commands.
 #include <gtest/gtest.h>
 
+#include "src/devices/core_to_core.hpp"
 #include "tests/unit/compare_samples.hpp"
-#include "tools/compare/core_to_core.hpp"
 #include "tools/compare/shell_words.hpp"
 
 namespace ccl_tests::compare {

@@ -42,6 +42,7 @@ inline NamedRun run_of(const std::string& name, double seconds = 1e-5) {
   info.library_version = "1.0";
   info.ranks = 2;
   info.precision = 0.02;
+  info.cache = "warm";
   info.start_time = "2026-11-20T22:33:44.125+01:00";
   info.rank_lines = {{.host = "node1", .device_name = "CPU model A"},
                      {.host = "node1", .device_name = "CPU model A"}};

@@ -5,6 +5,7 @@ ccl_add_test(harness_test LABELS unit LIBRARIES ccl-collectives
     communicator_test.cpp
     deadline_test.cpp
     estimate_test.cpp
+    evidence_test.cpp
     extent_test.cpp
     failure_box_test.cpp
     gpu_evidence_test.cpp

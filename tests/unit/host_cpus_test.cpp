@@ -36,6 +36,16 @@ TEST_F(HostCpus, AreThoseThatTheKernelLists) {
   EXPECT_THAT(cpus_in("unknown"), IsEmpty());
 }
 
+TEST_F(HostCpus, SayTheirLargestCache) {
+  EXPECT_EQ(last_cache_bytes(folder_.path()), 0U);
+  folder_.write("proc/self/status", "Cpus_allowed_list:\t3\n");
+  const std::string caches = "sys/devices/system/cpu/cpu3/cache/index";
+  folder_.write(caches + "0/size", "48K\n");
+  folder_.write(caches + "1/size", "32K\n");
+  folder_.write(caches + "2/size", "266240K\n");
+  EXPECT_EQ(last_cache_bytes(folder_.path()), std::size_t{260} << 20);
+}
+
 TEST_F(HostCpus, AreLimitedInTimeByEveryCgroupAbove) {
   EXPECT_EQ(quota(), 0);
   cgroup("0::/job/step\n");

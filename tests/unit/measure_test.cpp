@@ -1,11 +1,13 @@
 // The measurement of a cell by a clock that only moves when it is told to.
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <string>
 
 #include "src/measure/averages.hpp"
 #include "src/measure/batch_criterion.hpp"
 #include "src/measure/block.hpp"
+#include "src/measure/clock_cost.hpp"
 #include "src/measure/measurement.hpp"
 
 namespace ccl_tests {
@@ -252,6 +254,29 @@ TEST(Measure, OtherRanksDoWhatTheyAreTold) {
   measure(nullptr, calls, barrier, Clock(), coordinator);
   EXPECT_EQ(calls.issued, 11U);
   EXPECT_EQ(coordinator.gathered, 2U);
+}
+
+// Counts in steps of 16 ns, as some CPUs do; a reading takes 4 ns.
+class CoarseClock : public Clock {
+ public:
+  double now() const override { return std::floor(++readings_ * 4 / 16) * 16e-9; }
+
+ private:
+  mutable double readings_ = 0;
+};
+
+class StandingClock : public Clock {
+ public:
+  double now() const override { return 5; }
+};
+
+TEST(ClockProperties, AreWhatAReadingTakesAndTheSmallestStep) {
+  const ClockProperties coarse = clock_properties(CoarseClock());
+  EXPECT_NEAR(coarse.cost_s, 4e-9, 0.5e-9);
+  EXPECT_NEAR(coarse.resolution_s, 16e-9, 1e-12);
+  const ClockProperties standing = clock_properties(StandingClock());
+  EXPECT_EQ(standing.cost_s, 0);
+  EXPECT_EQ(standing.resolution_s, 0);
 }
 
 TEST(Average, OfRanks) {

@@ -374,5 +374,36 @@ TEST(ExitCodes, BelongToTheErrors) {
   EXPECT_EQ(exit_code(Timeout("").code()), 5);
 }
 
+class SpeedTest : public RecorderTest {
+ protected:
+  // Returns what the footer says of these probes before the first and after the last row.
+  std::vector<std::string> notes(std::optional<double> before, std::optional<double> after,
+                                 bool verbose = false) {
+    Seen ended;
+    MultiReporter reporter(options);
+    reporter.add(std::make_unique<SpyReporter>(ended));
+    RunInfo run;
+    run.core_to_core = before;
+    run.verbose = verbose;
+    reporter.begin(run);
+    reporter.core_to_core(after);
+    reporter.finish(0, {});
+    EXPECT_EQ(ended.summary.core_to_core, after);
+    return ended.summary.notes;
+  }
+};
+
+TEST_F(SpeedTest, IsInTheFooterIfItChanged) {
+  const std::string text =
+      "core to core: a round trip took 100 ns before the first row and 160 ns after the last";
+  EXPECT_THAT(notes(100e-9, 160e-9),
+              testing::ElementsAre("the machine changed its speed during the run; " + text));
+  EXPECT_THAT(notes(160e-9, 100e-9), testing::SizeIs(1));
+  EXPECT_THAT(notes(100e-9, 140e-9), testing::IsEmpty());
+  EXPECT_THAT(notes(100e-9, 140e-9, true), testing::SizeIs(1));
+  EXPECT_THAT(notes(std::nullopt, 140e-9, true), testing::IsEmpty());
+  EXPECT_THAT(notes(100e-9, std::nullopt), testing::IsEmpty());
+}
+
 }  // namespace
 }  // namespace ccl_tests

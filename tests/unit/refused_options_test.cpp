@@ -57,6 +57,7 @@ std::vector<Bad> bad_values() {
   add("-o", {"Sum", "sum,", "avg,x", "prd", "sum;max", "all,sum"});
   add("-d", {"float32", "int", "float,,half", "floot", "FLOAT", "all,float"});
   add("-r", {"-2", "x", "0,", "1.5", "0,-1", "all,0"});
+  add("--cache", {"hot", "Warm", "warm,cold", "1"});
   add("--transport", {"udp", "TCP"});
   add("--gloo-algorithm", {"tree", "rings"});
   for (const char* flag : {"--min-busbw", "--max-time"}) {
@@ -118,7 +119,7 @@ std::string refusal_of(const Collective& collective, const std::vector<std::stri
 }
 
 TEST(Options, ThatMeanNothingForAProgramAreRefused) {
-  for (const char* flag : {"-b", "-e", "-i", "-f", "--sizes", "-u", "-d", "-o", "-r"})
+  for (const char* flag : {"-b", "-e", "-i", "-f", "--sizes", "-u", "-d", "-o", "-r", "--cache"})
     EXPECT_THAT(refusal_of(collectives::barrier, {flag, "1"}),
                 HasSubstr(std::string(flag) + ": barrier_perf "));
   EXPECT_EQ(refusal_of(collectives::barrier, {"-b", "8"}),
@@ -224,6 +225,8 @@ TEST(Options, CombinationsThatContradictAreRefused) {
   EXPECT_THAT(refusal({"--np", "2", "-t", "4096", "-g", "2"}), HasSubstr("accepted: "));
   EXPECT_THAT(refusal({"-b", "1", "-e", "8G", "-i", "1"}), HasSubstr("-i: "));
   EXPECT_THAT(refusal({"-n", "2147483647", "-m", "2"}), HasSubstr("too many operations"));
+  EXPECT_THAT(refusal({"--cache", "cold", "-G", "3"}), HasSubstr("--cache: the launches of a"));
+  EXPECT_EQ(refusal({"--cache", "rotate", "-G", "3"}), "(accepted)");
   EXPECT_EQ(refusal({"-w", "1000000000", "-c", "1000000000"}), "(accepted)");
 }
 

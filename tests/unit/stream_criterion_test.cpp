@@ -118,6 +118,33 @@ TEST(Stream, WarmsUpBehindEveryExchange) {
   }
 }
 
+// The probe's stamps are of one call each.
+TEST(Stream, KeepsTheProbeIfItsStampsAreAsLong) {
+  const Cell slow({}, {.median = 1e-3});
+  EXPECT_EQ(slow.criterion.discarded_blocks(), 0U);
+  const Cell fast({.clock_cost_s = 25e-9}, {.median = 0.2e-6});
+  EXPECT_EQ(fast.criterion.discarded_blocks(), 1U);
+  std::size_t stamps = 0;
+  for (std::size_t k = 2; k < fast.steps.size(); ++k) stamps += fast.steps[k].block.samples;
+  EXPECT_EQ(fast.criterion.samples()[0].size(), stamps);
+}
+
+// Cold rows: no block uses a slot twice.
+TEST(Stream, BlocksHaveNoMoreCallsThanSlots) {
+  for (const double call_s : {0.2e-6, 10e-6, 1e-3}) {
+    for (const std::size_t slots : {1UL, 2UL, 7UL, 100UL, 16'000UL}) {
+      const Cell cell({.clock_cost_s = 25e-9, .most_calls = slots},
+                      {.median = call_s, .spread = 0.01});
+      for (std::size_t k = 1; k < cell.steps.size(); ++k) {
+        const BlockPlan& block = cell.steps[k].block;
+        EXPECT_LE(block.untimed + block.timed(), slots) << call_s;
+        EXPECT_GE(block.samples, 1U);
+      }
+      EXPECT_GE(cell.found().stamps, 20U) << call_s << ' ' << slots;
+    }
+  }
+}
+
 TEST(Stream, GoesOnUntilTheWidestGroupIsPrecise) {
   StreamCriterion criterion({.groups = {{0}, {1}}});
   Noise quiet({.median = 1e-4, .spread = 0.001}, 1);

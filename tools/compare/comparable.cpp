@@ -66,6 +66,8 @@ void check_comparable(const NamedRun& base, const NamedRun& head) {
     throw UsageError(fmt::format("cannot compare: {} has no rows",
                                  base.run.rows.empty() ? base.name : head.name));
   same("time", kind_of_time(base.run), kind_of_time(head.run));
+  if (!a.cache.empty() && !b.cache.empty())  // older files do not say
+    same("cache", a.cache, b.cache);
   same("datatype", types(base.run), types(head.run));
   same("op", ops(base.run), ops(head.run));
 }

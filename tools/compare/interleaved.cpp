@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "src/core/error.hpp"
-#include "tools/compare/core_to_core.hpp"
+#include "src/devices/core_to_core.hpp"
 #include "tools/compare/holm.hpp"
 
 namespace ccl_tests::compare {

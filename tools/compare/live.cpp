@@ -12,9 +12,9 @@
 #include "src/core/clock.hpp"
 #include "src/core/error.hpp"
 #include "src/core/quote.hpp"
+#include "src/devices/core_to_core.hpp"
 #include "tools/compare/command.hpp"
 #include "tools/compare/comparable.hpp"
-#include "tools/compare/core_to_core.hpp"
 #include "tools/compare/shell_words.hpp"
 #include "tools/compare/temporary_folder.hpp"
 

@@ -1,5 +1,6 @@
 #include "src/devices/cuda/device.hpp"
 
+#include <algorithm>
 #include <array>
 
 #include "src/devices/cuda/errors.hpp"
@@ -56,6 +57,10 @@ class CudaDevice : public Device {
     use();
     check(cudaMemGetInfo(&free, &total), "the free memory");
     return free;
+  }
+
+  std::size_t cache_bytes() const override {
+    return static_cast<std::size_t>(std::max(0, properties_.l2CacheSize));
   }
 
   void use() const override { check(cudaSetDevice(index_), fmt::format("device {}", index_)); }

@@ -4,7 +4,7 @@
 
 #include <optional>
 
-namespace ccl_tests::compare {
+namespace ccl_tests {
 
 // Returns the seconds of a round trip between two threads on different CPUs of this process's mask,
 // the median of batches over `duration` seconds. Returns nullopt if the process has one CPU only or
@@ -14,4 +14,4 @@ std::optional<double> core_to_core(double duration = 0.02);
 // Returns whether two probes differ by at most `limit` times. Probes that are absent do not differ.
 bool same_state(std::optional<double> before, std::optional<double> after, double limit);
 
-}  // namespace ccl_tests::compare
+}  // namespace ccl_tests

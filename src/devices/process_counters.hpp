@@ -1,0 +1,39 @@
+// What the kernel counts of a process and of a host's CPUs. `root`: where /proc is, for tests.
+#pragma once
+
+#include <set>
+#include <string>
+
+#include "src/measure/evidence.hpp"
+
+namespace ccl_tests {
+
+// Returns the seconds that a hypervisor has taken from these CPUs since the host started, in ticks of
+// 10 ms; 0 if the kernel does not say.
+double steal_seconds(const std::set<int>& cpus, const std::string& root = "");
+
+// What of a job one rank counts, so that nothing is counted twice: threads of a process share its
+// counters, since a library's own threads count too; processes of a host share its CPUs.
+struct CounterScope {
+  bool process = false;  // this rank counts its process's faults and switches
+  std::set<int> cpus;    // whose steal this rank counts; empty: none
+};
+
+// Counts events of timed blocks. Used by the rank's thread.
+class EventCounters {
+ public:
+  explicit EventCounters(CounterScope scope) : scope_(std::move(scope)) {}
+
+  // Off the clock, before a block's first barrier: opens a file.
+  void prepare();
+  // Directly before the clock starts: one system call.
+  void begin();
+  // Off the clock. Returns what happened since: steal since prepare(), the rest since begin().
+  Evidence end();
+
+ private:
+  CounterScope scope_;
+  Evidence first_;
+};
+
+}  // namespace ccl_tests

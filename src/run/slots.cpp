@@ -1,0 +1,64 @@
+#include "src/run/slots.hpp"
+
+#include <algorithm>
+
+namespace ccl_tests {
+namespace {
+
+constexpr std::size_t line = 64;
+
+std::size_t data_of(std::size_t bytes) { return std::max(line, (bytes + line - 1) / line * line); }
+
+// Slots of both buffers within the cache, as the buffers of a training step would be.
+std::size_t warm_slots(std::size_t data, std::size_t stride, std::size_t cache) {
+  constexpr std::size_t most_in_cache = 1 << 20;  // guard zones, which calls do not touch, counted
+  return std::min(cache / 2 / data, most_in_cache / stride);
+}
+
+// Slots of one buffer that hold half of the footprint. An eighth more is for the guard zones of
+// slots from 64 KiB on: smaller ones are fewer than their data alone would ask for.
+std::size_t rotated_slots(std::size_t data, std::size_t stride, std::size_t footprint) {
+  const std::size_t half = footprint / 2;
+  const auto that_cover = [](std::size_t bytes, std::size_t each) {
+    return (bytes + each - 1) / each;
+  };
+  return std::min(that_cover(half, data), that_cover(half + half / 8, stride));
+}
+
+}  // namespace
+
+std::size_t footprint(const SlotRule& rule) {
+  constexpr std::size_t of_unknown = std::size_t{128} << 20;
+  if (rule.cache_bytes == 0) return of_unknown;
+  switch (rule.use) {
+    case CacheUse::warm: return rule.cache_bytes;
+    case CacheUse::rotate: return 4 * rule.cache_bytes;
+    case CacheUse::cold: return 2 * rule.cache_bytes;
+  }
+  return 0;
+}
+
+std::size_t footprint_to_be_had(const SlotRule& rule) {
+  return 2 * std::min(footprint(rule) / 2, rule.most_bytes);
+}
+
+Slots plan_slots(std::size_t bytes, std::size_t shift, const SlotRule& rule) {
+  constexpr std::size_t most_with_two = 8 << 20;
+  const std::size_t data = data_of(bytes);
+  Slots slots{.bytes = bytes, .stride = data + verify::guard_bytes, .shift = shift};
+  const std::size_t room = rule.use == CacheUse::warm
+                               ? warm_slots(data, slots.stride, footprint(rule))
+                               : rotated_slots(data, slots.stride, footprint(rule));
+  const std::size_t least = bytes <= most_with_two ? 2 : 1;
+  const std::size_t free = rule.most_bytes - std::min(rule.most_bytes, slots.offset(0));
+  slots.count =
+      std::max<std::size_t>(1, std::min({rule.wanted, std::max(least, room), free / slots.stride}));
+  return slots;
+}
+
+std::size_t calls_per_block(const Slots& slots, const SlotRule& rule) {
+  const bool repeats = 2 * slots.count * data_of(slots.bytes) >= footprint(rule);
+  return rule.use != CacheUse::cold || repeats ? 0 : slots.count;
+}
+
+}  // namespace ccl_tests
