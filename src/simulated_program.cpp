@@ -27,6 +27,8 @@ void refuse(const Options& options) {
     throw UsageError("--np, -t and -g: the simulator sets the number of ranks");
   if (options.measure.cache)
     throw UsageError("--cache: simulated time knows no caches; accepted: without it");
+  if (options.job.bind != "none")
+    throw UsageError("--bind: simulated ranks have no CPUs of their own; accepted: none");
   const std::vector<std::string> gpu = gpu_flags(options);
   if (!gpu.empty() || options.gpu.memory == Memory::cuda)
     throw Unsupported("simulated ranks have no GPU: " + (gpu.empty() ? "--memory" : gpu.front()));
