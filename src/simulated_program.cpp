@@ -29,6 +29,8 @@ void refuse(const Options& options) {
     throw Unsupported("--samples: simulated times do not vary; accepted: -n");
   if (options.measure.cache)
     throw UsageError("--cache: simulated time knows no caches; accepted: without it");
+  if (options.job.bind != "none")
+    throw UsageError("--bind: simulated ranks have no CPUs of their own; accepted: none");
   const std::vector<std::string> gpu = gpu_flags(options);
   if (!gpu.empty() || options.gpu.memory == Memory::cuda)
     throw Unsupported("simulated ranks have no GPU: " + (gpu.empty() ? "--memory" : gpu.front()));

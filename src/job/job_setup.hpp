@@ -25,6 +25,7 @@ struct JobSetup {
   std::optional<int> expect_gpus;      // --expect-gpus
   std::optional<int> first_device;     // NCCL_TESTS_DEVICE: this process's first
   std::vector<std::string> gpu_flags;  // flags that were given and need a library on GPUs
+  std::string bind = "none";           // --bind
   double init_timeout_s = 120;         // of each wait during the start
   double timeout_s = 60;               // of one wait later on, beside 1 s per MB; 0: none
   int communicators_per_rank = 1;      // open at the same time

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "src/devices/staged.hpp"
+#include "src/job/cpu_binding.hpp"
 #include "src/job/rank_device.hpp"
 
 namespace ccl_tests {
@@ -41,6 +42,7 @@ void require_same_settings(const Process& process, ControlChannel& world) {
 void Rank::start() {
   require_same_settings(process_, world_);
   table_ = gather_rank_table(world_, limit_s());
+  bind();
   if (process_.staging.gpus != nullptr) {
     TakenDevice taken =
         take_device(*process_.staging.gpus, world_, request_of(process_.options), limit_s());
@@ -50,6 +52,16 @@ void Rank::start() {
   }
   const bool on_gpu = process_.staging.buffers == Memory::cuda;
   device_ = on_gpu ? gpu_ : &open_.keep(host_devices().open(0));
+}
+
+// Before anything is allocated or started: memory is next to the CPU that touches it first, and the
+// library's threads inherit the mask.
+void Rank::bind() {
+  const std::string& how = process_.options.bind;
+  if (how == "none") return;
+  const std::string mine = bind_rank(table_, rank(), how, process_.backend.info().threads_per_rank);
+  const std::vector<std::string> all = world_.all_gather(mine, limit_s());
+  for (std::size_t r = 0; r < all.size(); ++r) table_.ranks[r].bound = all[r];
 }
 
 const Devices& Rank::devices() const {

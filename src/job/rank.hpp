@@ -67,6 +67,7 @@ class Rank {
   double limit_s() const { return process_.options.init_timeout_s; }
 
  private:
+  void bind();
   Communicator& keep(std::unique_ptr<Communicator> communicator);
 
   const Process& process_;

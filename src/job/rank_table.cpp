@@ -19,8 +19,17 @@ RankTable gather_rank_table(ControlChannel& channel, double limit_s) {
   RankTable table;
   for (const std::string& text : channel.all_gather(mine.dump(), limit_s)) {
     const auto json = nlohmann::json::parse(text);
-    table.ranks.push_back({json.at(0), json.at(1), json.at(2), json.at(3), json.at(4), json.at(5),
-                           json.at(6), DeviceIdentity(), json.at(7), json.at(8)});
+    table.ranks.push_back({json.at(0),
+                           json.at(1),
+                           json.at(2),
+                           json.at(3),
+                           json.at(4),
+                           json.at(5),
+                           json.at(6),
+                           DeviceIdentity(),
+                           {},
+                           json.at(7),
+                           json.at(8)});
   }
   return table;
 }

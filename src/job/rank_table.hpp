@@ -17,6 +17,7 @@ struct RankIdentity {
   std::string cpus;        // that it may run on: "0-3,8"
   double cpu_quota = 0;    // CPUs' time that it is given; 0: no limit
   DeviceIdentity device = {};
+  std::string bound;           // CPUs that --bind gave to its thread; empty: not bound
   std::size_t core_cache = 0;  // bytes of a core's own cache (L2)
   std::size_t last_cache = 0;  // bytes of the last-level cache; 0: not known
 

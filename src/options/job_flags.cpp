@@ -30,6 +30,10 @@ void declare_job(FlagSet& set, Options& o) {
           one_of({"auto", "torchrun", "env", "mpi", "slurm", "local"}))
       .recorded("launcher_choice")
       .per_process();
+  set.add(j.bind, "--bind", "NAME",
+          "bind ranks to CPUs: numa to a NUMA node each, auto to a core for each busy thread, none",
+          one_of({"none", "numa", "auto"}))
+      .recorded("bind");
   set.add(o.backend.init_timeout_s, "--init-timeout", "SECONDS",
           "limit of each wait during start-up", at_least(0))
       .recorded("init_timeout_s")

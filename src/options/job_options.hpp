@@ -11,8 +11,9 @@ struct JobOptions {
   int local_processes = 0;                       // to start; 0: none
   std::string launcher = "auto";
   std::string backend = "auto";
-  std::string library;    // file of the library under test; empty: the installed one
-  double timeout_s = 60;  // of one wait, beside what its bytes take; 0: none
+  std::string library;        // file of the library under test; empty: the installed one
+  std::string bind = "none";  // ranks to CPUs: "numa", "auto"
+  double timeout_s = 60;      // of one wait, beside what its bytes take; 0: none
   bool parallel_init =
       false;  // kept for nccl-tests' header line: threads always initialise at once
 

@@ -82,6 +82,25 @@ std::vector<Note> machine_notes(const HeaderFacts& facts) {
   return notes;
 }
 
+// Of --bind.
+std::vector<Note> bind_notes(const std::vector<RankIdentity>& ranks, const std::string& how) {
+  constexpr std::size_t most_shown = 8;
+  if (how == "none") return {};
+  std::string text;
+  for (std::size_t r = 0; r < ranks.size(); ++r) {
+    if (ranks[r].bound.empty())
+      return {{NoteKind::warning,
+               fmt::format("--bind {}: rank {} on {} is not bound: its host has fewer cores than "
+                           "busy threads",
+                           how, r, ranks[r].host),
+               "use fewer ranks or allow more CPUs"}};
+    if (r < most_shown)
+      text += fmt::format("{} rank {} CPUs {}", r == 0 ? "" : ",", r, ranks[r].bound);
+  }
+  if (ranks.size() > most_shown) text += ", ...";
+  return {{NoteKind::note, fmt::format("bind: {}:{}", how, text)}};
+}
+
 std::vector<Note> first_notes(const Process& process, const Options& o) {
   std::vector<Note> notes;
   if (process.options.simulated)
@@ -146,6 +165,7 @@ std::vector<Note> notes_of(const Rank& rank, const Collective& collective, const
     add(NoteKind::warning, std::move(line), "use fewer ranks or allow more CPUs");
   if (!collective.needs.synchronizes) notes.push_back(cache_note(o, facts.range.slots));
   for (Note& note : machine_notes(facts)) notes.push_back(std::move(note));
+  for (Note& note : bind_notes(rank.table().ranks, o.job.bind)) notes.push_back(std::move(note));
   if (!o.output.label.empty()) add(NoteKind::note, "label: " + quote(o.output.label));
   if (o.sweep.passes > 1)
     add(NoteKind::note,

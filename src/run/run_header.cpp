@@ -8,7 +8,6 @@
 
 #include "src/bootstrap/launch.hpp"
 #include "src/core/version.hpp"
-#include "src/devices/host_cpus.hpp"
 #include "src/job/cpu_share.hpp"
 #include "src/options/spec_notes.hpp"
 #include "src/report/local_time.hpp"
@@ -150,7 +149,7 @@ RunInfo describe(const Rank& rank, const Collective& collective, const Options& 
   run.timestamps = o.output.timestamps;
   run.group_rows = o.sweep.group_rows;
   run.seed = o.check.seed;
-  run.cpus_allowed = allowed_cpus();
+  run.cpus_allowed = ranks.front().cpus;  // before --bind
   if (facts.clock.cost_s > 0) run.clock_cost = facts.clock.cost_s;
   if (facts.clock.resolution_s > 0) run.clock_resolution = facts.clock.resolution_s;
   run.core_to_core = facts.core_to_core;

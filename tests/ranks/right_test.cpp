@@ -2,6 +2,8 @@
 // and on Gloo.
 #include <gmock/gmock.h>
 
+#include "src/backends/loopback.hpp"
+#include "src/devices/cpu_topology.hpp"
 #include "src/report/row_text.hpp"
 #include "tests/ranks/on_backend.hpp"
 #include "tests/ranks/world.hpp"
@@ -161,6 +163,37 @@ TEST(Coverage, ShortRowsSayWhatTheyDoNotShow) {
   EXPECT_EQ(outcome.rows[0].coverage, 0.5);
   ASSERT_EQ(outcome.summary.notes.size(), 1U);
   EXPECT_THAT(outcome.summary.notes[0], testing::HasSubstr("rows up to 8 B are too short"));
+}
+
+TEST(Bind, RanksAreBoundAndTheHeaderSaysToWhat) {
+  for (const int ranks : {1, 3, 4}) {
+    Options o = quick(ranks);
+    o.job.bind = "numa";
+    const Outcome outcome = run(collectives::all_reduce, o, LoopbackBackend());
+    if (!cpu_topology()) {
+      EXPECT_EQ(outcome.exit_code, 3);
+      EXPECT_THAT(outcome.text(), testing::HasSubstr("libhwloc-dev"));
+      continue;
+    }
+    EXPECT_EQ(outcome.exit_code, 0) << outcome.text();
+    std::string notes;
+    for (const Note& note : outcome.info.notes) notes += note.text + '\n';
+    EXPECT_THAT(notes, testing::HasSubstr("bind: numa: rank 0 CPUs "));
+    EXPECT_THAT(notes, testing::HasSubstr("rank " + std::to_string(ranks - 1) + " CPUs "));
+  }
+}
+
+TEST(Bind, TooManyThreadsAreAWarning) {
+  Options o = quick(64);
+  o.sweep.sizes = {8};
+  o.job.bind = "auto";
+  if (!cpu_topology() || cpu_topology()->size() >= 64) GTEST_SKIP() << "no hwloc, or many cores";
+  const Outcome outcome = run(collectives::all_reduce, o, LoopbackBackend());
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.text();
+  const auto not_bound = [](const Note& note) {
+    return note.kind == NoteKind::warning && note.text.starts_with("--bind auto: rank 0 on ");
+  };
+  EXPECT_EQ(std::count_if(outcome.info.notes.begin(), outcome.info.notes.end(), not_bound), 1);
 }
 
 }  // namespace

@@ -3,6 +3,7 @@ ccl_add_test(harness_test LABELS unit LIBRARIES ccl-collectives
     alltoallv_options_test.cpp
     capabilities_test.cpp
     communicator_test.cpp
+    cpu_binding_test.cpp
     deadline_test.cpp
     estimate_test.cpp
     evidence_test.cpp

@@ -10,7 +10,7 @@ namespace ccl_tests {
 namespace {
 
 RankIdentity on(const char* host, const char* machine) {
-  return {host, machine, {}, 0, 0, {}, 0, {}};
+  return {host, machine, {}, 0, 0, {}, 0, {}, {}};
 }
 
 TEST(PlacementOfRanks, SaysThreadsProcessesAndHosts) {

@@ -1,0 +1,121 @@
+#include "src/job/cpu_binding.hpp"
+
+#include <fmt/format.h>
+#include <pthread.h>
+#include <sched.h>
+
+#include <algorithm>
+#include <cstring>
+#include <map>
+
+#include "src/core/error.hpp"
+
+namespace ccl_tests {
+namespace {
+
+using Cores = std::vector<CpuCore>;
+
+std::vector<Cores> nodes_of(const Cores& cores) {
+  std::map<int, Cores> nodes;
+  for (const CpuCore& core : cores) nodes[core.node].push_back(core);
+  std::vector<Cores> all;
+  for (auto& [node, its_cores] : nodes) all.push_back(std::move(its_cores));
+  return all;
+}
+
+// Item number `part` of `parts` begins here, if `all` things are shared evenly.
+std::size_t share(std::size_t part, std::size_t parts, std::size_t all) {
+  return part * all / parts;
+}
+
+// How many ranks each node has.
+std::vector<std::size_t> ranks_of_nodes(std::size_t nodes, std::size_t ranks) {
+  std::vector<std::size_t> number(nodes);
+  for (std::size_t r = 0; r < ranks; ++r) ++number[share(r, ranks, nodes)];
+  return number;
+}
+
+void append_shares(std::vector<std::set<int>>& plan, const Cores& cores, std::size_t ranks,
+                   std::size_t threads) {
+  for (std::size_t r = 0; r < ranks; ++r) {
+    std::set<int>& cpus = plan.emplace_back();
+    const std::size_t first = share(r, ranks, cores.size());
+    for (std::size_t c = first; c < first + threads; ++c)
+      cpus.insert(cores[c].cpus.begin(), cores[c].cpus.end());
+  }
+}
+
+void bind_thread(const std::set<int>& cpus) {
+  cpu_set_t mask;
+  CPU_ZERO(&mask);
+  for (const int cpu : cpus)
+    if (cpu < CPU_SETSIZE) CPU_SET(static_cast<std::size_t>(cpu), &mask);
+  const int error = ::pthread_setaffinity_np(::pthread_self(), sizeof(mask), &mask);
+  if (error != 0)
+    throw Error(fmt::format("--bind: a thread cannot be bound to CPUs {}: {}", cpu_list(cpus),
+                            std::strerror(error)));
+}
+
+}  // namespace
+
+std::vector<std::set<int>> bind_to_nodes(const Cores& cores, int ranks) {
+  const std::vector<Cores> nodes = nodes_of(cores);
+  const auto all = static_cast<std::size_t>(ranks);
+  std::vector<std::set<int>> plan(all);
+  for (std::size_t r = 0; r < all; ++r)
+    for (const CpuCore& core : nodes[share(r, all, nodes.size())])
+      plan[r].insert(core.cpus.begin(), core.cpus.end());
+  return plan;
+}
+
+std::vector<std::set<int>> bind_to_cores(const Cores& cores, int ranks, int threads) {
+  const auto all = static_cast<std::size_t>(ranks);
+  const auto each = static_cast<std::size_t>(threads);
+  if (cores.size() < all * each) return {};
+  const std::vector<Cores> nodes = nodes_of(cores);
+  const std::vector<std::size_t> number = ranks_of_nodes(nodes.size(), all);
+  bool fits = true;
+  for (std::size_t n = 0; n < nodes.size(); ++n) fits = fits && number[n] * each <= nodes[n].size();
+  std::vector<std::set<int>> plan;
+  if (fits) {
+    for (std::size_t n = 0; n < nodes.size(); ++n) append_shares(plan, nodes[n], number[n], each);
+  } else {
+    append_shares(plan, cores, all, each);
+  }
+  return plan;
+}
+
+std::string bind_rank(const RankTable& table, int rank, const std::string& how, int threads) {
+  const auto cores = cpu_topology();
+  if (!cores)
+    throw Unsupported(
+        "--bind: this build has no hwloc; install libhwloc-dev and build again, or leave it out");
+  if (cores->empty()) throw Error("--bind: hwloc finds none of the CPUs that the process may use");
+  const RankIdentity& me = table[rank];
+  int sharing = 0;
+  std::size_t mine = 0;
+  for (int r = 0; r < static_cast<int>(table.ranks.size()); ++r) {
+    if (table[r].machine != me.machine || table[r].cpus != me.cpus) continue;
+    if (r < rank) ++mine;
+    ++sharing;
+  }
+  const std::vector<std::set<int>> plan =
+      how == "numa" ? bind_to_nodes(*cores, sharing) : bind_to_cores(*cores, sharing, threads);
+  if (plan.empty()) return {};
+  bind_thread(plan[mine]);
+  return cpu_list(plan[mine]);
+}
+
+std::string cpu_list(const std::set<int>& cpus) {
+  std::string list;
+  for (auto cpu = cpus.begin(); cpu != cpus.end();) {
+    const int first = *cpu;
+    int last = first;
+    while (++cpu != cpus.end() && *cpu == last + 1) ++last;
+    list += fmt::format("{}{}", list.empty() ? "" : ",", first);
+    if (last > first) list += fmt::format("-{}", last);
+  }
+  return list;
+}
+
+}  // namespace ccl_tests
