@@ -5,13 +5,13 @@
 #include <algorithm>
 
 #include "src/core/operation.hpp"
-#include "src/core/serialize.hpp"
 #include "src/core/waiting_timeline.hpp"
 #include "src/devices/host_cpus.hpp"
 #include "src/measure/clock_cost.hpp"
 #include "src/measure/measurement.hpp"
 #include "src/report/row_text.hpp"
 #include "src/run/barrier_check.hpp"
+#include "src/run/channel_coordinator.hpp"
 #include "src/run/goals.hpp"
 #include "src/run/graph_workload.hpp"
 #include "src/run/idle_workload.hpp"
@@ -38,34 +38,6 @@ class WorldBarrier : public Barrier {
  private:
   Communicator& world_;
   GroupRank self_;
-};
-
-// Rank 0 decides; steps and samples travel over the control channel.
-class ChannelCoordinator : public Coordinator {
- public:
-  ChannelCoordinator(Rank& rank, std::string row, bool moments, double limit_s)
-      : rank_(rank), row_(std::move(row)), moments_(moments), limit_s_(limit_s) {}
-
-  Step agree(const Step& decision) override {
-    const std::string bytes = span_to_bytes<Step>({&decision, 1});
-    const Step step = span_from_bytes<Step>(rank_.world().broadcast(bytes, limit_s_)).at(0);
-    rank_.activity().row(fmt::format(
-        "{}, {}", row_, step.kind == Step::Kind::single_calls ? "untimed calls" : "timed calls"));
-    return step;
-  }
-  std::vector<Samples> gather(const Samples& mine) override {
-    std::vector<Samples> all;
-    const std::string text = moments_ ? moments_to_text(mine) : to_text(mine);
-    for (const std::string& bytes : rank_.world().gather(text, limit_s_))
-      all.push_back(moments_ ? samples_of_moments(bytes) : samples_of(bytes));
-    return all;
-  }
-
- private:
-  Rank& rank_;
-  std::string row_;
-  bool moments_;  // of samples travel, not durations alone
-  double limit_s_;
 };
 
 std::string form_text(const Problem& p, Form form) {
