@@ -36,6 +36,7 @@ for flags in "-G 3" "-G 2 -I 1 -K 1" "-I 1 -m 3" "-R 1" "-R 2 -x 1" "-y 1 -u 3" 
   # shellcheck disable=SC2086
   run 0 "all_reduce $flags" "${all_reduce[@]}" -t 3 $flags && right
 done
+run 0 "all_reduce --samples" "$bin/all_reduce_perf" -b 8 -e 64K -f 128 --backend nccl -t 3 --samples --stats --passes 2 && right
 run 0 "all_reduce -w 0 -n 0" "$bin/all_reduce_perf" -b 8 -e 64K -f 128 --backend nccl -t 3 -w 0 -n 0 && right
 for program in "${programs[@]}"; do
   taken "$program" "${quick[@]}"

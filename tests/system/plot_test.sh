@@ -136,7 +136,8 @@ plots 0 "the row of all passes" "$work/three.jsonl" -o "$work/three.svg"
 svg "$work/three.svg" "all_reduce_perf, 2 ranks"
 grep -q "several passes" "$work/three.svg" && fail "passes were drawn beside the row that stands for them"
 plots 0 "the passes of a run" "$work/three.jsonl" -o "$work/spread.svg" --kind passes
-svg "$work/spread.svg" "each point: one of 3 passes"
+svg "$work/spread.svg" "time of each pass / median of the passes"
+grep -q "each point: one of 3 passes" "$work/spread.svg" || fail "--kind passes does not show 3 passes"
 refused "one pass" "one pass only" "$golden/stream.jsonl" "${out[@]}" --kind passes
 refused "nothing to do" "give -o FILE or --terminal" "$golden/stream.jsonl"
 [ -e "$work/refused.svg" ] && fail "a refused plot was written"
