@@ -1,10 +1,12 @@
 ccl_add_test(harness_test LABELS unit LIBRARIES ccl-collectives
   SOURCES
     alltoallv_options_test.cpp
+    bounds_test.cpp
     capabilities_test.cpp
     communicator_test.cpp
     deadline_test.cpp
     extent_test.cpp
+    fit_test.cpp
     failure_box_test.cpp
     gpu_evidence_test.cpp
     rank_groups_test.cpp
