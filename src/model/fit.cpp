@@ -13,7 +13,8 @@
 namespace ccl_tests {
 namespace {
 
-constexpr std::size_t least_sizes = 4;  // of a segment
+constexpr std::size_t least_sizes = 4;
+constexpr std::size_t least_in_segment = 3;
 constexpr std::size_t most_segments = 4;
 constexpr std::size_t most_sizes = 96;
 constexpr std::size_t sizes_per_stand_out = 8;
@@ -62,7 +63,7 @@ class Cuts {
     const std::size_t n = points.size();
     std::vector<std::vector<double>> alone(n + 1, std::vector<double>(n + 1, infinity));
     for (std::size_t first = 0; first < n; ++first) {
-      for (std::size_t end = first + least_sizes; end <= n; ++end) {
+      for (std::size_t end = first + least_in_segment; end <= n; ++end) {
         const Points part = points.subspan(first, end - first);
         alone[first][end] = loss(robust_line(part), part);
       }
@@ -71,7 +72,7 @@ class Cuts {
     best_[0][0].loss = 0;
     for (std::size_t k = 1; k <= most_segments; ++k) {
       for (std::size_t first = 0; first < n; ++first) {
-        for (std::size_t end = first + least_sizes; end <= n; ++end) {
+        for (std::size_t end = first + least_in_segment; end <= n; ++end) {
           const double sum = best_[k - 1][first].loss + alone[first][end];
           if (sum < best_[k][end].loss) best_[k][end] = {sum, first};
         }
@@ -167,7 +168,7 @@ Segment segment_through(Points points, std::mt19937_64& random) {
 
 }  // namespace
 
-std::size_t Fit::segment_of(double bytes) const {
+std::size_t Fit::segment_of(std::size_t bytes) const {
   std::size_t index = 0;
   while (index + 1 < segments.size() && bytes > segments[index].last_bytes) ++index;
   return index;
@@ -176,27 +177,35 @@ std::size_t Fit::segment_of(double bytes) const {
 FitResult fit_times(std::vector<SizeTime> given) {
   const std::vector<SizeTime> all = one_of_each_size(std::move(given));
   if (all.size() < least_sizes)
-    return {{}, fmt::format("a fit needs {} sizes, there are {}", least_sizes, all.size())};
+    return {{}, fmt::format("a fit needs {} sizes and has {}", least_sizes, all.size())};
   std::vector<SizeTime> points = thinned(all);
   std::mt19937_64 random(1);
   Fit fit;
   for (const auto& [first, end] : segments_of(points))
     fit.segments.push_back(segment_through(Points(points).subspan(first, end - first), random));
+  std::size_t worst_bytes = 0;
   for (const SizeTime& point : all) {
     Segment& segment = fit.segments[fit.segment_of(point.bytes)];
     const double ratio = point.seconds / segment.line().at(point.bytes);
     if (ratio >= stands_out_from) {
       fit.above.push_back({point.bytes, ratio});
-    } else {
-      segment.largest_error = std::max(segment.largest_error, std::abs(ratio - 1));
+      continue;
     }
+    const double error = std::abs(ratio - 1);
+    segment.largest_error = std::max(segment.largest_error, error);
+    if (error <= fit.largest_error) continue;
+    fit.largest_error = error;
+    worst_bytes = point.bytes;
   }
-  for (const Segment& segment : fit.segments)
-    fit.largest_error = std::max(fit.largest_error, segment.largest_error);
+  if (fit.largest_error > most_error)
+    return {{},
+            fmt::format("no line describes them: {} B is {:.0f} % off", worst_bytes,
+                        100 * fit.largest_error)};
   const std::size_t most_above = (all.size() + sizes_per_stand_out - 1) / sizes_per_stand_out;
-  if (fit.above.size() > most_above || all.size() - fit.above.size() < least_sizes ||
-      fit.largest_error > most_error)
-    return {{}, fmt::format("no line describes them within {:.0f} %", 100 * most_error)};
+  if (fit.above.size() > most_above || all.size() - fit.above.size() < least_sizes)
+    return {{},
+            fmt::format("no line describes them: {} of {} sizes are far above", fit.above.size(),
+                        all.size())};
   return {fit};
 }
 

@@ -17,7 +17,7 @@ struct Interval {
 
 // Sizes that one line describes.
 struct Segment {
-  double first_bytes = 0, last_bytes = 0;
+  std::size_t first_bytes = 0, last_bytes = 0;
   Interval alpha;            // seconds
   Interval beta;             // seconds per byte; 0: the time does not depend on the size
   double largest_error = 0;  // of |time / line - 1|, without the points that stand out
@@ -32,7 +32,7 @@ struct Segment {
 
 // A time that is far above the line of its neighbours.
 struct StandOut {
-  double bytes = 0;
+  std::size_t bytes = 0;
   double ratio = 1;  // time / line
 };
 
@@ -42,8 +42,8 @@ struct Fit {
   double largest_error = 0;  // of all segments
 
   // Returns the index of the segment that describes this size.
-  std::size_t segment_of(double bytes) const;
-  double at(double bytes) const { return segments[segment_of(bytes)].line().at(bytes); }
+  std::size_t segment_of(std::size_t bytes) const;
+  double at(std::size_t bytes) const { return segments[segment_of(bytes)].line().at(bytes); }
 };
 
 // Either a fit, or why there is none, in words.
@@ -57,7 +57,7 @@ inline constexpr double stands_out_from = 1.25;
 // A fit whose largest error is above is refused.
 inline constexpr double most_error = 0.15;
 
-// Returns the fit with the number of segments K <= 4, of at least 4 sizes each, for which the loss
+// Returns the fit with the number of segments K <= 4, of at least 3 sizes each, for which the loss
 // plus 2.5 (3 K - 1) ln(sizes) is least. Points of one size are replaced by the one in the middle.
 // Points without bytes or seconds are left out; of more than 96 sizes 96 are taken. Refuses fewer than
 // 4 sizes, a time that is more than 15 % off without standing out, and more than one time in 8 that

@@ -20,7 +20,7 @@ struct Sums {
   void add(const SizeTime& point, double scale, double weight) {
     const double target = 1 / point.sigma;
     const double alpha = target / point.seconds;
-    const double beta = alpha * point.bytes / scale;
+    const double beta = alpha * static_cast<double>(point.bytes) / scale;
     uu += weight * alpha * alpha;
     uv += weight * alpha * beta;
     vv += weight * beta * beta;
@@ -44,7 +44,7 @@ struct Sums {
 
 Line robust_line(std::span<const SizeTime> points) {
   double scale = 1;
-  for (const SizeTime& point : points) scale = std::max(scale, point.bytes);
+  for (const SizeTime& point : points) scale = std::max(scale, static_cast<double>(point.bytes));
   Line line;
   for (int round = 0; round <= rounds; ++round) {
     Sums sums;

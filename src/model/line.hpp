@@ -8,7 +8,7 @@ namespace ccl_tests {
 
 // The time of a call of `bytes`. sigma: its uncertainty over the time, above 0.
 struct SizeTime {
-  double bytes = 0;
+  std::size_t bytes = 0;
   double seconds = 0;
   double sigma = 0.01;
 };
@@ -17,7 +17,7 @@ struct SizeTime {
 struct Line {
   double alpha = 0;
   double beta = 0;
-  double at(double bytes) const { return alpha + beta * bytes; }
+  double at(std::size_t bytes) const { return alpha + beta * static_cast<double>(bytes); }
 };
 
 // Returns the line through the points whose relative errors are smallest: iteratively reweighted least

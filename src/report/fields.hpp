@@ -46,6 +46,43 @@ void fields(R& mismatch, V&& visit) {
   visit("explanation", mismatch.explanation);
 }
 
+template <IsA<StandOut> R, class V>
+void fields(R& time, V&& visit) {
+  visit("bytes", time.bytes);
+  visit("ratio", time.ratio);
+}
+
+template <IsA<Segment> R, class V>
+void fields(R& segment, V&& visit) {
+  visit("first_bytes", segment.first_bytes);
+  visit("last_bytes", segment.last_bytes);
+  visit("alpha_s", segment.alpha.value);
+  visit("alpha_low_s", segment.alpha.low);
+  visit("alpha_high_s", segment.alpha.high);
+  visit("beta_s_per_byte", segment.beta.value);
+  visit("beta_low_s_per_byte", segment.beta.low);
+  visit("beta_high_s_per_byte", segment.beta.high);
+  visit.derived("gb_per_s",
+                segment.beta.value > 0 ? std::optional(1e-9 / segment.beta.value) : std::nullopt);
+  visit.derived("half_bandwidth_bytes", segment.half_bandwidth_bytes());
+  visit("largest_error", segment.largest_error);
+}
+
+template <IsA<SweepFit> R, class V>
+void fields(R& sweep, V&& visit) {
+  visit("datatype", sweep.type);
+  visit("op", sweep.op);
+  visit("root", sweep.root);
+  visit("placement", sweep.placement);
+  visit("left_out", sweep.left_out);
+  visit("refusal", sweep.result.refusal);
+  visit.part(sweep.result.fit, [&](auto& fit) {
+    visit("largest_error", fit.largest_error);
+    visit.list("segments", fit.segments);
+    visit.list("above", fit.above);
+  });
+}
+
 // Of the run, on every row of JSON Lines and CSV: what tells runs apart that are compared.
 template <IsA<RunInfo> R, class V>
 void identity_fields(R& run, V&& visit) {
@@ -199,6 +236,7 @@ void fields(R& summary, V&& visit) {
   visit("bandwidth_ok", summary.bandwidth_ok);
   visit("missed_limits", summary.missed_limits);
   visit("undecided_limits", summary.undecided_limits);
+  visit.list("fits", summary.fits);
   visit("memory", summary.memory);
   visit("notes", summary.notes);
   visit("end_time", summary.end_time);

@@ -19,6 +19,13 @@ void append(std::vector<std::string>& to, std::vector<std::string> lines) {
   for (std::string& line : lines) to.push_back(std::move(line));
 }
 
+// Rows of a group or a pair are not a sweep, CPU times are of issuing alone, and a run without end has no
+// footer that could tell of a fit.
+bool has_fits(const RunInfo& run) {
+  return run.iterations > 0 && !run.group_rows && !run.pair_rows && run.clock == "wall" &&
+         run.cycles > 0;
+}
+
 // More than half of the times are not as sure as was asked for.
 bool doubtful(const RunSummary& summary) { return summary.precise_times * 2 < summary.times; }
 
@@ -57,6 +64,7 @@ void MultiReporter::begin(const RunInfo& run) {
   begun_ = true;
   before_print_();
   ranks_ = run.rank_lines;
+  fits_ = has_fits(run);
   if (run.oversubscribed) judged_by_ = JudgedBy::fast;
   RunInfo info = run;
   lock.unlock();
@@ -94,6 +102,7 @@ void MultiReporter::row(const Row& row, std::size_t requested) {
     weakest_coverage_ = std::min(weakest_coverage_, row.coverage);
   }
   add_times(row, requested);
+  if (fits_) add_cells(cells_, row);
   LimitFindings found = held_to(options_.limits, row, requested, judged_by_);
   append(summary_.missed_limits, std::move(found.missed));
   append(summary_.undecided_limits, std::move(found.undecided));
@@ -207,6 +216,7 @@ void MultiReporter::conclude(int failure, const std::vector<std::string>& errors
                      : !summary_.undecided_limits.empty() || doubtful(summary_)
                          ? Verdict::unreliable
                          : Verdict::ok;
+  if (summary_.complete) summary_.fits = sweep_fits(cells_);
   summary_.end_time = local_time();
 }
 

@@ -15,6 +15,7 @@
 #include "src/report/limits.hpp"
 #include "src/report/local_time.hpp"
 #include "src/report/reporter.hpp"
+#include "src/report/sweep_fits.hpp"
 
 namespace ccl_tests {
 
@@ -90,6 +91,8 @@ class MultiReporter {
   std::vector<RankLine> ranks_;
   JudgedBy judged_by_ = JudgedBy::interval;
   std::vector<Row> pair_rows_;
+  bool fits_ = false;             // rows are sweeps whose times a line may describe
+  std::vector<TimedCell> cells_;  // if fits_
   std::vector<std::string> unwritten_;
   bool begun_ = false, judged_ = false, finished_ = false;
 };

@@ -12,6 +12,7 @@
 #include "src/core/rank_pair.hpp"
 #include "src/core/types.hpp"
 #include "src/measure/statistics.hpp"
+#include "src/model/fit.hpp"
 
 namespace ccl_tests {
 
@@ -150,6 +151,16 @@ struct Row {
   std::string timestamp;                // local_time() at the row's end
 };
 
+// The fit of the times of one type, operation, root and placement.
+struct SweepFit {
+  DataType type = DataType::float32;
+  std::optional<ReduceOp> op;
+  std::optional<int> root;
+  std::string placement;     // "out_of_place" or "in_place"
+  std::size_t left_out = 0;  // times whose interval is too wide to judge them
+  FitResult result;
+};
+
 // The most serious of what a run showed, by ascending seriousness.
 enum class Verdict { ok, unreliable, slow, wrong, incomplete };
 
@@ -174,8 +185,9 @@ struct RunSummary {
   std::optional<bool> bandwidth_ok;        // NCCL_TESTS_MIN_BW; absent: not asked
   std::vector<std::string> missed_limits;  // a line each
   std::vector<std::string> undecided_limits;  // which lie within the interval of a time
-  std::string memory;                         // -M: nccl-tests' line
-  std::vector<std::string> notes;             // capped iterations, coverage, wrong data, pairs
+  std::vector<SweepFit> fits;      // of sweeps over sizes; empty if the run is not complete
+  std::string memory;              // -M: nccl-tests' line
+  std::vector<std::string> notes;  // capped iterations, coverage, wrong data, pairs
   std::string end_time;
 };
 

@@ -6,6 +6,7 @@
 
 #include "src/core/error.hpp"
 #include "src/report/comment_text.hpp"
+#include "src/report/normal_text.hpp"
 
 namespace ccl_tests {
 namespace {
@@ -152,6 +153,7 @@ std::string footer_text(const RunInfo& run, const RunSummary& summary) {
   lines += answer("Verdict", verdict(run, summary)) + answer("Correct", correct(run, summary));
   if (const std::string text = reliable(run, summary); !text.empty())
     lines += answer("Reliable", text);
+  if (const std::string text = normal_text(summary); !text.empty()) lines += answer("Normal", text);
   if (const std::string text = next(run, summary); !text.empty()) lines += answer("Next", text);
   return lines;
 }

@@ -250,6 +250,27 @@ Run stream() {
   return run;
 }
 
+// Fits of both placements, one in two segments and with a time that stands out, one refused.
+Run fits() {
+  Run run = stream();
+  run.name = "fits";
+  const Segment small{8, 4096, {2e-6, 1.9e-6, 2.1e-6}, {0, 0, 1e-12}, 0.012};
+  const Segment large{8192, 1048576, {88e-6, 8.7e-5, 8.9e-5}, {5e-10, 4.9e-10, 5.1e-10}, 0.034};
+  run.summary.fits = {{DataType::float32,
+                       ReduceOp::sum,
+                       {},
+                       "out_of_place",
+                       0,
+                       {Fit{{small, large}, {{65536, 3.125}}, 0.034}, {}}},
+                      {DataType::float32,
+                       ReduceOp::sum,
+                       {},
+                       "in_place",
+                       1,
+                       {{}, "no line describes them within 15 %"}}};
+  return run;
+}
+
 // Limits that lie within intervals.
 Run undecided() {
   Run run = stream();
@@ -328,7 +349,7 @@ Run pair_rows() {
 std::vector<Run> all() {
   return {plain(),    wrong_data(),      unchecked(),  timestamps(), cpu_time(), interrupted(),
           extremes(), zero_iterations(), group_rows(), pair_rows(),  steps(),    no_rows(),
-          notes(),    per_iteration(),   stream(),     undecided()};
+          notes(),    per_iteration(),   stream(),     undecided(),  fits()};
 }
 
 Run with_text(const std::string& text) {
