@@ -39,7 +39,7 @@ bool among_many(const Collective& collective, const CollectiveOptions& options) 
 
 int least_rounds(const Collective& collective, const CollectiveOptions& options, int ranks) {
   if (ranks < 2 || collective.domain.rooted) return 0;
-  if (collective.domain.paired) return 1;
+  if (collective.domain.paired) return options.window > 1 ? 0 : 1;
   if (!collective.needs.synchronizes && !among_many(collective, options)) return 1;
   return static_cast<int>(std::bit_width(static_cast<unsigned>(ranks - 1)));
 }

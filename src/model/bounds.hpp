@@ -15,7 +15,8 @@ struct Ceiling {
 
 // Returns the rounds of messages that a call needs at least if a rank sends and receives one message
 // a round: ceil(log2 ranks) if the results of a rank depend on more than one other rank or one rank's
-// input reaches more than one other; else 1. 0 for a rooted collective: its calls overlap in a stream.
+// input reaches more than one other; else 1. 0 if calls or messages of a stream overlap: of a rooted
+// collective, and of a pair with a window.
 int least_rounds(const Collective& collective, const CollectiveOptions& options, int ranks);
 
 // Returns the larger of the time that the rounds take and the time that the bytes take at the busiest

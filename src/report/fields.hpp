@@ -16,6 +16,9 @@ namespace ccl_tests {
 template <class T, class Record>
 concept IsA = std::same_as<std::remove_const_t<T>, Record>;
 
+// Lists that are as long as a measurement: JSON Lines alone have them.
+inline constexpr std::string_view only_in_json_lines = "stamps_s";
+
 template <IsA<RankLine> R, class V>
 void fields(R& line, V&& visit) {
   visit("rank", line.rank);
@@ -140,6 +143,11 @@ void fields(R& run, V&& visit) {
   visit("timestamps", run.timestamps);
   visit("group_rows", run.group_rows);
   visit("pair_rows", run.pair_rows);
+  visit.part(run.ceiling, [&](auto& ceiling) {
+    visit("ceiling_gb_per_s", ceiling.gb_per_s);
+    visit("ceiling_latency_s", ceiling.latency_s);
+  });
+  visit("ceiling_source", run.ceiling_source);
   visit.list("notes", run.notes);
   visit.list("rank_lines", run.rank_lines);
 }
@@ -171,6 +179,7 @@ void fields(R& cell, V&& visit) {
   visit("max_time_s", cell.max_seconds);
   visit("algbw_gb_per_s", cell.algbw);
   visit("busbw_gb_per_s", cell.busbw);
+  visit("efficiency", cell.efficiency);
   visit("messages_per_s", cell.messages_per_s);
   visit.part(cell.steps, [&](auto& steps) {
     visit("sizes_s", steps.sizes_s);
@@ -199,6 +208,7 @@ void fields(R& cell, V&& visit) {
     visit("calls_per_stamp", stream.calls_per_stamp);
     visit("precision_reached", stream.precision_reached);
     visit("flags", stream.flags);
+    visit("stamps_s", stream.seconds);
   });
   visit("wrong", cell.wrong);
   visit("failed_ranks", cell.failed_ranks);
@@ -236,6 +246,10 @@ void fields(R& summary, V&& visit) {
   visit("bandwidth_ok", summary.bandwidth_ok);
   visit("missed_limits", summary.missed_limits);
   visit("undecided_limits", summary.undecided_limits);
+  visit.part(summary.peak, [&](auto& peak) {
+    visit("peak_bytes", peak.bytes);
+    visit("peak_busbw_gb_per_s", peak.busbw);
+  });
   visit.list("fits", summary.fits);
   visit("memory", summary.memory);
   visit("notes", summary.notes);

@@ -85,6 +85,8 @@ void MultiReporter::row(const Row& row, std::size_t requested) {
   ++summary_.rows;
   for (const Measurement* cell : {&row.out_of_place, &row.in_place}) {
     busbw_sum_ += cell->busbw;
+    if (cell->busbw > 0 && (!summary_.peak || cell->busbw > summary_.peak->busbw))
+      summary_.peak = Peak{row.bytes, cell->busbw};
     if (row.group.value_or(0) == 0) {  // rank 0's: one row of each group may follow another
       summary_.calls += cell->calls;
       summary_.verified_calls += cell->verified_calls;

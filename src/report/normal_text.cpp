@@ -11,8 +11,14 @@
 namespace ccl_tests {
 namespace {
 
+constexpr std::string_view unjudged = "cannot be judged from these times";
+constexpr std::string_view stands_out_not = "no size stands out";
+// Of the link's bandwidth that is normal: good algorithms come near to it where nothing is reduced, and
+// reducing takes time of its own.
+constexpr double least_share = 0.5;
+
 std::string formula(const Segment& segment) {
-  const std::string alpha = seconds_text(segment.alpha.value);
+  std::string alpha = seconds_text(segment.alpha.value);
   if (segment.beta.value <= 0) return alpha;
   const std::string bytes = fmt::format("size / {:.3g} GB/s", 1e-9 / segment.beta.value);
   return segment.alpha.value > 0 ? fmt::format("{} + {}", alpha, bytes) : bytes;
@@ -69,7 +75,7 @@ std::string worst(const std::vector<SweepFit>& sweeps) {
 std::string best(const std::vector<const SweepFit*>& fitted, bool alone) {
   const SweepFit& first = *fitted.front();
   std::string text =
-      fmt::format("no size stands out - time = {} fits every row within {}",
+      fmt::format("{} - time = {} fits every row within {}", stands_out_not,
                   formulas(*first.result.fit), percent(first.result.fit->largest_error));
   if (!alone) text += fmt::format(" ({})", words(first));
   if (fitted.size() == 1) return text;
@@ -81,12 +87,9 @@ std::string best(const std::vector<const SweepFit*>& fitted, bool alone) {
                      : fmt::format("; {} more fits within {}", fitted.size() - 1, percent(error)));
 }
 
-}  // namespace
-
-std::string normal_text(const RunSummary& summary) {
+// What fits say; empty without a sweep over sizes.
+std::string of_fits(const RunSummary& summary) {
   if (summary.fits.empty()) return {};
-  constexpr const char* unjudged = "cannot be judged from these times";
-  if (summary.verdict == Verdict::unreliable) return unjudged;
   std::vector<const SweepFit*> fitted;
   std::size_t left_out = 0;
   for (const SweepFit& sweep : summary.fits) {
@@ -105,6 +108,34 @@ std::string normal_text(const RunSummary& summary) {
     text += fmt::format("; without {} {} too wide an interval", left_out,
                         left_out == 1 ? "time that has" : "times that have");
   return text;
+}
+
+// The largest bus bandwidth, beside the link's; empty without a ceiling.
+std::string of_ceiling(const RunInfo& run, const RunSummary& summary) {
+  if (!run.ceiling || !summary.peak || run.ceiling->gb_per_s <= 0) return {};
+  const double share = summary.peak->busbw / run.ceiling->gb_per_s;
+  return fmt::format("{} - {:.3g} GB/s at {} is {:.0f} % of this link's {:.3g} GB/s ({})",
+                     share < least_share ? "no" : "yes", summary.peak->busbw,
+                     binary_size_text(summary.peak->bytes), 100 * share, run.ceiling->gb_per_s,
+                     run.ceiling_source);
+}
+
+}  // namespace
+
+std::string normal_text(const RunInfo& run, const RunSummary& summary) {
+  if (!summary.complete) return {};
+  std::string fits = of_fits(summary);
+  std::string ceiling = of_ceiling(run, summary);
+  if (fits.empty() && ceiling.empty()) return {};
+  if (summary.verdict == Verdict::unreliable) return std::string(unjudged);
+  if (ceiling.empty()) {
+    if (fits.starts_with(stands_out_not) && run.ranks > 1)
+      fits += " (the link's limit is not known; --ceiling auto measures it)";
+    return fits;
+  }
+  if (fits.empty()) return ceiling;
+  if (const std::size_t why = fits.find(" - "); fits.starts_with(unjudged)) fits.erase(0, why + 3);
+  return fits.starts_with("no - ") ? fits + "; " + ceiling : ceiling + "; " + fits;
 }
 
 }  // namespace ccl_tests

@@ -12,6 +12,7 @@
 #include "src/core/rank_pair.hpp"
 #include "src/core/types.hpp"
 #include "src/measure/statistics.hpp"
+#include "src/model/bounds.hpp"
 #include "src/model/fit.hpp"
 
 namespace ccl_tests {
@@ -71,6 +72,8 @@ struct RunInfo {
   std::uint64_t seed = 0;
   std::string cpus_allowed;                // the inherited affinity mask, "0-1"
   bool oversubscribed = false;             // a host has fewer CPUs than busy threads
+  std::optional<Ceiling> ceiling;          // --ceiling; absent: not known
+  std::string ceiling_source;              // "pingpong" or "--ceiling"
   std::vector<Note> notes;                 // the most important first
   std::optional<std::size_t> reduced_max;  // -e lowered to this because of memory
   std::vector<RankLine> rank_lines;
@@ -93,6 +96,7 @@ struct StreamTimes {
   double fast = 0, slow = 0;        // 10th and 90th percentile of the stamps
   std::uint64_t stamps = 0, calls_per_stamp = 1;
   bool precision_reached = false;
+  std::vector<double> seconds = {};     // of each stamp over its calls, over ranks by -a (--raw)
   std::vector<std::string> flags = {};  // what makes the time doubtful, see docs/METHOD.md
 
   // Half of the interval's width over `time`.
@@ -118,7 +122,8 @@ struct Measurement {
   double seconds = 0;      // per operation, by -a over ranks; CPU time with -C; median or mean
   double min_seconds = 0;  // over ranks, wall
   double max_seconds = 0;
-  double algbw = 0, busbw = 0;           // GB/s (1e9), from wall time
+  double algbw = 0, busbw = 0;       // GB/s (1e9), from wall time
+  std::optional<double> efficiency;  // lower bound of the time over the time; absent: no ceiling
   std::optional<double> messages_per_s;  // of a pair, in one direction
   std::optional<std::uint64_t> wrong;
   std::uint64_t failed_ranks = 0;     // ranks with any wrong element
@@ -161,6 +166,12 @@ struct SweepFit {
   FitResult result;
 };
 
+// The cell with the largest bus bandwidth.
+struct Peak {
+  std::size_t bytes = 0;
+  double busbw = 0;  // GB/s
+};
+
 // The most serious of what a run showed, by ascending seriousness.
 enum class Verdict { ok, unreliable, slow, wrong, incomplete };
 
@@ -186,6 +197,7 @@ struct RunSummary {
   std::vector<std::string> missed_limits;  // a line each
   std::vector<std::string> undecided_limits;  // which lie within the interval of a time
   std::vector<SweepFit> fits;      // of sweeps over sizes; empty if the run is not complete
+  std::optional<Peak> peak;        // absent: no bandwidth
   std::string memory;              // -M: nccl-tests' line
   std::vector<std::string> notes;  // capped iterations, coverage, wrong data, pairs
   std::string end_time;

@@ -48,11 +48,16 @@ std::string stats(const Measurement& cell) {
                      number(cell.stream->fast * 1e6, 7), cell.stream->stamps, marks(*cell.stream));
 }
 
-std::string half(const Measurement& cell, bool with_stats) {
+std::string efficiency(const Measurement& cell) {
+  return cell.efficiency ? "  " + number(100 * *cell.efficiency, 5) : "      -";
+}
+
+std::string half(const Measurement& cell, const RunInfo& run) {
   const std::string wrong = cell.wrong ? fmt::format("{}", *cell.wrong) : "N/A";
   std::string text = fmt::format("  {}  {}  {}  {:>6}", number(cell.seconds * 1e6, 7),
                                  number(cell.algbw, 6), number(cell.busbw, 6), wrong);
-  if (with_stats) text += stats(cell);
+  if (run.stats) text += stats(cell);
+  if (run.stats && run.ceiling) text += efficiency(cell);
   if (!cell.per_iteration) return text;
   const Statistics& of = cell.per_iteration->of;
   for (const double value :
@@ -87,12 +92,14 @@ std::string column_line(std::string_view size, std::string_view count, std::stri
 }
 
 std::string columns(const RunInfo& run) {
-  const std::string names =
-      fmt::format("  {:>7}   algbw   busbw  #wrong{}{}", run.clock == "cpu" ? "cputime" : "time",
-                  run.stats ? "    +-%     fast  stamps  flags" : "",
-                  run.per_iteration ? "    i_min    i_max    i_p99   i_cv%" : "");
+  const bool with_efficiency = run.stats && run.ceiling;
+  const std::string names = fmt::format(
+      "  {:>7}   algbw   busbw  #wrong{}{}{}", run.clock == "cpu" ? "cputime" : "time",
+      run.stats ? "    +-%     fast  stamps  flags" : "", with_efficiency ? "   eff%" : "",
+      run.per_iteration ? "    i_min    i_max    i_p99   i_cv%" : "");
   const std::string units = fmt::format(
-      "     (us)  (GB/s)  (GB/s)        {}{}", run.stats ? "            (us)               " : "",
+      "     (us)  (GB/s)  (GB/s)        {}{}{}", run.stats ? "            (us)               " : "",
+      with_efficiency ? "       " : "",
       run.per_iteration ? "     (us)     (us)     (us)      (%)" : "");
   const auto last = [&](const char* timestamp, const char* group, const char* pair) {
     return fmt::format("{}{}{}", run.timestamps ? timestamp : "", run.group_rows ? group : "",
@@ -119,7 +126,7 @@ class Table : public Reporter {
     std::string line =
         fmt::format("{:12}  {:12}  {:>8}  {:>6}  {:>6}", row.bytes, row.count, name(row.type),
                     row.op ? name(*row.op) : "none", row.root.value_or(-1));
-    line += half(row.out_of_place, run_.stats) + half(row.in_place, run_.stats);
+    line += half(row.out_of_place, run_) + half(row.in_place, run_);
     if (run_.timestamps) line += fmt::format("  {:>19}", seconds_form(row.timestamp));
     if (row.group) line += fmt::format("  {:>5}", *row.group);
     if (run_.pair_rows && row.pair) line += fmt::format("  {:>9}", name(*row.pair));

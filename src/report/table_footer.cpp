@@ -153,7 +153,8 @@ std::string footer_text(const RunInfo& run, const RunSummary& summary) {
   lines += answer("Verdict", verdict(run, summary)) + answer("Correct", correct(run, summary));
   if (const std::string text = reliable(run, summary); !text.empty())
     lines += answer("Reliable", text);
-  if (const std::string text = normal_text(summary); !text.empty()) lines += answer("Normal", text);
+  if (const std::string text = normal_text(run, summary); !text.empty())
+    lines += answer("Normal", text);
   if (const std::string text = next(run, summary); !text.empty()) lines += answer("Next", text);
   return lines;
 }

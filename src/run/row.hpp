@@ -31,6 +31,7 @@ struct RowRule {
   int per_iteration_skip = 0;
   std::size_t aggregate = 1;
   double precision = 0.02;  // of a stream
+  bool raw = false;         // keep every stamp
 };
 
 // Returns which number of a stream is the operation's time.
@@ -40,6 +41,9 @@ Statistic statistic_of(const Collective& collective);
 Measurement measurement_of(const SweepPoint& point, const Collective& collective,
                            const CollectiveOptions& options, int group, const FormFindings& found,
                            const RowRule& rule);
+
+// Sets how near each cell's time is to the lower bound of a call that takes so many rounds.
+void add_efficiency(Row& row, const Ceiling& ceiling, int rounds);
 
 // Returns one row for all groups: the slowest one's, which holds up a training step, and what is
 // wrong in any.

@@ -149,6 +149,8 @@ RunInfo describe(const Rank& rank, const Collective& collective, const Options& 
   run.seed = o.check.seed;
   run.cpus_allowed = allowed_cpus();
   run.oversubscribed = !cpu_shortage(ranks, process.backend).empty();
+  run.ceiling = facts.ceiling.known;
+  run.ceiling_source = facts.ceiling.source;
   run.graph_launches = o.measure.graph_launches;
   run.per_iteration = o.measure.per_iteration;
   run.per_iteration_skip = o.measure.per_iteration_skip;

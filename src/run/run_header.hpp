@@ -9,6 +9,7 @@
 #include "src/job/rank.hpp"
 #include "src/options/options.hpp"
 #include "src/report/record.hpp"
+#include "src/run/link_ceiling.hpp"
 #include "src/run/point.hpp"
 
 namespace ccl_tests {
@@ -23,7 +24,8 @@ struct HeaderFacts {
   std::optional<std::size_t> reduced_max;  // -e lowered to this because of memory
   const Communicator& communicator;
   std::vector<std::string> left_out;  // lines about what is not measured
-  bool streams;                       // rows are streams of stamps, not batches
+  LinkCeiling ceiling;
+  bool streams;  // rows are streams of stamps, not batches
 };
 
 // Returns the header of a run. On rank 0.

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "src/run/benchmark_runner.hpp"
+#include "src/run/link_ceiling.hpp"
 #include "src/run/memory_limit.hpp"
 #include "src/run/memory_report.hpp"
 #include "src/run/run_header.hpp"
@@ -87,7 +88,9 @@ class TimeBudget {
 };
 
 void run_points(BenchmarkRunner& runner, Rank& rank, const Collective& collective, const Options& o,
-                const SweepRange& range, MultiReporter& results) {
+                const SweepRange& range, const std::optional<Ceiling>& ceiling,
+                MultiReporter& results) {
+  const int rounds = least_rounds(collective, o.spec, rank.ranks());
   const std::vector<SweepPoint> all = points(collective, o, range);
   TimeBudget budget(o, all.size());
   for (int cycle = 0; o.sweep.cycles == 0 || cycle < o.sweep.cycles; ++cycle) {
@@ -99,6 +102,7 @@ void run_points(BenchmarkRunner& runner, Rank& rank, const Collective& collectiv
       for (const std::string& line : found.wrong) rank.process().log(line);
       for (Row row : found.rows) {
         row.timestamp = local_time();
+        if (ceiling) add_efficiency(row, *ceiling, rounds);
         results.row(row, point.bytes);
       }
     }
@@ -132,13 +136,16 @@ int sweep(Rank& rank, const Collective& collective, const Options& o,
   if (const auto why = runner.communicator().capabilities().why_not(collective.name))
     throw Unsupported(*why);
   range.skipped = missing_kinds(rank, kinds_of(collective, o), runner.communicator(), left_out);
+  const LinkCeiling ceiling = link_ceiling(
+      rank, runner, o, table,
+      range.sizes.empty() ? 0 : *std::max_element(range.sizes.begin(), range.sizes.end()));
   if (rank.is_first())
-    results.begin(describe(
-        rank, collective, o,
-        {groups, range, plan.reduced_max, runner.communicator(), left_out, runner.streams()}));
+    results.begin(describe(rank, collective, o,
+                           {groups, range, plan.reduced_max, runner.communicator(), left_out,
+                            ceiling, runner.streams()}));
   runner.reserve(collective, range);
   memory.allocated = free_bytes();
-  run_points(runner, rank, collective, o, range, results);
+  run_points(runner, rank, collective, o, range, ceiling.known, results);
   if (o.gpu.memory_report)
     results.memory(memory_line(rank.world(), memory, rank.device().available(), rank.limit_s()));
   runner.close();

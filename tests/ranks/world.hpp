@@ -18,6 +18,7 @@ namespace ccl_tests::test {
 
 struct Outcome {
   int exit_code = -1;
+  RunInfo record;
   std::vector<Row> rows;
   RunSummary summary;
   std::vector<std::string> log;
@@ -32,7 +33,7 @@ struct Outcome {
 class Collector : public Reporter {
  public:
   explicit Collector(Outcome& outcome) : outcome_(outcome) {}
-  void begin(const RunInfo& /*run*/) override {}
+  void begin(const RunInfo& run) override { outcome_.record = run; }
   void row(const Row& row) override { outcome_.rows.push_back(row); }
   void end(const RunSummary& summary) override { outcome_.summary = summary; }
 

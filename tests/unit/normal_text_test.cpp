@@ -44,7 +44,7 @@ RunSummary summary_of(const std::vector<Row>& rows) {
 }
 
 TEST(NormalText, GivesTheFit) {
-  EXPECT_EQ(normal_text(summary_of(rows())),
+  EXPECT_EQ(normal_text({}, summary_of(rows())),
             "no size stands out - time = 88 us + size / 1.94 GB/s fits every row within 1 %");
 }
 
@@ -52,7 +52,7 @@ TEST(NormalText, GivesEachSegment) {
   std::vector<Row> some = rows();
   for (Row& row : some)
     if (row.bytes <= 32768) set_time(row.out_of_place, 2e-6 + static_cast<double>(row.bytes) / 1e9);
-  EXPECT_EQ(normal_text(summary_of(some)),
+  EXPECT_EQ(normal_text({}, summary_of(some)),
             "no size stands out - time = 2 us + size / 1 GB/s to 32 KiB, then 88 us + size / 1.94 "
             "GB/s fits every row within 1 %");
 }
@@ -60,34 +60,34 @@ TEST(NormalText, GivesEachSegment) {
 TEST(NormalText, NamesTheRowThatStandsOutMost) {
   std::vector<Row> some = rows();
   some[13].out_of_place.seconds *= 3.1;
-  const std::string text = normal_text(summary_of(some));
+  const std::string text = normal_text({}, summary_of(some));
   EXPECT_THAT(text,
               StartsWith("no - 64 KiB float sum out of place is 3.1 times slower than the fit "
                          "(88"));
   some[20].out_of_place.seconds *= 2;
-  EXPECT_THAT(normal_text(summary_of(some)), HasSubstr("64 KiB float sum out of place is 3.1"));
-  EXPECT_THAT(normal_text(summary_of(some)), HasSubstr("; 1 more stands out"));
+  EXPECT_THAT(normal_text({}, summary_of(some)), HasSubstr("64 KiB float sum out of place is 3.1"));
+  EXPECT_THAT(normal_text({}, summary_of(some)), HasSubstr("; 1 more stands out"));
 }
 
 TEST(NormalText, TellsPlacementsApart) {
   std::vector<Row> some = rows();
   for (Row& row : some) row.in_place.repeats_out_of_place = false;
   some[3].in_place.seconds *= 1.04;
-  EXPECT_THAT(normal_text(summary_of(some)),
+  EXPECT_THAT(normal_text({}, summary_of(some)),
               HasSubstr("within 1 % (float sum out of place); float sum in place within 4 %"));
 }
 
 TEST(NormalText, SaysWhyNothingCanBeSaid) {
   std::vector<Row> some = rows();
   some.resize(3);
-  EXPECT_EQ(normal_text(summary_of(some)),
+  EXPECT_EQ(normal_text({}, summary_of(some)),
             "cannot be judged from these times - a fit needs 4 sizes and has 3");
   RunSummary summary = summary_of(rows());
   summary.verdict = Verdict::unreliable;
-  EXPECT_EQ(normal_text(summary), "cannot be judged from these times");
+  EXPECT_EQ(normal_text({}, summary), "cannot be judged from these times");
   some.resize(1);
-  EXPECT_EQ(normal_text(summary_of(some)), "");
-  EXPECT_EQ(normal_text({}), "");
+  EXPECT_EQ(normal_text({}, summary_of(some)), "");
+  EXPECT_EQ(normal_text({}, {}), "");
 }
 
 TEST(SweepFits, AreOfOneTypeOperationRootAndPlacement) {
@@ -104,6 +104,33 @@ TEST(SweepFits, AreOfOneTypeOperationRootAndPlacement) {
   EXPECT_NEAR(summary.fits[1].result.fit->segments[0].alpha.value, 880e-6, 1e-9);
 }
 
+TEST(NormalText, ComparesWithTheCeiling) {
+  RunInfo run;
+  run.ranks = 2;
+  RunSummary summary = summary_of(rows());
+  EXPECT_THAT(normal_text(run, summary), HasSubstr("--ceiling auto measures it"));
+  run.ceiling = Ceiling{2.07, {}};
+  run.ceiling_source = "pingpong";
+  summary.peak = Peak{64 << 20, 1.92};
+  EXPECT_THAT(
+      normal_text(run, summary),
+      StartsWith("yes - 1.92 GB/s at 64 MiB is 93 % of this link's 2.07 GB/s (pingpong); no "
+                 "size stands out - time"));
+  summary.peak->busbw = 0.92;
+  EXPECT_THAT(normal_text(run, summary), StartsWith("no - 0.92 GB/s at 64 MiB is 44 %"));
+  summary.fits[0].result.fit->above = {{65536, 3.1}};
+  EXPECT_THAT(normal_text(run, summary), StartsWith("no - 64 KiB float sum out of place is 3.1"));
+  summary.fits[0].result = {{}, "no line describes them"};
+  EXPECT_THAT(normal_text(run, summary), HasSubstr("(pingpong); no line describes them"));
+  summary.fits.clear();
+  EXPECT_EQ(normal_text(run, summary),
+            "no - 0.92 GB/s at 64 MiB is 44 % of this link's 2.07 GB/s (pingpong)");
+  summary.verdict = Verdict::unreliable;
+  EXPECT_EQ(normal_text(run, summary), "cannot be judged from these times");
+  summary.complete = false;
+  EXPECT_EQ(normal_text(run, summary), "");
+}
+
 // Of which nobody knows whether they are near a line.
 TEST(SweepFits, LeaveOutTimesWithWideIntervals) {
   std::vector<Row> some = rows();
@@ -115,7 +142,7 @@ TEST(SweepFits, LeaveOutTimesWithWideIntervals) {
   some[4].out_of_place.stream->low.reset();
   const RunSummary summary = summary_of(some);
   EXPECT_EQ(summary.fits[0].left_out, 3U);
-  EXPECT_EQ(normal_text(summary),
+  EXPECT_EQ(normal_text({}, summary),
             "no size stands out - time = 88 us + size / 1.94 GB/s fits every row within 1 %; "
             "without 3 times that have too wide an interval");
 }
