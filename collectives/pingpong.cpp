@@ -4,6 +4,7 @@
 // In both directions (--bidirectional): both ranks send their windows at the same time.
 #include "collectives/collectives.hpp"
 #include "collectives/shapes.hpp"
+#include "src/core/message_window.hpp"
 
 namespace ccl_tests::collectives {
 namespace {
@@ -26,32 +27,6 @@ std::vector<ExpectedBlock> expected(const Shape& s) {
            .source_offset = 0}};
 }
 
-// Posts one window. A rank without a peer posts an empty group, because groups are collective on
-// loopback.
-void take_turn(Communicator& c, const Call& call, bool sends, bool receives) {
-  const std::size_t bytes = call.count * size_of(call.type);
-  Call message = call;
-  c.begin_group();
-  for (std::size_t m = 0; call.peer >= 0 && m < call.messages; ++m) {
-    message.send = static_cast<const std::byte*>(call.send) + m * bytes;
-    message.recv = static_cast<std::byte*>(call.recv) + m * bytes;
-    if (receives) c.recv(message);
-    if (sends) c.send(message);
-  }
-  c.end_group();
-}
-
-void run(Communicator& c, const Call& call) {
-  if (call.legs == 1) {
-    take_turn(c, call, true, true);
-    return;
-  }
-  const bool first = call.self.rank == 0;
-  take_turn(c, call, first, !first);
-  c.fence();  // the answer begins when everything has come
-  take_turn(c, call, !first, first);
-}
-
 }  // namespace
 
 const Collective pingpong = {
@@ -60,7 +35,7 @@ const Collective pingpong = {
     .layout = layout,
     .expected = expected,
     .bus_factor = whole,
-    .make = calls<run>,
+    .make = calls<exchange_windows>,
     .needs = {.in_steps = true, .host_waits = true},
 };
 

@@ -39,8 +39,10 @@ def options(arguments):
     add("files", nargs="+", metavar="FILE", help="results of -J FILE.jsonl; may hold several runs")
     add("-o", "--output", metavar="FILE", help="write a picture: .svg or .png")
     add("--terminal", action="store_true", help="print a plot of busbw as text")
-    add("--kind", choices=("both", "time", "busbw", "passes"), default="both",
-        help="what to plot; passes: the spread of each row over cycles and runs [both]")
+    add("--kind", choices=("both", "time", "busbw", "passes", "model", "efficiency"),
+        default="both",
+        help="what to plot; passes: the spread of each row over cycles and runs; model: times and"
+             " their fit; efficiency: of runs with --ceiling [both]")
     add("--placement", choices=("out_of_place", "in_place", "both"), default="out_of_place",
         help="which columns to plot [out_of_place]")
     add("--labels", metavar="A,B", help="names of the runs, in the order of the files")

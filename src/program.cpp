@@ -12,6 +12,7 @@
 #include "src/job/job.hpp"
 #include "src/options/job_setup_of.hpp"
 #include "src/options/options.hpp"
+#include "src/report/explanations.hpp"
 #include "src/run/sweep.hpp"
 #include "src/self_check.hpp"
 
@@ -73,6 +74,10 @@ int run_program(const Collective& program, int argc, char** argv) {
       return exit_code(Exit::passed);
     }
     if (parsed.options.check.self_check) return self_check(program, stdout);
+    if (parsed.options.output.explain) {
+      fmt::print("{}", explain(program));
+      return exit_code(Exit::passed);
+    }
     const Collective& collective = in_mode(program, parsed.options.sweep.mode);
     return run_sweep(collective, parsed.options, job_setup(collective, parsed.options, arguments));
   });

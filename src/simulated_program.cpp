@@ -10,6 +10,7 @@
 #include "src/job/rank.hpp"
 #include "src/job/standard_files.hpp"
 #include "src/options/job_setup_of.hpp"
+#include "src/report/explanations.hpp"
 #include "src/run/sweep.hpp"
 
 namespace ccl_tests {
@@ -46,6 +47,10 @@ int run(const Collective& program, const std::string& name,
     return exit_code(Exit::passed);
   }
   const Options& options = parsed.options;
+  if (options.output.explain) {
+    if (first) fmt::print("{}", explain(program));
+    return exit_code(Exit::passed);
+  }
   const Collective& collective = in_mode(program, options.sweep.mode);
   refuse(options);
   check_options(mpi_module::simulated_backend(), options.backend);

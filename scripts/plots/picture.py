@@ -101,6 +101,24 @@ def against_size(axes, lines, style, value, bounds):
         dots(axes, look, [(c.size, value(c), c.precise) for c in points])
 
 
+def model(axes, lines, style):
+    """Draws the times of all lines, and their fits as lines that end with their segments."""
+    for line in lines:
+        look = style(line)
+        points = [(c.size, c.time * 1e6, c.precise) for c in line.points() if c.time]
+        dots(axes, look, points)
+        for segment in line.fit["segments"] if line.fit else ():
+            first, last = segment["first_bytes"], segment["last_bytes"]
+            sizes = [first * (last / first) ** (k / 60) for k in range(61)]
+            times = [segment["alpha_s"] + segment["beta_s_per_byte"] * s for s in sizes]
+            axes.plot(sizes, [t * 1e6 for t in times], color=look["color"], linewidth=1.4, zorder=2)
+        above = {time["bytes"] for time in line.fit["above"]} if line.fit else set()
+        for size, time, _ in points:
+            if size in above:
+                axes.annotate("stands out", (size, time), xytext=(0, 7), fontsize=7, color=PALE,
+                              textcoords="offset points", ha="center")
+
+
 def passes(axes, lines, style):
     """Draws every pass over each size as its time divided by the median of the passes."""
     sizes = sorted({size for line in lines for size in line.cells})
@@ -198,6 +216,9 @@ def caption(lines, kind):
             parts.append(f"bands: {share * 100:g} % intervals")
         if any(line.passes() > 1 for line in lines):
             parts.append("several passes: the one of the median time")
+    if kind == "model":
+        parts = [part for part in parts if not part.startswith("bands")]
+        parts.insert(0, "lines: alpha + size / bandwidth, in segments")
     if not all(c.precise for c in cells):
         goals = {line.run.header.get("precision") for line in lines}
         goal = number(goals.pop()) if len(goals) == 1 else None
@@ -212,6 +233,10 @@ def draw(lines, kind, path, size):
         lines = [line for line in lines if line.passes() > 1]
         if not lines:
             raise BadInput("--kind passes: one pass only; give a run with --passes or -N, or several runs")
+    if kind == "model" and not any(line.fit for line in lines):
+        raise BadInput("--kind model: no fit in the files; a run of four sizes or more has one")
+    if kind == "efficiency" and not any(c.efficiency for line in lines for c in line.points()):
+        raise BadInput("--kind efficiency: no efficiency in the files; give a run with --ceiling")
     width, height = size
     figure = plt.figure(figsize=(width / DPI, height / DPI), dpi=DPI, facecolor="white")
     style = Style(lines)
@@ -231,12 +256,18 @@ def draw(lines, kind, path, size):
         "busbw": ("bus bandwidth (GB/s)", lambda c: c.busbw,
                   lambda c: (c.busbw_at(c.high), c.busbw_at(c.low))),
     }
+    panels["efficiency"] = (
+        "lower bound of the time / time (%)", lambda c: c.efficiency and c.efficiency * 100,
+        lambda c: (c.efficiency * 100 * c.time / c.high, c.efficiency * 100 * c.time / c.low))
     wanted = ("time", "busbw") if kind == "both" else (kind,)
     axes = figure.subplots(1, len(wanted), squeeze=False)[0]
     for axis, name in zip(axes, wanted):
         if name == "passes":
             passes(axis, lines, style)
             axis.set_title("time of each pass / median of the passes", loc="left", pad=7)
+        elif name == "model":
+            model(axis, lines, style)
+            axis.set_title("time (us), and its fit", loc="left", pad=7)
         else:
             heading, value, bounds = panels[name]
             against_size(axis, lines, style, value, bounds)

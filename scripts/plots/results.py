@@ -22,6 +22,7 @@ class Run:
     header: dict
     source: str  # the file's name without folder and suffix
     rows: list = field(default_factory=list)
+    fits: list = field(default_factory=list)  # of the footer
     label: str = ""
     named: bool = False  # the user chose the label
 
@@ -37,6 +38,7 @@ class Cell:
     busbw: float | None
     precise: bool
     confidence: float | None
+    efficiency: float | None = None
 
     def busbw_at(self, seconds):
         """Returns the bandwidth that this cell would have if it took `seconds`."""
@@ -52,6 +54,7 @@ class Line:
     name: str = ""  # the same for both placements
     cells: dict = field(default_factory=dict)
     passes_of: dict = field(default_factory=dict)  # the same, of the rows of single passes
+    fit: dict | None = None  # of the footer; None: there is none
     label: str = ""  # the name, and the placement if the plot has both
 
     @property
@@ -98,6 +101,8 @@ def read(path):
             raise BadInput(f"{path}:{number}: no header of a run; expected a file of -J FILE.jsonl")
         elif kind == "row":
             runs[-1].rows.append(line)
+        elif kind == "footer":
+            runs[-1].fits = (line.get("footer") or {}).get("fits") or []
     if not runs:
         raise BadInput(f"{path}: holds no run")
     return runs
@@ -166,6 +171,7 @@ def lines_of(runs, placement, wanted, merge):
             key = (index, *details.values())
             if key not in lines:
                 lines[key] = Line(run, details)
+                lines[key].fit = fit_of(run, row)
             cell = Cell(
                 size,
                 time,
@@ -174,6 +180,7 @@ def lines_of(runs, placement, wanted, merge):
                 number(row.get("busbw_gb_per_s")),
                 row.get("precision_reached") is not False,
                 number(row.get("confidence")),
+                number(row.get("efficiency")),
             )
             single = row.get("pass") is not None
             cells = lines[key].passes_of if single else lines[key].cells
@@ -185,6 +192,13 @@ def lines_of(runs, placement, wanted, merge):
             if merge or size not in line.cells:
                 line.cells[size] = cells
     return tell_apart(list(lines.values()), merge)
+
+
+def fit_of(run, row):
+    """Returns the fit of the row's sweep, or None."""
+    same = ("datatype", "op", "root", "placement")
+    fits = (f for f in run.fits if all(f.get(name) == row.get(name) for name in same))
+    return next((f for f in fits if f.get("segments")), None)
 
 
 def joined(parts):

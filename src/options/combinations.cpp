@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cctype>
 #include <cstdint>
 #include <filesystem>
 
@@ -14,6 +15,13 @@
 
 namespace ccl_tests {
 namespace {
+
+bool is_json_lines(const std::string& file) {
+  std::string end = file.substr(file.size() - std::min<std::size_t>(file.size(), 6));
+  std::transform(end.begin(), end.end(), end.begin(),
+                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  return end == ".jsonl";
+}
 
 bool given(const Options& o, std::string_view flag) {
   return std::find(o.given.begin(), o.given.end(), flag) != o.given.end();
@@ -83,6 +91,12 @@ void check_counts(const Options& o) {
         fmt::format("-a: {}: a sample lasts until the slowest rank is done; accepted with "
                     "--samples: {}",
                     m.average, slowest_rank));
+  if (o.output.raw && m.batch)
+    throw UsageError(
+        "--raw: the batch of -n, -m, -w, -z, -C, -I, -K and -G has no stamps; accepted: one or the "
+        "other");
+  if (o.output.raw && std::none_of(o.output.files.begin(), o.output.files.end(), is_json_lines))
+    throw UsageError("--raw: stamps are kept in JSON Lines alone; accepted: with -J FILE.jsonl");
   if (m.batch && o.output.stats)
     throw UsageError(
         "--stats: the batch of -n, -m, -w, -z, -C, -I, -K and -G has no interval; accepted: one or "
@@ -106,6 +120,19 @@ void check_lone_flags(const Options& o) {
     throw UsageError("--concurrent: there is one pair; accepted: with --pairs of several");
   if (given(o, "--shared-dir") && !o.spec.via_files)
     throw UsageError("--shared-dir: no file is exchanged; accepted: with --via cpu");
+}
+
+// The pingpong of --ceiling auto runs on the world's communicator, before the rows.
+void check_ceiling(const Collective& collective, const Options& o) {
+  if (!o.measure.ceiling.measured) return;
+  if (collective.domain.paired)
+    throw UsageError("--ceiling: auto measures a pingpong, as this program; accepted: GB/s");
+  if (o.sweep.grouping.splits())
+    throw UsageError("--ceiling: auto measures without groups; accepted with --group: GB/s");
+  if (o.measure.graph_launches > 0)
+    throw UsageError("--ceiling: a pingpong cannot be captured; accepted with -G: GB/s");
+  if (o.measure.cpu_time)
+    throw UsageError("--ceiling: auto measures transfers, not issuing; accepted with -C: GB/s");
 }
 
 void check_graph(const Collective& collective, const Options& o) {
@@ -203,6 +230,7 @@ void check_combinations(const Collective& collective, Options& o) {
   check_counts(o);
   check_lone_flags(o);
   check_operations(collective, o);
+  check_ceiling(collective, o);
   check_graph(collective, o);
   check_algorithm(collective, o);
   check_shared_folder(o.spec);

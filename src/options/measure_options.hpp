@@ -7,6 +7,12 @@
 
 namespace ccl_tests {
 
+// What a link between two ranks gives in one direction: --ceiling.
+struct CeilingOption {
+  bool measured = false;           // auto: by a pingpong before the sweep
+  std::optional<double> gb_per_s;  // as given
+};
+
 struct MeasureOptions {
   int iterations = 20, aggregate = 1, warmup = 1;
   bool warmup_given = false;  // exactly `warmup` untimed iterations; otherwise at least so many
@@ -24,6 +30,7 @@ struct MeasureOptions {
   int graph_launches = 0;         // 0: no graph
   bool per_iteration = false;
   int per_iteration_skip = 0;
+  CeilingOption ceiling;
 };
 
 }  // namespace ccl_tests

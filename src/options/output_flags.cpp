@@ -1,10 +1,32 @@
 // Flags about results, files and limits.
+#include <fmt/format.h>
+
 #include <algorithm>
 
+#include "src/core/error.hpp"
+#include "src/core/quote.hpp"
 #include "src/options/flags.hpp"
 #include "src/options/values.hpp"
 
 namespace ccl_tests {
+
+namespace {
+
+CeilingOption parse_ceiling(const std::string& text) {
+  if (text == "auto") return {.measured = true, .gb_per_s = {}};
+  const double gb_per_s = [&] {
+    try {
+      return parse_number(text, 0);
+    } catch (const UsageError&) {
+      throw UsageError(fmt::format("{} is not a bandwidth; accepted: auto, or GB/s", quote(text)));
+    }
+  }();
+  if (gb_per_s <= 0)
+    throw UsageError(quote(text) + " is no bandwidth; accepted: auto, or GB/s above 0");
+  return {.measured = false, .gb_per_s = gb_per_s};
+}
+
+}  // namespace
 
 void declare_output(FlagSet& set, Options& o, const Taken& taken, AskedTexts& asked) {
   const bool rows = taken.sweep.empty();
@@ -30,6 +52,13 @@ void declare_output(FlagSet& set, Options& o, const Taken& taken, AskedTexts& as
           "add columns: half of the 95 % interval, 10th percentile, stamps, flags", zero_or_one())
       .needs(taken.sweep)
       .per_process();
+  set.add(o.output.raw, "--raw", "", "keep every stamp of a row in .jsonl files", zero_or_one())
+      .needs(taken.sweep)
+      .per_process();
+  set.add(o.output.explain, "--explain", "",
+          "print what each column and line of the output is, then exit", zero_or_one())
+      .needs(taken.sweep)
+      .per_process();
   set.add(o.output.label, "--label", "TEXT", "text that is kept with the results", any_text())
       .needs(taken.sweep)
       .recorded("label");
@@ -46,6 +75,15 @@ void declare_output(FlagSet& set, Options& o, const Taken& taken, AskedTexts& as
       .needs(taken.sweep)
       .on(taken.sizes.empty() ? Page::none : Page::output)
       .recorded("max_time");
+  set.add_custom(
+         "--ceiling", "auto|GB/s",
+         "a link's bandwidth, to which rows are compared; auto: measure it with a pingpong",
+         [&ceiling = o.measure.ceiling](const std::string& text) { ceiling = parse_ceiling(text); },
+         [&ceiling = o.measure.ceiling]() -> SettingValue {
+           return ceiling.measured ? SettingValue("auto") : setting_of(ceiling.gb_per_s);
+         })
+      .needs(taken.sweep)
+      .recorded("ceiling");
   set.add(o.output.heartbeat_file, "--heartbeat", "FILE",
           "write progress lines to FILE instead of stderr", any_text())
       .per_process();

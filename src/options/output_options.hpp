@@ -11,6 +11,8 @@ struct OutputOptions {
   std::string heartbeat_file;  // empty: stderr
   bool timestamps = false;
   bool stats = false;    // columns about the certainty of times
+  bool raw = false;      // every stamp in files
+  bool explain = false;  // print what the table means, instead of a run
   bool verbose = false;  // the whole header
   std::string label;     // kept with the results
 };

@@ -36,9 +36,10 @@ struct ToText {
   std::string operator()(const auto& value) const { return fmt::format("{}", value); }
 };
 
-// Lists of records are in JSON Lines only.
+// Lists of records, and of stamps, are in JSON Lines only.
 bool is_column(const Field& field) {
-  return !std::holds_alternative<std::vector<FieldRecord>>(field.value);
+  return !std::holds_alternative<std::vector<FieldRecord>>(field.value) &&
+         field.name != only_in_json_lines;
 }
 
 std::string line(const FieldRecord& record, auto text) {

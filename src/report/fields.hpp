@@ -16,6 +16,9 @@ namespace ccl_tests {
 template <class T, class Record>
 concept IsA = std::same_as<std::remove_const_t<T>, Record>;
 
+// Lists that are as long as a measurement: JSON Lines alone have them.
+inline constexpr std::string_view only_in_json_lines = "stamps_s";
+
 template <IsA<RankLine> R, class V>
 void fields(R& line, V&& visit) {
   visit("rank", line.rank);
@@ -44,6 +47,43 @@ void fields(R& mismatch, V&& visit) {
   visit("first", mismatch.first);
   visit("last", mismatch.last);
   visit("explanation", mismatch.explanation);
+}
+
+template <IsA<StandOut> R, class V>
+void fields(R& time, V&& visit) {
+  visit("bytes", time.bytes);
+  visit("ratio", time.ratio);
+}
+
+template <IsA<Segment> R, class V>
+void fields(R& segment, V&& visit) {
+  visit("first_bytes", segment.first_bytes);
+  visit("last_bytes", segment.last_bytes);
+  visit("alpha_s", segment.alpha.value);
+  visit("alpha_low_s", segment.alpha.low);
+  visit("alpha_high_s", segment.alpha.high);
+  visit("beta_s_per_byte", segment.beta.value);
+  visit("beta_low_s_per_byte", segment.beta.low);
+  visit("beta_high_s_per_byte", segment.beta.high);
+  visit.derived("gb_per_s",
+                segment.beta.value > 0 ? std::optional(1e-9 / segment.beta.value) : std::nullopt);
+  visit.derived("half_bandwidth_bytes", segment.half_bandwidth_bytes());
+  visit("largest_error", segment.largest_error);
+}
+
+template <IsA<SweepFit> R, class V>
+void fields(R& sweep, V&& visit) {
+  visit("datatype", sweep.type);
+  visit("op", sweep.op);
+  visit("root", sweep.root);
+  visit("placement", sweep.placement);
+  visit("left_out", sweep.left_out);
+  visit("refusal", sweep.result.refusal);
+  visit.part(sweep.result.fit, [&](auto& fit) {
+    visit("largest_error", fit.largest_error);
+    visit.list("segments", fit.segments);
+    visit.list("above", fit.above);
+  });
 }
 
 // Of the run, on every row of JSON Lines and CSV: what tells runs apart that are compared.
@@ -110,6 +150,11 @@ void fields(R& run, V&& visit) {
   visit("timestamps", run.timestamps);
   visit("group_rows", run.group_rows);
   visit("pair_rows", run.pair_rows);
+  visit.part(run.ceiling, [&](auto& ceiling) {
+    visit("ceiling_gb_per_s", ceiling.gb_per_s);
+    visit("ceiling_latency_s", ceiling.latency_s);
+  });
+  visit("ceiling_source", run.ceiling_source);
   visit.list("notes", run.notes);
   visit.list("rank_lines", run.rank_lines);
 }
@@ -143,6 +188,7 @@ void fields(R& cell, V&& visit) {
   visit("max_time_s", cell.max_seconds);
   visit("algbw_gb_per_s", cell.algbw);
   visit("busbw_gb_per_s", cell.busbw);
+  visit("efficiency", cell.efficiency);
   visit("messages_per_s", cell.messages_per_s);
   visit.part(cell.steps, [&](auto& steps) {
     visit("sizes_s", steps.sizes_s);
@@ -171,6 +217,7 @@ void fields(R& cell, V&& visit) {
     visit("calls_per_stamp", stream.calls_per_stamp);
     visit("precision_reached", stream.precision_reached);
     visit("flags", stream.flags);
+    visit("stamps_s", stream.seconds);
   });
   visit.part(cell.samples, [&](auto& samples) {
     visit.derived("samples", cell.stream ? cell.stream->stamps : 0);
@@ -237,6 +284,11 @@ void fields(R& summary, V&& visit) {
   visit("missed_limits", summary.missed_limits);
   visit("undecided_limits", summary.undecided_limits);
   visit("core_to_core_s", summary.core_to_core);
+  visit.part(summary.peak, [&](auto& peak) {
+    visit("peak_bytes", peak.bytes);
+    visit("peak_busbw_gb_per_s", peak.busbw);
+  });
+  visit.list("fits", summary.fits);
   visit("memory", summary.memory);
   visit("notes", summary.notes);
   visit("end_time", summary.end_time);

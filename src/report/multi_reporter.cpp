@@ -20,6 +20,13 @@ void append(std::vector<std::string>& to, std::vector<std::string> lines) {
   for (std::string& line : lines) to.push_back(std::move(line));
 }
 
+// Rows of a group or a pair are not a sweep, CPU times are of issuing alone, and a run without end has no
+// footer that could tell of a fit.
+bool has_fits(const RunInfo& run) {
+  return run.iterations > 0 && !run.group_rows && !run.pair_rows && run.clock == "wall" &&
+         run.cycles > 0;
+}
+
 // More than half of the times are not as sure as was asked for.
 bool doubtful(const RunSummary& summary) { return summary.precise_times * 2 < summary.times; }
 
@@ -74,6 +81,7 @@ void MultiReporter::begin(const RunInfo& run) {
   ranks_ = run.rank_lines;
   core_to_core_ = run.core_to_core;
   verbose_ = run.verbose;
+  fits_ = has_fits(run);
   if (run.oversubscribed) judged_by_ = JudgedBy::fast;
   RunInfo info = run;
   lock.unlock();
@@ -116,6 +124,8 @@ void MultiReporter::account(const Row& row, std::size_t requested) {
   ++summary_.rows;
   for (const Measurement* cell : {&row.out_of_place, &row.in_place}) {
     busbw_sum_ += cell->busbw;
+    if (cell->busbw > 0 && (!summary_.peak || cell->busbw > summary_.peak->busbw))
+      summary_.peak = Peak{row.bytes, cell->busbw};
     if (row.group.value_or(0) == 0) {  // rank 0's: one row of each group may follow another
       summary_.calls += cell->calls;
       summary_.verified_calls += cell->verified_calls;
@@ -134,6 +144,7 @@ void MultiReporter::account(const Row& row, std::size_t requested) {
   }
   add_times(row, requested);
   late_ranks_.add(row);
+  if (fits_) add_cells(cells_, row);
   LimitFindings found = held_to(options_.limits, row, requested, judged_by_);
   append(summary_.missed_limits, std::move(found.missed));
   append(summary_.undecided_limits, std::move(found.undecided));
@@ -273,6 +284,7 @@ void MultiReporter::conclude(int failure, const std::vector<std::string>& errors
                      : !summary_.undecided_limits.empty() || doubtful(summary_)
                          ? Verdict::unreliable
                          : Verdict::ok;
+  if (summary_.complete) summary_.fits = sweep_fits(cells_);
   summary_.end_time = local_time();
 }
 

@@ -17,6 +17,7 @@
 #include "src/report/local_time.hpp"
 #include "src/report/passes.hpp"
 #include "src/report/reporter.hpp"
+#include "src/report/sweep_fits.hpp"
 
 namespace ccl_tests {
 
@@ -108,7 +109,9 @@ class MultiReporter {
   std::vector<Row> pair_rows_;
   LateRanks late_ranks_;
   PassRows passes_;
-  std::vector<Row> rest_;  // of passes that did not come to their end
+  std::vector<Row> rest_;         // of passes that did not come to their end
+  bool fits_ = false;             // rows are sweeps whose times a line may describe
+  std::vector<TimedCell> cells_;  // if fits_
   std::vector<std::string> unwritten_;
   bool begun_ = false, judged_ = false, finished_ = false;
 };

@@ -171,6 +171,8 @@ Measurement combined(const Cells& cells, double precision) {
   all.calls = sum_of(cells, [](const auto& cell) { return cell.calls; });
   all.verified_calls = sum_of(cells, [](const auto& cell) { return cell.verified_calls; });
   if (all_have(cells, &Measurement::steps)) all.steps = combined_steps(cells);
+  if (all_have(cells, &Measurement::efficiency))
+    all.efficiency = rate_of(cells, [](const auto& cell) { return *cell.efficiency; });
   if (all_have(cells, &Measurement::evidence)) {
     all.evidence = Evidence();
     for (const Measurement* cell : cells) *all.evidence += *cell->evidence;

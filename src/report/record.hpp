@@ -13,6 +13,8 @@
 #include "src/core/types.hpp"
 #include "src/measure/evidence.hpp"
 #include "src/measure/statistics.hpp"
+#include "src/model/bounds.hpp"
+#include "src/model/fit.hpp"
 
 namespace ccl_tests {
 
@@ -59,7 +61,7 @@ struct RunInfo {
   bool parallel_init = false;
   bool stats = false;                          // --stats
   bool samples = false;                        // --samples
-  std::optional<double> precision;  // of streams and samples; absent: rows are batches
+  std::optional<double> precision;             // of streams and samples; absent: rows are batches
   int passes = 1;                              // --passes
   std::string cache;                           // --cache, or its default; empty: no data are moved
   std::optional<std::size_t> cache_footprint;  // bytes of both buffers that rows rotate over
@@ -75,6 +77,8 @@ struct RunInfo {
   std::uint64_t seed = 0;
   std::string cpus_allowed;                // the inherited affinity mask, "0-1"
   bool oversubscribed = false;             // a host has fewer CPUs than busy threads
+  std::optional<Ceiling> ceiling;          // --ceiling; absent: not known
+  std::string ceiling_source;              // "pingpong" or "--ceiling"
   std::vector<Note> notes;                 // the most important first
   std::optional<std::size_t> reduced_max;  // -e lowered to this because of memory
   std::vector<RankLine> rank_lines;
@@ -100,6 +104,7 @@ struct StreamTimes {
   double fast = 0, slow = 0;        // 10th and 90th percentile of the stamps
   std::uint64_t stamps = 0, calls_per_stamp = 1;
   bool precision_reached = false;
+  std::vector<double> seconds = {};     // of each stamp over its calls, over ranks by -a (--raw)
   std::vector<std::string> flags = {};  // what makes the time doubtful, see docs/METHOD.md
 
   // Half of the interval's width over `time`.
@@ -139,7 +144,8 @@ struct Measurement {
   double seconds = 0;      // per operation, by -a over ranks; CPU time with -C; median or mean
   double min_seconds = 0;  // over ranks, wall
   double max_seconds = 0;
-  double algbw = 0, busbw = 0;           // GB/s (1e9), from wall time
+  double algbw = 0, busbw = 0;       // GB/s (1e9), from wall time
+  std::optional<double> efficiency;  // lower bound of the time over the time; absent: no ceiling
   std::optional<double> messages_per_s;  // of a pair, in one direction
   std::optional<std::uint64_t> wrong;
   std::uint64_t failed_ranks = 0;     // ranks with any wrong element
@@ -152,8 +158,8 @@ struct Measurement {
   std::optional<StreamTimes> stream;            // absent: a batch (-n); its stamps may be samples
   std::optional<SampleTimes> samples;           // --samples
   std::optional<double> pass_spread;  // of --passes: longest minus shortest time, over the time
-  std::optional<Evidence> evidence;  // of the timed blocks, over ranks; absent: not counted
-  std::vector<Mismatch> mismatches;  // by rank; empty: none
+  std::optional<Evidence> evidence;   // of the timed blocks, over ranks; absent: not counted
+  std::vector<Mismatch> mismatches;   // by rank; empty: none
 };
 
 struct Row {
@@ -186,6 +192,22 @@ struct LateRank {
   double late_s = 0;  // median from the median rank's entry to its own
 };
 
+// The fit of the times of one type, operation, root and placement.
+struct SweepFit {
+  DataType type = DataType::float32;
+  std::optional<ReduceOp> op;
+  std::optional<int> root;
+  std::string placement;     // "out_of_place" or "in_place"
+  std::size_t left_out = 0;  // times whose interval is too wide to judge them
+  FitResult result;
+};
+
+// The cell with the largest bus bandwidth.
+struct Peak {
+  std::size_t bytes = 0;
+  double busbw = 0;  // GB/s
+};
+
 // The most serious of what a run showed, by ascending seriousness.
 enum class Verdict { ok, unreliable, slow, wrong, incomplete };
 
@@ -211,9 +233,11 @@ struct RunSummary {
   std::optional<bool> bandwidth_ok;        // NCCL_TESTS_MIN_BW; absent: not asked
   std::vector<std::string> missed_limits;  // a line each
   std::vector<std::string> undecided_limits;  // which lie within the interval of a time
-  std::optional<double> core_to_core;         // as RunInfo::core_to_core, after the last row
-  std::string memory;                         // -M: nccl-tests' line
-  std::vector<std::string> notes;             // capped iterations, coverage, wrong data, pairs
+  std::vector<SweepFit> fits;          // of sweeps over sizes; empty if the run is not complete
+  std::optional<Peak> peak;            // absent: no bandwidth
+  std::optional<double> core_to_core;  // as RunInfo::core_to_core, after the last row
+  std::string memory;                  // -M: nccl-tests' line
+  std::vector<std::string> notes;      // capped iterations, coverage, wrong data, pairs
   std::string end_time;
 };
 

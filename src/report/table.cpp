@@ -64,11 +64,16 @@ std::string stats(const Measurement& cell, bool samples) {
                      cell.stream ? marks(*cell.stream) : "-");
 }
 
+std::string efficiency(const Measurement& cell) {
+  return cell.efficiency ? "  " + number(100 * *cell.efficiency, 5) : "      -";
+}
+
 std::string half(const Measurement& cell, const RunInfo& run) {
   const std::string wrong = cell.wrong ? fmt::format("{}", *cell.wrong) : "N/A";
   std::string text = fmt::format("  {}  {}  {}  {:>6}", number(cell.seconds * 1e6, 7),
                                  number(cell.algbw, 6), number(cell.busbw, 6), wrong);
   if (run.stats) text += stats(cell, run.samples);
+  if (run.stats && run.ceiling) text += efficiency(cell);
   if (!cell.per_iteration) return text;
   const Statistics& of = cell.per_iteration->of;
   for (const double value :
@@ -103,17 +108,20 @@ std::string column_line(std::string_view size, std::string_view count, std::stri
 }
 
 std::string columns(const RunInfo& run) {
+  const bool with_efficiency = run.stats && run.ceiling;
   const std::string names =
-      fmt::format("  {:>7}   algbw   busbw  #wrong{}{}", run.clock == "cpu" ? "cputime" : "time",
+      fmt::format("  {:>7}   algbw   busbw  #wrong{}{}{}", run.clock == "cpu" ? "cputime" : "time",
                   !run.stats    ? ""
                   : run.samples ? "    +-%     fast  skew%  samples  flags"
                                 : "    +-%     fast  stamps  flags",
+                  with_efficiency ? "   eff%" : "",
                   run.per_iteration ? "    i_min    i_max    i_p99   i_cv%" : "");
   const std::string units =
-      fmt::format("     (us)  (GB/s)  (GB/s)        {}{}",
+      fmt::format("     (us)  (GB/s)  (GB/s)        {}{}{}",
                   !run.stats    ? ""
                   : run.samples ? "            (us)                       "
                                 : "            (us)               ",
+                  with_efficiency ? "       " : "",
                   run.per_iteration ? "     (us)     (us)     (us)      (%)" : "");
   const auto last = [&](const char* timestamp, const char* group, const char* pair) {
     return fmt::format("{}{}{}", run.timestamps ? timestamp : "", run.group_rows ? group : "",

@@ -6,6 +6,7 @@
 
 #include "src/core/error.hpp"
 #include "src/report/comment_text.hpp"
+#include "src/report/normal_text.hpp"
 
 namespace ccl_tests {
 namespace {
@@ -160,6 +161,8 @@ std::string footer_text(const RunInfo& run, const RunSummary& summary) {
   if (const std::string text = reliable(run, summary); !text.empty())
     lines += answer("Reliable", text);
   if (summary.late_rank) lines += answer("Late rank", late_rank(*summary.late_rank));
+  if (const std::string text = normal_text(run, summary); !text.empty())
+    lines += answer("Normal", text);
   if (const std::string text = next(run, summary); !text.empty()) lines += answer("Next", text);
   return lines;
 }

@@ -273,7 +273,8 @@ void BenchmarkRunner::add_form(PointRows& result, const Problem& p, Form form,
                      options_.measure.per_iteration_skip,
                      static_cast<std::size_t>(options_.measure.aggregate),
                      options_.measure.precision,
-                     clock_.cost_s};
+                     clock_.cost_s,
+                     options_.output.raw};
   for (std::size_t g = 0; g < result.rows.size(); ++g) {
     const int group = static_cast<int>(g);
     Measurement m = measurement_of(p.point, *p.collective, options_.spec, group, found, rule);

@@ -183,6 +183,7 @@ std::vector<Note> notes_of(const Rank& rank, const Collective& collective, const
         fmt::format("groups by '{}': {}, all at once; {}", o.sweep.grouping.text,
                     facts.groups.describe(),
                     o.sweep.group_rows ? "a row for each" : "rows show the slowest"));
+  if (!facts.ceiling.note.empty()) add(NoteKind::note, facts.ceiling.note);
   for (const std::string& line : facts.left_out) add(NoteKind::note, line);
   if (rank.gpu() != nullptr) add(NoteKind::verbose, rank.gpu()->description());
   add(NoteKind::verbose, fmt::format("seed: {}", o.check.seed));

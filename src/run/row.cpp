@@ -1,6 +1,7 @@
 #include "src/run/row.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <numeric>
 
 #include "src/measure/sample_series.hpp"
@@ -31,6 +32,9 @@ std::vector<double> column(const std::vector<CallTime>& times, double CallTime::
   for (const CallTime& t : times) values.push_back(t.*time);
   return values;
 }
+
+// Rounded, so that files need half as many digits.
+double in_picoseconds(double seconds) { return std::round(seconds * 1e12) / 1e12; }
 
 StreamTimes stream_times(const Estimate& found, bool drifting, const FormFindings& findings,
                          const RowRule& rule, double trips) {
@@ -124,6 +128,8 @@ void fill_times(Measurement& m, const std::vector<CallTime>& times, const std::v
         stamp_times(found.samples, group, rule.average, found.calls_per_stamp);
     const Estimate stream = estimate(stamps, statistic);
     m.stream = stream_times(stream, drifts(stamps, statistic), found, rule, trips);
+    for (std::size_t i = 0; rule.raw && i < stamps.size(); ++i)
+      m.stream->seconds.push_back(in_picoseconds(stamps[i] / trips));
     wall = stream.value;
   }
   m.seconds =
@@ -228,6 +234,14 @@ Measurement measurement_of(const SweepPoint& point, const Collective& collective
     if (report->wrong > 0) ++m.failed_ranks;
   }
   return m;
+}
+
+void add_efficiency(Row& row, const Ceiling& ceiling, int rounds) {
+  for (Measurement* cell : {&row.out_of_place, &row.in_place}) {
+    if (cell->seconds <= 0) continue;
+    const double port_bytes = cell->busbw * 1e9 * cell->seconds;
+    cell->efficiency = lower_bound(ceiling, rounds, port_bytes) / cell->seconds;
+  }
 }
 
 Row slowest(const std::vector<Row>& rows) {

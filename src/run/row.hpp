@@ -22,9 +22,9 @@ struct FormFindings {
   std::size_t calls_per_stamp = 0;   // of a stream, whose samples are stamps; 0: of a batch
   std::size_t discarded_blocks = 0;  // the first ones, which no sample is of
   bool checked = false;              // results were compared
-  bool single_samples = false;      // --samples: each sample began behind a barrier
-  bool one_clock = false;           // moments of ranks can be compared
-  double spent_s = 0;               // on timed calls, as far as a budget limits them
+  bool single_samples = false;       // --samples: each sample began behind a barrier
+  bool one_clock = false;            // moments of ranks can be compared
+  double spent_s = 0;                // on timed calls, as far as a budget limits them
 };
 
 // How times of ranks become one.
@@ -36,6 +36,7 @@ struct RowRule {
   std::size_t aggregate = 1;
   double precision = 0.02;  // of a stream
   double clock_cost_s = 0;  // of one reading
+  bool raw = false;         // keep every stamp
 };
 
 // Returns which number of a stream is the operation's time.
@@ -45,6 +46,9 @@ Statistic statistic_of(const Collective& collective);
 Measurement measurement_of(const SweepPoint& point, const Collective& collective,
                            const CollectiveOptions& options, int group, const FormFindings& found,
                            const RowRule& rule);
+
+// Sets how near each cell's time is to the lower bound of a call that takes so many rounds.
+void add_efficiency(Row& row, const Ceiling& ceiling, int rounds);
 
 // Returns one row for all groups: the slowest one's, which holds up a training step, and what is
 // wrong in any.

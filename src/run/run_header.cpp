@@ -158,6 +158,8 @@ RunInfo describe(const Rank& rank, const Collective& collective, const Options& 
     run.cache = name(facts.range.slots.use);
     run.cache_footprint = footprint_to_be_had(facts.range.slots);
   }
+  run.ceiling = facts.ceiling.known;
+  run.ceiling_source = facts.ceiling.source;
   run.graph_launches = o.measure.graph_launches;
   run.per_iteration = o.measure.per_iteration;
   run.per_iteration_skip = o.measure.per_iteration_skip;

@@ -10,6 +10,7 @@
 #include "src/measure/clock_cost.hpp"
 #include "src/options/options.hpp"
 #include "src/report/record.hpp"
+#include "src/run/link_ceiling.hpp"
 #include "src/run/point.hpp"
 
 namespace ccl_tests {
@@ -26,7 +27,8 @@ struct HeaderFacts {
   std::vector<std::string> left_out;   // lines about what is not measured
   ClockProperties clock;               // of rank 0
   std::optional<double> core_to_core;  // of process 0; nullopt: not probed
-  bool intervals;                     // rows are streams or samples, not batches
+  LinkCeiling ceiling;
+  bool intervals;  // rows are streams or samples, not batches
 };
 
 // Returns the header of a run. On rank 0.

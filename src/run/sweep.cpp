@@ -10,6 +10,7 @@
 
 #include "src/devices/core_to_core.hpp"
 #include "src/run/benchmark_runner.hpp"
+#include "src/run/link_ceiling.hpp"
 #include "src/run/memory_limit.hpp"
 #include "src/run/memory_report.hpp"
 #include "src/run/run_header.hpp"
@@ -92,26 +93,35 @@ class TimeBudget {
   std::size_t times_;
 };
 
-// Measures a point, and hands its rows on with their numbers.
-void run_point(BenchmarkRunner& runner, Rank& rank, const Collective& collective,
-               const SweepPoint& point, TimeBudget& budget,
-               const std::function<void(Row, std::size_t)>& take) {
-  budget.grant(runner);
-  const PointRows found = runner.run(collective, point);
-  budget.spend(found.spent_s);
-  for (const std::string& line : found.wrong) rank.process().log(line);
-  for (std::size_t r = 0; r < found.rows.size(); ++r) {
-    Row row = found.rows[r];
-    row.timestamp = local_time();
-    take(std::move(row), r);
-  }
-}
+// What all points of a run are measured with.
+struct Measuring {
+  BenchmarkRunner& runner;
+  Rank& rank;
+  const Collective& collective;
+  TimeBudget budget;
+  std::optional<Ceiling> ceiling;
+  int rounds;  // that a call needs at least
 
-void run_passes(BenchmarkRunner& runner, Rank& rank, const Collective& collective, const Options& o,
-                const std::vector<SweepPoint>& all, TimeBudget& budget, MultiReporter& results) {
+  // Measures a point, and hands its rows on with their numbers.
+  void run(const SweepPoint& point, const std::function<void(Row, std::size_t)>& take) {
+    budget.grant(runner);
+    const PointRows found = runner.run(collective, point);
+    budget.spend(found.spent_s);
+    for (const std::string& line : found.wrong) rank.process().log(line);
+    for (std::size_t r = 0; r < found.rows.size(); ++r) {
+      Row row = found.rows[r];
+      row.timestamp = local_time();
+      if (ceiling) add_efficiency(row, *ceiling, rounds);
+      take(std::move(row), r);
+    }
+  }
+};
+
+void run_passes(Measuring& measuring, const Options& o, const std::vector<SweepPoint>& all,
+                MultiReporter& results) {
   for (int pass = 1; pass <= o.sweep.passes; ++pass) {
     for (const std::size_t p : order_of_pass(all.size(), pass, o.sweep.passes, o.check.seed)) {
-      run_point(runner, rank, collective, all[p], budget, [&](Row row, std::size_t number) {
+      measuring.run(all[p], [&](Row row, std::size_t number) {
         row.pass = pass;
         results.pass_row(row, all[p].bytes, {p, number});
       });
@@ -120,17 +130,20 @@ void run_passes(BenchmarkRunner& runner, Rank& rank, const Collective& collectiv
 }
 
 void run_points(BenchmarkRunner& runner, Rank& rank, const Collective& collective, const Options& o,
-                const SweepRange& range, MultiReporter& results) {
+                const SweepRange& range, const std::optional<Ceiling>& ceiling,
+                MultiReporter& results) {
   const std::vector<SweepPoint> all = points(collective, o, range);
   if (!o.measure.warmup_given && !rank.process().options.simulated && !all.empty())
     for (const SweepPoint& point : ends_of(all)) runner.warm_up(collective, point);
-  TimeBudget budget(o, all.size());
-  if (o.sweep.passes > 1) return run_passes(runner, rank, collective, o, all, budget, results);
+  Measuring measuring{runner,     rank,
+                      collective, TimeBudget(o, all.size()),
+                      ceiling,    least_rounds(collective, o.spec, rank.ranks())};
+  if (o.sweep.passes > 1) return run_passes(measuring, o, all, results);
   for (int cycle = 0; o.sweep.cycles == 0 || cycle < o.sweep.cycles; ++cycle) {
     for (SweepPoint point : all) {
       point.cycle = cycle;
-      run_point(runner, rank, collective, point, budget,
-                [&](const Row& row, std::size_t /*number*/) { results.row(row, point.bytes); });
+      measuring.run(point,
+                    [&](const Row& row, std::size_t /*number*/) { results.row(row, point.bytes); });
     }
   }
 }
@@ -164,13 +177,16 @@ int sweep(Rank& rank, const Collective& collective, const Options& o,
   if (const auto why = runner.communicator().capabilities().why_not(collective.name))
     throw Unsupported(*why);
   range.skipped = missing_kinds(rank, kinds_of(collective, o), runner.communicator(), left_out);
+  const LinkCeiling ceiling = link_ceiling(
+      rank, runner, o, table,
+      range.sizes.empty() ? 0 : *std::max_element(range.sizes.begin(), range.sizes.end()));
   if (rank.is_first())
     results.begin(describe(rank, collective, o,
                            {groups, range, plan.reduced_max, runner.communicator(), left_out,
-                            runner.clock(), exchange_s, runner.has_intervals()}));
+                            runner.clock(), exchange_s, ceiling, runner.has_intervals()}));
   runner.reserve(collective, range);
   memory.allocated = free_bytes();
-  run_points(runner, rank, collective, o, range, results);
+  run_points(runner, rank, collective, o, range, ceiling.known, results);
   results.core_to_core(probe_cpus(rank));
   if (o.gpu.memory_report)
     results.memory(memory_line(rank.world(), memory, rank.device().available(), rank.limit_s()));

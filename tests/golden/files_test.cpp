@@ -197,7 +197,7 @@ TEST(Csv, HasTheColumnsOfJsonLinesAndKeepsEveryDigit) {
   const auto records = parse_csv(samples::file(run, ".csv"));
   const json line = parse_lines(samples::file(run, ".jsonl")).at(1);
   for (const auto& [name, value] : line.items()) {
-    if (name == "type" || name == "row" || name == "mismatches") continue;
+    if (name == "type" || name == "row" || name == "mismatches" || name == "stamps_s") continue;
     const std::string text = field(records, 1, name);
     if (value.is_number()) {
       EXPECT_EQ(json::parse(text), value) << name;

@@ -243,15 +243,24 @@ Run stream() {
   for (Row& row : run.rows) {
     Measurement& precise = row.out_of_place;
     const double time = precise.seconds;
-    precise.stream = {time * 0.99, time * 1.015, 0.95, time * 1.5, time * 0.9,
-                      time * 1.1,  512,          64,   true,       {"drift"}};
-    row.in_place.stream = {
-        time * 0.5, time * 2, 0.95, time * 1.5, time * 0.5,
-        time * 3,   100,      1,    false,      {"imprecise", "bimodal", "page faults", "noise"}};
+    precise.stream = {time * 0.99, time * 1.015, 0.95, time * 1.5, time * 0.9, time * 1.1,
+                      512,         64,           true, {},         {"drift"}};
+    row.in_place.stream = {time * 0.5,
+                           time * 2,
+                           0.95,
+                           time * 1.5,
+                           time * 0.5,
+                           time * 3,
+                           100,
+                           1,
+                           false,
+                           {},
+                           {"imprecise", "bimodal", "page faults", "noise"}};
     precise.evidence = Evidence{3, 0, 40, 2, 0};
     row.in_place.evidence = Evidence{1000, 1, 4000, 99, 0.25};
   }
-  run.rows[1].in_place.stream = {{}, {}, 0.95, 1, 1, 1, 3, 1, false, {"imprecise"}};
+  run.rows[0].out_of_place.stream->seconds = {12.2e-6, 12.35e-6};
+  run.rows[1].in_place.stream = {{}, {}, 0.95, 1, 1, 1, 3, 1, false, {}, {"imprecise"}};
   run.summary.times = 4;
   run.summary.precise_times = 2;
   run.summary.widest = 0.75;
@@ -297,6 +306,34 @@ Run passes() {
   run.summary.rows = 1;
   run.summary.times = 2;
   run.summary.precise_times = 1;
+  return run;
+}
+
+// Fits of both placements, one in two segments and with a time that stands out, one refused.
+Run fits() {
+  Run run = stream();
+  run.name = "fits";
+  run.record.ceiling = Ceiling{48, 5e-6};
+  run.record.ceiling_source = "pingpong";
+  run.record.notes.push_back({NoteKind::note, "ceiling: 48 GB/s at 1 MiB and 5 us at 8 B"});
+  run.rows[0].out_of_place.efficiency = 0.405;
+  run.rows[1].out_of_place.efficiency = 0.948;
+  run.rows[1].in_place.efficiency = 1.0625;
+  run.summary.peak = Peak{1048576, 45.51};
+  const Segment small{8, 4096, {2e-6, 1.9e-6, 2.1e-6}, {0, 0, 1e-12}, 0.012};
+  const Segment large{8192, 1048576, {88e-6, 8.7e-5, 8.9e-5}, {5e-10, 4.9e-10, 5.1e-10}, 0.034};
+  run.summary.fits = {{DataType::float32,
+                       ReduceOp::sum,
+                       {},
+                       "out_of_place",
+                       0,
+                       {Fit{{small, large}, {{65536, 3.125}}, 0.034}, {}}},
+                      {DataType::float32,
+                       ReduceOp::sum,
+                       {},
+                       "in_place",
+                       1,
+                       {{}, "no line describes them within 15 %"}}};
   return run;
 }
 
@@ -379,7 +416,7 @@ std::vector<Run> all() {
   return {plain(),       wrong_data(),     unchecked(),       timestamps(),    cpu_time(),
           interrupted(), extremes(),       zero_iterations(), group_rows(),    pair_rows(),
           steps(),       no_rows(),        notes(),           per_iteration(), stream(),
-          undecided(),   single_samples(), passes()};
+          undecided(),   single_samples(), passes(),          fits()};
 }
 
 Run with_text(const std::string& text) {

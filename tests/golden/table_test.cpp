@@ -32,7 +32,8 @@ int matches(const std::string& table, const std::string& pattern) {
 
 // Tokens that a placement has beside its time, bandwidths and wrong elements.
 std::size_t more_tokens(const RunInfo& run) {
-  return (run.per_iteration || run.stats ? 4U : 0U) + (run.stats && run.samples ? 1U : 0U);
+  return (run.per_iteration || run.stats ? 4U : 0U) + (run.stats && run.samples ? 1U : 0U) +
+         (run.stats && run.ceiling ? 1U : 0U);
 }
 
 TEST(Table, RowsHave13TokensAndTimestampsTwoMoreAndGroupsOrPairsOne) {

@@ -43,6 +43,20 @@ TEST_P(Streams, AreRightAndHaveAnInterval) {
   }
 }
 
+TEST_P(Streams, KeepEveryStampIfAsked) {
+  Options o = stream(ranks());
+  o.sweep.sizes = {1000};
+  EXPECT_TRUE(
+      run(collectives::all_reduce, o, *backend_).rows.at(0).out_of_place.stream->seconds.empty());
+  o.output.raw = true;
+  const Outcome outcome = run(collectives::all_reduce, o, *backend_);
+  ASSERT_EQ(outcome.exit_code, 0) << outcome.text();
+  for (const Measurement* cell : {&outcome.rows.at(0).out_of_place, &outcome.rows.at(0).in_place}) {
+    ASSERT_EQ(cell->stream->seconds.size(), cell->stream->stamps);
+    EXPECT_NEAR(median(cell->stream->seconds), cell->seconds, 2e-12);
+  }
+}
+
 TEST_P(Streams, OfGroupsGoOnTogether) {
   Options o = stream(ranks());
   o.sweep.grouping = parse_split_rule("mod 2");

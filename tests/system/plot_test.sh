@@ -82,6 +82,10 @@ plots 0 "two runs of a file" "$work/runs.jsonl" -o "$work/runs.svg"
 svg "$work/runs.svg" "Gloo 0.0~git20220518 (1)" "Gloo 0.0~git20220518 (2)"
 plots 0 "--kind passes" "$work/runs.jsonl" -o "$work/passes.svg" --kind passes
 svg "$work/passes.svg" "time of each pass / median of the passes" "each point: one of 2 passes"
+plots 0 "--kind model" "$golden/fits.jsonl" -o "$work/model.svg" --kind model
+svg "$work/model.svg" "time (us), and its fit" "lines: alpha + size / bandwidth, in segments"
+plots 0 "--kind efficiency" "$golden/fits.jsonl" -o "$work/efficiency.svg" --kind efficiency
+svg "$work/efficiency.svg" "lower bound of the time / time (%)"
 for file in extremes group_rows interrupted pair_rows undecided wrong_data; do
   plots 0 "$file" "$golden/$file.jsonl" -o "$work/$file.svg" --placement both
   svg "$work/$file.svg"
@@ -139,6 +143,8 @@ plots 0 "the passes of a run" "$work/three.jsonl" -o "$work/spread.svg" --kind p
 svg "$work/spread.svg" "time of each pass / median of the passes"
 grep -q "each point: one of 3 passes" "$work/spread.svg" || fail "--kind passes does not show 3 passes"
 refused "one pass" "one pass only" "$golden/stream.jsonl" "${out[@]}" --kind passes
+refused "no fit" "no fit in the files" "$golden/stream.jsonl" "${out[@]}" --kind model
+refused "no ceiling" "no efficiency in the files" "$golden/stream.jsonl" "${out[@]}" --kind efficiency
 refused "nothing to do" "give -o FILE or --terminal" "$golden/stream.jsonl"
 [ -e "$work/refused.svg" ] && fail "a refused plot was written"
 finish

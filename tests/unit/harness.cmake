@@ -1,6 +1,7 @@
 ccl_add_test(harness_test LABELS unit LIBRARIES ccl-collectives
   SOURCES
     alltoallv_options_test.cpp
+    bounds_test.cpp
     capabilities_test.cpp
     communicator_test.cpp
     cpu_binding_test.cpp
@@ -8,6 +9,7 @@ ccl_add_test(harness_test LABELS unit LIBRARIES ccl-collectives
     estimate_test.cpp
     evidence_test.cpp
     extent_test.cpp
+    fit_test.cpp
     failure_box_test.cpp
     gpu_evidence_test.cpp
     rank_groups_test.cpp
@@ -22,6 +24,7 @@ ccl_add_test(harness_test LABELS unit LIBRARIES ccl-collectives
     measure_test.cpp
     memory_plan_test.cpp
     help_test.cpp
+    normal_text_test.cpp
     options_reach_test.cpp
     options_test.cpp
     pair_notes_test.cpp

@@ -53,6 +53,7 @@ std::vector<Bad> bad_values() {
     add(flag, {"-1", "x", "nan", "inf", "0x10", "1s", "1e400"});
   }
   add("--passes", {"0", "-1", "x", "1001"});
+  add("--ceiling", {"0", "-1", "x", "nan", "inf", "1GB/s", "automatic"});
   add("--seed", {"-1", "x", "1.5"});
   add("-o", {"Sum", "sum,", "avg,x", "prd", "sum;max", "all,sum"});
   add("-d", {"float32", "int", "float,,half", "floot", "FLOAT", "all,float"});
@@ -144,6 +145,24 @@ TEST(Options, OfNcclTestsAreAcceptedByItsPrograms) {
         &collectives::hypercube, &collectives::reduce, &collectives::reduce_scatter,
         &collectives::scatter, &collectives::sendrecv})
     EXPECT_EQ(refusal_of(*collective, all), "(accepted)") << collective->name;
+}
+
+TEST(Options, ACeilingIsNotMeasuredWhereAPingpongCannotRun) {
+  EXPECT_EQ(refusal({"--ceiling", "auto"}), "(accepted)");
+  EXPECT_EQ(refusal({"--ceiling", "12.5", "--group", "mod 2"}), "(accepted)");
+  EXPECT_THAT(refusal({"--ceiling", "auto", "--group", "mod 2"}), HasSubstr("without groups"));
+  EXPECT_THAT(refusal({"--ceiling", "auto", "-C", "1"}), HasSubstr("not issuing"));
+  EXPECT_THAT(refusal({"--ceiling", "auto", "-G", "1"}), HasSubstr("cannot be captured"));
+  EXPECT_THAT(refusal_of(collectives::pingpong, {"--ceiling", "auto"}),
+              HasSubstr("auto measures a pingpong"));
+  EXPECT_EQ(refusal_of(collectives::pingpong, {"--ceiling", "3"}), "(accepted)");
+}
+
+TEST(Options, RawNeedsStampsAndAFileThatHoldsThem) {
+  EXPECT_EQ(refusal({"--raw", "-J", "run.JSONL"}), "(accepted)");
+  EXPECT_THAT(refusal({"--raw"}), HasSubstr("JSON Lines alone"));
+  EXPECT_THAT(refusal({"--raw", "-J", "run.csv"}), HasSubstr("JSON Lines alone"));
+  EXPECT_THAT(refusal({"--raw", "-J", "run.jsonl", "-n", "20"}), HasSubstr("has no stamps"));
 }
 
 TEST(Options, ThatChangeNothingWithoutAnotherAreRefused) {

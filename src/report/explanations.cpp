@@ -1,0 +1,138 @@
+#include "src/report/explanations.hpp"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <optional>
+
+namespace ccl_tests {
+namespace {
+
+using Kind = Explanation::Kind;
+
+constexpr Explanation all[] = {
+    {Kind::column, "size", "bytes of the larger buffer of a rank, after rounding to whole blocks"},
+    {Kind::column, "count", "elements that a call is made with"},
+    {Kind::column, "type", "type of an element (-d)"},
+    {Kind::column, "redop", "reduction (-o); none: the data are only moved"},
+    {Kind::column, "root", "root rank (-r); -1: there is none"},
+    {Kind::column, "out-of-place", "the columns below are of calls with two buffers"},
+    {Kind::column, "in-place",
+     "the columns below are of calls whose buffers lie in one; repeated out of place if there is no "
+     "such form"},
+    {Kind::column, "time",
+     "microseconds of one call: the median stamp of a stream of calls, of rooted operations the "
+     "mean; with -n the mean of a batch; over ranks by -a"},
+    {Kind::column, "cputime", "instead of time with -C: microseconds until a call had been issued"},
+    {Kind::column, "algbw", "size / time in 1e9 bytes per second"},
+    {Kind::column, "busbw",
+     "algbw x the share of the data that crosses the busiest link, in 1e9 bytes per second: "
+     "comparable with a link's speed"},
+    {Kind::column, "#wrong",
+     "elements that differ from the expected result, over all ranks and checked calls; N/A: not "
+     "checked"},
+    {Kind::column, "i_min", "shortest iteration in microseconds, of the slowest rank (-I)"},
+    {Kind::column, "i_max", "longest iteration in microseconds (-I)"},
+    {Kind::column, "i_p99", "99th percentile of the iterations in microseconds (-I)"},
+    {Kind::column, "i_cv%", "standard deviation of the iterations over their mean, percent (-I)"},
+    {Kind::column, "timestamp", "when the row ended (-S)"},
+    {Kind::column, "group", "number of the row's group of ranks (--group-rows)"},
+    {Kind::column, "pair", "ranks of the row's pair (--pairs)"},
+    {Kind::stats_column, "+-%",
+     "half of the 95 % interval of the time, in percent of it; -: too few stamps"},
+    {Kind::stats_column, "fast", "10th percentile of the stamps, microseconds of one call"},
+    {Kind::stats_column, "stamps",
+     "readings of the clock, each behind one or more calls, that the time comes from"},
+    {Kind::stats_column, "skew%",
+     "median time from the first to the last rank's entry over the median sample, in percent "
+     "(--samples)"},
+    {Kind::stats_column, "samples",
+     "single operations that the time comes from, each behind a barrier (--samples)"},
+    {Kind::stats_column, "flags", "letters about the time, below"},
+    {Kind::stats_column, "eff%",
+     "shortest possible time on links of the ceiling's latency and bandwidth over the time, in "
+     "percent (--ceiling)"},
+    {Kind::flag, "=", "the interval is as narrow as --precision asks for"},
+    {Kind::flag, "~", "it is wider: the time of the row ran out"},
+    {Kind::flag, "B", "two speeds: the 90th percentile of the stamps is over twice the 10th"},
+    {Kind::flag, "D", "drift: the first and the last third of the stamps differ"},
+    {Kind::flag, "P", "page faults while the clock ran"},
+    {Kind::flag, "N", "noise: CPUs were taken from the ranks, by other processes or a hypervisor"},
+    {Kind::flag, "S", "skew: ranks enter so far apart that the time is mostly the barrier's"},
+    {Kind::flag, "r", "too short for the clock's resolution"},
+    {Kind::flag, "U", "unstable: the passes differ by more than their intervals (--passes)"},
+    {Kind::footer, "Out of bounds values", "row halves x ranks with wrong elements, as nccl-tests"},
+    {Kind::footer, "Avg bus bandwidth", "mean of all busbw of the table, 1e9 bytes per second"},
+    {Kind::footer, "Verdict",
+     "the most serious of: OK, UNRELIABLE (most times are not precise, or a limit is not decided), "
+     "SLOW (a limit is missed), WRONG (wrong elements), INCOMPLETE (the run did not reach its end)"},
+    {Kind::footer, "Correct", "wrong elements, and how many of all calls were verified (-c)"},
+    {Kind::footer, "Reliable", "how many times are within --precision, and the widest interval"},
+    {Kind::footer, "Late rank",
+     "the rank that entered most samples last, if that is no chance (--samples)"},
+    {Kind::footer, "Normal",
+     "does a size take over 1.25 times what alpha + size / bandwidth, fitted to its sweep, says; "
+     "with --ceiling the largest busbw over the link's bandwidth"},
+    {Kind::footer, "Next", "what to do about it"},
+};
+
+// What concerns this program alone.
+std::string of_program(const Collective& collective) {
+  std::string text;
+  if (collective.domain.paired)
+    text += "Times are of one message, one way; bandwidths of one direction.\n";
+  if (collective.needs.synchronizes)
+    text += "No data are moved: sizes and bandwidths are 0. The check is by time.\n";
+  if (collective.domain.rooted)
+    text += "The operation is rooted: time is the mean of the stream, not its median.\n";
+  if (collective.needs.step_times)
+    text +=
+        "Behind a row, steps: the shares of the time that went into telling sizes, moving the\n"
+        "payload and packing, as means over ranks.\n";
+  return text;
+}
+
+std::string wrapped(std::string_view name, std::string_view text) {
+  constexpr std::size_t columns = 100;
+  std::string lines;
+  std::string line = fmt::format("  {:<14} ", name);
+  const std::string indent(17, ' ');
+  while (line.size() + text.size() > columns) {
+    const std::size_t end = text.rfind(' ', columns - line.size());
+    lines += line + std::string(text.substr(0, end)) + '\n';
+    text.remove_prefix(end + 1);
+    line = indent;
+  }
+  return lines + line + std::string(text) + '\n';
+}
+
+std::string_view title(Kind kind) {
+  switch (kind) {
+    case Kind::column: return "Columns";
+    case Kind::stats_column: return "Columns of --stats";
+    case Kind::flag: return "Letters of flags";
+    case Kind::footer: return "Lines below the table";
+  }
+  return {};
+}
+
+}  // namespace
+
+std::span<const Explanation> explanations() { return all; }
+
+std::string explain(const Collective& collective) {
+  std::string text =
+      fmt::format("{}_perf: how each column and line of the output comes about\n", collective.name);
+  text += of_program(collective);
+  std::optional<Kind> kind;
+  for (const Explanation& e : all) {
+    if (e.name == "pair" && !collective.domain.paired) continue;
+    if (e.name == "group" && collective.domain.paired) continue;
+    if (kind != e.kind) text += fmt::format("\n{}\n", title(e.kind));
+    kind = e.kind;
+    text += wrapped(e.name, e.text);
+  }
+  return text + "\ndocs/METHOD.md has the reasons.\n";
+}
+
+}  // namespace ccl_tests

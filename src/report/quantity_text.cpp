@@ -1,0 +1,25 @@
+#include "src/report/quantity_text.hpp"
+
+#include <fmt/format.h>
+
+#include <array>
+
+namespace ccl_tests {
+
+std::string binary_size_text(std::size_t bytes) {
+  constexpr std::array<const char*, 5> units = {"B", "KiB", "MiB", "GiB", "TiB"};
+  std::size_t unit = 0;
+  while (bytes > 0 && bytes % 1024 == 0 && unit + 1 < units.size()) {
+    bytes /= 1024;
+    ++unit;
+  }
+  return fmt::format("{} {}", bytes, units.at(unit));
+}
+
+std::string seconds_text(double seconds) {
+  if (seconds < 999.5e-6) return fmt::format("{:.3g} us", seconds * 1e6);
+  if (seconds < 999.5e-3) return fmt::format("{:.3g} ms", seconds * 1e3);
+  return fmt::format("{:.4g} s", seconds);
+}
+
+}  // namespace ccl_tests

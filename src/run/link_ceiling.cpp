@@ -1,0 +1,101 @@
+#include "src/run/link_ceiling.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "src/core/message_window.hpp"
+#include "src/report/quantity_text.hpp"
+
+namespace ccl_tests {
+namespace {
+
+constexpr std::size_t most_bytes = 64 << 20;
+constexpr std::size_t least_bytes = 8;
+
+// One message there and one back.
+const Collective round_trip = {
+    .name = "pingpong",
+    .domain = {.paired = true},
+    .layout = [](const Shape& s) -> Layout {
+      return {.send = s.count,
+              .recv = s.count,
+              .count = s.count,
+              .table_count = s.count,
+              .algbw_bytes = s.count * s.type_bytes,
+              .legs = 2};
+    },
+    .expected = [](const Shape& s) -> std::vector<ExpectedBlock> {
+      return {{.count = s.count, .source_rank = 1 - s.self.rank}};
+    },
+    .bus_factor = [](const Shape&) { return 1.0; },
+    .make = [](ControlChannel&, Communicator& communicator, const Shape&,
+               DataType) -> std::unique_ptr<Operation> {
+      return std::make_unique<LibraryCall<exchange_windows>>(communicator);
+    },
+    .needs = {.in_steps = true, .host_waits = true},
+};
+
+// Seconds of one message one way. Of the two placements, which are the same here, the faster one.
+double message_s(const PointRows& found) {
+  double best = 0;
+  for (const Row& row : found.rows) {
+    for (const Measurement* cell : {&row.out_of_place, &row.in_place}) {
+      if (cell->busbw <= 0) continue;
+      const double seconds = static_cast<double>(row.bytes) / (cell->busbw * 1e9);
+      best = best > 0 ? std::min(best, seconds) : seconds;
+    }
+  }
+  return best;
+}
+
+LinkCeiling measured(Rank& rank, BenchmarkRunner& runner, const Options& options,
+                     const RankTable& table, std::size_t largest_bytes) {
+  const RankPair pair = probed_pair(table.places());
+  const std::vector<RankGroups> groups = {as_groups({pair}, rank.ranks())};
+  Options probe = options;
+  probe.sweep.sizes = {least_bytes, std::clamp(largest_bytes, least_bytes, most_bytes)};
+  const SizePlan plan =
+      plan_sizes(round_trip, probe, table, groups.front(), rank.process().staging.buffers,
+                 rank.process().backend.info().scratch_factor(rank.ranks()));
+  runner.reserve(round_trip, {plan.sizes, plan.slots, groups, {}});
+  const auto message = [&](std::size_t bytes) {
+    return message_s(
+        runner.run(round_trip, {DataType::float32, std::nullopt, 0, bytes, &groups.front(), 0}));
+  };
+  const double latency_s = message(plan.sizes.front());
+  const std::size_t bytes = plan.sizes.back();
+  const double large_s = message(bytes);
+  LinkCeiling ceiling;
+  if (!rank.is_first() || latency_s <= 0 || large_s <= 0) return ceiling;
+  const Ceiling found{static_cast<double>(bytes) / large_s / 1e9, latency_s};
+  ceiling.known = found;
+  ceiling.source = "pingpong";
+  ceiling.note = fmt::format("ceiling: {:.3g} GB/s at {} and {} at {}, pingpong of ranks {} and {}",
+                             found.gb_per_s, binary_size_text(bytes), seconds_text(latency_s),
+                             binary_size_text(plan.sizes.front()), pair.first, pair.second);
+  return ceiling;
+}
+
+}  // namespace
+
+RankPair probed_pair(const std::vector<std::string>& hosts) {
+  for (std::size_t r = 1; r < hosts.size(); ++r) {
+    if (hosts[r] != hosts[r - 1]) return {static_cast<int>(r) - 1, static_cast<int>(r)};
+  }
+  return {0, 1};
+}
+
+LinkCeiling link_ceiling(Rank& rank, BenchmarkRunner& runner, const Options& options,
+                         const RankTable& table, std::size_t largest_bytes) {
+  const CeilingOption& asked = options.measure.ceiling;
+  if (asked.gb_per_s)
+    return {Ceiling{*asked.gb_per_s, std::nullopt}, "--ceiling",
+            fmt::format("ceiling: {:.3g} GB/s, as --ceiling says", *asked.gb_per_s)};
+  if (!asked.measured) return {};
+  if (rank.ranks() < 2) return {{}, {}, "no ceiling: a pingpong needs 2 ranks"};
+  if (options.measure.iterations == 0) return {{}, {}, "no ceiling: -n 0 times nothing"};
+  return measured(rank, runner, options, table, largest_bytes);
+}
+
+}  // namespace ccl_tests
