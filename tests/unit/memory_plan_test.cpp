@@ -114,7 +114,7 @@ TEST(Slots, OfBothBuffersStayWithinACoresCache) {
   for (const std::size_t bytes : {64UL << 10, 100'000UL, 128UL << 10})
     EXPECT_LE(2 * slots(bytes, 1000) * bytes, cache) << bytes;
   EXPECT_EQ(slots(1 << 20, 40), 2U);
-  EXPECT_EQ(slots(8 << 20, 40), 2U);
+  EXPECT_EQ(slots(2 << 20, 40), 1U);
   EXPECT_EQ(slots(64 << 20, 40), 1U);
 }
 
