@@ -99,8 +99,8 @@ bool SampleCriterion::calibrated(std::span<const Samples> ranks) {
   const double least_s = goal_.clock_cost_s / clock_share;
   const bool may_repeat = goal_.statistic == Statistic::median && call_s_ > 0;
   const std::size_t before = calls_;
-  const std::size_t most = goal_.most_calls > 0 ? std::max<std::size_t>(1, goal_.most_calls / 4)
-                                                : most_calls_of_sample;
+  const std::size_t most =
+      goal_.most_calls > 0 ? std::max<std::size_t>(1, goal_.most_calls / 4) : most_calls_of_sample;
   while (may_repeat && 2 * calls_ <= most && call_s_ * static_cast<double>(calls_) < least_s)
     calls_ *= 2;
   return calls_ == before;
