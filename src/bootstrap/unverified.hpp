@@ -27,7 +27,7 @@ class UnverifiedConnections {
   UnverifiedConnections(asio::io_context& io, UnverifiedLimits limits)
       : timer_(io), limits_(limits) {}
 
-  // `close` is called when it is over for the connection; its place is no more by then.
+  // Calls `close` when the connection's time is over. Its place is invalid by then.
   Place add(Close close);
   void passed(Place place) { entries_.erase(place); }
 

@@ -12,14 +12,6 @@ namespace {
 constexpr std::size_t first_samples = 12;
 constexpr std::size_t first_samples_slow = 6;  // of calls beyond slow_call_s
 constexpr std::size_t most_samples = 4096;
-constexpr std::size_t most_calls_of_sample = 1 << 20;
-
-// How many samples a cell should have, n of which are not precise enough by `ratio` (infinite: they
-// have no interval yet). An interval shrinks with the square root of the number.
-double next_total(double n, double ratio) {
-  if (!std::isfinite(ratio)) return 1.5 * n;
-  return std::clamp(1.1 * n * ratio * ratio, 1.25 * n, 3 * n);
-}
 
 }  // namespace
 
@@ -46,11 +38,7 @@ Step SampleCriterion::next() const {
                      : untimed_calls(call_s_, untimed_again, least_untimed_s, goal_.budget_s / 10);
   plan.samples = more;
   plan.calls = calls_;
-  if (goal_.most_calls > 0) {
-    plan.untimed = std::min(plan.untimed, goal_.most_calls / 2);
-    plan.samples =
-        std::clamp<std::size_t>((goal_.most_calls - plan.untimed) / calls_, 1, plan.samples);
-  }
+  plan = limited(plan, goal_);
   plan.expected_s = call_s_ * static_cast<double>(plan.timed());
   return step;
 }
@@ -63,15 +51,14 @@ std::size_t SampleCriterion::wanted() const {
   const std::size_t least_left = have >= least ? 0 : least - have;
   const auto n = static_cast<double>(have);
   if (spent_s_ <= 0) return least_left;
-  const double budget_s =
-      goal_.limit_s > 0 ? std::min(goal_.budget_s, goal_.limit_s) : goal_.budget_s;
+  const double budget_s = budget_of(goal_);
   const auto in = [&](double seconds) {
     const double samples = std::ceil(std::max(0.0, seconds) * n / spent_s_);
     return static_cast<std::size_t>(std::min(samples, static_cast<double>(most_samples)));
   };
   std::size_t more = std::max(least_left, in(std::min(least_span_s, budget_s) - spent_s_));
   if (more == 0 && widest_ > goal_.precision) {
-    more = static_cast<std::size_t>(std::ceil(next_total(n, widest_ / goal_.precision) - n));
+    more = static_cast<std::size_t>(std::ceil(wanted_total(n, widest_ / goal_.precision) - n));
     more = std::min(more, in(budget_s - spent_s_));
   }
   return std::min({more, most_stamps, most_samples - std::min(most_samples, have)});
@@ -97,12 +84,9 @@ bool SampleCriterion::calibrated(std::span<const Samples> ranks) {
   for (const std::vector<int>& group : goal_.groups)
     call_s_ = std::max(call_s_, middle(longest_durations(all, group, calls_), Statistic::median));
   const double least_s = goal_.clock_cost_s / clock_share;
-  const bool may_repeat = goal_.statistic == Statistic::median && call_s_ > 0;
   const std::size_t before = calls_;
-  const std::size_t most =
-      goal_.most_calls > 0 ? std::max<std::size_t>(1, goal_.most_calls / 4) : most_calls_of_sample;
-  while (may_repeat && 2 * calls_ <= most && call_s_ * static_cast<double>(calls_) < least_s)
-    calls_ *= 2;
+  if (goal_.statistic == Statistic::median)
+    calls_ = calls_of_stamp(calls_, call_s_, least_s, goal_);
   return calls_ == before;
 }
 

@@ -1,7 +1,8 @@
 // Single operations (--samples), each behind a barrier, taken until their time is known well enough.
 #pragma once
 
-#include "src/measure/stream_criterion.hpp"
+#include "src/measure/precision_goal.hpp"
+#include "src/measure/stopping.hpp"
 
 namespace ccl_tests {
 

@@ -67,12 +67,8 @@ BlockPlan StreamCriterion::plan(std::size_t samples, std::size_t untimed) const 
   plan.blocking = Blocking::stream;
   plan.untimed = untimed;
   plan.samples = samples;
-  if (goal_.most_calls > 0) {
-    plan.untimed = std::min(untimed, goal_.most_calls / 2);
-    plan.samples =
-        std::clamp<std::size_t>((goal_.most_calls - plan.untimed) / calls_per_stamp_, 1, samples);
-  }
   plan.calls = calls_per_stamp_;
+  plan = limited(plan, goal_);
   plan.expected_s = call_s_ * static_cast<double>(plan.timed());
   return plan;
 }
@@ -82,8 +78,7 @@ std::size_t StreamCriterion::wanted() const {
   if (goal_.most_calls > 0 && blocks_ >= most_limited_blocks) return 0;
   const double stamp_s = call_s_ * static_cast<double>(calls_per_stamp_);
   const std::size_t least = least_stamps();
-  const double budget_s =
-      goal_.limit_s > 0 ? std::min(goal_.budget_s, goal_.limit_s) : goal_.budget_s;
+  const double budget_s = budget_of(goal_);
   const std::size_t have = stamps();
   if (stamp_s <= 0) return have >= least ? 0 : least - have;
   const auto in = [&](double seconds) {
@@ -94,9 +89,7 @@ std::size_t StreamCriterion::wanted() const {
   std::size_t more = std::max(least_left, in(std::min(least_span_s, budget_s) - spent_s_));
   if (more == 0 && widest_ > goal_.precision) {
     const auto n = static_cast<double>(have);
-    const double ratio = widest_ / goal_.precision;
-    more = static_cast<std::size_t>(
-        std::ceil(std::clamp(1.1 * n * ratio * ratio, 1.25 * n, 3 * n) - n));
+    more = static_cast<std::size_t>(std::ceil(wanted_total(n, widest_ / goal_.precision) - n));
     more = std::min(more, room);
   }
   return std::min(std::max(more, least_left), most_stamps);
@@ -140,10 +133,7 @@ void StreamCriterion::set_call_time(std::span<const Samples> ranks) {
         std::max(call_s_, middle(stamp_times(all, group, Average::max, 1), Statistic::median));
   if (call_s_ <= 0) return;
   const double least_s = std::max(goal_.clock_cost_s / clock_share, least_span_s / most_stamps);
-  const std::size_t most = goal_.most_calls > 0 ? std::max<std::size_t>(1, goal_.most_calls / 4)
-                                                : std::numeric_limits<std::size_t>::max();
-  while (call_s_ * static_cast<double>(calls_per_stamp_) < least_s && 2 * calls_per_stamp_ <= most)
-    calls_per_stamp_ *= 2;
+  calls_per_stamp_ = calls_of_stamp(calls_per_stamp_, call_s_, least_s, goal_);
 }
 
 }  // namespace ccl_tests

@@ -1,23 +1,10 @@
 // The default measurement: a stream of calls with stamps, taken until its time is known well enough.
 #pragma once
 
-#include "src/measure/averages.hpp"
-#include "src/measure/estimate.hpp"
+#include "src/measure/precision_goal.hpp"
 #include "src/measure/stopping.hpp"
 
 namespace ccl_tests {
-
-struct PrecisionGoal {
-  double precision = 0.02;          // half of the interval's width over the value
-  double budget_s = 0.3;            // of a cell's timed calls, if the precision is not reached
-  double clock_cost_s = 0;          // of one reading
-  double limit_s = 0;               // fewer stamps if these would take longer; 0: never
-  std::size_t checked = 1;          // single calls whose results are verified
-  std::size_t most_calls = 0;       // of a block, untimed ones included; 0: any number
-  Average average = Average::mean;  // of the ranks' times of one stamp
-  Statistic statistic = Statistic::median;    // mean: of rooted operations
-  std::vector<std::vector<int>> groups = {};  // ranks of the groups that run at once, each a cell
-};
 
 // First the single calls. Then stamps of one call each, which tell how long a call takes. Then blocks
 // of stamps of calls_per_stamp() calls each, until every group has its precision or the budget is

@@ -69,7 +69,7 @@ constexpr Explanation all[] = {
     {Kind::footer, "Correct", "wrong elements, and how many of all calls were verified (-c)"},
     {Kind::footer, "Reliable", "how many times are within --precision, and the widest interval"},
     {Kind::footer, "Late rank",
-     "the rank that entered most samples last, if that is no chance (--samples)"},
+     "the rank that entered most samples last, if chance does not explain it (--samples)"},
     {Kind::footer, "Normal",
      "does a size take over 1.25 times what alpha + size / bandwidth, fitted to its sweep, says; "
      "with --ceiling the largest busbw over the link's bandwidth"},

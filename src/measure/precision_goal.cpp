@@ -1,0 +1,35 @@
+#include "src/measure/precision_goal.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace ccl_tests {
+
+double budget_of(const PrecisionGoal& goal) {
+  return goal.limit_s > 0 ? std::min(goal.budget_s, goal.limit_s) : goal.budget_s;
+}
+
+double wanted_total(double n, double ratio) {
+  if (!std::isfinite(ratio)) return 1.5 * n;
+  return std::clamp(1.1 * n * ratio * ratio, 1.25 * n, 3 * n);
+}
+
+BlockPlan limited(BlockPlan plan, const PrecisionGoal& goal) {
+  if (goal.most_calls == 0) return plan;
+  plan.untimed = std::min(plan.untimed, goal.most_calls / 2);
+  plan.samples = std::clamp<std::size_t>((goal.most_calls - plan.untimed) / plan.calls, 1,
+                                         std::max<std::size_t>(1, plan.samples));
+  return plan;
+}
+
+std::size_t calls_of_stamp(std::size_t calls, double call_s, double least_s,
+                           const PrecisionGoal& goal) {
+  constexpr std::size_t most = std::size_t{1} << 20;
+  const std::size_t limit =
+      goal.most_calls > 0 ? std::max<std::size_t>(1, goal.most_calls / 4) : most;
+  while (call_s > 0 && 2 * calls <= limit && call_s * static_cast<double>(calls) < least_s)
+    calls *= 2;
+  return calls;
+}
+
+}  // namespace ccl_tests

@@ -1,0 +1,42 @@
+// What a cell is measured for that ends when its time is precise, and what follows for each block.
+// Pure.
+#pragma once
+
+#include <cstddef>
+#include <vector>
+
+#include "src/measure/averages.hpp"
+#include "src/measure/estimate.hpp"
+#include "src/measure/workload.hpp"
+
+namespace ccl_tests {
+
+struct PrecisionGoal {
+  double precision = 0.02;          // half of the interval's width over the value
+  double budget_s = 0.3;            // of a cell's timed calls, if the precision is not reached
+  double clock_cost_s = 0;          // of one reading
+  double limit_s = 0;               // fewer stamps if these would take longer; 0: never
+  std::size_t checked = 1;          // single calls whose results are verified
+  std::size_t most_calls = 0;       // of a block, untimed ones included; 0: any number
+  Average average = Average::mean;  // of the ranks' times of one stamp
+  Statistic statistic = Statistic::median;    // mean: of rooted operations
+  std::vector<std::vector<int>> groups = {};  // ranks of the groups that run at once, each a cell
+};
+
+// Returns the seconds that the timed calls of a cell may take.
+double budget_of(const PrecisionGoal& goal);
+
+// Returns how many stamps a cell should have if the interval of its n stamps is `ratio` times as wide
+// as it should be (infinite: there is no interval yet). An interval shrinks with the square root of
+// the number.
+double wanted_total(double n, double ratio);
+
+// Returns the plan with no more calls than the goal lets a block have, but at least one stamp.
+BlockPlan limited(BlockPlan plan, const PrecisionGoal& goal);
+
+// Returns the smallest power of two, from `calls` on, of calls of call_s seconds that take least_s; at
+// most a quarter of the calls that the goal lets a block have.
+std::size_t calls_of_stamp(std::size_t calls, double call_s, double least_s,
+                           const PrecisionGoal& goal);
+
+}  // namespace ccl_tests
