@@ -18,6 +18,11 @@ struct Run {
 
 Run plain();
 Run pair_rows();  // pingpong: a row for each of two pairs
+Run stream();
+Run undecided();
+Run single_samples();
+Run passes();
+Run fits();
 std::vector<Run> all();
 
 // Those that stand in the table: all but the rows of single passes.
