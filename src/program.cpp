@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "src/core/collective.hpp"
 #include "src/job/job.hpp"
 #include "src/options/job_setup_of.hpp"
 #include "src/options/options.hpp"

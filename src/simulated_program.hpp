@@ -2,9 +2,9 @@
 // no watchdog, no signals, no heartbeat.
 #pragma once
 
-#include "src/core/collective.hpp"
-
 namespace ccl_tests {
+
+struct Collective;
 
 // Collective over the simulated ranks; returns the exit code.
 int run_simulated_program(const Collective& collective, int argc, char** argv);

@@ -13,7 +13,7 @@ std::vector<double> enter_barriers(const Problem& problem, OperationWorkload& ca
   const int rounds = std::min(ranks, most_rounds);
   std::vector<double> times;
   for (int round = 0; round < rounds; ++round) {
-    if (problem.shape.self.rank == round * ranks / rounds) clock.sleep(delay_s);
+    if (problem.shape.self.rank == round * ranks / rounds) clock.sleep_for(delay_s);
     const Samples sample = calls.make({1, 0});
     times.push_back(sample.front().start);
     times.push_back(sample.front().end);

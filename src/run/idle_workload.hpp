@@ -26,7 +26,7 @@ class IdleWorkload : public Workload {
   void wait() override { calls_.wait(); }
   void verify() override {
     calls_.verify();
-    clock_.sleep(std::max(0.0, expected_s_ - (clock_.now() - start_)));
+    clock_.sleep_for(std::max(0.0, expected_s_ - (clock_.now() - start_)));
   }
 
  private:

@@ -166,7 +166,7 @@ class CountedTurns : public FaultyCommunicator {
  private:
   struct Turns : Clock {
     double now() const override { return number; }
-    void sleep(double /*seconds*/) override {}
+    void sleep_for(double /*seconds*/) override {}
     int number = 0;
   };
   Turns turns_;

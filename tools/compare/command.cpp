@@ -93,7 +93,7 @@ class Running {
   void end() {
     ::kill(-child_.pid, SIGTERM);
     const double limit = monotonic_seconds() + grace;
-    while (!status() && monotonic_seconds() < limit) Clock().sleep(0.01);
+    while (!status() && monotonic_seconds() < limit) Clock().sleep_for(0.01);
     kill_group();
     int status = 0;
     if (!status_) ::waitpid(child_.pid, &status, 0);
