@@ -55,7 +55,7 @@ for hosts in 3 4; do
       run_on_hosts 3 "hypercube refuses 3 hosts" "$bin/hypercube_perf" --backend gloo --interface eth0 --sizes 8 -n 2
       continue
     fi
-    taken "$program" --sizes 8,4000,100K -n 2 -d float,int8
+    taken "$program" --sizes 8,4000,100K -n 2 -w 1 -d float,int8
     run_on_hosts 0 "$program, $hosts hosts" "$bin/${program}_perf" --backend gloo --interface eth0 "${words[@]}"
     expect_in "$work/out" "# Out of bounds values : 0 OK"
     expect_in "$work/out" "# Ranks: $hosts processes on $hosts hosts, 1 on each"

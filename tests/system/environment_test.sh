@@ -7,7 +7,7 @@ for ranks in 1 3 4 8; do
     runs_on "$program" "$ranks" || continue
     port=$(free_port)
     export WORLD_SIZE=$ranks MASTER_ADDR=127.0.0.1 MASTER_PORT=$port
-    taken "$program" --backend gloo --sizes 8,4000,100K -n 2 -d float,int8 --init-timeout 50
+    taken "$program" --backend gloo --sizes 8,4000,100K -n 2 -w 1 -d float,int8 --init-timeout 50
     others=()
     for ((rank = ranks - 1; rank > 0; rank--)); do
       RANK=$rank timeout 240 "$bin/${program}_perf" "${words[@]}" >"$work/out.$rank" 2>"$work/err.$rank" &

@@ -21,7 +21,7 @@ for program in "${programs[@]}" "${composites[@]}"; do
     start=-t
     [ "$ranks" -eq 3 ] && start=--np
     taken "$program" --sizes 8,1000,300K
-    run 0 "$program $start $ranks" "$moved/bin/${program}_perf" --backend "$module" $start "$ranks" "${words[@]}" -n 2 -J "$work/$program$ranks.jsonl" || continue
+    run 0 "$program $start $ranks" "$moved/bin/${program}_perf" --backend "$module" $start "$ranks" "${words[@]}" -n 2 -w 1 -J "$work/$program$ranks.jsonl" || continue
     expect_in "$work/out" "# Out of bounds values : 0 OK"
     expect_in "$work/out" "backend=shm"
     grep -E '^ +[0-9]' "$work/out" | awk 'NF != 13 {exit 1}' || fail "$program: a row has not 13 tokens"

@@ -7,7 +7,7 @@ if [ ! -e "$tree/lib/ccl-tests/ccl-nccl.so" ]; then
   exit 77
 fi
 export LD_LIBRARY_PATH=$tree/lib:$tree FAKE_GPUS=4 FAKE_GPU_MEMORY=$((256 << 20))
-quick=(-b 8 -e 64K -f 128 -n 3 --backend nccl)
+quick=(-b 8 -e 64K -f 128 -n 3 -w 1 --backend nccl)
 all_reduce=("$bin/all_reduce_perf" "${quick[@]}")
 right() { expect_in "$work/out" "# Out of bounds values : 0 OK"; }
 
@@ -25,7 +25,7 @@ done
 run 0 "init" "$bin/init_perf" --backend nccl -t 3 -N 2
 run 0 "every type and operation" "$bin/all_reduce_perf" --backend nccl -b 40 -e 5000 -f 125 -n 2 -w 1 -t 3 -d all -o all && right
 run 0 "every type and operation, to one" "$bin/reduce_perf" --backend nccl -b 5000 -e 5000 -n 2 -w 1 -t 4 -d all -o all -r all && right
-run 0 "vectors of 16 bytes, none of them aligned" "$bin/all_reduce_perf" --backend nccl --sizes 1M,3000001 -n 2 -t 3 -d int8,half,float,double -u 3 && right
+run 0 "vectors of 16 bytes, none of them aligned" "$bin/all_reduce_perf" --backend nccl --sizes 1M,3000001 -n 2 -w 1 -t 3 -d int8,half,float,double -u 3 && right
 run 0 "the whole machine by default" "$bin/all_reduce_perf" "${quick[@]}" && right
 expect_in "$work/out" "# Ranks: 4 threads of 1 process on 1 host"
 expect_in "$work/out" "device  3 [0000:0d:00] Fake GPU"
@@ -54,7 +54,7 @@ done
 run 0 "NCCL on host memory" "${all_reduce[@]}" -t 3 --memory host && right
 expect_in "$work/out" "buffers in host memory, staged"
 for program in "${programs[@]}"; do
-  taken "$program" -b 8 -e 64K -f 128 -n 2
+  taken "$program" -b 8 -e 64K -f 128 -n 2 -w 1
   runs_on "$program" 4 && run 0 "$program, Gloo on CUDA memory" "$bin/${program}_perf" "${words[@]}" --backend gloo --memory cuda -t 4 && right
 done
 run 0 "sizes end with the memory" env FAKE_GPU_MEMORY=10000000 "$bin/all_reduce_perf" --backend nccl -b 1M -e 16M -n 1 -t 2 && right

@@ -2,7 +2,7 @@
 # Process groups: every form of the rule, nccl-tests' variables, every bootstrap; groups that hold different data.
 . "$(dirname "$0")/lib.sh"
 
-args=(--backend gloo --sizes 8,64K -n 2)
+args=(--backend gloo --sizes 8,64K -n 2 -w 1)
 right() { # NAME GROUPS: the header names the groups, nothing was wrong
   expect_in "$work/out" "$2"
   grep -q '^# Out of bounds values : 0 OK' "$work/out" || fail "$1: out of bounds"

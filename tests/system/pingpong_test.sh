@@ -12,11 +12,11 @@ right() { # NAME ROWS
 forms=("" "--bidirectional 1" "--window 8" "--window 8 --bidirectional 1")
 # MPICH's ranks spin without ever giving way: 4 of them on fewer cores wait for each other's time slices, so one form must do there.
 last_form() { # WHERE RANKS COMMAND...: 2 sizes
-  run 0 "$1, all pairs, ${forms[3]}" "${@:3}" --sizes 8,64K -n 3 -d float,int8 ${forms[3]} --pairs all && right "$1, all pairs" $((2 * $2 * ($2 - 1)))
+  run 0 "$1, all pairs, ${forms[3]}" "${@:3}" --sizes 8,64K -n 3 -w 1 -d float,int8 ${forms[3]} --pairs all && right "$1, all pairs" $((2 * $2 * ($2 - 1)))
 }
 every_form() { # WHERE RANKS COMMAND...: 2 sizes
   local where=$1 ranks=$2 form; shift 2
-  local args=(--sizes 8,64K -n 3 -d float,int8)
+  local args=(--sizes 8,64K -n 3 -w 1 -d float,int8)
   for form in "${forms[@]}"; do
     run 0 "$where, $form" "$@" "${args[@]}" $form && right "$where, $form" 4
     run 0 "$where, all pairs, $form" "$@" "${args[@]}" $form --pairs all && right "$where, all $form" $((4 * ranks * (ranks - 1) / 2))

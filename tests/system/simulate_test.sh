@@ -19,18 +19,18 @@ simulated() { # ranks platform program arguments...
 for program in "${programs[@]}"; do
   sizes=8,100K
   [ "$program" = alltoall ] && sizes=8,16K # SimGrid takes seconds for an alltoall of long messages
-  taken "$program" --sizes "$sizes" -n 2
+  taken "$program" --sizes "$sizes" -n 2 -w 1
   simulated 64 fat_tree "${program}_perf" "${words[@]}"
 done
 for ranks in 2 3 4; do
-  simulated "$ranks" torus all_reduce_perf --sizes 8,5000 -n 2 -d all -o all
-  simulated "$ranks" dragonfly reduce_perf --sizes 8,5000 -n 2 -r all
+  simulated "$ranks" torus all_reduce_perf --sizes 8,5000 -n 2 -w 1 -d all -o all
+  simulated "$ranks" dragonfly reduce_perf --sizes 8,5000 -n 2 -w 1 -r all
 done
 
 # The bus factor makes what a ring carries on any number of links the links' speed: 10 Gbit/s are 1.25 GB/s.
 bandwidth() { awk '/^ +[0-9]/ {print $8}' "$work/out"; }
 for ranks in 4 16 64; do
-  simulated "$ranks" fat_tree all_reduce_perf -b 16M -e 16M -n 1 -c 0
+  simulated "$ranks" fat_tree all_reduce_perf -b 16M -e 16M -n 1 -w 1 -c 0
   awk -v bw="$(bandwidth)" 'BEGIN {exit !(bw > 0.85 && bw < 1.25)}' || fail "all_reduce on $ranks ranks: busbw $(bandwidth), the link carries 1.25"
 done
 

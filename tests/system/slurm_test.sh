@@ -21,7 +21,7 @@ launched() { # launcher ranks
   expect_in "$work/out" "(launcher: $1)"
   expect_in "$work/out" "# Out of bounds values : 0 OK"
 }
-arguments=(--sizes 8,100K -n 2)
+arguments=(--sizes 8,100K -n 2 -w 1)
 for ranks in 1 3 4; do
   run 0 "srun -n $ranks, Gloo" srun -n $ranks --overcommit "$bin/all_reduce_perf" --backend gloo "${arguments[@]}"
   launched srun $ranks

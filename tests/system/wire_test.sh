@@ -93,7 +93,7 @@ for hosts in 3 4; do
   "$cluster" rate "${names[1]}" 40mbit
   for concurrent in 0 1; do
     run_on_hosts 0 "a slow link among $hosts hosts, --concurrent $concurrent" "$bin/pingpong_perf" --backend gloo --interface eth0 \
-      --sizes 1M -n 2 --pairs all --concurrent $concurrent
+      --sizes 1M -n 2 -w 1 --pairs all --concurrent $concurrent
     grep -E '^# .*slowest' "$work/out"
     grep -qE "slowest (0:1|1:[23]) \\(.*${names[1]}" "$work/out" || fail "the slow link is not named"
     [ "$hosts" -lt 4 ] || expect_in "$work/out" "slowest rank 1 (${names[1]})"
