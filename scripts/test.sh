@@ -1,7 +1,9 @@
 #!/usr/bin/env bash
-# Installs, builds and tests: scripts/test.sh [--preset default|asan|tsan] [--lint] [ctest arguments...]
-# --lint, or CI=true: formatting and clang-tidy too. CI=true: unit and ranks tests under the asan preset as well, benchmarks are
-# built, and the packages of scripts/setup.sh --system, without which tests of MPI, Slurm and several hosts are skipped.
+# Installs, builds and tests: scripts/test.sh [--preset default|asan|tsan] [--lint] [--changed[=COMMIT]] [--nightly] [ctest arguments...]
+# --lint, or CI=true: formatting and clang-tidy too. CI=true: the packages of scripts/setup.sh --system, without which tests of MPI,
+# Slurm and several hosts are skipped, and benchmarks are built; unit and ranks tests run under the asan preset, all others under default.
+# --changed: formatting, clang-tidy and tests of what differs from COMMIT [HEAD; without differences, the commit before it].
+# --nightly: as CI, and all tests under default too, 8 ranks, messages beyond 2 GiB, every CUDA architecture, unit and ranks under tsan.
 # Exit codes: 0 passed, 2 usage, 3 setup impossible, 4 a build, a check or a test failed.
 set -euo pipefail
 
@@ -9,13 +11,18 @@ cd -- "$(dirname -- "${BASH_SOURCE[0]}")/.."
 ci=false
 [[ ${CI:-} == true || ${CI:-} == 1 ]] && ci=true
 lint=$ci
+nightly=false
+base=  # of --changed
 preset=default
 while (($#)); do
   case $1 in
     --preset) preset=${2:-}; shift $(($# > 1 ? 2 : 1)) ;;
     --preset=*) preset=${1#*=}; shift ;;
     --lint) lint=true; shift ;;
-    -h | --help) sed -n '2,5s/^# //p' "$0"; exit 0 ;;
+    --nightly) nightly=true ci=true lint=true; shift ;;
+    --changed) base=HEAD; shift ;;
+    --changed=*) base=${1#*=}; shift ;;
+    -h | --help) sed -n '2,8s/^# //p' "$0"; exit 0 ;;
     *) break ;;
   esac
 done
@@ -32,18 +39,8 @@ check() { local what=$1; shift; say "$what"; "$@" || failed+=("$what"); }
 
 configure() { cmake --preset "$@" || exit 4; }
 build() { cmake --build "$1" -j "$jobs" "${@:2}" || exit 4; }
-folders=(collectives src verify)
-[[ -d tools ]] && folders+=(tools)
-sources() { find "${folders[@]}" examples tests \( -name '*.cpp' -o -name '*.hpp' -o -name '*.cu' \) -print0; }
+sources() { find collectives src verify tools examples tests \( -name '*.cpp' -o -name '*.hpp' -o -name '*.cu' \) -print0; }
 format() { sources | xargs -0 -r clang-format-14 --dry-run -Werror; }
-# The files of the harness that the compilation database of tree $1 has.
-tidy() {
-  local file
-  find "${folders[@]}" -name '*.cpp' | sort | while read -r file; do
-    if grep -qF "\"file\": \"$PWD/$file\"" "$1/compile_commands.json"; then printf '%s\0' "$file"; fi
-  done | xargs -0 -r -n 1 -P "$jobs" clang-tidy-14 --quiet -p "$1" 2>&1 |
-    { grep -v ' warnings\? generated\.$' || true; }
-}
 
 # What tests of tree $1 left out, whole or in part, and why: one line for each reason.
 skipped() {
@@ -56,7 +53,7 @@ skipped() {
 # needed that is listed, and so is what the failures said, at the end where logs that were cut still have it.
 run_tests() {
   local log=$1/tests.log code=0 left
-  ctest --test-dir "$1" --no-tests=error --output-on-failure -j2 "${@:2}" | tee "$log" || code=$?
+  ctest --test-dir "$1" --no-tests=error --output-on-failure -j $((2 * jobs)) "${@:2}" | tee "$log" || code=$?
   left=$(skipped "$1")
   if [[ -n $left ]]; then say "left out:"; printf '%s\n' "$left"; fi
   ((code == 0)) && return
@@ -65,23 +62,43 @@ run_tests() {
   ctest --test-dir "$1" --rerun-failed --output-on-failure
 }
 
+if [[ -n $base ]]; then
+  mapfile -t changed < <(bash scripts/changed.sh files "$base")
+  ((${#changed[@]})) || { say "nothing differs from $base"; exit 0; }
+  say "differs from $base: ${changed[*]}"
+  lint=true
+fi
 setup=(bash scripts/setup.sh)
 options=()
 if $lint; then setup+=(--lint); fi
 if $ci; then setup+=(--system --bench); options+=(-DCCL_BENCHMARKS=ON); fi
+both=false  # asan for unit and ranks tests, default for the others
+if $ci && [[ $preset == default && $# == 0 ]]; then both=true; fi
+if $both && ! $nightly; then options+=(-DCCL_TESTS_ELSEWHERE='unit;ranks' -DCMAKE_CUDA_ARCHITECTURES=90); fi
+if $nightly; then export CCL_NIGHTLY=1; fi
 "${setup[@]}"
 if $lint; then check 'clang-format' format; fi
 say "building ($preset)"
 configure "$preset" -DCCL_WERROR=ON -DCCL_TESTS=ON "${options[@]}"
 build "$build"
-if $lint; then check 'clang-tidy' tidy "$build"; fi
-if $ci && [[ $preset == default && $# == 0 ]]; then
-  say 'building (asan)'
-  configure asan -DCCL_TESTS=ON -DCCL_OPENMPI=OFF -DCCL_MPICH=OFF -DCCL_SIMGRID=OFF -DCMAKE_CUDA_ARCHITECTURES=90
-  build build-asan --target tests-unit tests-ranks
-  check 'tests (asan)' run_tests build-asan -L '^(unit|ranks)$'
+if $lint; then check 'clang-tidy' bash scripts/tidy.sh "$build"; fi
+small=(-DCCL_TESTS=ON -DCCL_OPENMPI=OFF -DCCL_MPICH=OFF -DCCL_SIMGRID=OFF -DCMAKE_CUDA_ARCHITECTURES=90)
+sanitized() { # PRESET: unit and ranks tests under it
+  say "building ($1)"
+  configure "$1" "${small[@]}"
+  build "build-$1" --target tests-unit tests-ranks
+  check "tests ($1)" run_tests "build-$1" -L '^(unit|ranks)$'
+}
+if $both; then sanitized asan; fi
+if $nightly; then sanitized tsan; fi
+if $both && ! $nightly; then set -- -L '^(golden|house|modules|system|coverage)$'; fi
+if [[ -n $base ]]; then
+  while read -r option pattern; do
+    check "tests ($preset), $option $pattern" run_tests "$build" "$option" "$pattern" "$@"
+  done < <(bash scripts/changed.sh tests "${changed[@]}")
+else
+  check "tests ($preset)" run_tests "$build" "$@"
 fi
-check "tests ($preset)" run_tests "$build" "$@"
 
 if ((${#failed[@]})); then
   printf 'FAILED: %s\n' "${failed[@]}" >&2
