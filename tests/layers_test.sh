@@ -38,6 +38,7 @@ function height(layer) {
 function home_of(path) {
   if (path ~ /^gloo\//) return "^(src/backends/gloo[/._]|tests/(bench|modules)/)"
   if (path ~ /^mpi(-ext)?\.h$/) return "^(src/(backends|bootstrap)/mpi[/._]|tests/(bench|modules)/)"
+  if (path ~ /^hwloc/) return "^src/devices/hwloc[/._]"
   if (path ~ /^nccl.*\.h$/) return "^(src/backends/nccl[/._]|tests/(bench|modules|fake_gpu)/)"
   if (path ~ /^(cuda|cub\/|thrust\/|nvtx3\/|cooperative_groups)/)
     return "^(src/backends/nccl[/._]|src/devices/cuda[/._]|verify/cuda[/._]|tests/(bench|modules|fake_gpu)/)"

@@ -31,6 +31,8 @@ constexpr std::array known_modules = {
 };
 constexpr std::string_view cuda_brings =
     "install the CUDA toolkit, configure with -DCCL_CUDA=ON and build (target modules)";
+constexpr std::string_view hwloc_brings =
+    "install the package libhwloc-dev, configure and build again, or leave --bind out";
 
 std::filesystem::path module_path(std::string_view name) {
   return std::filesystem::path(module_folder()) / fmt::format("ccl-{}.so", name);
@@ -161,6 +163,16 @@ const Devices& open_gpus() {
     throw Unsupported(fmt::format("GPUs: no module {}: {}", path.string(), cuda_brings));
   }
   return *reinterpret_cast<ModuleDevices>(open_symbol(path, "ccl_module_devices"))();
+}
+
+std::vector<CpuCore> cpu_topology() {
+  const auto path = module_path("hwloc");
+  if (!std::filesystem::exists(path)) {
+    throw Unsupported(fmt::format("--bind: no module {}: {}", path.string(), hwloc_brings));
+  }
+  std::vector<CpuCore> cores;
+  reinterpret_cast<ModuleCores>(open_symbol(path, "ccl_module_cores"))(cores);
+  return cores;
 }
 
 }  // namespace ccl_tests

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "src/core/backend.hpp"
+#include "src/devices/cpu_topology.hpp"
 #include "src/devices/devices.hpp"
 
 namespace ccl_tests {
@@ -26,6 +27,10 @@ BackendPtr open_backend_with(const std::string& file, const std::string& name,
 
 // The module of CUDA devices. Throws Unsupported with what brings it.
 const Devices& open_gpus();
+
+// The cores that this process may use, by the module of hwloc, in its order. Throws Unsupported with
+// what brings the module, Error.
+std::vector<CpuCore> cpu_topology();
 
 // Names that --backend accepts here, for messages and --help.
 std::vector<std::string> available_backends();

@@ -1,7 +1,6 @@
-// The cores and NUMA nodes of a host.
+// The cores and NUMA nodes of a host, and the one symbol of the module that finds them.
 #pragma once
 
-#include <optional>
 #include <set>
 #include <vector>
 
@@ -12,8 +11,9 @@ struct CpuCore {
   std::set<int> cpus;  // its hardware threads that the process may use; never empty
 };
 
-// Returns the cores that this process may use, in hwloc's order, in which neighbours share caches.
-// Returns nullopt in a build without hwloc. Throws Error.
-std::optional<std::vector<CpuCore>> cpu_topology();
+// The module exports ccl_module_abi (src/core/backend.hpp) and, with C linkage, ccl_module_cores(),
+// which replaces its argument by the cores that this process may use, in hwloc's order, in which
+// neighbours share caches. It throws Error.
+using ModuleCores = void (*)(std::vector<CpuCore>&);
 
 }  // namespace ccl_tests

@@ -8,6 +8,7 @@
 #include <cstring>
 #include <map>
 
+#include "src/backends/registry.hpp"
 #include "src/core/error.hpp"
 
 namespace ccl_tests {
@@ -86,11 +87,8 @@ std::vector<std::set<int>> bind_to_cores(const Cores& cores, int ranks, int thre
 }
 
 std::string bind_rank(const RankTable& table, int rank, const std::string& how, int threads) {
-  const auto cores = cpu_topology();
-  if (!cores)
-    throw Unsupported(
-        "--bind: this build has no hwloc; install libhwloc-dev and build again, or leave it out");
-  if (cores->empty()) throw Error("--bind: hwloc finds none of the CPUs that the process may use");
+  const std::vector<CpuCore> cores = cpu_topology();
+  if (cores.empty()) throw Error("--bind: hwloc finds none of the CPUs that the process may use");
   const RankIdentity& me = table[rank];
   int sharing = 0;
   std::size_t mine = 0;
@@ -100,7 +98,7 @@ std::string bind_rank(const RankTable& table, int rank, const std::string& how, 
     ++sharing;
   }
   const std::vector<std::set<int>> plan =
-      how == "numa" ? bind_to_nodes(*cores, sharing) : bind_to_cores(*cores, sharing, threads);
+      how == "numa" ? bind_to_nodes(cores, sharing) : bind_to_cores(cores, sharing, threads);
   if (plan.empty()) return {};
   bind_thread(plan[mine]);
   return cpu_list(plan[mine]);

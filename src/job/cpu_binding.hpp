@@ -22,7 +22,7 @@ std::vector<std::set<int>> bind_to_cores(const std::vector<CpuCore>& cores, int 
 // Binds the calling thread, which is `rank`'s; threads that it starts inherit that. how: "numa" or
 // "auto". threads: busy ones of a rank. Ranks that share a machine and a mask share its cores.
 // Returns the CPUs as a list, "0-3,8"; empty: not bound, since there are fewer cores than threads.
-// Throws Unsupported in a build without hwloc, Error.
+// Throws Unsupported without the module of hwloc, Error.
 std::string bind_rank(const RankTable& table, int rank, const std::string& how, int threads);
 
 // Returns "0-3,8".

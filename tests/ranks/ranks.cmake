@@ -15,3 +15,6 @@ ccl_add_test(ranks_test LABELS ranks LIBRARIES ccl-collectives SOURCES ${ranks_s
 if(TARGET ccl-gloo)
   add_dependencies(ranks_test ccl-gloo)
 endif()
+if(TARGET ccl-hwloc)
+  add_dependencies(ranks_test ccl-hwloc)
+endif()

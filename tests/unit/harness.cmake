@@ -46,3 +46,6 @@ ccl_add_test(harness_test LABELS unit LIBRARIES ccl-collectives
     uncaught_test.cpp
     watchdog_test.cpp)
 target_compile_definitions(harness_test PRIVATE CCL_UNIT_DIR="${CMAKE_CURRENT_SOURCE_DIR}")
+if(TARGET ccl-hwloc)
+  add_dependencies(harness_test ccl-hwloc)
+endif()

@@ -1,8 +1,10 @@
+// ccl-hwloc.so: what --bind opens, so that runs without it load neither hwloc nor what hwloc needs.
 #include <hwloc.h>
 
 #include <algorithm>
 #include <memory>
 
+#include "src/core/backend.hpp"
 #include "src/core/error.hpp"
 #include "src/devices/cpu_topology.hpp"
 #include "src/devices/host_cpus.hpp"
@@ -31,9 +33,7 @@ CpuCore core_of(const hwloc_obj& object, const std::set<int>& allowed) {
   return core;
 }
 
-}  // namespace
-
-std::optional<std::vector<CpuCore>> cpu_topology() {
+std::vector<CpuCore> cores_of_host() {
   const Topology topology = load();
   const std::set<int> allowed = cpus_in(allowed_cpus());
   // Some virtual machines show no cores: each CPU is one then.
@@ -48,4 +48,14 @@ std::optional<std::vector<CpuCore>> cpu_topology() {
   return cores;
 }
 
+}  // namespace
+
 }  // namespace ccl_tests
+
+extern "C" {
+__attribute__((visibility("default"))) int ccl_module_abi() { return ccl_tests::module_abi; }
+__attribute__((visibility("default"))) void ccl_module_cores(
+    std::vector<ccl_tests::CpuCore>& cores) {
+  cores = ccl_tests::cores_of_host();
+}
+}
