@@ -165,11 +165,6 @@ void OperationWorkload::issue_iterations(std::size_t first, std::size_t calls) {
   }
 }
 
-void OperationWorkload::issue_one(const Call& call) {
-  operation_.run(call);
-  activity_.beat();
-}
-
 void OperationWorkload::wait() {
   activity_.expect(plan_.limit_s * static_cast<double>(std::max<std::size_t>(1, issued_)));
   communicator_.wait();

@@ -31,8 +31,6 @@ std::vector<TypesAndOps> unsupported_on(const Device* device) {
 
 }  // namespace
 
-bool is_composed(ReduceOp op) { return op == ReduceOp::avg || op == ReduceOp::mulsum; }
-
 Capabilities capabilities_on(const Device* device, std::size_t most) {
   return {.memory = device != nullptr ? device->memory() : Memory::host,
           .integers_wrap = false,

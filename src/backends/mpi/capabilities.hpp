@@ -9,7 +9,7 @@
 namespace ccl_tests::mpi_module {
 
 // Operations that MPI lacks: made of MPI's by the communicator.
-bool is_composed(ReduceOp op);
+inline bool is_composed(ReduceOp op) { return op == ReduceOp::avg || op == ReduceOp::mulsum; }
 
 // device: whose memory the buffers lie in; null: the host's. most: largest count that is handed to MPI.
 // After MPI was initialised, since the thread level is told.

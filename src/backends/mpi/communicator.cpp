@@ -66,13 +66,7 @@ class MpiCommunicator : public Communicator {
             "MPI_Allreduce");
       return;
     }
-    const void* const send = premultiplied(call, call.count, call.recv);
-    in_pieces(call.count, [&](std::size_t first, int n) {
-      check(MPI_Allreduce(send == call.recv ? MPI_IN_PLACE : at(call, send, first),
-                          at(call, call.recv, first), n, type(call), op(call), comm_),
-            "MPI_Allreduce");
-    });
-    divided(call, call.recv, call.count);
+    all_reduce_in_pieces(call);
   }
 
   void reduce(const Call& call) override {
@@ -274,6 +268,16 @@ class MpiCommunicator : public Communicator {
   template <class Finish>
   static std::unique_ptr<Work> started(MPI_Request request, Finish finish) {
     return std::make_unique<Request<Finish>>(request, finish);
+  }
+
+  void all_reduce_in_pieces(const Call& call) {
+    const void* const send = premultiplied(call, call.count, call.recv);
+    in_pieces(call.count, [&](std::size_t first, int n) {
+      check(MPI_Allreduce(send == call.recv ? MPI_IN_PLACE : at(call, send, first),
+                          at(call, call.recv, first), n, type(call), op(call), comm_),
+            "MPI_Allreduce");
+    });
+    divided(call, call.recv, call.count);
   }
 
   void reduce_to(const Call& call, int root, const void* send, void* recv) {

@@ -62,8 +62,7 @@ std::string_view name_of(int level) {
 
 }  // namespace
 
-void check(int status, const char* call) {
-  if (status == MPI_SUCCESS) return;
+void fail(int status, const char* call) {
   std::array<char, MPI_MAX_ERROR_STRING> text{};
   int length = 0;
   MPI_Error_string(status, text.data(), &length);

@@ -7,8 +7,13 @@
 
 namespace ccl_tests::mpi_module {
 
-// Throws Error with MPI's text when `status` is no success. call: "MPI_Allreduce".
-void check(int status, const char* call);
+// Throws Error with MPI's text for `status`. call: "MPI_Allreduce".
+[[noreturn]] void fail(int status, const char* call);
+
+// Throws Error when `status` is no success. Inline: it follows every call on the clock.
+inline void check(int status, const char* call) {
+  if (status != MPI_SUCCESS) fail(status, call);
+}
 
 // MPI_Init_thread and MPI_Finalize, on the program's main thread; a second start does nothing.
 // thread_level: single, funneled, serialized or multiple. Empty: single if all processes are on one
