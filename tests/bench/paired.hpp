@@ -18,8 +18,9 @@
 namespace ccl_tests::bench {
 
 struct Ratios {
-  std::vector<double> ours, bare;  // per pair: ours / bare, bare / bare
-  double bare_s = 0;               // median
+  std::vector<double> ours, bare;          // per pair: ours / bare, bare / bare
+  std::vector<double> added_s, nothing_s;  // per pair: ours - bare, bare - bare
+  double bare_s = 0;                       // median
 };
 
 // ours, bare: seconds per operation, the same on all ranks.
@@ -34,9 +35,11 @@ inline Ratios time_pairs(int pairs, const std::function<double()>& ours,
     const double first = ours_first ? ours() : bare();
     const double second = ours_first ? bare() : ours();
     result.ours.push_back(ours_first ? first / second : second / first);
+    result.added_s.push_back(ours_first ? first - second : second - first);
     const double a = bare();
     const double b = bare();
     result.bare.push_back(ours_first ? a / b : b / a);
+    result.nothing_s.push_back(ours_first ? a - b : b - a);
     times.push_back(b);
   }
   std::sort(times.begin(), times.end());
@@ -55,19 +58,23 @@ inline Interval interval_of(std::vector<double> values) {
   const auto reach = static_cast<std::size_t>(std::floor(n / 2 - 1.96 * std::sqrt(n) / 2));
   return {values[values.size() / 2], values[reach], values[values.size() - 1 - reach]};
 }
-inline std::string interval(std::vector<double> values) {
+inline std::string interval(std::vector<double> values, double unit = 1, int digits = 3) {
   const Interval i = interval_of(std::move(values));
-  return fmt::format("{:.3f} [{:.3f}, {:.3f}]", i.median, i.low, i.high);
+  return fmt::format("{1:.{0}f} [{2:.{0}f}, {3:.{0}f}]", digits, i.median / unit, i.low / unit,
+                     i.high / unit);
 }
 
 inline void print_header(const std::string& what, int pairs) {
   fmt::print("# {}, {} pairs; medians with 95 % intervals\n", what, pairs);
-  fmt::print("# ranks     bytes    bare (us)   ours / bare             bare / bare\n");
+  fmt::print(
+      "# ranks     bytes    bare (us)   ours / bare             bare / bare             ours - bare "
+      "(ns)    bare - bare (ns)\n");
 }
 
 inline void print(int ranks, std::size_t bytes, const Ratios& r) {
-  fmt::print("{:5} {:9} {:11.2f}   {}   {}\n", ranks, bytes, r.bare_s * 1e6, interval(r.ours),
-             interval(r.bare));
+  fmt::print("{:5} {:9} {:11.3f}   {}   {}   {:>18}  {:>18}\n", ranks, bytes, r.bare_s * 1e6,
+             interval(r.ours), interval(r.bare), interval(r.added_s, 1e-9, 1),
+             interval(r.nothing_s, 1e-9, 1));
   std::fflush(stdout);
 }
 
