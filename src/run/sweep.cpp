@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "src/devices/core_to_core.hpp"
+#include "src/job/cpu_share.hpp"
 #include "src/run/benchmark_runner.hpp"
 #include "src/run/link_ceiling.hpp"
 #include "src/run/memory_limit.hpp"
@@ -51,10 +52,13 @@ std::set<Kind> missing_kinds(Rank& rank, const std::vector<Kind>& kinds,
 }
 
 // Before the library connects and after the last row all ranks but the first wait asleep in an
-// exchange, so that the probe's two CPUs are its own. nullopt: not on this rank, or one CPU only.
+// exchange, so that the probe's two CPUs are its own. nullopt: not on this rank, one CPU only, or
+// ranks that wait for CPUs, whose times the probe does not explain.
 std::optional<double> probe_cpus(Rank& rank) {
   constexpr double probe_s = 0.005;
-  if (!rank.is_first() || rank.process().options.simulated) return std::nullopt;
+  const Process& process = rank.process();
+  if (!rank.is_first() || process.options.simulated) return std::nullopt;
+  if (!cpu_shortage(rank.table().ranks, process.backend).empty()) return std::nullopt;
   rank.activity().phase("probing how fast two CPUs exchange a cache line");
   return core_to_core(probe_s);
 }
