@@ -44,7 +44,7 @@ std::vector<Kind> kinds_of(const Collective& collective, const Options& options)
 std::vector<std::size_t> order_of_pass(std::size_t points, int pass, int passes,
                                        std::uint64_t seed);
 // Returns the first of the smallest and the first of the largest of the points that are of the first
-// one's kind, root and groups: one point if they have one size. `all` must not be empty.
+// one's kind, root and groups; none if they have one size. `all` must not be empty.
 std::vector<SweepPoint> ends_of(const std::vector<SweepPoint>& all);
 
 // Returns the points of one cycle in their order. They point into `range`.
