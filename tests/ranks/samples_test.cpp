@@ -1,19 +1,15 @@
 // Rows that are single samples: right, with an interval, and with the bracket of the time.
 #include <gmock/gmock.h>
 
-#include "tests/ranks/faulty.hpp"
+#include "tests/ranks/intervals.hpp"
 #include "tests/ranks/on_backend.hpp"
-#include "tests/ranks/world.hpp"
 
 namespace ccl_tests::test {
 namespace {
 
 Options samples(int ranks) {
-  Options o = quick(ranks);
-  o.measure.batch = false;
-  o.measure.warmup_given = false;
+  Options o = with_intervals(ranks);
   o.measure.samples = true;
-  o.measure.precision = 1;  // what is taken at least
   o.measure.time_budget_s = 0.2;
   return o;
 }
@@ -81,20 +77,7 @@ TEST_P(SingleSamples, OfGroupsNameTheRanksOfTheGroup) {
 
 // What the last calls of a block left behind is compared, in place too.
 TEST(SingleSampleFaults, AWrongElementInEveryCallIsFound) {
-  for (const int ranks : {1, 3, 4}) {
-    Fault fault;
-    fault.after = [&](int rank, int number, const Call& call) {
-      constexpr int singles = 2;
-      if (rank == ranks - 1 && number >= singles)
-        static_cast<std::byte*>(call.recv)[0] ^= std::byte{1};
-    };
-    Options o = samples(ranks);
-    o.sweep.sizes = {1000};
-    const Outcome outcome = run(collectives::all_reduce, o, FaultyBackend(fault));
-    EXPECT_EQ(outcome.exit_code, 7);
-    EXPECT_GE(outcome.rows.at(0).out_of_place.wrong, 1U);
-    EXPECT_GE(outcome.rows.at(0).in_place.wrong, 1U);
-  }
+  for (const int ranks : {1, 3, 4}) expect_wrong_elements_found(samples(ranks));
 }
 
 }  // namespace

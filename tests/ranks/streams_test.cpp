@@ -3,20 +3,11 @@
 
 #include "src/devices/host_cpus.hpp"
 #include "src/devices/host_memory.hpp"
-#include "tests/ranks/faulty.hpp"
+#include "tests/ranks/intervals.hpp"
 #include "tests/ranks/on_backend.hpp"
-#include "tests/ranks/world.hpp"
 
 namespace ccl_tests::test {
 namespace {
-
-Options stream(int ranks) {
-  Options o = quick(ranks);
-  o.measure.batch = false;
-  o.measure.warmup_given = false;
-  o.measure.precision = 1;  // what is taken at least
-  return o;
-}
 
 class Streams : public OnBackend {};
 INSTANTIATE_TEST_SUITE_P(Backends, Streams, every_backend);
@@ -24,7 +15,7 @@ INSTANTIATE_TEST_SUITE_P(Backends, Streams, every_backend);
 TEST_P(Streams, AreRightAndHaveAnInterval) {
   for (const Collective* collective :
        {&collectives::all_reduce, &collectives::broadcast, &collectives::alltoall}) {
-    const Outcome outcome = run(*collective, stream(ranks()), *backend_);
+    const Outcome outcome = run(*collective, with_intervals(ranks()), *backend_);
     ASSERT_EQ(outcome.exit_code, 0) << outcome.text();
     ASSERT_EQ(outcome.rows.size(), 3U);
     for (const Row& row : outcome.rows) {
@@ -44,7 +35,7 @@ TEST_P(Streams, AreRightAndHaveAnInterval) {
 }
 
 TEST_P(Streams, KeepEveryStampIfAsked) {
-  Options o = stream(ranks());
+  Options o = with_intervals(ranks());
   o.sweep.sizes = {1000};
   EXPECT_TRUE(
       run(collectives::all_reduce, o, *backend_).rows.at(0).out_of_place.stream->seconds.empty());
@@ -58,7 +49,7 @@ TEST_P(Streams, KeepEveryStampIfAsked) {
 }
 
 TEST_P(Streams, OfGroupsGoOnTogether) {
-  Options o = stream(ranks());
+  Options o = with_intervals(ranks());
   o.sweep.grouping = parse_split_rule("mod 2");
   o.sweep.group_rows = true;
   o.sweep.sizes = {1000};
@@ -73,7 +64,7 @@ TEST_P(Streams, OfGroupsGoOnTogether) {
 // Slots of any number hold what they should, also where each is used once.
 TEST_P(Streams, OfEveryUseOfTheCacheAreRight) {
   for (const CacheUse use : {CacheUse::warm, CacheUse::rotate, CacheUse::cold}) {
-    Options o = stream(ranks());
+    Options o = with_intervals(ranks());
     o.sweep.sizes = {1000};
     o.measure.cache = use;
     const Outcome outcome = run(collectives::all_reduce, o, *backend_);
@@ -98,7 +89,7 @@ TEST(Evidence, OfPageFaultsInTimedCallsIsInTheRow) {
         HostBuffer pages(4 * 4096);
         for (std::size_t at = 0; at < pages.size(); at += 4096) pages.data()[at] = std::byte{1};
       };
-      Options o = stream(ranks);
+      Options o = with_intervals(ranks);
       o.sweep.sizes = {1000};
       const Outcome outcome = run(collectives::all_reduce, o, FaultyBackend(fault));
       ASSERT_EQ(outcome.exit_code, 0) << outcome.text();
@@ -113,7 +104,7 @@ TEST(Evidence, OfPageFaultsInTimedCallsIsInTheRow) {
 
 TEST(Evidence, OfTheMachineIsInTheHeaderAndTheSummary) {
   for (const int ranks : {1, 3, 4}) {
-    Options o = stream(ranks);
+    Options o = with_intervals(ranks);
     o.sweep.sizes = {8};
     const Outcome outcome = run(collectives::all_reduce, o, LoopbackBackend());
     EXPECT_GT(outcome.info.clock_cost, 0);
@@ -140,7 +131,7 @@ std::vector<std::size_t> first_calls(Options o) {
 
 TEST(WarmUp, IsACallOfTheSmallestAndOneOfTheLargestSize) {
   for (const int ranks : {1, 3, 4}) {
-    Options o = stream(ranks);
+    Options o = with_intervals(ranks);
     o.sweep.sizes = {40, 8, 4000, 400};
     EXPECT_THAT(first_calls(o), testing::ElementsAre(2, 1000, 10));
     o.sweep.sizes = {40};
@@ -158,7 +149,8 @@ TEST(WarmUp, ThatFailsNamesItsCall) {
       if (rank == 0 && number == 1) throw Timeout("waited too long");
       return true;
     };
-    const Outcome outcome = run(collectives::all_reduce, stream(ranks), FaultyBackend(fault));
+    const Outcome outcome =
+        run(collectives::all_reduce, with_intervals(ranks), FaultyBackend(fault));
     EXPECT_EQ(outcome.exit_code, 5);
     EXPECT_TRUE(outcome.rows.empty());
     EXPECT_THAT(outcome.text(),
@@ -168,21 +160,7 @@ TEST(WarmUp, ThatFailsNamesItsCall) {
 
 // What the last calls of a block left behind is compared, in place too.
 TEST(StreamFaults, AWrongElementInEveryCallIsFound) {
-  for (const int ranks : {1, 3, 4}) {
-    Fault fault;
-    fault.after = [&](int rank, int number, const Call& call) {
-      constexpr int singles = 2;
-      if (rank == ranks - 1 && number >= singles)
-        static_cast<std::byte*>(call.recv)[0] ^= std::byte{1};
-    };
-    Options o = stream(ranks);
-    o.sweep.sizes = {1000};
-    const Outcome outcome = run(collectives::all_reduce, o, FaultyBackend(fault));
-    EXPECT_EQ(outcome.exit_code, 7);
-    EXPECT_GE(outcome.rows.at(0).out_of_place.wrong, 1U);
-    EXPECT_GE(outcome.rows.at(0).in_place.wrong, 1U);
-    EXPECT_EQ(outcome.rows.at(0).out_of_place.failed_ranks, 1U);
-  }
+  for (const int ranks : {1, 3, 4}) expect_wrong_elements_found(with_intervals(ranks));
 }
 
 }  // namespace
