@@ -4,75 +4,14 @@
 
 #include <gtest/gtest.h>
 
-#include <numeric>
-
 #include "src/measure/sample_series.hpp"
-#include "tests/unit/noise.hpp"
+#include "tests/unit/criterion_cells.hpp"
 
 namespace ccl_tests {
 namespace {
 
-using test::Noise;
-
-constexpr double barrier_s = 2e-6;
-
-// Blocks as ranks take them whose calls take what `noise` says. Rank 0 enters first, the others one
-// lateness after the other, and all leave together.
-class FakeRanks {
- public:
-  FakeRanks(const Noise::Shape& shape, std::uint64_t seed, int ranks, double lateness_s = 0)
-      : noise_(shape, seed), ranks_(ranks), lateness_s_(lateness_s) {}
-
-  std::vector<Samples> take(const Step& step) {
-    const bool singles = step.kind == Step::Kind::single_calls;
-    const std::size_t samples = singles ? step.single.calls : step.block.samples;
-    const std::size_t calls = singles ? 1 : step.block.calls;
-    std::vector<Samples> all(static_cast<std::size_t>(ranks_));
-    for (std::size_t s = 0; s < samples; ++s) {
-      double seconds = 0;
-      for (std::size_t k = 0; k < calls; ++k) seconds += noise_.next();
-      const double end = now_ + seconds;
-      for (int r = 0; r < ranks_; ++r)
-        all[static_cast<std::size_t>(r)].push_back({now_ + r * lateness_s_, end, end});
-      now_ = end + barrier_s;
-    }
-    return all;
-  }
-
- private:
-  Noise noise_;
-  int ranks_;
-  double lateness_s_;
-  double now_ = 1000;
-};
-
-// All that a cell of `goal` takes on ranks with such noise.
-struct Cell {
-  explicit Cell(PrecisionGoal goal, const Noise::Shape& shape, std::uint64_t seed = 1,
-                int ranks = 2)
-      : criterion([&] {
-          goal.groups = {std::vector<int>(static_cast<std::size_t>(ranks))};
-          std::iota(goal.groups[0].begin(), goal.groups[0].end(), 0);
-          return goal;
-        }()) {
-    FakeRanks fake(shape, seed, ranks);
-    for (;;) {
-      const Step step = criterion.next();
-      if (step.kind == Step::Kind::done) return;
-      steps.push_back(step);
-      criterion.add(step, fake.take(step));
-      if (steps.size() > 10'000) throw std::runtime_error("the cell has no end");
-    }
-  }
-  Estimate found() const {
-    const int first[] = {0};
-    return estimate(longest_durations(criterion.samples(), first, criterion.calls_per_stamp()),
-                    Statistic::median);
-  }
-
-  SampleCriterion criterion;
-  std::vector<Step> steps;
-};
+using test::FakeRanks;
+using Cell = test::Cell<SampleCriterion>;
 
 TEST(SampleCriterion, BeginsWithSingleCallsThenTwelveSamplesBehindBarriers) {
   SampleCriterion criterion({.checked = 3, .groups = {{0}}});
@@ -192,13 +131,7 @@ TEST(SampleCriterion, EndsOnAClockThatStands) {
 // Looking at the interval again and again must not make it hold less often.
 TEST(SampleCriterion, IntervalsAtTheEndHoldIn93To99Percent) {
   for (const double correlation : {0.0, 0.5}) {
-    int holds = 0;
-    for (std::uint64_t seed = 0; seed < 300; ++seed) {
-      const Cell cell({.budget_s = 100},
-                      {.median = 1e-3, .spread = 0.1, .correlation = correlation}, seed, 1);
-      const Estimate found = cell.found();
-      if (found.low <= 1e-3 && 1e-3 <= found.high) ++holds;
-    }
+    const int holds = test::intervals_that_hold<SampleCriterion>(correlation);
     EXPECT_GE(holds, 279) << correlation;
     EXPECT_LE(holds, 299) << correlation;
   }

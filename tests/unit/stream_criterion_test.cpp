@@ -3,60 +3,13 @@
 
 #include <gtest/gtest.h>
 
-#include "tests/unit/noise.hpp"
+#include "tests/unit/criterion_cells.hpp"
 
 namespace ccl_tests {
 namespace {
 
-using test::Noise;
-
-// All that a cell of `goal` takes on ranks with such noise.
-struct Cell {
-  explicit Cell(PrecisionGoal goal, const Noise::Shape& shape, std::uint64_t seed = 1,
-                int ranks = 2)
-      : criterion([&] {
-          goal.groups = {{}};
-          for (int r = 0; r < ranks; ++r) goal.groups[0].push_back(r);
-          return goal;
-        }()) {
-    Noise noise(shape, seed);
-    for (;;) {
-      const Step step = criterion.next();
-      if (step.kind == Step::Kind::done) return;
-      steps.push_back(step);
-      criterion.add(step, take(step, noise, ranks));
-      if (steps.size() > 10'000) throw std::runtime_error("the cell has no end");
-    }
-  }
-
-  static std::vector<Samples> take(const Step& step, Noise& noise, int ranks) {
-    const bool singles = step.kind == Step::Kind::single_calls;
-    const std::size_t samples = singles ? step.single.calls : step.block.samples;
-    const std::size_t calls = singles ? 1 : step.block.calls;
-    Samples taken;
-    for (std::size_t s = 0; s < samples; ++s) {
-      double seconds = 0;
-      for (std::size_t k = 0; k < calls; ++k) seconds += noise.next();
-      taken.push_back({0, seconds, seconds});
-    }
-    return {static_cast<std::size_t>(ranks), taken};
-  }
-
-  Estimate found() const {
-    const int first[] = {0};
-    return estimate(
-        stamp_times(criterion.samples(), first, Average::rank0, criterion.calls_per_stamp()),
-        Statistic::median);
-  }
-  double spent() const {
-    double all = 0;
-    for (const Sample& s : criterion.samples()[0]) all += s.seconds();
-    return all;
-  }
-
-  StreamCriterion criterion;
-  std::vector<Step> steps;
-};
+using test::FakeRanks;
+using Cell = test::Cell<StreamCriterion>;
 
 TEST(Stream, BeginsWithSingleCallsOfWhichTheLastAreChecked) {
   const Step step = StreamCriterion({.checked = 3}).next();
@@ -68,21 +21,21 @@ TEST(Stream, BeginsWithSingleCallsOfWhichTheLastAreChecked) {
 TEST(Stream, OfQuietCallsEndsAfter20Ms) {
   const Cell cell({}, {.median = 50e-6, .spread = 0.02});
   EXPECT_LE(cell.found().half_width(), 0.02);
-  EXPECT_GE(cell.spent(), 0.02);
-  EXPECT_LE(cell.spent(), 0.03);
+  EXPECT_GE(cell.criterion.spent_s(), 0.02);
+  EXPECT_LE(cell.criterion.spent_s(), 0.03);
   EXPECT_NEAR(cell.found().value, 50e-6, 1e-6);
 }
 
 TEST(Stream, OfNoisyCallsGoesOnUntilItIsPrecise) {
   const Cell cell({.budget_s = 10}, {.median = 1e-3, .spread = 0.3});
   EXPECT_LE(cell.found().half_width(), 0.02);
-  EXPECT_GE(cell.spent(), 0.5);
+  EXPECT_GE(cell.criterion.spent_s(), 0.5);
 }
 
 TEST(Stream, EndsAtItsBudget) {
   const Cell cell({.precision = 1e-6}, {.median = 1e-3, .spread = 0.3});
-  EXPECT_GE(cell.spent(), 0.3);
-  EXPECT_LE(cell.spent(), 0.33);
+  EXPECT_GE(cell.criterion.spent_s(), 0.3);
+  EXPECT_LE(cell.criterion.spent_s(), 0.33);
   EXPECT_GT(cell.found().half_width(), 1e-6);
 }
 
@@ -147,12 +100,10 @@ TEST(Stream, BlocksHaveNoMoreCallsThanSlots) {
 
 TEST(Stream, GoesOnUntilTheWidestGroupIsPrecise) {
   StreamCriterion criterion({.groups = {{0}, {1}}});
-  Noise quiet({.median = 1e-4, .spread = 0.001}, 1);
-  Noise noisy({.median = 1e-4, .spread = 0.3}, 2);
-  for (Step step = criterion.next(); step.kind != Step::Kind::done; step = criterion.next()) {
-    const Samples first = Cell::take(step, quiet, 1)[0];
-    criterion.add(step, std::vector<Samples>{first, Cell::take(step, noisy, 1)[0]});
-  }
+  FakeRanks quiet({.median = 1e-4, .spread = 0.001}, 1, 1);
+  FakeRanks noisy({.median = 1e-4, .spread = 0.3}, 2, 1);
+  for (Step step = criterion.next(); step.kind != Step::Kind::done; step = criterion.next())
+    criterion.add(step, std::vector<Samples>{quiet.take(step)[0], noisy.take(step)[0]});
   const int second[] = {1};
   const auto times =
       stamp_times(criterion.samples(), second, Average::mean, criterion.calls_per_stamp());
@@ -169,13 +120,7 @@ TEST(Stream, EndsOnAClockThatStands) {
 // Looking at the interval again and again must not make it hold less often.
 TEST(Stream, IntervalsAtTheEndHoldIn93To99Percent) {
   for (const double correlation : {0.0, 0.5}) {
-    int holds = 0;
-    for (std::uint64_t seed = 0; seed < 300; ++seed) {
-      const Cell cell({.budget_s = 100},
-                      {.median = 1e-3, .spread = 0.1, .correlation = correlation}, seed, 1);
-      const Estimate found = cell.found();
-      if (found.low <= 1e-3 && 1e-3 <= found.high) ++holds;
-    }
+    const int holds = test::intervals_that_hold<StreamCriterion>(correlation);
     EXPECT_GE(holds, 279) << correlation;
     EXPECT_LE(holds, 299) << correlation;
   }
