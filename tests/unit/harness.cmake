@@ -44,6 +44,7 @@ ccl_add_test(harness_test LABELS unit LIBRARIES ccl-collectives
     specs_test.cpp
     stream_criterion_test.cpp
     uncaught_test.cpp
+    verdict_test.cpp
     watchdog_test.cpp)
 target_compile_definitions(harness_test PRIVATE CCL_UNIT_DIR="${CMAKE_CURRENT_SOURCE_DIR}")
 if(TARGET ccl-hwloc)

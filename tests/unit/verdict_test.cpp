@@ -1,0 +1,133 @@
+// Which exit code a run's rows and failures give, and what is said of them.
+#include "src/core/error.hpp"
+#include "tests/unit/spy_reporter.hpp"
+
+namespace ccl_tests {
+namespace {
+
+using testing::Contains;
+using testing::HasSubstr;
+
+class VerdictTest : public test::MultiReporterTest {};
+
+TEST_F(VerdictTest, WrongDataIs7AndSaysWhereItIsAndHowToSeeItAgain) {
+  Row bad = row(1, 1e-3);
+  bad.root = 2;
+  bad.in_place.wrong = 12;
+  bad.in_place.failed_ranks = 2;
+  bad.in_place.mismatches = {{2, "b", {}, {}, 9, 4096, 4104, "expected 0x1, found poison"},
+                             {3, "c", 1, 0, 3, 0, 2, "expected 0x1, found 0x2"}};
+  options.check.seed = 5;
+  reporter().row(row(1, 1e-3), 512);
+  reporter().row(bad, 1024);
+  EXPECT_EQ(reporter().finish(0, {}), 7);
+  EXPECT_EQ(seen.summary.failed_checks, 2U);
+  EXPECT_EQ(seen.summary.exit_code, 7);
+  EXPECT_EQ(seen.summary.verdict, Verdict::wrong);
+  EXPECT_EQ(seen.summary.wrong_rows, 1U);
+  EXPECT_EQ(seen.summary.wrong_elements, 12U);
+  EXPECT_EQ(seen.summary.first_wrong,
+            "rank 2 on b, 1024 B float sum root 2 in place, element 4096: expected 0x1, found "
+            "poison");
+  EXPECT_EQ(seen.summary.rerun, "-b 1K -e 1K -d float -o sum -r 2 -c 20 --seed 5");
+  EXPECT_THAT(seen.summary.notes,
+              Contains("wrong: 1024 B float sum root 2 in place: rank 3 (rank 0 of group 1) on c: "
+                       "3 wrong, elements 0 to 2: expected 0x1, found 0x2"));
+}
+
+TEST_F(VerdictTest, TheFailureSaysWhatCameFirstAndWhatWasDone) {
+  reporter().activity([] { return std::string("all_reduce float sum, 8 B, timed calls"); });
+  reporter().finish(4, {"rank 0/3 on a: connection closed", "first: rank 1 on b is gone"});
+  EXPECT_EQ(seen.summary.failure,
+            "rank 1 on b is gone during all_reduce float sum, 8 B, timed calls");
+}
+
+TEST_F(VerdictTest, TheFailureSaysOnceWhatWasDone) {
+  reporter().activity([] { return std::string("timed calls"); });
+  reporter().finish(5, {"rank 0/3 on a: timed calls: timed out"});
+  EXPECT_EQ(seen.summary.failure, "rank 0/3 on a: timed calls: timed out");
+}
+
+TEST_F(VerdictTest, WrongDataOutweighsAFailedPeerButNotAnInterrupt) {
+  Row bad = row(1, 1e-3);
+  bad.out_of_place.failed_ranks = 1;
+  reporter().row(bad, 1024);
+  EXPECT_EQ(reporter().finish(4, {"x"}), 7);
+}
+
+TEST_F(VerdictTest, AnInterruptIsItsSignal) {
+  Row bad = row(1, 1e-3);
+  bad.out_of_place.failed_ranks = 1;
+  reporter().row(bad, 1024);
+  EXPECT_EQ(reporter().finish(130, {"interrupted"}), 130);
+}
+
+TEST_F(VerdictTest, LimitsHoldForTheRequestedSizeAndBothHalves) {
+  options.limits.min_busbw = {{1024, 2.0}};
+  options.limits.max_time = {{1024, 500}};
+  reporter().row(row(2.0, 500e-6), 1024);
+  reporter().row(row(0.1, 1), 2048);
+  EXPECT_EQ(reporter().finish(0, {}), 0);
+}
+
+TEST_F(VerdictTest, TooLittleBandwidthIs6) {
+  options.limits.min_busbw = {{1024, 2.0}};
+  Row slow = row(2.5, 1e-6);
+  slow.in_place.busbw = 1.99;
+  reporter().row(slow, 1024);
+  EXPECT_EQ(reporter().finish(0, {}), 6);
+  ASSERT_EQ(seen.summary.missed_limits.size(), 1U);
+  EXPECT_THAT(seen.summary.missed_limits[0], HasSubstr("1024 B float sum in place: busbw 1.9900"));
+  EXPECT_EQ(seen.summary.verdict, Verdict::slow);
+}
+
+TEST_F(VerdictTest, TooMuchTimeIs6) {
+  options.limits.max_time = {{1024, 500}};
+  Row slow = row(1, 400e-6);
+  slow.out_of_place.seconds = 501e-6;
+  reporter().row(slow, 1024);
+  EXPECT_EQ(reporter().finish(0, {}), 6);
+  EXPECT_THAT(seen.summary.missed_limits, Contains(HasSubstr("out of place: 501.00 us is above")));
+}
+
+TEST_F(VerdictTest, ALimitWhoseSizeWasNotMeasuredIsMissed) {
+  options.limits.min_busbw = {{4096, 0}};
+  reporter().row(row(1, 1e-3), 1024);
+  EXPECT_EQ(reporter().finish(0, {}), 6);
+  EXPECT_THAT(seen.summary.missed_limits,
+              Contains(HasSubstr("not measured: 4096 B, which --min-busbw")));
+}
+
+TEST_F(VerdictTest, MinimumAverageHasNcclTestsSlack) {
+  options.limits.min_average_busbw = 10;
+  reporter().row(row(9.0, 1e-3), 1024);
+  EXPECT_EQ(reporter().finish(0, {}), 0);
+  EXPECT_EQ(seen.summary.bandwidth_ok, true);
+}
+
+TEST_F(VerdictTest, BelowTheSlackIs6) {
+  options.limits.min_average_busbw = 10;
+  reporter().row(row(8.99, 1e-3), 1024);
+  EXPECT_EQ(reporter().finish(0, {}), 6);
+  EXPECT_EQ(seen.summary.bandwidth_ok, false);
+}
+
+TEST(ExitCodes, TheMoreTellingWins) {
+  const int order[] = {7, 5, 4, 6, 8, 3, 2, 139, 0};
+  for (std::size_t a = 0; a < std::size(order); ++a) {
+    for (std::size_t b = a; b < std::size(order); ++b) {
+      EXPECT_EQ(most_severe(order[a], order[b]), order[a]);
+      EXPECT_EQ(most_severe(order[b], order[a]), order[a]);
+    }
+  }
+}
+
+TEST(ExitCodes, BelongToTheErrors) {
+  EXPECT_EQ(exit_code(UsageError("").code()), 2);
+  EXPECT_EQ(exit_code(Unsupported("").code()), 3);
+  EXPECT_EQ(exit_code(Error("").code()), 4);
+  EXPECT_EQ(exit_code(Timeout("").code()), 5);
+}
+
+}  // namespace
+}  // namespace ccl_tests
