@@ -4,6 +4,18 @@
 #include <cmath>
 
 namespace ccl_tests {
+namespace {
+
+// Of a block; 0: any number.
+std::size_t most_calls(const PrecisionGoal& goal, double call_s) {
+  if (goal.block_s <= 0 || call_s <= 0) return goal.most_calls;
+  constexpr double practically_all = 1e12;
+  const double fitting = std::clamp(goal.block_s / call_s, 1.0, practically_all);
+  const auto calls = static_cast<std::size_t>(fitting);
+  return goal.most_calls > 0 ? std::min(calls, goal.most_calls) : calls;
+}
+
+}  // namespace
 
 double budget_of(const PrecisionGoal& goal) {
   return goal.limit_s > 0 ? std::min(goal.budget_s, goal.limit_s) : goal.budget_s;
@@ -14,10 +26,11 @@ double wanted_total(double n, double ratio) {
   return std::clamp(1.1 * n * ratio * ratio, 1.25 * n, 3 * n);
 }
 
-BlockPlan limited(BlockPlan plan, const PrecisionGoal& goal) {
-  if (goal.most_calls == 0) return plan;
-  plan.untimed = std::min(plan.untimed, goal.most_calls / 2);
-  plan.samples = std::clamp<std::size_t>((goal.most_calls - plan.untimed) / plan.calls, 1,
+BlockPlan limited(BlockPlan plan, const PrecisionGoal& goal, double call_s) {
+  const std::size_t most = most_calls(goal, call_s);
+  if (most == 0) return plan;
+  plan.untimed = std::min(plan.untimed, most / 2);
+  plan.samples = std::clamp<std::size_t>((most - plan.untimed) / plan.calls, 1,
                                          std::max<std::size_t>(1, plan.samples));
   return plan;
 }

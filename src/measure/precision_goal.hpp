@@ -17,6 +17,7 @@ struct PrecisionGoal {
   double clock_cost_s = 0;          // of one reading
   double limit_s = 0;               // fewer stamps if these would take longer; 0: never
   std::size_t checked = 1;          // single calls whose results are verified
+  double block_s = 0;               // longest planned block, untimed calls included; 0: any
   std::size_t most_calls = 0;       // of a block, untimed ones included; 0: any number
   Average average = Average::mean;  // of the ranks' times of one stamp
   Statistic statistic = Statistic::median;    // mean: of rooted operations
@@ -31,8 +32,9 @@ double budget_of(const PrecisionGoal& goal);
 // the number.
 double wanted_total(double n, double ratio);
 
-// Returns the plan with no more calls than the goal lets a block have, but at least one stamp.
-BlockPlan limited(BlockPlan plan, const PrecisionGoal& goal);
+// Returns the plan with no more calls of call_s seconds than the goal lets a block have, but at least
+// one stamp.
+BlockPlan limited(BlockPlan plan, const PrecisionGoal& goal, double call_s);
 
 // Returns the smallest power of two, from `calls` on, of calls of call_s seconds that take least_s; at
 // most a quarter of the calls that the goal lets a block have.

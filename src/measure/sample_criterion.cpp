@@ -38,9 +38,15 @@ Step SampleCriterion::next() const {
                      : untimed_calls(call_s_, untimed_again, least_untimed_s, goal_.budget_s / 10);
   plan.samples = more;
   plan.calls = calls_;
-  plan = limited(plan, goal_);
+  plan = limited(plan, goal_, call_with_barrier_s());
   plan.expected_s = call_s_ * static_cast<double>(plan.timed());
   return step;
+}
+
+// A sample's seconds over its calls.
+double SampleCriterion::call_with_barrier_s() const {
+  if (taken() == 0) return call_s_;
+  return std::max(call_s_, spent_s_ / static_cast<double>(taken() * calls_));
 }
 
 // How many samples the next block has; 0: none, the cell is done.

@@ -29,6 +29,7 @@ class SampleCriterion : public StoppingCriterion {
   std::size_t taken() const { return samples_.empty() ? 0 : samples_.front().size(); }
   std::size_t least_samples() const;
   std::size_t wanted() const;
+  double call_with_barrier_s() const;
   bool calibrated(std::span<const Samples> ranks);
   void append(std::span<const Samples> ranks);
 

@@ -68,7 +68,7 @@ BlockPlan StreamCriterion::plan(std::size_t samples, std::size_t untimed) const 
   plan.untimed = untimed;
   plan.samples = samples;
   plan.calls = calls_per_stamp_;
-  plan = limited(plan, goal_);
+  plan = limited(plan, goal_, call_s_);
   plan.expected_s = call_s_ * static_cast<double>(plan.timed());
   return plan;
 }

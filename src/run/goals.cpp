@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "src/run/row.hpp"
+#include "src/run/wait_limits.hpp"
 
 namespace ccl_tests {
 namespace {
@@ -34,6 +35,7 @@ PrecisionGoal precision_goal(const Options& o, const Problem& problem, bool chec
   goal.clock_cost_s = limits.clock_cost_s;
   goal.limit_s = o.measure.row_time_s / 2;
   goal.most_calls = limits.most_calls;
+  goal.block_s = wait_limits(o, problem).block_s;
   goal.checked = checked_calls(o, checks);
   goal.average = static_cast<Average>(o.measure.average);
   goal.statistic = statistic_of(*problem.collective);

@@ -12,6 +12,8 @@ struct WaitLimits {
   double operation_s = 0;
   // Of one exchange over the control channel: ranks come to it after calls whose length nobody knows.
   double exchange_s = 0;
+  // Of a block as it is planned, far below exchange_s: calls can become slower while it runs.
+  double block_s = 0;
   // Of making an operation and its check. 0: none.
   double agreement_s = 0;
 };
