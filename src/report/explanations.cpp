@@ -22,16 +22,21 @@ constexpr Explanation all[] = {
      "such form"},
     {Kind::column, "time",
      "microseconds of one call: the median stamp of a stream of calls, of rooted operations the "
-     "mean; with -n the mean of a batch; over ranks by -a"},
-    {Kind::column, "cputime", "instead of time with -C: microseconds until a call had been issued"},
-    {Kind::column, "algbw", "size / time in 1e9 bytes per second"},
+     "mean; with -n and on GPUs the mean of a batch; both over ranks by -a. With --samples the median "
+     "over samples of the slowest rank's time; with --passes the median of the passes' times"},
+    {Kind::column, "cputime",
+     "instead of time with -C: microseconds until a call had been issued; bandwidths are of the "
+     "whole time"},
+    {Kind::column, "algbw",
+     "size / time in 1e9 bytes per second (hypercube: what a rank receives / time)"},
     {Kind::column, "busbw",
      "algbw x the share of the data that crosses the busiest link, in 1e9 bytes per second: "
      "comparable with a link's speed"},
     {Kind::column, "#wrong",
      "elements that differ from the expected result, over all ranks and checked calls; N/A: not "
      "checked"},
-    {Kind::column, "i_min", "shortest iteration in microseconds, of the slowest rank (-I)"},
+    {Kind::column, "i_min",
+     "shortest iteration in microseconds; of each iteration the slowest rank's time counts (-I)"},
     {Kind::column, "i_max", "longest iteration in microseconds (-I)"},
     {Kind::column, "i_p99", "99th percentile of the iterations in microseconds (-I)"},
     {Kind::column, "i_cv%", "standard deviation of the iterations over their mean, percent (-I)"},
@@ -39,8 +44,9 @@ constexpr Explanation all[] = {
     {Kind::column, "group", "number of the row's group of ranks (--group-rows)"},
     {Kind::column, "pair", "ranks of the row's pair (--pairs)"},
     {Kind::stats_column, "+-%",
-     "half of the 95 % interval of the time, in percent of it; -: too few stamps"},
-    {Kind::stats_column, "fast", "10th percentile of the stamps, microseconds of one call"},
+     "half of the 95 % interval of the time, in percent of it; -: too few stamps or samples for one"},
+    {Kind::stats_column, "fast",
+     "10th percentile of the stamps or samples, microseconds of one call"},
     {Kind::stats_column, "stamps",
      "readings of the clock, each behind one or more calls, that the time comes from"},
     {Kind::stats_column, "skew%",
@@ -53,23 +59,32 @@ constexpr Explanation all[] = {
      "shortest possible time on links of the ceiling's latency and bandwidth over the time, in "
      "percent (--ceiling)"},
     {Kind::flag, "=", "the interval is as narrow as --precision asks for"},
-    {Kind::flag, "~", "it is wider: the time of the row ran out"},
-    {Kind::flag, "B", "two speeds: the 90th percentile of the stamps is over twice the 10th"},
-    {Kind::flag, "D", "drift: the first and the last third of the stamps differ"},
-    {Kind::flag, "P", "page faults while the clock ran"},
-    {Kind::flag, "N", "noise: CPUs were taken from the ranks, by other processes or a hypervisor"},
-    {Kind::flag, "S", "skew: ranks enter so far apart that the time is mostly the barrier's"},
-    {Kind::flag, "r", "too short for the clock's resolution"},
-    {Kind::flag, "U", "unstable: the passes differ by more than their intervals (--passes)"},
+    {Kind::flag, "~", "it is wider, or there is none: the time of the row ran out"},
+    {Kind::flag, "B",
+     "bimodal, two speeds: the 90th percentile of the stamps or samples is over twice the 10th"},
+    {Kind::flag, "D",
+     "drift: the intervals of the first and the last third of the stamps or samples do not touch"},
+    {Kind::flag, "P",
+     "page faults while the clock ran: one that waited for a disk, or over 16 and one for ten stamps"},
+    {Kind::flag, "N",
+     "noise: other processes or a hypervisor took CPUs from the ranks often enough to move the time"},
+    {Kind::flag, "S",
+     "skew: skew% is above 10, so that the time says more about the barrier (--samples)"},
+    {Kind::flag, "r",
+     "a sample takes less than 100 readings of the clock (--samples of rooted operations)"},
+    {Kind::flag, "U",
+     "unstable: the passes' times differ by more than the widest of their intervals (--passes)"},
     {Kind::footer, "Out of bounds values", "row halves x ranks with wrong elements, as nccl-tests"},
     {Kind::footer, "Avg bus bandwidth", "mean of all busbw of the table, 1e9 bytes per second"},
     {Kind::footer, "Verdict",
-     "the most serious of: OK, UNRELIABLE (most times are not precise, or a limit is not decided), "
+     "the most serious of: OK, UNRELIABLE (over half of the times are not within --precision, or a "
+     "limit is not decided), "
      "SLOW (a limit is missed), WRONG (wrong elements), INCOMPLETE (the run did not reach its end)"},
     {Kind::footer, "Correct", "wrong elements, and how many of all calls were verified (-c)"},
     {Kind::footer, "Reliable", "how many times are within --precision, and the widest interval"},
     {Kind::footer, "Late rank",
-     "the rank that entered most samples last, if chance does not explain it (--samples)"},
+     "the rank that entered over half of the samples last, by 2 % of one at least, if chance does not "
+     "explain it (--samples)"},
     {Kind::footer, "Normal",
      "does a size take over 1.25 times what alpha + size / bandwidth, fitted to its sweep, says; "
      "with --ceiling the largest busbw over the link's bandwidth"},
@@ -84,7 +99,8 @@ std::string of_program(const Collective& collective) {
   if (collective.needs.synchronizes)
     text += "No data are moved: sizes and bandwidths are 0. The check is by time.\n";
   if (collective.domain.rooted)
-    text += "The operation is rooted: time is the mean of the stream, not its median.\n";
+    text +=
+        "The operation is rooted: time is the mean of the stream, not its median; of samples the median.\n";
   if (collective.needs.step_times)
     text +=
         "Behind a row, steps: the shares of the time that went into telling sizes, moving the\n"

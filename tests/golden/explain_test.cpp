@@ -24,6 +24,12 @@ bool explained(std::initializer_list<Kind> kinds, const std::string& name) {
   });
 }
 
+std::string time_text() {
+  for (const Explanation& e : explanations())
+    if (e.name == "time") return std::string(e.text);
+  return {};
+}
+
 // A table with everything that a flag can add.
 Run everything() {
   Run run;
@@ -87,6 +93,8 @@ TEST(Explain, ConcernsTheProgram) {
   EXPECT_THAT(explain(collectives::pingpong), HasSubstr("\n  pair "));
   EXPECT_THAT(explain(collectives::all_reduce), Not(HasSubstr("\n  pair ")));
   EXPECT_THAT(explain(collectives::broadcast), HasSubstr("rooted"));
+  for (const char* way : {"stream", "-n", "--samples", "--passes"})
+    EXPECT_THAT(time_text(), HasSubstr(way));
   for (const Collective* program :
        {&collectives::all_reduce, &collectives::barrier, &collectives::sync_grad}) {
     for (const std::string& line : lines(explain(*program))) EXPECT_LE(line.size(), 100U) << line;
