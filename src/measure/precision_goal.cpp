@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "src/measure/stopping.hpp"
+
 namespace ccl_tests {
 namespace {
 
@@ -24,6 +26,23 @@ double budget_of(const PrecisionGoal& goal) {
 double wanted_total(double n, double ratio) {
   if (!std::isfinite(ratio)) return 1.5 * n;
   return std::clamp(1.1 * n * ratio * ratio, 1.25 * n, 3 * n);
+}
+
+SingleCalls first_calls(const PrecisionGoal& goal) {
+  return {std::max<std::size_t>(1, goal.checked), goal.checked};
+}
+
+std::size_t untimed_of_block(double call_s, bool first, const PrecisionGoal& goal) {
+  return untimed_calls(call_s, first ? least_untimed : untimed_again, least_untimed_s,
+                       std::min(most_untimed_of_cell_s, goal.budget_s / 10));
+}
+
+bool hopeless(double ratio, double spent_s, const PrecisionGoal& goal) {
+  constexpr double much_too_wide = 1.5;
+  constexpr double least_share = 1.0 / 6;  // of the budget: earlier widths say little
+  if (!goal.gives_up || !std::isfinite(ratio)) return false;
+  const double share = spent_s / budget_of(goal);
+  return share >= least_share && ratio * std::sqrt(share) > much_too_wide;
 }
 
 BlockPlan limited(BlockPlan plan, const PrecisionGoal& goal, double call_s) {

@@ -14,6 +14,7 @@ namespace ccl_tests {
 struct PrecisionGoal {
   double precision = 0.02;          // half of the interval's width over the value
   double budget_s = 0.3;            // of a cell's timed calls, if the precision is not reached
+  bool gives_up = false;            // ends earlier if the budget will not be enough
   double clock_cost_s = 0;          // of one reading
   double limit_s = 0;               // fewer stamps if these would take longer; 0: never
   std::size_t checked = 1;          // single calls whose results are verified
@@ -31,6 +32,17 @@ double budget_of(const PrecisionGoal& goal);
 // as it should be (infinite: there is no interval yet). An interval shrinks with the square root of
 // the number.
 double wanted_total(double n, double ratio);
+
+// Returns the calls that a cell begins with: those that are checked, at least one.
+SingleCalls first_calls(const PrecisionGoal& goal);
+
+// Returns the untimed calls that a block begins with, if a call takes call_s seconds. first: of the
+// cell; later ones follow a few messages only.
+std::size_t untimed_of_block(double call_s, bool first, const PrecisionGoal& goal);
+
+// Returns whether measuring on is worth little: the interval is `ratio` times as wide as it should be
+// after spent_s seconds, and will still be much too wide when the budget is spent.
+bool hopeless(double ratio, double spent_s, const PrecisionGoal& goal);
 
 // Returns the plan with no more calls of call_s seconds than the goal lets a block have, but at least
 // one stamp.

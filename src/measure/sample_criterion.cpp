@@ -24,7 +24,7 @@ Step SampleCriterion::next() const {
   Step step;
   if (phase_ == Phase::single_calls) {
     step.kind = Step::Kind::single_calls;
-    step.single = {1 + goal_.checked, goal_.checked};
+    step.single = first_calls(goal_);
     return step;
   }
   const bool first = phase_ == Phase::calibration;
@@ -33,9 +33,7 @@ Step SampleCriterion::next() const {
   step.kind = Step::Kind::block;
   BlockPlan& plan = step.block;
   plan.blocking = Blocking::barrier_outside;
-  plan.untimed = first
-                     ? untimed_calls(call_s_, least_untimed, least_untimed_s, most_untimed_s)
-                     : untimed_calls(call_s_, untimed_again, least_untimed_s, goal_.budget_s / 10);
+  plan.untimed = untimed_of_block(call_s_, first, goal_);
   plan.samples = more;
   plan.calls = calls_;
   plan = limited(plan, goal_, call_with_barrier_s());
@@ -63,8 +61,9 @@ std::size_t SampleCriterion::wanted() const {
     return static_cast<std::size_t>(std::min(samples, static_cast<double>(most_samples)));
   };
   std::size_t more = std::max(least_left, in(std::min(least_span_s, budget_s) - spent_s_));
-  if (more == 0 && widest_ > goal_.precision) {
-    more = static_cast<std::size_t>(std::ceil(wanted_total(n, widest_ / goal_.precision) - n));
+  const double ratio = widest_ / goal_.precision;
+  if (more == 0 && ratio > 1 && !hopeless(ratio, spent_s_, goal_)) {
+    more = static_cast<std::size_t>(std::ceil(wanted_total(n, ratio) - n));
     more = std::min(more, in(budget_s - spent_s_));
   }
   return std::min({more, most_stamps, most_samples - std::min(most_samples, have)});

@@ -39,10 +39,12 @@ class StoppingCriterion {
 
 // The first calls after anything else cost several times what later ones do (measured over MPI: 5 to
 // 8 us instead of 0.2 us). A block therefore begins with at least least_untimed calls and
-// least_untimed_s seconds of calls, but not with more than most_untimed_s of them.
+// least_untimed_s seconds of calls, but not with more than most_untimed_s of them. A cell that ends
+// when its time is precise has more than one block, and few of its stamps are of first calls.
 inline constexpr std::size_t least_untimed = 20;
 inline constexpr double least_untimed_s = 1e-3;
 inline constexpr double most_untimed_s = 0.1;
+inline constexpr double most_untimed_of_cell_s = 10e-3;
 
 // Further blocks of a cell begin with so many untimed calls at least, behind the exchange of messages.
 inline constexpr std::size_t untimed_again = 10;

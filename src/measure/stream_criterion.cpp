@@ -44,21 +44,20 @@ Step StreamCriterion::next() const {
   Step step;
   if (phase_ == Phase::single_calls) {
     step.kind = Step::Kind::single_calls;
-    step.single = {1 + goal_.checked, goal_.checked};
+    step.single = first_calls(goal_);
     return step;
   }
   if (phase_ == Phase::probe) {
     const auto fitting = static_cast<std::size_t>(call_s_ > 0 ? probe_s / call_s_ : probe_stamps);
     step.kind = Step::Kind::block;
     step.block = plan(std::clamp(fitting, least_stamps(), std::max(least_stamps(), probe_stamps)),
-                      untimed_calls(call_s_, least_untimed, least_untimed_s, most_untimed_s));
+                      untimed_of_block(call_s_, true, goal_));
     return step;
   }
   const std::size_t more = wanted();
   if (more == 0) return step;
   step.kind = Step::Kind::block;
-  step.block =
-      plan(more, untimed_calls(call_s_, untimed_again, least_untimed_s, goal_.budget_s / 10));
+  step.block = plan(more, untimed_of_block(call_s_, false, goal_));
   return step;
 }
 
@@ -87,9 +86,10 @@ std::size_t StreamCriterion::wanted() const {
   const std::size_t least_left = have >= least ? 0 : least - have;
   const std::size_t room = in(budget_s - spent_s_);
   std::size_t more = std::max(least_left, in(std::min(least_span_s, budget_s) - spent_s_));
-  if (more == 0 && widest_ > goal_.precision) {
+  const double ratio = widest_ / goal_.precision;
+  if (more == 0 && ratio > 1 && !hopeless(ratio, spent_s_, goal_)) {
     const auto n = static_cast<double>(have);
-    more = static_cast<std::size_t>(std::ceil(wanted_total(n, widest_ / goal_.precision) - n));
+    more = static_cast<std::size_t>(std::ceil(wanted_total(n, ratio) - n));
     more = std::min(more, room);
   }
   return std::min(std::max(more, least_left), most_stamps);

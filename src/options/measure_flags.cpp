@@ -52,11 +52,12 @@ void declare_measure(FlagSet& set, Options& o, const Taken& taken) {
           "how far ranks begin together",
           zero_or_one())
       .recorded("samples");
-  set.add(m.precision, "--precision", "PERCENT",
-          "end a row when its 95 % interval is within +-PERCENT of the time, or after 0.3 s",
-          percent)
+  set.add(
+         m.precision, "--precision", "PERCENT",
+         "end a row when its 95 % interval is within +-PERCENT of the time, or after 0.3 s at most",
+         percent)
       .by_default("2")
-      .on(Page::measured, "end a row at a 95 % interval of +-PERCENT, or after 0.3 s")
+      .on(Page::measured, "end a row at a 95 % interval of +-PERCENT, or by 0.3 s")
       .recorded("precision");
   set.add(m.time_budget_s, "--time-budget", "SECONDS",
           "time for all rows together that --precision may take, instead of 0.3 s each",

@@ -59,7 +59,7 @@ constexpr Explanation all[] = {
      "shortest possible time on links of the ceiling's latency and bandwidth over the time, in "
      "percent (--ceiling)"},
     {Kind::flag, "=", "the interval is as narrow as --precision asks for"},
-    {Kind::flag, "~", "it is wider, or there is none: the time of the row ran out"},
+    {Kind::flag, "~", "it is wider, or there is none: the time of the row ran out, or would not have been enough"},
     {Kind::flag, "B",
      "bimodal, two speeds: the 90th percentile of the stamps or samples is over twice the 10th"},
     {Kind::flag, "D",

@@ -32,6 +32,7 @@ PrecisionGoal precision_goal(const Options& o, const Problem& problem, bool chec
   PrecisionGoal goal;
   goal.precision = o.measure.precision;
   goal.budget_s = limits.budget_s;
+  goal.gives_up = o.measure.time_budget_s == 0;
   goal.clock_cost_s = limits.clock_cost_s;
   goal.limit_s = o.measure.row_time_s / 2;
   goal.most_calls = limits.most_calls;

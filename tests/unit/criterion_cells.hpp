@@ -79,14 +79,11 @@ struct Cell {
 
 // Returns how many of 300 cells end with an interval that contains the median of their noise.
 template <class Criterion>
-int intervals_that_hold(double correlation) {
-  constexpr double median = 1e-3;
+int intervals_that_hold(const PrecisionGoal& goal, const Noise::Shape& shape) {
   int holds = 0;
   for (std::uint64_t seed = 0; seed < 300; ++seed) {
-    const Cell<Criterion> cell(
-        {.budget_s = 100}, {.median = median, .spread = 0.1, .correlation = correlation}, seed, 1);
-    const Estimate found = cell.found();
-    if (found.low <= median && median <= found.high) ++holds;
+    const Estimate found = Cell<Criterion>(goal, shape, seed, 1).found();
+    if (found.low <= shape.median && shape.median <= found.high) ++holds;
   }
   return holds;
 }
