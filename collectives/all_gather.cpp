@@ -32,6 +32,7 @@ std::vector<ExpectedBlock> expected(const Shape& s) {
 
 const Collective all_gather = {
     .name = "all_gather",
+    .about = "every rank gets all ranks' blocks",
     .layout = layout,
     .expected = expected,
     .bus_factor = others_share,  // (n - 1) / n

@@ -17,6 +17,7 @@ void gather_on_all(primitives::Group& group, primitives::Bytes object, int /*roo
 
 const Collective all_gather_object = {
     .name = "all_gather_object",
+    .about = "every rank gets all ranks' objects",
     .flags = {.skew = true},
     .layout = layout,
     .expected = blocks_of_all,

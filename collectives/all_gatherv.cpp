@@ -6,6 +6,7 @@ namespace ccl_tests::collectives {
 
 const Collective all_gatherv = {
     .name = "all_gatherv",
+    .about = "every rank gets all ranks' blocks, of unequal length",
     .flags = {.skew = true},
     .layout = [](const Shape& s) { return gathered(s, Who::all); },
     .expected = blocks_of_all,

@@ -6,6 +6,7 @@ namespace ccl_tests::collectives {
 
 const Collective all_reduce = {
     .name = "all_reduce",
+    .about = "every rank gets the reduction of all ranks' buffers",
     .domain = {.reduces = true},
     .layout = whole_replaced,
     .expected = whole_reduced,

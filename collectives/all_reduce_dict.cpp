@@ -16,6 +16,7 @@ void operate(primitives::Group& group, std::span<const primitives::Entry> dictio
 
 const Collective all_reduce_dict = {
     .name = "all_reduce_dict",
+    .about = "tensors of equal keys are reduced together",
     .domain = {.reduces = true},
     .flags = {.skew = true, .objects = true},
     .layout = replaced_entries,

@@ -27,6 +27,7 @@ void operate(primitives::Group& group, std::span<const primitives::Tensor> tenso
 
 const Collective all_reduce_params = {
     .name = "all_reduce_params",
+    .about = "a list of tensors is reduced in buckets",
     .domain = {.reduces = true},
     .flags = {.tensors = true, .buckets = true},
     .layout = replaced_tensors,

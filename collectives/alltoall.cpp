@@ -30,6 +30,7 @@ std::vector<ExpectedBlock> expected(const Shape& s) {
 
 const Collective alltoall = {
     .name = "alltoall",
+    .about = "every rank gets its block of all ranks' buffers",
     .layout = layout,
     .expected = expected,
     .bus_factor = others_share,

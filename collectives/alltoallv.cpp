@@ -108,6 +108,7 @@ std::vector<ExpectedBlock> expected(const Shape& s) {
 
 const Collective alltoallv = {
     .name = "alltoallv",
+    .about = "every pair exchanges blocks of its own size",
     .flags = {.block_matrix = true},
     .layout = layout,
     .expected = expected,

@@ -58,6 +58,7 @@ class AverageMetrics : public OnGroup {
 
 const Collective average_metrics = {
     .name = "average_metrics",
+    .about = "numbers become their weighted means",
     .domain = {.reduces = true, .ops = average_only, .types = types},
     .layout = whole_replaced,
     .expected = whole_reduced,

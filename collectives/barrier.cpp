@@ -7,6 +7,7 @@ namespace ccl_tests::collectives {
 
 const Collective barrier = {
     .name = "barrier",
+    .about = "nobody leaves before the last rank has entered",
     .layout = [](const Shape& /*s*/) { return Layout{}; },
     .expected = nothing,
     .bus_factor = whole,

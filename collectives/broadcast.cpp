@@ -22,6 +22,7 @@ std::vector<ExpectedBlock> expected(const Shape& s) {
 
 const Collective broadcast = {
     .name = "broadcast",
+    .about = "every rank gets the root's buffer",
     .domain = {.rooted = true},
     .layout = layout,
     .expected = expected,

@@ -56,6 +56,7 @@ class BroadcastObject : public OnGroup {
 
 const Collective broadcast_object = {
     .name = "broadcast_object",
+    .about = "every rank gets the root's objects",
     .domain = {.rooted = true},
     .flags = {.skew = true, .objects = true},
     .layout = layout,

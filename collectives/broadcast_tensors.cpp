@@ -22,6 +22,7 @@ Layout layout(const Shape& s) {
 
 const Collective broadcast_tensors = {
     .name = "broadcast_tensors",
+    .about = "every rank gets the root's tensors",
     .domain = {.rooted = true, .types = floating},
     .flags = {.tensors = true, .async_operations = true},
     .layout = layout,

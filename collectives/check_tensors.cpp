@@ -47,6 +47,7 @@ class CheckTensors : public OnGroup {
 
 const Collective check_tensors = {
     .name = "check_tensors",
+    .about = "do all ranks have equally many tensors?",
     .domain = {.types = types, .fixed_bytes = sizeof(std::int64_t)},
     .flags = {.tensors = true},
     .layout = layout,

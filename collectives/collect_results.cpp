@@ -90,6 +90,7 @@ class CollectResults : public OnGroup {
 
 const Collective collect_results = {
     .name = "collect_results",
+    .about = "rank 0 gets all ranks' results in order",
     .flags = {.objects = true, .via = true},
     .layout = layout,
     .expected = expected,

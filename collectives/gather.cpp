@@ -23,6 +23,7 @@ std::vector<ExpectedBlock> expected(const Shape& s) {
 
 const Collective gather = {
     .name = "gather",
+    .about = "the root gets all ranks' blocks",
     .domain = {.rooted = true},
     .layout = layout,
     .expected = expected,

@@ -12,6 +12,7 @@ Layout layout(const Shape& s) { return gathered_objects(s, Who::root); }
 
 const Collective gather_object = {
     .name = "gather_object",
+    .about = "the root gets all ranks' objects",
     .domain = {.rooted = true},
     .flags = {.skew = true},
     .layout = layout,

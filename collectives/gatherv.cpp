@@ -6,6 +6,7 @@ namespace ccl_tests::collectives {
 
 const Collective gatherv = {
     .name = "gatherv",
+    .about = "the root gets all ranks' blocks, of unequal length",
     .domain = {.rooted = true},
     .flags = {.skew = true},
     .layout = [](const Shape& s) { return gathered(s, Who::root); },

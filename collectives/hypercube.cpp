@@ -55,6 +55,7 @@ void run(Communicator& c, const Call& call) {
 
 const Collective hypercube = {
     .name = "hypercube",
+    .about = "all ranks' blocks, by exchanges with log2(ranks) peers",
     .unsupported = unsupported,
     .layout = layout,
     .expected = expected,

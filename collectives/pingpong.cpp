@@ -31,6 +31,7 @@ std::vector<ExpectedBlock> expected(const Shape& s) {
 
 const Collective pingpong = {
     .name = "pingpong",
+    .about = "messages between the two ranks of a pair",
     .domain = {.paired = true},
     .layout = layout,
     .expected = expected,

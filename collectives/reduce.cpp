@@ -14,6 +14,7 @@ std::vector<ExpectedBlock> expected(const Shape& s) {
 
 const Collective reduce = {
     .name = "reduce",
+    .about = "the root gets the reduction of all ranks' buffers",
     .domain = {.reduces = true, .rooted = true},
     .layout = whole_replaced,
     .expected = expected,

@@ -22,6 +22,7 @@ std::vector<ExpectedBlock> expected(const Shape& s) {
 
 const Collective reduce_dict = {
     .name = "reduce_dict",
+    .about = "the root gets the reduction of equal keys",
     .domain = {.reduces = true, .ops = ops},
     .flags = {.skew = true, .objects = true},
     .layout = replaced_entries,

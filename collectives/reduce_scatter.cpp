@@ -27,6 +27,7 @@ std::vector<ExpectedBlock> expected(const Shape& s) {
 
 const Collective reduce_scatter = {
     .name = "reduce_scatter",
+    .about = "every rank gets its block of the reduction",
     .domain = {.reduces = true},
     .layout = layout,
     .expected = expected,

@@ -18,6 +18,7 @@ std::vector<ExpectedBlock> expected(const Shape& s) {
 
 const Collective reduce_scatterv = {
     .name = "reduce_scatterv",
+    .about = "every rank gets its block, of unequal length",
     .domain = {.reduces = true},
     .flags = {.skew = true},
     .layout = [](const Shape& s) { return scattered(s, Who::all); },

@@ -24,6 +24,7 @@ std::vector<ExpectedBlock> expected(const Shape& s) {
 
 const Collective scatter = {
     .name = "scatter",
+    .about = "every rank gets its block of the root's buffer",
     .domain = {.rooted = true},
     .layout = layout,
     .expected = expected,

@@ -15,6 +15,7 @@ std::vector<ExpectedBlock> expected(const Shape& s) {
 
 const Collective scatterv = {
     .name = "scatterv",
+    .about = "every rank gets its block, of unequal length",
     .domain = {.rooted = true},
     .flags = {.skew = true},
     .layout = [](const Shape& s) { return scattered(s, Who::root); },

@@ -110,6 +110,7 @@ constexpr std::array<const Collective*, 2> other_modes = {&exchange, &async};
 
 const Collective sendrecv = {
     .name = "sendrecv",
+    .about = "every rank sends to one rank and receives from one",
     .mode = "ring",
     .modes = other_modes,
     .layout = whole_buffer,

@@ -30,6 +30,7 @@ constexpr std::array<const Collective*, 1> other_modes = {&by_broadcast};
 
 const Collective sync_buffer = {
     .name = "sync_buffer",
+    .about = "a model's buffers become equal on all ranks",
     .mode = "average",
     .modes = other_modes,
     .domain = {.reduces = true, .ops = average_only, .types = floating},

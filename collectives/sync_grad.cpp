@@ -39,6 +39,7 @@ void operate(primitives::Group& group, std::span<const primitives::Parameter> pa
 
 const Collective sync_grad = {
     .name = "sync_grad",
+    .about = "gradients become their means over all ranks",
     .domain = {.reduces = true, .ops = average_only},
     .flags = {.tensors = true, .async_operations = true},
     .layout = replaced_tensors,

@@ -50,6 +50,7 @@ constexpr std::array<const Collective*, 1> other_modes = {&by_all_gather};
 
 const Collective sync_seed = {
     .name = "sync_seed",
+    .about = "all ranks get one random seed",
     .mode = "broadcast",
     .modes = other_modes,
     .domain = {.types = types, .fixed_bytes = sizeof(std::int32_t)},

@@ -146,8 +146,9 @@ struct Needs {
 // One collective in one form. All functions but `make` are pure.
 struct Collective {
   // What it is called, and which rows there are.
-  std::string_view name;       // of the program, without _perf
-  std::string_view mode = {};  // --mode's name of this form; empty if there is one form only
+  std::string_view name;        // of the program, without _perf
+  std::string_view about = {};  // what it does in one line, below 80 characters
+  std::string_view mode = {};   // --mode's name of this form; empty if there is one form only
   std::span<const Collective* const> modes = {};  // the program's other forms
   bool sweeps = true;  // false for a program that has no sizes, types and rows
   Domain domain = {};

@@ -57,6 +57,15 @@ Flag& Flag::needs_gpu() {
   return *this;
 }
 
+std::string Flag::default_text() const {
+  if (!otherwise.empty()) return otherwise;
+  if (!has_value() || is_variable()) return {};
+  const SettingValue now = show();
+  const auto* const bytes = std::get_if<std::int64_t>(&now);
+  return bytes != nullptr && value == "SIZE" ? size_text(static_cast<std::size_t>(*bytes))
+                                             : text_of(now);
+}
+
 void FlagSet::begin(Group group, const std::string& why_not) {
   group_ = group;
   missing_ = why_not;

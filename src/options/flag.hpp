@@ -73,6 +73,9 @@ struct Flag {
 
   bool is_variable() const { return !names.front().starts_with('-'); }
   bool has_value() const { return !value.empty(); }
+  // The program takes it, and help describes it.
+  bool is_offered() const { return missing.empty() && !help.empty(); }
+  std::string default_text() const;  // as help shows it; empty: none
 
   // What a declaration adds to add(), each on its line.
   Flag& on(Page section, std::string text = {});

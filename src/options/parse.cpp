@@ -19,8 +19,8 @@ std::optional<std::string> asked_text(const Collective& collective, const FlagSe
   for (const GivenFlag& given : line.given) {
     if (!given.flag->has_value() && given.flag->missing.empty()) given.flag->read("1");
   }
-  if (asked.help_all) return help_all(collective, set);
-  if (asked.help) return help_page(collective, set);
+  if (asked.help_all) return help_all(texts_of(collective), set);
+  if (asked.help) return help_page(texts_of(collective), set);
   if (asked.version)
     return fmt::format("ccl-tests {}{}\n", version(),
                        *revision() == 0 ? "" : fmt::format(" ({})", revision()));

@@ -1,51 +1,94 @@
 #include "src/options/program_texts.hpp"
 
-#include <algorithm>
-#include <iterator>
-#include <utility>
+#include <fmt/format.h>
+
+#include "src/options/taken.hpp"
 
 namespace ccl_tests {
 namespace {
 
-constexpr std::pair<std::string_view, std::string_view> texts[] = {
-    {"all_gather", "every rank gets all ranks' blocks"},
-    {"all_gather_object", "every rank gets all ranks' objects"},
-    {"all_gatherv", "every rank gets all ranks' blocks, of unequal length"},
-    {"all_reduce", "every rank gets the reduction of all ranks' buffers"},
-    {"all_reduce_dict", "tensors of equal keys are reduced together"},
-    {"all_reduce_params", "a list of tensors is reduced in buckets"},
-    {"alltoall", "every rank gets its block of all ranks' buffers"},
-    {"alltoallv", "every pair exchanges blocks of its own size"},
-    {"average_metrics", "numbers become their weighted means"},
-    {"barrier", "nobody leaves before the last rank has entered"},
-    {"broadcast", "every rank gets the root's buffer"},
-    {"broadcast_object", "every rank gets the root's objects"},
-    {"broadcast_tensors", "every rank gets the root's tensors"},
-    {"check_tensors", "do all ranks have equally many tensors?"},
-    {"collect_results", "rank 0 gets all ranks' results in order"},
-    {"gather", "the root gets all ranks' blocks"},
-    {"gather_object", "the root gets all ranks' objects"},
-    {"gatherv", "the root gets all ranks' blocks, of unequal length"},
-    {"hypercube", "all ranks' blocks, by exchanges with log2(ranks) peers"},
-    {"pingpong", "messages between the two ranks of a pair"},
-    {"reduce", "the root gets the reduction of all ranks' buffers"},
-    {"reduce_dict", "the root gets the reduction of equal keys"},
-    {"reduce_scatter", "every rank gets its block of the reduction"},
-    {"reduce_scatterv", "every rank gets its block, of unequal length"},
-    {"scatter", "every rank gets its block of the root's buffer"},
-    {"scatterv", "every rank gets its block, of unequal length"},
-    {"sendrecv", "every rank sends to one rank and receives from one"},
-    {"sync_buffer", "a model's buffers become equal on all ranks"},
-    {"sync_grad", "gradients become their means over all ranks"},
-    {"sync_seed", "all ranks get one random seed"},
-};
+constexpr GroupTitle groups[] = {{Group::sizes, "Sizes", "sizes"},
+                                 {Group::what, "What runs", "runs"},
+                                 {Group::measuring, "Measuring", "time"},
+                                 {Group::checking, "Checking", "check"},
+                                 {Group::ranks, "Ranks and launching", "ranks"},
+                                 {Group::library, "Library", "library"},
+                                 {Group::output, "Output and limits", "output"},
+                                 {Group::gpus, "GPUs", "GPU"},
+                                 {Group::variables, "Environment variables", ""}};
+
+constexpr ExitText exits[] = {{"0", "passed"},
+                              {"2", "usage"},
+                              {"3", "unsupported here"},
+                              {"4", "a library or a peer failed"},
+                              {"5", "timed out"},
+                              {"6", "slower than a limit"},
+                              {"7", "wrong data"},
+                              {"8", "inconclusive"},
+                              {"128 + signal", "when interrupted"}};
+
+std::vector<Example> examples_of(const Collective& c, const std::string& program) {
+  const Taken taken = taken_by(c);
+  const bool sizes = taken.sizes.empty();
+  const std::string sweep = program + (sizes ? " -b 8 -e 64M" : "");
+  std::vector<Example> all = {
+      {sweep, sizes ? "this machine, 8 B, 16 B, ... 64 MiB" : "this machine"},
+      {sweep + " --np 4 -J run.jsonl", "4 local processes; also a file"},
+      {fmt::format("mpirun -n 4 {} --backend mpi", sweep), "MPI starts ranks and moves data"}};
+  if (!sizes) {
+    if (c.sweeps) all.push_back({program + " -n 1000 -I 1", "with statistics of single calls"});
+    return all;
+  }
+  if (c.domain.paired) {
+    all.push_back({program + " --np 4 --pairs all --sizes 1M", "which pair is slow?"});
+  } else if (c.domain.types.empty()) {
+    const bool all_ops = c.domain.reduces && c.domain.ops.empty();
+    all.push_back({fmt::format("{} -b 1M -e 1M -d all{}", program, all_ops ? " -o all" : ""),
+                   all_ops ? "is every type and operation right?" : "is every type right?"});
+  }
+  all.push_back({program + " --sizes 64M --min-busbw 64M:1.0", "CI gate: exit 6 below 1.0 GB/s"});
+  return all;
+}
+
+std::vector<std::string> description_of(const Collective& c) {
+  const char* const ranks =
+      "The ranks are threads of the process. With --np they are local processes; under mpirun, srun "
+      "or torchrun they are the processes of the job. --backend names the library under test.";
+  if (!c.sweeps)
+    return {
+        "Starts a job as the other programs of ccl-tests do, and times it: until all ranks have met, "
+        "until the library has connected them, and the first two operations. Each time is the "
+        "slowest rank's, in milliseconds.",
+        ranks};
+  if (c.needs.synchronizes)
+    return {
+        fmt::format("Runs {} over a communication library, checks by time that no rank leaves "
+                    "before the last one enters, and prints a row with the time of an operation.",
+                    c.name),
+        ranks};
+  return {
+      fmt::format("Runs {} over a communication library, checks every result bit for bit, and "
+                  "prints a row for each message size: the time of an operation and the "
+                  "bandwidths that follow from it, with two buffers (out of place) and with one "
+                  "(in place).",
+                  c.name),
+      "Flags and columns that nccl-tests has, too, mean the same.", ranks};
+}
 
 }  // namespace
 
-std::string_view about(std::string_view name) {
-  const auto* const found = std::find_if(std::begin(texts), std::end(texts),
-                                         [&](const auto& text) { return text.first == name; });
-  return found == std::end(texts) ? std::string_view() : found->second;
+ProgramTexts texts_of(const Collective& c) {
+  ProgramTexts texts;
+  texts.name = fmt::format("{}_perf", c.name);
+  texts.about = !c.sweeps ? fmt::format("times {}", c.about)
+                          : fmt::format("tests and times {}{}{}", c.name,
+                                        c.about.empty() ? "" : ": ", c.about);
+  texts.examples = examples_of(c, texts.name);
+  texts.exits = exits;
+  texts.description = description_of(c);
+  return texts;
 }
+
+std::span<const GroupTitle> group_titles() { return groups; }
 
 }  // namespace ccl_tests
