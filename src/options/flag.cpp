@@ -57,6 +57,20 @@ Flag& Flag::needs_gpu() {
   return *this;
 }
 
+Flag& Flag::offers(std::vector<std::string> some) {
+  values = std::move(some);
+  return *this;
+}
+Flag& Flag::offers_list(std::vector<std::string> some) {
+  comma_list = true;
+  return offers(std::move(some));
+}
+
+Paths Flag::paths() const {
+  if (value == "FOLDER") return Paths::folders;
+  return value == "FILE" || or_file ? Paths::files : Paths::none;
+}
+
 std::string Flag::default_text() const {
   if (!otherwise.empty()) return otherwise;
   if (!has_value() || is_variable()) return {};

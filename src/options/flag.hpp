@@ -55,6 +55,9 @@ enum class Group { sizes, what, measuring, checking, ranks, library, output, gpu
 // none: named behind them. unlisted: --help-all alone has it, since it asks for nothing.
 enum class Page { none, what, where, measured, output, unlisted };
 
+// Whether a value is the name of a file or folder.
+enum class Paths { none, files, folders };
+
 struct Flag {
   std::vector<std::string> names;  // "-n", "--iters"; messages use the first
   std::string value;               // what stands behind the flag, "N"; empty: nothing
@@ -65,8 +68,11 @@ struct Flag {
   std::string missing;    // why the program does not take the flag; empty: it does
   Group group = Group::what;
   Page page = Page::none;
-  bool shared = true;  // all ranks must be told the same
-  bool gpu = false;    // a value other than the default needs a library that works on GPUs
+  std::vector<std::string> values;  // that completion offers; empty: any
+  bool comma_list = false;          // of those values
+  bool or_file = false;             // beside those values
+  bool shared = true;               // all ranks must be told the same
+  bool gpu = false;  // a value other than the default needs a library that works on GPUs
   bool repeatable = false;
   std::function<void(const std::string&)> read;  // empty: the value comes with another flag's
   std::function<SettingValue()> show;
@@ -75,6 +81,7 @@ struct Flag {
   bool has_value() const { return !value.empty(); }
   // The program takes it, and help describes it.
   bool is_offered() const { return missing.empty() && !help.empty(); }
+  Paths paths() const;
   std::string default_text() const;  // as help shows it; empty: none
 
   // What a declaration adds to add(), each on its line.
@@ -85,6 +92,8 @@ struct Flag {
   Flag& needs(const std::string& why_not);  // empty: nothing is missing
   Flag& per_process();                      // concerns one process alone
   Flag& needs_gpu();
+  Flag& offers(std::vector<std::string> some);
+  Flag& offers_list(std::vector<std::string> some);
 };
 
 // The flags of a program, in the order of the help.
@@ -97,10 +106,12 @@ class FlagSet {
   template <class T, class Parse>
   Flag& add(T& target, std::string_view names, std::string_view value, std::string_view help,
             Parse parse) {
-    return add_custom(
+    Flag& flag = add_custom(
         names, value, help,
         [&target, parse](const std::string& text) { target = static_cast<T>(parse(text)); },
         [&target] { return setting_of(target); });
+    if constexpr (requires { parse.values; }) flag.values = parse.values;
+    return flag;
   }
   // Each use of the flag adds to the list.
   template <class T, class Parse>

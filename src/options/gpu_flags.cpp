@@ -8,9 +8,11 @@
 namespace ccl_tests {
 namespace {
 
+std::vector<std::string> memory_values() { return {"0", "1", "auto", "host", "cuda"}; }
+
 // nccl-tests has -M, --memory for its report; where buffers lie is asked for under the same name.
 void set_memory(GpuOptions& gpu, const std::string& text) {
-  const std::string value = parse_name(text, {"0", "1", "auto", "host", "cuda"});
+  const std::string value = parse_name(text, memory_values());
   if (value == "0" || value == "1") {
     gpu.memory_report = value == "1";
   } else if (value == "auto") {
@@ -47,6 +49,7 @@ void declare_gpus(FlagSet& set, Options& o, const Taken& taken) {
          [&gpu = o.gpu](const std::string& text) { set_memory(gpu, text); },
          [&gpu = o.gpu] { return setting_of(gpu.memory); })
       .by_default("0, the library's choice")
+      .offers(memory_values())
       .recorded("memory")
       .repeatable = true;  // a report and a place
   set.add_custom("-M", "0|1", "", {}, [&gpu = o.gpu] { return setting_of(gpu.memory_report); })

@@ -57,9 +57,11 @@ void declare_library(FlagSet& set, Options& o) {
   set.add(o.job.backend, "--backend", "NAME", "nccl, gloo, mpi, loopback or a module's path",
           any_text())
       .by_default("nccl if a GPU, else gloo")
+      .offers({"auto", "nccl", "gloo", "mpi", "loopback"})
       .on(Page::where)
       .recorded("backend_choice")
-      .per_process();
+      .per_process()
+      .or_file = true;
   set.add(o.job.library, "--library", "FILE", "shared library to test instead of the installed one",
           any_text())
       .recorded("library_choice")

@@ -25,11 +25,6 @@ double percent(const std::string& text) {
   return value / 100;
 }
 
-CacheUse cache_use(const std::string& text) {
-  const std::string given = parse_name(text, {"warm", "rotate", "cold"});
-  return given == "warm" ? CacheUse::warm : given == "rotate" ? CacheUse::rotate : CacheUse::cold;
-}
-
 }  // namespace
 
 void declare_measure(FlagSet& set, Options& o, const Taken& taken) {
@@ -92,7 +87,7 @@ void declare_measure(FlagSet& set, Options& o, const Taken& taken) {
   set.add(m.cache, "--cache", "NAME",
           "where timed calls find their data: warm in L2, rotate beyond L2, or cold beyond the "
           "last-level cache",
-          cache_use)
+          name_of<CacheUse>({CacheUse::warm, CacheUse::rotate, CacheUse::cold}))
       .by_default("warm; on GPUs rotate")
       .needs(taken.types)
       .recorded("cache");

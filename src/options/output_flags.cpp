@@ -82,6 +82,7 @@ void declare_output(FlagSet& set, Options& o, const Taken& taken, AskedTexts& as
          [&ceiling = o.measure.ceiling]() -> SettingValue {
            return ceiling.measured ? SettingValue("auto") : setting_of(ceiling.gb_per_s);
          })
+      .offers({"auto"})
       .needs(taken.sweep)
       .recorded("ceiling");
   set.add(o.output.heartbeat_file, "--heartbeat", "FILE",

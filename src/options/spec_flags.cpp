@@ -10,6 +10,8 @@
 namespace ccl_tests {
 namespace {
 
+std::vector<std::string> via_names() { return {"gpu", "cpu"}; }
+
 Skew parse_skew(const std::string& text) {
   const std::string name = parse_name(text, {skew_names.begin(), skew_names.end()});
   const auto* const found = std::find(skew_names.begin(), skew_names.end(), name);
@@ -54,6 +56,7 @@ void declare_spec(FlagSet& set, Options& o, const Taken& taken) {
          "rank's 1000 times any other's)",
          [&spec](const std::string& text) { spec.skew = parse_skew(text); },
          [&spec] { return std::string(skew_names[static_cast<std::size_t>(spec.skew)]); })
+      .offers({skew_names.begin(), skew_names.end()})
       .needs(taken.skew)
       .on(Page::what, "lengths of the blocks: equal, linear or one-large")
       .recorded("skew");
@@ -78,6 +81,7 @@ void declare_spec(FlagSet& set, Options& o, const Taken& taken) {
            spec.tensors_name = text;
          },
          [&spec] { return spec.tensors_name; })
+      .offers({"resnet50", "llama-block", "uniform:"})
       .needs(taken.tensors)
       .on(Page::what, "resnet50, llama-block or uniform:N")
       .recorded("tensors");
@@ -99,9 +103,10 @@ void declare_spec(FlagSet& set, Options& o, const Taken& taken) {
          "gpu: all_gather_object of the lists; cpu: a file of each rank in a shared folder; the "
          "names are mmengine's",
          [&spec](const std::string& text) {
-           spec.via_files = parse_name(text, {"gpu", "cpu"}) == "cpu";
+           spec.via_files = parse_name(text, via_names()) == "cpu";
          },
          [&spec] { return std::string(spec.via_files ? "cpu" : "gpu"); })
+      .offers(via_names())
       .needs(taken.via)
       .on(Page::what, "gpu: as objects; cpu: through files in a shared folder")
       .recorded("via");

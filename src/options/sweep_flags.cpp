@@ -24,6 +24,15 @@ std::string choice(std::span<const T> some) {
   return fmt::format("{}", fmt::join(names, " "));
 }
 
+// The names of `some`, or of `all` if `some` is empty, and "all".
+template <class T>
+std::vector<std::string> names_and_all(std::span<const T> some, std::span<const T> all) {
+  std::vector<std::string> names;
+  for (const T value : some.empty() ? all : some) names.emplace_back(name(value));
+  names.emplace_back("all");
+  return names;
+}
+
 void set_roots(SweepOptions& s, const std::string& text) {
   s.all_roots = text == "all" || text == "-1";
   s.roots.clear();
@@ -42,6 +51,7 @@ void declare_groups(FlagSet& set, SweepOptions& s) {
          "'or 1', 'ranks 0,2;1,3', or local (one per host)",
          [&s](const std::string& text) { s.grouping = parse_split_rule(text); },
          [&s] { return setting_of(s.grouping.text); })
+      .offers({"local"})
       .recorded("group");
   set.add(s.group_rows, "--group-rows", "0|1", "one row per group instead of the slowest group's",
           zero_or_one())
@@ -72,6 +82,7 @@ void declare_pairs(FlagSet& set, SweepOptions& s) {
          "--pairs", "LIST", "pairs of ranks, for example 0:1,2:3, or all",
          [&s](const std::string& text) { s.pairing = parse_pairs(text); },
          [&s] { return pairs_of(s.pairing); })
+      .offers({"all"})
       .on(Page::what)
       .recorded("pairs");
   set.add(s.concurrent, "--concurrent", "0|1",
@@ -120,24 +131,26 @@ void declare_sizes(FlagSet& set, Options& o, const Taken& taken) {
 void declare_sweep(FlagSet& set, Options& o, const Taken& taken, const Collective& collective) {
   SweepOptions& s = o.sweep;
   set.begin(Group::what, taken.sweep);
-  const bool all_types = collective.domain.types.empty();
+  const bool any_type = collective.domain.types.empty();
   set.add(s.types, "-d,--datatype", "LIST",
-          all_types ? "int8 uint8 int32 uint32 int64 uint64 half float double bfloat16 f8e4m3 "
-                      "f8e5m2, a comma list, or all"
-                    : choice(collective.domain.types),
+          any_type ? "int8 uint8 int32 uint32 int64 uint64 half float double bfloat16 f8e4m3 "
+                     "f8e5m2, a comma list, or all"
+                   : choice(collective.domain.types),
           list_or_all(collective.domain.types, parse_types))
+      .offers_list(names_and_all(collective.domain.types, all_types()))
       .needs(taken.types)
-      .on(Page::what, all_types ? "float, half, bfloat16, int32, ... or all" : "")
+      .on(Page::what, any_type ? "float, half, bfloat16, int32, ... or all" : "")
       .recorded("types");
-  const bool all_ops = collective.domain.ops.empty();
+  const bool any_op = collective.domain.ops.empty();
   set.add(s.ops, "-o,--op", "LIST",
-          all_ops ? "sum prod max min avg mulsum, a comma list, or all; integers also have band "
-                    "bor bxor"
-                  : choice(collective.domain.ops),
+          any_op ? "sum prod max min avg mulsum, a comma list, or all; integers also have band "
+                   "bor bxor"
+                 : choice(collective.domain.ops),
           list_or_all(collective.domain.ops, parse_ops))
+      .offers_list(names_and_all(collective.domain.ops, every_op()))
       .needs(taken.ops)
       .on(collective.domain.reduces ? Page::what : Page::none,
-          all_ops ? "sum, prod, max, min, avg, ... or all" : "")
+          any_op ? "sum, prod, max, min, avg, ... or all" : "")
       .recorded("ops");
   set.add_custom(
          "-r,--root", "LIST",
@@ -146,6 +159,7 @@ void declare_sweep(FlagSet& set, Options& o, const Taken& taken, const Collectiv
              : fmt::format("root rank, a comma list, or all; {} ignores it", collective.name),
          [&s](const std::string& text) { set_roots(s, text); },
          [&s] { return s.all_roots ? SettingValue("all") : setting_of(s.roots); })
+      .offers({"all"})
       .needs(taken.roots)
       .on(collective.domain.rooted ? Page::what : Page::none)
       .recorded("roots");

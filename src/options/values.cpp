@@ -188,19 +188,23 @@ std::string size_text(std::size_t bytes) {
 }
 
 Parser<int> in_range(int lowest, int highest) {
-  return [=](const std::string& text) { return parse_int(text, lowest, highest); };
+  constexpr int few = 10;
+  Parser<int> parser{[=](const std::string& text) { return parse_int(text, lowest, highest); }};
+  for (int i = lowest; highest - lowest < few && i <= highest; ++i)
+    parser.values.push_back(std::to_string(i));
+  return parser;
 }
 Parser<double> at_least(double lowest) {
-  return [=](const std::string& text) { return parse_number(text, lowest); };
+  return {[=](const std::string& text) { return parse_number(text, lowest); }};
 }
 Parser<bool> zero_or_one() {
-  return [](const std::string& text) { return parse_int(text, 0, 1) == 1; };
+  return {[](const std::string& text) { return parse_int(text, 0, 1) == 1; }, {"0", "1"}};
 }
-Parser<std::string> one_of(std::vector<std::string> names) {
-  return [names = std::move(names)](const std::string& text) { return parse_name(text, names); };
+Parser<std::string> one_of(const std::vector<std::string>& names) {
+  return {[names](const std::string& text) { return parse_name(text, names); }, names};
 }
 Parser<std::string> any_text() {
-  return [](const std::string& text) { return text; };
+  return {[](const std::string& text) { return text; }};
 }
 
 }  // namespace ccl_tests

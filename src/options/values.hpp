@@ -2,6 +2,7 @@
 // be accepted.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <functional>
 #include <initializer_list>
@@ -32,13 +33,28 @@ std::string parse_file(const std::string& text);  // any name but the empty one
 // Writes a size as parse_size reads it, in the largest unit that divides it: "64M".
 std::string size_text(std::size_t bytes);
 
-// The parsers of declarations: each returns a function of the text.
+// The parsers of declarations.
 template <class T>
-using Parser = std::function<T(const std::string&)>;
+struct Parser {
+  std::function<T(const std::string&)> read;
+  std::vector<std::string> values = {};  // all that it accepts; empty: too many
+
+  T operator()(const std::string& text) const { return read(text); }
+};
 Parser<int> in_range(int lowest, int highest);
 Parser<double> at_least(double lowest);
 Parser<bool> zero_or_one();
-Parser<std::string> one_of(std::vector<std::string> names);
+Parser<std::string> one_of(const std::vector<std::string>& names);
+template <class Enum>
+Parser<Enum> name_of(const std::vector<Enum>& some) {
+  std::vector<std::string> names;
+  for (const Enum value : some) names.emplace_back(name(value));
+  const auto read = [some, names](const std::string& text) {
+    const auto at = std::find(names.begin(), names.end(), parse_name(text, names)) - names.begin();
+    return some[static_cast<std::size_t>(at)];
+  };
+  return {read, names};
+}
 Parser<std::string> any_text();
 
 // Returns the one of `choices` that `text` was probably meant to be: an alias of other tools, or
