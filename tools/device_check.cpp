@@ -1,7 +1,6 @@
 // device_check: does the verifier find on a GPU what it finds on the host, and how fast.
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <csignal>
 #include <memory>
@@ -14,8 +13,9 @@
 #include "src/core/clock.hpp"
 #include "src/core/error.hpp"
 #include "src/core/host.hpp"
-#include "src/options/values.hpp"
+#include "src/options/help.hpp"
 #include "src/report/output_file.hpp"
+#include "tools/check_arguments.hpp"
 #include "tools/verifier_check.hpp"
 #include "tools/verifier_speed.hpp"
 
@@ -23,84 +23,6 @@ namespace ccl_tests::tools {
 namespace {
 
 using Json = nlohmann::ordered_json;
-
-struct Arguments {
-  Memory memory = Memory::cuda;
-  int device = 0;
-  bool list = false, speed = false;
-  std::vector<DataType> types = {all_types().begin(), all_types().end()};
-  CheckOptions check;
-  SpeedOptions measure;
-  std::string output_file;
-  bool help = false;
-};
-
-std::string one_line(std::string text) {
-  std::replace(text.begin(), text.end(), '\n', ' ');
-  return text;
-}
-
-Arguments parse(int argc, char** argv) {
-  Arguments a;
-  CLI::App app(
-      "Holds the verifier of a memory to the host's: the same data, right and wrong, have to be "
-      "told alike.",
-      "device_check");
-  const auto add = [&](const char* names, const char* value, const char* help, const auto& set) {
-    const std::string flag = std::string(names).substr(0, std::string(names).find(','));
-    const auto call = [flag, set](const std::string& text) {
-      try {
-        set(text);
-      } catch (const UsageError& e) {
-        throw UsageError(flag + ": " + e.what());
-      }
-    };
-    app.add_option_function<std::string>(names, call, help)->type_name(value);
-  };
-  add("--memory", "NAME", "cuda, or host [cuda]", [&](const std::string& t) {
-    a.memory = parse_name(t, {"cuda", "host"}) == "host" ? Memory::host : Memory::cuda;
-  });
-  add("--device", "N", "of those that are visible [0]",
-      [&](const std::string& t) { a.device = parse_int(t, 0, 1024); });
-  app.add_flag("--list", a.list, "instead: the devices, one a line");
-  add("-d,--datatype", "LIST", "types, a comma list, or all [all]",
-      [&](const std::string& t) { a.types = parse_types(t); });
-  add("-e,--maxbytes", "SIZE", "longest row that is checked [64M]", [&](const std::string& t) {
-    constexpr std::size_t least = 1 << 16;
-    a.check.max_bytes = parse_size(t);
-    if (a.check.max_bytes < least)
-      throw UsageError(fmt::format("{} is too short; accepted: 64K and above", t));
-  });
-  add("--seed", "N", "of the data and the faults [1]", [&](const std::string& t) {
-    a.check.seed = static_cast<std::uint64_t>(parse_int(t, 0, 1 << 30));
-    a.measure.seed = a.check.seed;
-  });
-  app.add_flag("--quick", a.check.quick, "fewer operations, lengths and faults");
-  app.add_flag("--speed", a.speed,
-               "instead: the speed of fill and compare beside that of a copy; asserts nothing");
-  add("-b,--bytes", "SIZE", "with --speed: each buffer's, reduced to the free memory [4G]",
-      [&](const std::string& t) { a.measure.bytes = parse_size(t); });
-  add("-n,--iters", "N", "with --speed: repetitions, of which the median counts [9]",
-      [&](const std::string& t) { a.measure.repetitions = parse_int(t, 1, 1 << 20); });
-  add("-J,--output_file", "FILE", "also write FILE, JSON lines (.jsonl)",
-      [&](const std::string& t) {
-        if (t.size() < 7 || t.substr(t.size() - 6) != ".jsonl")
-          throw UsageError(fmt::format("'{}'; accepted: a file name that ends in .jsonl", t));
-        a.output_file = t;
-      });
-  app.footer(
-      "Exit codes: 0 passed, 2 usage, 3 unsupported here, 4 a library failed, 7 a fault was missed "
-      "or right\ndata were called wrong.");
-  try {
-    app.parse(argc, argv);
-  } catch (const CLI::CallForHelp&) {
-    fmt::print("{}", app.help());
-    a.help = true;
-  } catch (const CLI::ParseError& e) {
-    throw UsageError(one_line(e.what()) + "; accepted: the flags that --help lists");
-  }
-  return a;
-}
 
 // JSON lines, where they are asked for.
 class Lines {
@@ -147,7 +69,7 @@ void head(const Device& device, Lines& lines, const char* what) {
              {"description", device.description()}});
 }
 
-int check(const Arguments& a, Device& device, verify::Loops& loops, Lines& lines) {
+int check(const CheckArguments& a, Device& device, verify::Loops& loops, Lines& lines) {
   head(device, lines, "check");
   fmt::print("# {:>8} {:>9} {:>8} {:>6} {:>8} {:>7} {:>8} {:>7} {:>8}\n", "type", "patterns",
              "fills", "other", "right", "alarms", "faults", "missed", "seconds");
@@ -188,7 +110,7 @@ int check(const Arguments& a, Device& device, verify::Loops& loops, Lines& lines
   return exit_code(passed ? Exit::passed : Exit::wrong_data);
 }
 
-int speed(const Arguments& a, Device& device, verify::Loops& loops, Lines& lines) {
+int speed(const CheckArguments& a, Device& device, verify::Loops& loops, Lines& lines) {
   head(device, lines, "speed");
   SpeedCheck check(device, loops, a.measure);
   const std::size_t bytes = check.bytes();
@@ -226,7 +148,15 @@ int speed(const Arguments& a, Device& device, verify::Loops& loops, Lines& lines
   return exit_code(Exit::passed);
 }
 
-int run(const Arguments& a) {
+int help() {
+  CheckArguments defaults;
+  FlagSet set;
+  declare_flags(set, defaults);
+  fmt::print("{}", help_all(check_texts(), set));
+  return exit_code(Exit::passed);
+}
+
+int run(const CheckArguments& a) {
   const Devices& devices = a.memory == Memory::host ? host_devices() : open_gpus();
   if (a.list) return list(devices);
   const auto device = open(devices, a.device);
@@ -241,8 +171,9 @@ int run(const Arguments& a) {
 int main(int argc, char** argv) {
   std::signal(SIGPIPE, SIG_IGN);
   try {
-    const ccl_tests::tools::Arguments arguments = ccl_tests::tools::parse(argc, argv);
-    return arguments.help ? 0 : ccl_tests::tools::run(arguments);
+    using namespace ccl_tests::tools;
+    const CheckArguments arguments = parse_check_arguments({argv + std::min(argc, 1), argv + argc});
+    return arguments.help ? help() : run(arguments);
   } catch (const ccl_tests::Error& e) {
     fmt::print(stderr, "device_check: {}\n", e.what());
     return ccl_tests::exit_code(e.code());

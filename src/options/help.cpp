@@ -80,15 +80,23 @@ std::string example_lines(const std::vector<Example>& all) {
   return text;
 }
 
+// A line break stands behind a code's meaning only.
 std::string exit_codes(const ProgramTexts& program) {
-  std::string text = "Exit codes: ";
-  std::string_view separator;
-  for (const ExitText& exit : program.exits) {
-    if (exit.code.size() > 1) separator = "; ";
-    text += fmt::format("{}{} {}", separator, exit.code, exit.meaning);
-    separator = ", ";
+  std::string text = "Exit codes:";
+  std::size_t column = text.size();
+  for (std::size_t i = 0; i < program.exits.size(); ++i) {
+    const bool last = i + 1 == program.exits.size();
+    const std::string_view end = last ? "" : program.exits[i + 1].code.size() > 1 ? ";" : ",";
+    const std::string item =
+        fmt::format(" {} {}{}", program.exits[i].code, program.exits[i].meaning, end);
+    if (column + item.size() > page_width) {
+      text += "\n ";
+      column = 1;
+    }
+    text += item;
+    column += item.size();
   }
-  return wrapped(text, 0, 2) + '\n';
+  return text + '\n';
 }
 
 // The names of the flags that the page does not describe, by group.

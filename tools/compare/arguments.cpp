@@ -2,22 +2,15 @@
 
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
-#include <algorithm>
-#include <cstdio>
 #include <string_view>
 
 #include "src/core/error.hpp"
 #include "src/core/quote.hpp"
+#include "src/options/command_line.hpp"
 #include "src/options/values.hpp"
 
 namespace ccl_tests::compare {
 namespace {
-
-std::string one_line(std::string text) {
-  std::replace(text.begin(), text.end(), '\n', ' ');
-  return text;
-}
 
 std::string file_of(const std::string& text, std::string_view suffix) {
   if (text.size() <= suffix.size() || !text.ends_with(suffix))
@@ -42,7 +35,15 @@ double limit(const std::string& text) {
   return value;
 }
 
-void check(Arguments& a, bool base, bool head) {
+std::string command(const std::string& text) {
+  if (text.find_first_not_of(" \t\n") == std::string::npos)
+    throw UsageError("an empty command is not accepted");
+  return text;
+}
+
+void check(Arguments& a) {
+  const bool base = !a.commands.base.empty();
+  const bool head = !a.commands.head.empty();
   if (!a.files.empty()) {
     if (base || head || a.commands.aa)
       throw UsageError("files and --base, --head or --aa exclude each other");
@@ -57,74 +58,79 @@ void check(Arguments& a, bool base, bool head) {
   if (a.commands.aa) a.commands.head = a.commands.base;
 }
 
+// A file that is written beside the table.
+void declare_file(FlagSet& set, std::string& target, const char* name, const char* suffix,
+                  const char* what) {
+  set.add(target, name, "FILE", fmt::format("also write FILE, {} ({})", what, suffix),
+          [suffix](const std::string& text) { return file_of(text, suffix); });
+}
+
 }  // namespace
 
-Arguments parse(int argc, char** argv) {
-  Arguments a;
-  bool base = false, head = false;
-  CLI::App app(
-      "Compares two versions of a program or a library: two results files, or two commands that "
-      "run in\nturns. Says which rows are slower.",
-      "ccl_compare");
-  const auto add = [&](const char* flag, const char* value, const char* help, const auto& set) {
-    const auto call = [flag, set](const std::string& text) {
-      try {
-        set(text);
-      } catch (const UsageError& e) {
-        throw UsageError(std::string(flag) + ": " + e.what());
-      }
-    };
-    app.add_option_function<std::string>(flag, call, help)->type_name(value);
-  };
-  const auto command = [](std::string& to, bool& given) {
-    return [&to, &given](const std::string& text) {
-      if (text.find_first_not_of(" \t\n") == std::string::npos)
-        throw UsageError("an empty command is not accepted");
-      to = text;
-      given = true;
-    };
-  };
-  app.add_option("FILES", a.files, "BASE.jsonl and HEAD.jsonl, as programs write them with -J")
-      ->type_name("");
-  add("--base", "CMD", "shell command that ends with a program and its flags; -J FILE is appended",
-      command(a.commands.base, base));
-  add("--head", "CMD", "the same for the version that may be slower",
-      command(a.commands.head, head));
-  app.add_flag("--aa", a.commands.aa, "run --base against itself; must find nothing");
-  add("--threshold", "PERCENT", "difference that matters [5]",
-      [&](const std::string& t) { a.plan.threshold = share(t); });
-  add("--pairs", "N", "pairs of runs that test the rows that the screen flagged [12]",
-      [&](const std::string& t) {
-        constexpr int most = 1000;
-        a.plan.pairs = static_cast<std::size_t>(parse_int(t, 1, most));
-      });
-  add("--probe-limit", "X",
+void declare_flags(FlagSet& set, Arguments& a) {
+  constexpr int most_pairs = 1000;
+  set.begin(Group::what);
+  set.add(a.commands.base, "--base", "CMD",
+          "shell command that ends with a program and its flags; -J FILE is appended", command);
+  set.add(a.commands.head, "--head", "CMD", "the same for the version that may be slower", command);
+  set.add(a.commands.aa, "--aa", "", "run --base against itself; must find nothing", zero_or_one());
+  set.begin(Group::measuring);
+  set.add(a.plan.threshold, "--threshold", "PERCENT", "difference that matters", share)
+      .by_default("5");
+  set.add(a.plan.pairs, "--pairs", "N", "pairs of runs that test the rows that the screen flagged",
+          in_range(1, most_pairs));
+  set.add_custom(
+      "--probe-limit", "X",
       "draw a pair again if the round trip between two cores changes more than X times; 0: do not "
-      "probe [1.5]",
-      [&](const std::string& t) {
-        a.plan.probe_limit = limit(t);
+      "probe",
+      [&a](const std::string& text) {
+        a.plan.probe_limit = limit(text);
         a.commands.probe = a.plan.probe_limit != 0;
-      });
-  add("--json", "FILE", "also write FILE, JSON lines (.jsonl)",
-      [&](const std::string& t) { a.json = file_of(t, ".jsonl"); });
-  add("--markdown", "FILE", "also write FILE, a table for a pull request (.md)",
-      [&](const std::string& t) { a.markdown = file_of(t, ".md"); });
-  add("--junit", "FILE", "also write FILE, JUnit XML (.xml)",
-      [&](const std::string& t) { a.junit = file_of(t, ".xml"); });
-  app.footer(
-      "Exit codes: 0 no row is confirmed slower, 2 usage or runs that cannot be compared, 4 a "
-      "command failed,\n6 a row is confirmed slower, 8 nothing is slower but a flagged row is "
-      "inconclusive. With --aa: 6 if any\ndifference was confirmed, otherwise 0.");
-  try {
-    app.parse(argc, argv);
-  } catch (const CLI::CallForHelp&) {
-    fmt::print("{}", app.help());
-    a.help = true;
-    return a;
-  } catch (const CLI::ParseError& e) {
-    throw UsageError(one_line(e.what()) + "; see --help");
-  }
-  check(a, base, head);
+      },
+      [&a] { return setting_of(a.plan.probe_limit); });
+  set.begin(Group::output);
+  declare_file(set, a.json, "--json", ".jsonl", "JSON lines");
+  declare_file(set, a.markdown, "--markdown", ".md", "a table for a pull request");
+  declare_file(set, a.junit, "--junit", ".xml", "JUnit XML");
+  set.add(a.help, "-h,--help", "", "print this help", zero_or_one());
+}
+
+ProgramTexts texts() {
+  static constexpr ExitText exits[] = {
+      {"0", "no row is confirmed slower"},
+      {"2", "usage or runs that cannot be compared"},
+      {"4", "a command failed"},
+      {"6", "a row is confirmed slower (with --aa: any difference was confirmed)"},
+      {"8", "nothing is slower but a flagged row is inconclusive"}};
+  return {.name = "ccl_compare",
+          .about = "compares two versions of a program or a library",
+          .operands = "[BASE.jsonl HEAD.jsonl]",
+          .examples = {{"ccl_compare base.jsonl head.jsonl", "files that -J wrote"},
+                       {"ccl_compare --base 'old/all_reduce_perf' --head 'new/all_reduce_perf'",
+                        "runs both in turns"}},
+          .exits = exits,
+          .description = {"Says which rows are slower, from two results files of programs of "
+                          "ccl-tests, or by running two commands in turns."},
+          .output = {},
+          .related = {"all_reduce_perf"}};
+}
+
+Arguments parse(const std::vector<std::string>& words) {
+  Arguments a;
+  FlagSet set;
+  declare_flags(set, a);
+  CommandLine line = read_command_line(set, words);
+  std::erase_if(line.unknown, [&](const std::string& word) {
+    if (word.starts_with('-')) return false;
+    a.files.push_back(word);
+    return true;
+  });
+  for (const GivenFlag& given : line.given)
+    if (given.flag->names.front() == "-h") a.help = true;
+  if (a.help) return a;
+  for (const GivenFlag& given : line.given) read_flag(given, "ccl_compare");
+  refuse_unknown(set, line);
+  check(a);
   return a;
 }
 

@@ -4,6 +4,8 @@
 #include <string>
 #include <vector>
 
+#include "src/options/flag.hpp"
+#include "src/options/program_texts.hpp"
 #include "tools/compare/interleaved.hpp"
 #include "tools/compare/live.hpp"
 
@@ -14,10 +16,14 @@ struct Arguments {
   Commands commands;
   Plan plan;
   std::string json, markdown, junit;  // files to write; empty: none
-  bool help = false;                  // --help was printed
+  bool help = false;
 };
 
-// Throws UsageError.
-Arguments parse(int argc, char** argv);
+// Declares the flags, which set `a`. `a` outlives the set.
+void declare_flags(FlagSet& set, Arguments& a);
+ProgramTexts texts();
+
+// Throws UsageError. If help is asked for, the rest is not checked.
+Arguments parse(const std::vector<std::string>& words);
 
 }  // namespace ccl_tests::compare

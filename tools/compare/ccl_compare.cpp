@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <csignal>
 #include <cstdio>
 #include <exception>
@@ -10,6 +11,7 @@
 #include <string_view>
 
 #include "src/core/error.hpp"
+#include "src/options/help.hpp"
 #include "src/report/output_file.hpp"
 #include "tools/compare/arguments.hpp"
 #include "tools/compare/command.hpp"
@@ -64,6 +66,14 @@ int run(const Arguments& a) {
   return exit_code(summary(report).code);
 }
 
+int help() {
+  Arguments defaults;
+  FlagSet set;
+  declare_flags(set, defaults);
+  print(help_all(texts(), set));
+  return exit_code(Exit::passed);
+}
+
 }  // namespace
 }  // namespace ccl_tests::compare
 
@@ -71,8 +81,8 @@ int main(int argc, char** argv) {
   using namespace ccl_tests;
   std::signal(SIGPIPE, SIG_IGN);
   try {
-    const compare::Arguments arguments = compare::parse(argc, argv);
-    return arguments.help ? 0 : compare::run(arguments);
+    const compare::Arguments arguments = compare::parse({argv + std::min(argc, 1), argv + argc});
+    return arguments.help ? compare::help() : compare::run(arguments);
   } catch (const compare::Interrupted& e) {
     fmt::print(stderr, "ccl_compare: interrupted by signal {}\n", e.signal);
     constexpr int killed = 128;  // as shells count

@@ -1,0 +1,98 @@
+#include "tools/check_arguments.hpp"
+
+#include <fmt/format.h>
+
+#include <cstdint>
+
+#include "src/core/error.hpp"
+#include "src/core/quote.hpp"
+#include "src/options/command_line.hpp"
+#include "src/options/values.hpp"
+
+namespace ccl_tests::tools {
+namespace {
+
+std::size_t longest_row(const std::string& text) {
+  constexpr std::size_t least = 1 << 16;
+  const std::size_t bytes = parse_size(text);
+  if (bytes < least)
+    throw UsageError(fmt::format("{} is too short; accepted: 64K and above", quote(text)));
+  return bytes;
+}
+
+std::string json_lines(const std::string& text) {
+  const std::string suffix = ".jsonl";
+  if (text.size() <= suffix.size() || !text.ends_with(suffix))
+    throw UsageError(fmt::format("{}; accepted: a file name that ends in {}",
+                                 quote(text, shown_path_characters), suffix));
+  return text;
+}
+
+}  // namespace
+
+void declare_flags(FlagSet& set, CheckArguments& a) {
+  std::vector<std::string> types;
+  for (const DataType type : all_types()) types.emplace_back(name(type));
+  types.emplace_back("all");
+  set.begin(Group::what);
+  set.add(a.memory, "--memory", "NAME", "memory to check: cuda, or host",
+          name_of<Memory>({Memory::cuda, Memory::host}));
+  set.add(a.device, "--device", "N", "device to check, of those that are visible",
+          in_range(0, 1024));
+  set.add(a.list, "--list", "", "instead: the devices, one a line", zero_or_one());
+  set.add(a.speed, "--speed", "",
+          "instead: the speed of fill and compare beside that of a copy; asserts nothing",
+          zero_or_one());
+  set.add(a.types, "-d,--datatype", "LIST", "types, a comma list, or all", parse_types)
+      .by_default("all")
+      .offers_list(types);
+  set.begin(Group::checking);
+  set.add(a.check.max_bytes, "-e,--maxbytes", "SIZE", "longest row that is checked", longest_row);
+  set.add(a.check.seed, "--seed", "N", "seed of the data and the faults", in_range(0, 1 << 30));
+  set.add(a.check.quick, "--quick", "", "fewer operations, lengths and faults", zero_or_one());
+  set.begin(Group::measuring);
+  set.add(a.measure.bytes, "-b,--bytes", "SIZE",
+          "with --speed: each buffer's, reduced to the free memory", parse_size);
+  set.add(a.measure.repetitions, "-n,--iters", "N",
+          "with --speed: repetitions, of which the median counts", in_range(1, 1 << 20));
+  set.begin(Group::output);
+  set.add(a.output_file, "-J,--output_file", "FILE", "also write FILE, JSON lines (.jsonl)",
+          json_lines);
+  set.add(a.help, "-h,--help", "", "print this help", zero_or_one());
+}
+
+ProgramTexts check_texts() {
+  static constexpr ExitText exits[] = {{"0", "passed"},
+                                       {"2", "usage"},
+                                       {"3", "unsupported here"},
+                                       {"4", "a library failed"},
+                                       {"7", "a fault was missed or right data were called wrong"}};
+  return {
+      .name = "device_check",
+      .about = "holds the verifier of a memory to the host's",
+      .operands = {},
+      .examples = {{"device_check", "the first GPU, all types"},
+                   {"device_check --memory host", "what a right verifier looks like"},
+                   {"device_check --speed -b 4G", "how fast are fill and compare?"}},
+      .exits = exits,
+      .description = {"Gives the verifier that works in a GPU's memory the same data, right and "
+                      "wrong, as the host's: both have to find the same."},
+      .output = {},
+      .related = {"all_reduce_perf"}};
+}
+
+CheckArguments parse_check_arguments(const std::vector<std::string>& words) {
+  CheckArguments a;
+  FlagSet set;
+  declare_flags(set, a);
+  const CommandLine line = read_command_line(set, words);
+  for (const GivenFlag& given : line.given)
+    if (given.flag->names.front() == "-h") a.help = true;
+  if (a.help) return a;
+  for (const GivenFlag& given : line.given) read_flag(given, "device_check");
+  refuse_unknown(set, line);
+  a.measure.seed = a.check.seed;
+  return a;
+}
+
+}  // namespace ccl_tests::tools
