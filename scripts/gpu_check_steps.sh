@@ -21,14 +21,7 @@ for file in "$bin"/*_perf; do
   file=${file##*/}
   [[ $file == init_perf ]] || programs+=("$file")
 done
-composite() { [[ $1 =~ _(object|dict|params|tensors|results|metrics|buffer|grad|seed)_perf$ ]]; }
-expected() { # program, ranks
-  case $1 in
-    pingpong_perf) if (($2 > 1)); then echo 0; else echo 3; fi ;;
-    hypercube_perf) if ((($2 & ($2 - 1)) == 0)); then echo 0; else echo 3; fi ;;
-    *) echo 0 ;;
-  esac
-}
+expected() { if runs_on "$@"; then echo 0; else echo 3; fi; } # program, ranks
 few() { [[ $1 =~ ^(all_reduce|alltoall|sendrecv|sync_grad)_perf$ ]]; }
 
 step machine gpus 0 60 bin/device_check --list

@@ -29,10 +29,13 @@ done
 # Each spec is checked so by the unit tests.
 run 0 "sync_seed --self-check" "$bin/sync_seed_perf" --self-check
 
-each() { # SETTINGS... -- PROGRAM...: every program with every setting, at 3 ranks
+each() { # SETTINGS... -- PROGRAM...: every program with every setting, at 3 ranks; without PROGRAM: those that take the first one's flag
   local settings=() setting program
   while [ "$1" != -- ]; do settings+=("$1"); shift; done
   shift
+  # shellcheck disable=SC2046  # names
+  [ $# -gt 0 ] || set -- $(taking "${settings[0]%% *}" "${composites[@]}")
+  [ $# -gt 0 ] || fail "no program takes ${settings[0]}"
   for program in "$@"; do
     taken "$program" "${args[@]}"
     for setting in "${settings[@]}"; do
@@ -40,21 +43,21 @@ each() { # SETTINGS... -- PROGRAM...: every program with every setting, at 3 ran
     done
   done
 }
-each "--skew linear" "--skew one-large" -- all_gather_object gather_object broadcast_object all_reduce_dict reduce_dict
-each "--objects 1" "--objects 300" -- broadcast_object all_reduce_dict reduce_dict collect_results
-each "--tensors uniform:1" "--tensors resnet50" "--tensors llama-block" -- all_reduce_params sync_grad check_tensors
-each "--no-async" -- broadcast_tensors sync_buffer sync_grad
-each "--bucket-mb 0" "--bucket-mb 0.01" "--bucket-mb -1" -- all_reduce_params
+each "--skew linear" "--skew one-large" --
+each "--objects 1" "--objects 300" --
+each "--tensors uniform:1" "--tensors resnet50" "--tensors llama-block" --
+each "--no-async" --
+each "--bucket-mb 0" "--bucket-mb 0.01" "--bucket-mb -1" --
 each "--mode broadcast" -- sync_buffer
 each "--mode all_gather" -- sync_seed
 each "-o all" "-o sum" -- reduce_dict
-each "-r all" -- gather_object broadcast_object broadcast_tensors
+each "-r all" --
 args=("${few[@]}")
-each "--tensors uniform:1000" -- all_reduce_params sync_grad check_tensors
+each "--tensors uniform:1000" --
 each "-d all -o all" -- all_reduce_dict all_reduce_params
 each "-d all" -- broadcast_tensors sync_buffer sync_grad
 mkdir "$work/shared"
-each "--via gpu" "--via cpu --shared-dir $work/shared" -- collect_results
+each "--via gpu" "--via cpu --shared-dir $work/shared" --
 [ -z "$(ls -A "$work/shared")" ] || fail "left behind in the shared folder: $(ls -A "$work/shared")"
 # What a killed job has left goes when the next one begins; what lives, and what is not known to be dead, stays.
 "$bin/collect_results_perf" --backend gloo -t 3 --sizes 1M -n 5 -N 0 --via cpu --shared-dir "$work/shared" >"$work/out" 2>"$work/err" &

@@ -12,26 +12,23 @@ failures=0
 pass() { echo "PASS $*"; }
 fail() { echo "FAIL $*"; failures=$((failures + 1)); }
 finish() { echo "$failures failed"; [ "$failures" -eq 0 ]; exit; }
-# The names of all specs: of composite primitives, and the others.
+# The names of all specs: of composite primitives, and the others. taking FLAG NAME...: those of them that take the flag.
 composites=() programs=()
 for file in "$(dirname "${BASH_SOURCE[0]}")"/../../collectives/*.cpp; do
   name=$(basename "$file" .cpp)
   if grep -q '\.needs = composite\b' "$file"; then composites+=("$name"); else programs+=("$name"); fi
 done
 
+taking() {
+  local flag=$1 name
+  shift
+  for name in "$@"; do takes "$name" "$flag" && echo "$name"; done
+}
+
 if [ ! -e "$build/lib/ccl-tests/ccl-gloo.so" ]; then
   echo "SKIP: this build has no Gloo module (package libgloo-dev)"
   exit 77
 fi
-
-# runs_on PROGRAM RANKS: false where the program refuses so many.
-runs_on() {
-  case $1 in
-    pingpong) [ "$2" -gt 1 ] ;;
-    hypercube) [ $(($2 & ($2 - 1))) -eq 0 ] ;;
-    *) true ;;
-  esac
-}
 
 # run EXPECTED_CODE NAME COMMAND...: stdout and stderr land in $work/out and $work/err. The limit is far above what a run takes: other tests
 # and other machines' users may keep the cores busy, and ranks that spin for messages then wait for each other's time slices.

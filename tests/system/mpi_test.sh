@@ -63,7 +63,7 @@ for flavour in "${flavours[@]}"; do
       verified "sendrecv --mode $mode" "$ranks"
     done
   done
-  for program in all_gatherv gatherv scatterv reduce_scatterv; do
+  for program in $(taking --skew "${programs[@]}"); do
     for skew in linear one-large; do
       taken "$program" --sizes 8,5000,1M "${short[@]}" -n 1 -d "$([ $skew = linear ] && echo float || echo int8)" -o sum,mulsum -r all
       run 0 "$program --skew $skew, 3 ranks of $flavour" "${mpirun[@]}" 3 "$bin/${program}_perf" --backend mpi "${words[@]}" --skew $skew

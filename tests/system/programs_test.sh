@@ -16,7 +16,7 @@ for ranks in 1 3 4 ${CCL_NIGHTLY:+8}; do
     run 0 "$program, $ranks processes" "$bin/${program}_perf" "${words[@]}" --np "$ranks" && right "$program"
   done
 done
-for program in all_gatherv gatherv scatterv reduce_scatterv; do
+for program in $(taking --skew "${programs[@]}"); do
   for skew in linear one-large; do
     run 0 "$program --skew $skew" "$bin/${program}_perf" "${args[@]}" -t 4 --skew $skew && right "$program --skew $skew"
     expect_in "$work/out" "lengths of the ranks' blocks: $skew"
