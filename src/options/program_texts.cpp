@@ -86,6 +86,7 @@ ProgramTexts texts_of(const Collective& c) {
   texts.examples = examples_of(c, texts.name);
   texts.exits = exits;
   texts.description = description_of(c);
+  texts.related = {"ccl_compare", c.sweeps ? "init_perf" : "all_reduce_perf"};
   return texts;
 }
 

@@ -34,6 +34,7 @@ struct ProgramTexts {
   std::span<const ExitText> exits;
   std::vector<std::string> description;  // of the manual page: paragraphs
   std::vector<Definitions> output;       // of the manual page
+  std::vector<std::string> related;      // other programs
 };
 // Returns them without `output`, which src/report/explanations.hpp has.
 ProgramTexts texts_of(const Collective& collective);

@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include <array>
+#include <iterator>
 #include <optional>
 
 namespace ccl_tests {
@@ -122,6 +122,18 @@ std::string wrapped(std::string_view name, std::string_view text) {
   return lines + line + std::string(text) + '\n';
 }
 
+}  // namespace
+
+std::span<const Explanation> explanations() { return all; }
+
+std::vector<Explanation> explanations(const Collective& collective) {
+  std::vector<Explanation> some(std::begin(all), std::end(all));
+  std::erase_if(some, [&](const Explanation& e) {
+    return e.name == (collective.domain.paired ? "group" : "pair");
+  });
+  return some;
+}
+
 std::string_view title(Kind kind) {
   switch (kind) {
     case Kind::column: return "Columns";
@@ -132,18 +144,12 @@ std::string_view title(Kind kind) {
   return {};
 }
 
-}  // namespace
-
-std::span<const Explanation> explanations() { return all; }
-
 std::string explain(const Collective& collective) {
   std::string text =
       fmt::format("{}_perf: how each column and line of the output comes about\n", collective.name);
   text += of_program(collective);
   std::optional<Kind> kind;
-  for (const Explanation& e : all) {
-    if (e.name == "pair" && !collective.domain.paired) continue;
-    if (e.name == "group" && collective.domain.paired) continue;
+  for (const Explanation& e : explanations(collective)) {
     if (kind != e.kind) text += fmt::format("\n{}\n", title(e.kind));
     kind = e.kind;
     text += wrapped(e.name, e.text);

@@ -4,6 +4,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "src/core/collective.hpp"
 
@@ -18,6 +19,10 @@ struct Explanation {
 
 // Returns all of them, in the order of the output.
 std::span<const Explanation> explanations();
+// Returns those of this program.
+std::vector<Explanation> explanations(const Collective& collective);
+// Returns the title over explanations of this kind.
+std::string_view title(Explanation::Kind kind);
 
 // Returns the text of --explain for the table of this program.
 std::string explain(const Collective& collective);

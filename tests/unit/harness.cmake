@@ -25,6 +25,7 @@ ccl_add_test(harness_test LABELS unit LIBRARIES ccl-collectives
     measure_test.cpp
     memory_plan_test.cpp
     help_test.cpp
+    manuals_test.cpp
     normal_text_test.cpp
     options_reach_test.cpp
     options_test.cpp
