@@ -58,13 +58,19 @@ class OnGroup : public Operation {
   std::vector<primitives::Bytes> views_;
 };
 
+// The library's operations that src/primitives/ calls.
+inline constexpr OperationSet primitives_call = {OperationId::all_reduce, OperationId::reduce,
+                                                 OperationId::broadcast,  OperationId::all_gather,
+                                                 OperationId::gather,     OperationId::barrier};
+
 // What the operations of all composites have in common.
 inline constexpr Needs composite = {.in_steps = true,
                                     .host_memory = true,
                                     .host_waits = true,
                                     .own_buffers = true,
                                     .agreement = true,
-                                    .step_times = true};
+                                    .step_times = true,
+                                    .operations = primitives_call};
 
 // Makes a composite's operation (Collective::make), of a class with this constructor.
 template <class T>

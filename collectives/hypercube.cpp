@@ -61,7 +61,7 @@ const Collective hypercube = {
     .expected = expected,
     .bus_factor = whole,
     .make = calls<run>,
-    .needs = {.in_steps = true},
+    .needs = {.in_steps = true, .operations = {OperationId::transfer}},
 };
 
 }  // namespace ccl_tests::collectives

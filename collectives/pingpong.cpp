@@ -37,7 +37,7 @@ const Collective pingpong = {
     .expected = expected,
     .bus_factor = whole,
     .make = calls<exchange_windows>,
-    .needs = {.in_steps = true, .host_waits = true},
+    .needs = {.in_steps = true, .host_waits = true, .operations = {OperationId::transfer}},
 };
 
 }  // namespace ccl_tests::collectives

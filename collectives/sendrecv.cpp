@@ -85,6 +85,8 @@ void swap_with_both(Communicator& c, const Call& call) {
   c.end_group();
 }
 
+constexpr Needs of_messages = {.operations = {OperationId::transfer}};
+
 const Collective exchange = {
     .name = "sendrecv",
     .mode = "exchange",
@@ -93,6 +95,7 @@ const Collective exchange = {
     .expected = [](const Shape& s) { return whole_buffer_of(partner(s.self), s); },
     .bus_factor = whole,
     .make = calls<swap_with_partner>,
+    .needs = of_messages,
 };
 
 const Collective async = {
@@ -102,6 +105,7 @@ const Collective async = {
     .expected = halves_of_neighbours,
     .bus_factor = whole,
     .make = calls<swap_with_both>,
+    .needs = of_messages,
 };
 
 constexpr std::array<const Collective*, 2> other_modes = {&exchange, &async};
@@ -117,6 +121,7 @@ const Collective sendrecv = {
     .expected = [](const Shape& s) { return whole_buffer_of(previous(s.self), s); },
     .bus_factor = whole,
     .make = calls<pass_on>,
+    .needs = of_messages,
 };
 
 }  // namespace ccl_tests::collectives

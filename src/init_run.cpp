@@ -149,7 +149,7 @@ const Collective init_spec = {
     .layout = [](const Shape& /*s*/) { return Layout{}; },
     .expected = [](const Shape& /*s*/) { return std::vector<ExpectedBlock>{}; },
     .bus_factor = [](const Shape& /*s*/) { return 0.0; },
-    .needs = {.host_memory = true},
+    .needs = {.host_memory = true, .operations = {OperationId::all_reduce}},
 };
 
 int run_init_program(int argc, char** argv) {

@@ -6,6 +6,7 @@
 #include <optional>
 #include <span>
 #include <string_view>
+#include <vector>
 
 #include "src/core/types.hpp"
 
@@ -56,6 +57,13 @@ class OperationSet {
   }
   constexpr void add(OperationId operation) { bits_ |= bit(operation); }
   constexpr bool has(OperationId operation) const { return (bits_ & bit(operation)) != 0; }
+  constexpr bool empty() const { return bits_ == 0; }
+  std::vector<OperationId> list() const {
+    std::vector<OperationId> operations;
+    for (int k = 0; k <= static_cast<int>(OperationId::transfer); ++k)
+      if (has(static_cast<OperationId>(k))) operations.push_back(static_cast<OperationId>(k));
+    return operations;
+  }
 
  private:
   static constexpr unsigned bit(OperationId operation) {

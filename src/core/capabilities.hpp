@@ -43,13 +43,12 @@ struct Capabilities {
   // if supported.
   std::optional<std::string> why_not(DataType type, std::optional<ReduceOp> op) const;
 
-  // Returns why a program's operations can be neither made nor composed. Returns nullopt if they
-  // can. program: its name without _perf.
-  std::optional<std::string> why_not(std::string_view program) const;
+  // Returns why these operations can be neither made nor composed. Returns nullopt if they can.
+  std::optional<std::string> why_not(const OperationSet& used) const;
 
-  // Returns true if rows of `program` are to be marked: the suite or the backend composes what they
-  // measure.
-  bool emulates(std::string_view program, DataType type, std::optional<ReduceOp> op) const;
+  // Returns true if rows of a program that uses these operations are to be marked: the suite or the
+  // backend composes what they measure.
+  bool emulates(const OperationSet& used, DataType type, std::optional<ReduceOp> op) const;
 };
 
 // Returns the operations that class C overrides. C overrides them in public, without overloads.

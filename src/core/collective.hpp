@@ -141,6 +141,8 @@ struct Needs {
   bool own_buffers = false;  // The library gets the operation's buffers, not the row's.
   bool agreement = false;    // Operation::check() compares the ranks' arguments.
   bool step_times = false;   // Operation::times() tells how long the steps of a call take.
+  // What a call makes of the library's operations. Empty: the one that the collective is named as.
+  OperationSet operations = {};
 };
 
 // One collective in one form. All functions but `make` are pure.
@@ -178,5 +180,8 @@ struct Collective {
                                      DataType) = nullptr;
   Needs needs = {};
 };
+
+// Returns the library's operations that a call of the collective makes.
+OperationSet operations_of(const Collective& collective);
 
 }  // namespace ccl_tests

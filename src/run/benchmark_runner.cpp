@@ -336,7 +336,8 @@ Row BenchmarkRunner::row_of(const Problem& p, int group) const {
   if (collective.domain.rooted) row.root = shape.root;
   row.bus_factor = collective.bus_factor(shape);
   if (collective.padding_waste != nullptr) row.padding_waste = collective.padding_waste(shape);
-  row.emulated = communicator().capabilities().emulates(collective.name, p.point.type, p.point.op);
+  row.emulated =
+      communicator().capabilities().emulates(operations_of(collective), p.point.type, p.point.op);
   const verify::Pattern& pattern = verifier_->pattern();
   row.coverage = verifiable(p) && row.bytes > 0
                      ? verify::coverage(pattern.inputs(), pattern.phase(0, 0), shape.count)

@@ -178,7 +178,7 @@ int sweep(Rank& rank, const Collective& collective, const Options& o,
   range.sizes = plan.sizes;
   range.slots = plan.slots;
   std::vector<std::string> left_out;
-  if (const auto why = runner.communicator().capabilities().why_not(collective.name))
+  if (const auto why = runner.communicator().capabilities().why_not(operations_of(collective)))
     throw Unsupported(*why);
   range.skipped = missing_kinds(rank, kinds_of(collective, o), runner.communicator(), left_out);
   const LinkCeiling ceiling = link_ceiling(

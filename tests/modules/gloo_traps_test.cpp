@@ -258,9 +258,9 @@ TEST_P(Gloo, LoopbackInterfaceByName) {
 TEST_P(Gloo, SaysWhatIsComposedAndWhoseAlgorithmsRun) {
   expect_no_errors(run_world(GetParam(), [](int, Communicator& c) {
     const Capabilities& can = c.capabilities();
-    EXPECT_TRUE(can.emulates("all_reduce", DataType::float32, ReduceOp::avg));
-    EXPECT_TRUE(can.emulates("all_reduce", DataType::int8, ReduceOp::mulsum));
-    EXPECT_FALSE(can.emulates("all_reduce", DataType::bfloat16, ReduceOp::sum));
+    EXPECT_TRUE(can.emulates({OperationId::all_reduce}, DataType::float32, ReduceOp::avg));
+    EXPECT_TRUE(can.emulates({OperationId::all_reduce}, DataType::int8, ReduceOp::mulsum));
+    EXPECT_FALSE(can.emulates({OperationId::all_reduce}, DataType::bfloat16, ReduceOp::sum));
     const auto& lines = can.description;
     EXPECT_TRUE(std::any_of(lines.begin(), lines.end(), [](const std::string& line) {
       return line.find("the algorithms are the suite's") != std::string::npos;

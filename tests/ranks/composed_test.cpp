@@ -2,8 +2,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <mutex>
 #include <set>
 
+#include "src/core/forwarding_communicator.hpp"
 #include "tests/ranks/messages_only.hpp"
 #include "tests/ranks/world.hpp"
 
@@ -14,7 +16,65 @@ class Composed : public testing::TestWithParam<int> {};
 INSTANTIATE_TEST_SUITE_P(Ranks, Composed, testing::Values(1, 2, 3, 4, 5));
 
 bool is_of_messages(const Collective& collective) {
-  return std::set<std::string_view>{"sendrecv", "pingpong", "hypercube"}.contains(collective.name);
+  return operations_of(collective).list() == std::vector<OperationId>{OperationId::transfer};
+}
+
+// Notes what is called.
+class NotedBackend : public LoopbackBackend {
+ public:
+  std::unique_ptr<Communicator> connect(ControlChannel& channel,
+                                        const BackendOptions& options) const override {
+    class Noted : public ForwardingCommunicator {
+     public:
+      Noted(std::unique_ptr<Communicator> loopback, const NotedBackend& notes)
+          : ForwardingCommunicator(*loopback), loopback_(std::move(loopback)), notes_(notes) {}
+      void transfer(std::span<Message> messages, Deadline& deadline) override {
+        notes_.add(OperationId::transfer);
+        ForwardingCommunicator::transfer(messages, deadline);
+      }
+      std::unique_ptr<Work> start_all_reduce(const Call& call) override {
+        notes_.add(OperationId::all_reduce);
+        return ForwardingCommunicator::start_all_reduce(call);
+      }
+      std::unique_ptr<Work> start_broadcast(const Call& call) override {
+        notes_.add(OperationId::broadcast);
+        return ForwardingCommunicator::start_broadcast(call);
+      }
+
+     private:
+      void perform(OperationId operation, const Call& call) override {
+        notes_.add(operation);
+        ForwardingCommunicator::perform(operation, call);
+      }
+      std::unique_ptr<Communicator> loopback_;
+      const NotedBackend& notes_;
+    };
+    return std::make_unique<Noted>(LoopbackBackend::connect(channel, options), *this);
+  }
+  std::set<OperationId> called() const {
+    const std::lock_guard lock(mutex_);
+    return called_;
+  }
+
+ private:
+  void add(OperationId operation) const {
+    const std::lock_guard lock(mutex_);
+    called_.insert(operation);
+  }
+  mutable std::mutex mutex_;
+  mutable std::set<OperationId> called_;
+};
+
+TEST(Operations, ProgramsSayWhichOperationsTheyCall) {
+  for (const Collective* collective : all_collectives()) {
+    const NotedBackend backend;
+    const Outcome outcome = run(*collective, quick(4), backend);
+    EXPECT_EQ(outcome.exit_code, 0) << collective->name << ' ' << outcome.text();
+    EXPECT_FALSE(backend.called().empty()) << collective->name;
+    for (const OperationId operation : backend.called())
+      EXPECT_TRUE(operations_of(*collective).has(operation))
+          << collective->name << " calls " << name(operation);
+  }
 }
 
 TEST_P(Composed, EveryProgramIsRightAndItsRowsSaySo) {
