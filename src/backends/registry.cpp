@@ -110,6 +110,12 @@ std::vector<std::string> available_backends() {
   return names;
 }
 
+std::vector<std::string> known_backends() {
+  std::vector<std::string> names = {"auto", "loopback", "mpi"};
+  for (const Known& module : known_modules) names.emplace_back(module.name);
+  return names;
+}
+
 BackendPtr open_backend(const std::string& name, const std::string& mpi_module) {
   if (name == "mpi") {
     for (const std::string& module : mpi_module.empty() ? mpi_modules() : Names{mpi_module}) {

@@ -32,8 +32,11 @@ const Devices& open_gpus();
 // what brings the module, Error.
 std::vector<CpuCore> cpu_topology();
 
-// Names that --backend accepts here, for messages and --help.
+// Returns the names that --backend accepts here, for messages.
 std::vector<std::string> available_backends();
+
+// Returns the names that --backend accepts where all modules are there.
+std::vector<std::string> known_backends();
 
 // Folder of the modules: ccl-tests/ beside the shared library that holds this code.
 std::string module_folder();

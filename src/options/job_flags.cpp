@@ -1,4 +1,5 @@
 // Flags about ranks, how they are launched, and the library under test.
+#include "src/backends/registry.hpp"
 #include "src/core/error.hpp"
 #include "src/core/quote.hpp"
 #include "src/options/flags.hpp"
@@ -57,7 +58,7 @@ void declare_library(FlagSet& set, Options& o) {
   set.add(o.job.backend, "--backend", "NAME", "nccl, gloo, mpi, loopback or a module's path",
           any_text())
       .by_default("nccl if a GPU, else gloo")
-      .offers({"auto", "nccl", "gloo", "mpi", "loopback"})
+      .offers(known_backends())
       .on(Page::where)
       .recorded("backend_choice")
       .per_process()
