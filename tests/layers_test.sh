@@ -26,8 +26,9 @@ function layer_of(path) {
 }
 # Upper layers include lower ones. A folder of src/ that is not listed here shares the middle; src/primitives and src/model lie below it.
 function height(layer) {
-  if (layer == "tests") return 5
-  if (layer == "collectives" || layer == "tools") return 4
+  if (layer == "tests") return 6
+  if (layer == "tools") return 5
+  if (layer == "collectives") return 4
   if (layer == "src") return 3
   if (layer == "src/primitives" || layer == "src/model") return 1.5
   if (layer == "verify") return 1
