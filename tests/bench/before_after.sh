@@ -1,11 +1,13 @@
 #!/usr/bin/env bash
-# Two builds of the suite against each other on this machine: tests/bench/before_after.sh [--pairs N] BEFORE AFTER
-# BEFORE, AFTER: build folders. Prints after / before: seconds from exec to the first row of 4 local processes, memory of a rank beyond its
-# buffers, and times of nccl-tests' batch (-n), 2 ranks. Pairs are interleaved and alternate in order: the median of their ratios, with its
+# Two builds of the suite against each other on this machine: tests/bench/before_after.sh [--pairs N] [--start] BEFORE AFTER
+# BEFORE, AFTER: build folders. Prints after / before: seconds from exec to the first row of 4 processes, memory of a rank beyond its
+# buffers, and, without --start, times of nccl-tests' batch (-n), 2 ranks. Pairs are interleaved and alternate in order: the median of their ratios, with its
 # interval (sign test, at least 95 %).
 set -euo pipefail
 pairs=20
 if [[ ${1:-} == --pairs ]]; then pairs=$2; shift 2; fi
+start_only=
+if [[ ${1:-} == --start ]]; then start_only=yes; shift; fi
 if (($# != 2)); then sed -n '2,6s/^# //p' "$0" >&2; exit 2; fi
 here=$(dirname -- "${BASH_SOURCE[0]}")
 declare -A build=([before]=$1 [after]=$2)
@@ -13,11 +15,13 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_base_oversubscribe=1
 
-first_row() { # SIDE: seconds
-  local begin=$EPOCHREALTIME end line
+first_row() { # SIDE LIBRARY: seconds
+  local program=${build[$1]}/bin/all_reduce_perf command end line
+  if [[ $2 == gloo ]]; then command=("$program" --backend gloo --np 4); else command=("mpirun.$2" -n 4 "$program" --backend "mpi-$2"); fi
+  local begin=$EPOCHREALTIME
   while read -r line; do
     if [[ $line =~ ^[0-9] ]]; then end=$EPOCHREALTIME; break; fi
-  done < <("${build[$1]}/bin/all_reduce_perf" --backend gloo --np 4 -b 8 -e 8 -n 20 2>/dev/null)
+  done < <("${command[@]}" -b 8 -e 8 -n 20 2>/dev/null)
   wait $!
   awk -v a="$begin" -v b="$end" 'BEGIN {print b - a}'
 }
@@ -50,8 +54,10 @@ compare() { # LABEL FUNCTION ARGUMENTS...
 }
 
 printf '%-36s %14s %14s %7s  %s\n' '' after before ratio 'interval, pairs'
-compare 'exec to first row, 4 processes (s)' first_row
+compare 'exec to first row, --np 4, gloo (s)' first_row gloo
+compare 'the same, mpirun, openmpi (s)' first_row openmpi
 compare 'memory of a rank (MiB)' memory
+if [[ $start_only ]]; then exit; fi
 for library in openmpi mpich; do
   compare "$library, 8 B (us)" batch "$library" 8 200000
   compare "$library, 64 KiB (us)" batch "$library" 65536 10000
