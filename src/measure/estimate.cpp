@@ -67,16 +67,12 @@ void add_median(Estimate& result, const std::vector<double>& sorted, double effe
 void add_mean(Estimate& result, std::span<const double> stamps) {
   result.value = result.mean;
   constexpr std::size_t batches = 10;
-  constexpr double student = 2.262;  // 97.5 % of Student's t with 9 degrees of freedom
   const std::size_t each = stamps.size() / batches;
   if (each == 0) return;
   std::vector<double> means;
   for (std::size_t b = 0; b < batches; ++b)
     means.push_back(mean_of(stamps.subspan(b * each, each)));
-  const double center = mean_of(means);
-  double squares = 0;
-  for (const double mean : means) squares += (mean - center) * (mean - center);
-  const double half = student * std::sqrt(squares / (batches - 1) / batches);
+  const double half = half_width_of_mean(means);
   result.low = std::max(0.0, result.value - half);
   result.high = result.value + half;
 }

@@ -1,6 +1,9 @@
-// Statistics of the single iterations of a batch (-I), as nccl-tests computes them.
+// Statistics of a few numbers, and those of the single iterations of a batch (-I) as nccl-tests
+// computes them.
 #pragma once
 
+#include <cstddef>
+#include <span>
 #include <vector>
 
 namespace ccl_tests {
@@ -15,5 +18,9 @@ Statistics statistics(std::vector<double> values);
 
 // Returns the middle value, or the mean of the two middle values. `values` must not be empty.
 double median(std::vector<double> values);
+
+// Returns half of the width of the 95 % interval of the mean of independent values, from their own
+// spread (Student's t). 0 of less than two.
+double half_width_of_mean(std::span<const double> values);
 
 }  // namespace ccl_tests

@@ -44,7 +44,8 @@ constexpr Explanation all[] = {
     {Kind::column, "group", "number of the row's group of ranks (--group-rows)"},
     {Kind::column, "pair", "ranks of the row's pair (--pairs)"},
     {Kind::stats_column, "+-%",
-     "half of the 95 % interval of the time, in percent of it; -: too few stamps or samples for one"},
+     "half of the 95 % interval of the time, in percent of it: of this process while the row ran, "
+     "other moments and runs differ by more; -: too few stamps or samples for one"},
     {Kind::stats_column, "fast",
      "10th percentile of the stamps or samples, microseconds of one call"},
     {Kind::stats_column, "stamps",
@@ -59,7 +60,8 @@ constexpr Explanation all[] = {
      "shortest possible time on links of the ceiling's latency and bandwidth over the time, in "
      "percent (--ceiling)"},
     {Kind::flag, "=", "the interval is as narrow as --precision asks for"},
-    {Kind::flag, "~", "it is wider, or there is none: the time of the row ran out, or would not have been enough"},
+    {Kind::flag, "~",
+     "it is wider, or there is none: the time of the row ran out, or would not have been enough"},
     {Kind::flag, "B",
      "bimodal, two speeds: the 90th percentile of the stamps or samples is over twice the 10th"},
     {Kind::flag, "D",
@@ -81,7 +83,9 @@ constexpr Explanation all[] = {
      "limit is not decided), "
      "SLOW (a limit is missed), WRONG (wrong elements), INCOMPLETE (the run did not reach its end)"},
     {Kind::footer, "Correct", "wrong elements, and how many of all calls were verified (-c)"},
-    {Kind::footer, "Reliable", "how many times are within --precision, and the widest interval"},
+    {Kind::footer, "Reliable",
+     "how many times are within --precision, and the widest interval; of this run alone: --passes sees "
+     "other moments, ccl_compare other runs"},
     {Kind::footer, "Late rank",
      "the rank that entered over half of the samples last, by 2 % of one at least, if chance does not "
      "explain it (--samples)"},

@@ -52,17 +52,29 @@ bool all_have(const Cells& cells, std::optional<Part> Measurement::*part) {
                      [&](const Measurement* cell) { return ((*cell).*part).has_value(); });
 }
 
+// What the spread of the passes' times says about their median. The range of three to five values
+// contains the median that they scatter around less often than Student's interval does.
+double half_width_of_passes(const Cells& cells) {
+  constexpr std::size_t least = 3;  // of two it would be 9 times their standard deviation
+  if (cells.size() < least) return 0;
+  return half_width_of_mean(each(cells, [](const Measurement& cell) { return cell.seconds; }));
+}
+
 // Sets the interval and whether the passes differ by more than their intervals allow.
 void set_interval(StreamTimes& all, Cells cells) {
   std::sort(cells.begin(), cells.end(),
             [](const Measurement* a, const Measurement* b) { return a->seconds < b->seconds; });
   const double first = cells.front()->seconds;
   const double last = cells.back()->seconds;
-  const StreamTimes& lower = *cells[(cells.size() - 1) / 2]->stream;
-  const StreamTimes& upper = *cells[cells.size() / 2]->stream;
+  const Measurement& before = *cells[(cells.size() - 1) / 2];
+  const Measurement& behind = *cells[cells.size() / 2];
+  const StreamTimes& lower = *before.stream;
+  const StreamTimes& upper = *behind.stream;
   if (lower.low && lower.high && upper.low && upper.high) {
-    all.low = std::min({*lower.low, *upper.low, first});
-    all.high = std::max({*lower.high, *upper.high, last});
+    const double middle = (before.seconds + behind.seconds) / 2;
+    const double half = half_width_of_passes(cells);
+    all.low = std::max(0.0, std::min({*lower.low, *upper.low, first, middle - half}));
+    all.high = std::max({*lower.high, *upper.high, last, middle + half});
   }
   double widest = 0;
   for (const Measurement* cell : cells)

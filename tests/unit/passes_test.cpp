@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "src/run/point.hpp"
 #include "tests/unit/noise.hpp"
@@ -77,7 +78,7 @@ TEST(Passes, CountsAndWhatIsWrongAreSums) {
   EXPECT_FALSE(combined_cell(passes).wrong);
 }
 
-TEST(Passes, TheIntervalIsTheMiddlePassesWidenedToCoverAllTimes) {
+TEST(Passes, TheIntervalIsTheMiddlePassesWidenedByHowMuchTheTimesDiffer) {
   const Measurement close = combined_cell({row(1, 0.01), row(1.001, 0.015), row(1.002, 0.01)});
   EXPECT_DOUBLE_EQ(*close.stream->low, 1.001 * 0.985);
   EXPECT_DOUBLE_EQ(*close.stream->high, 1.001 * 1.015);
@@ -85,8 +86,8 @@ TEST(Passes, TheIntervalIsTheMiddlePassesWidenedToCoverAllTimes) {
   EXPECT_THAT(close.stream->flags, ElementsAre());
   EXPECT_EQ(close.stream->stamps, 150U);
   const Measurement apart = combined_cell({row(1.5, 0.01), row(1, 0.01), row(1.1, 0.01)});
-  EXPECT_EQ(*apart.stream->low, 1);
-  EXPECT_EQ(*apart.stream->high, 1.5);
+  EXPECT_NEAR(*apart.stream->low, 1.1 - 4.303 * 0.26458 / std::sqrt(3), 1e-4);
+  EXPECT_NEAR(*apart.stream->high, 1.1 + 4.303 * 0.26458 / std::sqrt(3), 1e-4);
   EXPECT_FALSE(apart.stream->precision_reached);
   EXPECT_THAT(apart.stream->flags, ElementsAre("imprecise", "unstable"));
 }
@@ -140,23 +141,32 @@ TEST(Passes, SharesOfLateRanksAreOfTheSamplesOfAll) {
   EXPECT_THAT(all.late_s, ElementsAre(-1, 0, 2));
 }
 
-// Passes with a speed of their own each: the combined interval covers the usual speed far more often
-// than a pass's.
+TEST(Passes, OfWhichThereAreTwoHaveTheirRangeAlone) {
+  const Measurement two = combined_cell({row(1, 0.01), row(1.1, 0.01)});
+  EXPECT_DOUBLE_EQ(*two.stream->low, 0.99);
+  EXPECT_DOUBLE_EQ(*two.stream->high, 1.1 * 1.01);
+}
+
+// Passes with a speed of their own each: the combined interval covers the usual speed in 95 % of the
+// runs from three passes on, a pass's in a sixth.
 TEST(Passes, IntervalsHoldThoughPassesDiffer) {
-  int of_one = 0;
-  int of_all = 0;
-  for (std::uint64_t seed = 0; seed < 200; ++seed) {
-    test::Noise speed({.median = 1, .spread = 0.05}, seed);
-    std::vector<Row> passes;
-    for (int pass = 0; pass < 6; ++pass) passes.push_back(row(speed.next(), 0.01));
-    const auto holds = [](const Measurement& cell) {
-      return *cell.stream->low <= 1 && 1 <= *cell.stream->high;
-    };
-    if (holds(passes[0].out_of_place)) ++of_one;
-    if (holds(combined_cell(passes))) ++of_all;
+  constexpr int runs = 400;
+  for (const int number : {3, 4, 6}) {
+    int of_one = 0;
+    int of_all = 0;
+    for (std::uint64_t seed = 0; seed < runs; ++seed) {
+      test::Noise speed({.median = 1, .spread = 0.05}, seed);
+      std::vector<Row> passes;
+      for (int pass = 0; pass < number; ++pass) passes.push_back(row(speed.next(), 0.01));
+      const auto holds = [](const Measurement& cell) {
+        return *cell.stream->low <= 1 && 1 <= *cell.stream->high;
+      };
+      if (holds(passes[0].out_of_place)) ++of_one;
+      if (holds(combined_cell(passes))) ++of_all;
+    }
+    EXPECT_LT(of_one, 0.4 * runs);
+    EXPECT_GE(of_all, 0.93 * runs) << number;
   }
-  EXPECT_LT(of_one, 80);
-  EXPECT_GT(of_all, 185);  // 6 values all on one side: 2 / 64
 }
 
 TEST(PassRows, AreCombinedWhenAllAreThere) {

@@ -3,6 +3,9 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
+#include <vector>
+
 namespace ccl_tests {
 namespace {
 
@@ -30,6 +33,16 @@ TEST(Statistics, AreNearestRanksAndThePopulationsDeviation) {
   EXPECT_EQ(s.p95, 19);  // the 19th of 20
   EXPECT_EQ(s.p99, 20);  // nccl-tests too: of 20 values the largest
   EXPECT_NEAR(s.stdev, 5.766, 1e-3);
+}
+
+// Student's t of a table: 4.302653 for 2 degrees of freedom, 2.093024 for 19.
+TEST(HalfWidthOfMean, IsStudents) {
+  EXPECT_EQ(half_width_of_mean({}), 0);
+  EXPECT_EQ(half_width_of_mean(std::vector<double>{5}), 0);
+  EXPECT_NEAR(half_width_of_mean(std::vector<double>{1, 2, 3}), 4.302653 / std::sqrt(3), 1e-3);
+  std::vector<double> twenty;
+  for (int k = 0; k < 20; ++k) twenty.push_back(k % 2);
+  EXPECT_NEAR(half_width_of_mean(twenty), 2.093024 * std::sqrt(5.0 / 19 / 20), 1e-3);
 }
 
 }  // namespace
