@@ -1,13 +1,14 @@
 #!/usr/bin/env bash
-# How often a row's interval contains the time that all runs agree on: tests/bench/interval_truth.sh [--runs N] [--library gloo|openmpi|mpich] [BUILD]
-# N runs (30) of a sweep on 2 ranks, while the machine is in one state: a run between two probes of the cores that differ by more than 1.25
+# How often a row's interval contains the time that all runs agree on: tests/bench/interval_truth.sh [--runs N] [--passes N] [--library gloo|openmpi|mpich] [BUILD]
+# N runs (30) of a sweep (of N passes, 1) on 2 ranks, while the machine is in one state: a run between two probes of the cores that differ by more than 1.25
 # times from each other or from the first run's is made again. For each row: the median of its times over all runs, how many of the runs'
 # intervals contain it, and how many times had a flag; then the share over all rows.
 set -euo pipefail
-runs=30 library=openmpi sizes=8,128,1K,8K,64K,512K,1M,4M
+runs=30 passes=1 library=openmpi sizes=8,128,1K,8K,64K,512K,1M,4M
 while (($#)); do
   case $1 in
     --runs) runs=$2; shift 2 ;;
+    --passes) passes=$2; shift 2 ;;
     --library) library=$2; shift 2 ;;
     -h | --help) sed -n '2,5s/^# //p' "$0"; exit 0 ;;
     *) break ;;
@@ -27,7 +28,7 @@ fi
 state=
 for ((k = 0, tries = 0; k < runs && tries < 4 * runs; ++tries)); do
   before=$("$work/core_to_core")
-  "${command[@]}" --sizes "$sizes" -J "$work/$k.jsonl" >"$work/table" 2>&1
+  "${command[@]}" --sizes "$sizes" --passes "$passes" -J "$work/$k.jsonl" >"$work/table" 2>&1
   after=$("$work/core_to_core")
   if awk -v a="$before" -v b="$after" -v s="${state:-$before}" 'function near(x, y) {return x / y <= 1.25 && y / x <= 1.25} BEGIN {exit !(near(a, b) && near(a, s))}'; then
     state=${state:-$before} k=$((k + 1))
@@ -35,9 +36,10 @@ for ((k = 0, tries = 0; k < runs && tries < 4 * runs; ++tries)); do
     rm -f "$work/$k.jsonl"
   fi
 done
-echo "# all_reduce, $library, 2 ranks, $k runs (of $tries) with a round trip between cores of about $state ns"
+echo "# all_reduce, $library, 2 ranks, $passes passes, $k runs (of $tries) with a round trip between cores of about $state ns"
 for ((i = 0; i < k; ++i)); do
-  sed -nE 's/.*"size_bytes":([0-9]+).*"placement":"([a-z_]+)".*"time_s":([^,]+).*"time_low_s":([^,]+),"time_high_s":([^,]+).*"flags":(\[[^]]*\]).*/\1 \2 \3 \4 \5 \6/p' "$work/$i.jsonl"
+  # With passes: the row that stands for all of them.
+  grep -v '"pass":[0-9]' "$work/$i.jsonl" | sed -nE 's/.*"size_bytes":([0-9]+).*"placement":"([a-z_]+)".*"time_s":([^,]+).*"time_low_s":([^,]+),"time_high_s":([^,]+).*"flags":(\[[^]]*\]).*/\1 \2 \3 \4 \5 \6/p'
 done | sort -k1,1n -k2,2 -k3,3g | awk '
   function row(  i, inside, middle) {
     if (!n) return
