@@ -33,8 +33,10 @@ SingleCalls first_calls(const PrecisionGoal& goal) {
 }
 
 std::size_t untimed_of_block(double call_s, bool first, const PrecisionGoal& goal) {
-  return untimed_calls(call_s, first ? least_untimed : untimed_again, least_untimed_s,
-                       std::min(most_untimed_of_cell_s, goal.budget_s / 10));
+  const std::size_t least = first ? least_untimed : untimed_again;
+  const double most_s = std::min(most_untimed_of_cell_s, goal.budget_s / 10);
+  if (static_cast<double>(least) * call_s > most_s) return 0;
+  return untimed_calls(call_s, least, least_untimed_s, most_s);
 }
 
 bool hopeless(double ratio, double spent_s, const PrecisionGoal& goal) {

@@ -36,8 +36,9 @@ double wanted_total(double n, double ratio);
 // Returns the calls that a cell begins with: those that are checked, at least one.
 SingleCalls first_calls(const PrecisionGoal& goal);
 
-// Returns the untimed calls that a block begins with, if a call takes call_s seconds. first: of the
-// cell; later ones follow a few messages only.
+// Returns the untimed calls that a block begins with, if a call takes call_s seconds; none of long
+// calls, whose median does not show what the first ones take more. first: of the cell; later ones
+// follow a few messages only.
 std::size_t untimed_of_block(double call_s, bool first, const PrecisionGoal& goal);
 
 // Returns whether measuring on is worth little: the interval is `ratio` times as wide as it should be

@@ -72,6 +72,13 @@ TEST(Stream, WarmsUpBehindEveryExchange) {
   }
 }
 
+// 20 of them would take more than a cell of short calls lasts, and a median does not show the first.
+TEST(Stream, DoesNotWarmUpForLongCalls) {
+  const Cell cell({}, {.median = 2e-3, .spread = 0.02});
+  for (const Step& step : cell.steps) EXPECT_EQ(step.block.untimed, 0U);
+  EXPECT_GE(Cell({}, {.median = 400e-6}).steps.at(1).block.untimed, 20U);
+}
+
 // The probe's stamps are of one call each.
 TEST(Stream, KeepsTheProbeIfItsStampsAreAsLong) {
   const Cell slow({}, {.median = 1e-3});
