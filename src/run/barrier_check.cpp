@@ -37,4 +37,18 @@ std::vector<EarlyLeave> early_leaves(const std::vector<std::vector<double>>& ran
   return result;
 }
 
+void judge_barriers(const RankGroups& groups, std::vector<RankReport>& reports) {
+  for (int g = 0; g < groups.number() && !reports.empty(); ++g) {
+    std::vector<std::vector<double>> times;
+    for (const int rank : groups.members(g))
+      times.push_back(reports[static_cast<std::size_t>(rank)].barrier);
+    const std::vector<EarlyLeave> early = early_leaves(times);
+    for (std::size_t k = 0; k < early.size(); ++k) {
+      RankReport& report = reports[static_cast<std::size_t>(groups.members(g)[k])];
+      report.wrong = early[k].calls;
+      report.explanation = early[k].text;
+    }
+  }
+}
+
 }  // namespace ccl_tests

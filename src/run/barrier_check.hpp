@@ -7,7 +7,9 @@
 #include <vector>
 
 #include "src/core/clock.hpp"
+#include "src/options/rank_groups.hpp"
 #include "src/run/operation_workload.hpp"
+#include "src/run/rank_report.hpp"
 
 namespace ccl_tests {
 
@@ -23,5 +25,9 @@ struct EarlyLeave {
 // Pure. ranks: enter_barriers of each rank, by one clock. Returns for each rank whether it left a
 // call before the last rank had entered it.
 std::vector<EarlyLeave> early_leaves(const std::vector<std::vector<double>>& ranks);
+
+// Puts what early_leaves finds in each group into its ranks' reports. reports: of all ranks; empty on
+// all ranks but the first, and left so.
+void judge_barriers(const RankGroups& groups, std::vector<RankReport>& reports);
 
 }  // namespace ccl_tests

@@ -165,7 +165,7 @@ FormFindings BenchmarkRunner::run_form(const Problem& p, Form form, Operation& o
   found.calls = found.iterations * static_cast<std::size_t>(options_.measure.aggregate) *
                 static_cast<std::size_t>(std::max(1, options_.measure.graph_launches));
   found.checked = checks;
-  if (by_time && checks) judge_barriers(p, found.reports);
+  if (by_time && checks) judge_barriers(*p.point.groups, found.reports);
   return found;
 }
 
@@ -307,21 +307,6 @@ std::vector<Mismatch> BenchmarkRunner::mismatches(const Problem& p, int group,
     all.push_back(std::move(mismatch));
   }
   return all;
-}
-
-void BenchmarkRunner::judge_barriers(const Problem& p, std::vector<RankReport>& reports) const {
-  if (reports.empty()) return;  // not on rank 0
-  for (int g = 0; g < p.point.groups->number(); ++g) {
-    std::vector<std::vector<double>> times;
-    for (const int rank : p.point.groups->members(g))
-      times.push_back(reports[static_cast<std::size_t>(rank)].barrier);
-    const std::vector<EarlyLeave> early = early_leaves(times);
-    for (std::size_t k = 0; k < early.size(); ++k) {
-      RankReport& report = reports[static_cast<std::size_t>(p.point.groups->members(g)[k])];
-      report.wrong = early[k].calls;
-      report.explanation = early[k].text;
-    }
-  }
 }
 
 Row BenchmarkRunner::row_of(const Problem& p, int group) const {

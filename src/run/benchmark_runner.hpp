@@ -76,7 +76,6 @@ class BenchmarkRunner {
                         const WaitLimits& limits);
   RankReport take_form(const Problem& p, Form form, Operation& operation, bool checks,
                        StoppingCriterion& criterion, const WaitLimits& limits);
-  void judge_barriers(const Problem& p, std::vector<RankReport>& reports) const;
   Row row_of(const Problem& p, int group) const;
   void add_form(PointRows& result, const Problem& p, Form form, const FormFindings& found) const;
   std::vector<Mismatch> mismatches(const Problem& p, int group, const FormFindings& found) const;
