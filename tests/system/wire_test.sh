@@ -16,9 +16,9 @@ judge() {
   python3 - "$program" "$(goodput "$mbit")" "$lowest" "$@" <<'PY'
 import json, sys
 program, limit, lowest, files = sys.argv[1], float(sys.argv[2]), float(sys.argv[3]), sys.argv[4:]
-# What a full bucket lets through at once when a batch begins, and as much again for data that is on its way while the slowest
-# rank leaves the barrier: 2 ms at 1 Gbit/s.
-burst = 2 * 262144
+# What a full bucket lets through at once when a batch begins, 2 ms at 1 Gbit/s, and twice that for data that is on its way while the
+# slowest rank, which may have to wait for a CPU, leaves the barrier. A wrong bus factor is much more: 1/4 of all data on 4 hosts.
+burst = 3 * 262144
 best, too_much = {}, False
 for path in files:
     cells = [(row["size_bytes"], row["placement"], row) for row in map(json.loads, open(path)) if row["type"] == "row"]
