@@ -11,19 +11,17 @@
 #include <string>
 #include <string_view>
 #include <type_traits>
-#include <variant>
 #include <vector>
 
 #include "src/core/device.hpp"
 #include "src/core/rank_pair.hpp"
+#include "src/core/setting.hpp"
 #include "src/core/types.hpp"
 #include "src/options/cache_use.hpp"
 #include "src/options/limits.hpp"
 
 namespace ccl_tests {
 
-// A setting's value for files; monostate: not given and without a default.
-using SettingValue = std::variant<std::monostate, bool, std::int64_t, double, std::string>;
 std::string text_of(const SettingValue& value);  // a bool is 0 or 1, monostate is empty
 
 inline SettingValue setting_of(bool value) { return value; }

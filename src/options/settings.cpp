@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <algorithm>
 #include <utility>
 
 #include "src/core/quote.hpp"
@@ -51,16 +50,12 @@ std::vector<NamedValue> shared_settings(const Collective& collective, const Opti
   return terms;
 }
 
-std::vector<RecordedSetting> recorded_settings(const Collective& collective,
-                                               const Options& options) {
+std::vector<Setting> recorded_settings(const Collective& collective, const Options& options) {
   const FilledFlags flags(collective, options);
-  std::vector<RecordedSetting> settings;
-  for (const Flag& flag : flags.set.all()) {
-    if (flag.file_name.empty() || !flag.missing.empty()) continue;
-    const auto& given = options.given;
-    settings.push_back({flag.file_name, flag.show(),
-                        std::find(given.begin(), given.end(), flag.names.front()) != given.end()});
-  }
+  std::vector<Setting> settings;
+  for (const Flag& flag : flags.set.all())
+    if (!flag.file_name.empty() && flag.missing.empty())
+      settings.push_back({flag.file_name, flag.show()});
   return settings;
 }
 

@@ -15,15 +15,8 @@ namespace ccl_tests {
 // Returns what all ranks of a job must have been told alike, by the names of the flags.
 std::vector<NamedValue> shared_settings(const Collective& collective, const Options& options);
 
-struct RecordedSetting {
-  std::string name;  // in files
-  SettingValue value;
-  bool given;  // by the user; otherwise the default
-};
-
-// Returns the settings of the program for the headers of files.
-std::vector<RecordedSetting> recorded_settings(const Collective& collective,
-                                               const Options& options);
+// Returns the settings of the program for the headers of files, given or by default.
+std::vector<Setting> recorded_settings(const Collective& collective, const Options& options);
 
 // Collective over all ranks. Returns the same on every rank: nothing, or a line that names the
 // ranks which were told something else. `more` is compared with the flags. A -J that rank 0 was not

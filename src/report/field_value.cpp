@@ -47,6 +47,17 @@ void assign_list(const FieldValue& value, std::vector<T>& to) {
   to = *list;
 }
 
+SettingValue setting_of(const FieldValue& value) {
+  if (const auto* flag = std::get_if<bool>(&value)) return *flag;
+  if (const auto* text = std::get_if<std::string>(&value)) return *text;
+  if (const auto* number = std::get_if<double>(&value)) return *number;
+  if (const auto* whole = std::get_if<std::int64_t>(&value)) return *whole;
+  if (const auto* count = std::get_if<std::uint64_t>(&value))
+    return static_cast<std::int64_t>(*count);
+  if (is_null(value)) return {};
+  throw Error("a setting is neither a number, a text nor a truth value");
+}
+
 }  // namespace
 
 FieldValue value_of(double number) {
@@ -60,6 +71,14 @@ FieldValue value_of(ReduceOp op) { return std::string(name(op)); }
 FieldValue value_of(const RankPair& pair) { return name(pair); }
 FieldValue value_of(NoteKind kind) { return named(note_kinds, kind); }
 FieldValue value_of(Verdict verdict) { return named(verdicts, verdict); }
+
+FieldValue value_of(const std::vector<Setting>& settings) {
+  if (settings.empty()) return {};
+  FieldRecord record;
+  for (const auto& [name, value] : settings)
+    record.push_back({name, std::visit([](const auto& v) { return value_of(v); }, value)});
+  return record;
+}
 
 void assign(const FieldValue& value, bool& to) {
   const auto* flag = std::get_if<bool>(&value);
@@ -110,6 +129,15 @@ void assign(const FieldValue& value, RankPair& to) {
 
 void assign(const FieldValue& value, NoteKind& to) { assign_named(note_kinds, value, to); }
 void assign(const FieldValue& value, Verdict& to) { assign_named(verdicts, value, to); }
+
+void assign(const FieldValue& value, std::vector<Setting>& to) {
+  to.clear();
+  if (is_null(value)) return;
+  const auto* const record = std::get_if<FieldRecord>(&value);
+  if (record == nullptr) throw Error("not an object");
+  for (const Field& field : *record) to.push_back({field.name, setting_of(field.value)});
+}
+
 void assign(const FieldValue& value, std::vector<std::string>& to) { assign_list(value, to); }
 void assign(const FieldValue& value, std::vector<std::uint64_t>& to) { assign_list(value, to); }
 

@@ -135,6 +135,7 @@ void fields(R& run, V&& visit) {
   visit("placement", run.placement);
   visit("arguments", run.arguments);
   visit("environment", run.environment);
+  visit("settings", run.settings);
   visit("min_bytes", run.min_bytes);
   visit("max_bytes", run.max_bytes);
   visit("step_bytes", run.step_bytes);

@@ -10,6 +10,7 @@
 
 #include "src/core/operation.hpp"
 #include "src/core/rank_pair.hpp"
+#include "src/core/setting.hpp"
 #include "src/core/types.hpp"
 #include "src/measure/evidence.hpp"
 #include "src/measure/statistics.hpp"
@@ -48,6 +49,7 @@ struct RunInfo {
   std::string library_file;              // empty: built in
   std::vector<std::string> arguments;    // argv as given, without the program
   std::vector<std::string> environment;  // "NAME=value"; only listed variables
+  std::vector<Setting> settings;         // every flag that the program takes and files keep
   std::string launcher;
   std::string placement;  // "2 threads of 1 process on 1 host"
   int threads = 1, ranks_per_thread = 1, processes = 1, ranks = 1;

@@ -9,6 +9,7 @@
 #include "src/bootstrap/launch.hpp"
 #include "src/core/version.hpp"
 #include "src/job/cpu_share.hpp"
+#include "src/options/settings.hpp"
 #include "src/options/spec_notes.hpp"
 #include "src/report/local_time.hpp"
 #include "src/run/header_notes.hpp"
@@ -88,6 +89,7 @@ RunInfo describe(const Rank& rank, const Collective& collective, const Options& 
   run.library_version = process.backend.info().version;
   run.library_file = process.backend.info().library;
   run.arguments = process.options.arguments;
+  run.settings = recorded_settings(collective, o);
   for (const char* variable : {"NCCL_TESTS_MIN_BW",
                                "NCCL_TESTS_ALLTOALLV_SPREAD",
                                "NCCL_TESTS_ALLTOALLV_MATRIX_FILE",
