@@ -145,7 +145,7 @@ int run_init(Rank& rank, int cycles, Output& output) {
 const Collective init_spec = {
     .name = "init",
     .about = "how a job starts: launch, library, first operations",
-    .sweeps = false,
+    .domain = {.sweeps = false},
     .layout = [](const Shape& /*s*/) { return Layout{}; },
     .expected = [](const Shape& /*s*/) { return std::vector<ExpectedBlock>{}; },
     .bus_factor = [](const Shape& /*s*/) { return 0.0; },

@@ -110,6 +110,7 @@ struct ExpectedBlock {
 
 // Which rows a collective has.
 struct Domain {
+  bool sweeps = true;    // false for a program that has no sizes, types and rows
   bool reduces = false;  // sweeps --op
   bool rooted = false;   // sweeps --root
   bool paired = false;   // runs on pairs of ranks, sweeps --pairs; GroupRank is within the pair
@@ -152,7 +153,6 @@ struct Collective {
   std::string_view about = {};  // what it does in one line, below 80 characters
   std::string_view mode = {};   // --mode's name of this form; empty if there is one form only
   std::span<const Collective* const> modes = {};  // the program's other forms
-  bool sweeps = true;  // false for a program that has no sizes, types and rows
   Domain domain = {};
   CollectiveFlags flags = {};
   // Returns why this shape cannot be run, or nullopt if it can.

@@ -72,7 +72,7 @@ Parsed parse_options(const Collective& collective, const std::vector<std::string
   }
   refuse_unknown(set, line);
   read_variables(set, environment, o);
-  if (collective.sweeps) check_combinations(collective, o);
+  if (collective.domain.sweeps) check_combinations(collective, o);
   return parsed;
 }
 

@@ -36,7 +36,8 @@ std::vector<Example> examples_of(const Collective& c, const std::string& program
       {sweep + " --np 4 -J run.jsonl", "4 local processes; also a file"},
       {fmt::format("mpirun -n 4 {} --backend mpi", sweep), "MPI starts ranks and moves data"}};
   if (!sizes) {
-    if (c.sweeps) all.push_back({program + " -n 1000 -I 1", "with statistics of single calls"});
+    if (c.domain.sweeps)
+      all.push_back({program + " -n 1000 -I 1", "with statistics of single calls"});
     return all;
   }
   if (c.domain.paired) {
@@ -54,7 +55,7 @@ std::vector<std::string> description_of(const Collective& c) {
   const char* const ranks =
       "The ranks are threads of the process. With --np they are local processes; under mpirun, srun "
       "or torchrun they are the processes of the job. --backend names the library under test.";
-  if (!c.sweeps)
+  if (!c.domain.sweeps)
     return {
         "Starts a job as the other programs of ccl-tests do, and times it: until all ranks have met, "
         "until the library has connected them, and the first two operations. Each time is the "
@@ -80,13 +81,13 @@ std::vector<std::string> description_of(const Collective& c) {
 ProgramTexts texts_of(const Collective& c) {
   ProgramTexts texts;
   texts.name = fmt::format("{}_perf", c.name);
-  texts.about = !c.sweeps ? fmt::format("times {}", c.about)
-                          : fmt::format("tests and times {}{}{}", c.name,
-                                        c.about.empty() ? "" : ": ", c.about);
+  texts.about = !c.domain.sweeps ? fmt::format("times {}", c.about)
+                                 : fmt::format("tests and times {}{}{}", c.name,
+                                               c.about.empty() ? "" : ": ", c.about);
   texts.examples = examples_of(c, texts.name);
   texts.exits = exits;
   texts.description = description_of(c);
-  texts.related = {"ccl_compare", c.sweeps ? "init_perf" : "all_reduce_perf"};
+  texts.related = {"ccl_compare", c.domain.sweeps ? "init_perf" : "all_reduce_perf"};
   return texts;
 }
 

@@ -20,8 +20,8 @@ Taken taken_by(const Collective& c) {
                       std::end(in_nccl_tests);
   const bool moves_data = !c.needs.synchronizes;
   Taken taken;
-  taken.sweep = unless(c.sweeps, "times how a job starts and has no rows");
-  taken.sizes = !c.sweeps              ? taken.sweep
+  taken.sweep = unless(c.domain.sweeps, "times how a job starts and has no rows");
+  taken.sizes = !c.domain.sweeps       ? taken.sweep
                 : !moves_data          ? "moves no data and has one row"
                 : c.domain.fixed_bytes ? "sends messages of one fixed size"
                                        : "";

@@ -52,7 +52,7 @@ void write_files(const std::filesystem::path& folder, const std::string& date,
   set_program_defaults(options, collective);
   declare_flags(set, options, collective, asked);
   ProgramTexts program = texts_of(collective);
-  if (collective.sweeps) program.output = output_of(collective);
+  if (collective.domain.sweeps) program.output = output_of(collective);
   write_files(folder, date, program, set);
 }
 
