@@ -20,6 +20,7 @@ ccl_add_test(bootstrap_test
     failure_cause_test.cpp
     serialize_test.cpp
     sha256_test.cpp
+  LIBRARIES ccl-asio
   LABELS unit)
 target_compile_definitions(bootstrap_test PRIVATE CCL_BOOTSTRAP_HELPER="$<TARGET_FILE:bootstrap_helper>")
 add_dependencies(bootstrap_test bootstrap_helper)
