@@ -30,4 +30,15 @@ std::string quote(std::string_view text, std::size_t most) {
   return result + "'";
 }
 
+std::string shell_quoted(std::string_view text) {
+  std::string quoted = "'";
+  for (const char c : text) {
+    if (c == '\'')
+      quoted += "'\\''";
+    else
+      quoted += c;
+  }
+  return quoted + '\'';
+}
+
 }  // namespace ccl_tests

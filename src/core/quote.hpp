@@ -1,4 +1,4 @@
-// Values of users in messages.
+// Values of users in messages, and words of a shell.
 #pragma once
 
 #include <cstddef>
@@ -14,5 +14,8 @@ inline constexpr std::size_t shown_path_characters = 240;
 // Returns `text` in single quotes, fit for one line of a terminal: control characters as \n or
 // \x1b, and of a longer text its first characters, "..." and the length of the whole.
 std::string quote(std::string_view text, std::size_t most = shown_characters);
+
+// Returns `text` in single quotes, one word of a shell command.
+std::string shell_quoted(std::string_view text);
 
 }  // namespace ccl_tests

@@ -6,6 +6,8 @@
 #include <string_view>
 #include <vector>
 
+#include "src/core/quote.hpp"
+
 namespace ccl_tests {
 namespace {
 
@@ -24,16 +26,11 @@ std::string with(std::string text, char what, std::string_view instead) {
   return text;
 }
 
-// A word of the shell. None of the texts has a line break.
-std::string quoted(const std::string& text) {
-  return fmt::format("'{}'", with(text, '\'', "'\\''"));
-}
-
 // A branch of bash's `case`: what may stand behind the flag.
 std::string bash_branch(const Flag& flag) {
   std::string does;
   if (!flag.values.empty())
-    does = fmt::format(" values={}", quoted(fmt::format("{}", fmt::join(flag.values, " "))));
+    does = fmt::format(" values={}", shell_quoted(fmt::format("{}", fmt::join(flag.values, " "))));
   if (flag.comma_list) does += " list=1";
   if (flag.paths() != Paths::none)
     does += flag.paths() == Paths::folders ? " paths=-d" : " paths=-f";
@@ -64,7 +61,7 @@ std::string zsh_lines(const Flag& flag) {
     if (flag.has_value() && name.starts_with("--")) line += '=';
     line += '[' + text + ']';
     if (flag.has_value()) line += fmt::format(":{}:{}", zsh_part(flag.value), zsh_action(flag));
-    lines += fmt::format("  {} \\\n", quoted(line));
+    lines += fmt::format("  {} \\\n", shell_quoted(line));
   }
   return lines;
 }

@@ -101,7 +101,6 @@ TEST(CompareCommands, FlagsThatChooseSizes) {
 TEST(CompareCommands, AppendsFlags) {
   EXPECT_EQ(with_flags("x -n 2", "/tmp/a b/1.jsonl", {}), "x -n 2 -J '/tmp/a b/1.jsonl'");
   EXPECT_EQ(with_flags("x", "f", {1024, 8}), "x -J 'f' --sizes 8,1024");
-  EXPECT_EQ(shell_quoted("a'b"), "'a'\\''b'");
 }
 
 TEST(CompareProbe, DiffersByMoreThanTheLimit) {

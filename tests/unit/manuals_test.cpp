@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "collectives/collectives.hpp"
+#include "src/core/quote.hpp"
 #include "src/init_run.hpp"
 #include "src/options/completion.hpp"
 #include "src/options/flags.hpp"
@@ -153,6 +154,11 @@ TEST(ManualPage, HasSectionsAndFlagsOfTheProgramAlone) {
           << program->name << ' ' << flag.names.front();
     }
   }
+}
+
+TEST(Completion, WordsOfTheShellMayHaveQuotes) {
+  EXPECT_EQ(shell_quoted("a'b"), "'a'\\''b'");
+  EXPECT_EQ(shell_quoted(""), "''");
 }
 
 }  // namespace

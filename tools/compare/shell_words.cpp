@@ -7,6 +7,8 @@
 #include <sstream>
 #include <string_view>
 
+#include "src/core/quote.hpp"
+
 namespace ccl_tests::compare {
 namespace {
 
@@ -22,17 +24,6 @@ bool is_size_flag(const std::string& word) {
 }
 
 }  // namespace
-
-std::string shell_quoted(const std::string& text) {
-  std::string quoted = "'";
-  for (const char c : text) {
-    if (c == '\'')
-      quoted += "'\\''";
-    else
-      quoted += c;
-  }
-  return quoted + '\'';
-}
 
 bool chooses_sizes(const std::string& command) {
   std::istringstream words(command);

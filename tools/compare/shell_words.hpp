@@ -7,9 +7,6 @@
 
 namespace ccl_tests::compare {
 
-// Returns `text` in single quotes, one word of a shell command.
-std::string shell_quoted(const std::string& text);
-
 // Returns whether the command says which sizes it measures: -b, -e, -f, -i, --sizes and their long
 // names, or --tensors.
 bool chooses_sizes(const std::string& command);
