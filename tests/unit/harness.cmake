@@ -12,6 +12,7 @@ ccl_add_test(harness_test LABELS unit LIBRARIES ccl-collectives
     fit_test.cpp
     failure_box_test.cpp
     gpu_evidence_test.cpp
+    giving_up_test.cpp
     goals_test.cpp
     rank_groups_test.cpp
     host_cpus_test.cpp

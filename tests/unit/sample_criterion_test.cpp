@@ -129,33 +129,6 @@ TEST(SampleCriterion, EndsOnAClockThatStands) {
   EXPECT_EQ(criterion.samples()[0].size(), 12U);
 }
 
-TEST(SampleCriterion, GivesUpIfItsBudgetWillNotBeEnough) {
-  const Noise::Shape hopeless{.median = 1e-3, .spread = 1};
-  const Cell early({.gives_up = true}, hopeless);
-  EXPECT_GE(early.criterion.spent_s(), 0.05);
-  EXPECT_LE(early.criterion.spent_s(), 0.15);
-  EXPECT_GT(early.found().half_width(), 0.02);
-  EXPECT_GE(Cell({}, hopeless).criterion.spent_s(), 0.3);
-}
-
-// It does so seldom if half of the budget is enough.
-TEST(SampleCriterion, DoesNotGiveUpTooEarly) {
-  int reached = 0;
-  for (std::uint64_t seed = 0; seed < 100; ++seed) {
-    const Cell cell({.gives_up = true}, {.median = 1e-3, .spread = 0.09}, seed);
-    if (cell.found().half_width() <= 0.02) ++reached;
-  }
-  EXPECT_GE(reached, 90);
-}
-
-// Giving up looks at the width alone, never at the time.
-TEST(SampleCriterion, IntervalsOfCellsThatGiveUpHoldToo) {
-  const int holds = test::intervals_that_hold<SampleCriterion>({.gives_up = true},
-                                                               {.median = 1e-3, .spread = 0.5});
-  EXPECT_GE(holds, 279);
-  EXPECT_LE(holds, 299);
-}
-
 // Looking at the interval again and again must not make it hold less often.
 TEST(SampleCriterion, IntervalsAtTheEndHoldIn93To99Percent) {
   for (const double correlation : {0.0, 0.5}) {
