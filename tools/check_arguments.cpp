@@ -85,12 +85,7 @@ CheckArguments parse_check_arguments(const std::vector<std::string>& words) {
   CheckArguments a;
   FlagSet set;
   declare_flags(set, a);
-  const CommandLine line = read_command_line(set, words);
-  for (const GivenFlag& given : line.given)
-    if (given.flag->names.front() == "-h") a.help = true;
-  if (a.help) return a;
-  for (const GivenFlag& given : line.given) read_flag(given, "device_check");
-  refuse_unknown(set, line);
+  a.help = !read_flags(set, read_command_line(set, words), "device_check");
   a.measure.seed = a.check.seed;
   return a;
 }

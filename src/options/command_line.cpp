@@ -132,4 +132,12 @@ void read_flag(const GivenFlag& given, const std::string& program) {
   }
 }
 
+bool read_flags(const FlagSet& set, const CommandLine& line, const std::string& program) {
+  for (const GivenFlag& given : line.given)
+    if (given.flag->names.front() == "-h") return false;
+  for (const GivenFlag& given : line.given) read_flag(given, program);
+  refuse_unknown(set, line);
+  return true;
+}
+
 }  // namespace ccl_tests

@@ -30,4 +30,8 @@ void refuse_unknown(const FlagSet& set, const CommandLine& line);
 // accepted, or if a flag that has one value is given two.
 void read_flag(const GivenFlag& given, const std::string& program);
 
+// Reads all flags of a tool, whose help is -h. Returns false if that is given: then nothing was read.
+// Throws UsageError as read_flag() and refuse_unknown() do.
+bool read_flags(const FlagSet& set, const CommandLine& line, const std::string& program);
+
 }  // namespace ccl_tests

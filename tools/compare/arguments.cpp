@@ -125,12 +125,8 @@ Arguments parse(const std::vector<std::string>& words) {
     a.files.push_back(word);
     return true;
   });
-  for (const GivenFlag& given : line.given)
-    if (given.flag->names.front() == "-h") a.help = true;
-  if (a.help) return a;
-  for (const GivenFlag& given : line.given) read_flag(given, "ccl_compare");
-  refuse_unknown(set, line);
-  check(a);
+  a.help = !read_flags(set, line, "ccl_compare");
+  if (!a.help) check(a);
   return a;
 }
 
