@@ -12,10 +12,6 @@ namespace {
 constexpr std::size_t least_values = 6;       // below, no 95 % interval of a median exists
 constexpr std::size_t least_correlated = 12;  // below, a correlation means nothing
 
-double mean_of(std::span<const double> values) {
-  return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
-}
-
 // Ranks from 0 on; equal values share the mean of their ranks.
 std::vector<double> ranks_of(std::span<const double> values) {
   std::vector<std::size_t> order(values.size());

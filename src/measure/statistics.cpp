@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <numeric>
 
 namespace ccl_tests {
@@ -18,6 +19,10 @@ double student(std::size_t degrees) {
 
 }  // namespace
 
+double mean_of(std::span<const double> values) {
+  return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
+}
+
 Statistics statistics(std::vector<double> values) {
   if (values.empty()) return {};
   std::sort(values.begin(), values.end());
@@ -26,7 +31,7 @@ Statistics statistics(std::vector<double> values) {
     const auto rank = static_cast<std::size_t>(std::ceil(percent / 100 * n));
     return values[std::max<std::size_t>(rank, 1) - 1];
   };
-  const double mean = std::accumulate(values.begin(), values.end(), 0.0) / n;
+  const double mean = mean_of(values);
   double squares = 0;
   for (const double value : values) squares += (value - mean) * (value - mean);
   return {
@@ -43,7 +48,7 @@ double median(std::vector<double> values) {
 double half_width_of_mean(std::span<const double> values) {
   if (values.size() < 2) return 0;
   const auto n = static_cast<double>(values.size());
-  const double mean = std::accumulate(values.begin(), values.end(), 0.0) / n;
+  const double mean = mean_of(values);
   double squares = 0;
   for (const double value : values) squares += (value - mean) * (value - mean);
   return student(values.size() - 1) * std::sqrt(squares / (n - 1) / n);

@@ -16,6 +16,9 @@ struct Statistics {
 // of no values.
 Statistics statistics(std::vector<double> values);
 
+// Returns the arithmetic mean. `values` must not be empty.
+double mean_of(std::span<const double> values);
+
 // Returns the middle value, or the mean of the two middle values. `values` must not be empty.
 double median(std::vector<double> values);
 
