@@ -28,9 +28,8 @@ struct PrecisionGoal {
 // Returns the seconds that the timed calls of a cell may take.
 double budget_of(const PrecisionGoal& goal);
 
-// Returns how many stamps a cell should have if the interval of its n stamps is `ratio` times as wide
-// as it should be (infinite: there is no interval yet). An interval shrinks with the square root of
-// the number.
+// Returns how many stamps a cell needs if the interval of its n stamps is `ratio` times too wide
+// (infinity: no interval yet). The width is proportional to 1 / sqrt(n).
 double wanted_total(double n, double ratio);
 
 // Returns the calls that a cell begins with: those that are checked, at least one.

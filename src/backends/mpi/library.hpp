@@ -10,7 +10,7 @@ namespace ccl_tests::mpi_module {
 // Throws Error with MPI's text for `status`. call: "MPI_Allreduce".
 [[noreturn]] void fail(int status, const char* call);
 
-// Throws Error when `status` is no success. Inline: it follows every call on the clock.
+// Throws Error if `status` is not MPI_SUCCESS. Inline, since it runs after every timed call.
 inline void check(int status, const char* call) {
   if (status != MPI_SUCCESS) fail(status, call);
 }
