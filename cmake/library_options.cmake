@@ -12,3 +12,6 @@ if(CMAKE_BUILD_TYPE STREQUAL "Release")
   set_source_files_properties(${hot_sources} TARGET_DIRECTORY ccl PROPERTIES SKIP_PRECOMPILE_HEADERS ON)
   set_property(SOURCE ${hot_sources} TARGET_DIRECTORY ccl APPEND PROPERTY COMPILE_OPTIONS -O3)
 endif()
+# Half of its symbols were copies of other libraries' templates, which the dynamic linker would bind one by one at each start.
+target_link_options(ccl PRIVATE -Wl,--version-script=${CMAKE_CURRENT_LIST_DIR}/library_symbols.map)
+set_property(TARGET ccl APPEND PROPERTY LINK_DEPENDS ${CMAKE_CURRENT_LIST_DIR}/library_symbols.map)

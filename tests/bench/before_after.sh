@@ -21,7 +21,7 @@ first_row() { # SIDE LIBRARY: seconds
   local begin=$EPOCHREALTIME
   while read -r line; do
     if [[ $line =~ ^[0-9] ]]; then end=$EPOCHREALTIME; break; fi
-  done < <("${command[@]}" -b 8 -e 8 -n 20 2>/dev/null)
+  done < <("${command[@]}" -b 8 -e 8 -n 20 -w 1 2>/dev/null)
   wait $!
   awk -v a="$begin" -v b="$end" 'BEGIN {print b - a}'
 }
