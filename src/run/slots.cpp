@@ -9,10 +9,11 @@ constexpr std::size_t line = 64;
 
 std::size_t data_of(std::size_t bytes) { return std::max(line, (bytes + line - 1) / line * line); }
 
-// Slots of both buffers within the cache, as the buffers of a training step would be.
-std::size_t warm_slots(std::size_t data, std::size_t stride, std::size_t cache) {
-  constexpr std::size_t most_in_cache = 1 << 20;  // guard zones, which calls do not touch, counted
-  return std::min(cache / 2 / data, most_in_cache / stride);
+// Slots whose data fit into the footprint in both buffers. No more than that each can lie on a page of its
+// own for which a core has an entry in its first-level TLB (64 on current CPUs).
+std::size_t warm_slots(std::size_t data, std::size_t footprint) {
+  constexpr std::size_t most = 32;
+  return std::min(footprint / 2 / data, most);
 }
 
 // Slots of one buffer that hold half of the footprint. An eighth more is for the guard zones of
@@ -31,7 +32,7 @@ std::size_t footprint(const SlotRule& rule) {
   constexpr std::size_t of_unknown = std::size_t{128} << 20;
   if (rule.cache_bytes == 0) return of_unknown;
   switch (rule.use) {
-    case CacheUse::warm: return rule.cache_bytes;
+    case CacheUse::warm: return rule.cache_bytes / 2;  // the library has buffers of its own
     case CacheUse::rotate: return 4 * rule.cache_bytes;
     case CacheUse::cold: return 2 * rule.cache_bytes;
   }
@@ -49,7 +50,7 @@ Slots plan_slots(std::size_t bytes, std::size_t shift, const SlotRule& rule) {
   const std::size_t data = data_of(bytes);
   Slots slots{.bytes = bytes, .stride = data + verify::guard_bytes, .shift = shift};
   const std::size_t room = rule.use == CacheUse::warm
-                               ? warm_slots(data, slots.stride, footprint(rule))
+                               ? warm_slots(data, footprint(rule))
                                : rotated_slots(data, slots.stride, footprint(rule));
   const std::size_t least = bytes <= most_with_two ? 2 : 1;
   const std::size_t free = rule.most_bytes - std::min(rule.most_bytes, slots.offset(0));

@@ -105,14 +105,16 @@ TEST(Slots, NeverOverlapAndTheirGuardsFit) {
   }
 }
 
-TEST(Slots, OfBothBuffersStayWithinACoresCache) {
+TEST(Slots, OfBothBuffersTakeHalfOfACoresCacheAndFewPages) {
   constexpr std::size_t cache = 1 << 20;
   const auto slots = [](std::size_t bytes, std::size_t wanted) {
     return plan_slots(bytes, 0, {wanted, CacheUse::warm, cache}).count;
   };
-  EXPECT_EQ(slots(8, 40), 40U);
+  EXPECT_EQ(slots(8, 30), 30U);
+  EXPECT_EQ(slots(8, 1000), 32U);
+  EXPECT_EQ(slots(16 << 10, 1000), 16U);
   for (const std::size_t bytes : {64UL << 10, 100'000UL, 128UL << 10})
-    EXPECT_LE(2 * slots(bytes, 1000) * bytes, cache) << bytes;
+    EXPECT_LE(2 * slots(bytes, 1000) * bytes, cache / 2) << bytes;
   EXPECT_EQ(slots(1 << 20, 40), 2U);
   EXPECT_EQ(slots(2 << 20, 40), 1U);
   EXPECT_EQ(slots(64 << 20, 40), 1U);
