@@ -8,6 +8,7 @@
 #include <gloo/rendezvous/file_store.h>
 #include <gloo/transport/tcp/device.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cstdlib>
 #include <memory>
@@ -29,11 +30,16 @@ int main(int argc, char** argv) {
   auto device = gloo::transport::tcp::CreateDevice("127.0.0.1");
   auto context = std::make_shared<gloo::rendezvous::Context>(rank, ranks);
   context->connectFullMesh(store, device);
-  std::vector<float> send(bytes / sizeof(float), 1);
-  std::vector<float> recv(bytes / sizeof(float), 0);
+  const std::size_t count = bytes / sizeof(float);
+  constexpr std::size_t page = 4096;
+  const std::size_t room = (bytes + page - 1) / page * page;
+  auto* const send = static_cast<float*>(std::aligned_alloc(page, room));
+  auto* const recv = static_cast<float*>(std::aligned_alloc(page, room));
+  std::fill(send, send + count, 1.0F);
+  std::fill(recv, recv + count, 0.0F);
   gloo::AllreduceOptions options(context);
-  options.setInput(send.data(), send.size());
-  options.setOutput(recv.data(), recv.size());
+  options.setInput(send, count);
+  options.setOutput(recv, count);
   options.setReduceFunction(
       static_cast<void (*)(void*, const void*, const void*, std::size_t)>(&gloo::sum<float>));
   const auto call = [&] { gloo::allreduce(options); };
@@ -65,4 +71,6 @@ int main(int argc, char** argv) {
   if (rank == 0) print_stamps("gloo", bytes, readings, calls);
   gloo::BarrierOptions end(context);
   gloo::barrier(end);
+  std::free(send);
+  std::free(recv);
 }
