@@ -16,6 +16,8 @@ struct SizeLimit {
 struct Limits {
   std::vector<SizeLimit> min_busbw, max_time;
   std::optional<double> min_average_busbw;  // GB/s
+
+  bool of_sizes() const { return !min_busbw.empty() || !max_time.empty(); }
 };
 
 }  // namespace ccl_tests

@@ -177,6 +177,10 @@ std::vector<int> RankGroups::distinct_sizes() const {
   return {sizes.begin(), sizes.end()};
 }
 
+bool RankGroups::is_world() const {
+  return number() == 1 && std::is_sorted(members(0).begin(), members(0).end());
+}
+
 int RankGroups::smallest() const { return distinct_sizes().front(); }
 
 std::string RankGroups::describe() const {

@@ -44,6 +44,7 @@ class RankGroups {
   const std::vector<int>& members(int group) const {
     return members_[static_cast<std::size_t>(group)];
   }
+  bool is_world() const;                    // one group of all ranks in their own order
   int smallest() const;                     // ranks of the smallest group
   std::vector<int> distinct_sizes() const;  // ascending
   std::string describe() const;             // "2 groups of 4 ranks", "3 groups of 2 to 3 ranks"

@@ -84,8 +84,8 @@ constexpr Explanation all[] = {
      "SLOW (a limit is missed), WRONG (wrong elements), INCOMPLETE (the run did not reach its end)"},
     {Kind::footer, "Correct", "wrong elements, and how many of all calls were verified (-c)"},
     {Kind::footer, "Reliable",
-     "how many times are within --precision, and the widest interval; of this run alone: --passes sees "
-     "other moments, ccl_compare other runs"},
+     "how many times are within --precision, and the widest interval; what 6 times that were measured "
+     "again say of other moments of this run (--passes sees more of them, ccl_compare other runs)"},
     {Kind::footer, "Late rank",
      "the rank that entered over half of the samples last, by 2 % of one at least, if chance does not "
      "explain it (--samples)"},

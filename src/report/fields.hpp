@@ -271,6 +271,13 @@ void fields(R& summary, V&& visit) {
   visit("precise_times", summary.precise_times);
   visit("widest_half_width", summary.widest);
   visit("widest_row", summary.widest_row);
+  visit.part(summary.repeats, [&](auto& repeats) {
+    visit("repeated_times", repeats.times);
+    visit("repeat_difference", repeats.difference);
+    visit("repeat_largest_difference", repeats.largest);
+    visit("repeat_after_s", repeats.after_s);
+    visit.derived("repeat_half_width", std::optional(repeats.half_width()));
+  });
   visit.part(summary.late_rank, [&](auto& late) {
     visit("late_rank", late.rank);
     visit("late_rank_host", late.host);

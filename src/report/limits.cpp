@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
+
 #include "src/report/row_text.hpp"
 
 namespace ccl_tests {
@@ -15,24 +17,28 @@ struct Range {
 };
 
 // Of a time, in seconds.
-Range times_of(const Measurement& cell, JudgedBy judged_by) {
+Range times_of(const Measurement& cell, JudgedBy judged_by, double moments) {
   const double value = cell.seconds;
   if (!cell.stream) return {value, value, value};
   if (judged_by == JudgedBy::fast) return {cell.stream->fast, cell.stream->fast, cell.stream->fast};
-  return {value, cell.stream->low.value_or(value), cell.stream->high.value_or(value)};
+  if (value <= 0) return {value, value, value};
+  const double below = std::log(value / cell.stream->low.value_or(value));
+  const double above = std::log(cell.stream->high.value_or(value) / value);
+  return {value, value * std::exp(-std::hypot(below, moments)),
+          value * std::exp(std::hypot(above, moments))};
 }
 
-Range bandwidths_of(const Measurement& cell, JudgedBy judged_by) {
-  const Range times = times_of(cell, judged_by);
+Range bandwidths_of(const Measurement& cell, JudgedBy judged_by, double moments) {
+  const Range times = times_of(cell, judged_by, moments);
   if (!cell.stream || times.best <= 0) return {cell.busbw, cell.busbw, cell.busbw};
   const double bytes = cell.busbw * cell.seconds;  // those that the bandwidth is of
   return {bytes / times.value, bytes / times.best, bytes / times.worst};
 }
 
 void hold(LimitFindings& found, const Limits& limits, const std::string& subject,
-          const Measurement& cell, std::size_t requested, JudgedBy judged_by) {
+          const Measurement& cell, std::size_t requested, JudgedBy judged_by, double moments) {
   for (const SizeLimit& limit : limits.min_busbw) {
-    const Range range = bandwidths_of(cell, judged_by);
+    const Range range = bandwidths_of(cell, judged_by, moments);
     if (limit.bytes != requested || range.worst >= limit.value) continue;
     if (range.best < limit.value) {
       found.missed.push_back(fmt::format("too slow: {}: busbw {:.4f} GB/s is below --min-busbw {}",
@@ -45,7 +51,7 @@ void hold(LimitFindings& found, const Limits& limits, const std::string& subject
     }
   }
   for (const SizeLimit& limit : limits.max_time) {
-    const Range range = times_of(cell, judged_by);
+    const Range range = times_of(cell, judged_by, moments);
     constexpr double us = 1e6;
     if (limit.bytes != requested || range.worst * us <= limit.value) continue;
     if (range.best * us > limit.value) {
@@ -63,11 +69,11 @@ void hold(LimitFindings& found, const Limits& limits, const std::string& subject
 }  // namespace
 
 LimitFindings held_to(const Limits& limits, const Row& row, std::size_t requested,
-                      JudgedBy judged_by) {
+                      JudgedBy judged_by, double moments) {
   LimitFindings found;
   const std::string what = row_name(row, requested);
-  hold(found, limits, what + " out of place", row.out_of_place, requested, judged_by);
-  hold(found, limits, what + " in place", row.in_place, requested, judged_by);
+  hold(found, limits, what + " out of place", row.out_of_place, requested, judged_by, moments);
+  hold(found, limits, what + " in place", row.in_place, requested, judged_by, moments);
   return found;
 }
 

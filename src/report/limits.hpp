@@ -22,9 +22,10 @@ struct LimitFindings {
 enum class JudgedBy { interval, fast };
 
 // Holds both placements of a row to the limits of its size. requested: the size that the sweep asked for; Row::bytes may have been
-// rounded down from it.
+// rounded down from it. moments: half of the interval of times at other moments of the run, over them
+// (Repeatability::half_width()).
 LimitFindings held_to(const Limits& limits, const Row& row, std::size_t requested,
-                      JudgedBy judged_by = JudgedBy::interval);
+                      JudgedBy judged_by = JudgedBy::interval, double moments = 0);
 
 // Returns one line for each limit whose size is not among the requested sizes of the rows.
 std::vector<std::string> unmeasured(const Limits& limits, const std::set<std::size_t>& measured);

@@ -28,7 +28,10 @@ bool has_fits(const RunInfo& run) {
 }
 
 // More than half of the times are not as sure as was asked for.
-bool doubtful(const RunSummary& summary) { return summary.precise_times * 2 < summary.times; }
+bool doubtful(const RunSummary& summary, double precision) {
+  return summary.precise_times * 2 < summary.times ||
+         (summary.repeats && repeating(*summary.repeats, precision) == Repeating::badly);
+}
 
 // What came first, if process 0 knows that, and what this process did then.
 std::string failure_line(int code, const std::vector<std::string>& errors,
@@ -145,9 +148,7 @@ void MultiReporter::account(const Row& row, std::size_t requested) {
   add_times(row, requested);
   late_ranks_.add(row);
   if (fits_) add_cells(cells_, row);
-  LimitFindings found = held_to(options_.limits, row, requested, judged_by_);
-  append(summary_.missed_limits, std::move(found.missed));
-  append(summary_.undecided_limits, std::move(found.undecided));
+  if (options_.limits.of_sizes()) limited_.push_back({row, requested});
   if (row.pair && begun_) pair_rows_.push_back(row);
 }
 
@@ -235,6 +236,21 @@ void MultiReporter::core_to_core(std::optional<double> seconds) {
   summary_.core_to_core = seconds;
 }
 
+void MultiReporter::repeats(const std::optional<Repeatability>& found) {
+  const std::lock_guard lock(mutex_);
+  summary_.repeats = found;
+}
+
+void MultiReporter::judge_limits() {
+  const double moments = summary_.repeats ? summary_.repeats->half_width() : 0;
+  for (const auto& [row, requested] : limited_) {
+    LimitFindings found = held_to(options_.limits, row, requested, judged_by_, moments);
+    append(summary_.missed_limits, std::move(found.missed));
+    append(summary_.undecided_limits, std::move(found.undecided));
+  }
+  append(summary_.missed_limits, unmeasured(options_.limits, measured_));
+}
+
 void MultiReporter::judge_end() {
   if (!begun_ || std::exchange(judged_, true)) return;
   const auto cells = static_cast<double>(2 * summary_.rows);
@@ -248,7 +264,7 @@ void MultiReporter::judge_end() {
   for (const RankLine& line : ranks_)
     if (summary_.late_rank && line.rank == summary_.late_rank->rank)
       summary_.late_rank->host = line.host;
-  append(summary_.missed_limits, unmeasured(options_.limits, measured_));
+  judge_limits();
   summary_.bandwidth_ok = average_suffices(options_.limits, summary_.average_busbw);
   if (!summary_.bandwidth_ok.value_or(true)) {
     summary_.missed_limits.push_back(
@@ -281,7 +297,7 @@ void MultiReporter::conclude(int failure, const std::vector<std::string>& errors
   summary_.verdict = failure != 0                      ? Verdict::incomplete
                      : summary_.failed_checks > 0      ? Verdict::wrong
                      : !summary_.missed_limits.empty() ? Verdict::slow
-                     : !summary_.undecided_limits.empty() || doubtful(summary_)
+                     : !summary_.undecided_limits.empty() || doubtful(summary_, options_.precision)
                          ? Verdict::unreliable
                          : Verdict::ok;
   if (summary_.complete) summary_.fits = sweep_fits(cells_);

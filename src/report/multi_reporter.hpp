@@ -58,8 +58,11 @@ class MultiReporter {
   void pass_row(const Row& row, std::size_t requested, RowPlace place);
   void note(const std::string& line);    // a footer comment line
   void memory(const std::string& line);  // -M
-  // The probe after the last row; that before the first one is the header's.
+  // The probe after the last row; that before the first one is the header's. Of rank 0.
   void core_to_core(std::optional<double> seconds);
+
+  // What times say that were measured again after the last row. Of rank 0.
+  void repeats(const std::optional<Repeatability>& found);
 
   // Returns the exit code that rows and limits give, when all rows are there; 0: passed.
   int verdict();
@@ -79,6 +82,7 @@ class MultiReporter {
   void add_times(const Row& row, std::size_t requested);
   void add_wrong(const Row& row, std::size_t requested);
   std::optional<int> hosts_of(const Row& row) const;
+  void judge_limits();
   void judge_end();
   int judged() const;
   void conclude(int failure, const std::vector<std::string>& errors);
@@ -107,6 +111,7 @@ class MultiReporter {
   bool verbose_ = false;
   JudgedBy judged_by_ = JudgedBy::interval;
   std::vector<Row> pair_rows_;
+  std::vector<RequestedRow> limited_;  // rows to be held to limits
   LateRanks late_ranks_;
   PassRows passes_;
   std::vector<Row> rest_;         // of passes that did not come to their end

@@ -13,6 +13,7 @@
 #include "src/core/setting.hpp"
 #include "src/core/types.hpp"
 #include "src/measure/evidence.hpp"
+#include "src/measure/repeatability.hpp"
 #include "src/measure/statistics.hpp"
 #include "src/model/bounds.hpp"
 #include "src/model/fit.hpp"
@@ -228,6 +229,7 @@ struct RunSummary {
   std::size_t precise_times = 0;           // whose interval is as narrow as was asked for
   std::optional<double> widest;            // half width over the time, of all that have an interval
   std::string widest_row;                  // "65536 B float sum out of place"
+  std::optional<Repeatability> repeats;    // absent: no time was measured again
   std::optional<LateRank> late_rank;       // --samples; absent: no rank stands out
   std::string first_wrong;                 // where the first wrong element is, and what it is
   std::string rerun;                       // flags that select the row of first_wrong

@@ -92,15 +92,23 @@ std::string correct(const RunInfo& run, const RunSummary& summary) {
 
 // Of times that have intervals.
 std::string streams(const RunInfo& run, const RunSummary& summary) {
-  const double percent = 100 * run.precision.value_or(0);
+  const double precision = run.precision.value_or(0);
   const bool all = summary.precise_times == summary.times;
-  std::string text = all ? fmt::format("yes - all {} times within +-{:g} % (95 % confidence)",
-                                       summary.times, percent)
-                         : fmt::format("{} - {} of {} times within +-{:g} % (95 % confidence)",
-                                       summary.precise_times == 0 ? "no" : "in part",
-                                       summary.precise_times, summary.times, percent);
+  const Repeating repeats =
+      summary.repeats ? repeating(*summary.repeats, precision) : Repeating::well;
+  const char* const answer = summary.precise_times == 0 || repeats == Repeating::badly ? "no"
+                             : all && repeats == Repeating::well                       ? "yes"
+                                                                                       : "in part";
+  const std::string which = all ? fmt::format("all {}", summary.times)
+                                : fmt::format("{} of {}", summary.precise_times, summary.times);
+  std::string text = fmt::format("{} - {} times within +-{:g} % (95 % confidence)", answer, which,
+                                 100 * precision);
   if (summary.widest)
     text += fmt::format("; widest +-{:.1f} % at {}", 100 * *summary.widest, summary.widest_row);
+  if (summary.repeats)
+    text += fmt::format("; {} measured again {:.1f} s later repeat within +-{:.1f} %",
+                        summary.repeats->times, summary.repeats->after_s,
+                        100 * summary.repeats->half_width());
   for (const Note& note : run.notes) {
     if (!all && note.kind == NoteKind::warning) return text + "; see the warning above";
   }
@@ -137,6 +145,8 @@ std::string next(const RunInfo& run, const RunSummary& summary) {
     text = "-N 5 shows whether the times repeat";
   } else if (!summary.undecided_limits.empty()) {
     text = "a quieter machine, or a limit farther from the time";
+  } else if (summary.repeats && summary.verdict == Verdict::unreliable) {
+    text = "--passes 5 takes each time at 5 moments";
   } else if (summary.verdict == Verdict::ok && run.check == 0) {
     text = "without -c 0 results are checked";
   }

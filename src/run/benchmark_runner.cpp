@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "src/core/operation.hpp"
 #include "src/core/waiting_timeline.hpp"
@@ -32,11 +33,6 @@ std::string form_text(const Problem& p, Form form) {
   return fmt::format("{}, {}", p.text(), form == Form::in_place ? "in place" : "out of place");
 }
 
-bool in_own_order(const RankGroups& groups) {
-  const auto& members = groups.members(0);
-  return groups.number() == 1 && std::is_sorted(members.begin(), members.end());
-}
-
 }  // namespace
 
 BenchmarkRunner::BenchmarkRunner(Rank& rank, const Options& options, const RankGroups& groups,
@@ -49,7 +45,7 @@ BenchmarkRunner::BenchmarkRunner(Rank& rank, const Options& options, const RankG
       clock_(clock_properties(world_.clock())) {
   if (!rank.process().options.simulated)
     counters_.emplace(counter_scope(rank.table(), rank.rank()));
-  if (in_own_order(groups)) return;
+  if (groups.is_world()) return;
   const int color = groups.group_of(rank.rank());
   const int key = groups.rank_in_group(rank.rank());
   group_ = rank.world().split(color, key, rank.limit_s());
@@ -130,13 +126,13 @@ PointRows BenchmarkRunner::run(const Collective& collective, const SweepPoint& p
   if (rank_.is_first())
     for (int g = 0; g < point.groups->number(); ++g) result.rows.push_back(row_of(p, g));
   for (const Form form : {Form::out_of_place, Form::in_place}) {
-    const FormFindings found = run_form(p, form, *operation, limits);
+    const bool checks = verifiable(p) && !repeats(p, form);
+    const FormFindings found = run_form(p, form, *operation, checks, limits);
     if (!rank_.is_first()) continue;
     result.spent_s += found.spent_s;
     add_form(result, p, form, found);
   }
-  if (!result.rows.empty() && !options_.sweep.group_rows && !collective.domain.paired)
-    result.rows = {slowest(result.rows)};
+  if (!result.rows.empty() && one_row_for_all(collective)) result.rows = {slowest(result.rows)};
   return result;
 }
 
@@ -146,10 +142,29 @@ bool BenchmarkRunner::repeats(const Problem& p, Form form) {
          !p.collective->layout(shape_of(p.point, p.shape.options, 0)).in_place;
 }
 
+double BenchmarkRunner::time_again(const Collective& collective, const SweepPoint& point,
+                                   double budget_s) {
+  const Problem p = problem(collective, point, options_.spec, rank_.rank());
+  use_pattern(p);
+  const WaitLimits limits = wait_limits(options_, p);
+  const std::unique_ptr<Operation> operation = operation_of(p, limits);
+  const double budget_before_s = std::exchange(budget_s_, budget_s);
+  const FormFindings found = run_form(p, Form::out_of_place, *operation, false, limits);
+  budget_s_ = budget_before_s;
+  double longest_s = 0;
+  const int groups = !rank_.is_first()             ? 0
+                     : one_row_for_all(collective) ? point.groups->number()
+                                                   : 1;
+  for (int g = 0; g < groups; ++g)
+    longest_s = std::max(longest_s, measurement_of(point, collective, options_.spec, g, found,
+                                                   row_rule(options_, clock_.cost_s))
+                                        .seconds);
+  return longest_s;
+}
+
 FormFindings BenchmarkRunner::run_form(const Problem& p, Form form, Operation& operation,
-                                       const WaitLimits& limits) {
+                                       bool checks, const WaitLimits& limits) {
   const bool by_time = p.collective->needs.synchronizes;
-  const bool checks = verifiable(p) && !repeats(p, form);
   const std::unique_ptr<StoppingCriterion> stop = criterion(p, checks && !by_time);
   FormFindings found;
   const RankReport mine = take_form(p, form, operation, checks, *stop, limits);
@@ -267,14 +282,7 @@ CallPlan BenchmarkRunner::call_plan(const Problem& p, Form form, bool verifies,
 // The rows' other half is empty when this is called for the first time.
 void BenchmarkRunner::add_form(PointRows& result, const Problem& p, Form form,
                                const FormFindings& found) const {
-  const RowRule rule{static_cast<Average>(options_.measure.average),
-                     options_.measure.cpu_time,
-                     options_.measure.per_iteration,
-                     options_.measure.per_iteration_skip,
-                     static_cast<std::size_t>(options_.measure.aggregate),
-                     options_.measure.precision,
-                     clock_.cost_s,
-                     options_.output.raw};
+  const RowRule rule = row_rule(options_, clock_.cost_s);
   for (std::size_t g = 0; g < result.rows.size(); ++g) {
     const int group = static_cast<int>(g);
     Measurement m = measurement_of(p.point, *p.collective, options_.spec, group, found, rule);

@@ -59,11 +59,17 @@ class BenchmarkRunner {
   void warm_up(const Collective& collective, const SweepPoint& point);
   // Returns the rows of a point, which must be one of those that room was made for.
   PointRows run(const Collective& collective, const SweepPoint& point);
+  // Returns on rank 0 what run() has as the time of the point's first row, out of place, from budget_s
+  // seconds of unverified calls; elsewhere 0. For points that run() has measured.
+  double time_again(const Collective& collective, const SweepPoint& point, double budget_s);
   // Closes the communicators when all ranks have done with them.
   void close();
 
  private:
   ControlChannel& group_channel() { return group_ ? *group_ : rank_.world(); }
+  bool one_row_for_all(const Collective& collective) const {  // groups: of the slowest
+    return !options_.sweep.group_rows && !collective.domain.paired;
+  }
   void use_pattern(const Problem& p);
   bool verifiable(const Problem& p) const;
   std::unique_ptr<Operation> operation_of(const Problem& p, const WaitLimits& limits);
@@ -72,7 +78,7 @@ class BenchmarkRunner {
   std::unique_ptr<StoppingCriterion> criterion(const Problem& p, bool checks) const;
   CallPlan call_plan(const Problem& p, Form form, bool verifies, const WaitLimits& limits,
                      Timeline* timeline, const Clock& clock);
-  FormFindings run_form(const Problem& p, Form form, Operation& operation,
+  FormFindings run_form(const Problem& p, Form form, Operation& operation, bool checks,
                         const WaitLimits& limits);
   RankReport take_form(const Problem& p, Form form, Operation& operation, bool checks,
                        StoppingCriterion& criterion, const WaitLimits& limits);

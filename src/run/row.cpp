@@ -196,6 +196,18 @@ IterationTimes iterations_of(const std::vector<const RankReport*>& ranks, const 
 
 }  // namespace
 
+RowRule row_rule(const Options& options, double clock_cost_s) {
+  const MeasureOptions& o = options.measure;
+  return {.average = static_cast<Average>(o.average),
+          .cpu_time = o.cpu_time,
+          .per_iteration = o.per_iteration,
+          .per_iteration_skip = o.per_iteration_skip,
+          .aggregate = static_cast<std::size_t>(o.aggregate),
+          .precision = o.precision,
+          .clock_cost_s = clock_cost_s,
+          .raw = options.output.raw};
+}
+
 Statistic statistic_of(const Collective& collective) {
   return collective.domain.rooted ? Statistic::mean : Statistic::median;
 }

@@ -39,6 +39,9 @@ struct RowRule {
   bool raw = false;         // keep every stamp
 };
 
+// Returns the rule of the options; clock_cost_s: of one reading.
+RowRule row_rule(const Options& options, double clock_cost_s);
+
 // Returns which number of a stream is the operation's time.
 Statistic statistic_of(const Collective& collective);
 

@@ -8,12 +8,14 @@
 #include <optional>
 #include <utility>
 
+#include "src/core/clock.hpp"
 #include "src/devices/core_to_core.hpp"
 #include "src/job/cpu_share.hpp"
 #include "src/run/benchmark_runner.hpp"
 #include "src/run/link_ceiling.hpp"
 #include "src/run/memory_limit.hpp"
 #include "src/run/memory_report.hpp"
+#include "src/run/repeated_times.hpp"
 #include "src/run/run_header.hpp"
 
 namespace ccl_tests {
@@ -57,7 +59,7 @@ std::set<Kind> missing_kinds(Rank& rank, const std::vector<Kind>& kinds,
 std::optional<double> probe_cpus(Rank& rank) {
   constexpr double probe_s = 0.005;
   const Process& process = rank.process();
-  if (!rank.is_first() || process.options.simulated) return std::nullopt;
+  if (!rank.is_first() || rank.ranks() == 1 || process.options.simulated) return std::nullopt;
   if (!cpu_shortage(rank.table().ranks, process.backend).empty()) return std::nullopt;
   rank.activity().phase("probing how fast two CPUs exchange a cache line");
   return core_to_core(probe_s);
@@ -104,10 +106,12 @@ struct Measuring {
   const Collective& collective;
   TimeBudget budget;
   std::optional<Ceiling> ceiling;
-  int rounds;  // that a call needs at least
+  int rounds;                         // that a call needs at least
+  std::vector<PointTime> times = {};  // on rank 0, of the points by their numbers
 
-  // Measures a point, and hands its rows on with their numbers.
-  void run(const SweepPoint& point, const std::function<void(Row, std::size_t)>& take) {
+  // Measures point `number`, and hands its rows on with their numbers.
+  void run(const SweepPoint& point, std::size_t number,
+           const std::function<void(Row, std::size_t)>& take) {
     budget.grant(runner);
     const PointRows found = runner.run(collective, point);
     budget.spend(found.spent_s);
@@ -118,6 +122,8 @@ struct Measuring {
       if (ceiling) add_efficiency(row, *ceiling, rounds);
       take(std::move(row), r);
     }
+    if (!found.rows.empty())
+      times.push_back({number, found.rows.front().out_of_place.seconds, monotonic_seconds()});
   }
 };
 
@@ -125,7 +131,7 @@ void run_passes(Measuring& measuring, const Options& o, const std::vector<SweepP
                 MultiReporter& results) {
   for (int pass = 1; pass <= o.sweep.passes; ++pass) {
     for (const std::size_t p : order_of_pass(all.size(), pass, o.sweep.passes, o.check.seed)) {
-      measuring.run(all[p], [&](Row row, std::size_t number) {
+      measuring.run(all[p], p, [&](Row row, std::size_t number) {
         row.pass = pass;
         results.pass_row(row, all[p].bytes, {p, number});
       });
@@ -144,12 +150,16 @@ void run_points(BenchmarkRunner& runner, Rank& rank, const Collective& collectiv
                       ceiling,    least_rounds(collective, o.spec, rank.ranks())};
   if (o.sweep.passes > 1) return run_passes(measuring, o, all, results);
   for (int cycle = 0; o.sweep.cycles == 0 || cycle < o.sweep.cycles; ++cycle) {
-    for (SweepPoint point : all) {
+    for (std::size_t p = 0; p < all.size(); ++p) {
+      SweepPoint point = all[p];
       point.cycle = cycle;
-      measuring.run(point,
+      measuring.run(point, p,
                     [&](const Row& row, std::size_t /*number*/) { results.row(row, point.bytes); });
     }
   }
+  if (o.sweep.cycles != 1 || !runner.has_intervals()) return;
+  const auto repeats = repeat_times(runner, rank, collective, all, measuring.times);
+  if (rank.is_first()) results.repeats(repeats);
 }
 
 }  // namespace
@@ -191,7 +201,8 @@ int sweep(Rank& rank, const Collective& collective, const Options& o,
   runner.reserve(collective, range);
   memory.allocated = free_bytes();
   run_points(runner, rank, collective, o, range, ceiling.known, results);
-  results.core_to_core(probe_cpus(rank));
+  const std::optional<double> exchange_after_s = probe_cpus(rank);
+  if (rank.is_first()) results.core_to_core(exchange_after_s);
   if (o.gpu.memory_report)
     results.memory(memory_line(rank.world(), memory, rank.device().available(), rank.limit_s()));
   runner.close();

@@ -2,7 +2,8 @@
 # How often a row's interval contains the time that all runs agree on: tests/bench/interval_truth.sh [--runs N] [--passes N] [--library gloo|openmpi|mpich] [BUILD]
 # N runs (30) of a sweep (of N passes, 1) on 2 ranks, while the machine is in one state: a run between two probes of the cores that differ by more than 1.25
 # times from each other or from the first run's is made again. For each row: the median of its times over all runs, how many of the runs'
-# intervals contain it, and how many times had a flag; then the share over all rows.
+# intervals contain it, how many do when widened by what times measured again differed by in their run, and how many times had a flag; then
+# the shares over all rows.
 set -euo pipefail
 runs=30 passes=1 library=openmpi sizes=8,128,1K,8K,64K,512K,1M,4M
 while (($#)); do
@@ -38,16 +39,21 @@ for ((k = 0, tries = 0; k < runs && tries < 4 * runs; ++tries)); do
 done
 echo "# all_reduce, $library, 2 ranks, $passes passes, $k runs (of $tries) with a round trip between cores of about $state ns"
 for ((i = 0; i < k; ++i)); do
+  repeats=$(sed -nE 's/.*"repeat_half_width":([0-9.e+-]+).*/\1/p' "$work/$i.jsonl" | tail -1)
   # With passes: the row that stands for all of them.
-  grep -v '"pass":[0-9]' "$work/$i.jsonl" | sed -nE 's/.*"size_bytes":([0-9]+).*"placement":"([a-z_]+)".*"time_s":([^,]+).*"time_low_s":([^,]+),"time_high_s":([^,]+).*"flags":(\[[^]]*\]).*/\1 \2 \3 \4 \5 \6/p'
+  grep -v '"pass":[0-9]' "$work/$i.jsonl" | sed -nE 's/.*"size_bytes":([0-9]+).*"placement":"([a-z_]+)".*"time_s":([^,]+).*"time_low_s":([^,]+),"time_high_s":([^,]+).*"flags":(\[[^]]*\]).*/\1 \2 \3 \4 \5 '"${repeats:-0}"' \6/p'
 done | sort -k1,1n -k2,2 -k3,3g | awk '
   function row(  i, inside, middle) {
     if (!n) return
     middle = n % 2 ? time[(n + 1) / 2] : (time[n / 2] + time[n / 2 + 1]) / 2
-    for (i = 1; i <= n; ++i) inside += low[i] <= middle && middle <= high[i]
-    printf "%10d %-13s %12.3f us  %5.1f %% of %d  %d flagged\n", size, placement, middle * 1e6, 100 * inside / n, n, flagged
-    all += n; all_inside += inside; n = flagged = 0
+    for (i = 1; i <= n; ++i) {
+      inside += low[i] <= middle && middle <= high[i]
+      side = middle < time[i] ? log(time[i] / low[i]) : log(high[i] / time[i])
+      widened += log(middle / time[i]) ^ 2 <= side ^ 2 + repeats[i] ^ 2
+    }
+    printf "%10d %-13s %12.3f us  %5.1f %%  widened %5.1f %% of %d  %d flagged\n", size, placement, middle * 1e6, 100 * inside / n, 100 * widened / n, n, flagged
+    all += n; all_inside += inside; all_widened += widened; n = flagged = widened = 0
   }
   $1 != size || $2 != placement { row() }
-  { size = $1; placement = $2; ++n; time[n] = $3; low[n] = $4; high[n] = $5; flagged += $6 != "[]" }
-  END { row(); printf "# all rows: %.1f %% of %d\n", 100 * all_inside / all, all }'
+  { size = $1; placement = $2; ++n; time[n] = $3; low[n] = $4; high[n] = $5; repeats[n] = $6; flagged += $7 != "[]" }
+  END { row(); printf "# all rows: %.1f %%, widened %.1f %% of %d\n", 100 * all_inside / all, 100 * all_widened / all, all }'

@@ -1,6 +1,10 @@
 // Rows that are streams of stamps: right, with an interval, and checked as batches are.
 #include <gmock/gmock.h>
 
+#include <chrono>
+#include <cmath>
+#include <thread>
+
 #include "src/devices/host_cpus.hpp"
 #include "src/devices/host_memory.hpp"
 #include "tests/ranks/intervals.hpp"
@@ -31,7 +35,41 @@ TEST_P(Streams, AreRightAndHaveAnInterval) {
       EXPECT_GT(cell.verified_calls, 1U);
     }
     EXPECT_GT(outcome.summary.times, 0U);
+    if (outcome.rows[0].out_of_place.seconds > 1e-3) continue;  // too long to be measured again
+    ASSERT_TRUE(outcome.summary.repeats);
+    EXPECT_EQ(outcome.summary.repeats->times, 6U);
+    EXPECT_GE(outcome.summary.repeats->largest, outcome.summary.repeats->difference);
+    EXPECT_GT(outcome.summary.repeats->after_s, 0);
   }
+}
+
+TEST(Repeats, ShowThatTheMachineHasBecomeSlower) {
+  for (const int ranks : {1, 3, 4}) {
+    std::vector<char> slower(static_cast<std::size_t>(ranks), 0);  // after calls in place
+    Fault fault;
+    fault.after = [&](int rank, int /*number*/, const Call& call) {
+      char& slow = slower[static_cast<std::size_t>(rank)];
+      if (call.send == call.recv)
+        slow = 1;
+      else if (slow != 0)
+        std::this_thread::sleep_for(std::chrono::milliseconds(4));
+    };
+    Options o = with_intervals(ranks);
+    o.sweep.sizes = {1000};
+    const Outcome outcome = run(collectives::all_reduce, o, FaultyBackend(fault));
+    ASSERT_EQ(outcome.exit_code, 0) << outcome.text();
+    if (outcome.rows.at(0).out_of_place.seconds > 1e-3) continue;
+    ASSERT_TRUE(outcome.summary.repeats);
+    EXPECT_GT(outcome.summary.repeats->difference, std::log(4));
+  }
+}
+
+TEST(Repeats, AreNotMadeOfBatchesOrPasses) {
+  Options batches = quick(3);
+  EXPECT_FALSE(run(collectives::all_reduce, batches, LoopbackBackend()).summary.repeats);
+  Options passes = with_intervals(3);
+  passes.sweep.passes = 2;
+  EXPECT_FALSE(run(collectives::all_reduce, passes, LoopbackBackend()).summary.repeats);
 }
 
 TEST_P(Streams, KeepEveryStampIfAsked) {
@@ -110,7 +148,7 @@ TEST(Evidence, OfTheMachineIsInTheHeaderAndTheSummary) {
     EXPECT_GT(outcome.info.clock_cost, 0);
     EXPECT_GT(outcome.info.clock_resolution, 0);
     const std::size_t cpus = cpus_in(allowed_cpus()).size();
-    const bool probed = cpus > 1 && !outcome.info.oversubscribed;
+    const bool probed = cpus > 1 && ranks > 1 && !outcome.info.oversubscribed;
     EXPECT_TRUE(static_cast<std::size_t>(ranks) <= cpus || !probed);
     EXPECT_EQ(outcome.info.core_to_core.has_value(), probed);
     EXPECT_EQ(outcome.summary.core_to_core.has_value(), probed);

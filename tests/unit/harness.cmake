@@ -36,6 +36,7 @@ ccl_add_test(harness_test LABELS unit LIBRARIES ccl-collectives
     rank_device_test.cpp
     multi_reporter_test.cpp
     reduction_test.cpp
+    repeatability_test.cpp
     refused_options_test.cpp
     row_bytes_test.cpp
     run_header_test.cpp

@@ -64,6 +64,20 @@ TEST(Limits, WithinTheIntervalAreNotDecided) {
             "sides of --max-time 401");
 }
 
+// e to the power of -+0.2 around the time, and the interval.
+TEST(Limits, WithinWhatTheTimeIsAtOtherMomentsAreNotDecided) {
+  const auto found = [](double limit) {
+    return held_to({{}, {{8, limit}}, {}}, with_interval(), 8, JudgedBy::interval, 0.2);
+  };
+  EXPECT_EQ(found(356).missed.size(), 2U);
+  EXPECT_EQ(found(357).undecided.size(), 2U);
+  EXPECT_EQ(found(564).undecided.size(), 2U);
+  EXPECT_EQ(found(565).undecided.size() + found(565).missed.size(), 0U);
+  const LimitFindings batch =
+      held_to({{}, {{8, 400}}, {}}, row(2.0, 450e-6), 8, JudgedBy::interval, 0.2);
+  EXPECT_EQ(batch.missed.size(), 2U);
+}
+
 TEST(Limits, AreHeldAgainstTheFastCallsWhereRanksWaitForCpus) {
   Row row = with_interval();
   row.out_of_place.stream->fast = row.in_place.stream->fast = 300e-6;

@@ -53,6 +53,34 @@ TEST_F(MultiReporterTest, JudgesTheRowsThatStandForAllPasses) {
   EXPECT_TRUE(seen.summary.notes.empty());
 }
 
+TEST_F(MultiReporterTest, JudgesTimesByHowTheyRepeat) {
+  options.limits.max_time = {{1024, 900}};
+  Row one = row(1, 1e-3);
+  for (Measurement* cell : {&one.out_of_place, &one.in_place}) {
+    cell->stream = StreamTimes{.low = 0.99e-3, .high = 1.01e-3};
+    cell->stream->precision_reached = true;
+  }
+  reporter().row(one, 1024);
+  reporter().repeats(Repeatability{6, 0.1, 0.2, 1.5});
+  EXPECT_EQ(reporter().finish(0, {}), exit_code(Exit::inconclusive));
+  EXPECT_TRUE(seen.summary.missed_limits.empty());
+  EXPECT_EQ(seen.summary.undecided_limits.size(), 2U);
+}
+
+TEST_F(MultiReporterTest, CallsARunUnreliableWhoseTimesRepeatBadly) {
+  for (const auto& [difference, verdict] :
+       {std::pair(0.04, Verdict::ok), std::pair(0.06, Verdict::unreliable)}) {
+    MultiReporter judge(options);
+    judge.add(std::make_unique<SpyReporter>(seen));
+    judge.begin({});
+    judge.row(row(1, 1e-3), 1024);
+    judge.repeats(Repeatability{6, difference, 0.2, 1.5});
+    EXPECT_EQ(judge.finish(0, {}), 0);
+    EXPECT_EQ(seen.summary.verdict, verdict);
+    EXPECT_EQ(seen.summary.repeats.value().difference, difference);
+  }
+}
+
 TEST_F(MultiReporterTest, WritesWhatThereIsOfThePassesWhenARunEndsEarly) {
   options.sweep.passes = 3;
   for (const std::size_t place : {1U, 0U, 2U, 0U}) {
