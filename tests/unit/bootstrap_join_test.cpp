@@ -46,7 +46,7 @@ TEST_P(Join, ExchangesAndLeavesInOrder) {
 }
 
 TEST_P(Join, AtThePortOfProcess0) {
-  const int port = test::RawSocket::listening().port();
+  const int port = test::reserved_port();
   std::vector<std::function<void()>> all;
   for (int p = 0; p < GetParam(); ++p) {
     Launch launch = launch_of(p, GetParam(), port);
@@ -74,7 +74,7 @@ TEST_P(Join, SeveralRunsInOneStore) {
 INSTANTIATE_TEST_SUITE_P(Processes, Join, testing::Values(1, 3, 4));
 
 TEST(JoinOrder, Process0MayComeLast) {
-  const int port = test::RawSocket::listening().port();
+  const int port = test::reserved_port();
   std::vector<std::function<void()>> all;
   for (int p = 0; p < 3; ++p) {
     Launch launch = launch_of(p, 3, port);
@@ -89,7 +89,7 @@ TEST(JoinOrder, Process0MayComeLast) {
 
 TEST(JoinOrder, AStaleAddressInTheStoreIsPassedOver) {
   const test::AgentStore store;
-  const int nobody = test::RawSocket::listening().port();
+  const int nobody = test::reserved_port();
   StoreClient("127.0.0.1", store.port(), deadline_in(30))
       .set("ccl-tests/none/0/control", "127.0.0.1:" + std::to_string(nobody) + " old",
            deadline_in(30));
@@ -137,7 +137,7 @@ TEST(JoinFailure, MissingProcess0IsNamedByItsAddress) {
 }
 
 TEST(JoinFailure, MissingStoreIsNamedByItsAddress) {
-  const int port = test::RawSocket::listening().port();
+  const int port = test::reserved_port();
   const auto outcomes = run_all({member(launch_of(0, 2, port), join_options(0.2))});
   EXPECT_EQ(outcomes[0].code, 5);
   EXPECT_THAT(outcomes[0].message, HasSubstr("127.0.0.1:" + std::to_string(port)));

@@ -13,6 +13,7 @@ namespace ccl_tests {
 namespace {
 
 using test::RawSocket;
+using test::reserved_port;
 using testing::HasSubstr;
 
 Endpoints on_loopback(int port) {
@@ -69,7 +70,7 @@ TEST(Resolve, WhatTheLookUpSaysIsPassedOn) {
 }
 
 TEST(ConnectOnce, AnAddressThatRefusesIsPassedOver) {
-  const int nobody = RawSocket::listening().port();
+  const int nobody = reserved_port();
   const RawSocket listener = RawSocket::listening();
   asio::io_context io;
   const Endpoints both = {on_loopback(nobody)[0], on_loopback(listener.port())[0]};
@@ -88,7 +89,7 @@ TEST(ConnectOnce, AnAddressThatDoesNotAnswerLeavesTimeForTheNext) {
 }
 
 TEST(ConnectOnce, NobodyIsAnErrorThatNamesTheAddress) {
-  const int nobody = RawSocket::listening().port();
+  const int nobody = reserved_port();
   asio::io_context io;
   try {
     connect_once(io, on_loopback(nobody), deadline_in(30));

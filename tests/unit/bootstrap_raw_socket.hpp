@@ -11,6 +11,7 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 namespace ccl_tests::test {
 
@@ -40,6 +41,18 @@ class RawSocket {
         ::listen(socket.fd_, waiting) != 0) {
       throw std::runtime_error("listen");
     }
+    return socket;
+  }
+
+  // Bound, but not listening: connections are refused, and a listener that reuses addresses may have the
+  // port.
+  static RawSocket bound() {
+    RawSocket socket(::socket(AF_INET, SOCK_STREAM, 0));
+    const int yes = 1;
+    ::setsockopt(socket.fd_, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof(yes));
+    sockaddr_in address = loopback(0);
+    if (::bind(socket.fd_, reinterpret_cast<sockaddr*>(&address), sizeof(address)) != 0)
+      throw std::runtime_error("bind");
     return socket;
   }
 
@@ -92,5 +105,11 @@ class RawSocket {
 
   int fd_;
 };
+
+// Returns a port that nobody listens on, and that the system gives to nobody else until the process ends.
+inline int reserved_port() {
+  static std::vector<RawSocket> held;
+  return held.emplace_back(RawSocket::bound()).port();
+}
 
 }  // namespace ccl_tests::test

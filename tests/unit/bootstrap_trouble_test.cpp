@@ -19,6 +19,7 @@ using test::join_options;
 using test::launch_of;
 using test::Outcome;
 using test::RawSocket;
+using test::reserved_port;
 using test::run_all;
 using testing::HasSubstr;
 
@@ -56,7 +57,7 @@ void expect_good(const std::vector<Outcome>& outcomes) {
 }
 
 TEST(TwoJobsOnOnePort, TheSecondIsRefusedWhileTheFirstMeets) {
-  const int port = RawSocket::listening().port();
+  const int port = reserved_port();
   std::promise<void> first_is_there, second_is_over;
   const auto first = [&](int p) {
     return [&, p] {
@@ -85,7 +86,7 @@ TEST(TwoJobsOnOnePort, TheSecondIsRefusedWhileTheFirstMeets) {
 
 // Its other ranks are taken for the first job's: both jobs end, and each rank knows why.
 TEST(TwoJobsOnOnePort, RanksThatMeetTheOtherJobEndIt) {
-  const int port = RawSocket::listening().port();
+  const int port = reserved_port();
   const auto outcomes =
       run_all({member(at_process_0(0, 3, port)), member(at_process_0(1, 3, port)), [&] {
                  wait_until_somebody_listens(port);
@@ -99,7 +100,7 @@ TEST(TwoJobsOnOnePort, RanksThatMeetTheOtherJobEndIt) {
 }
 
 TEST(TwoJobsOnOnePort, OneAfterTheOtherHasMetDoNotMeet) {
-  const int port = RawSocket::listening().port();
+  const int port = reserved_port();
   const auto second = [&](Control& control) {  // while the first goes on
     if (control.process() != 0) return;
     expect_good(run_all({member(at_process_0(0, 3, port)), member(at_process_0(1, 3, port)),
@@ -114,7 +115,7 @@ TEST(TwoJobsOnOnePort, OneAfterTheOtherHasMetDoNotMeet) {
 TEST(Twin, ThatComesWhenAllHaveComeEndsInItsTimeAndHurtsNobody) {
   for (const bool agent_store : {false, true}) {
     const test::AgentStore agent;
-    const int port = agent_store ? agent.port() : RawSocket::listening().port();
+    const int port = agent_store ? agent.port() : reserved_port();
     const auto launch = [&](int p) {
       return agent_store ? launch_of(p, 3, port) : at_process_0(p, 3, port);
     };
@@ -132,7 +133,7 @@ TEST(Twin, ThatComesWhenAllHaveComeEndsInItsTimeAndHurtsNobody) {
 
 TEST(Store, ThatIsStaleAndWhoseJobIsOverIsNamedAtTheDeadline) {
   const RawSocket other_program = RawSocket::listening();
-  for (const int port : {other_program.port(), RawSocket::listening().port()}) {
+  for (const int port : {other_program.port(), reserved_port()}) {
     const test::AgentStore store;
     StoreClient("127.0.0.1", store.port(), deadline_in(30))
         .set(key, "127.0.0.1:" + std::to_string(port) + " old", deadline_in(30));
@@ -229,7 +230,7 @@ Launch with_secret(Launch launch, const std::string& secret) {
 }
 
 TEST(Secret, KeepsOutWhoDoesNotKnowIt) {
-  const int port = RawSocket::listening().port();
+  const int port = reserved_port();
   const auto outcomes =
       run_all({member(with_secret(at_process_0(0, 3, port), "good")),
                member(with_secret(at_process_0(1, 3, port), "good")), [=] {
@@ -249,7 +250,7 @@ TEST(Secret, KeepsOutWhoDoesNotKnowIt) {
 }
 
 TEST(Secret, AnotherJobOfTheLauncherIsNotTakenForThisOne) {
-  const int port = RawSocket::listening().port();
+  const int port = reserved_port();
   Launch other = at_process_0(1, 3, port);
   other.job = "another";
   expect_good(run_all({member(at_process_0(0, 3, port)), member(at_process_0(1, 3, port)), [=] {
@@ -280,7 +281,7 @@ TEST(Secret, AServerThatDoesNotKnowItIsNotBelieved) {
 }
 
 TEST(MasterAddress, ThatDoesNotResolveIsNamedByEveryRank) {
-  const int port = RawSocket::listening().port();
+  const int port = reserved_port();
   std::vector<std::function<void()>> all;
   for (int p = 0; p < 3; ++p) {
     Launch launch = at_process_0(p, 3, port);
