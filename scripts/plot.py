@@ -39,10 +39,12 @@ def options(arguments):
     add("files", nargs="+", metavar="FILE", help="results of -J FILE.jsonl; may hold several runs")
     add("-o", "--output", metavar="FILE", help="write a picture: .svg or .png")
     add("--terminal", action="store_true", help="print a plot of busbw as text")
-    add("--kind", choices=("both", "time", "busbw", "passes", "model", "efficiency"),
-        default="both",
+    add("--kind", default="both", choices=("both", "time", "busbw", "passes", "model", "efficiency",
+                                           "series", "distribution", "ranks"),
         help="what to plot; passes: the spread of each row over cycles and runs; model: times and"
-             " their fit; efficiency: of runs with --ceiling [both]")
+             " their fit; efficiency: of runs with --ceiling; of runs with --raw, for one size:"
+             " series: every stamp in its order; distribution: of stamps; ranks: every rank's"
+             " stamps as colours [both]")
     add("--placement", choices=("out_of_place", "in_place", "both"), default="out_of_place",
         help="which columns to plot [out_of_place]")
     add("--labels", metavar="A,B", help="names of the runs, in the order of the files")
@@ -64,7 +66,8 @@ def main(arguments):
     o = options(arguments)
     runs = [run for path in o.files for run in results.read(path)]
     results.name_runs(runs, o.labels.split(",") if o.labels else None)
-    lines = results.lines_of(runs, o.placement, o.where, merge=o.kind == "passes")
+    of_stamps = o.kind in ("series", "distribution", "ranks")
+    lines = results.lines_of(runs, o.placement, o.where, merge=o.kind == "passes" or of_stamps)
     if len(lines) > 24:
         raise results.BadInput(f"{len(lines)} lines are too many for one plot; choose with --where")
     if o.terminal:
@@ -80,10 +83,10 @@ def main(arguments):
             file=sys.stderr,
         )
         return 3
-    from plots import picture
+    from plots import picture, stamps
 
     try:
-        picture.draw(lines, o.kind, o.output, o.size)
+        (stamps if of_stamps else picture).draw(lines, o.kind, o.output, o.size)
     except OSError as error:
         raise results.BadInput(f"{o.output}: {error.strerror}") from None
     return 0

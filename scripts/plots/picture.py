@@ -11,7 +11,7 @@ from matplotlib import pyplot as plt  # noqa: E402
 from matplotlib.lines import Line2D  # noqa: E402
 from matplotlib.ticker import FixedFormatter, FixedLocator, MaxNLocator, NullLocator  # noqa: E402
 
-from plots.results import BadInput, number, size_text, title  # noqa: E402
+from plots.results import BadInput, joined, number, size_text, title  # noqa: E402
 from plots.terminal import cut, decades  # noqa: E402
 
 # Okabe and Ito's colours, which colour-blind people can tell apart, without the yellow that a white
@@ -160,16 +160,20 @@ def scale(axes, width):
     axes.xaxis.set_minor_locator(NullLocator())
 
     pad = max((high / low) ** 0.05, 1.02)
-    low, high = low / pad, high * pad
-    axes.set_ylim(low, high)
+    axes.set_ylim(low / pad, high * pad)
+    mark(axes.yaxis, low / pad, high * pad)
+
+
+def mark(axis, low, high):
+    """Gives a logarithmic axis from low to high marks that can be read."""
     ticks = decades(low, high)
     if len(ticks) < 3:
         ticks = MaxNLocator(5, steps=[1, 2, 5, 10]).tick_values(low, high)
         ticks = [t for t in ticks if low <= t <= high]
     ticks = ticks[:: math.ceil(len(ticks) / 8)]
-    axes.yaxis.set_major_locator(FixedLocator(ticks))
-    axes.yaxis.set_major_formatter(FixedFormatter([tick_text(t) for t in ticks]))
-    axes.yaxis.set_minor_locator(NullLocator())
+    axis.set_major_locator(FixedLocator(ticks))
+    axis.set_major_formatter(FixedFormatter([tick_text(t) for t in ticks]))
+    axis.set_minor_locator(NullLocator())
 
 
 def tick_text(value):
@@ -227,8 +231,41 @@ def caption(lines, kind):
     return "; ".join(parts)
 
 
+class Canvas:
+    """A picture with a title, a legend, and panels side by side; a long legend adds height."""
+
+    def __init__(self, lines, size, panels, below, note=""):
+        width, height = size
+        self.figure = plt.figure(figsize=(width / DPI, height / DPI), dpi=DPI, facecolor="white")
+        self.style = Style(lines)
+        self.title, second = map(plain, title(lines))
+        second = joined((second, note))
+        self.figure.text(8 / width, 1 - 8 / height, self.title, va="top", fontsize=11,
+                         fontweight="bold")
+        self.figure.text(8 / width, 1 - 28 / height, second, va="top", color=PALE)
+        top = 47 if second else 32
+        top += legend(self.figure, lines, self.style, 1 - top / height, width) + 27
+        if height < top + 200:  # the legend has taken the panels' place
+            plt.close(self.figure)
+            self.__init__(lines, (width, math.ceil(top + 200)), panels, below, note)
+            return
+        self.figure.text(1 - 8 / width, 8 / height, below, ha="right", va="bottom", color=PALE,
+                         fontsize=7)
+        self.axes = self.figure.subplots(1, panels, squeeze=False)[0]
+        self.panel_width = (width - 90) / panels
+        self.figure.subplots_adjust(left=52 / width, right=1 - 18 / width, top=1 - top / height,
+                                    bottom=52 / height, wspace=0.2)
+
+    def save(self, path):
+        metadata = {"Title": self.title}
+        if path.endswith(".svg"):  # the same data give the same file
+            metadata |= {"Date": None, "Creator": None}
+        self.figure.savefig(path, dpi=2 * DPI if path.endswith(".png") else 72, metadata=metadata)
+        plt.close(self.figure)
+
+
 def draw(lines, kind, path, size):
-    """Writes the picture. size: pixels of a browser; a long legend adds height."""
+    """Writes the picture of times or bandwidths against size. size: pixels of a browser."""
     if kind == "passes":
         lines = [line for line in lines if line.passes() > 1]
         if not lines:
@@ -237,20 +274,6 @@ def draw(lines, kind, path, size):
         raise BadInput("--kind model: no fit in the files; a run of four sizes or more has one")
     if kind == "efficiency" and not any(c.efficiency for line in lines for c in line.points()):
         raise BadInput("--kind efficiency: no efficiency in the files; give a run with --ceiling")
-    width, height = size
-    figure = plt.figure(figsize=(width / DPI, height / DPI), dpi=DPI, facecolor="white")
-    style = Style(lines)
-    first, second = map(plain, title(lines))
-    figure.text(8 / width, 1 - 8 / height, first, va="top", fontsize=11, fontweight="bold")
-    figure.text(8 / width, 1 - 28 / height, second, va="top", color=PALE)
-    top = 47 if second else 32
-    top += legend(figure, lines, style, 1 - top / height, width) + 27
-    if height < top + 200:  # the legend has taken the panels' place
-        plt.close(figure)
-        return draw(lines, kind, path, (width, math.ceil(top + 200)))
-    below = caption(lines, kind)
-    figure.text(1 - 8 / width, 8 / height, below, ha="right", va="bottom", color=PALE, fontsize=7)
-
     panels = {
         "time": ("time (us)", lambda c: c.time * 1e6, lambda c: (c.low * 1e6, c.high * 1e6)),
         "busbw": ("bus bandwidth (GB/s)", lambda c: c.busbw,
@@ -260,24 +283,18 @@ def draw(lines, kind, path, size):
         "lower bound of the time / time (%)", lambda c: c.efficiency and c.efficiency * 100,
         lambda c: (c.efficiency * 100 * c.time / c.high, c.efficiency * 100 * c.time / c.low))
     wanted = ("time", "busbw") if kind == "both" else (kind,)
-    axes = figure.subplots(1, len(wanted), squeeze=False)[0]
-    for axis, name in zip(axes, wanted):
+    canvas = Canvas(lines, size, len(wanted), caption(lines, kind))
+    for axis, name in zip(canvas.axes, wanted):
         if name == "passes":
-            passes(axis, lines, style)
+            passes(axis, lines, canvas.style)
             axis.set_title("time of each pass / median of the passes", loc="left", pad=7)
         elif name == "model":
-            model(axis, lines, style)
+            model(axis, lines, canvas.style)
             axis.set_title("time (us), and its fit", loc="left", pad=7)
         else:
             heading, value, bounds = panels[name]
-            against_size(axis, lines, style, value, bounds)
+            against_size(axis, lines, canvas.style, value, bounds)
             axis.set_title(heading, loc="left", pad=7)
-        scale(axis, (width - 90) / len(wanted))
+        scale(axis, canvas.panel_width)
         axis.set_xlabel("size", labelpad=2)
-    figure.subplots_adjust(left=52 / width, right=1 - 18 / width, top=1 - top / height,
-                           bottom=52 / height, wspace=0.2)
-    metadata = {"Title": first}
-    if path.endswith(".svg"):  # the same data give the same file
-        metadata |= {"Date": None, "Creator": None}
-    figure.savefig(path, dpi=2 * DPI if path.endswith(".png") else 72, metadata=metadata)
-    plt.close(figure)
+    canvas.save(path)

@@ -39,6 +39,9 @@ class Cell:
     precise: bool
     confidence: float | None
     efficiency: float | None = None
+    stamps: list = field(default_factory=list)  # seconds of a call, in order (--raw)
+    rank_stamps: list = field(default_factory=list)  # a list of each rank
+    calls_per_stamp: int = 1
 
     def busbw_at(self, seconds):
         """Returns the bandwidth that this cell would have if it took `seconds`."""
@@ -181,6 +184,7 @@ def lines_of(runs, placement, wanted, merge):
                 row.get("precision_reached") is not False,
                 number(row.get("confidence")),
                 number(row.get("efficiency")),
+                *raw(row),
             )
             single = row.get("pass") is not None
             cells = lines[key].passes_of if single else lines[key].cells
@@ -192,6 +196,14 @@ def lines_of(runs, placement, wanted, merge):
             if merge or size not in line.cells:
                 line.cells[size] = cells
     return tell_apart(list(lines.values()), merge)
+
+
+def raw(row):
+    """Returns every stamp, the stamps of each rank, and the calls of a stamp."""
+    stamps = row.get("stamps_s") or []
+    ranks = row.get("rank_stamps_s") or []
+    each = [ranks[i:i + len(stamps)] for i in range(0, len(ranks), len(stamps) or 1)]
+    return stamps, each, row.get("calls_per_stamp") or 1
 
 
 def fit_of(run, row):

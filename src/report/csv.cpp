@@ -39,7 +39,7 @@ struct ToText {
 // Lists of records, and of stamps, are in JSON Lines only.
 bool is_column(const Field& field) {
   return !std::holds_alternative<std::vector<FieldRecord>>(field.value) &&
-         field.name != only_in_json_lines;
+         !only_in_json_lines(field.name);
 }
 
 std::string line(const FieldRecord& record, auto text) {

@@ -17,7 +17,9 @@ template <class T, class Record>
 concept IsA = std::same_as<std::remove_const_t<T>, Record>;
 
 // Lists that are as long as a measurement: JSON Lines alone have them.
-inline constexpr std::string_view only_in_json_lines = "stamps_s";
+constexpr bool only_in_json_lines(std::string_view name) {
+  return name == "stamps_s" || name == "rank_stamps_s";
+}
 
 template <IsA<RankLine> R, class V>
 void fields(R& line, V&& visit) {
@@ -219,6 +221,7 @@ void fields(R& cell, V&& visit) {
     visit("precision_reached", stream.precision_reached);
     visit("flags", stream.flags);
     visit("stamps_s", stream.seconds);
+    visit("rank_stamps_s", stream.rank_seconds);
   });
   visit.part(cell.samples, [&](auto& samples) {
     visit.derived("samples", cell.stream ? cell.stream->stamps : 0);

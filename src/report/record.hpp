@@ -90,6 +90,7 @@ struct RunInfo {
   std::optional<double> clock_resolution;
   std::optional<double> core_to_core;  // seconds of a round trip between two CPUs of process 0
   std::string start_time;              // local_time()
+  std::string library_known_as = {};   // BackendInfo::known_as; in the table alone
 };
 
 // -I: seconds per operation of each iteration, over ranks their largest, and their statistics.
@@ -107,8 +108,9 @@ struct StreamTimes {
   double fast = 0, slow = 0;        // 10th and 90th percentile of the stamps
   std::uint64_t stamps = 0, calls_per_stamp = 1;
   bool precision_reached = false;
-  std::vector<double> seconds = {};     // of each stamp over its calls, over ranks by -a (--raw)
-  std::vector<std::string> flags = {};  // what makes the time doubtful, see docs/METHOD.md
+  std::vector<double> seconds = {};       // of each stamp over its calls, over ranks by -a (--raw)
+  std::vector<std::string> flags = {};    // what makes the time doubtful, see docs/METHOD.md
+  std::vector<double> rank_seconds = {};  // as `seconds`, of each rank, one rank after the other
 
   // Half of the interval's width over `time`.
   std::optional<double> half_width(double time) const {

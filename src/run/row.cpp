@@ -111,6 +111,19 @@ std::vector<double> wall_times(const std::vector<CallTime>& times, const std::ve
   return walls;
 }
 
+// Of each rank of the group, one after the other.
+std::vector<double> raw_stamps(const std::vector<int>& group, const FormFindings& found,
+                               double trips) {
+  std::vector<double> all;
+  for (const int rank : group) {
+    const int alone[] = {rank};
+    for (const double seconds :
+         stamp_times(found.samples, alone, Average::rank0, found.calls_per_stamp))
+      all.push_back(in_picoseconds(seconds / trips));
+  }
+  return all;
+}
+
 // algbw and busbw are of the wall time, whatever the table's column is.
 void fill_times(Measurement& m, const std::vector<CallTime>& times, const std::vector<int>& group,
                 const Collective& collective, const Shape& shape, const FormFindings& found,
@@ -132,6 +145,7 @@ void fill_times(Measurement& m, const std::vector<CallTime>& times, const std::v
       m.stream->seconds.push_back(in_picoseconds(stamps[i] / trips));
     wall = stream.value;
   }
+  if (rule.raw && m.stream) m.stream->rank_seconds = raw_stamps(group, found, trips);
   m.seconds =
       (rule.cpu_time ? average(rule.average, column(times, &CallTime::issue)) : wall) / trips;
   const auto [first, last] = std::minmax_element(walls.begin(), walls.end());
@@ -195,6 +209,23 @@ IterationTimes iterations_of(const std::vector<const RankReport*>& ranks, const 
 }
 
 }  // namespace
+
+std::vector<Mismatch> mismatches_of(const RankGroups& groups, int group, const FormFindings& found,
+                                    const RankTable& table, bool numbered) {
+  std::vector<Mismatch> all;
+  for (const int rank : groups.members(group)) {
+    const RankReport& report = found.reports[static_cast<std::size_t>(rank)];
+    if (report.wrong == 0) continue;
+    Mismatch mismatch{rank,         table[rank].host, {},          {},
+                      report.wrong, report.first,     report.last, report.explanation};
+    if (groups.number() > 1 && numbered) {
+      mismatch.group = group;
+      mismatch.group_rank = groups.rank_in_group(rank);
+    }
+    all.push_back(std::move(mismatch));
+  }
+  return all;
+}
 
 RowRule row_rule(const Options& options, double clock_cost_s) {
   const MeasureOptions& o = options.measure;

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "src/job/rank_table.hpp"
 #include "src/measure/averages.hpp"
 #include "src/measure/estimate.hpp"
 #include "src/report/record.hpp"
@@ -38,6 +39,10 @@ struct RowRule {
   double clock_cost_s = 0;  // of one reading
   bool raw = false;         // keep every stamp
 };
+
+// Returns what was wrong on the ranks of group `group`. numbered: groups have numbers, pairs have not.
+std::vector<Mismatch> mismatches_of(const RankGroups& groups, int group, const FormFindings& found,
+                                    const RankTable& table, bool numbered);
 
 // Returns the rule of the options; clock_cost_s: of one reading.
 RowRule row_rule(const Options& options, double clock_cost_s);

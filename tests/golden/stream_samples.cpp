@@ -36,6 +36,8 @@ Run stream() {
     row.in_place.evidence = Evidence{1000, 1, 4000, 99, 0.25};
   }
   run.rows[0].out_of_place.stream->seconds = {12.2e-6, 12.35e-6};
+  run.rows[0].out_of_place.stream->rank_seconds = {12.2e-6, 12.3e-6, 12.1e-6,
+                                                   12.4e-6, 12.3e-6, 12.35e-6};
   run.rows[1].in_place.stream = {{}, {}, 0.95, 1, 1, 1, 3, 1, false, {}, {"imprecise"}};
   run.summary.times = 4;
   run.summary.precise_times = 2;

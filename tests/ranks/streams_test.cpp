@@ -83,6 +83,8 @@ TEST_P(Streams, KeepEveryStampIfAsked) {
   for (const Measurement* cell : {&outcome.rows.at(0).out_of_place, &outcome.rows.at(0).in_place}) {
     ASSERT_EQ(cell->stream->seconds.size(), cell->stream->stamps);
     EXPECT_NEAR(median(cell->stream->seconds), cell->seconds, 2e-12);
+    EXPECT_EQ(cell->stream->rank_seconds.size(),
+              cell->stream->stamps * static_cast<std::size_t>(ranks()));
   }
 }
 

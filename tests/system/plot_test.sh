@@ -142,6 +142,18 @@ grep -q "several passes" "$work/three.svg" && fail "passes were drawn beside the
 plots 0 "the passes of a run" "$work/three.jsonl" -o "$work/spread.svg" --kind passes
 svg "$work/spread.svg" "time of each pass / median of the passes"
 grep -q "each point: one of 3 passes" "$work/spread.svg" || fail "--kind passes does not show 3 passes"
+# Every stamp of a run on 3 ranks, some of which wait for a CPU now and then.
+run 0 "raw" "$bin/all_reduce_perf" --backend gloo -b 8 -e 1K -f 128 -t 3 --passes 2 --raw --time-budget 1 -J "$work/raw.jsonl"
+one=(--where size_bytes=1024)
+plots 0 "--kind series" "$work/raw.jsonl" -o "$work/series.svg" --kind series "${one[@]}"
+svg "$work/series.svg" "float, sum, out of place, 1 KiB" "time of a call (us)" "timed so far (ms)"
+plots 0 "--kind distribution" "$work/raw.jsonl" -o "$work/shares.svg" --kind distribution --placement both "${one[@]}"
+svg "$work/shares.svg" "stamps that are no longer (%)" "dashes: in place; marked: the 10th percentile and the median"
+plots 0 "--kind ranks" "$work/raw.jsonl" -o "$work/ranks.svg" --kind ranks "${one[@]}" --where pass=1
+svg "$work/ranks.svg" "rank" "stamp" "0" "1" "2" "time / median"
+refused "stamps of two sizes" "stamps of 2 sizes (8, 1024); choose one with --where size_bytes=8" "$work/raw.jsonl" "${out[@]}" --kind series
+refused "ranks of two passes" "more than one row" "$work/raw.jsonl" "${out[@]}" --kind ranks "${one[@]}"
+refused "no stamps" "no stamps in the files; give a run with --raw" "$golden/plain.jsonl" "${out[@]}" --kind distribution
 refused "one pass" "one pass only" "$golden/stream.jsonl" "${out[@]}" --kind passes
 refused "no fit" "no fit in the files" "$golden/stream.jsonl" "${out[@]}" --kind model
 refused "no ceiling" "no efficiency in the files" "$golden/stream.jsonl" "${out[@]}" --kind efficiency
