@@ -80,8 +80,7 @@ _ccl_tests_{0}() {{
   fi
   COMPREPLY=()
   case $flag in
-{2}    *) values=$flags ;;
-  esac
+{2}  esac
   if [[ $list && $word == *,* ]]; then
     before=${{word%,*}},
     word=${{word##*,}}
@@ -108,8 +107,9 @@ std::string bash_completion(const ProgramTexts& program, const FlagSet& set) {
     names.insert(names.end(), flag->names.begin(), flag->names.end());
     if (flag->has_value()) branches += bash_branch(*flag);
   }
-  if (!program.operands.empty())
-    branches += "    *) [[ $word == -* ]] && values=$flags || paths=-f ;;\n";
+  branches += program.operands.empty()
+                  ? "    *) values=$flags ;;\n"
+                  : "    *) [[ $word == -* ]] && values=$flags || paths=-f ;;\n";
   return fmt::format(bash_file, program.name, fmt::join(names, " "), branches);
 }
 
