@@ -65,6 +65,7 @@ void describe(const Runtime& runtime, cudaDeviceProp* prop, int device) {
 }  // namespace
 }  // namespace fake_gpu
 
+using fake_gpu::ask;
 using fake_gpu::call;
 using fake_gpu::current_device;
 using fake_gpu::Runtime;
@@ -73,7 +74,7 @@ extern "C" {
 
 cudaError_t cudaGetDeviceCount(int* count) {
   if (count != nullptr) *count = 0;
-  return call([&](Runtime& runtime) {
+  return ask([&](Runtime& runtime) {
     if (count == nullptr) return cudaErrorInvalidValue;
     *count = runtime.devices();
     return cudaSuccess;
@@ -81,15 +82,16 @@ cudaError_t cudaGetDeviceCount(int* count) {
 }
 
 cudaError_t cudaSetDevice(int device) {
-  return call([&](Runtime& runtime) {
+  return ask([&](Runtime& runtime) {
     if (!fake_gpu::has(runtime, device)) return cudaErrorInvalidDevice;
     current_device() = device;
+    runtime.use_context(device);
     return cudaSuccess;
   });
 }
 
 cudaError_t cudaGetDevice(int* device) {
-  return call([&](Runtime& /*runtime*/) {
+  return ask([&](Runtime& /*runtime*/) {
     if (device == nullptr) return cudaErrorInvalidValue;
     *device = current_device();
     return cudaSuccess;
@@ -97,7 +99,7 @@ cudaError_t cudaGetDevice(int* device) {
 }
 
 cudaError_t cudaGetDeviceProperties(cudaDeviceProp* prop, int device) {
-  return call([&](Runtime& runtime) {
+  return ask([&](Runtime& runtime) {
     if (prop == nullptr) return cudaErrorInvalidValue;
     if (!fake_gpu::has(runtime, device)) return cudaErrorInvalidDevice;
     fake_gpu::describe(runtime, prop, device);
@@ -106,7 +108,7 @@ cudaError_t cudaGetDeviceProperties(cudaDeviceProp* prop, int device) {
 }
 
 cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr attr, int device) {
-  return call([&](Runtime& runtime) {
+  return ask([&](Runtime& runtime) {
     if (value == nullptr) return cudaErrorInvalidValue;
     if (!fake_gpu::has(runtime, device)) return cudaErrorInvalidDevice;
     return fake_gpu::attribute(runtime, value, attr, device);
@@ -114,7 +116,7 @@ cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr attr, int device) 
 }
 
 cudaError_t cudaDeviceGetPCIBusId(char* id, int length, int device) {
-  return call([&](Runtime& runtime) {
+  return ask([&](Runtime& runtime) {
     if (!fake_gpu::has(runtime, device)) return cudaErrorInvalidDevice;
     if (id == nullptr || length < 13) return cudaErrorInvalidValue;
     std::snprintf(id, static_cast<std::size_t>(length), "0000:%02x:00.0",
@@ -124,13 +126,32 @@ cudaError_t cudaDeviceGetPCIBusId(char* id, int length, int device) {
 }
 
 cudaError_t cudaDeviceCanAccessPeer(int* can, int device, int peer) {
-  return call([&](Runtime& runtime) {
+  return ask([&](Runtime& runtime) {
     if (can == nullptr) return cudaErrorInvalidValue;
     if (!fake_gpu::has(runtime, device) || !fake_gpu::has(runtime, peer)) {
       return cudaErrorInvalidDevice;
     }
     *can = device != peer ? 1 : 0;
     return cudaSuccess;
+  });
+}
+
+cudaError_t cudaDeviceEnablePeerAccess(int peer, unsigned int flags) {
+  return call([&](Runtime& runtime) {
+    if (flags != 0) return cudaErrorInvalidValue;
+    if (!fake_gpu::has(runtime, peer) || peer == current_device()) return cudaErrorInvalidDevice;
+    const std::lock_guard lock(runtime.peers_mutex);
+    const bool added = runtime.peers.emplace(current_device(), peer).second;
+    return added ? cudaSuccess : cudaErrorPeerAccessAlreadyEnabled;
+  });
+}
+
+cudaError_t cudaDeviceDisablePeerAccess(int peer) {
+  return call([&](Runtime& runtime) {
+    if (!fake_gpu::has(runtime, peer)) return cudaErrorInvalidDevice;
+    const std::lock_guard lock(runtime.peers_mutex);
+    const bool removed = runtime.peers.erase({current_device(), peer}) > 0;
+    return removed ? cudaSuccess : cudaErrorPeerAccessNotEnabled;
   });
 }
 

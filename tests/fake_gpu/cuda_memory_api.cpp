@@ -90,6 +90,7 @@ cudaError_t allocate(Runtime& runtime, void** at, std::size_t bytes, bool host) 
   *at = nullptr;
   if (const auto error = runtime.refuse_in_capture(); error != cudaSuccess) return error;
   if (bytes == 0) return cudaSuccess;
+  runtime.wait_for_peers(current_device());
   *at = runtime.memory.allocate(current_device(), bytes, host);
   return *at == nullptr ? cudaErrorMemoryAllocation : cudaSuccess;
 }
@@ -103,6 +104,7 @@ cudaError_t release(Runtime& runtime, void* at, bool host) {
     return cudaErrorInvalidValue;
   }
   runtime.wait_for_device(allocation->device);
+  runtime.wait_for_peers(allocation->device);
   return runtime.memory.release(at, host) ? cudaSuccess : cudaErrorInvalidValue;
 }
 

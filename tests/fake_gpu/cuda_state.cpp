@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cstdio>
 #include <cstdlib>
 #include <sstream>
 #include <string>
@@ -51,6 +52,25 @@ Runtime::Runtime() : config(read_config()), process(getpid()), memory(devices(),
   for (int device = 0; device < devices(); ++device) {
     null_streams.push_back(std::make_shared<Stream>(memory, device, true));
   }
+}
+
+void Runtime::wait_for_peers(int device) {
+  std::set<std::pair<int, int>> all;
+  {
+    const std::lock_guard lock(peers_mutex);
+    all = peers;
+  }
+  for (const auto& [from, to] : all)
+    if (from == device || to == device) wait_for_device(from == device ? to : from);
+}
+
+void Runtime::use_context(int device) {
+  const std::lock_guard lock(contexts_mutex);
+  if (!contexts.insert(device).second) return;
+  const char* const most = std::getenv("FAKE_GPU_CONTEXTS");
+  if (most == nullptr || contexts.size() <= std::strtoull(most, nullptr, 10)) return;
+  std::fprintf(stderr, "fake GPU: context %zu of process %d, on device %d\n", contexts.size(),
+               process, device);
 }
 
 Runtime& runtime() {

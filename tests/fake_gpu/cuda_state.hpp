@@ -9,7 +9,9 @@
 #include <memory>
 #include <mutex>
 #include <new>
+#include <set>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "tests/fake_gpu/cuda_memory.hpp"
@@ -92,12 +94,21 @@ struct Runtime {
   // Of captures and events, and of the order in which work is issued.
   std::mutex mutex;
   std::vector<std::shared_ptr<Capture>> captures;  // under way
+  std::mutex peers_mutex;
+  std::set<std::pair<int, int>> peers;  // who may reach whose memory
+  std::mutex contexts_mutex;
+  std::set<int> contexts;  // devices that have one
 
   int devices() const { return static_cast<int>(config.devices.size()); }
+  // Makes the device's context, as the first call on a device does. FAKE_GPU_CONTEXTS: says on stderr
+  // that this process has more of them.
+  void use_context(int device);
   // Null where the handle is none. 0 is the current device's NULL stream.
   std::shared_ptr<Stream> stream(cudaStream_t handle) const;
   std::vector<std::shared_ptr<Stream>> streams_of(int device) const;
   void wait_for_device(int device) const;
+  // And for those that may reach its memory, or whose memory it may reach.
+  void wait_for_peers(int device);
 
   // Issues or captures.
   cudaError_t issue(const std::shared_ptr<Stream>& stream, const Node& node);
@@ -118,9 +129,9 @@ cudaError_t& last_error();
 // What FAKE_GPU_ERROR says, or what forbids any call here.
 cudaError_t refusal();
 
-// Runs f(runtime()) and remembers its error.
+// Runs f(runtime()) and remembers its error. Of calls that need no context.
 template <class F>
-cudaError_t call(const F& f) {
+cudaError_t ask(const F& f) {
   cudaError_t error = refusal();
   if (error == cudaSuccess) {
     try {
@@ -131,6 +142,15 @@ cudaError_t call(const F& f) {
   }
   if (error != cudaSuccess) last_error() = error;
   return error;
+}
+
+// The same, on the current device's context.
+template <class F>
+cudaError_t call(const F& f) {
+  return ask([&](Runtime& runtime) {
+    runtime.use_context(current_device());
+    return f(runtime);
+  });
 }
 
 }  // namespace fake_gpu

@@ -125,6 +125,30 @@ TEST_F(FakeGpu, PinnedCopiesAreAsynchronousAndPageableSourcesAreStaged) {
   EXPECT_EQ(cudaFreeHost(pinned), 0);
 }
 
+TEST_F(FakeGpu, TakingMemoryWaitsForPeers) {
+  ASSERT_EQ(cudaDeviceEnablePeerAccess(3, 0), 0);
+  EXPECT_EQ(cudaDeviceEnablePeerAccess(3, 0), cudaErrorPeerAccessAlreadyEnabled);
+  EXPECT_EQ(cudaDeviceEnablePeerAccess(0, 0), cudaErrorInvalidDevice);
+  const Stream stream;
+  Gate gate(stream);
+  std::atomic<int> taken = 0;
+  std::vector<std::thread> threads;
+  for (const int device : {2, 3}) {
+    threads.emplace_back([device, &taken] {
+      ASSERT_EQ(cudaSetDevice(device), 0);
+      const Buffer<int> buffer(1);
+      ++taken;
+    });
+  }
+  std::this_thread::sleep_for(std::chrono::milliseconds(100));
+  EXPECT_EQ(taken, 1) << "by a device that is no peer";
+  gate.open();
+  for (auto& thread : threads) thread.join();
+  EXPECT_EQ(taken, 2);
+  EXPECT_EQ(cudaDeviceDisablePeerAccess(3), 0);
+  EXPECT_EQ(cudaDeviceDisablePeerAccess(3), cudaErrorPeerAccessNotEnabled);
+}
+
 TEST_F(FakeGpu, PointersKnowTheirDevice) {
   ASSERT_EQ(cudaSetDevice(2), 0);
   const Buffer<int> buffer(4);

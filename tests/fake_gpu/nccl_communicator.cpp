@@ -51,7 +51,18 @@ class Running {
 
 Communicator::Communicator(int device, bool blocking) : device_(device), blocking_(blocking) {}
 
-Communicator::~Communicator() = default;
+Communicator::~Communicator() {
+  if (memory_ == nullptr) return;
+  cudaSetDevice(device_);
+  cudaFree(memory_);
+}
+
+ncclResult_t Communicator::take_memory() {
+  const char* const bytes = std::getenv("FAKE_NCCL_MEMORY");
+  if (bytes == nullptr || ranks_ == 1 || std::exchange(took_memory_, true)) return ncclSuccess;
+  if (cudaMalloc(&memory_, std::strtoull(bytes, nullptr, 10)) == cudaSuccess) return ncclSuccess;
+  return ncclUnhandledCudaError;
+}
 
 void Communicator::place(std::string segment, int rank, int ranks) {
   name_ = std::move(segment);
@@ -85,6 +96,7 @@ ncclResult_t Communicator::join() {
     }
     if (complete()) {
       check_devices();
+      enable_peers();
       profiler_ = Profiler::open(std::hash<std::string>()(name_), rank_, ranks_);
     } else {
       segment_->unlink();
@@ -98,6 +110,25 @@ ncclResult_t Communicator::join() {
     fail(segment_ ? ncclInternalError : ncclInvalidUsage, error.what());
   }
   return own_error();
+}
+
+// NCCL lets GPUs of one process reach each other's memory (transport/p2p.cc, P2P_SAME_PID).
+void Communicator::enable_peers() {
+  const char* const disabled = std::getenv("NCCL_P2P_DISABLE");
+  if (disabled != nullptr && std::strcmp(disabled, "1") == 0) return;
+  cudaSetDevice(device_);
+  int devices = 0;
+  cudaGetDeviceCount(&devices);
+  for (const Member& member : segment_->members()) {
+    if (member.process != getpid()) continue;
+    for (int device = 0; device < devices; ++device) {
+      char bus[sizeof member.bus] = {};
+      cudaDeviceGetPCIBusId(bus, sizeof bus, device);
+      if (device != device_ && std::strcmp(bus, member.bus) == 0)
+        cudaDeviceEnablePeerAccess(device, 0);
+    }
+  }
+  cudaGetLastError();  // another communicator may have enabled it before
 }
 
 void Communicator::check_devices() {

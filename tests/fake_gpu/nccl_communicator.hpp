@@ -61,6 +61,8 @@ class Communicator {
   // Names this rank's place before join, which meets the other ranks.
   void place(std::string segment, int rank, int ranks);
   ncclResult_t join();
+  // At its first operation, as NCCL since 2.22: FAKE_NCCL_MEMORY bytes of the device.
+  ncclResult_t take_memory();
   // The group that this rank belongs to, for the child to join; color -1: none.
   struct Part {
     std::string segment;
@@ -117,6 +119,7 @@ class Communicator {
   // False: the operations are not to be done.
   bool begin(std::uint64_t operations);
   void check_devices();
+  void enable_peers();
   std::string disagreement(std::uint64_t step) const;
   bool compute(const Request& request, std::byte* result);
   bool read(int from, std::size_t offset, void* to, std::size_t bytes);
@@ -129,6 +132,8 @@ class Communicator {
 
   const int device_;
   const bool blocking_;
+  bool took_memory_ = false;
+  void* memory_ = nullptr;
   int rank_ = 0, ranks_ = 1;
   std::string name_;
   std::unique_ptr<Segment> segment_;

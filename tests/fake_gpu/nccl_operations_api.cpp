@@ -70,6 +70,14 @@ ncclResult_t check(const Communicator& communicator, const Request& request) {
   return check_buffer(communicator, request.recv, touched.recv * width, "recvbuff");
 }
 
+// ncclLaunchOneRank of NCCL 2.24 to 2.32 has no PreMulSum of fp8, which avg is there, too.
+ncclResult_t check_one_rank(const Communicator& communicator, const Request& request) {
+  const int op = request.reduction.op;
+  if (communicator.ranks() > 1 || !fp8(request.type) || (op != ncclAvg && op != ncclNumOps))
+    return ncclSuccess;
+  return refuse(ncclInvalidArgument, "one rank has no PreMulSum of fp8");
+}
+
 // Of calls that need a communicator which is ready for them.
 ncclResult_t ready(const std::shared_ptr<Communicator>& communicator) {
   if (!communicator) return refuse(ncclInvalidArgument, "the communicator is none");
@@ -87,11 +95,13 @@ ncclResult_t enqueue(ncclComm_t comm, cudaStream_t stream, Kind kind, const void
   Request request{kind, send, recv, count, type, root_or_peer, {}};
   const auto communicator = communicators().find(comm);
   auto result = ready(communicator);
+  if (result == ncclSuccess) result = communicator->take_memory();
   if (result == ncclSuccess) result = check(*communicator, request);
   if (result == ncclSuccess) {
     const auto reduction = communicator->reduction(op, request.type);
     if (reduction) {
       request.reduction = *reduction;
+      result = check_one_rank(*communicator, request);
     } else {
       result = refuse(ncclInvalidArgument, "invalid reduction operation " + std::to_string(op));
     }

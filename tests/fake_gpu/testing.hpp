@@ -15,11 +15,13 @@
 
 namespace fake_gpu_test {
 
-// Four devices. The variable is read at a process's first call.
+// Four devices. The variable is read at a process's first call. Ranks of one process do not reach each
+// other's memory, since tests take memory while peers' operations wait.
 class FakeGpu : public ::testing::Test {
  protected:
   static void SetUpTestSuite() {
     setenv("FAKE_GPUS", "4", 1);
+    setenv("NCCL_P2P_DISABLE", "1", 1);
     GTEST_FLAG_SET(death_test_style, "threadsafe");
   }
 };
