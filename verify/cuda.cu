@@ -3,10 +3,10 @@
 #include <cuda_runtime_api.h>
 
 #include <algorithm>
-#include <string>
 #include <vector>
 
-#include "src/core/error.hpp"
+#include "verify/cuda_arena.hpp"
+#include "verify/cuda_check.hpp"
 #include "verify/cuda_functors.hpp"
 #include "verify/cuda_launch.hpp"
 #include "verify/width.hpp"
@@ -16,28 +16,6 @@ namespace {
 
 using cuda::Found;
 using cuda::Vector;
-
-void check(cudaError_t status, const char* what) {
-  if (status == cudaSuccess) return;
-  throw Error(std::string(what) + ": " + cudaGetErrorString(status));
-}
-
-// Device memory of `count` T.
-template <class T>
-class Array {
- public:
-  explicit Array(std::size_t count) {
-    check(cudaMalloc(reinterpret_cast<void**>(&data_), count * sizeof(T)),
-          "memory for verification");
-  }
-  ~Array() { cudaFree(data_); }
-  Array(const Array&) = delete;
-  Array& operator=(const Array&) = delete;
-  T* data() const { return data_; }
-
- private:
-  T* data_ = nullptr;
-};
 
 // x with (x * value) mod period == 1; the period is prime.
 std::uint64_t inverse(std::uint64_t value, std::uint64_t period) {
@@ -54,30 +32,33 @@ std::uint64_t inverse(std::uint64_t value, std::uint64_t period) {
 // a vector) on.
 class CudaTable : public PlacedTable {
  public:
-  explicit CudaTable(const Table& table)
+  CudaTable(const Table& table, CudaArena& arena, cudaStream_t stream)
       : period_(static_cast<std::uint32_t>(table.period())),
         width_(table.width()),
         per_vector_(sizeof(Vector) / width_),
         inverse_(inverse(per_vector_, period_)),
-        elements_(period_ * width_),
-        vectors_(period_) {
+        elements_(arena, period_ * width_),
+        vectors_(arena, period_ * sizeof(Vector)) {
     std::vector<std::byte> period(period_ * width_);
     table.copy_to(period.data(), period_, 0);
-    check(cudaMemcpy(elements_.data(), period.data(), period.size(), cudaMemcpyHostToDevice),
-          "a table to the device");
     std::vector<std::byte> vectors(period_ * sizeof(Vector));
     table.copy_to(vectors.data(), period_ * per_vector_, 0);
-    check(cudaMemcpy(vectors_.data(), vectors.data(), vectors.size(), cudaMemcpyHostToDevice),
-          "a table to the device");
+    const auto copy = [&](void* to, const std::vector<std::byte>& from) {
+      check(cudaMemcpyAsync(to, from.data(), from.size(), cudaMemcpyHostToDevice, stream),
+            "a table to the device");
+    };
+    copy(elements_.as<std::byte>(), period);
+    copy(vectors_.as<Vector>(), vectors);
+    check(cudaStreamSynchronize(stream), "a table to the device");
   }
 
   std::uint32_t period() const { return period_; }
   std::size_t width() const { return width_; }
   std::size_t per_vector() const { return per_vector_; }
-  const Vector* vectors() const { return vectors_.data(); }
+  const Vector* vectors() const { return vectors_.as<Vector>(); }
   template <class U>
   const U* elements() const {
-    return reinterpret_cast<const U*>(elements_.data());
+    return elements_.as<const U>();
   }
   // The vector that begins with element `element`.
   std::uint32_t vector_at(std::size_t element) const {
@@ -88,8 +69,7 @@ class CudaTable : public PlacedTable {
   std::uint32_t period_;
   std::size_t width_, per_vector_;
   std::uint64_t inverse_;
-  Array<std::byte> elements_;
-  Array<Vector> vectors_;
+  CudaArena::Piece elements_, vectors_;
 };
 
 const CudaTable& placed(const PlacedTable& table) { return static_cast<const CudaTable&>(table); }
@@ -128,7 +108,7 @@ class CudaLoops : public Loops {
   CudaLoops& operator=(const CudaLoops&) = delete;
 
   std::unique_ptr<PlacedTable> place(const Table& table) override {
-    return std::make_unique<CudaTable>(table);
+    return std::make_unique<CudaTable>(table, arena_, stream_);
   }
 
   void fill(std::byte* out, std::size_t count, const PlacedTable& table,
@@ -175,10 +155,11 @@ class CudaLoops : public Loops {
   }
 
  private:
-  // A multiple of the period that fills the device twice, or as many as there is work for.
+  // The largest multiple of the period that fills the device twice, without a rest that would run alone
+  // at the end; or as many as there is work for.
   std::uint64_t lanes(std::uint64_t vectors, std::uint32_t period) const {
-    const std::uint64_t wanted = std::min(vectors, 2 * resident_);
-    return (wanted + period - 1) / period * period;
+    const std::uint64_t full = std::max<std::uint64_t>(1, 2 * resident_ / period);
+    return std::min(full, (vectors + period - 1) / period) * period;
   }
   cuda::Stride stride(const CudaTable& table, std::size_t vectors, std::size_t first) const {
     return {vectors, lanes(vectors, table.period()), table.period(), table.vector_at(first)};
@@ -233,15 +214,19 @@ class CudaLoops : public Loops {
 
   Found* room_for(std::size_t runs) {
     if (runs > room_) {
-      found_ = std::make_unique<Array<Found>>(runs);
+      found_ = CudaArena::Piece(arena_, runs * sizeof(Found));
       room_ = runs;
     }
-    return found_->data();
+    return found_.as<Found>();
   }
+
+  // The tables of two verifiers, one made before the other goes, and what they find: 0.2 MiB a table of most types.
+  static constexpr std::size_t arena_bytes = 4 << 20;
 
   std::uint64_t resident_ = 0;  // threads that the device runs at a time
   cudaStream_t stream_ = nullptr;
-  std::unique_ptr<Array<Found>> found_;
+  CudaArena arena_{arena_bytes};
+  CudaArena::Piece found_;
   std::size_t room_ = 0;  // of found_
 };
 

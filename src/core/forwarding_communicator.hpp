@@ -44,6 +44,7 @@ class ForwardingCommunicator : public Communicator {
   std::unique_ptr<Communicator> split(int color, int key) override {
     return below_.split(color, key);
   }
+  void reserve(std::size_t bytes) override { below_.reserve(bytes); }
   void abort() noexcept override {
     Communicator::abort();
     below_.abort();

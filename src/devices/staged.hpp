@@ -1,6 +1,7 @@
 // Buffers in one kind of memory, a library that takes another: every operation goes through copies.
 #pragma once
 
+#include <functional>
 #include <memory>
 
 #include "src/core/backend.hpp"
@@ -8,12 +9,14 @@
 
 namespace ccl_tests {
 
-// Takes buffers in `memory`. Scratch memory for the library is `library_side`'s; `gpu`, which is
+using Connect = std::function<std::unique_ptr<Communicator>()>;
+
+// Takes buffers in `memory`; `library` connects what works on the other one. Scratch memory for the library is `library_side`'s; `gpu`, which is
 // one of the two sides, copies between them. Both devices outlive the communicator. Operations are
 // complete when they return; messages, when their transfer returns;
 // what is started, when the first of what was started is waited for.
-std::unique_ptr<Communicator> stage(std::unique_ptr<Communicator> library, Memory memory,
-                                    Device& library_side, Device& gpu);
+std::unique_ptr<Communicator> stage(const Connect& library, Memory memory, Device& library_side,
+                                    Device& gpu);
 
 // A backend whose communicators take host memory, over one that takes that of `gpu`. All three
 // outlive it.

@@ -80,13 +80,11 @@ Communicator& Rank::connect(ControlChannel& group) {
   options.init_timeout_s = limit_s();
   const bool host_buffers = staging.buffers == Memory::host;
   options.device = host_buffers == staging.staged ? gpu_ : nullptr;  // the library's memory
-  std::unique_ptr<Communicator> library = process_.backend.connect(group, options);
-  if (staging.staged) {
-    Device& host = open_.keep(host_devices().open(0));
-    Device& library_side = host_buffers ? *gpu_ : host;
-    library = stage(std::move(library), staging.buffers, library_side, *gpu_);
-  }
-  return keep(std::move(library));
+  const auto library = [&] { return process_.backend.connect(group, options); };
+  if (!staging.staged) return keep(library());
+  Device& host = open_.keep(host_devices().open(0));
+  Device& library_side = host_buffers ? *gpu_ : host;
+  return keep(stage(library, staging.buffers, library_side, *gpu_));
 }
 
 Communicator& Rank::connect_group(Communicator& world, ControlChannel& group, int color, int key) {

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "src/core/operation.hpp"
+#include "src/core/process_end.hpp"
 #include "src/core/waiting_timeline.hpp"
 #include "src/measure/measurement.hpp"
 #include "src/report/row_text.hpp"
@@ -52,7 +53,13 @@ BenchmarkRunner::BenchmarkRunner(Rank& rank, const Options& options, const RankG
   communicator_ = &rank.connect_group(world_, *group_, color, key);
 }
 
-BenchmarkRunner::~BenchmarkRunner() = default;
+BenchmarkRunner::~BenchmarkRunner() {
+  if (closed_ || rank_.device().memory() != Memory::cuda) return;
+  // After a failure, peers may be in an operation, and giving memory of GPUs back would wait for them.
+  leave_to_process_end(std::move(loops_));
+  leave_to_process_end(std::move(verifier_));
+  if (arena_) leave_to_process_end(std::make_shared<Arena>(std::move(*arena_)));
+}
 
 void BenchmarkRunner::close() {
   rank_.meet();  // nobody tears its connections down while others still use them
@@ -60,21 +67,26 @@ void BenchmarkRunner::close() {
   arena_.reset();
   if (group_) rank_.close(*communicator_);
   rank_.close(world_);
+  closed_ = true;
 }
 
 void BenchmarkRunner::reserve(const Collective& collective, const SweepRange& range) {
   slot_rule_ = range.slots;
-  std::size_t largest = 0;
+  std::size_t largest = 0, largest_call = 0;
   for (const DataType type : options_.sweep.types)
     for (const std::size_t bytes : range.sizes)
       for (const RankGroups& groups : range.groups) {
         const SweepPoint point{type, std::nullopt, 0, bytes, &groups, 0};
         const Shape shape =
             shape_of(point, options_.spec, std::max(0, groups.group_of(rank_.rank())));
-        largest = std::max(largest,
-                           row_slots(collective, shape, options_.sweep.unalign, slot_rule_).end());
+        const Slots slots = row_slots(collective, shape, options_.sweep.unalign, slot_rule_);
+        largest = std::max(largest, slots.end());
+        largest_call = std::max(largest_call, slots.bytes);
       }
+  communicator().reserve(largest_call);
   arena_.emplace(communicator(), rank_.device(), largest, slot_rule_.flush_bytes);
+  rank_
+      .meet();  // taking memory of a GPU waits for peers, whose first operation waits for this rank
 }
 
 // Data of groups differ, so that what leaks from one into another is wrong there.
@@ -106,7 +118,11 @@ std::unique_ptr<Operation> BenchmarkRunner::operation_of(const Problem& p,
 void BenchmarkRunner::warm_up(const Collective& collective, const SweepPoint& point) {
   const Problem p = problem(collective, point, options_.spec, rank_.rank());
   use_pattern(p);
-  const WaitLimits limits = wait_limits(options_, p);
+  Options patient = options_;
+  double& limit_s = patient.job.timeout_s;
+  if (limit_s > 0) limit_s = std::max(limit_s, options_.backend.init_timeout_s);
+  communicator().set_time_limit(limit_s);
+  const WaitLimits limits = wait_limits(patient, p);
   const std::unique_ptr<Operation> operation = operation_of(p, limits);
   rank_.activity().row(p.text() + ", first call of the job, untimed");
   if (GpuExtension* const gpu = communicator().gpu()) gpu->annotate(p.text() + ", first call");
@@ -115,6 +131,7 @@ void BenchmarkRunner::warm_up(const Collective& collective, const SweepPoint& po
       call_plan(p, Form::out_of_place, false, limits, nullptr, communicator().clock()), *arena_,
       communicator(), *operation, *verifier_, rank_.activity());
   call.make({.calls = 1, .checked = 0});
+  communicator().set_time_limit(options_.job.timeout_s);
 }
 
 PointRows BenchmarkRunner::run(const Collective& collective, const SweepPoint& point) {
@@ -207,12 +224,15 @@ RankReport BenchmarkRunner::take_form(const Problem& p, Form form, Operation& op
                           *arena_, communicator(), operation, *verifier_, rank_.activity());
   RankReport report;
   if (by_time && checks) report.barrier = enter_barriers(p, calls, clock);
-  GraphWorkload graph(calls, communicator(),
-                      static_cast<std::size_t>(options_.measure.graph_launches));
-  IdleWorkload idle(calls, clock);
-  Workload& workload = !p.takes_part()                       ? static_cast<Workload&>(idle)
-                       : options_.measure.graph_launches > 0 ? static_cast<Workload&>(graph)
-                                                             : static_cast<Workload&>(calls);
+  const auto launches = static_cast<std::size_t>(options_.measure.graph_launches);
+  const std::function<void()> meet = [&] {
+    if (launches > 0) rank_.meet();
+  };
+  GraphWorkload graph(calls, communicator(), launches, meet);
+  IdleWorkload idle(calls, clock, meet);
+  Workload& workload = !p.takes_part() ? static_cast<Workload&>(idle)
+                       : launches > 0  ? static_cast<Workload&>(graph)
+                                       : static_cast<Workload&>(calls);
   measure(rank_.is_first() ? &criterion : nullptr, workload, barrier, clock, coordinator);
   rank_.activity().expect(0);
   const Tally& tally = calls.tally();
@@ -287,7 +307,8 @@ void BenchmarkRunner::add_form(PointRows& result, const Problem& p, Form form,
     const int group = static_cast<int>(g);
     Measurement m = measurement_of(p.point, *p.collective, options_.spec, group, found, rule);
     m.repeats_out_of_place = repeats(p, form);
-    m.mismatches = mismatches(p, group, found);
+    m.mismatches =
+        mismatches_of(*p.point.groups, group, found, rank_.table(), !p.collective->domain.paired);
     Row& row = result.rows[g];
     for (const Mismatch& mismatch : m.mismatches)
       result.wrong.push_back(fmt::format("wrong: {} {}: {}", row_name(row, p.point.bytes),
@@ -297,24 +318,6 @@ void BenchmarkRunner::add_form(PointRows& result, const Problem& p, Form form,
     const auto first = static_cast<std::size_t>(p.point.groups->members(group)[0]);
     if (form == Form::out_of_place) row.algorithm = found.reports[first].algorithm;
   }
-}
-
-std::vector<Mismatch> BenchmarkRunner::mismatches(const Problem& p, int group,
-                                                  const FormFindings& found) const {
-  const RankGroups& groups = *p.point.groups;
-  std::vector<Mismatch> all;
-  for (const int rank : groups.members(group)) {
-    const RankReport& report = found.reports[static_cast<std::size_t>(rank)];
-    if (report.wrong == 0) continue;
-    Mismatch mismatch{rank,        rank_.table()[rank].host, {}, {}, report.wrong, report.first,
-                      report.last, report.explanation};
-    if (groups.number() > 1 && !p.collective->domain.paired) {
-      mismatch.group = group;
-      mismatch.group_rank = groups.rank_in_group(rank);
-    }
-    all.push_back(std::move(mismatch));
-  }
-  return all;
 }
 
 Row BenchmarkRunner::row_of(const Problem& p, int group) const {

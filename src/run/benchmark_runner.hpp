@@ -55,7 +55,7 @@ class BenchmarkRunner {
   // Sets how long the timed calls of a time may take. On rank 0.
   void set_budget(double seconds) { budget_s_ = seconds; }
   // Makes one untimed call of a point before the first row: a library's first calls connect,
-  // allocate and choose algorithms.
+  // allocate and choose algorithms, and so have the limit of the start (--init-timeout) if it is longer.
   void warm_up(const Collective& collective, const SweepPoint& point);
   // Returns the rows of a point, which must be one of those that room was made for.
   PointRows run(const Collective& collective, const SweepPoint& point);
@@ -84,7 +84,6 @@ class BenchmarkRunner {
                        StoppingCriterion& criterion, const WaitLimits& limits);
   Row row_of(const Problem& p, int group) const;
   void add_form(PointRows& result, const Problem& p, Form form, const FormFindings& found) const;
-  std::vector<Mismatch> mismatches(const Problem& p, int group, const FormFindings& found) const;
 
   Rank& rank_;
   const Options& options_;
@@ -99,6 +98,7 @@ class BenchmarkRunner {
   std::optional<Arena> arena_;
   std::optional<EventCounters> counters_;  // nullopt: simulated ranks have no process of their own
   std::unique_ptr<verify::Verifier> verifier_;  // of the point that is measured
+  bool closed_ = false;
 };
 
 }  // namespace ccl_tests

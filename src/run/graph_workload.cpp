@@ -14,6 +14,7 @@ void GraphWorkload::prepare(const BlockPlan& plan) {
     calls_.begin();
     calls_.issue(0, calls_of_launch_);
   });
+  meet_();
   graph_->launch();
   calls_.set_issued(calls_of_launch_);
   calls_.wait();

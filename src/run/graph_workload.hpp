@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
 #include <memory>
 
 #include "src/run/operation_workload.hpp"
@@ -12,9 +13,11 @@ namespace ccl_tests {
 // leaves behind are checked if launching again gives the same.
 class GraphWorkload : public Workload {
  public:
-  // Both must outlive it. A block's timed calls are what one launch makes.
-  GraphWorkload(OperationWorkload& calls, Communicator& communicator, std::size_t launches)
-      : calls_(calls), communicator_(communicator), launches_(launches) {}
+  // All must outlive it. A block's timed calls are what one launch makes. meet: of all ranks, between
+  // making a graph, which takes memory and so may wait for peers, and its first launch.
+  GraphWorkload(OperationWorkload& calls, Communicator& communicator, std::size_t launches,
+                const std::function<void()>& meet)
+      : calls_(calls), communicator_(communicator), launches_(launches), meet_(meet) {}
 
   Samples make(const SingleCalls& plan) override { return calls_.make(plan); }
   void prepare(const BlockPlan& plan) override;
@@ -27,6 +30,7 @@ class GraphWorkload : public Workload {
   OperationWorkload& calls_;
   Communicator& communicator_;
   std::size_t launches_;
+  const std::function<void()>& meet_;
   std::size_t calls_of_launch_ = 0;
   std::unique_ptr<Graph> graph_;
 };

@@ -16,7 +16,7 @@ endfunction()
 set(kernels ${PROJECT_SOURCE_DIR}/verify/cuda.cu)
 set_source_files_properties(${kernels} PROPERTIES LANGUAGE CXX COMPILE_OPTIONS "-x;c++;-Wno-error=sign-conversion")
 set(devices ${PROJECT_SOURCE_DIR}/src/devices/cuda)
-add_fake_module(ccl-cuda ${devices}/device.cpp ${devices}/module.cpp ${kernels})
+add_fake_module(ccl-cuda ${devices}/device.cpp ${devices}/module.cpp ${kernels} ${PROJECT_SOURCE_DIR}/verify/cuda_arena.cpp)
 # <cuda/atomic>, which nvcc finds by itself.
 find_path(CCL_CCCL_INCLUDE_DIR cuda/atomic HINTS ${CUDAToolkit_INCLUDE_DIRS} PATH_SUFFIXES cccl)
 target_include_directories(fake-ccl-cuda SYSTEM PRIVATE ${CCL_CCCL_INCLUDE_DIR} ${CUDAToolkit_INCLUDE_DIRS})
@@ -39,5 +39,5 @@ add_custom_target(fake-gpu-tree ALL
   ${other_modules}
   DEPENDS ccl modules fake-ccl-cuda fake-ccl-nccl fake-nccl)
 
-ccl_add_test(cuda_loops_test LABELS unit LIBRARIES fake-cudart SOURCES cuda_loops_test.cpp ${kernels})
+ccl_add_test(cuda_loops_test LABELS unit LIBRARIES fake-cudart SOURCES cuda_loops_test.cpp cuda_arena_test.cpp ${kernels} ${PROJECT_SOURCE_DIR}/verify/cuda_arena.cpp)
 target_include_directories(cuda_loops_test SYSTEM PRIVATE ${CCL_CCCL_INCLUDE_DIR})

@@ -145,6 +145,7 @@ class Spy : public Communicator {
   GpuExtension* gpu() override { return note("gpu"), nullptr; }
   Clock& clock() override { return note("clock"), Communicator::clock(); }
   std::unique_ptr<Communicator> split(int, int) override { return note("split"), nullptr; }
+  void reserve(std::size_t) override { note("reserve"); }
   void abort() noexcept override { note("abort"); }
   void set_time_limit(double) override { note("set_time_limit"); }
 
@@ -184,6 +185,7 @@ TEST(ForwardingCommunicator, ForwardsEveryVirtualFunction) {
   EXPECT_EQ(&c.capabilities(), &spy.capabilities());
   c.gpu();
   c.split(0, 0);
+  c.reserve(1);
   c.abort();
   c.set_time_limit(1);
   EXPECT_THAT(spy.called(), testing::ContainerEq(virtual_functions()));

@@ -21,14 +21,13 @@ namespace {
 
 class NcclCommunicator : public Communicator, public GpuExtension {
  public:
-  NcclCommunicator(ncclComm_t comm, const Setup& setup)
+  NcclCommunicator(ncclComm_t comm, const Setup& setup, Token token)
       : comm_(comm),
         setup_(setup),
         capabilities_(capabilities_of(setup)),
-        stream_(setup.null_stream) {
-    check(cudaMalloc(&token_, sizeof(int)), "memory of a barrier");
-    check(cudaMemset(token_, 0, sizeof(int)), "memory of a barrier");
-    if (setup.show_algorithm) told_.emplace(token_);
+        stream_(setup.null_stream),
+        token_(std::move(token)) {
+    if (setup.show_algorithm) told_.emplace(token_.get());
   }
   ~NcclCommunicator() override {
     cudaSetDevice(setup_.device);  // it may be another thread that closes
@@ -37,7 +36,6 @@ class NcclCommunicator : public Communicator, public GpuExtension {
       for (const auto& [type, op] : mulsums_) api().destroy_op(op, comm_);
       api().destroy(comm_);
     }
-    cudaFree(token_);
   }
   NcclCommunicator(const NcclCommunicator&) = delete;
   NcclCommunicator& operator=(const NcclCommunicator&) = delete;
@@ -117,7 +115,8 @@ class NcclCommunicator : public Communicator, public GpuExtension {
     issue_barrier();
   }
   void issue_barrier() {
-    done(api().all_reduce(token_, token_, 1, ncclInt32, ncclSum, comm_, stream()), "barrier");
+    int* const token = token_.get();
+    done(api().all_reduce(token, token, 1, ncclInt32, ncclSum, comm_, stream()), "barrier");
   }
   void transfer(std::span<Message> messages, Deadline& /*deadline*/) override {
     issued_bytes_ += static_cast<double>(bytes_of(messages));
@@ -176,6 +175,7 @@ class NcclCommunicator : public Communicator, public GpuExtension {
   }
   std::unique_ptr<Communicator> split(int color, int key) override {
     if (api().split == nullptr) return nullptr;
+    Token token = make_token();
     ncclComm_t part = nullptr;
     ncclConfig_t config = config_of(setup_);
     check(api().split(comm_, color < 0 ? NCCL_SPLIT_NOCOLOR : color, key, &part, &config),
@@ -184,7 +184,7 @@ class NcclCommunicator : public Communicator, public GpuExtension {
     Setup setup = setup_;
     check(api().count(part, &setup.ranks), "the ranks of a group", part);
     check(api().user_rank(part, &setup.rank), "the rank in a group", part);
-    return make_communicator(part, setup);
+    return make_communicator(part, setup, std::move(token));
   }
 
   void annotate(const std::string& row) override { row_.begin(row); }
@@ -204,7 +204,11 @@ class NcclCommunicator : public Communicator, public GpuExtension {
       communicator_.begin_group();
     }
     ~Group() noexcept(false) {
-      if (std::uncaught_exceptions() == exceptions_) communicator_.end_group();
+      if (std::uncaught_exceptions() == exceptions_) {
+        communicator_.end_group();
+      } else {  // an open group would delay for ever what gives the communicator up
+        static_cast<void>(api().group_end());
+      }
     }
     Group(const Group&) = delete;
     Group& operator=(const Group&) = delete;
@@ -289,7 +293,7 @@ class NcclCommunicator : public Communicator, public GpuExtension {
   Setup setup_;
   Capabilities capabilities_;
   Stream stream_;
-  void* token_ = nullptr;
+  Token token_;
   std::optional<Listener> told_;
   bool barriers_asked_ = false;  // since last_algorithm() was called
   std::map<DataType, ncclRedOp_t> mulsums_;
@@ -302,12 +306,25 @@ class NcclCommunicator : public Communicator, public GpuExtension {
 
 ncclConfig_t config_of(const Setup& setup) {
   ncclConfig_t config = NCCL_CONFIG_INITIALIZER;
+#if NCCL_VERSION_CODE >= NCCL_VERSION(2, 28, 0)
+  config.nvlinkCentricSched = 1;  // as nccl-tests; of use from compute capability 10 on
+#endif
   if (setup.cta_policy >= 0) config.CTAPolicy = setup.cta_policy;
   return config;
 }
 
-std::unique_ptr<Communicator> make_communicator(ncclComm_t comm, const Setup& setup) {
-  auto communicator = std::make_unique<NcclCommunicator>(comm, setup);
+void FreeOnGpu::operator()(int* data) const { cudaFree(data); }
+
+Token make_token() {
+  int* data = nullptr;
+  check(cudaMalloc(&data, sizeof(int)), "memory of a barrier");
+  Token token(data);
+  check(cudaMemset(data, 0, sizeof(int)), "memory of a barrier");
+  return token;
+}
+
+std::unique_ptr<Communicator> make_communicator(ncclComm_t comm, const Setup& setup, Token token) {
+  auto communicator = std::make_unique<NcclCommunicator>(comm, setup, std::move(token));
   if (setup.show_algorithm) communicator->timing_barrier({});  // by its token the profiler knows it
   return communicator;
 }

@@ -23,7 +23,17 @@ struct Setup {
 
 ncclConfig_t config_of(const Setup& setup);
 
+struct FreeOnGpu {
+  void operator()(int* data) const;
+};
+// An int of the GPU's memory that barriers sum.
+using Token = std::unique_ptr<int, FreeOnGpu>;
+
+// On the calling thread's device, before its communicator is made: taking memory waits for peers, and
+// these for this rank once they have begun an operation. Throws Error.
+Token make_token();
+
 // Takes over `comm`, of the calling thread's device. Collective over its ranks. Throws Error.
-std::unique_ptr<Communicator> make_communicator(ncclComm_t comm, const Setup& setup);
+std::unique_ptr<Communicator> make_communicator(ncclComm_t comm, const Setup& setup, Token token);
 
 }  // namespace ccl_tests::nccl_module

@@ -7,6 +7,8 @@
 #include <cstdlib>
 #include <cstring>
 #include <map>
+#include <string>
+#include <string_view>
 #include <utility>
 
 #include "src/backends/nccl/api.hpp"
@@ -17,9 +19,11 @@ namespace ccl_tests::nccl_module {
 namespace {
 
 // NCCL takes two ranks for two hosts when NCCL_HOSTID differs, and then lets them share a GPU; they
-// talk over sockets. Whatever the user has set stays.
+// talk over sockets.
 void prepare_sharing() {
-  const std::string host = fmt::format("ccl-tests {} {}", this_host(), getpid());
+  constexpr std::string_view host_of_ours =
+      "ccl-tests ";  // a launcher's, too, whose children inherit it
+  const std::string host = fmt::format("{}{} {}", host_of_ours, this_host(), getpid());
   constexpr std::array<std::pair<const char*, const char*>, 9> settings = {{
       {"NCCL_NET", "Socket"},
       {"NCCL_IB_DISABLE", "1"},
@@ -31,15 +35,21 @@ void prepare_sharing() {
       {"NCCL_MAX_CTAS", "1"},
       {"NCCL_MAX_NCHANNELS", "1"},
   }};
-  setenv("NCCL_HOSTID", host.c_str(), 0);
+  const char* const given = std::getenv("NCCL_HOSTID");
+  const bool inherited = given != nullptr && std::string(given).starts_with(host_of_ours);
+  setenv("NCCL_HOSTID", host.c_str(), inherited ? 1 : 0);
   for (const auto& [name, value] : settings) setenv(name, value, 0);
 }
 
-void refuse_threads_on_one_gpu(ControlChannel& channel, double limit_s) {
-  const std::string mine = fmt::format("{} {}", host_identity(), getpid());
+void refuse_hosts_and_threads(ControlChannel& channel, double limit_s) {
+  const std::string host = host_identity();
+  const std::string mine = fmt::format("{} {}", host, getpid());
   const auto all = channel.all_gather(mine, limit_s);
   std::map<std::string, int> ranks_in;
   for (const std::string& process : all) {
+    if (!process.starts_with(host + ' '))
+      throw Unsupported(
+          "--share-gpus: ranks that share GPUs talk over loopback; accepted: one host");
     if (++ranks_in[process] == 1) continue;
     throw Unsupported(
         "--share-gpus: NCCL lets only processes share a GPU; accepted: one rank for each (--np N, "
@@ -59,6 +69,11 @@ int capability_of(int device) {
 
 }  // namespace
 
+void set_environment(const BackendOptions& options) {
+  if (!options.interface.empty()) setenv("NCCL_SOCKET_IFNAME", options.interface.c_str(), 1);
+  if (options.share_devices) prepare_sharing();
+}
+
 std::unique_ptr<Communicator> connect(ControlChannel& channel, const BackendOptions& options) {
   if (options.device == nullptr || options.device->memory() != Memory::cuda)
     throw Unsupported("NCCL needs a GPU for every rank");
@@ -66,11 +81,7 @@ std::unique_ptr<Communicator> connect(ControlChannel& channel, const BackendOpti
     throw Unsupported(
         "--transport and --gloo-algorithm are Gloo's; NCCL takes environment variables (NCCL_NET, "
         "NCCL_ALGO, ...)");
-  if (!options.interface.empty()) setenv("NCCL_SOCKET_IFNAME", options.interface.c_str(), 1);
-  if (options.share_devices) {
-    refuse_threads_on_one_gpu(channel, options.init_timeout_s);
-    prepare_sharing();
-  }
+  if (options.share_devices) refuse_hosts_and_threads(channel, options.init_timeout_s);
   options.device->use();
   ncclUniqueId id{};
   std::string bytes;
@@ -91,10 +102,16 @@ std::unique_ptr<Communicator> connect(ControlChannel& channel, const BackendOpti
                     options.null_stream,
                     options.share_devices,
                     options.show_algorithm};
+  Token token = make_token();
   ncclComm_t comm = nullptr;
   ncclConfig_t config = config_of(setup);
-  check(api().init(&comm, setup.ranks, id, setup.rank, &config), "ncclCommInitRankConfig");
-  return make_communicator(comm, setup);
+  const ncclResult_t begun = api().init(&comm, setup.ranks, id, setup.rank, &config);
+  if (begun == ncclInProgress && std::getenv("NCCL_COMM_BLOCKING") != nullptr)
+    throw Unsupported(fmt::format(
+        "NCCL_COMM_BLOCKING={} makes NCCL's calls return before they are done; unset it",
+        std::getenv("NCCL_COMM_BLOCKING")));
+  check(begun, "ncclCommInitRankConfig");
+  return make_communicator(comm, setup, std::move(token));
 }
 
 }  // namespace ccl_tests::nccl_module

@@ -91,7 +91,10 @@ Stream::~Stream() {
 
 bool Stream::idle() const {
   const cudaError_t status = cudaStreamQuery(stream_);
-  if (status == cudaErrorNotReady) return false;
+  if (status == cudaErrorNotReady) {
+    cudaGetLastError();  // no error, but kept as one: who asks for the last error would find it
+    return false;
+  }
   check(status, "an operation on the GPU");
   return true;
 }

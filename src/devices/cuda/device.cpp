@@ -40,7 +40,12 @@ class CudaDevice : public Device {
     // The copies' own stream: the default one would wait for all others of the device.
     check(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking), "a stream");
   }
-  ~CudaDevice() override { cudaStreamDestroy(stream_); }
+  // The main thread may be the one that closes; without a device of its own it would make a context on
+  // the first one.
+  ~CudaDevice() override {
+    cudaSetDevice(index_);
+    cudaStreamDestroy(stream_);
+  }
   CudaDevice(const CudaDevice&) = delete;
   CudaDevice& operator=(const CudaDevice&) = delete;
 
@@ -70,7 +75,10 @@ class CudaDevice : public Device {
     use();
     check(cudaMalloc(&data, bytes == 0 ? 1 : bytes),
           fmt::format("memory of {} B on device {}", bytes, index_));
-    return {static_cast<std::byte*>(data), bytes, [](std::byte* p) { cudaFree(p); }};
+    return {static_cast<std::byte*>(data), bytes, [index = index_](std::byte* p) {
+              cudaSetDevice(index);
+              cudaFree(p);
+            }};
   }
 
   void copy(void* to, const void* from, std::size_t bytes) override {

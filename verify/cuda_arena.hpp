@@ -1,0 +1,54 @@
+// Memory of one device that is taken once and handed out in pieces.
+#pragma once
+
+#include <cstddef>
+#include <map>
+#include <memory>
+#include <vector>
+
+namespace ccl_tests::verify {
+
+// cudaMalloc and cudaFree wait for the device, and for every device that can reach its memory: between rows
+// a rank that calls them would wait for peers whose operations wait for this rank. So they are called at the
+// beginning and at the end alone; a piece that finds no room is memory of its own, which stays until the end,
+// too. Used by one thread.
+class CudaArena {
+ public:
+  // Of the calling thread's device. Throws Error.
+  explicit CudaArena(std::size_t bytes);
+
+  // Gives its memory back to the arena, which must outlive it.
+  class Piece {
+   public:
+    Piece() = default;
+    Piece(CudaArena& arena, std::size_t bytes) : arena_(&arena), data_(arena.take(bytes)) {}
+    Piece(Piece&& other) noexcept;
+    Piece& operator=(Piece&& other) noexcept;
+    ~Piece();
+    template <class T>
+    T* as() const {
+      return static_cast<T*>(data_);
+    }
+
+   private:
+    CudaArena* arena_ = nullptr;
+    void* data_ = nullptr;
+  };
+
+ private:
+  struct Free {
+    void operator()(std::byte* memory) const;
+  };
+  using Memory = std::unique_ptr<std::byte, Free>;
+
+  Memory allocate(std::size_t bytes) const;
+  void* take(std::size_t bytes);
+  void give_back(void* piece);
+  bool begins_memory(const std::byte* at) const;
+
+  int device_ = 0;
+  std::vector<Memory> memory_;
+  std::map<std::byte*, std::size_t> free_, taken_;  // pieces by address, bytes
+};
+
+}  // namespace ccl_tests::verify
