@@ -13,9 +13,13 @@ void choose_default_ranks(JobSetup& o, const Launch& launch, const Backend& back
                           const Staging& staging) {
   if (!o.whole_machine || o.local_processes > 0 || backend.info().one_rank_per_process) return;
   if (o.threads || o.ranks_per_thread || launch.processes > 1 || launch.launcher != "none") return;
-  o.threads = staging.gpus != nullptr
-                  ? staging.gpus->count()
-                  : std::clamp(static_cast<int>(std::thread::hardware_concurrency()), 2, 4);
+  if (staging.gpus == nullptr) {
+    o.threads = std::clamp(static_cast<int>(std::thread::hardware_concurrency()), 2, 4);
+  } else if (staging.gpus->count() == 1) {
+    o.threads = 1;
+  } else {
+    o.local_processes = staging.gpus->count();
+  }
 }
 
 void refuse_gpu_flags(const JobSetup& o, const Backend& backend) {

@@ -11,8 +11,8 @@
 
 namespace ccl_tests {
 
-// Fills options.threads if neither a launcher nor -t, -g or --np says how many ranks there are: all
-// GPUs of this machine, or 2 to 4 ranks by its CPUs.
+// Fills options.threads or options.local_processes if neither a launcher nor -t, -g or --np says how many
+// ranks there are: a process for each GPU of this machine, or 2 to 4 threads by its CPUs.
 void choose_default_ranks(JobSetup& options, const Launch& launch, const Backend& backend,
                           const Staging& staging);
 

@@ -110,8 +110,9 @@ std::vector<Note> first_notes(const Process& process, const Options& o) {
   if (!o.job.threads && process.options.threads)
     notes.push_back(
         {NoteKind::verbose,
-         fmt::format("no launcher and no -t, -g or --np: this whole machine, {} as threads",
-                     process.staging.gpus != nullptr ? "all GPUs, ranks" : "ranks")});
+         process.staging.gpus != nullptr
+             ? "no launcher and no -t, -g or --np: this whole machine, its GPU"
+             : "no launcher and no -t, -g or --np: this whole machine, ranks as threads"});
   return notes;
 }
 
