@@ -135,7 +135,7 @@ BackendPtr open_backend(const std::string& name, const std::string& mpi_module) 
       if (std::filesystem::exists(module_path("nccl"))) return open_backend("nccl");
       throw Error(*evidence +
                   ", but this build has no NCCL module (configure with -DCCL_NCCL=ON); to test the "
-                  "CPU side, say --backend gloo");
+                  "CPU side, or in a container without GPUs, say --backend gloo");
     }
     return open_backend("gloo");
   }
