@@ -29,7 +29,7 @@ step machine nvidia-smi 0 60 nvidia-smi
 says '# Out of bounds values : 0 OK'
 step machine versions 0 120 bin/all_reduce_perf "${nccl[@]}" -t "$n" -b 8 -e 8
 if $quick; then
-  step speed verifier 0 120 bin/device_check --memory cuda --speed -b 64M -n 3 -d float,int8 -J verifier_speed.jsonl
+  step speed verifier 0 120 bin/device_check --memory cuda --speed -b 2G -n 3 -d float,int8 -J verifier_speed.jsonl
   step check verifier 0 120 bin/device_check --memory cuda --quick -e 1M -J verifier.jsonl
 else
   step speed verifier 0 300 bin/device_check --memory cuda --speed -J verifier_speed.jsonl

@@ -52,14 +52,17 @@ class PerRanks {
 // What a backend says of itself and its library.
 struct BackendInfo {
   std::string name;
-  std::string version = {};  // of the library under test
-  std::string library = {};  // file it was loaded from; empty if built in
+  std::string version = {};   // of the library under test
+  std::string library = {};   // file it was loaded from; empty if built in
+  std::string known_as = {};  // versions as other tools print them, which scripts look for
   // File descriptors that one rank needs. The harness raises RLIMIT_NOFILE, or says how many are
   // missing.
   PerRanks<std::size_t> descriptors_per_rank = std::size_t{0};
   // Memory that the library may allocate for one operation, as a multiple of the larger buffer, per
   // rank. What the suite composes takes up to 3.
   PerRanks<double> scratch_factor = 3.0;
+  // Bytes that the library takes from the memory of the buffers after these are planned, per rank.
+  PerRanks<std::size_t> taken_later = std::size_t{0};
   // Threads of a rank that work at the same time during an operation. 0: time is not the machine's.
   int threads_per_rank = 1;
   // The memory that its operations take, the preferred one first. MPI knows it once started.

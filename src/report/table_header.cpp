@@ -115,9 +115,11 @@ std::string notes(const RunInfo& run) {
 }  // namespace
 
 std::string header_text(const RunInfo& run) {
-  std::string lines = fmt::format("# ccl-tests version {} backend={} library={} file={}\n",
-                                  word(run.version), word(run.backend), word(run.library_version),
-                                  run.library_file.empty() ? "built-in" : word(run.library_file));
+  std::string lines =
+      fmt::format("# ccl-tests version {} backend={} library={} file={}{}{}\n", word(run.version),
+                  word(run.backend), word(run.library_version),
+                  run.library_file.empty() ? "built-in" : word(run.library_file),
+                  run.library_known_as.empty() ? "" : " ", harmless(run.library_known_as));
   lines += fmt::format("# Collective test starting: {}\n", harmless(run.program));
   lines += settings(run) + modes(run) + ranks(run) + warning(run) + devices(run);
   if (run.reduced_max)

@@ -55,9 +55,8 @@ LinkCeiling measured(Rank& rank, BenchmarkRunner& runner, const Options& options
   const std::vector<RankGroups> groups = {as_groups({pair}, rank.ranks())};
   Options probe = options;
   probe.sweep.sizes = {least_bytes, std::clamp(largest_bytes, least_bytes, most_bytes)};
-  const SizePlan plan =
-      plan_sizes(round_trip, probe, table, groups.front(), rank.process().staging.buffers,
-                 rank.process().backend.info().scratch_factor(rank.ranks()));
+  const SizePlan plan = plan_sizes(round_trip, probe, table, groups.front(),
+                                   rank.process().staging.buffers, rank.process().backend.info());
   runner.reserve(round_trip, {plan.sizes, plan.slots, groups, {}});
   const auto message = [&](std::size_t bytes) {
     return message_s(

@@ -13,8 +13,11 @@
 
 namespace ccl_tests {
 
-std::size_t buffer_limit(std::size_t available, std::size_t ranks, double scratch) {
-  const std::size_t reserve = std::min<std::size_t>(available / 10, std::size_t{2} << 30);
+std::size_t buffer_limit(std::size_t available, std::size_t ranks, double scratch,
+                         std::size_t taken_later) {
+  const std::size_t free = std::min<std::size_t>(available / 10, std::size_t{2} << 30);
+  const std::size_t reserve =
+      std::max(free, std::min(available / 3, std::max<std::size_t>(1, ranks) * taken_later));
   const double buffers = (2 + scratch) * static_cast<double>(std::max<std::size_t>(1, ranks));
   return static_cast<std::size_t>(static_cast<double>(available - reserve) / buffers);
 }
@@ -65,17 +68,20 @@ SizePlan limit_sizes(const Collective& collective, const Options& o, int ranks,
 }
 
 SizePlan plan_sizes(const Collective& collective, const Options& o, const RankTable& table,
-                    const RankGroups& groups, Memory buffers, double scratch) {
+                    const RankGroups& groups, Memory buffers, const BackendInfo& library) {
   const auto shared = [&](const RankIdentity& r) {
     return buffers == Memory::cuda ? r.device.unique_id : r.machine;
   };
   std::map<std::string, std::size_t> ranks_on;
   for (const RankIdentity& r : table.ranks) ++ranks_on[shared(r)];
+  const int table_ranks = static_cast<int>(table.ranks.size());
+  const double scratch = library.scratch_factor(table_ranks);
   SlotRule rule = slot_rule_of(o, table, buffers);
   for (const RankIdentity& r : table.ranks) {
     const std::size_t ranks = ranks_on[shared(r)];
     const std::size_t left = r.memory - std::min(r.memory, ranks * rule.flush_bytes);
-    rule.most_bytes = std::min(rule.most_bytes, buffer_limit(left, ranks, scratch));
+    rule.most_bytes = std::min(
+        rule.most_bytes, buffer_limit(left, ranks, scratch, library.taken_later(table_ranks)));
   }
   SizePlan least;
   for (const int n : groups.distinct_sizes()) {

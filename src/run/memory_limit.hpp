@@ -19,9 +19,10 @@ struct SizePlan {
 };
 
 // Bytes that one of a rank's two buffers may have on a machine with `available` bytes and `ranks`
-// ranks, where the library takes up to `scratch` buffers' worth per rank. A tenth of the memory,
-// but at most 2 GiB, stays free.
-std::size_t buffer_limit(std::size_t available, std::size_t ranks, double scratch);
+// ranks, where the library takes up to `scratch` buffers' worth per rank, and `taken_later` bytes. A
+// tenth of the memory, but at most 2 GiB, stays free; or what is taken later, but at most a third.
+std::size_t buffer_limit(std::size_t available, std::size_t ranks, double scratch,
+                         std::size_t taken_later = 0);
 
 // Returns the slots of a row of this shape. With fewer of them, never with fewer than one, the row's
 // buffers and what the collective allocates beside them stay within rule.most_bytes per buffer.
@@ -33,9 +34,9 @@ Slots row_slots(const Collective& collective, const Shape& shape, std::size_t un
 SizePlan limit_sizes(const Collective& collective, const Options& options, int ranks,
                      const SlotRule& rule);
 
-// Returns what fits on every machine, for groups of every size. scratch: as buffer_limit's.
+// Returns what fits on every machine, for groups of every size. library: under test.
 SizePlan plan_sizes(const Collective& collective, const Options& options, const RankTable& table,
-                    const RankGroups& groups, Memory buffers, double scratch);
+                    const RankGroups& groups, Memory buffers, const BackendInfo& library);
 
 // Returns how many slots the rows of these options have in such memory, whatever its size: the same
 // on every rank, for the largest caches of any.

@@ -88,6 +88,7 @@ RunInfo describe(const Rank& rank, const Collective& collective, const Options& 
   run.backend = process.backend.name();
   run.library_version = process.backend.info().version;
   run.library_file = process.backend.info().library;
+  run.library_known_as = process.backend.info().known_as;
   run.arguments = process.options.arguments;
   run.settings = recorded_settings(collective, o);
   for (const char* variable : {"NCCL_TESTS_MIN_BW",

@@ -143,8 +143,13 @@ void run_points(BenchmarkRunner& runner, Rank& rank, const Collective& collectiv
                 const SweepRange& range, const std::optional<Ceiling>& ceiling,
                 MultiReporter& results) {
   const std::vector<SweepPoint> all = points(collective, o, range);
-  if (!o.measure.warmup_given && !rank.process().options.simulated && !all.empty())
-    for (const SweepPoint& point : ends_of(all)) runner.warm_up(collective, point);
+  if (!o.measure.warmup_given && !rank.process().options.simulated && !all.empty()) {
+    const std::vector<SweepPoint> ends = ends_of(all);
+    for (const SweepPoint& point : ends) runner.warm_up(collective, point);
+    // Of one size, the row's own first call would do, but for its limit: GPUs connect in it.
+    if (ends.empty() && runner.communicator().gpu() != nullptr)
+      runner.warm_up(collective, all.front());
+  }
   Measuring measuring{runner,     rank,
                       collective, TimeBudget(o, all.size()),
                       ceiling,    least_rounds(collective, o.spec, rank.ranks())};
@@ -182,9 +187,8 @@ int sweep(Rank& rank, const Collective& collective, const Options& o,
   memory.connected = free_bytes();
   const RankTable table = with_free_memory(rank);
   SweepRange range{{}, {}, groups_of_rows(collective, groups, rounds), {}};
-  const SizePlan plan =
-      plan_sizes(collective, o, table, range.groups.front(), process.staging.buffers,
-                 process.backend.info().scratch_factor(rank.ranks()));
+  const SizePlan plan = plan_sizes(collective, o, table, range.groups.front(),
+                                   process.staging.buffers, process.backend.info());
   range.sizes = plan.sizes;
   range.slots = plan.slots;
   std::vector<std::string> left_out;

@@ -27,7 +27,8 @@ run 0 "every type and operation" "$bin/all_reduce_perf" --backend nccl -b 40 -e 
 run 0 "every type and operation, to one" "$bin/reduce_perf" --backend nccl -b 5000 -e 5000 -n 2 -w 1 -t 4 -d all -o all -r all && right
 run 0 "vectors of 16 bytes, none of them aligned" "$bin/all_reduce_perf" --backend nccl --sizes 1M,3000001 -n 2 -w 1 -t 3 -d int8,half,float,double -u 3 && right
 run 0 "the whole machine by default" "$bin/all_reduce_perf" "${quick[@]}" && right
-expect_in "$work/out" "# Ranks: 4 threads of 1 process on 1 host"
+expect_in "$work/out" "# Ranks: 4 processes on 1 host"
+grep -Eq '^# ccl-tests version .* backend=nccl .* nccl-headers=2[0-9]{4} nccl-library=2[0-9]{4}$' "$work/out" || fail "no versions as nccl-tests prints them"
 expect_in "$work/out" "device  3 [0000:0d:00] Fake GPU"
 
 # nccl-tests' flags.
@@ -50,6 +51,12 @@ for rule in 'mod 2' 'ranks 0,3;2,1'; do
   run 0 "groups by $rule" "${all_reduce[@]}" -t 4 --group "$rule" --group-rows 1 && right
 done
 
+# Ranks as threads, whose GPUs wait for each other where memory is taken between operations.
+run 0 "NCCL on host memory, many sizes" "$bin/all_reduce_perf" --backend nccl --memory host -b 8 -e 4M -f 2 -n 2 -w 0 -t 4 -T 20 && right
+run 0 "rounds of pairs" "$bin/pingpong_perf" --backend nccl -b 8 -e 64K -f 8 -n 2 -w 0 -t 4 -T 20 && right
+run 0 "kinds of rows" "$bin/all_reduce_perf" --backend nccl --sizes 4K -d all -o all -n 1 -w 0 -N 3 -t 4 -T 20 && right
+run 0 "graphs" "$bin/all_reduce_perf" --backend nccl -b 8 -e 64K -f 2 -n 2 -G 1 -t 4 -T 20 && right
+
 # Memory of the other side.
 run 0 "NCCL on host memory" "${all_reduce[@]}" -t 3 --memory host && right
 expect_in "$work/out" "buffers in host memory, staged"
@@ -59,6 +66,9 @@ for program in "${programs[@]}"; do
 done
 run 0 "sizes end with the memory" env FAKE_GPU_MEMORY=10000000 "$bin/all_reduce_perf" --backend nccl -b 1M -e 16M -n 1 -t 2 && right
 expect_in "$work/out" "Reducing maxBytes to"
+run 0 "memory that NCCL takes at its first operation" env FAKE_GPU_MEMORY=$((512 << 20)) FAKE_NCCL_MEMORY=$((150 << 20)) "$bin/all_reduce_perf" --backend nccl -b 16M -e 1G -n 1 -w 0 -t 2 && right
+run 0 "one context for each process" env FAKE_GPU_CONTEXTS=1 "${all_reduce[@]}" --np 3 && right
+grep "^fake GPU: context" "$work/err" && fail "a process made a context on another's device"
 
 # Primitives and training code.
 export MASTER_ADDR=127.0.0.1
@@ -91,6 +101,8 @@ run 4 "no device" env FAKE_GPU_ERROR=100 "${all_reduce[@]}" && expect_in "$work/
 run 4 "no NCCL" env LD_LIBRARY_PATH="$tree/lib" "${all_reduce[@]}" --library "$tree/lib/libccl-tests.so" && expect_in "$work/err" "has no ncclGetVersion"
 
 # What this NCCL or GPU has not.
+run 0 "every type and operation of one rank" "$bin/all_reduce_perf" --backend nccl --sizes 64,4K -n 2 -t 1 -d all -o all && right
+expect_in "$work/out" "NCCL's path for one rank has no avg of f8e4m3"
 run 3 "no bitwise operations" "${all_reduce[@]}" -t 2 -o band -d int32 && expect_in "$work/err" "NCCL has no band"
 run 0 "the others all the same" "${all_reduce[@]}" -t 2 -o sum,band -d int32 && expect_in "$work/out" "# left out: NCCL has no band"
 run 3 "fp8 below 9.0" env FAKE_GPU_CAPABILITY=8.0 "${all_reduce[@]}" -t 2 -d f8e4m3 && expect_in "$work/err" "needs compute capability 9.0"
@@ -120,17 +132,26 @@ done
 # What NCCL's RAS service knows of a hang is in the error. RAS: a text protocol over TCP.
 port=$(free_port)
 python3 - "$port" <<'PYTHON' &
-import socket, sys
+import socket, sys, threading, time
+def answer(client):
+    with client, client.makefile("rw") as talk:
+        def say(text):
+            talk.write(text)
+            talk.flush()
+        if talk.readline() != "CLIENT PROTOCOL 2\n":
+            return
+        say("SERVER PROTOCOL 2\n")
+        if talk.readline() != "TIMEOUT 2\n":
+            return
+        say("OK\n")
+        if talk.readline() != "VERBOSE STATUS\n":
+            return
+        say("Job summary\n===========\n")
+        time.sleep(2)  # NCCL's service asks the ranks, and one does not answer
+        say("  1 rank missing:\trank 1\n")
 server = socket.create_server(("127.0.0.1", int(sys.argv[1])))
 while True:
-    client, _ = server.accept()
-    with client, client.makefile("rw") as talk:
-        if talk.readline() != "CLIENT PROTOCOL 2\n":
-            continue
-        talk.write("SERVER PROTOCOL 2\n")
-        talk.flush()
-        if talk.readline() == "VERBOSE STATUS\n":
-            talk.write("Job summary\n===========\n  1 rank missing:\trank 1\n")
+    threading.Thread(target=answer, args=server.accept()[:1], daemon=True).start()
 PYTHON
 ras=$!
 run 5 "a hang that RAS knows of" env FAKE_NCCL_HANG=1:9 NCCL_RAS_ADDR=127.0.0.1:"$port" "${one[@]}" -t 3 -T 3

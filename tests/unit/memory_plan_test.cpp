@@ -21,6 +21,12 @@ TEST(MemoryLimit, LeavesATenthButAtMost2GiBFree) {
   EXPECT_EQ(buffer_limit(0, 4, 1), 0U);
 }
 
+TEST(MemoryLimit, LeavesWhatTheLibraryTakesLaterButAtMostAThird) {
+  EXPECT_EQ(buffer_limit(25 * gib, 1, 0, 5 * gib), 10 * gib);
+  EXPECT_EQ(buffer_limit(9 * gib, 1, 0, 5 * gib), 3 * gib);
+  EXPECT_EQ(buffer_limit(20 * gib, 1, 0, gib), 9 * gib);  // 2 GiB stay free all the same
+}
+
 constexpr SlotRule within(std::size_t bytes) { return {20, CacheUse::warm, 1 << 20, 0, bytes}; }
 
 Options sizes(std::vector<std::size_t> list) {
@@ -201,7 +207,9 @@ TEST(RuleOfSlots, LeavesMemoryForTheFlush) {
   const RankGroups groups(SplitRule(), table.places());
   Options o = sizes({8});
   const auto most = [&] {
-    return plan_sizes(collectives::all_reduce, o, table, groups, Memory::host, 0).slots.most_bytes;
+    return plan_sizes(collectives::all_reduce, o, table, groups, Memory::host,
+                      {.name = "lib", .scratch_factor = 0.0})
+        .slots.most_bytes;
   };
   const std::size_t warm = most();
   EXPECT_EQ(warm, buffer_limit(10 * gib, 2, 0));

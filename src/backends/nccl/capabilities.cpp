@@ -25,6 +25,11 @@ std::vector<TypesAndOps> unsupported_on(const Setup& setup) {
       result.push_back(
           {type, std::nullopt,
            fmt::format("{} needs NCCL 2.24, here is {}", name(type), dotted(api().version))});
+    } else if (setup.ranks == 1) {  // ncclLaunchOneRank of 2.24 to 2.32 refuses PreMulSum of fp8
+      for (const ReduceOp op : {ReduceOp::avg, ReduceOp::mulsum})
+        result.push_back(
+            {type, op,
+             fmt::format("NCCL's path for one rank has no {} of {}", name(op), name(type))});
     }
   }
   for (const ReduceOp op : every_op()) {
@@ -43,9 +48,10 @@ std::vector<std::string> describe(const Setup& setup) {
       api().alltoall != nullptr ? "NCCL's" : composed,
       api().gather != nullptr ? "NCCL's" : composed, composed);
   if (setup.local_register > 0)
-    text +=
-        fmt::format("; buffers registered {}",
-                    setup.local_register == 2 ? "as symmetric windows" : "with ncclCommRegister");
+    text += fmt::format("; buffers registered {}",
+                        setup.local_register == 2
+                            ? "as symmetric windows where NCCL has them, else with ncclCommRegister"
+                            : "with ncclCommRegister");
   std::vector<std::string> lines = {text};
   if (setup.ranks == 1)
     lines.push_back("one rank: NCCL copies within the GPU, and does nothing in place");
