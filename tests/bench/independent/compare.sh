@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Our times of all_reduce against programs that contain nothing of the suite, on 2 ranks of this machine:
 # tests/bench/independent/compare.sh [--pairs N] [--sizes LIST] [--libraries LIST] [--default] [BUILD]
-# Both sides print the median of stamps of about 40 us over at least 1 s (Gloo from 64 KiB: the 10th percentile); --default compares our
+# Both sides print the median of rank 0's stamps of about 40 us over at least 1 s (Gloo from 64 KiB: the 10th percentile); --default compares our
 # time of a run without any flag instead. Pairs are interleaved and alternate in order; a pair whose probe of the cores changes by more than
 # 1.5 times is drawn again. Prints the median of the ratios ours / theirs with its interval (sign test, at least 95 %).
 set -euo pipefail
@@ -43,7 +43,8 @@ theirs() { # library bytes: the printed line
 }
 ours() { # library bytes: our line of the out-of-place time, as JSON
   local flags=(--sizes "$2" -J "$work/ours.jsonl")
-  $default || flags+=(--precision 0.01 --time-budget 1.4)  # about 1 s for each of the two times
+  # About 1 s for each of the two times, of rank 0 alone.
+  $default || flags+=(--precision 0.01 --time-budget 1.4 -a 0)
   rm -f "$work/ours.jsonl"
   if [[ $1 == gloo ]]; then
     "$build/bin/all_reduce_perf" --backend gloo --np 2 "${flags[@]}" >"$work/table" 2>&1
