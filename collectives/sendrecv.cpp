@@ -117,6 +117,7 @@ const Collective sendrecv = {
     .about = "every rank sends to one rank and receives from one",
     .mode = "ring",
     .modes = other_modes,
+    .domain = {.peers = 2},
     .layout = whole_buffer,
     .expected = [](const Shape& s) { return whole_buffer_of(previous(s.self), s); },
     .bus_factor = whole,

@@ -30,6 +30,7 @@ struct BackendOptions {
   bool null_stream = false;                     // -y
   bool share_devices = false;                   // --share-gpus: several ranks on one GPU
   bool show_algorithm = false;                  // --show-algorithm
+  int peers = 0;                                // Domain::peers of the program
   std::map<std::string, std::string> own = {};  // --backend-option KEY=VALUE
 
   // Returns the value that the user gave for a key of the backend's own. Returns nullopt if none.

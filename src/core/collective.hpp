@@ -119,6 +119,7 @@ struct Domain {
   std::span<const DataType> types = {};
   // Bytes of every call, whatever size is requested: there is one row.
   std::optional<std::size_t> fixed_bytes = {};
+  int peers = 0;  // ranks that one rank changes messages with at most; 0: any number
 };
 
 // Tells which options a program takes from its command line or environment. See CollectiveOptions.

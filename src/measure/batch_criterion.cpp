@@ -3,6 +3,14 @@
 #include <algorithm>
 
 namespace ccl_tests {
+namespace {
+
+// What a library is given as one it may do by another algorithm, which connects at its first use.
+std::size_t whole_iterations(std::size_t calls, std::size_t aggregate) {
+  return (calls + aggregate - 1) / aggregate * aggregate;
+}
+
+}  // namespace
 
 Step BatchCriterion::next() const {
   Step step;
@@ -31,7 +39,8 @@ BlockPlan BatchCriterion::block() const {
   BlockPlan plan;
   plan.blocking = goal_.blocking;
   if (!goal_.warmup)
-    plan.untimed = untimed_calls(call_s_, least_untimed, least_untimed_s, most_untimed_s);
+    plan.untimed = whole_iterations(
+        untimed_calls(call_s_, least_untimed, least_untimed_s, most_untimed_s), goal_.aggregate);
   const bool sample_each = goal_.blocking == Blocking::barrier_outside;
   plan.samples = sample_each ? iterations_ : 1;
   plan.calls = goal_.aggregate * (sample_each ? 1 : iterations_);

@@ -18,6 +18,7 @@ JobSetup job_setup(const Collective& collective, const Options& o,
   job.backend = o.job.backend;
   job.library = o.job.library;
   job.backend_options = o.backend;
+  job.backend_options.peers = collective.domain.peers;
   job.memory = o.gpu.memory;
   if (collective.needs.host_memory)
     job.host_memory_only =

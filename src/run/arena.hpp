@@ -6,6 +6,7 @@
 
 #include "src/core/communicator.hpp"
 #include "src/core/device.hpp"
+#include "verify/loops.hpp"
 
 namespace ccl_tests {
 
@@ -15,6 +16,9 @@ class Arena {
  public:
   // flush: bytes of the third buffer. Collective if buffers are registered with the library. Throws Error.
   Arena(Communicator& communicator, Device& device, std::size_t bytes, std::size_t flush = 0);
+
+  // Writes the send buffer for so long: a GPU that has been idle runs at a fraction of its clock. Not collective.
+  void raise_clocks(verify::Loops& loops, double seconds) const;
 
   std::byte* send() const { return send_.data(); }
   std::byte* recv() const { return recv_.data(); }

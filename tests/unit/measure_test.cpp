@@ -151,6 +151,18 @@ TEST(Batch, TakesOneBlockOfAllIterations) {
   EXPECT_EQ(criterion.next().kind, Step::Kind::done);
 }
 
+TEST(Batch, MakesWholeIterationsUntimed) {
+  const auto untimed = [](std::size_t aggregate, double call_s) {
+    return after_single_calls({.iterations = 20, .aggregate = aggregate}, call_s)
+        .next()
+        .block.untimed;
+  };
+  EXPECT_EQ(untimed(1, 1.0), 1U);
+  EXPECT_EQ(untimed(16, 1.0), 16U);
+  EXPECT_EQ(untimed(7, 1e-4) % 7, 0U);
+  EXPECT_GE(untimed(7, 1e-4), untimed(1, 1e-4));
+}
+
 TEST(Batch, WithABarrierOutsideTakesASampleOfEachIteration) {
   const BlockPlan plan =
       after_single_calls({.iterations = 7, .aggregate = 3, .blocking = Blocking::barrier_outside},

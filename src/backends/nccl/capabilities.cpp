@@ -54,7 +54,8 @@ std::vector<std::string> describe(const Setup& setup) {
                             : "with ncclCommRegister");
   std::vector<std::string> lines = {text};
   if (setup.ranks == 1)
-    lines.push_back("one rank: NCCL copies within the GPU, and does nothing in place");
+    lines.push_back(
+        "one rank: NCCL copies within the GPU; in place it does nothing, but for avg and mulsum");
   if (setup.show_algorithm)
     lines.push_back(
         "algorithms: as NCCL tells its profiler, which hears nothing of one rank's operations, of "

@@ -309,6 +309,9 @@ ncclConfig_t config_of(const Setup& setup) {
 #if NCCL_VERSION_CODE >= NCCL_VERSION(2, 28, 0)
   config.nvlinkCentricSched = 1;  // as nccl-tests; of use from compute capability 10 on
 #endif
+#if NCCL_VERSION_CODE >= NCCL_VERSION(2, 30, 0)
+  if (setup.peers > 0) config.maxP2pPeers = setup.peers;  // as nccl-tests; of use on several hosts
+#endif
   if (setup.cta_policy >= 0) config.CTAPolicy = setup.cta_policy;
   return config;
 }

@@ -19,6 +19,7 @@ struct Setup {
   bool null_stream = false;
   bool share_devices = false;
   bool show_algorithm = false;
+  int peers = 0;  // Domain::peers
 };
 
 ncclConfig_t config_of(const Setup& setup);

@@ -101,7 +101,8 @@ std::unique_ptr<Communicator> connect(ControlChannel& channel, const BackendOpti
                     options.cta_policy,
                     options.null_stream,
                     options.share_devices,
-                    options.show_algorithm};
+                    options.show_algorithm,
+                    options.peers};
   Token token = make_token();
   ncclComm_t comm = nullptr;
   ncclConfig_t config = config_of(setup);
