@@ -214,7 +214,7 @@ const char* ncclGetErrorString(ncclResult_t result) {
     case ncclInvalidUsage: return "invalid usage (run with NCCL_DEBUG=WARN for details)";
     case ncclRemoteError: return "remote process exited or there was a network error";
     case ncclInProgress: return "NCCL operation in progress";
-    case ncclNumResults: break;
+    default: break;  // of a newer NCCL
   }
   return "unknown result code";
 }
