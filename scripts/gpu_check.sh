@@ -1,11 +1,14 @@
 #!/usr/bin/env bash
 # Tries everything on a machine with GPUs and NCCL, in steps, and writes down what happened.
-# gpu_check.sh [--list] [--out FOLDER] [--prefix TREE] [--gpus N] [--quick] [--only GROUP,...] [--time SECONDS] [--resume]
+# gpu_check.sh [--list] [--out FOLDER] [--prefix TREE] [--gpus N] [--quick] [--only GROUP,...] [--time SECONDS] [--limit SECONDS] [--resume]
+#   [--beside FILE] [--figures FILE]
 # gpu_check.sh --pack FOLDER [--prefix TREE]
 #   --list     print the steps, run nothing; --only: of these groups (their names are the first column)
-#   --out      README.md, logs/, *.jsonl, steps.tsv [results/DATE-GPU]; --resume: go on with what is there
+#   --out      README.md, logs/, *.jsonl, *.tsv, and all of it as results.tgz [results/DATE-GPU]; --resume: go on with what is there
 #   --prefix   a build tree, or an installed or packed one [where this script lies]
 #   --gpus     use so many [all]; --quick: fewer sizes; --time: begin no step later than that, and end with 8
+#   --limit    no step may take longer; --figures: expected figures in place of those in gpu_check_figures.sh, same lines
+#   --beside   run FILE, nccl-tests' own all_reduce_perf, and ours in turns, and print the ratios
 #   --pack     instead: the installed tree and the shared libraries it needs, for a machine that has only a driver and NCCL
 # Exit codes: 0 every step went as expected, 2 usage, 3 no GPU here; else the most telling step's: 4 failed, 5 timed out, 7 wrong data, 8 not all done.
 # shellcheck disable=SC2016  # Markdown's backticks
@@ -15,30 +18,41 @@ say() { printf 'gpu_check: %s\n' "$*" >&2; }
 usage() { say "$1"; exit 2; }
 here=$(cd -- "$(dirname -- "${BASH_SOURCE[0]}")" && pwd)
 self=$here/$(basename -- "${BASH_SOURCE[0]}")
-prefix='' out='' pack='' only='' case_name=''
-gpus=0 time_limit=0
+prefix='' out='' pack='' only='' case_name='' beside='' figures=''
+gpus=0 time_limit=0 step_limit=0
 list=false quick=false resume=false
 while (($#)); do
   case $1 in
     --list | --quick | --resume) declare "${1#--}=true"; shift ;;
-    --out | --prefix | --gpus | --only | --time | --pack | --case)
+    --out | --prefix | --gpus | --only | --time | --limit | --pack | --case | --beside | --figures)
       (($# > 1)) || usage "$1: no value; accepted: one value behind the flag"
       case $1 in
         --time) time_limit=$2 ;;
+        --limit) step_limit=$2 ;;
         --case) case_name=$2 ;;
         *) declare "${1#--}=$2" ;;
       esac
       shift 2
       ;;
-    -h | --help) mapfile -t -s 1 -n 9 text <"$self"; printf '%s\n' "${text[@]#\# }"; exit 0 ;;
+    -h | --help) mapfile -t -s 1 -n 12 text <"$self"; printf '%s\n' "${text[@]#\# }"; exit 0 ;;
     *) usage "$1: not known; accepted: the flags that --help lists" ;;
   esac
 done
-[[ $gpus =~ ^[0-9]+$ && $time_limit =~ ^[0-9]+$ ]] || usage "--gpus, --time: '$gpus', '$time_limit'; accepted: numbers"
-groups=(machine speed check programs types share flags sanitizer failures overhead)
+[[ $gpus,$time_limit,$step_limit =~ ^[0-9]+,[0-9]+,[0-9]+$ ]] || usage "--gpus, --time, --limit: '$gpus', '$time_limit', '$step_limit'; accepted: numbers"
+groups=(machine first beside speed check programs types share flags sanitizer failures overhead)
 for name in ${only//,/ }; do
   [[ " ${groups[*]} " == *" $name "* ]] || usage "--only: '$name'; accepted: ${groups[*]}"
 done
+chosen() { [[ -z $only || ,$only, == *,$1,* ]]; }
+if [[ -n $beside ]]; then
+  [[ -f $beside && -x $beside ]] || usage "--beside: '$beside' is no program; accepted: nccl-tests' all_reduce_perf, or one with its flags and table"
+  beside=$(cd -- "$(dirname -- "$beside")" && pwd)/$(basename -- "$beside")
+  [[ $beside != *[\'=[:cntrl:]]* ]] || usage "--beside: '$beside'; accepted: a path without quotes, = and control characters"
+elif [[ ,$only, == *,beside,* ]]; then
+  usage "--only: beside without a program; accepted: with --beside FILE"
+fi
+[[ -z $figures || -r $figures ]] || usage "--figures: cannot read '$figures'; accepted: a file with lines as in gpu_check_figures.sh"
+[[ -z $figures ]] || figures=$(cd -- "$(dirname -- "$figures")" && pwd)/$(basename -- "$figures")
 if [[ -z $prefix ]]; then
   for prefix in "$here" "$here/.." "$here/../build" ''; do [[ -x $prefix/bin/all_reduce_perf ]] && break; done
   [[ -n $prefix ]] || usage "no bin/all_reduce_perf beside this script; accepted: --prefix TREE"
@@ -50,37 +64,6 @@ export LD_LIBRARY_PATH=${LD_LIBRARY_PATH:+$LD_LIBRARY_PATH:}$prefix/lib
 [[ -d /usr/local/cuda/bin ]] && PATH=$PATH:/usr/local/cuda/bin  # compute-sanitizer
 unset RANK WORLD_SIZE LOCAL_RANK MASTER_ADDR MASTER_PORT
 work=$(mktemp -d)
-
-# --pack: what ldd lists, save glibc's own, the driver's and NCCL.
-pack_tree() {
-  mkdir -p "$pack" || exit 4
-  [[ -z $(ls -A "$pack") ]] || usage "--pack: '$pack' is not empty; accepted: a new folder"
-  if [[ -e $prefix/CMakeCache.txt ]]; then
-    cmake --install "$prefix" --prefix "$work/tree" --strip >"$work/install.log" 2>&1 || { cat "$work/install.log" >&2; exit 4; }
-  else
-    cp -a "$prefix" "$work/tree" || exit 4
-  fi
-  local lib module file
-  lib=$(cd "$work/tree" && echo lib*)
-  mkdir -p "$pack/lib"
-  cp -a "$work/tree/bin" "$pack/" && cp -a "$work/tree/$lib"/libccl-tests.so* "$pack/lib/" && mkdir "$pack/lib/ccl-tests" || exit 4
-  for module in cuda nccl gloo; do  # MPI is the other machine's own
-    file=$work/tree/$lib/ccl-tests/ccl-$module.so
-    [[ ! -e $file ]] || cp -a "$file" "$pack/lib/ccl-tests/"
-  done
-  ldd "$pack"/bin/device_check "$pack"/lib/*.so "$pack"/lib/ccl-tests/*.so 2>/dev/null | sed -n 's/^\t\(lib[^ ]*\) => \(\/[^ ]*\) .*/\1 \2/p' | sort -u |
-    while read -r name file; do
-      case $name in
-        libc.so* | libm.so* | libpthread.so* | libdl.so* | librt.so* | libresolv.so* | libcuda.so* | libnccl.so* | libccl-tests.so*) ;;
-        *) [[ -e $pack/lib/$name ]] || cp -L "$file" "$pack/lib/$name" ;;
-      esac
-    done
-  cp "$self" "$here/gpu_check_steps.sh" "$here/program_flags.sh" "$pack/" || exit 4
-  local mib
-  mib=$(du -sm "$pack" | cut -f 1)
-  if ((mib > 32)); then say "--pack: $mib MiB, more than 32; fewer CMAKE_CUDA_ARCHITECTURES make it smaller"; exit 4; fi
-  printf '%s: %s MiB; there: bash gpu_check.sh --out FOLDER\n' "$pack" "$mib"
-}
 
 # Processes that steps started, of this mark, that are still there.
 mark=gpu_check-$$-$RANDOM
@@ -134,7 +117,12 @@ if [[ -n $case_name ]]; then
   exit
 fi
 trap 'end_remaining "$mark"; rm -rf "$work"' EXIT
-if [[ -n $pack ]]; then pack_tree; exit; fi
+if [[ -n $pack ]]; then
+  # shellcheck source=scripts/gpu_check_pack.sh
+  . "$here/gpu_check_pack.sh"
+  pack_tree
+  exit
+fi
 
 # The GPUs, or why there are none.
 count=$gpus
@@ -153,10 +141,13 @@ fi
 
 # shellcheck source=scripts/program_flags.sh
 . "$here/program_flags.sh"
+# shellcheck source=scripts/gpu_check_beside.sh
+. "$here/gpu_check_beside.sh"
+# shellcheck source=scripts/gpu_check_figures.sh
+. "$here/gpu_check_figures.sh"
 # shellcheck source=scripts/gpu_check_steps.sh
 . "$here/gpu_check_steps.sh"
 
-chosen() { [[ -z $only || ,$only, == *,$1,* ]]; }
 if $list; then
   for line in "${lines[@]}"; do
     IFS=$'\t' read -r group name codes limit text command <<<"$line"
@@ -177,8 +168,16 @@ out=$(cd -- "$out" && pwd)
 record=$out/steps.tsv
 if [[ -s $record ]] && ! $resume; then usage "--out: $out has results; accepted: another folder, or --resume to go on"; fi
 touch "$record"
+other=$(other_rounds)
+[[ -z $other ]] || usage "--beside: $out has rounds of '$other'; accepted: the same program and sizes, or another folder"
 
-on_gpu() { nvidia-smi --query-compute-apps=pid --format=csv,noheader 2>/dev/null | sort; }
+# Processes of this PID namespace: on a shared host nvidia-smi lists those of other containers, too.
+on_gpu() {
+  local pid
+  nvidia-smi --query-compute-apps=pid --format=csv,noheader 2>/dev/null | sort | while read -r pid; do
+    if [[ $pid =~ ^[0-9]+$ && -d /proc/$pid ]]; then echo "$pid"; fi
+  done
+}
 # Waits until nothing of this run is left; says what is.
 left_behind() { # what was on the GPU before
   local i left=''
@@ -230,7 +229,10 @@ run_step() { # line
   running=''
   local ms=$((($(date +%s%N) - start) / 1000000))
   verdict=$(verdict_of "$codes" "$code" "$text" "$log")
-  if [[ $group == failures || $verdict != passed ]]; then
+  if [[ $group == beside && $verdict == passed ]]; then
+    keep_table "$name" "$log" || verdict="FAILED: no table of nccl-tests'"
+  fi
+  if [[ $group == failures || $command == *--case* || $verdict != passed ]]; then
     left_behind "$before" >>"$log" || verdict='FAILED: left processes behind'
   fi
   cut_log "$log" "$out/logs/$group-$name.txt"
@@ -248,6 +250,8 @@ failed_steps() {
   echo "$failed"
 }
 write_readme() {
+  compare_figures
+  compare_beside
   local log=$out/logs/machine-versions.txt line
   {
     printf '# %s x %s\n\n' "$count" "$gpu"
@@ -265,6 +269,8 @@ write_readme() {
     while IFS=$'\t' read -r group name codes code seconds verdict command; do
       printf '| %s %s | `%s` | %s | %s | %s | %s |\n' "$group" "$name" "$command" "${codes/\// or }" "$code" "$seconds" "$verdict"
     done <"$record"
+    figures_section
+    beside_section
     printf '\n`logs/` has the first and last 100 lines of each step, `*.jsonl` the measured rows.\n'
   } >"$out/README.md.new" && mv "$out/README.md.new" "$out/README.md"
 }
@@ -292,6 +298,10 @@ for line in "${lines[@]}"; do
   fi
   [[ $group == "${last:=$group}" ]] || write_readme
   last=$group
+  if [[ $group == beside ]] && beside_failed; then
+    printf '%s\t%s\t%s\t-\t0\tleft out: an earlier round failed\t%s\n' "$group" "$name" "$codes" "$command" >>"$record"
+    continue
+  fi
   run_step "$line"
 done
 write_readme
@@ -304,12 +314,16 @@ while IFS=$'\t' read -r group name codes code seconds verdict command; do
   case $verdict in
     passed | 'not here' | 'left out'*) continue ;;
     'timed out') worse 5 ;;
-    *) case $code in 2 | 3 | 5 | 6 | 7 | 8) worse "$code" ;; *) worse 4 ;; esac ;;
+    *) if [[ $group-$name == beside-theirs-* ]]; then code=4; fi  # its codes are its own
+      case $code in 2 | 3 | 5 | 6 | 7 | 8) worse "$code" ;; *) worse 4 ;; esac ;;
   esac
 done <"$record"
 if ((unfinished > 0)); then
   say "$unfinished steps are left for --resume"
   worse 8
 fi
+print_figures
+if [[ -s $out/beside.tsv ]]; then beside_summary; fi
+if tar -C "$out" --exclude=./results.tgz -czf "$work/results.tgz" . 2>/dev/null; then mv "$work/results.tgz" "$out/"; fi
 printf '%s steps, %s not as expected: %s\n' "$(wc -l <"$record")" "$(failed_steps)" "$out/README.md"
 exit "$worst"

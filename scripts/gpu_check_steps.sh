@@ -1,7 +1,8 @@
 # Sourced by gpu_check.sh: the steps. count: GPUs to use, of those visible; bin: the programs' folder; quick: fewer sizes and programs.
 # shellcheck shell=bash disable=SC2154  # set there
 # step GROUP NAME EXPECTED LIMIT WORDS...: exit codes that are expected ("0/3": not to be had here is no failure), seconds, the
-# command with variables before it. The line that the output has to have: says TEXT, before it.
+# command with variables before it. The line that the output has to have: says TEXT, before it. What `first` runs is not repeated behind it.
+declare -A at_first=()
 lines=()  # group, name, expected, limit, text, command with quotes
 text=''
 says() { text=$1; }
@@ -10,7 +11,10 @@ step() {
   for word in "${@:5}"; do
     if [[ $word =~ ^[][A-Za-z0-9_./:=,+-]+$ ]]; then words+=" $word"; else words+=" '$word'"; fi
   done
-  lines+=("$1"$'\t'"$2"$'\t'"$3"$'\t'"$4"$'\t'"${text:--}"$'\t'"${words# }")
+  local limit=$4
+  if ((step_limit > 0 && limit > step_limit)); then limit=$step_limit; fi
+  if [[ -z ${at_first[$words]:-} ]]; then lines+=("$1"$'\t'"$2"$'\t'"$3"$'\t'"$limit"$'\t'"${text:--}"$'\t'"${words# }"); fi
+  if [[ $1 == first ]] && chosen first; then at_first[$words]=yes; fi
   text=''
 }
 n=$count
@@ -28,6 +32,84 @@ step machine gpus 0 60 bin/device_check --list
 step machine nvidia-smi 0 60 nvidia-smi
 says '# Out of bounds values : 0 OK'
 step machine versions 0 120 bin/all_reduce_perf "${nccl[@]}" -t "$n" -b 8 -e 8
+
+# The first ten minutes on a new machine: what is most likely to break or to be slow, on one GPU, then on all of them.
+one=(bin/all_reduce_perf "${nccl[@]}" -t 1)
+all=(bin/all_reduce_perf "${nccl[@]}")
+if ((n > 1)); then killed_job="--np $n"; else killed_job='--np 2 --share-gpus'; fi
+killed_job="--backend nccl $killed_job --sizes 64K -n 5"
+step first gpus 0 60 nvidia-smi -L
+if ((n > 1)); then step first header 0 120 "${one[@]}" -b 8 -e 8; fi
+says 'backend=nccl'  # it must not be Gloo in silence
+step first auto 0 120 bin/all_reduce_perf -t 1 -b 8 -e 8
+if $quick; then
+  step first verifier 0 120 bin/device_check --quick -e 64K -d float
+  step first speed 0 120 bin/device_check --speed -b 2G -n 3 -d float,int8,half -J speed.jsonl
+  step first all_reduce 0 120 "${one[@]}" --sizes 8,1M,128M -J all_reduce.jsonl
+  step first types 0 120 "${one[@]}" -d float,int8 -o sum,avg --sizes '64,4K' -n 2
+  few_calls=(-n 2)
+else
+  step first verifier-quick 0 120 bin/device_check --quick -e 1M
+  step first verifier 0 300 bin/device_check -e 8M
+  step first speed 0 120 bin/device_check --speed -d float,int8,half -J speed.jsonl
+  step first all_reduce 0 300 "${one[@]}" -b 8 -e 8G -f 2 -J all_reduce.jsonl
+  step first types 0 300 "${one[@]}" -d all -o all --sizes '64,4K,1M' -n 2
+  few_calls=()
+fi
+first_flag() { step first "$1" "$2" 120 "${one[@]}" --sizes '8,1M' "${few_calls[@]}" "${@:3}"; }
+first_flag graph 0 -G 2
+first_flag graph-iterations 0 -G 2 -I 1
+first_flag registered 0 -R 1
+first_flag windows 0/3 -R 2
+first_flag null-stream 0 -y 1
+first_flag cta-policy 0/3 -x 2
+first_flag host-memory 0 --memory host
+step first share 0 120 "${one_gpu[@]}" "${all[@]}" --np 2 --share-gpus --sizes '8,4K,256K' -n 1 -w 0 -T 30
+if ! $quick; then
+  step first share-types 0 300 "${one_gpu[@]}" "${all[@]}" --np 2 --share-gpus -d all -o all --sizes 4K -n 1 -w 0 -T 30
+  if [[ -x $bin/nccl_overhead ]]; then step first overhead 0 120 bin/nccl_overhead -g 1 -e 64M -n 16 -J overhead.jsonl; fi
+  says 'is gone'
+  step first killed 4 120 bash gpu_check.sh --case "KILL $killed_job"
+  says 'is stopped'
+  step first stopped 5 120 bash gpu_check.sh --case "STOP $killed_job -T 5"
+fi
+if ((n > 1)); then
+  # Processes, then threads; then what hangs where memory is taken or given back on a GPU while a peer's kernel waits for it.
+  some=(-b 8 -e 8G -f 2)
+  host=(-b 8 -e 64M -f 2 -T 20)
+  pairs=(-T 20)
+  kinds=(-d all -o all --sizes 4K -N 20 -n 5 -T 20)
+  if $quick; then
+    some=(-b 8 -e 1M -f 64 -n 5)
+    host=(-b 8 -e 64K -f 64 -n 2 -T 20)
+    pairs=(-b 8 -e 64K -f 64 -n 2 -T 20)
+    kinds=(-d 'float,int8' -o sum --sizes 4K -N 2 -n 2 -T 20)
+  fi
+  step first processes 0 300 NCCL_DEBUG=INFO "${all[@]}" --np "$n" "${some[@]}" -J processes.jsonl
+  step first threads 0 300 NCCL_DEBUG=INFO "${all[@]}" -t "$n" "${some[@]}" -J threads.jsonl
+  step first host-memory-threads 0 180 "${all[@]}" -t "$n" --memory host "${host[@]}"
+  step first pingpong-threads 0 120 bin/pingpong_perf "${nccl[@]}" -t "$n" "${pairs[@]}"
+  step first kinds-threads 0 300 "${all[@]}" -t "$n" "${kinds[@]}"
+  for ranks in --np -t; do
+    name=threads
+    if [[ $ranks == --np ]]; then name=processes; fi
+    step first "windows-$name" 0/3 120 "${all[@]}" "$ranks" "$n" --sizes '8,1M' -R 2 "${few_calls[@]}"
+    step first "graph-$name" 0 120 "${all[@]}" "$ranks" "$n" --sizes '8,1M' -G 2 "${few_calls[@]}"
+  done
+  # To the last of the memory: NCCL takes its buffers late.
+  if ! $quick; then step first alltoall-32G 0 300 bin/alltoall_perf "${nccl[@]}" --np "$n" -b 8 -e 32G -f 2; fi
+fi
+
+# Another program's rounds and ours in turns, over nccl-tests' batches: a thread for each GPU, which both have.
+if [[ -n $beside ]]; then
+  same=(-t "$n" -g 1 -b 8 -e 8G -f 2 -n 20 -w 5)
+  if $quick; then same=(-t "$n" -g 1 -b 8 -e 1M -f 2 -n 20 -w 5); fi
+  for ((round = 1; round <= beside_rounds; ++round)); do
+    step beside "theirs-$round" 0 300 "$beside" "${same[@]}"
+    step beside "ours-$round" 0 300 "bin/$(ours_beside)" "${nccl[@]}" "${same[@]}"
+  done
+fi
+
 if $quick; then
   step speed verifier 0 120 bin/device_check --memory cuda --speed -b 2G -n 3 -d float,int8 -J verifier_speed.jsonl
   step check verifier 0 120 bin/device_check --memory cuda --quick -e 1M -J verifier.jsonl
@@ -53,8 +135,8 @@ step programs init 0 120 bin/init_perf "${nccl[@]}" -t "$n" -N 2
 
 for program in "${programs[@]}"; do
   if $quick && ! few "$program"; then continue; fi
-  some=(--sizes 64,4K,1M)
-  if $quick; then some=(--sizes 64,4K); fi
+  some=(--sizes '64,4K,1M')
+  if $quick; then some=(--sizes '64,4K'); fi
   taken "$program" -d all -o all "${some[@]}" -n 2
   step types "${program%_perf}" "$(expected "$program" "$n")" 300 "bin/$program" "${nccl[@]}" -t "$n" "${words[@]}"
 done
@@ -97,15 +179,15 @@ else
 fi
 
 sanitizer=(compute-sanitizer --tool memcheck --error-exitcode 9)
-step sanitizer all_reduce 0 300 "${sanitizer[@]}" bin/all_reduce_perf "${nccl[@]}" -t "$n" -b 8 -e 256K -f 32 -n 2 -T 0
+# One GPU: kernels that wait for a peer are known to stall below memcheck.
+step sanitizer all_reduce 0 300 "${sanitizer[@]}" bin/all_reduce_perf "${nccl[@]}" -t 1 -b 8 -e 256K -f 32 -n 2 -T 0
 step sanitizer verifier 0 600 "${sanitizer[@]}" bin/device_check --memory cuda --quick -e 128K -d int8,float
 
-if ((n > 1)); then job="--np $n"; else job='--np 2 --share-gpus'; fi
 says 'is gone'
-step failures killed 4 120 bash gpu_check.sh --case "KILL --backend nccl $job --sizes 64K -n 5"
+step failures killed 4 120 bash gpu_check.sh --case "KILL $killed_job"
 if ! $quick; then  # it takes as long as a rank is waited for
   says 'is stopped'
-  step failures stopped 5 120 bash gpu_check.sh --case "STOP --backend nccl $job --sizes 64K -n 5 -T 5"
+  step failures stopped 5 120 bash gpu_check.sh --case "STOP $killed_job -T 5"
 fi
 refused() { # name, expected code, line, words
   says "$3"
