@@ -85,12 +85,12 @@ cudaError_t set(Runtime& runtime, void* at, int value, std::size_t bytes, cudaSt
   return runtime.issue_task(stream, [=] { std::memset(at, value, bytes); });
 }
 
-cudaError_t allocate(Runtime& runtime, void** at, std::size_t bytes, bool host) {
+cudaError_t allocate(Runtime& runtime, void** at, std::size_t bytes, bool host, bool waits = true) {
   if (at == nullptr) return cudaErrorInvalidValue;
   *at = nullptr;
   if (const auto error = runtime.refuse_in_capture(); error != cudaSuccess) return error;
   if (bytes == 0) return cudaSuccess;
-  runtime.wait_for_peers(current_device());
+  if (waits) runtime.wait_for_peers(current_device());
   *at = runtime.memory.allocate(current_device(), bytes, host);
   return *at == nullptr ? cudaErrorMemoryAllocation : cudaSuccess;
 }
@@ -119,6 +119,12 @@ extern "C" {
 
 cudaError_t cudaMalloc(void** at, std::size_t bytes) {
   return call([&](Runtime& runtime) { return fake_gpu::allocate(runtime, at, bytes, false); });
+}
+
+// Of a pool, which waits for nothing. The memory can be used at once.
+cudaError_t cudaMallocAsync(void** at, std::size_t bytes, cudaStream_t /*stream*/) {
+  return call(
+      [&](Runtime& runtime) { return fake_gpu::allocate(runtime, at, bytes, false, false); });
 }
 
 cudaError_t cudaMallocHost(void** at, std::size_t bytes) {

@@ -60,7 +60,9 @@ Communicator::~Communicator() {
 ncclResult_t Communicator::take_memory() {
   const char* const bytes = std::getenv("FAKE_NCCL_MEMORY");
   if (bytes == nullptr || ranks_ == 1 || std::exchange(took_memory_, true)) return ncclSuccess;
-  if (cudaMalloc(&memory_, std::strtoull(bytes, nullptr, 10)) == cudaSuccess) return ncclSuccess;
+  // Ranks meet in connecting, with no operation under way: none waits for another's memory.
+  if (cudaMallocAsync(&memory_, std::strtoull(bytes, nullptr, 10), nullptr) == cudaSuccess)
+    return ncclSuccess;
   return ncclUnhandledCudaError;
 }
 
