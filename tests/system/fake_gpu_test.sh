@@ -66,9 +66,10 @@ for program in "${programs[@]}"; do
 done
 run 0 "sizes end with the memory" env FAKE_GPU_MEMORY=10000000 "$bin/all_reduce_perf" --backend nccl -b 1M -e 16M -n 1 -t 2 && right
 expect_in "$work/out" "Reducing maxBytes to"
-run 0 "memory that NCCL takes at its first operation" env FAKE_GPU_MEMORY=$((512 << 20)) FAKE_NCCL_MEMORY=$((150 << 20)) "$bin/all_reduce_perf" --backend nccl -b 16M -e 1G -n 1 -w 0 -t 2 && right
-run 0 "one context for each process" env FAKE_GPU_CONTEXTS=1 "${all_reduce[@]}" --np 3 && right
-grep "^fake GPU: context" "$work/err" && fail "a process made a context on another's device"
+run 0 "memory that NCCL takes at its first operation" env FAKE_GPU_MEMORY=$((512 << 20)) FAKE_NCCL_MEMORY=$((150 << 20)) "$bin/all_reduce_perf" --backend nccl -b 32M -e 1G -i 64M -n 1 -w 0 -t 2 && right
+# The main thread, which has no device of its own, gives everything back.
+run 0 "a context for each rank, no more" env FAKE_GPU_CONTEXTS=2 "${all_reduce[@]}" --np 2 -t 2 && right
+grep "fake GPU: context" "$work/err" && fail "a process made a context on another's device"
 
 # Primitives and training code.
 export MASTER_ADDR=127.0.0.1
