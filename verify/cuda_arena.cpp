@@ -18,7 +18,6 @@ constexpr std::size_t aligned = 256;  // as cudaMalloc
 void CudaArena::Free::operator()(std::byte* memory) const { cudaFree(memory); }
 
 CudaArena::CudaArena(std::size_t bytes) {
-  check(cudaGetDevice(&device_), "the current device");
   memory_.push_back(allocate(bytes));
   free_[memory_.back().get()] = bytes;
 }

@@ -46,7 +46,6 @@ class CudaArena {
   void give_back(void* piece);
   bool begins_memory(const std::byte* at) const;
 
-  int device_ = 0;
   std::vector<Memory> memory_;
   std::map<std::byte*, std::size_t> free_, taken_;  // pieces by address, bytes
 };

@@ -17,9 +17,13 @@ std::string first_word(const std::filesystem::path& file) {
 constexpr std::string_view nvidia_vendor = "0x10de";
 constexpr std::string_view display_class = "0x03";  // 0x0300 VGA, 0x0302 3D controller
 
-std::string value_of(const char* variable) {
+std::optional<std::string> value_of(const char* variable) {
   const char* const value = std::getenv(variable);
-  return value != nullptr ? value : "";
+  return value != nullptr ? std::optional<std::string>(value) : std::nullopt;
+}
+
+std::string set_to(const char* variable, const std::string& value) {
+  return std::string(variable) + " is set to '" + value + "'";
 }
 
 // Launchers' ways to say that a job has no GPU. A list that begins with -1 is empty, too.
@@ -41,16 +45,15 @@ std::optional<std::string> driver_file(const std::string& root) {
 }  // namespace
 
 std::optional<std::string> gpu_evidence(const std::string& root) {
-  for (const char* const variable : {"CUDA_VISIBLE_DEVICES", "NVIDIA_VISIBLE_DEVICES"}) {
-    if (std::getenv(variable) == nullptr) continue;
-    if (hides_all(value_of(variable))) return std::nullopt;
-    if (std::string_view(variable) == "CUDA_VISIBLE_DEVICES")
-      return std::string(variable) + " is set to '" + value_of(variable) + "'";
-  }
-  for (const char* const variable : {"SLURM_JOB_GPUS", "SLURM_STEP_GPUS"}) {
-    if (const std::string value = value_of(variable); !hides_all(value))
-      return std::string(variable) + " is set to '" + value + "'";
-  }
+  if (const auto devices = value_of("CUDA_VISIBLE_DEVICES"))
+    return hides_all(*devices) ? std::nullopt
+                               : std::optional(set_to("CUDA_VISIBLE_DEVICES", *devices));
+  // Images set this to "all", whether there is a GPU or not.
+  if (const auto devices = value_of("NVIDIA_VISIBLE_DEVICES"); devices && hides_all(*devices))
+    return std::nullopt;
+  for (const char* const variable : {"SLURM_JOB_GPUS", "SLURM_STEP_GPUS"})
+    if (const auto devices = value_of(variable); devices && !hides_all(*devices))
+      return set_to(variable, *devices);
   std::error_code none;
   for (const auto& device :
        std::filesystem::directory_iterator(root + "/sys/bus/pci/devices", none)) {

@@ -54,7 +54,8 @@ BenchmarkRunner::BenchmarkRunner(Rank& rank, const Options& options, const RankG
 }
 
 BenchmarkRunner::~BenchmarkRunner() {
-  if (closed_ || rank_.device().memory() != Memory::cuda) return;
+  const bool closed = loops_ == nullptr;
+  if (closed || rank_.device().memory() != Memory::cuda) return;
   // After a failure, peers may be in an operation, and giving memory of GPUs back would wait for them.
   leave_to_process_end(std::move(loops_));
   leave_to_process_end(std::move(verifier_));
@@ -65,9 +66,9 @@ void BenchmarkRunner::close() {
   rank_.meet();  // nobody tears its connections down while others still use them
   verifier_.reset();
   arena_.reset();
+  loops_.reset();
   if (group_) rank_.close(*communicator_);
   rank_.close(world_);
-  closed_ = true;
 }
 
 void BenchmarkRunner::reserve(const Collective& collective, const SweepRange& range) {
@@ -85,7 +86,8 @@ void BenchmarkRunner::reserve(const Collective& collective, const SweepRange& ra
       }
   communicator().reserve(largest_call);
   arena_.emplace(communicator(), rank_.device(), largest, slot_rule_.flush_bytes);
-  if (rank_.device().memory() == Memory::cuda) arena_->raise_clocks(*loops_, 0.1);
+  if (rank_.device().memory() != Memory::cuda) return;
+  arena_->raise_clocks(*loops_, 0.1);
   // Taking memory of a GPU waits for peers, whose first operation waits for this rank.
   rank_.meet();
 }

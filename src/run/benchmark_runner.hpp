@@ -50,7 +50,7 @@ class BenchmarkRunner {
   // Returns true if rows are streams or samples, false if they are nccl-tests' batches.
   bool has_intervals() const;
 
-  // Makes room for all points of these sizes and types.
+  // Makes room for all points of these sizes and types, and lets a GPU raise its clocks.
   void reserve(const Collective& collective, const SweepRange& range);
   // Sets how long the timed calls of a time may take. On rank 0.
   void set_budget(double seconds) { budget_s_ = seconds; }
@@ -91,14 +91,13 @@ class BenchmarkRunner {
   Communicator& world_;
   std::unique_ptr<ControlChannel> group_;  // null: all ranks are one group in their own order
   Communicator* communicator_ = nullptr;   // of the group
-  std::unique_ptr<verify::Loops> loops_;
+  std::unique_ptr<verify::Loops> loops_;   // null: closed
   ClockProperties clock_;
   double budget_s_ = PrecisionGoal().budget_s;  // of a time
   SlotRule slot_rule_;                          // of the rows that memory was reserved for
   std::optional<Arena> arena_;
   std::optional<EventCounters> counters_;  // nullopt: simulated ranks have no process of their own
   std::unique_ptr<verify::Verifier> verifier_;  // of the point that is measured
-  bool closed_ = false;
 };
 
 }  // namespace ccl_tests

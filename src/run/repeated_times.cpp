@@ -7,8 +7,8 @@ namespace ccl_tests {
 namespace {
 
 constexpr std::size_t most_repeated = 6;
-constexpr double longest_call_s =
-    1e-3;  // 20 stamps of them take no longer than a cell takes at least
+// 20 stamps of such calls take no longer than a cell takes at least.
+constexpr double longest_call_s = 1e-3;
 constexpr double budget_s = 10e-3;
 
 }  // namespace

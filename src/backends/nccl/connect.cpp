@@ -21,8 +21,8 @@ namespace {
 // NCCL takes two ranks for two hosts when NCCL_HOSTID differs, and then lets them share a GPU; they
 // talk over sockets.
 void prepare_sharing() {
-  constexpr std::string_view host_of_ours =
-      "ccl-tests ";  // a launcher's, too, whose children inherit it
+  // Also a launcher's, whose children inherit it.
+  constexpr std::string_view host_of_ours = "ccl-tests ";
   const std::string host = fmt::format("{}{} {}", host_of_ours, this_host(), getpid());
   constexpr std::array<std::pair<const char*, const char*>, 9> settings = {{
       {"NCCL_NET", "Socket"},

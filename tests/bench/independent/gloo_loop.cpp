@@ -31,12 +31,8 @@ int main(int argc, char** argv) {
   auto context = std::make_shared<gloo::rendezvous::Context>(rank, ranks);
   context->connectFullMesh(store, device);
   const std::size_t count = bytes / sizeof(float);
-  constexpr std::size_t page = 4096;
-  const std::size_t room = (bytes + page - 1) / page * page;
-  auto* const send = static_cast<float*>(std::aligned_alloc(page, room));
-  auto* const recv = static_cast<float*>(std::aligned_alloc(page, room));
-  std::fill(send, send + count, 1.0F);
-  std::fill(recv, recv + count, 0.0F);
+  float* const send = floats_at_page(bytes, 1);
+  float* const recv = floats_at_page(bytes, 0);
   gloo::AllreduceOptions options(context);
   options.setInput(send, count);
   options.setOutput(recv, count);

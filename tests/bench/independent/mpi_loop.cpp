@@ -1,6 +1,5 @@
 // MPI_Allreduce of floats in a loop, as one writes it to see how long a call takes:
-// mpirun -n 2 mpi_loop BYTES SECONDS. Buffers begin at pages, as OSU's and IMB's do. Contains nothing of
-// the suite.
+// mpirun -n 2 mpi_loop BYTES SECONDS. Contains nothing of the suite.
 #include <mpi.h>
 
 #include <algorithm>
@@ -17,12 +16,8 @@ int main(int argc, char** argv) {
   int rank = 0;
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   const int count = static_cast<int>(bytes / sizeof(float));
-  constexpr std::size_t page = 4096;
-  const std::size_t room = (bytes + page - 1) / page * page;
-  auto* const send = static_cast<float*>(std::aligned_alloc(page, room));
-  auto* const recv = static_cast<float*>(std::aligned_alloc(page, room));
-  std::fill(send, send + count, 1.0F);
-  std::fill(recv, recv + count, 0.0F);
+  float* const send = floats_at_page(bytes, 1);
+  float* const recv = floats_at_page(bytes, 0);
   const auto call = [&] { MPI_Allreduce(send, recv, count, MPI_FLOAT, MPI_SUM, MPI_COMM_WORLD); };
   // How many calls are 0.1 s, so that all ranks make the same number of them later.
   int trial = 1;

@@ -1,10 +1,21 @@
-// Stamps of a loop: when every so many calls were done. Contains nothing of the suite.
+// What both loops need: buffers, and stamps (when every so many calls were done). Contains nothing of the
+// suite.
 #pragma once
 
 #include <algorithm>
 #include <cstddef>
 #include <cstdio>
+#include <cstdlib>
 #include <vector>
+
+// Begins at a page, as buffers of OSU's and IMB's benchmarks do. For free().
+inline float* floats_at_page(std::size_t bytes, float value) {
+  constexpr std::size_t page = 4096;
+  const std::size_t room = (bytes + page - 1) / page * page;
+  auto* const data = static_cast<float*>(std::aligned_alloc(page, room));
+  std::fill(data, data + bytes / sizeof(float), value);
+  return data;
+}
 
 // Seconds per call from the clock's readings behind every `calls` calls.
 inline void print_stamps(const char* library, std::size_t bytes,
