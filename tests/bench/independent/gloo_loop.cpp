@@ -1,5 +1,7 @@
 // gloo::allreduce of floats in a loop between two processes of one machine, as Gloo's examples
-// connect them: gloo_loop RANK RANKS FOLDER BYTES SECONDS. Contains nothing of the suite.
+// connect them: gloo_loop RANK RANKS FOLDER BYTES SECONDS [reuse]. Each call has options of its own, as those
+// of torch.distributed have; reuse: all calls have the same, as in Gloo's benchmark. Contains nothing of the
+// suite.
 #include <gloo/allreduce.h>
 #include <gloo/barrier.h>
 #include <gloo/broadcast.h>
@@ -21,7 +23,7 @@ double now() {
 }
 
 int main(int argc, char** argv) {
-  if (argc != 6) return 2;
+  if (argc != 6 && argc != 7) return 2;
   const int rank = std::atoi(argv[1]);
   const int ranks = std::atoi(argv[2]);
   const std::size_t bytes = std::strtoull(argv[4], nullptr, 10);
@@ -33,12 +35,21 @@ int main(int argc, char** argv) {
   const std::size_t count = bytes / sizeof(float);
   float* const send = floats_at_page(bytes, 1);
   float* const recv = floats_at_page(bytes, 0);
-  gloo::AllreduceOptions options(context);
-  options.setInput(send, count);
-  options.setOutput(recv, count);
-  options.setReduceFunction(
-      static_cast<void (*)(void*, const void*, const void*, std::size_t)>(&gloo::sum<float>));
-  const auto call = [&] { gloo::allreduce(options); };
+  const auto set = [&](gloo::AllreduceOptions& options) {
+    options.setInput(send, count);
+    options.setOutput(recv, count);
+    options.setReduceFunction(
+        static_cast<void (*)(void*, const void*, const void*, std::size_t)>(&gloo::sum<float>));
+  };
+  gloo::AllreduceOptions same(context);
+  set(same);
+  const bool reuses = argc == 7;
+  const auto call = [&] {
+    if (reuses) return gloo::allreduce(same);
+    gloo::AllreduceOptions options(context);
+    set(options);
+    gloo::allreduce(options);
+  };
   const auto agree = [&](double value) {
     gloo::BroadcastOptions one(context);
     one.setOutput(&value, 1);
