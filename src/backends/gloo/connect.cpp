@@ -10,6 +10,7 @@
 
 #include "src/backends/gloo/device.hpp"
 #include "src/backends/gloo/errors.hpp"
+#include "src/backends/gloo/ports.hpp"
 
 namespace ccl_tests::gloo_module {
 namespace {
@@ -56,6 +57,7 @@ class ExchangeStore : public gloo::rendezvous::Store {
 
 Connection connect(ControlChannel& channel, const BackendOptions& options) {
   return translated([&] {
+    require_ports(channel, options.init_timeout_s);
     const OpenSockets before = OpenSockets::now();
     std::shared_ptr<gloo::transport::Device> device = make_device(channel, options);
     auto context = std::make_shared<gloo::rendezvous::Context>(channel.rank(), channel.ranks());
