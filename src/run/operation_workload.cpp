@@ -22,8 +22,15 @@ OperationWorkload::Buffers OperationWorkload::in_place(std::byte* buffer, std::s
   std::byte* const region = buffer + plan_.slots.offset(slot);
   const InPlace at = *problem_.layout.in_place;
   const std::size_t width = problem_.width();
-  const std::size_t end = std::max(at.send + problem_.layout.send, at.recv + problem_.layout.recv);
-  return {region + at.send * width, region + at.recv * width, region, end * width, next_phase_++};
+  const Layout& layout = problem_.layout;
+  // Without data to send, or to receive, only the other part is a buffer of the call's.
+  const std::size_t begin = layout.send == 0   ? at.recv
+                            : layout.recv == 0 ? at.send
+                                               : std::min(at.send, at.recv);
+  const std::size_t end = std::max(layout.send > 0 ? at.send + layout.send : begin,
+                                   layout.recv > 0 ? at.recv + layout.recv : begin);
+  return {region + at.send * width, region + at.recv * width, region + begin * width,
+          (end - begin) * width, next_phase_++};
 }
 
 OperationWorkload::Buffers OperationWorkload::buffers(std::size_t slot) {
@@ -60,6 +67,9 @@ void OperationWorkload::check(const Buffers& b) {
     tally_.found.add(verifier_.check_guards(b.send, layout.send * width));
     tally_.found.add(verifier_.check_guards(b.recv, layout.recv * width));
   }
+    // Who receives nothing finds its data as they were; a reduction may work in them.
+    if (layout.recv == 0 && !problem_.collective->domain.reduces)
+      tally_.found.add(verifier_.compare_input(b.send, layout.send, b.phase));
   ++tally_.verified;
 }
 
