@@ -15,6 +15,9 @@ struct BatchGoal {
   std::size_t checked = 1;                 // single calls whose results are verified
   double limit_s = 0;                      // fewer iterations if these would take longer; 0: never
   std::size_t repeats = 1;                 // how often the block runs (graphs)
+  // Every call is verified: a block has so many calls at most, each timed alone, and there are as many
+  // blocks as the iterations need. 0: one block.
+  std::size_t most_calls = 0;
 };
 
 class BatchCriterion : public StoppingCriterion {
@@ -28,10 +31,12 @@ class BatchCriterion : public StoppingCriterion {
 
  private:
   BlockPlan block() const;
+  BlockPlan verified_block() const;
 
   BatchGoal goal_;
   std::size_t steps_ = 0, iterations_ = 0;
-  double call_s_ = 0;  // of the slowest rank's last single call
+  std::size_t taken_ = 0;  // iterations, of the blocks so far
+  double call_s_ = 0;      // of the slowest rank's last single call
   std::vector<Samples> samples_;
 };
 

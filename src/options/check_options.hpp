@@ -6,7 +6,8 @@
 namespace ccl_tests {
 
 struct CheckOptions {
-  int calls = 1;  // verified before timing; 0: nothing is verified
+  int calls = 1;     // verified before timing; 0: nothing is verified
+  bool all = false;  // every call is verified, untimed and timed ones too; `calls` as without it
   std::uint64_t seed = 1;
   bool self_check = false;  // of the program's specification, instead of a run
 };

@@ -95,8 +95,18 @@ void declare_measure(FlagSet& set, Options& o, const Taken& taken) {
 
 void declare_check(FlagSet& set, Options& o, const Taken& taken) {
   set.begin(Group::checking, taken.sweep);
-  set.add(o.check.calls, "-c,--check", "N", "verified calls before timing; 0: verify nothing",
-          in_range(0, most_calls))
+  const auto number = in_range(0, most_calls);
+  const auto read = [&check = o.check, number](const std::string& text) {
+    check.all = text == "all";
+    check.calls = check.all ? 1 : number(text);
+  };
+  const auto show = [&check = o.check]() -> SettingValue {
+    return check.all ? SettingValue("all") : setting_of(check.calls);
+  };
+  set.add_custom("-c,--check", "N|all",
+                 "verified calls before timing; 0: verify nothing; all: verify every call", read,
+                 show)
+      .offers({"0", "1", "all"})
       .on(Page::measured)
       .recorded("check");
   set.add(o.check.seed, "--seed", "N", "seed of the data patterns", in_range(0, max_int))

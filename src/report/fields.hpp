@@ -116,6 +116,7 @@ void setting_fields(R& run, V&& visit) {
   visit("sample_mode", run.samples);
   visit("aggregate", run.aggregate);
   visit("check", run.check);
+  visit("check_all", run.check_all);
   visit("average", run.average);
   visit("blocking", run.blocking);
   visit("unalign_elements", run.unalign);

@@ -65,8 +65,7 @@ SummaryOptions summary_options(const Options& o) {
           .row_time_s = o.measure.row_time_s,
           .message_rates = o.spec.window > 1,
           .pairs_at_once = o.sweep.concurrent && !o.sweep.pairing.all,
-          .check = o.check.calls,
-          .seed = o.check.seed,
+          .check = o.check,
           .passes = o.sweep.passes,
           .precision = o.measure.precision};
 }
@@ -210,7 +209,7 @@ void MultiReporter::add_wrong(const Row& row, std::size_t requested) {
       add_note(fmt::format("wrong: {}: {}", where, mismatch_text(mismatch)));
       if (!summary_.first_wrong.empty()) continue;
       summary_.first_wrong = first_wrong_text(mismatch, where);
-      summary_.rerun = rerun_flags(row, requested, options_.check, options_.seed);
+      summary_.rerun = rerun_flags(row, requested, options_.check);
     }
   };
   add("out of place", row.out_of_place);

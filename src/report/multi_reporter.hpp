@@ -28,8 +28,7 @@ struct SummaryOptions {
   double row_time_s = 0;
   bool message_rates = false;  // of pairs whose calls are many messages
   bool pairs_at_once = false;
-  int check = 1;
-  std::uint64_t seed = 1;
+  CheckOptions check;
   int passes = 1;
   double precision = 0.02;
 };

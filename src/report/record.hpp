@@ -60,6 +60,7 @@ struct RunInfo {
   std::vector<std::size_t> sizes;           // --sizes; empty: from the range
   std::optional<std::size_t> planned_rows;  // absent: not known, or without end (-N 0)
   int warmup = 1, iterations = 20, aggregate = 1, check = 1, average = 1, blocking = 0, cycles = 1;
+  bool check_all = false;  // every call is verified, untimed and timed ones too
   std::size_t unalign = 0;
   bool parallel_init = false;
   bool stats = false;                          // --stats

@@ -44,14 +44,15 @@ std::string first_wrong_text(const Mismatch& m, const std::string& where) {
                      m.explanation);
 }
 
-std::string rerun_flags(const Row& row, std::size_t requested, int check, std::uint64_t seed) {
+std::string rerun_flags(const Row& row, std::size_t requested, const CheckOptions& check) {
   constexpr int checks = 20;
   const std::string size = size_text(requested);
   std::string flags = fmt::format("-b {} -e {} -d {}", size, size, name(row.type));
   if (row.op) flags += fmt::format(" -o {}", name(*row.op));
   if (row.root) flags += fmt::format(" -r {}", *row.root);
   if (row.pair) flags += " --pairs " + name(*row.pair);
-  return flags + fmt::format(" -c {} --seed {}", std::max(checks, check), seed);
+  const std::string calls = check.all ? "all" : std::to_string(std::max(checks, check.calls));
+  return flags + fmt::format(" -c {} --seed {}", calls, check.seed);
 }
 
 }  // namespace ccl_tests

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <string>
 
+#include "src/options/check_options.hpp"
 #include "src/report/record.hpp"
 
 namespace ccl_tests {
@@ -20,6 +21,6 @@ std::string mismatch_text(const Mismatch& mismatch);
 std::string first_wrong_text(const Mismatch& mismatch, const std::string& where);
 
 // Flags that measure the row again, with more checks: "-b 1M -e 1M -d float -o sum -c 20 --seed 1".
-std::string rerun_flags(const Row& row, std::size_t requested, int check, std::uint64_t seed);
+std::string rerun_flags(const Row& row, std::size_t requested, const CheckOptions& check);
 
 }  // namespace ccl_tests

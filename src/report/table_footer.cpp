@@ -87,7 +87,7 @@ std::string correct(const RunInfo& run, const RunSummary& summary) {
                                         summary.verified_calls, summary.calls);
   if (!summary.complete) return fmt::format("so far - {} in the rows above", calls);
   return "yes - " + calls +
-         (summary.verified_calls < summary.calls ? " (a larger -c verifies more)" : "");
+         (summary.verified_calls < summary.calls ? " (-c all verifies every call)" : "");
 }
 
 // Of times that have intervals.

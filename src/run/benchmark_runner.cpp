@@ -18,9 +18,9 @@
 #include "src/run/idle_workload.hpp"
 #include "src/run/memory_limit.hpp"
 #include "src/run/operation_workload.hpp"
+#include "src/run/unmeasured_row.hpp"
 #include "src/run/wait_limits.hpp"
 #include "src/run/world_barrier.hpp"
-#include "verify/coverage.hpp"
 
 namespace ccl_tests {
 namespace {
@@ -129,24 +129,28 @@ void BenchmarkRunner::warm_up(const Collective& collective, const SweepPoint& po
   const std::unique_ptr<Operation> operation = operation_of(p, limits);
   rank_.activity().row(p.text() + ", first call of the job, untimed");
   if (GpuExtension* const gpu = communicator().gpu()) gpu->annotate(p.text() + ", first call");
-  OperationWorkload call(
-      p, Form::out_of_place,
-      call_plan(p, Form::out_of_place, false, limits, nullptr, communicator().clock()), *arena_,
-      communicator(), *operation, *verifier_, rank_.activity());
-  call.make({.calls = 1, .checked = 0});
+  OperationWorkload call(p, Form::out_of_place,
+                         call_plan(p, Form::out_of_place, options_.check.all && verifiable(p),
+                                   limits, nullptr, communicator().clock()),
+                         *arena_, communicator(), *operation, *verifier_, rank_.activity());
+  const bool checks = options_.check.all && verifiable(p) && !collective.needs.synchronizes;
+  call.make({.calls = 1, .checked = checks ? std::size_t{1} : 0});
   communicator().set_time_limit(options_.job.timeout_s);
 }
 
 PointRows BenchmarkRunner::run(const Collective& collective, const SweepPoint& point) {
+  if (!options_.check.all) return;
+  Tally made = call.tally();
+  if (made.found.wrong > 0) made.found.explanation += ", in the job's first calls: " + p.text();
+  warmed_.add(made);
   const Problem p = problem(collective, point, options_.spec, rank_.rank());
   use_pattern(p);
   const WaitLimits limits = wait_limits(options_, p);
   const std::unique_ptr<Operation> operation = operation_of(p, limits);
   PointRows result;
-  if (rank_.is_first())
-    for (int g = 0; g < point.groups->number(); ++g) result.rows.push_back(row_of(p, g));
+  if (rank_.is_first()) result.rows = unmeasured_rows(p);
   for (const Form form : {Form::out_of_place, Form::in_place}) {
-    const bool checks = verifiable(p) && !repeats(p, form);
+    const bool checks = verifiable(p) && (options_.check.all || !repeats(p, form));
     const FormFindings found = run_form(p, form, *operation, checks, limits);
     if (!rank_.is_first()) continue;
     result.spent_s += found.spent_s;
@@ -238,7 +242,8 @@ RankReport BenchmarkRunner::take_form(const Problem& p, Form form, Operation& op
                                        : static_cast<Workload&>(calls);
   measure(rank_.is_first() ? &criterion : nullptr, workload, barrier, clock, coordinator);
   rank_.activity().expect(0);
-  const Tally& tally = calls.tally();
+  Tally tally = std::exchange(warmed_, {});
+  tally.add(calls.tally());
   report.wrong = tally.found.wrong;
   report.first = tally.found.first;
   report.last = tally.found.last;
@@ -259,12 +264,13 @@ bool BenchmarkRunner::has_intervals() const {
 }
 
 // The same slots run on all groups: the smallest number counts.
-std::size_t BenchmarkRunner::most_calls(const Problem& p) const {
+std::size_t BenchmarkRunner::most_calls(const Problem& p, bool checks) const {
   std::size_t most = 0;
   for (int g = 0; g < p.point.groups->number(); ++g) {
     const Slots slots = row_slots(*p.collective, shape_of(p.point, options_.spec, g),
                                   options_.sweep.unalign, slot_rule_);
-    const std::size_t calls = calls_per_block(slots, slot_rule_);
+    const std::size_t calls =
+        checks && options_.check.all ? slots.count : calls_per_block(slots, slot_rule_);
     if (calls > 0) most = most == 0 ? calls : std::min(most, calls);
   }
   return most;
@@ -272,14 +278,16 @@ std::size_t BenchmarkRunner::most_calls(const Problem& p) const {
 
 std::unique_ptr<StoppingCriterion> BenchmarkRunner::criterion(const Problem& p, bool checks) const {
   if (has_intervals()) {
-    PrecisionGoal goal = precision_goal(
-        options_, p, checks,
-        {.clock_cost_s = clock_.cost_s, .budget_s = budget_s_, .most_calls = most_calls(p)});
+    PrecisionGoal goal = precision_goal(options_, p, checks,
+                                        {.clock_cost_s = clock_.cost_s,
+                                         .budget_s = budget_s_,
+                                         .most_calls = most_calls(p, checks)});
     if (options_.measure.samples) return std::make_unique<SampleCriterion>(std::move(goal));
     return std::make_unique<StreamCriterion>(std::move(goal));
   }
   return std::make_unique<BatchCriterion>(
-      batch_goal(options_, checks, rank_.process().options.simulated));
+      batch_goal(options_, checks, rank_.process().options.simulated,
+                 checks && options_.check.all ? most_calls(p, checks) : 0));
 }
 
 CallPlan BenchmarkRunner::call_plan(const Problem& p, Form form, bool verifies,
@@ -306,6 +314,15 @@ CallPlan BenchmarkRunner::call_plan(const Problem& p, Form form, bool verifies,
 void BenchmarkRunner::add_form(PointRows& result, const Problem& p, Form form,
                                const FormFindings& found) const {
   const RowRule rule = row_rule(options_, clock_.cost_s);
+std::vector<Row> BenchmarkRunner::unmeasured_rows(const Problem& p) const {
+  const bool numbered = options_.sweep.group_rows && !p.collective->domain.paired;
+  std::vector<Row> rows;
+  for (int g = 0; g < p.point.groups->number(); ++g)
+    rows.push_back(unmeasured_row(p, g, communicator().capabilities(),
+                                  verifiable(p) ? &verifier_->pattern() : nullptr, numbered));
+  return rows;
+}
+
   for (std::size_t g = 0; g < result.rows.size(); ++g) {
     const int group = static_cast<int>(g);
     Measurement m = measurement_of(p.point, *p.collective, options_.spec, group, found, rule);
@@ -321,32 +338,6 @@ void BenchmarkRunner::add_form(PointRows& result, const Problem& p, Form form,
     const auto first = static_cast<std::size_t>(p.point.groups->members(group)[0]);
     if (form == Form::out_of_place) row.algorithm = found.reports[first].algorithm;
   }
-}
-
-Row BenchmarkRunner::row_of(const Problem& p, int group) const {
-  const Collective& collective = *p.collective;
-  const Shape shape = shape_of(p.point, options_.spec, group);
-  Row row;
-  row.cycle = p.point.cycle;
-  row.bytes = collective.domain.fixed_bytes.value_or(row_bytes(collective, shape).size);
-  row.count = collective.layout(shape).table_count;
-  row.type = p.point.type;
-  row.op = p.point.op;
-  if (collective.domain.rooted) row.root = shape.root;
-  row.bus_factor = collective.bus_factor(shape);
-  if (collective.padding_waste != nullptr) row.padding_waste = collective.padding_waste(shape);
-  row.emulated =
-      communicator().capabilities().emulates(operations_of(collective), p.point.type, p.point.op);
-  const verify::Pattern& pattern = verifier_->pattern();
-  row.coverage = verifiable(p) && row.bytes > 0
-                     ? verify::coverage(pattern.inputs(), pattern.phase(0, 0), shape.count)
-                     : 1;
-  if (collective.domain.paired) {
-    row.pair = {p.point.groups->members(group)[0], p.point.groups->members(group)[1]};
-  } else if (options_.sweep.group_rows) {
-    row.group = group;
-  }
-  return row;
 }
 
 }  // namespace ccl_tests

@@ -73,7 +73,7 @@ class BenchmarkRunner {
   void use_pattern(const Problem& p);
   bool verifiable(const Problem& p) const;
   std::unique_ptr<Operation> operation_of(const Problem& p, const WaitLimits& limits);
-  std::size_t most_calls(const Problem& p) const;
+  std::size_t most_calls(const Problem& p, bool checks) const;
   static bool repeats(const Problem& p, Form form);
   std::unique_ptr<StoppingCriterion> criterion(const Problem& p, bool checks) const;
   CallPlan call_plan(const Problem& p, Form form, bool verifies, const WaitLimits& limits,
@@ -82,7 +82,7 @@ class BenchmarkRunner {
                         const WaitLimits& limits);
   RankReport take_form(const Problem& p, Form form, Operation& operation, bool checks,
                        StoppingCriterion& criterion, const WaitLimits& limits);
-  Row row_of(const Problem& p, int group) const;
+  std::vector<Row> unmeasured_rows(const Problem& p) const;
   void add_form(PointRows& result, const Problem& p, Form form, const FormFindings& found) const;
 
   Rank& rank_;
@@ -98,6 +98,7 @@ class BenchmarkRunner {
   std::optional<Arena> arena_;
   std::optional<EventCounters> counters_;  // nullopt: simulated ranks have no process of their own
   std::unique_ptr<verify::Verifier> verifier_;  // of the point that is measured
+  Tally warmed_;  // of the calls before the first row, until a row tells of them
 };
 
 }  // namespace ccl_tests

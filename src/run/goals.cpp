@@ -14,7 +14,7 @@ std::size_t checked_calls(const Options& o, bool checks) {
 
 }  // namespace
 
-BatchGoal batch_goal(const Options& o, bool checks, bool simulated) {
+BatchGoal batch_goal(const Options& o, bool checks, bool simulated, std::size_t most_calls) {
   BatchGoal goal;
   goal.iterations = static_cast<std::size_t>(o.measure.iterations);
   goal.aggregate = static_cast<std::size_t>(o.measure.aggregate);
@@ -22,6 +22,7 @@ BatchGoal batch_goal(const Options& o, bool checks, bool simulated) {
   const bool exact = o.measure.warmup_given || o.measure.graph_launches > 0 || simulated;
   if (exact) goal.warmup = static_cast<std::size_t>(o.measure.warmup);
   goal.checked = checked_calls(o, checks);
+  goal.most_calls = most_calls;
   goal.limit_s = o.measure.row_time_s / 2;
   goal.repeats = static_cast<std::size_t>(std::max(1, o.measure.graph_launches));
   return goal;

@@ -9,8 +9,8 @@
 namespace ccl_tests {
 
 // Returns the goal of nccl-tests' batch. checks: results are compared. simulated: nothing gets warm
-// there.
-BatchGoal batch_goal(const Options& options, bool checks, bool simulated);
+// there. most_calls: BatchGoal's.
+BatchGoal batch_goal(const Options& options, bool checks, bool simulated, std::size_t most_calls);
 
 struct StreamLimits {
   double clock_cost_s = 0;  // of one reading

@@ -40,6 +40,14 @@ std::string time_text(const Collective& collective, const Options& o, bool inter
       statistic_of(collective) == Statistic::median ? "median" : "mean");
 }
 
+// Of -c all.
+std::string every_call_text(const Collective& collective) {
+  if (collective.needs.synchronizes)
+    return "check: by time, in calls of their own; timed calls move no data that could be verified";
+  return "check: every call, untimed and timed ones too; times are of calls one at a time, with pauses in "
+         "which results are verified";
+}
+
 std::string mib(std::size_t bytes) {
   return fmt::format("{:.4g} MiB", static_cast<double>(bytes) / (1 << 20));
 }
@@ -161,6 +169,7 @@ std::vector<Note> notes_of(const Rank& rank, const Collective& collective, const
   };
   if (process.backend.name() == "loopback")
     add(NoteKind::warning, "loopback is a test double: its times say nothing about a library",
+  if (o.check.all) notes.push_back({NoteKind::note, every_call_text(collective)});
         "use another --backend to measure");
   if (std::string line = cpu_shortage(rank.table().ranks, process.backend); !line.empty())
     add(NoteKind::warning, std::move(line), "use fewer ranks or allow more CPUs");

@@ -18,6 +18,12 @@ OperationWorkload::OperationWorkload(const Problem& problem, Form form, const Ca
       activity_(activity),
       next_phase_(plan.first_phase) {}
 
+void Tally::add(const Tally& later) {
+  found.add(later.found);
+  calls += later.calls;
+  verified += later.verified;
+}
+
 OperationWorkload::Buffers OperationWorkload::in_place(std::byte* buffer, std::size_t slot) {
   std::byte* const region = buffer + plan_.slots.offset(slot);
   const InPlace at = *problem_.layout.in_place;
@@ -61,15 +67,15 @@ void OperationWorkload::check(const Buffers& b) {
   const Layout& layout = problem_.layout;
   tally_.found.add(verifier_.compare(b.recv, problem_.blocks, b.phase));
   if (b.region != nullptr) {
+    // Who receives nothing finds its data as they were; a reduction may work in them.
+    if (layout.recv == 0 && !problem_.collective->domain.reduces)
+      tally_.found.add(verifier_.compare_input(b.send, layout.send, b.phase));
     tally_.found.add(verifier_.check_guards(b.region, b.region_bytes));
   } else {
     tally_.found.add(verifier_.compare_input(b.send, layout.send, b.phase));
     tally_.found.add(verifier_.check_guards(b.send, layout.send * width));
     tally_.found.add(verifier_.check_guards(b.recv, layout.recv * width));
   }
-    // Who receives nothing finds its data as they were; a reduction may work in them.
-    if (layout.recv == 0 && !problem_.collective->domain.reduces)
-      tally_.found.add(verifier_.compare_input(b.send, layout.send, b.phase));
   ++tally_.verified;
 }
 

@@ -26,6 +26,7 @@ struct Tally {
   verify::Mismatch found;
   std::uint64_t calls = 0, verified = 0;
 };
+  void add(const Tally& later);
 
 // How the calls of a row are made.
 struct CallPlan {

@@ -142,6 +142,7 @@ RunInfo describe(const Rank& rank, const Collective& collective, const Options& 
   run.samples = o.measure.samples;
   run.aggregate = o.measure.aggregate;
   run.check = o.check.calls;
+  run.check_all = o.check.all;
   run.average = o.measure.average;
   run.blocking = o.measure.blocking;
   run.cycles = o.sweep.cycles;

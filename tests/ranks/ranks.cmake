@@ -1,5 +1,6 @@
 set(ranks_sources
   composed_test.cpp
+  every_call_test.cpp
   faults_test.cpp
   groups_test.cpp
   passes_test.cpp
