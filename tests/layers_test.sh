@@ -24,13 +24,13 @@ function layer_of(path) {
   if (path ~ /^(collectives|src|verify|tools|tests)\//) return substr(path, 1, index(path, "/") - 1)
   return ""
 }
-# Upper layers include lower ones. A folder of src/ that is not listed here shares the middle; src/primitives and src/model lie below it.
+# Upper layers include lower ones. A folder of src/ that is not listed here shares the middle; src/primitives, src/model and src/inject lie below it.
 function height(layer) {
   if (layer == "tests") return 6
   if (layer == "tools") return 5
   if (layer == "collectives") return 4
   if (layer == "src") return 3
-  if (layer == "src/primitives" || layer == "src/model") return 1.5
+  if (layer == "src/primitives" || layer == "src/model" || layer == "src/inject") return 1.5
   if (layer == "verify") return 1
   if (layer == "src/core") return 0
   return 2

@@ -8,6 +8,7 @@
 
 #include "src/core/agreement.hpp"
 #include "src/core/backend.hpp"
+#include "src/inject/fault.hpp"
 
 namespace ccl_tests {
 
@@ -31,6 +32,7 @@ struct JobSetup {
   int communicators_per_rank = 1;      // open at the same time
   std::string heartbeat_file;          // --heartbeat; empty: stderr
   bool whole_machine = true;           // without a launcher, -t, -g and --np: ranks for all of it
+  std::optional<Fault> inject;         // --inject; ranks have an injector if there is a fault
   bool simulated = false;              // ranks and clocks are a simulator's
   // Returns a line that names the ranks which were told something else than the others, the same on
   // every rank; nullopt if none was. Collective. backend: the library under test. Empty: only the

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "src/devices/staged.hpp"
+#include "src/inject/injecting_communicator.hpp"
 #include "src/job/cpu_binding.hpp"
 #include "src/job/rank_device.hpp"
 
@@ -69,6 +70,7 @@ const Devices& Rank::devices() const {
 }
 
 Communicator& Rank::keep(std::unique_ptr<Communicator> communicator) {
+  if (injector_) communicator = with_faults(std::move(communicator), *injector_, *device_);
   communicator->set_time_limit(process_.options.timeout_s);
   return open_.add(std::move(communicator));
 }

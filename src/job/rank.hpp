@@ -3,12 +3,14 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <type_traits>
 
 #include "src/bootstrap/launch.hpp"
 #include "src/core/backend.hpp"
 #include "src/core/control_channel.hpp"
+#include "src/inject/injector.hpp"
 #include "src/job/activity.hpp"
 #include "src/job/job_setup.hpp"
 #include "src/job/open_communicators.hpp"
@@ -31,7 +33,9 @@ struct Process {
 class Rank {
  public:
   Rank(const Process& process, ControlChannel& world, Activity& activity, OpenCommunicators& open)
-      : process_(process), world_(world), activity_(activity), open_(open) {}
+      : process_(process), world_(world), activity_(activity), open_(open) {
+    if (process.options.inject) injector_.emplace(world.rank(), process.options.inject);
+  }
 
   // Learns who the other ranks are, and opens this rank's GPU if the job uses GPUs. Collective.
   // Throws UsageError that names the ranks which were told something else; Error, Timeout.
@@ -44,9 +48,10 @@ class Rank {
   ControlChannel& world() { return world_; }
   const RankTable& table() const { return table_; }
   Activity& activity() { return activity_; }
-  Device* gpu() const { return gpu_; }   // null: the job uses none
-  Device& device() { return *device_; }  // that buffers lie on
-  const Devices& devices() const;        // its kind
+  Injector* injector() { return injector_ ? &*injector_ : nullptr; }  // null: nothing is spoiled
+  Device* gpu() const { return gpu_; }                                // null: the job uses none
+  Device& device() { return *device_; }                               // that buffers lie on
+  const Devices& devices() const;                                     // its kind
 
   // Returns a communicator over group's ranks, which lives until close() or the end of the job; over
   // copies if the library takes another memory than the buffers'. Collective over group's ranks.
@@ -77,6 +82,7 @@ class Rank {
   RankTable table_;
   Device* gpu_ = nullptr;
   Device* device_ = nullptr;
+  std::optional<Injector> injector_;
 };
 
 }  // namespace ccl_tests

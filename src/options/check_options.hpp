@@ -2,6 +2,9 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
+
+#include "src/inject/fault.hpp"
 
 namespace ccl_tests {
 
@@ -9,7 +12,8 @@ struct CheckOptions {
   int calls = 1;     // verified before timing; 0: nothing is verified
   bool all = false;  // every call is verified, untimed and timed ones too; `calls` as without it
   std::uint64_t seed = 1;
-  bool self_check = false;  // of the program's specification, instead of a run
+  std::optional<Fault> inject;  // what is done to results on purpose
+  bool self_check = false;      // of the program's specification, instead of a run
 };
 
 }  // namespace ccl_tests

@@ -153,6 +153,30 @@ void check_graph(const Collective& collective, const Options& o) {
                     collective.name));
 }
 
+// A call is verified before another one may write over its result.
+void check_every_call(const Options& o) {
+  if (!o.check.all) return;
+  const MeasureOptions& m = o.measure;
+  if (m.graph_launches > 0)
+    throw UsageError(
+        "-c: the launches of a graph write over each other's results; accepted with -G: a number");
+  if (m.aggregate > 1)
+    throw UsageError(
+        "-c: operations that are issued as one are one call; accepted with -m: a number");
+  if (m.per_iteration)
+    throw UsageError("-c: -I times one batch without a stop; accepted with -I: a number");
+}
+
+void check_faults(const Options& o) {
+  if (!o.check.inject) return;
+  if (o.check.calls == 0)
+    throw UsageError("--inject: -c 0 verifies nothing; accepted: with -c 1 and above");
+  if (o.measure.graph_launches > 0)
+    throw UsageError("--inject: nothing can be spoiled within a graph; accepted: without -G");
+  if (o.measure.ceiling.measured)
+    throw UsageError("--inject: would spoil the pingpong of --ceiling auto, too; accepted: GB/s");
+}
+
 void check_algorithm(const Collective& collective, const Options& o) {
   if (!collective.needs.own_buffers || o.backend.gloo_algorithm != "halving_doubling") return;
   throw Unsupported(fmt::format(
@@ -232,6 +256,8 @@ void check_combinations(const Collective& collective, Options& o) {
   check_operations(collective, o);
   check_ceiling(collective, o);
   check_graph(collective, o);
+  check_every_call(o);
+  check_faults(o);
   check_algorithm(collective, o);
   check_shared_folder(o.spec);
 }

@@ -27,6 +27,7 @@ JobSetup job_setup(const Collective& collective, const Options& o,
   job.first_device = o.gpu.first_device;
   job.gpu_flags = gpu_flags(o);
   job.bind = o.job.bind;
+  job.inject = o.check.inject;
   job.init_timeout_s = o.backend.init_timeout_s;
   job.timeout_s = o.job.timeout_s;
   job.communicators_per_rank = o.sweep.grouping.splits() ? 2 : 1;  // in a group, in the world

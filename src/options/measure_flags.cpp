@@ -93,6 +93,12 @@ void declare_measure(FlagSet& set, Options& o, const Taken& taken) {
       .recorded("cache");
 }
 
+std::vector<std::string> fault_names() {
+  std::vector<std::string> names;
+  for (const FaultKind kind : all_faults()) names.emplace_back(name(kind));
+  return names;
+}
+
 void declare_check(FlagSet& set, Options& o, const Taken& taken) {
   set.begin(Group::checking, taken.sweep);
   const auto number = in_range(0, most_calls);
@@ -111,6 +117,17 @@ void declare_check(FlagSet& set, Options& o, const Taken& taken) {
       .recorded("check");
   set.add(o.check.seed, "--seed", "N", "seed of the data patterns", in_range(0, max_int))
       .recorded("seed");
+  set.add_custom(
+         "--inject", "FAULT",
+         "spoil results on purpose, to see that it is found: KIND[:rank=R|all][:at=SIZE][:call=N]"
+         "[:every=N][:phase=untimed|timed]",
+         [&check = o.check](const std::string& text) { check.inject = parse_fault(text); },
+         [&check = o.check] {
+           return check.inject ? SettingValue(text_of(*check.inject)) : SettingValue();
+         })
+      .offers(fault_names())
+      .needs(taken.types)
+      .recorded("inject");
   set.add(o.check.self_check, "--self-check", "",
           "check this program's specification for 1 to 9 ranks, then exit", zero_or_one())
       .per_process();

@@ -99,6 +99,9 @@ void BenchmarkRunner::use_pattern(const Problem& p) {
                                       options_.check.seed + 0x9e3779b9 * group,
                                       communicator().capabilities().integers_wrap);
   verifier_ = std::make_unique<verify::Verifier>(pattern, p.shape.self.rank, *loops_);
+  const Needs& needs = p.collective->needs;
+  if (Injector* const injector = rank_.injector())
+    injector->begin_row({p.bytes.size, needs.own_buffers || !needs.operations.empty()});
 }
 
 bool BenchmarkRunner::verifiable(const Problem& p) const {
@@ -136,13 +139,13 @@ void BenchmarkRunner::warm_up(const Collective& collective, const SweepPoint& po
   const bool checks = options_.check.all && verifiable(p) && !collective.needs.synchronizes;
   call.make({.calls = 1, .checked = checks ? std::size_t{1} : 0});
   communicator().set_time_limit(options_.job.timeout_s);
-}
-
-PointRows BenchmarkRunner::run(const Collective& collective, const SweepPoint& point) {
   if (!options_.check.all) return;
   Tally made = call.tally();
   if (made.found.wrong > 0) made.found.explanation += ", in the job's first calls: " + p.text();
   warmed_.add(made);
+}
+
+PointRows BenchmarkRunner::run(const Collective& collective, const SweepPoint& point) {
   const Problem p = problem(collective, point, options_.spec, rank_.rank());
   use_pattern(p);
   const WaitLimits limits = wait_limits(options_, p);
@@ -307,13 +310,10 @@ CallPlan BenchmarkRunner::call_plan(const Problem& p, Form form, bool verifies,
           .limit_s = limits.operation_s,
           .timeline = timeline,
           .counters = counters_ ? &*counters_ : nullptr,
+          .injector = rank_.injector(),
           .clock = clock};
 }
 
-// The rows' other half is empty when this is called for the first time.
-void BenchmarkRunner::add_form(PointRows& result, const Problem& p, Form form,
-                               const FormFindings& found) const {
-  const RowRule rule = row_rule(options_, clock_.cost_s);
 std::vector<Row> BenchmarkRunner::unmeasured_rows(const Problem& p) const {
   const bool numbered = options_.sweep.group_rows && !p.collective->domain.paired;
   std::vector<Row> rows;
@@ -323,6 +323,10 @@ std::vector<Row> BenchmarkRunner::unmeasured_rows(const Problem& p) const {
   return rows;
 }
 
+// The rows' other half is empty when this is called for the first time.
+void BenchmarkRunner::add_form(PointRows& result, const Problem& p, Form form,
+                               const FormFindings& found) const {
+  const RowRule rule = row_rule(options_, clock_.cost_s);
   for (std::size_t g = 0; g < result.rows.size(); ++g) {
     const int group = static_cast<int>(g);
     Measurement m = measurement_of(p.point, *p.collective, options_.spec, group, found, rule);

@@ -115,6 +115,11 @@ std::vector<Note> first_notes(const Process& process, const Options& o) {
     notes.push_back({NoteKind::warning,
                      "simulated: times are the platform model's, not a machine's",
                      "rely on correctness and bus factors only"});
+  if (o.check.inject)
+    notes.push_back(
+        {NoteKind::warning,
+         fmt::format("inject: {}: {}", text_of(*o.check.inject), about(o.check.inject->kind)),
+         "leave --inject out to test the library"});
   if (!o.job.threads && process.options.threads)
     notes.push_back(
         {NoteKind::verbose,
@@ -164,12 +169,12 @@ std::vector<Note> notes_of(const Rank& rank, const Collective& collective, const
   std::vector<Note> notes = first_notes(process, o);
   if (!collective.domain.paired)
     notes.push_back({NoteKind::verbose, time_text(collective, o, facts.intervals)});
+  if (o.check.all) notes.push_back({NoteKind::note, every_call_text(collective)});
   const auto add = [&](NoteKind kind, std::string text, std::string remedy = {}) {
     notes.push_back({kind, std::move(text), std::move(remedy)});
   };
   if (process.backend.name() == "loopback")
     add(NoteKind::warning, "loopback is a test double: its times say nothing about a library",
-  if (o.check.all) notes.push_back({NoteKind::note, every_call_text(collective)});
         "use another --backend to measure");
   if (std::string line = cpu_shortage(rank.table().ranks, process.backend); !line.empty())
     add(NoteKind::warning, std::move(line), "use fewer ranks or allow more CPUs");

@@ -146,6 +146,7 @@ void OperationWorkload::flush_caches() const {
 }
 
 void OperationWorkload::begin() {
+  if (plan_.injector != nullptr) plan_.injector->begin_phase(CallPhase::timed);
   before_ = operation_.times();
   start_counting();
   if (plan_.timeline != nullptr) plan_.timeline->mark();
@@ -198,6 +199,7 @@ void OperationWorkload::stop_counting() {
 
 void OperationWorkload::verify() {
   stop_counting();
+  if (plan_.injector != nullptr) plan_.injector->begin_phase(CallPhase::untimed);
   activity_.expect(0);
   after_ = operation_.times();
   tally_.calls += total_;

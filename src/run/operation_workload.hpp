@@ -10,6 +10,7 @@
 #include "src/core/clock.hpp"
 #include "src/core/operation.hpp"
 #include "src/devices/process_counters.hpp"
+#include "src/inject/injector.hpp"
 #include "src/job/activity.hpp"
 #include "src/measure/workload.hpp"
 #include "src/run/arena.hpp"
@@ -25,8 +26,8 @@ enum class Form { out_of_place, in_place };
 struct Tally {
   verify::Mismatch found;
   std::uint64_t calls = 0, verified = 0;
-};
   void add(const Tally& later);
+};
 
 // How the calls of a row are made.
 struct CallPlan {
@@ -38,6 +39,7 @@ struct CallPlan {
   double limit_s = 0;                 // of one call, until the watchdog ends the job; 0: none
   Timeline* timeline = nullptr;       // marked behind each iteration of a block (-I)
   EventCounters* counters = nullptr;  // of timed blocks
+  Injector* injector = nullptr;       // is told which calls are timed
   const Clock& clock;
 };
 

@@ -65,6 +65,19 @@ std::optional<double> probe_cpus(Rank& rank) {
   return core_to_core(probe_s);
 }
 
+// spoiled: each rank's operations whose result, input or guard a fault has changed.
+std::string spoiled_line(const std::vector<std::string>& spoiled) {
+  std::string by_rank;
+  unsigned long long all = 0;
+  for (std::size_t r = 0; r < spoiled.size(); ++r) {
+    const unsigned long long number = std::stoull(spoiled[r]);
+    all += number;
+    if (number > 0)
+      by_rank += fmt::format("{} {} on rank {}", by_rank.empty() ? ":" : ",", number, r);
+  }
+  return fmt::format("inject: {} operations spoiled{}", all, by_rank);
+}
+
 // Process groups; of a paired collective the pairs, round by round.
 std::vector<RankGroups> groups_of_rows(const Collective& collective, const RankGroups& groups,
                                        const std::vector<PairRound>& rounds) {
@@ -208,6 +221,9 @@ int sweep(Rank& rank, const Collective& collective, const Options& o,
   run_points(runner, rank, collective, o, range, ceiling.known, results);
   const std::optional<double> exchange_after_s = probe_cpus(rank);
   if (rank.is_first()) results.core_to_core(exchange_after_s);
+  if (Injector* const injector = rank.injector())
+    results.note(
+        spoiled_line(rank.world().all_gather(std::to_string(injector->spoiled()), rank.limit_s())));
   if (o.gpu.memory_report)
     results.memory(memory_line(rank.world(), memory, rank.device().available(), rank.limit_s()));
   runner.close();

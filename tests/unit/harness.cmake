@@ -11,6 +11,7 @@ ccl_add_test(harness_test LABELS unit LIBRARIES ccl-collectives
     extent_test.cpp
     fit_test.cpp
     failure_box_test.cpp
+    fault_test.cpp
     gpu_evidence_test.cpp
     giving_up_test.cpp
     goals_test.cpp

@@ -1,0 +1,308 @@
+#include "src/inject/injecting_communicator.hpp"
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "src/core/forwarding_communicator.hpp"
+#include "src/core/reduction.hpp"
+#include "src/inject/spoil.hpp"
+
+namespace ccl_tests {
+namespace {
+
+using Bytes = std::vector<std::byte>;
+
+// Another operation than `op` that the library can do on `type`: one whose result differs.
+std::optional<ReduceOp> another(ReduceOp op, DataType type, const Capabilities& library) {
+  using enum ReduceOp;
+  for (const ReduceOp other : {max, sum, min, prod, band, bor}) {
+    const auto defined = ops_of(type);
+    if (other == op || std::find(defined.begin(), defined.end(), other) == defined.end()) continue;
+    const bool sums = op == avg || op == mulsum;
+    if (!library.why_not(type, other) && (!sums || other == max)) return other;
+  }
+  return std::nullopt;
+}
+
+// MPICH 4.0.2 crashes in MPI_Reduce with MPI_IN_PLACE at another root than 0: so mulsum is composed on a rank whose
+// data are multiplied.
+int other_root(OperationId operation, const Call& call) {
+  const int next = (call.root + 1) % call.self.ranks;
+  if (operation != OperationId::reduce || call.op != ReduceOp::mulsum || mulsum_scalar(next) == 1)
+    return next;
+  return (next + 1) % call.self.ranks;
+}
+
+bool receives_at_root_alone(OperationId operation) {
+  using enum OperationId;
+  return operation == reduce || operation == gather || operation == gatherv;
+}
+
+bool reduces(OperationId operation) {
+  using enum OperationId;
+  return operation == all_reduce || operation == reduce || operation == reduce_scatter ||
+         operation == reduce_scatterv;
+}
+
+// The lowest one. Averages of floating-point numbers may be rounded otherwise: there the highest of the
+// significand, or of 8 bits the lowest of the exponent.
+std::size_t flipped_bit(OperationId operation, const Call& call) {
+  if (!reduces(operation) || call.op != ReduceOp::avg) return 0;
+  const int significand =
+      with_type(call.type, []<class T>() { return float_format<T>().significand; });
+  constexpr int hidden = 1;
+  if (significand == 0) return 0;
+  const int highest = significand - hidden - 1;
+  return static_cast<std::size_t>(size_of(call.type) == 1 ? highest + 1 : highest);
+}
+
+// The element that faults of one element are done to: within the longest block that a rank's data come in.
+std::size_t middle_element(const Call& call, std::size_t elements) {
+  if (call.recv_counts.empty()) return elements / 3;
+  std::size_t at = 0, longest = 0;
+  for (std::size_t r = 0; r < call.recv_counts.size(); ++r) {
+    if (call.recv_counts[r] <= longest) continue;
+    longest = call.recv_counts[r];
+    std::size_t begin = 0;
+    if (!call.recv_offsets.empty()) {
+      begin = call.recv_offsets[r];
+    } else {
+      for (std::size_t k = 0; k < r; ++k) begin += call.recv_counts[k];
+    }
+    at = begin + longest / 3;
+  }
+  return at;
+}
+
+class InjectingCommunicator : public ForwardingCommunicator {
+ public:
+  InjectingCommunicator(std::unique_ptr<Communicator> library, Injector& injector, Device& device)
+      : ForwardingCommunicator(*library),
+        library_(std::move(library)),
+        injector_(injector),
+        device_(device) {}
+
+  // Taken before the ranks begin operations: taking memory of a GPU waits for peers.
+  void reserve(std::size_t bytes) override {
+    ForwardingCommunicator::reserve(bytes);
+    if (injector_.fault() && bytes > spare_.size()) spare_ = device_.allocate(bytes);
+  }
+
+  std::unique_ptr<Work> start_all_reduce(const Call& call) override {
+    return Communicator::start_all_reduce(call);
+  }
+  std::unique_ptr<Work> start_broadcast(const Call& call) override {
+    return Communicator::start_broadcast(call);
+  }
+
+  void transfer(std::span<Message> messages, Deadline& deadline) override {
+    const std::optional<Fault> fault = injector_.next();
+    if (!fault || !injector_.concerns_this_rank()) return below().transfer(messages, deadline);
+    const std::vector<Message> whole(messages.begin(), messages.end());
+    const auto first = [&](bool sends) {
+      const auto found = std::find_if(whole.begin(), whole.end(), [&](const Message& m) {
+        return m.sends() == sends && !m.bytes.empty();
+      });
+      return found == whole.end() ? Message{} : *found;
+    };
+    const Message sent = first(true), received = first(false);
+    const Bytes before = held(received.bytes);
+    below().transfer(messages, deadline);
+    below().wait();
+    const Done done{sent.bytes, received.bytes, received.type, 0, 0, received.bytes.size() / 2};
+    spoil(*fault, done, before);
+  }
+
+ protected:
+  void perform(OperationId operation, const Call& call) override {
+    const std::optional<Fault> fault =
+        operation == OperationId::barrier ? std::nullopt : injector_.next();
+    if (!fault || why_harmless(fault->kind, operation, call.type, call.op, call.self.ranks)) {
+      make(operation, call);
+      return remember(call.recv_bytes(operation));
+    }
+    const bool mine = injector_.concerns_this_rank();
+    switch (fault->kind) {
+      case FaultKind::wrong_op: return make_with_other_op(operation, call);
+      case FaultKind::wrong_root: return make_with_other_root(operation, call);
+      case FaultKind::missing_contribution:
+      case FaultKind::doubled_contribution:
+        return mine ? make_with_other_input(*fault, operation, call) : make(operation, call);
+      default: break;
+    }
+    const std::span<std::byte> result = call.recv_bytes(operation);
+    const Bytes before = mine ? held(result) : Bytes();
+    make(operation, call);
+    below().wait();
+    const std::size_t width = size_of(call.type);
+    const bool of_blocks =
+        !reduces(operation) && call.recv_counts.empty() && result.size() > call.count * width;
+    const Done done{call.send_bytes(operation),
+                    result,
+                    call.type,
+                    flipped_bit(operation, call),
+                    middle_element(call, result.size() / width),
+                    of_blocks ? call.count * width : result.size() / width / 2 * width};
+    if (mine) spoil(*fault, done, before);
+  }
+
+ private:
+  // An operation that is complete.
+  struct Done {
+    std::span<const std::byte> sent;
+    std::span<std::byte> received;
+    DataType type;
+    std::size_t bit;      // of the element
+    std::size_t element;  // for faults of one element
+    std::size_t block;    // bytes
+  };
+
+  void make(OperationId operation, const Call& call) {
+    ForwardingCommunicator::perform(operation, call);
+  }
+
+  Bytes held(std::span<const std::byte> data) {
+    Bytes bytes(data.size());
+    if (!bytes.empty()) device_.copy(bytes.data(), data.data(), bytes.size());
+    return bytes;
+  }
+
+  std::byte* spare(std::size_t bytes) {
+    if (bytes > spare_.size()) spare_ = device_.allocate(bytes);
+    return spare_.data();
+  }
+
+  void make_with_other_op(OperationId operation, const Call& call) {
+    const auto other = another(call.op, call.type, capabilities());
+    if (!other) return make(operation, call);
+    Call wrong = call;
+    wrong.op = *other;
+    make(operation, wrong);
+    if (!call.recv_bytes(operation).empty()) injector_.add_spoiled();
+  }
+
+  // The next rank has no room for what a root receives, and no data to send.
+  void make_with_other_root(OperationId operation, const Call& call) {
+    Call wrong = call;
+    wrong.root = other_root(operation, call);
+    if (call.self.rank == wrong.root) {
+      const bool receives = receives_at_root_alone(operation);
+      const std::size_t bytes =
+          receives ? wrong.recv_bytes(operation).size() : wrong.send_bytes(operation).size();
+      std::byte* const room = spare(std::max<std::size_t>(1, bytes));
+      if (receives) {
+        wrong.recv = room;
+      } else {
+        const Bytes nothing(bytes);
+        if (bytes > 0) device_.copy(room, nothing.data(), bytes);
+        wrong.send = room;
+      }
+    }
+    make(operation, wrong);
+    below().wait();
+    if (!call.recv_bytes(operation).empty()) injector_.add_spoiled();
+  }
+
+  void make_with_other_input(const Fault& fault, OperationId operation, const Call& call) {
+    const std::span<const std::byte> sent = call.send_bytes(operation);
+    if (sent.empty()) return make(operation, call);
+    const Bytes right = held(sent);
+    Bytes input = right;
+    if (fault.kind == FaultKind::doubled_contribution) {
+      combine_function(call.type, call.op)(input.data(), right.data(), right.data(),
+                                           right.size() / size_of(call.type));
+    } else {
+      write_nothing(input, call.type, reduces(operation) ? std::optional(call.op) : std::nullopt);
+    }
+    Call wrong = call;
+    wrong.send = spare(input.size());
+    device_.copy(spare_.data(), input.data(), input.size());
+    make(operation, wrong);
+    below().wait();
+    if (input != right) injector_.add_spoiled();
+  }
+
+  void spoil(const Fault& fault, const Done& done, const Bytes& before) {
+    bool differs = false;
+    switch (fault.kind) {
+      case FaultKind::written_behind:
+      case FaultKind::written_before: differs = write_beside(fault.kind, done); break;
+      case FaultKind::changed_input: differs = change_input(done); break;
+      default: differs = spoil_received(fault.kind, done, before); break;
+    }
+    if (differs) injector_.add_spoiled();
+  }
+
+  bool spoil_received(FaultKind kind, const Done& done, const Bytes& before) {
+    if (done.received.empty()) return false;
+    Bytes bytes = held(done.received);
+    Bytes stale;
+    if (kind == FaultKind::stale_result) stale = std::exchange(last_[bytes.size()], bytes);
+    const bool differs =
+        spoil_result(kind, {bytes, done.type, done.bit, done.element, done.block, before, stale});
+    if (differs) device_.copy(done.received.data(), bytes.data(), bytes.size());
+    return differs;
+  }
+
+  // For a stale result of a later call.
+  void remember(std::span<const std::byte> result) {
+    if (!injector_.fault() || injector_.fault()->kind != FaultKind::stale_result) return;
+    below().wait();
+    if (!result.empty()) last_[result.size()] = held(result);
+  }
+
+  // In place both buffers are parts of one.
+  bool write_beside(FaultKind kind, const Done& done) {
+    if (done.received.empty() || injector_.row().own_buffers) return false;
+    std::byte* begin = done.received.data();
+    std::byte* end = begin + done.received.size();
+    if (overlaps(done)) {
+      auto* const sent = const_cast<std::byte*>(done.sent.data());
+      begin = std::min(begin, sent);
+      end = std::max(end, sent + done.sent.size());
+    }
+    const std::size_t width = size_of(done.type);
+    std::byte* const at = kind == FaultKind::written_behind ? end : begin - width;
+    flip({at, width}, 0);
+    return true;
+  }
+
+  bool change_input(const Done& done) {
+    if (done.sent.empty() || overlaps(done)) return false;
+    auto* const data = const_cast<std::byte*>(done.sent.data());
+    flip({data, done.sent.size()}, done.sent.size() / 3);
+    return true;
+  }
+
+  // Changes one bit of the byte at `at`.
+  void flip(std::span<std::byte> data, std::size_t at) {
+    std::byte value{};
+    device_.copy(&value, data.data() + at, 1);
+    value ^= std::byte{1};
+    device_.copy(data.data() + at, &value, 1);
+  }
+
+  static bool overlaps(const Done& done) {
+    const std::byte* const begin = done.received.data();
+    return !done.sent.empty() && done.sent.data() < begin + done.received.size() &&
+           begin < done.sent.data() + done.sent.size();
+  }
+
+  std::unique_ptr<Communicator> library_;
+  Injector& injector_;
+  Device& device_;
+  Buffer spare_;
+  std::map<std::size_t, Bytes> last_;  // results of the calls before, by their length
+};
+
+}  // namespace
+
+std::unique_ptr<Communicator> with_faults(std::unique_ptr<Communicator> library, Injector& injector,
+                                          Device& device) {
+  return std::make_unique<InjectingCommunicator>(std::move(library), injector, device);
+}
+
+}  // namespace ccl_tests

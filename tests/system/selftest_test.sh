@@ -1,0 +1,45 @@
+#!/usr/bin/env bash
+# ccl_selftest and --inject: what is spoiled on purpose is found, on every library, and the reports say so.
+. "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
+
+few=(-d float,int8,bfloat16 -b 8K --sizes 0,1,8,4104)
+for ranks in 1 3 4; do
+  run 0 "loopback, $ranks ranks" "$bin/ccl_selftest" -t $ranks --backend loopback "${few[@]}"
+  expect_in "$work/out" "# OK: "
+  expect_in "$work/out" "0 false alarms"
+done
+run 0 "Gloo, 3 processes" "$bin/ccl_selftest" --np 3 --backend gloo -d float,int32 -b 8K --sizes 1,4104
+expect_in "$work/out" "# OK: "
+for mpi in openmpi mpich; do
+  if [ ! -e "$build/lib/ccl-tests/ccl-mpi-$mpi.so" ] || ! command -v "mpirun.$mpi" >/dev/null; then continue; fi
+  run 0 "$mpi, 3 processes" env OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_base_oversubscribe=1 "mpirun.$mpi" -n 3 \
+    "$bin/ccl_selftest" --backend "mpi-$mpi" -d float -b 8K --sizes 1,4104
+  expect_in "$work/out" "# OK: "
+done
+run 0 "the kinds of faults" "$bin/ccl_selftest" --list
+expect_in "$work/out" "stale-result"
+run 2 "an unknown kind" "$bin/ccl_selftest" --faults bits
+expect_in "$work/err" "accepted: a comma list of flipped-bit"
+run 2 "an unknown program" "$bin/ccl_selftest" --programs all_reduce_perf
+run 3 "nothing to try" "$bin/ccl_selftest" -t 3 --backend loopback --programs hypercube
+run 2 "an unknown flag" "$bin/ccl_selftest" --kinds all
+
+# One program with one fault.
+run 7 "--inject" "$bin/all_reduce_perf" --np 3 --backend gloo --sizes 64K -n 10 -c all --inject flipped-bit:rank=2:call=9 -J "$work/i.jsonl"
+expect_in "$work/out" "inject: flipped-bit:rank=2:call=9"
+expect_in "$work/out" "inject: 1 operations spoiled: 1 on rank 2"
+expect_in "$work/out" "rank 2 on "
+expect_in "$work/i.jsonl" '"inject":"flipped-bit:rank=2:call=9"'
+run 0 "--inject of a size that no row has" "$bin/all_reduce_perf" --np 3 --backend gloo --sizes 64K -n 2 --inject flipped-bit:at=1K
+expect_in "$work/out" "inject: 0 operations spoiled"
+run 2 "--inject without a kind" "$bin/all_reduce_perf" -t 2 --inject wrong
+expect_in "$work/err" "unknown kind 'wrong'"
+run 2 "--inject with -c 0" "$bin/all_reduce_perf" -t 2 --inject zeroed-result -c 0
+run 2 "-c all with -m" "$bin/all_reduce_perf" -t 2 -c all -m 4
+run 2 "-c with a word" "$bin/all_reduce_perf" -t 2 -c each
+expect_in "$work/err" "all"
+
+# More ranks than Gloo finds ports for: at once, not after a hundred seconds. Hosts may limit open files, too.
+run 3 "180 ranks of Gloo on one host" "$bin/all_reduce_perf" --backend gloo --np 4 -t 45 --sizes 8
+grep -qE "TCP ports|open files" "$work/err" || fail "no reason: $(cat "$work/err")"
+finish

@@ -1,0 +1,69 @@
+// ccl_selftest: does verification find what is spoiled on purpose, and nothing else.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdio>
+
+#include "collectives/collectives.hpp"
+#include "src/job/job.hpp"
+#include "src/options/help.hpp"
+#include "src/options/job_setup_of.hpp"
+#include "tools/selftest/arguments.hpp"
+#include "tools/selftest/trial.hpp"
+
+namespace ccl_tests::selftest {
+namespace {
+
+int list() {
+  for (const FaultKind kind : all_faults()) fmt::print("{:<22} {}\n", name(kind), about(kind));
+  return exit_code(Exit::passed);
+}
+
+int help() {
+  Arguments defaults;
+  FlagSet set;
+  declare_flags(set, defaults);
+  fmt::print("{}", help_all(texts(), set));
+  return exit_code(Exit::passed);
+}
+
+int run_trial(const Arguments& a, const std::vector<std::string>& words) {
+  JobSetup job = job_setup(collectives::all_reduce, a.options, words);
+  job.program = "ccl_selftest";
+  job.inject = Fault{};  // ranks have an injector, which is told what to do row by row
+  verify::PatternCache patterns;
+  Tallies first;           // of rank 0
+  bool has_first = false;  // is in this process
+  JobHooks hooks;
+  hooks.write_end = [&](const RanksEnd& end) {
+    if (end.failure == 0 && has_first) fmt::print("{}", text_of(first));
+    std::fflush(stdout);
+    return end.failure != 0 ? end.failure : end.exit_code;
+  };
+  const RankBody body = [&](Rank& rank) {
+    if (rank.is_first()) {
+      const Process& process = rank.process();
+      has_first = true;
+      fmt::print("# ccl_selftest: {} ranks, {} {}\n", rank.ranks(), process.backend.name(),
+                 process.backend.info().version);
+      return run(rank, a, patterns, first);
+    }
+    Tallies others;
+    return run(rank, a, patterns, others);
+  };
+  return run_job(job, body, hooks);
+}
+
+}  // namespace
+}  // namespace ccl_tests::selftest
+
+int main(int argc, char** argv) {
+  using namespace ccl_tests;
+  const std::vector<std::string> words(argv + std::min(argc, 1), argv + argc);
+  return run_main("ccl_selftest", [&] {
+    const selftest::Arguments arguments = selftest::parse(words);
+    if (arguments.help) return selftest::help();
+    if (arguments.list) return selftest::list();
+    return selftest::run_trial(arguments, words);
+  });
+}

@@ -1,0 +1,36 @@
+#include "tools/selftest/tally.hpp"
+
+#include <fmt/format.h>
+
+namespace ccl_tests::selftest {
+
+bool Tallies::passed() const {
+  if (false_alarms > 0) return false;
+  for (const auto& [kind, tally] : faults)
+    if (tally.caught < tally.injected) return false;
+  return true;
+}
+
+std::string text_of(const Tallies& t) {
+  std::string text = fmt::format("# {:<22} {:>9} {:>9} {:>9} {:>9}\n", "fault", "injected",
+                                 "caught", "named", "harmless");
+  std::uint64_t injected = 0, caught = 0;
+  for (const auto& [kind, f] : t.faults) {
+    injected += f.injected;
+    caught += f.caught;
+    const std::string named = f.nameable == 0 ? "-" : fmt::format("{}/{}", f.named, f.nameable);
+    text += fmt::format("  {:<22} {:9} {:9} {:>9} {:9}\n", name(kind), f.injected, f.caught, named,
+                        f.harmless);
+  }
+  for (const auto& [reason, number] : t.reasons)
+    text += fmt::format("# harmless: {} x {}\n", number, reason);
+  for (const std::string& line : t.missed) text += fmt::format("# MISSED: {}\n", line);
+  for (const std::string& line : t.alarms) text += fmt::format("# FALSE ALARM: {}\n", line);
+  text += fmt::format(
+      "# {}: {} of {} faults caught; {} false alarms in {} rows of {} calls, {} verified\n",
+      t.passed() ? "OK" : "FAILED", caught, injected, t.false_alarms, t.right_rows, t.right_calls,
+      t.verified_calls);
+  return text;
+}
+
+}  // namespace ccl_tests::selftest

@@ -1,0 +1,33 @@
+// What came of spoiling results, by kind of fault.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "src/inject/fault.hpp"
+
+namespace ccl_tests::selftest {
+
+struct FaultTally {
+  std::uint64_t injected = 0;             // rows with a spoiled call
+  std::uint64_t caught = 0;               // of them, those that failed
+  std::uint64_t nameable = 0, named = 0;  // of those, what verification has words for, and said
+  std::uint64_t harmless = 0;             // rows whose bytes the fault leaves as they are
+};
+
+struct Tallies {
+  std::map<FaultKind, FaultTally> faults;
+  std::uint64_t right_rows = 0, false_alarms = 0;  // of rows without a fault
+  std::uint64_t right_calls = 0, verified_calls = 0;
+  std::vector<std::string> missed, alarms;       // one line each, the first ones
+  std::map<std::string, std::uint64_t> reasons;  // why faults were harmless, and how often
+
+  bool passed() const;
+};
+
+// The table and the verdict.
+std::string text_of(const Tallies& tallies);
+
+}  // namespace ccl_tests::selftest

@@ -1,0 +1,168 @@
+#include "tools/selftest/trial.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <span>
+
+#include "src/core/error.hpp"
+#include "src/report/row_text.hpp"
+#include "src/run/benchmark_runner.hpp"
+#include "src/run/memory_limit.hpp"
+#include "tools/selftest/cases.hpp"
+
+namespace ccl_tests::selftest {
+namespace {
+
+constexpr std::size_t most_lines = 20;
+constexpr std::size_t timed_calls = 2;
+constexpr std::size_t calls_of_form =
+    2 + timed_calls;  // a warm-up call and a checked one before them
+
+// Few calls, all of them verified.
+Options measured(const Arguments& a) {
+  Options o = a.options;
+  o.measure.batch = o.measure.warmup_given = true;
+  o.measure.warmup = 1;
+  o.measure.iterations = static_cast<int>(timed_calls);
+  o.check.all = true;
+  return o;
+}
+
+std::vector<Kind> kinds_of(const Collective& collective, const std::vector<DataType>& types) {
+  const auto has = [](auto some, auto value) {
+    return some.empty() || std::find(some.begin(), some.end(), value) != some.end();
+  };
+  std::vector<Kind> kinds;
+  for (const DataType type : types) {
+    if (!has(collective.domain.types, type)) continue;
+    if (!collective.domain.reduces) kinds.emplace_back(type, std::nullopt);
+    for (const ReduceOp op : ops_of(type))
+      if (collective.domain.reduces && has(collective.domain.ops, op)) kinds.emplace_back(type, op);
+  }
+  return kinds;
+}
+
+class Trial {
+ public:
+  Trial(Rank& rank, const Arguments& a, verify::PatternCache& patterns, Tallies& tallies)
+      : rank_(rank),
+        arguments_(a),
+        options_(measured(a)),
+        tallies_(tallies),
+        groups_(SplitRule{}, rank.table().places()),
+        runner_(rank, options_, groups_, patterns) {}
+
+  void program(const Collective& collective) {
+    if (runner_.communicator().capabilities().why_not(operations_of(collective))) return;
+    const Shape shape =
+        shape_of({DataType::float32, std::nullopt, 0, arguments_.fault_bytes, &groups_, 0},
+                 options_.spec, 0);
+    if (collective.unsupported != nullptr && collective.unsupported(shape)) return;
+    options_.sweep.sizes = arguments_.sizes;
+    options_.sweep.sizes.push_back(arguments_.fault_bytes);
+    const SizePlan plan =
+        plan_sizes(collective, options_, rank_.table(), groups_, rank_.process().staging.buffers,
+                   rank_.process().backend.info());
+    runner_.reserve(collective, {plan.sizes, plan.slots, {groups_}, {}});
+    for (const auto& [type, op] : kinds_of(collective, arguments_.types)) {
+      const bool missing = runner_.communicator().capabilities().why_not(type, op).has_value();
+      if (rank_.agree(missing ? 1 : 0) != 0) continue;
+      for (const std::size_t bytes : arguments_.sizes)
+        without_fault(collective, {type, op, 0, bytes, &groups_, 0});
+      for (const FaultKind kind : arguments_.faults)
+        with_fault(kind, collective, {type, op, 0, arguments_.fault_bytes, &groups_, 0});
+    }
+  }
+  void close() { runner_.close(); }
+
+ private:
+  void without_fault(const Collective& collective, const SweepPoint& point) {
+    rank_.injector()->set(std::nullopt);
+    for (const Row& row : runner_.run(collective, point).rows) {
+      ++tallies_.right_rows;
+      for (const Measurement* cell : {&row.out_of_place, &row.in_place}) {
+        tallies_.right_calls += cell->calls;
+        tallies_.verified_calls += cell->verified_calls;
+        if (cell->failed_ranks == 0) continue;
+        ++tallies_.false_alarms;
+        add(tallies_.alarms, collective, row, point, *cell);
+      }
+    }
+  }
+
+  void with_fault(FaultKind kind, const Collective& collective, const SweepPoint& point) {
+    FaultTally& tally = tallies_.faults[kind];
+    if (const auto why = why_harmless(kind, collective, point, rank_.ranks()))
+      return leave_out(tally, *why);
+    const Fault fault = fault_of(kind, collective, rank_.ranks(), number_++, 2 * calls_of_form);
+    rank_.injector()->set(fault);
+    const PointRows found = runner_.run(collective, point);
+    const std::string mine = std::to_string(rank_.injector()->spoiled());
+    std::uint64_t spoiled = 0;
+    for (const std::string& text : rank_.world().all_gather(mine, rank_.limit_s()))
+      spoiled += std::stoull(text);
+    if (!rank_.is_first()) return;
+    if (spoiled == 0) return leave_out(tally, "the bytes were so before, or the call has none");
+    ++tally.injected;
+    judge(fault, collective, point, found.rows.front(), tally);
+  }
+
+  void judge(const Fault& fault, const Collective& collective, const SweepPoint& point,
+             const Row& row, FaultTally& tally) {
+    const Measurement& cell = row.out_of_place.failed_ranks > 0 ? row.out_of_place : row.in_place;
+    if (cell.failed_ranks == 0) {
+      if (tallies_.missed.size() < most_lines)
+        tallies_.missed.push_back(fmt::format(
+            "{}_perf {} -n {} -w 1 -c all --inject {}", collective.name,
+            rerun_flags(row, point.bytes, options_.check), timed_calls, text_of(fault)));
+      return;
+    }
+    ++tally.caught;
+    const auto named = is_named(fault.kind, collective, cell.mismatches.front());
+    if (!named) return;
+    ++tally.nameable;
+    if (*named) ++tally.named;
+  }
+
+  void leave_out(FaultTally& tally, const std::string& why) {
+    ++tally.harmless;
+    ++tallies_.reasons[why];
+  }
+
+  void add(std::vector<std::string>& lines, const Collective& collective, const Row& row,
+           const SweepPoint& point, const Measurement& cell) {
+    if (lines.size() >= most_lines) return;
+    lines.push_back(fmt::format("{}_perf, {}: {}", collective.name, row_name(row, point.bytes),
+                                mismatch_text(cell.mismatches.front())));
+  }
+
+  Rank& rank_;
+  const Arguments& arguments_;
+  Options options_;
+  Tallies& tallies_;
+  RankGroups groups_;
+  BenchmarkRunner runner_;
+  std::size_t number_ = 0;  // of rows with a fault
+};
+
+}  // namespace
+
+int run(Rank& rank, const Arguments& arguments, verify::PatternCache& patterns, Tallies& tallies) {
+  Trial trial(rank, arguments, patterns, tallies);
+  for (const Collective* collective : tested_programs()) {
+    const bool asked = std::find(arguments.programs.begin(), arguments.programs.end(),
+                                 collective->name) != arguments.programs.end();
+    if (!asked) continue;
+    rank.activity().phase(fmt::format("spoiling {}", collective->name));
+    trial.program(*collective);
+  }
+  trial.close();
+  if (rank.agree(tallies.right_rows) == 0)
+    throw Unsupported("none of these programs and types runs on this library with so many ranks");
+  const int mine = exit_code(tallies.passed() ? Exit::passed : Exit::wrong_data);
+  return rank.agree(mine);
+}
+
+}  // namespace ccl_tests::selftest
