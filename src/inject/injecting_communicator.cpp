@@ -77,6 +77,11 @@ std::size_t middle_element(const Call& call, std::size_t elements) {
   return at;
 }
 
+class Complete : public Work {
+ public:
+  void wait() override {}
+};
+
 class InjectingCommunicator : public ForwardingCommunicator {
  public:
   InjectingCommunicator(std::unique_ptr<Communicator> library, Injector& injector, Device& device)
@@ -92,10 +97,10 @@ class InjectingCommunicator : public ForwardingCommunicator {
   }
 
   std::unique_ptr<Work> start_all_reduce(const Call& call) override {
-    return Communicator::start_all_reduce(call);
+    return make_at_once(OperationId::all_reduce, call);
   }
   std::unique_ptr<Work> start_broadcast(const Call& call) override {
-    return Communicator::start_broadcast(call);
+    return make_at_once(OperationId::broadcast, call);
   }
 
   void transfer(std::span<Message> messages, Deadline& deadline) override {
@@ -162,6 +167,12 @@ class InjectingCommunicator : public ForwardingCommunicator {
 
   void make(OperationId operation, const Call& call) {
     ForwardingCommunicator::perform(operation, call);
+  }
+
+  std::unique_ptr<Work> make_at_once(OperationId operation, const Call& call) {
+    perform(operation, call);
+    below().wait();
+    return std::make_unique<Complete>();
   }
 
   Bytes held(std::span<const std::byte> data) {
