@@ -86,10 +86,10 @@ void BenchmarkRunner::reserve(const Collective& collective, const SweepRange& ra
       }
   communicator().reserve(largest_call);
   arena_.emplace(communicator(), rank_.device(), largest, slot_rule_.flush_bytes);
-  if (rank_.device().memory() != Memory::cuda) return;
-  arena_->raise_clocks(*loops_, 0.1);
-  // Taking memory of a GPU waits for peers, whose first operation waits for this rank.
-  rank_.meet();
+  if (rank_.device().memory() == Memory::cuda) arena_->raise_clocks(*loops_, 0.1);
+  // Taking memory of a GPU waits for peers, whose first operation waits for this rank. Staged, the library
+  // takes some for host buffers, too.
+  if (rank_.gpu() != nullptr) rank_.meet();
 }
 
 // Data of groups differ, so that what leaks from one into another is wrong there.
