@@ -12,8 +12,10 @@
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <vector>
 
 #include "src/bootstrap/control_connection.hpp"
+#include "src/bootstrap/doing.hpp"
 #include "src/bootstrap/unverified.hpp"
 
 namespace ccl_tests {
@@ -31,6 +33,7 @@ struct Peer {
   std::optional<Hello> hello;                              // of a member
   bool left = false;                                       // said goodbye, or is lost
   int silent = 0;                                          // heartbeats since the last sign of life
+  std::vector<Doing> doing;                                // what its ranks did then
 };
 
 // What the server does about those who have the job's key.

@@ -45,6 +45,7 @@ class Alone : public Control {
     return failure_.value_or(Failure{});
   }
   void wait_process_0_gone(double /*limit_s*/) override {}
+  void report_doing(std::function<std::vector<Doing>()> /*doing*/) override {}
 
  private:
   std::mutex mutex_;
@@ -145,6 +146,9 @@ class Joined : public Control {
   }
   void abort(int code, std::string_view message) noexcept override { link_->abort(code, message); }
   Failure wait_failure(double limit_s) override { return link_->wait_failure(limit_s); }
+  void report_doing(std::function<std::vector<Doing>()> doing) override {
+    link_->report_doing(std::move(doing));
+  }
   void wait_process_0_gone(double limit_s) override {
     if (process() != 0) link_->wait_process_0_gone(limit_s);
   }

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "src/bootstrap/doing.hpp"
 #include "src/bootstrap/exchange.hpp"
 #include "src/bootstrap/launch.hpp"
 #include "src/bootstrap/team.hpp"
@@ -56,6 +57,11 @@ class Control {
   // error: the peer's death is usually noticed a moment later here). Code 0 when nothing is
   // known.
   virtual Failure wait_failure(double limit_s) = 0;
+
+  // From now on the control plane asks `doing` what this process's ranks do, on a thread of its own, every few seconds
+  // and when this process fails; the message of a wait that reached its limit says it of all ranks. Empty: no more;
+  // then no call of the one before is under way.
+  virtual void report_doing(std::function<std::vector<Doing>()> doing) = 0;
 
   // Blocks for at most limit_s until process 0 has left or is gone. Returns at once in process 0.
   virtual void wait_process_0_gone(double limit_s) = 0;

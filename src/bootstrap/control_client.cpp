@@ -40,9 +40,11 @@ class ControlClient::Impl {
                                     double limit_s);
   void abort(int code, std::string_view message);
   Failure wait_failure(double limit_s);
+  DoingSource& doing() { return doing_; }
   void wait_process_0_gone(double limit_s);
 
  private:
+  std::string sign_of_life() { return encode_frame(FrameType::heartbeat, doing_.text()); }
   Failure silence() const;
   void take(const Frame& frame);
   void on_frame(const Frame& frame);
@@ -64,6 +66,7 @@ class ControlClient::Impl {
   std::shared_ptr<ControlConnection> connection_;
   std::atomic<int> silent_ = 0;  // heartbeats since the server's last sign of life
 
+  DoingSource doing_;
   std::mutex mutex_;
   std::condition_variable changed_;
   std::optional<Hello> server_;  // process 0, once accepted
@@ -172,12 +175,13 @@ std::vector<std::string> ControlClient::Impl::exchange(ExchangeKind kind, const 
 }
 
 void ControlClient::Impl::abort(int code, std::string_view message) {
+  const std::string doing = sign_of_life();
   std::unique_lock lock(mutex_);
   if (over()) return;
   failure_ = Failure{code, std::string(message)};
   aborted_ = true;
   changed_.notify_all();
-  post_send(encode(*failure_));
+  post_send(doing + encode(*failure_));
   // Until the server has told the others: the caller may end this process next.
   changed_.wait_for(lock, seconds_to_duration(farewell_s),
                     [this] { return abort_heard_ || closed_; });
@@ -291,7 +295,7 @@ void ControlClient::Impl::heartbeat() {
   heartbeat_timer_.expires_after(seconds_to_duration(options_.heartbeat_s));
   heartbeat_timer_.async_wait([this](std::error_code error) {
     if (error || !connection_->open()) return;
-    connection_->send(encode_frame(FrameType::heartbeat));
+    connection_->send(sign_of_life());
     if (++silent_ > options_.silent_heartbeats) {
       connection_->close();
       return on_silence();
@@ -333,6 +337,9 @@ void ControlClient::abort(int code, std::string_view message) noexcept {
   }
 }
 Failure ControlClient::wait_failure(double limit_s) { return impl_->wait_failure(limit_s); }
+void ControlClient::report_doing(std::function<std::vector<Doing>()> doing) {
+  impl_->doing().set(std::move(doing));
+}
 void ControlClient::wait_process_0_gone(double limit_s) { impl_->wait_process_0_gone(limit_s); }
 
 }  // namespace ccl_tests

@@ -55,4 +55,11 @@ std::string Members::silent(double heartbeat_s) const {
                      (heartbeats - 1) * heartbeat_s, join_names(silent));
 }
 
+std::string Members::doing() const {
+  std::vector<Doing> all;
+  for (const Peer* member : by_process_)
+    if (member != nullptr) all.insert(all.end(), member->doing.begin(), member->doing.end());
+  return all.empty() ? std::string() : "; last heard of: " + where_ranks_are(std::move(all));
+}
+
 }  // namespace ccl_tests

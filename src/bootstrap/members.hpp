@@ -35,6 +35,8 @@ class Members {
   std::string disagreement() const;
   // Who a failure may come from: a process that is stopped, or whose machine is, lets others wait.
   std::string silent(double heartbeat_s) const;
+  // What all ranks did when they were last heard of.
+  std::string doing() const;
 
   std::vector<Peer*> differing;  // came, but were started differently; in order of coming
 

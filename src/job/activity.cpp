@@ -11,11 +11,13 @@ void Activity::row(std::string what) {
   row_ = std::move(what);
   phase_.clear();
   since_ = monotonic_seconds();
+  first_beat_ = beats();
 }
 
 void Activity::phase(std::string what) {
   const std::lock_guard lock(mutex_);
   phase_ = std::move(what);
+  first_beat_ = beats();
 }
 
 std::string Activity::text() const {

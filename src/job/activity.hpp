@@ -30,13 +30,16 @@ class Activity {
     beats_.store(beats_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
   }
   std::uint64_t beats() const { return beats_.load(std::memory_order_relaxed); }
+  std::uint64_t beats_in_row() const {
+    return beats() - first_beat_.load(std::memory_order_relaxed);
+  }
   double limit_s() const { return limit_s_.load(std::memory_order_acquire); }
 
  private:
   mutable std::mutex mutex_;
   std::string row_, phase_ = "starting";
   double since_ = 0;
-  std::atomic<std::uint64_t> beats_ = 0;
+  std::atomic<std::uint64_t> beats_ = 0, first_beat_ = 0;  // first_beat_: of what text() says
   std::atomic<double> limit_s_ = 0;
 };
 

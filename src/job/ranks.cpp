@@ -29,7 +29,8 @@ std::string_view what_of(std::string_view message) {
 std::vector<std::string> causes(const Failure& own, const Failure& first) {
   if (first.message.starts_with(own.message)) return {first.message};
   if (first.code == 0 || own.message.starts_with(first.message)) return {own.message};
-  if (what_of(own.message) == what_of(first.message)) return {own.message};
+  // Behind it may stand where all ranks are.
+  if (what_of(first.message).starts_with(what_of(own.message))) return {first.message};
   return {own.message, "first: " + first.message};
 }
 
@@ -45,7 +46,12 @@ class ProcessRanks {
         activities_(static_cast<std::size_t>(process.options.ranks_per_process() - 1)),
         first_activity_(activity) {}
 
+  ~ProcessRanks() { control_.report_doing({}); }
+  ProcessRanks(const ProcessRanks&) = delete;
+  ProcessRanks& operator=(const ProcessRanks&) = delete;
+
   int run(const WriteEnd& write_end, RanksEnd& end) {
+    control_.report_doing([this] { return doing(); });
     std::thread supervisor = start_thread([&] { supervise(write_end, end); });
     if (ranks() == 1) {
       run_rank(0);
@@ -62,13 +68,29 @@ class ProcessRanks {
     return thread == 0 ? first_activity_ : activities_[static_cast<std::size_t>(thread - 1)];
   }
 
+  std::vector<Doing> doing() {
+    std::vector<Doing> all;
+    for (int t = 0; t < ranks(); ++t) {
+      const Activity& one = activity(t);
+      all.push_back({control_.process() * ranks() + t, one.beats_in_row(), one.text()});
+    }
+    return all;
+  }
+
+  // Of a job of this process alone; of others the control plane says it.
+  std::string where_all_are() {
+    if (control_.processes() > 1 || ranks() == 1) return {};
+    return "; last heard of: " + where_ranks_are(doing());
+  }
+
   void run_rank(int thread) {
     ControlChannel& channel = channels_.rank(thread);
     Activity& mine = activity(thread);
     const auto report = [&](int code, const std::string& what) {
-      failure_.put(
-          explain(control_, {code, fmt::format("rank {}/{} on {}: {}: {}", channel.rank(),
-                                               channel.ranks(), this_host(), mine.text(), what)}));
+      const std::string where = code == exit_code(Exit::timed_out) ? where_all_are() : "";
+      failure_.put(explain(
+          control_, {code, fmt::format("rank {}/{} on {}: {}: {}{}", channel.rank(),
+                                       channel.ranks(), this_host(), mine.text(), what, where)}));
     };
     try {
       const Watchdog watchdog(mine, [&](double stuck_s) {

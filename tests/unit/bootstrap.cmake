@@ -16,6 +16,7 @@ ccl_add_test(bootstrap_test
     bootstrap_net_test.cpp
     bootstrap_store_test.cpp
     bootstrap_thread_ranks_test.cpp
+    doing_test.cpp
     bootstrap_trouble_test.cpp
     failure_cause_test.cpp
     serialize_test.cpp

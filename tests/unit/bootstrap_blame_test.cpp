@@ -71,6 +71,35 @@ TEST_F(ServerTest, SilenceOfProcess0IsATimeoutThatNamesIt) {
   }
 }
 
+// Who waits in another call than the others is the one to look at.
+TEST_F(ServerTest, AWaitThatReachedItsLimitSaysWhereAllRanksAre) {
+  start(3);
+  const auto first = link(hello(0, 3)), second = link(hello(1, 3));
+  LinkOptions options;
+  options.self = hello(2, 3);
+  options.key = key;
+  options.heartbeat_s = 0.02;
+  ControlClient third(options, "127.0.0.1", server_->port(), deadline_in(30));
+  std::promise<void> asked;
+  bool told = false;
+  third.report_doing([&] {
+    if (!std::exchange(told, true)) asked.set_value();
+    return std::vector<Doing>{{2, 4, "all_gather, timed calls"}};
+  });
+  asked.get_future().wait();
+  // What the third one sends now comes behind what it has told.
+  std::thread others[] = {std::thread([&] { first->all_gather("", 30); }),
+                          std::thread([&] { second->all_gather("", 30); })};
+  third.all_gather("", 30);
+  for (std::thread& other : others) other.join();
+  first->report_doing([] { return std::vector<Doing>{{0, 7, "all_reduce, timed calls"}}; });
+  first->abort(exit_code(Exit::timed_out), "rank 0: too long");
+  EXPECT_EQ(second->wait_failure(30).message,
+            "rank 0: too long; last heard of: rank 0 in all_reduce, timed calls; "
+            "rank 2 in all_gather, timed calls");
+  third.report_doing({});
+}
+
 TEST_F(ServerTest, SilenceOfProcess0ForLongEndsTheJob) {
   std::promise<void> over;
   const FakeServer server([&](const RawSocket&) { over.get_future().wait(); });

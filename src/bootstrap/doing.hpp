@@ -1,0 +1,39 @@
+// What ranks do, as they tell it with each sign of life: for the message of a wait that reached its limit.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <mutex>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace ccl_tests {
+
+struct Doing {
+  int rank = 0;
+  std::uint64_t steps = 0;  // within what `text` says: calls, and waits for them
+  std::string text;         // "all_reduce float sum, 65536 B, in place, timed calls"
+};
+
+std::string to_text(const std::vector<Doing>& ranks);
+// Throws Error on anything malformed. Texts have no control characters.
+std::vector<Doing> doing_of(std::string_view bytes);
+
+// Who knows what this process's ranks do. Thread-safe.
+class DoingSource {
+ public:
+  // Empty: nobody; then no call of the one before is under way.
+  void set(std::function<std::vector<Doing>()> doing);
+  std::string text();  // to_text() of what it says; empty: nobody knows
+
+ private:
+  std::mutex mutex_;
+  std::function<std::vector<Doing>()> doing_;
+};
+
+// Returns who is where, ranks that do the same together, in one line: "all 4 ranks in X", or "ranks 0, 1 and 3 in X;
+// rank 2 in Y", or "ranks 0 and 2 in X; rank 1 there, 3 steps behind". Empty for nobody.
+std::string where_ranks_are(std::vector<Doing> ranks);
+
+}  // namespace ccl_tests
