@@ -55,3 +55,5 @@ target_compile_definitions(harness_test PRIVATE CCL_UNIT_DIR="${CMAKE_CURRENT_SO
 if(TARGET ccl-hwloc)
   add_dependencies(harness_test ccl-hwloc)
 endif()
+ccl_add_test(fuzz_test LABELS unit LIBRARIES fuzz-targets SOURCES fuzz_test.cpp)
+target_compile_definitions(fuzz_test PRIVATE CCL_FUZZ_CORPUS="${PROJECT_SOURCE_DIR}/tests/fuzz/corpus")
