@@ -57,15 +57,13 @@ std::size_t number(std::string_view key, std::string_view text, std::size_t leas
   std::size_t value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (error != std::errc() || value < least)
-    throw UsageError(
-        fmt::format("--inject: {}={}; accepted: a number from {} on", key, quote(text), least));
+    throw UsageError(fmt::format("{}={}; accepted: a number from {} on", key, quote(text), least));
   std::string_view unit(end, static_cast<std::size_t>(text.data() + text.size() - end));
   const std::string_view units = "KMG";
   if (key == "at" && unit.size() == 1 && units.find(unit.front()) != std::string_view::npos)
     return value << (10 * (units.find(unit.front()) + 1));
   if (!unit.empty())
-    throw UsageError(
-        fmt::format("--inject: {}={}; accepted: a number from {} on", key, quote(text), least));
+    throw UsageError(fmt::format("{}={}; accepted: a number from {} on", key, quote(text), least));
   return value;
 }
 
@@ -85,8 +83,7 @@ void read_setting(Fault& fault, std::string_view key, std::string_view value) {
   } else if (key == "phase" && value == "timed") {
     fault.phase = CallPhase::timed;
   } else {
-    throw UsageError(
-        fmt::format("--inject: {}={}; accepted: {}", quote(key), quote(value), accepted));
+    throw UsageError(fmt::format("{}={}; accepted: {}", quote(key), quote(value), accepted));
   }
 }
 
@@ -139,8 +136,8 @@ Fault parse_fault(std::string_view text) {
   if (found == described.end()) {
     std::vector<std::string_view> names;
     for (const Described& d : described) names.push_back(d.name);
-    throw UsageError(fmt::format("--inject: unknown kind {}; accepted: {}", quote(kind),
-                                 fmt::join(names, ", ")));
+    throw UsageError(
+        fmt::format("unknown kind {}; accepted: {}", quote(kind), fmt::join(names, ", ")));
   }
   Fault fault;
   fault.kind = found->kind;

@@ -54,9 +54,9 @@ void declare_measure(FlagSet& set, Options& o, const Taken& taken) {
       .by_default("2")
       .on(Page::measured, "end a row at a 95 % interval of +-PERCENT, or by 0.3 s")
       .recorded("precision");
-  set.add(m.time_budget_s, "--time-budget", "SECONDS",
-          "time for all rows together that --precision may take, instead of 0.3 s each",
-          at_least(0))
+  set.add(m.time_budget_s, "--time-budget", "TIME",
+          "time for all rows together that --precision may take, instead of 0.3 s each: 30s, 5m",
+          duration())
       .by_default("0.3 s for each time")
       .recorded("time_budget_s");
   set.add(
@@ -119,8 +119,8 @@ void declare_check(FlagSet& set, Options& o, const Taken& taken) {
       .recorded("seed");
   set.add_custom(
          "--inject", "FAULT",
-         "spoil results on purpose, to see that it is found: KIND[:rank=R|all][:at=SIZE][:call=N]"
-         "[:every=N][:phase=untimed|timed]",
+         "spoil results on purpose, to see that it is found: a kind, and behind it with ':' before each rank=R, rank=all, "
+         "at=SIZE, call=N, every=N, phase=untimed or phase=timed",
          [&check = o.check](const std::string& text) { check.inject = parse_fault(text); },
          [&check = o.check] {
            return check.inject ? SettingValue(text_of(*check.inject)) : SettingValue();
