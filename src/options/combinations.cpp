@@ -153,6 +153,17 @@ void check_graph(const Collective& collective, const Options& o) {
                     collective.name));
 }
 
+void check_duration(Options& o) {
+  if (o.sweep.duration_s == 0) return;
+  if (given(o, "-N"))
+    throw UsageError("--duration: -N says how many cycles there are; accepted: one or the other");
+  if (o.sweep.passes > 1)
+    throw UsageError("--duration: --passes end with the last one; accepted: one or the other");
+  if (o.check.calls == 0)
+    throw UsageError("--duration: every row is verified; accepted: with -c 1 and above");
+  o.sweep.cycles = 0;
+}
+
 // A call is verified before another one may write over its result.
 void check_every_call(const Options& o) {
   if (!o.check.all) return;
@@ -257,6 +268,7 @@ void check_combinations(const Collective& collective, Options& o) {
   check_ceiling(collective, o);
   check_graph(collective, o);
   check_every_call(o);
+  check_duration(o);
   check_faults(o);
   check_algorithm(collective, o);
   check_shared_folder(o.spec);

@@ -177,6 +177,11 @@ void declare_sweep(FlagSet& set, Options& o, const Taken& taken, const Collectiv
   set.add(s.cycles, "-N,--run_cycles", "N", "repeat the whole run N times; 0: until stopped",
           in_range(0, max_int))
       .recorded("cycles");
+  set.add(s.duration_s, "--duration", "TIME",
+          "repeat the whole run until TIME is over: 90, 90s, 15m, 1h", duration())
+      .by_default("once")
+      .needs(taken.sweep)
+      .recorded("duration_s");
 }
 
 std::vector<std::size_t> sweep_sizes(const SweepOptions& o) {

@@ -20,7 +20,8 @@ struct SweepOptions {
   std::vector<ReduceOp> ops = {ReduceOp::sum};
   std::vector<int> roots = {0};
   bool all_roots = false;  // instead of `roots`
-  int cycles = 1;          // 0: until stopped
+  int cycles = 1;          // 0: until stopped, or until the duration is over
+  double duration_s = 0;   // of all cycles together; 0: `cycles` says how many
   int passes = 1;          // over the whole sweep, whose rows become one
   std::string mode;        // of the program's forms; empty: its default
   SplitRule grouping;

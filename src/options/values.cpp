@@ -197,6 +197,21 @@ Parser<int> in_range(int lowest, int highest) {
 Parser<double> at_least(double lowest) {
   return {[=](const std::string& text) { return parse_number(text, lowest); }};
 }
+Parser<double> duration() {
+  return {[](const std::string& text) {
+    const std::string_view units = "smh";
+    const std::size_t unit = text.empty() ? std::string::npos : units.find(text.back());
+    const bool has_unit = unit != std::string::npos;
+    constexpr double seconds[] = {1, 60, 3600};
+    try {
+      const double value = parse_number(has_unit ? text.substr(0, text.size() - 1) : text, 0);
+      return has_unit ? value * seconds[unit] : value;
+    } catch (const UsageError&) {
+      throw UsageError(
+          fmt::format("{} is not accepted; accepted: seconds, or 90s, 15m, 1h", quote(text)));
+    }
+  }};
+}
 Parser<bool> zero_or_one() {
   return {[](const std::string& text) { return parse_int(text, 0, 1) == 1; }, {"0", "1"}};
 }

@@ -86,6 +86,9 @@ constexpr Explanation all[] = {
     {Kind::footer, "Reliable",
      "how many times are within --precision, and the widest interval; what 6 times that were measured "
      "again say of other moments of this run (--passes sees more of them, ccl_compare other runs)"},
+    {Kind::footer, "Soak",
+     "with --duration: how long, how many operations were verified, the largest share of wrong ones that none in so many leaves "
+     "possible, and whether memory grew"},
     {Kind::footer, "Late rank",
      "the rank that entered over half of the samples last, by 2 % of one at least, if chance does not "
      "explain it (--samples)"},

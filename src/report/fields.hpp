@@ -282,6 +282,13 @@ void fields(R& summary, V&& visit) {
     visit("repeat_after_s", repeats.after_s);
     visit.derived("repeat_half_width", std::optional(repeats.half_width()));
   });
+  visit.part(summary.soak, [&](auto& soak) {
+    visit("soak_s", soak.seconds);
+    visit("soak_cycles", soak.cycles);
+    visit("soak_memory_rank", soak.rank);
+    visit("soak_memory_first_bytes", soak.first_bytes);
+    visit("soak_memory_last_bytes", soak.last_bytes);
+  });
   visit.part(summary.late_rank, [&](auto& late) {
     visit("late_rank", late.rank);
     visit("late_rank_host", late.host);

@@ -7,9 +7,9 @@
 #include <utility>
 
 #include "src/core/error.hpp"
-#include "src/devices/core_to_core.hpp"
 #include "src/report/pair_notes.hpp"
 #include "src/report/row_text.hpp"
+#include "src/report/speed_text.hpp"
 
 namespace ccl_tests {
 namespace {
@@ -45,18 +45,6 @@ std::string failure_line(int code, const std::vector<std::string>& errors,
   return line;
 }
 
-// Whether the machine was the same before the first row and after the last one. Empty: nothing to say.
-std::string speed_line(std::optional<double> before, std::optional<double> after, bool verbose) {
-  constexpr double most = 1.5;
-  if (!before || !after) return {};
-  const std::string text = fmt::format(
-      "core to core: a round trip took {:.0f} ns before the first row and {:.0f} ns after the last",
-      *before * 1e9, *after * 1e9);
-  if (!same_state(before, after, most))
-    return "the machine changed its speed during the run; " + text;
-  return verbose ? text : std::string();
-}
-
 }  // namespace
 
 SummaryOptions summary_options(const Options& o) {
@@ -67,6 +55,7 @@ SummaryOptions summary_options(const Options& o) {
           .pairs_at_once = o.sweep.concurrent && !o.sweep.pairing.all,
           .check = o.check,
           .passes = o.sweep.passes,
+          .endless = o.sweep.cycles == 0,
           .precision = o.measure.precision};
 }
 
@@ -148,7 +137,8 @@ void MultiReporter::account(const Row& row, std::size_t requested) {
   late_ranks_.add(row);
   if (fits_) add_cells(cells_, row);
   if (options_.limits.of_sizes()) limited_.push_back({row, requested});
-  if (row.pair && begun_) pair_rows_.push_back(row);
+  const bool kept = !options_.endless || row.cycle == 0;  // memory is to stay as it is
+  if (row.pair && begun_ && kept) pair_rows_.push_back(row);
 }
 
 // The run ended before the last pass.
@@ -240,6 +230,16 @@ void MultiReporter::repeats(const std::optional<Repeatability>& found) {
   summary_.repeats = found;
 }
 
+void MultiReporter::soak(const std::optional<Soak>& found) {
+  const std::lock_guard lock(mutex_);
+  summary_.soak = found;
+}
+
+CallCounts MultiReporter::counts() const {
+  const std::lock_guard lock(mutex_);
+  return {summary_.calls, summary_.verified_calls, summary_.failed_checks};
+}
+
 void MultiReporter::judge_limits() {
   const double moments = summary_.repeats ? summary_.repeats->half_width() : 0;
   for (const auto& [row, requested] : limited_) {
@@ -270,7 +270,7 @@ void MultiReporter::judge_end() {
         fmt::format("too slow: the average busbw, {:.4g} GB/s, is below 0.9 x NCCL_TESTS_MIN_BW {}",
                     summary_.average_busbw, *options_.limits.min_average_busbw));
   }
-  if (const auto line = speed_line(core_to_core_, summary_.core_to_core, verbose_); !line.empty())
+  if (const auto line = speed_text(core_to_core_, summary_.core_to_core, verbose_); !line.empty())
     notes.push_back(line);
   if (capped_rows_ > 0) {
     notes.push_back(fmt::format(

@@ -30,9 +30,15 @@ struct SummaryOptions {
   bool pairs_at_once = false;
   CheckOptions check;
   int passes = 1;
+  bool endless = false;  // of cycles
   double precision = 0.02;
 };
 SummaryOptions summary_options(const Options& options);
+
+// Of rank 0's calls; failed_checks: as RunSummary's.
+struct CallCounts {
+  std::uint64_t calls = 0, verified_calls = 0, failed_checks = 0;
+};
 
 // Thread-safe: rows come from a rank's thread, finish() possibly from the one that learned of a
 // failure. A reader of stdout may stop reading (mpirun does when it ends a job), so that a rank's
@@ -62,6 +68,11 @@ class MultiReporter {
 
   // What times say that were measured again after the last row. Of rank 0.
   void repeats(const std::optional<Repeatability>& found);
+
+  // What a run of a given time showed. Of rank 0.
+  void soak(const std::optional<Soak>& found);
+  // Returns what there is so far.
+  CallCounts counts() const;
 
   // Returns the exit code that rows and limits give, when all rows are there; 0: passed.
   int verdict();
@@ -98,7 +109,7 @@ class MultiReporter {
   std::deque<Output> outputs_;  // files first
   std::function<void()> before_print_ = [] {};
   std::function<std::string()> activity_ = [] { return std::string(); };
-  std::mutex mutex_;
+  mutable std::mutex mutex_;
   RunSummary summary_;
   double busbw_sum_ = 0;
   std::size_t capped_rows_ = 0;

@@ -214,6 +214,14 @@ struct Peak {
   double busbw = 0;  // GB/s
 };
 
+// What a run of a given time showed beside its rows. Memory: of the rank's process that grew most.
+struct Soak {
+  double seconds = 0;
+  std::size_t cycles = 0;  // complete ones
+  int rank = 0;
+  double first_bytes = 0, last_bytes = 0;  // resident after the first cycle, and at the end
+};
+
 // The most serious of what a run showed, by ascending seriousness.
 enum class Verdict { ok, unreliable, slow, wrong, incomplete };
 
@@ -233,6 +241,7 @@ struct RunSummary {
   std::optional<double> widest;            // half width over the time, of all that have an interval
   std::string widest_row;                  // "65536 B float sum out of place"
   std::optional<Repeatability> repeats;    // absent: no time was measured again
+  std::optional<Soak> soak;                // --duration
   std::optional<LateRank> late_rank;       // --samples; absent: no rank stands out
   std::string first_wrong;                 // where the first wrong element is, and what it is
   std::string rerun;                       // flags that select the row of first_wrong

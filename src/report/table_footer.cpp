@@ -124,6 +124,22 @@ std::string reliable(const RunInfo& run, const RunSummary& summary) {
       run.iterations);
 }
 
+// None wrong of n: with 95 % confidence fewer than 3 in n are (the rule of three, 0.95 = 1 - (1 - p)^n).
+std::string soak(const RunSummary& summary) {
+  constexpr double mib = 1 << 20;
+  const Soak& s = *summary.soak;
+  const auto n = static_cast<double>(summary.verified_calls);
+  const std::string errors =
+      summary.failed_checks > 0 || n == 0
+          ? fmt::format("{} wrong results in {:.0f} verified operations", summary.failed_checks, n)
+          : fmt::format(
+                "no error in {:.0f} verified operations: fewer than {:.2g} of all (95 % confidence)",
+                n, 3 / n);
+  return fmt::format(
+      "{:.0f} s, {} cycles; {}; memory of rank {}, which grew most: {:.1f} MiB after the first cycle, {:.1f} at the end",
+      s.seconds, s.cycles, errors, s.rank, s.first_bytes / mib, s.last_bytes / mib);
+}
+
 std::string late_rank(const LateRank& late) {
   return fmt::format(
       "{}{} entered last in {:.0f} % of {} samples (median {:.1f} us behind the median rank)",
@@ -170,6 +186,7 @@ std::string footer_text(const RunInfo& run, const RunSummary& summary) {
   lines += answer("Verdict", verdict(run, summary)) + answer("Correct", correct(run, summary));
   if (const std::string text = reliable(run, summary); !text.empty())
     lines += answer("Reliable", text);
+  if (summary.soak) lines += answer("Soak", soak(summary));
   if (summary.late_rank) lines += answer("Late rank", late_rank(*summary.late_rank));
   if (const std::string text = normal_text(run, summary); !text.empty())
     lines += answer("Normal", text);

@@ -17,6 +17,7 @@
 #include "src/run/memory_report.hpp"
 #include "src/run/repeated_times.hpp"
 #include "src/run/run_header.hpp"
+#include "src/run/soak.hpp"
 
 namespace ccl_tests {
 namespace {
@@ -120,6 +121,7 @@ struct Measuring {
   TimeBudget budget;
   std::optional<Ceiling> ceiling;
   int rounds;                         // that a call needs at least
+  bool keeps_times;                   // of all rows: not in runs without end
   std::vector<PointTime> times = {};  // on rank 0, of the points by their numbers
 
   // Measures point `number`, and hands its rows on with their numbers.
@@ -135,7 +137,7 @@ struct Measuring {
       if (ceiling) add_efficiency(row, *ceiling, rounds);
       take(std::move(row), r);
     }
-    if (!found.rows.empty())
+    if (!found.rows.empty() && keeps_times)
       times.push_back({number, found.rows.front().out_of_place.seconds, monotonic_seconds()});
   }
 };
@@ -163,18 +165,27 @@ void run_points(BenchmarkRunner& runner, Rank& rank, const Collective& collectiv
     if (ends.empty() && runner.communicator().gpu() != nullptr)
       runner.warm_up(collective, all.front());
   }
-  Measuring measuring{runner,     rank,
-                      collective, TimeBudget(o, all.size()),
-                      ceiling,    least_rounds(collective, o.spec, rank.ranks())};
+  Measuring measuring{runner,
+                      rank,
+                      collective,
+                      TimeBudget(o, all.size()),
+                      ceiling,
+                      least_rounds(collective, o.spec, rank.ranks()),
+                      o.sweep.cycles == 1};
   if (o.sweep.passes > 1) return run_passes(measuring, o, all, results);
-  for (int cycle = 0; o.sweep.cycles == 0 || cycle < o.sweep.cycles; ++cycle) {
-    for (std::size_t p = 0; p < all.size(); ++p) {
+  SoakClock soak(rank, o.sweep.duration_s, results);
+  bool over = all.empty();
+  for (int cycle = 0; !over && (o.sweep.cycles == 0 || cycle < o.sweep.cycles); ++cycle) {
+    for (std::size_t p = 0; p < all.size() && !(over = soak.is_over()); ++p) {
       SweepPoint point = all[p];
       point.cycle = cycle;
       measuring.run(point, p,
                     [&](const Row& row, std::size_t /*number*/) { results.row(row, point.bytes); });
     }
+    if (!over) soak.end_cycle();
   }
+  const std::optional<Soak> soaked = soak.found();
+  if (rank.is_first()) results.soak(soaked);
   // Times that are taken again are of calls that nobody verifies.
   if (o.sweep.cycles != 1 || !runner.has_intervals() || o.check.all) return;
   const auto repeats = repeat_times(runner, rank, collective, all, measuring.times);

@@ -8,6 +8,7 @@ set(ranks_sources
   pingpong_test.cpp
   right_test.cpp
   samples_test.cpp
+  soak_test.cpp
   staged_test.cpp
   started_test.cpp
   streams_test.cpp)

@@ -42,6 +42,24 @@ TEST(Options, DefaultsAreNcclTests) {
   EXPECT_TRUE(gpu_flags(o).empty());
 }
 
+TEST(Options, DurationsHaveUnits) {
+  const auto duration = [](const char* text) {
+    return read({"--duration", text}).sweep.duration_s;
+  };
+  EXPECT_EQ(duration("90"), 90);
+  EXPECT_EQ(duration("90s"), 90);
+  EXPECT_EQ(duration("15m"), 900);
+  EXPECT_EQ(duration("1.5h"), 5400);
+  EXPECT_EQ(read({"--duration", "1h"}).sweep.cycles, 0);
+  EXPECT_EQ(read({"--time-budget", "2m"}).measure.time_budget_s, 120);
+}
+
+TEST(Options, AllCallsOrANumberAreVerified) {
+  EXPECT_TRUE(read({"-c", "all"}).check.all);
+  EXPECT_EQ(read({"-c", "all"}).check.calls, 1);
+  EXPECT_FALSE(read({"-c", "3"}).check.all);
+}
+
 TEST(Options, EveryFlagReachesItsOption) {
   const Options o =
       read(words("-t 3 -g 2 -p 1 -n 5 -m 2 -w 0 -N 4 -c 6 -a 3 -z 2 -C 1 -S 1 -T 1.5 "

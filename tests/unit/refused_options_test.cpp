@@ -46,6 +46,8 @@ std::vector<Bad> bad_values() {
   }
   for (const char* flag : {"-w", "-c"})
     add(flag, {"2147483647", "1000000001"});  // their sum is one int
+  add("--duration", {"-1", "x", "1d", "h", "1h30"});
+  add("--inject", {"bits", "flipped-bit:call=0", "flipped-bit:rank=x"});
   add("-m", {"0", "-1", "x", "1048577"});
   add("-a", {"4", "-1", "avg"});
   add("-z", {"4", "-1", "x"});
@@ -247,6 +249,17 @@ TEST(Options, CombinationsThatContradictAreRefused) {
   EXPECT_THAT(refusal({"--cache", "cold", "-G", "3"}), HasSubstr("--cache: the launches of a"));
   EXPECT_EQ(refusal({"--cache", "rotate", "-G", "3"}), "(accepted)");
   EXPECT_EQ(refusal({"-w", "1000000000", "-c", "1000000000"}), "(accepted)");
+  EXPECT_THAT(refusal({"-c", "all", "-G", "2"}), HasSubstr("-c: the launches of a graph"));
+  EXPECT_THAT(refusal({"-c", "all", "-m", "4"}),
+              HasSubstr("-c: operations that are issued as one"));
+  EXPECT_THAT(refusal({"-c", "all", "-I", "1"}), HasSubstr("-c: -I"));
+  EXPECT_EQ(refusal({"-c", "all", "-n", "20"}), "(accepted)");
+  EXPECT_THAT(refusal({"--inject", "zeroed-result", "-c", "0"}), HasSubstr("--inject: -c 0"));
+  EXPECT_THAT(refusal({"--inject", "zeroed-result", "-G", "1"}), HasSubstr("--inject: "));
+  EXPECT_THAT(refusal({"--inject", "zeroed-result", "--ceiling", "auto"}), HasSubstr("--inject: "));
+  EXPECT_THAT(refusal({"--duration", "1m", "-N", "2"}), HasSubstr("--duration: -N"));
+  EXPECT_THAT(refusal({"--duration", "1m", "--passes", "2"}), HasSubstr("--duration: --passes"));
+  EXPECT_THAT(refusal({"--duration", "1m", "-c", "0"}), HasSubstr("--duration: "));
 }
 
 }  // namespace

@@ -1,0 +1,62 @@
+#include "src/run/soak.hpp"
+
+#include <fmt/format.h>
+
+#include <sstream>
+
+#include "src/core/clock.hpp"
+#include "src/devices/process_memory.hpp"
+
+namespace ccl_tests {
+
+SoakClock::SoakClock(Rank& rank, double duration_s, MultiReporter& results)
+    : rank_(rank),
+      duration_s_(duration_s),
+      results_(results),
+      start_s_(monotonic_seconds()),
+      said_s_(start_s_) {}
+
+double SoakClock::elapsed_s() const { return monotonic_seconds() - start_s_; }
+
+bool SoakClock::is_over() {
+  if (duration_s_ <= 0) return false;
+  const int over = rank_.agree(elapsed_s() >= duration_s_ ? 1 : 0);
+  if (over == 0 && rank_.is_first()) say_progress();
+  return over != 0;
+}
+
+void SoakClock::say_progress() {
+  constexpr double each_s = 60;
+  if (monotonic_seconds() - said_s_ < each_s) return;
+  said_s_ += each_s;
+  const CallCounts counts = results_.counts();
+  rank_.process().log(fmt::format(
+      "{:.0f} of {:.0f} min: {} cycles, {} of {} operations verified, {} wrong results, {:.1f} MiB",
+      elapsed_s() / 60, duration_s_ / 60, cycles_, counts.verified_calls, counts.calls,
+      counts.failed_checks, static_cast<double>(resident_bytes()) / (1 << 20)));
+}
+
+void SoakClock::end_cycle() {
+  if (++cycles_ == 1) first_bytes_ = resident_bytes();
+}
+
+std::optional<Soak> SoakClock::found() {
+  if (duration_s_ <= 0) return std::nullopt;
+  const double seconds = elapsed_s();
+  const std::size_t now = resident_bytes();
+  const std::size_t first = first_bytes_ > 0 ? first_bytes_ : now;
+  const auto all = rank_.world().all_gather(fmt::format("{} {}", first, now), rank_.limit_s());
+  if (!rank_.is_first()) return std::nullopt;
+  Soak soak{.seconds = seconds, .cycles = cycles_};
+  for (std::size_t r = 0; r < all.size(); ++r) {
+    double before = 0, after = 0;
+    std::istringstream(all[r]) >> before >> after;
+    if (r > 0 && after - before <= soak.last_bytes - soak.first_bytes) continue;
+    soak.rank = static_cast<int>(r);
+    soak.first_bytes = before;
+    soak.last_bytes = after;
+  }
+  return soak;
+}
+
+}  // namespace ccl_tests
