@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <mutex>
 #include <string>
+#include <utility>
 
 namespace ccl_tests {
 
@@ -17,6 +18,8 @@ class Activity {
   void row(std::string what);
   // Returns what was said last.
   std::string text() const;
+  // Returns that, and the beats since it was said first.
+  std::pair<std::string, std::uint64_t> text_and_beats() const;
   // Returns the seconds since row() was called; 0 before the first row.
   double seconds_in_row() const;
 
@@ -30,16 +33,14 @@ class Activity {
     beats_.store(beats_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
   }
   std::uint64_t beats() const { return beats_.load(std::memory_order_relaxed); }
-  std::uint64_t beats_in_row() const {
-    return beats() - first_beat_.load(std::memory_order_relaxed);
-  }
   double limit_s() const { return limit_s_.load(std::memory_order_acquire); }
 
  private:
   mutable std::mutex mutex_;
   std::string row_, phase_ = "starting";
   double since_ = 0;
-  std::atomic<std::uint64_t> beats_ = 0, first_beat_ = 0;  // first_beat_: of what text() says
+  std::uint64_t first_beat_ = 0;  // of what text() says
+  std::atomic<std::uint64_t> beats_ = 0;
   std::atomic<double> limit_s_ = 0;
 };
 

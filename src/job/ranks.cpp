@@ -71,8 +71,8 @@ class ProcessRanks {
   std::vector<Doing> doing() {
     std::vector<Doing> all;
     for (int t = 0; t < ranks(); ++t) {
-      const Activity& one = activity(t);
-      all.push_back({control_.process() * ranks() + t, one.beats_in_row(), one.text()});
+      auto [text, beats] = activity(t).text_and_beats();
+      all.push_back({control_.process() * ranks() + t, beats, std::move(text)});
     }
     return all;
   }
