@@ -54,8 +54,7 @@ BenchmarkRunner::BenchmarkRunner(Rank& rank, const Options& options, const RankG
 }
 
 BenchmarkRunner::~BenchmarkRunner() {
-  const bool closed = loops_ == nullptr;
-  if (closed || rank_.device().memory() != Memory::cuda) return;
+  if (loops_ == nullptr || rank_.device().memory() != Memory::cuda) return;
   // After a failure, peers may be in an operation, and giving memory of GPUs back would wait for them.
   leave_to_process_end(std::move(loops_));
   leave_to_process_end(std::move(verifier_));
@@ -100,8 +99,11 @@ void BenchmarkRunner::use_pattern(const Problem& p) {
                                       communicator().capabilities().integers_wrap);
   verifier_ = std::make_unique<verify::Verifier>(pattern, p.shape.self.rank, *loops_);
   const Needs& needs = p.collective->needs;
+  const bool of_messages =
+      needs.operations.list() == std::vector{OperationId::transfer} && !needs.in_steps;
+  const bool own_buffers = needs.own_buffers || (!needs.operations.empty() && !of_messages);
   if (Injector* const injector = rank_.injector())
-    injector->begin_row({p.bytes.size, needs.own_buffers || !needs.operations.empty()});
+    injector->begin_row({p.point.bytes, own_buffers});
 }
 
 bool BenchmarkRunner::verifiable(const Problem& p) const {
@@ -245,7 +247,7 @@ RankReport BenchmarkRunner::take_form(const Problem& p, Form form, Operation& op
                                        : static_cast<Workload&>(calls);
   measure(rank_.is_first() ? &criterion : nullptr, workload, barrier, clock, coordinator);
   rank_.activity().expect(0);
-  Tally tally = std::exchange(warmed_, {});
+  Tally tally = p.takes_part() ? std::exchange(warmed_, {}) : Tally();
   tally.add(calls.tally());
   report.wrong = tally.found.wrong;
   report.first = tally.found.first;
@@ -307,6 +309,7 @@ CallPlan BenchmarkRunner::call_plan(const Problem& p, Form form, bool verifies,
           .aggregate = static_cast<std::size_t>(o.measure.aggregate),
           .together = o.measure.aggregate > 1 && !waits && !p.collective->needs.in_steps,
           .verifies = verifies,
+          .new_patterns = verifies && o.check.all,
           .limit_s = limits.operation_s,
           .timeline = timeline,
           .counters = counters_ ? &*counters_ : nullptr,

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "src/core/error.hpp"
 #include "src/core/message_window.hpp"
 #include "src/report/quantity_text.hpp"
 
@@ -59,8 +60,11 @@ LinkCeiling measured(Rank& rank, BenchmarkRunner& runner, const Options& options
                                    rank.process().staging.buffers, rank.process().backend.info());
   runner.reserve(round_trip, {plan.sizes, plan.slots, groups, {}});
   const auto message = [&](std::size_t bytes) {
-    return message_s(
-        runner.run(round_trip, {DataType::float32, std::nullopt, 0, bytes, &groups.front(), 0}));
+    const PointRows found =
+        runner.run(round_trip, {DataType::float32, std::nullopt, 0, bytes, &groups.front(), 0});
+    if (!found.wrong.empty())
+      throw Error("the pingpong of --ceiling auto: " + found.wrong.front(), Exit::wrong_data);
+    return message_s(found);
   };
   const double latency_s = message(plan.sizes.front());
   const std::size_t bytes = plan.sizes.back();

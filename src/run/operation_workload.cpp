@@ -108,7 +108,7 @@ void OperationWorkload::prepare(const BlockPlan& plan) {
   slots_.clear();
   calls_.clear();
   fresh_.reset();
-  if (!block_phase_) block_phase_ = next_phase_;
+  if (!block_phase_ || plan_.new_patterns) block_phase_ = next_phase_;
   next_phase_ = *block_phase_;
   for (std::size_t s = 0; s < std::min(total_, plan_.slots.count); ++s) {
     slots_.push_back(buffers(s));

@@ -32,12 +32,13 @@ struct Tally {
 // How the calls of a row are made.
 struct CallPlan {
   Slots slots;
-  std::size_t first_phase = 0;        // of the patterns that this form uses
-  std::size_t aggregate = 1;          // calls of an iteration
-  bool together = false;              // the library may issue an iteration's calls as one
-  bool verifies = true;               // results are compared; otherwise buffers are filled only
-  double limit_s = 0;                 // of one call, until the watchdog ends the job; 0: none
-  Timeline* timeline = nullptr;       // marked behind each iteration of a block (-I)
+  std::size_t first_phase = 0;   // of the patterns that this form uses
+  std::size_t aggregate = 1;     // calls of an iteration
+  bool together = false;         // the library may issue an iteration's calls as one
+  bool verifies = true;          // results are compared; otherwise buffers are filled only
+  bool new_patterns = false;     // in each block, so that no result is that of the block before
+  double limit_s = 0;            // of one call, until the watchdog ends the job; 0: none
+  Timeline* timeline = nullptr;  // marked behind each iteration of a block (-I)
   EventCounters* counters = nullptr;  // of timed blocks
   Injector* injector = nullptr;       // is told which calls are timed
   const Clock& clock;

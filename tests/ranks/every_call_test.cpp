@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 
 #include <atomic>
+#include <cstring>
 
 #include "tests/ranks/faulty.hpp"
 #include "tests/ranks/world.hpp"
@@ -73,6 +74,23 @@ TEST_P(EveryCall, OfAStreamIsVerified) {
     EXPECT_EQ(outcome.exit_code, 7) << "call " << k;
     EXPECT_EQ(outcome.summary.calls, outcome.summary.verified_calls);
   }
+}
+
+// Rows beyond 1 MiB have one slot: the result of the call before must not be right there.
+TEST_P(EveryCall, OfOneSlotIsNotTheOneBefore) {
+  constexpr std::size_t bytes = 2 << 20;
+  std::vector<std::byte> last(bytes);
+  Fault fault;
+  fault.after = [&last](int rank, int number, const Call& call) {
+    if (rank != 0) return;
+    auto* const result = static_cast<std::byte*>(call.recv);
+    if (number == 3) std::memcpy(result, last.data(), bytes);
+    std::memcpy(last.data(), result, bytes);
+  };
+  const Outcome outcome = run(collectives::all_reduce, verified(bytes), FaultyBackend(fault));
+  EXPECT_EQ(outcome.exit_code, 7);
+  EXPECT_THAT(outcome.text(), HasSubstr("the result of an earlier call"));
+  EXPECT_EQ(outcome.summary.calls, outcome.summary.verified_calls);
 }
 
 TEST_P(EveryCall, OfSamplesIsVerified) {
