@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <limits>
 #include <vector>
 
 #include "src/core/error.hpp"
@@ -60,8 +61,12 @@ std::size_t number(std::string_view key, std::string_view text, std::size_t leas
     throw UsageError(fmt::format("{}={}; accepted: a number from {} on", key, quote(text), least));
   std::string_view unit(end, static_cast<std::size_t>(text.data() + text.size() - end));
   const std::string_view units = "KMG";
-  if (key == "at" && unit.size() == 1 && units.find(unit.front()) != std::string_view::npos)
-    return value << (10 * (units.find(unit.front()) + 1));
+  if (key == "at" && unit.size() == 1 && units.find(unit.front()) != std::string_view::npos) {
+    const std::size_t shift = 10 * (units.find(unit.front()) + 1);
+    if (value > std::numeric_limits<std::size_t>::max() >> shift)
+      throw UsageError(fmt::format("{}={} is too large; accepted: bytes", key, quote(text)));
+    return value << shift;
+  }
   if (!unit.empty())
     throw UsageError(fmt::format("{}={}; accepted: a number from {} on", key, quote(text), least));
   return value;
@@ -151,8 +156,9 @@ Fault parse_fault(std::string_view text) {
 }
 
 std::string text_of(const Fault& fault) {
-  std::string text = fmt::format("{}:rank={}", name(fault.kind),
-                                 fault.rank < 0 ? "all" : std::to_string(fault.rank));
+  std::string text(name(fault.kind));
+  if (!is_collective(fault.kind))
+    text += ":rank=" + (fault.rank < 0 ? "all" : std::to_string(fault.rank));
   if (fault.at_bytes) text += fmt::format(":at={}", *fault.at_bytes);
   if (fault.call > 0) text += fmt::format(":call={}", fault.call);
   if (fault.every > 1) text += fmt::format(":every={}", fault.every);

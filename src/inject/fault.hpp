@@ -37,8 +37,8 @@ enum class CallPhase { any, untimed, timed };
 
 struct Fault {
   FaultKind kind = FaultKind::flipped_bit;
-  int rank = 0;                         // of the job that it is done to; below 0: to every rank
-  std::optional<std::size_t> at_bytes;  // of the row; nullopt: all rows
+  int rank = 0;  // of the job that it is done to; below 0, and is_collective(): to every rank
+  std::optional<std::size_t> at_bytes;  // of the row, as asked for; nullopt: all rows
   std::size_t call = 0;   // of those that the rest names, the first is 1; 0: every one
   std::size_t every = 1;  // one in so many of them
   CallPhase phase = CallPhase::any;

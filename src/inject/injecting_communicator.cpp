@@ -93,7 +93,7 @@ class InjectingCommunicator : public ForwardingCommunicator {
   // Taken before the ranks begin operations: taking memory of a GPU waits for peers.
   void reserve(std::size_t bytes) override {
     ForwardingCommunicator::reserve(bytes);
-    if (injector_.fault() && bytes > spare_.size()) spare_ = device_.allocate(bytes);
+    if (bytes > spare_.size()) spare_ = device_.allocate(bytes);
   }
 
   std::unique_ptr<Work> start_all_reduce(const Call& call) override {
@@ -105,7 +105,6 @@ class InjectingCommunicator : public ForwardingCommunicator {
 
   void transfer(std::span<Message> messages, Deadline& deadline) override {
     const std::optional<Fault> fault = injector_.next();
-    if (!fault || !injector_.concerns_this_rank()) return below().transfer(messages, deadline);
     const std::vector<Message> whole(messages.begin(), messages.end());
     const auto first = [&](bool sends) {
       const auto found = std::find_if(whole.begin(), whole.end(), [&](const Message& m) {
@@ -114,6 +113,10 @@ class InjectingCommunicator : public ForwardingCommunicator {
       return found == whole.end() ? Message{} : *found;
     };
     const Message sent = first(true), received = first(false);
+    if (!fault || !injector_.concerns_this_rank()) {
+      below().transfer(messages, deadline);
+      return remember(received.bytes);
+    }
     const Bytes before = held(received.bytes);
     below().transfer(messages, deadline);
     below().wait();
@@ -251,18 +254,24 @@ class InjectingCommunicator : public ForwardingCommunicator {
     if (done.received.empty()) return false;
     Bytes bytes = held(done.received);
     Bytes stale;
-    if (kind == FaultKind::stale_result) stale = std::exchange(last_[bytes.size()], bytes);
+    if (kind == FaultKind::stale_result) stale = std::exchange(last_result(bytes.size()), bytes);
     const bool differs =
         spoil_result(kind, {bytes, done.type, done.bit, done.element, done.block, before, stale});
     if (differs) device_.copy(done.received.data(), bytes.data(), bytes.size());
     return differs;
   }
 
+  // The one of this row that has so many bytes.
+  Bytes& last_result(std::size_t bytes) {
+    if (std::exchange(last_row_, injector_.rows()) != injector_.rows()) last_.clear();
+    return last_[bytes];
+  }
+
   // For a stale result of a later call.
   void remember(std::span<const std::byte> result) {
     if (!injector_.fault() || injector_.fault()->kind != FaultKind::stale_result) return;
     below().wait();
-    if (!result.empty()) last_[result.size()] = held(result);
+    if (!result.empty()) last_result(result.size()) = held(result);
   }
 
   // In place both buffers are parts of one.
@@ -307,6 +316,7 @@ class InjectingCommunicator : public ForwardingCommunicator {
   Device& device_;
   Buffer spare_;
   std::map<std::size_t, Bytes> last_;  // results of the calls before, by their length
+  std::uint64_t last_row_ = 0;         // that they are of
 };
 
 }  // namespace

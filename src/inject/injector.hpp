@@ -22,7 +22,11 @@ class Injector {
 
   // nullopt: no fault from now on. Counts begin again.
   void set(std::optional<Fault> fault);
-  void begin_row(const RowUnderFaults& row) { row_ = row; }
+  void begin_row(const RowUnderFaults& row) {
+    row_ = row;
+    ++rows_;
+  }
+  std::uint64_t rows() const { return rows_; }  // that have begun
   void begin_phase(CallPhase phase) { phase_ = phase; }
 
   // Returns the fault that is to be done to the next operation, and counts it; nullopt: none.
@@ -41,7 +45,7 @@ class Injector {
   RowUnderFaults row_;
   CallPhase phase_ = CallPhase::untimed;
   std::size_t calls_ = 0;  // that fault_ names, but for `call` and `every`
-  std::uint64_t spoiled_ = 0;
+  std::uint64_t spoiled_ = 0, rows_ = 0;
 };
 
 }  // namespace ccl_tests

@@ -184,6 +184,9 @@ void check_faults(const Options& o) {
     throw UsageError("--inject: -c 0 verifies nothing; accepted: with -c 1 and above");
   if (o.measure.graph_launches > 0)
     throw UsageError("--inject: nothing can be spoiled within a graph; accepted: without -G");
+  if (o.measure.aggregate > 1)
+    throw UsageError(
+        "--inject: waits for each operation, -m issues several as one; accepted: -m 1");
   if (o.measure.ceiling.measured)
     throw UsageError("--inject: would spoil the pingpong of --ceiling auto, too; accepted: GB/s");
 }

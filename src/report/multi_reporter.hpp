@@ -61,7 +61,12 @@ class MultiReporter {
   // The row of one pass, for files alone. The row that stands for all passes follows the last one's,
   // or what there is of it the end of the run.
   void pass_row(const Row& row, std::size_t requested, RowPlace place);
-  void note(const std::string& line);    // a footer comment line
+  void note(const std::string& line);  // a footer comment line
+  // One that is not left out, however many there are.
+  void final_note(const std::string& line) {
+    const std::lock_guard lock(mutex_);
+    summary_.notes.push_back(line);
+  }
   void memory(const std::string& line);  // -M
   // The probe after the last row; that before the first one is the header's. Of rank 0.
   void core_to_core(std::optional<double> seconds);

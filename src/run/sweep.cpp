@@ -173,10 +173,10 @@ void run_points(BenchmarkRunner& runner, Rank& rank, const Collective& collectiv
                       least_rounds(collective, o.spec, rank.ranks()),
                       o.sweep.cycles == 1};
   if (o.sweep.passes > 1) return run_passes(measuring, o, all, results);
-  SoakClock soak(rank, o.sweep.duration_s, results);
+  SoakClock soak(rank, o.sweep.duration_s, results);  // the first cycle is whole
   bool over = all.empty();
   for (int cycle = 0; !over && (o.sweep.cycles == 0 || cycle < o.sweep.cycles); ++cycle) {
-    for (std::size_t p = 0; p < all.size() && !(over = soak.is_over()); ++p) {
+    for (std::size_t p = 0; p < all.size() && !(over = cycle > 0 && soak.is_over()); ++p) {
       SweepPoint point = all[p];
       point.cycle = cycle;
       measuring.run(point, p,
@@ -232,9 +232,11 @@ int sweep(Rank& rank, const Collective& collective, const Options& o,
   run_points(runner, rank, collective, o, range, ceiling.known, results);
   const std::optional<double> exchange_after_s = probe_cpus(rank);
   if (rank.is_first()) results.core_to_core(exchange_after_s);
-  if (Injector* const injector = rank.injector())
-    results.note(
-        spoiled_line(rank.world().all_gather(std::to_string(injector->spoiled()), rank.limit_s())));
+  if (Injector* const injector = rank.injector()) {
+    const auto spoiled =
+        rank.world().all_gather(std::to_string(injector->spoiled()), rank.limit_s());
+    if (rank.is_first()) results.final_note(spoiled_line(spoiled));
+  }
   if (o.gpu.memory_report)
     results.memory(memory_line(rank.world(), memory, rank.device().available(), rank.limit_s()));
   runner.close();

@@ -14,6 +14,7 @@
 
 #include "collectives/collectives.hpp"
 #include "src/bootstrap/control_frame.hpp"
+#include "src/bootstrap/doing.hpp"
 #include "src/bootstrap/loopback_listener.hpp"
 #include "src/bootstrap/node_list.hpp"
 #include "src/bootstrap/store_client.hpp"
@@ -36,7 +37,7 @@ char taken(std::string_view& bytes) {
 }
 
 void frames(std::string_view bytes) {
-  const int kind = static_cast<unsigned char>(taken(bytes)) % 9;
+  const int kind = static_cast<unsigned char>(taken(bytes)) % 10;
   try {
     switch (kind) {
       case 0: encode(decode_hello(bytes)); break;
@@ -47,6 +48,7 @@ void frames(std::string_view bytes) {
       case 5: to_text(rank_report(bytes)); break;
       case 6: to_text(samples_of(bytes)); break;
       case 7: moments_to_text(samples_of_moments(bytes)); break;
+      case 8: to_text(doing_of(bytes)); break;
       default: first_host(std::string(bytes)); break;
     }
   } catch (const Error&) {

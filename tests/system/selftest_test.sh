@@ -34,6 +34,10 @@ run 0 "--inject of a size that no row has" "$bin/all_reduce_perf" --np 3 --backe
 expect_in "$work/out" "inject: 0 operations spoiled"
 run 2 "--inject without a kind" "$bin/all_reduce_perf" -t 2 --inject wrong
 expect_in "$work/err" "unknown kind 'wrong'"
+run 2 "--inject on a rank that is not there" "$bin/all_reduce_perf" -t 2 --inject flipped-bit:rank=2
+expect_in "$work/err" "there is no rank 2"
+run 7 "--inject, ranks as threads" "$bin/all_reduce_perf" -t 4 --backend loopback --sizes 64K,4M -n 3 -c all --inject stale-result:rank=all
+[ "$(grep -c "operations spoiled" "$work/out")" -eq 1 ] || fail "not one line of what was spoiled"
 run 2 "--inject with -c 0" "$bin/all_reduce_perf" -t 2 --inject zeroed-result -c 0
 run 2 "-c all with -m" "$bin/all_reduce_perf" -t 2 -c all -m 4
 run 2 "-c with a word" "$bin/all_reduce_perf" -t 2 -c each

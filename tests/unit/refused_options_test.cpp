@@ -256,6 +256,8 @@ TEST(Options, CombinationsThatContradictAreRefused) {
   EXPECT_EQ(refusal({"-c", "all", "-n", "20"}), "(accepted)");
   EXPECT_THAT(refusal({"--inject", "zeroed-result", "-c", "0"}), HasSubstr("--inject: -c 0"));
   EXPECT_THAT(refusal({"--inject", "zeroed-result", "-G", "1"}), HasSubstr("--inject: "));
+  EXPECT_THAT(refusal({"--inject", "zeroed-result", "-m", "2"}), HasSubstr("--inject: waits"));
+  EXPECT_THAT(refusal({"--inject", "zeroed-result:at=99999999999G"}), HasSubstr("too large"));
   EXPECT_THAT(refusal({"--inject", "zeroed-result", "--ceiling", "auto"}), HasSubstr("--inject: "));
   EXPECT_THAT(refusal({"--duration", "1m", "-N", "2"}), HasSubstr("--duration: -N"));
   EXPECT_THAT(refusal({"--duration", "1m", "--passes", "2"}), HasSubstr("--duration: --passes"));

@@ -60,17 +60,23 @@ class Trial {
         shape_of({DataType::float32, std::nullopt, 0, arguments_.fault_bytes, &groups_, 0},
                  options_.spec, 0);
     if (collective.unsupported != nullptr && collective.unsupported(shape)) return;
+    options_.sweep.types = arguments_.types;
     options_.sweep.sizes = arguments_.sizes;
     options_.sweep.sizes.push_back(arguments_.fault_bytes);
     const SizePlan plan =
         plan_sizes(collective, options_, rank_.table(), groups_, rank_.process().staging.buffers,
                    rank_.process().backend.info());
+    const auto fits = [&](std::size_t bytes) {
+      return std::find(plan.sizes.begin(), plan.sizes.end(), bytes) != plan.sizes.end();
+    };
+    if (!fits(arguments_.fault_bytes))
+      throw Unsupported(fmt::format("{} B do not fit into the memory", arguments_.fault_bytes));
     runner_.reserve(collective, {plan.sizes, plan.slots, {groups_}, {}});
     for (const auto& [type, op] : kinds_of(collective, arguments_.types)) {
       const bool missing = runner_.communicator().capabilities().why_not(type, op).has_value();
       if (rank_.agree(missing ? 1 : 0) != 0) continue;
       for (const std::size_t bytes : arguments_.sizes)
-        without_fault(collective, {type, op, 0, bytes, &groups_, 0});
+        if (fits(bytes)) without_fault(collective, {type, op, 0, bytes, &groups_, 0});
       for (const FaultKind kind : arguments_.faults)
         with_fault(kind, collective, {type, op, 0, arguments_.fault_bytes, &groups_, 0});
     }
