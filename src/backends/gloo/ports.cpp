@@ -22,10 +22,10 @@ void require_ports(ControlChannel& channel, double limit_s) {
   if (!(std::ifstream(setting) >> first >> last)) return;
   const long ports = last - first + 1;
   if (here * peers <= ports) return;
-  throw Unsupported(fmt::format(
-      "gloo: {} ranks on {} with {} peers each need {} TCP ports, it has {} "
-      "(net.ipv4.ip_local_port_range); use fewer ranks on a host",
-      here, this_host(), peers, here * peers, ports));
+  throw Unsupported(
+      fmt::format("gloo: {} ranks on {} with {} peers each need {} TCP ports, it has {} "
+                  "(net.ipv4.ip_local_port_range); use fewer ranks on a host",
+                  here, this_host(), peers, here * peers, ports));
 }
 
 }  // namespace ccl_tests::gloo_module
