@@ -72,6 +72,15 @@ class OperationSet {
   unsigned bits_ = 0;
 };
 
+inline constexpr OperationSet reducing_operations = {OperationId::all_reduce, OperationId::reduce,
+                                                     OperationId::reduce_scatter,
+                                                     OperationId::reduce_scatterv};
+// Those with a root: it alone receives, or it alone sends.
+inline constexpr OperationSet received_by_root = {OperationId::reduce, OperationId::gather,
+                                                  OperationId::gatherv};
+inline constexpr OperationSet sent_by_root = {OperationId::broadcast, OperationId::scatter,
+                                              OperationId::scatterv};
+
 // One operation of one rank. Counts and offsets are in elements of `type`. What `count` means is
 // each operation's: all_reduce, reduce, broadcast, send, recv: elements of the buffer; all_gather,
 // gather, scatter, reduce_scatter, alltoall: elements per rank (one block); the vector collectives:

@@ -7,7 +7,6 @@
 #include <array>
 #include <charconv>
 #include <limits>
-#include <vector>
 
 #include "src/core/error.hpp"
 #include "src/core/quote.hpp"
@@ -92,18 +91,6 @@ void read_setting(Fault& fault, std::string_view key, std::string_view value) {
   }
 }
 
-bool reduces(OperationId operation) {
-  using enum OperationId;
-  return operation == all_reduce || operation == reduce || operation == reduce_scatter ||
-         operation == reduce_scatterv;
-}
-
-bool is_rooted(OperationId operation) {
-  using enum OperationId;
-  return operation == reduce || operation == broadcast || operation == gather ||
-         operation == scatter || operation == gatherv || operation == scatterv;
-}
-
 // x op x is x.
 bool is_idempotent(ReduceOp op) {
   using enum ReduceOp;
@@ -125,6 +112,11 @@ bool is_rounded(DataType type, ReduceOp op) {
 }  // namespace
 
 std::span<const FaultKind> all_faults() { return kinds; }
+std::vector<std::string> fault_names() {
+  std::vector<std::string> names;
+  for (const Described& d : described) names.emplace_back(d.name);
+  return names;
+}
 std::string_view name(FaultKind kind) { return description(kind).name; }
 std::string_view about(FaultKind kind) { return description(kind).about; }
 
@@ -138,12 +130,9 @@ Fault parse_fault(std::string_view text) {
   const std::string_view kind = next();
   const auto found = std::find_if(described.begin(), described.end(),
                                   [&](const Described& d) { return d.name == kind; });
-  if (found == described.end()) {
-    std::vector<std::string_view> names;
-    for (const Described& d : described) names.push_back(d.name);
+  if (found == described.end())
     throw UsageError(
-        fmt::format("unknown kind {}; accepted: {}", quote(kind), fmt::join(names, ", ")));
-  }
+        fmt::format("unknown kind {}; accepted: {}", quote(kind), fmt::join(fault_names(), ", ")));
   Fault fault;
   fault.kind = found->kind;
   while (!text.empty()) {
@@ -172,7 +161,7 @@ bool is_collective(FaultKind kind) { return kind == wrong_op || kind == wrong_ro
 std::optional<std::string> why_harmless(FaultKind kind, OperationId operation, DataType type,
                                         ReduceOp op, int ranks) {
   if (operation == OperationId::barrier) return "a barrier moves no data";
-  const bool reduction = reduces(operation);
+  const bool reduction = reducing_operations.has(operation);
   switch (kind) {
     case doubled_contribution:
     case wrong_op:
@@ -183,7 +172,8 @@ std::optional<std::string> why_harmless(FaultKind kind, OperationId operation, D
       if (kind == doubled_contribution && ranks > 1 && is_rounded(type, op)) return rounded;
       return std::nullopt;
     case wrong_root:
-      if (!is_rooted(operation)) return "there is no root";
+      if (!received_by_root.has(operation) && !sent_by_root.has(operation))
+        return "there is no root";
       if (ranks == 1) return "one rank is always the root";
       return std::nullopt;
     case reduced_precision:

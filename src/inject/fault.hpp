@@ -6,6 +6,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "src/core/call.hpp"
 
@@ -29,6 +30,7 @@ enum class FaultKind {
   zeroed_result,
 };
 std::span<const FaultKind> all_faults();
+std::vector<std::string> fault_names();  // of all_faults()
 std::string_view name(FaultKind kind);   // "flipped-bit"
 std::string_view about(FaultKind kind);  // "one bit of one element of the result differs"
 

@@ -18,8 +18,8 @@ using Bytes = std::vector<std::byte>;
 // Another operation than `op` that the library can do on `type`: one whose result differs.
 std::optional<ReduceOp> another(ReduceOp op, DataType type, const Capabilities& library) {
   using enum ReduceOp;
+  const auto defined = ops_of(type);
   for (const ReduceOp other : {max, sum, min, prod, band, bor}) {
-    const auto defined = ops_of(type);
     if (other == op || std::find(defined.begin(), defined.end(), other) == defined.end()) continue;
     const bool sums = op == avg || op == mulsum;
     if (!library.why_not(type, other) && (!sums || other == max)) return other;
@@ -36,21 +36,10 @@ int other_root(OperationId operation, const Call& call) {
   return (next + 1) % call.self.ranks;
 }
 
-bool receives_at_root_alone(OperationId operation) {
-  using enum OperationId;
-  return operation == reduce || operation == gather || operation == gatherv;
-}
-
-bool reduces(OperationId operation) {
-  using enum OperationId;
-  return operation == all_reduce || operation == reduce || operation == reduce_scatter ||
-         operation == reduce_scatterv;
-}
-
 // The lowest one. Averages of floating-point numbers may be rounded otherwise: there the highest of the
 // significand, or of 8 bits the lowest of the exponent.
 std::size_t flipped_bit(OperationId operation, const Call& call) {
-  if (!reduces(operation) || call.op != ReduceOp::avg) return 0;
+  if (!reducing_operations.has(operation) || call.op != ReduceOp::avg) return 0;
   const int significand =
       with_type(call.type, []<class T>() { return float_format<T>().significand; });
   constexpr int hidden = 1;
@@ -146,8 +135,8 @@ class InjectingCommunicator : public ForwardingCommunicator {
     make(operation, call);
     below().wait();
     const std::size_t width = size_of(call.type);
-    const bool of_blocks =
-        !reduces(operation) && call.recv_counts.empty() && result.size() > call.count * width;
+    const bool of_blocks = !reducing_operations.has(operation) && call.recv_counts.empty() &&
+                           result.size() > call.count * width;
     const Done done{call.send_bytes(operation),
                     result,
                     call.type,
@@ -202,8 +191,9 @@ class InjectingCommunicator : public ForwardingCommunicator {
   void make_with_other_root(OperationId operation, const Call& call) {
     Call wrong = call;
     wrong.root = other_root(operation, call);
+    if (wrong.root == call.root) return make(operation, call);
     if (call.self.rank == wrong.root) {
-      const bool receives = receives_at_root_alone(operation);
+      const bool receives = received_by_root.has(operation);
       const std::size_t bytes =
           receives ? wrong.recv_bytes(operation).size() : wrong.send_bytes(operation).size();
       std::byte* const room = spare(std::max<std::size_t>(1, bytes));
@@ -229,7 +219,8 @@ class InjectingCommunicator : public ForwardingCommunicator {
       combine_function(call.type, call.op)(input.data(), right.data(), right.data(),
                                            right.size() / size_of(call.type));
     } else {
-      write_nothing(input, call.type, reduces(operation) ? std::optional(call.op) : std::nullopt);
+      write_nothing(input, call.type,
+                    reducing_operations.has(operation) ? std::optional(call.op) : std::nullopt);
     }
     Call wrong = call;
     wrong.send = spare(input.size());

@@ -93,12 +93,6 @@ void declare_measure(FlagSet& set, Options& o, const Taken& taken) {
       .recorded("cache");
 }
 
-std::vector<std::string> fault_names() {
-  std::vector<std::string> names;
-  for (const FaultKind kind : all_faults()) names.emplace_back(name(kind));
-  return names;
-}
-
 void declare_check(FlagSet& set, Options& o, const Taken& taken) {
   set.begin(Group::checking, taken.sweep);
   const auto number = in_range(0, most_calls);

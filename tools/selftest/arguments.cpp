@@ -15,33 +15,15 @@
 namespace ccl_tests::selftest {
 namespace {
 
-std::vector<std::string> fault_names() {
-  std::vector<std::string> names;
-  for (const FaultKind kind : all_faults()) names.emplace_back(name(kind));
-  return names;
-}
-
 std::vector<std::string> program_names() {
   std::vector<std::string> names;
   for (const Collective* collective : tested_programs()) names.emplace_back(collective->name);
   return names;
 }
 
-std::vector<std::string> words_of(const std::string& list) {
-  std::vector<std::string> words(1);
-  for (const char c : list) {
-    if (c == ',') {
-      words.emplace_back();
-    } else {
-      words.back() += c;
-    }
-  }
-  return words;
-}
-
 std::vector<std::string> some_of(const std::string& list,
                                  const std::vector<std::string>& accepted) {
-  std::vector<std::string> words = words_of(list);
+  std::vector<std::string> words = split_list(list);
   for (const std::string& word : words) {
     if (std::find(accepted.begin(), accepted.end(), word) == accepted.end())
       throw UsageError(
@@ -92,7 +74,7 @@ void declare_flags(FlagSet& set, Arguments& a) {
       "--sizes", "LIST", "of the rows that are not spoiled and have to pass",
       [&a](const std::string& text) {
         a.sizes.clear();
-        for (const std::string& word : words_of(text)) a.sizes.push_back(parse_size(word));
+        for (const std::string& word : split_list(text)) a.sizes.push_back(parse_size(word));
       },
       [&a] { return setting_of(a.sizes); });
   set.add(a.options.check.seed, "--seed", "N", "seed of the data patterns", in_range(0, 1 << 30));

@@ -13,16 +13,6 @@ OperationId operation_of(const Collective& collective) {
   return parse_operation(collective.name).value_or(OperationId::transfer);
 }
 
-bool received_by_root(OperationId operation) {
-  using enum OperationId;
-  return operation == reduce || operation == gather || operation == gatherv;
-}
-
-bool sent_by_root(OperationId operation) {
-  using enum OperationId;
-  return operation == broadcast || operation == scatter || operation == scatterv;
-}
-
 }  // namespace
 
 std::vector<const Collective*> tested_programs() {
@@ -47,7 +37,7 @@ Fault fault_of(FaultKind kind, const Collective& collective, int ranks, std::siz
   const OperationId operation = operation_of(collective);
   const bool of_input =
       kind == missing_contribution || kind == doubled_contribution || kind == changed_input;
-  const bool at_root = of_input ? sent_by_root(operation) : received_by_root(operation);
+  const bool at_root = of_input ? sent_by_root.has(operation) : received_by_root.has(operation);
   Fault fault;
   fault.kind = kind;
   fault.rank = at_root ? 0 : ranks - 1;
