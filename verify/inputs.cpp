@@ -3,20 +3,13 @@
 #include <algorithm>
 #include <bit>
 #include <limits>
-#include <type_traits>
 
 #include "verify/input_rules.hpp"
+#include "verify/mix.hpp"
+#include "verify/width.hpp"
 
 namespace ccl_tests::verify {
 namespace {
-
-// splitmix64's finaliser (Steele, Lea, Flood 2014).
-std::uint64_t mix(std::uint64_t x) {
-  x += 0x9e3779b97f4a7c15U;
-  x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9U;
-  x = (x ^ (x >> 27)) * 0x94d049bb133111ebU;
-  return x ^ (x >> 31);
-}
 
 std::size_t choose_period(int ranks) {
   if (ranks <= 2046) return 4093;
@@ -24,14 +17,8 @@ std::size_t choose_period(int ranks) {
 }
 
 template <class T>
-using Bits = std::conditional_t<
-    sizeof(T) == 1, std::uint8_t,
-    std::conditional_t<sizeof(T) == 2, std::uint16_t,
-                       std::conditional_t<sizeof(T) == 4, std::uint32_t, std::uint64_t>>>;
-
-template <class T>
 std::uint64_t to_bits(T value) {
-  return std::bit_cast<Bits<T>>(value);
+  return std::bit_cast<BitsOf<T>>(value);
 }
 
 }  // namespace

@@ -3,8 +3,16 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <type_traits>
 
 namespace ccl_tests::verify {
+
+// The unsigned integer that is as wide as T.
+template <class T>
+using BitsOf = std::conditional_t<
+    sizeof(T) == 1, std::uint8_t,
+    std::conditional_t<sizeof(T) == 2, std::uint16_t,
+                       std::conditional_t<sizeof(T) == 4, std::uint32_t, std::uint64_t>>>;
 
 // Calls f with an unsigned integer of `width` bytes: with_width(width, [&]<class U>() { ... }).
 template <class F>

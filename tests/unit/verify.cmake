@@ -4,6 +4,7 @@ ccl_add_test(verify_test LABELS unit
     bitwise_inputs_test.cpp
     explanations_test.cpp
     inputs_test.cpp
+    order_sensitive_test.cpp
     phases_test.cpp
     types_test.cpp
     verifier_test.cpp)
