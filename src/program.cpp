@@ -50,6 +50,7 @@ int run_sweep(const Collective& collective, const Options& options, const JobSet
     if (process.launch.process != 0) return;
     for (const std::string& file : options.output.files) results.add(open_file(process, file));
     results.add(table_reporter(stdout));
+    if (!options.check.digests.empty()) results.keep_digests(options.check.digests);
   };
   hooks.show = [&](std::function<std::string()> activity, std::function<void()> clear) {
     results.activity(std::move(activity));

@@ -71,6 +71,7 @@ int run(const Collective& program, const std::string& name,
   for (const std::string& file : options.output.files)
     if (first) results.add(file_reporter(file, nullptr));
   if (first) results.add(table_reporter(stdout));
+  if (first && !options.check.digests.empty()) results.keep_digests(options.check.digests);
   Activity activity;
   OpenCommunicators open;
   Rank rank(process, *channel, activity, open);

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
 
 #include "src/inject/fault.hpp"
 
@@ -13,6 +14,8 @@ struct CheckOptions {
   bool all = false;  // every call is verified, untimed and timed ones too; `calls` as without it
   std::uint64_t seed = 1;
   std::optional<Fault> inject;  // what is done to results on purpose
+  bool reproducible = false;    // repeat reductions whose bits depend on the order of additions
+  std::string digests;          // the file in which their digests are kept; empty: none
   bool self_check = false;      // of the program's specification, instead of a run
 };
 

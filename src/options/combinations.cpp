@@ -191,6 +191,11 @@ void check_faults(const Options& o) {
     throw UsageError("--inject: would spoil the pingpong of --ceiling auto, too; accepted: GB/s");
 }
 
+void check_reproducible(const Options& o) {
+  if (!o.check.digests.empty() && !o.check.reproducible)
+    throw UsageError("--digests: digests are --reproducible's; accepted: with --reproducible");
+}
+
 void check_algorithm(const Collective& collective, const Options& o) {
   if (!collective.needs.own_buffers || o.backend.gloo_algorithm != "halving_doubling") return;
   throw Unsupported(fmt::format(
@@ -273,6 +278,7 @@ void check_combinations(const Collective& collective, Options& o) {
   check_every_call(o);
   check_duration(o);
   check_faults(o);
+  check_reproducible(o);
   check_algorithm(collective, o);
   check_shared_folder(o.spec);
 }

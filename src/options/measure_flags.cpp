@@ -122,6 +122,18 @@ void declare_check(FlagSet& set, Options& o, const Taken& taken) {
       .offers(fault_names())
       .needs(taken.types)
       .recorded("inject");
+  set.add(
+         o.check.reproducible, "--reproducible", "",
+         "repeat each row's reduction on data that are rounded: are the bits the same in every call, on every "
+         "rank, in and out of place? exit 7 if not",
+         zero_or_one())
+      .needs(taken.one_reduction)
+      .recorded("reproducible");
+  set.add(o.check.digests, "--digests", "FILE",
+          "with --reproducible: compare the results' digests with those in FILE, and add new ones",
+          parse_file)
+      .needs(taken.one_reduction)
+      .per_process();
   set.add(o.check.self_check, "--self-check", "",
           "check this program's specification for 1 to 9 ranks, then exit", zero_or_one())
       .per_process();

@@ -23,7 +23,7 @@ constexpr ExitText exits[] = {{"0", "passed"},
                               {"4", "a library or a peer failed"},
                               {"5", "timed out"},
                               {"6", "slower than a limit"},
-                              {"7", "wrong data"},
+                              {"7", "wrong or varying data"},
                               {"8", "inconclusive"},
                               {"128 + signal", "when interrupted"}};
 

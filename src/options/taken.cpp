@@ -28,6 +28,10 @@ Taken taken_by(const Collective& c) {
   taken.types = unless(moves_data, "moves no data");
   taken.unalign = taken.types;
   taken.ops = unless(theirs || c.domain.reduces, "reduces nothing");
+  const auto operation = parse_operation(c.name);
+  taken.one_reduction =
+      unless(operation && reducing_operations.has(*operation),
+             c.domain.reduces ? "is made of several operations" : "reduces nothing");
   taken.roots = unless(theirs || c.domain.rooted, "has no root");
   taken.groups = unless(!c.domain.paired, "runs on pairs of ranks: use --pairs");
   taken.pairs = unless(c.domain.paired, "runs on all ranks: pingpong_perf runs on pairs");

@@ -12,7 +12,7 @@ namespace ccl_tests {
 // all of them to every program.
 struct Taken {
   std::string sweep;  // everything about rows
-  std::string sizes, types, ops, roots, unalign, groups, pairs;
+  std::string sizes, types, ops, roots, unalign, groups, pairs, one_reduction;
   std::string skew, objects, tensors, buckets, async_operations, via, mode, matrix;
 };
 Taken taken_by(const Collective& collective);

@@ -100,6 +100,8 @@ class Csv : public Reporter {
   static std::string reason(const RunSummary& summary) {
     if (!summary.failure.empty()) return summary.failure;
     if (!summary.first_wrong.empty()) return "wrong data: " + summary.first_wrong;
+    if (summary.verdict == Verdict::varies)
+      return "bits vary: " + summary.reproduction->first_varying;
     if (!summary.missed_limits.empty()) return summary.missed_limits.front();
     return summary.undecided_limits.empty() ? "" : summary.undecided_limits.front();
   }

@@ -81,11 +81,14 @@ constexpr Explanation all[] = {
     {Kind::footer, "Verdict",
      "the most serious of: OK, UNRELIABLE (over half of the times are not within --precision, or a "
      "limit is not decided), "
-     "SLOW (a limit is missed), WRONG (wrong elements), INCOMPLETE (the run did not reach its end)"},
+     "SLOW (a limit is missed), VARIES (--reproducible), WRONG (wrong elements), INCOMPLETE (the run did not reach its end)"},
     {Kind::footer, "Correct", "wrong elements, and how many of all calls were verified (-c)"},
     {Kind::footer, "Reliable",
      "how many times are within --precision, and the widest interval; what 6 times that were measured "
      "again say of other moments of this run (--passes sees more of them, ccl_compare other runs)"},
+    {Kind::footer, "Bits",
+     "with --reproducible: rows whose bits are the same whoever has which data (order-independent), in every call, "
+     "on every rank, in and out of place (stable), or not (vary)"},
     {Kind::footer, "Soak",
      "with --duration: how long, how many operations were verified, the largest share of wrong ones that none in so many leaves "
      "possible, and whether memory grew"},

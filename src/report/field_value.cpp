@@ -12,8 +12,10 @@ namespace ccl_tests {
 namespace {
 
 constexpr std::array<std::string_view, 4> note_kinds = {"warning", "note", "listing", "verbose"};
-constexpr std::array<std::string_view, 5> verdicts = {"ok", "unreliable", "slow", "wrong",
-                                                      "incomplete"};
+constexpr std::array<std::string_view, 6> verdicts = {"ok",     "unreliable", "slow",
+                                                      "varies", "wrong",      "incomplete"};
+const std::array reproducibilities = {name(Reproducibility::order_independent),
+                                      name(Reproducibility::stable), name(Reproducibility::varies)};
 
 template <class Names>
 FieldValue named(const Names& names, auto value) {
@@ -71,6 +73,7 @@ FieldValue value_of(ReduceOp op) { return std::string(name(op)); }
 FieldValue value_of(const RankPair& pair) { return name(pair); }
 FieldValue value_of(NoteKind kind) { return named(note_kinds, kind); }
 FieldValue value_of(Verdict verdict) { return named(verdicts, verdict); }
+FieldValue value_of(Reproducibility found) { return std::string(name(found)); }
 
 FieldValue value_of(const std::vector<Setting>& settings) {
   if (settings.empty()) return {};
@@ -129,6 +132,9 @@ void assign(const FieldValue& value, RankPair& to) {
 
 void assign(const FieldValue& value, NoteKind& to) { assign_named(note_kinds, value, to); }
 void assign(const FieldValue& value, Verdict& to) { assign_named(verdicts, value, to); }
+void assign(const FieldValue& value, Reproducibility& to) {
+  assign_named(reproducibilities, value, to);
+}
 
 void assign(const FieldValue& value, std::vector<Setting>& to) {
   to.clear();

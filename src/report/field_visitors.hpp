@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <concepts>
 #include <string_view>
+#include <type_traits>
 
 #include "src/report/field_value.hpp"
 #include "src/report/fields.hpp"
@@ -50,7 +51,7 @@ class Assign {
     if (value == nullptr) return;
     const bool null = std::holds_alternative<std::monostate>(*value);
     any_ = any_ || !null;
-    if (null && in_part_ && std::integral<T>) return;
+    if (null && in_part_ && (std::integral<T> || std::is_enum_v<T>)) return;
     try {
       assign(*value, member);
     } catch (const Error& e) {

@@ -183,6 +183,17 @@ void fields(R& row, V&& visit) {
   visit("coverage", row.coverage);
   visit("algorithm", row.algorithm);
   visit("padding_waste", row.padding_waste);
+  visit.part(row.reproduction, [&](auto& found) {
+    visit("reproducibility", found.verdict);
+    visit("varies_between", found.varies_between);
+    visit("reproduction_calls", found.calls);
+    visit("digest", found.digest);
+    visit("known_digest", found.known_digest);
+    visit("difference_rank", found.difference_rank);
+    visit("difference_index", found.difference_index);
+    visit("difference_ulps", found.difference_ulps);
+    visit("difference", found.difference);
+  });
 }
 
 template <IsA<Measurement> R, class V>
@@ -295,6 +306,12 @@ void fields(R& summary, V&& visit) {
     visit("late_rank_share", late.share);
     visit("late_rank_samples", late.samples);
     visit("late_rank_s", late.late_s);
+  });
+  visit.part(summary.reproduction, [&](auto& found) {
+    visit("order_independent_rows", found.order_independent);
+    visit("stable_rows", found.stable);
+    visit("varying_rows", found.varying);
+    visit("first_varying", found.first_varying);
   });
   visit("first_wrong", summary.first_wrong);
   visit("rerun", summary.rerun);

@@ -8,6 +8,7 @@
 
 #include "src/core/error.hpp"
 #include "src/report/pair_notes.hpp"
+#include "src/report/reproductions.hpp"
 #include "src/report/row_text.hpp"
 #include "src/report/speed_text.hpp"
 
@@ -69,9 +70,7 @@ void MultiReporter::begin(const RunInfo& run) {
   if (finished_) return;
   begun_ = true;
   before_print_();
-  ranks_ = run.rank_lines;
-  core_to_core_ = run.core_to_core;
-  verbose_ = run.verbose;
+  run_ = run;
   fits_ = has_fits(run);
   if (run.oversubscribed) judged_by_ = JudgedBy::fast;
   RunInfo info = run;
@@ -89,9 +88,9 @@ void MultiReporter::begin(const RunInfo& run) {
 void MultiReporter::row(const Row& row, std::size_t requested) {
   std::unique_lock lock(mutex_);
   if (finished_) return;
-  account(row, requested);
+  const Row complete = completed(row);
+  account(complete, requested);
   before_print_();
-  const Row complete = with_hosts(row);
   lock.unlock();
   write(complete);
 }
@@ -99,7 +98,7 @@ void MultiReporter::row(const Row& row, std::size_t requested) {
 void MultiReporter::pass_row(const Row& row, std::size_t requested, RowPlace place) {
   std::unique_lock lock(mutex_);
   if (finished_) return;
-  const Row complete = with_hosts(row);
+  const Row complete = completed(row);
   const std::optional<Row> all = passes_.add(complete, requested, place);
   if (all) {
     account(*all, requested);
@@ -135,6 +134,7 @@ void MultiReporter::account(const Row& row, std::size_t requested) {
   }
   add_times(row, requested);
   late_ranks_.add(row);
+  add_reproduction(summary_.reproduction, row, requested);
   if (fits_) add_cells(cells_, row);
   if (options_.limits.of_sizes()) limited_.push_back({row, requested});
   const bool kept = !options_.endless || row.cycle == 0;  // memory is to stay as it is
@@ -151,9 +151,11 @@ void MultiReporter::account_rest() {
   add_note(fmt::format("{} rows are of fewer than {} passes", rest_.size(), options_.passes));
 }
 
-Row MultiReporter::with_hosts(const Row& row) const {
+// With what its neighbours and the header say of it.
+Row MultiReporter::completed(const Row& row) {
   Row complete = row;
-  complete.hosts = hosts_of(row);
+  complete.hosts = hosts_of(row, run_.rank_lines);
+  compare_digests(digests_, run_, complete);
   return complete;
 }
 
@@ -178,16 +180,6 @@ void MultiReporter::add_times(const Row& row, std::size_t requested) {
   };
   add("out of place", row.out_of_place);
   add("in place", row.in_place);
-}
-
-std::optional<int> MultiReporter::hosts_of(const Row& row) const {
-  std::set<std::string> names;
-  for (const RankLine& line : ranks_) {
-    const bool in_pair = !row.pair || line.rank == row.pair->first || line.rank == row.pair->second;
-    if (in_pair && line.group == row.group.value_or(line.group)) names.insert(line.host);
-  }
-  if (names.empty()) return std::nullopt;
-  return static_cast<int>(names.size());
 }
 
 void MultiReporter::add_wrong(const Row& row, std::size_t requested) {
@@ -257,10 +249,10 @@ void MultiReporter::judge_end() {
   std::vector<std::string>& notes = summary_.notes;
   if (options_.message_rates) append(notes, message_rates(pair_rows_, options_.pairs_at_once));
   std::vector<std::string> hosts;
-  for (const RankLine& line : ranks_) hosts.push_back(line.host);
+  for (const RankLine& line : run_.rank_lines) hosts.push_back(line.host);
   append(notes, slowest_pairs(pair_rows_, hosts));
   summary_.late_rank = late_ranks_.found();
-  for (const RankLine& line : ranks_)
+  for (const RankLine& line : run_.rank_lines)
     if (summary_.late_rank && line.rank == summary_.late_rank->rank)
       summary_.late_rank->host = line.host;
   judge_limits();
@@ -270,7 +262,8 @@ void MultiReporter::judge_end() {
         fmt::format("too slow: the average busbw, {:.4g} GB/s, is below 0.9 x NCCL_TESTS_MIN_BW {}",
                     summary_.average_busbw, *options_.limits.min_average_busbw));
   }
-  if (const auto line = speed_text(core_to_core_, summary_.core_to_core, verbose_); !line.empty())
+  if (const auto line = speed_text(run_.core_to_core, summary_.core_to_core, run_.verbose);
+      !line.empty())
     notes.push_back(line);
   if (capped_rows_ > 0) {
     notes.push_back(fmt::format(
@@ -295,6 +288,7 @@ void MultiReporter::conclude(int failure, const std::vector<std::string>& errors
   summary_.exit_code = code;
   summary_.verdict = failure != 0                      ? Verdict::incomplete
                      : summary_.failed_checks > 0      ? Verdict::wrong
+                     : varies()                        ? Verdict::varies
                      : !summary_.missed_limits.empty() ? Verdict::slow
                      : !summary_.undecided_limits.empty() || doubtful(summary_, options_.precision)
                          ? Verdict::unreliable
@@ -307,7 +301,8 @@ int MultiReporter::judged() const {
   const int slow = !summary_.missed_limits.empty()      ? exit_code(Exit::too_slow)
                    : !summary_.undecided_limits.empty() ? exit_code(Exit::inconclusive)
                                                         : 0;
-  return summary_.failed_checks > 0 ? most_severe(slow, exit_code(Exit::wrong_data)) : slow;
+  const bool wrong = summary_.failed_checks > 0 || varies();
+  return wrong ? most_severe(slow, exit_code(Exit::wrong_data)) : slow;
 }
 
 int MultiReporter::verdict() {

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "src/options/options.hpp"
+#include "src/report/digest_file.hpp"
 #include "src/report/late_ranks.hpp"
 #include "src/report/limits.hpp"
 #include "src/report/local_time.hpp"
@@ -49,6 +50,8 @@ class MultiReporter {
       : options_(summary_options(options)), passes_(options_.passes, options_.precision) {}
   // Before begin().
   void add(std::unique_ptr<Reporter> reporter);
+  // Before begin(): the file that knows the digests of rows (--digests). Throws as DigestFile does.
+  void keep_digests(const std::string& path) { digests_ = DigestFile(path); }
 
   // Called before anything is printed on stdout.
   void before_print(std::function<void()> action) { before_print_ = std::move(action); }
@@ -91,14 +94,14 @@ class MultiReporter {
  private:
   void account(const Row& row, std::size_t requested);
   void account_rest();
-  Row with_hosts(const Row& row) const;
+  Row completed(const Row& row);
   void write(const Row& row);
   void add_note(std::string line);
   void add_times(const Row& row, std::size_t requested);
   void add_wrong(const Row& row, std::size_t requested);
-  std::optional<int> hosts_of(const Row& row) const;
   void judge_limits();
   void judge_end();
+  bool varies() const { return summary_.reproduction && summary_.reproduction->varying > 0; }
   int judged() const;
   void conclude(int failure, const std::vector<std::string>& errors);
 
@@ -121,13 +124,12 @@ class MultiReporter {
   std::size_t weakest_bytes_ = 0;  // largest row that does not cover all ranks
   double weakest_coverage_ = 1;
   std::set<std::size_t> measured_;
-  std::vector<RankLine> ranks_;
-  std::optional<double> core_to_core_;  // before the first row
-  bool verbose_ = false;
+  RunInfo run_;
   JudgedBy judged_by_ = JudgedBy::interval;
   std::vector<Row> pair_rows_;
   std::vector<RequestedRow> limited_;  // rows to be held to limits
   LateRanks late_ranks_;
+  DigestFile digests_;
   PassRows passes_;
   std::vector<Row> rest_;         // of passes that did not come to their end
   bool fits_ = false;             // rows are sweeps whose times a line may describe

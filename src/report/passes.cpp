@@ -197,6 +197,15 @@ Measurement combined(const Cells& cells, double precision) {
 
 }  // namespace
 
+// The least reproducible one.
+std::optional<Reproduction> combined_reproduction(const std::vector<Row>& passes) {
+  const auto less = [](const Row& a, const Row& b) {
+    return a.reproduction->verdict < b.reproduction->verdict;
+  };
+  if (!passes.back().reproduction) return std::nullopt;
+  return std::max_element(passes.begin(), passes.end(), less)->reproduction;
+}
+
 Row combined(const std::vector<Row>& passes, double precision) {
   Row row = passes.back();
   row.pass.reset();
@@ -206,6 +215,7 @@ Row combined(const std::vector<Row>& passes, double precision) {
     for (const Row& pass : passes) cells.push_back(&(pass.*half));
     row.*half = combined(cells, precision);
   }
+  row.reproduction = combined_reproduction(passes);
   return row;
 }
 

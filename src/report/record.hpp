@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "src/core/operation.hpp"
@@ -168,6 +169,26 @@ struct Measurement {
   std::vector<Mismatch> mismatches;   // by rank; empty: none
 };
 
+// What is known of a result's bits, by ascending trouble. order_independent: the same when ranks exchange their
+// data. stable: the same in every call, on every rank, in and out of place.
+enum class Reproducibility { order_independent, stable, varies };
+std::string_view name(Reproducibility found);
+
+// What repeating a row's reduction on data that are rounded has shown (--reproducible).
+struct Reproduction {
+  Reproducibility verdict = Reproducibility::order_independent;
+  std::vector<std::string> varies_between =
+      {};                         // "calls", "ranks", "placements", "alignments", "rows", "runs"
+  std::uint64_t calls = 0;        // of a rank
+  std::string digest = {};        // of all ranks' results: 16 hexadecimal digits
+  std::string known_digest = {};  // another one, of an earlier row or run; empty: none
+  // The first element that differs; stable: between ranks' data in another order. Empty: none.
+  int difference_rank = 0;
+  std::uint64_t difference_index = 0;
+  std::uint64_t difference_ulps = 0;  // of integers their difference
+  std::string difference = {};        // "1 (0x3f800000) and 1.25 (0x3fa00000)"
+};
+
 struct Row {
   std::size_t bytes = 0;  // "size"
   std::size_t count = 0;  // "count"
@@ -185,8 +206,9 @@ struct Row {
   std::optional<int> group;      // --group-rows
   std::optional<RankPair> pair;  // where the program runs on pairs
   std::string algorithm;         // that the library says it chose (--show-algorithm)
-  std::optional<double> padding_waste;  // bytes that are sent for each byte of data
-  std::string timestamp;                // local_time() at the row's end
+  std::optional<Reproduction> reproduction;  // --reproducible
+  std::optional<double> padding_waste;       // bytes that are sent for each byte of data
+  std::string timestamp;                     // local_time() at the row's end
 };
 
 // The rank that entered most samples last.
@@ -222,8 +244,14 @@ struct Soak {
   double first_bytes = 0, last_bytes = 0;  // resident after the first cycle, and at the end
 };
 
+// Rows by what --reproducible found.
+struct ReproductionSummary {
+  std::size_t order_independent = 0, stable = 0, varying = 0;
+  std::string first_varying;  // which row, between what, where
+};
+
 // The most serious of what a run showed, by ascending seriousness.
-enum class Verdict { ok, unreliable, slow, wrong, incomplete };
+enum class Verdict { ok, unreliable, slow, varies, wrong, incomplete };
 
 struct RunSummary {
   Verdict verdict = Verdict::ok;
@@ -236,18 +264,19 @@ struct RunSummary {
                                     // of bounds values"
   std::uint64_t wrong_elements = 0;
   std::uint64_t calls = 0, verified_calls = 0;
-  std::size_t times = 0;                   // that a stream gave; 0: batches have no intervals
-  std::size_t precise_times = 0;           // whose interval is as narrow as was asked for
-  std::optional<double> widest;            // half width over the time, of all that have an interval
-  std::string widest_row;                  // "65536 B float sum out of place"
-  std::optional<Repeatability> repeats;    // absent: no time was measured again
-  std::optional<Soak> soak;                // --duration
-  std::optional<LateRank> late_rank;       // --samples; absent: no rank stands out
-  std::string first_wrong;                 // where the first wrong element is, and what it is
-  std::string rerun;                       // flags that select the row of first_wrong
-  double average_busbw = 0;                // arithmetic mean over all cells
-  std::optional<bool> bandwidth_ok;        // NCCL_TESTS_MIN_BW; absent: not asked
-  std::vector<std::string> missed_limits;  // a line each
+  std::size_t times = 0;                 // that a stream gave; 0: batches have no intervals
+  std::size_t precise_times = 0;         // whose interval is as narrow as was asked for
+  std::optional<double> widest;          // half width over the time, of all that have an interval
+  std::string widest_row;                // "65536 B float sum out of place"
+  std::optional<Repeatability> repeats;  // absent: no time was measured again
+  std::optional<Soak> soak;              // --duration
+  std::optional<LateRank> late_rank;     // --samples; absent: no rank stands out
+  std::optional<ReproductionSummary> reproduction;  // --reproducible
+  std::string first_wrong;                    // where the first wrong element is, and what it is
+  std::string rerun;                          // flags that select the row of first_wrong
+  double average_busbw = 0;                   // arithmetic mean over all cells
+  std::optional<bool> bandwidth_ok;           // NCCL_TESTS_MIN_BW; absent: not asked
+  std::vector<std::string> missed_limits;     // a line each
   std::vector<std::string> undecided_limits;  // which lie within the interval of a time
   std::vector<SweepFit> fits;          // of sweeps over sizes; empty if the run is not complete
   std::optional<Peak> peak;            // absent: no bandwidth

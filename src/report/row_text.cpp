@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <set>
 
 namespace ccl_tests {
 namespace {
@@ -29,6 +30,16 @@ std::string row_name(const Row& row, std::size_t requested) {
   if (row.group) text += fmt::format(" group {}", *row.group);
   if (row.root) text += fmt::format(" root {}", *row.root);
   return text;
+}
+
+std::optional<int> hosts_of(const Row& row, const std::vector<RankLine>& ranks) {
+  std::set<std::string> names;
+  for (const RankLine& line : ranks) {
+    const bool in_pair = !row.pair || line.rank == row.pair->first || line.rank == row.pair->second;
+    if (in_pair && line.group == row.group.value_or(line.group)) names.insert(line.host);
+  }
+  if (names.empty()) return std::nullopt;
+  return static_cast<int>(names.size());
 }
 
 std::string mismatch_text(const Mismatch& m) {

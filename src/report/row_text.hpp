@@ -2,7 +2,9 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
+#include <vector>
 
 #include "src/options/check_options.hpp"
 #include "src/report/record.hpp"
@@ -12,6 +14,9 @@ namespace ccl_tests {
 // "1048576 B float sum", "8 B float pair 0:1", "8 B float sum group 1, root 2". requested: the size
 // that the sweep asked for.
 std::string row_name(const Row& row, std::size_t requested);
+
+// How many hosts the row's ranks are on, by name. nullopt: not known.
+std::optional<int> hosts_of(const Row& row, const std::vector<RankLine>& ranks);
 
 // "rank 2 on b: 3 wrong, elements 0 to 2: expected ..., found ..."
 std::string mismatch_text(const Mismatch& mismatch);

@@ -14,6 +14,7 @@
 #include "src/report/comment_text.hpp"
 #include "src/report/local_time.hpp"
 #include "src/report/reporter.hpp"
+#include "src/report/reproductions.hpp"
 #include "src/report/table_footer.hpp"
 #include "src/report/table_header.hpp"
 
@@ -154,6 +155,7 @@ class Table : public Reporter {
     if (row.group) line += fmt::format("  {:>5}", *row.group);
     if (run_.pair_rows && row.pair) line += fmt::format("  {:>9}", name(*row.pair));
     if (!row.algorithm.empty()) line += "\n#   algorithm: " + harmless(row.algorithm);
+    if (row.reproduction) line += "\n#   reproducible: " + harmless(reproduction_text(row));
     write(line + "\n" + steps(row));
   }
 

@@ -7,6 +7,7 @@
 #include "src/core/error.hpp"
 #include "src/report/comment_text.hpp"
 #include "src/report/normal_text.hpp"
+#include "src/report/reproductions.hpp"
 
 namespace ccl_tests {
 namespace {
@@ -55,6 +56,9 @@ std::string verdict(const RunInfo& run, const RunSummary& summary) {
     case Verdict::wrong:
       return fmt::format("WRONG - {} of {} with wrong elements (exit {})", summary.wrong_rows,
                          plural(summary.rows, "row"), code);
+    case Verdict::varies:
+      return fmt::format("VARIES - {} of {} with bits that differ (exit {})",
+                         summary.reproduction->varying, plural(summary.rows, "row"), code);
     case Verdict::slow:
       return fmt::format("SLOW - {} (exit {})",
                          plural(summary.missed_limits.size(), "limit") + " missed", code);
@@ -194,6 +198,7 @@ std::string footer_text(const RunInfo& run, const RunSummary& summary) {
   if (const std::string text = reliable(run, summary); !text.empty())
     lines += answer("Reliable", text);
   if (summary.soak) lines += answer("Soak", soak(summary));
+  if (summary.reproduction) lines += answer("Bits", reproduction_text(*summary.reproduction));
   if (summary.late_rank) lines += answer("Late rank", late_rank(*summary.late_rank));
   if (const std::string text = normal_text(run, summary); !text.empty())
     lines += answer("Normal", text);

@@ -18,6 +18,7 @@
 #include "src/run/idle_workload.hpp"
 #include "src/run/memory_limit.hpp"
 #include "src/run/operation_workload.hpp"
+#include "src/run/reproduction_check.hpp"
 #include "src/run/unmeasured_row.hpp"
 #include "src/run/wait_limits.hpp"
 #include "src/run/world_barrier.hpp"
@@ -161,8 +162,19 @@ PointRows BenchmarkRunner::run(const Collective& collective, const SweepPoint& p
     result.spent_s += found.spent_s;
     add_form(result, p, form, found);
   }
+  if (options_.check.reproducible) add_reproductions(result, p, *operation, limits);
   if (!result.rows.empty() && one_row_for_all(collective)) result.rows = {slowest(result.rows)};
   return result;
+}
+
+void BenchmarkRunner::add_reproductions(PointRows& result, const Problem& p, Operation& operation,
+                                        const WaitLimits& limits) {
+  const Slots slots = row_slots(*p.collective, p.shape, options_.sweep.unalign, slot_rule_);
+  const auto found = reproduce(p, {rank_, group_channel(), communicator(), operation, *arena_,
+                                   slots, limits, options_.check.seed});
+  for (std::size_t g = 0; g < result.rows.size(); ++g)
+    result.rows[g].reproduction =
+        reproduction_of(found, p.point.groups->members(static_cast<int>(g)));
 }
 
 // Without an in-place form the out-of-place measurement is repeated there, unchecked.
@@ -268,31 +280,19 @@ bool BenchmarkRunner::has_intervals() const {
          communicator().gpu() == nullptr;
 }
 
-// The same slots run on all groups: the smallest number counts.
-std::size_t BenchmarkRunner::most_calls(const Problem& p, bool checks) const {
-  std::size_t most = 0;
-  for (int g = 0; g < p.point.groups->number(); ++g) {
-    const Slots slots = row_slots(*p.collective, shape_of(p.point, options_.spec, g),
-                                  options_.sweep.unalign, slot_rule_);
-    const std::size_t calls =
-        checks && options_.check.all ? slots.count : calls_per_block(slots, slot_rule_);
-    if (calls > 0) most = most == 0 ? calls : std::min(most, calls);
-  }
-  return most;
-}
-
 std::unique_ptr<StoppingCriterion> BenchmarkRunner::criterion(const Problem& p, bool checks) const {
   if (has_intervals()) {
-    PrecisionGoal goal = precision_goal(options_, p, checks,
-                                        {.clock_cost_s = clock_.cost_s,
-                                         .budget_s = budget_s_,
-                                         .most_calls = most_calls(p, checks)});
+    PrecisionGoal goal =
+        precision_goal(options_, p, checks,
+                       {.clock_cost_s = clock_.cost_s,
+                        .budget_s = budget_s_,
+                        .most_calls = most_calls(options_, p, slot_rule_, checks)});
     if (options_.measure.samples) return std::make_unique<SampleCriterion>(std::move(goal));
     return std::make_unique<StreamCriterion>(std::move(goal));
   }
   return std::make_unique<BatchCriterion>(
       batch_goal(options_, checks, rank_.process().options.simulated,
-                 checks && options_.check.all ? most_calls(p, checks) : 0));
+                 checks && options_.check.all ? most_calls(options_, p, slot_rule_, checks) : 0));
 }
 
 CallPlan BenchmarkRunner::call_plan(const Problem& p, Form form, bool verifies,

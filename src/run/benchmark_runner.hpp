@@ -73,7 +73,6 @@ class BenchmarkRunner {
   void use_pattern(const Problem& p);
   bool verifiable(const Problem& p) const;
   std::unique_ptr<Operation> operation_of(const Problem& p, const WaitLimits& limits);
-  std::size_t most_calls(const Problem& p, bool checks) const;
   static bool repeats(const Problem& p, Form form);
   std::unique_ptr<StoppingCriterion> criterion(const Problem& p, bool checks) const;
   CallPlan call_plan(const Problem& p, Form form, bool verifies, const WaitLimits& limits,
@@ -83,6 +82,8 @@ class BenchmarkRunner {
   RankReport take_form(const Problem& p, Form form, Operation& operation, bool checks,
                        StoppingCriterion& criterion, const WaitLimits& limits);
   std::vector<Row> unmeasured_rows(const Problem& p) const;
+  void add_reproductions(PointRows& result, const Problem& p, Operation& operation,
+                         const WaitLimits& limits);
   void add_form(PointRows& result, const Problem& p, Form form, const FormFindings& found) const;
 
   Rank& rank_;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "src/run/memory_limit.hpp"
 #include "src/run/row.hpp"
 #include "src/run/wait_limits.hpp"
 
@@ -26,6 +27,17 @@ BatchGoal batch_goal(const Options& o, bool checks, bool simulated, std::size_t 
   goal.limit_s = o.measure.row_time_s / 2;
   goal.repeats = static_cast<std::size_t>(std::max(1, o.measure.graph_launches));
   return goal;
+}
+
+std::size_t most_calls(const Options& o, const Problem& p, const SlotRule& rule, bool checks) {
+  std::size_t most = 0;
+  for (int g = 0; g < p.point.groups->number(); ++g) {
+    const Slots slots =
+        row_slots(*p.collective, shape_of(p.point, o.spec, g), o.sweep.unalign, rule);
+    const std::size_t calls = checks && o.check.all ? slots.count : calls_per_block(slots, rule);
+    if (calls > 0) most = most == 0 ? calls : std::min(most, calls);
+  }
+  return most;
 }
 
 PrecisionGoal precision_goal(const Options& o, const Problem& problem, bool checks,

@@ -129,6 +129,13 @@ std::vector<Note> first_notes(const Process& process, const Options& o) {
   return notes;
 }
 
+std::string reproducible_text(int ranks) {
+  const char* const orders =
+      ranks > 2 ? "" : "; up to two ranks have one order of additions: three show more";
+  return fmt::format(
+      "reproducible: behind each row its reduction is repeated on data that are rounded{}", orders);
+}
+
 }  // namespace
 
 std::string mode_of(const Collective& collective, const Options& o) {
@@ -170,6 +177,7 @@ std::vector<Note> notes_of(const Rank& rank, const Collective& collective, const
   if (!collective.domain.paired)
     notes.push_back({NoteKind::verbose, time_text(collective, o, facts.intervals)});
   if (o.check.all) notes.push_back({NoteKind::note, every_call_text(collective)});
+  if (o.check.reproducible) notes.push_back({NoteKind::note, reproducible_text(rank.ranks())});
   const auto add = [&](NoteKind kind, std::string text, std::string remedy = {}) {
     notes.push_back({kind, std::move(text), std::move(remedy)});
   };

@@ -75,7 +75,8 @@ SizePlan plan_sizes(const Collective& collective, const Options& o, const RankTa
   std::map<std::string, std::size_t> ranks_on;
   for (const RankIdentity& r : table.ranks) ++ranks_on[shared(r)];
   const int table_ranks = static_cast<int>(table.ranks.size());
-  const double scratch = library.scratch_factor(table_ranks);
+  const double kept = o.check.reproducible && buffers == Memory::host ? 1 : 0;  // a result
+  const double scratch = library.scratch_factor(table_ranks) + kept;
   SlotRule rule = slot_rule_of(o, table, buffers);
   for (const RankIdentity& r : table.ranks) {
     const std::size_t ranks = ranks_on[shared(r)];

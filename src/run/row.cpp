@@ -7,6 +7,7 @@
 #include "src/measure/sample_series.hpp"
 #include "src/measure/stopping.hpp"
 #include "src/measure/stream_criterion.hpp"
+#include "src/run/reproduction.hpp"
 
 namespace ccl_tests {
 namespace {
@@ -309,6 +310,10 @@ Row slowest(const std::vector<Row>& rows) {
   Row row = pick(&Row::out_of_place);
   row.out_of_place = sum(&Row::out_of_place, row.out_of_place);
   row.in_place = sum(&Row::in_place, pick(&Row::in_place).in_place);
+  std::vector<Reproduction> reproductions;
+  for (const Row& r : rows)
+    if (r.reproduction) reproductions.push_back(*r.reproduction);
+  if (!reproductions.empty()) row.reproduction = combined(reproductions);
   return row;
 }
 

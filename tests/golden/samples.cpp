@@ -107,6 +107,34 @@ Run wrong_data() {
   return run;
 }
 
+// --reproducible: the first row is stable, the second one is not.
+Run varying() {
+  Run run = plain();
+  run.name = "varying";
+  run.rows[0].reproduction = {Reproducibility::stable,
+                              {},
+                              20,
+                              "0123456789abcdef",
+                              "",
+                              1,
+                              0,
+                              1,
+                              "1 (0x3f800000) and 1.00000012 (0x3f800001)"};
+  run.rows[1].reproduction = {Reproducibility::varies,
+                              {"ranks", "runs"},
+                              20,
+                              "00000000ffffffff",
+                              "00000000fffffffe",
+                              2,
+                              4096,
+                              4194304,
+                              "1 (0x3f800000) and 1.5 (0x3fc00000)"};
+  run.summary.reproduction = {0, 1, 1, "1048576 B float sum between ranks, runs"};
+  run.summary.verdict = Verdict::varies;
+  run.summary.exit_code = 7;
+  return run;
+}
+
 // alltoall: no in-place form, nothing is reduced; the second row is not checked at all.
 Run unchecked() {
   Run run = plain();
@@ -295,10 +323,10 @@ Run pair_rows() {
 }
 
 std::vector<Run> all() {
-  return {plain(),       wrong_data(),     unchecked(),       timestamps(),    cpu_time(),
-          interrupted(), extremes(),       zero_iterations(), group_rows(),    pair_rows(),
-          steps(),       no_rows(),        notes(),           per_iteration(), stream(),
-          undecided(),   single_samples(), passes(),          fits()};
+  return {plain(),     wrong_data(),  varying(),        unchecked(),       timestamps(),
+          cpu_time(),  interrupted(), extremes(),       zero_iterations(), group_rows(),
+          pair_rows(), steps(),       no_rows(),        notes(),           per_iteration(),
+          stream(),    undecided(),   single_samples(), passes(),          fits()};
 }
 
 Run with_text(const std::string& text) {

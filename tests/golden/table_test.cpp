@@ -171,8 +171,10 @@ TEST(Table, NotesThatDoNotConcernTheRunAreShownWithVerboseOnly) {
 TEST(Table, FooterLinesHaveAtMost100ColumnsAndWordsOfAClosedList) {
   for (const samples::Run& run : samples::all()) {
     const std::string table = samples::table(run);
-    EXPECT_EQ(matches(table, "^# Verdict  : (OK|SLOW|WRONG|UNRELIABLE|INCOMPLETE) - "), 1);
+    EXPECT_EQ(matches(table, "^# Verdict  : (OK|SLOW|VARIES|WRONG|UNRELIABLE|INCOMPLETE) - "), 1);
     EXPECT_EQ(matches(table, "^# Correct  : (yes|no|so far|not checked) - "), 1);
+    EXPECT_EQ(matches(table, "^# Bits     : (the same again|vary) - "),
+              run.summary.reproduction ? 1 : 0);
     const std::vector<std::string> all = lines(table);
     const auto verdict = std::find_if(all.begin(), all.end(), [](const std::string& line) {
       return line.starts_with("# Verdict");

@@ -6,6 +6,7 @@ set(ranks_sources
   passes_test.cpp
   per_iteration_test.cpp
   pingpong_test.cpp
+  reproducible_test.cpp
   right_test.cpp
   samples_test.cpp
   soak_test.cpp

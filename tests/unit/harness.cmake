@@ -6,6 +6,7 @@ ccl_add_test(harness_test LABELS unit LIBRARIES ccl-collectives
     communicator_test.cpp
     cpu_binding_test.cpp
     deadline_test.cpp
+    digest_file_test.cpp
     estimate_test.cpp
     evidence_test.cpp
     extent_test.cpp
@@ -37,6 +38,7 @@ ccl_add_test(harness_test LABELS unit LIBRARIES ccl-collectives
     rank_device_test.cpp
     multi_reporter_test.cpp
     reduction_test.cpp
+    reproduction_test.cpp
     repeatability_test.cpp
     refused_options_test.cpp
     row_bytes_test.cpp

@@ -259,6 +259,12 @@ TEST(Options, CombinationsThatContradictAreRefused) {
   EXPECT_THAT(refusal({"--inject", "zeroed-result", "-m", "2"}), HasSubstr("--inject: waits"));
   EXPECT_THAT(refusal({"--inject", "zeroed-result:at=99999999999G"}), HasSubstr("too large"));
   EXPECT_THAT(refusal({"--inject", "zeroed-result", "--ceiling", "auto"}), HasSubstr("--inject: "));
+  EXPECT_THAT(refusal({"--digests", "x"}), HasSubstr("--digests: digests are"));
+  EXPECT_EQ(refusal({"--digests", "x", "--reproducible"}), "(accepted)");
+  EXPECT_THAT(refusal_of(collectives::all_gather, {"--reproducible"}),
+              HasSubstr("reduces nothing"));
+  EXPECT_THAT(refusal_of(collectives::sync_grad, {"--reproducible"}),
+              HasSubstr("is made of several operations"));
   EXPECT_THAT(refusal({"--duration", "1m", "-N", "2"}), HasSubstr("--duration: -N"));
   EXPECT_THAT(refusal({"--duration", "1m", "--passes", "2"}), HasSubstr("--duration: --passes"));
   EXPECT_THAT(refusal({"--duration", "1m", "-c", "0"}), HasSubstr("--duration: "));

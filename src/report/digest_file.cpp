@@ -1,0 +1,64 @@
+#include "src/report/digest_file.hpp"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <cerrno>
+#include <filesystem>
+#include <fstream>
+#include <system_error>
+#include <utility>
+
+#include "src/core/error.hpp"
+#include "src/core/quote.hpp"
+
+namespace ccl_tests {
+namespace {
+
+constexpr std::size_t digits = 16;
+constexpr std::string_view gap = "  ";
+constexpr std::size_t longest_line = 1000;
+
+std::string reason() { return std::generic_category().message(errno); }
+
+}  // namespace
+
+DigestFile::DigestFile(std::string path) : path_(std::move(path)) {
+  if (std::filesystem::is_regular_file(path_)) read();
+  file_.reset(std::fopen(path_.c_str(), "a"));
+  if (!file_) throw Error(fmt::format("--digests: cannot write {}: {}", quote(path_), reason()));
+}
+
+void DigestFile::read() {
+  std::ifstream in(path_);
+  if (!in) throw Error(fmt::format("--digests: cannot read {}: {}", quote(path_), reason()));
+  std::array<char, longest_line> buffer;
+  for (std::size_t number = 1; in.getline(buffer.data(), buffer.size()) || in.gcount() > 0;
+       ++number) {
+    const bool whole = !in.fail() && !in.eof();
+    const std::string line(buffer.data());
+    const bool is_digest = whole && line.size() > digits + gap.size() &&
+                           line.find_first_not_of("0123456789abcdef") == digits &&
+                           line.compare(digits, gap.size(), gap) == 0;
+    if (!is_digest)
+      throw UsageError(
+          fmt::format("--digests: line {} of {} is not a digest and a row; accepted: a file that "
+                      "--digests has written, or a new one",
+                      number, quote(path_)));
+    known_[line.substr(digits + gap.size())] = {line.substr(0, digits), true};
+  }
+  if (in.bad()) throw Error(fmt::format("--digests: cannot read {}: {}", quote(path_), reason()));
+}
+
+std::optional<DigestFile::Known> DigestFile::compare(const std::string& row,
+                                                     const std::string& digest) {
+  const auto [at, added] = known_.try_emplace(row, Known{digest, false});
+  if (!added) return at->second.digest == digest ? std::nullopt : std::optional<Known>(at->second);
+  if (!file_) return std::nullopt;
+  const std::string line = fmt::format("{}{}{}\n", digest, gap, row);
+  if (std::fputs(line.c_str(), file_.get()) < 0 || std::fflush(file_.get()) != 0)
+    throw Error(fmt::format("--digests: cannot write {}: {}", quote(path_), reason()));
+  return std::nullopt;
+}
+
+}  // namespace ccl_tests

@@ -1,0 +1,125 @@
+#include "src/run/reproduction.hpp"
+
+#include <algorithm>
+#include <span>
+
+#include "src/core/serialize.hpp"
+#include "verify/digest.hpp"
+
+namespace ccl_tests {
+namespace {
+
+constexpr std::size_t place(Between between) { return static_cast<std::size_t>(between); }
+
+struct Found {
+  const BitDifference* difference;
+  int rank;
+};
+
+// The one with the lowest index.
+std::optional<Found> first_difference(const std::vector<RankReproduction>& found,
+                                      const std::vector<int>& members, Between between) {
+  std::optional<Found> first;
+  for (const int rank : members) {
+    const auto& difference = found[static_cast<std::size_t>(rank)].differences[place(between)];
+    if (difference && (!first || difference->index < first->difference->index))
+      first = {&*difference, rank};
+  }
+  return first;
+}
+
+// Of the digests, one behind the other.
+std::string digest_of(const std::vector<std::string>& digests) {
+  std::uint64_t all = 0;
+  for (const std::string& text : digests) all = verify::digest(std::as_bytes(std::span(text)), all);
+  return verify::digest_text(all);
+}
+
+void set_difference(Reproduction& result, const Found& first) {
+  result.difference_rank = first.rank;
+  result.difference_index = first.difference->index;
+  result.difference_ulps = first.difference->distance;
+  result.difference = first.difference->values;
+}
+
+}  // namespace
+
+// NOLINTNEXTLINE(readability-identifier-naming): the library's name
+void to_json(nlohmann::json& json, const BitDifference& d) {
+  json = {d.index, d.distance, d.values};
+}
+// NOLINTNEXTLINE(readability-identifier-naming)
+void from_json(const nlohmann::json& json, BitDifference& d) {
+  json.at(0).get_to(d.index);
+  json.at(1).get_to(d.distance);
+  json.at(2).get_to(d.values);
+}
+
+std::string to_text(const RankReproduction& found) {
+  nlohmann::json differences = nlohmann::json::array();
+  for (const auto& difference : found.differences)
+    differences.push_back(difference ? nlohmann::json(*difference) : nlohmann::json());
+  return to_bytes(nlohmann::json{{"digest", found.digest},
+                                 {"calls", found.calls},
+                                 {"orders", found.orders_tried},
+                                 {"differences", std::move(differences)}});
+}
+
+RankReproduction rank_reproduction(std::string_view text) {
+  const auto json = from_bytes<nlohmann::json>(text);
+  try {
+    RankReproduction found;
+    json.at("digest").get_to(found.digest);
+    json.at("calls").get_to(found.calls);
+    json.at("orders").get_to(found.orders_tried);
+    for (std::size_t k = 0; k < found.differences.size(); ++k) {
+      const nlohmann::json& difference = json.at("differences").at(k);
+      if (!difference.is_null()) found.differences[k] = difference.get<BitDifference>();
+    }
+    return found;
+  } catch (const nlohmann::json::exception& error) {
+    throw Error(std::string("bytes of another rank cannot be read: ") + error.what());
+  }
+}
+
+// Where calls with the same arguments differ, nothing can be said of what else differs.
+Reproduction reproduction_of(const std::vector<RankReproduction>& found,
+                             const std::vector<int>& members) {
+  Reproduction result;
+  std::vector<std::string> digests;
+  bool orders_tried = true;
+  for (const int r : members) {
+    const RankReproduction& rank = found[static_cast<std::size_t>(r)];
+    digests.push_back(rank.digest);
+    result.calls = std::max(result.calls, rank.calls);
+    orders_tried = orders_tried && rank.orders_tried;
+  }
+  result.digest = digest_of(digests);
+  for (const Between between :
+       {Between::calls, Between::ranks, Between::placements, Between::alignments}) {
+    const auto first = first_difference(found, members, between);
+    if (!first) continue;
+    if (result.varies_between.empty()) set_difference(result, *first);
+    result.varies_between.emplace_back(between_names[place(between)]);
+    if (between == Between::calls) break;
+  }
+  const auto order = first_difference(found, members, Between::orders);
+  result.verdict = !result.varies_between.empty() ? Reproducibility::varies
+                   : order || !orders_tried       ? Reproducibility::stable
+                                                  : Reproducibility::order_independent;
+  if (result.verdict == Reproducibility::stable && order) set_difference(result, *order);
+  return result;
+}
+
+Reproduction combined(const std::vector<Reproduction>& groups) {
+  Reproduction result =
+      *std::max_element(groups.begin(), groups.end(),
+                        [](const auto& a, const auto& b) { return a.verdict < b.verdict; });
+  if (groups.size() == 1) return result;
+  std::vector<std::string> digests;
+  for (const Reproduction& group : groups) digests.push_back(group.digest);
+  result.digest = digest_of(digests);
+  return result;
+}
+
+}  // namespace ccl_tests

@@ -1,0 +1,67 @@
+// Digests of one run are compared with those of the next one.
+#include "src/report/digest_file.hpp"
+
+#include <gmock/gmock.h>
+
+#include "src/core/error.hpp"
+#include "tests/unit/temporary_folder.hpp"
+
+namespace ccl_tests {
+namespace {
+
+using testing::HasSubstr;
+
+std::string text_of(const std::string& path) {
+  std::ifstream in(path);
+  return {std::istreambuf_iterator<char>(in), {}};
+}
+
+TEST(DigestFile, KeepsWhatIsNewAndComparesWhatIsKnown) {
+  const TemporaryFolder folder;
+  const std::string path = folder.file("digests");
+  {
+    DigestFile first(path);
+    EXPECT_FALSE(first.compare("a, 1 ranks", "0123456789abcdef"));
+    EXPECT_FALSE(first.compare("b", "0000000000000001"));
+    EXPECT_FALSE(first.compare("a, 1 ranks", "0123456789abcdef"));
+    const auto known = first.compare("b", "0000000000000002");
+    ASSERT_TRUE(known);
+    EXPECT_EQ(known->digest, "0000000000000001");
+    EXPECT_FALSE(known->from_file);
+  }
+  EXPECT_EQ(text_of(path), "0123456789abcdef  a, 1 ranks\n0000000000000001  b\n");
+  DigestFile second(path);
+  EXPECT_FALSE(second.compare("b", "0000000000000001"));
+  const auto known = second.compare("a, 1 ranks", "0123456789abcdee");
+  ASSERT_TRUE(known);
+  EXPECT_TRUE(known->from_file);
+  EXPECT_FALSE(second.compare("c", "00000000000000ff"));
+  EXPECT_THAT(text_of(path), HasSubstr("\n00000000000000ff  c\n"));
+}
+
+TEST(DigestFile, WithoutAFileKnowsTheRowsOfTheRun) {
+  DigestFile digests;
+  EXPECT_FALSE(digests.compare("a", "0123456789abcdef"));
+  EXPECT_TRUE(digests.compare("a", "0123456789abcdee"));
+}
+
+TEST(DigestFile, RefusesWhatItHasNotWritten) {
+  const TemporaryFolder folder;
+  for (const char* line :
+       {"hello\n", "0123456789abcdef a\n", "0123456789abcde  a\n", "0123456789abcdef  \n",
+        "0123456789ABCDEF  a\n", "\n", "0123456789abcdef  b"}) {
+    const std::string path = folder.write("other", std::string("0123456789abcdef  a\n") + line);
+    try {
+      DigestFile digests(path);
+      FAIL() << line;
+    } catch (const UsageError& error) {
+      EXPECT_THAT(error.what(), HasSubstr("--digests: line 2 of"));
+    }
+    EXPECT_EQ(text_of(path), std::string("0123456789abcdef  a\n") + line) << "changed";
+  }
+  EXPECT_THROW(DigestFile(folder.file("no/such/folder")), Error);
+  EXPECT_THROW(DigestFile("/dev/full").compare("a", "0123456789abcdef"), Error);
+}
+
+}  // namespace
+}  // namespace ccl_tests
