@@ -78,6 +78,7 @@ class ControlServer::Impl {
   void watch(TimePoint deadline);
   void round_timeout();
   void require_nobody_left();
+  void require_nobody_stopped();
   void heartbeat();
   void broadcast(std::string bytes);
   void send_to(int process, const std::shared_ptr<const std::string>& bytes);
@@ -251,6 +252,14 @@ void ControlServer::Impl::require_nobody_left() {
   fail({exit_code(Exit::failed), gone.front() + " has left while others wait for it"});
 }
 
+// Its end may be far away: that of calls whose length nobody knows.
+void ControlServer::Impl::require_nobody_stopped() {
+  const auto stopped = [&](int p) { return members_.of(p)->silent > options_.stopped_heartbeats; };
+  const auto missing = members_.names(exchanges_.missing(Late::or_not, stopped));
+  if (missing.empty()) return;
+  fail({exit_code(Exit::timed_out), "does not come to an exchange: " + join_names(missing)});
+}
+
 void ControlServer::Impl::goodbye(Peer& peer) {
   if (!welcomed_) return lose(peer, peer.hello->name() + " left before all had come");
   if (peer.left) return;
@@ -309,6 +318,7 @@ void ControlServer::Impl::heartbeat() {
       if (++member->silent > options_.silent_heartbeats)
         lose(*member, member->hello->gone() + " (silent)");
     }
+    require_nobody_stopped();
     heartbeat();
   });
 }

@@ -84,7 +84,12 @@ class ProcessRun {
   std::unique_ptr<Control> join(const Backend* launcher) {
     try {
       return join_job(
-          launch_, launcher, {options_.ranks_per_process(), options_.init_timeout_s, version(), {}},
+          launch_, launcher,
+          {options_.ranks_per_process(),
+           options_.init_timeout_s,
+           version(),
+           {},
+           options_.timeout_s},
           [&](const Failure& f) { failure_.put(f); }, process_.log);
     } catch (const Error& e) {
       write_end({exit_code(e.code()), 0, {e.what()}});

@@ -62,6 +62,34 @@ TEST_F(ServerTest, NamesAProcessThatIsSilent) {
   EXPECT_THAT(a.wait_failure(30).message, HasSubstr("rank 1 on node1 (pid 101) is gone"));
 }
 
+// A rank that is stopped between two calls: the exchange's own limit may be that of many calls.
+TEST_F(ServerTest, AnExchangeDoesNotWaitForAProcessThatIsSilent) {
+  start(2, 1, 0.02, 5);
+  LinkOptions options;
+  options.self = hello(0, 2);
+  options.key = key;
+  options.heartbeat_s = 0.005;
+  ControlClient a(options, "127.0.0.1", server_->port(), deadline_in(30));
+  const RawSocket b = raw(hello(1, 2));
+  a.wait_welcome(30);
+  try {
+    a.all_gather("x", 1000);
+    FAIL();
+  } catch (const Timeout& error) {
+    EXPECT_THAT(error.what(), HasSubstr("does not come to an exchange: rank 1 on node1 (pid 101)"));
+    EXPECT_THAT(error.what(), HasSubstr("no sign of life from rank 1 on node1"));
+  }
+}
+
+// It is silent, but nobody waits for it: it may be in a long call, and its threads have no CPU.
+TEST_F(ServerTest, ASilentProcessThatNobodyWaitsForIsLeftAlone) {
+  start(2, 1, 0.05, 1);
+  const auto a = link(hello(0, 2));
+  const RawSocket b = raw(hello(1, 2));
+  a->wait_welcome(30);
+  EXPECT_EQ(a->wait_failure(0.2).code, 0);
+}
+
 TEST_F(ServerTest, AProcessThatSendsNonsenseIsNamed) {
   start(2);
   const auto a = link(hello(0, 2));
