@@ -7,13 +7,6 @@
 namespace ccl_tests {
 namespace {
 
-using enum OperationId;
-
-bool reduces(OperationId operation) {
-  return operation == all_reduce || operation == reduce || operation == reduce_scatter ||
-         operation == reduce_scatterv;
-}
-
 const TypesAndOps* find(const std::vector<TypesAndOps>& rules, DataType type,
                         std::optional<ReduceOp> op) {
   const auto found = std::find_if(rules.begin(), rules.end(),
@@ -32,10 +25,10 @@ std::optional<std::string> Capabilities::why_not(DataType type, std::optional<Re
 std::optional<std::string> Capabilities::why_not(const OperationSet& used) const {
   for (const OperationId operation : used.list()) {
     if (operations.has(operation)) continue;
-    if (!operations.has(transfer))
+    if (!operations.has(OperationId::transfer))
       return fmt::format("this backend has no {}, and no transfer to compose it from",
                          name(operation));
-    if (memory != Memory::host && reduces(operation))
+    if (memory != Memory::host && reducing_operations.has(operation))
       return fmt::format("this backend has no {}, which is composed on host memory only",
                          name(operation));
   }

@@ -14,21 +14,29 @@ SoakClock::SoakClock(Rank& rank, double duration_s, MultiReporter& results)
       duration_s_(duration_s),
       results_(results),
       start_s_(monotonic_seconds()),
-      said_s_(start_s_) {}
+      next_s_(start_s_) {}
 
 double SoakClock::elapsed_s() const { return monotonic_seconds() - start_s_; }
 
+// What there is so far is kept once a minute, for the footer of a run that is ended sooner.
 bool SoakClock::is_over() {
   if (duration_s_ <= 0) return false;
-  const int over = rank_.agree(elapsed_s() >= duration_s_ ? 1 : 0);
-  if (over == 0 && rank_.is_first()) say_progress();
-  return over != 0;
+  constexpr double each_s = 60;
+  constexpr int goes_on = 0, over = 1, minute = 2;
+  const double now = monotonic_seconds();
+  const int state = rank_.agree(elapsed_s() >= duration_s_ ? over
+                                : now >= next_s_           ? minute
+                                                           : goes_on);
+  if (state == minute) {
+    next_s_ = now + each_s;
+    const std::optional<Soak> so_far = found();
+    if (rank_.is_first()) results_.soak(so_far);
+    if (rank_.is_first() && elapsed_s() >= each_s) say_progress();
+  }
+  return state == over;
 }
 
 void SoakClock::say_progress() {
-  constexpr double each_s = 60;
-  if (monotonic_seconds() - said_s_ < each_s) return;
-  said_s_ += each_s;
   const CallCounts counts = results_.counts();
   rank_.process().log(fmt::format(
       "{:.0f} of {:.0f} min: {} cycles, {} of {} operations verified, {} wrong results, {:.1f} MiB",

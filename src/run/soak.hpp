@@ -17,7 +17,8 @@ class SoakClock {
   // duration_s: 0: there is none, and nothing is done. Begins now.
   SoakClock(Rank& rank, double duration_s, MultiReporter& results);
 
-  // Returns true when the time is over, by rank 0's clock. On rank 0 says once a minute how far it is.
+  // Returns true when the time is over, by rank 0's clock. On rank 0 says once a minute how far it is, and what came of it
+  // so far. Collective.
   bool is_over();
   // A cycle is complete: memory grows until the first one is.
   void end_cycle();
@@ -31,7 +32,7 @@ class SoakClock {
   Rank& rank_;
   double duration_s_;
   MultiReporter& results_;
-  double start_s_, said_s_;
+  double start_s_, next_s_;
   std::size_t cycles_ = 0;
   std::size_t first_bytes_ = 0;  // of this process, after the first cycle
 };

@@ -93,8 +93,9 @@ for ((k = 0; k < runs; ++k)); do
     xargs -r kill -9 <<<"$left" 2>/dev/null || true
   fi
 
-  # Rank 0 writes: if it is killed or stopped, or the launcher kills it, the file ends with a whole row.
+  # Rank 0 writes: if it is killed or stopped, or the launcher kills it (MPICH's kills all when one is killed), the file ends with a whole row.
   writes=1
+  if [[ $signal == KILL && $library == mpich ]]; then writes=0; fi
   if [[ $signal == KILL && ($who == "rank 0" || $who == launcher) || $signal == STOP && $who == "rank 0" ]]; then writes=0; fi
   python3 - "$work" "$writes" "$library" "$code" <<'EOF' >"$work/found" || complain "$(tail -n 1 "$work/found")"
 import json, os, re, sys

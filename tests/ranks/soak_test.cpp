@@ -43,6 +43,20 @@ TEST_P(SoakRuns, TellWhatWasWrong) {
   EXPECT_TRUE(outcome.summary.soak.has_value());
 }
 
+// What an hour showed is not lost with its last minute.
+TEST_P(SoakRuns, TellWhatThereWasUntilAFailure) {
+  Fault fault;
+  fault.before = [](int, int number, Call&) {
+    if (number == 200) throw Error("gone");
+    return true;
+  };
+  const Outcome outcome = run(collectives::all_reduce, soaking(100), FaultyBackend(fault));
+  EXPECT_EQ(outcome.exit_code, 4);
+  EXPECT_FALSE(outcome.summary.complete);
+  ASSERT_TRUE(outcome.summary.soak.has_value());
+  EXPECT_GE(outcome.summary.soak->cycles, 1U);
+}
+
 TEST_P(SoakRuns, AreAskedForByADuration) {
   EXPECT_FALSE(run(collectives::all_reduce, quick(GetParam()), LoopbackBackend()).summary.soak);
 }

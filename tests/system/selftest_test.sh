@@ -7,8 +7,10 @@ for ranks in 1 3 4; do
   run 0 "loopback, $ranks ranks" "$bin/ccl_selftest" -t $ranks --backend loopback "${few[@]}"
   expect_in "$work/out" "# OK: "
   expect_in "$work/out" "0 false alarms"
+  expect_in "$work/out" "# implements: all_reduce, reduce, broadcast"
 done
 run 0 "Gloo, 3 processes" "$bin/ccl_selftest" --np 3 --backend gloo -d float,int32 -b 8K --sizes 1,4104
+expect_in "$work/out" "# composed by the backend: avg of every type: sum, then divide"
 expect_in "$work/out" "# OK: "
 for mpi in openmpi mpich; do
   if [ ! -e "$build/lib/ccl-tests/ccl-mpi-$mpi.so" ] || ! command -v "mpirun.$mpi" >/dev/null; then continue; fi

@@ -12,8 +12,9 @@ bool Tallies::passed() const {
 }
 
 std::string text_of(const Tallies& t) {
-  std::string text = fmt::format("# {:<22} {:>9} {:>9} {:>9} {:>9}\n", "fault", "injected",
-                                 "caught", "named", "harmless");
+  std::string text = t.library;
+  text += fmt::format("# {:<22} {:>9} {:>9} {:>9} {:>9}\n", "fault", "injected", "caught", "named",
+                      "harmless");
   std::uint64_t injected = 0, caught = 0;
   for (const auto& [kind, f] : t.faults) {
     injected += f.injected;

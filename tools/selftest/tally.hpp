@@ -18,6 +18,7 @@ struct FaultTally {
 };
 
 struct Tallies {
+  std::string library;  // library_text()
   std::map<FaultKind, FaultTally> faults;
   std::uint64_t right_rows = 0, false_alarms = 0;  // of rows without a fault
   std::uint64_t right_calls = 0, verified_calls = 0;

@@ -11,6 +11,7 @@
 #include "src/run/benchmark_runner.hpp"
 #include "src/run/memory_limit.hpp"
 #include "tools/selftest/cases.hpp"
+#include "tools/selftest/library_text.hpp"
 
 namespace ccl_tests::selftest {
 namespace {
@@ -54,8 +55,10 @@ class Trial {
         groups_(SplitRule{}, rank.table().places()),
         runner_(rank, options_, groups_, patterns) {}
 
+  const Capabilities& library() const { return runner_.communicator().capabilities(); }
+
   void program(const Collective& collective) {
-    if (runner_.communicator().capabilities().why_not(operations_of(collective))) return;
+    if (library().why_not(operations_of(collective))) return;
     const Shape shape =
         shape_of({DataType::float32, std::nullopt, 0, arguments_.fault_bytes, &groups_, 0},
                  options_.spec, 0);
@@ -73,7 +76,7 @@ class Trial {
       throw Unsupported(fmt::format("{} B do not fit into the memory", arguments_.fault_bytes));
     runner_.reserve(collective, {plan.sizes, plan.slots, {groups_}, {}});
     for (const auto& [type, op] : kinds_of(collective, arguments_.types)) {
-      const bool missing = runner_.communicator().capabilities().why_not(type, op).has_value();
+      const bool missing = library().why_not(type, op).has_value();
       if (rank_.agree(missing ? 1 : 0) != 0) continue;
       for (const std::size_t bytes : arguments_.sizes)
         if (fits(bytes)) without_fault(collective, {type, op, 0, bytes, &groups_, 0});
@@ -157,6 +160,7 @@ class Trial {
 
 int run(Rank& rank, const Arguments& arguments, verify::PatternCache& patterns, Tallies& tallies) {
   Trial trial(rank, arguments, patterns, tallies);
+  tallies.library = library_text(trial.library());
   for (const Collective* collective : tested_programs()) {
     const bool asked = std::find(arguments.programs.begin(), arguments.programs.end(),
                                  collective->name) != arguments.programs.end();
