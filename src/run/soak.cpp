@@ -29,8 +29,8 @@ bool SoakClock::is_over() {
                                                            : goes_on);
   if (state == minute) {
     next_s_ = now + each_s;
-    const std::optional<Soak> so_far = found();
-    if (rank_.is_first()) results_.soak(so_far);
+    so_far_ = found();
+    if (so_far_) results_.soak(so_far_);
     if (rank_.is_first() && elapsed_s() >= each_s) say_progress();
   }
   return state == over;
@@ -46,6 +46,10 @@ void SoakClock::say_progress() {
 
 void SoakClock::end_cycle() {
   if (++cycles_ == 1) first_bytes_ = resident_bytes();
+  if (!so_far_) return;
+  so_far_->seconds = elapsed_s();
+  so_far_->cycles = cycles_;
+  results_.soak(so_far_);
 }
 
 std::optional<Soak> SoakClock::found() {

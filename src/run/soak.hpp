@@ -35,6 +35,7 @@ class SoakClock {
   double start_s_, next_s_;
   std::size_t cycles_ = 0;
   std::size_t first_bytes_ = 0;  // of this process, after the first cycle
+  std::optional<Soak> so_far_;   // on rank 0
 };
 
 }  // namespace ccl_tests
