@@ -1,6 +1,6 @@
 #include "verify/digest.hpp"
 
-#define XXH_INLINE_ALL
+#define XXH_INLINE_ALL  // NOLINT(readability-identifier-naming): xxHash's name
 #include <fmt/format.h>
 #include <xxhash.h>
 
