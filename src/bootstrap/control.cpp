@@ -5,7 +5,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cmath>
 #include <condition_variable>
 #include <mutex>
 #include <optional>
@@ -91,13 +90,14 @@ class Joined : public Control {
          std::function<void(const Failure&)> on_failure, std::function<void(std::string_view)> log)
       : launch_(launch),
         limit_s_(options.init_timeout_s),
-        silence_limit_s_(options.silence_limit_s),
         deadline_(deadline_in(limit_s_)),
         log_(std::move(log)),
         from_process_0_(options.from_process_0),
         store_key_(launch.key_prefix + "control"),
         master_name_(address_text(launch.master_host, launch.master_port)) {
     link_options_.on_failure = std::move(on_failure);
+    link_options_.stopped_heartbeats = stopped_heartbeats(
+        options.silence_limit_s, link_options_.heartbeat_s, link_options_.silent_heartbeats);
     Hello& self = link_options_.self;
     self.version = options.version;
     self.host = this_host();
@@ -172,7 +172,7 @@ class Joined : public Control {
   std::optional<ServerAddress> look_up(std::string& why);
 
   Launch launch_;
-  double limit_s_, silence_limit_s_;
+  double limit_s_;
   TimePoint deadline_;
   std::function<void(std::string_view)> log_;
   std::function<std::string(const std::string&)> from_process_0_;
@@ -192,9 +192,7 @@ void Joined::open_server(const Listen& listen, const std::string& token) {
   options.listen = listen;
   options.init_timeout_s = limit_s_;
   options.strangers = unverified_beside(launch_.processes);
-  if (silence_limit_s_ > 0)
-    options.stopped_heartbeats =
-        static_cast<int>(std::clamp(std::ceil(silence_limit_s_ / options.heartbeat_s), 5.0, 1e6));
+  options.stopped_heartbeats = link_options_.stopped_heartbeats;
   options.log = log_;
   server_ = std::make_unique<ControlServer>(std::move(options));
 }

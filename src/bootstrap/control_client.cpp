@@ -64,7 +64,8 @@ class ControlClient::Impl {
   std::optional<asio::executor_work_guard<asio::io_context::executor_type>> work_;
   asio::steady_timer heartbeat_timer_{io_};
   std::shared_ptr<ControlConnection> connection_;
-  std::atomic<int> silent_ = 0;  // heartbeats since the server's last sign of life
+  std::atomic<int> silent_ = 0;   // heartbeats since the server's last sign of life
+  std::atomic<int> waiting_ = 0;  // exchanges
 
   DoingSource doing_;
   std::mutex mutex_;
@@ -168,7 +169,9 @@ std::vector<std::string> ControlClient::Impl::exchange(ExchangeKind kind, const 
   post_send(encode(Contribution{round, limit_s, std::string(bytes), named, kind}));
   if (kind == ExchangeKind::gather && !is_root) return {};
   const double patience = limit_s > 0 ? limit_s + answer_slack_s : 0;
+  ++waiting_;
   changed_.wait_until(lock, deadline_of_limit(patience), [&] { return mine.result || over(); });
+  --waiting_;
   if (mine.result) return std::move(mine.result->bytes);
   throw_if_over();
   throw Timeout(fmt::format("no answer from {} within {:g} s", server_->name(), patience));
@@ -296,7 +299,7 @@ void ControlClient::Impl::heartbeat() {
   heartbeat_timer_.async_wait([this](std::error_code error) {
     if (error || !connection_->open()) return;
     connection_->send(sign_of_life());
-    if (++silent_ > options_.silent_heartbeats) {
+    if (++silent_ > (waiting_ > 0 ? options_.stopped_heartbeats : options_.silent_heartbeats)) {
       connection_->close();
       return on_silence();
     }

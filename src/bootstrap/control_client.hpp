@@ -16,7 +16,8 @@ struct LinkOptions {
   Hello self;
   std::string key;  // see job_key.hpp
   double heartbeat_s = 2;
-  int silent_heartbeats = 30;  // so many without a sign of life of the server: process 0 is gone
+  int silent_heartbeats = 30;   // so many without a sign of life of the server: process 0 is gone
+  int stopped_heartbeats = 30;  // so many while an exchange waits: it is stopped
   std::function<void(const Failure&)> on_failure;
 };
 

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 
 namespace ccl_tests {
 
@@ -16,6 +17,13 @@ inline std::chrono::nanoseconds seconds_to_duration(double seconds) {
 
 inline TimePoint deadline_in(double seconds) {
   return std::chrono::steady_clock::now() + seconds_to_duration(seconds);
+}
+
+// Heartbeats without a sign of life after which an exchange waits no longer for a process that is stopped, or
+// whose host is: those of limit_s, at least 5. A limit of 0: those after which any process is gone.
+inline int stopped_heartbeats(double limit_s, double heartbeat_s, int silent_heartbeats) {
+  if (limit_s <= 0) return silent_heartbeats;
+  return static_cast<int>(std::clamp(std::ceil(limit_s / heartbeat_s), 5.0, 1e6));
 }
 
 // A limit of 0 or less means none, as for Communicator::set_time_limit.

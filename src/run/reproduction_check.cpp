@@ -166,6 +166,9 @@ class Check {
 
   // The first result, which all others are compared with.
   std::uint64_t keep(const std::byte* recv) {
+    std::size_t elements = 0;
+    for (const Range& range : ranges_) elements += range.count;
+    reference_.reserve(elements * p_.width());
     std::uint64_t all = 0;
     read(recv, [&](std::size_t element, std::span<const std::byte> bytes) {
       pieces_.push_back({element, reference_.size(), bytes.size()});

@@ -35,12 +35,14 @@ class FakeServer {
   FakeServer(const FakeServer&) = delete;
   FakeServer& operator=(const FakeServer&) = delete;
 
-  std::unique_ptr<ControlClient> client(double heartbeat_s = 2, int silent_heartbeats = 30) const {
+  std::unique_ptr<ControlClient> client(double heartbeat_s = 2, int silent_heartbeats = 30,
+                                        int stopped_heartbeats = 30) const {
     LinkOptions options;
     options.self = hello(1, 2, 2);
     options.key = key;
     options.heartbeat_s = heartbeat_s;
     options.silent_heartbeats = silent_heartbeats;
+    options.stopped_heartbeats = stopped_heartbeats;
     return std::make_unique<ControlClient>(options, "127.0.0.1", listener_.port(), deadline_in(30));
   }
 
@@ -98,6 +100,17 @@ TEST_F(ServerTest, AWaitThatReachedItsLimitSaysWhereAllRanksAre) {
             "rank 0: too long; last heard of: rank 0 in all_reduce, timed calls; "
             "rank 2 in all_gather, timed calls");
   third.report_doing({});
+}
+
+// Process 0 is stopped between two calls: the exchange's own limit may be that of many calls.
+TEST_F(ServerTest, AnExchangeDoesNotWaitForASilentProcess0) {
+  std::promise<void> over;
+  const FakeServer server([&](const RawSocket&) { over.get_future().wait(); });
+  {
+    const auto client = server.client(0.02, 1'000'000, 5);
+    EXPECT_THROW(client->all_gather("x", 1e6), Timeout);
+    over.set_value();
+  }
 }
 
 TEST_F(ServerTest, SilenceOfProcess0ForLongEndsTheJob) {
