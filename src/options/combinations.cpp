@@ -194,6 +194,11 @@ void check_faults(const Options& o) {
 void check_reproducible(const Options& o) {
   if (!o.check.digests.empty() && !o.check.reproducible)
     throw UsageError("--digests: digests are --reproducible's; accepted: with --reproducible");
+  if (!o.check.digests.empty() && o.check.inject)
+    throw UsageError("--digests: would keep what --inject spoils; accepted: one or the other");
+  const auto& files = o.output.files;
+  if (std::find(files.begin(), files.end(), o.check.digests) != files.end())
+    throw UsageError("--digests: is -J's file, too; accepted: two names");
 }
 
 void check_algorithm(const Collective& collective, const Options& o) {

@@ -19,19 +19,29 @@ constexpr std::size_t digits = 16;
 constexpr std::string_view gap = "  ";
 constexpr std::size_t longest_line = 1000;
 
+constexpr const char* accepted = "a file that --digests has written, or the name of a new one";
+
 std::string reason() { return std::generic_category().message(errno); }
 
 }  // namespace
 
 DigestFile::DigestFile(std::string path) : path_(std::move(path)) {
-  if (std::filesystem::is_regular_file(path_)) read();
+  if (std::filesystem::is_regular_file(path_)) {
+    read();
+  } else if (std::filesystem::exists(path_)) {
+    throw UsageError(fmt::format("--digests: {} is no file; accepted: {}", quote(path_), accepted));
+  }
   file_.reset(std::fopen(path_.c_str(), "a"));
-  if (!file_) throw Error(fmt::format("--digests: cannot write {}: {}", quote(path_), reason()));
+  if (!file_)
+    throw UsageError(fmt::format("--digests: cannot write {}: {}; accepted: {}", quote(path_),
+                                 reason(), accepted));
 }
 
 void DigestFile::read() {
   std::ifstream in(path_);
-  if (!in) throw Error(fmt::format("--digests: cannot read {}: {}", quote(path_), reason()));
+  if (!in)
+    throw UsageError(fmt::format("--digests: cannot read {}: {}; accepted: {}", quote(path_),
+                                 reason(), accepted));
   std::array<char, longest_line> buffer;
   for (std::size_t number = 1; in.getline(buffer.data(), buffer.size()) || in.gcount() > 0;
        ++number) {
@@ -42,10 +52,14 @@ void DigestFile::read() {
                            line.compare(digits, gap.size(), gap) == 0;
     if (!is_digest)
       throw UsageError(
-          fmt::format("--digests: line {} of {} is not a digest and a row; accepted: a file that "
-                      "--digests has written, or a new one",
-                      number, quote(path_)));
-    known_[line.substr(digits + gap.size())] = {line.substr(0, digits), true};
+          fmt::format("--digests: line {} of {} is not a digest and a row; accepted: {}", number,
+                      quote(path_), accepted));
+    const Known known{line.substr(0, digits), true};
+    const auto [at, added] = known_.try_emplace(line.substr(digits + gap.size()), known);
+    if (at->second.digest != known.digest)
+      throw UsageError(
+          fmt::format("--digests: line {} of {} is another digest of a row above it; accepted: {}",
+                      number, quote(path_), accepted));
   }
   if (in.bad()) throw Error(fmt::format("--digests: cannot read {}: {}", quote(path_), reason()));
 }
@@ -53,7 +67,7 @@ void DigestFile::read() {
 std::optional<DigestFile::Known> DigestFile::compare(const std::string& row,
                                                      const std::string& digest) {
   const auto [at, added] = known_.try_emplace(row, Known{digest, false});
-  if (!added) return at->second.digest == digest ? std::nullopt : std::optional<Known>(at->second);
+  if (!added) return at->second;
   if (!file_) return std::nullopt;
   const std::string line = fmt::format("{}{}{}\n", digest, gap, row);
   if (std::fputs(line.c_str(), file_.get()) < 0 || std::fflush(file_.get()) != 0)

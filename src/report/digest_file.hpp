@@ -14,8 +14,8 @@ namespace ccl_tests {
 class DigestFile {
  public:
   DigestFile() = default;  // nothing is kept beyond the run
-  // A file that does not exist yet is made. Throws UsageError if the file has
-  // other lines, Error if it cannot be read or written.
+  // A file that does not exist yet is made. Throws UsageError if it cannot be read or written, or has other
+  // lines or two digests of a row.
   explicit DigestFile(std::string path);
 
   // Where a digest of a row is known from.
@@ -23,9 +23,9 @@ class DigestFile {
     std::string digest;
     bool from_file = false;  // else a row of this run
   };
-  // Returns what was known of the row before if it is another digest. A row that is not known is added. Throws Error if the
-  // file cannot be written.
+  // Returns what was known of the row. One that was not is added. Throws Error if the file cannot be written.
   std::optional<Known> compare(const std::string& row, const std::string& digest);
+  const std::string& path() const { return path_; }
 
  private:
   void read();

@@ -188,6 +188,7 @@ void fields(R& row, V&& visit) {
     visit("varies_between", found.varies_between);
     visit("reproduction_calls", found.calls);
     visit("digest", found.digest);
+    visit("compared_with", found.compared_with);
     visit("known_digest", found.known_digest);
     visit("difference_rank", found.difference_rank);
     visit("difference_index", found.difference_index);
@@ -312,6 +313,8 @@ void fields(R& summary, V&& visit) {
     visit("stable_rows", found.stable);
     visit("varying_rows", found.varying);
     visit("first_varying", found.first_varying);
+    visit("compared_rows", found.compared);
+    visit("digests_file", found.digests);
   });
   visit("first_wrong", summary.first_wrong);
   visit("rerun", summary.rerun);

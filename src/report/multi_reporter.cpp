@@ -293,6 +293,7 @@ void MultiReporter::conclude(int failure, const std::vector<std::string>& errors
                      : !summary_.undecided_limits.empty() || doubtful(summary_, options_.precision)
                          ? Verdict::unreliable
                          : Verdict::ok;
+  if (summary_.reproduction) summary_.reproduction->digests = digests_.path();
   if (summary_.complete) summary_.fits = sweep_fits(cells_);
   summary_.end_time = local_time();
 }

@@ -94,6 +94,8 @@ std::string tail(const RunSummary& summary) {
   const bool right = summary.complete && summary.failed_checks == 0;
   std::vector<std::string> errors = summary.errors;
   if (!summary.complete && errors.empty()) errors = {summary.failure};
+  if (summary.verdict == Verdict::varies)
+    errors.push_back("bits vary: " + summary.reproduction->first_varying);
   const Json json = {
       {"out_of_bounds", {{"count", summary.failed_checks}, {"okay", flag(right)}}},
       {"average_bus_bandwidth", {{"bandwidth", summary.average_busbw}, {"okay", okay}}},

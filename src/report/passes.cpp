@@ -197,13 +197,16 @@ Measurement combined(const Cells& cells, double precision) {
 
 }  // namespace
 
-// The least reproducible one.
+// The least reproducible one, with the calls of all.
 std::optional<Reproduction> combined_reproduction(const std::vector<Row>& passes) {
   const auto less = [](const Row& a, const Row& b) {
     return a.reproduction->verdict < b.reproduction->verdict;
   };
   if (!passes.back().reproduction) return std::nullopt;
-  return std::max_element(passes.begin(), passes.end(), less)->reproduction;
+  auto all = std::max_element(passes.begin(), passes.end(), less)->reproduction;
+  all->calls = 0;
+  for (const Row& pass : passes) all->calls += pass.reproduction->calls;
+  return all;
 }
 
 Row combined(const std::vector<Row>& passes, double precision) {

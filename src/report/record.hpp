@@ -178,15 +178,16 @@ std::string_view name(Reproducibility found);
 struct Reproduction {
   Reproducibility verdict = Reproducibility::order_independent;
   std::vector<std::string> varies_between =
-      {};                         // "calls", "ranks", "placements", "alignments", "rows", "runs"
-  std::uint64_t calls = 0;        // of a rank
-  std::string digest = {};        // of all ranks' results: 16 hexadecimal digits
-  std::string known_digest = {};  // another one, of an earlier row or run; empty: none
-  // The first element that differs; stable: between ranks' data in another order. Empty: none.
-  int difference_rank = 0;
-  std::uint64_t difference_index = 0;
-  std::uint64_t difference_ulps = 0;  // of integers their difference
-  std::string difference = {};        // "1 (0x3f800000) and 1.25 (0x3fa00000)"
+      {};                          // "calls", "ranks", "placements", "alignments", "rows", "runs"
+  std::uint64_t calls = 0;         // of a rank
+  std::string digest = {};         // of all ranks' results: 16 hexadecimal digits
+  std::string compared_with = {};  // "rows" of this run, or other "runs", of which there is
+  std::string known_digest = {};   // this one; empty: of neither
+  // The first element that differs; stable: between ranks' data in another order. Absent and empty: none.
+  std::optional<int> difference_rank = {};
+  std::optional<std::uint64_t> difference_index = {};
+  std::optional<std::uint64_t> difference_ulps = {};  // of integers their difference
+  std::string difference = {};                        // "1 (0x3f800000) and 1.25 (0x3fa00000)"
 };
 
 struct Row {
@@ -248,6 +249,8 @@ struct Soak {
 struct ReproductionSummary {
   std::size_t order_independent = 0, stable = 0, varying = 0;
   std::string first_varying;  // which row, between what, where
+  std::size_t compared = 0;   // with other runs
+  std::string digests;        // the file of these; empty: none
 };
 
 // The most serious of what a run showed, by ascending seriousness.

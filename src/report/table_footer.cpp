@@ -168,6 +168,8 @@ std::string next(const RunInfo& run, const RunSummary& summary) {
     text = "SIGKILL comes from the kernel (out of memory: dmesg), a batch limit or a person";
   } else if (code == exit_code(Exit::timed_out)) {
     text = "if the operation is only slow, a larger -T waits longer";
+  } else if (summary.verdict == Verdict::varies) {
+    text = "-N 10 shows how often; an algorithm that is set by hand is not chosen by timing";
   } else if (summary.verdict == Verdict::slow) {
     text = "-N 5 shows whether the times repeat";
   } else if (!summary.undecided_limits.empty()) {
@@ -198,7 +200,7 @@ std::string footer_text(const RunInfo& run, const RunSummary& summary) {
   if (const std::string text = reliable(run, summary); !text.empty())
     lines += answer("Reliable", text);
   if (summary.soak) lines += answer("Soak", soak(summary));
-  if (summary.reproduction) lines += answer("Bits", reproduction_text(*summary.reproduction));
+  if (summary.reproduction) lines += answer("Bits", reproduction_text(summary));
   if (summary.late_rank) lines += answer("Late rank", late_rank(*summary.late_rank));
   if (const std::string text = normal_text(run, summary); !text.empty())
     lines += answer("Normal", text);

@@ -83,8 +83,8 @@ RankReproduction rank_reproduction(std::string_view text) {
 }
 
 // Where calls with the same arguments differ, nothing can be said of what else differs.
-Reproduction reproduction_of(const std::vector<RankReproduction>& found,
-                             const std::vector<int>& members) {
+std::optional<Reproduction> reproduction_of(const std::vector<RankReproduction>& found,
+                                            const std::vector<int>& members) {
   Reproduction result;
   std::vector<std::string> digests;
   bool orders_tried = true;
@@ -94,6 +94,8 @@ Reproduction reproduction_of(const std::vector<RankReproduction>& found,
     result.calls = std::max(result.calls, rank.calls);
     orders_tried = orders_tried && rank.orders_tried;
   }
+  if (std::all_of(digests.begin(), digests.end(), [](const auto& d) { return d.empty(); }))
+    return std::nullopt;
   result.digest = digest_of(digests);
   for (const Between between :
        {Between::calls, Between::ranks, Between::placements, Between::alignments}) {

@@ -38,8 +38,9 @@ RankReproduction rank_reproduction(std::string_view text);  // throws Error
 
 // Returns what the findings of a group's ranks say together. found: of all ranks of the world; members: those of the
 // group.
-Reproduction reproduction_of(const std::vector<RankReproduction>& found,
-                             const std::vector<int>& members);
+// nullopt: none of them receives anything.
+std::optional<Reproduction> reproduction_of(const std::vector<RankReproduction>& found,
+                                            const std::vector<int>& members);
 
 // Returns what stands for all groups of a row: the least reproducible one.
 Reproduction combined(const std::vector<Reproduction>& groups);

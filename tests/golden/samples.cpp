@@ -116,20 +116,14 @@ Run varying() {
                               20,
                               "0123456789abcdef",
                               "",
+                              "",
                               1,
                               0,
                               1,
                               "1 (0x3f800000) and 1.00000012 (0x3f800001)"};
-  run.rows[1].reproduction = {Reproducibility::varies,
-                              {"ranks", "runs"},
-                              20,
-                              "00000000ffffffff",
-                              "00000000fffffffe",
-                              2,
-                              4096,
-                              4194304,
-                              "1 (0x3f800000) and 1.5 (0x3fc00000)"};
-  run.summary.reproduction = {0, 1, 1, "1048576 B float sum between ranks, runs"};
+  run.rows[1].reproduction = {Reproducibility::varies, {"runs"}, 20,
+                              "00000000ffffffff",      "runs",   "00000000fffffffe"};
+  run.summary.reproduction = {0, 1, 1, "1048576 B float sum between runs", 2, "sums.txt"};
   run.summary.verdict = Verdict::varies;
   run.summary.exit_code = 7;
   return run;

@@ -261,6 +261,10 @@ TEST(Options, CombinationsThatContradictAreRefused) {
   EXPECT_THAT(refusal({"--inject", "zeroed-result", "--ceiling", "auto"}), HasSubstr("--inject: "));
   EXPECT_THAT(refusal({"--digests", "x"}), HasSubstr("--digests: digests are"));
   EXPECT_EQ(refusal({"--digests", "x", "--reproducible"}), "(accepted)");
+  EXPECT_THAT(refusal({"--digests", "x", "--reproducible", "--inject", "zeroed-result"}),
+              HasSubstr("--digests: would keep what --inject spoils"));
+  EXPECT_THAT(refusal({"--digests", "x.csv", "--reproducible", "-J", "x.csv"}),
+              HasSubstr("--digests: is -J's file"));
   EXPECT_THAT(refusal_of(collectives::all_gather, {"--reproducible"}),
               HasSubstr("reduces nothing"));
   EXPECT_THAT(refusal_of(collectives::sync_grad, {"--reproducible"}),

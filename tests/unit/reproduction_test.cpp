@@ -24,7 +24,7 @@ BitDifference& between(RankReproduction& found, Between what) {
 }
 
 TEST(Reproduction, IsOrderIndependentIfNothingDiffers) {
-  const auto found = reproduction_of({rank("1"), rank("1"), rank("1")}, {0, 1, 2});
+  const Reproduction found = *reproduction_of({rank("1"), rank("1"), rank("1")}, {0, 1, 2});
   EXPECT_EQ(found.verdict, Reproducibility::order_independent);
   EXPECT_EQ(found.calls, 20U);
   EXPECT_EQ(found.digest.size(), 16U);
@@ -35,7 +35,7 @@ TEST(Reproduction, IsStableIfOnlyOrdersDiffer) {
   std::vector<RankReproduction> ranks = {rank("1"), rank("1"), rank("1")};
   between(ranks[0], Between::orders) = {9, 1, "1 and 2"};
   between(ranks[2], Between::orders) = {5, 2, "3 and 4"};
-  const auto found = reproduction_of(ranks, {0, 1, 2});
+  const Reproduction found = *reproduction_of(ranks, {0, 1, 2});
   EXPECT_EQ(found.verdict, Reproducibility::stable);
   EXPECT_EQ(found.difference_rank, 2);
   EXPECT_EQ(found.difference_index, 5U);
@@ -46,7 +46,7 @@ TEST(Reproduction, IsStableIfOnlyOrdersDiffer) {
 TEST(Reproduction, IsStableIfOrdersCouldNotBeTried) {
   std::vector<RankReproduction> ranks = {rank("1"), rank("1")};
   ranks[1].orders_tried = false;
-  EXPECT_EQ(reproduction_of(ranks, {0, 1}).verdict, Reproducibility::stable);
+  EXPECT_EQ(reproduction_of(ranks, {0, 1})->verdict, Reproducibility::stable);
 }
 
 TEST(Reproduction, VariesIfAnythingElseDiffers) {
@@ -54,19 +54,19 @@ TEST(Reproduction, VariesIfAnythingElseDiffers) {
   between(ranks[1], Between::alignments) = {3, 1, "a"};
   between(ranks[1], Between::ranks) = {8, 1, "b"};
   between(ranks[2], Between::orders) = {0, 1, "c"};
-  const auto found = reproduction_of(ranks, {0, 1, 2});
+  const Reproduction found = *reproduction_of(ranks, {0, 1, 2});
   EXPECT_EQ(found.verdict, Reproducibility::varies);
   EXPECT_THAT(found.varies_between, ElementsAre("ranks", "alignments"));
   EXPECT_EQ(found.difference, "b");
   // Between calls that are alike: then nothing else can be told.
   between(ranks[0], Between::calls) = {1, 1, "d"};
-  EXPECT_THAT(reproduction_of(ranks, {0, 1, 2}).varies_between, ElementsAre("calls"));
+  EXPECT_THAT(reproduction_of(ranks, {0, 1, 2})->varies_between, ElementsAre("calls"));
 }
 
 TEST(Reproduction, OfAGroupIsOfItsMembers) {
   std::vector<RankReproduction> ranks = {rank("1"), rank("2"), rank("1"), rank("2")};
   between(ranks[3], Between::calls) = {7, 1, "x"};
-  const auto even = reproduction_of(ranks, {0, 2}), odd = reproduction_of(ranks, {1, 3});
+  const Reproduction even = *reproduction_of(ranks, {0, 2}), odd = *reproduction_of(ranks, {1, 3});
   EXPECT_EQ(even.verdict, Reproducibility::order_independent);
   EXPECT_EQ(odd.verdict, Reproducibility::varies);
   EXPECT_EQ(odd.difference_rank, 3);
@@ -77,8 +77,8 @@ TEST(Reproduction, OfAGroupIsOfItsMembers) {
 }
 
 TEST(Reproduction, DigestsDependOnWhichRankHasWhat) {
-  EXPECT_NE(reproduction_of({rank("1"), rank("2")}, {0, 1}).digest,
-            reproduction_of({rank("2"), rank("1")}, {0, 1}).digest);
+  EXPECT_NE(reproduction_of({rank("1"), rank("2")}, {0, 1})->digest,
+            reproduction_of({rank("2"), rank("1")}, {0, 1})->digest);
 }
 
 TEST(Reproduction, TravelsWhole) {
@@ -111,27 +111,36 @@ TEST(ReproductionText, SaysWhatDiffersWhereAndByHowMuch) {
   found.difference_ulps = 3;
   found.difference = "1 (0x3f800000) and 2 (0x40000000)";
   EXPECT_EQ(reproduction_text(row_of(found)),
-            "VARIES between calls; first: element 5 of rank 2: 1 (0x3f800000) and 2 (0x40000000), "
-            "3 ulp apart (20 calls, digest 0123456789abcdef)");
+            "VARIES between calls: element 5 of rank 2, 1 (0x3f800000) and 2 (0x40000000), 3 ulp "
+            "apart (20 calls)");
   found.verdict = Reproducibility::stable;
-  EXPECT_EQ(reproduction_text(row_of(found)),
-            "stable (20 calls, digest 0123456789abcdef); other bits if ranks exchange their data, "
-            "first: element 5 of rank 2: 1 (0x3f800000) and 2 (0x40000000), 3 ulp apart");
+  EXPECT_EQ(
+      reproduction_text(row_of(found)),
+      "stable (20 calls, digest 0123456789abcdef); the bits depend on which rank has which "
+      "data, for example element 5 of rank 2, 1 (0x3f800000) and 2 (0x40000000), 3 ulp apart");
+  found.difference.clear();
+  EXPECT_THAT(reproduction_text(row_of(found)), HasSubstr("other orders were not tried"));
   EXPECT_EQ(
       reproduction_text(row_of({Reproducibility::order_independent, {}, 20, "0123456789abcdef"})),
       "order-independent (20 calls, digest 0123456789abcdef)");
 }
 
 TEST(ReproductionText, CountsRows) {
-  std::optional<ReproductionSummary> summary;
+  RunSummary run;
+  auto& summary = run.reproduction;
   add_reproduction(summary, Row(), 8);
   EXPECT_FALSE(summary);
-  add_reproduction(summary, row_of({Reproducibility::stable, {}, 20, "1"}), 1024);
-  EXPECT_EQ(reproduction_text(*summary), "the same again - 1 row: 0 order-independent, 1 stable");
+  add_reproduction(summary, row_of({Reproducibility::stable, {}, 20, "1", "runs", "1"}), 1024);
+  EXPECT_EQ(reproduction_text(run), "the same again - 1 row: 0 order-independent, 1 stable");
+  summary->digests = "sums";
+  EXPECT_EQ(reproduction_text(run),
+            "the same again - 1 row: 0 order-independent, 1 stable; 1 compared with sums");
+  summary->digests = "";
   add_reproduction(summary, row_of({Reproducibility::varies, {"ranks"}, 20, "1"}), 1024);
   add_reproduction(summary, row_of({Reproducibility::varies, {"calls"}, 20, "1"}), 2048);
-  EXPECT_EQ(reproduction_text(*summary),
-            "vary - in 2 of 3 rows; first: 1024 B float sum between ranks");
+  EXPECT_EQ(reproduction_text(run), "vary - in 2 of 3 rows; first: 1024 B float sum between ranks");
+  run.complete = false;
+  EXPECT_THAT(reproduction_text(run), testing::StartsWith("so far vary - "));
 }
 
 TEST(ReproductionText, DigestsOfOtherRunsAreCompared) {
@@ -143,15 +152,49 @@ TEST(ReproductionText, DigestsOfOtherRunsAreCompared) {
   Row row = row_of({Reproducibility::stable, {}, 20, "0123456789abcdef"});
   EXPECT_EQ(digest_name(run, row), "all_reduce_perf float sum, 256 elements, 3 ranks, seed 1");
   compare_digests(digests, run, row);
+  EXPECT_EQ(row.reproduction->compared_with, "");
+  compare_digests(digests, run, row);
   EXPECT_EQ(row.reproduction->verdict, Reproducibility::stable);
+  EXPECT_EQ(row.reproduction->compared_with, "rows");
   row.reproduction->digest = "0123456789abcdee";
   row.reproduction->difference = "1 and 2";  // of another order
+  row.reproduction->difference_ulps = 8;
   compare_digests(digests, run, row);
   EXPECT_EQ(row.reproduction->verdict, Reproducibility::varies);
-  EXPECT_THAT(row.reproduction->varies_between, ElementsAre("rows"));
-  EXPECT_EQ(
-      reproduction_text(row),
-      "VARIES between rows; digest 0123456789abcdef before (20 calls, digest 0123456789abcdee)");
+  EXPECT_FALSE(row.reproduction->difference_ulps);
+  EXPECT_EQ(reproduction_text(row),
+            "VARIES between rows; digest 0123456789abcdee, before 0123456789abcdef (20 calls)");
+}
+
+// The next run would be measured by them.
+TEST(ReproductionText, DigestsOfWrongAndVaryingRowsAreNotKept) {
+  const RunInfo run;
+  DigestFile digests;
+  Row varying = row_of({Reproducibility::varies, {"calls"}, 20, "1"});
+  compare_digests(digests, run, varying);
+  Row wrong = row_of({Reproducibility::stable, {}, 20, "2"});
+  wrong.in_place.failed_ranks = 1;
+  compare_digests(digests, run, wrong);
+  Row right = row_of({Reproducibility::stable, {}, 20, "3"});
+  compare_digests(digests, run, right);
+  EXPECT_EQ(right.reproduction->verdict, Reproducibility::stable);
+  EXPECT_EQ(right.reproduction->known_digest, "");
+}
+
+// In groups, and with blocks of other lengths, a rank reduces other data.
+TEST(ReproductionText, DigestsAreOfTheGroupsAndTheBlocks) {
+  RunInfo run;
+  const Row row = row_of({Reproducibility::stable, {}, 20, "1"});
+  const std::string plain = digest_name(run, row);
+  run.settings = {{"group", ""}, {"skew", "equal"}};
+  EXPECT_EQ(digest_name(run, row), plain);
+  run.settings = {{"group", "mod 2"}, {"skew", "linear"}};
+  EXPECT_EQ(digest_name(run, row), plain + ", group mod 2, skew linear");
+}
+
+TEST(Reproduction, OfNothingIsNone) {
+  EXPECT_FALSE(reproduction_of({rank(""), rank("")}, {0, 1}));
+  EXPECT_TRUE(reproduction_of({rank("1"), rank("")}, {0, 1}));
 }
 
 }  // namespace
