@@ -60,7 +60,7 @@ std::string reproduction_text(const Row& row) {
   const Reproduction& found = *row.reproduction;
   if (found.verdict == Reproducibility::varies)
     return fmt::format("VARIES {} ({} calls)", between_text(row), found.calls);
-  const std::string text =
+  std::string text =
       fmt::format("{} ({} calls, digest {})", name(found.verdict), found.calls, found.digest);
   if (found.verdict == Reproducibility::order_independent) return text;
   if (found.difference.empty())
