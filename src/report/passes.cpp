@@ -195,8 +195,6 @@ Measurement combined(const Cells& cells, double precision) {
   return all;
 }
 
-}  // namespace
-
 // The least reproducible one, with the calls of all.
 std::optional<Reproduction> combined_reproduction(const std::vector<Row>& passes) {
   const auto less = [](const Row& a, const Row& b) {
@@ -208,6 +206,8 @@ std::optional<Reproduction> combined_reproduction(const std::vector<Row>& passes
   for (const Row& pass : passes) all->calls += pass.reproduction->calls;
   return all;
 }
+
+}  // namespace
 
 Row combined(const std::vector<Row>& passes, double precision) {
   Row row = passes.back();

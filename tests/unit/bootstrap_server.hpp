@@ -50,8 +50,9 @@ class ServerTest : public testing::Test {
     server_ = std::make_unique<ControlServer>(std::move(options));
   }
 
-  std::unique_ptr<ControlClient> link(const Hello& self) {
+  std::unique_ptr<ControlClient> link(const Hello& self, double heartbeat_s = 2) {
     LinkOptions options;
+    options.heartbeat_s = heartbeat_s;
     options.self = self;
     options.key = key;
     return std::make_unique<ControlClient>(options, "127.0.0.1", server_->port(), deadline_in(30));

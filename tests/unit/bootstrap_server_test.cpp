@@ -53,27 +53,19 @@ TEST_F(ServerTest, NamesAllRanksOfAProcessThatVanishes) {
 
 TEST_F(ServerTest, NamesAProcessThatIsSilent) {
   start(2, 1, 0.02);
-  LinkOptions options;
-  options.self = hello(0, 2);
-  options.key = key;
-  options.heartbeat_s = 0.005;
-  ControlClient a(options, "127.0.0.1", server_->port(), deadline_in(30));
+  const auto a = link(hello(0, 2), 0.005);
   const RawSocket b = raw(hello(1, 2));
-  EXPECT_THAT(a.wait_failure(30).message, HasSubstr("rank 1 on node1 (pid 101) is gone"));
+  EXPECT_THAT(a->wait_failure(30).message, HasSubstr("rank 1 on node1 (pid 101) is gone"));
 }
 
 // A rank that is stopped between two calls: the exchange's own limit may be that of many calls.
 TEST_F(ServerTest, AnExchangeDoesNotWaitForAProcessThatIsSilent) {
   start(2, 1, 0.02, 5);
-  LinkOptions options;
-  options.self = hello(0, 2);
-  options.key = key;
-  options.heartbeat_s = 0.005;
-  ControlClient a(options, "127.0.0.1", server_->port(), deadline_in(30));
+  const auto a = link(hello(0, 2), 0.005);
   const RawSocket b = raw(hello(1, 2));
-  a.wait_welcome(30);
+  a->wait_welcome(30);
   try {
-    a.all_gather("x", 1000);
+    a->all_gather("x", 1000);
     FAIL();
   } catch (const Timeout& error) {
     EXPECT_THAT(error.what(), HasSubstr("does not come to an exchange: rank 1 on node1 (pid 101)"));
