@@ -20,7 +20,6 @@
 #include "src/run/operation_workload.hpp"
 #include "src/run/reproduction_check.hpp"
 #include "src/run/unmeasured_row.hpp"
-#include "src/run/wait_limits.hpp"
 #include "src/run/world_barrier.hpp"
 
 namespace ccl_tests {
@@ -162,7 +161,8 @@ PointRows BenchmarkRunner::run(const Collective& collective, const SweepPoint& p
     result.spent_s += found.spent_s;
     add_form(result, p, form, found);
   }
-  if (options_.check.reproducible) add_reproductions(result, p, *operation, limits);
+  const bool reproduces = options_.check.reproducible && collective.domain.reduces;
+  if (reproduces) add_reproductions(result, p, *operation, limits);
   if (!result.rows.empty() && one_row_for_all(collective)) result.rows = {slowest(result.rows)};
   return result;
 }

@@ -38,6 +38,8 @@ fi
 run 7 "a call that differs" "$bin/all_reduce_perf" --np 3 --backend gloo --sizes 64K -n 1 -w 0 -c 1 --reproducible --inject flipped-bit:rank=1:call=9
 expect_in "$work/out" "VARIES between calls: element 5461 of rank 1"
 expect_in "$work/out" "1 ulp apart"
+run 0 "beside the pingpong of --ceiling auto, which reduces nothing" "$bin/all_reduce_perf" --np 3 --backend gloo --sizes 64K -n 1 --ceiling auto --reproducible
+expect_in "$work/out" "# Bits     : the same again - 1 row"
 run 2 "--digests alone" "$bin/all_reduce_perf" --np 3 --digests "$work/x"
 run 2 "a program that reduces nothing" "$bin/all_gather_perf" --np 3 --reproducible
 expect_in "$work/err" "reduces nothing"
