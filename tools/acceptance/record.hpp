@@ -1,0 +1,83 @@
+// What an acceptance run found, as data: for the terminal, the verdict file, the report and JUnit.
+#pragma once
+
+#include <cstddef>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace ccl_tests::acceptance {
+
+// From the best to the worst that a run may be called; skipped: not looked at.
+enum class Verdict { skipped, pass, warn, inconclusive, fail };
+std::string_view name(Verdict verdict);  // "PASS"
+
+// Base units: "s", "B/s", "B"; "" for ratios and counts.
+struct Number {
+  std::string name;  // "busbw", "limit", "slowdown_low"
+  double value = 0;
+  std::string unit = {};
+};
+
+// One thing that was looked at.
+struct Check {
+  std::string id;       // the same in each run of a plan: "pairs/host/node17"
+  std::string stage;    // "pairs"
+  std::string subject;  // "run", "host node17", "link node3-node9", "rack 2"
+  Verdict verdict = Verdict::skipped;
+  std::string reason;  // a code of docs/ACCEPTANCE.md: "SLOW_HOST"
+  std::string text;    // a sentence for people, without the subject
+  std::vector<Number> numbers = {};
+  double begin_s = 0, end_s = 0;  // since 1970
+};
+
+struct Stage {
+  std::string name;
+  Verdict verdict = Verdict::skipped;  // the worst of its checks
+  std::string text;                    // what was run, in a sentence
+  double begin_s = 0, end_s = 0;
+};
+
+// Times between hosts, row by row: from host i to host j at [i * hosts + j]; NaN where nothing was
+// measured.
+struct PairMatrix {
+  std::size_t bytes = 0;
+  std::vector<double> seconds = {};
+};
+
+struct CurvePoint {
+  std::size_t bytes = 0;
+  double busbw = 0, low = 0, high = 0;  // B/s; the interval's ends
+  double limit = 0;                     // B/s; 0: none
+};
+struct Curve {
+  std::string stage, program, type;
+  int ranks = 0;
+  std::vector<CurvePoint> points = {};
+};
+
+// What a host says of itself: "kernel", "driver", "nic", "NCCL_IB_HCA" (only variables of a list).
+struct Host {
+  std::string name;
+  std::vector<int> ranks = {};
+  std::map<std::string, std::string> facts = {};
+};
+
+struct Record {
+  std::string plan, version, backend, library, launcher, command;
+  unsigned long long seed = 0;
+  double begin_s = 0, end_s = 0;
+  bool complete = false;  // the plan's last stage has ended
+  Verdict verdict = Verdict::inconclusive;
+  std::string reason;    // of the check that decided
+  std::string headline;  // at most 80 bytes: "FAIL node17: all_reduce 1G 231 of 360 GB/s"
+  std::vector<Host> hosts = {};
+  std::vector<Stage> stages = {};
+  std::vector<Check> checks = {};
+  std::vector<PairMatrix> pairs = {};  // one for each size
+  std::vector<Curve> curves = {};
+  std::vector<std::string> excluded = {};  // names of hosts
+};
+
+}  // namespace ccl_tests::acceptance
