@@ -8,6 +8,7 @@
 #include "src/devices/staged.hpp"
 #include "src/job/job.hpp"
 #include "src/job/rank_device.hpp"
+#include "src/job/watched.hpp"
 
 namespace ccl_tests {
 namespace {
@@ -51,11 +52,13 @@ int run_distributed(const DistributedOptions& options,
     job.init_timeout_s = job.timeout_s = options.limit_s;
     job.whole_machine = false;
     const RankBody on_rank = [&](Rank& rank) {
-      const OnHost library(rank);
+      constexpr const char* between = "in the function that was given";
+      const OnHost on_host(rank);
+      const auto library = watched(on_host.backend(), rank.activity(), between);
       auto world = std::make_unique<primitives::Group>(
-          rank.world(), primitives::Library{&library.backend(), options.backend_options},
+          rank.world(), primitives::Library{library.get(), options.backend_options},
           options.limit_s);
-      rank.activity().phase("in the function that was given");
+      rank.activity().phase(between);
       try {
         body(*world);
         world->all_gather("");  // nobody closes what others still use

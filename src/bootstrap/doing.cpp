@@ -29,6 +29,48 @@ std::string named(const std::vector<int>& ranks) {
                      : fmt::format(" and {} more", ranks.size() - shown));
 }
 
+struct Group {
+  std::string text;
+  std::map<std::uint64_t, std::vector<int>, std::greater<>> by_position;
+  std::size_t size = 0;
+
+  std::uint64_t first() const { return by_position.begin()->first; }
+};
+
+bool inside(std::uint64_t position) { return position % 2 == 1; }
+
+// Of those in `group` that have come farthest.
+std::string first_text(const Group& group, std::size_t ranks, bool another) {
+  const std::vector<int>& members = group.by_position.begin()->second;
+  const bool everybody = members.size() == ranks && ranks > 1;
+  const std::string who = everybody ? fmt::format("all {} ranks", ranks) : named(members);
+  if (group.first() == 0)
+    return fmt::format("{} {}{}", who, group.text.starts_with("in ") ? "" : "in ", group.text);
+  if (inside(group.first())) {
+    if (everybody) return fmt::format("{} inside the same call: {}", who, group.text);
+    return fmt::format("{} {}inside {}", who, another ? "in another call, " : "", group.text);
+  }
+  if (group.by_position.size() == 1)
+    return fmt::format("{} in {}, outside the library", who, group.text);
+  return fmt::format("{} {} left a call of {}", who, members.size() == 1 ? "has" : "have",
+                     group.text);
+}
+
+// Of those behind them, which are in, or before, the call that the first ones are in, or have left.
+std::string later_text(const std::vector<int>& members, std::uint64_t position,
+                       std::uint64_t first) {
+  const bool one = members.size() == 1;
+  const std::uint64_t calls_before = (first + 1) / 2 - (position + 1) / 2;
+  if (!inside(position)) {
+    const std::string also =
+        calls_before > 1 ? fmt::format(", nor the {} before it", calls_before - 1) : "";
+    return fmt::format("{} {} not entered it{}", named(members), one ? "has" : "have", also);
+  }
+  const std::string who = fmt::format("{} {} inside", named(members), one ? "is" : "are");
+  if (calls_before == 0) return who + " it";
+  return fmt::format("{} an earlier one, {} before it", who, calls_before);
+}
+
 template <class T>
 T number(std::string_view& bytes) {
   T value{};
@@ -45,7 +87,7 @@ T number(std::string_view& bytes) {
 std::string to_text(const std::vector<Doing>& ranks) {
   std::vector<std::string> blobs;
   for (const Doing& d : ranks)
-    blobs.push_back(fmt::format("{} {} {}", d.rank, d.steps, d.text.substr(0, most_text)));
+    blobs.push_back(fmt::format("{} {} {}", d.rank, d.position, d.text.substr(0, most_text)));
   return pack(blobs);
 }
 
@@ -56,7 +98,7 @@ std::vector<Doing> doing_of(std::string_view bytes) {
     std::string_view rest = blob;
     Doing d;
     d.rank = number<int>(rest);
-    d.steps = number<std::uint64_t>(rest);
+    d.position = number<std::uint64_t>(rest);
     d.text = printable(std::string(rest.substr(0, most_text)));
     ranks.push_back(std::move(d));
   }
@@ -76,17 +118,12 @@ std::string DoingSource::text() {
 std::string where_ranks_are(std::vector<Doing> ranks) {
   std::sort(ranks.begin(), ranks.end(),
             [](const Doing& a, const Doing& b) { return a.rank < b.rank; });
-  struct Group {
-    std::string text;
-    std::map<std::uint64_t, std::vector<int>, std::greater<>> by_steps;
-    std::size_t size = 0;
-  };
   std::vector<Group> groups;
   for (const Doing& d : ranks) {
     auto found = std::find_if(groups.begin(), groups.end(),
                               [&](const Group& g) { return g.text == d.text; });
     if (found == groups.end()) found = groups.insert(groups.end(), {d.text, {}, 0});
-    found->by_steps[d.steps].push_back(d.rank);
+    found->by_position[d.position].push_back(d.rank);
     ++found->size;
   }
   std::stable_sort(groups.begin(), groups.end(),
@@ -94,16 +131,12 @@ std::string where_ranks_are(std::vector<Doing> ranks) {
   std::string text;
   std::size_t shown = 0;
   for (const Group& group : groups) {
-    const std::uint64_t most = group.by_steps.empty() ? 0 : group.by_steps.begin()->first;
-    for (const auto& [steps, members] : group.by_steps) {
+    const bool another = &group != &groups.front();
+    for (const auto& [position, members] : group.by_position) {
       if (++shown > most_groups) return text + "; and others";
-      const std::string who = members.size() == ranks.size() && ranks.size() > 1
-                                  ? fmt::format("all {} ranks", ranks.size())
-                                  : named(members);
       if (!text.empty()) text += "; ";
-      text += steps == most ? fmt::format("{} in {}", who, group.text)
-                            : fmt::format("{} there, {} step{} behind", who, most - steps,
-                                          most - steps == 1 ? "" : "s");
+      text += position == group.first() ? first_text(group, ranks.size(), another)
+                                        : later_text(members, position, group.first());
     }
   }
   return text;

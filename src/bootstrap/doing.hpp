@@ -12,8 +12,9 @@ namespace ccl_tests {
 
 struct Doing {
   int rank = 0;
-  std::uint64_t steps = 0;  // within what `text` says: calls, and waits for them
-  std::string text;         // "all_reduce float sum, 65536 B, in place, timed calls"
+  // Calls of the library and waits for calls, since `text` is true: 2k - 1 inside the k-th, 2k behind it.
+  std::uint64_t position = 0;
+  std::string text;  // "all_reduce float sum, 65536 B, in place, timed calls"
 };
 
 std::string to_text(const std::vector<Doing>& ranks);
@@ -32,8 +33,9 @@ class DoingSource {
   std::function<std::vector<Doing>()> doing_;
 };
 
-// Returns who is where, ranks that do the same together, in one line: "all 4 ranks in X", or "ranks 0, 1 and 3 in X;
-// rank 2 in Y", or "ranks 0 and 2 in X; rank 1 there, 3 steps behind". Empty for nobody.
+// Returns who is where, ranks that are at the same place together, in one line: "all 4 ranks inside the same call: X", or
+// "ranks 0, 1 and 3 inside X; rank 2 has not entered it", or "ranks 0 and 2 inside X; rank 1 in another call, inside Y", or
+// "rank 0 has left a call of X; ranks 1 and 2 are inside it". Empty for nobody.
 std::string where_ranks_are(std::vector<Doing> ranks);
 
 }  // namespace ccl_tests

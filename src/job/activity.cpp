@@ -8,7 +8,7 @@ namespace ccl_tests {
 
 void Activity::row(std::string what) {
   const std::lock_guard lock(mutex_);
-  if (row_ != what) first_beat_ = beats();
+  if (row_ != what) first_beat_ = (beats() + 1) & ~std::uint64_t{1};
   row_ = std::move(what);
   phase_.clear();
   since_ = monotonic_seconds();
@@ -18,7 +18,6 @@ void Activity::phase(std::string what) {
   const std::lock_guard lock(mutex_);
   phase_ = std::move(what);
   row_.clear();
-  first_beat_ = beats();
 }
 
 std::string Activity::text() const {
@@ -26,9 +25,11 @@ std::string Activity::text() const {
   return row_.empty() ? phase_ : row_;
 }
 
-std::pair<std::string, std::uint64_t> Activity::text_and_beats() const {
+Doing Activity::doing(int rank) const {
   const std::lock_guard lock(mutex_);
-  return {row_.empty() ? phase_ : row_, beats() - first_beat_};
+  if (row_.empty()) return {rank, 0, phase_};
+  const std::uint64_t now = beats();
+  return {rank, now > first_beat_ ? now - first_beat_ : 0, row_};
 }
 
 double Activity::seconds_in_row() const {

@@ -5,7 +5,8 @@
 #include <cstdint>
 #include <mutex>
 #include <string>
-#include <utility>
+
+#include "src/bootstrap/doing.hpp"
 
 namespace ccl_tests {
 
@@ -18,28 +19,30 @@ class Activity {
   void row(std::string what);
   // Returns what was said last.
   std::string text() const;
-  // Returns that, and the beats since it was said first.
-  std::pair<std::string, std::uint64_t> text_and_beats() const;
+  // Returns that, and where the rank is in it.
+  Doing doing(int rank) const;
   // Returns the seconds since row() was called; 0 before the first row.
   double seconds_in_row() const;
 
   // From now on the rank beats at least every limit_s seconds; 0: nothing is expected of it.
   void expect(double limit_s) {
-    beat();
+    leave();
     limit_s_.store(limit_s, std::memory_order_release);
   }
-  // On the clock: a load and a store.
-  void beat() {
-    beats_.store(beats_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
-  }
+  // A load and a store each.
+  void enter() { set_beats((beats() + 1) | 1); }
+  void leave() { set_beats((beats() | 1) + 1); }
+  // Odd inside the library.
   std::uint64_t beats() const { return beats_.load(std::memory_order_relaxed); }
   double limit_s() const { return limit_s_.load(std::memory_order_acquire); }
 
  private:
+  void set_beats(std::uint64_t beats) { beats_.store(beats, std::memory_order_relaxed); }
+
   mutable std::mutex mutex_;
   std::string row_, phase_ = "starting";
   double since_ = 0;
-  std::uint64_t first_beat_ = 0;  // of what text() says
+  std::uint64_t first_beat_ = 0;  // of the row; even
   std::atomic<std::uint64_t> beats_ = 0;
   std::atomic<double> limit_s_ = 0;
 };
@@ -51,6 +54,18 @@ class Expected {
   ~Expected() { activity_.expect(0); }
   Expected(const Expected&) = delete;
   Expected& operator=(const Expected&) = delete;
+
+ private:
+  Activity& activity_;
+};
+
+// A call of the library under test, or a wait for its calls, while it lives. On the clock.
+class InsideLibrary {
+ public:
+  explicit InsideLibrary(Activity& activity) : activity_(activity) { activity_.enter(); }
+  ~InsideLibrary() { activity_.leave(); }
+  InsideLibrary(const InsideLibrary&) = delete;
+  InsideLibrary& operator=(const InsideLibrary&) = delete;
 
  private:
   Activity& activity_;

@@ -13,6 +13,7 @@
 #include "src/core/host.hpp"
 #include "src/core/thread.hpp"
 #include "src/job/failure_cause.hpp"
+#include "src/job/rank_stacks.hpp"
 #include "src/job/watchdog.hpp"
 
 namespace ccl_tests {
@@ -43,6 +44,7 @@ class ProcessRanks {
         failure_(failure),
         body_(body),
         channels_(control, process.options.ranks_per_process()),
+        stacks_(process.options.ranks_per_process()),
         activities_(static_cast<std::size_t>(process.options.ranks_per_process() - 1)),
         first_activity_(activity) {}
 
@@ -70,10 +72,8 @@ class ProcessRanks {
 
   std::vector<Doing> doing() {
     std::vector<Doing> all;
-    for (int t = 0; t < ranks(); ++t) {
-      auto [text, beats] = activity(t).text_and_beats();
-      all.push_back({control_.process() * ranks() + t, beats, std::move(text)});
-    }
+    for (int t = 0; t < ranks(); ++t)
+      all.push_back(activity(t).doing(control_.process() * ranks() + t));
     return all;
   }
 
@@ -86,6 +86,7 @@ class ProcessRanks {
   void run_rank(int thread) {
     ControlChannel& channel = channels_.rank(thread);
     Activity& mine = activity(thread);
+    stacks_.begin(thread);
     const auto report = [&](int code, const std::string& what) {
       const std::string where = code == exit_code(Exit::timed_out) ? where_all_are() : "";
       failure_.put(explain(
@@ -110,6 +111,7 @@ class ProcessRanks {
     } catch (...) {
       report(exit_code(Exit::failed), "an exception of unknown type");
     }
+    stacks_.end(thread);
     failure_.finished();
   }
 
@@ -130,6 +132,15 @@ class ProcessRanks {
     for (std::thread& thread : running) thread.join();
   }
 
+  void log_stacks() const try {
+    constexpr double limit_s = 1;
+    for (const auto& [thread, stack] : stacks_.texts(limit_s)) {
+      process_.log(fmt::format("rank {}/{} on {}: stack: {}", control_.process() * ranks() + thread,
+                               control_.processes() * ranks(), this_host(), stack));
+    }
+  } catch (const Error&) {  // no thread to ask on: what happened has been said
+  }
+
   // On a thread of its own, since a rank may be stuck inside the library.
   void supervise(const WriteEnd& write_end, RanksEnd& end) {
     if (!failure_.wait_for_end(ranks())) {
@@ -147,9 +158,12 @@ class ProcessRanks {
       exit_code_ = write_end(end);
     }
     control_.abort(why.code, why.message);
-    end.errors = causes(why, control_.wait_failure(0));
+    const Failure first = control_.wait_failure(0);
+    end.errors = causes(why, first);
     if (!interrupted) exit_code_ = write_end(end);
     for (const std::string& line : end.errors) process_.log(line);
+    constexpr int timed_out = exit_code(Exit::timed_out);
+    if (why.code == timed_out || first.code == timed_out) log_stacks();
     open_.abort_all();
     channels_.abort(why.message);
     // mpirun kills all processes when the first one ends: the one that writes the footer goes first.
@@ -168,6 +182,7 @@ class ProcessRanks {
   const RankBody& body_;
   ThreadRanks channels_;
   OpenCommunicators open_;
+  RankStacks stacks_;
   std::deque<Activity> activities_;  // of all ranks but the first, which the user is shown
   Activity& first_activity_;
   std::atomic<int> verdict_ = 0;

@@ -96,8 +96,8 @@ class OperationWorkload : public Workload {
   void check(const Buffers& b);
   // Inline: on the clock.
   void issue_one(const Call& call) {
+    const InsideLibrary inside(activity_);
     operation_.run(call);
-    activity_.beat();
   }
   void issue_iterations(std::size_t first, std::size_t calls);
 

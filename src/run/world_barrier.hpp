@@ -11,12 +11,16 @@ namespace ccl_tests {
 class WorldBarrier : public Barrier {
  public:
   // world: outlives it.
-  WorldBarrier(Communicator& world, const Rank& rank)
-      : world_(world), self_{rank.rank(), rank.ranks()} {}
-  void wait() override { world_.timing_barrier(self_); }
+  WorldBarrier(Communicator& world, Rank& rank)
+      : world_(world), activity_(rank.activity()), self_{rank.rank(), rank.ranks()} {}
+  void wait() override {
+    const InsideLibrary inside(activity_);
+    world_.timing_barrier(self_);
+  }
 
  private:
   Communicator& world_;
+  Activity& activity_;
   GroupRank self_;
 };
 

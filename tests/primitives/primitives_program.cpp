@@ -1,10 +1,13 @@
 // Every primitive on the ranks of any launcher: primitives_program BACKEND. With `fail` behind it
 // rank 1 ends with an exception instead, while the others wait, with `error` with one that could be
 // the library's; with `throw` a thread that rank 1
-// has started does; with `mixed` rank 1 takes another backend.
+// has started does; with `mixed` rank 1 takes another backend; with `sleep` it does not come to a call,
+// with `other-call` it makes another one: nothing ends these but time limits, of 2 s.
 #include <fmt/format.h>
 
+#include <array>
 #include <chrono>
+#include <cstddef>
 #include <cstdlib>
 #include <string_view>
 #include <thread>
@@ -48,6 +51,26 @@ void throw_on_a_thread_of_rank_1(ccl_tests::primitives::Group& world) {
   }
 }
 
+// Rank 1 does not come to a call of the library.
+void sleep_on_rank_1(ccl_tests::primitives::Group& world) {
+  world.barrier();
+  if (world.rank() == 1) std::this_thread::sleep_for(std::chrono::seconds(60));
+  world.barrier();
+}
+
+// Rank 1 waits for a message that nobody sends.
+void other_call_on_rank_1(ccl_tests::primitives::Group& world) {
+  world.barrier();
+  if (world.rank() == 1) {
+    std::array<std::byte, 4> room{};
+    std::array messages = {ccl_tests::Message::from(0, room)};
+    ccl_tests::Deadline deadline = world.communicator().deadline(room.size());
+    world.communicator().transfer(messages, deadline);
+    world.communicator().wait();
+  }
+  world.barrier();
+}
+
 bool is_rank_1() {
   const char* const rank = std::getenv("RANK");
   return rank != nullptr && std::string_view(rank) == "1";
@@ -64,6 +87,9 @@ int main(int argc, char** argv) {
   if (what == "fail") return ccl_tests::run_distributed(options, fail_on_rank_1);
   if (what == "error") return ccl_tests::run_distributed(options, error_on_rank_1);
   if (what == "throw") return ccl_tests::run_distributed(options, throw_on_a_thread_of_rank_1);
+  if (what == "sleep" || what == "other-call") options.limit_s = 2;
+  if (what == "sleep") return ccl_tests::run_distributed(options, sleep_on_rank_1);
+  if (what == "other-call") return ccl_tests::run_distributed(options, other_call_on_rank_1);
   if (what == "mixed" && is_rank_1()) options.backend = "gloo";
   return ccl_tests::run_distributed(options, run_all);
 }

@@ -13,6 +13,13 @@ for flavour in openmpi mpich; do
   done
   run 0 "Gloo under mpirun of $flavour" "mpirun.$flavour" -n 3 "$program" gloo
   passed_on 3 gloo
+  # MPI has no limits of its own: a call that never ends is ended, and the error says who did not come.
+  run 5 "a rank that sleeps, $flavour" "mpirun.$flavour" -n 3 "$program" mpi sleep
+  expect_in "$work/err" "ranks 0 and 2 inside call 2, barrier; rank 1 in the function that was given, behind call 1"
+  expect_in "$work/err" "rank 1/3 on $(hostname): stack: clock_nanosleep <- nanosleep <- "
+  expect_in "$work/err" "MPI_Barrier <- "
+  run 5 "a rank in another call, $flavour" "mpirun.$flavour" -n 3 "$program" mpi other-call
+  expect_in "$work/err" "ranks 0 and 2 inside call 2, barrier; rank 1 in another call, inside call 2, messages"
 done
 
 # Without mpirun: the variables that any launcher sets. on_processes EXPECTED_CODE NAME RANKS ARGUMENTS...: rank 0 is looked at.
@@ -50,6 +57,12 @@ for _ in 1 2 3; do
     expect_in "$work/err" "rank 1/3 on $(hostname): in the function that was given: it was to fail"
   done
 done
+on_processes 5 "a rank that sleeps, Gloo" 3 gloo sleep
+for rank in 0 2; do
+  [ "$rank" = 0 ] || cp "$work/out.$rank" "$work/err"
+  expect_in "$work/err" "rank 1 in the function that was given, behind call 1"
+done
+expect_in "$work/out.1" "rank 1/3 on $(hostname): stack: clock_nanosleep <- nanosleep <- "
 on_processes 4 "a library's thread that throws" 3 gloo throw
 expect_in "$work/err" "rank 1 on $(hostname): a thread of the library ended by an exception: nobody catches this"
 on_processes 2 "ranks with different backends" 3 loopback mixed

@@ -97,8 +97,8 @@ TEST_F(ServerTest, AWaitThatReachedItsLimitSaysWhereAllRanksAre) {
   first->report_doing([] { return std::vector<Doing>{{0, 7, "all_reduce, timed calls"}}; });
   first->abort(exit_code(Exit::timed_out), "rank 0: too long");
   EXPECT_EQ(second->wait_failure(30).message,
-            "rank 0: too long; last heard of: rank 0 in all_reduce, timed calls; "
-            "rank 2 in all_gather, timed calls");
+            "rank 0: too long; last heard of: rank 0 inside all_reduce, timed calls; "
+            "rank 2 in all_gather, timed calls, outside the library");
   third.report_doing({});
 }
 

@@ -11,22 +11,48 @@ namespace {
 
 TEST(Doing, RanksThatDoTheSameStandTogether) {
   EXPECT_EQ(where_ranks_are({}), "");
-  EXPECT_EQ(where_ranks_are({{0, 1, "X"}}), "rank 0 in X");
-  EXPECT_EQ(where_ranks_are({{1, 7, "X"}, {0, 7, "X"}, {2, 7, "X"}}), "all 3 ranks in X");
-  EXPECT_EQ(where_ranks_are({{0, 7, "X"}, {1, 9, "Y"}, {2, 7, "X"}, {3, 7, "X"}}),
+  EXPECT_EQ(where_ranks_are({{0, 0, "X"}}), "rank 0 in X");
+  EXPECT_EQ(where_ranks_are({{0, 0, "in the middle"}}), "rank 0 in the middle");
+  EXPECT_EQ(where_ranks_are({{1, 0, "X"}, {0, 0, "X"}, {2, 0, "X"}}), "all 3 ranks in X");
+  EXPECT_EQ(where_ranks_are({{0, 0, "X"}, {1, 0, "Y"}, {2, 0, "X"}, {3, 0, "X"}}),
             "ranks 0, 2 and 3 in X; rank 1 in Y");
 }
 
-TEST(Doing, WhoIsBehindIsNamed) {
-  EXPECT_EQ(where_ranks_are({{0, 7, "X"}, {1, 4, "X"}, {2, 7, "X"}}),
-            "ranks 0 and 2 in X; rank 1 there, 3 steps behind");
-  EXPECT_EQ(where_ranks_are({{0, 7, "X"}, {1, 6, "X"}}),
-            "rank 0 in X; rank 1 there, 1 step behind");
+TEST(Doing, AllAreStuckInOneCall) {
+  EXPECT_EQ(where_ranks_are({{0, 7, "X"}, {1, 7, "X"}, {2, 7, "X"}}),
+            "all 3 ranks inside the same call: X");
+  EXPECT_EQ(where_ranks_are({{0, 7, "X"}}), "rank 0 inside X");
+}
+
+TEST(Doing, WhoHasNotEnteredIsNamed) {
+  EXPECT_EQ(where_ranks_are({{0, 7, "X"}, {1, 6, "X"}, {2, 7, "X"}}),
+            "ranks 0 and 2 inside X; rank 1 has not entered it");
+  EXPECT_EQ(where_ranks_are({{0, 7, "X"}, {1, 2, "X"}, {2, 2, "X"}}),
+            "rank 0 inside X; ranks 1 and 2 have not entered it, nor the 2 before it");
+  EXPECT_EQ(where_ranks_are({{0, 1, "X"}, {1, 0, "X"}}),
+            "rank 0 inside X; rank 1 has not entered it");
+  EXPECT_EQ(where_ranks_are({{0, 7, "X"}, {1, 0, "Y"}, {2, 7, "X"}}),
+            "ranks 0 and 2 inside X; rank 1 in Y");
+}
+
+TEST(Doing, WhoIsInAnotherCallIsNamed) {
+  EXPECT_EQ(where_ranks_are({{0, 7, "X"}, {1, 3, "X"}, {2, 7, "X"}}),
+            "ranks 0 and 2 inside X; rank 1 is inside an earlier one, 2 before it");
+  EXPECT_EQ(where_ranks_are({{0, 7, "X"}, {1, 1, "Y"}, {2, 7, "X"}}),
+            "ranks 0 and 2 inside X; rank 1 in another call, inside Y");
+  EXPECT_EQ(where_ranks_are({{0, 7, "X"}, {1, 2, "Y"}, {2, 7, "X"}}),
+            "ranks 0 and 2 inside X; rank 1 in Y, outside the library");
+}
+
+TEST(Doing, WhoHasNotLeftIsNamed) {
+  EXPECT_EQ(where_ranks_are({{0, 8, "X"}, {1, 7, "X"}, {2, 8, "X"}, {3, 6, "X"}}),
+            "ranks 0 and 2 have left a call of X; rank 1 is inside it; rank 3 has not entered it");
+  EXPECT_EQ(where_ranks_are({{0, 8, "X"}, {1, 8, "X"}}), "all 2 ranks in X, outside the library");
 }
 
 TEST(Doing, ManyRanksAreShortened) {
   std::vector<Doing> ranks;
-  for (int r = 0; r < 100; ++r) ranks.push_back({r, 1, r == 50 ? "Y" : "X"});
+  for (int r = 0; r < 100; ++r) ranks.push_back({r, 0, r == 50 ? "Y" : "X"});
   EXPECT_EQ(where_ranks_are(ranks), "ranks 0, 1, 2, 3, 4, 5, 6, 7 and 91 more in X; rank 50 in Y");
   for (Doing& d : ranks) d.text = std::to_string(d.rank);
   EXPECT_THAT(where_ranks_are(ranks), testing::EndsWith("rank 5 in 5; and others"));
@@ -37,7 +63,7 @@ TEST(Doing, Travels) {
   const std::vector<Doing> got = doing_of(to_text(sent));
   ASSERT_EQ(got.size(), 2U);
   EXPECT_EQ(got[0].rank, 3);
-  EXPECT_EQ(got[0].steps, 12U);
+  EXPECT_EQ(got[0].position, 12U);
   EXPECT_EQ(got[0].text, sent[0].text);
   EXPECT_EQ(got[1].text, "");
   EXPECT_TRUE(doing_of("").empty());

@@ -50,9 +50,11 @@ ccl_add_test(harness_test LABELS unit LIBRARIES ccl-collectives
     spec_errors_test.cpp
     specs_test.cpp
     stream_criterion_test.cpp
+    thread_stack_test.cpp
     uncaught_test.cpp
     verdict_test.cpp
-    watchdog_test.cpp)
+    watchdog_test.cpp
+    watched_test.cpp)
 target_compile_definitions(harness_test PRIVATE CCL_UNIT_DIR="${CMAKE_CURRENT_SOURCE_DIR}")
 if(TARGET ccl-hwloc)
   add_dependencies(harness_test ccl-hwloc)

@@ -34,11 +34,32 @@ TEST(Watchdog, IsQuietWhileTheRankBeatsOrRests) {
     const Expected expected(activity, 20);  // far longer than a busy machine keeps a thread waiting
     for (int k = 0; k < 20; ++k) {
       std::this_thread::sleep_for(milliseconds(5));
-      activity.beat();
+      activity.enter();
     }
   }
   std::this_thread::sleep_for(milliseconds(100));  // at rest
   EXPECT_EQ(barks, 0);
+}
+
+TEST(Activity, SaysWhetherTheRankIsInsideTheLibrary) {
+  Activity activity;
+  activity.phase("starting");
+  EXPECT_EQ(activity.doing(3).position, 0U);
+  activity.row("X");
+  EXPECT_EQ(activity.doing(3).text, "X");
+  EXPECT_EQ(activity.doing(3).position, 0U);
+  {
+    const InsideLibrary inside(activity);
+    EXPECT_EQ(activity.doing(3).position, 1U);
+  }
+  EXPECT_EQ(activity.doing(3).position, 2U);
+  activity.row("X");  // of the same row
+  EXPECT_EQ(activity.doing(3).position, 2U);
+  activity.row("Y");
+  EXPECT_EQ(activity.doing(3).position, 0U);
+  activity.phase("starting again");
+  const InsideLibrary inside(activity);
+  EXPECT_EQ(activity.doing(3).position, 0U);
 }
 
 TEST(Watchdog, LeavesAtOnceThoughNothingIsExpected) {

@@ -1,0 +1,131 @@
+#include "src/job/thread_stack.hpp"
+
+#include <cxxabi.h>
+#include <dlfcn.h>
+#include <execinfo.h>
+
+#include <array>
+#include <atomic>
+#include <cerrno>
+#include <chrono>
+#include <csignal>
+#include <cstdlib>
+#include <memory>
+#include <mutex>
+#include <string_view>
+#include <thread>
+#include <vector>
+
+namespace ccl_tests {
+namespace {
+
+constexpr int most_frames = 48;
+constexpr std::size_t most_names = 16;
+
+// What a signal handler can reach. A thread that answers late writes nothing.
+enum class Answer { none, asked, being_written, written };
+std::atomic<Answer> answer = Answer::none;
+std::array<void*, most_frames> frames;
+int frame_count = 0;
+
+int stack_signal() { return SIGRTMIN + 6; }  // the first two are the C library's
+
+void answer_signal(int /*signal*/) {
+  const int error = errno;
+  Answer expected = Answer::asked;
+  if (answer.compare_exchange_strong(expected, Answer::being_written)) {
+    frame_count = backtrace(frames.data(), most_frames);
+    answer.store(Answer::written);
+  }
+  errno = error;
+}
+
+// Returns false if the signal is used by somebody else.
+bool install_handler() {
+  struct sigaction now {};
+  if (sigaction(stack_signal(), nullptr, &now) != 0) return false;
+  if (now.sa_handler == answer_signal) return true;
+  if (now.sa_handler != SIG_DFL) return false;
+  struct sigaction mine {};
+  mine.sa_handler = answer_signal;
+  mine.sa_flags = SA_RESTART;
+  return sigaction(stack_signal(), &mine, nullptr) == 0;
+}
+
+std::string file_name(const char* path) {
+  const std::string_view text = path;
+  const std::size_t slash = text.rfind('/');
+  return std::string(slash == std::string_view::npos ? text : text.substr(slash + 1));
+}
+
+// Empty: not known.
+std::string name_of(void* address) {
+  Dl_info info{};
+  // A return address may be the first one behind its function.
+  if (dladdr(static_cast<char*>(address) - 1, &info) == 0) return {};
+  if (info.dli_sname != nullptr) return short_function_name(info.dli_sname);
+  return info.dli_fname != nullptr ? file_name(info.dli_fname) : std::string();
+}
+
+std::string names_of(void* const* begin, void* const* end) {
+  std::vector<std::string> names;
+  for (void* const* frame = begin; frame != end && names.size() < most_names; ++frame) {
+    std::string name = name_of(*frame);
+    if (name == "run_ranks") break;  // every rank comes from there
+    if (!name.empty() && (names.empty() || names.back() != name)) names.push_back(std::move(name));
+  }
+  std::string text;
+  for (const std::string& name : names) text += (text.empty() ? "" : " <- ") + name;
+  return text;
+}
+
+}  // namespace
+
+std::string short_function_name(const char* symbol) {
+  int status = 0;
+  const std::unique_ptr<char, decltype(&std::free)> demangled(
+      abi::__cxa_demangle(symbol, nullptr, nullptr, &status), &std::free);
+  if (status != 0 || !demangled) return symbol;
+  constexpr std::string_view anonymous = "(anonymous namespace)::", ours = "ccl_tests::";
+  std::string_view rest = demangled.get();
+  std::string name;
+  int depth = 0;  // of template arguments
+  while (!rest.empty()) {
+    for (const std::string_view skipped : {ours, anonymous})
+      if (rest.starts_with(skipped)) rest.remove_prefix(skipped.size());
+    if (rest.empty() || rest.front() == '(' || rest.starts_with("::{lambda")) break;
+    const char c = rest.front();
+    rest.remove_prefix(1);
+    if (c == '<') ++depth;
+    if (depth == 0) name += c;
+    if (c == '>') --depth;
+    if (c == ' ' && depth == 0) name.clear();  // what stands before it is the type of the result
+  }
+  return name;
+}
+
+ThreadStack::ThreadStack() : thread_(pthread_self()) {
+  void* frame = nullptr;
+  backtrace(&frame, 1);  // the first use loads a library, which a signal handler must not
+}
+
+std::string ThreadStack::text(double limit_s) const {
+  using Clock = std::chrono::steady_clock;
+  static std::mutex one_at_a_time;
+  const std::lock_guard lock(one_at_a_time);
+  if (!install_handler()) return {};
+  answer = Answer::asked;
+  if (pthread_kill(thread_, stack_signal()) != 0) return {};
+  const Clock::time_point end = Clock::now() + std::chrono::duration_cast<Clock::duration>(
+                                                   std::chrono::duration<double>(limit_s));
+  while (answer != Answer::written) {
+    Answer expected = Answer::asked;
+    if (Clock::now() > end && answer.compare_exchange_strong(expected, Answer::none)) return {};
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+  constexpr int of_the_handler = 2;  // itself, and the kernel's way back
+  if (frame_count <= of_the_handler) return {};
+  return names_of(frames.data() + of_the_handler, frames.data() + frame_count);
+}
+
+}  // namespace ccl_tests
