@@ -8,7 +8,7 @@ cd -- "$(dirname -- "${BASH_SOURCE[0]}")/.."
 case ${1:-} in -h | --help) sed -n '2,5s/^# //p' "$0"; exit 0 ;; esac
 seconds=600
 if (($#)) && [[ $1 =~ ^[0-9]+$ ]]; then seconds=$1; shift; fi
-all=(frames command_line faults results_file store_replies)
+all=(frames connection members command_line faults results_file store_replies)
 chosen=("$@")
 ((${#chosen[@]})) || chosen=("${all[@]}")
 for target in "${chosen[@]}"; do

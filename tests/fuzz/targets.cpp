@@ -24,6 +24,7 @@
 #include "src/options/options.hpp"
 #include "src/report/read.hpp"
 #include "src/run/rank_report.hpp"
+#include "tests/fuzz/control_plane.hpp"
 
 namespace ccl_tests::fuzz {
 namespace {
@@ -134,8 +135,12 @@ void store_replies(std::string_view bytes) {
   store.join();
 }
 
-constexpr std::array all = {Target{"frames", frames}, Target{"command_line", command_line},
-                            Target{"faults", faults}, Target{"results_file", results_file},
+constexpr std::array all = {Target{"frames", frames},
+                            Target{"connection", connection},
+                            Target{"members", members},
+                            Target{"command_line", command_line},
+                            Target{"faults", faults},
+                            Target{"results_file", results_file},
                             Target{"store_replies", store_replies}};
 
 }  // namespace
