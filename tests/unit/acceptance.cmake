@@ -1,0 +1,7 @@
+ccl_add_test(acceptance_test LABELS unit LIBRARIES acceptance-model
+  SOURCES
+    acceptance_blame_test.cpp
+    acceptance_effects_test.cpp
+    acceptance_links_test.cpp
+    acceptance_power_test.cpp
+    acceptance_schedule_test.cpp)
