@@ -4,4 +4,5 @@ ccl_add_test(acceptance_test LABELS unit LIBRARIES acceptance-model
     acceptance_effects_test.cpp
     acceptance_links_test.cpp
     acceptance_power_test.cpp
+    acceptance_prefix_test.cpp
     acceptance_schedule_test.cpp)
