@@ -209,7 +209,9 @@ class Search {
         return other.suspect.host == one.suspect.host &&
                other.suspect.statistic == one.suspect.statistic;
       });
-      note(host_finding(one, again == second.end() ? std::nullopt : std::optional(*again)));
+      note(host_finding(
+          one, again == second.end() ? std::nullopt : std::optional(*again),
+          noise_of(one.suspect.statistic == Statistic::tail ? *screening_.tail : screening_.time)));
     }
   }
 

@@ -32,7 +32,8 @@ Way slow_at(const PerWay<Judged>& way) {
 
 }  // namespace
 
-HostFinding host_finding(const Confirmation& first, const std::optional<Confirmation>& second) {
+HostFinding host_finding(const Confirmation& first, const std::optional<Confirmation>& second,
+                         const Noise& noise) {
   HostFinding found;
   found.host = first.suspect.host;
   found.intermittent = first.suspect.statistic == Statistic::tail;
@@ -51,7 +52,8 @@ HostFinding host_finding(const Confirmation& first, const std::optional<Confirma
   }
   found.slow_at = slow_at(way);
   const Judged& size = way[index(found.slow_at)];
-  found.size = size_of(size.effect, size.error);
+  const double spread = std::sqrt(noise.variance[index(found.slow_at)]);
+  found.size = size_of(size.effect, std::hypot(size.error, spread));
   return found;
 }
 
