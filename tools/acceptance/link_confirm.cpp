@@ -130,7 +130,7 @@ LinkSearch confirm_links(PairMeasurer& measurer, const std::vector<LinkCandidate
   std::set<std::pair<int, int>> suspected;
   for (const LinkCandidate& one : candidates) suspected.insert(ordered(one.hosts));
   std::vector<LinkCandidate> left = candidates;
-  for (const std::size_t repeats : {4, 8}) {
+  for (const std::size_t repeats : {std::size_t{4}, std::size_t{8}}) {
     std::vector<Case> cases;
     for (const LinkCandidate& one : left) cases.push_back({one, {}});
     for (std::size_t repeat = 0; repeat < 2 * repeats; ++repeat) {
