@@ -1,13 +1,14 @@
 // How often the search for bad hosts names the right ones, and others, in simulated launches.
 //
 //   acceptance_truth [--hosts 6,16,64] [--noise a,b,c,d] [--launches 1000] [--recall 100]
-//                    [--seed 1] [--apart ROUNDS] [--residuals FILE]
+//                    [--seed 1] [--apart ROUNDS] [--later ROUNDS] [--residuals FILE]
 //
 // --launches: healthy launches a line; --recall: launches a cell with bad hosts; --apart: how many
-// rounds of time pass from one round to the next (drift, noise d). --residuals takes the noise from
-// rounds that healthy hosts measured, rows `round,from,to,seconds` after a line of header, instead
-// of --noise. One line of the table takes seconds for 6 hosts and minutes for 232. Lines of other
-// seeds are other launches: constants chosen by one seed are to be shown by another.
+// rounds of time pass from one round to the next (drift, noise d); --later: and between the two
+// confirmations. --residuals takes the noise from rounds that healthy hosts measured, rows
+// `round,from,to,seconds` after a line of header, instead of --noise. A line of 1000 launches takes
+// seconds for 6 hosts and minutes for 232. Lines of other seeds are other launches: limits chosen
+// by one seed are to be shown by another.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -31,7 +32,7 @@ struct Arguments {
   std::vector<std::string> noise = {"a", "b", "c", "d"};
   int launches = 1000, recall = 100;
   std::uint64_t seed = 1;
-  double apart = 1;
+  double apart = 1, later = 0;
   std::string residuals;
 };
 
@@ -59,6 +60,8 @@ Arguments parse(int argc, char** argv) {
       arguments.seed = std::stoull(value);
     } else if (name == "--apart") {
       arguments.apart = std::stod(value);
+    } else if (name == "--later") {
+      arguments.later = std::stod(value);
     } else if (name == "--residuals") {
       arguments.residuals = value;
     } else {
@@ -82,7 +85,7 @@ struct Cell {
   int hosts = 0;
   std::optional<NoiseShape> shape;  // nullopt: `recording`
   const Recording* recording = nullptr;
-  double apart = 1;
+  double apart = 1, later = 0;  // rounds of time
   std::vector<BadHost> bad;
   int launches = 0;
 };
@@ -110,6 +113,7 @@ Outcome run(const Cell& cell, std::uint64_t seed) {
     fabric.bad_hosts = cell.bad;
     SearchPlan plan;
     plan.seed = random();
+    plan.later = [&] { fabric.pass_time(cell.later); };
     const Findings found = find_bad_hosts(fabric, first_hosts(cell.hosts), plan);
     const double share = 1.0 / cell.launches;
     outcome.inconclusive += found.reasons.empty() ? 0 : share;
@@ -176,7 +180,8 @@ void print_line(Cell cell, const std::string& noise, const Arguments& arguments)
 }
 
 int print_table(const Arguments& arguments) {
-  fmt::print("seed {}, rounds apart {}\n\n", arguments.seed, arguments.apart);
+  fmt::print("seed {}, rounds apart {}, later {}\n\n", arguments.seed, arguments.apart,
+             arguments.later);
   fmt::print(
       "| hosts, noise | R | healthy: false names / launches | inconclusive | suspects | rounds | 10 % both | send / receive only | 20 % both | several of 10 % | their false names / launches | role right | interval covers |\n");
   fmt::print("| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |\n");
@@ -186,6 +191,7 @@ int print_table(const Arguments& arguments) {
     Cell cell;
     cell.hosts = hosts;
     cell.apart = arguments.apart;
+    cell.later = arguments.later;
     if (recording) {
       cell.recording = &*recording;
       print_line(cell, "recorded", arguments);

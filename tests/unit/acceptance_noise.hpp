@@ -215,6 +215,7 @@ struct Launch {
   int hosts = 0;
   std::function<void(Fabric&)> prepare;  // may be null
   SearchPlan plan;
+  double later = 0;  // rounds of time between the confirmations
 
   Findings run(std::uint64_t seed) const {
     Random random(seed * 2 + 1);
@@ -223,6 +224,7 @@ struct Launch {
     if (prepare) prepare(fabric);
     SearchPlan own = plan;
     own.seed = seed;
+    if (later > 0) own.later = [&] { fabric.pass_time(later); };
     return find_bad_hosts(fabric, first_hosts(hosts), own);
   }
 };
