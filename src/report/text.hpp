@@ -12,4 +12,7 @@ std::string valid_utf8(std::string_view text);
 // valid_utf8 on one line: control characters become spaces.
 std::string single_line(std::string_view text);
 
+// single_line as the text of an element or a quoted attribute of XML or HTML.
+std::string xml_text(std::string_view text);
+
 }  // namespace ccl_tests

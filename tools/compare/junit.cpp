@@ -6,20 +6,6 @@
 namespace ccl_tests::compare {
 namespace {
 
-std::string escaped(std::string_view text) {
-  std::string out;
-  for (const char c : single_line(text)) {
-    switch (c) {
-      case '&': out += "&amp;"; break;
-      case '<': out += "&lt;"; break;
-      case '>': out += "&gt;"; break;
-      case '"': out += "&quot;"; break;
-      default: out += c;
-    }
-  }
-  return out;
-}
-
 std::string difference(const RowResult& row) {
   std::string text = fmt::format("{}: {:.2f} us in base, {:.2f} us in head, ratio {:.3f}",
                                  verdict_text(row), row.base_s * 1e6, row.head_s * 1e6, row.ratio);
@@ -46,11 +32,11 @@ std::string junit_text(const Report& report) {
       "failures=\"{}\" errors=\"0\" skipped=\"{}\">\n",
       rows.size(), failures, skipped);
   for (const RowResult& row : rows) {
-    text += fmt::format("  <testcase classname=\"{}\" name=\"{}\">", escaped(report.program),
-                        escaped(row_text(row.key)));
-    if (failed(row)) text += fmt::format("<failure message=\"{}\"/>", escaped(difference(row)));
-    if (undecided(row)) text += fmt::format("<skipped message=\"{}\"/>", escaped(difference(row)));
-    text += fmt::format("<system-out>{}</system-out></testcase>\n", escaped(difference(row)));
+    text += fmt::format("  <testcase classname=\"{}\" name=\"{}\">", xml_text(report.program),
+                        xml_text(row_text(row.key)));
+    if (failed(row)) text += fmt::format("<failure message=\"{}\"/>", xml_text(difference(row)));
+    if (undecided(row)) text += fmt::format("<skipped message=\"{}\"/>", xml_text(difference(row)));
+    text += fmt::format("<system-out>{}</system-out></testcase>\n", xml_text(difference(row)));
   }
   return text + "</testsuite>\n";
 }
