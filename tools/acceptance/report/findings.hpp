@@ -1,0 +1,42 @@
+// What a record says is wrong, and with whom. Pure; what the terminal and the page agree on.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "tools/acceptance/record.hpp"
+
+namespace ccl_tests::acceptance {
+
+// Returns the run's verdict. A run that did not end, or that looked at nothing, is never better
+// than INCONCLUSIVE.
+Verdict shown_verdict(const Record& record);
+
+// Returns the checks that are WARN or worse: the worst first, the others in the record's order.
+std::vector<const Check*> wrong_checks(const Record& record);
+
+// Returns the check with the run's verdict and reason, otherwise the worst; null if nothing is wrong.
+const Check* deciding_check(const Record& record);
+
+// Returns whom a check is about, without "host": "node17", "link node3-node9".
+std::string bare_subject(const Check& check);
+
+// Returns what the operator does with this verdict, in half a sentence.
+std::string next_step(const Record& record);
+
+std::size_t ranks_of(const Record& record);
+
+struct Link {
+  std::size_t from = 0, to = 0;
+};
+
+// What the heat map marks: hosts that are excluded or whose own check is WARN or worse, and links
+// whose check is. "link a-b" is both directions, "link a->b" one.
+struct Suspects {
+  std::vector<bool> hosts;  // by index in Record::hosts
+  std::vector<Link> links;
+};
+Suspects suspects(const Record& record);
+
+}  // namespace ccl_tests::acceptance

@@ -1,0 +1,43 @@
+#include "tools/acceptance/report/headline.hpp"
+
+#include <fmt/format.h>
+
+#include "src/report/text.hpp"
+#include "tools/acceptance/report/findings.hpp"
+#include "tools/acceptance/report/words.hpp"
+
+namespace ccl_tests::acceptance {
+namespace {
+
+constexpr std::size_t subject_bytes = 36;  // leaves the words what they need
+
+std::string what_decided(const Record& record) {
+  if (const Check* const check = deciding_check(record)) {
+    const std::string& words = check->text.empty() ? check->reason : check->text;
+    return shortened(single_line(bare_subject(*check)), subject_bytes) + ": " + single_line(words);
+  }
+  if (record.checks.empty()) return "run: nothing was measured";
+  if (!record.complete)
+    return fmt::format("run: ended early, after {}", counted(record.checks.size(), "check"));
+  if (shown_verdict(record) >= Verdict::warn)
+    return "run: " + single_line(record.reason.empty() ? "no reason was recorded" : record.reason);
+  return fmt::format("{}, {}: {} in {}", counted(record.hosts.size(), "host"),
+                     counted(ranks_of(record), "rank"), counted(record.checks.size(), "check"),
+                     counted(record.stages.size(), "stage"));
+}
+
+}  // namespace
+
+std::string make_headline(const Record& record) {
+  return shortened(fmt::format("{} {}", name(shown_verdict(record)), what_decided(record)),
+                   headline_bytes);
+}
+
+std::string headline(const Record& record) {
+  const std::string own = single_line(record.headline);
+  const std::string begin = fmt::format("{} ", name(shown_verdict(record)));
+  if (own.substr(0, begin.size()) != begin) return make_headline(record);
+  return shortened(own, headline_bytes);
+}
+
+}  // namespace ccl_tests::acceptance

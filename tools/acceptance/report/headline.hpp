@@ -1,0 +1,21 @@
+// The first line of every output.
+#pragma once
+
+#include <cstddef>
+#include <string>
+
+#include "tools/acceptance/record.hpp"
+
+namespace ccl_tests::acceptance {
+
+inline constexpr std::size_t headline_bytes = 80;
+
+// Makes a headline out of the check that decided: "FAIL node17: all_reduce 1G 231 of 360 GB/s". One
+// line of at most headline_bytes that begins with the shown verdict, whatever the record holds.
+std::string make_headline(const Record& record);
+
+// Returns the record's own headline if it begins with the shown verdict, otherwise a made one. One
+// line of at most headline_bytes.
+std::string headline(const Record& record);
+
+}  // namespace ccl_tests::acceptance

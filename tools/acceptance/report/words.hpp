@@ -1,0 +1,38 @@
+// Numbers, times and long texts of a record, in words. Pure.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "tools/acceptance/record.hpp"
+
+namespace ccl_tests::acceptance {
+
+// Returns the beginning of `text` in at most `most` bytes, whole UTF-8 characters. A text that lost
+// something ends in "...", after a whole word if one ends in the second half.
+std::string shortened(std::string_view text, std::size_t most);
+
+// Returns "231 GB/s": three digits. "not measured" for NaN.
+std::string rate_text(double bytes_per_second);
+
+// Returns a value with its unit: "231 GB/s", "1.2 ms", "64 KiB", "1.56". "not measured" for NaN.
+std::string number_text(const Number& number);
+
+// Returns "0.4 s", "12 s", "3 min 05 s", "1 h 02 min"; "unknown" if an end is missing.
+std::string duration_text(double begin_s, double end_s);
+
+// Returns "2026-11-23 07:23:46 UTC"; "not recorded" for what is no time after 1970.
+std::string utc_text(double seconds_since_1970);
+
+// Returns "1 host", "8 hosts".
+std::string counted(std::size_t count, std::string_view noun);
+
+struct Quantity {
+  std::string name, text;
+};
+// Returns the numbers of a check for people. x, x_low and x_high are one line: "1.56 [1.49, 1.63]".
+std::vector<Quantity> quantities(const std::vector<Number>& numbers);
+
+}  // namespace ccl_tests::acceptance
