@@ -241,7 +241,10 @@ std::string caption(const Curves& group) {
                       [](const CurvePoint& point) { return !drawn(point); }));
   }
   if (!text.empty()) text += ". ";
-  if (missing > 0) text += fmt::format("{} not measured. ", counted(missing, "size"));
+  const bool any = std::any_of(group.begin(), group.end(), [](const Curve* curve) {
+    return std::any_of(curve->points.begin(), curve->points.end(), drawn);
+  });
+  if (missing > 0 && any) text += fmt::format("{} not measured. ", counted(missing, "size"));
   return text.empty() ? text : "<p class=\"note\">" + text + "</p>";
 }
 

@@ -95,7 +95,8 @@ Suspects suspects(const Record& record) {
   for (const std::string& name : record.excluded) mark(name);
   for (const Check& check : record.checks) {
     if (!wrong(check.verdict)) continue;
-    if (const auto host = after(check.subject, "host ")) mark(*host);
+    if (const auto host = after(check.subject, "host "); host && check.verdict == Verdict::fail)
+      mark(*host);
     if (const auto ends = after(check.subject, "link ")) add_link(*ends, indices, found.links);
   }
   return found;

@@ -31,8 +31,8 @@ struct Link {
   std::size_t from = 0, to = 0;
 };
 
-// What the heat map marks: hosts that are excluded or whose own check is WARN or worse, and links
-// whose check is. "link a-b" is both directions, "link a->b" one.
+// What the heat map marks: hosts that are excluded or whose own check is FAIL, and links whose
+// check is WARN or worse. "link a-b" is both directions, "link a->b" one.
 struct Suspects {
   std::vector<bool> hosts;  // by index in Record::hosts
   std::vector<Link> links;

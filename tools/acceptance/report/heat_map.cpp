@@ -95,14 +95,26 @@ std::string titles(const Map& map) {
   return text;
 }
 
+// A frame around a suspect's row and column. Where the frame would hide thin rows, wedges beside the
+// map point at them.
+std::string host_mark(const Map& map, std::size_t host) {
+  constexpr double thin = 8;
+  if (map.cell >= thin)
+    return fmt::format(
+        "<rect class=\"mark\" x=\"0\" y=\"{0:.1f}\" width=\"{1:.1f}\" height=\"{2:.1f}\"/>"
+        "<rect class=\"mark\" x=\"{0:.1f}\" y=\"0\" width=\"{2:.1f}\" height=\"{1:.1f}\"/>\n",
+        map.at(host), map.side(), map.cell);
+  const double middle = map.at(host) + map.cell / 2, side = map.side();
+  return fmt::format(
+      "<path class=\"wedge\" d=\"M0 {0:.1f}l-6 -3v6zM{1:.1f} {0:.1f}l6 -3v6zM{0:.1f} 0l-3 -6h6z"
+      "M{0:.1f} {1:.1f}l-3 6h6z\"/>\n",
+      middle, side);
+}
+
 std::string marks(const Map& map) {
   std::string text;
   for (std::size_t i = 0; i < map.n(); ++i)
-    if (map.suspects.hosts[i])
-      text += fmt::format(
-          "<rect class=\"mark\" x=\"0\" y=\"{0:.1f}\" width=\"{1:.1f}\" height=\"{2:.1f}\"/>"
-          "<rect class=\"mark\" x=\"{0:.1f}\" y=\"0\" width=\"{2:.1f}\" height=\"{1:.1f}\"/>\n",
-          map.at(i), map.side(), map.cell);
+    if (map.suspects.hosts[i]) text += host_mark(map, i);
   constexpr double around = 2;
   for (const Link& link : map.suspects.links)
     text += fmt::format(
@@ -119,24 +131,30 @@ std::string labels(const Map& map) {
     const bool suspect = map.suspects.hosts[i];
     const std::string_view kind = suspect ? "hl suspect" : "hl";
     const std::string words = xml_text((suspect ? "\xe2\x96\xb8 " : "") + label(map.hosts[i]));
-    text += fmt::format("<text class=\"{}\" x=\"-6\" y=\"{:.1f}\" text-anchor=\"end\">{}</text>",
+    text += fmt::format("<text class=\"{}\" x=\"-8\" y=\"{:.1f}\" text-anchor=\"end\">{}</text>",
                         kind, middle + 4, words);
     text +=
-        fmt::format("<text class=\"{}\" transform=\"translate({:.1f} -6) rotate(-90)\">{}</text>\n",
+        fmt::format("<text class=\"{}\" transform=\"translate({:.1f} -8) rotate(-90)\">{}</text>\n",
                     kind, middle + 4, words);
   }
   return text;
 }
 
+// On a telephone, a large map is moved sideways before its labels become too small to read.
+std::string smallest_width(const Map& map) {
+  constexpr std::size_t hosts_that_fit = 10;
+  return map.n() > hosts_that_fit ? "style=\"min-width:34rem\"" : "";
+}
+
 std::string picture(const Map& map) {
-  const double titles_room = 18, edge = 6;
+  const double titles_room = 18, edge = 8;
   const double left = map.margin + titles_room, top = map.margin + titles_room;
   const double width = left + map.side() + edge, height = top + map.side() + edge;
   std::string text = fmt::format(
       "<svg class=\"map\" viewBox=\"0 0 {0:.0f} {1:.0f}\" width=\"{0:.0f}\" height=\"{1:.0f}\" "
-      "style=\"min-width:min({0:.0f}px,34rem)\" role=\"img\" aria-label=\"Times from each host "
+      "{3} role=\"img\" aria-label=\"Times from each host "
       "(row) to each host (column), {2}\">\n",
-      width, height, binary_size_text(map.matrix.bytes));
+      width, height, binary_size_text(map.matrix.bytes), smallest_width(map));
   text += fmt::format("<text class=\"at\" x=\"{:.1f}\" y=\"12\" text-anchor=\"middle\">to</text>",
                       left + map.side() / 2);
   text += fmt::format(
@@ -153,7 +171,7 @@ std::string picture(const Map& map) {
 double margin_of(const std::vector<Host>& hosts) {
   std::size_t longest = 2;
   for (const Host& host : hosts) longest = std::max(longest, label(host).size());
-  return 16 + 6.7 * static_cast<double>(longest);
+  return 16 + 7.2 * static_cast<double>(longest);
 }
 
 }  // namespace
@@ -224,9 +242,9 @@ std::string heat_map_svg(const PairMatrix& matrix, const std::vector<Host>& host
 }
 
 std::string heat_legend(double median_s) {
-  std::string text = "<p class=\"legend\"><span>Time, in medians of all pairs";
-  if (!std::isnan(median_s)) text += fmt::format(" ({})", seconds_text(median_s));
-  text += ":</span>";
+  std::string text =
+      fmt::format("<p class=\"legend\"><span>Time, in medians of all pairs ({}):</span>",
+                  seconds_text(median_s));
   for (std::size_t i = 0; i < heat_steps().size(); ++i)
     text += fmt::format(
         " <span><svg width=\"14\" height=\"14\" aria-hidden=\"true\"><rect class=\"h{} sw\" "

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "src/report/quantity_text.hpp"
 #include "src/report/text.hpp"
@@ -64,7 +65,7 @@ std::string next_section(const Record& record) {
 }
 
 std::string maps_section(const Record& record) {
-  if (record.pairs.empty()) return {};
+  if (record.pairs.empty() || record.hosts.size() < 2) return {};
   const Suspects marked = suspects(record);
   std::string text =
       "<h2>Pairs of hosts</h2>\n<p class=\"note\">A row is a sender, a column a receiver. A host that "
@@ -72,12 +73,14 @@ std::string maps_section(const Record& record) {
       "single cell.</p>\n";
   text += fmt::format("<div class=\"maps{}\">\n",
                       record.hosts.size() <= hosts_of_small_maps ? " small" : "");
-  for (const PairMatrix& matrix : record.pairs)
+  for (const PairMatrix& matrix : record.pairs) {
+    const double median = median_pair(matrix, record.hosts.size());
     text += fmt::format(
         "<figure><figcaption><strong>{}</strong></figcaption>{}<div class=\"scroll\">{}</div>"
         "</figure>\n",
-        binary_size_text(matrix.bytes), heat_legend(median_pair(matrix, record.hosts.size())),
+        binary_size_text(matrix.bytes), std::isnan(median) ? "" : heat_legend(median),
         heat_map_svg(matrix, record.hosts, marked));
+  }
   return text + "</div>\n";
 }
 
@@ -103,8 +106,10 @@ std::string html_page(const Record& record) {
   text += "<main>\n" + banner(record) + wrong_section(record) + next_section(record) +
           stages_section(record) + maps_section(record) + curves_section(record) +
           hosts_section(record) + environment_section(record) + checks_section(record);
-  return text + "<footer>Made by ccl_acceptance of ccl-tests " + xml_text(record.version) +
-         ". The page loads nothing from elsewhere.</footer>\n</main>\n</body>\n</html>\n";
+  return text + fmt::format(
+                    "<footer>Made by ccl_acceptance of ccl-tests {}. The page loads nothing from "
+                    "elsewhere.</footer>\n</main>\n</body>\n</html>\n",
+                    record.version.empty() ? "of an unknown version" : xml_text(record.version));
 }
 
 }  // namespace ccl_tests::acceptance

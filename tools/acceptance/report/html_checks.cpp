@@ -11,7 +11,7 @@
 namespace ccl_tests::acceptance {
 namespace {
 
-constexpr std::size_t most_cards = 24;
+constexpr std::size_t most_cards = 8;
 
 double value_of(const Check& check, std::string_view name) {
   const auto found = std::find_if(check.numbers.begin(), check.numbers.end(),
@@ -52,8 +52,8 @@ std::string row(const Check& check) {
     numbers += (numbers.empty() ? "" : "<br>") +
                fmt::format("{} {}", xml_text(line.name), xml_text(line.text));
   return fmt::format(
-      "<tr><td>{}</td><td data-label=\"stage\">{}</td><td><strong>{}</strong></td><td "
-      "class=\"code\">{}</td><td>{}</td><td>{}</td></tr>\n",
+      "<tr><td>{}</td><td data-label=\"stage\">{}</td><td class=\"words\"><strong>{}</strong></td><td "
+      "class=\"code\">{}</td><td class=\"words\">{}</td><td>{}</td></tr>\n",
       chip(check.verdict), xml_text(check.stage), xml_text(check.subject), xml_text(check.reason),
       xml_text(check.text), numbers);
 }

@@ -14,6 +14,7 @@ namespace ccl_tests::acceptance {
 namespace {
 
 constexpr std::size_t most_values = 12;  // of a fact; an address differs on each host
+constexpr std::size_t most_names = 16;   // of a usual value
 constexpr std::size_t digits_of_number = 9;
 
 // Hosts by what they say of one fact; nothing: the host does not say.
@@ -62,19 +63,30 @@ std::string differing_fact(const std::string& key, const Values& values, std::si
   for (std::size_t i = 0; i < shown; ++i) {
     const auto& [value, names] = all[i];
     const bool odd = has_usual && i + 1 < all.size();
+    const bool others = has_usual && !odd && names.size() > most_names;
     text += "<tr>";
     if (i == 0)
       text += fmt::format("<th scope=\"rowgroup\" class=\"fact\" rowspan=\"{}\">{}</th>", lines,
                           xml_text(key));
-    text += fmt::format("<td class=\"code{}\">{}</td><td class=\"num\">{}</td><td>{}</td></tr>\n",
-                        odd ? " odd" : "", value ? xml_text(*value) : "<em>not said</em>",
-                        names.size(), xml_text(name_ranges(names)));
+    text += fmt::format(
+        "<td class=\"value code{}\">{}</td><td class=\"num\">{}</td><td class=\"words\">{}</td></tr>\n",
+        odd ? " odd" : "", value ? xml_text(*value) : "<em>not said</em>", names.size(),
+        others ? "all others" : xml_text(name_ranges(names)));
   }
   if (shown < all.size())
     text += fmt::format(
         "<tr><td colspan=\"3\">and {} more values; the verdict file has them</td></tr>\n",
         all.size() - shown);
   return "<tbody>" + text + "</tbody>\n";
+}
+
+// Of an address, each host has its own: that says nothing, and stands below what does.
+std::string fact_of_its_own(const std::string& key, const Values& values) {
+  const auto& first = *values.begin();
+  return fmt::format(
+      "<tbody><tr><th scope=\"row\" class=\"fact\">{}</th><td colspan=\"3\">another value on each "
+      "host; {} on {}</td></tr></tbody>\n",
+      xml_text(key), first.first ? xml_text(*first.first) : "nothing", xml_text(first.second[0]));
 }
 
 std::string entry(std::string_view term, const std::string& text) {
@@ -109,13 +121,16 @@ std::string name_ranges(const std::vector<std::string>& names) {
 
 std::string hosts_section(const Record& record) {
   if (record.hosts.empty()) return "<h2>Hosts</h2>\n<p class=\"empty\">No host is known.</p>\n";
-  std::string different, alike;
+  std::string different, own, alike;
   for (const auto& [key, values] : facts_of(record.hosts)) {
-    if (values.size() > 1)
+    if (values.size() == record.hosts.size() && values.size() > 2)
+      own += fact_of_its_own(key, values);
+    else if (values.size() > 1)
       different += differing_fact(key, values, record.hosts.size());
     else
       alike += entry(key, *values.begin()->first);
   }
+  different += own;
   std::string text;
   if (record.hosts.size() > 1) text += "<h2>What differs between hosts</h2>\n";
   if (!different.empty())

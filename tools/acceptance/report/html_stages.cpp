@@ -47,8 +47,8 @@ std::string stages_section(const Record& record) {
     text += fmt::format(
         "<tr><td>{}</td><td><strong>{}</strong></td><td class=\"num\">{}</td><td>{}</td><td>{}</td>"
         "</tr>\n",
-        chip(stage.verdict), xml_text(stage.name), duration_text(stage.begin_s, stage.end_s),
-        bar(stage, span), xml_text(stage.text));
+        chip(stage.verdict), xml_text(stage.name), stage_duration(stage), bar(stage, span),
+        xml_text(stage.text));
   return text + "</tbody></table>\n";
 }
 

@@ -18,7 +18,8 @@ std::string_view page_style() {
 --c4:#d9cf5a;--c5:#b9bec7;--nd:#f0ece4;--nl:#1b1408}}
 *{box-sizing:border-box}
 body{margin:0;background:var(--page);color:var(--ink);font:16px/1.5 system-ui,-apple-system,"Segoe UI",
-Roboto,"Helvetica Neue",Arial,"DejaVu Sans",sans-serif;overflow-wrap:anywhere}
+Roboto,"Helvetica Neue",Arial,"DejaVu Sans",sans-serif;overflow-wrap:break-word}
+h1,h3,p,pre,dt,dd,code,.words{overflow-wrap:anywhere}
 main{max-width:70rem;margin:0 auto;padding:1.5rem 1.25rem 3rem}
 h1,h2,h3,p,dl,figure{margin:0}
 h2{font-size:1.2rem;margin:2.4rem 0 .7rem;padding-bottom:.3rem;border-bottom:1px solid var(--rule)}
@@ -46,7 +47,7 @@ padding:.8rem 1rem}
 .card h3{font-size:1.08rem;margin-right:auto}
 .card p{margin:.25rem 0}
 .reason{color:var(--dim)}
-.numbers{display:grid;grid-template-columns:max-content 1fr;gap:.05rem .9rem;margin-top:.5rem;font-size:.92rem}
+.numbers{display:grid;grid-template-columns:fit-content(50%) 1fr;gap:.05rem .9rem;margin-top:.5rem;font-size:.92rem}
 .numbers dt{color:var(--dim)}.numbers dd{margin:0;font-variant-numeric:tabular-nums}
 .meter{position:relative;height:.65rem;margin:.65rem 0 .2rem;background:var(--soft);border:1px solid var(--rule)}
 .meter i{position:absolute;left:0;top:0;bottom:0;background:var(--v)}
@@ -55,13 +56,13 @@ table{border-collapse:collapse;width:100%;font-size:.92rem;background:var(--shee
 th,td{text-align:left;vertical-align:top;padding:.4rem .7rem;border-bottom:1px solid var(--rule)}
 thead th{font-size:.8rem;color:var(--dim);font-weight:600;border-bottom:2px solid var(--rule)}
 td.num,th.num{text-align:right;white-space:nowrap;font-variant-numeric:tabular-nums}
-.fact{white-space:nowrap}
+.fact{min-width:6rem}.value{min-width:9rem}.checks .code{font-size:.78em}
 .odd{font-weight:700}
 .track{position:relative;min-width:8rem;height:1.1em;margin-top:.2em;background:var(--soft)}
 .track i{position:absolute;top:0;bottom:0;min-width:2px;background:var(--v)}
 .line-time{width:26%}
 .scroll{overflow-x:auto;-webkit-overflow-scrolling:touch}
-.maps,.plots{display:grid;gap:1.4rem}
+.maps,.plots{display:grid;gap:1.4rem}.maps>*,.plots>*,.cards>*{min-width:0}
 .maps.small{grid-template-columns:repeat(auto-fit,minmax(min(100%,26rem),1fr))}
 .plots{grid-template-columns:repeat(auto-fill,minmax(min(100%,28rem),1fr))}
 figcaption{font-size:.95rem;margin-bottom:.3rem}figcaption>span{color:var(--dim)}
@@ -73,8 +74,8 @@ svg.defs{position:absolute;width:0;height:0}
 .h5{fill:var(--h5)}.h6{fill:var(--h6)}.hd{fill:var(--soft)}
 .missing{fill:url(#missing)}.sw{stroke:var(--dim)}
 .hc{fill:transparent;stroke:var(--sheet);stroke-width:1}
-.n0,.n1,.n2,.n3,.n4,.n5,.n6{font-size:11px;text-anchor:middle;fill:var(--nd)}.n5,.n6{fill:var(--nl)}
-.mark{fill:none;stroke:var(--mark);stroke-width:1.6}.mark.link{stroke-width:2.4}
+.n0,.n1,.n2,.n3,.n4,.n5,.n6{font-size:11px;text-anchor:middle;fill:var(--nd)}.n4{fill:#1d1710}.n5,.n6{fill:var(--nl)}
+.mark{fill:none;stroke:var(--mark);stroke-width:1.6}.wedge{fill:var(--mark)}.mark.link{stroke-width:2.4}
 .hl{font-size:11px;fill:var(--dim)}.hl.suspect{fill:var(--mark);font-weight:700}
 .at{fill:var(--dim);font-size:12px}
 .legend{display:flex;flex-wrap:wrap;gap:.2rem .9rem;margin:.2rem 0 .8rem}
@@ -85,7 +86,7 @@ svg.defs{position:absolute;width:0;height:0}
 .c0{fill:var(--c0)}.c1{fill:var(--c1)}.c2{fill:var(--c2)}.c3{fill:var(--c3)}.c4{fill:var(--c4)}.c5{fill:var(--c5)}
 .line.c0{fill:none;stroke:var(--c0)}.line.c1{fill:none;stroke:var(--c1)}.line.c2{fill:none;stroke:var(--c2)}
 .line.c3{fill:none;stroke:var(--c3)}.line.c4{fill:none;stroke:var(--c4)}.line.c5{fill:none;stroke:var(--c5)}
-.facts{display:grid;grid-template-columns:max-content 1fr;gap:.15rem 1.2rem;font-size:.92rem}
+.facts{display:grid;grid-template-columns:fit-content(40%) 1fr;gap:.15rem 1.2rem;font-size:.92rem}
 .facts dt{color:var(--dim)}.facts dd{margin:0}
 .hosts{columns:14rem;list-style:none;margin:.4rem 0 0;padding:0;font-size:.9rem}
 .hosts li{break-inside:avoid}
@@ -97,6 +98,7 @@ table.stack tr{display:block;border-bottom:1px solid var(--rule);padding:.5rem .
 table.stack td{display:block;border:0;padding:.05rem 0;text-align:left;white-space:normal}
 table.stack td:empty{display:none}
 table.stack td[data-label]::before{content:attr(data-label) ": ";color:var(--dim)}
+th,td{padding:.35rem .3rem}.fact,.value{min-width:4rem;overflow-wrap:anywhere}
 .facts{grid-template-columns:1fr;gap:0}.facts dd{margin-bottom:.4rem}
 .track{margin:.4em 0}}
 @page{size:A4;margin:13mm}
@@ -106,7 +108,8 @@ body{background:#fff;font-size:10pt}main{max-width:none;padding:0}
 h2{break-after:avoid;margin-top:1.4rem}thead{display:table-header-group}
 tr,figure,.card,.banner,.legend,li{break-inside:avoid}figcaption{break-after:avoid}
 th,td{padding:.25rem .45rem}
-.scroll{overflow:visible}svg.map,svg.curve{min-width:0!important;max-width:100%;max-height:225mm}
+h2+.note,p:has(+pre){break-after:avoid}.hosts{columns:4;font-size:7.5pt}
+svg.curve .tick,svg.curve .at,svg.curve .end{font-size:15px}.scroll{overflow:visible}svg.map,svg.curve{min-width:0!important;max-width:100%;max-height:225mm}
 .plots{grid-template-columns:1fr 1fr;gap:.8rem}.cards{grid-template-columns:1fr 1fr}
 .maps.small{grid-template-columns:1fr 1fr}
 p,li{orphans:3;widows:3}}
@@ -116,7 +119,7 @@ p,li{orphans:3;widows:3}}
 std::string_view page_patterns() {
   return "<svg class=\"defs\" aria-hidden=\"true\"><defs><pattern id=\"missing\" width=\"5\" "
          "height=\"5\" patternUnits=\"userSpaceOnUse\"><path d=\"M-1 1l2-2M0 5l5-5M4 6l2-2\" "
-         "style=\"stroke:var(--dim);stroke-width:.6;opacity:.6\"/></pattern></defs></svg>\n";
+         "style=\"stroke:var(--dim);stroke-width:.9;opacity:.75\"/></pattern></defs></svg>\n";
 }
 
 }  // namespace ccl_tests::acceptance

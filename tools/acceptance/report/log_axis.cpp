@@ -19,8 +19,9 @@ double LogAxis::pixel(double value) const {
 }
 
 std::vector<double> LogAxis::decimal_ticks() const {
-  const std::array<std::vector<double>, 3> mantissas = {
-      std::vector<double>{1}, {1, 2, 5}, {1, 1.5, 2, 3, 4, 5, 6, 7, 8, 9}};
+  std::array<std::vector<double>, 4> mantissas = {
+      std::vector<double>{1}, {1, 2, 5}, {1, 1.5, 2, 3, 4, 5, 6, 7, 8, 9}, {}};
+  for (int tenths = 10; tenths < 100; ++tenths) mantissas.back().push_back(tenths / 10.0);
   const int first = static_cast<int>(std::floor(std::log10(low_)));
   const int last = static_cast<int>(std::ceil(std::log10(high_)));
   std::vector<double> ticks;

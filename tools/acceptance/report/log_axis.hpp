@@ -16,7 +16,7 @@ class LogAxis {
   double pixel(double value) const;
 
   // Values that people count in, at least three of them if the axis is not very short: powers of 10,
-  // with 2 and 5 between them, or with all that lie between.
+  // with 2 and 5 between them, or with ever finer steps between them.
   std::vector<double> decimal_ticks() const;
   // Powers of 2, at most `most` of them, equally far apart.
   std::vector<double> binary_ticks(int most) const;

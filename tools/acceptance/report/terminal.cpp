@@ -57,13 +57,12 @@ void stages(Screen& screen, const Record& record) {
   std::size_t names = 0, times = 0;
   for (const Stage& stage : record.stages) {
     names = std::max(names, stage.name.size());
-    times = std::max(times, duration_text(stage.begin_s, stage.end_s).size());
+    times = std::max(times, stage_duration(stage).size());
   }
   for (const Stage& stage : record.stages)
-    screen.verdict_line(
-        stage.verdict,
-        fmt::format("{:<{}}  {:>{}}  {}", stage.name, std::min<std::size_t>(names, 24),
-                    duration_text(stage.begin_s, stage.end_s), times, stage.text));
+    screen.verdict_line(stage.verdict, fmt::format("{:<{}}  {:>{}}  {}", stage.name,
+                                                   std::min<std::size_t>(names, 24),
+                                                   stage_duration(stage), times, stage.text));
 }
 
 void wrong(Screen& screen, const Record& record, const TerminalStyle& style) {

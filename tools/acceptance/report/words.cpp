@@ -82,6 +82,11 @@ std::string duration_text(double begin_s, double end_s) {
   return fmt::format("{} h {:02} min", whole / 3600, whole / 60 % 60);
 }
 
+std::string stage_duration(const Stage& stage) {
+  if (stage.verdict == Verdict::skipped && !(stage.begin_s > 0)) return "-";
+  return duration_text(stage.begin_s, stage.end_s);
+}
+
 std::string utc_text(double seconds_since_1970) {
   constexpr double year_10000 = 253402300800.0;
   if (!(seconds_since_1970 > 0) || seconds_since_1970 >= year_10000) return "not recorded";
@@ -114,7 +119,7 @@ std::vector<Quantity> quantities(const std::vector<Number>& numbers) {
     std::string text = number_text(number);
     const Number* const low = find(numbers, number.name + "_low");
     const Number* const high = find(numbers, number.name + "_high");
-    if (low != nullptr && high != nullptr)
+    if (low != nullptr && high != nullptr && !std::isnan(number.value))
       text += fmt::format(" [{}, {}]", number_text(*low), number_text(*high));
     lines.push_back({spaced(number.name), text});
   }

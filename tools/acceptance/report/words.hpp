@@ -23,6 +23,9 @@ std::string number_text(const Number& number);
 // Returns "0.4 s", "12 s", "3 min 05 s", "1 h 02 min"; "unknown" if an end is missing.
 std::string duration_text(double begin_s, double end_s);
 
+// Returns the duration of a stage; "-" if it was not run.
+std::string stage_duration(const Stage& stage);
+
 // Returns "2026-11-23 07:23:46 UTC"; "not recorded" for what is no time after 1970.
 std::string utc_text(double seconds_since_1970);
 
