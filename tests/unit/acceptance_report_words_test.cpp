@@ -1,0 +1,133 @@
+// Numbers, headlines and what is wrong, in words.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "src/core/error.hpp"
+#include "tests/unit/acceptance_sample.hpp"
+#include "tools/acceptance/report/findings.hpp"
+#include "tools/acceptance/report/headline.hpp"
+#include "tools/acceptance/report/hosts_out.hpp"
+#include "tools/acceptance/report/words.hpp"
+
+namespace ccl_tests::acceptance {
+namespace {
+
+using test::not_a_number;
+using ::testing::ElementsAre;
+using ::testing::StartsWith;
+
+TEST(AcceptanceWords, Shortened) {
+  EXPECT_EQ(shortened("as it is", 8), "as it is");
+  EXPECT_EQ(shortened("a word and another", 13), "a word and...");
+  EXPECT_EQ(shortened("abcdefghij", 8), "abcde...");
+  EXPECT_EQ(shortened("\xc3\xa4\xc3\xa4\xc3\xa4\xc3\xa4", 6),
+            "\xc3\xa4...");  // never half of a character
+  EXPECT_EQ(shortened("abcdef", 2), "..");
+  EXPECT_EQ(shortened("abcdef", 0), "");
+}
+
+TEST(AcceptanceWords, Numbers) {
+  EXPECT_EQ(rate_text(231e9), "231 GB/s");
+  EXPECT_EQ(rate_text(999.6e9), "1 TB/s");
+  EXPECT_EQ(rate_text(5e16), "50000 TB/s");
+  EXPECT_EQ(rate_text(0), "0 B/s");
+  EXPECT_EQ(number_text({"x", not_a_number, "B/s"}), "not measured");
+  EXPECT_EQ(number_text({"x", 1.2e-3, "s"}), "1.2 ms");
+  EXPECT_EQ(number_text({"x", 65536, "B"}), "64 KiB");
+  EXPECT_EQ(number_text({"x", -1, "B"}), "-1 B");
+  EXPECT_EQ(number_text({"x", 2194}), "2194");
+  EXPECT_EQ(number_text({"x", 1.5625}), "1.56");
+}
+
+TEST(AcceptanceWords, Times) {
+  EXPECT_EQ(duration_text(100, 100.4), "0.4 s");
+  EXPECT_EQ(duration_text(100, 159.6), "1 min 00 s");
+  EXPECT_EQ(duration_text(100, 3820), "1 h 02 min");
+  EXPECT_EQ(duration_text(100, 99), "unknown");
+  EXPECT_EQ(duration_text(0, 0), "unknown");
+  EXPECT_EQ(duration_text(not_a_number, 3), "unknown");
+  EXPECT_EQ(utc_text(test::begin_s), "2026-11-23 07:23:46 UTC");
+  EXPECT_EQ(utc_text(1e300), "not recorded");
+  EXPECT_EQ(utc_text(not_a_number), "not recorded");
+}
+
+TEST(AcceptanceWords, IntervalsAreOneLine) {
+  const auto lines = quantities({{"slowdown", 1.56},
+                                 {"slowdown_low", 1.49},
+                                 {"slowdown_high", 1.63},
+                                 {"gap_low", 1},
+                                 {"gap_high", 2},
+                                 {"below_low", 3}});
+  std::vector<std::string> texts;
+  for (const Quantity& line : lines) texts.push_back(line.name + "=" + line.text);
+  EXPECT_THAT(texts, ElementsAre("slowdown=1.56 [1.49, 1.63]", "gap=1 to 2", "below low=3"));
+}
+
+TEST(AcceptanceHeadline, NamesTheDecidingCheck) {
+  Record record = test::sample();
+  EXPECT_EQ(headline(record), "FAIL node5: sends 1.56 times slower than its peers");
+  record.headline.clear();
+  EXPECT_EQ(headline(record),
+            "FAIL node5: sends 1.56 times slower than its peers, in both confirmations");
+}
+
+TEST(AcceptanceHeadline, IsNeverLongerThan80BytesNorTwoLines) {
+  Record record = test::sample();
+  record.headline.clear();
+  record.checks[1].subject = "host " + std::string(300, 'n');
+  record.checks[1].text = "one\ntwo " + std::string(300, 'x');
+  const std::string line = headline(record);
+  EXPECT_LE(line.size(), headline_bytes);
+  EXPECT_THAT(line, StartsWith("FAIL nnn"));
+  EXPECT_EQ(line.find('\n'), std::string::npos);
+  for (const Record& one : {test::hostile(), test::many_hosts(), test::unmeasured(), Record{}}) {
+    EXPECT_LE(headline(one).size(), headline_bytes);
+    EXPECT_LE(make_headline(one).size(), headline_bytes);
+  }
+}
+
+TEST(AcceptanceHeadline, SaysInconclusiveOfWhatProvesNothing) {
+  EXPECT_EQ(headline({}), "INCONCLUSIVE run: nothing was measured");
+  EXPECT_EQ(headline(test::incomplete()), "INCONCLUSIVE run: ended early, after 1 check");
+  Record record = test::one_host();
+  EXPECT_EQ(headline(record), "PASS 1 host, 8 ranks: 1 check in 2 stages");
+  record.checks[0].verdict = Verdict::skipped;
+  EXPECT_THAT(headline(record), StartsWith("INCONCLUSIVE "));
+  record = test::one_host();
+  record.checks.clear();
+  EXPECT_EQ(shown_verdict(record), Verdict::inconclusive);
+}
+
+TEST(AcceptanceFindings, TheWorstFirst) {
+  const Record record = test::sample();
+  std::vector<std::string> subjects;
+  for (const Check* const check : wrong_checks(record)) subjects.push_back(bare_subject(*check));
+  EXPECT_THAT(subjects, ElementsAre("node5", "link node1-node6", "run"));
+}
+
+TEST(AcceptanceFindings, SuspectsAreHostsAndLinks) {
+  Record record = test::sample();
+  record.hosts[2].name = "a-b";
+  record.hosts[3].name = "c";
+  record.checks[3].subject = "link a-b->c";
+  const Suspects found = suspects(record);
+  for (std::size_t i = 0; i < 8; ++i) EXPECT_EQ(found.hosts[i], i == 5) << i;
+  ASSERT_EQ(found.links.size(), 3U);
+  EXPECT_EQ(found.links[0].from, 1U);
+  EXPECT_EQ(found.links[1].from, 6U);
+  EXPECT_EQ(found.links[2].from, 2U);
+  EXPECT_EQ(found.links[2].to, 3U);
+}
+
+TEST(AcceptanceHosts, AsSchedulersTakeThem) {
+  EXPECT_EQ(hosts_text({"node3", "node17"}, HostsFormat::lines), "node3\nnode17\n");
+  EXPECT_EQ(hosts_text({"node3", "node17"}, HostsFormat::slurm), "--exclude=node3,node17\n");
+  EXPECT_EQ(hosts_text({}, HostsFormat::slurm), "");
+  EXPECT_EQ(hosts_format("slurm"), HostsFormat::slurm);
+  EXPECT_THROW(hosts_format("xml"), UsageError);
+  for (const char* const name : {"", "-x", "a,b", "a b", "node[1-9]", "a\nb", "$(x)"})
+    EXPECT_THROW(hosts_text({name}, HostsFormat::lines), Error) << name;
+}
+
+}  // namespace
+}  // namespace ccl_tests::acceptance
