@@ -178,7 +178,8 @@ std::vector<int> RankGroups::distinct_sizes() const {
 }
 
 bool RankGroups::is_world() const {
-  return number() == 1 && std::is_sorted(members(0).begin(), members(0).end());
+  return number() == 1 && ranks_of(0) == ranks() &&
+         std::is_sorted(members(0).begin(), members(0).end());
 }
 
 int RankGroups::smallest() const { return distinct_sizes().front(); }

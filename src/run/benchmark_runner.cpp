@@ -47,8 +47,9 @@ BenchmarkRunner::BenchmarkRunner(Rank& rank, const Options& options, const RankG
   if (!rank.process().options.simulated)
     counters_.emplace(counter_scope(rank.table(), rank.rank()));
   if (groups.is_world()) return;
-  const int color = groups.group_of(rank.rank());
-  const int key = groups.rank_in_group(rank.rank());
+  const bool rests = groups.group_of(rank.rank()) < 0;  // in a group of their own
+  const int color = rests ? groups.number() : groups.group_of(rank.rank());
+  const int key = rests ? rank.rank() : groups.rank_in_group(rank.rank());
   group_ = rank.world().split(color, key, rank.limit_s());
   communicator_ = &rank.connect_group(world_, *group_, color, key);
 }
@@ -183,24 +184,19 @@ bool BenchmarkRunner::repeats(const Problem& p, Form form) {
          !p.collective->layout(shape_of(p.point, p.shape.options, 0)).in_place;
 }
 
-double BenchmarkRunner::time_again(const Collective& collective, const SweepPoint& point,
-                                   double budget_s) {
+std::vector<Measurement> BenchmarkRunner::times(const Collective& collective,
+                                                const SweepPoint& point) {
   const Problem p = problem(collective, point, options_.spec, rank_.rank());
   use_pattern(p);
   const WaitLimits limits = wait_limits(options_, p);
   const std::unique_ptr<Operation> operation = operation_of(p, limits);
-  const double budget_before_s = std::exchange(budget_s_, budget_s);
   const FormFindings found = run_form(p, Form::out_of_place, *operation, false, limits);
-  budget_s_ = budget_before_s;
-  double longest_s = 0;
-  const int groups = !rank_.is_first()             ? 0
-                     : one_row_for_all(collective) ? point.groups->number()
-                                                   : 1;
-  for (int g = 0; g < groups; ++g)
-    longest_s = std::max(longest_s, measurement_of(point, collective, options_.spec, g, found,
-                                                   row_rule(options_, clock_.cost_s))
-                                        .seconds);
-  return longest_s;
+  std::vector<Measurement> times;
+  if (!rank_.is_first()) return times;
+  const RowRule rule = row_rule(options_, clock_.cost_s);
+  for (int g = 0; g < point.groups->number(); ++g)
+    times.push_back(measurement_of(point, collective, options_.spec, g, found, rule));
+  return times;
 }
 
 FormFindings BenchmarkRunner::run_form(const Problem& p, Form form, Operation& operation,

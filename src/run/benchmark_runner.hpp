@@ -33,7 +33,7 @@ struct PointRows {
 // collective over all ranks and throws what the library, a peer or a limit throws.
 class BenchmarkRunner {
  public:
-  // Connects all ranks, and the ranks of each group. patterns: shared by the ranks of a process. All
+  // Connects all ranks, and the ranks of each group; those that are in none rest. patterns: shared by the ranks of a process. All
   // must outlive it.
   BenchmarkRunner(Rank& rank, const Options& options, const RankGroups& groups,
                   verify::PatternCache& patterns);
@@ -59,17 +59,18 @@ class BenchmarkRunner {
   void warm_up(const Collective& collective, const SweepPoint& point);
   // Returns the rows of a point, which must be one of those that room was made for.
   PointRows run(const Collective& collective, const SweepPoint& point);
-  // Returns on rank 0 what run() has as the time of the point's first row, out of place, from budget_s
-  // seconds of unverified calls; elsewhere 0. For points that run() has measured.
-  double time_again(const Collective& collective, const SweepPoint& point, double budget_s);
+  // Returns on rank 0 the time of each group of a point, out of place, from unverified calls; elsewhere
+  // nothing.
+  std::vector<Measurement> times(const Collective& collective, const SweepPoint& point);
+  // Whether run() has one row for all groups: the slowest one's.
+  bool one_row_for_all(const Collective& collective) const {
+    return !options_.sweep.group_rows && !collective.domain.paired;
+  }
   // Closes the communicators when all ranks have done with them.
   void close();
 
  private:
   ControlChannel& group_channel() { return group_ ? *group_ : rank_.world(); }
-  bool one_row_for_all(const Collective& collective) const {  // groups: of the slowest
-    return !options_.sweep.group_rows && !collective.domain.paired;
-  }
   void use_pattern(const Problem& p);
   bool verifiable(const Problem& p) const;
   std::unique_ptr<Operation> operation_of(const Problem& p, const WaitLimits& limits);

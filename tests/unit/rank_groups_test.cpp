@@ -27,6 +27,14 @@ TEST(SplitRule, NoneIsOneGroupOfAll) {
   EXPECT_EQ(members(groups({}, 3)), (Lists{{0, 1, 2}}));
 }
 
+// One group that leaves a rank out is not the world.
+TEST(RankGroups, TheWorldIsAllRanksInTheirOrder) {
+  EXPECT_TRUE(RankGroups(Lists{{0, 1, 2}}, 3).is_world());
+  EXPECT_FALSE(RankGroups(Lists{{0, 2, 1}}, 3).is_world());
+  EXPECT_FALSE(RankGroups(Lists{{0, 1}}, 3).is_world());
+  EXPECT_FALSE(RankGroups(Lists{{0, 1}, {2}}, 3).is_world());
+}
+
 TEST(SplitRule, OperationsOfNcclTests) {
   EXPECT_EQ(by("mod 2", 5), (Lists{{0, 2, 4}, {1, 3}}));
   EXPECT_EQ(by("MOD2", 5), by("%2", 5));
