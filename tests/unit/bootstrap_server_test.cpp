@@ -248,6 +248,14 @@ TEST(ControlFrame, PacksEqualSizesWithoutASizeForEach) {
   EXPECT_THAT(unpack(pack({})), testing::IsEmpty());
 }
 
+// 16 million empty ones take half a gigabyte.
+TEST(ControlFrame, RefusesMorePartsThanAJobHasRanks) {
+  using std::string_literals::operator""s;
+  EXPECT_THROW(unpack("\x00\x00\xff\x00\x00\x00\x00\x00"s), Error);
+  EXPECT_THROW(pack(std::vector<std::string>((1 << 20) + 1)), Error);
+  EXPECT_EQ(unpack(pack(std::vector<std::string>(1 << 20))).size(), 1U << 20);
+}
+
 TEST(ControlFrame, RefusesPacksThatContradictThemselves) {
   for (const std::string& bytes :
        {std::string(), u32(1), u32(2) + u32(3) + "abcde", u32(1) + u32(3) + "abcd",
