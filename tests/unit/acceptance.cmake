@@ -6,3 +6,7 @@ ccl_add_test(acceptance_test LABELS unit LIBRARIES acceptance-model
     acceptance_power_test.cpp
     acceptance_prefix_test.cpp
     acceptance_schedule_test.cpp)
+ccl_add_test(acceptance_tool_test LABELS unit LIBRARIES ccl-acceptance
+  SOURCES
+    acceptance_plan_test.cpp
+    acceptance_wires_test.cpp)

@@ -75,8 +75,8 @@ TEST(AcceptanceTerminal, EdgeCases) {
   const std::string early = terminal_text(test::incomplete(), {"v.json"});
   EXPECT_THAT(early, StartsWith("INCONCLUSIVE "));
   EXPECT_THAT(early, HasSubstr("run: ended early"));
-  EXPECT_THAT(early, HasSubstr("--resume FILE"));
-  EXPECT_THAT(terminal_text(test::one_host()), HasSubstr("--baseline"));
+  EXPECT_THAT(early, HasSubstr("--resume VERDICT_FILE"));
+  EXPECT_THAT(terminal_text(test::one_host()), HasSubstr("keep the verdict file"));
   TerminalStyle narrow;
   narrow.width = 3;
   EXPECT_THAT(terminal_text(test::unmeasured(), narrow), StartsWith("FAIL node5"));

@@ -15,27 +15,27 @@ std::string_view name(Verdict verdict);  // "PASS"
 
 // Base units: "s", "B/s", "B"; "" for ratios and counts.
 struct Number {
-  std::string name;  // "busbw", "limit", "slowdown_low"
+  std::string name = {};  // "busbw", "limit", "slowdown_low"
   double value = 0;
   std::string unit = {};
 };
 
 // One thing that was looked at.
 struct Check {
-  std::string id;       // the same in each run of a plan: "pairs/host/node17"
-  std::string stage;    // "pairs"
-  std::string subject;  // "run", "host node17", "link node3-node9", "rack 2"
+  std::string id = {};       // the same in each run of a plan: "pairs/host/node17"
+  std::string stage = {};    // "pairs"
+  std::string subject = {};  // "run", "host node17", "link node3-node9", "rack 2"
   Verdict verdict = Verdict::skipped;
-  std::string reason;  // a code of docs/ACCEPTANCE.md: "SLOW_HOST"
-  std::string text;    // a sentence for people, without the subject
+  std::string reason = {};  // a code of docs/ACCEPTANCE.md: "SLOW_HOST"
+  std::string text = {};    // a sentence for people, without the subject
   std::vector<Number> numbers = {};
   double begin_s = 0, end_s = 0;  // since 1970
 };
 
 struct Stage {
-  std::string name;
+  std::string name = {};
   Verdict verdict = Verdict::skipped;  // the worst of its checks
-  std::string text;                    // what was run, in a sentence
+  std::string text = {};               // what was run, in a sentence
   double begin_s = 0, end_s = 0;
 };
 
@@ -52,26 +52,26 @@ struct CurvePoint {
   double limit = 0;                     // B/s; 0: none
 };
 struct Curve {
-  std::string stage, program, type;
+  std::string stage = {}, program = {}, type = {};
   int ranks = 0;
   std::vector<CurvePoint> points = {};
 };
 
 // What a host says of itself: "kernel", "driver", "nic", "NCCL_IB_HCA" (only variables of a list).
 struct Host {
-  std::string name;
+  std::string name = {};
   std::vector<int> ranks = {};
   std::map<std::string, std::string> facts = {};
 };
 
 struct Record {
-  std::string plan, version, backend, library, launcher, command;
+  std::string plan = {}, version = {}, backend = {}, library = {}, launcher = {}, command = {};
   unsigned long long seed = 0;
   double begin_s = 0, end_s = 0;
   bool complete = false;  // the plan's last stage has ended
   Verdict verdict = Verdict::inconclusive;
-  std::string reason;    // of the check that decided
-  std::string headline;  // at most 80 bytes: "FAIL node17: all_reduce 1G 231 of 360 GB/s"
+  std::string reason = {};    // of the check that decided
+  std::string headline = {};  // at most 80 bytes: "FAIL node17: all_reduce 1G 231 of 360 GB/s"
   std::vector<Host> hosts = {};
   std::vector<Stage> stages = {};
   std::vector<Check> checks = {};

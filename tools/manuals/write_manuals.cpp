@@ -14,6 +14,7 @@
 #include "src/options/flags.hpp"
 #include "src/options/manual_page.hpp"
 #include "src/report/explanations.hpp"
+#include "tools/acceptance/arguments.hpp"
 #include "tools/check_arguments.hpp"
 #include "tools/compare/arguments.hpp"
 #include "tools/selftest/arguments.hpp"
@@ -80,6 +81,7 @@ int main(int argc, char** argv) {
     tools::write_files<compare::Arguments>(argv[1], argv[2], compare::texts());
     tools::write_files<tools::CheckArguments>(argv[1], argv[2], tools::check_texts());
     tools::write_files<selftest::Arguments>(argv[1], argv[2], selftest::texts());
+    tools::write_files<acceptance::Arguments>(argv[1], argv[2], acceptance::texts());
     return exit_code(Exit::passed);
   } catch (const Error& e) {
     fmt::print(stderr, "write_manuals: {}\n", e.what());

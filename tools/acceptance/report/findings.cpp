@@ -63,7 +63,9 @@ std::string bare_subject(const Check& check) {
 }
 
 std::string next_step(const Record& record) {
-  if (!record.complete) return "continue with the same command and --resume FILE";
+  if (!record.complete)
+    return record.excluded.empty() ? "continue with the same command and --resume VERDICT_FILE"
+                                   : "repeat the run without these hosts";
   switch (shown_verdict(record)) {
     case Verdict::fail:
       return record.excluded.empty()
@@ -74,7 +76,7 @@ std::string next_step(const Record& record) {
     case Verdict::pass:
     case Verdict::skipped: break;
   }
-  return "keep the verdict file as --baseline of later runs";
+  return "keep the verdict file, to look back at";
 }
 
 std::size_t ranks_of(const Record& record) {

@@ -1,0 +1,113 @@
+#!/usr/bin/env bash
+# ccl_acceptance on hosts that are network namespaces: a slow one is named, healthy ones are not, data that are wrong or took another wire, all
+# slow alike, a host that dies; and its command line and files. CCL_NIGHTLY: more of it, longer.
+. "$(dirname "$0")/lib.sh"
+. "$(dirname "$0")/cluster_lib.sh"
+tool=$bin/ccl_acceptance
+
+# Without a cluster.
+run 0 "the plan in words" "$tool" --plan
+expect_in "$work/out" "# plan generic"
+run 2 "no such plan" "$tool" no-such-plan
+expect_in "$work/err" "'no-such-plan': no such plan; accepted: a .toml file, or generic, quick, "
+printf 'name = "x"\n[pairs]\nsiez = "1M"\n' >"$work/bad.toml"
+run 2 "an unknown key" "$tool" "$work/bad.toml"
+expect_in "$work/err" "bad.toml:3: no key pairs.siez; accepted: run, size, "
+run 2 "two plans" "$tool" generic quick
+run 2 "no such flag" "$tool" --frobnicate
+run 4 "a report that cannot be written" "$tool" quick -t 2 --backend loopback --report "$work/none/r.html"
+cat >"$work/one.toml" <<'PLAN'
+full = { programs = ["all_reduce"], sizes = ["64K"], seconds = "0.1" }
+node = { run = false }
+[[limit]]
+program = "all_reduce"
+min_busbw = "0.001 MB/s"
+PLAN
+run 0 "one host, with a limit that it reaches" "$tool" "$work/one.toml" --np 3 --backend gloo --verdict "$work/v.json" --report "$work/r.html" \
+  --junit "$work/j.xml" --hosts-out "$work/hosts"
+[ "$(head -c 4 "$work/out")" = PASS ] || fail "the first line is not PASS: $(head -n 1 "$work/out")"
+grep -q '"verdict": *"PASS"' "$work/v.json" || fail "no PASS in the verdict file"
+expect_in "$work/r.html" "</html>"
+expect_in "$work/j.xml" "<testsuites"
+run 0 "the same run, resumed" "$tool" "$work/one.toml" --np 3 --backend gloo --resume "$work/v.json"
+expect_in "$work/err" "# programs: PASS, as the run before found"
+run 2 "resumed with other ranks" "$tool" "$work/one.toml" --np 2 --backend gloo --resume "$work/v.json"
+expect_in "$work/err" "--resume: the list of hosts was "
+run 2 "resumed from what is no verdict" "$tool" "$work/one.toml" --np 2 --backend gloo --resume "$work/j.xml"
+[ -s "$work/hosts" ] && fail "hosts are excluded: $(cat "$work/hosts")"
+sed -i 's/0.001 MB/900000 GB/' "$work/one.toml"
+run 6 "a limit that it does not reach" "$tool" "$work/one.toml" --np 3 --backend gloo
+[ "$(head -n 1 "$work/out" | wc -c)" -le 81 ] || fail "the first line is longer than 80 bytes"
+expect_in "$work/out" "FAIL run: all_reduce 64K "
+run 8 "nothing says how fast it should be" "$tool" quick -t 3 --backend loopback
+expect_in "$work/out" "INCONCLUSIVE"
+run 7 "wrong data" "$tool" "$work/one.toml" -t 3 --backend loopback --inject flipped-bit:rank=1:every=3
+expect_in "$work/out" ": rank 1 on $(hostname): 1 wrong"
+
+hosts=6 slow=${CCL_CLUSTER}3
+cluster_up $hosts 200mbit
+plan() { # further lines of the plan
+  cat >"$work/plan.toml" <<PLAN
+name = "six hosts"
+sanity = { run = false }
+full = { programs = ["all_reduce"], sizes = ["8", "64K"], seconds = "0.2" }
+scaling = { run = false }
+$1
+[pairs]
+seconds = "0.1"
+slowdown = "20 %"
+min_bandwidth = "${2:-100 Mbit/s}"
+PLAN
+}
+accept() { # expected code, name, arguments
+  local expected=$1 name=$2; shift 2
+  run_on_hosts "$expected" "$name" "$tool" "$work/plan.toml" --backend gloo --interface eth0 "$@"
+}
+first_line() { head -n 1 "$work/out" | grep -qE -- "$1" || fail "the first line is '$(head -n 1 "$work/out")', not '$1'"; }
+
+plan ""
+"$cluster" rate "$slow" 80mbit
+accept 6 "a slow host" --verdict "$work/v.json" --hosts-out "$work/hosts"
+first_line "^FAIL $slow: [0-9]+ % slower"
+[ "$(cat "$work/hosts")" = "$slow" ] || fail "excluded: '$(cat "$work/hosts")', not $slow"
+grep -q '"name": *"rest"' "$work/v.json" || fail "the others were not run without $slow"
+grep '"verdict": "FAIL"' "$work/v.json" | grep '"subject": "host ' | grep -v "$slow" && fail "another host is blamed"
+"$cluster" rate "$slow" 200mbit
+
+# Of a healthy cluster nobody is blamed; where the machine is too busy to judge that is said.
+start_on_hosts "$tool" "$work/plan.toml" --backend gloo --interface eth0
+for rank in "${!pids[@]}"; do
+  wait "${pids[rank]}"
+  code=$?
+  case $code in 0 | 8) ;; *) fail "healthy hosts: rank $rank: exit $code: $(head -n 1 "$work/out.0")" ;; esac
+done
+pass "healthy hosts: $(head -n 1 "$work/out.0")"
+
+accept 7 "a host with wrong data" --inject flipped-bit:rank=4:every=7 --hosts-out "$work/hosts"
+first_line "^FAIL ${CCL_CLUSTER}4: all_reduce 8: wrong: rank 4 on ${CCL_CLUSTER}4"
+grep -qx "${CCL_CLUSTER}4" "$work/hosts" || fail "the host with wrong data is not excluded"
+
+plan 'interface = "ib0"'
+accept 4 "the wrong wire"
+first_line '^FAIL run: [0-9]+ % of .* GB over eth0, not ib0'
+
+plan "" "1 Gbit/s"
+accept 6 "all slow alike"
+first_line '^FAIL run: half of the pairs reach .* MB/s, the limit is 125 MB/s'
+
+# Everything on a host dies in the middle of the pairs.
+plan ""
+sed -i 's/seconds = "0.1"/seconds = "5"/' "$work/plan.toml"
+: >"$work/err.0"
+start_on_hosts "$tool" "$work/plan.toml" --backend gloo --interface eth0 --verdict "$work/v.json"
+for _ in $(seq 200); do grep -q '^# pairs: ' "$work/err.0" && break; sleep 0.1; done
+sleep 1
+for pid in $(ip netns pids "${CCL_CLUSTER}2"); do kill -KILL "$pid"; done
+wait "${pids[0]}"
+code=$?
+[ "$code" -eq 4 ] && pass "a host that dies" || fail "a host that dies: exit $code, expected 4"
+cp "$work/out.0" "$work/out"
+first_line "^FAIL ${CCL_CLUSTER}2: "
+expect_in "$work/v.json" 'HOST_LOST'
+wait
+finish

@@ -1,0 +1,91 @@
+#include "tools/acceptance/arguments.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "src/core/error.hpp"
+#include "src/core/quote.hpp"
+#include "src/inject/fault.hpp"
+#include "src/options/command_line.hpp"
+#include "src/options/flags.hpp"
+#include "src/options/values.hpp"
+#include "tools/acceptance/plan.hpp"
+
+namespace ccl_tests::acceptance {
+
+void declare_flags(FlagSet& set, Arguments& a) {
+  set.begin(Group::what);
+  set.add(a.print_plan, "--plan", "", "instead: print what would be looked at, for how long",
+          zero_or_one());
+  set.add(
+      a.resume, "--resume", "FILE",
+      "leave out the stages that the run of this --verdict file has ended: same plan, hosts, library",
+      parse_file);
+  set.add(a.options.check.seed, "--seed", "N", "seed of schedules and data", in_range(0, 1 << 30));
+  set.add_custom(
+         "--inject", "FAULT", "spoil results on purpose, as all_reduce_perf --inject does",
+         [&a](const std::string& text) { a.options.check.inject = parse_fault(text); },
+         [] { return SettingValue(); })
+      .by_default("none");
+  declare_job(set, a.options);
+  declare_library(set, a.options);
+  set.begin(Group::output);
+  set.add(a.verdict, "--verdict", "FILE",
+          "also write FILE, all that was found (JSON), after each check", parse_file);
+  set.add(a.report, "--report", "FILE", "also write FILE, a page for a browser (HTML)", parse_file);
+  set.add(a.junit, "--junit", "FILE", "also write FILE, a test case for each check (JUnit XML)",
+          parse_file);
+  set.add(a.hosts_out, "--hosts-out", "FILE", "also write FILE, the hosts to leave out",
+          parse_file);
+  set.add_custom(
+         "--hosts-format", "FORMAT", "of that file: lines, or slurm (--exclude=...)",
+         [&a](const std::string& text) { a.hosts_format = hosts_format(text); },
+         [] { return SettingValue(); })
+      .by_default("lines");
+  set.add(a.help, "-h,--help", "", "print this help", zero_or_one());
+}
+
+ProgramTexts texts() {
+  static constexpr ExitText exits[] = {
+      {"0", "PASS or WARN"},     {"2", "usage"},
+      {"3", "unsupported here"}, {"4", "FAIL: a host was lost, or the library failed"},
+      {"5", "FAIL: timed out"},  {"6", "FAIL: something is too slow"},
+      {"7", "FAIL: wrong data"}, {"8", "INCONCLUSIVE"}};
+  return {
+      .name = "ccl_acceptance",
+      .about = "tests the hosts of a job, and names the bad ones",
+      .operands = "[PLAN]",
+      .examples = {{"mpirun ... ccl_acceptance", "one rank for each host, or for each GPU"},
+                   {"mpirun ... ccl_acceptance rack7.toml --report rack7.html",
+                    "a plan of one's own, and a page to send on"},
+                   {"ccl_acceptance --plan rack7.toml", "what would be looked at"}},
+      .exits = exits,
+      .description =
+          {"Looks at hosts, programs, pairs of hosts, all hosts, and fewer of them, in one "
+           "launch. A host is named if it is slow in two confirmations apart in time. The first "
+           "line on stdout is the verdict.",
+           fmt::format("PLAN is the name of a .toml file, or one of {}.",
+                       fmt::join(builtin_plans(), ", "))},
+      .output = {},
+      .related = {"all_reduce_perf", "pingpong_perf", "ccl_compare"}};
+}
+
+Arguments parse(const std::vector<std::string>& words) {
+  Arguments a;
+  FlagSet set;
+  declare_flags(set, a);
+  CommandLine line = read_command_line(set, words);
+  std::vector<std::string> plans;
+  std::erase_if(line.unknown, [&](const std::string& word) {
+    if (word.starts_with('-')) return false;
+    plans.push_back(word);
+    return true;
+  });
+  a.help = !read_flags(set, line, "ccl_acceptance");
+  if (plans.size() > 1)
+    throw UsageError(fmt::format("{}: a second plan; accepted: one", quote(plans[1])));
+  if (!plans.empty()) a.plan = plans.front();
+  return a;
+}
+
+}  // namespace ccl_tests::acceptance

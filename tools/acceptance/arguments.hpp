@@ -1,0 +1,29 @@
+// The command line of ccl_acceptance.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "src/options/flag.hpp"
+#include "src/options/options.hpp"
+#include "src/options/program_texts.hpp"
+#include "tools/acceptance/report/hosts_out.hpp"
+
+namespace ccl_tests::acceptance {
+
+struct Arguments {
+  Options options;               // of the job and the library
+  std::string plan = "generic";  // a name, or a .toml file
+  bool print_plan = false;
+  std::string resume;                             // a verdict file; empty: none
+  std::string verdict, report, junit, hosts_out;  // files; empty: not written
+  HostsFormat hosts_format = HostsFormat::lines;
+  bool help = false;
+};
+
+void declare_flags(FlagSet& set, Arguments& arguments);
+ProgramTexts texts();
+// Throws UsageError.
+Arguments parse(const std::vector<std::string>& words);
+
+}  // namespace ccl_tests::acceptance

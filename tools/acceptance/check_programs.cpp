@@ -1,0 +1,133 @@
+// Is every program right, on each of its types, at odd sizes?
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+
+#include "collectives/collectives.hpp"
+#include "src/report/row_text.hpp"
+#include "tools/acceptance/rates.hpp"
+#include "tools/acceptance/stages.hpp"
+
+namespace ccl_tests::acceptance {
+namespace {
+
+constexpr std::size_t elements = 1021;  // a prime: no rank count divides it
+
+// The first operation that is defined on the type; all of them on the first type.
+std::vector<std::optional<ReduceOp>> ops_to_try(const Collective& program, DataType type,
+                                                bool first) {
+  if (!program.domain.reduces) return {std::nullopt};
+  std::vector<std::optional<ReduceOp>> ops;
+  for (const ReduceOp op : ops_of(type)) {
+    const auto& defined = program.domain.ops;
+    if (!defined.empty() && std::find(defined.begin(), defined.end(), op) == defined.end())
+      continue;
+    ops.emplace_back(op);
+    if (!first) break;
+  }
+  return ops;
+}
+
+std::vector<DataType> types_of(const Collective& program) {
+  const auto& defined = program.domain.types;
+  if (!defined.empty()) return {defined.begin(), defined.end()};
+  if (program.domain.reduces || program.needs.step_times) {
+    std::vector<DataType> all(all_types().begin(), all_types().end());
+    std::stable_partition(all.begin(), all.end(),
+                          [](DataType type) { return type == DataType::float32; });
+    return all;
+  }
+  return {DataType::float32, DataType::uint8};  // data are moved by their width alone
+}
+
+class Program {
+ public:
+  Program(Context& context, const Collective& program) : context_(context), program_(program) {}
+
+  void run() {
+    const Capabilities& library = context_.team.library();
+    if (const auto why = library.why_not(operations_of(program_))) return skip(*why);
+    const Shape shape{elements, 4, {0, context_.team.rank().ranks(), 0}, context_.team.spec()};
+    if (program_.unsupported != nullptr)
+      if (const auto why = program_.unsupported(shape)) return skip(*why);
+    bool first = true;
+    for (const DataType type : types_of(program_)) {
+      for (const auto& op : ops_to_try(program_, type, first)) {
+        if (library.why_not(type, op)) continue;
+        take(context_.team.checked_rows(program_.name, type, op, elements * size_of(type)));
+      }
+      first = false;
+    }
+    if (hosts_.size() == 1 && context_.hosts.number() > 1)
+      context_.journal.exclude({*hosts_.begin()});
+    context_.journal.add(judged());
+  }
+
+ private:
+  void skip(const std::string& why) {
+    context_.journal.add({.id = id(),
+                          .subject = "run",
+                          .verdict = Verdict::skipped,
+                          .reason = "UNSUPPORTED",
+                          .text = std::string(program_.name) + ": " + why});
+  }
+  std::string id() const { return fmt::format("programs/{}", program_.name); }
+
+  void take(const PointRows& found) {
+    for (const Row& row : found.rows) {
+      ++rows_;
+      for (std::string& host : hosts_with_wrong_data(row, context_.hosts))
+        hosts_.insert(std::move(host));
+      for (const Measurement* cell : {&row.out_of_place, &row.in_place}) {
+        calls_ += cell->calls;
+        verified_ += cell->verified_calls;
+        if (!cell->mismatches.empty() && wrong_.empty())
+          wrong_ = fmt::format("{}: {}", row_name(row, row.bytes),
+                               mismatch_text(cell->mismatches.front()));
+      }
+    }
+  }
+
+  Check judged() const {
+    Check check{.id = id(),
+                .subject = "run",
+                .verdict = Verdict::pass,
+                .reason = "OK",
+                .text = fmt::format("{}: {} rows right, {} of {} calls verified", program_.name,
+                                    rows_, verified_, calls_),
+                .numbers = {{"rows", static_cast<double>(rows_)},
+                            {"verified_calls", static_cast<double>(verified_)}}};
+    if (!wrong_.empty()) {
+      check.verdict = Verdict::fail;
+      check.reason = "WRONG_DATA";
+      check.text = fmt::format("{}: wrong: {}", program_.name, wrong_);
+      if (hosts_.size() == 1 && context_.hosts.number() > 1)
+        check.subject = "host " + *hosts_.begin();
+    } else if (verified_ == 0) {
+      check.verdict = Verdict::inconclusive;
+      check.reason = "NOT_VERIFIED";
+      check.text = fmt::format("{}: no call could be verified", program_.name);
+    }
+    return check;
+  }
+
+  Context& context_;
+  const Collective& program_;
+  std::size_t rows_ = 0;
+  std::uint64_t calls_ = 0, verified_ = 0;
+  std::string wrong_;            // the first finding
+  std::set<std::string> hosts_;  // whose results were wrong
+};
+
+}  // namespace
+
+void check_programs(Context& context) {
+  context.journal.begin_stage("programs",
+                              "every program on its types, at odd sizes, each call verified");
+  for (const Collective* program : collectives::all())
+    if (!program->domain.paired && program->domain.sweeps) Program(context, *program).run();
+  context.journal.end_stage();
+}
+
+}  // namespace ccl_tests::acceptance

@@ -1,0 +1,221 @@
+#include "tools/acceptance/journal.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <chrono>
+#include <cstdio>
+#include <cstring>
+#include <fstream>
+#include <utility>
+
+#include "src/core/error.hpp"
+#include "tools/acceptance/report/headline.hpp"
+#include "tools/acceptance/report/verdict_json.hpp"
+
+namespace ccl_tests::acceptance {
+namespace {
+
+double now_s() {
+  using Seconds = std::chrono::duration<double>;
+  return std::chrono::duration_cast<Seconds>(std::chrono::system_clock::now().time_since_epoch())
+      .count();
+}
+
+std::vector<Check> of_stage(const Record& record, const std::string& stage) {
+  std::vector<Check> checks;
+  for (const Check& check : record.checks)
+    if (check.stage == stage) checks.push_back(check);
+  return checks;
+}
+
+}  // namespace
+
+Verdict worst(const std::vector<Check>& checks) {
+  Verdict verdict = Verdict::skipped;
+  for (const Check& check : checks) verdict = std::max(verdict, check.verdict);
+  return verdict;
+}
+
+void judge(Record& record) {
+  record.verdict = worst(record.checks);
+  if (record.verdict == Verdict::skipped || (!record.complete && record.verdict < Verdict::fail))
+    record.verdict = Verdict::inconclusive;
+  record.reason = record.complete ? "NOTHING_MEASURED" : "ENDED_EARLY";
+  if (record.verdict == Verdict::pass) record.reason = "OK";
+  for (const Check& check : record.checks) {
+    if (check.verdict != record.verdict || record.verdict == Verdict::pass) continue;
+    record.reason = check.reason;
+    break;
+  }
+  record.headline = make_headline(record);
+}
+
+Journal::Journal(std::string file, std::function<void(const std::string&)> tell)
+    : file_(std::move(file)), tell_(std::move(tell)) {}
+
+void Journal::begin(Record header) {
+  const std::lock_guard lock(mutex_);
+  record_ = std::move(header);
+  record_.begin_s = now_s();
+  write();
+}
+
+void Journal::resume(const Record& before) {
+  const std::lock_guard lock(mutex_);
+  const auto refuse = [](const std::string& what, const std::string& then, const std::string& now) {
+    throw UsageError(
+        fmt::format("--resume: {} was {}, and is {}; accepted: the same", what, then, now));
+  };
+  const auto names = [](const Record& record) {
+    std::string all;
+    for (const Host& host : record.hosts)
+      all +=
+          fmt::format("{}{} ({})", all.empty() ? "" : ", ", host.name, fmt::join(host.ranks, ","));
+    return all;
+  };
+  if (before.plan != record_.plan) refuse("the plan", before.plan, record_.plan);
+  if (before.backend != record_.backend || before.library != record_.library)
+    refuse("the library", before.backend + ' ' + before.library,
+           record_.backend + ' ' + record_.library);
+  if (names(before) != names(record_)) refuse("the list of hosts", names(before), names(record_));
+  const auto ended = [&](const std::string& stage) {
+    return std::any_of(before.stages.begin(), before.stages.end(),
+                       [&](const Stage& one) { return one.name == stage && one.end_s > 0; });
+  };
+  for (const Stage& stage : before.stages) {
+    if (stage.end_s <= 0) continue;
+    record_.stages.push_back(stage);
+    tell_(fmt::format("{}: {}, as the run before found", stage.name, name(stage.verdict)));
+  }
+  for (const Check& check : before.checks)
+    if (ended(check.stage)) record_.checks.push_back(check);
+  for (const Curve& curve : before.curves)
+    if (ended(curve.stage)) record_.curves.push_back(curve);
+  if (ended("pairs")) record_.pairs = before.pairs;
+  if (ended("hosts"))
+    for (std::size_t h = 0; h < record_.hosts.size(); ++h)
+      record_.hosts[h].facts = before.hosts[h].facts;
+}
+
+bool Journal::has(const std::string& stage) const {
+  const std::lock_guard lock(mutex_);
+  return std::any_of(record_.stages.begin(), record_.stages.end(),
+                     [&](const Stage& one) { return one.name == stage && one.end_s > 0; });
+}
+
+void Journal::begin_stage(const std::string& name, const std::string& text) {
+  const std::lock_guard lock(mutex_);
+  record_.stages.push_back({.name = name, .text = text, .begin_s = now_s()});
+  open_.push_back(record_.stages.size() - 1);
+  tell_(fmt::format("{}: {}", name, text));
+}
+
+void Journal::add(Check check) {
+  const std::lock_guard lock(mutex_);
+  const Stage& stage = record_.stages.at(open_.back());
+  check.stage = stage.name;
+  check.begin_s = stage.begin_s;
+  check.end_s = now_s();
+  if (check.verdict > Verdict::pass)
+    tell_(fmt::format("{}: {} {}: {} [{}]", stage.name, name(check.verdict), check.subject,
+                      check.text, check.reason));
+  record_.checks.push_back(std::move(check));
+  write();
+}
+
+void Journal::end_stage() {
+  const std::lock_guard lock(mutex_);
+  Stage& stage = record_.stages.at(open_.back());
+  stage.verdict = worst(of_stage(record_, stage.name));
+  stage.end_s = now_s();
+  open_.pop_back();
+  tell_(fmt::format("{}: {} ({:.1f} s)", stage.name, name(stage.verdict),
+                    stage.end_s - stage.begin_s));
+  write();
+}
+
+void Journal::describe_hosts(const std::vector<std::map<std::string, std::string>>& facts) {
+  const std::lock_guard lock(mutex_);
+  for (std::size_t h = 0; h < facts.size(); ++h) record_.hosts.at(h).facts = facts[h];
+}
+
+void Journal::add(PairMatrix matrix) {
+  const std::lock_guard lock(mutex_);
+  record_.pairs.push_back(std::move(matrix));
+}
+
+void Journal::add(Curve curve) {
+  const std::lock_guard lock(mutex_);
+  record_.curves.push_back(std::move(curve));
+}
+
+void Journal::exclude(std::vector<std::string> hosts) {
+  const std::lock_guard lock(mutex_);
+  for (std::string& host : hosts)
+    if (std::find(record_.excluded.begin(), record_.excluded.end(), host) == record_.excluded.end())
+      record_.excluded.push_back(std::move(host));
+}
+
+void Journal::complete() {
+  const std::lock_guard lock(mutex_);
+  record_.complete = true;
+}
+
+Record Journal::end(const std::vector<std::string>& lost, const std::string& failure) {
+  const std::lock_guard lock(mutex_);
+  if (!failure.empty()) {
+    record_.complete = false;
+    const std::string stage = open_.empty() ? "run" : record_.stages[open_.back()].name;
+    const double now = now_s();
+    for (const std::string& host : lost) {
+      record_.checks.push_back({.id = stage + "/lost/" + host,
+                                .stage = stage,
+                                .subject = "host " + host,
+                                .verdict = Verdict::fail,
+                                .reason = "HOST_LOST",
+                                .text = "a rank there is gone or silent: " + failure,
+                                .begin_s = now,
+                                .end_s = now});
+      record_.excluded.push_back(host);
+    }
+    if (lost.empty())
+      record_.checks.push_back({.id = stage + "/ended",
+                                .stage = stage,
+                                .subject = "run",
+                                .verdict = Verdict::fail,
+                                .reason = "ENDED_EARLY",
+                                .text = failure,
+                                .begin_s = now,
+                                .end_s = now});
+    // Without an end: --resume makes them again.
+    for (const std::size_t number : open_) record_.stages[number].verdict = Verdict::fail;
+  }
+  record_.end_s = now_s();
+  acceptance::judge(record_);
+  write();
+  return record_;
+}
+
+Record Journal::judged() const {
+  const std::lock_guard lock(mutex_);
+  Record record = record_;
+  acceptance::judge(record);
+  return record;
+}
+
+void Journal::write() {
+  if (file_.empty()) return;
+  const std::string beside = file_ + ".new";
+  {
+    std::ofstream out(beside, std::ios::binary | std::ios::trunc);
+    out << verdict_json(record_);
+    if (!out.flush()) throw Error(fmt::format("cannot write {}: {}", beside, std::strerror(errno)));
+  }
+  if (std::rename(beside.c_str(), file_.c_str()) != 0)
+    throw Error(fmt::format("cannot write {}: {}", file_, std::strerror(errno)));
+}
+
+}  // namespace ccl_tests::acceptance

@@ -1,0 +1,63 @@
+// The record of an acceptance run while it grows, and its file.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "tools/acceptance/record.hpp"
+
+namespace ccl_tests::acceptance {
+
+// Rank 0's. Thread-safe: a run that ends early is closed from another thread.
+class Journal {
+ public:
+  // file: gets the record after each check, written beside it and renamed; empty: none. tell: is given a
+  // line for people when a stage begins and ends, and for each check that is not PASS.
+  Journal(std::string file, std::function<void(const std::string&)> tell);
+
+  // Throws Error if the file cannot be written.
+  void begin(Record header);
+  // Takes over the stages that `before` has ended, with what they found, after begin(). Throws UsageError
+  // if it is of another plan, library or other hosts.
+  void resume(const Record& before);
+  // Whether a stage has ended, in this run or in the one that it resumes.
+  bool has(const std::string& stage) const;
+  // Stages may lie within each other: what is added belongs to the innermost one.
+  void begin_stage(const std::string& name, const std::string& text);
+  void add(Check check);  // its stage and times are the journal's
+  void end_stage();
+  // What each host of the record says of itself, in its order.
+  void describe_hosts(const std::vector<std::map<std::string, std::string>>& facts);
+  void add(PairMatrix matrix);
+  void add(Curve curve);
+  void exclude(std::vector<std::string> hosts);
+  // The last stage has ended.
+  void complete();
+  // Closes what is open, writes the file, and returns the record, judged. lost: hosts that are gone;
+  // failure: why the run ended early; empty: it did not.
+  Record end(const std::vector<std::string>& lost, const std::string& failure);
+
+  // Returns the record so far, judged.
+  Record judged() const;
+
+ private:
+  void write();
+
+  std::string file_;
+  std::function<void(const std::string&)> tell_;
+  mutable std::mutex mutex_;
+  Record record_;
+  std::vector<std::size_t> open_;  // stages, the innermost last
+};
+
+// Returns the worst verdict of checks; skipped ones do not count beside others.
+Verdict worst(const std::vector<Check>& checks);
+
+// Sets the verdict of a record, what decided it, and the headline. A run that did not reach its end, or
+// that looked at nothing, is not PASS.
+void judge(Record& record);
+
+}  // namespace ccl_tests::acceptance

@@ -1,0 +1,13 @@
+// Who is gone, out of the words of a failure.
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace ccl_tests::acceptance {
+
+// Returns the names of the hosts of which `errors` (the lines of a job that failed) say that a process there
+// is gone, silent, or did not come, each once.
+std::vector<std::string> lost_hosts(const std::vector<std::string>& errors);
+
+}  // namespace ccl_tests::acceptance

@@ -1,0 +1,183 @@
+// All hosts together, at all sizes; and for a time.
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <chrono>
+#include <optional>
+
+#include "collectives/collectives.hpp"
+#include "tools/acceptance/rates.hpp"
+#include "tools/acceptance/report/words.hpp"
+#include "tools/acceptance/stages.hpp"
+
+namespace ccl_tests::acceptance {
+namespace {
+
+const Collective* program_named(const std::string& name) {
+  for (const Collective* collective : collectives::all())
+    if (collective->name == name) return collective;
+  return nullptr;
+}
+
+std::optional<ReduceOp> op_of(const Collective& program) {
+  if (!program.domain.reduces) return std::nullopt;
+  return program.domain.ops.empty() ? ReduceOp::sum : program.domain.ops.front();
+}
+
+// What verification says of a stage's rows.
+class Right {
+ public:
+  void add(const Row& row) {
+    ++rows_;
+    for (const Measurement* cell : {&row.out_of_place, &row.in_place}) {
+      calls_ += cell->calls;
+      verified_ += cell->verified_calls;
+      wrong_ = wrong_ || cell->failed_ranks > 0;
+    }
+  }
+  Check judged(const std::string& stage) const {
+    Check check{.id = stage + "/data",
+                .subject = "run",
+                .verdict = Verdict::pass,
+                .reason = "OK",
+                .text = fmt::format("{} right, {} of {} calls verified", counted(rows_, "row"),
+                                    verified_, calls_),
+                .numbers = {{"verified_calls", static_cast<double>(verified_)}}};
+    if (verified_ == 0) {
+      check.verdict = Verdict::inconclusive;
+      check.reason = "NOT_VERIFIED";
+      check.text = "no call could be verified";
+    }
+    if (wrong_) {
+      check.verdict = Verdict::fail;
+      check.reason = "WRONG_DATA";
+      check.text = "some rows are wrong";
+    }
+    return check;
+  }
+
+ private:
+  std::size_t rows_ = 0;
+  std::uint64_t calls_ = 0, verified_ = 0;
+  bool wrong_ = false;
+};
+
+// Runs a stage's programs on the groups in use, and adds a check for each row.
+void measure_rates(Context& context, const std::string& stage, const RatePlan& plan,
+                   const std::vector<std::string>& subjects, int ranks) {
+  Right right;
+  for (const std::string& name : plan.programs) {
+    const Collective& program = *program_named(name);
+    if (const auto why = context.team.library().why_not(operations_of(program))) {
+      context.journal.add({.id = fmt::format("{}/{}", stage, name),
+                           .subject = "run",
+                           .verdict = Verdict::skipped,
+                           .reason = "UNSUPPORTED",
+                           .text = name + ": " + *why});
+      continue;
+    }
+    const DataType type =
+        program.domain.types.empty() ? DataType::float32 : program.domain.types.front();
+    Curve curve{.stage = stage,
+                .program = name,
+                .type = std::string(ccl_tests::name(type)),
+                .ranks = ranks};
+    for (const std::size_t bytes : plan.sizes) {
+      const PointRows found = context.team.rows(name, type, op_of(program), bytes, plan.seconds);
+      for (std::size_t r = 0; r < found.rows.size(); ++r) {
+        right.add(found.rows[r]);
+        Check check = judged_row(context.plan, stage, subjects.at(r), name, bytes, found.rows[r]);
+        const auto wrong = hosts_with_wrong_data(found.rows[r], context.hosts);
+        if (wrong.size() == 1 && context.hosts.number() > 1) {
+          check.subject = "host " + wrong.front();
+          context.journal.exclude(wrong);
+        }
+        context.journal.add(std::move(check));
+        if (r > 0) continue;
+        const BusBandwidth reached = bus_bandwidth(found.rows[r]);
+        const RateLimit* const limit = limit_of(context.plan, stage, name, bytes);
+        curve.points.push_back({bytes, reached.value, reached.low, reached.high,
+                                limit == nullptr ? 0 : limit->min_busbw});
+      }
+    }
+    context.journal.add(curve);
+  }
+  context.journal.add(right.judged(stage));
+}
+
+}  // namespace
+
+void measure_all(Context& context, const std::string& stage, const std::vector<int>& hosts) {
+  const RatePlan& plan = context.plan.full;
+  const bool everybody = static_cast<int>(hosts.size()) == context.hosts.number();
+  const std::vector<int> ranks = context.hosts.ranks_of(hosts);
+  context.journal.begin_stage(
+      stage, fmt::format("{} on {}, {}", fmt::join(plan.programs, ", "),
+                         counted(hosts.size(), "host"), counted(ranks.size(), "rank")));
+  context.team.use_groups(everybody ? std::vector<std::vector<int>>()
+                                    : std::vector<std::vector<int>>{ranks});
+  measure_rates(context, stage, plan, {"run"}, static_cast<int>(ranks.size()));
+  context.journal.end_stage();
+}
+
+void soak(Context& context) {
+  using Clock = std::chrono::steady_clock;
+  const std::string& name = context.plan.full.programs.front();
+  const Collective& program = *program_named(name);
+  const std::size_t bytes = context.plan.full.sizes.back();
+  context.journal.begin_stage(
+      "soak", fmt::format("{} of {} for {:.0f} s, every call verified", name, size_words(bytes),
+                          context.plan.soak.seconds));
+  context.team.use_groups({});
+  const auto end = Clock::now() + std::chrono::duration<double>(context.plan.soak.seconds);
+  Check check{.id = "soak/" + name, .subject = "run", .verdict = Verdict::pass, .reason = "OK"};
+  std::uint64_t rows = 0, verified = 0;
+  const DataType type =
+      program.domain.types.empty() ? DataType::float32 : program.domain.types.front();
+  while (Clock::now() < end && check.verdict == Verdict::pass) {
+    const PointRows found = context.team.checked_rows(name, type, op_of(program), bytes);
+    ++rows;
+    verified +=
+        found.rows.front().out_of_place.verified_calls + found.rows.front().in_place.verified_calls;
+    if (found.wrong.empty()) continue;
+    check.verdict = Verdict::fail;
+    check.reason = "WRONG_DATA";
+    check.text = found.wrong.front();
+  }
+  if (check.verdict == Verdict::pass) {
+    check.text = fmt::format("{} calls right: fewer than 3 in {} are wrong, with 95 % confidence",
+                             verified, verified);
+    if (verified == 0) check.verdict = Verdict::inconclusive, check.reason = "NOT_VERIFIED";
+  }
+  check.numbers = {{"verified_calls", static_cast<double>(verified)}};
+  context.journal.add(std::move(check));
+  context.journal.end_stage();
+}
+
+void measure_nodes(Context& context) {
+  const RatePlan& plan = context.plan.node;
+  std::vector<std::vector<int>> groups;
+  std::vector<std::string> subjects;
+  for (const HostRanks& host : context.hosts.all()) {
+    groups.push_back(host.ranks);
+    subjects.push_back("host " + host.name);
+  }
+  context.journal.begin_stage(
+      "node", fmt::format("{} inside each of {}, all at the same time",
+                          fmt::join(plan.programs, ", "), counted(groups.size(), "host")));
+  std::size_t most = 0;
+  for (const auto& group : groups) most = std::max(most, group.size());
+  if (most < 2) {
+    context.journal.add({.id = "node",
+                         .subject = "run",
+                         .verdict = Verdict::skipped,
+                         .reason = "ONE_RANK_PER_HOST",
+                         .text = "hosts have one rank each"});
+  } else {
+    context.team.use_groups(groups);
+    measure_rates(context, "node", plan, subjects, static_cast<int>(most));
+  }
+  context.journal.end_stage();
+}
+
+}  // namespace ccl_tests::acceptance

@@ -1,0 +1,317 @@
+#include "tools/acceptance/plan.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <toml++/toml.h>
+#include <algorithm>
+#include <array>
+#include <filesystem>
+#include <fstream>
+#include <functional>
+#include <map>
+#include <sstream>
+#include <string_view>
+#include <utility>
+
+#include "collectives/collectives.hpp"
+#include "src/core/error.hpp"
+#include "src/core/quote.hpp"
+#include "src/options/values.hpp"
+
+namespace ccl_tests::acceptance {
+namespace {
+
+std::vector<std::string> program_names() {
+  std::vector<std::string> names;
+  for (const Collective* collective : collectives::all())
+    if (!collective->domain.paired) names.emplace_back(collective->name);
+  return names;
+}
+
+// A table of a plan, of which each key is read once.
+class Reader {
+ public:
+  Reader(const toml::table& table, std::string source, std::string where)
+      : table_(table), source_(std::move(source)), where_(std::move(where)) {}
+
+  // Calls take(value's text) if the key is there.
+  void text(const char* key, const std::function<void(const std::string&)>& take) {
+    if (const toml::node* node = find(key)) in_line(*node, key, [&] { take(text_of(*node)); });
+  }
+  void flag(const char* key, bool& value) {
+    const toml::node* const node = find(key);
+    if (node == nullptr) return;
+    const auto given = node->value_exact<bool>();
+    if (!given) fail(*node, key, "accepted: true and false");
+    value = *given;
+  }
+  void list(const char* key, const std::function<void(const std::string&)>& take) {
+    const toml::node* const node = find(key);
+    if (node == nullptr) return;
+    if (!node->is_array()) fail(*node, key, "accepted: a list, [\"...\", \"...\"]");
+    for (const toml::node& item : *node->as_array())
+      in_line(item, key, [&] { take(text_of(item)); });
+  }
+  // Calls take(reader) for the table of that name, or for each table of an array of them.
+  void tables(const char* key, const std::function<void(Reader&)>& take) {
+    const toml::node* const node = find(key);
+    if (node == nullptr) return;
+    const auto one = [&](const toml::node& item) {
+      if (!item.is_table()) fail(item, key, "accepted: a table");
+      Reader reader(*item.as_table(), source_, where_ + key + ".");
+      take(reader);
+      reader.refuse_other_keys();
+    };
+    if (const toml::array* const array = node->as_array()) {
+      for (const toml::node& item : *array) one(item);
+    } else {
+      one(*node);
+    }
+  }
+  const toml::node* find(const char* key) {
+    keys_.emplace_back(key);
+    return table_.get(key);
+  }
+  void refuse_other_keys() const {
+    for (const auto& [key, node] : table_) {
+      if (std::find(keys_.begin(), keys_.end(), key.str()) != keys_.end()) continue;
+      throw UsageError(fmt::format("{}:{}: no key {}{}; accepted: {}", source_,
+                                   node.source().begin.line, where_, std::string(key.str()),
+                                   fmt::join(keys_, ", ")));
+    }
+  }
+
+ private:
+  static std::string text_of(const toml::node& node) {
+    if (const auto text = node.value_exact<std::string>()) return *text;
+    if (const auto number = node.value<double>()) return fmt::format("{}", *number);
+    throw UsageError("a text or a number is expected");
+  }
+  void in_line(const toml::node& node, const char* key, const std::function<void()>& read) const {
+    try {
+      read();
+    } catch (const UsageError& e) {
+      fail(node, key, e.what());
+    }
+  }
+  [[noreturn]] void fail(const toml::node& node, const char* key, const std::string& why) const {
+    throw UsageError(
+        fmt::format("{}:{}: {}{}: {}", source_, node.source().begin.line, where_, key, why));
+  }
+
+  const toml::table& table_;
+  std::string source_, where_;
+  std::vector<std::string> keys_;
+};
+
+double seconds_of(const std::string& text) { return duration()(text); }
+
+double share_of(const std::string& text) {
+  const bool percent = text.ends_with('%');
+  const std::size_t end = percent ? text.find_last_not_of("% ") + 1 : text.size();
+  const double value = parse_number(text.substr(0, end), 0);
+  const double share = percent ? value / 100 : value;
+  if (!(share > 0 && share < 1))
+    throw UsageError(fmt::format("{}; accepted: above 0 and below 100 %", quote(text)));
+  return share;
+}
+
+void read_rates(Reader& r, RatePlan& plan) {
+  r.flag("run", plan.run);
+  if (r.find("programs") != nullptr) plan.programs.clear();
+  r.list("programs", [&](const std::string& text) {
+    plan.programs.push_back(parse_name(text, program_names()));
+  });
+  if (r.find("sizes") != nullptr) plan.sizes.clear();
+  r.list("sizes", [&](const std::string& text) { plan.sizes.push_back(parse_size(text)); });
+  r.text("seconds", [&](const std::string& text) { plan.seconds = seconds_of(text); });
+}
+
+void read_pairs(Reader& r, PairsPlan& plan) {
+  r.flag("run", plan.run);
+  r.text("size", [&](const std::string& text) { plan.bytes = parse_size(text); });
+  r.text("seconds", [&](const std::string& text) { plan.seconds = seconds_of(text); });
+  r.text("slowdown", [&](const std::string& text) { plan.slowdown = share_of(text); });
+  r.text("min_bandwidth",
+         [&](const std::string& text) { plan.min_bandwidth = parse_bandwidth(text); });
+  r.text("efficiency", [&](const std::string& text) { plan.efficiency = share_of(text); });
+  r.flag("links", plan.links);
+}
+
+void read_scaling(Reader& r, ScalingPlan& plan) {
+  r.flag("run", plan.run);
+  r.text("program",
+         [&](const std::string& text) { plan.program = parse_name(text, program_names()); });
+  r.text("size", [&](const std::string& text) { plan.bytes = parse_size(text); });
+  r.text("min_efficiency", [&](const std::string& text) { plan.min_efficiency = share_of(text); });
+  r.flag("find", plan.find);
+}
+
+void read_limit(Reader& r, RateLimit& limit) {
+  r.text("stage", [&](const std::string& text) {
+    limit.stage = parse_name(text, {"node", "full"});
+  });
+  r.text("program",
+         [&](const std::string& text) { limit.program = parse_name(text, program_names()); });
+  r.text("size", [&](const std::string& text) { limit.bytes = parse_size(text); });
+  r.text("min_busbw", [&](const std::string& text) { limit.min_busbw = parse_bandwidth(text); });
+  r.text("warn_busbw", [&](const std::string& text) { limit.warn_busbw = parse_bandwidth(text); });
+  r.text("max_time", [&](const std::string& text) { limit.max_time_s = seconds_of(text); });
+}
+
+void read_racks(const toml::table& table, const std::string& source, Plan& plan) {
+  const toml::array* const racks = table.get_as<toml::array>("racks");
+  if (racks == nullptr) {
+    if (table.contains("racks"))
+      throw UsageError(source + ": racks: accepted: a list of lists of hosts' names");
+    return;
+  }
+  for (const toml::node& rack : *racks) {
+    std::vector<std::string> hosts;
+    const toml::array* const names = rack.as_array();
+    for (std::size_t k = 0; names != nullptr && k < names->size(); ++k)
+      if (const auto name = (*names)[k].value_exact<std::string>()) hosts.push_back(*name);
+    if (names == nullptr || hosts.empty() || hosts.size() != names->size())
+      throw UsageError(fmt::format("{}:{}: racks: accepted: a list of lists of hosts' names",
+                                   source, rack.source().begin.line));
+    plan.racks.push_back(std::move(hosts));
+  }
+}
+
+// What the machines of one kind are known to reach, with where that is published.
+struct Builtin {
+  std::string_view name, text;
+};
+constexpr std::array builtins = {
+    Builtin{"generic", ""},
+    Builtin{"quick", R"(
+scaling = { run = false }
+full = { programs = ["all_reduce"], sizes = ["8", "1M"], seconds = "0.3" }
+)"},
+    // 460: Azure/azurehpc-health-checks conf/nd96isr_h100_v5.conf, one host of 8 GPUs, 16 GB. 450 and 400:
+    // Azure/ai-infrastructure-on-azure, its performance baseline of this machine.
+    Builtin{"azure-h100", R"(
+node = { programs = ["all_reduce"], sizes = ["16G"], seconds = "5" }
+full = { programs = ["all_reduce"], sizes = ["8", "1M", "16G"], seconds = "5" }
+[[limit]]
+stage = "node"
+program = "all_reduce"
+size = "16G"
+min_busbw = "460 GB/s"
+[[limit]]
+stage = "full"
+program = "all_reduce"
+size = "16G"
+warn_busbw = "400 GB/s"
+min_busbw = "300 GB/s"
+)"},
+    // 487.9, 338.6 and 79.1 GB/s at 16 GB are what NVIDIA's cluster-readiness-engine published for two
+    // hosts with H100 and EFA (validation-results.md); a tenth less is accepted.
+    Builtin{"aws-h100-efa", R"(
+full = { programs = ["all_reduce", "all_gather", "alltoall"], sizes = ["8", "1M", "16G"], seconds = "5" }
+[[limit]]
+stage = "full"
+program = "all_reduce"
+size = "16G"
+min_busbw = "439 GB/s"
+[[limit]]
+stage = "full"
+program = "all_gather"
+size = "16G"
+min_busbw = "304 GB/s"
+[[limit]]
+stage = "full"
+program = "alltoall"
+size = "16G"
+min_busbw = "71 GB/s"
+)"},
+};
+
+Plan defaults() {
+  Plan plan;
+  plan.node.programs = {"all_reduce"};
+  plan.node.sizes = {std::size_t{64} << 20};
+  plan.full.programs = {"all_reduce", "all_gather", "reduce_scatter", "alltoall"};
+  plan.full.sizes = {8, std::size_t{1} << 20, std::size_t{64} << 20};
+  return plan;
+}
+
+}  // namespace
+
+double parse_bandwidth(const std::string& text) {
+  static const std::map<std::string, double> units = {{"GB/s", 1e9},       {"MB/s", 1e6},
+                                                      {"TB/s", 1e12},      {"Gbit/s", 1e9 / 8},
+                                                      {"Mbit/s", 1e6 / 8}, {"Gb/s", 1e9 / 8}};
+  const std::size_t end = std::min(text.find_first_not_of("0123456789."), text.size());
+  const std::size_t unit = std::min(text.find_first_not_of(' ', end), text.size());
+  const auto found = units.find(text.substr(unit));
+  if (end == 0 || found == units.end())
+    throw UsageError(fmt::format("{}; accepted: as 360 GB/s or 10 Gbit/s", quote(text)));
+  return parse_number(text.substr(0, end), 0) * found->second;
+}
+
+Plan parse_plan(const std::string& text, const std::string& source) {
+  toml::table table;
+  try {
+    table = toml::parse(text, source);
+  } catch (const toml::parse_error& e) {
+    throw UsageError(
+        fmt::format("{}:{}: {}", source, e.source().begin.line, std::string(e.description())));
+  }
+  Plan plan = defaults();
+  Reader r(table, source, "");
+  r.text("name", [&](const std::string& value) { plan.name = value; });
+  r.text("interface", [&](const std::string& value) { plan.interface = value; });
+  if (r.find("same") != nullptr) plan.same.clear();
+  r.list("same", [&](const std::string& value) { plan.same.push_back(value); });
+  r.find("racks");
+  read_racks(table, source, plan);
+  r.tables("sanity", [&](Reader& stage) { stage.flag("run", plan.sanity); });
+  r.tables("node", [&](Reader& stage) { read_rates(stage, plan.node); });
+  r.tables("pairs", [&](Reader& stage) { read_pairs(stage, plan.pairs); });
+  r.tables("full", [&](Reader& stage) { read_rates(stage, plan.full); });
+  r.tables("scaling", [&](Reader& stage) { read_scaling(stage, plan.scaling); });
+  r.tables("soak", [&](Reader& stage) {
+    stage.text("seconds", [&](const std::string& value) { plan.soak.seconds = seconds_of(value); });
+  });
+  r.tables("limit", [&](Reader& one) {
+    RateLimit limit;
+    limit.stage = "full";
+    read_limit(one, limit);
+    if (limit.program.empty() ||
+        (limit.min_busbw <= 0 && limit.warn_busbw <= 0 && limit.max_time_s <= 0))
+      throw UsageError(source + ": a limit needs program, and min_busbw, warn_busbw or max_time");
+    plan.limits.push_back(limit);
+  });
+  r.refuse_other_keys();
+  if (plan.full.sizes.empty() || plan.full.programs.empty() || plan.node.sizes.empty() ||
+      plan.node.programs.empty())
+    throw UsageError(source + ": programs and sizes must not be empty; accepted: run = false");
+  return plan;
+}
+
+std::vector<std::string> builtin_plans() {
+  std::vector<std::string> names;
+  for (const Builtin& plan : builtins) names.emplace_back(plan.name);
+  return names;
+}
+
+Plan plan_of(const std::string& name_or_file) {
+  for (const Builtin& plan : builtins) {
+    if (plan.name != name_or_file) continue;
+    Plan result = parse_plan(std::string(plan.text), std::string(plan.name));
+    result.name = plan.name;
+    return result;
+  }
+  std::ifstream in;
+  if (!std::filesystem::is_directory(name_or_file)) in.open(name_or_file, std::ios::binary);
+  std::ostringstream text;
+  if (in.is_open() && in.peek() != std::ifstream::traits_type::eof()) text << in.rdbuf();
+  if (!in.is_open() || in.bad())
+    throw UsageError(fmt::format("{}: no such plan; accepted: a .toml file, or {}",
+                                 quote(name_or_file), fmt::join(builtin_plans(), ", ")));
+  return parse_plan(text.str(), name_or_file);
+}
+
+}  // namespace ccl_tests::acceptance

@@ -1,0 +1,81 @@
+// What an acceptance run does, and what it holds the machines to.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+namespace ccl_tests::acceptance {
+
+// What rows of a program and size have to reach. Bandwidths are bus bandwidths in bytes per second,
+// times in seconds; 0: no limit.
+struct RateLimit {
+  std::string stage;      // "node" or "full"
+  std::string program;    // without _perf
+  std::size_t bytes = 0;  // 0: of any size
+  double min_busbw = 0;   // below: FAIL
+  double warn_busbw = 0;  // below: WARN
+  double max_time_s = 0;  // above: FAIL
+};
+
+// Programs on groups of ranks.
+struct RatePlan {
+  bool run = true;
+  std::vector<std::string> programs;
+  std::vector<std::size_t> sizes;
+  double seconds = 1;  // of timed calls for each row, at most
+};
+
+// Messages between hosts, one rank of each.
+struct PairsPlan {
+  bool run = true;
+  std::size_t bytes = 0;   // of a message; 0: so that about 50 of them fit into `seconds`
+  double seconds = 0.2;    // of timed calls for each direction of a round, at most
+  double slowdown = 0.10;  // what has to be found
+  double min_bandwidth =
+      0;  // bytes per second that the median pair has to reach; 0: see `efficiency`
+  double efficiency = 0.7;  // of what the wire says it can carry, if it says it
+  bool links = false;       // all pairs, to find links that are slow though their hosts are not
+};
+
+struct ScalingPlan {
+  bool run = true;
+  std::string program = "all_reduce";
+  std::size_t bytes = 0;        // 0: the largest of the full stage
+  double min_efficiency = 0.5;  // of the bus bandwidth of two hosts; below: WARN
+  bool find =
+      false;  // search for the host because of which; where that bandwidth depends on the number
+              // of hosts by itself (small messages, few CPUs) there is none to find
+};
+
+struct SoakPlan {
+  double seconds = 0;  // 0: no such stage
+};
+
+struct Plan {
+  std::string name = "generic";
+  std::string interface;                        // that all data have to take; empty: any
+  std::vector<std::vector<std::string>> racks;  // names of hosts; empty: not known
+  std::vector<std::string> same = {"kernel", "os", "cpu", "cpus", "gpu driver", "gpus"};  // facts
+  bool sanity = true;
+  RatePlan node, full;
+  PairsPlan pairs;
+  ScalingPlan scaling;
+  SoakPlan soak;
+  std::vector<RateLimit> limits;
+};
+
+// Returns the names of the plans that the suite brings.
+std::vector<std::string> builtin_plans();
+
+// Returns the plan of that name, or that of a .toml file (docs/ACCEPTANCE.md lists its keys). Throws
+// UsageError that names the line and what is accepted there.
+Plan plan_of(const std::string& name_or_file);
+
+// Returns the plan of a TOML text. source: what messages call it.
+Plan parse_plan(const std::string& text, const std::string& source);
+
+// Returns bytes per second of "360 GB/s", "10 Gbit/s", "900 MB/s". Throws UsageError.
+double parse_bandwidth(const std::string& text);
+
+}  // namespace ccl_tests::acceptance

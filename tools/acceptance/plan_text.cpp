@@ -1,0 +1,85 @@
+#include "tools/acceptance/plan_text.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
+#include "tools/acceptance/rates.hpp"
+#include "tools/acceptance/report/words.hpp"
+
+namespace ccl_tests::acceptance {
+namespace {
+
+std::string line(std::string_view stage, bool run, const std::string& what) {
+  return fmt::format("{:<9} {}\n", stage, run ? what : "left out");
+}
+
+std::string sizes_of(const RatePlan& plan) {
+  std::vector<std::string> sizes;
+  for (const std::size_t bytes : plan.sizes) sizes.push_back(size_words(bytes));
+  return fmt::format("{}", fmt::join(sizes, ", "));
+}
+
+// Two placements for each row.
+double most_seconds(const RatePlan& plan) {
+  constexpr double placements = 2;
+  return placements * plan.seconds * static_cast<double>(plan.programs.size() * plan.sizes.size());
+}
+
+std::string rates_text(const RatePlan& plan) {
+  return fmt::format("{} of {}; at most {:.0f} s of timed calls", fmt::join(plan.programs, ", "),
+                     sizes_of(plan), most_seconds(plan));
+}
+
+std::string pairs_text(const PairsPlan& plan) {
+  // 8 to 64 rounds find suspects, and at most 32 more confirm them, twice.
+  constexpr double least_rounds = 8, most_rounds = 64 + 2 * 32;
+  const std::string size =
+      plan.bytes > 0 ? size_words(plan.bytes) : "64K to 64M, by the speed of the wires";
+  std::string limit =
+      fmt::format("{:.0f} % of what the wires say they carry", 100 * plan.efficiency);
+  if (plan.min_bandwidth > 0) limit = rate_text(plan.min_bandwidth);
+  return fmt::format(
+      "messages of {}; finds hosts {:.0f} % slower{}; half of the pairs have to reach {}; {:.0f} to {:.0f} s",
+      size, 100 * plan.slowdown, plan.links ? ", and links" : "", limit,
+      least_rounds * 2 * plan.seconds, most_rounds * 2 * plan.seconds);
+}
+
+}  // namespace
+
+std::string plan_text(const Plan& plan) {
+  std::string text = fmt::format("# plan {}\n", plan.name);
+  text += line("hosts", true, fmt::format("have to be alike in {}", fmt::join(plan.same, ", ")));
+  text +=
+      line("programs", plan.sanity, "every program on its types, at odd sizes, each call verified");
+  text += line("node", plan.node.run, "inside each host, all at once: " + rates_text(plan.node));
+  text += line("pairs", plan.pairs.run, pairs_text(plan.pairs));
+  text += line("full", plan.full.run, "all hosts: " + rates_text(plan.full));
+  const std::size_t bytes = plan.scaling.bytes > 0 ? plan.scaling.bytes : plan.full.sizes.back();
+  text += line(
+      "scaling", plan.scaling.run,
+      fmt::format("{} of {} on 2, 4, 8, ... hosts; at least {:.0f} % of two hosts' bus bandwidth",
+                  plan.scaling.program, size_words(bytes), 100 * plan.scaling.min_efficiency));
+  text += line("soak", plan.soak.seconds > 0,
+               fmt::format("{:.0f} s, every call verified", plan.soak.seconds));
+  text += line("rest", plan.pairs.run && plan.full.run, "if hosts are blamed: full without them");
+  for (const RateLimit& limit : plan.limits) {
+    text += fmt::format("limit     {}: {}{}:", limit.stage, limit.program,
+                        limit.bytes > 0 ? ' ' + size_words(limit.bytes) : "");
+    if (limit.min_busbw > 0) text += fmt::format(" at least {}", rate_text(limit.min_busbw));
+    if (limit.warn_busbw > 0) text += fmt::format(" WARN below {}", rate_text(limit.warn_busbw));
+    if (limit.max_time_s > 0) text += fmt::format(" at most {:g} s", limit.max_time_s);
+    text += '\n';
+  }
+  if (!plan.interface.empty()) text += fmt::format("wire      all data over {}\n", plan.interface);
+  std::size_t largest = 0;
+  for (const std::size_t size : plan.full.sizes) largest = std::max(largest, size);
+  for (const std::size_t size : plan.node.sizes) largest = std::max(largest, size);
+  // A buffer to send and one to receive; of gathering programs `size` is the larger one.
+  text += fmt::format("memory    about {} a rank, and what the library takes\n",
+                      number_text({"memory", 2.0 * static_cast<double>(largest), "B"}));
+  return text;
+}
+
+}  // namespace ccl_tests::acceptance

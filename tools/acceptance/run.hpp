@@ -1,0 +1,21 @@
+// One rank's part of an acceptance run.
+#pragma once
+
+#include "src/job/rank.hpp"
+#include "tools/acceptance/arguments.hpp"
+#include "tools/acceptance/journal.hpp"
+#include "tools/acceptance/plan.hpp"
+#include "verify/pattern.hpp"
+
+namespace ccl_tests::acceptance {
+
+// Looks at everything in the plan. Returns the exit code, the same on all ranks. journal: rank 0's;
+// null elsewhere.
+// Collective. Throws what the library, a peer or a limit throws.
+int run(Rank& rank, const Arguments& arguments, const Plan& plan, verify::PatternCache& patterns,
+        Journal* journal);
+
+// Returns the exit code of a verdict.
+int exit_code_of(const Record& record);
+
+}  // namespace ccl_tests::acceptance

@@ -1,0 +1,93 @@
+// All ranks of an acceptance run: rank 0 says what they do next, the others do it.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "src/core/rank_pair.hpp"
+#include "src/job/rank.hpp"
+#include "src/run/benchmark_runner.hpp"
+#include "verify/pattern.hpp"
+
+namespace ccl_tests::acceptance {
+
+// What rank 0 can ask all ranks for. A text, since ranks of other versions do not exist in a job.
+struct Order {
+  std::string what = {};                      // "groups", "rows", "times", "ask", "end"
+  std::vector<std::vector<int>> groups = {};  // ranks of the job: of "groups" and "times"
+  std::string program = {};                   // of "rows": without _perf; of "times": one_way
+  std::string question = {};                  // of "ask"
+  DataType type = DataType::float32;
+  std::optional<ReduceOp> op = {};
+  std::size_t bytes = 0;
+  bool every_call = false;  // of "rows": few calls, all verified
+};
+
+// Answers a question of rank 0 about this rank's host or process. On the rank's thread.
+using Answers = std::function<std::string(const std::string& question)>;
+
+// Used by the rank's thread. Throws what the library, a peer or a limit throws.
+class Team {
+ public:
+  // Collective: connects all ranks. patterns: shared by the ranks of a process; all outlive it.
+  Team(Rank& rank, const Options& options, verify::PatternCache& patterns, Answers answers);
+  ~Team();
+  Team(const Team&) = delete;
+  Team& operator=(const Team&) = delete;
+
+  Rank& rank() { return rank_; }
+  const CollectiveOptions& spec() const { return options_.spec; }
+  const Capabilities& library() const { return runner_->communicator().capabilities(); }
+
+  // On all ranks but 0: does what rank 0 asks for, until end().
+  void follow();
+
+  // The rest on rank 0 alone.
+
+  // Forms groups, with a communicator each; ranks that none names rest. Empty: all ranks are one group.
+  void use_groups(std::vector<std::vector<int>> groups);
+  // Returns a verified row of each group, out of up to budget_s seconds of timed calls a time.
+  PointRows rows(std::string_view program, DataType type, std::optional<ReduceOp> op,
+                 std::size_t bytes, double budget_s);
+  // Returns a row of each group of few calls, all of them verified, whose times mean nothing.
+  PointRows checked_rows(std::string_view program, DataType type, std::optional<ReduceOp> op,
+                         std::size_t bytes);
+  // Returns the time of a message from the first to the second rank of each pair, all at the same
+  // time, with its stamps; not verified.
+  std::vector<Measurement> times(const std::vector<RankPair>& pairs, std::size_t bytes,
+                                 double budget_s);
+  // Returns every rank's answer.
+  std::vector<std::string> ask(const std::string& question);
+  void end();
+
+ private:
+  struct Done {
+    PointRows rows;
+    std::vector<Measurement> times;
+    std::vector<std::string> answers;
+  };
+  Options options_of(const Order& order) const;
+  Done order(const Order& order);
+  Done carry_out(const Order& order);
+  void connect(const std::vector<std::vector<int>>& groups);
+  void make_room(const Collective& collective, DataType type, std::size_t bytes,
+                 const RankGroups& groups);
+
+  Rank& rank_;
+  Options given_;
+  Options options_;  // of the order that is carried out
+  verify::PatternCache& patterns_;
+  Answers answers_;
+  std::unique_ptr<RankGroups> groups_;
+  std::unique_ptr<BenchmarkRunner> runner_;
+  std::string room_;         // what memory is reserved for
+  bool whole_ = true;        // all ranks are one group
+  bool one_by_one_ = false;  // operations are timed singly
+  bool ended_ = false;
+};
+
+}  // namespace ccl_tests::acceptance

@@ -1,0 +1,37 @@
+// Pairs of hosts, measured by the ranks that speak for them.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "tools/acceptance/hosts.hpp"
+#include "tools/acceptance/measurer.hpp"
+#include "tools/acceptance/record.hpp"
+#include "tools/acceptance/team.hpp"
+
+namespace ccl_tests::acceptance {
+
+// Rank 0's. Keeps the mean of what it has measured of each pair, for the heat map.
+class TeamMeasurer : public PairMeasurer {
+ public:
+  // bytes: of a message; seconds: of timed messages in each direction of a round, at most.
+  TeamMeasurer(Team& team, const Hosts& hosts, std::size_t bytes, double seconds);
+
+  std::vector<PairTimes> measure(const Round& round) override;
+
+  PairMatrix matrix() const;                          // means of times
+  std::uint64_t bytes_sent() const { return sent_; }  // by timed messages of all hosts
+
+ private:
+  Transfer transfer(const Measurement& found, int from, int to);
+
+  Team& team_;
+  const Hosts& hosts_;
+  std::size_t bytes_;
+  double seconds_;
+  std::vector<double> log_sums_;  // by from * hosts + to
+  std::vector<int> numbers_;
+  std::uint64_t sent_ = 0;
+};
+
+}  // namespace ccl_tests::acceptance
