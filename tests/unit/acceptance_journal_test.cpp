@@ -1,0 +1,210 @@
+// The record of an acceptance run while it grows; rows against limits.
+#include "tools/acceptance/journal.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <sstream>
+
+#include "src/core/error.hpp"
+#include "tests/unit/temporary_folder.hpp"
+#include "tools/acceptance/rates.hpp"
+#include "tools/acceptance/report/verdict_json.hpp"
+#include "tools/acceptance/run.hpp"
+
+namespace ccl_tests::acceptance {
+namespace {
+
+using testing::Contains;
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+Record header() {
+  Record record{.plan = "p", .backend = "gloo", .library = "0.5"};
+  record.hosts = {{"a", {0}, {}}, {"b", {1}, {}}};
+  return record;
+}
+Check check(Verdict verdict, const char* reason, const char* subject = "run") {
+  return {.id = reason, .subject = subject, .verdict = verdict, .reason = reason, .text = "text"};
+}
+
+class AcceptanceJournal : public testing::Test {
+ protected:
+  AcceptanceJournal() { journal_.begin(header()); }
+  Record file() const {
+    std::ifstream in(folder_.file("v.json"));
+    std::ostringstream text;
+    text << in.rdbuf();
+    return read_verdict(text.str());
+  }
+  TemporaryFolder folder_;
+  std::vector<std::string> told_;
+  Journal journal_{folder_.file("v.json"),
+                   [this](const std::string& line) { told_.push_back(line); }};
+};
+
+TEST_F(AcceptanceJournal, TheFileHasEachCheckAtOnce) {
+  EXPECT_EQ(file().plan, "p");
+  journal_.begin_stage("hosts", "what differs");
+  journal_.add(check(Verdict::pass, "OK"));
+  ASSERT_EQ(file().checks.size(), 1U);
+  EXPECT_EQ(file().checks[0].stage, "hosts");
+  EXPECT_EQ(file().stages.at(0).end_s, 0);
+  journal_.add(check(Verdict::warn, "HOSTS_DIFFER", "host b"));
+  journal_.end_stage();
+  EXPECT_EQ(file().stages.at(0).verdict, Verdict::warn);
+  EXPECT_GT(file().stages.at(0).end_s, 0);
+  EXPECT_THAT(told_, ElementsAre("hosts: what differs", "hosts: WARN host b: text [HOSTS_DIFFER]",
+                                 HasSubstr("hosts: WARN (")));
+}
+
+TEST_F(AcceptanceJournal, StagesLieWithinEachOther) {
+  journal_.begin_stage("pairs", "");
+  journal_.begin_stage("full", "");
+  journal_.add(check(Verdict::pass, "OK"));
+  journal_.end_stage();
+  journal_.add(check(Verdict::fail, "SLOW_HOST", "host a"));
+  journal_.end_stage();
+  const Record record = journal_.judged();
+  EXPECT_EQ(record.stages[0].verdict, Verdict::fail);
+  EXPECT_EQ(record.stages[1].verdict, Verdict::pass);
+  EXPECT_EQ(record.checks[1].stage, "pairs");
+}
+
+TEST_F(AcceptanceJournal, WhatDidNotEndIsNoSuccess) {
+  journal_.begin_stage("full", "");
+  journal_.add(check(Verdict::pass, "OK"));
+  journal_.end_stage();
+  EXPECT_EQ(journal_.judged().verdict, Verdict::inconclusive);
+  journal_.complete();
+  EXPECT_EQ(journal_.judged().verdict, Verdict::pass);
+  EXPECT_EQ(journal_.judged().reason, "OK");
+  EXPECT_EQ(exit_code_of(journal_.judged()), 0);
+  EXPECT_THAT(journal_.judged().headline, testing::StartsWith("PASS "));
+}
+
+TEST_F(AcceptanceJournal, NothingThatWasLookedAtIsNoSuccess) {
+  journal_.begin_stage("full", "");
+  journal_.add(check(Verdict::skipped, "NO_LIMIT"));
+  journal_.end_stage();
+  journal_.complete();
+  EXPECT_EQ(journal_.judged().verdict, Verdict::inconclusive);
+  EXPECT_EQ(exit_code_of(journal_.judged()), 8);
+}
+
+TEST_F(AcceptanceJournal, ALostHostIsNamedAndExcluded) {
+  journal_.begin_stage("pairs", "");
+  const Record record = journal_.end({"b"}, "rank 1 on b (pid 4) is gone");
+  EXPECT_EQ(record.verdict, Verdict::fail);
+  EXPECT_EQ(record.reason, "HOST_LOST");
+  EXPECT_THAT(record.headline, testing::StartsWith("FAIL b: "));
+  EXPECT_THAT(record.excluded, ElementsAre("b"));
+  EXPECT_FALSE(record.complete);
+  EXPECT_EQ(exit_code_of(record), 4);
+  EXPECT_EQ(file().headline, record.headline);
+}
+
+TEST_F(AcceptanceJournal, OtherFailuresAreOfTheRun) {
+  const Record record = journal_.end({}, "rank 0/2 on a: the library failed");
+  EXPECT_EQ(record.reason, "ENDED_EARLY");
+  EXPECT_TRUE(record.excluded.empty());
+}
+
+TEST_F(AcceptanceJournal, ExitCodesAreThoseOfTheWorst) {
+  Record record = header();
+  record.verdict = Verdict::fail;
+  record.checks = {check(Verdict::fail, "SLOW_HOST")};
+  EXPECT_EQ(exit_code_of(record), 6);
+  record.checks.push_back(check(Verdict::fail, "WRONG_WIRE"));
+  EXPECT_EQ(exit_code_of(record), 4);
+  record.checks.push_back(check(Verdict::fail, "WRONG_DATA"));
+  EXPECT_EQ(exit_code_of(record), 7);
+}
+
+TEST_F(AcceptanceJournal, ResumingTakesStagesThatHaveEnded) {
+  journal_.begin_stage("hosts", "");
+  journal_.add(check(Verdict::pass, "OK"));
+  journal_.end_stage();
+  journal_.begin_stage("pairs", "");
+  journal_.add(check(Verdict::pass, "OK"));
+  const Record before = journal_.end({}, "interrupted");
+  Journal next("", [](const std::string&) {});
+  next.begin(header());
+  next.resume(before);
+  EXPECT_TRUE(next.has("hosts"));
+  EXPECT_FALSE(next.has("pairs"));
+  EXPECT_EQ(next.judged().checks.size(), 1U);
+}
+
+TEST_F(AcceptanceJournal, ResumingAnotherRunIsRefused) {
+  const auto refused = [&](const std::function<void(Record&)>& change) {
+    Record before = header();
+    change(before);
+    EXPECT_THROW(journal_.resume(before), UsageError);
+  };
+  refused([](Record& r) { r.plan = "q"; });
+  refused([](Record& r) { r.library = "0.6"; });
+  refused([](Record& r) { r.hosts.pop_back(); });
+  refused([](Record& r) { r.hosts[1].ranks = {1, 2}; });
+  EXPECT_NO_THROW(journal_.resume(header()));
+}
+
+TEST_F(AcceptanceJournal, AFileThatCannotBeWrittenIsAnError) {
+  Journal nowhere(folder_.file("none/v.json"), [](const std::string&) {});
+  EXPECT_THROW(nowhere.begin(header()), Error);
+}
+
+// A row of 1 MiB at 100 GB/s, from 90 to 112.5.
+Row row() {
+  Row row;
+  row.bytes = 1 << 20;
+  Measurement& cell = row.out_of_place;
+  cell.seconds = 1e-5;
+  cell.busbw = 100;
+  cell.stream.emplace();
+  cell.stream->low = 1e-5 / 1.125;
+  cell.stream->high = 1e-5 / 0.9;
+  row.in_place.repeats_out_of_place = true;
+  return row;
+}
+Check judged(double min, double warn, double most_s = 0) {
+  Plan plan;
+  plan.limits = {{"full", "all_reduce", 0, min, warn, most_s}};
+  return judged_row(plan, "full", "run", "all_reduce", 1 << 20, row());
+}
+
+TEST(AcceptanceRates, AllOfTheIntervalDecides) {
+  EXPECT_EQ(judged(80e9, 0).verdict, Verdict::pass);
+  EXPECT_EQ(judged(120e9, 0).reason, "TOO_SLOW");
+  EXPECT_EQ(judged(120e9, 0).verdict, Verdict::fail);
+  EXPECT_EQ(judged(120e9, 0).text, "all_reduce 1M 100 of 120 GB/s");
+  EXPECT_EQ(judged(95e9, 0).verdict, Verdict::inconclusive);
+  EXPECT_EQ(judged(95e9, 0).reason, "TOO_NOISY");
+  EXPECT_EQ(judged(80e9, 120e9).verdict, Verdict::warn);
+  EXPECT_EQ(judged(80e9, 85e9).verdict, Verdict::pass);
+  EXPECT_EQ(judged(0, 0, 1e-3).verdict, Verdict::pass);
+  EXPECT_EQ(judged(0, 0, 5e-6).verdict, Verdict::fail);
+  EXPECT_EQ(judged(0, 0, 1e-5).verdict, Verdict::inconclusive);
+}
+
+TEST(AcceptanceRates, LimitsAreOfAStageProgramAndSize) {
+  Plan plan;
+  plan.limits = {{"full", "all_reduce", 0, 1, 0, 0}, {"full", "all_reduce", 8, 2, 0, 0}};
+  EXPECT_EQ(limit_of(plan, "full", "all_reduce", 8)->min_busbw, 2);
+  EXPECT_EQ(limit_of(plan, "full", "all_reduce", 16)->min_busbw, 1);
+  EXPECT_EQ(limit_of(plan, "node", "all_reduce", 8), nullptr);
+  EXPECT_EQ(limit_of(plan, "full", "alltoall", 8), nullptr);
+  EXPECT_EQ(judged_row(plan, "full", "run", "alltoall", 8, row()).verdict, Verdict::skipped);
+}
+
+TEST(AcceptanceRates, WrongDataAndNoTimeAreNoSuccess) {
+  Plan plan;
+  Row wrong = row();
+  wrong.out_of_place.mismatches = {{1, "b", {}, {}, 3, 0, 2, "found 0"}};
+  EXPECT_EQ(judged_row(plan, "full", "run", "all_reduce", 8, wrong).reason, "WRONG_DATA");
+  EXPECT_EQ(judged_row(plan, "full", "run", "all_reduce", 8, Row()).verdict, Verdict::inconclusive);
+}
+
+}  // namespace
+}  // namespace ccl_tests::acceptance
