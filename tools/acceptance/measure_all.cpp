@@ -3,26 +3,14 @@
 #include <fmt/ranges.h>
 
 #include <chrono>
-#include <optional>
 
-#include "collectives/collectives.hpp"
+#include "tools/acceptance/programs.hpp"
 #include "tools/acceptance/rates.hpp"
 #include "tools/acceptance/report/words.hpp"
 #include "tools/acceptance/stages.hpp"
 
 namespace ccl_tests::acceptance {
 namespace {
-
-const Collective* program_named(const std::string& name) {
-  for (const Collective* collective : collectives::all())
-    if (collective->name == name) return collective;
-  return nullptr;
-}
-
-std::optional<ReduceOp> op_of(const Collective& program) {
-  if (!program.domain.reduces) return std::nullopt;
-  return program.domain.ops.empty() ? ReduceOp::sum : program.domain.ops.front();
-}
 
 // What verification says of a stage's rows.
 class Right {
@@ -67,7 +55,7 @@ void measure_rates(Context& context, const std::string& stage, const RatePlan& p
                    const std::vector<std::string>& subjects, int ranks) {
   Right right;
   for (const std::string& name : plan.programs) {
-    const Collective& program = *program_named(name);
+    const Collective& program = program_named(name);
     if (const auto why = context.team.library().why_not(operations_of(program))) {
       context.journal.add({.id = fmt::format("{}/{}", stage, name),
                            .subject = "run",
@@ -76,14 +64,13 @@ void measure_rates(Context& context, const std::string& stage, const RatePlan& p
                            .text = name + ": " + *why});
       continue;
     }
-    const DataType type =
-        program.domain.types.empty() ? DataType::float32 : program.domain.types.front();
+    const DataType type = usual_type(program);
     Curve curve{.stage = stage,
                 .program = name,
                 .type = std::string(ccl_tests::name(type)),
                 .ranks = ranks};
     for (const std::size_t bytes : plan.sizes) {
-      const PointRows found = context.team.rows(name, type, op_of(program), bytes, plan.seconds);
+      const PointRows found = context.team.rows(name, type, usual_op(program), bytes, plan.seconds);
       for (std::size_t r = 0; r < found.rows.size(); ++r) {
         right.add(found.rows[r]);
         Check check = judged_row(context.plan, stage, subjects.at(r), name, bytes, found.rows[r]);
@@ -123,7 +110,7 @@ void measure_all(Context& context, const std::string& stage, const std::vector<i
 void soak(Context& context) {
   using Clock = std::chrono::steady_clock;
   const std::string& name = context.plan.full.programs.front();
-  const Collective& program = *program_named(name);
+  const Collective& program = program_named(name);
   const std::size_t bytes = context.plan.full.sizes.back();
   context.journal.begin_stage(
       "soak", fmt::format("{} of {} for {:.0f} s, every call verified", name, size_words(bytes),
@@ -132,10 +119,9 @@ void soak(Context& context) {
   const auto end = Clock::now() + std::chrono::duration<double>(context.plan.soak.seconds);
   Check check{.id = "soak/" + name, .subject = "run", .verdict = Verdict::pass, .reason = "OK"};
   std::uint64_t rows = 0, verified = 0;
-  const DataType type =
-      program.domain.types.empty() ? DataType::float32 : program.domain.types.front();
+  const DataType type = usual_type(program);
   while (Clock::now() < end && check.verdict == Verdict::pass) {
-    const PointRows found = context.team.checked_rows(name, type, op_of(program), bytes);
+    const PointRows found = context.team.checked_rows(name, type, usual_op(program), bytes);
     ++rows;
     verified +=
         found.rows.front().out_of_place.verified_calls + found.rows.front().in_place.verified_calls;

@@ -3,12 +3,11 @@
 
 #include <algorithm>
 #include <cmath>
-#include <optional>
 
-#include "collectives/collectives.hpp"
 #include "src/core/error.hpp"
 #include "src/measure/statistics.hpp"
 #include "tools/acceptance/prefix_search.hpp"
+#include "tools/acceptance/programs.hpp"
 #include "tools/acceptance/rates.hpp"
 #include "tools/acceptance/report/words.hpp"
 #include "tools/acceptance/stages.hpp"
@@ -19,11 +18,8 @@ namespace {
 // How fast sets of hosts are, by one program and size.
 class Ladder {
  public:
-  Ladder(Context& context, std::size_t bytes) : context_(context), bytes_(bytes) {
-    for (const Collective* collective : collectives::all())
-      if (collective->name == context.plan.scaling.program) program_ = collective;
-    if (program_->domain.reduces) op_ = ReduceOp::sum;
-  }
+  Ladder(Context& context, std::size_t bytes)
+      : context_(context), bytes_(bytes), program_(program_named(context.plan.scaling.program)) {}
 
   // Returns the median of some bus bandwidths of these hosts. Bytes per second.
   double reached(const std::vector<int>& hosts) {
@@ -34,10 +30,9 @@ class Ladder {
                                  : std::vector<std::vector<int>>{context_.hosts.ranks_of(hosts)});
     std::vector<double> found;
     for (int k = 0; k < times; ++k) {
-      const DataType type =
-          program_->domain.types.empty() ? DataType::float32 : program_->domain.types.front();
       const PointRows rows =
-          context_.team.rows(program_->name, type, op_, bytes_, context_.plan.full.seconds / times);
+          context_.team.rows(program_.name, usual_type(program_), usual_op(program_), bytes_,
+                             context_.plan.full.seconds / times);
       if (!rows.wrong.empty()) throw Error(rows.wrong.front(), Exit::wrong_data);
       found.push_back(bus_bandwidth(rows.rows.front()).value);
     }
@@ -47,8 +42,7 @@ class Ladder {
  private:
   Context& context_;
   std::size_t bytes_;
-  const Collective* program_ = nullptr;
-  std::optional<ReduceOp> op_;
+  const Collective& program_;
 };
 
 std::vector<int> first_of(const std::vector<int>& hosts, std::size_t number) {

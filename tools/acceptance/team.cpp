@@ -7,20 +7,13 @@
 #include <numeric>
 #include <utility>
 
-#include "collectives/collectives.hpp"
 #include "src/core/error.hpp"
 #include "src/run/memory_limit.hpp"
 #include "tools/acceptance/one_way.hpp"
+#include "tools/acceptance/programs.hpp"
 
 namespace ccl_tests::acceptance {
 namespace {
-
-const Collective& program_named(std::string_view name) {
-  if (name == one_way.name) return one_way;
-  for (const Collective* collective : collectives::all())
-    if (collective->name == name) return *collective;
-  throw Error(fmt::format("there is no program {}", name));
-}
 
 std::string to_text(const Order& o) {
   return nlohmann::json{{"what", o.what},       {"groups", o.groups},

@@ -1,0 +1,27 @@
+#include "tools/acceptance/programs.hpp"
+
+#include <fmt/format.h>
+
+#include "collectives/collectives.hpp"
+#include "src/core/error.hpp"
+#include "tools/acceptance/one_way.hpp"
+
+namespace ccl_tests::acceptance {
+
+const Collective& program_named(std::string_view name) {
+  if (name == one_way.name) return one_way;
+  for (const Collective* collective : collectives::all())
+    if (collective->name == name) return *collective;
+  throw Error(fmt::format("there is no program {}", name));
+}
+
+DataType usual_type(const Collective& program) {
+  return program.domain.types.empty() ? DataType::float32 : program.domain.types.front();
+}
+
+std::optional<ReduceOp> usual_op(const Collective& program) {
+  if (!program.domain.reduces) return std::nullopt;
+  return program.domain.ops.empty() ? ReduceOp::sum : program.domain.ops.front();
+}
+
+}  // namespace ccl_tests::acceptance

@@ -1,0 +1,18 @@
+// The programs that stages run, by name.
+#pragma once
+
+#include <optional>
+#include <string_view>
+
+#include "src/core/collective.hpp"
+
+namespace ccl_tests::acceptance {
+
+// Returns the program of that name, without _perf; one_way, too. Throws Error if there is none.
+const Collective& program_named(std::string_view name);
+
+// What its rows are of, where nobody asked for more: float, or the first that it has.
+DataType usual_type(const Collective& program);
+std::optional<ReduceOp> usual_op(const Collective& program);  // nullopt: nothing is reduced
+
+}  // namespace ccl_tests::acceptance
