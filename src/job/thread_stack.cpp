@@ -25,6 +25,7 @@ constexpr std::size_t most_names = 16;
 // What a signal handler can reach. A thread that answers late writes nothing.
 enum class Answer { none, asked, being_written, written };
 std::atomic<Answer> answer = Answer::none;
+std::atomic<pthread_t> asked_thread = pthread_t();
 std::array<void*, most_frames> frames;
 int frame_count = 0;
 
@@ -33,7 +34,8 @@ int stack_signal() { return SIGRTMIN + 6; }  // the first two are the C library'
 void answer_signal(int /*signal*/) {
   const int error = errno;
   Answer expected = Answer::asked;
-  if (answer.compare_exchange_strong(expected, Answer::being_written)) {
+  const bool meant = pthread_equal(asked_thread.load(), pthread_self()) != 0;
+  if (meant && answer.compare_exchange_strong(expected, Answer::being_written)) {
     frame_count = backtrace(frames.data(), most_frames);
     answer.store(Answer::written);
   }
@@ -114,6 +116,7 @@ std::string ThreadStack::text(double limit_s) const {
   static std::mutex one_at_a_time;
   const std::lock_guard lock(one_at_a_time);
   if (!install_handler()) return {};
+  asked_thread = thread_;
   answer = Answer::asked;
   if (pthread_kill(thread_, stack_signal()) != 0) return {};
   const Clock::time_point end = Clock::now() + std::chrono::duration_cast<Clock::duration>(

@@ -45,8 +45,8 @@ class AcceptanceJournal : public testing::Test {
 };
 
 TEST_F(AcceptanceJournal, TheFileHasEachCheckAtOnce) {
-  EXPECT_EQ(file().plan, "p");
   journal_.begin_stage("hosts", "what differs");
+  EXPECT_EQ(file().plan, "p");
   journal_.add(check(Verdict::pass, "OK"));
   ASSERT_EQ(file().checks.size(), 1U);
   EXPECT_EQ(file().checks[0].stage, "hosts");
@@ -137,6 +137,29 @@ TEST_F(AcceptanceJournal, ResumingTakesStagesThatHaveEnded) {
   EXPECT_EQ(next.judged().checks.size(), 1U);
 }
 
+// The two confirmations of pairs have to be apart in time again.
+TEST_F(AcceptanceJournal, ResumingMakesWhatLiesBetweenConfirmationsAgain) {
+  journal_.begin_stage("hosts", "");
+  journal_.end_stage();
+  journal_.begin_stage("pairs", "");
+  journal_.begin_stage("full", "");
+  journal_.end_stage();
+  const Record before = journal_.end({}, "interrupted");
+  Journal next("", [](const std::string&) {});
+  next.begin(header());
+  next.resume(before);
+  EXPECT_TRUE(next.has("hosts"));
+  EXPECT_FALSE(next.has("full"));
+}
+
+TEST_F(AcceptanceJournal, WhoItIsComesFirst) {
+  journal_.begin_stage("full", "");
+  journal_.add(check(Verdict::fail, "TOO_SLOW"));
+  journal_.add(check(Verdict::fail, "SLOW_HOST", "host b"));
+  EXPECT_EQ(journal_.judged().reason, "SLOW_HOST");
+  EXPECT_THAT(journal_.judged().headline, testing::StartsWith("FAIL b: "));
+}
+
 TEST_F(AcceptanceJournal, ResumingAnotherRunIsRefused) {
   const auto refused = [&](const std::function<void(Record&)>& change) {
     Record before = header();
@@ -152,7 +175,10 @@ TEST_F(AcceptanceJournal, ResumingAnotherRunIsRefused) {
 
 TEST_F(AcceptanceJournal, AFileThatCannotBeWrittenIsAnError) {
   Journal nowhere(folder_.file("none/v.json"), [](const std::string&) {});
-  EXPECT_THROW(nowhere.begin(header()), Error);
+  nowhere.begin(header());
+  EXPECT_THROW(nowhere.begin_stage("hosts", ""), Error);
+  EXPECT_EQ(nowhere.end({}, "it cannot be written").verdict, Verdict::fail);
+  EXPECT_THAT(nowhere.unwritten(), HasSubstr("none/v.json"));
 }
 
 // A row of 1 MiB at 100 GB/s, from 90 to 112.5.

@@ -40,6 +40,14 @@ TEST(WireChecks, DataThatNobodyCountedSayNothing) {
   EXPECT_EQ(wire(counted, "ib0", gb).verdict, Verdict::inconclusive);
   EXPECT_EQ(wire(counted, "", gb).verdict, Verdict::skipped);
   EXPECT_EQ(wire({{}}, "ib0", gb).verdict, Verdict::inconclusive);
+  EXPECT_EQ(wire({{}}, "", 0).verdict, Verdict::skipped);
+}
+
+// IP over InfiniBand counts under two names.
+TEST(WireChecks, AWireMayCountTwice) {
+  const std::vector<Counters> counted = {{{"sent ib0", 3 * gb}, {"sent mlx5_0/1", 3 * gb}}};
+  EXPECT_EQ(wire(counted, "ib0", 3 * gb).verdict, Verdict::pass);
+  EXPECT_EQ(wire(counted, "mlx5_0", 3 * gb).verdict, Verdict::pass);
 }
 
 TEST(WireChecks, ErrorsOfLinksAreWarnings) {
@@ -62,9 +70,10 @@ TEST(LostHosts, AreNamedByTheWordsOfAFailure) {
            "no sign of life from rank 1 on b (pid 5) and rank 2 on c.d (pid 6); last heard of: rank "
            "0 on e (pid 9)"}),
       ElementsAre("b", "c.d"));
-  EXPECT_THAT(lost_hosts({"did not come to an exchange in time: rank 3 on x (pid 1)",
+  EXPECT_THAT(lost_hosts({"ranks 0-7 on node7 (pid 4711) are gone", "rank 3 on x (pid 1) is gone",
                           "first: rank 3 on x (pid 1) is gone"}),
-              ElementsAre("x"));
+              ElementsAre("node7", "x"));
+  EXPECT_THAT(lost_hosts({"did not come to an exchange in time: rank 3 on x (pid 1)"}), IsEmpty());
   EXPECT_THAT(lost_hosts({"rank 0/3 on a: gloo failed", ""}), IsEmpty());
 }
 
@@ -85,6 +94,9 @@ TEST_F(HostFiles, FactsAreWhatTheKernelSays) {
   write("sys/class/net/eth0/operstate", "up\n");
   write("sys/class/net/eth0/speed", "25000\n");
   write("sys/class/net/eth0/mtu", "9000\n");
+  write("sys/class/net/eth0/device/vendor", "0x15b3\n");
+  write("sys/class/net/docker0/operstate", "up\n");
+  write("sys/class/net/docker0/speed", "1000000\n");
   write("sys/class/net/eth1/operstate", "down\n");
   write("sys/class/net/eth1/speed", "-1\n");
   write("sys/class/infiniband/mlx5_0/ports/1/state", "4: ACTIVE\n");

@@ -66,19 +66,23 @@ int run_acceptance(const Arguments& a, const Plan& plan, const std::vector<std::
     if (process.launch.process != 0) return;
     journal = std::make_unique<Journal>(
         a.verdict, [](const std::string& line) { fmt::print(stderr, "# {}\n", line); });
-    for (const std::string& path : {a.report, a.junit, a.hosts_out})
-      write_file(path, "");  // who cannot be written to is found now, not at the end
+    // What cannot be written to is found now, not at the end. What is there stays until then.
+    for (const std::string& path : {a.verdict, a.report, a.junit, a.hosts_out})
+      if (!path.empty() && !std::ofstream(path, std::ios::app))
+        throw UsageError(fmt::format("cannot write {}: {}", path, std::strerror(errno)));
   };
   hooks.write_end = [&](const RanksEnd& end) {
     if (!journal) return end.failure != 0 ? end.failure : end.exit_code;
     // Nothing was run: that says nothing of any host.
-    if (end.failure == exit_code(Exit::usage) || end.failure == exit_code(Exit::unsupported))
-      return end.failure;
+    const bool refused =
+        end.failure == exit_code(Exit::usage) || end.failure == exit_code(Exit::unsupported);
+    if (refused && journal->judged().checks.empty()) return end.failure;
     const std::string failure = end.errors.empty() ? std::string() : end.errors.front();
     const Record record = journal->end(lost_hosts(end.errors), failure);
     fmt::print("{}", terminal_text(record, {.file = a.verdict}));
     const bool told = std::fflush(stdout) == 0;
-    const bool written = write_all(a, record);
+    if (!journal->unwritten().empty()) say(job.program, journal->unwritten());
+    const bool written = write_all(a, record) && journal->unwritten().empty();
     if (end.failure > 128) return end.failure;  // a signal
     if (end.failure != 0) return most_severe(end.failure, exit_code_of(record));
     return told && written ? end.exit_code : most_severe(end.exit_code, exit_code(Exit::failed));

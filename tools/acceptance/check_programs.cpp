@@ -2,11 +2,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <set>
 
 #include "collectives/collectives.hpp"
 #include "src/report/row_text.hpp"
-#include "tools/acceptance/rates.hpp"
 #include "tools/acceptance/stages.hpp"
 
 namespace ccl_tests::acceptance {
@@ -59,8 +57,6 @@ class Program {
       }
       first = false;
     }
-    if (hosts_.size() == 1 && context_.hosts.number() > 1)
-      context_.journal.exclude({*hosts_.begin()});
     context_.journal.add(judged());
   }
 
@@ -77,8 +73,6 @@ class Program {
   void take(const PointRows& found) {
     for (const Row& row : found.rows) {
       ++rows_;
-      for (std::string& host : hosts_with_wrong_data(row, context_.hosts))
-        hosts_.insert(std::move(host));
       for (const Measurement* cell : {&row.out_of_place, &row.in_place}) {
         calls_ += cell->calls;
         verified_ += cell->verified_calls;
@@ -102,8 +96,6 @@ class Program {
       check.verdict = Verdict::fail;
       check.reason = "WRONG_DATA";
       check.text = fmt::format("{}: wrong: {}", program_.name, wrong_);
-      if (hosts_.size() == 1 && context_.hosts.number() > 1)
-        check.subject = "host " + *hosts_.begin();
     } else if (verified_ == 0) {
       check.verdict = Verdict::inconclusive;
       check.reason = "NOT_VERIFIED";
@@ -116,8 +108,7 @@ class Program {
   const Collective& program_;
   std::size_t rows_ = 0;
   std::uint64_t calls_ = 0, verified_ = 0;
-  std::string wrong_;            // the first finding
-  std::set<std::string> hosts_;  // whose results were wrong
+  std::string wrong_;  // the first finding
 };
 
 }  // namespace

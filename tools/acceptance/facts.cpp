@@ -86,7 +86,9 @@ std::vector<Wire> network_interfaces(const fs::path& root) {
       wire.rate = megabits >= 1000 ? fmt::format("{:g} Gbit/s", megabits / 1000)
                                    : fmt::format("{:g} Mbit/s", megabits);
     }
-    wire.up = wire.state == "up";
+    // Bridges, pairs of virtual interfaces and the like say rates that no wire has.
+    const bool is_wire = fs::exists(net / name / "device") || fs::exists(net / name / "bonding");
+    wire.up = wire.state == "up" && is_wire;
     all.push_back(std::move(wire));
   }
   return all;

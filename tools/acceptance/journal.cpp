@@ -6,8 +6,10 @@
 #include <algorithm>
 #include <cerrno>
 #include <chrono>
+#include <cmath>
 #include <cstdio>
 #include <cstring>
+#include <filesystem>
 #include <fstream>
 #include <utility>
 
@@ -22,6 +24,13 @@ double now_s() {
   using Seconds = std::chrono::duration<double>;
   return std::chrono::duration_cast<Seconds>(std::chrono::system_clock::now().time_since_epoch())
       .count();
+}
+
+// What people are told first: who it is, if that is known.
+int rank_of(const Check& check) {
+  if (check.reason == "HOST_LOST") return 0;
+  if (check.reason == "WRONG_DATA") return 1;
+  return check.subject == "run" ? 3 : 2;
 }
 
 std::vector<Check> of_stage(const Record& record, const std::string& stage) {
@@ -45,11 +54,12 @@ void judge(Record& record) {
     record.verdict = Verdict::inconclusive;
   record.reason = record.complete ? "NOTHING_MEASURED" : "ENDED_EARLY";
   if (record.verdict == Verdict::pass) record.reason = "OK";
+  const Check* deciding = nullptr;
   for (const Check& check : record.checks) {
     if (check.verdict != record.verdict || record.verdict == Verdict::pass) continue;
-    record.reason = check.reason;
-    break;
+    if (deciding == nullptr || rank_of(check) < rank_of(*deciding)) deciding = &check;
   }
+  if (deciding != nullptr) record.reason = deciding->reason;
   record.headline = make_headline(record);
 }
 
@@ -60,7 +70,6 @@ void Journal::begin(Record header) {
   const std::lock_guard lock(mutex_);
   record_ = std::move(header);
   record_.begin_s = now_s();
-  write();
 }
 
 void Journal::resume(const Record& before) {
@@ -81,12 +90,20 @@ void Journal::resume(const Record& before) {
     refuse("the library", before.backend + ' ' + before.library,
            record_.backend + ' ' + record_.library);
   if (names(before) != names(record_)) refuse("the list of hosts", names(before), names(record_));
+  // What lay between two confirmations that are to be made again is made again, too.
+  const auto pairs = std::find_if(before.stages.begin(), before.stages.end(),
+                                  [](const Stage& one) { return one.name == "pairs"; });
+  const double begun_s =
+      pairs != before.stages.end() && pairs->end_s <= 0 ? pairs->begin_s : HUGE_VAL;
+  const auto is_taken = [&](const Stage& one) {
+    return one.end_s > 0 && one.begin_s < begun_s && one.name != "limits";
+  };
   const auto ended = [&](const std::string& stage) {
     return std::any_of(before.stages.begin(), before.stages.end(),
-                       [&](const Stage& one) { return one.name == stage && one.end_s > 0; });
+                       [&](const Stage& one) { return one.name == stage && is_taken(one); });
   };
   for (const Stage& stage : before.stages) {
-    if (stage.end_s <= 0) continue;
+    if (!is_taken(stage)) continue;
     record_.stages.push_back(stage);
     tell_(fmt::format("{}: {}, as the run before found", stage.name, name(stage.verdict)));
   }
@@ -111,6 +128,7 @@ void Journal::begin_stage(const std::string& name, const std::string& text) {
   record_.stages.push_back({.name = name, .text = text, .begin_s = now_s()});
   open_.push_back(record_.stages.size() - 1);
   tell_(fmt::format("{}: {}", name, text));
+  write();
 }
 
 void Journal::add(Check check) {
@@ -195,7 +213,11 @@ Record Journal::end(const std::vector<std::string>& lost, const std::string& fai
   }
   record_.end_s = now_s();
   acceptance::judge(record_);
-  write();
+  try {
+    write();
+  } catch (const Error& e) {
+    unwritten_ = e.what();
+  }
   return record_;
 }
 
@@ -208,13 +230,17 @@ Record Journal::judged() const {
 
 void Journal::write() {
   if (file_.empty()) return;
-  const std::string beside = file_ + ".new";
+  // Beside it and renamed, so that there is a whole one at any time; devices and pipes are written to.
+  std::error_code none;
+  const bool replaces =
+      !std::filesystem::exists(file_, none) || std::filesystem::is_regular_file(file_, none);
+  const std::string beside = replaces ? file_ + ".new" : file_;
   {
     std::ofstream out(beside, std::ios::binary | std::ios::trunc);
     out << verdict_json(record_);
     if (!out.flush()) throw Error(fmt::format("cannot write {}: {}", beside, std::strerror(errno)));
   }
-  if (std::rename(beside.c_str(), file_.c_str()) != 0)
+  if (replaces && std::rename(beside.c_str(), file_.c_str()) != 0)
     throw Error(fmt::format("cannot write {}: {}", file_, std::strerror(errno)));
 }
 

@@ -18,7 +18,8 @@ class Journal {
   // line for people when a stage begins and ends, and for each check that is not PASS.
   Journal(std::string file, std::function<void(const std::string&)> tell);
 
-  // Throws Error if the file cannot be written.
+  // What is measured, before anything is; the file is written from the first stage on. begin_stage(), add()
+  // and end_stage() throw Error if it cannot be.
   void begin(Record header);
   // Takes over the stages that `before` has ended, with what they found, after begin(). Throws UsageError
   // if it is of another plan, library or other hosts.
@@ -37,8 +38,10 @@ class Journal {
   // The last stage has ended.
   void complete();
   // Closes what is open, writes the file, and returns the record, judged. lost: hosts that are gone;
-  // failure: why the run ended early; empty: it did not.
+  // failure: why the run ended early; empty: it did not. Does not throw: see unwritten().
   Record end(const std::vector<std::string>& lost, const std::string& failure);
+  // Why end() could not write the file; empty: it could.
+  const std::string& unwritten() const { return unwritten_; }
 
   // Returns the record so far, judged.
   Record judged() const;
@@ -50,6 +53,7 @@ class Journal {
   std::function<void(const std::string&)> tell_;
   mutable std::mutex mutex_;
   Record record_;
+  std::string unwritten_;
   std::vector<std::size_t> open_;  // stages, the innermost last
 };
 

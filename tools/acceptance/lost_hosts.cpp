@@ -24,15 +24,13 @@ void add_names(std::string_view text, std::vector<std::string>& hosts) {
 std::vector<std::string> lost_hosts(const std::vector<std::string>& errors) {
   std::vector<std::string> hosts;
   for (const std::string_view error : errors) {
-    if (const std::size_t gone = error.find(" is gone"); gone != std::string_view::npos)
-      add_names(error.substr(0, gone), hosts);
-    for (const std::string_view words : {"no sign of life from", "does not come to an exchange:",
-                                         "did not come to an exchange in time:"}) {
-      const std::size_t at = error.find(words);
-      if (at == std::string_view::npos) continue;
-      const std::string_view rest = error.substr(at);
-      add_names(rest.substr(0, std::min(rest.find(';'), rest.size())), hosts);
-    }
+    for (const std::string_view words : {" is gone", " are gone"})
+      if (const std::size_t gone = error.find(words); gone != std::string_view::npos)
+        add_names(error.substr(0, gone), hosts);
+    const std::size_t silent = error.find("no sign of life from");
+    if (silent == std::string_view::npos) continue;
+    const std::string_view rest = error.substr(silent);
+    add_names(rest.substr(0, std::min(rest.find(';'), rest.size())), hosts);
   }
   return hosts;
 }

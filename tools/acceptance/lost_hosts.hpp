@@ -7,7 +7,7 @@
 namespace ccl_tests::acceptance {
 
 // Returns the names of the hosts of which `errors` (the lines of a job that failed) say that a process there
-// is gone, silent, or did not come, each once.
+// is gone or shows no sign of life, each once. Who lives and does not come to an exchange may wait for another.
 std::vector<std::string> lost_hosts(const std::vector<std::string>& errors);
 
 }  // namespace ccl_tests::acceptance

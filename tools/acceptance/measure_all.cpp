@@ -56,10 +56,10 @@ void measure_rates(Context& context, const std::string& stage, const RatePlan& p
   Right right;
   for (const std::string& name : plan.programs) {
     const Collective& program = program_named(name);
-    if (const auto why = context.team.library().why_not(operations_of(program))) {
+    if (const auto why = why_not(program, context.team, ranks)) {
       context.journal.add({.id = fmt::format("{}/{}", stage, name),
                            .subject = "run",
-                           .verdict = Verdict::skipped,
+                           .verdict = Verdict::inconclusive,
                            .reason = "UNSUPPORTED",
                            .text = name + ": " + *why});
       continue;
@@ -73,13 +73,8 @@ void measure_rates(Context& context, const std::string& stage, const RatePlan& p
       const PointRows found = context.team.rows(name, type, usual_op(program), bytes, plan.seconds);
       for (std::size_t r = 0; r < found.rows.size(); ++r) {
         right.add(found.rows[r]);
-        Check check = judged_row(context.plan, stage, subjects.at(r), name, bytes, found.rows[r]);
-        const auto wrong = hosts_with_wrong_data(found.rows[r], context.hosts);
-        if (wrong.size() == 1 && context.hosts.number() > 1) {
-          check.subject = "host " + wrong.front();
-          context.journal.exclude(wrong);
-        }
-        context.journal.add(std::move(check));
+        context.journal.add(
+            judged_row(context.plan, stage, subjects.at(r), name, bytes, found.rows[r]));
         if (r > 0) continue;
         const BusBandwidth reached = bus_bandwidth(found.rows[r]);
         const RateLimit* const limit = limit_of(context.plan, stage, name, bytes);
@@ -111,7 +106,7 @@ void soak(Context& context) {
   using Clock = std::chrono::steady_clock;
   const std::string& name = context.plan.full.programs.front();
   const Collective& program = program_named(name);
-  const std::size_t bytes = context.plan.full.sizes.back();
+  const std::size_t bytes = largest(context.plan.full);
   context.journal.begin_stage(
       "soak", fmt::format("{} of {} for {:.0f} s, every call verified", name, size_words(bytes),
                           context.plan.soak.seconds));
@@ -133,7 +128,11 @@ void soak(Context& context) {
   if (check.verdict == Verdict::pass) {
     check.text = fmt::format("{} calls right: fewer than 3 in {} are wrong, with 95 % confidence",
                              verified, verified);
-    if (verified == 0) check.verdict = Verdict::inconclusive, check.reason = "NOT_VERIFIED";
+    if (verified == 0) {
+      check.verdict = Verdict::inconclusive;
+      check.reason = "NOT_VERIFIED";
+      check.text = "no call could be verified";
+    }
   }
   check.numbers = {{"verified_calls", static_cast<double>(verified)}};
   context.journal.add(std::move(check));

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include "src/core/error.hpp"
 #include "src/measure/statistics.hpp"
 #include "tools/acceptance/prefix_search.hpp"
 #include "tools/acceptance/programs.hpp"
@@ -33,15 +32,18 @@ class Ladder {
       const PointRows rows =
           context_.team.rows(program_.name, usual_type(program_), usual_op(program_), bytes_,
                              context_.plan.full.seconds / times);
-      if (!rows.wrong.empty()) throw Error(rows.wrong.front(), Exit::wrong_data);
+      if (!rows.wrong.empty()) wrong_ = rows.wrong.front();
       found.push_back(bus_bandwidth(rows.rows.front()).value);
     }
     return median(found);
   }
 
+  const std::string& wrong() const { return wrong_; }  // what verification found; empty: nothing
+
  private:
   Context& context_;
   std::size_t bytes_;
+  std::string wrong_;
   const Collective& program_;
 };
 
@@ -61,7 +63,7 @@ std::vector<std::size_t> steps_to(std::size_t hosts) {
 double noise_of(Ladder& ladder, const std::vector<int>& hosts) {
   constexpr int times = 5;
   std::vector<double> found;
-  for (int k = 0; k < times; ++k) found.push_back(std::log(ladder.reached(hosts)));
+  for (int k = 0; k < times; ++k) found.push_back(std::log(std::max(1.0, ladder.reached(hosts))));
   const double middle = median(found);
   for (double& value : found) value = std::abs(value - middle);
   constexpr double sd_of_mad = 1.4826;  // of a normal distribution
@@ -110,15 +112,17 @@ void find_who(Context& context, Ladder& ladder, const std::vector<int>& hosts, d
 
 void measure_scaling(Context& context, const std::vector<int>& hosts) {
   const ScalingPlan& plan = context.plan.scaling;
-  const std::size_t bytes = plan.bytes > 0 ? plan.bytes : context.plan.full.sizes.back();
+  const std::size_t bytes = plan.bytes > 0 ? plan.bytes : largest(context.plan.full);
   context.journal.begin_stage("scaling", fmt::format("{} of {} on 2 to {} hosts", plan.program,
                                                      size_words(bytes), hosts.size()));
-  if (hosts.size() < 3) {
+  const auto unsupported = why_not(program_named(plan.program), context.team,
+                                   static_cast<int>(context.hosts.ranks_of(hosts).size()));
+  if (hosts.size() < 3 || unsupported) {
     context.journal.add({.id = "scaling",
                          .subject = "run",
                          .verdict = Verdict::skipped,
-                         .reason = "TOO_FEW_HOSTS",
-                         .text = "a ladder needs 3 hosts"});
+                         .reason = unsupported ? "UNSUPPORTED" : "TOO_FEW_HOSTS",
+                         .text = unsupported.value_or("a ladder needs 3 hosts")});
     context.journal.end_stage();
     return;
   }
@@ -152,6 +156,12 @@ void measure_scaling(Context& context, const std::vector<int>& hosts) {
     }
     context.journal.add(std::move(check));
   }
+  if (!ladder.wrong().empty())
+    context.journal.add({.id = "scaling/data",
+                         .subject = "run",
+                         .verdict = Verdict::fail,
+                         .reason = "WRONG_DATA",
+                         .text = ladder.wrong()});
   if (slow && plan.find) find_who(context, ladder, order, plan.min_efficiency * reference);
   context.journal.end_stage();
 }

@@ -105,7 +105,20 @@ class Reader {
   std::vector<std::string> keys_;
 };
 
-double seconds_of(const std::string& text) { return duration()(text); }
+double seconds_of(const std::string& text) {
+  constexpr double longest_s = 7 * 24 * 3600;
+  const double seconds = duration()(text);
+  if (!(seconds > 0 && seconds <= longest_s))
+    throw UsageError(fmt::format("{}; accepted: above 0 and up to a week", quote(text)));
+  return seconds;
+}
+
+std::size_t message_size(const std::string& text) {
+  constexpr std::size_t least = 4;  // an element
+  const std::size_t bytes = parse_size(text);
+  if (bytes < least) throw UsageError(fmt::format("{}; accepted: 4 and above", quote(text)));
+  return bytes;
+}
 
 double share_of(const std::string& text) {
   const bool percent = text.ends_with('%');
@@ -124,13 +137,13 @@ void read_rates(Reader& r, RatePlan& plan) {
     plan.programs.push_back(parse_name(text, program_names()));
   });
   if (r.find("sizes") != nullptr) plan.sizes.clear();
-  r.list("sizes", [&](const std::string& text) { plan.sizes.push_back(parse_size(text)); });
+  r.list("sizes", [&](const std::string& text) { plan.sizes.push_back(message_size(text)); });
   r.text("seconds", [&](const std::string& text) { plan.seconds = seconds_of(text); });
 }
 
 void read_pairs(Reader& r, PairsPlan& plan) {
   r.flag("run", plan.run);
-  r.text("size", [&](const std::string& text) { plan.bytes = parse_size(text); });
+  r.text("size", [&](const std::string& text) { plan.bytes = message_size(text); });
   r.text("seconds", [&](const std::string& text) { plan.seconds = seconds_of(text); });
   r.text("slowdown", [&](const std::string& text) { plan.slowdown = share_of(text); });
   r.text("min_bandwidth",
@@ -248,7 +261,9 @@ double parse_bandwidth(const std::string& text) {
   const auto found = units.find(text.substr(unit));
   if (end == 0 || found == units.end())
     throw UsageError(fmt::format("{}; accepted: as 360 GB/s or 10 Gbit/s", quote(text)));
-  return parse_number(text.substr(0, end), 0) * found->second;
+  const double rate = parse_number(text.substr(0, end), 0) * found->second;
+  if (!(rate > 0)) throw UsageError(fmt::format("{}; accepted: above 0", quote(text)));
+  return rate;
 }
 
 Plan parse_plan(const std::string& text, const std::string& source) {
@@ -282,6 +297,11 @@ Plan parse_plan(const std::string& text, const std::string& source) {
     if (limit.program.empty() ||
         (limit.min_busbw <= 0 && limit.warn_busbw <= 0 && limit.max_time_s <= 0))
       throw UsageError(source + ": a limit needs program, and min_busbw, warn_busbw or max_time");
+    for (const RateLimit& other : plan.limits)
+      if (other.stage == limit.stage && other.program == limit.program &&
+          other.bytes == limit.bytes)
+        throw UsageError(
+            fmt::format("{}: two limits of {} in {}", source, limit.program, limit.stage));
     plan.limits.push_back(limit);
   });
   r.refuse_other_keys();
@@ -289,6 +309,10 @@ Plan parse_plan(const std::string& text, const std::string& source) {
       plan.node.programs.empty())
     throw UsageError(source + ": programs and sizes must not be empty; accepted: run = false");
   return plan;
+}
+
+std::size_t largest(const RatePlan& plan) {
+  return *std::max_element(plan.sizes.begin(), plan.sizes.end());
 }
 
 std::vector<std::string> builtin_plans() {

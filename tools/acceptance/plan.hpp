@@ -65,6 +65,9 @@ struct Plan {
   std::vector<RateLimit> limits;
 };
 
+// Returns the largest size of a stage.
+std::size_t largest(const RatePlan& plan);
+
 // Returns the names of the plans that the suite brings.
 std::vector<std::string> builtin_plans();
 

@@ -2,9 +2,11 @@
 #pragma once
 
 #include <optional>
+#include <string>
 #include <string_view>
 
 #include "src/core/collective.hpp"
+#include "tools/acceptance/team.hpp"
 
 namespace ccl_tests::acceptance {
 
@@ -14,5 +16,8 @@ const Collective& program_named(std::string_view name);
 // What its rows are of, where nobody asked for more: float, or the first that it has.
 DataType usual_type(const Collective& program);
 std::optional<ReduceOp> usual_op(const Collective& program);  // nullopt: nothing is reduced
+
+// Why the team's library cannot run the usual rows of a program on so many ranks; nullopt: it can.
+std::optional<std::string> why_not(const Collective& program, Team& team, int ranks);
 
 }  // namespace ccl_tests::acceptance

@@ -51,7 +51,8 @@ const RateLimit* limit_of(const Plan& plan, std::string_view stage, std::string_
                           std::size_t bytes) {
   const RateLimit* any_size = nullptr;
   for (const RateLimit& limit : plan.limits) {
-    if (limit.stage != stage || limit.program != program) continue;
+    const bool meant = limit.stage == stage || (limit.stage == "full" && stage == "rest");
+    if (!meant || limit.program != program) continue;
     if (limit.bytes == bytes) return &limit;
     if (limit.bytes == 0) any_size = &limit;
   }
@@ -82,6 +83,9 @@ Check judged_row(const Plan& plan, const std::string& stage, const std::string& 
   const double least = limit->min_busbw > 0 ? limit->min_busbw : limit->warn_busbw;
   if (least > 0) check.numbers.push_back({"limit", least, "B/s"});
   if (limit->max_time_s > 0) check.numbers.push_back({"limit", limit->max_time_s, "s"});
+  if (least > 0 && found.value <= 0)
+    return says(Verdict::inconclusive, "NO_BANDWIDTH",
+                what + ": no data leave a rank, so there is no bus bandwidth");
   struct Line {
     double limit;
     Verdict verdict;
@@ -105,17 +109,6 @@ Check judged_row(const Plan& plan, const std::string& stage, const std::string& 
                             number_text({"limit", limit->max_time_s, "s"})));
   }
   return says(Verdict::pass, "OK", reached);
-}
-
-std::vector<std::string> hosts_with_wrong_data(const Row& row, const Hosts& hosts) {
-  std::vector<std::string> names;
-  for (const Measurement* cell : {&row.out_of_place, &row.in_place}) {
-    for (const Mismatch& mismatch : cell->mismatches) {
-      const std::string& name = hosts.name_of_rank(mismatch.rank);
-      if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
-    }
-  }
-  return names;
 }
 
 std::string size_words(std::size_t bytes) { return size_text(bytes); }

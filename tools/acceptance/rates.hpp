@@ -6,7 +6,6 @@
 #include <vector>
 
 #include "src/report/record.hpp"
-#include "tools/acceptance/hosts.hpp"
 #include "tools/acceptance/plan.hpp"
 #include "tools/acceptance/record.hpp"
 
@@ -27,9 +26,6 @@ const RateLimit* limit_of(const Plan& plan, std::string_view stage, std::string_
 // one within the interval INCONCLUSIVE; without a limit SKIPPED, with the numbers.
 Check judged_row(const Plan& plan, const std::string& stage, const std::string& subject,
                  std::string_view program, std::size_t bytes, const Row& row);
-
-// Returns the names of the hosts whose ranks found wrong data in a row, each once.
-std::vector<std::string> hosts_with_wrong_data(const Row& row, const Hosts& hosts);
 
 // "1G", "64M", "8 B": as sizes are given.
 std::string size_words(std::size_t bytes);

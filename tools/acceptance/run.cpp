@@ -12,6 +12,7 @@
 #include "src/core/quote.hpp"
 #include "src/core/version.hpp"
 #include "tools/acceptance/facts.hpp"
+#include "tools/acceptance/rates.hpp"
 #include "tools/acceptance/report/verdict_json.hpp"
 #include "tools/acceptance/stages.hpp"
 
@@ -47,14 +48,59 @@ Record header(const Rank& rank, const Arguments& arguments, const Plan& plan, co
   return record;
 }
 
-// Nothing that was looked at knows how fast these machines should be.
+bool is_judged(const Check& check, std::string_view number, std::string_view unit) {
+  return check.verdict != Verdict::skipped &&
+         std::any_of(check.numbers.begin(), check.numbers.end(), [&](const Number& one) {
+           return one.name == number && one.unit == unit && one.value > 0;
+         });
+}
+
+// Something that was looked at knows how fast the hosts together should be; of one host: the host.
 bool has_ceiling(const Record& record) {
-  return std::any_of(record.checks.begin(), record.checks.end(), [](const Check& check) {
-    return check.verdict != Verdict::skipped &&
-           std::any_of(check.numbers.begin(), check.numbers.end(),
-                       [](const Number& number) { return number.name == "limit"; }) &&
-           check.stage != "scaling";
+  return std::any_of(record.checks.begin(), record.checks.end(), [&](const Check& check) {
+    const bool of_all = check.stage == "pairs" || check.stage == "full" ||
+                        (check.stage == "node" && record.hosts.size() == 1);
+    return of_all && is_judged(check, "limit", "B/s");
   });
+}
+
+bool was_measured(const Record& record, const RateLimit& limit) {
+  const std::string program = fmt::format("/{}/", limit.program);
+  const std::string size = limit.bytes == 0 ? "" : fmt::format("{}{}", program, limit.bytes);
+  return std::any_of(record.checks.begin(), record.checks.end(), [&](const Check& check) {
+    return check.stage == limit.stage && check.verdict != Verdict::skipped &&
+           check.id.find(program) != std::string::npos && check.id.ends_with(size);
+  });
+}
+
+// Limits that nothing was held to, and whether there is any.
+void check_limits(Context& context) {
+  Journal& journal = context.journal;
+  const Record record = journal.judged();
+  journal.begin_stage("limits", "was every limit of the plan looked at, and is there one?");
+  for (const RateLimit& limit : context.plan.limits) {
+    if (was_measured(record, limit)) continue;
+    journal.add(
+        {.id = fmt::format("limits/{}/{}/{}", limit.stage, limit.program, limit.bytes),
+         .subject = "run",
+         .verdict = Verdict::inconclusive,
+         .reason = "LIMIT_NOT_MEASURED",
+         .text = fmt::format("the limit of {}{} in {} met no row", limit.program,
+                             limit.bytes > 0 ? ' ' + size_words(limit.bytes) : "", limit.stage)});
+  }
+  Check ceiling{.id = "limits/ceiling",
+                .subject = "run",
+                .verdict = Verdict::pass,
+                .reason = "OK",
+                .text = "something says how fast the hosts together should be"};
+  if (!has_ceiling(record)) {
+    ceiling.verdict = Verdict::inconclusive;
+    ceiling.reason = "NO_CEILING";
+    ceiling.text =
+        "all hosts may be slow alike: no limit of all hosts was given, and no wire says its rate";
+  }
+  journal.add(std::move(ceiling));
+  journal.end_stage();
 }
 
 std::vector<int> without(const std::vector<int>& hosts, const std::vector<int>& left_out) {
@@ -76,15 +122,16 @@ Record record_in(const std::string& file) {
   }
 }
 
-// Of the run that is resumed.
-std::vector<int> blamed_before(const Record& record, const Hosts& hosts) {
-  std::vector<int> blamed;
-  for (int h = 0; h < hosts.number(); ++h)
-    for (const Check& check : record.checks)
-      if (check.stage == "pairs" && check.verdict == Verdict::fail &&
-          check.subject == "host " + hosts[h].name)
-        blamed.push_back(h);
-  return blamed;
+std::vector<int> failed_hosts(const Record& record, const Hosts& hosts) {
+  std::vector<int> failed;
+  for (int h = 0; h < hosts.number(); ++h) {
+    const bool fails =
+        std::any_of(record.checks.begin(), record.checks.end(), [&](const Check& check) {
+          return check.verdict == Verdict::fail && check.subject == "host " + hosts[h].name;
+        });
+    if (fails) failed.push_back(h);
+  }
+  return failed;
 }
 
 void lead(Context& context) {
@@ -102,18 +149,19 @@ void lead(Context& context) {
     if (is_left("scaling", plan.scaling.run)) measure_scaling(context, everybody);
     if (is_left("soak", plan.soak.seconds > 0)) soak(context);
   };
-  std::vector<int> blamed = blamed_before(context.journal.judged(), context.hosts);
   if (is_left("pairs", plan.pairs.run)) {
-    blamed = measure_pairs(context, together);
+    measure_pairs(context, together);
   } else {
     together();
   }
-  const std::vector<int> rest = without(everybody, blamed);
+  const std::vector<int> failed = failed_hosts(context.journal.judged(), context.hosts);
+  const std::vector<int> rest = without(everybody, failed);
   std::vector<std::string> names;
-  for (const int host : blamed) names.push_back(context.hosts[host].name);
+  for (const int host : failed) names.push_back(context.hosts[host].name);
   context.journal.exclude(names);
-  if (!blamed.empty() && !rest.empty() && is_left("rest", plan.full.run))
+  if (!failed.empty() && !rest.empty() && is_left("rest", plan.full.run))
     measure_all(context, "rest", rest);
+  check_limits(context);
 }
 
 }  // namespace
@@ -122,6 +170,7 @@ int run(Rank& rank, const Arguments& arguments, const Plan& plan, verify::Patter
         Journal* journal) {
   const Hosts hosts(rank.table());
   if (rank.is_first()) {
+    racks_of(plan, hosts);  // refuses a plan whose racks are not those of the job
     journal->begin(header(rank, arguments, plan, hosts));
     if (!arguments.resume.empty()) journal->resume(record_in(arguments.resume));
   }
@@ -133,16 +182,6 @@ int run(Rank& rank, const Arguments& arguments, const Plan& plan, verify::Patter
   }
   Context context{team, plan, hosts, *journal, arguments.options.check.seed};
   lead(context);
-  if (!has_ceiling(journal->judged())) {
-    journal->begin_stage("ceiling", "does anything say how fast these machines should be?");
-    journal->add(
-        {.id = "ceiling",
-         .subject = "run",
-         .verdict = Verdict::inconclusive,
-         .reason = "NO_CEILING",
-         .text = "all hosts may be slow alike: no limit was given, and no wire says its rate"});
-    journal->end_stage();
-  }
   journal->complete();
   team.end();
   return rank.agree(exit_code_of(journal->judged()));

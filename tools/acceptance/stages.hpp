@@ -26,11 +26,15 @@ struct Context {
 void compare_hosts(Context& context);
 // Is every program right, on each of its types, at odd sizes?
 void check_programs(Context& context);
-// Each host alone, all at once: does each reach its limits, and what the others reach?
+// Of each host its rack's number, from 0; empty: racks are not known. Throws UsageError for a host that is in
+// none or in two, and for one that has no other host of the job in its rack.
+std::vector<int> racks_of(const Plan& plan, const Hosts& hosts);
+
+// Each host alone, all at once: does each reach its limits?
 void measure_nodes(Context& context);
 // Messages between hosts: which host or link is slow, does the wire carry what it says, and was it that
-// wire? later: what is looked at between two confirmations. Returns the hosts that are blamed.
-std::vector<int> measure_pairs(Context& context, const std::function<void()>& later);
+// wire? later: what is looked at between two confirmations.
+void measure_pairs(Context& context, const std::function<void()>& later);
 // These hosts together, at all sizes. stage: "full", or "rest" without those that are blamed.
 void measure_all(Context& context, const std::string& stage, const std::vector<int>& hosts);
 // From two hosts to all: where does it stop to scale?
