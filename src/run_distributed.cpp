@@ -52,7 +52,7 @@ int run_distributed(const DistributedOptions& options,
     job.init_timeout_s = job.timeout_s = options.limit_s;
     job.whole_machine = false;
     const RankBody on_rank = [&](Rank& rank) {
-      constexpr const char* between = "in the function that was given";
+      constexpr const char* between = "the function that was given";
       const OnHost on_host(rank);
       const auto library = watched(on_host.backend(), rank.activity(), between);
       auto world = std::make_unique<primitives::Group>(

@@ -44,8 +44,7 @@ std::string first_text(const Group& group, std::size_t ranks, bool another) {
   const std::vector<int>& members = group.by_position.begin()->second;
   const bool everybody = members.size() == ranks && ranks > 1;
   const std::string who = everybody ? fmt::format("all {} ranks", ranks) : named(members);
-  if (group.first() == 0)
-    return fmt::format("{} {}{}", who, group.text.starts_with("in ") ? "" : "in ", group.text);
+  if (group.first() == 0) return fmt::format("{} in {}", who, group.text);
   if (inside(group.first())) {
     if (everybody) return fmt::format("{} inside the same call: {}", who, group.text);
     return fmt::format("{} {}inside {}", who, another ? "in another call, " : "", group.text);

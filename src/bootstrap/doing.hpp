@@ -33,9 +33,8 @@ class DoingSource {
   std::function<std::vector<Doing>()> doing_;
 };
 
-// Returns who is where, ranks that are at the same place together, in one line: "all 4 ranks inside the same call: X", or
-// "ranks 0, 1 and 3 inside X; rank 2 has not entered it", or "ranks 0 and 2 inside X; rank 1 in another call, inside Y", or
-// "rank 0 has left a call of X; ranks 1 and 2 are inside it". Empty for nobody.
+// Says in one line where the ranks are. Ranks at the same place stand together. Empty for nobody.
+// Examples: "all 4 ranks inside the same call: X"; "ranks 0 and 2 inside X; rank 1 has not entered it".
 std::string where_ranks_are(std::vector<Doing> ranks);
 
 }  // namespace ccl_tests

@@ -33,8 +33,8 @@ struct PointRows {
 // collective over all ranks and throws what the library, a peer or a limit throws.
 class BenchmarkRunner {
  public:
-  // Connects all ranks, and the ranks of each group; those that are in none rest. patterns: shared by the ranks of a process. All
-  // must outlive it.
+  // Connects all ranks, and the ranks of each group; those that are in none rest. patterns: shared by
+  // the ranks of a process. All must outlive it.
   BenchmarkRunner(Rank& rank, const Options& options, const RankGroups& groups,
                   verify::PatternCache& patterns);
   ~BenchmarkRunner();  // waits for nobody

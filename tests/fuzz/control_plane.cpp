@@ -38,7 +38,7 @@ std::uint32_t announced(std::string_view header) {
   return length;
 }
 
-// Returns the whole frames at the begin of `bytes` that are no longer than `limit`.
+// Returns the frames that `bytes` begins with. Each is complete and has at most `limit` bytes.
 std::string_view whole_frames(std::string_view bytes, std::size_t limit) {
   std::size_t end = 0;
   while (bytes.size() - end >= frame_header_bytes) {

@@ -46,7 +46,7 @@ for backend in loopback gloo; do
   on_processes 7 "a rank that fails on $backend" 3 "$backend" fail
   for rank in 0 2; do
     [ "$rank" = 0 ] || cp "$work/out.$rank" "$work/err"
-    expect_in "$work/err" "rank 1/3 on $(hostname): in the function that was given: it was to fail"
+    expect_in "$work/err" "rank 1/3 on $(hostname): the function that was given: it was to fail"
   done
 done
 # Nobody takes the connections that rank 1 closes for the cause.
@@ -54,7 +54,7 @@ for _ in 1 2 3; do
   on_processes 4 "a rank that ends with an error" 3 gloo error
   for rank in 0 2; do
     [ "$rank" = 0 ] || cp "$work/out.$rank" "$work/err"
-    expect_in "$work/err" "rank 1/3 on $(hostname): in the function that was given: it was to fail"
+    expect_in "$work/err" "rank 1/3 on $(hostname): the function that was given: it was to fail"
   done
 done
 on_processes 5 "a rank that sleeps, Gloo" 3 gloo sleep

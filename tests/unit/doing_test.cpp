@@ -12,7 +12,6 @@ namespace {
 TEST(Doing, RanksThatDoTheSameStandTogether) {
   EXPECT_EQ(where_ranks_are({}), "");
   EXPECT_EQ(where_ranks_are({{0, 0, "X"}}), "rank 0 in X");
-  EXPECT_EQ(where_ranks_are({{0, 0, "in the middle"}}), "rank 0 in the middle");
   EXPECT_EQ(where_ranks_are({{1, 0, "X"}, {0, 0, "X"}, {2, 0, "X"}}), "all 3 ranks in X");
   EXPECT_EQ(where_ranks_are({{0, 0, "X"}, {1, 0, "Y"}, {2, 0, "X"}, {3, 0, "X"}}),
             "ranks 0, 2 and 3 in X; rank 1 in Y");

@@ -4,6 +4,7 @@
 
 #include <chrono>
 
+#include "src/options/values.hpp"
 #include "tools/acceptance/programs.hpp"
 #include "tools/acceptance/rates.hpp"
 #include "tools/acceptance/report/words.hpp"
@@ -108,16 +109,15 @@ void soak(Context& context) {
   const Collective& program = program_named(name);
   const std::size_t bytes = largest(context.plan.full);
   context.journal.begin_stage(
-      "soak", fmt::format("{} of {} for {:.0f} s, every call verified", name, size_words(bytes),
+      "soak", fmt::format("{} of {} for {:.0f} s, every call verified", name, size_text(bytes),
                           context.plan.soak.seconds));
   context.team.use_groups({});
   const auto end = Clock::now() + std::chrono::duration<double>(context.plan.soak.seconds);
   Check check{.id = "soak/" + name, .subject = "run", .verdict = Verdict::pass, .reason = "OK"};
-  std::uint64_t rows = 0, verified = 0;
+  std::uint64_t verified = 0;
   const DataType type = usual_type(program);
   while (Clock::now() < end && check.verdict == Verdict::pass) {
     const PointRows found = context.team.checked_rows(name, type, usual_op(program), bytes);
-    ++rows;
     verified +=
         found.rows.front().out_of_place.verified_calls + found.rows.front().in_place.verified_calls;
     if (found.wrong.empty()) continue;

@@ -7,6 +7,7 @@
 #include <map>
 
 #include "src/measure/statistics.hpp"
+#include "src/options/values.hpp"
 #include "tools/acceptance/blame.hpp"
 #include "tools/acceptance/facts.hpp"
 #include "tools/acceptance/rates.hpp"
@@ -51,7 +52,7 @@ std::size_t chosen_bytes(Context& context) {
 
 std::string percent(double share) { return fmt::format("{:.0f} %", 100 * share); }
 
-std::string size_words(const Size& size) {
+std::string slowdown_text(const Size& size) {
   return fmt::format("{} slower, 95 % interval {} to {}", percent(size.slowdown),
                      percent(std::max(0.0, size.low)), percent(size.high));
 }
@@ -83,7 +84,7 @@ class PairChecks {
                             .subject = fmt::format("rack {}", uplink.rack),
                             .verdict = Verdict::fail,
                             .reason = "SLOW_UPLINK",
-                            .text = "its uplink is " + size_words(uplink.size),
+                            .text = "its uplink is " + slowdown_text(uplink.size),
                             .numbers = numbers_of(uplink.size)});
     add_rate();
   }
@@ -108,8 +109,8 @@ class PairChecks {
     const std::string how =
         host.intermittent
             ? fmt::format("some messages take long when {}: p95/p50 {}", way_words(host.slow_at),
-                          size_words(host.size))
-            : fmt::format("{} when {}", size_words(host.size), way_words(host.slow_at));
+                          slowdown_text(host.size))
+            : fmt::format("{} when {}", slowdown_text(host.size), way_words(host.slow_at));
     switch (host.verdict) {
       case HostVerdict::healthy:
         if (compares()) {
@@ -141,7 +142,7 @@ class PairChecks {
                 .reason = "OK",
                 .text = fmt::format("{} rounds of {}; a host {} slower, {} in one direction, "
                                     "would have been seen{}",
-                                    findings_.rounds, acceptance::size_words(bytes_),
+                                    findings_.rounds, size_text(bytes_),
                                     percent(findings_.detectable.both_ways),
                                     percent(findings_.detectable.one_way),
                                     findings_.looked_for_intermittent
@@ -172,7 +173,7 @@ class PairChecks {
                             .subject = "link " + name,
                             .verdict = Verdict::fail,
                             .reason = "SLOW_LINK",
-                            .text = size_words(link.size) + ", though its hosts are not",
+                            .text = slowdown_text(link.size) + ", though its hosts are not",
                             .numbers = numbers_of(link.size)});
     }
     Check check{.id = "pairs/links",

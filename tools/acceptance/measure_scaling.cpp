@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "src/measure/statistics.hpp"
+#include "src/options/values.hpp"
 #include "tools/acceptance/prefix_search.hpp"
 #include "tools/acceptance/programs.hpp"
 #include "tools/acceptance/rates.hpp"
@@ -114,7 +115,7 @@ void measure_scaling(Context& context, const std::vector<int>& hosts) {
   const ScalingPlan& plan = context.plan.scaling;
   const std::size_t bytes = plan.bytes > 0 ? plan.bytes : largest(context.plan.full);
   context.journal.begin_stage("scaling", fmt::format("{} of {} on 2 to {} hosts", plan.program,
-                                                     size_words(bytes), hosts.size()));
+                                                     size_text(bytes), hosts.size()));
   const auto unsupported = why_not(program_named(plan.program), context.team,
                                    static_cast<int>(context.hosts.ranks_of(hosts).size()));
   if (hosts.size() < 3 || unsupported) {

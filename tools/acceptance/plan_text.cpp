@@ -1,4 +1,5 @@
 #include "tools/acceptance/plan_text.hpp"
+#include "src/options/values.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -17,7 +18,7 @@ std::string line(std::string_view stage, bool run, const std::string& what) {
 
 std::string sizes_of(const RatePlan& plan) {
   std::vector<std::string> sizes;
-  for (const std::size_t bytes : plan.sizes) sizes.push_back(size_words(bytes));
+  for (const std::size_t bytes : plan.sizes) sizes.push_back(size_text(bytes));
   return fmt::format("{}", fmt::join(sizes, ", "));
 }
 
@@ -36,7 +37,7 @@ std::string pairs_text(const PairsPlan& plan) {
   // 8 to 64 rounds find suspects, and at most 32 more confirm them, twice.
   constexpr double least_rounds = 8, most_rounds = 64 + 2 * 32;
   const std::string size =
-      plan.bytes > 0 ? size_words(plan.bytes) : "64K to 64M, by the speed of the wires";
+      plan.bytes > 0 ? size_text(plan.bytes) : "64K to 64M, by the speed of the wires";
   std::string limit =
       fmt::format("{:.0f} % of what the wires say they carry", 100 * plan.efficiency);
   if (plan.min_bandwidth > 0) limit = rate_text(plan.min_bandwidth);
@@ -60,13 +61,13 @@ std::string plan_text(const Plan& plan) {
   text += line(
       "scaling", plan.scaling.run,
       fmt::format("{} of {} on 2, 4, 8, ... hosts; at least {:.0f} % of two hosts' bus bandwidth",
-                  plan.scaling.program, size_words(bytes), 100 * plan.scaling.min_efficiency));
+                  plan.scaling.program, size_text(bytes), 100 * plan.scaling.min_efficiency));
   text += line("soak", plan.soak.seconds > 0,
                fmt::format("{:.0f} s, every call verified", plan.soak.seconds));
   text += line("rest", plan.pairs.run && plan.full.run, "if hosts are blamed: full without them");
   for (const RateLimit& limit : plan.limits) {
     text += fmt::format("limit     {}: {}{}:", limit.stage, limit.program,
-                        limit.bytes > 0 ? ' ' + size_words(limit.bytes) : "");
+                        limit.bytes > 0 ? ' ' + size_text(limit.bytes) : "");
     if (limit.min_busbw > 0) text += fmt::format(" at least {}", rate_text(limit.min_busbw));
     if (limit.warn_busbw > 0) text += fmt::format(" WARN below {}", rate_text(limit.warn_busbw));
     if (limit.max_time_s > 0) text += fmt::format(" at most {:g} s", limit.max_time_s);

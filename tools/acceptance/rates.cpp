@@ -62,7 +62,7 @@ const RateLimit* limit_of(const Plan& plan, std::string_view stage, std::string_
 Check judged_row(const Plan& plan, const std::string& stage, const std::string& subject,
                  std::string_view program, std::size_t bytes, const Row& row) {
   const BusBandwidth found = bus_bandwidth(row);
-  const std::string what = fmt::format("{} {}", program, size_words(bytes));
+  const std::string what = fmt::format("{} {}", program, size_text(bytes));
   Check check{.id = fmt::format("{}/{}/{}/{}", stage, subject, program, bytes),
               .stage = stage,
               .subject = subject,
@@ -110,7 +110,5 @@ Check judged_row(const Plan& plan, const std::string& stage, const std::string& 
   }
   return says(Verdict::pass, "OK", reached);
 }
-
-std::string size_words(std::size_t bytes) { return size_text(bytes); }
 
 }  // namespace ccl_tests::acceptance

@@ -27,7 +27,4 @@ const RateLimit* limit_of(const Plan& plan, std::string_view stage, std::string_
 Check judged_row(const Plan& plan, const std::string& stage, const std::string& subject,
                  std::string_view program, std::size_t bytes, const Row& row);
 
-// "1G", "64M", "8 B": as sizes are given.
-std::string size_words(std::size_t bytes);
-
 }  // namespace ccl_tests::acceptance

@@ -1,4 +1,5 @@
 #include "tools/acceptance/run.hpp"
+#include "src/options/values.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -86,7 +87,7 @@ void check_limits(Context& context) {
          .verdict = Verdict::inconclusive,
          .reason = "LIMIT_NOT_MEASURED",
          .text = fmt::format("the limit of {}{} in {} met no row", limit.program,
-                             limit.bytes > 0 ? ' ' + size_words(limit.bytes) : "", limit.stage)});
+                             limit.bytes > 0 ? ' ' + size_text(limit.bytes) : "", limit.stage)});
   }
   Check ceiling{.id = "limits/ceiling",
                 .subject = "run",

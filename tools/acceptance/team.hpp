@@ -15,7 +15,7 @@
 
 namespace ccl_tests::acceptance {
 
-// What rank 0 can ask all ranks for. A text, since ranks of other versions do not exist in a job.
+// What rank 0 can ask all ranks for.
 struct Order {
   std::string what = {};                      // "groups", "rows", "times", "ask", "end"
   std::vector<std::vector<int>> groups = {};  // ranks of the job: of "groups" and "times"

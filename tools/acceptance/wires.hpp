@@ -26,7 +26,7 @@ class WireCount {
   void go_on();
 
   // Returns what the counters say beside `sent` bytes that all hosts together were given to send: did they
-  // take `interface` (empty: any)? Retransmitted segments and errors of links.
+  // take `interface` (empty: any)? And errors that links have counted.
   std::vector<Check> checks(const std::string& interface, std::uint64_t sent) const;
 
  private:
