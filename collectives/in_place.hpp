@@ -31,7 +31,7 @@ class TensorList {
     auto* at = static_cast<std::byte*>(buffer);
     for (primitives::Tensor& tensor : tensors_) {
       tensor.data = at;
-      at += tensor.bytes();
+      if (at != nullptr) at += tensor.bytes();  // a shape alone has no buffers
     }
     return tensors_;
   }

@@ -60,8 +60,9 @@ const Plugin* plugin_in(void* library, int version) {
 
 int init(const Plugin& plugin, int version, void** context, int* mask) {
   using Init3 = int (*)(void**, int*);
-  using Init4 = int (*)(void**, int*, const char*, std::uint64_t, int, int, int, void*);
-  using Init5 = int (*)(void**, std::uint64_t, int*, const char*, int, int, int, void*);
+  using Logger = void (*)(int, unsigned long, const char*, int, const char*, ...);
+  using Init4 = int (*)(void**, int*, const char*, std::uint64_t, int, int, int, Logger);
+  using Init5 = int (*)(void**, std::uint64_t, int*, const char*, int, int, int, Logger);
   if (version == 3) return reinterpret_cast<Init3>(plugin.init)(context, mask);
   if (version == 4)
     return reinterpret_cast<Init4>(plugin.init)(context, mask, nullptr, 9, 1, 4, 3, nullptr);

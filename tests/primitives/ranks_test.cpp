@@ -14,7 +14,8 @@ using Parameters = std::tuple<std::string, int, Subject>;
 class Primitives : public testing::TestWithParam<Parameters> {};
 
 TEST_P(Primitives, AreRight) {
-  const auto& [name, ranks, subject] = GetParam();
+  const auto& [name, ranks, chosen] = GetParam();
+  const Subject& subject = chosen;  // clang 14 cannot capture the other
   BackendPtr backend;
   try {
     backend = open_backend(name);

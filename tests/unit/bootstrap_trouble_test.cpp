@@ -66,7 +66,7 @@ TEST(TwoJobsOnOnePort, TheSecondIsRefusedWhileTheFirstMeets) {
     };
   };
   const auto outcomes =
-      run_all({[&, port] { first(0)(); },
+      run_all({[&] { first(0)(); },
                [&, port] {
                  wait_until_somebody_listens(port);
                  first_is_there.set_value();

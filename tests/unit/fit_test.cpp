@@ -90,7 +90,6 @@ TEST(Fit, ClampsWhatWouldBeNegative) {
 TEST(Fit, FindsOneLineInNoise) {
   int split = 0;
   int refused = 0;
-  double alpha = 0;
   double beta = 0;
   constexpr int runs = 200;
   for (std::uint64_t seed = 0; seed < runs; ++seed) {
@@ -100,7 +99,6 @@ TEST(Fit, FindsOneLineInNoise) {
       continue;
     }
     if (found.fit->segments.size() > 1) ++split;
-    alpha += found.fit->segments.back().alpha.value;
     beta += found.fit->segments.back().beta.value;
   }
   EXPECT_LE(split, 10);
