@@ -14,7 +14,7 @@ constexpr std::size_t slots_searched = 32;  // earlier calls
 constexpr int ranks_searched = 512;  // for "without rank r", whose cost grows with ranks squared
 
 // The suspicious elements and where they should come from.
-struct StridedRange {
+struct Suspects {
   const Pattern& pattern;
   const std::byte* found;
   std::size_t count;
@@ -31,7 +31,7 @@ struct StridedRange {
   }
 };
 
-std::string moved_data(const StridedRange& run, int from) {
+std::string moved_data(const Suspects& run, int from) {
   const Pattern& pattern = run.pattern;
   const Table& table = pattern.expected();
   const std::size_t period = table.period();
@@ -60,7 +60,7 @@ std::string moved_data(const StridedRange& run, int from) {
 
 // "the reduction without rank 2"; several ranks when the values do not tell them apart (8-bit
 // averages).
-std::string without_ranks(const StridedRange& run, std::size_t first) {
+std::string without_ranks(const Suspects& run, std::size_t first) {
   const Inputs& inputs = run.pattern.inputs();
   const int ranks = inputs.ranks() > 1 ? std::min(inputs.ranks(), ranks_searched) : 0;
   std::string text;
@@ -75,7 +75,7 @@ std::string without_ranks(const StridedRange& run, std::size_t first) {
   return text;
 }
 
-std::string reduced_data(const StridedRange& run, int me) {
+std::string reduced_data(const Suspects& run, int me) {
   const Pattern& pattern = run.pattern;
   const Inputs& inputs = pattern.inputs();
   const std::size_t period = inputs.period();
@@ -100,7 +100,7 @@ std::string reduced_data(const StridedRange& run, int me) {
 
 std::string diagnose(const Pattern& pattern, int me, const std::byte* found, std::size_t count,
                      const ExpectedBlock& block, std::size_t at, std::size_t slot) {
-  const StridedRange run{pattern, found, std::min(count, run_length), at, slot};
+  const Suspects run{pattern, found, std::min(count, run_length), at, slot};
   return pattern.reduces() ? reduced_data(run, me) : moved_data(run, block.source_rank);
 }
 

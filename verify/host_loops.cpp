@@ -22,13 +22,6 @@ const Table& host(const PlacedTable& placed) {
   return static_cast<const HostTable&>(placed).table();
 }
 
-template <class U>
-U load(const std::byte* p) {
-  U value;
-  std::memcpy(&value, p, sizeof value);
-  return value;
-}
-
 void add(Difference& all, Difference found, std::size_t offset) {
   if (found.wrong == 0) return;
   if (all.wrong == 0) all.first = found.first + offset;

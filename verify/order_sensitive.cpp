@@ -20,13 +20,6 @@ namespace {
 
 constexpr std::uint64_t order_salt = 1U << 24;  // + contributor
 
-template <class T>
-T load(const std::byte* p) {
-  T value;
-  std::memcpy(&value, p, sizeof value);
-  return value;
-}
-
 // Sign, exponent and fraction as IEEE 754 lays them out. One of 4 binades below 2; of products one of 2, so
 // that theirs stay near 1.
 template <class T>

@@ -21,13 +21,6 @@ constexpr std::size_t exact_poison = 4096;
 // Elements from the first wrong one on that are looked at to say what they are.
 constexpr std::size_t explained_elements = 16;
 
-template <class U>
-U load(const std::byte* p) {
-  U value;
-  std::memcpy(&value, p, sizeof value);
-  return value;
-}
-
 }  // namespace
 
 void Mismatch::add(const Mismatch& other) {

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <type_traits>
 
 namespace ccl_tests::verify {
@@ -13,6 +14,14 @@ using BitsOf = std::conditional_t<
     sizeof(T) == 1, std::uint8_t,
     std::conditional_t<sizeof(T) == 2, std::uint16_t,
                        std::conditional_t<sizeof(T) == 4, std::uint32_t, std::uint64_t>>>;
+
+// The value at `p`, which need not be aligned.
+template <class T>
+T load(const std::byte* p) {
+  T value;
+  std::memcpy(&value, p, sizeof value);
+  return value;
+}
 
 // Calls f with an unsigned integer of `width` bytes: with_width(width, [&]<class U>() { ... }).
 template <class F>

@@ -99,7 +99,7 @@ std::string related(const ProgramTexts& program) {
   return pages.empty() ? std::string() : fmt::format("{}\n", fmt::join(pages, ",\n"));
 }
 
-std::string exits(const ProgramTexts& program) {
+std::string exit_status(const ProgramTexts& program) {
   std::string text;
   for (const ExitText& exit : program.exits) text += defined(bold(exit.code), exit.meaning);
   return text;
@@ -126,7 +126,7 @@ std::string manual_page(const ProgramTexts& program, const FlagSet& set, const s
   text += options(set);
   text += section("ENVIRONMENT", flags_of(set, Group::variables));
   text += section("OUTPUT", output(program));
-  text += section("EXIT STATUS", exits(program));
+  text += section("EXIT STATUS", exit_status(program));
   text += section("EXAMPLES", examples(program));
   text += section("SEE ALSO", related(program));
   return text;

@@ -21,7 +21,7 @@ namespace ccl_tests::acceptance {
 namespace {
 
 // On the rank's thread.
-std::string answer(const std::string& question) {
+std::string answer_to(const std::string& question) {
   constexpr std::string_view wire = "wire ";
   if (question == "facts") return to_text(host_facts());
   if (question == "counters") return to_text(host_counters());
@@ -176,7 +176,7 @@ int run(Rank& rank, const Arguments& arguments, const Plan& plan, verify::Patter
     if (!arguments.resume.empty()) journal->resume(record_in(arguments.resume));
   }
   rank.activity().phase("connecting the library under test");
-  Team team(rank, arguments.options, patterns, answer);
+  Team team(rank, arguments.options, patterns, answer_to);
   if (!rank.is_first()) {
     team.follow();
     return rank.agree(0);

@@ -14,7 +14,7 @@
 namespace ccl_tests::acceptance {
 namespace {
 
-constexpr double label_line = 12;        // pixels between the lines of two labels
+constexpr double label_height = 12;        // pixels between the lines of two labels
 constexpr std::size_t label_bytes = 20;  // of a host's name
 constexpr std::size_t hosts_with_titles =
     32;  // above, a title for each cell makes a page of megabytes
@@ -126,7 +126,7 @@ std::string marks(const Map& map) {
 
 std::string labels(const Map& map) {
   std::string text;
-  for (const std::size_t i : labelled(map.n(), map.suspects.hosts, map.cell, label_line)) {
+  for (const std::size_t i : labelled(map.n(), map.suspects.hosts, map.cell, label_height)) {
     const double middle = map.at(i) + map.cell / 2;
     const bool suspect = map.suspects.hosts[i];
     const std::string_view kind = suspect ? "hl suspect" : "hl";
