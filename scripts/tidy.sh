@@ -1,49 +1,73 @@
 #!/usr/bin/env bash
 # clang-tidy over the harness: scripts/tidy.sh BUILD_TREE
 # Every .cpp of collectives, src, verify and tools that the tree's compilation database has, once, even if several targets compile it.
-# A file that passed is not read again while its preprocessed text, .clang-tidy and clang-tidy stay as they are; what passed is noted in
+# Ten files of a folder are read as one, since most of the time goes into the headers that they share; where that finds anything, or does
+# not compile (two files with a local name in common), each is read alone, and only what is found then counts. $CCL_TIDY_ALONE=1 reads
+# each alone at once: a using-declaration that only a neighbour needs is found so.
+# What passed is not read again while its preprocessed text, .clang-tidy and clang-tidy stay as they are; it is noted in
 # $CCL_TIDY_CACHE [~/.cache/ccl-tests/tidy].
 # Exit codes: 0 clean, 2 usage, 4 findings.
 set -euo pipefail
 export LC_ALL=C
 
-if [[ ${1:-} == --one ]]; then # FILE, COMMAND, DATABASE, RULES: called below
-  file=$2 database=$4 rules=$5
-  # The command's macros and folders for a preprocessor alone: without line numbers, with comments (NOLINT).
-  options=$(sed -E 's/^[^ ]+ //; s/ -o [^ ]+ -c [^ ]+$//; s/ -W[^ ]+//g' <<<"$3")
-  eval "text=(clang++-14 -E -P -CC -w $options $file)"
+# The code behind FILE, options and all: without line numbers, with comments (NOLINT).
+text_of() { eval "clang++-14 -E -P -CC -w -x c++ $options -- '$1'"; }
+read_one() { # FILE, more arguments for clang-tidy; 0 or findings on stdout
+  eval "clang-tidy-14 --quiet --extra-arg=-Wno-everything ${*:2} '$1' -- -x c++ $options" 2>&1 |
+    { grep -v ' warnings\? generated\.$' || true; }
+}
+if [[ ${1:-} == --group ]]; then # LIST OF FILES, RULES: called below
+  options=$(<"${2%.cpp}.options")
   key=
-  if sum=$("${text[@]}" 2>/dev/null | cat - <(printf '%s' "$rules") | sha256sum); then key=$CCL_TIDY_CACHE/${sum%% *}; fi
+  if sum=$(text_of "$2" 2>/dev/null | cat - <(printf '%s' "$3") | sha256sum); then key=$CCL_TIDY_CACHE/${sum%% *}; fi
   if [[ -n $key && -e $key ]]; then touch "$key"; exit 0; fi
-  clang-tidy-14 --quiet --extra-arg=-Wno-unknown-warning-option -p "$database" "$file" 2>&1 | { grep -v ' warnings\? generated\.$' || true; }
+  if [[ ${CCL_TIDY_ALONE:-} == 1 ]] ||
+    ! read_one "$2" --checks=-bugprone-suspicious-include "--header-filter='/(collectives|src|verify|tools)/.*'" >/dev/null; then
+    clean=true
+    while IFS= read -r file; do read_one "$file" || clean=false; done < <(sed -E 's/^#include "(.*)"$/\1/' "$2")
+    $clean || exit 4
+  fi
   if [[ -n $key ]]; then : >"$key"; fi
   exit 0
 fi
 
-[[ $# == 1 && -e $1/compile_commands.json ]] || { sed -n '2,6s/^# //p' "$0" >&2; exit 2; }
+[[ $# == 1 && -e $1/compile_commands.json ]] || { sed -n '2,9s/^# //p' "$0" >&2; exit 2; }
 cd -- "$(dirname -- "${BASH_SOURCE[0]}")/.."
 export CCL_TIDY_CACHE=${CCL_TIDY_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/ccl-tests/tidy}
 mkdir -p "$CCL_TIDY_CACHE"
 find "$CCL_TIDY_CACHE" -type f -mtime +30 -delete
-database=$1/tidy
-mkdir -p "$database"
+groups=$(cd -- "$1" && pwd)/tidy
+rm -rf "$groups"
+mkdir -p "$groups"
 
-# CMake writes one key a line. The first command of each file stays, without g++'s precompiled header, which clang cannot read.
-awk -v root="$PWD/" '
-  /^\{/ { entry = ""; next }
-  /^\}/ {
-    if (index(path, root) == 1 && substr(path, length(root) + 1) ~ /^(collectives|src|verify|tools)\/.*\.cpp$/ && !seen[path]++) {
-      printf "%s\n{\n%s}", separator, entry
-      separator = ","
+# Writes FOLDER.N.cpp, which includes the files of a group, and FOLDER.N.options. CMake writes one key a line. Of a command only what the
+# preprocessor needs stays: no launcher, warnings, output, nor g++'s precompiled header, which clang cannot read.
+sed -E 's/\\(.)/\1/g' "$1/compile_commands.json" | awk -v root="$PWD/" -v into="$groups/" '
+  /^ *"command":/ {
+    sub(/^ *"command": "/, ""); sub(/",$/, ""); gsub(/ -Winvalid-pch -include [^ ]*cmake_pch\.hxx/, "")
+    count = split($0, word, " ")
+    for (first = 1; word[first] !~ /(^|\/)(c|g|clang)\+\+(-[0-9]+)?$/ && first < count; ++first) {}
+    options = ""
+    for (k = first + 1; k <= count; ++k) {
+      if (word[k] == "-o" || word[k] == "-c") { ++k; continue }
+      if (word[k] !~ /^-W/) options = options " " word[k]
     }
-    next
   }
-  /"command":/ { gsub(/ -Winvalid-pch -include [^ ]*cmake_pch\.hxx/, "") }
-  /"file":/ { path = $2; gsub(/[",]/, "", path) }
-  { entry = entry $0 "\n" }
-  BEGIN { printf "[" } END { print "\n]" }' "$1/compile_commands.json" >"$database/compile_commands.json"
+  /^ *"file":/ {
+    path = $2; gsub(/[",]/, "", path)
+    if (index(path, root) != 1 || seen[path]++) next
+    folder = substr(path, length(root) + 1)
+    if (folder !~ /^(collectives|src|verify|tools)\/.*\.cpp$/) next
+    sub(/\/[^\/]*$/, "", folder); gsub(/\//, ".", folder)
+    key = folder " " options
+    if (files[key]++ % 10 == 0) {
+      group[key] = into folder "." ++groups_of[folder]
+      print options >(group[key] ".options")
+      close(group[key] ".options")
+    }
+    print "#include \"" path "\"" >>(group[key] ".cpp")
+    close(group[key] ".cpp")
+  }'
 
 rules=$(clang-tidy-14 --version; cat .clang-tidy)
-sed -nE 's/^ *"command": "(.*)",$/\1/p; s/^ *"file": "(.*)",?$/\1/p' "$database/compile_commands.json" |
-  sed -E 's/\\(.)/\1/g' | tr '\n' '\0' |
-  xargs -0 -n 2 -P "$(nproc)" bash -c 'bash "$0" --one "$4" "$3" "$1" "$2"' "$0" "$database" "$rules" || exit 4
+find "$groups" -name '*.cpp' -print0 | sort -z | xargs -0 -n 1 -P "$(nproc)" bash -c 'bash "$0" --group "$2" "$1"' "$0" "$rules" || exit 4
