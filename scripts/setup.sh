@@ -16,7 +16,7 @@ for argument in "$@"; do
   case $argument in
     --bench) packages+=(libbenchmark-dev) ;;
     --system) packages+=(pkg-config openmpi-bin libopenmpi-dev mpich libmpich-dev libsimgrid-dev libboost-dev slurmctld slurmd slurm-client munge iproute2 python3 python3-matplotlib bash-completion groff-base mandoc zsh) ;;
-    --lint) tools+=(clang-format-14:clang-format-14 clang-tidy-14:clang-tidy-14) ;;
+    --lint) tools+=(clang-format-14:clang-format-14 clang-tidy-14:clang-tidy-14 clang++-14:clang-14) packages+=(libclang-rt-14-dev) ;;
     -h | --help) printf '%s\n' "$usage"; exit 0 ;;
     *) die 2 "unknown argument '$argument'; $usage" ;;
   esac
