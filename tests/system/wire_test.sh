@@ -78,6 +78,8 @@ for hosts in 3 4; do
   cluster_up $hosts 1gbit
   for program in "${programs[@]}"; do
     [ "$program" = barrier ] && continue
+    # A wrong bus factor is wrong on 3 hosts too: on 4 all programs run nightly, those that fill the wire always.
+    [[ $hosts == 3 || ${CCL_NIGHTLY:-} == 1 || $full == *" $program "* ]] || continue
     runs_on "$program" "$hosts" || continue
     size=4M
     [[ $full == *" $program "* ]] && size=16M
