@@ -14,7 +14,7 @@
 namespace ccl_tests::acceptance {
 namespace {
 
-constexpr double label_height = 12;        // pixels between the lines of two labels
+constexpr double label_height = 12;      // pixels between the lines of two labels
 constexpr std::size_t label_bytes = 20;  // of a host's name
 constexpr std::size_t hosts_with_titles =
     32;  // above, a title for each cell makes a page of megabytes
