@@ -125,7 +125,7 @@ cat >"$work/canned" <<'END'
 #!/bin/sh
 echo '# nccl-tests version 2.17.6 nccl-headers=22809 nccl-library=22809'
 echo '#       size         count      type   redop    root     time   algbw   busbw #wrong     time   algbw   busbw #wrong'
-awk -F '\t' '$1 == "ours" && $2 == 1 { printf "%12d %13d %9s %7s %7d %8s %7.2f %7.2f %6s %8s %7.2f %7.2f %6s\n", $3, $3 / 4, "float", "sum", -1, 2 * $4, 0, 0, 0, 2 * $5, 0, 0, 0 }' "${0%/*}/beside-ours/beside-rounds.tsv"
+awk -F '\t' '$1 == "ours" && $2 == 1 { printf "%12d %13d %9s %7s %7d %8.2f %7.2f %7.2f %6s %8.2f %7.2f %7.2f %6s\n", $3, $3 / 4, "float", "sum", -1, 2 * $4, 0, 0, 0, 2 * $5, 0, 0, 0 }' "${0%/*}/beside-ours/beside-rounds.tsv"
 echo '# Out of bounds values : 0 OK'
 END
 chmod +x "$work/canned"
