@@ -6,5 +6,7 @@ add_test(NAME house.layers_self_test
                  ${CMAKE_CURRENT_LIST_DIR}/layers_test.sh)
 add_test(NAME house.setup
          COMMAND bash ${CMAKE_CURRENT_LIST_DIR}/system/setup_test.sh ${PROJECT_SOURCE_DIR}/scripts)
-set_tests_properties(house.layers house.layers_self_test house.setup
+add_test(NAME house.output
+         COMMAND bash ${CMAKE_CURRENT_LIST_DIR}/output_test.sh ${PROJECT_SOURCE_DIR})
+set_tests_properties(house.layers house.layers_self_test house.setup house.output
                      PROPERTIES TIMEOUT 60 LABELS house)
