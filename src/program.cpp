@@ -28,7 +28,7 @@ std::unique_ptr<Reporter> open_file(const Process& process, const std::string& p
       return file_reporter(path, &opened);
     } catch (const UsageError& e) {
       throw UsageError(
-          fmt::format("-J: {}; accepted: a writable .jsonl, .json or .csv file", e.what()));
+          fmt::format("-J: {}; accepted: a writable {} file", e.what(), accepted_suffixes));
     }
   }();
   if (opened != path) process.log(fmt::format("-J: {} exists; writing {}", path, opened));

@@ -33,7 +33,7 @@ void declare_output(FlagSet& set, Options& o, const Taken& taken, AskedTexts& as
   set.begin(Group::output);
   set.add_custom(
          "-J,--output_file", "FILE",
-         rows ? "also write FILE: .jsonl, .json (nccl-tests' schema) or .csv; repeatable"
+         rows ? "also write FILE: .jsonl, .json (nccl-tests), .csv, .xml, ...; repeatable"
               : "also write FILE: .jsonl",
          [&files = o.output.files](const std::string& text) {
            const std::string file = parse_file(text);

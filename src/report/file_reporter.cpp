@@ -18,8 +18,14 @@ struct Format {
   std::unique_ptr<Reporter> (*reporter)(OutputFile);
 };
 
-constexpr std::array<Format, 3> formats{
-    {{".jsonl", json_lines_reporter}, {".json", nccl_json_reporter}, {".csv", csv_reporter}}};
+// The first one that a name ends with is meant.
+constexpr std::array<Format, 7> formats{{{".jsonl", json_lines_reporter},
+                                         {".gbench.json", google_benchmark_reporter},
+                                         {".bmf.json", bencher_reporter},
+                                         {".json", nccl_json_reporter},
+                                         {".csv", csv_reporter},
+                                         {".xml", junit_reporter},
+                                         {".md", markdown_reporter}}};
 
 bool ends_with(std::string_view path, std::string_view suffix) {
   const auto same = [](unsigned char a, unsigned char b) { return std::tolower(a) == b; };
@@ -39,9 +45,8 @@ std::unique_ptr<Reporter> file_reporter(const std::string& path, std::string* op
     if (opened != nullptr) *opened = file.path();
     return format.reporter(std::move(file));
   }
-  throw UsageError(
-      fmt::format("cannot write results to {}: the name must end in .jsonl, .json or .csv",
-                  quote(path, shown_path_characters)));
+  throw UsageError(fmt::format("cannot write results to {}: the name must end in {}",
+                               quote(path, shown_path_characters), accepted_suffixes));
 }
 
 }  // namespace ccl_tests

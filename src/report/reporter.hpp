@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <memory>
 #include <string>
+#include <string_view>
 
 #include "src/report/record.hpp"
 
@@ -25,7 +26,11 @@ class Reporter {
 // be written.
 std::unique_ptr<Reporter> table_reporter(std::FILE* out);
 
-// By suffix: .jsonl, .json (nccl-tests version 3 schema), .csv, in either case. Opens the file at
+// Of file_reporter, for messages.
+inline constexpr std::string_view accepted_suffixes =
+    ".jsonl, .json, .csv, .xml, .md, .gbench.json or .bmf.json";
+
+// By suffix, in either case: docs/OUTPUT.md. Opens the file at
 // once: throws UsageError naming path and reason when the suffix is unknown or the path cannot be
 // written. An existing file is never overwritten: as in nccl-tests, .0, .1, ... is appended before
 // the suffix until the name is free; `opened` receives the name taken. Writing throws Error naming

@@ -19,4 +19,10 @@ std::unique_ptr<Reporter> nccl_json_reporter(OutputFile file);
 // A line of column names, then two lines for each row with the run's settings repeated on them.
 std::unique_ptr<Reporter> csv_reporter(OutputFile file);
 
+// Documents for other tools, valid from the start and after every row: src/report/exports.
+std::unique_ptr<Reporter> junit_reporter(OutputFile file);
+std::unique_ptr<Reporter> google_benchmark_reporter(OutputFile file);
+std::unique_ptr<Reporter> bencher_reporter(OutputFile file);
+std::unique_ptr<Reporter> markdown_reporter(OutputFile file);
+
 }  // namespace ccl_tests

@@ -3,6 +3,7 @@
 // files (and fails, so that it cannot stay set); then review the difference.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <fstream>
 
@@ -24,6 +25,12 @@ std::vector<Case> cases() {
   std::vector<Case> cases;
   for (const samples::Run& run : samples::all()) {
     for (const char* suffix : {".txt", ".jsonl", ".json", ".csv"}) cases.push_back({run, suffix});
+    const bool exported = run.name == "plain" || run.name == "stream" || run.name == "wrong_data" ||
+                          run.name == "pair_rows" || run.name == "interrupted" ||
+                          run.name == "undecided";
+    for (const char* suffix : {".xml", ".md", ".gbench.json", ".bmf.json"}) {
+      if (exported) cases.push_back({run, suffix});
+    }
   }
   return cases;
 }
@@ -43,7 +50,9 @@ TEST_P(Golden, IsAsCommitted) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Report, Golden, testing::ValuesIn(cases()), [](const auto& test) {
-  return test.param.run.name + "_" + test.param.suffix.substr(1);
+  std::string name = test.param.run.name + "_" + test.param.suffix.substr(1);
+  std::replace(name.begin(), name.end(), '.', '_');
+  return name;
 });
 
 }  // namespace

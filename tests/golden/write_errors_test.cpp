@@ -24,7 +24,7 @@ auto names(const std::string& path, const std::string& reason) {
 
 TEST(FileReporter, UnknownSuffixNamesTheKnownOnes) {
   for (const char* path : {"out", "out.txt", "json", "out.json.bak", ""}) {
-    EXPECT_THAT([&] { file_reporter(path); }, names(path, ".jsonl, .json or .csv"));
+    EXPECT_THAT([&] { file_reporter(path); }, names(path, std::string(accepted_suffixes)));
   }
 }
 
@@ -60,7 +60,8 @@ TEST(FileReporter, NeverOverwritesAndSaysWhichNameItTook) {
 
 TEST(FileReporter, AFullDiskIsAnErrorThatNamesTheFile) {
   if (!std::filesystem::exists("/dev/full")) GTEST_SKIP() << "no /dev/full here";
-  for (const auto writer : {json_lines_reporter, nccl_json_reporter, csv_reporter}) {
+  for (const auto writer : {json_lines_reporter, nccl_json_reporter, csv_reporter, junit_reporter,
+                            google_benchmark_reporter, bencher_reporter, markdown_reporter}) {
     const auto begin = [&] {
       const auto reporter = writer(OutputFile(::open("/dev/full", O_RDWR | O_CLOEXEC), "my.file"));
       reporter->begin(samples::plain().record);
@@ -92,7 +93,8 @@ class SmallDisk {
 
 TEST(FileReporter, AWriteThatFailsHalfWayLeavesTheFileAsItWas) {
   const samples::Run run = samples::plain();
-  for (const char* suffix : {".jsonl", ".json", ".csv"}) {
+  for (const char* suffix :
+       {".jsonl", ".json", ".csv", ".xml", ".md", ".gbench.json", ".bmf.json"}) {
     const TemporaryFolder directory;
     const std::string path = directory.file(std::string("out") + suffix);
     const auto reporter = file_reporter(path);

@@ -1,0 +1,96 @@
+#include "src/report/exports/document.hpp"
+
+#include <fmt/format.h>
+
+#include <set>
+#include <utility>
+
+#include "src/core/types.hpp"
+#include "src/report/row_text.hpp"
+
+namespace ccl_tests {
+namespace {
+
+class Document : public Reporter {
+ public:
+  Document(OutputFile file, std::unique_ptr<DocumentFormat> format)
+      : file_(std::move(file)), format_(std::move(format)) {
+    begin({});
+  }
+
+  std::string path() const override { return file_.path(); }
+
+  void begin(const RunInfo& run) override {
+    const std::string head = format_->head(run);
+    put(head_ + tail_, head, format_->tail(nullptr));
+    head_ = head.size();
+  }
+  void row(const Row& row) override {
+    if (row.pass) return;
+    std::vector<DocumentItem> items = format_->items(row);
+    std::erase_if(items, [&](const DocumentItem& item) { return keys_.contains(item.key); });
+    std::string text;
+    for (const DocumentItem& item : items)
+      text += (any_ || &item != items.data() ? format_->separator() : "") + item.text;
+    put(tail_, text, format_->tail(nullptr));
+    any_ = any_ || !items.empty();  // now that they are written
+    for (DocumentItem& item : items)
+      if (!item.key.empty()) keys_.insert(std::move(item.key));
+  }
+  void end(const RunSummary& summary) override {
+    put(tail_, "", format_->tail(&summary));
+    file_.close();
+  }
+
+ private:
+  // The file's last `bytes` bytes give way to both texts.
+  void put(std::size_t bytes, const std::string& text, const std::string& tail) {
+    file_.replace_end(bytes, text + tail);
+    tail_ = tail.size();
+  }
+
+  OutputFile file_;
+  std::unique_ptr<DocumentFormat> format_;
+  std::set<std::string> keys_;
+  bool any_ = false;
+  std::size_t head_ = 0, tail_ = 0;  // bytes
+};
+
+}  // namespace
+
+std::unique_ptr<Reporter> document_reporter(OutputFile file,
+                                            std::unique_ptr<DocumentFormat> format) {
+  return std::make_unique<Document>(std::move(file), std::move(format));
+}
+
+std::string_view placement_words(std::string_view placement) {
+  return placement == "in_place" ? "in place" : "out of place";
+}
+
+std::string benchmark_name(const RunInfo& run, const Row& row, std::string_view placement) {
+  std::string text =
+      fmt::format("{}/{}/ranks:{}/{}", run.program, run.backend, run.ranks, name(row.type));
+  if (!run.mode.empty()) text += fmt::format("/{}", run.mode);
+  if (row.op) text += fmt::format("/{}", name(*row.op));
+  if (row.root) text += fmt::format("/root:{}", *row.root);
+  if (row.group) text += fmt::format("/group:{}", *row.group);
+  if (row.pair) text += fmt::format("/pair:{}-{}", row.pair->first, row.pair->second);
+  return text + fmt::format("/bytes:{}/{}", row.bytes, placement);
+}
+
+std::string wrong_text(const Measurement& cell) {
+  if (cell.wrong.value_or(0) == 0) return {};
+  std::string text;
+  for (const Mismatch& mismatch : cell.mismatches)
+    text += fmt::format("{}{}", text.empty() ? "" : "\n", mismatch_text(mismatch));
+  return text.empty() ? fmt::format("{} elements are wrong", *cell.wrong) : text;
+}
+
+double timed_seconds(const Measurement& cell) {
+  const auto* stream = cell.stream ? &*cell.stream : nullptr;
+  if (stream != nullptr)
+    return stream->mean * static_cast<double>(stream->stamps * stream->calls_per_stamp);
+  return cell.max_seconds * cell.iterations;
+}
+
+}  // namespace ccl_tests

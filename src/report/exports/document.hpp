@@ -1,0 +1,57 @@
+// Files for other tools, which are one document each: whole after every row, whatever comes next.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "src/report/output_file.hpp"
+#include "src/report/reporter.hpp"
+
+namespace ccl_tests {
+
+// What a cell becomes. key: of items with the same one the first is written; empty: all are.
+struct DocumentItem {
+  std::string text;
+  std::string key = {};
+};
+
+// A document's texts: head, items with a separator between them, tail.
+class DocumentFormat {
+ public:
+  virtual ~DocumentFormat() = default;
+  // Comes first, again when the run is known, and before the others; empty `run`: not known yet.
+  virtual std::string head(const RunInfo& run) = 0;
+  virtual std::vector<DocumentItem> items(const Row& row) const = 0;
+  virtual std::string separator() const { return {}; }
+  // summary: null while the run has not reached its end.
+  virtual std::string tail(const RunSummary* summary) const = 0;
+};
+
+// Rows of single passes are left out. Throws Error, as all of its functions do, if the file cannot
+// be written.
+std::unique_ptr<Reporter> document_reporter(OutputFile file,
+                                            std::unique_ptr<DocumentFormat> format);
+
+// "out of place".
+std::string_view placement_words(std::string_view placement);
+
+// "all_reduce_perf/gloo/ranks:2/float/sum/bytes:8/out_of_place": what tells a cell of a run from those
+// of other runs that it is not compared with. placement: "out_of_place" or "in_place".
+std::string benchmark_name(const RunInfo& run, const Row& row, std::string_view placement);
+
+// Returns what is wrong with the cell's data: a line for each rank; empty: nothing, or not checked.
+std::string wrong_text(const Measurement& cell);
+
+// Returns the wall seconds that the cell's timed calls took.
+double timed_seconds(const Measurement& cell);
+
+// Calls f(placement, cell) for the cells that a row has: one of them if there is no in-place form.
+template <class F>
+void for_each_cell(const Row& row, F&& f) {
+  f(std::string_view("out_of_place"), row.out_of_place);
+  if (!row.in_place.repeats_out_of_place) f(std::string_view("in_place"), row.in_place);
+}
+
+}  // namespace ccl_tests

@@ -1,0 +1,129 @@
+// JUnit's XML as CI services read it (the schema of Jenkins' xunit plugin, junit-10.xsd): a test case for each cell of a row. Counts in
+// the suite are left out, which the schema allows: they would have to be known before the first case is written.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "src/report/exports/document.hpp"
+#include "src/report/quantity_text.hpp"
+#include "src/report/row_text.hpp"
+#include "src/report/text.hpp"
+#include "src/report/writers.hpp"
+
+namespace ccl_tests {
+namespace {
+
+std::string lines_text(const std::string& text) {  // line ends stay
+  std::string all;
+  for (std::size_t at = 0; at <= text.size();) {
+    const std::size_t end = std::min(text.find('\n', at), text.size());
+    all += (at == 0 ? "" : "\n") + xml_text(text.substr(at, end - at));
+    at = end + 1;
+  }
+  return all;
+}
+
+// outcome: "failure" or "error".
+std::string trouble(const char* outcome, const char* type, const std::string& message,
+                    const std::string& details) {
+  return fmt::format("<{0} type=\"{1}\" message=\"{2}\">{3}</{0}>", outcome, type,
+                     xml_text(message), lines_text(details));
+}
+
+std::string numbers(const Measurement& cell) {
+  std::string text = seconds_text(cell.seconds);
+  if (cell.stream && cell.stream->low)
+    text +=
+        fmt::format(" [{}, {}]", seconds_text(*cell.stream->low), seconds_text(*cell.stream->high));
+  text += fmt::format(", busbw {:.4g} GB/s", cell.busbw);
+  if (cell.stream)
+    for (const std::string& flag : cell.stream->flags) text += ", " + flag;
+  if (!cell.wrong) text += ", not verified";
+  return text;
+}
+
+class Junit : public DocumentFormat {
+ public:
+  std::string head(const RunInfo& run) override {
+    program_ = run.program;
+    const std::string properties =
+        run.program.empty() ? ""
+                            : fmt::format(
+                                  "    <properties>\n"
+                                  "      <property name=\"version\" value=\"{}\"/>\n"
+                                  "      <property name=\"library\" value=\"{} {}\"/>\n"
+                                  "      <property name=\"ranks\" value=\"{}\"/>\n"
+                                  "      <property name=\"run_id\" value=\"{}\"/>\n"
+                                  "    </properties>\n",
+                                  xml_text(run.version), xml_text(run.backend),
+                                  xml_text(run.library_version), run.ranks, xml_text(run.run_id));
+    backend_ = run.backend;
+    return fmt::format(
+        "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites name=\"ccl-tests\">\n"
+        "  <testsuite name=\"{}\">\n{}",
+        xml_text(program_.empty() ? "ccl-tests" : program_), properties);
+  }
+
+  std::vector<DocumentItem> items(const Row& row) const override {
+    std::vector<DocumentItem> all;
+    for_each_cell(row, [&](std::string_view placement, const Measurement& cell) {
+      const std::string wrong = wrong_text(cell);
+      const std::string outcome =
+          wrong.empty() ? fmt::format("<system-out>{}</system-out>", xml_text(numbers(cell)))
+                        : trouble("failure", "wrong data", wrong.substr(0, wrong.find('\n')),
+                                  wrong + "\n" + numbers(cell));
+      all.push_back(
+          {test_case(fmt::format("{} {}{}", row_name(row, row.bytes), placement_words(placement),
+                                 row.cycle > 0 ? fmt::format(" cycle {}", row.cycle) : ""),
+                     timed_seconds(cell), outcome)});
+    });
+    return all;
+  }
+
+  // What no row says: limits, bits that vary, and how the run ended.
+  std::string tail(const RunSummary* summary) const override {
+    const std::string end = "  </testsuite>\n</testsuites>\n";
+    if (summary == nullptr)
+      return test_case("run", 0,
+                       trouble("error", "incomplete", "the run has not reached its end", "")) +
+             end;
+    std::string text;
+    for (const std::string& limit : summary->missed_limits)
+      text += test_case("limit " + limit.substr(0, limit.find(':')), 0,
+                        trouble("failure", "too slow", limit, limit));
+    for (const std::string& limit : summary->undecided_limits)
+      text += test_case("limit " + limit.substr(0, limit.find(':')), 0,
+                        trouble("error", "not decided", limit, limit));
+    std::string outcome;
+    if (summary->verdict == Verdict::incomplete) {
+      std::string all;
+      for (const std::string& error : summary->errors) all += error + "\n";
+      outcome = trouble("error", "incomplete", summary->failure, all);
+    } else if (summary->verdict == Verdict::varies && summary->reproduction) {
+      outcome = trouble("failure", "bits vary", summary->reproduction->first_varying, "");
+    } else {
+      outcome = fmt::format("<system-out>{} of {} calls verified, exit code {}</system-out>",
+                            summary->verified_calls, summary->calls, summary->exit_code);
+    }
+    return text + test_case("run", 0, outcome) + end;
+  }
+
+ private:
+  std::string test_case(const std::string& name, double seconds, const std::string& outcome) const {
+    return fmt::format(
+        "    <testcase classname=\"{}.{}\" name=\"{}\" time=\"{:.6f}\">{}</testcase>\n",
+        xml_text(program_.empty() ? "ccl-tests" : program_),
+        xml_text(backend_.empty() ? "start" : backend_), xml_text(name), seconds > 0 ? seconds : 0,
+        outcome);
+  }
+
+  std::string program_, backend_;
+};
+
+}  // namespace
+
+std::unique_ptr<Reporter> junit_reporter(OutputFile file) {
+  return document_reporter(std::move(file), std::make_unique<Junit>());
+}
+
+}  // namespace ccl_tests

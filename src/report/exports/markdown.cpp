@@ -1,0 +1,77 @@
+// A table for a pull request or a wiki (GitHub Flavored Markdown, section 4.10).
+#include <fmt/format.h>
+
+#include "src/report/exports/document.hpp"
+#include "src/report/quantity_text.hpp"
+#include "src/report/row_text.hpp"
+#include "src/report/text.hpp"
+#include "src/report/writers.hpp"
+
+namespace ccl_tests {
+namespace {
+
+// On one line, without what would be formatting or end a cell.
+std::string plain(std::string_view text) {
+  std::string all;
+  for (const char c : single_line(text)) {
+    if (std::string_view("|\\`*_<>[]").find(c) != std::string_view::npos) all += '\\';
+    all += c;
+  }
+  return all;
+}
+
+std::string time_text(const Measurement& cell) {
+  std::string text = seconds_text(cell.seconds);
+  if (cell.stream && cell.stream->low)
+    text += fmt::format(" ({} to {})", seconds_text(*cell.stream->low),
+                        seconds_text(*cell.stream->high));
+  return text;
+}
+
+class Markdown : public DocumentFormat {
+ public:
+  std::string head(const RunInfo& run) override {
+    if (run.program.empty()) return {};
+    return fmt::format(
+        "**{}** over {} {}, {} ranks: {}\n\n"
+        "| | | time | busbw (GB/s) | wrong |\n| --- | --- | ---: | ---: | ---: |\n",
+        plain(run.program), plain(run.backend), plain(run.library_version), run.ranks,
+        plain(run.placement));
+  }
+
+  std::vector<DocumentItem> items(const Row& row) const override {
+    std::vector<DocumentItem> all;
+    for_each_cell(row, [&](std::string_view placement, const Measurement& cell) {
+      all.push_back(
+          {fmt::format("| {} | {} | {} | {:.4g} | {} |\n", plain(row_name(row, row.bytes)),
+                       placement_words(placement), time_text(cell), cell.busbw,
+                       cell.wrong ? fmt::format("{}", *cell.wrong) : "not checked")});
+    });
+    return all;
+  }
+
+  std::string tail(const RunSummary* summary) const override {
+    if (summary == nullptr) return "\nThe run has not reached its end.\n";
+    std::string text = "\n";
+    if (summary->verdict == Verdict::incomplete)
+      text += fmt::format("**Failed**: {}\n", plain(summary->failure));
+    else if (!summary->first_wrong.empty())
+      text += fmt::format("**Wrong data**: {}\n", plain(summary->first_wrong));
+    else
+      text += fmt::format("Verified {} of {} calls; exit code {}.\n", summary->verified_calls,
+                          summary->calls, summary->exit_code);
+    for (const std::string& limit : summary->missed_limits)
+      text += fmt::format("- **{}**\n", plain(limit));
+    for (const std::string& limit : summary->undecided_limits)
+      text += fmt::format("- {}\n", plain(limit));
+    return text;
+  }
+};
+
+}  // namespace
+
+std::unique_ptr<Reporter> markdown_reporter(OutputFile file) {
+  return document_reporter(std::move(file), std::make_unique<Markdown>());
+}
+
+}  // namespace ccl_tests

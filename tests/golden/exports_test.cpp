@@ -1,0 +1,125 @@
+// Documents for other tools: valid at every moment, whatever the texts in them; what they say of wrong data and of limits. The tools
+// themselves read them in tests/system/exports_test.sh.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "src/report/exports/document.hpp"
+#include "src/report/writers.hpp"
+#include "tests/golden/samples.hpp"
+
+namespace ccl_tests {
+namespace {
+
+using nlohmann::json;
+using testing::HasSubstr;
+using testing::Not;
+
+constexpr const char* suffixes[] = {".xml", ".md", ".gbench.json", ".bmf.json"};
+bool for_people(const std::string& suffix) { return suffix == ".xml" || suffix == ".md"; }
+
+std::size_t count(const std::string& text, std::string_view what) {
+  std::size_t found = 0;
+  for (std::size_t at = text.find(what); at != std::string::npos; at = text.find(what, at + 1))
+    ++found;
+  return found;
+}
+
+void expect_whole(const std::string& text, const std::string& suffix) {
+  if (suffix.ends_with(".json")) {
+    EXPECT_TRUE(json::accept(text)) << suffix << ": " << text;
+  } else if (suffix == ".xml") {
+    EXPECT_THAT(text, testing::StartsWith("<?xml "));
+    EXPECT_THAT(text, testing::EndsWith("</testsuites>\n"));
+    EXPECT_EQ(count(text, "<testcase "), count(text, "</testcase>"));
+  }
+}
+
+TEST(Exports, AreWholeFromTheStartAndAfterEveryRow) {
+  for (const samples::Run& run : samples::all()) {
+    for (const std::string suffix : suffixes) {
+      const TemporaryFolder directory;
+      const std::string path = directory.file("out" + suffix);
+      const auto reporter = file_reporter(path);
+      expect_whole(samples::read(path), suffix);
+      reporter->begin(run.record);
+      expect_whole(samples::read(path), suffix);
+      for (const Row& row : run.rows) {
+        reporter->row(row);
+        expect_whole(samples::read(path), suffix);
+      }
+      if (for_people(suffix)) {
+        EXPECT_THAT(samples::read(path), HasSubstr("he run has not reached its end"));
+      }
+      reporter->end(run.summary);
+      expect_whole(samples::read(path), suffix);
+      EXPECT_THAT(samples::read(path), Not(HasSubstr("has not reached its end")));
+    }
+  }
+}
+
+TEST(Exports, AreWholeWhenARunEndsBeforeItBegan) {
+  for (const std::string suffix : suffixes) {
+    const TemporaryFolder directory;
+    const std::string path = directory.file("out" + suffix);
+    RunSummary summary;
+    summary.verdict = Verdict::incomplete;
+    summary.failure = "rank 1 has not come";
+    file_reporter(path)->end(summary);
+    expect_whole(samples::read(path), suffix);
+    if (for_people(suffix)) {
+      EXPECT_THAT(samples::read(path), HasSubstr("rank 1 has not come"));
+    }
+  }
+}
+
+TEST(Exports, OddStringsBreakNone) {
+  for (const std::string& odd : samples::odd_strings()) {
+    const samples::Run run = samples::with_text(odd);
+    for (const std::string suffix : suffixes) {
+      const std::string text = samples::file(run, suffix);
+      expect_whole(text, suffix);
+      if (suffix != ".xml") continue;
+      std::size_t cells = 0;
+      for (const Row& row : run.rows) for_each_cell(row, [&](auto, const auto&) { ++cells; });
+      EXPECT_GE(count(text, "<testcase "), cells + 1);
+      EXPECT_EQ(count(text, "<testsuite "), 1U);
+      for (const char c : text) EXPECT_TRUE(c == '\n' || static_cast<unsigned char>(c) >= 0x20);
+    }
+  }
+}
+
+TEST(Exports, WrongDataAreAFailureAndNoTime) {
+  samples::Run wrong = samples::plain();
+  Measurement& cell = wrong.rows[1].out_of_place;
+  cell.wrong = 3;
+  Mismatch& mismatch = cell.mismatches.emplace_back();
+  mismatch.rank = 2;
+  mismatch.host = "node1";
+  mismatch.wrong = 3;
+  const std::string xml = samples::file(wrong, ".xml");
+  EXPECT_EQ(count(xml, "<failure "), 1U);
+  EXPECT_THAT(xml, HasSubstr("rank 2 on node1"));
+  const json benchmarks = json::parse(samples::file(wrong, ".gbench.json")).at("benchmarks");
+  ASSERT_EQ(benchmarks.size(), 3U);
+  EXPECT_EQ(benchmarks[2].at("name"), benchmark_name(wrong.record, wrong.rows[1], "in_place"));
+  EXPECT_EQ(benchmarks[2].at("time_unit"), "us");
+  EXPECT_EQ(json::parse(samples::file(wrong, ".bmf.json")).size(), 3U);
+}
+
+TEST(Exports, OfNamesThatRepeatBencherHasTheFirst) {
+  samples::Run run = samples::plain();
+  run.rows.push_back(run.rows.front());
+  run.rows.back().cycle = 1;
+  run.rows.back().out_of_place.seconds = 1;
+  const json metrics = json::parse(samples::file(run, ".bmf.json"));
+  EXPECT_EQ(metrics.size(), 4U);
+  const json& first =
+      metrics.at(benchmark_name(run.record, run.rows.front(), "out_of_place")).at("latency");
+  EXPECT_NEAR(first.at("value"), run.rows.front().out_of_place.seconds * 1e9, 1e-3);
+  EXPECT_EQ(json::parse(samples::file(run, ".gbench.json")).at("benchmarks").size(), 6U);
+}
+
+}  // namespace
+}  // namespace ccl_tests
