@@ -8,6 +8,7 @@
 
 #include "src/core/error.hpp"
 #include "src/core/quote.hpp"
+#include "src/report/exports/prometheus.hpp"
 #include "src/report/writers.hpp"
 
 namespace ccl_tests {
@@ -39,6 +40,10 @@ bool ends_with(std::string_view path, std::string_view suffix) {
 }  // namespace
 
 std::unique_ptr<Reporter> file_reporter(const std::string& path, std::string* opened) {
+  if (ends_with(path, ".prom")) {
+    if (opened != nullptr) *opened = path;
+    return prometheus_reporter(path);
+  }
   for (const Format& format : formats) {
     if (!ends_with(path, format.suffix)) continue;
     OutputFile file = OutputFile::create(path, format.suffix);

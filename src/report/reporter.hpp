@@ -28,7 +28,7 @@ std::unique_ptr<Reporter> table_reporter(std::FILE* out);
 
 // Of file_reporter, for messages.
 inline constexpr std::string_view accepted_suffixes =
-    ".jsonl, .json, .csv, .xml, .md, .gbench.json or .bmf.json";
+    ".jsonl, .json, .csv, .xml, .md, .prom, .gbench.json or .bmf.json";
 
 // By suffix, in either case: docs/OUTPUT.md. Opens the file at
 // once: throws UsageError naming path and reason when the suffix is unknown or the path cannot be

@@ -3,8 +3,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <filesystem>
+#include <iterator>
 #include <nlohmann/json.hpp>
 
+#include "src/core/error.hpp"
 #include "src/report/exports/document.hpp"
 #include "src/report/writers.hpp"
 #include "tests/golden/samples.hpp"
@@ -119,6 +122,73 @@ TEST(Exports, OfNamesThatRepeatBencherHasTheFirst) {
       metrics.at(benchmark_name(run.record, run.rows.front(), "out_of_place")).at("latency");
   EXPECT_NEAR(first.at("value"), run.rows.front().out_of_place.seconds * 1e9, 1e-3);
   EXPECT_EQ(json::parse(samples::file(run, ".gbench.json")).at("benchmarks").size(), 6U);
+}
+
+void write(const samples::Run& run, const std::string& path) {
+  const auto reporter = file_reporter(path);
+  reporter->begin(run.record);
+  for (const Row& row : run.rows) reporter->row(row);
+  reporter->end(run.summary);
+}
+
+TEST(Prometheus, IsReplacedWhenARunEndsAndNotBefore) {
+  const TemporaryFolder directory;
+  const std::string path = directory.file("out.prom");
+  const samples::Run run = samples::stream();
+  {
+    const auto killed = file_reporter(path);
+    killed->begin(run.record);
+    EXPECT_FALSE(std::filesystem::exists(path));
+  }
+  EXPECT_TRUE(std::filesystem::is_empty(directory.path()));
+  write(run, path);
+  const std::string first = samples::read(path);
+  EXPECT_THAT(first, testing::EndsWith("\n# EOF\n"));
+  EXPECT_EQ(count(first, "\nccl_tests_last_success_timestamp_seconds{"), 1U);
+  samples::Run other = run;
+  other.rows.front().out_of_place.seconds = 1.5;
+  write(other, path);
+  EXPECT_THAT(samples::read(path), HasSubstr("placement=\"out_of_place\"} 1.5\n"));
+  EXPECT_EQ(std::distance(std::filesystem::directory_iterator(directory.path()), {}), 1);
+}
+
+TEST(Prometheus, AFailureKeepsTheLastSuccess) {
+  const TemporaryFolder directory;
+  const std::string path = directory.file("out.prom");
+  samples::Run failed = samples::plain();
+  failed.summary.exit_code = 5;
+  failed.summary.verdict = Verdict::incomplete;
+  write(failed, path);
+  EXPECT_THAT(samples::read(path), Not(HasSubstr("last_success")));
+  write(samples::plain(), path);
+  const std::string good = samples::read(path);
+  const std::size_t at = good.find("\nccl_tests_last_success_timestamp_seconds{");
+  ASSERT_NE(at, std::string::npos);
+  const std::string line = good.substr(at, good.find('\n', at + 1) - at);
+  write(failed, path);
+  EXPECT_THAT(samples::read(path), HasSubstr(line));
+  EXPECT_THAT(samples::read(path), HasSubstr("state=\"incomplete\"} 1\n"));
+}
+
+TEST(Prometheus, OddStringsStayInTheirLabels) {
+  const testing::Matcher<std::string> sample = testing::MatchesRegex(
+      "ccl_tests_[a-z_]+[{]([a-z_]+=\"([^\"\\\\]|\\\\\"|\\\\\\\\)*\",?)+[}] [-+.e0-9]+");
+  for (const std::string& odd : samples::odd_strings()) {
+    const TemporaryFolder directory;
+    const std::string path = directory.file("out.prom");
+    write(samples::with_text(odd), path);
+    for (const std::string& line : samples::lines(samples::read(path))) {
+      if (line.starts_with('#')) continue;
+      EXPECT_THAT(line, sample);
+    }
+  }
+}
+
+TEST(Prometheus, PathsThatCannotBeWrittenAreRefusedAtOnce) {
+  const TemporaryFolder directory;
+  EXPECT_THROW(file_reporter(directory.file("missing/out.prom")), UsageError);
+  std::filesystem::create_directory(directory.file("folder.prom"));
+  EXPECT_THROW(file_reporter(directory.file("folder.prom")), UsageError);
 }
 
 }  // namespace
