@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <filesystem>
+#include <fstream>
 #include <iterator>
 #include <nlohmann/json.hpp>
 
@@ -168,6 +169,53 @@ TEST(Prometheus, AFailureKeepsTheLastSuccess) {
   write(failed, path);
   EXPECT_THAT(samples::read(path), HasSubstr(line));
   EXPECT_THAT(samples::read(path), HasSubstr("state=\"incomplete\"} 1\n"));
+}
+
+TEST(Prometheus, WrongDataOfACycleHideItsTimes) {
+  for (const std::size_t bad : {0, 1}) {
+    const TemporaryFolder directory;
+    const std::string path = directory.file("out.prom");
+    samples::Run run = samples::plain();
+    run.rows = {run.rows.front(), run.rows.front()};
+    run.rows[1].cycle = 1;
+    run.rows[bad].in_place.wrong = 3;
+    write(run, path);
+    EXPECT_THAT(samples::read(path), HasSubstr("placement=\"in_place\"} 3\n"));
+    for (const std::string& line : samples::lines(samples::read(path))) {
+      if (!line.starts_with("ccl_tests_time_seconds")) continue;
+      EXPECT_THAT(line, HasSubstr("out_of_place"));
+    }
+  }
+}
+
+TEST(Prometheus, WhatALinkLeadsToIsReplacedAndKeepsItsMode) {
+  const TemporaryFolder directory;
+  const std::string target = directory.file("real.txt"), link = directory.file("out.prom");
+  std::ofstream(target) << "old";
+  std::filesystem::permissions(target, std::filesystem::perms(0640));
+  std::filesystem::create_symlink(target, link);
+  write(samples::plain(), link);
+  EXPECT_TRUE(std::filesystem::is_symlink(link));
+  EXPECT_THAT(samples::read(target), HasSubstr("ccl_tests_exit_code"));
+  EXPECT_EQ(std::filesystem::status(target).permissions(), std::filesystem::perms(0640));
+}
+
+// -n 0: a time of 0 would be the fastest of all.
+TEST(Exports, WhatIsNotTimedHasNoTime) {
+  samples::Run run = samples::plain();
+  for (Row& row : run.rows) {
+    for (Measurement* cell : {&row.out_of_place, &row.in_place}) {
+      cell->iterations = 0;
+      cell->seconds = 0;
+    }
+  }
+  EXPECT_EQ(json::parse(samples::file(run, ".bmf.json")).size(), 0U);
+  EXPECT_EQ(json::parse(samples::file(run, ".gbench.json")).at("benchmarks").size(), 0U);
+  EXPECT_EQ(count(samples::file(run, ".md"), "not timed"), 4U);
+  EXPECT_EQ(count(samples::file(run, ".xml"), "not timed"), 4U);
+  const TemporaryFolder directory;
+  write(run, directory.file("out.prom"));
+  EXPECT_THAT(samples::read(directory.file("out.prom")), Not(HasSubstr("time_seconds{")));
 }
 
 TEST(Prometheus, OddStringsStayInTheirLabels) {

@@ -74,7 +74,8 @@ std::string benchmark_name(const RunInfo& run, const Row& row, std::string_view 
   if (row.op) text += fmt::format("/{}", name(*row.op));
   if (row.root) text += fmt::format("/root:{}", *row.root);
   if (row.group) text += fmt::format("/group:{}", *row.group);
-  if (row.pair) text += fmt::format("/pair:{}-{}", row.pair->first, row.pair->second);
+  if (row.pair) text += fmt::format("/pair:{}", name(*row.pair));
+  if (run.clock == "cpu") text += "/cpu";
   return text + fmt::format("/bytes:{}/{}", row.bytes, placement);
 }
 
@@ -86,11 +87,16 @@ std::string wrong_text(const Measurement& cell) {
   return text.empty() ? fmt::format("{} elements are wrong", *cell.wrong) : text;
 }
 
-double timed_seconds(const Measurement& cell) {
-  const auto* stream = cell.stream ? &*cell.stream : nullptr;
-  if (stream != nullptr)
-    return stream->mean * static_cast<double>(stream->stamps * stream->calls_per_stamp);
-  return cell.max_seconds * cell.iterations;
+bool is_timed(const Measurement& cell) { return cell.stream || cell.iterations > 0; }
+
+std::uint64_t timed_operations(const Measurement& cell, int aggregate) {
+  if (cell.stream) return cell.stream->stamps * cell.stream->calls_per_stamp;
+  return static_cast<std::uint64_t>(cell.iterations) * static_cast<std::uint64_t>(aggregate);
+}
+
+double timed_seconds(const Measurement& cell, int aggregate) {
+  const double each = cell.stream ? cell.stream->mean : cell.max_seconds;
+  return each * static_cast<double>(timed_operations(cell, aggregate));
 }
 
 }  // namespace ccl_tests

@@ -1,6 +1,7 @@
 // Files for other tools, which are one document each: whole after every row, whatever comes next.
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -44,8 +45,14 @@ std::string benchmark_name(const RunInfo& run, const Row& row, std::string_view 
 // Returns what is wrong with the cell's data: a line for each rank; empty: nothing, or not checked.
 std::string wrong_text(const Measurement& cell);
 
-// Returns the wall seconds that the cell's timed calls took.
-double timed_seconds(const Measurement& cell);
+// Returns false if nothing was timed (-n 0): the cell's times are 0.
+bool is_timed(const Measurement& cell);
+
+// Returns the number of the cell's timed operations; aggregate: RunInfo's.
+std::uint64_t timed_operations(const Measurement& cell, int aggregate);
+
+// Returns the wall seconds that they took.
+double timed_seconds(const Measurement& cell, int aggregate);
 
 // Calls f(placement, cell) for the cells that a row has: one of them if there is no in-place form.
 template <class F>

@@ -1,6 +1,8 @@
 // Google Benchmark's JSON (its docs/user_guide.md, "Output Formats"), which its compare.py, github-action-benchmark, Bencher and Conbench
 // read. A cell is an iteration run. Cells with wrong data are left out: marked as errors, as there, they need a time of 0, which readers
 // take for the fastest one.
+#include <algorithm>
+
 #include "src/report/exports/document.hpp"
 #include "src/report/field_json.hpp"
 #include "src/report/writers.hpp"
@@ -20,6 +22,7 @@ class GoogleBenchmark : public DocumentFormat {
         {"host_name", begun && !run.rank_lines.empty() ? value_of(run.rank_lines.front().host)
                                                        : FieldValue(std::string())},
         {"executable", run.program},
+        {"caches", std::vector<FieldRecord>()},  // Bencher asks for it
         {"library_build_type", std::string("release")},
         {"ccl_tests_version", value_of(run.version)},
         {"library", run.backend + " " + run.library_version},
@@ -32,7 +35,7 @@ class GoogleBenchmark : public DocumentFormat {
   std::vector<DocumentItem> items(const Row& row) const override {
     std::vector<DocumentItem> all;
     for_each_cell(row, [&](std::string_view placement, const Measurement& cell) {
-      if (!wrong_text(cell).empty()) return;
+      if (!wrong_text(cell).empty() || !is_timed(cell)) return;
       all.push_back({"\n" + json_object(benchmark(row, placement, cell))});
     });
     return all;
@@ -46,12 +49,10 @@ class GoogleBenchmark : public DocumentFormat {
     FieldRecord all = {{"name", name},
                        {"run_name", name},
                        {"run_type", std::string("iteration")},
-                       {"repetitions", value_of(1)},
+                       {"repetitions", value_of(std::max(run_.cycles, row.cycle + 1))},
                        {"repetition_index", value_of(row.cycle)},
                        {"threads", value_of(1)}};
-    all.push_back({"iterations", cell.stream
-                                     ? value_of(cell.stream->stamps * cell.stream->calls_per_stamp)
-                                     : value_of(cell.iterations)});
+    all.push_back({"iterations", value_of(timed_operations(cell, run_.aggregate))});
     all.push_back({"real_time", value_of(cell.seconds * microseconds)});
     all.push_back({"cpu_time", value_of(cell.seconds * microseconds)});
     all.push_back({"time_unit", std::string("us")});

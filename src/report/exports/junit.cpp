@@ -1,5 +1,5 @@
-// JUnit's XML as CI services read it (the schema of Jenkins' xunit plugin, junit-10.xsd): a test case for each cell of a row. Counts in
-// the suite are left out, which the schema allows: they would have to be known before the first case is written.
+// JUnit's XML as CI services read it: a test case for each cell of a row. The suite has no counts, which some schemas ask for: they would have
+// to be known before the first case is written; readers count cases.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -30,7 +30,15 @@ std::string trouble(const char* outcome, const char* type, const std::string& me
                      xml_text(message), lines_text(details));
 }
 
+// "limit 8 B float sum in place" of "too slow: 8 B float sum in place: 2 us ...".
+std::string limit_name(const std::string& text) {
+  const std::size_t begin = text.find(": ");
+  const std::size_t end = begin == std::string::npos ? begin : text.find(": ", begin + 2);
+  return end == std::string::npos ? "limits" : "limit " + text.substr(begin + 2, end - begin - 2);
+}
+
 std::string numbers(const Measurement& cell) {
+  if (!is_timed(cell)) return cell.wrong ? "not timed" : "not timed, not verified";
   std::string text = seconds_text(cell.seconds);
   if (cell.stream && cell.stream->low)
     text +=
@@ -58,6 +66,7 @@ class Junit : public DocumentFormat {
                                   xml_text(run.version), xml_text(run.backend),
                                   xml_text(run.library_version), run.ranks, xml_text(run.run_id));
     backend_ = run.backend;
+    aggregate_ = run.aggregate;
     return fmt::format(
         "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites name=\"ccl-tests\">\n"
         "  <testsuite name=\"{}\">\n{}",
@@ -75,7 +84,7 @@ class Junit : public DocumentFormat {
       all.push_back(
           {test_case(fmt::format("{} {}{}", row_name(row, row.bytes), placement_words(placement),
                                  row.cycle > 0 ? fmt::format(" cycle {}", row.cycle) : ""),
-                     timed_seconds(cell), outcome)});
+                     timed_seconds(cell, aggregate_), outcome)});
     });
     return all;
   }
@@ -89,18 +98,17 @@ class Junit : public DocumentFormat {
              end;
     std::string text;
     for (const std::string& limit : summary->missed_limits)
-      text += test_case("limit " + limit.substr(0, limit.find(':')), 0,
-                        trouble("failure", "too slow", limit, limit));
+      text += test_case(limit_name(limit), 0, trouble("failure", "too slow", limit, limit));
     for (const std::string& limit : summary->undecided_limits)
-      text += test_case("limit " + limit.substr(0, limit.find(':')), 0,
-                        trouble("error", "not decided", limit, limit));
+      text += test_case(limit_name(limit), 0, trouble("error", "not decided", limit, limit));
+    if (summary->reproduction && summary->reproduction->varying > 0)
+      text += test_case("reproducible", 0,
+                        trouble("failure", "bits vary", summary->reproduction->first_varying, ""));
     std::string outcome;
     if (summary->verdict == Verdict::incomplete) {
       std::string all;
       for (const std::string& error : summary->errors) all += error + "\n";
       outcome = trouble("error", "incomplete", summary->failure, all);
-    } else if (summary->verdict == Verdict::varies && summary->reproduction) {
-      outcome = trouble("failure", "bits vary", summary->reproduction->first_varying, "");
     } else {
       outcome = fmt::format("<system-out>{} of {} calls verified, exit code {}</system-out>",
                             summary->verified_calls, summary->calls, summary->exit_code);
@@ -118,6 +126,7 @@ class Junit : public DocumentFormat {
   }
 
   std::string program_, backend_;
+  int aggregate_ = 1;
 };
 
 }  // namespace

@@ -21,6 +21,7 @@ std::string plain(std::string_view text) {
 }
 
 std::string time_text(const Measurement& cell) {
+  if (!is_timed(cell)) return "not timed";
   std::string text = seconds_text(cell.seconds);
   if (cell.stream && cell.stream->low)
     text += fmt::format(" ({} to {})", seconds_text(*cell.stream->low),
@@ -42,10 +43,11 @@ class Markdown : public DocumentFormat {
   std::vector<DocumentItem> items(const Row& row) const override {
     std::vector<DocumentItem> all;
     for_each_cell(row, [&](std::string_view placement, const Measurement& cell) {
-      all.push_back(
-          {fmt::format("| {} | {} | {} | {:.4g} | {} |\n", plain(row_name(row, row.bytes)),
-                       placement_words(placement), time_text(cell), cell.busbw,
-                       cell.wrong ? fmt::format("{}", *cell.wrong) : "not checked")});
+      all.push_back({fmt::format("| {} | {} | {} | {:.4g} | {} |\n",
+                                 plain(row_name(row, row.bytes)) +
+                                     (row.cycle > 0 ? fmt::format(", cycle {}", row.cycle) : ""),
+                                 placement_words(placement), time_text(cell), cell.busbw,
+                                 cell.wrong ? fmt::format("{}", *cell.wrong) : "not checked")});
     });
     return all;
   }
@@ -54,17 +56,17 @@ class Markdown : public DocumentFormat {
     if (summary == nullptr) return "\nThe run has not reached its end.\n";
     std::string text = "\n";
     if (summary->verdict == Verdict::incomplete)
-      text += fmt::format("**Failed**: {}\n", plain(summary->failure));
-    else if (!summary->first_wrong.empty())
-      text += fmt::format("**Wrong data**: {}\n", plain(summary->first_wrong));
-    else
-      text += fmt::format("Verified {} of {} calls; exit code {}.\n", summary->verified_calls,
-                          summary->calls, summary->exit_code);
+      text += fmt::format("- **Failed**: {}\n", plain(summary->failure));
+    if (!summary->first_wrong.empty())
+      text += fmt::format("- **Wrong data**: {}\n", plain(summary->first_wrong));
+    if (summary->reproduction && summary->reproduction->varying > 0)
+      text += fmt::format("- **Bits vary**: {}\n", plain(summary->reproduction->first_varying));
     for (const std::string& limit : summary->missed_limits)
       text += fmt::format("- **{}**\n", plain(limit));
     for (const std::string& limit : summary->undecided_limits)
       text += fmt::format("- {}\n", plain(limit));
-    return text;
+    return text + fmt::format("- Verified {} of {} calls; exit code {}.\n", summary->verified_calls,
+                              summary->calls, summary->exit_code);
   }
 };
 

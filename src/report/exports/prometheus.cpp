@@ -1,8 +1,8 @@
 // Prometheus' text format (prometheus.io, "Exposition formats") for node_exporter's textfile collector, which reads a file at any time: it is
 // written beside and renamed when the run ends, over that of the run before. A run that is killed leaves the old one, whose age the collector
 // tells (node_textfile_mtime_seconds).
-#include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <array>
@@ -10,6 +10,7 @@
 #include <chrono>
 #include <cmath>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
@@ -63,21 +64,27 @@ std::string reason(int error) { return std::strerror(error); }
 
 class Prometheus : public Reporter {
  public:
-  explicit Prometheus(std::string path) : path_(std::move(path)), beside_(path_ + ".new") {
+  explicit Prometheus(const std::string& path) : path_(path) {
+    run_.program = ::program_invocation_short_name;  // until it is known
     const auto refuse = [&](const std::string& why) {
       throw UsageError(
-          fmt::format("cannot write results to {}: {}", quote(path_, shown_path_characters), why));
+          fmt::format("cannot write results to {}: {}", quote(path, shown_path_characters), why));
     };
     std::error_code error;
-    const auto there = std::filesystem::status(path_, error);
-    if (std::filesystem::exists(there) && !std::filesystem::is_regular_file(there))
-      refuse("Not a regular file");
-    const int file = ::open(beside_.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-    if (file < 0) refuse(reason(errno));
-    ::close(file);
+    const auto there = std::filesystem::status(path, error);
+    if (std::filesystem::exists(there)) {
+      if (!std::filesystem::is_regular_file(there)) refuse("Not a regular file");
+      path_ = std::filesystem::canonical(path, error).string();  // what a link leads to is replaced
+      mode_ = static_cast<::mode_t>(there.permissions()) & 0777;
+    }
+    beside_ = path_ + ".XXXXXX";
+    file_ = ::mkstemp(beside_.data());
+    if (file_ < 0) refuse(reason(errno));
   }
   ~Prometheus() override {
-    if (!ended_) ::unlink(beside_.c_str());
+    if (file_ < 0) return;
+    ::close(file_);
+    ::unlink(beside_.c_str());
   }
   Prometheus(const Prometheus&) = delete;
   Prometheus& operator=(const Prometheus&) = delete;
@@ -90,12 +97,18 @@ class Prometheus : public Reporter {
     if (row.pass) return;
     for_each_cell(row, [&](std::string_view placement, const Measurement& cell) {
       const std::string labels = cell_labels(run_, row, placement);
-      if (cell.wrong) wrong_.samples[labels] = static_cast<double>(*cell.wrong);
-      if (cell.wrong.value_or(0) > 0) return;  // no times of wrong data
+      const std::string low = labels + "," + label("bound", "low");
+      const std::string high = labels + "," + label("bound", "high");
+      if (cell.wrong) wrong_.samples[labels] += static_cast<double>(*cell.wrong);  // of all cycles
+      for (const std::string& old : {labels, low, high}) time_.samples.erase(old);
+      bandwidth_.samples.erase(labels);
+      // No times of wrong data, in whichever cycle.
+      const auto wrong = wrong_.samples.find(labels);
+      if (!is_timed(cell) || (wrong != wrong_.samples.end() && wrong->second > 0)) return;
       time_.samples[labels] = cell.seconds;
       if (cell.stream && cell.stream->low) {
-        time_.samples[labels + "," + label("bound", "low")] = *cell.stream->low;
-        time_.samples[labels + "," + label("bound", "high")] = *cell.stream->high;
+        time_.samples[low] = *cell.stream->low;
+        time_.samples[high] = *cell.stream->high;
       }
       if (cell.busbw > 0) bandwidth_.samples[labels] = cell.busbw * 1e9;
     });
@@ -121,12 +134,11 @@ class Prometheus : public Reporter {
     Family code{"ccl_tests_exit_code", "Exit code of the last run; 0: passed."};
     code.samples[run] = summary.exit_code;
     Family success{last_success, "When a run passed for the last time."};
+    success.samples = old_successes();
     if (summary.exit_code == 0)
       success.samples[run] = std::floor(
           std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch())
               .count());
-    else
-      keep_old_success(success);
 
     std::string text;
     for (const Family* family : {&info, &verdict, &code, &success, &time_, &bandwidth_, &wrong_}) {
@@ -139,32 +151,38 @@ class Prometheus : public Reporter {
   }
 
  private:
-  // That of this program in the file that is replaced: a failure does not make a success forgotten.
-  void keep_old_success(Family& success) const {
-    const std::string begin = fmt::format("{}{{{}}} ", last_success, run_labels(run_));
+  // Those in the file that is replaced, by labels: neither a failure nor a run of other ranks makes
+  // a success forgotten.
+  std::map<std::string, double> old_successes() const {
+    const std::string begin = fmt::format("{}{{", last_success);
+    std::map<std::string, double> all;
     std::ifstream old(path_);
     for (std::string line; std::getline(old, line);) {
-      if (!line.starts_with(begin)) continue;
+      const std::size_t end = line.rfind("} ");
+      if (!line.starts_with(begin) || end == std::string::npos || end < begin.size()) continue;
       double value = 0;
-      if (std::sscanf(line.c_str() + begin.size(), "%lf", &value) == 1 && value > 0)
-        success.samples[run_labels(run_)] = value;
+      if (std::sscanf(line.c_str() + end + 2, "%lf", &value) == 1 && value > 0)
+        all[line.substr(begin.size(), end - begin.size())] = value;
     }
+    return all;
   }
 
-  void write(const std::string& text) {
-    const std::unique_ptr<std::FILE, int (*)(std::FILE*)> file(std::fopen(beside_.c_str(), "we"),
-                                                               &std::fclose);
-    const bool written = file &&
-                         std::fwrite(text.data(), 1, text.size(), file.get()) == text.size() &&
-                         std::fflush(file.get()) == 0 && ::fsync(::fileno(file.get())) == 0;
-    if (!written || std::rename(beside_.c_str(), path_.c_str()) != 0)
+  void write(std::string_view text) {
+    bool written = ::fchmod(file_, mode_) == 0;
+    while (written && !text.empty()) {
+      const ::ssize_t done = ::write(file_, text.data(), text.size());
+      if (done > 0) text.remove_prefix(static_cast<std::size_t>(done));
+      written = done > 0 || (done < 0 && errno == EINTR);
+    }
+    if (!written || ::fsync(file_) != 0 || std::rename(beside_.c_str(), path_.c_str()) != 0)
       throw Error(fmt::format("cannot write results to {}: {}", quote(path_, shown_path_characters),
                               reason(errno)));
-    ended_ = true;
+    ::close(std::exchange(file_, -1));
   }
 
   std::string path_, beside_;
-  bool ended_ = false;
+  int file_ = -1;         // beside_, until it is renamed
+  ::mode_t mode_ = 0644;  // the collector is another user
   RunInfo run_;
   Family time_{"ccl_tests_time_seconds",
                "Time of one operation; with bound, the ends of its interval."};
