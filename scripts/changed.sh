@@ -30,7 +30,7 @@ system_tests_of() {
     src/measure/* | src/model/*) echo programs plot ;;
     src/options/*) echo bad_input launching ;;
     src/primitives/* | src/run_distributed*) echo primitives composites data_parallel ;;
-    src/report/*) echo files plot compare ;;
+    src/report/*) echo files exports plot compare ;;
     src/run/* | src/core/* | src/* | verify/*) echo programs groups failures files mpi ;;
     tools/compare/*) echo compare ;;
     tools/*) echo init gpu_check ;;
@@ -47,7 +47,8 @@ tests() {
   local file system='' labels='unit|golden|house'
   for file; do
     system+=" $(system_tests_of "$file")"
-    case $file in collectives/* | src/* | verify/* | tests/ranks/* | tests/primitives/*) labels='unit|golden|house|ranks' ;; esac
+    case $file in src/measure/* | tools/acceptance/* | tests/unit/acceptance*) labels+='|statistics' ;; esac
+    case $file in collectives/* | src/* | verify/* | tests/ranks/* | tests/primitives/*) labels+='|ranks' ;; esac
   done
   printf -- '-L ^(%s)$\n' "$labels"
   read -r -d '' -a system < <(tr ' ' '\n' <<<"$system" | sort -u; printf '\0')

@@ -13,13 +13,13 @@ export LC_ALL=C
 # The code behind FILE, options and all: without line numbers, with comments (NOLINT).
 text_of() { eval "clang++-14 -E -P -CC -w -x c++ $options -- '$1'"; }
 read_one() { # FILE, more arguments for clang-tidy; 0 or findings on stdout
-  eval "clang-tidy-14 --quiet --extra-arg=-Wno-everything ${*:2} '$1' -- -x c++ $options" 2>&1 |
+  eval "clang-tidy-14 --quiet --config-file=.clang-tidy --extra-arg=-Wno-everything ${*:2} '$1' -- -x c++ $options" 2>&1 |
     { grep -v ' warnings\? generated\.$' || true; }
 }
 if [[ ${1:-} == --group ]]; then # LIST OF FILES, RULES: called below
   options=$(<"${2%.cpp}.options")
   key=
-  if sum=$(text_of "$2" 2>/dev/null | cat - <(printf '%s' "$3") | sha256sum); then key=$CCL_TIDY_CACHE/${sum%% *}; fi
+  if sum=$(text_of "$2" 2>/dev/null | cat - <(printf '%s' "$3${CCL_TIDY_ALONE:-}") | sha256sum); then key=$CCL_TIDY_CACHE/${sum%% *}; fi
   if [[ -n $key && -e $key ]]; then touch "$key"; exit 0; fi
   if [[ ${CCL_TIDY_ALONE:-} == 1 ]] ||
     ! read_one "$2" --checks=-bugprone-suspicious-include "--header-filter='/(collectives|src|verify|tools)/.*'" >/dev/null; then

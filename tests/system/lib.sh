@@ -30,8 +30,8 @@ if [ ! -e "$build/lib/ccl-tests/ccl-gloo.so" ]; then
   exit 77
 fi
 
-# run EXPECTED_CODE NAME COMMAND...: stdout and stderr land in $work/out and $work/err. EXPECTED_CODE may be several, "5|9". The limit is far above what a run takes: other tests
-# and other machines' users may keep the cores busy, and ranks that spin for messages then wait for each other's time slices.
+# run EXPECTED_CODE NAME COMMAND...: stdout and stderr land in $work/out and $work/err. EXPECTED_CODE may be several, "5|9".
+# The limit is far above what a run takes: other tests and other machines' users may keep the cores busy, and ranks that spin for messages then wait for each other's time slices.
 run() {
   local expected=$1 name=$2 start=$SECONDS; shift 2
   timeout 240 "$@" >"$work/out" 2>"$work/err" </dev/null
