@@ -15,18 +15,20 @@ namespace ccl_tests {
 namespace {
 
 struct Format {
-  std::string_view suffix;
-  std::unique_ptr<Reporter> (*reporter)(OutputFile);
+  std::string_view suffix, name;
+  std::unique_ptr<Reporter> (*reporter)(OutputFile);  // null: the file is replaced
 };
 
-// The first one that a name ends with is meant.
-constexpr std::array<Format, 7> formats{{{".jsonl", json_lines_reporter},
-                                         {".gbench.json", google_benchmark_reporter},
-                                         {".bmf.json", bencher_reporter},
-                                         {".json", nccl_json_reporter},
-                                         {".csv", csv_reporter},
-                                         {".xml", junit_reporter},
-                                         {".md", markdown_reporter}}};
+// The first one that a path ends with is meant.
+constexpr std::array<Format, 8> formats{
+    {{".jsonl", "JSON Lines", json_lines_reporter},
+     {".gbench.json", "Google Benchmark", google_benchmark_reporter},
+     {".bmf.json", "Bencher", bencher_reporter},
+     {".json", "JSON", nccl_json_reporter},
+     {".csv", "CSV", csv_reporter},
+     {".xml", "JUnit", junit_reporter},
+     {".md", "Markdown", markdown_reporter},
+     {".prom", "Prometheus", nullptr}}};
 
 bool ends_with(std::string_view path, std::string_view suffix) {
   const auto same = [](unsigned char a, unsigned char b) { return std::tolower(a) == b; };
@@ -37,21 +39,33 @@ bool ends_with(std::string_view path, std::string_view suffix) {
                     });
 }
 
+// Null: none has the suffix.
+const Format* format_of(std::string_view path) {
+  const auto* found = std::find_if(formats.begin(), formats.end(), [&](const Format& format) {
+    return ends_with(path, format.suffix);
+  });
+  return found == formats.end() ? nullptr : found;
+}
+
 }  // namespace
 
+std::string_view file_format(std::string_view path) {
+  const Format* const format = format_of(path);
+  return format != nullptr ? format->name : "";
+}
+
 std::unique_ptr<Reporter> file_reporter(const std::string& path, std::string* opened) {
-  if (ends_with(path, ".prom")) {
+  const Format* const format = format_of(path);
+  if (format == nullptr)
+    throw UsageError(fmt::format("cannot write results to {}: the name must end in {}",
+                                 quote(path, shown_path_characters), accepted_suffixes));
+  if (format->reporter == nullptr) {
     if (opened != nullptr) *opened = path;
     return prometheus_reporter(path);
   }
-  for (const Format& format : formats) {
-    if (!ends_with(path, format.suffix)) continue;
-    OutputFile file = OutputFile::create(path, format.suffix);
-    if (opened != nullptr) *opened = file.path();
-    return format.reporter(std::move(file));
-  }
-  throw UsageError(fmt::format("cannot write results to {}: the name must end in {}",
-                               quote(path, shown_path_characters), accepted_suffixes));
+  OutputFile file = OutputFile::create(path, format->suffix);
+  if (opened != nullptr) *opened = file.path();
+  return format->reporter(std::move(file));
 }
 
 }  // namespace ccl_tests

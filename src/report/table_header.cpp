@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include "src/report/comment_text.hpp"
+#include "src/report/reporter.hpp"
 
 namespace ccl_tests {
 namespace {
@@ -44,17 +45,8 @@ std::string modes(const RunInfo& run) {
     lines += '\n';
   }
   if (run.parallel_init) lines += "# Parallel Init Enabled: threads connect concurrently\n";
-  for (const std::string& path : run.output_files) {
-    const char* const format = path.ends_with(".gbench.json") ? "Google Benchmark"
-                               : path.ends_with(".bmf.json")  ? "Bencher"
-                               : path.ends_with(".json")      ? "JSON"
-                               : path.ends_with(".csv")       ? "CSV"
-                               : path.ends_with(".xml")       ? "JUnit"
-                               : path.ends_with(".md")        ? "Markdown"
-                               : path.ends_with(".prom")      ? "Prometheus"
-                                                              : "JSON Lines";
-    lines += comment(fmt::format("Writing {} output to {}", format, path));
-  }
+  for (const std::string& path : run.output_files)
+    lines += comment(fmt::format("Writing {} output to {}", file_format(path), path));
   return lines;
 }
 

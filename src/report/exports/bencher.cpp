@@ -20,7 +20,7 @@ class Bencher : public DocumentFormat {
   std::vector<DocumentItem> items(const Row& row) const override {
     std::vector<DocumentItem> all;
     for_each_cell(row, [&](std::string_view placement, const Measurement& cell) {
-      if (!wrong_text(cell).empty() || !is_timed(cell)) return;
+      if (!is_comparable(cell)) return;
       FieldRecord latency = {{"value", value_of(cell.seconds * nanoseconds)}};
       if (cell.stream && cell.stream->low) {
         latency.push_back({"lower_value", value_of(*cell.stream->low * nanoseconds)});

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "src/core/types.hpp"
+#include "src/report/quantity_text.hpp"
 #include "src/report/row_text.hpp"
 
 namespace ccl_tests {
@@ -30,10 +31,13 @@ class Document : public Reporter {
     std::vector<DocumentItem> items = format_->items(row);
     std::erase_if(items, [&](const DocumentItem& item) { return keys_.contains(item.key); });
     std::string text;
-    for (const DocumentItem& item : items)
-      text += (any_ || &item != items.data() ? format_->separator() : "") + item.text;
+    bool any = any_;
+    for (const DocumentItem& item : items) {
+      text += (any ? format_->separator() : "") + item.text;
+      any = true;
+    }
     put(tail_, text, format_->tail(nullptr));
-    any_ = any_ || !items.empty();  // now that they are written
+    any_ = any;  // now that they are written
     for (DocumentItem& item : items)
       if (!item.key.empty()) keys_.insert(std::move(item.key));
   }
@@ -88,6 +92,19 @@ std::string wrong_text(const Measurement& cell) {
 }
 
 bool is_timed(const Measurement& cell) { return cell.stream || cell.iterations > 0; }
+
+bool is_comparable(const Measurement& cell) {
+  return is_timed(cell) && cell.wrong.value_or(0) == 0;
+}
+
+std::string time_text(const Measurement& cell) {
+  if (!is_timed(cell)) return "not timed";
+  std::string text = seconds_text(cell.seconds);
+  if (cell.stream && cell.stream->low)
+    text += fmt::format(" ({} to {})", seconds_text(*cell.stream->low),
+                        seconds_text(*cell.stream->high));
+  return text;
+}
 
 std::uint64_t timed_operations(const Measurement& cell, int aggregate) {
   if (cell.stream) return cell.stream->stamps * cell.stream->calls_per_stamp;

@@ -26,7 +26,7 @@ class DocumentFormat {
   virtual std::string head(const RunInfo& run) = 0;
   virtual std::vector<DocumentItem> items(const Row& row) const = 0;
   virtual std::string separator() const { return {}; }
-  // summary: null while the run has not reached its end.
+  // summary: null until the run ends.
   virtual std::string tail(const RunSummary* summary) const = 0;
 };
 
@@ -48,13 +48,19 @@ std::string wrong_text(const Measurement& cell);
 // Returns false if nothing was timed (-n 0): the cell's times are 0.
 bool is_timed(const Measurement& cell);
 
+// Returns true if the cell's times may be compared: something was timed, and no data are wrong.
+bool is_comparable(const Measurement& cell);
+
+// "12.3 us (12.2 us to 12.5 us)", without an interval "12.3 us"; "not timed".
+std::string time_text(const Measurement& cell);
+
 // Returns the number of the cell's timed operations; aggregate: RunInfo's.
 std::uint64_t timed_operations(const Measurement& cell, int aggregate);
 
 // Returns the wall seconds that they took.
 double timed_seconds(const Measurement& cell, int aggregate);
 
-// Calls f(placement, cell) for the cells that a row has: one of them if there is no in-place form.
+// Calls f(placement, cell) for the row's cells: out of place alone if the collective has no in-place form.
 template <class F>
 void for_each_cell(const Row& row, F&& f) {
   f(std::string_view("out_of_place"), row.out_of_place);

@@ -1,5 +1,5 @@
-// Google Benchmark's JSON (its docs/user_guide.md, "Output Formats"), which its compare.py, github-action-benchmark, Bencher and Conbench
-// read. A cell is an iteration run. Cells with wrong data are left out: marked as errors, as there, they need a time of 0, which readers
+// Google Benchmark's JSON (its docs/user_guide.md, "Output Formats"), which its compare.py, github-action-benchmark and Conbench read. A
+// cell is an iteration run; its cpu_time, which readers want, repeats real_time. Cells with wrong data are left out: marked as errors, as there, they need a time of 0, which readers
 // take for the fastest one.
 #include <algorithm>
 
@@ -16,14 +16,12 @@ class GoogleBenchmark : public DocumentFormat {
  public:
   std::string head(const RunInfo& run) override {
     run_ = run;
-    const bool begun = !run.program.empty();
     const FieldRecord context = {
         {"date", value_of(run.start_time)},
-        {"host_name", begun && !run.rank_lines.empty() ? value_of(run.rank_lines.front().host)
-                                                       : FieldValue(std::string())},
+        {"host_name", !run.rank_lines.empty() ? value_of(run.rank_lines.front().host)
+                                              : FieldValue(std::string())},
         {"executable", run.program},
         {"caches", std::vector<FieldRecord>()},  // Bencher asks for it
-        {"library_build_type", std::string("release")},
         {"ccl_tests_version", value_of(run.version)},
         {"library", run.backend + " " + run.library_version},
         {"ranks", value_of(run.ranks)},
@@ -35,7 +33,7 @@ class GoogleBenchmark : public DocumentFormat {
   std::vector<DocumentItem> items(const Row& row) const override {
     std::vector<DocumentItem> all;
     for_each_cell(row, [&](std::string_view placement, const Measurement& cell) {
-      if (!wrong_text(cell).empty() || !is_timed(cell)) return;
+      if (!is_comparable(cell)) return;
       all.push_back({"\n" + json_object(benchmark(row, placement, cell))});
     });
     return all;

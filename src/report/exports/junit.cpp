@@ -5,7 +5,6 @@
 #include <algorithm>
 
 #include "src/report/exports/document.hpp"
-#include "src/report/quantity_text.hpp"
 #include "src/report/row_text.hpp"
 #include "src/report/text.hpp"
 #include "src/report/writers.hpp"
@@ -38,12 +37,8 @@ std::string limit_name(const std::string& text) {
 }
 
 std::string numbers(const Measurement& cell) {
-  if (!is_timed(cell)) return cell.wrong ? "not timed" : "not timed, not verified";
-  std::string text = seconds_text(cell.seconds);
-  if (cell.stream && cell.stream->low)
-    text +=
-        fmt::format(" [{}, {}]", seconds_text(*cell.stream->low), seconds_text(*cell.stream->high));
-  text += fmt::format(", busbw {:.4g} GB/s", cell.busbw);
+  std::string text = time_text(cell);
+  if (is_timed(cell)) text += fmt::format(", busbw {:.4g} GB/s", cell.busbw);
   if (cell.stream)
     for (const std::string& flag : cell.stream->flags) text += ", " + flag;
   if (!cell.wrong) text += ", not verified";

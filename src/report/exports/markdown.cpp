@@ -2,7 +2,6 @@
 #include <fmt/format.h>
 
 #include "src/report/exports/document.hpp"
-#include "src/report/quantity_text.hpp"
 #include "src/report/row_text.hpp"
 #include "src/report/text.hpp"
 #include "src/report/writers.hpp"
@@ -18,15 +17,6 @@ std::string plain(std::string_view text) {
     all += c;
   }
   return all;
-}
-
-std::string time_text(const Measurement& cell) {
-  if (!is_timed(cell)) return "not timed";
-  std::string text = seconds_text(cell.seconds);
-  if (cell.stream && cell.stream->low)
-    text += fmt::format(" ({} to {})", seconds_text(*cell.stream->low),
-                        seconds_text(*cell.stream->high));
-  return text;
 }
 
 class Markdown : public DocumentFormat {

@@ -5,7 +5,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <array>
 #include <cerrno>
 #include <chrono>
 #include <cmath>
@@ -21,6 +20,7 @@
 #include "src/core/quote.hpp"
 #include "src/report/exports/document.hpp"
 #include "src/report/exports/prometheus.hpp"
+#include "src/report/field_value.hpp"
 #include "src/report/text.hpp"
 
 namespace ccl_tests {
@@ -122,15 +122,10 @@ class Prometheus : public Reporter {
         label("library_version", run_.library_version),
         label("host", run_.rank_lines.empty() ? std::string() : run_.rank_lines.front().host))] = 1;
     Family verdict{"ccl_tests_verdict", "1 for what the last run showed, 0 for the others."};
-    constexpr std::array<std::pair<Verdict, std::string_view>, 6> states{
-        {{Verdict::ok, "ok"},
-         {Verdict::unreliable, "unreliable"},
-         {Verdict::slow, "slow"},
-         {Verdict::varies, "varies"},
-         {Verdict::wrong, "wrong"},
-         {Verdict::incomplete, "incomplete"}}};
-    for (const auto& [state, text] : states)
-      verdict.samples[run + "," + label("state", text)] = state == summary.verdict ? 1 : 0;
+    for (const Verdict state : {Verdict::ok, Verdict::unreliable, Verdict::slow, Verdict::varies,
+                                Verdict::wrong, Verdict::incomplete})
+      verdict.samples[run + "," + label("state", std::get<std::string>(value_of(state)))] =
+          state == summary.verdict ? 1 : 0;
     Family code{"ccl_tests_exit_code", "Exit code of the last run; 0: passed."};
     code.samples[run] = summary.exit_code;
     Family success{last_success, "When a run passed for the last time."};
