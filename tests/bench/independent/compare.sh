@@ -1,19 +1,20 @@
 #!/usr/bin/env bash
 # Our times of all_reduce against programs that contain nothing of the suite, on 2 ranks of this machine:
-# tests/bench/independent/compare.sh [--pairs N] [--sizes LIST] [--libraries LIST] [--default] [BUILD]
+# tests/bench/independent/compare.sh [--pairs N] [--sizes LIST] [--libraries LIST] [--default] [--sweep] [BUILD]
 # LIST: of openmpi, mpich, gloo, and gloo-reuse, whose calls on the other side share their options.
 # Both sides print the median of rank 0's stamps of about 40 us over at least 1 s (Gloo from 64 KiB: the 10th percentile); --default compares our
-# time of a run without any flag instead. Pairs are interleaved and alternate in order; a pair whose probe of the cores changes by more than
+# time of a run without any flag instead, --sweep the rows of a run over all sizes and 64 MiB. Pairs are interleaved and alternate in order; a pair whose probe of the cores changes by more than
 # 1.5 times is drawn again. Prints the median of the ratios ours / theirs with its interval (sign test, at least 95 %).
 set -euo pipefail
 cd -- "$(dirname -- "${BASH_SOURCE[0]}")/../../.."
-pairs=20 sizes=8,1024,65536,1048576,4194304 libraries=openmpi,mpich,gloo default=false
+pairs=20 sizes=8,1024,65536,1048576,4194304 libraries=openmpi,mpich,gloo default=false sweep=false
 while (($#)); do
   case $1 in
     --pairs) pairs=$2; shift 2 ;;
     --sizes) sizes=$2; shift 2 ;;
     --libraries) libraries=$2; shift 2 ;;
     --default) default=true; shift ;;
+    --sweep) sweep=true; shift ;;
     -h | --help) sed -n '2,8s/^# //p' "$0"; exit 0 ;;
     *) break ;;
   esac
@@ -44,10 +45,11 @@ theirs() { # library bytes: the printed line
     "mpirun.$1" -n 2 "$work/$1" "$2" 1
   fi
 }
-ours() { # library bytes: our line of the out-of-place time, as JSON
-  local flags=(--sizes "$2" -J "$work/ours.jsonl")
-  # About 1 s for each of the two times, of rank 0 alone.
-  $default || flags+=(--precision 0.01 --time-budget 1.4 -a 0)
+ours() { # library sizes: our lines of out-of-place times, as JSON
+  local rows flags=(--sizes "$2" -J "$work/ours.jsonl")
+  rows=$(tr ',' '\n' <<<"$2" | wc -l)
+  # About 1 s for each of a row's two times, of rank 0 alone.
+  $default || flags+=(--precision 0.01 --time-budget "$((2 * rows))" -a 0)
   rm -f "$work/ours.jsonl"
   if [[ $1 == gloo* ]]; then
     "$build/bin/all_reduce_perf" --backend gloo --np 2 "${flags[@]}" >"$work/table" 2>&1
@@ -59,20 +61,36 @@ ours() { # library bytes: our line of the out-of-place time, as JSON
 field() { sed -n "s/.*\"$1\":\([0-9.e+-]*\).*/\1/p"; }
 word_behind() { sed -n "s/.* $1 \([0-9.]*\).*/\1/p"; }
 
+steady() { awk -v a="$1" -v b="$2" 'BEGIN {exit !(a / b <= 1.5 && b / a <= 1.5)}'; }
+pairs_of() { # library sizes: a run of ours over the sizes, one of theirs for each, so often
+  local library=$1 sizes=$2 done=0 tries before after rows bytes asked=$2
+  $sweep && asked+=,67108864
+  rm -f "$work"/*.pairs
+  for ((tries = 0; done < pairs && tries < 3 * pairs; ++tries)); do
+    before=$("$work/core_to_core")
+    ((done % 2)) || rows=$(ours "$library" "$asked")
+    for bytes in ${sizes//,/ }; do theirs "$library" "$bytes" >"$work/$bytes.theirs"; done
+    ((done % 2 == 0)) || rows=$(ours "$library" "$asked")
+    after=$("$work/core_to_core")
+    steady "$before" "$after" || continue
+    for bytes in ${sizes//,/ }; do
+      echo "$(grep "\"size_bytes\":$bytes," <<<"$rows" | field "$(column_of "$library" "$bytes")") $(word_behind "$(statistic_of "$library" "$bytes")_us" <"$work/$bytes.theirs") $before" >>"$work/$bytes.pairs"
+    done
+    done=$((done + 1))
+  done
+  for bytes in ${sizes//,/ }; do
+    printf '%-8s %9d %s\n' "$library" "$bytes" "$(awk '{print $1 * 1e6, $2, $3}' "$work/$bytes.pairs" | awk -f tests/bench/ratios.awk)"
+  done
+}
+slowed_by_ticks() { [[ $1 == gloo* ]] && (($2 >= 65536)) && ! $default; }
+statistic_of() { if slowed_by_ticks "$@"; then echo p10; else echo median; fi; }
+column_of() { if slowed_by_ticks "$@"; then echo fast_s; else echo time_s; fi; }
+
 printf '%-8s %9s %14s %14s %7s  %s\n' library bytes 'ours (us)' 'theirs (us)' ratio 'interval, pairs, core to core (ns)'
 for library in ${libraries//,/ }; do
-  for bytes in ${sizes//,/ }; do
-    statistic=median column=time_s
-    if [[ $library == gloo* ]] && ((bytes >= 65536)) && ! $default; then statistic=p10 column=fast_s; fi
-    : >"$work/pairs"
-    for ((k = 0, tries = 0; k < pairs && tries < 3 * pairs; ++tries)); do
-      before=$("$work/core_to_core")
-      if ((k % 2)); then line=$(theirs "$library" "$bytes"); row=$(ours "$library" "$bytes"); else row=$(ours "$library" "$bytes"); line=$(theirs "$library" "$bytes"); fi
-      after=$("$work/core_to_core")
-      awk -v a="$before" -v b="$after" 'BEGIN {exit !(a / b <= 1.5 && b / a <= 1.5)}' || continue
-      echo "$(field $column <<<"$row") $(word_behind ${statistic}_us <<<"$line") $before" >>"$work/pairs"
-      k=$((k + 1))
-    done
-    printf '%-8s %9d %s\n' "$library" "$bytes" "$(awk '{print $1 * 1e6, $2, $3}' "$work/pairs" | awk -f tests/bench/ratios.awk)"
-  done
+  if $sweep; then
+    pairs_of "$library" "$sizes"
+  else
+    for bytes in ${sizes//,/ }; do pairs_of "$library" "$bytes"; done
+  fi
 done
