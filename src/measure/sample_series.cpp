@@ -23,10 +23,11 @@ std::vector<double> moments(const std::vector<Samples>& ranks, std::span<const i
   return all;
 }
 
-// Counts the sample for the rank of the largest value, if there is one.
-void count_last(std::vector<double>& counts, const std::vector<double>& values) {
+// Counts the sample for the rank of the largest value, if no other is within tie_s of it.
+void count_last(std::vector<double>& counts, const std::vector<double>& values, double tie_s) {
   const auto last = std::max_element(values.begin(), values.end());
-  if (std::count(values.begin(), values.end(), *last) == 1)
+  const auto near = [&](double value) { return value >= *last - tie_s; };
+  if (std::count_if(values.begin(), values.end(), near) == 1)
     ++counts[static_cast<std::size_t>(last - values.begin())];
 }
 
@@ -58,15 +59,15 @@ SampleBrackets brackets_of(const std::vector<Samples>& ranks, std::span<const in
   return brackets;
 }
 
-RankOrder rank_order(const std::vector<Samples>& ranks, std::span<const int> group) {
+RankOrder rank_order(const std::vector<Samples>& ranks, std::span<const int> group, double tie_s) {
   const std::size_t samples = samples_of_group(ranks, group);
   if (samples == 0) return {};
   RankOrder order{std::vector<double>(group.size()), std::vector<double>(group.size()), {}};
   std::vector<std::vector<double>> behind(group.size());
   for (std::size_t i = 0; i < samples; ++i) {
     const std::vector<double> entries = moments(ranks, group, i, &Sample::start);
-    count_last(order.late_share, entries);
-    count_last(order.slow_share, moments(ranks, group, i, &Sample::end));
+    count_last(order.late_share, entries, tie_s);
+    count_last(order.slow_share, moments(ranks, group, i, &Sample::end), tie_s);
     const double middle = median(entries);
     for (std::size_t r = 0; r < group.size(); ++r) behind[r].push_back(entries[r] - middle);
   }

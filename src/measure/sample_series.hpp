@@ -15,7 +15,7 @@ namespace ccl_tests {
 std::vector<double> longest_durations(const std::vector<Samples>& ranks, std::span<const int> group,
                                       std::size_t calls);
 
-// Of each sample, in seconds. The ranks' clocks are one.
+// Of each sample, in seconds. Moments are of one clock.
 struct SampleBrackets {
   std::vector<double> low;   // from the last entry to the last exit, per call
   std::vector<double> high;  // from the first entry to the last exit, per call
@@ -35,7 +35,9 @@ struct RankOrder {
   std::vector<double> late_s;      // median seconds from the median rank's entry to its own
 };
 
-// Returns who was last in a group's samples. A tie counts for nobody. The ranks' clocks are one.
-RankOrder rank_order(const std::vector<Samples>& ranks, std::span<const int> group);
+// Returns who was last in a group's samples. A rank that is behind the next one by no more than
+// `tie_s` counts for nobody. Moments are of one clock.
+RankOrder rank_order(const std::vector<Samples>& ranks, std::span<const int> group,
+                     double tie_s = 0);
 
 }  // namespace ccl_tests

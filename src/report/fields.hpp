@@ -239,6 +239,7 @@ void fields(R& cell, V&& visit) {
   visit.part(cell.samples, [&](auto& samples) {
     visit.derived("samples", cell.stream ? cell.stream->stamps : 0);
     visit.derived("operations_per_sample", cell.stream ? cell.stream->calls_per_stamp : 0);
+    visit("clock_error_s", samples.clock_error);
     visit("bracket_low_s", samples.bracket_low);
     visit("bracket_high_s", samples.bracket_high);
     visit("skew_s", samples.skew);

@@ -110,6 +110,7 @@ SampleTimes combined_samples(const Cells& cells) {
   const auto middle = [&](std::optional<double> SampleTimes::*member) {
     return median_of_part(cells, &Measurement::samples, member);
   };
+  all.clock_error = middle(&SampleTimes::clock_error);
   all.bracket_low = middle(&SampleTimes::bracket_low);
   all.bracket_high = middle(&SampleTimes::bracket_high);
   all.skew = middle(&SampleTimes::skew);

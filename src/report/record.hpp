@@ -122,8 +122,9 @@ struct StreamTimes {
 };
 
 // What samples showed beside the time and what StreamTimes holds: operations that began together, as
-// far as a barrier can make them. Seconds. Absent and empty where the ranks have no common clock.
+// far as a barrier can make them. Seconds. Absent and empty where moments of ranks cannot be compared.
 struct SampleTimes {
+  std::optional<double> clock_error;  // of a moment on another machine's clock; 0: of one machine
   std::optional<double> bracket_low;  // per operation, median: from the last entry to the last exit
   std::optional<double> bracket_high;  // per operation, median: from the first entry to it
   std::optional<double> skew;          // median from the first entry to the last

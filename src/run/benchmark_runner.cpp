@@ -15,6 +15,7 @@
 #include "src/run/counter_scope.hpp"
 #include "src/run/goals.hpp"
 #include "src/run/graph_workload.hpp"
+#include "src/run/host_clocks.hpp"
 #include "src/run/idle_workload.hpp"
 #include "src/run/memory_limit.hpp"
 #include "src/run/operation_workload.hpp"
@@ -204,14 +205,15 @@ FormFindings BenchmarkRunner::run_form(const Problem& p, Form form, Operation& o
   const bool by_time = p.collective->needs.synchronizes;
   const std::unique_ptr<StoppingCriterion> stop = criterion(p, checks && !by_time);
   FormFindings found;
+  HostClocks clocks(rank_, world_, options_.measure.samples, limits.exchange_s);
   const RankReport mine = take_form(p, form, operation, checks, *stop, limits);
   for (const std::string& bytes : rank_.world().gather(to_text(mine), limits.exchange_s))
     found.reports.push_back(rank_report(bytes));
   found.samples = stop->samples();
+  found.clock_error_s = clocks.unify(found.samples);
   found.iterations = stop->iterations();
   found.calls_per_stamp = stop->calls_per_stamp();
   found.single_samples = options_.measure.samples;
-  found.one_clock = rank_.table().on_one_machine();
   found.spent_s = stop->spent_s();
   found.discarded_blocks = stop->discarded_blocks();
   found.calls = found.iterations * static_cast<std::size_t>(options_.measure.aggregate) *
@@ -272,15 +274,17 @@ RankReport BenchmarkRunner::take_form(const Problem& p, Form form, Operation& op
 
 bool BenchmarkRunner::has_intervals() const {
   if (options_.measure.samples) return true;
-  return !options_.measure.batch && !rank_.process().options.simulated &&
-         communicator().gpu() == nullptr;
+  return !options_.measure.batch && !rank_.process().options.simulated;
 }
 
 std::unique_ptr<StoppingCriterion> BenchmarkRunner::criterion(const Problem& p, bool checks) const {
   if (has_intervals()) {
+    // Of an event: it is exact to about 0.5 us (CUDA runtime, cudaEventElapsedTime).
+    constexpr double event_cost_s = 1e-6;
+    const bool has_events = communicator().gpu() != nullptr;
     PrecisionGoal goal =
         precision_goal(options_, p, checks,
-                       {.clock_cost_s = clock_.cost_s,
+                       {.clock_cost_s = has_events ? event_cost_s : clock_.cost_s,
                         .budget_s = budget_s_,
                         .most_calls = most_calls(options_, p, slot_rule_, checks)});
     if (options_.measure.samples) return std::make_unique<SampleCriterion>(std::move(goal));

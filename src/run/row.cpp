@@ -57,21 +57,31 @@ StreamTimes stream_times(const Estimate& found, bool drifting, const FormFinding
   return times;
 }
 
+// Returns true if moments of ranks say something about samples of so many seconds.
+bool comparable(const FormFindings& found, double sample_s) {
+  constexpr double most_error = 0.2;  // of a sample: beyond, they show the clocks
+  return found.clock_error_s && *found.clock_error_s <= most_error * sample_s;
+}
+
 // Of the operations of a group; trips: messages of a call, one behind the other.
 SampleTimes sample_times(const std::vector<int>& group, const FormFindings& found,
                          const std::vector<double>& longest, double trips) {
   SampleTimes times;
   times.ranks.assign(group.begin(), group.end());
-  if (!found.one_clock || longest.empty()) return times;
+  if (longest.empty()) return times;
+  const auto calls = static_cast<double>(found.calls_per_stamp);
+  const double sample_s = median(longest) * calls;
+  if (!comparable(found, sample_s)) return times;
+  const double error_s = *found.clock_error_s;
+  times.clock_error = error_s;
   const SampleBrackets brackets = brackets_of(found.samples, group, found.calls_per_stamp);
-  times.bracket_low = median(brackets.low) / trips;
-  times.bracket_high = median(brackets.high) / trips;
+  times.bracket_low = (median(brackets.low) - 2 * error_s / calls) / trips;
+  times.bracket_high = (median(brackets.high) + 2 * error_s / calls) / trips;
   times.skew = median(brackets.skew);
   constexpr std::size_t least_for_p99 = 100;  // of fewer it is the largest
   if (brackets.skew.size() >= least_for_p99) times.skew_p99 = statistics(brackets.skew).p99;
-  const double sample_s = median(longest) * static_cast<double>(found.calls_per_stamp);
   if (sample_s > 0) times.skew_share = *times.skew / sample_s;
-  RankOrder order = rank_order(found.samples, group);
+  RankOrder order = rank_order(found.samples, group, 2 * error_s);
   times.late_share = std::move(order.late_share);
   times.slow_share = std::move(order.slow_share);
   times.late_s = std::move(order.late_s);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -19,13 +20,13 @@ struct FormFindings {
   std::vector<Samples> samples;  // of the timed block; empty: nothing was timed
   std::vector<RankReport> reports;
   std::size_t iterations = 0;
-  std::size_t calls = 0;             // that the samples of a rank stand for
-  std::size_t calls_per_stamp = 0;   // of a stream, whose samples are stamps; 0: of a batch
-  std::size_t discarded_blocks = 0;  // the first ones, which no sample is of
-  bool checked = false;              // results were compared
-  bool single_samples = false;       // --samples: each sample began behind a barrier
-  bool one_clock = false;            // moments of ranks can be compared
-  double spent_s = 0;                // on timed calls, as far as a budget limits them
+  std::size_t calls = 0;                // that the samples of a rank stand for
+  std::size_t calls_per_stamp = 0;      // of a stream, whose samples are stamps; 0: of a batch
+  std::size_t discarded_blocks = 0;     // the first ones, which no sample is of
+  bool checked = false;                 // results were compared
+  bool single_samples = false;          // --samples: each sample began behind a barrier
+  std::optional<double> clock_error_s;  // of moments of different ranks; nullopt: not comparable
+  double spent_s = 0;                   // on timed calls, as far as a budget limits them
 };
 
 // How times of ranks become one.

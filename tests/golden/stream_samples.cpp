@@ -57,8 +57,8 @@ Run single_samples() {
     Measurement& cell = row.out_of_place;
     const double time = cell.seconds;
     cell.stream->flags = {"skew", "clock"};
-    cell.samples = SampleTimes{time * 0.9,      time * 1.1, time * 10,       {}, 0.155, {0, 1, 2},
-                               {0.25, 0, 0.75}, {0, 0, 1},  {-1e-6, 0, 2e-6}};
+    cell.samples = SampleTimes{1e-7,  time * 0.9, time * 1.1,      time * 10, {},
+                               0.155, {0, 1, 2},  {0.25, 0, 0.75}, {0, 0, 1}, {-1e-6, 0, 2e-6}};
     row.in_place.samples.emplace().ranks = {0, 1, 2};
   }
   run.rows[1].out_of_place.samples->skew_p99 = 5e-6;

@@ -67,6 +67,26 @@ for hosts in 3 4; do
   expect_in "$work/out" "# Ranks: $((2 * hosts)) threads of $hosts processes on $hosts hosts, 2 on each"
   run_on_hosts 0 "an interface for Gloo to choose, $hosts hosts" "$bin/all_reduce_perf" --backend gloo --sizes 8,100K -n 2
 
+  # Machines of their own, whose clocks are hours apart: moments of their ranks are compared all the same.
+  if unshare --time --mount --fork true 2>/dev/null; then
+    printf '#!/bin/sh\necho "boot$RANK" >"%s.$RANK"\nexec unshare --time --monotonic $((RANK * 4000)) --mount --fork sh -c %s sh "%s.$RANK" "$@"\n' \
+      "$work/boot" "'mount --bind \"\$1\" /proc/sys/kernel/random/boot_id && shift && exec \"\$@\"'" "$work/boot" >"$work/other_machine"
+    chmod +x "$work/other_machine"
+    run_on_hosts 0 "clocks that are hours apart, $hosts hosts" "$work/other_machine" "$bin/all_reduce_perf" --backend gloo --interface eth0 \
+      --sizes 4M --samples -J "$work/clocks$hosts.jsonl"
+    python3 - "$work/clocks$hosts.jsonl" "$hosts" <<'END' || fail "clocks that are hours apart: $(cat "$work/clocks$hosts.jsonl")"
+import json, sys
+cells = [line for line in map(json.loads, open(sys.argv[1])) if line["type"] == "row"]
+assert len(cells) == 2
+for cell in cells:
+    assert 0 < cell["clock_error_s"] <= 0.2 * cell["time_s"]
+    assert cell["bracket_low_s"] <= cell["time_s"] <= cell["bracket_high_s"]
+    assert cell["skew_s"] < 60 and len(cell["late_share"]) == int(sys.argv[2])
+END
+  else
+    echo "SKIP clocks that are hours apart: no time namespaces here"
+  fi
+
   if [ -e "$build/lib/ccl-tests/ccl-mpi-openmpi.so" ] && command -v mpirun.openmpi >/dev/null; then
     for backend in mpi gloo; do
       run 0 "mpirun, $backend, $hosts hosts" "$cluster" mpirun -n $hosts "$bin/all_reduce_perf" --backend $backend --sizes 8,100K -n 2

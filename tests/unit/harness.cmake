@@ -45,6 +45,7 @@ ccl_add_test(harness_test LABELS unit LIBRARIES ccl-collectives
     run_header_test.cpp
     sample_criterion_test.cpp
     sample_series_test.cpp
+    clock_offset_test.cpp
     settings_test.cpp
     sizes_test.cpp
     spec_errors_test.cpp

@@ -126,12 +126,13 @@ TEST(Passes, OfNothingTimedAreZero) {
 TEST(Passes, SharesOfLateRanksAreOfTheSamplesOfAll) {
   std::vector<Row> passes = {row(1, 0.01), row(1, 0.01), row(1, 0.01)};
   passes[0].out_of_place.samples =
-      SampleTimes{0.9, 1.1, 0.2, {}, 0.2, {0, 4}, {0, 1}, {1, 0}, {-1, 2}};
+      SampleTimes{2e-6, 0.9, 1.1, 0.2, {}, 0.2, {0, 4}, {0, 1}, {1, 0}, {-1, 2}};
   passes[1].out_of_place.samples = passes[0].out_of_place.samples;
   passes[2].out_of_place.samples =
-      SampleTimes{0.8, 1.2, 0.4, {}, 0.4, {0, 2}, {1, 0}, {0, 1}, {3, 0}};
+      SampleTimes{4e-6, 0.8, 1.2, 0.4, {}, 0.4, {0, 2}, {1, 0}, {0, 1}, {3, 0}};
   passes[2].out_of_place.stream->stamps = 100;
   const SampleTimes all = combined_cell(passes).samples.value();
+  EXPECT_EQ(all.clock_error, 2e-6);
   EXPECT_EQ(all.bracket_low, 0.9);
   EXPECT_EQ(all.skew, 0.2);
   EXPECT_FALSE(all.skew_p99);

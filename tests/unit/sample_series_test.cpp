@@ -47,6 +47,13 @@ TEST(SampleSeries, WhoIsLastIsCountedAndTiesCountForNobody) {
   EXPECT_THAT(rank_order(tie, all).slow_share, ElementsAre(0, 0, 0));
 }
 
+TEST(SampleSeries, WhoIsLastByLessThanTheClocksErrorCountsForNobody) {
+  EXPECT_THAT(rank_order(three, group, 0.9).late_share, ElementsAre(0.5, 0.5));
+  EXPECT_THAT(rank_order(three, group, 1).late_share, ElementsAre(0.5, 0));
+  EXPECT_THAT(rank_order(three, group, 1).slow_share, ElementsAre(0, 0));
+  EXPECT_THAT(rank_order(three, group, 2).late_share, ElementsAre(0, 0));
+}
+
 // A rank that enters late by `late_s` beside noise of about 1 us; nobody leaves before all have come.
 std::vector<Samples> with_late_rank(std::size_t rank, double late_s, std::uint64_t seed) {
   Noise entries({.median = 1e-6, .spread = 0.5}, seed);

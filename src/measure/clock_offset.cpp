@@ -1,0 +1,37 @@
+#include "src/measure/clock_offset.hpp"
+
+#include <algorithm>
+
+namespace ccl_tests {
+
+ClockOffset clock_offset(std::span<const RoundTrip> trips) {
+  ClockOffset offset = {.at = (trips.front().sent + trips.back().received) / 2,
+                        .low = trips.front().there - trips.front().received,
+                        .high = trips.front().there - trips.front().sent};
+  for (const RoundTrip& trip : trips) {
+    offset.low = std::max(offset.low, trip.there - trip.received);
+    offset.high = std::min(offset.high, trip.there - trip.sent);
+  }
+  return offset;
+}
+
+double onto_one_clock(std::vector<Samples>& ranks, std::span<const ComparedClock> clocks) {
+  double error = 0;
+  for (std::size_t r = 0; r < ranks.size(); ++r) {
+    const auto& [before, after] = clocks[r];
+    const double span = after.at - before.at;
+    const double slope = span > 0 ? (after.value() - before.value()) / span : 0;
+    const auto move = [&](double& moment) {
+      moment += before.value() + slope * (moment - before.at);
+    };
+    for (Sample& sample : ranks[r]) {
+      move(sample.start);
+      move(sample.issued);
+      move(sample.end);
+    }
+    error = std::max({error, before.error(), after.error()});
+  }
+  return error;
+}
+
+}  // namespace ccl_tests
