@@ -26,6 +26,25 @@ void take_stream(Samples& samples, const BlockPlan& plan, Workload& workload, co
   }
 }
 
+// The device marks the ends of the samples, so that the next one is issued while it works.
+void take_marked_stream(Samples& samples, const BlockPlan& plan, Workload& workload,
+                        Timeline& marks) {
+  std::size_t next = plan.untimed;
+  marks.mark();
+  for (std::size_t k = 0; k < samples.size(); ++k) {
+    workload.issue(next, plan.calls);
+    marks.mark();
+    next += plan.calls;
+  }
+  workload.wait();
+  const std::vector<double> seconds = marks.intervals();
+  double last = 0;
+  for (std::size_t k = 0; k < samples.size(); ++k) {
+    samples[k].start = last;
+    samples[k].issued = samples[k].end = last += seconds.at(k);
+  }
+}
+
 }  // namespace
 
 Samples take_block(const BlockPlan& plan, Workload& workload, Barrier& barrier,
@@ -42,7 +61,11 @@ Samples take_block(const BlockPlan& plan, Workload& workload, Barrier& barrier,
   }
   workload.begin();
   if (plan.blocking == Blocking::stream) {
-    take_stream(samples, plan, workload, clock);
+    if (Timeline* const marks = workload.marks()) {
+      take_marked_stream(samples, plan, workload, *marks);
+    } else {
+      take_stream(samples, plan, workload, clock);
+    }
     return samples;
   }
   std::size_t next = plan.untimed;

@@ -4,12 +4,14 @@
 #include <cstddef>
 #include <vector>
 
+#include "src/core/gpu_extension.hpp"
+
 namespace ccl_tests {
 
 // nccl-tests' -z. none: issue everything, wait once. barrier_inside: wait and barrier after each
 // call, both in the time. wait: wait after each call. barrier_outside: wait and barrier after each
-// sample, the barrier not in the time. Not nccl-tests': stream: wait after each sample; the reading of
-// the clock that ends a sample begins the next.
+// sample, the barrier not in the time. Not nccl-tests': stream: wait after each sample, unless the device
+// marks its end (Workload::marks); the reading of the clock that ends a sample begins the next.
 enum class Blocking : int {
   none = 0,
   barrier_inside = 1,
@@ -56,6 +58,9 @@ class Workload {
   virtual void issue(std::size_t first, std::size_t calls) = 0;
   // The block's untimed calls are complete, and its clock is about to start.
   virtual void begin() {}
+  // Of a prepared stream: where the device itself marks the end of each sample, with room for all of
+  // them. Null: each sample is waited for, and its end is read from the clock.
+  virtual Timeline* marks() { return nullptr; }
   // Returns when all issued calls are complete on this rank.
   virtual void wait() = 0;
   // Off the clock: verifies what the block left behind.

@@ -22,7 +22,7 @@ constexpr Explanation all[] = {
      "such form"},
     {Kind::column, "time",
      "microseconds of one call: the median stamp of a stream of calls, of rooted operations the "
-     "mean; with -n and on GPUs the mean of a batch; both over ranks by -a. With --samples the median "
+     "mean; with -n the mean of a batch; both over ranks by -a. With --samples the median "
      "over samples of the slowest rank's time; with --passes the median of the passes' times"},
     {Kind::column, "cputime",
      "instead of time with -C: microseconds until a call had been issued; bandwidths are of the "

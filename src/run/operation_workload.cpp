@@ -118,6 +118,9 @@ void OperationWorkload::prepare(const BlockPlan& plan) {
     fresh_ = in_place(arena_.send(), 0);
     fresh_call_ = problem_.call(fresh_->send, fresh_->recv);
   }
+  GpuExtension* const gpu = communicator_.gpu();
+  const bool marked = gpu != nullptr && plan.blocking == Blocking::stream;
+  marks_ = marked ? gpu->timeline(plan.samples + 1) : nullptr;
   refill();
   flush_caches();
   if (plan_.counters != nullptr) plan_.counters->prepare();

@@ -58,6 +58,7 @@ class OperationWorkload : public Workload {
   void prepare(const BlockPlan& plan) override;
   void issue(std::size_t first, std::size_t calls) override;
   void begin() override;
+  Timeline* marks() override { return marks_.get(); }
   void wait() override;
   void verify() override;
 
@@ -120,6 +121,7 @@ class OperationWorkload : public Workload {
   std::size_t total_ = 0, timed_ = 0;  // calls of the block
   std::size_t at_ = 0;                 // the slot of the next call
   std::size_t issued_ = 0;             // calls that have not been waited for
+  std::unique_ptr<Timeline> marks_;    // of a stream on a GPU
   StepTimes before_, after_;
   std::vector<Evidence> events_;
 };

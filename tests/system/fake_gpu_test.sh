@@ -45,6 +45,8 @@ for program in "${programs[@]}"; do
 done
 run 0 "-M" "${all_reduce[@]}" -t 3 -M 1
 expect_in "$work/out" "# GPU memory usage     : Initialization "
+run 0 "a stream with events" "$bin/all_reduce_perf" -b 8 -e 64K -f 128 --backend nccl -t 3 --stats -J "$work/stream.jsonl" && right
+grep '"type":"row"' "$work/stream.jsonl" | grep -v '"time_low_s":[0-9]' && fail "a row of the stream has no interval"
 run 0 "-I into a file" "${all_reduce[@]}" -t 3 -G 2 -I 1 -K 1 -J "$work/i.json"
 expect_in "$work/i.json" '"out_of_place_per_iter":{"skipped_iterations":1,'
 for rule in 'mod 2' 'ranks 0,3;2,1'; do

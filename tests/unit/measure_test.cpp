@@ -20,6 +20,7 @@ struct FakeRank {
     double seconds = 5;
   } time;
   std::string log;
+  Timeline* device = nullptr;
 
   struct Calls : Workload {
     explicit Calls(FakeRank& r) : rank(r) {}
@@ -39,6 +40,7 @@ struct FakeRank {
       under_way = 0;
     }
     void verify() override {}
+    Timeline* marks() override { return rank.device; }
     FakeRank& rank;
     std::size_t under_way = 0;
   };
@@ -114,6 +116,32 @@ TEST(Block, StampsOfAStreamTouch) {
   for (const Sample& sample : samples) EXPECT_DOUBLE_EQ(sample.seconds(), 22);
   EXPECT_EQ(samples[0].end, samples[1].start);
   EXPECT_EQ(samples[1].end, samples[2].start);
+}
+
+// Marks that take no time of the host's; a call takes 3 s of the device's.
+struct Marks : Timeline {
+  explicit Marks(FakeRank& r) : rank(r) {}
+  void mark() override {
+    rank.log += 'm';
+    ++marks;
+  }
+  std::vector<double> intervals() const override { return std::vector<double>(marks - 1, 6); }
+  FakeRank& rank;
+  std::size_t marks = 0;
+};
+
+TEST(Block, DeviceMarksTheStampsOfAStreamAndNobodyWaitsBetween) {
+  FakeRank rank;
+  Marks marks(rank);
+  rank.device = &marks;
+  const Samples samples =
+      rank.take({.untimed = 1, .samples = 3, .calls = 2, .blocking = Blocking::stream});
+  EXPECT_EQ(rank.log, "b0wb|m12m34m56mw");
+  ASSERT_EQ(samples.size(), 3U);
+  for (const Sample& sample : samples) EXPECT_DOUBLE_EQ(sample.seconds(), 6);
+  rank.log.clear();
+  rank.take({.samples = 1, .calls = 2, .blocking = Blocking::wait});
+  EXPECT_EQ(rank.log, "b|0w1ww");
 }
 
 TEST(Block, NothingHappensWithoutCalls) {
