@@ -7,13 +7,13 @@
 #include <cerrno>
 #include <chrono>
 #include <cmath>
-#include <cstdio>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <utility>
 
 #include "src/core/error.hpp"
+#include "src/report/replaced_file.hpp"
 #include "tools/acceptance/report/headline.hpp"
 #include "tools/acceptance/report/verdict_json.hpp"
 
@@ -230,18 +230,13 @@ Record Journal::judged() const {
 
 void Journal::write() {
   if (file_.empty()) return;
-  // Beside it and renamed, so that there is a whole one at any time; devices and pipes are written to.
   std::error_code none;
-  const bool replaces =
-      !std::filesystem::exists(file_, none) || std::filesystem::is_regular_file(file_, none);
-  const std::string beside = replaces ? file_ + ".new" : file_;
-  {
-    std::ofstream out(beside, std::ios::binary | std::ios::trunc);
-    out << verdict_json(record_);
-    if (!out.flush()) throw Error(fmt::format("cannot write {}: {}", beside, std::strerror(errno)));
-  }
-  if (replaces && std::rename(beside.c_str(), file_.c_str()) != 0)
-    throw Error(fmt::format("cannot write {}: {}", file_, std::strerror(errno)));
+  const bool special =
+      std::filesystem::exists(file_, none) && !std::filesystem::is_regular_file(file_, none);
+  if (!special) return ReplacedFile(file_).replace(verdict_json(record_));
+  std::ofstream out(file_, std::ios::binary);  // a device or a pipe
+  out << verdict_json(record_);
+  if (!out.flush()) throw Error(fmt::format("cannot write {}: {}", file_, std::strerror(errno)));
 }
 
 }  // namespace ccl_tests::acceptance

@@ -2,25 +2,19 @@
 // written beside and renamed when the run ends, over that of the run before. A run that is killed leaves the old one, whose age the collector
 // tells (node_textfile_mtime_seconds).
 #include <fmt/format.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include <cerrno>
 #include <chrono>
 #include <cmath>
 #include <cstdio>
-#include <cstdlib>
-#include <cstring>
-#include <filesystem>
 #include <fstream>
 #include <map>
-#include <utility>
 
 #include "src/core/error.hpp"
-#include "src/core/quote.hpp"
 #include "src/report/exports/document.hpp"
 #include "src/report/exports/prometheus.hpp"
 #include "src/report/field_value.hpp"
+#include "src/report/replaced_file.hpp"
 #include "src/report/text.hpp"
 
 namespace ccl_tests {
@@ -60,36 +54,13 @@ std::string cell_labels(const RunInfo& run, const Row& row, std::string_view pla
          label("placement", placement);
 }
 
-std::string reason(int error) { return std::strerror(error); }
-
 class Prometheus : public Reporter {
  public:
-  explicit Prometheus(const std::string& path) : path_(path) {
+  explicit Prometheus(const std::string& path) : file_(path) {
     run_.program = ::program_invocation_short_name;  // until it is known
-    const auto refuse = [&](const std::string& why) {
-      throw UsageError(
-          fmt::format("cannot write results to {}: {}", quote(path, shown_path_characters), why));
-    };
-    std::error_code error;
-    const auto there = std::filesystem::status(path, error);
-    if (std::filesystem::exists(there)) {
-      if (!std::filesystem::is_regular_file(there)) refuse("Not a regular file");
-      path_ = std::filesystem::canonical(path, error).string();  // what a link leads to is replaced
-      mode_ = static_cast<::mode_t>(there.permissions()) & 0777;
-    }
-    beside_ = path_ + ".XXXXXX";
-    file_ = ::mkstemp(beside_.data());
-    if (file_ < 0) refuse(reason(errno));
   }
-  ~Prometheus() override {
-    if (file_ < 0) return;
-    ::close(file_);
-    ::unlink(beside_.c_str());
-  }
-  Prometheus(const Prometheus&) = delete;
-  Prometheus& operator=(const Prometheus&) = delete;
 
-  std::string path() const override { return path_; }
+  std::string path() const override { return file_.path(); }
 
   void begin(const RunInfo& run) override { run_ = run; }
 
@@ -142,7 +113,7 @@ class Prometheus : public Reporter {
       for (const auto& [labels, value] : family->samples)
         text += fmt::format("{}{{{}}} {}\n", family->name, labels, value);
     }
-    write(text + "# EOF\n");
+    file_.replace(text + "# EOF\n");
   }
 
  private:
@@ -151,7 +122,7 @@ class Prometheus : public Reporter {
   std::map<std::string, double> old_successes() const {
     const std::string begin = fmt::format("{}{{", last_success);
     std::map<std::string, double> all;
-    std::ifstream old(path_);
+    std::ifstream old(file_.path());
     for (std::string line; std::getline(old, line);) {
       const std::size_t end = line.rfind("} ");
       if (!line.starts_with(begin) || end == std::string::npos || end < begin.size()) continue;
@@ -162,22 +133,7 @@ class Prometheus : public Reporter {
     return all;
   }
 
-  void write(std::string_view text) {
-    bool written = ::fchmod(file_, mode_) == 0;
-    while (written && !text.empty()) {
-      const ::ssize_t done = ::write(file_, text.data(), text.size());
-      if (done > 0) text.remove_prefix(static_cast<std::size_t>(done));
-      written = done > 0 || (done < 0 && errno == EINTR);
-    }
-    if (!written || ::fsync(file_) != 0 || std::rename(beside_.c_str(), path_.c_str()) != 0)
-      throw Error(fmt::format("cannot write results to {}: {}", quote(path_, shown_path_characters),
-                              reason(errno)));
-    ::close(std::exchange(file_, -1));
-  }
-
-  std::string path_, beside_;
-  int file_ = -1;         // beside_, until it is renamed
-  ::mode_t mode_ = 0644;  // the collector is another user
+  ReplacedFile file_;  // the collector is another user
   RunInfo run_;
   Family time_{"ccl_tests_time_seconds",
                "Time of one operation; with bound, the ends of its interval."};
@@ -189,7 +145,11 @@ class Prometheus : public Reporter {
 }  // namespace
 
 std::unique_ptr<Reporter> prometheus_reporter(const std::string& path) {
-  return std::make_unique<Prometheus>(path);
+  try {
+    return std::make_unique<Prometheus>(path);
+  } catch (const Error& e) {
+    throw UsageError(e.what());
+  }
 }
 
 }  // namespace ccl_tests

@@ -1,0 +1,33 @@
+// A file that others read at any time: they see the old one or the new one, whole.
+#pragma once
+
+#include <sys/types.h>
+
+#include <string>
+#include <string_view>
+
+namespace ccl_tests {
+
+// Written beside the file that it replaces, and renamed. What a link leads to is replaced; the permissions
+// of a file that is there stay, a new one is readable by all.
+class ReplacedFile {
+ public:
+  // Makes the file beside `path`. Throws Error that names `path` and the reason: it is no regular file, or the
+  // folder cannot be written to.
+  explicit ReplacedFile(const std::string& path);
+  ~ReplacedFile();  // without replace() nothing changes
+  ReplacedFile(const ReplacedFile&) = delete;
+  ReplacedFile& operator=(const ReplacedFile&) = delete;
+
+  const std::string& path() const { return path_; }
+
+  // Once. Throws Error.
+  void replace(std::string_view text);
+
+ private:
+  std::string path_, beside_;
+  int file_ = -1;  // beside_, until it is renamed
+  ::mode_t mode_ = 0644;
+};
+
+}  // namespace ccl_tests
