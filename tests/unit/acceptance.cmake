@@ -7,6 +7,7 @@ ccl_add_test(acceptance_test LABELS unit LIBRARIES acceptance-model
     acceptance_schedule_test.cpp)
 ccl_add_test(acceptance_tool_test LABELS unit LIBRARIES ccl-acceptance
   SOURCES
+    acceptance_baseline_test.cpp
     acceptance_journal_test.cpp
     acceptance_plan_test.cpp
     acceptance_wires_test.cpp)

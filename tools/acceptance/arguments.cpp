@@ -21,6 +21,11 @@ void declare_flags(FlagSet& set, Arguments& a) {
       a.resume, "--resume", "FILE",
       "leave out the stages that the run of this --verdict file has ended: same plan, hosts, library",
       parse_file);
+  set.add(
+      a.baseline, "--baseline", "FILE",
+      "warn of each row that is slower than in the run of this --verdict file, by more than the "
+      "plan's slowdown",
+      parse_file);
   set.add(a.options.check.seed, "--seed", "N", "seed of schedules and data", in_range(0, 1 << 30));
   set.add_custom(
          "--inject", "FAULT", "spoil results on purpose, as all_reduce_perf --inject does",

@@ -15,7 +15,7 @@ struct Arguments {
   Options options;               // of the job and the library
   std::string plan = "generic";  // a name, or a .toml file
   bool print_plan = false;
-  std::string resume;                             // a verdict file; empty: none
+  std::string resume, baseline;                   // verdict files; empty: none
   std::string verdict, report, junit, hosts_out;  // files; empty: not written
   HostsFormat hosts_format = HostsFormat::lines;
   bool help = false;

@@ -1,17 +1,19 @@
 #include "tools/acceptance/run.hpp"
-#include "src/options/values.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <algorithm>
 #include <fstream>
+#include <optional>
 #include <sstream>
 #include <string_view>
 
 #include "src/core/error.hpp"
 #include "src/core/quote.hpp"
 #include "src/core/version.hpp"
+#include "src/options/values.hpp"
+#include "tools/acceptance/baseline.hpp"
 #include "tools/acceptance/facts.hpp"
 #include "tools/acceptance/rates.hpp"
 #include "tools/acceptance/report/verdict_json.hpp"
@@ -111,15 +113,16 @@ std::vector<int> without(const std::vector<int>& hosts, const std::vector<int>& 
   return rest;
 }
 
-Record record_in(const std::string& file) {
+// flag: whose file it is.
+Record record_in(const std::string& file, const char* flag) {
   std::ifstream in(file, std::ios::binary);
   std::ostringstream text;
   text << in.rdbuf();
-  if (!in) throw UsageError(fmt::format("--resume: {} cannot be read", quote(file)));
+  if (!in) throw UsageError(fmt::format("{}: {} cannot be read", flag, quote(file)));
   try {
     return read_verdict(text.str());
   } catch (const Error& e) {
-    throw UsageError(fmt::format("--resume: {}: {}", quote(file), e.what()));
+    throw UsageError(fmt::format("{}: {}: {}", flag, quote(file), e.what()));
   }
 }
 
@@ -165,15 +168,29 @@ void lead(Context& context) {
   check_limits(context);
 }
 
+void compare(Context& context, const Record& before) {
+  Journal& journal = context.journal;
+  const double slowdown = context.plan.pairs.slowdown;
+  const std::vector<Check> checks = compared_with(before, journal.judged(), slowdown);
+  journal.begin_stage("baseline", "which rows are slower than in the earlier run?");
+  for (const Check& check : checks) journal.add(check);
+  journal.end_stage();
+}
+
 }  // namespace
 
 int run(Rank& rank, const Arguments& arguments, const Plan& plan, verify::PatternCache& patterns,
         Journal* journal) {
   const Hosts hosts(rank.table());
+  std::optional<Record> before;  // of --baseline
   if (rank.is_first()) {
     racks_of(plan, hosts);  // refuses a plan whose racks are not those of the job
     journal->begin(header(rank, arguments, plan, hosts));
-    if (!arguments.resume.empty()) journal->resume(record_in(arguments.resume));
+    if (!arguments.resume.empty()) journal->resume(record_in(arguments.resume, "--resume"));
+    if (!arguments.baseline.empty()) {
+      before = record_in(arguments.baseline, "--baseline");
+      check_same_run(*before, journal->judged());
+    }
   }
   rank.activity().phase("connecting the library under test");
   Team team(rank, arguments.options, patterns, answer_to);
@@ -183,6 +200,7 @@ int run(Rank& rank, const Arguments& arguments, const Plan& plan, verify::Patter
   }
   Context context{team, plan, hosts, *journal, arguments.options.check.seed};
   lead(context);
+  if (before) compare(context, *before);
   journal->complete();
   team.end();
   return rank.agree(exit_code_of(journal->judged()));
