@@ -35,6 +35,14 @@ std::unique_ptr<Reporter> open_file(const Process& process, const std::string& p
   return reporter;
 }
 
+// On stderr, where those look who keep stdout in a file.
+void say_first(const std::string& program, const std::vector<std::string>& lines) {
+  constexpr std::size_t most = 20;
+  for (std::size_t i = 0; i < std::min(lines.size(), most); ++i) say(program, lines[i]);
+  if (lines.size() > most)
+    say(program, fmt::format("{} more limits on stdout", lines.size() - most));
+}
+
 // X_perf on the ranks of a job.
 int run_sweep(const Collective& collective, const Options& options, const JobSetup& job) {
   MultiReporter results(options);
@@ -51,6 +59,7 @@ int run_sweep(const Collective& collective, const Options& options, const JobSet
     for (const std::string& file : options.output.files) results.add(open_file(process, file));
     results.add(table_reporter(stdout));
     if (!options.check.digests.empty()) results.keep_digests(options.check.digests);
+    if (!options.limits.baseline.empty()) results.read_baseline();
   };
   hooks.show = [&](std::function<std::string()> activity, std::function<void()> clear) {
     results.activity(std::move(activity));
@@ -58,8 +67,10 @@ int run_sweep(const Collective& collective, const Options& options, const JobSet
   };
   hooks.write_end = [&](const RanksEnd& end) {
     const int verdict = most_severe(end.exit_code, results.finish(end.failure, end.errors));
-    if (end.failure == 0)
+    if (end.failure == 0) {
       for (const std::string& line : results.unwritten()) say(job.program, line);
+      say_first(job.program, results.limit_lines());
+    }
     return end.failure > 128 ? end.failure : verdict;
   };
   const RankBody body = [&](Rank& rank) {

@@ -1,8 +1,4 @@
 // Flags about timing and verification.
-#include <fmt/format.h>
-
-#include "src/core/error.hpp"
-#include "src/core/quote.hpp"
 #include "src/options/flags.hpp"
 #include "src/options/values.hpp"
 
@@ -10,22 +6,6 @@ namespace ccl_tests {
 
 // Warm-up and verified calls of a row are one loop: their sum fits into an int.
 constexpr int most_calls = 1'000'000'000;
-
-namespace {
-
-// "2" or "2%" is 0.02.
-double percent(const std::string& text) {
-  constexpr double least = 0.01;
-  constexpr double most = 100;
-  const std::string number = text.ends_with('%') ? text.substr(0, text.size() - 1) : text;
-  const double value = parse_number(number, least);
-  if (value > most)
-    throw UsageError(
-        fmt::format("{} is too large; accepted: {} to {} percent", quote(text), least, most));
-  return value / 100;
-}
-
-}  // namespace
 
 void declare_measure(FlagSet& set, Options& o, const Taken& taken) {
   MeasureOptions& m = o.measure;
@@ -50,7 +30,7 @@ void declare_measure(FlagSet& set, Options& o, const Taken& taken) {
   set.add(
          m.precision, "--precision", "PERCENT",
          "end a row when its 95 % interval is within +-PERCENT of the time, or after 0.3 s at most",
-         percent)
+         percent(0.01, 100))
       .by_default("2")
       .on(Page::measured, "end a row at a 95 % interval of +-PERCENT, or by 0.3 s")
       .recorded("precision");

@@ -66,15 +66,29 @@ void declare_output(FlagSet& set, Options& o, const Taken& taken, AskedTexts& as
     return [unit](const std::string& text) { return parse_limit(text, unit); };
   };
   set.append(o.limits.min_busbw, "--min-busbw", "SIZE:GB/s",
-             "exit 6 if the row of SIZE is slower; repeatable", limit("GB/s"))
+             "exit 6 if the row of SIZE is slower; SIZE:GB/s:in_place or :out_of_place: of that "
+             "time alone; repeatable",
+             limit("GB/s"))
       .needs(taken.sweep.empty() ? taken.types : taken.sweep)
-      .on(Page::output)
+      .on(Page::output, "exit 6 if the row of SIZE is slower; repeatable")
       .recorded("min_busbw");
   set.append(o.limits.max_time, "--max-time", "SIZE:us",
-             "exit 6 if the row of SIZE takes longer; repeatable", limit("us"))
+             "exit 6 if the row of SIZE takes longer; placements as --min-busbw; repeatable",
+             limit("us"))
       .needs(taken.sweep)
-      .on(taken.sizes.empty() ? Page::none : Page::output)
+      .on(taken.sizes.empty() ? Page::none : Page::output,
+          "exit 6 if the row of SIZE takes longer; repeatable")
       .recorded("max_time");
+  set.add(o.limits.baseline, "--baseline", "FILE.jsonl",
+          "exit 6 if a row takes longer than in this earlier run's file, by more than --tolerance",
+          any_text())
+      .needs(taken.sweep)
+      .recorded("baseline");
+  set.add(o.limits.tolerance, "--tolerance", "PERCENT",
+          "by how much times may be longer than those of --baseline", percent(0, 1000))
+      .by_default("20")
+      .needs(taken.sweep)
+      .recorded("tolerance");
   set.add_custom(
          "--ceiling", "auto|GB/s",
          "a link's bandwidth, to which rows are compared; auto: measure it with a pingpong",

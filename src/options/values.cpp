@@ -164,7 +164,16 @@ SizeLimit parse_limit(const std::string& text, std::string_view unit) {
     throw UsageError(
         fmt::format("{} has no colon; accepted: SIZE:{}, for example 64M:1.5", quote(text), unit));
   }
-  return {parse_size(text.substr(0, colon)), parse_number(text.substr(colon + 1), 0)};
+  const std::size_t second = text.find(':', colon + 1);
+  SizeLimit limit{parse_size(text.substr(0, colon)),
+                  parse_number(text.substr(colon + 1, second - colon - 1), 0)};
+  if (second == std::string::npos) return limit;
+  const std::string times = text.substr(second + 1);
+  if (times != "out_of_place" && times != "in_place")
+    throw UsageError(fmt::format(
+        "{} is no placement; accepted: out_of_place, in_place, or none for both", quote(times)));
+  limit.times = times == "in_place" ? LimitedTimes::in_place : LimitedTimes::out_of_place;
+  return limit;
 }
 
 std::string parse_name(const std::string& text, const std::vector<std::string>& names) {
@@ -185,6 +194,17 @@ std::string size_text(std::size_t bytes) {
     unit = units[at];
   }
   return std::to_string(bytes) + unit;
+}
+
+Parser<double> percent(double least, double most) {
+  return {[least, most](const std::string& text) {
+    const std::string number = text.ends_with('%') ? text.substr(0, text.size() - 1) : text;
+    const double value = parse_number(number, least);
+    if (value > most)
+      throw UsageError(
+          fmt::format("{} is too large; accepted: {} to {} percent", quote(text), least, most));
+    return value / 100;
+  }};
 }
 
 Parser<int> in_range(int lowest, int highest) {

@@ -26,7 +26,7 @@ double parse_number(const std::string& text, double lowest);   // finite, decima
 std::vector<std::string> split_list(const std::string& text);  // by commas; no empty items
 std::vector<DataType> parse_types(const std::string& text);    // names, a comma list, or "all"
 std::vector<ReduceOp> parse_ops(const std::string& text);
-SizeLimit parse_limit(const std::string& text, std::string_view unit);  // "64M:1.5"
+SizeLimit parse_limit(const std::string& text, std::string_view unit);  // "64M:1.5:in_place"
 std::string parse_name(const std::string& text, const std::vector<std::string>& names);
 std::string parse_file(const std::string& text);  // any name but the empty one
 
@@ -43,7 +43,8 @@ struct Parser {
 };
 Parser<int> in_range(int lowest, int highest);
 Parser<double> at_least(double lowest);
-Parser<double> duration();  // seconds from "90", "90s", "15m", "1.5h"
+Parser<double> percent(double least, double most);  // "2" or "2%" is 0.02
+Parser<double> duration();                          // seconds from "90", "90s", "15m", "1.5h"
 Parser<bool> zero_or_one();
 Parser<std::string> one_of(const std::vector<std::string>& names);
 template <class Enum>

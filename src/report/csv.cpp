@@ -102,8 +102,10 @@ class Csv : public Reporter {
     if (!summary.first_wrong.empty()) return "wrong data: " + summary.first_wrong;
     if (summary.verdict == Verdict::varies)
       return "bits vary: " + summary.reproduction->first_varying;
-    if (!summary.missed_limits.empty()) return summary.missed_limits.front();
-    return summary.undecided_limits.empty() ? "" : summary.undecided_limits.front();
+    for (const LimitVerdict verdict : {LimitVerdict::missed, LimitVerdict::undecided})
+      if (const auto lines = limit_lines(summary.limits, verdict); !lines.empty())
+        return lines.front();
+    return {};
   }
 
   OutputFile file_;

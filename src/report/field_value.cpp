@@ -14,6 +14,7 @@ namespace {
 constexpr std::array<std::string_view, 4> note_kinds = {"warning", "note", "listing", "verbose"};
 constexpr std::array<std::string_view, 6> verdicts = {"ok",     "unreliable", "slow",
                                                       "varies", "wrong",      "incomplete"};
+constexpr std::array<std::string_view, 3> limit_verdicts = {"kept", "undecided", "missed"};
 const std::array reproducibilities = {name(Reproducibility::order_independent),
                                       name(Reproducibility::stable), name(Reproducibility::varies)};
 
@@ -73,6 +74,7 @@ FieldValue value_of(ReduceOp op) { return std::string(name(op)); }
 FieldValue value_of(const RankPair& pair) { return name(pair); }
 FieldValue value_of(NoteKind kind) { return named(note_kinds, kind); }
 FieldValue value_of(Verdict verdict) { return named(verdicts, verdict); }
+FieldValue value_of(LimitVerdict verdict) { return named(limit_verdicts, verdict); }
 FieldValue value_of(Reproducibility found) { return std::string(name(found)); }
 
 FieldValue value_of(const std::vector<Setting>& settings) {
@@ -132,6 +134,7 @@ void assign(const FieldValue& value, RankPair& to) {
 
 void assign(const FieldValue& value, NoteKind& to) { assign_named(note_kinds, value, to); }
 void assign(const FieldValue& value, Verdict& to) { assign_named(verdicts, value, to); }
+void assign(const FieldValue& value, LimitVerdict& to) { assign_named(limit_verdicts, value, to); }
 void assign(const FieldValue& value, Reproducibility& to) {
   assign_named(reproducibilities, value, to);
 }

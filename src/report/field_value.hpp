@@ -36,6 +36,7 @@ FieldValue value_of(ReduceOp op);
 FieldValue value_of(const RankPair& pair);
 FieldValue value_of(NoteKind kind);
 FieldValue value_of(Verdict verdict);
+FieldValue value_of(LimitVerdict verdict);
 FieldValue value_of(Reproducibility found);
 FieldValue value_of(const std::vector<Setting>& settings);
 inline FieldValue value_of(std::monostate /*null*/) { return {}; }
@@ -64,6 +65,7 @@ void assign(const FieldValue& value, ReduceOp& to);
 void assign(const FieldValue& value, RankPair& to);
 void assign(const FieldValue& value, NoteKind& to);
 void assign(const FieldValue& value, Verdict& to);
+void assign(const FieldValue& value, LimitVerdict& to);
 void assign(const FieldValue& value, Reproducibility& to);
 void assign(const FieldValue& value, std::vector<Setting>& to);
 void assign(const FieldValue& value, std::vector<double>& to);

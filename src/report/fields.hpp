@@ -73,6 +73,19 @@ void fields(R& segment, V&& visit) {
   visit("largest_error", segment.largest_error);
 }
 
+template <IsA<LimitFinding> R, class V>
+void fields(R& limit, V&& visit) {
+  visit("verdict", limit.verdict);
+  visit("flag", limit.flag);
+  visit("row", limit.row);
+  visit("unit", limit.unit);
+  visit("limit", limit.limit);
+  visit("value", limit.value);
+  visit("low", limit.low);
+  visit("high", limit.high);
+  visit("text", limit.text);
+}
+
 template <IsA<SweepFit> R, class V>
 void fields(R& sweep, V&& visit) {
   visit("datatype", sweep.type);
@@ -264,6 +277,7 @@ void fields(R& cell, V&& visit) {
   visit("calls", cell.calls);
   visit("verified_calls", cell.verified_calls);
   visit("repeats_out_of_place", cell.repeats_out_of_place);
+  visit("limit", cell.limit);
   visit.list("mismatches", cell.mismatches);
 }
 
@@ -321,8 +335,9 @@ void fields(R& summary, V&& visit) {
   visit("rerun", summary.rerun);
   visit("average_busbw_gb_per_s", summary.average_busbw);
   visit("bandwidth_ok", summary.bandwidth_ok);
-  visit("missed_limits", summary.missed_limits);
-  visit("undecided_limits", summary.undecided_limits);
+  visit.list("limits", summary.limits);
+  visit.derived("missed_limits", limit_lines(summary.limits, LimitVerdict::missed));
+  visit.derived("undecided_limits", limit_lines(summary.limits, LimitVerdict::undecided));
   visit("core_to_core_s", summary.core_to_core);
   visit.part(summary.peak, [&](auto& peak) {
     visit("peak_bytes", peak.bytes);

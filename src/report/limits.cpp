@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <cmath>
+#include <utility>
 
 #include "src/report/row_text.hpp"
 
@@ -11,88 +12,136 @@ namespace {
 
 constexpr double average_slack = 0.9;  // nccl-tests fails below 0.9 x NCCL_TESTS_MIN_BW
 
-// What a limit is compared with; seconds or their reciprocal.
-struct Range {
-  double value, best, worst;
-};
-
-// Of a time, in seconds.
-Range times_of(const Measurement& cell, JudgedBy judged_by, double moments) {
-  const double value = cell.seconds;
-  if (!cell.stream) return {value, value, value};
-  if (judged_by == JudgedBy::fast) return {cell.stream->fast, cell.stream->fast, cell.stream->fast};
-  if (value <= 0) return {value, value, value};
-  const double below = std::log(value / cell.stream->low.value_or(value));
-  const double above = std::log(cell.stream->high.value_or(value) / value);
-  return {value, value * std::exp(-std::hypot(below, moments)),
-          value * std::exp(std::hypot(above, moments))};
+// interval: "400.00 to 500.00"; value: "450.00 us".
+std::string text_of(const LimitFinding& found, const std::string& value,
+                    const std::string& interval, const char* side) {
+  switch (found.verdict) {
+    case LimitVerdict::missed:
+      return fmt::format("too slow: {}: {} is {} {} {}", found.row, value, side, found.flag,
+                         *found.limit);
+    case LimitVerdict::undecided:
+      return fmt::format("not decided: {}: {}, {}, is on both sides of {} {}", found.row, value,
+                         interval, found.flag, *found.limit);
+    case LimitVerdict::kept: break;
+  }
+  return {};
 }
 
-Range bandwidths_of(const Measurement& cell, JudgedBy judged_by, double moments) {
-  const Range times = times_of(cell, judged_by, moments);
-  if (!cell.stream || times.best <= 0) return {cell.busbw, cell.busbw, cell.busbw};
+LimitFinding bandwidth_finding(const SizeLimit& limit, std::string row, const Measurement& cell,
+                               const JudgeRule& rule) {
+  const JudgedTime time = judged_time(cell, rule);
   const double bytes = cell.busbw * cell.seconds;  // those that the bandwidth is of
-  return {bytes / times.value, bytes / times.best, bytes / times.worst};
+  const bool has_interval = cell.stream && time.best > 0;
+  const auto bandwidth = [&](double seconds) {
+    return has_interval ? bytes / seconds : cell.busbw;
+  };
+  LimitFinding found = {.flag = "--min-busbw", .row = std::move(row), .unit = "GB/s"};
+  found.limit = limit.value;
+  found.value = bandwidth(time.value);
+  if (has_interval) {
+    found.low = bandwidth(time.worst);
+    found.high = bandwidth(time.best);
+  }
+  found.verdict =
+      judge({-*found.value, -bandwidth(time.best), -bandwidth(time.worst)}, -limit.value);
+  found.text = text_of(found, fmt::format("busbw {:.4f} GB/s", *found.value),
+                       fmt::format("{:.4f} to {:.4f}", bandwidth(time.worst), bandwidth(time.best)),
+                       "below");
+  return found;
 }
 
-void hold(LimitFindings& found, const Limits& limits, const std::string& subject,
-          const Measurement& cell, std::size_t requested, JudgedBy judged_by, double moments) {
-  for (const SizeLimit& limit : limits.min_busbw) {
-    const Range range = bandwidths_of(cell, judged_by, moments);
-    if (limit.bytes != requested || range.worst >= limit.value) continue;
-    if (range.best < limit.value) {
-      found.missed.push_back(fmt::format("too slow: {}: busbw {:.4f} GB/s is below --min-busbw {}",
-                                         subject, range.value, limit.value));
-    } else {
-      found.undecided.push_back(
-          fmt::format("not decided: {}: busbw {:.4f} GB/s, {:.4f} to {:.4f}, is on both sides of "
-                      "--min-busbw {}",
-                      subject, range.value, range.worst, range.best, limit.value));
-    }
+LimitFinding time_finding(const SizeLimit& limit, std::string row, const Measurement& cell,
+                          const JudgeRule& rule) {
+  constexpr double us = 1e6;
+  const JudgedTime time = judged_time(cell, rule);
+  LimitFinding found = {.flag = "--max-time", .row = std::move(row), .unit = "us"};
+  found.limit = limit.value;
+  found.value = time.value * us;
+  if (cell.stream) {
+    found.low = time.best * us;
+    found.high = time.worst * us;
   }
-  for (const SizeLimit& limit : limits.max_time) {
-    const Range range = times_of(cell, judged_by, moments);
-    constexpr double us = 1e6;
-    if (limit.bytes != requested || range.worst * us <= limit.value) continue;
-    if (range.best * us > limit.value) {
-      found.missed.push_back(fmt::format("too slow: {}: {:.2f} us is above --max-time {}", subject,
-                                         range.value * us, limit.value));
-    } else {
-      found.undecided.push_back(
-          fmt::format("not decided: {}: {:.2f} us, {:.2f} to {:.2f}, is on both sides of "
-                      "--max-time {}",
-                      subject, range.value * us, range.best * us, range.worst * us, limit.value));
-    }
-  }
+  found.verdict = judge({time.value * us, time.best * us, time.worst * us}, limit.value);
+  found.text = text_of(found, fmt::format("{:.2f} us", *found.value),
+                       fmt::format("{:.2f} to {:.2f}", time.best * us, time.worst * us), "above");
+  return found;
 }
 
 }  // namespace
 
-LimitFindings held_to(const Limits& limits, const Row& row, std::size_t requested,
-                      JudgedBy judged_by, double moments) {
-  LimitFindings found;
-  const std::string what = row_name(row, requested);
-  hold(found, limits, what + " out of place", row.out_of_place, requested, judged_by, moments);
-  hold(found, limits, what + " in place", row.in_place, requested, judged_by, moments);
+JudgedTime judged_time(const Measurement& cell, const JudgeRule& rule) {
+  const double value = cell.seconds;
+  if (!cell.stream) return {value, value, value};
+  const StreamTimes& stream = *cell.stream;
+  if (rule.judged_by == JudgedBy::fast) return {stream.fast, stream.fast, stream.fast};
+  if (value <= 0) return {value, value, value};
+  const double below = std::log(value / stream.low.value_or(value));
+  const double above = std::log(stream.high.value_or(value) / value);
+  return {value, value * std::exp(-std::hypot(below, rule.moments)),
+          value * std::exp(std::hypot(above, rule.moments))};
+}
+
+LimitVerdict judge(const JudgedTime& number, double limit) {
+  if (number.worst <= limit) return LimitVerdict::kept;
+  return number.best > limit ? LimitVerdict::missed : LimitVerdict::undecided;
+}
+
+std::string time_name(const Row& row, bool in_place, std::size_t requested) {
+  return row_name(row, requested) + (in_place ? " in place" : " out of place");
+}
+
+std::vector<LimitFinding> held_to(const Limits& limits, const Row& row, bool in_place,
+                                  std::size_t requested, const JudgeRule& rule) {
+  const Measurement& cell = in_place ? row.in_place : row.out_of_place;
+  const auto applies = [&](const SizeLimit& limit) {
+    return limit.bytes == requested && holds_for(limit.times, in_place);
+  };
+  std::vector<LimitFinding> found;
+  for (const SizeLimit& limit : limits.min_busbw)
+    if (applies(limit))
+      found.push_back(bandwidth_finding(limit, time_name(row, in_place, requested), cell, rule));
+  for (const SizeLimit& limit : limits.max_time)
+    if (applies(limit))
+      found.push_back(time_finding(limit, time_name(row, in_place, requested), cell, rule));
   return found;
 }
 
-std::vector<std::string> unmeasured(const Limits& limits, const std::set<std::size_t>& measured) {
-  std::vector<std::string> lines;
-  const auto add = [&](const std::vector<SizeLimit>& some, const char* flag) {
+std::vector<LimitFinding> unmeasured(const Limits& limits, const std::set<std::size_t>& measured) {
+  std::vector<LimitFinding> all;
+  const auto add = [&](const std::vector<SizeLimit>& some, const char* flag, const char* unit) {
     for (const SizeLimit& limit : some) {
       if (measured.contains(limit.bytes)) continue;
-      lines.push_back(fmt::format("not measured: {} B, which {} names", limit.bytes, flag));
+      LimitFinding found = {.verdict = LimitVerdict::missed, .flag = flag, .unit = unit};
+      found.limit = limit.value;
+      found.text = fmt::format("not measured: {} B, which {} names", limit.bytes, flag);
+      all.push_back(std::move(found));
     }
   };
-  add(limits.min_busbw, "--min-busbw");
-  add(limits.max_time, "--max-time");
-  return lines;
+  add(limits.min_busbw, "--min-busbw", "GB/s");
+  add(limits.max_time, "--max-time", "us");
+  return all;
 }
 
-std::optional<bool> average_suffices(const Limits& limits, double average_busbw) {
+std::optional<LimitFinding> held_to_average(const Limits& limits, double average_busbw) {
   if (!limits.min_average_busbw) return std::nullopt;
-  return average_busbw >= average_slack * *limits.min_average_busbw;
+  const double limit = *limits.min_average_busbw;
+  LimitFinding found = {.flag = std::string(average_limit), .unit = "GB/s"};
+  found.limit = limit;
+  found.value = average_busbw;
+  if (average_busbw >= average_slack * limit) return found;
+  found.verdict = LimitVerdict::missed;
+  found.text =
+      fmt::format("too slow: the average busbw, {:.4g} GB/s, is below 0.9 x NCCL_TESTS_MIN_BW {}",
+                  average_busbw, limit);
+  return found;
+}
+
+std::vector<std::string> limit_lines(const std::vector<LimitFinding>& limits,
+                                     LimitVerdict verdict) {
+  std::vector<std::string> lines;
+  for (const LimitFinding& limit : limits)
+    if (limit.verdict == verdict) lines.push_back(limit.text);
+  return lines;
 }
 
 }  // namespace ccl_tests

@@ -1,9 +1,10 @@
-// What the rows of a run say about its speed limits. Pure.
+// What the times of a row say about its limits. Pure.
 #pragma once
 
 #include <optional>
 #include <set>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "src/options/limits.hpp"
@@ -11,26 +12,42 @@
 
 namespace ccl_tests {
 
-// A line each.
-struct LimitFindings {
-  std::vector<std::string> missed;
-  std::vector<std::string> undecided;  // the limit lies within the time's interval
-};
 // interval: a limit is missed if all of the time's interval lies beyond, and undecided if it lies
 // within; without an interval the time is judged. fast: the 10th percentile of the stamps is judged,
 // where ranks wait for CPUs and no other number repeats (docs/METHOD.md).
 enum class JudgedBy { interval, fast };
 
-// Holds both placements of a row to the limits of its size. requested: the size that the sweep asked for; Row::bytes may have been
-// rounded down from it. moments: half of the interval of times at other moments of the run, over them
-// (Repeatability::half_width()).
-LimitFindings held_to(const Limits& limits, const Row& row, std::size_t requested,
-                      JudgedBy judged_by = JudgedBy::interval, double moments = 0);
+// How times are held to limits.
+struct JudgeRule {
+  JudgedBy judged_by = JudgedBy::interval;
+  // Half of the interval of times at other moments of the run, over them (Repeatability::half_width()).
+  double moments = 0;
+};
 
-// Returns one line for each limit whose size is not among the requested sizes of the rows.
-std::vector<std::string> unmeasured(const Limits& limits, const std::set<std::size_t>& measured);
+// A time in seconds, and the ends of its interval by which it is judged.
+struct JudgedTime {
+  double value = 0, best = 0, worst = 0;
+};
+JudgedTime judged_time(const Measurement& cell, const JudgeRule& rule);
 
-// Returns nullopt if no average is required. The limit has nccl-tests' slack of 10 %.
-std::optional<bool> average_suffices(const Limits& limits, double average_busbw);
+// Returns the verdict about a number of which smaller ones are better.
+LimitVerdict judge(const JudgedTime& number, double limit);
+
+// "8 B float sum in place". requested: the size that the sweep asked for; Row::bytes may have been
+// rounded down from it.
+std::string time_name(const Row& row, bool in_place, std::size_t requested);
+
+// Returns what each of the size limits (--min-busbw, --max-time) of a time says of it.
+std::vector<LimitFinding> held_to(const Limits& limits, const Row& row, bool in_place,
+                                  std::size_t requested, const JudgeRule& rule = {});
+
+// Returns, as missed, each size limit whose size is not among the requested sizes of the rows.
+std::vector<LimitFinding> unmeasured(const Limits& limits, const std::set<std::size_t>& measured);
+
+// LimitFinding::flag of the average's limit.
+inline constexpr std::string_view average_limit = "NCCL_TESTS_MIN_BW";
+// Returns what the limit of the average says ; nullopt: there is none. It has
+// nccl-tests' slack of 10 %.
+std::optional<LimitFinding> held_to_average(const Limits& limits, double average_busbw);
 
 }  // namespace ccl_tests

@@ -49,8 +49,7 @@ std::string failure_line(int code, const std::vector<std::string>& errors,
 }  // namespace
 
 SummaryOptions summary_options(const Options& o) {
-  return {.limits = o.limits,
-          .iterations = o.measure.iterations,
+  return {.iterations = o.measure.iterations,
           .row_time_s = o.measure.row_time_s,
           .message_rates = o.spec.window > 1,
           .pairs_at_once = o.sweep.concurrent && !o.sweep.pairing.all,
@@ -72,7 +71,7 @@ void MultiReporter::begin(const RunInfo& run) {
   before_print_();
   run_ = run;
   fits_ = has_fits(run);
-  if (run.oversubscribed) judged_by_ = JudgedBy::fast;
+  limits_.begin(run);
   RunInfo info = run;
   lock.unlock();
   for (const Output& output : outputs_) {
@@ -88,7 +87,8 @@ void MultiReporter::begin(const RunInfo& run) {
 void MultiReporter::row(const Row& row, std::size_t requested) {
   std::unique_lock lock(mutex_);
   if (finished_) return;
-  const Row complete = completed(row);
+  Row complete = completed(row);
+  limits_.mark(complete, requested);
   account(complete, requested);
   before_print_();
   lock.unlock();
@@ -99,8 +99,9 @@ void MultiReporter::pass_row(const Row& row, std::size_t requested, RowPlace pla
   std::unique_lock lock(mutex_);
   if (finished_) return;
   const Row complete = completed(row);
-  const std::optional<Row> all = passes_.add(complete, requested, place);
+  std::optional<Row> all = passes_.add(complete, requested, place);
   if (all) {
+    limits_.mark(*all, requested);
     account(*all, requested);
     before_print_();
   }
@@ -110,7 +111,6 @@ void MultiReporter::pass_row(const Row& row, std::size_t requested, RowPlace pla
 }
 
 void MultiReporter::account(const Row& row, std::size_t requested) {
-  measured_.insert(requested);
   ++summary_.rows;
   for (const Measurement* cell : {&row.out_of_place, &row.in_place}) {
     busbw_sum_ += cell->busbw;
@@ -136,7 +136,7 @@ void MultiReporter::account(const Row& row, std::size_t requested) {
   late_ranks_.add(row);
   add_reproduction(summary_.reproduction, row, requested);
   if (fits_) add_cells(cells_, row);
-  if (options_.limits.of_sizes()) limited_.push_back({row, requested});
+  limits_.add(row, requested);
   const bool kept = !options_.endless || row.cycle == 0;  // memory is to stay as it is
   if (row.pair && begun_ && kept) pair_rows_.push_back(row);
 }
@@ -232,16 +232,6 @@ CallCounts MultiReporter::counts() const {
   return {summary_.calls, summary_.verified_calls, summary_.failed_checks};
 }
 
-void MultiReporter::judge_limits() {
-  const double moments = summary_.repeats ? summary_.repeats->half_width() : 0;
-  for (const auto& [row, requested] : limited_) {
-    LimitFindings found = held_to(options_.limits, row, requested, judged_by_, moments);
-    append(summary_.missed_limits, std::move(found.missed));
-    append(summary_.undecided_limits, std::move(found.undecided));
-  }
-  append(summary_.missed_limits, unmeasured(options_.limits, measured_));
-}
-
 void MultiReporter::judge_end() {
   if (!begun_ || std::exchange(judged_, true)) return;
   const auto cells = static_cast<double>(2 * summary_.rows);
@@ -255,13 +245,10 @@ void MultiReporter::judge_end() {
   for (const RankLine& line : run_.rank_lines)
     if (summary_.late_rank && line.rank == summary_.late_rank->rank)
       summary_.late_rank->host = line.host;
-  judge_limits();
-  summary_.bandwidth_ok = average_suffices(options_.limits, summary_.average_busbw);
-  if (!summary_.bandwidth_ok.value_or(true)) {
-    summary_.missed_limits.push_back(
-        fmt::format("too slow: the average busbw, {:.4g} GB/s, is below 0.9 x NCCL_TESTS_MIN_BW {}",
-                    summary_.average_busbw, *options_.limits.min_average_busbw));
-  }
+  const double moments = summary_.repeats ? summary_.repeats->half_width() : 0;
+  summary_.limits = limits_.judge(moments, summary_.average_busbw);
+  for (const LimitFinding& found : summary_.limits)
+    if (found.flag == average_limit) summary_.bandwidth_ok = found.verdict == LimitVerdict::kept;
   if (const auto line = speed_text(run_.core_to_core, summary_.core_to_core, run_.verbose);
       !line.empty())
     notes.push_back(line);
@@ -286,11 +273,11 @@ void MultiReporter::conclude(int failure, const std::vector<std::string>& errors
   int code = most_severe(failure, judged());
   if (failure > 128) code = failure;  // interrupted: a verdict was not reached
   summary_.exit_code = code;
-  summary_.verdict = failure != 0                      ? Verdict::incomplete
-                     : summary_.failed_checks > 0      ? Verdict::wrong
-                     : varies()                        ? Verdict::varies
-                     : !summary_.missed_limits.empty() ? Verdict::slow
-                     : !summary_.undecided_limits.empty() || doubtful(summary_, options_.precision)
+  summary_.verdict = failure != 0                 ? Verdict::incomplete
+                     : summary_.failed_checks > 0 ? Verdict::wrong
+                     : varies()                   ? Verdict::varies
+                     : has(LimitVerdict::missed)  ? Verdict::slow
+                     : has(LimitVerdict::undecided) || doubtful(summary_, options_.precision)
                          ? Verdict::unreliable
                          : Verdict::ok;
   if (summary_.reproduction) summary_.reproduction->digests = digests_.path();
@@ -298,10 +285,21 @@ void MultiReporter::conclude(int failure, const std::vector<std::string>& errors
   summary_.end_time = local_time();
 }
 
+bool MultiReporter::has(LimitVerdict verdict) const {
+  return !ccl_tests::limit_lines(summary_.limits, verdict).empty();
+}
+
+std::vector<std::string> MultiReporter::limit_lines() const {
+  const std::lock_guard lock(mutex_);
+  std::vector<std::string> lines = ccl_tests::limit_lines(summary_.limits, LimitVerdict::missed);
+  append(lines, ccl_tests::limit_lines(summary_.limits, LimitVerdict::undecided));
+  return lines;
+}
+
 int MultiReporter::judged() const {
-  const int slow = !summary_.missed_limits.empty()      ? exit_code(Exit::too_slow)
-                   : !summary_.undecided_limits.empty() ? exit_code(Exit::inconclusive)
-                                                        : 0;
+  const int slow = has(LimitVerdict::missed)      ? exit_code(Exit::too_slow)
+                   : has(LimitVerdict::undecided) ? exit_code(Exit::inconclusive)
+                                                  : 0;
   const bool wrong = summary_.failed_checks > 0 || varies();
   return wrong ? most_severe(slow, exit_code(Exit::wrong_data)) : slow;
 }

@@ -6,7 +6,6 @@
 #include <functional>
 #include <memory>
 #include <mutex>
-#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -14,7 +13,7 @@
 #include "src/options/options.hpp"
 #include "src/report/digest_file.hpp"
 #include "src/report/late_ranks.hpp"
-#include "src/report/limits.hpp"
+#include "src/report/limit_judge.hpp"
 #include "src/report/local_time.hpp"
 #include "src/report/passes.hpp"
 #include "src/report/reporter.hpp"
@@ -24,7 +23,6 @@ namespace ccl_tests {
 
 // What the summary of a run needs of its options.
 struct SummaryOptions {
-  Limits limits;
   int iterations = 20;
   double row_time_s = 0;
   bool message_rates = false;  // of pairs whose calls are many messages
@@ -47,17 +45,23 @@ struct CallCounts {
 class MultiReporter {
  public:
   explicit MultiReporter(const Options& options)
-      : options_(summary_options(options)), passes_(options_.passes, options_.precision) {}
+      : options_(summary_options(options)),
+        limits_(options.limits),
+        passes_(options_.passes, options_.precision) {}
   // Before begin().
   void add(std::unique_ptr<Reporter> reporter);
   // Before begin(): the file that knows the digests of rows (--digests). Throws as DigestFile does.
   void keep_digests(const std::string& path) { digests_ = DigestFile(path); }
+
+  // Before begin(): the earlier run that times are held to (--baseline). Throws as Baseline does.
+  void read_baseline() { limits_.read_baseline(); }
 
   // Called before anything is printed on stdout.
   void before_print(std::function<void()> action) { before_print_ = std::move(action); }
   // Tells what this process does, for the line about a failure.
   void activity(std::function<std::string()> text) { activity_ = std::move(text); }
 
+  // Throws UsageError if the baseline's run measured something else.
   void begin(const RunInfo& run);
   // requested: the size that the sweep asked for, which Row::bytes may have been rounded down from.
   void row(const Row& row, std::size_t requested);
@@ -90,6 +94,8 @@ class MultiReporter {
   int finish(int failure, const std::vector<std::string>& errors);
   // After finish(): what could not be written to the end, one line each.
   const std::vector<std::string>& unwritten() const { return unwritten_; }
+  // After finish(): the limits that are missed or not decided, one line each.
+  std::vector<std::string> limit_lines() const;
 
  private:
   void account(const Row& row, std::size_t requested);
@@ -99,9 +105,9 @@ class MultiReporter {
   void add_note(std::string line);
   void add_times(const Row& row, std::size_t requested);
   void add_wrong(const Row& row, std::size_t requested);
-  void judge_limits();
   void judge_end();
   bool varies() const { return summary_.reproduction && summary_.reproduction->varying > 0; }
+  bool has(LimitVerdict verdict) const;  // of any limit
   int judged() const;
   void conclude(int failure, const std::vector<std::string>& errors);
 
@@ -123,11 +129,9 @@ class MultiReporter {
   std::size_t capped_rows_ = 0;
   std::size_t weakest_bytes_ = 0;  // largest row that does not cover all ranks
   double weakest_coverage_ = 1;
-  std::set<std::size_t> measured_;
   RunInfo run_;
-  JudgedBy judged_by_ = JudgedBy::interval;
   std::vector<Row> pair_rows_;
-  std::vector<RequestedRow> limited_;  // rows to be held to limits
+  LimitJudge limits_;
   LateRanks late_ranks_;
   DigestFile digests_;
   PassRows passes_;

@@ -146,6 +146,10 @@ struct Mismatch {
   std::string explanation;               // expected and found bits of `first`, and what they are
 };
 
+// What is known of a limit of a time or bandwidth, by ascending trouble. undecided: it lies within the
+// interval.
+enum class LimitVerdict { kept, undecided, missed };
+
 // One half of a row. wrong: elements that differ, summed over ranks and checks; absent: not checked
 // (N/A).
 struct Measurement {
@@ -167,7 +171,10 @@ struct Measurement {
   std::optional<SampleTimes> samples;           // --samples
   std::optional<double> pass_spread;  // of --passes: longest minus shortest time, over the time
   std::optional<Evidence> evidence;   // of the timed blocks, over ranks; absent: not counted
-  std::vector<Mismatch> mismatches;   // by rank; empty: none
+  // The worst of this time's limits, by its own interval; absent: it has none. The summary's
+  // findings know also how far times of the run repeat.
+  std::optional<LimitVerdict> limit;
+  std::vector<Mismatch> mismatches;  // by rank; empty: none
 };
 
 // What is known of a result's bits, by ascending trouble. order_independent: the same when ranks exchange their
@@ -254,6 +261,20 @@ struct ReproductionSummary {
   std::string digests;        // the file of these; empty: none
 };
 
+// What became of one limit.
+struct LimitFinding {
+  LimitVerdict verdict = LimitVerdict::kept;
+  std::string flag;       // "--max-time"
+  std::string row = {};   // "8 B float sum in place"; empty: of the whole run
+  std::string unit = {};  // of the numbers: "us", "GB/s"; of a ratio empty
+  std::optional<double> limit = {};
+  std::optional<double> value = {};           // that was held to it; absent: not measured
+  std::optional<double> low = {}, high = {};  // its interval; absent: none
+  std::string text = {};                      // the whole of it in a line; empty: kept
+};
+// Returns the lines of those with this verdict.
+std::vector<std::string> limit_lines(const std::vector<LimitFinding>& limits, LimitVerdict verdict);
+
 // The most serious of what a run showed, by ascending seriousness.
 enum class Verdict { ok, unreliable, slow, varies, wrong, incomplete };
 
@@ -276,12 +297,11 @@ struct RunSummary {
   std::optional<Soak> soak;              // --duration
   std::optional<LateRank> late_rank;     // --samples; absent: no rank stands out
   std::optional<ReproductionSummary> reproduction;  // --reproducible
-  std::string first_wrong;                    // where the first wrong element is, and what it is
-  std::string rerun;                          // flags that select the row of first_wrong
-  double average_busbw = 0;                   // arithmetic mean over all cells
-  std::optional<bool> bandwidth_ok;           // NCCL_TESTS_MIN_BW; absent: not asked
-  std::vector<std::string> missed_limits;     // a line each
-  std::vector<std::string> undecided_limits;  // which lie within the interval of a time
+  std::string first_wrong;             // where the first wrong element is, and what it is
+  std::string rerun;                   // flags that select the row of first_wrong
+  double average_busbw = 0;            // arithmetic mean over all cells
+  std::optional<bool> bandwidth_ok;    // NCCL_TESTS_MIN_BW; absent: not asked
+  std::vector<LimitFinding> limits;    // of rows, in their order, then of the run
   std::vector<SweepFit> fits;          // of sweeps over sizes; empty if the run is not complete
   std::optional<Peak> peak;            // absent: no bandwidth
   std::optional<double> core_to_core;  // as RunInfo::core_to_core, after the last row

@@ -40,6 +40,13 @@ std::string plural(std::size_t number, const char* what) {
   return fmt::format("{} {}{}", number, what, number == 1 ? "" : "s");
 }
 
+std::vector<std::string> missed(const RunSummary& summary) {
+  return limit_lines(summary.limits, LimitVerdict::missed);
+}
+std::vector<std::string> undecided(const RunSummary& summary) {
+  return limit_lines(summary.limits, LimitVerdict::undecided);
+}
+
 std::string results(const RunSummary& summary) {
   return summary.verified_calls > 0 ? "results correct" : "results not checked";
 }
@@ -60,8 +67,8 @@ std::string verdict(const RunInfo& run, const RunSummary& summary) {
       return fmt::format("VARIES - {} of {} with bits that differ (exit {})",
                          summary.reproduction->varying, plural(summary.rows, "row"), code);
     case Verdict::slow:
-      return fmt::format("SLOW - {} (exit {})",
-                         plural(summary.missed_limits.size(), "limit") + " missed", code);
+      return fmt::format("SLOW - {} (exit {})", plural(missed(summary).size(), "limit") + " missed",
+                         code);
     case Verdict::unreliable:
       return fmt::format("UNRELIABLE - {}{}", results(summary),
                          code != 0 ? fmt::format(", a limit is not decided (exit {})", code)
@@ -172,7 +179,7 @@ std::string next(const RunInfo& run, const RunSummary& summary) {
     text = "-N 10 shows how often; an algorithm that is set by hand is not chosen by timing";
   } else if (summary.verdict == Verdict::slow) {
     text = "-N 5 shows whether the times repeat";
-  } else if (!summary.undecided_limits.empty()) {
+  } else if (!undecided(summary).empty()) {
     text = "a quieter machine, or a limit farther from the time";
   } else if (summary.repeats && summary.verdict == Verdict::unreliable) {
     text = "--passes 5 takes each time at 5 moments";
@@ -194,8 +201,8 @@ std::string failure_text(const RunSummary& summary) {
 
 std::string footer_text(const RunInfo& run, const RunSummary& summary) {
   std::string lines = summary.complete ? nccl_tests_lines(run, summary) : failure_text(summary);
-  lines += "#\n" + comments(summary.missed_limits) + comments(summary.undecided_limits) +
-           comments(summary.notes);
+  lines +=
+      "#\n" + comments(missed(summary)) + comments(undecided(summary)) + comments(summary.notes);
   lines += answer("Verdict", verdict(run, summary)) + answer("Correct", correct(run, summary));
   if (const std::string text = reliable(run, summary); !text.empty())
     lines += answer("Reliable", text);

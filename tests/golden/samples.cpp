@@ -143,8 +143,13 @@ Run unchecked() {
   run.rows[1].out_of_place.verified_calls = 0;
   run.summary.bandwidth_ok = false;
   run.summary.verdict = Verdict::slow;
-  run.summary.missed_limits = {
-      "too slow: the average busbw, 22.76 GB/s, is below 0.9 x NCCL_TESTS_MIN_BW 50"};
+  run.summary.limits = {
+      {.verdict = LimitVerdict::missed,
+       .flag = "NCCL_TESTS_MIN_BW",
+       .unit = "GB/s",
+       .limit = 50,
+       .value = 22.76,
+       .text = "too slow: the average busbw, 22.76 GB/s, is below 0.9 x NCCL_TESTS_MIN_BW 50"}};
   run.summary.exit_code = 6;
   return run;
 }
@@ -342,7 +347,9 @@ Run with_text(const std::string& text) {
   record.verbose = true;
   for (Row& row : run.rows) row.algorithm = text;
   for (RankLine& line : record.rank_lines) line.host = line.device_name = text;
-  run.summary.notes = run.summary.errors = run.summary.missed_limits = {text};
+  run.summary.notes = run.summary.errors = {text};
+  run.summary.limits = {
+      {.verdict = LimitVerdict::missed, .flag = text, .row = text, .unit = text, .text = text}};
   run.summary.memory = text;
   run.summary.end_time = text;
   return run;

@@ -124,9 +124,26 @@ Run undecided() {
   run.record.stats = false;
   run.summary.verdict = Verdict::unreliable;
   run.summary.exit_code = 8;
-  run.summary.undecided_limits = {
-      "not decided: 8 B float sum in place: 2.00 us, 1.00 to 4.00, is on both sides of --max-time "
-      "3"};
+  run.rows[0].out_of_place.limit = LimitVerdict::kept;
+  run.rows[0].in_place.limit = LimitVerdict::undecided;
+  run.summary.limits = {
+      {.flag = "--max-time",
+       .row = "8 B float sum out of place",
+       .unit = "us",
+       .limit = 3,
+       .value = 2,
+       .low = 1.5,
+       .high = 2.5},
+      {.verdict = LimitVerdict::undecided,
+       .flag = "--max-time",
+       .row = "8 B float sum in place",
+       .unit = "us",
+       .limit = 3,
+       .value = 2,
+       .low = 1,
+       .high = 4,
+       .text = "not decided: 8 B float sum in place: 2.00 us, 1.00 to 4.00, is on both sides of "
+               "--max-time 3"}};
   return run;
 }
 

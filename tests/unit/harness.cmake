@@ -21,6 +21,7 @@ ccl_add_test(harness_test LABELS unit LIBRARIES ccl-collectives
     host_memory_test.cpp
     late_ranks_test.cpp
     layouts_test.cpp
+    baseline_test.cpp
     limits_test.cpp
     parts_test.cpp
     tensor_lists_test.cpp

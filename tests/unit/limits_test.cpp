@@ -1,4 +1,4 @@
-// Which limits a row misses, and which sizes nobody measured.
+// What a row's times say about its limits, and which sizes nobody measured.
 #include "src/report/limits.hpp"
 
 #include <gmock/gmock.h>
@@ -8,7 +8,11 @@ namespace ccl_tests {
 namespace {
 
 using testing::ElementsAre;
+using testing::HasSubstr;
 using testing::IsEmpty;
+
+constexpr LimitVerdict kept = LimitVerdict::kept, undecided = LimitVerdict::undecided,
+                       missed = LimitVerdict::missed;
 
 Row row(double busbw, double seconds) {
   Row row;
@@ -18,22 +22,65 @@ Row row(double busbw, double seconds) {
   return row;
 }
 
+Limits bandwidth(std::size_t bytes, double gb_per_s) {
+  Limits limits;
+  limits.min_busbw = {{bytes, gb_per_s}};
+  return limits;
+}
+Limits longest(std::size_t bytes, double us) {
+  Limits limits;
+  limits.max_time = {{bytes, us}};
+  return limits;
+}
+Limits both(std::size_t bytes, double gb_per_s, double us) {
+  Limits limits = bandwidth(bytes, gb_per_s);
+  limits.max_time = {{bytes, us}};
+  return limits;
+}
+
+// Of both placements.
+std::vector<LimitFinding> found(const Limits& limits, const Row& row, std::size_t requested,
+                                const JudgeRule& rule = {}) {
+  std::vector<LimitFinding> all = held_to(limits, row, false, requested, rule);
+  for (const LimitFinding& more : held_to(limits, row, true, requested, rule)) all.push_back(more);
+  return all;
+}
+std::vector<LimitVerdict> verdicts(const std::vector<LimitFinding>& findings) {
+  std::vector<LimitVerdict> all;
+  for (const LimitFinding& one : findings) all.push_back(one.verdict);
+  return all;
+}
+
 TEST(Limits, AValueThatIsExactlyTheLimitIsAllowed) {
-  const Limits limits{{{1024, 2.0}}, {{1024, 500}}, {}};
-  EXPECT_THAT(held_to(limits, row(2.0, 500e-6), 1024).missed, IsEmpty());
+  EXPECT_THAT(verdicts(found(both(1024, 2.0, 500), row(2.0, 500e-6), 1024)),
+              ElementsAre(kept, kept, kept, kept));
 }
 
 TEST(Limits, EveryPlacementAndEveryLimitOfTheSizeCounts) {
-  const Limits limits{{{1024, 2.0}, {1024, 1.0}, {8, 9}}, {{1024, 500}}, {}};
+  Limits limits = both(1024, 2.0, 500);
+  limits.min_busbw.push_back({1024, 1.0});
+  limits.min_busbw.push_back({8, 9});
   Row slow = row(1.5, 1e-6);
   slow.in_place.seconds = 501e-6;
   EXPECT_THAT(
-      held_to(limits, slow, 1024).missed,
+      limit_lines(found(limits, slow, 1024), missed),
       ElementsAre("too slow: 1024 B float sum out of place: busbw 1.5000 GB/s is below "
                   "--min-busbw 2",
                   "too slow: 1024 B float sum in place: busbw 1.5000 GB/s is below "
                   "--min-busbw 2",
                   "too slow: 1024 B float sum in place: 501.00 us is above --max-time 500"));
+}
+
+TEST(Limits, OfOnePlacementSayNothingOfTheOther) {
+  Limits limits;
+  limits.min_busbw = {{8, 2.0, LimitedTimes::out_of_place}};
+  limits.max_time = {{8, 1, LimitedTimes::in_place}};
+  const std::vector<LimitFinding> all = found(limits, row(1.5, 1), 8);
+  ASSERT_EQ(all.size(), 2U);
+  EXPECT_EQ(all[0].row, "8 B float sum out of place");
+  EXPECT_EQ(all[0].flag, "--min-busbw");
+  EXPECT_EQ(all[1].row, "8 B float sum in place");
+  EXPECT_EQ(all[1].flag, "--max-time");
 }
 
 // A time of 400 to 500 us with a busbw of 1.8 to 2.25 GB/s.
@@ -45,80 +92,88 @@ Row with_interval() {
 }
 
 TEST(Limits, AreMissedIfAllOfTheIntervalLiesBeyond) {
-  EXPECT_EQ(held_to({{}, {{8, 399}}, {}}, with_interval(), 8).missed.size(), 2U);
-  EXPECT_EQ(held_to({{{8, 2.26}}, {}, {}}, with_interval(), 8).missed.size(), 2U);
-  const LimitFindings kept = held_to({{{8, 1.79}}, {{8, 501}}, {}}, with_interval(), 8);
-  EXPECT_THAT(kept.missed, IsEmpty());
-  EXPECT_THAT(kept.undecided, IsEmpty());
+  const auto of = [](const Limits& limits) { return verdicts(found(limits, with_interval(), 8)); };
+  EXPECT_THAT(of(longest(8, 399)), ElementsAre(missed, missed));
+  EXPECT_THAT(of(bandwidth(8, 2.26)), ElementsAre(missed, missed));
+  EXPECT_THAT(of(bandwidth(8, 1.79)), ElementsAre(kept, kept));
+  EXPECT_THAT(of(longest(8, 501)), ElementsAre(kept, kept));
 }
 
 TEST(Limits, WithinTheIntervalAreNotDecided) {
-  const LimitFindings found = held_to({{{8, 2.2}}, {{8, 401}}, {}}, with_interval(), 8);
-  EXPECT_THAT(found.missed, IsEmpty());
-  ASSERT_EQ(found.undecided.size(), 4U);
-  EXPECT_EQ(found.undecided[0],
+  const std::vector<LimitFinding> all = held_to(both(8, 2.2, 401), with_interval(), false, 8);
+  EXPECT_THAT(verdicts(all), ElementsAre(undecided, undecided));
+  EXPECT_EQ(all[0].text,
             "not decided: 8 B float sum out of place: busbw 2.0000 GB/s, 1.8000 to 2.2500, is on "
             "both sides of --min-busbw 2.2");
-  EXPECT_EQ(found.undecided[1],
+  EXPECT_EQ(all[1].text,
             "not decided: 8 B float sum out of place: 450.00 us, 400.00 to 500.00, is on both "
             "sides of --max-time 401");
+  EXPECT_DOUBLE_EQ(all[0].low.value(), 1.8);
+  EXPECT_DOUBLE_EQ(all[0].high.value(), 2.25);
+  EXPECT_EQ(all[1].limit, 401);
+  EXPECT_DOUBLE_EQ(all[1].value.value(), 450);
+  EXPECT_DOUBLE_EQ(all[1].low.value(), 400);
 }
 
 // e to the power of -+0.2 around the time, and the interval.
 TEST(Limits, WithinWhatTheTimeIsAtOtherMomentsAreNotDecided) {
-  const auto found = [](double limit) {
-    return held_to({{}, {{8, limit}}, {}}, with_interval(), 8, JudgedBy::interval, 0.2);
+  const JudgeRule rule = {.moments = 0.2};
+  const auto of = [&](double limit) {
+    return verdicts(found(longest(8, limit), with_interval(), 8, rule));
   };
-  EXPECT_EQ(found(356).missed.size(), 2U);
-  EXPECT_EQ(found(357).undecided.size(), 2U);
-  EXPECT_EQ(found(564).undecided.size(), 2U);
-  EXPECT_EQ(found(565).undecided.size() + found(565).missed.size(), 0U);
-  const LimitFindings batch =
-      held_to({{}, {{8, 400}}, {}}, row(2.0, 450e-6), 8, JudgedBy::interval, 0.2);
-  EXPECT_EQ(batch.missed.size(), 2U);
+  EXPECT_THAT(of(356), ElementsAre(missed, missed));
+  EXPECT_THAT(of(357), ElementsAre(undecided, undecided));
+  EXPECT_THAT(of(564), ElementsAre(undecided, undecided));
+  EXPECT_THAT(of(565), ElementsAre(kept, kept));
+  EXPECT_THAT(verdicts(found(longest(8, 400), row(2.0, 450e-6), 8, rule)),
+              ElementsAre(missed, missed));  // a batch has no interval
 }
 
 TEST(Limits, AreHeldAgainstTheFastCallsWhereRanksWaitForCpus) {
   Row row = with_interval();
-  row.out_of_place.stream->fast = row.in_place.stream->fast = 300e-6;
-  const LimitFindings kept = held_to({{{8, 2.9}}, {{8, 301}}, {}}, row, 8, JudgedBy::fast);
-  EXPECT_THAT(kept.missed, IsEmpty());
-  EXPECT_THAT(kept.undecided, IsEmpty());
-  const LimitFindings missed = held_to({{{8, 3.1}}, {{8, 299}}, {}}, row, 8, JudgedBy::fast);
-  ASSERT_EQ(missed.missed.size(), 4U);
-  EXPECT_EQ(missed.missed[0],
-            "too slow: 8 B float sum out of place: busbw 3.0000 GB/s is below --min-busbw 3.1");
-  EXPECT_EQ(missed.missed[1],
-            "too slow: 8 B float sum out of place: 300.00 us is above --max-time 299");
+  row.out_of_place.stream->fast = 300e-6;
+  const JudgeRule rule = {.judged_by = JudgedBy::fast};
+  EXPECT_THAT(verdicts(held_to(both(8, 2.9, 301), row, false, 8, rule)), ElementsAre(kept, kept));
+  EXPECT_THAT(
+      limit_lines(held_to(both(8, 3.1, 299), row, false, 8, rule), missed),
+      ElementsAre(
+          "too slow: 8 B float sum out of place: busbw 3.0000 GB/s is below --min-busbw 3.1",
+          "too slow: 8 B float sum out of place: 300.00 us is above --max-time 299"));
 }
 
 TEST(Limits, OtherSizesAreNotJudged) {
-  EXPECT_THAT(held_to({{{1024, 2.0}}, {{1024, 0}}, {}}, row(0, 1), 2048).missed, IsEmpty());
+  EXPECT_THAT(found(both(1024, 2.0, 0), row(0, 1), 2048), IsEmpty());
 }
 
 TEST(Limits, TheLineNamesPairAndGroup) {
   Row slow = row(0, 1);
   slow.op.reset();
   slow.pair = {1, 2};
-  EXPECT_EQ(held_to({{}, {{8, 0}}, {}}, slow, 8).missed.at(0),
+  EXPECT_EQ(held_to(longest(8, 0), slow, false, 8).at(0).text,
             "too slow: 8 B float pair 1:2 out of place: 1000000.00 us is above --max-time 0");
   slow.pair.reset();
   slow.group = 3;
-  EXPECT_THAT(held_to({{}, {{8, 0}}, {}}, slow, 8).missed.at(1),
-              testing::HasSubstr("float group 3 in"));
+  EXPECT_THAT(held_to(longest(8, 0), slow, true, 8).at(0).text, HasSubstr("float group 3 in"));
 }
 
 TEST(Limits, ASizeThatNoRowHasIsNamedWithItsFlag) {
-  const Limits limits{{{8, 1}, {16, 1}}, {{32, 1}}, {}};
-  EXPECT_THAT(unmeasured(limits, {8}), ElementsAre("not measured: 16 B, which --min-busbw names",
-                                                   "not measured: 32 B, which --max-time names"));
+  Limits limits = bandwidth(8, 1);
+  limits.min_busbw.push_back({16, 1});
+  limits.max_time = {{32, 1}};
+  EXPECT_THAT(limit_lines(unmeasured(limits, {8}), missed),
+              ElementsAre("not measured: 16 B, which --min-busbw names",
+                          "not measured: 32 B, which --max-time names"));
   EXPECT_THAT(unmeasured(limits, {8, 16, 32}), IsEmpty());
 }
 
 TEST(Limits, TheAverageHasNcclTestsSlack) {
-  EXPECT_FALSE(average_suffices({}, 1).has_value());
-  EXPECT_EQ(average_suffices({{}, {}, 10}, 9.0), true);
-  EXPECT_EQ(average_suffices({{}, {}, 10}, 8.99), false);
+  Limits limits;
+  EXPECT_FALSE(held_to_average(limits, 1));
+  limits.min_average_busbw = 10;
+  EXPECT_EQ(held_to_average(limits, 9.0).value().verdict, kept);
+  const LimitFinding below = held_to_average(limits, 8.99).value();
+  EXPECT_EQ(below.verdict, missed);
+  EXPECT_THAT(below.text, HasSubstr("8.99 GB/s, is below 0.9 x NCCL_TESTS_MIN_BW 10"));
 }
 
 }  // namespace

@@ -7,9 +7,11 @@
 namespace ccl_tests {
 namespace {
 
+using test::missed;
 using test::MultiReporterTest;
 using test::Seen;
 using test::SpyReporter;
+using test::undecided;
 using testing::Contains;
 using testing::HasSubstr;
 
@@ -49,7 +51,7 @@ TEST_F(MultiReporterTest, JudgesTheRowsThatStandForAllPasses) {
   EXPECT_EQ(seen.all[3].out_of_place.seconds, 2e-3);
   EXPECT_EQ(seen.summary.rows, 1U);
   EXPECT_EQ(seen.summary.calls, 2 * 3 * 21U);
-  EXPECT_TRUE(seen.summary.missed_limits.empty());
+  EXPECT_TRUE(missed(seen.summary).empty());
   EXPECT_TRUE(seen.summary.notes.empty());
 }
 
@@ -63,8 +65,8 @@ TEST_F(MultiReporterTest, JudgesTimesByHowTheyRepeat) {
   reporter().row(one, 1024);
   reporter().repeats(Repeatability{6, 0.1, 0.2, 1.5});
   EXPECT_EQ(reporter().finish(0, {}), exit_code(Exit::inconclusive));
-  EXPECT_TRUE(seen.summary.missed_limits.empty());
-  EXPECT_EQ(seen.summary.undecided_limits.size(), 2U);
+  EXPECT_TRUE(missed(seen.summary).empty());
+  EXPECT_EQ(undecided(seen.summary).size(), 2U);
 }
 
 TEST_F(MultiReporterTest, CallsARunUnreliableWhoseTimesRepeatBadly) {

@@ -149,6 +149,24 @@ TEST(Options, RepeatedLimitsAddUp) {
   EXPECT_EQ(o.limits.max_time[0].value, 200);
 }
 
+TEST(Options, ALimitMayBeOfOnePlacement) {
+  const Options o = read({"--sizes", "8", "--min-busbw", "8:0.5:in_place", "--max-time",
+                          "8:200:out_of_place", "--max-time", "8:300"});
+  EXPECT_EQ(o.limits.min_busbw.at(0).times, LimitedTimes::in_place);
+  EXPECT_EQ(o.limits.max_time.at(0).times, LimitedTimes::out_of_place);
+  EXPECT_EQ(o.limits.max_time.at(1).times, LimitedTimes::both);
+  EXPECT_TRUE(holds_for(LimitedTimes::both, true) && holds_for(LimitedTimes::both, false));
+  EXPECT_TRUE(holds_for(LimitedTimes::in_place, true));
+  EXPECT_FALSE(holds_for(LimitedTimes::in_place, false));
+  EXPECT_FALSE(holds_for(LimitedTimes::out_of_place, true));
+}
+
+TEST(Options, TheToleranceIsAPercentage) {
+  EXPECT_EQ(read({"--baseline", "x.jsonl"}).limits.tolerance, 0.2);
+  EXPECT_EQ(read({"--baseline", "x.jsonl", "--tolerance", "30%"}).limits.tolerance, 0.3);
+  EXPECT_EQ(read({"--baseline", "x.jsonl", "--tolerance", "5"}).limits.tolerance, 0.05);
+}
+
 TEST(Options, EveryFileOfSeveralIsKept) {
   EXPECT_THAT(read({"-J", "a.csv", "--output_file=a.jsonl"}).output.files,
               ElementsAre("a.csv", "a.jsonl"));

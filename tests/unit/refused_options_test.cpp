@@ -58,13 +58,14 @@ std::vector<Bad> bad_values() {
   add("--ceiling", {"0", "-1", "x", "nan", "inf", "1GB/s", "automatic"});
   add("--seed", {"-1", "x", "1.5"});
   add("-o", {"Sum", "sum,", "avg,x", "prd", "sum;max", "all,sum"});
+  add("--tolerance", {"x", "-1", "20%%", "1e6"});
   add("-d", {"float32", "int", "float,,half", "floot", "FLOAT", "all,float"});
   add("-r", {"-2", "x", "0,", "1.5", "0,-1", "all,0"});
   add("--cache", {"hot", "Warm", "warm,cold", "1"});
   add("--transport", {"udp", "TCP"});
   add("--gloo-algorithm", {"tree", "rings"});
   for (const char* flag : {"--min-busbw", "--max-time"}) {
-    add(flag, {"1M", "1M:", ":1", "1M:x", "1M:-1", "x:1", "1M:1:1", "0x10:1"});
+    add(flag, {"1M", "1M:", ":1", "1M:x", "1M:-1", "x:1", "1M:1:1", "1M:1:inplace", "0x10:1"});
   }
   for (const char* flag : {"-G", "-y", "-R", "-x", "-D", "-V", "-M", "-I", "-K"}) {
     add(flag, {"x", "-2", "1.5"});

@@ -20,6 +20,13 @@ struct Seen {
   std::vector<int> hosts;  // of each row
 };
 
+inline std::vector<std::string> missed(const RunSummary& summary) {
+  return limit_lines(summary.limits, LimitVerdict::missed);
+}
+inline std::vector<std::string> undecided(const RunSummary& summary) {
+  return limit_lines(summary.limits, LimitVerdict::undecided);
+}
+
 class SpyReporter : public Reporter {
  public:
   explicit SpyReporter(Seen& seen) : seen_(seen) {}

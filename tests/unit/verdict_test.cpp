@@ -5,6 +5,7 @@
 namespace ccl_tests {
 namespace {
 
+using test::missed;
 using testing::Contains;
 using testing::HasSubstr;
 
@@ -76,8 +77,8 @@ TEST_F(VerdictTest, TooLittleBandwidthIs6) {
   slow.in_place.busbw = 1.99;
   reporter().row(slow, 1024);
   EXPECT_EQ(reporter().finish(0, {}), 6);
-  ASSERT_EQ(seen.summary.missed_limits.size(), 1U);
-  EXPECT_THAT(seen.summary.missed_limits[0], HasSubstr("1024 B float sum in place: busbw 1.9900"));
+  ASSERT_EQ(missed(seen.summary).size(), 1U);
+  EXPECT_THAT(missed(seen.summary)[0], HasSubstr("1024 B float sum in place: busbw 1.9900"));
   EXPECT_EQ(seen.summary.verdict, Verdict::slow);
 }
 
@@ -87,15 +88,14 @@ TEST_F(VerdictTest, TooMuchTimeIs6) {
   slow.out_of_place.seconds = 501e-6;
   reporter().row(slow, 1024);
   EXPECT_EQ(reporter().finish(0, {}), 6);
-  EXPECT_THAT(seen.summary.missed_limits, Contains(HasSubstr("out of place: 501.00 us is above")));
+  EXPECT_THAT(missed(seen.summary), Contains(HasSubstr("out of place: 501.00 us is above")));
 }
 
 TEST_F(VerdictTest, ALimitWhoseSizeWasNotMeasuredIsMissed) {
   options.limits.min_busbw = {{4096, 0}};
   reporter().row(row(1, 1e-3), 1024);
   EXPECT_EQ(reporter().finish(0, {}), 6);
-  EXPECT_THAT(seen.summary.missed_limits,
-              Contains(HasSubstr("not measured: 4096 B, which --min-busbw")));
+  EXPECT_THAT(missed(seen.summary), Contains(HasSubstr("not measured: 4096 B, which --min-busbw")));
 }
 
 TEST_F(VerdictTest, MinimumAverageHasNcclTestsSlack) {

@@ -6,6 +6,7 @@
 
 #include "src/core/error.hpp"
 #include "src/core/quote.hpp"
+#include "src/report/comparable.hpp"
 
 namespace ccl_tests::compare {
 namespace {
@@ -34,11 +35,6 @@ std::string devices(const RecordedRun& run) {
 std::string hosts(const RecordedRun& run) {
   return joined(run.info.rank_lines, [](const RankLine& line) { return line.host; });
 }
-std::string kind_of_time(const RecordedRun& run) {
-  if (run.info.samples) return "median of single samples (--samples)";
-  return run.info.precision ? "median of a stream" : "mean of a batch (-n)";
-}
-
 void check_right(const NamedRun& run) {
   if (run.run.summary && run.run.summary->verdict == Verdict::wrong)
     throw UsageError(fmt::format("cannot compare: {} found wrong data in {} rows", run.name,
@@ -48,28 +44,14 @@ void check_right(const NamedRun& run) {
 }  // namespace
 
 void check_comparable(const NamedRun& base, const NamedRun& head) {
-  const auto same = [&](const char* field, const std::string& a, const std::string& b) {
-    if (a != b)
-      throw UsageError(fmt::format("cannot compare: {} is {} in {} and {} in {}", field, quote(a),
-                                   base.name, quote(b), head.name));
-  };
-  const RunInfo& a = base.run.info;
-  const RunInfo& b = head.run.info;
-  same("program", a.program, b.program);
-  same("mode", a.mode, b.mode);
-  same("backend", a.backend, b.backend);
-  same("ranks", std::to_string(a.ranks), std::to_string(b.ranks));
-  same("clock", a.clock, b.clock);
+  check_same_measurement({base.name, base.run.info}, {head.name, head.run.info});
   check_right(base);
   check_right(head);
   if (base.run.rows.empty() || head.run.rows.empty())
     throw UsageError(fmt::format("cannot compare: {} has no rows",
                                  base.run.rows.empty() ? base.name : head.name));
-  same("time", kind_of_time(base.run), kind_of_time(head.run));
-  if (!a.cache.empty() && !b.cache.empty())  // older files do not say
-    same("cache", a.cache, b.cache);
-  same("datatype", types(base.run), types(head.run));
-  same("op", ops(base.run), ops(head.run));
+  check_same("datatype", types(base.run), base.name, types(head.run), head.name);
+  check_same("op", ops(base.run), base.name, ops(head.run), head.name);
 }
 
 std::vector<std::string> differences(const NamedRun& base, const NamedRun& head) {

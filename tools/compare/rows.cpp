@@ -1,10 +1,11 @@
 #include "tools/compare/rows.hpp"
-#include "src/measure/statistics.hpp"
 
 #include <fmt/format.h>
 
 #include <cmath>
 #include <vector>
+
+#include "src/measure/statistics.hpp"
 
 namespace ccl_tests::compare {
 namespace {
@@ -42,14 +43,12 @@ RunTimes times_of(const RecordedRun& run) {
   std::map<RowKey, std::vector<RowTime>> cycles;
   std::map<RowKey, std::vector<RowTime>> passes;
   for (const Row& row : run.rows) {
-    RowKey key{row.bytes, row.type, row.op, row.root, row.group, row.pair, false};
-    const auto add = [&](const Measurement& cell) {
+    const auto add = [&](const Measurement& cell, bool in_place) {
       if (std::isfinite(cell.seconds) && cell.seconds > 0)
-        (row.pass ? passes : cycles)[key].push_back(time_of(cell));
+        (row.pass ? passes : cycles)[key_of(row, in_place)].push_back(time_of(cell));
     };
-    add(row.out_of_place);
-    key.in_place = true;
-    if (!row.in_place.repeats_out_of_place) add(row.in_place);
+    add(row.out_of_place, false);
+    if (!row.in_place.repeats_out_of_place) add(row.in_place, true);
   }
   cycles.merge(passes);  // of rows that were killed before they had one of all passes
   RunTimes times;

@@ -1,36 +1,15 @@
 // The times of one invocation of a program, by row.
 #pragma once
 
-#include <cstddef>
 #include <map>
 #include <optional>
 #include <string>
-#include <tuple>
 
-#include "src/core/rank_pair.hpp"
-#include "src/core/types.hpp"
 #include "src/report/read.hpp"
+#include "src/report/row_key.hpp"
 #include "tools/compare/sign_test.hpp"
 
 namespace ccl_tests::compare {
-
-// What tells the rows of a run apart. Rows of two runs with equal keys are compared.
-struct RowKey {
-  std::size_t bytes = 0;
-  DataType type = DataType::float32;
-  std::optional<ReduceOp> op;
-  std::optional<int> root, group;
-  std::optional<RankPair> pair;
-  bool in_place = false;
-
-  // By size, type, operation, and so on.
-  bool operator<(const RowKey& other) const {
-    const auto parts = [](const RowKey& key) {
-      return std::tie(key.bytes, key.type, key.op, key.root, key.group, key.pair, key.in_place);
-    };
-    return parts(*this) < parts(other);
-  }
-};
 
 // Returns the placement with what else the table has no column for: "in_place,root=2,pair=0:1".
 std::string where_text(const RowKey& key);

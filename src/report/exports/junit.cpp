@@ -29,11 +29,20 @@ std::string trouble(const char* outcome, const char* type, const std::string& me
                      xml_text(message), lines_text(details));
 }
 
-// "limit 8 B float sum in place" of "too slow: 8 B float sum in place: 2 us ...".
-std::string limit_name(const std::string& text) {
-  const std::size_t begin = text.find(": ");
-  const std::size_t end = begin == std::string::npos ? begin : text.find(": ", begin + 2);
-  return end == std::string::npos ? "limits" : "limit " + text.substr(begin + 2, end - begin - 2);
+std::string limit_outcome(const LimitFinding& limit) {
+  const auto unit = [&](double number) {
+    return fmt::format("{:.4g}{}{}", number, limit.unit.empty() ? "" : " ", limit.unit);
+  };
+  std::string text = limit.limit ? "limit " + unit(*limit.limit) : std::string();
+  if (limit.value) text += ", found " + unit(*limit.value);
+  if (limit.low && limit.high)
+    text += fmt::format(", 95 % interval {} to {}", unit(*limit.low), unit(*limit.high));
+  switch (limit.verdict) {
+    case LimitVerdict::missed: return trouble("failure", "too slow", limit.text, text);
+    case LimitVerdict::undecided: return trouble("error", "not decided", limit.text, text);
+    case LimitVerdict::kept: break;
+  }
+  return fmt::format("<system-out>{}</system-out>", xml_text(text));
 }
 
 std::string numbers(const Measurement& cell) {
@@ -92,10 +101,10 @@ class Junit : public DocumentFormat {
                        trouble("error", "incomplete", "the run has not reached its end", "")) +
              end;
     std::string text;
-    for (const std::string& limit : summary->missed_limits)
-      text += test_case(limit_name(limit), 0, trouble("failure", "too slow", limit, limit));
-    for (const std::string& limit : summary->undecided_limits)
-      text += test_case(limit_name(limit), 0, trouble("error", "not decided", limit, limit));
+    for (const LimitFinding& limit : summary->limits)
+      text += test_case(
+          fmt::format("limit {}{}{}", limit.flag, limit.row.empty() ? "" : " ", limit.row), 0,
+          limit_outcome(limit));
     if (summary->reproduction && summary->reproduction->varying > 0)
       text += test_case("reproducible", 0,
                         trouble("failure", "bits vary", summary->reproduction->first_varying, ""));

@@ -51,9 +51,9 @@ class Markdown : public DocumentFormat {
       text += fmt::format("- **Wrong data**: {}\n", plain(summary->first_wrong));
     if (summary->reproduction && summary->reproduction->varying > 0)
       text += fmt::format("- **Bits vary**: {}\n", plain(summary->reproduction->first_varying));
-    for (const std::string& limit : summary->missed_limits)
+    for (const std::string& limit : limit_lines(summary->limits, LimitVerdict::missed))
       text += fmt::format("- **{}**\n", plain(limit));
-    for (const std::string& limit : summary->undecided_limits)
+    for (const std::string& limit : limit_lines(summary->limits, LimitVerdict::undecided))
       text += fmt::format("- {}\n", plain(limit));
     return text + fmt::format("- Verified {} of {} calls; exit code {}.\n", summary->verified_calls,
                               summary->calls, summary->exit_code);

@@ -1,0 +1,63 @@
+#include "src/report/limit_judge.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace ccl_tests {
+namespace {
+
+void append(std::vector<LimitFinding>& to, std::vector<LimitFinding> some) {
+  for (LimitFinding& finding : some) to.push_back(std::move(finding));
+}
+
+}  // namespace
+
+void LimitJudge::begin(const RunInfo& run) {
+  if (run.oversubscribed) judged_by_ = JudgedBy::fast;
+  if (baseline_) baseline_->check(run);
+}
+
+std::vector<LimitFinding> LimitJudge::findings(const Row& row, bool in_place, std::size_t requested,
+                                               double moments) const {
+  const JudgeRule rule = {judged_by_, moments};
+  std::vector<LimitFinding> all = held_to(limits_, row, in_place, requested, rule);
+  if (!baseline_) return all;
+  // A time that repeats the one out of place has been judged.
+  if (in_place && row.in_place.repeats_out_of_place) return all;
+  if (auto found = baseline_->hold(row, in_place, requested, rule))
+    all.push_back(std::move(*found));
+  return all;
+}
+
+void LimitJudge::mark(Row& row, std::size_t requested) const {
+  for (const bool in_place : {false, true}) {
+    Measurement& cell = in_place ? row.in_place : row.out_of_place;
+    for (const LimitFinding& found : findings(row, in_place, requested, 0))
+      cell.limit = std::max(cell.limit.value_or(LimitVerdict::kept), found.verdict);
+  }
+}
+
+void LimitJudge::add(const Row& row, std::size_t requested) {
+  measured_.insert(requested);
+  if (limits_.of_rows()) rows_.push_back({row, requested});
+}
+
+std::vector<LimitFinding> LimitJudge::judge(double moments, double average_busbw) const {
+  std::vector<LimitFinding> all;
+  for (const auto& [row, requested] : rows_)
+    for (const bool in_place : {false, true})
+      append(all, findings(row, in_place, requested, moments));
+  const bool compared = std::any_of(
+      all.begin(), all.end(), [](const LimitFinding& found) { return found.flag == "--baseline"; });
+  if (baseline_ && !compared) {
+    LimitFinding found = {.verdict = LimitVerdict::undecided, .flag = "--baseline"};
+    found.text = fmt::format("not decided: {} has none of this run's rows", baseline_->path());
+    all.push_back(std::move(found));
+  }
+  append(all, unmeasured(limits_, measured_));
+  if (auto found = held_to_average(limits_, average_busbw)) all.push_back(std::move(*found));
+  return all;
+}
+
+}  // namespace ccl_tests

@@ -1,0 +1,48 @@
+// Holds a run's rows to its limits: each by its own interval when it comes, and all of them again at
+// the end, when the run knows how far its times repeat.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "src/report/baseline.hpp"
+#include "src/report/limits.hpp"
+#include "src/report/passes.hpp"
+#include "src/report/record.hpp"
+
+namespace ccl_tests {
+
+// Used by one thread at a time.
+class LimitJudge {
+ public:
+  explicit LimitJudge(Limits limits) : limits_(std::move(limits)) {}
+
+  // Before begin(). Throws as Baseline does.
+  void read_baseline() { baseline_.emplace(limits_.baseline, limits_.tolerance); }
+
+  // Throws UsageError if the baseline's run measured something else.
+  void begin(const RunInfo& run);
+
+  // Sets the verdicts of the row's own intervals. requested: the size that was asked for.
+  void mark(Row& row, std::size_t requested) const;
+  void add(const Row& row, std::size_t requested);
+
+  // Returns what became of all limits. moments: as JudgeRule's. average_busbw: of all rows, GB/s.
+  std::vector<LimitFinding> judge(double moments, double average_busbw) const;
+
+ private:
+  std::vector<LimitFinding> findings(const Row& row, bool in_place, std::size_t requested,
+                                     double moments) const;
+
+  Limits limits_;
+  std::optional<Baseline> baseline_;
+  JudgedBy judged_by_ = JudgedBy::interval;
+  std::vector<RequestedRow> rows_;  // to be held to limits
+  std::set<std::size_t> measured_;  // requested sizes
+};
+
+}  // namespace ccl_tests

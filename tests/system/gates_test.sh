@@ -1,0 +1,40 @@
+#!/usr/bin/env bash
+# Limits of times: by placement, against an earlier run, and where it is said that one was missed.
+. "$(dirname "$0")/lib.sh"
+program=("$bin/all_reduce_perf" --backend loopback -t 3 --sizes 8,4K)
+verdict_of() { # file size placement: the row's own verdict
+  python3 - "$@" <<'END'
+import json, sys
+for row in map(json.loads, open(sys.argv[1])):
+    if row["type"] == "row" and row["size_bytes"] == int(sys.argv[2]) and row["placement"] == sys.argv[3]:
+        print(row["limit"])
+END
+}
+expect_verdict() { [ "$(verdict_of "$work/$1" "$2" "$3")" = "$4" ] || fail "$1: $2 B $3 is $(verdict_of "$work/$1" "$2" "$3"), expected $4"; }
+
+run 6 "a time in place" "${program[@]}" --max-time 8:0.000001:in_place -J "$work/in_place.jsonl" -J "$work/in_place.xml"
+expect_in "$work/err" "too slow: 8 B float sum in place: "
+expect_in "$work/out" "# too slow: 8 B float sum in place: "
+if grep -q "out of place: .* is above" "$work/out"; then fail "the other placement is judged"; fi
+expect_verdict in_place.jsonl 8 in_place missed
+expect_verdict in_place.jsonl 8 out_of_place None
+expect_in "$work/in_place.xml" 'name="limit --max-time 8 B float sum in place"'
+run 0 "a bandwidth out of place" "${program[@]}" --min-busbw 4K:0.0000001:out_of_place -J "$work/kept.jsonl" -J "$work/kept.xml"
+expect_verdict kept.jsonl 4096 out_of_place kept
+expect_in "$work/kept.xml" 'name="limit --min-busbw 4096 B float sum out of place"'
+
+run 0 "a baseline" "${program[@]}" -J "$work/base.jsonl"
+run 0 "the same again, with a tolerance that noise does not reach" "${program[@]}" --baseline "$work/base.jsonl" --tolerance 1000% -J "$work/same.jsonl"
+expect_verdict same.jsonl 8 out_of_place kept
+sed -E 's/"(time|time_low|time_high|mean|fast|slow)_s":[0-9.e+-]+/"\1_s":1e-12/g' "$work/base.jsonl" >"$work/fast.jsonl"
+run 6 "an earlier run that was faster" "${program[@]}" --baseline "$work/fast.jsonl" -J "$work/slower.jsonl"
+expect_in "$work/err" "above 1 + --tolerance 20%"
+expect_in "$work/out" "# Verdict  : SLOW - 4 limits missed (exit 6)"
+expect_verdict slower.jsonl 4096 in_place missed
+run 2 "an earlier run of other ranks" "$bin/all_reduce_perf" --backend loopback -t 2 --sizes 8 --baseline "$work/base.jsonl"
+expect_in "$work/err" "--baseline: cannot compare: ranks is '3' in $work/base.jsonl and '2' in this run"
+run 8 "an earlier run of other sizes" "$bin/all_reduce_perf" --backend loopback -t 3 --sizes 16 --baseline "$work/base.jsonl"
+expect_in "$work/err" "has none of this run's rows"
+echo "{" >"$work/broken.jsonl"
+run 2 "a file that is none" "${program[@]}" --baseline "$work/broken.jsonl"
+finish

@@ -1,0 +1,181 @@
+// Times that are held to an earlier run's (--baseline), through files as the suite writes them.
+#include "src/report/baseline.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstdio>
+#include <fstream>
+
+#include "src/core/error.hpp"
+#include "src/report/limit_judge.hpp"
+#include "src/report/reporter.hpp"
+
+namespace ccl_tests {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+constexpr LimitVerdict kept = LimitVerdict::kept, undecided = LimitVerdict::undecided,
+                       missed = LimitVerdict::missed;
+
+RunInfo info() {
+  RunInfo run;
+  run.program = "all_reduce_perf";
+  run.backend = "gloo";
+  run.ranks = 3;
+  run.precision = 0.02;
+  return run;
+}
+
+// `seconds` out of place, 1 s in place. half_width: of the intervals, over the times.
+Row row(std::size_t bytes, double seconds, double half_width) {
+  Row row;
+  row.bytes = bytes;
+  row.op = ReduceOp::sum;
+  for (Measurement* cell : {&row.out_of_place, &row.in_place}) {
+    cell->seconds = cell == &row.out_of_place ? seconds : 1;
+    cell->stream = StreamTimes{.low = cell->seconds * (1 - half_width),
+                               .high = cell->seconds * (1 + half_width)};
+    cell->stream->fast = 0.9 * cell->seconds;
+  }
+  return row;
+}
+
+class BaselineTest : public testing::Test {
+ protected:
+  BaselineTest()
+      : path_(testing::TempDir() + "baseline_" +
+              testing::UnitTest::GetInstance()->current_test_info()->name() + ".jsonl") {
+    std::remove(path_.c_str());
+  }
+  ~BaselineTest() override { std::remove(path_.c_str()); }
+
+  // Appends a run to the file.
+  void write(const RunInfo& run, const std::vector<Row>& rows, const RunSummary& summary = {}) {
+    const std::string one = path_ + ".one.jsonl";
+    std::remove(one.c_str());
+    const auto file = file_reporter(one);
+    file->begin(run);
+    for (const Row& row : rows) file->row(row);
+    file->end(summary);
+    std::ofstream(path_, std::ios::app) << std::ifstream(one).rdbuf();
+    std::remove(one.c_str());
+  }
+  std::string refusal(const RunInfo& run) const {
+    try {
+      Baseline(path_, 0.2).check(run);
+    } catch (const UsageError& e) {
+      return e.what();
+    }
+    return "(accepted)";
+  }
+  LimitFinding out_of_place(const Row& row, const JudgeRule& rule = {}) const {
+    return Baseline(path_, 0.2).hold(row, false, row.bytes, rule).value();
+  }
+
+  const std::string path_;
+};
+
+TEST_F(BaselineTest, IsHeldByTheIntervalOfTheRatio) {
+  write(info(), {row(8, 1e-3, 0.03)});
+  EXPECT_EQ(out_of_place(row(8, 1.1e-3, 0.04)).verdict, kept);
+  const LimitFinding slow = out_of_place(row(8, 1.3e-3, 0.04));
+  EXPECT_EQ(slow.verdict, missed);
+  EXPECT_NEAR(slow.value.value(), 1.3, 1e-9);
+  EXPECT_NEAR(slow.low.value(), 1.3 * 0.951, 2e-3);  // e to the power of -0.050
+  EXPECT_NEAR(slow.high.value(), 1.3 * 1.051, 2e-3);
+  EXPECT_EQ(slow.limit, 1.2);
+  EXPECT_THAT(slow.text, HasSubstr("too slow: 8 B float sum out of place: 1300.00 us is 1.300 x "
+                                   "the baseline's 1000.00 us, 1.23"));
+  EXPECT_THAT(slow.text, HasSubstr("above 1 + --tolerance 20%"));
+  const LimitFinding near = out_of_place(row(8, 1.22e-3, 0.04));
+  EXPECT_EQ(near.verdict, undecided);
+  EXPECT_THAT(near.text, HasSubstr("on both sides of 1 + --tolerance 20%"));
+}
+
+TEST_F(BaselineTest, KnowsHowFarItsOwnTimesRepeat) {
+  RunSummary summary;
+  summary.repeats = Repeatability{6, 0.1, 0.2, 1.5};
+  write(info(), {row(8, 1e-3, 0.01)}, summary);
+  EXPECT_EQ(out_of_place(row(8, 1.4e-3, 0.01)).verdict, undecided);
+}
+
+TEST_F(BaselineTest, IsHeldByTheFastCallsWhereRanksWaitForCpus) {
+  write(info(), {row(8, 1e-3, 0.5)});
+  const JudgeRule rule = {.judged_by = JudgedBy::fast};
+  EXPECT_EQ(out_of_place(row(8, 1.19e-3, 0.5), rule).verdict, kept);
+  EXPECT_EQ(out_of_place(row(8, 1.21e-3, 0.5), rule).verdict, missed);
+}
+
+TEST_F(BaselineTest, IsTheLastRunOfTheFileAndOfCyclesTheOneInTheMiddle) {
+  write(info(), {row(8, 1, 0)});
+  write(info(), {row(8, 4e-3, 0), row(8, 2e-3, 0), row(8, 1e-3, 0)});
+  EXPECT_NEAR(out_of_place(row(8, 2e-3, 0)).value.value(), 1, 1e-9);
+}
+
+TEST_F(BaselineTest, RefusesARunOfSomethingElse) {
+  write(info(), {row(8, 1e-3, 0)});
+  EXPECT_EQ(refusal(info()), "(accepted)");
+  RunInfo other = info();
+  other.ranks = 4;
+  EXPECT_THAT(refusal(other), HasSubstr("--baseline: cannot compare: ranks is '3' in "));
+  other = info();
+  other.precision.reset();
+  EXPECT_THAT(refusal(other), HasSubstr("mean of a batch (-n)"));
+}
+
+TEST_F(BaselineTest, RefusesAFileWithoutTimes) {
+  EXPECT_THAT(refusal(info()), HasSubstr("--baseline: "));  // no file
+  std::ofstream(path_) << "";
+  EXPECT_THAT(refusal(info()), HasSubstr("holds no run"));
+  write(info(), {});
+  EXPECT_THAT(refusal(info()), HasSubstr("has no times"));
+  RunSummary wrong;
+  wrong.wrong_rows = 1;
+  write(info(), {row(8, 1e-3, 0)}, wrong);
+  EXPECT_THAT(refusal(info()), HasSubstr("found wrong data"));
+}
+
+TEST_F(BaselineTest, MarksRowsAndJudgesThemAgainAtTheEnd) {
+  write(info(), {row(8, 1e-3, 0.01), row(16, 1e-3, 0.01)});
+  Limits limits;
+  limits.max_time = {{16, 1}};
+  limits.baseline = path_;
+  LimitJudge judge(limits);
+  judge.read_baseline();
+  judge.begin(info());
+  Row slow = row(8, 1.3e-3, 0.01);
+  Row other = row(32, 9, 0.01);
+  judge.mark(slow, 8);
+  judge.mark(other, 32);
+  EXPECT_EQ(slow.out_of_place.limit, missed);
+  EXPECT_EQ(slow.in_place.limit, kept);
+  EXPECT_FALSE(other.out_of_place.limit);
+  judge.add(slow, 8);
+  judge.add(other, 32);
+  EXPECT_THAT(
+      limit_lines(judge.judge(0, 0), missed),
+      ElementsAre(HasSubstr("8 B float sum out of place"), HasSubstr("not measured: 16 B")));
+  // Times of this run repeat within 10 % only.
+  EXPECT_THAT(limit_lines(judge.judge(0.1, 0), undecided),
+              ElementsAre(HasSubstr("8 B float sum out of place")));
+}
+
+TEST_F(BaselineTest, WithNoneOfTheRowsDecidesNothing) {
+  write(info(), {row(8, 1e-3, 0.01)});
+  Limits limits;
+  limits.baseline = path_;
+  LimitJudge judge(limits);
+  judge.read_baseline();
+  judge.begin(info());
+  judge.add(row(16, 1, 0), 16);
+  EXPECT_THAT(limit_lines(judge.judge(0, 0), undecided),
+              ElementsAre(HasSubstr("has none of this run's rows")));
+  EXPECT_THAT(limit_lines(judge.judge(0, 0), missed), IsEmpty());
+}
+
+}  // namespace
+}  // namespace ccl_tests
