@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# All programs over Gloo at 1, 3 and 4 ranks (nightly: 8 too): as threads, as local processes, started from the environment.
+# All programs over Gloo at 1, 3 and 4 ranks (nightly: 2, 5, 8 and 9 too): as threads, as local processes, started from the environment.
 . "$(dirname "$0")/lib.sh"
 
 right() { # name: the last run printed rows, none of them wrong
@@ -8,7 +8,7 @@ right() { # name: the last run printed rows, none of them wrong
   grep -E '^ +[0-9]' "$work/out" | awk 'NF != 13 {exit 1}' || fail "$1: a row has not 13 tokens"
 }
 args=(--backend gloo --sizes 8,4000,1M -n 2 -w 1 -d float,int8)
-for ranks in 1 3 4 ${CCL_NIGHTLY:+8}; do
+for ranks in 1 3 4 ${CCL_NIGHTLY:+2 5 8 9}; do
   for program in "${programs[@]}"; do
     runs_on "$program" "$ranks" || continue
     taken "$program" "${args[@]}"
