@@ -13,6 +13,7 @@
 #include "src/core/quote.hpp"
 #include "src/core/version.hpp"
 #include "src/job/job.hpp"
+#include "src/monitored_run.hpp"
 #include "src/options/job_setup_of.hpp"
 #include "src/report/output_file.hpp"
 
@@ -155,6 +156,8 @@ const Collective init_spec = {
 int run_init_program(int argc, char** argv) {
   const std::vector<std::string> arguments(argv + std::min(argc, 1), argv + argc);
   return run_main("init_perf", [&] {
+    if (const auto codes = asked_exit_codes(arguments))
+      return run_monitored("init_perf", arguments, *codes, FirstLine::none);
     const Parsed parsed = parse_options(init_spec, arguments, process_environment());
     if (parsed.print) {
       fmt::print("{}", *parsed.print);

@@ -11,9 +11,11 @@
 
 #include "src/core/collective.hpp"
 #include "src/job/job.hpp"
+#include "src/monitored_run.hpp"
 #include "src/options/job_setup_of.hpp"
 #include "src/options/options.hpp"
 #include "src/report/explanations.hpp"
+#include "src/report/verdict_file.hpp"
 #include "src/run/sweep.hpp"
 #include "src/self_check.hpp"
 
@@ -57,6 +59,8 @@ int run_sweep(const Collective& collective, const Options& options, const JobSet
   hooks.open = [&](const Process& process) {
     if (process.launch.process != 0) return;
     for (const std::string& file : options.output.files) results.add(open_file(process, file));
+    if (!options.output.verdict.empty()) results.add(verdict_reporter(options.output.verdict));
+    if (has_termination_log()) results.add(termination_reporter(termination_log));
     results.add(table_reporter(stdout));
     if (!options.check.digests.empty()) results.keep_digests(options.check.digests);
     if (!options.limits.baseline.empty()) results.read_baseline();
@@ -83,7 +87,10 @@ int run_sweep(const Collective& collective, const Options& options, const JobSet
 
 int run_program(const Collective& program, int argc, char** argv) {
   const std::vector<std::string> arguments(argv + std::min(argc, 1), argv + argc);
-  return run_main(fmt::format("{}_perf", program.name), [&] {
+  const std::string name = fmt::format("{}_perf", program.name);
+  return run_main(name, [&] {
+    if (const auto codes = asked_exit_codes(arguments))
+      return run_monitored(name, arguments, *codes, FirstLine::verdict);
     const Parsed parsed = parse_options(program, arguments, process_environment());
     if (parsed.print) {
       fmt::print("{}", *parsed.print);

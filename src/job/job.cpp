@@ -13,6 +13,7 @@
 
 #include "src/backends/registry.hpp"
 #include "src/bootstrap/control_frame.hpp"
+#include "src/bootstrap/gang.hpp"
 #include "src/bootstrap/local_processes.hpp"
 #include "src/core/clock.hpp"
 #include "src/core/host.hpp"
@@ -28,8 +29,16 @@
 namespace ccl_tests {
 namespace {
 
+Launch launch_of(const JobSetup& o) {
+  const Environment environment = process_environment();
+  const bool child_of_np = environment("CCL_LAUNCHER").has_value();
+  if (const auto folder = gang_folder(o.launcher); folder && !child_of_np)
+    return gang_launch(*folder, environment("POD_NAME").value_or(""), o.init_timeout_s);
+  return detect_launch(environment, o.launcher);
+}
+
 Launch find_launch(const JobSetup& o) {
-  Launch launch = detect_launch(process_environment(), o.launcher);
+  Launch launch = launch_of(o);
   if (o.local_processes == 0) return launch;
   if (launch.processes == 1) return {};
   throw UsageError(fmt::format(

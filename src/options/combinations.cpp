@@ -118,6 +118,8 @@ void check_lone_flags(const Options& o) {
     throw UsageError("--group-rows: there are no groups; accepted: with --group");
   if (s.concurrent && !s.pairing.all && s.pairing.list.size() < 2)
     throw UsageError("--concurrent: there is one pair; accepted: with --pairs of several");
+  if (o.output.exit_codes != ExitCodes::native)
+    throw UsageError("--exit-codes: it is looked for before other flags; accepted: its whole name");
   if (given(o, "--tolerance") && o.limits.baseline.empty())
     throw UsageError("--tolerance: nothing is compared; accepted: with --baseline");
   if (given(o, "--shared-dir") && !o.spec.via_files)

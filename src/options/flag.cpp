@@ -22,8 +22,12 @@ SettingValue setting_of(DataType type) { return std::string(name(type)); }
 SettingValue setting_of(ReduceOp op) { return std::string(name(op)); }
 SettingValue setting_of(Memory memory) { return std::string(name(memory)); }
 SettingValue setting_of(CacheUse use) { return std::string(name(use)); }
+SettingValue setting_of(ExitCodes codes) { return std::string(name(codes)); }
 SettingValue setting_of(const SizeLimit& limit) {
-  return fmt::format("{}:{}", limit.bytes, limit.value);
+  const char* const times = limit.times == LimitedTimes::both       ? ""
+                            : limit.times == LimitedTimes::in_place ? ":in_place"
+                                                                    : ":out_of_place";
+  return fmt::format("{}:{}{}", limit.bytes, limit.value, times);
 }
 SettingValue setting_of(const RankPair& pair) { return name(pair); }
 

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "src/core/device.hpp"
+#include "src/core/exit_codes.hpp"
 #include "src/core/rank_pair.hpp"
 #include "src/core/setting.hpp"
 #include "src/core/types.hpp"
@@ -32,6 +33,7 @@ SettingValue setting_of(DataType type);
 SettingValue setting_of(ReduceOp op);
 SettingValue setting_of(Memory memory);
 SettingValue setting_of(CacheUse use);
+SettingValue setting_of(ExitCodes codes);
 SettingValue setting_of(const SizeLimit& limit);
 SettingValue setting_of(const RankPair& pair);
 template <class T>

@@ -6,6 +6,19 @@
 #include "src/options/values.hpp"
 
 namespace ccl_tests {
+namespace {
+
+// A name, or the folder of a gang of pods.
+Parser<std::string> launcher_name() {
+  const std::vector<std::string> names = {"auto", "torchrun", "env", "mpi", "slurm", "local"};
+  const auto read = [names](const std::string& text) {
+    constexpr std::string_view gang = "gang:";
+    return text.starts_with(gang) && text.size() > gang.size() ? text : parse_name(text, names);
+  };
+  return {read, names};
+}
+
+}  // namespace
 
 void declare_job(FlagSet& set, Options& o) {
   constexpr int most = 4096;
@@ -26,9 +39,10 @@ void declare_job(FlagSet& set, Options& o) {
       .on(Page::where)
       .recorded("local_processes")
       .per_process();
-  set.add(j.launcher, "--launcher,--bootstrap", "NAME",
-          "launcher to obey: auto, torchrun, env, mpi, slurm or local; also --bootstrap",
-          one_of({"auto", "torchrun", "env", "mpi", "slurm", "local"}))
+  set.add(
+         j.launcher, "--launcher,--bootstrap", "NAME",
+         "launcher to obey: auto, torchrun, env, mpi, slurm, local or gang:FOLDER; also --bootstrap",
+         launcher_name())
       .recorded("launcher_choice")
       .per_process();
   set.add(j.bind, "--bind", "NAME",

@@ -99,6 +99,16 @@ void declare_output(FlagSet& set, Options& o, const Taken& taken, AskedTexts& as
       .offers({"auto"})
       .needs(taken.sweep)
       .recorded("ceiling");
+  set.add(o.output.verdict, "--verdict", "FILE", "write the verdict to FILE, as one JSON object",
+          parse_file)
+      .needs(taken.sweep)
+      .per_process();
+  set.add(o.output.exit_codes, "--exit-codes", "NAME",
+          "whose exit codes to end with: native, nagios, npd (Node Problem Detector) or aicr; the "
+          "first line on stdout is then the verdict, in at most 80 bytes",
+          name_of(all_exit_codes()))
+      .by_default("native")
+      .per_process();
   set.add(o.output.heartbeat_file, "--heartbeat", "FILE",
           "write progress lines to FILE instead of stderr", any_text())
       .per_process();

@@ -4,10 +4,14 @@
 #include <string>
 #include <vector>
 
+#include "src/core/exit_codes.hpp"
+
 namespace ccl_tests {
 
 struct OutputOptions {
   std::vector<std::string> files;
+  std::string verdict;  // file of the run's verdict; empty: none
+  ExitCodes exit_codes = ExitCodes::native;
   std::string heartbeat_file;  // empty: stderr
   bool timestamps = false;
   bool stats = false;    // columns about the certainty of times

@@ -9,6 +9,7 @@ ccl_add_test(harness_test LABELS unit LIBRARIES ccl-collectives
     digest_file_test.cpp
     estimate_test.cpp
     evidence_test.cpp
+    exit_codes_test.cpp
     extent_test.cpp
     fit_test.cpp
     failure_box_test.cpp

@@ -47,6 +47,10 @@ void declare_flags(FlagSet& set, Arguments& a) {
          [&a](const std::string& text) { a.hosts_format = hosts_format(text); },
          [] { return SettingValue(); })
       .by_default("lines");
+  set.add(a.exit_codes, "--exit-codes", "NAME",
+          "whose exit codes to end with: native, nagios, npd (Node Problem Detector) or aicr",
+          name_of(all_exit_codes()))
+      .by_default("native");
   set.add(a.help, "-h,--help", "", "print this help", zero_or_one());
 }
 

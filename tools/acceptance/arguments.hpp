@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "src/core/exit_codes.hpp"
 #include "src/options/flag.hpp"
 #include "src/options/options.hpp"
 #include "src/options/program_texts.hpp"
@@ -18,6 +19,7 @@ struct Arguments {
   std::string resume, baseline;                   // verdict files; empty: none
   std::string verdict, report, junit, hosts_out;  // files; empty: not written
   HostsFormat hosts_format = HostsFormat::lines;
+  ExitCodes exit_codes = ExitCodes::native;
   bool help = false;
 };
 

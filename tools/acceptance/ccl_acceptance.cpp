@@ -11,6 +11,7 @@
 #include "collectives/collectives.hpp"
 #include "src/core/error.hpp"
 #include "src/job/job.hpp"
+#include "src/monitored_run.hpp"
 #include "src/options/help.hpp"
 #include "src/options/job_setup_of.hpp"
 #include "tools/acceptance/lost_hosts.hpp"
@@ -98,6 +99,8 @@ int main(int argc, char** argv) {
   using namespace ccl_tests;
   const std::vector<std::string> words(argv + std::min(argc, 1), argv + argc);
   return run_main("ccl_acceptance", [&] {
+    if (const auto codes = asked_exit_codes(words))
+      return run_monitored("ccl_acceptance", words, *codes, FirstLine::headline);
     const acceptance::Arguments arguments = acceptance::parse(words);
     if (arguments.help) return acceptance::help();
     const acceptance::Plan plan = acceptance::plan_of(arguments.plan);

@@ -1,0 +1,129 @@
+#include "src/bootstrap/gang.hpp"
+
+#include <fmt/format.h>
+
+#include <charconv>
+#include <chrono>
+#include <fstream>
+#include <map>
+#include <sstream>
+#include <string_view>
+#include <thread>
+
+#include "src/core/deadline.hpp"
+#include "src/core/error.hpp"
+#include "src/core/quote.hpp"
+
+namespace ccl_tests {
+namespace {
+
+constexpr std::string_view prefix = "gang:";
+
+std::string trimmed(const std::string& text) {
+  constexpr const char* blanks = " \t\r\n";
+  const std::size_t first = text.find_first_not_of(blanks);
+  return first == std::string::npos ? std::string()
+                                    : text.substr(first, text.find_last_not_of(blanks) - first + 1);
+}
+
+// Empty if it is not there yet.
+std::string file_text(const std::string& folder, const char* name) {
+  std::ostringstream text;
+  if (std::ifstream file(folder + '/' + name); file) text << file.rdbuf();
+  return trimmed(text.str());
+}
+
+int number(const std::string& folder, const char* name, const std::string& text, int least,
+           int most) {
+  int value = 0;
+  const char* const end = text.data() + text.size();
+  const auto [stop, error] = std::from_chars(text.data(), end, value);
+  if (error != std::errc{} || stop != end || value < least || value > most)
+    throw UsageError(fmt::format(
+        "--launcher gang: {}/{}: {} is not accepted; accepted: a whole number from {} to {}",
+        folder, name, quote(text), least, most));
+  return value;
+}
+
+// By pod: its rank.
+std::map<std::string, int> read_peers(const std::string& folder, int pods) {
+  std::map<std::string, int> peers;
+  std::istringstream lines(file_text(folder, "peers"));
+  for (std::string line; std::getline(lines, line);) {
+    line = trimmed(line);
+    if (line.empty()) continue;
+    const std::size_t first = line.find(';');
+    const std::size_t last = line.rfind(';');
+    if (first == std::string::npos || first == last)
+      throw UsageError(
+          fmt::format("--launcher gang: {}/peers: {} is not accepted; accepted: pod;ip;rank",
+                      folder, quote(line)));
+    peers[line.substr(0, first)] = number(folder, "peers", line.substr(last + 1), 0, pods - 1);
+  }
+  return peers;
+}
+
+// What is there so far.
+struct Gang {
+  int pods = 0;  // 0: not known yet
+  std::map<std::string, int> peers;
+  std::string master;
+
+  bool complete() const {
+    return pods > 0 && peers.size() >= static_cast<std::size_t>(pods) && !master.empty();
+  }
+  std::string missing() const {
+    if (pods == 0) return "expected_count is missing";
+    if (master.empty()) return "master_addr is missing";
+    return fmt::format("{} of {} pods are there", peers.size(), pods);
+  }
+};
+
+Gang read_gang(const std::string& folder) {
+  constexpr int most_pods = 1 << 20;
+  Gang gang;
+  const std::string count = file_text(folder, "expected_count");
+  if (count.empty()) return gang;
+  gang.pods = number(folder, "expected_count", count, 1, most_pods);
+  gang.peers = read_peers(folder, gang.pods);
+  gang.master = file_text(folder, "master_addr");
+  return gang;
+}
+
+}  // namespace
+
+std::optional<std::string> gang_folder(const std::string& launcher) {
+  if (!launcher.starts_with(prefix)) return std::nullopt;
+  return launcher.substr(prefix.size());
+}
+
+Launch gang_launch(const std::string& folder, const std::string& pod, double limit_s) {
+  if (pod.empty())
+    throw UsageError("--launcher gang: POD_NAME is not set; accepted: the name of this pod");
+  Deadline deadline(limit_s);
+  Gang gang = read_gang(folder);
+  while (!gang.complete()) {
+    if (deadline.expired())
+      throw Timeout(fmt::format("--launcher gang: {} after {} s: {} (--init-timeout)", folder,
+                                limit_s, gang.missing()));
+    std::this_thread::sleep_for(std::chrono::milliseconds(200));
+    gang = read_gang(folder);
+  }
+  const auto found = gang.peers.find(pod);
+  if (found == gang.peers.end())
+    throw UsageError(fmt::format("--launcher gang: {}/peers does not name this pod, {} (POD_NAME)",
+                                 folder, quote(pod)));
+  Launch launch;
+  launch.launcher = "gang";
+  launch.process = found->second;
+  launch.processes = gang.pods;
+  launch.master_host = gang.master;
+  const std::string port = file_text(folder, "master_port");
+  constexpr int default_port = 29500;
+  launch.master_port = port.empty() ? default_port : number(folder, "master_port", port, 1, 65535);
+  launch.job = "gang " + file_text(folder, "gang_id");
+  launch.key_prefix = "ccl-tests/gang/";
+  return launch;
+}
+
+}  // namespace ccl_tests

@@ -1,0 +1,28 @@
+// --exit-codes: a program as monitors run it.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "src/core/exit_codes.hpp"
+
+namespace ccl_tests {
+
+// Returns what the command line asks for by --exit-codes, before anything else in it is understood: what
+// is wrong there must not end in a code that a monitor takes for another one. nullopt: nothing, or
+// native. Throws UsageError if the name is not known.
+std::optional<ExitCodes> asked_exit_codes(const std::vector<std::string>& arguments);
+
+// What a program leaves for the first line: a verdict file (--verdict), nothing but its exit code, or a
+// headline of its own on stdout.
+enum class FirstLine { verdict, none, headline };
+
+// Runs this executable with `arguments`, but without --exit-codes, as a child, and returns its exit code as
+// `codes` have it (exit_status). When it has ended, its stdout is printed; before it, where it does not begin with a headline of its
+// own, one of at most 80 bytes: the status, and what the program leaves for it. Signals are passed on.
+// Only the first process of a launcher's job prints the line.
+int run_monitored(const std::string& program, const std::vector<std::string>& arguments,
+                  ExitCodes codes, FirstLine first);
+
+}  // namespace ccl_tests

@@ -1,0 +1,21 @@
+// A run in one line, for those who read no more.
+#pragma once
+
+#include <cstddef>
+#include <string>
+
+#include "src/report/record.hpp"
+
+namespace ccl_tests {
+
+// What Node Problem Detector keeps of a plugin's output (and what a pager shows).
+inline constexpr std::size_t headline_bytes = 80;
+
+// "all_reduce_perf: 24 rows right, peak 12.3 GB/s at 64 MiB", "all_reduce_perf: too slow: 8 B float
+// ...". Not cut.
+std::string headline(const RunInfo& run, const RunSummary& summary);
+
+// Returns the text on one line of at most `bytes` bytes: what is cut ends in "...", between characters.
+std::string cut(const std::string& text, std::size_t bytes);
+
+}  // namespace ccl_tests
