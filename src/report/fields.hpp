@@ -18,7 +18,8 @@ concept IsA = std::same_as<std::remove_const_t<T>, Record>;
 
 // Lists that are as long as a measurement: JSON Lines alone have them.
 constexpr bool only_in_json_lines(std::string_view name) {
-  return name == "stamps_s" || name == "rank_stamps_s";
+  return name == "stamps_s" || name == "rank_stamps_s" || name == "iteration_processes" ||
+         name == "process_iteration_times_s";
 }
 
 template <IsA<RankLine> R, class V>
@@ -234,6 +235,8 @@ void fields(R& cell, V&& visit) {
     visit("iteration_p99_s", times.of.p99);
     visit("iteration_stdev_s", times.of.stdev);
     visit("iteration_times_s", times.seconds);
+    visit("iteration_processes", times.processes);
+    visit("process_iteration_times_s", times.process_seconds);
   });
   visit.part(cell.stream, [&](auto& stream) {
     visit("time_low_s", stream.low);

@@ -5,6 +5,7 @@
 
 #include <cstdio>
 #include <nlohmann/json.hpp>
+#include <span>
 #include <string_view>
 #include <utility>
 
@@ -111,25 +112,38 @@ Json half(const Measurement& cell, bool cpu_time) {
           {"nwrong", cell.wrong ? Json(*cell.wrong) : Json(nullptr)}};
 }
 
-Json per_iteration(const IterationTimes& times) {
+Json microseconds(std::span<const double> seconds) {
   Json all = Json::array();
-  for (const double seconds : times.seconds) all.push_back(seconds * 1e6);
-  const Statistics& of = times.of;
-  return {{"skipped_iterations", times.skipped},
-          {"min_us", of.min * 1e6},
-          {"max_us", of.max * 1e6},
-          {"avg_us", of.mean * 1e6},
-          {"p50_us", of.p50 * 1e6},
-          {"p95_us", of.p95 * 1e6},
-          {"p99_us", of.p99 * 1e6},
-          {"stdev_us", of.stdev * 1e6},
-          {"cv_pct", of.mean > 0 ? of.stdev / of.mean * 100 : 0},
-          {"times_us", all}};
+  for (const double time : seconds) all.push_back(time * 1e6);
+  return all;
 }
 
-void add_half(Json& json, const std::string& name, const Measurement& cell, bool cpu_time) {
-  json[name] = half(cell, cpu_time);
-  if (cell.per_iteration) json[name + "_per_iter"] = per_iteration(*cell.per_iteration);
+// Of each process a list of its iterations.
+Json process_lists(const IterationTimes& times) {
+  const std::span<const double> all(times.process_seconds);
+  Json lists = Json::array();
+  for (std::size_t at = 0; at < all.size(); at += times.seconds.size())
+    lists.push_back(microseconds(all.subspan(at, times.seconds.size())));
+  return lists;
+}
+
+// Readers take a list's place for its process's number: processes have lists if all of the job's
+// are in the row, and there is more than one.
+Json per_iteration(const IterationTimes& times, int processes) {
+  const Statistics& of = times.of;
+  Json json = {{"skipped_iterations", times.skipped},
+               {"min_us", of.min * 1e6},
+               {"max_us", of.max * 1e6},
+               {"avg_us", of.mean * 1e6},
+               {"p50_us", of.p50 * 1e6},
+               {"p95_us", of.p95 * 1e6},
+               {"p99_us", of.p99 * 1e6},
+               {"stdev_us", of.stdev * 1e6},
+               {"cv_pct", of.mean > 0 ? of.stdev / of.mean * 100 : 0},
+               {"times_us", microseconds(times.seconds)}};
+  if (times.processes.size() == static_cast<std::size_t>(processes) && !times.seconds.empty())
+    json["per_process_max_times_us"] = process_lists(times);
+  return json;
 }
 
 // Rows of one size that are of different ranks.
@@ -146,6 +160,7 @@ class NcclJson : public Reporter {
 
   void begin(const RunInfo& run) override {
     cpu_time_ = run.clock == "cpu";
+    processes_ = run.processes;
     write_head(run);
   }
 
@@ -156,8 +171,8 @@ class NcclJson : public Reporter {
                  {"type", name(row.type)},
                  {"redop", row.op ? name(*row.op) : "none"},
                  {"root", fmt::format("{:6}", row.root.value_or(-1))}};
-    add_half(json, "out_of_place", row.out_of_place, cpu_time_);
-    add_half(json, "in_place", row.in_place, cpu_time_);
+    add_half(json, "out_of_place", row.out_of_place);
+    add_half(json, "in_place", row.in_place);
     json["actual_iterations"] = row.out_of_place.iterations;
     json["experiment_name"] = experiment_name(row);
     file_.replace_end(unfinished.size(),
@@ -171,6 +186,12 @@ class NcclJson : public Reporter {
   }
 
  private:
+  void add_half(Json& json, const std::string& name, const Measurement& cell) const {
+    json[name] = half(cell, cpu_time_);
+    if (cell.per_iteration)
+      json[name + "_per_iter"] = per_iteration(*cell.per_iteration, processes_);
+  }
+
   // A document without rows, in place of the one before.
   void write_head(const RunInfo& run) {
     const std::string document = head(run) + std::string(unfinished);
@@ -181,6 +202,7 @@ class NcclJson : public Reporter {
   OutputFile file_;
   std::size_t written_ = 0;  // bytes of the document without rows
   bool cpu_time_ = false, rows_ = false;
+  int processes_ = 1;
 };
 
 }  // namespace

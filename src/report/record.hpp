@@ -100,6 +100,8 @@ struct IterationTimes {
   int skipped = 0;  // first iterations that are in none of the statistics (-K)
   std::vector<double> seconds;
   Statistics of = {};
+  std::vector<std::uint64_t> processes = {};  // of the row's ranks, ascending; empty: only one
+  std::vector<double> process_seconds = {};   // as `seconds`, of each, one process after the other
 };
 
 // What a stream of calls showed of an operation beside its time. Seconds per operation.

@@ -194,7 +194,7 @@ std::vector<Measurement> BenchmarkRunner::times(const Collective& collective,
   const FormFindings found = run_form(p, Form::out_of_place, *operation, false, limits);
   std::vector<Measurement> times;
   if (!rank_.is_first()) return times;
-  const RowRule rule = row_rule(options_, clock_.cost_s);
+  const RowRule rule = row_rule(options_, rank_.process().options, clock_.cost_s);
   for (int g = 0; g < point.groups->number(); ++g)
     times.push_back(measurement_of(point, collective, options_.spec, g, found, rule));
   return times;
@@ -329,7 +329,7 @@ std::vector<Row> BenchmarkRunner::unmeasured_rows(const Problem& p) const {
 // The rows' other half is empty when this is called for the first time.
 void BenchmarkRunner::add_form(PointRows& result, const Problem& p, Form form,
                                const FormFindings& found) const {
-  const RowRule rule = row_rule(options_, clock_.cost_s);
+  const RowRule rule = row_rule(options_, rank_.process().options, clock_.cost_s);
   for (std::size_t g = 0; g < result.rows.size(); ++g) {
     const int group = static_cast<int>(g);
     Measurement m = measurement_of(p.point, *p.collective, options_.spec, group, found, rule);

@@ -7,6 +7,7 @@
 #include "src/measure/sample_series.hpp"
 #include "src/measure/stopping.hpp"
 #include "src/measure/stream_criterion.hpp"
+#include "src/run/iteration_times.hpp"
 #include "src/run/reproduction.hpp"
 
 namespace ccl_tests {
@@ -203,20 +204,15 @@ StepTimes mean_steps(const std::vector<const RankReport*>& ranks) {
   return mean;
 }
 
-// Of each iteration the slowest rank's seconds. operations: that an iteration is made of.
-IterationTimes iterations_of(const std::vector<const RankReport*>& ranks, const RowRule& rule,
-                             double operations) {
-  IterationTimes times;
-  for (const RankReport* rank : ranks) {
-    times.seconds.resize(std::max(times.seconds.size(), rank->intervals.size()));
-    for (std::size_t i = 0; i < rank->intervals.size(); ++i)
-      times.seconds[i] = std::max(times.seconds[i], rank->intervals[i] / operations);
+// Of the ranks of a group; reports: of all ranks. operations: that an iteration is made of.
+IterationTimes iterations_of(const std::vector<int>& group, const std::vector<RankReport>& reports,
+                             const RowRule& rule, double operations) {
+  std::vector<RankIntervals> ranks;
+  for (const int rank : group) {
+    ranks.push_back({static_cast<std::uint64_t>(rank / rule.ranks_per_process),
+                     reports[static_cast<std::size_t>(rank)].intervals});
   }
-  // --row-time may have left fewer iterations than were to be skipped: the last one counts.
-  const int measured = static_cast<int>(times.seconds.size());
-  times.skipped = std::min(rule.per_iteration_skip, std::max(0, measured - 1));
-  times.of = statistics({times.seconds.begin() + times.skipped, times.seconds.end()});
-  return times;
+  return iteration_times(ranks, operations, rule.per_iteration_skip);
 }
 
 }  // namespace
@@ -238,12 +234,13 @@ std::vector<Mismatch> mismatches_of(const RankGroups& groups, int group, const F
   return all;
 }
 
-RowRule row_rule(const Options& options, double clock_cost_s) {
+RowRule row_rule(const Options& options, const JobSetup& job, double clock_cost_s) {
   const MeasureOptions& o = options.measure;
   return {.average = static_cast<Average>(o.average),
           .cpu_time = o.cpu_time,
           .per_iteration = o.per_iteration,
           .per_iteration_skip = o.per_iteration_skip,
+          .ranks_per_process = job.ranks_per_process(),
           .aggregate = static_cast<std::size_t>(o.aggregate),
           .precision = o.precision,
           .clock_cost_s = clock_cost_s,
@@ -280,7 +277,7 @@ Measurement measurement_of(const SweepPoint& point, const Collective& collective
   if (rule.per_iteration) {
     const Layout layout = collective.layout(shape);
     const auto operations = static_cast<double>(layout.legs * layout.messages * rule.aggregate);
-    m.per_iteration = iterations_of(reports, rule, operations);
+    m.per_iteration = iterations_of(point.groups->members(group), found.reports, rule, operations);
   }
   if (found.checked) m.wrong = 0;
   for (const RankReport* report : reports) {

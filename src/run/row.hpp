@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "src/job/job_setup.hpp"
 #include "src/job/rank_table.hpp"
 #include "src/measure/averages.hpp"
 #include "src/measure/estimate.hpp"
@@ -35,6 +36,7 @@ struct RowRule {
   bool cpu_time = false;  // the row's time ends when the last call was issued (-C)
   bool per_iteration = false;
   int per_iteration_skip = 0;
+  int ranks_per_process = 1;
   std::size_t aggregate = 1;
   double precision = 0.02;  // of a stream
   double clock_cost_s = 0;  // of one reading
@@ -45,8 +47,8 @@ struct RowRule {
 std::vector<Mismatch> mismatches_of(const RankGroups& groups, int group, const FormFindings& found,
                                     const RankTable& table, bool numbered);
 
-// Returns the rule of the options; clock_cost_s: of one reading.
-RowRule row_rule(const Options& options, double clock_cost_s);
+// Returns the rule of the options; job: how many ranks a process has; clock_cost_s: of one reading.
+RowRule row_rule(const Options& options, const JobSetup& job, double clock_cost_s);
 
 // Returns which number of a stream is the operation's time.
 Statistic statistic_of(const Collective& collective);

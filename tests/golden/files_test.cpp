@@ -151,6 +151,21 @@ TEST(NcclJson, ARunThatDidNotReachItsEndIsNotOkayAndSaysWhy) {
   }
 }
 
+// nccl-tests' tools/analyze_perf_json.py takes the n-th list for process n, and times_us for the
+// maximum of the lists.
+TEST(NcclJson, EveryProcessHasAListOfItsIterationsIfAllAreInTheRow) {
+  const json document = json::parse(samples::file(samples::per_iteration(), ".json"));
+  ASSERT_EQ(document.at("results").size(), 2U);
+  for (const json& row : document.at("results")) {
+    const json& all = row.at("out_of_place_per_iter");
+    const json& processes = all.at("per_process_max_times_us");
+    EXPECT_EQ(processes, json::parse("[[5.0,0.75,2.0],[4.0,1.0,1.25]]"));
+    for (std::size_t i = 0; i < 3; ++i)
+      EXPECT_EQ(all.at("times_us").at(i), std::max(processes.at(0).at(i), processes.at(1).at(i)));
+    EXPECT_FALSE(row.at("in_place_per_iter").contains("per_process_max_times_us"));
+  }
+}
+
 TEST(NcclJson, RowsOfPairsAndGroupsCanBeToldApart) {
   for (const samples::Run& run : samples::all()) {
     std::vector<std::string> names;
@@ -199,8 +214,9 @@ TEST(Csv, HasTheColumnsOfJsonLinesAndKeepsEveryDigit) {
   const auto records = parse_csv(samples::file(run, ".csv"));
   const json line = parse_lines(samples::file(run, ".jsonl")).at(1);
   for (const auto& [name, value] : line.items()) {
-    if (std::set<std::string>{"type", "row", "mismatches", "stamps_s", "rank_stamps_s"}.contains(
-            name))
+    if (std::set<std::string>{"type", "row", "mismatches", "stamps_s", "rank_stamps_s",
+                              "iteration_processes", "process_iteration_times_s"}
+            .contains(name))
       continue;
     const std::string text = field(records, 1, name);
     if (value.is_number()) {

@@ -245,20 +245,6 @@ Run notes() {
   return run;
 }
 
-// -I: statistics of single iterations.
-Run per_iteration() {
-  Run run = plain();
-  run.name = "per_iteration";
-  run.record.per_iteration = true;
-  run.record.per_iteration_skip = 1;
-  for (Row& row : run.rows) {
-    row.out_of_place.per_iteration = IterationTimes{1, {5e-6, 1e-6, 2e-6}, {}};
-    row.out_of_place.per_iteration->of = {1e-6, 2e-6, 1.5e-6, 2e-6, 2e-6, 2e-6, 0.5e-6};
-    row.in_place.per_iteration = row.out_of_place.per_iteration;
-  }
-  return run;
-}
-
 // -n 0: nothing is timed.
 Run zero_iterations() {
   Run run = plain();

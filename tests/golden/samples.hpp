@@ -21,6 +21,7 @@ Run pair_rows();  // pingpong: a row for each of two pairs
 Run stream();
 Run undecided();
 Run single_samples();
+Run per_iteration();  // of two processes on two hosts
 Run passes();
 Run fits();
 std::vector<Run> all();

@@ -1,4 +1,4 @@
-// Runs whose rows are streams or samples: times with intervals.
+// Runs whose rows have more than a mean: streams, samples, single iterations.
 #include "tests/golden/samples.hpp"
 
 namespace ccl_tests::samples {
@@ -44,6 +44,28 @@ Run stream() {
   run.summary.widest = 0.75;
   run.summary.widest_row = "8 B float sum in place";
   run.summary.repeats = Repeatability{6, 0.045, 0.125, 1.75};
+  return run;
+}
+
+// -I: statistics of single iterations. In place ranks of only one of the processes are in the row.
+Run per_iteration() {
+  Run run = plain();
+  run.name = "per_iteration";
+  run.record.per_iteration = true;
+  run.record.per_iteration_skip = 1;
+  run.record.placement = "4 threads of 2 processes on 2 hosts, 2 on each";
+  run.record.launcher = "mpirun";
+  run.record.threads = run.record.processes = 2;
+  run.record.ranks = 4;
+  run.record.rank_lines.push_back({3, 0, 4712, "node2", 1, "Intel(R) Xeon(R) CPU"});
+  run.record.rank_lines[2] = {2, 0, 4712, "node2", 0, "Intel(R) Xeon(R) CPU"};
+  for (Row& row : run.rows) {
+    IterationTimes times{1, {5e-6, 1e-6, 2e-6}, {1e-6, 2e-6, 1.5e-6, 2e-6, 2e-6, 2e-6, 0.5e-6}};
+    row.in_place.per_iteration = times;
+    times.processes = {0, 1};
+    times.process_seconds = {5e-6, 0.75e-6, 2e-6, 4e-6, 1e-6, 1.25e-6};
+    row.out_of_place.per_iteration = times;
+  }
   return run;
 }
 

@@ -70,6 +70,18 @@ for suffix in jsonl json csv; do
 done
 expect_in "$work/passed.jsonl" '"emulated":true'
 
+# -I over processes: nccl-tests' .json has a list for each process, and times_us is their maximum.
+run 0 "-I of two processes" "$bin/all_reduce_perf" --backend gloo --sizes 8,4000 -n 5 --np 2 -t 2 -I 1 -K 1 -J "$work/i.json"
+[ -z "$python" ] || "$python" - "$work/i.json" <<'PY' && pass "lists of processes" || fail "lists of processes"
+import json, sys
+document = json.load(open(sys.argv[1]))
+for row in document["results"]:
+    for placement in ("out_of_place_per_iter", "in_place_per_iter"):
+        lists = row[placement]["per_process_max_times_us"]
+        assert [len(times) for times in lists] == [5, 5], "lengths"
+        assert [max(times) for times in zip(*lists)] == row[placement]["times_us"], "maxima"
+PY
+
 # Interrupted and killed runs: every row that was on screen is in the file.
 for suffix in json csv; do
   for end in INT:130 TERM:143 KILL:4; do
