@@ -3,6 +3,7 @@
 // ranks are in "devices" and doubles keep all their digits (null when not finite).
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <nlohmann/json.hpp>
 #include <span>
@@ -38,9 +39,19 @@ int nccl_version(const RunInfo& run) {
                                   : major * 10000 + minor * 100 + patch;
 }
 
+// nccl-tests lists one rank of each process, and readers take the n-th one for process n: these
+// stand before the others.
+std::vector<RankLine> by_process(const RunInfo& run) {
+  std::vector<RankLine> lines = run.rank_lines;
+  const int ranks = std::max(1, static_cast<int>(lines.size()) / run.processes);  // of a process
+  std::stable_partition(lines.begin(), lines.end(),
+                        [&](const RankLine& line) { return line.rank % ranks == 0; });
+  return lines;
+}
+
 Json devices(const RunInfo& run) {
   Json list = Json::array();
-  for (const RankLine& line : run.rank_lines) {
+  for (const RankLine& line : by_process(run)) {
     list.push_back({{"rank", line.rank},
                     {"group", line.group},
                     {"pid", line.pid},

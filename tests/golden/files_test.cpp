@@ -166,6 +166,14 @@ TEST(NcclJson, EveryProcessHasAListOfItsIterationsIfAllAreInTheRow) {
   }
 }
 
+TEST(NcclJson, DevicesBeginWithOneRankOfEachProcess) {
+  const json document = json::parse(samples::file(samples::per_iteration(), ".json"));
+  std::vector<std::string> places;
+  for (const json& device : document.at("config").at("devices"))
+    places.push_back(device.at("hostname").get<std::string>() + " " + device.at("rank").dump());
+  EXPECT_EQ(places, (std::vector<std::string>{"node1 0", "node2 2", "node1 1", "node2 3"}));
+}
+
 TEST(NcclJson, RowsOfPairsAndGroupsCanBeToldApart) {
   for (const samples::Run& run : samples::all()) {
     std::vector<std::string> names;

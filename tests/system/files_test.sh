@@ -75,6 +75,7 @@ run 0 "-I of two processes" "$bin/all_reduce_perf" --backend gloo --sizes 8,4000
 [ -z "$python" ] || "$python" - "$work/i.json" <<'PY' && pass "lists of processes" || fail "lists of processes"
 import json, sys
 document = json.load(open(sys.argv[1]))
+assert [d["rank"] for d in document["config"]["devices"]] == [0, 2, 1, 3], "devices"
 for row in document["results"]:
     for placement in ("out_of_place_per_iter", "in_place_per_iter"):
         lists = row[placement]["per_process_max_times_us"]
