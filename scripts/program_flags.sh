@@ -26,7 +26,7 @@ taken() {
   done
 }
 # composite PROGRAM: does it run what training code makes of several operations? Its rows have steps then.
-composite() { [[ $("$bin/${1%_perf}_perf" --explain) == *'Behind a row, steps'* ]]; }
+composite() { [[ $("$bin/${1%_perf}_perf" --explain) == *$'\n  steps '* ]]; }
 # runs_on PROGRAM RANKS: false if the program refuses (exit 3) so many. A program that is missing here fails what runs it.
 runs_on() {
   case ${1%_perf} in

@@ -41,8 +41,6 @@ constexpr Explanation all[] = {
     {Kind::column, "i_p99", "99th percentile of the iterations in microseconds (-I)"},
     {Kind::column, "i_cv%", "standard deviation of the iterations over their mean, percent (-I)"},
     {Kind::column, "timestamp", "when the row ended (-S)"},
-    {Kind::column, "group", "number of the row's group of ranks (--group-rows)"},
-    {Kind::column, "pair", "ranks of the row's pair (--pairs)"},
     {Kind::stats_column, "+-%",
      "half of the 95 % interval of the time, in percent of it: of this process while the row ran, "
      "other moments and runs differ by more; -: too few stamps or samples for one"},
@@ -76,6 +74,14 @@ constexpr Explanation all[] = {
      "a sample takes less than 100 readings of the clock (--samples of rooted operations)"},
     {Kind::flag, "U",
      "unstable: the passes' times differ by more than the widest of their intervals (--passes)"},
+    {Kind::row_line, "group", "number of the row's group of ranks (--group-rows)"},
+    {Kind::row_line, "pair", "ranks of the row's pair (--pairs)"},
+    {Kind::row_line, "algorithm", "that the library says it chose (--show-algorithm)"},
+    {Kind::row_line, "reproducible",
+     "whether the row's bits were the same again, and their digest (--reproducible)"},
+    {Kind::row_line, "steps",
+     "shares of the time that went into telling sizes, moving the payload and packing, as means over "
+     "ranks"},
     {Kind::footer, "Out of bounds values", "row halves x ranks with wrong elements, as nccl-tests"},
     {Kind::footer, "Avg bus bandwidth", "mean of all busbw of the table, 1e9 bytes per second"},
     {Kind::footer, "Verdict",
@@ -111,10 +117,6 @@ std::string of_program(const Collective& collective) {
   if (collective.domain.rooted)
     text +=
         "The operation is rooted: time is the mean of the stream, not its median; of samples the median.\n";
-  if (collective.needs.step_times)
-    text +=
-        "Behind a row, steps: the shares of the time that went into telling sizes, moving the\n"
-        "payload and packing, as means over ranks.\n";
   return text;
 }
 
@@ -139,7 +141,8 @@ std::span<const Explanation> explanations() { return all; }
 std::vector<Explanation> explanations(const Collective& collective) {
   std::vector<Explanation> some(std::begin(all), std::end(all));
   std::erase_if(some, [&](const Explanation& e) {
-    return e.name == (collective.domain.paired ? "group" : "pair");
+    return e.name == (collective.domain.paired ? "group" : "pair") ||
+           (e.name == "steps" && !collective.needs.step_times);
   });
   return some;
 }
@@ -149,6 +152,7 @@ std::string_view title(Kind kind) {
     case Kind::column: return "Columns";
     case Kind::stats_column: return "Columns of --stats";
     case Kind::flag: return "Letters of flags";
+    case Kind::row_line: return "Lines below a row";
     case Kind::footer: return "Lines below the table";
   }
   return {};

@@ -11,7 +11,7 @@
 namespace ccl_tests {
 
 struct Explanation {
-  enum class Kind { column, stats_column, flag, footer };
+  enum class Kind { column, stats_column, flag, row_line, footer };
   Kind kind;
   std::string_view name;  // as the output has it
   std::string_view text;  // what it is, its unit, and where it comes from

@@ -1,8 +1,7 @@
 // nccl-tests' table. What its parsers rely on: rows start with a digit and have 13 tokens (15 with
-// -S; groups and pairs stand behind them), numbers have no sign, no exponent and are finite,
-// everything else starts with '#', the `#  Rank` lines, and the footer lines. Where this differs:
-// times that are too wide for their column widen it instead of turning to exponents, and N/A stands
-// under its column's header.
+// -S), numbers have no sign, no exponent and are finite, everything else starts with '#', the
+// `#  Rank` lines, and the footer lines. Where this differs: times that are too wide for their
+// column widen it instead of turning to exponents, and N/A stands under its column's header.
 #include <fmt/format.h>
 
 #include <cerrno>
@@ -89,7 +88,7 @@ std::string shares(const StepTimes& steps) {
                      steps.payload_s * percent, steps.packing_s * percent);
 }
 
-// Behind the row of a composite: what its time went into.
+// Below the row of a composite: what its time went into.
 std::string steps(const Row& row) {
   if (!row.out_of_place.steps) return {};
   std::string line = "#   steps: " + shares(*row.out_of_place.steps);
@@ -124,15 +123,12 @@ std::string columns(const RunInfo& run) {
                                 : "            (us)               ",
                   with_efficiency ? "       " : "",
                   run.per_iteration ? "     (us)     (us)     (us)      (%)" : "");
-  const auto last = [&](const char* timestamp, const char* group, const char* pair) {
-    return fmt::format("{}{}{}", run.timestamps ? timestamp : "", run.group_rows ? group : "",
-                       run.pair_rows ? pair : "");
-  };
   return fmt::format("# {:>50}           out-of-place                       in-place          \n",
                      "") +
          column_line("size", "count", "type", "redop", "root", names,
-                     last("          timestamp", "  group", "       pair")) +
-         column_line("(B)", "(elements)", "", "", "", units, last("  %Y-%m-%d %H:%M:%S", "", ""));
+                     run.timestamps ? "          timestamp" : "") +
+         column_line("(B)", "(elements)", "", "", "", units,
+                     run.timestamps ? "  %Y-%m-%d %H:%M:%S" : "");
 }
 
 class Table : public Reporter {
@@ -152,8 +148,8 @@ class Table : public Reporter {
                     row.op ? name(*row.op) : "none", row.root.value_or(-1));
     line += half(row.out_of_place, run_) + half(row.in_place, run_);
     if (run_.timestamps) line += fmt::format("  {:>19}", seconds_form(row.timestamp));
-    if (row.group) line += fmt::format("  {:>5}", *row.group);
-    if (run_.pair_rows && row.pair) line += fmt::format("  {:>9}", name(*row.pair));
+    if (row.group) line += fmt::format("\n#   group: {}", *row.group);
+    if (run_.pair_rows && row.pair) line += "\n#   pair: " + name(*row.pair);
     if (!row.algorithm.empty()) line += "\n#   algorithm: " + harmless(row.algorithm);
     if (row.reproduction) line += "\n#   reproducible: " + harmless(reproduction_text(row));
     write(line + "\n" + steps(row));

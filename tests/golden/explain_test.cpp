@@ -62,6 +62,23 @@ TEST(Explain, HasEveryColumnOfTheTable) {
   }
 }
 
+TEST(Explain, HasEveryLineBelowARow) {
+  auto run = everything();
+  run.rows[0].group = 1;
+  run.rows[0].pair = {0, 1};
+  run.rows[0].algorithm = "RING";
+  run.rows[0].reproduction = Reproduction{};
+  run.rows[0].out_of_place.steps = StepTimes{1, 1, 1};
+  std::vector<std::string> names;
+  for (const std::string& line : lines(table(run))) {
+    if (line.starts_with("# Out of bounds")) break;
+    if (line.starts_with("#   ") && line.find(": ") != std::string::npos)
+      names.push_back(line.substr(4, line.find(':') - 4));
+  }
+  for (const std::string& name : names) EXPECT_TRUE(explained({Kind::row_line}, name)) << name;
+  EXPECT_EQ(names.size(), 5U);
+}
+
 TEST(Explain, HasEveryFlagLetter) {
   // The table's letters of a time that is not precise, has two speeds and drifts.
   auto run = everything();
@@ -92,6 +109,8 @@ TEST(Explain, ConcernsTheProgram) {
   EXPECT_THAT(explain(collectives::pingpong), HasSubstr("one way"));
   EXPECT_THAT(explain(collectives::pingpong), HasSubstr("\n  pair "));
   EXPECT_THAT(explain(collectives::all_reduce), Not(HasSubstr("\n  pair ")));
+  EXPECT_THAT(explain(collectives::all_reduce), Not(HasSubstr("\n  steps ")));
+  EXPECT_THAT(explain(collectives::sync_grad), HasSubstr("\n  steps "));
   EXPECT_THAT(explain(collectives::broadcast), HasSubstr("rooted"));
   for (const char* way : {"stream", "-n", "--samples", "--passes"})
     EXPECT_THAT(time_text(), HasSubstr(way));

@@ -41,12 +41,12 @@ for flavour in openmpi mpich; do
   done
 done
 
-# One pair: nccl-tests' 13 tokens. More: the pair stands behind them, the slowest one in the footer.
+# Rows have nccl-tests' 13 tokens. Of several pairs each stands below its row, the slowest one in the footer.
 run 0 "default" "$pingpong" --backend gloo --sizes 8,1K -n 3 -t 4 && right "default" 2
 awk '/^ +[0-9]/ && NF != 13 {exit 1}' "$work/out" || fail "default: a row has not 13 tokens"
 expect_in "$work/out" "# mode: back and forth, window 1"
 run 0 "all pairs" "$pingpong" --backend gloo --sizes 8 -n 3 -t 4 --pairs all -J "$work/all.jsonl"
-[ "$(awk '/^ +[0-9]/ {print $14}' "$work/out" | tr '\n' ' ')" = "0:1 0:2 0:3 1:2 1:3 2:3 " ] || fail "pairs of the rows"
+[ "$(awk '/^ +[0-9]/ {row = NF} /^#   pair: / {print row, $3}' "$work/out" | tr '\n' ' ')" = "13 0:1 13 0:2 13 0:3 13 1:2 13 1:3 13 2:3 " ] || fail "pairs of the rows"
 expect_in "$work/out" "# 8 B float: 6 pairs, median "
 expect_in "$work/out" "# 8 B float: slowest rank "
 expect_in "$work/out" "# 8 B float: time (us) between each two ranks"
