@@ -17,6 +17,7 @@ namespace {
 struct Format {
   std::string_view suffix, name;
   std::unique_ptr<Reporter> (*reporter)(OutputFile);  // null: the file is replaced
+  bool number_last = false;  // of a name that is taken: nccl-tests' x.json.0, not x.0.json
 };
 
 // The first one that a path ends with is meant.
@@ -24,7 +25,7 @@ constexpr std::array<Format, 8> formats{
     {{".jsonl", "JSON Lines", json_lines_reporter},
      {".gbench.json", "Google Benchmark", google_benchmark_reporter},
      {".bmf.json", "Bencher", bencher_reporter},
-     {".json", "JSON", nccl_json_reporter},
+     {".json", "JSON", nccl_json_reporter, true},
      {".csv", "CSV", csv_reporter},
      {".xml", "JUnit", junit_reporter},
      {".md", "Markdown", markdown_reporter},
@@ -47,10 +48,17 @@ const Format* format_of(std::string_view path) {
   return found == formats.end() ? nullptr : found;
 }
 
+// "x.json" of "x.json.0".
+std::string_view without_number(std::string_view path) {
+  const std::size_t end = path.find_last_not_of("0123456789");
+  const bool numbered = end != std::string_view::npos && end + 1 < path.size() && path[end] == '.';
+  return numbered ? path.substr(0, end) : path;
+}
+
 }  // namespace
 
 std::string_view file_format(std::string_view path) {
-  const Format* const format = format_of(path);
+  const Format* const format = format_of(without_number(path));
   return format != nullptr ? format->name : "";
 }
 
@@ -63,7 +71,7 @@ std::unique_ptr<Reporter> file_reporter(const std::string& path, std::string* op
     if (opened != nullptr) *opened = path;
     return prometheus_reporter(path);
   }
-  OutputFile file = OutputFile::create(path, format->suffix);
+  OutputFile file = OutputFile::create(path, format->number_last ? "" : format->suffix);
   if (opened != nullptr) *opened = file.path();
   return format->reporter(std::move(file));
 }

@@ -10,8 +10,8 @@ namespace ccl_tests {
 // Unbuffered. A write that fails throws Error naming path and reason and leaves the file as it was.
 class OutputFile {
  public:
-  // Never overwrites: .0, .1, ... goes before `suffix` (which path ends with) until the name is
-  // free. Throws UsageError.
+  // Never overwrites: .0, .1, ... goes before `suffix` (which path ends with; empty: to the end)
+  // until the name is free. Throws UsageError.
   static OutputFile create(const std::string& path, std::string_view suffix);
 
   // Takes over an empty file, open for reading and writing.

@@ -30,14 +30,15 @@ std::unique_ptr<Reporter> table_reporter(std::FILE* out);
 inline constexpr std::string_view accepted_suffixes =
     ".jsonl, .json, .csv, .xml, .md, .prom, .gbench.json or .bmf.json";
 
-// What the table calls a file of this name: "JSON Lines", "JUnit"; empty: of no format.
+// Returns what the table calls a file of this name, which was given or taken: "JSON Lines", "JUnit".
+// Empty: of no format.
 std::string_view file_format(std::string_view path);
 
 // By suffix, in either case: docs/OUTPUT.md. Opens the file at
 // once: throws UsageError naming path and reason when the suffix is unknown or the path cannot be
-// written. An existing file is never overwritten (but for .prom): as in nccl-tests, .0, .1, ... is appended before
-// the suffix until the name is free; `opened` receives the name taken. Writing throws Error naming
-// the path (disk full, ...).
+// written. An existing file is never overwritten (but for .prom): .0, .1, ... is put before the
+// suffix, and behind .json as in nccl-tests, until the name is free; `opened` receives the name
+// taken. Writing throws Error naming the path (disk full, ...).
 std::unique_ptr<Reporter> file_reporter(const std::string& path, std::string* opened = nullptr);
 
 }  // namespace ccl_tests

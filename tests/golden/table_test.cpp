@@ -198,6 +198,14 @@ TEST(Table, FooterLinesHaveAtMost100ColumnsAndWordsOfAClosedList) {
   }
 }
 
+TEST(Table, NamesTheFilesThatItsRunWrites) {
+  samples::Run run = samples::plain();
+  run.record.output_files = {"out.7/a.json.12", "b.0.csv", "c.jsonl"};
+  EXPECT_EQ(matches(samples::table(run), "^# Writing JSON output to out.7/a.json.12$"), 1);
+  EXPECT_EQ(matches(samples::table(run), "^# Writing CSV output to b.0.csv$"), 1);
+  EXPECT_EQ(matches(samples::table(run), "^# Writing JSON Lines output to c.jsonl$"), 1);
+}
+
 TEST(Table, RowWithoutOperationKeeps13Tokens) {
   samples::Run run = samples::plain();
   run.rows[0].op.reset();

@@ -7,6 +7,7 @@
 #include <csignal>
 #include <fstream>
 #include <nlohmann/json.hpp>
+#include <tuple>
 
 #include "src/core/error.hpp"
 #include "src/report/writers.hpp"
@@ -56,6 +57,22 @@ TEST(FileReporter, NeverOverwritesAndSaysWhichNameItTook) {
   EXPECT_EQ(samples::read(path), "precious");
   file_reporter(directory.file("new.csv"), &opened);
   EXPECT_EQ(opened, directory.file("new.csv"));
+}
+
+// Behind the suffix as nccl-tests does; other files keep theirs, which readers go by.
+TEST(FileReporter, NumbersANcclTestsFileBehindItsSuffix) {
+  const TemporaryFolder directory;
+  std::string opened;
+  for (const auto& [name, first, second] :
+       {std::tuple("a.json", "a.json.0", "a.json.1"), std::tuple("A.JSON", "A.JSON.0", "A.JSON.1"),
+        std::tuple("a.jsonl", "a.0.jsonl", "a.1.jsonl"),
+        std::tuple("a.bmf.json", "a.0.bmf.json", "a.1.bmf.json"),
+        std::tuple("a.gbench.json", "a.0.gbench.json", "a.1.gbench.json")}) {
+    for (const char* expected : {name, first, second}) {
+      file_reporter(directory.file(name), &opened);
+      EXPECT_EQ(opened, directory.file(expected));
+    }
+  }
 }
 
 TEST(FileReporter, AFullDiskIsAnErrorThatNamesTheFile) {
