@@ -15,14 +15,25 @@
 namespace ccl_tests {
 namespace {
 
-// Names that other frameworks have for the same.
+// Names that are read as a type's.
+constexpr std::pair<std::string_view, DataType> short_types[] = {{"fp16", DataType::half},
+                                                                 {"bf16", DataType::bfloat16},
+                                                                 {"fp32", DataType::float32},
+                                                                 {"fp64", DataType::float64}};
+
+// Names that other frameworks have for the same. They are not read, but suggest ours.
 constexpr std::pair<std::string_view, std::string_view> aliases[] = {
-    {"fp16", "half"},      {"float16", "half"},    {"f16", "half"},        {"bf16", "bfloat16"},
-    {"fp32", "float"},     {"float32", "float"},   {"f32", "float"},       {"fp64", "double"},
-    {"float64", "double"}, {"f64", "double"},      {"int", "int32"},       {"char", "int8"},
-    {"uint", "uint32"},    {"fp8_e4m3", "f8e4m3"}, {"fp8_e5m2", "f8e5m2"}, {"add", "sum"},
-    {"mean", "avg"},       {"average", "avg"},     {"product", "prod"},
+    {"float16", "half"},    {"f16", "half"},        {"float32", "float"}, {"f32", "float"},
+    {"float64", "double"},  {"f64", "double"},      {"int", "int32"},     {"char", "int8"},
+    {"uint", "uint32"},     {"fp8_e4m3", "f8e4m3"}, {"add", "sum"},       {"mean", "avg"},
+    {"fp8_e5m2", "f8e5m2"}, {"average", "avg"},     {"product", "prod"},
 };
+
+std::optional<DataType> parse_type_or_short_name(const std::string& text) {
+  for (const auto& [name, type] : short_types)
+    if (text == name) return type;
+  return parse_type(text);
+}
 
 std::size_t edits(std::string_view a, std::string_view b) {  // Levenshtein distance
   std::vector<std::size_t> row(b.size() + 1);
@@ -151,7 +162,7 @@ std::vector<std::string> split_list(const std::string& text) {
 }
 
 std::vector<DataType> parse_types(const std::string& text) {
-  return parse_names(text, "type", all_types(), all_types(), parse_type);
+  return parse_names(text, "type", all_types(), all_types(), parse_type_or_short_name);
 }
 
 std::vector<ReduceOp> parse_ops(const std::string& text) {

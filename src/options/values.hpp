@@ -24,7 +24,8 @@ std::size_t parse_size(const std::string& text);
 int parse_int(const std::string& text, int lowest, int highest);
 double parse_number(const std::string& text, double lowest);   // finite, decimal
 std::vector<std::string> split_list(const std::string& text);  // by commas; no empty items
-std::vector<DataType> parse_types(const std::string& text);    // names, a comma list, or "all"
+// Names, a comma list, or "all"; fp16, bf16, fp32 and fp64 are read as half, bfloat16, float and double.
+std::vector<DataType> parse_types(const std::string& text);
 std::vector<ReduceOp> parse_ops(const std::string& text);
 SizeLimit parse_limit(const std::string& text, std::string_view unit);  // "64M:1.5:in_place"
 std::string parse_name(const std::string& text, const std::vector<std::string>& names);

@@ -52,7 +52,7 @@ refused 2 "--transport: unknown name 'udp'" --transport udp
 refused 2 "--interface: there is no interface 'eth99'" --backend gloo --interface eth99 -t 1
 refused 2 "unknown option '--nope'; see --help" --nope
 refused 2 "unknown option '--itres', did you mean '--iters'? see --help" --itres 5
-refused 2 "-d: unknown type 'fp16', did you mean 'half'?" -d fp16
+refused 2 "-d: unknown type 'float16', did you mean 'half'?" -d float16
 refused 2 "--np: '\n' is not accepted" --np $'\n'
 refused 2 "--backend: unknown backend '\x1b[31m" --backend $'\e[31m'
 refused 2 "xxx...' (5000 characters)" -n "$(printf 'x%.0s' {1..5000})"
@@ -90,6 +90,9 @@ expect_in "$work/err" "-b: barrier_perf moves no data and has one row; see --hel
 run 2 "pingpong_perf has no operations" "$bin/pingpong_perf" -o sum -t 2
 run 2 "init_perf has no iterations" "$bin/init_perf" -n 3
 run 0 "a long flag may be shortened" "$bin/reduce_perf" --backend loopback --minbyte 8 --maxb 8 -t 1
+run 0 "types by their short names" "$bin/reduce_perf" --backend loopback --sizes 8 -t 1 -d fp16,bf16,fp32,fp64 -J "$work/types.jsonl"
+[ "$(awk '/^ +[0-9]/ {print $3}' "$work/out" | tr '\n' ' ')" = "half bfloat16 float double " ] || fail "types by their short names"
+expect_in "$work/types.jsonl" '"types":"half,bfloat16,float,double"'
 run 0 "several files" "$bin/reduce_perf" --backend loopback -b 8 -e 8 -t 1 -J "$work/a.csv" -J "$work/a.jsonl" -J "$work/a.json"
 for file in a.csv a.jsonl a.json; do [ -s "$work/$file" ] || fail "several files: no $file"; done
 run 0 "a label" "$bin/reduce_perf" --backend loopback -b 8 -e 8 -t 1 --label "new switch" -J "$work/label.jsonl"

@@ -75,10 +75,19 @@ TEST(Names, OnlyANearOneIsSuggested) {
   EXPECT_THAT(refusal_of_type("foo"), HasSubstr("unknown type 'foo'; accepted: int8"));
 }
 
-TEST(Names, OfOtherToolsAreKnown) {
-  EXPECT_THAT(refusal_of_type("fp16"), HasSubstr("did you mean 'half'?"));
+TEST(Names, ShortOnesOfTypesAreRead) {
+  EXPECT_EQ(
+      parse_types("fp16,bf16,fp32,fp64"),
+      (std::vector{DataType::half, DataType::bfloat16, DataType::float32, DataType::float64}));
+  EXPECT_EQ(parse_types("half,fp16"), (std::vector{DataType::half, DataType::half}));
+  for (const char* text : {"fp8", "FP16", "fp160", "bf", "fp16,"})
+    EXPECT_NE(refusal_of_type(text), "(accepted)") << text;
+}
+
+TEST(Names, OfOtherToolsSuggestOurs) {
   EXPECT_THAT(refusal_of_type("float16"), HasSubstr("did you mean 'half'?"));
-  EXPECT_THAT(refusal_of_type("bf16"), HasSubstr("did you mean 'bfloat16'?"));
+  EXPECT_THAT(refusal_of_type("float32"), HasSubstr("did you mean 'float'?"));
+  EXPECT_THAT(refusal_of_type("f64"), HasSubstr("did you mean 'double'?"));
 }
 
 TEST(Sizes, AreWrittenInTheLargestUnitThatDividesThem) {
