@@ -1,5 +1,6 @@
 ccl_add_test(harness_test LABELS unit LIBRARIES ccl-collectives
   SOURCES
+    abbreviations_test.cpp
     alltoallv_options_test.cpp
     bounds_test.cpp
     capabilities_test.cpp
