@@ -20,6 +20,7 @@ system_tests_of() {
     tests/system/*_test.sh) basename "$1" _test.sh ;;
     tests/system/*) echo '.*' ;;
     collectives/*) echo programs mpi example ;;
+    examples/recipes/*) echo recipes readme ;;
     examples/*) echo example data_parallel install ;;
     src/backends/gloo/*) echo programs pingpong cluster ;;
     src/backends/mpi/*) echo mpi primitives simulate ;;

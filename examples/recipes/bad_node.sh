@@ -1,0 +1,16 @@
+#!/bin/sh
+# Which node is bad? Sends messages between all hosts of a job in rounds, measures the suspects
+# again, and names the host that is slow, in the first line. Names need at least 4 hosts.
+#
+#   LAUNCH="mpirun --map-by ppr:1:node" examples/recipes/bad_node.sh --backend mpi
+#   LAUNCH="srun -N 16 --ntasks-per-node=1" examples/recipes/bad_node.sh --backend gloo
+#
+# Arguments are flags for ccl_acceptance. LAUNCH: the launcher and its flags. PLAN: a plan that
+# every host can read [bad_node.toml beside this script]. OUT: the file for the names of the hosts
+# to leave out [bad_hosts.txt]. BIN: the folder of the programs [build/bin].
+# Exit code: ccl_acceptance's. 0 no host is bad, 6 a host is slow, 7 wrong data, 4 a host was lost,
+# 5 timed out, 8 nothing can be said (docs/ACCEPTANCE.md), 3 unsupported here, 2 usage.
+set -u
+# shellcheck disable=SC2086 # LAUNCH is several words
+exec ${LAUNCH:-} "${BIN:-build/bin}/ccl_acceptance" "${PLAN:-$(dirname -- "$0")/bad_node.toml}" \
+  --hosts-out "${OUT:-bad_hosts.txt}" "$@"

@@ -1,0 +1,18 @@
+#!/bin/sh
+# Does my cluster pass? Looks at hosts, programs, pairs of hosts and all hosts in one launch. The
+# first line is the verdict: PASS, WARN, FAIL or INCONCLUSIVE.
+#
+#   LAUNCH="mpirun -n 64 --map-by ppr:8:node" examples/recipes/cluster.sh --backend mpi
+#   LAUNCH="srun -N 8 --ntasks-per-node=8" PLAN=rack7.toml examples/recipes/cluster.sh
+#
+# Arguments are flags for ccl_acceptance. LAUNCH: the launcher and its flags. PLAN: generic, quick,
+# or a plan of your own that every host can read [generic]. OUT: what the names of the files begin
+# with [cluster]: .html to send on, .json, .xml (JUnit), .hosts (hosts to leave out).
+# BIN: the folder of the programs [build/bin].
+# Exit code: ccl_acceptance's. 0 PASS or WARN, 6 too slow, 7 wrong data, 4 a host was lost, 5 timed
+# out, 8 INCONCLUSIVE (docs/ACCEPTANCE.md says why), 3 unsupported here, 2 usage.
+set -u
+out=${OUT:-cluster}
+# shellcheck disable=SC2086 # LAUNCH is several words
+exec ${LAUNCH:-} "${BIN:-build/bin}/ccl_acceptance" "${PLAN:-generic}" --report "$out.html" \
+  --verdict "$out.json" --junit "$out.xml" --hosts-out "$out.hosts" "$@"

@@ -1,0 +1,109 @@
+#!/usr/bin/env bash
+# The scripts of examples/recipes, each on something that is right and on a planted fault: exit codes, and the line that tells.
+. "$(dirname "$0")/lib.sh"
+source=$(cd "$(dirname "$0")/../.." && pwd)
+recipes=$source/examples/recipes
+export BIN=$bin OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_base_oversubscribe=1
+unset LAUNCH PLAN OUT PROGRAM
+cd "$work" || exit 1  # recipes leave files where they are started
+
+if command -v shellcheck >/dev/null; then
+  run 0 "shellcheck" shellcheck "$recipes"/*.sh
+else
+  echo "SKIP shellcheck: not installed"
+fi
+for recipe in "$recipes"/*.sh; do
+  name=$(basename "$recipe" .sh)
+  [ -x "$recipe" ] || fail "$name.sh is not executable"
+  grep -q "examples/recipes/$name.sh" "$source/README.md" || fail "the README does not have $name.sh"
+done
+
+# Is this machine right?
+quick=(--backend loopback -t 3 --sizes 4,1000 -d float,int8)
+run 0 "right: every type and operation" "$recipes/right.sh" --backend loopback -t 3 --sizes 4,1000
+[ "$(grep -c '^[a-z_]* # Correct  : yes - 0 wrong elements; \([0-9]*\) of \1 calls verified$' "$work/out")" -eq 9 ] ||
+  fail "not nine programs are right: $(cat "$work/out")"
+run 7 "right: a flipped bit" "$recipes/right.sh" "${quick[@]}" --inject flipped-bit:rank=2:every=5
+expect_in "$work/out" "all_reduce # Correct  : no - first: rank 2 on $(hostname)"
+run 2 "right: a flag that there is not" "$recipes/right.sh" "${quick[@]}" --frobnicate
+mpi=true
+{ command -v mpirun && ls "$build"/lib/ccl-tests/ccl-mpi-*.so; } >/dev/null 2>&1 || mpi=false
+if $mpi; then
+  run 0 "right: under mpirun" env LAUNCH="mpirun -n 2" "$recipes/right.sh" --backend mpi --sizes 1000 -d float,int8
+else
+  echo "SKIP recipes under mpirun: no mpirun, or no module for it"
+fi
+
+# Is it fast?
+run 0 "fast: all_reduce" "$recipes/fast.sh" --backend gloo --np 2 -e 4K -J fast.jsonl
+expect_in "$work/out" "# Reliable : "
+expect_in "$work/out" "# Normal   : "
+expect_in "$work/out" "eff%"
+run 0 "fast: another program" env PROGRAM=all_gather_perf "$recipes/fast.sh" --backend loopback -t 2 -e 4K
+expect_in "$work/out" "# Collective test concluded: all_gather_perf"
+run 6 "fast: a limit that is not reached" "$recipes/fast.sh" --backend loopback -t 2 -e 4K --min-busbw 4K:900000
+expect_in "$work/out" "# too slow: 4096 B "
+
+# Did my change slow it down? Planted: a program whose times are ten times what they were.
+run 2 "slower: one command" "$recipes/slower.sh" "$bin/all_reduce_perf"
+expect_in "$work/err" "usage: slower.sh "
+cat >ten_times <<SH
+#!/usr/bin/env bash
+"$bin/all_reduce_perf" "\$@" || exit
+[ "\${OMPI_COMM_WORLD_RANK:-\${PMI_RANK:-0}}" = 0 ] || exit 0  # rank 0 writes the file
+awk '{
+  if (match(\$0, /"time_s":[0-9.e+-]*/))
+    \$0 = substr(\$0, 1, RSTART - 1) sprintf("\"time_s\":%.9g", 10 * substr(\$0, RSTART + 9, RLENGTH - 9)) substr(\$0, RSTART + RLENGTH)
+  print }' "\${!#}" >"\${!#}.new" && mv "\${!#}.new" "\${!#}"
+SH
+chmod +x ten_times
+flags="--backend loopback -t 2 --sizes 4096 -n 20"
+run 6 "slower: ten times" "$recipes/slower.sh" "$bin/all_reduce_perf $flags" "$work/ten_times $flags" --pairs 8 --probe-limit 0
+expect_in "$work/out" "# Verdict : slower: 2 slower, "
+run "0|8" "slower: the same twice" "$recipes/slower.sh" "$bin/all_reduce_perf $flags" "$bin/all_reduce_perf $flags" --pairs 8 --probe-limit 0 --threshold 90
+expect_in "$work/out" ": 0 slower, "
+if $mpi; then
+  flags="--backend mpi --sizes 4096 -n 20"
+  run 6 "slower: under mpirun" env LAUNCH="mpirun -n 2" "$recipes/slower.sh" "$bin/all_reduce_perf $flags" "$work/ten_times $flags" --pairs 6 --probe-limit 0
+fi
+
+# Does my cluster pass? Here on one host.
+cat >plan.toml <<'PLAN'
+sanity = { run = false }
+node = { run = false }
+full = { programs = ["all_reduce"], sizes = ["64K"], seconds = "0.1" }
+[[limit]]
+program = "all_reduce"
+min_busbw = "0.001 MB/s"
+PLAN
+run 0 "cluster: passes" env PLAN=plan.toml "$recipes/cluster.sh" --np 3 --backend gloo
+[ "$(head -c 5 "$work/out")" = "PASS " ] || fail "the first line is not PASS: $(head -n 1 "$work/out")"
+for suffix in html json xml hosts; do [ -e "cluster.$suffix" ] || fail "no cluster.$suffix"; done
+run 7 "cluster: wrong data" env PLAN=plan.toml OUT=bad "$recipes/cluster.sh" -t 3 --backend loopback --inject flipped-bit:rank=1:every=3
+expect_in "$work/out" "FAIL run: all_reduce 64K: wrong: rank 1 on $(hostname)"
+[ -s bad.json ] || fail "no bad.json"
+sed -i 's/0.001 MB/900000 GB/' plan.toml
+run 6 "cluster: a limit that is not reached" env PLAN=plan.toml "$recipes/cluster.sh" -t 3 --backend loopback
+sed -i '/limit/,$d' plan.toml
+run 8 "cluster: nothing knows how fast it should be" env PLAN=plan.toml "$recipes/cluster.sh" -t 3 --backend loopback
+expect_in "$work/out" "INCONCLUSIVE"
+
+# Which node is bad? One host has no other to be compared with; of six, of which one has a slow cable, that one is named.
+run 8 "bad_node: one host" "$recipes/bad_node.sh" -t 3 --backend loopback
+[ -e bad_hosts.txt ] && [ ! -s bad_hosts.txt ] || fail "bad_hosts.txt is not there, or not empty"
+. "$source/tests/system/cluster_lib.sh"
+"$cluster" up 6 200mbit 2>"$work/err"
+code=$?
+if [ "$code" -ne 0 ]; then
+  trap 'rm -rf "$work"' EXIT
+  [ "$code" -eq 3 ] && echo "SKIP bad_node on six hosts: $(cat "$work/err")" || fail "the cluster did not come up: $(cat "$work/err")"
+  finish
+fi
+slow=${CCL_CLUSTER}3
+"$cluster" rate "$slow" 80mbit
+sed 's/^sizes = .*/sizes = ["8", "64K"]/' "$recipes/bad_node.toml" >six.toml
+printf '[pairs]\nseconds = "0.1"\nslowdown = "20 %%"\nmin_bandwidth = "50 Mbit/s"\n' >>six.toml
+run_on_hosts 6 "bad_node: a slow cable" env PLAN="$work/six.toml" OUT="$work/out.hosts" "$recipes/bad_node.sh" --backend gloo --interface eth0
+head -n 1 "$work/out" | grep -qE "^FAIL $slow: [0-9]+ % slower" || fail "the first line is '$(head -n 1 "$work/out")', not FAIL $slow"
+[ "$(cat "$work/out.hosts")" = "$slow" ] || fail "to leave out: '$(cat "$work/out.hosts")', not $slow"
+finish
