@@ -1,11 +1,12 @@
 #!/usr/bin/env bash
-# The commands of the README run as they stand there; only the largest size and the hosts' names are replaced.
+# The commands of the README run as they stand there; only the largest size and the hosts' names are replaced. Those that a page shows with their
+# output, "$ build/bin/...", run unchanged, and end with the exit code that stands behind them, "# exit code 7".
 . "$(dirname "$0")/lib.sh"
 source=$(cd "$(dirname "$0")/../.." && pwd)
 
 # Program lines of its code blocks, without comments, on this build and on small messages.
 commands() {
-  awk '/^```/ {inside = !inside; next} inside' "$source/README.md" | sed 's/ *#.*//' | grep -E '(^| )(build/bin/|scripts/run.sh )[a-z_]*_perf ' |
+  awk '/^```/ {inside = !inside; next} inside && !/^[$] /' "$source/README.md" | sed 's/ *#.*//' | grep -E '(^| )(build/bin/|scripts/run.sh )[a-z_]*_perf ' |
     sed -E -e "s|build/bin/\|scripts/run.sh |$bin/|" -e 's/-e (1G|64M|1M)\b/-e 64K/; s/-b 1M\b/-b 64K/' \
       -e 's/MASTER_ADDR=node1/MASTER_ADDR=127.0.0.1/; s/--interface eth0/--interface lo/'
 }
@@ -43,11 +44,27 @@ done
 for program in $(grep -oE '\b[a-z_]+_perf\b' "$source/README.md" | sort -u); do
   [ -x "$bin/$program" ] || fail "$program does not exist"
 done
-# The spec that it shows is the one that is built.
-if sed -n '/^\/\/ all_gather_perf/,/^```/p' "$source/README.md" | sed '$d' | diff - "$source/collectives/all_gather.cpp"; then
-  pass "the README's spec is collectives/all_gather.cpp"
+# The spec that CONTRIBUTING shows is the one that is built.
+if sed -n '/^\/\/ all_gather_perf/,/^```/p' "$source/CONTRIBUTING.md" | sed '$d' | diff - "$source/collectives/all_gather.cpp"; then
+  pass "the spec of CONTRIBUTING is collectives/all_gather.cpp"
 else
-  fail "the README's spec is not collectives/all_gather.cpp"
+  fail "the spec of CONTRIBUTING is not collectives/all_gather.cpp"
 fi
-run 6 "--min-busbw and --max-time as in the README" "$bin/all_reduce_perf" --backend loopback --sizes 8,1M -n 2 -t 2 --min-busbw 1M:500000 --max-time 8:200
+run 6 "--min-busbw and --max-time, as docs/CI.md has them" "$bin/all_reduce_perf" --backend loopback --sizes 8,1M -n 2 -t 2 --min-busbw 1M:500000 --max-time 8:200
+
+# What pages show with its output.
+cd "$work" || exit 1  # files that they write
+for page in README.md docs/TUTORIAL.md docs/TROUBLESHOOTING.md; do
+  mapfile -t lines < <(awk '/^```/ {inside = !inside; next} inside && sub(/^[$] /, "")' "$source/$page")
+  [ "${#lines[@]}" -ge 1 ] || fail "no command with its output in $page"
+  for line in "${lines[@]}"; do
+    if [[ $line == *mpirun* ]] && ! $mpi; then
+      echo "SKIP $page: $line: no mpirun, or no module for it"
+      continue
+    fi
+    expected=0
+    [[ $line =~ '# exit code '([0-9]+) ]] && expected=${BASH_REMATCH[1]}
+    run "$expected" "$page: $line" bash -c "${line//build\/bin\//$bin/}"
+  done
+done
 finish
