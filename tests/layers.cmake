@@ -8,5 +8,7 @@ add_test(NAME house.setup
          COMMAND bash ${CMAKE_CURRENT_LIST_DIR}/system/setup_test.sh ${PROJECT_SOURCE_DIR}/scripts)
 add_test(NAME house.output
          COMMAND bash ${CMAKE_CURRENT_LIST_DIR}/output_test.sh ${PROJECT_SOURCE_DIR})
-set_tests_properties(house.layers house.layers_self_test house.setup house.output
+add_test(NAME house.documents
+         COMMAND sh ${CMAKE_CURRENT_LIST_DIR}/documents_test.sh ${PROJECT_SOURCE_DIR})
+set_tests_properties(house.layers house.layers_self_test house.setup house.output house.documents
                      PROPERTIES TIMEOUT 60 LABELS house)

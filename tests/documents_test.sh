@@ -1,0 +1,48 @@
+#!/bin/sh
+# What documents promise, without a build: documents_test.sh SOURCE_TREE
+# - docs/TROUBLESHOOTING.md quotes the remedy of every warning of a run's header.
+# - links between documents lead to files and headings that are there.
+set -eu
+export LC_ALL=C
+cd -- "$1"
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+bad=0
+
+# A warning is {NoteKind::warning, text, remedy}: its statement's last text, of which parts on several lines are one.
+grep -rl 'NoteKind::warning,' src tools --include=*.cpp | xargs awk '
+  /NoteKind::warning,/ { inside = 1; text = "" }
+  inside { line = $0; sub(/^[ \t]+/, " ", line); text = text line }
+  inside && /;$/ {
+    inside = 0
+    gsub(/" +"/, "", text)
+    if (match(text, /"[^"]*"[})]*;$/)) { sub(/^"/, "", text); remedy = substr(text, RSTART); gsub(/^"|"[})]*;$/, "", remedy); print remedy }
+    else print "a warning without a remedy: " text
+  }' | sort -u >"$work/remedies"
+[ "$(wc -l <"$work/remedies")" -ge 6 ] || { echo "FAIL: only these remedies in src: $(cat "$work/remedies")"; bad=1; }
+tr '\n' ' ' <docs/TROUBLESHOOTING.md | tr -s ' ' >"$work/page"
+while IFS= read -r remedy; do
+  grep -qF -- "$remedy" "$work/page" || { echo "FAIL: docs/TROUBLESHOOTING.md does not quote: $remedy"; bad=1; }
+done <"$work/remedies"
+
+# GitHub's anchor of a heading: lower case, spaces become hyphens, other characters but letters, digits, _ and - go.
+anchors() { awk '/^```/ {code = !code} !code && /^#+ / {sub(/^#+ /, ""); print}' "$1" | tr '[:upper:] ' '[:lower:]-' | sed 's/[^a-z0-9_-]//g'; }
+links=0
+for page in README.md CONTRIBUTING.md docs/*.md examples/*/README.md results/README.md; do
+  awk '/^```/ {code = !code} !code' "$page" | grep -oE '\]\([^) ]+\)' | sed 's/^](//; s/)$//' | grep -vE '^(https?:|mailto:)' >"$work/links" || true
+  while IFS= read -r link; do
+    links=$((links + 1))
+    file=${link%%#*}
+    target=$page
+    [ -z "$file" ] || target=$(dirname "$page")/$file
+    if [ ! -e "$target" ]; then
+      echo "FAIL: $page links to $link: no such file"
+      bad=1
+    elif [ "$link" != "$file" ] && ! anchors "$target" | grep -qx -- "${link#*#}"; then
+      echo "FAIL: $page links to $link: no such heading"
+      bad=1
+    fi
+  done <"$work/links"
+done
+[ "$bad" -eq 0 ] || exit 1
+echo "PASS: $(wc -l <"$work/remedies") remedies, $links links"
