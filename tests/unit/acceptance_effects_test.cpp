@@ -3,8 +3,8 @@
 
 #include <cmath>
 
+#include "src/measure/quantile.hpp"
 #include "tests/unit/acceptance_noise.hpp"
-#include "tools/acceptance/quantile.hpp"
 #include "tools/acceptance/screen.hpp"
 
 namespace ccl_tests::acceptance {

@@ -4,10 +4,10 @@
 #include <cmath>
 #include <map>
 
+#include "src/measure/quantile.hpp"
 #include "src/measure/statistics.hpp"
 #include "tools/acceptance/judge.hpp"
 #include "tools/acceptance/partners.hpp"
-#include "tools/acceptance/quantile.hpp"
 
 namespace ccl_tests::acceptance {
 namespace {

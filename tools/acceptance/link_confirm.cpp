@@ -5,9 +5,9 @@
 #include <set>
 #include <utility>
 
+#include "src/measure/quantile.hpp"
 #include "src/measure/statistics.hpp"
 #include "tools/acceptance/links.hpp"
-#include "tools/acceptance/quantile.hpp"
 
 namespace ccl_tests::acceptance {
 namespace {

@@ -11,25 +11,6 @@ namespace {
 
 constexpr double nothing = std::numeric_limits<double>::quiet_NaN();
 
-// What makes 1.4826 MAD of n normal values unbiased (Croux and Rousseeuw, COMPSTAT 1992).
-double small_sample_factor(std::size_t n) {
-  constexpr double known[] = {1.206, 1.200, 1.140, 1.129, 1.107};  // of 5 to 9 values
-  if (n < 5) return known[0];
-  if (n <= 9) return known[n - 5];
-  return static_cast<double>(n) / (static_cast<double>(n) - 0.8);
-}
-
-// Returns the robust standard deviation of `effects`, whose median is 0. Of fewer than 8 hosts
-// only the fast half counts: bad hosts are on the slow side, and two of six hide each other.
-double spread_of(const std::vector<double>& effects, bool fast_half) {
-  std::vector<double> sizes;
-  for (const double effect : effects)
-    if (std::isfinite(effect) && (!fast_half || effect <= 0)) sizes.push_back(std::abs(effect));
-  const auto hosts = static_cast<std::size_t>(
-      std::count_if(effects.begin(), effects.end(), [](double e) { return std::isfinite(e); }));
-  return 1.4826 * small_sample_factor(hosts) * median(std::move(sizes));
-}
-
 std::vector<double> finite(const std::vector<double>& values) {
   std::vector<double> kept;
   for (const double value : values)

@@ -1,8 +1,8 @@
-#include "tools/acceptance/quantile.hpp"
+#include "src/measure/quantile.hpp"
 
 #include <cmath>
 
-namespace ccl_tests::acceptance {
+namespace ccl_tests {
 
 double normal_quantile_above(double tail) {
   double low = -40, high = 40;
@@ -13,4 +13,4 @@ double normal_quantile_above(double tail) {
   return (low + high) / 2;
 }
 
-}  // namespace ccl_tests::acceptance
+}  // namespace ccl_tests
