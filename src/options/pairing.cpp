@@ -78,13 +78,12 @@ Pairing parse_pairs(const std::string& text) {
 std::vector<PairRound> pair_rounds(const Pairing& pairing, bool concurrent, int ranks) {
   if (ranks < 2) throw Unsupported("messages between two ranks need at least two; this job has 1");
   if (!pairing.all) check_list(pairing.list, concurrent, ranks);
-  if (pairing.all && concurrent) return tournament(ranks);
-  if (concurrent) return {pairing.list};
+  const std::vector<PairRound> at_once =
+      pairing.all ? tournament(ranks) : std::vector<PairRound>{pairing.list};
+  if (concurrent) return at_once;
   std::vector<PairRound> rounds;
-  for (const RankPair& pair : pairing.list) rounds.push_back({pair});
-  for (int a = 0; pairing.all && a < ranks; ++a) {
-    for (int b = a + 1; b < ranks; ++b) rounds.push_back({{a, b}});
-  }
+  for (const PairRound& round : at_once)
+    for (const RankPair& pair : round) rounds.push_back({pair});
   return rounds;
 }
 

@@ -18,8 +18,9 @@ struct Pairing {
 // "all" or "0:1,2:3". Throws UsageError.
 Pairing parse_pairs(const std::string& text);
 
-// The pairs of a job in the order of their measurement; those of one round at the same time.
-// concurrent: not one after the other. Throws UsageError for ranks that do not exist or are needed
+// The pairs of a job in the order of their measurement; those of one round at the same time. All pairs come
+// in the order of a tournament, in which every rank has its turn in each ranks / 2 pairs: a machine that is slow for
+// a while slows a few pairs of many ranks, not all pairs of one. concurrent: not one after the other. Throws UsageError for ranks that do not exist or are needed
 // twice at once, Unsupported for a job of one rank.
 using PairRound = std::vector<RankPair>;
 std::vector<PairRound> pair_rounds(const Pairing& pairing, bool concurrent, int ranks);
