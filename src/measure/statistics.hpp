@@ -22,6 +22,10 @@ double mean_of(std::span<const double> values);
 // Returns the middle value, or the mean of the two middle values. `values` must not be empty.
 double median(std::vector<double> values);
 
+// Returns the value that Student's t exceeds with probability 2.5 %, within 0.002. `degrees` of freedom: at
+// least 1.
+double student(std::size_t degrees);
+
 // Returns half of the width of the 95 % interval of the mean of independent values, from their own
 // spread (Student's t). 0 of less than two.
 double half_width_of_mean(std::span<const double> values);

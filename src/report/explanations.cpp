@@ -101,6 +101,9 @@ constexpr Explanation all[] = {
     {Kind::footer, "Late rank",
      "the rank that entered over half of the samples last, by 2 % of one at least, if chance does not "
      "explain it (--samples)"},
+    {Kind::footer, "Pairs",
+     "with --pairs all: the ranks and links whose messages take at least 1.1 times as long as the others', if "
+     "chance explains it in fewer than 1 of 1000 runs, or the ratio from which on a rank would have been seen"},
     {Kind::footer, "Normal",
      "does a size take over 1.25 times what alpha + size / bandwidth, fitted to its sweep, says; "
      "with --ceiling the largest busbw over the link's bandwidth"},
@@ -141,8 +144,8 @@ std::span<const Explanation> explanations() { return all; }
 std::vector<Explanation> explanations(const Collective& collective) {
   std::vector<Explanation> some(std::begin(all), std::end(all));
   std::erase_if(some, [&](const Explanation& e) {
-    return e.name == (collective.domain.paired ? "group" : "pair") ||
-           (e.name == "steps" && !collective.needs.step_times);
+    if (e.name == "steps") return !collective.needs.step_times;
+    return collective.domain.paired ? e.name == "group" : e.name == "pair" || e.name == "Pairs";
   });
   return some;
 }

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "src/core/error.hpp"
+#include "src/report/pair_judgement.hpp"
 #include "src/report/pair_notes.hpp"
 #include "src/report/reproductions.hpp"
 #include "src/report/row_text.hpp"
@@ -74,10 +75,7 @@ void MultiReporter::begin(const RunInfo& run) {
   limits_.begin(run);
   RunInfo info = run;
   lock.unlock();
-  for (const Output& output : outputs_) {
-    if (std::string path = output.reporter->path(); !path.empty())
-      info.output_files.insert(info.output_files.begin(), std::move(path));
-  }
+  info.output_files = files();
   for (Output& output : outputs_) {
     const std::lock_guard writing(output.writing);
     output.reporter->begin(info);
@@ -149,6 +147,15 @@ void MultiReporter::account_rest() {
   }
   if (rest_.empty()) return;
   add_note(fmt::format("{} rows are of fewer than {} passes", rest_.size(), options_.passes));
+}
+
+std::vector<std::string> MultiReporter::files() const {
+  std::vector<std::string> paths;
+  for (const Output& output : outputs_) {
+    if (std::string path = output.reporter->path(); !path.empty())
+      paths.insert(paths.begin(), std::move(path));
+  }
+  return paths;
 }
 
 // With what its neighbours and the header say of it.
@@ -240,7 +247,8 @@ void MultiReporter::judge_end() {
   if (options_.message_rates) append(notes, message_rates(pair_rows_, options_.pairs_at_once));
   std::vector<std::string> hosts;
   for (const RankLine& line : run_.rank_lines) hosts.push_back(line.host);
-  append(notes, slowest_pairs(pair_rows_, hosts));
+  append(notes, pair_matrices(pair_rows_, files()));
+  summary_.pairs = judge_pairs(pair_rows_, hosts);
   summary_.late_rank = late_ranks_.found();
   for (const RankLine& line : run_.rank_lines)
     if (summary_.late_rank && line.rank == summary_.late_rank->rank)

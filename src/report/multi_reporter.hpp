@@ -101,6 +101,7 @@ class MultiReporter {
   void account(const Row& row, std::size_t requested);
   void account_rest();
   Row completed(const Row& row);
+  std::vector<std::string> files() const;  // that reporters write, in the order of add()
   void write(const Row& row);
   void add_note(std::string line);
   void add_times(const Row& row, std::size_t requested);

@@ -7,7 +7,7 @@
 #include <map>
 #include <set>
 
-#include "src/measure/statistics.hpp"
+#include "src/report/quantity_text.hpp"
 
 namespace ccl_tests {
 namespace {
@@ -47,57 +47,6 @@ std::vector<Series> by_size(const std::vector<Row>& rows) {
   return all;
 }
 
-template <class Key>
-std::pair<Key, double> largest(const std::map<Key, double>& values) {
-  return *std::max_element(values.begin(), values.end(),
-                           [](const auto& a, const auto& b) { return a.second < b.second; });
-}
-
-template <class Key>
-double median_of(const std::map<Key, double>& values) {
-  std::vector<double> all;
-  for (const auto& [key, value] : values) all.push_back(value);
-  return median(all);
-}
-
-std::string host(const std::vector<std::string>& hosts, int rank) {
-  const auto r = static_cast<std::size_t>(rank);
-  return r < hosts.size() ? hosts[r] : "?";
-}
-
-std::string hosts_of(const std::vector<std::string>& hosts, const RankPair& pair) {
-  const std::string first = host(hosts, pair.first);
-  const std::string second = host(hosts, pair.second);
-  return first == second ? first : first + ", " + second;
-}
-
-std::string slowest_pair(const Series& series, const std::vector<std::string>& hosts) {
-  const double typical = median_of(series.seconds);
-  const auto [pair, seconds] = largest(series.seconds);
-  return fmt::format(
-      "{}: {} pairs, median {:.2f} us, slowest {} ({}) {:.2f} us, {:.1f} x the median",
-      series.title(), series.seconds.size(), typical * 1e6, name(pair), hosts_of(hosts, pair),
-      seconds * 1e6, seconds / typical);
-}
-
-// A rank is judged by the median of its pairs: one bad link leaves it as it is, a bad host does
-// not.
-std::string slowest_rank(const Series& series, const std::set<int>& ranks,
-                         const std::vector<std::string>& hosts) {
-  std::map<int, double> medians;
-  for (const int rank : ranks) {
-    std::vector<double> own;
-    for (const auto& [pair, seconds] : series.seconds) {
-      if (pair.first == rank || pair.second == rank) own.push_back(seconds);
-    }
-    medians[rank] = median(own);
-  }
-  const auto [rank, seconds] = largest(medians);
-  return fmt::format(
-      "{}: slowest rank {} ({}), median of its pairs {:.2f} us, {:.1f} x the ranks' median",
-      series.title(), rank, host(hosts, rank), seconds * 1e6, seconds / median_of(medians));
-}
-
 void add_matrix(std::vector<std::string>& lines, const Series& series, const std::set<int>& ranks) {
   lines.push_back(fmt::format("{}: time (us) between each two ranks", series.title()));
   std::string head = "  rank";
@@ -114,26 +63,70 @@ void add_matrix(std::vector<std::string>& lines, const Series& series, const std
   }
 }
 
+// Returns which file has a row for each pair.
+std::string keeper(const std::vector<std::string>& files) {
+  const auto has_pairs = [](const std::string& file) {
+    return file.ends_with(".jsonl") || file.ends_with(".csv") || file.ends_with(".json");
+  };
+  const auto found = std::find_if(files.begin(), files.end(), has_pairs);
+  return found == files.end() ? "-J run.jsonl keeps them" : *found + " has them";
+}
+
+std::string finding_text(const PairFinding& finding) {
+  const std::string who = finding.rank
+                              ? fmt::format("rank {} on {}", *finding.rank, finding.host)
+                              : fmt::format("the link {} ({})", name(*finding.pair), finding.host);
+  const std::string sizes =
+      finding.first_bytes == finding.last_bytes
+          ? fmt::format("at {}", binary_size_text(finding.first_bytes))
+          : fmt::format("from {} to {}", binary_size_text(finding.first_bytes),
+                        binary_size_text(finding.last_bytes));
+  return fmt::format("{} stands out: {:.2f} x the others' time [{:.2f}, {:.2f}] {}", who,
+                     finding.ratio, finding.low, finding.high, sizes);
+}
+
 }  // namespace
 
-std::vector<std::string> slowest_pairs(const std::vector<Row>& rows,
-                                       const std::vector<std::string>& hosts) {
-  constexpr std::size_t fewest_ranks = 4, most_in_matrix = 16;
+std::vector<std::string> pair_matrices(const std::vector<Row>& rows,
+                                       const std::vector<std::string>& files) {
+  constexpr std::size_t fewest_ranks = 4, most_ranks = 16;
   std::vector<std::string> lines;
   const std::vector<Series> all = by_size(rows);
   for (const Series& series : all) {
-    const std::size_t pairs = series.seconds.size();
-    if (pairs < 2) continue;
-    lines.push_back(slowest_pair(series, hosts));
     std::set<int> ranks;
     for (const auto& [pair, seconds] : series.seconds) ranks.insert({pair.first, pair.second});
     const std::size_t n = ranks.size();
-    if (n < fewest_ranks || pairs < n * (n - 1) / 2) continue;
-    lines.push_back(slowest_rank(series, ranks, hosts));
+    if (n < fewest_ranks || series.seconds.size() < n * (n - 1) / 2) continue;
+    if (n > most_ranks)
+      return {fmt::format(
+          "the times between each two ranks are printed of at most {}, not of {}; {}, in rows with a pair",
+          most_ranks, n, keeper(files))};
     const bool at_an_end = &series == &all.front() || &series == &all.back();
-    if (at_an_end && n <= most_in_matrix) add_matrix(lines, series, ranks);
+    if (at_an_end) add_matrix(lines, series, ranks);
   }
   return lines;
+}
+
+std::vector<std::string> pair_answers(const PairJudgement& judgement) {
+  constexpr std::size_t most = 4;
+  std::vector<std::string> answers;
+  const std::string more = judgement.note.empty() ? "" : "; " + judgement.note;
+  for (const PairFinding& finding : judgement.findings) {
+    if (answers.size() == most) break;
+    answers.push_back(finding_text(finding));
+  }
+  if (judgement.findings.size() > most)
+    answers.push_back(fmt::format("and {} more", judgement.findings.size() - most));
+  if (!answers.empty()) {
+    answers.back() += "; confirm with ccl_acceptance" + more;
+  } else if (judgement.could_see) {
+    answers.push_back(fmt::format(
+        "no rank stands out; one that takes {:.2f} x the others' time at all sizes would have been seen{}",
+        *judgement.could_see, more));
+  } else if (!judgement.note.empty()) {
+    answers.push_back("no rank is named: " + judgement.note);
+  }
+  return answers;
 }
 
 std::vector<std::string> message_rates(const std::vector<Row>& rows, bool at_once) {

@@ -1,4 +1,5 @@
-// What the rows of pairs say together: which link, which rank is slow; how many messages pass.
+// What the footer says of the rows of pairs: their times as a matrix, who stands out, how many messages
+// pass.
 #pragma once
 
 #include <string>
@@ -8,15 +9,17 @@
 
 namespace ccl_tests {
 
-// Footer lines for each size and type, where more than one pair was measured: the slowest pair, its
-// hosts and how it compares with the median; where every two of at least four ranks met, the
-// slowest rank too, and for the first and the last size the times of all pairs as a matrix, of up
-// to 16 ranks. A pair's time is the smallest of its rows' halves: a bad link slows all of them.
-// hosts: by rank.
-std::vector<std::string> slowest_pairs(const std::vector<Row>& rows,
-                                       const std::vector<std::string>& hosts);
+// Returns, for the first and the last size, if every two of 4 to 16 ranks were measured, the times of all
+// pairs as a matrix. A pair's time is the smallest of its rows' halves. Of more ranks, returns a line that
+// says which of `files` has the times.
+std::vector<std::string> pair_matrices(const std::vector<Row>& rows,
+                                       const std::vector<std::string>& files);
 
-// Footer lines for each size and type: messages per second in one direction; at_once: of all pairs
+// Returns the answers of the footer, a sentence each: what stands out (at most four), or that nothing does and
+// what would have. Empty if there were no rows of several pairs.
+std::vector<std::string> pair_answers(const PairJudgement& judgement);
+
+// Returns footer lines for each size and type: messages per second in one direction; at_once: of all pairs
 // together.
 std::vector<std::string> message_rates(const std::vector<Row>& rows, bool at_once);
 

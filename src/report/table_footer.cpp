@@ -7,6 +7,7 @@
 #include "src/core/error.hpp"
 #include "src/report/comment_text.hpp"
 #include "src/report/normal_text.hpp"
+#include "src/report/pair_notes.hpp"
 #include "src/report/reproductions.hpp"
 
 namespace ccl_tests {
@@ -209,6 +210,7 @@ std::string footer_text(const RunInfo& run, const RunSummary& summary) {
   if (summary.soak) lines += answer("Soak", soak(summary));
   if (summary.reproduction) lines += answer("Bits", reproduction_text(summary));
   if (summary.late_rank) lines += answer("Late rank", late_rank(*summary.late_rank));
+  for (const std::string& text : pair_answers(summary.pairs)) lines += answer("Pairs", text);
   if (const std::string text = normal_text(run, summary); !text.empty())
     lines += answer("Normal", text);
   if (const std::string text = next(run, summary); !text.empty()) lines += answer("Next", text);

@@ -40,6 +40,7 @@ Run everything() {
   run.record.group_rows = true;
   run.record.pair_rows = true;
   run.summary.late_rank = LateRank{2, "node1", 0.9, 1000, 40e-6};
+  run.summary.pairs.could_see = 1.4;
   return run;
 }
 
@@ -102,7 +103,7 @@ TEST(Explain, HasEveryLabelOfTheFooter) {
     ++labels;
     EXPECT_TRUE(explained({Kind::footer}, label)) << label;
   }
-  EXPECT_EQ(labels, 8);
+  EXPECT_EQ(labels, 9);
 }
 
 TEST(Explain, ConcernsTheProgram) {
@@ -111,6 +112,8 @@ TEST(Explain, ConcernsTheProgram) {
   EXPECT_THAT(explain(collectives::all_reduce), Not(HasSubstr("\n  pair ")));
   EXPECT_THAT(explain(collectives::all_reduce), Not(HasSubstr("\n  steps ")));
   EXPECT_THAT(explain(collectives::sync_grad), HasSubstr("\n  steps "));
+  EXPECT_THAT(explain(collectives::pingpong), HasSubstr("\n  Pairs "));
+  EXPECT_THAT(explain(collectives::all_reduce), Not(HasSubstr("\n  Pairs ")));
   EXPECT_THAT(explain(collectives::broadcast), HasSubstr("rooted"));
   for (const char* way : {"stream", "-n", "--samples", "--passes"})
     EXPECT_THAT(time_text(), HasSubstr(way));

@@ -36,6 +36,7 @@ ccl_add_test(harness_test LABELS unit LIBRARIES ccl-collectives
     normal_text_test.cpp
     options_reach_test.cpp
     options_test.cpp
+    pair_judgement_test.cpp
     pair_notes_test.cpp
     pairing_test.cpp
     passes_test.cpp

@@ -1,4 +1,4 @@
-// The footer of many pairs: the bad link and the bad host are named.
+// What the footer says of many pairs: their times as a matrix, and what stands out.
 #include "src/report/pair_notes.hpp"
 
 #include <gmock/gmock.h>
@@ -9,13 +9,12 @@
 namespace ccl_tests {
 namespace {
 
+using testing::_;
 using testing::Contains;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::Not;
-
-const std::vector<std::string> hosts = {"a", "a", "b", "b", "c", "c"};
 
 Row row(std::size_t bytes, RankPair pair, double seconds) {
   Row row;
@@ -37,34 +36,13 @@ std::vector<Row> all_pairs(int ranks, std::size_t bytes,
   return rows;
 }
 
-TEST(PairNotes, ABadLinkIsNamedWithItsHosts) {
-  const auto rows = all_pairs(6, 8, [](int a, int b) { return a == 2 && b == 5 ? 40e-6 : 4e-6; });
-  const auto lines = slowest_pairs(rows, hosts);
-  EXPECT_EQ(lines[0],
-            "8 B float: 15 pairs, median 4.00 us, slowest 2:5 (b, c) 40.00 us, 10.0 x the median");
-  EXPECT_THAT(lines[1], HasSubstr("1.0 x the ranks' median"));
-}
-
-TEST(PairNotes, ABadHostShowsInAllPairsOfItsRank) {
-  const auto rows = all_pairs(6, 8, [](int a, int b) { return a == 3 || b == 3 ? 12e-6 : 4e-6; });
-  EXPECT_THAT(slowest_pairs(rows, hosts),
-              Contains("8 B float: slowest rank 3 (b), median of its pairs 12.00 us, 3.0 x the "
-                       "ranks' median"));
-}
-
-TEST(PairNotes, OneSlowHalfIsNoBadLink) {
-  auto rows = all_pairs(3, 8, [](int, int) { return 4e-6; });
-  rows[0].in_place.seconds = 1;
-  EXPECT_THAT(slowest_pairs(rows, hosts)[0], HasSubstr("1.0 x the median"));
-}
-
 TEST(PairNotes, AMatrixOfTheFirstAndTheLastSize) {
   std::vector<Row> rows;
   for (const std::size_t bytes : {8U, 1000U, 4096U}) {
     for (const Row& r : all_pairs(4, bytes, [&](int a, int b) { return (a + 10 * b) * 1e-6; }))
       rows.push_back(r);
   }
-  const auto lines = slowest_pairs(rows, hosts);
+  const auto lines = pair_matrices(rows, {});
   EXPECT_THAT(lines, Contains("8 B float: time (us) between each two ranks"));
   EXPECT_THAT(lines, Contains("4096 B float: time (us) between each two ranks"));
   EXPECT_THAT(lines, Not(Contains("1000 B float: time (us) between each two ranks")));
@@ -72,10 +50,55 @@ TEST(PairNotes, AMatrixOfTheFirstAndTheLastSize) {
   EXPECT_THAT(lines, Contains("     2     20.00     21.00         -     32.00"));
 }
 
-TEST(PairNotes, OnePairNeedsNoComparison) {
-  EXPECT_THAT(slowest_pairs({row(8, {0, 1}, 4e-6)}, hosts), IsEmpty());
-  EXPECT_THAT(slowest_pairs({row(8, {0, 1}, 0), row(8, {0, 2}, 0)}, hosts), IsEmpty());
-  EXPECT_THAT(slowest_pairs({Row()}, hosts), IsEmpty());
+TEST(PairNotes, NoMatrixOfFewRanksOrSomePairs) {
+  EXPECT_THAT(pair_matrices({row(8, {0, 1}, 4e-6)}, {}), IsEmpty());
+  EXPECT_THAT(pair_matrices(all_pairs(3, 8, [](int, int) { return 4e-6; }), {}), IsEmpty());
+  EXPECT_THAT(pair_matrices({row(8, {0, 1}, 0), row(8, {0, 2}, 0)}, {}), IsEmpty());
+  EXPECT_THAT(pair_matrices({Row()}, {}), IsEmpty());
+}
+
+TEST(PairNotes, OfManyRanksTheFileIsNamedThatHasTheTimes) {
+  const auto rows = all_pairs(17, 8, [](int, int) { return 4e-6; });
+  EXPECT_THAT(
+      pair_matrices(rows, {}),
+      ElementsAre("the times between each two ranks are printed of at most 16, not of 17; -J "
+                  "run.jsonl keeps them, in rows with a pair"));
+  EXPECT_THAT(pair_matrices(rows, {"a.xml", "b.jsonl", "c.csv"}),
+              ElementsAre(HasSubstr("not of 17; b.jsonl has them, in rows with a pair")));
+}
+
+TEST(PairNotes, AnswersNameWhatStandsOut) {
+  PairFinding rank;
+  rank.rank = 4;
+  rank.host = "node4";
+  rank.ratio = 2.414;
+  rank.low = 2.2;
+  rank.high = 2.6;
+  rank.first_bytes = 65536;
+  rank.last_bytes = 1048576;
+  PairFinding link = rank;
+  link.rank.reset();
+  link.pair = {2, 5};
+  link.host = "b, c";
+  link.last_bytes = 65536;
+  EXPECT_THAT(
+      pair_answers({{rank, link}, 1.25, "of 5 hosts at most one can be named, and no link"}),
+      ElementsAre("rank 4 on node4 stands out: 2.41 x the others' time [2.20, 2.60] from 64 KiB to "
+                  "1 MiB",
+                  "the link 2:5 (b, c) stands out: 2.41 x the others' time [2.20, 2.60] at 64 KiB; "
+                  "confirm with ccl_acceptance; of 5 hosts at most one can be named, and no link"));
+  EXPECT_THAT(pair_answers({std::vector<PairFinding>(7, rank), 1.25, ""}),
+              ElementsAre(_, _, _, _, "and 3 more; confirm with ccl_acceptance"));
+}
+
+TEST(PairNotes, AnswersSayThatNothingStandsOutOrCannotBeSeen) {
+  EXPECT_THAT(
+      pair_answers({{}, 1.4, ""}),
+      ElementsAre("no rank stands out; one that takes 1.40 x the others' time at all sizes would "
+                  "have been seen"));
+  EXPECT_THAT(pair_answers({{}, {}, "3 hosts are too few"}),
+              ElementsAre("no rank is named: 3 hosts are too few"));
+  EXPECT_THAT(pair_answers({}), IsEmpty());
 }
 
 TEST(PairNotes, MessageRates) {
