@@ -18,15 +18,15 @@ namespace {
 constexpr double smallest = 0.0953;    // effect worth naming: ln 1.1
 constexpr double least_scale = 0.005;  // effect that machines without noise may differ by
 constexpr double by_chance = 5e-4;     // of runs, for all ranks; as many for all links
-constexpr double link_errors = 12;     // standard deviations that a named pair is beyond its ranks
 constexpr std::size_t fewest_units = 4, fewest_for_links = 6;
 constexpr double power = 1.645;    // 95 of 100
 constexpr double most_told = 4.6;  // effect that is worth saying that it would be seen: ln 100
 
 // Standard errors that a named rank is beyond the others. Few pairs know the error badly.
-double rank_errors(std::size_t ranks) {
-  return ranks >= 8 ? 5 : ranks >= 6 ? 6 : ranks == 5 ? 8 : 12;
-}
+double rank_errors(std::size_t ranks) { return ranks >= 6 ? 6 : ranks == 5 ? 8 : 12; }
+
+// Standard deviations that a named pair is beyond its ranks.
+double link_errors(std::size_t ranks) { return ranks >= 8 ? 12 : 20; }
 
 // Who is compared.
 struct Compared {
@@ -90,9 +90,9 @@ bool rank_stands_out(const Judged& in, std::size_t rank, std::size_t ranks) {
          in.fit.rank_z[rank] >= in.rank_quantile;
 }
 
-bool link_stands_out(const Judged& in, std::size_t pair) {
+bool link_stands_out(const Judged& in, std::size_t pair, std::size_t ranks) {
   const double effect = in.fit.residual[pair];
-  return effect >= smallest && effect >= link_errors * std::max(in.fit.sigma, least_scale) &&
+  return effect >= smallest && effect >= link_errors(ranks) * std::max(in.fit.sigma, least_scale) &&
          in.fit.link_z[pair] >= in.link_quantile;
 }
 
@@ -163,8 +163,9 @@ std::vector<PairFinding> slow_links(const Compared& all, const std::vector<Judge
   for (std::size_t p = 0; p < all.table.pairs.size(); ++p) {
     const auto [a, b] = all.table.pairs[p];
     if (slow.contains(a) || slow.contains(b)) continue;
-    const auto in = std::find_if(bands.begin(), bands.end(),
-                                 [&](const Judged& band) { return link_stands_out(band, p); });
+    const auto in = std::find_if(bands.begin(), bands.end(), [&](const Judged& band) {
+      return link_stands_out(band, p, all.ranks);
+    });
     if (in != bands.end()) found.push_back(link_finding(all, p, *in));
   }
   return found;
