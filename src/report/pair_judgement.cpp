@@ -226,7 +226,7 @@ PairJudgement judge_pairs(const std::vector<Row>& rows, const std::vector<std::s
   judgement.note = limits_of(all);
   const auto effect = detectable(bands.front(), all.ranks, all.table.pairs.size());
   if (!effect)
-    return refused(fmt::format("{} times of each pair are too few; take more sizes, or -N 5",
+    return refused(fmt::format("each pair has too few times ({}); take more sizes, or -N 5",
                                bands.front().fit.takes));
   if (*effect < most_told)
     judgement.could_see = std::exp(*effect);

@@ -95,7 +95,7 @@ for hosts in 3 4; do
   "$cluster" rate "${names[1]}" 40mbit
   for concurrent in 0 1; do
     run_on_hosts 0 "a slow link among $hosts hosts, --concurrent $concurrent" "$bin/pingpong_perf" --backend gloo --interface eth0 \
-      --sizes 512K,768K,1M -n 2 -w 1 --pairs all --concurrent $concurrent
+      --sizes 512K,768K,1M -n 2 -w 1 -N 3 --pairs all --concurrent $concurrent
     grep '^# Pairs' "$work/out"
     if [ "$hosts" -lt 4 ]; then
       expect_in "$work/out" "# Pairs    : no rank is named: 3 hosts are too few"

@@ -239,7 +239,7 @@ TEST(PairJudgement, ARunThatWasInterruptedIsJudgedByItsWholeSizes) {
 TEST(PairJudgement, TooFewTimesAreSaidToBeTooFew) {
   const PairJudgement found = judge(4, slow_rank(1, 3), {1048576});
   EXPECT_THAT(found.findings, IsEmpty());
-  EXPECT_THAT(found.note, HasSubstr("2 times of each pair are too few"));
+  EXPECT_THAT(found.note, HasSubstr("each pair has too few times (2)"));
   std::vector<Row> cycles;
   for (int cycle = 0; cycle < 5; ++cycle)
     for (Row row : all_pairs(4, {1048576}, slow_rank(1, 3))) {
