@@ -124,8 +124,9 @@ TEST(Help, EveryOtherFlagIsRecordedInFiles) {
               testing::ElementsAre(
                   "NCCL_TESTS_SPLIT_MASK", "NCCL_TESTS_SPLIT", "NCCL_TESTS_ALLTOALLV_MATRIX_FILE",
                   "NCCL_TESTS_ALLTOALLV_MATRIX_SCALE", "NCCL_TESTS_ALLTOALLV_PRINT_SUMMARY",
-                  "--digests", "--self-check", "-J", "--stats", "--raw", "--explain", "--heartbeat",
-                  "--verbose", "--version", "-h", "--help-all", "-D", "-V"));
+                  "--digests", "--self-check", "-J", "--stats", "--raw", "--explain", "--verdict",
+                  "--exit-codes", "--heartbeat", "--verbose", "--version", "-h", "--help-all", "-D",
+                  "-V"));
 }
 
 }  // namespace

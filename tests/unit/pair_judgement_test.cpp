@@ -122,7 +122,9 @@ TEST(PairJudgement, ASmallDifferenceIsNotWorthAName) {
 // A size at which times are all over the place does not hide what the others show.
 TEST(PairJudgement, NoiseOfSmallSizesNamesNobodyElse) {
   const PairJudgement found = judge(6, [](int a, int b, std::size_t bytes) {
-    const double noise = bytes < 65536 ? std::exp(1.5 * std::sin(a * 7.1 + b * 3.3 + bytes)) : 1;
+    const double noise =
+        bytes < 65536 ? std::exp(1.5 * std::sin(a * 7.1 + b * 3.3 + static_cast<double>(bytes)))
+                      : 1;
     return 4e-6 * noise * (a == 4 || b == 4 ? 3 : 1);
   });
   ASSERT_THAT(found.findings, SizeIs(1));
