@@ -84,8 +84,7 @@ void declare_check(FlagSet& set, Options& o, const Taken& taken) {
     return check.all ? SettingValue("all") : setting_of(check.calls);
   };
   set.add_custom("-c,--check", "N|all",
-                 "verified calls before timing; 0: none; all: verify every call", read,
-                 show)
+                 "verified calls before timing; 0: none; all: verify every call", read, show)
       .offers({"0", "1", "all"})
       .on(Page::measured)
       .recorded("check");

@@ -43,11 +43,13 @@ void LimitJudge::add(const Row& row, std::size_t requested) {
   if (limits_.of_rows()) rows_.push_back({row, requested});
 }
 
-std::vector<LimitFinding> LimitJudge::judge(double moments, double average_busbw) const {
+std::vector<LimitFinding> LimitJudge::judge(const RunNumbers& run) const {
   std::vector<LimitFinding> all;
   for (const auto& [row, requested] : rows_)
     for (const bool in_place : {false, true})
-      append(all, findings(row, in_place, requested, moments));
+      append(all, findings(row, in_place, requested, run.moments));
+  if (auto found = held_to_average(limits_, run.average_busbw)) all.push_back(std::move(*found));
+  if (!run.complete) return all;
   const bool compared = std::any_of(
       all.begin(), all.end(), [](const LimitFinding& found) { return found.flag == "--baseline"; });
   if (baseline_ && !compared) {
@@ -56,7 +58,6 @@ std::vector<LimitFinding> LimitJudge::judge(double moments, double average_busbw
     all.push_back(std::move(found));
   }
   append(all, unmeasured(limits_, measured_));
-  if (auto found = held_to_average(limits_, average_busbw)) all.push_back(std::move(*found));
   return all;
 }
 

@@ -31,8 +31,14 @@ class LimitJudge {
   void mark(Row& row, std::size_t requested) const;
   void add(const Row& row, std::size_t requested);
 
-  // Returns what became of all limits. moments: as JudgeRule's. average_busbw: of all rows, GB/s.
-  std::vector<LimitFinding> judge(double moments, double average_busbw) const;
+  // What is known of the whole run.
+  struct RunNumbers {
+    bool complete = true;      // otherwise what was not measured is no finding
+    double moments = 0;        // as JudgeRule's
+    double average_busbw = 0;  // of all rows, GB/s
+  };
+  // Returns what became of all limits.
+  std::vector<LimitFinding> judge(const RunNumbers& run) const;
 
  private:
   std::vector<LimitFinding> findings(const Row& row, bool in_place, std::size_t requested,

@@ -253,8 +253,9 @@ void MultiReporter::judge_end() {
   for (const RankLine& line : run_.rank_lines)
     if (summary_.late_rank && line.rank == summary_.late_rank->rank)
       summary_.late_rank->host = line.host;
-  const double moments = summary_.repeats ? summary_.repeats->half_width() : 0;
-  summary_.limits = limits_.judge(moments, summary_.average_busbw);
+  summary_.limits = limits_.judge({.complete = summary_.complete,
+                                   .moments = summary_.repeats ? summary_.repeats->half_width() : 0,
+                                   .average_busbw = summary_.average_busbw});
   for (const LimitFinding& found : summary_.limits)
     if (found.flag == average_limit) summary_.bandwidth_ok = found.verdict == LimitVerdict::kept;
   if (const auto line = speed_text(run_.core_to_core, summary_.core_to_core, run_.verbose);

@@ -26,7 +26,7 @@ expect_in "$work/err" "unknown option '--nope'"
 run 1 "npd, wrong data" "${program[@]}" "${wrong[@]}" --exit-codes npd
 first_line "NonOK all_reduce_perf: wrong data"
 run 2 "npd, not known" "${program[@]}" --exit-codes npd --nope
-run 2 "aicr, not to be had" "${program[@]}" --exit-codes aicr --backend nosuch.so
+run 2 "aicr, not to be had" "$bin/hypercube_perf" -t 3 --exit-codes aicr
 run 1 "aicr, a flag that is not known" "${program[@]}" --exit-codes aicr --nope
 first_line "failed "
 run 2 "a monitor that is not known" "${program[@]}" --exit-codes icinga

@@ -157,10 +157,10 @@ TEST_F(BaselineTest, MarksRowsAndJudgesThemAgainAtTheEnd) {
   judge.add(slow, 8);
   judge.add(other, 32);
   EXPECT_THAT(
-      limit_lines(judge.judge(0, 0), missed),
+      limit_lines(judge.judge({}), missed),
       ElementsAre(HasSubstr("8 B float sum out of place"), HasSubstr("not measured: 16 B")));
   // Times of this run repeat within 10 % only.
-  EXPECT_THAT(limit_lines(judge.judge(0.1, 0), undecided),
+  EXPECT_THAT(limit_lines(judge.judge({.moments = 0.1}), undecided),
               ElementsAre(HasSubstr("8 B float sum out of place")));
 }
 
@@ -172,9 +172,10 @@ TEST_F(BaselineTest, WithNoneOfTheRowsDecidesNothing) {
   judge.read_baseline();
   judge.begin(info());
   judge.add(row(16, 1, 0), 16);
-  EXPECT_THAT(limit_lines(judge.judge(0, 0), undecided),
+  EXPECT_THAT(limit_lines(judge.judge({}), undecided),
               ElementsAre(HasSubstr("has none of this run's rows")));
-  EXPECT_THAT(limit_lines(judge.judge(0, 0), missed), IsEmpty());
+  EXPECT_THAT(limit_lines(judge.judge({}), missed), IsEmpty());
+  EXPECT_THAT(judge.judge({.complete = false}), IsEmpty());  // the run failed for another reason
 }
 
 }  // namespace
