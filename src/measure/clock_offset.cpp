@@ -18,7 +18,8 @@ ClockOffset clock_offset(std::span<const RoundTrip> trips) {
 double onto_one_clock(std::vector<Samples>& ranks, std::span<const ComparedClock> clocks) {
   double error = 0;
   for (std::size_t r = 0; r < ranks.size(); ++r) {
-    const auto& [before, after] = clocks[r];
+    const ClockOffset& before = clocks[r].before;
+    const ClockOffset& after = clocks[r].after;
     const double span = after.at - before.at;
     const double slope = span > 0 ? (after.value() - before.value()) / span : 0;
     const auto move = [&](double& moment) {

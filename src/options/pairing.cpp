@@ -78,7 +78,7 @@ Pairing parse_pairs(const std::string& text) {
 std::vector<PairRound> pair_rounds(const Pairing& pairing, bool concurrent, int ranks) {
   if (ranks < 2) throw Unsupported("messages between two ranks need at least two; this job has 1");
   if (!pairing.all) check_list(pairing.list, concurrent, ranks);
-  const std::vector<PairRound> at_once =
+  std::vector<PairRound> at_once =
       pairing.all ? tournament(ranks) : std::vector<PairRound>{pairing.list};
   if (concurrent) return at_once;
   std::vector<PairRound> rounds;

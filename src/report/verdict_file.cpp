@@ -29,7 +29,7 @@ std::string write_over(const std::string& path, const std::string& text) {
     written = bytes > 0;
     if (written) at += static_cast<std::size_t>(bytes);
   }
-  const std::string error = written ? "" : std::strerror(errno);
+  std::string error = written ? "" : std::strerror(errno);
   if (file >= 0 && ::close(file) != 0 && error.empty()) return std::strerror(errno);
   return error;
 }

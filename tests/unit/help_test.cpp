@@ -120,13 +120,13 @@ TEST(Help, EveryOtherFlagIsRecordedInFiles) {
   std::vector<std::string> unrecorded;
   for (const Flag& flag : set.all())
     if (flag.file_name.empty()) unrecorded.push_back(flag.names.front());
-  EXPECT_THAT(unrecorded,
-              testing::ElementsAre(
-                  "NCCL_TESTS_SPLIT_MASK", "NCCL_TESTS_SPLIT", "NCCL_TESTS_ALLTOALLV_MATRIX_FILE",
-                  "NCCL_TESTS_ALLTOALLV_MATRIX_SCALE", "NCCL_TESTS_ALLTOALLV_PRINT_SUMMARY",
-                  "--digests", "--self-check", "-J", "--stats", "--raw", "--explain", "--verdict",
-                  "--exit-codes", "--heartbeat", "--verbose", "--version", "-h", "--help-all", "-D",
-                  "-V"));
+  EXPECT_THAT(
+      unrecorded,
+      testing::ElementsAre(
+          "NCCL_TESTS_SPLIT_MASK", "NCCL_TESTS_SPLIT", "NCCL_TESTS_ALLTOALLV_MATRIX_FILE",
+          "NCCL_TESTS_ALLTOALLV_MATRIX_SCALE", "NCCL_TESTS_ALLTOALLV_PRINT_SUMMARY", "--digests",
+          "--self-check", "-J", "--stats", "--raw", "--explain", "--verdict", "--exit-codes",
+          "--heartbeat", "--verbose", "--version", "-h", "--help-all", "-D", "-V"));
 }
 
 }  // namespace
