@@ -51,6 +51,10 @@ void check_sizes(const Options& o) {
 
 // A limit of a size that no row has would be found out after the whole run.
 void check_limits(const Collective& collective, const Options& o) {
+  if (o.limits.of_rows() && o.measure.iterations == 0)
+    throw UsageError(
+        "-n: 0 times nothing that a limit could be held to; accepted with --max-time, "
+        "--min-busbw and --baseline: 1 or more");
   const std::vector<std::size_t> sizes =
       collective.needs.synchronizes   ? std::vector<std::size_t>{0}
       : collective.domain.fixed_bytes ? std::vector<std::size_t>{*collective.domain.fixed_bytes}
@@ -118,8 +122,6 @@ void check_lone_flags(const Options& o) {
     throw UsageError("--group-rows: there are no groups; accepted: with --group");
   if (s.concurrent && !s.pairing.all && s.pairing.list.size() < 2)
     throw UsageError("--concurrent: there is one pair; accepted: with --pairs of several");
-  if (o.output.exit_codes != ExitCodes::native)
-    throw UsageError("--exit-codes: it is looked for before other flags; accepted: its whole name");
   if (given(o, "--tolerance") && o.limits.baseline.empty())
     throw UsageError("--tolerance: nothing is compared; accepted: with --baseline");
   if (given(o, "--shared-dir") && !o.spec.via_files)

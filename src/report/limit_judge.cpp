@@ -43,6 +43,13 @@ void LimitJudge::add(const Row& row, std::size_t requested) {
   if (limits_.of_rows()) rows_.push_back({row, requested});
 }
 
+// Without those that repeat another one.
+std::size_t LimitJudge::own_times() const {
+  std::size_t times = 0;
+  for (const RequestedRow& one : rows_) times += one.row.in_place.repeats_out_of_place ? 1 : 2;
+  return times;
+}
+
 std::vector<LimitFinding> LimitJudge::judge(const RunNumbers& run) const {
   std::vector<LimitFinding> all;
   for (const auto& [row, requested] : rows_)
@@ -50,11 +57,14 @@ std::vector<LimitFinding> LimitJudge::judge(const RunNumbers& run) const {
       append(all, findings(row, in_place, requested, run.moments));
   if (auto found = held_to_average(limits_, run.average_busbw)) all.push_back(std::move(*found));
   if (!run.complete) return all;
-  const bool compared = std::any_of(
-      all.begin(), all.end(), [](const LimitFinding& found) { return found.flag == "--baseline"; });
-  if (baseline_ && !compared) {
+  const auto compared =
+      static_cast<std::size_t>(std::count_if(all.begin(), all.end(), [](const LimitFinding& found) {
+        return found.flag == "--baseline";
+      }));
+  if (const std::size_t own = own_times(); baseline_ && compared < own) {
     LimitFinding found = {.verdict = LimitVerdict::undecided, .flag = "--baseline"};
-    found.text = fmt::format("not decided: {} has none of this run's rows", baseline_->path());
+    found.text = fmt::format("not decided: {} of {} times are not in {}", own - compared, own,
+                             baseline_->path());
     all.push_back(std::move(found));
   }
   append(all, unmeasured(limits_, measured_));

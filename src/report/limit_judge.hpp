@@ -44,6 +44,8 @@ class LimitJudge {
   std::vector<LimitFinding> findings(const Row& row, bool in_place, std::size_t requested,
                                      double moments) const;
 
+  std::size_t own_times() const;
+
   Limits limits_;
   std::optional<Baseline> baseline_;
   JudgedBy judged_by_ = JudgedBy::interval;

@@ -34,7 +34,10 @@ expect_verdict slower.jsonl 4096 in_place missed
 run 2 "an earlier run of other ranks" "$bin/all_reduce_perf" --backend loopback -t 2 --sizes 8 --baseline "$work/base.jsonl"
 expect_in "$work/err" "--baseline: cannot compare: ranks is '3' in $work/base.jsonl and '2' in this run"
 run 8 "an earlier run of other sizes" "$bin/all_reduce_perf" --backend loopback -t 3 --sizes 16 --baseline "$work/base.jsonl"
-expect_in "$work/err" "has none of this run's rows"
+expect_in "$work/err" "not decided: 2 of 2 times are not in $work/base.jsonl"
+run 8 "an earlier run of some of the sizes" "$bin/all_reduce_perf" --backend loopback -t 3 --sizes 8,16 --baseline "$work/base.jsonl" --tolerance 1000%
+expect_in "$work/err" "not decided: 2 of 4 times are not in $work/base.jsonl"
+run 2 "a limit of what nobody times" "${program[@]}" -n 0 --max-time 8:1
 echo "{" >"$work/broken.jsonl"
 run 2 "a file that is none" "${program[@]}" --baseline "$work/broken.jsonl"
 finish

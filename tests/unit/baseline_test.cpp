@@ -154,8 +154,12 @@ TEST_F(BaselineTest, MarksRowsAndJudgesThemAgainAtTheEnd) {
   EXPECT_EQ(slow.out_of_place.limit, missed);
   EXPECT_EQ(slow.in_place.limit, kept);
   EXPECT_FALSE(other.out_of_place.limit);
+  LimitJudge partly = judge;
+  partly.add(slow, 8);
+  partly.add(other, 32);
+  EXPECT_THAT(limit_lines(partly.judge({}), undecided),
+              ElementsAre(HasSubstr("2 of 4 times are not in ")));
   judge.add(slow, 8);
-  judge.add(other, 32);
   EXPECT_THAT(
       limit_lines(judge.judge({}), missed),
       ElementsAre(HasSubstr("8 B float sum out of place"), HasSubstr("not measured: 16 B")));
@@ -173,7 +177,7 @@ TEST_F(BaselineTest, WithNoneOfTheRowsDecidesNothing) {
   judge.begin(info());
   judge.add(row(16, 1, 0), 16);
   EXPECT_THAT(limit_lines(judge.judge({}), undecided),
-              ElementsAre(HasSubstr("has none of this run's rows")));
+              ElementsAre(HasSubstr("2 of 2 times are not in ")));
   EXPECT_THAT(limit_lines(judge.judge({}), missed), IsEmpty());
   EXPECT_THAT(judge.judge({.complete = false}), IsEmpty());  // the run failed for another reason
 }
