@@ -30,13 +30,23 @@ namespace {
 constexpr std::string_view flag = "--exit-codes";
 constexpr std::string_view verdict_flag = "--verdict";
 
+// Whether a word is the flag or, as long flags may be, the beginning that tells it from others; or one of
+// these with "=VALUE".
+bool is_flag(std::string_view word, std::string_view name) {
+  constexpr std::size_t fewest = 6;  // "--exit", "--verd"
+  const std::string_view beginning = word.substr(0, word.find('='));
+  return beginning.size() >= fewest && name.starts_with(beginning);
+}
+
 // The values of a flag, each "--flag VALUE" or "--flag=VALUE".
 std::vector<std::string> values_of(std::string_view name, const std::vector<std::string>& words) {
   std::vector<std::string> values;
   for (std::size_t i = 0; i < words.size(); ++i) {
-    if (words[i] == name && i + 1 < words.size()) values.push_back(words[i + 1]);
-    if (words[i].starts_with(std::string(name) + '='))
-      values.push_back(words[i].substr(name.size() + 1));
+    if (!is_flag(words[i], name)) continue;
+    if (const std::size_t equals = words[i].find('='); equals != std::string::npos)
+      values.push_back(words[i].substr(equals + 1));
+    else if (i + 1 < words.size())
+      values.push_back(words[++i]);
   }
   return values;
 }
@@ -44,11 +54,10 @@ std::vector<std::string> values_of(std::string_view name, const std::vector<std:
 std::vector<std::string> without(std::string_view name, const std::vector<std::string>& words) {
   std::vector<std::string> rest;
   for (std::size_t i = 0; i < words.size(); ++i) {
-    if (words[i] == name) {
-      ++i;
-    } else if (!words[i].starts_with(std::string(name) + '=')) {
+    if (!is_flag(words[i], name))
       rest.push_back(words[i]);
-    }
+    else if (words[i].find('=') == std::string::npos)
+      ++i;
   }
   return rest;
 }
@@ -79,7 +88,9 @@ class VerdictPath {
     }
     const char* const folder = std::getenv("TMPDIR");
     path_ = fmt::format("{}/ccl-verdict-XXXXXX", folder != nullptr ? folder : "/tmp");
-    const Descriptor file(::mkstemp(path_.data()));
+    const int file = ::mkstemp(path_.data());
+    if (file < 0) throw std::system_error(errno, std::system_category(), path_ + " (TMPDIR)");
+    ::close(file);
     ours_ = true;
   }
   ~VerdictPath() {
@@ -95,12 +106,18 @@ class VerdictPath {
   bool ours_ = false;
 };
 
-void pass_on(int from, int to) {
+// told: gets the end of what was passed on; null: nobody asks.
+void pass_on(int from, int to, std::string* told = nullptr) {
   std::array<char, 1 << 14> bytes{};
   for (;;) {
     const ssize_t count = ::read(from, bytes.data(), bytes.size());
     if (count < 0 && errno == EINTR) continue;
     if (count <= 0) return;
+    if (told != nullptr) {
+      constexpr std::size_t most = 1 << 16;
+      told->append(bytes.data(), static_cast<std::size_t>(count));
+      if (told->size() > most) told->erase(0, told->size() - most);
+    }
     for (ssize_t at = 0; at < count;) {
       const ssize_t written = ::write(to, bytes.data() + at, static_cast<std::size_t>(count - at));
       if (written < 0 && errno == EINTR) continue;
@@ -110,9 +127,15 @@ void pass_on(int from, int to) {
   }
 }
 
-// Ends when the child does; its stderr and our signals are passed on. Returns the exit code, or 128 + the
-// signal that ended it.
-int wait_for(const Child& child) {
+// How the child ended.
+struct ChildEnd {
+  int code = 0;        // 128 + N: by signal N
+  std::string errors;  // the end of its stderr
+};
+
+// Ends when the child does; its stderr and our signals are passed on.
+ChildEnd wait_for(const Child& child) {
+  ChildEnd end;
   const Descriptor errors(child.stderr_fd);
   sigset_t signals;
   sigemptyset(&signals);
@@ -121,11 +144,12 @@ int wait_for(const Child& child) {
     if (!is_ignored(signal)) sigaddset(&signals, signal);
   ::pthread_sigmask(SIG_BLOCK, &signals, nullptr);
   for (;;) {
-    pass_on(errors.get(), STDERR_FILENO);
+    pass_on(errors.get(), STDERR_FILENO, &end.errors);
     int status = 0;
     if (::waitpid(child.pid, &status, WNOHANG) == child.pid) {
-      pass_on(errors.get(), STDERR_FILENO);
-      return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+      pass_on(errors.get(), STDERR_FILENO, &end.errors);
+      end.code = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+      return end;
     }
     constexpr timespec moment = {.tv_sec = 0, .tv_nsec = 50'000'000};
     const int signal = ::sigtimedwait(&signals, nullptr, &moment);
@@ -148,15 +172,6 @@ Child start_with_stdout(const std::vector<std::string>& arguments, const std::st
   const Child child = start_child(self);
   ::dup2(before.get(), STDOUT_FILENO);
   return child;
-}
-
-// Other processes of a launcher's job say nothing.
-bool is_first_process() {
-  try {
-    return detect_launch(process_environment()).process == 0;
-  } catch (const Error&) {
-    return true;  // the child has said what is wrong
-  }
 }
 
 // nullopt: there is none.
@@ -188,31 +203,78 @@ std::string performance_data(const FieldRecord& verdict) {
   for (const char* const name : {"average_busbw_gb_per_s", "peak_busbw_gb_per_s"}) {
     const FieldValue* const value = find(verdict, name);
     const auto* const number = value != nullptr ? std::get_if<double>(value) : nullptr;
-    if (number != nullptr)
+    if (number != nullptr && *number > 0)
       text += fmt::format("{}{}={:.6g}", text.empty() ? " | " : " ", name, *number);
   }
   return text;
 }
 
-std::string status_text(int native) {
-  if (native == exit_code(Exit::passed)) return "passed";
-  return native > 128 ? fmt::format("ended by signal {}, see stderr", native - 128)
-                      : fmt::format("exit code {}, see stderr", native);
+// The last line of stderr, without who says it: "unknown option '--nope'; see --help".
+std::string last_line(const std::string& errors, const std::string& program) {
+  const std::size_t last = errors.find_last_not_of('\n');
+  if (last == std::string::npos) return {};
+  const std::size_t end_before = errors.rfind('\n', last);
+  const std::size_t begin = end_before == std::string::npos ? 0 : end_before + 1;
+  std::string line = errors.substr(begin, last + 1 - begin);
+  if (const std::string said = program + ": "; line.starts_with(said)) line.erase(0, said.size());
+  return line;
 }
 
-std::string first_line(const std::string& program, ExitCodes codes, int native,
+std::string status_text(const std::string& program, const ChildEnd& end) {
+  if (end.code == exit_code(Exit::passed)) return "passed";
+  if (end.code > 128) return fmt::format("ended by signal {}", end.code - 128);
+  const std::string said = last_line(end.errors, program);
+  return said.empty() ? fmt::format("exit code {}", end.code) : said;
+}
+
+std::string first_line(const std::string& program, ExitCodes codes, const ChildEnd& end,
                        const std::optional<FieldRecord>& verdict) {
   std::string what = verdict ? line_of(*verdict) : std::string();
   // A verdict that was not finished is older than how the child ended.
   const FieldValue* const code = verdict ? find(*verdict, "exit_code") : nullptr;
   const auto* const known = code != nullptr ? std::get_if<std::uint64_t>(code) : nullptr;
-  if (what.empty() || known == nullptr || *known != static_cast<std::uint64_t>(native))
-    what = program + ": " + status_text(native);
-  return cut(fmt::format("{} {}", exit_status(codes, native).word, what), headline_bytes) +
-         (codes == ExitCodes::nagios && verdict ? performance_data(*verdict) : "") + '\n';
+  const bool unfinished = what.find("has not reached its end") != std::string::npos;
+  if (what.empty() || unfinished || known == nullptr ||
+      *known != static_cast<std::uint64_t>(end.code))
+    what = program + ": " + status_text(program, end);
+  const bool measured =
+      end.code == exit_code(Exit::passed) || end.code == exit_code(Exit::too_slow);
+  return cut(fmt::format("{} {}", exit_status(codes, end.code).word, what), headline_bytes) +
+         (codes == ExitCodes::nagios && verdict && measured ? performance_data(*verdict) : "") +
+         '\n';
+}
+
+// See run_monitored.
+int run_child(const std::string& program, const std::vector<std::string>& arguments,
+              ExitCodes codes, FirstLine first) {
+  std::vector<std::string> words = without(flag, arguments);
+  std::optional<VerdictPath> verdict;
+  if (first == FirstLine::verdict) {
+    verdict.emplace(words);
+    if (verdict->ours()) words.insert(words.end(), {std::string(verdict_flag), verdict->path()});
+  }
+  const Descriptor out(::memfd_create("stdout", MFD_CLOEXEC));
+  const ChildEnd end = wait_for(start_with_stdout(words, program, out.get()));
+  const bool silent = ::lseek(out.get(), 0, SEEK_END) == 0;
+  const bool says = first != FirstLine::headline || (silent && end.code != 0);
+  if (says && is_first_process())
+    fmt::print("{}", first_line(program, codes, end,
+                                verdict ? read_verdict(verdict->path()) : std::nullopt));
+  std::fflush(stdout);
+  ::lseek(out.get(), 0, SEEK_SET);
+  pass_on(out.get(), STDOUT_FILENO);
+  return exit_status(codes, end.code).code;
 }
 
 }  // namespace
+
+bool is_first_process() {
+  try {
+    return detect_launch(process_environment()).process == 0;
+  } catch (const Error&) {
+    return true;  // what is wrong there is said elsewhere
+  }
+}
 
 std::optional<ExitCodes> asked_exit_codes(const std::vector<std::string>& arguments) {
   const std::vector<std::string> given = values_of(flag, arguments);
@@ -227,21 +289,14 @@ std::optional<ExitCodes> asked_exit_codes(const std::vector<std::string>& argume
 
 int run_monitored(const std::string& program, const std::vector<std::string>& arguments,
                   ExitCodes codes, FirstLine first) {
-  std::vector<std::string> words = without(flag, arguments);
-  std::optional<VerdictPath> verdict;
-  if (first == FirstLine::verdict) {
-    verdict.emplace(words);
-    if (verdict->ours()) words.insert(words.end(), {std::string(verdict_flag), verdict->path()});
+  try {
+    return run_child(program, arguments, codes, first);
+  } catch (const std::exception& e) {  // nothing was run
+    const ExitStatus status = exit_status(codes, exit_code(Exit::inconclusive));
+    fmt::print("{}\n",
+               cut(fmt::format("{} {}: {}", status.word, program, e.what()), headline_bytes));
+    return status.code;
   }
-  const Descriptor out(::memfd_create("stdout", MFD_CLOEXEC));
-  const int native = wait_for(start_with_stdout(words, program, out.get()));
-  if (first != FirstLine::headline && is_first_process())
-    fmt::print("{}", first_line(program, codes, native,
-                                verdict ? read_verdict(verdict->path()) : std::nullopt));
-  std::fflush(stdout);
-  ::lseek(out.get(), 0, SEEK_SET);
-  pass_on(out.get(), STDOUT_FILENO);
-  return exit_status(codes, native).code;
 }
 
 }  // namespace ccl_tests

@@ -14,6 +14,9 @@ namespace ccl_tests {
 // native. Throws UsageError if the name is not known.
 std::optional<ExitCodes> asked_exit_codes(const std::vector<std::string>& arguments);
 
+// Whether this is the first process of what a launcher has started, as far as its variables say.
+bool is_first_process();
+
 // What a program leaves for the first line: a verdict file (--verdict), nothing but its exit code, or a
 // headline of its own on stdout.
 enum class FirstLine { verdict, none, headline };

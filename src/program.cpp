@@ -101,6 +101,9 @@ int run_program(const Collective& program, int argc, char** argv) {
       fmt::print("{}", explain(program));
       return exit_code(Exit::passed);
     }
+    if (const std::string& file = parsed.options.output.verdict;
+        !file.empty() && is_first_process())
+      verdict_reporter(file);  // an older one does not outlive a start that fails
     const Collective& collective = in_mode(program, parsed.options.sweep.mode);
     return run_sweep(collective, parsed.options, job_setup(collective, parsed.options, arguments));
   });

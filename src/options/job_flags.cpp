@@ -10,7 +10,8 @@ namespace {
 
 // A name, or the folder of a gang of pods.
 Parser<std::string> launcher_name() {
-  const std::vector<std::string> names = {"auto", "torchrun", "env", "mpi", "slurm", "local"};
+  const std::vector<std::string> names = {"auto",  "torchrun", "env",        "mpi",
+                                          "slurm", "local",    "gang:FOLDER"};
   const auto read = [names](const std::string& text) {
     constexpr std::string_view gang = "gang:";
     return text.starts_with(gang) && text.size() > gang.size() ? text : parse_name(text, names);

@@ -21,8 +21,13 @@ first_line "CRITICAL all_reduce_perf: wrong data: rank "
 run 1 "nagios, too slow" "${program[@]}" --max-time 8:0.000001 --exit-codes=nagios
 first_line "WARNING all_reduce_perf: too slow: 8 B float sum"
 run 3 "nagios, a flag that is not known" "${program[@]}" --exit-codes nagios --nope
-first_line "UNKNOWN all_reduce_perf: exit code 2, see stderr"
+first_line "UNKNOWN all_reduce_perf: unknown option '--nope'"
 expect_in "$work/err" "unknown option '--nope'"
+run 3 "nagios, a flag that is not known, shortened" "${program[@]}" --exit=nagios --nope
+run 3 "nagios, no folder for temporary files" env TMPDIR="$work/none" "${program[@]}" --exit-codes nagios
+first_line "UNKNOWN all_reduce_perf: "
+run 3 "ccl_acceptance, a plan that is not there" "$bin/ccl_acceptance" "$work/none.toml" --exit-codes nagios
+first_line "UNKNOWN ccl_acceptance: "
 run 1 "npd, wrong data" "${program[@]}" "${wrong[@]}" --exit-codes npd
 first_line "NonOK all_reduce_perf: wrong data"
 run 2 "npd, not known" "${program[@]}" --exit-codes npd --nope
@@ -47,6 +52,9 @@ assert right["verdict"] in ("ok", "unreliable") and right["exit_code"] == 0 and 
 assert wrong["verdict"] == "wrong" and wrong["exit_code"] == 7 and wrong["line"].startswith("all_reduce_perf: wrong data: rank "), wrong
 assert all(len(one["line"].encode()) <= 80 for one in (right, wrong))
 END
+echo '{"line":"an older one","exit_code":0}' >"$work/old.json"
+run 2 "an older verdict" "${program[@]}" --verdict "$work/old.json" --interface nosuch0
+if grep -q "an older one" "$work/old.json"; then fail "an older verdict outlives a start that failed"; fi
 run 2 "a verdict file that cannot be written" "${program[@]}" --verdict "$work/none/verdict.json"
 
 # A pod's /dev has a termination log; ours is a small one in a namespace.
