@@ -20,9 +20,10 @@ do
     "$@" >"$table"
   code=$?
   # Ranks of other hosts, started by hand, print no table.
-  grep -E '^# (Correct|Test failure)' "$table" | sed "s/^/$program /"
+  awk -v program="$program" '/^# [^ ]/ { on = 0 } /^# (Correct|Test failure)/ { on = 1 } on { print program, $0 }' "$table"
   if [ "$code" -ne 0 ]; then
-    grep -E '^# (wrong|Next)' "$table"
+    grep '^# wrong' "$table" | head -n 3
+    grep '^# Next' "$table"
     exit "$code"
   fi
 done
