@@ -99,8 +99,9 @@ first_line "^FAIL run: all_reduce 8: wrong: rank 4 on ${CCL_CLUSTER}4"
 [ -s "$work/hosts" ] && fail "a host is excluded: $(cat "$work/hosts")"
 
 plan 'limit = { program = "all_gather", min_busbw = "1 GB/s" }'
-accept 8 "a limit that no row was held to"
-first_line '^INCONCLUSIVE run: the limit of all_gather in full met no row'
+accept 8 "a limit that no row was held to" --verdict "$work/limit.json"
+first_line '^INCONCLUSIVE run: '  # a busy machine is another reason
+expect_in "$work/limit.json" "the limit of all_gather in full met no row"
 
 plan 'racks = [["a", "b"]]'
 accept 2 "racks of other hosts"
