@@ -8,7 +8,6 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
-#include <climits>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
@@ -23,6 +22,7 @@
 #include "src/core/signals.hpp"
 #include "src/report/field_json.hpp"
 #include "src/report/headline.hpp"
+#include "src/report/text.hpp"
 
 namespace ccl_tests {
 namespace {
@@ -160,10 +160,7 @@ ChildEnd wait_for(const Child& child) {
 Child start_with_stdout(const std::vector<std::string>& arguments, const std::string& program,
                         int out) {
   ChildProgram self;
-  std::array<char, PATH_MAX> path{};
-  if (::readlink("/proc/self/exe", path.data(), path.size() - 1) <= 0)
-    throw std::system_error(errno, std::system_category(), "/proc/self/exe");
-  self.path = path.data();
+  self.path = own_path();
   self.arguments = {program};
   self.arguments.insert(self.arguments.end(), arguments.begin(), arguments.end());
   for (char** entry = environ; *entry != nullptr; ++entry) self.environment.emplace_back(*entry);
@@ -233,13 +230,15 @@ std::string first_line(const std::string& program, ExitCodes codes, const ChildE
   // A verdict that was not finished is older than how the child ended.
   const FieldValue* const code = verdict ? find(*verdict, "exit_code") : nullptr;
   const auto* const known = code != nullptr ? std::get_if<std::uint64_t>(code) : nullptr;
-  const bool unfinished = what.find("has not reached its end") != std::string::npos;
+  const FieldValue* const ended = verdict ? find(*verdict, "end_time") : nullptr;
+  const bool unfinished = ended == nullptr || std::holds_alternative<std::monostate>(*ended);
   if (what.empty() || unfinished || known == nullptr ||
       *known != static_cast<std::uint64_t>(end.code))
     what = program + ": " + status_text(program, end);
   const bool measured =
       end.code == exit_code(Exit::passed) || end.code == exit_code(Exit::too_slow);
-  return cut(fmt::format("{} {}", exit_status(codes, end.code).word, what), headline_bytes) +
+  return shortened(single_line(fmt::format("{} {}", exit_status(codes, end.code).word, what)),
+                   headline_bytes) +
          (codes == ExitCodes::nagios && verdict && measured ? performance_data(*verdict) : "") +
          '\n';
 }
@@ -294,7 +293,8 @@ int run_monitored(const std::string& program, const std::vector<std::string>& ar
   } catch (const std::exception& e) {  // nothing was run
     const ExitStatus status = exit_status(codes, exit_code(Exit::inconclusive));
     fmt::print("{}\n",
-               cut(fmt::format("{} {}: {}", status.word, program, e.what()), headline_bytes));
+               shortened(single_line(fmt::format("{} {}: {}", status.word, program, e.what())),
+                         headline_bytes));
     return status.code;
   }
 }

@@ -7,6 +7,7 @@
 
 #include <array>
 #include <cerrno>
+#include <climits>
 #include <csignal>
 #include <system_error>
 
@@ -44,6 +45,13 @@ std::vector<char*> pointers(const std::vector<std::string>& texts) {
 }
 
 }  // namespace
+
+std::string own_path() {
+  std::array<char, PATH_MAX> path{};
+  const ssize_t length = ::readlink("/proc/self/exe", path.data(), path.size());
+  if (length <= 0) throw std::system_error(errno, std::system_category(), "/proc/self/exe");
+  return {path.data(), static_cast<std::size_t>(length)};
+}
 
 Child start_child(const ChildProgram& program) {
   std::array<int, 2> pipe{};

@@ -17,6 +17,9 @@ struct ChildProgram {
   int inherited = -1;  // a descriptor that stays open in the child, if not below 0
 };
 
+// Returns the path of this executable. Throws std::system_error.
+std::string own_path();
+
 // Starts `program` with stdin from /dev/null and default signals, in a process group of its own;
 // it is killed when this thread ends. Its stderr is the pipe at `stderr_fd` (non-blocking). Throws
 // std::system_error.

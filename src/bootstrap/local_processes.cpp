@@ -8,7 +8,6 @@
 
 #include <array>
 #include <cerrno>
-#include <climits>
 #include <csignal>
 #include <cstring>
 #include <fstream>
@@ -25,13 +24,6 @@
 
 namespace ccl_tests {
 namespace {
-
-std::string own_path() {
-  std::array<char, PATH_MAX> path{};
-  const ssize_t length = ::readlink("/proc/self/exe", path.data(), path.size());
-  if (length <= 0) throw std::system_error(errno, std::system_category(), "/proc/self/exe");
-  return {path.data(), static_cast<std::size_t>(length)};
-}
 
 // Ours, without what another launcher says, and with what says the same to detect_launch.
 std::vector<std::string> child_environment(int rank, int ranks, int port, int listener,

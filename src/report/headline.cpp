@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include "src/report/quantity_text.hpp"
-#include "src/report/text.hpp"
 
 namespace ccl_tests {
 namespace {
@@ -43,18 +42,6 @@ std::string outcome(const RunSummary& summary) {
 std::string headline(const RunInfo& run, const RunSummary& summary) {
   const std::string what = outcome(summary);
   return run.program.empty() ? what : run.program + ": " + what;
-}
-
-std::string cut(const std::string& text, std::size_t bytes) {
-  std::string line = single_line(text);
-  if (line.size() <= bytes) return line;
-  constexpr std::string_view mark = "...";
-  std::size_t end = bytes > mark.size() ? bytes - mark.size() : 0;
-  const auto continues = [&](std::size_t at) {
-    return (static_cast<unsigned char>(line[at]) & 0xc0) == 0x80;
-  };
-  while (end > 0 && continues(end)) --end;
-  return line.substr(0, end) + std::string(mark);
 }
 
 }  // namespace ccl_tests

@@ -15,7 +15,4 @@ inline constexpr std::size_t headline_bytes = 80;
 // ...". Not cut.
 std::string headline(const RunInfo& run, const RunSummary& summary);
 
-// Returns the text on one line of at most `bytes` bytes: what is cut ends in "...", between characters.
-std::string cut(const std::string& text, std::size_t bytes);
-
 }  // namespace ccl_tests

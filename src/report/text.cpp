@@ -20,6 +20,23 @@ std::string single_line(std::string_view text) {
   return line;
 }
 
+std::string shortened(std::string_view text, std::size_t most) {
+  if (text.size() <= most) return std::string(text);
+  constexpr std::string_view dots = "...";
+  if (most <= dots.size()) return std::string(dots.substr(0, most));
+  std::size_t end = most - dots.size();
+  const auto inside_character = [&](std::size_t at) {
+    return (static_cast<unsigned char>(text[at]) & 0xc0) == 0x80;
+  };
+  while (end > 0 && inside_character(end)) --end;
+  if (text[end] != ' ') {
+    const std::size_t space = text.substr(0, end).rfind(' ');
+    if (space != std::string_view::npos && space >= most / 2) end = space;
+  }
+  while (end > 0 && text[end - 1] == ' ') --end;
+  return std::string(text.substr(0, end)) + std::string(dots);
+}
+
 std::string xml_text(std::string_view text) {
   std::string out;
   for (const char c : single_line(text)) {

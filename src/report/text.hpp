@@ -12,6 +12,10 @@ std::string valid_utf8(std::string_view text);
 // valid_utf8 on one line: control characters become spaces.
 std::string single_line(std::string_view text);
 
+// Returns the beginning of `text` in at most `most` bytes, whole UTF-8 characters. A text that lost
+// something ends in "...", after a whole word if one ends in the second half.
+std::string shortened(std::string_view text, std::size_t most);
+
 // single_line as the text of an element or a quoted attribute of XML or HTML.
 std::string xml_text(std::string_view text);
 

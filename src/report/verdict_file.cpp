@@ -62,7 +62,8 @@ class VerdictFile : public Reporter {
   }
 
   std::string write(const RunSummary& summary) const {
-    FieldRecord all = {{"line", value_of(cut(headline(run_, summary), headline_bytes))}};
+    FieldRecord all = {
+        {"line", value_of(shortened(single_line(headline(run_, summary)), headline_bytes))}};
     FieldRecord run;
     identity_fields(run_, Collect(run));
     all.push_back({"run", run});

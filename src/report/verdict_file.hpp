@@ -9,7 +9,7 @@
 namespace ccl_tests {
 
 // One JSON object: "line" (headline.hpp), "run" (what tells runs apart), and all members of the footer of JSON
-// Lines. It is written over what is there, at once as that of a run which has not reached its end. Throws
+// Lines. What is there is written over at once: until the run ends, its verdict is "incomplete". Throws
 // UsageError if the file cannot be written; end() throws Error.
 std::unique_ptr<Reporter> verdict_reporter(const std::string& path);
 

@@ -85,13 +85,6 @@ TEST(Headline, SaysTheMostSeriousThing) {
   EXPECT_EQ(headline(RunInfo(), summary), "rank 1 died");
 }
 
-TEST(Headline, IsCutBetweenCharacters) {
-  EXPECT_EQ(cut("12345", 5), "12345");
-  EXPECT_EQ(cut("123456", 5), "12...");
-  EXPECT_EQ(cut("a\nb", 5), "a b");
-  EXPECT_EQ(cut("1\u00e4\u00e4\u00e4", 5), "1...");  // the second byte of a letter is left out
-}
-
 std::string text_of(const std::string& path) {
   std::ostringstream text;
   text << std::ifstream(path).rdbuf();

@@ -6,13 +6,10 @@
 #include <string_view>
 #include <vector>
 
+#include "src/report/text.hpp"
 #include "tools/acceptance/record.hpp"
 
 namespace ccl_tests::acceptance {
-
-// Returns the beginning of `text` in at most `most` bytes, whole UTF-8 characters. A text that lost
-// something ends in "...", after a whole word if one ends in the second half.
-std::string shortened(std::string_view text, std::size_t most);
 
 // Returns "231 GB/s": three digits. "not measured" for NaN.
 std::string rate_text(double bytes_per_second);
