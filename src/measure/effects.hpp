@@ -26,7 +26,7 @@ struct Effects {
 // Fits value = group + sending[from] + receiving[to] + residual by three sweeps of locations over
 // groups, senders and receivers: medians (Tukey's median polish), then two steps of Huber's M
 // estimate, k = 1.345 sigma. sigma is 1.4826 times the median absolute residual, corrected for
-// the number of parameters. sigma is infinite if there are no more observations than parameters.
+// the number of parameters; infinite unless there are more observations than parameters.
 // `hosts` is one more than the largest number of a host.
 Effects fit_effects(std::span<const Observation> seen, std::size_t hosts);
 

@@ -182,7 +182,8 @@ SizeLimit parse_limit(const std::string& text, std::string_view unit) {
   const std::string times = text.substr(second + 1);
   if (times != "out_of_place" && times != "in_place")
     throw UsageError(fmt::format(
-        "{} is no placement; accepted: out_of_place, in_place, or none for both", quote(times)));
+        "{} is not a placement; accepted: out_of_place or in_place; without one both are meant",
+        quote(times)));
   limit.times = times == "in_place" ? LimitedTimes::in_place : LimitedTimes::out_of_place;
   return limit;
 }

@@ -294,10 +294,6 @@ void MultiReporter::conclude(int failure, const std::vector<std::string>& errors
   summary_.end_time = local_time();
 }
 
-bool MultiReporter::has(LimitVerdict verdict) const {
-  return !ccl_tests::limit_lines(summary_.limits, verdict).empty();
-}
-
 std::vector<std::string> MultiReporter::limit_lines() const {
   const std::lock_guard lock(mutex_);
   std::vector<std::string> lines = ccl_tests::limit_lines(summary_.limits, LimitVerdict::missed);

@@ -108,7 +108,9 @@ class MultiReporter {
   void add_wrong(const Row& row, std::size_t requested);
   void judge_end();
   bool varies() const { return summary_.reproduction && summary_.reproduction->varying > 0; }
-  bool has(LimitVerdict verdict) const;  // of any limit
+  bool has(LimitVerdict verdict) const {  // of any limit
+    return !ccl_tests::limit_lines(summary_.limits, verdict).empty();
+  }
   int judged() const;
   void conclude(int failure, const std::vector<std::string>& errors);
 

@@ -12,7 +12,7 @@ namespace ccl_tests {
 // of a file that is there stay, a new one is readable by all.
 class ReplacedFile {
  public:
-  // Makes the file beside `path`. Throws Error that names `path` and the reason: it is no regular file, or the
+  // Makes the file beside `path`. Throws Error that names `path` and the reason: it is not a regular file, or the
   // folder cannot be written to.
   explicit ReplacedFile(const std::string& path);
   ~ReplacedFile();  // without replace() nothing changes

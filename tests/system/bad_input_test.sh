@@ -42,7 +42,7 @@ refused 2 "--sizes: '8,,9'" --sizes 8,,9
 refused 2 "--sizes: stands instead" --sizes 8 -b 8
 refused 2 "--max-time: '8' has no colon" --max-time 8
 refused 2 "--min-busbw: 'x'" --min-busbw x:1
-refused 2 "'inplace' is no placement; accepted: out_of_place, in_place" --max-time 8:1:inplace
+refused 2 "'inplace' is not a placement; accepted: out_of_place or in_place" --max-time 8:1:inplace
 refused 2 "--tolerance: nothing is compared; accepted: with --baseline" --tolerance 5%
 refused 2 "--baseline: " --baseline "$work/none.jsonl"
 refused 2 "--row-time: 'inf'" --row-time inf

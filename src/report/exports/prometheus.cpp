@@ -133,7 +133,7 @@ class Prometheus : public Reporter {
     return all;
   }
 
-  ReplacedFile file_;  // the collector is another user
+  ReplacedFile file_;
   RunInfo run_;
   Family time_{"ccl_tests_time_seconds",
                "Time of one operation; with bound, the ends of its interval."};
