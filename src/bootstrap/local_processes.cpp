@@ -195,6 +195,7 @@ class Supervisor {
   void end_late_ones();
 
   double grace_s_;
+  bool refused_ = false;  // by rank 0, before anything was measured: what the others say is no news
   Signals signals_;
   std::vector<RankProcess> processes_;
   int code_ = 0;
@@ -264,6 +265,7 @@ void Supervisor::ended(const RankProcess& process, pid_t pid, int status) {
   int code = WEXITSTATUS(status);
   const int signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
   if (killed_ && signal == SIGKILL) {  // by this process
+    if (refused_) return;
     write_stderr(
         fmt::format("rank {} (pid {}) did not end by itself and was killed\n", process.rank, pid));
     if (code_ == 0) code_ = exit_code(Exit::failed);
@@ -276,6 +278,11 @@ void Supervisor::ended(const RankProcess& process, pid_t pid, int status) {
   }
   code_ = most_severe(code_, code);
   if (code == 0) return;
+  if (process.rank == 0 && code == exit_code(Exit::usage)) {
+    refused_ = true;
+    kill_all();
+    return;
+  }
   if (!deadline_) name_stopped_ones();
   end_within(grace_s_);
 }

@@ -62,6 +62,9 @@ Heartbeat::Heartbeat(const Activity& activity, const std::string& program, const
     }
   }
   state_->terminal = path.empty() && isatty(fileno(stderr)) != 0;
+}
+
+void Heartbeat::begin() {
   state_->thread = std::thread([s = state_.get()] { s->beat(); });
 }
 
@@ -71,7 +74,7 @@ Heartbeat::~Heartbeat() {
     state_->stop = true;
   }
   state_->changed.notify_all();
-  state_->thread.join();
+  if (state_->thread.joinable()) state_->thread.join();
   if (state_->out != stderr) std::fclose(state_->out);
 }
 

@@ -9,6 +9,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <memory>
+#include <optional>
 #include <utility>
 
 #include "src/backends/registry.hpp"
@@ -69,6 +70,8 @@ class ProcessRun {
                             static_cast<std::size_t>(options_.communicators_per_rank * threads) +
                         static_cast<std::size_t>(launch_.processes));
     if (hooks_.open) hooks_.open(process_);
+    if (launch_.process == 0)
+      heartbeat_.emplace(activity_, options_.program, options_.heartbeat_file);
     const SignalWatch signals([&](int signal) { interrupted(signal); });
     const BackendPtr launcher = open_launcher(launch_);
     start_libraries(process_.backend, launcher.get(), options_.backend_options, process_.log);
@@ -112,17 +115,16 @@ class ProcessRun {
   }
 
   RanksEnd run_ranks_of_this_process(Control& control) {
-    Activity activity;
-    std::unique_ptr<Heartbeat> heartbeat;
-    if (launch_.process == 0) {
-      heartbeat = std::make_unique<Heartbeat>(activity, options_.program, options_.heartbeat_file);
-      if (hooks_.show) hooks_.show([&] { return activity.text(); }, [&] { heartbeat->clear(); });
+    if (heartbeat_) {
+      heartbeat_->begin();
+      if (hooks_.show) hooks_.show([&] { return activity_.text(); }, [&] { heartbeat_->clear(); });
     }
     RanksEnd end;
     exit_code_ = run_ranks(
-        process_, control, failure_, activity, body_,
+        process_, control, failure_, activity_, body_,
         [this](const RanksEnd& e) { return write_end(e); }, end);
     if (hooks_.show) hooks_.show([] { return std::string(); }, [] {});
+    heartbeat_.reset();
     return end;
   }
 
@@ -148,6 +150,8 @@ class ProcessRun {
   const RankBody& body_;
   const JobHooks& hooks_;
   FailureBox failure_;
+  Activity activity_;
+  std::optional<Heartbeat> heartbeat_;  // of process 0
   std::atomic<bool> started_ = false;
   int exit_code_ = 0;
 };

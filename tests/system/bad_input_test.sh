@@ -68,6 +68,9 @@ refused 2 "--backend: there is no file" --backend ./no-such-module.so
 refused 2 "-J: cannot write results to '$work/no/x.json'" -J "$work/no/x.json"
 refused 2 "-J: cannot write results to '$work/x.txt'" -J "$work/x.txt"
 refused 2 "--heartbeat: cannot write" --heartbeat "$work/no/beat" -t 1 --backend loopback
+# Rank 0 alone opens files: the others are not waited for, and say nothing.
+refused 2 "-J: cannot write results to '$work/no/x.json'" -J "$work/no/x.json" --np 3 --backend gloo
+refused 2 "--heartbeat: cannot write" --heartbeat "$work/no/beat" --np 3 --backend gloo
 # Without a GPU, or without the module: each has its code and its line.
 if [ ! -e "$build/lib/ccl-tests/ccl-nccl.so" ]; then
   refused 3 "--backend nccl: no module" --backend nccl
