@@ -49,28 +49,30 @@ void check_sizes(const Options& o) {
                     s.step_bytes, s.min_bytes, s.max_bytes, most_sizes));
 }
 
-// A limit of a size that no row has would be found out after the whole run.
+// What concerns a size that no row has would be found out after the whole run.
+void require_row(const Collective& collective, const Options& o, const char* flag,
+                 std::size_t bytes) {
+  const std::vector<std::size_t> sizes =
+      collective.needs.synchronizes   ? std::vector<std::size_t>{0}
+      : collective.domain.fixed_bytes ? std::vector<std::size_t>{*collective.domain.fixed_bytes}
+                                      : sweep_sizes(o.sweep);
+  if (std::find(sizes.begin(), sizes.end(), bytes) != sizes.end()) return;
+  std::vector<std::string> first;
+  for (std::size_t i = 0; i < std::min<std::size_t>(sizes.size(), 8); ++i)
+    first.push_back(size_text(sizes[i]));
+  throw UsageError(fmt::format("{}: no row has {} B; accepted: {}{}", flag, bytes,
+                               fmt::join(first, ", "), sizes.size() > 8 ? ", ..." : ""));
+}
+
 void check_limits(const Collective& collective, const Options& o) {
   if (o.limits.of_rows() && o.measure.iterations == 0)
     throw UsageError(
         "-n: 0 times nothing that a limit could be held to; accepted with --max-time, "
         "--min-busbw and --baseline: 1 or more");
-  const std::vector<std::size_t> sizes =
-      collective.needs.synchronizes   ? std::vector<std::size_t>{0}
-      : collective.domain.fixed_bytes ? std::vector<std::size_t>{*collective.domain.fixed_bytes}
-                                      : sweep_sizes(o.sweep);
-  const auto check = [&](const char* flag, const std::vector<SizeLimit>& limits) {
-    for (const SizeLimit& limit : limits) {
-      if (std::find(sizes.begin(), sizes.end(), limit.bytes) != sizes.end()) continue;
-      std::vector<std::string> first;
-      for (std::size_t i = 0; i < std::min<std::size_t>(sizes.size(), 8); ++i)
-        first.push_back(size_text(sizes[i]));
-      throw UsageError(fmt::format("{}: no row has {} B; accepted: {}{}", flag, limit.bytes,
-                                   fmt::join(first, ", "), sizes.size() > 8 ? ", ..." : ""));
-    }
-  };
-  check("--min-busbw", o.limits.min_busbw);
-  check("--max-time", o.limits.max_time);
+  for (const SizeLimit& limit : o.limits.min_busbw)
+    require_row(collective, o, "--min-busbw", limit.bytes);
+  for (const SizeLimit& limit : o.limits.max_time)
+    require_row(collective, o, "--max-time", limit.bytes);
 }
 
 void check_counts(const Options& o) {
@@ -184,8 +186,9 @@ void check_every_call(const Options& o) {
     throw UsageError("-c: -I times one batch without a stop; accepted with -I: a number");
 }
 
-void check_faults(const Options& o) {
+void check_faults(const Collective& collective, const Options& o) {
   if (!o.check.inject) return;
+  if (o.check.inject->at_bytes) require_row(collective, o, "--inject", *o.check.inject->at_bytes);
   if (o.check.calls == 0)
     throw UsageError("--inject: -c 0 verifies nothing; accepted: with -c 1 and above");
   if (o.measure.graph_launches > 0)
@@ -288,7 +291,7 @@ void check_combinations(const Collective& collective, Options& o) {
   check_graph(collective, o);
   check_every_call(o);
   check_duration(o);
-  check_faults(o);
+  check_faults(collective, o);
   check_reproducible(o);
   check_algorithm(collective, o);
   check_shared_folder(o.spec);

@@ -76,7 +76,7 @@ std::string spoiled_line(const std::vector<std::string>& spoiled) {
     if (number > 0)
       by_rank += fmt::format("{} {} on rank {}", by_rank.empty() ? ":" : ",", number, r);
   }
-  return fmt::format("inject: {} operations spoiled{}", all, by_rank);
+  return fmt::format("inject: {} operation{} spoiled{}", all, all == 1 ? "" : "s", by_rank);
 }
 
 // Process groups; of a paired collective the pairs, round by round.
@@ -211,6 +211,7 @@ int sweep(Rank& rank, const Collective& collective, const Options& o,
   BenchmarkRunner runner(rank, o, groups, patterns);
   memory.connected = free_bytes();
   const RankTable table = with_free_memory(rank);
+  rank.activity().phase("planning the rows");
   SweepRange range{{}, {}, groups_of_rows(collective, groups, rounds), {}};
   const SizePlan plan = plan_sizes(collective, o, table, range.groups.front(),
                                    process.staging.buffers, process.backend.info());

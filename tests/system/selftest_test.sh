@@ -29,17 +29,19 @@ run 2 "an unknown flag" "$bin/ccl_selftest" --kinds all
 # One program with one fault.
 run 7 "--inject" "$bin/all_reduce_perf" --np 3 --backend gloo --sizes 64K -n 10 -c all --inject flipped-bit:rank=2:call=9 -J "$work/i.jsonl"
 expect_in "$work/out" "inject: flipped-bit:rank=2:call=9"
-expect_in "$work/out" "inject: 1 operations spoiled: 1 on rank 2"
+expect_in "$work/out" "inject: 1 operation spoiled: 1 on rank 2"
 expect_in "$work/out" "rank 2 on "
 expect_in "$work/i.jsonl" '"inject":"flipped-bit:rank=2:call=9"'
-run 0 "--inject of a size that no row has" "$bin/all_reduce_perf" --np 3 --backend gloo --sizes 64K -n 2 --inject flipped-bit:at=1K
+run 2 "--inject of a size that no row has" "$bin/all_reduce_perf" --np 3 --backend gloo --sizes 64K -n 2 --inject flipped-bit:at=1K
+expect_in "$work/err" "--inject: no row has 1024 B; accepted: 64K"
+run 0 "--inject of a call that no row has" "$bin/all_reduce_perf" --np 3 --backend gloo --sizes 64K -n 2 --inject flipped-bit:call=100000
 expect_in "$work/out" "inject: 0 operations spoiled"
 run 2 "--inject without a kind" "$bin/all_reduce_perf" -t 2 --inject wrong
 expect_in "$work/err" "unknown kind 'wrong'"
 run 2 "--inject on a rank that is not there" "$bin/all_reduce_perf" -t 2 --inject flipped-bit:rank=2
 expect_in "$work/err" "there is no rank 2"
 run 7 "--inject, ranks as threads" "$bin/all_reduce_perf" -t 4 --backend loopback --sizes 64K,4M -n 3 -c all --inject stale-result:rank=all
-[ "$(grep -c "operations spoiled" "$work/out")" -eq 1 ] || fail "not one line of what was spoiled"
+[ "$(grep -cE "operations? spoiled" "$work/out")" -eq 1 ] || fail "not one line of what was spoiled"
 run 2 "--inject with -c 0" "$bin/all_reduce_perf" -t 2 --inject zeroed-result -c 0
 run 2 "-c all with -m" "$bin/all_reduce_perf" -t 2 -c all -m 4
 run 2 "-c with a word" "$bin/all_reduce_perf" -t 2 -c each
