@@ -69,9 +69,10 @@ std::vector<ClockOffset> HostClocks::compare() {
   ClockOffset mine;
   for (int r = 1; r < rank_.ranks(); ++r) {
     if (speakers.at(places[static_cast<std::size_t>(r)]) != r) continue;
-    const InsideLibrary inside(rank_.activity());
-    if (rank_.is_first()) answer(world_, r);
-    if (rank_.rank() == r) mine = ask(world_, 0);
+    inside_library(rank_.activity(), [&] {
+      if (rank_.is_first()) answer(world_, r);
+      if (rank_.rank() == r) mine = ask(world_, 0);
+    });
   }
   std::vector<ClockOffset> offsets;
   for (const std::string& bytes :

@@ -187,10 +187,7 @@ void OperationWorkload::issue_iterations(std::size_t first, std::size_t calls) {
 
 void OperationWorkload::wait() {
   activity_.expect(plan_.limit_s * static_cast<double>(std::max<std::size_t>(1, issued_)));
-  {
-    const InsideLibrary inside(activity_);
-    communicator_.wait();
-  }
+  inside_library(activity_, [&] { communicator_.wait(); });
   issued_ = 0;
   activity_.expect(plan_.limit_s);
 }

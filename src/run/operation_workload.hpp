@@ -97,8 +97,7 @@ class OperationWorkload : public Workload {
   void check(const Buffers& b);
   // Inline: on the clock.
   void issue_one(const Call& call) {
-    const InsideLibrary inside(activity_);
-    operation_.run(call);
+    inside_library(activity_, [&] { operation_.run(call); });
   }
   void issue_iterations(std::size_t first, std::size_t calls);
 

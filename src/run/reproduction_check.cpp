@@ -135,9 +135,10 @@ class Check {
     if (!setup_.rank.process().options.simulated && made_ % self.ranks == self.rank)
       std::this_thread::sleep_for(late);
     const Expected expected(setup_.rank.activity(), setup_.limits.operation_s);
-    const InsideLibrary inside(setup_.rank.activity());
-    setup_.operation.run(p_.call(b.send, b.recv));
-    setup_.communicator.wait();
+    inside_library(setup_.rank.activity(), [&] {
+      setup_.operation.run(p_.call(b.send, b.recv));
+      setup_.communicator.wait();
+    });
     ++found_.calls;
   }
 

@@ -14,8 +14,7 @@ class WorldBarrier : public Barrier {
   WorldBarrier(Communicator& world, Rank& rank)
       : world_(world), activity_(rank.activity()), self_{rank.rank(), rank.ranks()} {}
   void wait() override {
-    const InsideLibrary inside(activity_);
-    world_.timing_barrier(self_);
+    inside_library(activity_, [&] { world_.timing_barrier(self_); });
   }
 
  private:

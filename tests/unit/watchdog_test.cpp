@@ -4,6 +4,7 @@
 
 #include <atomic>
 #include <chrono>
+#include <stdexcept>
 #include <thread>
 
 namespace ccl_tests {
@@ -48,18 +49,26 @@ TEST(Activity, SaysWhetherTheRankIsInsideTheLibrary) {
   activity.row("X");
   EXPECT_EQ(activity.doing(3).text, "X");
   EXPECT_EQ(activity.doing(3).position, 0U);
-  {
-    const InsideLibrary inside(activity);
-    EXPECT_EQ(activity.doing(3).position, 1U);
-  }
+  inside_library(activity, [&] { EXPECT_EQ(activity.doing(3).position, 1U); });
   EXPECT_EQ(activity.doing(3).position, 2U);
   activity.row("X");  // of the same row
   EXPECT_EQ(activity.doing(3).position, 2U);
   activity.row("Y");
   EXPECT_EQ(activity.doing(3).position, 0U);
   activity.phase("starting again");
-  const InsideLibrary inside(activity);
-  EXPECT_EQ(activity.doing(3).position, 0U);
+  inside_library(activity, [&] { EXPECT_EQ(activity.doing(3).position, 0U); });
+}
+
+TEST(Activity, StaysInsideACallThatThrows) {
+  Activity activity;
+  activity.row("X");
+  try {
+    const Expected expected(activity, 60);
+    inside_library(activity, [] { throw std::runtime_error("timed out"); });
+  } catch (const std::runtime_error&) {
+  }
+  EXPECT_EQ(activity.doing(3).position % 2, 1U);
+  EXPECT_EQ(activity.limit_s(), 0);
 }
 
 TEST(Watchdog, LeavesAtOnceThoughNothingIsExpected) {
