@@ -1,6 +1,7 @@
 #include "src/report/digest_file.hpp"
 
 #include <fmt/format.h>
+#include <sys/file.h>
 
 #include <array>
 #include <cerrno>
@@ -26,15 +27,17 @@ std::string reason() { return std::generic_category().message(errno); }
 }  // namespace
 
 DigestFile::DigestFile(std::string path) : path_(std::move(path)) {
-  if (std::filesystem::is_regular_file(path_)) {
-    read();
-  } else if (std::filesystem::exists(path_)) {
+  if (std::filesystem::exists(path_) && !std::filesystem::is_regular_file(path_))
     throw UsageError(fmt::format("--digests: {} is no file; accepted: {}", quote(path_), accepted));
-  }
-  file_.reset(std::fopen(path_.c_str(), "a"));
+  file_.reset(std::fopen(path_.c_str(), "ae"));
   if (!file_)
     throw UsageError(fmt::format("--digests: cannot write {}: {}; accepted: {}", quote(path_),
                                  reason(), accepted));
+  // What two runs at once add would not be compared. Some network file systems have no locks.
+  if (::flock(::fileno(file_.get()), LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK)
+    throw UsageError(
+        fmt::format("--digests: another run writes {} now; accepted: {}", quote(path_), accepted));
+  read();
 }
 
 void DigestFile::read() {

@@ -15,7 +15,7 @@ class DigestFile {
  public:
   DigestFile() = default;  // nothing is kept beyond the run
   // A file that does not exist yet is made. Throws UsageError if it cannot be read or written, or has other
-  // lines or two digests of a row.
+  // lines or two digests of a row, or if another run has it open.
   explicit DigestFile(std::string path);
 
   // Where a digest of a row is known from.

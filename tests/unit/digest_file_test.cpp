@@ -38,6 +38,21 @@ TEST(DigestFile, KeepsWhatIsNewAndComparesWhatIsKnown) {
   EXPECT_THAT(text_of(path), HasSubstr("\n00000000000000ff  c\n"));
 }
 
+TEST(DigestFile, IsOneRunsAtATime) {
+  const TemporaryFolder folder;
+  const std::string path = folder.file("digests");
+  {
+    const DigestFile first(path);
+    try {
+      const DigestFile second(path);
+      FAIL();
+    } catch (const UsageError& error) {
+      EXPECT_THAT(error.what(), HasSubstr("another run writes"));
+    }
+  }
+  EXPECT_NO_THROW(DigestFile{path});
+}
+
 TEST(DigestFile, WithoutAFileKnowsTheRowsOfTheRun) {
   DigestFile digests;
   EXPECT_FALSE(digests.compare("a", "0123456789abcdef"));
