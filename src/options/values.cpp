@@ -235,13 +235,15 @@ Parser<double> duration() {
     const std::size_t unit = text.empty() ? std::string::npos : units.find(text.back());
     const bool has_unit = unit != std::string::npos;
     constexpr double seconds[] = {1, 60, 3600};
+    double value = 0;
     try {
-      const double value = parse_number(has_unit ? text.substr(0, text.size() - 1) : text, 0);
-      return has_unit ? value * seconds[unit] : value;
-    } catch (const UsageError&) {
-      throw UsageError(
-          fmt::format("{} is not accepted; accepted: seconds, or 90s, 15m, 1h", quote(text)));
+      value = parse_number(has_unit ? text.substr(0, text.size() - 1) : text, 0);
+    } catch (const UsageError&) {  // said below
     }
+    if (value <= 0)
+      throw UsageError(fmt::format(
+          "{} is not accepted; accepted: more than 0 seconds, or 90s, 15m, 1h", quote(text)));
+    return has_unit ? value * seconds[unit] : value;
   }};
 }
 Parser<bool> zero_or_one() {

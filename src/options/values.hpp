@@ -45,7 +45,7 @@ struct Parser {
 Parser<int> in_range(int lowest, int highest);
 Parser<double> at_least(double lowest);
 Parser<double> percent(double least, double most);  // "2" or "2%" is 0.02
-Parser<double> duration();                          // seconds from "90", "90s", "15m", "1.5h"
+Parser<double> duration();  // seconds above 0 from "90", "90s", "15m", "1.5h"
 Parser<bool> zero_or_one();
 Parser<std::string> one_of(const std::vector<std::string>& names);
 template <class Enum>

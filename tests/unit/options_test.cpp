@@ -51,6 +51,8 @@ TEST(Options, DurationsHaveUnits) {
   EXPECT_EQ(duration("15m"), 900);
   EXPECT_EQ(duration("1.5h"), 5400);
   EXPECT_EQ(read({"--duration", "1h"}).sweep.cycles, 0);
+  EXPECT_THROW(duration("0"), UsageError);
+  EXPECT_THROW(duration("-1s"), UsageError);
   EXPECT_EQ(read({"--time-budget", "2m"}).measure.time_budget_s, 120);
 }
 
