@@ -91,11 +91,13 @@ std::optional<LimitFinding> Baseline::hold(const Row& row, bool in_place, std::s
   found.verdict = judge(ratio, *found.limit);
   if (found.verdict == LimitVerdict::kept) return found;
   const bool missed = found.verdict == LimitVerdict::missed;
+  const std::string interval = ratio.best < ratio.worst  // times of -n have none
+                                   ? fmt::format(", {:.3f} to {:.3f}", ratio.best, ratio.worst)
+                                   : "";
   found.text = fmt::format(
-      "{}: {}: {:.2f} us is {:.3f} x the baseline's {:.2f} us, {:.3f} to {:.3f}, {} 1 + --tolerance {:g}%",
+      "{}: {}: {:.2f} us is {:.3f} x the baseline's {:.2f} us{}, {} 1 + --tolerance {:g}%",
       missed ? "too slow" : "not decided", found.row, 1e6 * head.value, ratio.value,
-      1e6 * base.value, ratio.best, ratio.worst, missed ? "above" : "on both sides of",
-      100 * tolerance_);
+      1e6 * base.value, interval, missed ? "above" : "on both sides of", 100 * tolerance_);
   return found;
 }
 

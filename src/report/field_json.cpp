@@ -1,5 +1,7 @@
 #include "src/report/field_json.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <limits>
 #include <nlohmann/json.hpp>
@@ -80,8 +82,10 @@ std::string json_object(const FieldRecord& record) {
 FieldRecord parse_json_object(std::string_view text) {
   try {
     return record_of(Json::parse(text));
-  } catch (const nlohmann::json::exception& e) {
-    throw Error(e.what());
+  } catch (const nlohmann::json::parse_error& e) {
+    throw Error(fmt::format("no JSON from byte {} on", e.byte));
+  } catch (const nlohmann::json::exception&) {
+    throw Error("a number or text that JSON does not have");
   }
 }
 

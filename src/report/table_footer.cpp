@@ -170,7 +170,8 @@ std::string next(const RunInfo& run, const RunSummary& summary) {
   const int code = summary.exit_code;
   if (code > 128) return {};  // a person or a batch system ended it
   if (summary.failed_checks > 0 && !summary.rerun.empty())
-    return fmt::format("rerun that row alone: {} {}", run.program, summary.rerun);
+    return fmt::format("rerun that row alone: {} {} (launcher, ranks and --backend as before)",
+                       run.program, summary.rerun);
   std::string text;
   if (summary.failure.find("SIGKILL") != std::string::npos) {
     text = "SIGKILL comes from the kernel (out of memory: dmesg), a batch limit or a person";
