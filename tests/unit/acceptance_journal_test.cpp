@@ -95,7 +95,7 @@ TEST_F(AcceptanceJournal, NothingThatWasLookedAtIsNoSuccess) {
 
 TEST_F(AcceptanceJournal, ALostHostIsNamedAndExcluded) {
   journal_.begin_stage("pairs", "");
-  const Record record = journal_.end({"b"}, "rank 1 on b (pid 4) is gone");
+  const Record record = journal_.end({{"b"}, "rank 1 on b (pid 4) is gone"});
   EXPECT_EQ(record.verdict, Verdict::fail);
   EXPECT_EQ(record.reason, "HOST_LOST");
   EXPECT_THAT(record.headline, testing::StartsWith("FAIL b: "));
@@ -106,8 +106,17 @@ TEST_F(AcceptanceJournal, ALostHostIsNamedAndExcluded) {
 }
 
 TEST_F(AcceptanceJournal, OtherFailuresAreOfTheRun) {
-  const Record record = journal_.end({}, "rank 0/2 on a: the library failed");
+  const Record record = journal_.end({{}, "rank 0/2 on a: the library failed"});
   EXPECT_EQ(record.reason, "ENDED_EARLY");
+  EXPECT_TRUE(record.excluded.empty());
+}
+
+TEST_F(AcceptanceJournal, WhoInterruptsItBlamesNobody) {
+  journal_.begin_stage("full", "");
+  const Record record = journal_.end({{}, "rank 0 on a: interrupted by signal 2 (SIGINT)", true});
+  EXPECT_EQ(record.verdict, Verdict::inconclusive);
+  EXPECT_EQ(record.reason, "INTERRUPTED");
+  EXPECT_EQ(record.stages[0].verdict, Verdict::inconclusive);
   EXPECT_TRUE(record.excluded.empty());
 }
 
@@ -128,7 +137,7 @@ TEST_F(AcceptanceJournal, ResumingTakesStagesThatHaveEnded) {
   journal_.end_stage();
   journal_.begin_stage("pairs", "");
   journal_.add(check(Verdict::pass, "OK"));
-  const Record before = journal_.end({}, "interrupted");
+  const Record before = journal_.end({{}, "interrupted", true});
   Journal next("", [](const std::string&) {});
   next.begin(header());
   next.resume(before);
@@ -144,7 +153,7 @@ TEST_F(AcceptanceJournal, ResumingMakesWhatLiesBetweenConfirmationsAgain) {
   journal_.begin_stage("pairs", "");
   journal_.begin_stage("full", "");
   journal_.end_stage();
-  const Record before = journal_.end({}, "interrupted");
+  const Record before = journal_.end({{}, "interrupted", true});
   Journal next("", [](const std::string&) {});
   next.begin(header());
   next.resume(before);
@@ -167,6 +176,7 @@ TEST_F(AcceptanceJournal, ResumingAnotherRunIsRefused) {
     EXPECT_THROW(journal_.resume(before), UsageError);
   };
   refused([](Record& r) { r.plan = "q"; });
+  refused([](Record& r) { r.plan_digest = "0123456789abcdef"; });
   refused([](Record& r) { r.library = "0.6"; });
   refused([](Record& r) { r.hosts.pop_back(); });
   refused([](Record& r) { r.hosts[1].ranks = {1, 2}; });
@@ -177,7 +187,7 @@ TEST_F(AcceptanceJournal, AFileThatCannotBeWrittenIsAnError) {
   Journal nowhere(folder_.file("none/v.json"), [](const std::string&) {});
   nowhere.begin(header());
   EXPECT_THROW(nowhere.begin_stage("hosts", ""), Error);
-  EXPECT_EQ(nowhere.end({}, "it cannot be written").verdict, Verdict::fail);
+  EXPECT_EQ(nowhere.end({{}, "it cannot be written"}).verdict, Verdict::fail);
   EXPECT_THAT(nowhere.unwritten(), HasSubstr("none/v.json"));
 }
 

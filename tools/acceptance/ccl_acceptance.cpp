@@ -78,13 +78,16 @@ int run_acceptance(const Arguments& a, const Plan& plan, const std::vector<std::
     const bool refused =
         end.failure == exit_code(Exit::usage) || end.failure == exit_code(Exit::unsupported);
     if (refused && journal->judged().checks.empty()) return end.failure;
-    const std::string failure = end.errors.empty() ? std::string() : end.errors.front();
-    const Record record = journal->end(lost_hosts(end.errors), failure);
+    const bool interrupted = end.failure > 128;  // by a signal
+    const Record record =
+        journal->end({.lost = interrupted ? std::vector<std::string>() : lost_hosts(end.errors),
+                      .failure = end.errors.empty() ? std::string() : end.errors.front(),
+                      .interrupted = interrupted});
     fmt::print("{}", terminal_text(record, {.file = a.verdict}));
     const bool told = std::fflush(stdout) == 0;
     if (!journal->unwritten().empty()) say(job.program, journal->unwritten());
     const bool written = write_all(a, record) && journal->unwritten().empty();
-    if (end.failure > 128) return end.failure;  // a signal
+    if (interrupted) return end.failure;
     if (end.failure != 0) return most_severe(end.failure, exit_code_of(record));
     return told && written ? end.exit_code : most_severe(end.exit_code, exit_code(Exit::failed));
   };

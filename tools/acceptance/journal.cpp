@@ -86,6 +86,9 @@ void Journal::resume(const Record& before) {
     return all;
   };
   if (before.plan != record_.plan) refuse("the plan", before.plan, record_.plan);
+  if (before.plan_digest != record_.plan_digest)
+    refuse(fmt::format("the text of plan {} (SHA-256)", record_.plan), before.plan_digest,
+           record_.plan_digest);
   if (before.backend != record_.backend || before.library != record_.library)
     refuse("the library", before.backend + ' ' + before.library,
            record_.backend + ' ' + record_.library);
@@ -182,34 +185,35 @@ void Journal::complete() {
   record_.complete = true;
 }
 
-Record Journal::end(const std::vector<std::string>& lost, const std::string& failure) {
+Record Journal::end(const Ending& ending) {
   const std::lock_guard lock(mutex_);
-  if (!failure.empty()) {
+  const Verdict unfinished = ending.interrupted ? Verdict::inconclusive : Verdict::fail;
+  if (!ending.failure.empty()) {
     record_.complete = false;
     const std::string stage = open_.empty() ? "run" : record_.stages[open_.back()].name;
     const double now = now_s();
-    for (const std::string& host : lost) {
+    for (const std::string& host : ending.lost) {
       record_.checks.push_back({.id = stage + "/lost/" + host,
                                 .stage = stage,
                                 .subject = "host " + host,
                                 .verdict = Verdict::fail,
                                 .reason = "HOST_LOST",
-                                .text = "a rank there is gone or silent: " + failure,
+                                .text = "a rank there is gone or silent: " + ending.failure,
                                 .begin_s = now,
                                 .end_s = now});
       record_.excluded.push_back(host);
     }
-    if (lost.empty())
+    if (ending.lost.empty())
       record_.checks.push_back({.id = stage + "/ended",
                                 .stage = stage,
                                 .subject = "run",
-                                .verdict = Verdict::fail,
-                                .reason = "ENDED_EARLY",
-                                .text = failure,
+                                .verdict = unfinished,
+                                .reason = ending.interrupted ? "INTERRUPTED" : "ENDED_EARLY",
+                                .text = ending.failure,
                                 .begin_s = now,
                                 .end_s = now});
     // Without an end: --resume makes them again.
-    for (const std::size_t number : open_) record_.stages[number].verdict = Verdict::fail;
+    for (const std::size_t number : open_) record_.stages[number].verdict = unfinished;
   }
   record_.end_s = now_s();
   acceptance::judge(record_);

@@ -12,6 +12,13 @@
 namespace ccl_tests::acceptance {
 
 // Rank 0's. Thread-safe: a run that ends early is closed from another thread.
+// How a run ended.
+struct Ending {
+  std::vector<std::string> lost = {};  // hosts that are gone
+  std::string failure = {};            // why it ended early; empty: it did not
+  bool interrupted = false;  // by a person or a batch system, which says nothing of any host
+};
+
 class Journal {
  public:
   // file: gets the record after each check, written beside it and renamed; empty: none. tell: is given a
@@ -37,9 +44,8 @@ class Journal {
   void exclude(std::vector<std::string> hosts);
   // The last stage has ended.
   void complete();
-  // Closes what is open, writes the file, and returns the record, judged. lost: hosts that are gone;
-  // failure: why the run ended early; empty: it did not. Does not throw: see unwritten().
-  Record end(const std::vector<std::string>& lost, const std::string& failure);
+  // Closes what is open, writes the file, and returns the record, judged. Does not throw: see unwritten().
+  Record end(const Ending& ending);
   // Why end() could not write the file; empty: it could.
   const std::string& unwritten() const { return unwritten_; }
 

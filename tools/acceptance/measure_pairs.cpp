@@ -79,13 +79,7 @@ class PairChecks {
     for (const HostFinding& host : findings_.hosts) add_host(host);
     add_completeness();
     add_links();
-    for (const UplinkFinding& uplink : findings_.uplinks)
-      context_.journal.add({.id = fmt::format("pairs/rack/{}", uplink.rack),
-                            .subject = fmt::format("rack {}", uplink.rack),
-                            .verdict = Verdict::fail,
-                            .reason = "SLOW_UPLINK",
-                            .text = "its uplink is " + slowdown_text(uplink.size),
-                            .numbers = numbers_of(uplink.size)});
+    add_uplinks();
     add_rate();
   }
 
@@ -202,6 +196,27 @@ class PairChecks {
         break;
     }
     context_.journal.add(std::move(check));
+  }
+
+  void add_uplinks() {
+    for (const UplinkFinding& uplink : findings_.uplinks)
+      context_.journal.add({.id = fmt::format("pairs/rack/{}", uplink.rack),
+                            .subject = fmt::format("rack {}", uplink.rack),
+                            .verdict = Verdict::fail,
+                            .reason = "SLOW_UPLINK",
+                            .text = "its uplink is " + slowdown_text(uplink.size),
+                            .numbers = numbers_of(uplink.size)});
+    const std::vector<int> rack_of = racks_of(context_.plan, context_.hosts);
+    if (rack_of.empty()) return;
+    const int racks = 1 + *std::max_element(rack_of.begin(), rack_of.end());
+    if (racks >= static_cast<int>(fewest_for_uplinks)) return;
+    context_.journal.add(
+        {.id = "pairs/uplinks",
+         .subject = "run",
+         .verdict = Verdict::skipped,
+         .reason = "NOT_JUDGED",
+         .text = fmt::format("the racks' uplinks are compared from {} racks on, here are {}",
+                             fewest_for_uplinks, racks)});
   }
 
   // All hosts may be slow alike: only what the wire can carry, or the plan, knows that.

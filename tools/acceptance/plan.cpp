@@ -15,6 +15,7 @@
 #include <utility>
 
 #include "collectives/collectives.hpp"
+#include "src/bootstrap/sha256.hpp"
 #include "src/core/error.hpp"
 #include "src/core/quote.hpp"
 #include "src/options/values.hpp"
@@ -275,6 +276,8 @@ Plan parse_plan(const std::string& text, const std::string& source) {
         fmt::format("{}:{}: {}", source, e.source().begin.line, std::string(e.description())));
   }
   Plan plan = defaults();
+  for (const char byte : sha256(text).substr(0, 8))
+    plan.digest += fmt::format("{:02x}", static_cast<unsigned char>(byte));
   Reader r(table, source, "");
   r.text("name", [&](const std::string& value) { plan.name = value; });
   r.text("interface", [&](const std::string& value) { plan.interface = value; });

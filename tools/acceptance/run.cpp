@@ -41,6 +41,7 @@ Record header(const Rank& rank, const Arguments& arguments, const Plan& plan, co
   const Process& process = rank.process();
   Record record{
       .plan = plan.name,
+      .plan_digest = plan.digest,
       .version = std::string(version()),
       .backend = process.backend.name(),
       .library = process.backend.info().version,

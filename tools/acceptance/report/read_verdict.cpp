@@ -33,6 +33,8 @@ class Value {
     return {*found, path};
   }
 
+  bool has(const std::string& key) const { return json_.contains(key); }
+
   std::string text() const {
     if (!json_.is_string()) refuse(path_, "is not a text");
     return json_.get<std::string>();
@@ -158,6 +160,8 @@ Record record(const Value& value) {
   made.headline = value["headline"].text();
   made.complete = value["complete"].truth();
   made.plan = value["plan"].text();
+  if (value.has("plan_digest"))
+    made.plan_digest = value["plan_digest"].text();  // not in older files
   made.version = value["version"].text();
   made.backend = value["backend"].text();
   made.library = value["library"].text();

@@ -86,6 +86,7 @@ Json json(const Record& record) {
           {"headline", valid_utf8(record.headline)},
           {"complete", record.complete},
           {"plan", valid_utf8(record.plan)},
+          {"plan_digest", valid_utf8(record.plan_digest)},
           {"version", valid_utf8(record.version)},
           {"backend", valid_utf8(record.backend)},
           {"library", valid_utf8(record.library)},
