@@ -36,7 +36,7 @@ ended() { # FACTOR: how often N runs end with each code
     code=0
     "${start[@]}" --backend-option "factor=$1" --time-budget "$times" --baseline "$work/base.jsonl" --tolerance "$tolerance" >"$work/out" 2>"$work/err" || code=$?
     echo "exit $code"
-  done | sort | uniq -c | awk '{printf "%s%d x %s %s", NR > 1 ? ", " : "", $1, $2, $3}'
+  done | sort | uniq -c | awk '{printf "%s%d x %s %s", (NR > 1 ? ", " : ""), $1, $2, $3}'
 }
 echo "# $library, rows of $sizes, --tolerance $tolerance%, $runs runs each"
 echo "without a change:        $(ended 1)"

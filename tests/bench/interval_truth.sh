@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # How often a row's interval contains the time that all runs agree on: tests/bench/interval_truth.sh [--runs N] [--passes N] [--library gloo|openmpi|mpich] [BUILD]
-# N runs (30) of a sweep (of N passes, 1) on 2 ranks, while the machine is in one state: a run between two probes of the cores that differ by more than 1.25
-# times from each other or from the first run's is made again. For each row: the median of its times over all runs, how many of the runs'
+# N runs (30) of a sweep (of N passes, 1) on 2 ranks, while the machine is in one state: runs between two probes of the cores that differ by more than 1.25
+# times do not count, and of the others those count that lie within 1.25 times of one probe, of which there are N first. For each row: the median of its times over all runs, how many of the runs'
 # intervals contain it, how many do when widened by what times measured again differed by in their run, and how many times had a flag; then
 # the shares over all rows.
 set -euo pipefail
@@ -26,19 +26,28 @@ if [[ $library == gloo ]]; then
 else
   command=("mpirun.$library" -n 2 "$build/bin/all_reduce_perf" --backend "mpi-$library")
 fi
-state=
-for ((k = 0, tries = 0; k < runs && tries < 4 * runs; ++tries)); do
+# Of all runs so far: the probe that most others are near, those runs' numbers.
+commonest() {
+  awk 'function near(x, y) {return x / y <= 1.25 && y / x <= 1.25}
+    {probe[NR] = $2; name[NR] = $1}
+    END {for (i = 1; i <= NR; ++i) {count = 0; names = ""
+           for (j = 1; j <= NR; ++j) if (near(probe[i], probe[j])) {++count; names = names " " name[j]}
+           if (count > most) {most = count; best = probe[i] names}}
+         print best}' "$work/states"
+}
+: >"$work/states"
+chosen=()
+for ((tries = 0; ${#chosen[@]} < runs + 1 && tries < 4 * runs; ++tries)); do
   before=$("$work/core_to_core")
-  "${command[@]}" --sizes "$sizes" --passes "$passes" -J "$work/$k.jsonl" >"$work/table" 2>&1
+  "${command[@]}" --sizes "$sizes" --passes "$passes" -J "$work/$tries.jsonl" >"$work/table" 2>&1
   after=$("$work/core_to_core")
-  if awk -v a="$before" -v b="$after" -v s="${state:-$before}" 'function near(x, y) {return x / y <= 1.25 && y / x <= 1.25} BEGIN {exit !(near(a, b) && near(a, s))}'; then
-    state=${state:-$before} k=$((k + 1))
-  else
-    rm -f "$work/$k.jsonl"
-  fi
+  awk -v a="$before" -v b="$after" 'BEGIN {exit !(a / b <= 1.25 && b / a <= 1.25)}' || continue
+  echo "$tries $before" >>"$work/states"
+  read -ra chosen < <(commonest)
 done
+state=${chosen[0]:-none} k=$((${#chosen[@]} - 1))
 echo "# all_reduce, $library, 2 ranks, $passes passes, $k runs (of $tries) with a round trip between cores of about $state ns"
-for ((i = 0; i < k; ++i)); do
+for i in "${chosen[@]:1}"; do
   repeats=$(sed -nE 's/.*"repeat_half_width":([0-9.e+-]+).*/\1/p' "$work/$i.jsonl" | tail -1)
   # With passes: the row that stands for all of them.
   grep -v '"pass":[0-9]' "$work/$i.jsonl" | sed -nE 's/.*"size_bytes":([0-9]+).*"placement":"([a-z_]+)".*"time_s":([^,]+).*"time_low_s":([^,]+),"time_high_s":([^,]+).*"flags":(\[[^]]*\]).*/\1 \2 \3 \4 \5 '"${repeats:-0}"' \6/p'

@@ -1,5 +1,6 @@
 // MPI_Allreduce of floats in a loop, as one writes it to see how long a call takes:
-// mpirun -n 2 mpi_loop BYTES SECONDS. Contains nothing of the suite.
+// mpirun -n 2 mpi_loop BYTES SECONDS [BEFORE]. BEFORE: bytes of one call before the loop, as a program makes that goes over
+// many sizes: what a library keeps from it may change what smaller calls cost. Contains nothing of the suite.
 #include <mpi.h>
 
 #include <algorithm>
@@ -9,15 +10,19 @@
 #include "tests/bench/independent/stamps.hpp"
 
 int main(int argc, char** argv) {
-  if (argc != 3) return 2;
+  if (argc < 3) return 2;
+  const std::size_t before = argc > 3 ? std::strtoull(argv[3], nullptr, 10) : 0;
   const std::size_t bytes = std::strtoull(argv[1], nullptr, 10);
   const double seconds = std::atof(argv[2]);
   MPI_Init(&argc, &argv);
   int rank = 0;
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   const int count = static_cast<int>(bytes / sizeof(float));
-  float* const send = floats_at_page(bytes, 1);
-  float* const recv = floats_at_page(bytes, 0);
+  float* const send = floats_at_page(std::max(bytes, before), 1);
+  float* const recv = floats_at_page(std::max(bytes, before), 0);
+  if (before > 0)
+    MPI_Allreduce(send, recv, static_cast<int>(before / sizeof(float)), MPI_FLOAT, MPI_SUM,
+                  MPI_COMM_WORLD);
   const auto call = [&] { MPI_Allreduce(send, recv, count, MPI_FLOAT, MPI_SUM, MPI_COMM_WORLD); };
   // How many calls are 0.1 s, so that all ranks make the same number of them later.
   int trial = 1;
