@@ -80,7 +80,7 @@ void declare_output(FlagSet& set, Options& o, const Taken& taken, AskedTexts& as
           "exit 6 if the row of SIZE takes longer; repeatable")
       .recorded("max_time");
   set.add(o.limits.baseline, "--baseline", "FILE.jsonl",
-          "exit 6 if a row takes longer than in this earlier run's file, by more than --tolerance",
+          "exit 6 if a row takes longer than in the earlier runs of a file, by more than --tolerance",
           any_text())
       .needs(taken.sweep)
       .recorded("baseline");

@@ -9,21 +9,28 @@
 
 #include "src/core/error.hpp"
 #include "src/core/quote.hpp"
+#include "src/measure/statistics.hpp"
 #include "src/report/comparable.hpp"
 #include "src/report/read.hpp"
 
 namespace ccl_tests {
 namespace {
 
-RecordedRun last_run(const std::string& path) {
+constexpr std::size_t fewest_for_spread = 3;
+
+// Those that times are held to.
+std::vector<RecordedRun> earlier_runs(const std::string& path) {
+  std::vector<RecordedRun> runs;
   try {
-    std::vector<RecordedRun> runs = read_runs(path);
-    if (!runs.empty()) return std::move(runs.back());
+    runs = read_runs(path);
   } catch (const Error& e) {
     throw UsageError(fmt::format("--baseline: {}; accepted: a .jsonl file of -J", e.what()));
   }
-  throw UsageError(fmt::format("--baseline: {} holds no run; accepted: a .jsonl file of -J",
-                               quote(path, shown_path_characters)));
+  if (runs.empty())
+    throw UsageError(fmt::format("--baseline: {} holds no run; accepted: a .jsonl file of -J",
+                                 quote(path, shown_path_characters)));
+  if (runs.size() < fewest_for_spread) runs.erase(runs.begin(), runs.end() - 1);
+  return runs;
 }
 
 bool is_time(const Measurement& cell) { return std::isfinite(cell.seconds) && cell.seconds > 0; }
@@ -49,30 +56,47 @@ JudgedTime ratio_of(const JudgedTime& head, const JudgedTime& base) {
 
 Baseline::Baseline(std::string path, double tolerance)
     : path_(std::move(path)), tolerance_(tolerance) {
-  RecordedRun run = last_run(path_);
-  if (run.summary && run.summary->wrong_rows > 0)
-    throw UsageError(fmt::format("--baseline: the run in {} found wrong data",
-                                 quote(path_, shown_path_characters)));
-  std::map<RowKey, std::vector<Measurement>> cycles;
-  for (const Row& row : run.rows) {
-    if (row.pass) continue;
-    if (is_time(row.out_of_place)) cycles[key_of(row, false)].push_back(row.out_of_place);
-    if (is_time(row.in_place)) cycles[key_of(row, true)].push_back(row.in_place);
+  for (RecordedRun& run : earlier_runs(path_)) {
+    if (run.summary && run.summary->wrong_rows > 0)
+      throw UsageError(fmt::format("--baseline: the run in {} found wrong data",
+                                   quote(path_, shown_path_characters)));
+    std::map<RowKey, std::vector<Measurement>> cycles;
+    for (const Row& row : run.rows) {
+      if (row.pass) continue;
+      if (is_time(row.out_of_place)) cycles[key_of(row, false)].push_back(row.out_of_place);
+      if (is_time(row.in_place)) cycles[key_of(row, true)].push_back(row.in_place);
+    }
+    if (cycles.empty())
+      throw UsageError(fmt::format("--baseline: the run in {} has no times",
+                                   quote(path_, shown_path_characters)));
+    for (auto& [key, times] : cycles) times_[key].push_back(middle(std::move(times)));
+    moments_ = run.summary && run.summary->repeats ? run.summary->repeats->half_width() : 0;
+    runs_.push_back(std::move(run.info));
   }
-  if (cycles.empty())
-    throw UsageError(
-        fmt::format("--baseline: the run in {} has no times", quote(path_, shown_path_characters)));
-  for (auto& [key, times] : cycles) times_.emplace(key, middle(std::move(times)));
-  if (run.summary && run.summary->repeats) moments_ = run.summary->repeats->half_width();
-  run_ = std::move(run.info);
 }
 
 void Baseline::check(const RunInfo& run) const {
   try {
-    check_same_measurement({path_, run_}, {"this run", run});
+    for (const RunInfo& earlier : runs_)
+      check_same_measurement({path_, earlier}, {"this run", run});
   } catch (const UsageError& e) {
     throw UsageError(fmt::format("--baseline: {}", e.what()));
   }
+}
+
+JudgedTime Baseline::earlier(const std::vector<Measurement>& runs, JudgedBy judged_by) const {
+  const std::size_t n = runs.size();
+  if (n < fewest_for_spread) return judged_time(runs.back(), {judged_by, moments_});
+  std::vector<double> logarithms;
+  for (const Measurement& cell : runs)
+    logarithms.push_back(std::log(judged_time(cell, {judged_by, 0}).value));
+  const double mean = mean_of(logarithms);
+  double squares = 0;
+  for (const double one : logarithms) squares += (one - mean) * (one - mean);
+  // Student's prediction interval of one more value: the mean's uncertainty and the value's own.
+  const auto count = static_cast<double>(n);
+  const double half = student(n - 1) * std::sqrt(squares / (count - 1) * (1 + 1 / count));
+  return {std::exp(mean), std::exp(mean - half), std::exp(mean + half)};
 }
 
 std::optional<LimitFinding> Baseline::hold(const Row& row, bool in_place, std::size_t requested,
@@ -81,7 +105,7 @@ std::optional<LimitFinding> Baseline::hold(const Row& row, bool in_place, std::s
   const auto known = times_.find(key_of(row, in_place));
   if (known == times_.end() || !is_time(cell)) return std::nullopt;
   const JudgedTime head = judged_time(cell, rule);
-  const JudgedTime base = judged_time(known->second, {rule.judged_by, moments_});
+  const JudgedTime base = earlier(known->second, rule.judged_by);
   const JudgedTime ratio = ratio_of(head, base);
   LimitFinding found = {.flag = "--baseline", .row = time_name(row, in_place, requested)};
   found.limit = 1 + tolerance_;
@@ -91,13 +115,16 @@ std::optional<LimitFinding> Baseline::hold(const Row& row, bool in_place, std::s
   found.verdict = judge(ratio, *found.limit);
   if (found.verdict == LimitVerdict::kept) return found;
   const bool missed = found.verdict == LimitVerdict::missed;
+  const std::size_t runs = known->second.size();
+  const std::string whose =
+      runs < fewest_for_spread ? "the baseline's" : fmt::format("{} earlier runs'", runs);
   const std::string interval = ratio.best < ratio.worst  // times of -n have none
                                    ? fmt::format(", {:.3f} to {:.3f}", ratio.best, ratio.worst)
                                    : "";
-  found.text = fmt::format(
-      "{}: {}: {:.2f} us is {:.3f} x the baseline's {:.2f} us{}, {} 1 + --tolerance {:g}%",
-      missed ? "too slow" : "not decided", found.row, 1e6 * head.value, ratio.value,
-      1e6 * base.value, interval, missed ? "above" : "on both sides of", 100 * tolerance_);
+  found.text = fmt::format("{}: {}: {:.2f} us is {:.3f} x {} {:.2f} us{}, {} 1 + --tolerance {:g}%",
+                           missed ? "too slow" : "not decided", found.row, 1e6 * head.value,
+                           ratio.value, whose, 1e6 * base.value, interval,
+                           missed ? "above" : "on both sides of", 100 * tolerance_);
   return found;
 }
 

@@ -1,10 +1,11 @@
-// An earlier run whose times this one is held to: --baseline.
+// Earlier runs whose times this one is held to: --baseline.
 #pragma once
 
 #include <cstddef>
 #include <map>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "src/report/limits.hpp"
 #include "src/report/record.hpp"
@@ -14,26 +15,31 @@ namespace ccl_tests {
 
 class Baseline {
  public:
-  // Reads the last run of a .jsonl file. tolerance: by what share of the earlier one a time may be
-  // longer. Throws UsageError if the file cannot be read, or its run has no times or wrong data.
+  // Reads a .jsonl file. Of three runs and more it learns how far runs differ; of fewer it takes the last one.
+  // tolerance: by what share of the earlier one a time may be longer. Throws UsageError if the file cannot be read, or
+  // a run has no times or wrong data.
   Baseline(std::string path, double tolerance);
 
   const std::string& path() const { return path_; }
 
-  // Throws UsageError if `run` measures something else (comparable.hpp).
+  // Throws UsageError if `run` measures something else than any of them (comparable.hpp).
   void check(const RunInfo& run) const;
 
-  // Returns what the earlier run's time says of one of the row's; nullopt: it has no such time. rule:
-  // of this run; the earlier one knows how far its own times repeat.
+  // Returns what the earlier time says of one of the row's; nullopt: there is no such time. rule: of this run; a single
+  // earlier one knows how far its own times repeat.
   std::optional<LimitFinding> hold(const Row& row, bool in_place, std::size_t requested,
                                    const JudgeRule& rule) const;
 
  private:
+  // Its interval, of several runs: that of another run's time.
+  JudgedTime earlier(const std::vector<Measurement>& runs, JudgedBy judged_by) const;
+
   std::string path_;
   double tolerance_;
-  RunInfo run_;
-  double moments_ = 0;
-  std::map<RowKey, Measurement> times_;  // of cycles the one in the middle
+  std::vector<RunInfo> runs_;
+  double moments_ = 0;  // of the last run
+  std::map<RowKey, std::vector<Measurement>>
+      times_;  // of each run; of cycles the one in the middle
 };
 
 }  // namespace ccl_tests

@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <cstdio>
 #include <fstream>
 
@@ -114,6 +115,29 @@ TEST_F(BaselineTest, IsTheLastRunOfTheFileAndOfCyclesTheOneInTheMiddle) {
   write(info(), {row(8, 1, 0)});
   write(info(), {row(8, 4e-3, 0), row(8, 2e-3, 0), row(8, 1e-3, 0)});
   EXPECT_NEAR(out_of_place(row(8, 2e-3, 0)).value.value(), 1, 1e-9);
+}
+
+TEST_F(BaselineTest, OfThreeRunsKnowsHowFarRunsDiffer) {
+  for (const double seconds : {0.9e-3, 1e-3, 1.1e-3}) write(info(), {row(8, seconds, 0.01)});
+  const LimitFinding found = out_of_place(row(8, 1.5e-3, 0.01));
+  // The logarithms' standard deviation is 0.1004; Student's t of 2 degrees 4.303; times the square root of 4/3.
+  const double half = std::hypot(4.303 * 0.1004 * std::sqrt(4.0 / 3), 0.01);
+  EXPECT_NEAR(found.value.value(), 1.5 / 0.9966, 1e-3);
+  EXPECT_NEAR(std::log(*found.high / *found.value), half, 2e-3);
+  EXPECT_NEAR(std::log(*found.value / *found.low), half, 2e-3);
+  EXPECT_EQ(found.verdict, undecided);  // 1.5 would be missed beside a single run
+  EXPECT_THAT(found.text, HasSubstr("x 3 earlier runs' 996.6"));
+  EXPECT_EQ(out_of_place(row(8, 2.5e-3, 0.01)).verdict, missed);
+}
+
+TEST_F(BaselineTest, RefusesRunsOfDifferentThings) {
+  RunInfo other = info();
+  other.ranks = 4;
+  write(other, {row(8, 1e-3, 0)});
+  write(info(), {row(8, 1e-3, 0)});
+  EXPECT_EQ(refusal(info()), "(accepted)");  // the last one of two
+  write(info(), {row(8, 1e-3, 0)});
+  EXPECT_THAT(refusal(info()), HasSubstr("ranks is '4' in "));
 }
 
 TEST_F(BaselineTest, RefusesARunOfSomethingElse) {
