@@ -156,7 +156,11 @@ const Collective init_spec = {
 int run_init_program(int argc, char** argv) {
   const std::vector<std::string> arguments(argv + std::min(argc, 1), argv + argc);
   return run_main("init_perf", [&] {
-    if (const auto codes = asked_exit_codes(arguments))
+    const auto prints = [&] {
+      return parse_options(init_spec, arguments, process_environment()).print.has_value();
+    };
+    const auto codes = asked_exit_codes(arguments);
+    if (codes && !asks_for_text(prints))
       return run_monitored("init_perf", arguments, *codes, FirstLine::none);
     const Parsed parsed = parse_options(init_spec, arguments, process_environment());
     if (parsed.print) {

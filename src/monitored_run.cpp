@@ -275,6 +275,12 @@ bool is_first_process() {
   }
 }
 
+bool asks_for_text(const std::function<bool()>& prints) try {
+  return prints();
+} catch (const Error&) {
+  return false;
+}
+
 std::optional<ExitCodes> asked_exit_codes(const std::vector<std::string>& arguments) {
   const std::vector<std::string> given = values_of(flag, arguments);
   if (given.empty()) return std::nullopt;

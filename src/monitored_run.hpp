@@ -1,6 +1,7 @@
 // --exit-codes: a program as monitors run it.
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -13,6 +14,9 @@ namespace ccl_tests {
 // is wrong there must not end in a code that a monitor takes for another one. nullopt: nothing, or
 // native. Throws UsageError if the name is not known.
 std::optional<ExitCodes> asked_exit_codes(const std::vector<std::string>& arguments);
+
+// Whether a command line prints something and runs nothing, as `prints` says; what that throws is the program's to say.
+bool asks_for_text(const std::function<bool()>& prints);
 
 // Whether this is the first process of what a launcher has started, as far as its variables say.
 bool is_first_process();

@@ -37,14 +37,6 @@ std::unique_ptr<Reporter> open_file(const Process& process, const std::string& p
   return reporter;
 }
 
-// Whether nothing runs: --help, --version, --explain and their like.
-bool asks_for_text(const Collective& program, const std::vector<std::string>& arguments) try {
-  const Parsed parsed = parse_options(program, arguments, process_environment());
-  return parsed.print || parsed.options.output.explain;
-} catch (const UsageError&) {
-  return false;
-}
-
 // On stderr, where those look who keep stdout in a file.
 void say_first(const std::string& program, const std::vector<std::string>& lines) {
   constexpr std::size_t most = 20;
@@ -97,8 +89,12 @@ int run_program(const Collective& program, int argc, char** argv) {
   const std::vector<std::string> arguments(argv + std::min(argc, 1), argv + argc);
   const std::string name = fmt::format("{}_perf", program.name);
   return run_main(name, [&] {
+    const auto prints = [&] {
+      const Parsed parsed = parse_options(program, arguments, process_environment());
+      return parsed.print || parsed.options.output.explain;
+    };
     const auto codes = asked_exit_codes(arguments);
-    if (codes && !asks_for_text(program, arguments))
+    if (codes && !asks_for_text(prints))
       return run_monitored(name, arguments, *codes, FirstLine::verdict);
     const Parsed parsed = parse_options(program, arguments, process_environment());
     if (parsed.print) {

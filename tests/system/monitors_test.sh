@@ -32,6 +32,13 @@ run 1 "npd, wrong data" "${program[@]}" "${wrong[@]}" --exit-codes npd
 first_line "NonOK all_reduce_perf: wrong data"
 run 2 "npd, not known" "${program[@]}" --exit-codes npd --nope
 run 2 "aicr, not to be had" "$bin/hypercube_perf" -t 3 --exit-codes aicr
+run 2 "aicr, a type that has no such operation" "$bin/all_reduce_perf" -t 2 --backend loopback --sizes 8 -d float -o band --exit-codes aicr
+expect_in "$work/out" "all_reduce_perf: "
+run 2 "npd, a type that has no such operation" "$bin/all_reduce_perf" -t 2 --backend loopback --sizes 8 -d float -o band --exit-codes npd
+for program_name in all_reduce_perf init_perf ccl_acceptance; do
+  run 0 "$program_name --help with a monitor's codes" "$bin/$program_name" --help --exit-codes nagios
+  [ "$(head -c 2 "$work/out")" != OK ] || fail "$program_name --help begins with a verdict"
+done
 run 1 "aicr, a flag that is not known" "${program[@]}" --exit-codes aicr --nope
 first_line "failed "
 run 2 "a monitor that is not known" "${program[@]}" --exit-codes icinga
