@@ -294,13 +294,6 @@ void MultiReporter::conclude(int failure, const std::vector<std::string>& errors
   summary_.end_time = local_time();
 }
 
-std::vector<std::string> MultiReporter::limit_lines() const {
-  const std::lock_guard lock(mutex_);
-  std::vector<std::string> lines = ccl_tests::limit_lines(summary_.limits, LimitVerdict::missed);
-  append(lines, ccl_tests::limit_lines(summary_.limits, LimitVerdict::undecided));
-  return lines;
-}
-
 int MultiReporter::judged() const {
   const int slow = has(LimitVerdict::missed)      ? exit_code(Exit::too_slow)
                    : has(LimitVerdict::undecided) ? exit_code(Exit::inconclusive)
@@ -323,7 +316,10 @@ int MultiReporter::finish(int failure, const std::vector<std::string>& errors) {
   conclude(failure, errors);
   const int code = summary_.exit_code;
   before_print_();
-  for (Output& output : outputs_) end(output, code);
+  // What cannot be written is then in all others' ends.
+  for (const bool late : {true, false})
+    for (Output& output : outputs_)
+      if (output.reporter->is_written_at_end() == late) end(output, code);
   return summary_.exit_code;
 }
 
@@ -340,7 +336,13 @@ void MultiReporter::end(Output& output, int code) {
     output.reporter->end(summary_);
   } catch (const std::exception& e) {
     unwritten_.emplace_back(e.what());
-    if (code <= 128) summary_.exit_code = most_severe(code, exit_code(Exit::failed));
+    if (code > 128) return;
+    summary_.exit_code = most_severe(code, exit_code(Exit::failed));
+    if (!summary_.complete) return;
+    summary_.complete = false;
+    summary_.verdict = Verdict::incomplete;
+    summary_.failure = e.what();
+    summary_.errors = unwritten_;
   }
 }
 

@@ -53,7 +53,7 @@ class MultiReporter {
   // Before begin(): the file that knows the digests of rows (--digests). Throws as DigestFile does.
   void keep_digests(const std::string& path) { digests_ = DigestFile(path); }
 
-  // Before begin(): the earlier run that times are held to (--baseline). Throws as Baseline does.
+  // Before begin(): the earlier runs that times are held to (--baseline). Throws as Baseline does.
   void read_baseline() { limits_.read_baseline(); }
 
   // Called before anything is printed on stdout.
@@ -95,7 +95,13 @@ class MultiReporter {
   // After finish(): what could not be written to the end, one line each.
   const std::vector<std::string>& unwritten() const { return unwritten_; }
   // After finish(): the limits that are missed or not decided, one line each.
-  std::vector<std::string> limit_lines() const;
+  std::vector<std::string> limit_lines() const {
+    const std::lock_guard lock(mutex_);
+    auto lines = ccl_tests::limit_lines(summary_.limits, LimitVerdict::missed);
+    for (auto& line : ccl_tests::limit_lines(summary_.limits, LimitVerdict::undecided))
+      lines.push_back(std::move(line));
+    return lines;
+  }
 
  private:
   void account(const Row& row, std::size_t requested);

@@ -16,6 +16,8 @@ class Reporter {
  public:
   virtual ~Reporter() = default;
   virtual std::string path() const { return {}; }  // of its file; empty: none
+  // Whether nothing is written before the end: whether it can be is then not known either.
+  virtual bool is_written_at_end() const { return false; }
   virtual void begin(const RunInfo& run) = 0;
   // Rows of single passes (Row::pass) are for files of ours; others leave them out.
   virtual void row(const Row& row) = 0;

@@ -13,6 +13,7 @@ using test::Seen;
 using test::SpyReporter;
 using test::undecided;
 using testing::Contains;
+using testing::ElementsAre;
 using testing::HasSubstr;
 
 TEST_F(MultiReporterTest, SumsUp) {
@@ -161,6 +162,29 @@ TEST(MultiReporter, FilesHaveTheirEndIfNobodyReadsStdout) {
               testing::ElementsAre(testing::HasSubstr("stdout takes no more")));
   read.set_value();
   rank.join();
+}
+
+// Its end cannot be written, which is known at the end alone.
+class FullDisk : public Reporter {
+ public:
+  std::string path() const override { return "full.prom"; }
+  bool is_written_at_end() const override { return true; }
+  void begin(const RunInfo& /*run*/) override {}
+  void row(const Row& /*row*/) override {}
+  void end(const RunSummary& /*summary*/) override { throw Error("full.prom: no space"); }
+};
+
+TEST_F(MultiReporterTest, EveryEndSaysWhatCouldNotBeWritten) {
+  MultiReporter results(options);
+  results.add(std::make_unique<SpyReporter>(seen));
+  results.add(std::make_unique<FullDisk>());
+  results.begin({});
+  results.row(row(1, 1e-3), 8);
+  EXPECT_EQ(results.finish(0, {}), exit_code(Exit::failed));
+  EXPECT_EQ(seen.summary.exit_code, exit_code(Exit::failed));
+  EXPECT_EQ(seen.summary.verdict, Verdict::incomplete);
+  EXPECT_EQ(seen.summary.failure, "full.prom: no space");
+  EXPECT_THAT(seen.summary.errors, ElementsAre("full.prom: no space"));
 }
 
 TEST_F(MultiReporterTest, ARowSaysOnHowManyHostsItsRanksAre) {

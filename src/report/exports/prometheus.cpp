@@ -61,6 +61,7 @@ class Prometheus : public Reporter {
   }
 
   std::string path() const override { return file_.path(); }
+  bool is_written_at_end() const override { return true; }
 
   void begin(const RunInfo& run) override { run_ = run; }
 
