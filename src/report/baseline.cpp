@@ -69,8 +69,9 @@ Baseline::Baseline(std::string path, double tolerance)
     if (cycles.empty())
       throw UsageError(fmt::format("--baseline: the run in {} has no times",
                                    quote(path_, shown_path_characters)));
-    for (auto& [key, times] : cycles) times_[key].push_back(middle(std::move(times)));
-    moments_ = run.summary && run.summary->repeats ? run.summary->repeats->half_width() : 0;
+    const double moments =
+        run.summary && run.summary->repeats ? run.summary->repeats->half_width() : 0;
+    for (auto& [key, times] : cycles) times_[key].push_back({middle(std::move(times)), moments});
     runs_.push_back(std::move(run.info));
   }
 }
@@ -84,18 +85,16 @@ void Baseline::check(const RunInfo& run) const {
   }
 }
 
-JudgedTime Baseline::earlier(const std::vector<Measurement>& runs, JudgedBy judged_by) const {
-  const std::size_t n = runs.size();
-  if (n < fewest_for_spread) return judged_time(runs.back(), {judged_by, moments_});
+JudgedTime Baseline::judged(const std::vector<EarlierTime>& runs, JudgedBy judged_by) {
+  if (runs.size() < fewest_for_spread)
+    return judged_time(runs.back().cell, {judged_by, runs.back().moments});
   std::vector<double> logarithms;
-  for (const Measurement& cell : runs)
-    logarithms.push_back(std::log(judged_time(cell, {judged_by, 0}).value));
+  for (const EarlierTime& one : runs)
+    logarithms.push_back(std::log(judged_time(one.cell, {judged_by, 0}).value));
   const double mean = mean_of(logarithms);
-  double squares = 0;
-  for (const double one : logarithms) squares += (one - mean) * (one - mean);
-  // Student's prediction interval of one more value: the mean's uncertainty and the value's own.
-  const auto count = static_cast<double>(n);
-  const double half = student(n - 1) * std::sqrt(squares / (count - 1) * (1 + 1 / count));
+  // Student's prediction interval: that of the mean, t s / sqrt(n), becomes t s sqrt(1 + 1/n).
+  const double half =
+      half_width_of_mean(logarithms) * std::sqrt(static_cast<double>(runs.size()) + 1);
   return {std::exp(mean), std::exp(mean - half), std::exp(mean + half)};
 }
 
@@ -105,7 +104,7 @@ std::optional<LimitFinding> Baseline::hold(const Row& row, bool in_place, std::s
   const auto known = times_.find(key_of(row, in_place));
   if (known == times_.end() || !is_time(cell)) return std::nullopt;
   const JudgedTime head = judged_time(cell, rule);
-  const JudgedTime base = earlier(known->second, rule.judged_by);
+  const JudgedTime base = judged(known->second, rule.judged_by);
   const JudgedTime ratio = ratio_of(head, base);
   LimitFinding found = {.flag = "--baseline", .row = time_name(row, in_place, requested)};
   found.limit = 1 + tolerance_;

@@ -31,15 +31,17 @@ class Baseline {
                                    const JudgeRule& rule) const;
 
  private:
+  struct EarlierTime {
+    Measurement cell;    // of cycles the one in the middle
+    double moments = 0;  // as JudgeRule's
+  };
   // Its interval, of several runs: that of another run's time.
-  JudgedTime earlier(const std::vector<Measurement>& runs, JudgedBy judged_by) const;
+  static JudgedTime judged(const std::vector<EarlierTime>& runs, JudgedBy judged_by);
 
   std::string path_;
   double tolerance_;
   std::vector<RunInfo> runs_;
-  double moments_ = 0;  // of the last run
-  std::map<RowKey, std::vector<Measurement>>
-      times_;  // of each run; of cycles the one in the middle
+  std::map<RowKey, std::vector<EarlierTime>> times_;  // of each run that has the row
 };
 
 }  // namespace ccl_tests

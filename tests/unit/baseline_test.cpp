@@ -130,6 +130,15 @@ TEST_F(BaselineTest, OfThreeRunsKnowsHowFarRunsDiffer) {
   EXPECT_EQ(out_of_place(row(8, 2.5e-3, 0.01)).verdict, missed);
 }
 
+TEST_F(BaselineTest, ARowOfOneOfThreeRunsHasThatRunsInterval) {
+  RunSummary summary;
+  summary.repeats = Repeatability{6, 0.1, 0.2, 1.5};
+  write(info(), {row(8, 1e-3, 0.01)}, summary);
+  write(info(), {row(16, 1e-3, 0.01)});
+  write(info(), {row(16, 1e-3, 0.01)});
+  EXPECT_EQ(out_of_place(row(8, 1.4e-3, 0.01)).verdict, undecided);
+}
+
 TEST_F(BaselineTest, RefusesRunsOfDifferentThings) {
   RunInfo other = info();
   other.ranks = 4;
