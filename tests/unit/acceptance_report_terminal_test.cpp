@@ -35,7 +35,7 @@ Stages of plan h100-400g: 8 hosts, 64 ranks, 5 min 12 s
   PASS          again   1 min 13 s  the full test without node5
   SKIPPED       soak             -  not in this plan
 
-Wrong (3)
+Look at (3)
   FAIL          node5: sends 1.56 times slower than its peers, in both confirmations (SLOW_HOST)
   WARN          link node1-node6: is 2.1 times slower than other links, the ends are not slow...
   WARN          run: all_reduce 1 GiB 231 of 335 GB/s; passes without node5 (BELOW_LIMIT)
@@ -75,7 +75,7 @@ TEST(AcceptanceTerminal, EdgeCases) {
   const std::string early = terminal_text(test::incomplete(), {"v.json"});
   EXPECT_THAT(early, StartsWith("INCONCLUSIVE "));
   EXPECT_THAT(early, HasSubstr("run: ended early"));
-  EXPECT_THAT(early, HasSubstr("--resume VERDICT_FILE"));
+  EXPECT_THAT(early, HasSubstr("--resume FILE"));
   EXPECT_THAT(terminal_text(test::one_host()), HasSubstr("keep the verdict file"));
   TerminalStyle narrow;
   narrow.width = 3;

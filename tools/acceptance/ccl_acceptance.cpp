@@ -80,7 +80,7 @@ int run_acceptance(const Arguments& a, const Plan& plan, const std::vector<std::
     if (refused && journal->judged().checks.empty()) return end.failure;
     const bool interrupted = end.failure > 128;  // by a signal
     const Record record =
-        journal->end({.lost = interrupted ? std::vector<std::string>() : lost_hosts(end.errors),
+        journal->end({.lost = lost_hosts(end.errors),
                       .failure = end.errors.empty() ? std::string() : end.errors.front(),
                       .interrupted = interrupted});
     fmt::print("{}", terminal_text(record, {.file = a.verdict}));
@@ -102,7 +102,12 @@ int main(int argc, char** argv) {
   using namespace ccl_tests;
   const std::vector<std::string> words(argv + std::min(argc, 1), argv + argc);
   return run_main("ccl_acceptance", [&] {
-    if (const auto codes = asked_exit_codes(words))
+    const auto prints = [&] {
+      const acceptance::Arguments arguments = acceptance::parse(words);
+      return arguments.help || arguments.print_plan;
+    };
+    const auto codes = asked_exit_codes(words);
+    if (codes && !asks_for_text(prints))
       return run_monitored("ccl_acceptance", words, *codes, FirstLine::headline);
     const acceptance::Arguments arguments = acceptance::parse(words);
     if (arguments.help) return acceptance::help();

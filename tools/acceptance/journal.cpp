@@ -86,6 +86,10 @@ void Journal::resume(const Record& before) {
     return all;
   };
   if (before.plan != record_.plan) refuse("the plan", before.plan, record_.plan);
+  if (before.plan_digest.empty() && !record_.plan_digest.empty())
+    throw UsageError(fmt::format(
+        "--resume: the file does not say which text plan {} had; accepted: files of this version on",
+        record_.plan));
   if (before.plan_digest != record_.plan_digest)
     refuse(fmt::format("the text of plan {} (SHA-256)", record_.plan), before.plan_digest,
            record_.plan_digest);
@@ -187,7 +191,8 @@ void Journal::complete() {
 
 Record Journal::end(const Ending& ending) {
   const std::lock_guard lock(mutex_);
-  const Verdict unfinished = ending.interrupted ? Verdict::inconclusive : Verdict::fail;
+  const Verdict unfinished =
+      ending.interrupted && ending.lost.empty() ? Verdict::inconclusive : Verdict::fail;
   if (!ending.failure.empty()) {
     record_.complete = false;
     const std::string stage = open_.empty() ? "run" : record_.stages[open_.back()].name;

@@ -11,14 +11,16 @@
 
 namespace ccl_tests::acceptance {
 
-// Rank 0's. Thread-safe: a run that ends early is closed from another thread.
 // How a run ended.
 struct Ending {
   std::vector<std::string> lost = {};  // hosts that are gone
   std::string failure = {};            // why it ended early; empty: it did not
-  bool interrupted = false;  // by a person or a batch system, which says nothing of any host
+  // By a signal, of a person, a batch system, or a launcher that lost another rank: by itself it says
+  // nothing of any host.
+  bool interrupted = false;
 };
 
+// Rank 0's. Thread-safe: a run that ends early is closed from another thread.
 class Journal {
  public:
   // file: gets the record after each check, written beside it and renamed; empty: none. tell: is given a

@@ -54,8 +54,8 @@ struct SoakPlan {
 
 struct Plan {
   std::string name = "generic";
-  std::string digest;  // 16 hexadecimal digits of the plan's text, SHA-256
-  std::string interface;                        // that all data have to take; empty: any
+  std::string digest;     // of the text: the first 8 bytes of SHA-256, hexadecimal
+  std::string interface;  // that all data have to take; empty: any
   std::vector<std::vector<std::string>> racks;  // names of hosts; empty: not known
   std::vector<std::string> same = {"kernel", "os", "cpu", "cpus", "gpu driver", "gpus"};  // facts
   bool sanity = true;

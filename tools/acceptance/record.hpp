@@ -65,7 +65,8 @@ struct Host {
 };
 
 struct Record {
-  std::string plan = {}, plan_digest = {}, version = {}, backend = {}, library = {}, launcher = {}, command = {};
+  std::string plan = {}, plan_digest = {}, version = {}, backend = {}, library = {}, launcher = {},
+              command = {};
   unsigned long long seed = 0;
   double begin_s = 0, end_s = 0;
   bool complete = false;  // the plan's last stage has ended

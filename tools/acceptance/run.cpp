@@ -39,6 +39,9 @@ std::string answer_to(const std::string& question) {
 
 Record header(const Rank& rank, const Arguments& arguments, const Plan& plan, const Hosts& hosts) {
   const Process& process = rank.process();
+  // Processes of --np are not told of it.
+  const bool local = process.launch.launcher == "local processes";
+  const std::string np = local ? fmt::format(" --np {}", process.launch.processes) : "";
   Record record{
       .plan = plan.name,
       .plan_digest = plan.digest,
@@ -46,7 +49,7 @@ Record header(const Rank& rank, const Arguments& arguments, const Plan& plan, co
       .backend = process.backend.name(),
       .library = process.backend.info().version,
       .launcher = process.launch.launcher,
-      .command = fmt::format("ccl_acceptance {}", fmt::join(process.options.arguments, " ")),
+      .command = fmt::format("ccl_acceptance{} {}", np, fmt::join(process.options.arguments, " ")),
       .seed = arguments.options.check.seed};
   for (const HostRanks& host : hosts.all()) record.hosts.push_back({host.name, host.ranks, {}});
   return record;
@@ -64,7 +67,7 @@ bool has_ceiling(const Record& record) {
   return std::any_of(record.checks.begin(), record.checks.end(), [&](const Check& check) {
     const bool of_all = check.stage == "pairs" || check.stage == "full" ||
                         (check.stage == "node" && record.hosts.size() == 1);
-    return of_all && is_judged(check, "limit", "B/s");
+    return of_all && (is_judged(check, "limit", "B/s") || is_judged(check, "limit", "s"));
   });
 }
 

@@ -64,8 +64,9 @@ std::string bare_subject(const Check& check) {
 
 std::string next_step(const Record& record) {
   if (!record.complete)
-    return record.excluded.empty() ? "continue with the same command and --resume VERDICT_FILE"
-                                   : "repeat the run without these hosts";
+    return record.excluded.empty()
+               ? "continue with the same command and --resume FILE, where --verdict FILE was given"
+               : "repeat the run without these hosts";
   switch (shown_verdict(record)) {
     case Verdict::fail:
       return record.excluded.empty()

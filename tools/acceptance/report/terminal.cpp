@@ -69,7 +69,7 @@ void wrong(Screen& screen, const Record& record, const TerminalStyle& style) {
   const std::vector<const Check*> checks = wrong_checks(record);
   if (checks.empty() && record.complete) return;
   screen.line("");
-  screen.line(checks.empty() ? "Wrong" : fmt::format("Wrong ({})", checks.size()));
+  screen.line(checks.empty() ? "Look at" : fmt::format("Look at ({})", checks.size()));
   if (!record.complete)
     screen.verdict_line(Verdict::inconclusive, "run: ended early; later stages are not judged");
   const std::size_t room = shown_wrong - (record.complete ? 0 : 1);

@@ -4,7 +4,7 @@
 // is not finite (not measured):
 //   tool "ccl_acceptance", schema_version 1,
 //   verdict "PASS" | "WARN" | "FAIL" | "INCONCLUSIVE" | "SKIPPED", reason, headline, complete,
-//   plan, version, backend, library, launcher, command, seed, begin_s, end_s,
+//   plan, plan_digest (of its text: the first 8 bytes of SHA-256, hexadecimal), version, backend, library, launcher, command, seed, begin_s, end_s,
 //   excluded [names of hosts],
 //   hosts    [{name, ranks [numbers], facts {name: text}}],
 //   stages   [{name, verdict, text, begin_s, end_s}],
