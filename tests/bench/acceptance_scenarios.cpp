@@ -1,7 +1,7 @@
 // What one launch of the search for bad hosts takes and finds, in the scenarios that relaunching searches publish figures of:
 // acceptance_scenarios [LAUNCHES [SEED]]. LAUNCHES (100) of each; links, whose full tournament takes longer, a fifth of that. Times are computed: two
 // directions of 0.2 s and 0.1 s between rounds. Noise as in acceptance_truth.cpp: a quiet cluster, b a cloud, c a shared machine.
-// Ends with 1 if faults were missed or healthy hosts named more often than is promised.
+// Ends with 1 if fewer than nine tenths of a line's faults were found, or more than one launch in 50 named what is well.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -54,7 +54,7 @@ bool is_planted(const std::vector<HostPair>& links, const HostPair& found) {
   });
 }
 
-// How many planted faults were named, and how much that is well.
+// Planted faults that were named, and hosts, links and racks that are well.
 struct Names {
   std::size_t right = 0, wrong = 0;
   void add(bool planted) { ++(planted ? right : wrong); }
@@ -71,7 +71,7 @@ Names names_of(const Findings& found, const Scenario& scenario) {
   return names;
 }
 
-// Returns false if less than nine tenths of what was planted were found, or one launch in 50 named what is well.
+// Returns whether nine tenths of what was planted were found, and at most one launch in 50 named what is well.
 bool print_row(const Scenario& scenario, const NoiseShape& noise, int launches,
                std::uint64_t seed) {
   constexpr double direction_s = 0.2, between_s = 0.1;

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # How often a row's interval contains the time that all runs agree on: tests/bench/interval_truth.sh [--runs N] [--passes N] [--library gloo|openmpi|mpich] [BUILD]
-# N runs (30) of a sweep (of N passes, 1) on 2 ranks, while the machine is in one state: runs between two probes of the cores that differ by more than 1.25
-# times do not count, and of the others those count that lie within 1.25 times of one probe, of which there are N first. For each row: the median of its times over all runs, how many of the runs'
+# N runs (30) of a sweep (of N passes, 1) on 2 ranks, while the machine is in one state: runs count between two probes of the cores that differ by at most 1.25
+# times, and if these are within 1.25 times of a common one; the first such group of N runs is taken. For each row: the median of its times over all runs, how many of the runs'
 # intervals contain it, how many do when widened by what times measured again differed by in their run, and how many times had a flag; then
 # the shares over all rows.
 set -euo pipefail
@@ -11,7 +11,7 @@ while (($#)); do
     --runs) runs=$2; shift 2 ;;
     --passes) passes=$2; shift 2 ;;
     --library) library=$2; shift 2 ;;
-    -h | --help) sed -n '2,5s/^# //p' "$0"; exit 0 ;;
+    -h | --help) sed -n '2,6s/^# //p' "$0"; exit 0 ;;
     *) break ;;
   esac
 done
@@ -45,7 +45,9 @@ for ((tries = 0; ${#chosen[@]} < runs + 1 && tries < 4 * runs; ++tries)); do
   echo "$tries $before" >>"$work/states"
   read -ra chosen < <(commonest)
 done
-state=${chosen[0]:-none} k=$((${#chosen[@]} - 1))
+((${#chosen[@]})) || { echo 'interval_truth: the machine kept no state for the time of a run' >&2; exit 8; }
+chosen=("${chosen[@]:0:runs + 1}")
+state=${chosen[0]} k=$((${#chosen[@]} - 1))
 echo "# all_reduce, $library, 2 ranks, $passes passes, $k runs (of $tries) with a round trip between cores of about $state ns"
 for i in "${chosen[@]:1}"; do
   repeats=$(sed -nE 's/.*"repeat_half_width":([0-9.e+-]+).*/\1/p' "$work/$i.jsonl" | tail -1)

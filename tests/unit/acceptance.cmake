@@ -12,3 +12,9 @@ ccl_add_test(acceptance_tool_test LABELS unit LIBRARIES ccl-acceptance
     acceptance_plan_test.cpp
     acceptance_wires_test.cpp)
 ccl_add_test(acceptance_power_test LABELS statistics LIBRARIES acceptance-model SOURCES acceptance_power_test.cpp)
+# Twenty launches of each; results/ has a thousand.
+add_executable(acceptance_scenarios ${PROJECT_SOURCE_DIR}/tests/bench/acceptance_scenarios.cpp)
+set_target_properties(acceptance_scenarios PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/bench)
+target_link_libraries(acceptance_scenarios PRIVATE acceptance-model)
+add_test(NAME acceptance_scenarios COMMAND acceptance_scenarios 20)
+set_tests_properties(acceptance_scenarios PROPERTIES LABELS statistics)
