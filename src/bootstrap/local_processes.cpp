@@ -160,7 +160,8 @@ class Supervisor {
       end_late_ones();
     }
     pass_lines();
-    for (RankProcess& process : processes_) write_stderr(process.lines.rest());
+    for (RankProcess& process : processes_)
+      if (!refused_) write_stderr(process.lines.rest());
     return interrupted_ != 0 ? 128 + interrupted_ : code_;
   }
 
@@ -195,7 +196,8 @@ class Supervisor {
   void end_late_ones();
 
   double grace_s_;
-  bool refused_ = false;  // by rank 0, before anything was measured: what the others say is no news
+  bool refused_ =
+      false;  // by rank 0, which has said why: the others are killed without a word about it
   Signals signals_;
   std::vector<RankProcess> processes_;
   int code_ = 0;
@@ -224,7 +226,8 @@ void Supervisor::pass_lines() {
     while (process.stderr_fd >= 0) {
       const ssize_t bytes = ::read(process.stderr_fd, chunk.data(), chunk.size());
       if (bytes > 0) {
-        write_stderr(process.lines.add({chunk.data(), static_cast<std::size_t>(bytes)}));
+        if (!refused_)
+          write_stderr(process.lines.add({chunk.data(), static_cast<std::size_t>(bytes)}));
         continue;
       }
       if (bytes < 0 && errno == EINTR) continue;

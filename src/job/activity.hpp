@@ -61,8 +61,8 @@ class Expected {
   Activity& activity_;
 };
 
-// Makes a call of the library under test, or waits for its calls. On the clock. If it throws, the rank is said to be
-// inside still: the message about it names the call.
+// Makes a call of the library under test, or waits for its calls. On the clock. If it throws, the rank still
+// counts as inside: the message about it names the call.
 template <class F>
 void inside_library(Activity& activity, const F& call) {
   activity.enter();

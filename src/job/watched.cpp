@@ -99,7 +99,6 @@ class WatchedCommunicator : public ForwardingCommunicator {
     now_ = fmt::format("call {}, {}", ++calls_, what);
   }
 
-  // What throws is said to be inside still: the message about it names the call.
   template <class F>
   void inside(F make) {
     if (calls_ == 0) return make();
@@ -107,8 +106,7 @@ class WatchedCommunicator : public ForwardingCommunicator {
     const double bytes_s = static_cast<double>(bytes_) * ranks_ / 1e6;
     const Expected expected(activity_, limit_s_ > 0 ? limit_s_ + bytes_s + later_s : 0);
     activity_.row(now_);
-    activity_.enter();
-    make();
+    inside_library(activity_, make);
     activity_.phase(fmt::format("{}, behind call {}", between_, calls_));
   }
 

@@ -79,9 +79,10 @@ void declare_output(FlagSet& set, Options& o, const Taken& taken, AskedTexts& as
       .on(taken.sizes.empty() ? Page::none : Page::output,
           "exit 6 if the row of SIZE takes longer; repeatable")
       .recorded("max_time");
-  set.add(o.limits.baseline, "--baseline", "FILE.jsonl",
-          "exit 6 if a row takes longer than in the earlier runs of a file, by more than --tolerance",
-          any_text())
+  set.add(
+         o.limits.baseline, "--baseline", "FILE.jsonl",
+         "exit 6 if a row takes longer than in the earlier runs of a file, by more than --tolerance",
+         any_text())
       .needs(taken.sweep)
       .recorded("baseline");
   set.add(o.limits.tolerance, "--tolerance", "PERCENT",

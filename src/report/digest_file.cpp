@@ -35,8 +35,9 @@ DigestFile::DigestFile(std::string path) : path_(std::move(path)) {
                                  reason(), accepted));
   // What two runs at once add would not be compared. Some network file systems have no locks.
   if (::flock(::fileno(file_.get()), LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK)
-    throw UsageError(
-        fmt::format("--digests: another run writes {} now; accepted: {}", quote(path_), accepted));
+    throw UsageError(fmt::format(
+        "--digests: another run writes {} now; accepted: a file of its own for each run",
+        quote(path_)));
   read();
 }
 

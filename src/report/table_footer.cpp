@@ -166,6 +166,13 @@ std::string late_rank(const LateRank& late) {
       1e6 * late.late_s);
 }
 
+// Whether an undecided limit is one of a time, and not of a row that is not there.
+bool has_interval(const RunSummary& summary) {
+  return std::any_of(summary.limits.begin(), summary.limits.end(), [](const LimitFinding& found) {
+    return found.verdict == LimitVerdict::undecided && found.value.has_value();
+  });
+}
+
 std::string next(const RunInfo& run, const RunSummary& summary) {
   const int code = summary.exit_code;
   if (code > 128) return {};  // a person or a batch system ended it
@@ -180,9 +187,11 @@ std::string next(const RunInfo& run, const RunSummary& summary) {
   } else if (summary.verdict == Verdict::varies) {
     text = "-N 10 shows how often; an algorithm that is set by hand is not chosen by timing";
   } else if (summary.verdict == Verdict::slow) {
-    text = "-N 5 shows whether the times repeat";
+    text = run.cycles == 1 ? "-N 5 shows whether the times repeat" : "";
   } else if (!undecided(summary).empty()) {
-    text = "a quieter machine, or a limit farther from the time";
+    text = has_interval(summary)
+               ? "a quieter machine, or a limit farther from the time"
+               : "measure the sizes and types that the limits and --baseline are of";
   } else if (summary.repeats && summary.verdict == Verdict::unreliable) {
     text = "--passes 5 takes each time at 5 moments";
   } else if (summary.verdict == Verdict::ok && run.check == 0) {
