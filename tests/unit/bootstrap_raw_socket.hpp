@@ -3,10 +3,12 @@
 
 #include <arpa/inet.h>
 #include <netinet/in.h>
+#include <poll.h>
 #include <sys/socket.h>
 #include <sys/time.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -28,9 +30,9 @@ class RawSocket {
   static RawSocket connected_to(int port) {
     RawSocket socket(::socket(AF_INET, SOCK_STREAM, 0));
     sockaddr_in address = loopback(port);
-    if (::connect(socket.fd_, reinterpret_cast<sockaddr*>(&address), sizeof(address)) != 0) {
+    if (::connect(socket.fd_, reinterpret_cast<sockaddr*>(&address), sizeof(address)) != 0 &&
+        (errno != EINTR || !socket.connects()))
       throw std::runtime_error("connect");
-    }
     return socket;
   }
 
@@ -95,6 +97,15 @@ class RawSocket {
   }
 
  private:
+  // A signal (libFuzzer's clock) has interrupted connect(), which goes on.
+  bool connects() const {
+    pollfd ready{fd_, POLLOUT, 0};
+    while (::poll(&ready, 1, -1) < 0 && errno == EINTR) continue;
+    int error = 0;
+    socklen_t length = sizeof(error);
+    return ::getsockopt(fd_, SOL_SOCKET, SO_ERROR, &error, &length) == 0 && error == 0;
+  }
+
   static sockaddr_in loopback(int port) {
     sockaddr_in address{};
     address.sin_family = AF_INET;
