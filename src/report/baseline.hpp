@@ -25,8 +25,8 @@ class Baseline {
   // Throws UsageError if `run` measures something else than any of them (comparable.hpp).
   void check(const RunInfo& run) const;
 
-  // Returns what the earlier time says of one of the row's; nullopt: there is no such time. rule: of this run; a single
-  // earlier one knows how far its own times repeat.
+  // Returns the row's time, in or out of place, divided by the earlier one, with its interval and whether it is within
+  // the tolerance. nullopt: the row is in no earlier run, or has no time. rule: how this run's time is judged.
   std::optional<LimitFinding> hold(const Row& row, bool in_place, std::size_t requested,
                                    const JudgeRule& rule) const;
 
@@ -35,7 +35,7 @@ class Baseline {
     Measurement cell;    // of cycles the one in the middle
     double moments = 0;  // as JudgeRule's
   };
-  // Its interval, of several runs: that of another run's time.
+  // Of three runs and more: their mean, and the interval in which another run's time is expected.
   static JudgedTime judged(const std::vector<EarlierTime>& runs, JudgedBy judged_by);
 
   std::string path_;

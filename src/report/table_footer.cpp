@@ -167,7 +167,7 @@ std::string late_rank(const LateRank& late) {
 }
 
 // Whether an undecided limit is one of a time, and not of a row that is not there.
-bool has_interval(const RunSummary& summary) {
+bool has_undecided_time(const RunSummary& summary) {
   return std::any_of(summary.limits.begin(), summary.limits.end(), [](const LimitFinding& found) {
     return found.verdict == LimitVerdict::undecided && found.value.has_value();
   });
@@ -189,7 +189,7 @@ std::string next(const RunInfo& run, const RunSummary& summary) {
   } else if (summary.verdict == Verdict::slow) {
     text = run.cycles == 1 ? "-N 5 shows whether the times repeat" : "";
   } else if (!undecided(summary).empty()) {
-    text = has_interval(summary)
+    text = has_undecided_time(summary)
                ? "a quieter machine, or a limit farther from the time"
                : "measure the sizes and types that the limits and --baseline are of";
   } else if (summary.repeats && summary.verdict == Verdict::unreliable) {
