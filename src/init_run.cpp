@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "src/core/clock.hpp"
+#include "src/core/communicator.hpp"
 #include "src/core/quote.hpp"
 #include "src/core/version.hpp"
 #include "src/job/job.hpp"

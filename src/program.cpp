@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "src/core/collective.hpp"
+#include "src/core/error.hpp"
 #include "src/job/job.hpp"
 #include "src/monitored_run.hpp"
 #include "src/options/job_setup_of.hpp"

@@ -13,6 +13,7 @@
 #include "src/bootstrap/control.hpp"
 #include "src/bootstrap/thread_ranks.hpp"
 #include "src/bus_bytes.hpp"
+#include "src/core/communicator.hpp"
 #include "src/devices/host_memory.hpp"
 #include "src/run/row_bytes.hpp"
 #include "verify/verifier.hpp"

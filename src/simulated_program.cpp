@@ -8,6 +8,7 @@
 
 #include "src/backends/mpi/simulated.hpp"
 #include "src/core/collective.hpp"
+#include "src/core/error.hpp"
 #include "src/job/rank.hpp"
 #include "src/job/standard_files.hpp"
 #include "src/options/job_setup_of.hpp"

@@ -6,6 +6,8 @@
 
 #include "mailboxes.hpp"
 
+#include "src/core/communicator.hpp"
+
 using namespace ccl_tests;
 
 class ShmCommunicator : public Communicator {

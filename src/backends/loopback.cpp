@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "src/backends/textbook.hpp"
+#include "src/core/communicator.hpp"
 #include "src/core/composed.hpp"
 
 namespace ccl_tests {

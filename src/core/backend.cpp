@@ -5,6 +5,8 @@
 
 #include <algorithm>
 
+#include "src/core/error.hpp"
+
 namespace ccl_tests {
 
 std::optional<std::string> BackendOptions::get(const std::string& key) const {

@@ -9,10 +9,12 @@
 #include <string>
 #include <vector>
 
-#include "src/core/communicator.hpp"
 #include "src/core/control_channel.hpp"
+#include "src/core/device.hpp"
 
 namespace ccl_tests {
+
+class Communicator;
 
 // What the user chose for the backend.
 struct BackendOptions {

@@ -10,12 +10,14 @@
 #include <string_view>
 #include <vector>
 
-#include "src/core/communicator.hpp"
+#include "src/core/call.hpp"
 #include "src/core/control_channel.hpp"
 #include "src/core/operation.hpp"
 #include "src/core/types.hpp"
 
 namespace ccl_tests {
+
+class Communicator;
 
 // How a size is divided over the ranks (--skew): evenly, growing with the rank, or nearly all to
 // one.

@@ -1,9 +1,7 @@
 // What one call of a benchmark row does: one operation of the library under test, or several.
 #pragma once
 
-#include <functional>
-
-#include "src/core/communicator.hpp"
+#include "src/core/call.hpp"
 
 namespace ccl_tests {
 
@@ -34,18 +32,6 @@ class Operation {
 
   // Returns the time of the steps of all calls so far.
   virtual StepTimes times() const { return {}; }
-};
-
-// An operation that is `issue`: a member of Communicator, or a function of a communicator and a
-// call.
-template <auto issue>
-class LibraryCall : public Operation {
- public:
-  explicit LibraryCall(Communicator& communicator) : communicator_(communicator) {}
-  void run(const Call& call) override { std::invoke(issue, communicator_, call); }
-
- private:
-  Communicator& communicator_;
 };
 
 }  // namespace ccl_tests

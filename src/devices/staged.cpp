@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "src/core/communicator.hpp"
 #include "src/core/error.hpp"
 #include "src/core/forwarding_communicator.hpp"
 

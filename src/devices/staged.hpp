@@ -9,6 +9,8 @@
 
 namespace ccl_tests {
 
+class Communicator;
+
 using Connect = std::function<std::unique_ptr<Communicator>()>;
 
 // Takes buffers in `memory`; `library` connects what works on the other one. Scratch memory for the library is `library_side`'s; `gpu`, which is

@@ -17,6 +17,7 @@
 #include "src/bootstrap/gang.hpp"
 #include "src/bootstrap/local_processes.hpp"
 #include "src/core/clock.hpp"
+#include "src/core/error.hpp"
 #include "src/core/host.hpp"
 #include "src/core/version.hpp"
 #include "src/job/failure_cause.hpp"

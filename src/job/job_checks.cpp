@@ -7,6 +7,8 @@
 #include <algorithm>
 #include <thread>
 
+#include "src/core/error.hpp"
+
 namespace ccl_tests {
 
 void choose_default_ranks(JobSetup& o, const Launch& launch, const Backend& backend,

@@ -2,7 +2,13 @@
 
 #include <utility>
 
+#include "src/core/communicator.hpp"
+#include "src/core/device.hpp"
+
 namespace ccl_tests {
+
+OpenCommunicators::OpenCommunicators() = default;
+OpenCommunicators::~OpenCommunicators() = default;
 
 Communicator& OpenCommunicators::add(std::unique_ptr<Communicator> communicator) {
   const std::lock_guard lock(mutex_);

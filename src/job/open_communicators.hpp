@@ -5,14 +5,17 @@
 #include <mutex>
 #include <vector>
 
-#include "src/core/communicator.hpp"
-
 namespace ccl_tests {
+
+class Communicator;
+class Device;
 
 // Keeps the communicator of a rank that failed open until the job has said why: closing it would
 // fail the other ranks, with a message that hides the cause. Thread-safe.
 class OpenCommunicators {
  public:
+  OpenCommunicators();
+  ~OpenCommunicators();
   Communicator& add(std::unique_ptr<Communicator> communicator);
   // Keeps a device until all communicators are gone.
   Device& keep(std::unique_ptr<Device> device);

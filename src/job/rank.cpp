@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <utility>
 
+#include "src/core/communicator.hpp"
 #include "src/devices/staged.hpp"
 #include "src/inject/injecting_communicator.hpp"
 #include "src/job/cpu_binding.hpp"

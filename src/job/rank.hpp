@@ -19,6 +19,8 @@
 
 namespace ccl_tests {
 
+class Communicator;
+
 // What the ranks of a process share.
 struct Process {
   const JobSetup& options;

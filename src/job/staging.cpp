@@ -6,6 +6,7 @@
 
 #include "src/backends/gpu_evidence.hpp"
 #include "src/backends/registry.hpp"
+#include "src/core/error.hpp"
 
 namespace ccl_tests {
 namespace {

@@ -6,6 +6,7 @@
 #include <string_view>
 #include <utility>
 
+#include "src/core/error.hpp"
 #include "src/job/watchdog.hpp"
 
 namespace ccl_tests {

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <utility>
 
+#include "src/core/communicator.hpp"
 #include "src/core/forwarding_communicator.hpp"
 
 namespace ccl_tests {

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <numeric>
 
+#include "src/core/communicator.hpp"
+
 namespace ccl_tests::primitives {
 namespace {
 

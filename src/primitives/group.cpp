@@ -4,6 +4,8 @@
 
 #include <exception>
 
+#include "src/core/communicator.hpp"
+
 namespace ccl_tests::primitives {
 namespace {
 

@@ -1,5 +1,7 @@
 #include "src/primitives/in_flight.hpp"
 
+#include "src/core/communicator.hpp"
+
 namespace ccl_tests::primitives {
 
 Handle start_all_reduce(Group& group, const Tensor& tensor, ReduceOp op) {

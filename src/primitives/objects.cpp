@@ -6,6 +6,8 @@
 #include <cstdint>
 #include <numeric>
 
+#include "src/core/communicator.hpp"
+
 namespace ccl_tests::primitives {
 namespace {
 

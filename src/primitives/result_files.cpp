@@ -14,6 +14,7 @@
 #include <string_view>
 #include <system_error>
 
+#include "src/core/communicator.hpp"
 #include "src/core/host.hpp"
 #include "src/primitives/packed_list.hpp"
 #include "src/primitives/results.hpp"

@@ -3,6 +3,7 @@
 #include <cstring>
 #include <random>
 
+#include "src/core/communicator.hpp"
 #include "src/primitives/objects.hpp"
 
 namespace ccl_tests::primitives {

@@ -5,6 +5,7 @@
 #include <limits>
 #include <string>
 
+#include "src/core/communicator.hpp"
 #include "src/primitives/agreement.hpp"
 #include "src/primitives/buckets.hpp"
 #include "src/primitives/in_flight.hpp"

@@ -1,6 +1,7 @@
 #include "src/run/arena.hpp"
 
 #include "src/core/clock.hpp"
+#include "src/core/communicator.hpp"
 
 namespace ccl_tests {
 

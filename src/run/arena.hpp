@@ -4,11 +4,13 @@
 #include <cstddef>
 #include <memory>
 
-#include "src/core/communicator.hpp"
 #include "src/core/device.hpp"
+#include "src/core/gpu_extension.hpp"
 #include "verify/loops.hpp"
 
 namespace ccl_tests {
+
+class Communicator;
 
 // Two big buffers of one rank, in the memory that its library wants them in. Out of place one holds
 // what calls send and the other what they receive. In place a call works on one of them.

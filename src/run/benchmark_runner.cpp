@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "src/core/communicator.hpp"
 #include "src/core/operation.hpp"
 #include "src/core/process_end.hpp"
 #include "src/core/waiting_timeline.hpp"

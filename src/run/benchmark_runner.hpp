@@ -22,6 +22,8 @@
 
 namespace ccl_tests {
 
+class Communicator;
+
 // What one point gave: on rank 0 the rows, one or one of each group; elsewhere nothing.
 struct PointRows {
   std::vector<Row> rows;

@@ -1,5 +1,6 @@
 #include "src/run/graph_workload.hpp"
 
+#include "src/core/communicator.hpp"
 #include "src/core/error.hpp"
 
 namespace ccl_tests {

@@ -9,6 +9,8 @@
 
 namespace ccl_tests {
 
+class Communicator;
+
 // The first launch, on fresh buffers, is not timed but checked. The results that the last timed one
 // leaves behind are checked if launching again gives the same.
 class GraphWorkload : public Workload {

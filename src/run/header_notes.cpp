@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cctype>
 
+#include "src/core/communicator.hpp"
 #include "src/core/quote.hpp"
 #include "src/job/cpu_share.hpp"
 #include "src/options/alltoallv_options.hpp"

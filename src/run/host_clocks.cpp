@@ -6,6 +6,7 @@
 #include <span>
 #include <string>
 
+#include "src/core/communicator.hpp"
 #include "src/core/serialize.hpp"
 
 namespace ccl_tests {

@@ -9,6 +9,8 @@
 
 namespace ccl_tests {
 
+class Communicator;
+
 // Compares the machines' clocks before and after a cell is measured: one rank of each sends rank 0 a
 // few messages of the library under test. Used by the rank's thread; collective over all ranks.
 class HostClocks {

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "src/core/error.hpp"
+#include "src/core/library_call.hpp"
 #include "src/core/message_window.hpp"
 #include "src/report/quantity_text.hpp"
 

@@ -8,6 +8,7 @@
 #include <string>
 #include <utility>
 
+#include "src/core/error.hpp"
 #include "src/measure/stopping.hpp"
 #include "src/run/row_bytes.hpp"
 

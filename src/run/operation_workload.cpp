@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "src/core/communicator.hpp"
+
 namespace ccl_tests {
 
 OperationWorkload::OperationWorkload(const Problem& problem, Form form, const CallPlan& plan,

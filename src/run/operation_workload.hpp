@@ -20,6 +20,8 @@
 
 namespace ccl_tests {
 
+class Communicator;
+
 enum class Form { out_of_place, in_place };
 
 // What one rank's calls of one form were, and what checking them has found.

@@ -12,6 +12,7 @@
 #include <tuple>
 #include <utility>
 
+#include "src/core/communicator.hpp"
 #include "src/core/serialize.hpp"
 #include "src/run/operation_workload.hpp"
 #include "verify/digest.hpp"

@@ -17,6 +17,8 @@
 
 namespace ccl_tests {
 
+class Communicator;
+
 // What the check works with. All must outlive it.
 struct ReproductionSetup {
   Rank& rank;

@@ -15,6 +15,8 @@
 
 namespace ccl_tests {
 
+class Communicator;
+
 // "8 processes on 2 hosts, 4 on each", "2 threads of 1 process on 1 host".
 std::string placement(const std::vector<RankIdentity>& ranks, int processes);
 

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "src/core/clock.hpp"
+#include "src/core/communicator.hpp"
 #include "src/devices/core_to_core.hpp"
 #include "src/job/cpu_share.hpp"
 #include "src/run/benchmark_runner.hpp"

@@ -19,6 +19,7 @@
 
 #include "collectives/collectives.hpp"
 #include "src/core/barrier.hpp"
+#include "src/core/communicator.hpp"
 #include "src/devices/host_memory.hpp"
 #include "src/options/tensor_lists.hpp"
 #include "src/run_distributed.hpp"

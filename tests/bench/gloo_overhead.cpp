@@ -19,6 +19,7 @@
 #include "src/backends/gloo/communicator.hpp"
 #include "src/bootstrap/control.hpp"
 #include "src/bootstrap/thread_ranks.hpp"
+#include "src/core/communicator.hpp"
 #include "tests/bench/harness_calls.hpp"
 #include "tests/bench/paired.hpp"
 

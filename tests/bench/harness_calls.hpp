@@ -7,6 +7,7 @@
 
 #include "collectives/collectives.hpp"
 #include "src/core/barrier.hpp"
+#include "src/core/library_call.hpp"
 #include "src/core/operation.hpp"
 #include "src/devices/devices.hpp"
 #include "src/devices/host_cpus.hpp"

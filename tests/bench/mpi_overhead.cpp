@@ -13,6 +13,7 @@
 
 #include "src/backends/mpi/communicator.hpp"
 #include "src/backends/mpi/library.hpp"
+#include "src/core/communicator.hpp"
 #include "tests/bench/harness_calls.hpp"
 #include "tests/bench/paired.hpp"
 

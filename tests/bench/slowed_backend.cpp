@@ -7,6 +7,7 @@
 
 #include "src/backends/registry.hpp"
 #include "src/core/clock.hpp"
+#include "src/core/communicator.hpp"
 #include "src/core/error.hpp"
 #include "src/core/forwarding_communicator.hpp"
 #include "src/core/types.hpp"

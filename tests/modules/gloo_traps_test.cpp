@@ -4,6 +4,9 @@
 #include <filesystem>
 #include <numeric>
 
+#include "src/core/capabilities.hpp"
+#include "src/core/communicator.hpp"
+#include "src/core/error.hpp"
 #include "tests/modules/gloo_world.hpp"
 
 namespace ccl_tests::test {

@@ -12,6 +12,7 @@
 #include "src/backends/registry.hpp"
 #include "src/bootstrap/control.hpp"
 #include "src/bootstrap/thread_ranks.hpp"
+#include "src/core/error.hpp"
 
 namespace ccl_tests::test {
 

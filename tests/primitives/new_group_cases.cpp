@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "src/backends/registry.hpp"
+#include "src/core/communicator.hpp"
 #include "src/primitives/group.hpp"
 #include "src/primitives/objects.hpp"
 #include "tests/primitives/cases.hpp"

@@ -12,6 +12,7 @@
 #include <string_view>
 #include <thread>
 
+#include "src/core/communicator.hpp"
 #include "src/run_distributed.hpp"
 #include "tests/primitives/cases.hpp"
 

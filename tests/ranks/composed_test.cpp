@@ -5,6 +5,7 @@
 #include <mutex>
 #include <set>
 
+#include "src/core/communicator.hpp"
 #include "src/core/forwarding_communicator.hpp"
 #include "tests/ranks/messages_only.hpp"
 #include "tests/ranks/world.hpp"

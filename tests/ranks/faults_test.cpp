@@ -5,6 +5,7 @@
 #include <cstring>
 #include <thread>
 
+#include "src/core/communicator.hpp"
 #include "tests/ranks/faulty.hpp"
 #include "tests/ranks/world.hpp"
 

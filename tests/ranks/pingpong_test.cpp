@@ -7,6 +7,7 @@
 #include <set>
 #include <vector>
 
+#include "src/core/communicator.hpp"
 #include "tests/ranks/faulty.hpp"
 #include "tests/ranks/on_backend.hpp"
 #include "tests/ranks/world.hpp"

@@ -8,6 +8,7 @@
 
 #include "src/bootstrap/control.hpp"
 #include "src/bootstrap/thread_ranks.hpp"
+#include "src/core/communicator.hpp"
 #include "tests/ranks/on_backend.hpp"
 
 namespace ccl_tests::test {

@@ -10,6 +10,7 @@
 
 #include "collectives/collectives.hpp"
 #include "src/backends/registry.hpp"
+#include "src/core/error.hpp"
 #include "src/job/ranks.hpp"
 #include "src/options/job_setup_of.hpp"
 #include "src/run/sweep.hpp"

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "src/core/backend.hpp"
+#include "src/core/communicator.hpp"
 
 namespace ccl_tests {
 namespace {

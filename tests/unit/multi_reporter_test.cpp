@@ -2,6 +2,7 @@
 #include <future>
 #include <thread>
 
+#include "src/core/error.hpp"
 #include "tests/unit/spy_reporter.hpp"
 
 namespace ccl_tests {

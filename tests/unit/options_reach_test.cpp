@@ -3,6 +3,7 @@
 
 #include <atomic>
 
+#include "src/core/communicator.hpp"
 #include "tests/ranks/world.hpp"
 #include "tests/unit/command_line.hpp"
 

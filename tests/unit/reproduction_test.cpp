@@ -1,5 +1,6 @@
 // What the ranks' findings say together, and how it is told.
 #include "src/run/reproduction.hpp"
+#include "src/core/error.hpp"
 
 #include <gmock/gmock.h>
 

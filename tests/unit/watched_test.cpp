@@ -1,5 +1,6 @@
 // What a rank is said to do while it calls a library by itself.
 #include "src/job/watched.hpp"
+#include "src/core/communicator.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

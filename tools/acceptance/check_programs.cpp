@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "collectives/collectives.hpp"
+#include "src/core/capabilities.hpp"
 #include "src/report/row_text.hpp"
 #include "tools/acceptance/stages.hpp"
 

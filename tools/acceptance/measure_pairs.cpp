@@ -6,6 +6,7 @@
 #include <cmath>
 #include <map>
 
+#include "src/core/error.hpp"
 #include "src/measure/statistics.hpp"
 #include "src/options/values.hpp"
 #include "tools/acceptance/blame.hpp"

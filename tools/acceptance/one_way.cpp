@@ -1,5 +1,8 @@
 #include "tools/acceptance/one_way.hpp"
 
+#include "src/core/communicator.hpp"
+#include "src/core/library_call.hpp"
+
 namespace ccl_tests::acceptance {
 namespace {
 

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "collectives/collectives.hpp"
+#include "src/core/capabilities.hpp"
 #include "src/core/error.hpp"
 #include "tools/acceptance/one_way.hpp"
 

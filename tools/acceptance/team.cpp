@@ -7,6 +7,7 @@
 #include <numeric>
 #include <utility>
 
+#include "src/core/communicator.hpp"
 #include "src/core/error.hpp"
 #include "src/run/memory_limit.hpp"
 #include "tools/acceptance/one_way.hpp"
@@ -73,6 +74,8 @@ Team::Team(Rank& rank, const Options& options, verify::PatternCache& patterns, A
 }
 
 Team::~Team() = default;
+
+const Capabilities& Team::library() const { return runner_->communicator().capabilities(); }
 
 void Team::connect(const std::vector<std::vector<int>>& groups) {
   if (runner_) runner_->close();

@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "src/core/capabilities.hpp"
 #include "src/core/rank_pair.hpp"
 #include "src/job/rank.hpp"
 #include "src/run/benchmark_runner.hpp"
@@ -41,7 +42,7 @@ class Team {
 
   Rank& rank() { return rank_; }
   const CollectiveOptions& spec() const { return options_.spec; }
-  const Capabilities& library() const { return runner_->communicator().capabilities(); }
+  const Capabilities& library() const;
 
   // On all ranks but 0: does what rank 0 asks for, until end().
   void follow();

@@ -5,6 +5,7 @@
 #include <cstdio>
 
 #include "collectives/collectives.hpp"
+#include "src/core/error.hpp"
 #include "src/job/job.hpp"
 #include "src/options/help.hpp"
 #include "src/options/job_setup_of.hpp"

@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <span>
 
+#include "src/core/communicator.hpp"
 #include "src/core/error.hpp"
 #include "src/report/row_text.hpp"
 #include "src/run/benchmark_runner.hpp"

@@ -1,4 +1,5 @@
 #include "src/backends/gloo/device.hpp"
+#include "src/core/error.hpp"
 #include "src/core/host.hpp"
 
 #include <fmt/format.h>

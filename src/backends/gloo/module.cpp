@@ -5,6 +5,7 @@
 #include <gloo/config.h>
 
 #include "src/backends/gloo/communicator.hpp"
+#include "src/core/communicator.hpp"
 
 namespace ccl_tests::gloo_module {
 namespace {

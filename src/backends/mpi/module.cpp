@@ -7,6 +7,8 @@
 
 #include "src/backends/mpi/communicator.hpp"
 #include "src/backends/mpi/library.hpp"
+#include "src/core/communicator.hpp"
+#include "src/core/error.hpp"
 
 namespace ccl_tests::mpi_module {
 namespace {

@@ -4,6 +4,7 @@
 #include "src/backends/nccl/api.hpp"
 #include "src/backends/nccl/connect.hpp"
 #include "src/backends/nccl/profiler.hpp"
+#include "src/core/communicator.hpp"
 
 namespace ccl_tests::nccl_module {
 namespace {
