@@ -1,9 +1,11 @@
 #!/usr/bin/env bash
 # Installs, builds and tests: scripts/test.sh [--preset default|asan|tsan] [--lint] [--changed[=COMMIT]] [--nightly] [ctest arguments...]
 # --lint, or CI=true: formatting and clang-tidy too. CI=true: the packages of scripts/setup.sh --system, without which tests of MPI,
-# Slurm and several hosts are skipped, and benchmarks are built; unit and ranks tests run under the asan preset, all others under default.
+# Slurm and several hosts are skipped; unit and ranks tests run under the asan preset, all others under default; clang-tidy reads what the
+# last 40 commits changed, and benchmarks are built if these changed one.
 # --changed: formatting, clang-tidy and tests of what differs from COMMIT [HEAD; without differences, the commit before it].
-# --nightly: as CI, and all tests under default too, 8 ranks, messages beyond 2 GiB, every CUDA architecture, unit and ranks under tsan.
+# --nightly: as CI, but everything: all tests under default too, 8 ranks, messages beyond 2 GiB, every CUDA architecture, clang-tidy over
+# all files, benchmarks, unit and ranks tests under tsan.
 # Exit codes: 0 passed, 2 usage, 3 setup impossible, 4 a build, a check or a test failed.
 set -euo pipefail
 
@@ -22,7 +24,7 @@ while (($#)); do
     --nightly) nightly=true ci=true lint=true; shift ;;
     --changed) base=HEAD; shift ;;
     --changed=*) base=${1#*=}; shift ;;
-    -h | --help) sed -n '2,8s/^# //p' "$0"; exit 0 ;;
+    -h | --help) sed -n '2,10s/^# //p' "$0"; exit 0 ;;
     *) break ;;
   esac
 done
@@ -68,10 +70,16 @@ if [[ -n $base ]]; then
   say "differs from $base: ${changed[*]}"
   lint=true
 fi
+# What clang-tidy reads, and whether benchmarks are built: by what changed since then; empty: everything.
+since=$base
+if [[ -z $since ]] && $ci && ! $nightly; then since=$(git rev-parse --verify --quiet HEAD~40 || true); fi
+benchmarks=$nightly
+if [[ -z $since ]] || bash scripts/changed.sh files "$since" | grep -q '^tests/bench/'; then benchmarks=true; fi
 setup=(bash scripts/setup.sh)
 options=()
 if $lint; then setup+=(--lint); fi
-if $ci; then setup+=(--system --bench); options+=(-DCCL_BENCHMARKS=ON); fi
+if $ci; then setup+=(--system); fi
+if $ci && $benchmarks; then setup+=(--bench); options+=(-DCCL_BENCHMARKS=ON); fi
 both=false  # asan for unit and ranks tests, default for the others
 if $ci && [[ $preset == default && $# == 0 ]]; then both=true; fi
 if $both && ! $nightly; then options+=(-DCCL_TESTS_ELSEWHERE='unit;ranks' -DCMAKE_CUDA_ARCHITECTURES=90); fi
@@ -81,17 +89,18 @@ if $lint; then check 'clang-format' format; fi
 say "building ($preset)"
 configure "$preset" -DCCL_WERROR=ON -DCCL_TESTS=ON "${options[@]}"
 build "$build"
-if $lint; then check 'clang-tidy' bash scripts/tidy.sh "$build"; fi
+if $lint; then check 'clang-tidy' bash scripts/tidy.sh "$build" ${since:+"$since"}; fi
 # clang needs half of g++'s time for a sanitized build, and finds more: null pointers that are moved, for one.
-small=(-DCCL_TESTS=ON -DCCL_OPENMPI=OFF -DCCL_MPICH=OFF -DCCL_SIMGRID=OFF -DCMAKE_CUDA_ARCHITECTURES=90 -DCMAKE_CXX_COMPILER=clang++-14)
-sanitized() { # PRESET: unit and ranks tests under it
+small=(-DCCL_TESTS=ON -DCCL_OPENMPI=OFF -DCCL_MPICH=OFF -DCCL_SIMGRID=OFF -DCMAKE_CUDA_ARCHITECTURES=90)
+# Its thread sanitizer does not know pthread_cond_clockwait, and takes every unlock behind one for a wrong one.
+sanitized() { # PRESET COMPILER: unit and ranks tests under it
   say "building ($1)"
-  configure "$1" --fresh -DCCL_WERROR=ON "${small[@]}"  # fresh: a tree of another compiler would lose the preset's settings
+  configure "$1" --fresh -DCCL_WERROR=ON "${small[@]}" -DCMAKE_CXX_COMPILER="$2"  # fresh: a tree of another compiler would lose the preset's settings
   build "build-$1" --target tests-unit tests-ranks
   check "tests ($1)" run_tests "build-$1" -L '^(unit|ranks)$'
 }
-if $both; then sanitized asan; fi
-if $nightly; then sanitized tsan; fi
+if $both; then sanitized asan clang++-14; fi
+if $nightly; then sanitized tsan g++; fi
 if $both && ! $nightly; then set -- -L '^(golden|house|modules|system|statistics)$'; fi
 if [[ -n $base ]]; then
   while read -r option pattern; do

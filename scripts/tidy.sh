@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# clang-tidy over the harness: scripts/tidy.sh BUILD_TREE
+# clang-tidy over the harness: scripts/tidy.sh BUILD_TREE [COMMIT]
 # Every .cpp of collectives, src, verify and tools that the tree's compilation database has, once, even if several targets compile it.
+# With COMMIT: what differs from it, a header through one file that includes it, which a built tree knows. All if the rules differ.
 # Ten files of a folder are read as one, since most of the time goes into the headers that they share; where that finds anything, or does
 # not compile (two files with a local name in common), each is read alone, and only what is found then counts. $CCL_TIDY_ALONE=1 reads
 # each alone at once: a using-declaration that only a neighbour needs is found so.
@@ -31,18 +32,43 @@ if [[ ${1:-} == --group ]]; then # LIST OF FILES, RULES: called below
   exit 0
 fi
 
-[[ $# == 1 && -e $1/compile_commands.json ]] || { sed -n '2,9s/^# //p' "$0" >&2; exit 2; }
+[[ $# -ge 1 && $# -le 2 && -e $1/compile_commands.json ]] || { sed -n '2,10s/^# //p' "$0" >&2; exit 2; }
+tree=$(cd -- "$1" && pwd)
 cd -- "$(dirname -- "${BASH_SOURCE[0]}")/.."
+
+# The .cpp files to read, one a line, for what differs from COMMIT $1; `all` for every file.
+wanted() {
+  local changed
+  changed=$(bash scripts/changed.sh files "$1") || exit 2
+  if grep -qxE '\.clang-tidy|scripts/tidy\.sh' <<<"$changed"; then echo all; return; fi
+  grep -E '^(collectives|src|verify|tools)/.*\.cpp$' <<<"$changed" || true
+  # An object's lines: its name, then what it was made of, the source first.
+  ninja -C "$tree" -t deps | awk -v root="$PWD/" -v tree="$tree/" -v changed="$changed" '
+    BEGIN { count = split(changed, files, "\n"); for (k = 1; k <= count; ++k) if (files[k] ~ /\.hpp$/) open[files[k]] }
+    /^[^ ]/ { source = ""; next }
+    NF == 1 {
+      path = $1
+      if (path !~ /^\//) path = tree path
+      while (sub(/[^\/]+\/\.\.\//, "", path)) {}
+      if (index(path, root) != 1) next
+      path = substr(path, length(root) + 1)
+      if (source == "") { source = path; next }
+      if (path in open && source ~ /^(collectives|src|verify|tools)\/.*\.cpp$/) { delete open[path]; print source }
+    }'
+}
 export CCL_TIDY_CACHE=${CCL_TIDY_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/ccl-tests/tidy}
 mkdir -p "$CCL_TIDY_CACHE"
 find "$CCL_TIDY_CACHE" -type f -mtime +30 -delete
-groups=$(cd -- "$1" && pwd)/tidy
+groups=$tree/tidy
+only=all
+if (($# > 1)); then only=$(wanted "$2"); fi
 rm -rf "$groups"
 mkdir -p "$groups"
 
 # Writes FOLDER.N.cpp, which includes the files of a group, and FOLDER.N.options. CMake writes one key a line. Of a command only what the
 # preprocessor needs stays: no launcher, warnings, output, nor g++'s precompiled header, which clang cannot read.
-sed -E 's/\\(.)/\1/g' "$1/compile_commands.json" | awk -v root="$PWD/" -v into="$groups/" '
+sed -E 's/\\(.)/\1/g' "$tree/compile_commands.json" | awk -v root="$PWD/" -v into="$groups/" -v only="$only" '
+  BEGIN { count = split(only, names, "\n"); for (k = 1; k <= count; ++k) wanted[names[k]] }
   /^ *"command":/ {
     sub(/^ *"command": "/, ""); sub(/",$/, ""); gsub(/ -Winvalid-pch -include [^ ]*cmake_pch\.hxx/, "")
     count = split($0, word, " ")
@@ -57,7 +83,7 @@ sed -E 's/\\(.)/\1/g' "$1/compile_commands.json" | awk -v root="$PWD/" -v into="
     path = $2; gsub(/[",]/, "", path)
     if (index(path, root) != 1 || seen[path]++) next
     folder = substr(path, length(root) + 1)
-    if (folder !~ /^(collectives|src|verify|tools)\/.*\.cpp$/) next
+    if (folder !~ /^(collectives|src|verify|tools)\/.*\.cpp$/ || !("all" in wanted || folder in wanted)) next
     sub(/\/[^\/]*$/, "", folder); gsub(/\//, ".", folder)
     key = folder " " options
     if (files[key]++ % 10 == 0) {
