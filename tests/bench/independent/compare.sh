@@ -1,26 +1,32 @@
 #!/usr/bin/env bash
 # Our times of all_reduce against programs that contain nothing of the suite, on 2 ranks of this machine:
-# tests/bench/independent/compare.sh [--pairs N] [--sizes LIST] [--libraries LIST] [--default] [--sweep] [BUILD]
+# tests/bench/independent/compare.sh [--pairs N] [--launches N] [--sizes LIST] [--libraries LIST] [--default] [--sweep] [BUILD]
 # LIST: of openmpi, mpich, gloo, and gloo-reuse, whose calls on the other side share their options.
-# Both sides print the median of rank 0's stamps of about 40 us over at least 1 s (Gloo from 64 KiB: the 10th percentile); --default compares our
-# time of a run without any flag instead, --sweep the rows of a run over all sizes and 64 MiB. Pairs are interleaved and alternate in order; a pair whose probe of the cores changes by more than
-# 1.5 times is drawn again. Prints the median of the ratios ours / theirs with its interval (sign test, at least 95 %).
+# Both sides print the median of rank 0's stamps of about 40 us over at least 1 s (Gloo from 64 KiB: the 10th
+# percentile); --default compares our time of a run without any flag instead, --sweep the rows of a run over all
+# sizes and 64 MiB. Each side of a pair is started --launches times (3), which share the 1 s, and stands for their
+# median, since a process may keep another speed than the next one. Launches are interleaved and alternate in order
+# (ABBAAB, BAABBA). One counts if probes of the cores before and behind it and of the pair's others differ by at most
+# 1.25 times, since virtual machines have states. Prints the median of the ratios ours / theirs with its interval
+# (sign test, at least 95 %).
 set -euo pipefail
 cd -- "$(dirname -- "${BASH_SOURCE[0]}")/../../.."
-pairs=20 sizes=8,1024,65536,1048576,4194304 libraries=openmpi,mpich,gloo default=false sweep=false
+pairs=20 launches=3 sizes=8,1024,65536,1048576,4194304 libraries=openmpi,mpich,gloo default=false sweep=false
 while (($#)); do
   case $1 in
     --pairs) pairs=$2; shift 2 ;;
+    --launches) launches=$2; shift 2 ;;
     --sizes) sizes=$2; shift 2 ;;
     --libraries) libraries=$2; shift 2 ;;
     --default) default=true; shift ;;
     --sweep) sweep=true; shift ;;
-    -h | --help) sed -n '2,8s/^# //p' "$0"; exit 0 ;;
+    -h | --help) sed -n '2,12s/^# //p' "$0"; exit 0 ;;
     *) break ;;
   esac
 done
 build=${1:-build}
 here=tests/bench/independent
+share=$(awk -v n="$launches" 'BEGIN {printf "%.3f", 1 / n}')  # of a second, a launch
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_base_oversubscribe=1
@@ -36,20 +42,20 @@ done
 theirs() { # library bytes: the printed line
   if [[ $1 == gloo* ]]; then
     local store; store=$(mktemp -d -p "$work")
-    local arguments=(2 "$store" "$2" 1)
+    local arguments=(2 "$store" "$2" "$share")
     [[ $1 == gloo ]] || arguments+=(reuse)
     "$work/gloo" 1 "${arguments[@]}" &
     "$work/gloo" 0 "${arguments[@]}"
     wait $!
   else
-    "mpirun.$1" -n 2 "$work/$1" "$2" 1
+    "mpirun.$1" -n 2 "$work/$1" "$2" "$share"
   fi
 }
 ours() { # library sizes: our lines of out-of-place times, as JSON
   local rows flags=(--sizes "$2" -J "$work/ours.jsonl")
   rows=$(tr ',' '\n' <<<"$2" | wc -l)
-  # About 1 s for each of a row's two times, of rank 0 alone.
-  $default || flags+=(--precision 0.01 --time-budget "$((2 * rows))" -a 0)
+  # The share of 1 s for each of a row's two times, of rank 0 alone.
+  $default || flags+=(--precision 0.01 --time-budget "$(awk -v n="$rows" -v share="$share" 'BEGIN {print 2 * n * share}')" -a 0)
   rm -f "$work/ours.jsonl"
   if [[ $1 == gloo* ]]; then
     "$build/bin/all_reduce_perf" --backend gloo --np 2 "${flags[@]}" >"$work/table" 2>&1
@@ -61,20 +67,54 @@ ours() { # library sizes: our lines of out-of-place times, as JSON
 field() { sed -n "s/.*\"$1\":\([0-9.e+-]*\).*/\1/p"; }
 word_behind() { sed -n "s/.* $1 \([0-9.]*\).*/\1/p"; }
 
-steady() { awk -v a="$1" -v b="$2" 'BEGIN {exit !(a / b <= 1.5 && b / a <= 1.5)}'; }
-pairs_of() { # library sizes: a run of ours over the sizes, one of theirs for each, so often
-  local library=$1 sizes=$2 done=0 tries before after rows bytes asked=$2
+median() { sort -g | awk '{v[NR] = $1} END {print NR % 2 ? v[(NR + 1) / 2] : (v[NR / 2] + v[NR / 2 + 1]) / 2}'; }
+near() { awk -v a="$1" -v b="$2" 'BEGIN {exit !(a / b <= 1.25 && b / a <= 1.25)}'; }
+# Runs a command, its output to $work/launch, until the machine is in one state behind it and before it, that of $state if there is one.
+in_one_state() {
+  local tries before after
+  for ((tries = 0; tries < 8; ++tries)); do
+    before=$("$work/core_to_core")
+    if [[ -n $state ]] && ! near "$before" "$state"; then sleep 0.3; continue; fi
+    "$@" >"$work/launch"
+    after=$("$work/core_to_core")
+    if near "$before" "$after"; then state=${state:-$before}; return; fi
+  done
+  return 1
+}
+our_launch() { # library sizes asked
+  in_one_state ours "$1" "$3" || return
+  local bytes
+  for bytes in ${2//,/ }; do
+    grep "\"size_bytes\":$bytes," "$work/launch" | field "$(column_of "$1" "$bytes")" >>"$work/$bytes.ours"
+  done
+}
+their_launches() { # library sizes
+  local bytes
+  for bytes in ${2//,/ }; do
+    in_one_state theirs "$1" "$bytes" || return
+    word_behind "$(statistic_of "$1" "$bytes")_us" <"$work/launch" >>"$work/$bytes.theirs"
+  done
+}
+one_pair() { # NUMBER library sizes asked: in each launch a run of ours over the sizes, one of theirs for each
+  local launch
+  rm -f "$work"/*.ours "$work"/*.theirs
+  for ((launch = 0; launch < launches; ++launch)); do
+    if ((($1 + launch) % 2)); then
+      their_launches "$2" "$3" && our_launch "$2" "$3" "$4" || return
+    else
+      our_launch "$2" "$3" "$4" && their_launches "$2" "$3" || return
+    fi
+  done
+}
+pairs_of() { # library sizes
+  local library=$1 sizes=$2 done=0 tries bytes asked=$2
   $sweep && asked+=,67108864
   rm -f "$work"/*.pairs
   for ((tries = 0; done < pairs && tries < 3 * pairs; ++tries)); do
-    before=$("$work/core_to_core")
-    ((done % 2)) || rows=$(ours "$library" "$asked")
-    for bytes in ${sizes//,/ }; do theirs "$library" "$bytes" >"$work/$bytes.theirs"; done
-    ((done % 2 == 0)) || rows=$(ours "$library" "$asked")
-    after=$("$work/core_to_core")
-    steady "$before" "$after" || continue
+    state=
+    one_pair "$done" "$library" "$sizes" "$asked" || continue
     for bytes in ${sizes//,/ }; do
-      echo "$(grep "\"size_bytes\":$bytes," <<<"$rows" | field "$(column_of "$library" "$bytes")") $(word_behind "$(statistic_of "$library" "$bytes")_us" <"$work/$bytes.theirs") $before" >>"$work/$bytes.pairs"
+      echo "$(median <"$work/$bytes.ours") $(median <"$work/$bytes.theirs") $state" >>"$work/$bytes.pairs"
     done
     done=$((done + 1))
   done
