@@ -10,10 +10,13 @@ constexpr std::size_t line = 64;
 std::size_t data_of(std::size_t bytes) { return std::max(line, (bytes + line - 1) / line * line); }
 
 // Slots whose data fit into the footprint in both buffers. No more than that each can lie on a page of its
-// own for which a core has an entry in its first-level TLB (64 on current CPUs).
+// own for which a core has an entry in its first-level TLB (64 on current CPUs). Small rows whose library finds
+// them in the first-level cache when a program repeats one call stay in a quarter of it (32 KiB or more on
+// current CPUs): all_reduce of 1 KiB over Open MPI takes 1.07 times as long with 32 slots, 1.02 times with 4.
 std::size_t warm_slots(std::size_t data, std::size_t footprint) {
-  constexpr std::size_t most = 32;
-  return std::min(footprint / 2 / data, most);
+  constexpr std::size_t most = 32, nearest = 8 << 10, least = 2;
+  const std::size_t near = nearest / 2 / data;
+  return std::min(near >= least ? near : footprint / 2 / data, most);
 }
 
 // Slots of one buffer that hold half of the footprint. An eighth more is for the guard zones of

@@ -28,7 +28,7 @@ struct SlotRule {
   std::size_t most_bytes = std::numeric_limits<std::size_t>::max();  // of a buffer
 };
 
-// Returns the bytes of both buffers that a row's slots cover if the memory allows. warm: half of the
+// Returns the bytes of both buffers that a row's slots cover if the memory allows. warm: at most half of the
 // cache. rotate: four times the cache. cold: twice the cache. 128 MiB if the cache is not known.
 std::size_t footprint(const SlotRule& rule);
 

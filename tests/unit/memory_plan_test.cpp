@@ -118,6 +118,10 @@ TEST(Slots, OfBothBuffersTakeHalfOfACoresCacheAndFewPages) {
   };
   EXPECT_EQ(slots(8, 30), 30U);
   EXPECT_EQ(slots(8, 1000), 32U);
+  EXPECT_EQ(slots(256, 1000), 16U);  // of both buffers 8 KiB, in the first-level cache
+  EXPECT_EQ(slots(1 << 10, 1000), 4U);
+  EXPECT_EQ(slots(2 << 10, 1000), 2U);
+  EXPECT_EQ(slots(4 << 10, 1000), 32U);  // not even two stay there
   EXPECT_EQ(slots(16 << 10, 1000), 16U);
   for (const std::size_t bytes : {64UL << 10, 100'000UL, 128UL << 10})
     EXPECT_LE(2 * slots(bytes, 1000) * bytes, cache / 2) << bytes;
