@@ -1,6 +1,7 @@
 #include "src/report/passes.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <utility>
 
 #include "src/measure/statistics.hpp"
@@ -52,12 +53,15 @@ bool all_have(const Cells& cells, std::optional<Part> Measurement::*part) {
                      [&](const Measurement* cell) { return ((*cell).*part).has_value(); });
 }
 
-// What the spread of the passes' times says about their median. The range of three to five values
-// contains the median that they scatter around less often than Student's interval does.
+// Half of the interval in which one more time would lie, by the spread of the passes' times (Student's
+// prediction interval). That of their mean is too narrow by the square root of their number and one: the
+// times of a run share what a later run does not, and that is as much as its passes differ by
+// (results/2026-11-24-debian12-2core-intervals).
 double half_width_of_passes(const Cells& cells) {
-  constexpr std::size_t least = 3;  // of two it would be 9 times their standard deviation
+  constexpr std::size_t least = 3;  // of two it would be 15 times their standard deviation
   if (cells.size() < least) return 0;
-  return half_width_of_mean(each(cells, [](const Measurement& cell) { return cell.seconds; }));
+  return half_width_of_mean(each(cells, [](const Measurement& cell) { return cell.seconds; })) *
+         std::sqrt(static_cast<double>(cells.size() + 1));
 }
 
 // Sets the interval and whether the passes differ by more than their intervals allow.

@@ -13,7 +13,8 @@ namespace ccl_tests {
 
 // Returns the row that stands for rows of the same cell, in the order of their passes; at least one.
 // Its times are medians over the passes; its counts and what is wrong are sums. Its interval is that
-// of the pass in the middle, widened to cover the times of all. A time is "unstable" if those differ by
+// of the pass in the middle, widened to cover the times of all and, from three passes on, what one more
+// could be. A time is "unstable" if those differ by
 // more than the widest interval of a pass is wide. precision: that half of the interval shall have.
 Row combined(const std::vector<Row>& passes, double precision);
 
