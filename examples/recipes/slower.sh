@@ -11,8 +11,8 @@
 # Further arguments are flags for ccl_compare, for example --markdown compare.md --threshold 5.
 # LAUNCH: the launcher and its flags, in front of both commands. BIN: the folder of ccl_compare
 # [build/bin].
-# Exit code: ccl_compare's. 0 no row is slower, 6 a row is slower, 8 a row is not decided, 4 a
-# command failed, 2 usage, or the two cannot be compared.
+# Exit code: ccl_compare's. 0 no row is slower, 6 a row is slower, 8 a row is not decided, 7 wrong
+# data, 4 a command failed, 2 usage, or the two cannot be compared.
 set -u
 if [ $# -lt 2 ]; then
   echo "usage: slower.sh COMMAND_BEFORE COMMAND_AFTER [FLAGS of ccl_compare...]" >&2

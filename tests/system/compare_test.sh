@@ -101,6 +101,16 @@ one_line
 run 4 "a command that does not exist" "${live[@]}" --base "$work/nothing" --aa
 run 4 "a command that writes no file" "${live[@]}" --base "true" --aa
 expect_in "$work/err" "wrote no results"
+wrong="$bin/all_reduce_perf ${quick[*]} -n 2 --inject flipped-bit:rank=1"
+run 7 "a command that finds wrong data" "${live[@]}" --base "$bin/all_reduce_perf ${quick[*]} -n 2" --head "$wrong"
+expect_in "$work/err" "ccl_compare: cannot compare: head: all_reduce_perf: wrong data: "
+one_line
+run 7 "a launcher that hides the code" "${live[@]}" --head "true; $bin/all_reduce_perf ${quick[*]} -n 2" --base "sh -c '\$0 \"\$@\" || exit 1' $wrong"
+expect_in "$work/err" "cannot compare: base: all_reduce_perf: wrong data: "
+# shellcheck disable=SC2086
+run 7 "a run that finds wrong data" $wrong -J "$work/wrong.jsonl"
+run 7 "its file" "$compare" "$work/batch.jsonl" "$work/wrong.jsonl"
+expect_in "$work/err" "cannot compare: $work/wrong.jsonl: all_reduce_perf: wrong data: "
 run 2 "commands that cannot be compared" "${live[@]}" --base "$bin/all_reduce_perf ${quick[*]}" --head "$bin/all_reduce_perf ${quick[*]} -d half"
 expect_in "$work/err" "datatype is 'float' in base and 'half' in head"
 run 0 "real programs" "${live[@]}" --base "$bin/all_reduce_perf --backend loopback --sizes 4096 -t 2" --aa --pairs 5 --threshold 90

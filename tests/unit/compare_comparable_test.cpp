@@ -56,12 +56,28 @@ TEST(Comparable, NamesTheFieldAndBothValues) {
               HasSubstr("op is 'sum' in base.jsonl and 'max,sum' in head.jsonl"));
 }
 
-TEST(Comparable, RefusesWrongDataAndEmptyRuns) {
-  EXPECT_EQ(refusal([](RecordedRun& run) {
-              run.summary->verdict = Verdict::wrong;
-              run.summary->wrong_rows = 3;
-            }),
-            "cannot compare: head.jsonl found wrong data in 3 rows");
+TEST(Comparable, WrongDataAndBitsThatVaryAreNoMistakeOfTheUser) {
+  const auto found = [](Verdict verdict) {
+    NamedRun run = run_of("head.jsonl");
+    run.run.summary->verdict = verdict;
+    run.run.summary->first_wrong = "rank 1 on node1";
+    run.run.summary->reproduction.emplace().first_varying = "8 B between calls";
+    try {
+      check_comparable(run_of("base.jsonl"), run);
+    } catch (const Error& e) {
+      EXPECT_EQ(e.code(), Exit::wrong_data);
+      return std::string(e.what());
+    }
+    return std::string();
+  };
+  EXPECT_EQ(found(Verdict::wrong),
+            "cannot compare: head.jsonl: all_reduce_perf: wrong data: rank 1 on node1");
+  EXPECT_EQ(found(Verdict::varies),
+            "cannot compare: head.jsonl: all_reduce_perf: bits vary: 8 B between calls");
+  EXPECT_EQ(found(Verdict::slow), "");
+}
+
+TEST(Comparable, RefusesEmptyRuns) {
   EXPECT_EQ(refusal([](RecordedRun& run) { run.rows.clear(); }),
             "cannot compare: head.jsonl has no rows");
 }

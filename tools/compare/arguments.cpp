@@ -101,6 +101,7 @@ ProgramTexts texts() {
       {"2", "usage or runs that cannot be compared"},
       {"4", "a command failed"},
       {"6", "a row is confirmed slower (with --aa: any difference was confirmed)"},
+      {"7", "a run found wrong data, or bits that vary"},
       {"8", "nothing is slower but a flagged row is inconclusive"}};
   return {.name = "ccl_compare",
           .about = "compares two versions of a program or a library",

@@ -110,8 +110,9 @@ void check(const std::string& command, int status, const std::string& last_line)
   const std::string end = WIFSIGNALED(status)
                               ? fmt::format("was killed by signal {}", WTERMSIG(status))
                               : fmt::format("ended with exit code {}", WEXITSTATUS(status));
-  throw Error(fmt::format("the command {} {}: {}", quote(command, shown_path_characters), end,
-                          last_line.empty() ? "it wrote nothing to stderr" : last_line));
+  throw CommandFailed(fmt::format("the command {} {}: {}", quote(command, shown_path_characters),
+                                  end,
+                                  last_line.empty() ? "it wrote nothing to stderr" : last_line));
 }
 
 }  // namespace

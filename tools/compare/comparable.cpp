@@ -7,6 +7,7 @@
 #include "src/core/error.hpp"
 #include "src/core/quote.hpp"
 #include "src/report/comparable.hpp"
+#include "src/report/headline.hpp"
 
 namespace ccl_tests::compare {
 namespace {
@@ -35,13 +36,16 @@ std::string devices(const RecordedRun& run) {
 std::string hosts(const RecordedRun& run) {
   return joined(run.info.rank_lines, [](const RankLine& line) { return line.host; });
 }
-void check_right(const NamedRun& run) {
-  if (run.run.summary && run.run.summary->verdict == Verdict::wrong)
-    throw UsageError(fmt::format("cannot compare: {} found wrong data in {} rows", run.name,
-                                 run.run.summary->wrong_rows));
-}
 
 }  // namespace
+
+void check_right(const NamedRun& run) {
+  if (!run.run.summary) return;
+  const RunSummary& found = *run.run.summary;
+  if (found.verdict == Verdict::wrong || found.verdict == Verdict::varies)
+    throw Error(fmt::format("cannot compare: {}: {}", run.name, headline(run.run.info, found)),
+                Exit::wrong_data);
+}
 
 void check_comparable(const NamedRun& base, const NamedRun& head) {
   check_same_measurement({base.name, base.run.info}, {head.name, head.run.info});

@@ -13,9 +13,13 @@ struct NamedRun {
   RecordedRun run;
 };
 
+// Throws Error (wrong data), with where the first wrong element is, if the run found wrong data or
+// bits that vary.
+void check_right(const NamedRun& run);
+
 // Throws UsageError if times of the two runs say nothing about each other: another program, mode,
-// backend, number of ranks, clock, kind of time, data types or operations; or if one of the runs
-// found wrong data. The message names the field and both values.
+// backend, number of ranks, clock, kind of time, data types or operations. The message names the
+// field and both values. Throws as check_right() does.
 void check_comparable(const NamedRun& base, const NamedRun& head);
 
 // Returns a line for each thing that differs and may be what is compared: the versions of suite and

@@ -30,8 +30,16 @@ class Sides {
     const std::string& command = side == Side::base ? commands_.base : commands_.head;
     const std::string file = folder_.file(fmt::format("{}.jsonl", ++runs_));
     const bool own_sizes = chooses_sizes(commands_.base) || chooses_sizes(commands_.head);
-    runner_.run(with_flags(command, file, own_sizes ? std::set<std::size_t>() : sizes));
-    NamedRun now{side == Side::base ? "base" : "head", read(command, file)};
+    const char* const name = side == Side::base ? "base" : "head";
+    try {
+      runner_.run(with_flags(command, file, own_sizes ? std::set<std::size_t>() : sizes));
+    } catch (const CommandFailed&) {
+      // Whatever code a launcher made of it.
+      if (auto run = found_before_it_failed(command, file)) check_right({name, std::move(*run)});
+      throw;
+    }
+    NamedRun now{name, read(command, file)};
+    check_right(now);
     std::error_code ignored;
     std::filesystem::remove(file, ignored);
     std::optional<NamedRun>& first = side == Side::base ? base_ : head_;
@@ -54,6 +62,16 @@ class Sides {
       throw Error(fmt::format("the command {} wrote no results to the file of -J that was appended",
                               quote(command, shown_path_characters)));
     return std::move(runs.front());
+  }
+
+  // What a command that failed has left.
+  static std::optional<RecordedRun> found_before_it_failed(const std::string& command,
+                                                           const std::string& file) {
+    try {
+      return read(command, file);
+    } catch (const Error&) {
+      return std::nullopt;
+    }
   }
 
   const Commands& commands_;
