@@ -7,6 +7,7 @@
 #include <array>
 #include <charconv>
 #include <limits>
+#include <set>
 
 #include "src/core/error.hpp"
 #include "src/core/quote.hpp"
@@ -135,11 +136,14 @@ Fault parse_fault(std::string_view text) {
         fmt::format("unknown kind {}; accepted: {}", quote(kind), fmt::join(fault_names(), ", ")));
   Fault fault;
   fault.kind = found->kind;
+  std::set<std::string_view> keys;
   while (!text.empty()) {
     const std::string_view setting = next();
     const std::size_t equals = std::min(setting.find('='), setting.size());
-    read_setting(fault, setting.substr(0, equals),
-                 setting.substr(std::min(equals + 1, setting.size())));
+    const std::string_view key = setting.substr(0, equals);
+    read_setting(fault, key, setting.substr(std::min(equals + 1, setting.size())));
+    if (!keys.insert(key).second)
+      throw UsageError(fmt::format("{} is given twice; accepted: {}", key, accepted));
   }
   return fault;
 }

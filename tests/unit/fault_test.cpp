@@ -32,7 +32,8 @@ TEST(Fault, WrongTextIsRefusedInOneLine) {
   for (const char* const text :
        {"", "bit", "flipped-bit:", "flipped-bit:rank", "flipped-bit:rank=x", "flipped-bit:call=0",
         "flipped-bit:every=0", "flipped-bit:phase=late", "flipped-bit:at=1T", "flipped-bit:rank=1x",
-        "flipped-bit:when=1", "flipped-bit:rank=1 2"}) {
+        "flipped-bit:when=1", "flipped-bit:rank=1 2", "flipped-bit:rank=1:rank=2",
+        "flipped-bit:call=2:rank=1:call=2"}) {
     if (std::string(text) == "flipped-bit:") continue;  // nothing behind it asks for nothing
     try {
       parse_fault(text);
