@@ -42,8 +42,7 @@ std::unique_ptr<Reporter> open_file(const Process& process, const std::string& p
 void say_first(const std::string& program, const std::vector<std::string>& lines) {
   constexpr std::size_t most = 20;
   for (std::size_t i = 0; i < std::min(lines.size(), most); ++i) say(program, lines[i]);
-  if (lines.size() > most)
-    say(program, fmt::format("{} more limits on stdout", lines.size() - most));
+  if (lines.size() > most) say(program, fmt::format("{} more on stdout", lines.size() - most));
 }
 
 // X_perf on the ranks of a job.
@@ -74,7 +73,7 @@ int run_sweep(const Collective& collective, const Options& options, const JobSet
     const int verdict = most_severe(end.exit_code, results.finish(end.failure, end.errors));
     if (end.failure == 0) {
       for (const std::string& line : results.unwritten()) say(job.program, line);
-      say_first(job.program, results.limit_lines());
+      say_first(job.program, results.reasons());
     }
     return end.failure > 128 ? end.failure : verdict;
   };

@@ -286,7 +286,7 @@ void MultiReporter::conclude(int failure, const std::vector<std::string>& errors
                      : summary_.failed_checks > 0 ? Verdict::wrong
                      : varies()                   ? Verdict::varies
                      : has(LimitVerdict::missed)  ? Verdict::slow
-                     : has(LimitVerdict::undecided) || doubtful(summary_, options_.precision)
+                     : is_undecided() || doubtful(summary_, options_.precision)
                          ? Verdict::unreliable
                          : Verdict::ok;
   if (summary_.reproduction) summary_.reproduction->digests = digests_.path();
@@ -295,9 +295,9 @@ void MultiReporter::conclude(int failure, const std::vector<std::string>& errors
 }
 
 int MultiReporter::judged() const {
-  const int slow = has(LimitVerdict::missed)      ? exit_code(Exit::too_slow)
-                   : has(LimitVerdict::undecided) ? exit_code(Exit::inconclusive)
-                                                  : 0;
+  const int slow = has(LimitVerdict::missed) ? exit_code(Exit::too_slow)
+                   : is_undecided()          ? exit_code(Exit::inconclusive)
+                                             : 0;
   const bool wrong = summary_.failed_checks > 0 || varies();
   return wrong ? most_severe(slow, exit_code(Exit::wrong_data)) : slow;
 }

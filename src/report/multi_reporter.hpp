@@ -12,6 +12,7 @@
 
 #include "src/options/options.hpp"
 #include "src/report/digest_file.hpp"
+#include "src/report/headline.hpp"
 #include "src/report/late_ranks.hpp"
 #include "src/report/limit_judge.hpp"
 #include "src/report/local_time.hpp"
@@ -69,10 +70,11 @@ class MultiReporter {
   // or what there is of it the end of the run.
   void pass_row(const Row& row, std::size_t requested, RowPlace place);
   void note(const std::string& line);  // a footer comment line
-  // One that is not left out, however many there are.
-  void final_note(const std::string& line) {
+  // How many operations --inject has spoiled, of all ranks, and a line that says so.
+  void spoiled(std::uint64_t operations, const std::string& line) {
     const std::lock_guard lock(mutex_);
-    summary_.notes.push_back(line);
+    summary_.nothing_spoiled = operations == 0;
+    summary_.notes.push_back(line);  // however many there are
   }
   void memory(const std::string& line);  // -M
   // The probe after the last row; that before the first one is the header's. Of rank 0.
@@ -94,12 +96,14 @@ class MultiReporter {
   int finish(int failure, const std::vector<std::string>& errors);
   // After finish(): what could not be written to the end, one line each.
   const std::vector<std::string>& unwritten() const { return unwritten_; }
-  // After finish(): the limits that are missed or not decided, one line each.
-  std::vector<std::string> limit_lines() const {
+  // After finish(): why a run that reached its end did not pass, one line each: limits that are missed
+  // or not decided, a fault that changed nothing.
+  std::vector<std::string> reasons() const {
     const std::lock_guard lock(mutex_);
     auto lines = ccl_tests::limit_lines(summary_.limits, LimitVerdict::missed);
     for (auto& line : ccl_tests::limit_lines(summary_.limits, LimitVerdict::undecided))
       lines.push_back(std::move(line));
+    if (summary_.nothing_spoiled) lines.emplace_back(nothing_spoiled);
     return lines;
   }
 
@@ -117,6 +121,7 @@ class MultiReporter {
   bool has(LimitVerdict verdict) const {  // of any limit
     return !ccl_tests::limit_lines(summary_.limits, verdict).empty();
   }
+  bool is_undecided() const { return has(LimitVerdict::undecided) || summary_.nothing_spoiled; }
   int judged() const;
   void conclude(int failure, const std::vector<std::string>& errors);
 

@@ -323,6 +323,7 @@ struct RunSummary {
   double average_busbw = 0;            // arithmetic mean over all cells
   std::optional<bool> bandwidth_ok;    // NCCL_TESTS_MIN_BW; absent: not asked
   std::vector<LimitFinding> limits;    // of rows, in their order, then of the run
+  bool nothing_spoiled = false;        // --inject has changed no byte: the run shows nothing
   std::vector<SweepFit> fits;          // of sweeps over sizes; empty if the run is not complete
   std::optional<Peak> peak;            // absent: no bandwidth
   std::optional<double> core_to_core;  // as RunInfo::core_to_core, after the last row

@@ -71,9 +71,12 @@ std::string verdict(const RunInfo& run, const RunSummary& summary) {
       return fmt::format("SLOW - {} (exit {})", plural(missed(summary).size(), "limit") + " missed",
                          code);
     case Verdict::unreliable:
-      return fmt::format("UNRELIABLE - {}{}", results(summary),
-                         code != 0 ? fmt::format(", a limit is not decided (exit {})", code)
-                                   : ", do not quote the times");
+      if (code == 0)
+        return fmt::format("UNRELIABLE - {}, do not quote the times", results(summary));
+      return fmt::format(
+          "UNRELIABLE - {}, {} (exit {})", results(summary),
+          undecided(summary).empty() ? "but --inject spoiled nothing" : "a limit is not decided",
+          code);
     case Verdict::ok: break;
   }
   const std::string times =
@@ -192,6 +195,8 @@ std::string next(const RunInfo& run, const RunSummary& summary) {
     text = has_undecided_time(summary)
                ? "a quieter machine, or a limit farther from the time"
                : "measure the sizes and types that the limits and --baseline are of";
+  } else if (summary.nothing_spoiled) {
+    text = "a fault without :call=, :every= and :phase= is done to every call";
   } else if (summary.repeats && summary.verdict == Verdict::unreliable) {
     text = "--passes 5 takes each time at 5 moments";
   } else if (summary.verdict == Verdict::ok && run.check == 0) {

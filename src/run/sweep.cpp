@@ -68,16 +68,19 @@ std::optional<double> probe_cpus(Rank& rank) {
 }
 
 // spoiled: each rank's operations whose result, input or guard a fault has changed.
-std::string spoiled_line(const std::vector<std::string>& spoiled) {
+void tell_spoiled(const std::vector<std::string>& spoiled, MultiReporter& results) {
   std::string by_rank;
-  unsigned long long all = 0;
+  std::uint64_t all = 0;
   for (std::size_t r = 0; r < spoiled.size(); ++r) {
-    const unsigned long long number = std::stoull(spoiled[r]);
+    const std::uint64_t number = std::stoull(spoiled[r]);
     all += number;
     if (number > 0)
       by_rank += fmt::format("{} {} on rank {}", by_rank.empty() ? ":" : ",", number, r);
   }
-  return fmt::format("inject: {} operation{} spoiled{}", all, all == 1 ? "" : "s", by_rank);
+  if (all == 0)
+    by_rank = ": the run makes no call that the fault names, or its bytes were so before";
+  results.spoiled(
+      all, fmt::format("inject: {} operation{} spoiled{}", all, all == 1 ? "" : "s", by_rank));
 }
 
 // Process groups; of a paired collective the pairs, round by round.
@@ -237,7 +240,7 @@ int sweep(Rank& rank, const Collective& collective, const Options& o,
   if (Injector* const injector = rank.injector()) {
     const auto spoiled =
         rank.world().all_gather(std::to_string(injector->spoiled()), rank.limit_s());
-    if (rank.is_first()) results.final_note(spoiled_line(spoiled));
+    if (rank.is_first()) tell_spoiled(spoiled, results);
   }
   if (o.gpu.memory_report)
     results.memory(memory_line(rank.world(), memory, rank.device().available(), rank.limit_s()));

@@ -85,6 +85,28 @@ TEST_F(MultiReporterTest, CallsARunUnreliableWhoseTimesRepeatBadly) {
   }
 }
 
+TEST_F(MultiReporterTest, DoesNotPassARunWhoseFaultChangedNothing) {
+  for (const bool wrong : {false, true})
+    for (const std::uint64_t operations : {0U, 3U}) {
+      MultiReporter judge(options);
+      judge.add(std::make_unique<SpyReporter>(seen));
+      judge.begin({});
+      Row one = row(1, 1e-3);
+      one.out_of_place.wrong = one.out_of_place.failed_ranks = wrong ? 1 : 0;
+      judge.row(one, 1024);
+      judge.spoiled(operations, "how many were spoiled");
+      const bool undecided = operations == 0 && !wrong;
+      const int code = wrong ? 7 : undecided ? 8 : 0;
+      EXPECT_EQ(judge.verdict(), code);
+      EXPECT_EQ(judge.finish(0, {}), code);
+      EXPECT_EQ(seen.summary.verdict, wrong       ? Verdict::wrong
+                                      : undecided ? Verdict::unreliable
+                                                  : Verdict::ok);
+      EXPECT_THAT(seen.summary.notes, Contains("how many were spoiled"));
+      EXPECT_EQ(judge.reasons().size(), operations == 0 ? 1U : 0U);
+    }
+}
+
 TEST_F(MultiReporterTest, WritesWhatThereIsOfThePassesWhenARunEndsEarly) {
   options.sweep.passes = 3;
   for (const std::size_t place : {1U, 0U, 2U, 0U}) {

@@ -4,7 +4,9 @@
 
 #include <algorithm>
 
+#include "src/core/error.hpp"
 #include "src/report/exports/document.hpp"
+#include "src/report/headline.hpp"
 #include "src/report/row_text.hpp"
 #include "src/report/text.hpp"
 #include "src/report/writers.hpp"
@@ -113,6 +115,8 @@ class Junit : public DocumentFormat {
       std::string all;
       for (const std::string& error : summary->errors) all += error + "\n";
       outcome = trouble("error", "incomplete", summary->failure, all);
+    } else if (summary->nothing_spoiled && summary->exit_code == exit_code(Exit::inconclusive)) {
+      outcome = trouble("error", "not decided", std::string(nothing_spoiled), "");
     } else {
       outcome = fmt::format("<system-out>{} of {} calls verified, exit code {}</system-out>",
                             summary->verified_calls, summary->calls, summary->exit_code);

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include "src/report/exports/document.hpp"
+#include "src/report/headline.hpp"
 #include "src/report/row_text.hpp"
 #include "src/report/text.hpp"
 #include "src/report/writers.hpp"
@@ -55,6 +56,7 @@ class Markdown : public DocumentFormat {
       text += fmt::format("- **{}**\n", plain(limit));
     for (const std::string& limit : limit_lines(summary->limits, LimitVerdict::undecided))
       text += fmt::format("- {}\n", plain(limit));
+    if (summary->nothing_spoiled) text += fmt::format("- {}\n", plain(nothing_spoiled));
     return text + fmt::format("- Verified {} of {} calls; exit code {}.\n", summary->verified_calls,
                               summary->calls, summary->exit_code);
   }
