@@ -232,6 +232,24 @@ TEST(Prometheus, OddStringsStayInTheirLabels) {
   }
 }
 
+TEST(Prometheus, RunsThatDifferInTheirLabelDoNotClash) {
+  const TemporaryFolder directory;
+  const std::string path = directory.file("out.prom");
+  samples::Run run = samples::plain();
+  run.record.settings = {{"label", std::string("new \"switch\"")}};
+  write(run, path);
+  for (const std::string& line : samples::lines(samples::read(path))) {
+    if (line.starts_with('#')) continue;
+    EXPECT_THAT(line, HasSubstr(R"(,label="new \"switch\"")"));
+  }
+  run.record.settings = {{"label", SettingValue()}};  // not given
+  write(run, path);
+  for (const std::string& line : samples::lines(samples::read(path))) {
+    if (line.starts_with("ccl_tests_last_success")) continue;  // of the run before, too
+    EXPECT_THAT(line, Not(HasSubstr("label=")));
+  }
+}
+
 TEST(Prometheus, PathsThatCannotBeWrittenAreRefusedAtOnce) {
   const TemporaryFolder directory;
   EXPECT_THROW(file_reporter(directory.file("missing/out.prom")), UsageError);

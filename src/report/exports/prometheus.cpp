@@ -9,6 +9,8 @@
 #include <cstdio>
 #include <fstream>
 #include <map>
+#include <string>
+#include <variant>
 
 #include "src/core/error.hpp"
 #include "src/report/exports/document.hpp"
@@ -36,11 +38,21 @@ struct Family {
   std::map<std::string, double> samples = {};  // by labels; of those that repeat (cycles) the last
 };
 
+// --label; empty: not given.
+std::string label_of(const RunInfo& run) {
+  for (const auto& [name, value] : run.settings)
+    if (const auto* const text = std::get_if<std::string>(&value);
+        name == "label" && text != nullptr)
+      return *text;
+  return {};
+}
+
 // What a run is of: the labels of all its samples.
 std::string run_labels(const RunInfo& run) {
   std::string text = label("program", run.program) + "," + label("backend", run.backend) + "," +
                      label("ranks", std::to_string(run.ranks));
   if (!run.mode.empty()) text += "," + label("mode", run.mode);
+  if (const std::string given = label_of(run); !given.empty()) text += "," + label("label", given);
   return text;
 }
 
