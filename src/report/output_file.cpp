@@ -80,10 +80,22 @@ void OutputFile::replace_end(std::size_t bytes, std::string_view text) {
   }
   if (error != 0) {
     restore(at, old);
-    throw Error(fmt::format("cannot write results to {}: {}", quote(path_, shown_path_characters),
-                            reason(error)));
+    fail(error);
   }
   size_ = at + text.size();
+}
+
+void OutputFile::overwrite(std::size_t at, std::string_view text) {
+  const std::string old = read_at(descriptor_, text.size(), at);
+  const int error = write_at(descriptor_, text, at);
+  if (error == 0) return;
+  restore(at, old);
+  fail(error);
+}
+
+void OutputFile::fail(int error) const {
+  throw Error(fmt::format("cannot write results to {}: {}", quote(path_, shown_path_characters),
+                          reason(error)));
 }
 
 void OutputFile::restore(std::size_t at, std::string_view old) noexcept {
@@ -93,10 +105,7 @@ void OutputFile::restore(std::size_t at, std::string_view old) noexcept {
 
 void OutputFile::close() {
   const int descriptor = std::exchange(descriptor_, -1);
-  if (descriptor >= 0 && ::close(descriptor) != 0 && errno != EINTR) {
-    throw Error(fmt::format("cannot write results to {}: {}", quote(path_, shown_path_characters),
-                            reason(errno)));
-  }
+  if (descriptor >= 0 && ::close(descriptor) != 0 && errno != EINTR) fail(errno);
 }
 
 }  // namespace ccl_tests

@@ -24,10 +24,13 @@ class OutputFile {
   void append(std::string_view text) { replace_end(0, text); }
   // The file's last `bytes` bytes give way to `text`.
   void replace_end(std::size_t bytes, std::string_view text);
+  // The bytes from `at` on give way to `text`, which ends within the file.
+  void overwrite(std::size_t at, std::string_view text);
   void close();
 
  private:
   void restore(std::size_t at, std::string_view old) noexcept;
+  [[noreturn]] void fail(int error) const;
 
   int descriptor_;
   std::string path_;

@@ -1,5 +1,6 @@
 // Documents for other tools: valid at every moment, whatever the texts in them; what they say of wrong data and of limits. The tools
 // themselves read them in tests/system/exports_test.sh.
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -37,6 +38,11 @@ void expect_whole(const std::string& text, const std::string& suffix) {
     EXPECT_THAT(text, testing::StartsWith("<?xml "));
     EXPECT_THAT(text, testing::EndsWith("</testsuites>\n"));
     EXPECT_EQ(count(text, "<testcase "), count(text, "</testcase>"));
+    const std::string counts =
+        fmt::format("tests=\"{}\" failures=\"{}\" errors=\"{}\" ", count(text, "<testcase "),
+                    count(text, "<failure "), count(text, "<error "));
+    EXPECT_THAT(text, HasSubstr("<testsuites name=\"ccl-tests\" " + counts));
+    EXPECT_THAT(text, HasSubstr("\" skipped=\"0\" " + counts));
   }
 }
 

@@ -23,8 +23,10 @@ class Document : public Reporter {
 
   void begin(const RunInfo& run) override {
     const std::string head = format_->head(run);
-    put(head_ + tail_, head, format_->tail(nullptr));
+    const std::string tail = format_->tail(nullptr);
+    put(head_ + tail_, head, tail);
     head_ = head.size();
+    renew_head("", tail);
   }
   void row(const Row& row) override {
     if (row.pass) return;
@@ -36,13 +38,17 @@ class Document : public Reporter {
       text += (any ? format_->separator() : "") + item.text;
       any = true;
     }
-    put(tail_, text, format_->tail(nullptr));
+    const std::string tail = format_->tail(nullptr);
+    put(tail_, text, tail);
     any_ = any;  // now that they are written
+    renew_head(text, tail);
     for (DocumentItem& item : items)
       if (!item.key.empty()) keys_.insert(std::move(item.key));
   }
   void end(const RunSummary& summary) override {
-    put(tail_, "", format_->tail(&summary));
+    const std::string tail = format_->tail(&summary);
+    put(tail_, "", tail);
+    renew_head("", tail);
     file_.close();
   }
 
@@ -51,6 +57,10 @@ class Document : public Reporter {
   void put(std::size_t bytes, const std::string& text, const std::string& tail) {
     file_.replace_end(bytes, text + tail);
     tail_ = tail.size();
+  }
+
+  void renew_head(const std::string& items, const std::string& tail) {
+    file_.overwrite(0, format_->head_of(items, tail));
   }
 
   OutputFile file_;

@@ -28,6 +28,9 @@ class DocumentFormat {
   virtual std::string separator() const { return {}; }
   // summary: null until the run ends.
   virtual std::string tail(const RunSummary* summary) const = 0;
+  // Called when `items` and, for now, `tail` have been written. Returns the head again, as long as before,
+  // if it tells of what is behind it; empty: it stays.
+  virtual std::string head_of(std::string_view /*items*/, std::string_view /*tail*/) { return {}; }
 };
 
 // Rows of single passes are left out. Throws Error, as all of its functions do, if the file cannot

@@ -1,5 +1,5 @@
-// JUnit's XML as CI services read it: a test case for each cell of a row. The suite has no counts, which some schemas ask for: they would have
-// to be known before the first case is written; readers count cases.
+// JUnit's XML as CI services read it (Jenkins: junit-10.xsd of its xUnit plugin): a test case for each cell of a row. The counts, which come
+// before the cases, are written again after each row: blanks behind them keep their place.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -56,27 +56,49 @@ std::string numbers(const Measurement& cell) {
   return text;
 }
 
+struct Counts {
+  std::size_t tests = 0, failures = 0, errors = 0;
+};
+
+// No other text has these: "<" is escaped there.
+Counts counted(std::string_view cases) {
+  const auto number = [&](std::string_view what) {
+    std::size_t found = 0;
+    for (std::size_t at = cases.find(what); at != std::string_view::npos;
+         at = cases.find(what, at + 1))
+      ++found;
+    return found;
+  };
+  return {number("<testcase "), number("<failure "), number("<error ")};
+}
+
 class Junit : public DocumentFormat {
  public:
   std::string head(const RunInfo& run) override {
     program_ = run.program;
-    const std::string properties =
-        run.program.empty() ? ""
-                            : fmt::format(
-                                  "    <properties>\n"
-                                  "      <property name=\"version\" value=\"{}\"/>\n"
-                                  "      <property name=\"library\" value=\"{} {}\"/>\n"
-                                  "      <property name=\"ranks\" value=\"{}\"/>\n"
-                                  "      <property name=\"run_id\" value=\"{}\"/>\n"
-                                  "    </properties>\n",
-                                  xml_text(run.version), xml_text(run.backend),
-                                  xml_text(run.library_version), run.ranks, xml_text(run.run_id));
+    properties_ = run.program.empty()
+                      ? ""
+                      : fmt::format(
+                            "    <properties>\n"
+                            "      <property name=\"version\" value=\"{}\"/>\n"
+                            "      <property name=\"library\" value=\"{} {}\"/>\n"
+                            "      <property name=\"ranks\" value=\"{}\"/>\n"
+                            "      <property name=\"run_id\" value=\"{}\"/>\n"
+                            "    </properties>\n",
+                            xml_text(run.version), xml_text(run.backend),
+                            xml_text(run.library_version), run.ranks, xml_text(run.run_id));
     backend_ = run.backend;
     aggregate_ = run.aggregate;
-    return fmt::format(
-        "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites name=\"ccl-tests\">\n"
-        "  <testsuite name=\"{}\">\n{}",
-        xml_text(program_.empty() ? "ccl-tests" : program_), properties);
+    return head_with({});
+  }
+
+  std::string head_of(std::string_view items, std::string_view tail) override {
+    const Counts more = counted(items), last = counted(tail);
+    rows_.tests += more.tests;
+    rows_.failures += more.failures;
+    rows_.errors += more.errors;
+    return head_with(
+        {rows_.tests + last.tests, rows_.failures + last.failures, rows_.errors + last.errors});
   }
 
   std::vector<DocumentItem> items(const Row& row) const override {
@@ -125,6 +147,17 @@ class Junit : public DocumentFormat {
   }
 
  private:
+  std::string head_with(const Counts& all) const {
+    constexpr int widest = 60;  // of numbers below 10^10
+    const std::string counts = fmt::format("tests=\"{}\" failures=\"{}\" errors=\"{}\"", all.tests,
+                                           all.failures, all.errors);
+    return fmt::format(
+        "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
+        "<testsuites name=\"ccl-tests\" {0:<{1}}>\n"
+        "  <testsuite name=\"{2}\" skipped=\"0\" {0:<{1}}>\n{3}",
+        counts, widest, xml_text(program_.empty() ? "ccl-tests" : program_), properties_);
+  }
+
   std::string test_case(const std::string& name, double seconds, const std::string& outcome) const {
     return fmt::format(
         "    <testcase classname=\"{}.{}\" name=\"{}\" time=\"{:.6f}\">{}</testcase>\n",
@@ -133,7 +166,8 @@ class Junit : public DocumentFormat {
         outcome);
   }
 
-  std::string program_, backend_;
+  std::string program_, backend_, properties_;
+  Counts rows_;
   int aggregate_ = 1;
 };
 
