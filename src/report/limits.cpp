@@ -5,6 +5,7 @@
 #include <cmath>
 #include <utility>
 
+#include "src/report/quantity_text.hpp"
 #include "src/report/row_text.hpp"
 
 namespace ccl_tests {
@@ -44,8 +45,9 @@ LimitFinding bandwidth_finding(const SizeLimit& limit, std::string row, const Me
   }
   found.verdict =
       judge({-*found.value, -bandwidth(time.best), -bandwidth(time.worst)}, -limit.value);
-  found.text = text_of(found, fmt::format("busbw {:.4f} GB/s", *found.value),
-                       fmt::format("{:.4f} to {:.4f}", bandwidth(time.worst), bandwidth(time.best)),
+  found.text = text_of(found, fmt::format("busbw {} GB/s", digits_text(*found.value)),
+                       fmt::format("{} to {}", digits_text(bandwidth(time.worst)),
+                                   digits_text(bandwidth(time.best))),
                        "below");
   return found;
 }

@@ -2,7 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
+#include <cmath>
 
 namespace ccl_tests {
 
@@ -14,6 +16,13 @@ std::string binary_size_text(std::size_t bytes) {
     ++unit;
   }
   return fmt::format("{} {}", bytes, units.at(unit));
+}
+
+std::string digits_text(double number) {
+  constexpr int digits = 4, most = 30;
+  const bool small = std::isfinite(number) && number != 0 && std::fabs(number) < 1;
+  const int zeros = small ? static_cast<int>(-std::floor(std::log10(std::fabs(number)))) - 1 : 0;
+  return fmt::format("{:.{}f}", number, std::min(digits + zeros, most));
 }
 
 std::string seconds_text(double seconds) {

@@ -224,6 +224,18 @@ TEST(AcceptanceRates, AllOfTheIntervalDecides) {
   EXPECT_EQ(judged(0, 0, 1e-5).verdict, Verdict::inconclusive);
 }
 
+TEST(AcceptanceRates, ReachedAndLimitHaveTheirUnits) {
+  const auto text = [](double gb_per_s, double limit) {
+    Row slow = row();
+    slow.out_of_place.busbw = gb_per_s;
+    Plan plan;
+    plan.limits = {{"full", "all_reduce", 0, limit, 0, 0}};
+    return judged_row(plan, "full", "run", "all_reduce", 1 << 20, slow).text;
+  };
+  EXPECT_EQ(text(0.1, 125e6), "all_reduce 1M 100 of 125 MB/s");
+  EXPECT_EQ(text(1e-6, 900e9), "all_reduce 1M 1 kB/s of 900 GB/s");
+}
+
 TEST(AcceptanceRates, LimitsAreOfAStageProgramAndSize) {
   Plan plan;
   plan.limits = {{"full", "all_reduce", 0, 1, 0, 0}, {"full", "all_reduce", 8, 2, 0, 0}};

@@ -4,9 +4,12 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "src/report/quantity_text.hpp"
+
 namespace ccl_tests {
 namespace {
 
+using testing::Contains;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
@@ -69,6 +72,16 @@ TEST(Limits, EveryPlacementAndEveryLimitOfTheSizeCounts) {
                   "too slow: 1024 B float sum in place: busbw 1.5000 GB/s is below "
                   "--min-busbw 2",
                   "too slow: 1024 B float sum in place: 501.00 us is above --max-time 500"));
+}
+
+TEST(Limits, SmallBandwidthsKeepTheirDigits) {
+  EXPECT_THAT(limit_lines(found(both(8, 0.001, 0), row(1.234e-6, 1e-3), 8), missed),
+              Contains("too slow: 8 B float sum out of place: busbw 0.000001234 GB/s is below "
+                       "--min-busbw 0.001"));
+  EXPECT_EQ(digits_text(0.5), "0.5000");
+  EXPECT_EQ(digits_text(0.01), "0.01000");
+  EXPECT_EQ(digits_text(0), "0.0000");
+  EXPECT_EQ(digits_text(-2.5), "-2.5000");
 }
 
 TEST(Limits, OfOnePlacementSayNothingOfTheOther) {

@@ -31,6 +31,14 @@ std::vector<Number> numbers_of(const BusBandwidth& found) {
   return numbers;
 }
 
+// "100 of 120 GB/s", "3.2 kB/s of 120 GB/s".
+std::string share_text(double value, double limit) {
+  const std::string reached = rate_text(value), wanted = rate_text(limit);
+  const auto unit = [](const std::string& text) { return text.substr(text.find(' ')); };
+  const bool same = unit(reached) == unit(wanted);
+  return fmt::format("{} of {}", same ? reached.substr(0, reached.find(' ')) : reached, wanted);
+}
+
 }  // namespace
 
 BusBandwidth bus_bandwidth(const Row& row) {
@@ -95,9 +103,8 @@ Check judged_row(const Plan& plan, const std::string& stage, const std::string& 
                            Line{limit->warn_busbw, Verdict::warn, "SLOW"}}) {
     if (line.limit <= 0 || found.low >= line.limit) continue;
     if (found.high < line.limit)
-      return says(
-          line.verdict, line.reason,
-          fmt::format("{} {:.3g} of {}", what, found.value / bytes_in_gb, rate_text(line.limit)));
+      return says(line.verdict, line.reason,
+                  fmt::format("{} {}", what, share_text(found.value, line.limit)));
     return says(Verdict::inconclusive, "TOO_NOISY",
                 fmt::format("{} {} to {}, the limit {} is in between", what, rate_text(found.low),
                             rate_text(found.high), rate_text(line.limit)));
