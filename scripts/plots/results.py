@@ -126,7 +126,8 @@ def library(header):
 def name_runs(runs, labels):
     """Gives each run its label: of `labels`, of --label of the run, or its library's name."""
     if labels is not None and len(labels) != len(runs):
-        raise BadInput(f"--labels: {len(labels)} labels for {len(runs)} runs; give as many")
+        count = "1 run" if len(runs) == 1 else f"{len(runs)} runs"
+        raise BadInput(f"--labels: {len(labels)} given for {count}; give as many")
     for index, run in enumerate(runs):
         notes = [n.get("text") or "" for n in run.header.get("notes") or [] if isinstance(n, dict)]
         kept = next((n for n in notes if n.startswith("label: ")), "")

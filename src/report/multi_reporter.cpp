@@ -9,6 +9,7 @@
 #include "src/core/error.hpp"
 #include "src/report/pair_judgement.hpp"
 #include "src/report/pair_notes.hpp"
+#include "src/report/quantity_text.hpp"
 #include "src/report/reproductions.hpp"
 #include "src/report/row_text.hpp"
 #include "src/report/speed_text.hpp"
@@ -146,7 +147,8 @@ void MultiReporter::account_rest() {
     rest_.push_back(row);
   }
   if (rest_.empty()) return;
-  add_note(fmt::format("{} rows are of fewer than {} passes", rest_.size(), options_.passes));
+  add_note(
+      fmt::format("{} of fewer than {} passes", counted(rest_.size(), "row"), options_.passes));
 }
 
 std::vector<std::string> MultiReporter::files() const {
@@ -261,17 +263,15 @@ void MultiReporter::judge_end() {
   if (const auto line = speed_text(run_.core_to_core, summary_.core_to_core, run_.verbose);
       !line.empty())
     notes.push_back(line);
-  if (capped_rows_ > 0) {
+  if (capped_rows_ > 0)
     notes.push_back(fmt::format(
-        "{} rows ran fewer than {} iterations, to keep a row's timed part within {} s (--row-time)",
-        capped_rows_, options_.iterations, options_.row_time_s));
-  }
-  if (weakest_bytes_ > 0) {
+        "{} ran fewer than {} iterations, to keep a row's timed part within {} s (--row-time)",
+        counted(capped_rows_, "row"), options_.iterations, options_.row_time_s));
+  if (weakest_bytes_ > 0)
     notes.push_back(
         fmt::format("rows up to {} B are too short to show the loss of every rank's contribution; "
                     "the weakest covers {:.1f} % of the ranks",
                     weakest_bytes_, 100 * weakest_coverage_));
-  }
 }
 
 void MultiReporter::conclude(int failure, const std::vector<std::string>& errors) {

@@ -8,6 +8,10 @@
 
 namespace ccl_tests {
 
+std::string counted(std::uint64_t count, std::string_view noun) {
+  return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s");
+}
+
 std::string binary_size_text(std::size_t bytes) {
   constexpr std::array<const char*, 5> units = {"B", "KiB", "MiB", "GiB", "TiB"};
   std::size_t unit = 0;

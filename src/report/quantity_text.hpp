@@ -1,10 +1,15 @@
-// Sizes and times in the footer's sentences.
+// Numbers, sizes and times in sentences.
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <string>
+#include <string_view>
 
 namespace ccl_tests {
+
+// "1 row", "8 rows".
+std::string counted(std::uint64_t count, std::string_view noun);
 
 // "64 KiB"; "1000 B" if no larger unit divides it.
 std::string binary_size_text(std::size_t bytes);

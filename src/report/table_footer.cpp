@@ -8,6 +8,7 @@
 #include "src/report/comment_text.hpp"
 #include "src/report/normal_text.hpp"
 #include "src/report/pair_notes.hpp"
+#include "src/report/quantity_text.hpp"
 #include "src/report/reproductions.hpp"
 
 namespace ccl_tests {
@@ -37,10 +38,6 @@ std::string nccl_tests_lines(const RunInfo& run, const RunSummary& summary) {
   return lines;
 }
 
-std::string plural(std::size_t number, const char* what) {
-  return fmt::format("{} {}{}", number, what, number == 1 ? "" : "s");
-}
-
 std::vector<std::string> missed(const RunSummary& summary) {
   return limit_lines(summary.limits, LimitVerdict::missed);
 }
@@ -56,20 +53,20 @@ std::string verdict(const RunInfo& run, const RunSummary& summary) {
   const int code = summary.exit_code;
   switch (summary.verdict) {
     case Verdict::incomplete: {
-      const std::string rows =
-          run.planned_rows ? fmt::format("{} of {}", summary.rows, plural(*run.planned_rows, "row"))
-                           : plural(summary.rows, "row");
+      const std::string rows = run.planned_rows ? fmt::format("{} of {}", summary.rows,
+                                                              counted(*run.planned_rows, "row"))
+                                                : counted(summary.rows, "row");
       return fmt::format("INCOMPLETE - exit code {}, {} measured", code, rows);
     }
     case Verdict::wrong:
       return fmt::format("WRONG - {} of {} with wrong elements (exit {})", summary.wrong_rows,
-                         plural(summary.rows, "row"), code);
+                         counted(summary.rows, "row"), code);
     case Verdict::varies:
       return fmt::format("VARIES - {} of {} with bits that differ (exit {})",
-                         summary.reproduction->varying, plural(summary.rows, "row"), code);
+                         summary.reproduction->varying, counted(summary.rows, "row"), code);
     case Verdict::slow:
-      return fmt::format("SLOW - {} (exit {})", plural(missed(summary).size(), "limit") + " missed",
-                         code);
+      return fmt::format("SLOW - {} (exit {})",
+                         counted(missed(summary).size(), "limit") + " missed", code);
     case Verdict::unreliable:
       if (code == 0)
         return fmt::format("UNRELIABLE - {}, do not quote the times", results(summary));
@@ -79,11 +76,11 @@ std::string verdict(const RunInfo& run, const RunSummary& summary) {
           code);
     case Verdict::ok: break;
   }
-  const std::string times =
-      summary.times == 0 ? ""
-      : summary.precise_times == summary.times
-          ? ", times reliable"
-          : fmt::format(", {} of {} times reliable", summary.precise_times, summary.times);
+  const std::string times = summary.times == 0 ? ""
+                            : summary.precise_times == summary.times
+                                ? ", times reliable"
+                                : fmt::format(", {} of {} reliable", summary.precise_times,
+                                              counted(summary.times, "time"));
   return "OK - " + results(summary) + times;
 }
 
@@ -94,17 +91,16 @@ bool can_verify_all(const RunInfo& run) {
 
 std::string correct(const RunInfo& run, const RunSummary& summary) {
   if (summary.failed_checks > 0) {
-    return summary.first_wrong.empty()
-               ? fmt::format("no - {} wrong elements", summary.wrong_elements)
-               : "no - first: " + summary.first_wrong;
+    return summary.first_wrong.empty() ? "no - " + counted(summary.wrong_elements, "wrong element")
+                                       : "no - first: " + summary.first_wrong;
   }
   if (summary.verified_calls == 0) {
     if (summary.rows == 0) return "not checked - no row was measured";
     return run.check == 0 ? "not checked - -c 0 turns checks off"
-                          : fmt::format("not checked - none of {} calls", summary.calls);
+                          : fmt::format("not checked - none of {}", counted(summary.calls, "call"));
   }
-  const std::string calls = fmt::format("0 wrong elements; {} of {} calls verified",
-                                        summary.verified_calls, summary.calls);
+  const std::string calls = fmt::format("0 wrong elements; {} of {} verified",
+                                        summary.verified_calls, counted(summary.calls, "call"));
   if (!summary.complete) return fmt::format("so far - {} in the rows above", calls);
   return "yes - " + calls +
          (summary.verified_calls < summary.calls && can_verify_all(run)
@@ -121,10 +117,11 @@ std::string streams(const RunInfo& run, const RunSummary& summary) {
   const char* const answer = summary.precise_times == 0 || repeats == Repeating::badly ? "no"
                              : all && repeats == Repeating::well                       ? "yes"
                                                                                        : "in part";
-  const std::string which = all ? fmt::format("all {}", summary.times)
-                                : fmt::format("{} of {}", summary.precise_times, summary.times);
-  std::string text = fmt::format("{} - {} times within +-{:g} % (95 % confidence)", answer, which,
-                                 100 * precision);
+  const std::string which =
+      (all ? summary.times == 1 ? "its " : "all " : fmt::format("{} of ", summary.precise_times)) +
+      counted(summary.times, "time");
+  std::string text =
+      fmt::format("{} - {} within +-{:g} % (95 % confidence)", answer, which, 100 * precision);
   if (summary.widest)
     text += fmt::format("; widest +-{:.1f} % at {}", 100 * *summary.widest, summary.widest_row);
   if (summary.repeats)
@@ -153,13 +150,14 @@ std::string soak(const RunSummary& summary) {
   const auto n = static_cast<double>(summary.verified_calls);
   const std::string errors =
       summary.failed_checks > 0 || n == 0
-          ? fmt::format("{} wrong results in {:.0f} verified operations", summary.failed_checks, n)
-          : fmt::format(
-                "no error in {:.0f} verified operations: fewer than {:.2g} of all (95 % confidence)",
-                n, 3 / n);
+          ? fmt::format("{} in {}", counted(summary.failed_checks, "wrong result"),
+                        counted(summary.verified_calls, "verified operation"))
+          : fmt::format("no error in {}: fewer than {:.2g} of all (95 % confidence)",
+                        counted(summary.verified_calls, "verified operation"), 3 / n);
   return fmt::format(
-      "{:.0f} s, {} cycles; {}; memory of rank {}, which grew most: {:.1f} MiB after the first cycle, {:.1f} at the end",
-      s.seconds, s.cycles, errors, s.rank, s.first_bytes / mib, s.last_bytes / mib);
+      "{:.0f} s, {}; {}; memory of rank {}, which grew most: {:.1f} MiB after the first cycle, {:.1f} at the end",
+      s.seconds, counted(s.cycles, "cycle"), errors, s.rank, s.first_bytes / mib,
+      s.last_bytes / mib);
 }
 
 std::string late_rank(const LateRank& late) {

@@ -41,7 +41,10 @@ std::string modes(const RunInfo& run) {
   if (run.per_iteration) {
     lines += "# Per-Iteration Report: i_* are of single iterations, over ranks the slowest's";
     if (run.per_iteration_skip > 0)
-      lines += fmt::format("; statistics skip the first {} iterations", run.per_iteration_skip);
+      lines += fmt::format("; statistics skip the first {}",
+                           run.per_iteration_skip == 1
+                               ? "iteration"
+                               : fmt::format("{} iterations", run.per_iteration_skip));
     lines += '\n';
   }
   if (run.parallel_init) lines += "# Parallel Init Enabled: threads connect concurrently\n";

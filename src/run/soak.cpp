@@ -6,6 +6,7 @@
 
 #include "src/core/clock.hpp"
 #include "src/devices/process_memory.hpp"
+#include "src/report/quantity_text.hpp"
 
 namespace ccl_tests {
 
@@ -38,10 +39,11 @@ bool SoakClock::is_over() {
 
 void SoakClock::say_progress() {
   const CallCounts counts = results_.counts();
-  rank_.process().log(fmt::format(
-      "{:.0f} of {:.0f} min: {} cycles, {} of {} operations verified, {} wrong results, {:.1f} MiB",
-      elapsed_s() / 60, duration_s_ / 60, cycles_, counts.verified_calls, counts.calls,
-      counts.failed_checks, static_cast<double>(resident_bytes()) / (1 << 20)));
+  rank_.process().log(fmt::format("{:.0f} of {:.0f} min: {}, {} of {} verified, {}, {:.1f} MiB",
+                                  elapsed_s() / 60, duration_s_ / 60, counted(cycles_, "cycle"),
+                                  counts.verified_calls, counted(counts.calls, "operation"),
+                                  counted(counts.failed_checks, "wrong result"),
+                                  static_cast<double>(resident_bytes()) / (1 << 20)));
 }
 
 void SoakClock::end_cycle() {

@@ -12,6 +12,7 @@
 #include "src/core/communicator.hpp"
 #include "src/devices/core_to_core.hpp"
 #include "src/job/cpu_share.hpp"
+#include "src/report/quantity_text.hpp"
 #include "src/run/benchmark_runner.hpp"
 #include "src/run/link_ceiling.hpp"
 #include "src/run/memory_limit.hpp"
@@ -79,8 +80,7 @@ void tell_spoiled(const std::vector<std::string>& spoiled, MultiReporter& result
   }
   if (all == 0)
     by_rank = ": the run makes no call that the fault names, or its bytes were so before";
-  results.spoiled(
-      all, fmt::format("inject: {} operation{} spoiled{}", all, all == 1 ? "" : "s", by_rank));
+  results.spoiled(all, fmt::format("inject: {} spoiled{}", counted(all, "operation"), by_rank));
 }
 
 // Process groups; of a paired collective the pairs, round by round.

@@ -198,6 +198,22 @@ TEST(Table, FooterLinesHaveAtMost100ColumnsAndWordsOfAClosedList) {
   }
 }
 
+TEST(Table, OneOfAThingIsNotCalledSeveral) {
+  samples::Run run = samples::stream();
+  RunSummary& summary = run.summary;
+  summary.rows = summary.times = summary.calls = summary.verified_calls = 1;
+  summary.soak = Soak{.seconds = 60, .cycles = 1};
+  for (const std::size_t precise : {0U, 1U}) {
+    summary.precise_times = precise;
+    const std::string table = samples::table(run);
+    EXPECT_EQ(matches(table, "of 1 call verified|of 1 time reliable|: no - 0 of 1 time within"),
+              precise == 0 ? 3 : 1);
+    EXPECT_EQ(matches(table, "- its 1 time within"), precise == 0 ? 0 : 1);
+    EXPECT_EQ(matches(table, "60 s, 1 cycle; no error in 1 verified operation: "), 1);
+    EXPECT_EQ(matches(table, "[^0-9]1 (rows|calls|cycles|times|operations)"), 0);
+  }
+}
+
 TEST(Table, NamesTheFilesThatItsRunWrites) {
   samples::Run run = samples::plain();
   run.record.output_files = {"out.7/a.json.12", "b.0.csv", "c.jsonl"};

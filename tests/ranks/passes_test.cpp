@@ -88,7 +88,7 @@ TEST(PassFaults, WhatWasMeasuredIsWrittenWhenARankFails) {
     }
     EXPECT_EQ(outcome.summary.rows, 3U);
     EXPECT_EQ(outcome.summary.verdict, Verdict::incomplete);
-    EXPECT_THAT(outcome.summary.notes, Contains("3 rows are of fewer than 2 passes"));
+    EXPECT_THAT(outcome.summary.notes, Contains("3 rows of fewer than 2 passes"));
   }
 }
 

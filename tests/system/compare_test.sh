@@ -32,7 +32,7 @@ refused "time is 'median of a stream'" "$work/base.jsonl" "$work/batch.jsonl"
 refused "cannot read" "$work/base.jsonl" "$work/none.jsonl"
 echo "hello" >"$work/text"
 refused "text:1:" "$work/text" "$work/base.jsonl"
-refused "1 files given" "$work/base.jsonl"
+refused "1 file given" "$work/base.jsonl"
 refused "use two files, or --base CMD"
 refused "--base needs --head or --aa" --base true
 refused "exclude each other" --base true --head true --aa

@@ -134,7 +134,7 @@ refused "no rows" "no row with a size and a time" "$golden/no_rows.jsonl" "${out
 refused "--where nothing" "no row with a size and a time" "$golden/stream.jsonl" "${out[@]}" --where datatype=half
 refused "a suffix" "neither .svg nor .png" "$golden/stream.jsonl" -o "$work/refused.pdf"
 refused "a folder that is not there" "No such file" "$golden/stream.jsonl" -o "$work/no/folder.svg"
-refused "--labels" "2 labels for 1 runs" "$golden/stream.jsonl" "${out[@]}" --labels a,b
+refused "--labels" "2 given for 1 run;" "$golden/stream.jsonl" "${out[@]}" --labels a,b
 run 0 "passes" "$bin/all_reduce_perf" --backend gloo -b 8 -e 64K -f 8 -t 2 --passes 3 --time-budget 1 -J "$work/three.jsonl"
 plots 0 "the row of all passes" "$work/three.jsonl" -o "$work/three.svg"
 svg "$work/three.svg" "all_reduce_perf, 2 ranks"

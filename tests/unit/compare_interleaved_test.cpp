@@ -154,7 +154,7 @@ TEST(CompareExitCode, HintsPassAndDifferencesOfAAFail) {
   Report aa = report_of({faster, inconclusive});
   aa.aa = true;
   EXPECT_EQ(summary(aa).code, Exit::too_slow);
-  EXPECT_THAT(summary(aa).verdict, HasSubstr("1 false alarms in 2 rows"));
+  EXPECT_THAT(summary(aa).verdict, HasSubstr("1 false alarm in 2 rows"));
   aa = report_of({inconclusive, same});
   aa.aa = true;
   EXPECT_EQ(summary(aa).code, Exit::passed);

@@ -126,7 +126,7 @@ TEST_F(MultiReporterTest, WritesWhatThereIsOfThePassesWhenARunEndsEarly) {
   }
   EXPECT_EQ(seen.summary.rows, 3U);
   EXPECT_EQ(seen.summary.wrong_rows, 1U);
-  EXPECT_THAT(seen.summary.notes, Contains("3 rows are of fewer than 3 passes"));
+  EXPECT_THAT(seen.summary.notes, Contains("3 rows of fewer than 3 passes"));
 }
 
 TEST_F(MultiReporterTest, FinishesOnce) {
@@ -246,7 +246,7 @@ TEST_F(MultiReporterTest, SaysWhatARowCouldNotShowAndWhereItWasCapped) {
   EXPECT_EQ(reporter().finish(0, {}), 0);
   EXPECT_THAT(seen.summary.notes, Contains(HasSubstr("rows up to 1000 B")));
   EXPECT_THAT(seen.summary.notes, Contains(HasSubstr("covers 25.0 %")));
-  EXPECT_THAT(seen.summary.notes, Contains(HasSubstr("1 rows ran fewer than 20 iterations")));
+  EXPECT_THAT(seen.summary.notes, Contains(HasSubstr("1 row ran fewer than 20 iterations")));
 }
 
 TEST_F(MultiReporterTest, NotesAreLimitedInNumber) {

@@ -5,6 +5,7 @@
 
 #include "collectives/collectives.hpp"
 #include "src/core/capabilities.hpp"
+#include "src/report/quantity_text.hpp"
 #include "src/report/row_text.hpp"
 #include "tools/acceptance/stages.hpp"
 
@@ -89,8 +90,8 @@ class Program {
                 .subject = "run",
                 .verdict = Verdict::pass,
                 .reason = "OK",
-                .text = fmt::format("{}: {} rows right, {} of {} calls verified", program_.name,
-                                    rows_, verified_, calls_),
+                .text = fmt::format("{}: {} right, {} of {} verified", program_.name,
+                                    counted(rows_, "row"), verified_, counted(calls_, "call")),
                 .numbers = {{"rows", static_cast<double>(rows_)},
                             {"verified_calls", static_cast<double>(verified_)}}};
     if (!wrong_.empty()) {

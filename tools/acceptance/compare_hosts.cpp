@@ -37,7 +37,9 @@ Check comparison(const Hosts& hosts, const std::vector<Facts>& facts, const std:
     if (mine != most) others.push_back(fmt::format("{} ({})", hosts[h].name, mine));
   }
   if (others.empty()) {
-    check.text = fmt::format("{}: {} on all {} hosts", fact, most, hosts.number());
+    check.text = fmt::format(
+        "{}: {} on {}", fact, most,
+        hosts.number() == 1 ? "the one host" : fmt::format("all {} hosts", hosts.number()));
     return check;
   }
   check.verdict = Verdict::warn;

@@ -29,8 +29,8 @@ class Right {
                 .subject = "run",
                 .verdict = Verdict::pass,
                 .reason = "OK",
-                .text = fmt::format("{} right, {} of {} calls verified", counted(rows_, "row"),
-                                    verified_, calls_),
+                .text = fmt::format("{} right, {} of {} verified", counted(rows_, "row"), verified_,
+                                    counted(calls_, "call")),
                 .numbers = {{"verified_calls", static_cast<double>(verified_)}}};
     if (verified_ == 0) {
       check.verdict = Verdict::inconclusive;
@@ -126,8 +126,8 @@ void soak(Context& context) {
     check.text = found.wrong.front();
   }
   if (check.verdict == Verdict::pass) {
-    check.text = fmt::format("{} calls right: fewer than 3 in {} are wrong, with 95 % confidence",
-                             verified, verified);
+    check.text = fmt::format("{} right: fewer than 3 in {} are wrong, with 95 % confidence",
+                             counted(verified, "call"), verified);
     if (verified == 0) {
       check.verdict = Verdict::inconclusive;
       check.reason = "NOT_VERIFIED";

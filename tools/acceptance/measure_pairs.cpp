@@ -176,7 +176,7 @@ class PairChecks {
                 .numbers = {{"pairs_seen", static_cast<double>(findings_.pairs_seen)},
                             {"pairs", static_cast<double>(findings_.pairs)}}};
     const std::string seen =
-        fmt::format("{} of {} links were measured", findings_.pairs_seen, findings_.pairs);
+        fmt::format("{} of {} measured", findings_.pairs_seen, counted(findings_.pairs, "link"));
     switch (findings_.link_verdict) {
       case LinkVerdict::skipped:
         check.reason = "LINKS_NOT_JUDGED";

@@ -8,6 +8,7 @@
 #include "src/core/quote.hpp"
 #include "src/options/command_line.hpp"
 #include "src/options/values.hpp"
+#include "src/report/quantity_text.hpp"
 
 namespace ccl_tests::compare {
 namespace {
@@ -48,8 +49,8 @@ void check(Arguments& a) {
     if (base || head || a.commands.aa)
       throw UsageError("files and --base, --head or --aa exclude each other");
     if (a.files.size() != 2)
-      throw UsageError(
-          fmt::format("{} files given; use two, BASE.jsonl and HEAD.jsonl", a.files.size()));
+      throw UsageError(counted(a.files.size(), "file") +
+                       " given; use two, BASE.jsonl and HEAD.jsonl");
     return;
   }
   if (!base) throw UsageError("use two files, or --base CMD with --head CMD or --aa; see --help");

@@ -7,6 +7,7 @@
 
 #include "src/core/error.hpp"
 #include "src/core/quote.hpp"
+#include "src/report/quantity_text.hpp"
 #include "tools/compare/comparable.hpp"
 #include "tools/compare/holm.hpp"
 #include "tools/compare/verdict.hpp"
@@ -90,16 +91,17 @@ Report compare_files(const std::string& base_path, const std::string& head_path,
     const std::size_t fewest = fewest_pairs(matched.rows.size(), false_alarm_rate);
     if (count < fewest)
       report.notes.push_back(
-          fmt::format("{} runs a side cannot confirm any of {} rows; at least {} are needed", count,
-                      matched.rows.size(), fewest));
+          fmt::format("{} runs a side cannot confirm any of {}; at least {} are needed", count,
+                      counted(matched.rows.size(), "row"), fewest));
     if (!in_turns(base, head))
       report.notes.push_back(
           "the runs were not made in turns: a change of the machine between them looks like a "
           "change of the program");
   }
   if (base.size() != head.size())
-    report.notes.push_back(fmt::format("{} runs in base, {} in head: the first {} are compared",
-                                       base.size(), head.size(), count));
+    report.notes.push_back(fmt::format("{} in base, {} in head: the first {} compared",
+                                       counted(base.size(), "run"), head.size(),
+                                       count == 1 ? "is" : fmt::format("{} are", count)));
   for (const RowResult& row : result.rows) result.flagged += row.flagged ? 1 : 0;
   return report;
 }

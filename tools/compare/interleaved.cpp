@@ -8,6 +8,7 @@
 
 #include "src/core/error.hpp"
 #include "src/devices/core_to_core.hpp"
+#include "src/report/quantity_text.hpp"
 #include "tools/compare/holm.hpp"
 
 namespace ccl_tests::compare {
@@ -102,16 +103,16 @@ Comparison compare_interleaved(const Machine& machine, const Plan& plan) {
 
   const std::size_t fewest = fewest_pairs(flagged.size(), false_alarm_rate);
   if (plan.pairs < fewest)
-    result.notes.push_back(
-        fmt::format("{} pairs instead of {}: fewer cannot confirm any of {} flagged rows", fewest,
-                    plan.pairs, flagged.size()));
+    result.notes.push_back(fmt::format("{} instead of {}: fewer cannot confirm any of {}",
+                                       counted(fewest, "pair"), plan.pairs,
+                                       counted(flagged.size(), "flagged row")));
   const std::size_t wanted = std::max(plan.pairs, fewest);
   const std::vector<RunPair> fresh = drawing.draw("test", wanted, needed_sizes(screen, flagged));
   result.tested_pairs = fresh.size();
   if (fresh.size() < wanted)
-    result.notes.push_back(
-        fmt::format("{} of {} pairs: the machine changed its state during {} others", fresh.size(),
-                    wanted, result.redrawn));
+    result.notes.push_back(fmt::format("{} of {}: the machine changed its state during {}",
+                                       fresh.size(), counted(wanted, "pair"),
+                                       counted(result.redrawn, "other")));
   std::map<RowKey, RowResult> tested;
   for (RowResult& row : judge(only(match(fresh), flagged), plan.threshold, flagged.size()))
     tested.emplace(row.key, std::move(row));

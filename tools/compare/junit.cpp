@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include "src/report/quantity_text.hpp"
 #include "src/report/text.hpp"
 #include "tools/compare/writers.hpp"
 
@@ -10,7 +11,7 @@ std::string difference(const RowResult& row) {
   std::string text = fmt::format("{}: {:.2f} us in base, {:.2f} us in head, ratio {:.3f}",
                                  verdict_text(row), row.base_s * 1e6, row.head_s * 1e6, row.ratio);
   if (row.interval) text += fmt::format(" [{:.3f},{:.3f}]", row.interval->low, row.interval->high);
-  return text + fmt::format(", {} pairs", row.pairs);
+  return text + ", " + counted(row.pairs, "pair");
 }
 
 bool failed(const RowResult& row) { return row.verdict == RowVerdict::slower && !row.hint; }

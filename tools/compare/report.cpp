@@ -4,6 +4,8 @@
 
 #include <cmath>
 
+#include "src/report/quantity_text.hpp"
+
 namespace ccl_tests::compare {
 namespace {
 
@@ -24,9 +26,10 @@ std::string text_of(const Report& report, const Summary& s) {
   if (report.interleaved) counts += fmt::format(", {} unflagged", s.count(RowVerdict::unflagged));
   if (report.hints) return "hints only, nothing is confirmed: " + counts;
   if (report.aa) {
-    return fmt::format("{} false alarms in {} rows: {}",
-                       s.count(RowVerdict::slower) + s.count(RowVerdict::faster),
-                       report.comparison.rows.size(), counts);
+    return fmt::format(
+        "{} in {}: {}",
+        counted(s.count(RowVerdict::slower) + s.count(RowVerdict::faster), "false alarm"),
+        counted(report.comparison.rows.size(), "row"), counts);
   }
   const char* word = "not slower";
   if (s.code == Exit::too_slow) word = "slower";
@@ -54,8 +57,8 @@ Summary summary(const Report& report) {
 std::vector<std::string> all_notes(const Report& report) {
   std::vector<std::string> notes = report.notes;
   const Comparison& c = report.comparison;
-  if (c.only_base > 0) notes.push_back(fmt::format("{} rows are in base only", c.only_base));
-  if (c.only_head > 0) notes.push_back(fmt::format("{} rows are in head only", c.only_head));
+  if (c.only_base > 0) notes.push_back(counted(c.only_base, "row") + " in base only");
+  if (c.only_head > 0) notes.push_back(counted(c.only_head, "row") + " in head only");
   notes.insert(notes.end(), c.notes.begin(), c.notes.end());
   return notes;
 }

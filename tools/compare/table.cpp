@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "src/report/quantity_text.hpp"
 #include "src/report/text.hpp"
 #include "tools/compare/holm.hpp"
 #include "tools/compare/writers.hpp"
@@ -18,12 +19,12 @@ std::string method_text(const Report& report) {
   if (report.hints) return "one run a side; intervals of the times as the runs printed them";
   std::string text;
   if (report.interleaved) {
-    text = fmt::format("screen: {} pairs flagged {} of {} rows", c.screened_pairs, c.flagged,
-                       c.rows.size());
+    text = fmt::format("screen: {} flagged {} of {}", counted(c.screened_pairs, "pair"), c.flagged,
+                       counted(c.rows.size(), "row"));
     if (c.flagged == 0) return text + "; nothing to test";
-    text += fmt::format("; test: {} fresh pairs", c.tested_pairs);
+    text += "; test: " + counted(c.tested_pairs, "fresh pair");
   } else {
-    text = fmt::format("test: {} runs a side", c.tested_pairs);
+    text = fmt::format("test: {} a side", counted(c.tested_pairs, "run"));
   }
   text += fmt::format("; sign test against a ratio of {:.3g}, Holm's correction at {}",
                       tested_ratio(report.threshold), false_alarm_rate);
@@ -46,8 +47,8 @@ std::string table_text(const Report& report) {
       fmt::format("# base: {}\n# head: {}\n", single_line(report.base), single_line(report.head));
   text += fmt::format("# {}\n", method_text(report));
   if (c.probes)
-    text += fmt::format("# Core to core: {:.0f} to {:.0f} ns a round trip, {} pairs drawn again\n",
-                        c.probes->low * 1e9, c.probes->high * 1e9, c.redrawn);
+    text += fmt::format("# Core to core: {:.0f} to {:.0f} ns a round trip, {} drawn again\n",
+                        c.probes->low * 1e9, c.probes->high * 1e9, counted(c.redrawn, "pair"));
   for (const std::string& note : all_notes(report))
     text += fmt::format("# Note: {}\n", single_line(note));
   text += fmt::format("#\n#{:>11} {:>8} {:>7} {:>{}} {:>11} {:>11} {:>7} {:>15} {:>5}  {}\n",

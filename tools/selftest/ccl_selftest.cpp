@@ -9,6 +9,7 @@
 #include "src/job/job.hpp"
 #include "src/options/help.hpp"
 #include "src/options/job_setup_of.hpp"
+#include "src/report/quantity_text.hpp"
 #include "tools/selftest/arguments.hpp"
 #include "tools/selftest/trial.hpp"
 
@@ -45,7 +46,8 @@ int run_trial(const Arguments& a, const std::vector<std::string>& words) {
     if (rank.is_first()) {
       const Process& process = rank.process();
       has_first = true;
-      fmt::print("# ccl_selftest: {} ranks, {} {}\n", rank.ranks(), process.backend.name(),
+      fmt::print("# ccl_selftest: {}, {} {}\n",
+                 counted(static_cast<std::uint64_t>(rank.ranks()), "rank"), process.backend.name(),
                  process.backend.info().version);
       return run(rank, a, patterns, first);
     }

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "src/report/quantity_text.hpp"
+
 namespace ccl_tests::selftest {
 
 bool Tallies::passed() const {
@@ -27,10 +29,10 @@ std::string text_of(const Tallies& t) {
     text += fmt::format("# harmless: {} x {}\n", number, reason);
   for (const std::string& line : t.missed) text += fmt::format("# MISSED: {}\n", line);
   for (const std::string& line : t.alarms) text += fmt::format("# FALSE ALARM: {}\n", line);
-  text += fmt::format(
-      "# {}: {} of {} faults caught; {} false alarms in {} rows of {} calls, {} verified\n",
-      t.passed() ? "OK" : "FAILED", caught, injected, t.false_alarms, t.right_rows, t.right_calls,
-      t.verified_calls);
+  text += fmt::format("# {}: {} of {} caught; {} in {} of {}, {} verified\n",
+                      t.passed() ? "OK" : "FAILED", caught, counted(injected, "fault"),
+                      counted(t.false_alarms, "false alarm"), counted(t.right_rows, "row"),
+                      counted(t.right_calls, "call"), t.verified_calls);
   return text;
 }
 

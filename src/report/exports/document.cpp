@@ -98,7 +98,7 @@ std::string wrong_text(const Measurement& cell) {
   std::string text;
   for (const Mismatch& mismatch : cell.mismatches)
     text += fmt::format("{}{}", text.empty() ? "" : "\n", mismatch_text(mismatch));
-  return text.empty() ? fmt::format("{} elements are wrong", *cell.wrong) : text;
+  return text.empty() ? counted(*cell.wrong, "wrong element") : text;
 }
 
 bool is_timed(const Measurement& cell) { return cell.stream || cell.iterations > 0; }

@@ -7,6 +7,7 @@
 #include "src/core/error.hpp"
 #include "src/report/exports/document.hpp"
 #include "src/report/headline.hpp"
+#include "src/report/quantity_text.hpp"
 #include "src/report/row_text.hpp"
 #include "src/report/text.hpp"
 #include "src/report/writers.hpp"
@@ -56,16 +57,16 @@ std::string numbers(const Measurement& cell) {
   return text;
 }
 
-struct Counts {
+struct Cases {
   std::size_t tests = 0, failures = 0, errors = 0;
 };
 
 // No other text has these: "<" is escaped there.
-Counts counted(std::string_view cases) {
+Cases cases_in(std::string_view text) {
   const auto number = [&](std::string_view what) {
     std::size_t found = 0;
-    for (std::size_t at = cases.find(what); at != std::string_view::npos;
-         at = cases.find(what, at + 1))
+    for (std::size_t at = text.find(what); at != std::string_view::npos;
+         at = text.find(what, at + 1))
       ++found;
     return found;
   };
@@ -93,7 +94,7 @@ class Junit : public DocumentFormat {
   }
 
   std::string head_of(std::string_view items, std::string_view tail) override {
-    const Counts more = counted(items), last = counted(tail);
+    const Cases more = cases_in(items), last = cases_in(tail);
     rows_.tests += more.tests;
     rows_.failures += more.failures;
     rows_.errors += more.errors;
@@ -140,14 +141,15 @@ class Junit : public DocumentFormat {
     } else if (summary->nothing_spoiled && summary->exit_code == exit_code(Exit::inconclusive)) {
       outcome = trouble("error", "not decided", std::string(nothing_spoiled), "");
     } else {
-      outcome = fmt::format("<system-out>{} of {} calls verified, exit code {}</system-out>",
-                            summary->verified_calls, summary->calls, summary->exit_code);
+      outcome =
+          fmt::format("<system-out>{} of {} verified, exit code {}</system-out>",
+                      summary->verified_calls, counted(summary->calls, "call"), summary->exit_code);
     }
     return text + test_case("run", 0, outcome) + end;
   }
 
  private:
-  std::string head_with(const Counts& all) const {
+  std::string head_with(const Cases& all) const {
     constexpr int widest = 60;  // of numbers below 10^10
     const std::string counts = fmt::format("tests=\"{}\" failures=\"{}\" errors=\"{}\"", all.tests,
                                            all.failures, all.errors);
@@ -167,7 +169,7 @@ class Junit : public DocumentFormat {
   }
 
   std::string program_, backend_, properties_;
-  Counts rows_;
+  Cases rows_;
   int aggregate_ = 1;
 };
 

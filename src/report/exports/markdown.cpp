@@ -3,6 +3,7 @@
 
 #include "src/report/exports/document.hpp"
 #include "src/report/headline.hpp"
+#include "src/report/quantity_text.hpp"
 #include "src/report/row_text.hpp"
 #include "src/report/text.hpp"
 #include "src/report/writers.hpp"
@@ -25,10 +26,10 @@ class Markdown : public DocumentFormat {
   std::string head(const RunInfo& run) override {
     if (run.program.empty()) return {};
     return fmt::format(
-        "**{}** over {} {}, {} ranks: {}\n\n"
+        "**{}** over {} {}, {}: {}\n\n"
         "| | | time | busbw (GB/s) | wrong |\n| --- | --- | ---: | ---: | ---: |\n",
-        plain(run.program), plain(run.backend), plain(run.library_version), run.ranks,
-        plain(run.placement));
+        plain(run.program), plain(run.backend), plain(run.library_version),
+        counted(static_cast<std::uint64_t>(run.ranks), "rank"), plain(run.placement));
   }
 
   std::vector<DocumentItem> items(const Row& row) const override {
@@ -57,8 +58,8 @@ class Markdown : public DocumentFormat {
     for (const std::string& limit : limit_lines(summary->limits, LimitVerdict::undecided))
       text += fmt::format("- {}\n", plain(limit));
     if (summary->nothing_spoiled) text += fmt::format("- {}\n", plain(nothing_spoiled));
-    return text + fmt::format("- Verified {} of {} calls; exit code {}.\n", summary->verified_calls,
-                              summary->calls, summary->exit_code);
+    return text + fmt::format("- Verified {} of {}; exit code {}.\n", summary->verified_calls,
+                              counted(summary->calls, "call"), summary->exit_code);
   }
 };
 

@@ -81,10 +81,6 @@ std::string utc_text(double seconds_since_1970) {
   return text;
 }
 
-std::string counted(std::size_t count, std::string_view noun) {
-  return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s");
-}
-
 std::vector<Quantity> quantities(const std::vector<Number>& numbers) {
   std::vector<Quantity> lines;
   for (const Number& number : numbers) {

@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "src/report/quantity_text.hpp"  // counted(), for those who include this
 #include "src/report/text.hpp"
 #include "tools/acceptance/record.hpp"
 
@@ -25,9 +26,6 @@ std::string stage_duration(const Stage& stage);
 
 // Returns "2026-11-23 07:23:46 UTC"; "not recorded" for what is no time after 1970.
 std::string utc_text(double seconds_since_1970);
-
-// Returns "1 host", "8 hosts".
-std::string counted(std::size_t count, std::string_view noun);
 
 struct Quantity {
   std::string name, text;
