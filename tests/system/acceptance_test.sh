@@ -13,6 +13,9 @@ expect_in "$work/err" "'no-such-plan': no such plan; accepted: a .toml file, or 
 printf 'name = "x"\n[pairs]\nsiez = "1M"\n' >"$work/bad.toml"
 run 2 "an unknown key" "$tool" "$work/bad.toml"
 expect_in "$work/err" "bad.toml:3: no key pairs.siez; accepted: run, size, "
+printf '[[limit]]\nprogram = "all_reduce"\nsize = "3M"\nmin_busbw = "1 GB/s"\n' >"$work/bad.toml"
+run 2 "a limit of a size that the plan does not have" "$tool" "$work/bad.toml" -t 2 --backend loopback
+expect_in "$work/err" "bad.toml: the limit of all_reduce 3M in full: the stage does not have the size; accepted: 8, 1M, 64M"
 run 2 "two plans" "$tool" generic quick
 run 2 "no such flag" "$tool" --frobnicate
 for file in --report --verdict --hosts-out; do
@@ -98,10 +101,10 @@ accept 7 "wrong data on a host" --inject flipped-bit:rank=4:every=7 --hosts-out 
 first_line "^FAIL run: all_reduce 8: wrong: rank 4 on ${CCL_CLUSTER}4"
 [ -s "$work/hosts" ] && fail "a host is excluded: $(cat "$work/hosts")"
 
-plan 'limit = { program = "all_gather", min_busbw = "1 GB/s" }'
+plan 'limit = { stage = "node", program = "all_reduce", min_busbw = "1 GB/s" }'  # hosts have one rank each
 accept 8 "a limit that no row was held to" --verdict "$work/limit.json"
 first_line '^INCONCLUSIVE run: '  # a busy machine is another reason
-expect_in "$work/limit.json" "the limit of all_gather in full met no row"
+expect_in "$work/limit.json" "the limit of all_reduce in node met no row"
 
 plan 'racks = [["a", "b"]]'
 accept 2 "racks of other hosts"

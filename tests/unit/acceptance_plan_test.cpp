@@ -42,7 +42,8 @@ min_bandwidth = "10 Gbit/s"
 efficiency = 0.8
 links = true
 [full]
-run = false
+programs = ["all_reduce", "alltoall"]
+sizes = ["1G"]
 [scaling]
 program = "alltoall"
 size = "2M"
@@ -56,7 +57,7 @@ size = "1G"
 min_busbw = "360 GB/s"
 [[limit]]
 stage = "node"
-program = "all_reduce"
+program = "all_gather"
 warn_busbw = "1.5 TB/s"
 max_time = "2s"
 )",
@@ -75,7 +76,8 @@ max_time = "2s"
   EXPECT_DOUBLE_EQ(plan.pairs.min_bandwidth, 1.25e9);
   EXPECT_EQ(plan.pairs.efficiency, 0.8);
   EXPECT_TRUE(plan.pairs.links);
-  EXPECT_FALSE(plan.full.run);
+  EXPECT_TRUE(plan.full.run);
+  EXPECT_THAT(plan.full.sizes, ElementsAre(1 << 30));
   EXPECT_EQ(plan.scaling.program, "alltoall");
   EXPECT_DOUBLE_EQ(plan.scaling.min_efficiency, 0.4);
   EXPECT_TRUE(plan.scaling.find);
@@ -108,6 +110,24 @@ TEST(AcceptancePlan, WhatIsWrongIsNamedWithItsLine) {
   EXPECT_THAT(refusal("name = "), HasSubstr("p.toml:1: "));
 }
 
+TEST(AcceptancePlan, LimitsOfWhatIsNotRunAreRefused) {
+  const auto with = [](const std::string& stage, const std::string& limit) {
+    return refusal(stage + "\n[[limit]]\nmin_busbw = \"1 GB/s\"\n" + limit);
+  };
+  const std::string all_reduce = "program = \"all_reduce\"\n";
+  EXPECT_EQ(with("", all_reduce), "accepted");
+  EXPECT_EQ(with("", all_reduce + "size = \"1M\""), "accepted");
+  EXPECT_EQ(with("", "program = \"gather\""),
+            "p.toml: the limit of gather in full: the stage does not run it; accepted: all_reduce, "
+            "all_gather, reduce_scatter, alltoall");
+  EXPECT_EQ(
+      with("", all_reduce + "size = \"2M\""),
+      "p.toml: the limit of all_reduce 2M in full: the stage does not have the size; accepted: "
+      "8, 1M, 64M");
+  EXPECT_EQ(with("node = { run = false }", all_reduce + "stage = \"node\""),
+            "p.toml: the limit of all_reduce in node: the stage is left out; accepted: run = true");
+}
+
 TEST(AcceptancePlan, BuiltinPlansAndFiles) {
   for (const std::string& name : builtin_plans()) EXPECT_EQ(plan_of(name).name, name);
   EXPECT_THAT(builtin_plans(), testing::Contains("generic"));
@@ -122,6 +142,8 @@ TEST(AcceptancePlan, ItsTextSaysWhatWillBeLookedAt) {
   const std::string text = plan_text(parse_plan(R"(
 name = "rack 7"
 interface = "ib0"
+full = { sizes = ["1G"] }
+node = { run = false }
 scaling = { run = false }
 [[limit]]
 program = "all_reduce"
@@ -130,6 +152,7 @@ min_busbw = "360 GB/s"
 )",
                                                 "p.toml"));
   EXPECT_THAT(text, HasSubstr("# plan rack 7\n"));
+  EXPECT_THAT(text, HasSubstr("node      left out\n"));
   EXPECT_THAT(text, HasSubstr("scaling   left out\n"));
   EXPECT_THAT(text, HasSubstr("limit     full: all_reduce 1G: at least 360 GB/s\n"));
   EXPECT_THAT(text, HasSubstr("wire      all data over ib0\n"));

@@ -19,6 +19,7 @@
 #include "src/core/error.hpp"
 #include "src/core/quote.hpp"
 #include "src/options/values.hpp"
+#include "tools/acceptance/plan_limits.hpp"
 
 namespace ccl_tests::acceptance {
 namespace {
@@ -297,20 +298,13 @@ Plan parse_plan(const std::string& text, const std::string& source) {
     RateLimit limit;
     limit.stage = "full";
     read_limit(one, limit);
-    if (limit.program.empty() ||
-        (limit.min_busbw <= 0 && limit.warn_busbw <= 0 && limit.max_time_s <= 0))
-      throw UsageError(source + ": a limit needs program, and min_busbw, warn_busbw or max_time");
-    for (const RateLimit& other : plan.limits)
-      if (other.stage == limit.stage && other.program == limit.program &&
-          other.bytes == limit.bytes)
-        throw UsageError(
-            fmt::format("{}: two limits of {} in {}", source, limit.program, limit.stage));
     plan.limits.push_back(limit);
   });
   r.refuse_other_keys();
   if (plan.full.sizes.empty() || plan.full.programs.empty() || plan.node.sizes.empty() ||
       plan.node.programs.empty())
     throw UsageError(source + ": programs and sizes must not be empty; accepted: run = false");
+  check_limits(plan, source);
   return plan;
 }
 
