@@ -32,6 +32,7 @@ PLAN
 run 0 "one host, with a limit that it reaches" "$tool" "$work/one.toml" --np 3 --backend gloo --verdict "$work/v.json" --report "$work/r.html" \
   --junit "$work/j.xml" --hosts-out "$work/hosts"
 [ "$(head -c 4 "$work/out")" = PASS ] || fail "the first line is not PASS: $(head -n 1 "$work/out")"
+expect_in "$work/v.json" "all_reduce of 64K on 1 host"
 grep -q '"verdict": *"PASS"' "$work/v.json" || fail "no PASS in the verdict file"
 expect_in "$work/r.html" "</html>"
 expect_in "$work/j.xml" "<testsuites"

@@ -93,6 +93,8 @@ max_time = "2s"
 
 TEST(AcceptancePlan, WhatIsWrongIsNamedWithItsLine) {
   EXPECT_THAT(refusal("\nnmae = \"x\""), HasSubstr("p.toml:2: no key nmae; accepted: name, "));
+  EXPECT_THAT(refusal("[full]\nsiez = 1"),
+              testing::EndsWith("no key full.siez; accepted: run, programs, sizes, seconds"));
   EXPECT_THAT(refusal("[pairs]\nsiez = 1"), HasSubstr("p.toml:2: no key pairs.siez"));
   EXPECT_THAT(refusal("[pairs]\nsize = \"4 parrots\""), HasSubstr("p.toml:2: pairs.size: "));
   EXPECT_THAT(refusal("[pairs]\nslowdown = 0"), HasSubstr("pairs.slowdown"));

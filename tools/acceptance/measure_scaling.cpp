@@ -114,8 +114,10 @@ void find_who(Context& context, Ladder& ladder, const std::vector<int>& hosts, d
 void measure_scaling(Context& context, const std::vector<int>& hosts) {
   const ScalingPlan& plan = context.plan.scaling;
   const std::size_t bytes = plan.bytes > 0 ? plan.bytes : largest(context.plan.full);
-  context.journal.begin_stage("scaling", fmt::format("{} of {} on 2 to {} hosts", plan.program,
-                                                     size_text(bytes), hosts.size()));
+  const std::string on = counted(hosts.size(), "host");
+  context.journal.begin_stage("scaling",
+                              fmt::format("{} of {} on {}{}", plan.program, size_text(bytes),
+                                          hosts.size() > 2 ? "2 to " : "", on));
   const auto unsupported = why_not(program_named(plan.program), context.team,
                                    static_cast<int>(context.hosts.ranks_of(hosts).size()));
   if (hosts.size() < 3 || unsupported) {

@@ -72,7 +72,7 @@ class Reader {
     }
   }
   const toml::node* find(const char* key) {
-    keys_.emplace_back(key);
+    if (std::find(keys_.begin(), keys_.end(), key) == keys_.end()) keys_.emplace_back(key);
     return table_.get(key);
   }
   void refuse_other_keys() const {
