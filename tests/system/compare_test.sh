@@ -31,7 +31,9 @@ refused "ranks is '2' in $work/base.jsonl and '3' in $work/three.jsonl" "$work/b
 refused "time is 'median of a stream'" "$work/base.jsonl" "$work/batch.jsonl"
 refused "cannot read" "$work/base.jsonl" "$work/none.jsonl"
 echo "hello" >"$work/text"
-refused "text:1:" "$work/text" "$work/base.jsonl"
+refused "text:1: no JSON from byte 1 on; accepted: a file that a program wrote with -J NAME.jsonl" "$work/text" "$work/base.jsonl"
+run 0 "nccl-tests' document" "$bin/all_reduce_perf" "${quick[@]}" -J "$work/document.json"
+refused "document.json:1: no JSON from byte " "$work/document.json" "$work/base.jsonl"
 refused "1 file given" "$work/base.jsonl"
 refused "use two files, or --base CMD"
 refused "--base needs --head or --aa" --base true

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <string_view>
 #include <vector>
 
 #include "src/core/error.hpp"
@@ -15,18 +16,18 @@
 namespace ccl_tests::compare {
 namespace {
 
+constexpr std::string_view accepted = "accepted: a file that a program wrote with -J NAME.jsonl";
+
 std::vector<NamedRun> runs_in(const std::string& path) {
   std::vector<RecordedRun> runs;
   try {
     runs = read_runs(path);
   } catch (const Error& e) {
-    throw UsageError(e.what());
+    throw UsageError(fmt::format("{}; {}", e.what(), accepted));
   }
   if (runs.empty())
     throw UsageError(
-        fmt::format("{} holds no run; accepted: a file that a program wrote with -J "
-                    "NAME.jsonl",
-                    quote(path, shown_path_characters)));
+        fmt::format("{} holds no run; {}", quote(path, shown_path_characters), accepted));
   std::vector<NamedRun> named;
   for (RecordedRun& run : runs) {
     const std::string name =
