@@ -72,6 +72,9 @@ Baseline::Baseline(std::string path, double tolerance)
     const double moments =
         run.summary && run.summary->repeats ? run.summary->repeats->half_width() : 0;
     for (auto& [key, times] : cycles) times_[key].push_back({middle(std::move(times)), moments});
+    for (const auto& probe :
+         {run.info.core_to_core, run.summary ? run.summary->core_to_core : std::nullopt})
+      if (probe) probes_.push_back(*probe);
     runs_.push_back(std::move(run.info));
   }
 }
@@ -83,6 +86,20 @@ void Baseline::check(const RunInfo& run) const {
   } catch (const UsageError& e) {
     throw UsageError(fmt::format("--baseline: {}", e.what()));
   }
+}
+
+std::string Baseline::other_state(const Probes& run) const {
+  constexpr double most = 1.5;  // as for a run whose own probes differ
+  if (probes_.empty()) return {};
+  const auto [low, high] = std::minmax_element(probes_.begin(), probes_.end());
+  for (const std::optional<double>& probe : run) {
+    if (!probe || (*probe <= most * *high && *low <= most * *probe)) continue;
+    return fmt::format(
+        "the machine is in another state than in {}: a round trip between cores takes {:.0f} ns, and took "
+        "{:.0f} to {:.0f} ns there",
+        quote(path_, shown_path_characters), *probe * 1e9, *low * 1e9, *high * 1e9);
+  }
+  return {};
 }
 
 JudgedTime Baseline::judged(const std::vector<EarlierTime>& runs, JudgedBy judged_by) {

@@ -1,6 +1,7 @@
 // Earlier runs whose times this one is held to: --baseline.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <map>
 #include <optional>
@@ -13,6 +14,9 @@
 
 namespace ccl_tests {
 
+// core_to_core() of a run, seconds: before the first row and after the last; absent where it is not known.
+using Probes = std::array<std::optional<double>, 2>;
+
 class Baseline {
  public:
   // Reads a .jsonl file. Of three runs and more it learns how far runs differ; of fewer it takes the last one.
@@ -24,6 +28,10 @@ class Baseline {
 
   // Throws UsageError if `run` measures something else than any of them (comparable.hpp).
   void check(const RunInfo& run) const;
+
+  // Returns why times of a run with such probes cannot be held to the earlier runs': its cores exchange data at
+  // another speed than in any of them. Empty: they can, or no probes are known.
+  std::string other_state(const Probes& run) const;
 
   // Returns the row's time, in or out of place, divided by the earlier one, with its interval and whether it is within
   // the tolerance. nullopt: the row is in no earlier run, or has no time. rule: how this run's time is judged.
@@ -41,6 +49,7 @@ class Baseline {
   std::string path_;
   double tolerance_;
   std::vector<RunInfo> runs_;
+  std::vector<double> probes_;                        // core_to_core() before and after these
   std::map<RowKey, std::vector<EarlierTime>> times_;  // of each run that has the row
 };
 

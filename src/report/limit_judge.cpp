@@ -50,6 +50,24 @@ std::size_t LimitJudge::own_times() const {
   return times;
 }
 
+void LimitJudge::judge_baseline(std::vector<LimitFinding>& all, const RunNumbers& run) const {
+  const auto is_of_it = [](const LimitFinding& found) { return found.flag == "--baseline"; };
+  const auto compared = static_cast<std::size_t>(std::count_if(all.begin(), all.end(), is_of_it));
+  const auto undecided = [&](const std::string& why) {
+    LimitFinding found = {.verdict = LimitVerdict::undecided, .flag = "--baseline"};
+    found.text = "not decided: " + why;
+    all.push_back(std::move(found));
+  };
+  const std::size_t own = own_times();
+  const std::string other_state = baseline_->other_state(run.core_to_core);
+  if (!other_state.empty()) {  // neither a long time nor a short one says anything
+    all.erase(std::remove_if(all.begin(), all.end(), is_of_it), all.end());
+    undecided(other_state);
+  }
+  if (compared < own)
+    undecided(fmt::format("{} of {} times are not in {}", own - compared, own, baseline_->path()));
+}
+
 std::vector<LimitFinding> LimitJudge::judge(const RunNumbers& run) const {
   std::vector<LimitFinding> all;
   for (const auto& [row, requested] : rows_)
@@ -57,16 +75,7 @@ std::vector<LimitFinding> LimitJudge::judge(const RunNumbers& run) const {
       append(all, findings(row, in_place, requested, run.moments));
   if (auto found = held_to_average(limits_, run.average_busbw)) all.push_back(std::move(*found));
   if (!run.complete) return all;
-  const auto compared =
-      static_cast<std::size_t>(std::count_if(all.begin(), all.end(), [](const LimitFinding& found) {
-        return found.flag == "--baseline";
-      }));
-  if (const std::size_t own = own_times(); baseline_ && compared < own) {
-    LimitFinding found = {.verdict = LimitVerdict::undecided, .flag = "--baseline"};
-    found.text = fmt::format("not decided: {} of {} times are not in {}", own - compared, own,
-                             baseline_->path());
-    all.push_back(std::move(found));
-  }
+  if (baseline_) judge_baseline(all, run);
   append(all, unmeasured(limits_, measured_));
   return all;
 }

@@ -36,6 +36,7 @@ class LimitJudge {
     bool complete = true;      // otherwise what was not measured is no finding
     double moments = 0;        // as JudgeRule's
     double average_busbw = 0;  // of all rows, GB/s
+    Probes core_to_core = {};
   };
   // Returns what became of all limits.
   std::vector<LimitFinding> judge(const RunNumbers& run) const;
@@ -45,6 +46,8 @@ class LimitJudge {
                                      double moments) const;
 
   std::size_t own_times() const;
+  // Adds what is said of all of the baseline's findings together, or in their place.
+  void judge_baseline(std::vector<LimitFinding>& all, const RunNumbers& run) const;
 
   Limits limits_;
   std::optional<Baseline> baseline_;

@@ -257,7 +257,8 @@ void MultiReporter::judge_end() {
       summary_.late_rank->host = line.host;
   summary_.limits = limits_.judge({.complete = summary_.complete,
                                    .moments = summary_.repeats ? summary_.repeats->half_width() : 0,
-                                   .average_busbw = summary_.average_busbw});
+                                   .average_busbw = summary_.average_busbw,
+                                   .core_to_core = {run_.core_to_core, summary_.core_to_core}});
   for (const LimitFinding& found : summary_.limits)
     if (found.flag == average_limit) summary_.bandwidth_ok = found.verdict == LimitVerdict::kept;
   if (const auto line = speed_text(run_.core_to_core, summary_.core_to_core, run_.verbose);

@@ -201,6 +201,36 @@ TEST_F(BaselineTest, MarksRowsAndJudgesThemAgainAtTheEnd) {
               ElementsAre(HasSubstr("8 B float sum out of place")));
 }
 
+// A virtual machine whose cores exchange data three times as slowly as before is no slower library, and one
+// whose cores are faster hides a slower one.
+TEST_F(BaselineTest, DecidesNothingInAnotherStateOfTheMachine) {
+  RunInfo earlier = info();
+  RunSummary summary;
+  earlier.core_to_core = 90e-9;
+  summary.core_to_core = 110e-9;
+  write(earlier, {row(8, 1e-3, 0.01)}, summary);
+  Limits limits;
+  limits.baseline = path_;
+  LimitJudge judge(limits);
+  judge.read_baseline();
+  judge.begin(info());
+  judge.add(row(8, 1.5e-3, 0.01), 8);
+  const auto verdicts = [&](const Probes& probes) {
+    const auto all = judge.judge({.core_to_core = probes});
+    return std::pair(limit_lines(all, missed).size(), limit_lines(all, undecided));
+  };
+  EXPECT_EQ(verdicts({100e-9, 160e-9}).first, 1U);
+  EXPECT_EQ(verdicts({std::nullopt, 61e-9}).first, 1U);
+  for (const double other : {340e-9, 50e-9})
+    for (const bool later : {false, true}) {
+      const auto [slow, lines] = verdicts({later ? 100e-9 : other, later ? other : 100e-9});
+      EXPECT_EQ(slow, 0U) << other;
+      EXPECT_THAT(lines, ElementsAre(HasSubstr("the machine is in another state than in ")));
+      EXPECT_THAT(lines, ElementsAre(HasSubstr(other > 1e-7 ? "takes 340 ns" : "takes 50 ns")));
+      EXPECT_THAT(lines, ElementsAre(HasSubstr("took 90 to 110 ns there")));
+    }
+}
+
 TEST_F(BaselineTest, WithNoneOfTheRowsDecidesNothing) {
   write(info(), {row(8, 1e-3, 0.01)});
   Limits limits;
