@@ -7,7 +7,7 @@
 # sizes and 64 MiB. Each side of a pair is started --launches times (3), which share the 1 s, and stands for their
 # median, since a process may keep another speed than the next one. Launches are interleaved and alternate in order
 # (ABBAAB, BAABBA). One counts if probes of the cores before and behind it and of the pair's others differ by at most
-# 1.25 times, since virtual machines have states. Prints the median of the ratios ours / theirs with its interval
+# 1.5 times, since virtual machines have states. Prints the median of the ratios ours / theirs with its interval
 # (sign test, at least 95 %).
 set -euo pipefail
 cd -- "$(dirname -- "${BASH_SOURCE[0]}")/../../.."
@@ -68,15 +68,16 @@ field() { sed -n "s/.*\"$1\":\([0-9.e+-]*\).*/\1/p"; }
 word_behind() { sed -n "s/.* $1 \([0-9.]*\).*/\1/p"; }
 
 median() { sort -g | awk '{v[NR] = $1} END {print NR % 2 ? v[(NR + 1) / 2] : (v[NR / 2] + v[NR / 2 + 1]) / 2}'; }
-near() { awk -v a="$1" -v b="$2" 'BEGIN {exit !(a / b <= 1.25 && b / a <= 1.25)}'; }
+near() { awk -v a="$1" -v b="$2" 'BEGIN {exit !(a / b <= 1.5 && b / a <= 1.5)}'; }
+probe() { for _ in 1 2 3; do "$work/core_to_core"; done | median; }
 # Runs a command, its output to $work/launch, until the machine is in one state behind it and before it, that of $state if there is one.
 in_one_state() {
   local tries before after
   for ((tries = 0; tries < 8; ++tries)); do
-    before=$("$work/core_to_core")
+    before=$(probe)
     if [[ -n $state ]] && ! near "$before" "$state"; then sleep 0.3; continue; fi
     "$@" >"$work/launch"
-    after=$("$work/core_to_core")
+    after=$(probe)
     if near "$before" "$after"; then state=${state:-$before}; return; fi
   done
   return 1
