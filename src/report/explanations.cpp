@@ -91,7 +91,7 @@ constexpr Explanation all[] = {
     {Kind::footer, "Correct", "wrong elements, and how many of all calls were verified (-c)"},
     {Kind::footer, "Reliable",
      "how many times are within --precision, and the widest interval; what 6 times that were measured "
-     "again say of other moments of this run (--passes sees more of them, ccl_compare other runs)"},
+     "again say of other moments of this run (intervals of --passes 3 hold for most other runs; ccl_compare compares runs)"},
     {Kind::footer, "Bits",
      "with --reproducible: rows whose bits are the same whoever has which data (order-independent), in every call, "
      "on every rank, in and out of place (stable), or not (vary)"},
