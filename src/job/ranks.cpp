@@ -168,7 +168,7 @@ class ProcessRanks {
     channels_.abort(why.message);
     // mpirun kills all processes when the first one ends: the one that writes the footer goes first.
     constexpr double footer_s = 0.9;  // Open MPI's mpirun waits 1 s itself
-    if (interrupted) control_.wait_process_0_gone(footer_s);
+    control_.wait_process_0_gone(footer_s);
     constexpr double grace_s = 1.5;
     if (failure_.wait_for_ranks(ranks(), grace_s)) return;
     // A rank is stuck inside the library, or in a write to a stdout that nobody reads: nothing can be

@@ -15,6 +15,7 @@ ccl_add_test(bootstrap_test
     bootstrap_launch_test.cpp
     bootstrap_local_processes_test.cpp
     bootstrap_net_test.cpp
+    bootstrap_ranks_end_test.cpp
     bootstrap_store_test.cpp
     bootstrap_thread_ranks_test.cpp
     doing_test.cpp
