@@ -202,8 +202,9 @@ class Supervisor {
   std::vector<RankProcess> processes_;
   int code_ = 0;
   int interrupted_ = 0;  // the signal that came twice
-  bool passed_on_ = false, terminated_ = false, killed_ = false;
-  std::optional<TimePoint> deadline_;  // of those still alive
+  bool terminated_ = false, killed_ = false;
+  std::optional<TimePoint> again_from_;  // a signal was passed on; from then on one more means now
+  std::optional<TimePoint> deadline_;    // of those still alive
 };
 
 void Supervisor::wait_for_news() const {
@@ -238,18 +239,21 @@ void Supervisor::pass_lines() {
   }
 }
 
-// The first signal goes to the ranks, which end in order; a second SIGINT or SIGTERM means now. A
-// terminal that goes away may send SIGHUP twice.
+// The first signal goes to the ranks, which end in order; a second SIGINT or SIGTERM means now, but not
+// directly behind the first one: timeout(1) signals its child and then its group. A terminal that goes
+// away may send SIGHUP twice.
 void Supervisor::on_signal(int signal) {
   if (signal == SIGCHLD) return reap();
-  if (signal == SIGHUP && passed_on_) return;
-  if (passed_on_) {
+  if (signal == SIGHUP && again_from_) return;
+  if (again_from_) {
+    if (std::chrono::steady_clock::now() < *again_from_) return;
     interrupted_ = signal;
     kill_all();
   } else {
+    constexpr double same_wish_s = 0.5;
+    again_from_ = deadline_in(same_wish_s);
     signal_all(signal);
   }
-  passed_on_ = true;
   end_within(grace_s_);
 }
 
@@ -269,8 +273,9 @@ void Supervisor::ended(const RankProcess& process, pid_t pid, int status) {
   const int signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
   if (killed_ && signal == SIGKILL) {  // by this process
     if (refused_) return;
-    write_stderr(
-        fmt::format("rank {} (pid {}) did not end by itself and was killed\n", process.rank, pid));
+    write_stderr(fmt::format(
+        "rank {} (pid {}) {} killed\n", process.rank, pid,
+        interrupted_ != 0 ? "was interrupted twice, and" : "did not end by itself and was"));
     if (code_ == 0) code_ = exit_code(Exit::failed);
     return;
   }

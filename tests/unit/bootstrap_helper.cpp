@@ -62,6 +62,7 @@ int act(ccl_tests::Control& control, const std::vector<std::string>& arguments) 
     sigset_t set;
     sigemptyset(&set);
     sigaddset(&set, SIGTERM);
+    sigaddset(&set, SIGINT);
     ::sigwait(&set, &signal);
     return 6;
   }
@@ -73,6 +74,7 @@ int as_rank(const std::vector<std::string>& arguments) {
     sigset_t set;
     sigemptyset(&set);
     sigaddset(&set, SIGTERM);
+    sigaddset(&set, SIGINT);
     ::pthread_sigmask(SIG_BLOCK, &set, nullptr);
   }
   const int inherited = listening_sockets();

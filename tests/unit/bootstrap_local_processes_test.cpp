@@ -149,6 +149,16 @@ TEST(LocalProcessesSignal, IsPassedOn) {
   EXPECT_EQ(run.finish(), 6);
 }
 
+// timeout(1) signals its child, then its group. Two signals of one number may come as one.
+TEST(LocalProcessesSignal, ThatComesTwiceAtOnceIsOne) {
+  HelperRun run({"3", "signal"});
+  run.wait_for("ready\n");
+  run.signal(SIGTERM);
+  run.signal(SIGINT);
+  EXPECT_EQ(run.finish(), 6);
+  EXPECT_THAT(run.output(), Not(HasSubstr("killed")));
+}
+
 TEST(LocalProcessesSignal, RanksEndWithTheirSupervisor) {
   HelperRun run({"3", "signal"});
   run.wait_for("ready\n");
