@@ -153,10 +153,9 @@ void MultiReporter::account_rest() {
 
 std::vector<std::string> MultiReporter::files() const {
   std::vector<std::string> paths;
-  for (const Output& output : outputs_) {
+  for (const Output& output : outputs_)
     if (std::string path = output.reporter->path(); !path.empty())
       paths.insert(paths.begin(), std::move(path));
-  }
   return paths;
 }
 
@@ -169,12 +168,14 @@ Row MultiReporter::completed(const Row& row) {
 }
 
 void MultiReporter::write(const Row& row) {
-  for (Output& output : outputs_) write_row(output, row);
-}
-
-void MultiReporter::write_row(Output& output, const Row& row) {
-  const std::lock_guard writing(output.writing);
-  if (!output.ended) output.reporter->row(row);
+  std::exception_ptr failed;  // all of them get the row, though one cannot be written
+  for (Output& output : outputs_) try {
+      const std::lock_guard writing(output.writing);
+      if (!output.ended) output.reporter->row(row);
+    } catch (const Error&) {
+      failed = std::current_exception();
+    }
+  if (failed) std::rethrow_exception(failed);
 }
 
 void MultiReporter::add_times(const Row& row, std::size_t requested) {
@@ -317,8 +318,7 @@ int MultiReporter::finish(int failure, const std::vector<std::string>& errors) {
   conclude(failure, errors);
   const int code = summary_.exit_code;
   before_print_();
-  // What cannot be written is then in all others' ends.
-  for (const bool late : {true, false})
+  for (const bool late : {true, false})  // what cannot be written is then in all others' ends
     for (Output& output : outputs_)
       if (output.reporter->is_written_at_end() == late) end(output, code);
   return summary_.exit_code;

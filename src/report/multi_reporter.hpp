@@ -130,7 +130,6 @@ class MultiReporter {
     std::timed_mutex writing;
     bool ended = false;
   };
-  void write_row(Output& output, const Row& row);
   void end(Output& output, int code);
 
   SummaryOptions options_;

@@ -210,6 +210,20 @@ TEST_F(MultiReporterTest, EveryEndSaysWhatCouldNotBeWritten) {
   EXPECT_THAT(seen.summary.errors, ElementsAre("full.prom: no space"));
 }
 
+TEST_F(MultiReporterTest, ARowThatOneFileCannotTakeIsInAllOthers) {
+  struct Full : Reporter {
+    void begin(const RunInfo& /*run*/) override {}
+    void row(const Row& /*row*/) override { throw Error("full.jsonl: no space"); }
+    void end(const RunSummary& /*summary*/) override {}
+  };
+  MultiReporter results(options);
+  results.add(std::make_unique<Full>());
+  results.add(std::make_unique<SpyReporter>(seen));
+  results.begin({});
+  EXPECT_THROW(results.row(row(1, 1e-3), 8), Error);
+  EXPECT_EQ(seen.rows, 1);
+}
+
 TEST_F(MultiReporterTest, ARowSaysOnHowManyHostsItsRanksAre) {
   MultiReporter multi(options);
   multi.add(std::make_unique<SpyReporter>(seen));
