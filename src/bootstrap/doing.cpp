@@ -39,7 +39,7 @@ struct Group {
 
 bool inside(std::uint64_t position) { return position % 2 == 1; }
 
-// Of those in `group` that have come farthest.
+// Of those in `group` that have come farthest. ranks: of the job; 0: more than are known.
 std::string first_text(const Group& group, std::size_t ranks, bool another) {
   const std::vector<int>& members = group.by_position.begin()->second;
   const bool everybody = members.size() == ranks && ranks > 1;
@@ -114,7 +114,7 @@ std::string DoingSource::text() {
   return doing_ ? to_text(doing_()) : std::string();
 }
 
-std::string where_ranks_are(std::vector<Doing> ranks) {
+std::string where_ranks_are(std::vector<Doing> ranks, bool everybody) {
   std::sort(ranks.begin(), ranks.end(),
             [](const Doing& a, const Doing& b) { return a.rank < b.rank; });
   std::vector<Group> groups;
@@ -134,7 +134,7 @@ std::string where_ranks_are(std::vector<Doing> ranks) {
     for (const auto& [position, members] : group.by_position) {
       if (++shown > most_groups) return text + "; and others";
       if (!text.empty()) text += "; ";
-      text += position == group.first() ? first_text(group, ranks.size(), another)
+      text += position == group.first() ? first_text(group, everybody ? ranks.size() : 0, another)
                                         : later_text(members, position, group.first());
     }
   }

@@ -33,8 +33,9 @@ class DoingSource {
   std::function<std::vector<Doing>()> doing_;
 };
 
-// Says in one line where the ranks are. Ranks at the same place stand together. Empty for nobody.
+// Says in one line where the ranks are. Ranks at the same place stand together. Empty for nobody. everybody: these are all
+// ranks of the job; some may have fallen silent before they told anything.
 // Examples: "all 4 ranks inside the same call: X"; "ranks 0 and 2 inside X; rank 1 has not entered it".
-std::string where_ranks_are(std::vector<Doing> ranks);
+std::string where_ranks_are(std::vector<Doing> ranks, bool everybody = true);
 
 }  // namespace ccl_tests

@@ -57,9 +57,13 @@ std::string Members::silent(double heartbeat_s) const {
 
 std::string Members::doing() const {
   std::vector<Doing> all;
-  for (const Peer* member : by_process_)
+  bool everybody = true;
+  for (const Peer* member : by_process_) {
+    everybody = everybody && member != nullptr && !member->doing.empty();
     if (member != nullptr) all.insert(all.end(), member->doing.begin(), member->doing.end());
-  return all.empty() ? std::string() : "; last heard of: " + where_ranks_are(std::move(all));
+  }
+  if (all.empty()) return {};
+  return "; last heard of: " + where_ranks_are(std::move(all), everybody);
 }
 
 }  // namespace ccl_tests

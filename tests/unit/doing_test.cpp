@@ -21,6 +21,8 @@ TEST(Doing, AllAreStuckInOneCall) {
   EXPECT_EQ(where_ranks_are({{0, 7, "X"}, {1, 7, "X"}, {2, 7, "X"}}),
             "all 3 ranks inside the same call: X");
   EXPECT_EQ(where_ranks_are({{0, 7, "X"}}), "rank 0 inside X");
+  // Rank 1 has told nothing: it is not the library that keeps all of them.
+  EXPECT_EQ(where_ranks_are({{0, 7, "X"}, {2, 7, "X"}}, false), "ranks 0 and 2 inside X");
 }
 
 TEST(Doing, WhoHasNotEnteredIsNamed) {
