@@ -12,6 +12,6 @@ namespace ccl_tests {
 std::optional<double> core_to_core(double duration = 0.02);
 
 // Returns whether two probes differ by at most `limit` times. Probes that are absent do not differ.
-bool same_state(std::optional<double> before, std::optional<double> after, double limit);
+bool same_state(std::optional<double> before, std::optional<double> after, double limit = 1.5);
 
 }  // namespace ccl_tests

@@ -9,6 +9,7 @@
 
 #include "src/core/error.hpp"
 #include "src/core/quote.hpp"
+#include "src/devices/core_to_core.hpp"
 #include "src/measure/statistics.hpp"
 #include "src/report/comparable.hpp"
 #include "src/report/read.hpp"
@@ -89,11 +90,10 @@ void Baseline::check(const RunInfo& run) const {
 }
 
 std::string Baseline::other_state(const Probes& run) const {
-  constexpr double most = 1.5;  // as for a run whose own probes differ
   if (probes_.empty()) return {};
   const auto [low, high] = std::minmax_element(probes_.begin(), probes_.end());
   for (const std::optional<double>& probe : run) {
-    if (!probe || (*probe <= most * *high && *low <= most * *probe)) continue;
+    if (!probe || same_state(probe, std::clamp(*probe, *low, *high))) continue;
     return fmt::format(
         "the machine is in another state than in {}: a round trip between cores takes {:.0f} ns, and took "
         "{:.0f} to {:.0f} ns there",
@@ -109,9 +109,7 @@ JudgedTime Baseline::judged(const std::vector<EarlierTime>& runs, JudgedBy judge
   for (const EarlierTime& one : runs)
     logarithms.push_back(std::log(judged_time(one.cell, {judged_by, 0}).value));
   const double mean = mean_of(logarithms);
-  // Student's prediction interval: that of the mean, t s / sqrt(n), becomes t s sqrt(1 + 1/n).
-  const double half =
-      half_width_of_mean(logarithms) * std::sqrt(static_cast<double>(runs.size()) + 1);
+  const double half = half_width_of_another(logarithms);
   return {std::exp(mean), std::exp(mean - half), std::exp(mean + half)};
 }
 

@@ -1,7 +1,6 @@
 #include "src/report/passes.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <utility>
 
 #include "src/measure/statistics.hpp"
@@ -53,15 +52,12 @@ bool all_have(const Cells& cells, std::optional<Part> Measurement::*part) {
                      [&](const Measurement* cell) { return ((*cell).*part).has_value(); });
 }
 
-// Half of the interval in which one more time would lie, by the spread of the passes' times (Student's
-// prediction interval). That of their mean is too narrow by the square root of their number and one: the
-// times of a run share what a later run does not, and that is as much as its passes differ by
-// (results/2026-11-24-debian12-2core-intervals).
+// Half of the interval of one more pass. That of the mean would be too narrow: the times of a run share what a
+// later run does not, and that is as much as its passes differ by (results/2026-11-24-debian12-2core-intervals).
 double half_width_of_passes(const Cells& cells) {
   constexpr std::size_t least = 3;  // of two it would be 15 times their standard deviation
   if (cells.size() < least) return 0;
-  return half_width_of_mean(each(cells, [](const Measurement& cell) { return cell.seconds; })) *
-         std::sqrt(static_cast<double>(cells.size() + 1));
+  return half_width_of_another(each(cells, [](const Measurement& cell) { return cell.seconds; }));
 }
 
 // Sets the interval and whether the passes differ by more than their intervals allow.

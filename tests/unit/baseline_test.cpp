@@ -201,8 +201,8 @@ TEST_F(BaselineTest, MarksRowsAndJudgesThemAgainAtTheEnd) {
               ElementsAre(HasSubstr("8 B float sum out of place")));
 }
 
-// A virtual machine whose cores exchange data three times as slowly as before is no slower library, and one
-// whose cores are faster hides a slower one.
+// Where two cores exchange data more slowly than in the earlier runs, a long time is the machine's. Where they are
+// faster, a slower library may not show.
 TEST_F(BaselineTest, DecidesNothingInAnotherStateOfTheMachine) {
   RunInfo earlier = info();
   RunSummary summary;
