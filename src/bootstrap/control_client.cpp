@@ -45,6 +45,7 @@ class ControlClient::Impl {
 
  private:
   std::string sign_of_life() { return encode_frame(FrameType::heartbeat, doing_.text()); }
+  bool somebody_waits() { return waiting_ > 0 || any_in_a_call(doing_of(doing_.text())); }
   Failure silence() const;
   void take(const Frame& frame);
   void on_frame(const Frame& frame);
@@ -299,7 +300,7 @@ void ControlClient::Impl::heartbeat() {
   heartbeat_timer_.async_wait([this](std::error_code error) {
     if (error || !connection_->open()) return;
     connection_->send(sign_of_life());
-    if (++silent_ > (waiting_ > 0 ? options_.stopped_heartbeats : options_.silent_heartbeats)) {
+    if (++silent_ > (somebody_waits() ? options_.stopped_heartbeats : options_.silent_heartbeats)) {
       connection_->close();
       return on_silence();
     }

@@ -17,7 +17,7 @@ struct LinkOptions {
   std::string key;  // see job_key.hpp
   double heartbeat_s = 2;
   int silent_heartbeats = 30;   // so many without a sign of life of the server: process 0 is gone
-  int stopped_heartbeats = 30;  // so many while an exchange waits: it is stopped
+  int stopped_heartbeats = 30;  // so many while an exchange or a call waits: it is stopped
   std::function<void(const Failure&)> on_failure;
 };
 

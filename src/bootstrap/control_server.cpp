@@ -252,12 +252,18 @@ void ControlServer::Impl::require_nobody_left() {
   fail({exit_code(Exit::failed), gone.front() + " has left while others wait for it"});
 }
 
-// Its end may be far away: that of calls whose length nobody knows.
+// The end of what waits for them may be far away: of an exchange that of calls whose length nobody knows,
+// of a job's first calls that of its start.
 void ControlServer::Impl::require_nobody_stopped() {
   const auto stopped = [&](int p) { return members_.of(p)->silent > options_.stopped_heartbeats; };
   const auto missing = members_.names(exchanges_.missing(Late::or_not, stopped));
-  if (missing.empty()) return;
-  fail({exit_code(Exit::timed_out), "does not come to an exchange: " + join_names(missing)});
+  if (!missing.empty())
+    return fail(
+        {exit_code(Exit::timed_out), "does not come to an exchange: " + join_names(missing)});
+  const auto awaited = members_.names(members_.awaited_in_calls(options_.stopped_heartbeats));
+  if (awaited.empty()) return;
+  fail({exit_code(Exit::timed_out),
+        "does not come to a call, or out of it: " + join_names(awaited)});
 }
 
 void ControlServer::Impl::goodbye(Peer& peer) {

@@ -26,8 +26,8 @@ struct ControlServerOptions {
   Listen listen = {};
   double init_timeout_s = 120;
   double heartbeat_s = 2;
-  int silent_heartbeats = 30;       // so many without a sign of life: the process is gone
-  int stopped_heartbeats = 30;      // so many, and an exchange waits for it: it is stopped
+  int silent_heartbeats = 30;   // so many without a sign of life: the process is gone
+  int stopped_heartbeats = 30;  // so many, and an exchange or a call waits for it: it is stopped
   UnverifiedLimits strangers = {};  // connections that have not said who they are
   std::function<void(std::string_view)> log;
 };

@@ -19,7 +19,7 @@ inline TimePoint deadline_in(double seconds) {
   return std::chrono::steady_clock::now() + seconds_to_duration(seconds);
 }
 
-// Heartbeats without a sign of life after which an exchange waits no longer for a process that is stopped, or
+// Heartbeats without a sign of life after which exchanges and calls wait no longer for a process that is stopped, or
 // whose host is: those of limit_s, at least 5. A limit of 0: those after which any process is gone.
 inline int stopped_heartbeats(double limit_s, double heartbeat_s, int silent_heartbeats) {
   if (limit_s <= 0) return silent_heartbeats;

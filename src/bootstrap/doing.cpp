@@ -39,11 +39,10 @@ struct Group {
 
 bool inside(std::uint64_t position) { return position % 2 == 1; }
 
-// Of those in `group` that have come farthest. ranks: of the job; 0: more than are known.
-std::string first_text(const Group& group, std::size_t ranks, bool another) {
+// Of those in `group` that have come farthest. everybody: they are all ranks of the job.
+std::string first_text(const Group& group, bool everybody, bool another) {
   const std::vector<int>& members = group.by_position.begin()->second;
-  const bool everybody = members.size() == ranks && ranks > 1;
-  const std::string who = everybody ? fmt::format("all {} ranks", ranks) : named(members);
+  const std::string who = everybody ? fmt::format("all {} ranks", members.size()) : named(members);
   if (group.first() == 0) return fmt::format("{} in {}", who, group.text);
   if (inside(group.first())) {
     if (everybody) return fmt::format("{} inside the same call: {}", who, group.text);
@@ -104,6 +103,10 @@ std::vector<Doing> doing_of(std::string_view bytes) {
   return ranks;
 }
 
+bool any_in_a_call(const std::vector<Doing>& ranks) {
+  return std::any_of(ranks.begin(), ranks.end(), [](const Doing& d) { return inside(d.position); });
+}
+
 void DoingSource::set(std::function<std::vector<Doing>()> doing) {
   const std::lock_guard lock(mutex_);
   doing_ = std::move(doing);
@@ -134,7 +137,8 @@ std::string where_ranks_are(std::vector<Doing> ranks, bool everybody) {
     for (const auto& [position, members] : group.by_position) {
       if (++shown > most_groups) return text + "; and others";
       if (!text.empty()) text += "; ";
-      text += position == group.first() ? first_text(group, everybody ? ranks.size() : 0, another)
+      const bool all = everybody && members.size() == ranks.size() && ranks.size() > 1;
+      text += position == group.first() ? first_text(group, all, another)
                                         : later_text(members, position, group.first());
     }
   }

@@ -21,6 +21,9 @@ std::string to_text(const std::vector<Doing>& ranks);
 // Throws Error on anything malformed. Texts have no control characters.
 std::vector<Doing> doing_of(std::string_view bytes);
 
+// Returns whether any of them is inside a call of the library, or waits for one.
+bool any_in_a_call(const std::vector<Doing>& ranks);
+
 // Who knows what this process's ranks do. Thread-safe.
 class DoingSource {
  public:

@@ -55,6 +55,20 @@ std::string Members::silent(double heartbeat_s) const {
                      (heartbeats - 1) * heartbeat_s, join_names(silent));
 }
 
+std::vector<int> Members::awaited_in_calls(int silent_heartbeats) const {
+  std::vector<int> silent;
+  bool others_wait = false;
+  for (std::size_t p = 0; p < by_process_.size(); ++p) {
+    const Peer* const member = by_process_[p];
+    if (member == nullptr || !member->here()) continue;
+    if (member->silent > silent_heartbeats)
+      silent.push_back(static_cast<int>(p));
+    else
+      others_wait = others_wait || any_in_a_call(member->doing);
+  }
+  return others_wait ? silent : std::vector<int>();
+}
+
 std::string Members::doing() const {
   std::vector<Doing> all;
   bool everybody = true;

@@ -35,6 +35,8 @@ class Members {
   std::string disagreement() const;
   // Who a failure may come from: a process that is stopped, or whose machine is, lets others wait.
   std::string silent(double heartbeat_s) const;
+  // Processes without a sign of life for more heartbeats than that, if ranks of others wait inside the library.
+  std::vector<int> awaited_in_calls(int silent_heartbeats) const;
   // What all ranks did when they were last heard of.
   std::string doing() const;
 

@@ -113,6 +113,18 @@ TEST_F(ServerTest, AnExchangeDoesNotWaitForASilentProcess0) {
   }
 }
 
+TEST_F(ServerTest, ACallDoesNotWaitForASilentProcess0) {
+  std::promise<void> over;
+  const FakeServer server([&](const RawSocket&) { over.get_future().wait(); });
+  {
+    const auto client = server.client(0.02, 1'000'000, 5);
+    client->report_doing([] { return std::vector<Doing>{{1, 1, "all_reduce, first call"}}; });
+    EXPECT_EQ(client->wait_failure(30).code, 5);
+    client->report_doing({});
+    over.set_value();
+  }
+}
+
 TEST_F(ServerTest, SilenceOfProcess0ForLongEndsTheJob) {
   std::promise<void> over;
   const FakeServer server([&](const RawSocket&) { over.get_future().wait(); });

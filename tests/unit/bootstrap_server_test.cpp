@@ -73,6 +73,20 @@ TEST_F(ServerTest, AnExchangeDoesNotWaitForAProcessThatIsSilent) {
   }
 }
 
+// The job's first calls have the limit of its start.
+TEST_F(ServerTest, ACallDoesNotWaitForAProcessThatIsSilent) {
+  start(3, 1, 0.02, 5);
+  const auto a = link(hello(0, 3), 0.005), b = link(hello(1, 3), 0.005);
+  const RawSocket c = raw(hello(2, 3));
+  a->wait_welcome(30);
+  b->report_doing([] { return std::vector<Doing>{{1, 1, "all_reduce, first call"}}; });
+  const Failure failure = a->wait_failure(30);
+  EXPECT_EQ(failure.code, 5);
+  EXPECT_THAT(failure.message,
+              HasSubstr("does not come to a call, or out of it: rank 2 on node2 (pid 102)"));
+  EXPECT_THAT(failure.message, HasSubstr("rank 1 inside all_reduce, first call"));
+}
+
 // It is silent, but nobody waits for it: it may be in a long call, and its threads have no CPU.
 TEST_F(ServerTest, ASilentProcessThatNobodyWaitsForIsLeftAlone) {
   start(2, 1, 0.05, 1);
