@@ -106,13 +106,13 @@ class VerdictPath {
   bool ours_ = false;
 };
 
-// told: gets the end of what was passed on; null: nobody asks.
-void pass_on(int from, int to, std::string* told = nullptr) {
+// Returns false if nobody takes it any more. told: gets the end of what was passed on; null: nobody asks.
+bool pass_on(int from, int to, std::string* told = nullptr) {
   std::array<char, 1 << 14> bytes{};
   for (;;) {
     const ssize_t count = ::read(from, bytes.data(), bytes.size());
     if (count < 0 && errno == EINTR) continue;
-    if (count <= 0) return;
+    if (count <= 0) return true;
     if (told != nullptr) {
       constexpr std::size_t most = 1 << 16;
       told->append(bytes.data(), static_cast<std::size_t>(count));
@@ -121,7 +121,7 @@ void pass_on(int from, int to, std::string* told = nullptr) {
     for (ssize_t at = 0; at < count;) {
       const ssize_t written = ::write(to, bytes.data() + at, static_cast<std::size_t>(count - at));
       if (written < 0 && errno == EINTR) continue;
-      if (written <= 0) return;  // nobody reads it any more
+      if (written <= 0) return false;
       at += written;
     }
   }
@@ -259,10 +259,13 @@ int run_child(const std::string& program, const std::vector<std::string>& argume
   if (says && is_first_process())
     fmt::print("{}", first_line(program, codes, end,
                                 verdict ? read_verdict(verdict->path()) : std::nullopt));
-  std::fflush(stdout);
+  bool told = std::fflush(stdout) == 0;
   ::lseek(out.get(), 0, SEEK_SET);
-  pass_on(out.get(), STDOUT_FILENO);
-  return exit_status(codes, end.code).code;
+  told = pass_on(out.get(), STDOUT_FILENO) && told;
+  const ExitStatus status = exit_status(codes, end.code);
+  if (told || status.code != exit_status(codes, exit_code(Exit::passed)).code) return status.code;
+  fmt::print(stderr, "{}: cannot write to standard output\n", program);
+  return exit_status(codes, exit_code(Exit::inconclusive)).code;
 }
 
 }  // namespace

@@ -20,6 +20,10 @@ run 2 "nagios, wrong data" "${program[@]}" "${wrong[@]}" --exit-codes nagios
 first_line "CRITICAL all_reduce_perf: wrong data: rank "
 run 1 "nagios, too slow" "${program[@]}" --max-time 8:0.000001 --exit-codes=nagios
 first_line "WARNING all_reduce_perf: too slow: 8 B float sum"
+"${program[@]}" --exit-codes nagios >/dev/full 2>"$work/err"
+code=$?
+[ "$code" -eq 3 ] && pass "nagios, a full standard output" || fail "nagios, a full standard output: exit $code, expected 3"
+expect_in "$work/err" "cannot write to standard output"
 run 3 "nagios, a flag that is not known" "${program[@]}" --exit-codes nagios --nope
 first_line "UNKNOWN all_reduce_perf: unknown option '--nope'"
 expect_in "$work/err" "unknown option '--nope'"
