@@ -62,6 +62,7 @@ int run_sweep(const Collective& collective, const Options& options, const JobSet
     if (!options.output.verdict.empty()) results.add(verdict_reporter(options.output.verdict));
     if (has_termination_log()) results.add(termination_reporter(termination_log));
     results.add(table_reporter(stdout));
+    results.survive_kills();
     if (!options.check.digests.empty()) results.keep_digests(options.check.digests);
     if (!options.limits.baseline.empty()) results.read_baseline();
   };

@@ -6,6 +6,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <csignal>
@@ -160,6 +161,7 @@ class Supervisor {
       end_late_ones();
     }
     pass_lines();
+    if (lost_) await_last_words();
     for (RankProcess& process : processes_)
       if (!refused_) write_stderr(process.lines.rest());
     return interrupted_ != 0 ? 128 + interrupted_ : code_;
@@ -194,6 +196,7 @@ class Supervisor {
     if (!deadline_) deadline_ = deadline_in(seconds);
   }
   void end_late_ones();
+  void await_last_words();
 
   double grace_s_;
   bool refused_ =
@@ -203,6 +206,7 @@ class Supervisor {
   int code_ = 0;
   int interrupted_ = 0;  // the signal that came twice
   bool terminated_ = false, killed_ = false;
+  bool lost_ = false;                    // a rank ended by a signal
   std::optional<TimePoint> again_from_;  // a signal was passed on; from then on one more means now
   std::optional<TimePoint> deadline_;    // of those still alive
 };
@@ -271,6 +275,7 @@ void Supervisor::reap() {
 void Supervisor::ended(const RankProcess& process, pid_t pid, int status) {
   int code = WEXITSTATUS(status);
   const int signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
+  lost_ = lost_ || signal != 0;
   if (killed_ && signal == SIGKILL) {  // by this process
     if (refused_) return;
     write_stderr(fmt::format(
@@ -312,6 +317,21 @@ void Supervisor::end_late_ones() {
     signal_all(SIGTERM);
   terminated_ = true;
   deadline_ = deadline_in(1);
+}
+
+// What a rank started to write its ends if it is killed (LastWords) has its stderr until that is done.
+void Supervisor::await_last_words() {
+  const auto open = [this] {
+    return std::any_of(processes_.begin(), processes_.end(),
+                       [](const RankProcess& process) { return process.stderr_fd >= 0; });
+  };
+  deadline_ = deadline_in(1);
+  while (open() && std::chrono::steady_clock::now() < *deadline_) {
+    wait_for_news();
+    pass_lines();
+    while (signals_.next() != 0) {
+    }
+  }
 }
 
 }  // namespace

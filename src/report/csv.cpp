@@ -73,12 +73,16 @@ class Csv : public Reporter {
   }
 
   void end(const RunSummary& summary) override {
-    if (summary.exit_code != 0 && !empty_.empty()) {
-      empty_[empty_.size() - 2].value = value_of(summary.exit_code);
-      empty_.back().value = value_of(reason(summary));
-      file_.append(text(empty_));
-    }
+    file_.append(last_words(summary));
     file_.close();
+  }
+
+  std::string last_words(const RunSummary& summary) const override {
+    if (summary.exit_code == 0 || empty_.empty()) return {};
+    FieldRecord last = empty_;
+    last[last.size() - 2].value = value_of(summary.exit_code);
+    last.back().value = value_of(reason(summary));
+    return text(last);
   }
 
  private:

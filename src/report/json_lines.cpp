@@ -48,13 +48,17 @@ class JsonLines : public Reporter {
   }
 
   void end(const RunSummary& summary) override {
+    file_.append(last_words(summary));
+    file_.close();
+  }
+
+  std::string last_words(const RunSummary& summary) const override {
     FieldRecord footer = line("footer");
     footer.push_back({"run_id", value_of(run_id_)});
     FieldRecord values;
     fields(summary, Collect(values));
     footer.push_back({"footer", std::move(values)});
-    file_.append(json_object(footer) + "\n");
-    file_.close();
+    return json_object(footer) + "\n";
   }
 
  private:

@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <chrono>
+#include <exception>
 #include <utility>
 
 #include "src/core/error.hpp"
@@ -61,10 +61,7 @@ SummaryOptions summary_options(const Options& o) {
           .precision = o.measure.precision};
 }
 
-void MultiReporter::add(std::unique_ptr<Reporter> reporter) {
-  Output& output = reporter->path().empty() ? outputs_.emplace_back() : outputs_.emplace_front();
-  output.reporter = std::move(reporter);
-}
+void MultiReporter::survive_kills() { outputs_.keep_last_words(if_killed()); }
 
 void MultiReporter::begin(const RunInfo& run) {
   std::unique_lock lock(mutex_);
@@ -74,39 +71,41 @@ void MultiReporter::begin(const RunInfo& run) {
   run_ = run;
   fits_ = has_fits(run);
   limits_.begin(run);
-  RunInfo info = run;
+  const RunSummary last = if_killed();
   lock.unlock();
-  info.output_files = files();
-  for (Output& output : outputs_) {
-    const std::lock_guard writing(output.writing);
-    output.reporter->begin(info);
-  }
+  outputs_.begin(run, last);
 }
 
 void MultiReporter::row(const Row& row, std::size_t requested) {
   std::unique_lock lock(mutex_);
   if (finished_) return;
-  Row complete = completed(row);
+  std::exception_ptr undigested;
+  Row complete = completed(row, undigested);
   limits_.mark(complete, requested);
   account(complete, requested);
   before_print_();
+  const RunSummary last = if_killed();
   lock.unlock();
-  write(complete);
+  outputs_.row(complete, last);
+  if (undigested) std::rethrow_exception(undigested);
 }
 
 void MultiReporter::pass_row(const Row& row, std::size_t requested, RowPlace place) {
   std::unique_lock lock(mutex_);
   if (finished_) return;
-  const Row complete = completed(row);
+  std::exception_ptr undigested;
+  const Row complete = completed(row, undigested);
   std::optional<Row> all = passes_.add(complete, requested, place);
   if (all) {
     limits_.mark(*all, requested);
     account(*all, requested);
     before_print_();
   }
+  const RunSummary last = if_killed();
   lock.unlock();
-  write(complete);
-  if (all) write(*all);
+  outputs_.row(complete, last);
+  if (all) outputs_.row(*all, last);
+  if (undigested) std::rethrow_exception(undigested);
 }
 
 void MultiReporter::account(const Row& row, std::size_t requested) {
@@ -115,14 +114,11 @@ void MultiReporter::account(const Row& row, std::size_t requested) {
     busbw_sum_ += cell->busbw;
     if (cell->busbw > 0 && (!summary_.peak || cell->busbw > summary_.peak->busbw))
       summary_.peak = Peak{row.bytes, cell->busbw};
-    if (row.group.value_or(0) == 0) {  // rank 0's: one row of each group may follow another
-      summary_.calls += cell->calls;
-      summary_.verified_calls += cell->verified_calls;
-    }
-    summary_.failed_checks += cell->failed_ranks;
-    summary_.wrong_elements += cell->wrong.value_or(0);
   }
-  add_wrong(row, requested);
+  count_calls(row);
+  if (row.out_of_place.failed_ranks + row.in_place.failed_ranks > 0) ++summary_.wrong_rows;
+  add_wrong(row, requested, "out of place", row.out_of_place);
+  add_wrong(row, requested, "in place", row.in_place);
   const auto capped = [&](const Measurement& cell) {
     return !cell.stream && cell.iterations < options_.iterations;
   };
@@ -140,6 +136,24 @@ void MultiReporter::account(const Row& row, std::size_t requested) {
   if (row.pair && begun_ && kept) pair_rows_.push_back(row);
 }
 
+void MultiReporter::count_calls(const Row& row) {
+  for (const Measurement* cell : {&row.out_of_place, &row.in_place}) {
+    if (row.group.value_or(0) == 0) {  // rank 0's: one row of each group may follow another
+      summary_.calls += cell->calls;
+      summary_.verified_calls += cell->verified_calls;
+    }
+    summary_.failed_checks += cell->failed_ranks;
+    summary_.wrong_elements += cell->wrong.value_or(0);
+  }
+}
+
+void MultiReporter::first_call(const Row& row, std::size_t requested) {
+  const std::lock_guard lock(mutex_);
+  if (finished_) return;
+  count_calls(row);
+  add_wrong(row, requested, first_call_words, row.out_of_place);
+}
+
 // The run ended before the last pass.
 void MultiReporter::account_rest() {
   for (const auto& [row, requested] : passes_.take_rest()) {
@@ -151,31 +165,17 @@ void MultiReporter::account_rest() {
       fmt::format("{} of fewer than {} passes", counted(rest_.size(), "row"), options_.passes));
 }
 
-std::vector<std::string> MultiReporter::files() const {
-  std::vector<std::string> paths;
-  for (const Output& output : outputs_)
-    if (std::string path = output.reporter->path(); !path.empty())
-      paths.insert(paths.begin(), std::move(path));
-  return paths;
-}
-
-// With what its neighbours and the header say of it.
-Row MultiReporter::completed(const Row& row) {
+// With what its neighbours and the header say of it. undigested: set if --digests cannot be written, which costs
+// nobody the row.
+Row MultiReporter::completed(const Row& row, std::exception_ptr& undigested) {
   Row complete = row;
   complete.hosts = hosts_of(row, run_.rank_lines);
-  compare_digests(digests_, run_, complete);
+  try {
+    compare_digests(digests_, run_, complete);
+  } catch (const Error&) {
+    undigested = std::current_exception();
+  }
   return complete;
-}
-
-void MultiReporter::write(const Row& row) {
-  std::exception_ptr failed;  // all of them get the row, though one cannot be written
-  for (Output& output : outputs_) try {
-      const std::lock_guard writing(output.writing);
-      if (!output.ended) output.reporter->row(row);
-    } catch (const Error&) {
-      failed = std::current_exception();
-    }
-  if (failed) std::rethrow_exception(failed);
 }
 
 void MultiReporter::add_times(const Row& row, std::size_t requested) {
@@ -192,20 +192,15 @@ void MultiReporter::add_times(const Row& row, std::size_t requested) {
   add("in place", row.in_place);
 }
 
-void MultiReporter::add_wrong(const Row& row, std::size_t requested) {
-  if (row.out_of_place.failed_ranks + row.in_place.failed_ranks == 0) return;
-  ++summary_.wrong_rows;
-  const auto add = [&](const char* placement, const Measurement& cell) {
-    for (const Mismatch& mismatch : cell.mismatches) {
-      const std::string where = fmt::format("{} {}", row_name(row, requested), placement);
-      add_note(fmt::format("wrong: {}: {}", where, mismatch_text(mismatch)));
-      if (!summary_.first_wrong.empty()) continue;
-      summary_.first_wrong = first_wrong_text(mismatch, where);
-      summary_.rerun = rerun_flags(row, requested, options_.check);
-    }
-  };
-  add("out of place", row.out_of_place);
-  add("in place", row.in_place);
+void MultiReporter::add_wrong(const Row& row, std::size_t requested, std::string_view placement,
+                              const Measurement& cell) {
+  for (const Mismatch& mismatch : cell.mismatches) {
+    const std::string where = fmt::format("{} {}", row_name(row, requested), placement);
+    add_note(fmt::format("wrong: {}: {}", where, mismatch_text(mismatch)));
+    if (!summary_.first_wrong.empty()) continue;
+    summary_.first_wrong = first_wrong_text(mismatch, where);
+    summary_.rerun = rerun_flags(row, requested, options_.check);
+  }
 }
 
 void MultiReporter::add_note(std::string line) {
@@ -250,7 +245,7 @@ void MultiReporter::judge_end() {
   if (options_.message_rates) append(notes, message_rates(pair_rows_, options_.pairs_at_once));
   std::vector<std::string> hosts;
   for (const RankLine& line : run_.rank_lines) hosts.push_back(line.host);
-  append(notes, pair_matrices(pair_rows_, files()));
+  append(notes, pair_matrices(pair_rows_, outputs_.files()));
   summary_.pairs = judge_pairs(pair_rows_, hosts);
   summary_.late_rank = late_ranks_.found();
   for (const RankLine& line : run_.rank_lines)
@@ -296,6 +291,20 @@ void MultiReporter::conclude(int failure, const std::vector<std::string>& errors
   summary_.end_time = local_time();
 }
 
+// Of a process that is killed before the next row, and says nothing more itself.
+RunSummary MultiReporter::if_killed() const {
+  RunSummary summary = summary_;
+  summary.complete = false;
+  summary.verdict = Verdict::incomplete;
+  summary.exit_code = most_severe(exit_code(Exit::failed), judged());
+  summary.failure = "process 0 was killed, or ended by a fault of its own, behind the last row";
+  summary.errors = {summary.failure};
+  const auto cells = static_cast<double>(2 * summary.rows);
+  summary.average_busbw = cells > 0 ? busbw_sum_ / cells : 0;
+  summary.end_time = local_time();
+  return summary;
+}
+
 int MultiReporter::judged() const {
   const int slow = has(LimitVerdict::missed) ? exit_code(Exit::too_slow)
                    : is_undecided()          ? exit_code(Exit::inconclusive)
@@ -316,35 +325,9 @@ int MultiReporter::finish(int failure, const std::vector<std::string>& errors) {
   finished_ = true;
   account_rest();
   conclude(failure, errors);
-  const int code = summary_.exit_code;
   before_print_();
-  for (const bool late : {true, false})  // what cannot be written is then in all others' ends
-    for (Output& output : outputs_)
-      if (output.reporter->is_written_at_end() == late) end(output, code);
+  outputs_.end(rest_, summary_);
   return summary_.exit_code;
-}
-
-void MultiReporter::end(Output& output, int code) {
-  constexpr std::chrono::milliseconds patience(300);  // less than mpirun's before it kills
-  try {
-    const std::unique_lock writing(output.writing, patience);
-    if (!writing)
-      throw Error(
-          fmt::format("{} takes no more output: its end is not written",
-                      output.reporter->path().empty() ? "stdout" : output.reporter->path()));
-    output.ended = true;
-    for (const Row& row : rest_) output.reporter->row(row);
-    output.reporter->end(summary_);
-  } catch (const std::exception& e) {
-    unwritten_.emplace_back(e.what());
-    if (code > 128) return;
-    summary_.exit_code = most_severe(code, exit_code(Exit::failed));
-    if (!summary_.complete) return;
-    summary_.complete = false;
-    summary_.verdict = Verdict::incomplete;
-    summary_.failure = e.what();
-    summary_.errors = unwritten_;
-  }
 }
 
 }  // namespace ccl_tests

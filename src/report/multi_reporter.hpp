@@ -2,11 +2,12 @@
 // limits. One per process; only the process of rank 0 has reporters.
 #pragma once
 
-#include <deque>
+#include <exception>
 #include <functional>
 #include <memory>
 #include <mutex>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -16,8 +17,8 @@
 #include "src/report/late_ranks.hpp"
 #include "src/report/limit_judge.hpp"
 #include "src/report/local_time.hpp"
+#include "src/report/outputs.hpp"
 #include "src/report/passes.hpp"
-#include "src/report/reporter.hpp"
 #include "src/report/sweep_fits.hpp"
 
 namespace ccl_tests {
@@ -41,8 +42,7 @@ struct CallCounts {
 };
 
 // Thread-safe: rows come from a rank's thread, finish() possibly from the one that learned of a
-// failure. A reader of stdout may stop reading (mpirun does when it ends a job), so that a rank's
-// thread stays in a write: files come before stdout, and finish() leaves out who is still writing.
+// failure.
 class MultiReporter {
  public:
   explicit MultiReporter(const Options& options)
@@ -50,7 +50,9 @@ class MultiReporter {
         limits_(options.limits),
         passes_(options_.passes, options_.precision) {}
   // Before begin().
-  void add(std::unique_ptr<Reporter> reporter);
+  void add(std::unique_ptr<Reporter> reporter) { outputs_.add(std::move(reporter)); }
+  // Behind add(), before there are threads: another process writes the run's end if this one is killed.
+  void survive_kills();
   // Before begin(): the file that knows the digests of rows (--digests). Throws as DigestFile does.
   void keep_digests(const std::string& path) { digests_ = DigestFile(path); }
 
@@ -66,6 +68,8 @@ class MultiReporter {
   void begin(const RunInfo& run);
   // requested: the size that the sweep asked for, which Row::bytes may have been rounded down from.
   void row(const Row& row, std::size_t requested);
+  // What checking one of the job's first calls found, which no row tells of: `row` is as if it were its own.
+  void first_call(const Row& row, std::size_t requested);
   // The row of one pass, for files alone. The row that stands for all passes follows the last one's,
   // or what there is of it the end of the run.
   void pass_row(const Row& row, std::size_t requested, RowPlace place);
@@ -95,7 +99,7 @@ class MultiReporter {
   // not reach its end (0: it did) and why. Returns the run's exit code.
   int finish(int failure, const std::vector<std::string>& errors);
   // After finish(): what could not be written to the end, one line each.
-  const std::vector<std::string>& unwritten() const { return unwritten_; }
+  const std::vector<std::string>& unwritten() const { return outputs_.unwritten(); }
   // After finish(): why a run that reached its end did not pass, one line each: limits that are missed
   // or not decided, a fault that changed nothing.
   std::vector<std::string> reasons() const {
@@ -110,12 +114,13 @@ class MultiReporter {
  private:
   void account(const Row& row, std::size_t requested);
   void account_rest();
-  Row completed(const Row& row);
-  std::vector<std::string> files() const;  // that reporters write, in the order of add()
-  void write(const Row& row);
+  Row completed(const Row& row, std::exception_ptr& undigested);
+  RunSummary if_killed() const;
   void add_note(std::string line);
   void add_times(const Row& row, std::size_t requested);
-  void add_wrong(const Row& row, std::size_t requested);
+  void count_calls(const Row& row);
+  void add_wrong(const Row& row, std::size_t requested, std::string_view placement,
+                 const Measurement& cell);
   void judge_end();
   bool varies() const { return summary_.reproduction && summary_.reproduction->varying > 0; }
   bool has(LimitVerdict verdict) const {  // of any limit
@@ -125,15 +130,8 @@ class MultiReporter {
   int judged() const;
   void conclude(int failure, const std::vector<std::string>& errors);
 
-  struct Output {
-    std::unique_ptr<Reporter> reporter;
-    std::timed_mutex writing;
-    bool ended = false;
-  };
-  void end(Output& output, int code);
-
   SummaryOptions options_;
-  std::deque<Output> outputs_;  // files first
+  Outputs outputs_;
   std::function<void()> before_print_ = [] {};
   std::function<std::string()> activity_ = [] { return std::string(); };
   mutable std::mutex mutex_;
@@ -151,7 +149,6 @@ class MultiReporter {
   std::vector<Row> rest_;         // of passes that did not come to their end
   bool fits_ = false;             // rows are sweeps whose times a line may describe
   std::vector<TimedCell> cells_;  // if fits_
-  std::vector<std::string> unwritten_;
   bool begun_ = false, judged_ = false, finished_ = false;
 };
 

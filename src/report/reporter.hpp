@@ -22,6 +22,9 @@ class Reporter {
   // Rows of single passes (Row::pass) are for files of ours; others leave them out.
   virtual void row(const Row& row) = 0;
   virtual void end(const RunSummary& summary) = 0;
+  // What end(summary) would write now behind the last whole line, for another process if this one is killed.
+  // Empty: nothing, or the file says anyway that the run has not reached its end.
+  virtual std::string last_words(const RunSummary& /*summary*/) const { return {}; }
 };
 
 // nccl-tests' table and comment lines. The stream stays the caller's. Throws Error when it cannot

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "src/options/check_options.hpp"
@@ -17,6 +18,9 @@ std::string row_name(const Row& row, std::size_t requested);
 
 // How many hosts the row's ranks are on, by name. nullopt: not known.
 std::optional<int> hosts_of(const Row& row, const std::vector<RankLine>& ranks);
+
+// Where a call was that no row is of, as a placement.
+inline constexpr std::string_view first_call_words = "in the job's first calls";
 
 // "rank 2 on b: 3 wrong, elements 0 to 2: expected ..., found ..."
 std::string mismatch_text(const Mismatch& mismatch);

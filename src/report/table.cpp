@@ -155,12 +155,12 @@ class Table : public Reporter {
     write(line + "\n" + steps(row));
   }
 
-  void end(const RunSummary& summary) override {
-    if (begun_) {
-      write(footer_text(run_, summary));
-    } else if (!summary.complete && summary.exit_code != exit_code(Exit::usage)) {
-      write(failure_text(summary));
-    }
+  void end(const RunSummary& summary) override { write(last_words(summary)); }
+
+  std::string last_words(const RunSummary& summary) const override {
+    if (begun_) return footer_text(run_, summary);
+    return summary.complete || summary.exit_code == exit_code(Exit::usage) ? ""
+                                                                           : failure_text(summary);
   }
 
  private:

@@ -59,6 +59,8 @@ std::string verdict(const RunInfo& run, const RunSummary& summary) {
       return fmt::format("INCOMPLETE - exit code {}, {} measured", code, rows);
     }
     case Verdict::wrong:
+      if (summary.wrong_rows == 0)
+        return fmt::format("WRONG - wrong elements in calls before the first row (exit {})", code);
       return fmt::format("WRONG - {} of {} with wrong elements (exit {})", summary.wrong_rows,
                          counted(summary.rows, "row"), code);
     case Verdict::varies:

@@ -10,7 +10,6 @@
 #include "src/core/process_end.hpp"
 #include "src/core/waiting_timeline.hpp"
 #include "src/measure/measurement.hpp"
-#include "src/report/row_text.hpp"
 #include "src/run/barrier_check.hpp"
 #include "src/run/channel_coordinator.hpp"
 #include "src/run/counter_scope.hpp"
@@ -30,6 +29,15 @@ namespace {
 std::unique_ptr<Timeline> make_timeline(Communicator& communicator, std::size_t marks) {
   if (GpuExtension* const gpu = communicator.gpu()) return gpu->timeline(marks);
   return std::make_unique<WaitingTimeline>(communicator, marks);
+}
+
+void set_tally(RankReport& report, const Tally& tally) {
+  report.wrong = tally.found.wrong;
+  report.first = tally.found.first;
+  report.last = tally.found.last;
+  report.explanation = tally.found.explanation;
+  report.calls = tally.calls;
+  report.verified = tally.verified;
 }
 
 std::string form_text(const Problem& p, Form form) {
@@ -126,7 +134,7 @@ std::unique_ptr<Operation> BenchmarkRunner::operation_of(const Problem& p,
   return operation;
 }
 
-void BenchmarkRunner::warm_up(const Collective& collective, const SweepPoint& point) {
+PointRows BenchmarkRunner::warm_up(const Collective& collective, const SweepPoint& point) {
   const Problem p = problem(collective, point, options_.spec, rank_.rank());
   use_pattern(p);
   Options patient = options_;
@@ -144,10 +152,17 @@ void BenchmarkRunner::warm_up(const Collective& collective, const SweepPoint& po
   const bool checks = options_.check.all && verifiable(p) && !collective.needs.synchronizes;
   call.make({.calls = 1, .checked = checks ? std::size_t{1} : 0});
   communicator().set_time_limit(options_.job.timeout_s);
-  if (!options_.check.all) return;
-  Tally made = call.tally();
-  if (made.found.wrong > 0) made.found.explanation += ", in the job's first calls: " + p.text();
-  warmed_.add(made);
+  PointRows result;
+  if (!options_.check.all) return result;
+  FormFindings found;
+  RankReport mine;
+  if (p.takes_part()) set_tally(mine, call.tally());
+  for (const std::string& bytes : rank_.world().gather(to_text(mine), limits.exchange_s))
+    found.reports.push_back(rank_report(bytes));
+  if (!rank_.is_first()) return result;
+  result.rows = unmeasured_rows(p);
+  add_first_call(result, found_in(p), found);
+  return result;
 }
 
 PointRows BenchmarkRunner::run(const Collective& collective, const SweepPoint& point) {
@@ -158,11 +173,12 @@ PointRows BenchmarkRunner::run(const Collective& collective, const SweepPoint& p
   PointRows result;
   if (rank_.is_first()) result.rows = unmeasured_rows(p);
   for (const Form form : {Form::out_of_place, Form::in_place}) {
-    const bool checks = verifiable(p) && (options_.check.all || !repeats(p, form));
+    // Without an in-place form the out-of-place measurement is repeated there, unchecked.
+    const bool checks = verifiable(p) && (options_.check.all || !repeats_out_of_place(p, form));
     const FormFindings found = run_form(p, form, *operation, checks, limits);
     if (!rank_.is_first()) continue;
     result.spent_s += found.spent_s;
-    add_form(result, p, form, found);
+    add_form(result, found_in(p), form, found);
   }
   const bool reproduces = options_.check.reproducible && collective.domain.reduces;
   if (reproduces) add_reproductions(result, p, *operation, limits);
@@ -180,12 +196,6 @@ void BenchmarkRunner::add_reproductions(PointRows& result, const Problem& p, Ope
         reproduction_of(found, p.point.groups->members(static_cast<int>(g)));
 }
 
-// Without an in-place form the out-of-place measurement is repeated there, unchecked.
-bool BenchmarkRunner::repeats(const Problem& p, Form form) {
-  return form == Form::in_place &&
-         !p.collective->layout(shape_of(p.point, p.shape.options, 0)).in_place;
-}
-
 std::vector<Measurement> BenchmarkRunner::times(const Collective& collective,
                                                 const SweepPoint& point) {
   const Problem p = problem(collective, point, options_.spec, rank_.rank());
@@ -195,7 +205,7 @@ std::vector<Measurement> BenchmarkRunner::times(const Collective& collective,
   const FormFindings found = run_form(p, Form::out_of_place, *operation, false, limits);
   std::vector<Measurement> times;
   if (!rank_.is_first()) return times;
-  const RowRule rule = row_rule(options_, rank_.process().options, clock_.cost_s);
+  const RowRule rule = found_in(p).rule;
   for (int g = 0; g < point.groups->number(); ++g)
     times.push_back(measurement_of(point, collective, options_.spec, g, found, rule));
   return times;
@@ -241,7 +251,7 @@ RankReport BenchmarkRunner::take_form(const Problem& p, Form form, Operation& op
       options_.measure.per_iteration
           ? make_timeline(communicator(), static_cast<std::size_t>(options_.measure.iterations) + 1)
           : nullptr;
-  const Form calls_form = repeats(p, form) ? Form::out_of_place : form;
+  const Form calls_form = repeats_out_of_place(p, form) ? Form::out_of_place : form;
   OperationWorkload calls(p, calls_form,
                           call_plan(p, form, checks && !by_time, limits, timeline.get(), clock),
                           *arena_, communicator(), operation, *verifier_, rank_.activity());
@@ -258,14 +268,8 @@ RankReport BenchmarkRunner::take_form(const Problem& p, Form form, Operation& op
                                        : static_cast<Workload&>(calls);
   measure(rank_.is_first() ? &criterion : nullptr, workload, barrier, clock, coordinator);
   rank_.activity().expect(0);
-  Tally tally = p.takes_part() ? std::exchange(warmed_, {}) : Tally();
-  tally.add(calls.tally());
-  report.wrong = tally.found.wrong;
-  report.first = tally.found.first;
-  report.last = tally.found.last;
-  report.explanation = tally.found.explanation;
-  report.calls = tally.calls;
-  report.verified = by_time ? report.barrier.size() / 2 : tally.verified;
+  set_tally(report, calls.tally());
+  if (by_time) report.verified = report.barrier.size() / 2;
   report.steps = calls.steps();
   report.blocks = calls.events();
   if (timeline && p.takes_part()) report.intervals = timeline->intervals();
@@ -318,6 +322,11 @@ CallPlan BenchmarkRunner::call_plan(const Problem& p, Form form, bool verifies,
           .clock = clock};
 }
 
+FoundIn BenchmarkRunner::found_in(const Problem& p) const {
+  return {p, options_.spec, rank_.table(),
+          row_rule(options_, rank_.process().options, clock_.cost_s)};
+}
+
 std::vector<Row> BenchmarkRunner::unmeasured_rows(const Problem& p) const {
   const bool numbered = options_.sweep.group_rows && !p.collective->domain.paired;
   std::vector<Row> rows;
@@ -325,27 +334,6 @@ std::vector<Row> BenchmarkRunner::unmeasured_rows(const Problem& p) const {
     rows.push_back(unmeasured_row(p, g, communicator().capabilities(),
                                   verifiable(p) ? &verifier_->pattern() : nullptr, numbered));
   return rows;
-}
-
-// The rows' other half is empty when this is called for the first time.
-void BenchmarkRunner::add_form(PointRows& result, const Problem& p, Form form,
-                               const FormFindings& found) const {
-  const RowRule rule = row_rule(options_, rank_.process().options, clock_.cost_s);
-  for (std::size_t g = 0; g < result.rows.size(); ++g) {
-    const int group = static_cast<int>(g);
-    Measurement m = measurement_of(p.point, *p.collective, options_.spec, group, found, rule);
-    m.repeats_out_of_place = repeats(p, form);
-    m.mismatches =
-        mismatches_of(*p.point.groups, group, found, rank_.table(), !p.collective->domain.paired);
-    Row& row = result.rows[g];
-    for (const Mismatch& mismatch : m.mismatches)
-      result.wrong.push_back(fmt::format("wrong: {} {}: {}", row_name(row, p.point.bytes),
-                                         form == Form::in_place ? "in place" : "out of place",
-                                         mismatch_text(mismatch)));
-    (form == Form::in_place ? row.in_place : row.out_of_place) = std::move(m);
-    const auto first = static_cast<std::size_t>(p.point.groups->members(group)[0]);
-    if (form == Form::out_of_place) row.algorithm = found.reports[first].algorithm;
-  }
 }
 
 }  // namespace ccl_tests

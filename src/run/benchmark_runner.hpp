@@ -4,7 +4,6 @@
 #include <cstddef>
 #include <memory>
 #include <optional>
-#include <string>
 #include <vector>
 
 #include "src/job/rank.hpp"
@@ -16,20 +15,13 @@
 #include "src/run/arena.hpp"
 #include "src/run/operation_workload.hpp"
 #include "src/run/point.hpp"
-#include "src/run/row.hpp"
+#include "src/run/point_rows.hpp"
 #include "src/run/wait_limits.hpp"
 #include "verify/verifier.hpp"
 
 namespace ccl_tests {
 
 class Communicator;
-
-// What one point gave: on rank 0 the rows, one or one of each group; elsewhere nothing.
-struct PointRows {
-  std::vector<Row> rows;
-  std::vector<std::string> wrong;  // what was wrong, one line for each rank and form
-  double spent_s = 0;              // on timed calls, as far as a budget limits them
-};
 
 // One rank's end of all measurements of a job. Used by the rank's thread. Every function is
 // collective over all ranks and throws what the library, a peer or a limit throws.
@@ -58,7 +50,8 @@ class BenchmarkRunner {
   void set_budget(double seconds) { budget_s_ = seconds; }
   // Makes one untimed call of a point before the first row: a library's first calls connect,
   // allocate and choose algorithms, and so have the limit of the start (--init-timeout) if it is longer.
-  void warm_up(const Collective& collective, const SweepPoint& point);
+  // Returns on rank 0, under -c all, rows that hold what checking the call found, and no times; elsewhere nothing.
+  PointRows warm_up(const Collective& collective, const SweepPoint& point);
   // Returns the rows of a point, which must be one of those that room was made for.
   PointRows run(const Collective& collective, const SweepPoint& point);
   // Returns on rank 0 the time of each group of a point, out of place, from unverified calls; elsewhere
@@ -76,7 +69,6 @@ class BenchmarkRunner {
   void use_pattern(const Problem& p);
   bool verifiable(const Problem& p) const;
   std::unique_ptr<Operation> operation_of(const Problem& p, const WaitLimits& limits);
-  static bool repeats(const Problem& p, Form form);
   std::unique_ptr<StoppingCriterion> criterion(const Problem& p, bool checks) const;
   CallPlan call_plan(const Problem& p, Form form, bool verifies, const WaitLimits& limits,
                      Timeline* timeline, const Clock& clock);
@@ -87,7 +79,7 @@ class BenchmarkRunner {
   std::vector<Row> unmeasured_rows(const Problem& p) const;
   void add_reproductions(PointRows& result, const Problem& p, Operation& operation,
                          const WaitLimits& limits);
-  void add_form(PointRows& result, const Problem& p, Form form, const FormFindings& found) const;
+  FoundIn found_in(const Problem& p) const;
 
   Rank& rank_;
   const Options& options_;
@@ -102,7 +94,6 @@ class BenchmarkRunner {
   std::optional<Arena> arena_;
   std::optional<EventCounters> counters_;  // nullopt: simulated ranks have no process of their own
   std::unique_ptr<verify::Verifier> verifier_;  // of the point that is measured
-  Tally warmed_;  // of the calls before the first row, until a row tells of them
 };
 
 }  // namespace ccl_tests

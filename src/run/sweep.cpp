@@ -163,11 +163,14 @@ void run_points(BenchmarkRunner& runner, Rank& rank, const Collective& collectiv
                 MultiReporter& results) {
   const std::vector<SweepPoint> all = points(collective, o, range);
   if (!o.measure.warmup_given && !rank.process().options.simulated && !all.empty()) {
-    const std::vector<SweepPoint> ends = ends_of(all);
-    for (const SweepPoint& point : ends) runner.warm_up(collective, point);
+    std::vector<SweepPoint> first = ends_of(all);
     // Of one size, the row's own first call would do, but for its limit: GPUs connect in it.
-    if (ends.empty() && runner.communicator().gpu() != nullptr)
-      runner.warm_up(collective, all.front());
+    if (first.empty() && runner.communicator().gpu() != nullptr) first.push_back(all.front());
+    for (const SweepPoint& point : first) {
+      const PointRows found = runner.warm_up(collective, point);
+      for (const std::string& line : found.wrong) rank.process().log(line);
+      for (const Row& row : found.rows) results.first_call(row, point.bytes);
+    }
   }
   Measuring measuring{runner,
                       rank,

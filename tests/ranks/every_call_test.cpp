@@ -73,6 +73,13 @@ TEST_P(EveryCall, OfAStreamIsVerified) {
     EXPECT_GT(calls, k);
     EXPECT_EQ(outcome.exit_code, 7) << "call " << k;
     EXPECT_EQ(outcome.summary.calls, outcome.summary.verified_calls);
+    // The first two calls are of no row: one of each end of the sweep.
+    EXPECT_EQ(outcome.summary.wrong_rows, k < 2 ? 0U : 1U) << k;
+    if (k >= 2) continue;
+    EXPECT_THAT(outcome.summary.first_wrong, HasSubstr("in the job's first calls"));
+    EXPECT_THAT(outcome.summary.first_wrong, HasSubstr(k == 0 ? " 8 B float" : " 65536 B float"));
+    EXPECT_THAT(outcome.summary.rerun, HasSubstr(k == 0 ? "-b 8 " : "-b 64K "));
+    EXPECT_THAT(outcome.text(), HasSubstr("in the job's first calls"));
   }
 }
 

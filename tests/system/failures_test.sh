@@ -38,7 +38,34 @@ ends_with "$supervisor" 4 "kill -9 of rank 2 of 3"
 expect_in "$work/err" "rank 2 on $(hostname) (pid $victim) is gone"
 footer_says "$work/kill.jsonl" 4
 failed_on_stdout "$work/out"
-expect_in "$work/out" "# Test failure: rank 2 on $(hostname) (pid $victim) is gone during all_reduce float sum, 1048576 B"
+# Of the control plane, or of the library first: "is gone during ..." or "is gone (seen here as: ...".
+grep -qE "^# Test failure: rank 2 on $(hostname) \(pid $victim\) is gone .*all_reduce float sum, 1048576 B" "$work/out" ||
+  fail "no rank 2 in: $(grep '^# Test failure' "$work/out")"
+
+# Rank 0 killed, or who started it: another process writes the ends, and nobody else is left.
+for victim in "rank 0" "its parent"; do
+  file=$work/last${victim// /}
+  "$bin/all_reduce_perf" "${long[@]}" --np 3 -J "$file.jsonl" -J "$file.csv" >"$work/out" 2>"$work/err" &
+  supervisor=$!
+  wait_for_row "$file.jsonl"
+  mapfile -t ranks < <(pgrep -P "$supervisor")
+  expected=137
+  if [ "$victim" = "rank 0" ]; then
+    for pid in "${ranks[@]}"; do grep -qz '^RANK=0$' "/proc/$pid/environ" && kill -9 "$pid"; done
+    expected=4
+  else
+    kill -9 "$supervisor"
+  fi
+  ends_with "$supervisor" "$expected" "kill -9 of $victim"
+  for _ in $(seq 100); do tail -n 1 "$file.jsonl" | grep -q '"type":"footer"' && break; sleep 0.1; done
+  footer_says "$file.jsonl" 4
+  expect_in "$file.csv" ',4,"process 0 was killed, or ended by a fault of its own, behind the last row"'
+  failed_on_stdout "$work/out"
+  expect_in "$work/out" "# Test failure: process 0 was killed"
+  for pid in "${ranks[@]}"; do  # a zombie is nobody, who may be its parent now
+    grep -qs '^State:.[^Z]' "/proc/$pid/status" && fail "kill -9 of $victim left rank process $pid: $(tr '\0' ' ' <"/proc/$pid/cmdline")"
+  done
+done
 
 # A rank that is stopped: the others give up at -T and say who keeps them waiting.
 "$bin/all_reduce_perf" "${long[@]}" -T 3 --np 3 -J "$work/stop.jsonl" >"$work/out" 2>"$work/err" &

@@ -23,6 +23,7 @@ ccl_add_test(harness_test LABELS unit LIBRARIES ccl-collectives
     host_memory_test.cpp
     iteration_times_test.cpp
     late_ranks_test.cpp
+    last_words_test.cpp
     layouts_test.cpp
     baseline_test.cpp
     limits_test.cpp

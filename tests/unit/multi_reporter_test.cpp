@@ -1,9 +1,13 @@
 // What a run's rows add up to, and who hears of it.
+#include <sys/resource.h>
+
+#include <csignal>
 #include <future>
 #include <thread>
 
 #include "src/core/error.hpp"
 #include "tests/unit/spy_reporter.hpp"
+#include "tests/unit/temporary_folder.hpp"
 
 namespace ccl_tests {
 namespace {
@@ -222,6 +226,45 @@ TEST_F(MultiReporterTest, ARowThatOneFileCannotTakeIsInAllOthers) {
   results.begin({});
   EXPECT_THROW(results.row(row(1, 1e-3), 8), Error);
   EXPECT_EQ(seen.rows, 1);
+}
+
+TEST_F(MultiReporterTest, ARowWhoseDigestCannotBeWrittenIsNotLost) {
+  const TemporaryFolder folder;
+  MultiReporter results(options);
+  results.add(std::make_unique<SpyReporter>(seen));
+  results.keep_digests(folder.file("digests"));
+  results.begin({});
+  Row stable = row(1, 1e-3);
+  stable.reproduction.emplace();
+  stable.reproduction->digest = "0123456789abcdef";
+  rlimit before{};
+  ASSERT_EQ(::getrlimit(RLIMIT_FSIZE, &before), 0);
+  const auto handler = std::signal(SIGXFSZ, SIG_IGN);
+  const rlimit none{0, before.rlim_max};
+  ASSERT_EQ(::setrlimit(RLIMIT_FSIZE, &none), 0);
+  EXPECT_THROW(results.row(stable, 8), Error);
+  ASSERT_EQ(::setrlimit(RLIMIT_FSIZE, &before), 0);
+  std::signal(SIGXFSZ, handler);
+  EXPECT_EQ(seen.rows, 1);
+}
+
+TEST_F(MultiReporterTest, ACallThatNoRowIsOfIsCountedAndNamed) {
+  Row first = row(1, 1e-3);
+  first.in_place = {};
+  first.out_of_place.calls = first.out_of_place.verified_calls = 1;
+  first.out_of_place.wrong = 3;
+  first.out_of_place.failed_ranks = 1;
+  first.out_of_place.mismatches = {{2, "b", {}, {}, 3, 7, 9, "expected 1, found 2"}};
+  reporter().first_call(first, 1024);
+  reporter().row(row(1, 1e-3), 1024);
+  EXPECT_EQ(reporter().finish(0, {}), exit_code(Exit::wrong_data));
+  EXPECT_EQ(seen.rows, 1);
+  EXPECT_EQ(seen.summary.rows, 1U);
+  EXPECT_EQ(seen.summary.wrong_rows, 0U);
+  EXPECT_EQ(seen.summary.calls, 43U);
+  EXPECT_EQ(seen.summary.wrong_elements, 3U);
+  EXPECT_EQ(seen.summary.verdict, Verdict::wrong);
+  EXPECT_THAT(seen.summary.first_wrong, HasSubstr("in the job's first calls, element 7"));
 }
 
 TEST_F(MultiReporterTest, ARowSaysOnHowManyHostsItsRanksAre) {

@@ -140,6 +140,8 @@ class Junit : public DocumentFormat {
       outcome = trouble("error", "incomplete", summary->failure, all);
     } else if (summary->nothing_spoiled && summary->exit_code == exit_code(Exit::inconclusive)) {
       outcome = trouble("error", "not decided", std::string(nothing_spoiled), "");
+    } else if (summary->verdict == Verdict::wrong && summary->wrong_rows == 0) {
+      outcome = trouble("failure", "wrong data", summary->first_wrong, "");
     } else {
       outcome =
           fmt::format("<system-out>{} of {} verified, exit code {}</system-out>",

@@ -1,0 +1,38 @@
+// The ends of a run's outputs, which another process writes if this one is killed before it writes them.
+#pragma once
+
+#include <sys/types.h>
+
+#include <string>
+#include <vector>
+
+namespace ccl_tests {
+
+struct LastWord {
+  std::string path = {};  // of a file that is there; empty: stdout
+  std::string text = {};  // that is to stand behind its last whole line; empty: nothing
+};
+
+// Neither a signal nor a core dump of this process, nor SIGKILL, keeps them from being written. If the process cannot
+// be started, there are none.
+class LastWords {
+ public:
+  // Starts the process, which holds none of this one's files but the standard ones. Before there are threads:
+  // what libraries do at a fork is not done in the middle of their work.
+  LastWords();
+  ~LastWords();  // nothing is to be written any more
+  LastWords(const LastWords&) = delete;
+  LastWords& operator=(const LastWords&) = delete;
+
+  // Replaces all of them, at once. No system call, and no wait. If they are longer than there is room for
+  // (1 MiB), the last ones are left out. One thread at a time.
+  void leave(const std::vector<LastWord>& words);
+
+ private:
+  struct Shared;
+  Shared* shared_ = nullptr;  // with that process; null: there is none
+  int alive_ = -1;            // the end of a pipe that is open as long as this process
+  ::pid_t keeper_ = -1;
+};
+
+}  // namespace ccl_tests

@@ -1,0 +1,95 @@
+#include "src/report/outputs.hpp"
+
+#include <fmt/format.h>
+
+#include <chrono>
+#include <exception>
+#include <utility>
+
+#include "src/core/error.hpp"
+
+namespace ccl_tests {
+
+void Outputs::add(std::unique_ptr<Reporter> reporter) {
+  Output& output = reporter->path().empty() ? outputs_.emplace_back() : outputs_.emplace_front();
+  output.last_word.path = reporter->path();
+  output.reporter = std::move(reporter);
+}
+
+void Outputs::keep_last_words(const RunSummary& if_killed) {
+  last_words_.emplace();
+  for (Output& output : outputs_) leave_word(output, output.reporter->last_words(if_killed));
+}
+
+std::vector<std::string> Outputs::files() const {
+  std::vector<std::string> paths;
+  for (const Output& output : outputs_)
+    if (std::string path = output.reporter->path(); !path.empty())
+      paths.insert(paths.begin(), std::move(path));
+  return paths;
+}
+
+void Outputs::begin(RunInfo run, const RunSummary& if_killed) {
+  run.output_files = files();
+  for (Output& output : outputs_) {
+    const std::lock_guard writing(output.writing);
+    output.reporter->begin(run);
+    leave_word(output, output.reporter->last_words(if_killed));
+  }
+}
+
+void Outputs::row(const Row& row, const RunSummary& if_killed) {
+  std::exception_ptr failed;
+  for (Output& output : outputs_) try {
+      const std::lock_guard writing(output.writing);
+      if (output.ended) continue;
+      output.reporter->row(row);
+      leave_word(output, output.reporter->last_words(if_killed));
+    } catch (const Error&) {
+      failed = std::current_exception();
+    }
+  if (failed) std::rethrow_exception(failed);
+}
+
+void Outputs::end(const std::vector<Row>& rest, RunSummary& summary) {
+  const int code = summary.exit_code;
+  for (const bool late : {true, false})  // what cannot be written is then in all others' ends
+    for (Output& output : outputs_)
+      if (output.reporter->is_written_at_end() == late) end(output, rest, code, summary);
+}
+
+void Outputs::end(Output& output, const std::vector<Row>& rest, int code, RunSummary& summary) {
+  constexpr std::chrono::milliseconds patience(300);  // less than mpirun's before it kills
+  try {
+    const std::unique_lock writing(output.writing, patience);
+    if (!writing)
+      throw Error(
+          fmt::format("{} takes no more output: its end is not written",
+                      output.reporter->path().empty() ? "stdout" : output.reporter->path()));
+    output.ended = true;
+    for (const Row& row : rest) output.reporter->row(row);
+    leave_word(output, {});
+    output.reporter->end(summary);
+  } catch (const std::exception& e) {
+    unwritten_.emplace_back(e.what());
+    if (code > 128) return;
+    summary.exit_code = most_severe(code, exit_code(Exit::failed));
+    if (!summary.complete) return;
+    summary.complete = false;
+    summary.verdict = Verdict::incomplete;
+    summary.failure = e.what();
+    summary.errors = unwritten_;
+  }
+}
+
+// Under output.writing, but for keep_last_words().
+void Outputs::leave_word(Output& output, std::string text) {
+  if (!last_words_) return;
+  const std::lock_guard lock(leaving_);
+  output.last_word.text = std::move(text);
+  std::vector<LastWord> all;
+  for (const Output& each : outputs_) all.push_back(each.last_word);
+  last_words_->leave(all);
+}
+
+}  // namespace ccl_tests

@@ -1,0 +1,55 @@
+// The writers of a run: each gets the header, all rows and one end, whatever happens to the others.
+#pragma once
+
+#include <deque>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "src/report/last_words.hpp"
+#include "src/report/reporter.hpp"
+
+namespace ccl_tests {
+
+// begin() and row() are called by one thread at a time, end() possibly by another meanwhile. A reader of stdout may
+// stop reading (mpirun does when it ends a job), so that a thread stays in a write: files come before stdout,
+// and end() leaves out what is still being written.
+class Outputs {
+ public:
+  // Before begin().
+  void add(std::unique_ptr<Reporter> reporter);
+  // Behind add(), before there are threads: from now on another process writes what end() has not, if this one
+  // is killed. if_killed: the summary that it then writes, until another one is given.
+  void keep_last_words(const RunSummary& if_killed);
+  // Returns the files that reporters write, in the order of add().
+  std::vector<std::string> files() const;
+
+  // With the names of the files. Throws Error if one cannot be written.
+  void begin(RunInfo run, const RunSummary& if_killed);
+  // All get the row though one cannot be written; then throws the last one's Error.
+  void row(const Row& row, const RunSummary& if_killed);
+  // Writes `rest` and the end, those last that can be sure of all others' (Reporter::is_written_at_end) first. What
+  // cannot be written makes `summary` that of a run that failed, in all ends to come.
+  void end(const std::vector<Row>& rest, RunSummary& summary);
+  // After end(): what could not be written to the end, one line each.
+  const std::vector<std::string>& unwritten() const { return unwritten_; }
+
+ private:
+  struct Output {
+    std::unique_ptr<Reporter> reporter;
+    std::timed_mutex writing = {};
+    bool ended = false;
+    LastWord last_word = {};
+  };
+  void end(Output& output, const std::vector<Row>& rest, int code, RunSummary& summary);
+  void leave_word(Output& output, std::string text);
+
+  std::deque<Output> outputs_;  // files first
+  std::vector<std::string> unwritten_;
+  std::optional<LastWords> last_words_;
+  std::mutex leaving_;
+};
+
+}  // namespace ccl_tests

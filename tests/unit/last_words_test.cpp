@@ -1,0 +1,108 @@
+// What is written for a process that is killed. Each test kills a child of its own.
+#include "src/report/last_words.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <csignal>
+#include <fstream>
+#include <functional>
+#include <iterator>
+#include <string>
+
+#include "tests/unit/temporary_folder.hpp"
+
+namespace ccl_tests {
+namespace {
+
+std::string read(const std::string& path) {
+  std::ifstream file(path);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+// Returns what a child prints that does `what`, until nobody holds its stdout: what keeps its last words does.
+std::string printed_by(const std::function<void()>& what) {
+  std::array<int, 2> pipe{};
+  EXPECT_EQ(::pipe(pipe.data()), 0);
+  const ::pid_t child = ::fork();
+  if (child == 0) {
+    ::close(pipe[0]);
+    ::dup2(pipe[1], STDOUT_FILENO);
+    ::close(pipe[1]);
+    what();
+    ::_exit(0);
+  }
+  ::close(pipe[1]);
+  std::string printed;
+  std::array<char, 4096> block{};
+  for (::ssize_t bytes = 0; (bytes = ::read(pipe[0], block.data(), block.size())) > 0;)
+    printed.append(block.data(), static_cast<std::size_t>(bytes));
+  ::close(pipe[0]);
+  EXPECT_EQ(::waitpid(child, nullptr, 0), child);
+  return printed;
+}
+
+void kill_this_process() { ::kill(::getpid(), SIGKILL); }
+
+TEST(LastWords, OfAKilledProcessAreWritten) {
+  const TemporaryFolder folder;
+  const std::string path = folder.write("run.jsonl", "header\nrow\n");
+  const std::string printed = printed_by([&] {
+    LastWords words;
+    words.leave({{path, "old\n"}, {"", "# old\n"}});
+    words.leave({{path, "footer\n"}, {"", "# Test failure\n"}});
+    kill_this_process();
+  });
+  EXPECT_EQ(printed, "# Test failure\n");
+  EXPECT_EQ(read(path), "header\nrow\nfooter\n");
+}
+
+TEST(LastWords, FollowTheLastWholeLine) {
+  const TemporaryFolder folder;
+  const std::string path = folder.write("run.jsonl", "header\n" + std::string(10'000, 'x'));
+  const std::string empty = folder.write("empty.csv", "");
+  printed_by([&] {
+    LastWords words;
+    words.leave({{path, "footer\n"}, {empty, "end\n"}, {folder.file("gone.csv"), "end\n"}});
+    kill_this_process();
+  });
+  EXPECT_EQ(read(path), "header\nfooter\n");
+  EXPECT_EQ(read(empty), "end\n");
+}
+
+TEST(LastWords, OfAProcessThatHasSaidAllAreNone) {
+  const std::string printed = printed_by([] {
+    {
+      LastWords words;
+      words.leave({{"", "# Test failure\n"}});
+    }
+    kill_this_process();
+  });
+  EXPECT_EQ(printed, "");
+}
+
+TEST(LastWords, ThatHaveNoRoomAreLeftOut) {
+  const std::string printed = printed_by([] {
+    LastWords words;
+    words.leave({{"", "first\n"}, {"", std::string(2 << 20, 'x')}});
+    kill_this_process();
+  });
+  EXPECT_EQ(printed, "first\n");
+}
+
+// A signal to the group of a job means its processes: the end is still to be written.
+TEST(LastWords, AreWrittenThoughTheGroupIsKilled) {
+  const std::string printed = printed_by([] {
+    ::setpgid(0, 0);
+    LastWords words;
+    words.leave({{"", "# Test failure\n"}});
+    ::kill(0, SIGKILL);
+  });
+  EXPECT_EQ(printed, "# Test failure\n");
+}
+
+}  // namespace
+}  // namespace ccl_tests
