@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Messages that an int cannot count in bytes, nor, of one byte each, in elements: 2 ranks on every backend for host memory.
+# Messages that an int cannot count in bytes, nor, of one byte each, in elements: 2 ranks on every backend for host memory. Then every
+# program and operation with more elements than a float counts (2^24).
 . "$(dirname "$0")/lib.sh"
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_base_oversubscribe=1
 [ -n "${CCL_NIGHTLY:-}" ] || { echo "SKIP: takes minutes and 12 GiB: scripts/test.sh --nightly runs it"; exit 77; }
@@ -19,6 +20,15 @@ for program in all_reduce all_gather alltoall broadcast reduce_scatter sendrecv;
   for flavour in openmpi mpich; do
     [ -e "$build/lib/ccl-tests/ccl-mpi-$flavour.so" ] && command -v "mpirun.$flavour" >/dev/null || { echo "SKIP $flavour: no module or no mpirun"; continue; }
     run 0 "$program, $flavour" "mpirun.$flavour" -n 2 "$bin/${program}_perf" --backend mpi "${words[@]}" && right "$program, $flavour"
+  done
+done
+for program in "${programs[@]}"; do
+  for case in "1 int8 16777259" "3 float 67109036"; do
+    read -r ranks type bytes <<<"$case"
+    runs_on "$program" "$ranks" || continue
+    taken "$program" --sizes "$bytes" -d "$type" -o all
+    run 0 "$program, $ranks ranks, $bytes B of $type" "$bin/${program}_perf" --backend loopback -t "$ranks" "${words[@]}" -n 1 -w 0 || continue
+    grep -q '^# Out of bounds values : 0 OK' "$work/out" || fail "$program, $ranks ranks, $bytes B of $type: out of bounds"
   done
 done
 finish
