@@ -3,9 +3,10 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <array>
 #include <cstdlib>
 #include <fstream>
-#include <sstream>
+#include <span>
 #include <string>
 
 #include "verify/coverage.hpp"
@@ -13,7 +14,24 @@
 namespace ccl_tests::verify {
 namespace {
 
-constexpr int rank_counts[] = {1, 2, 3, 4, 8, 16, 64, 256, 1024, 4096};
+constexpr std::array rank_counts = {1, 2, 3, 4, 8, 16, 64, 256, 1024, 4096};
+
+// The columns that are computed: the last two take a minute, and only CCL_NIGHTLY computes them.
+std::span<const int> computed() {
+  const std::span<const int> all(rank_counts);
+  const bool every =
+      std::getenv("CCL_NIGHTLY") != nullptr || std::getenv("CCL_UPDATE_GOLDEN") != nullptr;
+  return every ? all : all.first(all.size() - 2);
+}
+
+// The file without the columns that are not.
+std::string stated_table(std::istream& file) {
+  constexpr std::size_t names_width = 17, width = 8;
+  std::string text;
+  for (std::string line; std::getline(file, line); text += '\n')
+    text += line.starts_with('#') ? line : line.substr(0, names_width + width * computed().size());
+  return text;
+}
 
 std::string stated(DataType type, ReduceOp op, int ranks) {
   const Inputs inputs(type, op, ranks, 1);
@@ -28,11 +46,11 @@ std::string table() {
       "pattern's period the message starts.\n"
       "# never: not in a whole period; N/A: the result says nothing, and the row says so.\n";
   text += fmt::format("{:9} {:7}", "type", "op");
-  for (const int ranks : rank_counts) text += fmt::format(" {:>7}", ranks);
+  for (const int ranks : computed()) text += fmt::format(" {:>7}", ranks);
   for (const DataType type : all_types()) {
     for (const ReduceOp op : ops_of(type)) {
       text += fmt::format("\n{:9} {:7}", name(type), name(op));
-      for (const int ranks : rank_counts) text += fmt::format(" {:>7}", stated(type, op, ranks));
+      for (const int ranks : computed()) text += fmt::format(" {:>7}", stated(type, op, ranks));
     }
   }
   return text + "\n";
@@ -45,9 +63,8 @@ TEST(Coverage, IsWhatTheFileStates) {
     std::ofstream(path) << now;
     FAIL() << "coverage.txt was rewritten";
   }
-  std::ostringstream file;
-  file << std::ifstream(path).rdbuf();
-  EXPECT_EQ(now, file.str());
+  std::ifstream file(path);
+  EXPECT_EQ(now, stated_table(file));
 }
 
 // Leaves each rank out of every window of the stated length, and finds one window that is an
