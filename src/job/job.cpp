@@ -75,7 +75,7 @@ class ProcessRun {
       heartbeat_.emplace(activity_, options_.program, options_.heartbeat_file);
     const SignalWatch signals([&](int signal) { interrupted(signal); });
     const BackendPtr launcher = open_launcher(launch_);
-    start_libraries(process_.backend, launcher.get(), options_.backend_options, process_.log);
+    start(launcher.get());
     const auto control = join(launcher.get());
     const UncaughtWatch uncaught([&](const std::string& what) {
       failure_.expect();
@@ -94,6 +94,19 @@ class ProcessRun {
   }
 
  private:
+  void start(const Backend* launcher) {
+    try {
+      start_libraries(process_.backend, launcher, options_.backend_options,
+                      [this](const std::string& why) {
+                        process_.log(why);
+                        write_end({exit_code(Exit::timed_out), 0, {why}});
+                      });
+    } catch (const Error& e) {
+      write_end({exit_code(e.code()), 0, {e.what()}});
+      throw;
+    }
+  }
+
   std::unique_ptr<Control> join(const Backend* launcher) {
     try {
       return join_job(

@@ -24,11 +24,11 @@ BackendPtr open_launcher(const Launch& launch) {
 }
 
 void start_libraries(const Backend& backend, const Backend* launcher, const BackendOptions& options,
-                     const std::function<void(const std::string&)>& say) {
+                     const std::function<void(const std::string&)>& give_up) {
   const double limit_s = options.init_timeout_s;
   Activity activity;
   const Watchdog watchdog(activity, [&](double) {
-    say(fmt::format("{} has not started within {:g} s", backend.name(), limit_s));
+    give_up(fmt::format("{} has not started within {:g} s", backend.name(), limit_s));
     std::_Exit(exit_code(Exit::timed_out));
   });
   const Expected expected(activity, limit_s);

@@ -18,9 +18,9 @@ BackendPtr open_launcher(const Launch& launch);
 
 // Starts both, where `launcher` is there, on the main thread; MPI waits in it for all processes,
 // and for ever where some never come: after init_timeout_s this process ends with Exit::timed_out and a
-// line to `say`.
+// line to `give_up`.
 void start_libraries(const Backend& backend, const Backend* launcher, const BackendOptions& options,
-                     const std::function<void(const std::string&)>& say);
+                     const std::function<void(const std::string&)>& give_up);
 
 // As join, through `launcher` where that is there; without other processes a job of its own.
 std::unique_ptr<Control> join_job(const Launch& launch, const Backend* launcher,

@@ -297,7 +297,8 @@ RunSummary MultiReporter::if_killed() const {
   summary.complete = false;
   summary.verdict = Verdict::incomplete;
   summary.exit_code = most_severe(exit_code(Exit::failed), judged());
-  summary.failure = "process 0 was killed, or ended by a fault of its own, behind the last row";
+  summary.failure =
+      fmt::format("{}, or ended by a fault of its own, behind the last row", killed_process_0);
   summary.errors = {summary.failure};
   const auto cells = static_cast<double>(2 * summary.rows);
   summary.average_busbw = cells > 0 ? busbw_sum_ / cells : 0;

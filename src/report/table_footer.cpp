@@ -183,7 +183,8 @@ std::string next(const RunInfo& run, const RunSummary& summary) {
     return fmt::format("rerun that row alone: {} {} (launcher, ranks and --backend as before)",
                        run.program, summary.rerun);
   std::string text;
-  if (summary.failure.find("SIGKILL") != std::string::npos) {
+  if (summary.failure.find("SIGKILL") != std::string::npos ||
+      summary.failure.starts_with(killed_process_0)) {
     text = "SIGKILL comes from the kernel (out of memory: dmesg), a batch limit or a person";
   } else if (code == exit_code(Exit::timed_out)) {
     text = "if the operation is only slow, a larger -T waits longer";
@@ -198,7 +199,7 @@ std::string next(const RunInfo& run, const RunSummary& summary) {
   } else if (summary.nothing_spoiled) {
     text = "a fault without :call=, :every= and :phase= is done to every call";
   } else if (summary.repeats && summary.verdict == Verdict::unreliable) {
-    text = "--passes 5 takes each time at 5 moments";
+    text = "--passes 3 takes each time at three moments";
   } else if (summary.verdict == Verdict::ok && run.check == 0) {
     text = "without -c 0 results are checked";
   }

@@ -1,18 +1,25 @@
 #include "src/backends/gloo/open_sockets.hpp"
 
 #include <sys/socket.h>
-#include <sys/stat.h>
+#include <unistd.h>
 
+#include <array>
+#include <cstdio>
 #include <cstdlib>
 #include <filesystem>
 
 namespace ccl_tests::gloo_module {
 namespace {
 
-// 0: no socket.
+// 0: no socket. By the name that the kernel gives it: another thread may close the descriptor meanwhile.
 ino_t socket_inode(int descriptor) {
-  struct stat status {};
-  return fstat(descriptor, &status) == 0 && S_ISSOCK(status.st_mode) ? status.st_ino : 0;
+  std::array<char, 32> path{};
+  std::array<char, 64> name{};
+  std::snprintf(path.data(), path.size(), "/proc/self/fd/%d", descriptor);
+  unsigned long inode = 0;
+  const bool is_socket = readlink(path.data(), name.data(), name.size() - 1) > 0 &&
+                         std::sscanf(name.data(), "socket:[%lu]", &inode) == 1;
+  return is_socket ? inode : 0;
 }
 
 }  // namespace
