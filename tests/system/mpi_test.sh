@@ -111,6 +111,12 @@ for flavour in "${flavours[@]}"; do
   run_failing 6 "too slow under $flavour" "${mpirun[@]}" 3 "$bin/all_reduce_perf" --backend mpi --sizes 8 -n 2 --max-time 8:0
   run_failing 2 "bad flag under $flavour" "${mpirun[@]}" 3 "$bin/all_reduce_perf" --backend mpi --sizes 8 -n -2
 
+  # MPI waits for a process that never says so: its limit ends the start, and the file and stdout tell.
+  run_failing 5 "a start that never ends under $flavour" "${mpirun[@]}" 1 "$bin/all_reduce_perf" --backend mpi --sizes 8 --init-timeout 3 \
+    -J "$work/start.$flavour.jsonl" : -n 1 sleep 60
+  expect_in "$work/out" "# Test failure: mpi-$flavour has not started within 3 s"
+  expect_in "$work/start.$flavour.jsonl" '"exit_code":5,"failure":"mpi-'
+
   # A rank that dies: everybody ends, and every row that was on screen is in the file.
   : >"$work/out"
   timeout 240 "${mpirun[@]}" 3 "$bin/all_reduce_perf" --backend mpi -b 1M -e 1M -n 5 -N 0 -J "$work/killed.$flavour.jsonl" \
@@ -134,6 +140,9 @@ for flavour in "${flavours[@]}"; do
   [ "$SECONDS" -le 10 ] || fail "a killed rank under $flavour: ended after $SECONDS s"
   [ "$(grep -c '"type":"row"' "$work/killed.$flavour.jsonl")" -ge "$(grep -cE '^ +[0-9]' "$work/out")" ] ||
     fail "rows are missing in the file of a killed run"
+  # MPICH's mpirun kills rank 0 too: another process writes the end then.
+  for _ in $(seq 50); do tail -n 1 "$work/killed.$flavour.jsonl" | grep -q '"type":"footer"' && break; sleep 0.1; done
+  tail -n 1 "$work/killed.$flavour.jsonl" | grep -q '"complete":false' || fail "no end in the file of a killed run under $flavour"
   pass "a killed rank under $flavour"
 
   # A rank that is stopped: MPI has no time limit, so the watchdog ends the run and says where it stood. Of its time nearly all
