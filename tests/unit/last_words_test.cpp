@@ -8,6 +8,7 @@
 
 #include <array>
 #include <csignal>
+#include <cstdio>
 #include <fstream>
 #include <functional>
 #include <iterator>
@@ -27,6 +28,7 @@ std::string read(const std::string& path) {
 std::string printed_by(const std::function<void()>& what) {
   std::array<int, 2> pipe{};
   EXPECT_EQ(::pipe(pipe.data()), 0);
+  std::fflush(stdout);  // what a test printed before is not the child's
   const ::pid_t child = ::fork();
   if (child == 0) {
     ::close(pipe[0]);
