@@ -38,8 +38,9 @@ struct Heartbeat::State {
         terminal ? std::chrono::milliseconds(500) : std::chrono::milliseconds(10'000);
     std::unique_lock lock(mutex);
     while (!changed.wait_for(lock, interval, [&] { return stop; })) {
-      const std::string line =
-          fmt::format("{}: {} ({:.0f} s)", program, activity.text(), activity.seconds_in_row());
+      const double seconds = activity.seconds_in_row();
+      const std::string since = seconds < 1 ? "" : fmt::format(" ({:.0f} s)", seconds);
+      const std::string line = fmt::format("{}: {}{}", program, activity.text(), since);
       if (terminal) {
         fmt::print(out, "\r\033[K{:.78}", line);
       } else {

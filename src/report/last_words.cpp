@@ -40,6 +40,7 @@ namespace {
 
 struct Sizes {
   std::uint32_t path, text;
+  std::int64_t kept;  // LastWord::size
 };
 
 // A reader of stdout that does not read keeps nobody: a pipe with room takes this much without a wait.
@@ -71,7 +72,7 @@ bool write_all(int file, std::string_view text) {
   return end;
 }
 
-void write_word(const char* path, std::string_view text) {
+void write_word(const char* path, std::string_view text, std::int64_t kept) {
   if (text.empty()) return;
   if (*path == '\0') {
     write_all(STDOUT_FILENO, text);
@@ -79,7 +80,7 @@ void write_word(const char* path, std::string_view text) {
   }
   const int file = ::open(path, O_RDWR | O_CLOEXEC);
   if (file < 0) return;
-  const ::off_t end = end_of_lines(file);
+  const ::off_t end = kept >= 0 ? static_cast<::off_t>(kept) : end_of_lines(file);
   if (::ftruncate(file, end) == 0 && ::lseek(file, end, SEEK_SET) == end) write_all(file, text);
   ::close(file);
 }
@@ -89,7 +90,7 @@ void write_words(std::string_view words) {
     Sizes sizes{};
     std::memcpy(&sizes, words.data(), sizeof(sizes));
     const char* const path = words.data() + sizeof(sizes);
-    write_word(path, {path + sizes.path + 1, sizes.text});
+    write_word(path, {path + sizes.path + 1, sizes.text}, sizes.kept);
     words.remove_prefix(sizeof(sizes) + sizes.path + 1 + sizes.text);
   }
 }
@@ -156,11 +157,11 @@ void LastWords::leave(const std::vector<LastWord>& words) {
     std::memcpy(page.bytes.data() + page.used, from, bytes);
     page.used += bytes;
   };
-  for (const auto& [path, text] : words) {
+  for (const auto& [path, text, size] : words) {
     const std::size_t bytes = sizeof(Sizes) + path.size() + 1 + text.size();
     if (bytes > page.bytes.size() - page.used) break;
     const Sizes sizes{static_cast<std::uint32_t>(path.size()),
-                      static_cast<std::uint32_t>(text.size())};
+                      static_cast<std::uint32_t>(text.size()), size};
     add(&sizes, sizeof(sizes));
     add(path.c_str(), path.size() + 1);
     add(text.data(), text.size());

@@ -3,6 +3,7 @@
 
 #include <sys/types.h>
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -10,15 +11,17 @@ namespace ccl_tests {
 
 struct LastWord {
   std::string path = {};  // of a file that is there; empty: stdout
-  std::string text = {};  // that is to stand behind its last whole line; empty: nothing
+  std::string text = {};  // that is to stand at its end; empty: nothing
+  // Bytes of the file that stay, whatever is behind them now. -1: its whole lines do.
+  std::int64_t size = -1;
 };
 
 // Neither a signal nor a core dump of this process, nor SIGKILL, keeps them from being written. If the process cannot
 // be started, there are none.
 class LastWords {
  public:
-  // Starts the process, which holds none of this one's files but the standard ones. Before there are threads:
-  // what libraries do at a fork is not done in the middle of their work.
+  // Starts the process, which holds none of this one's files but the standard ones. Before there are threads, and memory that
+  // a network adapter knows: what libraries do at a fork is not done in the middle of their work.
   LastWords();
   ~LastWords();  // nothing is to be written any more
   LastWords(const LastWords&) = delete;

@@ -4,11 +4,23 @@
 
 #include <chrono>
 #include <exception>
+#include <filesystem>
+#include <system_error>
 #include <utility>
 
 #include "src/core/error.hpp"
 
 namespace ccl_tests {
+namespace {
+
+// -1: it has none, or is none.
+std::int64_t size_of_file(const std::string& path) {
+  std::error_code error;
+  const std::uintmax_t size = std::filesystem::file_size(path, error);
+  return path.empty() || error ? -1 : static_cast<std::int64_t>(size);
+}
+
+}  // namespace
 
 void Outputs::add(std::unique_ptr<Reporter> reporter) {
   Output& output = reporter->path().empty() ? outputs_.emplace_back() : outputs_.emplace_front();
@@ -53,6 +65,10 @@ void Outputs::row(const Row& row, const RunSummary& if_killed) {
 
 void Outputs::end(const std::vector<Row>& rest, RunSummary& summary) {
   const int code = summary.exit_code;
+  for (Output& output : outputs_) {  // whoever is killed in the middle has said the same everywhere
+    const std::unique_lock writing(output.writing, std::chrono::milliseconds(0));
+    if (writing) leave_word(output, output.reporter->last_words(summary));
+  }
   for (const bool late : {true, false})  // what cannot be written is then in all others' ends
     for (Output& output : outputs_)
       if (output.reporter->is_written_at_end() == late) end(output, rest, code, summary);
@@ -68,9 +84,12 @@ void Outputs::end(Output& output, const std::vector<Row>& rest, int code, RunSum
                       output.reporter->path().empty() ? "stdout" : output.reporter->path()));
     output.ended = true;
     for (const Row& row : rest) output.reporter->row(row);
-    leave_word(output, {});
+    // Stdout cannot be cut: a whole end is one write there, and is made once more if nothing says that it was.
+    leave_word(output, output.reporter->last_words(summary), size_of_file(output.last_word.path));
     output.reporter->end(summary);
+    leave_word(output, {});
   } catch (const std::exception& e) {
+    if (output.ended) leave_word(output, {});
     unwritten_.emplace_back(e.what());
     if (code > 128) return;
     summary.exit_code = most_severe(code, exit_code(Exit::failed));
@@ -82,11 +101,12 @@ void Outputs::end(Output& output, const std::vector<Row>& rest, int code, RunSum
   }
 }
 
-// Under output.writing, but for keep_last_words().
-void Outputs::leave_word(Output& output, std::string text) {
+// Under output.writing, but for keep_last_words(), and for an output that takes no more.
+void Outputs::leave_word(Output& output, std::string text, std::int64_t size) {
   if (!last_words_) return;
   const std::lock_guard lock(leaving_);
   output.last_word.text = std::move(text);
+  output.last_word.size = size;
   std::vector<LastWord> all;
   for (const Output& each : outputs_) all.push_back(each.last_word);
   last_words_->leave(all);

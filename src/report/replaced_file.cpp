@@ -22,6 +22,23 @@ namespace {
       fmt::format("cannot write results to {}: {}", quote(path, shown_path_characters), why));
 }
 
+// A file beside another one, gone unless its path is taken away.
+struct Beside {
+  explicit Beside(const std::string& other)
+      : path(other + ".XXXXXX"), file(::mkstemp(path.data())) {
+    if (file < 0) refuse(other, std::strerror(errno));
+  }
+  ~Beside() {
+    ::close(file);
+    if (!path.empty()) ::unlink(path.c_str());
+  }
+  Beside(const Beside&) = delete;
+  Beside& operator=(const Beside&) = delete;
+
+  std::string path;
+  int file;
+};
+
 }  // namespace
 
 ReplacedFile::ReplacedFile(const std::string& path) : path_(path) {
@@ -32,27 +49,20 @@ ReplacedFile::ReplacedFile(const std::string& path) : path_(path) {
     path_ = std::filesystem::canonical(path, error).string();
     mode_ = static_cast<::mode_t>(there.permissions()) & 0777;
   }
-  beside_ = path_ + ".XXXXXX";
-  file_ = ::mkstemp(beside_.data());
-  if (file_ < 0) refuse(path, std::strerror(errno));
-}
-
-ReplacedFile::~ReplacedFile() {
-  if (file_ < 0) return;
-  ::close(file_);
-  ::unlink(beside_.c_str());
+  const Beside can_be_made(path_);
 }
 
 void ReplacedFile::replace(std::string_view text) {
-  bool written = ::fchmod(file_, mode_) == 0;
+  Beside beside(path_);
+  bool written = ::fchmod(beside.file, mode_) == 0;
   while (written && !text.empty()) {
-    const ::ssize_t done = ::write(file_, text.data(), text.size());
+    const ::ssize_t done = ::write(beside.file, text.data(), text.size());
     if (done > 0) text.remove_prefix(static_cast<std::size_t>(done));
     written = done > 0 || (done < 0 && errno == EINTR);
   }
-  if (!written || ::fsync(file_) != 0 || std::rename(beside_.c_str(), path_.c_str()) != 0)
+  if (!written || ::fsync(beside.file) != 0 || std::rename(beside.path.c_str(), path_.c_str()) != 0)
     refuse(path_, std::strerror(errno));
-  ::close(std::exchange(file_, -1));
+  beside.path.clear();
 }
 
 }  // namespace ccl_tests

@@ -12,21 +12,16 @@ namespace ccl_tests {
 // of a file that is there stay, a new one is readable by all.
 class ReplacedFile {
  public:
-  // Makes the file beside `path`. Throws Error that names `path` and the reason: it is not a regular file, or the
+  // Throws Error that names `path` and the reason: it is not a regular file, or the
   // folder cannot be written to.
   explicit ReplacedFile(const std::string& path);
-  ~ReplacedFile();  // without replace() nothing changes
-  ReplacedFile(const ReplacedFile&) = delete;
-  ReplacedFile& operator=(const ReplacedFile&) = delete;
-
   const std::string& path() const { return path_; }
 
   // Once. Throws Error.
   void replace(std::string_view text);
 
  private:
-  std::string path_, beside_;
-  int file_ = -1;  // beside_, until it is renamed
+  std::string path_;
   ::mode_t mode_ = 0644;
 };
 

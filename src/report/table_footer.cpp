@@ -180,8 +180,8 @@ std::string next(const RunInfo& run, const RunSummary& summary) {
   const int code = summary.exit_code;
   if (code > 128) return {};  // a person or a batch system ended it
   if (summary.failed_checks > 0 && !summary.rerun.empty())
-    return fmt::format("rerun that row alone: {} {} (launcher, ranks and --backend as before)",
-                       run.program, summary.rerun);
+    return fmt::format("rerun that {} alone: {} {} (launcher, ranks and --backend as before)",
+                       summary.wrong_rows > 0 ? "row" : "size", run.program, summary.rerun);
   std::string text;
   if (summary.failure.find("SIGKILL") != std::string::npos ||
       summary.failure.starts_with(killed_process_0)) {

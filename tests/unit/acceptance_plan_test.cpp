@@ -109,7 +109,7 @@ TEST(AcceptancePlan, WhatIsWrongIsNamedWithItsLine) {
   EXPECT_THAT(refusal("[[limit]]\nprogram = \"all_reduce\""), HasSubstr("a limit needs"));
   EXPECT_THAT(refusal("[[limit]]\nmin_busbw = \"1 GB/s\""), HasSubstr("a limit needs"));
   EXPECT_THAT(refusal("[[limit]]\nmin_busbw = \"1 parrot/s\""), HasSubstr("360 GB/s"));
-  EXPECT_THAT(refusal("name = "), HasSubstr("p.toml:1: "));
+  EXPECT_THAT(refusal("name = "), HasSubstr("p.toml:1: not TOML: "));
 }
 
 TEST(AcceptancePlan, LimitsOfWhatIsNotRunAreRefused) {

@@ -6,6 +6,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <csignal>
 #include <cstdio>
@@ -14,10 +15,15 @@
 #include <iterator>
 #include <string>
 
+#include "src/core/error.hpp"
+#include "src/report/multi_reporter.hpp"
 #include "tests/unit/temporary_folder.hpp"
 
 namespace ccl_tests {
 namespace {
+
+using testing::EndsWith;
+using testing::HasSubstr;
 
 std::string read(const std::string& path) {
   std::ifstream file(path);
@@ -75,6 +81,18 @@ TEST(LastWords, FollowTheLastWholeLine) {
   EXPECT_EQ(read(empty), "end\n");
 }
 
+// It is killed in the middle of its own end.
+TEST(LastWords, FollowWhatIsToStay) {
+  const TemporaryFolder folder;
+  const std::string path = folder.write("run.jsonl", "header\nrow\nfooter\nhalf a");
+  printed_by([&] {
+    LastWords words;
+    words.leave({{path, "footer\n", 11}});
+    kill_this_process();
+  });
+  EXPECT_EQ(read(path), "header\nrow\nfooter\n");
+}
+
 TEST(LastWords, OfAProcessThatHasSaidAllAreNone) {
   const std::string printed = printed_by([] {
     {
@@ -93,6 +111,46 @@ TEST(LastWords, ThatHaveNoRoomAreLeftOut) {
     kill_this_process();
   });
   EXPECT_EQ(printed, "first\n");
+}
+
+// Its end is where the process is killed: before the files' ends if it has a path, behind them if not.
+class Deadly : public Reporter {
+ public:
+  explicit Deadly(std::string path) : path_(std::move(path)) {}
+  std::string path() const override { return path_; }
+  void begin(const RunInfo& /*run*/) override {}
+  void row(const Row& /*row*/) override {}
+  void end(const RunSummary& /*summary*/) override { kill_this_process(); }
+
+ private:
+  std::string path_;
+};
+
+TEST(LastWords, AreOneEndWithOneVerdictWheneverItIsCutShort) {
+  for (const char* const path : {"deadly.csv", ""}) {
+    const TemporaryFolder folder;
+    const std::string printed = printed_by([&] {
+      MultiReporter results({});
+      results.add(file_reporter(folder.file("run.jsonl")));
+      results.add(file_reporter(folder.file("run.csv")));
+      results.add(std::make_unique<Deadly>(path));
+      results.add(table_reporter(stdout));
+      results.survive_kills();
+      results.begin({});
+      results.row(Row(), 8);
+      results.finish(exit_code(Exit::timed_out), {"rank 3 is stopped"});
+    });
+    const std::string lines = read(folder.file("run.jsonl")), rows = read(folder.file("run.csv"));
+    const std::size_t footer = lines.find("\"type\":\"footer\"");
+    ASSERT_NE(footer, std::string::npos) << lines;
+    EXPECT_EQ(lines.find("\"type\":\"footer\"", footer + 1), std::string::npos);
+    EXPECT_THAT(lines.substr(footer), HasSubstr("\"exit_code\":5"));
+    EXPECT_THAT(lines.substr(footer), HasSubstr("rank 3 is stopped"));
+    EXPECT_THAT(rows, EndsWith(",5,rank 3 is stopped\n"));
+    EXPECT_EQ(std::count(rows.begin(), rows.end(), '\n'),
+              4);  // names, two halves of the row, the end
+    EXPECT_THAT(printed, HasSubstr("# Test failure: rank 3 is stopped"));
+  }
 }
 
 // A signal to the group of a job means its processes: the end is still to be written.

@@ -286,10 +286,12 @@ std::vector<int> racks_of(const Plan& plan, const Hosts& hosts) {
 void measure_pairs(Context& context, const std::function<void()>& later) {
   const PairsPlan& plan = context.plan.pairs;
   const Hosts& hosts = context.hosts;
+  const bool one = hosts.number() < 2;
   context.journal.begin_stage(
-      "pairs", fmt::format("messages between {}, to find those that are {} slower",
-                           counted(hosts.all().size(), "host"), percent(plan.slowdown)));
-  if (hosts.number() < 2) {
+      "pairs",
+      fmt::format("messages between {}, to find those that are {} slower",
+                  one ? "hosts" : counted(hosts.all().size(), "host"), percent(plan.slowdown)));
+  if (one) {
     context.journal.add({.id = "pairs/hosts",
                          .subject = "run",
                          .verdict = Verdict::skipped,

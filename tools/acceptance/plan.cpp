@@ -274,7 +274,8 @@ Plan parse_plan(const std::string& text, const std::string& source) {
     table = toml::parse(text, source);
   } catch (const toml::parse_error& e) {
     throw UsageError(
-        fmt::format("{}:{}: {}", source, e.source().begin.line, std::string(e.description())));
+        fmt::format("{}:{}: not TOML: {}; accepted: lines such as size = \"8M\" and [pairs]",
+                    source, e.source().begin.line, std::string(e.description())));
   }
   Plan plan = defaults();
   for (const char byte : sha256(text).substr(0, 8))
