@@ -44,8 +44,9 @@ class ControlClient::Impl {
   void wait_process_0_gone(double limit_s);
 
  private:
-  std::string sign_of_life() { return encode_frame(FrameType::heartbeat, doing_.text()); }
-  bool somebody_waits() { return waiting_ > 0 || any_in_a_call(doing_of(doing_.text())); }
+  static std::string sign_of_life(const std::vector<Doing>& doing) {
+    return encode_frame(FrameType::heartbeat, doing.empty() ? std::string() : to_text(doing));
+  }
   Failure silence() const;
   void take(const Frame& frame);
   void on_frame(const Frame& frame);
@@ -179,7 +180,7 @@ std::vector<std::string> ControlClient::Impl::exchange(ExchangeKind kind, const 
 }
 
 void ControlClient::Impl::abort(int code, std::string_view message) {
-  const std::string doing = sign_of_life();
+  const std::string doing = sign_of_life(doing_.now());
   std::unique_lock lock(mutex_);
   if (over()) return;
   failure_ = Failure{code, std::string(message)};
@@ -299,8 +300,10 @@ void ControlClient::Impl::heartbeat() {
   heartbeat_timer_.expires_after(seconds_to_duration(options_.heartbeat_s));
   heartbeat_timer_.async_wait([this](std::error_code error) {
     if (error || !connection_->open()) return;
-    connection_->send(sign_of_life());
-    if (++silent_ > (somebody_waits() ? options_.stopped_heartbeats : options_.silent_heartbeats)) {
+    const std::vector<Doing> doing = doing_.now();
+    connection_->send(sign_of_life(doing));
+    const bool somebody_waits = waiting_ > 0 || any_in_a_call(doing);
+    if (++silent_ > (somebody_waits ? options_.stopped_heartbeats : options_.silent_heartbeats)) {
       connection_->close();
       return on_silence();
     }

@@ -112,9 +112,9 @@ void DoingSource::set(std::function<std::vector<Doing>()> doing) {
   doing_ = std::move(doing);
 }
 
-std::string DoingSource::text() {
+std::vector<Doing> DoingSource::now() {
   const std::lock_guard lock(mutex_);
-  return doing_ ? to_text(doing_()) : std::string();
+  return doing_ ? doing_() : std::vector<Doing>();
 }
 
 std::string where_ranks_are(std::vector<Doing> ranks, bool everybody) {

@@ -29,7 +29,7 @@ class DoingSource {
  public:
   // Empty: nobody; then no call of the one before is under way.
   void set(std::function<std::vector<Doing>()> doing);
-  std::string text();  // to_text() of what it says; empty: nobody knows
+  std::vector<Doing> now();  // empty: nobody knows
 
  private:
   std::mutex mutex_;

@@ -36,7 +36,7 @@ struct LastWords::Shared {
 
 namespace {
 
-// All that follows up to keep() runs in a copy of a process that may have had threads: system calls alone.
+// All that follows, to the end of this namespace, runs in a copy of a process that may have had threads: only system calls.
 
 struct Sizes {
   std::uint32_t path, text;

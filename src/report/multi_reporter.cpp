@@ -239,8 +239,7 @@ CallCounts MultiReporter::counts() const {
 
 void MultiReporter::judge_end() {
   if (!begun_ || std::exchange(judged_, true)) return;
-  const auto cells = static_cast<double>(2 * summary_.rows);
-  summary_.average_busbw = cells > 0 ? busbw_sum_ / cells : 0;
+  summary_.average_busbw = average_busbw();
   std::vector<std::string>& notes = summary_.notes;
   if (options_.message_rates) append(notes, message_rates(pair_rows_, options_.pairs_at_once));
   std::vector<std::string> hosts;
@@ -291,6 +290,11 @@ void MultiReporter::conclude(int failure, const std::vector<std::string>& errors
   summary_.end_time = local_time();
 }
 
+double MultiReporter::average_busbw() const {
+  const auto cells = static_cast<double>(2 * summary_.rows);
+  return cells > 0 ? busbw_sum_ / cells : 0;
+}
+
 // Of a process that is killed before the next row, and says nothing more itself.
 RunSummary MultiReporter::if_killed() const {
   RunSummary summary = summary_;
@@ -300,8 +304,7 @@ RunSummary MultiReporter::if_killed() const {
   summary.failure =
       fmt::format("{}, or ended by a fault of its own, behind the last row", killed_process_0);
   summary.errors = {summary.failure};
-  const auto cells = static_cast<double>(2 * summary.rows);
-  summary.average_busbw = cells > 0 ? busbw_sum_ / cells : 0;
+  summary.average_busbw = average_busbw();
   summary.end_time = local_time();
   return summary;
 }

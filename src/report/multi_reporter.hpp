@@ -115,6 +115,7 @@ class MultiReporter {
   void account(const Row& row, std::size_t requested);
   void account_rest();
   Row completed(const Row& row, std::exception_ptr& undigested);
+  double average_busbw() const;
   RunSummary if_killed() const;
   void add_note(std::string line);
   void add_times(const Row& row, std::size_t requested);

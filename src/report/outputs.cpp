@@ -30,7 +30,7 @@ void Outputs::add(std::unique_ptr<Reporter> reporter) {
 
 void Outputs::keep_last_words(const RunSummary& if_killed) {
   last_words_.emplace();
-  for (Output& output : outputs_) leave_word(output, output.reporter->last_words(if_killed));
+  for (Output& output : outputs_) leave_word(output, &if_killed);
 }
 
 std::vector<std::string> Outputs::files() const {
@@ -46,7 +46,7 @@ void Outputs::begin(RunInfo run, const RunSummary& if_killed) {
   for (Output& output : outputs_) {
     const std::lock_guard writing(output.writing);
     output.reporter->begin(run);
-    leave_word(output, output.reporter->last_words(if_killed));
+    leave_word(output, &if_killed);
   }
 }
 
@@ -56,7 +56,7 @@ void Outputs::row(const Row& row, const RunSummary& if_killed) {
       const std::lock_guard writing(output.writing);
       if (output.ended) continue;
       output.reporter->row(row);
-      leave_word(output, output.reporter->last_words(if_killed));
+      leave_word(output, &if_killed);
     } catch (const Error&) {
       failed = std::current_exception();
     }
@@ -67,7 +67,7 @@ void Outputs::end(const std::vector<Row>& rest, RunSummary& summary) {
   const int code = summary.exit_code;
   for (Output& output : outputs_) {  // whoever is killed in the middle has said the same everywhere
     const std::unique_lock writing(output.writing, std::chrono::milliseconds(0));
-    if (writing) leave_word(output, output.reporter->last_words(summary));
+    if (writing) leave_word(output, &summary);
   }
   for (const bool late : {true, false})  // what cannot be written is then in all others' ends
     for (Output& output : outputs_)
@@ -85,11 +85,11 @@ void Outputs::end(Output& output, const std::vector<Row>& rest, int code, RunSum
     output.ended = true;
     for (const Row& row : rest) output.reporter->row(row);
     // Stdout cannot be cut: a whole end is one write there, and is made once more if nothing says that it was.
-    leave_word(output, output.reporter->last_words(summary), size_of_file(output.last_word.path));
+    leave_word(output, &summary, size_of_file(output.last_word.path));
     output.reporter->end(summary);
-    leave_word(output, {});
+    leave_word(output, nullptr);
   } catch (const std::exception& e) {
-    if (output.ended) leave_word(output, {});
+    if (output.ended) leave_word(output, nullptr);
     unwritten_.emplace_back(e.what());
     if (code > 128) return;
     summary.exit_code = most_severe(code, exit_code(Exit::failed));
@@ -102,8 +102,9 @@ void Outputs::end(Output& output, const std::vector<Row>& rest, int code, RunSum
 }
 
 // Under output.writing, but for keep_last_words(), and for an output that takes no more.
-void Outputs::leave_word(Output& output, std::string text, std::int64_t size) {
+void Outputs::leave_word(Output& output, const RunSummary* summary, std::int64_t size) {
   if (!last_words_) return;
+  std::string text = summary != nullptr ? output.reporter->last_words(*summary) : std::string();
   const std::lock_guard lock(leaving_);
   output.last_word.text = std::move(text);
   output.last_word.size = size;

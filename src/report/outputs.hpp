@@ -70,7 +70,8 @@ class Outputs {
     LastWord last_word = {};
   };
   void end(Output& output, const std::vector<Row>& rest, int code, RunSummary& summary);
-  void leave_word(Output& output, std::string text, std::int64_t size = -1);
+  // What another process writes to `output`: its end by `summary` (null: nothing), behind `size` bytes of its file.
+  void leave_word(Output& output, const RunSummary* summary, std::int64_t size = -1);
 
   std::deque<Output> outputs_;  // files first
   std::vector<std::string> unwritten_;

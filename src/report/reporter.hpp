@@ -22,8 +22,8 @@ class Reporter {
   // Rows of single passes (Row::pass) are for files of ours; others leave them out.
   virtual void row(const Row& row) = 0;
   virtual void end(const RunSummary& summary) = 0;
-  // What end(summary) would write now behind the last whole line, for another process if this one is killed.
-  // Empty: nothing, or the file says anyway that the run has not reached its end.
+  // Returns the lines that end(summary) would add now. Another process writes them if this one is killed. Empty: end() adds
+  // no lines, or the file already says that the run is not complete.
   virtual std::string last_words(const RunSummary& /*summary*/) const { return {}; }
 };
 
