@@ -7,6 +7,11 @@ namespace {
 
 constexpr std::size_t line = 64;
 
+// Larger rows repeat one call on one slot, as programs do. From 128 KiB on it matters how many there are, though
+// they fit into a cache: with two to four, all_reduce of 128 KiB to 1 MiB over Open MPI and MPICH takes 0.8 to 0.94
+// times as long, of 4 MiB 1.6 times (results/2026-11-25-debian12-2core-sweeps).
+constexpr std::size_t most_warm_with_two = 64 << 10;
+
 std::size_t data_of(std::size_t bytes) { return std::max(line, (bytes + line - 1) / line * line); }
 
 // Slots whose data fit into the footprint in both buffers. No more than that each can lie on a page of its
@@ -15,6 +20,7 @@ std::size_t data_of(std::size_t bytes) { return std::max(line, (bytes + line - 1
 // current CPUs): all_reduce of 1 KiB over Open MPI takes 1.07 times as long with 32 slots, 1.02 times with 4.
 std::size_t warm_slots(std::size_t data, std::size_t footprint) {
   constexpr std::size_t most = 32, nearest = 8 << 10, least = 2;
+  if (data > most_warm_with_two) return 1;
   const std::size_t near = nearest / 2 / data;
   return std::min(near >= least ? near : footprint / 2 / data, most);
 }
@@ -47,9 +53,7 @@ std::size_t footprint_to_be_had(const SlotRule& rule) {
 }
 
 Slots plan_slots(std::size_t bytes, std::size_t shift, const SlotRule& rule) {
-  // Two slots of larger rows would not fit into a last-level cache that the ranks share, in which a
-  // program that repeats one call finds its data: all_reduce of 4 MiB takes 1.6 times as long then.
-  const std::size_t most_with_two = rule.use == CacheUse::warm ? 1 << 20 : 8 << 20;
+  const std::size_t most_with_two = rule.use == CacheUse::warm ? most_warm_with_two : 8 << 20;
   const std::size_t data = data_of(bytes);
   Slots slots{.bytes = bytes, .stride = data + verify::guard_bytes, .shift = shift};
   const std::size_t room = rule.use == CacheUse::warm

@@ -36,10 +36,10 @@ std::size_t footprint(const SlotRule& rule);
 std::size_t footprint_to_be_had(const SlotRule& rule);
 
 // Returns the slots of a row of `bytes`, shifted by `shift` bytes (-u). A row's slots depend on that
-// row alone, never on the other rows of a sweep. Rows of up to 8 MiB (warm: 1 MiB) have at least
-// two slots if the memory allows, so that an earlier call's result is seen. Guard zones count in the footprint of
-// small rows: a slot costs as much to fill and to check as a call of some KiB. There is always one
-// slot: whether that fits is for the caller to see.
+// row alone, never on the other rows of a sweep. Rows of up to 8 MiB (warm: 64 KiB) have at least
+// two slots if the memory allows, so that an earlier call's result is seen; larger warm rows have one.
+// Guard zones count in the footprint of small rows: a slot costs as much to fill and to check as a call
+// of some KiB. There is always one slot: whether that fits is for the caller to see.
 Slots plan_slots(std::size_t bytes, std::size_t shift, const SlotRule& rule);
 
 // Returns how many calls a block of a row may have, untimed ones included, so that no call finds its

@@ -1,17 +1,18 @@
 #!/usr/bin/env bash
 # Our times of all_reduce against programs that contain nothing of the suite, on 2 ranks of this machine:
-# tests/bench/independent/compare.sh [--pairs N] [--launches N] [--sizes LIST] [--libraries LIST] [--default] [--sweep] [BUILD]
+# tests/bench/independent/compare.sh [--pairs N] [--launches N] [--sizes LIST] [--libraries LIST] [--default] [--sweep] [--keep FILE] [BUILD]
 # LIST: of openmpi, mpich, gloo, and gloo-reuse, whose calls on the other side share their options.
 # Both sides print the median of rank 0's stamps of about 40 us over at least 1 s (Gloo from 64 KiB: the 10th
-# percentile); --default compares our time of a run without any flag instead, --sweep the rows of a run over all
-# sizes and 64 MiB. Each side of a pair is started --launches times (3), which share the 1 s, and stands for their
-# median, since a process may keep another speed than the next one. Launches are interleaved and alternate in order
-# (ABBAAB, BAABBA). One counts if probes of the cores before and behind it and of the pair's others differ by at most
-# 1.5 times, since virtual machines have states. Prints the median of the ratios ours / theirs with its interval
-# (sign test, at least 95 %).
+# percentile); --default compares our time of a run without any flag instead, --sweep the rows of a run over all sizes
+# and 64 MiB, beside loops in buffers of 64 MiB that one call has used. Each side of a pair is started --launches times
+# (3), which share the 1 s, and stands for their median, since a process may keep another speed than the next one.
+# Sides alternate, and so does their order. Virtual machines have states: a launch counts if probes of the cores before
+# and behind it differ by at most 1.5 times, and launches of one state make the pairs, in order (launches.awk). Prints
+# the median of the ratios ours / theirs with its interval (sign test, at least 95 %). --keep FILE: all launches that
+# count, as launches.awk reads them.
 set -euo pipefail
 cd -- "$(dirname -- "${BASH_SOURCE[0]}")/../../.."
-pairs=20 launches=3 sizes=8,1024,65536,1048576,4194304 libraries=openmpi,mpich,gloo default=false sweep=false
+pairs=20 launches=3 sizes=8,1024,65536,1048576,4194304 libraries=openmpi,mpich,gloo default=false sweep=false keep=/dev/null
 while (($#)); do
   case $1 in
     --pairs) pairs=$2; shift 2 ;;
@@ -20,12 +21,15 @@ while (($#)); do
     --libraries) libraries=$2; shift 2 ;;
     --default) default=true; shift ;;
     --sweep) sweep=true; shift ;;
+    --keep) keep=$(realpath -m -- "$2"); shift 2 ;;
     -h | --help) sed -n '2,12s/^# //p' "$0"; exit 0 ;;
     *) break ;;
   esac
 done
 build=${1:-build}
 here=tests/bench/independent
+largest=67108864 before=0
+if $sweep; then before=$largest; fi
 share=$(awk -v n="$launches" 'BEGIN {printf "%.3f", 1 / n}')  # of a second, a launch
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
@@ -42,13 +46,13 @@ done
 theirs() { # library bytes: the printed line
   if [[ $1 == gloo* ]]; then
     local store; store=$(mktemp -d -p "$work")
-    local arguments=(2 "$store" "$2" "$share")
+    local arguments=(2 "$store" "$2" "$share" "$before")
     [[ $1 == gloo ]] || arguments+=(reuse)
     "$work/gloo" 1 "${arguments[@]}" &
     "$work/gloo" 0 "${arguments[@]}"
     wait $!
   else
-    "mpirun.$1" -n 2 "$work/$1" "$2" "$share"
+    "mpirun.$1" -n 2 "$work/$1" "$2" "$share" "$before"
   fi
 }
 ours() { # library sizes: our lines of out-of-place times, as JSON
@@ -66,72 +70,70 @@ ours() { # library sizes: our lines of out-of-place times, as JSON
 }
 field() { sed -n "s/.*\"$1\":\([0-9.e+-]*\).*/\1/p"; }
 word_behind() { sed -n "s/.* $1 \([0-9.]*\).*/\1/p"; }
-
-median() { sort -g | awk '{v[NR] = $1} END {print NR % 2 ? v[(NR + 1) / 2] : (v[NR / 2] + v[NR / 2 + 1]) / 2}'; }
-near() { awk -v a="$1" -v b="$2" 'BEGIN {exit !(a / b <= 1.5 && b / a <= 1.5)}'; }
-probe() { for _ in 1 2 3; do "$work/core_to_core"; done | median; }
-# Runs a command, its output to $work/launch, until the machine is in one state behind it and before it, that of $state if there is one.
-in_one_state() {
-  local tries before after
-  for ((tries = 0; tries < 8; ++tries)); do
-    before=$(probe)
-    if [[ -n $state ]] && ! near "$before" "$state"; then sleep 0.3; continue; fi
-    "$@" >"$work/launch"
-    after=$(probe)
-    if near "$before" "$after"; then state=${state:-$before}; return; fi
-  done
-  return 1
-}
-our_launch() { # library sizes asked
-  in_one_state ours "$1" "$3" || return
-  local bytes
-  for bytes in ${2//,/ }; do
-    grep "\"size_bytes\":$bytes," "$work/launch" | field "$(column_of "$1" "$bytes")" >>"$work/$bytes.ours"
-  done
-}
-their_launches() { # library sizes
-  local bytes
-  for bytes in ${2//,/ }; do
-    in_one_state theirs "$1" "$bytes" || return
-    word_behind "$(statistic_of "$1" "$bytes")_us" <"$work/launch" >>"$work/$bytes.theirs"
-  done
-}
-one_pair() { # NUMBER library sizes asked: in each launch a run of ours over the sizes, one of theirs for each
-  local launch
-  rm -f "$work"/*.ours "$work"/*.theirs
-  for ((launch = 0; launch < launches; ++launch)); do
-    if ((($1 + launch) % 2)); then
-      their_launches "$2" "$3" && our_launch "$2" "$3" "$4" || return
-    else
-      our_launch "$2" "$3" "$4" && their_launches "$2" "$3" || return
-    fi
-  done
-}
-pairs_of() { # library sizes
-  local library=$1 sizes=$2 done=0 tries bytes asked=$2
-  $sweep && asked+=,67108864
-  rm -f "$work"/*.pairs
-  for ((tries = 0; done < pairs && tries < 3 * pairs; ++tries)); do
-    state=
-    one_pair "$done" "$library" "$sizes" "$asked" || continue
-    for bytes in ${sizes//,/ }; do
-      echo "$(median <"$work/$bytes.ours") $(median <"$work/$bytes.theirs") $state" >>"$work/$bytes.pairs"
-    done
-    done=$((done + 1))
-  done
-  for bytes in ${sizes//,/ }; do
-    printf '%-8s %9d %s\n' "$library" "$bytes" "$(awk '{print $1 * 1e6, $2, $3}' "$work/$bytes.pairs" | awk -f tests/bench/ratios.awk)"
-  done
-}
 slowed_by_ticks() { [[ $1 == gloo* ]] && (($2 >= 65536)) && ! $default; }
 statistic_of() { if slowed_by_ticks "$@"; then echo p10; else echo median; fi; }
 column_of() { if slowed_by_ticks "$@"; then echo fast_s; else echo time_s; fi; }
 
+probe() { for _ in 1 2 3; do "$work/core_to_core"; done | sort -g | sed -n 2p; }
+near() { awk -v a="$1" -v b="$2" 'BEGIN {exit !(a / b <= 1.5 && b / a <= 1.5)}'; }
+# Runs a command, its output to $work/launch; false if the machine is in another state behind it.
+in_one_state() {
+  local before
+  before=${state:-$(probe)}
+  "$@" >"$work/launch"
+  state=$(probe)
+  near "$before" "$state"
+}
+our_launch() { # library sizes asked
+  in_one_state ours "$1" "$3" || return 0
+  local bytes
+  for bytes in ${2//,/ }; do
+    echo "$1 $bytes ours $state $(grep "\"size_bytes\":$bytes," "$work/launch" | field "$(column_of "$1" "$bytes")" | awk '{print $1 * 1e6}')"
+  done >>"$work/launches"
+}
+their_launches() { # library sizes
+  local bytes
+  for bytes in ${2//,/ }; do
+    in_one_state theirs "$1" "$bytes" || continue
+    echo "$1 $bytes theirs $state $(word_behind "$(statistic_of "$1" "$bytes")_us" <"$work/launch")" >>"$work/launches"
+  done
+}
+pairs_of() { # library bytes
+  awk -v library="$1" -v bytes="$2" -v launches="$launches" -f "$here/launches.awk" "$work/launches" | head -n "$pairs"
+}
+missing_pairs() { # library sizes
+  local bytes
+  for bytes in ${2//,/ }; do
+    (($(pairs_of "$1" "$bytes" | wc -l) >= pairs)) || return 0
+  done
+  return 1
+}
+compare() { # library sizes
+  local library=$1 sizes=$2 round bytes asked=$2
+  $sweep && asked+=,$largest
+  : >"$work/launches"
+  state=
+  for ((round = 0; round < 4 * pairs * launches; ++round)); do
+    missing_pairs "$library" "$sizes" || break
+    if ((round % 2)); then
+      their_launches "$library" "$sizes"
+      our_launch "$library" "$sizes" "$asked"
+    else
+      our_launch "$library" "$sizes" "$asked"
+      their_launches "$library" "$sizes"
+    fi
+  done
+  cat "$work/launches" >>"$keep"
+  for bytes in ${sizes//,/ }; do
+    printf '%-8s %9d %s\n' "$library" "$bytes" "$(pairs_of "$library" "$bytes" | awk -f tests/bench/ratios.awk)"
+  done
+}
+
 printf '%-8s %9s %14s %14s %7s  %s\n' library bytes 'ours (us)' 'theirs (us)' ratio 'interval, pairs, core to core (ns)'
 for library in ${libraries//,/ }; do
   if $sweep; then
-    pairs_of "$library" "$sizes"
+    compare "$library" "$sizes"
   else
-    for bytes in ${sizes//,/ }; do pairs_of "$library" "$bytes"; done
+    for bytes in ${sizes//,/ }; do compare "$library" "$bytes"; done
   fi
 done

@@ -1,5 +1,6 @@
 // gloo::allreduce of floats in a loop between two processes of one machine, as Gloo's examples
-// connect them: gloo_loop RANK RANKS FOLDER BYTES SECONDS [reuse]. Each call has options of its own, as those
+// connect them: gloo_loop RANK RANKS FOLDER BYTES SECONDS BEFORE [reuse]. BEFORE: bytes of one call before
+// the loop, as a program makes that goes over many sizes. Each call has options of its own, as those
 // of torch.distributed have; reuse: all calls have the same, as in Gloo's benchmark. Contains nothing of the
 // suite.
 #include <gloo/allreduce.h>
@@ -23,31 +24,37 @@ double now() {
 }
 
 int main(int argc, char** argv) {
-  if (argc != 6 && argc != 7) return 2;
+  if (argc != 7 && argc != 8) return 2;
   const int rank = std::atoi(argv[1]);
   const int ranks = std::atoi(argv[2]);
   const std::size_t bytes = std::strtoull(argv[4], nullptr, 10);
   const double seconds = std::atof(argv[5]);
+  const std::size_t before = std::strtoull(argv[6], nullptr, 10);
   gloo::rendezvous::FileStore store(argv[3]);
   auto device = gloo::transport::tcp::CreateDevice("127.0.0.1");
   auto context = std::make_shared<gloo::rendezvous::Context>(rank, ranks);
   context->connectFullMesh(store, device);
-  const std::size_t count = bytes / sizeof(float);
-  float* const send = floats_at_page(bytes, 1);
-  float* const recv = floats_at_page(bytes, 0);
-  const auto set = [&](gloo::AllreduceOptions& options) {
+  float* const send = floats_at_page(std::max(bytes, before), 1);
+  float* const recv = floats_at_page(std::max(bytes, before), 0);
+  const auto set = [&](gloo::AllreduceOptions& options, std::size_t size) {
+    const std::size_t count = size / sizeof(float);
     options.setInput(send, count);
     options.setOutput(recv, count);
     options.setReduceFunction(
         static_cast<void (*)(void*, const void*, const void*, std::size_t)>(&gloo::sum<float>));
   };
+  if (before > 0) {
+    gloo::AllreduceOptions first(context);
+    set(first, before);
+    gloo::allreduce(first);
+  }
   gloo::AllreduceOptions same(context);
-  set(same);
-  const bool reuses = argc == 7;
+  set(same, bytes);
+  const bool reuses = argc == 8;
   const auto call = [&] {
     if (reuses) return gloo::allreduce(same);
     gloo::AllreduceOptions options(context);
-    set(options);
+    set(options, bytes);
     gloo::allreduce(options);
   };
   const auto agree = [&](double value) {
