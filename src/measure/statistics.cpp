@@ -50,8 +50,4 @@ double half_width_of_mean(std::span<const double> values) {
   return student(values.size() - 1) * std::sqrt(squares / (n - 1) / n);
 }
 
-double half_width_of_another(std::span<const double> values) {
-  return half_width_of_mean(values) * std::sqrt(static_cast<double>(values.size() + 1));
-}
-
 }  // namespace ccl_tests

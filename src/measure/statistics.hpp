@@ -30,8 +30,4 @@ double student(std::size_t degrees);
 // spread (Student's t). 0 of less than two.
 double half_width_of_mean(std::span<const double> values);
 
-// Returns half of the width of the 95 % interval of one more such value (Student's prediction interval:
-// t s sqrt(1 + 1/n) instead of t s / sqrt(n)). 0 of less than two.
-double half_width_of_another(std::span<const double> values);
-
 }  // namespace ccl_tests

@@ -10,7 +10,7 @@
 #include "src/core/error.hpp"
 #include "src/core/quote.hpp"
 #include "src/devices/core_to_core.hpp"
-#include "src/measure/statistics.hpp"
+#include "src/measure/scatter.hpp"
 #include "src/report/comparable.hpp"
 #include "src/report/read.hpp"
 
@@ -105,12 +105,11 @@ std::string Baseline::other_state(const Probes& run) const {
 JudgedTime Baseline::judged(const std::vector<EarlierTime>& runs, JudgedBy judged_by) {
   if (runs.size() < fewest_for_spread)
     return judged_time(runs.back().cell, {judged_by, runs.back().moments});
-  std::vector<double> logarithms;
-  for (const EarlierTime& one : runs)
-    logarithms.push_back(std::log(judged_time(one.cell, {judged_by, 0}).value));
-  const double mean = mean_of(logarithms);
-  const double half = half_width_of_another(logarithms);
-  return {std::exp(mean), std::exp(mean - half), std::exp(mean + half)};
+  std::vector<double> times;
+  for (const EarlierTime& one : runs) times.push_back(judged_time(one.cell, {judged_by, 0}).value);
+  const Scatter scatter = scatter_of(times);
+  const double half = half_width_of_another(scatter);
+  return {std::exp(scatter.mean), std::exp(scatter.mean - half), std::exp(scatter.mean + half)};
 }
 
 std::optional<LimitFinding> Baseline::hold(const Row& row, bool in_place, std::size_t requested,

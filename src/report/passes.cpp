@@ -1,6 +1,7 @@
 #include "src/report/passes.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <utility>
 
 #include "src/measure/statistics.hpp"
@@ -52,16 +53,31 @@ bool all_have(const Cells& cells, std::optional<Part> Measurement::*part) {
                      [&](const Measurement* cell) { return ((*cell).*part).has_value(); });
 }
 
-// Half of the interval of one more pass. That of the mean would be too narrow: the times of a run share what a
-// later run does not, and that is as much as its passes differ by (results/2026-11-24-debian12-2core-intervals).
-double half_width_of_passes(const Cells& cells) {
+// Of the passes' times.
+Scatter scatter_of(const Cells& cells) {
+  return ccl_tests::scatter_of(each(cells, [](const Measurement& cell) { return cell.seconds; }));
+}
+
+// The factor between the middle time and the ends of the interval of one more pass. That of their mean would be too narrow:
+// the times of a run share what a later run does not, and that is as much as its passes differ by
+// (results/2026-11-24-debian12-2core-intervals).
+double factor_of_passes(const Cells& cells, std::optional<double> usual) {
   constexpr std::size_t least = 3;  // of two it would be 15 times their standard deviation
-  if (cells.size() < least) return 0;
-  return half_width_of_another(each(cells, [](const Measurement& cell) { return cell.seconds; }));
+  if (cells.size() < least || cells.front()->seconds <= 0) return 1;
+  return std::exp(half_width_of_another(scatter_of(cells), usual));
+}
+
+using Placement = Measurement Row::*;
+constexpr Placement placements[] = {&Row::out_of_place, &Row::in_place};
+
+Cells cells_of(const std::vector<Row>& passes, Placement half) {
+  Cells cells;
+  for (const Row& pass : passes) cells.push_back(&(pass.*half));
+  return cells;
 }
 
 // Sets the interval and whether the passes differ by more than their intervals allow.
-void set_interval(StreamTimes& all, Cells cells) {
+void set_interval(StreamTimes& all, Cells cells, std::optional<double> usual) {
   std::sort(cells.begin(), cells.end(),
             [](const Measurement* a, const Measurement* b) { return a->seconds < b->seconds; });
   const double first = cells.front()->seconds;
@@ -72,9 +88,9 @@ void set_interval(StreamTimes& all, Cells cells) {
   const StreamTimes& upper = *behind.stream;
   if (lower.low && lower.high && upper.low && upper.high) {
     const double middle = (before.seconds + behind.seconds) / 2;
-    const double half = half_width_of_passes(cells);
-    all.low = std::max(0.0, std::min({*lower.low, *upper.low, first, middle - half}));
-    all.high = std::max({*lower.high, *upper.high, last, middle + half});
+    const double factor = factor_of_passes(cells, usual);
+    all.low = std::min({*lower.low, *upper.low, first, middle / factor});
+    all.high = std::max({*lower.high, *upper.high, last, middle * factor});
   }
   double widest = 0;
   for (const Measurement* cell : cells)
@@ -83,7 +99,8 @@ void set_interval(StreamTimes& all, Cells cells) {
   if (widest > 0 && last - first > widest) all.flags.emplace_back("unstable");
 }
 
-StreamTimes combined_stream(const Cells& cells, double seconds, double precision) {
+StreamTimes combined_stream(const Cells& cells, double seconds, double precision,
+                            std::optional<double> usual) {
   StreamTimes all;
   for (const Measurement* cell : cells) {
     for (const std::string& flag : cell->stream->flags)
@@ -92,7 +109,7 @@ StreamTimes combined_stream(const Cells& cells, double seconds, double precision
         all.flags.push_back(flag);
     all.calls_per_stamp = std::max(all.calls_per_stamp, cell->stream->calls_per_stamp);
   }
-  set_interval(all, cells);
+  set_interval(all, cells, usual);
   all.confidence = cells.front()->stream->confidence;
   all.mean = median_of(cells, [](const Measurement& cell) { return cell.stream->mean; });
   all.fast = median_of(cells, [](const Measurement& cell) { return cell.stream->fast; });
@@ -162,7 +179,7 @@ StepTimes combined_steps(const Cells& cells) {
           median_of(cells, [](const Measurement& cell) { return cell.steps->packing_s; })};
 }
 
-Measurement combined(const Cells& cells, double precision) {
+Measurement combined(const Cells& cells, double precision, std::optional<double> usual) {
   Measurement all = *cells.back();
   const std::vector<double> times = each(cells, [](const auto& cell) { return cell.seconds; });
   const auto [first, last] = std::minmax_element(times.begin(), times.end());
@@ -191,7 +208,7 @@ Measurement combined(const Cells& cells, double precision) {
     for (const Measurement* cell : cells) *all.evidence += *cell->evidence;
   }
   if (!all_have(cells, &Measurement::stream)) return all;
-  all.stream = combined_stream(cells, all.seconds, precision);
+  all.stream = combined_stream(cells, all.seconds, precision, usual);
   if (all_have(cells, &Measurement::samples)) all.samples = combined_samples(cells);
   return all;
 }
@@ -208,17 +225,25 @@ std::optional<Reproduction> combined_reproduction(const std::vector<Row>& passes
   return all;
 }
 
+// Of the placements that were timed.
+std::vector<Scatter> scatters_of(const std::vector<Row>& passes) {
+  std::vector<Scatter> scatters;
+  for (const Placement half : placements) {
+    const Cells cells = cells_of(passes, half);
+    const auto timed = [](const Measurement* cell) { return cell->seconds > 0; };
+    if (std::all_of(cells.begin(), cells.end(), timed)) scatters.push_back(scatter_of(cells));
+  }
+  return scatters;
+}
+
 }  // namespace
 
-Row combined(const std::vector<Row>& passes, double precision) {
+Row combined(const std::vector<Row>& passes, double precision, std::optional<double> usual) {
   Row row = passes.back();
   row.pass.reset();
   row.passes = static_cast<int>(passes.size());
-  for (Measurement Row::*half : {&Row::out_of_place, &Row::in_place}) {
-    Cells cells;
-    for (const Row& pass : passes) cells.push_back(&(pass.*half));
-    row.*half = combined(cells, precision);
-  }
+  for (const Placement half : placements)
+    row.*half = combined(cells_of(passes, half), precision, usual);
   row.reproduction = combined_reproduction(passes);
   return row;
 }
@@ -228,16 +253,26 @@ std::optional<Row> PassRows::add(const Row& row, std::size_t requested, RowPlace
   at.requested = requested;
   at.rows.push_back(row);
   if (at.rows.size() < passes_) return std::nullopt;
-  const Row all = combined(at.rows, precision_);
+  const Row all = combined(at.rows, precision_, usual_beside(place));
+  for (const Scatter& scatter : scatters_of(at.rows)) whole_.push_back(scatter);
   places_.erase(place);
   return all;
 }
 
 std::vector<RequestedRow> PassRows::take_rest() {
   std::vector<RequestedRow> rest;
-  for (const auto& [place, at] : std::exchange(places_, {}))
-    rest.push_back({combined(at.rows, precision_), at.requested});
+  for (const auto& [place, at] : places_)
+    rest.push_back({combined(at.rows, precision_, usual_beside(place)), at.requested});
+  places_.clear();
   return rest;
+}
+
+std::optional<double> PassRows::usual_beside(RowPlace place) const {
+  std::vector<Scatter> others = whole_;
+  for (const auto& [other, at] : places_)
+    if (other != place)
+      for (const Scatter& scatter : scatters_of(at.rows)) others.push_back(scatter);
+  return usual_deviation(others);
 }
 
 }  // namespace ccl_tests

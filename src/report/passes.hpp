@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "src/measure/scatter.hpp"
 #include "src/report/record.hpp"
 
 namespace ccl_tests {
@@ -14,9 +15,9 @@ namespace ccl_tests {
 // Returns the row that stands for rows of the same cell, in the order of their passes; at least one.
 // Its times are medians over the passes; its counts and what is wrong are sums. Its interval is that
 // of the pass in the middle, widened to cover the times of all and, from three passes on, what one more
-// could be. A time is "unstable" if those differ by
+// could be, whose scatter `usual` says something about (usual_deviation of other rows). A time is "unstable" if those differ by
 // more than the widest interval of a pass is wide. precision: that half of the interval shall have.
-Row combined(const std::vector<Row>& passes, double precision);
+Row combined(const std::vector<Row>& passes, double precision, std::optional<double> usual = {});
 
 // Where a row stands in the sweep: the number of its point, and of the row among the point's.
 using RowPlace = std::pair<std::size_t, std::size_t>;
@@ -45,9 +46,13 @@ class PassRows {
     std::size_t requested = 0;
   };
 
+  // What is usual among the other rows' passes so far.
+  std::optional<double> usual_beside(RowPlace place) const;
+
   std::size_t passes_;
   double precision_;
   std::map<RowPlace, Place> places_;
+  std::vector<Scatter> whole_;  // of places that had all their passes
 };
 
 }  // namespace ccl_tests
