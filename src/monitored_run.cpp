@@ -20,6 +20,7 @@
 #include "src/core/error.hpp"
 #include "src/core/quote.hpp"
 #include "src/core/signals.hpp"
+#include "src/core/write_all.hpp"
 #include "src/report/field_json.hpp"
 #include "src/report/headline.hpp"
 #include "src/report/text.hpp"
@@ -118,12 +119,7 @@ bool pass_on(int from, int to, std::string* told = nullptr) {
       told->append(bytes.data(), static_cast<std::size_t>(count));
       if (told->size() > most) told->erase(0, told->size() - most);
     }
-    for (ssize_t at = 0; at < count;) {
-      const ssize_t written = ::write(to, bytes.data() + at, static_cast<std::size_t>(count - at));
-      if (written < 0 && errno == EINTR) continue;
-      if (written <= 0) return false;
-      at += written;
-    }
+    if (write_all(to, {bytes.data(), static_cast<std::size_t>(count)}) != 0) return false;
   }
 }
 

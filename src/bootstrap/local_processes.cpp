@@ -22,6 +22,7 @@
 #include "src/bootstrap/loopback_listener.hpp"
 #include "src/core/error.hpp"
 #include "src/core/signals.hpp"
+#include "src/core/write_all.hpp"
 
 namespace ccl_tests {
 namespace {
@@ -56,15 +57,6 @@ std::vector<std::string> child_environment(int rank, int ranks, int port, int li
   out.push_back("CCL_JOB_SECRET=" + secret);
   if (rank == 0 && ranks > 1) out.push_back(fmt::format("CCL_LISTENER={}", listener));
   return out;
-}
-
-void write_stderr(std::string_view text) {
-  while (!text.empty()) {
-    const ssize_t written = ::write(STDERR_FILENO, text.data(), text.size());
-    if (written < 0 && errno == EINTR) continue;
-    if (written <= 0) return;  // nobody reads it any more
-    text.remove_prefix(static_cast<std::size_t>(written));
-  }
 }
 
 // By /proc/PID/stat: "PID (name) T ...".
@@ -163,7 +155,7 @@ class Supervisor {
     pass_lines();
     if (lost_) await_last_words();
     for (RankProcess& process : processes_)
-      if (!refused_) write_stderr(process.lines.rest());
+      if (!refused_) write_all(STDERR_FILENO, process.lines.rest());
     return interrupted_ != 0 ? 128 + interrupted_ : code_;
   }
 
@@ -232,7 +224,8 @@ void Supervisor::pass_lines() {
       const ssize_t bytes = ::read(process.stderr_fd, chunk.data(), chunk.size());
       if (bytes > 0) {
         if (!refused_)
-          write_stderr(process.lines.add({chunk.data(), static_cast<std::size_t>(bytes)}));
+          write_all(STDERR_FILENO,
+                    process.lines.add({chunk.data(), static_cast<std::size_t>(bytes)}));
         continue;
       }
       if (bytes < 0 && errno == EINTR) continue;
@@ -278,16 +271,16 @@ void Supervisor::ended(const RankProcess& process, pid_t pid, int status) {
   lost_ = lost_ || signal != 0;
   if (killed_ && signal == SIGKILL) {  // by this process
     if (refused_) return;
-    write_stderr(fmt::format(
-        "rank {} (pid {}) {} killed\n", process.rank, pid,
-        interrupted_ != 0 ? "was interrupted twice, and" : "did not end by itself and was"));
+    write_all(STDERR_FILENO, fmt::format("rank {} (pid {}) {} killed\n", process.rank, pid,
+                                         interrupted_ != 0 ? "was interrupted twice, and"
+                                                           : "did not end by itself and was"));
     if (code_ == 0) code_ = exit_code(Exit::failed);
     return;
   }
   if (signal != 0) {
     code = exit_code(Exit::failed);
-    write_stderr(fmt::format("rank {} (pid {}) was ended by signal {} ({})\n", process.rank, pid,
-                             signal, ::strsignal(signal)));
+    write_all(STDERR_FILENO, fmt::format("rank {} (pid {}) was ended by signal {} ({})\n",
+                                         process.rank, pid, signal, ::strsignal(signal)));
   }
   code_ = most_severe(code_, code);
   if (code == 0) return;
@@ -304,8 +297,9 @@ void Supervisor::ended(const RankProcess& process, pid_t pid, int status) {
 void Supervisor::name_stopped_ones() const {
   for (const RankProcess& process : processes_) {
     if (process.pid > 0 && is_stopped(process.pid))
-      write_stderr(fmt::format("rank {} (pid {}) is stopped: the others waited for it\n",
-                               process.rank, process.pid));
+      write_all(STDERR_FILENO,
+                fmt::format("rank {} (pid {}) is stopped: the others waited for it\n", process.rank,
+                            process.pid));
   }
 }
 

@@ -186,7 +186,7 @@ void MultiReporter::add_times(const Row& row, std::size_t requested) {
     const auto half_width = cell.stream->half_width(cell.seconds);
     if (!half_width || *half_width <= summary_.widest.value_or(0)) return;
     summary_.widest = half_width;
-    summary_.widest_row = fmt::format("{} {}", row_name(row, requested), placement);
+    summary_.widest_row = row_place(row, requested, placement);
   };
   add("out of place", row.out_of_place);
   add("in place", row.in_place);
@@ -195,8 +195,8 @@ void MultiReporter::add_times(const Row& row, std::size_t requested) {
 void MultiReporter::add_wrong(const Row& row, std::size_t requested, std::string_view placement,
                               const Measurement& cell) {
   for (const Mismatch& mismatch : cell.mismatches) {
-    const std::string where = fmt::format("{} {}", row_name(row, requested), placement);
-    add_note(fmt::format("wrong: {}: {}", where, mismatch_text(mismatch)));
+    const std::string where = row_place(row, requested, placement);
+    add_note(wrong_line(mismatch, where));
     if (!summary_.first_wrong.empty()) continue;
     summary_.first_wrong = first_wrong_text(mismatch, where);
     summary_.rerun = rerun_flags(row, requested, options_.check);

@@ -13,6 +13,7 @@
 
 #include "src/core/error.hpp"
 #include "src/core/quote.hpp"
+#include "src/core/write_all.hpp"
 
 namespace ccl_tests {
 namespace {
@@ -54,14 +55,11 @@ ReplacedFile::ReplacedFile(const std::string& path) : path_(path) {
 
 void ReplacedFile::replace(std::string_view text) {
   Beside beside(path_);
-  bool written = ::fchmod(beside.file, mode_) == 0;
-  while (written && !text.empty()) {
-    const ::ssize_t done = ::write(beside.file, text.data(), text.size());
-    if (done > 0) text.remove_prefix(static_cast<std::size_t>(done));
-    written = done > 0 || (done < 0 && errno == EINTR);
-  }
-  if (!written || ::fsync(beside.file) != 0 || std::rename(beside.path.c_str(), path_.c_str()) != 0)
-    refuse(path_, std::strerror(errno));
+  int error = ::fchmod(beside.file, mode_) == 0 ? write_all(beside.file, text) : errno;
+  if (error == 0 &&
+      (::fsync(beside.file) != 0 || std::rename(beside.path.c_str(), path_.c_str()) != 0))
+    error = errno;
+  if (error != 0) refuse(path_, std::strerror(error));
   beside.path.clear();
 }
 

@@ -32,6 +32,10 @@ std::string row_name(const Row& row, std::size_t requested) {
   return text;
 }
 
+std::string row_place(const Row& row, std::size_t requested, std::string_view placement) {
+  return fmt::format("{} {}", row_name(row, requested), placement);
+}
+
 std::optional<int> hosts_of(const Row& row, const std::vector<RankLine>& ranks) {
   std::set<std::string> names;
   for (const RankLine& line : ranks) {
@@ -48,6 +52,10 @@ std::string mismatch_text(const Mismatch& m) {
     in_group = fmt::format(" (rank {} of group {})", *m.group_rank, *m.group);
   return fmt::format("rank {}{} on {}: {} wrong, elements {} to {}: {}", m.rank, in_group, m.host,
                      m.wrong, m.first, m.last, m.explanation);
+}
+
+std::string wrong_line(const Mismatch& mismatch, const std::string& where) {
+  return fmt::format("wrong: {}: {}", where, mismatch_text(mismatch));
 }
 
 std::string first_wrong_text(const Mismatch& m, const std::string& where) {

@@ -11,6 +11,7 @@
 
 #include "src/core/error.hpp"
 #include "src/core/quote.hpp"
+#include "src/core/write_all.hpp"
 #include "src/report/field_json.hpp"
 #include "src/report/field_visitors.hpp"
 #include "src/report/headline.hpp"
@@ -22,16 +23,10 @@ namespace {
 // In place: the file may be a mount. Returns what went wrong; empty: nothing.
 std::string write_over(const std::string& path, const std::string& text) {
   const int file = ::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-  bool written = file >= 0;
-  for (std::size_t at = 0; written && at < text.size();) {
-    const ssize_t bytes = ::write(file, text.data() + at, text.size() - at);
-    if (bytes < 0 && errno == EINTR) continue;
-    written = bytes > 0;
-    if (written) at += static_cast<std::size_t>(bytes);
-  }
-  std::string error = written ? "" : std::strerror(errno);
-  if (file >= 0 && ::close(file) != 0 && error.empty()) return std::strerror(errno);
-  return error;
+  if (file < 0) return std::strerror(errno);
+  int error = write_all(file, text);
+  if (::close(file) != 0 && error == 0) error = errno;
+  return error == 0 ? "" : std::strerror(error);
 }
 
 class VerdictFile : public Reporter {

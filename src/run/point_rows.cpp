@@ -17,9 +17,7 @@ void add_mismatches(PointRows& result, const FoundIn& in, std::size_t group, std
   cell.mismatches = mismatches_of(*point.groups, static_cast<int>(group), found, in.table,
                                   !in.problem.collective->domain.paired);
   for (const Mismatch& mismatch : cell.mismatches)
-    result.wrong.push_back(fmt::format("wrong: {} {}: {}",
-                                       row_name(result.rows[group], point.bytes), where,
-                                       mismatch_text(mismatch)));
+    result.wrong.push_back(wrong_line(mismatch, row_place(result.rows[group], point.bytes, where)));
 }
 
 }  // namespace

@@ -1,0 +1,24 @@
+// All of a text to a file, a pipe or a terminal.
+#pragma once
+
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstddef>
+#include <string_view>
+
+namespace ccl_tests {
+
+// Waits for room. Returns errno's number, ENOSPC where nothing more is taken without a reason; 0: all
+// of it was written. Only system calls: a signal's handler may use it.
+inline int write_all(int descriptor, std::string_view text) {
+  while (!text.empty()) {
+    const ::ssize_t written = ::write(descriptor, text.data(), text.size());
+    if (written < 0 && errno == EINTR) continue;
+    if (written <= 0) return written < 0 ? errno : ENOSPC;
+    text.remove_prefix(static_cast<std::size_t>(written));
+  }
+  return 0;
+}
+
+}  // namespace ccl_tests
