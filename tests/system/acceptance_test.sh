@@ -119,6 +119,37 @@ plan "" "1 Gbit/s"
 accept 6 "all slow alike"
 first_line '^FAIL run: half of the pairs reach .* MB/s, the limit is 125 MB/s'
 
+# A second network card on each of four hosts, for their second ranks; that of one host is slow.
+for host in 0 1 2 3; do
+  ip link add eth1 netns "$CCL_CLUSTER$host" type veth peer name "second$host" netns "$CCL_CLUSTER-switch"
+  [ $host -gt 0 ] || { ip -n "$CCL_CLUSTER-switch" link add br1 type bridge; ip -n "$CCL_CLUSTER-switch" link set br1 up; }
+  ip -n "$CCL_CLUSTER-switch" link set "second$host" master br1 up
+  ip -n "$CCL_CLUSTER$host" addr add "10.78.0.$((host + 1))/24" dev eth1
+  ip -n "$CCL_CLUSTER$host" link set eth1 up
+  for end in "$CCL_CLUSTER$host eth1" "$CCL_CLUSTER-switch second$host"; do
+    rate=200mbit
+    [ $host -ne 2 ] || rate=80mbit
+    # shellcheck disable=SC2086
+    set -- $end
+    tc -n "$1" qdisc replace dev "$2" root tbf rate $rate burst 256kb latency 50ms
+  done
+done
+plan 'node = { run = false }'
+echo 'rails = true' >>"$work/plan.toml"
+for rank in 7 6 5 4 3 2 1 0; do
+  RANK=$rank WORLD_SIZE=8 MASTER_ADDR=${CCL_CLUSTER}0 MASTER_PORT=29500 timeout 200 "$cluster" exec "$CCL_CLUSTER$((rank / 2))" \
+    "$tool" "$work/plan.toml" --backend gloo --interface "eth$((rank % 2))" --verdict "$work/v.json" >"$work/out.$rank" 2>"$work/err.$rank" </dev/null &
+  pids[rank]=$!
+done
+wait "${pids[0]}"
+code=$?
+[ "$code" -eq 6 ] && pass "a slow network card of a second rank" || fail "a slow network card: exit $code, expected 6: $(tail -n 3 "$work/err.0")"
+wait
+cp "$work/out.0" "$work/out"
+first_line "^FAIL ${CCL_CLUSTER}2: rail 1: [0-9]+ % slower"
+grep '"verdict": "FAIL"' "$work/v.json" | grep '"subject": "host ' | grep -v "${CCL_CLUSTER}2" && fail "another host is blamed"
+grep -q '"RAIL_SLOWER"' "$work/v.json" && fail "the whole rail is called slow"
+
 # Everything on a host dies in the middle of the pairs.
 plan ""
 sed -i 's/seconds = "0.1"/seconds = "5"/' "$work/plan.toml"

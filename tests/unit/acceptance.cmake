@@ -8,9 +8,15 @@ ccl_add_test(acceptance_test LABELS unit LIBRARIES acceptance-model
 ccl_add_test(acceptance_tool_test LABELS unit LIBRARIES ccl-acceptance
   SOURCES
     acceptance_baseline_test.cpp
+    acceptance_host_test.cpp
     acceptance_journal_test.cpp
     acceptance_plan_test.cpp
+    acceptance_progress_test.cpp
     acceptance_wires_test.cpp)
+add_library(fake-nvml MODULE fake_nvml.cpp)
+set_target_properties(fake-nvml PROPERTIES LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tests)
+add_dependencies(acceptance_tool_test fake-nvml)
+target_compile_definitions(acceptance_tool_test PRIVATE CCL_FAKE_NVML="$<TARGET_FILE:fake-nvml>")
 ccl_add_test(acceptance_power_test LABELS statistics LIBRARIES acceptance-model SOURCES acceptance_power_test.cpp)
 # Twenty launches of each; results/ has a thousand.
 add_executable(acceptance_scenarios ${PROJECT_SOURCE_DIR}/tests/bench/acceptance_scenarios.cpp)

@@ -118,8 +118,16 @@ class Program {
 void check_programs(Context& context) {
   context.journal.begin_stage("programs",
                               "every program on its types, at odd sizes, each call verified");
-  for (const Collective* program : collectives::all())
-    if (!program->domain.paired && program->domain.sweeps) Program(context, *program).run();
+  const auto all = collectives::all();
+  std::vector<const Collective*> programs(all.begin(), all.end());
+  std::erase_if(programs, [](const Collective* program) {
+    return program->domain.paired || !program->domain.sweeps;
+  });
+  const auto number = static_cast<double>(programs.size());
+  for (std::size_t done = 0; done < programs.size(); ++done) {
+    context.journal.at({"program", static_cast<double>(done), number, number});
+    Program(context, *programs[done]).run();
+  }
   context.journal.end_stage();
 }
 

@@ -12,6 +12,7 @@
 #include <fstream>
 #include <utility>
 
+#include "src/core/clock.hpp"
 #include "src/core/error.hpp"
 #include "src/report/replaced_file.hpp"
 #include "tools/acceptance/report/headline.hpp"
@@ -124,6 +125,13 @@ void Journal::resume(const Record& before) {
       record_.hosts[h].facts = before.hosts[h].facts;
 }
 
+void Journal::expect(std::vector<PlannedStage> stages) {
+  std::erase_if(stages, [&](const PlannedStage& one) { return has(one.name); });
+  const std::lock_guard lock(mutex_);
+  progress_ = Progress(std::move(stages), monotonic_seconds());
+  tell_("timed calls take " + expected_text(progress_.left(monotonic_seconds())));
+}
+
 bool Journal::has(const std::string& stage) const {
   const std::lock_guard lock(mutex_);
   return std::any_of(record_.stages.begin(), record_.stages.end(),
@@ -134,8 +142,15 @@ void Journal::begin_stage(const std::string& name, const std::string& text) {
   const std::lock_guard lock(mutex_);
   record_.stages.push_back({.name = name, .text = text, .begin_s = now_s()});
   open_.push_back(record_.stages.size() - 1);
+  progress_.begin(name, monotonic_seconds());
   tell_(fmt::format("{}: {}", name, text));
   write();
+}
+
+void Journal::at(const Part& part) {
+  const std::lock_guard lock(mutex_);
+  if (const auto line = progress_.at(part, monotonic_seconds()))
+    tell_(fmt::format("{}: {}", record_.stages.at(open_.back()).name, *line));
 }
 
 void Journal::add(Check check) {
@@ -157,6 +172,7 @@ void Journal::end_stage() {
   stage.verdict = worst(of_stage(record_, stage.name));
   stage.end_s = now_s();
   open_.pop_back();
+  progress_.end(monotonic_seconds());
   tell_(fmt::format("{}: {} ({:.1f} s)", stage.name, name(stage.verdict),
                     stage.end_s - stage.begin_s));
   write();

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "tools/acceptance/progress.hpp"
 #include "tools/acceptance/record.hpp"
 
 namespace ccl_tests::acceptance {
@@ -33,11 +34,14 @@ class Journal {
   // Takes over the stages that `before` has ended, with what they found, after begin(). Throws UsageError
   // if it is of another plan, library or other hosts.
   void resume(const Record& before);
+  // What is to be run, after resume(): lines of tell then say how much is left.
+  void expect(std::vector<PlannedStage> stages);
   // Whether a stage has ended, in this run or in the one that it resumes.
   bool has(const std::string& stage) const;
   // Stages may lie within each other: what is added belongs to the innermost one.
   void begin_stage(const std::string& name, const std::string& text);
-  void add(Check check);  // its stage and times are the journal's
+  void at(const Part& part);  // what is done of the innermost one
+  void add(Check check);      // its stage and times are the journal's
   void end_stage();
   // What each host of the record says of itself, in its order.
   void describe_hosts(const std::vector<std::map<std::string, std::string>>& facts);
@@ -63,6 +67,7 @@ class Journal {
   Record record_;
   std::string unwritten_;
   std::vector<std::size_t> open_;  // stages, the innermost last
+  Progress progress_;
 };
 
 // Returns the worst verdict of checks; skipped ones do not count beside others.

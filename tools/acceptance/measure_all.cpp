@@ -2,13 +2,17 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <chrono>
+#include <utility>
 
 #include "src/options/values.hpp"
+#include "tools/acceptance/counted.hpp"
 #include "tools/acceptance/programs.hpp"
 #include "tools/acceptance/rates.hpp"
 #include "tools/acceptance/report/words.hpp"
 #include "tools/acceptance/stages.hpp"
+#include "tools/acceptance/wires.hpp"
 
 namespace ccl_tests::acceptance {
 namespace {
@@ -51,10 +55,18 @@ class Right {
   bool wrong_ = false;
 };
 
-// Runs a stage's programs on the groups in use, and adds a check for each row.
-void measure_rates(Context& context, const std::string& stage, const RatePlan& plan,
-                   const std::vector<std::string>& subjects, int ranks) {
+void add(Journal& journal, std::vector<Check> checks) {
+  for (Check& check : checks) journal.add(std::move(check));
+}
+
+// Runs a stage's programs on the groups in use, and adds a check for each row. Returns the best bus bandwidth of
+// each group, bytes per second.
+std::vector<double> measure_rates(Context& context, const std::string& stage, const RatePlan& plan,
+                                  const std::vector<std::string>& subjects, int ranks) {
   Right right;
+  std::vector<double> best(subjects.size(), 0);
+  Part part{.unit = "row"};
+  part.least = part.most = static_cast<double>(plan.programs.size() * plan.sizes.size());
   for (const std::string& name : plan.programs) {
     const Collective& program = program_named(name);
     if (const auto why = why_not(program, context.team, ranks)) {
@@ -63,6 +75,7 @@ void measure_rates(Context& context, const std::string& stage, const RatePlan& p
                            .verdict = Verdict::inconclusive,
                            .reason = "UNSUPPORTED",
                            .text = name + ": " + *why});
+      part.done += static_cast<double>(plan.sizes.size());
       continue;
     }
     const DataType type = usual_type(program);
@@ -74,6 +87,7 @@ void measure_rates(Context& context, const std::string& stage, const RatePlan& p
       const PointRows found = context.team.rows(name, type, usual_op(program), bytes, plan.seconds);
       for (std::size_t r = 0; r < found.rows.size(); ++r) {
         right.add(found.rows[r]);
+        best.at(r) = std::max(best.at(r), bus_bandwidth(found.rows[r]).value);
         context.journal.add(
             judged_row(context.plan, stage, subjects.at(r), name, bytes, found.rows[r]));
         if (r > 0) continue;
@@ -82,10 +96,26 @@ void measure_rates(Context& context, const std::string& stage, const RatePlan& p
         curve.points.push_back({bytes, reached.value, reached.low, reached.high,
                                 limit == nullptr ? 0 : limit->min_busbw});
       }
+      ++part.done;
+      context.journal.at(part);
     }
     context.journal.add(curve);
   }
   context.journal.add(right.judged(stage));
+  return best;
+}
+
+// Inside a host with GPUs their NVLinks say what can be reached: comparing hosts does not show that all are slow.
+void check_nvlinks(Context& context, const std::vector<double>& best) {
+  if (context.team.rank().process().staging.gpus == nullptr) return;
+  const std::vector<std::string> answers = context.team.ask("nvlink");
+  for (int h = 0; h < context.hosts.number(); ++h) {
+    const HostRanks& host = context.hosts[h];
+    const double links = std::stod(answers.at(static_cast<std::size_t>(host.ranks.front())));
+    if (links <= 0 || host.ranks.size() < 2) continue;
+    context.journal.add(nvlink_check(host.name, best.at(static_cast<std::size_t>(h)), links,
+                                     context.plan.pairs.efficiency));
+  }
 }
 
 }  // namespace
@@ -99,7 +129,12 @@ void measure_all(Context& context, const std::string& stage, const std::vector<i
                          counted(hosts.size(), "host"), counted(ranks.size(), "rank")));
   context.team.use_groups(everybody ? std::vector<std::vector<int>>()
                                     : std::vector<std::vector<int>>{ranks});
+  HostCount count(context.team, context.hosts);
   measure_rates(context, stage, plan, {"run"}, static_cast<int>(ranks.size()));
+  count.pause();
+  if (!context.plan.interface.empty() && hosts.size() > 1)
+    context.journal.add(share_check(stage, count.counted(), context.plan.interface));
+  add(context.journal, error_checks(stage, context.hosts, count.counted()));
   context.journal.end_stage();
 }
 
@@ -112,14 +147,19 @@ void soak(Context& context) {
       "soak", fmt::format("{} of {} for {:.0f} s, every call verified", name, size_text(bytes),
                           context.plan.soak.seconds));
   context.team.use_groups({});
-  const auto end = Clock::now() + std::chrono::duration<double>(context.plan.soak.seconds);
+  const double all_s = context.plan.soak.seconds;
+  const auto begin = Clock::now();
+  const auto end = begin + std::chrono::duration<double>(all_s);
   Check check{.id = "soak/" + name, .subject = "run", .verdict = Verdict::pass, .reason = "OK"};
   std::uint64_t verified = 0;
+  HostCount count(context.team, context.hosts);
   const DataType type = usual_type(program);
   while (Clock::now() < end && check.verdict == Verdict::pass) {
     const PointRows found = context.team.checked_rows(name, type, usual_op(program), bytes);
     verified +=
         found.rows.front().out_of_place.verified_calls + found.rows.front().in_place.verified_calls;
+    const double done_s = std::chrono::duration<double>(Clock::now() - begin).count();
+    context.journal.at({"second", done_s, all_s, all_s});
     if (found.wrong.empty()) continue;
     check.verdict = Verdict::fail;
     check.reason = "WRONG_DATA";
@@ -136,6 +176,8 @@ void soak(Context& context) {
   }
   check.numbers = {{"verified_calls", static_cast<double>(verified)}};
   context.journal.add(std::move(check));
+  count.pause();
+  add(context.journal, error_checks("soak", context.hosts, count.counted()));
   context.journal.end_stage();
 }
 
@@ -160,7 +202,12 @@ void measure_nodes(Context& context) {
                          .text = "hosts have one rank each"});
   } else {
     context.team.use_groups(groups);
-    measure_rates(context, "node", plan, subjects, static_cast<int>(most));
+    HostCount count(context.team, context.hosts);
+    const std::vector<double> best =
+        measure_rates(context, "node", plan, subjects, static_cast<int>(most));
+    count.pause();
+    check_nvlinks(context, best);
+    add(context.journal, error_checks("node", context.hosts, count.counted()));
   }
   context.journal.end_stage();
 }

@@ -135,7 +135,9 @@ void measure_scaling(Context& context, const std::vector<int>& hosts) {
   Ladder ladder(context, bytes);
   double reference = 0;
   bool slow = false;
-  for (const std::size_t n : steps_to(order.size())) {
+  const std::vector<std::size_t> steps = steps_to(order.size());
+  Part part{"step", 0, static_cast<double>(steps.size()), static_cast<double>(steps.size())};
+  for (const std::size_t n : steps) {
     const double reached = ladder.reached(first_of(order, n));
     if (n == 2) reference = reached;
     const double least = plan.min_efficiency * reference;
@@ -158,6 +160,8 @@ void measure_scaling(Context& context, const std::vector<int>& hosts) {
       slow = true;
     }
     context.journal.add(std::move(check));
+    ++part.done;
+    context.journal.at(part);
   }
   if (!ladder.wrong().empty())
     context.journal.add({.id = "scaling/data",

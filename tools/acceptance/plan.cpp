@@ -152,6 +152,7 @@ void read_pairs(Reader& r, PairsPlan& plan) {
          [&](const std::string& text) { plan.min_bandwidth = parse_bandwidth(text); });
   r.text("efficiency", [&](const std::string& text) { plan.efficiency = share_of(text); });
   r.flag("links", plan.links);
+  if (r.find("rails") != nullptr) r.flag("rails", plan.rails.emplace());
 }
 
 void read_scaling(Reader& r, ScalingPlan& plan) {

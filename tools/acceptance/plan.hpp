@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -35,7 +36,10 @@ struct PairsPlan {
   double min_bandwidth =
       0;  // bytes per second that the median pair has to reach; 0: see `efficiency`
   double efficiency = 0.7;  // of what the wire says it can carry, if it says it
-  bool links = false;       // all pairs, to find links that are slow though their hosts are not
+  // The same between the other ranks of each host, which may have network cards of their own; nullopt: if
+  // ranks use GPUs.
+  std::optional<bool> rails = {};
+  bool links = false;  // all pairs, to find links that are slow though their hosts are not
 };
 
 struct ScalingPlan {
@@ -57,7 +61,10 @@ struct Plan {
   std::string digest;     // of the text: the first 8 bytes of SHA-256, hexadecimal
   std::string interface;  // that all data have to take; empty: any
   std::vector<std::vector<std::string>> racks;  // names of hosts; empty: not known
-  std::vector<std::string> same = {"kernel", "os", "cpu", "cpus", "gpu driver", "gpus"};  // facts
+  // Facts; "pci *" stands for all that begin so, of hosts that have them.
+  std::vector<std::string> same = {"kernel",     "os",          "cpu",     "cpus",
+                                   "gpu driver", "gpus",        "gpu ecc", "gpu clocks",
+                                   "gpu pcie",   "gpu nvlinks", "pci *",   "gpu power limit"};
   bool sanity = true;
   RatePlan node, full;
   PairsPlan pairs;

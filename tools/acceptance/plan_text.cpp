@@ -6,6 +6,7 @@
 
 #include <algorithm>
 
+#include "tools/acceptance/progress.hpp"
 #include "tools/acceptance/rates.hpp"
 #include "tools/acceptance/report/words.hpp"
 
@@ -34,17 +35,14 @@ std::string rates_text(const RatePlan& plan) {
 }
 
 std::string pairs_text(const PairsPlan& plan) {
-  // 8 to 64 rounds find suspects, and at most 32 more confirm them, twice.
-  constexpr double least_rounds = 8, most_rounds = 64 + 2 * 32;
   const std::string size =
       plan.bytes > 0 ? size_text(plan.bytes) : "64K to 64M, by the speed of the wires";
   std::string limit =
       fmt::format("{:.0f} % of what the wires say they carry", 100 * plan.efficiency);
   if (plan.min_bandwidth > 0) limit = rate_text(plan.min_bandwidth);
   return fmt::format(
-      "messages of {}; finds hosts {:.0f} % slower{}; half of the pairs have to reach {}; {:.0f} to {:.0f} s",
-      size, 100 * plan.slowdown, plan.links ? ", and links" : "", limit,
-      least_rounds * 2 * plan.seconds, most_rounds * 2 * plan.seconds);
+      "messages of {}; finds hosts {:.0f} % slower{}; half of the pairs have to reach {}", size,
+      100 * plan.slowdown, plan.links ? ", and links" : "", limit);
 }
 
 }  // namespace
@@ -56,6 +54,10 @@ std::string plan_text(const Plan& plan) {
       line("programs", plan.sanity, "every program on its types, at odd sizes, each call verified");
   text += line("node", plan.node.run, "inside each host, all at once: " + rates_text(plan.node));
   text += line("pairs", plan.pairs.run, pairs_text(plan.pairs));
+  const bool never = !plan.pairs.rails.value_or(true);
+  text += line("rails", plan.pairs.run && !never,
+               fmt::format("the same between the other ranks of each host{}",
+                           plan.pairs.rails ? "" : ", if ranks use GPUs"));
   text += line("full", plan.full.run, "all hosts: " + rates_text(plan.full));
   const std::size_t bytes = plan.scaling.bytes > 0 ? plan.scaling.bytes : plan.full.sizes.back();
   text += line(
@@ -77,6 +79,14 @@ std::string plan_text(const Plan& plan) {
   std::size_t largest = 0;
   for (const std::size_t size : plan.full.sizes) largest = std::max(largest, size);
   for (const std::size_t size : plan.node.sizes) largest = std::max(largest, size);
+  constexpr int hosts = 16, ranks = 2;
+  Expected all;
+  for (const PlannedStage& stage :
+       planned_stages(plan, hosts, ranks, plan.pairs.rails.value_or(false))) {
+    all.least_s += stage.takes.least_s;
+    all.most_s += stage.takes.most_s;
+  }
+  text += fmt::format("time      {} of timed calls on {} hosts\n", expected_text(all), hosts);
   // A buffer to send and one to receive; of gathering programs `size` is the larger one.
   text += fmt::format("memory    about {} a rank, and what the library takes\n",
                       number_text({"memory", 2.0 * static_cast<double>(largest), "B"}));

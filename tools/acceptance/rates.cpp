@@ -118,4 +118,22 @@ Check judged_row(const Plan& plan, const std::string& stage, const std::string& 
   return says(Verdict::pass, "OK", reached);
 }
 
+Check nvlink_check(const std::string& host, double busbw, double links, double efficiency) {
+  const double limit = efficiency * links;
+  Check check{.id = "node/nvlink/" + host,
+              .subject = "host " + host,
+              .verdict = busbw >= limit ? Verdict::pass : Verdict::inconclusive,
+              .reason = busbw >= limit ? "OK" : "BELOW_NVLINK",
+              .text = fmt::format(
+                  "the best bus bandwidth is {}, the limit is {} ({:.0f} % of a GPU's NVLinks)",
+                  rate_text(busbw), rate_text(limit), 100 * efficiency),
+              .numbers = {{"busbw", busbw, "B/s"}, {"limit", limit, "B/s"}}};
+  if (busbw <= 0) {
+    check.verdict = Verdict::inconclusive;
+    check.reason = "NOT_MEASURED";
+    check.text = "there is no bus bandwidth";
+  }
+  return check;
+}
+
 }  // namespace ccl_tests::acceptance

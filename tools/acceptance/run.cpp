@@ -14,7 +14,10 @@
 #include "src/core/version.hpp"
 #include "src/options/values.hpp"
 #include "tools/acceptance/baseline.hpp"
-#include "tools/acceptance/facts.hpp"
+#include "tools/acceptance/host/counters.hpp"
+#include "tools/acceptance/host/facts.hpp"
+#include "tools/acceptance/host/interfaces.hpp"
+#include "tools/acceptance/host/nvml.hpp"
 #include "tools/acceptance/rates.hpp"
 #include "tools/acceptance/report/verdict_json.hpp"
 #include "tools/acceptance/stages.hpp"
@@ -25,8 +28,18 @@ namespace {
 // On the rank's thread.
 std::string answer_to(const std::string& question) {
   constexpr std::string_view wire = "wire ";
-  if (question == "facts") return to_text(host_facts());
-  if (question == "counters") return to_text(host_counters());
+  if (question == "facts") {
+    Facts facts = host_facts();
+    facts.merge(facts_of_gpus(nvml_gpus()));
+    return to_text(facts);
+  }
+  if (question == "counters") {
+    Counters counters = host_counters();
+    counters.merge(counters_of_gpus(nvml_gpus()));
+    return to_text(counters);
+  }
+  if (question == "throttled wires") return fmt::format("{}", fmt::join(throttled_wires(), "; "));
+  if (question == "nvlink") return std::to_string(slowest_nvlink(nvml_gpus()));
   if (question.starts_with(wire)) {
     const std::string name = question.substr(wire.size());
     const std::vector<std::string> all = wires();
@@ -152,7 +165,9 @@ void lead(Context& context) {
   if (is_left("hosts", true)) compare_hosts(context);
   if (is_left("programs", plan.sanity)) check_programs(context);
   if (is_left("node", plan.node.run)) measure_nodes(context);
+  const bool gpus = context.team.rank().process().staging.gpus != nullptr;
   const auto together = [&] {
+    if (is_left("rails", has_rails(plan, context.hosts, gpus))) measure_rails(context);
     if (is_left("full", plan.full.run)) measure_all(context, "full", everybody);
     if (is_left("scaling", plan.scaling.run)) measure_scaling(context, everybody);
     if (is_left("soak", plan.soak.seconds > 0)) soak(context);
@@ -195,6 +210,12 @@ int run(Rank& rank, const Arguments& arguments, const Plan& plan, verify::Patter
       before = record_in(arguments.baseline, "--baseline");
       check_same_run(*before, journal->judged());
     }
+  }
+  if (rank.is_first()) {
+    std::size_t most = 0;
+    for (const HostRanks& host : hosts.all()) most = std::max(most, host.ranks.size());
+    journal->expect(planned_stages(plan, hosts.number(), static_cast<int>(most),
+                                   has_rails(plan, hosts, rank.process().staging.gpus != nullptr)));
   }
   rank.activity().phase("connecting the library under test");
   Team team(rank, arguments.options, patterns, answer_to);

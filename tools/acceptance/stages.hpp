@@ -35,6 +35,11 @@ void measure_nodes(Context& context);
 // Messages between hosts: which host or link is slow, does the wire carry what it says, and was it that
 // wire? later: what is looked at between two confirmations.
 void measure_pairs(Context& context, const std::function<void()>& later);
+// The same between the other ranks of each host, which may have wires of their own: is one of them slow, on a host or
+// everywhere?
+void measure_rails(Context& context);
+// Whether measure_rails() has anything to look at.
+bool has_rails(const Plan& plan, const Hosts& hosts, bool gpus);
 // These hosts together, at all sizes. stage: "full", or "rest" without those that are blamed.
 void measure_all(Context& context, const std::string& stage, const std::vector<int>& hosts);
 // From two hosts to all: where does it stop to scale?

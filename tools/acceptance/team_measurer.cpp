@@ -9,8 +9,9 @@
 
 namespace ccl_tests::acceptance {
 
-TeamMeasurer::TeamMeasurer(Team& team, const Hosts& hosts, std::size_t bytes, double seconds)
-    : team_(team), hosts_(hosts), bytes_(bytes), seconds_(seconds) {
+TeamMeasurer::TeamMeasurer(Team& team, const Hosts& hosts, std::size_t bytes, double seconds,
+                           std::size_t rail)
+    : team_(team), hosts_(hosts), bytes_(bytes), seconds_(seconds), rail_(rail) {
   const auto cells =
       static_cast<std::size_t>(hosts.number()) * static_cast<std::size_t>(hosts.number());
   log_sums_.resize(cells);
@@ -41,8 +42,9 @@ std::vector<PairTimes> TeamMeasurer::measure(const Round& round) {
   if (round.empty()) return times;
   std::vector<RankPair> forward, backward;
   for (const HostPair& pair : round) {
-    forward.push_back({hosts_.leader(pair.a), hosts_.leader(pair.b)});
-    backward.push_back({hosts_.leader(pair.b), hosts_.leader(pair.a)});
+    const int a = hosts_[pair.a].ranks.at(rail_), b = hosts_[pair.b].ranks.at(rail_);
+    forward.push_back({a, b});
+    backward.push_back({b, a});
     times.push_back({pair, {}, {}, monotonic_seconds()});
   }
   const auto there = team_.times(forward, bytes_, seconds_);

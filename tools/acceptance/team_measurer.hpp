@@ -1,4 +1,4 @@
-// Pairs of hosts, measured by the ranks that speak for them.
+// Pairs of hosts, measured by one rank of each.
 #pragma once
 
 #include <cstdint>
@@ -14,8 +14,10 @@ namespace ccl_tests::acceptance {
 // Rank 0's. Keeps the mean of what it has measured of each pair, for the heat map.
 class TeamMeasurer : public PairMeasurer {
  public:
-  // bytes: of a message; seconds: of timed messages in each direction of a round, at most.
-  TeamMeasurer(Team& team, const Hosts& hosts, std::size_t bytes, double seconds);
+  // bytes: of a message; seconds: of timed messages in each direction of a round, at most. rail: which rank
+  // of each host sends and receives, from 0; all hosts have it.
+  TeamMeasurer(Team& team, const Hosts& hosts, std::size_t bytes, double seconds,
+               std::size_t rail = 0);
 
   std::vector<PairTimes> measure(const Round& round) override;
 
@@ -29,6 +31,7 @@ class TeamMeasurer : public PairMeasurer {
   const Hosts& hosts_;
   std::size_t bytes_;
   double seconds_;
+  std::size_t rail_;
   std::vector<double> log_sums_;  // by from * hosts + to
   std::vector<int> numbers_;
   std::uint64_t sent_ = 0;

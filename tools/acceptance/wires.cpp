@@ -3,9 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <string_view>
+#include <map>
 
-#include "tools/acceptance/facts.hpp"
 #include "tools/acceptance/report/words.hpp"
 
 namespace ccl_tests::acceptance {
@@ -30,61 +29,75 @@ bool is_of(const std::string& wire, const std::string& interface) {
   return wire == interface || wire.starts_with(interface + '/');
 }
 
-Check which_wire(const std::vector<Counters>& counted, const std::string& interface,
-                 std::uint64_t sent) {
-  const std::map<std::string, double> bytes = bytes_by_wire(counted);
-  double all = 0, on_it = 0, most = 0;
-  std::string busiest;
-  for (const auto& [wire, value] : bytes) {
-    all += value;
-    if (is_of(wire, interface)) on_it += value;
-    if (value > most) most = value, busiest = wire;
+struct Split {
+  double all = 0, on_it = 0, most = 0;  // bytes
+  std::string busiest = {};
+};
+
+Split split(const std::vector<Counters>& counted, const std::string& interface) {
+  Split found;
+  for (const auto& [wire, value] : bytes_by_wire(counted)) {
+    found.all += value;
+    if (is_of(wire, interface)) found.on_it += value;
+    if (value > found.most) found.most = value, found.busiest = wire;
   }
-  Check check{.id = "pairs/wire",
-              .subject = "run",
-              .verdict = Verdict::pass,
-              .reason = "OK",
-              .numbers = {{"sent", static_cast<double>(sent), "B"}, {"counted", all, "B"}}};
-  const double expected = counted_at_least * static_cast<double>(sent);
-  if (all <= 0 || all < expected) {
-    check.verdict = interface.empty() ? Verdict::skipped : Verdict::inconclusive;
-    check.reason = "WIRE_NOT_KNOWN";
-    check.text = fmt::format("{} were sent, but only {} went over wires that count",
-                             gigabytes(static_cast<double>(sent)), gigabytes(all));
-  } else if (interface.empty()) {
-    check.text = fmt::format("{:.0f} % of {} over {}", 100 * most / all, gigabytes(all), busiest);
-  } else if (on_it < expected) {
-    check.verdict = Verdict::fail;
-    check.reason = "WRONG_WIRE";
-    check.text = fmt::format("{:.0f} % of {} over {}, not {}", 100 * most / all, gigabytes(all),
-                             busiest, interface);
-  } else {
-    check.text = fmt::format("{} over {}", gigabytes(on_it), interface);
-  }
-  return check;
+  return found;
+}
+
+std::string busiest_text(const Split& found) {
+  return fmt::format("{:.0f} % of {} over {}", 100 * found.most / found.all, gigabytes(found.all),
+                     found.busiest);
 }
 
 }  // namespace
 
-std::vector<Check> wire_checks(const std::vector<std::string>& hosts,
-                               const std::vector<Counters>& counted, const std::string& interface,
-                               std::uint64_t sent) {
-  std::vector<Check> checks = {which_wire(counted, interface, sent)};
-  for (std::size_t h = 0; h < hosts.size(); ++h) {
-    std::string troubles;
-    for (const auto& [name, value] : counted[h]) {
-      const bool is_trouble = !name.starts_with("sent ") && !name.starts_with("received ") &&
-                              name != "retransmits" && value > 0;
-      if (is_trouble) troubles += fmt::format("{}{} {}", troubles.empty() ? "" : ", ", value, name);
-    }
-    if (troubles.empty()) continue;
-    checks.push_back({.id = "pairs/errors/" + hosts[h],
-                      .subject = "host " + hosts[h],
-                      .verdict = Verdict::warn,
-                      .reason = "LINK_ERRORS",
-                      .text = "counted during this stage: " + troubles});
+Check wire_check(const std::vector<Counters>& counted, const std::string& interface,
+                 std::uint64_t sent) {
+  const Split found = split(counted, interface);
+  Check check{.id = "pairs/wire",
+              .subject = "run",
+              .verdict = Verdict::pass,
+              .reason = "OK",
+              .numbers = {{"sent", static_cast<double>(sent), "B"}, {"counted", found.all, "B"}}};
+  const double expected = counted_at_least * static_cast<double>(sent);
+  if (found.all <= 0 || found.all < expected) {
+    check.verdict = interface.empty() ? Verdict::skipped : Verdict::inconclusive;
+    check.reason = "WIRE_NOT_KNOWN";
+    check.text = fmt::format("{} were sent, but only {} went over wires that count",
+                             gigabytes(static_cast<double>(sent)), gigabytes(found.all));
+  } else if (interface.empty()) {
+    check.text = busiest_text(found);
+  } else if (found.on_it < expected) {
+    check.verdict = Verdict::fail;
+    check.reason = "WRONG_WIRE";
+    check.text = fmt::format("{}, not {}", busiest_text(found), interface);
+  } else {
+    check.text = fmt::format("{} over {}", gigabytes(found.on_it), interface);
   }
-  return checks;
+  return check;
+}
+
+Check share_check(std::string_view stage, const std::vector<Counters>& counted,
+                  const std::string& interface) {
+  constexpr double least_bytes = 1e7, least_share = 0.5;
+  const Split found = split(counted, interface);
+  Check check{.id = fmt::format("{}/wire", stage),
+              .subject = "run",
+              .verdict = Verdict::pass,
+              .reason = "OK",
+              .numbers = {{"counted", found.all, "B"}, {"on_it", found.on_it, "B"}}};
+  if (interface.empty() || found.all < least_bytes) {
+    check.verdict = Verdict::skipped;
+    check.reason = "WIRE_NOT_KNOWN";
+    check.text = fmt::format("{} went over wires that count", gigabytes(found.all));
+  } else if (found.on_it < least_share * found.all && !is_of(found.busiest, interface)) {
+    check.verdict = Verdict::fail;
+    check.reason = "WRONG_WIRE";
+    check.text = fmt::format("{}, not {}", busiest_text(found), interface);
+  } else {
+    check.text = fmt::format("{} over {}", gigabytes(found.on_it), interface);
+  }
+  return check;
 }
 
 double slowest_wire(Team& team, const Hosts& hosts, const std::string& interface) {
@@ -96,30 +109,6 @@ double slowest_wire(Team& team, const Hosts& hosts, const std::string& interface
     slowest = h == 0 ? rate : std::min(slowest, rate);
   }
   return slowest;
-}
-
-std::vector<Counters> WireCount::read() {
-  const std::vector<std::string> answers = team_.ask("counters");
-  std::vector<Counters> counters;
-  for (int h = 0; h < hosts_.number(); ++h)
-    counters.push_back(counters_of(answers.at(static_cast<std::size_t>(hosts_.leader(h)))));
-  return counters;
-}
-
-void WireCount::go_on() { begin_ = read(); }
-
-void WireCount::pause() {
-  const std::vector<Counters> now = read();
-  passed_.resize(now.size());
-  for (std::size_t h = 0; h < now.size(); ++h)
-    for (const auto& [name, value] : now[h])
-      passed_[h][name] += value - std::min(value, begin_[h][name]);
-}
-
-std::vector<Check> WireCount::checks(const std::string& interface, std::uint64_t sent) const {
-  std::vector<std::string> names;
-  for (const HostRanks& host : hosts_.all()) names.push_back(host.name);
-  return wire_checks(names, passed_, interface, sent);
 }
 
 }  // namespace ccl_tests::acceptance

@@ -56,8 +56,11 @@ std::string number_text(const Number& number) {
 }
 
 std::string duration_text(double begin_s, double end_s) {
-  const double seconds = end_s - begin_s;
-  if (!(begin_s > 0) || !(seconds >= 0) || seconds > 1e9) return "unknown";
+  return begin_s > 0 ? duration_text(end_s - begin_s) : "unknown";
+}
+
+std::string duration_text(double seconds) {
+  if (!(seconds >= 0) || seconds > 1e9) return "unknown";
   if (seconds < 9.95) return fmt::format("{:.1f} s", seconds);
   const auto whole = static_cast<long>(std::lround(seconds));
   if (whole < 60) return fmt::format("{} s", whole);

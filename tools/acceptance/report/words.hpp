@@ -20,6 +20,7 @@ std::string number_text(const Number& number);
 
 // Returns "0.4 s", "12 s", "3 min 05 s", "1 h 02 min"; "unknown" if an end is missing.
 std::string duration_text(double begin_s, double end_s);
+std::string duration_text(double seconds);
 
 // Returns the duration of a stage; "-" if it was not run.
 std::string stage_duration(const Stage& stage);

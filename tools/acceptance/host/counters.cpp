@@ -1,0 +1,97 @@
+#include "tools/acceptance/host/counters.hpp"
+
+#include <fmt/format.h>
+
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <sstream>
+#include <utility>
+
+#include "tools/acceptance/host/files.hpp"
+#include "tools/acceptance/host/interfaces.hpp"
+
+namespace ccl_tests::acceptance {
+namespace {
+
+namespace fs = std::filesystem;
+
+void add_pci(Counters& counters, const fs::path& device, const std::string& name) {
+  for (const auto& [kind, count] : pci_errors(device))
+    counters[fmt::format("{} {}", kind, name)] = count;
+}
+
+// Bytes and errors of all interfaces of this process's network namespace, which /sys may not show.
+void add_interfaces(Counters& counters, const fs::path& root) {
+  std::ifstream in(root / "proc/net/dev");
+  for (std::string line; std::getline(in, line);) {
+    const std::size_t colon = line.find(':');
+    if (colon == std::string::npos) continue;
+    std::istringstream numbers(line.substr(colon + 1));
+    std::uint64_t received = 0, packets = 0, receive_errors = 0, ignored = 0, sent = 0, errors = 0;
+    numbers >> received >> packets >> receive_errors;
+    for (int k = 0; k < 5; ++k) numbers >> ignored;  // drop fifo frame compressed multicast
+    numbers >> sent >> ignored >> errors;
+    const std::string name =
+        line.substr(line.find_first_not_of(' '), colon - line.find_first_not_of(' '));
+    counters["received " + name] = received;
+    counters["sent " + name] = sent;
+    counters["errors " + name] = receive_errors + errors;
+    add_pci(counters, root / "sys/class/net" / name / "device", name);
+  }
+}
+
+void add_infiniband(Counters& counters, const fs::path& root) {
+  constexpr std::uint64_t bytes_of_word = 4;  // these two count lanes' words of 4 bytes
+  static constexpr std::pair<const char*, const char*> troubles[] = {
+      {"symbol_error", "symbol errors"},
+      {"link_error_recovery", "recoveries"},
+      {"link_downed", "link downs"},
+      {"port_rcv_errors", "receive errors"},
+      {"local_link_integrity_errors", "integrity errors"}};
+  const fs::path devices = root / "sys/class/infiniband";
+  const auto number = [](const fs::path& file) {
+    return static_cast<std::uint64_t>(number_of(line_of(file)));
+  };
+  for (const Wire& wire : infiniband_ports(root)) {
+    const std::size_t slash = wire.name.find('/');
+    const fs::path device = devices / wire.name.substr(0, slash);
+    const fs::path folder = device / "ports" / wire.name.substr(slash + 1) / "counters";
+    counters["received " + wire.name] = bytes_of_word * number(folder / "port_rcv_data");
+    counters["sent " + wire.name] = bytes_of_word * number(folder / "port_xmit_data");
+    for (const auto& [file, text] : troubles)
+      counters[fmt::format("{} {}", text, wire.name)] = number(folder / file);
+    add_pci(counters, device / "device", wire.name);
+  }
+}
+
+// /proc/net/snmp has a line of names and a line of values for each protocol.
+void add_retransmits(Counters& counters, const fs::path& root) {
+  std::ifstream in(root / "proc/net/snmp");
+  std::string names;
+  for (std::string line; std::getline(in, line); names = line) {
+    if (!line.starts_with("Tcp:") || !names.starts_with("Tcp:")) continue;
+    std::istringstream name_words(names), values(line);
+    for (std::string name, value; name_words >> name && values >> value;)
+      if (name == "RetransSegs")
+        counters["retransmits"] = static_cast<std::uint64_t>(number_of(value));
+  }
+}
+
+}  // namespace
+
+Counters host_counters(const std::string& root) {
+  const fs::path at = root + "/";
+  Counters counters;
+  add_interfaces(counters, at);
+  add_infiniband(counters, at);
+  add_retransmits(counters, at);
+  return counters;
+}
+
+std::string to_text(const Counters& counters) { return nlohmann::json(counters).dump(); }
+Counters counters_of(const std::string& text) {
+  return nlohmann::json::parse(text).get<Counters>();
+}
+
+}  // namespace ccl_tests::acceptance

@@ -1,0 +1,166 @@
+// Messages between the other ranks of each host: a host may have a network card for each GPU.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "src/measure/statistics.hpp"
+#include "tools/acceptance/blame.hpp"
+#include "tools/acceptance/limits.hpp"
+#include "tools/acceptance/message_bytes.hpp"
+#include "tools/acceptance/pair_checks.hpp"
+#include "tools/acceptance/report/words.hpp"
+#include "tools/acceptance/stages.hpp"
+#include "tools/acceptance/team_measurer.hpp"
+#include "tools/acceptance/told_measurer.hpp"
+
+namespace ccl_tests::acceptance {
+namespace {
+
+constexpr std::size_t rounds_beside = 6;  // in which rails are compared with each other
+
+std::size_t rails_of(const Hosts& hosts) {
+  std::size_t fewest = hosts[0].ranks.size();
+  for (const HostRanks& host : hosts.all()) fewest = std::min(fewest, host.ranks.size());
+  return fewest;
+}
+
+// The quarter of the messages that is fastest is slow only if all hosts are.
+double fast_seconds(const std::vector<PairTimes>& times) {
+  std::vector<double> all;
+  for (const PairTimes& pair : times)
+    for (const Transfer& way : {pair.forward, pair.backward})
+      if (way.seconds > 0) all.push_back(way.seconds);
+  if (all.empty()) return 0;
+  const auto quarter = all.begin() + static_cast<std::ptrdiff_t>(all.size() / 4);
+  std::nth_element(all.begin(), quarter, all.end());
+  return *quarter;
+}
+
+class Rails {
+ public:
+  Rails(Context& context, std::size_t bytes)
+      : context_(context), bytes_(bytes), rails_(rails_of(context.hosts)) {
+    const ExpectedRounds one = expected_rounds(context.plan.pairs, context.hosts.number());
+    rounds_ = {one.least * (rails_ - 1), one.most * (rails_ - 1)};
+    rounds_.least += rounds_beside * rails_;
+    rounds_.most += rounds_beside * rails_;
+  }
+
+  // All rails in turns, so that what changes from minute to minute changes all.
+  void compare() {
+    Random random(context_.seed);
+    std::vector<int> hosts(static_cast<std::size_t>(context_.hosts.number()));
+    for (std::size_t h = 0; h < hosts.size(); ++h) hosts[h] = static_cast<int>(h);
+    Tournaments tournaments(hosts, random);
+    std::vector<std::vector<double>> effects(rails_);  // logarithms beside the round's median rail
+    std::vector<double> all;
+    for (std::size_t k = 0; k < rounds_beside; ++k) {
+      const Round round = tournaments.next();
+      std::vector<double> seconds;
+      for (std::size_t rail = 0; rail < rails_; ++rail) {
+        TeamMeasurer one = measurer(rail);
+        ToldMeasurer told(one, context_.journal, rounds_, done_);
+        seconds.push_back(fast_seconds(told.measure(round)));
+      }
+      const double middle = median(seconds);
+      all.push_back(middle);
+      for (std::size_t rail = 0; rail < rails_; ++rail)
+        if (middle > 0 && seconds[rail] > 0)
+          effects[rail].push_back(std::log(seconds[rail] / middle));
+    }
+    for (std::size_t rail = 0; rail < rails_; ++rail) add(rail, effects[rail], median(all));
+  }
+
+  // Hosts on one rail, and then on the next: what lies between two confirmations of a host.
+  void search(std::size_t rail) {
+    if (rail >= rails_) return;
+    bool went_on = false;
+    const auto next = [&] {
+      if (!went_on) search(rail + 1);
+      went_on = true;
+    };
+    SearchPlan plan;
+    plan.slowdown = context_.plan.pairs.slowdown;
+    plan.seed = context_.seed + rail;
+    plan.rack_of = racks_of(context_.plan, context_.hosts);
+    plan.later = next;
+    TeamMeasurer one = measurer(rail);
+    ToldMeasurer told(one, context_.journal, rounds_, done_);
+    std::vector<int> hosts;
+    for (int h = 0; h < context_.hosts.number(); ++h) hosts.push_back(h);
+    const Findings findings = find_bad_hosts(told, hosts, plan);
+    next();
+    add_rail_checks(context_, findings, bytes_, rail);
+  }
+
+ private:
+  TeamMeasurer measurer(std::size_t rail) const {
+    return {context_.team, context_.hosts, bytes_, context_.plan.pairs.seconds, rail};
+  }
+
+  // Two rails have no majority: the slower one is told, and which one is well is not.
+  void add(std::size_t rail, const std::vector<double>& effects, double middle_s) {
+    const double slowest = -std::log(1 - context_.plan.pairs.slowdown);
+    Check check{.id = fmt::format("rails/{}", rail),
+                .subject = fmt::format("rail {}", rail),
+                .verdict = Verdict::pass,
+                .reason = "OK",
+                .numbers = {{"bandwidth", static_cast<double>(bytes_) / middle_s, "B/s"}}};
+    if (effects.size() < rounds_beside) {
+      check.verdict = Verdict::inconclusive;
+      check.reason = "NOT_MEASURED";
+      check.text = "some rounds have no time";
+      check.numbers.clear();
+      return context_.journal.add(std::move(check));
+    }
+    const double effect = median(effects);
+    check.numbers = {
+        {"bandwidth", static_cast<double>(bytes_) / (middle_s * std::exp(effect)), "B/s"}};
+    const auto slow_rounds =
+        std::count_if(effects.begin(), effects.end(), [](double one) { return one > 0; });
+    const bool slow = effect > slowest && slow_rounds == static_cast<std::ptrdiff_t>(rounds_beside);
+    if (slow) {
+      check.verdict = Verdict::warn;
+      check.reason = "RAIL_SLOWER";
+    }
+    check.text =
+        fmt::format("{} between hosts, {:.0f} % {} than the rails in the middle",
+                    rate_text(check.numbers.front().value), 100 * std::abs(1 - std::exp(-effect)),
+                    effect > 0 ? "slower" : "faster");
+    context_.journal.add(std::move(check));
+  }
+
+  Context& context_;
+  std::size_t bytes_, rails_;
+  ExpectedRounds rounds_;
+  double done_ = 0;  // rounds of all rails
+};
+
+}  // namespace
+
+bool has_rails(const Plan& plan, const Hosts& hosts, bool gpus) {
+  return plan.pairs.run && plan.pairs.rails.value_or(gpus) && hosts.number() > 1 &&
+         rails_of(hosts) > 1;
+}
+
+void measure_rails(Context& context) {
+  const Hosts& hosts = context.hosts;
+  context.journal.begin_stage(
+      "rails", fmt::format("messages between {}, from their ranks 0 to {} apart",
+                           counted(hosts.all().size(), "host"), rails_of(hosts) - 1));
+  Rails rails(context, message_bytes(context));
+  rails.compare();
+  if (hosts.number() >= static_cast<int>(fewest_named)) {
+    rails.search(1);  // pairs have looked at the first one
+  } else {
+    context.journal.add({.id = "rails/hosts",
+                         .subject = "run",
+                         .verdict = Verdict::skipped,
+                         .reason = "TOO_FEW_HOSTS",
+                         .text = fmt::format("hosts are compared from {} on", fewest_named)});
+  }
+  context.journal.end_stage();
+}
+
+}  // namespace ccl_tests::acceptance

@@ -1,0 +1,36 @@
+#include "tools/acceptance/message_bytes.hpp"
+
+#include "src/measure/statistics.hpp"
+#include "tools/acceptance/schedule.hpp"
+#include "tools/acceptance/team_measurer.hpp"
+
+namespace ccl_tests::acceptance {
+namespace {
+
+constexpr std::size_t pilot_bytes = 1 << 20;
+constexpr std::size_t least_bytes = 64 << 10, most_bytes = 64 << 20;
+constexpr double messages_wanted = 50;  // of which a 95th percentile says something
+
+}  // namespace
+
+double median_seconds(const std::vector<PairTimes>& times) {
+  std::vector<double> all;
+  for (const PairTimes& pair : times)
+    for (const Transfer& way : {pair.forward, pair.backward})
+      if (way.seconds > 0) all.push_back(way.seconds);
+  return all.empty() ? 0 : median(all);
+}
+
+std::size_t message_bytes(Context& context) {
+  const PairsPlan& plan = context.plan.pairs;
+  if (plan.bytes > 0) return plan.bytes;
+  TeamMeasurer pilot(context.team, context.hosts, pilot_bytes, plan.seconds);
+  const double message_s = median_seconds(pilot.measure(circle(context.hosts.number()).front()));
+  if (message_s <= 0) return pilot_bytes;
+  const double wanted = pilot_bytes / message_s * plan.seconds / messages_wanted;
+  std::size_t bytes = least_bytes;
+  while (bytes < most_bytes && 2.0 * static_cast<double>(bytes) <= wanted) bytes *= 2;
+  return bytes;
+}
+
+}  // namespace ccl_tests::acceptance

@@ -1,0 +1,142 @@
+#include "tools/acceptance/progress.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "tools/acceptance/limits.hpp"
+#include "tools/acceptance/report/words.hpp"
+
+namespace ccl_tests::acceptance {
+namespace {
+
+constexpr double placements = 2;       // out of place and in place
+constexpr double least_cell_s = 0.02;  // that the default precision takes (docs/METHOD.md, "Time")
+
+Expected of_rows(double rows, double seconds) {
+  return {rows * placements * std::min(least_cell_s, seconds), rows * placements * seconds};
+}
+
+Expected of_rates(const RatePlan& plan) {
+  return of_rows(static_cast<double>(plan.programs.size() * plan.sizes.size()), plan.seconds);
+}
+
+// Three bandwidths of 2, 4, 8, ... and all hosts, in a stage's time for one.
+Expected of_scaling(const Plan& plan, int hosts) {
+  if (hosts < 3) return {};
+  const double steps = std::ceil(std::log2(hosts));
+  const Expected one = of_rows(1, plan.full.seconds);
+  return {3 * steps * std::min(one.least_s, one.most_s / 3), steps * one.most_s};
+}
+
+}  // namespace
+
+ExpectedRounds expected_rounds(const PairsPlan& plan, int hosts) {
+  const Limits limits;
+  constexpr std::size_t least_of_few_hosts = 20;
+  const auto all = static_cast<std::size_t>(std::max(hosts, 0));
+  ExpectedRounds rounds{limits.fewest_rounds, limits.most_rounds + 2 * limits.looks.back()};
+  const bool few = all >= fewest_named && all < 2 * small_launch;
+  if (few) rounds.least = least_of_few_hosts;
+  if (plan.links && all > rounds.least) {  // every pair once, and what confirms a link
+    rounds.most += all;
+    rounds.least = all - 1;
+  }
+  return rounds;
+}
+
+std::vector<PlannedStage> planned_stages(const Plan& plan, int hosts, int ranks, bool rails) {
+  std::vector<PlannedStage> stages;
+  const auto add = [&](const char* name, bool runs, const Expected& takes) {
+    if (runs) stages.push_back({name, takes});
+  };
+  constexpr Expected of_programs{1, 60};  // about 600 rows of a few verified calls
+  add("programs", plan.sanity, of_programs);
+  add("node", plan.node.run && ranks > 1, of_rates(plan.node));
+  const ExpectedRounds rounds = expected_rounds(plan.pairs, hosts);
+  const double round_s = 2 * plan.pairs.seconds;
+  const Expected pairs{static_cast<double>(rounds.least) * round_s,
+                       static_cast<double>(rounds.most) * round_s};
+  add("pairs", plan.pairs.run && hosts > 1, pairs);
+  add("rails", rails, {(ranks - 1) * pairs.least_s, (ranks - 1) * pairs.most_s});
+  add("full", plan.full.run, of_rates(plan.full));
+  add("scaling", plan.scaling.run, of_scaling(plan, hosts));
+  add("soak", plan.soak.seconds > 0, {plan.soak.seconds, plan.soak.seconds});
+  add("rest", plan.full.run && hosts > 1, {0, of_rates(plan.full).most_s});
+  return stages;
+}
+
+std::string expected_text(const Expected& expected) {
+  const auto text = [](double seconds) {
+    return seconds < 1 ? std::string("1 s") : duration_text(std::round(seconds));
+  };
+  if (expected.most_s < 1) return "less than 1 s";
+  if (expected.most_s <= 1.2 * expected.least_s) return text(expected.most_s);
+  if (expected.least_s < 1) return "up to " + text(expected.most_s);
+  return fmt::format("{} to {}", text(expected.least_s), text(expected.most_s));
+}
+
+Progress::Progress(std::vector<PlannedStage> stages, double now_s)
+    : to_come_(std::move(stages)), begun_s_(now_s), told_s_(now_s) {}
+
+void Progress::begin(const std::string& stage, double now_s) {
+  if (!running_.empty()) running_.back().own_s = spent_s(running_.back(), now_s);
+  running_.push_back({.name = stage, .since_s = now_s});
+}
+
+void Progress::end(double now_s) {
+  if (running_.empty()) return;
+  const std::string name = running_.back().name;
+  running_.pop_back();
+  if (!running_.empty()) running_.back().since_s = now_s;
+  std::erase_if(to_come_, [&](const PlannedStage& one) { return one.name == name; });
+}
+
+// Of a stage that rests, until it began to.
+double Progress::spent_s(const Running& stage, double now_s) const {
+  const bool rests = &stage != &running_.back();
+  return stage.own_s + (rests ? 0 : now_s - stage.since_s);
+}
+
+std::optional<std::string> Progress::at(const Part& part, double now_s) {
+  if (running_.empty()) return std::nullopt;
+  running_.back().part = part;
+  constexpr double least_s = 5, of_the_run = 0.1;
+  if (now_s - told_s_ < std::max(least_s, of_the_run * (now_s - begun_s_))) return std::nullopt;
+  told_s_ = now_s;
+  std::string all = fmt::format("{:.0f}", part.most);
+  if (part.done < part.least && part.least < part.most)
+    all = fmt::format("{:.0f} to {}", part.least, all);
+  else if (part.least < part.most)
+    all = "at most " + all;
+  return fmt::format("{} {:.0f} of {}, {}; left: {}", part.unit, part.done, all,
+                     duration_text(spent_s(running_.back(), now_s)), expected_text(left(now_s)));
+}
+
+Expected Progress::left_of(const PlannedStage& stage, double now_s) const {
+  for (const Running& running : running_) {
+    if (running.name != stage.name) continue;
+    const double spent = spent_s(running, now_s);
+    const Part& part = running.part;
+    if (part.done <= 0)
+      return {std::max(0.0, stage.takes.least_s - spent),
+              std::max(0.0, stage.takes.most_s - spent)};
+    const double unit_s = spent / part.done;
+    return {unit_s * std::max(0.0, part.least - part.done),
+            unit_s * std::max(0.0, part.most - part.done)};
+  }
+  return stage.takes;
+}
+
+Expected Progress::left(double now_s) const {
+  Expected all;
+  for (const PlannedStage& stage : to_come_) {
+    const Expected one = left_of(stage, now_s);
+    all.least_s += one.least_s;
+    all.most_s += one.most_s;
+  }
+  return all;
+}
+
+}  // namespace ccl_tests::acceptance
