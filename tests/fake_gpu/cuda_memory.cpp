@@ -14,6 +14,23 @@ std::size_t rounded(std::size_t bytes, std::size_t unit) {
   return (bytes + unit - 1) / unit * unit;
 }
 
+// Of large memory the kernel opens and closes pages of 2 MiB, which takes a hundredth of the time. Null: none left.
+void* map(std::size_t bytes) {
+  constexpr std::size_t huge = 2 << 20;
+  const std::size_t extra = bytes >= huge ? huge : 0;
+  void* const all =
+      mmap(nullptr, bytes + extra, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (all == MAP_FAILED) return nullptr;
+  if (extra == 0) return all;
+  const auto begin = reinterpret_cast<std::uintptr_t>(all);
+  const std::size_t before = rounded(begin, huge) - begin;
+  auto* const at = static_cast<std::byte*>(all) + before;
+  if (before > 0) munmap(all, before);
+  if (before < extra) munmap(at + bytes, extra - before);
+  madvise(at, bytes, MADV_HUGEPAGE);
+  return at;
+}
+
 }  // namespace
 
 Memory::Memory(int devices, std::size_t bytes_each)
@@ -25,9 +42,8 @@ std::byte* Memory::allocate(int device, std::size_t bytes, bool host) {
   if (bytes > SIZE_MAX - page) return nullptr;
   if (!host && rounded(bytes, granularity) > bytes_each_ - used) return nullptr;
   const std::size_t mapped = rounded(bytes, page);
-  void* const at =
-      mmap(nullptr, mapped, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  if (at == MAP_FAILED) return nullptr;
+  void* const at = map(mapped);
+  if (at == nullptr) return nullptr;
   std::memset(at, 0xcd, mapped);
   if (!host) {
     used += rounded(bytes, granularity);
