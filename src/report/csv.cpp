@@ -14,7 +14,7 @@
 namespace ccl_tests {
 namespace {
 
-std::string quoted(std::string_view text) {
+std::string csv_quoted(std::string_view text) {
   std::string clean = valid_utf8(text);
   if (clean.find_first_of(",\"\r\n") == std::string::npos) return clean;
   std::string result = "\"";
@@ -24,14 +24,14 @@ std::string quoted(std::string_view text) {
 
 struct ToText {
   std::string operator()(std::monostate /*null*/) const { return {}; }
-  std::string operator()(const std::string& text) const { return quoted(text); }
+  std::string operator()(const std::string& text) const { return csv_quoted(text); }
   template <class T>
   std::string operator()(const std::vector<T>& list) const {
     std::string text;
     if constexpr (!std::is_same_v<T, Field> && !std::is_same_v<T, FieldRecord>) {
       for (const T& value : list) text += fmt::format("{}{}", text.empty() ? "" : " ", value);
     }
-    return quoted(text);
+    return csv_quoted(text);
   }
   std::string operator()(const auto& value) const { return fmt::format("{}", value); }
 };

@@ -51,7 +51,7 @@ void add_infiniband(Counters& counters, const fs::path& root) {
       {"local_link_integrity_errors", "integrity errors"}};
   const fs::path devices = root / "sys/class/infiniband";
   const auto number = [](const fs::path& file) {
-    return static_cast<std::uint64_t>(number_of(line_of(file)));
+    return static_cast<std::uint64_t>(leading_number(line_in(file)));
   };
   for (const Wire& wire : infiniband_ports(root)) {
     const std::size_t slash = wire.name.find('/');
@@ -74,7 +74,7 @@ void add_retransmits(Counters& counters, const fs::path& root) {
     std::istringstream name_words(names), values(line);
     for (std::string name, value; name_words >> name && values >> value;)
       if (name == "RetransSegs")
-        counters["retransmits"] = static_cast<std::uint64_t>(number_of(value));
+        counters["retransmits"] = static_cast<std::uint64_t>(leading_number(value));
   }
 }
 

@@ -16,7 +16,7 @@ namespace fs = std::filesystem;
 
 void add_gpus(Facts& facts, const fs::path& root) {
   const fs::path nvidia = root / "proc/driver/nvidia";
-  const std::string version = line_of(nvidia / "version");
+  const std::string version = line_in(nvidia / "version");
   if (!version.empty()) facts["gpu driver"] = version;
   std::map<std::string, int> models;
   for (const std::string& gpu : names_in(nvidia / "gpus"))
@@ -46,7 +46,7 @@ void add_wires(Facts& facts, const fs::path& root) {
   }
   const fs::path devices = root / "sys/class/infiniband";
   for (const std::string& device : names_in(devices))
-    if (std::string firmware = line_of(devices / device / "fw_ver"); !firmware.empty())
+    if (std::string firmware = line_in(devices / device / "fw_ver"); !firmware.empty())
       facts["firmware " + device] = std::move(firmware);
 }
 
@@ -58,15 +58,15 @@ Facts host_facts(const std::string& root) {
   const auto add = [&](const char* name, std::string value) {
     if (!value.empty()) facts[name] = std::move(value);
   };
-  add("kernel", line_of(at / "proc/sys/kernel/osrelease"));
+  add("kernel", line_in(at / "proc/sys/kernel/osrelease"));
   add("os", value_in(at / "etc/os-release", "PRETTY_NAME"));
   add("cpu", value_in(at / "proc/cpuinfo", "model name"));
   const std::string cpuinfo = text_of(at / "proc/cpuinfo");
   if (!cpuinfo.empty()) facts["cpus"] = std::to_string(cpus_in(cpuinfo));
   constexpr double gib_in_kib = 1 << 20;
-  const double kib = number_of(value_in(at / "proc/meminfo", "MemTotal"));
+  const double kib = leading_number(value_in(at / "proc/meminfo", "MemTotal"));
   if (kib > 0) facts["memory"] = fmt::format("{:.0f} GiB", kib / gib_in_kib);
-  add("governor", line_of(at / "sys/devices/system/cpu/cpu0/cpufreq/scaling_governor"));
+  add("governor", line_in(at / "sys/devices/system/cpu/cpu0/cpufreq/scaling_governor"));
   add_gpus(facts, at);
   add_wires(facts, at);
   return facts;

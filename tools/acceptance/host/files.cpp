@@ -10,7 +10,7 @@ namespace ccl_tests::acceptance {
 
 namespace fs = std::filesystem;
 
-std::string line_of(const fs::path& file) {
+std::string line_in(const fs::path& file) {
   std::ifstream in(file);
   std::string line;
   std::getline(in, line);
@@ -47,7 +47,7 @@ std::vector<std::string> names_in(const fs::path& folder) {
   return names;
 }
 
-double number_of(std::string_view text) {
+double leading_number(std::string_view text) {
   double value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   return error == std::errc() ? value : 0;

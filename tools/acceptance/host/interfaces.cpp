@@ -34,10 +34,10 @@ std::vector<Wire> network_interfaces(const fs::path& root) {
   for (const std::string& name : names_in(net)) {
     if (name == "lo" || !fs::exists(net / name / "operstate")) continue;
     Wire wire{.name = name,
-              .state = line_of(net / name / "operstate"),
-              .mtu = line_of(net / name / "mtu"),
+              .state = line_in(net / name / "operstate"),
+              .mtu = line_in(net / name / "mtu"),
               .pci = pci_link(net / name / "device")};
-    const double megabits = number_of(line_of(net / name / "speed"));
+    const double megabits = leading_number(line_in(net / name / "speed"));
     if (megabits > 0) {
       wire.bytes_per_s = megabits * bytes_per_megabit;
       wire.rate = megabits >= 1000 ? fmt::format("{:g} Gbit/s", megabits / 1000)
@@ -59,10 +59,10 @@ std::vector<Wire> infiniband_ports(const fs::path& root) {
     for (const std::string& port : names_in(devices / device / "ports")) {
       const fs::path folder = devices / device / "ports" / port;
       Wire wire{.name = device + '/' + port,
-                .state = line_of(folder / "state"),  // "4: ACTIVE"
-                .rate = line_of(folder / "rate"),    // "400 Gb/sec (4X NDR)"
+                .state = line_in(folder / "state"),  // "4: ACTIVE"
+                .rate = line_in(folder / "rate"),    // "400 Gb/sec (4X NDR)"
                 .pci = pci_link(devices / device / "device")};
-      wire.bytes_per_s = number_of(wire.rate) * bytes_per_gigabit;
+      wire.bytes_per_s = leading_number(wire.rate) * bytes_per_gigabit;
       wire.up = wire.state.ends_with("ACTIVE");
       all.push_back(std::move(wire));
     }

@@ -15,9 +15,9 @@ namespace fs = std::filesystem;
 // "16.0 GT/s PCIe", "8", "Unknown".
 PciSpeed speed_in(const fs::path& device, const std::string& which) {
   constexpr int most_lanes = 32;  // 255 and 63 mean: not known
-  const double lanes = number_of(line_of(device / (which + "_link_width")));
+  const double lanes = leading_number(line_in(device / (which + "_link_width")));
   if (lanes < 1 || lanes > most_lanes) return {};
-  return {number_of(line_of(device / (which + "_link_speed"))), static_cast<int>(lanes)};
+  return {leading_number(line_in(device / (which + "_link_speed"))), static_cast<int>(lanes)};
 }
 
 std::string text(const PciSpeed& speed) {
