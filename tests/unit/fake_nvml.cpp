@@ -80,11 +80,12 @@ int nvmlDeviceGetNvLinkErrorCounter(void* gpu, unsigned, int, unsigned long long
   *count = is_bad(gpu) ? 1 : 0;
   return success;
 }
-int nvmlDeviceGetViolationStatus(void* gpu, int policy, Violation* time) {
-  *time = {1'000'000, policy == 1 && is_bad(gpu) ? 250'000'000ULL : 0};
+int nvmlDeviceGetViolationStatus(void* gpu, int policy, void* time) {
+  *static_cast<Violation*>(time) = {1'000'000, policy == 1 && is_bad(gpu) ? 250'000'000ULL : 0};
   return success;
 }
-int nvmlDeviceGetFieldValues(void*, int count, Field* fields) {
+int nvmlDeviceGetFieldValues(void*, int count, void* values) {
+  auto* const fields = static_cast<Field*>(values);
   for (int k = 0; k < count; ++k) {
     fields[k].status = fields[k].field == 90 ? success : not_supported;
     fields[k].type = 1;

@@ -13,8 +13,7 @@ namespace {
 
 // The part of the library's interface that is used, from NVIDIA's "NVML API Reference Guide". All of it has been the
 // same since driver 450; every function returns 0 on success.
-struct Unit;  // of which a GPU is a pointer
-using Gpu = Unit*;
+using Gpu = void*;
 struct ViolationTime {
   unsigned long long reference_us, violation_ns;
 };
@@ -53,8 +52,8 @@ struct Api {
   int (*pcie_replays)(Gpu, unsigned*) = nullptr;
   int (*nvlink_state)(Gpu, unsigned, int*) = nullptr;
   int (*nvlink_errors)(Gpu, unsigned, int, unsigned long long*) = nullptr;
-  int (*violations)(Gpu, int, ViolationTime*) = nullptr;
-  int (*fields)(Gpu, int, FieldValue*) = nullptr;
+  int (*violations)(Gpu, int, void*) = nullptr;
+  int (*fields)(Gpu, int, void*) = nullptr;
 };
 
 template <class F>
@@ -124,7 +123,8 @@ void add_nvlinks(const Api& api, Gpu gpu, NvmlGpu& found) {
   std::string each;
   FieldValue speed{};
   speed.field = nvlink_speed_field;
-  if (says(api.fields, gpu, 1, &speed) && speed.status == 0 && speed.type == unsigned_type) {
+  if (says(api.fields, gpu, 1, static_cast<void*>(&speed)) && speed.status == 0 &&
+      speed.type == unsigned_type) {
     const double bytes_per_s = 1e6 * speed.value.number;
     found.nvlink_bytes_per_s = up * bytes_per_s;
     each = fmt::format(", {:.3g} GB/s each", bytes_per_s / 1e9);
@@ -147,7 +147,7 @@ void add_counters(const Api& api, Gpu gpu, NvmlGpu& found) {
   const auto add_slowed = [&](const char* name, int policy) {
     constexpr std::uint64_t ns_of_ms = 1'000'000;
     ViolationTime time{};
-    if (says(api.violations, gpu, policy, &time))
+    if (says(api.violations, gpu, policy, static_cast<void*>(&time)))
       found.counters[name] = time.violation_ns / ns_of_ms;
   };
   add_slowed("ms slowed down by heat", by_heat);
