@@ -53,6 +53,10 @@ TEST(WireChecks, MostOfAStagesDataHasToTakeTheWire) {
   EXPECT_EQ(share_check("full", counted, "eth0").verdict, Verdict::pass);
   EXPECT_EQ(share_check("full", {{{"sent ib0", gb}, {"sent mlx5_0/1", gb}}}, "ib0").verdict,
             Verdict::pass);
+  // Other ranks of a host have network cards of their own.
+  EXPECT_EQ(
+      share_check("full", {{{"sent mlx5_0/1", gb}, {"sent mlx5_1/1", 3 * gb}}}, "mlx5_0").verdict,
+      Verdict::pass);
   EXPECT_EQ(share_check("full", {{{"sent eth0", 1000}}}, "ib0").verdict, Verdict::skipped);
   EXPECT_EQ(share_check("full", {{}}, "ib0").verdict, Verdict::skipped);
 }

@@ -27,10 +27,7 @@ std::size_t rails_of(const Hosts& hosts) {
 
 // The quarter of the messages that is fastest is slow only if all hosts are.
 double fast_seconds(const std::vector<PairTimes>& times) {
-  std::vector<double> all;
-  for (const PairTimes& pair : times)
-    for (const Transfer& way : {pair.forward, pair.backward})
-      if (way.seconds > 0) all.push_back(way.seconds);
+  std::vector<double> all = seconds_of(times);
   if (all.empty()) return 0;
   const auto quarter = all.begin() + static_cast<std::ptrdiff_t>(all.size() / 4);
   std::nth_element(all.begin(), quarter, all.end());

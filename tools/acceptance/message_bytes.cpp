@@ -13,20 +13,22 @@ constexpr double messages_wanted = 50;  // of which a 95th percentile says somet
 
 }  // namespace
 
-double median_seconds(const std::vector<PairTimes>& times) {
+std::vector<double> seconds_of(const std::vector<PairTimes>& times) {
   std::vector<double> all;
   for (const PairTimes& pair : times)
     for (const Transfer& way : {pair.forward, pair.backward})
       if (way.seconds > 0) all.push_back(way.seconds);
-  return all.empty() ? 0 : median(all);
+  return all;
 }
 
 std::size_t message_bytes(Context& context) {
   const PairsPlan& plan = context.plan.pairs;
   if (plan.bytes > 0) return plan.bytes;
   TeamMeasurer pilot(context.team, context.hosts, pilot_bytes, plan.seconds);
-  const double message_s = median_seconds(pilot.measure(circle(context.hosts.number()).front()));
-  if (message_s <= 0) return pilot_bytes;
+  const std::vector<double> seconds =
+      seconds_of(pilot.measure(circle(context.hosts.number()).front()));
+  if (seconds.empty()) return pilot_bytes;
+  const double message_s = median(seconds);
   const double wanted = pilot_bytes / message_s * plan.seconds / messages_wanted;
   std::size_t bytes = least_bytes;
   while (bytes < most_bytes && 2.0 * static_cast<double>(bytes) <= wanted) bytes *= 2;

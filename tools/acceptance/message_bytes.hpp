@@ -13,7 +13,7 @@ namespace ccl_tests::acceptance {
 // rank 0.
 std::size_t message_bytes(Context& context);
 
-// Returns the median over pairs and directions; 0: nothing was measured.
-double median_seconds(const std::vector<PairTimes>& times);
+// Returns the times of all pairs in both directions that were measured.
+std::vector<double> seconds_of(const std::vector<PairTimes>& times);
 
 }  // namespace ccl_tests::acceptance

@@ -61,7 +61,7 @@ class PairChecks {
   }
 
  private:
-  // False: hosts were not compared, so that being like the others is no news.
+  // Returns true if hosts were compared with each other.
   bool compares() const {
     return std::none_of(findings_.reasons.begin(), findings_.reasons.end(), [](Reason reason) {
       return reason == Reason::nothing_measured || reason == Reason::too_few_hosts ||

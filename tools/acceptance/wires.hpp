@@ -22,8 +22,9 @@ double slowest_wire(Team& team, const Hosts& hosts, const std::string& interface
 Check wire_check(const std::vector<Counters>& counted, const std::string& interface,
                  std::uint64_t sent);
 
-// The same of a stage of which nobody knows how many bytes its library sends between hosts: did most of what
-// was counted take `interface`? Of less than 10 MB nothing is said. Pure.
+// The same of a stage of which nobody knows how many bytes its library sends between hosts: did most of
+// what was counted take `interface`, or another wire of its kind ("mlx", "eth"), which another rank of the
+// host may have? Of less than 10 MB nothing is said. Pure.
 Check share_check(std::string_view stage, const std::vector<Counters>& counted,
                   const std::string& interface);
 
