@@ -3,6 +3,7 @@
 # Exit codes: the program's; 2 usage, 3 not to be had here.
 set -euo pipefail
 usage='usage: scripts/simulate.sh RANKS fat_tree|dragonfly|torus|PLATFORM.xml PROGRAM [ARGUMENT]...
+       platforms with faults: scripts/platform.sh
        environment: BUILD (default: build), LINK_GBPS (link bandwidth, default 10), LATENCY_US (per link, default 1)
        example: scripts/simulate.sh 64 fat_tree all_reduce_perf -b 8 -e 1M -n 2'
 die() { local code=$1; shift; printf 'simulate: %s\n' "$*" >&2; exit "$code"; }
@@ -49,6 +50,6 @@ fi
 code=0
 LD_LIBRARY_PATH=$build/simulated:$build/lib${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH} \
   smpirun -np "$ranks" -platform "$work/platform.xml" -hostfile "$work/hosts" \
-  --cfg=smpi/coll-selector:ompi --cfg=smpi/simulate-computation:no --cfg=smpi/host-speed:100Gf --log=root.thres:warning \
+  --cfg=smpi/coll-selector:ompi --cfg=smpi/simulate-computation:no --cfg=smpi/host-speed:100Gf --log=root.thres:warning --log=smpi_kernel.thres:error \
   "$program" "$@" || code=$?
 exit "$code"

@@ -1,5 +1,4 @@
-// The program from top to bottom under a simulator, whose ranks share one thread: no control plane,
-// no watchdog, no signals, no heartbeat.
+// The program from top to bottom on a simulator's ranks.
 #pragma once
 
 namespace ccl_tests {

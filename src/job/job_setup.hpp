@@ -33,13 +33,14 @@ struct JobSetup {
   std::string heartbeat_file;          // --heartbeat; empty: stderr
   bool whole_machine = true;           // without a launcher, -t, -g and --np: ranks for all of it
   std::optional<Fault> inject;         // --inject; ranks have an injector if there is a fault
-  bool simulated = false;              // ranks and clocks are a simulator's
+  std::string simulated_host;          // as the simulator calls this rank's host; empty: a real one
   // Returns a line that names the ranks which were told something else than the others, the same on
   // every rank; nullopt if none was. Collective. backend: the library under test. Empty: only the
   // library is compared.
   std::function<std::optional<std::string>(ControlChannel& channel, const NamedValue& backend)>
       disagreement;
 
+  bool simulated() const { return !simulated_host.empty(); }
   int ranks_per_process() const { return threads.value_or(1) * ranks_per_thread.value_or(1); }
 };
 

@@ -30,6 +30,13 @@ DeviceRequest request_of(const JobSetup& o) {
   return request;
 }
 
+// A simulator's hosts are on one machine.
+RankIdentity identity(const JobSetup& job) {
+  RankIdentity mine = this_rank();
+  if (job.simulated()) mine.host = job.simulated_host;
+  return mine;
+}
+
 void require_same_settings(const Process& process, ControlChannel& world) {
   const JobSetup& job = process.options;
   const NamedValue backend{"--backend", std::string(process.backend.name())};
@@ -43,7 +50,7 @@ void require_same_settings(const Process& process, ControlChannel& world) {
 
 void Rank::start() {
   require_same_settings(process_, world_);
-  table_ = gather_rank_table(world_, limit_s());
+  table_ = gather_rank_table(world_, identity(process_.options), limit_s());
   bind();
   if (process_.staging.gpus != nullptr) {
     TakenDevice taken =

@@ -11,13 +11,26 @@
 
 namespace ccl_tests {
 
-RankTable gather_rank_table(ControlChannel& channel, double limit_s) {
-  const nlohmann::json mine{
-      this_host(),        machine_id(),   cpu_model(), static_cast<long>(getpid()),
-      available_memory(), allowed_cpus(), cpu_quota(), core_cache_bytes(),
-      last_cache_bytes()};
+RankIdentity this_rank() {
+  return {.host = this_host(),
+          .machine = machine_id(),
+          .cpu = cpu_model(),
+          .pid = static_cast<long>(getpid()),
+          .memory = available_memory(),
+          .cpus = allowed_cpus(),
+          .cpu_quota = cpu_quota(),
+          .device = {},
+          .bound = {},
+          .core_cache = core_cache_bytes(),
+          .last_cache = last_cache_bytes()};
+}
+
+RankTable gather_rank_table(ControlChannel& channel, const RankIdentity& mine, double limit_s) {
+  const nlohmann::json words{mine.host,      mine.machine,    mine.cpu,
+                             mine.pid,       mine.memory,     mine.cpus,
+                             mine.cpu_quota, mine.core_cache, mine.last_cache};
   RankTable table;
-  for (const std::string& text : channel.all_gather(mine.dump(), limit_s)) {
+  for (const std::string& text : channel.all_gather(words.dump(), limit_s)) {
     const auto json = nlohmann::json::parse(text);
     table.ranks.push_back({json.at(0),
                            json.at(1),

@@ -36,7 +36,10 @@ struct RankTable {
   bool on_one_machine() const;
 };
 
-// Collective. Devices are not known yet.
-RankTable gather_rank_table(ControlChannel& channel, double limit_s);
+// Who this rank is. Its device is not known yet.
+RankIdentity this_rank();
+
+// Collective. Returns what all ranks say of themselves.
+RankTable gather_rank_table(ControlChannel& channel, const RankIdentity& mine, double limit_s);
 
 }  // namespace ccl_tests

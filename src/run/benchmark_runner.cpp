@@ -54,7 +54,7 @@ BenchmarkRunner::BenchmarkRunner(Rank& rank, const Options& options, const RankG
       world_(rank.connect(rank.world())),
       loops_(rank.devices().loops(rank.device())),
       clock_(clock_properties(world_.clock())) {
-  if (!rank.process().options.simulated)
+  if (!rank.process().options.simulated())
     counters_.emplace(counter_scope(rank.table(), rank.rank()));
   if (groups.is_world()) return;
   const bool rests = groups.group_of(rank.rank()) < 0;  // in a group of their own
@@ -279,7 +279,7 @@ RankReport BenchmarkRunner::take_form(const Problem& p, Form form, Operation& op
 
 bool BenchmarkRunner::has_intervals() const {
   if (options_.measure.samples) return true;
-  return !options_.measure.batch && !rank_.process().options.simulated;
+  return !options_.measure.batch && !rank_.process().options.simulated();
 }
 
 std::unique_ptr<StoppingCriterion> BenchmarkRunner::criterion(const Problem& p, bool checks) const {
@@ -296,7 +296,7 @@ std::unique_ptr<StoppingCriterion> BenchmarkRunner::criterion(const Problem& p, 
     return std::make_unique<StreamCriterion>(std::move(goal));
   }
   return std::make_unique<BatchCriterion>(
-      batch_goal(options_, checks, rank_.process().options.simulated,
+      batch_goal(options_, checks, rank_.process().options.simulated(),
                  checks && options_.check.all ? most_calls(options_, p, slot_rule_, checks) : 0));
 }
 

@@ -112,7 +112,7 @@ std::vector<Note> bind_notes(const std::vector<RankIdentity>& ranks, const std::
 
 std::vector<Note> first_notes(const Process& process, const Options& o) {
   std::vector<Note> notes;
-  if (process.options.simulated)
+  if (process.options.simulated())
     notes.push_back({NoteKind::warning,
                      "simulated: times are the platform model's, not a machine's",
                      "rely on correctness and bus factors only"});

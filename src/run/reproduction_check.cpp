@@ -133,7 +133,7 @@ class Check {
     constexpr std::chrono::milliseconds late(2);
     setup_.rank.activity().row(fmt::format("{}, call {} for its bits", p_.text(), ++made_));
     const GroupRank& self = p_.shape.self;
-    if (!setup_.rank.process().options.simulated && made_ % self.ranks == self.rank)
+    if (!setup_.rank.process().options.simulated() && made_ % self.ranks == self.rank)
       std::this_thread::sleep_for(late);
     const Expected expected(setup_.rank.activity(), setup_.limits.operation_s);
     inside_library(setup_.rank.activity(), [&] {

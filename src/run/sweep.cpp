@@ -62,7 +62,7 @@ std::set<Kind> missing_kinds(Rank& rank, const std::vector<Kind>& kinds,
 std::optional<double> probe_cpus(Rank& rank) {
   constexpr double probe_s = 0.005;
   const Process& process = rank.process();
-  if (!rank.is_first() || rank.ranks() == 1 || process.options.simulated) return std::nullopt;
+  if (!rank.is_first() || rank.ranks() == 1 || process.options.simulated()) return std::nullopt;
   if (!cpu_shortage(rank.table().ranks, process.backend).empty()) return std::nullopt;
   rank.activity().phase("probing how fast two CPUs exchange a cache line");
   return core_to_core(probe_s);
@@ -162,7 +162,7 @@ void run_points(BenchmarkRunner& runner, Rank& rank, const Collective& collectiv
                 const SweepRange& range, const std::optional<Ceiling>& ceiling,
                 MultiReporter& results) {
   const std::vector<SweepPoint> all = points(collective, o, range);
-  if (!o.measure.warmup_given && !rank.process().options.simulated && !all.empty()) {
+  if (!o.measure.warmup_given && !rank.process().options.simulated() && !all.empty()) {
     std::vector<SweepPoint> first = ends_of(all);
     // Of one size, the row's own first call would do, but for its limit: GPUs connect in it.
     if (first.empty() && runner.communicator().gpu() != nullptr) first.push_back(all.front());
@@ -213,7 +213,7 @@ int sweep(Rank& rank, const Collective& collective, const Options& o,
   const auto free_bytes = [&] { return o.gpu.memory_report ? rank.device().available() : 0; };
   MemoryUse memory{.before = free_bytes()};
   const std::optional<double> exchange_s = probe_cpus(rank);
-  if (!process.options.simulated) rank.meet();
+  if (!process.options.simulated()) rank.meet();
   rank.activity().phase("connecting the library under test");
   BenchmarkRunner runner(rank, o, groups, patterns);
   memory.connected = free_bytes();

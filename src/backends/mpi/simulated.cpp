@@ -1,6 +1,7 @@
 #include "src/backends/mpi/simulated.hpp"
 
 #include <algorithm>
+#include <array>
 
 #include "src/backends/mpi/library.hpp"
 
@@ -90,6 +91,13 @@ const Backend& simulated_backend() { return *ccl_module_backend(); }
 std::unique_ptr<ControlChannel> simulated_channel() {
   start();
   return std::make_unique<MpiBootstrap>(MPI_COMM_WORLD);
+}
+
+std::string simulated_host() {
+  std::array<char, MPI_MAX_PROCESSOR_NAME> name{};
+  int length = 0;
+  check(MPI_Get_processor_name(name.data(), &length), "MPI_Get_processor_name");
+  return {name.data(), static_cast<std::size_t>(length)};
 }
 
 }  // namespace ccl_tests::mpi_module

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <memory>
+#include <string>
 
 #include "src/core/backend.hpp"
 
@@ -12,5 +13,8 @@ const Backend& simulated_backend();
 
 // all_gather() by MPI on MPI_COMM_WORLD; limits do not count, because the clock is simulated.
 std::unique_ptr<ControlChannel> simulated_channel();
+
+// Returns the simulator's name of the calling rank's host.
+std::string simulated_host();
 
 }  // namespace ccl_tests::mpi_module

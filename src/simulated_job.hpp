@@ -1,0 +1,27 @@
+// A job whose ranks are a simulator's: they share one thread, so there is no control plane, no
+// watchdog, no signals, no heartbeat.
+#pragma once
+
+#include <functional>
+#include <string>
+
+#include "src/job/job.hpp"
+#include "verify/pattern.hpp"
+
+namespace ccl_tests {
+
+// Runs `body` on this rank, with hooks.open before and hooks.write_end after it, as run_job does; the
+// launcher, hosts and ranks are the simulator's. Collective. Throws what body throws.
+int run_simulated_job(const JobSetup& job, const RankBody& body, const JobHooks& hooks);
+
+// As run_main, for main() of a simulated rank. After an error it ends the process, which is all ranks.
+int run_simulated_main(const std::string& program, const std::function<int()>& main);
+
+// Simulated ranks are copies of the executable, not of this library: they share these tables, which
+// would otherwise be computed once per rank.
+verify::PatternCache& simulated_patterns();
+
+// Whether the calling rank is rank 0, before its job runs.
+bool is_first_simulated_rank();
+
+}  // namespace ccl_tests

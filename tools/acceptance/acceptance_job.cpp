@@ -1,0 +1,89 @@
+#include "tools/acceptance/acceptance_job.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <fstream>
+#include <memory>
+
+#include "collectives/collectives.hpp"
+#include "src/core/error.hpp"
+#include "src/options/job_setup_of.hpp"
+#include "tools/acceptance/lost_hosts.hpp"
+#include "tools/acceptance/report/html.hpp"
+#include "tools/acceptance/report/junit.hpp"
+#include "tools/acceptance/report/terminal.hpp"
+#include "tools/acceptance/run.hpp"
+
+namespace ccl_tests::acceptance {
+namespace {
+
+void write_file(const std::string& path, const std::string& text) {
+  if (path.empty()) return;
+  std::ofstream out(path, std::ios::binary | std::ios::trunc);
+  out << text;
+  if (!out.flush()) throw Error(fmt::format("cannot write {}: {}", path, std::strerror(errno)));
+}
+
+// What cannot be written is said, and does not keep the rest from being written.
+bool write_all(const Arguments& a, const Record& record) {
+  bool all = true;
+  const auto write = [&](const std::string& path, const std::function<std::string()>& text) {
+    try {
+      write_file(path, text());
+    } catch (const Error& e) {
+      say("ccl_acceptance", e.what());
+      all = false;
+    }
+  };
+  write(a.report, [&] { return html_page(record); });
+  write(a.junit, [&] { return junit_text(record); });
+  write(a.hosts_out, [&] { return hosts_text(record.excluded, a.hosts_format); });
+  return all;
+}
+
+}  // namespace
+
+int run_acceptance(const Arguments& a, const Plan& plan, const std::vector<std::string>& words,
+                   verify::PatternCache& patterns, const RunJob& run_job) {
+  JobSetup job = job_setup(collectives::all_reduce, a.options, words);
+  job.program = "ccl_acceptance";
+  job.communicators_per_rank = 2;    // of all ranks, and of a group
+  std::unique_ptr<Journal> journal;  // in the process of rank 0
+  JobHooks hooks;
+  hooks.open = [&](const Process& process) {
+    if (process.launch.process != 0) return;
+    journal = std::make_unique<Journal>(
+        a.verdict, [](const std::string& line) { fmt::print(stderr, "# {}\n", line); });
+    // What cannot be written to is found now, not at the end. What is there stays until then.
+    for (const std::string& path : {a.verdict, a.report, a.junit, a.hosts_out})
+      if (!path.empty() && !std::ofstream(path, std::ios::app))
+        throw UsageError(fmt::format("cannot write {}: {}", path, std::strerror(errno)));
+  };
+  hooks.write_end = [&](const RanksEnd& end) {
+    if (!journal) return end.failure != 0 ? end.failure : end.exit_code;
+    // Nothing was run: that says nothing of any host.
+    const bool refused =
+        end.failure == exit_code(Exit::usage) || end.failure == exit_code(Exit::unsupported);
+    if (refused && journal->judged().checks.empty()) return end.failure;
+    const bool interrupted = end.failure > 128;  // by a signal
+    const Record record =
+        journal->end({.lost = lost_hosts(end.errors),
+                      .failure = end.errors.empty() ? std::string() : end.errors.front(),
+                      .interrupted = interrupted});
+    fmt::print("{}", terminal_text(record, {.file = a.verdict}));
+    const bool told = std::fflush(stdout) == 0;
+    if (!journal->unwritten().empty()) say(job.program, journal->unwritten());
+    const bool written = write_all(a, record) && journal->unwritten().empty();
+    if (interrupted) return end.failure;
+    if (end.failure != 0) return most_severe(end.failure, exit_code_of(record));
+    return told && written ? end.exit_code : most_severe(end.exit_code, exit_code(Exit::failed));
+  };
+  const RankBody body = [&](Rank& rank) { return run(rank, a, plan, patterns, journal.get()); };
+  return run_job(job, body, hooks);
+}
+
+}  // namespace ccl_tests::acceptance

@@ -1,0 +1,25 @@
+// The job of an acceptance run: its ranks, and the files that they leave.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "src/job/job.hpp"
+#include "tools/acceptance/arguments.hpp"
+#include "tools/acceptance/plan.hpp"
+#include "verify/pattern.hpp"
+
+namespace ccl_tests::acceptance {
+
+// run_job, or what does the same elsewhere.
+using RunJob = std::function<int(const JobSetup& job, const RankBody& body, const JobHooks& hooks)>;
+
+// Runs `plan`; prints the verdict and writes the files that `arguments` name in the process of rank 0.
+// words: the command line. patterns: shared by the ranks of a process. Returns the exit code. Throws
+// what run_job throws; UsageError if a file cannot be written to.
+int run_acceptance(const Arguments& arguments, const Plan& plan,
+                   const std::vector<std::string>& words, verify::PatternCache& patterns,
+                   const RunJob& run_job);
+
+}  // namespace ccl_tests::acceptance

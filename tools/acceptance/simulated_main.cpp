@@ -1,0 +1,18 @@
+// ccl_acceptance on simulated ranks: the search for bad hosts on clusters that nobody has at hand.
+#include <algorithm>
+
+#include "src/core/error.hpp"
+#include "src/simulated_job.hpp"
+#include "tools/acceptance/acceptance_job.hpp"
+
+int main(int argc, char** argv) {
+  using namespace ccl_tests;
+  const std::vector<std::string> words(argv + std::min(argc, 1), argv + argc);
+  return run_simulated_main("ccl_acceptance", [&] {
+    const acceptance::Arguments arguments = acceptance::parse(words);
+    if (arguments.help || arguments.print_plan)
+      throw UsageError("-h and --plan need no simulated ranks; accepted: ccl_acceptance itself");
+    return acceptance::run_acceptance(arguments, acceptance::plan_of(arguments.plan), words,
+                                      simulated_patterns(), run_simulated_job);
+  });
+}
