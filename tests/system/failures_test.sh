@@ -104,7 +104,7 @@ sleep 1
 if kill -0 "$nohup_job" 2>/dev/null; then pass "nohup"; else fail "SIGHUP ended a job under nohup"; fi
 kill -TERM "$nohup_job"
 ends_with "$nohup_job" 143 "SIGTERM under nohup"
-"$bin/all_reduce_perf" "${long[@]}" --np 3 -J "$work/hup.jsonl" >"$work/out" 2>"$work/err" &
+env --default-signal=HUP "$bin/all_reduce_perf" "${long[@]}" --np 3 -J "$work/hup.jsonl" >"$work/out" 2>"$work/err" &
 supervisor=$!
 wait_for_row "$work/hup.jsonl"
 kill -HUP "$supervisor"
