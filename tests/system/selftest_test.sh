@@ -13,9 +13,12 @@ run 0 "Gloo, 3 processes" "$bin/ccl_selftest" --np 3 --backend gloo -d float,int
 expect_in "$work/out" "# composed by the backend: avg of every type: sum, then divide"
 expect_in "$work/out" "# OK: "
 for mpi in openmpi mpich; do
+  # MPICH's ranks spin, and three on two cores take minutes: what the library itself does, and every program nightly.
+  some=()
+  [ "$mpi" = mpich ] && [ -z "${CCL_NIGHTLY:-}" ] && some=(--programs all_reduce,reduce_scatter,sendrecv)
   if [ ! -e "$build/lib/ccl-tests/ccl-mpi-$mpi.so" ] || ! command -v "mpirun.$mpi" >/dev/null; then continue; fi
   run 0 "$mpi, 3 processes" env OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_base_oversubscribe=1 "mpirun.$mpi" -n 3 \
-    "$bin/ccl_selftest" --backend "mpi-$mpi" -d float -b 8K --sizes 1,4104
+    "$bin/ccl_selftest" --backend "mpi-$mpi" -d float -b 8K --sizes 1,4104 "${some[@]}"
   expect_in "$work/out" "# OK: "
 done
 run 0 "the kinds of faults" "$bin/ccl_selftest" --list
