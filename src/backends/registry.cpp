@@ -22,10 +22,15 @@ struct Known {
   std::string_view brings;  // what makes it available
 };
 constexpr std::array known_modules = {
-    Known{"gloo", "install the package libgloo-dev, configure with -DCCL_GLOO=ON and build"},
-    Known{"mpi-openmpi",
-          "install the package libopenmpi-dev, configure with -DCCL_OPENMPI=ON and build"},
-    Known{"mpi-mpich", "install the package libmpich-dev, configure with -DCCL_MPICH=ON and build"},
+    Known{
+        "gloo",
+        "install the package libgloo-dev, configure with -DCCL_GLOO=ON and build (target modules)"},
+    Known{
+        "mpi-openmpi",
+        "install the package libopenmpi-dev, configure with -DCCL_OPENMPI=ON and build (target modules)"},
+    Known{
+        "mpi-mpich",
+        "install the package libmpich-dev, configure with -DCCL_MPICH=ON and build (target modules)"},
     Known{"nccl",
           "install the CUDA toolkit and NCCL (libnccl-dev), configure with -DCCL_NCCL=ON and build "
           "(target modules)"},
@@ -82,7 +87,7 @@ Names mpi_modules() {
     throw Unsupported(
         "--backend mpi: no MPI module in " + module_folder() +
         ": install the package libopenmpi-dev or libmpich-dev, configure with -DCCL_OPENMPI=ON or "
-        "-DCCL_MPICH=ON, and build");
+        "-DCCL_MPICH=ON, and build (target modules)");
   }
   throw UsageError(
       fmt::format("--backend: unknown backend {}; accepted: auto, {}, or a path to a module",
