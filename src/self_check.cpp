@@ -237,6 +237,10 @@ void check_world(const Collective& collective, int ranks, Findings& findings) {
 
 std::vector<std::string> find_spec_errors(const Collective& collective) {
   Findings findings;
+  if (operations_of(collective).empty())
+    findings.add(
+        "no operation of Communicator is called so; accepted: Needs::operations, which says what a "
+        "call makes");
   for (int ranks = 1; ranks <= most_ranks; ++ranks) check_world(collective, ranks, findings);
   std::vector<std::string> lines = findings.lines();
   for (const Collective* form : collective.modes) {

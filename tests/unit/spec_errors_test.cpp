@@ -214,7 +214,9 @@ std::vector<Wrong> wrong_numbers() {
 std::vector<Wrong> wrong_needs() {
   Collective silent = sync_seed;
   silent.needs.step_times = false;
-  return {{"StepTimesThatNobodyReads", silent}};
+  Collective of_nothing = sendrecv;
+  of_nothing.needs.operations = {};
+  return {{"StepTimesThatNobodyReads", silent}, {"OperationsThatNobodyStates", of_nothing}};
 }
 
 class WrongSpec : public testing::TestWithParam<Wrong> {};
