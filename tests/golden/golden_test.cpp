@@ -4,9 +4,8 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <cstdlib>
-#include <fstream>
 
+#include "tests/golden/committed.hpp"
 #include "tests/golden/samples.hpp"
 
 namespace ccl_tests {
@@ -41,12 +40,7 @@ TEST_P(Golden, IsAsCommitted) {
   const Case& test = GetParam();
   const std::string text =
       test.suffix == ".txt" ? samples::table(test.run) : samples::file(test.run, test.suffix);
-  const std::string golden = CCL_GOLDEN_DIR "/" + test.run.name + test.suffix;
-  if (std::getenv("CCL_UPDATE_GOLDEN") != nullptr) {
-    std::ofstream(golden, std::ios::binary) << text;
-    FAIL() << "rewrote " << golden;
-  }
-  EXPECT_EQ(text, samples::read(golden));
+  test::expect_committed(CCL_GOLDEN_DIR "/" + test.run.name + test.suffix, text);
 }
 
 INSTANTIATE_TEST_SUITE_P(Report, Golden, testing::ValuesIn(cases()), [](const auto& test) {

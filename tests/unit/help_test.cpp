@@ -3,13 +3,12 @@
 #include <gtest/gtest.h>
 
 #include <cctype>
-#include <cstdlib>
-#include <fstream>
 #include <sstream>
 #include <vector>
 
 #include "src/init_run.hpp"
 #include "src/options/flags.hpp"
+#include "tests/golden/committed.hpp"
 #include "tests/unit/command_line.hpp"
 
 namespace ccl_tests {
@@ -36,26 +35,17 @@ std::vector<std::string> lines_of(const std::string& text) {
   return lines;
 }
 
-// After an intended change run this test with CCL_UPDATE_GOLDEN=1 in the environment, and review
-// the difference.
-void expect_committed(const std::string& name, const std::string& text) {
-  const std::string path = CCL_UNIT_DIR "/help/" + name + ".txt";
-  if (std::getenv("CCL_UPDATE_GOLDEN") != nullptr) {
-    std::ofstream(path) << text;
-    ADD_FAILURE() << "rewrote " << path;
-  }
-  std::ostringstream committed;
-  committed << std::ifstream(path).rdbuf();
-  EXPECT_EQ(text, committed.str());
+void expect_help(const std::string& name, const std::string& text) {
+  test::expect_committed(CCL_UNIT_DIR "/help/" + name + ".txt", text);
 }
 
 TEST(Help, IsAsCommitted) {
-  expect_committed("all_reduce", printed(c::all_reduce, "--help"));
-  expect_committed("barrier", printed(c::barrier, "--help"));
-  expect_committed("pingpong", printed(c::pingpong, "-h"));
-  expect_committed("init", printed(init_spec, "--help"));
-  expect_committed("all_reduce_all", printed(c::all_reduce, "--help-all"));
-  expect_committed("barrier_all", printed(c::barrier, "--help-all"));
+  expect_help("all_reduce", printed(c::all_reduce, "--help"));
+  expect_help("barrier", printed(c::barrier, "--help"));
+  expect_help("pingpong", printed(c::pingpong, "-h"));
+  expect_help("init", printed(init_spec, "--help"));
+  expect_help("all_reduce_all", printed(c::all_reduce, "--help-all"));
+  expect_help("barrier_all", printed(c::barrier, "--help-all"));
 }
 
 TEST(Help, IsOnePageInEveryProgram) {
