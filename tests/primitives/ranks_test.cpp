@@ -3,11 +3,10 @@
 
 #include "src/primitives/agreement.hpp"
 #include "tests/primitives/threads.hpp"
+#include "tests/ranks/on_backend.hpp"
 
 namespace ccl_tests::test {
 namespace {
-
-using std::string_literals::operator""s;
 
 using Parameters = std::tuple<std::string, int, Subject>;
 
@@ -17,11 +16,8 @@ TEST_P(Primitives, AreRight) {
   const auto& [name, ranks, chosen] = GetParam();
   const Subject& subject = chosen;  // clang 14 cannot capture the other
   BackendPtr backend;
-  try {
-    backend = open_backend(name);
-  } catch (const Unsupported& e) {
-    GTEST_SKIP() << e.what();
-  }
+  open_or_skip(name, backend);
+  if (IsSkipped()) return;
   on_threads(*backend, ranks, [&](World& world) { run_cases(world, subject.cases); });
 }
 
@@ -31,8 +27,7 @@ std::string name_of(const testing::TestParamInfo<Parameters>& info) {
 }
 
 INSTANTIATE_TEST_SUITE_P(All, Primitives,
-                         testing::Combine(testing::Values("loopback"s, "gloo"s),
-                                          testing::Values(1, 3, 4),
+                         testing::Combine(tested_backends, testing::Values(1, 3, 4),
                                           testing::ValuesIn(all_subjects())),
                          name_of);
 

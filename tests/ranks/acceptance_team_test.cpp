@@ -51,9 +51,7 @@ class AcceptanceTeam : public OnBackend {
 INSTANTIATE_TEST_SUITE_P(Backends, AcceptanceTeam, every_backend);
 class AcceptanceTeamOfMany : public AcceptanceTeam {};
 INSTANTIATE_TEST_SUITE_P(Backends, AcceptanceTeamOfMany,
-                         testing::Combine(testing::Values(std::string("loopback"),
-                                                          std::string("gloo")),
-                                          testing::Values(3, 4)));
+                         testing::Combine(tested_backends, testing::Values(3, 4)));
 
 TEST_P(AcceptanceTeam, RowsAreOfAllRanksAndVerified) {
   EXPECT_EQ(led([&](Team& team) {

@@ -27,8 +27,8 @@ class OnBackend : public testing::TestWithParam<std::tuple<std::string, int>> {
   static int ranks() { return std::get<1>(GetParam()); }
   BackendPtr backend_;
 };
-inline const auto every_backend = testing::Combine(
-    testing::Values(std::string("loopback"), std::string("gloo")), testing::Values(1, 3, 4));
+inline const auto tested_backends = testing::Values(std::string("loopback"), std::string("gloo"));
+inline const auto every_backend = testing::Combine(tested_backends, testing::Values(1, 3, 4));
 
 class OnGloo : public testing::Test {
  protected:
