@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Installs, builds and tests: scripts/test.sh [--preset default|asan|tsan] [--lint] [--changed[=COMMIT]] [--nightly] [ctest arguments...]
+# Installs, builds and tests: scripts/test.sh [--preset default|dev|asan|tsan] [--lint] [--changed[=COMMIT]] [--nightly] [ctest arguments...]
 # --lint, or CI=true: formatting and clang-tidy too. CI=true: the packages of scripts/setup.sh --system, without which tests of MPI,
 # Slurm and several hosts are skipped; unit and ranks tests run under the asan preset, all others under default; clang-tidy reads what the
 # last 40 commits changed, and benchmarks are built if these changed one.
@@ -30,8 +30,8 @@ while (($#)); do
 done
 case $preset in
   default) build=build ;;
-  asan | tsan) build=build-$preset ;;
-  *) printf "test: --preset '%s': default, asan or tsan\n" "$preset" >&2; exit 2 ;;
+  dev | asan | tsan) build=build-$preset ;;
+  *) printf "test: --preset '%s': default, dev, asan or tsan\n" "$preset" >&2; exit 2 ;;
 esac
 
 say() { printf '== [%d s] %s\n' "$SECONDS" "$*"; }
