@@ -135,8 +135,12 @@ TEST_F(AcceptanceJournal, ResumingTakesStagesThatHaveEnded) {
   journal_.begin_stage("hosts", "");
   journal_.add(check(Verdict::pass, "OK"));
   journal_.end_stage();
+  journal_.begin_stage("rails", "");
+  journal_.add(PairMatrix{.bytes = 8, .rail = 1});
+  journal_.end_stage();
   journal_.begin_stage("pairs", "");
   journal_.add(check(Verdict::pass, "OK"));
+  journal_.add(PairMatrix{.bytes = 8});
   const Record before = journal_.end({{}, "interrupted", true});
   Journal next("", [](const std::string&) {});
   next.begin(header());
@@ -144,6 +148,8 @@ TEST_F(AcceptanceJournal, ResumingTakesStagesThatHaveEnded) {
   EXPECT_TRUE(next.has("hosts"));
   EXPECT_FALSE(next.has("pairs"));
   EXPECT_EQ(next.judged().checks.size(), 1U);
+  ASSERT_EQ(next.judged().pairs.size(), 1U);
+  EXPECT_EQ(next.judged().pairs[0].rail, 1U);
 }
 
 // The two confirmations of pairs have to be apart in time again.

@@ -51,6 +51,8 @@ TEST(AcceptanceVerdict, KeepsEveryMember) {
   EXPECT_EQ(after.stages[3].verdict, Verdict::warn);
   EXPECT_EQ(after.pairs[1].seconds[5 * 8 + 1], before.pairs[1].seconds[5 * 8 + 1]);
   EXPECT_TRUE(std::isnan(after.pairs[0].seconds[3 * 8 + 4]));
+  EXPECT_EQ(after.pairs[1].rail, 0U);
+  EXPECT_EQ(after.pairs[2].rail, 1U);
   EXPECT_EQ(after.curves[0].points[3].limit, before.curves[0].points[3].limit);
   EXPECT_EQ(after.excluded, before.excluded);
 }

@@ -158,6 +158,8 @@ inline Record sample() {
   for (PairMatrix& matrix : made.pairs)
     for (const std::size_t at : {1 * 8 + 6, 6 * 8 + 1}) matrix.seconds[at] *= 2.1;
   made.pairs[0].seconds[3 * 8 + 4] = not_a_number;
+  made.pairs.push_back(pairs(8, std::size_t{64} << 20, 4));
+  made.pairs[2].rail = 1;
   made.curves = {curve("all_reduce_perf", 64, 360e9, 1 << 24, 0.64),
                  curve("all_gather_perf", 64, 350e9, 1 << 30, 0.98),
                  curve("reduce_scatter_perf", 64, 340e9, 1 << 30, 1),

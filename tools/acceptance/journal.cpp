@@ -119,7 +119,8 @@ void Journal::resume(const Record& before) {
     if (ended(check.stage)) record_.checks.push_back(check);
   for (const Curve& curve : before.curves)
     if (ended(curve.stage)) record_.curves.push_back(curve);
-  if (ended("pairs")) record_.pairs = before.pairs;
+  for (const PairMatrix& matrix : before.pairs)
+    if (ended(matrix.rail == 0 ? "pairs" : "rails")) record_.pairs.push_back(matrix);
   if (ended("hosts"))
     for (std::size_t h = 0; h < record_.hosts.size(); ++h)
       record_.hosts[h].facts = before.hosts[h].facts;

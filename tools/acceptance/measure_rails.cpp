@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <deque>
 
 #include "src/measure/statistics.hpp"
 #include "tools/acceptance/blame.hpp"
@@ -42,6 +43,8 @@ class Rails {
     rounds_ = {one.least * (rails_ - 1), one.most * (rails_ - 1)};
     rounds_.least += rounds_beside * rails_;
     rounds_.most += rounds_beside * rails_;
+    for (std::size_t rail = 0; rail < rails_; ++rail)
+      measurers_.emplace_back(context.team, context.hosts, bytes, context.plan.pairs.seconds, rail);
   }
 
   // All rails in turns, so that what changes from minute to minute changes all.
@@ -56,8 +59,7 @@ class Rails {
       const Round round = tournaments.next();
       std::vector<double> seconds;
       for (std::size_t rail = 0; rail < rails_; ++rail) {
-        TeamMeasurer one = measurer(rail);
-        ToldMeasurer told(one, context_.journal, rounds_, done_);
+        ToldMeasurer told(measurers_[rail], context_.journal, rounds_, done_);
         seconds.push_back(fast_seconds(told.measure(round)));
       }
       const double middle = median(seconds);
@@ -82,8 +84,7 @@ class Rails {
     plan.seed = context_.seed + rail;
     plan.rack_of = racks_of(context_.plan, context_.hosts);
     plan.later = next;
-    TeamMeasurer one = measurer(rail);
-    ToldMeasurer told(one, context_.journal, rounds_, done_);
+    ToldMeasurer told(measurers_[rail], context_.journal, rounds_, done_);
     std::vector<int> hosts;
     for (int h = 0; h < context_.hosts.number(); ++h) hosts.push_back(h);
     const Findings findings = find_bad_hosts(told, hosts, plan);
@@ -91,11 +92,13 @@ class Rails {
     add_rail_checks(context_, findings, bytes_, rail);
   }
 
- private:
-  TeamMeasurer measurer(std::size_t rail) const {
-    return {context_.team, context_.hosts, bytes_, context_.plan.pairs.seconds, rail};
+  // What was measured of each rail; pairs has told of the first one.
+  void add_matrices() const {
+    for (std::size_t rail = 1; rail < rails_; ++rail)
+      context_.journal.add(measurers_[rail].matrix());
   }
 
+ private:
   // Two rails have no majority: the slower one is told, and which one is well is not.
   void add(std::size_t rail, const std::vector<double>& effects, double middle_s) {
     const double slowest = -std::log(1 - context_.plan.pairs.slowdown);
@@ -130,6 +133,7 @@ class Rails {
 
   Context& context_;
   std::size_t bytes_, rails_;
+  std::deque<TeamMeasurer> measurers_;  // by rail
   ExpectedRounds rounds_;
   double done_ = 0;  // rounds of all rails
 };
@@ -157,6 +161,7 @@ void measure_rails(Context& context) {
                          .reason = "TOO_FEW_HOSTS",
                          .text = fmt::format("hosts are compared from {} on", fewest_named)});
   }
+  rails.add_matrices();
   context.journal.end_stage();
 }
 

@@ -44,6 +44,7 @@ struct Stage {
 struct PairMatrix {
   std::size_t bytes = 0;
   std::vector<double> seconds = {};
+  std::size_t rail = 0;  // which rank of each host
 };
 
 struct CurvePoint {
@@ -76,7 +77,7 @@ struct Record {
   std::vector<Host> hosts = {};
   std::vector<Stage> stages = {};
   std::vector<Check> checks = {};
-  std::vector<PairMatrix> pairs = {};  // one for each size
+  std::vector<PairMatrix> pairs = {};  // one for each size and rail
   std::vector<Curve> curves = {};
   std::vector<std::string> excluded = {};  // names of hosts
 };

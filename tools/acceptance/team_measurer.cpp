@@ -57,7 +57,7 @@ std::vector<PairTimes> TeamMeasurer::measure(const Round& round) {
 }
 
 PairMatrix TeamMeasurer::matrix() const {
-  PairMatrix matrix{.bytes = bytes_};
+  PairMatrix matrix{.bytes = bytes_, .rail = rail_};
   for (std::size_t cell = 0; cell < numbers_.size(); ++cell)
     matrix.seconds.push_back(numbers_[cell] > 0 ? std::exp(log_sums_[cell] / numbers_[cell])
                                                 : std::numeric_limits<double>::quiet_NaN());

@@ -70,7 +70,11 @@ std::string maps_section(const Record& record) {
   std::string text =
       "<h2>Pairs of hosts</h2>\n<p class=\"note\">A row is a sender, a column a receiver. A host that "
       "sends slowly is a row of slow cells, one that receives slowly a column; a slow link is a "
-      "single cell.</p>\n";
+      "single cell.";
+  const bool rails = std::any_of(record.pairs.begin(), record.pairs.end(),
+                                 [](const PairMatrix& matrix) { return matrix.rail > 0; });
+  if (rails) text += " Rail 1 is between the second ranks of each host.";
+  text += "</p>\n";
   text += fmt::format("<div class=\"maps{}\">\n",
                       record.hosts.size() <= hosts_of_small_maps ? " small" : "");
   for (const PairMatrix& matrix : record.pairs) {
@@ -78,8 +82,9 @@ std::string maps_section(const Record& record) {
     text += fmt::format(
         "<figure><figcaption><strong>{}</strong></figcaption>{}<div class=\"scroll\">{}</div>"
         "</figure>\n",
-        binary_size_text(matrix.bytes), std::isnan(median) ? "" : heat_legend(median),
-        heat_map_svg(matrix, record.hosts, marked));
+        rails ? fmt::format("rail {}, {}", matrix.rail, binary_size_text(matrix.bytes))
+              : binary_size_text(matrix.bytes),
+        std::isnan(median) ? "" : heat_legend(median), heat_map_svg(matrix, record.hosts, marked));
   }
   return text + "</div>\n";
 }

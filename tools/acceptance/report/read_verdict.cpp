@@ -136,6 +136,7 @@ PairMatrix matrix(const Value& value, std::size_t hosts) {
     refuse(times.path(), fmt::format("has {} rows for {} hosts", rows.size(), hosts));
   PairMatrix made{value["size_bytes"].count<std::size_t>()};
   for (const auto& row : rows) made.seconds.insert(made.seconds.end(), row.begin(), row.end());
+  if (value.has("rail")) made.rail = value["rail"].count<std::size_t>();
   return made;
 }
 

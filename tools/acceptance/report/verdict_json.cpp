@@ -58,7 +58,7 @@ Json json(const PairMatrix& matrix, std::size_t hosts) {
     if (hosts == 0 || i % hosts == 0) rows.push_back(Json::array());
     rows.back().push_back(number(matrix.seconds[i]));
   }
-  return {{"size_bytes", matrix.bytes}, {"time_s", rows}};
+  return {{"size_bytes", matrix.bytes}, {"rail", matrix.rail}, {"time_s", rows}};
 }
 
 Json json(const CurvePoint& point) {
