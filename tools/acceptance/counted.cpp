@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
 namespace ccl_tests::acceptance {
 namespace {
@@ -57,6 +58,16 @@ std::vector<Check> error_checks(std::string_view stage, const Hosts& hosts,
       if (!check->text.empty()) checks.push_back(std::move(*check));
   }
   return checks;
+}
+
+std::vector<Counters> counted_during(Context& context, std::string_view stage,
+                                     const std::function<void()>& work) {
+  HostCount count(context.team, context.hosts);
+  work();
+  count.pause();
+  for (Check& check : error_checks(stage, context.hosts, count.counted()))
+    context.journal.add(std::move(check));
+  return count.counted();
 }
 
 }  // namespace ccl_tests::acceptance

@@ -1,6 +1,7 @@
 // What hosts have counted during a stage, and the troubles among it.
 #pragma once
 
+#include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -8,6 +9,7 @@
 #include "tools/acceptance/host/counters.hpp"
 #include "tools/acceptance/hosts.hpp"
 #include "tools/acceptance/record.hpp"
+#include "tools/acceptance/stages.hpp"
 #include "tools/acceptance/team.hpp"
 
 namespace ccl_tests::acceptance {
@@ -34,5 +36,9 @@ class HostCount {
 // a GPU that were not corrected. Pure.
 std::vector<Check> error_checks(std::string_view stage, const Hosts& hosts,
                                 const std::vector<Counters>& counted);
+
+// Calls `work`, adds error_checks() to the journal's stage, and returns what each host counted meanwhile. On rank 0.
+std::vector<Counters> counted_during(Context& context, std::string_view stage,
+                                     const std::function<void()>& work);
 
 }  // namespace ccl_tests::acceptance

@@ -55,10 +55,6 @@ class Right {
   bool wrong_ = false;
 };
 
-void add(Journal& journal, std::vector<Check> checks) {
-  for (Check& check : checks) journal.add(std::move(check));
-}
-
 // Runs a stage's programs on the groups in use, and adds a check for each row. Returns the best bus bandwidth of
 // each group, bytes per second.
 std::vector<double> measure_rates(Context& context, const std::string& stage, const RatePlan& plan,
@@ -129,30 +125,26 @@ void measure_all(Context& context, const std::string& stage, const std::vector<i
                          counted(hosts.size(), "host"), counted(ranks.size(), "rank")));
   context.team.use_groups(everybody ? std::vector<std::vector<int>>()
                                     : std::vector<std::vector<int>>{ranks});
-  HostCount count(context.team, context.hosts);
-  measure_rates(context, stage, plan, {"run"}, static_cast<int>(ranks.size()));
-  count.pause();
+  const std::vector<Counters> counters = counted_during(context, stage, [&] {
+    measure_rates(context, stage, plan, {"run"}, static_cast<int>(ranks.size()));
+  });
   if (!context.plan.interface.empty() && hosts.size() > 1)
-    context.journal.add(share_check(stage, count.counted(), context.plan.interface));
-  add(context.journal, error_checks(stage, context.hosts, count.counted()));
+    context.journal.add(share_check(stage, counters, context.plan.interface));
   context.journal.end_stage();
 }
 
-void soak(Context& context) {
+namespace {
+
+Check soaked(Context& context) {
   using Clock = std::chrono::steady_clock;
   const std::string& name = context.plan.full.programs.front();
   const Collective& program = program_named(name);
   const std::size_t bytes = largest(context.plan.full);
-  context.journal.begin_stage(
-      "soak", fmt::format("{} of {} for {:.0f} s, every call verified", name, size_text(bytes),
-                          context.plan.soak.seconds));
-  context.team.use_groups({});
   const double all_s = context.plan.soak.seconds;
   const auto begin = Clock::now();
   const auto end = begin + std::chrono::duration<double>(all_s);
   Check check{.id = "soak/" + name, .subject = "run", .verdict = Verdict::pass, .reason = "OK"};
   std::uint64_t verified = 0;
-  HostCount count(context.team, context.hosts);
   const DataType type = usual_type(program);
   while (Clock::now() < end && check.verdict == Verdict::pass) {
     const PointRows found = context.team.checked_rows(name, type, usual_op(program), bytes);
@@ -175,9 +167,18 @@ void soak(Context& context) {
     }
   }
   check.numbers = {{"verified_calls", static_cast<double>(verified)}};
-  context.journal.add(std::move(check));
-  count.pause();
-  add(context.journal, error_checks("soak", context.hosts, count.counted()));
+  return check;
+}
+
+}  // namespace
+
+void soak(Context& context) {
+  context.journal.begin_stage(
+      "soak",
+      fmt::format("{} of {} for {:.0f} s, every call verified", context.plan.full.programs.front(),
+                  size_text(largest(context.plan.full)), context.plan.soak.seconds));
+  context.team.use_groups({});
+  counted_during(context, "soak", [&] { context.journal.add(soaked(context)); });
   context.journal.end_stage();
 }
 
@@ -202,12 +203,10 @@ void measure_nodes(Context& context) {
                          .text = "hosts have one rank each"});
   } else {
     context.team.use_groups(groups);
-    HostCount count(context.team, context.hosts);
-    const std::vector<double> best =
-        measure_rates(context, "node", plan, subjects, static_cast<int>(most));
-    count.pause();
-    check_nvlinks(context, best);
-    add(context.journal, error_checks("node", context.hosts, count.counted()));
+    counted_during(context, "node", [&] {
+      check_nvlinks(context,
+                    measure_rates(context, "node", plan, subjects, static_cast<int>(most)));
+    });
   }
   context.journal.end_stage();
 }

@@ -163,7 +163,8 @@ std::vector<int> failed_hosts(const Record& record, const Hosts& hosts) {
   return failed;
 }
 
-void lead(Context& context) {
+// rails: hosts have them, and the plan wants them looked at.
+void lead(Context& context, bool rails) {
   const Plan& plan = context.plan;
   const auto is_left = [&](const char* stage, bool planned) {
     return planned && !context.journal.has(stage);
@@ -173,9 +174,8 @@ void lead(Context& context) {
   if (is_left("hosts", true)) compare_hosts(context);
   if (is_left("programs", plan.sanity)) check_programs(context);
   if (is_left("node", plan.node.run)) measure_nodes(context);
-  const bool gpus = context.team.rank().process().staging.gpus != nullptr;
   const auto together = [&] {
-    if (is_left("rails", has_rails(plan, context.hosts, gpus))) measure_rails(context);
+    if (is_left("rails", rails)) measure_rails(context);
     if (is_left("full", plan.full.run)) measure_all(context, "full", everybody);
     if (is_left("scaling", plan.scaling.run)) measure_scaling(context, everybody);
     if (is_left("soak", plan.soak.seconds > 0)) soak(context);
@@ -210,6 +210,7 @@ int run(Rank& rank, const Arguments& arguments, const Plan& plan, verify::Patter
         Journal* journal) {
   const Hosts hosts(rank.table());
   std::optional<Record> before;  // of --baseline
+  const bool rails = has_rails(plan, hosts, rank.process().staging.gpus != nullptr);
   if (rank.is_first()) {
     racks_of(plan, hosts);  // refuses a plan whose racks are not those of the job
     journal->begin(header(rank, arguments, plan, hosts));
@@ -222,8 +223,7 @@ int run(Rank& rank, const Arguments& arguments, const Plan& plan, verify::Patter
   if (rank.is_first()) {
     std::size_t most = 0;
     for (const HostRanks& host : hosts.all()) most = std::max(most, host.ranks.size());
-    journal->expect(planned_stages(plan, hosts.number(), static_cast<int>(most),
-                                   has_rails(plan, hosts, rank.process().staging.gpus != nullptr)));
+    journal->expect(planned_stages(plan, hosts.number(), static_cast<int>(most), rails));
   }
   rank.activity().phase("connecting the library under test");
   const bool simulated = rank.process().options.simulated();
@@ -233,7 +233,7 @@ int run(Rank& rank, const Arguments& arguments, const Plan& plan, verify::Patter
     return rank.agree(0);
   }
   Context context{team, plan, hosts, *journal, arguments.options.check.seed};
-  lead(context);
+  lead(context, rails);
   if (before) compare(context, *before);
   journal->complete();
   team.end();
