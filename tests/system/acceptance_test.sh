@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # ccl_acceptance on hosts that are network namespaces: a slow one is named, healthy ones are not, data that are wrong or took another wire, all
-# slow alike, a host that dies; and its command line and files. CCL_NIGHTLY: more of it, longer.
+# slow alike, a host that dies; and its command line and files. tests/bench/acceptance_hosts.sh is the full form.
 . "$(dirname "$0")/lib.sh"
 . "$(dirname "$0")/cluster_lib.sh"
 tool=$bin/ccl_acceptance
