@@ -75,6 +75,22 @@ TEST(AcceptanceLinks, SixHosts) {
   EXPECT_GE(links, 18);
 }
 
+// Of six hosts, a link is a fifth of what its ends do: noise leaves them suspects, and their links are looked at all the same.
+TEST(AcceptanceLinks, OfASuspectIsFound) {
+  int links = 0;
+  for (std::uint64_t seed = 0; seed < 50; ++seed) {
+    Launch launch{test::noise_c(),
+                  6,
+                  [](Fabric& fabric) {
+                    fabric.bad_links = {{1, 4, slow(0.7), slow(0.7)}};
+                  },
+                  {}};
+    launch.plan.links = true;
+    links += launch.run(seed).links.empty() ? 0 : 1;
+  }
+  EXPECT_GE(links, 48);
+}
+
 TEST(AcceptanceLinks, NoNamesBelowSixHosts) {
   for (const int hosts : {4, 5}) {
     Launch launch{test::noise_a(),

@@ -176,11 +176,15 @@ class Search {
     found_.pairs_seen = pairs.size();
     if (!plan_.links || found_.pairs_seen < found_.pairs || hosts_.size() < fewest_for_links)
       return;
-    for (const Confirmation& one : first)
-      if (one.decision != Decision::cleared) bad.insert(one.suspect.host);
+    // A suspect that the noise has left undecided may be one because of its link.
+    std::set<int> no_controls = bad;
+    for (const Confirmation& one : first) {
+      if (one.decision != Decision::cleared) no_controls.insert(one.suspect.host);
+      if (one.decision == Decision::blamed) bad.insert(one.suspect.host);
+    }
     std::vector<int> good;
     std::copy_if(hosts_.begin(), hosts_.end(), std::back_inserter(good),
-                 [&](int host) { return !bad.contains(host); });
+                 [&](int host) { return !no_controls.contains(host); });
     const LinkSearch links = confirm_links(measurer_,
                                            link_candidates(screening_.seen, screening_.effects,
                                                            {bad.begin(), bad.end()}, plan_.limits),
