@@ -3,6 +3,7 @@
 
 #include <map>
 
+#include "src/measure/statistics.hpp"
 #include "tests/unit/acceptance_noise.hpp"
 
 namespace ccl_tests::acceptance {
@@ -78,6 +79,7 @@ TEST(AcceptanceLinks, SixHosts) {
 // Of six hosts, a link is a fifth of what its ends do: noise leaves them suspects, and their links are looked at all the same.
 TEST(AcceptanceLinks, OfASuspectIsFound) {
   int links = 0;
+  std::vector<double> slowdowns;
   for (std::uint64_t seed = 0; seed < 50; ++seed) {
     Launch launch{test::noise_c(),
                   6,
@@ -86,9 +88,13 @@ TEST(AcceptanceLinks, OfASuspectIsFound) {
                   },
                   {}};
     launch.plan.links = true;
-    links += launch.run(seed).links.empty() ? 0 : 1;
+    const Findings found = launch.run(seed);
+    if (found.links.empty()) continue;
+    ++links;
+    slowdowns.push_back(found.links.front().size.slowdown);
   }
   EXPECT_GE(links, 48);
+  EXPECT_NEAR(median(slowdowns), 0.7, 0.03);
 }
 
 TEST(AcceptanceLinks, NoNamesBelowSixHosts) {

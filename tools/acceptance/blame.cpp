@@ -185,11 +185,12 @@ class Search {
     std::vector<int> good;
     std::copy_if(hosts_.begin(), hosts_.end(), std::back_inserter(good),
                  [&](int host) { return !no_controls.contains(host); });
-    const LinkSearch links = confirm_links(measurer_,
-                                           link_candidates(screening_.seen, screening_.effects,
-                                                           {bad.begin(), bad.end()}, plan_.limits),
-                                           good, screening_.effects, plan_.limits, random_);
+    const std::vector<LinkCandidate> candidates = link_candidates(
+        screening_.seen, screening_.effects, {bad.begin(), bad.end()}, plan_.limits);
+    const LinkSearch links =
+        confirm_links(measurer_, candidates, good, screening_.effects, plan_.limits, random_);
     found_.links = links.named;
+    size_by_the_rest(found_.links, screening_.seen, screening_.effects, numbers_of(hosts_));
     found_.link_verdict = links.open > 0         ? LinkVerdict::open
                           : !links.named.empty() ? LinkVerdict::found
                                                  : LinkVerdict::nothing_found;

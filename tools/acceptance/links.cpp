@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <map>
+#include <set>
 #include <utility>
 
 #include "src/measure/statistics.hpp"
@@ -67,6 +69,49 @@ std::vector<LinkCandidate> link_candidates(std::span<const Observation> seen, co
       std::count_if(fit.sent.begin(), fit.sent.end(), [](std::size_t sent) { return sent > 0; }));
   if (found.size() > 2 * hosts) found.resize(2 * hosts);
   return found;
+}
+
+void size_by_the_rest(std::vector<LinkFinding>& named, std::span<const Observation> seen,
+                      const Effects& fit, std::size_t hosts) {
+  if (named.empty()) return;
+  std::vector<std::size_t> all(hosts);
+  std::map<std::pair<int, int>, std::size_t> of_pair;
+  const auto count = [](std::vector<std::size_t>& counts, int host) -> std::size_t& {
+    return counts[static_cast<std::size_t>(host)];
+  };
+  for (const Observation& one : seen) {
+    ++count(all, one.from);
+    ++count(all, one.to);
+    ++of_pair[std::minmax(one.from, one.to)];
+  }
+  std::vector<std::size_t> kept = all;
+  std::set<std::pair<int, int>> left_out;
+  for (const LinkFinding& link : named) {
+    const std::pair<int, int> pair = std::minmax(link.hosts.a, link.hosts.b);
+    const std::size_t lost = of_pair[pair];
+    const auto can_spare = [&](int host) {
+      return 2 * count(kept, host) > count(all, host) + 2 * lost;
+    };
+    if (left_out.contains(pair) || !can_spare(pair.first) || !can_spare(pair.second)) continue;
+    count(kept, pair.first) -= lost;
+    count(kept, pair.second) -= lost;
+    left_out.insert(pair);
+  }
+  std::vector<Observation> others;
+  std::copy_if(seen.begin(), seen.end(), std::back_inserter(others), [&](const Observation& one) {
+    return !left_out.contains(std::minmax(one.from, one.to));
+  });
+  const Effects rest = fit_effects(others, hosts);
+  const auto taken = [&](int from, int to) {  // of the link's time, by its hosts' effects
+    const auto a = static_cast<std::size_t>(from), b = static_cast<std::size_t>(to);
+    return fit.sending[a] - rest.sending[a] + fit.receiving[b] - rest.receiving[b];
+  };
+  for (LinkFinding& link : named) {
+    const auto [a, b] = link.hosts;
+    const double more = link.one_way ? taken(a, b) : (taken(a, b) + taken(b, a)) / 2;
+    for (double* slowdown : {&link.size.slowdown, &link.size.low, &link.size.high})
+      *slowdown = 1 - (1 - *slowdown) * std::exp(-more);
+  }
 }
 
 }  // namespace ccl_tests::acceptance

@@ -37,4 +37,9 @@ LinkSearch confirm_links(PairMeasurer& measurer, const std::vector<LinkCandidate
                          const std::vector<int>& good, const Effects& fit, const Limits& limits,
                          Random& random);
 
+// Sets the sizes of named links anew, by hosts' effects that a fit of `seen` without them has: of few hosts, a slow link is much of what
+// its ends do. `fit` is what named them. Where a host would lose half of its observations they stay in. hosts: as in fit_effects().
+void size_by_the_rest(std::vector<LinkFinding>& named, std::span<const Observation> seen,
+                      const Effects& fit, std::size_t hosts);
+
 }  // namespace ccl_tests::acceptance
