@@ -31,6 +31,8 @@ expect_in "$work/out" "when sending"
 expect_in "$work/hosts" "host-5"
 [ "$(wc -l <"$work/hosts")" -eq 1 ] || fail "not one host to leave out: $(cat "$work/hosts")"
 grep -q '"id": *"rest/data"' "$work/v.json" || fail "the rest was not looked at"
+accept 6 "16 hosts, two of them slow" 16 --slow-host 3:0.6 --slow-host 11:0.6
+[ "$(sort "$work/hosts" | paste -sd' ')" = "host-11 host-3" ] || fail "not the two slow hosts: $(cat "$work/hosts")"
 accept 6 "16 hosts, all slow alike" 16 --gbps 3
 expect_in "$work/v.json" '"ALL_SLOW"'
 [ ! -s "$work/hosts" ] || fail "somebody was blamed: $(cat "$work/hosts")"
