@@ -63,6 +63,9 @@ std::vector<std::string> with_full_names(const FlagSet& set,
     const std::string full = is_long ? completed(set, name) : name;
     result.back() = full + word.substr(equals);
     const Flag* const flag = set.find(full);
+    if (flag != nullptr && !flag->has_value() && equals < word.size())
+      throw UsageError(
+          fmt::format("{}: {}; accepted: {} alone", full, quote(word.substr(equals + 1)), full));
     is_value = flag != nullptr && flag->has_value() && equals == word.size();
   }
   return result;

@@ -197,6 +197,11 @@ TEST(Options, LongFlagsMayBeShortenedAsInNcclTests) {
   EXPECT_TRUE(parse({"--h"}).print);
 }
 
+TEST(Options, AFlagWithoutAValueTakesNone) {
+  EXPECT_EQ(refusal({"--stats=0"}), "--stats: '0'; accepted: --stats alone");
+  EXPECT_EQ(refusal({"--help=3"}), "--help: '3'; accepted: --help alone");
+}
+
 TEST(Options, TheLauncherHasAnOldName) {
   EXPECT_EQ(read({"--launcher", "env"}).job.launcher, "env");
   EXPECT_EQ(read({"--bootstrap", "env"}).job.launcher, "env");
