@@ -58,6 +58,18 @@ TEST(AcceptanceBlame, NamesOneHostWithRoleAndSize) {
     }
 }
 
+// Who asks for 50 % does not want to lose hosts that are 20 % slower.
+TEST(AcceptanceBlame, WhatIsFarBelowThePlansSlowdownIsNotNamed) {
+  const auto names = [](double slowdown) {
+    Launch launch{test::noise_a(), 16, with({{5, slow(slowdown), slow(slowdown)}}), {}};
+    launch.plan.slowdown = 0.5;
+    return named(launch.run(3));
+  };
+  EXPECT_TRUE(names(0.07).empty());
+  EXPECT_TRUE(names(0.22).empty());
+  EXPECT_EQ(names(0.5), std::vector<int>{5});
+}
+
 TEST(AcceptanceBlame, TwoBadHostsThatMeet) {
   const Findings found = Launch{
       test::quiet(),

@@ -269,7 +269,9 @@ class Search {
 Findings find_bad_hosts(PairMeasurer& measurer, const std::vector<int>& hosts,
                         const SearchPlan& plan) {
   check(hosts, plan);
-  return Search(measurer, hosts, plan).run();
+  SearchPlan scaled = plan;
+  scaled.limits.smallest *= std::max(1.0, std::log1p(-plan.slowdown) / std::log1p(-0.1));
+  return Search(measurer, hosts, scaled).run();
 }
 
 }  // namespace ccl_tests::acceptance

@@ -12,7 +12,7 @@
 namespace ccl_tests::acceptance {
 
 struct SearchPlan {
-  double slowdown = 0.10;  // fraction that has to be found
+  double slowdown = 0.10;  // fraction that has to be found; about half of its effect may be named
   std::uint64_t seed = 1;  // of the schedule
   bool links = false;      // look for bad links, which takes a full tournament
   // The racks, by number of the host; empty: one rack. Racks are numbered from 0. Hosts are then

@@ -9,10 +9,11 @@ namespace ccl_tests::acceptance {
 
 // Effects are natural logarithms: a host that is slow by the fraction f has -ln(1 - f).
 struct Limits {
-  double smallest = 0.05;  // effect worth naming
-  double suspect_z = 3;    // low on purpose: a false suspect costs rounds, not a false name
-  double floor = 0.005;    // effect that machines without noise may differ by
-  double fast_z = 4;       // from which a host counts as faster than the others
+  // Effect worth naming where 10 % has to be found, about half of that; more in proportion where more has to be.
+  double smallest = 0.05;
+  double suspect_z = 3;  // low on purpose: a false suspect costs rounds, not a false name
+  double floor = 0.005;  // effect that machines without noise may differ by
+  double fast_z = 4;     // from which a host counts as faster than the others
   std::size_t fewest_rounds = 8, most_rounds = 64;  // of the screen
   std::array<std::size_t, 3> looks = {8, 16, 32};   // rounds of a confirmation
   // Probabilities that a confirmation blames any healthy suspect. Small launches have few partners,
