@@ -24,9 +24,10 @@ while (($#)); do
       printf -v "${flag#--}" %s "$value" ;;
     --racks) [[ $value =~ ^[1-9][0-9]*$ ]] && ((value <= hosts)) || die "--racks: '$value'; accepted: 1 to HOSTS"; racks=$value ;;
     --slow-host | --slow-send | --slow-receive | --slow-rack | --slow-pair)
-      ends='[0-9]+'
-      [[ $flag == --slow-pair ]] && ends='[0-9]+-[0-9]+'
-      [[ $value =~ ^$ends:(0\.[0-9]*[1-9][0-9]*|1)$ ]] || die "$flag: '$value'; accepted: as ${flag/--slow-pair/3-}7:0.5"
+      ends='(0|[1-9][0-9]*)' example=7:0.5
+      if [[ $flag == --slow-pair ]]; then ends+='-(0|[1-9][0-9]*)' example=3-7:0.5; fi
+      [[ $value =~ ^$ends:(0\.[0-9]*[1-9][0-9]*|1)$ ]] || die "$flag: '$value'; accepted: as $example"
+      [[ $flag != --slow-pair || ${BASH_REMATCH[1]} != "${BASH_REMATCH[2]}" ]] || die "$flag: '$value'; accepted: two hosts"
       faults+=" ${flag#--slow-}:$value" ;;
     *) die "there is no flag '$flag'; accepted: see --help" ;;
   esac

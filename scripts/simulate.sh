@@ -42,6 +42,7 @@ esac
 if [[ $platform == *.xml ]]; then
   grep -oE '<host id="[^"]+"' "$work/platform.xml" | sed 's/.*"\(.*\)"/\1/' >"$work/hosts" || true
   [ -s "$work/hosts" ] || die 2 "$platform names no <host id=...>; clusters are made by fat_tree, dragonfly, torus"
+  (($(wc -l <"$work/hosts") >= ranks)) || die 2 "RANKS: $ranks; accepted: up to $(wc -l <"$work/hosts"), the hosts of $platform"
 else
   for ((r = 0; r < ranks; r++)); do echo "host-$r"; done >"$work/hosts"
 fi

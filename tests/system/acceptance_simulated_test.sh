@@ -4,10 +4,7 @@
 . "$(dirname "$0")/lib.sh"
 source=$(cd "$(dirname "$0")/../.." && pwd)
 export BUILD=$build
-if [ ! -e "$build/simulated/ccl_acceptance" ] || ! command -v smpirun >/dev/null; then
-  echo "SKIP: this build has no simulated ranks (packages pkg-config libsimgrid-dev)"
-  exit 77
-fi
+need_simulated ccl_acceptance
 
 plan() { # links of pairs, then more lines
   printf 'name = "simulated"\n%s\nsanity = { run = false }\nnode = { run = false }\nscaling = { run = false }\n' "$2"
@@ -59,6 +56,11 @@ run 2 "no hosts" "$source/scripts/platform.sh"
 run 2 "one host" "$source/scripts/platform.sh" 1
 run 2 "no such host" "$source/scripts/platform.sh" 4 --slow-host 4:0.5
 expect_in "$work/err" "there is no 4; accepted: 0 to 3"
+run 2 "a number that no host has" "$source/scripts/platform.sh" 4 --slow-host 03:0.5
+run 2 "a pair of one host" "$source/scripts/platform.sh" 4 --slow-pair 3-3:0.5
+expect_in "$work/err" "accepted: two hosts"
+run 2 "more ranks than hosts" "$source/scripts/simulate.sh" 25 "$work/platform.xml" ccl_acceptance "$work/plan.toml"
+expect_in "$work/err" "accepted: up to 24"
 run 2 "a share above 1" "$source/scripts/platform.sh" 4 --slow-host 3:1.5
 run 2 "a rate of nothing" "$source/scripts/platform.sh" 4 --gbps 0
 run 2 "an unknown flag" "$source/scripts/platform.sh" 4 --fast-host 1:2

@@ -30,6 +30,13 @@ if [ ! -e "$build/lib/ccl-tests/ccl-gloo.so" ]; then
   exit 77
 fi
 
+# Skips a test if the build has no PROGRAM on simulated ranks.
+need_simulated() { # program
+  [ -e "$build/simulated/$1" ] && command -v smpirun >/dev/null && return
+  echo "SKIP: this build has no simulated ranks (packages pkg-config libsimgrid-dev)"
+  exit 77
+}
+
 # run EXPECTED_CODE NAME COMMAND...: stdout and stderr land in $work/out and $work/err. EXPECTED_CODE may be several, "5|9".
 # The limit is far above what a run takes: other tests and other machines' users may keep the cores busy, and ranks that spin for messages then wait for each other's time slices.
 run() {

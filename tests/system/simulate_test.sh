@@ -3,10 +3,7 @@
 . "$(dirname "$0")/lib.sh"
 source=$(cd "$(dirname "$0")/../.." && pwd)
 export BUILD=$build
-if [ ! -e "$build/simulated/all_reduce_perf" ] || ! command -v smpirun >/dev/null; then
-  echo "SKIP: this build has no simulated ranks (packages pkg-config libsimgrid-dev)"
-  exit 77
-fi
+need_simulated all_reduce_perf
 simulate=$source/scripts/simulate.sh
 
 simulated() { # ranks platform program arguments...
