@@ -1,6 +1,6 @@
-# ccl_add_module(ccl-NAME a.cpp ...): a shared object that is opened at run time, beside the library. The targets modules and cpu-modules build it,
-# and with them every program.
-function(ccl_add_module target)
+# ccl_add_module(ccl-NAME cpu-modules|modules a.cpp ...): a shared object that is opened at run time, beside the library. The target in second place
+# builds it: every program builds cpu-modules; modules has those for GPUs, too.
+function(ccl_add_module target group)
   add_library(${target} MODULE ${ARGN})
   set_target_properties(${target} PROPERTIES
     PREFIX "" CXX_VISIBILITY_PRESET hidden
@@ -8,5 +8,5 @@ function(ccl_add_module target)
     INSTALL_RPATH "$ORIGIN/..")
   target_link_libraries(${target} PRIVATE ccl)
   install(TARGETS ${target} LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/ccl-tests)
-  add_dependencies(cpu-modules ${target})
+  add_dependencies(${group} ${target})
 endfunction()
