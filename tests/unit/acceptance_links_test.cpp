@@ -14,15 +14,17 @@ using test::Launch;
 using test::named;
 using test::slow;
 
+// A launch that looks for links, with one that is slow both ways.
+Launch with_link(const test::NoiseShape& noise, int hosts, int a, int b, double effect) {
+  Launch launch{noise, hosts, {}, {}};
+  launch.prepare = [=](Fabric& fabric) { fabric.bad_links = {{a, b, effect, effect}}; };
+  launch.plan.links = true;
+  return launch;
+}
+
 TEST(AcceptanceLinks, ALinkIsNamedAndNotItsHosts) {
   for (std::uint64_t seed = 0; seed < 10; ++seed) {
-    Launch launch{test::noise_a(),
-                  64,
-                  [](Fabric& fabric) {
-                    fabric.bad_links = {{7, 40, slow(0.2), slow(0.2)}};
-                  },
-                  {}};
-    launch.plan.links = true;
+    const Launch launch = with_link(test::noise_a(), 64, 7, 40, slow(0.2));
     const Findings found = launch.run(seed);
     EXPECT_TRUE(named(found).empty());
     ASSERT_EQ(found.links.size(), 1u);
@@ -62,13 +64,7 @@ TEST(AcceptanceLinks, PartOfATournamentSaysNothingOfLinks) {
 TEST(AcceptanceLinks, SixHosts) {
   int links = 0;
   for (std::uint64_t seed = 0; seed < 20; ++seed) {
-    Launch launch{test::noise_a(),
-                  6,
-                  [](Fabric& fabric) {
-                    fabric.bad_links = {{1, 4, slow(0.5), slow(0.5)}};
-                  },
-                  {}};
-    launch.plan.links = true;
+    const Launch launch = with_link(test::noise_a(), 6, 1, 4, slow(0.5));
     const Findings found = launch.run(seed);
     EXPECT_TRUE(named(found).empty()) << seed;
     links += found.links.size() == 1 ? 1 : 0;
@@ -81,13 +77,7 @@ TEST(AcceptanceLinks, OfASuspectIsFound) {
   int links = 0;
   std::vector<double> slowdowns;
   for (std::uint64_t seed = 0; seed < 50; ++seed) {
-    Launch launch{test::noise_c(),
-                  6,
-                  [](Fabric& fabric) {
-                    fabric.bad_links = {{1, 4, slow(0.7), slow(0.7)}};
-                  },
-                  {}};
-    launch.plan.links = true;
+    const Launch launch = with_link(test::noise_c(), 6, 1, 4, slow(0.7));
     const Findings found = launch.run(seed);
     if (found.links.empty()) continue;
     ++links;
@@ -99,13 +89,7 @@ TEST(AcceptanceLinks, OfASuspectIsFound) {
 
 TEST(AcceptanceLinks, NoNamesBelowSixHosts) {
   for (const int hosts : {4, 5}) {
-    Launch launch{test::noise_a(),
-                  hosts,
-                  [](Fabric& fabric) {
-                    fabric.bad_links = {{1, 3, slow(0.5), slow(0.5)}};
-                  },
-                  {}};
-    launch.plan.links = true;
+    const Launch launch = with_link(test::noise_a(), hosts, 1, 3, slow(0.5));
     EXPECT_EQ(launch.run(1).link_verdict, LinkVerdict::skipped);
   }
 }

@@ -33,6 +33,33 @@ bool contains(const std::vector<int>& hosts, int host) {
   return std::find(hosts.begin(), hosts.end(), host) != hosts.end();
 }
 
+// Returns what was seen of other pairs than the links', but of those, too, if a host would lose half of its observations.
+std::vector<Observation> without(const std::vector<LinkFinding>& links,
+                                 std::span<const Observation> seen, std::size_t hosts) {
+  std::vector<double> left(hosts);  // of each host's observations, above half of them
+  std::map<std::pair<int, int>, double> of_pair;
+  const auto at = [&](int host) -> double& { return left[static_cast<std::size_t>(host)]; };
+  for (const Observation& one : seen) {
+    at(one.from) += 0.5;
+    at(one.to) += 0.5;
+    ++of_pair[std::minmax(one.from, one.to)];
+  }
+  std::set<std::pair<int, int>> left_out;
+  for (const LinkFinding& link : links) {
+    const std::pair<int, int> pair = std::minmax(link.hosts.a, link.hosts.b);
+    const double lost = of_pair[pair];
+    if (at(pair.first) <= lost || at(pair.second) <= lost) continue;
+    if (!left_out.insert(pair).second) continue;
+    at(pair.first) -= lost;
+    at(pair.second) -= lost;
+  }
+  std::vector<Observation> rest;
+  std::copy_if(seen.begin(), seen.end(), std::back_inserter(rest), [&](const Observation& one) {
+    return !left_out.contains(std::minmax(one.from, one.to));
+  });
+  return rest;
+}
+
 }  // namespace
 
 std::vector<LinkCandidate> link_candidates(std::span<const Observation> seen, const Effects& fit,
@@ -74,34 +101,7 @@ std::vector<LinkCandidate> link_candidates(std::span<const Observation> seen, co
 void size_by_the_rest(std::vector<LinkFinding>& named, std::span<const Observation> seen,
                       const Effects& fit, std::size_t hosts) {
   if (named.empty()) return;
-  std::vector<std::size_t> all(hosts);
-  std::map<std::pair<int, int>, std::size_t> of_pair;
-  const auto count = [](std::vector<std::size_t>& counts, int host) -> std::size_t& {
-    return counts[static_cast<std::size_t>(host)];
-  };
-  for (const Observation& one : seen) {
-    ++count(all, one.from);
-    ++count(all, one.to);
-    ++of_pair[std::minmax(one.from, one.to)];
-  }
-  std::vector<std::size_t> kept = all;
-  std::set<std::pair<int, int>> left_out;
-  for (const LinkFinding& link : named) {
-    const std::pair<int, int> pair = std::minmax(link.hosts.a, link.hosts.b);
-    const std::size_t lost = of_pair[pair];
-    const auto can_spare = [&](int host) {
-      return 2 * count(kept, host) > count(all, host) + 2 * lost;
-    };
-    if (left_out.contains(pair) || !can_spare(pair.first) || !can_spare(pair.second)) continue;
-    count(kept, pair.first) -= lost;
-    count(kept, pair.second) -= lost;
-    left_out.insert(pair);
-  }
-  std::vector<Observation> others;
-  std::copy_if(seen.begin(), seen.end(), std::back_inserter(others), [&](const Observation& one) {
-    return !left_out.contains(std::minmax(one.from, one.to));
-  });
-  const Effects rest = fit_effects(others, hosts);
+  const Effects rest = fit_effects(without(named, seen, hosts), hosts);
   const auto taken = [&](int from, int to) {  // of the link's time, by its hosts' effects
     const auto a = static_cast<std::size_t>(from), b = static_cast<std::size_t>(to);
     return fit.sending[a] - rest.sending[a] + fit.receiving[b] - rest.receiving[b];
