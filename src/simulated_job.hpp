@@ -1,5 +1,5 @@
-// A job whose ranks are a simulator's: they share one thread, so there is no control plane, no
-// watchdog, no signals, no heartbeat.
+// A job on simulated ranks. All of them run on one thread, one after the other: nothing watches them,
+// and they exchange over MPI instead of the control plane.
 #pragma once
 
 #include <functional>

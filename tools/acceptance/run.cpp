@@ -55,7 +55,9 @@ std::string answer_to(const std::string& question) {
 std::string answer_to_simulated(const std::string& question) {
   if (question == "facts") return to_text(Facts{{"simulated on", cpu_model()}});
   if (question == "counters") return to_text(Counters());
-  return question == "throttled wires" ? "" : "0";
+  if (question == "throttled wires") return {};
+  if (question == "nvlink" || question.starts_with("wire ")) return "0";
+  throw Error("rank 0 asks for " + question);
 }
 
 Record header(const Rank& rank, const Arguments& arguments, const Plan& plan, const Hosts& hosts) {
@@ -219,8 +221,6 @@ int run(Rank& rank, const Arguments& arguments, const Plan& plan, verify::Patter
       before = record_in(arguments.baseline, "--baseline");
       check_same_run(*before, journal->judged());
     }
-  }
-  if (rank.is_first()) {
     std::size_t most = 0;
     for (const HostRanks& host : hosts.all()) most = std::max(most, host.ranks.size());
     journal->expect(planned_stages(plan, hosts.number(), static_cast<int>(most), rails));
