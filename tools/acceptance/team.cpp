@@ -70,7 +70,8 @@ Team::Team(Rank& rank, const Options& options, verify::PatternCache& patterns, A
       patterns_(patterns),
       answers_(std::move(answers)) {
   connect({});
-  one_by_one_ = !runner_->has_intervals();
+  // On simulated ranks what a barrier leaves ranks apart by would be in each single time, and none would differ by chance.
+  one_by_one_ = !runner_->has_intervals() && !rank.process().options.simulated();
 }
 
 Team::~Team() = default;

@@ -26,8 +26,9 @@ Transfer TeamMeasurer::transfer(const Measurement& found, int from, int to) {
     log_sums_[cell] += std::log(t.seconds);
     ++numbers_[cell];
   }
+  sent_ +=
+      (found.stream ? found.stream->stamps * found.stream->calls_per_stamp : found.calls) * bytes_;
   if (!found.stream) return t;
-  sent_ += found.stream->stamps * found.stream->calls_per_stamp * bytes_;
   // Of stamps of several messages each, a percentile says nothing of one.
   if (found.stream->calls_per_stamp > 1 || found.stream->seconds.empty()) return t;
   const Statistics stamps = statistics(found.stream->seconds);
