@@ -28,6 +28,10 @@ expect_in "$work/out" "when sending"
 expect_in "$work/hosts" "host-5"
 [ "$(wc -l <"$work/hosts")" -eq 1 ] || fail "not one host to leave out: $(cat "$work/hosts")"
 grep -q '"id": *"rest/data"' "$work/v.json" || fail "the rest was not looked at"
+accept 0 "16 hosts, one slower by less than the plan asks for" 16 --slow-host 5:0.9
+first_line "WARN host-5: "
+expect_in "$work/v.json" "less than the plan's 10 %"
+[ ! -s "$work/hosts" ] || fail "a host that is good enough is left out: $(cat "$work/hosts")"
 accept 6 "16 hosts, two of them slow" 16 --slow-host 3:0.6 --slow-host 11:0.6
 [ "$(sort "$work/hosts" | paste -sd' ')" = "host-11 host-3" ] || fail "not the two slow hosts: $(cat "$work/hosts")"
 accept 6 "16 hosts, all slow alike" 16 --gbps 3
@@ -39,15 +43,22 @@ accept 6 "64 hosts, one slow link" 64 --slow-pair 9-40:0.7
 first_line "FAIL link host-9-host-40: "
 [ ! -s "$work/hosts" ] || fail "a host was blamed for a link: $(cat "$work/hosts")"
 
-racks='racks = [['
-for host in $(seq 0 23); do
-  racks+="\"host-$host\""
-  if ((host == 23)); then racks+=']]'; elif ((host % 6 == 5)); then racks+='], ['; else racks+=', '; fi
+racks() { # hosts, those of a rack
+  local host
+  printf 'racks = [['
+  for host in $(seq 0 $(($1 - 1))); do
+    printf '"host-%s"' "$host"
+    if ((host == $1 - 1)); then printf ']]'; elif ((host % $2 == $2 - 1)); then printf '], ['; else printf ', '; fi
+  done
+}
+# What a barrier leaves ranks apart by must not look like a difference between hosts: 16 hosts in racks of 4, at 64K.
+for size in 4 6; do
+  plan false "$(racks $((4 * size)) $size)" >"$work/plan.toml"
+  accept 6 "$((4 * size)) hosts in 4 racks, a slow uplink" $((4 * size)) --racks 4 --slow-rack 2:0.5
+  first_line "FAIL rack 2: "
+  expect_in "$work/v.json" '"SLOW_UPLINK"'
+  [ ! -s "$work/hosts" ] || fail "hosts were blamed for their rack's uplink: $(cat "$work/hosts")"
 done
-plan false "$racks" >"$work/plan.toml"
-accept 6 "24 hosts in 4 racks, a slow uplink" 24 --racks 4 --slow-rack 2:0.5
-expect_in "$work/v.json" '"SLOW_UPLINK"'
-[ ! -s "$work/hosts" ] || fail "hosts were blamed for their rack's uplink: $(cat "$work/hosts")"
 
 # Platforms.
 run 0 "help" "$source/scripts/platform.sh" --help

@@ -69,6 +69,15 @@ class PairChecks {
     });
   }
 
+  // What is shown to be slower than others, but by less than the plan asks for, is no reason to refuse it.
+  Verdict verdict_of(const Size& size) const {
+    return size.high < context_.plan.pairs.slowdown ? Verdict::warn : Verdict::fail;
+  }
+  std::string less_than_asked(const Size& size) const {
+    if (verdict_of(size) == Verdict::fail) return {};
+    return fmt::format(", less than the plan's {}", percent(context_.plan.pairs.slowdown));
+  }
+
   void add_host(const HostFinding& host) {
     const std::string& name = context_.hosts[host.host].name;
     Check check{.id = fmt::format("{}/host/{}", senders_.id, name), .subject = "host " + name};
@@ -91,7 +100,8 @@ class PairChecks {
         }
         break;
       case HostVerdict::blamed:
-        says(Verdict::fail, host.intermittent ? senders_.intermittent : senders_.slow, how);
+        says(verdict_of(host.size), host.intermittent ? senders_.intermittent : senders_.slow,
+             how + less_than_asked(host.size));
         break;
       case HostVerdict::slow_for_a_while:
         says(Verdict::warn, "SLOW_FOR_A_WHILE", how + ", and later no longer");
@@ -142,9 +152,10 @@ class PairChecks {
                       context_.hosts[link.hosts.b].name);
       context_.journal.add({.id = "pairs/link/" + name,
                             .subject = "link " + name,
-                            .verdict = Verdict::fail,
+                            .verdict = verdict_of(link.size),
                             .reason = "SLOW_LINK",
-                            .text = slowdown_text(link.size) + ", though its hosts are not",
+                            .text = slowdown_text(link.size) + ", though its hosts are not" +
+                                    less_than_asked(link.size),
                             .numbers = numbers_of(link.size)});
     }
     Check check{.id = "pairs/links",
@@ -177,12 +188,13 @@ class PairChecks {
 
   void add_uplinks() {
     for (const UplinkFinding& uplink : findings_.uplinks)
-      context_.journal.add({.id = fmt::format("pairs/rack/{}", uplink.rack),
-                            .subject = fmt::format("rack {}", uplink.rack),
-                            .verdict = Verdict::fail,
-                            .reason = "SLOW_UPLINK",
-                            .text = "its uplink is " + slowdown_text(uplink.size),
-                            .numbers = numbers_of(uplink.size)});
+      context_.journal.add(
+          {.id = fmt::format("pairs/rack/{}", uplink.rack),
+           .subject = fmt::format("rack {}", uplink.rack),
+           .verdict = verdict_of(uplink.size),
+           .reason = "SLOW_UPLINK",
+           .text = "its uplink is " + slowdown_text(uplink.size) + less_than_asked(uplink.size),
+           .numbers = numbers_of(uplink.size)});
     const std::vector<int> rack_of = racks_of(context_.plan, context_.hosts);
     if (rack_of.empty()) return;
     const int racks = 1 + *std::max_element(rack_of.begin(), rack_of.end());
