@@ -89,9 +89,11 @@ class ProcessRanks {
     stacks_.begin(thread);
     const auto report = [&](int code, const std::string& what) {
       const std::string where = code == exit_code(Exit::timed_out) ? where_all_are() : "";
-      failure_.put(explain(
-          control_, {code, fmt::format("rank {}/{} on {}: {}: {}{}", channel.rank(),
-                                       channel.ranks(), this_host(), mine.text(), what, where)}));
+      const Failure own{code, fmt::format("rank {}/{} on {}: {}: {}{}", channel.rank(),
+                                          channel.ranks(), this_host(), mine.text(), what, where)};
+      const Failure known = control_.wait_failure(0);
+      if (known.code == 0 || !own.message.ends_with(known.message)) failed_here_ = true;
+      failure_.put(explain(control_, own));
     };
     try {
       const Watchdog watchdog(mine, [&](double stuck_s) {
@@ -123,6 +125,7 @@ class ProcessRanks {
       try {
         running.push_back(start_thread([this, t] { run_rank(t); }));
       } catch (const Unsupported& e) {
+        failed_here_ = true;
         failure_.put({exit_code(e.code()),
                       fmt::format("rank {} of {} in this process: {}", t + 1, ranks(), e.what())});
         for (int missing = t; missing < ranks(); ++missing) failure_.finished();
@@ -161,7 +164,11 @@ class ProcessRanks {
     const Failure first = control_.wait_failure(0);
     end.errors = causes(why, first);
     if (!interrupted) exit_code_ = write_end(end);
-    for (const std::string& line : end.errors) process_.log(line);
+    // Where a rank has refused something, it says so: once is enough.
+    const bool refused =
+        why.code == exit_code(Exit::usage) || why.code == exit_code(Exit::unsupported);
+    if (failed_here_ || !refused)
+      for (const std::string& line : end.errors) process_.log(line);
     constexpr int timed_out = exit_code(Exit::timed_out);
     if (why.code == timed_out || first.code == timed_out) log_stacks();
     open_.abort_all();
@@ -185,6 +192,7 @@ class ProcessRanks {
   RankStacks stacks_;
   std::deque<Activity> activities_;  // of all ranks but the first, which the user is shown
   Activity& first_activity_;
+  std::atomic<bool> failed_here_ = false;  // by itself, not because of another process
   std::atomic<int> verdict_ = 0;
   std::atomic<int> exit_code_ = 0;
 };
