@@ -21,7 +21,9 @@ run 2 "no such flag" "$tool" --frobnicate
 for file in --report --verdict --hosts-out; do
   run 2 "$file that cannot be written" "$tool" quick -t 2 --backend loopback $file "$work/none/file"
 done
-run 4 "a verdict on a full disk" "$tool" quick -t 2 --backend loopback --verdict /dev/full
+run 2 "a verdict on a full disk" "$tool" quick --np 3 --backend gloo --verdict /dev/full
+[ "$(grep -c 'cannot write /dev/full: No space left on device' "$work/err")" -eq 1 ] || fail "not said once: $(cat "$work/err")"
+[ ! -s "$work/out" ] || fail "a verdict about nothing: $(cat "$work/out")"
 cat >"$work/one.toml" <<'PLAN'
 full = { programs = ["all_reduce"], sizes = ["64K"], seconds = "0.1" }
 node = { run = false }
@@ -37,10 +39,10 @@ grep -q '"verdict": *"PASS"' "$work/v.json" || fail "no PASS in the verdict file
 expect_in "$work/r.html" "</html>"
 expect_in "$work/j.xml" "<testsuites"
 run 0 "the same run, resumed, in the same file" "$tool" "$work/one.toml" --np 3 --backend gloo --resume "$work/v.json" --verdict "$work/v.json"
-expect_in "$work/err" "# programs: PASS, as the run before found"
+expect_in "$work/err" "# sanity: PASS, as the run before found"
 run 2 "resumed with other ranks" "$tool" "$work/one.toml" --np 2 --backend gloo --resume "$work/v.json"
-expect_in "$work/err" "--resume: the list of hosts was "
-grep -q '"name": *"programs"' "$work/v.json" || fail "a refused resume has spoiled the file"
+[ "$(grep -c -- '--resume: the list of hosts was ' "$work/err")" -eq 1 ] || fail "not said once: $(cat "$work/err")"
+grep -q '"name": *"sanity"' "$work/v.json" || fail "a refused resume has spoiled the file"
 run 0 "beside the run before" "$tool" "$work/one.toml" --np 3 --backend gloo --baseline "$work/v.json" --verdict "$work/later.json"
 grep -q '"baseline/rows"' "$work/later.json" || fail "nothing was compared with the run before"
 run 2 "beside a run of other ranks" "$tool" "$work/one.toml" --np 2 --backend gloo --baseline "$work/v.json"
@@ -150,19 +152,25 @@ first_line "^FAIL ${CCL_CLUSTER}2: rail 1: [0-9]+ % slower"
 grep '"verdict": "FAIL"' "$work/v.json" | grep '"subject": "host ' | grep -v "${CCL_CLUSTER}2" && fail "another host is blamed"
 grep -q '"RAIL_SLOWER"' "$work/v.json" && fail "the whole rail is called slow"
 
-# Everything on a host dies in the middle of the pairs.
-plan ""
-sed -i 's/seconds = "0.1"/seconds = "5"/' "$work/plan.toml"
-: >"$work/err.0"
-start_on_hosts "$tool" "$work/plan.toml" --backend gloo --interface eth0 --verdict "$work/v.json"
-for _ in $(seq 200); do grep -q '^# pairs: ' "$work/err.0" && break; sleep 0.1; done
-sleep 1
-for pid in $(ip netns pids "${CCL_CLUSTER}2"); do kill -KILL "$pid"; done
-wait "${pids[0]}"
-code=$?
-[ "$code" -eq 4 ] && pass "a host that dies" || fail "a host that dies: exit $code, expected 4"
-cp "$work/out.0" "$work/out"
-first_line "^FAIL ${CCL_CLUSTER}2: "
+# Everything on a host dies in the middle of the pairs; rank SPEAKER says so.
+dies() { # HOST SPEAKER
+  plan ""
+  sed -i 's/seconds = "0.1"/seconds = "5"/' "$work/plan.toml"
+  : >"$work/err.0"
+  start_on_hosts "$tool" "$work/plan.toml" --backend gloo --interface eth0 --verdict "$work/v.json"
+  for _ in $(seq 200); do grep -q '^# pairs: ' "$work/err.0" && break; sleep 0.1; done
+  sleep 1
+  for pid in $(ip netns pids "$CCL_CLUSTER$1"); do kill -KILL "$pid"; done
+  wait "${pids[$2]}"
+  code=$?
+  [ "$code" -eq 4 ] && pass "host $1 dies" || fail "host $1 dies: rank $2: exit $code, expected 4"
+  cp "$work/out.$2" "$work/out"
+  first_line "^FAIL $CCL_CLUSTER$1: "
+  wait
+}
+dies 2 0
 expect_in "$work/v.json" 'HOST_LOST'
-wait
+dies 0 1  # the file is as rank 0 has left it
+expect_in "$work/v.json" '"headline": "INCONCLUSIVE run: ended early, '
+cat "$work"/out.[2-9] | grep FAIL && fail "more than one rank speaks for rank 0"
 finish

@@ -73,6 +73,10 @@ TEST(LostHosts, AreNamedByTheWordsOfAFailure) {
   EXPECT_THAT(lost_hosts({"ranks 0-7 on node7 (pid 4711) are gone", "rank 3 on x (pid 1) is gone",
                           "first: rank 3 on x (pid 1) is gone"}),
               ElementsAre("node7", "x"));
+  EXPECT_TRUE(lost_rank_0({"rank 1/4 on b: waiting: rank 0 on a (pid 4711) is gone"}));
+  EXPECT_TRUE(lost_rank_0({"x", "ranks 0-7 on a (pid 4711) are gone"}));
+  EXPECT_FALSE(lost_rank_0({"rank 0/4 on a: waiting: rank 10 on b (pid 4711) is gone"}));
+  EXPECT_FALSE(lost_rank_0({"rank 0 on a (pid 4711) did not come to an exchange"}));
   EXPECT_THAT(lost_hosts({"did not come to an exchange in time: rank 3 on x (pid 1)"}), IsEmpty());
   EXPECT_THAT(lost_hosts({"rank 0/3 on a: gloo failed", ""}), IsEmpty());
 }

@@ -51,11 +51,16 @@ int run_acceptance(const Arguments& a, const Plan& plan, const std::vector<std::
                    verify::PatternCache& patterns, const RunJob& run_job) {
   JobSetup job = job_setup(collectives::all_reduce, a.options, words);
   job.program = "ccl_acceptance";
-  job.communicators_per_rank = 2;    // of all ranks, and of a group
-  std::unique_ptr<Journal> journal;  // in the process of rank 0
+  job.communicators_per_rank = 2;  // of all ranks, and of a group
+  std::unique_ptr<Journal> journal;
+  bool leads = false;  // this process has rank 0
   JobHooks hooks;
   hooks.open = [&](const Process& process) {
-    if (process.launch.process != 0) return;
+    leads = process.launch.process == 0;
+    if (!leads) {
+      journal = std::make_unique<Journal>("", [](const std::string& /*line*/) {});
+      return;
+    }
     journal = std::make_unique<Journal>(
         a.verdict, [](const std::string& line) { fmt::print(stderr, "# {}\n", line); });
     // What cannot be written to is found now, not at the end. What is there stays until then.
@@ -64,7 +69,8 @@ int run_acceptance(const Arguments& a, const Plan& plan, const std::vector<std::
         throw UsageError(fmt::format("cannot write {}: {}", path, std::strerror(errno)));
   };
   hooks.write_end = [&](const RanksEnd& end) {
-    if (!journal) return end.failure != 0 ? end.failure : end.exit_code;
+    const int code = end.failure != 0 ? end.failure : end.exit_code;
+    if (!journal || (!leads && !(lost_rank_0(end.errors) && journal->begun()))) return code;
     // Nothing was run: that says nothing of any host.
     const bool refused =
         end.failure == exit_code(Exit::usage) || end.failure == exit_code(Exit::unsupported);
@@ -77,7 +83,7 @@ int run_acceptance(const Arguments& a, const Plan& plan, const std::vector<std::
     fmt::print("{}", terminal_text(record, {.file = a.verdict}));
     const bool told = std::fflush(stdout) == 0;
     if (!journal->unwritten().empty()) say(job.program, journal->unwritten());
-    const bool written = write_all(a, record) && journal->unwritten().empty();
+    const bool written = !leads || (write_all(a, record) && journal->unwritten().empty());
     if (interrupted) return end.failure;
     if (end.failure != 0) return most_severe(end.failure, exit_code_of(record));
     return told && written ? end.exit_code : most_severe(end.exit_code, exit_code(Exit::failed));

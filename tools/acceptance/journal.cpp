@@ -73,6 +73,11 @@ void Journal::begin(Record header) {
   record_.begin_s = now_s();
 }
 
+bool Journal::begun() const {
+  const std::lock_guard lock(mutex_);
+  return record_.begin_s > 0;
+}
+
 void Journal::resume(const Record& before) {
   const std::lock_guard lock(mutex_);
   const auto refuse = [](const std::string& what, const std::string& then, const std::string& now) {
@@ -130,6 +135,11 @@ void Journal::expect(std::vector<PlannedStage> stages) {
   std::erase_if(stages, [&](const PlannedStage& one) { return has(one.name); });
   const std::lock_guard lock(mutex_);
   progress_ = Progress(std::move(stages), monotonic_seconds());
+  try {
+    write();
+  } catch (const Error& e) {
+    throw UsageError(e.what());
+  }
   tell_("timed calls take " + expected_text(progress_.left(monotonic_seconds())));
 }
 
@@ -256,12 +266,15 @@ Record Journal::judged() const {
 
 void Journal::write() {
   if (file_.empty()) return;
+  Record record =
+      record_;  // rank 0 may be killed before the next one: what stands there is all that is known
+  acceptance::judge(record);
   std::error_code none;
   const bool special =
       std::filesystem::exists(file_, none) && !std::filesystem::is_regular_file(file_, none);
-  if (!special) return ReplacedFile(file_).replace(verdict_json(record_));
+  if (!special) return ReplacedFile(file_).replace(verdict_json(record));
   std::ofstream out(file_, std::ios::binary);  // a device or a pipe
-  out << verdict_json(record_);
+  out << verdict_json(record);
   if (!out.flush()) throw Error(fmt::format("cannot write {}: {}", file_, std::strerror(errno)));
 }
 

@@ -28,13 +28,14 @@ class Journal {
   // line for people when a stage begins and ends, and for each check that is not PASS.
   Journal(std::string file, std::function<void(const std::string&)> tell);
 
-  // What is measured, before anything is; the file is written from the first stage on. begin_stage(), add()
-  // and end_stage() throw Error if it cannot be.
+  // What is measured, before anything is.
   void begin(Record header);
+  bool begun() const;
   // Takes over the stages that `before` has ended, with what they found, after begin(). Throws UsageError
   // if it is of another plan, library or other hosts.
   void resume(const Record& before);
-  // What is to be run, after resume(): lines of tell then say how much is left.
+  // What is to be run, after resume(): lines of tell then say how much is left. The file is written from now
+  // on: throws UsageError if it cannot be; begin_stage(), add() and end_stage() then throw Error.
   void expect(std::vector<PlannedStage> stages);
   // Whether a stage has ended, in this run or in the one that it resumes.
   bool has(const std::string& stage) const;

@@ -19,20 +19,38 @@ void add_names(std::string_view text, std::vector<std::string>& hosts) {
   }
 }
 
+// Returns what in a line names processes that are gone or silent.
+std::vector<std::string_view> names_in(std::string_view error) {
+  std::vector<std::string_view> names;
+  for (const std::string_view words : {" is gone", " are gone"})
+    if (const std::size_t gone = error.find(words); gone != std::string_view::npos)
+      names.push_back(error.substr(0, gone));
+  const std::size_t silent = error.find("no sign of life from");
+  if (silent == std::string_view::npos) return names;
+  const std::string_view rest = error.substr(silent);
+  names.push_back(rest.substr(0, std::min(rest.find(';'), rest.size())));
+  return names;
+}
+
 }  // namespace
 
 std::vector<std::string> lost_hosts(const std::vector<std::string>& errors) {
   std::vector<std::string> hosts;
-  for (const std::string_view error : errors) {
-    for (const std::string_view words : {" is gone", " are gone"})
-      if (const std::size_t gone = error.find(words); gone != std::string_view::npos)
-        add_names(error.substr(0, gone), hosts);
-    const std::size_t silent = error.find("no sign of life from");
-    if (silent == std::string_view::npos) continue;
-    const std::string_view rest = error.substr(silent);
-    add_names(rest.substr(0, std::min(rest.find(';'), rest.size())), hosts);
-  }
+  for (const std::string& error : errors)
+    for (const std::string_view names : names_in(error)) add_names(names, hosts);
   return hosts;
+}
+
+bool lost_rank_0(const std::vector<std::string>& errors) {
+  const auto has = [](std::string_view names, std::string_view what) {
+    return names.find(what) != std::string_view::npos;
+  };
+  return std::any_of(errors.begin(), errors.end(), [&](const std::string& error) {
+    const std::vector<std::string_view> all = names_in(error);
+    return std::any_of(all.begin(), all.end(), [&](std::string_view names) {
+      return has(names, "rank 0 on ") || has(names, "ranks 0-");
+    });
+  });
 }
 
 }  // namespace ccl_tests::acceptance

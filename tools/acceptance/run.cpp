@@ -174,7 +174,7 @@ void lead(Context& context, bool rails) {
   std::vector<int> everybody;
   for (int h = 0; h < context.hosts.number(); ++h) everybody.push_back(h);
   if (is_left("hosts", true)) compare_hosts(context);
-  if (is_left("programs", plan.sanity)) check_programs(context);
+  if (is_left("sanity", plan.sanity)) check_programs(context);
   if (is_left("node", plan.node.run)) measure_nodes(context);
   const auto together = [&] {
     if (is_left("rails", rails)) measure_rails(context);
@@ -206,6 +206,14 @@ void compare(Context& context, const Record& before) {
   journal.end_stage();
 }
 
+// Returns the rank that says how the run ended if the process of rank 0 is gone: on another host, if there is
+// one, because a host takes all of its processes with it.
+int stand_in(const Hosts& hosts, int ranks_per_process) {
+  for (int h = 0; h < hosts.number(); ++h)
+    if (h != hosts.host_of(0)) return hosts.leader(h);
+  return ranks_per_process;
+}
+
 }  // namespace
 
 int run(Rank& rank, const Arguments& arguments, const Plan& plan, verify::PatternCache& patterns,
@@ -224,6 +232,8 @@ int run(Rank& rank, const Arguments& arguments, const Plan& plan, verify::Patter
     std::size_t most = 0;
     for (const HostRanks& host : hosts.all()) most = std::max(most, host.ranks.size());
     journal->expect(planned_stages(plan, hosts.number(), static_cast<int>(most), rails));
+  } else if (rank.rank() == stand_in(hosts, rank.process().options.ranks_per_process())) {
+    journal->begin(header(rank, arguments, plan, hosts));
   }
   rank.activity().phase("connecting the library under test");
   const bool simulated = rank.process().options.simulated();

@@ -9,8 +9,8 @@
 
 namespace ccl_tests::acceptance {
 
-// Looks at everything in the plan. Returns the exit code, the same on all ranks. journal: rank 0's;
-// null elsewhere.
+// Looks at everything in the plan. Returns the exit code, the same on all ranks. journal: the process's; that of
+// rank 0 keeps what is found, that of the rank which speaks if rank 0 is gone knows only what is run.
 // Collective. Throws what the library, a peer or a limit throws.
 int run(Rank& rank, const Arguments& arguments, const Plan& plan, verify::PatternCache& patterns,
         Journal* journal);
