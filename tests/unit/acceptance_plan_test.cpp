@@ -106,10 +106,25 @@ TEST(AcceptancePlan, WhatIsWrongIsNamedWithItsLine) {
   EXPECT_THAT(refusal("full = 3"), HasSubstr("accepted: a table"));
   EXPECT_THAT(refusal("racks = [\"a\"]"), HasSubstr("lists of hosts"));
   EXPECT_THAT(refusal("racks = 3"), HasSubstr("lists of hosts"));
+  EXPECT_THAT(refusal("racks = [[\"a\", \"b\"],\n[\"b\", \"c\"]]"),
+              HasSubstr("p.toml:2: racks: 'b' is there twice"));
+  EXPECT_THAT(refusal("name = 3"), HasSubstr("p.toml:1: name: accepted: a text"));
+  EXPECT_THAT(refusal("interface = \"\""), HasSubstr("interface: accepted: a text"));
+  EXPECT_THAT(refusal("[scaling]\nprogram = \"barrier\""), HasSubstr("barrier"));
+  EXPECT_THAT(
+      refusal(
+          "[[limit]]\nprogram = \"all_reduce\"\nmin_busbw = \"2 GB/s\"\nwarn_busbw = \"1 GB/s\""),
+      HasSubstr("warn_busbw is not above min_busbw"));
   EXPECT_THAT(refusal("[[limit]]\nprogram = \"all_reduce\""), HasSubstr("a limit needs"));
   EXPECT_THAT(refusal("[[limit]]\nmin_busbw = \"1 GB/s\""), HasSubstr("a limit needs"));
   EXPECT_THAT(refusal("[[limit]]\nmin_busbw = \"1 parrot/s\""), HasSubstr("360 GB/s"));
   EXPECT_THAT(refusal("name = "), HasSubstr("p.toml:1: not TOML: "));
+}
+
+TEST(AcceptancePlan, StagesAreLeftOut) {
+  const Plan plan = parse_plan("soak = { seconds = 60, run = false }\nfull = { run = false }", "p");
+  EXPECT_EQ(plan.soak.seconds, 0);
+  EXPECT_FALSE(plan.full.run);
 }
 
 TEST(AcceptancePlan, LimitsOfWhatIsNotRunAreRefused) {

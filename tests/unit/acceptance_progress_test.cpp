@@ -17,9 +17,9 @@ TEST(AcceptanceProgress, StagesAreThoseThatTakeTime) {
   const Plan plan = plan_of("generic");
   EXPECT_THAT(
       names_of(planned_stages(plan, 16, 8, true)),
-      testing::ElementsAre("programs", "node", "pairs", "rails", "full", "scaling", "rest"));
+      testing::ElementsAre("sanity", "node", "pairs", "rails", "full", "scaling", "rest"));
   EXPECT_THAT(names_of(planned_stages(plan, 1, 1, false)),
-              testing::ElementsAre("programs", "full", "scaling"));
+              testing::ElementsAre("sanity", "full", "scaling"));
   for (const int hosts : {1, 2, 3, 4, 16, 64, 1000})
     for (const PlannedStage& stage : planned_stages(plan, hosts, 2, hosts > 1))
       EXPECT_LE(stage.takes.least_s, stage.takes.most_s) << stage.name << ' ' << hosts;

@@ -70,7 +70,7 @@ class Program {
                           .reason = "UNSUPPORTED",
                           .text = std::string(program_.name) + ": " + why});
   }
-  std::string id() const { return fmt::format("programs/{}", program_.name); }
+  std::string id() const { return fmt::format("sanity/{}", program_.name); }
 
   void take(const PointRows& found) {
     for (const Row& row : found.rows) {
@@ -116,7 +116,7 @@ class Program {
 }  // namespace
 
 void check_programs(Context& context) {
-  context.journal.begin_stage("programs",
+  context.journal.begin_stage("sanity",
                               "every program on its types, at odd sizes, each call verified");
   const auto all = collectives::all();
   std::vector<const Collective*> programs(all.begin(), all.end());

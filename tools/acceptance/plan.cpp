@@ -10,6 +10,7 @@
 #include <fstream>
 #include <functional>
 #include <map>
+#include <set>
 #include <sstream>
 #include <string_view>
 #include <utility>
@@ -31,13 +32,31 @@ std::vector<std::string> program_names() {
   return names;
 }
 
+// Those that have rows of any size, and so a bandwidth.
+std::vector<std::string> names_of_sized_programs() {
+  std::vector<std::string> names;
+  for (const Collective* one : collectives::all())
+    if (!one->domain.paired && one->domain.sweeps && !one->domain.fixed_bytes &&
+        !one->needs.synchronizes)
+      names.emplace_back(one->name);
+  return names;
+}
+
 // A table of a plan, of which each key is read once.
 class Reader {
  public:
   Reader(const toml::table& table, std::string source, std::string where)
       : table_(table), source_(std::move(source)), where_(std::move(where)) {}
 
-  // Calls take(value's text) if the key is there.
+  // Calls take(text) if the key is there, with a text that is not empty.
+  void word(const char* key, const std::function<void(const std::string&)>& take) {
+    const toml::node* const node = find(key);
+    if (node == nullptr) return;
+    const auto given = node->value_exact<std::string>();
+    if (!given || given->empty()) fail(*node, key, "accepted: a text, \"...\"");
+    take(*given);
+  }
+  // Calls take(value's text) if the key is there; a number has one, too.
   void text(const char* key, const std::function<void(const std::string&)>& take) {
     if (const toml::node* node = find(key)) in_line(*node, key, [&] { take(text_of(*node)); });
   }
@@ -157,9 +176,10 @@ void read_pairs(Reader& r, PairsPlan& plan) {
 
 void read_scaling(Reader& r, ScalingPlan& plan) {
   r.flag("run", plan.run);
-  r.text("program",
-         [&](const std::string& text) { plan.program = parse_name(text, program_names()); });
-  r.text("size", [&](const std::string& text) { plan.bytes = parse_size(text); });
+  r.text("program", [&](const std::string& text) {
+    plan.program = parse_name(text, names_of_sized_programs());
+  });
+  r.text("size", [&](const std::string& text) { plan.bytes = message_size(text); });
   r.text("min_efficiency", [&](const std::string& text) { plan.min_efficiency = share_of(text); });
   r.flag("find", plan.find);
 }
@@ -183,6 +203,7 @@ void read_racks(const toml::table& table, const std::string& source, Plan& plan)
       throw UsageError(source + ": racks: accepted: a list of lists of hosts' names");
     return;
   }
+  std::set<std::string> seen;
   for (const toml::node& rack : *racks) {
     std::vector<std::string> hosts;
     const toml::array* const names = rack.as_array();
@@ -191,6 +212,10 @@ void read_racks(const toml::table& table, const std::string& source, Plan& plan)
     if (names == nullptr || hosts.empty() || hosts.size() != names->size())
       throw UsageError(fmt::format("{}:{}: racks: accepted: a list of lists of hosts' names",
                                    source, rack.source().begin.line));
+    for (const std::string& host : hosts)
+      if (!seen.insert(host).second)
+        throw UsageError(fmt::format("{}:{}: racks: {} is there twice; accepted: each host in one",
+                                     source, rack.source().begin.line, quote(host)));
     plan.racks.push_back(std::move(hosts));
   }
 }
@@ -282,8 +307,8 @@ Plan parse_plan(const std::string& text, const std::string& source) {
   for (const char byte : sha256(text).substr(0, 8))
     plan.digest += fmt::format("{:02x}", static_cast<unsigned char>(byte));
   Reader r(table, source, "");
-  r.text("name", [&](const std::string& value) { plan.name = value; });
-  r.text("interface", [&](const std::string& value) { plan.interface = value; });
+  r.word("name", [&](const std::string& value) { plan.name = value; });
+  r.word("interface", [&](const std::string& value) { plan.interface = value; });
   if (r.find("same") != nullptr) plan.same.clear();
   r.list("same", [&](const std::string& value) { plan.same.push_back(value); });
   r.find("racks");
@@ -294,7 +319,10 @@ Plan parse_plan(const std::string& text, const std::string& source) {
   r.tables("full", [&](Reader& stage) { read_rates(stage, plan.full); });
   r.tables("scaling", [&](Reader& stage) { read_scaling(stage, plan.scaling); });
   r.tables("soak", [&](Reader& stage) {
+    bool run = true;
+    stage.flag("run", run);
     stage.text("seconds", [&](const std::string& value) { plan.soak.seconds = seconds_of(value); });
+    if (!run) plan.soak.seconds = 0;
   });
   r.tables("limit", [&](Reader& one) {
     RateLimit limit;

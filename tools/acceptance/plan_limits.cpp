@@ -32,6 +32,10 @@ void check_limits(const Plan& plan, const std::string& source) {
     if (limit->program.empty() ||
         (limit->min_busbw <= 0 && limit->warn_busbw <= 0 && limit->max_time_s <= 0))
       throw UsageError(source + ": a limit needs program, and min_busbw, warn_busbw or max_time");
+    if (limit->warn_busbw > 0 && limit->warn_busbw <= limit->min_busbw)
+      throw UsageError(fmt::format(
+          "{}: the limit of {} in {}: warn_busbw is not above min_busbw, and would never warn",
+          source, limit->program, limit->stage));
     const bool twice = std::any_of(plan.limits.begin(), limit, [&](const RateLimit& other) {
       return other.stage == limit->stage && other.program == limit->program &&
              other.bytes == limit->bytes;

@@ -30,8 +30,10 @@ double most_seconds(const RatePlan& plan) {
 }
 
 std::string rates_text(const RatePlan& plan) {
-  return fmt::format("{} of {}; at most {:.0f} s of timed calls", fmt::join(plan.programs, ", "),
-                     sizes_of(plan), most_seconds(plan));
+  const double most_s = most_seconds(plan);
+  return fmt::format("{} of {}; at most {} s of timed calls", fmt::join(plan.programs, ", "),
+                     sizes_of(plan),
+                     most_s < 1 ? fmt::format("{:.1g}", most_s) : fmt::format("{:.0f}", most_s));
 }
 
 std::string pairs_text(const PairsPlan& plan) {
@@ -51,7 +53,7 @@ std::string plan_text(const Plan& plan) {
   std::string text = fmt::format("# plan {}\n", plan.name);
   text += line("hosts", true, fmt::format("have to be alike in {}", fmt::join(plan.same, ", ")));
   text +=
-      line("programs", plan.sanity, "every program on its types, at odd sizes, each call verified");
+      line("sanity", plan.sanity, "every program on its types, at odd sizes, each call verified");
   text += line("node", plan.node.run, "inside each host, all at once: " + rates_text(plan.node));
   text += line("pairs", plan.pairs.run, pairs_text(plan.pairs));
   const bool never = !plan.pairs.rails.value_or(true);

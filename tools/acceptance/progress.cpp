@@ -52,7 +52,7 @@ std::vector<PlannedStage> planned_stages(const Plan& plan, int hosts, int ranks,
     if (runs) stages.push_back({name, takes});
   };
   constexpr Expected of_programs{1, 60};  // about 600 rows of a few verified calls
-  add("programs", plan.sanity, of_programs);
+  add("sanity", plan.sanity, of_programs);
   add("node", plan.node.run && ranks > 1, of_rates(plan.node));
   const ExpectedRounds rounds = expected_rounds(plan.pairs, hosts);
   const double round_s = 2 * plan.pairs.seconds;
