@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <utility>
 
@@ -12,6 +13,12 @@ namespace ccl_tests {
 namespace {
 
 constexpr double average_slack = 0.9;  // nccl-tests fails below 0.9 x NCCL_TESTS_MIN_BW
+
+// Beside a limit in seconds.
+JudgedTime time_of(const Measurement& cell, const JudgeRule& rule) {
+  if (rule.judged_by == JudgedBy::interval || !cell.stream) return judged_time(cell, rule);
+  return {cell.seconds, std::min(cell.stream->fast, cell.seconds), cell.seconds};
+}
 
 // interval: "400.00 to 500.00"; value: "450.00 us".
 std::string text_of(const LimitFinding& found, const std::string& value,
@@ -28,9 +35,13 @@ std::string text_of(const LimitFinding& found, const std::string& value,
   return {};
 }
 
+std::string_view of_fast(const JudgeRule& rule) {
+  return rule.judged_by == JudgedBy::fast ? " (10th percentile)" : "";
+}
+
 LimitFinding bandwidth_finding(const SizeLimit& limit, std::string row, const Measurement& cell,
                                const JudgeRule& rule) {
-  const JudgedTime time = judged_time(cell, rule);
+  const JudgedTime time = time_of(cell, rule);
   const double bytes = cell.busbw * cell.seconds;  // those that the bandwidth is of
   const bool has_interval = cell.stream && time.best > 0;
   const auto bandwidth = [&](double seconds) {
@@ -46,8 +57,8 @@ LimitFinding bandwidth_finding(const SizeLimit& limit, std::string row, const Me
   found.verdict =
       judge({-*found.value, -bandwidth(time.best), -bandwidth(time.worst)}, -limit.value);
   found.text = text_of(found, fmt::format("busbw {} GB/s", digits_text(*found.value)),
-                       fmt::format("{} to {}", digits_text(bandwidth(time.worst)),
-                                   digits_text(bandwidth(time.best))),
+                       fmt::format("{} to {}{}", digits_text(bandwidth(time.worst)),
+                                   digits_text(bandwidth(time.best)), of_fast(rule)),
                        "below");
   return found;
 }
@@ -55,7 +66,7 @@ LimitFinding bandwidth_finding(const SizeLimit& limit, std::string row, const Me
 LimitFinding time_finding(const SizeLimit& limit, std::string row, const Measurement& cell,
                           const JudgeRule& rule) {
   constexpr double us = 1e6;
-  const JudgedTime time = judged_time(cell, rule);
+  const JudgedTime time = time_of(cell, rule);
   LimitFinding found = {.flag = "--max-time", .row = std::move(row), .unit = "us"};
   found.limit = limit.value;
   found.value = time.value * us;
@@ -64,8 +75,9 @@ LimitFinding time_finding(const SizeLimit& limit, std::string row, const Measure
     found.high = time.worst * us;
   }
   found.verdict = judge({time.value * us, time.best * us, time.worst * us}, limit.value);
-  found.text = text_of(found, fmt::format("{:.2f} us", *found.value),
-                       fmt::format("{:.2f} to {:.2f}", time.best * us, time.worst * us), "above");
+  found.text = text_of(
+      found, fmt::format("{:.2f} us", *found.value),
+      fmt::format("{:.2f}{} to {:.2f}", time.best * us, of_fast(rule), time.worst * us), "above");
   return found;
 }
 

@@ -13,8 +13,9 @@
 namespace ccl_tests {
 
 // interval: a limit is missed if all of the time's interval lies beyond, and undecided if it lies
-// within; without an interval the time is judged. fast: the 10th percentile of the stamps is judged,
-// where ranks wait for CPUs and no other number repeats (docs/METHOD.md).
+// within; without an interval the time is judged. fast: ranks wait for CPUs, and no number repeats but
+// the 10th percentile of the stamps (docs/METHOD.md): it is compared with that of earlier runs; a limit
+// in seconds is kept if the time keeps it, and missed if even the 10th percentile does not.
 enum class JudgedBy { interval, fast };
 
 // How times are held to limits.
@@ -28,7 +29,7 @@ struct JudgeRule {
 struct JudgedTime {
   double value = 0, best = 0, worst = 0;
 };
-JudgedTime judged_time(const Measurement& cell, const JudgeRule& rule);
+JudgedTime judged_time(const Measurement& cell, const JudgeRule& rule);  // beside another time
 
 // Returns the verdict about a number of which smaller ones are better.
 LimitVerdict judge(const JudgedTime& number, double limit);

@@ -142,16 +142,24 @@ TEST(Limits, WithinWhatTheTimeIsAtOtherMomentsAreNotDecided) {
               ElementsAre(missed, missed));  // a batch has no interval
 }
 
-TEST(Limits, AreHeldAgainstTheFastCallsWhereRanksWaitForCpus) {
-  Row row = with_interval();
+// The time that the table shows must not be beyond a limit that is kept.
+TEST(Limits, WhereRanksWaitForCpusAreMissedByTheFastCallsAndKeptByTheTime) {
+  Row row = with_interval();  // 450 us, 2 GB/s
   row.out_of_place.stream->fast = 300e-6;
   const JudgeRule rule = {.judged_by = JudgedBy::fast};
-  EXPECT_THAT(verdicts(held_to(both(8, 2.9, 301), row, false, 8, rule)), ElementsAre(kept, kept));
+  EXPECT_THAT(verdicts(held_to(both(8, 1.99, 451), row, false, 8, rule)), ElementsAre(kept, kept));
+  EXPECT_THAT(
+      limit_lines(held_to(both(8, 2.9, 301), row, false, 8, rule), undecided),
+      ElementsAre(
+          "not decided: 8 B float sum out of place: busbw 2.0000 GB/s, 2.0000 to 3.0000 (10th "
+          "percentile), is on both sides of --min-busbw 2.9",
+          "not decided: 8 B float sum out of place: 450.00 us, 300.00 (10th percentile) to 450.00, "
+          "is on both sides of --max-time 301"));
   EXPECT_THAT(
       limit_lines(held_to(both(8, 3.1, 299), row, false, 8, rule), missed),
       ElementsAre(
-          "too slow: 8 B float sum out of place: busbw 3.0000 GB/s is below --min-busbw 3.1",
-          "too slow: 8 B float sum out of place: 300.00 us is above --max-time 299"));
+          "too slow: 8 B float sum out of place: busbw 2.0000 GB/s is below --min-busbw 3.1",
+          "too slow: 8 B float sum out of place: 450.00 us is above --max-time 299"));
 }
 
 TEST(Limits, OtherSizesAreNotJudged) {
