@@ -48,6 +48,15 @@ void require_same_settings(const Process& process, ControlChannel& world) {
 
 }  // namespace
 
+std::vector<std::string> typed_arguments(const Process& process) {
+  std::vector<std::string> typed;
+  if (process.launch.launcher == "local processes")
+    typed = {"--np", std::to_string(process.launch.processes)};
+  const std::vector<std::string>& rest = process.options.arguments;
+  typed.insert(typed.end(), rest.begin(), rest.end());
+  return typed;
+}
+
 void Rank::start() {
   require_same_settings(process_, world_);
   table_ = gather_rank_table(world_, identity(process_.options), limit_s());

@@ -31,6 +31,9 @@ struct Process {
   double started_s = 0;                         // CLOCK_MONOTONIC at the program's first line
 };
 
+// Returns the program's arguments as they were typed. Processes of --np are started without it: it comes first.
+std::vector<std::string> typed_arguments(const Process& process);
+
 // Used by the rank's thread.
 class Rank {
  public:

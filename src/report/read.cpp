@@ -3,10 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cerrno>
-#include <fstream>
-#include <system_error>
+#include <sstream>
 
+#include "src/core/error.hpp"
+#include "src/core/given_file.hpp"
 #include "src/report/field_json.hpp"
 #include "src/report/field_visitors.hpp"
 #include "src/report/schema_1.hpp"
@@ -106,9 +106,7 @@ class Runs {
 }  // namespace
 
 std::vector<RecordedRun> read_runs(const std::string& path) {
-  std::ifstream in(path, std::ios::binary);
-  if (!in)
-    throw Error(fmt::format("cannot read '{}': {}", path, std::generic_category().message(errno)));
+  std::istringstream in(read_given_file(path));
   Runs runs;
   int number = 0;
   for (std::string line; std::getline(in, line);) {

@@ -89,7 +89,7 @@ RunInfo describe(const Rank& rank, const Collective& collective, const Options& 
   run.library_version = process.backend.info().version;
   run.library_file = process.backend.info().library;
   run.library_known_as = process.backend.info().known_as;
-  run.arguments = process.options.arguments;
+  run.arguments = typed_arguments(process);
   run.settings = recorded_settings(collective, o);
   for (const char* variable : {"NCCL_TESTS_MIN_BW",
                                "NCCL_TESTS_ALLTOALLV_SPREAD",

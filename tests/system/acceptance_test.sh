@@ -9,7 +9,10 @@ tool=$bin/ccl_acceptance
 run 0 "the plan in words" "$tool" --plan
 expect_in "$work/out" "# plan generic"
 run 2 "no such plan" "$tool" no-such-plan
-expect_in "$work/err" "'no-such-plan': no such plan; accepted: a .toml file, or generic, quick, "
+expect_in "$work/err" "no such plan: cannot read 'no-such-plan': No such file or directory; accepted: a .toml file, or generic, quick, "
+run 2 "a plan without an end" "$tool" /dev/zero
+run 2 "resumed from a file without an end" "$tool" quick -t 2 --backend loopback --resume /dev/zero
+expect_in "$work/err" "cannot read '/dev/zero': it has more than "
 printf 'name = "x"\n[pairs]\nsiez = "1M"\n' >"$work/bad.toml"
 run 2 "an unknown key" "$tool" "$work/bad.toml"
 expect_in "$work/err" "bad.toml:3: no key pairs.siez; accepted: run, size, "

@@ -6,18 +6,16 @@
 #include <toml++/toml.h>
 #include <algorithm>
 #include <array>
-#include <filesystem>
-#include <fstream>
 #include <functional>
 #include <map>
 #include <set>
-#include <sstream>
 #include <string_view>
 #include <utility>
 
 #include "collectives/collectives.hpp"
 #include "src/bootstrap/sha256.hpp"
 #include "src/core/error.hpp"
+#include "src/core/given_file.hpp"
 #include "src/core/quote.hpp"
 #include "src/options/values.hpp"
 #include "tools/acceptance/plan_limits.hpp"
@@ -355,14 +353,15 @@ Plan plan_of(const std::string& name_or_file) {
     result.name = plan.name;
     return result;
   }
-  std::ifstream in;
-  if (!std::filesystem::is_directory(name_or_file)) in.open(name_or_file, std::ios::binary);
-  std::ostringstream text;
-  if (in.is_open() && in.peek() != std::ifstream::traits_type::eof()) text << in.rdbuf();
-  if (!in.is_open() || in.bad())
-    throw UsageError(fmt::format("{}: no such plan; accepted: a .toml file, or {}",
-                                 quote(name_or_file), fmt::join(builtin_plans(), ", ")));
-  return parse_plan(text.str(), name_or_file);
+  constexpr std::size_t largest_plan = 1 << 20;
+  std::string text;
+  try {
+    text = read_given_file(name_or_file, largest_plan);
+  } catch (const Error& e) {
+    throw UsageError(fmt::format("no such plan: {}; accepted: a .toml file, or {}", e.what(),
+                                 fmt::join(builtin_plans(), ", ")));
+  }
+  return parse_plan(text, name_or_file);
 }
 
 }  // namespace ccl_tests::acceptance

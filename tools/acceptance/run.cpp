@@ -4,12 +4,11 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <fstream>
 #include <optional>
-#include <sstream>
 #include <string_view>
 
 #include "src/core/error.hpp"
+#include "src/core/given_file.hpp"
 #include "src/core/quote.hpp"
 #include "src/core/version.hpp"
 #include "src/devices/host_cpus.hpp"
@@ -62,9 +61,6 @@ std::string answer_to_simulated(const std::string& question) {
 
 Record header(const Rank& rank, const Arguments& arguments, const Plan& plan, const Hosts& hosts) {
   const Process& process = rank.process();
-  // Processes of --np are not told of it.
-  const bool local = process.launch.launcher == "local processes";
-  const std::string np = local ? fmt::format(" --np {}", process.launch.processes) : "";
   Record record{
       .plan = plan.name,
       .plan_digest = plan.digest,
@@ -72,7 +68,7 @@ Record header(const Rank& rank, const Arguments& arguments, const Plan& plan, co
       .backend = process.backend.name(),
       .library = process.backend.info().version,
       .launcher = process.launch.launcher,
-      .command = fmt::format("ccl_acceptance{} {}", np, fmt::join(process.options.arguments, " ")),
+      .command = fmt::format("ccl_acceptance {}", fmt::join(typed_arguments(process), " ")),
       .seed = arguments.options.check.seed};
   for (const HostRanks& host : hosts.all()) record.hosts.push_back({host.name, host.ranks, {}});
   return record;
@@ -142,12 +138,14 @@ std::vector<int> without(const std::vector<int>& hosts, const std::vector<int>& 
 
 // flag: whose file it is.
 Record record_in(const std::string& file, const char* flag) {
-  std::ifstream in(file, std::ios::binary);
-  std::ostringstream text;
-  text << in.rdbuf();
-  if (!in) throw UsageError(fmt::format("{}: {} cannot be read", flag, quote(file)));
+  std::string text;
   try {
-    return read_verdict(text.str());
+    text = read_given_file(file);
+  } catch (const Error& e) {
+    throw UsageError(fmt::format("{}: {}", flag, e.what()));
+  }
+  try {
+    return read_verdict(text);
   } catch (const Error& e) {
     throw UsageError(fmt::format("{}: {}: {}", flag, quote(file), e.what()));
   }
