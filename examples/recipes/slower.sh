@@ -20,4 +20,4 @@ if [ $# -lt 2 ]; then
 fi
 before=${LAUNCH:+$LAUNCH }$1 after=${LAUNCH:+$LAUNCH }$2
 shift 2
-exec "${BIN:-build/bin}/ccl_compare" --base "$before" --head "$after" --threshold 20 --pairs 30 "$@"
+exec "${BIN:-build/bin}/ccl_compare" --base "$before" --head "$after" --threshold 20 --pairs 30 --max-pairs 120 "$@"

@@ -40,6 +40,8 @@ TEST(Comparable, NamesTheFieldAndBothValues) {
               HasSubstr("program is 'all_reduce_perf' in base.jsonl and 'gather_perf'"));
   EXPECT_THAT(refusal([](RecordedRun& run) { run.info.ranks = 4; }),
               HasSubstr("ranks is '2' in base.jsonl and '4' in head.jsonl"));
+  EXPECT_THAT(refusal([](RecordedRun& run) { run.info.oversubscribed = true; }),
+              HasSubstr("whether ranks wait for CPUs is 'do not' in base.jsonl and 'wait' in"));
   EXPECT_THAT(refusal([](RecordedRun& run) { run.info.mode = "oneway"; }), HasSubstr("mode is"));
   EXPECT_THAT(refusal([](RecordedRun& run) { run.info.clock = "cpu"; }), HasSubstr("clock is"));
   EXPECT_THAT(refusal([](RecordedRun& run) { run.info.cache = "cold"; }),

@@ -118,6 +118,48 @@ TEST(CompareInterleaved, TakesAsManyPairsAsTheTestNeeds) {
   EXPECT_EQ(result.rows[1].verdict, RowVerdict::slower);
 }
 
+// Rows of 8 B whose head takes 1.3 and 0.7 times as long in turns up to pair `steady`, and then as long as the base.
+Machine unsteady(std::size_t steady, std::size_t& runs) {
+  Machine machine;
+  machine.run = [steady, &runs](Side side, const std::set<std::size_t>& /*sizes*/) {
+    const std::size_t pair = runs++ / 2;
+    const double head = pair < 2 ? 1.3 : pair < steady ? (pair % 2 == 0 ? 1.3 : 0.7) : 1.0;
+    return RunTimes{{key(8), {side == Side::base ? 1 : head, {}}}};
+  };
+  return machine;
+}
+
+TEST(CompareInterleaved, DoublesThePairsWhileRowsAreUndecided) {
+  Plan plan;
+  plan.most_pairs = 60;
+  std::size_t runs = 0;
+  Comparison result = compare_interleaved(unsteady(18, runs), plan);
+  EXPECT_EQ(result.tested_pairs, 48U);  // of 12, 24, 48, 60
+  EXPECT_EQ(result.looks, 4U);
+  EXPECT_EQ(result.rows[0].verdict, RowVerdict::same);
+  EXPECT_EQ(result.rows[0].pairs, 48U);
+  runs = 0;
+  result = compare_interleaved(unsteady(1000, runs), plan);
+  EXPECT_EQ(result.tested_pairs, 60U);
+  EXPECT_EQ(result.rows[0].verdict, RowVerdict::inconclusive);
+  runs = 0;
+  plan.most_pairs = 0;
+  result = compare_interleaved(unsteady(1000, runs), plan);
+  EXPECT_EQ(result.tested_pairs, 12U);
+  EXPECT_EQ(result.looks, 1U);
+}
+
+TEST(CompareInterleaved, EachLookHasItsPartOfTheFalseAlarms) {
+  Fake fake;
+  fake.head[16] = 1.3;
+  Plan plan;
+  plan.most_pairs = 48;
+  const Comparison result = compare_interleaved(fake.machine(), plan);
+  EXPECT_EQ(result.tested_pairs, 12U);
+  EXPECT_EQ(result.rows[1].verdict, RowVerdict::slower);
+  EXPECT_NEAR(*result.rows[1].p_slower, 3.0 / 4096, 1e-12);
+}
+
 TEST(CompareInterleaved, RefusesSidesWithoutACommonRow) {
   Machine machine;
   machine.run = [](Side side, const std::set<std::size_t>&) {

@@ -21,7 +21,7 @@ struct Sweep {
   double outliers = 0.15;     // share of runs whose row takes 2 times as long or more
   double slowdown = 1;        // of the head
   std::size_t slow_rows = 0;  // of which it is
-  std::size_t pairs = Plan().pairs;
+  std::size_t pairs = Plan().pairs, most_pairs = 0;
 };
 
 // Compares base and head of one sweep.
@@ -40,6 +40,7 @@ Comparison compare_sweep(const Sweep& sweep, std::uint64_t seed) {
   };
   Plan plan;
   plan.pairs = sweep.pairs;
+  plan.most_pairs = sweep.most_pairs;
   return compare_interleaved(machine, plan);
 }
 
@@ -79,6 +80,13 @@ TEST(ComparePower, FindsOneRowThatIs20PercentSlowerAmongOutliers) {
   const Found found = run_sweeps({.slowdown = 1.2, .slow_rows = 1, .pairs = 40});
   EXPECT_GE(found.right, 90);
   EXPECT_LE(found.wrong, 1);
+}
+
+TEST(ComparePower, DoubledPairsFindItWithoutMoreFalseAlarms) {
+  const Found found = run_sweeps({.slowdown = 1.2, .slow_rows = 1, .most_pairs = 48});
+  EXPECT_GE(found.right, 90);
+  EXPECT_LE(found.wrong, 1);
+  EXPECT_LE(run_sweeps({.most_pairs = 48}).wrong, 1);
 }
 
 TEST(ComparePower, FindsASweepThatIs20PercentSlowerAmongOutliers) {

@@ -12,7 +12,7 @@ using test::key;
 using test::run_of;
 
 TEST(CompareRows, BothPlacementsWithTheirIntervals) {
-  const RunTimes times = times_of(run_of("x", 2e-5).run);
+  const RunTimes times = times_of(run_of("x", 2e-5).run, JudgedBy::interval);
   ASSERT_EQ(times.size(), 2U);
   RowKey in_place = key(8);
   in_place.in_place = true;
@@ -21,12 +21,27 @@ TEST(CompareRows, BothPlacementsWithTheirIntervals) {
   EXPECT_DOUBLE_EQ(times.at(in_place).interval->low, 2e-5 * 0.99);
 }
 
+TEST(CompareRows, WhereRanksWaitForCpusHaveThe10thPercentile) {
+  RecordedRun run = run_of("x", 2e-5).run;
+  EXPECT_EQ(judged_by(run.info), JudgedBy::interval);
+  run.info.oversubscribed = true;
+  EXPECT_EQ(judged_by(run.info), JudgedBy::fast);
+  run.rows[0].out_of_place.stream->fast = 1.5e-5;
+  run.rows[0].in_place.stream.reset();  // a batch has a mean only
+  const RunTimes times = times_of(run, JudgedBy::fast);
+  EXPECT_DOUBLE_EQ(times.at(key(8)).seconds, 1.5e-5);
+  EXPECT_FALSE(times.at(key(8)).interval);
+  RowKey in_place = key(8);
+  in_place.in_place = true;
+  EXPECT_DOUBLE_EQ(times.at(in_place).seconds, 2e-5);
+}
+
 TEST(CompareRows, LeavesOutRepeatedPlacementsAndMissingTimes) {
   RecordedRun run = run_of("x").run;
   run.rows[0].in_place.repeats_out_of_place = true;
-  EXPECT_EQ(times_of(run).size(), 1U);
+  EXPECT_EQ(times_of(run, JudgedBy::interval).size(), 1U);
   run.rows[0].out_of_place.seconds = 0;
-  EXPECT_TRUE(times_of(run).empty());
+  EXPECT_TRUE(times_of(run, JudgedBy::interval).empty());
 }
 
 TEST(CompareRows, CyclesOfARunAreOneValue) {
@@ -35,7 +50,7 @@ TEST(CompareRows, CyclesOfARunAreOneValue) {
     run.rows.push_back(run.rows[0]);
     run.rows.back().out_of_place.seconds = seconds;
   }
-  const RunTimes times = times_of(run);
+  const RunTimes times = times_of(run, JudgedBy::interval);
   EXPECT_DOUBLE_EQ(times.at(key(8)).seconds, 2);
   EXPECT_FALSE(times.at(key(8)).interval);
 }
@@ -49,11 +64,11 @@ TEST(CompareRows, TheRowOfAllPassesIsTheValue) {
     row.out_of_place.seconds = 10.0 * pass;
     run.rows.insert(run.rows.begin(), row);
   }
-  EXPECT_DOUBLE_EQ(times_of(run).at(key(8)).seconds, 1);
-  EXPECT_TRUE(times_of(run).at(key(8)).interval);
+  EXPECT_DOUBLE_EQ(times_of(run, JudgedBy::interval).at(key(8)).seconds, 1);
+  EXPECT_TRUE(times_of(run, JudgedBy::interval).at(key(8)).interval);
   run.rows.pop_back();
-  EXPECT_DOUBLE_EQ(times_of(run).at(key(8)).seconds, 20);
-  EXPECT_FALSE(times_of(run).at(key(8)).interval);
+  EXPECT_DOUBLE_EQ(times_of(run, JudgedBy::interval).at(key(8)).seconds, 20);
+  EXPECT_FALSE(times_of(run, JudgedBy::interval).at(key(8)).interval);
 }
 
 TEST(CompareRows, EveryPartOfTheKeyCounts) {

@@ -13,7 +13,7 @@ using test::with_ratios;
 constexpr double threshold = 0.05;
 
 RowResult judged(const std::vector<double>& ratios, std::size_t tests = 0) {
-  return judge(with_ratios(ratios), threshold, tests).at(0);
+  return judge(with_ratios(ratios), threshold, {.tests = tests}).at(0);
 }
 
 TEST(CompareVerdict, Slower) {

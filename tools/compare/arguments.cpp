@@ -56,6 +56,9 @@ void check(Arguments& a) {
   if (!base) throw UsageError("use two files, or --base CMD with --head CMD or --aa; see --help");
   if (head == a.commands.aa)
     throw UsageError(head ? "--head and --aa exclude each other" : "--base needs --head or --aa");
+  if (a.plan.most_pairs > 0 && a.plan.most_pairs < a.plan.pairs)
+    throw UsageError(
+        fmt::format("--max-pairs {} is below --pairs {}", a.plan.most_pairs, a.plan.pairs));
   if (a.commands.aa) a.commands.head = a.commands.base;
 }
 
@@ -80,6 +83,10 @@ void declare_flags(FlagSet& set, Arguments& a) {
       .by_default("5");
   set.add(a.plan.pairs, "--pairs", "N", "pairs of runs that test the rows that the screen flagged",
           in_range(1, most_pairs));
+  set.add(a.plan.most_pairs, "--max-pairs", "N",
+          "double the pairs up to N while a row is undecided; false alarms stay at 5 %",
+          in_range(1, most_pairs))
+      .by_default("--pairs");
   set.add_custom(
       "--probe-limit", "X",
       "draw a pair again if the round trip between two cores changes more than X times; 0: do not "

@@ -54,6 +54,10 @@ void check_comparable(const NamedRun& base, const NamedRun& head) {
   if (base.run.rows.empty() || head.run.rows.empty())
     throw UsageError(fmt::format("cannot compare: {} has no rows",
                                  base.run.rows.empty() ? base.name : head.name));
+  const auto waits = [](const NamedRun& one) {
+    return one.run.info.oversubscribed ? "wait" : "do not";
+  };
+  check_same("whether ranks wait for CPUs", waits(base), base.name, waits(head), head.name);
   check_same("datatype", types(base.run), base.name, types(head.run), head.name);
   check_same("op", ops(base.run), base.name, ops(head.run), head.name);
 }

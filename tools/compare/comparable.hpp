@@ -18,7 +18,7 @@ struct NamedRun {
 void check_right(const NamedRun& run);
 
 // Throws UsageError if times of the two runs say nothing about each other: another program, mode,
-// backend, number of ranks, clock, kind of time, data types or operations. The message names the
+// backend, number of ranks, clock, kind of time, data types or operations; ranks that wait for CPUs. The message names the
 // field and both values. Throws as check_right() does.
 void check_comparable(const NamedRun& base, const NamedRun& head);
 

@@ -70,9 +70,12 @@ Report compare_files(const std::string& base_path, const std::string& head_path,
   note_incomplete(head, report.notes);
 
   const std::size_t count = std::min(base.size(), head.size());
+  // Of single runs the intervals speak, and a percentile has none.
+  const JudgedBy by = count == 1 ? JudgedBy::interval : judged_by(base.front().run.info);
+  if (by == JudgedBy::fast) report.notes.emplace_back(fast_note);
   std::vector<RunPair> pairs;
   for (std::size_t i = 0; i < count; ++i)
-    pairs.push_back({times_of(base[i].run), times_of(head[i].run)});
+    pairs.push_back({times_of(base[i].run, by), times_of(head[i].run, by)});
   const Matched matched = match(pairs);
   if (matched.rows.empty())
     throw UsageError(

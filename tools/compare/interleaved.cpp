@@ -19,12 +19,11 @@ class Drawing {
   Drawing(const Machine& machine, const Plan& plan, Comparison& result)
       : machine_(machine), plan_(plan), result_(result) {}
 
-  // Draws up to `wanted` pairs during which the machine kept its state.
-  std::vector<RunPair> draw(const char* part, std::size_t wanted,
-                            const std::set<std::size_t>& sizes) {
-    std::vector<RunPair> pairs;
-    for (std::size_t tries = 0; pairs.size() < wanted && tries < plan_.tries_each * wanted;
-         ++tries) {
+  // Adds to `pairs`, until they are `wanted`, ones during which the machine kept its state.
+  void draw(const char* part, std::size_t wanted, const std::set<std::size_t>& sizes,
+            std::vector<RunPair>& pairs) {
+    const std::size_t most = plan_.tries_each * (wanted - std::min(wanted, pairs.size()));
+    for (std::size_t tries = 0; pairs.size() < wanted && tries < most; ++tries) {
       const std::optional<double> before = probe();
       RunPair pair = one(pairs.size() % 2 == 0, sizes);
       if (same_state(before, probe(), plan_.probe_limit))
@@ -33,7 +32,6 @@ class Drawing {
         ++result_.redrawn;
       if (machine_.progress) machine_.progress(part, pairs.size(), wanted);
     }
-    return pairs;
   }
 
  private:
@@ -80,12 +78,28 @@ Matched only(Matched matched, const std::set<RowKey>& keys) {
   return matched;
 }
 
+// How many pairs there are at each look.
+std::vector<std::size_t> looks_of(std::size_t pairs, std::size_t most) {
+  std::vector<std::size_t> looks = {pairs};
+  while (looks.back() < most) looks.push_back(std::min(2 * looks.back(), most));
+  return looks;
+}
+
+bool decides(const std::vector<RowResult>& rows) {
+  const auto is = [](RowVerdict verdict) {
+    return [verdict](const RowResult& row) { return row.verdict == verdict; };
+  };
+  return std::any_of(rows.begin(), rows.end(), is(RowVerdict::slower)) ||
+         std::none_of(rows.begin(), rows.end(), is(RowVerdict::inconclusive));
+}
+
 }  // namespace
 
 Comparison compare_interleaved(const Machine& machine, const Plan& plan) {
   Comparison result;
   Drawing drawing(machine, plan, result);
-  const std::vector<RunPair> first = drawing.draw("screen", plan.screen_pairs, {});
+  std::vector<RunPair> first;
+  drawing.draw("screen", plan.screen_pairs, {}, first);
   if (first.empty())
     throw Error(fmt::format("the machine changed its state during each of {} pairs: the round trip "
                             "between two cores took {:.0f} to {:.0f} ns",
@@ -101,21 +115,30 @@ Comparison compare_interleaved(const Machine& machine, const Plan& plan) {
   result.rows = screened(screen, flagged);
   if (flagged.empty()) return result;
 
-  const std::size_t fewest = fewest_pairs(flagged.size(), false_alarm_rate);
+  const std::size_t most_looks = looks_of(plan.pairs, plan.most_pairs).size();
+  const std::size_t fewest = fewest_pairs(flagged.size() * most_looks, false_alarm_rate);
   if (plan.pairs < fewest)
     result.notes.push_back(fmt::format("{} instead of {}: fewer cannot confirm any of {}",
                                        counted(fewest, "pair"), plan.pairs,
                                        counted(flagged.size(), "flagged row")));
-  const std::size_t wanted = std::max(plan.pairs, fewest);
-  const std::vector<RunPair> fresh = drawing.draw("test", wanted, needed_sizes(screen, flagged));
+  const std::vector<std::size_t> looks = looks_of(std::max(plan.pairs, fewest), plan.most_pairs);
+  std::vector<RunPair> fresh;
+  std::vector<RowResult> judged;
+  for (const std::size_t wanted : looks) {
+    drawing.draw("test", wanted, needed_sizes(screen, flagged), fresh);
+    judged = judge(only(match(fresh), flagged), plan.threshold,
+                   {.tests = flagged.size(), .looks = looks.size()});
+    if (fresh.size() >= wanted && !decides(judged)) continue;
+    if (fresh.size() < wanted)
+      result.notes.push_back(fmt::format("{} of {}: the machine changed its state during {}",
+                                         fresh.size(), counted(wanted, "pair"),
+                                         counted(result.redrawn, "other")));
+    break;
+  }
   result.tested_pairs = fresh.size();
-  if (fresh.size() < wanted)
-    result.notes.push_back(fmt::format("{} of {}: the machine changed its state during {}",
-                                       fresh.size(), counted(wanted, "pair"),
-                                       counted(result.redrawn, "other")));
+  result.looks = looks.size();
   std::map<RowKey, RowResult> tested;
-  for (RowResult& row : judge(only(match(fresh), flagged), plan.threshold, flagged.size()))
-    tested.emplace(row.key, std::move(row));
+  for (RowResult& row : judged) tested.emplace(row.key, std::move(row));
   for (RowResult& row : result.rows) {
     const auto found = tested.find(row.key);
     if (found == tested.end()) continue;

@@ -19,7 +19,9 @@ enum class Side { base, head };
 struct Plan {
   double threshold = 0.05;
   std::size_t screen_pairs = 2;
-  std::size_t pairs = 12;      // of the test; more if so few cannot confirm anything
+  std::size_t pairs = 12;  // of the test; more if so few cannot confirm anything
+  std::size_t most_pairs =
+      0;  // as long as rows are undecided, the pairs are doubled up to this; 0: never
   double probe_limit = 1.5;    // a pair whose probes differ more is drawn again
   std::size_t tries_each = 3;  // most draws for each pair that is wanted
 };
@@ -35,6 +37,7 @@ struct Machine {
 struct Comparison {
   std::vector<RowResult> rows;  // in the order of their keys
   std::size_t screened_pairs = 0, tested_pairs = 0, redrawn = 0;
+  std::size_t looks = 1;  // at the tested rows, at most; each may use its part of the false alarms
   std::size_t flagged = 0, only_base = 0, only_head = 0;
   std::optional<Interval> probes;  // smallest and largest, seconds
   std::vector<std::string> notes;

@@ -29,6 +29,7 @@ Json header(const Report& report) {
           {"aa", report.aa},
           {"screened_pairs", c.screened_pairs},
           {"tested_pairs", c.tested_pairs},
+          {"looks", c.looks},
           {"redrawn_pairs", c.redrawn},
           {"core_to_core_low_s", c.probes ? Json(c.probes->low) : Json(nullptr)},
           {"core_to_core_high_s", c.probes ? Json(c.probes->high) : Json(nullptr)},

@@ -43,7 +43,7 @@ class Sides {
     std::error_code ignored;
     std::filesystem::remove(file, ignored);
     std::optional<NamedRun>& first = side == Side::base ? base_ : head_;
-    RunTimes times = times_of(now.run);
+    RunTimes times = times_of(now.run, judged_by(now.run.info));
     if (!first) {
       first = std::move(now);
       if (base_ && head_) check_comparable(*base_, *head_);
@@ -52,7 +52,11 @@ class Sides {
   }
 
   std::string program() const { return base_->run.info.program; }
-  std::vector<std::string> notes() const { return differences(*base_, *head_); }
+  std::vector<std::string> notes() const {
+    std::vector<std::string> notes = differences(*base_, *head_);
+    if (judged_by(base_->run.info) == JudgedBy::fast) notes.emplace_back(fast_note);
+    return notes;
+  }
 
  private:
   static RecordedRun read(const std::string& command, const std::string& file) {

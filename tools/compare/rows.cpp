@@ -10,7 +10,8 @@
 namespace ccl_tests::compare {
 namespace {
 
-RowTime time_of(const Measurement& cell) {
+RowTime time_of(const Measurement& cell, JudgedBy by) {
+  if (by == JudgedBy::fast) return {judged_time(cell, {by, 0}).value, std::nullopt};
   RowTime time{cell.seconds, std::nullopt};
   if (cell.stream && cell.stream->low && cell.stream->high)
     time.interval = Interval{*cell.stream->low, *cell.stream->high};
@@ -39,13 +40,17 @@ std::string row_text(const RowKey& key) {
                      where_text(key));
 }
 
-RunTimes times_of(const RecordedRun& run) {
+JudgedBy judged_by(const RunInfo& info) {
+  return info.oversubscribed ? JudgedBy::fast : JudgedBy::interval;
+}
+
+RunTimes times_of(const RecordedRun& run, JudgedBy by) {
   std::map<RowKey, std::vector<RowTime>> cycles;
   std::map<RowKey, std::vector<RowTime>> passes;
   for (const Row& row : run.rows) {
     const auto add = [&](const Measurement& cell, bool in_place) {
       if (std::isfinite(cell.seconds) && cell.seconds > 0)
-        (row.pass ? passes : cycles)[key_of(row, in_place)].push_back(time_of(cell));
+        (row.pass ? passes : cycles)[key_of(row, in_place)].push_back(time_of(cell, by));
     };
     add(row.out_of_place, false);
     if (!row.in_place.repeats_out_of_place) add(row.in_place, true);

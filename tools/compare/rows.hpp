@@ -4,7 +4,9 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 
+#include "src/report/limits.hpp"
 #include "src/report/read.hpp"
 #include "src/report/row_key.hpp"
 #include "tools/compare/sign_test.hpp"
@@ -18,15 +20,21 @@ std::string row_text(const RowKey& key);
 
 struct RowTime {
   double seconds = 0;
-  std::optional<Interval> interval;  // of the time, as the run printed it
+  std::optional<Interval> interval;  // of the time, as the run printed it; none of a percentile
 };
 
 // One invocation's rows in the order of their keys.
 using RunTimes = std::map<RowKey, RowTime>;
 
+// Which number of several runs is compared: where ranks wait for CPUs none repeats but the 10th percentile.
+JudgedBy judged_by(const RunInfo& info);
+
+inline constexpr std::string_view fast_note =
+    "ranks wait for CPUs, and times do not repeat: the 10th percentiles of the calls are compared";
+
 // Returns the run's times. Leaves out rows without a time, and in-place rows that repeat the
 // out-of-place ones. If a run repeats a row (-N), the row's time is the median and has no interval. Of
 // --passes it is that of the row which stands for them, or if the run had no time for that, the same.
-RunTimes times_of(const RecordedRun& run);
+RunTimes times_of(const RecordedRun& run, JudgedBy by);
 
 }  // namespace ccl_tests::compare

@@ -28,7 +28,8 @@ std::string method_text(const Report& report) {
   }
   text += fmt::format("; sign test against a ratio of {:.3g}, Holm's correction at {}",
                       tested_ratio(report.threshold), false_alarm_rate);
-  const std::size_t tests = report.interleaved ? c.flagged : c.rows.size();
+  if (c.looks > 1) text += fmt::format(" for {} looks", c.looks);
+  const std::size_t tests = (report.interleaved ? c.flagged : c.rows.size()) * c.looks;
   if (const auto agree = pairs_that_agree(c.tested_pairs, tests, false_alarm_rate))
     text += fmt::format(": {} of {} pairs must agree for the first row", *agree, c.tested_pairs);
   return text;

@@ -64,7 +64,8 @@ std::set<RowKey> flag(const Matched& screen, double threshold) {
   return flagged;
 }
 
-std::vector<RowResult> judge(const Matched& matched, double threshold, std::size_t tests) {
+std::vector<RowResult> judge(const Matched& matched, double threshold,
+                             const Correction& correction) {
   const double bound = std::log(tested_ratio(threshold));
   std::vector<RowResult> rows;
   std::vector<double> slower, faster;
@@ -76,10 +77,11 @@ std::vector<RowResult> judge(const Matched& matched, double threshold, std::size
     slower.push_back(p_median_at_most(ratios, bound));
     faster.push_back(p_median_at_least(ratios, -bound));
   }
-  slower.resize(std::max(tests, slower.size()), 1.0);
-  faster.resize(std::max(tests, faster.size()), 1.0);
-  slower = holm(slower);
-  faster = holm(faster);
+  for (std::vector<double>* p : {&slower, &faster}) {
+    p->resize(std::max(correction.tests, p->size()), 1.0);
+    *p = holm(*p);
+    for (double& one : *p) one = std::min(1.0, one * static_cast<double>(correction.looks));
+  }
   for (std::size_t i = 0; i < rows.size(); ++i) {
     RowResult& row = rows[i];
     row.p_slower = slower[i];

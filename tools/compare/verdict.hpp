@@ -40,10 +40,18 @@ double tested_ratio(double threshold);
 // Returns the keys of rows whose median ratio is beyond the threshold.
 std::set<RowKey> flag(const Matched& screen, double threshold);
 
+// What the tests of rows have to be corrected for.
+struct Correction {
+  std::size_t tests = 0;  // rows; at least those that are judged
+  std::size_t looks =
+      1;  // how often they are judged, with ever more pairs: each look gets an equal part (Bonferroni)
+};
+
 // Tests every row of `matched`: the exact sign test in both directions, each with Holm's
-// correction over `tests` rows (at least the rows of `matched`; those that are missing have p = 1).
+// correction over the rows (those that are missing have p = 1).
 // The results are in the order of the keys; those beyond the threshold are flagged.
-std::vector<RowResult> judge(const Matched& matched, double threshold, std::size_t tests = 0);
+std::vector<RowResult> judge(const Matched& matched, double threshold,
+                             const Correction& correction = {});
 
 // Compares single runs by the intervals of their times. All verdicts are hints.
 std::vector<RowResult> hint(const Matched& matched, double threshold);
