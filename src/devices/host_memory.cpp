@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -42,6 +43,13 @@ std::size_t cgroup_memory(const std::string& root) {
   return left;
 }
 
+// " (ulimit -v: 300000 KiB)"
+std::string address_limit() {
+  ::rlimit limit{};
+  if (::getrlimit(RLIMIT_AS, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return {};
+  return fmt::format(" (ulimit -v: {} KiB)", limit.rlim_cur / 1024);
+}
+
 }  // namespace
 
 HostBuffer::HostBuffer(std::size_t bytes) : size_(bytes) {
@@ -49,7 +57,8 @@ HostBuffer::HostBuffer(std::size_t bytes) : size_(bytes) {
   void* const p = mmap(nullptr, bytes, PROT_READ | PROT_WRITE,
                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (p == MAP_FAILED)
-    throw Error(fmt::format("cannot allocate {} bytes: {}", bytes, std::strerror(errno)));
+    throw Error(fmt::format("cannot allocate {} bytes: {}{}", bytes, std::strerror(errno),
+                            address_limit()));
   data_ = static_cast<std::byte*>(p);
 }
 

@@ -54,6 +54,10 @@ std::vector<std::string> with_full_names(const FlagSet& set,
     result.push_back(word);
     const bool is_long = word.starts_with("--") && word.size() > 2;
     const bool is_short = !is_long && word.starts_with('-') && word.size() == 2;
+    // getopt reads -np as -n with the value p.
+    if (!is_value && !is_long && word.starts_with('-') && set.find('-' + word) != nullptr)
+      throw UsageError(fmt::format("{} is {} with the value {}; accepted: -{}", quote(word),
+                                   word.substr(0, 2), quote(word.substr(2)), word));
     if (is_value || (!is_long && !is_short)) {
       is_value = false;
       continue;
