@@ -93,6 +93,40 @@ bool decides(const std::vector<RowResult>& rows) {
          std::none_of(rows.begin(), rows.end(), is(RowVerdict::inconclusive));
 }
 
+// Judges the flagged rows by fresh pairs, as often as the plan says until they are decided.
+void test(const Matched& screen, const std::set<RowKey>& flagged, const Plan& plan,
+          Drawing& drawing, Comparison& result) {
+  const std::size_t most_looks = looks_of(plan.pairs, plan.most_pairs).size();
+  const std::size_t fewest = fewest_pairs(flagged.size() * most_looks, false_alarm_rate);
+  if (plan.pairs < fewest)
+    result.notes.push_back(fmt::format("{} instead of {}: fewer cannot confirm any of {}",
+                                       counted(fewest, "pair"), plan.pairs,
+                                       counted(flagged.size(), "flagged row")));
+  const std::vector<std::size_t> looks = looks_of(std::max(plan.pairs, fewest), plan.most_pairs);
+  std::vector<RunPair> fresh;
+  std::vector<RowResult> judged;
+  for (const std::size_t wanted : looks) {
+    drawing.draw("test", wanted, needed_sizes(screen, flagged), fresh);
+    judged = judge(only(match(fresh), flagged), plan.threshold,
+                   {.tests = flagged.size(), .looks = looks.size()});
+    if (fresh.size() < wanted)
+      result.notes.push_back(fmt::format("{} of {}: the machine changed its state during {}",
+                                         fresh.size(), counted(wanted, "pair"),
+                                         counted(result.redrawn, "other")));
+    if (fresh.size() < wanted || decides(judged)) break;
+  }
+  result.tested_pairs = fresh.size();
+  result.looks = looks.size();
+  std::map<RowKey, RowResult> tested;
+  for (RowResult& row : judged) tested.emplace(row.key, std::move(row));
+  for (RowResult& row : result.rows) {
+    const auto found = tested.find(row.key);
+    if (found == tested.end()) continue;
+    row = found->second;
+    row.flagged = true;
+  }
+}
+
 }  // namespace
 
 Comparison compare_interleaved(const Machine& machine, const Plan& plan) {
@@ -113,38 +147,7 @@ Comparison compare_interleaved(const Machine& machine, const Plan& plan) {
   result.only_base = screen.only_base;
   result.only_head = screen.only_head;
   result.rows = screened(screen, flagged);
-  if (flagged.empty()) return result;
-
-  const std::size_t most_looks = looks_of(plan.pairs, plan.most_pairs).size();
-  const std::size_t fewest = fewest_pairs(flagged.size() * most_looks, false_alarm_rate);
-  if (plan.pairs < fewest)
-    result.notes.push_back(fmt::format("{} instead of {}: fewer cannot confirm any of {}",
-                                       counted(fewest, "pair"), plan.pairs,
-                                       counted(flagged.size(), "flagged row")));
-  const std::vector<std::size_t> looks = looks_of(std::max(plan.pairs, fewest), plan.most_pairs);
-  std::vector<RunPair> fresh;
-  std::vector<RowResult> judged;
-  for (const std::size_t wanted : looks) {
-    drawing.draw("test", wanted, needed_sizes(screen, flagged), fresh);
-    judged = judge(only(match(fresh), flagged), plan.threshold,
-                   {.tests = flagged.size(), .looks = looks.size()});
-    if (fresh.size() >= wanted && !decides(judged)) continue;
-    if (fresh.size() < wanted)
-      result.notes.push_back(fmt::format("{} of {}: the machine changed its state during {}",
-                                         fresh.size(), counted(wanted, "pair"),
-                                         counted(result.redrawn, "other")));
-    break;
-  }
-  result.tested_pairs = fresh.size();
-  result.looks = looks.size();
-  std::map<RowKey, RowResult> tested;
-  for (RowResult& row : judged) tested.emplace(row.key, std::move(row));
-  for (RowResult& row : result.rows) {
-    const auto found = tested.find(row.key);
-    if (found == tested.end()) continue;
-    row = found->second;
-    row.flagged = true;
-  }
+  if (!flagged.empty()) test(screen, flagged, plan, drawing, result);
   return result;
 }
 
