@@ -44,7 +44,7 @@ class Alone : public Control {
     changed_.wait_for(lock, seconds_to_duration(limit_s), [this] { return failure_.has_value(); });
     return failure_.value_or(Failure{});
   }
-  void wait_process_0_gone(double /*limit_s*/) override {}
+  bool wait_process_0_gone(double /*limit_s*/) override { return false; }
   void report_doing(std::function<std::vector<Doing>()> /*doing*/) override {}
 
  private:
@@ -151,8 +151,8 @@ class Joined : public Control {
   void report_doing(std::function<std::vector<Doing>()> doing) override {
     link_->report_doing(std::move(doing));
   }
-  void wait_process_0_gone(double limit_s) override {
-    if (process() != 0) link_->wait_process_0_gone(limit_s);
+  bool wait_process_0_gone(double limit_s) override {
+    return process() != 0 && link_->wait_process_0_gone(limit_s);
   }
 
  private:

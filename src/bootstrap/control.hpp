@@ -66,8 +66,9 @@ class Control {
   // then no call of the one before is under way.
   virtual void report_doing(std::function<std::vector<Doing>()> doing) = 0;
 
-  // Blocks for at most limit_s until process 0 has left or is gone. Returns at once in process 0.
-  virtual void wait_process_0_gone(double limit_s) = 0;
+  // Blocks for at most limit_s until process 0 has left or is gone. Returns at once in process 0. Returns
+  // whether the connection to it broke, or nothing came over it: it did not leave.
+  virtual bool wait_process_0_gone(double limit_s) = 0;
 };
 
 // A job of this process only.

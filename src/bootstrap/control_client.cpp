@@ -41,7 +41,7 @@ class ControlClient::Impl {
   void abort(int code, std::string_view message);
   Failure wait_failure(double limit_s);
   DoingSource& doing() { return doing_; }
-  void wait_process_0_gone(double limit_s);
+  bool wait_process_0_gone(double limit_s);
 
  private:
   static std::string sign_of_life(const std::vector<Doing>& doing) {
@@ -200,9 +200,10 @@ Failure ControlClient::Impl::wait_failure(double limit_s) {
   return silence();
 }
 
-void ControlClient::Impl::wait_process_0_gone(double limit_s) {
+bool ControlClient::Impl::wait_process_0_gone(double limit_s) {
   std::unique_lock lock(mutex_);
   changed_.wait_for(lock, seconds_to_duration(limit_s), [this] { return closed_ || server_left_; });
+  return closed_ && !server_left_;
 }
 
 Failure ControlClient::Impl::silence() const {
@@ -347,6 +348,8 @@ Failure ControlClient::wait_failure(double limit_s) { return impl_->wait_failure
 void ControlClient::report_doing(std::function<std::vector<Doing>()> doing) {
   impl_->doing().set(std::move(doing));
 }
-void ControlClient::wait_process_0_gone(double limit_s) { impl_->wait_process_0_gone(limit_s); }
+bool ControlClient::wait_process_0_gone(double limit_s) {
+  return impl_->wait_process_0_gone(limit_s);
+}
 
 }  // namespace ccl_tests

@@ -45,7 +45,7 @@ class ControlClient {
   void abort(int code, std::string_view message) noexcept;
   Failure wait_failure(double limit_s);
   void report_doing(std::function<std::vector<Doing>()> doing);  // as Control's; any thread
-  void wait_process_0_gone(double limit_s);
+  bool wait_process_0_gone(double limit_s);
 
  private:
   class Impl;

@@ -158,16 +158,23 @@ class ProcessRanks {
     const bool interrupted = why.code > 128;
     if (interrupted) {
       end.errors = {why.message};
+      // A launcher tells the others to end because it has lost process 0.
+      constexpr double news_s = 0.1;
+      end.lost_process_0 = control_.wait_process_0_gone(news_s);
+      const Failure known = control_.wait_failure(0);
+      if (end.lost_process_0 && known.code != 0) end.errors.push_back(known.message);
       exit_code_ = write_end(end);
     }
+    // Who refuses says so before others hear of it, and they say nothing: process 0's end may end this process.
+    const bool refused =
+        why.code == exit_code(Exit::usage) || why.code == exit_code(Exit::unsupported);
+    if (refused && failed_here_) process_.log(why.message);
     control_.abort(why.code, why.message);
     const Failure first = control_.wait_failure(0);
     end.errors = causes(why, first);
+    end.lost_process_0 = control_.wait_process_0_gone(0);
     if (!interrupted) exit_code_ = write_end(end);
-    // Where a rank has refused something, it says so: once is enough.
-    const bool refused =
-        why.code == exit_code(Exit::usage) || why.code == exit_code(Exit::unsupported);
-    if (failed_here_ || !refused)
+    if (!refused)
       for (const std::string& line : end.errors) process_.log(line);
     constexpr int timed_out = exit_code(Exit::timed_out);
     if (why.code == timed_out || first.code == timed_out) log_stacks();

@@ -48,6 +48,8 @@ run 2 "resumed with other ranks" "$tool" "$work/one.toml" --np 2 --backend gloo 
 grep -q '"name": *"sanity"' "$work/v.json" || fail "a refused resume has spoiled the file"
 run 0 "beside the run before" "$tool" "$work/one.toml" --np 3 --backend gloo --baseline "$work/v.json" --verdict "$work/later.json"
 grep -q '"baseline/rows"' "$work/later.json" || fail "nothing was compared with the run before"
+run 2 "resumed, with a verdict on a full disk" "$tool" "$work/one.toml" --np 3 --backend gloo --resume "$work/v.json" --verdict /dev/full
+[ ! -s "$work/out" ] || fail "a verdict about nothing: $(cat "$work/out")"
 run 2 "beside a run of other ranks" "$tool" "$work/one.toml" --np 2 --backend gloo --baseline "$work/v.json"
 expect_in "$work/err" "--baseline: the number of ranks was '3' and is '2'"
 run 2 "resumed from what is no verdict" "$tool" "$work/one.toml" --np 2 --backend gloo --resume "$work/j.xml"
@@ -172,6 +174,7 @@ dies() { # HOST SPEAKER
   wait
 }
 dies 2 0
+cat "$work"/out.[1-9] | grep . && fail "not rank 0 alone says how the run ended"
 expect_in "$work/v.json" 'HOST_LOST'
 dies 0 1  # the file is as rank 0 has left it
 expect_in "$work/v.json" '"headline": "INCONCLUSIVE run: ended early, '

@@ -70,11 +70,12 @@ int run_acceptance(const Arguments& a, const Plan& plan, const std::vector<std::
   };
   hooks.write_end = [&](const RanksEnd& end) {
     const int code = end.failure != 0 ? end.failure : end.exit_code;
-    if (!journal || (!leads && !(lost_rank_0(end.errors) && journal->begun()))) return code;
+    const bool stands_in = !leads && end.lost_process_0 && lost_rank_0(end.errors);
+    if (!journal || (!leads && !(stands_in && journal->begun()))) return code;
     // Nothing was run: that says nothing of any host.
     const bool refused =
         end.failure == exit_code(Exit::usage) || end.failure == exit_code(Exit::unsupported);
-    if (refused && journal->judged().checks.empty()) return end.failure;
+    if (refused && !journal->measures()) return end.failure;
     const bool interrupted = end.failure > 128;  // by a signal
     const Record record =
         journal->end({.lost = lost_hosts(end.errors),

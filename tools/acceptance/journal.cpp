@@ -78,6 +78,11 @@ bool Journal::begun() const {
   return record_.begin_s > 0;
 }
 
+bool Journal::measures() const {
+  const std::lock_guard lock(mutex_);
+  return measures_;
+}
+
 void Journal::resume(const Record& before) {
   const std::lock_guard lock(mutex_);
   const auto refuse = [](const std::string& what, const std::string& then, const std::string& now) {
@@ -153,6 +158,7 @@ void Journal::begin_stage(const std::string& name, const std::string& text) {
   const std::lock_guard lock(mutex_);
   record_.stages.push_back({.name = name, .text = text, .begin_s = now_s()});
   open_.push_back(record_.stages.size() - 1);
+  measures_ = true;
   progress_.begin(name, monotonic_seconds());
   tell_(fmt::format("{}: {}", name, text));
   write();

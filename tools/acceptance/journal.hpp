@@ -31,6 +31,7 @@ class Journal {
   // What is measured, before anything is.
   void begin(Record header);
   bool begun() const;
+  bool measures() const;  // a stage has begun, other than those of resume()
   // Takes over the stages that `before` has ended, with what they found, after begin(). Throws UsageError
   // if it is of another plan, library or other hosts.
   void resume(const Record& before);
@@ -67,6 +68,7 @@ class Journal {
   mutable std::mutex mutex_;
   Record record_;
   std::string unwritten_;
+  bool measures_ = false;
   std::vector<std::size_t> open_;  // stages, the innermost last
   Progress progress_;
 };

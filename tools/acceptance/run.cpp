@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <fstream>
 #include <optional>
 #include <string_view>
 
@@ -138,9 +139,10 @@ std::vector<int> without(const std::vector<int>& hosts, const std::vector<int>& 
 
 // flag: whose file it is.
 Record record_in(const std::string& file, const char* flag) {
+  constexpr std::size_t largest_verdict = std::size_t{256} << 20;  // of some thousand hosts
   std::string text;
   try {
-    text = read_given_file(file);
+    text = read_given_file(file, largest_verdict);
   } catch (const Error& e) {
     throw UsageError(fmt::format("{}: {}", flag, e.what()));
   }
@@ -230,6 +232,9 @@ int run(Rank& rank, const Arguments& arguments, const Plan& plan, verify::Patter
     std::size_t most = 0;
     for (const HostRanks& host : hosts.all()) most = std::max(most, host.ranks.size());
     journal->expect(planned_stages(plan, hosts.number(), static_cast<int>(most), rails));
+    // If this rank is killed, nobody must take what an earlier run has left for this run's.
+    for (const std::string& file : {arguments.report, arguments.junit, arguments.hosts_out})
+      if (!file.empty()) std::ofstream(file, std::ios::trunc);
   } else if (rank.rank() == stand_in(hosts, rank.process().options.ranks_per_process())) {
     journal->begin(header(rank, arguments, plan, hosts));
   }
