@@ -134,7 +134,7 @@ std::optional<LimitFinding> Baseline::hold(const Row& row, bool in_place, std::s
   const std::string interval = ratio.best < ratio.worst  // times of -n have none
                                    ? fmt::format(", {:.3f} to {:.3f}", ratio.best, ratio.worst)
                                    : "";
-  const char* const what = rule.judged_by == JudgedBy::fast ? " (10th percentile)" : "";
+  const char* const what = is_fast(cell, rule) ? " (10th percentile)" : "";
   found.text = fmt::format(
       "{}: {}: {:.2f} us{} is {:.3f} x {} {:.2f} us{}, {} 1 + --tolerance {:g}%",
       missed ? "too slow" : "not decided", found.row, 1e6 * head.value, what, ratio.value, whose,

@@ -14,7 +14,7 @@ void append(std::vector<LimitFinding>& to, std::vector<LimitFinding> some) {
 }  // namespace
 
 void LimitJudge::begin(const RunInfo& run) {
-  if (run.oversubscribed) judged_by_ = JudgedBy::fast;
+  judged_by_ = judged_by(run);
   if (baseline_) baseline_->check(run);
 }
 

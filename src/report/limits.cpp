@@ -16,8 +16,9 @@ constexpr double average_slack = 0.9;  // nccl-tests fails below 0.9 x NCCL_TEST
 
 // Beside a limit in seconds.
 JudgedTime time_of(const Measurement& cell, const JudgeRule& rule) {
-  if (rule.judged_by == JudgedBy::interval || !cell.stream) return judged_time(cell, rule);
-  return {cell.seconds, std::min(cell.stream->fast, cell.seconds), cell.seconds};
+  JudgedTime time = judged_time(cell, {JudgedBy::interval, rule.moments});
+  if (is_fast(cell, rule)) time.best = std::min(time.best, cell.stream->fast);
+  return time;
 }
 
 // interval: "400.00 to 500.00"; value: "450.00 us".
@@ -35,8 +36,8 @@ std::string text_of(const LimitFinding& found, const std::string& value,
   return {};
 }
 
-std::string_view of_fast(const JudgeRule& rule) {
-  return rule.judged_by == JudgedBy::fast ? " (10th percentile)" : "";
+std::string_view of_fast(const Measurement& cell, const JudgeRule& rule) {
+  return is_fast(cell, rule) ? " (10th percentile)" : "";
 }
 
 LimitFinding bandwidth_finding(const SizeLimit& limit, std::string row, const Measurement& cell,
@@ -58,7 +59,7 @@ LimitFinding bandwidth_finding(const SizeLimit& limit, std::string row, const Me
       judge({-*found.value, -bandwidth(time.best), -bandwidth(time.worst)}, -limit.value);
   found.text = text_of(found, fmt::format("busbw {} GB/s", digits_text(*found.value)),
                        fmt::format("{} to {}{}", digits_text(bandwidth(time.worst)),
-                                   digits_text(bandwidth(time.best)), of_fast(rule)),
+                                   digits_text(bandwidth(time.best)), of_fast(cell, rule)),
                        "below");
   return found;
 }
@@ -77,17 +78,28 @@ LimitFinding time_finding(const SizeLimit& limit, std::string row, const Measure
   found.verdict = judge({time.value * us, time.best * us, time.worst * us}, limit.value);
   found.text = text_of(
       found, fmt::format("{:.2f} us", *found.value),
-      fmt::format("{:.2f}{} to {:.2f}", time.best * us, of_fast(rule), time.worst * us), "above");
+      fmt::format("{:.2f}{} to {:.2f}", time.best * us, of_fast(cell, rule), time.worst * us),
+      "above");
   return found;
 }
 
 }  // namespace
 
+JudgedBy judged_by(const RunInfo& info) {
+  return info.oversubscribed && info.clock == "wall" ? JudgedBy::fast : JudgedBy::interval;
+}
+
+bool is_fast(const Measurement& cell, const JudgeRule& rule) {
+  if (rule.judged_by != JudgedBy::fast || !cell.stream) return false;
+  constexpr double rounding = 1e-9;
+  return std::abs(cell.seconds - cell.stream->mean) > rounding * cell.seconds;  // a median
+}
+
 JudgedTime judged_time(const Measurement& cell, const JudgeRule& rule) {
   const double value = cell.seconds;
   if (!cell.stream) return {value, value, value};
   const StreamTimes& stream = *cell.stream;
-  if (rule.judged_by == JudgedBy::fast) return {stream.fast, stream.fast, stream.fast};
+  if (is_fast(cell, rule)) return {stream.fast, stream.fast, stream.fast};
   if (value <= 0) return {value, value, value};
   const double below = std::log(value / stream.low.value_or(value));
   const double above = std::log(stream.high.value_or(value) / value);

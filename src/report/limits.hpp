@@ -14,9 +14,11 @@ namespace ccl_tests {
 
 // interval: a limit is missed if all of the time's interval lies beyond, and undecided if it lies
 // within; without an interval the time is judged. fast: ranks wait for CPUs, and no number repeats but
-// the 10th percentile of the stamps (docs/METHOD.md): it is compared with that of earlier runs; a limit
-// in seconds is kept if the time keeps it, and missed if even the 10th percentile does not.
+// the 10th percentile of the stamps (docs/METHOD.md): it is compared with that of earlier runs, and a limit
+// in seconds is missed only if this percentile misses it, too. Of means (rooted operations, batches): interval.
 enum class JudgedBy { interval, fast };
+// Returns by which number of several runs is judged.
+JudgedBy judged_by(const RunInfo& info);
 
 // How times are held to limits.
 struct JudgeRule {
@@ -30,6 +32,8 @@ struct JudgedTime {
   double value = 0, best = 0, worst = 0;
 };
 JudgedTime judged_time(const Measurement& cell, const JudgeRule& rule);  // beside another time
+// Whether that is the 10th percentile.
+bool is_fast(const Measurement& cell, const JudgeRule& rule);
 
 // Returns the verdict about a number of which smaller ones are better.
 LimitVerdict judge(const JudgedTime& number, double limit);
