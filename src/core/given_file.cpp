@@ -4,7 +4,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include <algorithm>
+#include <array>
 #include <cerrno>
 #include <system_error>
 
@@ -14,41 +14,66 @@
 namespace ccl_tests {
 namespace {
 
-class Descriptor {
+// An open file.
+class GivenFile {
  public:
-  explicit Descriptor(int number) : number_(number) {}
-  ~Descriptor() {
-    if (number_ >= 0) ::close(number_);
+  explicit GivenFile(const std::string& path)
+      : path_(path), descriptor_(::open(path.c_str(), O_RDONLY | O_CLOEXEC)) {
+    if (descriptor_ < 0) fail_by_errno();
   }
-  Descriptor(const Descriptor&) = delete;
-  Descriptor& operator=(const Descriptor&) = delete;
-  int number() const { return number_; }
+  ~GivenFile() {
+    if (descriptor_ >= 0) ::close(descriptor_);
+  }
+  GivenFile(const GivenFile&) = delete;
+  GivenFile& operator=(const GivenFile&) = delete;
+
+  // Returns the next bytes, until the next call; none at the end.
+  std::string_view next() {
+    for (;;) {
+      const ::ssize_t got = ::read(descriptor_, piece_.data(), piece_.size());
+      if (got >= 0) return {piece_.data(), static_cast<std::size_t>(got)};
+      if (errno != EINTR) fail_by_errno();
+    }
+  }
+  [[noreturn]] void fail(const std::string& why) const {
+    throw Error(fmt::format("cannot read {}: {}", quote(path_, shown_path_characters), why));
+  }
 
  private:
-  int number_;
+  [[noreturn]] void fail_by_errno() const { fail(std::generic_category().message(errno)); }
+
+  const std::string& path_;
+  int descriptor_;
+  std::array<char, 1 << 16> piece_{};
 };
 
 }  // namespace
 
 std::string read_given_file(const std::string& path, std::size_t most) {
-  const auto fail = [&](const std::string& why) {
-    throw Error(fmt::format("cannot read {}: {}", quote(path, shown_path_characters), why));
-  };
-  const auto because_of = [](int number) { return std::generic_category().message(number); };
-  const Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
-  if (file.number() < 0) fail(because_of(errno));
-  constexpr std::size_t piece = 1 << 16;
+  GivenFile file(path);
   std::string text;
-  for (std::size_t used = 0;;) {
-    text.resize(used + piece);
-    const ::ssize_t got = ::read(file.number(), text.data() + used, piece);
-    if (got < 0 && errno == EINTR) continue;
-    if (got < 0) fail(because_of(errno));
-    used += static_cast<std::size_t>(got);
-    text.resize(used);
-    if (got == 0) return text;
-    if (used > most) fail(fmt::format("it has more than {} bytes", most));
+  for (std::string_view piece = file.next(); !piece.empty(); piece = file.next()) {
+    text += piece;
+    if (text.size() > most) file.fail(fmt::format("it has more than {} bytes", most));
   }
+  return text;
+}
+
+void for_each_given_line(const std::string& path, std::size_t most,
+                         const std::function<bool(std::string_view line, bool ended)>& take) {
+  GivenFile file(path);
+  std::string begun;  // a line without its end
+  for (std::string_view piece = file.next(); !piece.empty(); piece = file.next()) {
+    for (std::size_t end = 0; (end = piece.find('\n')) != std::string_view::npos;) {
+      begun += piece.substr(0, end);
+      piece.remove_prefix(end + 1);
+      if (!take(begun, true)) return;
+      begun.clear();
+    }
+    begun += piece;
+    if (begun.size() > most) file.fail(fmt::format("a line has more than {} bytes", most));
+  }
+  if (!begun.empty()) take(begun, false);
 }
 
 }  // namespace ccl_tests

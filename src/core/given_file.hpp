@@ -1,15 +1,20 @@
-// Files that a user names, read whole.
+// Files that a user names: regular ones, or pipes until their writers close them. What has no end, as a device may,
+// is refused before it fills the memory.
 #pragma once
 
 #include <cstddef>
+#include <functional>
 #include <string>
+#include <string_view>
 
 namespace ccl_tests {
 
-inline constexpr std::size_t largest_given_file = std::size_t{1} << 30;  // bytes
+// Returns all of a file. Throws Error that says why it cannot be read, so if it has more than `most` bytes.
+std::string read_given_file(const std::string& path, std::size_t most);
 
-// Returns the bytes of a file, or what comes through a pipe until its writers close it. Throws Error that says
-// why it cannot be read; so of one with more than `most` bytes, as of a device that has no end.
-std::string read_given_file(const std::string& path, std::size_t most = largest_given_file);
+// Calls take(line, whether it has its end) for each line of a file of any size, without its end; until take returns
+// false. Throws Error that says why it cannot be read, so if a line has more than `most` bytes.
+void for_each_given_line(const std::string& path, std::size_t most,
+                         const std::function<bool(std::string_view line, bool ended)>& take);
 
 }  // namespace ccl_tests

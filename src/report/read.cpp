@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <sstream>
 
 #include "src/core/error.hpp"
 #include "src/core/given_file.hpp"
@@ -106,18 +105,19 @@ class Runs {
 }  // namespace
 
 std::vector<RecordedRun> read_runs(const std::string& path) {
-  std::istringstream in(read_given_file(path));
+  constexpr std::size_t longest_line = std::size_t{64} << 20;  // of a row with every rank's stamps
   Runs runs;
   int number = 0;
-  for (std::string line; std::getline(in, line);) {
+  for_each_given_line(path, longest_line, [&](std::string_view line, bool ended) {
     ++number;
     try {
       runs.add(parse_json_object(line));
     } catch (const Error& e) {
-      if (in.eof()) break;  // no end of line: a process was killed while it wrote
+      if (!ended) return false;  // a process was killed while it wrote
       throw Error(fmt::format("{}:{}: {}", path, number, e.what()));
     }
-  }
+    return true;
+  });
   return runs.take();
 }
 

@@ -105,7 +105,7 @@ TEST_F(CompareFiles, RefusesWhatCannotBeRead) {
   EXPECT_THAT(refusal(folder_.write("x", "hello\n"), good), HasSubstr("x:1: "));
   EXPECT_THAT(refusal(good, folder_.write("empty", "")), HasSubstr("holds no run"));
   EXPECT_THAT(refusal(good, folder_.path()), HasSubstr("Is a directory"));
-  EXPECT_THAT(refusal(good, "/dev/zero"), HasSubstr("it has more than "));
+  EXPECT_THAT(refusal(good, "/dev/zero"), HasSubstr("a line has more than "));
 }
 
 TEST_F(CompareFiles, RefusesRunsOfAnotherKindInOneFile) {
