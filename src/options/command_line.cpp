@@ -55,9 +55,9 @@ std::vector<std::string> with_full_names(const FlagSet& set,
     const bool is_long = word.starts_with("--") && word.size() > 2;
     const bool is_short = !is_long && word.starts_with('-') && word.size() == 2;
     // getopt reads -np as -n with the value p.
-    if (!is_value && !is_long && word.starts_with('-') && set.find('-' + word) != nullptr)
-      throw UsageError(fmt::format("{} is {} with the value {}; accepted: -{}", quote(word),
-                                   word.substr(0, 2), quote(word.substr(2)), word));
+    const bool one_dash = !is_value && !is_long && word.size() > 2 && word.starts_with('-');
+    if (one_dash && set.find('-' + word) != nullptr)
+      throw UsageError(fmt::format("{} has one dash; accepted: -{}", quote(word), word));
     if (is_value || (!is_long && !is_short)) {
       is_value = false;
       continue;

@@ -100,7 +100,7 @@ TEST(Abbreviations, AreRefusedWithAllThatTheyCouldMean) {
   EXPECT_EQ(refusal({"--per", "1"}),
             "'--per' is ambiguous; accepted: --per_iter_timing, --per_iter_skip");
   EXPECT_EQ(refusal({"--ti", "5"}), "(accepted)");  // --timeout before our --time-budget
-  EXPECT_EQ(refusal({"-np", "2"}), "'-np' is -n with the value 'p'; accepted: --np");
+  EXPECT_EQ(refusal({"-np", "2"}), "'-np' has one dash; accepted: --np");
   EXPECT_THAT(refusal({"--minbyt=x"}), StartsWith("-b: 'x' is not a size"));
 }
 

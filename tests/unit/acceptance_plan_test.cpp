@@ -105,6 +105,7 @@ TEST(AcceptancePlan, WhatIsWrongIsNamedWithItsLine) {
   EXPECT_THAT(refusal("[full]\nsizes = []"), HasSubstr("must not be empty"));
   EXPECT_THAT(refusal("full = 3"), HasSubstr("accepted: a table"));
   EXPECT_THAT(refusal("racks = [\"a\"]"), HasSubstr("lists of hosts"));
+  EXPECT_THAT(refusal("[soak]\nrun = true"), HasSubstr("soak: for how long?"));
   EXPECT_THAT(refusal("racks = 3"), HasSubstr("lists of hosts"));
   EXPECT_THAT(refusal("racks = [[\"a\", \"b\"],\n[\"b\", \"c\"]]"),
               HasSubstr("p.toml:2: racks: 'b' is there twice"));

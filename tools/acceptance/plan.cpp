@@ -320,6 +320,8 @@ Plan parse_plan(const std::string& text, const std::string& source) {
     bool run = true;
     stage.flag("run", run);
     stage.text("seconds", [&](const std::string& value) { plan.soak.seconds = seconds_of(value); });
+    if (run && plan.soak.seconds <= 0)
+      throw UsageError(source + ": soak: for how long? accepted: seconds, or run = false");
     if (!run) plan.soak.seconds = 0;
   });
   r.tables("limit", [&](Reader& one) {
