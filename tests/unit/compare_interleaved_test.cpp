@@ -149,6 +149,25 @@ TEST(CompareInterleaved, DoublesThePairsWhileRowsAreUndecided) {
   EXPECT_EQ(result.looks, 1U);
 }
 
+// 16 B are faster at the first look, and 8 B undecided; later ones do not take that back.
+TEST(CompareInterleaved, WhatALookConfirmsStays) {
+  std::size_t runs = 0;
+  Machine machine;
+  machine.run = [&runs](Side side, const std::set<std::size_t>& /*sizes*/) {
+    const std::size_t pair = runs++ / 2;
+    const double unsteady = pair < 2 || pair % 2 == 0 ? 1.3 : 0.7;
+    const double faster = pair < 14 ? 0.5 : 1.3;
+    const bool base = side == Side::base;
+    return RunTimes{{key(8), {base ? 1 : unsteady, {}}}, {key(16), {base ? 1 : faster, {}}}};
+  };
+  Plan plan;
+  plan.most_pairs = 24;
+  const Comparison result = compare_interleaved(machine, plan);
+  EXPECT_EQ(result.tested_pairs, 24U);
+  EXPECT_EQ(result.rows[0].verdict, RowVerdict::inconclusive);
+  EXPECT_EQ(result.rows[1].verdict, RowVerdict::faster);
+}
+
 TEST(CompareInterleaved, EachLookHasItsPartOfTheFalseAlarms) {
   Fake fake;
   fake.head[16] = 1.3;

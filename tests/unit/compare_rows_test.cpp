@@ -23,9 +23,6 @@ TEST(CompareRows, BothPlacementsWithTheirIntervals) {
 
 TEST(CompareRows, WhereRanksWaitForCpusHaveThe10thPercentile) {
   RecordedRun run = run_of("x", 2e-5).run;
-  EXPECT_EQ(judged_by(run.info), JudgedBy::interval);
-  run.info.oversubscribed = true;
-  EXPECT_EQ(judged_by(run.info), JudgedBy::fast);
   run.rows[0].out_of_place.stream->fast = 1.5e-5;
   run.rows[0].in_place.stream.reset();  // a batch has a mean only
   const RunTimes times = times_of(run, JudgedBy::fast);

@@ -83,9 +83,10 @@ void declare_flags(FlagSet& set, Arguments& a) {
       .by_default("5");
   set.add(a.plan.pairs, "--pairs", "N", "pairs of runs that test the rows that the screen flagged",
           in_range(1, most_pairs));
-  set.add(a.plan.most_pairs, "--max-pairs", "N",
-          "double the pairs up to N while a row is undecided; false alarms stay at 5 %",
-          in_range(1, most_pairs))
+  set.add(
+         a.plan.most_pairs, "--max-pairs", "N",
+         "double the pairs up to N while a row is undecided and none slower; false alarms stay at 5 %",
+         in_range(1, most_pairs))
       .by_default("--pairs");
   set.add_custom(
       "--probe-limit", "X",

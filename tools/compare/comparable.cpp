@@ -33,6 +33,7 @@ std::string ops(const RecordedRun& run) {
 std::string devices(const RecordedRun& run) {
   return joined(run.info.rank_lines, [](const RankLine& line) { return line.device_name; });
 }
+std::string waits(const RecordedRun& run) { return run.info.oversubscribed ? "yes" : "no"; }
 std::string hosts(const RecordedRun& run) {
   return joined(run.info.rank_lines, [](const RankLine& line) { return line.host; });
 }
@@ -54,12 +55,12 @@ void check_comparable(const NamedRun& base, const NamedRun& head) {
   if (base.run.rows.empty() || head.run.rows.empty())
     throw UsageError(fmt::format("cannot compare: {} has no rows",
                                  base.run.rows.empty() ? base.name : head.name));
-  const auto waits = [](const NamedRun& one) {
-    return one.run.info.oversubscribed ? "wait" : "do not";
-  };
-  check_same("whether ranks wait for CPUs", waits(base), base.name, waits(head), head.name);
   check_same("datatype", types(base.run), base.name, types(head.run), head.name);
   check_same("op", ops(base.run), base.name, ops(head.run), head.name);
+}
+
+void check_same_number(const NamedRun& base, const NamedRun& head) {
+  check_same("whether ranks wait for CPUs", waits(base.run), base.name, waits(head.run), head.name);
 }
 
 std::vector<std::string> differences(const NamedRun& base, const NamedRun& head) {
@@ -77,6 +78,7 @@ std::vector<std::string> differences(const NamedRun& base, const NamedRun& head)
   compare("host", hosts(base.run), hosts(head.run));
   compare("launcher", a.launcher, b.launcher);
   compare("placement", a.placement, b.placement);
+  compare("whether ranks wait for CPUs", waits(base.run), waits(head.run));
   return notes;
 }
 

@@ -18,9 +18,12 @@ struct NamedRun {
 void check_right(const NamedRun& run);
 
 // Throws UsageError if times of the two runs say nothing about each other: another program, mode,
-// backend, number of ranks, clock, kind of time, data types or operations; ranks that wait for CPUs. The message names the
+// backend, number of ranks, clock, kind of time, data types or operations. The message names the
 // field and both values. Throws as check_right() does.
 void check_comparable(const NamedRun& base, const NamedRun& head);
+
+// Throws UsageError if several runs of one are compared by another number (judged_by()) than those of the other.
+void check_same_number(const NamedRun& base, const NamedRun& head);
 
 // Returns a line for each thing that differs and may be what is compared: the versions of suite and
 // library, CPUs or GPUs, hosts, launcher, placement of the ranks.

@@ -71,11 +71,13 @@ Report compare_files(const std::string& base_path, const std::string& head_path,
 
   const std::size_t count = std::min(base.size(), head.size());
   // Of single runs the intervals speak, and a percentile has none.
-  const JudgedBy by = count == 1 ? JudgedBy::interval : judged_by(base.front().run.info);
-  if (by == JudgedBy::fast) report.notes.emplace_back(fast_note);
+  if (count > 1) {
+    check_same_number(base.front(), head.front());
+    report.by = judged_by(base.front().run.info);
+  }
   std::vector<RunPair> pairs;
   for (std::size_t i = 0; i < count; ++i)
-    pairs.push_back({times_of(base[i].run, by), times_of(head[i].run, by)});
+    pairs.push_back({times_of(base[i].run, report.by), times_of(head[i].run, report.by)});
   const Matched matched = match(pairs);
   if (matched.rows.empty())
     throw UsageError(

@@ -85,12 +85,18 @@ std::vector<std::size_t> looks_of(std::size_t pairs, std::size_t most) {
   return looks;
 }
 
-bool decides(const std::vector<RowResult>& rows) {
-  const auto is = [](RowVerdict verdict) {
-    return [verdict](const RowResult& row) { return row.verdict == verdict; };
+// More pairs do not change that.
+bool confirmed(const RowResult& row) {
+  return row.verdict == RowVerdict::slower || row.verdict == RowVerdict::faster;
+}
+
+// One row that is slower says what all of them together do.
+bool is_decided(const std::map<RowKey, RowResult>& rows) {
+  const auto any = [&](RowVerdict verdict) {
+    return std::any_of(rows.begin(), rows.end(),
+                       [&](const auto& row) { return row.second.verdict == verdict; });
   };
-  return std::any_of(rows.begin(), rows.end(), is(RowVerdict::slower)) ||
-         std::none_of(rows.begin(), rows.end(), is(RowVerdict::inconclusive));
+  return any(RowVerdict::slower) || !any(RowVerdict::inconclusive);
 }
 
 // Judges the flagged rows by fresh pairs, as often as the plan says until they are decided.
@@ -104,21 +110,22 @@ void test(const Matched& screen, const std::set<RowKey>& flagged, const Plan& pl
                                        counted(flagged.size(), "flagged row")));
   const std::vector<std::size_t> looks = looks_of(std::max(plan.pairs, fewest), plan.most_pairs);
   std::vector<RunPair> fresh;
-  std::vector<RowResult> judged;
+  std::map<RowKey, RowResult> tested;
   for (const std::size_t wanted : looks) {
     drawing.draw("test", wanted, needed_sizes(screen, flagged), fresh);
-    judged = judge(only(match(fresh), flagged), plan.threshold,
-                   {.tests = flagged.size(), .looks = looks.size()});
+    for (RowResult& row : judge(only(match(fresh), flagged), plan.threshold,
+                                {.tests = flagged.size(), .looks = looks.size()})) {
+      RowResult& known = tested[row.key];
+      if (!confirmed(known)) known = std::move(row);
+    }
     if (fresh.size() < wanted)
       result.notes.push_back(fmt::format("{} of {}: the machine changed its state during {}",
                                          fresh.size(), counted(wanted, "pair"),
                                          counted(result.redrawn, "other")));
-    if (fresh.size() < wanted || decides(judged)) break;
+    if (fresh.size() < wanted || is_decided(tested)) break;
   }
   result.tested_pairs = fresh.size();
   result.looks = looks.size();
-  std::map<RowKey, RowResult> tested;
-  for (RowResult& row : judged) tested.emplace(row.key, std::move(row));
   for (RowResult& row : result.rows) {
     const auto found = tested.find(row.key);
     if (found == tested.end()) continue;

@@ -21,7 +21,7 @@ struct Plan {
   std::size_t screen_pairs = 2;
   std::size_t pairs = 12;  // of the test; more if so few cannot confirm anything
   std::size_t most_pairs =
-      0;  // as long as rows are undecided, the pairs are doubled up to this; 0: never
+      0;  // as long as a row is undecided and none slower, the pairs are doubled up to this; 0: never
   double probe_limit = 1.5;    // a pair whose probes differ more is drawn again
   std::size_t tries_each = 3;  // most draws for each pair that is wanted
 };

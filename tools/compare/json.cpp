@@ -26,6 +26,7 @@ Json header(const Report& report) {
           {"tested_ratio", tested_ratio(report.threshold)},
           {"hints", report.hints},
           {"interleaved", report.interleaved},
+          {"compared", report.by == JudgedBy::fast ? "fast" : "time"},
           {"aa", report.aa},
           {"screened_pairs", c.screened_pairs},
           {"tested_pairs", c.tested_pairs},

@@ -46,17 +46,17 @@ class Sides {
     RunTimes times = times_of(now.run, judged_by(now.run.info));
     if (!first) {
       first = std::move(now);
-      if (base_ && head_) check_comparable(*base_, *head_);
+      if (base_ && head_) {
+        check_comparable(*base_, *head_);
+        check_same_number(*base_, *head_);
+      }
     }
     return times;
   }
 
   std::string program() const { return base_->run.info.program; }
-  std::vector<std::string> notes() const {
-    std::vector<std::string> notes = differences(*base_, *head_);
-    if (judged_by(base_->run.info) == JudgedBy::fast) notes.emplace_back(fast_note);
-    return notes;
-  }
+  std::vector<std::string> notes() const { return differences(*base_, *head_); }
+  JudgedBy by() const { return judged_by(base_->run.info); }
 
  private:
   static RecordedRun read(const std::string& command, const std::string& file) {
@@ -121,6 +121,7 @@ Report compare_commands(const Commands& commands, const Plan& plan) {
   report.comparison = compare_interleaved(machine, plan);
   report.program = sides.program();
   report.notes = sides.notes();
+  report.by = sides.by();
   return report;
 }
 

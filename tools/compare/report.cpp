@@ -57,6 +57,7 @@ Summary summary(const Report& report) {
 std::vector<std::string> all_notes(const Report& report) {
   std::vector<std::string> notes = report.notes;
   const Comparison& c = report.comparison;
+  if (report.by == JudgedBy::fast) notes.emplace_back(fast_note);
   if (c.only_base > 0) notes.push_back(counted(c.only_base, "row") + " in base only");
   if (c.only_head > 0) notes.push_back(counted(c.only_head, "row") + " in head only");
   notes.insert(notes.end(), c.notes.begin(), c.notes.end());

@@ -18,7 +18,8 @@ struct Report {
   bool hints = false;  // single runs: nothing is confirmed
   bool aa = false;     // base against itself
   bool interleaved = false;
-  std::vector<std::string> notes;  // before those of the comparison
+  JudgedBy by = JudgedBy::interval;  // the number of a run that is compared
+  std::vector<std::string> notes;    // before those of the comparison
   Comparison comparison;
 };
 

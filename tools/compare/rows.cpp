@@ -11,7 +11,7 @@ namespace ccl_tests::compare {
 namespace {
 
 RowTime time_of(const Measurement& cell, JudgedBy by) {
-  if (by == JudgedBy::fast) return {judged_time(cell, {by, 0}).value, std::nullopt};
+  if (is_fast(cell, {by, 0})) return {judged_time(cell, {by, 0}).value, std::nullopt};
   RowTime time{cell.seconds, std::nullopt};
   if (cell.stream && cell.stream->low && cell.stream->high)
     time.interval = Interval{*cell.stream->low, *cell.stream->high};
@@ -38,10 +38,6 @@ std::string where_text(const RowKey& key) {
 std::string row_text(const RowKey& key) {
   return fmt::format("{} B {} {} {}", key.bytes, name(key.type), key.op ? name(*key.op) : "none",
                      where_text(key));
-}
-
-JudgedBy judged_by(const RunInfo& info) {
-  return info.oversubscribed ? JudgedBy::fast : JudgedBy::interval;
 }
 
 RunTimes times_of(const RecordedRun& run, JudgedBy by) {

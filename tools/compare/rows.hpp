@@ -26,11 +26,9 @@ struct RowTime {
 // One invocation's rows in the order of their keys.
 using RunTimes = std::map<RowKey, RowTime>;
 
-// Which number of several runs is compared: where ranks wait for CPUs none repeats but the 10th percentile.
-JudgedBy judged_by(const RunInfo& info);
-
+// Of runs that are compared by JudgedBy::fast.
 inline constexpr std::string_view fast_note =
-    "ranks wait for CPUs, and times do not repeat: the 10th percentiles of the calls are compared";
+    "ranks wait for CPUs, and times do not repeat: the 10th percentiles of the calls are compared (of means the means)";
 
 // Returns the run's times. Leaves out rows without a time, and in-place rows that repeat the
 // out-of-place ones. If a run repeats a row (-N), the row's time is the median and has no interval. Of
