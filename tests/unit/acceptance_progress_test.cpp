@@ -15,9 +15,8 @@ std::vector<std::string> names_of(const std::vector<PlannedStage>& stages) {
 
 TEST(AcceptanceProgress, StagesAreThoseThatTakeTime) {
   const Plan plan = plan_of("generic");
-  EXPECT_THAT(
-      names_of(planned_stages(plan, 16, 8, true)),
-      testing::ElementsAre("sanity", "node", "pairs", "rails", "full", "scaling", "rest"));
+  EXPECT_THAT(names_of(planned_stages(plan, 16, 8, true)),
+              testing::ElementsAre("sanity", "node", "pairs", "rails", "full", "scaling", "rest"));
   EXPECT_THAT(names_of(planned_stages(plan, 1, 1, false)),
               testing::ElementsAre("sanity", "full", "scaling"));
   for (const int hosts : {1, 2, 3, 4, 16, 64, 1000})

@@ -19,6 +19,7 @@
 #include "src/core/quote.hpp"
 #include "src/options/values.hpp"
 #include "tools/acceptance/plan_limits.hpp"
+#include "tools/acceptance/plan_table.hpp"
 
 namespace ccl_tests::acceptance {
 namespace {
@@ -39,90 +40,6 @@ std::vector<std::string> names_of_sized_programs() {
       names.emplace_back(one->name);
   return names;
 }
-
-// A table of a plan, of which each key is read once.
-class Reader {
- public:
-  Reader(const toml::table& table, std::string source, std::string where)
-      : table_(table), source_(std::move(source)), where_(std::move(where)) {}
-
-  // Calls take(text) if the key is there, with a text that is not empty.
-  void word(const char* key, const std::function<void(const std::string&)>& take) {
-    const toml::node* const node = find(key);
-    if (node == nullptr) return;
-    const auto given = node->value_exact<std::string>();
-    if (!given || given->empty()) fail(*node, key, "accepted: a text, \"...\"");
-    take(*given);
-  }
-  // Calls take(value's text) if the key is there; a number has one, too.
-  void text(const char* key, const std::function<void(const std::string&)>& take) {
-    if (const toml::node* node = find(key)) in_line(*node, key, [&] { take(text_of(*node)); });
-  }
-  void flag(const char* key, bool& value) {
-    const toml::node* const node = find(key);
-    if (node == nullptr) return;
-    const auto given = node->value_exact<bool>();
-    if (!given) fail(*node, key, "accepted: true and false");
-    value = *given;
-  }
-  void list(const char* key, const std::function<void(const std::string&)>& take) {
-    const toml::node* const node = find(key);
-    if (node == nullptr) return;
-    if (!node->is_array()) fail(*node, key, "accepted: a list, [\"...\", \"...\"]");
-    for (const toml::node& item : *node->as_array())
-      in_line(item, key, [&] { take(text_of(item)); });
-  }
-  // Calls take(reader) for the table of that name, or for each table of an array of them.
-  void tables(const char* key, const std::function<void(Reader&)>& take) {
-    const toml::node* const node = find(key);
-    if (node == nullptr) return;
-    const auto one = [&](const toml::node& item) {
-      if (!item.is_table()) fail(item, key, "accepted: a table");
-      Reader reader(*item.as_table(), source_, where_ + key + ".");
-      take(reader);
-      reader.refuse_other_keys();
-    };
-    if (const toml::array* const array = node->as_array()) {
-      for (const toml::node& item : *array) one(item);
-    } else {
-      one(*node);
-    }
-  }
-  const toml::node* find(const char* key) {
-    if (std::find(keys_.begin(), keys_.end(), key) == keys_.end()) keys_.emplace_back(key);
-    return table_.get(key);
-  }
-  void refuse_other_keys() const {
-    for (const auto& [key, node] : table_) {
-      if (std::find(keys_.begin(), keys_.end(), key.str()) != keys_.end()) continue;
-      throw UsageError(fmt::format("{}:{}: no key {}{}; accepted: {}", source_,
-                                   node.source().begin.line, where_, std::string(key.str()),
-                                   fmt::join(keys_, ", ")));
-    }
-  }
-
- private:
-  static std::string text_of(const toml::node& node) {
-    if (const auto text = node.value_exact<std::string>()) return *text;
-    if (const auto number = node.value<double>()) return fmt::format("{}", *number);
-    throw UsageError("a text or a number is expected");
-  }
-  void in_line(const toml::node& node, const char* key, const std::function<void()>& read) const {
-    try {
-      read();
-    } catch (const UsageError& e) {
-      fail(node, key, e.what());
-    }
-  }
-  [[noreturn]] void fail(const toml::node& node, const char* key, const std::string& why) const {
-    throw UsageError(
-        fmt::format("{}:{}: {}{}: {}", source_, node.source().begin.line, where_, key, why));
-  }
-
-  const toml::table& table_;
-  std::string source_, where_;
-  std::vector<std::string> keys_;
-};
 
 double seconds_of(const std::string& text) {
   constexpr double longest_s = 7 * 24 * 3600;
@@ -149,7 +66,7 @@ double share_of(const std::string& text) {
   return share;
 }
 
-void read_rates(Reader& r, RatePlan& plan) {
+void read_rates(PlanTable& r, RatePlan& plan) {
   r.flag("run", plan.run);
   if (r.find("programs") != nullptr) plan.programs.clear();
   r.list("programs", [&](const std::string& text) {
@@ -160,7 +77,7 @@ void read_rates(Reader& r, RatePlan& plan) {
   r.text("seconds", [&](const std::string& text) { plan.seconds = seconds_of(text); });
 }
 
-void read_pairs(Reader& r, PairsPlan& plan) {
+void read_pairs(PlanTable& r, PairsPlan& plan) {
   r.flag("run", plan.run);
   r.text("size", [&](const std::string& text) { plan.bytes = message_size(text); });
   r.text("seconds", [&](const std::string& text) { plan.seconds = seconds_of(text); });
@@ -172,7 +89,7 @@ void read_pairs(Reader& r, PairsPlan& plan) {
   if (r.find("rails") != nullptr) r.flag("rails", plan.rails.emplace());
 }
 
-void read_scaling(Reader& r, ScalingPlan& plan) {
+void read_scaling(PlanTable& r, ScalingPlan& plan) {
   r.flag("run", plan.run);
   r.text("program", [&](const std::string& text) {
     plan.program = parse_name(text, names_of_sized_programs());
@@ -182,7 +99,7 @@ void read_scaling(Reader& r, ScalingPlan& plan) {
   r.flag("find", plan.find);
 }
 
-void read_limit(Reader& r, RateLimit& limit) {
+void read_limit(PlanTable& r, RateLimit& limit) {
   r.text("stage", [&](const std::string& text) {
     limit.stage = parse_name(text, {"node", "full"});
   });
@@ -304,19 +221,19 @@ Plan parse_plan(const std::string& text, const std::string& source) {
   Plan plan = defaults();
   for (const char byte : sha256(text).substr(0, 8))
     plan.digest += fmt::format("{:02x}", static_cast<unsigned char>(byte));
-  Reader r(table, source, "");
+  PlanTable r(table, source, "");
   r.word("name", [&](const std::string& value) { plan.name = value; });
   r.word("interface", [&](const std::string& value) { plan.interface = value; });
   if (r.find("same") != nullptr) plan.same.clear();
   r.list("same", [&](const std::string& value) { plan.same.push_back(value); });
   r.find("racks");
   read_racks(table, source, plan);
-  r.tables("sanity", [&](Reader& stage) { stage.flag("run", plan.sanity); });
-  r.tables("node", [&](Reader& stage) { read_rates(stage, plan.node); });
-  r.tables("pairs", [&](Reader& stage) { read_pairs(stage, plan.pairs); });
-  r.tables("full", [&](Reader& stage) { read_rates(stage, plan.full); });
-  r.tables("scaling", [&](Reader& stage) { read_scaling(stage, plan.scaling); });
-  r.tables("soak", [&](Reader& stage) {
+  r.tables("sanity", [&](PlanTable& stage) { stage.flag("run", plan.sanity); });
+  r.tables("node", [&](PlanTable& stage) { read_rates(stage, plan.node); });
+  r.tables("pairs", [&](PlanTable& stage) { read_pairs(stage, plan.pairs); });
+  r.tables("full", [&](PlanTable& stage) { read_rates(stage, plan.full); });
+  r.tables("scaling", [&](PlanTable& stage) { read_scaling(stage, plan.scaling); });
+  r.tables("soak", [&](PlanTable& stage) {
     bool run = true;
     stage.flag("run", run);
     stage.text("seconds", [&](const std::string& value) { plan.soak.seconds = seconds_of(value); });
@@ -324,7 +241,7 @@ Plan parse_plan(const std::string& text, const std::string& source) {
       throw UsageError(source + ": soak: for how long? accepted: seconds, or run = false");
     if (!run) plan.soak.seconds = 0;
   });
-  r.tables("limit", [&](Reader& one) {
+  r.tables("limit", [&](PlanTable& one) {
     RateLimit limit;
     limit.stage = "full";
     read_limit(one, limit);
