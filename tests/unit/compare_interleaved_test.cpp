@@ -218,6 +218,9 @@ TEST(CompareExitCode, HintsPassAndDifferencesOfAAFail) {
   EXPECT_THAT(summary(aa).verdict, HasSubstr("1 false alarm in 2 rows"));
   aa = report_of({inconclusive, same});
   aa.aa = true;
+  EXPECT_EQ(summary(aa).code, Exit::inconclusive) << "the noise hides differences";
+  aa = report_of({unflagged, same});
+  aa.aa = true;
   EXPECT_EQ(summary(aa).code, Exit::passed);
 }
 

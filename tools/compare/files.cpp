@@ -92,6 +92,10 @@ Report compare_files(const std::string& base_path, const std::string& head_path,
         "one run a side: the verdicts are hints; runs of the same program differ by more than the "
         "intervals say; --base CMD --head CMD confirms");
     result.rows = hint(matched, threshold);
+    if (std::none_of(result.rows.begin(), result.rows.end(),
+                     [](const RowResult& row) { return row.interval.has_value(); }))
+      report.notes.push_back(
+          "no time has an interval (runs with -n have none): nothing can be said of single runs");
   } else {
     result.rows = judge(matched, threshold);
     const std::size_t fewest = fewest_pairs(matched.rows.size(), false_alarm_rate);

@@ -13,7 +13,8 @@ Exit code_of(const Report& report, const Summary& s) {
   if (report.hints) return Exit::passed;
   if (report.aa) {
     const bool alarm = s.count(RowVerdict::slower) + s.count(RowVerdict::faster) > 0;
-    return alarm ? Exit::too_slow : Exit::passed;
+    if (alarm) return Exit::too_slow;
+    return s.undecided > 0 ? Exit::inconclusive : Exit::passed;
   }
   if (s.count(RowVerdict::slower) > 0) return Exit::too_slow;
   return s.undecided > 0 ? Exit::inconclusive : Exit::passed;

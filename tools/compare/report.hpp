@@ -36,7 +36,7 @@ struct Summary {
 };
 
 // The exit code: too_slow if a row is confirmed slower, otherwise inconclusive if a flagged row is
-// undecided. Hints always pass. With --aa: too_slow if any difference was confirmed.
+// undecided. Hints always pass. With --aa: too_slow if any difference was confirmed, otherwise the same.
 Summary summary(const Report& report);
 
 // Returns the report's notes and the comparison's, a line each.
