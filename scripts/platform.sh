@@ -42,9 +42,10 @@ for fault in $faults; do
 done
 
 awk -v n="$hosts" -v gbps="$gbps" -v us="$latency" -v racks="$racks" -v over="$oversubscription" -v faults="$faults" '
-  function link(id, rate) {
+  function link_of(id, rate, us) {
     printf "<link id=\"%s\" bandwidth=\"%.9gGbps\" latency=\"%sus\"/>\n", id, rate, us
   }
+  function link(id, rate) { link_of(id, rate, us) }
   function rack_of(host) { return int(host * racks / n) }
   function pair(a, b) { return a < b ? a "-" b : b "-" a }
   BEGIN {
@@ -73,8 +74,8 @@ awk -v n="$hosts" -v gbps="$gbps" -v us="$latency" -v racks="$racks" -v over="$o
     }
     for (p in between) {
       split(p, ends, "-")
-      link("path-" ends[1] "-" ends[2], gbps * between[p])
-      link("path-" ends[2] "-" ends[1], gbps * between[p])
+      link_of("path-" ends[1] "-" ends[2], gbps * between[p], 0)
+      link_of("path-" ends[2] "-" ends[1], gbps * between[p], 0)
     }
     for (a = 0; a < n; a++)
       for (b = 0; b < n; b++) {

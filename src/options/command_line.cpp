@@ -72,6 +72,9 @@ std::vector<std::string> with_full_names(const FlagSet& set,
           fmt::format("{}: {}; accepted: {} alone", full, quote(word.substr(equals + 1)), full));
     is_value = flag != nullptr && flag->has_value() && equals == word.size();
   }
+  if (is_value)
+    throw UsageError(fmt::format("{}: no value; accepted: {} {}", arguments.back(),
+                                 arguments.back(), set.find(result.back())->value));
   return result;
 }
 

@@ -1,4 +1,5 @@
 // Whatever the command line does not take is one line that says what would be taken.
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -220,14 +221,10 @@ TEST(Options, ASharedFolderMustBeOneThatCanBeWritten) {
 
 TEST(Options, AFlagWithoutItsValueIsNamed) {
   const std::pair<const char*, const char*> flags[] = {
-      {"-n", "--iters"},      {"--iters", "--iters"}, {"-b", "--minbytes"},
-      {"--sizes", "--sizes"}, {"-d", "--datatype"},   {"--backend", "--backend"},
-      {"-J", "--output_file"}};
-  for (const auto& [flag, named] : flags) {
-    const std::string line = refusal({flag});
-    EXPECT_THAT(line, HasSubstr(named));
-    EXPECT_THAT(line, HasSubstr("accepted: one value behind the flag"));
-  }
+      {"-n", "N"},    {"--iters", "N"},      {"-b", "SIZE"}, {"--sizes", "LIST"},
+      {"-d", "LIST"}, {"--backend", "NAME"}, {"-J", "FILE"}, {"--minb", "SIZE"}};
+  for (const auto& [flag, value] : flags)
+    EXPECT_EQ(refusal({flag}), fmt::format("{0}: no value; accepted: {0} {1}", flag, value));
   EXPECT_THAT(refusal({"-n", "-w", "3"}), HasSubstr("-n: '-w'"));
 }
 
