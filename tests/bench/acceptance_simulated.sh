@@ -20,7 +20,7 @@ host-232        232  0 false --slow-host=17:0.7        host:host-17
 sender-232      232  0 false --slow-send=17:0.7        host:host-17
 hosts-3-of-232  232  0 false --slow-host=17:0.7,--slow-host=100:0.7,--slow-host=231:0.7 host:host-17,host:host-100,host:host-231
 hosts-5-of-232  232  0 false --slow-host=0:0.7,--slow-host=17:0.7,--slow-host=18:0.7,--slow-host=100:0.7,--slow-host=231:0.7 host:host-0,host:host-17,host:host-18,host:host-100,host:host-231
-rack-232        232 29 false --slow-rack=3:0.5         rack:3
+rack-232        232 29 false --slow-rack=3:0.5         rack:of_host-24_and_7_more
 link-232        232  0 true  --slow-pair=9-140:0.7     link:host-9-host-140
 '
 failed=0
@@ -59,7 +59,7 @@ if not run["complete"]:
     sys.exit(f"{name}: not complete: {run['headline']}")
 checks = {check["id"]: check for check in run["checks"]}
 rounds = int(re.match(r"(\d+) rounds", checks["pairs/hosts"]["text"]).group(1))
-named = {check["subject"].replace(" ", ":", 1) for check in run["checks"]
+named = {check["subject"].replace(" ", ":", 1).replace(" ", "_") for check in run["checks"]
          if check["stage"] == "pairs" and check["verdict"] == "FAIL" and check["subject"] != "run"}
 planted = set(expected.split(",")) - {""}
 right = named == planted and run["verdict"] == ("FAIL" if planted else "PASS")

@@ -55,7 +55,7 @@ racks() { # hosts, those of a rack
 for size in 4 6; do
   plan false "$(racks $((4 * size)) $size)" >"$work/plan.toml"
   accept 6 "$((4 * size)) hosts in 4 racks, a slow uplink" $((4 * size)) --racks 4 --slow-rack 2:0.5
-  first_line "FAIL rack 2: "
+  first_line "FAIL rack of host-$((2 * size)) and $((size - 1)) more: "
   expect_in "$work/v.json" '"SLOW_UPLINK"'
   [ ! -s "$work/hosts" ] || fail "hosts were blamed for their rack's uplink: $(cat "$work/hosts")"
 done

@@ -61,6 +61,17 @@ TEST(WireChecks, MostOfAStagesDataHasToTakeTheWire) {
   EXPECT_EQ(share_check("full", {{}}, "ib0").verdict, Verdict::skipped);
 }
 
+TEST(LateRanks, AreThoseThatTheOthersWaitFor) {
+  EXPECT_EQ(
+      late_ranks(
+          {"rank 1/3 on a: gloo: Timed out; last heard of: ranks 0 and 1 inside all_reduce, timed calls; "
+           "rank 2 in another call, inside gather"}),
+      "rank 2 in another call, inside gather; ranks 0 and 1 inside all_reduce, timed calls");
+  EXPECT_EQ(late_ranks({"x", "y; last heard of: all ranks inside all_reduce"}),
+            "all ranks inside all_reduce");
+  EXPECT_EQ(late_ranks({"rank 0 on a (pid 1) is gone"}), "");
+}
+
 TEST(LostHosts, AreNamedByTheWordsOfAFailure) {
   EXPECT_THAT(lost_hosts({"rank 5 on node7 (pid 4711) is gone during all_reduce float sum"}),
               ElementsAre("node7"));

@@ -45,6 +45,15 @@ bool write_all(const Arguments& a, const Record& record) {
   return all;
 }
 
+Ending ending_of(const RanksEnd& end) {
+  Ending ending;
+  ending.lost = lost_hosts(end.errors);
+  if (!end.errors.empty()) ending.failure = end.errors.front();
+  ending.interrupted = end.failure > 128;  // by a signal
+  if (end.failure == exit_code(Exit::timed_out)) ending.late = late_ranks(end.errors);
+  return ending;
+}
+
 }  // namespace
 
 int run_acceptance(const Arguments& a, const Plan& plan, const std::vector<std::string>& words,
@@ -76,16 +85,15 @@ int run_acceptance(const Arguments& a, const Plan& plan, const std::vector<std::
     const bool refused =
         end.failure == exit_code(Exit::usage) || end.failure == exit_code(Exit::unsupported);
     if (refused && !journal->measures()) return end.failure;
-    const bool interrupted = end.failure > 128;  // by a signal
-    const Record record =
-        journal->end({.lost = lost_hosts(end.errors),
-                      .failure = end.errors.empty() ? std::string() : end.errors.front(),
-                      .interrupted = interrupted});
+    const Ending ending = ending_of(end);
+    const Record record = journal->end(ending);
     fmt::print("{}", terminal_text(record, {.file = a.verdict}));
     const bool told = std::fflush(stdout) == 0;
+    if (!told)
+      say(job.program, fmt::format("cannot write the verdict to stdout: {}", std::strerror(errno)));
     if (!journal->unwritten().empty()) say(job.program, journal->unwritten());
     const bool written = !leads || (write_all(a, record) && journal->unwritten().empty());
-    if (interrupted) return end.failure;
+    if (ending.interrupted) return end.failure;
     if (end.failure != 0) return most_severe(end.failure, exit_code_of(record));
     return told && written ? end.exit_code : most_severe(end.exit_code, exit_code(Exit::failed));
   };

@@ -55,11 +55,15 @@ void declare_flags(FlagSet& set, Arguments& a) {
 }
 
 ProgramTexts texts() {
-  static constexpr ExitText exits[] = {
-      {"0", "PASS or WARN"},     {"2", "usage"},
-      {"3", "unsupported here"}, {"4", "FAIL: a host was lost, or the library failed"},
-      {"5", "FAIL: timed out"},  {"6", "FAIL: something is too slow"},
-      {"7", "FAIL: wrong data"}, {"8", "INCONCLUSIVE"}};
+  static constexpr ExitText exits[] = {{"0", "PASS or WARN"},
+                                       {"2", "usage"},
+                                       {"3", "unsupported here"},
+                                       {"4", "FAIL: a host was lost, or the library failed"},
+                                       {"5", "FAIL: timed out"},
+                                       {"6", "FAIL: something is too slow"},
+                                       {"7", "FAIL: wrong data"},
+                                       {"8", "INCONCLUSIVE"},
+                                       {"128 + signal", "INCONCLUSIVE: interrupted"}};
   return {
       .name = "ccl_acceptance",
       .about = "tests the hosts of a job, and names the bad ones",
@@ -94,6 +98,12 @@ Arguments parse(const std::vector<std::string>& words) {
   if (plans.size() > 1)
     throw UsageError(fmt::format("{}: a second plan; accepted: one", quote(plans[1])));
   if (!plans.empty()) a.plan = plans.front();
+  std::vector<std::string> files = {a.verdict, a.report, a.junit, a.hosts_out};
+  std::erase(files, "");
+  std::sort(files.begin(), files.end());
+  if (const auto twice = std::adjacent_find(files.begin(), files.end()); twice != files.end())
+    throw UsageError(
+        fmt::format("{}: two files of that name; accepted: each its own", quote(*twice)));
   return a;
 }
 

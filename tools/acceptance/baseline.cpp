@@ -1,6 +1,7 @@
 #include "tools/acceptance/baseline.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <map>
@@ -77,10 +78,15 @@ std::vector<Check> compared_with(const Record& before, const Record& now, double
   const std::map<std::string, Rate> known = rates_of(before);
   std::vector<Check> checks;
   std::size_t common = 0;
+  std::vector<std::string> missing;
   for (const Check& check : now.checks) {
     const auto is = rate_of(check);
+    if (!is) continue;
     const auto was = known.find(check.id);
-    if (!is || was == known.end()) continue;
+    if (was == known.end()) {
+      missing.push_back(check.id);
+      continue;
+    }
     ++common;
     if (was->second.value / is->value - 1 > slowdown && was->second.low > is->high)
       checks.push_back(slower_row(check, was->second, *is));
@@ -97,6 +103,10 @@ std::vector<Check> compared_with(const Record& before, const Record& now, double
     all.verdict = Verdict::inconclusive;
     all.reason = "NOTHING_MEASURED";
     all.text = "the earlier run has none of these rows";
+  } else if (!missing.empty()) {
+    all.verdict = Verdict::inconclusive;
+    all.reason = "NOT_IN_BASELINE";
+    all.text += fmt::format("; the earlier run lacks {}", fmt::join(missing, ", "));
   }
   checks.push_back(std::move(all));
   return checks;

@@ -6,6 +6,7 @@
 #include <map>
 #include <set>
 
+#include "src/core/quote.hpp"
 #include "tools/acceptance/host/facts.hpp"
 #include "tools/acceptance/report/words.hpp"
 #include "tools/acceptance/stages.hpp"
@@ -100,9 +101,17 @@ void compare_hosts(Context& context) {
   for (int h = 0; h < hosts.number(); ++h)
     facts.push_back(facts_of(answers.at(static_cast<std::size_t>(hosts.leader(h)))));
   context.journal.describe_hosts(facts);
-  for (const std::string& name : context.plan.same)
-    for (const std::string& fact : facts_named(name, facts))
+  for (const std::string& name : context.plan.same) {
+    const std::set<std::string> names = facts_named(name, facts);
+    if (names.empty() && context.plan.same_given)
+      context.journal.add({.id = "hosts/" + name,
+                           .subject = "run",
+                           .verdict = Verdict::inconclusive,
+                           .reason = "FACT_NOT_KNOWN",
+                           .text = fmt::format("no host tells the plan's {}", quote(name))});
+    for (const std::string& fact : names)
       context.journal.add(comparison(said(hosts, facts, fact, name.ends_with('*')), fact));
+  }
   check_wires(context);
   context.journal.end_stage();
 }

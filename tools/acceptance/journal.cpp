@@ -176,9 +176,7 @@ void Journal::add(Check check) {
   check.stage = stage.name;
   check.begin_s = stage.begin_s;
   check.end_s = now_s();
-  if (check.verdict > Verdict::pass)
-    tell_(fmt::format("{}: {} {}: {} [{}]", stage.name, name(check.verdict), check.subject,
-                      check.text, check.reason));
+  tell_failed(check);
   record_.checks.push_back(std::move(check));
   write();
 }
@@ -229,27 +227,32 @@ Record Journal::end(const Ending& ending) {
   if (!ending.failure.empty()) {
     record_.complete = false;
     const std::string stage = open_.empty() ? "run" : record_.stages[open_.back()].name;
-    const double now = now_s();
+    const auto add = [&](Check check) {
+      check.stage = stage;
+      check.begin_s = check.end_s = now_s();
+      tell_failed(check);
+      record_.checks.push_back(std::move(check));
+    };
     for (const std::string& host : ending.lost) {
-      record_.checks.push_back({.id = stage + "/lost/" + host,
-                                .stage = stage,
-                                .subject = "host " + host,
-                                .verdict = Verdict::fail,
-                                .reason = "HOST_LOST",
-                                .text = "a rank there is gone or silent: " + ending.failure,
-                                .begin_s = now,
-                                .end_s = now});
+      add({.id = stage + "/lost/" + host,
+           .subject = "host " + host,
+           .verdict = Verdict::fail,
+           .reason = "HOST_LOST",
+           .text = "a rank there is gone or silent: " + ending.failure});
       record_.excluded.push_back(host);
     }
-    if (ending.lost.empty())
-      record_.checks.push_back({.id = stage + "/ended",
-                                .stage = stage,
-                                .subject = "run",
-                                .verdict = unfinished,
-                                .reason = ending.interrupted ? "INTERRUPTED" : "ENDED_EARLY",
-                                .text = ending.failure,
-                                .begin_s = now,
-                                .end_s = now});
+    if (ending.lost.empty() && !ending.late.empty())
+      add({.id = stage + "/ended",
+           .subject = "run",
+           .verdict = Verdict::fail,
+           .reason = "TIMED_OUT",
+           .text = fmt::format("timed out: {}; {}", ending.late, ending.failure)});
+    else if (ending.lost.empty())
+      add({.id = stage + "/ended",
+           .subject = "run",
+           .verdict = unfinished,
+           .reason = ending.interrupted ? "INTERRUPTED" : "ENDED_EARLY",
+           .text = ending.failure});
     // Without an end: --resume makes them again.
     for (const std::size_t number : open_) record_.stages[number].verdict = unfinished;
   }
@@ -268,6 +271,12 @@ Record Journal::judged() const {
   Record record = record_;
   acceptance::judge(record);
   return record;
+}
+
+void Journal::tell_failed(const Check& check) const {
+  if (check.verdict > Verdict::pass)
+    tell_(fmt::format("{}: {} {}: {} [{}]", check.stage, name(check.verdict), check.subject,
+                      check.text, check.reason));
 }
 
 void Journal::write() {

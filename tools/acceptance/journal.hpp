@@ -19,6 +19,7 @@ struct Ending {
   // By a signal, of a person, a batch system, or a launcher that lost another rank: by itself it says
   // nothing of any host.
   bool interrupted = false;
+  std::string late = {};  // of a wait that reached its limit: who did what (late_ranks())
 };
 
 // Rank 0's. Thread-safe: a run that ends early is closed from another thread.
@@ -62,6 +63,7 @@ class Journal {
 
  private:
   void write();
+  void tell_failed(const Check& check) const;
 
   std::string file_;
   std::function<void(const std::string&)> tell_;

@@ -1,5 +1,7 @@
 #include "tools/acceptance/lost_hosts.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <string_view>
 
@@ -39,6 +41,24 @@ std::vector<std::string> lost_hosts(const std::vector<std::string>& errors) {
   for (const std::string& error : errors)
     for (const std::string_view names : names_in(error)) add_names(names, hosts);
   return hosts;
+}
+
+std::string late_ranks(const std::vector<std::string>& errors) {
+  constexpr std::string_view words = "last heard of: ";
+  for (const std::string& error : errors) {
+    const std::size_t begin = error.find(words);
+    if (begin == std::string::npos) continue;
+    std::string late;  // the groups of where_ranks_are(), backwards
+    std::string_view rest = std::string_view(error).substr(begin + words.size());
+    while (!rest.empty()) {
+      const std::size_t semicolon = rest.rfind("; ");
+      const std::size_t group = semicolon == std::string_view::npos ? 0 : semicolon + 2;
+      late += fmt::format("{}{}", late.empty() ? "" : "; ", rest.substr(group));
+      rest = rest.substr(0, group == 0 ? 0 : semicolon);
+    }
+    return late;
+  }
+  return {};
 }
 
 bool lost_rank_0(const std::vector<std::string>& errors) {

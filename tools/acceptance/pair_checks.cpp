@@ -187,15 +187,23 @@ class PairChecks {
   }
 
   void add_uplinks() {
-    for (const UplinkFinding& uplink : findings_.uplinks)
+    const std::vector<int> rack_of = racks_of(context_.plan, context_.hosts);
+    for (const UplinkFinding& uplink : findings_.uplinks) {
+      std::vector<std::string> members;
+      for (int h = 0; h < context_.hosts.number(); ++h)
+        if (rack_of.at(static_cast<std::size_t>(h)) == uplink.rack)
+          members.push_back(context_.hosts[h].name);
+      const std::string name =
+          fmt::format("rack of {} and {} more", members.front(), members.size() - 1);
       context_.journal.add(
-          {.id = fmt::format("pairs/rack/{}", uplink.rack),
-           .subject = fmt::format("rack {}", uplink.rack),
+          {.id = "pairs/" + name,
+           .subject = name,
            .verdict = verdict_of(uplink.size),
            .reason = "SLOW_UPLINK",
-           .text = "its uplink is " + slowdown_text(uplink.size) + less_than_asked(uplink.size),
+           .text = fmt::format("its uplink is {}{}; its hosts: {}", slowdown_text(uplink.size),
+                               less_than_asked(uplink.size), fmt::join(members, ", ")),
            .numbers = numbers_of(uplink.size)});
-    const std::vector<int> rack_of = racks_of(context_.plan, context_.hosts);
+    }
     if (rack_of.empty()) return;
     const int racks = 1 + *std::max_element(rack_of.begin(), rack_of.end());
     if (racks >= static_cast<int>(fewest_for_uplinks)) return;

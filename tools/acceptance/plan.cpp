@@ -224,7 +224,8 @@ Plan parse_plan(const std::string& text, const std::string& source) {
   PlanTable r(table, source, "");
   r.word("name", [&](const std::string& value) { plan.name = value; });
   r.word("interface", [&](const std::string& value) { plan.interface = value; });
-  if (r.find("same") != nullptr) plan.same.clear();
+  plan.same_given = r.find("same") != nullptr;
+  if (plan.same_given) plan.same.clear();
   r.list("same", [&](const std::string& value) { plan.same.push_back(value); });
   r.find("racks");
   read_racks(table, source, plan);

@@ -61,6 +61,8 @@ struct Plan {
   std::string digest;     // of the text: the first 8 bytes of SHA-256, hexadecimal
   std::string interface;  // that all data have to take; empty: any
   std::vector<std::vector<std::string>> racks;  // names of hosts; empty: not known
+  bool same_given =
+      false;  // by the plan: a fact that no host tells is a mistake, or cannot be looked at
   // Facts; "pci *" stands for all that begin so, of hosts that have them.
   std::vector<std::string> same = {"kernel",     "os",          "cpu",     "cpus",
                                    "gpu driver", "gpus",        "gpu ecc", "gpu clocks",

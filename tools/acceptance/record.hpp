@@ -24,7 +24,7 @@ struct Number {
 struct Check {
   std::string id = {};       // the same in each run of a plan: "pairs/host/node17"
   std::string stage = {};    // "pairs"
-  std::string subject = {};  // "run", "host node17", "link node3-node9", "rack 2"
+  std::string subject = {};  // "run", "host node17", "link node3-node9", "rack of node4 and 3 more"
   Verdict verdict = Verdict::skipped;
   std::string reason = {};  // a code of docs/ACCEPTANCE.md: "SLOW_HOST"
   std::string text = {};    // a sentence for people, without the subject

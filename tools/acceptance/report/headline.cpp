@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <set>
+
 #include "src/report/text.hpp"
 #include "tools/acceptance/report/findings.hpp"
 #include "tools/acceptance/report/words.hpp"
@@ -11,10 +13,22 @@ namespace {
 
 constexpr std::size_t subject_bytes = 36;  // leaves the words what they need
 
+// " and 2 more": hosts or links with the same verdict for the same reason.
+std::string others(const Record& record, const Check& decided) {
+  if (decided.subject == "run") return {};
+  std::set<std::string> subjects;
+  for (const Check& check : record.checks)
+    if (check.verdict == decided.verdict && check.reason == decided.reason &&
+        check.subject != decided.subject && check.subject != "run")
+      subjects.insert(check.subject);
+  return subjects.empty() ? "" : fmt::format(" and {} more", subjects.size());
+}
+
 std::string what_decided(const Record& record) {
   if (const Check* const check = deciding_check(record)) {
     const std::string& words = check->text.empty() ? check->reason : check->text;
-    return shortened(single_line(bare_subject(*check)), subject_bytes) + ": " + single_line(words);
+    return shortened(single_line(bare_subject(*check)), subject_bytes) + others(record, *check) +
+           ": " + single_line(words);
   }
   if (record.checks.empty()) return "run: nothing was measured";
   if (!record.complete)

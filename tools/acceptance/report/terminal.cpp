@@ -70,8 +70,6 @@ void wrong(Screen& screen, const Record& record, const TerminalStyle& style) {
   if (checks.empty() && record.complete) return;
   screen.line("");
   screen.line(checks.empty() ? "Look at" : fmt::format("Look at ({})", checks.size()));
-  if (!record.complete)
-    screen.verdict_line(Verdict::inconclusive, "run: ended early; later stages are not judged");
   const std::size_t room = shown_wrong - (record.complete ? 0 : 1);
   for (std::size_t i = 0; i < std::min(room, checks.size()); ++i)
     screen.verdict_line(checks[i]->verdict, fmt::format("{}: {} ({})", bare_subject(*checks[i]),
@@ -80,6 +78,8 @@ void wrong(Screen& screen, const Record& record, const TerminalStyle& style) {
     screen.line(fmt::format(
         "  and {} more {}", checks.size() - room,
         style.file.empty() ? "(--verdict FILE lists them)" : "in " + single_line(style.file)));
+  if (!record.complete)
+    screen.verdict_line(Verdict::inconclusive, "run: ended early; later stages are not judged");
 }
 
 void next(Screen& screen, const Record& record, const TerminalStyle& style) {
