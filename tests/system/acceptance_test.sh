@@ -27,6 +27,8 @@ done
 run 2 "a verdict on a full disk" "$tool" quick --np 3 --backend gloo --verdict /dev/full
 [ "$(grep -c 'cannot write /dev/full: No space left on device' "$work/err")" -eq 1 ] || fail "not said once: $(cat "$work/err")"
 [ ! -s "$work/out" ] || fail "a verdict about nothing: $(cat "$work/out")"
+run 2 "two files of one name" "$tool" quick -t 2 --backend loopback --verdict "$work/a" --report "$work/a"
+expect_in "$work/err" "two files of that name"
 cat >"$work/one.toml" <<'PLAN'
 full = { programs = ["all_reduce"], sizes = ["64K"], seconds = "0.1" }
 node = { run = false }
@@ -58,6 +60,11 @@ sed -i 's/0.001 MB/900000 GB/' "$work/one.toml"
 run 6 "a limit that it does not reach" "$tool" "$work/one.toml" --np 3 --backend gloo
 [ "$(head -n 1 "$work/out" | wc -c)" -le 81 ] || fail "the first line is longer than 80 bytes"
 expect_in "$work/out" "FAIL run: all_reduce 64K "
+"$tool" "$work/one.toml" -t 2 --backend loopback >/dev/full 2>"$work/err" </dev/null
+expect_in "$work/err" "cannot write the verdict to stdout: No space left on device"
+{ printf 'same = ["kernel", "kernal"]\n'; cat "$work/one.toml"; } >"$work/same.toml"
+"$tool" "$work/same.toml" -t 2 --backend loopback --verdict "$work/v.json" >"$work/out" 2>"$work/err" </dev/null
+expect_in "$work/v.json" "no host tells the plan's 'kernal'"
 run 8 "nothing says how fast it should be" "$tool" quick -t 3 --backend loopback
 expect_in "$work/out" "INCONCLUSIVE"
 run 7 "wrong data" "$tool" "$work/one.toml" -t 3 --backend loopback --inject flipped-bit:rank=1:every=3
