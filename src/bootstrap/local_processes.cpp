@@ -192,7 +192,7 @@ class Supervisor {
 
   double grace_s_;
   bool refused_ =
-      false;  // rank 0 ended so; who refused has said why, and the others are killed without a word
+      false;  // by rank 0, which has said why: the others are killed without a word about it
   Signals signals_;
   std::vector<RankProcess> processes_;
   int code_ = 0;

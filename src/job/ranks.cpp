@@ -165,16 +165,15 @@ class ProcessRanks {
       if (end.lost_process_0 && known.code != 0) end.errors.push_back(known.message);
       exit_code_ = write_end(end);
     }
-    // Who refuses says so before others hear of it, and they say nothing: process 0's end may end this process.
-    const bool refused =
-        why.code == exit_code(Exit::usage) || why.code == exit_code(Exit::unsupported);
-    if (refused && failed_here_) process_.log(why.message);
     control_.abort(why.code, why.message);
     const Failure first = control_.wait_failure(0);
     end.errors = causes(why, first);
     end.lost_process_0 = control_.wait_process_0_gone(0);
     if (!interrupted) exit_code_ = write_end(end);
-    if (!refused)
+    // What a process has only heard of is said once on its host, and by process 0.
+    const bool said_elsewhere = !failed_here_ && control_.process() != 0 &&
+                                process_.launch.local_process != 0 && !end.lost_process_0;
+    if (!said_elsewhere)
       for (const std::string& line : end.errors) process_.log(line);
     constexpr int timed_out = exit_code(Exit::timed_out);
     if (why.code == timed_out || first.code == timed_out) log_stacks();
