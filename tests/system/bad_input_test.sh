@@ -62,7 +62,7 @@ refused 2 "--max-time: no row has 3145728 B; accepted: 1M, 2M, 4M" -b 1M -e 4M -
 refused 2 "--group-rows: there are no groups" --group-rows 1
 refused 2 "--pairs: reduce_perf runs on all ranks" --pairs 0:1
 refused 2 "extra" extra
-refused 2 "--minbytes" -b
+refused 2 "-b: no value; accepted: -b SIZE" -b
 refused 2 "--backend: unknown backend 'glue'" --backend glue
 refused 2 "--backend: there is no file" --backend ./no-such-module.so
 refused 2 "-J: cannot write results to '$work/no/x.json'" -J "$work/no/x.json"
