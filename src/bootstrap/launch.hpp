@@ -15,6 +15,7 @@ struct Launch {
   // Printed in the header: "none", "environment", "torchrun", "local processes", "mpirun (Open
   // MPI)", "mpirun (MPICH)", "srun".
   std::string launcher = "none";
+  bool by_np() const { return launcher == "local processes"; }
   int process = 0;
   int processes = 1;
   int local_process = 0;

@@ -91,6 +91,10 @@ RunInfo describe(const Rank& rank, const Collective& collective, const Options& 
   run.library_known_as = process.backend.info().known_as;
   run.arguments = typed_arguments(process);
   run.settings = recorded_settings(collective, o);
+  const auto record = [&](const char* variable) {
+    if (const auto value = process_environment()(variable))
+      run.environment.push_back(fmt::format("{}={}", variable, *value));
+  };
   for (const char* variable : {"NCCL_TESTS_MIN_BW",
                                "NCCL_TESTS_ALLTOALLV_SPREAD",
                                "NCCL_TESTS_ALLTOALLV_MATRIX_FILE",
@@ -110,17 +114,12 @@ RunInfo describe(const Rank& rank, const Collective& collective, const Options& 
                                "NCCL_NVLS_ENABLE",
                                "NCCL_MIN_NCHANNELS",
                                "NCCL_MAX_NCHANNELS",
-                               "NCCL_HOSTID",
-                               "RANK",
-                               "WORLD_SIZE",
-                               "LOCAL_RANK",
-                               "MASTER_ADDR",
-                               "MASTER_PORT",
-                               "TORCHELASTIC_RUN_ID",
-                               "TORCHELASTIC_RESTART_COUNT"}) {
-    if (const auto value = process_environment()(variable))
-      run.environment.push_back(fmt::format("{}={}", variable, *value));
-  }
+                               "NCCL_HOSTID"})
+    record(variable);
+  if (!process.launch.by_np())  // which sets them itself
+    for (const char* variable : {"RANK", "WORLD_SIZE", "LOCAL_RANK", "MASTER_ADDR", "MASTER_PORT",
+                                 "TORCHELASTIC_RUN_ID", "TORCHELASTIC_RESTART_COUNT"})
+      record(variable);
   run.launcher = process.launch.launcher;
   run.threads = process.options.threads.value_or(1);
   run.ranks_per_thread = process.options.ranks_per_thread.value_or(1);

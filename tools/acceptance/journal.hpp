@@ -22,7 +22,8 @@ struct Ending {
   std::string late = {};  // of a wait that reached its limit: who did what (late_ranks())
 };
 
-// Rank 0's. Thread-safe: a run that ends early is closed from another thread.
+// Of rank 0; of the rank that speaks if rank 0 is gone it has the header alone. Thread-safe: a run that ends early is
+// closed from another thread.
 class Journal {
  public:
   // file: gets the record after each check, written beside it and renamed; empty: none. tell: is given a

@@ -78,9 +78,13 @@ std::string plan_text(const Plan& plan) {
     text += '\n';
   }
   if (!plan.interface.empty()) text += fmt::format("wire      all data over {}\n", plan.interface);
-  std::size_t largest = 0;
-  for (const std::size_t size : plan.full.sizes) largest = std::max(largest, size);
-  for (const std::size_t size : plan.node.sizes) largest = std::max(largest, size);
+  constexpr std::size_t odd_sizes = 4096;  // of sanity, about
+  std::size_t largest = plan.sanity ? odd_sizes : 0;
+  for (const RatePlan& stage : {plan.full, plan.node})
+    if (stage.run) largest = std::max(largest, acceptance::largest(stage));
+  if (plan.scaling.run) largest = std::max(largest, bytes);
+  if (plan.pairs.run)
+    largest = std::max(largest, plan.pairs.bytes > 0 ? plan.pairs.bytes : std::size_t{64} << 20);
   constexpr int hosts = 16, ranks = 2;
   Expected all;
   for (const PlannedStage& stage :
