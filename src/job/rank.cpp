@@ -50,8 +50,7 @@ void require_same_settings(const Process& process, ControlChannel& world) {
 
 std::vector<std::string> typed_arguments(const Process& process) {
   std::vector<std::string> typed;
-  if (process.launch.by_np())
-    typed = {"--np", std::to_string(process.launch.processes)};
+  if (process.launch.by_np()) typed = {"--np", std::to_string(process.launch.processes)};
   const std::vector<std::string>& rest = process.options.arguments;
   typed.insert(typed.end(), rest.begin(), rest.end());
   return typed;
