@@ -2,6 +2,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <functional>
+
 #include "src/core/error.hpp"
 #include "tests/unit/compare_samples.hpp"
 #include "tools/compare/interleaved.hpp"
@@ -118,15 +120,25 @@ TEST(CompareInterleaved, TakesAsManyPairsAsTheTestNeeds) {
   EXPECT_EQ(result.rows[1].verdict, RowVerdict::slower);
 }
 
-// Rows of 8 B whose head takes 1.3 and 0.7 times as long in turns up to pair `steady`, and then as long as the base.
-Machine unsteady(std::size_t steady, std::size_t& runs) {
+// Rows whose base takes 1 s, and whose head takes what `head` says of the pair, the screen's two included.
+Machine by_pair(std::size_t& runs, const std::function<RunTimes(std::size_t pair)>& head) {
   Machine machine;
-  machine.run = [steady, &runs](Side side, const std::set<std::size_t>& /*sizes*/) {
-    const std::size_t pair = runs++ / 2;
-    const double head = pair < 2 ? 1.3 : pair < steady ? (pair % 2 == 0 ? 1.3 : 0.7) : 1.0;
-    return RunTimes{{key(8), {side == Side::base ? 1 : head, {}}}};
+  machine.run = [&runs, head](Side side, const std::set<std::size_t>& /*sizes*/) {
+    RunTimes times = head(runs++ / 2);
+    if (side == Side::base)
+      for (auto& [row, time] : times) time.seconds = 1;
+    return times;
   };
   return machine;
+}
+
+double in_turns(std::size_t pair) { return pair < 2 || pair % 2 == 0 ? 1.3 : 0.7; }
+
+// The head takes 1.3 and 0.7 times as long in turns up to pair `steady`, and then as long as the base.
+Machine unsteady(std::size_t steady, std::size_t& runs) {
+  return by_pair(runs, [steady](std::size_t pair) {
+    return RunTimes{{key(8), {pair < steady ? in_turns(pair) : 1, {}}}};
+  });
 }
 
 TEST(CompareInterleaved, DoublesThePairsWhileRowsAreUndecided) {
@@ -152,14 +164,9 @@ TEST(CompareInterleaved, DoublesThePairsWhileRowsAreUndecided) {
 // 16 B are faster at the first look, and 8 B undecided; later ones do not take that back.
 TEST(CompareInterleaved, WhatALookConfirmsStays) {
   std::size_t runs = 0;
-  Machine machine;
-  machine.run = [&runs](Side side, const std::set<std::size_t>& /*sizes*/) {
-    const std::size_t pair = runs++ / 2;
-    const double unsteady = pair < 2 || pair % 2 == 0 ? 1.3 : 0.7;
-    const double faster = pair < 14 ? 0.5 : 1.3;
-    const bool base = side == Side::base;
-    return RunTimes{{key(8), {base ? 1 : unsteady, {}}}, {key(16), {base ? 1 : faster, {}}}};
-  };
+  const Machine machine = by_pair(runs, [](std::size_t pair) {
+    return RunTimes{{key(8), {in_turns(pair), {}}}, {key(16), {pair < 14 ? 0.5 : 1.3, {}}}};
+  });
   Plan plan;
   plan.most_pairs = 24;
   const Comparison result = compare_interleaved(machine, plan);

@@ -20,8 +20,8 @@ struct Plan {
   double threshold = 0.05;
   std::size_t screen_pairs = 2;
   std::size_t pairs = 12;  // of the test; more if so few cannot confirm anything
-  std::size_t most_pairs =
-      0;  // as long as a row is undecided and none slower, the pairs are doubled up to this; 0: never
+  // As long as a row is undecided and none slower, the pairs are doubled up to this; 0: never.
+  std::size_t most_pairs = 0;
   double probe_limit = 1.5;    // a pair whose probes differ more is drawn again
   std::size_t tries_each = 3;  // most draws for each pair that is wanted
 };
