@@ -8,7 +8,7 @@ namespace ccl_tests::acceptance {
 namespace {
 
 constexpr std::size_t pilot_bytes = 1 << 20;
-constexpr std::size_t least_bytes = 64 << 10, most_bytes = 64 << 20;
+constexpr std::size_t least_bytes = 64 << 10;
 constexpr double messages_wanted = 50;  // of which a 95th percentile says something
 
 }  // namespace
@@ -31,7 +31,7 @@ std::size_t message_bytes(Context& context) {
   const double message_s = median(seconds);
   const double wanted = pilot_bytes / message_s * plan.seconds / messages_wanted;
   std::size_t bytes = least_bytes;
-  while (bytes < most_bytes && 2.0 * static_cast<double>(bytes) <= wanted) bytes *= 2;
+  while (bytes < most_message_bytes && 2.0 * static_cast<double>(bytes) <= wanted) bytes *= 2;
   return bytes;
 }
 

@@ -27,6 +27,9 @@ struct RatePlan {
   double seconds = 1;  // of timed calls for each row, at most
 };
 
+// Of pairs whose plan gives no size.
+inline constexpr std::size_t most_message_bytes = std::size_t{64} << 20;
+
 // Messages between hosts, one rank of each.
 struct PairsPlan {
   bool run = true;

@@ -84,7 +84,7 @@ std::string plan_text(const Plan& plan) {
     if (stage.run) largest = std::max(largest, acceptance::largest(stage));
   if (plan.scaling.run) largest = std::max(largest, bytes);
   if (plan.pairs.run)
-    largest = std::max(largest, plan.pairs.bytes > 0 ? plan.pairs.bytes : std::size_t{64} << 20);
+    largest = std::max(largest, plan.pairs.bytes > 0 ? plan.pairs.bytes : most_message_bytes);
   constexpr int hosts = 16, ranks = 2;
   Expected all;
   for (const PlannedStage& stage :
