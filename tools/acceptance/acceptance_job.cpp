@@ -78,9 +78,9 @@ int run_acceptance(const Arguments& a, const Plan& plan, const std::vector<std::
         throw UsageError(fmt::format("cannot write {}: {}", path, std::strerror(errno)));
   };
   hooks.write_end = [&](const RanksEnd& end) {
-    const int code = end.failure != 0 ? end.failure : end.exit_code;
-    const bool stands_in = !leads && end.lost_process_0 && lost_rank_0(end.errors);
-    if (!journal || (!leads && !(stands_in && journal->begun()))) return code;
+    const bool stands_in = end.lost_process_0 && lost_rank_0(end.errors);
+    if (!journal || !(leads || (stands_in && journal->begun())))
+      return end.failure != 0 ? end.failure : end.exit_code;
     // Nothing was run: that says nothing of any host.
     const bool refused =
         end.failure == exit_code(Exit::usage) || end.failure == exit_code(Exit::unsupported);

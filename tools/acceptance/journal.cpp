@@ -281,8 +281,8 @@ void Journal::tell_failed(const Check& check) const {
 
 void Journal::write() {
   if (file_.empty()) return;
-  Record record =
-      record_;  // rank 0 may be killed before the next one: what stands there is all that is known
+  // Judged each time: if rank 0 is killed, the file stays as it is now.
+  Record record = record_;
   acceptance::judge(record);
   std::error_code none;
   const bool special =

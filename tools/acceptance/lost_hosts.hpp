@@ -1,4 +1,4 @@
-// Who is gone, out of the words of a failure.
+// Who is gone, and who is late, out of the words of a failure.
 #pragma once
 
 #include <string>

@@ -69,7 +69,7 @@ class PairChecks {
     });
   }
 
-  // What is shown to be slower than others, but by less than the plan asks for, is no reason to refuse it.
+  // The plan says from which slowdown on a host fails. Below it: WARN.
   Verdict verdict_of(const Size& size) const {
     return size.high < context_.plan.pairs.slowdown ? Verdict::warn : Verdict::fail;
   }
