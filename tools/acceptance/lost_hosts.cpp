@@ -22,7 +22,7 @@ void add_names(std::string_view text, std::vector<std::string>& hosts) {
 }
 
 // Returns what in a line names processes that are gone or silent.
-std::vector<std::string_view> names_in(std::string_view error) {
+std::vector<std::string_view> names_said_in(std::string_view error) {
   std::vector<std::string_view> names;
   for (const std::string_view words : {" is gone", " are gone"})
     if (const std::size_t gone = error.find(words); gone != std::string_view::npos)
@@ -39,7 +39,7 @@ std::vector<std::string_view> names_in(std::string_view error) {
 std::vector<std::string> lost_hosts(const std::vector<std::string>& errors) {
   std::vector<std::string> hosts;
   for (const std::string& error : errors)
-    for (const std::string_view names : names_in(error)) add_names(names, hosts);
+    for (const std::string_view names : names_said_in(error)) add_names(names, hosts);
   return hosts;
 }
 
@@ -66,7 +66,7 @@ bool lost_rank_0(const std::vector<std::string>& errors) {
     return names.find(what) != std::string_view::npos;
   };
   return std::any_of(errors.begin(), errors.end(), [&](const std::string& error) {
-    const std::vector<std::string_view> all = names_in(error);
+    const std::vector<std::string_view> all = names_said_in(error);
     return std::any_of(all.begin(), all.end(), [&](std::string_view names) {
       return has(names, "rank 0 on ") || has(names, "ranks 0-");
     });
