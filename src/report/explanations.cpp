@@ -82,11 +82,12 @@ constexpr Explanation all[] = {
     {Kind::row_line, "steps",
      "shares of the time that went into telling sizes, moving the payload and packing, as means over "
      "ranks"},
-    {Kind::footer, "Out of bounds values", "row halves x ranks with wrong elements, as nccl-tests"},
+    {Kind::footer, "Out of bounds values",
+     "cells (placements of rows) x ranks with wrong elements, as nccl-tests"},
     {Kind::footer, "Avg bus bandwidth", "mean of all busbw of the table, 1e9 bytes per second"},
     {Kind::footer, "Verdict",
-     "the most serious of: OK, UNRELIABLE (over half of the times are not within --precision, or a "
-     "limit is not decided), "
+     "the most serious of: OK, UNRELIABLE (over half of the times are not within --precision, times that were measured "
+     "again differ, a limit is not decided, or --inject spoiled nothing), "
      "SLOW (a limit is missed), VARIES (--reproducible), WRONG (wrong elements), INCOMPLETE (the run did not reach its end)"},
     {Kind::footer, "Correct", "wrong elements, and how many of all calls were verified (-c)"},
     {Kind::footer, "Reliable",

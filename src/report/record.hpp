@@ -152,7 +152,7 @@ struct Mismatch {
 // interval.
 enum class LimitVerdict { kept, undecided, missed };
 
-// One half of a row. wrong: elements that differ, summed over ranks and checks; absent: not checked
+// A cell: one placement of a row. wrong: elements that differ, summed over ranks and checks; absent: not checked
 // (N/A).
 struct Measurement {
   double seconds = 0;      // per operation, by -a over ranks; CPU time with -C; median or mean
@@ -308,7 +308,7 @@ struct RunSummary {
   std::string failure;              // of a run that is not complete: who, what, doing what
   std::vector<std::string> errors;  // all that is known about the failure
   std::size_t rows = 0, wrong_rows = 0;
-  std::uint64_t failed_checks = 0;  // row halves x ranks with any wrong element: nccl-tests' "Out
+  std::uint64_t failed_checks = 0;  // cells x ranks with any wrong element: nccl-tests' "Out
                                     // of bounds values"
   std::uint64_t wrong_elements = 0;
   std::uint64_t calls = 0, verified_calls = 0;

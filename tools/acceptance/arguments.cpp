@@ -55,20 +55,23 @@ void declare_flags(FlagSet& set, Arguments& a) {
 }
 
 ProgramTexts texts() {
-  static constexpr ExitText exits[] = {{"0", "PASS or WARN"},
-                                       {"2", "usage"},
-                                       {"3", "unsupported here"},
-                                       {"4", "FAIL: a host was lost, or the library failed"},
-                                       {"5", "FAIL: timed out"},
-                                       {"6", "FAIL: something is too slow"},
-                                       {"7", "FAIL: wrong data"},
-                                       {"8", "INCONCLUSIVE"},
-                                       {"128 + signal", "INCONCLUSIVE: interrupted"}};
+  static constexpr ExitText exits[] = {
+      {"0", "PASS or WARN"},
+      {"2", "usage"},
+      {"3", "unsupported here"},
+      {"4", "FAIL: a host was lost, the library failed, or data took another wire"},
+      {"5", "FAIL: timed out"},
+      {"6", "FAIL: something is too slow"},
+      {"7", "FAIL: wrong data"},
+      {"8", "INCONCLUSIVE"},
+      {"128 + signal", "INCONCLUSIVE: interrupted"}};
   return {
       .name = "ccl_acceptance",
       .about = "tests the hosts of a job, and names the bad ones",
       .operands = "[PLAN]",
       .examples = {{"mpirun ... ccl_acceptance", "one rank for each host, or for each GPU"},
+                   {"mpirun ... ccl_acceptance quick",
+                    fmt::format("a built-in plan: {}", fmt::join(builtin_plans(), ", "))},
                    {"mpirun ... ccl_acceptance rack7.toml --report rack7.html",
                     "a plan of one's own, and a page to send on"},
                    {"ccl_acceptance --plan rack7.toml", "what would be looked at"}},
