@@ -20,6 +20,7 @@
 #include "src/core/error.hpp"
 #include "src/core/quote.hpp"
 #include "src/core/signals.hpp"
+#include "src/core/standard_error.hpp"
 #include "src/core/write_all.hpp"
 #include "src/report/field_json.hpp"
 #include "src/report/headline.hpp"
@@ -260,7 +261,7 @@ int run_child(const std::string& program, const std::vector<std::string>& argume
   told = pass_on(out.get(), STDOUT_FILENO) && told;
   const ExitStatus status = exit_status(codes, end.code);
   if (told || status.code != exit_status(codes, exit_code(Exit::passed)).code) return status.code;
-  fmt::print(stderr, "{}: cannot write to standard output\n", program);
+  print_error(fmt::format("{}: cannot write to standard output\n", program));
   return exit_status(codes, exit_code(Exit::inconclusive)).code;
 }
 

@@ -7,6 +7,7 @@
 
 #include "src/backends/mpi/simulated.hpp"
 #include "src/core/error.hpp"
+#include "src/core/standard_error.hpp"
 #include "src/job/standard_files.hpp"
 
 namespace ccl_tests {
@@ -23,7 +24,7 @@ int run_simulated_job(const JobSetup& asked, const RankBody& body, const JobHook
   launch.processes = channel->ranks();
   const Staging staging;
   const Process process{job, launch, backend, staging, [&](const std::string& line) {
-                          fmt::print(stderr, "{}: {}\n", job.program, line);
+                          print_error(fmt::format("{}: {}\n", job.program, line));
                         }};
   if (hooks.check) hooks.check(process, channel->ranks());
   if (hooks.open) hooks.open(process);
@@ -44,10 +45,10 @@ int run_simulated_main(const std::string& program, const std::function<int()>& m
     mpi_module::simulated_backend().finish();
     return code;
   } catch (const Error& e) {
-    fmt::print(stderr, "{}: {}\n", program, e.what());
+    print_error(fmt::format("{}: {}\n", program, e.what()));
     code = exit_code(e.code());
   } catch (const std::exception& e) {
-    fmt::print(stderr, "{}: {}\n", program, e.what());
+    print_error(fmt::format("{}: {}\n", program, e.what()));
   }
   std::fflush(nullptr);
   std::_Exit(code);  // all ranks are this process

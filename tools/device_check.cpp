@@ -13,6 +13,8 @@
 #include "src/core/clock.hpp"
 #include "src/core/error.hpp"
 #include "src/core/host.hpp"
+#include "src/core/standard_error.hpp"
+#include "src/job/standard_files.hpp"
 #include "src/options/help.hpp"
 #include "src/report/output_file.hpp"
 #include "tools/check_arguments.hpp"
@@ -170,15 +172,17 @@ int run(const CheckArguments& a) {
 
 int main(int argc, char** argv) {
   std::signal(SIGPIPE, SIG_IGN);
+  std::signal(SIGXFSZ, SIG_IGN);
+  ccl_tests::reserve_standard_files();
   try {
     using namespace ccl_tests::tools;
     const CheckArguments arguments = parse_check_arguments({argv + std::min(argc, 1), argv + argc});
     return arguments.help ? help() : run(arguments);
   } catch (const ccl_tests::Error& e) {
-    fmt::print(stderr, "device_check: {}\n", e.what());
+    ccl_tests::print_error(fmt::format("device_check: {}\n", e.what()));
     return ccl_tests::exit_code(e.code());
   } catch (const std::exception& e) {
-    fmt::print(stderr, "device_check: {}\n", e.what());
+    ccl_tests::print_error(fmt::format("device_check: {}\n", e.what()));
     return ccl_tests::exit_code(ccl_tests::Exit::failed);
   }
 }

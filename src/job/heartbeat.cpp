@@ -27,9 +27,14 @@ struct Heartbeat::State {
 
   State(const Activity& a, std::string name) : activity(a), program(std::move(name)) {}
 
-  void wipe() {  // under mutex
-    if (shown) fmt::print(out, "\r\033[K");
+  // What cannot be written is lost.
+  void show(const std::string& text) const {
+    std::fputs(text.c_str(), out);
     std::fflush(out);
+  }
+
+  void wipe() {  // under mutex
+    if (shown) show("\r\033[K");
     shown = false;
   }
 
@@ -41,12 +46,7 @@ struct Heartbeat::State {
       const double seconds = activity.seconds_in_row();
       const std::string since = seconds < 1 ? "" : fmt::format(" ({:.0f} s)", seconds);
       const std::string line = fmt::format("{}: {}{}", program, activity.text(), since);
-      if (terminal) {
-        fmt::print(out, "\r\033[K{:.78}", line);
-      } else {
-        fmt::print(out, "# {}\n", line);
-      }
-      std::fflush(out);
+      show(terminal ? fmt::format("\r\033[K{:.78}", line) : fmt::format("# {}\n", line));
       shown = terminal;
     }
     wipe();

@@ -19,6 +19,7 @@
 #include "src/core/clock.hpp"
 #include "src/core/error.hpp"
 #include "src/core/host.hpp"
+#include "src/core/standard_error.hpp"
 #include "src/core/version.hpp"
 #include "src/job/failure_cause.hpp"
 #include "src/job/heartbeat.hpp"
@@ -173,8 +174,7 @@ class ProcessRun {
 }  // namespace
 
 void say(const std::string& program, const std::string& line) {
-  fmt::print(stderr, "{}: [{}] {}\n", program, this_host(), line);
-  std::fflush(stderr);
+  print_error(fmt::format("{}: [{}] {}\n", program, this_host(), line));
 }
 
 int run_job(const JobSetup& asked, const RankBody& body, const JobHooks& hooks) {
@@ -211,11 +211,11 @@ int run_main(const std::string& program, const std::function<int()>& main) {
     if (code == exit_code(Exit::passed)) require_printed();
     return code;
   } catch (const UsageError& e) {
-    fmt::print(stderr, "{}: {}\n", program, e.what());
+    print_error(fmt::format("{}: {}\n", program, e.what()));
     return exit_code(e.code());
   } catch (const Error& e) {
     say(program, e.what());
-    return e.code() == Exit::passed ? exit_code(Exit::failed) : exit_code(e.code());
+    return exit_code(e.code());
   } catch (const std::exception& e) {
     say(program, e.what());
     return exit_code(Exit::failed);

@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "src/core/error.hpp"
+#include "src/core/standard_error.hpp"
 
 namespace ccl_tests {
 namespace {
@@ -43,7 +44,7 @@ std::string current_what() {
 [[noreturn]] void end_thread() {
   const std::string what = "a thread of the library ended by an exception: " + current_what();
   if (std::this_thread::get_id() == state().main_thread) {
-    fmt::print(stderr, "{}\n", what);
+    print_error(what + "\n");
   } else {
     {
       const std::lock_guard lock(state().mutex);

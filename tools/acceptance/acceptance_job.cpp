@@ -11,6 +11,7 @@
 
 #include "collectives/collectives.hpp"
 #include "src/core/error.hpp"
+#include "src/core/standard_error.hpp"
 #include "src/options/job_setup_of.hpp"
 #include "tools/acceptance/lost_hosts.hpp"
 #include "tools/acceptance/report/html.hpp"
@@ -71,7 +72,7 @@ int run_acceptance(const Arguments& a, const Plan& plan, const std::vector<std::
       return;
     }
     journal = std::make_unique<Journal>(
-        a.verdict, [](const std::string& line) { fmt::print(stderr, "# {}\n", line); });
+        a.verdict, [](const std::string& line) { print_error(fmt::format("# {}\n", line)); });
     // What cannot be written to is found now, not at the end. What is there stays until then.
     for (const std::string& path : {a.verdict, a.report, a.junit, a.hosts_out})
       if (!path.empty() && !std::ofstream(path, std::ios::app))
@@ -87,8 +88,8 @@ int run_acceptance(const Arguments& a, const Plan& plan, const std::vector<std::
     if (refused && !journal->measures()) return end.failure;
     const Ending ending = ending_of(end);
     const Record record = journal->end(ending);
-    fmt::print("{}", terminal_text(record, {.file = a.verdict}));
-    const bool told = std::fflush(stdout) == 0;
+    const std::string text = terminal_text(record, {.file = a.verdict});
+    const bool told = std::fputs(text.c_str(), stdout) >= 0 && std::fflush(stdout) == 0;
     if (!told)
       say(job.program, fmt::format("cannot write the verdict to stdout: {}", std::strerror(errno)));
     if (!journal->unwritten().empty()) say(job.program, journal->unwritten());

@@ -11,6 +11,8 @@
 #include <string_view>
 
 #include "src/core/error.hpp"
+#include "src/core/standard_error.hpp"
+#include "src/job/standard_files.hpp"
 #include "src/options/help.hpp"
 #include "src/report/output_file.hpp"
 #include "tools/compare/arguments.hpp"
@@ -29,7 +31,7 @@ class Output {
     if (path.empty()) return;
     file_.emplace(OutputFile::create(path, suffix));
     if (file_->path() != path)
-      fmt::print(stderr, "ccl_compare: {} exists; writing {}\n", path, file_->path());
+      print_error(fmt::format("ccl_compare: {} exists; writing {}\n", path, file_->path()));
   }
   ~Output() {
     if (file_ && !written_) ::unlink(file_->path().c_str());
@@ -80,18 +82,20 @@ int help() {
 int main(int argc, char** argv) {
   using namespace ccl_tests;
   std::signal(SIGPIPE, SIG_IGN);
+  std::signal(SIGXFSZ, SIG_IGN);  // a file that may not grow is an error
+  reserve_standard_files();
   try {
     const compare::Arguments arguments = compare::parse({argv + std::min(argc, 1), argv + argc});
     return arguments.help ? compare::help() : compare::run(arguments);
   } catch (const compare::Interrupted& e) {
-    fmt::print(stderr, "ccl_compare: interrupted by signal {}\n", e.signal);
+    print_error(fmt::format("ccl_compare: interrupted by signal {}\n", e.signal));
     constexpr int killed = 128;  // as shells count
     return killed + e.signal;
   } catch (const Error& e) {
-    fmt::print(stderr, "ccl_compare: {}\n", e.what());
+    print_error(fmt::format("ccl_compare: {}\n", e.what()));
     return exit_code(e.code());
   } catch (const std::exception& e) {
-    fmt::print(stderr, "ccl_compare: {}\n", e.what());
+    print_error(fmt::format("ccl_compare: {}\n", e.what()));
     return exit_code(Exit::failed);
   }
 }

@@ -12,6 +12,7 @@
 #include "src/core/clock.hpp"
 #include "src/core/error.hpp"
 #include "src/core/quote.hpp"
+#include "src/core/standard_error.hpp"
 #include "src/devices/core_to_core.hpp"
 #include "tools/compare/command.hpp"
 #include "tools/compare/comparable.hpp"
@@ -92,7 +93,7 @@ class Progress {
     const double now = monotonic_seconds();
     if (::isatty(STDERR_FILENO) == 0 && now - last_ < 10) return;
     last_ = now;
-    fmt::print(stderr, "ccl_compare: {}: {} of {} pairs\n", part, done, wanted);
+    print_error(fmt::format("ccl_compare: {}: {} of {} pairs\n", part, done, wanted));
   }
 
  private:
