@@ -97,7 +97,8 @@ std::optional<std::string> gang_folder(const std::string& launcher) {
   return launcher.substr(prefix.size());
 }
 
-Launch gang_launch(const std::string& folder, const std::string& pod, double limit_s) {
+Launch gang_launch(const std::string& folder, const Environment& environment, double limit_s) {
+  const std::string pod = environment("POD_NAME").value_or("");
   if (pod.empty())
     throw UsageError("--launcher gang: POD_NAME is not set; accepted: the name of this pod");
   Deadline deadline(limit_s);
@@ -123,6 +124,7 @@ Launch gang_launch(const std::string& folder, const std::string& pod, double lim
   launch.master_port = port.empty() ? default_port : number(folder, "master_port", port, 1, 65535);
   launch.job = "gang " + file_text(folder, "gang_id");
   launch.key_prefix = "ccl-tests/gang/";
+  launch.secret = environment("CCL_JOB_SECRET").value_or("");
   return launch;
 }
 

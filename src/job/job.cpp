@@ -36,7 +36,7 @@ Launch launch_of(const JobSetup& o) {
   const Environment environment = process_environment();
   const bool child_of_np = environment("CCL_LAUNCHER").has_value();
   if (const auto folder = gang_folder(o.launcher); folder && !child_of_np)
-    return gang_launch(*folder, environment("POD_NAME").value_or(""), o.init_timeout_s);
+    return gang_launch(*folder, environment, o.init_timeout_s);
   return detect_launch(environment, o.launcher);
 }
 

@@ -29,10 +29,17 @@ class Gang : public testing::Test {
     write("gang_id", "ns-job");
     write("peers", "worker-0;10.1.2.3;0\nworker-1;10.1.2.4;1\n");
   }
+  static Environment pod_named(const std::string& pod) {
+    return [pod](const std::string& name) -> std::optional<std::string> {
+      if (name == "POD_NAME") return pod;
+      if (name == "CCL_JOB_SECRET") return "of this job";
+      return std::nullopt;
+    };
+  }
   template <class Exception>
   std::string refusal(const std::string& pod) const {
     try {
-      gang_launch(folder_, pod, 0.3);
+      gang_launch(folder_, pod_named(pod), 0.3);
     } catch (const Exception& e) {
       return e.what();
     }
@@ -46,18 +53,19 @@ class Gang : public testing::Test {
 TEST_F(Gang, IsALaunch) {
   write_two();
   write("master_port", "12345");
-  const Launch launch = gang_launch(folder_, "worker-1", 1);
+  const Launch launch = gang_launch(folder_, pod_named("worker-1"), 1);
   EXPECT_EQ(launch.launcher, "gang");
   EXPECT_EQ(launch.process, 1);
   EXPECT_EQ(launch.processes, 2);
   EXPECT_EQ(launch.master_host, "10.1.2.3");
   EXPECT_EQ(launch.master_port, 12345);
   EXPECT_EQ(launch.job, "gang ns-job");
+  EXPECT_EQ(launch.secret, "of this job");
 }
 
 TEST_F(Gang, ListensOnTorchsPortIfNoneIsNamed) {
   write_two();
-  EXPECT_EQ(gang_launch(folder_, "worker-0", 1).master_port, 29500);
+  EXPECT_EQ(gang_launch(folder_, pod_named("worker-0"), 1).master_port, 29500);
 }
 
 TEST_F(Gang, IsWaitedFor) {
@@ -68,7 +76,7 @@ TEST_F(Gang, IsWaitedFor) {
     std::this_thread::sleep_for(std::chrono::milliseconds(300));
     write_two();
   });
-  EXPECT_EQ(gang_launch(folder_, "worker-0", 60).processes, 2);
+  EXPECT_EQ(gang_launch(folder_, pod_named("worker-0"), 60).processes, 2);
   late.join();
   write("expected_count", "");
   EXPECT_THAT(refusal<Timeout>("worker-0"), HasSubstr("expected_count is missing"));
