@@ -96,12 +96,13 @@ class ProcessRun {
 
  private:
   void start(const Backend* launcher) {
+    BackendOptions options = options_.backend_options;
+    options.init_timeout_s = options_.init_timeout_s;
     try {
-      start_libraries(process_.backend, launcher, options_.backend_options,
-                      [this](const std::string& why) {
-                        process_.log(why);
-                        write_end({exit_code(Exit::timed_out), 0, {why}});
-                      });
+      start_libraries(process_.backend, launcher, options, [this](const std::string& why) {
+        process_.log(why);
+        write_end({exit_code(Exit::timed_out), 0, {why}});
+      });
     } catch (const Error& e) {
       write_end({exit_code(e.code()), 0, {e.what()}});
       throw;

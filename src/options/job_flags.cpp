@@ -51,7 +51,7 @@ void declare_job(FlagSet& set, Options& o) {
           one_of({"none", "numa", "auto"}))
       .recorded("bind");
   set.add(o.backend.init_timeout_s, "--init-timeout", "SECONDS",
-          "limit of each wait during start-up", at_least(0))
+          "limit of each wait during start-up", above_0())
       .recorded("init_timeout_s")
       .per_process();
   set.add(j.timeout_s, "-T,--timeout", "SECONDS",

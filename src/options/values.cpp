@@ -229,6 +229,13 @@ Parser<int> in_range(int lowest, int highest) {
 Parser<double> at_least(double lowest) {
   return {[=](const std::string& text) { return parse_number(text, lowest); }};
 }
+Parser<double> above_0() {
+  return {[](const std::string& text) {
+    const double value = parse_number(text, 0);
+    if (value > 0) return value;
+    throw UsageError(quote(text) + " is not accepted; accepted: a number above 0");
+  }};
+}
 Parser<double> duration() {
   return {[](const std::string& text) {
     const std::string_view units = "smh";

@@ -44,6 +44,7 @@ struct Parser {
 };
 Parser<int> in_range(int lowest, int highest);
 Parser<double> at_least(double lowest);
+Parser<double> above_0();
 Parser<double> percent(double least, double most);  // "2" or "2%" is 0.02
 Parser<double> duration();  // seconds above 0 from "90", "90s", "15m", "1.5h"
 Parser<bool> zero_or_one();
