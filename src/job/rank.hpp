@@ -5,7 +5,6 @@
 #include <memory>
 #include <optional>
 #include <string>
-#include <type_traits>
 
 #include "src/bootstrap/launch.hpp"
 #include "src/core/backend.hpp"
@@ -68,10 +67,7 @@ class Rank {
   void close(Communicator& communicator) { open_.close(communicator); }
 
   // Rank 0's value on every rank. Collective. Throws Error, Timeout.
-  template <class T>
-  requires std::is_arithmetic_v<T> T agree(T value) {
-    return static_cast<T>(std::stod(world_.broadcast(std::to_string(value), limit_s())));
-  }
+  int agree(int value) { return std::stoi(world_.broadcast(std::to_string(value), limit_s())); }
   // Returns when all ranks have come. Over the control channel.
   void meet() { world_.all_gather("", limit_s()); }
   double limit_s() const { return process_.options.init_timeout_s; }

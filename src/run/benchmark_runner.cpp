@@ -84,7 +84,7 @@ void BenchmarkRunner::close() {
 void BenchmarkRunner::reserve(const Collective& collective, const SweepRange& range) {
   slot_rule_ = range.slots;
   std::size_t largest = 0, largest_call = 0;
-  for (const DataType type : options_.sweep.types)
+  for (const DataType type : range.types)
     for (const std::size_t bytes : range.sizes)
       for (const RankGroups& groups : range.groups) {
         const SweepPoint point{type, std::nullopt, 0, bytes, &groups, 0};

@@ -55,14 +55,16 @@ LinkCeiling measured(Rank& rank, BenchmarkRunner& runner, const Options& options
                      const RankTable& table, std::size_t largest_bytes) {
   const RankPair pair = probed_pair(table.places());
   const std::vector<RankGroups> groups = {as_groups({pair}, rank.ranks())};
+  constexpr DataType type = DataType::float32;
   Options probe = options;
+  probe.sweep.types = {type};
   probe.sweep.sizes = {least_bytes, std::clamp(largest_bytes, least_bytes, most_bytes)};
   const SizePlan plan = plan_sizes(round_trip, probe, table, groups.front(),
                                    rank.process().staging.buffers, rank.process().backend.info());
-  runner.reserve(round_trip, {plan.sizes, plan.slots, groups, {}});
+  runner.reserve(round_trip, {probe.sweep.types, plan.sizes, plan.slots, groups, {}});
   const auto message = [&](std::size_t bytes) {
     const PointRows found =
-        runner.run(round_trip, {DataType::float32, std::nullopt, 0, bytes, &groups.front(), 0});
+        runner.run(round_trip, {type, std::nullopt, 0, bytes, &groups.front(), 0});
     if (!found.wrong.empty())
       throw Error("the pingpong of --ceiling auto: " + found.wrong.front(), Exit::wrong_data);
     return message_s(found);

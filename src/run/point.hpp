@@ -29,6 +29,7 @@ struct SweepPoint {
 
 // What a sweep is made of beside the options.
 struct SweepRange {
+  std::vector<DataType> types;
   std::vector<std::size_t> sizes;  // that fit into memory
   SlotRule slots;                  // of their rows
   std::vector<RankGroups>

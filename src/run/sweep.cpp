@@ -14,6 +14,7 @@
 #include "src/job/cpu_share.hpp"
 #include "src/report/quantity_text.hpp"
 #include "src/run/benchmark_runner.hpp"
+#include "src/run/free_memory.hpp"
 #include "src/run/link_ceiling.hpp"
 #include "src/run/memory_limit.hpp"
 #include "src/run/memory_report.hpp"
@@ -23,16 +24,6 @@
 
 namespace ccl_tests {
 namespace {
-
-// A GPU's memory is what is free once the library has taken its own. Collective.
-RankTable with_free_memory(Rank& rank) {
-  RankTable table = rank.table();
-  if (rank.process().staging.buffers == Memory::host) return table;
-  const std::string mine = std::to_string(rank.gpu()->available());
-  const auto all = rank.world().all_gather(mine, rank.limit_s());
-  for (std::size_t r = 0; r < table.ranks.size(); ++r) table.ranks[r].memory = std::stoull(all[r]);
-  return table;
-}
 
 // What the library on any rank does not support, which is left out if there is something else
 // to do; why goes to `notes`. Collective. Throws Unsupported if nothing is left.
@@ -217,9 +208,9 @@ int sweep(Rank& rank, const Collective& collective, const Options& o,
   rank.activity().phase("connecting the library under test");
   BenchmarkRunner runner(rank, o, groups, patterns);
   memory.connected = free_bytes();
-  const RankTable table = with_free_memory(rank);
+  const RankTable table = table_with_free_memory(rank);
   rank.activity().phase("planning the rows");
-  SweepRange range{{}, {}, groups_of_rows(collective, groups, rounds), {}};
+  SweepRange range{o.sweep.types, {}, {}, groups_of_rows(collective, groups, rounds), {}};
   const SizePlan plan = plan_sizes(collective, o, table, range.groups.front(),
                                    process.staging.buffers, process.backend.info());
   range.sizes = plan.sizes;

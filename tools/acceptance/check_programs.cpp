@@ -5,9 +5,8 @@
 
 #include "collectives/collectives.hpp"
 #include "src/core/capabilities.hpp"
-#include "src/report/quantity_text.hpp"
-#include "src/report/row_text.hpp"
 #include "tools/acceptance/stages.hpp"
+#include "tools/acceptance/verified.hpp"
 
 namespace ccl_tests::acceptance {
 namespace {
@@ -55,11 +54,12 @@ class Program {
     for (const DataType type : types_of(program_)) {
       for (const auto& op : ops_to_try(program_, type, first)) {
         if (library.why_not(type, op)) continue;
-        take(context_.team.checked_rows(program_.name, type, op, elements * size_of(type)));
+        verified_.add(
+            context_.team.checked_rows(program_.name, type, op, elements * size_of(type)));
       }
       first = false;
     }
-    context_.journal.add(judged());
+    context_.journal.add(verified_.judged(id(), std::string(program_.name)));
   }
 
  private:
@@ -72,45 +72,9 @@ class Program {
   }
   std::string id() const { return fmt::format("sanity/{}", program_.name); }
 
-  void take(const PointRows& found) {
-    for (const Row& row : found.rows) {
-      ++rows_;
-      for (const Measurement* cell : {&row.out_of_place, &row.in_place}) {
-        calls_ += cell->calls;
-        verified_ += cell->verified_calls;
-        if (!cell->mismatches.empty() && wrong_.empty())
-          wrong_ = fmt::format("{}: {}", row_name(row, row.bytes),
-                               mismatch_text(cell->mismatches.front()));
-      }
-    }
-  }
-
-  Check judged() const {
-    Check check{.id = id(),
-                .subject = "run",
-                .verdict = Verdict::pass,
-                .reason = "OK",
-                .text = fmt::format("{}: {} right, {} of {} verified", program_.name,
-                                    counted(rows_, "row"), verified_, counted(calls_, "call")),
-                .numbers = {{"rows", static_cast<double>(rows_)},
-                            {"verified_calls", static_cast<double>(verified_)}}};
-    if (!wrong_.empty()) {
-      check.verdict = Verdict::fail;
-      check.reason = "WRONG_DATA";
-      check.text = fmt::format("{}: wrong: {}", program_.name, wrong_);
-    } else if (verified_ == 0) {
-      check.verdict = Verdict::inconclusive;
-      check.reason = "NOT_VERIFIED";
-      check.text = fmt::format("{}: no call could be verified", program_.name);
-    }
-    return check;
-  }
-
   Context& context_;
   const Collective& program_;
-  std::size_t rows_ = 0;
-  std::uint64_t calls_ = 0, verified_ = 0;
-  std::string wrong_;  // the first finding
+  Verified verified_;
 };
 
 }  // namespace

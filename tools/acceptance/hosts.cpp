@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <map>
+#include <numeric>
 
 namespace ccl_tests::acceptance {
 
@@ -20,6 +21,12 @@ Hosts::Hosts(const RankTable& table) {
     all_[static_cast<std::size_t>(known->second)].ranks.push_back(static_cast<int>(r));
     host_of_.push_back(known->second);
   }
+}
+
+std::vector<int> Hosts::everybody() const {
+  std::vector<int> all(all_.size());
+  std::iota(all.begin(), all.end(), 0);
+  return all;
 }
 
 std::vector<int> Hosts::ranks_of(const std::vector<int>& hosts) const {

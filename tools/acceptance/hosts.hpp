@@ -23,7 +23,8 @@ class Hosts {
   const std::vector<HostRanks>& all() const { return all_; }
   int leader(int host) const { return (*this)[host].ranks.front(); }
   int host_of(int rank) const { return host_of_[static_cast<std::size_t>(rank)]; }
-  const std::string& name_of_rank(int rank) const { return (*this)[host_of(rank)].name; }
+  // Returns the numbers of all hosts.
+  std::vector<int> everybody() const;
   // Returns all ranks of these hosts, ascending.
   std::vector<int> ranks_of(const std::vector<int>& hosts) const;
 

@@ -208,11 +208,14 @@ void Journal::add(Curve curve) {
   record_.curves.push_back(std::move(curve));
 }
 
-void Journal::exclude(std::vector<std::string> hosts) {
+void Journal::exclude(const std::vector<std::string>& hosts) {
   const std::lock_guard lock(mutex_);
-  for (std::string& host : hosts)
-    if (std::find(record_.excluded.begin(), record_.excluded.end(), host) == record_.excluded.end())
-      record_.excluded.push_back(std::move(host));
+  for (const std::string& host : hosts) exclude_one(host);
+}
+
+void Journal::exclude_one(const std::string& host) {  // under the mutex
+  std::vector<std::string>& all = record_.excluded;
+  if (std::find(all.begin(), all.end(), host) == all.end()) all.push_back(host);
 }
 
 void Journal::complete() {
@@ -239,7 +242,7 @@ Record Journal::end(const Ending& ending) {
            .verdict = Verdict::fail,
            .reason = "HOST_LOST",
            .text = "a rank there is gone or silent: " + ending.failure});
-      record_.excluded.push_back(host);
+      exclude_one(host);
     }
     if (ending.lost.empty() && !ending.late.empty())
       add({.id = stage + "/ended",

@@ -51,7 +51,7 @@ class Journal {
   void describe_hosts(const std::vector<std::map<std::string, std::string>>& facts);
   void add(PairMatrix matrix);
   void add(Curve curve);
-  void exclude(std::vector<std::string> hosts);
+  void exclude(const std::vector<std::string>& hosts);
   // The last stage has ended.
   void complete();
   // Closes what is open, writes the file, and returns the record, judged. Does not throw: see unwritten().
@@ -65,6 +65,7 @@ class Journal {
  private:
   void write();
   void tell_failed(const Check& check) const;
+  void exclude_one(const std::string& host);
 
   std::string file_;
   std::function<void(const std::string&)> tell_;

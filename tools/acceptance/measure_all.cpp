@@ -12,54 +12,17 @@
 #include "tools/acceptance/rates.hpp"
 #include "tools/acceptance/report/words.hpp"
 #include "tools/acceptance/stages.hpp"
+#include "tools/acceptance/verified.hpp"
 #include "tools/acceptance/wires.hpp"
 
 namespace ccl_tests::acceptance {
 namespace {
 
-// What verification says of a stage's rows.
-class Right {
- public:
-  void add(const Row& row) {
-    ++rows_;
-    for (const Measurement* cell : {&row.out_of_place, &row.in_place}) {
-      calls_ += cell->calls;
-      verified_ += cell->verified_calls;
-      wrong_ = wrong_ || cell->failed_ranks > 0;
-    }
-  }
-  Check judged(const std::string& stage) const {
-    Check check{.id = stage + "/data",
-                .subject = "run",
-                .verdict = Verdict::pass,
-                .reason = "OK",
-                .text = fmt::format("{} right, {} of {} verified", counted(rows_, "row"), verified_,
-                                    counted(calls_, "call")),
-                .numbers = {{"verified_calls", static_cast<double>(verified_)}}};
-    if (verified_ == 0) {
-      check.verdict = Verdict::inconclusive;
-      check.reason = "NOT_VERIFIED";
-      check.text = "no call could be verified";
-    }
-    if (wrong_) {
-      check.verdict = Verdict::fail;
-      check.reason = "WRONG_DATA";
-      check.text = "some rows are wrong";
-    }
-    return check;
-  }
-
- private:
-  std::size_t rows_ = 0;
-  std::uint64_t calls_ = 0, verified_ = 0;
-  bool wrong_ = false;
-};
-
 // Runs a stage's programs on the groups in use, and adds a check for each row. Returns the best bus bandwidth of
 // each group, bytes per second.
 std::vector<double> measure_rates(Context& context, const std::string& stage, const RatePlan& plan,
                                   const std::vector<std::string>& subjects, int ranks) {
-  Right right;
+  Verified verified;
   std::vector<double> best(subjects.size(), 0);
   Part part{.unit = "row"};
   part.least = part.most = static_cast<double>(plan.programs.size() * plan.sizes.size());
@@ -80,9 +43,18 @@ std::vector<double> measure_rates(Context& context, const std::string& stage, co
                 .type = std::string(ccl_tests::name(type)),
                 .ranks = ranks};
     for (const std::size_t bytes : plan.sizes) {
-      const PointRows found = context.team.rows(name, type, usual_op(program), bytes, plan.seconds);
+      PointRows found;
+      try {
+        found = context.team.rows(name, type, usual_op(program), bytes, plan.seconds);
+      } catch (const TooLarge& e) {
+        context.journal.add({.id = fmt::format("{}/run/{}/{}", stage, name, bytes),
+                             .subject = "run",
+                             .verdict = Verdict::inconclusive,
+                             .reason = "NOT_MEASURED",
+                             .text = fmt::format("{} {}: {}", name, size_text(bytes), e.what())});
+      }
+      verified.add(found);
       for (std::size_t r = 0; r < found.rows.size(); ++r) {
-        right.add(found.rows[r]);
         best.at(r) = std::max(best.at(r), bus_bandwidth(found.rows[r]).value);
         context.journal.add(
             judged_row(context.plan, stage, subjects.at(r), name, bytes, found.rows[r]));
@@ -97,7 +69,7 @@ std::vector<double> measure_rates(Context& context, const std::string& stage, co
     }
     context.journal.add(curve);
   }
-  context.journal.add(right.judged(stage));
+  context.journal.add(verified.judged(stage + "/data"));
   return best;
 }
 

@@ -50,9 +50,7 @@ class Rails {
   // All rails in turns, so that what changes from minute to minute changes all.
   void compare() {
     Random random(context_.seed);
-    std::vector<int> hosts(static_cast<std::size_t>(context_.hosts.number()));
-    for (std::size_t h = 0; h < hosts.size(); ++h) hosts[h] = static_cast<int>(h);
-    Tournaments tournaments(hosts, random);
+    Tournaments tournaments(context_.hosts.everybody(), random);
     std::vector<std::vector<double>> effects(rails_);  // logarithms beside the round's median rail
     std::vector<double> all;
     for (std::size_t k = 0; k < rounds_beside; ++k) {
@@ -85,9 +83,7 @@ class Rails {
     plan.rack_of = racks_of(context_.plan, context_.hosts);
     plan.later = next;
     ToldMeasurer told(measurers_[rail], context_.journal, rounds_, done_);
-    std::vector<int> hosts;
-    for (int h = 0; h < context_.hosts.number(); ++h) hosts.push_back(h);
-    const Findings findings = find_bad_hosts(told, hosts, plan);
+    const Findings findings = find_bad_hosts(told, context_.hosts.everybody(), plan);
     next();
     add_rail_checks(context_, findings, bytes_, rail);
   }

@@ -165,35 +165,47 @@ std::vector<int> failed_hosts(const Record& record, const Hosts& hosts) {
   return failed;
 }
 
+// What does not fit into the memory is not measured; other stages are.
+void attempt(Context& context, const std::string& stage, const std::function<void()>& measure) {
+  try {
+    measure();
+  } catch (const TooLarge& e) {
+    context.journal.add({.id = stage,
+                         .subject = "run",
+                         .verdict = Verdict::inconclusive,
+                         .reason = "NOT_MEASURED",
+                         .text = e.what()});
+    context.journal.end_stage();
+  }
+}
+
 // rails: hosts have them, and the plan wants them looked at.
 void lead(Context& context, bool rails) {
   const Plan& plan = context.plan;
-  const auto is_left = [&](const char* stage, bool planned) {
-    return planned && !context.journal.has(stage);
+  const auto look = [&](const char* stage, bool planned, const std::function<void()>& measure) {
+    if (planned && !context.journal.has(stage)) attempt(context, stage, measure);
   };
-  std::vector<int> everybody;
-  for (int h = 0; h < context.hosts.number(); ++h) everybody.push_back(h);
-  if (is_left("hosts", true)) compare_hosts(context);
-  if (is_left("sanity", plan.sanity)) check_programs(context);
-  if (is_left("node", plan.node.run)) measure_nodes(context);
+  const std::vector<int> everybody = context.hosts.everybody();
+  look("hosts", true, [&] { compare_hosts(context); });
+  look("sanity", plan.sanity, [&] { check_programs(context); });
+  look("node", plan.node.run, [&] { measure_nodes(context); });
+  bool went_on = false;
   const auto together = [&] {
-    if (is_left("rails", rails)) measure_rails(context);
-    if (is_left("full", plan.full.run)) measure_all(context, "full", everybody);
-    if (is_left("scaling", plan.scaling.run)) measure_scaling(context, everybody);
-    if (is_left("soak", plan.soak.seconds > 0)) soak(context);
+    went_on = true;
+    look("rails", rails, [&] { measure_rails(context); });
+    look("full", plan.full.run, [&] { measure_all(context, "full", everybody); });
+    look("scaling", plan.scaling.run, [&] { measure_scaling(context, everybody); });
+    look("soak", plan.soak.seconds > 0, [&] { soak(context); });
   };
-  if (is_left("pairs", plan.pairs.run)) {
-    measure_pairs(context, together);
-  } else {
-    together();
-  }
+  look("pairs", plan.pairs.run, [&] { measure_pairs(context, together); });
+  if (!went_on) together();
   const std::vector<int> failed = failed_hosts(context.journal.judged(), context.hosts);
   const std::vector<int> rest = without(everybody, failed);
   std::vector<std::string> names;
   for (const int host : failed) names.push_back(context.hosts[host].name);
   context.journal.exclude(names);
-  if (!failed.empty() && !rest.empty() && is_left("rest", plan.full.run))
-    measure_all(context, "rest", rest);
+  look("rest", plan.full.run && !failed.empty() && !rest.empty(),
+       [&] { measure_all(context, "rest", rest); });
   check_limits(context);
 }
 

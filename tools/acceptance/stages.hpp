@@ -33,7 +33,7 @@ std::vector<int> racks_of(const Plan& plan, const Hosts& hosts);
 // Each host alone, all at once: does each reach its limits?
 void measure_nodes(Context& context);
 // Messages between hosts: which host or link is slow, does the wire carry what it says, and was it that
-// wire? later: what is looked at between two confirmations.
+// wire? later: what is looked at between two confirmations, of which only hosts that are blamed have two.
 void measure_pairs(Context& context, const std::function<void()>& later);
 // The same between the other ranks of each host, which may have wires of their own: is one of them slow, on a host or
 // everywhere?

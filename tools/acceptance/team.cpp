@@ -9,6 +9,7 @@
 
 #include "src/core/communicator.hpp"
 #include "src/core/error.hpp"
+#include "src/run/free_memory.hpp"
 #include "src/run/memory_limit.hpp"
 #include "tools/acceptance/one_way.hpp"
 #include "tools/acceptance/programs.hpp"
@@ -87,6 +88,7 @@ void Team::connect(const std::vector<std::vector<int>>& groups) {
       groups.empty() ? std::vector<std::vector<int>>{everybody(rank_.ranks())} : groups,
       rank_.ranks());
   runner_ = std::make_unique<BenchmarkRunner>(rank_, options_, *groups_, patterns_);
+  table_ = table_with_free_memory(rank_);
 }
 
 void Team::follow() {
@@ -108,7 +110,9 @@ Options Team::options_of(const Order& order) const {
 
 Team::Done Team::order(const Order& order) {
   rank_.world().broadcast(to_text(order), rank_.limit_s());
-  return carry_out(order);
+  Done done = carry_out(order);
+  if (!done.too_large.empty()) throw TooLarge(done.too_large);
+  return done;
 }
 
 void Team::make_room(const Collective& collective, DataType type, std::size_t bytes,
@@ -116,11 +120,14 @@ void Team::make_room(const Collective& collective, DataType type, std::size_t by
   const std::string room =
       fmt::format("{} {} {} {}", collective.name, name(type), bytes, options_.check.all);
   if (room == room_) return;
-  const SizePlan plan = plan_sizes(collective, options_, rank_.table(), groups,
-                                   rank_.process().staging.buffers, rank_.process().backend.info());
-  if (plan.sizes.empty())
-    throw Unsupported(fmt::format("{} B of {} do not fit into the memory", bytes, collective.name));
-  runner_->reserve(collective, {plan.sizes, plan.slots, {groups}, {}});
+  SizePlan plan;
+  try {
+    plan = plan_sizes(collective, options_, table_, groups, rank_.process().staging.buffers,
+                      rank_.process().backend.info());
+  } catch (const Unsupported& e) {
+    throw TooLarge(e.what());
+  }
+  runner_->reserve(collective, {{type}, plan.sizes, plan.slots, {groups}, {}});
   room_ = room;
 }
 
@@ -140,7 +147,12 @@ Team::Done Team::carry_out(const Order& o) {
     const RankGroups of_pairs =
         pairs ? RankGroups(o.groups, rank_.ranks()) : RankGroups({{0}}, rank_.ranks());
     const RankGroups& groups = pairs ? of_pairs : *groups_;
-    make_room(collective, o.type, o.bytes, groups);
+    try {
+      make_room(collective, o.type, o.bytes, groups);
+    } catch (const TooLarge& e) {
+      done.too_large = e.what();
+      return done;
+    }
     const SweepPoint point{o.type, o.op, 0, o.bytes, &groups, 0};
     if (pairs) {
       done.times = runner_->times(collective, point);

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "src/core/capabilities.hpp"
+#include "src/core/error.hpp"
 #include "src/core/rank_pair.hpp"
 #include "src/job/rank.hpp"
 #include "src/run/benchmark_runner.hpp"
@@ -31,6 +32,12 @@ struct Order {
 // Answers a question of rank 0 about this rank's host or process. On the rank's thread.
 using Answers = std::function<std::string(const std::string& question)>;
 
+// What was asked for does not fit into the memory of some rank. All ranks know that, and wait for the next order.
+class TooLarge : public Unsupported {
+ public:
+  using Unsupported::Unsupported;
+};
+
 // Used by the rank's thread. Throws what the library, a peer or a limit throws.
 class Team {
  public:
@@ -47,7 +54,7 @@ class Team {
   // On all ranks but 0: does what rank 0 asks for, until end().
   void follow();
 
-  // The rest on rank 0 alone.
+  // The rest on rank 0 alone. Rows and times throw TooLarge, too.
 
   // Forms groups, with a communicator each; ranks that none names rest. Empty: all ranks are one group.
   void use_groups(std::vector<std::vector<int>> groups);
@@ -70,11 +77,13 @@ class Team {
     PointRows rows;
     std::vector<Measurement> times;
     std::vector<std::string> answers;
+    std::string too_large;  // why; empty: it is not
   };
   Options options_of(const Order& order) const;
   Done order(const Order& order);
   Done carry_out(const Order& order);
   void connect(const std::vector<std::vector<int>>& groups);
+  // Throws TooLarge, on all ranks alike.
   void make_room(const Collective& collective, DataType type, std::size_t bytes,
                  const RankGroups& groups);
 
@@ -85,6 +94,7 @@ class Team {
   Answers answers_;
   std::unique_ptr<RankGroups> groups_;
   std::unique_ptr<BenchmarkRunner> runner_;
+  RankTable table_;          // with the memory that is free beside the library's
   std::string room_;         // what memory is reserved for
   bool whole_ = true;        // all ranks are one group
   bool one_by_one_ = false;  // operations are timed singly

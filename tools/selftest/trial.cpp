@@ -10,6 +10,7 @@
 #include "src/core/error.hpp"
 #include "src/report/row_text.hpp"
 #include "src/run/benchmark_runner.hpp"
+#include "src/run/free_memory.hpp"
 #include "src/run/memory_limit.hpp"
 #include "tools/selftest/cases.hpp"
 #include "tools/selftest/library_text.hpp"
@@ -54,7 +55,8 @@ class Trial {
         options_(measured(a)),
         tallies_(tallies),
         groups_(SplitRule{}, rank.table().places()),
-        runner_(rank, options_, groups_, patterns) {}
+        runner_(rank, options_, groups_, patterns),
+        table_(table_with_free_memory(rank)) {}
 
   const Capabilities& library() const { return runner_.communicator().capabilities(); }
 
@@ -68,14 +70,14 @@ class Trial {
     options_.sweep.sizes = arguments_.sizes;
     options_.sweep.sizes.push_back(arguments_.fault_bytes);
     const SizePlan plan =
-        plan_sizes(collective, options_, rank_.table(), groups_, rank_.process().staging.buffers,
+        plan_sizes(collective, options_, table_, groups_, rank_.process().staging.buffers,
                    rank_.process().backend.info());
     const auto fits = [&](std::size_t bytes) {
       return std::find(plan.sizes.begin(), plan.sizes.end(), bytes) != plan.sizes.end();
     };
     if (!fits(arguments_.fault_bytes))
       throw Unsupported(fmt::format("{} B do not fit into the memory", arguments_.fault_bytes));
-    runner_.reserve(collective, {plan.sizes, plan.slots, {groups_}, {}});
+    runner_.reserve(collective, {arguments_.types, plan.sizes, plan.slots, {groups_}, {}});
     for (const auto& [type, op] : kinds_of(collective, arguments_.types)) {
       const bool missing = library().why_not(type, op).has_value();
       if (rank_.agree(missing ? 1 : 0) != 0) continue;
@@ -154,6 +156,7 @@ class Trial {
   Tallies& tallies_;
   RankGroups groups_;
   BenchmarkRunner runner_;
+  RankTable table_;         // with the memory that is free beside the library's
   std::size_t number_ = 0;  // of rows with a fault
 };
 
@@ -170,7 +173,7 @@ int run(Rank& rank, const Arguments& arguments, verify::PatternCache& patterns, 
     trial.program(*collective);
   }
   trial.close();
-  if (rank.agree(tallies.right_rows) == 0)
+  if (rank.agree(tallies.right_rows == 0 ? 1 : 0) != 0)
     throw Unsupported("none of these programs and types runs on this library with so many ranks");
   const int mine = exit_code(tallies.passed() ? Exit::passed : Exit::wrong_data);
   return rank.agree(mine);
