@@ -7,6 +7,16 @@
 
 namespace ccl_tests {
 
+void LateRanks::Thinned::add(double value) {
+  constexpr std::size_t most = 4096;
+  if (seen_++ % each_ != 0) return;
+  values_.push_back(value);
+  if (values_.size() < most) return;
+  for (std::size_t k = 0; 2 * k < values_.size(); ++k) values_[k] = values_[2 * k];
+  values_.resize(most / 2);
+  each_ *= 2;
+}
+
 void LateRanks::add(const Row& row) {
   add(row.out_of_place);
   if (!row.in_place.repeats_out_of_place) add(row.in_place);
@@ -24,8 +34,8 @@ void LateRanks::add(const Measurement& cell) {
     counts.samples += samples;
     counts.last += times.late_share[r] * samples;
     counts.by_chance += samples / static_cast<double>(times.ranks.size());
-    counts.late_s.push_back(times.late_s[r]);
-    counts.of_sample.push_back(times.late_s[r] * samples_per_s);
+    counts.late_s.add(times.late_s[r]);
+    counts.of_sample.add(times.late_s[r] * samples_per_s);
   }
 }
 
@@ -35,8 +45,9 @@ std::optional<LateRank> LateRanks::found() const {
     const auto samples = static_cast<std::uint64_t>(std::llround(counts.samples));
     const auto last = static_cast<std::uint64_t>(std::llround(counts.last));
     if (!stands_out(samples, last, counts.by_chance / counts.samples)) continue;
-    if (median(counts.of_sample) < least_of_sample) continue;
-    return LateRank{rank, {}, counts.last / counts.samples, samples, median(counts.late_s)};
+    if (median(counts.of_sample.values()) < least_of_sample) continue;
+    return LateRank{
+        rank, {}, counts.last / counts.samples, samples, median(counts.late_s.values())};
   }
   return std::nullopt;
 }

@@ -1,6 +1,7 @@
 // Which rank of a run was late: from the samples of its rows. Pure.
 #pragma once
 
+#include <cstddef>
 #include <map>
 #include <optional>
 #include <vector>
@@ -19,11 +20,21 @@ class LateRanks {
   std::optional<LateRank> found() const;
 
  private:
+  // Numbers of a series of any length: all, or every 2nd, every 4th, ...
+  class Thinned {
+   public:
+    void add(double value);
+    const std::vector<double>& values() const { return values_; }
+
+   private:
+    std::vector<double> values_;
+    std::size_t seen_ = 0, each_ = 1;
+  };
   struct Counts {
     double samples = 0, last = 0;
-    double by_chance = 0;           // samples in which one of equal ranks would have been last
-    std::vector<double> late_s;     // of each cell
-    std::vector<double> of_sample;  // the same over the median sample
+    double by_chance = 0;  // samples in which one of equal ranks would have been last
+    Thinned late_s;        // of cells
+    Thinned of_sample;     // the same over the median sample
   };
 
   void add(const Measurement& cell);

@@ -3,12 +3,22 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
+
+#include "src/report/row_text.hpp"
 
 namespace ccl_tests {
 namespace {
 
 void append(std::vector<LimitFinding>& to, std::vector<LimitFinding> some) {
   for (LimitFinding& finding : some) to.push_back(std::move(finding));
+}
+
+void keep_worse(Measurement& kept, const Measurement& other) {
+  const auto badness = [](const Measurement& cell) {
+    return std::pair(cell.limit.value_or(LimitVerdict::kept), cell.seconds);
+  };
+  if (badness(other) > badness(kept)) kept = other;
 }
 
 }  // namespace
@@ -40,7 +50,17 @@ void LimitJudge::mark(Row& row, std::size_t requested) const {
 
 void LimitJudge::add(const Row& row, std::size_t requested) {
   measured_.insert(requested);
-  if (limits_.of_rows()) rows_.push_back({row, requested});
+  if (!limits_.of_rows()) return;
+  if (endless_) {
+    const auto [known, fresh] = places_.try_emplace(row_name(row, requested), rows_.size());
+    if (!fresh) {
+      Row& kept = rows_[known->second].row;
+      keep_worse(kept.out_of_place, row.out_of_place);
+      keep_worse(kept.in_place, row.in_place);
+      return;
+    }
+  }
+  rows_.push_back({row, requested});
 }
 
 // Without those that repeat another one.

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <map>
 #include <optional>
 #include <set>
 #include <string>
@@ -19,7 +20,9 @@ namespace ccl_tests {
 // Used by one thread at a time.
 class LimitJudge {
  public:
-  explicit LimitJudge(Limits limits) : limits_(std::move(limits)) {}
+  // endless: of each row of the sweep the worst times of all cycles are judged, so that memory stays as it is.
+  explicit LimitJudge(Limits limits, bool endless = false)
+      : limits_(std::move(limits)), endless_(endless) {}
 
   // Before begin(). Throws as Baseline does.
   void read_baseline() { baseline_.emplace(limits_.baseline, limits_.tolerance); }
@@ -50,10 +53,12 @@ class LimitJudge {
   void judge_baseline(std::vector<LimitFinding>& all, const RunNumbers& run) const;
 
   Limits limits_;
+  bool endless_;
   std::optional<Baseline> baseline_;
   JudgedBy judged_by_ = JudgedBy::interval;
-  std::vector<RequestedRow> rows_;  // to be held to limits
-  std::set<std::size_t> measured_;  // requested sizes
+  std::vector<RequestedRow> rows_;             // to be held to limits
+  std::map<std::string, std::size_t> places_;  // in rows_, by name: of endless runs
+  std::set<std::size_t> measured_;             // requested sizes
 };
 
 }  // namespace ccl_tests

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <exception>
+#include <initializer_list>
 #include <utility>
 
 #include "src/core/error.hpp"
@@ -103,8 +104,13 @@ void MultiReporter::pass_row(const Row& row, std::size_t requested, RowPlace pla
   }
   const RunSummary last = if_killed();
   lock.unlock();
-  outputs_.row(complete, last);
-  if (all) outputs_.row(*all, last);
+  std::exception_ptr unwritten;
+  for (const Row* one : std::initializer_list<const Row*>{&complete, all ? &*all : nullptr}) try {
+      if (one != nullptr) outputs_.row(*one, last);
+    } catch (const Error&) {
+      unwritten = std::current_exception();
+    }
+  if (unwritten) std::rethrow_exception(unwritten);
   if (undigested) std::rethrow_exception(undigested);
 }
 

@@ -47,7 +47,7 @@ class MultiReporter {
  public:
   explicit MultiReporter(const Options& options)
       : options_(summary_options(options)),
-        limits_(options.limits),
+        limits_(options.limits, options.sweep.cycles == 0),
         passes_(options_.passes, options_.precision) {}
   // Before begin().
   void add(std::unique_ptr<Reporter> reporter) { outputs_.add(std::move(reporter)); }

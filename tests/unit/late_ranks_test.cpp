@@ -96,6 +96,15 @@ TEST(LateRanks, ALateRankIsNamed) {
   EXPECT_NEAR(found->late_s, 40e-6, 2e-6);
 }
 
+// More cells than are kept.
+TEST(LateRanks, ALateRankOfALongRunIsNamed) {
+  const auto found = late({.late_s = 40e-6}, 10'000);
+  ASSERT_TRUE(found);
+  EXPECT_EQ(found->rank, 5);
+  EXPECT_EQ(found->samples, 1'000'000U);
+  EXPECT_NEAR(found->late_s, 40e-6, 1e-6);
+}
+
 TEST(LateRanks, OfEqualRanksNobodyIs) { EXPECT_FALSE(late({})); }
 
 TEST(LateRanks, NobodyIsWhomTheTimesDoNotShow) {

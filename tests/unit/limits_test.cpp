@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "src/report/limit_judge.hpp"
 #include "src/report/quantity_text.hpp"
 
 namespace ccl_tests {
@@ -197,6 +198,24 @@ TEST(Limits, ASizeThatNoRowHasIsNamedWithItsFlag) {
               ElementsAre("not measured: 16 B, which --min-busbw names",
                           "not measured: 32 B, which --max-time names"));
   EXPECT_THAT(unmeasured(limits, {8, 16, 32}), IsEmpty());
+}
+
+// Of each row of the sweep the worst time of all cycles is judged, in either placement: memory stays as it is.
+TEST(Limits, AnEndlessRunKeepsItsWorstTimes) {
+  LimitJudge judge(longest(8, 5), true);
+  judge.begin({});
+  for (const double in_place_us : {2, 9, 3, 7}) {
+    Row cycle = row(1, 4e-6);
+    cycle.bytes = 8;
+    cycle.in_place.seconds = in_place_us * 1e-6;
+    judge.mark(cycle, 8);
+    judge.add(cycle, 8);
+  }
+  const std::vector<LimitFinding> all = judge.judge({});
+  ASSERT_EQ(all.size(), 2U);
+  EXPECT_EQ(all[0].verdict, kept);
+  EXPECT_EQ(all[1].verdict, missed);
+  EXPECT_THAT(all[1].text, HasSubstr("in place: 9.00 us is above --max-time 5"));
 }
 
 TEST(Limits, TheAverageHasNcclTestsSlack) {

@@ -214,18 +214,33 @@ TEST_F(MultiReporterTest, EveryEndSaysWhatCouldNotBeWritten) {
   EXPECT_THAT(seen.summary.errors, ElementsAre("full.prom: no space"));
 }
 
+class FullFromTheFirstRow : public Reporter {
+ public:
+  void begin(const RunInfo& /*run*/) override {}
+  void row(const Row& /*row*/) override { throw Error("full.jsonl: no space"); }
+  void end(const RunSummary& /*summary*/) override {}
+};
+
 TEST_F(MultiReporterTest, ARowThatOneFileCannotTakeIsInAllOthers) {
-  struct Full : Reporter {
-    void begin(const RunInfo& /*run*/) override {}
-    void row(const Row& /*row*/) override { throw Error("full.jsonl: no space"); }
-    void end(const RunSummary& /*summary*/) override {}
-  };
   MultiReporter results(options);
-  results.add(std::make_unique<Full>());
+  results.add(std::make_unique<FullFromTheFirstRow>());
   results.add(std::make_unique<SpyReporter>(seen));
   results.begin({});
   EXPECT_THROW(results.row(row(1, 1e-3), 8), Error);
   EXPECT_EQ(seen.rows, 1);
+}
+
+TEST_F(MultiReporterTest, SoIsTheRowThatStandsForAllPasses) {
+  options.sweep.passes = 1;
+  MultiReporter results(options);
+  results.add(std::make_unique<FullFromTheFirstRow>());
+  results.add(std::make_unique<SpyReporter>(seen));
+  results.begin({});
+  Row last = row(1, 1e-3);
+  last.pass = 1;
+  EXPECT_THROW(results.pass_row(last, 8, {0, 0}), Error);
+  ASSERT_EQ(seen.rows, 2);
+  EXPECT_FALSE(seen.all[1].pass);
 }
 
 TEST_F(MultiReporterTest, ARowWhoseDigestCannotBeWrittenIsNotLost) {
