@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <utility>
 
@@ -69,25 +70,29 @@ class WatchedCommunicator : public ForwardingCommunicator {
  private:
   class WatchedWork : public Work {
    public:
-    WatchedWork(WatchedCommunicator& of, std::unique_ptr<Work> work, std::string what)
-        : of_(of), work_(std::move(work)), what_(std::move(what)) {}
+    WatchedWork(WatchedCommunicator& of, std::unique_ptr<Work> work, std::string what,
+                std::size_t bytes)
+        : of_(of), work_(std::move(work)), what_(std::move(what)), bytes_(bytes) {}
     void wait() override {
       of_.now_ = what_;
       of_.inside([&] { work_->wait(); });
+      of_.bytes_ -= std::min(of_.bytes_, std::exchange(bytes_, 0));
     }
 
    private:
     WatchedCommunicator& of_;
     std::unique_ptr<Work> work_;
     std::string what_;
+    std::size_t bytes_;  // that its first wait() ends
   };
 
   std::unique_ptr<Work> start(OperationId operation, const Call& call,
                               std::unique_ptr<Work> (Communicator::*member)(const Call&)) {
+    const std::size_t before = bytes_;
     begin(operation, call);
     std::unique_ptr<Work> work;
     inside([&] { work = (below().*member)(call); });
-    return std::make_unique<WatchedWork>(*this, std::move(work), now_);
+    return std::make_unique<WatchedWork>(*this, std::move(work), now_, bytes_ - before);
   }
 
   void begin(OperationId operation, const Call& call) {
@@ -115,7 +120,7 @@ class WatchedCommunicator : public ForwardingCommunicator {
   Activity& activity_;
   std::string between_, now_;  // now_: the call that is waited for
   std::uint64_t calls_ = 0;
-  std::size_t bytes_ = 0;  // that no wait() has ended
+  std::size_t bytes_ = 0;  // of operations that no wait() has ended
   int ranks_ = 1;
   double limit_s_ = 60;
 };
