@@ -14,9 +14,13 @@ std::string difference(const RowResult& row) {
   return text + ", " + counted(row.pairs, "pair");
 }
 
-bool failed(const RowResult& row) { return row.verdict == RowVerdict::slower && !row.hint; }
+bool failed(const Report& report, const RowResult& row) {
+  const bool differs = row.verdict == RowVerdict::slower ||
+                       (report.aa && row.verdict == RowVerdict::faster);  // a false alarm
+  return differs && !row.hint;
+}
 bool undecided(const RowResult& row) {
-  return !failed(row) && row.flagged && row.verdict == RowVerdict::inconclusive;
+  return row.flagged && row.verdict == RowVerdict::inconclusive;
 }
 
 }  // namespace
@@ -25,7 +29,7 @@ std::string junit_text(const Report& report) {
   const std::vector<RowResult>& rows = report.comparison.rows;
   std::size_t failures = 0, skipped = 0;
   for (const RowResult& row : rows) {
-    failures += failed(row) ? 1 : 0;
+    failures += failed(report, row) ? 1 : 0;
     skipped += undecided(row) ? 1 : 0;
   }
   std::string text = fmt::format(
@@ -35,7 +39,8 @@ std::string junit_text(const Report& report) {
   for (const RowResult& row : rows) {
     text += fmt::format("  <testcase classname=\"{}\" name=\"{}\">", xml_text(report.program),
                         xml_text(row_text(row.key)));
-    if (failed(row)) text += fmt::format("<failure message=\"{}\"/>", xml_text(difference(row)));
+    if (failed(report, row))
+      text += fmt::format("<failure message=\"{}\"/>", xml_text(difference(row)));
     if (undecided(row)) text += fmt::format("<skipped message=\"{}\"/>", xml_text(difference(row)));
     text += fmt::format("<system-out>{}</system-out></testcase>\n", xml_text(difference(row)));
   }

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <cctype>
 #include <sstream>
@@ -16,8 +17,10 @@ constexpr std::array<std::string_view, 6> long_names = {"--minbytes",  "--maxbyt
                                                         "--stepbytes", "--sizes",    "--tensors"};
 
 bool is_size_flag(const std::string& word) {
-  for (const std::string_view name : long_names)
-    if (word == name || word.starts_with(std::string(name) + '=')) return true;
+  const std::string_view given = std::string_view(word).substr(0, word.find('='));
+  if (given.size() > 2 && given.starts_with("--"))  // programs take beginnings of names, too
+    return std::any_of(long_names.begin(), long_names.end(),
+                       [&](std::string_view name) { return name.starts_with(given); });
   constexpr std::string_view letters = "befi";  // "-b" or "-b8"
   return word.size() >= 2 && word[0] == '-' && letters.find(word[1]) != std::string_view::npos &&
          (word.size() == 2 || std::isdigit(static_cast<unsigned char>(word[2])) != 0);
