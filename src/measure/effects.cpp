@@ -72,9 +72,7 @@ double robust_sigma(const std::vector<double>& residuals, std::size_t parameters
   const auto n = static_cast<double>(residuals.size());
   const auto p = static_cast<double>(parameters);
   if (n <= p) return std::numeric_limits<double>::infinity();
-  std::vector<double> sizes;
-  for (const double residual : residuals) sizes.push_back(std::abs(residual));
-  return 1.4826 * median(std::move(sizes)) * std::sqrt(n / (n - p));
+  return robust_deviation(residuals) * std::sqrt(n / (n - p));
 }
 
 // What makes 1.4826 MAD of n normal values unbiased (Croux and Rousseeuw, COMPSTAT 1992).
@@ -123,14 +121,14 @@ Effects fit_effects(std::span<const Observation> seen, std::size_t hosts) {
 }
 
 double spread_of(std::span<const double> effects, bool fast_half) {
-  std::vector<double> sizes;
+  std::vector<double> some;
   std::size_t number = 0;
   for (const double effect : effects) {
     if (!std::isfinite(effect)) continue;
     ++number;
-    if (!fast_half || effect <= 0) sizes.push_back(std::abs(effect));
+    if (!fast_half || effect <= 0) some.push_back(effect);
   }
-  return 1.4826 * small_sample_factor(number) * median(std::move(sizes));
+  return small_sample_factor(number) * robust_deviation(std::move(some));
 }
 
 }  // namespace ccl_tests

@@ -12,23 +12,6 @@ namespace {
 constexpr std::size_t least_values = 6;       // below, no 95 % interval of a median exists
 constexpr std::size_t least_correlated = 12;  // below, a correlation means nothing
 
-// Ranks from 0 on; equal values share the mean of their ranks.
-std::vector<double> ranks_of(std::span<const double> values) {
-  std::vector<std::size_t> order(values.size());
-  std::iota(order.begin(), order.end(), std::size_t{0});
-  std::sort(order.begin(), order.end(),
-            [&](std::size_t a, std::size_t b) { return values[a] < values[b]; });
-  std::vector<double> ranks(values.size());
-  for (std::size_t first = 0; first < order.size();) {
-    std::size_t end = first;
-    while (end < order.size() && values[order[end]] == values[order[first]]) ++end;
-    const double shared = static_cast<double>(first + end - 1) / 2;
-    for (std::size_t k = first; k < end; ++k) ranks[order[k]] = shared;
-    first = end;
-  }
-  return ranks;
-}
-
 // Correlation of neighbours; 0 if all values are equal.
 double lag_1(std::span<const double> values) {
   const double mean = mean_of(values);
@@ -83,7 +66,7 @@ double middle(std::span<const double> stamps, Statistic statistic) {
 double effective_size(std::span<const double> values) {
   const auto n = static_cast<double>(values.size());
   if (values.size() < least_correlated) return n;
-  const double r = std::min(0.95, lag_1(ranks_of(values)) + 1 / n);
+  const double r = std::min(0.95, lag_1(places(values)) + 1 / n);
   return r > 0.05 ? std::max(1.0, n * (1 - r) / (1 + r)) : n;
 }
 

@@ -5,9 +5,6 @@
 
 namespace ccl_tests {
 
-// Returns P(X >= hits), X being binomial of `trials` and `chance` (0 to 1).
-double binomial_tail(std::uint64_t trials, std::uint64_t hits, double chance);
-
 // Returns true if a rank that was last in `hits` of `trials` samples may be named: in more than half of
 // them and more than three times as often as `chance` (1 / ranks), and by chance with a probability
 // below 0.001. Of 2 or 3 ranks nobody is: one of so few is last often enough without a reason.

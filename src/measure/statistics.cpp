@@ -4,6 +4,7 @@
 #include <cmath>
 #include <iterator>
 #include <numeric>
+#include <utility>
 
 namespace ccl_tests {
 
@@ -48,6 +49,47 @@ double half_width_of_mean(std::span<const double> values) {
   double squares = 0;
   for (const double value : values) squares += (value - mean) * (value - mean);
   return student(values.size() - 1) * std::sqrt(squares / (n - 1) / n);
+}
+
+double robust_deviation(std::vector<double> deviations) {
+  for (double& one : deviations) one = std::abs(one);
+  return 1.4826 * median(std::move(deviations));
+}
+
+double deviation_from_median(std::vector<double> values) {
+  const double middle = median(values);
+  for (double& value : values) value -= middle;
+  return robust_deviation(std::move(values));
+}
+
+std::vector<double> places(std::span<const double> values) {
+  std::vector<std::size_t> order(values.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::sort(order.begin(), order.end(),
+            [&](std::size_t a, std::size_t b) { return values[a] < values[b]; });
+  std::vector<double> places(values.size());
+  for (std::size_t first = 0; first < order.size();) {
+    std::size_t end = first;
+    while (end < order.size() && values[order[end]] == values[order[first]]) ++end;
+    const double shared = static_cast<double>(first + 1 + end) / 2;
+    for (; first < end; ++first) places[order[first]] = shared;
+  }
+  return places;
+}
+
+double binomial_tail(std::uint64_t trials, std::uint64_t hits, double chance) {
+  if (hits == 0 || chance >= 1) return 1;
+  if (hits > trials || chance <= 0) return 0;
+  const auto n = static_cast<double>(trials);
+  double tail = 0;
+  for (std::uint64_t k = hits; k <= trials; ++k) {
+    const auto x = static_cast<double>(k);
+    const double log_ways = std::lgamma(n + 1) - std::lgamma(x + 1) - std::lgamma(n - x + 1);
+    const double term = std::exp(log_ways + x * std::log(chance) + (n - x) * std::log1p(-chance));
+    tail += term;
+    if (x > n * chance && term < tail * 1e-12) break;  // the rest is smaller still
+  }
+  return std::min(tail, 1.0);
 }
 
 }  // namespace ccl_tests

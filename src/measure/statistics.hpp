@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <span>
 #include <vector>
 
@@ -21,6 +22,18 @@ double mean_of(std::span<const double> values);
 
 // Returns the middle value, or the mean of the two middle values. `values` must not be empty.
 double median(std::vector<double> values);
+
+// Returns the standard deviation that normally distributed deviations from a known middle have whose median size
+// is theirs: 1.4826 times that (1 / the 75th percentile of a standard normal value). `deviations` must not be empty.
+double robust_deviation(std::vector<double> deviations);
+// The same of values, from their median: 1.4826 times the median absolute deviation.
+double deviation_from_median(std::vector<double> values);
+
+// Returns the place of each value among all, from 1; equal values share the mean of their places.
+std::vector<double> places(std::span<const double> values);
+
+// Returns P(X >= hits), X being binomial of `trials` and `chance` (0 to 1).
+double binomial_tail(std::uint64_t trials, std::uint64_t hits, double chance);
 
 // Returns the value that Student's t exceeds with probability 2.5 %, within 0.002. `degrees` of freedom: at
 // least 1.

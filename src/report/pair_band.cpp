@@ -24,11 +24,6 @@ std::size_t ranks_of(const std::vector<RankPair>& pairs) {
   return at(largest + 1);
 }
 
-double robust_deviation(Values values) {
-  for (double& value : values) value = std::abs(value);
-  return 1.4826 * median(std::move(values));
-}
-
 // Takes of the band, each less its median.
 std::vector<Values> centred_takes(const PairTable& table, const SizeBand& band) {
   std::vector<Values> takes;
@@ -49,22 +44,6 @@ Values medians_over(const std::vector<Values>& takes, std::size_t pairs) {
     medians.push_back(median(own));
   }
   return medians;
-}
-
-// Returns the place of each value among all, from 1; equal values share the mean of their places.
-Values places(const Values& values) {
-  std::vector<std::size_t> order(values.size());
-  std::iota(order.begin(), order.end(), std::size_t{0});
-  std::sort(order.begin(), order.end(),
-            [&](std::size_t a, std::size_t b) { return values[a] < values[b]; });
-  Values places(values.size());
-  for (std::size_t first = 0; first < order.size();) {
-    std::size_t end = first;
-    while (end < order.size() && values[order[end]] == values[order[first]]) ++end;
-    const double shared = static_cast<double>(first + 1 + end) / 2;
-    for (; first < end; ++first) places[order[first]] = shared;
-  }
-  return places;
 }
 
 // Returns Wilcoxon's rank sum of `own` of `all` values as a standard normal value.

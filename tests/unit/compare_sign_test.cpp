@@ -12,17 +12,17 @@ namespace ccl_tests::compare {
 namespace {
 
 TEST(CompareSignTest, TailOfFairCoins) {
-  EXPECT_DOUBLE_EQ(fair_coin_tail(0, 0), 1);
-  EXPECT_DOUBLE_EQ(fair_coin_tail(12, 0), 1);
-  EXPECT_NEAR(fair_coin_tail(1, 1), 0.5, 1e-12);
-  EXPECT_NEAR(fair_coin_tail(5, 5), 1.0 / 32, 1e-12);
-  EXPECT_NEAR(fair_coin_tail(12, 12), 1.0 / 4096, 1e-12);
-  EXPECT_NEAR(fair_coin_tail(12, 11), 13.0 / 4096, 1e-12);              // 1 + 12
-  EXPECT_NEAR(fair_coin_tail(12, 10), 79.0 / 4096, 1e-12);              // 1 + 12 + 66
-  EXPECT_NEAR(fair_coin_tail(12, 9), 299.0 / 4096, 1e-12);              // + 220
-  EXPECT_NEAR(fair_coin_tail(10, 5), 638.0 / 1024, 1e-12);              // 252 + 386
-  EXPECT_NEAR(fair_coin_tail(1000, 501), 0.5 - 0.5 * 0.0252250, 1e-6);  // half of all but 500
-  EXPECT_DOUBLE_EQ(fair_coin_tail(3, 4), 0);
+  EXPECT_DOUBLE_EQ(binomial_tail(0, 0, 0.5), 1);
+  EXPECT_DOUBLE_EQ(binomial_tail(12, 0, 0.5), 1);
+  EXPECT_NEAR(binomial_tail(1, 1, 0.5), 0.5, 1e-12);
+  EXPECT_NEAR(binomial_tail(5, 5, 0.5), 1.0 / 32, 1e-12);
+  EXPECT_NEAR(binomial_tail(12, 12, 0.5), 1.0 / 4096, 1e-12);
+  EXPECT_NEAR(binomial_tail(12, 11, 0.5), 13.0 / 4096, 1e-12);              // 1 + 12
+  EXPECT_NEAR(binomial_tail(12, 10, 0.5), 79.0 / 4096, 1e-12);              // 1 + 12 + 66
+  EXPECT_NEAR(binomial_tail(12, 9, 0.5), 299.0 / 4096, 1e-12);              // + 220
+  EXPECT_NEAR(binomial_tail(10, 5, 0.5), 638.0 / 1024, 1e-12);              // 252 + 386
+  EXPECT_NEAR(binomial_tail(1000, 501, 0.5), 0.5 - 0.5 * 0.0252250, 1e-6);  // half of all but 500
+  EXPECT_DOUBLE_EQ(binomial_tail(3, 4, 0.5), 0);
 }
 
 TEST(CompareSignTest, CountsWhatLiesBeyondTheBound) {

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "src/measure/estimate.hpp"
+#include "src/measure/statistics.hpp"
 #include "tools/compare/sign_test.hpp"
 
 namespace ccl_tests {
@@ -61,7 +62,7 @@ TEST(Oracle, TheSignTestIsTheBinomials) {
   for (const std::size_t n : {1, 5, 12, 20, 31, 100, 1000}) {
     const binomial heads(static_cast<double>(n), 0.5);
     for (std::size_t k = 1; k <= n; k += 1 + n / 20)
-      EXPECT_NEAR(compare::fair_coin_tail(n, k), cdf(complement(heads, static_cast<double>(k) - 1)),
+      EXPECT_NEAR(binomial_tail(n, k, 0.5), cdf(complement(heads, static_cast<double>(k) - 1)),
                   1e-9)
           << n << " " << k;
   }

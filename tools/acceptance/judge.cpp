@@ -4,7 +4,6 @@
 #include <cmath>
 
 #include "src/measure/statistics.hpp"
-#include "tools/compare/sign_test.hpp"
 
 namespace ccl_tests::acceptance {
 namespace {
@@ -37,12 +36,12 @@ std::size_t above_zero(const std::vector<double>& values) {
 bool mostly_above(const std::vector<RoundValue>& rounds, Way way) {
   if (way != Way::both) {
     const std::vector<double> values = values_of(rounds, way);
-    return compare::fair_coin_tail(values.size(), above_zero(values)) <= 0.04;
+    return binomial_tail(values.size(), above_zero(values), 0.5) <= 0.04;
   }
   std::vector<double> values = values_of(rounds, Way::sending);
   const std::vector<double> back = values_of(rounds, Way::receiving);
   values.insert(values.end(), back.begin(), back.end());
-  return compare::fair_coin_tail(values.size(), above_zero(values)) <= 0.011;
+  return binomial_tail(values.size(), above_zero(values), 0.5) <= 0.011;
 }
 
 // The medians of the controls that were controls in at least half as many rounds as `rounds`.
@@ -54,13 +53,6 @@ std::vector<double> control_medians(const RoundValues& values, std::span<const i
     if (2 * own.size() >= rounds) medians.push_back(median(std::move(own)));
   }
   return medians;
-}
-
-double median_deviation(const std::vector<double>& values) {
-  const double middle = median(values);
-  std::vector<double> sizes;
-  for (const double value : values) sizes.push_back(std::abs(value - middle));
-  return 1.4826 * median(std::move(sizes));
 }
 
 }  // namespace
@@ -80,7 +72,7 @@ Judged judge(const RoundValues& values, int suspect, std::span<const int> contro
   const bool known_peers = peers.size() >= enough_controls;
   if (!known_peers) variance += noise.variance[index(way)];
   judged.error = std::sqrt(variance);
-  if (known_peers) judged.error = std::max(judged.error, median_deviation(peers));
+  if (known_peers) judged.error = std::max(judged.error, deviation_from_median(peers));
   const double largest = known_peers ? *std::max_element(peers.begin(), peers.end()) : 0;
   const double c = judged.effect;
   judged.blamed = c >= limits.smallest && c - quantile * judged.error > 0 && c > largest &&

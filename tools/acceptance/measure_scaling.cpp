@@ -65,10 +65,7 @@ double noise_of(Ladder& ladder, const std::vector<int>& hosts) {
   constexpr int times = 5;
   std::vector<double> found;
   for (int k = 0; k < times; ++k) found.push_back(std::log(std::max(1.0, ladder.reached(hosts))));
-  const double middle = median(found);
-  for (double& value : found) value = std::abs(value - middle);
-  constexpr double sd_of_mad = 1.4826;  // of a normal distribution
-  return sd_of_mad * median(found);
+  return deviation_from_median(std::move(found));
 }
 
 void find_who(Context& context, Ladder& ladder, const std::vector<int>& hosts, double least) {

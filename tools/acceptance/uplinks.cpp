@@ -31,11 +31,9 @@ Size size_of_rack(const std::vector<int>& rack, const std::vector<Screen>& confi
       if (std::isfinite(effect)) effects.push_back(effect);
     }
   if (effects.empty()) return {};
-  const double middle = median(effects);
-  std::vector<double> sizes;
-  for (const double effect : effects) sizes.push_back(std::abs(effect - middle));
-  const double deviation = 1.4826 * median(sizes);
-  return size_of(middle, 1.2533 * deviation / std::sqrt(static_cast<double>(effects.size())));
+  constexpr double of_medians = 1.2533;  // sqrt(pi / 2): their standard error over that of means
+  const double root = std::sqrt(static_cast<double>(effects.size()));
+  return size_of(median(effects), of_medians * deviation_from_median(effects) / root);
 }
 
 }  // namespace

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <numeric>
 
-#include "tools/compare/sign_test.hpp"
+#include "src/measure/statistics.hpp"
 
 namespace ccl_tests::compare {
 
@@ -30,7 +30,7 @@ std::size_t fewest_pairs(std::size_t tests, double alpha) {
 
 std::optional<std::size_t> pairs_that_agree(std::size_t pairs, std::size_t tests, double alpha) {
   const auto survives = [&](std::size_t agree) {
-    return fair_coin_tail(pairs, agree) * static_cast<double>(tests) <= alpha;
+    return binomial_tail(pairs, agree, 0.5) * static_cast<double>(tests) <= alpha;
   };
   if (!survives(pairs)) return std::nullopt;
   std::size_t agree = pairs;

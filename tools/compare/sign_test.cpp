@@ -1,21 +1,18 @@
 #include "tools/compare/sign_test.hpp"
 
 #include <algorithm>
-#include <cmath>
+
+#include "src/measure/statistics.hpp"
 
 namespace ccl_tests::compare {
 
-double fair_coin_tail(std::size_t trials, std::size_t successes) {
-  if (successes == 0) return 1;
-  double sum = 0;
-  const double n = static_cast<double>(trials);
-  for (std::size_t i = successes; i <= trials; ++i) {
-    const double k = static_cast<double>(i);
-    const double log_ways = std::lgamma(n + 1) - std::lgamma(k + 1) - std::lgamma(n - k + 1);
-    sum += std::exp(log_ways - n * std::log(2.0));
-  }
-  return std::min(sum, 1.0);
+namespace {
+
+double fair_coin_tail(std::size_t trials, std::size_t heads) {
+  return binomial_tail(trials, heads, 0.5);
 }
+
+}  // namespace
 
 double p_median_at_most(const std::vector<double>& values, double bound) {
   const auto above =

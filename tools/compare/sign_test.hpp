@@ -7,9 +7,6 @@
 
 namespace ccl_tests::compare {
 
-// Returns P(X >= successes) of a binomial X of `trials` fair coins.
-double fair_coin_tail(std::size_t trials, std::size_t successes);
-
 // Returns the p-value of the hypothesis that the median of `values` is at most `bound`. A value
 // equal to `bound` counts in favour of the hypothesis. Returns 1 if there are no values.
 double p_median_at_most(const std::vector<double>& values, double bound);
