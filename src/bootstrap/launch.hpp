@@ -13,7 +13,7 @@ Environment process_environment();
 
 struct Launch {
   // Printed in the header: "none", "environment", "torchrun", "local processes", "mpirun (Open
-  // MPI)", "mpirun (MPICH)", "srun".
+  // MPI)", "mpirun (MPICH)", "srun", "gang", "simulated (SimGrid SMPI)".
   std::string launcher = "none";
   bool by_np() const { return launcher == "local processes"; }
   int process = 0;

@@ -21,10 +21,8 @@ struct StoreClient::Connection {
 
   void send(const std::string& request, TimePoint deadline) {
     finish(run_operation(
-               io, deadline,
-               [&](auto done) { asio::async_write(socket, asio::buffer(request), done); },
-               [&] { socket.close(); }),
-           deadline);
+        io, deadline, [&](auto done) { asio::async_write(socket, asio::buffer(request), done); },
+        [&] { socket.close(); }));
   }
 
   std::error_code try_read(void* data, std::size_t bytes, TimePoint deadline) {
@@ -36,7 +34,7 @@ struct StoreClient::Connection {
   template <class T>
   T read(TimePoint deadline) {
     T value{};
-    finish(try_read(&value, sizeof(T), deadline), deadline);
+    finish(try_read(&value, sizeof(T), deadline));
     return value;
   }
 
@@ -46,13 +44,13 @@ struct StoreClient::Connection {
       throw Error(fmt::format("the store at {} sent a value of {} bytes", name, size));
     }
     std::string blob(size, '\0');
-    finish(try_read(blob.data(), blob.size(), deadline), deadline);
+    finish(try_read(blob.data(), blob.size(), deadline));
     return blob;
   }
 
   void wait(const std::string& key, TimePoint deadline);
 
-  void finish(std::error_code error, TimePoint) const {
+  void finish(std::error_code error) const {
     if (error == asio::error::timed_out) {
       throw Timeout(fmt::format("the store at {} does not answer", name));
     }
@@ -90,7 +88,7 @@ void StoreClient::Connection::wait(const std::string& key, TimePoint deadline) {
   send(out, deadline);
   std::uint8_t answer = 0;
   const std::error_code error = try_read(&answer, 1, deadline);
-  if (error != asio::error::timed_out) return finish(error, deadline);
+  if (error != asio::error::timed_out) return finish(error);
 
   const TimePoint soon = deadline_in(5);
   send(request(StoreOp::cancel_wait), soon);

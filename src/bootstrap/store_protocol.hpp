@@ -1,4 +1,4 @@
-// The TCPStore protocol of PyTorch 2.2 and later: numbers and limits that client and server share.
+// The TCPStore protocol of PyTorch 2.2 and later: numbers and limits of a client.
 // Integers in native byte order; a string or blob is its length in 8 bytes, then its bytes.
 #pragma once
 
@@ -29,9 +29,7 @@ enum class StoreOp : std::uint8_t {
 };
 
 inline constexpr std::uint32_t store_magic = 0x3C85F7CE;
-inline constexpr std::size_t store_key_limit = 8 << 10;
 inline constexpr std::size_t store_blob_limit = 8 << 20;
-inline constexpr std::size_t store_keys_limit = 128 << 10;  // of one request
 
 template <class T>
 void put(std::string& out, T value) {

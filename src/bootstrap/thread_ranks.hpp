@@ -12,8 +12,7 @@ namespace ccl_tests {
 class ThreadExchange;
 
 // One ControlChannel per rank of this process; `control` must outlive them and their groups. Rank =
-// process * threads + thread. Each object is used by one thread; exchange completes when all
-// threads of all processes have called it. abort makes waiting exchanges of this process throw
+// process * threads + thread. Each object is used by one thread. abort makes waiting exchanges of this process throw
 // Error; it also ends the job through `control` (code 4, unless control.abort was called before
 // with a more telling one).
 class ThreadRanks {

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -27,6 +28,14 @@ struct Field {
   FieldValue value;
   bool operator==(const Field&) const = default;
 };
+
+// Returns the value of that field; nullptr: there is none.
+template <class Record>  // FieldRecord, const or not
+auto find(Record& record, std::string_view name) -> decltype(&record.front().value) {
+  for (auto& field : record)
+    if (field.name == name) return &field.value;
+  return nullptr;
+}
 
 // Returns null for an empty text and for a number that is not finite.
 FieldValue value_of(double number);

@@ -47,7 +47,7 @@ class Assign {
 
   template <class T>
   void operator()(std::string_view name, T& member) {
-    const FieldValue* const value = find(name);
+    const FieldValue* const value = find(values_, name);
     if (value == nullptr) return;
     const bool null = std::holds_alternative<std::monostate>(*value);
     any_ = any_ || !null;
@@ -69,7 +69,7 @@ class Assign {
   }
   template <class T>
   void list(std::string_view name, std::vector<T>& members) {
-    const FieldValue* const value = find(name);
+    const FieldValue* const value = find(values_, name);
     if (value == nullptr) return;
     const auto* const records = std::get_if<std::vector<FieldRecord>>(value);
     if (records == nullptr) return;
@@ -78,12 +78,6 @@ class Assign {
   void derived(std::string_view /*name*/, const auto& /*value*/) {}
 
  private:
-  const FieldValue* find(std::string_view name) const {
-    const auto found = std::find_if(values_.begin(), values_.end(),
-                                    [&](const Field& field) { return field.name == name; });
-    return found == values_.end() ? nullptr : &found->value;
-  }
-
   const FieldRecord& values_;
   bool in_part_ = false;
   bool any_ = false;  // value of the part is not null

@@ -32,7 +32,7 @@ class Outputs {
   void begin(RunInfo run, const RunSummary& if_killed);
   // All get the row though one cannot be written; then throws the last one's Error.
   void row(const Row& row, const RunSummary& if_killed);
-  // Writes `rest` and the end, those last that can be sure of all others' (Reporter::is_written_at_end) first. What
+  // Writes `rest` and the end; first those that are written at the end alone (Reporter::is_written_at_end). What
   // cannot be written makes `summary` that of a run that failed, in all ends to come.
   void end(const std::vector<Row>& rest, RunSummary& summary);
   // After end(): what could not be written to the end, one line each.

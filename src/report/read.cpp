@@ -13,12 +13,6 @@
 namespace ccl_tests {
 namespace {
 
-const FieldValue* find(const FieldRecord& record, std::string_view name) {
-  const auto found = std::find_if(record.begin(), record.end(),
-                                  [&](const Field& field) { return field.name == name; });
-  return found == record.end() ? nullptr : &found->value;
-}
-
 std::string text(const FieldRecord& record, std::string_view name) {
   const FieldValue* const value = find(record, name);
   if (value == nullptr || !std::holds_alternative<std::string>(*value))

@@ -3,26 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <set>
 
+#include "src/options/values.hpp"
+
 namespace ccl_tests {
-namespace {
-
-// "1M", as flags take it.
-std::string size_text(std::size_t bytes) {
-  constexpr std::array<char, 4> letters = {'T', 'G', 'M', 'K'};
-  int shift = 40;
-  for (const char letter : letters) {
-    const std::size_t unit = std::size_t{1} << shift;
-    if (bytes >= unit && bytes % unit == 0) return fmt::format("{}{}", bytes / unit, letter);
-    shift -= 10;
-  }
-  return fmt::format("{}", bytes);
-}
-
-}  // namespace
-
 std::string row_name(const Row& row, std::size_t requested) {
   std::string text = fmt::format("{} B {}", requested, name(row.type));
   if (row.op) text += fmt::format(" {}", name(*row.op));

@@ -12,7 +12,7 @@ namespace ccl_tests {
 // Returns what distinguishes this run from others of its program.
 std::string mode_of(const Collective& collective, const Options& options);
 
-// Returns NoteKind::note for a line of Communicator::description() whose subject, which is what
+// Returns NoteKind::note for a line of Capabilities::description whose subject, which is what
 // stands before its verb or colon, is this program or one of the types and operations of the run.
 // Returns NoteKind::verbose for any other line.
 NoteKind kind_of(std::string_view line, const Collective& collective,

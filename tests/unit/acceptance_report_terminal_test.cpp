@@ -55,15 +55,6 @@ TEST(AcceptanceTerminal, IsOneScreen) {
   EXPECT_LE(lines[0].size(), headline_bytes);
 }
 
-TEST(AcceptanceTerminal, ColoursVerdictsButNotTheFirstLine) {
-  TerminalStyle style;
-  style.colour = true;
-  const std::vector<std::string> lines = lines_of(terminal_text(test::sample(), style));
-  EXPECT_THAT(lines[0], Not(HasSubstr("\x1b")));
-  EXPECT_THAT(lines[3], StartsWith("  \x1b[32mPASS        \x1b[0m  sanity"));
-  EXPECT_THAT(terminal_text(test::sample()), Not(HasSubstr("\x1b")));
-}
-
 TEST(AcceptanceTerminal, NothingFromOutsideReachesTheTerminalRaw) {
   const std::string text = terminal_text(test::hostile());
   EXPECT_THAT(text, Not(HasSubstr("\x1b")));

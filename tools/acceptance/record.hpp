@@ -58,7 +58,7 @@ struct Curve {
   std::vector<CurvePoint> points = {};
 };
 
-// What a host says of itself: "kernel", "driver", "nic", "NCCL_IB_HCA" (only variables of a list).
+// What a host says of itself (host/facts.hpp): "kernel", "gpu driver", ...
 struct Host {
   std::string name = {};
   std::vector<int> ranks = {};

@@ -1,14 +1,14 @@
 // The first line of every output.
 #pragma once
 
-#include <cstddef>
 #include <string>
 
+#include "src/report/headline.hpp"
 #include "tools/acceptance/record.hpp"
 
 namespace ccl_tests::acceptance {
 
-inline constexpr std::size_t headline_bytes = 80;
+using ccl_tests::headline_bytes;
 
 // Makes a headline out of the check that decided: "FAIL node17: all_reduce 1G 231 of 360 GB/s". One
 // line of at most headline_bytes that begins with the shown verdict, whatever the record holds.

@@ -14,25 +14,13 @@ namespace {
 
 constexpr std::size_t verdict_width = std::string_view("INCONCLUSIVE").size();
 
-std::string_view colour_of(Verdict verdict) {
-  switch (verdict) {
-    case Verdict::pass: return "\x1b[32m";
-    case Verdict::warn: return "\x1b[33m";
-    case Verdict::inconclusive: return "\x1b[35m";
-    case Verdict::fail: return "\x1b[1;31m";
-    case Verdict::skipped: break;
-  }
-  return "\x1b[2m";
-}
-
 class Screen {
  public:
   explicit Screen(const TerminalStyle& style) : style_(style) {}
 
   // A line that begins with a verdict, cut to the width.
   void verdict_line(Verdict verdict, const std::string& rest) {
-    std::string word = fmt::format("{:<{}}", name(verdict), verdict_width);
-    if (style_.colour) word = fmt::format("{}{}\x1b[0m", colour_of(verdict), word);
+    const std::string word = fmt::format("{:<{}}", name(verdict), verdict_width);
     const std::size_t used = verdict_width + 4;
     const std::size_t left = style_.width > used ? style_.width - used : 0;
     text_ += fmt::format("  {}  {}\n", word, shortened(single_line(rest), left));

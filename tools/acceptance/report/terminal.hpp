@@ -10,8 +10,7 @@ namespace ccl_tests::acceptance {
 
 struct TerminalStyle {
   std::string file =
-      {};               // the verdict file, which has what is not shown; empty: none was asked for
-  bool colour = false;  // never in the first line, which scripts read
+      {};  // the verdict file, which has what is not shown; empty: none was asked for
   std::size_t width = 100;  // bytes of a line
 };
 

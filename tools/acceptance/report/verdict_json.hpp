@@ -10,7 +10,7 @@
 //   stages   [{name, verdict, text, begin_s, end_s}],
 //   checks   [{id, stage, subject, verdict, reason, text, numbers [{name, value, unit}], begin_s,
 //              end_s}],
-//   pairs    [{size_bytes, time_s [[from host 0 to each host], ...]}],
+//   pairs    [{size_bytes, rail (which rank of each host), time_s [[from host 0 to each host], ...]}],
 //   curves   [{stage, program, datatype, ranks, points [{size_bytes, busbw_bytes_per_s,
 //              low_bytes_per_s, high_bytes_per_s, limit_bytes_per_s (0: none)}]}]
 #pragma once
