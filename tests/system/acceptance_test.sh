@@ -56,6 +56,12 @@ run 2 "beside a run of other ranks" "$tool" "$work/one.toml" --np 2 --backend gl
 expect_in "$work/err" "--baseline: the number of ranks was '3' and is '2'"
 run 2 "resumed from what is no verdict" "$tool" "$work/one.toml" --np 2 --backend gloo --resume "$work/j.xml"
 [ -s "$work/hosts" ] && fail "hosts are excluded: $(cat "$work/hosts")"
+# What does not fit into the memory is not measured, and all else is.
+sed -e 's/\["64K"\]/["64K", "64T"]/' -e '1i soak = { run = true, seconds = "1" }' "$work/one.toml" >"$work/large.toml"
+run 8 "a size that does not fit" "$tool" "$work/large.toml" --np 3 --backend gloo --verdict "$work/large.json"
+for check in '"id": *"full/run/all_reduce/70368744177664".*NOT_MEASURED' '"id": *"soak".*NOT_MEASURED' '"id": *"full/run/all_reduce/65536".*"OK"'; do
+  grep -q "$check" "$work/large.json" || fail "no $check"
+done
 sed -i 's/0.001 MB/900000 GB/' "$work/one.toml"
 run 6 "a limit that it does not reach" "$tool" "$work/one.toml" --np 3 --backend gloo
 [ "$(head -n 1 "$work/out" | wc -c)" -le 81 ] || fail "the first line is longer than 80 bytes"

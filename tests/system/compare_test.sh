@@ -16,6 +16,10 @@ expect_in "$work/out" "# Verdict : hints only, nothing is confirmed: "
 [ "$(grep -c '<testcase ' "$work/c.xml")" -eq 4 ] || fail "not four test cases in c.xml"
 run 0 "files that exist are kept" "$compare" "$work/base.jsonl" "$work/head.jsonl" --json "$work/c.jsonl"
 [ -e "$work/c.0.jsonl" ] || fail "no c.0.jsonl"
+"$compare" "$work/base.jsonl" "$work/head.jsonl" --json "$work/closed.jsonl" >&- 2>"$work/err"
+code=$?
+if [ "$code" -eq 4 ]; then pass "stdout closed"; else fail "stdout closed: exit $code, expected 4"; fi
+cmp "$work/c.0.jsonl" "$work/closed.jsonl" || fail "the file of a run with a closed stdout is another one"
 
 refused() { # text on stderr, arguments...
   local text=$1; shift

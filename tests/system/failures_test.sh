@@ -147,6 +147,17 @@ done
 if [ "$code" -eq 4 ]; then pass "stdout closed"; else fail "stdout closed: exit $code, expected 4"; fi
 expect_in "$work/err" "cannot write the table: Broken pipe"
 
+# What is said on stderr decides nothing, though it cannot be written.
+"$bin/all_reduce_perf" --frobnicate 2>/dev/full
+code=$?
+if [ "$code" -eq 2 ]; then pass "a wrong flag, stderr full"; else fail "a wrong flag, stderr full: exit $code, expected 2"; fi
+env --default-signal=INT "$bin/all_reduce_perf" "${long[@]}" -t 3 -J "$work/unsaid.jsonl" >"$work/out" 2>/dev/full &
+pid=$!
+wait_for_row "$work/unsaid.jsonl"
+kill -INT "$pid"
+ends_with "$pid" 130 "SIGINT, stderr full"
+footer_says "$work/unsaid.jsonl" 130
+
 # Signals.
 for signal in INT:130 TERM:143; do
   for ranks in "-t 3" "--np 3"; do
