@@ -5,7 +5,7 @@
 set -euo pipefail
 export LC_ALL=C
 
-usage='usage: scripts/setup.sh [--bench] [--lint] [--system]    --system: MPI, Slurm, SimGrid, network tools and matplotlib, which tests use'
+usage='usage: scripts/setup.sh [--mpi] [--bench] [--lint] [--system]    --mpi: Open MPI, too; --system: what tests use, such as both MPIs, Slurm and SimGrid'
 say() { printf 'setup: %s\n' "$*" >&2; }
 die() { local code=$1; shift; say "$@"; exit "$code"; }
 
@@ -14,6 +14,7 @@ tools=(g++:g++ cmake:cmake ninja:ninja-build)
 packages=(libgloo-dev libcli11-dev libfmt-dev nlohmann-json3-dev libasio-dev libhwloc-dev libxxhash-dev libtomlplusplus-dev libgtest-dev libgmock-dev)
 for argument in "$@"; do
   case $argument in
+    --mpi) packages+=(pkg-config openmpi-bin libopenmpi-dev) ;;
     --bench) packages+=(libbenchmark-dev) ;;
     --system) packages+=(pkg-config openmpi-bin libopenmpi-dev mpich libmpich-dev libsimgrid-dev libboost-dev slurmctld slurmd slurm-client munge iproute2 python3 python3-matplotlib python3-scipy python3-junitparser python3-prometheus-client libbenchmark-tools bash-completion groff-base mandoc zsh valgrind) ;;
     --lint) tools+=(clang-format-14:clang-format-14 clang-tidy-14:clang-tidy-14 clang++-14:clang-14) packages+=(libclang-rt-14-dev) ;;

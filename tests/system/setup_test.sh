@@ -115,6 +115,7 @@ expect_calls ''
 # Optional packages are asked for only when wanted.
 machine
 expect 3 '*libbenchmark-dev*' --bench
+expect 3 '*pkg-config openmpi-bin libopenmpi-dev*' --mpi
 expect 3 '*clang-format-14*clang-tidy-14*' --lint
 
 # The sources do not have a package, and apt-get fails.
