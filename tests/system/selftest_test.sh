@@ -9,7 +9,9 @@ for ranks in 1 3 4; do
   expect_in "$work/out" "0 false alarms"
   expect_in "$work/out" "# implements: all_reduce, reduce, broadcast"
 done
-run 0 "Gloo, 3 processes" "$bin/ccl_selftest" --np 3 --backend gloo -d float,int32 -b 8K --sizes 1,4104
+kinds=(-d float --sizes 4104)  # what faults do to other types and sizes loopback shows above
+[ -z "${CCL_NIGHTLY:-}" ] || kinds=(-d float,int32 --sizes 1,4104)
+run 0 "Gloo, 3 processes" "$bin/ccl_selftest" --np 3 --backend gloo -b 8K "${kinds[@]}"
 expect_in "$work/out" "# composed by the backend: avg of every type: sum, then divide"
 expect_in "$work/out" "# OK: "
 for mpi in openmpi mpich; do
