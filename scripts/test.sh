@@ -55,7 +55,7 @@ skipped() {
 # needed that is listed, and so is what the failures said, at the end where logs that were cut still have it.
 run_tests() {
   local log=$1/tests.log code=0 left
-  ctest --test-dir "$1" --no-tests=error --output-on-failure -j $((2 * jobs)) "${@:2}" | tee "$log" || code=$?
+  ctest --test-dir "$1" --no-tests=error --output-on-failure -j $((5 * jobs / 2)) "${@:2}" | tee "$log" || code=$?
   left=$(skipped "$1")
   if [[ -n $left ]]; then say "left out:"; printf '%s\n' "$left"; fi
   ((code == 0)) && return
