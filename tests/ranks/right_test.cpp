@@ -86,7 +86,10 @@ TEST_P(Right, UnevenBlocks) {
 }
 
 // Of 3 MB the largest block is more than what the ring over Gloo has in flight.
-TEST_P(Right, LargeUnevenBlocks) {
+using RightOnGloo = Right;
+INSTANTIATE_TEST_SUITE_P(Backends, RightOnGloo,
+                         testing::Combine(testing::Values("gloo"), testing::Values(3, 4)));
+TEST_P(RightOnGloo, LargeUnevenBlocks) {
   for (const Collective* collective : all_collectives()) {
     if (!collective->flags.skew) continue;
     for (const Skew skew : {Skew::linear, Skew::one_large}) {
