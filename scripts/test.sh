@@ -77,7 +77,7 @@ benchmarks=$nightly
 if [[ -z $since ]] || bash scripts/changed.sh files "$since" | grep -q '^tests/bench/'; then benchmarks=true; fi
 setup=(bash scripts/setup.sh)
 options=()
-if $lint; then setup+=(--lint); fi
+if $lint || [[ $preset == dev ]]; then setup+=(--lint); fi  # dev: clang
 if $ci; then setup+=(--system); fi
 if $ci && $benchmarks; then setup+=(--bench); options+=(-DCCL_BENCHMARKS=ON); fi
 both=false  # asan for unit and ranks tests, default for the others
