@@ -18,9 +18,11 @@ namespace {
 
 std::string percent(double share) { return fmt::format("{:.0f} %", 100 * share); }
 
+// Without an interval that is narrower than what is shown of it.
 std::string slowdown_text(const Size& size) {
-  return fmt::format("{} slower, 95 % interval {} to {}", percent(size.slowdown),
-                     percent(std::max(0.0, size.low)), percent(size.high));
+  const std::string low = percent(std::max(0.0, size.low)), high = percent(size.high);
+  const std::string text = percent(size.slowdown) + " slower";
+  return low == high ? text : fmt::format("{}, 95 % interval {} to {}", text, low, high);
 }
 
 const char* way_words(Way way) {
