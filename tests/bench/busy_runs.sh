@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Whether green means green: tests/bench/busy_runs.sh BUILD RUNS [ctest arguments...] runs the tests of a built tree RUNS times, two per core at once as
+# Whether green means green: tests/bench/busy_runs.sh BUILD RUNS [ctest arguments...] runs the tests of a built tree RUNS times, five on two cores at once as
 # scripts/test.sh does, with one core kept busy beside them. Prints a line for each run, with the tests that failed once and those that failed again alone
 # (scripts/test.sh gives a second chance); logs stay in $CCL_BUSY_RUNS [a temporary folder]. Ends with 1 if a test failed twice.
 set -euo pipefail
@@ -18,7 +18,7 @@ twice=0
 for ((run = 1; run <= runs; run++)); do
   begin=$SECONDS
   again=
-  if ! ctest --test-dir "$build" --output-on-failure -j $((2 * $(nproc))) "$@" >"$work/$run.log" 2>&1; then
+  if ! ctest --test-dir "$build" --output-on-failure -j $((5 * $(nproc) / 2)) "$@" >"$work/$run.log" 2>&1; then
     ctest --test-dir "$build" --output-on-failure --rerun-failed >"$work/$run.again.log" 2>&1 || again=$(failed_tests "$work/$run.again.log")
   fi
   tests=$(sed -n 's/.* tests failed out of //p' "$work/$run.log")
