@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <exception>
-#include <initializer_list>
 #include <utility>
 
 #include "src/core/error.hpp"
@@ -105,11 +104,15 @@ void MultiReporter::pass_row(const Row& row, std::size_t requested, RowPlace pla
   const RunSummary last = if_killed();
   lock.unlock();
   std::exception_ptr unwritten;
-  for (const Row* one : std::initializer_list<const Row*>{&complete, all ? &*all : nullptr}) try {
-      if (one != nullptr) outputs_.row(*one, last);
+  const auto write = [&](const Row& one) {
+    try {
+      outputs_.row(one, last);
     } catch (const Error&) {
       unwritten = std::current_exception();
     }
+  };
+  write(complete);
+  if (all) write(*all);
   if (unwritten) std::rethrow_exception(unwritten);
   if (undigested) std::rethrow_exception(undigested);
 }

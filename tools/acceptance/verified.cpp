@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include "src/report/quantity_text.hpp"
-#include "src/report/row_text.hpp"
 
 namespace ccl_tests::acceptance {
 
@@ -13,11 +12,9 @@ void Verified::add(const PointRows& found) {
     for (const Measurement* cell : {&row.out_of_place, &row.in_place}) {
       calls_ += cell->calls;
       verified_ += cell->verified_calls;
-      if (!cell->mismatches.empty() && wrong_.empty())
-        wrong_ = fmt::format("{}: {}", row_name(row, row.bytes),
-                             mismatch_text(cell->mismatches.front()));
     }
   }
+  if (wrong_.empty() && !found.wrong.empty()) wrong_ = found.wrong.front();
 }
 
 Check Verified::judged(const std::string& id, const std::string& subject) const {
@@ -33,7 +30,7 @@ Check Verified::judged(const std::string& id, const std::string& subject) const 
   if (!wrong_.empty()) {
     check.verdict = Verdict::fail;
     check.reason = "WRONG_DATA";
-    check.text = fmt::format("{}wrong: {}", begin, wrong_);
+    check.text = begin + wrong_;
   } else if (verified_ == 0) {
     check.verdict = Verdict::inconclusive;
     check.reason = "NOT_VERIFIED";

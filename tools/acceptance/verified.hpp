@@ -21,7 +21,7 @@ class Verified {
  private:
   std::size_t rows_ = 0;
   std::uint64_t calls_ = 0, verified_ = 0;
-  std::string wrong_;  // the first finding
+  std::string wrong_;  // the first finding, with "wrong: " before it
 };
 
 }  // namespace ccl_tests::acceptance
