@@ -12,11 +12,12 @@ die() { local code=$1; shift; say "$@"; exit "$code"; }
 # Tools count as present when they are on PATH, wherever they come from.
 tools=(g++:g++ cmake:cmake ninja:ninja-build)
 packages=(libgloo-dev libcli11-dev libfmt-dev nlohmann-json3-dev libasio-dev libhwloc-dev libxxhash-dev libtomlplusplus-dev libgtest-dev libgmock-dev)
+mpi=(pkg-config openmpi-bin libopenmpi-dev)
 for argument in "$@"; do
   case $argument in
-    --mpi) packages+=(pkg-config openmpi-bin libopenmpi-dev) ;;
+    --mpi) packages+=("${mpi[@]}") ;;
     --bench) packages+=(libbenchmark-dev) ;;
-    --system) packages+=(pkg-config openmpi-bin libopenmpi-dev mpich libmpich-dev libsimgrid-dev libboost-dev slurmctld slurmd slurm-client munge iproute2 python3 python3-matplotlib python3-scipy python3-junitparser python3-prometheus-client libbenchmark-tools bash-completion groff-base mandoc zsh valgrind) ;;
+    --system) packages+=("${mpi[@]}" mpich libmpich-dev libsimgrid-dev libboost-dev slurmctld slurmd slurm-client munge iproute2 python3 python3-matplotlib python3-scipy python3-junitparser python3-prometheus-client libbenchmark-tools bash-completion groff-base mandoc zsh valgrind) ;;
     --lint) tools+=(clang-format-14:clang-format-14 clang-tidy-14:clang-tidy-14 clang++-14:clang-14) packages+=(libclang-rt-14-dev) ;;
     -h | --help) printf '%s\n' "$usage"; exit 0 ;;
     *) die 2 "unknown argument '$argument'; $usage" ;;
