@@ -163,6 +163,7 @@ cudaError_t cudaEventSynchronize(cudaEvent_t event) {
       mark = found->mark;
     }
     if (mark) mark->wait();
+    runtime.memory.close_unused();
     return cudaSuccess;
   });
 }
@@ -174,7 +175,9 @@ cudaError_t cudaEventQuery(cudaEvent_t event) {
     if (const auto error = runtime.refuse_in_capture(); error != cudaSuccess) return error;
     const std::lock_guard lock(runtime.mutex);
     if (found->captured) return cudaErrorCapturedEvent;
-    return !found->mark || found->mark->reached() ? cudaSuccess : cudaErrorNotReady;
+    if (found->mark && !found->mark->reached()) return cudaErrorNotReady;
+    runtime.memory.close_unused();
+    return cudaSuccess;
   });
 }
 

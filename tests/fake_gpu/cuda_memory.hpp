@@ -23,8 +23,8 @@ struct Allocation {
   }
 };
 
-// Device memory can be touched only between begin_use and end_use, of whichever thread; at other
-// times its pages are PROT_NONE. New memory holds 0xcd.
+// Device memory can be touched between begin_use and end_use, of whichever thread, and until
+// somebody has seen that the work is done: then its pages are PROT_NONE. New memory holds 0xcd.
 class Memory {
  public:
   Memory(int devices, std::size_t bytes_each);
@@ -41,15 +41,19 @@ class Memory {
 
   void begin_use();
   void end_use();
+  void close_unused();  // to be called where work was waited for
 
  private:
+  std::byte* map_device(std::size_t bytes);
   void protect(int protection) const;
 
   const std::size_t bytes_each_;
   mutable std::mutex mutex_;
   std::vector<std::size_t> used_;
   std::map<std::uintptr_t, Allocation> allocations_;
+  std::uintptr_t next_ = 0, end_ = 0;  // reserved addresses without memory
   int users_ = 0;
+  bool open_ = false;
 };
 
 }  // namespace fake_gpu

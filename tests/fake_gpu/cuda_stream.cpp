@@ -39,8 +39,22 @@ bool Stream::done(std::uint64_t ticket) const {
 }
 
 void Stream::wait(std::uint64_t ticket) const {
-  std::unique_lock lock(queue_->mutex);
-  queue_->changed.wait(lock, [&] { return queue_->finished >= ticket; });
+  {
+    std::unique_lock lock(queue_->mutex);
+    queue_->changed.wait(lock, [&] { return queue_->finished >= ticket; });
+  }
+  queue_->memory.close_unused();
+}
+
+bool Stream::wait_for(std::uint64_t ticket, std::chrono::microseconds limit) const {
+  {
+    std::unique_lock lock(queue_->mutex);
+    if (!queue_->changed.wait_for(lock, limit, [&] { return queue_->finished >= ticket; })) {
+      return false;
+    }
+  }
+  queue_->memory.close_unused();
+  return true;
 }
 
 void Stream::Queue::work() {
@@ -57,7 +71,7 @@ void Stream::Queue::work() {
     task();
     task = nullptr;
     lock.lock();
-    // Whoever sees the last task finished finds the memory closed.
+    // Whoever sees the last task finished can close the memory.
     if (tasks.empty() && std::exchange(using_memory, false)) memory.end_use();
     ++finished;
     changed.notify_all();

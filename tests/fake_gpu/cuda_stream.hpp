@@ -1,6 +1,7 @@
 // A stream: a thread that runs what is submitted, in order.
 #pragma once
 
+#include <chrono>
 #include <condition_variable>
 #include <cstdint>
 #include <deque>
@@ -32,6 +33,7 @@ class Stream {
   std::uint64_t submitted() const;
   bool done(std::uint64_t ticket) const;
   void wait(std::uint64_t ticket) const;
+  bool wait_for(std::uint64_t ticket, std::chrono::microseconds limit) const;  // whether done
 
   // What the stream is capturing into; guarded by Runtime::mutex.
   std::shared_ptr<Capture> capture;
