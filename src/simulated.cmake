@@ -26,6 +26,6 @@ target_link_libraries(ccl-smpi INTERFACE PkgConfig::CCL_SIMGRID_LIBRARY)
 list(TRANSFORM CCL_MPI_SOURCES PREPEND backends/mpi/ OUTPUT_VARIABLE mpi_sources)
 add_library(ccl-simulated SHARED simulated_job.cpp simulated_program.cpp backends/mpi/simulated.cpp ${mpi_sources})
 target_compile_definitions(ccl-simulated PRIVATE
-  CCL_MPI_NAME="mpi-simgrid" CCL_MPI_LARGEST_COUNT=1073741824 SMPI_NO_OVERRIDE_MALLOC)
+  CCL_MPI_NAME="mpi-simgrid" SMPI_NO_OVERRIDE_MALLOC)
 set_target_properties(ccl-simulated PROPERTIES LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/simulated)
 target_link_libraries(ccl-simulated PUBLIC ccl PRIVATE ccl-smpi)

@@ -21,11 +21,7 @@ add_fake_module(ccl-cuda ${devices}/device.cpp ${devices}/module.cpp ${kernels} 
 find_path(CCL_CCCL_INCLUDE_DIR cuda/atomic HINTS ${CUDAToolkit_INCLUDE_DIRS} PATH_SUFFIXES cccl)
 target_include_directories(fake-ccl-cuda SYSTEM PRIVATE ${CCL_CCCL_INCLUDE_DIR} ${CUDAToolkit_INCLUDE_DIRS})
 
-set(nccl ${PROJECT_SOURCE_DIR}/src/backends/nccl)
-get_target_property(nccl_sources ccl-nccl SOURCES)
-list(TRANSFORM nccl_sources PREPEND ${nccl}/)
-add_fake_module(ccl-nccl ${nccl_sources})
-target_include_directories(fake-ccl-nccl SYSTEM PRIVATE ${CCL_NCCL_INCLUDE_DIR} ${CUDAToolkit_INCLUDE_DIRS})
+add_fake_module(ccl-nccl $<TARGET_OBJECTS:ccl-nccl>)
 # The stand-in is opened as NCCL would be.
 set_target_properties(fake-ccl-nccl PROPERTIES BUILD_RPATH "$ORIGIN/..;$ORIGIN/../..")
 

@@ -11,8 +11,8 @@
 namespace ccl_tests::mpi_module {
 
 // Largest count that is handed to MPI, in elements; more goes in pieces (reductions) or as derived
-// types (everything else). A test's module is built with a small one.
-inline constexpr std::size_t largest_count = CCL_MPI_LARGEST_COUNT;
+// types (everything else).
+inline constexpr std::size_t largest_count = std::size_t{1} << 30;
 
 // Takes over `comm`. Its operations block: wait() has nothing to do, and abort() can do nothing for
 // a thread inside MPI, whose process must end without it. device: whose memory the buffers lie in,

@@ -10,6 +10,10 @@
 #include "src/core/communicator.hpp"
 #include "src/core/error.hpp"
 
+#ifndef CCL_MPI_LARGEST_COUNT  // of a test's module: a small one
+#define CCL_MPI_LARGEST_COUNT largest_count
+#endif
+
 namespace ccl_tests::mpi_module {
 namespace {
 
@@ -79,7 +83,7 @@ class MpiBackend : public Backend, public NativeLauncher {
           "environment variables)");
     mpi_module::start(options.mpi_thread);
     return make_communicator(make_group(world_ranks(channel, options.init_timeout_s)),
-                             options.device);
+                             options.device, CCL_MPI_LARGEST_COUNT);
   }
 };
 
