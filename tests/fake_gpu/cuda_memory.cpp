@@ -27,25 +27,38 @@ std::byte* map_host(std::size_t bytes) {
 Memory::Memory(int devices, std::size_t bytes_each)
     : bytes_each_(bytes_each), used_(static_cast<std::size_t>(devices)) {}
 
-// Device memory lies side by side in addresses that are reserved once, so that one call opens or closes all of it, and no address is
-// used twice. Large memory begins with a page of 2 MiB, a hundredth of the work of small ones.
+// Device memory lies side by side in addresses that are reserved once, and none of them is used twice: one call opens or closes all
+// of it, by pages of 2 MiB, which takes a hundredth of the time of small ones.
 std::byte* Memory::map_device(std::size_t bytes) {
   const std::size_t unit = bytes >= huge_page ? huge_page : page;
-  const std::size_t before = rounded(next_, unit) - next_;
-  if (before > end_ - next_ || bytes > end_ - next_ - before) {
-    const std::size_t reserved =
-        std::max(std::size_t{1} << 36, rounded(bytes, huge_page) + huge_page);
-    void* const space =
-        mmap(nullptr, reserved, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    if (space == MAP_FAILED) return nullptr;
-    madvise(space, reserved, MADV_HUGEPAGE);
-    next_ = reinterpret_cast<std::uintptr_t>(space);
-    end_ = next_ + reserved;
+  if (rounded(next_, unit) + bytes > reserved_) {
+    const std::size_t space = std::max(std::size_t{1} << 36, rounded(bytes, huge_page)) + huge_page;
+    void* const at =
+        mmap(nullptr, space, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (at == MAP_FAILED) return nullptr;
+    reserved_ = reinterpret_cast<std::uintptr_t>(at) + space;
+    next_ = rounded(reinterpret_cast<std::uintptr_t>(at), huge_page);
   }
   const std::uintptr_t at = rounded(next_, unit);
+  // Behind memory that was given back, another extent begins.
+  const auto after = extents_.upper_bound(next_);
+  const bool goes_on = after != extents_.begin() && std::prev(after)->second == next_;
+  (goes_on ? std::prev(after)->second : extents_[at]) = at + bytes;
+  // Advised here, so that what closes is not one with what is reserved, and apart again as it opens.
+  const std::uintptr_t first = next_ / huge_page * huge_page;
+  madvise(reinterpret_cast<void*>(first), rounded(at + bytes, huge_page) - first, MADV_HUGEPAGE);
   next_ = at + bytes;
-  auto* const memory = reinterpret_cast<std::byte*>(at);
-  return mprotect(memory, bytes, PROT_READ | PROT_WRITE) == 0 ? memory : nullptr;
+  return reinterpret_cast<std::byte*>(at);
+}
+
+void Memory::unmap_device(const Allocation& gone) {
+  const auto begin = reinterpret_cast<std::uintptr_t>(gone.base);
+  const std::uintptr_t end = begin + gone.mapped;
+  const auto holds = std::prev(extents_.upper_bound(begin));
+  const std::uintptr_t extent_end = std::exchange(holds->second, begin);
+  if (end < extent_end) extents_[end] = extent_end;
+  madvise(gone.base, gone.mapped, MADV_DONTNEED);
+  mprotect(gone.base, gone.mapped, PROT_NONE);
 }
 
 std::byte* Memory::allocate(int device, std::size_t bytes, bool host) {
@@ -56,11 +69,12 @@ std::byte* Memory::allocate(int device, std::size_t bytes, bool host) {
   const std::size_t mapped = rounded(bytes, page);
   auto* const base = host ? map_host(mapped) : map_device(mapped);
   if (base == nullptr) return nullptr;
-  std::memset(base, 0xcd, mapped);
   if (!host) {
     used += rounded(bytes, granularity);
-    if (!open_) mprotect(base, mapped, PROT_NONE);
+    protect(PROT_READ | PROT_WRITE);
   }
+  std::memset(base, 0xcd, mapped);
+  if (!host && !open_) protect(PROT_NONE);
   allocations_.emplace(reinterpret_cast<std::uintptr_t>(base),
                        Allocation{base, bytes, mapped, device, host});
   return base;
@@ -75,8 +89,7 @@ bool Memory::release(const void* base, bool host) {
     munmap(gone.base, gone.mapped);
   } else {
     used_.at(static_cast<std::size_t>(gone.device)) -= rounded(gone.bytes, granularity);
-    madvise(gone.base, gone.mapped, MADV_DONTNEED);
-    mprotect(gone.base, gone.mapped, PROT_NONE);
+    unmap_device(gone);
   }
   allocations_.erase(at);
   return true;
@@ -125,17 +138,11 @@ void Memory::close_unused() {
 }
 
 void Memory::protect(int protection) const {
-  std::byte* begin = nullptr;
-  std::byte* end = nullptr;  // of neighbours
-  for (const auto& [base, allocation] : allocations_) {
-    if (allocation.host) continue;
-    if (allocation.base != end) {
-      if (begin != end) mprotect(begin, static_cast<std::size_t>(end - begin), protection);
-      begin = allocation.base;
-    }
-    end = allocation.base + allocation.mapped;
+  for (const auto& [begin, end] : extents_) {
+    // The whole last page, so that it is a large one.
+    const std::uintptr_t to = end == next_ ? rounded(end, huge_page) : end;
+    if (begin < to) mprotect(reinterpret_cast<void*>(begin), to - begin, protection);
   }
-  if (begin != end) mprotect(begin, static_cast<std::size_t>(end - begin), protection);
 }
 
 }  // namespace fake_gpu

@@ -45,13 +45,15 @@ class Memory {
 
  private:
   std::byte* map_device(std::size_t bytes);
+  void unmap_device(const Allocation& gone);
   void protect(int protection) const;
 
   const std::size_t bytes_each_;
   mutable std::mutex mutex_;
   std::vector<std::size_t> used_;
   std::map<std::uintptr_t, Allocation> allocations_;
-  std::uintptr_t next_ = 0, end_ = 0;  // reserved addresses without memory
+  std::map<std::uintptr_t, std::uintptr_t> extents_;  // begin, end: what device memory takes
+  std::uintptr_t next_ = 0, reserved_ = 0;            // addresses that it may take
   int users_ = 0;
   bool open_ = false;
 };

@@ -20,12 +20,16 @@ Stream::~Stream() {
 }
 
 std::uint64_t Stream::submit(Task task) const {
-  const std::lock_guard lock(queue_->mutex);
-  queue_->tasks.push_back(std::move(task));
-  // Detached: a process may end with work pending.
-  if (!std::exchange(queue_->started, true)) std::thread([q = queue_] { q->work(); }).detach();
-  queue_->changed.notify_all();
-  return ++queue_->submitted;
+  std::uint64_t ticket = 0;
+  {
+    const std::lock_guard lock(queue_->mutex);
+    queue_->tasks.push_back(std::move(task));
+    // Detached: a process may end with work pending.
+    if (!std::exchange(queue_->started, true)) std::thread([q = queue_] { q->work(); }).detach();
+    ticket = ++queue_->submitted;
+  }
+  queue_->changed.notify_all();  // without the lock, which who wakes needs
+  return ticket;
 }
 
 std::uint64_t Stream::submitted() const {
@@ -74,7 +78,9 @@ void Stream::Queue::work() {
     // Whoever sees the last task finished can close the memory.
     if (tasks.empty() && std::exchange(using_memory, false)) memory.end_use();
     ++finished;
+    lock.unlock();
     changed.notify_all();
+    lock.lock();
   }
 }
 
