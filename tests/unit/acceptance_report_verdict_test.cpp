@@ -103,10 +103,11 @@ TEST(AcceptanceVerdict, SaysWhatIsWrong) {
 TEST(AcceptanceVerdict, NoBytesDoHarm) {
   std::mt19937 random(1);
   const std::string whole = verdict_json(test::sample());
+  const std::string small = verdict_json(test::one_host());
   const std::string deep(100000, '[');
   EXPECT_NE(refusal(deep), "");
   for (int i = 0; i < 3000; ++i) {
-    std::string text = i % 2 == 0 ? whole : verdict_json(test::one_host());
+    std::string text = i % 2 == 0 ? whole : small;
     for (auto changes = random() % 3; changes < 3; ++changes) {
       const std::size_t at = random() % text.size();
       switch (random() % 4) {
