@@ -26,13 +26,20 @@ class Right : public OnBackend {
 };
 INSTANTIATE_TEST_SUITE_P(Backends, Right, every_backend);
 
+// Gloo sees a type's width and what adds two elements, which is the same for every program: nightly
+// it has all, too. EveryBitwiseOperation has small sizes.
 TEST_P(Right, EveryTypeAndOperation) {
+  const bool all = backend_->name() == "loopback" || nightly();
   for (const Collective* collective : all_collectives()) {
     if (!runs_on(*collective, ranks())) continue;
     Options o = quick(ranks());
-    o.sweep.types.assign(all_types().begin(), all_types().end());
+    if (all || collective == &collectives::all_reduce)
+      o.sweep.types.assign(all_types().begin(), all_types().end());
+    else
+      o.sweep.types = {DataType::int8, DataType::half, DataType::float32, DataType::int64};
     o.sweep.ops.assign(all_ops().begin(), all_ops().end());
-    o.sweep.sizes = {8, 5000};
+    o.sweep.sizes = {5000};
+    if (all) o.sweep.sizes.push_back(8);
     o.measure.iterations = 1;
     o.measure.warmup = 0;
     expect_right(run(*collective, o, *backend_), *collective);
@@ -80,6 +87,8 @@ TEST_P(Right, UnevenBlocks) {
       o.sweep.types = {DataType::int8, DataType::float32};
       o.sweep.ops = {ReduceOp::sum, ReduceOp::avg, ReduceOp::mulsum};
       o.sweep.sizes = {8, 700, 100'000};
+      o.measure.iterations = 1;
+      o.measure.warmup = 0;
       expect_right(run(*collective, o, *backend_), *collective);
     }
   }

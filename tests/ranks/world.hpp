@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <memory>
 #include <string>
 #include <vector>
@@ -41,6 +42,8 @@ class Collector : public Reporter {
  private:
   Outcome& outcome_;
 };
+
+inline bool nightly() { return std::getenv("CCL_NIGHTLY") != nullptr; }
 
 // Options of a quick run on `ranks` threads.
 inline Options quick(int ranks) {
