@@ -75,7 +75,7 @@ void Stream::Queue::work() {
     task();
     task = nullptr;
     lock.lock();
-    // Whoever sees the last task finished can close the memory.
+    // Before the task counts as finished: who waits for it closes memory that is not in use.
     if (tasks.empty() && std::exchange(using_memory, false)) memory.end_use();
     ++finished;
     lock.unlock();
