@@ -45,6 +45,7 @@ class Alone : public Control {
     return failure_.value_or(Failure{});
   }
   bool wait_process_0_gone(double /*limit_s*/) override { return false; }
+  void end_report(double /*limit_s*/) override {}
   void report_doing(std::function<std::vector<Doing>()> /*doing*/) override {}
 
  private:
@@ -153,6 +154,10 @@ class Joined : public Control {
   }
   bool wait_process_0_gone(double limit_s) override {
     return process() != 0 && link_->wait_process_0_gone(limit_s);
+  }
+  void end_report(double limit_s) override {
+    link_->end_report();
+    if (server_) server_->wait_all_reported(limit_s);
   }
 
  private:

@@ -69,6 +69,10 @@ class Control {
   // Blocks for at most limit_s until process 0 has left or is gone. Returns at once in process 0. Returns
   // whether the connection to it broke, or nothing came over it: it did not leave.
   virtual bool wait_process_0_gone(double limit_s) = 0;
+
+  // This process has written all that it has to say about a failure. Blocks in process 0, for at most limit_s,
+  // until every other process has called it too, has left or is gone. Returns at once in the others.
+  virtual void end_report(double limit_s) = 0;
 };
 
 // A job of this process only.

@@ -42,6 +42,7 @@ class ControlClient::Impl {
   Failure wait_failure(double limit_s);
   DoingSource& doing() { return doing_; }
   bool wait_process_0_gone(double limit_s);
+  void end_report();
 
  private:
   static std::string sign_of_life(const std::vector<Doing>& doing) {
@@ -206,6 +207,11 @@ bool ControlClient::Impl::wait_process_0_gone(double limit_s) {
   return closed_ && !server_left_;
 }
 
+void ControlClient::Impl::end_report() {
+  const std::lock_guard lock(mutex_);
+  if (!closed_ && server_) post_send(encode_frame(FrameType::reported));
+}
+
 Failure ControlClient::Impl::silence() const {
   return {exit_code(Exit::timed_out),
           fmt::format("for {:g} s there has been no sign of life from {}",
@@ -261,7 +267,8 @@ void ControlClient::Impl::on_frame(const Frame& frame) {
     case FrameType::refused:
     case FrameType::hello:
     case FrameType::contribution:
-    case FrameType::failure: return;
+    case FrameType::failure:
+    case FrameType::reported: return;
   }
   changed_.notify_all();
 }
@@ -351,5 +358,6 @@ void ControlClient::report_doing(std::function<std::vector<Doing>()> doing) {
 bool ControlClient::wait_process_0_gone(double limit_s) {
   return impl_->wait_process_0_gone(limit_s);
 }
+void ControlClient::end_report() { impl_->end_report(); }
 
 }  // namespace ccl_tests

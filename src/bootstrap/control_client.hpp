@@ -21,7 +21,7 @@ struct LinkOptions {
   std::function<void(const Failure&)> on_failure;
 };
 
-// Has a thread of its own. Functions but abort, wait_failure, wait_process_0_gone and exchange of different teams are
+// Has a thread of its own. Functions but abort, wait_failure, wait_process_0_gone, end_report and exchange of different teams are
 // for one thread at a time.
 class ControlClient {
  public:
@@ -46,6 +46,7 @@ class ControlClient {
   Failure wait_failure(double limit_s);
   void report_doing(std::function<std::vector<Doing>()> doing);  // as Control's; any thread
   bool wait_process_0_gone(double limit_s);
+  void end_report();  // tells the server, and does not wait
 
  private:
   class Impl;

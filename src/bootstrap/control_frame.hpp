@@ -28,6 +28,7 @@ enum class FrameType : std::uint8_t {
   failure,       // process -> server: abort; server -> all, and in answer to an abort: Failure
   goodbye,       // both ways; the server also answers it
   refused,       // server -> whoever says hello with a proof of another job
+  reported,      // process -> server: it has written what it has to say about a failure
 };
 
 struct Frame {

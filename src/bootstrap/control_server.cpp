@@ -51,6 +51,10 @@ class ControlServer::Impl {
     changed_.wait_for(lock, seconds_to_duration(limit_s),
                       [this] { return came_ >= options_.self.processes; });
   }
+  void wait_all_reported(double limit_s) {
+    std::unique_lock lock(mutex_);
+    changed_.wait_for(lock, seconds_to_duration(limit_s), [this] { return unreported_ == 0; });
+  }
   void wait_all_left(double limit_s) {
     std::unique_lock lock(mutex_);
     changed_.wait_for(lock, seconds_to_duration(limit_s), [this] { return here_ == 0; });
@@ -71,6 +75,8 @@ class ControlServer::Impl {
   void refuse(Peer& peer, const Hello& hello, const Failure& failure);
   void contribute(Peer& peer, Contribution contribution);
   void goodbye(Peer& peer);
+  void leave(Peer& peer);
+  void reported(Peer& peer);
   void lose(Peer& peer, const std::string& message);
   void fail(Failure failure, Peer* origin = nullptr);
   void init_timeout();
@@ -82,7 +88,7 @@ class ControlServer::Impl {
   void heartbeat();
   void broadcast(std::string bytes);
   void send_to(int process, const std::shared_ptr<const std::string>& bytes);
-  void count(int change);
+  void arrive();
 
   template <class Action>
   void at(asio::steady_timer& timer, TimePoint deadline, Action action) {
@@ -106,8 +112,9 @@ class ControlServer::Impl {
 
   std::mutex mutex_;
   std::condition_variable changed_;
-  int here_ = 0;  // members that have neither left nor gone
-  int came_ = 0;  // processes that have said who they are
+  int here_ = 0;        // members that have neither left nor gone
+  int unreported_ = 0;  // those of them that have not reported
+  int came_ = 0;        // processes that have said who they are
   std::thread thread_;
 };
 
@@ -168,7 +175,7 @@ void ControlServer::Impl::admit(Peer& peer, const Hello& hello) {
   peer.hello = hello;
   peer.connection->trust();
   peer.connection->send(accepted(hello));
-  count(+1);
+  arrive();
   if (!members_.differing.empty()) return await_all_who_differ();
   if (!members_.complete()) return;
   welcomed_ = true;
@@ -204,6 +211,7 @@ void ControlServer::Impl::on_frame(Peer& peer, const Frame& frame) {
     case FrameType::contribution: return contribute(peer, decode_contribution(frame.payload));
     case FrameType::failure: return fail(decode_failure(frame.payload), &peer);
     case FrameType::goodbye: return goodbye(peer);
+    case FrameType::reported: return reported(peer);
     case FrameType::hello:
     case FrameType::accepted:
     case FrameType::welcome:
@@ -269,10 +277,9 @@ void ControlServer::Impl::require_nobody_stopped() {
 void ControlServer::Impl::goodbye(Peer& peer) {
   if (!welcomed_) return lose(peer, peer.hello->name() + " left before all had come");
   if (peer.left) return;
-  peer.left = true;
   ++left_;
   peer.connection->send(encode_frame(FrameType::goodbye));
-  count(-1);
+  leave(peer);
   require_nobody_left();
 }
 
@@ -282,7 +289,7 @@ void ControlServer::Impl::on_close(Peer& peer) {
 
 void ControlServer::Impl::lose(Peer& peer, const std::string& message) {
   peer.connection->close();
-  if (!std::exchange(peer.left, true)) count(-1);
+  leave(peer);
   fail({exit_code(Exit::failed), message});
 }
 
@@ -338,9 +345,24 @@ void ControlServer::Impl::send_to(int process, const std::shared_ptr<const std::
   if (member != nullptr && member->here()) member->connection->send(bytes);
 }
 
-void ControlServer::Impl::count(int change) {
+void ControlServer::Impl::arrive() {
   const std::lock_guard lock(mutex_);
-  here_ += change;
+  ++here_;
+  ++unreported_;
+}
+
+void ControlServer::Impl::leave(Peer& peer) {
+  reported(peer);
+  if (std::exchange(peer.left, true)) return;
+  const std::lock_guard lock(mutex_);
+  --here_;
+  changed_.notify_all();
+}
+
+void ControlServer::Impl::reported(Peer& peer) {
+  if (std::exchange(peer.reported, true)) return;
+  const std::lock_guard lock(mutex_);
+  --unreported_;
   changed_.notify_all();
 }
 
@@ -350,6 +372,7 @@ ControlServer::~ControlServer() = default;
 int ControlServer::port() const { return impl_->port(); }
 int ControlServer::attach() { return impl_->attach(); }
 void ControlServer::wait_all_came(double limit_s) { impl_->wait_all_came(limit_s); }
+void ControlServer::wait_all_reported(double limit_s) { impl_->wait_all_reported(limit_s); }
 void ControlServer::wait_all_left(double limit_s) { impl_->wait_all_left(limit_s); }
 
 }  // namespace ccl_tests

@@ -136,7 +136,7 @@ class ProcessRanks {
   }
 
   void log_stacks() const try {
-    constexpr double limit_s = 1;
+    constexpr double limit_s = 2;
     for (const auto& [thread, stack] : stacks_.texts(limit_s)) {
       process_.log(fmt::format("rank {}/{} on {}: stack: {}", control_.process() * ranks() + thread,
                                control_.processes() * ranks(), this_host(), stack));
@@ -176,12 +176,16 @@ class ProcessRanks {
     if (!said_elsewhere)
       for (const std::string& line : end.errors) process_.log(line);
     constexpr int timed_out = exit_code(Exit::timed_out);
-    if (why.code == timed_out || first.code == timed_out) log_stacks();
+    const bool hang = why.code == timed_out || first.code == timed_out;
+    if (hang) log_stacks();
     open_.abort_all();
     channels_.abort(why.message);
-    // mpirun kills all processes when the first one ends: the one that writes the footer goes first.
+    // mpirun kills all processes when the first one ends: that is process 0, which writes the footer and
+    // stays until all have said where they hang.
+    constexpr double stacks_s = 3, last_s = 5;
+    control_.end_report(hang ? stacks_s : 0);
     constexpr double footer_s = 0.9;  // Open MPI's mpirun waits 1 s itself
-    control_.wait_process_0_gone(footer_s);
+    control_.wait_process_0_gone(hang ? last_s : footer_s);
     constexpr double grace_s = 1.5;
     if (failure_.wait_for_ranks(ranks(), grace_s)) return;
     // A rank is stuck inside the library, or in a write to a stdout that nobody reads: nothing can be

@@ -118,6 +118,24 @@ TEST(Leaving, OtherProcessesCanWaitForProcess0) {
   for (const Outcome& outcome : outcomes) EXPECT_EQ(outcome.message, "");
 }
 
+// Nor may process 0 end, and with it the others, before all have written where they hang. One leaves without a report.
+TEST(Leaving, Process0WaitsForTheReportsOfAll) {
+  for (const int processes : {1, 3, 4}) {
+    std::atomic<int> written = 0;
+    const auto outcomes = test::run_job(processes, 1, [&](Control& control) {
+      if (control.process() != 0) {
+        std::this_thread::sleep_for(std::chrono::milliseconds(50 * control.process()));
+        ++written;
+        if (control.process() == 2) return;
+      }
+      control.end_report(60);
+      if (control.process() == 0) EXPECT_EQ(written, processes - 1);
+      control.wait_process_0_gone(60);
+    });
+    for (const Outcome& outcome : outcomes) EXPECT_EQ(outcome.message, "");
+  }
+}
+
 TEST(JoinFailure, MissingRankIsNamedByAllWhoCame) {
   const test::AgentStore store;
   const auto outcomes = run_all({member(launch_of(0, 3, store.port()), join_options(1)),
