@@ -51,9 +51,10 @@ class ControlServer::Impl {
     changed_.wait_for(lock, seconds_to_duration(limit_s),
                       [this] { return came_ >= options_.self.processes; });
   }
-  void wait_all_reported(double limit_s) {
+  bool wait_all_reported(double limit_s) {
     std::unique_lock lock(mutex_);
-    changed_.wait_for(lock, seconds_to_duration(limit_s), [this] { return unreported_ == 0; });
+    return changed_.wait_for(lock, seconds_to_duration(limit_s),
+                             [this] { return unreported_ == 0; });
   }
   void wait_all_left(double limit_s) {
     std::unique_lock lock(mutex_);
@@ -79,6 +80,7 @@ class ControlServer::Impl {
   void reported(Peer& peer);
   void lose(Peer& peer, const std::string& message);
   void fail(Failure failure, Peer* origin = nullptr);
+  std::string give_up_silent();
   void init_timeout();
   void deliver(TeamExchanges& team);
   void watch(TimePoint deadline);
@@ -298,7 +300,7 @@ void ControlServer::Impl::lose(Peer& peer, const std::string& message) {
 void ControlServer::Impl::fail(Failure failure, Peer* origin) {
   if (!failed_) {
     failed_ = std::move(failure);
-    failed_->message += members_.silent(options_.heartbeat_s);
+    failed_->message += give_up_silent();
     if (failed_->code == exit_code(Exit::timed_out)) failed_->message += members_.doing();
     init_timer_.cancel();
     round_timer_.cancel();
@@ -306,6 +308,16 @@ void ControlServer::Impl::fail(Failure failure, Peer* origin) {
     members_.send_to_all(bytes, origin);
   }
   if (origin != nullptr) origin->connection->send(encode(*failed_));
+}
+
+// Who is silent may be whom the failure comes from: says so, and expects no report from them.
+std::string ControlServer::Impl::give_up_silent() {
+  constexpr int heartbeats = 3;  // missing: at least two whole intervals have passed
+  const std::vector<int> silent = members_.silent(heartbeats);
+  if (silent.empty()) return {};
+  for (const int process : silent) reported(*members_.of(process));
+  return fmt::format("; for {:g} s there has been no sign of life from {}",
+                     (heartbeats - 1) * options_.heartbeat_s, join_names(members_.names(silent)));
 }
 
 void ControlServer::Impl::init_timeout() {
@@ -372,7 +384,7 @@ ControlServer::~ControlServer() = default;
 int ControlServer::port() const { return impl_->port(); }
 int ControlServer::attach() { return impl_->attach(); }
 void ControlServer::wait_all_came(double limit_s) { impl_->wait_all_came(limit_s); }
-void ControlServer::wait_all_reported(double limit_s) { impl_->wait_all_reported(limit_s); }
+bool ControlServer::wait_all_reported(double limit_s) { return impl_->wait_all_reported(limit_s); }
 void ControlServer::wait_all_left(double limit_s) { impl_->wait_all_left(limit_s); }
 
 }  // namespace ccl_tests

@@ -43,16 +43,14 @@ std::string Members::disagreement() const {
   return ccl_tests::disagreement(std::move(hellos));
 }
 
-std::string Members::silent(double heartbeat_s) const {
-  constexpr int heartbeats = 3;  // missing: at least two whole intervals have passed
-  std::vector<std::string> silent;
-  for (const Peer* member : by_process_) {
+std::vector<int> Members::silent(int heartbeats) const {
+  std::vector<int> silent;
+  for (std::size_t p = 0; p < by_process_.size(); ++p) {
+    const Peer* const member = by_process_[p];
     if (member != nullptr && member->here() && member->silent >= heartbeats)
-      silent.push_back(member->hello->name());
+      silent.push_back(static_cast<int>(p));
   }
-  if (silent.empty()) return {};
-  return fmt::format("; for {:g} s there has been no sign of life from {}",
-                     (heartbeats - 1) * heartbeat_s, join_names(silent));
+  return silent;
 }
 
 std::vector<int> Members::awaited_in_calls(int silent_heartbeats) const {

@@ -33,8 +33,8 @@ class Members {
   std::vector<std::string> names(const std::vector<int>& processes) const;
   std::string missing(double limit_s) const;
   std::string disagreement() const;
-  // Who a failure may come from: a process that is stopped, or whose machine is, lets others wait.
-  std::string silent(double heartbeat_s) const;
+  // Processes without a sign of life for so many heartbeats or more: who is stopped, or whose machine is, lets others wait.
+  std::vector<int> silent(int heartbeats) const;
   // Processes without a sign of life for more heartbeats than that, if ranks of others wait inside the library.
   std::vector<int> awaited_in_calls(int silent_heartbeats) const;
   // What all ranks did when they were last heard of.

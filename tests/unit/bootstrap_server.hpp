@@ -35,12 +35,13 @@ inline Hello hello(int process, int processes, int ranks_per_process = 1) {
 class ServerTest : public testing::Test {
  protected:
   void start(int processes, int ranks_per_process = 1, double heartbeat_s = 10,
-             int stopped_heartbeats = 30) {
+             int stopped_heartbeats = 30, int silent_heartbeats = 30) {
     ControlServerOptions options;
     options.self = hello(0, processes, ranks_per_process);
     options.key = key;
     options.heartbeat_s = heartbeat_s;
     options.stopped_heartbeats = stopped_heartbeats;
+    options.silent_heartbeats = silent_heartbeats;
     options.strangers = {0.2, 20};
     options.init_timeout_s = 30;
     options.log = [this](std::string_view line) {

@@ -73,6 +73,18 @@ TEST_F(ServerTest, AnExchangeDoesNotWaitForAProcessThatIsSilent) {
   }
 }
 
+// What ends a job is not to wait for a report of who is stopped.
+TEST_F(ServerTest, NoReportIsExpectedOfAProcessThatIsSilent) {
+  constexpr int never = 1'000'000'000;
+  start(2, 1, 0.02, 5, never);
+  const auto a = link(hello(0, 2), 0.005);
+  const RawSocket b = raw(hello(1, 2));
+  a->wait_welcome(30);
+  EXPECT_THROW(a->all_gather("x", 1000), Timeout);
+  a->end_report();
+  EXPECT_TRUE(server_->wait_all_reported(30));
+}
+
 // The job's first calls have the limit of its start.
 TEST_F(ServerTest, ACallDoesNotWaitForAProcessThatIsSilent) {
   start(3, 1, 0.02, 5);
