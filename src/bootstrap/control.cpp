@@ -205,7 +205,12 @@ void Joined::open_server(const Listen& listen, const std::string& token) {
 // Process 0's own connection, without the network.
 void Joined::attach() {
   link_options_.key = job_key(launch_.job + token_, launch_.secret);
-  link_ = std::make_unique<ControlClient>(link_options_, server_->attach(), deadline_);
+  try {
+    link_ = std::make_unique<ControlClient>(link_options_, server_->attach(), deadline_);
+  } catch (const NoServer& error) {  // its thread has no CPU
+    throw Timeout(fmt::format("rank 0 does not hear from its own control thread within {:g} s: {}",
+                              limit_s_, error.what()));
+  }
 }
 
 void Joined::listen_at_master() {

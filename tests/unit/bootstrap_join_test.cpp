@@ -1,9 +1,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <chrono>
-
 #include <atomic>
+#include <chrono>
 
 #include "src/bootstrap/control.hpp"
 #include "src/bootstrap/store_client.hpp"
@@ -129,7 +128,9 @@ TEST(Leaving, Process0WaitsForTheReportsOfAll) {
         if (control.process() == 2) return;
       }
       control.end_report(60);
-      if (control.process() == 0) EXPECT_EQ(written, processes - 1);
+      if (control.process() == 0) {
+        EXPECT_EQ(written, processes - 1);
+      }
       control.wait_process_0_gone(60);
     });
     for (const Outcome& outcome : outcomes) EXPECT_EQ(outcome.message, "");
@@ -152,6 +153,14 @@ TEST(JoinFailure, MissingProcess0IsNamedByItsAddress) {
   const auto outcomes = run_all({member(launch_of(1, 2, store.port()), join_options(0.2))});
   EXPECT_EQ(outcomes[0].code, 5);
   EXPECT_THAT(outcomes[0].message, HasSubstr("rank 0 did not appear at 127.0.0.1:"));
+}
+
+// Its own threads may have no CPU for so long.
+TEST(JoinFailure, Process0ThatIsTooSlowForItselfIsATimeout) {
+  JoinOptions options = join_options(1e-9);
+  options.from_process_0 = [](const std::string& text) { return text; };
+  const auto outcomes = run_all({member(launch_of(0, 3, 1), options)});
+  EXPECT_EQ(outcomes[0].code, 5);
 }
 
 TEST(JoinFailure, MissingStoreIsNamedByItsAddress) {
