@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <memory>
+#include <utility>
 
 #include "src/backends/registry.hpp"
 #include "src/devices/staged.hpp"
@@ -14,9 +15,12 @@ namespace ccl_tests {
 namespace {
 
 void check(const DistributedOptions& options) {
-  if (!(options.limit_s > 0))
-    throw UsageError(
-        fmt::format("limit_s: {:g} s is no time to wait; accepted: more than 0", options.limit_s));
+  for (const auto& [name, limit_s] :
+       {std::pair("limit_s", options.limit_s), std::pair("init_limit_s", options.init_limit_s)}) {
+    if (!(limit_s > 0))
+      throw UsageError(
+          fmt::format("{}: {:g} s is no time to wait; accepted: more than 0", name, limit_s));
+  }
   if (options.backend_options.gloo_algorithm == "halving_doubling")
     throw Unsupported(
         "halving_doubling: Gloo makes an object of it for each buffer, which primitives do not "
@@ -49,7 +53,8 @@ int run_distributed(const DistributedOptions& options,
     job.backend = options.backend;
     job.backend_options = options.backend_options;
     job.host_memory_only = "primitives work on host memory";
-    job.init_timeout_s = job.timeout_s = options.limit_s;
+    job.init_timeout_s = options.init_limit_s;
+    job.timeout_s = options.limit_s;
     job.whole_machine = false;
     const RankBody on_rank = [&](Rank& rank) {
       constexpr const char* between = "the function that was given";

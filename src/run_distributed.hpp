@@ -11,7 +11,8 @@ namespace ccl_tests {
 struct DistributedOptions {
   std::string backend = "auto";  // as --backend
   BackendOptions backend_options = {};
-  double limit_s = 120;  // of joining, one exchange and one operation
+  double limit_s = 120;       // of one exchange and one operation
+  double init_limit_s = 120;  // of joining
 };
 
 // Runs body(default group) with this process as one rank among those that its launcher started
