@@ -4,8 +4,9 @@
 . "$(dirname "$0")/cluster_lib.sh"
 
 cluster_up 6 400mbit
+# The links let 256 KB pass at once before they slow down: the upper half of the sizes is above that.
 pairs() { # name, file
-  run_on_hosts 0 "$1" "$bin/pingpong_perf" --backend gloo --interface eth0 --pairs all --sizes 8,1K,64K,256K,1M --time-budget 20 -J "$2"
+  run_on_hosts 0 "$1" "$bin/pingpong_perf" --backend gloo --interface eth0 --pairs all --sizes 8,1K,64K,512K,1M --time-budget 20 -J "$2"
   grep '^# Pairs' "$work/out"
 }
 pairs "six healthy hosts" "$work/healthy.jsonl"
