@@ -71,7 +71,8 @@ class Control {
   virtual bool wait_process_0_gone(double limit_s) = 0;
 
   // This process has written all that it has to say about a failure. Blocks in process 0, for at most limit_s,
-  // until every other process has called it too, has left or is gone. Returns at once in the others.
+  // until every other process has called it too, was silent when the failure came, has left or is gone. Returns at
+  // once in the others.
   virtual void end_report(double limit_s) = 0;
 };
 

@@ -50,7 +50,7 @@ class ControlServer {
   // failure, so that those who are still on their way learn of it.
   void wait_all_came(double limit_s);
 
-  // Until every process has written what it has to say about a failure, was silent when it came, has left or is gone; at most
+  // Until every process has written what it has to say about a failure, was silent when that came, has left or is gone; at most
   // limit_s. False if some have not.
   bool wait_all_reported(double limit_s);
 
