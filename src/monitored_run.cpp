@@ -1,8 +1,8 @@
 #include "src/monitored_run.hpp"
 
 #include <fmt/format.h>
+#include <poll.h>
 #include <sys/mman.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -131,26 +131,21 @@ struct ChildEnd {
 };
 
 // Ends when the child does; its stderr and our signals are passed on.
-ChildEnd wait_for(const Child& child) {
+ChildEnd wait_for(Child child, const SignalPipe& signals) {
   ChildEnd end;
-  const Descriptor errors(child.stderr_fd);
-  sigset_t signals;
-  sigemptyset(&signals);
-  sigaddset(&signals, SIGCHLD);
-  for (const int signal : {SIGINT, SIGTERM, SIGHUP})
-    if (!is_ignored(signal)) sigaddset(&signals, signal);
-  ::pthread_sigmask(SIG_BLOCK, &signals, nullptr);
   for (;;) {
-    pass_on(errors.get(), STDERR_FILENO, &end.errors);
-    int status = 0;
-    if (::waitpid(child.pid, &status, WNOHANG) == child.pid) {
-      pass_on(errors.get(), STDERR_FILENO, &end.errors);
-      end.code = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+    const auto status = child.status();
+    pass_on(child.stderr_fd(), STDERR_FILENO, &end.errors);
+    if (status) {
+      end.code = status->code;
       return end;
     }
-    constexpr timespec moment = {.tv_sec = 0, .tv_nsec = 50'000'000};
-    const int signal = ::sigtimedwait(&signals, nullptr, &moment);
-    if (signal > 0 && signal != SIGCHLD) ::kill(child.pid, signal);
+    std::array<pollfd, 3> news = {
+        {{signals.fd(), POLLIN, 0}, child.end_event(), child.stderr_event()}};
+    ::poll(news.data(), news.size(), child.poll_limit(-1));
+    while (const int signal = signals.next()) child.signal(signal);
+    constexpr short ended = POLLHUP;
+    if (news[2].revents == ended) child.close_stderr();
   }
 }
 
@@ -163,7 +158,7 @@ Child start_with_stdout(const std::vector<std::string>& arguments, const std::st
   for (char** entry = environ; *entry != nullptr; ++entry) self.environment.emplace_back(*entry);
   const Descriptor before(::dup(STDOUT_FILENO));
   ::dup2(out, STDOUT_FILENO);
-  const Child child = start_child(self);
+  Child child = start_child(self);
   ::dup2(before.get(), STDOUT_FILENO);
   return child;
 }
@@ -250,7 +245,8 @@ int run_child(const std::string& program, const std::vector<std::string>& argume
     if (verdict->ours()) words.insert(words.end(), {std::string(verdict_flag), verdict->path()});
   }
   const Descriptor out(::memfd_create("stdout", MFD_CLOEXEC));
-  const ChildEnd end = wait_for(start_with_stdout(words, program, out.get()));
+  const SignalPipe signals;
+  const ChildEnd end = wait_for(start_with_stdout(words, program, out.get()), signals);
   const bool silent = ::lseek(out.get(), 0, SEEK_END) == 0;
   const bool says = first != FirstLine::headline || (silent && end.code != 0);
   if (says && is_first_process())

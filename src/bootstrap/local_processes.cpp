@@ -2,8 +2,6 @@
 
 #include <fmt/format.h>
 #include <poll.h>
-#include <sys/signalfd.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -21,6 +19,7 @@
 #include "src/bootstrap/job_key.hpp"
 #include "src/bootstrap/loopback_listener.hpp"
 #include "src/core/error.hpp"
+#include "src/core/host.hpp"
 #include "src/core/signals.hpp"
 #include "src/core/write_all.hpp"
 
@@ -70,49 +69,17 @@ bool is_stopped(pid_t pid) {
   return state == 'T' || state == 't';
 }
 
-// SIGINT, SIGTERM, SIGHUP and SIGCHLD come through a descriptor while this lives.
-class Signals {
- public:
-  Signals() {
-    sigset_t set;
-    sigemptyset(&set);
-    for (const int signal : {SIGINT, SIGTERM, SIGCHLD}) sigaddset(&set, signal);
-    if (!is_ignored(SIGHUP)) sigaddset(&set, SIGHUP);
-    ::pthread_sigmask(SIG_BLOCK, &set, &before_);
-    struct sigaction plain {};
-    plain.sa_handler = SIG_DFL;  // an ignored SIGCHLD would make children vanish unseen
-    ::sigaction(SIGCHLD, &plain, &child_before_);
-    fd_ = ::signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
-    if (fd_ < 0) throw std::system_error(errno, std::system_category(), "signalfd");
-  }
-  ~Signals() {
-    ::close(fd_);
-    ::sigaction(SIGCHLD, &child_before_, nullptr);
-    ::pthread_sigmask(SIG_SETMASK, &before_, nullptr);
-  }
-  Signals(const Signals&) = delete;
-  Signals& operator=(const Signals&) = delete;
-
-  int fd() const { return fd_; }
-
-  // The next signal that has come; 0 when there is none.
-  int next() const {
-    signalfd_siginfo info{};
-    if (::read(fd_, &info, sizeof(info)) != static_cast<ssize_t>(sizeof(info))) return 0;
-    return static_cast<int>(info.ssi_signo);
-  }
-
- private:
-  int fd_ = -1;
-  sigset_t before_{};
-  struct sigaction child_before_ {};
-};
+// What a signal may come from, behind its name.
+std::string cause_of(int signal) {
+  const auto room = signal == SIGBUS ? free_shared_memory() : std::nullopt;
+  return room ? fmt::format("; /dev/shm has {} B free", *room) : std::string();
+}
 
 struct RankProcess {
   int rank;
-  pid_t pid;      // -1 once it has ended
-  int stderr_fd;  // -1 once it is closed
+  Child child;
   LinePrefix lines;
+  bool ended = false;
 };
 
 class Supervisor {
@@ -120,10 +87,7 @@ class Supervisor {
   explicit Supervisor(double grace_s) : grace_s_(grace_s) {}
   ~Supervisor() {
     signal_all(SIGKILL);
-    for (const RankProcess& process : processes_) {
-      if (process.pid > 0) ::waitpid(process.pid, nullptr, 0);
-      if (process.stderr_fd >= 0) ::close(process.stderr_fd);
-    }
+    for (RankProcess& process : processes_) process.child.wait();
   }
   Supervisor(const Supervisor&) = delete;
   Supervisor& operator=(const Supervisor&) = delete;
@@ -140,8 +104,7 @@ class Supervisor {
       program.environment =
           child_environment(rank, ranks, listener.port(), listener.descriptor(), secret);
       program.inherited = rank == 0 && ranks > 1 ? listener.descriptor() : -1;
-      const Child child = start_child(program);
-      processes_.push_back({rank, child.pid, child.stderr_fd, LinePrefix(rank)});
+      processes_.push_back({rank, start_child(program), LinePrefix(rank)});
     }
   }
 
@@ -149,6 +112,7 @@ class Supervisor {
     while (alive()) {
       wait_for_news();
       pass_lines();
+      reap();
       while (const int signal = signals_.next()) on_signal(signal);
       end_late_ones();
     }
@@ -161,16 +125,12 @@ class Supervisor {
 
  private:
   bool alive() const {
-    for (const RankProcess& process : processes_) {
-      if (process.pid > 0) return true;
-    }
-    return false;
+    return std::any_of(processes_.begin(), processes_.end(),
+                       [](const RankProcess& process) { return !process.ended; });
   }
 
-  void signal_all(int signal) const {
-    for (const RankProcess& process : processes_) {
-      if (process.pid > 0) ::kill(process.pid, signal);
-    }
+  void signal_all(int signal) {
+    for (RankProcess& process : processes_) process.child.signal(signal);
   }
 
   void kill_all() {
@@ -183,7 +143,7 @@ class Supervisor {
   void pass_lines();
   void on_signal(int signal);
   void reap();
-  void ended(const RankProcess& process, pid_t pid, int status);
+  void ended(const RankProcess& process, ChildStatus status);
   void end_within(double seconds) {
     if (!deadline_) deadline_ = deadline_in(seconds);
   }
@@ -193,9 +153,10 @@ class Supervisor {
   double grace_s_;
   bool refused_ =
       false;  // by rank 0, which has said why: the others are killed without a word about it
-  Signals signals_;
+  SignalPipe signals_;
   std::vector<RankProcess> processes_;
   int code_ = 0;
+  int passed_on_ = 0;    // the first signal; a rank that starts has no handler yet, and ends by it
   int interrupted_ = 0;  // the signal that came twice
   bool terminated_ = false, killed_ = false;
   bool lost_ = false;                    // a rank ended by a signal
@@ -205,14 +166,17 @@ class Supervisor {
 
 void Supervisor::wait_for_news() const {
   std::vector<pollfd> fds = {{signals_.fd(), POLLIN, 0}};
-  for (const RankProcess& process : processes_) {
-    if (process.stderr_fd >= 0) fds.push_back({process.stderr_fd, POLLIN, 0});
-  }
   int wait_ms = -1;
+  for (const RankProcess& process : processes_) {
+    fds.push_back(process.child.end_event());
+    fds.push_back(process.child.stderr_event());
+    wait_ms = process.child.poll_limit(wait_ms);
+  }
   if (deadline_) {
     const auto left =
         std::chrono::ceil<std::chrono::milliseconds>(*deadline_ - std::chrono::steady_clock::now());
-    wait_ms = static_cast<int>(std::clamp<std::int64_t>(left.count(), 0, INT_MAX));
+    const auto left_ms = static_cast<int>(std::clamp<std::int64_t>(left.count(), 0, INT_MAX));
+    wait_ms = wait_ms < 0 ? left_ms : std::min(wait_ms, left_ms);
   }
   ::poll(fds.data(), fds.size(), wait_ms);
 }
@@ -220,8 +184,8 @@ void Supervisor::wait_for_news() const {
 void Supervisor::pass_lines() {
   std::array<char, 16384> chunk{};
   for (RankProcess& process : processes_) {
-    while (process.stderr_fd >= 0) {
-      const ssize_t bytes = ::read(process.stderr_fd, chunk.data(), chunk.size());
+    while (process.child.stderr_fd() >= 0) {
+      const ssize_t bytes = ::read(process.child.stderr_fd(), chunk.data(), chunk.size());
       if (bytes > 0) {
         if (!refused_)
           write_all(STDERR_FILENO,
@@ -230,25 +194,22 @@ void Supervisor::pass_lines() {
       }
       if (bytes < 0 && errno == EINTR) continue;
       if (bytes < 0 && errno == EAGAIN) break;
-      ::close(process.stderr_fd);
-      process.stderr_fd = -1;
+      process.child.close_stderr();
     }
   }
 }
 
-// The first signal goes to the ranks, which end in order; a second SIGINT or SIGTERM means now, but not
-// directly behind the first one: timeout(1) signals its child and then its group. A terminal that goes
-// away may send SIGHUP twice.
+// The first signal goes to the ranks, which end in order; a second SIGINT, SIGTERM or SIGQUIT means now, but not
+// directly after the first one: timeout(1) signals its child and then its group.
 void Supervisor::on_signal(int signal) {
-  if (signal == SIGCHLD) return reap();
-  if (signal == SIGHUP && again_from_) return;
   if (again_from_) {
-    if (std::chrono::steady_clock::now() < *again_from_) return;
+    if (!is_urgent_again(signal) || std::chrono::steady_clock::now() < *again_from_) return;
     interrupted_ = signal;
     kill_all();
   } else {
     constexpr double same_wish_s = 0.5;
     again_from_ = deadline_in(same_wish_s);
+    passed_on_ = signal;
     signal_all(signal);
   }
   end_within(grace_s_);
@@ -256,18 +217,19 @@ void Supervisor::on_signal(int signal) {
 
 void Supervisor::reap() {
   for (RankProcess& process : processes_) {
-    int status = 0;
-    if (process.pid <= 0 || ::waitpid(process.pid, &status, WNOHANG) != process.pid) continue;
-    const pid_t pid = process.pid;
-    process.pid = -1;
+    if (process.ended) continue;
+    const auto status = process.child.status();
+    if (!status) continue;
+    process.ended = true;
     pass_lines();  // what it said comes before what is said about it
-    ended(process, pid, status);
+    ended(process, *status);
   }
 }
 
-void Supervisor::ended(const RankProcess& process, pid_t pid, int status) {
-  int code = WEXITSTATUS(status);
-  const int signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
+void Supervisor::ended(const RankProcess& process, ChildStatus status) {
+  int code = status.code;
+  const int signal = status.signal;
+  const pid_t pid = process.child.pid();
   lost_ = lost_ || signal != 0;
   if (killed_ && signal == SIGKILL) {  // by this process
     if (refused_) return;
@@ -277,10 +239,11 @@ void Supervisor::ended(const RankProcess& process, pid_t pid, int status) {
     if (code_ == 0) code_ = exit_code(Exit::failed);
     return;
   }
-  if (signal != 0) {
+  if (signal != 0 && signal != passed_on_) {
     code = exit_code(Exit::failed);
-    write_all(STDERR_FILENO, fmt::format("rank {} (pid {}) was ended by signal {} ({})\n",
-                                         process.rank, pid, signal, ::strsignal(signal)));
+    write_all(STDERR_FILENO,
+              fmt::format("rank {} (pid {}) was ended by signal {} ({}){}\n", process.rank, pid,
+                          signal, ::strsignal(signal), cause_of(signal)));
   }
   code_ = most_severe(code_, code);
   if (code == 0) return;
@@ -296,10 +259,11 @@ void Supervisor::ended(const RankProcess& process, pid_t pid, int status) {
 // A rank that is stopped (SIGSTOP, a debugger) lets the others wait until one of them gives up.
 void Supervisor::name_stopped_ones() const {
   for (const RankProcess& process : processes_) {
-    if (process.pid > 0 && is_stopped(process.pid))
+    const pid_t pid = process.child.pid();
+    if (!process.ended && is_stopped(pid))
       write_all(STDERR_FILENO,
                 fmt::format("rank {} (pid {}) is stopped: the others waited for it\n", process.rank,
-                            process.pid));
+                            pid));
   }
 }
 
@@ -317,7 +281,7 @@ void Supervisor::end_late_ones() {
 void Supervisor::await_last_words() {
   const auto open = [this] {
     return std::any_of(processes_.begin(), processes_.end(),
-                       [](const RankProcess& process) { return process.stderr_fd >= 0; });
+                       [](const RankProcess& process) { return process.child.stderr_fd() >= 0; });
   };
   deadline_ = deadline_in(1);
   while (open() && std::chrono::steady_clock::now() < *deadline_) {

@@ -1,6 +1,8 @@
 // Who this machine is.
 #pragma once
 
+#include <cstdint>
+#include <optional>
 #include <string>
 
 namespace ccl_tests {
@@ -15,5 +17,9 @@ std::string host_identity();
 // Identity of the running kernel: equal on two ranks exactly when they are on one machine and so
 // share CLOCK_MONOTONIC. `root`: where /proc is, for tests.
 std::string machine_id(const std::string& root = "");
+
+// Returns the free bytes of /dev/shm, which libraries share between ranks of a host; nullopt: there is none. A process
+// that maps more than there is ends by SIGBUS. A signal's handler may use it.
+std::optional<std::uint64_t> free_shared_memory();
 
 }  // namespace ccl_tests

@@ -1,51 +1,46 @@
 #include "src/job/signals.hpp"
 
-#include <pthread.h>
-
-#include <atomic>
-#include <csignal>
 #include <cstdlib>
+#include <optional>
 #include <thread>
 #include <utility>
 
+#include "src/bootstrap/deadline.hpp"
 #include "src/core/signals.hpp"
+#include "src/core/thread.hpp"
 
 namespace ccl_tests {
 
 struct SignalWatch::State {
-  sigset_t watched{};
-  sigset_t before{};
-  std::atomic<bool> stop = false;
+  SignalPipe signals;
   std::thread thread;
 
-  void watch(const std::function<void(int)>& on_signal) {
-    bool seen = false;
-    for (;;) {
-      int signal = 0;
-      if (sigwait(&watched, &signal) != 0) continue;
-      if (stop) return;
-      if (seen && signal == SIGHUP) continue;  // a terminal that goes away may send two
-      if (std::exchange(seen, true)) std::_Exit(128 + signal);
-      on_signal(signal);
+  void watch(const std::function<void(int)>& on_signal) const {
+    signals.unblock();
+    constexpr double same_wish_s = 0.5;
+    std::optional<TimePoint> again_from;
+    while (const int signal = signals.wait()) {
+      if (!again_from) {
+        again_from = deadline_in(same_wish_s);
+        on_signal(signal);
+      } else if (is_urgent_again(signal) && std::chrono::steady_clock::now() >= *again_from) {
+        std::_Exit(128 + signal);
+      }
     }
   }
 };
 
 SignalWatch::SignalWatch(std::function<void(int)> on_signal) : state_(std::make_unique<State>()) {
-  sigemptyset(&state_->watched);
-  sigaddset(&state_->watched, SIGINT);
-  sigaddset(&state_->watched, SIGTERM);
-  // The terminal, or the connection to it, is gone; nohup has it ignored.
-  if (!is_ignored(SIGHUP)) sigaddset(&state_->watched, SIGHUP);
-  pthread_sigmask(SIG_BLOCK, &state_->watched, &state_->before);
-  state_->thread = std::thread([s = state_.get(), call = std::move(on_signal)] { s->watch(call); });
+  state_->signals.block();
+  state_->thread =
+      start_thread([s = state_.get(), call = std::move(on_signal)] { s->watch(call); });
 }
 
 SignalWatch::~SignalWatch() {
-  state_->stop = true;
-  pthread_kill(state_->thread.native_handle(), SIGINT);  // only for that thread
+  state_->signals.wake();
   state_->thread.join();
-  pthread_sigmask(SIG_SETMASK, &state_->before, nullptr);
 }
+
+void SignalWatch::take_back() const { state_->signals.take_back(); }
 
 }  // namespace ccl_tests

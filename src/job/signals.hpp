@@ -1,4 +1,4 @@
-// SIGINT, SIGTERM and SIGHUP as a call on a thread of their own, where anything may be done.
+// The signals that end a run as a call on a thread of their own, where anything may be done.
 #pragma once
 
 #include <functional>
@@ -6,15 +6,19 @@
 
 namespace ccl_tests {
 
-// While it lives, these signals (SIGHUP where it is not ignored) are blocked in this thread and
-// those it starts, and `on_signal` is called with the number of the first that arrives. A later
-// SIGINT or SIGTERM ends the process at once with 128 + its number; a later SIGHUP does nothing.
+// While it lives, `on_signal` is called with the number of the first of ending_signals() that arrives, whichever thread it
+// arrives at. Half a second later another SIGINT, SIGTERM or SIGQUIT ends the process at once with 128 + its
+// number: timeout(1) sends a signal to its child and then to the group.
 class SignalWatch {
  public:
+  // Throws Unsupported if no thread can be started, std::system_error if no pipe can be made.
   explicit SignalWatch(std::function<void(int)> on_signal);
   ~SignalWatch();
   SignalWatch(const SignalWatch&) = delete;
   SignalWatch& operator=(const SignalWatch&) = delete;
+
+  // See SignalPipe: called after a library has started.
+  void take_back() const;
 
  private:
   struct State;

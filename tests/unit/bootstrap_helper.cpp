@@ -11,12 +11,14 @@
 
 #include <csignal>
 #include <cstdio>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "src/bootstrap/control.hpp"
 #include "src/bootstrap/local_processes.hpp"
 #include "src/core/error.hpp"
+#include "src/core/signals.hpp"
 
 namespace {
 
@@ -30,7 +32,8 @@ int listening_sockets() {
   return count;
 }
 
-int act(ccl_tests::Control& control, const std::vector<std::string>& arguments) {
+int act(ccl_tests::Control& control, const std::vector<std::string>& arguments,
+        const std::optional<ccl_tests::SignalPipe>& signals) {
   const std::string& mode = arguments[0];
   const int rank = control.process();
   control.all_gather("ready", 60);
@@ -58,31 +61,20 @@ int act(ccl_tests::Control& control, const std::vector<std::string>& arguments) 
     control.all_gather("handlers are set", 60);
     if (rank == 0) fmt::print("ready\n");
     std::fflush(stdout);
-    int signal = 0;
-    sigset_t set;
-    sigemptyset(&set);
-    sigaddset(&set, SIGTERM);
-    sigaddset(&set, SIGINT);
-    ::sigwait(&set, &signal);
-    return 6;
+    return signals->wait() != 0 ? 6 : 2;
   }
   return 2;
 }
 
 int as_rank(const std::vector<std::string>& arguments) {
-  if (arguments[0] == "signal") {  // before there are threads
-    sigset_t set;
-    sigemptyset(&set);
-    sigaddset(&set, SIGTERM);
-    sigaddset(&set, SIGINT);
-    ::pthread_sigmask(SIG_BLOCK, &set, nullptr);
-  }
+  std::optional<ccl_tests::SignalPipe> signals;
+  if (arguments[0] == "signal") signals.emplace();
   const int inherited = listening_sockets();
   const ccl_tests::Launch launch = ccl_tests::detect_launch(ccl_tests::process_environment());
   if (launch.launcher != "local processes") return 2;
   const auto control = ccl_tests::join(launch, {1, 60, "1.0"}, nullptr, nullptr);
   if (arguments[0] == "listeners") fmt::print(stderr, "inherited {}\n", inherited);
-  return act(*control, arguments);
+  return act(*control, arguments, signals);
 }
 
 }  // namespace

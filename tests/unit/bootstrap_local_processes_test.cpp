@@ -9,6 +9,7 @@
 #include <sstream>
 
 #include "src/bootstrap/child_process.hpp"
+#include "src/core/error.hpp"
 
 namespace ccl_tests {
 namespace {
@@ -149,7 +150,7 @@ TEST(LocalProcessesSignal, IsPassedOn) {
   EXPECT_EQ(run.finish(), 6);
 }
 
-// timeout(1) signals its child, then its group. Two signals of one number may come as one.
+// timeout(1) signals its child, then its group.
 TEST(LocalProcessesSignal, ThatComesTwiceAtOnceIsOne) {
   HelperRun run({"3", "signal"});
   run.wait_for("ready\n");
@@ -164,6 +165,42 @@ TEST(LocalProcessesSignal, RanksEndWithTheirSupervisor) {
   run.wait_for("ready\n");
   run.signal(SIGKILL);
   EXPECT_EQ(run.finish(), 128 + SIGKILL);  // returns only when no rank holds the pipe any more
+}
+
+ChildProgram shell(const std::string& command) {
+  return {"/bin/sh", {"sh", "-c", command}, {"PATH=/usr/bin:/bin"}};
+}
+
+TEST(Child, IsKnownByItsEndWithoutSigchld) {
+  Child passed = start_child(shell("exit 3"));
+  EXPECT_EQ(passed.wait().code, 3);
+  EXPECT_EQ(passed.status()->signal, 0);
+  Child killed = start_child(shell("kill -9 $$"));
+  EXPECT_EQ(killed.wait().signal, SIGKILL);
+  EXPECT_EQ(killed.status()->code, 128 + SIGKILL);
+}
+
+TEST(Child, EndsThoughSigchldWasIgnored) {
+  ::signal(SIGCHLD, SIG_IGN);
+  Child child = start_child(shell("exit 3"));
+  EXPECT_EQ(child.wait().code, 3);
+  ::signal(SIGCHLD, SIG_DFL);
+}
+
+// Its exit code is nobody's to know then.
+TEST(Child, ThatALibraryHasWaitedForHasEnded) {
+  Child child = start_child(shell("exit 0"));
+  EXPECT_EQ(::waitpid(-1, nullptr, 0), child.pid());
+  EXPECT_EQ(child.wait().code, exit_code(Exit::failed));
+}
+
+TEST(Child, IgnoresWhatItsParentWasToldToIgnoreAndNothingElse) {
+  for (const int signal : {SIGHUP, SIGPIPE}) ::signal(signal, SIG_IGN);
+  Child hup = start_child(shell("kill -HUP $$; exit 3"));
+  Child pipe = start_child(shell("kill -PIPE $$; exit 3"));
+  EXPECT_EQ(hup.wait().code, 3);
+  EXPECT_EQ(pipe.wait().signal, SIGPIPE);
+  for (const int signal : {SIGHUP, SIGPIPE}) ::signal(signal, SIG_DFL);
 }
 
 TEST(LinePrefix, CutsAtLinesAndAtAMaximum) {

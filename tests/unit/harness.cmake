@@ -54,6 +54,7 @@ ccl_add_test(harness_test LABELS unit LIBRARIES ccl-collectives
     clock_offset_test.cpp
     scatter_test.cpp
     settings_test.cpp
+    signals_test.cpp
     sizes_test.cpp
     spec_errors_test.cpp
     specs_test.cpp
