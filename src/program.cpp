@@ -66,6 +66,7 @@ int run_sweep(const Collective& collective, const Options& options, const JobSet
     if (!options.check.digests.empty()) results.keep_digests(options.check.digests);
     if (!options.limits.baseline.empty()) results.read_baseline();
   };
+  hooks.doing = [&](const std::string& what) { results.doing(what); };
   hooks.show = [&](std::function<std::string()> activity, std::function<void()> clear) {
     results.activity(std::move(activity));
     results.before_print(std::move(clear));

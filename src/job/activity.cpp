@@ -7,6 +7,7 @@
 namespace ccl_tests {
 
 void Activity::row(std::string what) {
+  said_(what);
   const std::lock_guard lock(mutex_);
   if (row_ != what) first_beat_ = (beats() + 1) & ~std::uint64_t{1};
   row_ = std::move(what);
@@ -15,6 +16,7 @@ void Activity::row(std::string what) {
 }
 
 void Activity::phase(std::string what) {
+  said_(what);
   const std::lock_guard lock(mutex_);
   phase_ = std::move(what);
   row_.clear();

@@ -3,8 +3,10 @@
 
 #include <atomic>
 #include <cstdint>
+#include <functional>
 #include <mutex>
 #include <string>
+#include <utility>
 
 #include "src/bootstrap/doing.hpp"
 
@@ -13,6 +15,9 @@ namespace ccl_tests {
 // Written by the rank's thread, read by others. Thread-safe.
 class Activity {
  public:
+  // Before anybody else knows it: has `said` told what phase() and row() are.
+  void tell(std::function<void(const std::string&)> said) { said_ = std::move(said); }
+
   // Off the clock. A phase of the start: "connecting the library under test".
   void phase(std::string what);
   // Off the clock. A row: "all_reduce float sum, 8388608 B, in place, timed calls".
@@ -41,6 +46,7 @@ class Activity {
  private:
   void set_beats(std::uint64_t beats) { beats_.store(beats, std::memory_order_relaxed); }
 
+  std::function<void(const std::string&)> said_ = [](const std::string& /*what*/) {};
   mutable std::mutex mutex_;
   std::string row_, phase_ = "starting";
   double since_ = 0;

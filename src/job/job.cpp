@@ -72,11 +72,17 @@ class ProcessRun {
                             static_cast<std::size_t>(options_.communicators_per_rank * threads) +
                         static_cast<std::size_t>(launch_.processes));
     if (hooks_.open) hooks_.open(process_);
-    if (launch_.process == 0)
+    if (launch_.process == 0) {
+      if (hooks_.doing) activity_.tell(hooks_.doing);
       heartbeat_.emplace(activity_, options_.program, options_.heartbeat_file);
+    }
     const SignalWatch signals([&](int signal) { interrupted(signal); });
     const BackendPtr launcher = open_launcher(launch_);
+    activity_.phase(
+        fmt::format("starting {}", launcher ? launcher->name() : process_.backend.name()));
     start(launcher.get());
+    signals.take_back();
+    activity_.phase("waiting for the other processes");
     const auto control = join(launcher.get());
     const UncaughtWatch uncaught([&](const std::string& what) {
       failure_.expect();
@@ -155,8 +161,9 @@ class ProcessRun {
         fmt::format("{}: interrupted by signal {} (SIG{})", me(), signal, sigabbrev_np(signal));
     failure_.put({128 + signal, what});
     if (started_) return;
-    process_.log(what + " while waiting for the other ranks");
-    write_end({128 + signal, 0, {what + " while waiting for the other ranks"}});
+    const std::string when = what + " during " + activity_.text();
+    process_.log(when);
+    write_end({128 + signal, 0, {when}});
     std::_Exit(128 + signal);
   }
 

@@ -15,6 +15,8 @@ struct JobHooks {
   std::function<void(const Process& process, int ranks)> check;
   // Called in a process that has ranks, before it looks for the others: opens files.
   std::function<void(const Process& process)> open;
+  // Is told in process 0 what its first rank does, from the start of the libraries on. Called off the clock.
+  std::function<void(const std::string& what)> doing;
   // See WriteEnd. Without it the exit code is that of the failure, or what the ranks returned.
   WriteEnd write_end;
   // Is given what the first rank of process 0 does, and an action that clears the terminal's status

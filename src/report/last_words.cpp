@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <poll.h>
+#include <pthread.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
@@ -15,14 +16,17 @@
 #include <csignal>
 #include <cstdint>
 #include <cstring>
+#include <ctime>
 #include <new>
 #include <string_view>
 #include <utility>
 
+#include "src/core/host.hpp"
+
 namespace ccl_tests {
 
-// Of the words that count, and of the next ones while they are written.
 struct LastWords::Shared {
+  // Of the words that count, and of the next ones while they are written.
   struct Page {
     std::size_t used = 0;
     std::array<char, 1 << 20>
@@ -31,7 +35,14 @@ struct LastWords::Shared {
   std::atomic<unsigned> current = 0;
   std::array<Page, 2> pages;
 
+  pthread_mutex_t running;  // held by the main thread of the process
+
+  // What the process does, a zero behind it; in turns, too.
+  std::atomic<unsigned> said = 0;
+  std::array<std::array<char, 256>, 2> doing{};
+
   const Page& words() const { return pages[current.load(std::memory_order_acquire) % 2]; }
+  const char* what() const { return doing[said.load(std::memory_order_acquire) % 2].data(); }
 };
 
 namespace {
@@ -72,31 +83,162 @@ bool write_all(int file, std::string_view text) {
   return end;
 }
 
-void write_word(const char* path, std::string_view text, std::int64_t kept) {
+// A text of bounded length.
+class Text {
+ public:
+  Text& operator<<(std::string_view text) {
+    for (const char c : text) put(c);
+    return *this;
+  }
+  Text& operator<<(std::uint64_t number) {
+    std::array<char, 20> digits{};
+    std::size_t first = digits.size();
+    do {
+      digits[--first] = static_cast<char>('0' + number % 10);
+      number /= 10;
+    } while (number > 0);
+    return *this << std::string_view(digits.data() + first, digits.size() - first);
+  }
+  std::string_view view() const { return {bytes_.data(), used_}; }
+
+ private:
+  // What a file's format would have to escape is replaced.
+  void put(char c) {
+    const bool plain = c >= ' ' && c != '"' && c != '\\' && c != '<' && c != '&';
+    if (used_ < bytes_.size()) bytes_[used_++] = plain ? c : '?';
+  }
+
+  std::array<char, 1024> bytes_{};
+  std::size_t used_ = 0;
+};
+
+// How process 0 ended, as far as this process has learned it.
+struct End {
+  bool known = false;
+  bool stopped = false;  // it was when it was last looked at
+  int status = 0;        // waitpid's
+};
+
+void describe(const End& end, const char* doing, Text& how, Text& advice) {
+  if (!end.known) {
+    how << "process 0 ended";
+    advice << "messages on stderr, the launcher's among them, say how";
+  } else if (!WIFSIGNALED(end.status)) {
+    how << "a library ended process 0 with exit code "
+        << static_cast<std::uint64_t>(WEXITSTATUS(end.status));
+    advice << "the library's message on stderr says why";
+  } else {
+    const int signal = WTERMSIG(end.status);
+    const char* const name = ::sigabbrev_np(signal);
+    how << (signal == SIGKILL ? "process 0 was killed by signal "
+                              : "process 0 was ended by signal ")
+        << static_cast<std::uint64_t>(signal) << " (SIG" << (name != nullptr ? name : "?") << ")";
+    if (end.stopped) {
+      how << " after it had been stopped";
+      advice << "SIGSTOP or a debugger stopped it, and whoever waited for it ended it";
+    } else if (signal == SIGKILL) {
+      advice << "SIGKILL comes from the kernel (out of memory: dmesg), a batch limit or a person";
+    } else if (signal == SIGBUS) {
+      advice << "SIGBUS: a memory-mapped file has no room";
+    } else {
+      advice << "messages on stderr or a core file (ulimit -c unlimited) say where";
+    }
+  }
+  constexpr std::uint64_t little = 1 << 20;
+  const auto room = free_shared_memory();
+  if (room &&
+      (*room < little || (end.known && WIFSIGNALED(end.status) && WTERMSIG(end.status) == SIGBUS)))
+    advice << "; /dev/shm has " << *room << " B free (docker: --shm-size)";
+  if (*doing != '\0') how << " during " << doing;
+  if (!end.known) how << ": how is not known";
+}
+
+// Writes a text with what stands in it for how process 0 ended.
+void write_filled(int file, std::string_view text, const Text& how, const Text& advice) {
+  while (!text.empty()) {
+    const std::size_t brace = std::min(text.find('{'), text.size());
+    if (!write_all(file, text.substr(0, brace))) return;
+    text.remove_prefix(brace);
+    if (text.starts_with(how_process_0_ended)) {
+      if (!write_all(file, how.view())) return;
+      text.remove_prefix(how_process_0_ended.size());
+    } else if (text.starts_with(advice_on_the_end)) {
+      if (!write_all(file, advice.view())) return;
+      text.remove_prefix(advice_on_the_end.size());
+    } else if (!text.empty()) {
+      if (!write_all(file, text.substr(0, 1))) return;
+      text.remove_prefix(1);
+    }
+  }
+}
+
+void write_word(const char* path, std::string_view text, std::int64_t kept, const Text& how,
+                const Text& advice) {
   if (text.empty()) return;
   if (*path == '\0') {
-    write_all(STDOUT_FILENO, text);
+    write_filled(STDOUT_FILENO, text, how, advice);
     return;
   }
   const int file = ::open(path, O_RDWR | O_CLOEXEC);
   if (file < 0) return;
   const ::off_t end = kept >= 0 ? static_cast<::off_t>(kept) : end_of_lines(file);
-  if (::ftruncate(file, end) == 0 && ::lseek(file, end, SEEK_SET) == end) write_all(file, text);
+  if (::ftruncate(file, end) == 0 && ::lseek(file, end, SEEK_SET) == end)
+    write_filled(file, text, how, advice);
   ::close(file);
 }
 
-void write_words(std::string_view words) {
+void write_words(std::string_view words, const Text& how, const Text& advice) {
   while (words.size() > sizeof(Sizes)) {
     Sizes sizes{};
     std::memcpy(&sizes, words.data(), sizeof(sizes));
     const char* const path = words.data() + sizeof(sizes);
-    write_word(path, {path + sizes.path + 1, sizes.text}, sizes.kept);
+    write_word(path, {path + sizes.path + 1, sizes.text}, sizes.kept, how, advice);
     words.remove_prefix(sizeof(sizes) + sizes.path + 1 + sizes.text);
   }
 }
 
-// Waits until nobody holds the other end of `alive`.
-void wait_for_end(int alive) {
+// /proc/PID/stat of a process: "PID (name) STATE ... EXIT_CODE" (proc(5)). The kernel sets the last before it closes the
+// process's files, and knows it until somebody has waited for the process.
+class ProcessState {
+ public:
+  explicit ProcessState(pid_t pid) {
+    Text path;
+    path << "/proc/" << static_cast<std::uint64_t>(pid) << "/stat";
+    std::array<char, 64> name{};
+    path.view().copy(name.data(), name.size() - 1);
+    file_ = ::open(name.data(), O_RDONLY | O_CLOEXEC);
+  }
+  // Returns false if the process is not there any more.
+  bool look() {
+    const ::ssize_t bytes = file_ < 0 ? -1 : ::pread(file_, line_.data(), line_.size(), 0);
+    used_ = bytes > 0 ? static_cast<std::size_t>(bytes) : 0;
+    return used_ > 0;
+  }
+  bool stopped() const {
+    const std::size_t name_end = line().rfind(')');
+    const char state = name_end + 2 < used_ ? line_[name_end + 2] : '?';
+    return state == 'T' || state == 't';
+  }
+  int exit_code() const {
+    std::string_view text = line();
+    while (!text.empty() && (text.back() < '0' || text.back() > '9')) text.remove_suffix(1);
+    text.remove_prefix(text.rfind(' ') + 1);
+    int code = 0;
+    for (const char digit : text) code = 10 * code + (digit - '0');
+    return code;
+  }
+
+ private:
+  std::string_view line() const { return {line_.data(), used_}; }
+
+  int file_ = -1;
+  std::array<char, 1024> line_{};
+  std::size_t used_ = 0;
+};
+
+// Waits until nobody holds the other end of `alive`, which is process 0's. Its main thread holds `running` until it ends: that is well
+// before its files are closed, and long before its parent can have waited for it.
+End wait_for_end(int alive, pid_t process_0, pthread_mutex_t& running) {
   ::prctl(PR_SET_NAME, "ccl-last-words");
   ::setpgid(0, 0);
   sigset_t all;
@@ -107,9 +249,31 @@ void wait_for_end(int alive) {
 #ifdef SYS_close_range
   ::syscall(SYS_close_range, static_cast<unsigned>(kept + 1), ~0U, 0U);
 #endif
-  char byte = 0;
-  while (::read(kept, &byte, 1) < 0 && errno == EINTR) {
+  ProcessState state(process_0);
+  pollfd gone{kept, POLLIN, 0};
+  End end;
+  while (::poll(&gone, 1, 0) <= 0) {
+    timespec look{};
+    ::clock_gettime(CLOCK_MONOTONIC, &look);
+    look.tv_sec += 2;
+    if (::pthread_mutex_clocklock(&running, CLOCK_MONOTONIC, &look) != ETIMEDOUT) break;
+    end.stopped = state.look() && state.stopped();
   }
+  end.known = state.look();
+  if (end.known) end.status = state.exit_code();
+  while (::poll(&gone, 1, -1) <= 0) {  // its other threads may still write
+  }
+  return end;
+}
+
+// A mutex that is free when the thread that holds it has ended, in memory that processes share.
+void init_shared(pthread_mutex_t& mutex) {
+  pthread_mutexattr_t attributes;
+  ::pthread_mutexattr_init(&attributes);
+  ::pthread_mutexattr_setpshared(&attributes, PTHREAD_PROCESS_SHARED);
+  ::pthread_mutexattr_setrobust(&attributes, PTHREAD_MUTEX_ROBUST);
+  ::pthread_mutex_init(&mutex, &attributes);
+  ::pthread_mutexattr_destroy(&attributes);
 }
 
 }  // namespace
@@ -117,17 +281,22 @@ void wait_for_end(int alive) {
 LastWords::LastWords() {
   std::array<int, 2> pipe{};
   if (::pipe2(pipe.data(), O_CLOEXEC) != 0) return;
+  const pid_t process_0 = ::getpid();
   void* const memory = ::mmap(nullptr, sizeof(Shared), PROT_READ | PROT_WRITE,
                               MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (memory != MAP_FAILED) {
     shared_ = new (memory) Shared;
+    init_shared(shared_->running);
+    ::pthread_mutex_lock(&shared_->running);
     keeper_ = ::fork();
   }
   if (keeper_ == 0) {
     ::close(pipe[1]);
-    wait_for_end(pipe[0]);
+    const End end = wait_for_end(pipe[0], process_0, shared_->running);
+    Text how, advice;
+    describe(end, shared_->what(), how, advice);
     const Shared::Page& page = shared_->words();
-    write_words({page.bytes.data(), page.used});
+    write_words({page.bytes.data(), page.used}, how, advice);
     ::_exit(0);
   }
   ::close(pipe[0]);
@@ -143,9 +312,19 @@ LastWords::LastWords() {
 LastWords::~LastWords() {
   if (shared_ == nullptr) return;
   leave({});
+  ::pthread_mutex_unlock(&shared_->running);
   ::close(alive_);
   ::waitpid(keeper_, nullptr, WNOHANG);
   ::munmap(shared_, sizeof(Shared));
+}
+
+void LastWords::doing(std::string_view what) {
+  if (shared_ == nullptr) return;
+  const std::lock_guard lock(doing_);
+  const unsigned next = shared_->said.load(std::memory_order_relaxed) + 1;
+  std::array<char, 256>& text = shared_->doing[next % 2];
+  text[what.copy(text.data(), text.size() - 1)] = '\0';
+  shared_->said.store(next, std::memory_order_release);
 }
 
 void LastWords::leave(const std::vector<LastWord>& words) {

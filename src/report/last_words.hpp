@@ -4,10 +4,17 @@
 #include <sys/types.h>
 
 #include <cstdint>
+#include <mutex>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace ccl_tests {
+
+// Stand in a text for what is known only when process 0 has ended: how it did, and doing what; and what follows for the reader. Whoever
+// writes the text puts them in. The comma has a CSV file quote the first.
+inline constexpr std::string_view how_process_0_ended = "{how process 0 ended, and during what}";
+inline constexpr std::string_view advice_on_the_end = "{what follows for the reader}";
 
 struct LastWord {
   std::string path = {};  // of a file that is there; empty: stdout
@@ -31,8 +38,12 @@ class LastWords {
   // (1 MiB), the last ones are left out. One thread at a time.
   void leave(const std::vector<LastWord>& words);
 
+  // Replaces what this process does now, of which 255 bytes are kept. No system call, and no wait. Thread-safe.
+  void doing(std::string_view what);
+
  private:
   struct Shared;
+  std::mutex doing_;
   Shared* shared_ = nullptr;  // with that process; null: there is none
   int alive_ = -1;            // the end of a pipe that is open as long as this process
   ::pid_t keeper_ = -1;

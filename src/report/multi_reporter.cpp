@@ -310,8 +310,7 @@ RunSummary MultiReporter::if_killed() const {
   summary.complete = false;
   summary.verdict = Verdict::incomplete;
   summary.exit_code = most_severe(exit_code(Exit::failed), judged());
-  summary.failure =
-      fmt::format("{}, or ended by a fault of its own, behind the last row", killed_process_0);
+  summary.failure = how_process_0_ended;
   summary.errors = {summary.failure};
   summary.average_busbw = average_busbw();
   summary.end_time = local_time();

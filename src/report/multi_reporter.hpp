@@ -53,6 +53,8 @@ class MultiReporter {
   void add(std::unique_ptr<Reporter> reporter) { outputs_.add(std::move(reporter)); }
   // Behind add(), before there are threads: another process writes the run's end if this one is killed.
   void survive_kills();
+  // What this process does, for the end that another process writes. Thread-safe, and waits for nobody.
+  void doing(std::string_view what) { outputs_.doing(what); }
   // Before begin(): the file that knows the digests of rows (--digests). Throws as DigestFile does.
   void keep_digests(const std::string& path) { digests_ = DigestFile(path); }
 

@@ -8,6 +8,7 @@
 #include <mutex>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "src/report/last_words.hpp"
@@ -25,6 +26,10 @@ class Outputs {
   // Behind add(), before there are threads: from now on another process writes what end() has not, if this one
   // is killed. if_killed: the summary that it then writes, until another one is given.
   void keep_last_words(const RunSummary& if_killed);
+  // What this process does, for the end that another process writes.
+  void doing(std::string_view what) {
+    if (last_words_) last_words_->doing(what);
+  }
   // Returns the files that reporters write, in the order of add().
   std::vector<std::string> files() const;
 

@@ -298,9 +298,6 @@ std::vector<std::string> limit_lines(const std::vector<LimitFinding>& limits, Li
 // The most serious of what a run showed, by ascending seriousness.
 enum class Verdict { ok, unreliable, slow, varies, wrong, incomplete };
 
-// What RunSummary::failure begins with if another process writes the end of the run.
-inline constexpr std::string_view killed_process_0 = "process 0 was killed";
-
 struct RunSummary {
   Verdict verdict = Verdict::ok;
   bool complete = true;  // false: interrupted or failed before the last row

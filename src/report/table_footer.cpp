@@ -7,6 +7,7 @@
 
 #include "src/core/error.hpp"
 #include "src/report/comment_text.hpp"
+#include "src/report/last_words.hpp"
 #include "src/report/normal_text.hpp"
 #include "src/report/pair_notes.hpp"
 #include "src/report/quantity_text.hpp"
@@ -184,8 +185,9 @@ std::string next(const RunInfo& run, const RunSummary& summary) {
     return fmt::format("rerun that {} alone: {} {} (launcher, ranks and --backend as before)",
                        summary.wrong_rows > 0 ? "row" : "size", run.program, summary.rerun);
   std::string text;
-  if (summary.failure.find("SIGKILL") != std::string::npos ||
-      summary.failure.starts_with(killed_process_0)) {
+  if (summary.failure == how_process_0_ended) {
+    text = advice_on_the_end;
+  } else if (summary.failure.find("SIGKILL") != std::string::npos) {
     text = "SIGKILL comes from the kernel (out of memory: dmesg), a batch limit or a person";
   } else if (code == exit_code(Exit::timed_out)) {
     text = "if the operation is only slow, a larger -T waits longer";

@@ -1,6 +1,7 @@
 // What is written for a process that is killed. Each test kills a child of its own.
 #include "src/report/last_words.hpp"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/wait.h>
@@ -22,8 +23,10 @@
 namespace ccl_tests {
 namespace {
 
+using testing::AllOf;
 using testing::EndsWith;
 using testing::HasSubstr;
+using testing::Not;
 
 std::string read(const std::string& path) {
   std::ifstream file(path);
@@ -111,6 +114,57 @@ TEST(LastWords, ThatHaveNoRoomAreLeftOut) {
     kill_this_process();
   });
   EXPECT_EQ(printed, "first\n");
+}
+
+// What is known only when the process has ended.
+std::string end_of(const std::function<void()>& end) {
+  return printed_by([&] {
+    LastWords words;
+    words.leave({{"", fmt::format("{{\"{}\"}} {}\n", how_process_0_ended, advice_on_the_end)}});
+    words.doing("starting gloo");
+    words.doing("all_reduce float sum, 8 B");
+    end();
+  });
+}
+
+TEST(LastWords, SayHowTheProcessEndedAndDuringWhat) {
+  EXPECT_EQ(
+      end_of(kill_this_process),
+      "{\"process 0 was killed by signal 9 (SIGKILL) during all_reduce float sum, 8 B\"} SIGKILL comes from the "
+      "kernel (out of memory: dmesg), a batch limit or a person\n");
+  EXPECT_THAT(end_of([] { ::raise(SIGSEGV); }),
+              AllOf(HasSubstr("{\"process 0 was ended by signal 11 (SIGSEGV) during all_reduce"),
+                    Not(HasSubstr("SIGKILL"))));
+  EXPECT_THAT(end_of([] { ::raise(SIGBUS); }),
+              AllOf(HasSubstr("signal 7 (SIGBUS)"), HasSubstr("; /dev/shm has ")));
+  EXPECT_THAT(end_of([] { ::_exit(17); }),
+              HasSubstr("{\"a library ended process 0 with exit code 17 during all_reduce"));
+}
+
+TEST(LastWords, SayThatTheProcessHadBeenStopped) {
+  EXPECT_THAT(end_of([] {
+                const ::pid_t stopped = ::getpid();
+                if (::fork() == 0) {
+                  ::sleep(3);  // it is looked at every 2 s
+                  ::kill(stopped, SIGKILL);
+                  ::_exit(0);
+                }
+                ::raise(SIGSTOP);
+              }),
+              AllOf(HasSubstr("(SIGKILL) after it had been stopped during"), HasSubstr("SIGSTOP")));
+}
+
+// Other braces stay, and what a program says of itself cannot break a file's format.
+TEST(LastWords, AreLeftAsTheyAreElsewhere) {
+  EXPECT_EQ(
+      printed_by([] {
+        LastWords words;
+        words.leave({{"", fmt::format("{{}} {{how\n{}\n", how_process_0_ended)}});
+        words.doing(fmt::format("{:x<250}\"<\n{:y<50}", "", ""));
+        kill_this_process();
+      }),
+      fmt::format("{{}} {{how\nprocess 0 was killed by signal 9 (SIGKILL) during {:x<250}???yy\n",
+                  ""));
 }
 
 // Its end is where the process is killed: before the files' ends if it has a path, behind them if not.
