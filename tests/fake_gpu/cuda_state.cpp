@@ -3,10 +3,12 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <sstream>
 #include <string>
+#include <thread>
 #include <utility>
 
 namespace fake_gpu {
@@ -73,8 +75,21 @@ void Runtime::use_context(int device) {
                process, device);
 }
 
+// The driver's thread blocks no signal: one that is meant for the process may come to it.
+void start_drivers_thread() {
+  std::thread([] {
+    sigset_t none;
+    sigemptyset(&none);
+    pthread_sigmask(SIG_SETMASK, &none, nullptr);
+    for (;;) pause();
+  }).detach();
+}
+
 Runtime& runtime() {
-  static auto* const only = new Runtime;
+  static auto* const only = [] {
+    start_drivers_thread();
+    return new Runtime;
+  }();
   return *only;
 }
 
