@@ -100,21 +100,43 @@ plugin[0]=$bin/$(basename "${plugin[0]}")
 run 0 "Node Problem Detector's plugin" "${plugin[@]}"
 first_line "OK all_reduce_perf: "
 run 1 "Node Problem Detector's plugin, wrong data" "${plugin[@]}" --inject flipped-bit:rank=1
-# LBNL NHC runs what stands behind check_cmd_status.
-read -ra check < <(sed -n 's/^\* || check_cmd_status -t 120 -r 0 //p' "$examples/nhc.conf")
-check[0]=$bin/$(basename "${check[0]}")
-run 0 "NHC's command" "${check[@]}"
-# Slurm's program with a scontrol that says what it was told.
-mkdir "$work/path"
-printf '#!/bin/sh\necho "$@" >>"%s/told"\n' "$work" >"$work/path/scontrol"
-chmod +x "$work/path/scontrol"
-run 0 "Slurm's health check" env PATH="$work/path:$PATH" CCL_TESTS="$bin" "$examples/slurm_health_check.sh"
-[ ! -e "$work/told" ] || fail "a healthy node is drained: $(cat "$work/told")"
-mkdir "$work/bad"
-printf '#!/bin/sh\nexec "%s/all_reduce_perf" "$@" --inject flipped-bit:rank=1\n' "$bin" >"$work/bad/all_reduce_perf"
-chmod +x "$work/bad/all_reduce_perf"
-run 0 "Slurm's health check, wrong data" env PATH="$work/path:$PATH" CCL_TESTS="$work/bad" "$examples/slurm_health_check.sh"
-grep -q 'state=drain reason=ccl-tests: CRITICAL all_reduce_perf: wrong data' "$work/told" || fail "a bad node is not drained: $(cat "$work/told" 2>&1)"
+# Slurm's program with a scontrol and a logger that note what they were told. check CODE NAME PROGRAM EXPECTED [ARGUMENTS]: runs it with a folder
+# whose all_reduce_perf is the script PROGRAM; EXPECTED stands in what was told, empty: nothing was.
+mkdir "$work/path" "$work/node"
+for tool in scontrol logger; do printf '#!/bin/sh\necho "%s $*" >>"%s/told"\n' "$tool" "$work" >"$work/path/$tool"; done
+chmod +x "$work/path"/*
+check() {
+  local code=$1 name=$2 script=$3 expected=$4; shift 4
+  rm -f "$work/told"
+  printf '#!/bin/sh\n%s\n' "$script" >"$work/node/all_reduce_perf"
+  chmod "${MODE:-755}" "$work/node/all_reduce_perf"
+  run "$code" "a health check, $name" env PATH="$work/path:$PATH" SLURMD_NODENAME=node7 LIMIT="${LIMIT:-4}" CCL_TESTS="$work/node" "$examples/slurm_health_check.sh" "$@"
+  if [ -z "$expected" ]; then
+    [ ! -e "$work/told" ] || fail "a health check, $name: $(cat "$work/told")"
+  else
+    grep -qE "$expected" "$work/told" || fail "a health check, $name: no '$expected' in: $(cat "$work/told" 2>&1)"
+  fi
+}
+real="exec '$bin/all_reduce_perf' \"\$@\""
+only='case $1 in --version) exit 0; esac'
+LIMIT=60 check 0 "healthy" "$real" ""
+drained='^scontrol update nodename=node7 state=drain reason=ccl-tests: '
+logged='^logger -t ccl-tests -- node7 stays in service: '
+LIMIT=60 check 0 "wrong data" "$real --inject flipped-bit:rank=1" "${drained}CRITICAL all_reduce_perf: wrong data"
+check 0 "a hang" "$only; sleep 60" "${drained}no answer within [4-7] s"
+check 0 "a run killed for want of memory" "$only; echo 'UNKNOWN all_reduce_perf: ended by signal 9'; exit 3" "${drained}UNKNOWN .*signal 9"
+check 0 "a library that is missing" 'echo "error while loading shared libraries: libccl-tests.so" >&2; exit 127' "${logged}.* cannot start, exit code 127: error while loading shared libraries: libccl-tests.so"
+MODE=644 check 0 "no program" "" "${logged}.* cannot start, exit code 126"
+check 0 "an install that does not answer" "sleep 60" "${logged}.* cannot start, exit code 124"
+check 0 "a crash without a word" "$only; kill -SEGV \$\$" "${logged}.*exit code 139 and without a verdict"
+check 0 "what is not to be had" "$only; echo 'UNKNOWN all_reduce_perf: no Gloo'; exit 3" "${logged}UNKNOWN all_reduce_perf: no Gloo"
+if grep -q '^scontrol' "$work/told"; then fail "a node is drained for what it does not have"; fi
+# LBNL NHC runs what stands behind check_cmd_status: the same script.
+read -ra nhc < <(sed -n 's/^\* || check_cmd_status -t 120 -r 0 //p' "$examples/nhc.conf")
+[ "${nhc[0]##*/}" = slurm_health_check.sh ] || fail "nhc.conf does not call slurm_health_check.sh: ${nhc[*]}"
+LIMIT=60 check 1 "for NHC, wrong data" "$real --inject flipped-bit:rank=1" "" "${nhc[@]:1}"
+expect_in "$work/out" "CRITICAL all_reduce_perf: wrong data"
+check 0 "for NHC, a library that is missing" 'exit 127' "$logged" "${nhc[@]:1}"
 python3 -c 'import json,sys; [json.load(open(f)) for f in sys.argv[1:]]' "$examples"/*.json && pass "JSON" || fail "JSON"
 for python in python3 /usr/bin/python3; do "$python" -c 'import yaml' 2>/dev/null && break; done
 if "$python" -c 'import yaml' 2>/dev/null; then
