@@ -4,6 +4,7 @@
 #   scripts/changed.sh tests FILE...   ctest's arguments for the tests that these files touch, a run of ctest a line
 # Exit codes: 0, 2 usage or no such commit.
 set -euo pipefail
+export LC_ALL=C
 cd -- "$(dirname -- "${BASH_SOURCE[0]}")/.."
 
 files() {

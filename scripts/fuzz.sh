@@ -4,6 +4,7 @@
 # build-fuzz/found; new inputs that reach new code are added to tests/fuzz/corpus, which it then makes as small as it can be.
 # Exit codes: 0 nothing found, 2 usage, 3 no libFuzzer, 4 a build failed or something was found.
 set -euo pipefail
+export LC_ALL=C
 cd -- "$(dirname -- "${BASH_SOURCE[0]}")/.."
 case ${1:-} in -h | --help) sed -n '2,5s/^# //p' "$0"; exit 0 ;; esac
 seconds=600

@@ -13,6 +13,7 @@
 # Exit codes: 0 every step went as expected, 2 usage, 3 no GPU here; else the most telling step's: 4 failed, 5 timed out, 7 wrong data, 8 not all done.
 # shellcheck disable=SC2016  # Markdown's backticks
 set -uo pipefail
+export LC_ALL=C
 
 say() { printf 'gpu_check: %s\n' "$*" >&2; }
 usage() { say "$1"; exit 2; }

@@ -3,6 +3,7 @@
 # and address, their links shaped to a rate. Nothing appears in the machine's own network.
 # Exit codes: the command's own for exec and mpirun; 2 usage, 3 not to be had here, 4 failed.
 set -euo pipefail
+export LC_ALL=C
 usage='usage: scripts/netns_cluster.sh COMMAND
   up N [RATE]          makes hosts PREFIX0 .. PREFIX(N-1); RATE is 8kbit to 400gbit (1gbit, 500mbit), default: not shaped
   hosts                prints their names

@@ -9,6 +9,7 @@
 #   --slow-rack R:SHARE   the uplink of rack R
 # Faults may be given several times. Hosts are called host-0, host-1, ...; exit codes: 2 usage.
 set -euo pipefail
+export LC_ALL=C
 die() { printf 'platform: %s\n' "$*" >&2; exit 2; }
 case ${1:-} in '' | -h | --help) sed -n '2,10s/^# //p' "$0"; [[ -n ${1:-} ]] && exit 0; exit 2 ;; esac
 

@@ -2,6 +2,7 @@
 # Builds one program when it is not up to date, then runs it: scripts/run.sh all_reduce_perf -b 8 -e 1G
 # stdout is the program's alone. Exit code: the program's; 2 usage, 3 setup impossible, 4 build failed.
 set -euo pipefail
+export LC_ALL=C
 
 root=$(cd -- "$(dirname -- "${BASH_SOURCE[0]}")/.." && pwd)
 say() { printf 'run: %s\n' "$*" >&2; }

@@ -2,6 +2,7 @@
 # Runs a program on simulated ranks (SimGrid SMPI), one per simulated host, on a platform made for that number.
 # Exit codes: the program's; 2 usage, 3 not to be had here.
 set -euo pipefail
+export LC_ALL=C
 usage='usage: scripts/simulate.sh RANKS fat_tree|dragonfly|torus|PLATFORM.xml PROGRAM [ARGUMENT]...
        platforms with faults: scripts/platform.sh
        environment: BUILD (default: build), LINK_GBPS (link bandwidth, default 10), LATENCY_US (per link, default 1)

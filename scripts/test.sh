@@ -8,6 +8,7 @@
 # all files, benchmarks, unit and ranks tests under tsan.
 # Exit codes: 0 passed, 2 usage, 3 setup impossible, 4 a build, a check or a test failed.
 set -euo pipefail
+export LC_ALL=C
 
 cd -- "$(dirname -- "${BASH_SOURCE[0]}")/.."
 ci=false

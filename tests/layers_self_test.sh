@@ -1,6 +1,7 @@
 #!/bin/sh
 # The checker of include layers must pass a good tree and fail on every kind of violation.
 set -eu
+export LC_ALL=C
 checker=$1
 tree=$(mktemp -d)
 trap 'rm -rf "$tree"' EXIT

@@ -2,6 +2,7 @@
 # Checks the direction of includes (docs/ARCHITECTURE.md, "Folders") of the tree at $1.
 # Prints one line a violation and exits 4 when there is any, 2 when there is nothing to check.
 set -eu
+export LC_ALL=C
 cd "$1"
 
 folders=

@@ -11,6 +11,7 @@
 # Exit code: ccl_acceptance's. 0 no host is bad, 6 a host is slow, 7 wrong data, 4 a host was lost,
 # 5 timed out, 8 nothing can be said (docs/ACCEPTANCE.md), 3 unsupported here, 2 usage.
 set -u
+export LC_ALL=C
 # shellcheck disable=SC2086 # LAUNCH is several words
 exec ${LAUNCH:-} "${BIN:-build/bin}/ccl_acceptance" "${PLAN:-$(dirname -- "$0")/bad_node.toml}" \
   --hosts-out "${OUT:-bad_hosts.txt}" "$@"

@@ -12,6 +12,7 @@
 # Exit code: ccl_acceptance's. 0 PASS or WARN, 6 too slow, 7 wrong data, 4 a host was lost, 5 timed
 # out, 8 INCONCLUSIVE (docs/ACCEPTANCE.md says why), 3 unsupported here, 2 usage.
 set -u
+export LC_ALL=C
 out=${OUT:-cluster}
 # shellcheck disable=SC2086 # LAUNCH is several words
 exec ${LAUNCH:-} "${BIN:-build/bin}/ccl_acceptance" "${PLAN:-generic}" --report "$out.html" \

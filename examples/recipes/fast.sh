@@ -12,5 +12,6 @@
 # Exit code: PROGRAM's. 0 passed, 6 slower than a limit, 8 a limit is not decided, 7 wrong data,
 # 4 a library or a rank failed, 5 timed out, 3 unsupported here, 2 usage.
 set -u
+export LC_ALL=C
 # shellcheck disable=SC2086 # LAUNCH is several words
 exec ${LAUNCH:-} "${BIN:-build/bin}/${PROGRAM:-all_reduce_perf}" -b 8 -e 64M --stats --ceiling auto "$@"

@@ -11,6 +11,7 @@
 # Exit code: 0 if all results are right, otherwise that of the first program that did not pass:
 # 7 wrong data, 4 a library or a rank failed, 5 timed out, 3 unsupported here, 2 usage.
 set -u
+export LC_ALL=C
 table=$(mktemp) || exit 4
 trap 'rm -f "$table"' EXIT
 for program in all_reduce reduce_scatter reduce all_gather broadcast gather scatter alltoall sendrecv

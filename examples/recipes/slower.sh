@@ -14,6 +14,7 @@
 # Exit code: ccl_compare's. 0 no row is slower, 6 a row is slower, 8 a row is not decided, 7 wrong
 # data, 4 a command failed, 2 usage, or the two cannot be compared.
 set -u
+export LC_ALL=C
 if [ $# -lt 2 ]; then
   echo "usage: slower.sh COMMAND_BEFORE COMMAND_AFTER [FLAGS of ccl_compare...]" >&2
   exit 2

@@ -2,6 +2,7 @@
 // Only for .cpp files: includes nlohmann-json.
 #pragma once
 
+#include <charconv>
 #include <cstring>
 #include <nlohmann/json.hpp>
 #include <span>
@@ -13,6 +14,13 @@
 #include "src/core/error.hpp"
 
 namespace ccl_tests {
+
+// Returns the number that `text` begins with; 0 if it begins with none. As {fmt} writes it, whatever locale a library has set.
+inline double parse_number(std::string_view text) {
+  double number = 0;
+  std::from_chars(text.data(), text.data() + text.size(), number);
+  return number;
+}
 
 // Returns `value` as MessagePack. T has to_json and from_json, for example by
 // NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE.

@@ -4,6 +4,7 @@
 # was planted, seconds, exit code and the first line; last how many verdicts were right, and how many hosts or links that are well were named.
 # An INCONCLUSIVE of healthy hosts is right: noise is said. Reports stay in $CCL_ACCEPTANCE [a temporary folder]. Needs root.
 set -euo pipefail
+export LC_ALL=C
 source=$(cd "$(dirname -- "${BASH_SOURCE[0]}")/../.." && pwd)
 build=$(cd "${1:-$source/build}" && pwd)
 launches=${2:-1}

@@ -4,6 +4,7 @@
 # a scenario has one outcome. Prints verdict, rounds, pairs measured, time at the default 0.2 s a direction and 0.1 s between rounds, and who was
 # named that is well. Verdicts stay in $CCL_SIMULATED [a temporary folder]. Ends with 1 if a scenario names others than the planted.
 set -euo pipefail
+export LC_ALL=C
 source=$(cd "$(dirname -- "${BASH_SOURCE[0]}")/../.." && pwd)
 build=$source/build
 if (($#)) && [[ -d $1 ]]; then build=$(cd "$1" && pwd); shift; fi

@@ -4,6 +4,7 @@
 # buffers, and, without --start, times of nccl-tests' batch (-n), 2 ranks. Pairs are interleaved and alternate in order: the median of their ratios, with its
 # interval (sign test, at least 95 %).
 set -euo pipefail
+export LC_ALL=C
 pairs=20
 if [[ ${1:-} == --pairs ]]; then pairs=$2; shift 2; fi
 start_only=

@@ -3,6 +3,7 @@
 # scripts/test.sh does, with one core kept busy beside them. Prints a line for each run, with the tests that failed once and those that failed again alone
 # (scripts/test.sh gives a second chance); logs stay in $CCL_BUSY_RUNS [a temporary folder]. Ends with 1 if a test failed twice.
 set -euo pipefail
+export LC_ALL=C
 if (($# < 2)) || [[ ! -d $1 || ! $2 =~ ^[1-9][0-9]*$ ]]; then sed -n '2,4s/^# //p' "$0" >&2; exit 2; fi
 build=$1 runs=$2
 shift 2

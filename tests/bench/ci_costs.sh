@@ -3,6 +3,7 @@
 # CACHE: none, empty (filled meanwhile), or full (what an earlier :empty of this call has left). Each run is in a fresh clone at the same path, one
 # after the other. Prints seconds and the exit code of each, and when its stages began. Logs stay in $CCL_CI_COSTS [a temporary folder].
 set -euo pipefail
+export LC_ALL=C
 if (($# == 0)) || [[ ${1:-} == -* ]]; then sed -n '2,4s/^# //p' "$0" >&2; exit 2; fi
 repository=$(git -C "$(dirname -- "${BASH_SOURCE[0]}")" rev-parse --show-toplevel)
 work=${CCL_CI_COSTS:-$(mktemp -d)}

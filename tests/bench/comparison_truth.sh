@@ -4,6 +4,7 @@
 # (10) with a library that is 20 % (Gloo; MPI 10 %; --factor 1.3: 30 %) slower, of five rows. --gate: as docs/CI.md runs it, with its threshold of
 # 20 % and its 30 to 120 pairs, in which each row is timed for seconds. Needs a build with -DCCL_BENCHMARKS=ON. A line for each comparison, then the sums.
 set -euo pipefail
+export LC_ALL=C
 sweeps=100 planted=10 library=openmpi gate=false asked=
 while (($#)); do
   case $1 in

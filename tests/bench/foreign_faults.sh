@@ -3,6 +3,7 @@
 # of the suite, in a random call of each run. tests/bench/foreign_faults.sh [--runs N] [--flags "-c all"] [--libraries LIST] [BUILD]
 # LIST: of gloo, openmpi, mpich. Prints for each how many runs were spoiled, and how many of these ended with 7.
 set -euo pipefail
+export LC_ALL=C
 cd -- "$(dirname -- "${BASH_SOURCE[0]}")/../.."
 runs=100 flags="-c all" libraries=gloo,openmpi,mpich
 while (($#)); do

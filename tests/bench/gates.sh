@@ -4,6 +4,7 @@
 # 0, and of N runs over a library that takes F times as long (1.3), which should end with 6; 8 counts as neither. At least 1 s for each time of a row.
 # Needs a build with -DCCL_BENCHMARKS=ON.
 set -euo pipefail
+export LC_ALL=C
 runs=20 earlier=5 factor=1.3 tolerance=15 sizes=64K,1M library=gloo
 while (($#)); do
   case $1 in

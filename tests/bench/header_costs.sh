@@ -3,6 +3,7 @@
 # unoptimised, as -ftime-trace of clang 14 asks for, and prints the headers that took longest, summed over all files: seconds (with what a header includes), the
 # files that read it, its name. Gloo and loopback; $CCL_HEADERS [10] headers of the project and of others each. Logs stay in $CCL_HEADER_COSTS [a temporary folder].
 set -euo pipefail
+export LC_ALL=C
 if (($# == 0)) || [[ ${1:-} == -* ]]; then sed -n '2,5s/^# //p' "$0" >&2; exit 2; fi
 repository=$(git -C "$(dirname -- "${BASH_SOURCE[0]}")" rev-parse --show-toplevel)
 work=${CCL_HEADER_COSTS:-$(mktemp -d)}

@@ -5,6 +5,7 @@
 # intervals contain it, how many do when widened by what times measured again differed by in their run, and how many times had a flag; then
 # the shares over all rows.
 set -euo pipefail
+export LC_ALL=C
 runs=30 passes=1 library=openmpi sizes=8,128,1K,8K,64K,512K,1M,4M
 while (($#)); do
   case $1 in

@@ -2,6 +2,7 @@
 # What a program costs beside the library: seconds from exec to its row, memory per rank, and what checking adds to a sweep.
 # tests/bench/program_costs.sh [BUILD]     medians; the machine should be otherwise idle
 set -euo pipefail
+export LC_ALL=C
 bin=${1:-build}/bin
 
 now() { date +%s.%N; }

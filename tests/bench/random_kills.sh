@@ -4,6 +4,7 @@
 # 60 s, is nothing left of it, is each row that was printed in the file, is there a footer, is the exit code
 # the right one, is the culprit named. A line for each run that is not as it should be, then the sums. Exit code 4 if there was one.
 set -euo pipefail
+export LC_ALL=C
 cd -- "$(dirname -- "${BASH_SOURCE[0]}")/../.."
 runs=300 seed=1 libraries=gloo,openmpi,mpich
 while (($#)); do

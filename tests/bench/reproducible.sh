@@ -3,6 +3,7 @@
 # all_reduce of floats by each algorithm of Gloo and of Open MPI, and MPICH as it is: a row's verdict and its digest, which is the same for
 # algorithms that add in the same order.
 set -euo pipefail
+export LC_ALL=C
 ranks=4 sizes=8,64K,1M
 while (($#)); do
   case $1 in

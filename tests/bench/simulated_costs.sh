@@ -2,6 +2,7 @@
 # What the harness adds to a simulation: memory per rank beside its two buffers, and its share of the time, against the bare MPI calls.
 # tests/bench/simulated_costs.sh [RANKS...]     needs a build with -DCCL_BENCHMARKS=ON, libsimgrid-dev, and GNU time
 set -euo pipefail
+export LC_ALL=C
 simulate=$(cd "$(dirname "$0")/../.." && pwd)/scripts/simulate.sh
 record=$(mktemp)
 trap 'rm -f "$record"' EXIT

@@ -2,6 +2,7 @@
 # busbw of every program on 3 and 4 hosts with links of 1 Gbit/s, 16 MiB, over Gloo and Open MPI: RUNS runs, one Markdown row a
 # program, medians over runs of the out-of-place and the in-place cell; every cell goes to stderr. Needs root and nothing else running.
 # Usage: wire_table.sh BUILD_FOLDER [RUNS]
+export LC_ALL=C
 here=$(cd "$(dirname "$0")" && pwd)
 . "$here/../system/lib.sh"
 . "$here/../system/cluster_lib.sh"

@@ -1,5 +1,6 @@
 # Sourced by the system tests: the built programs, run as a user would. Usage of a test: X_test.sh BUILD_FOLDER
 set -u
+export LC_ALL=C
 # shellcheck source=scripts/program_flags.sh
 . "$(dirname "${BASH_SOURCE[0]}")/../../scripts/program_flags.sh"
 build=$(cd "$1" && pwd)

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # scripts/setup.sh and scripts/run.sh on machines made of stub commands: PATH holds nothing else.
 set -euo pipefail
+export LC_ALL=C
 scripts=$1
 bash=$(command -v bash)
 work=$(mktemp -d)

@@ -4,6 +4,7 @@
 # With NODES, from 2 to 9, this machine is 127.0.0.[1-NODES]: node names that resolve without a file of hosts. Steps have reserved ports then.
 # Exit codes: 0, 2 usage, 3 not to be had here (and why), 4 it did not come up.
 set -uo pipefail
+export LC_ALL=C
 die() { local code=$1; shift; printf 'slurm_cluster: %s\n' "$*" >&2; exit "$code"; }
 usage='usage: slurm_cluster.sh up FOLDER [NODES] | down FOLDER'
 what=${1:-} folder=${2:-} nodes=${3:-1}

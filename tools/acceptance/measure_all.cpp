@@ -6,6 +6,7 @@
 #include <chrono>
 #include <utility>
 
+#include "src/core/serialize.hpp"
 #include "src/options/values.hpp"
 #include "tools/acceptance/counted.hpp"
 #include "tools/acceptance/programs.hpp"
@@ -79,7 +80,7 @@ void check_nvlinks(Context& context, const std::vector<double>& best) {
   const std::vector<std::string> answers = context.team.ask("nvlink");
   for (int h = 0; h < context.hosts.number(); ++h) {
     const HostRanks& host = context.hosts[h];
-    const double links = std::stod(answers.at(static_cast<std::size_t>(host.ranks.front())));
+    const double links = parse_number(answers.at(static_cast<std::size_t>(host.ranks.front())));
     if (links <= 0 || host.ranks.size() < 2) continue;
     context.journal.add(nvlink_check(host.name, best.at(static_cast<std::size_t>(h)), links,
                                      context.plan.pairs.efficiency));

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <map>
 
+#include "src/core/serialize.hpp"
 #include "tools/acceptance/report/words.hpp"
 
 namespace ccl_tests::acceptance {
@@ -112,7 +113,7 @@ double slowest_wire(Team& team, const Hosts& hosts, const std::string& interface
   double slowest = 0;
   const std::vector<std::string> rates = team.ask("wire " + interface);
   for (int h = 0; h < hosts.number(); ++h) {
-    const double rate = std::stod(rates.at(static_cast<std::size_t>(hosts.leader(h))));
+    const double rate = parse_number(rates.at(static_cast<std::size_t>(hosts.leader(h))));
     if (rate <= 0) return 0;
     slowest = h == 0 ? rate : std::min(slowest, rate);
   }

@@ -13,6 +13,7 @@
 #include <variant>
 
 #include "src/core/error.hpp"
+#include "src/core/serialize.hpp"
 #include "src/report/exports/document.hpp"
 #include "src/report/exports/prometheus.hpp"
 #include "src/report/field_value.hpp"
@@ -139,8 +140,7 @@ class Prometheus : public Reporter {
     for (std::string line; std::getline(old, line);) {
       const std::size_t end = line.rfind("} ");
       if (!line.starts_with(begin) || end == std::string::npos || end < begin.size()) continue;
-      double value = 0;
-      if (std::sscanf(line.c_str() + end + 2, "%lf", &value) == 1 && value > 0)
+      if (const double value = parse_number(std::string_view(line).substr(end + 2)); value > 0)
         all[line.substr(begin.size(), end - begin.size())] = value;
     }
     return all;

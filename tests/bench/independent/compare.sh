@@ -11,6 +11,7 @@
 # the median of the ratios ours / theirs with its interval (sign test, at least 95 %). --keep FILE: all launches that
 # count, as launches.awk reads them.
 set -euo pipefail
+export LC_ALL=C
 cd -- "$(dirname -- "${BASH_SOURCE[0]}")/../../.."
 pairs=20 launches=3 sizes=8,1024,65536,1048576,4194304 libraries=openmpi,mpich,gloo default=false sweep=false keep=/dev/null
 while (($#)); do
