@@ -95,8 +95,12 @@ class ProcessRun {
       std::_Exit(exit_code_);
     }
     if (end.failure != 0) return exit_code_;  // peers may be gone: nobody to finish with
-    process_.backend.finish();
-    if (launcher) launcher->finish();
+    finish_libraries(process_.backend, launcher.get(), options_.timeout_s,
+                     [this](const std::string& what) {
+                       process_.log(me() + ": " + what);
+                       std::fflush(nullptr);
+                       std::_Exit(exit_code_);
+                     });
     return exit_code_;
   }
 

@@ -36,6 +36,18 @@ void start_libraries(const Backend& backend, const Backend* launcher, const Back
   backend.start(options);
 }
 
+void finish_libraries(const Backend& backend, const Backend* launcher, double limit_s,
+                      const std::function<void(const std::string&)>& give_up) {
+  Activity activity;
+  const Watchdog watchdog(activity, [&](double stuck_s) {
+    give_up(fmt::format("{} has not ended within {:.0f} s, though all ranks are done",
+                        backend.name(), stuck_s));
+  });
+  const Expected expected(activity, limit_s);
+  backend.finish();
+  if (launcher != nullptr) launcher->finish();
+}
+
 std::unique_ptr<Control> join_job(const Launch& launch, const Backend* launcher,
                                   JoinOptions options,
                                   std::function<void(const Failure&)> on_failure,

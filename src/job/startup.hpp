@@ -22,6 +22,11 @@ BackendPtr open_launcher(const Launch& launch);
 void start_libraries(const Backend& backend, const Backend* launcher, const BackendOptions& options,
                      const std::function<void(const std::string&)>& give_up);
 
+// Ends both, where `launcher` is there, on the main thread. MPI waits in it for all processes, and now and then for ever, though
+// nothing is left to do: after limit_s (0: no limit) `give_up` is called with what did not end, and must not return.
+void finish_libraries(const Backend& backend, const Backend* launcher, double limit_s,
+                      const std::function<void(const std::string&)>& give_up);
+
 // As join, through `launcher` where that is there; without other processes a job of its own.
 std::unique_ptr<Control> join_job(const Launch& launch, const Backend* launcher,
                                   JoinOptions options,
