@@ -17,6 +17,7 @@
 #include "src/bootstrap/job_key.hpp"
 #include "src/bootstrap/net.hpp"
 #include "src/core/error.hpp"
+#include "src/core/thread.hpp"
 
 namespace ccl_tests {
 namespace {
@@ -99,7 +100,7 @@ void ControlClient::Impl::begin(ControlConnection::Socket socket, TimePoint dead
   heartbeat();
   io_.restart();
   work_.emplace(io_.get_executor());
-  thread_ = std::thread([this] { io_.run(); });
+  thread_ = start_thread([this] { io_.run(); });
 
   std::unique_lock lock(mutex_);
   changed_.wait_until(lock, deadline, [this] { return server_ || over(); });

@@ -19,6 +19,7 @@
 #include "src/bootstrap/members.hpp"
 #include "src/bootstrap/net.hpp"
 #include "src/core/error.hpp"
+#include "src/core/thread.hpp"
 
 namespace ccl_tests {
 namespace {
@@ -40,7 +41,7 @@ class ControlServer::Impl {
         exchanges_(options_.self.processes) {
     at(init_timer_, deadline_in(options_.init_timeout_s), [this] { init_timeout(); });
     heartbeat();
-    thread_ = std::thread([this] { io_.run(); });
+    thread_ = start_thread([this] { io_.run(); });
   }
   ~Impl();
 

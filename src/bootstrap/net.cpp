@@ -14,6 +14,8 @@
 #include <future>
 #include <thread>
 
+#include "src/core/thread.hpp"
+
 namespace ccl_tests {
 namespace {
 
@@ -122,7 +124,7 @@ Endpoints resolve(const std::string& host, int port, TimePoint deadline,
     }
   });
   std::future<LookUp> answer = task.get_future();
-  std::thread(std::move(task)).detach();
+  start_thread(std::move(task)).detach();
   if (answer.wait_until(deadline) != std::future_status::ready) {
     throw cannot_resolve(host, asio::error::timed_out);
   }

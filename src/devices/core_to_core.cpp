@@ -88,14 +88,19 @@ std::optional<double> core_to_core(double duration) {
     other.join();
   };
   // Both threads are made for the probe, so that the caller keeps its CPUs.
-  std::thread asking([&] {
-    try {
-      ask_and_answer();
-    } catch (const std::system_error&) {
-      batches.clear();
-    }
-  });
-  asking.join();
+  // Without threads there is no answer.
+  try {
+    std::thread asking([&] {
+      try {
+        ask_and_answer();
+      } catch (const std::system_error&) {
+        batches.clear();
+      }
+    });
+    asking.join();
+  } catch (const std::system_error&) {
+    return std::nullopt;
+  }
   if (batches.empty()) return std::nullopt;
   return median(std::move(batches));
 }

@@ -11,6 +11,7 @@
 
 #include "src/core/error.hpp"
 #include "src/core/quote.hpp"
+#include "src/core/thread.hpp"
 
 namespace ccl_tests {
 
@@ -66,7 +67,7 @@ Heartbeat::Heartbeat(const Activity& activity, const std::string& program, const
 }
 
 void Heartbeat::begin() {
-  state_->thread = std::thread([s = state_.get()] { s->beat(); });
+  state_->thread = start_thread([s = state_.get()] { s->beat(); });
 }
 
 Heartbeat::~Heartbeat() {

@@ -177,6 +177,18 @@ for signal in INT:130 TERM:143; do
   done
 done
 
+# With too little memory for threads a rank says so, wherever it is then.
+for kib in 22000 26000 30000 34000 38000 42000 46000; do
+  (ulimit -v $kib; timeout 100 "$bin/all_reduce_perf" --np 2 --backend gloo -b 8 -e 8 -n 3 >"$work/out" 2>"$work/err")
+  code=$?
+  case $code in
+    0) pass "$kib KiB of memory are enough" ;;
+    3 | 4) grep -qE "a thread cannot be started|cannot allocate|bad_alloc|[Mm]emory" "$work/err" && pass "$kib KiB of memory: exit $code, with the reason" || fail "$kib KiB of memory: exit $code without a reason: $(tail -n 5 "$work/err")" ;;
+    *) fail "$kib KiB of memory: exit $code: $(tail -n 5 "$work/err")" ;;
+  esac
+  grep -q '\] Resource temporarily unavailable' "$work/err" && fail "$kib KiB of memory: no word of what is not available: $(cat "$work/err")"
+done
+
 # Missing, repeated and disagreeing ranks.
 port=$(free_port)
 RANK=0 WORLD_SIZE=3 MASTER_ADDR=127.0.0.1 MASTER_PORT=$port timeout 240 "$bin/all_reduce_perf" --backend gloo -b 8 -e 8 --init-timeout 2 >"$work/out.0" 2>"$work/err.0" &
