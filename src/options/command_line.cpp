@@ -78,6 +78,27 @@ std::vector<std::string> with_full_names(const FlagSet& set,
   return result;
 }
 
+// What rccl-tests' own flags are here (ROCm/rocm-systems, projects/rccl-tests/src/common.cu); empty: not one of them.
+std::string rccl_flag(const std::string& name) {
+  struct Flag {
+    std::string_view letter, word, here;
+  };
+  constexpr Flag flags[] = {
+      {"-Y", "--memory_type", "--memory host or cuda says where buffers lie"},
+      {"", "--cumask", "GPUs here have no masks of compute units"},
+      {"-A", "", "--show-algorithm prints what the library chose for each row"},
+      {"-X", "--output_file_name", "-J FILE.json or FILE.csv writes a file"},
+      {"-Z", "--output_format", "-J FILE.json or FILE.csv writes a file"},
+      {"-F", "--cache_flush", "--cache cold has each call find its data in no cache"},
+      {"-E", "--rotating_tensor", "--cache rotate has calls use other memory in turns"},
+      {"-q", "--delay_inout_place", "nothing waits between placements"},
+      {"-s", "--stress_cycles", "-N repeats the run, --duration for a time"}};
+  for (const Flag& flag : flags)
+    if (name == flag.letter || name == flag.word)
+      return fmt::format("{} is rccl-tests'; here {}", name, flag.here);
+  return {};
+}
+
 }  // namespace
 
 CommandLine read_command_line(const FlagSet& set, const std::vector<std::string>& arguments) {
@@ -118,6 +139,7 @@ void refuse_unknown(const FlagSet& set, const CommandLine& line) {
   const std::string name = word.substr(0, word.find('='));
   if (!word.starts_with('-'))
     throw UsageError(fmt::format("{} stands behind no option; see --help", quote(word)));
+  if (const std::string theirs = rccl_flag(name); !theirs.empty()) throw UsageError(theirs);
   std::vector<std::string> names;
   for (const Flag& flag : set.all()) {
     if (!flag.missing.empty() || !flag.read || flag.is_variable()) continue;

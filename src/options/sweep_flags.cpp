@@ -3,6 +3,7 @@
 #include <fmt/ranges.h>
 
 #include "src/core/error.hpp"
+#include "src/core/quote.hpp"
 #include "src/options/flags.hpp"
 #include "src/options/values.hpp"
 
@@ -123,7 +124,15 @@ void declare_sizes(FlagSet& set, Options& o, const Taken& taken) {
             return sizes;
           })
       .recorded("sizes");
-  set.add(s.unalign, "-u,--unalign", "N", "shift both buffers by N elements", in_range(0, 1 << 20))
+  set.add(
+         s.unalign, "-u,--unalign", "N", "shift both buffers by N elements",
+         [](const std::string& text) {
+           if (text.find_first_of(",x") != std::string::npos)
+             throw UsageError(fmt::format(
+                 "{} is a mask of compute units, as rccl-tests takes it; accepted: by how many elements to shift both buffers",
+                 quote(text)));
+           return in_range(0, 1 << 20)(text);
+         })
       .needs(taken.unalign)
       .recorded("unalign");
 }

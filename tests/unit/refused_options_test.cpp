@@ -98,8 +98,19 @@ TEST(Options, UnknownFlagsAndStrayWordsAreNamed) {
             "unknown option '--itres', did you mean '--iters'? see --help");
   EXPECT_EQ(refusal({"--min-bytes=8"}),
             "unknown option '--min-bytes', did you mean '--minbytes'? see --help");
-  EXPECT_EQ(refusal({"-q"}), "unknown option '-q'; see --help");
+  EXPECT_EQ(refusal({"-j"}), "unknown option '-j'; see --help");
   EXPECT_EQ(refusal({"-n", "3", "stray"}), "'stray' stands behind no option; see --help");
+}
+
+TEST(RefusedOptions, SayWhatRcclTestsFlagsAreHere) {
+  EXPECT_EQ(refusal({"-A", "1"}),
+            "-A is rccl-tests'; here --show-algorithm prints what the library chose for each row");
+  EXPECT_EQ(refusal({"--memory_type", "fine"}),
+            "--memory_type is rccl-tests'; here --memory host or cuda says where buffers lie");
+  EXPECT_THAT(refusal({"-u", "0xff,0xff"}),
+              HasSubstr("-u: '0xff,0xff' is a mask of compute units"));
+  for (const char* const flag : {"-Y", "--cumask", "-X", "-Z", "-F", "-E", "-q", "-s"})
+    EXPECT_THAT(refusal({flag, "1"}), HasSubstr("is rccl-tests'; here ")) << flag;
 }
 
 TEST(Options, ValuesStayOnOneLineOfBoundedLength) {
