@@ -33,6 +33,7 @@ struct BackendOptions {
   bool share_devices = false;                   // --share-gpus: several ranks on one GPU
   bool show_algorithm = false;                  // --show-algorithm
   int peers = 0;                                // Domain::peers of the program
+  int ranks_per_process = 1;                    // each on a thread
   std::map<std::string, std::string> own = {};  // --backend-option KEY=VALUE
 
   // Returns the value that the user gave for a key of the backend's own. Returns nullopt if none.
@@ -128,7 +129,7 @@ void check_options(const Backend& backend, const BackendOptions& options);
 
 // A module is a shared object that exports these two with C linkage: ccl_module_abi() ==
 // module_abi, and ccl_module_backend(), whose result lives as long as the module stays open.
-inline constexpr int module_abi = 7;
+inline constexpr int module_abi = 8;
 using ModuleAbi = int (*)();
 using ModuleBackend = const Backend* (*)();
 

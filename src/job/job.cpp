@@ -106,10 +106,8 @@ class ProcessRun {
 
  private:
   void start(const Backend* launcher) {
-    BackendOptions options = options_.backend_options;
-    options.init_timeout_s = options_.init_timeout_s;
     try {
-      start_libraries(process_.backend, launcher, options, [this](const std::string& why) {
+      start_libraries(process_.backend, launcher, options_.told(), [this](const std::string& why) {
         process_.log(why);
         write_end({exit_code(Exit::timed_out), 0, {why}});
       });
@@ -195,7 +193,7 @@ int run_job(const JobSetup& asked, const RankBody& body, const JobHooks& hooks) 
   const Launch launch = find_launch(options);
   const BackendPtr backend = open_library(options, launch);
   refuse_gpu_flags(options, *backend);
-  check_options(*backend, options.backend_options);
+  check_options(*backend, options.told());
   const Staging staging = stage_buffers(options, *backend);
   refuse_staged_flags(options, staging);
   choose_default_ranks(options, launch, *backend, staging);

@@ -40,6 +40,13 @@ struct JobSetup {
   std::function<std::optional<std::string>(ControlChannel& channel, const NamedValue& backend)>
       disagreement;
 
+  // What every rank's library is told, before the rank has its device.
+  BackendOptions told() const {
+    BackendOptions all = backend_options;
+    all.init_timeout_s = init_timeout_s;
+    all.ranks_per_process = ranks_per_process();
+    return all;
+  }
   bool simulated() const { return !simulated_host.empty(); }
   int ranks_per_process() const { return threads.value_or(1) * ranks_per_thread.value_or(1); }
 };

@@ -94,8 +94,7 @@ Communicator& Rank::keep(std::unique_ptr<Communicator> communicator) {
 Communicator& Rank::connect(ControlChannel& group) {
   const Expected expected(activity_, limit_s() + later_s);
   const Staging& staging = process_.staging;
-  BackendOptions options = process_.options.backend_options;
-  options.init_timeout_s = limit_s();
+  BackendOptions options = process_.options.told();
   const bool host_buffers = staging.buffers == Memory::host;
   options.device = host_buffers == staging.staged ? gpu_ : nullptr;  // the library's memory
   const auto library = [&] { return process_.backend.connect(group, options); };
