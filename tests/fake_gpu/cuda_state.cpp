@@ -54,6 +54,10 @@ Runtime::Runtime() : config(read_config()), process(getpid()), memory(devices(),
   for (int device = 0; device < devices(); ++device) {
     null_streams.push_back(std::make_shared<Stream>(memory, device, true));
   }
+  // The driver reads the variable once.
+  if (variable("FAKE_GPU_QUEUES", "0") == "1")
+    std::fprintf(stderr, "fake GPU: %s hardware queues in process %d\n",
+                 variable("CUDA_DEVICE_MAX_CONNECTIONS", "8").c_str(), process);
 }
 
 void Runtime::wait_for_peers(int device) {

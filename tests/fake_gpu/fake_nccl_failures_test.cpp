@@ -145,21 +145,54 @@ TEST_F(FakeNcclFailures, MemoryIsRegistered) {
   });
 }
 
-TEST_F(FakeNcclFailures, TwoRanksOnOneDeviceAreRefused) {
+// Rank 0 on device 0, ranks 1 and 2 on device 1.
+void run_sharing(const std::function<void(int rank, const ncclUniqueId& id)>& body) {
   ncclUniqueId id;
   ASSERT_EQ(ncclGetUniqueId(&id), 0);
   std::vector<std::thread> threads;
   for (int rank = 0; rank < 3; ++rank) {
     threads.emplace_back([&, rank] {
       EXPECT_EQ(cudaSetDevice(rank == 0 ? 0 : 1), 0);
-      ncclComm_t comm = nullptr;
-      EXPECT_EQ(ncclCommInitRank(&comm, 3, id, rank), ncclInvalidUsage);
-      EXPECT_EQ(comm, nullptr);
-      EXPECT_STREQ(ncclGetLastError(nullptr),
-                   "Duplicate GPU detected : rank 2 and rank 1 both on CUDA device 0000:0b:00.0");
+      body(rank, id);
     });
   }
   for (auto& thread : threads) thread.join();
+}
+
+void expect_refusal(const std::string& message) {
+  run_sharing([&](int rank, const ncclUniqueId& id) {
+    ncclComm_t comm = nullptr;
+    EXPECT_EQ(ncclCommInitRank(&comm, 3, id, rank), ncclInvalidUsage);
+    EXPECT_EQ(comm, nullptr);
+    EXPECT_EQ(std::string(ncclGetLastError(nullptr)).substr(0, message.size()), message);
+  });
+}
+
+TEST_F(FakeNcclFailures, TwoRanksOnOneDeviceAreRefused) {
+  const std::string duplicate =
+      "Duplicate GPU detected : rank 2 and rank 1 both on CUDA device 0000:0b:00.0";
+  expect_refusal(duplicate);
+  const Variable variable("NCCL_MULTI_RANK_GPU_ENABLE", "1");
+  expect_refusal(duplicate);  // before 2.30
+  const Variable version("FAKE_NCCL_VERSION", "23007");
+  const Variable nvls("NCCL_NVLS_ENABLE", "1");
+  expect_refusal("NCCL_NVLS_ENABLE has been set");
+}
+
+TEST_F(FakeNcclFailures, RanksShareADeviceIfNccl230IsToldSo) {
+  const Variable version("FAKE_NCCL_VERSION", "23007");
+  expect_refusal("Multiple Ranks are using the same GPU/Partition.");
+  const Variable variable("NCCL_MULTI_RANK_GPU_ENABLE", "1");
+  run_sharing([](int rank, const ncclUniqueId& id) {
+    const Stream stream;
+    const Buffer<int> buffer(std::vector<int>{1, 1, 1, 1});
+    Rank r{rank, 3, nullptr, stream};
+    ASSERT_EQ(ncclCommInitRank(&r.comm, 3, id, rank), 0) << ncclGetLastError(nullptr);
+    EXPECT_EQ(add(r, buffer), 0);
+    r.wait();
+    EXPECT_EQ(buffer.values(), (std::vector<int>{3, 3, 3, 3}));
+    EXPECT_EQ(ncclCommDestroy(r.comm), 0);
+  });
 }
 
 TEST_F(FakeNcclFailures, AnUnfinishedInitEndsByAbort) {

@@ -26,6 +26,11 @@ Fault fault(const char* variable) {
   return fault;
 }
 
+long number(const char* variable, long otherwise) {
+  const char* const value = std::getenv(variable);
+  return value == nullptr || *value == '\0' ? otherwise : std::atol(value);
+}
+
 std::uint64_t host_hash() {
   const char* const id = std::getenv("NCCL_HOSTID");
   char host[256] = {};
@@ -133,14 +138,29 @@ void Communicator::enable_peers() {
   cudaGetLastError();  // another communicator may have enabled it before
 }
 
+// Since 2.30 ranks may share a device (init.cc, transport/nvls.cc).
 void Communicator::check_devices() {
+  int version = 0;
+  ncclGetVersion(&version);
+  const bool may_be_allowed = version >= NCCL_VERSION(2, 30, 0);
+  const bool allowed = may_be_allowed && number("NCCL_MULTI_RANK_GPU_ENABLE", 0) != 0;
   const auto members = segment_->members();
   for (std::size_t a = 0; a < members.size(); ++a) {
     for (std::size_t b = 0; b < a; ++b) {
       if (members[a].host != members[b].host) continue;
       if (std::strcmp(members[a].bus, members[b].bus) != 0) continue;
-      fail(ncclInvalidUsage, "Duplicate GPU detected : rank " + std::to_string(a) + " and rank " +
-                                 std::to_string(b) + " both on CUDA device " + members[a].bus);
+      if (!may_be_allowed) {
+        fail(ncclInvalidUsage, "Duplicate GPU detected : rank " + std::to_string(a) + " and rank " +
+                                   std::to_string(b) + " both on CUDA device " + members[a].bus);
+      } else if (!allowed) {
+        fail(ncclInvalidUsage,
+             "Multiple Ranks are using the same GPU/Partition. Set NCCL_MULTI_RANK_GPU_ENABLE=1 to "
+             "enable this configuration.");
+      } else if (number("NCCL_NVLS_ENABLE", 2) == 1) {
+        fail(ncclInvalidUsage,
+             "NCCL_NVLS_ENABLE has been set to \"1\" and communicator has multiple ranks using the "
+             "same NVML device. This is not compatible with NCCL_NVLS_ENABLE=1.");
+      }
       return;
     }
   }
