@@ -61,7 +61,7 @@ void declare_gpus(FlagSet& set, Options& o, const Taken& taken) {
       .recorded("expect_gpus")
       .per_process();
   set.add(b.share_devices, "--share-gpus", "",
-          "allow several ranks per GPU (correctness only; times mean nothing)", zero_or_one())
+          "allow several ranks per GPU; times are those of a shared GPU", zero_or_one())
       .recorded("share_gpus");
   set.begin(Group::gpus, taken.sweep);
   set.add(o.measure.graph_launches, "-G,--cudagraph", "N",

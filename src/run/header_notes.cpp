@@ -148,7 +148,7 @@ std::string mode_of(const Collective& collective, const Options& o) {
 NoteKind kind_of(std::string_view line, const Collective& collective,
                  const std::vector<Kind>& kinds) {
   if (line.starts_with("buffers in ") || line.starts_with("one rank: ") ||
-      line.starts_with("threads: "))
+      line.starts_with("threads: ") || line.starts_with("--share-gpus: "))
     return NoteKind::note;
   std::string_view subject = line;
   for (const std::string_view end : {":", " are ", " have ", " has "})

@@ -114,7 +114,10 @@ RunInfo describe(const Rank& rank, const Collective& collective, const Options& 
                                "NCCL_NVLS_ENABLE",
                                "NCCL_MIN_NCHANNELS",
                                "NCCL_MAX_NCHANNELS",
-                               "NCCL_HOSTID"})
+                               "NCCL_MAX_CTAS",
+                               "NCCL_MULTI_RANK_GPU_ENABLE",
+                               "NCCL_HOSTID",
+                               "CUDA_DEVICE_MAX_CONNECTIONS"})
     record(variable);
   if (!process.launch.by_np())  // which sets them itself
     for (const char* variable : {"RANK", "WORLD_SIZE", "LOCAL_RANK", "MASTER_ADDR", "MASTER_PORT",

@@ -93,8 +93,52 @@ run 0 "NCCL_TESTS_DEVICE" env NCCL_TESTS_DEVICE=2 "${all_reduce[@]}" -t 2 && exp
 run 4 "NCCL_TESTS_DEVICE beyond" env NCCL_TESTS_DEVICE=3 "${all_reduce[@]}" -t 2 && expect_in "$work/err" "puts a rank on device 4, but this process sees 4 (0 to 3)"
 run 4 "more ranks than GPUs" "${all_reduce[@]}" -t 5 && expect_in "$work/err" "5 ranks in this process, but it sees 4 GPUs"
 run 4 "processes on one GPU" env FAKE_GPUS=1 "${all_reduce[@]}" --np 3 && expect_in "$work/err" "ranks 0, 1, 2 are on one GPU, Fake GPU [0000:0a:00]"
-run 0 "--share-gpus" env FAKE_GPUS=1 "${all_reduce[@]}" --np 3 --share-gpus && right
-run 3 "--share-gpus of threads" env FAKE_GPUS=1 "${all_reduce[@]}" -t 3 --share-gpus && expect_in "$work/err" "only processes share a GPU"
+
+# Ranks that share a GPU: processes with any NCCL, threads from 2.30 on.
+shared=(env FAKE_GPUS=1 FAKE_NCCL_VERSION=23007)
+older=(env FAKE_GPUS=1 FAKE_NCCL_VERSION=22809)
+for how in "${shared[*]}" "${older[*]}"; do
+  # shellcheck disable=SC2086 # a list of words
+  run 0 "processes on one GPU, $how" $how "${all_reduce[@]}" --np 3 --share-gpus && right
+  expect_in "$work/out" "# --share-gpus: ranks share a GPU, over sockets on loopback: times mean nothing"
+done
+run 3 "threads on one GPU, NCCL 2.28" "${older[@]}" "${all_reduce[@]}" -t 2 --share-gpus
+[ "$(cat "$work/err")" = "all_reduce_perf: [$(hostname)] --share-gpus with -t or -g: needs NCCL 2.30, here is 2.28.9; use --np N, or a newer --library FILE" ] ||
+  fail "another line: $(cat "$work/err")"
+run 3 "threads on one GPU by -g, NCCL 2.28" "${older[@]}" "${all_reduce[@]}" -g 2 --share-gpus
+run 0 "threads on one GPU" "${shared[@]}" FAKE_GPU_QUEUES=1 "${all_reduce[@]}" -t 2 --share-gpus -J "$work/shared.jsonl" && right
+expect_in "$work/out" "# --share-gpus: 2 ranks on a GPU at the same time: times are of a shared GPU"
+grep -q "NCCL documents" "$work/out" && fail "two ranks on a GPU are said to be more than documented"
+[ "$(grep -c 'fake GPU: 32 hardware queues' "$work/err")" -eq 1 ] || fail "the variable is set behind the driver's first call: $(cat "$work/err")"
+for setting in NCCL_MULTI_RANK_GPU_ENABLE=1 NCCL_NVLS_ENABLE=0 NCCL_MAX_CTAS=8 CUDA_DEVICE_MAX_CONNECTIONS=32; do
+  expect_in "$work/shared.jsonl" "\"$setting\""
+done
+run 0 "variables that the user has set" "${shared[@]}" NCCL_NVLS_ENABLE=2 NCCL_MAX_CTAS=4 CUDA_DEVICE_MAX_CONNECTIONS=16 FAKE_GPU_QUEUES=1 \
+  "${all_reduce[@]}" -t 2 --share-gpus -J "$work/set.jsonl" && right
+expect_in "$work/err" "fake GPU: 16 hardware queues"
+for setting in NCCL_MULTI_RANK_GPU_ENABLE=1 NCCL_NVLS_ENABLE=2 NCCL_MAX_CTAS=4 CUDA_DEVICE_MAX_CONNECTIONS=16; do
+  expect_in "$work/set.jsonl" "\"$setting\""
+done
+run 4 "NCCL told not to let them" "${shared[@]}" NCCL_MULTI_RANK_GPU_ENABLE=0 "${all_reduce[@]}" -t 2 --share-gpus
+expect_in "$work/err" "Set NCCL_MULTI_RANK_GPU_ENABLE=1"
+run 0 "three threads on one GPU" "${shared[@]}" "${all_reduce[@]}" -t 3 --share-gpus && right
+expect_in "$work/out" "# --share-gpus: 3 ranks on a GPU at the same time: times are of a shared GPU; NCCL documents 2 ranks on a GPU, more may hang"
+run 0 "four threads on two GPUs" "${shared[@]}" FAKE_GPUS=2 "${all_reduce[@]}" -g 4 --share-gpus && right
+expect_in "$work/out" "# --share-gpus: 2 ranks on a GPU at the same time"
+run 0 "threads with a GPU each" "${shared[@]}" FAKE_GPUS=2 "${all_reduce[@]}" -t 2 --share-gpus && right
+grep -q "^# --share-gpus" "$work/out" && fail "ranks with a GPU each are said to share one"
+run 3 "threads of several processes" "${shared[@]}" "${all_reduce[@]}" --np 2 -t 2 --share-gpus
+expect_in "$work/err" "--share-gpus: the ranks are threads of several processes; use -t N in one process, or --np N without -t and -g"
+for program in alltoallv sendrecv sync_grad; do
+  taken "$program" "${quick[@]}"
+  run 0 "$program, threads on one GPU" "${shared[@]}" "$bin/${program}_perf" "${words[@]}" -t 2 --share-gpus && right
+done
+for flags in "-G 2" "-R 2" "--memory host" "-d all -o all"; do
+  # $flags is a list of words
+  # shellcheck disable=SC2086
+  run 0 "threads on one GPU, $flags" "${shared[@]}" "${all_reduce[@]}" -t 2 --share-gpus $flags && right
+done
+run 0 "groups on a GPU each" "${shared[@]}" FAKE_GPUS=2 "${all_reduce[@]}" -t 4 --share-gpus --group 'mod 2' --group-rows 1 && right
 run 0 "--expect-gpus" "${all_reduce[@]}" -t 2 --expect-gpus 4
 run 4 "--expect-gpus, one too many" "${all_reduce[@]}" -t 2 --expect-gpus 5 && expect_in "$work/err" "shows 4"
 run 4 "what Slurm promised" env SLURM_GPUS_ON_NODE=8 "${all_reduce[@]}" -t 2 && expect_in "$work/err" "SLURM_GPUS_ON_NODE=8"

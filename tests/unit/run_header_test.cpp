@@ -46,6 +46,8 @@ TEST(KindOfALine, IsANoteIfItsSubjectIsTheProgramOrATypeOrOperationOfTheRun) {
   EXPECT_EQ(kind_of(types, all_reduce, sum), NoteKind::verbose);
   EXPECT_EQ(kind_of("buffers in host memory, staged: every operation is a copy", all_reduce, sum),
             NoteKind::note);
+  EXPECT_EQ(kind_of("--share-gpus: ranks share a GPU: times mean nothing", all_reduce, sum),
+            NoteKind::note);
 }
 
 }  // namespace

@@ -60,9 +60,7 @@ std::vector<std::string> describe(const Setup& setup) {
     lines.push_back(
         "algorithms: as NCCL tells its profiler, which hears nothing of one rank's operations, of "
         "symmetric windows' kernels and of copy engines");
-  if (setup.share_devices)
-    lines.push_back(
-        "--share-gpus: ranks share a GPU, over sockets on loopback: times mean nothing");
+  if (!setup.sharing.empty()) lines.push_back(setup.sharing);
   return lines;
 }
 

@@ -4,6 +4,7 @@
 #include <nccl.h>
 
 #include <memory>
+#include <string>
 
 #include "src/core/communicator.hpp"
 
@@ -17,7 +18,7 @@ struct Setup {
   int local_register = 0;
   int cta_policy = -1;
   bool null_stream = false;
-  bool share_devices = false;
+  std::string sharing = {};  // what the header says of ranks that share a GPU; empty: nothing
   bool show_algorithm = false;
   int peers = 0;  // Domain::peers
 };

@@ -3,9 +3,10 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include <array>
+#include <algorithm>
 #include <cstdlib>
 #include <cstring>
+#include <initializer_list>
 #include <map>
 #include <string>
 #include <string_view>
@@ -18,43 +19,77 @@
 namespace ccl_tests::nccl_module {
 namespace {
 
+struct Setting {
+  const char* variable;
+  const char* value;
+};
+
+void set_missing(std::initializer_list<Setting> settings) {
+  for (const auto& [variable, value] : settings) setenv(variable, value, 0);
+}
+
 // NCCL takes two ranks for two hosts when NCCL_HOSTID differs, and then lets them share a GPU; they
 // talk over sockets.
-void prepare_sharing() {
+void let_processes_share() {
   // Also a launcher's, whose children inherit it.
   constexpr std::string_view host_of_ours = "ccl-tests ";
   const std::string host = fmt::format("{}{} {}", host_of_ours, this_host(), getpid());
-  constexpr std::array<std::pair<const char*, const char*>, 9> settings = {{
-      {"NCCL_NET", "Socket"},
-      {"NCCL_IB_DISABLE", "1"},
-      {"NCCL_SOCKET_IFNAME", "lo"},
-      {"NCCL_NET_PLUGIN", "none"},
-      {"NCCL_CUMEM_ENABLE", "0"},
-      {"NCCL_MNNVL_ENABLE", "0"},
-      {"NCCL_NVLS_ENABLE", "0"},
-      {"NCCL_MAX_CTAS", "1"},
-      {"NCCL_MAX_NCHANNELS", "1"},
-  }};
   const char* const given = std::getenv("NCCL_HOSTID");
   const bool inherited = given != nullptr && std::string(given).starts_with(host_of_ours);
   setenv("NCCL_HOSTID", host.c_str(), inherited ? 1 : 0);
-  for (const auto& [name, value] : settings) setenv(name, value, 0);
+  set_missing({{"NCCL_NET", "Socket"},
+               {"NCCL_IB_DISABLE", "1"},
+               {"NCCL_SOCKET_IFNAME", "lo"},
+               {"NCCL_NET_PLUGIN", "none"},
+               {"NCCL_CUMEM_ENABLE", "0"},
+               {"NCCL_MNNVL_ENABLE", "0"},
+               {"NCCL_NVLS_ENABLE", "0"},
+               {"NCCL_MAX_CTAS", "1"},
+               {"NCCL_MAX_NCHANNELS", "1"}});
 }
 
-void refuse_hosts_and_threads(ControlChannel& channel, double limit_s) {
+// The kernels of all ranks have to run at the same time: each takes a part of the multiprocessors,
+// and no stream may wait for another rank's in a hardware queue (CUDA has 8 by default, at most 32).
+// NCCL reads NCCL_HOSTID once in a process: all threads have the same.
+void let_threads_share() {
+  set_missing({{"NCCL_MULTI_RANK_GPU_ENABLE", "1"},
+               {"NCCL_NVLS_ENABLE", "0"},
+               {"NCCL_MAX_CTAS", "8"},
+               {"CUDA_DEVICE_MAX_CONNECTIONS", "32"}});
+}
+
+// Returns how many of the channel's ranks give each text. Collective over the channel's ranks.
+std::map<std::string, int> counts_of(ControlChannel& channel, const std::string& mine,
+                                     double limit_s) {
+  std::map<std::string, int> counts;
+  for (const std::string& text : channel.all_gather(mine, limit_s)) ++counts[text];
+  return counts;
+}
+
+// Returns what the header says of ranks that share a GPU. Collective over the channel's ranks.
+// Throws Unsupported if NCCL cannot run these ranks.
+std::string sharing_of(ControlChannel& channel, const BackendOptions& options) {
+  const double limit_s = options.init_timeout_s;
   const std::string host = host_identity();
-  const std::string mine = fmt::format("{} {}", host, getpid());
-  const auto all = channel.all_gather(mine, limit_s);
-  std::map<std::string, int> ranks_in;
-  for (const std::string& process : all) {
-    if (!process.starts_with(host + ' '))
-      throw Unsupported(
-          "--share-gpus: ranks that share GPUs talk over loopback; accepted: one host");
-    if (++ranks_in[process] == 1) continue;
+  if (counts_of(channel, host, limit_s).size() > 1)
+    throw Unsupported("--share-gpus: the ranks are on several hosts; use one host");
+  const auto processes = counts_of(channel, fmt::format("{} {}", host, getpid()), limit_s);
+  const auto gpus = counts_of(channel, options.device->unique_id(), limit_s);
+  if (options.ranks_per_process == 1)
+    return "--share-gpus: ranks share a GPU, over sockets on loopback: times mean nothing";
+  if (processes.size() > 1)
     throw Unsupported(
-        "--share-gpus: NCCL lets only processes share a GPU; accepted: one rank for each (--np N, "
-        "without -t and -g)");
-  }
+        "--share-gpus: the ranks are threads of several processes; use -t N in one process, or "
+        "--np N without -t and -g");
+  constexpr int documented = 2;
+  int most = 0;
+  for (const auto& [gpu, ranks] : gpus) most = std::max(most, ranks);
+  if (most == 1) return {};
+  return fmt::format(
+      "--share-gpus: {} ranks on a GPU at the same time: times are of a shared GPU{}", most,
+      most > documented
+          ? fmt::format("; NCCL documents {} ranks on a GPU, more may hang", documented)
+          : "");
 }
 
 int capability_of(int device) {
@@ -71,7 +106,12 @@ int capability_of(int device) {
 
 void set_environment(const BackendOptions& options) {
   if (!options.interface.empty()) setenv("NCCL_SOCKET_IFNAME", options.interface.c_str(), 1);
-  if (options.share_devices) prepare_sharing();
+  if (!options.share_devices) return;
+  if (options.ranks_per_process > 1) {
+    let_threads_share();
+  } else {
+    let_processes_share();
+  }
 }
 
 std::unique_ptr<Communicator> connect(ControlChannel& channel, const BackendOptions& options) {
@@ -81,7 +121,7 @@ std::unique_ptr<Communicator> connect(ControlChannel& channel, const BackendOpti
     throw Unsupported(
         "--transport and --gloo-algorithm are Gloo's; NCCL takes environment variables (NCCL_NET, "
         "NCCL_ALGO, ...)");
-  if (options.share_devices) refuse_hosts_and_threads(channel, options.init_timeout_s);
+  const std::string sharing = options.share_devices ? sharing_of(channel, options) : std::string();
   options.device->use();
   ncclUniqueId id{};
   std::string bytes;
@@ -100,7 +140,7 @@ std::unique_ptr<Communicator> connect(ControlChannel& channel, const BackendOpti
                     options.local_register,
                     options.cta_policy,
                     options.null_stream,
-                    options.share_devices,
+                    sharing,
                     options.show_algorithm,
                     options.peers};
   Token token = make_token();

@@ -30,10 +30,11 @@ class NcclBackend : public Backend, public LoadableLibrary {
   void open(const std::string& file) const override { load(file); }
 
   void check(const BackendOptions& options) const override {
-    const auto needs = [](bool asked, const char* flag, bool there, const char* version) {
+    const auto needs = [](bool asked, const char* flag, bool there, const char* version,
+                          const char* instead = "") {
       if (!asked || there) return;
-      throw Unsupported(
-          fmt::format("{}: needs NCCL {}, here is {}", flag, version, dotted(api().version)));
+      throw Unsupported(fmt::format("{}: needs NCCL {}, here is {}{}", flag, version,
+                                    dotted(api().version), instead));
     };
     const auto since = [](int major, int minor) {
       return api().version >= NCCL_VERSION(major, minor, 0);
@@ -42,6 +43,8 @@ class NcclBackend : public Backend, public LoadableLibrary {
     needs(options.local_register == 2, "-R 2", since(2, 27) && api().window != nullptr, "2.27");
     needs(options.cta_policy >= 0, "-x", since(2, 27), "2.27");
     needs(options.show_algorithm, "--show-algorithm", since(2, 26), "2.26");
+    needs(options.share_devices && options.ranks_per_process > 1, "--share-gpus with -t or -g",
+          since(2, 30), "2.30", "; use --np N, or a newer --library FILE");
     if (options.show_algorithm) listen_to_nccl();
     set_environment(options);
   }
