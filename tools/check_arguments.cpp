@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <cstdint>
+#include <utility>
 
 #include "src/core/error.hpp"
 #include "src/core/quote.hpp"
@@ -55,6 +56,11 @@ void declare_flags(FlagSet& set, CheckArguments& a) {
           "with --speed: each buffer's, reduced to the free memory", parse_size);
   set.add(a.measure.repetitions, "-n,--iters", "N",
           "with --speed: repetitions, of which the median counts", in_range(1, 1 << 20));
+  set.begin(Group::ranks, "has no ranks and checks one GPU (--device N)");
+  for (const auto& [names, value] : {std::pair("--share-gpus", ""), std::pair("--np", "N"),
+                                     std::pair("-t,--nthreads", "N"), std::pair("-g,--ngpus", "N")})
+    set.add_custom(
+        names, value, "", [](const std::string& /*text*/) {}, [] { return SettingValue(); });
   set.begin(Group::output);
   set.add(a.output_file, "-J,--output_file", "FILE", "also write FILE, JSON lines (.jsonl)",
           json_lines);

@@ -164,6 +164,24 @@ void read_flag(const GivenFlag& given, const std::string& program) {
   }
 }
 
+std::vector<std::string> read_variables(const FlagSet& set, const GetVariable& environment) {
+  std::vector<std::string> given;
+  for (const Flag& flag : set.all()) {
+    if (!flag.is_variable()) continue;
+    const std::string& name = flag.names.front();
+    const auto text = environment(name.c_str());
+    if (!text) continue;
+    given.push_back(name);
+    if (!flag.read) continue;
+    try {
+      flag.read(*text);
+    } catch (const UsageError& e) {
+      throw UsageError(name + ": " + e.what());
+    }
+  }
+  return given;
+}
+
 bool read_flags(const FlagSet& set, const CommandLine& line, const std::string& program) {
   for (const GivenFlag& given : line.given)
     if (given.flag->names.front() == "-h") return false;

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "src/options/flag.hpp"
+#include "src/options/options.hpp"
 
 namespace ccl_tests {
 
@@ -29,6 +30,10 @@ void refuse_unknown(const FlagSet& set, const CommandLine& line);
 // Reads one flag's texts. Throws UsageError if `program` does not take the flag, if a text is not
 // accepted, or if a flag that has one value is given two.
 void read_flag(const GivenFlag& given, const std::string& program);
+
+// Reads the variables of the set. Returns the names of those that are set. Throws UsageError if a
+// value is not accepted.
+std::vector<std::string> read_variables(const FlagSet& set, const GetVariable& environment);
 
 // Reads all flags of a tool, whose help is -h. Returns false if that is given: then nothing was read.
 // Throws UsageError as read_flag() and refuse_unknown() do.

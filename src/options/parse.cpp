@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "src/core/error.hpp"
 #include "src/core/version.hpp"
@@ -33,23 +34,6 @@ bool asks_for_batch(std::string_view flag) {
   return std::find(std::begin(flags), std::end(flags), flag) != std::end(flags);
 }
 
-void read_variables(const FlagSet& set, const GetVariable& environment, Options& o) {
-  for (const Flag& flag : set.all()) {
-    if (!flag.is_variable()) continue;
-    const std::string& name = flag.names.front();
-    const auto text = environment(name.c_str());
-    if (!text) continue;
-    o.given.push_back(name);
-    if (!flag.read) continue;
-    try {
-      flag.read(*text);
-    } catch (const UsageError& e) {
-      throw UsageError(name + ": " + e.what());
-    }
-  }
-  read_alltoallv_options(environment, o.spec);
-}
-
 }  // namespace
 
 Parsed parse_options(const Collective& collective, const std::vector<std::string>& arguments,
@@ -71,7 +55,8 @@ Parsed parse_options(const Collective& collective, const std::vector<std::string
     o.measure.batch = o.measure.batch || asks_for_batch(o.given.back());
   }
   refuse_unknown(set, line);
-  read_variables(set, environment, o);
+  for (std::string& name : read_variables(set, environment)) o.given.push_back(std::move(name));
+  read_alltoallv_options(environment, o.spec);
   if (collective.domain.sweeps) check_combinations(collective, o);
   return parsed;
 }

@@ -139,6 +139,33 @@ for flags in "-G 2" "-R 2" "--memory host" "-d all -o all"; do
   run 0 "threads on one GPU, $flags" "${shared[@]}" "${all_reduce[@]}" -t 2 --share-gpus $flags && right
 done
 run 0 "groups on a GPU each" "${shared[@]}" FAKE_GPUS=2 "${all_reduce[@]}" -t 4 --share-gpus --group 'mod 2' --group-rows 1 && right
+# Tools take what the programs take.
+cat >"$work/plan.toml" <<'PLAN'
+node = { run = false }
+sanity = { run = false }
+full = { programs = ["all_reduce"], sizes = ["64K"], seconds = "0.1" }
+[[limit]]
+program = "all_reduce"
+min_busbw = "0.001 MB/s"
+PLAN
+for ranks in "-t 2" "--np 2"; do
+  # shellcheck disable=SC2086
+  run 0 "init_perf, $ranks on one GPU" "${shared[@]}" "$bin/init_perf" --backend nccl $ranks --share-gpus
+  # shellcheck disable=SC2086
+  run 0 "ccl_selftest, $ranks on one GPU" "${shared[@]}" "$bin/ccl_selftest" --backend nccl $ranks --share-gpus -d float -b 8K --sizes 1000 --programs all_reduce
+  expect_in "$work/out" "# OK: "
+  # shellcheck disable=SC2086
+  run 0 "ccl_acceptance, $ranks on one GPU" "${shared[@]}" "$bin/ccl_acceptance" "$work/plan.toml" --backend nccl $ranks --share-gpus
+done
+run 0 "ccl_selftest, NCCL_TESTS_DEVICE" env NCCL_TESTS_DEVICE=3 "$bin/ccl_selftest" --backend nccl -t 1 -d float -b 8K --sizes 1000 --programs all_reduce
+run 4 "ccl_selftest, NCCL_TESTS_DEVICE beyond" env NCCL_TESTS_DEVICE=4 "$bin/ccl_selftest" --backend nccl -t 1
+run 2 "ccl_selftest, NCCL_TESTS_DEVICE without a number" env NCCL_TESTS_DEVICE=x "$bin/ccl_selftest" --backend nccl -t 1
+expect_in "$work/err" "ccl_selftest: NCCL_TESTS_DEVICE: "
+for flags in --share-gpus "--np 2" "-t 2" "-g 2"; do
+  # shellcheck disable=SC2086
+  run 2 "device_check $flags" "$bin/device_check" $flags
+  expect_in "$work/err" "device_check: ${flags% *}: device_check has no ranks and checks one GPU (--device N); see --help"
+done
 run 0 "--expect-gpus" "${all_reduce[@]}" -t 2 --expect-gpus 4
 run 4 "--expect-gpus, one too many" "${all_reduce[@]}" -t 2 --expect-gpus 5 && expect_in "$work/err" "shows 4"
 run 4 "what Slurm promised" env SLURM_GPUS_ON_NODE=8 "${all_reduce[@]}" -t 2 && expect_in "$work/err" "SLURM_GPUS_ON_NODE=8"

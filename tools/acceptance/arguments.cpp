@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "src/bootstrap/launch.hpp"
 #include "src/core/error.hpp"
 #include "src/core/quote.hpp"
 #include "src/inject/fault.hpp"
@@ -34,6 +35,9 @@ void declare_flags(FlagSet& set, Arguments& a) {
       .by_default("none");
   declare_job(set, a.options);
   declare_library(set, a.options);
+  Taken taken;
+  taken.sweep = "has rows of its own";
+  declare_gpus(set, a.options, taken);
   set.begin(Group::output);
   set.add(a.verdict, "--verdict", "FILE",
           "also write FILE, all that was found (JSON), after each check", parse_file);
@@ -98,6 +102,7 @@ Arguments parse(const std::vector<std::string>& words) {
     return true;
   });
   a.help = !read_flags(set, line, "ccl_acceptance");
+  if (!a.help) read_variables(set, process_environment());
   if (plans.size() > 1)
     throw UsageError(fmt::format("{}: a second plan; accepted: one", quote(plans[1])));
   if (!plans.empty()) a.plan = plans.front();

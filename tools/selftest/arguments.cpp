@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "src/bootstrap/launch.hpp"
 #include "src/core/error.hpp"
 #include "src/core/quote.hpp"
 #include "src/options/command_line.hpp"
@@ -81,6 +82,9 @@ void declare_flags(FlagSet& set, Arguments& a) {
   set.add(a.list, "--list", "", "instead: the kinds of faults and what they do", zero_or_one());
   declare_job(set, a.options);
   declare_library(set, a.options);
+  Taken taken;
+  taken.sweep = "has rows of its own";
+  declare_gpus(set, a.options, taken);
   set.begin(Group::output);
   set.add(a.help, "-h,--help", "", "print this help", zero_or_one());
 }
@@ -115,6 +119,7 @@ Arguments parse(const std::vector<std::string>& words) {
   FlagSet set;
   declare_flags(set, a);
   a.help = !read_flags(set, read_command_line(set, words), "ccl_selftest");
+  if (!a.help) read_variables(set, process_environment());
   if (a.types.empty()) a.types.assign(all_types().begin(), all_types().end());
   if (a.faults.empty()) a.faults.assign(all_faults().begin(), all_faults().end());
   if (a.programs.empty()) a.programs = program_names();
