@@ -8,11 +8,15 @@
 namespace ccl_tests {
 namespace {
 
-std::vector<std::string> memory_values() { return {"0", "1", "auto", "host", "cuda"}; }
-
 // nccl-tests has -M, --memory for its report; where buffers lie is asked for under the same name.
-void set_memory(GpuOptions& gpu, const std::string& text) {
-  const std::string value = parse_name(text, memory_values());
+// Programs without rows report nothing.
+std::vector<std::string> memory_values(bool reports) {
+  if (!reports) return {"auto", "host", "cuda"};
+  return {"0", "1", "auto", "host", "cuda"};
+}
+
+void set_memory(GpuOptions& gpu, const std::string& text, bool reports) {
+  const std::string value = parse_name(text, memory_values(reports));
   if (value == "0" || value == "1") {
     gpu.memory_report = value == "1";
   } else if (value == "auto") {
@@ -44,12 +48,15 @@ void refuse_device_side(FlagSet& set, const std::string& names, const std::strin
 void declare_gpus(FlagSet& set, Options& o, const Taken& taken) {
   BackendOptions& b = o.backend;
   set.begin(Group::gpus);
+  const bool reports = taken.sweep.empty();
   set.add_custom(
-         "-M,--memory", "0|1|NAME", "1: report GPU memory; host or cuda: where buffers lie",
-         [&gpu = o.gpu](const std::string& text) { set_memory(gpu, text); },
+         "-M,--memory", reports ? "0|1|NAME" : "NAME",
+         reports ? "1: report GPU memory; host or cuda: where buffers lie"
+                 : "where buffers lie: host, cuda or auto",
+         [&gpu = o.gpu, reports](const std::string& text) { set_memory(gpu, text, reports); },
          [&gpu = o.gpu] { return setting_of(gpu.memory); })
-      .by_default("0, the library's choice")
-      .offers(memory_values())
+      .by_default(reports ? "0, the library's choice" : "auto")
+      .offers(memory_values(reports))
       .recorded("memory")
       .repeatable = true;  // a report and a place
   set.add_custom("-M", "0|1", "", {}, [&gpu = o.gpu] { return setting_of(gpu.memory_report); })

@@ -92,6 +92,8 @@ run 2 "barrier_perf has no sizes" "$bin/barrier_perf" -b 8 -t 2
 expect_in "$work/err" "-b: barrier_perf moves no data and has one row; see --help"
 run 2 "pingpong_perf has no operations" "$bin/pingpong_perf" -o sum -t 2
 run 2 "init_perf has no iterations" "$bin/init_perf" -n 3
+run 2 "init_perf has no rows whose memory to report" "$bin/init_perf" -M 1
+expect_in "$work/err" "-M: unknown name '1'; accepted: auto, host, cuda"
 run 0 "a long flag may be shortened" "$bin/reduce_perf" --backend loopback --minbyte 8 --maxb 8 -t 1
 run 0 "types by their short names" "$bin/reduce_perf" --backend loopback --sizes 8 -t 1 -d fp16,bf16,fp32,fp64 -J "$work/types.jsonl"
 [ "$(awk '/^ +[0-9]/ {print $3}' "$work/out" | tr '\n' ' ')" = "half bfloat16 float double " ] || fail "types by their short names"
