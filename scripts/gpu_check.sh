@@ -209,16 +209,25 @@ verdict_of() { # codes, code, text, log
     echo passed
   fi
 }
+# Prints why a step is not run, and nothing for one that is. The log of the group machine has NCCL's version.
+why_left_out() { # group, name, command's program
+  local library
+  library=$(sed -n 's/.* nccl-library=\([0-9]*\).*/\1/p' "$out/logs/machine-versions.txt" 2>/dev/null | head -n 1)
+  if [[ $1 == beside ]] && beside_failed; then echo 'an earlier round failed'; fi
+  if ! command -v "$3" >/dev/null; then echo "no $3"; fi
+  if [[ "$1 $2" == *share*-threads ]] && ((${library:-23000} < 23000)); then echo "threads share a GPU from NCCL 2.30 on, here is $library"; fi
+}
 mkdir "$work/run" && cd "$work/run" && ln -s "$bin" bin && ln -s "$self" gpu_check.sh || exit 4
 run_step() { # line
   local group name codes limit text command code verdict before start log=$work/log
   local -a words
   IFS=$'\t' read -r group name codes limit text command <<<"$1"
   eval "words=($command)"  # of this script, quoted above
-  local program
+  local program why
   for program in "${words[@]}"; do [[ $program == *=* ]] || break; done
-  if ! command -v "$program" >/dev/null; then
-    printf '%s\t%s\t%s\t-\t0\tleft out: no %s\t%s\n' "$group" "$name" "$codes" "$program" "$command" >>"$record"
+  why=$(why_left_out "$group" "$name" "$program" | head -n 1)
+  if [[ -n $why ]]; then
+    printf '%s\t%s\t%s\t-\t0\tleft out: %s\t%s\n' "$group" "$name" "$codes" "$why" "$command" >>"$record"
     return
   fi
   before=$(on_gpu)
@@ -299,10 +308,6 @@ for line in "${lines[@]}"; do
   fi
   [[ $group == "${last:=$group}" ]] || write_readme
   last=$group
-  if [[ $group == beside ]] && beside_failed; then
-    printf '%s\t%s\t%s\t-\t0\tleft out: an earlier round failed\t%s\n' "$group" "$name" "$codes" "$command" >>"$record"
-    continue
-  fi
   run_step "$line"
 done
 write_readme

@@ -65,6 +65,7 @@ first_flag null-stream 0 -y 1
 first_flag cta-policy 0/3 -x 2
 first_flag host-memory 0 --memory host
 step first share 0 120 "${one_gpu[@]}" "${all[@]}" --np 2 --share-gpus --sizes '8,4K,256K' -n 1 -w 0 -T 30
+step first share-threads 0 120 "${one_gpu[@]}" "${all[@]}" -t 2 --share-gpus --sizes '8,4K,256K' -n 1 -w 0 -T 30
 if ! $quick; then
   step first share-types 0 300 "${one_gpu[@]}" "${all[@]}" --np 2 --share-gpus -d all -o all --sizes 4K -n 1 -w 0 -T 30
   if [[ -x $bin/nccl_overhead ]]; then step first overhead 0 120 bin/nccl_overhead -g 1 -e 64M -n 16 -J overhead.jsonl; fi
@@ -141,14 +142,24 @@ for program in "${programs[@]}"; do
   step types "${program%_perf}" "$(expected "$program" "$n")" 300 "bin/$program" "${nccl[@]}" -t "$n" "${words[@]}"
 done
 
-for ranks in 2 4; do
+# Ranks that share a GPU: processes, which take turns on it, and threads, whose kernels run at the same time (*share*-threads: from NCCL 2.30
+# on). NCCL documents two of them; three have hung.
+for ranks in '--np 2' '--np 4' '-t 2' '-t 3'; do
+  flag=${ranks% *} number=${ranks#* }
+  how=''
+  if [[ $flag == -t ]]; then how=-threads; fi
   for program in "${programs[@]}"; do
-    if $quick && { ((ranks > 2)) || ! few "$program"; } && [[ $program != all_reduce_perf ]]; then continue; fi
+    if $quick && { ((number > 2)) || ! few "$program"; } && [[ $program != all_reduce_perf ]]; then continue; fi
     taken "$program" --sizes 8,4K,256K -n 1 -w 0 -T 30
-    step share "${program%_perf}-$ranks" "$(expected "$program" "$ranks")" 120 "${one_gpu[@]}" "bin/$program" "${nccl[@]}" --np "$ranks" --share-gpus "${words[@]}"
+    step share "${program%_perf}-$number$how" "$(expected "$program" "$number")" 120 "${one_gpu[@]}" "bin/$program" "${nccl[@]}" "$flag" "$number" --share-gpus "${words[@]}"
   done
+  if ((number == 2)); then
+    step share "types-2$how" 0 300 "${one_gpu[@]}" bin/all_reduce_perf "${nccl[@]}" "$flag" 2 --share-gpus -d all -o all --sizes 4K -n 1 -w 0 -T 30
+  fi
 done
-step share types-2 0 300 "${one_gpu[@]}" bin/all_reduce_perf "${nccl[@]}" --np 2 --share-gpus -d all -o all --sizes 4K -n 1 -w 0 -T 30
+some=(-b 8 -e 256M -f 2)
+if $quick; then some=(-b 8 -e 1M -f 64 -n 5); fi
+step share times-threads 0 120 "${one_gpu[@]}" bin/all_reduce_perf "${nccl[@]}" -t 2 --share-gpus "${some[@]}" -T 30 -J all_reduce.jsonl
 
 short=(-b 8 -e 1M -f 64 -n 5)
 flag() { # name, expected codes, arguments
@@ -198,7 +209,7 @@ refused expect-gpus 4 'GPUs' bin/all_reduce_perf "${nccl[@]}" -t "$n" "${tiny[@]
 refused no-such-device 4 'NCCL_TESTS_DEVICE=99' NCCL_TESTS_DEVICE=99 bin/all_reduce_perf "${nccl[@]}" -t 1 "${tiny[@]}"
 refused no-library 4 'cannot load' bin/all_reduce_perf "${nccl[@]}" -t "$n" "${tiny[@]}" --library ./gpu_check.sh
 refused no-such-file 2 '--library' bin/all_reduce_perf "${nccl[@]}" -t "$n" "${tiny[@]}" --library ./no-such-file
-refused threads-share 3 '--share-gpus' "${one_gpu[@]}" bin/all_reduce_perf "${nccl[@]}" -t 2 "${tiny[@]}" --share-gpus
+refused threads-of-processes-share 3 '--share-gpus' "${one_gpu[@]}" bin/all_reduce_perf "${nccl[@]}" --np 2 -t 2 "${tiny[@]}" --share-gpus
 refused too-many-ranks 4 'start fewer' bin/all_reduce_perf "${nccl[@]}" -t $((visible + 1)) "${tiny[@]}"
 
 if [[ -x $bin/nccl_overhead ]]; then  # built with CCL_BENCHMARKS

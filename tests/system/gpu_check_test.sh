@@ -88,6 +88,9 @@ for gpus in 1 4; do
   expect_in "$results/README.md" '| 1 rank, 8 B, out of place | all_reduce |'
   expect_in "$work/out" 'no expectation for this GPU'
   expect_in "$work/out" 'does not change the exit code'
+  grep -q '^| first share | .* | passed |$' "$results/README.md" || fail "processes do not share a GPU"
+  grep -q '^| first share-threads | .* | left out: threads share a GPU from NCCL 2.30 on, here is 22[0-9]* |$' "$results/README.md" ||
+    fail "threads that share a GPU are not left out with the reason"
   grep -q 'as expected |$' "$results/README.md" && fail "a figure of a GPU that nothing is expected of"
   run 0 "made-up figures for $gpus fake GPUs" "${few[@]}" FAKE_GPUS="$gpus" "${gpu_check[@]}" --quick --resume --out "$results" --only first --figures "$work/figures"
   expect_in "$results/README.md" '| GB/s | as expected |'
@@ -160,11 +163,13 @@ for gpus in 1 2; do
   results=$work/results-$gpus
   export FAKE_GPUS=$gpus
   # The first groups, then the rest: what is done stays done. (Checked above: check.) speed and share use one GPU, however many there
-  # are; on two, reductions have something to add, and a rank that fails has a peer. Nightly each runs everything.
+  # are; on two, reductions have something to add, and a rank that fails has a peer. Nightly each runs everything. On one the NCCL is newer.
+  newer=()
+  [ "$gpus" -gt 1 ] || newer=(env FAKE_NCCL_VERSION=23007)
   on_one=speed,share, rest=flags
   [ "$gpus" -eq 1 ] || on_one='' rest=types,failures
   [ -z "${CCL_NIGHTLY:-}" ] || on_one=speed,share, rest=types,flags,failures
-  run 0 "a part of the steps on $gpus fake GPUs" "${gpu_check[@]}" --quick --out "$results" --only "${on_one}machine,programs"
+  run 0 "a part of the steps on $gpus fake GPUs" "${newer[@]}" "${gpu_check[@]}" --quick --out "$results" --only "${on_one}machine,programs"
   some=$(wc -l <"$results/steps.tsv")
   run 2 "results are not written over" "${gpu_check[@]}" --quick --out "$results" --only flags
   run 0 "the rest on $gpus fake GPUs" env PATH="$work/path:$PATH" "${gpu_check[@]}" --quick --resume --out "$results" --only "$rest"
@@ -177,6 +182,11 @@ for gpus in 1 2; do
   expect_in "$results/README.md" 'backend=nccl library='
   [ -s "$results/programs-all_reduce.jsonl" ] || fail "no measured rows"
   [ -z "$on_one" ] || [ -s "$results/logs/share-all_reduce-2.txt" ] || fail "no log of a shared GPU"
+  if [ "$gpus" -eq 1 ]; then
+    for step in all_reduce-2-threads all_reduce-3-threads types-2-threads times-threads; do
+      grep -q "^| share $step | .* | passed |$" "$results/README.md" || fail "share $step has not passed"
+    done
+  fi
   [ -s "$results/logs/programs-all_reduce.txt" ] || fail "no log"
 done
 
