@@ -34,6 +34,22 @@ else
   echo "SKIP recipes under mpirun: no mpirun, or no module for it"
 fi
 
+# Is NCCL right on a runner with one GPU?
+fake=$build/tests/fake_gpu
+if [ -e "$fake/lib/ccl-tests/ccl-nccl.so" ]; then
+  one_gpu=(env LD_LIBRARY_PATH="$fake/lib:$fake" FAKE_GPUS=1 FAKE_NCCL_VERSION=23007)
+  run 0 "one_gpu: two threads" "${one_gpu[@]}" "$recipes/one_gpu.sh" --sizes 4,1000 -d float,int8
+  [ "$(grep -c '^[a-z_]* # Correct  : yes' "$work/out")" -eq 9 ] || fail "not nine programs are right: $(cat "$work/out")"
+  run 7 "one_gpu: a flipped bit" "${one_gpu[@]}" "$recipes/one_gpu.sh" --sizes 1000 -d float --inject flipped-bit:rank=1
+  run 3 "one_gpu: an older NCCL" "${one_gpu[@]}" FAKE_NCCL_VERSION=22809 "$recipes/one_gpu.sh"
+  expect_in "$work/err" "needs NCCL 2.30, here is 2.28.9; use --np N"
+  run 0 "one_gpu: two processes" "${one_gpu[@]}" FAKE_NCCL_VERSION=22809 RANKS="--np 2" "$recipes/one_gpu.sh" --sizes 1000 -d float
+  run 3 "one_gpu: no GPU" "${one_gpu[@]}" FAKE_GPU_ERROR=100 "$recipes/one_gpu.sh"
+  expect_in "$work/out" "SKIP one_gpu.sh: device_check: no GPU can be used"
+else
+  echo "SKIP one_gpu on fake GPUs: the stand-ins for CUDA and NCCL are not built"
+fi
+
 # Is it fast?
 run 0 "fast: all_reduce" "$recipes/fast.sh" --backend gloo --np 2 -e 4K -J fast.jsonl
 expect_in "$work/out" "# Reliable : "
