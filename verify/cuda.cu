@@ -14,6 +14,7 @@
 namespace ccl_tests::verify {
 namespace {
 
+using cuda::FillVectors;
 using cuda::Found;
 using cuda::Vector;
 
@@ -79,12 +80,13 @@ struct Parts {
   std::size_t head, vectors, tail;
 };
 
-Parts parts_of(const std::byte* data, std::size_t count, std::size_t width) {
+// The vectors begin at a multiple of `boundary` bytes.
+Parts parts_of(const std::byte* data, std::size_t count, std::size_t width, std::size_t boundary) {
   constexpr std::size_t shortest = 64 * 1024;  // bytes: below, one launch is all that counts
   if (count * width < shortest) return {count, 0, 0};
   const std::size_t per_vector = sizeof(Vector) / width;
-  const std::size_t beyond = reinterpret_cast<std::uintptr_t>(data) % sizeof(Vector);
-  const std::size_t head = beyond == 0 ? 0 : (sizeof(Vector) - beyond) / width;
+  const std::size_t beyond = reinterpret_cast<std::uintptr_t>(data) % boundary;
+  const std::size_t head = beyond == 0 ? 0 : (boundary - beyond) / width;
   const std::size_t vectors = (count - head) / per_vector;
   return {head, vectors, count - head - vectors * per_vector};
 }
@@ -173,16 +175,17 @@ class CudaLoops : public Loops {
 
   template <class U>
   void fill_as(U* out, std::size_t count, const CudaTable& table, std::size_t first) const {
-    const Parts p = parts_of(reinterpret_cast<std::byte*>(out), count, sizeof(U));
+    const Parts p =
+        parts_of(reinterpret_cast<std::byte*>(out), count, sizeof(U), FillVectors::line);
     const std::size_t behind = p.head + p.vectors * table.per_vector();
     const auto elements = [&](std::size_t begin, std::size_t n) {
       launch(n, cuda::FillElements<U>{out + begin, table.elements<U>(), first + begin,
                                       table.period()});
     };
     elements(0, p.head);
-    const cuda::Stride s = stride(table, p.vectors, first + p.head);
-    launch(p.vectors == 0 ? 0 : s.lanes,
-           cuda::FillVectors{reinterpret_cast<Vector*>(out + p.head), table.vectors(), s});
+    const FillVectors vectors{reinterpret_cast<Vector*>(out + p.head), table.vectors(), p.vectors,
+                              table.period(), table.vector_at(first + p.head)};
+    launch(vectors.threads(), vectors);
     elements(behind, p.tail);
   }
 
@@ -200,7 +203,7 @@ class CudaLoops : public Loops {
       elements(0, run.count, run.blocks);
       return;
     }
-    const Parts p = parts_of(run.data, run.count, sizeof(U));
+    const Parts p = parts_of(run.data, run.count, sizeof(U), sizeof(Vector));
     const std::size_t behind = p.head + p.vectors * table.per_vector();
     elements(0, p.head, 1);
     const cuda::Stride s = stride(table, p.vectors, run.first + p.head);

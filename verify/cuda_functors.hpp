@@ -3,8 +3,8 @@
 //
 // A table of a prime period P, read from any element on, repeats after P vectors of 16 bytes: a
 // vector has 1 to 16 elements, a power of two, which has no common factor with P. So a table is
-// kept as those P vectors, and thread `lane` of a multiple of P of threads meets the same vector in
-// each of its turns: filling is stores only, comparing loads only.
+// kept as those P vectors, and a thread that goes on by a multiple of P vectors needs the same
+// vector of the table at each place: it reads that vector once, and then stores or loads data only.
 #pragma once
 
 #include <cstddef>
@@ -48,8 +48,8 @@ struct Finding {
   }
 };
 
-// Of `vectors` vectors at `data`, those that thread `lane` of `lanes`, a multiple of `period`,
-// meets.
+// Of `vectors` vectors at `data`, those that thread `lane` of `lanes` compares; `lanes` is a multiple
+// of `period`.
 struct Stride {
   std::uint64_t vectors, lanes;
   std::uint32_t period, start;  // start: vector of the table at which the data begin
@@ -59,14 +59,51 @@ struct Stride {
   }
 };
 
+// Stores a vector that this kernel does not read: caches should keep other data before it.
+CCL_HD inline void store_streaming(Vector* to, const Vector& value) {
+#ifdef __CUDA_ARCH__
+  __stcs(reinterpret_cast<ulonglong2*>(to), ulonglong2{value.low, value.high});
+#else
+  *to = value;
+#endif
+}
+
+// Fills `vectors` vectors at `data`, which begin at a line. The data are filled piece by piece, in order:
+//
+//   piece 0                                piece 1
+//   | lanes | lanes | .. (`stores` times)  | lanes | lanes | ..
+//
+// Each piece has `lanes` threads. A thread stores one vector into each part of its piece: `stores`
+// stores that do not wait for each other. A thread ends after its piece, so the threads that run at
+// a time write memory that lies close together. A part has whole lines, so each warp stores whole
+// lines.
 struct FillVectors {
+  static constexpr std::size_t line = 128;  // bytes, of the L2 cache
+  static constexpr int stores = 4;          // of a thread
+
   Vector* data;
   const Vector* table;
-  Stride stride;
+  std::uint64_t vectors;
+  std::uint32_t period, start;  // start: vector of the table at which the data begin
 
-  CCL_HD void operator()(std::uint64_t lane) const {
-    const Vector value = table[stride.of_table(lane)];
-    for (std::uint64_t i = lane; i < stride.vectors; i += stride.lanes) data[i] = value;
+  // A multiple of the period and of a line's vectors, which have no common factor.
+  CCL_HD std::uint32_t lanes() const {
+    return period * static_cast<std::uint32_t>(line / sizeof(Vector));
+  }
+  // The last piece needs no more threads than it has vectors.
+  std::uint64_t threads() const {
+    const std::uint64_t piece = std::uint64_t{stores} * lanes();
+    const std::uint64_t rest = vectors % piece;
+    return vectors / piece * lanes() + (rest < lanes() ? rest : lanes());
+  }
+
+  CCL_HD void operator()(std::uint64_t thread) const {
+    const std::uint64_t piece = thread / lanes();
+    const auto lane = static_cast<std::uint32_t>(thread - piece * lanes());
+    const Vector value = table[(start + lane) % period];
+    std::uint64_t i = piece * stores * lanes() + lane;
+    for (int k = 0; k < stores; ++k, i += lanes())
+      if (i < vectors) store_streaming(data + i, value);
   }
 };
 

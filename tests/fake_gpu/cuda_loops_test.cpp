@@ -3,11 +3,13 @@
 #include <cuda_runtime_api.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstring>
 #include <random>
 #include <vector>
 
 #include "verify/cuda.hpp"
+#include "verify/cuda_functors.hpp"
 #include "verify/loops.hpp"
 
 namespace ccl_tests::verify {
@@ -104,16 +106,54 @@ class CudaLoops : public testing::TestWithParam<Case> {
   }
 };
 
+// The memory around what is filled stays as it was.
 TEST_P(CudaLoops, FillWhatTheHostFills) {
-  for (const std::size_t count : counts()) {
-    for (const std::size_t shift : {0, 1, 3}) {
-      Both both(table_, count, shift);
+  constexpr std::byte before{0x5b};
+  std::vector<std::size_t> lengths = counts();
+  // One piece of FillVectors and its ends, several pieces, and less than one behind them.
+  const std::size_t part = cuda::FillVectors::line * GetParam().period / width_;
+  const std::size_t piece = cuda::FillVectors::stores * part;
+  for (const std::size_t n : {part, piece, piece + part, 3 * piece})
+    lengths.insert(lengths.end(), {n - 1, n, n + 1, n + 300});
+  const std::size_t line = cuda::FillVectors::line / width_;
+  const Both both(table_, *std::max_element(lengths.begin(), lengths.end()) + 2 * line, 0);
+  for (const std::size_t count : lengths) {
+    const std::size_t bytes = (count + 2 * line) * width_;
+    for (const std::size_t shift :
+         {std::size_t{0}, std::size_t{1}, std::size_t{3}, 16 / width_, line - 1}) {
       const std::size_t first = random_() % 100'000;
-      both.device->fill(both.on_device, count, *both.device_table, first);
-      std::vector<std::byte> expected(count * width_);
-      host_loops().fill(expected.data(), count, *both.host_table, first);
-      EXPECT_EQ(both.fetched(), expected) << count << " elements, shifted by " << shift;
+      std::vector<std::byte> expected(bytes, before);
+      host_loops().fill(expected.data() + shift * width_, count, *both.host_table, first);
+      both.device->set(both.on_device, before, bytes);
+      both.device->fill(both.on_device + shift * width_, count, *both.device_table, first);
+      std::vector<std::byte> found(bytes);
+      both.device->fetch(found.data(), both.on_device, bytes);
+      EXPECT_TRUE(found == expected) << count << " elements, shifted by " << shift;
     }
+  }
+}
+
+// How many threads store each vector, and how far apart a thread's vectors lie.
+TEST(FillVectors, StoreEachVectorOnce) {
+  constexpr std::uint32_t period = 5;
+  const std::vector<cuda::Vector> table(period, cuda::Vector{1, 1});
+  for (const std::uint64_t vectors : {0, 1, 39, 40, 41, 159, 160, 161, 199, 200, 201, 500}) {
+    std::vector<int> stored(vectors);
+    std::vector<cuda::Vector> data(vectors);
+    const cuda::FillVectors fill{data.data(), table.data(), vectors, period, 3};
+    for (std::uint64_t thread = 0; thread < fill.threads(); ++thread) {
+      std::fill(data.begin(), data.end(), cuda::Vector{0, 0});
+      fill(thread);
+      std::vector<std::uint64_t> its;
+      for (std::uint64_t i = 0; i < vectors; ++i)
+        if (data[i].low != 0) its.push_back(i);
+      ASSERT_FALSE(its.empty()) << "thread " << thread << " of " << vectors << " vectors";
+      for (std::size_t k = 0; k < its.size(); ++k) {
+        EXPECT_EQ(its[k], its[0] + k * 40);  // whole lines, and whole periods
+        ++stored[its[k]];
+      }
+    }
+    EXPECT_EQ(stored, std::vector<int>(vectors, 1));
   }
 }
 
@@ -182,7 +222,8 @@ TEST_P(CudaLoops, SetMemory) {
 
 INSTANTIATE_TEST_SUITE_P(Widths, CudaLoops,
                          testing::Values(Case{4093, 1}, Case{4093, 2}, Case{4093, 4}, Case{4093, 8},
-                                         Case{8209, 1}, Case{8209, 4}, Case{3, 8}),
+                                         Case{8209, 1}, Case{8209, 4}, Case{3, 1}, Case{3, 2},
+                                         Case{3, 4}, Case{3, 8}),
                          [](const auto& of) {
                            return "Period" + std::to_string(of.param.period) + "Width" +
                                   std::to_string(of.param.width);
