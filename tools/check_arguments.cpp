@@ -42,7 +42,7 @@ void declare_flags(FlagSet& set, CheckArguments& a) {
           in_range(0, 1024));
   set.add(a.list, "--list", "", "instead: the devices, one a line", zero_or_one());
   set.add(a.speed, "--speed", "",
-          "instead: the speed of fill and compare beside that of a copy; asserts nothing",
+          "instead: the speed of fill and compare beside a copy and a constant's; asserts nothing",
           zero_or_one());
   set.add(a.types, "-d,--datatype", "LIST", "types, a comma list, or all", parse_types)
       .by_default("all")

@@ -117,31 +117,43 @@ int speed(const CheckArguments& a, Device& device, verify::Loops& loops, Lines& 
   SpeedCheck check(device, loops, a.measure);
   const std::size_t bytes = check.bytes();
   fmt::print(
-      "# {} B in each of two buffers{}, medians of {} repetitions in which the three took "
+      "# {} B in each of two buffers{}, medians of {} repetitions in which the five took "
       "turns\n",
       bytes, bytes < a.measure.bytes ? fmt::format(" (of {}: the memory)", a.measure.bytes) : "",
       a.measure.repetitions);
-  fmt::print("# GB/s: copy reads and writes, fill writes, compare reads; x: of the copy's\n");
-  fmt::print("# {:>8} {:>5} {:>9} {:>9} {:>6} {:>9} {:>6}\n", "type", "op", "copy", "fill", "x",
-             "compare", "x");
+  fmt::print(
+      "# GB/s: copy reads and writes, compare reads, the others write; set: {}, constant: a loop of "
+      "stores\n",
+      device.memory() == Memory::cuda ? "cudaMemset" : "memset");
+  fmt::print("# x copy, x set, x const: of copy's, set's and constant's\n");
+  fmt::print("# {:>8} {:>5} {:>9} {:>9} {:>9} {:>9} {:>6} {:>6} {:>7} {:>9} {:>6}\n", "type", "op",
+             "copy", "set", "constant", "fill", "x copy", "x set", "x const", "compare", "x copy");
   for (const DataType type : a.types) {
     for (const std::optional<ReduceOp> op : {std::optional<ReduceOp>(), {ReduceOp::avg}}) {
       const Speed s = check.measure(type, op);
-      fmt::print("  {:>8} {:>5} {:9.2f} {:9.2f} {:6.3f} {:9.2f} {:6.3f}\n", name(type),
-                 op ? name(*op) : "none", s.copy_rate() / 1e9, s.fill_rate() / 1e9,
-                 s.fill_rate() / s.copy_rate(), s.compare_rate() / 1e9,
-                 s.compare_rate() / s.copy_rate());
+      fmt::print(
+          "  {:>8} {:>5} {:9.2f} {:9.2f} {:9.2f} {:9.2f} {:6.3f} {:6.3f} {:7.3f} {:9.2f} {:6.3f}\n",
+          name(type), op ? name(*op) : "none", s.copy_rate() / 1e9, s.set_rate() / 1e9,
+          s.constant_rate() / 1e9, s.fill_rate() / 1e9, s.fill_rate() / s.copy_rate(),
+          s.fill_rate() / s.set_rate(), s.fill_rate() / s.constant_rate(), s.compare_rate() / 1e9,
+          s.compare_rate() / s.copy_rate());
       std::fflush(stdout);
       lines.add({{"type", "speed"},
                  {"datatype", name(type)},
                  {"op", op ? name(*op) : "none"},
                  {"bytes", s.bytes},
                  {"copy_bytes_per_s", s.copy_rate()},
+                 {"set_bytes_per_s", s.set_rate()},
+                 {"constant_bytes_per_s", s.constant_rate()},
                  {"fill_bytes_per_s", s.fill_rate()},
                  {"compare_bytes_per_s", s.compare_rate()},
                  {"fill_to_copy", s.fill_rate() / s.copy_rate()},
+                 {"fill_to_set", s.fill_rate() / s.set_rate()},
+                 {"fill_to_constant", s.fill_rate() / s.constant_rate()},
                  {"compare_to_copy", s.compare_rate() / s.copy_rate()},
                  {"copy_s", s.copy_s},
+                 {"set_s", s.set_s},
+                 {"constant_s", s.constant_s},
                  {"fill_s", s.fill_s},
                  {"compare_s", s.compare_s}});
     }

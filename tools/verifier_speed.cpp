@@ -28,6 +28,8 @@ double seconds_of(const F& what) {
 }  // namespace
 
 double Speed::copy_rate() const { return 2 * static_cast<double>(bytes) / median(copy_s); }
+double Speed::set_rate() const { return static_cast<double>(bytes) / median(set_s); }
+double Speed::constant_rate() const { return static_cast<double>(bytes) / median(constant_s); }
 double Speed::fill_rate() const { return static_cast<double>(bytes) / median(fill_s); }
 double Speed::compare_rate() const { return static_cast<double>(bytes) / median(compare_s); }
 
@@ -49,10 +51,13 @@ Speed SpeedCheck::measure(DataType type, std::optional<ReduceOp> op) {
   const verify::Verifier verifier(pattern, 0, loops_);
   const std::size_t count = options_.bytes / size_of(type);
   const ExpectedBlock segment = {.count = count, .source_rank = op ? ExpectedBlock::all_ranks : 0};
-  Speed speed{type, op, options_.bytes, {}, {}, {}};
+  Speed speed{type, op, options_.bytes, {}, {}, {}, {}, {}};
   for (int repetition = -1; repetition < options_.repetitions; ++repetition) {
     const double copied =
         seconds_of([&] { device_.copy(other_.data(), data_.data(), options_.bytes); });
+    const double set = seconds_of([&] { loops_.set(data_.data(), std::byte{0}, options_.bytes); });
+    const double constant =
+        seconds_of([&] { loops_.fill_constant(data_.data(), std::byte{0}, options_.bytes); });
     const double filled = seconds_of([&] { verifier.fill_input(data_.data(), count, 0); });
     verify::Mismatch found;
     const double compared = seconds_of([&] {
@@ -65,6 +70,8 @@ Speed SpeedCheck::measure(DataType type, std::optional<ReduceOp> op) {
                   Exit::wrong_data);
     if (repetition < 0) continue;  // the first calls load kernels and touch memory
     speed.copy_s.push_back(copied);
+    speed.set_s.push_back(set);
+    speed.constant_s.push_back(constant);
     speed.fill_s.push_back(filled);
     speed.compare_s.push_back(compared);
   }

@@ -1,4 +1,5 @@
-// How fast a device's memory is filled and compared, beside a copy within the same memory.
+// How fast a device's memory is filled and compared, beside a copy within the same memory and beside
+// writing a constant.
 #pragma once
 
 #include <cstddef>
@@ -18,15 +19,18 @@ struct SpeedOptions {
   std::uint64_t seed = 1;
 };
 
-// Seconds of each repetition, in which copy, fill and compare took turns.
+// Seconds of each repetition, in which all five took turns.
 struct Speed {
   DataType type;
   std::optional<ReduceOp> op;  // whose results were compared
-  std::size_t bytes;           // copied, filled and compared
-  std::vector<double> copy_s, fill_s, compare_s;
+  std::size_t bytes;           // copied, written and compared
+  // set: Loops::set, on a GPU cudaMemset. constant: Loops::fill_constant.
+  std::vector<double> copy_s, set_s, constant_s, fill_s, compare_s;
 
-  // Bytes per second, by the medians: a copy reads and writes, filling writes, comparing reads.
+  // Bytes per second, by the medians: a copy reads and writes, comparing reads, the others write.
   double copy_rate() const;
+  double set_rate() const;
+  double constant_rate() const;
   double fill_rate() const;
   double compare_rate() const;
 };

@@ -3,6 +3,7 @@
 #include <cuda_runtime_api.h>
 
 #include <algorithm>
+#include <cstring>
 #include <vector>
 
 #include "verify/cuda_arena.hpp"
@@ -146,6 +147,12 @@ class CudaLoops : public Loops {
   void set(std::byte* out, std::byte value, std::size_t bytes) override {
     check(cudaMemsetAsync(out, static_cast<int>(value), bytes, stream_), "setting memory");
     finish("setting memory");
+  }
+  void fill_constant(std::byte* out, std::byte value, std::size_t bytes) override {
+    Vector vector;
+    std::memset(&vector, static_cast<int>(value), sizeof vector);
+    launch(bytes / sizeof vector, cuda::FillConstant{reinterpret_cast<Vector*>(out), vector});
+    finish("filling");
   }
   void fetch(std::byte* host, const std::byte* data, std::size_t bytes) override {
     check(cudaMemcpyAsync(host, data, bytes, cudaMemcpyDeviceToHost, stream_), "fetching");

@@ -107,6 +107,15 @@ struct FillVectors {
   }
 };
 
+// The least that a kernel can do to write memory: one store a thread. FillVectors is held to its
+// speed.
+struct FillConstant {
+  Vector* data;
+  Vector value;
+
+  CCL_HD void operator()(std::uint64_t i) const { data[i] = value; }
+};
+
 template <class U>
 struct CompareVectors {
   const Vector* data;

@@ -109,6 +109,9 @@ class HostLoops : public Loops {
   void set(std::byte* out, std::byte value, std::size_t bytes) override {
     std::memset(out, static_cast<int>(value), bytes);
   }
+  void fill_constant(std::byte* out, std::byte value, std::size_t bytes) override {
+    std::fill_n(out, bytes, value);
+  }
   void fetch(std::byte* to, const std::byte* data, std::size_t bytes) override {
     std::memcpy(to, data, bytes);
   }

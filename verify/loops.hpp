@@ -51,6 +51,9 @@ class Loops {
                                           std::uint64_t tolerance) = 0;
 
   virtual void set(std::byte* out, std::byte value, std::size_t bytes) = 0;
+  // As set, by the loop that does least: the speed that fill can reach. `out` and `bytes` are
+  // multiples of 16.
+  virtual void fill_constant(std::byte* out, std::byte value, std::size_t bytes) = 0;
   virtual void fetch(std::byte* host, const std::byte* data, std::size_t bytes) = 0;
   virtual void store(std::byte* out, const std::byte* host, std::size_t bytes) = 0;
 };

@@ -220,6 +220,16 @@ TEST_P(CudaLoops, SetMemory) {
   EXPECT_EQ(both.fetched(), std::vector<std::byte>(1000 * width_, std::byte{0xa5}));
 }
 
+TEST_P(CudaLoops, FillWithAConstant) {
+  Both both(table_, 1000, 0);
+  const std::size_t bytes = 1000 * width_ / 16 * 16;
+  both.device->set(both.on_device, std::byte{0xa5}, 1000 * width_);
+  both.device->fill_constant(both.on_device, std::byte{0x3c}, bytes);
+  std::vector<std::byte> expected(1000 * width_, std::byte{0xa5});
+  std::fill_n(expected.data(), bytes, std::byte{0x3c});
+  EXPECT_EQ(both.fetched(), expected);
+}
+
 INSTANTIATE_TEST_SUITE_P(Widths, CudaLoops,
                          testing::Values(Case{4093, 1}, Case{4093, 2}, Case{4093, 4}, Case{4093, 8},
                                          Case{8209, 1}, Case{8209, 4}, Case{3, 1}, Case{3, 2},

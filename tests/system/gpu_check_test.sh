@@ -28,6 +28,7 @@ expect_in "$work/out" '# OK: 0 of'
 expect_in "$work/check.jsonl" '"passed":true'
 run 0 "device_check --speed on the host" "$bin/device_check" --memory host --speed -b 1M -n 3 -d half -J "$work/speed.jsonl"
 expect_in "$work/speed.jsonl" '"compare_to_copy"'
+expect_in "$work/speed.jsonl" '"fill_to_constant"'
 run 2 "device_check with a wrong type" "$bin/device_check" -d floaty
 expect_in "$work/err" '-d: '
 run 2 "device_check with a wrong file" "$bin/device_check" --memory host -J "$work/check.txt"

@@ -29,6 +29,9 @@ class Loops : public verify::Loops {
   void set(std::byte* out, std::byte value, std::size_t bytes) override {
     right_->set(out, value, bytes);
   }
+  void fill_constant(std::byte* out, std::byte value, std::size_t bytes) override {
+    right_->fill_constant(out, value, bytes);
+  }
   void fetch(std::byte* host, const std::byte* data, std::size_t bytes) override {
     right_->fetch(host, data, bytes);
   }
@@ -127,6 +130,8 @@ TEST(VerifierSpeed, MeasuresWithinTheFreeMemory) {
     const Speed speed = check.measure(type, ReduceOp::avg);
     EXPECT_EQ(speed.copy_s.size(), 3U);
     EXPECT_GT(speed.copy_rate(), 0);
+    EXPECT_GT(speed.set_rate(), 0);
+    EXPECT_GT(speed.constant_rate(), 0);
     EXPECT_GT(speed.fill_rate(), 0);
     EXPECT_GT(speed.compare_rate(), 0);
   }
