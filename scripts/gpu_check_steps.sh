@@ -189,7 +189,8 @@ else
   step flags groups 0 120 "${one_gpu[@]}" bin/all_reduce_perf "${nccl[@]}" --np 4 --share-gpus --sizes 8,4K -n 1 -w 0 -T 30 --group 'mod 2'
 fi
 
-sanitizer=(compute-sanitizer --tool memcheck --error-exitcode 9)
+# NCCL tries kernels of other generations and memory that is not permitted, and goes on: such API errors are none of a run's.
+sanitizer=(compute-sanitizer --tool memcheck --report-api-errors no --error-exitcode 9)
 # One GPU: kernels that wait for a peer are known to stall below memcheck.
 step sanitizer all_reduce 0 300 "${sanitizer[@]}" bin/all_reduce_perf "${nccl[@]}" -t 1 -b 8 -e 256K -f 32 -n 2 -T 0
 step sanitizer verifier 0 600 "${sanitizer[@]}" bin/device_check --memory cuda --quick -e 128K -d int8,float
