@@ -159,4 +159,18 @@ refused "no fit" "no fit in the files" "$golden/stream.jsonl" "${out[@]}" --kind
 refused "no ceiling" "no efficiency in the files" "$golden/stream.jsonl" "${out[@]}" --kind efficiency
 refused "nothing to do" "give -o FILE or --terminal" "$golden/stream.jsonl"
 [ -e "$work/refused.svg" ] && fail "a refused plot was written"
+
+# Two programs' tables beside each other, as the README has them.
+tables=$source/results/2026-11-27-h200
+beside() { # code, name, arguments
+  run "$1" "$2" "$python" "$source/scripts/plots/beside.py" "${@:3}"
+}
+beside 0 "two programs' tables" --theirs "$tables"/theirs[123].txt --ours "$tables"/ours[123].txt -o "$work/beside.svg"
+svg "$work/beside.svg" "nccl-tests" "ccl-tests" "time (us)" "ccl-tests / nccl-tests: each round, and the median" "8 MiB"
+beside 2 "a side with fewer tables" --theirs "$tables"/theirs[12].txt --ours "$tables/ours1.txt" -o "$work/none.svg"
+expect_in "$work/err" '2 tables of theirs and 1 of ours; give as many'
+beside 2 "a file without a table" --theirs "$tables/steps.tsv" --ours "$tables/ours1.txt" -o "$work/none.svg"
+expect_in "$work/err" 'holds no row of a table'
+beside 2 "a picture in no folder" --theirs "$tables/theirs1.txt" --ours "$tables/ours1.txt" -o "$work/none/none.svg"
+[ "$(wc -l <"$work/err")" -eq 1 ] || fail "not one line: $(cat "$work/err")"
 finish
