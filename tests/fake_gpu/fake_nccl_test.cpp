@@ -213,6 +213,27 @@ TEST_P(FakeNcclRanks, NonBlockingCommunicators) {
   for (auto& thread : threads) thread.join();
 }
 
+// Elements at the end of 131074 that an average leaves as they were.
+int unwritten_by_one_rank(const char* version, ncclRedOp_t op) {
+  const Variable variable("FAKE_NCCL_VERSION", version);
+  constexpr std::size_t count = (1 << 17) + 2;
+  int unwritten = 0;
+  run_threads(1, [&](Rank& r) {
+    const Buffer<float> send(std::vector<float>(count, 5));
+    const Buffer<float> recv(count);
+    EXPECT_EQ(ncclAllReduce(send.at(), recv.at(), count, ncclFloat, op, r.comm, r.stream), 0);
+    r.wait();
+    for (const float value : recv.values()) unwritten += value == 5 ? 0 : 1;
+  });
+  return unwritten;
+}
+
+TEST_F(FakeNccl, OneRankLeavesATailUnwrittenAsNcclUpTo228Does) {
+  EXPECT_EQ(unwritten_by_one_rank("22809", ncclAvg), 2);
+  EXPECT_EQ(unwritten_by_one_rank("22809", ncclSum), 0);
+  EXPECT_EQ(unwritten_by_one_rank("22907", ncclAvg), 0);
+}
+
 TEST_F(FakeNccl, OneThreadServesAllRanksInGroups) {
   ncclUniqueId id;
   ASSERT_EQ(ncclGetUniqueId(&id), 0);

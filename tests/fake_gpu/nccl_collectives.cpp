@@ -88,6 +88,32 @@ std::size_t result_count(const Request& request, int rank, int ranks) {
 
 std::size_t bytes_of(ncclDataType_t type) { return ccl_tests::size_of(suite_type(type)); }
 
+namespace {
+
+bool multiplies_first(const Request& request) {
+  const bool floating = ccl_tests::with_type(suite_type(request.type),
+                                             []<class T>() { return ccl_tests::is_float<T>; });
+  return request.reduction.op == ncclNumOps || (request.reduction.op == ncclAvg && floating);
+}
+
+// Returns how many elements of a reduction of one rank are written. oneRankReduce of NCCL up to 2.28 gives each of its
+// blocks count / blocks elements, rounded down and then up to 16 bytes, so that the last ones may be no block's.
+std::size_t written_count(const Request& request, int ranks) {
+  int version = 0;
+  ncclGetVersion(&version);
+  if (ranks > 1 || !multiplies_first(request) || version >= NCCL_VERSION(2, 29, 0))
+    return request.count;
+  constexpr std::size_t block_bytes = 16 << 10, most_blocks = 32, pack_bytes = 16;
+  const std::size_t width = bytes_of(request.type);
+  const std::size_t blocks = std::clamp<std::size_t>(
+      (request.count * width + block_bytes - 1) / block_bytes, 1, most_blocks);
+  const std::size_t pack = pack_bytes / width;
+  const std::size_t of_block = (request.count / blocks + pack - 1) / pack * pack;
+  return std::min(request.count, blocks * of_block);
+}
+
+}  // namespace
+
 void Communicator::run(const Request& request) {
   ++running_;
   const auto leave = std::shared_ptr<void>(nullptr, [this](void*) { --running_; });
@@ -124,7 +150,9 @@ void Communicator::run(const Request& request) {
   // In place: nobody reads what is overwritten now.
   if (!wait_until(all(&Member::finished)) || bytes == 0) return;
   corrupt(operations_, result.get(), bytes);
-  std::memcpy(request.recv, result.get(), bytes);
+  const bool whole = !reduces(request.kind);
+  std::memcpy(request.recv, result.get(),
+              whole ? bytes : written_count(request, ranks_) * bytes_of(request.type));
 }
 
 std::string Communicator::disagreement(std::uint64_t step) const {
