@@ -117,12 +117,10 @@ void declare_sizes(FlagSet& set, Options& o, const Taken& taken) {
       .by_default("1M with -f 1")
       .recorded("step_bytes");
   set.add(s.sizes, "--sizes", "LIST",
-          "exactly these sizes, for example 8,1K,3M; replaces -b -e -f -i",
-          [](const std::string& text) {
-            std::vector<std::size_t> sizes;
-            for (const std::string& item : split_list(text)) sizes.push_back(parse_size(item));
-            return sizes;
-          })
+          "exactly these sizes, for example 8,1K,3M; odd: 25 sizes beside powers of two, "
+          "to find faults; replaces -b -e -f -i",
+          parse_sizes)
+      .offers_list({"odd"})
       .recorded("sizes");
   set.add(
          s.unalign, "-u,--unalign", "N", "shift both buffers by N elements",

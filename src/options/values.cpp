@@ -147,6 +147,26 @@ std::size_t parse_size(const std::string& text) {
   return static_cast<std::size_t>(bytes);
 }
 
+std::vector<std::size_t> odd_sizes() {
+  constexpr std::size_t element_bytes = 8;
+  std::vector<std::size_t> sizes = {1,      3,      7,       31,     33,    127,    129,
+                                    511,    513,    1009,    2047,   2049,  8191,   8193,
+                                    16381,  32767,  32769,   65537,  65539, 131073, 262147,
+                                    524287, 524289, 2097143, 2097153};
+  for (std::size_t& size : sizes) size *= element_bytes;
+  return sizes;
+}
+
+std::vector<std::size_t> parse_sizes(const std::string& list) {
+  std::vector<std::size_t> sizes;
+  for (const std::string& item : split_list(list)) {
+    const std::vector<std::size_t> meant =
+        item == "odd" ? odd_sizes() : std::vector{parse_size(item)};
+    sizes.insert(sizes.end(), meant.begin(), meant.end());
+  }
+  return sizes;
+}
+
 std::vector<std::string> split_list(const std::string& text) {
   std::vector<std::string> items;
   for (std::size_t at = 0; at <= text.size();) {

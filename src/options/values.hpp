@@ -21,6 +21,11 @@ inline constexpr int max_int = std::numeric_limits<int>::max();
 
 // Reads "8", "1K", "1.5G", "64MiB": binary units.
 std::size_t parse_size(const std::string& text);
+// Reads a comma list of sizes; "odd" stands for odd_sizes().
+std::vector<std::size_t> parse_sizes(const std::string& list);
+// Returns sizes in bytes that look for faults: one element of 8 bytes, primes of them, and one more and one less than
+// powers of two, up to 16 MiB. Each is a whole number of elements of every type.
+std::vector<std::size_t> odd_sizes();
 int parse_int(const std::string& text, int lowest, int highest);
 double parse_number(const std::string& text, double lowest);   // finite, decimal
 std::vector<std::string> split_list(const std::string& text);  // by commas; no empty items

@@ -40,6 +40,8 @@ refused 2 "-r: there is no rank 3" -r 0,3 -t 3
 refused 2 "-r: 'first'" -r first
 refused 2 "--sizes: '8,,9'" --sizes 8,,9
 refused 2 "--sizes: stands instead" --sizes 8 -b 8
+refused 2 "--sizes: stands instead" --sizes odd -f 2
+refused 2 "--sizes: 'even'" --sizes even
 refused 2 "--max-time: '8' has no colon" --max-time 8
 refused 2 "--min-busbw: 'x'" --min-busbw x:1
 refused 2 "'inplace' is not a placement; accepted: out_of_place or in_place" --max-time 8:1:inplace

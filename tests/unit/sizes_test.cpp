@@ -2,6 +2,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "src/core/error.hpp"
 #include "src/core/quote.hpp"
 #include "src/options/sweep_options.hpp"
@@ -44,6 +46,21 @@ TEST(Sizes, OfASweep) {
   SweepOptions o = range(8, 64, 1, 2);
   o.sizes = {3, 1, 3};
   EXPECT_THAT(sweep_sizes(o), ElementsAre(3, 1, 3));
+}
+
+TEST(Sizes, OddOnesAreNoPowersOfTwoButWholeElementsOfEveryType) {
+  const std::vector<std::size_t> sizes = odd_sizes();
+  EXPECT_EQ(sizes.front(), 8U);
+  EXPECT_EQ(sizes.size(), 25U);  // as the help says
+  EXPECT_TRUE(std::is_sorted(sizes.begin(), sizes.end()));
+  for (const std::size_t size : sizes) {
+    EXPECT_EQ(size % sizeof(double), 0U) << size;
+    EXPECT_TRUE(size == 8 || (size & (size - 1)) != 0) << size;
+  }
+  EXPECT_EQ(parse_sizes("odd"), sizes);
+  EXPECT_EQ(parse_sizes("1K,odd,2K").size(), sizes.size() + 2);
+  EXPECT_THROW(parse_sizes("odd,"), UsageError);
+  EXPECT_THROW(parse_sizes("even"), UsageError);
 }
 
 TEST(Sizes, EndBeforeTheyOverflow) {

@@ -71,13 +71,10 @@ void declare_flags(FlagSet& set, Arguments& a) {
               throw UsageError(fmt::format("{}; accepted: 4K and above", quote(text)));
             return bytes;
           });
-  set.add_custom(
-      "--sizes", "LIST", "of the rows that are not spoiled and have to pass",
-      [&a](const std::string& text) {
-        a.sizes.clear();
-        for (const std::string& word : split_list(text)) a.sizes.push_back(parse_size(word));
-      },
-      [&a] { return setting_of(a.sizes); });
+  set.add(a.sizes, "--sizes", "LIST",
+          "of the rows that are not spoiled and have to pass; odd: 25 beside powers of two",
+          parse_sizes)
+      .offers_list({"odd"});
   set.add(a.options.check.seed, "--seed", "N", "seed of the data patterns", in_range(0, 1 << 30));
   set.add(a.list, "--list", "", "instead: the kinds of faults and what they do", zero_or_one());
   declare_job(set, a.options);
