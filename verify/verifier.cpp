@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "verify/diagnosis.hpp"
+#include "verify/second_look.hpp"
 #include "verify/width.hpp"
 
 namespace ccl_tests::verify {
@@ -108,6 +109,8 @@ Mismatch Verifier::compare(const void* recv, std::span<const ExpectedBlock> bloc
       loops_->fetch(bytes.data(), data + found.first * width, bytes.size());
       found.explanation = explain(bytes.data(), bytes.size() / width, s,
                                   s.source_offset + occurrence * s.source_stride + i, slot);
+      found.explanation +=
+          "; " + second_look(*loops_, runs[k], source_of(s).table, tolerance, differences[k]);
     }
     result.add(found);
   }
@@ -140,7 +143,8 @@ Mismatch Verifier::compare_input(const void* send, std::size_t count, std::size_
                          .count = count};
   const Difference found = loops_->compare({&run, 1}, 0).front();
   if (found.wrong == 0) return {};
-  return {found.wrong, found.first, found.last, "the send buffer was changed"};
+  return {found.wrong, found.first, found.last,
+          "the send buffer was changed; " + second_look(*loops_, run, input_.table, 0, found)};
 }
 
 void Verifier::clear(void* out, std::size_t bytes) const {

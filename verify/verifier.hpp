@@ -18,7 +18,8 @@ namespace ccl_tests::verify {
 struct Mismatch {
   std::uint64_t wrong = 0;          // 0: as expected
   std::size_t first = 0, last = 0;  // element indices in the compared buffer
-  std::string explanation;  // expected and found bits of `first`, and what the found values are
+  // Expected and found bits of `first`, what the found values are, and whether a second look on the host finds them, too.
+  std::string explanation;
 
   // Adds another finding: the first explanation stays.
   void add(const Mismatch& other);

@@ -1,14 +1,20 @@
 // What the verifier finds, and that it finds nothing in right data.
 #include "verify/verifier.hpp"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <memory>
 #include <string>
+#include <vector>
 
 #include "tests/unit/verify_world.hpp"
 
 namespace ccl_tests::verify {
 namespace {
+
+using testing::EndsWith;
+using testing::HasSubstr;
 
 constexpr std::size_t counts[] = {0, 1, 2, 3, 37, 4093, 4095, 20'001};
 
@@ -39,7 +45,7 @@ TEST_P(VerifierTypes, HasNothingAgainstRightResults) {
   }
 }
 
-// avg of floating-point types has a tolerance: there the bit is one of the exponent's.
+// Averages of three ranks have a tolerance in some types: there the bit is one of the exponent's.
 TEST_P(VerifierTypes, FindsEveryFlippedBit) {
   for (const auto& op : all_kinds(GetParam())) {
     const VerifyWorld world(GetParam(), op, 3);
@@ -181,6 +187,72 @@ TEST(VerifierInput, ChangesOfTheSendBufferAreFound) {
   EXPECT_EQ(found.wrong, 1U);
   EXPECT_EQ(found.first, 4999U);
   EXPECT_NE(found.explanation.find("send buffer"), std::string::npos);
+}
+
+// Loops of the host that call `lies` elements more of each run wrong than are.
+class Lying : public Loops {
+ public:
+  explicit Lying(int lies) : lies_(lies) {}
+  std::unique_ptr<PlacedTable> place(const Table& table) override { return right_->place(table); }
+  void fill(std::byte* out, std::size_t count, const PlacedTable& table,
+            std::size_t first) override {
+    right_->fill(out, count, table, first);
+  }
+  std::vector<Difference> compare(std::span<const StridedRange> runs,
+                                  std::uint64_t tolerance) override {
+    auto found = right_->compare(runs, tolerance);
+    for (Difference& d : found) {
+      d.wrong += static_cast<std::uint64_t>(lies_);
+      d.last = d.first + d.wrong - 1;
+    }
+    return found;
+  }
+  void set(std::byte* out, std::byte value, std::size_t bytes) override {
+    right_->set(out, value, bytes);
+  }
+  void fetch(std::byte* host, const std::byte* data, std::size_t bytes) override {
+    right_->fetch(host, data, bytes);
+  }
+  void store(std::byte* out, const std::byte* host, std::size_t bytes) override {
+    right_->store(out, host, bytes);
+  }
+
+ private:
+  std::unique_ptr<Loops> right_ = make_host_loops();
+  int lies_;
+};
+
+std::string explained(int wrong, int lies, ReduceOp op) {
+  const auto pattern = std::make_shared<const Pattern>(DataType::float32, op, 3, 1);
+  Lying loops(lies);
+  const Verifier verifier(pattern, 0, loops);
+  VerifyWorld world(DataType::float32, op, 3);
+  auto data = world.reduced(5000, 0);
+  for (int k = 0; k < wrong; ++k) data[4 * static_cast<std::size_t>(k) + 2] ^= std::byte{0x80};
+  const ExpectedBlock s{.count = 5000};
+  return verifier.compare(data.data(), {&s, 1}, 0).explanation;
+}
+
+TEST(VerifierSecondLook, SaysWhoseTheMistakeIs) {
+  for (const ReduceOp op : {ReduceOp::sum, ReduceOp::avg}) {
+    EXPECT_THAT(explained(2, 0, op), EndsWith("; confirmed on the host"));
+    EXPECT_THAT(explained(0, 3, op), HasSubstr("not confirmed on the host, where all is right: "
+                                               "the verifier is at fault, or data came late"));
+    EXPECT_THAT(explained(2, 3, op),
+                HasSubstr("not confirmed on the host, where 2 are wrong, 0 to 1"));
+  }
+}
+
+TEST(VerifierSecondLook, FindsBlocksThatLieApart) {
+  const VerifyWorld world(DataType::int8, std::nullopt, 3);
+  constexpr std::size_t blocks = 1000;
+  const ExpectedBlock s{
+      .count = 3, .source_rank = 1, .repeat = blocks, .recv_stride = 7, .source_stride = 4};
+  std::vector<std::byte> data(7 * blocks);
+  world.rank(0).poison(data.data(), data.size(), {&s, 1}, 0);
+  const Mismatch found = world.rank(0).compare(data.data(), {&s, 1}, 0);
+  EXPECT_GT(found.wrong, 2900U);
+  EXPECT_THAT(found.explanation, EndsWith("; confirmed on the host"));
 }
 
 }  // namespace
