@@ -180,6 +180,19 @@ run 4 "no NCCL" env LD_LIBRARY_PATH="$tree/lib" "${all_reduce[@]}" --library "$t
 # What this NCCL or GPU has not.
 run 0 "every type and operation of one rank" "$bin/all_reduce_perf" --backend nccl --sizes 64,4K -n 2 -t 1 -d all -o all && right
 expect_in "$work/out" "NCCL's path for one rank has no avg of f8e4m3"
+# One rank of NCCL up to 2.28 leaves a tail unwritten, at sizes that are no power of two.
+tail_of=(-t 1 -d float -o avg,mulsum -n 1 -w 0)
+for program in all_reduce reduce_scatter; do
+  run 7 "an unwritten tail of $program" "$bin/${program}_perf" --backend nccl "${tail_of[@]}" --sizes odd
+  expect_in "$work/err" "never written; confirmed on the host"
+done
+run 0 "powers of two do not see it" "$bin/all_reduce_perf" --backend nccl "${tail_of[@]}" -b 8 -e 16M -f 2 && right
+run 0 "NCCL 2.29.7 does not have it" env FAKE_NCCL_VERSION=22907 "$bin/all_reduce_perf" --backend nccl "${tail_of[@]}" --sizes odd && right
+run 7 "ccl_selftest sees it" "$bin/ccl_selftest" --backend nccl -t 1 --programs all_reduce -d float --faults zeroed-result -b 4K
+expect_in "$work/out" "# WRONG DATA without a fault, the library's or the verifier's: all_reduce_perf, 524312 B float avg: rank 0 on"
+expect_in "$work/out" "never written; confirmed on the host"
+expect_in "$work/out" "2 cells wrong without a fault in"
+run 0 "ccl_selftest on NCCL 2.29.7" env FAKE_NCCL_VERSION=22907 "$bin/ccl_selftest" --backend nccl -t 1 --programs all_reduce -d float --faults zeroed-result -b 4K
 run 3 "no bitwise operations" "${all_reduce[@]}" -t 2 -o band -d int32 && expect_in "$work/err" "NCCL has no band"
 run 0 "the others all the same" "${all_reduce[@]}" -t 2 -o sum,band -d int32 && expect_in "$work/out" "# left out: NCCL has no band"
 run 3 "fp8 below 9.0" env FAKE_GPU_CAPABILITY=8.0 "${all_reduce[@]}" -t 2 -d f8e4m3 && expect_in "$work/err" "needs compute capability 9.0"

@@ -6,7 +6,7 @@ few=(-d float,int8,bfloat16 -b 8K --sizes 0,1,8,4104)
 for ranks in 1 3 4; do
   run 0 "loopback, $ranks ranks" "$bin/ccl_selftest" -t $ranks --backend loopback "${few[@]}"
   expect_in "$work/out" "# OK: "
-  expect_in "$work/out" "0 false alarms"
+  expect_in "$work/out" "0 cells wrong without a fault"
   expect_in "$work/out" "# implements: all_reduce, reduce, broadcast"
 done
 kinds=(-d float --sizes 4104)  # what faults do to other types and sizes loopback shows above

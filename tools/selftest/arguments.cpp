@@ -87,13 +87,12 @@ void declare_flags(FlagSet& set, Arguments& a) {
 }
 
 ProgramTexts texts() {
-  static constexpr ExitText exits[] = {
-      {"0", "every fault was found, and nothing else"},
-      {"2", "usage"},
-      {"3", "unsupported here"},
-      {"4", "a library or a peer failed"},
-      {"5", "timed out"},
-      {"7", "a fault was missed, or right results were called wrong"}};
+  static constexpr ExitText exits[] = {{"0", "every fault was found, and nothing else"},
+                                       {"2", "usage"},
+                                       {"3", "unsupported here"},
+                                       {"4", "a library or a peer failed"},
+                                       {"5", "timed out"},
+                                       {"7", "a fault was missed, or data were wrong without one"}};
   return {
       .name = "ccl_selftest",
       .about = "spoils results on purpose and counts what verification finds",

@@ -29,7 +29,7 @@ std::vector<const Collective*> tested_programs() {
 }
 
 std::vector<std::size_t> default_sizes() {
-  return {0, 1, 8, 24, 4088, 4096, 4104, 8 * 1009, 8 * 65537};
+  return {0, 1, 8, 24, 4088, 4096, 4104, 8 * 1009, 8 * 65539};
 }
 
 Fault fault_of(FaultKind kind, const Collective& collective, int ranks, std::size_t number,

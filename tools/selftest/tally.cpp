@@ -7,7 +7,7 @@
 namespace ccl_tests::selftest {
 
 bool Tallies::passed() const {
-  if (false_alarms > 0) return false;
+  if (wrong_cells > 0) return false;
   for (const auto& [kind, tally] : faults)
     if (tally.caught < tally.injected) return false;
   return true;
@@ -28,11 +28,13 @@ std::string text_of(const Tallies& t) {
   for (const auto& [reason, number] : t.reasons)
     text += fmt::format("# harmless: {} x {}\n", number, reason);
   for (const std::string& line : t.missed) text += fmt::format("# MISSED: {}\n", line);
-  for (const std::string& line : t.alarms) text += fmt::format("# FALSE ALARM: {}\n", line);
-  text += fmt::format("# {}: {} of {} caught; {} in {} of {}, {} verified\n",
+  for (const std::string& line : t.wrong)
+    text +=
+        fmt::format("# WRONG DATA without a fault, the library's or the verifier's: {}\n", line);
+  text += fmt::format("# {}: {} of {} caught; {} wrong without a fault in {} of {}, {} verified\n",
                       t.passed() ? "OK" : "FAILED", caught, counted(injected, "fault"),
-                      counted(t.false_alarms, "false alarm"), counted(t.right_rows, "row"),
-                      counted(t.right_calls, "call"), t.verified_calls);
+                      counted(t.wrong_cells, "cell"), counted(t.plain_rows, "row"),
+                      counted(t.plain_calls, "call"), t.verified_calls);
   return text;
 }
 

@@ -20,9 +20,9 @@ struct FaultTally {
 struct Tallies {
   std::string library;  // library_text()
   std::map<FaultKind, FaultTally> faults;
-  std::uint64_t right_rows = 0, false_alarms = 0;  // of rows without a fault
-  std::uint64_t right_calls = 0, verified_calls = 0;
-  std::vector<std::string> missed, alarms;       // one line each, the first ones
+  std::uint64_t plain_rows = 0, wrong_cells = 0;  // of rows without a fault, and of their cells
+  std::uint64_t plain_calls = 0, verified_calls = 0;
+  std::vector<std::string> missed, wrong;        // one line each, the first ones
   std::map<std::string, std::uint64_t> reasons;  // why faults were harmless, and how often
 
   bool passed() const;

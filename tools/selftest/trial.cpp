@@ -93,13 +93,13 @@ class Trial {
   void without_fault(const Collective& collective, const SweepPoint& point) {
     rank_.injector()->set(std::nullopt);
     for (const Row& row : runner_.run(collective, point).rows) {
-      ++tallies_.right_rows;
+      ++tallies_.plain_rows;
       for (const Measurement* cell : {&row.out_of_place, &row.in_place}) {
-        tallies_.right_calls += cell->calls;
+        tallies_.plain_calls += cell->calls;
         tallies_.verified_calls += cell->verified_calls;
         if (cell->failed_ranks == 0) continue;
-        ++tallies_.false_alarms;
-        add(tallies_.alarms, collective, row, point, *cell);
+        ++tallies_.wrong_cells;
+        add(tallies_.wrong, collective, row, point, *cell);
       }
     }
   }
@@ -126,9 +126,9 @@ class Trial {
     const Measurement& cell = row.out_of_place.failed_ranks > 0 ? row.out_of_place : row.in_place;
     if (cell.failed_ranks == 0) {
       if (tallies_.missed.size() < most_lines)
-        tallies_.missed.push_back(fmt::format(
-            "{}_perf {} -n {} -w 1 -c all --inject {}", collective.name,
-            rerun_flags(row, point.bytes, options_.check), timed_calls, text_of(fault)));
+        tallies_.missed.push_back(fmt::format("{}_perf {} -n {} -w 1 --inject {}", collective.name,
+                                              rerun_flags(row, point.bytes, options_.check),
+                                              timed_calls, text_of(fault)));
       return;
     }
     ++tally.caught;
@@ -173,7 +173,7 @@ int run(Rank& rank, const Arguments& arguments, verify::PatternCache& patterns, 
     trial.program(*collective);
   }
   trial.close();
-  if (rank.agree(tallies.right_rows == 0 ? 1 : 0) != 0)
+  if (rank.agree(tallies.plain_rows == 0 ? 1 : 0) != 0)
     throw Unsupported("none of these programs and types runs on this library with so many ranks");
   const int mine = exit_code(tallies.passed() ? Exit::passed : Exit::wrong_data);
   return rank.agree(mine);
