@@ -46,14 +46,14 @@ if $quick; then
   step first verifier 0 120 bin/device_check --quick -e 64K -d float
   step first speed 0 120 bin/device_check --speed -b 2G -n 3 -d float,int8,half -J speed.jsonl
   step first all_reduce 0 120 "${one[@]}" --sizes 8,1M,128M -J all_reduce.jsonl
-  step first types 0 120 "${one[@]}" -d float,int8 -o sum,avg --sizes '64,4K' -n 2
+  step first types 0 120 "${one[@]}" -d float,int8 -o sum,avg --sizes '64,4K,524312' -n 2
   few_calls=(-n 2)
 else
   step first verifier-quick 0 120 bin/device_check --quick -e 1M
   step first verifier 0 300 bin/device_check -e 8M
   step first speed 0 120 bin/device_check --speed -d float,int8,half -J speed.jsonl
   step first all_reduce 0 300 "${one[@]}" -b 8 -e 8G -f 2 -J all_reduce.jsonl
-  step first types 0 300 "${one[@]}" -d all -o all --sizes '64,4K,1M' -n 2
+  step first types 0 300 "${one[@]}" -d all -o all --sizes '64,4K,odd' -n 2
   few_calls=()
 fi
 first_flag() { step first "$1" "$2" 120 "${one[@]}" --sizes '8,1M' "${few_calls[@]}" "${@:3}"; }
@@ -136,8 +136,8 @@ step programs init 0 120 bin/init_perf "${nccl[@]}" -t "$n" -N 2
 
 for program in "${programs[@]}"; do
   if $quick && ! few "$program"; then continue; fi
-  some=(--sizes '64,4K,1M')
-  if $quick; then some=(--sizes '64,4K'); fi
+  some=(--sizes '64,4K,odd')  # odd ones: NCCL up to 2.28 leaves tails unwritten that no power of two has
+  if $quick; then some=(--sizes '64,4K,524312'); fi
   taken "$program" -d all -o all "${some[@]}" -n 2
   step types "${program%_perf}" "$(expected "$program" "$n")" 300 "bin/$program" "${nccl[@]}" -t "$n" "${words[@]}"
 done

@@ -17,7 +17,7 @@ trap 'rm -f "$table"' EXIT
 for program in all_reduce reduce_scatter reduce all_gather broadcast gather scatter alltoall sendrecv
 do
   # shellcheck disable=SC2086 # LAUNCH is several words
-  ${LAUNCH:-} "${BIN:-build/bin}/${program}_perf" --sizes 4,1000,1M -d all -o all -n 1 -c all \
+  ${LAUNCH:-} "${BIN:-build/bin}/${program}_perf" --sizes 4,1000,524312 -d all -o all -n 1 -c all \
     "$@" >"$table"
   code=$?
   # Ranks of other hosts, started by hand, print no table.

@@ -12,6 +12,8 @@ namespace ccl_tests::acceptance {
 namespace {
 
 constexpr std::size_t elements = 1021;  // a prime: no rank count divides it
+// A prime number of the widest elements, a little over what libraries divide evenly among blocks of threads.
+constexpr std::size_t many_bytes = 65539 * sizeof(double);
 
 // The first operation that is defined on the type; all of them on the first type.
 std::vector<std::optional<ReduceOp>> ops_to_try(const Collective& program, DataType type,
@@ -56,6 +58,7 @@ class Program {
         if (library.why_not(type, op)) continue;
         verified_.add(
             context_.team.checked_rows(program_.name, type, op, elements * size_of(type)));
+        if (first) verified_.add(context_.team.checked_rows(program_.name, type, op, many_bytes));
       }
       first = false;
     }

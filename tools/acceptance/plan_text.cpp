@@ -78,7 +78,7 @@ std::string plan_text(const Plan& plan) {
     text += '\n';
   }
   if (!plan.interface.empty()) text += fmt::format("wire      all data over {}\n", plan.interface);
-  constexpr std::size_t odd_sizes = 4096;  // of sanity, about
+  constexpr std::size_t odd_sizes = 65539 * sizeof(double);  // of sanity, at most
   std::size_t largest = plan.sanity ? odd_sizes : 0;
   for (const RatePlan& stage : {plan.full, plan.node})
     if (stage.run) largest = std::max(largest, acceptance::largest(stage));
