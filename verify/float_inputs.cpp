@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <bit>
 #include <cmath>
 
 #include "verify/input_rules.hpp"
@@ -15,19 +16,23 @@ double Inputs::float_value(int rank, std::size_t j) const {
   const auto significand = [&](std::uint64_t random) {  // 1 .. 2 - 2^(1-p)
     return 1.0 + std::ldexp(static_cast<double>(random >> (65 - p)), 1 - p);
   };
+  // halvings: of a unit that is still a normal number.
+  const auto share_of_sum = [&](int halvings) -> double {
+    const std::uint64_t budget = float_budget(p, *op_ == ReduceOp::mulsum);
+    const std::size_t contributors = sum_contributors(budget, ranks_);
+    const auto place = static_cast<std::size_t>(turn(rank, j, contributors));
+    if (place >= contributors) return 0;
+    const SumPart part = sum_part(budget, contributors, (shape >> 16) % (contributors + 1), place);
+    constexpr int highest = std::min(format.max_exponent - p, 4);
+    const int lowest = std::clamp(format.min_exponent + halvings, -4, highest);
+    const auto exponents = static_cast<unsigned>(highest - lowest + 1);
+    const int exponent = lowest + static_cast<int>((shape >> 8) % exponents);
+    const double units = static_cast<double>(1 + own % part.largest);
+    return std::ldexp(part.negative ? -units : units, exponent);
+  };
   switch (*op_) {
     case ReduceOp::sum:
-    case ReduceOp::mulsum: {
-      const SumPlan plan = plan_sum(p, *op_ == ReduceOp::mulsum, ranks_);
-      const int place = turn(rank, j, plan.contributors);
-      if (static_cast<std::size_t>(place) >= plan.contributors) return 0;
-      constexpr int lowest = std::max(format.min_exponent, -4);
-      constexpr int highest = std::min(format.max_exponent - p, 4);
-      const int exponent = lowest + static_cast<int>((shape >> 8) % (highest - lowest + 1));
-      const double units = static_cast<double>(1 + own % plan.largest);
-      const bool negative = ((static_cast<unsigned>(place) + shape) & 1U) != 0;
-      return std::ldexp(negative ? -units : units, exponent);
-    }
+    case ReduceOp::mulsum: return share_of_sum(0);
     case ReduceOp::prod: {
       const int place = turn(rank, j, prod_step);
       const double sign = (own & 1U) != 0 ? -1 : 1;
@@ -51,10 +56,11 @@ double Inputs::float_value(int rank, std::size_t j) const {
       return negative == (*op_ == ReduceOp::max) ? -magnitude : magnitude;
     }
     case ReduceOp::avg: {
+      if (averages_exactly(ranks_))
+        return share_of_sum(std::countr_zero(static_cast<unsigned>(ranks_)));
       const int place = turn(rank, j, 2);
       if (place > 1) return 0;
-      constexpr int spread =
-          p < 8 ? 1 : 3;  // 8-bit types: equal, or the loss of one stays within the tolerance
+      constexpr int spread = sizeof(T) == 1 ? 1 : 3;
       const int exponent = 4 + static_cast<int>((shape >> 8) % 4) +
                            (place == 1 ? static_cast<int>((shape >> 16) % spread) : 0);
       return std::ldexp((shape & 1U) != 0 ? -1.0 : 1.0, exponent);

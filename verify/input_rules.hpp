@@ -3,24 +3,35 @@
 #pragma once
 
 #include <algorithm>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 
 namespace ccl_tests::verify {
 
-// How the contributors of a float sum share the 2^p units of either sign.
-struct SumPlan {
-  std::size_t contributors;
-  std::uint64_t largest;  // units per contributor
-};
-inline std::size_t sum_contributors(int significand, bool doubled, int ranks) {
-  const int most_bits = significand - (doubled ? 1 : 0) + 1;
-  return std::min(static_cast<std::size_t>(ranks), std::size_t{1} << most_bits);
+// Ranks that share the `budget` units which an element of a sum may have of either sign, even if one of them is taken twice.
+inline std::size_t sum_contributors(std::uint64_t budget, int ranks) {
+  return static_cast<std::size_t>(std::min(static_cast<std::uint64_t>(ranks), budget - 1));
 }
-inline SumPlan plan_sum(int significand, bool doubled, int ranks) {
-  const std::uint64_t budget = std::uint64_t{1} << (significand - (doubled ? 1 : 0));
-  const std::size_t contributors = sum_contributors(significand, doubled, ranks);
-  return {contributors, std::max<std::uint64_t>(1, budget / ((contributors + 1) / 2))};
+inline std::uint64_t float_budget(int significand, bool doubled) {
+  return std::uint64_t{1} << (significand - (doubled ? 1 : 0));
+}
+
+// One contributor's part of a sum: 1 to `largest` units.
+struct SumPart {
+  bool negative;
+  std::uint64_t largest;
+};
+// The first `positive` contributors are positive. Where as many of one unit each are on either side, all sums are 0.
+inline SumPart sum_part(std::uint64_t budget, std::size_t contributors, std::size_t positive,
+                        std::size_t place) {
+  const bool negative = place >= positive;
+  return {negative, budget / ((negative ? contributors - positive : positive) + 1)};
+}
+
+// Returns true if float averages are exact: 1/n is a power of two.
+inline bool averages_exactly(int ranks) {
+  return std::has_single_bit(static_cast<unsigned>(ranks));
 }
 
 inline constexpr int prod_powers = 6;  // factors 2, and as many factors 1/2, per element

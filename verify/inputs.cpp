@@ -147,13 +147,13 @@ bool Inputs::shows_loss_as(int rank, std::size_t j, std::uint64_t total) const {
   if (op == ReduceOp::band || op == ReduceOp::bor) return place(bitwise_owners) < bitwise_owners;
   if (op == ReduceOp::bxor) return true;  // no value is 0
   if constexpr (is_float<T>) {
-    if (op == ReduceOp::avg) return place(2) <= 1;
+    if (op == ReduceOp::avg && !averages_exactly(ranks_)) return place(2) <= 1;
     if (op == ReduceOp::prod) {  // beyond the first places factors are 1 and -1
       const std::uint64_t own = hash(j, value_salt + static_cast<std::uint64_t>(rank));
       return place(prod_step) < prod_step || (own & 1U) != 0;
     }
-    const std::size_t contributors =
-        sum_contributors(float_format<T>().significand, op == ReduceOp::mulsum, ranks_);
+    const std::size_t contributors = sum_contributors(
+        float_budget(float_format<T>().significand, op == ReduceOp::mulsum), ranks_);
     return contributors == static_cast<std::size_t>(ranks_) || place(contributors) < contributors;
   } else {
     if (op != ReduceOp::avg && integers_wrap_) return true;  // no value is 0, or 1 in a product
@@ -171,10 +171,12 @@ bool Inputs::shows_loss(int rank, std::size_t j, std::uint64_t total) const {
   return with_type(type_, [&]<class T>() { return shows_loss_as<T>(rank, j, total); });
 }
 
-int Inputs::tolerance() const {
-  const bool floating = with_type(type_, []<class T>() { return is_float<T>; });
-  return op_ == ReduceOp::avg && floating && ranks_ > 1 ? 2 : 0;
+int tolerance(DataType type, std::optional<ReduceOp> op, int ranks) {
+  if (op != ReduceOp::avg || averages_exactly(ranks)) return 0;
+  return with_type(type, []<class T>() { return is_float<T> && sizeof(T) > 1 ? 2 : 0; });
 }
+
+int Inputs::tolerance() const { return verify::tolerance(type_, op_, ranks_); }
 
 std::optional<const char*> Inputs::not_verifiable() const {
   if (op_ != ReduceOp::avg) return std::nullopt;
@@ -182,7 +184,10 @@ std::optional<const char*> Inputs::not_verifiable() const {
     if constexpr (is_float<T> && sizeof(T) == 1) {
       if (ranks_ > 64) return "an 8-bit float average of more than 64 ranks rounds to nothing";
     } else if constexpr (!is_float<T> && sizeof(T) < 4) {
-      if (ranks_ > static_cast<int>(std::numeric_limits<T>::max())) {
+      const int highest = std::numeric_limits<T>::max();
+      const int largest_sum =
+          integers_wrap_ ? highest : 2 * (highest / 3);  // two parts, one of them taken twice
+      if (ranks_ > largest_sum) {
         return "an 8-bit integer average of so many ranks is always 0";
       }
     }

@@ -10,17 +10,22 @@
 
 namespace ccl_tests::verify {
 
+// Highest distance from the expected bits that is still right, in units in the last place: 0, but 2 for float averages of
+// more than 8 bits over a number of ranks that is no power of two. There rounding 1/n moves the quotient by at most one
+// unit, rounding the sum (or the quotient) by half a unit, and the expected value itself is rounded by half a unit.
+int tolerance(DataType type, std::optional<ReduceOp> op, int ranks);
+
 // Rule by operation (n ranks, element j of one period, p significand bits):
 //  none          full-entropy bits
-//  float sum     signed multiples of one unit; the positive and the negative parts each stay within
-//  2^p units, so every
-//                partial sum in any order is exact; min(n, 2^(p+1)) contributors, rotating with j.
-//                mulsum: half of that
-//  integer sum   any bits but 0 (modulo 2^w); integer avg: likewise, then divided, truncating
-//  toward zero integer prod  odd numbers but 1: units modulo 2^w, so no factor can vanish float
-//  prod    one rotating significand, signs, six factors 2 and six factors 1/2 (e4m3 ends at 448 and
-//  2^-6), rotating min, max      one rotating owner holds the extreme float avg     two rotating
-//  contributors, powers of two: products with 1/n are exact but for 1/n's own rounding
+//  float sum     signed multiples of one unit; the positive and the negative parts each stay within 2^p units, so every
+//                partial sum in any order is exact; min(n, 2^(p+1)) contributors, rotating with j. mulsum: half of that
+//  integer sum   any bits but 0 (modulo 2^w); integer avg: likewise, then divided, truncating toward zero
+//  integer prod  odd numbers but 1: units modulo 2^w, so no factor can vanish
+//  float prod    one rotating significand, signs, six factors 2 and six factors 1/2 (e4m3 ends at 448 and 2^-6), rotating
+//  min, max      one rotating owner holds the extreme
+//  float avg     n a power of two: as float sum, of units that n divides exactly; else two rotating contributors of equal
+//                sign, powers of two: products with 1/n are exact but for 1/n's own rounding. Of 8-bit types these are
+//                equal, so that their sum is a power of two as well
 //  band, bor     two rotating owners clear (set) full-entropy bits, the others hold ones (0)
 //  bxor          any bits but 0
 class Inputs {
@@ -52,9 +57,7 @@ class Inputs {
   // Does leaving out `rank` change the result of element j? `total`: total(j).
   bool shows_loss(int rank, std::size_t j, std::uint64_t total) const;
 
-  // Highest distance from the expected bits that is still right, in units in the last place: 0 but
-  // for float avg. There 2: rounding 1/n moves the quotient by at most one unit, rounding the sum
-  // (or the quotient) by half a unit, and the expected value itself is rounded by half a unit.
+  // As below, for these inputs.
   int tolerance() const;
 
   // Why results of this combination say nothing, for example int8 avg of 200 ranks (always 0).

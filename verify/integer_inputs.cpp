@@ -8,9 +8,9 @@
 namespace ccl_tests::verify {
 namespace {
 
-// Integers that must not overflow: units of either sign within half of the type's range.
+// Units of either sign of sums that must not overflow.
 template <class T>
-constexpr int bounded_bits = std::numeric_limits<T>::digits - (std::is_signed_v<T> ? 1 : 2);
+constexpr std::uint64_t sum_budget = static_cast<std::uint64_t>(std::numeric_limits<T>::max());
 constexpr std::size_t bounded_prod_step = 4;  // an odd number and three factors 2
 
 bool may_overflow(ReduceOp op) {
@@ -49,11 +49,18 @@ T Inputs::bounded_value(int rank, std::size_t j) const {
     }
     return signed_as(place < static_cast<int>(bounded_prod_step) ? U{2} : U{1}, negative);
   }
-  const SumPlan plan = plan_sum(bounded_bits<T>, *op_ == ReduceOp::mulsum, ranks_);
-  const int place = turn(rank, j, plan.contributors);
-  if (static_cast<std::size_t>(place) >= plan.contributors) return 0;
-  const bool negative = std::is_signed_v<T> && ((static_cast<unsigned>(place) + shape) & 1U) != 0;
-  return signed_as(static_cast<U>(1 + own % plan.largest), negative);
+  const std::uint64_t budget = sum_budget<T> / (*op_ == ReduceOp::mulsum ? 2 : 1);
+  // Two ranks decide an average of 8 bits, which the loss of a small part would not change. Without signs parts are of two
+  // units or more, so that sums differ.
+  const bool by_two = *op_ == ReduceOp::avg && sizeof(T) == 1;
+  const std::uint64_t most = by_two ? 3 : std::is_signed_v<T> ? budget : budget / 2;
+  const std::size_t contributors = sum_contributors(most, ranks_);
+  const auto place = static_cast<std::size_t>(turn(rank, j, contributors));
+  if (place >= contributors) return 0;
+  const std::size_t positive =
+      std::is_signed_v<T> ? (shape >> 8) % (contributors + 1) : contributors;
+  const SumPart part = sum_part(budget, contributors, positive, place);
+  return signed_as(static_cast<U>(1 + own % part.largest), part.negative);
 }
 
 // The bits that `rank` clears for band, and sets for bor. The result lacks full-entropy bits, each
