@@ -104,12 +104,6 @@ bool is_integer(DataType type) {
          type == uint64;
 }
 
-// A library may round after each of the steps of an average, and has two or three bits to do so.
-constexpr const char* rounded = "an average of 8-bit floats may differ in its last bits";
-bool is_rounded(DataType type, ReduceOp op) {
-  return op == ReduceOp::avg && (type == DataType::f8e4m3 || type == DataType::f8e5m2);
-}
-
 }  // namespace
 
 std::span<const FaultKind> all_faults() { return kinds; }
@@ -165,15 +159,13 @@ bool is_collective(FaultKind kind) { return kind == wrong_op || kind == wrong_ro
 std::optional<std::string> why_harmless(FaultKind kind, OperationId operation, DataType type,
                                         ReduceOp op, int ranks) {
   if (operation == OperationId::barrier) return "a barrier moves no data";
-  const bool reduction = reducing_operations.has(operation);
   switch (kind) {
     case doubled_contribution:
     case wrong_op:
-      if (!reduction) return "nothing is reduced";
+      if (!reducing_operations.has(operation)) return "nothing is reduced";
       if (kind == doubled_contribution && is_idempotent(op))
         return "reducing a value with itself gives that value";
       if (kind == wrong_op && ranks == 1) return "on one rank every operation gives its input";
-      if (kind == doubled_contribution && ranks > 1 && is_rounded(type, op)) return rounded;
       return std::nullopt;
     case wrong_root:
       if (!received_by_root.has(operation) && !sent_by_root.has(operation))
@@ -182,7 +174,6 @@ std::optional<std::string> why_harmless(FaultKind kind, OperationId operation, D
       return std::nullopt;
     case reduced_precision:
       if (is_integer(type)) return "integers have one precision";
-      if (reduction && ranks > 1 && is_rounded(type, op)) return rounded;
       return std::nullopt;
     case missing_contribution:
       if (operation == OperationId::transfer) return "a message is its sender's alone";

@@ -9,6 +9,7 @@
 #include "src/core/forwarding_communicator.hpp"
 #include "src/core/reduction.hpp"
 #include "src/inject/spoil.hpp"
+#include "verify/inputs.hpp"
 
 namespace ccl_tests {
 namespace {
@@ -36,16 +37,13 @@ int other_root(OperationId operation, const Call& call) {
   return (next + 1) % call.self.ranks;
 }
 
-// The lowest one. Averages of floating-point numbers may be rounded otherwise: there the highest of the
-// significand, or of 8 bits the lowest of the exponent.
-std::size_t flipped_bit(OperationId operation, const Call& call) {
-  if (!reducing_operations.has(operation) || call.op != ReduceOp::avg) return 0;
+// The lowest one; of an average that may be rounded otherwise, the highest of the significand.
+std::size_t flipped_bit(const Call& call) {
+  if (verify::tolerance(call.type, call.op, call.self.ranks) == 0) return 0;
+  constexpr int hidden = 1;
   const int significand =
       with_type(call.type, []<class T>() { return float_format<T>().significand; });
-  constexpr int hidden = 1;
-  if (significand == 0) return 0;
-  const int highest = significand - hidden - 1;
-  return static_cast<std::size_t>(size_of(call.type) == 1 ? highest + 1 : highest);
+  return static_cast<std::size_t>(significand - hidden - 1);
 }
 
 // The element that faults of one element are done to: within the longest block that a rank's data come in.
@@ -140,7 +138,7 @@ class InjectingCommunicator : public ForwardingCommunicator {
     const Done done{call.send_bytes(operation),
                     result,
                     call.type,
-                    flipped_bit(operation, call),
+                    flipped_bit(call),
                     middle_element(call, result.size() / width),
                     of_blocks ? call.count * width : result.size() / width / 2 * width};
     if (mine) spoil(*fault, done, before);

@@ -2,13 +2,15 @@
 # ccl_selftest and --inject: what is spoiled on purpose is found, on every library, and the reports say so.
 . "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 
-few=(-d float,int8,bfloat16 -b 8K --sizes 0,1,8,4104)
-for ranks in 1 3 4; do
+few=(-d float,int8,bfloat16,f8e5m2 -b 8K --sizes 0,1,8,4104)
+for ranks in 1 2 3 4; do
   run 0 "loopback, $ranks ranks" "$bin/ccl_selftest" -t $ranks --backend loopback "${few[@]}"
   expect_in "$work/out" "# OK: "
   expect_in "$work/out" "0 cells wrong without a fault"
   expect_in "$work/out" "# implements: all_reduce, reduce, broadcast"
 done
+run 7 "--inject of a wrong operation in an average of 8 bits" "$bin/all_reduce_perf" --np 2 --backend gloo --sizes 64K -d f8e4m3,f8e5m2 -o avg -n 2 -w 1 -c all --inject wrong-op
+expect_in "$work/out" "# Verdict  : WRONG - 2 of 2 rows"
 kinds=(-d float --sizes 4104)  # what faults do to other types and sizes loopback shows above
 [ -z "${CCL_NIGHTLY:-}" ] || kinds=(-d float,int32 --sizes 1,4104)
 run 0 "Gloo, 3 processes" "$bin/ccl_selftest" --np 3 --backend gloo -b 8K "${kinds[@]}"
