@@ -210,6 +210,9 @@ class Lying : public Loops {
   void set(std::byte* out, std::byte value, std::size_t bytes) override {
     right_->set(out, value, bytes);
   }
+  void fill_constant(std::byte* out, std::byte value, std::size_t bytes) override {
+    right_->fill_constant(out, value, bytes);
+  }
   void fetch(std::byte* host, const std::byte* data, std::size_t bytes) override {
     right_->fetch(host, data, bytes);
   }
