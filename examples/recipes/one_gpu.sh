@@ -11,6 +11,7 @@
 # otherwise as right.sh: 0 if all results are right, 7 wrong data, 4 a library or a rank failed,
 # 5 timed out, 2 usage.
 set -u
+export LC_ALL=C
 if ! gpus=$("${BIN:-build/bin}/device_check" --list 2>&1); then
   echo "SKIP one_gpu.sh: $gpus"
   exit 3
