@@ -149,10 +149,10 @@ TEST(SignalWatch, HearsOfTheFirstSignalOnceWhicheverThreadTakesIt) {
       EXPECT_EQ(::write(pipe[1], &byte, 1), 1);
     });
     ::kill(::getpid(), SIGTERM);
-    ::kill(::getpid(), SIGTERM);  // at once: the same wish
-    ::kill(::getpid(), SIGUSR1);
     char byte = 0;
     EXPECT_EQ(::read(pipe[0], &byte, 1), 1);
+    ::kill(::getpid(), SIGTERM);  // at once: the same wish
+    ::kill(::getpid(), SIGUSR1);
     EXPECT_EQ(byte, SIGTERM);
   }
   pollfd more{pipe[0], POLLIN, 0};
