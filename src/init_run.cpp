@@ -87,7 +87,7 @@ class Output {
  public:
   explicit Output(const std::vector<std::string>& paths) {
     for (const std::string& path : paths) {
-      if (!path.ends_with(".jsonl"))
+      if (piping_advice(path).empty() && !path.ends_with(".jsonl"))
         throw UsageError("-J: " + quote(path) + ": init_perf writes .jsonl files only");
       files_.push_back(OutputFile::create(path, ".jsonl"));
     }
@@ -121,6 +121,9 @@ class Output {
            {"first_operation_seconds", t.first},
            {"second_operation_seconds", t.second}});
   }
+  void close() {
+    for (OutputFile& file : files_) file.close();
+  }
 
  private:
   void write(const nlohmann::ordered_json& object) {
@@ -139,6 +142,7 @@ int run_init(Rank& rank, int cycles, Output& output) {
     const StartTimes all = slowest(rank.world(), mine, rank.limit_s());
     if (rank.is_first()) output.row(rank.ranks(), cycle, all);
   }
+  if (rank.is_first()) output.close();
   return exit_code(Exit::passed);
 }
 

@@ -35,6 +35,9 @@ class Lines {
   void add(const Json& json) {
     if (file_) file_->append(json.dump() + "\n");
   }
+  void close() {
+    if (file_) file_->close();
+  }
 
  private:
   std::optional<OutputFile> file_;
@@ -109,6 +112,7 @@ int check(const CheckArguments& a, Device& device, verify::Loops& loops, Lines& 
       passed ? "OK" : "FAILED", all.missed, all.faults, all.false_alarms, all.right,
       all.other_fills, all.fills);
   lines.add({{"type", "footer"}, {"complete", true}, {"passed", passed}});
+  lines.close();
   return exit_code(passed ? Exit::passed : Exit::wrong_data);
 }
 
@@ -159,6 +163,7 @@ int speed(const CheckArguments& a, Device& device, verify::Loops& loops, Lines& 
     }
   }
   lines.add({{"type", "footer"}, {"complete", true}});
+  lines.close();
   return exit_code(Exit::passed);
 }
 

@@ -55,7 +55,7 @@ class Csv : public Reporter {
  public:
   explicit Csv(OutputFile file) : file_(std::move(file)) {}
 
-  std::string path() const override { return file_.path(); }
+  const OutputFile* file() const override { return &file_; }
 
   void begin(const RunInfo& run) override {
     identity_fields(run, Collect(run_));

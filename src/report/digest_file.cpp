@@ -33,6 +33,7 @@ DigestFile::DigestFile(std::string path) : path_(std::move(path)) {
   if (!file_)
     throw UsageError(fmt::format("--digests: cannot write {}: {}; accepted: {}", quote(path_),
                                  reason(), accepted));
+  identity_ = identity_of(::fileno(file_.get()), path_);
   // What two runs at once add would not be compared. Some network file systems have no locks.
   if (::flock(::fileno(file_.get()), LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK)
     throw UsageError(fmt::format(
@@ -73,10 +74,17 @@ std::optional<DigestFile::Known> DigestFile::compare(const std::string& row,
   const auto [at, added] = known_.try_emplace(row, Known{digest, false});
   if (!added) return at->second;
   if (!file_) return std::nullopt;
+  check();
   const std::string line = fmt::format("{}{}{}\n", digest, gap, row);
   if (std::fputs(line.c_str(), file_.get()) < 0 || std::fflush(file_.get()) != 0)
     throw Error(fmt::format("--digests: cannot write {}: {}", quote(path_), reason()));
   return std::nullopt;
+}
+
+void DigestFile::check() const {
+  if (!file_) return;
+  if (const auto lost = lost_name(::fileno(file_.get()), path_, identity_); !lost.empty())
+    throw Error(fmt::format("--digests: cannot write {}: {}", quote(path_), lost));
 }
 
 }  // namespace ccl_tests

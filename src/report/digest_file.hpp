@@ -7,6 +7,8 @@
 #include <optional>
 #include <string>
 
+#include "src/report/output_file.hpp"
+
 namespace ccl_tests {
 
 // Lines of 16 hexadecimal digits, two blanks and the row that they are of, as in files of sha256sum, so that diff and
@@ -25,6 +27,8 @@ class DigestFile {
   };
   // Returns what was known of the row. One that was not is added. Throws Error if the file cannot be written.
   std::optional<Known> compare(const std::string& row, const std::string& digest);
+  // Throws Error if the file cannot be found under its name any more.
+  void check() const;
   const std::string& path() const { return path_; }
 
  private:
@@ -35,6 +39,7 @@ class DigestFile {
   };
   std::string path_;
   std::map<std::string, Known> known_;
+  FileIdentity identity_;
   std::unique_ptr<std::FILE, Close> file_;  // for the rows that are added
 };
 

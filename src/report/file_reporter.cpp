@@ -64,9 +64,10 @@ std::string_view file_format(std::string_view path) {
 
 std::unique_ptr<Reporter> file_reporter(const std::string& path, std::string* opened) {
   const Format* const format = format_of(path);
-  if (format == nullptr)
-    throw UsageError(fmt::format("cannot write results to {}: the name must end in {}",
-                                 quote(path, shown_path_characters), accepted_suffixes));
+  if (const std::string advice = piping_advice(path); !advice.empty() || format == nullptr)
+    throw UsageError(fmt::format(
+        "cannot write results to {}: {}", quote(path, shown_path_characters),
+        advice.empty() ? fmt::format("the name must end in {}", accepted_suffixes) : advice));
   if (format->reporter == nullptr) {
     if (opened != nullptr) *opened = path;
     return prometheus_reporter(path);

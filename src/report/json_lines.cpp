@@ -18,7 +18,7 @@ class JsonLines : public Reporter {
  public:
   explicit JsonLines(OutputFile file) : file_(std::move(file)) {}
 
-  std::string path() const override { return file_.path(); }
+  const OutputFile* file() const override { return &file_; }
 
   void begin(const RunInfo& run) override {
     FieldRecord header = line("header");

@@ -5,6 +5,7 @@
 #include <pthread.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -30,7 +31,7 @@ struct LastWords::Shared {
   struct Page {
     std::size_t used = 0;
     std::array<char, 1 << 20>
-        bytes;  // of each word two sizes, its path with a zero behind it, its text
+        bytes;  // of each word its Sizes, its path with a zero behind it, its text
   };
   std::atomic<unsigned> current = 0;
   std::array<Page, 2> pages;
@@ -51,7 +52,8 @@ namespace {
 
 struct Sizes {
   std::uint32_t path, text;
-  std::int64_t kept;  // LastWord::size
+  std::int64_t kept;      // LastWord::size
+  FileIdentity identity;  // LastWord::identity
 };
 
 // A reader of stdout that does not read keeps nobody: a pipe with room takes this much without a wait.
@@ -172,17 +174,24 @@ void write_filled(int file, std::string_view text, const Text& how, const Text& 
   }
 }
 
-void write_word(const char* path, std::string_view text, std::int64_t kept, const Text& how,
+bool is_file(int file, const FileIdentity& identity) {
+  struct stat status {};
+  return identity.inode == 0 || (::fstat(file, &status) == 0 && status.st_dev == identity.device &&
+                                 status.st_ino == identity.inode);
+}
+
+void write_word(const char* path, std::string_view text, const Sizes& sizes, const Text& how,
                 const Text& advice) {
   if (text.empty()) return;
   if (*path == '\0') {
     write_filled(STDOUT_FILENO, text, how, advice);
     return;
   }
-  const int file = ::open(path, O_RDWR | O_CLOEXEC);
+  const int file = ::open(path, O_RDWR | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
   if (file < 0) return;
-  const ::off_t end = kept >= 0 ? static_cast<::off_t>(kept) : end_of_lines(file);
-  if (::ftruncate(file, end) == 0 && ::lseek(file, end, SEEK_SET) == end)
+  const ::off_t end = sizes.kept >= 0 ? static_cast<::off_t>(sizes.kept) : end_of_lines(file);
+  if (is_file(file, sizes.identity) && ::ftruncate(file, end) == 0 &&
+      ::lseek(file, end, SEEK_SET) == end)
     write_filled(file, text, how, advice);
   ::close(file);
 }
@@ -192,7 +201,7 @@ void write_words(std::string_view words, const Text& how, const Text& advice) {
     Sizes sizes{};
     std::memcpy(&sizes, words.data(), sizeof(sizes));
     const char* const path = words.data() + sizeof(sizes);
-    write_word(path, {path + sizes.path + 1, sizes.text}, sizes.kept, how, advice);
+    write_word(path, {path + sizes.path + 1, sizes.text}, sizes, how, advice);
     words.remove_prefix(sizeof(sizes) + sizes.path + 1 + sizes.text);
   }
 }
@@ -336,11 +345,11 @@ void LastWords::leave(const std::vector<LastWord>& words) {
     std::memcpy(page.bytes.data() + page.used, from, bytes);
     page.used += bytes;
   };
-  for (const auto& [path, text, size] : words) {
+  for (const auto& [path, text, size, identity] : words) {
     const std::size_t bytes = sizeof(Sizes) + path.size() + 1 + text.size();
     if (bytes > page.bytes.size() - page.used) break;
     const Sizes sizes{static_cast<std::uint32_t>(path.size()),
-                      static_cast<std::uint32_t>(text.size()), size};
+                      static_cast<std::uint32_t>(text.size()), size, identity};
     add(&sizes, sizeof(sizes));
     add(path.c_str(), path.size() + 1);
     add(text.data(), text.size());

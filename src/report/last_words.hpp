@@ -9,6 +9,8 @@
 #include <string_view>
 #include <vector>
 
+#include "src/report/output_file.hpp"
+
 namespace ccl_tests {
 
 // Stand in a text for what is known only when process 0 has ended: how it did, and doing what; and what follows for the reader. Whoever
@@ -21,6 +23,8 @@ struct LastWord {
   std::string text = {};  // that is to stand at its end; empty: nothing
   // Bytes of the file that stay, whatever is behind them now. -1: its whole lines do.
   std::int64_t size = -1;
+  // Of the file, which is left alone if another one has its name.
+  FileIdentity identity = {};
 };
 
 // Neither a signal nor a core dump of this process, nor SIGKILL, keeps them from being written. If the process cannot

@@ -325,6 +325,12 @@ int MultiReporter::judged() const {
   return wrong ? most_severe(slow, exit_code(Exit::wrong_data)) : slow;
 }
 
+std::vector<std::string> MultiReporter::unwritten() const {
+  std::vector<std::string> lines = undigested_;
+  append(lines, outputs_.unwritten());
+  return lines;
+}
+
 int MultiReporter::verdict() {
   const std::lock_guard lock(mutex_);
   judge_end();
@@ -336,7 +342,15 @@ int MultiReporter::finish(int failure, const std::vector<std::string>& errors) {
   if (finished_) return summary_.exit_code;
   finished_ = true;
   account_rest();
-  conclude(failure, errors);
+  try {
+    if (failure == 0) digests_.check();
+  } catch (const Error& e) {
+    undigested_.emplace_back(e.what());
+  }
+  if (undigested_.empty())
+    conclude(failure, errors);
+  else
+    conclude(exit_code(Exit::failed), undigested_);
   before_print_();
   outputs_.end(rest_, summary_);
   return summary_.exit_code;

@@ -101,7 +101,7 @@ class MultiReporter {
   // not reach its end (0: it did) and why. Returns the run's exit code.
   int finish(int failure, const std::vector<std::string>& errors);
   // After finish(): what could not be written to the end, one line each.
-  const std::vector<std::string>& unwritten() const { return outputs_.unwritten(); }
+  std::vector<std::string> unwritten() const;
   // After finish(): why a run that reached its end did not pass, one line each: limits that are missed
   // or not decided, a fault that changed nothing.
   std::vector<std::string> reasons() const {
@@ -148,6 +148,7 @@ class MultiReporter {
   LimitJudge limits_;
   LateRanks late_ranks_;
   DigestFile digests_;
+  std::vector<std::string> undigested_;  // why they are lost
   PassRows passes_;
   std::vector<Row> rest_;         // of passes that did not come to their end
   bool fits_ = false;             // rows are sweeps whose times a line may describe

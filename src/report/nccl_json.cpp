@@ -167,7 +167,7 @@ class NcclJson : public Reporter {
  public:
   explicit NcclJson(OutputFile file) : file_(std::move(file)) { write_head(RunInfo()); }
 
-  std::string path() const override { return file_.path(); }
+  const OutputFile* file() const override { return &file_; }
 
   void begin(const RunInfo& run) override {
     cpu_time_ = run.clock == "cpu";

@@ -5,7 +5,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <array>
 #include <cerrno>
+#include <optional>
 #include <system_error>
 #include <utility>
 
@@ -41,9 +43,73 @@ std::string read_at(int descriptor, std::size_t bytes, std::size_t at) {
   return text;
 }
 
+// nullopt: the descriptor is not that of a regular file.
+std::optional<struct stat> regular_file(int descriptor) {
+  struct stat status {};
+  if (::fstat(descriptor, &status) != 0 || !S_ISREG(status.st_mode)) return std::nullopt;
+  return status;
+}
+
+bool is_same(const struct stat& status, FileIdentity identity) {
+  return status.st_dev == identity.device && status.st_ino == identity.inode;
+}
+
+// The name that the kernel has for an open file; empty: none.
+std::string name_now(int descriptor) {
+  std::array<char, 4096> name;
+  const std::string link = fmt::format("/proc/self/fd/{}", descriptor);
+  const ssize_t bytes = ::readlink(link.c_str(), name.data(), name.size());
+  std::string text(name.data(), bytes > 0 ? static_cast<std::size_t>(bytes) : 0);
+  return text.ends_with(" (deleted)") ? std::string() : text;
+}
+
 }  // namespace
 
+FileIdentity identity_of(int descriptor, const std::string& path) {
+  const auto open = regular_file(descriptor);
+  struct stat named {};
+  if (!open || ::stat(path.c_str(), &named) != 0) return {};
+  const FileIdentity identity{open->st_dev, open->st_ino};
+  return is_same(named, identity) ? identity : FileIdentity();
+}
+
+std::string lost_name(int descriptor, const std::string& path, FileIdentity identity) {
+  const auto open = regular_file(descriptor);
+  if (!open) return {};
+  struct stat named {};
+  const bool found = ::stat(path.c_str(), &named) == 0;
+  const int error = errno;
+  if (found && (identity.inode == 0 || is_same(named, identity))) return {};
+  if (found)
+    return "another file has taken its name while the run wrote to it; keep it until the run has "
+           "ended";
+  if (open->st_nlink == 0)
+    return "the file was removed while the run wrote to it; keep it until the run has ended";
+  const std::string name = name_now(descriptor);
+  if ((error == ENOENT || error == ENOTDIR) && !name.empty())
+    return fmt::format(
+        "the file was renamed to {} while the run wrote to it; rename it when the "
+        "run has ended",
+        quote(name, shown_path_characters));
+  return reason(error);
+}
+
+std::string piping_advice(const std::string& path) {
+  struct stat status {};
+  const bool special =
+      ::stat(path.c_str(), &status) == 0 && !S_ISREG(status.st_mode) && !S_ISDIR(status.st_mode);
+  const std::string folder = path.substr(0, path.rfind('/') + 1);
+  const bool descriptor = folder == "/dev/fd/" || folder == "/proc/self/fd/" ||
+                          path == "/dev/stdout" || path == "/dev/stderr";
+  if (!special && (!descriptor || S_ISDIR(status.st_mode)) && path != "-") return {};
+  return "results go to regular files alone; to pipe them, write FILE.jsonl and run 'tail -F "
+         "FILE.jsonl | jq .' beside";
+}
+
 OutputFile OutputFile::create(const std::string& path, std::string_view suffix) {
+  if (const std::string advice = piping_advice(path); !advice.empty())
+    throw UsageError(
+        fmt::format("cannot write results to {}: {}", quote(path, shown_path_characters), advice));
   const std::string stem = path.substr(0, path.size() - suffix.size());
   std::string name = path;
   for (int number = 0;; ++number) {
@@ -59,11 +125,12 @@ OutputFile OutputFile::create(const std::string& path, std::string_view suffix) 
 }
 
 OutputFile::OutputFile(int descriptor, std::string path)
-    : descriptor_(descriptor), path_(std::move(path)) {}
+    : descriptor_(descriptor), path_(std::move(path)), identity_(identity_of(descriptor_, path_)) {}
 
 OutputFile::OutputFile(OutputFile&& other) noexcept
     : descriptor_(std::exchange(other.descriptor_, -1)),
       path_(std::move(other.path_)),
+      identity_(other.identity_),
       size_(other.size_) {}
 
 OutputFile::~OutputFile() {
@@ -71,6 +138,7 @@ OutputFile::~OutputFile() {
 }
 
 void OutputFile::replace_end(std::size_t bytes, std::string_view text) {
+  check();
   const std::size_t at = size_ - bytes;
   const std::string old = read_at(descriptor_, bytes, at);
   int error = write_at(descriptor_, text, at);
@@ -80,22 +148,34 @@ void OutputFile::replace_end(std::size_t bytes, std::string_view text) {
   }
   if (error != 0) {
     restore(at, old);
-    fail(error);
+    fail(reason(error));
   }
   size_ = at + text.size();
 }
 
 void OutputFile::overwrite(std::size_t at, std::string_view text) {
+  check();
   const std::string old = read_at(descriptor_, text.size(), at);
   const int error = write_at(descriptor_, text, at);
   if (error == 0) return;
   restore(at, old);
-  fail(error);
+  fail(reason(error));
 }
 
-void OutputFile::fail(int error) const {
-  throw Error(fmt::format("cannot write results to {}: {}", quote(path_, shown_path_characters),
-                          reason(error)));
+void OutputFile::check() const {
+  if (descriptor_ < 0) return;
+  if (const std::string lost = lost_name(descriptor_, path_, identity_); !lost.empty()) fail(lost);
+  const auto open = regular_file(descriptor_);
+  if (open && static_cast<std::size_t>(open->st_size) != size_)
+    fail(fmt::format(
+        "another program has changed its length from {} to {} B; keep it as it is until the "
+        "run has ended",
+        size_, open->st_size));
+}
+
+void OutputFile::fail(const std::string& reason) const {
+  throw Error(
+      fmt::format("cannot write results to {}: {}", quote(path_, shown_path_characters), reason));
 }
 
 void OutputFile::restore(std::size_t at, std::string_view old) noexcept {
@@ -104,8 +184,9 @@ void OutputFile::restore(std::size_t at, std::string_view old) noexcept {
 }
 
 void OutputFile::close() {
+  check();
   const int descriptor = std::exchange(descriptor_, -1);
-  if (descriptor >= 0 && ::close(descriptor) != 0 && errno != EINTR) fail(errno);
+  if (descriptor >= 0 && ::close(descriptor) != 0 && errno != EINTR) fail(reason(errno));
 }
 
 }  // namespace ccl_tests

@@ -2,12 +2,30 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <string>
 #include <string_view>
 
 namespace ccl_tests {
 
-// Unbuffered. A write that fails throws Error naming path and reason and leaves the file as it was.
+// Which file a name or a descriptor leads to. inode 0: not known.
+struct FileIdentity {
+  std::uint64_t device = 0, inode = 0;
+};
+
+// Returns the identity of an open regular file whose name is `path`. It is not known if the file system numbers the
+// two otherwise, and of pipes and devices.
+FileIdentity identity_of(int descriptor, const std::string& path);
+
+// Returns why `path` does not lead to the open file any more: the file was removed, renamed or replaced. Empty: it does, or the
+// descriptor is that of a pipe or a device.
+std::string lost_name(int descriptor, const std::string& path, FileIdentity identity);
+
+// Returns how to pipe results; empty: `path` is the name of neither a pipe nor a device, nor "-".
+std::string piping_advice(const std::string& path);
+
+// Unbuffered. A write that fails throws Error naming path and reason and leaves the file as it was. So does one to a file
+// whose name does not lead to it any more, or whose length another program has changed.
 class OutputFile {
  public:
   // Never overwrites: .0, .1, ... goes before `suffix` (which path ends with; empty: to the end)
@@ -26,14 +44,21 @@ class OutputFile {
   void replace_end(std::size_t bytes, std::string_view text);
   // The bytes from `at` on give way to `text`, which ends within the file.
   void overwrite(std::size_t at, std::string_view text);
+  // Throws Error if the file cannot be found under its name, or has another length than was written.
+  void check() const;
+  // After check().
   void close();
+
+  FileIdentity identity() const { return identity_; }
+  std::size_t size() const { return size_; }
 
  private:
   void restore(std::size_t at, std::string_view old) noexcept;
-  [[noreturn]] void fail(int error) const;
+  [[noreturn]] void fail(const std::string& reason) const;
 
   int descriptor_;
   std::string path_;
+  FileIdentity identity_;
   std::size_t size_ = 0;
 };
 

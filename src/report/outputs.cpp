@@ -2,29 +2,19 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <chrono>
 #include <exception>
-#include <filesystem>
-#include <system_error>
 #include <utility>
 
 #include "src/core/error.hpp"
 
 namespace ccl_tests {
-namespace {
-
-// -1: it has none, or is none.
-std::int64_t size_of_file(const std::string& path) {
-  std::error_code error;
-  const std::uintmax_t size = std::filesystem::file_size(path, error);
-  return path.empty() || error ? -1 : static_cast<std::int64_t>(size);
-}
-
-}  // namespace
 
 void Outputs::add(std::unique_ptr<Reporter> reporter) {
   Output& output = reporter->path().empty() ? outputs_.emplace_back() : outputs_.emplace_front();
   output.last_word.path = reporter->path();
+  if (reporter->file() != nullptr) output.last_word.identity = reporter->file()->identity();
   output.reporter = std::move(reporter);
 }
 
@@ -65,6 +55,12 @@ void Outputs::row(const Row& row, const RunSummary& if_killed) {
 
 void Outputs::end(const std::vector<Row>& rest, RunSummary& summary) {
   const int code = summary.exit_code;
+  for (Output& output : outputs_) try {
+      const std::unique_lock writing(output.writing, std::chrono::milliseconds(0));
+      if (writing && output.reporter->file() != nullptr) output.reporter->file()->check();
+    } catch (const Error& e) {
+      fail(e.what(), code, summary);
+    }
   for (Output& output : outputs_) {  // whoever is killed in the middle has said the same everywhere
     const std::unique_lock writing(output.writing, std::chrono::milliseconds(0));
     if (writing) leave_word(output, &summary);
@@ -85,20 +81,26 @@ void Outputs::end(Output& output, const std::vector<Row>& rest, int code, RunSum
     output.ended = true;
     for (const Row& row : rest) output.reporter->row(row);
     // Stdout cannot be cut: a whole end is one write there, and is made once more if nothing says that it was.
-    leave_word(output, &summary, size_of_file(output.last_word.path));
+    const OutputFile* const file = output.reporter->file();
+    leave_word(output, &summary, file != nullptr ? static_cast<std::int64_t>(file->size()) : -1);
     output.reporter->end(summary);
     leave_word(output, nullptr);
   } catch (const std::exception& e) {
     if (output.ended) leave_word(output, nullptr);
-    unwritten_.emplace_back(e.what());
-    if (code > 128) return;
-    summary.exit_code = most_severe(code, exit_code(Exit::failed));
-    if (!summary.complete) return;
-    summary.complete = false;
-    summary.verdict = Verdict::incomplete;
-    summary.failure = e.what();
-    summary.errors = unwritten_;
+    fail(e.what(), code, summary);
   }
+}
+
+void Outputs::fail(const std::string& why, int code, RunSummary& summary) {
+  if (std::find(unwritten_.begin(), unwritten_.end(), why) == unwritten_.end())
+    unwritten_.push_back(why);
+  if (code > 128) return;
+  summary.exit_code = most_severe(code, exit_code(Exit::failed));
+  if (!summary.complete) return;
+  summary.complete = false;
+  summary.verdict = Verdict::incomplete;
+  summary.failure = why;
+  summary.errors = unwritten_;
 }
 
 // Under output.writing, but for keep_last_words(), and for an output that takes no more.

@@ -38,7 +38,8 @@ class Outputs {
   // All get the row though one cannot be written; then throws the last one's Error.
   void row(const Row& row, const RunSummary& if_killed);
   // Writes `rest` and the end; first those that are written at the end alone (Reporter::is_written_at_end). What
-  // cannot be written makes `summary` that of a run that failed, in all ends to come.
+  // cannot be written makes `summary` that of a run that failed, in all ends to come; in all ends at all, if it is a file that
+  // cannot be found under its name.
   void end(const std::vector<Row>& rest, RunSummary& summary);
   // After end(): what could not be written to the end, one line each.
   const std::vector<std::string>& unwritten() const { return unwritten_; }
@@ -75,6 +76,8 @@ class Outputs {
     LastWord last_word = {};
   };
   void end(Output& output, const std::vector<Row>& rest, int code, RunSummary& summary);
+  // Makes `summary` that of a run whose output cannot be written. code: of the run before.
+  void fail(const std::string& why, int code, RunSummary& summary);
   // What another process writes to `output`: its end by `summary` (null: nothing), behind `size` bytes of its file.
   void leave_word(Output& output, const RunSummary* summary, std::int64_t size = -1);
 

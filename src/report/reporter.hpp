@@ -6,6 +6,7 @@
 #include <string>
 #include <string_view>
 
+#include "src/report/output_file.hpp"
 #include "src/report/record.hpp"
 
 namespace ccl_tests {
@@ -15,7 +16,10 @@ namespace ccl_tests {
 class Reporter {
  public:
   virtual ~Reporter() = default;
-  virtual std::string path() const { return {}; }  // of its file; empty: none
+  // Returns the file that it writes row by row; null: none.
+  virtual const OutputFile* file() const { return nullptr; }
+  // Returns the name of the file that it writes, row by row or at the end; empty: none.
+  virtual std::string path() const { return file() != nullptr ? file()->path() : std::string(); }
   // Whether nothing is written before the end: whether it can be is then not known either.
   virtual bool is_written_at_end() const { return false; }
   virtual void begin(const RunInfo& run) = 0;

@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <csignal>
 #include <fstream>
@@ -10,6 +12,7 @@
 #include <tuple>
 
 #include "src/core/error.hpp"
+#include "src/report/outputs.hpp"
 #include "src/report/writers.hpp"
 #include "tests/golden/samples.hpp"
 
@@ -128,6 +131,125 @@ TEST(FileReporter, AWriteThatFailsHalfWayLeavesTheFileAsItWas) {
     reporter->end(run.summary);
     EXPECT_EQ(samples::read(path), samples::file(run, suffix));
   }
+}
+
+// What may become of a file while a run writes to it, and what is said of that.
+struct Loss {
+  const char* what;
+  void (*happens)(const std::string& path);
+};
+constexpr Loss losses[] = {
+    {"was removed", [](const std::string& path) { std::filesystem::remove(path); }},
+    {"was removed",
+     [](const std::string& path) {
+       std::filesystem::remove_all(std::filesystem::path(path).parent_path());
+     }},
+    {"was renamed to '",
+     [](const std::string& path) { std::filesystem::rename(path, path + ".1"); }},
+    {"another file has taken its name",
+     [](const std::string& path) {
+       std::filesystem::rename(path, path + ".1");
+       std::ofstream(path) << "new";
+     }},
+    {"has changed its length from",
+     [](const std::string& path) { std::ofstream(path, std::ios::trunc); }},
+    {"has changed its length from",
+     [](const std::string& path) { std::ofstream(path, std::ios::app) << "more"; }}};
+constexpr const char* row_by_row[] = {".jsonl", ".json",        ".csv",     ".xml",
+                                      ".md",    ".gbench.json", ".bmf.json"};
+
+TEST(FileReporter, AFileThatIsNotUnderItsNameIsAnErrorAtTheNextRowAndAtTheEnd) {
+  const samples::Run run = samples::plain();
+  for (const Loss& loss : losses) {
+    for (const char* suffix : row_by_row) {
+      const TemporaryFolder directory;
+      std::filesystem::create_directory(directory.file("in"));
+      const std::string path = directory.file(std::string("in/out") + suffix);
+      const auto reporter = file_reporter(path);
+      reporter->begin(run.record);
+      reporter->row(run.rows[0]);
+      loss.happens(path);
+      const auto fails =
+          testing::ThrowsMessage<Error>(AllOf(HasSubstr(path), HasSubstr(loss.what)));
+      EXPECT_THAT([&] { reporter->row(run.rows[1]); }, fails) << suffix;
+      EXPECT_THAT([&] { reporter->end(run.summary); }, fails) << suffix;
+    }
+  }
+}
+
+// Behind the last row, all ends are still to be written.
+TEST(FileReporter, AFileThatIsLostFailsTheRunInAllItsEnds) {
+  const samples::Run run = samples::plain();
+  for (const Loss& loss : losses) {
+    const TemporaryFolder directory;
+    std::filesystem::create_directory(directory.file("in"));
+    Outputs outputs;
+    outputs.add(file_reporter(directory.file("in/lost.jsonl")));
+    outputs.add(file_reporter(directory.file("kept.jsonl")));  // its end is written first
+    outputs.begin(run.record, {});
+    for (const Row& row : run.rows) outputs.row(row, {});
+    loss.happens(directory.file("in/lost.jsonl"));
+    RunSummary summary = run.summary;
+    outputs.end({}, summary);
+    EXPECT_EQ(summary.exit_code, exit_code(Exit::failed));
+    EXPECT_EQ(summary.verdict, Verdict::incomplete);
+    EXPECT_THAT(summary.failure, AllOf(HasSubstr("in/lost.jsonl"), HasSubstr(loss.what)));
+    EXPECT_EQ(outputs.unwritten(), std::vector<std::string>{summary.failure});
+    const auto footer =
+        nlohmann::json::parse(samples::lines(samples::read(directory.file("kept.jsonl"))).back());
+    EXPECT_EQ(footer.at("footer").at("exit_code"), 4);
+    EXPECT_EQ(footer.at("footer").at("failure"), summary.failure);
+  }
+}
+
+// Neither a way through a link, a folder's descriptor or this process's folder, nor a second name.
+TEST(FileReporter, AFileIsFoundWhateverLeadsToIt) {
+  const TemporaryFolder directory;
+  std::filesystem::create_directory(directory.file("in"));
+  std::filesystem::create_symlink(directory.file("in"), directory.file("link"));
+  const int folder = ::open(directory.file("in").c_str(), O_DIRECTORY | O_RDONLY | O_CLOEXEC);
+  const std::string there = "/proc/self/fd/" + std::to_string(folder);
+  const samples::Run run = samples::plain();
+  for (const std::string& path :
+       {directory.file("link/a.jsonl"), there + "/b.jsonl", directory.file("in/../in/c.jsonl"),
+        "/proc/self/root" + directory.file("in/d.jsonl")}) {
+    std::string opened;
+    const auto reporter = file_reporter(path, &opened);
+    EXPECT_EQ(opened, path);
+    reporter->begin(run.record);
+    std::filesystem::create_hard_link(path, path + ".also");
+    for (const Row& row : run.rows) EXPECT_NO_THROW(reporter->row(row)) << path;
+    EXPECT_NO_THROW(reporter->end(run.summary)) << path;
+    std::filesystem::remove(path);
+    std::filesystem::remove(path + ".also");
+  }
+  ::close(folder);
+}
+
+TEST(OutputFile, APipeOrADeviceIsNoFileThatCanBeLost) {
+  int pipe[2];
+  ASSERT_EQ(::pipe(pipe), 0);
+  const int device = ::open("/dev/null", O_RDWR | O_CLOEXEC);
+  for (const int special : {pipe[0], pipe[1], device}) {
+    EXPECT_EQ(identity_of(special, "/dev/null").inode, 0U);
+    EXPECT_EQ(lost_name(special, "nowhere", {}), "");
+    ::close(special);
+  }
+}
+
+TEST(FileReporter, APipeIsRefusedWithAWayToPipe) {
+  const TemporaryFolder directory;
+  const std::string fifo = directory.file("pipe.jsonl");
+  ASSERT_EQ(::mkfifo(fifo.c_str(), 0600), 0);
+  int pipe[2];
+  ASSERT_EQ(::pipe(pipe), 0);
+  for (const std::string& path :
+       {std::string("-"), std::string("/dev/stdout"), "/dev/fd/" + std::to_string(pipe[1]),
+        "/proc/self/fd/" + std::to_string(pipe[1]), fifo})
+    EXPECT_THAT([&] { file_reporter(path); }, names(path, "'tail -F FILE.jsonl | jq .'"));
+  EXPECT_FALSE(std::filesystem::exists(directory.file("pipe.0.jsonl")));
+  ::close(pipe[0]);
+  ::close(pipe[1]);
 }
 
 }  // namespace

@@ -141,6 +141,32 @@ code=${PIPESTATUS[0]}
 [ "$code" -eq 4 ] && pass "a reader that leaves" || fail "a reader that leaves: exit $code, expected 4: $(cat "$work/err")"
 expect_in "$work/err" "Broken pipe"
 
+# A file that cannot be found under its name ends the run, and standard output says so.
+loses() { # name, words, command that is given the file...
+  local name=$1 words=$2 file
+  shift 2
+  mkdir -p "$work/lost"
+  file=$work/lost/x.jsonl
+  rm -f "$file"
+  timeout 240 "$bin/all_reduce_perf" --backend gloo -b 8 -e 8 -n 3 -t 3 --duration 120 -J "$file" >"$work/out" 2>"$work/err" </dev/null &
+  local guard=$!
+  for _ in $(seq 200); do [ "$(grep -c '"type":"row"' "$file" 2>/dev/null)" -ge 2 ] && break; sleep 0.1; done
+  "$@" "$file"
+  wait "$guard"
+  local code=$?
+  if [ "$code" -eq 4 ]; then pass "$name"; else fail "$name: exit $code, expected 4"; fi
+  grep -q "^# Test failure: .*cannot write results to '$file': $words" "$work/out" || fail "$name: not on standard output: $(cat "$work/out")"
+  [ "$(grep -c "cannot write results to" "$work/err")" -eq 1 ] || fail "$name: not said once: $(cat "$work/err")"
+}
+remove_folder() { rm -r "${1%/*}"; }
+rotate() { mv "$1" "$1.1"; }
+replace() { echo other >"$1.new" && mv "$1.new" "$1"; }
+loses "a file that is removed" "the file was removed" rm
+loses "a folder that is removed" "the file was removed" remove_folder
+loses "a file that is renamed" "the file was renamed to '$work/lost/x.jsonl.1'" rotate
+loses "a file that is replaced" "another file has taken its name" replace
+loses "a file that is cut" "another program has changed its length" truncate -s 0
+
 # Found before anything is measured.
 mkdir "$work/folder.json"
 for path in "$work/no/folder/x.jsonl" "$work/x.yaml" "$work/x" /proc/x.csv; do
@@ -148,6 +174,16 @@ for path in "$work/no/folder/x.jsonl" "$work/x.yaml" "$work/x" /proc/x.csv; do
   [ -s "$work/out" ] && fail "-J $path: something was measured"
   [ "$(wc -l <"$work/err")" -eq 1 ] || fail "-J $path: not one line"
   expect_in "$work/err" "-J: cannot write results to '$path'"
+done
+mkfifo "$work/pipe.jsonl"
+for path in - /dev/stdout /dev/fd/1 "$work/pipe.jsonl"; do
+  run 2 "-J $path" "$bin/all_reduce_perf" "${quick[@]}" -J "$path"
+  expect_in "$work/err" "-J: cannot write results to '$path': results go to regular files alone; to pipe them, write FILE.jsonl and run 'tail -F FILE.jsonl | jq .' beside"
+done
+for program in "init_perf -t 2 -J" "ccl_compare a.jsonl b.jsonl --json" "device_check --memory host --quick -J"; do
+  # shellcheck disable=SC2086
+  run 2 "$program -" "$bin"/$program -
+  expect_in "$work/err" "'tail -F FILE.jsonl | jq .' beside"
 done
 run 2 "-J, a folder" "$bin/all_reduce_perf" "${quick[@]}" -J "$work/folder.json"
 expect_in "$work/err" "$work/folder.json"

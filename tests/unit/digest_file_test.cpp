@@ -53,6 +53,18 @@ TEST(DigestFile, IsOneRunsAtATime) {
   EXPECT_NO_THROW(DigestFile{path});
 }
 
+TEST(DigestFile, ThatIsNotUnderItsNameIsAnError) {
+  const TemporaryFolder folder;
+  const std::string path = folder.file("digests");
+  DigestFile digests(path);
+  digests.compare("a", "0123456789abcdef");
+  EXPECT_NO_THROW(digests.check());
+  std::filesystem::rename(path, path + ".1");
+  const auto lost = testing::ThrowsMessage<Error>(HasSubstr("was renamed to"));
+  EXPECT_THAT([&] { digests.check(); }, lost);
+  EXPECT_THAT([&] { digests.compare("b", "0123456789abcdef"); }, lost);
+}
+
 TEST(DigestFile, WithoutAFileKnowsTheRowsOfTheRun) {
   DigestFile digests;
   EXPECT_FALSE(digests.compare("a", "0123456789abcdef"));

@@ -96,6 +96,23 @@ TEST(LastWords, FollowWhatIsToStay) {
   EXPECT_EQ(read(path), "header\nrow\nfooter\n");
 }
 
+// A file that has taken the name is another run's.
+TEST(LastWords, LeaveAloneWhatHasTakenTheNameOfAFile) {
+  const TemporaryFolder folder;
+  const std::string path = folder.file("run.jsonl");
+  printed_by([&] {
+    MultiReporter results({});
+    results.add(file_reporter(path));
+    results.survive_kills();
+    results.begin({});
+    std::filesystem::rename(path, path + ".1");
+    std::ofstream(path) << "another run's\nhalf a line";
+    kill_this_process();
+  });
+  EXPECT_EQ(read(path), "another run's\nhalf a line");
+  EXPECT_THAT(read(path + ".1"), HasSubstr("\"type\":\"header\""));
+}
+
 TEST(LastWords, OfAProcessThatHasSaidAllAreNone) {
   const std::string printed = printed_by([] {
     {

@@ -214,6 +214,19 @@ TEST_F(MultiReporterTest, EveryEndSaysWhatCouldNotBeWritten) {
   EXPECT_THAT(seen.summary.errors, ElementsAre("full.prom: no space"));
 }
 
+TEST_F(MultiReporterTest, DigestsThatAreLostFailTheRun) {
+  const TemporaryFolder folder;
+  MultiReporter results(options);
+  results.add(std::make_unique<SpyReporter>(seen));
+  results.keep_digests(folder.file("digests"));
+  results.begin({});
+  results.row(row(1, 1e-3), 8);
+  std::filesystem::remove(folder.file("digests"));
+  EXPECT_EQ(results.finish(0, {}), exit_code(Exit::failed));
+  EXPECT_THAT(seen.summary.failure, HasSubstr("--digests: cannot write"));
+  EXPECT_THAT(results.unwritten(), ElementsAre(seen.summary.failure));
+}
+
 class FullFromTheFirstRow : public Reporter {
  public:
   void begin(const RunInfo& /*run*/) override {}

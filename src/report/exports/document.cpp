@@ -19,7 +19,7 @@ class Document : public Reporter {
     begin({});
   }
 
-  std::string path() const override { return file_.path(); }
+  const OutputFile* file() const override { return &file_; }
 
   void begin(const RunInfo& run) override {
     const std::string head = format_->head(run);
