@@ -126,7 +126,7 @@ double parse_number(const std::string& text, double lowest) {
 std::size_t parse_size(const std::string& text) {
   double value = 0;
   const char* const end = text.data() + text.size();
-  const auto [stop, error] = std::from_chars(text.data(), end, value, std::chars_format::fixed);
+  const auto [stop, error] = std::from_chars(text.data(), end, value, std::chars_format::general);
   std::string unit(stop, end);
   std::transform(unit.begin(), unit.end(), unit.begin(),
                  [](unsigned char c) { return std::toupper(c); });
@@ -134,7 +134,7 @@ std::size_t parse_size(const std::string& text) {
   const std::size_t prefix = unit.empty() ? std::string::npos : prefixes.find(unit[0]);
   const std::string rest = prefix == std::string::npos ? unit : unit.substr(1);
   const bool known =
-      rest.empty() || (prefix != std::string::npos && (rest == "B" || rest == "I" || rest == "IB"));
+      rest.empty() || rest == "B" || (prefix != std::string::npos && (rest == "I" || rest == "IB"));
   const double scale =
       prefix == std::string::npos ? 1 : std::pow(1024.0, static_cast<double>(prefix + 1));
   const double bytes = value * scale;
@@ -144,6 +144,9 @@ std::size_t parse_size(const std::string& text) {
                     "for example 64M",
                     quote(text)));
   }
+  constexpr double fractions_count_below = 1024;  // above they are less than 0.1 %
+  if (bytes < fractions_count_below && bytes != std::floor(bytes))
+    throw UsageError(fmt::format("{} is {} B; accepted: whole bytes", quote(text), bytes));
   return static_cast<std::size_t>(bytes);
 }
 

@@ -19,7 +19,8 @@ namespace ccl_tests {
 
 inline constexpr int max_int = std::numeric_limits<int>::max();
 
-// Reads "8", "1K", "1.5G", "64MiB": binary units.
+// Reads "8", "8B", "1K", "1.5G", "64MiB", "1e6": binary units. Below 1 KiB a size is whole bytes; of larger ones what is
+// over whole bytes is left out.
 std::size_t parse_size(const std::string& text);
 // Reads a comma list of sizes; "odd" stands for odd_sizes().
 std::vector<std::size_t> parse_sizes(const std::string& list);

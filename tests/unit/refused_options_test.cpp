@@ -34,9 +34,9 @@ std::vector<Bad> bad_values() {
   for (const char* flag : {"-t", "-g", "--np"})
     add(flag, {"0", "-1", "4097", "x", "2.5", "0x2", " 2"});
   for (const char* flag : {"-p", "-C", "-S"}) add(flag, {"2", "-1", "yes", "true"});
-  const std::vector<std::string> no_sizes = {"-1",  "0x10",      "1X",    "1KK",   "1 K",
-                                             "K",   "1e3",       "ten",   "1.5.5", "nan",
-                                             "inf", "99999999T", "1KiBs", "8,16"};
+  const std::vector<std::string> no_sizes = {"-1",  "0x10", "1X",        "1KK",   "1 K",
+                                             "K",   "1e",   "1.5",       "ten",   "1.5.5",
+                                             "nan", "inf",  "99999999T", "1KiBs", "8,16"};
   for (const char* flag : {"-b", "-e", "-i"}) add(flag, no_sizes);
   add("-i", {"0"});
   add("--sizes", {"8,,16", ",", "8,x", "-8", "8,0x10", "8,"});

@@ -24,6 +24,29 @@ TEST(Sizes, AreBinaryInEitherCase) {
   EXPECT_EQ(parse_size("1.5G"), std::size_t{3} << 29);
   EXPECT_EQ(parse_size("2T"), std::size_t{2} << 40);
   EXPECT_EQ(parse_size("9007199254740992"), std::size_t{1} << 53);
+  for (const char* text : {"8", "8B", "8b", "0.8e1", "80e-1"})
+    EXPECT_EQ(parse_size(text), 8U) << text;
+  for (const char* text : {"1e6", "1E6", "1000000"}) EXPECT_EQ(parse_size(text), 1000000U) << text;
+  EXPECT_EQ(parse_size("1.1K"), 1126U);
+}
+
+std::string refusal_of_size(const std::string& text) {
+  try {
+    parse_size(text);
+  } catch (const UsageError& e) {
+    return e.what();
+  }
+  return "(accepted)";
+}
+
+TEST(Sizes, AreWholeBytes) {
+  EXPECT_EQ(refusal_of_size("1.5"), "'1.5' is 1.5 B; accepted: whole bytes");
+  EXPECT_EQ(refusal_of_size("0.0005K"), "'0.0005K' is 0.512 B; accepted: whole bytes");
+  for (const char* text : {"0.5", "1.5B", "0.9K", "1e-3"})
+    EXPECT_THAT(refusal_of_size(text), HasSubstr("accepted: whole bytes")) << text;
+  for (const char* text :
+       {"1e", "8BB", "8BK", "0x10", "inf", "nan", "1e400", "-1", "e6", "1e6Q", "B", ""})
+    EXPECT_THAT(refusal_of_size(text), HasSubstr("is not a size")) << text;
 }
 
 SweepOptions range(std::size_t min, std::size_t max, std::size_t step, int factor) {
