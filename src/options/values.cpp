@@ -76,8 +76,11 @@ std::vector<T> parse_names(const std::string& text, std::string_view what, std::
 
 }  // namespace
 
-std::optional<std::string> suggestion(std::string_view text,
+std::optional<std::string> suggestion(std::string_view given,
                                       const std::vector<std::string>& choices) {
+  std::string text(given);
+  std::transform(text.begin(), text.end(), text.begin(),
+                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
   const auto has = [&](std::string_view name) {
     return std::find(choices.begin(), choices.end(), name) != choices.end();
   };

@@ -67,9 +67,9 @@ Parser<Enum> name_of(const std::vector<Enum>& some) {
 }
 Parser<std::string> any_text();
 
-// Returns the one of `choices` that `text` was probably meant to be: an alias of other tools, or
+// Returns the one of `choices` that a text was probably meant to be, in either case: an alias of other tools, or
 // one that differs by at most two edits and by fewer than half of the characters.
-std::optional<std::string> suggestion(std::string_view text,
+std::optional<std::string> suggestion(std::string_view given,
                                       const std::vector<std::string>& choices);
 // Returns ", did you mean 'float'?", or nothing.
 std::string did_you_mean(std::string_view text, const std::vector<std::string>& choices);
