@@ -26,6 +26,14 @@ CeilingOption parse_ceiling(const std::string& text) {
   return {.measured = false, .gb_per_s = gb_per_s};
 }
 
+// It is in every sample of a .prom and every line of a .csv.
+std::string parse_label(const std::string& text) {
+  constexpr std::size_t most = 256;
+  if (text.size() > most)
+    throw UsageError(fmt::format("{} is too long; accepted: up to {} B", quote(text), most));
+  return text;
+}
+
 }  // namespace
 
 void declare_output(FlagSet& set, Options& o, const Taken& taken, AskedTexts& asked) {
@@ -59,7 +67,7 @@ void declare_output(FlagSet& set, Options& o, const Taken& taken, AskedTexts& as
           "print what each column and line of the output is, then exit", zero_or_one())
       .needs(taken.sweep)
       .per_process();
-  set.add(o.output.label, "--label", "TEXT", "text that is kept with the results", any_text())
+  set.add(o.output.label, "--label", "TEXT", "text that is kept with the results", parse_label)
       .needs(taken.sweep)
       .recorded("label");
   const auto limit = [](const char* unit) {

@@ -15,6 +15,7 @@ refused 2 "-b: '1e'" -b 1e
 refused 2 "-b: '1.5' is 1.5 B; accepted: whole bytes" -b 1.5
 refused 2 "-b: '0.5' is 0.5 B; accepted: whole bytes" -b 0.5
 refused 2 "-o: unknown operation 'SUM', did you mean 'sum'?" -o SUM
+refused 2 "(257 characters) is too long; accepted: up to 256 B" --label "$(printf '%257s' x)"
 refused 2 "-b: 8 is more than -e 4" -b 8 -e 4
 refused 2 "-b: 0 " -b 0
 refused 2 "-i: 0 would never end" -i 0

@@ -283,5 +283,14 @@ TEST(Options, CombinationsThatContradictAreRefused) {
   EXPECT_THAT(refusal({"--duration", "1m", "-c", "0"}), HasSubstr("--duration: "));
 }
 
+TEST(RefusedOptions, ALabelOfAnyLengthIsNot) {
+  EXPECT_EQ(parse({"--label", std::string(256, 'x')}).options.output.label.size(), 256U);
+  EXPECT_THAT(
+      [] {
+        parse({"--label", std::string(257, 'x')});
+      },
+      testing::ThrowsMessage<UsageError>(HasSubstr("accepted: up to 256 B")));
+}
+
 }  // namespace
 }  // namespace ccl_tests
