@@ -8,11 +8,13 @@
 
 namespace ccl_tests {
 
-std::string local_time() {
-  const auto now = std::chrono::system_clock::now();
-  const std::time_t seconds = std::chrono::system_clock::to_time_t(now);
-  const auto milliseconds =
-      std::chrono::duration_cast<std::chrono::milliseconds>(now.time_since_epoch()).count() % 1000;
+std::string local_time() { return local_time(std::chrono::system_clock::now()); }
+
+std::string local_time(std::chrono::system_clock::time_point at) {
+  // Downwards, also before 1970.
+  const auto whole = std::chrono::floor<std::chrono::seconds>(at);
+  const std::time_t seconds = std::chrono::system_clock::to_time_t(whole);
+  const auto milliseconds = std::chrono::floor<std::chrono::milliseconds>(at - whole).count();
   std::tm local{};
   localtime_r(&seconds, &local);
   char date[32];

@@ -1,5 +1,6 @@
 // What the footer says of fits, from rows.
 #include "src/report/normal_text.hpp"
+#include "src/report/local_time.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -156,6 +157,17 @@ TEST(SweepFits, WeighTimesByTheirIntervals) {
   wide.stream->high = 1.1 * wide.seconds;
   const RunSummary summary = summary_of(some);
   EXPECT_NEAR(summary.fits[0].result.fit->segments[0].beta.value * 1.94e9, 1, 0.01);
+}
+
+// A clock that nobody has set may be before 1970.
+TEST(LocalTime, HasMillisecondsThatCountUpwards) {
+  using namespace std::chrono;
+  const auto at = [](milliseconds since_1970) {
+    return local_time(system_clock::time_point(since_1970)).substr(16, 7);  // ":SS.mmm"
+  };
+  EXPECT_EQ(at(milliseconds(1007)), ":01.007");
+  EXPECT_EQ(at(milliseconds(-113)), ":59.887");
+  EXPECT_EQ(at(milliseconds(-1000)), ":59.000");
 }
 
 TEST(QuantityText, HasTheUnitThatFits) {
