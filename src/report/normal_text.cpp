@@ -16,6 +16,8 @@ constexpr std::string_view stands_out_not = "no size stands out";
 // Of the link's bandwidth that is normal: good algorithms come near to it where nothing is reduced, and
 // reducing takes time of its own.
 constexpr double least_share = 0.5;
+// Above it by more than a measured link is off.
+constexpr double most_share = 1.05;
 
 std::string formula(const Segment& segment) {
   std::string alpha = seconds_text(segment.alpha.value);
@@ -114,10 +116,14 @@ std::string of_fits(const RunSummary& summary) {
 std::string of_ceiling(const RunInfo& run, const RunSummary& summary) {
   if (!run.ceiling || !summary.peak || run.ceiling->gb_per_s <= 0) return {};
   const double share = summary.peak->busbw / run.ceiling->gb_per_s;
-  return fmt::format("{} - {:.3g} GB/s at {} is {:.0f} % of this link's {:.3g} GB/s ({})",
-                     share < least_share ? "no" : "yes", summary.peak->busbw,
-                     binary_size_text(summary.peak->bytes), 100 * share, run.ceiling->gb_per_s,
-                     run.ceiling_source);
+  std::string text =
+      fmt::format("{} - {:.3g} GB/s at {} is {:.0f} % of this link's {:.3g} GB/s ({})",
+                  share < least_share || share > most_share ? "no" : "yes", summary.peak->busbw,
+                  binary_size_text(summary.peak->bytes), 100 * share, run.ceiling->gb_per_s,
+                  run.ceiling_source);
+  if (share > most_share)
+    text += ", impossible over one such link: several links, shared memory, or a wrong ceiling";
+  return text;
 }
 
 }  // namespace

@@ -126,6 +126,13 @@ TEST(NormalText, ComparesWithTheCeiling) {
   summary.fits.clear();
   EXPECT_EQ(normal_text(run, summary),
             "no - 0.92 GB/s at 64 MiB is 44 % of this link's 2.07 GB/s (pingpong)");
+  summary.peak->busbw = 2.16;  // a measured link may be off by as much
+  EXPECT_THAT(normal_text(run, summary), StartsWith("yes - 2.16 GB/s at 64 MiB is 104 %"));
+  summary.peak->busbw = 2.18;
+  EXPECT_EQ(
+      normal_text(run, summary),
+      "no - 2.18 GB/s at 64 MiB is 105 % of this link's 2.07 GB/s (pingpong), impossible over one "
+      "such link: several links, shared memory, or a wrong ceiling");
   summary.verdict = Verdict::unreliable;
   EXPECT_EQ(normal_text(run, summary), "cannot be judged from these times");
   summary.complete = false;
