@@ -76,8 +76,18 @@ Baseline::Baseline(std::string path, double tolerance)
     for (const auto& probe :
          {run.info.core_to_core, run.summary ? run.summary->core_to_core : std::nullopt})
       if (probe) probes_.push_back(*probe);
+    if (!run.summary || !run.summary->complete) ++unfinished_;
     runs_.push_back(std::move(run.info));
   }
+}
+
+std::string Baseline::note() const {
+  if (unfinished_ == 0) return {};
+  const std::string who =
+      runs_.size() == 1 ? "the run" : fmt::format("{} of {} runs", unfinished_, runs_.size());
+  return fmt::format(
+      "--baseline: {} in {} did not reach {} end: rows that are missing there are held to nothing",
+      who, quote(path_, shown_path_characters), runs_.size() == 1 ? "its" : "their");
 }
 
 void Baseline::check(const RunInfo& run) const {

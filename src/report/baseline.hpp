@@ -26,6 +26,9 @@ class Baseline {
 
   const std::string& path() const { return path_; }
 
+  // Returns a line that says how many of the runs did not reach their end. Empty: all did.
+  std::string note() const;
+
   // Throws UsageError if `run` measures something else than any of them (comparable.hpp).
   void check(const RunInfo& run) const;
 
@@ -48,6 +51,7 @@ class Baseline {
 
   std::string path_;
   double tolerance_;
+  std::size_t unfinished_ = 0;  // of runs_
   std::vector<RunInfo> runs_;
   std::vector<double> probes_;                        // core_to_core() before and after these
   std::map<RowKey, std::vector<EarlierTime>> times_;  // of each run that has the row

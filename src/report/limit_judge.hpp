@@ -26,6 +26,8 @@ class LimitJudge {
 
   // Before begin(). Throws as Baseline does.
   void read_baseline() { baseline_.emplace(limits_.baseline, limits_.tolerance); }
+  // Returns what is to be known of the baseline beside its times; empty: nothing.
+  std::string baseline_note() const { return baseline_ ? baseline_->note() : std::string(); }
 
   // Throws UsageError if the baseline's run measured something else.
   void begin(const RunInfo& run);

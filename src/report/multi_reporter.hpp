@@ -59,7 +59,10 @@ class MultiReporter {
   void keep_digests(const std::string& path) { digests_ = DigestFile(path); }
 
   // Before begin(): the earlier runs that times are held to (--baseline). Throws as Baseline does.
-  void read_baseline() { limits_.read_baseline(); }
+  void read_baseline() {
+    limits_.read_baseline();
+    if (std::string note = limits_.baseline_note(); !note.empty()) add_note(std::move(note));
+  }
 
   // Called before anything is printed on stdout.
   void before_print(std::function<void()> action) { before_print_ = std::move(action); }

@@ -97,6 +97,18 @@ TEST_F(BaselineTest, IsHeldByTheIntervalOfTheRatio) {
   EXPECT_THAT(near.text, HasSubstr("on both sides of 1 + --tolerance 20%"));
 }
 
+TEST_F(BaselineTest, SaysHowManyRunsDidNotReachTheirEnd) {
+  write(info(), {row(8, 1e-3, 0.03)});
+  EXPECT_EQ(Baseline(path_, 0.2).note(), "");
+  RunSummary interrupted;
+  interrupted.complete = false;
+  write(info(), {row(8, 1e-3, 0.03)}, interrupted);
+  EXPECT_THAT(Baseline(path_, 0.2).note(),
+              HasSubstr("--baseline: the run in '" + path_ + "' did not reach its end"));
+  write(info(), {row(8, 1e-3, 0.03)});
+  EXPECT_THAT(Baseline(path_, 0.2).note(), HasSubstr("1 of 3 runs in '"));
+}
+
 TEST_F(BaselineTest, KnowsHowFarItsOwnTimesRepeat) {
   RunSummary summary;
   summary.repeats = Repeatability{6, 0.1, 0.2, 1.5};

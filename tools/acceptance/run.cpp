@@ -240,6 +240,10 @@ int run(Rank& rank, const Arguments& arguments, const Plan& plan, verify::Patter
     if (!arguments.baseline.empty()) {
       before = record_in(arguments.baseline, "--baseline");
       check_same_run(*before, journal->judged());
+      if (!before->complete)
+        rank.process().log(fmt::format(
+            "--baseline: the run in {} did not reach its end: the rows that it has are compared",
+            quote(arguments.baseline)));
     }
     std::size_t most = 0;
     for (const HostRanks& host : hosts.all()) most = std::max(most, host.ranks.size());
