@@ -80,6 +80,11 @@ def read(path):
             lines = file.read().split(b"\n")
     except OSError as error:
         raise BadInput(f"{path}: {error.strerror}") from None
+    ours = lines[0].startswith(b'{"type"')
+    if not ours and b'"nccl_version"' in b"".join(lines[:1000])[:65536]:
+        raise BadInput(
+            f"{path}: nccl-tests' format, one JSON document; expected a file of -J FILE.jsonl"
+        )
     runs = []
     for number, text in enumerate(lines, start=1):
         if not text.strip():

@@ -20,6 +20,11 @@ std::string text(const FieldRecord& record, std::string_view name) {
   return std::get<std::string>(*value);
 }
 
+// Whether these are the first bytes of a .json file, ours or nccl-tests' own.
+bool is_nccl_tests(std::string_view head) {
+  return head.starts_with('{') && head.find("\"nccl_version\"") != std::string_view::npos;
+}
+
 class Runs {
  public:
   std::vector<RecordedRun> take() {
@@ -100,18 +105,33 @@ class Runs {
 
 std::vector<RecordedRun> read_runs(const std::string& path) {
   constexpr std::size_t longest_line = std::size_t{64} << 20;  // of a row with every rank's stamps
+  constexpr std::size_t enough = 1 << 16;                      // to tell another format
   Runs runs;
   int number = 0;
+  std::string head, refusal;  // of a file whose first line is no line of ours
   for_each_given_line(path, longest_line, [&](std::string_view line, bool ended) {
     ++number;
+    if (!refusal.empty()) {
+      head += line;
+      return head.size() < enough;
+    }
     try {
       runs.add(parse_json_object(line));
     } catch (const Error& e) {
+      const std::string where = fmt::format("{}:{}: {}", path, number, e.what());
+      if (number == 1) {
+        head = line.substr(0, enough);
+        if (ended || is_nccl_tests(head)) refusal = where;
+        return ended;
+      }
       if (!ended) return false;  // a process was killed while it wrote
-      throw Error(fmt::format("{}:{}: {}", path, number, e.what()));
+      throw Error(where);
     }
     return true;
   });
+  if (!refusal.empty() && is_nccl_tests(head))
+    throw Error(fmt::format("{} has nccl-tests' format, one JSON document", path));
+  if (!refusal.empty()) throw Error(refusal);
   return runs.take();
 }
 

@@ -40,6 +40,20 @@ TEST(ReadRuns, ARunThatIsReadAndWrittenAgainIsTheSameByteForByte) {
   }
 }
 
+// Ours, and as nccl-tests' own writers lay it out.
+TEST(ReadRuns, NcclTestsFilesAreNamed) {
+  const TemporaryFolder directory;
+  const std::string ours = samples::file(samples::plain(), ".json");
+  for (const std::string& text :
+       {ours, ours.substr(0, ours.size() - 1),
+        std::string("{\n  \"version\": 3,\n  \"nccl_version\": 22803,\n  \"results\": []\n}\n"),
+        std::string("{\"version\":3,\"nccl_version\":22803,\"results\":[]}")})
+    EXPECT_THAT([&] { read_runs(write(directory, text)); },
+                testing::ThrowsMessage<Error>(HasSubstr("in.jsonl has nccl-tests' format")));
+  EXPECT_THAT([&] { read_runs(write(directory, "x\n")); },
+              testing::ThrowsMessage<Error>(HasSubstr("in.jsonl:1: ")));
+}
+
 TEST(ReadRuns, OddStringsComeBack) {
   for (const std::string& odd : samples::odd_strings()) {
     const std::string text = samples::file(samples::with_text(odd), ".jsonl");
