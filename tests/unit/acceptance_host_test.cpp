@@ -118,6 +118,24 @@ TEST_F(HostFiles, CountersAreThoseOfTheNamespace) {
   EXPECT_EQ(counters_of(to_text(counters)), counters);
 }
 
+TEST_F(HostFiles, AnEmptyCounterIsNotKnown) {
+  const std::string port = "sys/class/infiniband/ionic_0/ports/1/";
+  write(port + "state", "4: ACTIVE\n");
+  for (const char* file : {"port_xmit_data", "port_rcv_data", "symbol_error"})
+    write(port + "counters/" + file, "");
+  auto counters = host_counters(root());
+  for (const char* name : {"sent", "received", "symbol errors", "link downs"})
+    EXPECT_EQ(counters.count(std::string(name) + " ionic_0/1"), 0U) << name;
+  write(port + "hw_counters/tx_rdma_ucast_bytes",
+        "12345678901234567\n");  // more digits than a double has
+  write(port + "hw_counters/rx_rdma_ucast_bytes", "7\n");
+  counters = host_counters(root());
+  EXPECT_EQ(counters["sent ionic_0/1"], 12345678901234567U);
+  EXPECT_EQ(counters["received ionic_0/1"], 7U);
+  write(port + "counters/port_xmit_data", "N/A (not supported)\n");
+  EXPECT_EQ(host_counters(root())["sent ionic_0/1"], 12345678901234567U);
+}
+
 TEST_F(HostFiles, LinksOfDevicesSayWhatTheyCarry) {
   const std::string device = "sys/class/net/eth0/device/";
   write("sys/class/net/eth0/operstate", "up\n");

@@ -59,6 +59,11 @@ TEST(WireChecks, MostOfAStagesDataHasToTakeTheWire) {
       Verdict::pass);
   EXPECT_EQ(share_check("full", {{{"sent eth0", 1000}}}, "ib0").verdict, Verdict::skipped);
   EXPECT_EQ(share_check("full", {{}}, "ib0").verdict, Verdict::skipped);
+  // A card whose counter is empty on one host is not a wire that nothing went over.
+  const Check unknown =
+      share_check("full", {{{"sent eth0", gb}, {"sent ib0/1", gb}}, {{"sent eth0", gb}}}, "ib0");
+  EXPECT_EQ(unknown.verdict, Verdict::skipped);
+  EXPECT_EQ(unknown.text, "ib0 does not count what it sends");
 }
 
 TEST(LateRanks, AreThoseThatTheOthersWaitFor) {

@@ -29,8 +29,9 @@ void HostCount::pause() {
   const std::vector<Counters> now = read();
   counted_.resize(now.size());
   for (std::size_t h = 0; h < now.size(); ++h)
-    for (const auto& [name, value] : now[h])
-      counted_[h][name] += value - std::min(value, begin_[h][name]);
+    for (const auto& [name, value] : now[h])  // of one that was not known then, nothing is known
+      if (const auto then = begin_[h].find(name); then != begin_[h].end())
+        counted_[h][name] += value - std::min(value, then->second);
 }
 
 std::vector<Check> error_checks(std::string_view stage, const Hosts& hosts,

@@ -30,6 +30,16 @@ bool is_of(const std::string& wire, const std::string& interface) {
   return wire == interface || wire.starts_with(interface + '/');
 }
 
+// Whether every host counts what the interface sends. Some drivers leave its counter empty.
+bool is_counted(const std::vector<Counters>& counted, const std::string& interface) {
+  return std::all_of(counted.begin(), counted.end(), [&](const Counters& host) {
+    return std::any_of(host.begin(), host.end(), [&](const auto& counter) {
+      const std::string& name = counter.first;
+      return name.starts_with(sent_by) && is_of(name.substr(sent_by.size()), interface);
+    });
+  });
+}
+
 struct Split {
   double all = 0, on_it = 0, most = 0;  // bytes
   std::string busiest = {};
@@ -102,6 +112,10 @@ Check share_check(std::string_view stage, const std::vector<Counters>& counted,
     check.verdict = Verdict::skipped;
     check.reason = "WIRE_NOT_KNOWN";
     check.text = fmt::format("{} went over wires that count", gigabytes(found.all));
+  } else if (!is_counted(counted, interface)) {
+    check.verdict = Verdict::skipped;
+    check.reason = "WIRE_NOT_KNOWN";
+    check.text = fmt::format("{} does not count what it sends", interface);
   } else {
     const bool alike = kind_of(found.busiest) == kind_of(interface);
     judge(check, found, interface, alike || found.on_it >= least_share * found.all);

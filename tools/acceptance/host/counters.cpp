@@ -6,6 +6,7 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <sstream>
+#include <tuple>
 #include <utility>
 
 #include "tools/acceptance/host/files.hpp"
@@ -31,7 +32,7 @@ void add_interfaces(Counters& counters, const fs::path& root) {
     std::uint64_t received = 0, packets = 0, receive_errors = 0, ignored = 0, sent = 0, errors = 0;
     numbers >> received >> packets >> receive_errors;
     for (int k = 0; k < 5; ++k) numbers >> ignored;  // drop fifo frame compressed multicast
-    numbers >> sent >> ignored >> errors;
+    if (!(numbers >> sent >> ignored >> errors)) continue;
     const std::string name =
         line.substr(line.find_first_not_of(' '), colon - line.find_first_not_of(' '));
     counters["received " + name] = received;
@@ -49,18 +50,25 @@ void add_infiniband(Counters& counters, const fs::path& root) {
       {"link_downed", "link downs"},
       {"port_rcv_errors", "receive errors"},
       {"local_link_integrity_errors", "integrity errors"}};
+  // Drivers that count bytes of RDMA elsewhere (ionic) leave the files of words empty.
+  static constexpr std::tuple<const char*, const char*, const char*> traffic[] = {
+      {"received", "port_rcv_data", "rx_rdma_ucast_bytes"},
+      {"sent", "port_xmit_data", "tx_rdma_ucast_bytes"}};
   const fs::path devices = root / "sys/class/infiniband";
-  const auto number = [](const fs::path& file) {
-    return static_cast<std::uint64_t>(leading_number(line_in(file)));
-  };
   for (const Wire& wire : infiniband_ports(root)) {
     const std::size_t slash = wire.name.find('/');
     const fs::path device = devices / wire.name.substr(0, slash);
-    const fs::path folder = device / "ports" / wire.name.substr(slash + 1) / "counters";
-    counters["received " + wire.name] = bytes_of_word * number(folder / "port_rcv_data");
-    counters["sent " + wire.name] = bytes_of_word * number(folder / "port_xmit_data");
+    const fs::path port = device / "ports" / wire.name.substr(slash + 1);
+    for (const auto& [way, words, bytes] : traffic) {
+      const std::string name = fmt::format("{} {}", way, wire.name);
+      if (const auto count = count_in(port / "counters" / words))
+        counters[name] = bytes_of_word * *count;
+      else if (const auto rdma = count_in(port / "hw_counters" / bytes))
+        counters[name] = *rdma;
+    }
     for (const auto& [file, text] : troubles)
-      counters[fmt::format("{} {}", text, wire.name)] = number(folder / file);
+      if (const auto count = count_in(port / "counters" / file))
+        counters[fmt::format("{} {}", text, wire.name)] = *count;
     add_pci(counters, device / "device", wire.name);
   }
 }

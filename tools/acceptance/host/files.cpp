@@ -47,6 +47,13 @@ std::vector<std::string> names_in(const fs::path& folder) {
   return names;
 }
 
+std::optional<std::uint64_t> count_in(const fs::path& file) {
+  const std::string line = line_in(file);
+  std::uint64_t value = 0;
+  const auto [end, error] = std::from_chars(line.data(), line.data() + line.size(), value);
+  return error == std::errc() ? std::optional(value) : std::nullopt;
+}
+
 double leading_number(std::string_view text) {
   double value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
