@@ -9,6 +9,7 @@
 #include "src/core/quote.hpp"
 #include "src/options/command_line.hpp"
 #include "src/options/values.hpp"
+#include "src/report/output_file.hpp"
 
 namespace ccl_tests::tools {
 namespace {
@@ -23,6 +24,8 @@ std::size_t longest_row(const std::string& text) {
 
 std::string json_lines(const std::string& text) {
   const std::string suffix = ".jsonl";
+  if (const std::string advice = piping_advice(text); !advice.empty())
+    throw UsageError(fmt::format("{}: {}", quote(text, shown_path_characters), advice));
   if (text.size() <= suffix.size() || !text.ends_with(suffix))
     throw UsageError(fmt::format("{}; accepted: a file name that ends in {}",
                                  quote(text, shown_path_characters), suffix));

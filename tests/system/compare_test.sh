@@ -16,6 +16,8 @@ expect_in "$work/out" "# Verdict : hints only, nothing is confirmed: "
 [ "$(grep -c '<testcase ' "$work/c.xml")" -eq 4 ] || fail "not four test cases in c.xml"
 run 0 "files that exist are kept" "$compare" "$work/base.jsonl" "$work/head.jsonl" --json "$work/c.jsonl"
 [ -e "$work/c.0.jsonl" ] || fail "no c.0.jsonl"
+run 0 "JSON lines in a .json" "$compare" "$work/base.jsonl" "$work/head.jsonl" --json "$work/c.json"
+cmp "$work/c.jsonl" "$work/c.json" && pass "a .json is as a .jsonl" || fail "a .json is not as a .jsonl"
 "$compare" "$work/base.jsonl" "$work/head.jsonl" --json "$work/closed.jsonl" >&- 2>"$work/err"
 code=$?
 if [ "$code" -eq 4 ]; then pass "stdout closed"; else fail "stdout closed: exit $code, expected 4"; fi
@@ -99,6 +101,11 @@ run 4 "a command that fails" "${live[@]}" --json "$work/f.jsonl" --base "$work/f
 expect_in "$work/err" "ended with exit code 3: no such GPU"
 one_line
 [ ! -e "$work/f.jsonl" ] || fail "an empty f.jsonl is left"
+run 4 "a file that is removed while the commands run" "${live[@]}" --base "rm -f $work/gone.jsonl; $work/fake 1" --aa --json "$work/gone.jsonl"
+expect_in "$work/err" "cannot write results to '$work/gone.jsonl': the file was removed"
+expect_in "$work/out" "# Verdict : 0 false alarms in 4 rows"
+run 4 "a file that is replaced, and a command that fails" "${live[@]}" --base "echo other >$work/new && mv $work/new $work/taken.jsonl; false" --aa --json "$work/taken.jsonl"
+[ "$(cat "$work/taken.jsonl")" = other ] && pass "another program's file stays" || fail "another program's file is gone"
 run 2 "a file that cannot be written" "${live[@]}" --base "$work/fake 1" --aa --json "$work/no/x.jsonl"
 one_line
 run 4 "a program that refuses a flag" "${live[@]}" --base "$work/fake 1" --head "$bin/all_reduce_perf --foo"

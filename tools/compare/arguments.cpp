@@ -1,22 +1,30 @@
 #include "tools/compare/arguments.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
+#include <algorithm>
 #include <string_view>
+#include <vector>
 
 #include "src/core/error.hpp"
 #include "src/core/quote.hpp"
 #include "src/options/command_line.hpp"
 #include "src/options/values.hpp"
+#include "src/report/output_file.hpp"
 #include "src/report/quantity_text.hpp"
 
 namespace ccl_tests::compare {
 namespace {
 
-std::string file_of(const std::string& text, std::string_view suffix) {
-  if (text.size() <= suffix.size() || !text.ends_with(suffix))
+std::string file_of(const std::string& text, const std::vector<std::string>& suffixes) {
+  if (const std::string advice = piping_advice(text); !advice.empty())
+    throw UsageError(fmt::format("{}: {}", quote(text, shown_path_characters), advice));
+  if (std::none_of(suffixes.begin(), suffixes.end(), [&](const std::string& suffix) {
+        return text.size() > suffix.size() && text.ends_with(suffix);
+      }))
     throw UsageError(fmt::format("{} is not accepted; use a file name that ends in {}",
-                                 quote(text, shown_path_characters), suffix));
+                                 quote(text, shown_path_characters), fmt::join(suffixes, " or ")));
   return text;
 }
 
@@ -63,10 +71,11 @@ void check(Arguments& a) {
 }
 
 // A file that is written beside the table.
-void declare_file(FlagSet& set, std::string& target, const char* name, const char* suffix,
-                  const char* what) {
-  set.add(target, name, "FILE", fmt::format("also write FILE, {} ({})", what, suffix),
-          [suffix](const std::string& text) { return file_of(text, suffix); });
+void declare_file(FlagSet& set, std::string& target, const char* name,
+                  const std::vector<std::string>& suffixes, const char* what) {
+  set.add(target, name, "FILE",
+          fmt::format("also write FILE, {} ({})", what, fmt::join(suffixes, " or ")),
+          [suffixes](const std::string& text) { return file_of(text, suffixes); });
 }
 
 }  // namespace
@@ -98,9 +107,9 @@ void declare_flags(FlagSet& set, Arguments& a) {
       },
       [&a] { return setting_of(a.plan.probe_limit); });
   set.begin(Group::output);
-  declare_file(set, a.json, "--json", ".jsonl", "JSON lines");
-  declare_file(set, a.markdown, "--markdown", ".md", "a table for a pull request");
-  declare_file(set, a.junit, "--junit", ".xml", "JUnit XML");
+  declare_file(set, a.json, "--json", {".jsonl", ".json"}, "JSON lines");
+  declare_file(set, a.markdown, "--markdown", {".md"}, "a table for a pull request");
+  declare_file(set, a.junit, "--junit", {".xml"}, "JUnit XML");
   set.add(a.help, "-h,--help", "", "print this help", zero_or_one());
 }
 

@@ -34,7 +34,12 @@ class Output {
       print_error(fmt::format("ccl_compare: {} exists; writing {}\n", path, file_->path()));
   }
   ~Output() {
-    if (file_ && !written_) ::unlink(file_->path().c_str());
+    if (!file_ || written_) return;
+    try {
+      file_->check();  // another file may have its name
+      ::unlink(file_->path().c_str());
+    } catch (const Error&) {
+    }
   }
   Output(const Output&) = delete;
   Output& operator=(const Output&) = delete;
@@ -43,6 +48,7 @@ class Output {
     if (!file_) return;
     file_->append(text(report));
     written_ = true;
+    file_->close();
   }
 
  private:
@@ -56,15 +62,24 @@ void print(const std::string& text) {
 }
 
 int run(const Arguments& a) {
-  Output json(a.json, ".jsonl");
+  Output json(a.json, a.json.ends_with(".jsonl") ? ".jsonl" : ".json");
   Output markdown(a.markdown, ".md");
   Output junit(a.junit, ".xml");
   const Report report = a.files.empty() ? compare_commands(a.commands, a.plan)
                                         : compare_files(a.files[0], a.files[1], a.plan.threshold);
-  json.write(json_text, report);
-  markdown.write(markdown_text, report);
-  junit.write(junit_text, report);
+  std::optional<Error> lost;
+  const auto write = [&](Output& file, std::string (*text)(const Report&)) {
+    try {
+      file.write(text, report);
+    } catch (const Error& e) {
+      lost = e;
+    }
+  };
+  write(json, json_text);
+  write(markdown, markdown_text);
+  write(junit, junit_text);
   print(table_text(report));
+  if (lost) throw Error(*lost);
   return exit_code(summary(report).code);
 }
 
