@@ -22,6 +22,7 @@
 #include "src/core/signals.hpp"
 #include "src/core/standard_error.hpp"
 #include "src/core/write_all.hpp"
+#include "src/options/output_options.hpp"
 #include "src/report/field_json.hpp"
 #include "src/report/headline.hpp"
 #include "src/report/text.hpp"
@@ -149,13 +150,15 @@ ChildEnd wait_for(Child child, const SignalPipe& signals) {
   }
 }
 
+// more: variables of its environment.
 Child start_with_stdout(const std::vector<std::string>& arguments, const std::string& program,
-                        int out) {
+                        const std::vector<std::string>& more, int out) {
   ChildProgram self;
   self.path = own_path();
   self.arguments = {program};
   self.arguments.insert(self.arguments.end(), arguments.begin(), arguments.end());
   for (char** entry = environ; *entry != nullptr; ++entry) self.environment.emplace_back(*entry);
+  self.environment.insert(self.environment.end(), more.begin(), more.end());
   const Descriptor before(::dup(STDOUT_FILENO));
   ::dup2(out, STDOUT_FILENO);
   Child child = start_child(self);
@@ -238,15 +241,17 @@ std::string first_line(const std::string& program, ExitCodes codes, const ChildE
 // See run_monitored.
 int run_child(const std::string& program, const std::vector<std::string>& arguments,
               ExitCodes codes, FirstLine first) {
-  std::vector<std::string> words = without(flag, arguments);
+  const std::vector<std::string> words = without(flag, arguments);
   std::optional<VerdictPath> verdict;
+  std::vector<std::string> more;
   if (first == FirstLine::verdict) {
     verdict.emplace(words);
-    if (verdict->ours()) words.insert(words.end(), {std::string(verdict_flag), verdict->path()});
+    if (verdict->ours())
+      more.push_back(fmt::format("{}={}", monitor_verdict_variable, verdict->path()));
   }
   const Descriptor out(::memfd_create("stdout", MFD_CLOEXEC));
   const SignalPipe signals;
-  const ChildEnd end = wait_for(start_with_stdout(words, program, out.get()), signals);
+  const ChildEnd end = wait_for(start_with_stdout(words, program, more, out.get()), signals);
   const bool silent = ::lseek(out.get(), 0, SEEK_END) == 0;
   const bool says = first != FirstLine::headline || (silent && end.code != 0);
   if (says && is_first_process())

@@ -16,27 +16,12 @@
 #include "src/options/job_setup_of.hpp"
 #include "src/options/options.hpp"
 #include "src/report/explanations.hpp"
-#include "src/report/verdict_file.hpp"
+#include "src/report/open_files.hpp"
 #include "src/run/sweep.hpp"
 #include "src/self_check.hpp"
 
 namespace ccl_tests {
 namespace {
-
-// Says which file it is if the name was taken.
-std::unique_ptr<Reporter> open_file(const Process& process, const std::string& path) {
-  std::string opened;
-  auto reporter = [&] {
-    try {
-      return file_reporter(path, &opened);
-    } catch (const UsageError& e) {
-      throw UsageError(
-          fmt::format("-J: {}; accepted: a writable {} file", e.what(), accepted_suffixes));
-    }
-  }();
-  if (opened != path) process.log(fmt::format("-J: {} exists; writing {}", path, opened));
-  return reporter;
-}
 
 // On stderr, where those look who keep stdout in a file.
 void say_first(const std::string& program, const std::vector<std::string>& lines) {
@@ -58,13 +43,9 @@ int run_sweep(const Collective& collective, const Options& options, const JobSet
   };
   hooks.open = [&](const Process& process) {
     if (process.launch.process != 0) return;
-    for (const std::string& file : options.output.files) results.add(open_file(process, file));
-    if (!options.output.verdict.empty()) results.add(verdict_reporter(options.output.verdict));
-    if (has_termination_log()) results.add(termination_reporter(termination_log));
-    results.add(table_reporter(stdout));
+    open_files(results, options, process.log);
     results.survive_kills();
-    if (!options.check.digests.empty()) results.keep_digests(options.check.digests);
-    if (!options.limits.baseline.empty()) results.read_baseline();
+    read_earlier_runs(results, options);
   };
   hooks.doing = [&](const std::string& what) { results.doing(what); };
   hooks.show = [&](std::function<std::string()> activity, std::function<void()> clear) {
@@ -108,9 +89,7 @@ int run_program(const Collective& program, int argc, char** argv) {
       fmt::print("{}", explain(program));
       return exit_code(Exit::passed);
     }
-    if (const std::string& file = parsed.options.output.verdict;
-        !file.empty() && is_first_process())
-      verdict_reporter(file);  // an older one does not outlive a start that fails
+    if (is_first_process()) mark_unfinished(parsed.options.output);
     const Collective& collective = in_mode(program, parsed.options.sweep.mode);
     return run_sweep(collective, parsed.options, job_setup(collective, parsed.options, arguments));
   });

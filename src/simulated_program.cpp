@@ -9,6 +9,7 @@
 #include "src/core/error.hpp"
 #include "src/options/job_setup_of.hpp"
 #include "src/report/explanations.hpp"
+#include "src/report/open_files.hpp"
 #include "src/run/sweep.hpp"
 #include "src/simulated_job.hpp"
 
@@ -24,6 +25,8 @@ void refuse(const Options& options) {
     throw UsageError("--cache: simulated time knows no caches; accepted: without it");
   if (options.job.bind != "none")
     throw UsageError("--bind: simulated ranks have no CPUs of their own; accepted: none");
+  if (!options.output.heartbeat_file.empty())
+    throw UsageError("--heartbeat: simulated ranks tell no progress; accepted: without it");
   const std::vector<std::string> gpu = gpu_flags(options);
   if (!gpu.empty() || options.gpu.memory == Memory::cuda)
     throw Unsupported("simulated ranks have no GPU: " + (gpu.empty() ? "--memory" : gpu.front()));
@@ -37,9 +40,8 @@ int run_sweep(const Collective& collective, const Options& options, const JobSet
   };
   hooks.open = [&](const Process& process) {
     if (process.launch.process != 0) return;
-    for (const std::string& file : options.output.files) results.add(file_reporter(file, nullptr));
-    results.add(table_reporter(stdout));
-    if (!options.check.digests.empty()) results.keep_digests(options.check.digests);
+    open_files(results, options, process.log);
+    read_earlier_runs(results, options);
   };
   hooks.write_end = [&](const RanksEnd& end) {
     return most_severe(end.exit_code, results.finish(0, {}));

@@ -66,7 +66,8 @@ void declare_flags(FlagSet& set, CheckArguments& a) {
         names, value, "", [](const std::string& /*text*/) {}, [] { return SettingValue(); });
   set.begin(Group::output);
   set.add(a.output_file, "-J,--output_file", "FILE", "also write FILE, JSON lines (.jsonl)",
-          json_lines);
+          json_lines)
+      .writes(a.output_file);
   set.add(a.help, "-h,--help", "", "print this help", zero_or_one());
 }
 

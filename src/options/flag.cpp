@@ -60,6 +60,24 @@ Flag& Flag::needs_gpu() {
   gpu = true;
   return *this;
 }
+Flag& Flag::reads_file() {
+  file_use = FileUse::read;
+  return *this;
+}
+Flag& Flag::written_by_all() {
+  file_use = FileUse::written_by_all;
+  return *this;
+}
+Flag& Flag::writes(const std::string& target) {
+  file_use = FileUse::written;
+  written = [&target] { return target.empty() ? std::vector<std::string>() : std::vector{target}; };
+  return *this;
+}
+Flag& Flag::writes(const std::vector<std::string>& target) {
+  file_use = FileUse::written;
+  written = [&target] { return target; };
+  return *this;
+}
 
 Flag& Flag::offers(std::vector<std::string> some) {
   values = std::move(some);
@@ -72,7 +90,7 @@ Flag& Flag::offers_list(std::vector<std::string> some) {
 
 Paths Flag::paths() const {
   if (value == "FOLDER") return Paths::folders;
-  return value == "FILE" || or_file ? Paths::files : Paths::none;
+  return file_use != FileUse::none ? Paths::files : Paths::none;
 }
 
 std::string Flag::default_text() const {

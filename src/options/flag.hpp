@@ -58,6 +58,11 @@ enum class Page { none, what, where, measured, output, unlisted };
 // Whether a value is the name of a file or folder.
 enum class Paths { none, files, folders };
 
+// What becomes of a file or folder that a flag names. Every flag whose value is one says so, or the build of the manual
+// pages fails.
+// written: by rank 0, or by a program of one process. written_by_all: ranks write into it together.
+enum class FileUse { none, read, written, written_by_all };
+
 struct Flag {
   std::vector<std::string> names;  // "-n", "--iters"; messages use the first
   std::string value;               // what stands behind the flag, "N"; empty: nothing
@@ -71,14 +76,17 @@ struct Flag {
   std::vector<std::string> values;  // that completion offers; empty: any
   bool comma_list = false;          // of those values
   bool or_file = false;             // beside those values
-  bool shared = true;               // all ranks must be told the same
-  bool gpu = false;  // a value other than the default needs a library that works on GPUs
+  FileUse file_use = FileUse::none;
+  bool shared = true;  // all ranks must be told the same
+  bool gpu = false;    // a value other than the default needs a library that works on GPUs
   bool repeatable = false;
   std::function<void(const std::string&)> read;  // empty: the value comes with another flag's
   std::function<SettingValue()> show;
+  std::function<std::vector<std::string>()> written;  // the names of files; empty: see file_use
 
   bool is_variable() const { return !names.front().starts_with('-'); }
   bool has_value() const { return !value.empty(); }
+  bool names_file() const { return value.starts_with("FILE") || value == "FOLDER" || or_file; }
   // The program takes it, and help describes it.
   bool is_offered() const { return missing.empty() && !help.empty(); }
   Paths paths() const;
@@ -92,6 +100,11 @@ struct Flag {
   Flag& needs(const std::string& why_not);  // empty: nothing is missing
   Flag& per_process();                      // concerns one process alone
   Flag& needs_gpu();
+  Flag& reads_file();
+  Flag& written_by_all();
+  // `target` holds the name or the names. A rank that is given others than rank 0 is refused: lost_files().
+  Flag& writes(const std::string& target);
+  Flag& writes(const std::vector<std::string>& target);
   Flag& offers(std::vector<std::string> some);
   Flag& offers_list(std::vector<std::string> some);
 };

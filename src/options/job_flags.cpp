@@ -77,11 +77,13 @@ void declare_library(FlagSet& set, Options& o) {
       .on(Page::where)
       .recorded("backend_choice")
       .per_process()
+      .reads_file()
       .or_file = true;
   set.add(o.job.library, "--library", "FILE", "shared library to test instead of the installed one",
           any_text())
       .recorded("library_choice")
-      .per_process();
+      .per_process()
+      .reads_file();
   set.add(b.interface, "--interface", "NAME", "network interface to use, for example eth0",
           any_text())
       .by_default("the library's choice")

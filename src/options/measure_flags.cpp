@@ -112,7 +112,8 @@ void declare_check(FlagSet& set, Options& o, const Taken& taken) {
           "with --reproducible: compare the results' digests with those in FILE, and add new ones",
           parse_file)
       .needs(taken.one_reduction)
-      .per_process();
+      .per_process()
+      .writes(o.check.digests);
   set.add(o.check.self_check, "--self-check", "",
           "check this program's specification for 1 to 9 ranks, then exit", zero_or_one())
       .per_process();

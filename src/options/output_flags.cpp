@@ -49,7 +49,8 @@ void declare_output(FlagSet& set, Options& o, const Taken& taken, AskedTexts& as
          },
          [&files = o.output.files] { return setting_of(files); })
       .on(Page::output)
-      .per_process()  // rank 0 writes: settings.hpp
+      .per_process()
+      .writes(o.output.files)
       .repeatable = true;
   set.add(o.output.timestamps, "-S,--report_timestamps", "0|1", "add date and time to each row",
           zero_or_one())
@@ -92,6 +93,7 @@ void declare_output(FlagSet& set, Options& o, const Taken& taken, AskedTexts& as
          "exit 6 if a row takes longer than in the earlier runs of a file, by more than --tolerance",
          any_text())
       .needs(taken.sweep)
+      .reads_file()
       .recorded("baseline");
   set.add(o.limits.tolerance, "--tolerance", "PERCENT",
           "by how much times may be longer than those of --baseline", percent(0, 1000))
@@ -111,7 +113,8 @@ void declare_output(FlagSet& set, Options& o, const Taken& taken, AskedTexts& as
   set.add(o.output.verdict, "--verdict", "FILE", "write the verdict to FILE, as one JSON object",
           parse_file)
       .needs(taken.sweep)
-      .per_process();
+      .per_process()
+      .writes(o.output.verdict);
   set.add(o.output.exit_codes, "--exit-codes", "NAME",
           "whose exit codes to end with: native, nagios, npd (Node Problem Detector) or aicr; the "
           "first line on stdout is then the verdict, in at most 80 bytes",
@@ -120,7 +123,8 @@ void declare_output(FlagSet& set, Options& o, const Taken& taken, AskedTexts& as
       .per_process();
   set.add(o.output.heartbeat_file, "--heartbeat", "FILE",
           "write progress lines to FILE instead of stderr", any_text())
-      .per_process();
+      .per_process()
+      .writes(o.output.heartbeat_file);
   set.add(o.output.verbose, "--verbose", "",
           "print the whole header: library, algorithms, memory, environment", zero_or_one())
       .needs(taken.sweep)
@@ -133,6 +137,7 @@ void declare_output(FlagSet& set, Options& o, const Taken& taken, AskedTexts& as
   set.add(asked.help_all, "--help-all", "", "print this description of every option", zero_or_one())
       .per_process();
   set.begin(Group::variables, taken.sweep);
+  set.add(o.output.monitor_verdict, monitor_verdict_variable, "", "", any_text()).per_process();
   set.add(o.limits.min_average_busbw, "NCCL_TESTS_MIN_BW", "GB/s",
           "exit 6 if the average bus bandwidth is below 0.9 times this", at_least(0))
       .recorded("min_average_busbw");

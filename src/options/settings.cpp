@@ -3,9 +3,14 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <system_error>
 #include <utility>
 
 #include "src/core/quote.hpp"
+#include "src/core/serialize.hpp"
 #include "src/options/flags.hpp"
 
 namespace ccl_tests {
@@ -23,18 +28,20 @@ struct FilledFlags {
   FlagSet set;
 };
 
-// Files that a rank was given and rank 0, which writes them, was not.
-std::optional<std::string> lost_files(ControlChannel& channel, const Options& o) {
-  const std::string files = fmt::format("{}", fmt::join(o.output.files, ","));
-  const auto all = channel.all_gather(files, o.backend.init_timeout_s);
-  std::vector<std::size_t> ranks;
-  for (std::size_t rank = 1; rank < all.size(); ++rank)
-    if (!all[rank].empty() && all[0].empty()) ranks.push_back(rank);
-  if (ranks.empty()) return std::nullopt;
-  return fmt::format(
-      "-J: rank {} was given {} and rank 0 was not, so that nobody would write the file; accepted: "
-      "-J on all ranks or on rank 0",
-      fmt::join(ranks, ","), quote(all[ranks.front()]));
+// A file that a rank was told to write.
+struct GivenFile {
+  std::string flag, name;
+  std::string path;  // the same for all names of a file on one host
+  bool there = false;
+};
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(GivenFile, flag, name, path, there)
+
+GivenFile given_file(const std::string& flag, const std::string& name) {
+  namespace fs = std::filesystem;
+  std::error_code error;
+  const fs::path path = fs::weakly_canonical(fs::absolute(name, error), error);
+  const bool there = fs::is_regular_file(path, error) && fs::file_size(path, error) > 0;
+  return {flag, name, path.string(), there};
 }
 
 }  // namespace
@@ -59,6 +66,46 @@ std::vector<Setting> recorded_settings(const Collective& collective, const Optio
   return settings;
 }
 
+std::optional<std::string> lost_files(ControlChannel& channel, double limit_s, const FlagSet& set) {
+  std::vector<GivenFile> mine;
+  for (const Flag& flag : set.all())
+    if (flag.file_use == FileUse::written && flag.missing.empty())
+      for (const std::string& name : flag.written())
+        mine.push_back(given_file(flag.names.front(), name));
+  std::vector<std::vector<GivenFile>> all;
+  for (const std::string& rank : channel.all_gather(to_bytes(mine), limit_s))
+    all.push_back(from_bytes<std::vector<GivenFile>>(rank));
+
+  const std::vector<GivenFile>& first = all.front();
+  const auto has_flag = [&](const GivenFile& file) {
+    return std::any_of(first.begin(), first.end(),
+                       [&](const GivenFile& other) { return other.flag == file.flag; });
+  };
+  const auto has_file = [&](const GivenFile& file) {
+    return std::any_of(first.begin(), first.end(), [&](const GivenFile& other) {
+      return other.name == file.name || other.path == file.path;
+    });
+  };
+  const GivenFile* lost = nullptr;
+  std::vector<std::size_t> ranks;
+  for (std::size_t rank = 1; rank < all.size(); ++rank)
+    for (const GivenFile& file : all[rank]) {
+      if (has_flag(file) && (has_file(file) || !file.there)) continue;
+      if (lost == nullptr) lost = &file;
+      if (file.flag == lost->flag && (ranks.empty() || ranks.back() != rank)) ranks.push_back(rank);
+    }
+  if (lost == nullptr) return std::nullopt;
+  if (!has_flag(*lost))
+    return fmt::format(
+        "{0}: rank {1} was given {2} and rank 0 was not, so that nobody would write the file; accepted: "
+        "{0} on all ranks or on rank 0",
+        lost->flag, fmt::join(ranks, ","), quote(lost->name));
+  return fmt::format(
+      "{0}: rank {1} was given {2}, which is of an earlier run and which rank 0, who writes, was not given; "
+      "accepted: the name that rank 0 has, or that of a new file",
+      lost->flag, fmt::join(ranks, ","), quote(lost->name));
+}
+
 std::optional<std::string> settings_disagreement(ControlChannel& channel,
                                                  const Collective& collective,
                                                  const Options& options, NamedValue more) {
@@ -66,7 +113,7 @@ std::optional<std::string> settings_disagreement(ControlChannel& channel,
   settings.push_back(std::move(more));
   if (auto why = disagreement(channel, options.backend.init_timeout_s, "settings", settings))
     return why;
-  return lost_files(channel, options);
+  return lost_files(channel, options.backend.init_timeout_s, FilledFlags(collective, options).set);
 }
 
 }  // namespace ccl_tests

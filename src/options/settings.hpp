@@ -18,9 +18,14 @@ std::vector<NamedValue> shared_settings(const Collective& collective, const Opti
 // Returns the settings of the program for the headers of files, given or by default.
 std::vector<Setting> recorded_settings(const Collective& collective, const Options& options);
 
+// Collective over all ranks. Returns the same on every rank: nothing, or a line that names the ranks which were given
+// a file that nobody will write. Rank 0 writes the files of all flags that are declared so: another rank is refused if it has
+// such a flag and rank 0 has not, and if rank 0 has another name and the rank's own file is there, since readers would take an
+// earlier run's for this one's. limit_s: of the exchange.
+std::optional<std::string> lost_files(ControlChannel& channel, double limit_s, const FlagSet& set);
+
 // Collective over all ranks. Returns the same on every rank: nothing, or a line that names the
-// ranks which were told something else. `more` is compared with the flags. A -J that rank 0 was not
-// given is an error: no file would be written.
+// ranks which were told something else. `more` is compared with the flags. Ends with lost_files().
 std::optional<std::string> settings_disagreement(ControlChannel& channel,
                                                  const Collective& collective,
                                                  const Options& options, NamedValue more);

@@ -34,7 +34,8 @@ void declare_matrix(FlagSet& set, CollectiveOptions& spec, const std::string& mi
                  [&spec] { return setting_of(spec.alltoallv_spread); })
       .recorded("alltoallv_spread");
   set.add_custom("NCCL_TESTS_ALLTOALLV_MATRIX_FILE", "FILE", "square matrix of the blocks' bytes",
-                 {}, [&spec] { return rows_of(spec.alltoallv_bytes); });
+                 {}, [&spec] { return rows_of(spec.alltoallv_bytes); })
+      .reads_file();
   set.add_custom("NCCL_TESTS_ALLTOALLV_MATRIX_SCALE", "X", "factor of the matrix's numbers", {},
                  [] { return SettingValue(); })  // is in the matrix
       .per_process();
@@ -114,7 +115,8 @@ void declare_spec(FlagSet& set, Options& o, const Taken& taken) {
           parse_file)
       .needs(taken.via)
       .recorded("shared_dir")
-      .per_process();
+      .per_process()
+      .written_by_all();
   declare_matrix(set, spec, taken.matrix);
 }
 

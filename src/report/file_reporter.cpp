@@ -62,6 +62,11 @@ std::string_view file_format(std::string_view path) {
   return format != nullptr ? format->name : "";
 }
 
+bool replaces_file(std::string_view path) {
+  const Format* const format = format_of(path);
+  return format != nullptr && format->reporter == nullptr;
+}
+
 std::unique_ptr<Reporter> file_reporter(const std::string& path, std::string* opened) {
   const Format* const format = format_of(path);
   if (const std::string advice = piping_advice(path); !advice.empty() || format == nullptr)

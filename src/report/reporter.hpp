@@ -43,6 +43,9 @@ inline constexpr std::string_view accepted_suffixes =
 // Empty: of no format.
 std::string_view file_format(std::string_view path);
 
+// Returns true if a file of this name is written over, under one name for all runs (.prom).
+bool replaces_file(std::string_view path);
+
 // By suffix, in either case: docs/OUTPUT.md. Opens the file at
 // once: throws UsageError naming path and reason when the suffix is unknown or the path cannot be
 // written. An existing file is never overwritten (but for .prom): .0, .1, ... is put before the

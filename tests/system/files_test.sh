@@ -150,7 +150,7 @@ loses() { # name, words, command that is given the file...
   rm -f "$file"
   timeout 240 "$bin/all_reduce_perf" --backend gloo -b 8 -e 8 -n 3 -t 3 --duration 120 -J "$file" >"$work/out" 2>"$work/err" </dev/null &
   local guard=$!
-  for _ in $(seq 200); do [ "$(grep -c '"type":"row"' "$file" 2>/dev/null)" -ge 2 ] && break; sleep 0.1; done
+  for _ in $(seq 200); do [ "$(cat "$file" 2>/dev/null | grep -c '"type":"row"')" -ge 2 ] && break; sleep 0.1; done
   "$@" "$file"
   wait "$guard"
   local code=$?
@@ -166,6 +166,34 @@ loses "a folder that is removed" "the file was removed" remove_folder
 loses "a file that is renamed" "the file was renamed to '$work/lost/x.jsonl.1'" rotate
 loses "a file that is replaced" "another file has taken its name" replace
 loses "a file that is cut" "another program has changed its length" truncate -s 0
+
+# Two ranks, each with files of its own: what rank 0 does not write, nobody writes.
+two_ranks() { # name, exit code, words on stderr, arguments of rank 0, arguments of rank 1
+  local name=$1 expected=$2 words=$3 port
+  port=$(free_port)
+  # shellcheck disable=SC2086
+  RANK=1 WORLD_SIZE=2 MASTER_ADDR=127.0.0.1 MASTER_PORT=$port timeout 240 "$bin/all_reduce_perf" --backend gloo -b 8 -e 8 -n 2 $5 >/dev/null 2>"$work/err1" </dev/null &
+  local other=$!
+  # shellcheck disable=SC2086
+  RANK=0 WORLD_SIZE=2 MASTER_ADDR=127.0.0.1 MASTER_PORT=$port timeout 240 "$bin/all_reduce_perf" --backend gloo -b 8 -e 8 -n 2 $4 >"$work/out" 2>"$work/err" </dev/null
+  local code=$?
+  wait "$other"
+  [ "$code,$?" = "$expected,$expected" ] && pass "$name" || fail "$name: exit $code, expected $expected"
+  [ -z "$words" ] || grep -qhF -- "$words" "$work/err" "$work/err1" || fail "$name: $(cat "$work/err" "$work/err1")"
+}
+echo '{"verdict":"ok","complete":true}' >"$work/old.v"
+for flag in --verdict --heartbeat "--reproducible --digests" -J; do
+  name=${flag##* }
+  file=$work/only1
+  [ "$name" = -J ] && file+=.prom
+  rank_0=${flag%"$name"} # --reproducible, which all ranks must have
+  two_ranks "$name of rank 1 alone" 2 "$name: rank 1 was given '$file' and rank 0 was not, so that nobody would write the file" "$rank_0" "$flag $file"
+  [ -e "$file" ] && fail "$name: rank 1 has written"
+done
+two_ranks "an old verdict on rank 1" 2 "--verdict: rank 1 was given '$work/old.v', which is of an earlier run and which rank 0, who writes, was not given" \
+  "--verdict $work/new.v" "--verdict $work/old.v"
+two_ranks "one verdict on both ranks" 0 "" "--verdict $work/old.v" "--verdict $work/old.v"
+grep -q '"complete":true,"exit_code":0' "$work/old.v" && pass "rank 0's verdict" || fail "rank 0's verdict: $(cat "$work/old.v")"
 
 # Found before anything is measured.
 mkdir "$work/folder.json"

@@ -52,7 +52,7 @@ run 0 "ccl_acceptance's help" "$bin/ccl_acceptance" --help --exit-codes npd
 # A signal reaches the run below, and a run that is killed never passes.
 timeout -s TERM 3 "$bin/all_reduce_perf" --np 2 --sizes 1M --duration 60 --exit-codes npd >"$work/out" 2>"$work/err"
 [ "$(head -c 7 "$work/out")" = Unknown ] && pass "a signal is passed on" || fail "a signal: $(cat "$work/out" "$work/err")"
-if pgrep -f "sizes 1M --duration 60 --verdict" >/dev/null; then fail "the run below goes on"; fi
+if pgrep -f "sizes 1M --duration 60" >/dev/null; then fail "the run below goes on"; fi
 
 run 0 "a verdict file" "${program[@]}" --verdict "$work/verdict.json"
 run 7 "a verdict file, wrong data" "${program[@]}" "${wrong[@]}" --verdict "$work/wrong.json"

@@ -110,13 +110,27 @@ TEST(Help, EveryOtherFlagIsRecordedInFiles) {
   std::vector<std::string> unrecorded;
   for (const Flag& flag : set.all())
     if (flag.file_name.empty()) unrecorded.push_back(flag.names.front());
-  EXPECT_THAT(
-      unrecorded,
-      testing::ElementsAre(
-          "NCCL_TESTS_SPLIT_MASK", "NCCL_TESTS_SPLIT", "NCCL_TESTS_ALLTOALLV_MATRIX_FILE",
-          "NCCL_TESTS_ALLTOALLV_MATRIX_SCALE", "NCCL_TESTS_ALLTOALLV_PRINT_SUMMARY", "--digests",
-          "--self-check", "-J", "--stats", "--raw", "--explain", "--verdict", "--exit-codes",
-          "--heartbeat", "--verbose", "--version", "-h", "--help-all", "-D", "-V"));
+  EXPECT_THAT(unrecorded,
+              testing::ElementsAre(
+                  "NCCL_TESTS_SPLIT_MASK", "NCCL_TESTS_SPLIT", "NCCL_TESTS_ALLTOALLV_MATRIX_FILE",
+                  "NCCL_TESTS_ALLTOALLV_MATRIX_SCALE", "NCCL_TESTS_ALLTOALLV_PRINT_SUMMARY",
+                  "--digests", "--self-check", "-J", "--stats", "--raw", "--explain", "--verdict",
+                  "--exit-codes", "--heartbeat", "--verbose", "--version", "-h", "--help-all",
+                  "CCL_MONITOR_VERDICT", "-D", "-V"));
+}
+
+// Else nobody asks who writes it, and a rank that is given it alone is ignored in silence.
+TEST(Help, EveryFlagThatNamesAFileSaysWhatBecomesOfIt) {
+  for (const Collective* program : every_program()) {
+    Options options;
+    AskedTexts asked;
+    FlagSet set;
+    declare_flags(set, options, *program, asked);
+    for (const Flag& flag : set.all()) {
+      EXPECT_EQ(flag.names_file(), flag.file_use != FileUse::none) << flag.names.front();
+      EXPECT_EQ(flag.file_use == FileUse::written, flag.written != nullptr) << flag.names.front();
+    }
+  }
 }
 
 }  // namespace

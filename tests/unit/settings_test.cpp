@@ -8,8 +8,10 @@
 #include "collectives/collectives.hpp"
 #include "src/bootstrap/control.hpp"
 #include "src/bootstrap/thread_ranks.hpp"
+#include "src/options/flags.hpp"
 #include "src/options/spec_notes.hpp"
 #include "tests/unit/command_line.hpp"
+#include "tests/unit/temporary_folder.hpp"
 
 namespace ccl_tests {
 namespace {
@@ -104,6 +106,36 @@ TEST(Settings, AFileThatNobodyWouldWriteIsRefusedOnAllRanks) {
               ElementsAre("", "", "", ""));
   for (const std::string& line : disagreements({{}, {}, {"-J", "a.csv"}, {"-J", "b.csv"}}))
     EXPECT_THAT(line, HasSubstr("-J: rank 2,3 was given 'a.csv' and rank 0 was not"));
+}
+
+// Those of all flags that name a file which rank 0 writes.
+TEST(Settings, AFileOfARankThatDoesNotWriteIsRefusedOnAllRanks) {
+  const TemporaryFolder folder;
+  const std::string old = folder.write("old", "of an earlier run"), fresh = folder.file("new");
+  const std::string same = folder.path() + "/./old";
+  const std::vector<std::string> more = {"--reproducible"};  // --digests asks for it
+  std::size_t flags = 0;
+  Options options;
+  AskedTexts asked;
+  FlagSet set;
+  declare_flags(set, options, collectives::all_reduce, asked);
+  for (const Flag& flag : set.all()) {
+    if (flag.file_use != FileUse::written) continue;
+    ++flags;
+    const std::string& name = flag.names.front();
+    const auto line = [&](const std::string& file) {
+      return std::vector<std::string>{"--reproducible", name, file};
+    };
+    EXPECT_THAT(disagreements({line(old), line(old), more}), ElementsAre("", "", "")) << name;
+    EXPECT_THAT(disagreements({line(old), line(same)}), ElementsAre("", "")) << name;
+    EXPECT_THAT(disagreements({line(old), line(fresh)}), ElementsAre("", "")) << name;
+    for (const std::string& why : disagreements({more, line(fresh), more}))
+      EXPECT_THAT(why, HasSubstr(name + ": rank 1 was given '" + fresh + "' and rank 0 was not"));
+    for (const std::string& why : disagreements({line(fresh), line(old), more}))
+      EXPECT_THAT(why,
+                  HasSubstr(name + ": rank 1 was given '" + old + "', which is of an earlier run"));
+  }
+  EXPECT_EQ(flags, 4U);  // -J, --verdict, --digests, --heartbeat
 }
 
 TEST(Settings, AFlagThatOneRankWasNotGivenIsNamed) {

@@ -13,6 +13,7 @@
 #include "src/core/error.hpp"
 #include "src/core/standard_error.hpp"
 #include "src/options/job_setup_of.hpp"
+#include "src/options/settings.hpp"
 #include "tools/acceptance/lost_hosts.hpp"
 #include "tools/acceptance/report/html.hpp"
 #include "tools/acceptance/report/junit.hpp"
@@ -77,6 +78,14 @@ int run_acceptance(const Arguments& a, const Plan& plan, const std::vector<std::
     for (const std::string& path : {a.verdict, a.report, a.junit, a.hosts_out})
       if (!path.empty() && !std::ofstream(path, std::ios::app))
         throw UsageError(fmt::format("cannot write {}: {}", path, std::strerror(errno)));
+  };
+  job.disagreement = [&a, settings = job.disagreement](ControlChannel& channel,
+                                                       const NamedValue& backend) {
+    if (auto why = settings(channel, backend)) return why;
+    Arguments given = a;
+    FlagSet flags;
+    declare_flags(flags, given);
+    return lost_files(channel, a.options.backend.init_timeout_s, flags);
   };
   hooks.write_end = [&](const RanksEnd& end) {
     const bool stands_in = end.lost_process_0 && lost_rank_0(end.errors);

@@ -19,14 +19,16 @@ void declare_flags(FlagSet& set, Arguments& a) {
   set.add(a.print_plan, "--plan", "", "instead: print what would be looked at, for how long",
           zero_or_one());
   set.add(
-      a.resume, "--resume", "FILE",
-      "leave out the stages that the run of this --verdict file has ended: same plan, hosts, library",
-      parse_file);
+         a.resume, "--resume", "FILE",
+         "leave out the stages that the run of this --verdict file has ended: same plan, hosts, library",
+         parse_file)
+      .reads_file();
   set.add(
-      a.baseline, "--baseline", "FILE",
-      "warn of each row that is slower than in the run of this --verdict file, by more than the "
-      "plan's slowdown",
-      parse_file);
+         a.baseline, "--baseline", "FILE",
+         "warn of each row that is slower than in the run of this --verdict file, by more than the "
+         "plan's slowdown",
+         parse_file)
+      .reads_file();
   set.add(a.options.check.seed, "--seed", "N", "seed of schedules and data", in_range(0, 1 << 30));
   set.add_custom(
          "--inject", "FAULT", "spoil results on purpose, as all_reduce_perf --inject does",
@@ -40,12 +42,15 @@ void declare_flags(FlagSet& set, Arguments& a) {
   declare_gpus(set, a.options, taken);
   set.begin(Group::output);
   set.add(a.verdict, "--verdict", "FILE",
-          "also write FILE, all that was found (JSON), after each check", parse_file);
-  set.add(a.report, "--report", "FILE", "also write FILE, a page for a browser (HTML)", parse_file);
+          "also write FILE, all that was found (JSON), after each check", parse_file)
+      .writes(a.verdict);
+  set.add(a.report, "--report", "FILE", "also write FILE, a page for a browser (HTML)", parse_file)
+      .writes(a.report);
   set.add(a.junit, "--junit", "FILE", "also write FILE, a test case for each check (JUnit XML)",
-          parse_file);
-  set.add(a.hosts_out, "--hosts-out", "FILE", "also write FILE, the hosts to leave out",
-          parse_file);
+          parse_file)
+      .writes(a.junit);
+  set.add(a.hosts_out, "--hosts-out", "FILE", "also write FILE, the hosts to leave out", parse_file)
+      .writes(a.hosts_out);
   set.add_custom(
          "--hosts-format", "FORMAT", "of that file: lines, or slurm (--exclude=...)",
          [&a](const std::string& text) { a.hosts_format = hosts_format(text); },

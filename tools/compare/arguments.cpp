@@ -75,7 +75,8 @@ void declare_file(FlagSet& set, std::string& target, const char* name,
                   const std::vector<std::string>& suffixes, const char* what) {
   set.add(target, name, "FILE",
           fmt::format("also write FILE, {} ({})", what, fmt::join(suffixes, " or ")),
-          [suffixes](const std::string& text) { return file_of(text, suffixes); });
+          [suffixes](const std::string& text) { return file_of(text, suffixes); })
+      .writes(target);
 }
 
 }  // namespace
