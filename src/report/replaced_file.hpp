@@ -17,7 +17,7 @@ class ReplacedFile {
   explicit ReplacedFile(const std::string& path);
   const std::string& path() const { return path_; }
 
-  // Once. Throws Error.
+  // Throws Error.
   void replace(std::string_view text);
 
  private:

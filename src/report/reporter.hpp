@@ -20,7 +20,7 @@ class Reporter {
   virtual const OutputFile* file() const { return nullptr; }
   // Returns the name of the file that it writes, row by row or at the end; empty: none.
   virtual std::string path() const { return file() != nullptr ? file()->path() : std::string(); }
-  // Whether nothing is written before the end: whether it can be is then not known either.
+  // Whether rows are written at the end: whether they can be is then not known before.
   virtual bool is_written_at_end() const { return false; }
   virtual void begin(const RunInfo& run) = 0;
   // Rows of single passes (Row::pass) are for files of ours; others leave them out.

@@ -29,6 +29,16 @@ std::string write_over(const std::string& path, const std::string& text) {
   return error == 0 ? "" : std::strerror(error);
 }
 
+// Of a run before its end.
+RunSummary unfinished() {
+  RunSummary summary;
+  summary.verdict = Verdict::incomplete;
+  summary.complete = false;
+  summary.exit_code = exit_code(Exit::failed);
+  summary.failure = "the run has not reached its end";
+  return summary;
+}
+
 class VerdictFile : public Reporter {
  public:
   explicit VerdictFile(std::string path) : path_(std::move(path)) {
@@ -47,15 +57,6 @@ class VerdictFile : public Reporter {
   }
 
  private:
-  static RunSummary unfinished() {
-    RunSummary summary;
-    summary.verdict = Verdict::incomplete;
-    summary.complete = false;
-    summary.exit_code = exit_code(Exit::failed);
-    summary.failure = "the run has not reached its end";
-    return summary;
-  }
-
   std::string write(const RunSummary& summary) const {
     FieldRecord all = {
         {"line", value_of(shortened(single_line(headline(run_, summary)), headline_bytes))}};
@@ -72,10 +73,13 @@ class VerdictFile : public Reporter {
 
 class TerminationLog : public Reporter {
  public:
-  explicit TerminationLog(std::string path) : path_(std::move(path)) {}
-  void begin(const RunInfo& run) override { run_ = run; }
+  explicit TerminationLog(std::string path) : path_(std::move(path)) { end(unfinished()); }
+  void begin(const RunInfo& run) override {
+    run_ = run;
+    end(unfinished());
+  }
   void row(const Row& /*row*/) override {}
-  void end(const RunSummary& summary) override {
+  void end(const RunSummary& summary) final {
     constexpr std::size_t most = 4096;
     std::string text = single_line(headline(run_, summary)) + '\n';
     for (const std::string& error : summary.errors) text += single_line(error) + '\n';

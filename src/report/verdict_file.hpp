@@ -13,8 +13,8 @@ namespace ccl_tests {
 // UsageError if the file cannot be written; end() throws Error.
 std::unique_ptr<Reporter> verdict_reporter(const std::string& path);
 
-// Writes the headline and what is known of a failure to `path` when the run ends: at most 4096 bytes,
-// what Kubernetes keeps of /dev/termination-log. A file that cannot be written is left: nobody asked.
+// Writes the headline and what is known of a failure to `path`: at most 4096 bytes, what Kubernetes keeps of
+// /dev/termination-log. Until the run ends it says that the run has not reached its end. A file that cannot be written is left: nobody asked.
 std::unique_ptr<Reporter> termination_reporter(const std::string& path);
 inline constexpr const char* termination_log = "/dev/termination-log";
 

@@ -11,6 +11,8 @@
 
 #include "src/core/error.hpp"
 #include "src/report/exports/document.hpp"
+#include "src/report/open_files.hpp"
+#include "src/report/verdict_file.hpp"
 #include "src/report/writers.hpp"
 #include "tests/golden/samples.hpp"
 
@@ -138,16 +140,54 @@ void write(const samples::Run& run, const std::string& path) {
   reporter->end(run.summary);
 }
 
-TEST(Prometheus, IsReplacedWhenARunEndsAndNotBefore) {
+// So that a run which is killed leaves no earlier run's.
+TEST(Prometheus, SaysThatARunIsIncompleteUntilItsEnd) {
+  const TemporaryFolder directory;
+  const std::string path = directory.file("out.prom");
+  const samples::Run run = samples::plain();
+  const auto expect_incomplete = [&](const std::string& program) {
+    const std::string text = samples::read(path);
+    EXPECT_THAT(text, HasSubstr("ccl_tests_verdict{program=\"" + program));
+    EXPECT_THAT(text, HasSubstr(",state=\"incomplete\"} 1\n"));
+    EXPECT_THAT(text, HasSubstr(",state=\"ok\"} 0\n"));
+    EXPECT_THAT(text, testing::EndsWith("\n# EOF\n"));
+    EXPECT_THAT(text, Not(HasSubstr("ccl_tests_exit_code")));
+    EXPECT_THAT(text, Not(HasSubstr("ccl_tests_time_seconds")));
+  };
+  write(run, path);
+  const auto killed = file_reporter(path);
+  expect_incomplete("");
+  EXPECT_THAT(samples::read(path),
+              HasSubstr("last_success_timestamp_seconds{program=\"all_reduce_perf"));
+  killed->begin(run.record);
+  expect_incomplete("all_reduce_perf");
+  killed->row(run.rows[0]);
+  expect_incomplete("all_reduce_perf");
+  EXPECT_THAT(samples::read(path),
+              HasSubstr("last_success_timestamp_seconds{program=\"all_reduce_perf"));
+}
+
+TEST(Files, WhatIsWrittenOverIsMarkedBeforeAStart) {
+  const TemporaryFolder directory;
+  const samples::Run run = samples::plain();
+  OutputOptions options;
+  options.verdict = directory.file("verdict.json");
+  options.files = {directory.file("a.prom"), directory.file("kept.jsonl")};
+  verdict_reporter(options.verdict)->end(run.summary);
+  write(run, options.files[0]);
+  write(run, options.files[1]);
+  const std::string kept = samples::read(options.files[1]);
+  mark_unfinished(options);
+  EXPECT_THAT(samples::read(options.verdict), HasSubstr("\"verdict\":\"incomplete\""));
+  EXPECT_THAT(samples::read(options.files[0]), HasSubstr(",state=\"incomplete\"} 1\n"));
+  EXPECT_EQ(samples::read(options.files[1]), kept);
+  EXPECT_FALSE(std::filesystem::exists(directory.file("kept.0.jsonl")));
+}
+
+TEST(Prometheus, IsReplacedByTheNextRun) {
   const TemporaryFolder directory;
   const std::string path = directory.file("out.prom");
   const samples::Run run = samples::stream();
-  {
-    const auto killed = file_reporter(path);
-    killed->begin(run.record);
-    EXPECT_FALSE(std::filesystem::exists(path));
-  }
-  EXPECT_TRUE(std::filesystem::is_empty(directory.path()));
   write(run, path);
   const std::string first = samples::read(path);
   EXPECT_THAT(first, testing::EndsWith("\n# EOF\n"));

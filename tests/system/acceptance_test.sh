@@ -51,6 +51,20 @@ grep -q '"name": *"sanity"' "$work/v.json" || fail "a refused resume has spoiled
 { echo 'sanity = { run = false }'; cat "$work/one.toml"; } >"$work/brief.toml"
 run 0 "beside the run before" "$tool" "$work/brief.toml" --np 3 --backend gloo --baseline "$work/v.json" --verdict "$work/later.json"
 grep -q '"baseline/rows"' "$work/later.json" || fail "nothing was compared with the run before"
+# What an earlier run has left is gone, also if this one is refused when its ranks have met.
+for file in old.json old.html old.xml old.hosts; do echo "an earlier run's PASS" >"$work/$file"; done
+run 2 "resumed with other ranks, over an earlier run's files" "$tool" "$work/one.toml" --np 2 --backend gloo --resume "$work/v.json" \
+  --verdict "$work/old.json" --report "$work/old.html" --junit "$work/old.xml" --hosts-out "$work/old.hosts"
+if grep -l "an earlier run's" "$work"/old.*; then fail "an earlier run's files are left"; fi
+grep -q '"INCONCLUSIVE"' "$work/old.json" && pass "the verdict is that of a run without an end" || fail "the verdict: $(cat "$work/old.json")"
+port=$(free_port)
+rank() { RANK=$1 WORLD_SIZE=2 MASTER_ADDR=127.0.0.1 MASTER_PORT=$port timeout 240 "$tool" "$work/one.toml" --backend gloo "${@:2}" >/dev/null 2>"$work/err$1" </dev/null; }
+rank 1 --junit "$work/alone.xml" &
+rank 0
+code=$?
+wait $! || code+=,$?
+[ "$code" = 2,2 ] && grep -q -- "--junit: rank 1 was given '$work/alone.xml' and rank 0 was not" "$work/err0" && pass "a file of rank 1 alone" ||
+  fail "a file of rank 1 alone: $code, $(cat "$work/err0" "$work/err1")"
 run 2 "resumed, with a verdict on a full disk" "$tool" "$work/one.toml" --np 3 --backend gloo --resume "$work/v.json" --verdict /dev/full
 [ ! -s "$work/out" ] || fail "a verdict about nothing: $(cat "$work/out")"
 run 2 "beside a run of other ranks" "$tool" "$work/one.toml" --np 2 --backend gloo --baseline "$work/v.json"

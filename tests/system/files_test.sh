@@ -195,6 +195,20 @@ two_ranks "an old verdict on rank 1" 2 "--verdict: rank 1 was given '$work/old.v
 two_ranks "one verdict on both ranks" 0 "" "--verdict $work/old.v" "--verdict $work/old.v"
 grep -q '"complete":true,"exit_code":0' "$work/old.v" && pass "rank 0's verdict" || fail "rank 0's verdict: $(cat "$work/old.v")"
 
+# A run that is killed leaves no earlier one's end under a name that is written over.
+run 0 "an earlier run" "$bin/all_reduce_perf" "${quick[@]}" -J "$work/last.prom" --verdict "$work/last.v"
+grep -q 'state="ok"} 1\|state="unreliable"} 1' "$work/last.prom" || fail "the earlier run's .prom"
+timeout 240 "$bin/all_reduce_perf" --backend gloo -b 8 -e 8 -n 2 -t 2 --duration 60 -J "$work/last.prom" --verdict "$work/last.v" >"$work/out" 2>"$work/err" &
+guard=$!
+for _ in $(seq 200); do [ "$(grep -cE '^ +[0-9]' "$work/out")" -ge 1 ] && break; sleep 0.1; done
+kill -KILL "$(pgrep -P "$guard")"
+wait "$guard"
+if grep -q 'state="incomplete"} 1' "$work/last.prom" && grep -q '"verdict":"incomplete","complete":false' "$work/last.v"; then
+  pass "killed: the earlier end is gone"
+else
+  fail "killed: $(cat "$work/last.prom" "$work/last.v")"
+fi
+
 # Found before anything is measured.
 mkdir "$work/folder.json"
 for path in "$work/no/folder/x.jsonl" "$work/x.yaml" "$work/x" /proc/x.csv; do

@@ -114,9 +114,11 @@ TEST(VerdictFile, ThatCannotBeWrittenIsRefused) {
 
 TEST(TerminationLog, HoldsNoMoreThanKubernetesKeeps) {
   const std::string path = testing::TempDir() + "termination-log";
-  std::ofstream(path) << "";
+  std::ofstream(path) << "an earlier run's";
   const auto file = termination_reporter(path);
+  EXPECT_THAT(text_of(path), HasSubstr("the run has not reached its end"));
   file->begin(run());
+  EXPECT_THAT(text_of(path), StartsWith("all_reduce_perf: the run has not reached its end"));
   RunSummary summary;
   summary.verdict = Verdict::incomplete;
   summary.failure = "rank 1 died";

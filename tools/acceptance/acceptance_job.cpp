@@ -6,8 +6,10 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
+#include <filesystem>
 #include <fstream>
 #include <memory>
+#include <system_error>
 
 #include "collectives/collectives.hpp"
 #include "src/core/error.hpp"
@@ -47,6 +49,22 @@ bool write_all(const Arguments& a, const Record& record) {
   return all;
 }
 
+// Throws UsageError.
+void open_file(const std::string& path, std::ios::openmode mode) {
+  if (!path.empty() && !std::ofstream(path, mode))
+    throw UsageError(fmt::format("cannot write {}: {}", path, std::strerror(errno)));
+}
+
+bool has_verdict(const std::string& path) {
+  std::error_code none;
+  return std::filesystem::is_regular_file(path, none) && std::filesystem::file_size(path, none) > 0;
+}
+
+bool is_same(const std::string& path, const std::string& other) {
+  std::error_code none;
+  return std::filesystem::equivalent(path, other, none);
+}
+
 Ending ending_of(const RanksEnd& end) {
   Ending ending;
   ending.lost = lost_hosts(end.errors);
@@ -74,10 +92,13 @@ int run_acceptance(const Arguments& a, const Plan& plan, const std::vector<std::
     }
     journal = std::make_unique<Journal>(
         a.verdict, [](const std::string& line) { print_error(fmt::format("# {}\n", line)); });
-    // What cannot be written to is found now, not at the end. What is there stays until then.
-    for (const std::string& path : {a.verdict, a.report, a.junit, a.hosts_out})
-      if (!path.empty() && !std::ofstream(path, std::ios::app))
-        throw UsageError(fmt::format("cannot write {}: {}", path, std::strerror(errno)));
+    // What cannot be written to is found now, not at the end.
+    open_file(a.verdict, std::ios::app);
+    for (const std::string& path : {a.report, a.junit, a.hosts_out})
+      open_file(path, std::ios::trunc);
+    // Nobody must take what an earlier run has left for this one's. What this run still has to read stays until then.
+    if (has_verdict(a.verdict) && !is_same(a.verdict, a.resume) && !is_same(a.verdict, a.baseline))
+      journal->mark_unfinished();
   };
   job.disagreement = [&a, settings = job.disagreement](ControlChannel& channel,
                                                        const NamedValue& backend) {

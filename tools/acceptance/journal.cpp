@@ -67,6 +67,15 @@ void judge(Record& record) {
 Journal::Journal(std::string file, std::function<void(const std::string&)> tell)
     : file_(std::move(file)), tell_(std::move(tell)) {}
 
+void Journal::mark_unfinished() {
+  const std::lock_guard lock(mutex_);
+  try {
+    write();
+  } catch (const Error& e) {
+    throw UsageError(e.what());
+  }
+}
+
 void Journal::begin(Record header) {
   const std::lock_guard lock(mutex_);
   record_ = std::move(header);

@@ -30,6 +30,8 @@ class Journal {
   // line for people when a stage begins and ends, and for each check that is not PASS.
   Journal(std::string file, std::function<void(const std::string&)> tell);
 
+  // Writes the file as that of a run that has not reached its end. Throws UsageError.
+  void mark_unfinished();
   // What is measured, before anything is.
   void begin(Record header);
   bool begun() const;

@@ -248,9 +248,6 @@ int run(Rank& rank, const Arguments& arguments, const Plan& plan, verify::Patter
     std::size_t most = 0;
     for (const HostRanks& host : hosts.all()) most = std::max(most, host.ranks.size());
     journal->expect(planned_stages(plan, hosts.number(), static_cast<int>(most), rails));
-    // If this rank is killed, nobody must take what an earlier run has left for this run's.
-    for (const std::string& file : {arguments.report, arguments.junit, arguments.hosts_out})
-      if (!file.empty()) std::ofstream(file, std::ios::trunc);
   } else if (rank.rank() == stand_in(hosts, rank.process().options.ranks_per_process())) {
     journal->begin(header(rank, arguments, plan, hosts));
   }

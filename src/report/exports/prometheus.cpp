@@ -1,6 +1,6 @@
 // Prometheus' text format (prometheus.io, "Exposition formats") for node_exporter's textfile collector, which reads a file at any time: it is
-// written beside and renamed when the run ends, over that of the run before. A run that is killed leaves the old one, whose age the collector
-// tells (node_textfile_mtime_seconds).
+// written beside and renamed, over that of the run before. Until the run ends, so if it is killed, it says that the run is incomplete, and
+// has no exit code and no times.
 #include <fmt/format.h>
 
 #include <cerrno>
@@ -71,12 +71,16 @@ class Prometheus : public Reporter {
  public:
   explicit Prometheus(const std::string& path) : file_(path) {
     run_.program = ::program_invocation_short_name;  // until it is known
+    file_.replace(text(nullptr));
   }
 
   std::string path() const override { return file_.path(); }
   bool is_written_at_end() const override { return true; }
 
-  void begin(const RunInfo& run) override { run_ = run; }
+  void begin(const RunInfo& run) override {
+    run_ = run;
+    file_.replace(text(nullptr));
+  }
 
   void row(const Row& row) override {
     if (row.pass) return;
@@ -99,38 +103,43 @@ class Prometheus : public Reporter {
     });
   }
 
-  void end(const RunSummary& summary) override {
+  void end(const RunSummary& summary) override { file_.replace(text(&summary)); }
+
+ private:
+  // summary: null until the run ends.
+  std::string text(const RunSummary* summary) const {
     const std::string run = run_labels(run_);
     Family info{"ccl_tests_run_info", "What was tested, and where."};
     info.samples[fmt::format(
         "{},{},{},{}", run, label("version", run_.version),
         label("library_version", run_.library_version),
         label("host", run_.rank_lines.empty() ? std::string() : run_.rank_lines.front().host))] = 1;
+    const Verdict is = summary != nullptr ? summary->verdict : Verdict::incomplete;
     Family verdict{"ccl_tests_verdict", "1 for what the last run showed, 0 for the others."};
     for (const Verdict state : {Verdict::ok, Verdict::unreliable, Verdict::slow, Verdict::varies,
                                 Verdict::wrong, Verdict::incomplete})
       verdict.samples[run + "," + label("state", std::get<std::string>(value_of(state)))] =
-          state == summary.verdict ? 1 : 0;
+          state == is ? 1 : 0;
     Family code{"ccl_tests_exit_code", "Exit code of the last run; 0: passed."};
-    code.samples[run] = summary.exit_code;
+    if (summary != nullptr) code.samples[run] = summary->exit_code;
     Family success{last_success, "When a run passed for the last time."};
     success.samples = old_successes();
-    if (summary.exit_code == 0)
+    if (summary != nullptr && summary->exit_code == 0)
       success.samples[run] = std::floor(
           std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch())
               .count());
 
+    const Family* const all[] = {&info, &verdict, &code, &success, &time_, &bandwidth_, &wrong_};
     std::string text;
-    for (const Family* family : {&info, &verdict, &code, &success, &time_, &bandwidth_, &wrong_}) {
+    for (const Family* const family : all) {
       if (family->samples.empty()) continue;
       text += fmt::format("# HELP {0} {1}\n# TYPE {0} gauge\n", family->name, family->help);
       for (const auto& [labels, value] : family->samples)
         text += fmt::format("{}{{{}}} {}\n", family->name, labels, value);
     }
-    file_.replace(text + "# EOF\n");
+    return text + "# EOF\n";
   }
 
- private:
   // Those in the file that is replaced, by labels: neither a failure nor a run of other ranks makes
   // a success forgotten.
   std::map<std::string, double> old_successes() const {

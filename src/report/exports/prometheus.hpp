@@ -8,8 +8,8 @@
 
 namespace ccl_tests {
 
-// Writes `path` when the run ends, over what is there: unlike other results files, since who reads
-// it knows one name. Throws UsageError if the path cannot be written; end() throws Error.
+// Writes `path` over what is there, unlike other results files, since who reads it knows one name: at once and in begin() that the
+// run is incomplete, in end() all else. Throws UsageError if the path cannot be written; begin() and end() throw Error.
 std::unique_ptr<Reporter> prometheus_reporter(const std::string& path);
 
 }  // namespace ccl_tests
