@@ -47,4 +47,13 @@ run 3 "--samples" "$simulate" 4 torus all_reduce_perf --samples
 run 2 "-t" "$simulate" 4 torus all_reduce_perf -t 2
 run 3 "hypercube of 5" "$simulate" 5 torus hypercube_perf
 run 6 "too slow" "$simulate" 4 torus all_reduce_perf -b 8 -e 8 -n 1 --max-time 8:0
+
+# What real ranks do with a file, simulated ones do or refuse.
+echo '{"verdict":"ok"}' >"$work/v.json"
+run 0 "--verdict" "$simulate" 2 torus all_reduce_perf --sizes 8 -n 2 -w 1 --verdict "$work/v.json" -J "$work/base.jsonl"
+grep -q '"complete":true,"exit_code":0' "$work/v.json" || fail "--verdict is not of this run: $(cat "$work/v.json")"
+run 0 "--baseline" "$simulate" 2 torus all_reduce_perf --sizes 8 -n 2 -w 1 --baseline "$work/base.jsonl" -J "$work/held.jsonl"
+expect_in "$work/held.jsonl" '"flag":"--baseline"'
+run 2 "--heartbeat" "$simulate" 2 torus all_reduce_perf --sizes 8 -n 2 -w 1 --heartbeat "$work/beat"
+expect_in "$work/err" "--heartbeat: simulated ranks tell no progress"
 finish
