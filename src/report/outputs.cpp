@@ -57,7 +57,7 @@ void Outputs::end(const std::vector<Row>& rest, RunSummary& summary) {
   const int code = summary.exit_code;
   for (Output& output : outputs_) try {
       const std::unique_lock writing(output.writing, std::chrono::milliseconds(0));
-      if (writing && output.reporter->file() != nullptr) output.reporter->file()->check();
+      if (writing) output.reporter->check();
     } catch (const Error& e) {
       fail(e.what(), code, summary);
     }

@@ -20,6 +20,10 @@ class Reporter {
   virtual const OutputFile* file() const { return nullptr; }
   // Returns the name of the file that it writes, row by row or at the end; empty: none.
   virtual std::string path() const { return file() != nullptr ? file()->path() : std::string(); }
+  // Throws Error if the end cannot be written, as far as can be known before.
+  virtual void check() const {
+    if (file() != nullptr) file()->check();
+  }
   // Whether rows are written at the end: whether they can be is then not known before.
   virtual bool is_written_at_end() const { return false; }
   virtual void begin(const RunInfo& run) = 0;

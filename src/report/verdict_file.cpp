@@ -51,12 +51,22 @@ class VerdictFile : public Reporter {
     write(unfinished());
   }
   void row(const Row& /*row*/) override {}
+  void check() const override {
+    const int file = ::open(path_.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC | O_NONBLOCK, 0666);
+    if (file >= 0)
+      ::close(file);
+    else if (errno != ENXIO)  // of a FIFO that nobody reads now
+      fail(std::strerror(errno));
+  }
   void end(const RunSummary& summary) override {
-    if (const std::string error = write(summary); !error.empty())
-      throw Error(fmt::format("cannot write {}: {}", quote(path_, shown_path_characters), error));
+    if (const std::string error = write(summary); !error.empty()) fail(error);
   }
 
  private:
+  [[noreturn]] void fail(const std::string& error) const {
+    throw Error(fmt::format("cannot write {}: {}", quote(path_, shown_path_characters), error));
+  }
+
   std::string write(const RunSummary& summary) const {
     FieldRecord all = {
         {"line", value_of(shortened(single_line(headline(run_, summary)), headline_bytes))}};

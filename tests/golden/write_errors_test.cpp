@@ -13,6 +13,7 @@
 
 #include "src/core/error.hpp"
 #include "src/report/outputs.hpp"
+#include "src/report/verdict_file.hpp"
 #include "src/report/writers.hpp"
 #include "tests/golden/samples.hpp"
 
@@ -200,6 +201,33 @@ TEST(FileReporter, AFileThatIsLostFailsTheRunInAllItsEnds) {
     EXPECT_EQ(footer.at("footer").at("exit_code"), 4);
     EXPECT_EQ(footer.at("footer").at("failure"), summary.failure);
   }
+}
+
+// Its file is written by name, again and again: what counts is that the end can be written.
+TEST(VerdictFile, WhoseFolderIsGoneFailsTheRunInAllItsEnds) {
+  const TemporaryFolder directory;
+  std::filesystem::create_directory(directory.file("in"));
+  Outputs outputs;
+  outputs.add(file_reporter(directory.file("kept.jsonl")));  // its end is written first
+  outputs.add(verdict_reporter(directory.file("in/verdict.json")));
+  outputs.begin(samples::plain().record, {});
+  std::filesystem::remove_all(directory.file("in"));
+  RunSummary summary = samples::plain().summary;
+  outputs.end({}, summary);
+  EXPECT_EQ(summary.exit_code, exit_code(Exit::failed));
+  EXPECT_THAT(summary.failure, HasSubstr("in/verdict.json'"));
+  EXPECT_THAT(samples::lines(samples::read(directory.file("kept.jsonl"))).back(),
+              AllOf(HasSubstr("\"complete\":false"), HasSubstr("in/verdict.json'")));
+}
+
+TEST(VerdictFile, MayBeAPipeThatIsReadLater) {
+  const TemporaryFolder directory;
+  const std::string fifo = directory.file("verdict");
+  ASSERT_EQ(::mkfifo(fifo.c_str(), 0600), 0);
+  const int reader = ::open(fifo.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+  const auto reporter = verdict_reporter(fifo);
+  ::close(reader);
+  EXPECT_NO_THROW(reporter->check());
 }
 
 // Neither a way through a link, a folder's descriptor or this process's folder, nor a second name.
