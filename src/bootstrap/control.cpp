@@ -321,7 +321,7 @@ void Joined::find(const LookUp& look_up) {
 // the others can reach.
 std::string Joined::all_addresses() const {
   std::string text;
-  for (const std::string& host : local_addresses())
+  for (const std::string& host : host_addresses())
     text += to_text({host, server_->port(), token_}) + '\n';
   return text;
 }

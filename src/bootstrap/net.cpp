@@ -2,18 +2,15 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
-#include <ifaddrs.h>
-#include <net/if.h>
-#include <netdb.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include <array>
 #include <asio/ip/v6_only.hpp>
 #include <cerrno>
 #include <future>
 #include <thread>
 
+#include "src/core/interfaces.hpp"
 #include "src/core/thread.hpp"
 
 namespace ccl_tests {
@@ -43,25 +40,12 @@ std::system_error cannot_resolve(const std::string& host, std::error_code error)
 
 }  // namespace
 
-std::vector<std::string> local_addresses() {
+std::vector<std::string> host_addresses() {
   std::vector<std::string> outside, loopback;
-  ifaddrs* list = nullptr;
-  if (::getifaddrs(&list) != 0) return {"127.0.0.1"};
-  for (const ifaddrs* i = list; i != nullptr; i = i->ifa_next) {
-    if (i->ifa_addr == nullptr || (i->ifa_flags & IFF_UP) == 0) continue;
-    const int family = i->ifa_addr->sa_family;
-    if (family != AF_INET && family != AF_INET6) continue;
-    std::array<char, NI_MAXHOST> text{};
-    const socklen_t length = family == AF_INET ? sizeof(sockaddr_in) : sizeof(sockaddr_in6);
-    if (::getnameinfo(i->ifa_addr, length, text.data(), text.size(), nullptr, 0, NI_NUMERICHOST) !=
-        0)
-      continue;
-    const std::string address = text.data();
-    if (address.find('%') != std::string::npos) continue;  // link-local
-    ((i->ifa_flags & IFF_LOOPBACK) != 0 ? loopback : outside).push_back(address);
-  }
-  ::freeifaddrs(list);
+  for (const InterfaceAddress& one : interface_addresses())
+    if (one.up && !one.is_link_local()) (one.loopback ? loopback : outside).push_back(one.address);
   outside.insert(outside.end(), loopback.begin(), loopback.end());
+  if (outside.empty()) outside.emplace_back("127.0.0.1");
   return outside;
 }
 

@@ -15,7 +15,7 @@ namespace ccl_tests {
 
 // Numeric addresses of the interfaces that are up: those that other hosts may reach first, loopback
 // last; link-local ones are left out.
-std::vector<std::string> local_addresses();
+std::vector<std::string> host_addresses();
 
 // "10.0.0.7:29500", "[fe80::1]:29500"
 std::string address_text(const std::string& host, int port);

@@ -21,6 +21,7 @@ ccl_add_test(harness_test LABELS unit LIBRARIES ccl-collectives
     rank_groups_test.cpp
     host_cpus_test.cpp
     host_memory_test.cpp
+    interfaces_test.cpp
     iteration_times_test.cpp
     late_ranks_test.cpp
     last_words_test.cpp
