@@ -27,6 +27,7 @@ class Alone : public Control {
  public:
   int process() const override { return 0; }
   int processes() const override { return 1; }
+  std::vector<std::string> local_addresses() const override { return {}; }
 
   std::vector<std::string> exchange(ExchangeKind /*kind*/, const Team& /*team*/,
                                     std::string_view bytes, double) override {
@@ -143,6 +144,9 @@ class Joined : public Control {
 
   int process() const override { return launch_.process; }
   int processes() const override { return launch_.processes; }
+  std::vector<std::string> local_addresses() const override {
+    return server_ ? server_->local_addresses() : link_->local_addresses();
+  }
   std::vector<std::string> exchange(ExchangeKind kind, const Team& team, std::string_view bytes,
                                     double limit_s) override {
     return link_->exchange(kind, team, bytes, limit_s);

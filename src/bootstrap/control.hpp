@@ -39,6 +39,7 @@ class Control {
   virtual ~Control() = default;  // says goodbye: leaving in order is not a death
   virtual int process() const = 0;
   virtual int processes() const = 0;
+  virtual std::vector<std::string> local_addresses() const = 0;  // as ControlChannel's
 
   // One call between a team's processes. Returns for all_gather every process's bytes, in process
   // order; for gather the same in the process `team.root`, and nothing in the others, which do not

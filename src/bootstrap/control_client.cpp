@@ -44,6 +44,9 @@ class ControlClient::Impl {
   DoingSource& doing() { return doing_; }
   bool wait_process_0_gone(double limit_s);
   void end_report();
+  std::vector<std::string> local_addresses() const {
+    return local_address_.empty() ? std::vector<std::string>{} : std::vector{local_address_};
+  }
 
  private:
   static std::string sign_of_life(const std::vector<Doing>& doing) {
@@ -68,6 +71,7 @@ class ControlClient::Impl {
   std::optional<asio::executor_work_guard<asio::io_context::executor_type>> work_;
   asio::steady_timer heartbeat_timer_{io_};
   std::shared_ptr<ControlConnection> connection_;
+  std::string local_address_;
   std::atomic<int> silent_ = 0;   // heartbeats since the server's last sign of life
   std::atomic<int> waiting_ = 0;  // exchanges
 
@@ -91,6 +95,7 @@ class ControlClient::Impl {
 
 void ControlClient::Impl::begin(ControlConnection::Socket socket, TimePoint deadline) {
   connection_ = std::make_shared<ControlConnection>(std::move(socket));
+  local_address_ = connection_->local_address();
   connection_->trust();
   connection_->start([this](const Frame& frame) { take(frame); },
                      [this](const std::string& why) { on_close(why); });
@@ -359,6 +364,7 @@ void ControlClient::report_doing(std::function<std::vector<Doing>()> doing) {
 bool ControlClient::wait_process_0_gone(double limit_s) {
   return impl_->wait_process_0_gone(limit_s);
 }
+std::vector<std::string> ControlClient::local_addresses() const { return impl_->local_addresses(); }
 void ControlClient::end_report() { impl_->end_report(); }
 
 }  // namespace ccl_tests

@@ -46,7 +46,8 @@ class ControlClient {
   Failure wait_failure(double limit_s);
   void report_doing(std::function<std::vector<Doing>()> doing);  // as Control's; any thread
   bool wait_process_0_gone(double limit_s);
-  void end_report();  // tells the server, and does not wait
+  std::vector<std::string> local_addresses() const;  // as ControlChannel's
+  void end_report();                                 // tells the server, and does not wait
 
  private:
   class Impl;

@@ -7,6 +7,8 @@
 #include <cstring>
 #include <string_view>
 
+#include "src/core/interfaces.hpp"
+
 namespace ccl_tests {
 namespace {
 
@@ -18,6 +20,14 @@ constexpr std::size_t usual_read = 2048;
 ControlConnection::ControlConnection(Socket socket) : socket_(std::move(socket)) {
   std::error_code ignored;  // a socket that is gone fails at its first read
   socket_.non_blocking(true, ignored);
+}
+
+std::string ControlConnection::local_address() const {
+  std::error_code gone;
+  const Socket::endpoint_type mine = socket_.local_endpoint(gone),
+                              theirs = socket_.remote_endpoint(gone);
+  const std::string address = gone ? std::string() : numeric_address(mine.data());
+  return address == numeric_address(theirs.data()) ? std::string() : address;
 }
 
 void ControlConnection::start(OnFrame on_frame, OnClose on_close) {

@@ -30,6 +30,9 @@ class ControlConnection : public std::enable_shared_from_this<ControlConnection>
   void close();
   void close_after_writes();
   bool open() const { return socket_.is_open(); }
+  // Returns this end's address as a number (numeric_address). Empty if the connection does not leave
+  // this host, whose own address is then at both ends.
+  std::string local_address() const;
 
  private:
   struct Unsent {

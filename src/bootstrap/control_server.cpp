@@ -8,6 +8,7 @@
 #include <asio/post.hpp>
 #include <condition_variable>
 #include <future>
+#include <map>
 #include <mutex>
 #include <thread>
 #include <utility>
@@ -46,6 +47,12 @@ class ControlServer::Impl {
   ~Impl();
 
   int port() const { return acceptor_.port(); }
+  std::vector<std::string> local_addresses() {
+    const std::lock_guard lock(mutex_);
+    std::vector<std::string> result;
+    for (const auto& [process, address] : local_addresses_) result.push_back(address);
+    return result;
+  }
   int attach();
   void wait_all_came(double limit_s) {
     std::unique_lock lock(mutex_);
@@ -115,9 +122,10 @@ class ControlServer::Impl {
 
   std::mutex mutex_;
   std::condition_variable changed_;
-  int here_ = 0;        // members that have neither left nor gone
-  int unreported_ = 0;  // those of them that have not reported
-  int came_ = 0;        // processes that have said who they are
+  int here_ = 0;                                // members that have neither left nor gone
+  int unreported_ = 0;                          // those of them that have not reported
+  int came_ = 0;                                // processes that have said who they are
+  std::map<int, std::string> local_addresses_;  // by process
   std::thread thread_;
 };
 
@@ -172,6 +180,10 @@ void ControlServer::Impl::admit(Peer& peer, const Hello& hello) {
       return fail(failure);
     }
     members_.add(hello.process, &peer);
+    if (const std::string address = peer.connection->local_address(); !address.empty()) {
+      const std::lock_guard lock(mutex_);
+      local_addresses_[hello.process] = address;
+    }
   } else {
     members_.differing.push_back(&peer);
   }
@@ -384,6 +396,7 @@ ControlServer::ControlServer(ControlServerOptions options)
 ControlServer::~ControlServer() = default;
 int ControlServer::port() const { return impl_->port(); }
 int ControlServer::attach() { return impl_->attach(); }
+std::vector<std::string> ControlServer::local_addresses() const { return impl_->local_addresses(); }
 void ControlServer::wait_all_came(double limit_s) { impl_->wait_all_came(limit_s); }
 bool ControlServer::wait_all_reported(double limit_s) { return impl_->wait_all_reported(limit_s); }
 void ControlServer::wait_all_left(double limit_s) { impl_->wait_all_left(limit_s); }

@@ -6,6 +6,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "src/bootstrap/control_frame.hpp"
 #include "src/bootstrap/unverified_limits.hpp"
@@ -42,6 +43,9 @@ class ControlServer {
   ControlServer& operator=(const ControlServer&) = delete;
 
   int port() const;
+
+  // As ControlChannel's, in the order of processes.
+  std::vector<std::string> local_addresses() const;
 
   // A connection for process 0 itself, which needs no network: the descriptor of its end.
   int attach();

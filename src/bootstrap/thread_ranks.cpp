@@ -85,6 +85,10 @@ class ThreadRanks::Rank : public ControlChannel {
     return exchange_->exchange(ExchangeKind::broadcast, rank_, bytes, limit_s).front();
   }
 
+  std::vector<std::string> local_addresses() const override {
+    return exchange_->control().local_addresses();
+  }
+
   std::unique_ptr<ControlChannel> split(int color, int key, double limit_s) override {
     const int number = splits_++;
     std::vector<Wish> group;

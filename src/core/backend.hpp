@@ -18,7 +18,7 @@ class Communicator;
 
 // What the user chose for the backend.
 struct BackendOptions {
-  std::string interface;  // --interface; empty: the library chooses
+  std::string interface;  // --interface (interfaces.hpp); empty: the library chooses
   std::string transport;  // --transport; empty: the library's default
   std::string
       gloo_algorithm;  // --gloo-algorithm ring|bcube|halving_doubling (only where all ranks change

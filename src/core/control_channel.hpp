@@ -40,6 +40,10 @@ class ControlChannel {
   // their own from 0 on; null with a color below 0. Collective over all ranks here. The group may
   // outlive this object.
   virtual std::unique_ptr<ControlChannel> split(int color, int key, double limit_s) = 0;
+
+  // Returns the addresses of this host at which this process's connections of the control plane to
+  // other hosts end, as numbers ("10.0.0.7"): in process 0 several, else at most one.
+  virtual std::vector<std::string> local_addresses() const { return {}; }
 };
 
 }  // namespace ccl_tests

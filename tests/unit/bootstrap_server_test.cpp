@@ -30,6 +30,14 @@ TEST_F(ServerTest, ExchangesInProcessOrder) {
   other.join();
 }
 
+TEST_F(ServerTest, ConnectionsWithinAHostTellNothingOfItsNetworks) {
+  start(2);
+  const auto a = link(hello(0, 2)), b = link(hello(1, 2));
+  b->wait_welcome(30);
+  EXPECT_THAT(server_->local_addresses(), testing::IsEmpty());
+  EXPECT_THAT(b->local_addresses(), testing::IsEmpty());
+}
+
 TEST_F(ServerTest, NamesAProcessThatVanishes) {
   start(2);
   const auto a = link(hello(0, 2));
