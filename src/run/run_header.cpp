@@ -109,6 +109,8 @@ RunInfo describe(const Rank& rank, const Collective& collective, const Options& 
                                "NCCL_IB_HCA",
                                "NCCL_NET",
                                "NCCL_SOCKET_IFNAME",
+                               "NCCL_SOCKET_FAMILY",
+                               "GLOO_SOCKET_IFNAME",
                                "NCCL_P2P_DISABLE",
                                "NCCL_SHM_DISABLE",
                                "NCCL_NVLS_ENABLE",

@@ -13,14 +13,14 @@ cluster_up() { # hosts rate
   exit 77
 }
 
-# One process on every host, rank 0 on the first, started in the background from the last to the first; ids in pids[rank].
+# One process on every host, rank 0 on the first (found at $master, otherwise by its name), started in the background from the last to the first; ids in pids[rank].
 # Outputs: $work/out.RANK, $work/err.RANK
 start_on_hosts() { # program arguments...
   local names rank
   mapfile -t names < <("$cluster" hosts)
   pids=()
   for ((rank = ${#names[@]} - 1; rank >= 0; rank--)); do
-    RANK=$rank WORLD_SIZE=${#names[@]} MASTER_ADDR=${names[0]} MASTER_PORT=29500 timeout 100 \
+    RANK=$rank WORLD_SIZE=${#names[@]} MASTER_ADDR=${master:-${names[0]}} MASTER_PORT=29500 timeout 100 \
       "$cluster" exec "${names[rank]}" "$@" >"$work/out.$rank" 2>"$work/err.$rank" </dev/null &
     pids[rank]=$!
   done

@@ -6,6 +6,7 @@
 
 #include <chrono>
 #include <map>
+#include <utility>
 #include <vector>
 
 #include "src/backends/gloo/device.hpp"
@@ -53,25 +54,40 @@ class ExchangeStore : public gloo::rendezvous::Store {
   std::map<std::string, std::vector<char>> values_;
 };
 
+std::shared_ptr<gloo::Context> full_mesh(ControlChannel& channel, NetworkDevice& network,
+                                         double limit_s) {
+  auto context = std::make_shared<gloo::rendezvous::Context>(channel.rank(), channel.ranks());
+  context->setTimeout(std::chrono::milliseconds(static_cast<long>(limit_s * 1000)));
+#ifdef GLOO_SHARED_STORE
+  const auto store = std::make_shared<ExchangeStore>(channel, limit_s);
+  context->connectFullMesh(store, network.device);
+#else
+  ExchangeStore store(channel, limit_s);
+  context->connectFullMesh(store, network.device);
+#endif
+  return context;
+}
+
+std::string description(const NetworkDevice& network, int rank) {
+  std::string text = "gloo transport: " + network.device->str();
+  if (!network.ranks.empty()) text += "; " + text_of(network.ranks[static_cast<std::size_t>(rank)]);
+  return text;
+}
+
 }  // namespace
 
 Connection connect(ControlChannel& channel, const BackendOptions& options) {
-  return translated([&] {
+  NetworkDevice network;
+  const auto connected = [&] {
     require_ports(channel, options.init_timeout_s);
     const OpenSockets before = OpenSockets::now();
-    std::shared_ptr<gloo::transport::Device> device = make_device(channel, options);
-    auto context = std::make_shared<gloo::rendezvous::Context>(channel.rank(), channel.ranks());
-    context->setTimeout(
-        std::chrono::milliseconds(static_cast<long>(options.init_timeout_s * 1000)));
-#ifdef GLOO_SHARED_STORE
-    const auto store = std::make_shared<ExchangeStore>(channel, options.init_timeout_s);
-    context->connectFullMesh(store, device);
-#else
-    ExchangeStore store(channel, options.init_timeout_s);
-    context->connectFullMesh(store, device);
-#endif
-    return Connection{context, fmt::format("gloo transport: {}", device->str()),
+    network = make_device(channel, options);
+    auto context = full_mesh(channel, network, options.init_timeout_s);
+    return Connection{std::move(context), description(network, channel.rank()),
                       OpenSockets::now().since(before)};
+  };
+  return translated(connected, [&](const std::string& message) {
+    return addresses_text(network.ranks, channel.rank(), message);
   });
 }
 

@@ -4,15 +4,20 @@
 #include <gloo/transport/device.h>
 
 #include <memory>
+#include <vector>
 
+#include "src/backends/gloo/addresses.hpp"
 #include "src/core/backend.hpp"
 
 namespace ccl_tests::gloo_module {
 
-// Collective. --interface, or else: loopback when all ranks are on one host; the address of the
-// host's name where other hosts can reach it; the first interface that is up. Throws UsageError for
-// an unknown interface or transport, Unsupported without an InfiniBand device.
-std::shared_ptr<gloo::transport::Device> make_device(ControlChannel& channel,
-                                                     const BackendOptions& options);
+struct NetworkDevice {
+  std::shared_ptr<gloo::transport::Device> device;
+  std::vector<RankAddresses> ranks;  // over TCP: all ranks, each with the address that it uses
+};
+
+// Collective. Throws UsageError for an unknown interface or transport, Unsupported without an
+// InfiniBand device, and as agree_on_addresses.
+NetworkDevice make_device(ControlChannel& channel, const BackendOptions& options);
 
 }  // namespace ccl_tests::gloo_module
