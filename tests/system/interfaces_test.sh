@@ -80,6 +80,14 @@ run_on_hosts 4 "interfaces that do not meet" "${program[@]}" --interface docker0
 grep -qE "gloo: .*; from rank [0-2] on .* \(docker0 172.1[789].0.1, chosen by --interface\) to rank [0-2] on .*; choose another interface with --interface" \
   "$work/err.0" || fail "interfaces that do not meet: $(cat "$work"/err.*)"
 
+# docker0 is a network on which all packets are lost.
+each addr flush dev docker0
+each addr add 172.17.0.1N/16 dev docker0
+for n in 0 1 2; do each neigh replace 172.17.0.1$n lladdr 02:00:00:00:00:01 dev docker0; done
+run_on_hosts 5 "packets that are lost" "${program[@]}" --interface docker0 --init-timeout 8
+grep -qE "gloo: .*; from rank [0-2] on .* \(docker0 172.17.0.1[0-2], chosen by --interface\) to rank [0-2] on .*; choose another interface with --interface" \
+  "$work/err.0" || fail "packets that are lost: $(cat "$work/err.0")"
+
 # What NCCL and Gloo understand.
 given eth "eth0 10.77.0.1"
 given =eth0 "eth0 10.77.0.1"

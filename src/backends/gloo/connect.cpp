@@ -4,6 +4,7 @@
 #include <gloo/rendezvous/context.h>
 #include <gloo/rendezvous/store.h>
 
+#include <algorithm>
 #include <chrono>
 #include <map>
 #include <utility>
@@ -57,7 +58,10 @@ class ExchangeStore : public gloo::rendezvous::Store {
 std::shared_ptr<gloo::Context> full_mesh(ControlChannel& channel, NetworkDevice& network,
                                          double limit_s) {
   auto context = std::make_shared<gloo::rendezvous::Context>(channel.rank(), channel.ranks());
-  context->setTimeout(std::chrono::milliseconds(static_cast<long>(limit_s * 1000)));
+  // Gloo waits five times as long for a connection, and for ever if this is 0; calls have limits of
+  // their own.
+  const std::chrono::milliseconds fifth(static_cast<long>(limit_s * 1000 / 5));
+  context->setTimeout(std::max(fifth, std::chrono::milliseconds(1)));
 #ifdef GLOO_SHARED_STORE
   const auto store = std::make_shared<ExchangeStore>(channel, limit_s);
   context->connectFullMesh(store, network.device);
