@@ -1,6 +1,7 @@
 // Flags about ranks, how they are launched, and the library under test.
 #include "src/backends/registry.hpp"
 #include "src/core/error.hpp"
+#include "src/core/interfaces.hpp"
 #include "src/core/quote.hpp"
 #include "src/options/flags.hpp"
 #include "src/options/values.hpp"
@@ -17,6 +18,14 @@ Parser<std::string> launcher_name() {
     return text.starts_with(gang) && text.size() > gang.size() ? text : parse_name(text, names);
   };
   return {read, names};
+}
+
+// The text as it is: which interfaces there are differs from host to host.
+Parser<std::string> interfaces() {
+  return {[](const std::string& text) {
+    parse_interfaces(text);
+    return text;
+  }};
 }
 
 }  // namespace
@@ -84,9 +93,12 @@ void declare_library(FlagSet& set, Options& o) {
       .recorded("library_choice")
       .per_process()
       .reads_file();
-  set.add(b.interface, "--interface", "NAME", "network interface to use, for example eth0",
-          any_text())
-      .by_default("the library's choice")
+  set.add(
+         b.interface, "--interface", "NAME",
+         "use interface NAME: eth0, eth (a beginning), =eth0, ^lo,docker (all others), a list or an "
+         "address",
+         interfaces())
+      .by_default("NCCL_SOCKET_IFNAME, else the library's choice")
       .recorded("interface")
       .per_process();
   set.add(b.mpi_thread, "--mpi-thread", "LEVEL",

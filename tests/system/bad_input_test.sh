@@ -56,6 +56,9 @@ refused 2 "--init-timeout: 'soon'" --init-timeout soon
 refused 2 "--gloo-algorithm: unknown name 'rings', did you mean 'ring'?" --gloo-algorithm rings
 refused 2 "--transport: unknown name 'udp'" --transport udp
 refused 2 "--interface: there is no interface 'eth99'" --backend gloo --interface eth99 -t 1
+refused 2 "--interface: '' names no interface" --interface ""
+refused 2 "--interface: 'eth0,,ib0' names no interface" --interface eth0,,ib0
+refused 2 "xxx...' (5000 characters) that is up" --backend gloo --interface "$(printf 'x%.0s' {1..5000})" -t 1
 refused 2 "unknown option '--nope'; see --help" --nope
 refused 2 "unknown option '--itres', did you mean '--iters'? see --help" --itres 5
 refused 2 "-d: unknown type 'float16', did you mean 'half'?" -d float16

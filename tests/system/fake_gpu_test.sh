@@ -46,6 +46,10 @@ for program in "${programs[@]}"; do
   taken "$program" "${quick[@]}"
   [ "$program" = pingpong ] || run 0 "$program as a graph" "$bin/${program}_perf" "${words[@]}" -t 4 -G 2 -m 2 && right
 done
+run 0 "--interface" "${all_reduce[@]}" -t 3 --interface 127.0.0.1 -J "$work/interface.jsonl" && right
+expect_in "$work/interface.jsonl" '"NCCL_SOCKET_IFNAME==lo"'
+run 2 "an interface that is not there" "${all_reduce[@]}" -t 3 --interface eth99
+expect_in "$work/err" "--interface: there is no interface 'eth99'"
 run 0 "-M" "${all_reduce[@]}" -t 3 -M 1
 expect_in "$work/out" "# GPU memory usage     : Initialization "
 run 0 "a stream with events" "$bin/all_reduce_perf" -b 8 -e 64K -f 128 --backend nccl -t 3 --stats -J "$work/stream.jsonl" && right

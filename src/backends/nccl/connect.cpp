@@ -1,9 +1,11 @@
 #include "src/backends/nccl/connect.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cstdlib>
 #include <cstring>
 #include <initializer_list>
@@ -11,10 +13,12 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "src/backends/nccl/api.hpp"
 #include "src/backends/nccl/communicator.hpp"
 #include "src/core/host.hpp"
+#include "src/core/interfaces.hpp"
 
 namespace ccl_tests::nccl_module {
 namespace {
@@ -46,6 +50,18 @@ void let_processes_share() {
                {"NCCL_NVLS_ENABLE", "0"},
                {"NCCL_MAX_CTAS", "1"},
                {"NCCL_MAX_NCHANNELS", "1"}});
+}
+
+// NCCL is told whole names: it takes no address, and "eth1" for the beginning of names.
+void choose_interfaces(const std::string& interface) {
+  const auto chosen = chosen_addresses("--interface", interface, interface_addresses());
+  std::vector<std::string> names;
+  for (const InterfaceAddress& one : chosen)
+    if (std::find(names.begin(), names.end(), one.interface) == names.end())
+      names.push_back(one.interface);
+  setenv("NCCL_SOCKET_IFNAME", fmt::format("={}", fmt::join(names, ",")).c_str(), 1);
+  if (std::all_of(chosen.begin(), chosen.end(), [](const auto& one) { return one.is_v6(); }))
+    setenv("NCCL_SOCKET_FAMILY", "AF_INET6", 0);
 }
 
 // The kernels of all ranks have to run at the same time: each takes a part of the multiprocessors,
@@ -105,7 +121,7 @@ int capability_of(int device) {
 }  // namespace
 
 void set_environment(const BackendOptions& options) {
-  if (!options.interface.empty()) setenv("NCCL_SOCKET_IFNAME", options.interface.c_str(), 1);
+  if (!options.interface.empty()) choose_interfaces(options.interface);
   if (!options.share_devices) return;
   if (options.ranks_per_process > 1) {
     let_threads_share();

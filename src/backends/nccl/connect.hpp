@@ -8,7 +8,7 @@
 namespace ccl_tests::nccl_module {
 
 // Sets the variables that NCCL reads for these options; what the user has set stays, but for the interface.
-// On the main thread, before others may read the environment.
+// On the main thread, before others may read the environment. Throws UsageError if no interface is meant.
 void set_environment(const BackendOptions& options);
 
 // Of options.device, this rank's GPU, only the index is kept. Collective over channel's ranks.
