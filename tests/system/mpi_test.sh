@@ -37,6 +37,8 @@ verified() { # name ranks
 # What of ours does not depend on the MPI: of the first one here, and nightly of all.
 thorough() { [ -n "${CCL_NIGHTLY:-}" ] || [ "$flavour" = "${flavours[0]}" ]; }
 for flavour in "${flavours[@]}"; do
+  run 3 "$flavour: --interface" "$bin/all_reduce_perf" --backend "mpi-$flavour" --sizes 8 -t 1 --interface lo
+  expect_in "$work/err" "--interface is for NCCL and Gloo; MPI takes its own"
   # MPICH 4.0 compares unsigned integers as signed ones (https://github.com/pmodels/mpich/issues/6083): to be found.
   right_types=all
   if "$bin/all_reduce_perf" --backend "mpi-$flavour" -b 8 -e 8 -n 1 2>/dev/null | grep -qE 'MPICH Version: *4\.0(\.[012])?"'; then

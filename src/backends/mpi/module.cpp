@@ -81,6 +81,10 @@ class MpiBackend : public Backend, public NativeLauncher {
       throw Unsupported(
           "--transport and --gloo-algorithm are Gloo's; MPI takes its own (mpirun --mca ..., "
           "environment variables)");
+    if (!options.interface.empty())
+      throw Unsupported(
+          "--interface is for NCCL and Gloo; MPI takes its own (Open MPI: mpirun --mca "
+          "btl_tcp_if_include NAME, MPICH: mpirun -iface NAME)");
     mpi_module::start(options.mpi_thread);
     return make_communicator(make_group(world_ranks(channel, options.init_timeout_s)),
                              options.device, CCL_MPI_LARGEST_COUNT);
