@@ -118,6 +118,7 @@ Launch gang_launch(const std::string& folder, const Environment& environment, do
   launch.launcher = "gang";
   launch.process = found->second;
   launch.processes = gang.pods;
+  launch.size_name = folder + "/expected_count";
   launch.master_host = gang.master;
   const std::string port = file_text(folder, "master_port");
   constexpr int default_port = 29500;
@@ -125,6 +126,7 @@ Launch gang_launch(const std::string& folder, const Environment& environment, do
   launch.job = "gang " + file_text(folder, "gang_id");
   launch.key_prefix = "ccl-tests/gang/";
   launch.secret = environment("CCL_JOB_SECRET").value_or("");
+  refuse_contradiction(environment, launch, true);
   return launch;
 }
 

@@ -50,6 +50,8 @@ constexpr Names hydra = {"PMI_SIZE", "PMI_RANK", "MPI_LOCALRANKID"};
 constexpr Names slurm_step = {"SLURM_STEP_NUM_TASKS", "SLURM_PROCID", "SLURM_LOCALID"};
 constexpr Names plain = {"WORLD_SIZE", "RANK", "LOCAL_RANK"};
 
+constexpr int most_processes = 1 << 20;
+
 bool are_set(const Environment& environment, const Names& names) {
   return environment(names.size) && environment(names.rank);
 }
@@ -59,7 +61,6 @@ bool is_hydra(const Environment& environment) {
 }
 
 void read_numbers(const Environment& environment, const Names& names, Launch& launch) {
-  constexpr int most_processes = 1 << 20;
   const std::optional<int> size = number_of(environment, names.size, 1, most_processes);
   const std::optional<int> rank = number_of(environment, names.rank, 0);
   if (!size)
@@ -76,6 +77,7 @@ void read_numbers(const Environment& environment, const Names& names, Launch& la
                                  *rank, names.size, *size, names.size));
   }
   launch.processes = *size;
+  launch.size_name = names.size;
   launch.process = rank.value_or(0);
   launch.local_process = number_of(environment, names.local, 0).value_or(0);
 }
@@ -111,9 +113,11 @@ Launch from_environment(const Environment& environment) {
   return launch;
 }
 
-Launch from_mpirun(const Environment& environment) {
+// backend: the MPI that is asked for knows its own mpirun.
+Launch from_mpirun(const Environment& environment, std::string_view backend) {
   Launch launch;
-  const bool open = are_set(environment, open_mpi);
+  const bool prefers_hydra = backend == "mpi-mpich" && is_hydra(environment);
+  const bool open = are_set(environment, open_mpi) && !prefers_hydra;
   read_numbers(environment, open ? open_mpi : hydra, launch);
   launch.launcher = open ? "mpirun (Open MPI)" : "mpirun (MPICH)";
   launch.mpi_module = open ? "mpi-openmpi" : "mpi-mpich";
@@ -161,37 +165,45 @@ Launch from_slurm(const Environment& environment) {
   return launch;
 }
 
-// A launcher's many processes, each told by hand that it is the only one.
-void refuse_contradiction(const Environment& environment, const Launch& launch) {
-  if (launch.processes > 1 || launch.launcher != "environment") return;
-  for (const Names& names : {open_mpi, hydra, slurm_step}) {
-    const auto size = environment(names.size);
-    if (!size || !environment(names.rank) || *size == "1") continue;
-    throw Error(fmt::format(
-        "WORLD_SIZE=1, but {}={}: each of these processes would run alone; unset RANK and "
-        "WORLD_SIZE, or set them to {} and {}, and MASTER_ADDR to the host of rank 0",
-        names.size, *size, names.rank, *size));
-  }
+// What a launcher's variables say of the number of processes.
+struct Claim {
+  const Names* names = nullptr;
+  int size = 1;
+};
+
+// The launcher's variables that may speak of more processes than `launch`, of several, has.
+bool may_say_more(const Launch& launch, const Names& other, bool is_asked_for) {
+  const bool by_mpi = !launch.mpi_module.empty();
+  if (by_mpi && (&other == &open_mpi || &other == &hydra)) return false;
+  // srun starts an agent of torchrun on each node, and mpirun its daemons by a step of srun.
+  return is_asked_for || launch.launcher == "torchrun" || (by_mpi && &other == &slurm_step);
 }
 
-// A launcher's number of processes, where that is not one.
-const Names* says_others(const Environment& environment) {
+// Returns the claim of the most processes; names: null if none is above 1.
+template <class Counts>
+Claim largest_claim(const Environment& environment, Counts&& counts) {
+  Claim largest;
   for (const Names* names : {&open_mpi, &hydra, &slurm_step, &plain}) {
-    const auto size = environment(names->size);
-    if (size && !size->empty() && *size != "0" && *size != "1") return names;
+    if (environment(names->size).value_or("").empty() || !counts(*names)) continue;
+    const int size = number_of(environment, names->size, 0, most_processes).value_or(0);
+    if (size > largest.size) largest = {names, size};
   }
-  return nullptr;
+  return largest;
+}
+
+Claim largest_claim(const Environment& environment) {
+  return largest_claim(environment, [](const Names&) { return true; });
 }
 
 // Something says that there are others, and nothing how to find them.
 void refuse_unknown_peers(const Environment& environment) {
-  const Names* const names = says_others(environment);
+  const auto [names, size] = largest_claim(environment);
   if (names == nullptr) return;
   throw Error(
       fmt::format("{}={}, but {} or what else a launcher of several processes sets is missing, and "
                   "each process would run alone; give every process RANK, WORLD_SIZE={}, "
                   "MASTER_ADDR (rank 0's host) and MASTER_PORT",
-                  names->size, *environment(names->size), names->rank, *environment(names->size)));
+                  names->size, size, names->rank, size));
 }
 
 struct Launcher {
@@ -202,7 +214,7 @@ struct Launcher {
   std::function<Launch(const Environment&)> read;
 };
 
-std::vector<Launcher> all_launchers() {
+std::vector<Launcher> all_launchers(const std::string& backend) {
   return {
       {"torchrun",
        {plain.rank, plain.size, "TORCHELASTIC_RUN_ID"},
@@ -218,7 +230,7 @@ std::vector<Launcher> all_launchers() {
        {open_mpi.rank, open_mpi.size},
        "mpirun (MPICH's: PMI_RANK, PMI_SIZE and MPI_LOCALRANKID)",
        [](const Environment& e) { return are_set(e, open_mpi) || is_hydra(e); },
-       from_mpirun},
+       [backend](const Environment& e) { return from_mpirun(e, backend); }},
       {"slurm",
        {slurm_step.rank, slurm_step.size},
        "srun",
@@ -229,15 +241,14 @@ std::vector<Launcher> all_launchers() {
 
 // --launcher names a launcher whose variables are not all there.
 Launch not_there(const Environment& environment, const Launcher& launcher) {
-  const Names* const others = says_others(environment);
+  const auto [others, size] = largest_claim(environment);
   if (launcher.name == "mpi" && others == nullptr) return {};  // MPI without mpirun: one process
   std::vector<const char*> missing;
   for (const char* name : launcher.needs) {
     if (!environment(name)) missing.push_back(name);
   }
   const std::string also =
-      others == nullptr ? ""
-                        : fmt::format(" (here {}={})", others->size, *environment(others->size));
+      others == nullptr ? "" : fmt::format(" (here {}={})", others->size, size);
   throw UsageError(fmt::format("--launcher {}: not set: {}{}; accepted where {} sets them",
                                launcher.name, fmt::join(missing, ", "), also, launcher.starter));
 }
@@ -251,14 +262,30 @@ Environment process_environment() {
   };
 }
 
-Launch detect_launch(const Environment& environment, const std::string& choice) {
+void refuse_contradiction(const Environment& environment, const Launch& launch, bool is_asked_for) {
+  const bool alone = launch.processes == 1;
+  const Claim other = largest_claim(environment, [&](const Names& names) {
+    return names.size != launch.size_name && (alone || !may_say_more(launch, names, is_asked_for));
+  });
+  if (other.size <= launch.processes) return;
+  throw Error(fmt::format(
+      "{}={}, but {}={}: each of these {}; unset the variables of the launcher that did not start "
+      "them, or say --launcher local to run alone",
+      launch.size_name, launch.processes, other.names->size, other.size,
+      alone ? "processes would run alone"
+            : fmt::format("{} processes would take part in a job of {}", other.size,
+                          launch.processes)));
+}
+
+Launch detect_launch(const Environment& environment, const std::string& choice,
+                     const std::string& backend) {
   if (environment("CCL_LAUNCHER")) return from_environment(environment);  // a child of --np
   if (choice == "local") return {};
-  for (const Launcher& launcher : all_launchers()) {
+  for (const Launcher& launcher : all_launchers(backend)) {
     if (choice != "auto" && choice != launcher.name) continue;
     if (launcher.is_there(environment)) {
       Launch launch = launcher.read(environment);
-      refuse_contradiction(environment, launch);
+      refuse_contradiction(environment, launch, choice != "auto");
       return launch;
     }
     if (choice == launcher.name) return not_there(environment, launcher);

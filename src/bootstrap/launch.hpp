@@ -18,6 +18,7 @@ struct Launch {
   bool by_np() const { return launcher == "local processes"; }
   int process = 0;
   int processes = 1;
+  std::string size_name;  // the variable or file that says how many: "PMI_SIZE"
   int local_process = 0;
   std::string master_host;  // where process 0 listens, or an agent hosts its store
   int master_port = 0;
@@ -44,9 +45,17 @@ struct Launch {
 //             made from the ids of job and step
 //   local     nothing: this process alone
 // choice: "auto", or one of these names (--launcher); "mpi" without mpirun, where nothing speaks
-// of other processes, is one process. A launcher's world size above 1 without a way to find the
-// peers throws Error saying what to set: running on alone would print a plausible, wrong table.
-// Throws UsageError on values that are no numbers, contradict each other, or lack for the choice.
-Launch detect_launch(const Environment& environment, const std::string& choice = "auto");
+// of other processes, is one process. backend: --backend; of the variables of two MPIs, those of the
+// MPI that is asked for are taken, otherwise Open MPI's. A launcher's world size above 1 without a
+// way to find the peers throws Error saying what to set: running on alone would print a plausible,
+// wrong table. Throws UsageError on values that are no numbers, contradict each other, or lack for
+// the choice, and what refuse_contradiction throws.
+Launch detect_launch(const Environment& environment, const std::string& choice = "auto",
+                     const std::string& backend = {});
+
+// Throws Error if a launcher's variables speak of more processes than `launch` has. Launchers start
+// each other, and scripts set variables by hand: who believes those of too few measures too little.
+// is_asked_for: by --launcher; a job of several processes may then be a part of the launcher's.
+void refuse_contradiction(const Environment& environment, const Launch& launch, bool is_asked_for);
 
 }  // namespace ccl_tests

@@ -37,7 +37,7 @@ Launch launch_of(const JobSetup& o) {
   const bool child_of_np = environment("CCL_LAUNCHER").has_value();
   if (const auto folder = gang_folder(o.launcher); folder && !child_of_np)
     return gang_launch(*folder, environment, o.init_timeout_s);
-  return detect_launch(environment, o.launcher);
+  return detect_launch(environment, o.launcher, o.backend);
 }
 
 Launch find_launch(const JobSetup& o) {

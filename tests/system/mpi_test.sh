@@ -203,6 +203,21 @@ for flavour in "${flavours[@]}"; do
     expect_in "$work/err" "its world has 1 rank, the job has 3"
   done
 done
+
+# What another launcher of one process left: its variables would make each process run alone.
+if [ "${#flavours[@]}" -eq 2 ]; then
+  left_of_openmpi=(env OMPI_COMM_WORLD_RANK=0 OMPI_COMM_WORLD_SIZE=1) left_of_mpich=(env PMI_RANK=0 PMI_SIZE=1 MPI_LOCALRANKID=0)
+  run 0 "MPICH's own names" mpirun.mpich -n 3 "${left_of_openmpi[@]}" "$bin/all_reduce_perf" --backend mpi-mpich -b 8 -e 8 -n 2
+  expect_in "$work/out" "# Ranks: 3 processes"
+  run 0 "Open MPI's own names" mpirun.openmpi --oversubscribe -n 3 "${left_of_mpich[@]}" "$bin/all_reduce_perf" --backend mpi-openmpi -b 8 -e 8 -n 2
+  expect_in "$work/out" "# Ranks: 3 processes"
+  for backend in auto gloo mpi mpi-openmpi; do
+    "${left_of_openmpi[@]}" mpirun.mpich -n 3 bash -c "'$bin/all_reduce_perf' --backend $backend -b 8 -e 8 -n 2; echo exit \$?" >"$work/out" 2>"$work/err" </dev/null
+    grep -q '^exit 4$' "$work/out" && ! grep -q '^exit 0$' "$work/out" && pass "--backend $backend beside Open MPI's names" || fail "--backend $backend beside Open MPI's names: $(cat "$work/out")"
+    expect_in "$work/err" "OMPI_COMM_WORLD_SIZE=1, but PMI_SIZE=3"
+  done
+  run 0 "--launcher local beside them" "${left_of_openmpi[@]}" PMI_RANK=0 PMI_SIZE=3 "$bin/all_reduce_perf" --launcher local --backend gloo -t 3 -b 8 -e 8 -n 2
+fi
 run 3 "--np with MPI" "$bin/all_reduce_perf" --backend mpi --np 3 -b 8 -e 8
 expect_in "$work/err" "--np: with mpi-"
 run 3 "-t with MPI" "$bin/all_reduce_perf" --backend mpi -t 3 -b 8 -e 8

@@ -1,6 +1,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <array>
 #include <map>
 #include <tuple>
 
@@ -14,18 +15,20 @@ namespace {
 using testing::HasSubstr;
 using Variables = std::map<std::string, std::string>;
 
-Launch detect(const Variables& variables, const std::string& choice = "auto") {
+Launch detect(const Variables& variables, const std::string& choice = "auto",
+              const std::string& backend = {}) {
   const auto environment = [&](const char* name) -> std::optional<std::string> {
     const auto found = variables.find(name);
     return found == variables.end() ? std::nullopt : std::optional(found->second);
   };
-  return detect_launch(environment, choice);
+  return detect_launch(environment, choice, backend);
 }
 
 template <class Exception>
-std::string refusal(const Variables& variables, const std::string& choice = "auto") {
+std::string refusal(const Variables& variables, const std::string& choice = "auto",
+                    const std::string& backend = {}) {
   try {
-    detect(variables, choice);
+    detect(variables, choice, backend);
   } catch (const Exception& error) {
     return error.what();
   }
@@ -207,6 +210,67 @@ TEST(Launch, MpiWithoutMpirun) {
   for (const Variables& others : {srun, Variables{{"WORLD_SIZE", "4"}},
                                   srun + Variables{{"PMI_SIZE", "4"}, {"PMI_RANK", "2"}}})
     EXPECT_THAT(refusal<UsageError>(others, "mpi"), HasSubstr("not set: OMPI_COMM_WORLD_RANK"));
+}
+
+// Variables of each launcher, of `size` processes: one may be left over inside another.
+Variables of_launcher(int launcher, const std::string& size) {
+  const std::array<Variables, 4> all = {
+      Variables{{"OMPI_COMM_WORLD_SIZE", size}, {"OMPI_COMM_WORLD_RANK", "0"}},
+      Variables{{"PMI_SIZE", size}, {"PMI_RANK", "0"}, {"MPI_LOCALRANKID", "0"}},
+      Variables{
+          {"SLURM_STEP_NUM_TASKS", size}, {"SLURM_PROCID", "0"}, {"SLURM_STEP_NODELIST", "n"}},
+      Variables{{"WORLD_SIZE", size}, {"RANK", "0"}, {"MASTER_ADDR", "n"}}};
+  return all.at(static_cast<std::size_t>(launcher));
+}
+constexpr std::array sizes_of = {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "SLURM_STEP_NUM_TASKS",
+                                 "WORLD_SIZE"};
+
+TEST(Launch, ALauncherOfOneProcessInsideOrAroundAnotherOfSeveralIsRefused) {
+  for (int one = 0; one < 4; ++one) {
+    for (int several = 0; several < 4; ++several) {
+      if (one == several) continue;
+      const auto i = static_cast<std::size_t>(one), j = static_cast<std::size_t>(several);
+      const Variables both = of_launcher(one, "1") + of_launcher(several, "2");
+      const Launch larger = detect(of_launcher(several, "2"));
+      try {  // either the launcher of several is taken, or both are named
+        EXPECT_EQ(detect(both).processes, larger.processes);
+      } catch (const Error& error) {
+        EXPECT_EQ(error.code(), Exit::failed);
+        EXPECT_THAT(error.what(), HasSubstr(std::string(sizes_of.at(i)) + "=1"));
+        EXPECT_THAT(error.what(), HasSubstr(std::string(sizes_of.at(j)) + "=2"));
+      }
+      EXPECT_EQ(detect(of_launcher(one, "2") + of_launcher(several, "2")).processes, 2);
+      EXPECT_EQ(detect(both, "local").processes, 1);
+      if (several == 3) continue;  // RANK and WORLD_SIZE come before all others
+      for (const char* none : {"", "0", "1"})
+        EXPECT_EQ(detect(of_launcher(one, "1") + Variables{{sizes_of.at(j), none}}).processes, 1);
+    }
+  }
+}
+
+TEST(Launch, TheBackendsOwnMpirunIsPreferred) {
+  const Variables left = of_launcher(0, "1") + hydra;
+  EXPECT_THAT(refusal<Error>(left), HasSubstr("OMPI_COMM_WORLD_SIZE=1, but PMI_SIZE=4"));
+  EXPECT_EQ(detect(left, "auto", "mpi-mpich").launcher, "mpirun (MPICH)");
+  EXPECT_EQ(detect(left, "mpi", "mpi-mpich").processes, 4);
+  EXPECT_THAT(refusal<Error>(left, "auto", "mpi-openmpi"), HasSubstr("PMI_SIZE=4"));
+  const Variables other = of_launcher(1, "1") + open_mpi;
+  EXPECT_EQ(detect(other, "auto", "mpi-openmpi").launcher, "mpirun (Open MPI)");
+  EXPECT_THAT(refusal<Error>(other, "auto", "mpi-mpich"),
+              HasSubstr("PMI_SIZE=1, but OMPI_COMM_WORLD_SIZE=4"));
+  EXPECT_EQ(detect(open_mpi, "auto", "mpi-mpich").launcher, "mpirun (Open MPI)");
+}
+
+TEST(Launch, AJobOfSeveralProcessesInsideALargerOne) {
+  const Variables pair = of_launcher(3, "2");
+  for (const Variables& around : {open_mpi, hydra, srun})
+    EXPECT_THAT(refusal<Error>(pair + around), HasSubstr("WORLD_SIZE=2, but "));
+  EXPECT_EQ(detect(pair + srun, "env").processes, 2);
+  // An agent on each of four nodes, and a daemon of mpirun on each.
+  EXPECT_EQ(detect(pair + srun + Variables{{"TORCHELASTIC_RUN_ID", "x"}}).processes, 2);
+  EXPECT_EQ(detect(of_launcher(0, "2") + srun).processes, 2);
+  EXPECT_THAT(refusal<Error>(of_launcher(0, "2") + hydra, "mpi"), HasSubstr("PMI_SIZE=4"));
+  EXPECT_THAT(refusal<UsageError>(open_mpi + Variables{{"PMI_SIZE", "x"}}), HasSubstr("PMI_SIZE"));
 }
 
 TEST(Launch, PortsOfSrun) {
