@@ -16,66 +16,13 @@
 #include "src/bootstrap/control_server.hpp"
 #include "src/bootstrap/job_key.hpp"
 #include "src/bootstrap/net.hpp"
+#include "src/bootstrap/server_address.hpp"
 #include "src/bootstrap/store_client.hpp"
 #include "src/core/error.hpp"
 #include "src/core/host.hpp"
 
 namespace ccl_tests {
 namespace {
-
-class Alone : public Control {
- public:
-  int process() const override { return 0; }
-  int processes() const override { return 1; }
-  std::vector<std::string> local_addresses() const override { return {}; }
-
-  std::vector<std::string> exchange(ExchangeKind /*kind*/, const Team& /*team*/,
-                                    std::string_view bytes, double) override {
-    const std::lock_guard lock(mutex_);
-    if (failure_) throw_failure(*failure_);
-    return {std::string(bytes)};
-  }
-  void abort(int code, std::string_view message) noexcept override {
-    const std::lock_guard lock(mutex_);
-    if (!failure_) failure_ = Failure{code, std::string(message)};
-    changed_.notify_all();
-  }
-  Failure wait_failure(double limit_s) override {
-    std::unique_lock lock(mutex_);
-    changed_.wait_for(lock, seconds_to_duration(limit_s), [this] { return failure_.has_value(); });
-    return failure_.value_or(Failure{});
-  }
-  bool wait_process_0_gone(double /*limit_s*/) override { return false; }
-  void end_report(double /*limit_s*/) override {}
-  void report_doing(std::function<std::vector<Doing>()> /*doing*/) override {}
-
- private:
-  std::mutex mutex_;
-  std::condition_variable changed_;
-  std::optional<Failure> failure_;
-};
-
-// Where process 0's server listens, as a store or MPI carries it: "host:port token".
-struct ServerAddress {
-  std::string host;
-  int port = 0;
-  std::string token;  // part of the job's key
-};
-
-std::string to_text(const ServerAddress& address) {
-  return address_text(address.host, address.port) + " " + address.token;
-}
-
-std::optional<ServerAddress> parse_address(const std::string& text) {
-  const std::size_t space = text.rfind(' ');
-  if (space == std::string::npos) return std::nullopt;
-  const std::size_t colon = text.rfind(':', space);
-  if (colon == std::string::npos || colon == 0) return std::nullopt;
-  ServerAddress address{text.substr(0, colon), std::atoi(text.c_str() + colon + 1),
-                        text.substr(space + 1)};
-  if (address.host.front() == '[') address.host = address.host.substr(1, colon - 2);
-  return address;
-}
 
 // One descriptor for each process's connection and for connections of strangers, and some more.
 void allow_files(int processes) {
@@ -346,8 +293,6 @@ void Joined::find_one_of(const std::string& addresses) {
 }
 
 }  // namespace
-
-std::unique_ptr<Control> alone() { return std::make_unique<Alone>(); }
 
 std::unique_ptr<Control> join(const Launch& launch, const JoinOptions& options,
                               std::function<void(const Failure&)> on_failure,
