@@ -69,7 +69,7 @@ class Joined : public Control {
     } catch (const Timeout&) {  // whoever is missing has had its time
       throw;
     } catch (const Error&) {
-      failed_early_ = true;
+      failed_early_ = !unknown_.suspected();  // nobody comes to a name that is none
       throw;
     }
   }
@@ -134,6 +134,7 @@ class Joined : public Control {
   std::function<std::string(const std::string&)> from_process_0_;
   std::string store_key_, master_name_, token_;
   bool failed_early_ = false;  // while processes may be on their way
+  UnknownName unknown_;
   LinkOptions link_options_;
   std::unique_ptr<ControlServer> server_;
   std::unique_ptr<ControlClient> link_;
@@ -228,6 +229,8 @@ std::optional<ServerAddress> Joined::look_up(std::string& why) {
   try {
     StoreClient store(launch_.master_host, launch_.master_port, deadline_);
     return parse_address(store.get(store_key_, deadline_));
+  } catch (const UsageError&) {  // there is no such name
+    throw;
   } catch (const Error& error) {
     why = error.what();
     return std::nullopt;
@@ -241,6 +244,7 @@ bool Joined::try_one(const ServerAddress& address, TimePoint deadline, std::stri
                                             std::min(deadline_, deadline));
     return true;
   } catch (const NoServer& error) {
+    if (!launch_.names_come_late) unknown_.answered(address.host, error.code());
     why += fmt::format("{}its control port {}: {}", why.empty() ? "" : "; ",
                        address_text(address.host, address.port), error.what());
     return false;
@@ -252,12 +256,13 @@ bool Joined::try_one(const ServerAddress& address, TimePoint deadline, std::stri
 void Joined::find(const LookUp& look_up) {
   using namespace std::chrono_literals;
   std::string why;
-  for (auto pause = 10ms; std::chrono::steady_clock::now() < deadline_;
-       pause = std::min(2 * pause, 500ms)) {
+  for (std::chrono::milliseconds pause = 10ms; std::chrono::steady_clock::now() < deadline_;
+       pause = std::min(2 * pause, std::chrono::milliseconds(500ms))) {
     why.clear();
     const std::optional<ServerAddress> address = look_up(why);
     if (address && try_one(*address, launch_.agent_store ? deadline_in(10) : deadline_, why))
       return;
+    if (unknown_.suspected()) pause = 1s;
     std::this_thread::sleep_until(std::min(std::chrono::steady_clock::now() + pause, deadline_));
   }
   if (launch_.process == 0)

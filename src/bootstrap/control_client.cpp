@@ -332,7 +332,7 @@ ControlClient::ControlClient(LinkOptions options, const std::string& host, int p
     const TimePoint connected = std::min(deadline, deadline_in(10));
     impl_->begin(connect_once(impl_->io(), resolve(host, port, deadline), connected), deadline);
   } catch (const std::system_error& error) {
-    throw NoServer(error.what());
+    throw NoServer(error.what(), error.code());
   }
 }
 

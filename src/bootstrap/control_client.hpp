@@ -3,8 +3,10 @@
 
 #include <functional>
 #include <memory>
+#include <stdexcept>
 #include <string>
 #include <string_view>
+#include <system_error>
 #include <vector>
 
 #include "src/bootstrap/control_frame.hpp"
@@ -56,7 +58,13 @@ class ControlClient {
 
 class NoServer : public std::runtime_error {
  public:
-  using std::runtime_error::runtime_error;
+  // code: of the look-up or the connection; none if somebody is there.
+  explicit NoServer(const std::string& what, std::error_code code = {})
+      : std::runtime_error(what), code_(code) {}
+  std::error_code code() const { return code_; }
+
+ private:
+  std::error_code code_;
 };
 
 }  // namespace ccl_tests

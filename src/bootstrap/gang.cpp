@@ -10,6 +10,7 @@
 #include <string_view>
 #include <thread>
 
+#include "src/bootstrap/net.hpp"
 #include "src/core/deadline.hpp"
 #include "src/core/error.hpp"
 #include "src/core/quote.hpp"
@@ -119,7 +120,8 @@ Launch gang_launch(const std::string& folder, const Environment& environment, do
   launch.process = found->second;
   launch.processes = gang.pods;
   launch.size_name = folder + "/expected_count";
-  launch.master_host = gang.master;
+  launch.master_host = host_alone(folder + "/master_addr", gang.master);
+  launch.names_come_late = environment("KUBERNETES_SERVICE_HOST").has_value();
   const std::string port = file_text(folder, "master_port");
   constexpr int default_port = 29500;
   launch.master_port = port.empty() ? default_port : number(folder, "master_port", port, 1, 65535);

@@ -10,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include "src/bootstrap/net.hpp"
 #include "src/bootstrap/node_list.hpp"
 #include "src/core/error.hpp"
 #include "src/core/quote.hpp"
@@ -88,7 +89,8 @@ std::string key_prefix(const Environment& environment) {
 }
 
 void read_master(const Environment& environment, Launch& launch) {
-  launch.master_host = environment("MASTER_ADDR").value_or("");
+  launch.master_host = host_alone("MASTER_ADDR", environment("MASTER_ADDR").value_or(""));
+  launch.names_come_late = environment("KUBERNETES_SERVICE_HOST").has_value();
   launch.master_port = number_of(environment, "MASTER_PORT", 1, 65535).value_or(29500);
   launch.key_prefix = key_prefix(environment);
   launch.secret = environment("CCL_JOB_SECRET").value_or("");

@@ -22,6 +22,7 @@ struct Launch {
   int local_process = 0;
   std::string master_host;  // where process 0 listens, or an agent hosts its store
   int master_port = 0;
+  bool names_come_late = false;  // Kubernetes knows a pod's name only when the pod is there
   // An agent's store listens there and carries process 0's address (TORCHELASTIC_USE_AGENT_STORE).
   bool agent_store = false;
   int listener = -1;       // in process 0 of --np: the socket that listens there already

@@ -5,12 +5,15 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <asio/ip/v6_only.hpp>
 #include <cerrno>
 #include <future>
 #include <thread>
 
+#include "src/core/error.hpp"
 #include "src/core/interfaces.hpp"
+#include "src/core/quote.hpp"
 #include "src/core/thread.hpp"
 
 namespace ccl_tests {
@@ -78,6 +81,22 @@ tcp::acceptor adopt_listener(asio::io_context& io, int descriptor) {
   return {io, address.ss_family == AF_INET6 ? tcp::v6() : tcp::v4(), descriptor};
 }
 
+std::string host_alone(std::string_view name, const std::string& text) {
+  const bool in_brackets = text.size() > 2 && text.front() == '[' && text.back() == ']';
+  std::string host = in_brackets ? text.substr(1, text.size() - 2) : text;
+  std::error_code is_name;
+  if (asio::ip::make_address_v6(host, is_name); !is_name) return host;
+  const auto is_foreign = [](char c) {
+    constexpr std::string_view separators = ":/[]@,;";
+    return static_cast<unsigned char>(c) <= ' ' || separators.find(c) != std::string_view::npos;
+  };
+  if (!in_brackets && std::none_of(host.begin(), host.end(), is_foreign)) return host;
+  throw UsageError(
+      fmt::format("{}: {} is not a host; accepted: a name or an address alone (node1, 10.0.0.7, "
+                  "::1), and the port in MASTER_PORT",
+                  name, quote(text)));
+}
+
 std::string address_to_listen_on(const std::string& host) {
   if (host == "localhost") return "127.0.0.1";
   std::error_code is_name;
@@ -115,6 +134,16 @@ Endpoints resolve(const std::string& host, int port, TimePoint deadline,
   LookUp found = answer.get();
   if (found.error) throw cannot_resolve(host, found.error);
   return std::move(found.endpoints);
+}
+
+void UnknownName::answered(const std::string& host, std::error_code error) {
+  constexpr int believed = 3;
+  answers_ = error == asio::error::host_not_found ? answers_ + 1 : 0;
+  if (answers_ < believed) return;
+  throw UsageError(fmt::format(
+      "there is no such name as {} ({} look-ups say so); accepted: a name or an address "
+      "of rank 0's host, in MASTER_ADDR",
+      quote(host), believed));
 }
 
 tcp::socket connect_once(asio::io_context& io, const Endpoints& addresses, TimePoint deadline) {

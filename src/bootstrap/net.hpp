@@ -43,6 +43,21 @@ Endpoints look_up_name(const std::string& host, int port);
 Endpoints resolve(const std::string& host, int port, TimePoint deadline,
                   std::function<Endpoints(const std::string&, int)> look_up = look_up_name);
 
+// Returns the host that MASTER_ADDR, or what else is called `name`, says: an address of IPv6 without its
+// brackets. Throws UsageError on a port, a scheme and whatever else no host has.
+std::string host_alone(std::string_view name, const std::string& text);
+
+// Counts answers that there is no such name: three in a row are believed.
+class UnknownName {
+ public:
+  // error: of a look-up or a connection. Throws UsageError on the third answer that there is no `host`.
+  void answered(const std::string& host, std::error_code error);
+  bool suspected() const { return answers_ > 0; }
+
+ private:
+  int answers_ = 0;
+};
+
 // Connects to the first address that answers; those before it get their share of the time. One
 // attempt each; throws std::system_error (asio::error::timed_out at the deadline). `io` must have
 // no other work.

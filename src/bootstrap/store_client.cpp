@@ -100,6 +100,7 @@ void StoreClient::Connection::wait(const std::string& key, TimePoint deadline) {
 StoreClient::StoreClient(const std::string& host, int port, TimePoint deadline) {
   using namespace std::chrono_literals;
   auto pause = std::chrono::milliseconds(10);
+  UnknownName unknown;
   while (true) {
     try {
       const Endpoints addresses = resolve(host, port, deadline);
@@ -115,6 +116,9 @@ StoreClient::StoreClient(const std::string& host, int port, TimePoint deadline) 
       connection_ = std::move(connection);
       return;
     } catch (const std::runtime_error& error) {  // of the system, of Connection
+      const auto* const of_system = dynamic_cast<const std::system_error*>(&error);
+      unknown.answered(host, of_system != nullptr ? of_system->code() : std::error_code());
+      if (unknown.suspected()) pause = 1s;
       if (std::chrono::steady_clock::now() + pause >= deadline) {
         throw Timeout(fmt::format(
             "nobody answers at {}, neither rank 0 nor a store of PyTorch 2.2 or later: {}",
@@ -122,7 +126,7 @@ StoreClient::StoreClient(const std::string& host, int port, TimePoint deadline) 
       }
     }
     std::this_thread::sleep_for(pause);
-    pause = std::min(pause * 2, std::chrono::milliseconds(500ms));
+    pause = std::min(pause * 2, std::chrono::milliseconds(500));
   }
 }
 

@@ -14,7 +14,8 @@ namespace ccl_tests {
 // deadline at most and throws Timeout then, Error when the connection is lost. Not thread-safe.
 class StoreClient {
  public:
-  // Tries again, names' resolution included, until the deadline.
+  // Tries again, names' resolution included, until the deadline. Throws UsageError if there is no such
+  // name.
   StoreClient(const std::string& host, int port, TimePoint deadline);
   ~StoreClient();
   StoreClient(const StoreClient&) = delete;

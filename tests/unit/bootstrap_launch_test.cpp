@@ -273,6 +273,28 @@ TEST(Launch, AJobOfSeveralProcessesInsideALargerOne) {
   EXPECT_THAT(refusal<UsageError>(open_mpi + Variables{{"PMI_SIZE", "x"}}), HasSubstr("PMI_SIZE"));
 }
 
+TEST(Launch, MasterAddrIsAHostAlone) {
+  const auto host = [](const std::string& text) {
+    return detect({{"RANK", "0"}, {"WORLD_SIZE", "2"}, {"MASTER_ADDR", text}}).master_host;
+  };
+  for (const char* good : {"node-1.example", "my_host", "10.0.0.7", "::1", "fe80::1%eth0"})
+    EXPECT_EQ(host(good), good);
+  EXPECT_EQ(host("[::1]"), "::1");
+  EXPECT_EQ(host("[fe80::1%eth0]"), "fe80::1%eth0");
+  for (const char* bad :
+       {"node1:29500", "tcp://node1", "[::1]:29500", "10.0.0.7:1", "[node1]", "[10.0.0.7]",
+        "user@node1", "node1,node2", "node1 ", "node1\n", "a/b", "["})
+    EXPECT_THAT(refusal<UsageError>({{"RANK", "0"}, {"WORLD_SIZE", "2"}, {"MASTER_ADDR", bad}}),
+                HasSubstr("MASTER_PORT"))
+        << bad;
+}
+
+TEST(Launch, OnKubernetesANameComesWithItsPod) {
+  const Variables two = {{"RANK", "0"}, {"WORLD_SIZE", "2"}, {"MASTER_ADDR", "pod-0.job"}};
+  EXPECT_FALSE(detect(two).names_come_late);
+  EXPECT_TRUE(detect(two + Variables{{"KUBERNETES_SERVICE_HOST", "10.0.0.1"}}).names_come_late);
+}
+
 TEST(Launch, PortsOfSrun) {
   const auto port = [](const Variables& more) { return detect(more + srun).master_port; };
   EXPECT_EQ(port({{"SLURM_STEP_RESV_PORTS", "12001-12003"}}), 12001);

@@ -101,6 +101,29 @@ TEST(ConnectOnce, NobodyIsAnErrorThatNamesTheAddress) {
   EXPECT_THROW(connect_once(io, {}, deadline_in(30)), std::system_error);
 }
 
+TEST(UnknownName, IsBelievedAfterThreeAnswersInARow) {
+  UnknownName name;
+  const auto ask = [&](std::error_code error) { name.answered("nosuch", error); };
+  for (const bool interrupted : {true, false}) {
+    ask(asio::error::host_not_found);
+    EXPECT_TRUE(name.suspected());
+    EXPECT_NO_THROW(ask(asio::error::host_not_found));
+    if (!interrupted) continue;
+    ask(asio::error::host_not_found_try_again);
+    EXPECT_FALSE(name.suspected());
+  }
+  EXPECT_THROW(ask(asio::error::host_not_found), UsageError);
+}
+
+TEST(StoreClientName, ThatIsNoneIsAUsageError) {
+  try {
+    StoreClient("no-such-host.invalid", 29500, deadline_in(60));
+    FAIL();
+  } catch (const UsageError& error) {
+    EXPECT_THAT(error.what(), HasSubstr("there is no such name as 'no-such-host.invalid'"));
+  }
+}
+
 TEST(StoreClientName, ThatDoesNotResolveIsNamedAtTheDeadline) {
   try {
     StoreClient("no-such-host.invalid", 29500, deadline_in(0.2));
