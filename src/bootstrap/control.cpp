@@ -14,10 +14,12 @@
 
 #include "src/bootstrap/control_client.hpp"
 #include "src/bootstrap/control_server.hpp"
+#include "src/bootstrap/job_check.hpp"
 #include "src/bootstrap/job_key.hpp"
 #include "src/bootstrap/net.hpp"
 #include "src/bootstrap/server_address.hpp"
 #include "src/bootstrap/store_client.hpp"
+#include "src/bootstrap/wait_notice.hpp"
 #include "src/core/error.hpp"
 #include "src/core/host.hpp"
 
@@ -33,6 +35,11 @@ void allow_files(int processes) {
   ::setrlimit(RLIMIT_NOFILE, &limit);
 }
 
+// Of many processes that wait for rank 0, one on each host says so.
+bool speaks(const Launch& launch) { return launch.process <= 1 || launch.local_process == 0; }
+
+void say_nothing(std::string_view /*line*/) {}
+
 class Joined : public Control {
  public:
   Joined(const Launch& launch, const JoinOptions& options,
@@ -43,7 +50,9 @@ class Joined : public Control {
         log_(std::move(log)),
         from_process_0_(options.from_process_0),
         store_key_(launch.key_prefix + "control"),
-        master_name_(address_text(launch.master_host, launch.master_port)) {
+        master_name_(address_text(launch.master_host, launch.master_port)),
+        notice_(std::in_place,
+                speaks(launch) ? log_ : std::function<void(std::string_view)>(say_nothing)) {
     link_options_.on_failure = std::move(on_failure);
     link_options_.stopped_heartbeats = stopped_heartbeats(
         options.silence_limit_s, link_options_.heartbeat_s, link_options_.silent_heartbeats);
@@ -57,6 +66,7 @@ class Joined : public Control {
   }
 
   ~Joined() override {
+    notice_.reset();
     link_.reset();
     if (!server_) return;
     if (failed_early_) server_->wait_all_came(5);
@@ -66,6 +76,7 @@ class Joined : public Control {
   void meet() {
     try {
       find_all();
+      notice_.reset();
     } catch (const Timeout&) {  // whoever is missing has had its time
       throw;
     } catch (const Error&) {
@@ -85,7 +96,7 @@ class Joined : public Control {
         return ServerAddress{launch_.master_host, launch_.master_port, {}};
       });
     }
-    link_->wait_welcome(limit_s_);
+    await_all();
     link_->report_failures();
   }
 
@@ -117,6 +128,7 @@ class Joined : public Control {
   void open_server(const Listen& listen, const std::string& token);
   void attach();
   void listen_at_master();
+  void await_all();
   void find_through_mpi();
   void find_through_store();
   void publish(StoreClient& store);
@@ -138,6 +150,7 @@ class Joined : public Control {
   LinkOptions link_options_;
   std::unique_ptr<ControlServer> server_;
   std::unique_ptr<ControlClient> link_;
+  std::optional<WaitNotice> notice_;  // until all have come; last: its thread asks the server
 };
 
 void Joined::open_server(const Listen& listen, const std::string& token) {
@@ -179,7 +192,25 @@ void Joined::listen_at_master() {
   }
 }
 
+// Rank 0 knows who is missing.
+void Joined::await_all() {
+  if (server_) {
+    notice_->set([this] {
+      const std::vector<std::string> missing = server_->missing();
+      return fmt::format("{}: {}{}", more_processes(launch_, missing.size()), join_names(missing),
+                         launch_.by_np() ? "" : " (alone: --launcher local)");
+    });
+  } else {
+    notice_->set(
+        launch_.launcher == "environment"
+            ? fmt::format("the other processes, with rank 0 at {}, which names them", master_name_)
+            : std::string());
+  }
+  link_->wait_welcome(limit_s_);
+}
+
 void Joined::find_through_mpi() {
+  notice_->set("the exchange of rank 0's address through MPI");
   if (launch_.process != 0) return find_one_of(from_process_0_({}));
   open_server({}, random_hex(32));
   attach();
@@ -189,6 +220,7 @@ void Joined::find_through_mpi() {
 void Joined::find_through_store() {
   std::optional<StoreClient> store;
   if (launch_.process == 0) {
+    notice_->set(fmt::format("the store at {} (MASTER_ADDR and MASTER_PORT)", master_name_));
     try {
       store.emplace(launch_.master_host, launch_.master_port, deadline_);
     } catch (const Timeout& error) {
@@ -201,7 +233,7 @@ void Joined::find_through_store() {
   } else {
     find([this](std::string& why) { return look_up(why); });
   }
-  link_->wait_welcome(limit_s_);
+  await_all();
   // Nobody goes on before the address is gone from the store, which may serve another run next.
   if (store) withdraw(*store);
   link_->all_gather({}, limit_s_);
@@ -256,12 +288,14 @@ bool Joined::try_one(const ServerAddress& address, TimePoint deadline, std::stri
 void Joined::find(const LookUp& look_up) {
   using namespace std::chrono_literals;
   std::string why;
+  notice_->set(fmt::format("rank 0 at {} (MASTER_ADDR and MASTER_PORT)", master_name_));
   for (std::chrono::milliseconds pause = 10ms; std::chrono::steady_clock::now() < deadline_;
        pause = std::min(2 * pause, std::chrono::milliseconds(500ms))) {
     why.clear();
     const std::optional<ServerAddress> address = look_up(why);
     if (address && try_one(*address, launch_.agent_store ? deadline_in(10) : deadline_, why))
       return;
+    notice_->set(fmt::format("rank 0 at {} (MASTER_ADDR and MASTER_PORT): {}", master_name_, why));
     if (unknown_.suspected()) pause = 1s;
     std::this_thread::sleep_until(std::min(std::chrono::steady_clock::now() + pause, deadline_));
   }
@@ -284,6 +318,7 @@ std::string Joined::all_addresses() const {
 
 void Joined::find_one_of(const std::string& addresses) {
   std::string why;
+  notice_->set("rank 0, at the addresses that MPI carried");
   do {
     why.clear();
     std::istringstream lines(addresses);
@@ -303,7 +338,7 @@ std::unique_ptr<Control> join(const Launch& launch, const JoinOptions& options,
                               std::function<void(const Failure&)> on_failure,
                               std::function<void(std::string_view)> log) {
   if (launch.processes == 1) return alone();
-  if (!log) log = [](std::string_view) {};
+  if (!log) log = say_nothing;
   auto joined = std::make_unique<Joined>(launch, options, std::move(on_failure), std::move(log));
   joined->meet();
   return joined;

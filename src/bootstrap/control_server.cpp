@@ -54,6 +54,7 @@ class ControlServer::Impl {
     return result;
   }
   int attach();
+  std::vector<std::string> missing();
   void wait_all_came(double limit_s) {
     std::unique_lock lock(mutex_);
     changed_.wait_for(lock, seconds_to_duration(limit_s),
@@ -152,6 +153,12 @@ int ControlServer::Impl::attach() {
       result.set_exception(std::current_exception());
     }
   });
+  return result.get_future().get();
+}
+
+std::vector<std::string> ControlServer::Impl::missing() {
+  std::promise<std::vector<std::string>> result;
+  asio::post(io_, [this, &result] { result.set_value(members_.missing_ranks()); });
   return result.get_future().get();
 }
 
@@ -397,6 +404,7 @@ ControlServer::~ControlServer() = default;
 int ControlServer::port() const { return impl_->port(); }
 int ControlServer::attach() { return impl_->attach(); }
 std::vector<std::string> ControlServer::local_addresses() const { return impl_->local_addresses(); }
+std::vector<std::string> ControlServer::missing() { return impl_->missing(); }
 void ControlServer::wait_all_came(double limit_s) { impl_->wait_all_came(limit_s); }
 bool ControlServer::wait_all_reported(double limit_s) { return impl_->wait_all_reported(limit_s); }
 void ControlServer::wait_all_left(double limit_s) { impl_->wait_all_left(limit_s); }

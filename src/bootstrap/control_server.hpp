@@ -50,6 +50,9 @@ class ControlServer {
   // A connection for process 0 itself, which needs no network: the descriptor of its end.
   int attach();
 
+  // Names the ranks that have not come.
+  std::vector<std::string> missing();
+
   // Until as many processes as the job should have came, wanted or not, at most limit_s: after a
   // failure, so that those who are still on their way learn of it.
   void wait_all_came(double limit_s);

@@ -11,6 +11,7 @@
 #include <thread>
 
 #include "src/bootstrap/net.hpp"
+#include "src/bootstrap/wait_notice.hpp"
 #include "src/core/deadline.hpp"
 #include "src/core/error.hpp"
 #include "src/core/quote.hpp"
@@ -98,13 +99,16 @@ std::optional<std::string> gang_folder(const std::string& launcher) {
   return launcher.substr(prefix.size());
 }
 
-Launch gang_launch(const std::string& folder, const Environment& environment, double limit_s) {
+Launch gang_launch(const std::string& folder, const Environment& environment, double limit_s,
+                   const std::function<void(std::string_view)>& log) {
   const std::string pod = environment("POD_NAME").value_or("");
   if (pod.empty())
     throw UsageError("--launcher gang: POD_NAME is not set; accepted: the name of this pod");
   Deadline deadline(limit_s);
   Gang gang = read_gang(folder);
+  WaitNotice notice(log);
   while (!gang.complete()) {
+    notice.set("the pods of " + folder + ": " + gang.missing());
     if (deadline.expired())
       throw Timeout(fmt::format("--launcher gang: {} after {} s: {} (--init-timeout)", folder,
                                 limit_s, gang.missing()));

@@ -264,6 +264,16 @@ Environment process_environment() {
   };
 }
 
+std::string more_processes(const Launch& launch, std::size_t count) {
+  const bool by_srun = launch.launcher == "srun";
+  const std::string what = by_srun ? "task" : "process";
+  const std::string_view plural = count == 1 ? "" : by_srun ? "s" : "es";
+  const std::string of =
+      by_srun ? fmt::format(" of srun step {}", launch.job.substr(launch.job.find(' ') + 1))
+              : fmt::format(" ({}={})", launch.size_name, launch.processes);
+  return fmt::format("{} more {}{}{}", count, what, plural, of);
+}
+
 void refuse_contradiction(const Environment& environment, const Launch& launch, bool is_asked_for) {
   const bool alone = launch.processes == 1;
   const Claim other = largest_claim(environment, [&](const Names& names) {

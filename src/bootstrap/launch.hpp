@@ -1,6 +1,7 @@
 // How this process was started: what the launcher's environment variables say.
 #pragma once
 
+#include <cstddef>
 #include <functional>
 #include <optional>
 #include <string>
@@ -53,6 +54,10 @@ struct Launch {
 // the choice, and what refuse_contradiction throws.
 Launch detect_launch(const Environment& environment, const std::string& choice = "auto",
                      const std::string& backend = {});
+
+// Returns how a launcher calls `count` processes that are missing: "7 more tasks of srun step 1.0",
+// "1 more process (WORLD_SIZE=2)".
+std::string more_processes(const Launch& launch, std::size_t count);
 
 // Throws Error if a launcher's variables speak of more processes than `launch` has. Launchers start
 // each other, and scripts set variables by hand: who believes those of too few measures too little.

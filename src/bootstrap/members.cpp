@@ -22,15 +22,24 @@ std::vector<std::string> Members::names(const std::vector<int>& processes) const
   return result;
 }
 
+std::vector<int> Members::missing() const {
+  std::vector<int> missing;
+  for (std::size_t p = 0; p < by_process_.size(); ++p)
+    if (by_process_[p] == nullptr) missing.push_back(static_cast<int>(p));
+  return missing;
+}
+
+std::vector<std::string> Members::ranks_of(const std::vector<int>& processes) const {
+  std::vector<std::string> ranks;
+  for (const int process : processes) ranks.push_back(ranks_name(process, ranks_per_process_));
+  return ranks;
+}
+
 std::string Members::missing(double limit_s) const {
-  std::vector<std::string> here, missing;
-  for (std::size_t p = 0; p < by_process_.size(); ++p) {
-    if (by_process_[p] != nullptr) {
-      here.push_back(by_process_[p]->hello->name());
-    } else {
-      missing.push_back(ranks_name(static_cast<int>(p), ranks_per_process_));
-    }
-  }
+  std::vector<std::string> here;
+  for (const Peer* member : by_process_)
+    if (member != nullptr) here.push_back(member->hello->name());
+  const std::vector<std::string> missing = missing_ranks();
   return fmt::format("{} of {} processes did not come within {:g} s: {}; here: {}", missing.size(),
                      by_process_.size(), limit_s, join_names(missing), join_names(here));
 }

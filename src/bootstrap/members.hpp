@@ -29,6 +29,9 @@ class Members {
   // Sends to all who are here, those that differ too, but not to `except`.
   void send_to_all(const std::shared_ptr<const std::string>& bytes, const Peer* except) const;
 
+  // Processes that have not come, ascending.
+  std::vector<int> missing() const;
+
   // Lines for users.
   std::vector<std::string> names(const std::vector<int>& processes) const;
   std::string missing(double limit_s) const;
@@ -37,12 +40,15 @@ class Members {
   std::vector<int> silent(int heartbeats) const;
   // Processes without a sign of life for more heartbeats than that, if ranks of others wait inside the library.
   std::vector<int> awaited_in_calls(int silent_heartbeats) const;
+  std::vector<std::string> missing_ranks() const { return ranks_of(missing()); }
   // What all ranks did when they were last heard of.
   std::string doing() const;
 
   std::vector<Peer*> differing;  // came, but were started differently; in order of coming
 
  private:
+  std::vector<std::string> ranks_of(const std::vector<int>& processes) const;
+
   int ranks_per_process_;
   std::vector<Peer*> by_process_;
   std::size_t admitted_ = 0;

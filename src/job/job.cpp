@@ -36,7 +36,8 @@ Launch launch_of(const JobSetup& o) {
   const Environment environment = process_environment();
   const bool child_of_np = environment("CCL_LAUNCHER").has_value();
   if (const auto folder = gang_folder(o.launcher); folder && !child_of_np)
-    return gang_launch(*folder, environment, o.init_timeout_s);
+    return gang_launch(*folder, environment, o.init_timeout_s,
+                       [&](std::string_view line) { say(o.program, std::string(line)); });
   return detect_launch(environment, o.launcher, o.backend);
 }
 
@@ -107,10 +108,11 @@ class ProcessRun {
  private:
   void start(const Backend* launcher) {
     try {
-      start_libraries(process_.backend, launcher, options_.told(), [this](const std::string& why) {
-        process_.log(why);
-        write_end({exit_code(Exit::timed_out), 0, {why}});
-      });
+      start_libraries(process_.backend, launcher, options_.told(), launch_, process_.log,
+                      [this](const std::string& why) {
+                        process_.log(why);
+                        write_end({exit_code(Exit::timed_out), 0, {why}});
+                      });
     } catch (const Error& e) {
       write_end({exit_code(e.code()), 0, {e.what()}});
       throw;

@@ -3,9 +3,11 @@
 #include <fmt/format.h>
 
 #include <cstdlib>
+#include <optional>
 #include <string_view>
 #include <utility>
 
+#include "src/bootstrap/wait_notice.hpp"
 #include "src/core/error.hpp"
 #include "src/job/watchdog.hpp"
 
@@ -24,6 +26,7 @@ BackendPtr open_launcher(const Launch& launch) {
 }
 
 void start_libraries(const Backend& backend, const Backend* launcher, const BackendOptions& options,
+                     const Launch& launch, const std::function<void(const std::string&)>& log,
                      const std::function<void(const std::string&)>& give_up) {
   const double limit_s = options.init_timeout_s;
   Activity activity;
@@ -32,6 +35,13 @@ void start_libraries(const Backend& backend, const Backend* launcher, const Back
     std::_Exit(exit_code(Exit::timed_out));
   });
   const Expected expected(activity, limit_s);
+  std::optional<WaitNotice> notice;
+  if (const Backend* const mpi = launcher != nullptr ? launcher : &backend;
+      launch.process <= 1 && launch.processes > 1 && mpi->info().one_rank_per_process) {
+    notice.emplace([&](std::string_view line) { log(std::string(line)); });
+    notice->set(fmt::format("{} to start, in all {} processes ({})", mpi->name(), launch.processes,
+                            launch.launcher));
+  }
   if (launcher != nullptr) launcher->start(options);
   backend.start(options);
 }

@@ -18,8 +18,9 @@ BackendPtr open_launcher(const Launch& launch);
 
 // Starts both, where `launcher` is there, on the main thread; MPI waits in it for all processes,
 // and for ever where some never come: after init_timeout_s this process ends with Exit::timed_out and a
-// line to `give_up`.
+// line to `give_up`. A wait of 3 s is a line to `log`.
 void start_libraries(const Backend& backend, const Backend* launcher, const BackendOptions& options,
+                     const Launch& launch, const std::function<void(const std::string&)>& log,
                      const std::function<void(const std::string&)>& give_up);
 
 // Ends both, where `launcher` is there, on the main thread. MPI waits in it for all processes, and now and then for ever, though

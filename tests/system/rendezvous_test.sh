@@ -105,6 +105,15 @@ for rank in 0 1; do start "$rank" 4 "${short[@]}"; done
 start 2 3 "${short[@]}"
 started_differently "WORLD_SIZE that differs" "rank 2 on $(hostname) (pid"
 
+# A wait says after 3 s what it is for.
+MASTER_PORT=$(free_port)
+RANK=0 WORLD_SIZE=3 run 5 "rank 0 alone" "$bin/all_reduce_perf" "${short[@]}" --init-timeout 5
+expect_in "$work/err" "waits for 2 more processes (WORLD_SIZE=3): rank 1, rank 2 (alone: --launcher local)"
+RANK=2 WORLD_SIZE=3 run 5 "rank 2 alone" "$bin/all_reduce_perf" "${short[@]}" --init-timeout 5
+expect_in "$work/err" "waits for rank 0 at 127.0.0.1:$MASTER_PORT (MASTER_ADDR and MASTER_PORT): "
+SLURM_PROCID=0 SLURM_STEP_NUM_TASKS=8 SLURM_JOB_ID=1 SLURM_STEP_ID=0 run 5 "a step of srun that has ended" "$bin/all_reduce_perf" "${short[@]}" --init-timeout 5
+expect_in "$work/err" "waits for 7 more tasks of srun step 1.0: rank 1,"
+
 # A secret: whoever has another one stays out, and the job goes on.
 MASTER_PORT=$(free_port)
 export CCL_JOB_SECRET=plover

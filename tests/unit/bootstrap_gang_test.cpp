@@ -39,7 +39,7 @@ class Gang : public testing::Test {
   template <class Exception>
   std::string refusal(const std::string& pod) const {
     try {
-      gang_launch(folder_, pod_named(pod), 0.3);
+      gang_launch(folder_, pod_named(pod), 0.3, [](std::string_view) {});
     } catch (const Exception& e) {
       return e.what();
     }
@@ -53,7 +53,7 @@ class Gang : public testing::Test {
 TEST_F(Gang, IsALaunch) {
   write_two();
   write("master_port", "12345");
-  const Launch launch = gang_launch(folder_, pod_named("worker-1"), 1);
+  const Launch launch = gang_launch(folder_, pod_named("worker-1"), 1, [](std::string_view) {});
   EXPECT_EQ(launch.launcher, "gang");
   EXPECT_EQ(launch.process, 1);
   EXPECT_EQ(launch.processes, 2);
@@ -65,7 +65,8 @@ TEST_F(Gang, IsALaunch) {
 
 TEST_F(Gang, ListensOnTorchsPortIfNoneIsNamed) {
   write_two();
-  EXPECT_EQ(gang_launch(folder_, pod_named("worker-0"), 1).master_port, 29500);
+  EXPECT_EQ(gang_launch(folder_, pod_named("worker-0"), 1, [](std::string_view) {}).master_port,
+            29500);
 }
 
 TEST_F(Gang, IsWaitedFor) {
@@ -76,7 +77,7 @@ TEST_F(Gang, IsWaitedFor) {
     std::this_thread::sleep_for(std::chrono::milliseconds(300));
     write_two();
   });
-  EXPECT_EQ(gang_launch(folder_, pod_named("worker-0"), 60).processes, 2);
+  EXPECT_EQ(gang_launch(folder_, pod_named("worker-0"), 60, [](std::string_view) {}).processes, 2);
   late.join();
   write("expected_count", "");
   EXPECT_THAT(refusal<Timeout>("worker-0"), HasSubstr("expected_count is missing"));

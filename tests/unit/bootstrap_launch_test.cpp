@@ -289,6 +289,13 @@ TEST(Launch, MasterAddrIsAHostAlone) {
         << bad;
 }
 
+TEST(Launch, SaysHowManyMoreAreWaitedFor) {
+  EXPECT_EQ(more_processes(detect(srun), 3), "3 more tasks of srun step 1000.7");
+  EXPECT_EQ(more_processes(detect(srun), 1), "1 more task of srun step 1000.7");
+  EXPECT_EQ(more_processes(detect(open_mpi), 1), "1 more process (OMPI_COMM_WORLD_SIZE=4)");
+  EXPECT_EQ(more_processes(detect(of_launcher(3, "8")), 7), "7 more processes (WORLD_SIZE=8)");
+}
+
 TEST(Launch, OnKubernetesANameComesWithItsPod) {
   const Variables two = {{"RANK", "0"}, {"WORLD_SIZE", "2"}, {"MASTER_ADDR", "pod-0.job"}};
   EXPECT_FALSE(detect(two).names_come_late);

@@ -138,6 +138,13 @@ TEST_F(ServerTest, LeavingWithoutAnExchangeIsNoFailure) {
             "rank 1 on node1 (pid 101) has left while others wait for it");
 }
 
+TEST_F(ServerTest, NamesWhoIsMissing) {
+  start(3, 2);
+  EXPECT_THAT(server_->missing(), testing::ElementsAre("ranks 0-1", "ranks 2-3", "ranks 4-5"));
+  const auto b = link(hello(1, 3, 2));
+  EXPECT_THAT(server_->missing(), testing::ElementsAre("ranks 0-1", "ranks 4-5"));
+}
+
 TEST_F(ServerTest, AbortReachesTheOthersWithCodeAndMessage) {
   start(3);
   const auto a = link(hello(0, 3)), b = link(hello(1, 3)), c = link(hello(2, 3));

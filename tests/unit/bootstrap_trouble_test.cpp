@@ -3,11 +3,13 @@
 #include <gtest/gtest.h>
 
 #include <future>
+#include <mutex>
 
 #include "src/bootstrap/control_client.hpp"
 #include "src/bootstrap/control_server.hpp"
 #include "src/bootstrap/job_key.hpp"
 #include "src/bootstrap/store_client.hpp"
+#include "src/bootstrap/wait_notice.hpp"
 #include "tests/unit/bootstrap_agent_store.hpp"
 #include "tests/unit/bootstrap_jobs.hpp"
 #include "tests/unit/bootstrap_raw_socket.hpp"
@@ -278,6 +280,32 @@ TEST(Secret, AServerThatDoesNotKnowItIsNotBelieved) {
   server.join();
   EXPECT_EQ(outcome.code, 5);
   EXPECT_THAT(outcome.message, HasSubstr("rank 0 did not appear at "));
+}
+
+TEST(WaitNotice, IsRepeatedUntilTheWaitIsOver) {
+  std::mutex mutex;
+  std::vector<std::string> lines;
+  const auto count = [&] {
+    const std::lock_guard lock(mutex);
+    return lines.size();
+  };
+  {
+    WaitNotice notice(
+        [&](std::string_view line) {
+          const std::lock_guard lock(mutex);
+          lines.emplace_back(line);
+        },
+        0.01, 0.01);
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+    EXPECT_EQ(count(), 0U);
+    notice.set(std::string("rank 1"));
+    while (count() < 3) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+  EXPECT_EQ(lines.front(), "waits for rank 1");
+  const std::size_t all = lines.size();
+  WaitNotice never([&](std::string_view) { ADD_FAILURE(); });
+  never.set(std::string("what comes at once"));
+  EXPECT_EQ(lines.size(), all);
 }
 
 TEST(MasterAddress, MayBeUnknownUntilItsPodIsThere) {
