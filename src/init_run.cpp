@@ -160,7 +160,7 @@ const Collective init_spec = {
 
 int run_init_program(int argc, char** argv) {
   const std::vector<std::string> arguments(argv + std::min(argc, 1), argv + argc);
-  return run_main("init_perf", [&] {
+  return run_main("init_perf", arguments, [&] {
     const auto prints = [&] {
       return parse_options(init_spec, arguments, process_environment()).print.has_value();
     };

@@ -71,7 +71,7 @@ int run_sweep(const Collective& collective, const Options& options, const JobSet
 int run_program(const Collective& program, int argc, char** argv) {
   const std::vector<std::string> arguments(argv + std::min(argc, 1), argv + argc);
   const std::string name = fmt::format("{}_perf", program.name);
-  return run_main(name, [&] {
+  return run_main(name, arguments, [&] {
     const auto prints = [&] {
       const Parsed parsed = parse_options(program, arguments, process_environment());
       return parsed.print || parsed.options.output.explain;

@@ -63,6 +63,7 @@ class Joined : public Control {
     self.processes = launch.processes;
     self.ranks_per_process = options.ranks_per_process;
     self.pid = ::getpid();
+    self.refusal = options.refusal;
   }
 
   ~Joined() override {
@@ -333,6 +334,18 @@ void Joined::find_one_of(const std::string& addresses) {
 }
 
 }  // namespace
+
+void decline(const Launch& launch, const Failure& why, double limit_s) {
+  const bool mpirun_ends_all = launch.master_host.empty();
+  if (launch.processes == 1 || launch.by_np() || mpirun_ends_all) return;
+  JoinOptions options;
+  options.init_timeout_s = limit_s;
+  options.refusal = why;
+  try {
+    Joined(launch, options, nullptr, say_nothing).meet();
+  } catch (const Error&) {  // all who are there have heard, or nobody is there
+  }
+}
 
 std::unique_ptr<Control> join(const Launch& launch, const JoinOptions& options,
                               std::function<void(const Failure&)> on_failure,

@@ -29,6 +29,7 @@ struct JoinOptions {
   // Where set, it carries process 0's address instead of a store: given its text on process 0,
   // returns that text on every process. Collective.
   std::function<std::string(const std::string&)> from_process_0 = {};
+  Failure refusal = {};  // see decline
   // A process that an exchange waits for, and that shows no sign of life for so long, ends it: it is
   // stopped, or its host is. At least 10 s; 0: as any process that is silent.
   double silence_limit_s = 0;
@@ -79,6 +80,11 @@ class Control {
 
 // A job of this process only.
 std::unique_ptr<Control> alone();
+
+// Tells the job's other processes that this one cannot take part, and why, so that they end with its code.
+// Blocks for limit_s at most, and a few seconds longer in process 0. Does nothing if a launcher ends them
+// by itself (mpirun, --np).
+void decline(const Launch& launch, const Failure& why, double limit_s = 5);
 
 // Finds the job's other processes as `launch` says; every wait within init_timeout_s. on_failure is
 // called at most once, on a thread of the control plane, when another process is lost or aborts; it

@@ -12,6 +12,7 @@
 namespace ccl_tests {
 namespace {
 
+constexpr std::size_t longest_refusal = 2000;  // bytes; a hello fits into first_frame_limit
 constexpr std::uint32_t size_of_its_own = 0xffffffff;
 constexpr std::uint32_t most_blobs = 1 << 20;  // empty ones take no bytes of a frame, but memory
 
@@ -43,17 +44,18 @@ class Reader {
   std::string_view rest_;
 };
 
+// 2 to 8, or 128 and a signal.
+bool is_failure(int code) { return (code >= 2 && code <= 8) || (code > 128 && code < 160); }
+
 // So that ranks can be numbered and named.
 void require_sane_numbers(const Hello& hello) {
   constexpr std::int64_t most_ranks = std::numeric_limits<int>::max();
   const bool sane = hello.processes >= 1 && hello.process >= 0 && hello.ranks_per_process >= 1 &&
                     hello.process < hello.processes && hello.pid >= 0 &&
                     std::int64_t{hello.processes} * hello.ranks_per_process <= most_ranks;
-  if (!sane) throw Error("it has numbers that no process of a job has");
+  const bool can_refuse = hello.refusal.code == 0 || is_failure(hello.refusal.code);
+  if (!sane || !can_refuse) throw Error("it has numbers that no process of a job has");
 }
-
-// 2 to 8, or 128 and a signal.
-bool is_failure(int code) { return (code >= 2 && code <= 8) || (code > 128 && code < 160); }
 
 }  // namespace
 
@@ -68,6 +70,10 @@ std::string Hello::name() const { return fmt::format("{} on {} (pid {})", ranks(
 
 std::string Hello::gone() const {
   return name() + (ranks_per_process == 1 ? " is gone" : " are gone");
+}
+
+Failure Hello::refused() const {
+  return {refusal.code, fmt::format("{} cannot take part: {}", name(), refusal.message)};
 }
 
 std::string encode_frame(FrameType type, std::string_view payload) {
@@ -92,6 +98,8 @@ std::string encode(const Hello& hello, FrameType type) {
   put(out, hello.processes);
   put(out, hello.ranks_per_process);
   put(out, hello.pid);
+  put(out, hello.refusal.code);
+  put_blob(out, std::string_view(hello.refusal.message).substr(0, longest_refusal));
   return encode_frame(type, out);
 }
 
@@ -106,6 +114,8 @@ Hello decode_hello(std::string_view payload) {
   hello.processes = in.number<int>();
   hello.ranks_per_process = in.number<int>();
   hello.pid = in.number<int>();
+  hello.refusal.code = in.number<int>();
+  hello.refusal.message = printable(in.blob());
   in.end();
   require_sane_numbers(hello);
   return hello;

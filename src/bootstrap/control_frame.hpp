@@ -12,7 +12,7 @@
 
 namespace ccl_tests {
 
-inline constexpr std::string_view control_magic = "CCLCTL4\n";
+inline constexpr std::string_view control_magic = "CCLCTL5\n";
 inline constexpr std::size_t frame_header_bytes = 5;
 inline constexpr std::size_t first_frame_limit = 4096;  // before the sender has proved to be ours
 inline constexpr std::size_t frame_limit = std::size_t{1} << 30;
@@ -42,10 +42,13 @@ struct Hello {
   std::string version, host;
   int process = 0, processes = 1, ranks_per_process = 1;
   int pid = 0;
+  Failure refusal;  // why it cannot take part; code 0 if it can
 
   std::string ranks() const;  // "rank 5", "ranks 4-7"
   std::string name() const;   // "rank 5 on node7 (pid 4711)"
   std::string gone() const;   // "rank 5 on node7 (pid 4711) is gone"
+  Failure refused()
+      const;  // its refusal, with its name: "rank 5 on node7 (pid 4711) cannot take part: ..."
 };
 std::string ranks_name(int process, int ranks_per_process);
 

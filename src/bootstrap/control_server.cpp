@@ -178,6 +178,10 @@ void ControlServer::Impl::admit(Peer& peer, const Hello& hello) {
     changed_.notify_all();
   }
   if (failed_) return refuse(peer, hello, *failed_);
+  if (hello.refusal.code != 0) {
+    refuse(peer, hello, hello.refused());
+    return fail(hello.refused());
+  }
   const bool agrees = agree(options_.self, hello);
   if (agrees) {
     const Peer* const member = members_.of(hello.process);

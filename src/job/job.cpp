@@ -57,15 +57,48 @@ BackendPtr open_library(const JobSetup& o, const Launch& launch) {
   return backend;
 }
 
+void print_failure(const std::string& program, const Error& e) {
+  if (dynamic_cast<const UsageError*>(&e) != nullptr)
+    print_error(fmt::format("{}: {}\n", program, e.what()));
+  else
+    say(program, e.what());
+}
+
+// Returns the launcher that a command line asks for. Whatever else is wrong in the line may be.
+std::string asked_launcher(const std::vector<std::string>& arguments) {
+  std::string asked = "auto";
+  const auto take = [&](const std::string& name) {
+    for (const char* known : {"torchrun", "env", "mpi", "slurm", "local"})
+      if (name == known) asked = name;
+  };
+  for (std::size_t i = 0; i < arguments.size(); ++i) {
+    for (const std::string flag : {"--launcher", "--bootstrap"}) {
+      if (arguments[i] == flag && i + 1 < arguments.size()) take(arguments[i + 1]);
+      if (arguments[i].starts_with(flag + "=")) take(arguments[i].substr(flag.size() + 1));
+    }
+  }
+  return asked;
+}
+
+// The others would wait for a process that has refused its command line.
+void tell_others(const std::vector<std::string>& arguments, const Error& e) {
+  try {
+    decline(detect_launch(process_environment(), asked_launcher(arguments)),
+            {exit_code(e.code()), e.what()});
+  } catch (const Error&) {  // nobody knows where they are
+  }
+}
+
 // This process's part of a job whose library and place of buffers are known.
 class ProcessRun {
  public:
-  ProcessRun(const Process& process, const RankBody& body, const JobHooks& hooks)
+  ProcessRun(const Process& process, const RankBody& body, const JobHooks& hooks, bool& joins)
       : process_(process),
         options_(process.options),
         launch_(process.launch),
         body_(body),
-        hooks_(hooks) {}
+        hooks_(hooks),
+        joins_(joins) {}
 
   int run() {
     const int threads = options_.ranks_per_process();
@@ -84,6 +117,7 @@ class ProcessRun {
     start(launcher.get());
     signals.take_back();
     activity_.phase("waiting for the other processes");
+    joins_ = true;
     const auto control = join(launcher.get());
     const UncaughtWatch uncaught([&](const std::string& what) {
       failure_.expect();
@@ -126,6 +160,7 @@ class ProcessRun {
           {options_.ranks_per_process(),
            options_.init_timeout_s,
            version(),
+           {},
            {},
            options_.timeout_s},
           [&](const Failure& f) { failure_.put(f); }, process_.log);
@@ -179,20 +214,14 @@ class ProcessRun {
   FailureBox failure_;
   Activity activity_;
   std::optional<Heartbeat> heartbeat_;  // of process 0
+  bool& joins_;                         // the others learn of failures by themselves
   std::atomic<bool> started_ = false;
   int exit_code_ = 0;
 };
 
-}  // namespace
-
-void say(const std::string& program, const std::string& line) {
-  print_error(fmt::format("{}: [{}] {}\n", program, this_host(), line));
-}
-
-int run_job(const JobSetup& asked, const RankBody& body, const JobHooks& hooks) {
-  const double started_s = monotonic_seconds();
-  JobSetup options = asked;
-  const Launch launch = find_launch(options);
+// joins: set to true when the others learn of failures by themselves.
+int run_launched(JobSetup& options, const Launch& launch, const RankBody& body,
+                 const JobHooks& hooks, double started_s, bool& joins) {
   const BackendPtr backend = open_library(options, launch);
   refuse_gpu_flags(options, *backend);
   check_options(*backend, options.told());
@@ -211,7 +240,27 @@ int run_job(const JobSetup& asked, const RankBody& body, const JobHooks& hooks) 
   if (hooks.check) hooks.check(process, processes * options.ranks_per_process());
   if (options.local_processes > 0)
     return run_local_processes(options.local_processes, without_np(options.arguments));
-  return ProcessRun(process, body, hooks).run();
+  return ProcessRun(process, body, hooks, joins).run();
+}
+
+}  // namespace
+
+void say(const std::string& program, const std::string& line) {
+  print_error(fmt::format("{}: [{}] {}\n", program, this_host(), line));
+}
+
+int run_job(const JobSetup& asked, const RankBody& body, const JobHooks& hooks) {
+  const double started_s = monotonic_seconds();
+  JobSetup options = asked;
+  const Launch launch = find_launch(options);
+  bool joins = false;
+  try {
+    return run_launched(options, launch, body, hooks, started_s, joins);
+  } catch (const Error& e) {
+    print_failure(options.program, e);
+    if (!joins) decline(launch, {exit_code(e.code()), e.what()});
+    return exit_code(e.code());
+  }
 }
 
 int run_main(const std::string& program, const std::function<int()>& main) {
@@ -222,16 +271,26 @@ int run_main(const std::string& program, const std::function<int()>& main) {
     const int code = main();
     if (code == exit_code(Exit::passed)) require_printed();
     return code;
-  } catch (const UsageError& e) {
-    print_error(fmt::format("{}: {}\n", program, e.what()));
-    return exit_code(e.code());
   } catch (const Error& e) {
-    say(program, e.what());
+    print_failure(program, e);
     return exit_code(e.code());
   } catch (const std::exception& e) {
     say(program, e.what());
     return exit_code(Exit::failed);
   }
+}
+
+int run_main(const std::string& program, const std::vector<std::string>& arguments,
+             const std::function<int()>& main) {
+  return run_main(program, [&] {
+    try {
+      return main();
+    } catch (const Error& e) {
+      print_failure(program, e);
+      tell_others(arguments, e);
+      return exit_code(e.code());
+    }
+  });
 }
 
 }  // namespace ccl_tests

@@ -2,6 +2,8 @@
 #pragma once
 
 #include <functional>
+#include <string>
+#include <vector>
 
 #include "src/bootstrap/launch.hpp"
 #include "src/job/ranks.hpp"
@@ -26,11 +28,16 @@ struct JobHooks {
 
 // Runs `body` on all ranks of the job that this process belongs to; with --np in processes that it
 // starts. Returns the exit code, which is the same in all processes unless one was killed. Failures
-// are printed on stderr in one line. Throws Error for what keeps the job from starting.
+// are printed on stderr in one line; who fails before it has joined tells the others. Throws Error if
+// the launcher's variables cannot be understood.
 int run_job(const JobSetup& options, const RankBody& body, const JobHooks& hooks = {});
 
 // As run_job, for main(): sets signals up, prints what is thrown, and returns an exit code for it.
 int run_main(const std::string& program, const std::function<int()>& main);
+
+// The same for a program whose ranks look for each other: if `main` throws, the other ranks are told.
+int run_main(const std::string& program, const std::vector<std::string>& arguments,
+             const std::function<int()>& main);
 
 // Prints a line on stderr behind the program's name and the host's.
 void say(const std::string& program, const std::string& line);

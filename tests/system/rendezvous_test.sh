@@ -105,6 +105,26 @@ for rank in 0 1; do start "$rank" 4 "${short[@]}"; done
 start 2 3 "${short[@]}"
 started_differently "WORLD_SIZE that differs" "rank 2 on $(hostname) (pid"
 
+# Who refuses its own flags, or cannot write its files, tells the others.
+for rank_that_refuses in 0 1 2; do
+  MASTER_PORT=$(free_port)
+  for rank in 0 1 2; do
+    # shellcheck disable=SC2046
+    start "$rank" 3 "${short[@]}" $([ "$rank" = "$rank_that_refuses" ] && echo --nope)
+  done
+  for rank in 0 1 2; do
+    end_of "$rank" 2 "rank $rank_that_refuses refuses a flag"
+    expect_in "$work/err.$rank" "unknown option '--nope'"
+  done
+done
+MASTER_PORT=$(free_port)
+start 0 2 "${short[@]}" -J "$work/none/x.jsonl"
+start 1 2 "${short[@]}"
+for rank in 0 1; do
+  end_of "$rank" 2 "a file of rank 0 that cannot be written"
+  expect_in "$work/err.$rank" "cannot write results to"
+done
+
 # A wait says after 3 s what it is for.
 MASTER_PORT=$(free_port)
 RANK=0 WORLD_SIZE=3 run 5 "rank 0 alone" "$bin/all_reduce_perf" "${short[@]}" --init-timeout 5

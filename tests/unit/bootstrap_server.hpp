@@ -12,6 +12,7 @@
 #include "src/bootstrap/control_client.hpp"
 #include "src/bootstrap/control_server.hpp"
 #include "src/bootstrap/job_key.hpp"
+#include "src/core/error.hpp"
 #include "tests/unit/bootstrap_raw_socket.hpp"
 
 namespace ccl_tests {
@@ -57,6 +58,15 @@ class ServerTest : public testing::Test {
     options.self = self;
     options.key = key;
     return std::make_unique<ControlClient>(options, "127.0.0.1", server_->port(), deadline_in(30));
+  }
+
+  // How a process that is not let in learns why: at once, or when it is in.
+  Failure end_of(const Hello& self) {
+    try {
+      return link(self)->wait_failure(30);
+    } catch (const Error& error) {
+      return {exit_code(error.code()), error.what()};
+    }
   }
 
   // A process that can be made to do what no Control would do.

@@ -138,6 +138,29 @@ TEST_F(ServerTest, LeavingWithoutAnExchangeIsNoFailure) {
             "rank 1 on node1 (pid 101) has left while others wait for it");
 }
 
+Hello refusing(Hello hello, const std::string& why) {
+  hello.refusal = {2, why};
+  return hello;
+}
+
+TEST_F(ServerTest, WhoCannotTakePartSaysWhyToAllOthers) {
+  start(4);
+  const auto a = link(hello(0, 4)), b = link(hello(1, 4));
+  const Failure why = end_of(refusing(hello(2, 4), "unknown option"));
+  for (const Failure& failure : {why, a->wait_failure(30), b->wait_failure(30),
+                                 end_of(hello(3, 4))}) {  // who comes later, too
+    EXPECT_EQ(failure.code, 2);
+    EXPECT_EQ(failure.message, "rank 2 on node2 (pid 102) cannot take part: unknown option");
+  }
+}
+
+TEST_F(ServerTest, ALongRefusalIsCut) {
+  start(3);
+  const auto a = link(hello(0, 3));
+  EXPECT_EQ(end_of(refusing(hello(1, 3), std::string(100'000, 'x'))).code, 2);
+  EXPECT_LT(a->wait_failure(30).message.size(), first_frame_limit);
+}
+
 TEST_F(ServerTest, NamesWhoIsMissing) {
   start(3, 2);
   EXPECT_THAT(server_->missing(), testing::ElementsAre("ranks 0-1", "ranks 2-3", "ranks 4-5"));

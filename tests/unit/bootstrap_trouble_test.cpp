@@ -282,6 +282,54 @@ TEST(Secret, AServerThatDoesNotKnowItIsNotBelieved) {
   EXPECT_THAT(outcome.message, HasSubstr("rank 0 did not appear at "));
 }
 
+Launch by_hand(int process, int processes, int port) {
+  Launch launch = at_process_0(process, processes, port);
+  launch.size_name = "WORLD_SIZE";
+  return launch;
+}
+
+TEST(Refusal, EndsAllWhoWaitHoweverEarlyOrLateTheyCome) {
+  for (const int refuses : {0, 1, 2}) {
+    const int port = reserved_port();
+    std::vector<std::function<void()>> all;
+    for (int p = 0; p < 3; ++p) {
+      if (p == refuses)
+        all.emplace_back([=] { decline(by_hand(p, 3, port), {3, "no such module"}); });
+      else
+        all.emplace_back([=] {
+          std::this_thread::sleep_for(std::chrono::milliseconds(150 * p));
+          member(by_hand(p, 3, port))();
+        });
+    }
+    const auto outcomes = run_all(all);
+    for (int p = 0; p < 3; ++p) {
+      const Outcome& outcome = outcomes[static_cast<std::size_t>(p)];
+      EXPECT_EQ(outcome.code, p == refuses ? 0 : 3) << refuses << ' ' << p;
+      if (p == refuses) continue;
+      EXPECT_THAT(outcome.message, HasSubstr("rank " + std::to_string(refuses) + " on "));
+      EXPECT_THAT(outcome.message, HasSubstr("cannot take part: no such module"));
+    }
+  }
+}
+
+TEST(Refusal, OfAllIsNotWaitedFor) {
+  const int port = reserved_port();
+  const auto before = std::chrono::steady_clock::now();
+  std::vector<std::function<void()>> all;
+  for (int p = 0; p < 3; ++p)
+    all.emplace_back([=] { decline(by_hand(p, 3, port), {2, "unknown option"}, 60); });
+  expect_good(run_all(all));
+  EXPECT_LT(std::chrono::steady_clock::now() - before, std::chrono::seconds(60));
+}
+
+TEST(Refusal, WithoutOthersOrWithALauncherThatEndsThemTellsNobody) {
+  decline(Launch{}, {2, "alone"}, 60);
+  Launch by_mpirun;
+  by_mpirun.processes = 3;
+  by_mpirun.mpi_module = "mpi-openmpi";
+  decline(by_mpirun, {2, "mpirun ends all"}, 60);
+}
+
 TEST(WaitNotice, IsRepeatedUntilTheWaitIsOver) {
   std::mutex mutex;
   std::vector<std::string> lines;

@@ -26,7 +26,7 @@ int help() {
 int main(int argc, char** argv) {
   using namespace ccl_tests;
   const std::vector<std::string> words(argv + std::min(argc, 1), argv + argc);
-  return run_main("ccl_acceptance", [&] {
+  return run_main("ccl_acceptance", words, [&] {
     const auto prints = [&] {
       const acceptance::Arguments arguments = acceptance::parse(words);
       return arguments.help || arguments.print_plan;

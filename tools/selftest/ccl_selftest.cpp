@@ -63,7 +63,7 @@ int run_trial(const Arguments& a, const std::vector<std::string>& words) {
 int main(int argc, char** argv) {
   using namespace ccl_tests;
   const std::vector<std::string> words(argv + std::min(argc, 1), argv + argc);
-  return run_main("ccl_selftest", [&] {
+  return run_main("ccl_selftest", words, [&] {
     const selftest::Arguments arguments = selftest::parse(words);
     if (arguments.help) return selftest::help();
     if (arguments.list) return selftest::list();
