@@ -63,6 +63,7 @@ class Joined : public Control {
     self.processes = launch.processes;
     self.ranks_per_process = options.ranks_per_process;
     self.pid = ::getpid();
+    if (may_share_port()) self.settings = options.settings;
     self.refusal = options.refusal;
   }
 
@@ -126,10 +127,17 @@ class Joined : public Control {
  private:
   using LookUp = std::function<std::optional<ServerAddress>(std::string& why)>;
 
+  // Whether another job may come to the port: nothing tells this one's processes from that one's.
+  bool may_share_port() const {
+    return launch_.job.empty() && launch_.secret.empty() && !launch_.master_host.empty() &&
+           !launch_.agent_store;
+  }
   void open_server(const Listen& listen, const std::string& token);
   void attach();
   void listen_at_master();
+  void tell_who_listens_here(const std::string& why);
   void await_all();
+  void say_others(const OtherSettings& error);
   void find_through_mpi();
   void find_through_store();
   void publish(StoreClient& store);
@@ -148,6 +156,7 @@ class Joined : public Control {
   std::string store_key_, master_name_, token_;
   bool failed_early_ = false;  // while processes may be on their way
   UnknownName unknown_;
+  std::string others_;  // the process 0 of other settings that was there last
   LinkOptions link_options_;
   std::unique_ptr<ControlServer> server_;
   std::unique_ptr<ControlClient> link_;
@@ -162,6 +171,7 @@ void Joined::open_server(const Listen& listen, const std::string& token) {
   options.key = job_key(launch_.job + token, launch_.secret);
   options.listen = listen;
   options.init_timeout_s = limit_s_;
+  options.may_be_shared = may_share_port();
   options.strangers = unverified_beside(launch_.processes);
   options.stopped_heartbeats = link_options_.stopped_heartbeats;
   options.log = log_;
@@ -188,8 +198,25 @@ void Joined::listen_at_master() {
     if (inherited)
       throw Error(fmt::format("CCL_LISTENER={} is not a socket that listens: {}", launch_.listener,
                               error.code().message()));
-    throw Error(fmt::format("rank 0 cannot listen on port {} (MASTER_PORT): {}; another job?",
-                            launch_.master_port, error.code().message()));
+    const std::string why =
+        fmt::format("rank 0 cannot listen on port {} (MASTER_PORT): {}; another job?",
+                    launch_.master_port, error.code().message());
+    tell_who_listens_here(why);
+    throw Error(why);
+  }
+}
+
+// The process 0 of another job, which has the port, tells this one's processes when they come there.
+void Joined::tell_who_listens_here(const std::string& why) {
+  constexpr double limit_s = 2;
+  LinkOptions options = link_options_;
+  if (options.self.refusal.code == 0) options.self.refusal = {exit_code(Exit::failed), why};
+  options.key = job_key(launch_.job, launch_.secret);
+  try {
+    ControlClient(options, launch_.master_host, launch_.master_port, deadline_in(limit_s))
+        .wait_failure(limit_s);
+  } catch (const NoServer&) {  // another program's port
+  } catch (const Error&) {     // it has heard
   }
 }
 
@@ -277,6 +304,7 @@ bool Joined::try_one(const ServerAddress& address, TimePoint deadline, std::stri
                                             std::min(deadline_, deadline));
     return true;
   } catch (const NoServer& error) {
+    if (const auto* const others = dynamic_cast<const OtherSettings*>(&error)) say_others(*others);
     if (!launch_.names_come_late) unknown_.answered(address.host, error.code());
     why += fmt::format("{}its control port {}: {}", why.empty() ? "" : "; ",
                        address_text(address.host, address.port), error.what());
@@ -303,9 +331,19 @@ void Joined::find(const LookUp& look_up) {
   if (launch_.process == 0)
     throw Timeout(
         fmt::format("rank 0 cannot reach {} (MASTER_ADDR and MASTER_PORT): {}", master_name_, why));
-  throw Timeout(
+  const std::string where =
       fmt::format("rank 0 did not appear at {} (MASTER_ADDR and MASTER_PORT) within {:g} s: {}",
-                  master_name_, limit_s_, why));
+                  master_name_, limit_s_, why);
+  if (others_.empty()) throw Timeout(where);
+  throw UsageError(where);
+}
+
+void Joined::say_others(const OtherSettings& error) {
+  if (std::exchange(others_, error.what()) == error.what()) return;
+  log_(fmt::format(
+      "{} (at {}): it is another job's rank 0, or the flags are wrong; this process looks "
+      "for its own rank 0 for up to {:g} s",
+      others_, master_name_, limit_s_));
 }
 
 // One line for each address of this host: without a store's connection nobody knows which of them

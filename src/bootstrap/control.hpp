@@ -29,6 +29,9 @@ struct JoinOptions {
   // Where set, it carries process 0's address instead of a store: given its text on process 0,
   // returns that text on every process. Collective.
   std::function<std::string(const std::string&)> from_process_0 = {};
+  // A digest of the flags that all processes share, or nothing. A port that other jobs may come to tells
+  // by it who belongs to this job.
+  std::string settings = {};
   Failure refusal = {};  // see decline
   // A process that an exchange waits for, and that shows no sign of life for so long, ends it: it is
   // stopped, or its host is. At least 10 s; 0: as any process that is silent.

@@ -79,6 +79,7 @@ class ControlClient::Impl {
   std::mutex mutex_;
   std::condition_variable changed_;
   std::optional<Hello> server_;  // process 0, once accepted
+  bool is_elsewhere_ = false;    // the server has other settings
   bool welcomed_ = false, reporting_ = false;
   bool leaving_ = false, server_left_ = false, closed_ = false;
   bool aborted_ = false, abort_heard_ = false;
@@ -110,6 +111,7 @@ void ControlClient::Impl::begin(ControlConnection::Socket socket, TimePoint dead
   std::unique_lock lock(mutex_);
   changed_.wait_until(lock, deadline, [this] { return server_ || over(); });
   if (failure_) throw_failure(*failure_);
+  if (is_elsewhere_) throw OtherSettings(closed_why_);
   if (!server_) throw NoServer(closed_ ? closed_why_ : "it does not answer");
 }
 
@@ -237,10 +239,16 @@ void ControlClient::Impl::take(const Frame& frame) {
 void ControlClient::Impl::on_first_frame(const Frame& frame) {
   if (frame.type == FrameType::refused)
     throw Error("another job listens there, or CCL_JOB_SECRET differs");
-  if (frame.type != FrameType::accepted) throw Error("it did not say who it is");
+  if (frame.type != FrameType::accepted && frame.type != FrameType::elsewhere)
+    throw Error("it did not say who it is");
   Hello server = decode_hello(frame.payload);
   if (!are_equal(server.proof, job_proof(options_.key, Side::server, options_.self.nonce)))
     throw Error("it did not prove that it belongs to this job");
+  if (frame.type == FrameType::elsewhere) {
+    const std::lock_guard lock(mutex_);
+    is_elsewhere_ = true;
+    throw Error("the settings of " + server.name() + " differ");
+  }
   const std::lock_guard lock(mutex_);
   server_ = std::move(server);
   changed_.notify_all();
@@ -271,6 +279,7 @@ void ControlClient::Impl::on_frame(const Frame& frame) {
     case FrameType::heartbeat:
     case FrameType::accepted:
     case FrameType::refused:
+    case FrameType::elsewhere:
     case FrameType::hello:
     case FrameType::contribution:
     case FrameType::failure:

@@ -67,4 +67,11 @@ class NoServer : public std::runtime_error {
   std::error_code code_;
 };
 
+// A process 0 is there whose settings are not this process's: another job's, or a process is started
+// with wrong flags.
+class OtherSettings : public NoServer {
+ public:
+  using NoServer::NoServer;
+};
+
 }  // namespace ccl_tests

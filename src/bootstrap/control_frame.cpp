@@ -98,6 +98,7 @@ std::string encode(const Hello& hello, FrameType type) {
   put(out, hello.processes);
   put(out, hello.ranks_per_process);
   put(out, hello.pid);
+  put_blob(out, hello.settings);
   put(out, hello.refusal.code);
   put_blob(out, std::string_view(hello.refusal.message).substr(0, longest_refusal));
   return encode_frame(type, out);
@@ -114,6 +115,7 @@ Hello decode_hello(std::string_view payload) {
   hello.processes = in.number<int>();
   hello.ranks_per_process = in.number<int>();
   hello.pid = in.number<int>();
+  hello.settings = in.blob();
   hello.refusal.code = in.number<int>();
   hello.refusal.message = printable(in.blob());
   in.end();

@@ -29,6 +29,7 @@ enum class FrameType : std::uint8_t {
   goodbye,       // both ways; the server also answers it
   refused,       // server -> whoever says hello with a proof of another job
   reported,      // process -> server: it has written what it has to say about a failure
+  elsewhere,     // server -> whoever says hello with other settings, as `accepted`: not in this job
 };
 
 struct Frame {
@@ -42,7 +43,8 @@ struct Hello {
   std::string version, host;
   int process = 0, processes = 1, ranks_per_process = 1;
   int pid = 0;
-  Failure refusal;  // why it cannot take part; code 0 if it can
+  std::string settings;  // a digest of its flags; empty if they are not compared here
+  Failure refusal;       // why it cannot take part; code 0 if it can
 
   std::string ranks() const;  // "rank 5", "ranks 4-7"
   std::string name() const;   // "rank 5 on node7 (pid 4711)"

@@ -19,6 +19,7 @@
 #include "src/bootstrap/job_key.hpp"
 #include "src/bootstrap/members.hpp"
 #include "src/bootstrap/net.hpp"
+#include "src/bootstrap/other_jobs.hpp"
 #include "src/core/error.hpp"
 #include "src/core/thread.hpp"
 
@@ -39,6 +40,7 @@ class ControlServer::Impl {
         acceptor_(io_, listener(io_, options_.listen), options_.strangers, options_.key,
                   options_.log, callbacks()),
         members_(options_.self),
+        other_jobs_(options_.self, options_.may_be_shared, options_.patience_s),
         exchanges_(options_.self.processes) {
     at(init_timer_, deadline_in(options_.init_timeout_s), [this] { init_timeout(); });
     heartbeat();
@@ -75,11 +77,13 @@ class ControlServer::Impl {
   void admit(Peer& peer, const Hello& hello);
   void on_frame(Peer& peer, const Frame& frame);
   void on_close(Peer& peer);
-  std::string accepted(const Hello& hello) const {
+  std::string answer(const Hello& hello, FrameType type) const {
     Hello self = options_.self;
     self.proof = job_proof(options_.key, Side::server, hello.nonce);
-    return encode(self, FrameType::accepted);
+    return encode(self, type);
   }
+  void send_elsewhere(Peer& peer, const Hello& hello);
+  void take_refusal(Peer& peer, const Hello& hello);
   void await_all_who_differ();
   void fail_disagreement();
   void refuse(Peer& peer, const Hello& hello, const Failure& failure);
@@ -117,6 +121,7 @@ class ControlServer::Impl {
   Members members_;
   int left_ = 0;  // members that have said goodbye
   bool welcomed_ = false;
+  OtherJobs other_jobs_;
   std::optional<Failure> failed_;
   Exchanges exchanges_;
   TimePoint watched_ = TimePoint::max();  // what round_timer_ is set to
@@ -171,25 +176,49 @@ AcceptorCallbacks ControlServer::Impl::callbacks() {
           [this](Peer& peer) { on_close(peer); }};
 }
 
+// It is told who is here, and looks for its own process 0.
+void ControlServer::Impl::send_elsewhere(Peer& peer, const Hello& hello) {
+  if (hello.refusal.code == 0 && other_jobs_.is_new(hello))
+    options_.log(
+        fmt::format("{} is not let in: {}; it is of another job on this MASTER_PORT, or "
+                    "its flags are wrong",
+                    hello.name(), difference(hello, options_.self)));
+  peer.connection->send(answer(hello, FrameType::elsewhere));
+  peer.connection->close_after_writes();
+}
+
+// Another job's process 0 cannot listen here. Its other processes come here all the same.
+void ControlServer::Impl::take_refusal(Peer& peer, const Hello& hello) {
+  refuse(peer, hello, hello.refused());
+  const bool is_own = options_.self.refusal.code != 0;
+  if (hello.process != 0 || is_own) return fail(hello.refused());
+  if (!other_jobs_.has_rival())
+    options_.log(fmt::format("{}: another job on this MASTER_PORT; give each job a port of its own",
+                             hello.name()));
+  other_jobs_.set_rival(hello);
+}
+
 void ControlServer::Impl::admit(Peer& peer, const Hello& hello) {
+  if (!failed_ && other_jobs_.include(hello, members_.missing()))
+    return send_elsewhere(peer, hello);
   {
     const std::lock_guard lock(mutex_);
     ++came_;
     changed_.notify_all();
   }
   if (failed_) return refuse(peer, hello, *failed_);
-  if (hello.refusal.code != 0) {
-    refuse(peer, hello, hello.refused());
-    return fail(hello.refused());
-  }
-  const bool agrees = agree(options_.self, hello);
+  if (hello.refusal.code != 0) return take_refusal(peer, hello);
+  const bool agrees = agree_but_for_flags(options_.self, hello);
+  const Peer* const member = agrees ? members_.of(hello.process) : nullptr;
+  if (const auto failure = other_jobs_.rivals_refusal(hello, member != nullptr))
+    return refuse(peer, hello, *failure);
   if (agrees) {
-    const Peer* const member = members_.of(hello.process);
     if (member != nullptr) {
       const Failure failure{exit_code(Exit::failed), twice(*member->hello, hello)};
       refuse(peer, hello, failure);
       return fail(failure);
     }
+    other_jobs_.forget(hello.process);
     members_.add(hello.process, &peer);
     if (const std::string address = peer.connection->local_address(); !address.empty()) {
       const std::lock_guard lock(mutex_);
@@ -200,7 +229,7 @@ void ControlServer::Impl::admit(Peer& peer, const Hello& hello) {
   }
   peer.hello = hello;
   peer.connection->trust();
-  peer.connection->send(accepted(hello));
+  peer.connection->send(answer(hello, FrameType::accepted));
   arrive();
   if (!members_.differing.empty()) return await_all_who_differ();
   if (!members_.complete()) return;
@@ -222,11 +251,11 @@ void ControlServer::Impl::await_all_who_differ() {
 
 void ControlServer::Impl::fail_disagreement() {
   if (failed_) return;
-  fail({exit_code(Exit::usage), members_.disagreement()});
+  fail({exit_code(Exit::usage), members_.disagreement(other_jobs_.seen())});
 }
 
 void ControlServer::Impl::refuse(Peer& peer, const Hello& hello, const Failure& failure) {
-  peer.connection->send(accepted(hello));
+  peer.connection->send(answer(hello, FrameType::accepted));
   peer.connection->send(encode(failure));
   peer.connection->close_after_writes();
 }
@@ -242,6 +271,7 @@ void ControlServer::Impl::on_frame(Peer& peer, const Frame& frame) {
     case FrameType::accepted:
     case FrameType::welcome:
     case FrameType::refused:
+    case FrameType::elsewhere:
     case FrameType::round: break;
   }
   throw Error("an unexpected frame");
@@ -346,6 +376,7 @@ std::string ControlServer::Impl::give_up_silent() {
 
 void ControlServer::Impl::init_timeout() {
   if (welcomed_) return;
+  if (!other_jobs_.seen().empty()) return fail_disagreement();
   fail({exit_code(Exit::timed_out), members_.missing(options_.init_timeout_s)});
 }
 

@@ -29,6 +29,11 @@ struct ControlServerOptions {
   double heartbeat_s = 2;
   int silent_heartbeats = 30;   // so many without a sign of life: the process is gone
   int stopped_heartbeats = 30;  // so many, and an exchange or a call waits for it: it is stopped
+  // Jobs that nobody has given a name may come to one port. Who has other settings is not in this job
+  // then, and looks for its process 0 on.
+  bool may_be_shared = false;
+  // With processes of other settings, if nobody else is missing: after that time they are of this job.
+  double patience_s = 10;
   UnverifiedLimits strangers = {};  // connections that have not said who they are
   std::function<void(std::string_view)> log;
 };

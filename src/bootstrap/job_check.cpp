@@ -15,12 +15,13 @@ struct Term {
   std::string name, value;
   bool operator==(const Term&) const = default;
 };
-using Terms = std::array<Term, 3>;
+using Terms = std::array<Term, 4>;
 
 Terms terms_of(const Hello& hello) {
   return {{{"the version", hello.version},
            {"WORLD_SIZE", std::to_string(hello.processes)},
-           {"the number of ranks in a process", std::to_string(hello.ranks_per_process)}}};
+           {"the number of ranks in a process", std::to_string(hello.ranks_per_process)},
+           {"the digest of its flags", hello.settings}}};
 }
 
 // Processes that say the same.
@@ -54,6 +55,18 @@ std::string join_names(const std::vector<std::string>& names) {
 }
 
 bool agree(const Hello& a, const Hello& b) { return terms_of(a) == terms_of(b); }
+
+bool agree_but_for_flags(const Hello& a, Hello b) {
+  b.settings = a.settings;
+  return agree(a, b);
+}
+
+std::string difference(const Hello& hello, const Hello& from) {
+  const Terms terms = terms_of(hello), others = terms_of(from);
+  const auto [one, other] = std::mismatch(terms.begin(), terms.end(), others.begin());
+  if (one == terms.end()) return {};
+  return fmt::format("{} is {}, on {} it is {}", one->name, one->value, from.name(), other->value);
+}
 
 std::string disagreement(std::vector<Hello> all) {
   std::sort(all.begin(), all.end(),

@@ -44,11 +44,12 @@ std::string Members::missing(double limit_s) const {
                      by_process_.size(), limit_s, join_names(missing), join_names(here));
 }
 
-std::string Members::disagreement() const {
+std::string Members::disagreement(const std::map<int, Hello>& others) const {
   std::vector<Hello> hellos;
   for (const Peer* member : by_process_)
     if (member != nullptr) hellos.push_back(*member->hello);
   for (const Peer* peer : differing) hellos.push_back(*peer->hello);
+  for (const auto& [process, hello] : others) hellos.push_back(hello);
   return ccl_tests::disagreement(std::move(hellos));
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -35,7 +36,8 @@ class Members {
   // Lines for users.
   std::vector<std::string> names(const std::vector<int>& processes) const;
   std::string missing(double limit_s) const;
-  std::string disagreement() const;
+  // others: who came as well, and did not stay.
+  std::string disagreement(const std::map<int, Hello>& others) const;
   // Processes without a sign of life for so many heartbeats or more: who is stopped, or whose machine is, lets others wait.
   std::vector<int> silent(int heartbeats) const;
   // Processes without a sign of life for more heartbeats than that, if ranks of others wait inside the library.

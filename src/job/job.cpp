@@ -16,6 +16,7 @@
 #include "src/bootstrap/control_frame.hpp"
 #include "src/bootstrap/gang.hpp"
 #include "src/bootstrap/local_processes.hpp"
+#include "src/bootstrap/sha256.hpp"
 #include "src/core/clock.hpp"
 #include "src/core/error.hpp"
 #include "src/core/host.hpp"
@@ -87,6 +88,17 @@ void tell_others(const std::vector<std::string>& arguments, const Error& e) {
             {exit_code(e.code()), e.what()});
   } catch (const Error&) {  // nobody knows where they are
   }
+}
+
+// Returns what tells jobs apart whose ranks come to one port by chance.
+std::string digest_of(const JobSetup& o, const Backend& backend) {
+  std::string text = fmt::format("--backend {}\n", backend.name());
+  for (const auto& [name, value] : o.shared) text += fmt::format("{} {}\n", name, value);
+  std::string digest;
+  constexpr std::size_t bytes = 8;
+  for (const char c : sha256(text).substr(0, bytes))
+    digest += fmt::format("{:02x}", static_cast<unsigned char>(c));
+  return digest;
 }
 
 // This process's part of a job whose library and place of buffers are known.
@@ -161,6 +173,7 @@ class ProcessRun {
            options_.init_timeout_s,
            version(),
            {},
+           digest_of(options_, process_.backend),
            {},
            options_.timeout_s},
           [&](const Failure& f) { failure_.put(f); }, process_.log);

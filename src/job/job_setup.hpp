@@ -15,6 +15,7 @@ namespace ccl_tests {
 struct JobSetup {
   std::string program;                 // "all_reduce_perf": stands in front of lines on stderr
   std::vector<std::string> arguments;  // argv[1..], for --np's processes
+  std::vector<NamedValue> shared;      // flags that all ranks must be given alike
   std::string launcher = "auto";       // --launcher
   std::optional<int> threads, ranks_per_thread;  // -t, -g; nullopt: see default_ranks
   int local_processes = 0;                       // --np; 0: not asked for

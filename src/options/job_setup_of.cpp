@@ -11,6 +11,7 @@ JobSetup job_setup(const Collective& collective, const Options& o,
   JobSetup job;
   job.program = fmt::format("{}_perf", collective.name);
   job.arguments = arguments;
+  job.shared = shared_settings(collective, o);
   job.launcher = o.job.launcher;
   job.threads = o.job.threads;
   job.ranks_per_thread = o.job.ranks_per_thread;

@@ -101,9 +101,46 @@ for rank in 0 2; do start "$rank" 3 "${short[@]}" -t 2; done
 start 1 3 "${short[@]}" -t 3
 started_differently "numbers of ranks that differ" "ranks 3-5 on $(hostname) (pid"
 MASTER_PORT=$(free_port)
-for rank in 0 1; do start "$rank" 4 "${short[@]}"; done
-start 2 3 "${short[@]}"
-started_differently "WORLD_SIZE that differs" "rank 2 on $(hostname) (pid"
+# Rank 3 never comes: rank 2 may be of another job until the start limit.
+for rank in 0 1; do start "$rank" 4 "${short[@]}" --init-timeout 6; done
+start 2 3 "${short[@]}" --init-timeout 3
+for rank in 0 1 2; do end_of "$rank" 2 "WORLD_SIZE that differs"; done
+for rank in 0 1; do expect_in "$work/err.$rank" "the processes do not agree: rank 2 on $(hostname) (pid"; done
+expect_in "$work/err.2" "the settings of rank 0 on $(hostname) (pid"
+
+# Two jobs on one port at the same time. Rank 1 of the second finds the first one's rank 0, and looks on until its own is there.
+MASTER_PORT=$(free_port)
+start 0 2 "${short[@]}" --init-timeout 60
+wait_listening "$MASTER_PORT"
+first=("${pids[0]}")
+start 1 3 "${short[@]}" --init-timeout 60
+second=("${pids[1]}")
+for _ in $(seq 200); do grep -q "another job's rank 0" "$work/err.1" && break; sleep 0.05; done
+expect_in "$work/err.1" "this process looks for its own rank 0 for up to 60 s"
+cp "$work/err.1" "$work/err.second"
+start 1 2 "${short[@]}" --init-timeout 60
+end_of 1 0 "the first of two jobs"
+pids[0]=${first[0]}
+end_of 0 0 "the first of two jobs"
+expect_in "$work/err.0" "is not let in: WORLD_SIZE is 3"
+for rank in 0 2; do start "$rank" 3 "${short[@]}" --init-timeout 60; done
+pids[1]=${second[0]}
+for rank in 0 1 2; do end_of "$rank" 0 "the second of two jobs"; done
+
+# The second one's rank 0 cannot listen: its ranks learn it from the first one's rank 0, whenever they come.
+MASTER_PORT=$(free_port)
+start 0 2 "${short[@]}" --init-timeout 60
+first=("${pids[0]}")
+wait_listening "$MASTER_PORT"
+start 1 2 "${short[@]}" -w 7
+start 0 2 "${short[@]}" -w 7
+for rank in 0 1; do
+  end_of "$rank" 4 "a job whose rank 0 cannot listen"
+  expect_in "$work/err.$rank" "rank 0 cannot listen on port $MASTER_PORT (MASTER_PORT)"
+done
+start 1 2 "${short[@]}" --init-timeout 60
+pids[0]=${first[0]}
+for rank in 0 1; do end_of "$rank" 0 "the job that has the port"; done
 
 # Who refuses its own flags, or cannot write its files, tells the others.
 for rank_that_refuses in 0 1 2; do

@@ -45,6 +45,8 @@ class ServerTest : public testing::Test {
     options.silent_heartbeats = silent_heartbeats;
     options.strangers = {0.2, 20};
     options.init_timeout_s = 30;
+    options.may_be_shared = may_be_shared_;
+    options.patience_s = 0.3;
     options.log = [this](std::string_view line) {
       const std::lock_guard lock(mutex_);
       log_.emplace_back(line);
@@ -81,6 +83,7 @@ class ServerTest : public testing::Test {
     return log_;
   }
 
+  bool may_be_shared_ = false;
   std::mutex mutex_;
   std::vector<std::string> log_;
   std::unique_ptr<ControlServer> server_;

@@ -138,6 +138,10 @@ TEST_F(ServerTest, LeavingWithoutAnExchangeIsNoFailure) {
             "rank 1 on node1 (pid 101) has left while others wait for it");
 }
 
+Hello with_flags(Hello hello, const std::string& settings) {
+  hello.settings = settings;
+  return hello;
+}
 Hello refusing(Hello hello, const std::string& why) {
   hello.refusal = {2, why};
   return hello;
@@ -159,6 +163,54 @@ TEST_F(ServerTest, ALongRefusalIsCut) {
   const auto a = link(hello(0, 3));
   EXPECT_EQ(end_of(refusing(hello(1, 3), std::string(100'000, 'x'))).code, 2);
   EXPECT_LT(a->wait_failure(30).message.size(), first_frame_limit);
+}
+
+TEST_F(ServerTest, OtherSettingsOnASharedPortAreAnotherJobs) {
+  may_be_shared_ = true;
+  start(3);
+  const auto a = link(hello(0, 3));
+  for (int i = 0; i < 2; ++i) {
+    EXPECT_THROW(link(hello(1, 2)), OtherSettings);  // WORLD_SIZE
+    EXPECT_THROW(link(with_flags(hello(1, 3), "others")), OtherSettings);
+    EXPECT_THROW(link(hello(1, 3, 2)), OtherSettings);
+    EXPECT_THROW(link(refusing(hello(1, 2), "of the other job")), OtherSettings);
+  }
+  const auto b = link(hello(1, 3)), c = link(hello(2, 3));
+  for (ControlClient* const member : {a.get(), b.get(), c.get()}) member->wait_welcome(30);
+  EXPECT_THAT(log(), testing::ElementsAre(HasSubstr("rank 1 on node1 (pid 101) is not let in: "
+                                                    "WORLD_SIZE is 2, on rank 0 on node0 (pid 100) "
+                                                    "it is 3")));
+}
+
+// The job's ranks compare their flags then, and name what differs.
+TEST_F(ServerTest, WhoHasOtherFlagsIsOfThisJobIfNobodyElseIsMissing) {
+  may_be_shared_ = true;
+  start(3);
+  const auto a = link(hello(0, 3)), b = link(hello(1, 3));
+  std::unique_ptr<ControlClient> c;
+  while (!c) {
+    try {
+      c = link(with_flags(hello(2, 3), "others"));
+    } catch (const OtherSettings&) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    }
+  }
+  for (ControlClient* const member : {a.get(), b.get(), c.get()}) member->wait_welcome(30);
+}
+
+TEST_F(ServerTest, AnotherJobsRank0ThatCannotListenIsHeardByItsOwnRanksOnly) {
+  may_be_shared_ = true;
+  start(3);
+  const auto a = link(hello(0, 3)), b = link(hello(1, 3));
+  Hello rival = refusing(with_flags(hello(0, 3), "others"), "cannot listen");
+  rival.pid = 4711;
+  EXPECT_THAT(end_of(rival).message, HasSubstr("cannot listen"));
+  for (const Hello& its : {with_flags(hello(1, 3), "others"), with_flags(hello(2, 3), "others"),
+                           hello(1, 3)})  // the last: a twin, with the same flags
+    EXPECT_EQ(end_of(its).message, "rank 0 on node0 (pid 4711) cannot take part: cannot listen");
+  EXPECT_THROW(link(with_flags(hello(2, 3), "a third job's")), OtherSettings);
+  const auto c = link(hello(2, 3));
+  for (ControlClient* const member : {a.get(), b.get(), c.get()}) member->wait_welcome(30);
 }
 
 TEST_F(ServerTest, NamesWhoIsMissing) {
