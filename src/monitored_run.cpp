@@ -1,21 +1,24 @@
 #include "src/monitored_run.hpp"
 
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <poll.h>
-#include <sys/mman.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <chrono>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <fstream>
 #include <sstream>
 #include <system_error>
+#include <utility>
 
 #include "src/bootstrap/child_process.hpp"
+#include "src/bootstrap/deadline.hpp"
 #include "src/bootstrap/launch.hpp"
 #include "src/core/error.hpp"
 #include "src/core/quote.hpp"
@@ -71,9 +74,11 @@ class Descriptor {
   explicit Descriptor(int value) : value_(value) {
     if (value < 0) throw std::system_error(errno, std::system_category());
   }
-  ~Descriptor() { ::close(value_); }
-  Descriptor(const Descriptor&) = delete;
-  Descriptor& operator=(const Descriptor&) = delete;
+  ~Descriptor() {
+    if (value_ >= 0) ::close(value_);
+  }
+  Descriptor(Descriptor&& other) noexcept : value_(std::exchange(other.value_, -1)) {}
+  Descriptor& operator=(Descriptor&&) = delete;
   int get() const { return value_; }
 
  private:
@@ -109,50 +114,85 @@ class VerdictPath {
   bool ours_ = false;
 };
 
-// Returns false if nobody takes it any more. told: gets the end of what was passed on; null: nobody asks.
-bool pass_on(int from, int to, std::string* told = nullptr) {
+// Appends what can be read now. Returns false at the end: nobody can write any more.
+bool read_into(std::string& text, int from) {
   std::array<char, 1 << 14> bytes{};
   for (;;) {
     const ssize_t count = ::read(from, bytes.data(), bytes.size());
     if (count < 0 && errno == EINTR) continue;
-    if (count <= 0) return true;
-    if (told != nullptr) {
-      constexpr std::size_t most = 1 << 16;
-      told->append(bytes.data(), static_cast<std::size_t>(count));
-      if (told->size() > most) told->erase(0, told->size() - most);
-    }
-    if (write_all(to, {bytes.data(), static_cast<std::size_t>(count)}) != 0) return false;
+    if (count <= 0) return count < 0;
+    text.append(bytes.data(), static_cast<std::size_t>(count));
   }
 }
+
+// A program that runs, with its stdout in a pipe.
+struct MonitoredChild {
+  Child child;
+  Descriptor out;  // does not block
+};
 
 // How the child ended.
 struct ChildEnd {
   int code = 0;        // 128 + N: by signal N
+  std::string output;  // its stdout
   std::string errors;  // the end of its stderr
 };
 
+// Adds to the end of the stderr that is kept, and passes it on.
+void pass_on_errors(int from, std::string& kept) {
+  std::string now;
+  read_into(now, from);
+  write_all(STDERR_FILENO, now);
+  constexpr std::size_t most = 1 << 16;
+  kept += now;
+  if (kept.size() > most) kept.erase(0, kept.size() - most);
+}
+
+// Reads what is written after the end of the program: what it started to write its ends if it is killed (LastWords) has its
+// stdout until that is done. Waits 1 s at most.
+void await_last_words(int out, std::string& output) {
+  const TimePoint limit = deadline_in(1);
+  while (read_into(output, out) && std::chrono::steady_clock::now() < limit) {
+    constexpr int look_ms = 50;
+    pollfd more{out, POLLIN, 0};
+    ::poll(&more, 1, look_ms);
+  }
+}
+
 // Ends when the child does; its stderr and our signals are passed on.
-ChildEnd wait_for(Child child, const SignalPipe& signals) {
+ChildEnd wait_for(MonitoredChild monitored, const SignalPipe& signals) {
+  auto& [child, out] = monitored;
   ChildEnd end;
+  bool writes = true;
   for (;;) {
     const auto status = child.status();
-    pass_on(child.stderr_fd(), STDERR_FILENO, &end.errors);
+    pass_on_errors(child.stderr_fd(), end.errors);
+    writes = writes && read_into(end.output, out.get());
     if (status) {
       end.code = status->code;
+      if (writes) await_last_words(out.get(), end.output);
       return end;
     }
-    std::array<pollfd, 3> news = {
-        {{signals.fd(), POLLIN, 0}, child.end_event(), child.stderr_event()}};
+    std::array<pollfd, 4> news = {{{signals.fd(), POLLIN, 0},
+                                   {writes ? out.get() : -1, POLLIN, 0},
+                                   child.end_event(),
+                                   child.stderr_event()}};
     ::poll(news.data(), news.size(), child.poll_limit(-1));
     while (const int signal = signals.next()) child.signal(signal);
     constexpr short ended = POLLHUP;
-    if (news[2].revents == ended) child.close_stderr();
+    if (news[3].revents == ended) child.close_stderr();
   }
 }
 
 // more: variables of its environment.
-Child start_with_stdout(const std::vector<std::string>& arguments, const std::string& program,
-                        const std::vector<std::string>& more, int out) {
+MonitoredChild start(const std::vector<std::string>& arguments, const std::string& program,
+                     const std::vector<std::string>& more) {
+  std::array<int, 2> pipe{};
+  if (::pipe2(pipe.data(), O_CLOEXEC) != 0)
+    throw std::system_error(errno, std::system_category(), "pipe");
+  Descriptor out(pipe[0]);
+  const Descriptor in(pipe[1]);
+  ::fcntl(out.get(), F_SETFL, O_NONBLOCK);
   ChildProgram self;
   self.path = own_path();
   self.arguments = {program};
@@ -160,10 +200,10 @@ Child start_with_stdout(const std::vector<std::string>& arguments, const std::st
   for (char** entry = environ; *entry != nullptr; ++entry) self.environment.emplace_back(*entry);
   self.environment.insert(self.environment.end(), more.begin(), more.end());
   const Descriptor before(::dup(STDOUT_FILENO));
-  ::dup2(out, STDOUT_FILENO);
+  ::dup2(in.get(), STDOUT_FILENO);
   Child child = start_child(self);
   ::dup2(before.get(), STDOUT_FILENO);
-  return child;
+  return {std::move(child), std::move(out)};
 }
 
 // nullopt: there is none.
@@ -249,17 +289,14 @@ int run_child(const std::string& program, const std::vector<std::string>& argume
     if (verdict->ours())
       more.push_back(fmt::format("{}={}", monitor_verdict_variable, verdict->path()));
   }
-  const Descriptor out(::memfd_create("stdout", MFD_CLOEXEC));
   const SignalPipe signals;
-  const ChildEnd end = wait_for(start_with_stdout(words, program, more, out.get()), signals);
-  const bool silent = ::lseek(out.get(), 0, SEEK_END) == 0;
-  const bool says = first != FirstLine::headline || (silent && end.code != 0);
+  const ChildEnd end = wait_for(start(words, program, more), signals);
+  const bool says = first != FirstLine::headline || (end.output.empty() && end.code != 0);
   if (says && is_first_process())
     fmt::print("{}", first_line(program, codes, end,
                                 verdict ? read_verdict(verdict->path()) : std::nullopt));
   bool told = std::fflush(stdout) == 0;
-  ::lseek(out.get(), 0, SEEK_SET);
-  told = pass_on(out.get(), STDOUT_FILENO) && told;
+  told = write_all(STDOUT_FILENO, end.output) == 0 && told;
   const ExitStatus status = exit_status(codes, end.code);
   if (told || status.code != exit_status(codes, exit_code(Exit::passed)).code) return status.code;
   print_error(fmt::format("{}: cannot write to standard output\n", program));

@@ -97,6 +97,17 @@ wait_for_row "$work/monitored.jsonl"
 kill -USR1 "$pid"
 ends_with "$pid" 3 "SIGUSR1 to a monitored run"
 end_says "$work/monitored" 138 "interrupted by signal 10 (SIGUSR1)"
+for ranks in "-t 2" "--np 2"; do
+  # shellcheck disable=SC2086
+  "${beside[@]}" "$bin/all_reduce_perf" --exit-codes nagios "${long[@]}" $ranks -J "$work/unmonitored.jsonl" >"$work/unmonitored.out" 2>"$work/err" &
+  pid=$!
+  wait_for_row "$work/unmonitored.jsonl"
+  # shellcheck disable=SC2046
+  kill -KILL $(pgrep -P "$pid")
+  ends_with "$pid" 3 "a monitored run that is killed, $ranks"
+  expect_in "$work/unmonitored.out" "# Test failure: process 0 was killed by signal 9 (SIGKILL) during all_reduce float sum, 1048576 B"
+  rm "$work/unmonitored.jsonl"
+done
 for signal in INT:130 TERM:143 USR1:138; do
   "${beside[@]}" "$bin/ccl_compare" --probe-limit 0 --base "sleep 60; echo {}" --head "sleep 60; echo {}" >"$work/out" 2>"$work/err" &
   pid=$!
