@@ -239,6 +239,8 @@ void Supervisor::ended(const RankProcess& process, ChildStatus status) {
     if (code_ == 0) code_ = exit_code(Exit::failed);
     return;
   }
+  // What was interrupted and still waits for others ends by this process's SIGTERM, for the first signal's reason.
+  if (terminated_ && passed_on_ != 0 && code == 128 + SIGTERM) code = 128 + passed_on_;
   if (signal != 0 && signal != passed_on_) {
     code = exit_code(Exit::failed);
     write_all(STDERR_FILENO,

@@ -84,6 +84,13 @@ kill -TERM "$pid"
 sleep 1
 kill -TERM "$pid"
 ends_with "$pid" 143 "SIGTERM, twice, all ranks stopped"
+# What waits for a rank that is stopped ends by the signal that came, not by the supervisor's own SIGTERM.
+"${beside[@]}" "$bin/all_reduce_perf" "${long[@]}" --np 3 -J "$work/waits.jsonl" >"$work/waits.out" 2>"$work/err" &
+pid=$!
+wait_for_row "$work/waits.jsonl"
+for rank in $(pgrep -P "$pid"); do grep -qz '^RANK=0$' "/proc/$rank/environ" && kill -STOP "$rank"; done
+kill -INT "$pid"
+ends_with "$pid" 130 "SIGINT, rank 0 stopped"
 # Before a rank can end in order it ends by the signal, and that is no failure of the rank.
 env --default-signal=INT "$bin/all_reduce_perf" "${long[@]}" --np 1 >"$work/out" 2>"$work/err" &
 pid=$!
