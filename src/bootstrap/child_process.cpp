@@ -51,6 +51,8 @@ void reset_signals() {
   if (null > STDERR_FILENO) ::close(null);
   if (inherited >= 0) ::fcntl(inherited, F_SETFD, 0);
   reset_signals();
+  ::signal(SIGTTOU,
+           SIG_IGN);  // with stty tostop, writing to a terminal stops a group in the background
   ::execve(path, argv, envp);
   constexpr std::string_view text = "exec failed\n";
   [[maybe_unused]] const ssize_t ignored = ::write(STDERR_FILENO, text.data(), text.size());

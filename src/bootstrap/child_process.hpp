@@ -67,8 +67,8 @@ class Child {
 };
 
 // Starts `program` with stdin from /dev/null, in a process group of its own; it is killed when this thread ends. It
-// has default signals, but what this process was told to ignore stays ignored. Its stderr is a pipe. Throws
-// std::system_error.
+// has default signals, but what this process was told to ignore stays ignored, and SIGTTOU is. Its stderr is a
+// pipe. Throws std::system_error.
 Child start_child(const ChildProgram& program);
 
 // Puts "[rank N] " before each line of what a rank writes; whole lines leave in one write.

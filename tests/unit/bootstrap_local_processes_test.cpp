@@ -194,6 +194,14 @@ TEST(Child, ThatALibraryHasWaitedForHasEnded) {
   EXPECT_EQ(child.wait().code, exit_code(Exit::failed));
 }
 
+// Its process group is not the terminal's.
+TEST(Child, IsNotStoppedByATerminalThatItWritesTo) {
+  Child child = start_child(shell(
+      "ignored=$(sed -n 's/^SigIgn:[^0-9a-f]*/0x/p' /proc/self/status); exit $((ignored >> 21 & 1))"));
+  static_assert(SIGTTOU == 22);
+  EXPECT_EQ(child.wait().code, 1);
+}
+
 TEST(Child, IgnoresWhatItsParentWasToldToIgnoreAndNothingElse) {
   for (const int signal : {SIGHUP, SIGPIPE}) ::signal(signal, SIG_IGN);
   Child hup = start_child(shell("kill -HUP $$; exit 3"));
