@@ -170,6 +170,7 @@ ChildEnd wait_for(MonitoredChild monitored, const SignalPipe& signals) {
     writes = writes && read_into(end.output, out.get());
     if (status) {
       end.code = status->code;
+      if (!status->known) end.errors += fmt::format("the program {}\n", unknown_end);
       if (writes) await_last_words(out.get(), end.output);
       return end;
     }

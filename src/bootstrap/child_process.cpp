@@ -79,7 +79,7 @@ int open_pidfd(pid_t pid) {
 }
 
 ChildStatus status_of(const siginfo_t& info) {
-  if (info.si_code == CLD_EXITED) return {info.si_status, 0};
+  if (info.si_code == CLD_EXITED) return {info.si_status};
   return {128 + info.si_status, info.si_status};
 }
 
@@ -132,8 +132,8 @@ std::optional<ChildStatus> Child::status() {
   siginfo_t info{};
   const int waited = ::waitid(P_PID, static_cast<id_t>(pid_), &info, WEXITED | WNOHANG | WNOWAIT);
   if (waited == 0 && info.si_pid == pid_) status_ = status_of(info);
-  // A library's thread that waits for any child of the process has waited for this one.
-  if (waited != 0 && errno == ECHILD) status_ = ChildStatus{exit_code(Exit::failed), 0};
+  // A library's thread that waits for any child of the process has waited for this one, or a library ignores SIGCHLD.
+  if (waited != 0 && errno == ECHILD) status_ = ChildStatus{exit_code(Exit::failed), 0, false};
   return status_;
 }
 

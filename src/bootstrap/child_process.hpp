@@ -24,9 +24,14 @@ std::string own_path();
 
 // How a process ended.
 struct ChildStatus {
-  int code = 0;    // as shells count: the exit code, or 128 + the signal's number
-  int signal = 0;  // that ended it; 0: none did
+  int code = 0;       // as shells count: the exit code, or 128 + the signal's number
+  int signal = 0;     // that ended it; 0: none did
+  bool known = true;  // false: `code` is a guess, because a library's thread waited for the process
 };
+
+// What is said of a process whose end is not known.
+inline constexpr std::string_view unknown_end =
+    "ended, but a library in this process waited for it or ignores SIGCHLD: its exit code is not known";
 
 // A process that runs, or has ended and is not waited for yet. It is known by a descriptor (pidfd_open, Linux 5.3) or, where
 // the kernel has none, asked again and again; never by SIGCHLD, which the kernel may hand to a thread of a

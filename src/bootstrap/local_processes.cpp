@@ -247,6 +247,8 @@ void Supervisor::ended(const RankProcess& process, ChildStatus status) {
               fmt::format("rank {} (pid {}) was ended by signal {} ({}){}\n", process.rank, pid,
                           signal, ::strsignal(signal), cause_of(signal)));
   }
+  if (!status.known)
+    write_all(STDERR_FILENO, fmt::format("rank {} (pid {}) {}\n", process.rank, pid, unknown_end));
   code_ = most_severe(code_, code);
   if (code == 0) return;
   if (process.rank == 0 && code == exit_code(Exit::usage)) {

@@ -2,8 +2,10 @@
 //   PRELOADED_EXIT_S=N        after N seconds the thread of rank 0 (RANK) ends the process with exit code 3
 //   PRELOADED_NO_PIDFD=1      the kernel is as before Linux 5.3: it has no pidfd_open
 //   PRELOADED_NO_SIGNALS=1    main()'s thread starts with all signals blocked
+//   PRELOADED_WAITS=1         the thread waits for all children of the process
 #include <dlfcn.h>
 #include <pthread.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -26,6 +28,9 @@ void* sleep_for_ever(void* /*unused*/) {
     for (unsigned left = static_cast<unsigned>(std::atoi(seconds)); left > 0;) left = ::sleep(left);
     ::_exit(3);
   }
+  constexpr useconds_t often = 1000;
+  while (is_set("PRELOADED_WAITS"))
+    if (::waitpid(-1, nullptr, 0) < 0) ::usleep(often);
   for (;;) ::pause();
 }
 

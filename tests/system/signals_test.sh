@@ -40,6 +40,21 @@ for turn in 1 2 3; do
   run 0 "--np 3 ends without pidfd_open, $turn" "${beside[@]}" PRELOADED_NO_PIDFD=1 "$bin/all_reduce_perf" --backend gloo --np 3 -b 8 -e 8 -n 3
 done
 run 0 "--np 3 ends if SIGCHLD is ignored" env --ignore-signal=CHLD LD_PRELOAD="$thread" "$bin/all_reduce_perf" --backend gloo --np 3 -b 8 -e 8 -n 3
+# A library's thread that waits for all children may be first. Then the exit code is lost, and that is said.
+waited_for() { # exit code if the thread is first, name, command...
+  local expected=$1 name=$2
+  shift 2
+  timeout 240 "${beside[@]}" PRELOADED_WAITS=1 "$@" >"$work/out" 2>&1 </dev/null
+  local code=$?
+  if [ "$code" -eq 0 ] || { [ "$code" -eq "$expected" ] && grep -q "its exit code is not known" "$work/out"; }; then
+    pass "$name"
+  else
+    fail "$name: exit $code"
+    tail -n 15 "$work/out"
+  fi
+}
+waited_for 4 "--np 3, waited for by a library" "$bin/all_reduce_perf" --backend gloo --np 3 -b 8 -e 8 -n 3
+waited_for 3 "a monitored run, waited for by a library" "$bin/all_reduce_perf" --exit-codes nagios --backend gloo -t 2 -b 8 -e 8 -n 3
 run 0 "a monitored run ends" "${beside[@]}" "$bin/all_reduce_perf" --exit-codes nagios --backend gloo --np 3 -b 8 -e 8 -n 3
 
 # Each signal by which people, terminals and batch systems end a run ends it in order, whichever thread it comes to.

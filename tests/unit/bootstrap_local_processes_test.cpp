@@ -192,6 +192,7 @@ TEST(Child, ThatALibraryHasWaitedForHasEnded) {
   Child child = start_child(shell("exit 0"));
   EXPECT_EQ(::waitpid(-1, nullptr, 0), child.pid());
   EXPECT_EQ(child.wait().code, exit_code(Exit::failed));
+  EXPECT_FALSE(child.status()->known);
 }
 
 // Its process group is not the terminal's.

@@ -102,6 +102,9 @@ class Running {
 
 void check(const std::string& command, ChildStatus status, const std::string& last_line) {
   if (status.code == 0) return;
+  if (!status.known)
+    throw CommandFailed(
+        fmt::format("the command {} {}", quote(command, shown_path_characters), unknown_end));
   const std::string end = status.signal != 0 ? fmt::format("was killed by signal {}", status.signal)
                                              : fmt::format("ended with exit code {}", status.code);
   throw CommandFailed(fmt::format("the command {} {}: {}", quote(command, shown_path_characters),
