@@ -161,6 +161,11 @@ for ranks in "-t 2" "--np 2"; do
   # shellcheck disable=SC2086
   run 0 "ccl_acceptance, $ranks on one GPU" "${shared[@]}" "$bin/ccl_acceptance" "$work/plan.toml" --backend nccl $ranks --share-gpus
 done
+sed -i '/^sanity/d; s/^full.*/full = { run = false }/; /limit/,$d' "$work/plan.toml"
+run "0|8" "ccl_acceptance, every program" "$bin/ccl_acceptance" "$work/plan.toml" --backend nccl -t 2 --verdict "$work/cuda.json"
+expect_in "$work/cuda.json" "all_gather_object: needs buffers in host memory; use --memory host"
+run "0|8" "ccl_acceptance, every program on host memory" "$bin/ccl_acceptance" "$work/plan.toml" --backend nccl -t 2 --memory host --verdict "$work/host.json"
+grep -q "needs buffers in host memory" "$work/host.json" && fail "host memory is not host memory"
 run 0 "ccl_selftest, NCCL_TESTS_DEVICE" env NCCL_TESTS_DEVICE=3 "$bin/ccl_selftest" --backend nccl -t 1 -d float -b 8K --sizes 1000 --programs all_reduce
 run 4 "ccl_selftest, NCCL_TESTS_DEVICE beyond" env NCCL_TESTS_DEVICE=4 "$bin/ccl_selftest" --backend nccl -t 1
 run 2 "ccl_selftest, NCCL_TESTS_DEVICE without a number" env NCCL_TESTS_DEVICE=x "$bin/ccl_selftest" --backend nccl -t 1

@@ -5,6 +5,7 @@
 
 #include "collectives/collectives.hpp"
 #include "src/core/capabilities.hpp"
+#include "tools/acceptance/programs.hpp"
 #include "tools/acceptance/stages.hpp"
 #include "tools/acceptance/verified.hpp"
 
@@ -48,7 +49,7 @@ class Program {
 
   void run() {
     const Capabilities& library = context_.team.library();
-    if (const auto why = library.why_not(operations_of(program_))) return skip(*why);
+    if (const auto why = why_never(program_, context_.team)) return skip(*why);
     const Shape shape{elements, 4, {0, context_.team.rank().ranks(), 0}, context_.team.spec()};
     if (program_.unsupported != nullptr)
       if (const auto why = program_.unsupported(shape)) return skip(*why);

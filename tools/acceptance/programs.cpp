@@ -25,9 +25,15 @@ std::optional<ReduceOp> usual_op(const Collective& program) {
   return program.domain.ops.empty() ? ReduceOp::sum : program.domain.ops.front();
 }
 
+std::optional<std::string> why_never(const Collective& program, Team& team) {
+  if (program.needs.host_memory && team.rank().process().staging.buffers != Memory::host)
+    return "needs buffers in host memory; use --memory host";
+  return team.library().why_not(operations_of(program));
+}
+
 std::optional<std::string> why_not(const Collective& program, Team& team, int ranks) {
   const Capabilities& library = team.library();
-  if (auto why = library.why_not(operations_of(program))) return why;
+  if (auto why = why_never(program, team)) return why;
   if (auto why = library.why_not(usual_type(program), usual_op(program))) return why;
   constexpr std::size_t many = 1 << 20;  // elements
   const Shape shape{many, size_of(usual_type(program)), {0, ranks, 0}, team.spec()};

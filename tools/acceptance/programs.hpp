@@ -17,6 +17,10 @@ const Collective& program_named(std::string_view name);
 DataType usual_type(const Collective& program);
 std::optional<ReduceOp> usual_op(const Collective& program);  // nullopt: nothing is reduced
 
+// Returns why the team cannot run a program on any row: its library lacks an operation, or its buffers lie in the
+// wrong memory. Returns nullopt if it can.
+std::optional<std::string> why_never(const Collective& program, Team& team);
+
 // Why the team's library cannot run the usual rows of a program on so many ranks; nullopt: it can.
 std::optional<std::string> why_not(const Collective& program, Team& team, int ranks);
 
