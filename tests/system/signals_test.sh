@@ -54,7 +54,7 @@ waited_for() { # exit code if the thread is first, name, command...
   fi
 }
 waited_for 4 "--np 3, waited for by a library" "$bin/all_reduce_perf" --backend gloo --np 3 -b 8 -e 8 -n 3
-waited_for 3 "a monitored run, waited for by a library" "$bin/all_reduce_perf" --exit-codes nagios --backend gloo -t 2 -b 8 -e 8 -n 3
+waited_for 2 "a monitored run, waited for by a library" "$bin/all_reduce_perf" --exit-codes nagios --backend gloo -t 2 -b 8 -e 8 -n 3
 run 0 "a monitored run ends" "${beside[@]}" "$bin/all_reduce_perf" --exit-codes nagios --backend gloo --np 3 -b 8 -e 8 -n 3
 
 # Each signal by which people, terminals and batch systems end a run ends it in order, whichever thread it comes to.
