@@ -31,7 +31,7 @@ struct ChildStatus {
 
 // What is said of a process whose end is not known.
 inline constexpr std::string_view unknown_end =
-    "ended, but a library in this process waited for it or ignores SIGCHLD: its exit code is not known";
+    "ended, but its exit code is not known: a library waited for it or ignores SIGCHLD";
 
 // A process that runs, or has ended and is not waited for yet. It is known by a descriptor (pidfd_open, Linux 5.3) or, where
 // the kernel has none, asked again and again; never by SIGCHLD, which the kernel may hand to a thread of a
