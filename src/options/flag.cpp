@@ -24,10 +24,9 @@ SettingValue setting_of(Memory memory) { return std::string(name(memory)); }
 SettingValue setting_of(CacheUse use) { return std::string(name(use)); }
 SettingValue setting_of(ExitCodes codes) { return std::string(name(codes)); }
 SettingValue setting_of(const SizeLimit& limit) {
-  const char* const times = limit.times == LimitedTimes::both       ? ""
-                            : limit.times == LimitedTimes::in_place ? ":in_place"
-                                                                    : ":out_of_place";
-  return fmt::format("{}:{}{}", limit.bytes, limit.value, times);
+  const std::string text = fmt::format("{}:{}", limit.bytes, limit.value);
+  if (limit.times == Placements::both) return text;
+  return fmt::format("{}:{}", text, name(limit.times));
 }
 SettingValue setting_of(const RankPair& pair) { return name(pair); }
 

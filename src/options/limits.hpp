@@ -6,22 +6,16 @@
 #include <string>
 #include <vector>
 
-namespace ccl_tests {
+#include "src/options/placements.hpp"
 
-// Which of a row's two times a limit is of.
-enum class LimitedTimes { both, out_of_place, in_place };
+namespace ccl_tests {
 
 // GB/s or microseconds of the rows of one size.
 struct SizeLimit {
   std::size_t bytes;
   double value;
-  LimitedTimes times = LimitedTimes::both;
+  Placements times = Placements::both;  // that the limit is of
 };
-
-// Whether a limit holds for a time in place, or for one out of place.
-constexpr bool holds_for(LimitedTimes times, bool in_place) {
-  return times == LimitedTimes::both || (times == LimitedTimes::in_place) == in_place;
-}
 
 struct Limits {
   std::vector<SizeLimit> min_busbw, max_time;

@@ -210,7 +210,7 @@ SizeLimit parse_limit(const std::string& text, std::string_view unit) {
     throw UsageError(fmt::format(
         "{} is not a placement; accepted: out_of_place or in_place; without one both are meant",
         quote(times)));
-  limit.times = times == "in_place" ? LimitedTimes::in_place : LimitedTimes::out_of_place;
+  limit.times = times == "in_place" ? Placements::in_place : Placements::out_of_place;
   return limit;
 }
 

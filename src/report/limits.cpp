@@ -120,7 +120,7 @@ std::vector<LimitFinding> held_to(const Limits& limits, const Row& row, bool in_
                                   std::size_t requested, const JudgeRule& rule) {
   const Measurement& cell = in_place ? row.in_place : row.out_of_place;
   const auto applies = [&](const SizeLimit& limit) {
-    return limit.bytes == requested && holds_for(limit.times, in_place);
+    return limit.bytes == requested && includes(limit.times, in_place);
   };
   std::vector<LimitFinding> found;
   for (const SizeLimit& limit : limits.min_busbw)

@@ -87,8 +87,8 @@ TEST(Limits, SmallBandwidthsKeepTheirDigits) {
 
 TEST(Limits, OfOnePlacementSayNothingOfTheOther) {
   Limits limits;
-  limits.min_busbw = {{8, 2.0, LimitedTimes::out_of_place}};
-  limits.max_time = {{8, 1, LimitedTimes::in_place}};
+  limits.min_busbw = {{8, 2.0, Placements::out_of_place}};
+  limits.max_time = {{8, 1, Placements::in_place}};
   const std::vector<LimitFinding> all = found(limits, row(1.5, 1), 8);
   ASSERT_EQ(all.size(), 2U);
   EXPECT_EQ(all[0].row, "8 B float sum out of place");

@@ -154,13 +154,13 @@ TEST(Options, RepeatedLimitsAddUp) {
 TEST(Options, ALimitMayBeOfOnePlacement) {
   const Options o = read({"--sizes", "8", "--min-busbw", "8:0.5:in_place", "--max-time",
                           "8:200:out_of_place", "--max-time", "8:300"});
-  EXPECT_EQ(o.limits.min_busbw.at(0).times, LimitedTimes::in_place);
-  EXPECT_EQ(o.limits.max_time.at(0).times, LimitedTimes::out_of_place);
-  EXPECT_EQ(o.limits.max_time.at(1).times, LimitedTimes::both);
-  EXPECT_TRUE(holds_for(LimitedTimes::both, true) && holds_for(LimitedTimes::both, false));
-  EXPECT_TRUE(holds_for(LimitedTimes::in_place, true));
-  EXPECT_FALSE(holds_for(LimitedTimes::in_place, false));
-  EXPECT_FALSE(holds_for(LimitedTimes::out_of_place, true));
+  EXPECT_EQ(o.limits.min_busbw.at(0).times, Placements::in_place);
+  EXPECT_EQ(o.limits.max_time.at(0).times, Placements::out_of_place);
+  EXPECT_EQ(o.limits.max_time.at(1).times, Placements::both);
+  EXPECT_TRUE(includes(Placements::both, true) && includes(Placements::both, false));
+  EXPECT_TRUE(includes(Placements::in_place, true));
+  EXPECT_FALSE(includes(Placements::in_place, false));
+  EXPECT_FALSE(includes(Placements::out_of_place, true));
 }
 
 TEST(Options, TheToleranceIsAPercentage) {
