@@ -1,5 +1,5 @@
 // RFC 4180 with \n as line end. Every line carries the settings of its run, so that files of many
-// runs can be concatenated; a row of the table is two lines, one for each placement. An empty field
+// runs can be concatenated; a row of the table is two lines, one for each placement that was measured. An empty field
 // is absent, not known or not finite. A run that ends with another exit code than 0 has a last line
 // without a placement, which says so.
 #include <fmt/format.h>
@@ -68,8 +68,10 @@ class Csv : public Reporter {
   }
 
   void row(const Row& row) override {
-    file_.append(text(record(row, "out_of_place", row.out_of_place, {}, "")) +
-                 text(record(row, "in_place", row.in_place, {}, "")));
+    const auto half = [&](const char* placement, const Measurement& cell) {
+      return cell.left_out ? std::string() : text(record(row, placement, cell, {}, ""));
+    };
+    file_.append(half("out_of_place", row.out_of_place) + half("in_place", row.in_place));
   }
 
   void end(const RunSummary& summary) override {

@@ -16,10 +16,11 @@ constexpr Explanation all[] = {
     {Kind::column, "type", "type of an element (-d)"},
     {Kind::column, "redop", "reduction (-o); none: the data are only moved"},
     {Kind::column, "root", "root rank (-r); -1: there is none"},
-    {Kind::column, "out-of-place", "the columns below are of calls with two buffers"},
+    {Kind::column, "out-of-place",
+     "the columns below are of calls with two buffers; N/A: left out (-O)"},
     {Kind::column, "in-place",
      "the columns below are of calls whose buffers lie in one; repeated out of place if there is no "
-     "such form"},
+     "such form; N/A: left out (-O)"},
     {Kind::column, "time",
      "microseconds of one call: the median stamp of a stream of calls, of rooted operations the "
      "mean; with -n the mean of a batch; both over ranks by -a. With --samples the median "

@@ -1,5 +1,5 @@
 // One JSON object a line: the run ("type":"header"), two lines for each row of the table ("row": one
-// for each placement), and the end ("footer"). A row is flat. What the header and the footer hold
+// for each placement that was measured), and the end ("footer"). A row is flat. What the header and the footer hold
 // lies in one object of theirs, so that a table made of all lines has two columns more.
 #include <utility>
 
@@ -38,6 +38,7 @@ class JsonLines : public Reporter {
     common.push_back({"row", value_of(rows_)});
     fields(row, Collect(common));
     const auto half = [&](const char* placement, const Measurement& cell) {
+      if (cell.left_out) return std::string();
       FieldRecord all = common;
       all.push_back({"placement", std::string(placement)});
       fields(cell, Collect(all));

@@ -19,7 +19,7 @@ void LateRanks::Thinned::add(double value) {
 
 void LateRanks::add(const Row& row) {
   add(row.out_of_place);
-  if (!row.in_place.repeats_out_of_place) add(row.in_place);
+  if (row.in_place.has_own_time()) add(row.in_place);
 }
 
 void LateRanks::add(const Measurement& cell) {

@@ -30,6 +30,7 @@ void LimitJudge::begin(const RunInfo& run) {
 
 std::vector<LimitFinding> LimitJudge::findings(const Row& row, bool in_place, std::size_t requested,
                                                double moments) const {
+  if ((in_place ? row.in_place : row.out_of_place).left_out) return {};
   const JudgeRule rule = {judged_by_, moments};
   std::vector<LimitFinding> all = held_to(limits_, row, in_place, requested, rule);
   if (!baseline_) return all;
@@ -63,10 +64,12 @@ void LimitJudge::add(const Row& row, std::size_t requested) {
   rows_.push_back({row, requested});
 }
 
-// Without those that repeat another one.
+// Without those that repeat another one, or were left out.
 std::size_t LimitJudge::own_times() const {
   std::size_t times = 0;
-  for (const RequestedRow& one : rows_) times += one.row.in_place.repeats_out_of_place ? 1 : 2;
+  for (const RequestedRow& one : rows_)
+    for (const Measurement* cell : {&one.row.out_of_place, &one.row.in_place})
+      times += cell->has_own_time() ? 1 : 0;
   return times;
 }
 

@@ -120,6 +120,8 @@ void MultiReporter::pass_row(const Row& row, std::size_t requested, RowPlace pla
 void MultiReporter::account(const Row& row, std::size_t requested) {
   ++summary_.rows;
   for (const Measurement* cell : {&row.out_of_place, &row.in_place}) {
+    if (cell->left_out) continue;
+    ++busbw_cells_;
     busbw_sum_ += cell->busbw;
     if (cell->busbw > 0 && (!summary_.peak || cell->busbw > summary_.peak->busbw))
       summary_.peak = Peak{row.bytes, cell->busbw};
@@ -129,7 +131,7 @@ void MultiReporter::account(const Row& row, std::size_t requested) {
   add_wrong(row, requested, "out of place", row.out_of_place);
   add_wrong(row, requested, "in place", row.in_place);
   const auto capped = [&](const Measurement& cell) {
-    return !cell.stream && cell.iterations < options_.iterations;
+    return !cell.left_out && !cell.stream && cell.iterations < options_.iterations;
   };
   if (capped(row.out_of_place) || capped(row.in_place)) ++capped_rows_;
   if (row.coverage < 1) {
@@ -189,7 +191,7 @@ Row MultiReporter::completed(const Row& row, std::exception_ptr& undigested) {
 
 void MultiReporter::add_times(const Row& row, std::size_t requested) {
   const auto add = [&](const char* placement, const Measurement& cell) {
-    if (!cell.stream || cell.repeats_out_of_place) return;
+    if (!cell.stream || !cell.has_own_time()) return;
     ++summary_.times;
     if (cell.stream->precision_reached) ++summary_.precise_times;
     const auto half_width = cell.stream->half_width(cell.seconds);
@@ -300,8 +302,7 @@ void MultiReporter::conclude(int failure, const std::vector<std::string>& errors
 }
 
 double MultiReporter::average_busbw() const {
-  const auto cells = static_cast<double>(2 * summary_.rows);
-  return cells > 0 ? busbw_sum_ / cells : 0;
+  return busbw_cells_ > 0 ? busbw_sum_ / static_cast<double>(busbw_cells_) : 0;
 }
 
 // Of a process that is killed before the next row, and says nothing more itself.

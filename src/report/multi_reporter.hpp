@@ -143,6 +143,7 @@ class MultiReporter {
   mutable std::mutex mutex_;
   RunSummary summary_;
   double busbw_sum_ = 0;
+  std::size_t busbw_cells_ = 0;
   std::size_t capped_rows_ = 0;
   std::size_t weakest_bytes_ = 0;  // largest row that does not cover all ranks
   double weakest_coverage_ = 1;

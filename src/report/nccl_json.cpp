@@ -184,7 +184,7 @@ class NcclJson : public Reporter {
                  {"root", fmt::format("{:6}", row.root.value_or(-1))}};
     add_half(json, "out_of_place", row.out_of_place);
     add_half(json, "in_place", row.in_place);
-    json["actual_iterations"] = row.out_of_place.iterations;
+    json["actual_iterations"] = row.first_measured().iterations;
     json["experiment_name"] = experiment_name(row);
     file_.replace_end(unfinished.size(),
                       (rows_ ? ",\n" : "\n") + text(json) + std::string(unfinished));
@@ -198,7 +198,7 @@ class NcclJson : public Reporter {
 
  private:
   void add_half(Json& json, const std::string& name, const Measurement& cell) const {
-    json[name] = half(cell, cpu_time_);
+    json[name] = cell.left_out ? Json(nullptr) : half(cell, cpu_time_);
     if (cell.per_iteration)
       json[name + "_per_iter"] = per_iteration(*cell.per_iteration, processes_);
   }

@@ -29,6 +29,7 @@ void add(Series& series, const Row& row) {
       series.seconds.emplace(pair, std::numeric_limits<double>::infinity()).first->second;
   double& rate = series.messages_per_s[pair];
   for (const Measurement* half : {&row.out_of_place, &row.in_place}) {
+    if (half->left_out) continue;
     seconds = std::min(seconds, half->seconds);
     rate = std::max(rate, half->messages_per_s.value_or(0));
   }
@@ -38,7 +39,7 @@ void add(Series& series, const Row& row) {
 std::vector<Series> by_size(const std::vector<Row>& rows) {
   std::vector<Series> all;
   for (const Row& row : rows) {
-    if (!row.pair || row.out_of_place.seconds <= 0) continue;
+    if (!row.pair || row.first_measured().seconds <= 0) continue;
     const auto same = [&](const Series& s) { return s.bytes == row.bytes && s.type == row.type; };
     auto found = std::find_if(all.begin(), all.end(), same);
     if (found == all.end()) found = all.insert(all.end(), Series{row.bytes, row.type, {}, {}});

@@ -37,7 +37,7 @@ PairTable pair_table(const std::vector<Row>& rows) {
     if (!row.pair) continue;
     const RankPair pair = ascending(*row.pair);
     for (const Measurement* cell : {&row.out_of_place, &row.in_place}) {
-      if (!timed(*cell) || cell->repeats_out_of_place) continue;
+      if (!timed(*cell) || !cell->has_own_time()) continue;
       seen.insert(pair);
       takes[{row.bytes, row.type, row.cycle, cell == &row.in_place}][pair] =
           std::log(cell->seconds);

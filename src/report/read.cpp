@@ -6,6 +6,7 @@
 
 #include "src/core/error.hpp"
 #include "src/core/given_file.hpp"
+#include "src/options/placements.hpp"
 #include "src/report/field_json.hpp"
 #include "src/report/field_visitors.hpp"
 #include "src/report/schema_1.hpp"
@@ -23,6 +24,14 @@ std::string text(const FieldRecord& record, std::string_view name) {
 // Whether these are the first bytes of a .json file, ours or nccl-tests' own.
 bool is_nccl_tests(std::string_view head) {
   return head.starts_with('{') && head.find("\"nccl_version\"") != std::string_view::npos;
+}
+
+// Which placements the run measured: older files do not say, and have both.
+Placements placements_of(const RunInfo& run) {
+  for (const Placements some : {Placements::out_of_place, Placements::in_place})
+    for (const Setting& setting : run.settings)
+      if (setting == Setting{std::string(placements_setting), std::string(name(some))}) return some;
+  return Placements::both;
 }
 
 class Runs {
@@ -50,8 +59,8 @@ class Runs {
  private:
   // A process was killed between the two lines of a row.
   void drop_half_row() {
-    if (row_lines_ % 2 == 1) runs_.back().rows.pop_back();
-    row_lines_ = 0;
+    if (half_row_) runs_.back().rows.pop_back();
+    half_row_ = false;
   }
 
   void begin(FieldRecord line) {
@@ -64,6 +73,7 @@ class Runs {
     RunInfo& info = runs_.emplace_back().info;
     fields(info,
            Assign(schema_1_ ? header_from_schema_1(std::move(line)) : object(line, "header")));
+    placements_ = placements_of(info);
   }
 
   void row(FieldRecord line) {
@@ -77,9 +87,17 @@ class Runs {
       return;
     }
     const bool in_place = text(line, "placement") == "in_place";
-    if (in_place != (row_lines_++ % 2 == 1)) throw Error("half a row is missing");
-    if (!in_place) fields(rows.emplace_back(), Assign(line));
+    const bool both = placements_ == Placements::both;
+    if (both ? in_place != half_row_ : !includes(placements_, in_place))
+      throw Error("half a row is missing");
+    if (!half_row_) {
+      Row& row = rows.emplace_back();
+      fields(row, Assign(line));
+      row.out_of_place.left_out = !includes(placements_, false);
+      row.in_place.left_out = !includes(placements_, true);
+    }
     fields(in_place ? rows.back().in_place : rows.back().out_of_place, Assign(line));
+    half_row_ = both && !half_row_;
   }
 
   void end(FieldRecord line) {
@@ -98,7 +116,8 @@ class Runs {
 
   std::vector<RecordedRun> runs_;
   bool schema_1_ = false;
-  std::size_t row_lines_ = 0;  // of this run, in schema 2; the second of two is in place
+  Placements placements_ = Placements::both;  // that rows of this run have
+  bool half_row_ = false;                     // the last row has one of two lines, in schema 2
 };
 
 }  // namespace

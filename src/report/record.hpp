@@ -167,6 +167,7 @@ struct Measurement {
   std::uint64_t calls = 0;            // of rank 0, timed and checked
   std::uint64_t verified_calls = 0;   // whose result was compared
   bool repeats_out_of_place = false;  // the collective has no in-place form
+  bool left_out = false;              // by -O: nothing was measured, and files have no line
   std::optional<StepTimes> steps;     // of a composite: seconds per operation, mean over ranks
   std::optional<IterationTimes> per_iteration;  // -I
   std::optional<StreamTimes> stream;            // absent: a batch (-n); its stamps may be samples
@@ -177,6 +178,9 @@ struct Measurement {
   // findings know also how far times of the run repeat.
   std::optional<LimitVerdict> limit;
   std::vector<Mismatch> mismatches;  // by rank; empty: none
+
+  // Returns false if nothing was measured, or what another cell of the row shows.
+  bool has_own_time() const { return !left_out && !repeats_out_of_place; }
 };
 
 // What is known of a result's bits, by ascending trouble. order_independent: the same when ranks exchange their
@@ -220,6 +224,11 @@ struct Row {
   std::optional<Reproduction> reproduction;  // --reproducible
   std::optional<double> padding_waste;       // bytes that are sent for each byte of data
   std::string timestamp;                     // local_time() at the row's end
+
+  // Returns the first placement that was measured.
+  const Measurement& first_measured() const {
+    return out_of_place.left_out ? in_place : out_of_place;
+  }
 };
 
 // The rank that entered most samples last.

@@ -33,7 +33,7 @@ struct Sweep {
 
 void add_cells(std::vector<TimedCell>& cells, const Row& row) {
   const auto add = [&](const Measurement& cell, bool in_place) {
-    if (cell.repeats_out_of_place) return;
+    if (!cell.has_own_time()) return;
     cells.push_back({row.type,
                      row.op,
                      row.root,

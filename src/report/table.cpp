@@ -1,7 +1,8 @@
 // nccl-tests' table. What its parsers rely on: rows start with a digit and have 13 tokens (15 with
 // -S), numbers have no sign, no exponent and are finite, everything else starts with '#', the
 // `#  Rank` lines, and the footer lines. Where this differs: times that are too wide for their
-// column widen it instead of turning to exponents, and N/A stands under its column's header.
+// column widen it instead of turning to exponents, and N/A stands under its column's header: for a number of
+// wrong elements that nobody counted, and all numbers of a placement that was left out (-O).
 #include <fmt/format.h>
 
 #include <cerrno>
@@ -68,12 +69,22 @@ std::string efficiency(const Measurement& cell) {
   return cell.efficiency ? "  " + number(100 * *cell.efficiency, 5) : "      -";
 }
 
-std::string half(const Measurement& cell, const RunInfo& run) {
+// Of a placement that was left out.
+constexpr std::string_view not_measured = "N/A";
+
+std::string numbers(const Measurement& cell) {
+  if (cell.left_out) return fmt::format("  {0:>7}  {0:>6}  {0:>6}  {0:>6}", not_measured);
   const std::string wrong = cell.wrong ? fmt::format("{}", *cell.wrong) : "N/A";
-  std::string text = fmt::format("  {}  {}  {}  {:>6}", number(cell.seconds * 1e6, 7),
-                                 number(cell.algbw, 6), number(cell.busbw, 6), wrong);
+  return fmt::format("  {}  {}  {}  {:>6}", number(cell.seconds * 1e6, 7), number(cell.algbw, 6),
+                     number(cell.busbw, 6), wrong);
+}
+
+std::string half(const Measurement& cell, const RunInfo& run) {
+  std::string text = numbers(cell);
   if (run.stats) text += stats(cell, run.samples);
   if (run.stats && run.ceiling) text += efficiency(cell);
+  if (cell.left_out && run.per_iteration)
+    return text + fmt::format("  {0:>7}  {0:>7}  {0:>7}  {0:>7}", not_measured);
   if (!cell.per_iteration) return text;
   const Statistics& of = cell.per_iteration->of;
   for (const double value :
@@ -90,9 +101,10 @@ std::string shares(const StepTimes& steps) {
 
 // Below the row of a composite: what its time went into.
 std::string steps(const Row& row) {
-  if (!row.out_of_place.steps) return {};
-  std::string line = "#   steps: " + shares(*row.out_of_place.steps);
-  if (row.in_place.steps && !row.in_place.repeats_out_of_place)
+  const std::optional<StepTimes>& first = row.first_measured().steps;
+  if (!first) return {};
+  std::string line = "#   steps: " + shares(*first);
+  if (!row.out_of_place.left_out && row.in_place.steps && row.in_place.has_own_time())
     line += "; in place: " + shares(*row.in_place.steps);
   if (row.padding_waste)
     line += fmt::format("; with padding {:.3f} B are sent for 1 B", *row.padding_waste);

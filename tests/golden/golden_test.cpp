@@ -22,11 +22,13 @@ std::ostream& operator<<(std::ostream& out, const Case& test) {
 
 std::vector<Case> cases() {
   std::vector<Case> cases;
-  for (const samples::Run& run : samples::all()) {
+  std::vector<samples::Run> runs = samples::all();
+  runs.push_back(samples::in_place());
+  for (const samples::Run& run : runs) {
     for (const char* suffix : {".txt", ".jsonl", ".json", ".csv"}) cases.push_back({run, suffix});
     const bool exported = run.name == "plain" || run.name == "stream" || run.name == "wrong_data" ||
                           run.name == "pair_rows" || run.name == "interrupted" ||
-                          run.name == "undecided";
+                          run.name == "undecided" || run.name == "in_place";
     for (const char* suffix : {".xml", ".md", ".gbench.json", ".bmf.json"}) {
       if (exported) cases.push_back({run, suffix});
     }

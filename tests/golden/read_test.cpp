@@ -111,6 +111,26 @@ TEST(ReadRuns, AKilledProcessLeavesItsWholeRows) {
   EXPECT_EQ(rows_after.back(), 2U);
 }
 
+TEST(ReadRuns, APlacementThatWasLeftOutHasNoLines) {
+  const std::string text = samples::file(samples::in_place(), ".jsonl");
+  EXPECT_EQ(text.find("\"out_of_place\""), std::string::npos);
+  for (const std::size_t lost : {0U, 10U}) {  // bytes of the end: the footer is whole or not
+    const RecordedRun run = read_text(text.substr(0, text.size() - lost)).at(0);
+    ASSERT_EQ(run.rows.size(), 2U);
+    for (const Row& row : run.rows) {
+      EXPECT_TRUE(row.out_of_place.left_out);
+      EXPECT_FALSE(row.in_place.left_out);
+      EXPECT_EQ(row.in_place.iterations, 20);
+    }
+  }
+  EXPECT_EQ(written_again(read_text(text).at(0)), text);
+  std::string other = text;
+  other.replace(other.find("\"in_place\",\"time_s\""), 10, "\"out_of_place\"");
+  EXPECT_THROW(read_text(other), Error);
+  EXPECT_FALSE(
+      read_text(samples::file(samples::plain(), ".jsonl")).at(0).rows[0].in_place.left_out);
+}
+
 // tests/golden/schema1/runs.jsonl: five runs as version 1 of the format wrote them.
 TEST(ReadRuns, SchemaOneIsReadToo) {
   const auto runs = read_runs(CCL_GOLDEN_DIR "/schema1/runs.jsonl");

@@ -284,6 +284,18 @@ Run steps() {
 
 }  // namespace
 
+// -O 0: one placement alone.
+Run in_place() {
+  Run run = plain();
+  run.name = "in_place";
+  run.record.settings.push_back({"placements", std::string("in_place")});
+  for (Row& row : run.rows) {
+    row.out_of_place = Measurement();
+    row.out_of_place.left_out = true;
+  }
+  return run;
+}
+
 Run plain() {
   return {"plain",
           record(),

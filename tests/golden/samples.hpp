@@ -18,6 +18,7 @@ struct Run {
 
 Run plain();
 Run pair_rows();  // pingpong: a row for each of two pairs
+Run in_place();   // -O 0: parsers of its table have to know N/A
 Run stream();
 Run undecided();
 Run single_samples();

@@ -48,6 +48,22 @@ TEST(Table, RowsHave13TokensAndTimestampsTwoMore) {
   }
 }
 
+TEST(Table, NumbersOfAPlacementThatWasLeftOutAreNotAvailable) {
+  samples::Run run = samples::in_place();
+  for (const std::string& row : data_lines(samples::table(run))) {
+    const std::vector<std::string> all = tokens(row);
+    EXPECT_EQ(std::vector(all.begin() + 5, all.begin() + 9), std::vector<std::string>(4, "N/A"));
+    EXPECT_EQ(std::count(all.begin() + 9, all.end(), "N/A"), 0);
+  }
+  run.record.per_iteration = true;
+  for (Row& row : run.rows) row.in_place.per_iteration = IterationTimes{0, {1e-6}};
+  for (const std::string& row : data_lines(samples::table(run)))
+    EXPECT_EQ(tokens(row).size(), 21U) << row;
+  for (Row& row : run.rows) row.in_place.steps = {1e-6, 8e-6, 1e-6};
+  EXPECT_EQ(
+      matches(samples::table(run), "^#   steps: sizes 10.0 %, payload 80.0 %, packing 10.0 %$"), 2);
+}
+
 // Scripts that want 13 tokens would drop a row that has its pair or group among them.
 TEST(Table, AGroupOrPairIsACommentBelowItsRow) {
   for (const samples::Run& run : samples::all()) {

@@ -40,6 +40,26 @@ TEST_F(MultiReporterTest, SumsUp) {
   EXPECT_TRUE(seen.summary.notes.empty());
 }
 
+TEST_F(MultiReporterTest, APlacementThatWasLeftOutCountsNowhere) {
+  options.limits.min_busbw = {{1024, 3}};
+  options.limits.max_time = {{1024, 2000}};
+  for (Measurement Row::*const left_out : {&Row::out_of_place, &Row::in_place}) {
+    MultiReporter results(options);
+    results.add(std::make_unique<SpyReporter>(seen));
+    results.begin({});
+    Row one = row(4, 1e-3);
+    one.*left_out = Measurement();
+    (one.*left_out).left_out = true;
+    results.row(one, 1024);
+    EXPECT_EQ(results.finish(0, {}), 0);
+    EXPECT_EQ(seen.summary.average_busbw, 4);
+    EXPECT_EQ(seen.summary.limits.size(), 2U);
+    EXPECT_FALSE((seen.all.back().*left_out).limit);
+    EXPECT_TRUE(seen.summary.notes.empty());  // no row was capped
+    EXPECT_EQ(one.first_measured().busbw, 4);
+  }
+}
+
 TEST_F(MultiReporterTest, JudgesTheRowsThatStandForAllPasses) {
   options.sweep.passes = 3;
   options.limits.max_time = {{1024, 2500}};

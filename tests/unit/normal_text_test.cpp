@@ -105,6 +105,18 @@ TEST(SweepFits, AreOfOneTypeOperationRootAndPlacement) {
   EXPECT_NEAR(summary.fits[1].result.fit->segments[0].alpha.value, 880e-6, 1e-9);
 }
 
+TEST(SweepFits, OfAPlacementThatWasLeftOutThereIsNone) {
+  std::vector<Row> some = rows();
+  for (Row& row : some) {
+    row.in_place = row.out_of_place;
+    row.out_of_place = Measurement();
+    row.out_of_place.left_out = true;
+  }
+  const RunSummary summary = summary_of(some);
+  ASSERT_EQ(summary.fits.size(), 1U);
+  EXPECT_EQ(summary.fits[0].placement, "in_place");
+}
+
 TEST(NormalText, ComparesWithTheCeiling) {
   RunInfo run;
   run.ranks = 2;

@@ -50,6 +50,18 @@ TEST(PairNotes, AMatrixOfTheFirstAndTheLastSize) {
   EXPECT_THAT(lines, Contains("     2     20.00     21.00         -     32.00"));
 }
 
+TEST(PairNotes, AMatrixOfOnePlacement) {
+  for (Measurement Row::*const left_out : {&Row::out_of_place, &Row::in_place}) {
+    std::vector<Row> rows = all_pairs(4, 8, [](int a, int b) { return (a + 10 * b) * 1e-6; });
+    for (Row& row : rows) {
+      row.*left_out = Measurement();
+      (row.*left_out).left_out = true;
+    }
+    EXPECT_THAT(pair_matrices(rows, {}),
+                Contains("     2     20.00     21.00         -     32.00"));
+  }
+}
+
 TEST(PairNotes, NoMatrixOfFewRanksOrSomePairs) {
   EXPECT_THAT(pair_matrices({row(8, {0, 1}, 4e-6)}, {}), IsEmpty());
   EXPECT_THAT(pair_matrices(all_pairs(3, 8, [](int, int) { return 4e-6; }), {}), IsEmpty());

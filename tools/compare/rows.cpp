@@ -49,7 +49,7 @@ RunTimes times_of(const RecordedRun& run, JudgedBy by) {
         (row.pass ? passes : cycles)[key_of(row, in_place)].push_back(time_of(cell, by));
     };
     add(row.out_of_place, false);
-    if (!row.in_place.repeats_out_of_place) add(row.in_place, true);
+    if (row.in_place.has_own_time()) add(row.in_place, true);
   }
   cycles.merge(passes);  // of rows that were killed before they had one of all passes
   RunTimes times;

@@ -63,11 +63,12 @@ std::uint64_t timed_operations(const Measurement& cell, int aggregate);
 // Returns the wall seconds that they took.
 double timed_seconds(const Measurement& cell, int aggregate);
 
-// Calls f(placement, cell) for the row's cells: out of place alone if the collective has no in-place form.
+// Calls f(placement, cell) for the row's cells that were measured: out of place alone if the collective has no
+// in-place form.
 template <class F>
 void for_each_cell(const Row& row, F&& f) {
-  f(std::string_view("out_of_place"), row.out_of_place);
-  if (!row.in_place.repeats_out_of_place) f(std::string_view("in_place"), row.in_place);
+  if (row.out_of_place.has_own_time()) f(std::string_view("out_of_place"), row.out_of_place);
+  if (row.in_place.has_own_time()) f(std::string_view("in_place"), row.in_place);
 }
 
 }  // namespace ccl_tests
