@@ -45,8 +45,8 @@ def options(arguments):
              " their fit; efficiency: of runs with --ceiling; of runs with --raw, for one size:"
              " series: every stamp in its order; distribution: of stamps; ranks: every rank's"
              " stamps as colours [both]")
-    add("--placement", choices=("out_of_place", "in_place", "both"), default="out_of_place",
-        help="which columns to plot [out_of_place]")
+    add("--placement", choices=("out_of_place", "in_place", "both"),
+        help="which columns to plot [out_of_place; of runs with -O 0 in_place]")
     add("--labels", metavar="A,B", help="names of the runs, in the order of the files")
     add("--where", metavar="FIELD=VALUE", type=condition, action="append", default=[],
         help="plot only rows with this value, such as datatype=float; repeatable")
@@ -67,7 +67,9 @@ def main(arguments):
     runs = [run for path in o.files for run in results.read(path)]
     results.name_runs(runs, o.labels.split(",") if o.labels else None)
     of_stamps = o.kind in ("series", "distribution", "ranks")
-    lines = results.lines_of(runs, o.placement, o.where, merge=o.kind == "passes" or of_stamps)
+    lines = results.lines_of(
+        runs, o.placement or results.first_placement(runs), o.where,
+        merge=o.kind == "passes" or of_stamps)
     if len(lines) > 24:
         raise results.BadInput(f"{len(lines)} lines are too many for one plot; choose with --where")
     if o.terminal:

@@ -158,6 +158,12 @@ def number(value):
     return value if good and 0 < value < math.inf else None
 
 
+def first_placement(runs):
+    """Returns out_of_place, or in_place if no run has another (-O 0)."""
+    found = {row.get("placement") for run in runs for row in run.rows}
+    return "in_place" if found == {"in_place"} else "out_of_place"
+
+
 def lines_of(runs, placement, wanted, merge):
     """Returns the lines of a plot.
 

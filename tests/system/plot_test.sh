@@ -77,6 +77,9 @@ plots 0 "two files" "$golden/stream.jsonl" "$golden/plain.jsonl" -o "$work/two.s
 svg "$work/two.svg" "Gloo 0.0~git20220518 (stream)" "Gloo 0.0~git20220518 (plain)"
 plots 0 "--labels" "$golden/stream.jsonl" "$golden/plain.jsonl" -o "$work/labels.svg" --labels '_one & two,<three> $5^6$'
 svg "$work/labels.svg" "_one & two" '<three> $5^6$'
+plots 0 "-O 0" "$golden/in_place.jsonl" -o "$work/in_place.svg"
+svg "$work/in_place.svg" "float, sum, in place"
+plots 0 "-O 0 beside both" "$golden/in_place.jsonl" "$golden/stream.jsonl" -o "$work/beside.svg" --placement both
 cat "$golden/stream.jsonl" "$golden/plain.jsonl" >"$work/runs.jsonl"
 plots 0 "two runs of a file" "$work/runs.jsonl" -o "$work/runs.svg"
 svg "$work/runs.svg" "Gloo 0.0~git20220518 (1)" "Gloo 0.0~git20220518 (2)"
