@@ -64,15 +64,25 @@ void require_row(const Collective& collective, const Options& o, const char* fla
                                fmt::join(first, ", "), sizes.size() > 8 ? ", ..." : ""));
 }
 
+void require_placement(Placements measured, const char* flag, const SizeLimit& limit) {
+  if (limit.times == Placements::both || measured == Placements::both || limit.times == measured)
+    return;
+  throw UsageError(fmt::format("{}: -O {} leaves {} out; accepted: {}", flag,
+                               measured == Placements::in_place ? 0 : 1, name(limit.times),
+                               name(measured)));
+}
+
 void check_limits(const Collective& collective, const Options& o) {
   if (o.limits.of_rows() && o.measure.iterations == 0)
     throw UsageError(
         "-n: 0 times nothing that a limit could be held to; accepted with --max-time, "
         "--min-busbw and --baseline: 1 or more");
-  for (const SizeLimit& limit : o.limits.min_busbw)
-    require_row(collective, o, "--min-busbw", limit.bytes);
-  for (const SizeLimit& limit : o.limits.max_time)
-    require_row(collective, o, "--max-time", limit.bytes);
+  const auto check = [&](const char* flag, const SizeLimit& limit) {
+    require_row(collective, o, flag, limit.bytes);
+    require_placement(o.sweep.placements, flag, limit);
+  };
+  for (const SizeLimit& limit : o.limits.min_busbw) check("--min-busbw", limit);
+  for (const SizeLimit& limit : o.limits.max_time) check("--max-time", limit);
 }
 
 void check_counts(const Options& o) {

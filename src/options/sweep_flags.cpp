@@ -184,6 +184,17 @@ void declare_sweep(FlagSet& set, Options& o, const Taken& taken, const Collectiv
   set.add(s.cycles, "-N,--run_cycles", "N", "repeat the whole run N times; 0: until stopped",
           in_range(0, max_int))
       .recorded("cycles");
+  set.add_custom(
+         "-O,--out_of_place", "0|1",
+         "measure one placement alone: 0 in place, 1 out of place",
+         [&s, parse = zero_or_one()](const std::string& text) {
+           s.placements = parse(text) ? Placements::out_of_place : Placements::in_place;
+         },
+         [&s] { return SettingValue(std::string(name(s.placements))); })
+      .offers({"0", "1"})
+      .by_default("both")
+      .needs(taken.sweep)
+      .recorded(std::string(placements_setting));
   set.add(s.duration_s, "--duration", "TIME",
           "repeat the whole run until TIME is over: 90, 90s, 15m, 1h", duration())
       .by_default("once")

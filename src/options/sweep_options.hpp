@@ -7,6 +7,7 @@
 
 #include "src/core/types.hpp"
 #include "src/options/pairing.hpp"
+#include "src/options/placements.hpp"
 #include "src/options/rank_groups.hpp"
 
 namespace ccl_tests {
@@ -28,6 +29,7 @@ struct SweepOptions {
   bool group_rows = false;  // one row per group instead of the slowest group's
   Pairing pairing;
   bool concurrent = false;  // pairs without a common rank at the same time
+  Placements placements = Placements::both;
 };
 
 // The sizes of the sweep, ascending as given.

@@ -122,10 +122,20 @@ bool BenchmarkRunner::verifiable(const Problem& p) const {
          (!p.collective->needs.synchronizes || rank_.table().on_one_machine());
 }
 
+std::vector<Form> BenchmarkRunner::forms_of(const Problem& p) const {
+  switch (options_.sweep.placements) {
+    case Placements::both: return {Form::out_of_place, Form::in_place};
+    case Placements::out_of_place: return {Form::out_of_place};
+    case Placements::in_place: break;
+  }
+  // The pingpong of --ceiling has no in-place form.
+  return {repeats_out_of_place(p, Form::in_place) ? Form::out_of_place : Form::in_place};
+}
+
 std::unique_ptr<Operation> BenchmarkRunner::operation_of(const Problem& p,
                                                          const WaitLimits& limits) {
   const Expected expected(rank_.activity(), limits.agreement_s);
-  rank_.activity().row(form_text(p, Form::out_of_place) +
+  rank_.activity().row(form_text(p, forms_of(p).front()) +
                        ", preparing, and whether the ranks agree");
   std::unique_ptr<Operation> operation =
       p.collective->make(group_channel(), communicator(), p.shape, p.point.type);
@@ -172,13 +182,18 @@ PointRows BenchmarkRunner::run(const Collective& collective, const SweepPoint& p
   const std::unique_ptr<Operation> operation = operation_of(p, limits);
   PointRows result;
   if (rank_.is_first()) result.rows = unmeasured_rows(p);
-  for (const Form form : {Form::out_of_place, Form::in_place}) {
+  const std::vector<Form> forms = forms_of(p);
+  for (const Form form : forms) {
     // Without an in-place form the out-of-place measurement is repeated there, unchecked.
     const bool checks = verifiable(p) && (options_.check.all || !repeats_out_of_place(p, form));
     const FormFindings found = run_form(p, form, *operation, checks, limits);
     if (!rank_.is_first()) continue;
     result.spent_s += found.spent_s;
     add_form(result, found_in(p), form, found);
+  }
+  for (Row& row : result.rows) {
+    row.out_of_place.left_out = forms.front() != Form::out_of_place;
+    row.in_place.left_out = forms.back() != Form::in_place;
   }
   const bool reproduces = options_.check.reproducible && collective.domain.reduces;
   if (reproduces) add_reproductions(result, p, *operation, limits);
@@ -202,7 +217,7 @@ std::vector<Measurement> BenchmarkRunner::times(const Collective& collective,
   use_pattern(p);
   const WaitLimits limits = wait_limits(options_, p);
   const std::unique_ptr<Operation> operation = operation_of(p, limits);
-  const FormFindings found = run_form(p, Form::out_of_place, *operation, false, limits);
+  const FormFindings found = run_form(p, forms_of(p).front(), *operation, false, limits);
   std::vector<Measurement> times;
   if (!rank_.is_first()) return times;
   const RowRule rule = found_in(p).rule;
@@ -244,7 +259,7 @@ RankReport BenchmarkRunner::take_form(const Problem& p, Form form, Operation& op
   ChannelCoordinator coordinator(rank_, form_text(p, form), options_.measure.samples,
                                  limits.exchange_s);
   const bool show_algorithm =
-      gpu != nullptr && options_.backend.show_algorithm && form == Form::out_of_place;
+      gpu != nullptr && options_.backend.show_algorithm && form == forms_of(p).front();
   if (gpu != nullptr) gpu->annotate(form_text(p, form) + ", row");
   if (show_algorithm) gpu->last_algorithm();  // for the row before
   const std::unique_ptr<Timeline> timeline =

@@ -54,8 +54,8 @@ class BenchmarkRunner {
   PointRows warm_up(const Collective& collective, const SweepPoint& point);
   // Returns the rows of a point, which must be one of those that room was made for.
   PointRows run(const Collective& collective, const SweepPoint& point);
-  // Returns on rank 0 the time of each group of a point, out of place, from unverified calls; elsewhere
-  // nothing.
+  // Returns on rank 0 the time of each group of a point, of the first placement that is measured, from unverified
+  // calls; elsewhere nothing.
   std::vector<Measurement> times(const Collective& collective, const SweepPoint& point);
   // Whether run() has one row for all groups: the slowest one's.
   bool one_row_for_all(const Collective& collective) const {
@@ -68,6 +68,7 @@ class BenchmarkRunner {
   ControlChannel& group_channel() { return group_ ? *group_ : rank_.world(); }
   void use_pattern(const Problem& p);
   bool verifiable(const Problem& p) const;
+  std::vector<Form> forms_of(const Problem& p) const;  // that run() measures
   std::unique_ptr<Operation> operation_of(const Problem& p, const WaitLimits& limits);
   std::unique_ptr<StoppingCriterion> criterion(const Problem& p, bool checks) const;
   CallPlan call_plan(const Problem& p, Form form, bool verifies, const WaitLimits& limits,

@@ -13,6 +13,11 @@ std::size_t checked_calls(const Options& o, bool checks) {
   return checks ? static_cast<std::size_t>(o.check.calls) : 0;
 }
 
+// Of one placement's timed part.
+double limit_s(const Options& o) {
+  return o.measure.row_time_s / static_cast<double>(number_of(o.sweep.placements));
+}
+
 }  // namespace
 
 BatchGoal batch_goal(const Options& o, bool checks, bool simulated, std::size_t most_calls) {
@@ -24,7 +29,7 @@ BatchGoal batch_goal(const Options& o, bool checks, bool simulated, std::size_t 
   if (exact) goal.warmup = static_cast<std::size_t>(o.measure.warmup);
   goal.checked = checked_calls(o, checks);
   goal.most_calls = most_calls;
-  goal.limit_s = o.measure.row_time_s / 2;
+  goal.limit_s = limit_s(o);
   goal.repeats = static_cast<std::size_t>(std::max(1, o.measure.graph_launches));
   return goal;
 }
@@ -47,7 +52,7 @@ PrecisionGoal precision_goal(const Options& o, const Problem& problem, bool chec
   goal.budget_s = limits.budget_s;
   goal.gives_up = o.measure.time_budget_s == 0;
   goal.clock_cost_s = limits.clock_cost_s;
-  goal.limit_s = o.measure.row_time_s / 2;
+  goal.limit_s = limit_s(o);
   goal.most_calls = limits.most_calls;
   goal.block_s = wait_limits(o, problem).block_s;
   goal.checked = checked_calls(o, checks);

@@ -196,6 +196,10 @@ std::vector<Note> notes_of(const Rank& rank, const Collective& collective, const
         fmt::format("passes: {}, all but the last in an order shuffled by --seed {}; rows are "
                     "medians over them",
                     o.sweep.passes, o.check.seed));
+  if (o.sweep.placements != Placements::both)
+    add(NoteKind::note, o.sweep.placements == Placements::in_place
+                            ? "placements: in place alone (-O 0), the other has N/A"
+                            : "placements: out of place alone (-O 1), the other has N/A");
   const std::string mode = mode_of(collective, o);
   if (!mode.empty()) add(NoteKind::note, "mode: " + mode);
   for (std::string& line : spec_notes(collective, o.spec)) add(NoteKind::note, std::move(line));

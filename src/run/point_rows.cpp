@@ -38,7 +38,7 @@ void add_form(PointRows& result, const FoundIn& in, Form form, const FormFinding
     Row& row = result.rows[g];
     (form == Form::in_place ? row.in_place : row.out_of_place) = std::move(m);
     const auto first = static_cast<std::size_t>(p.point.groups->members(group)[0]);
-    if (form == Form::out_of_place) row.algorithm = found.reports[first].algorithm;
+    if (row.algorithm.empty()) row.algorithm = found.reports[first].algorithm;
   }
 }
 

@@ -10,7 +10,7 @@
 
 namespace ccl_tests {
 
-// The time of a point's first row, out of place.
+// The time of a point's first row, of the first placement that was measured.
 struct PointTime {
   std::size_t point = 0;  // its number
   double seconds = 0;     // of a call

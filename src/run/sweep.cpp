@@ -90,7 +90,8 @@ class TimeBudget {
   TimeBudget(const Options& o, std::size_t points)
       : left_s_(o.measure.time_budget_s),
         given_(left_s_ > 0),
-        times_(2 * points *
+        times_of_point_(number_of(o.sweep.placements)),
+        times_(times_of_point_ * points *
                static_cast<std::size_t>(std::max(1, o.sweep.cycles) * o.sweep.passes)) {}
 
   void grant(BenchmarkRunner& runner) const {
@@ -99,12 +100,13 @@ class TimeBudget {
   }
   void spend(double seconds) {
     left_s_ = std::max(0.0, left_s_ - seconds);
-    if (times_ > 2) times_ -= 2;
+    if (times_ > times_of_point_) times_ -= times_of_point_;
   }
 
  private:
   double left_s_;
   bool given_;
+  std::size_t times_of_point_;
   std::size_t times_;
 };
 
@@ -133,7 +135,7 @@ struct Measuring {
       take(std::move(row), r);
     }
     if (!found.rows.empty() && keeps_times)
-      times.push_back({number, found.rows.front().out_of_place.seconds, monotonic_seconds()});
+      times.push_back({number, found.rows.front().first_measured().seconds, monotonic_seconds()});
   }
 };
 

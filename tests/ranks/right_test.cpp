@@ -46,6 +46,35 @@ TEST_P(Right, EveryTypeAndOperation) {
   }
 }
 
+// -O: what is measured is right, and the other placement has no call.
+TEST_P(Right, EveryPlacementAlone) {
+  for (const Collective* collective : all_collectives()) {
+    if (!runs_on(*collective, ranks())) continue;
+    for (const Placements placements : {Placements::out_of_place, Placements::in_place}) {
+      Options o = quick(ranks());
+      o.sweep.sizes = {1000};
+      o.sweep.placements = placements;
+      const Outcome outcome = run(*collective, o, *backend_);
+      if (outcome.exit_code == exit_code(Exit::usage)) {
+        EXPECT_EQ(placements, Placements::in_place) << collective->name;
+        EXPECT_THAT(outcome.text(), testing::HasSubstr("has no in-place form")) << collective->name;
+        continue;
+      }
+      EXPECT_EQ(outcome.exit_code, 0) << collective->name << ' ' << outcome.text();
+      EXPECT_FALSE(outcome.rows.empty()) << collective->name;
+      for (const Row& row : outcome.rows) {
+        const bool in_place = placements == Placements::in_place;
+        const Measurement& other = in_place ? row.out_of_place : row.in_place;
+        EXPECT_TRUE(other.left_out) << collective->name;
+        EXPECT_EQ(other.calls, 0U) << collective->name;
+        EXPECT_TRUE(row.first_measured().has_own_time()) << collective->name;
+        EXPECT_EQ(row.first_measured().wrong, 0U) << collective->name;
+        EXPECT_GT(row.first_measured().verified_calls, 0U) << collective->name;
+      }
+    }
+  }
+}
+
 TEST_P(Right, EveryBitwiseOperation) {
   for (const Collective* collective : all_collectives()) {
     if (!collective->domain.reduces || !collective->domain.ops.empty()) continue;

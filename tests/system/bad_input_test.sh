@@ -157,6 +157,10 @@ OMPI_COMM_WORLD_RANK=0 OMPI_COMM_WORLD_SIZE=2 refused 2 "--np: this is one of 2 
   [ $? -eq 3 ] && grep -q "a thread cannot be started" "$work/err"
 ) && pass "too few threads" || fail "too few threads: $(cat "$work/err")"
 
+run 2 "-O 0 without an in-place form" "$bin/sendrecv_perf" --backend loopback -t 3 -O 0
+expect_in "$work/err" "sendrecv_perf: -O: 0 measures in place alone, and sendrecv_perf has no in-place form; accepted: 1"
+run 0 "-O 1 without an in-place form" "$bin/sendrecv_perf" --backend loopback -t 3 -O 1 -n 2 --sizes 8
+refused 2 "-O: '2' is not accepted" -O 2
 run 0 "--help" "$bin/reduce_perf" --help
 expect_in "$work/out" "Exit codes"
 run 0 "--help-all" "$bin/reduce_perf" --help-all

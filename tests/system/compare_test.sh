@@ -29,6 +29,10 @@ refused() { # text on stderr, arguments...
   expect_in "$work/err" "$text"
   one_line
 }
+for placement in 0 1; do run 0 "-O $placement" "$bin/all_reduce_perf" "${quick[@]}" -O $placement -J "$work/o$placement.jsonl"; done
+run 0 "one placement beside both" "$compare" "$work/base.jsonl" "$work/o0.jsonl"
+[ "$(grep -cE '^ +[0-9]+ .* in_place ' "$work/out")" -eq 2 ] || fail "not two rows in place: $(cat "$work/out")"
+refused "cannot compare: no row is in $work/o0.jsonl and in $work/o1.jsonl" "$work/o0.jsonl" "$work/o1.jsonl"
 run 0 "another type" "$bin/all_reduce_perf" "${quick[@]}" -d half -J "$work/half.jsonl"
 run 0 "other ranks" "$bin/all_reduce_perf" "${quick[@]}" -t 3 -J "$work/three.jsonl"
 run 0 "another program" "$bin/all_reduce_perf" "${quick[@]}" -n 2 -J "$work/batch.jsonl"

@@ -25,6 +25,7 @@ for ranks in 3 4; do
 done
 run 0 "without the flag" "$bin/all_reduce_perf" "${args[@]}" -t 3 && tells "without the flag" ''
 run 0 "one rank" "$bin/all_reduce_perf" "${args[@]}" -t 1 --show-algorithm && tells "one rank" ''
+run 0 "in place alone" "$bin/all_reduce_perf" "${args[@]}" -t 3 -O 0 --show-algorithm && tells "in place alone" "$both"
 run 0 "a graph" "$bin/all_reduce_perf" "${args[@]}" -t 3 -G 2 --show-algorithm && tells "a graph" "$both"
 run 0 "in groups" "$bin/all_reduce_perf" "${args[@]}" -t 4 --group '%2' --group-rows 1 --show-algorithm &&
   tells "in groups" 'RING/LL, 2 channels|RING/LL, 2 channels|RING/SIMPLE, 2 channels|RING/SIMPLE, 2 channels'

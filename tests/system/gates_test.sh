@@ -37,6 +37,24 @@ run 8 "an earlier run of other sizes" "$bin/all_reduce_perf" --backend loopback 
 expect_in "$work/err" "not decided: 2 of 2 times are not in $work/base.jsonl"
 run 8 "an earlier run of some of the sizes" "$bin/all_reduce_perf" --backend loopback -t 3 --sizes 8,16 --baseline "$work/base.jsonl" --tolerance 1000%
 expect_in "$work/err" "not decided: 2 of 4 times are not in $work/base.jsonl"
+# -O: one placement alone.
+run 0 "in place alone" "${program[@]}" -O 0 --max-time 8:1000000:in_place --min-busbw 4K:0.0000001 -J "$work/o0.jsonl" -J "$work/o0.csv"
+[ "$(grep -cE '^ +[0-9]+ .* -1( +N/A){4} +[0-9.]+ +[0-9.]+ +[0-9.]+ +0$' "$work/out")" -eq 2 ] || fail "not two rows with N/A out of place: $(cat "$work/out")"
+[ "$(grep -c '"type":"row".*"placement":"in_place"' "$work/o0.jsonl")" -eq 2 ] || fail "not two lines in place"
+[ "$(grep -c '"type":"row"' "$work/o0.jsonl")" -eq 2 ] || fail "lines of the placement that was left out"
+[ "$(grep -c , "$work/o0.csv")" -eq 3 ] || fail "not three lines in o0.csv"
+run 0 "out of place alone" "${program[@]}" --out_of_place 1 -n 5 -J "$work/o1.json"
+[ "$(grep -cE '^ +[0-9]+ .* 0( +N/A){4}$' "$work/out")" -eq 2 ] || fail "not two rows with N/A in place: $(cat "$work/out")"
+[ "$(grep -c '"in_place":null' "$work/o1.json")" -eq 2 ] || fail "no null in o1.json"
+if grep -q "ran fewer than" "$work/out"; then fail "what was left out counts as capped"; fi
+run 0 "a baseline of the same placement" "${program[@]}" -O 0 --baseline "$work/o0.jsonl" --tolerance 1000%
+run 0 "a baseline of both placements" "${program[@]}" -O 0 --baseline "$work/base.jsonl" --tolerance 1000%
+run 8 "a baseline of the other placement" "${program[@]}" -O 1 --baseline "$work/o0.jsonl" --tolerance 1000%
+expect_in "$work/err" "not decided: 2 of 2 times are not in $work/o0.jsonl"
+run 2 "a limit of the placement that is left out" "${program[@]}" -O 1 --max-time 8:1:in_place
+expect_in "$work/err" "--max-time: -O 1 leaves in_place out; accepted: out_of_place"
+run 0 "passes of one placement" "${program[@]}" -O 0 --passes 3 --time-budget 1
+
 run 2 "a limit of what nobody times" "${program[@]}" -n 0 --max-time 8:1
 echo "{" >"$work/broken.jsonl"
 run 2 "a file that is none" "${program[@]}" --baseline "$work/broken.jsonl"

@@ -56,5 +56,17 @@ TEST(Goals, BlocksAreAsLongAsTheirStampsWithoutATimeout) {
   EXPECT_EQ(precision_goal(o, SmallRow(o).of, true, {}).block_s, 0);
 }
 
+// --row-time is of a row: of both placements, or of the one that is measured.
+TEST(Goals, OnePlacementAloneHasTheRowsTime) {
+  for (const auto placements : {Placements::both, Placements::out_of_place, Placements::in_place}) {
+    Options o;
+    o.measure.row_time_s = 4;
+    o.sweep.placements = placements;
+    const double limit_s = placements == Placements::both ? 2 : 4;
+    EXPECT_EQ(precision_goal(o, SmallRow(o).of, true, {}).limit_s, limit_s);
+    EXPECT_EQ(batch_goal(o, true, false, 0).limit_s, limit_s);
+  }
+}
+
 }  // namespace
 }  // namespace ccl_tests

@@ -163,6 +163,35 @@ TEST(Options, ALimitMayBeOfOnePlacement) {
   EXPECT_FALSE(includes(Placements::out_of_place, true));
 }
 
+TEST(Options, OnePlacementMayBeMeasuredAlone) {
+  EXPECT_EQ(read({}).sweep.placements, Placements::both);
+  EXPECT_EQ(read({"-O", "0"}).sweep.placements, Placements::in_place);
+  EXPECT_EQ(read({"--out_of_place=1"}).sweep.placements, Placements::out_of_place);
+  EXPECT_EQ(number_of(Placements::both), 2U);
+  EXPECT_EQ(number_of(Placements::in_place), 1U);
+  const auto limited = [](const char* flag, const char* placement) {
+    return read({"--sizes", "8", "-O", "0", flag, placement}).limits;
+  };
+  EXPECT_EQ(limited("--max-time", "8:1:in_place").max_time.size(), 1U);
+  EXPECT_EQ(limited("--max-time", "8:1").max_time.size(), 1U);
+  EXPECT_THROW(limited("--max-time", "8:1:out_of_place"), UsageError);
+  EXPECT_THROW(limited("--min-busbw", "8:1:out_of_place"), UsageError);
+}
+
+TEST(Options, APlacementThatAProgramDoesNotHaveIsRefused) {
+  Options o;
+  for (const auto placements : {Placements::both, Placements::out_of_place, Placements::in_place}) {
+    o.sweep.placements = placements;
+    EXPECT_NO_THROW(check_groups(collectives::all_reduce, o, unplaced_groups(o, 3)));
+    for (const Collective* const collective : {&collectives::sendrecv, &collectives::pingpong}) {
+      if (placements == Placements::in_place)
+        EXPECT_THROW(check_groups(*collective, o, unplaced_groups(o, 3)), UsageError);
+      else
+        EXPECT_NO_THROW(check_groups(*collective, o, unplaced_groups(o, 3)));
+    }
+  }
+}
+
 TEST(Options, TheToleranceIsAPercentage) {
   EXPECT_EQ(read({"--baseline", "x.jsonl"}).limits.tolerance, 0.2);
   EXPECT_EQ(read({"--baseline", "x.jsonl", "--tolerance", "30%"}).limits.tolerance, 0.3);
