@@ -16,7 +16,7 @@ namespace {
 
 struct Candidate {
   std::string name;
-  bool has_short_name;
+  bool of_nccl_tests;
 };
 
 std::vector<Candidate> beginning_with(const FlagSet& set, const std::string& start) {
@@ -25,7 +25,11 @@ std::vector<Candidate> beginning_with(const FlagSet& set, const std::string& sta
     if (!flag.read || flag.is_variable()) continue;
     const auto begins = [&](const std::string& name) { return name.starts_with(start); };
     const auto name = std::find_if(flag.names.begin(), flag.names.end(), begins);
-    if (name != flag.names.end()) found.push_back({*name, flag.names.front().size() == 2});
+    if (name != flag.names.end()) {
+      // All flags with a letter are nccl-tests', but for -O, which is rccl-tests'.
+      const std::string& first = flag.names.front();
+      found.push_back({*name, first.size() == 2 && first != "-O"});
+    }
   }
   return found;
 }
@@ -35,7 +39,7 @@ std::string completed(const FlagSet& set, const std::string& name) {
   if (set.find(name) != nullptr) return name;
   std::vector<Candidate> found = beginning_with(set, name);
   if (found.size() > 1) {
-    const auto ours = [](const Candidate& c) { return !c.has_short_name; };
+    const auto ours = [](const Candidate& c) { return !c.of_nccl_tests; };
     if (!std::all_of(found.begin(), found.end(), ours)) std::erase_if(found, ours);
   }
   if (found.empty()) return name;
