@@ -185,8 +185,7 @@ void declare_sweep(FlagSet& set, Options& o, const Taken& taken, const Collectiv
           in_range(0, max_int))
       .recorded("cycles");
   set.add_custom(
-         "-O,--out_of_place", "0|1",
-         "measure one placement alone: 0 in place, 1 out of place",
+         "-O,--out_of_place", "0|1", "measure one placement alone: 0 in place, 1 out of place",
          [&s, parse = zero_or_one()](const std::string& text) {
            s.placements = parse(text) ? Placements::out_of_place : Placements::in_place;
          },
