@@ -34,6 +34,7 @@ namespace ccl_tests {
 namespace {
 
 constexpr std::string_view flag = "--exit-codes";
+constexpr std::string_view launcher_flag = "--launcher";
 constexpr std::string_view verdict_flag = "--verdict";
 
 // Whether a word is the flag or, as long flags may be, the beginning that tells it from others; or one of
@@ -293,7 +294,8 @@ int run_child(const std::string& program, const std::vector<std::string>& argume
   const SignalPipe signals;
   const ChildEnd end = wait_for(start(words, program, more), signals);
   const bool says = first != FirstLine::headline || (end.output.empty() && end.code != 0);
-  if (says && is_first_process())
+  const std::vector<std::string> launchers = values_of(launcher_flag, arguments);
+  if (says && is_first_process(launchers.empty() ? "auto" : launchers.back()))
     fmt::print("{}", first_line(program, codes, end,
                                 verdict ? read_verdict(verdict->path()) : std::nullopt));
   bool told = std::fflush(stdout) == 0;
@@ -306,9 +308,9 @@ int run_child(const std::string& program, const std::vector<std::string>& argume
 
 }  // namespace
 
-bool is_first_process() {
+bool is_first_process(const std::string& launcher) {
   try {
-    return detect_launch(process_environment()).process == 0;
+    return detect_launch(process_environment(), launcher).process == 0;
   } catch (const Error&) {
     return true;  // what is wrong there is said elsewhere
   }

@@ -18,8 +18,8 @@ std::optional<ExitCodes> asked_exit_codes(const std::vector<std::string>& argume
 // Whether a command line prints something and runs nothing, as `prints` says; what that throws is the program's to say.
 bool asks_for_text(const std::function<bool()>& prints);
 
-// Whether this is the first process of what a launcher has started, as far as its variables say.
-bool is_first_process();
+// Whether this is the first process of what a launcher has started, as far as its variables say. launcher: of --launcher.
+bool is_first_process(const std::string& launcher);
 
 // What a program leaves for the first line: a verdict file (--verdict), nothing but its exit code, or a
 // headline of its own on stdout.

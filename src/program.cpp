@@ -89,7 +89,7 @@ int run_program(const Collective& program, int argc, char** argv) {
       fmt::print("{}", explain(program));
       return exit_code(Exit::passed);
     }
-    if (is_first_process()) mark_unfinished(parsed.options.output);
+    if (is_first_process(parsed.options.job.launcher)) mark_unfinished(parsed.options.output);
     const Collective& collective = in_mode(program, parsed.options.sweep.mode);
     return run_sweep(collective, parsed.options, job_setup(collective, parsed.options, arguments));
   });

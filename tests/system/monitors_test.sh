@@ -79,6 +79,10 @@ else
   echo "SKIP the termination log: no mount namespaces here"
 fi
 
+# A run of its own within another launcher's job prints its line, whatever rank that launcher gave the process.
+run 0 "a run of its own in another's job" env RANK=1 WORLD_SIZE=2 MASTER_ADDR=127.0.0.1 "${program[@]}" --launcher local --exit-codes nagios
+first_line "OK all_reduce_perf: 2 rows right"
+
 # Two pods of a gang, of which the second one comes later.
 mkdir "$work/gang"
 echo 2 >"$work/gang/expected_count"; echo 127.0.0.1 >"$work/gang/master_addr"; free_port >"$work/gang/master_port"; echo test >"$work/gang/gang_id"
