@@ -148,8 +148,8 @@ void describe(const End& end, const char* doing, Text& how, Text& advice) {
   }
   constexpr std::uint64_t little = 1 << 20;
   const auto room = free_shared_memory();
-  if (room &&
-      (*room < little || (end.known && WIFSIGNALED(end.status) && WTERMSIG(end.status) == SIGBUS)))
+  const bool bus = end.known && WIFSIGNALED(end.status) && WTERMSIG(end.status) == SIGBUS;
+  if (room && (bus || *room < little))
     advice << "; /dev/shm has " << *room << " B free (docker: --shm-size)";
   if (*doing != '\0') how << " during " << doing;
   if (!end.known) how << ": how is not known";
@@ -261,17 +261,23 @@ End wait_for_end(int alive, pid_t process_0, pthread_mutex_t& running) {
   ProcessState state(process_0);
   pollfd gone{kept, POLLIN, 0};
   End end;
-  while (::poll(&gone, 1, 0) <= 0) {
+  int locked = ETIMEDOUT;
+  while (locked == ETIMEDOUT && ::poll(&gone, 1, 0) <= 0) {
     timespec look{};
     ::clock_gettime(CLOCK_MONOTONIC, &look);
     look.tv_sec += 2;
-    if (::pthread_mutex_clocklock(&running, CLOCK_MONOTONIC, &look) != ETIMEDOUT) break;
-    end.stopped = state.look() && state.stopped();
+    locked = ::pthread_mutex_clocklock(&running, CLOCK_MONOTONIC, &look);
+    if (locked == ETIMEDOUT) end.stopped = state.look() && state.stopped();
   }
-  end.known = state.look();
-  if (end.known) end.status = state.exit_code();
+  // Before its owner is dead the process has no status: a system may have no such mutexes.
+  const auto learn = [&] {
+    end.known = state.look();
+    if (end.known) end.status = state.exit_code();
+  };
+  if (locked == EOWNERDEAD) learn();
   while (::poll(&gone, 1, -1) <= 0) {  // its other threads may still write
   }
+  if (!end.known) learn();
   return end;
 }
 
