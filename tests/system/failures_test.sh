@@ -3,13 +3,6 @@
 . "$(dirname "$0")/lib.sh"
 long=(--backend gloo -b 1M -e 1M -n 5 -N 0 -c 1)
 
-wait_for_row() { # file: until it holds a header and two rows, at most 20 s
-  for _ in $(seq 200); do
-    [ -e "$1" ] && [ "$(wc -l <"$1")" -ge 3 ] && return
-    sleep 0.1
-  done
-  fail "no row in $1"
-}
 ends_with() { # pid, expected code, name, seconds [10]
   for _ in $(seq $((${4:-10} * 10))); do kill -0 "$1" 2>/dev/null || break; sleep 0.1; done
   kill -0 "$1" 2>/dev/null && { fail "$3: still running"; kill -9 "$1"; }

@@ -49,6 +49,13 @@ run() {
   tail -n 15 "$work/out" "$work/err"
   return 1
 }
+wait_for_row() { # file: until it holds a header and two rows, at most 20 s
+  for _ in $(seq 200); do
+    [ -e "$1" ] && [ "$(wc -l <"$1")" -ge 3 ] && return
+    sleep 0.1
+  done
+  fail "no row in $1"
+}
 expect_in() { grep -qF -- "$2" "$1" || { fail "no '$2' in ${1##*/}:"; tail -n 15 "$1"; }; }
 # A TCP port that nobody listens on, out of the ephemeral range.
 free_port() {

@@ -5,13 +5,6 @@ thread=$build/tests/libpreloaded-thread.so
 beside=(env --default-signal=INT,QUIT LD_PRELOAD="$thread")  # a program with that thread, and with the signals that a job in the background ignores
 long=(--backend gloo -b 1M -e 1M -n 5 -N 0 -c 1)
 
-wait_for_row() { # file: until it holds a header and two rows, at most 20 s
-  for _ in $(seq 200); do
-    [ -e "$1" ] && [ "$(wc -l <"$1")" -ge 3 ] && return
-    sleep 0.1
-  done
-  fail "no row in $1"
-}
 ends_with() { # pid, expected code, name
   for _ in $(seq 200); do kill -0 "$1" 2>/dev/null || break; sleep 0.1; done
   kill -0 "$1" 2>/dev/null && { fail "$3: still running"; kill -9 "$1"; }
