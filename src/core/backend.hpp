@@ -34,6 +34,7 @@ struct BackendOptions {
   bool show_algorithm = false;                  // --show-algorithm
   int peers = 0;                                // Domain::peers of the program
   int ranks_per_process = 1;                    // each on a thread
+  bool cpus_short = false;                      // a host has fewer CPUs than busy threads
   std::map<std::string, std::string> own = {};  // --backend-option KEY=VALUE
 
   // Returns the value that the user gave for a key of the backend's own. Returns nullopt if none.
@@ -129,7 +130,7 @@ void check_options(const Backend& backend, const BackendOptions& options);
 
 // A module is a shared object that exports these two with C linkage: ccl_module_abi() ==
 // module_abi, and ccl_module_backend(), whose result lives as long as the module stays open.
-inline constexpr int module_abi = 8;
+inline constexpr int module_abi = 9;
 using ModuleAbi = int (*)();
 using ModuleBackend = const Backend* (*)();
 

@@ -9,6 +9,7 @@
 #include "src/devices/staged.hpp"
 #include "src/inject/injecting_communicator.hpp"
 #include "src/job/cpu_binding.hpp"
+#include "src/job/cpu_share.hpp"
 #include "src/job/rank_device.hpp"
 
 namespace ccl_tests {
@@ -97,6 +98,7 @@ Communicator& Rank::connect(ControlChannel& group) {
   BackendOptions options = process_.options.told();
   const bool host_buffers = staging.buffers == Memory::host;
   options.device = host_buffers == staging.staged ? gpu_ : nullptr;  // the library's memory
+  options.cpus_short = !cpu_shortage(table_.ranks, process_.backend).empty();
   const auto library = [&] { return process_.backend.connect(group, options); };
   if (!staging.staged) return keep(library());
   Device& host = open_.keep(host_devices().open(0));

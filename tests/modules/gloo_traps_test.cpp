@@ -1,4 +1,6 @@
 // What Debian's Gloo does wrong or leaves out, and the module has to keep away from its users.
+#include <sched.h>
+
 #include <algorithm>
 #include <chrono>
 #include <filesystem>
@@ -281,6 +283,61 @@ TEST_P(Gloo, NeedsNoMoreFilesThanItSays) {
                            static_cast<std::size_t>(GetParam());
   expect_no_errors(run_world(
       GetParam(), [&](int, Communicator&) { EXPECT_LE(open_files(), before + said + 2); }));
+}
+
+// How many threads of this process are scheduled as SCHED_BATCH.
+int batch_threads() {
+  int number = 0;
+  for (const auto& entry : std::filesystem::directory_iterator("/proc/self/task"))
+    if (sched_getscheduler(std::stoi(entry.path().filename())) == SCHED_BATCH) ++number;
+  return number;
+}
+
+struct Policies {
+  int batch = 0;             // threads under SCHED_BATCH
+  std::vector<int> callers;  // the policy of each rank's own thread
+  std::string line;          // of the header
+};
+
+Policies policies_with(int ranks, const BackendOptions& options) {
+  Policies found{0, std::vector<int>(static_cast<std::size_t>(ranks)), ""};
+  const auto errors = run_world(
+      ranks,
+      [&](int rank, Communicator& communicator) {
+        found.callers[static_cast<std::size_t>(rank)] = sched_getscheduler(0);
+        if (rank != 0) return;
+        found.batch = batch_threads();
+        for (const std::string& line : communicator.capabilities().description)
+          if (line.starts_with("event threads: ")) found.line = line;
+      },
+      options);
+  for (const std::string& error : errors) EXPECT_EQ(error, "");
+  return found;
+}
+
+// A thread inherits the policy of the one that starts it.
+TEST_P(Gloo, EventThreadsAreBatchWhereCpusAreShortOrAsTheUserSays) {
+  EXPECT_EQ(policies_with(GetParam(), {}).batch, 0);
+  EXPECT_EQ(policies_with(GetParam(), {}).line, "");
+
+  BackendOptions options;
+  options.cpus_short = true;
+  const Policies chosen = policies_with(GetParam(), options);
+  EXPECT_EQ(chosen.batch, GetParam());  // one of each rank
+  for (const int policy : chosen.callers) EXPECT_EQ(policy, SCHED_OTHER);
+  EXPECT_NE(chosen.line.find("as CPUs are short"), std::string::npos) << chosen.line;
+
+  options.own["event_threads"] = "other";
+  EXPECT_EQ(policies_with(GetParam(), options).batch, 0);
+  options.cpus_short = false;
+  options.own["event_threads"] = "batch";
+  EXPECT_EQ(policies_with(GetParam(), options).batch, GetParam());
+}
+
+TEST_P(Gloo, EventThreadsHaveNoOtherPolicy) {
+  BackendOptions options;
+  options.own["event_threads"] = "idle";
+  EXPECT_THROW(check_options(*open_backend("gloo"), options), UsageError);
 }
 
 }  // namespace

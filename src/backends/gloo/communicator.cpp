@@ -45,14 +45,15 @@ Algorithm find_algorithm(const std::string& name) {
   return Algorithm::unspecified;
 }
 
-Capabilities describe(const std::string& transport, const std::string& algorithm) {
-  return {.description =
-              {transport,
-               fmt::format("all_reduce algorithm: {}",
-                           algorithm.empty() ? "Gloo's choice (ring)" : algorithm),
-               "reduce_scatter, reduce_scatterv: a ring over send and recv, gatherv, scatterv: "
-               "messages; the algorithms are the suite's, not Gloo's",
-               "avg and mulsum are composed: sum, then divide; multiply, then sum"},
+Capabilities describe(std::vector<std::string> connection, const std::string& algorithm) {
+  std::vector<std::string> lines = std::move(connection);
+  lines.push_back(fmt::format("all_reduce algorithm: {}",
+                              algorithm.empty() ? "Gloo's choice (ring)" : algorithm));
+  lines.emplace_back(
+      "reduce_scatter, reduce_scatterv: a ring over send and recv, gatherv, scatterv: messages; the "
+      "algorithms are the suite's, not Gloo's");
+  lines.emplace_back("avg and mulsum are composed: sum, then divide; multiply, then sum");
+  return {.description = std::move(lines),
           .operations = OperationSet::all(),
           .emulated = {{std::nullopt, ReduceOp::avg, "sum, then divide"},
                        {std::nullopt, ReduceOp::mulsum, "multiply, then sum"}}};

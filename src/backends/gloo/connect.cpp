@@ -72,10 +72,17 @@ std::shared_ptr<gloo::Context> full_mesh(ControlChannel& channel, NetworkDevice&
   return context;
 }
 
-std::string description(const NetworkDevice& network, int rank) {
+std::vector<std::string> description(const NetworkDevice& network, const BackendOptions& options,
+                                     int rank) {
   std::string text = "gloo transport: " + network.device->str();
   if (!network.ranks.empty()) text += "; " + text_of(network.ranks[static_cast<std::size_t>(rank)]);
-  return text;
+  std::vector<std::string> lines = {std::move(text)};
+  if (network.batch)
+    lines.push_back(fmt::format(
+        "event threads: SCHED_BATCH{}, or calls would wait for the kernel's tick "
+        "(--backend-option {}=other: as Gloo starts them)",
+        options.get(event_threads_key) ? "" : ", as CPUs are short", event_threads_key));
+  return lines;
 }
 
 }  // namespace
@@ -87,7 +94,7 @@ Connection connect(ControlChannel& channel, const BackendOptions& options) {
     const OpenSockets before = OpenSockets::now();
     network = make_device(channel, options);
     auto context = full_mesh(channel, network, options.init_timeout_s);
-    return Connection{std::move(context), description(network, channel.rank()),
+    return Connection{std::move(context), description(network, options, channel.rank()),
                       OpenSockets::now().since(before)};
   };
   return translated(connected, [&](const std::string& message) {

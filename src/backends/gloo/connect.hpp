@@ -5,6 +5,7 @@
 
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "src/backends/gloo/open_sockets.hpp"
 #include "src/core/backend.hpp"
@@ -13,7 +14,7 @@ namespace ccl_tests::gloo_module {
 
 struct Connection {
   std::shared_ptr<gloo::Context> context;
-  std::string description;  // transport and address, one line
+  std::vector<std::string> description;  // transport and address; how event threads are scheduled
   OpenSockets sockets;
 };
 

@@ -8,6 +8,7 @@
 #if GLOO_HAVE_TRANSPORT_IBVERBS && __has_include(<infiniband/verbs.h>)
 #include <gloo/transport/ibverbs/device.h>
 #endif
+#include <sched.h>
 
 #include <algorithm>
 #include <string>
@@ -56,13 +57,53 @@ NetworkDevice make_ibverbs(const std::string& /*interface*/) {
 }
 #endif
 
-}  // namespace
-
-NetworkDevice make_device(ControlChannel& channel, const BackendOptions& options) {
+NetworkDevice make_kind(ControlChannel& channel, const BackendOptions& options) {
   if (options.transport.empty() || options.transport == "tcp") return make_tcp(channel, options);
   if (options.transport == "ibverbs") return make_ibverbs(options.interface);
   throw UsageError(fmt::format("--transport: unknown transport '{}'; accepted: tcp, ibverbs",
                                options.transport));
+}
+
+// Schedules the calling thread as SCHED_BATCH while it lives; threads that it starts meanwhile stay so
+// (sched(7): a new thread inherits its creator's policy). Any user may go there and back from
+// SCHED_OTHER.
+class BatchPolicy {
+ public:
+  explicit BatchPolicy(bool wanted)
+      : set_(wanted && sched_getscheduler(0) == SCHED_OTHER && set(SCHED_BATCH)) {}
+  ~BatchPolicy() {
+    if (set_) set(SCHED_OTHER);
+  }
+  BatchPolicy(const BatchPolicy&) = delete;
+  BatchPolicy& operator=(const BatchPolicy&) = delete;
+
+  bool is_set() const { return set_; }
+
+ private:
+  static bool set(int policy) {
+    const sched_param none{};
+    return sched_setscheduler(0, policy, &none) == 0;
+  }
+
+  bool set_;
+};
+
+}  // namespace
+
+bool wants_batch(const BackendOptions& options) {
+  const std::string value =
+      options.get(event_threads_key).value_or(options.cpus_short ? "batch" : "other");
+  if (value != "batch" && value != "other")
+    throw UsageError(fmt::format("--backend-option {}: {} is not accepted; accepted: other, batch",
+                                 event_threads_key, quote(value)));
+  return value == "batch";
+}
+
+NetworkDevice make_device(ControlChannel& channel, const BackendOptions& options) {
+  const BatchPolicy policy(wants_batch(options));
+  NetworkDevice network = make_kind(channel, options);
+  network.batch = policy.is_set();
+  return network;
 }
 
 }  // namespace ccl_tests::gloo_module

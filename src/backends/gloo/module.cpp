@@ -5,6 +5,7 @@
 #include <gloo/config.h>
 
 #include "src/backends/gloo/communicator.hpp"
+#include "src/backends/gloo/device.hpp"
 #include "src/core/communicator.hpp"
 
 namespace ccl_tests::gloo_module {
@@ -33,8 +34,10 @@ class GlooBackend : public Backend {
         // The caller's, and the transport's event thread: it polls while a caller holds a
         // connection's lock, and where that one waits for a CPU it does so until the scheduler's
         // next tick.
-        .threads_per_rank = 2};
+        .threads_per_rank = 2,
+        .option_keys = {event_threads_key}};
   }
+  void check(const BackendOptions& options) const override { wants_batch(options); }
   std::unique_ptr<Communicator> connect(ControlChannel& channel,
                                         const BackendOptions& options) const override {
     return make_communicator(gloo_module::connect(channel, options), options);
