@@ -34,6 +34,17 @@ struct Machine {
 
 }  // namespace
 
+double own_cpus() {
+  const auto allowed = static_cast<double>(cpus_in(allowed_cpus()).size());
+  const double quota = cpu_quota();
+  return quota > 0 ? std::min(quota, allowed) : allowed;
+}
+
+int default_threads(double cpus, const Backend& backend) {
+  const int each = std::max(1, backend.info().threads_per_rank);
+  return std::clamp(static_cast<int>(cpus / each), 2, 4);
+}
+
 std::string cpu_shortage(const std::vector<RankIdentity>& ranks, const Backend& backend) {
   if (ranks.size() == 1) return {};
   const int threads = backend.info().threads_per_rank;

@@ -5,9 +5,9 @@
 #include <sys/resource.h>
 
 #include <algorithm>
-#include <thread>
 
 #include "src/core/error.hpp"
+#include "src/job/cpu_share.hpp"
 
 namespace ccl_tests {
 
@@ -16,7 +16,7 @@ void choose_default_ranks(JobSetup& o, const Launch& launch, const Backend& back
   if (!o.whole_machine || o.local_processes > 0 || backend.info().one_rank_per_process) return;
   if (o.threads || o.ranks_per_thread || launch.processes > 1 || launch.launcher != "none") return;
   if (staging.gpus == nullptr) {
-    o.threads = std::clamp(static_cast<int>(std::thread::hardware_concurrency()), 2, 4);
+    o.threads = default_threads(own_cpus(), backend);
   } else if (staging.gpus->count() == 1) {
     o.threads = 1;
   } else {

@@ -110,7 +110,14 @@ std::vector<Note> bind_notes(const std::vector<RankIdentity>& ranks, const std::
   return {{NoteKind::note, fmt::format("bind: {}:{}", how, text)}};
 }
 
-std::vector<Note> first_notes(const Process& process, const Options& o) {
+// Of ranks that wait for CPUs: the least ranks cannot be fewer.
+std::string remedy_of_shortage(const Process& process, const Options& o) {
+  if (o.job.threads || !process.options.threads) return "use fewer ranks or allow more CPUs";
+  return "2 ranks are the least; with more CPUs, or over MPI, they do not wait";
+}
+
+std::vector<Note> first_notes(const Rank& rank, const Options& o) {
+  const Process& process = rank.process();
   std::vector<Note> notes;
   if (process.options.simulated())
     notes.push_back({NoteKind::warning,
@@ -121,6 +128,11 @@ std::vector<Note> first_notes(const Process& process, const Options& o) {
         {NoteKind::warning,
          fmt::format("inject: {}: {}", text_of(*o.check.inject), about(o.check.inject->kind)),
          "leave --inject out to test the library"});
+  if (rank.ranks() == 1 && process.staging.gpus == nullptr)
+    notes.push_back({NoteKind::warning, "1 rank: nothing is communicated",
+                     process.backend.info().one_rank_per_process
+                         ? "use mpirun -n 2"
+                         : "use --np 2, -t 2 or mpirun -n 2"});
   if (!o.job.threads && process.options.threads)
     notes.push_back(
         {NoteKind::verbose,
@@ -148,7 +160,8 @@ std::string mode_of(const Collective& collective, const Options& o) {
 NoteKind kind_of(std::string_view line, const Collective& collective,
                  const std::vector<Kind>& kinds) {
   if (line.starts_with("buffers in ") || line.starts_with("one rank: ") ||
-      line.starts_with("threads: ") || line.starts_with("--share-gpus: "))
+      line.starts_with("threads: ") || line.starts_with("event threads: ") ||
+      line.starts_with("--share-gpus: "))
     return NoteKind::note;
   std::string_view subject = line;
   for (const std::string_view end : {":", " are ", " have ", " has "})
@@ -174,7 +187,7 @@ NoteKind kind_of(std::string_view line, const Collective& collective,
 std::vector<Note> notes_of(const Rank& rank, const Collective& collective, const Options& o,
                            const HeaderFacts& facts) {
   const Process& process = rank.process();
-  std::vector<Note> notes = first_notes(process, o);
+  std::vector<Note> notes = first_notes(rank, o);
   if (!collective.domain.paired)
     notes.push_back({NoteKind::verbose, time_text(collective, o, facts.intervals)});
   if (o.check.all) notes.push_back({NoteKind::note, every_call_text(collective)});
@@ -186,7 +199,7 @@ std::vector<Note> notes_of(const Rank& rank, const Collective& collective, const
     add(NoteKind::warning, "loopback is a test double: its times say nothing about a library",
         "use another --backend to measure");
   if (std::string line = cpu_shortage(rank.table().ranks, process.backend); !line.empty())
-    add(NoteKind::warning, std::move(line), "use fewer ranks or allow more CPUs");
+    add(NoteKind::warning, std::move(line), remedy_of_shortage(process, o));
   if (!collective.needs.synchronizes) notes.push_back(cache_note(o, facts.range.slots));
   for (Note& note : machine_notes(facts)) notes.push_back(std::move(note));
   for (Note& note : bind_notes(rank.table().ranks, o.job.bind)) notes.push_back(std::move(note));

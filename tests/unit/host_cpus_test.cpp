@@ -126,5 +126,15 @@ TEST(CpuShortage, CountsTheTimeOfContainers) {
   EXPECT_EQ(cpu_shortage(ranks, Threads(2)), "");
 }
 
+TEST(DefaultThreads, HaveACpuForEachOfTheirThreads) {
+  EXPECT_EQ(default_threads(64, Threads(2)), 4);
+  EXPECT_EQ(default_threads(8, Threads(2)), 4);
+  EXPECT_EQ(default_threads(7.5, Threads(2)), 3);
+  EXPECT_EQ(default_threads(4, Threads(2)), 2);
+  EXPECT_EQ(default_threads(3, Threads(1)), 3);
+  EXPECT_EQ(default_threads(2, Threads(2)), 2);  // the least
+  EXPECT_EQ(default_threads(0.5, Threads(0)), 2);
+}
+
 }  // namespace
 }  // namespace ccl_tests
