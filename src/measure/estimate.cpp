@@ -31,12 +31,13 @@ double percentile(const std::vector<double>& sorted, double percent) {
   return sorted[std::max<std::size_t>(rank, 1) - 1];
 }
 
-void add_median(Estimate& result, const std::vector<double>& sorted, double effective) {
-  result.value = median(sorted);
+// Of the quantile p, which is the median if p is 0.5.
+void add_quantile(Estimate& result, const std::vector<double>& sorted, double p, double effective) {
   const auto n = static_cast<double>(sorted.size());
-  const double share = 1.96 / (2 * std::sqrt(effective));
-  const double low = std::floor(n * (0.5 - share));
-  const double high = std::ceil(n * (0.5 + share)) + 1;
+  const double share = 1.96 * std::sqrt(p * (1 - p) / effective);
+  double low = std::floor(n * (p - share));
+  if (p < 0.5) low = std::max(low, 1.0);
+  const double high = std::ceil(n * (p + share)) + 1;
   if (low < 0 || high > n + 1 || sorted.size() < least_values) return;
   // Of 6 to 9 values the interval is all of them: 96.9 % and more.
   result.low = sorted[static_cast<std::size_t>(std::max(low, 1.0)) - 1];
@@ -60,7 +61,14 @@ void add_mean(Estimate& result, std::span<const double> stamps) {
 
 double middle(std::span<const double> stamps, Statistic statistic) {
   if (stamps.empty()) return 0;
-  return statistic == Statistic::mean ? mean_of(stamps) : median({stamps.begin(), stamps.end()});
+  switch (statistic) {
+    case Statistic::median: return median({stamps.begin(), stamps.end()});
+    case Statistic::mean: return mean_of(stamps);
+    case Statistic::fast: break;
+  }
+  std::vector<double> sorted(stamps.begin(), stamps.end());
+  std::sort(sorted.begin(), sorted.end());
+  return percentile(sorted, 10);
 }
 
 double effective_size(std::span<const double> values) {
@@ -79,10 +87,17 @@ Estimate estimate(std::span<const double> stamps, Statistic statistic) {
   result.mean = mean_of(stamps);
   result.fast = percentile(sorted, 10);
   result.slow = percentile(sorted, 90);
-  if (statistic == Statistic::mean) {
-    add_mean(result, stamps);
-  } else {
-    add_median(result, sorted, effective_size(stamps));
+  result.median = median(sorted);
+  switch (statistic) {
+    case Statistic::mean: add_mean(result, stamps); break;
+    case Statistic::median:
+      result.value = result.median;
+      add_quantile(result, sorted, 0.5, effective_size(stamps));
+      break;
+    case Statistic::fast:
+      result.value = result.fast;
+      add_quantile(result, sorted, 0.1, effective_size(stamps));
+      break;
   }
   return result;
 }
@@ -94,6 +109,20 @@ bool drifts(std::span<const double> stamps, Statistic statistic) {
   const Estimate last = estimate(stamps.last(third), statistic);
   return first.has_interval() && last.has_interval() &&
          (first.high < last.low || last.high < first.low);
+}
+
+bool waits_for_tick(std::span<const double> stamps, std::size_t calls_per_stamp, double tick_s) {
+  constexpr double near = 0.03, most_ticks = 4, least_share = 0.3;
+  constexpr std::size_t least = 6;
+  if (tick_s <= 0) return false;
+  std::size_t found = 0;
+  for (const double seconds : stamps) {
+    const double ticks = seconds * static_cast<double>(calls_per_stamp) / tick_s;
+    const double whole = std::round(ticks);
+    if (whole >= 1 && whole <= most_ticks && std::abs(ticks - whole) <= near) ++found;
+  }
+  return found >= least &&
+         static_cast<double>(found) >= least_share * static_cast<double>(stamps.size());
 }
 
 }  // namespace ccl_tests

@@ -11,9 +11,10 @@ namespace ccl_tests {
 // Seconds per call. The interval covers the value with `confidence` if the noise stays what it was
 // while the stamps were taken.
 struct Estimate {
-  double value = 0;          // the median stamp; of rooted operations the mean of the stream
+  double value = 0;          // by the Statistic that was asked for
   double low = 0, high = 0;  // of the interval; both 0: too few stamps for one
   double mean = 0;           // of the stream: nccl-tests' number
+  double median = 0;         // of the stamps
   double fast = 0;           // the 10th percentile of the stamps
   double slow = 0;           // the 90th
   std::size_t stamps = 0;
@@ -30,8 +31,10 @@ struct Estimate {
 };
 
 // Which number of a stream is its time. median: for operations whose ranks wait for each other. mean:
-// for operations whose root runs ahead of the others, so that single stamps show its queue instead.
-enum class Statistic { median, mean };
+// for operations whose root runs ahead of the others, so that single stamps show its queue instead. fast:
+// the 10th percentile, for ranks that wait for CPUs; medians of such stamps show the scheduler, and
+// do not repeat.
+enum class Statistic { median, mean, fast };
 
 // Returns Estimate::value of stamps alone, without an interval. 0 without stamps.
 double middle(std::span<const double> stamps, Statistic statistic);
@@ -42,12 +45,18 @@ double middle(std::span<const double> stamps, Statistic statistic);
 double effective_size(std::span<const double> values);
 
 // Returns the estimate of values in the order in which they were taken. Its interval needs 6 values.
-// The median's comes from order statistics and assumes no distribution: the ranks n / 2 -+ 0.98
-// n / sqrt(effective size), as the binomial distribution with p = 1/2 has them. The mean's comes from
-// the means of ten batches and Student's t.
+// That of a quantile p comes from order statistics and assumes no distribution: the ranks n p -+ 1.96
+// n sqrt(p (1 - p) / effective size), as the binomial distribution has them. Of fewer than 36 values
+// nothing is surely below the 10th percentile, and the interval begins with the smallest. The mean's
+// comes from the means of ten batches and Student's t.
 Estimate estimate(std::span<const double> stamps, Statistic statistic);
 
 // Returns whether the intervals of the first and of the last third of the stamps do not touch.
 bool drifts(std::span<const double> stamps, Statistic statistic);
+
+// Returns whether calls wait for the kernel's tick: at least 3 of 10 stamps, and 6 of them, last a
+// multiple (1 to 4) of tick_s, within 3 % of a tick. stamps: seconds of a call, calls_per_stamp of
+// which a stamp has. False if tick_s is 0. By chance a stamp of up to 4 ticks is one in 6 of 100.
+bool waits_for_tick(std::span<const double> stamps, std::size_t calls_per_stamp, double tick_s);
 
 }  // namespace ccl_tests

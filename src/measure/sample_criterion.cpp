@@ -90,8 +90,7 @@ bool SampleCriterion::calibrated(std::span<const Samples> ranks) {
     call_s_ = std::max(call_s_, middle(longest_durations(all, group, calls_), Statistic::median));
   const double least_s = goal_.clock_cost_s / clock_share;
   const std::size_t before = calls_;
-  if (goal_.statistic == Statistic::median)
-    calls_ = calls_of_stamp(calls_, call_s_, least_s, goal_);
+  if (goal_.statistic != Statistic::mean) calls_ = calls_of_stamp(calls_, call_s_, least_s, goal_);
   return calls_ == before;
 }
 
@@ -106,8 +105,10 @@ void SampleCriterion::append(std::span<const Samples> ranks) {
   }
   spent_s_ += longest_s;
   widest_ = 0;
+  const Statistic statistic =  // no root runs ahead of a barrier
+      goal_.statistic == Statistic::mean ? Statistic::median : goal_.statistic;
   for (const std::vector<int>& group : goal_.groups) {
-    const Estimate found = estimate(longest_durations(samples_, group, calls_), Statistic::median);
+    const Estimate found = estimate(longest_durations(samples_, group, calls_), statistic);
     widest_ =
         std::max(widest_, found.half_width().value_or(std::numeric_limits<double>::infinity()));
   }

@@ -57,7 +57,7 @@ PrecisionGoal precision_goal(const Options& o, const Problem& problem, bool chec
   goal.block_s = wait_limits(o, problem).block_s;
   goal.checked = checked_calls(o, checks);
   goal.average = static_cast<Average>(o.measure.average);
-  goal.statistic = statistic_of(*problem.collective);
+  goal.statistic = statistic_of(*problem.collective, limits.cpus_short);
   const RankGroups& groups = *problem.point.groups;
   for (int g = 0; g < groups.number(); ++g) goal.groups.push_back(groups.members(g));
   return goal;

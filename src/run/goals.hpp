@@ -22,6 +22,7 @@ struct StreamLimits {
   double clock_cost_s = 0;  // of one reading
   double budget_s = PrecisionGoal().budget_s;
   std::size_t most_calls = 0;  // of a block; 0: any number
+  bool cpus_short = false;     // ranks wait for CPUs
 };
 
 // Returns the goal of a stream.

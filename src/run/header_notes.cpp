@@ -29,16 +29,29 @@ std::vector<std::string> pair_lines(const Options& o, const std::vector<RankGrou
                   rounds.size() == 1 ? "" : "s")};
 }
 
-std::string time_text(const Collective& collective, const Options& o, bool intervals) {
+// A number of a stream or of samples.
+std::string_view name(Statistic statistic) {
+  switch (statistic) {
+    case Statistic::median: return "median";
+    case Statistic::mean: return "mean";
+    case Statistic::fast: break;
+  }
+  return "10th percentile";
+}
+
+std::string time_text(const Collective& collective, const Options& o, bool intervals,
+                      bool cpus_short) {
   if (o.measure.samples)
-    return "time: median of samples with a 95 % interval; each is one operation behind a barrier, "
-           "until the slowest rank is done";
+    return fmt::format(
+        "time: {} of samples with a 95 % interval; each is one operation after a "
+        "barrier, until the slowest rank is done",
+        name(statistic_of_samples(cpus_short)));
   if (!intervals)
     return "time: mean of a fixed batch of operations issued back to back (as nccl-tests): a rate, "
            "not a latency";
   return fmt::format(
       "time: {} of a stream of operations, with a 95 % interval (nccl-tests' batch: -n)",
-      statistic_of(collective) == Statistic::median ? "median" : "mean");
+      name(statistic_of(collective, cpus_short)));
 }
 
 // Of -c all.
@@ -188,8 +201,12 @@ std::vector<Note> notes_of(const Rank& rank, const Collective& collective, const
                            const HeaderFacts& facts) {
   const Process& process = rank.process();
   std::vector<Note> notes = first_notes(rank, o);
-  if (!collective.domain.paired)
-    notes.push_back({NoteKind::verbose, time_text(collective, o, facts.intervals)});
+  const std::string shortage = cpu_shortage(rank.table().ranks, process.backend);
+  const bool is_fast = !shortage.empty() && facts.intervals && !o.measure.cpu_time &&
+                       (o.measure.samples || !collective.domain.rooted);
+  if (!collective.domain.paired || is_fast)
+    notes.push_back({is_fast ? NoteKind::note : NoteKind::verbose,
+                     time_text(collective, o, facts.intervals, !shortage.empty())});
   if (o.check.all) notes.push_back({NoteKind::note, every_call_text(collective)});
   if (o.check.reproducible) notes.push_back({NoteKind::note, reproducible_text(rank.ranks())});
   const auto add = [&](NoteKind kind, std::string text, std::string remedy = {}) {
@@ -198,8 +215,7 @@ std::vector<Note> notes_of(const Rank& rank, const Collective& collective, const
   if (process.backend.name() == "loopback")
     add(NoteKind::warning, "loopback is a test double: its times say nothing about a library",
         "use another --backend to measure");
-  if (std::string line = cpu_shortage(rank.table().ranks, process.backend); !line.empty())
-    add(NoteKind::warning, std::move(line), remedy_of_shortage(process, o));
+  if (!shortage.empty()) add(NoteKind::warning, shortage, remedy_of_shortage(process, o));
   if (!collective.needs.synchronizes) notes.push_back(cache_note(o, facts.range.slots));
   for (Note& note : machine_notes(facts)) notes.push_back(std::move(note));
   for (Note& note : bind_notes(rank.table().ranks, o.job.bind)) notes.push_back(std::move(note));

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <ctime>
 #include <numeric>
 
 #include "src/measure/sample_series.hpp"
@@ -35,11 +36,20 @@ std::vector<double> column(const std::vector<CallTime>& times, double CallTime::
   return values;
 }
 
+// The time between two ticks of the kernel: what its coarse clock counts in (clock_getres(2)).
+double tick_s() {
+  timespec step{};
+  clock_getres(CLOCK_MONOTONIC_COARSE, &step);
+  return static_cast<double>(step.tv_sec) + 1e-9 * static_cast<double>(step.tv_nsec);
+}
+
 // Rounded, so that files need half as many digits.
 double in_picoseconds(double seconds) { return std::round(seconds * 1e12) / 1e12; }
 
-StreamTimes stream_times(const Estimate& found, bool drifting, const FormFindings& findings,
-                         const RowRule& rule, double trips) {
+// stamps: seconds of a call of each.
+StreamTimes stream_times(std::span<const double> stamps, Statistic statistic,
+                         const FormFindings& findings, const RowRule& rule, double trips) {
+  const Estimate found = estimate(stamps, statistic);
   StreamTimes times;
   if (found.has_interval()) {
     times.low = found.low / trips;
@@ -47,6 +57,7 @@ StreamTimes stream_times(const Estimate& found, bool drifting, const FormFinding
   }
   times.confidence = Estimate::confidence;
   times.mean = found.mean / trips;
+  times.median = found.median / trips;
   times.fast = found.fast / trips;
   times.slow = found.slow / trips;
   times.stamps = found.stamps;
@@ -54,7 +65,9 @@ StreamTimes stream_times(const Estimate& found, bool drifting, const FormFinding
   times.precision_reached = found.half_width() && *found.half_width() <= rule.precision;
   if (!times.precision_reached) times.flags.emplace_back("imprecise");
   if (found.bimodal()) times.flags.emplace_back("bimodal");
-  if (drifting) times.flags.emplace_back("drift");
+  if (drifts(stamps, statistic)) times.flags.emplace_back("drift");
+  if (rule.cpus_short && waits_for_tick(stamps, findings.calls_per_stamp, tick_s()))
+    times.flags.emplace_back("tick");
   return times;
 }
 
@@ -66,7 +79,7 @@ bool comparable(const FormFindings& found, double sample_s) {
 
 // Of the operations of a group; trips: messages of a call, one behind the other.
 SampleTimes sample_times(const std::vector<int>& group, const FormFindings& found,
-                         const std::vector<double>& longest, double trips) {
+                         const std::vector<double>& longest, Statistic statistic, double trips) {
   SampleTimes times;
   times.ranks.assign(group.begin(), group.end());
   if (longest.empty()) return times;
@@ -76,8 +89,8 @@ SampleTimes sample_times(const std::vector<int>& group, const FormFindings& foun
   const double error_s = *found.clock_error_s;
   times.clock_error = error_s;
   const SampleBrackets brackets = brackets_of(found.samples, group, found.calls_per_stamp);
-  times.bracket_low = (median(brackets.low) - 2 * error_s / calls) / trips;
-  times.bracket_high = (median(brackets.high) + 2 * error_s / calls) / trips;
+  times.bracket_low = (middle(brackets.low, statistic) - 2 * error_s / calls) / trips;
+  times.bracket_high = (middle(brackets.high, statistic) + 2 * error_s / calls) / trips;
   times.skew = median(brackets.skew);
   constexpr std::size_t least_for_p99 = 100;  // of fewer it is the largest
   if (brackets.skew.size() >= least_for_p99) times.skew_p99 = statistics(brackets.skew).p99;
@@ -102,12 +115,13 @@ double fill_samples(Measurement& m, const std::vector<int>& group, const FormFin
                     const RowRule& rule, double trips) {
   const std::vector<double> longest =
       longest_durations(found.samples, group, found.calls_per_stamp);
-  const Estimate estimated = estimate(longest, Statistic::median);
-  m.stream = stream_times(estimated, drifts(longest, Statistic::median), found, rule, trips);
-  m.samples = sample_times(group, found, longest, trips);
-  add_sample_flags(*m.stream, *m.samples,
-                   estimated.value * static_cast<double>(found.calls_per_stamp), rule.clock_cost_s);
-  return estimated.value;
+  const Statistic statistic = statistic_of_samples(rule.cpus_short);
+  const double time_s = middle(longest, statistic);
+  m.stream = stream_times(longest, statistic, found, rule, trips);
+  m.samples = sample_times(group, found, longest, statistic, trips);
+  add_sample_flags(*m.stream, *m.samples, time_s * static_cast<double>(found.calls_per_stamp),
+                   rule.clock_cost_s);
+  return time_s;
 }
 
 // One number of each rank, in seconds per call.
@@ -143,7 +157,8 @@ void fill_times(Measurement& m, const std::vector<CallTime>& times, const std::v
   const Layout layout = collective.layout(shape);
   const auto legs = static_cast<double>(layout.legs);
   const double trips = legs * static_cast<double>(layout.messages);
-  const Statistic statistic = found.single_samples ? Statistic::median : statistic_of(collective);
+  const Statistic statistic = found.single_samples ? statistic_of_samples(rule.cpus_short)
+                                                   : statistic_of(collective, rule.cpus_short);
   const std::vector<double> walls = wall_times(times, group, found, statistic);
   double wall = average(rule.average, walls);
   if (found.single_samples) {
@@ -151,11 +166,10 @@ void fill_times(Measurement& m, const std::vector<CallTime>& times, const std::v
   } else if (found.calls_per_stamp > 0) {
     const std::vector<double> stamps =
         stamp_times(found.samples, group, rule.average, found.calls_per_stamp);
-    const Estimate stream = estimate(stamps, statistic);
-    m.stream = stream_times(stream, drifts(stamps, statistic), found, rule, trips);
+    m.stream = stream_times(stamps, statistic, found, rule, trips);
     for (std::size_t i = 0; rule.raw && i < stamps.size(); ++i)
       m.stream->seconds.push_back(in_picoseconds(stamps[i] / trips));
-    wall = stream.value;
+    wall = middle(stamps, statistic);
   }
   if (rule.raw && m.stream) m.stream->rank_seconds = raw_stamps(group, found, trips);
   m.seconds =
@@ -234,7 +248,8 @@ std::vector<Mismatch> mismatches_of(const RankGroups& groups, int group, const F
   return all;
 }
 
-RowRule row_rule(const Options& options, const JobSetup& job, double clock_cost_s) {
+RowRule row_rule(const Options& options, const JobSetup& job, double clock_cost_s,
+                 bool cpus_short) {
   const MeasureOptions& o = options.measure;
   return {.average = static_cast<Average>(o.average),
           .cpu_time = o.cpu_time,
@@ -244,11 +259,17 @@ RowRule row_rule(const Options& options, const JobSetup& job, double clock_cost_
           .aggregate = static_cast<std::size_t>(o.aggregate),
           .precision = o.precision,
           .clock_cost_s = clock_cost_s,
-          .raw = options.output.raw};
+          .raw = options.output.raw,
+          .cpus_short = cpus_short};
 }
 
-Statistic statistic_of(const Collective& collective) {
-  return collective.domain.rooted ? Statistic::mean : Statistic::median;
+Statistic statistic_of(const Collective& collective, bool cpus_short) {
+  if (collective.domain.rooted) return Statistic::mean;
+  return cpus_short ? Statistic::fast : Statistic::median;
+}
+
+Statistic statistic_of_samples(bool cpus_short) {
+  return cpus_short ? Statistic::fast : Statistic::median;
 }
 
 Measurement measurement_of(const SweepPoint& point, const Collective& collective,

@@ -41,17 +41,21 @@ struct RowRule {
   double precision = 0.02;  // of a stream
   double clock_cost_s = 0;  // of one reading
   bool raw = false;         // keep every stamp
+  bool cpus_short = false;  // ranks wait for CPUs: times are fast ones
 };
 
 // Returns what was wrong on the ranks of group `group`. numbered: groups have numbers, pairs have not.
 std::vector<Mismatch> mismatches_of(const RankGroups& groups, int group, const FormFindings& found,
                                     const RankTable& table, bool numbered);
 
-// Returns the rule of the options; job: how many ranks a process has; clock_cost_s: of one reading.
-RowRule row_rule(const Options& options, const JobSetup& job, double clock_cost_s);
+// Returns the rule of the options; job: how many ranks a process has; clock_cost_s: of one reading;
+// cpus_short: as RowRule's.
+RowRule row_rule(const Options& options, const JobSetup& job, double clock_cost_s, bool cpus_short);
 
-// Returns which number of a stream is the operation's time.
-Statistic statistic_of(const Collective& collective);
+// Returns which number of a stream is the operation's time. cpus_short: ranks wait for CPUs.
+Statistic statistic_of(const Collective& collective, bool cpus_short);
+// The same of samples, whose root does not run ahead.
+Statistic statistic_of_samples(bool cpus_short);
 
 // Returns the measurement of group `group`.
 Measurement measurement_of(const SweepPoint& point, const Collective& collective,

@@ -54,6 +54,32 @@ TEST(Estimate, OfManyValuesHasTheBinomialDistributionsRanks) {
   }
 }
 
+TEST(Estimate, OfFastCallsIsTheTenthPercentile) {
+  const Estimate found = estimate(up_to(400), Statistic::fast);
+  EXPECT_EQ(found.value, 40);
+  EXPECT_EQ(found.median, 200.5);
+  // P(28-th <= 10th percentile <= 52-nd) of 400 is 95 %.
+  EXPECT_NEAR(found.low, 28, 1);
+  EXPECT_NEAR(found.high, 53, 1);
+  const Estimate few = estimate(up_to(10), Statistic::fast);
+  EXPECT_EQ(few.value, 1);
+  EXPECT_EQ(few.low, 1);  // nothing smaller was seen
+  EXPECT_EQ(middle(up_to(400), Statistic::fast), 40);
+}
+
+TEST(Tick, IsSeenInCallsThatLastWholeTicks) {
+  std::vector<double> stamps(20, 2e-4);
+  EXPECT_FALSE(waits_for_tick(stamps, 1, 4e-3));
+  for (std::size_t i = 0; i < 5; ++i) stamps[i] = 4.01e-3;
+  EXPECT_FALSE(waits_for_tick(stamps, 1, 4e-3)) << "too few";
+  stamps[5] = 8.05e-3;
+  EXPECT_TRUE(waits_for_tick(stamps, 1, 4e-3));
+  EXPECT_FALSE(waits_for_tick(stamps, 1, 0)) << "nobody waits for CPUs";
+  EXPECT_FALSE(waits_for_tick(std::vector<double>(20, 4.2e-3), 1, 4e-3));
+  EXPECT_FALSE(waits_for_tick(std::vector<double>(20, 24e-3), 1, 4e-3)) << "a long call";
+  EXPECT_TRUE(waits_for_tick(std::vector<double>(20, 1e-3), 4, 4e-3)) << "4 calls a stamp";
+}
+
 TEST(Estimate, OfEqualValuesIsThatValue) {
   const Estimate equal = estimate(std::vector<double>(100, 7), Statistic::median);
   EXPECT_EQ(equal.value, 7);
