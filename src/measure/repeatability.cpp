@@ -15,14 +15,6 @@ double Repeatability::half_width() const {
   return normal_95 * difference / normal_50 / std::numbers::sqrt2;
 }
 
-Repeating repeating(const Repeatability& found, double precision) {
-  constexpr double most_if_well = 2.5, most_if_fairly = 5;
-  const double ratio = found.half_width() / precision;
-  return ratio <= most_if_well     ? Repeating::well
-         : ratio <= most_if_fairly ? Repeating::fairly
-                                   : Repeating::badly;
-}
-
 std::optional<Repeatability> repeatability(std::span<const TimedTwice> pairs) {
   std::vector<double> differences, apart;
   for (const TimedTwice& pair : pairs) {

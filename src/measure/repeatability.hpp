@@ -24,11 +24,6 @@ struct Repeatability {
   double half_width() const;
 };
 
-// What the half width is for the precision that was asked for: up to 2.5 times as much (`well`: short
-// measurements differ by more than long ones), or over 5 times.
-enum class Repeating { well, fairly, badly };
-Repeating repeating(const Repeatability& found, double precision);
-
 // Returns nullopt if no pair has two times.
 std::optional<Repeatability> repeatability(std::span<const TimedTwice> pairs);
 

@@ -26,6 +26,13 @@ Scatter scatter_of(std::span<const double> times) {
   return {mean, std::sqrt(squares / static_cast<double>(degrees)), degrees};
 }
 
+Scatter robust_scatter_of(std::span<const double> times) {
+  std::vector<double> logarithms;
+  for (const double time : times) logarithms.push_back(std::log(time));
+  const std::size_t degrees = times.size() - 1;
+  return {median(logarithms), deviation_from_median(logarithms), degrees};
+}
+
 std::optional<double> usual_deviation(std::span<const Scatter> rows) {
   constexpr std::size_t least = 8;
   std::vector<double> deviations;

@@ -17,6 +17,9 @@ struct Scatter {
 // `times` must be positive, and at least one.
 Scatter scatter_of(std::span<const double> times);
 
+// The same around the median, by the median absolute deviation: of times of which fewer than half may be of other work.
+Scatter robust_scatter_of(std::span<const double> times);
+
 // Returns the deviation that is usual among rows: the median, as if all had many times. nullopt of less than
 // eight with two times or more: so few say little of another one.
 std::optional<double> usual_deviation(std::span<const Scatter> rows);

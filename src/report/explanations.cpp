@@ -23,7 +23,7 @@ constexpr Explanation all[] = {
      "such form; N/A: left out (-O)"},
     {Kind::column, "time",
      "microseconds of one call: the median stamp of a stream of calls, of rooted operations the "
-     "mean; with -n the mean of a batch; both over ranks by -a. With --samples the median "
+     "mean, and where ranks wait for CPUs the 10th percentile; the median of three moments of the run or more; with -n the mean of a batch; both over ranks by -a. With --samples the median "
      "over samples of the slowest rank's time; with --passes the median of the passes' times"},
     {Kind::column, "cputime",
      "instead of time with -C: microseconds until a call had been issued; bandwidths are of the "
@@ -43,8 +43,8 @@ constexpr Explanation all[] = {
     {Kind::column, "i_cv%", "standard deviation of the iterations over their mean, percent (-I)"},
     {Kind::column, "timestamp", "when the row ended (-S)"},
     {Kind::stats_column, "+-%",
-     "half of the 95 % interval of the time, in percent of it: of this process while the row ran, "
-     "other moments and runs differ by more; -: too few stamps or samples for one"},
+     "half of the 95 % interval of the time, in percent of it; it covers what other moments of the "
+     "run showed; -: too few stamps or samples for one"},
     {Kind::stats_column, "fast",
      "10th percentile of the stamps or samples, microseconds of one call"},
     {Kind::stats_column, "stamps",
@@ -74,7 +74,10 @@ constexpr Explanation all[] = {
     {Kind::flag, "r",
      "a sample takes less than 100 readings of the clock (--samples of rooted operations)"},
     {Kind::flag, "U",
-     "unstable: the passes' times differ by more than the widest of their intervals (--passes)"},
+     "unstable: times of the run's moments or passes differ by more than the widest of their intervals"},
+    {Kind::flag, "T",
+     "tick: at least 3 of 10 calls wait for the kernel's next tick, since ranks wait for CPUs "
+     "(docs/TROUBLESHOOTING.md)"},
     {Kind::row_line, "group", "number of the row's group of ranks (--group-rows)"},
     {Kind::row_line, "pair", "ranks of the row's pair (--pairs)"},
     {Kind::row_line, "algorithm", "that the library says it chose (--show-algorithm)"},
@@ -87,13 +90,13 @@ constexpr Explanation all[] = {
      "cells (placements of rows) x ranks with wrong elements, as nccl-tests"},
     {Kind::footer, "Avg bus bandwidth", "mean of all busbw of the table, 1e9 bytes per second"},
     {Kind::footer, "Verdict",
-     "the most serious of: OK, UNRELIABLE (over half of the times are not within --precision, times that were measured "
-     "again differ, a limit is not decided, or --inject spoiled nothing), "
+     "the most serious of: OK, UNRELIABLE (over half of the times are not within +-10 %, a hypervisor took CPUs during over half of "
+     "them, a limit is not decided, or --inject spoiled nothing), "
      "SLOW (a limit is missed), VARIES (--reproducible), WRONG (wrong elements), INCOMPLETE (the run did not reach its end)"},
     {Kind::footer, "Correct", "wrong elements, and how many of all calls were verified (-c)"},
     {Kind::footer, "Reliable",
-     "how many times are within --precision, and the widest interval; what 6 times that were measured "
-     "again say of other moments of this run (intervals of --passes 3 hold for most other runs; ccl_compare compares runs)"},
+     "which times have an interval wider than +-10 %, and the widest; intervals cover what other moments of the run "
+     "showed, and hold for most other runs (ccl_compare compares runs)"},
     {Kind::footer, "Bits",
      "with --reproducible: rows whose bits are the same whoever has which data (order-independent), in every call, "
      "on every rank, in and out of place (stable), or not (vary)"},

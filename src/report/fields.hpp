@@ -195,6 +195,7 @@ void fields(R& row, V&& visit) {
   visit("cycle", row.cycle);
   visit("pass", row.pass);
   visit("passes", row.passes);
+  visit("moments", row.moments);
   visit("timestamp", row.timestamp);
   visit("size_bytes", row.bytes);
   visit("count", row.count);
@@ -255,6 +256,7 @@ void fields(R& cell, V&& visit) {
     visit("time_high_s", stream.high);
     visit("confidence", stream.confidence);
     visit("mean_s", stream.mean);
+    visit("median_s", stream.median);
     visit("fast_s", stream.fast);
     visit("slow_s", stream.slow);
     visit("stamps", stream.stamps);
@@ -317,6 +319,11 @@ void fields(R& summary, V&& visit) {
   visit("precise_times", summary.precise_times);
   visit("widest_half_width", summary.widest);
   visit("widest_row", summary.widest_row);
+  visit("usual_half_width", summary.usual_width);
+  visit("unusual_times", summary.unusual_times);
+  visit("wide_times", summary.wide_times);
+  visit("unbounded_times", summary.unbounded_times);
+  visit("stolen_times", summary.stolen_times);
   visit.part(summary.repeats, [&](auto& repeats) {
     visit("repeated_times", repeats.times);
     visit("repeat_difference", repeats.difference);

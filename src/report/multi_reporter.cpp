@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <exception>
+#include <limits>
 #include <utility>
 
 #include "src/core/error.hpp"
@@ -17,6 +18,7 @@
 namespace ccl_tests {
 namespace {
 
+constexpr std::size_t most_widest = 3;   // times that the footer names
 constexpr std::size_t most_notes = 100;  // a run that is wrong everywhere says so often enough
 
 void append(std::vector<std::string>& to, std::vector<std::string> lines) {
@@ -30,10 +32,9 @@ bool has_fits(const RunInfo& run) {
          run.cycles > 0;
 }
 
-// More than half of the times are not as sure as was asked for.
-bool doubtful(const RunSummary& summary, double precision) {
-  return summary.precise_times * 2 < summary.times ||
-         (summary.repeats && repeating(*summary.repeats, precision) == Repeating::badly);
+// The typical time tells nothing, or is of CPUs that the ranks did not have.
+bool doubtful(const RunSummary& summary) {
+  return summary.wide_times * 2 > summary.times || summary.stolen_times * 2 > summary.times;
 }
 
 // What came first, if process 0 knows that, and what this process did then.
@@ -194,13 +195,31 @@ void MultiReporter::add_times(const Row& row, std::size_t requested) {
     if (!cell.stream || !cell.has_own_time()) return;
     ++summary_.times;
     if (cell.stream->precision_reached) ++summary_.precise_times;
+    if (cell.evidence && cell.evidence->steal_s > 0) ++summary_.stolen_times;
     const auto half_width = cell.stream->half_width(cell.seconds);
+    add_width(half_width,
+              binary_size_text(requested) + (&cell == &row.in_place ? " in place" : ""));
     if (!half_width || *half_width <= summary_.widest.value_or(0)) return;
     summary_.widest = half_width;
     summary_.widest_row = row_place(row, requested, placement);
   };
   add("out of place", row.out_of_place);
   add("in place", row.in_place);
+}
+
+// place: the time's.
+void MultiReporter::add_width(std::optional<double> half_width, std::string place) {
+  widths_.add(half_width);
+  summary_.usual_width = widths_.most_within();
+  summary_.unusual_times = widths_.others();
+  summary_.wide_times = widths_.wider();
+  if (!half_width) ++summary_.unbounded_times;
+  const double width = half_width.value_or(std::numeric_limits<double>::infinity());
+  std::vector<WideTime>& widest = summary_.widest_times;
+  const auto after = std::find_if(widest.begin(), widest.end(),
+                                  [&](const WideTime& one) { return one.half_width < width; });
+  widest.insert(after, {width, std::move(place)});
+  if (widest.size() > most_widest) widest.pop_back();
 }
 
 void MultiReporter::add_wrong(const Row& row, std::size_t requested, std::string_view placement,
@@ -262,7 +281,6 @@ void MultiReporter::judge_end() {
     if (summary_.late_rank && line.rank == summary_.late_rank->rank)
       summary_.late_rank->host = line.host;
   summary_.limits = limits_.judge({.complete = summary_.complete,
-                                   .moments = summary_.repeats ? summary_.repeats->half_width() : 0,
                                    .average_busbw = summary_.average_busbw,
                                    .core_to_core = {run_.core_to_core, summary_.core_to_core}});
   for (const LimitFinding& found : summary_.limits)
@@ -289,13 +307,12 @@ void MultiReporter::conclude(int failure, const std::vector<std::string>& errors
   int code = most_severe(failure, judged());
   if (failure > 128) code = failure;  // interrupted: a verdict was not reached
   summary_.exit_code = code;
-  summary_.verdict = failure != 0                 ? Verdict::incomplete
-                     : summary_.failed_checks > 0 ? Verdict::wrong
-                     : varies()                   ? Verdict::varies
-                     : has(LimitVerdict::missed)  ? Verdict::slow
-                     : is_undecided() || doubtful(summary_, options_.precision)
-                         ? Verdict::unreliable
-                         : Verdict::ok;
+  summary_.verdict = failure != 0                           ? Verdict::incomplete
+                     : summary_.failed_checks > 0           ? Verdict::wrong
+                     : varies()                             ? Verdict::varies
+                     : has(LimitVerdict::missed)            ? Verdict::slow
+                     : is_undecided() || doubtful(summary_) ? Verdict::unreliable
+                                                            : Verdict::ok;
   if (summary_.reproduction) summary_.reproduction->digests = digests_.path();
   if (summary_.complete) summary_.fits = sweep_fits(cells_);
   summary_.end_time = local_time();

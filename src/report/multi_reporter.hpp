@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "src/measure/width_tally.hpp"
 #include "src/options/options.hpp"
 #include "src/report/digest_file.hpp"
 #include "src/report/headline.hpp"
@@ -124,6 +125,7 @@ class MultiReporter {
   RunSummary if_killed() const;
   void add_note(std::string line);
   void add_times(const Row& row, std::size_t requested);
+  void add_width(std::optional<double> half_width, std::string place);
   void count_calls(const Row& row);
   void add_wrong(const Row& row, std::size_t requested, std::string_view placement,
                  const Measurement& cell);
@@ -142,6 +144,7 @@ class MultiReporter {
   std::function<std::string()> activity_ = [] { return std::string(); };
   mutable std::mutex mutex_;
   RunSummary summary_;
+  WidthTally widths_;
   double busbw_sum_ = 0;
   std::size_t busbw_cells_ = 0;
   std::size_t capped_rows_ = 0;

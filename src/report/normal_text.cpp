@@ -133,8 +133,9 @@ std::string normal_text(const RunInfo& run, const RunSummary& summary) {
   std::string fits = of_fits(summary);
   std::string ceiling = of_ceiling(run, summary);
   if (fits.empty() && ceiling.empty()) return {};
-  if (summary.verdict == Verdict::unreliable) return std::string(unjudged);
+  if (summary.verdict == Verdict::unreliable || run.ranks == 1) return {};
   if (ceiling.empty()) {
+    if (fits.starts_with(unjudged)) return {};
     if (fits.starts_with(stands_out_not) && run.ranks > 1)
       fits += " (the link's limit is not known; --ceiling auto measures it)";
     return fits;

@@ -53,18 +53,27 @@ bool all_have(const Cells& cells, std::optional<Part> Measurement::*part) {
                      [&](const Measurement* cell) { return ((*cell).*part).has_value(); });
 }
 
-// Of the passes' times.
-Scatter scatter_of(const Cells& cells) {
-  return ccl_tests::scatter_of(each(cells, [](const Measurement& cell) { return cell.seconds; }));
+// What the cells of a row are of. Moments are cheap, so that there may be many, and a burst of other work on the machine
+// hits few of them: the median does not show those, and its interval need not either.
+enum class Kind { passes, moments };
+constexpr std::size_t least_robust = 5;  // moments: fewer cannot tell which of them are usual
+bool is_robust(Kind kind, std::size_t cells) {
+  return kind == Kind::moments && cells >= least_robust;
 }
 
-// The factor between the middle time and the ends of the interval of one more pass. That of their mean would be too narrow:
+Scatter scatter_of(const Cells& cells, Kind kind) {
+  const std::vector<double> times =
+      each(cells, [](const Measurement& cell) { return cell.seconds; });
+  return is_robust(kind, cells.size()) ? robust_scatter_of(times) : ccl_tests::scatter_of(times);
+}
+
+// The factor between the middle time and the ends of the interval of one more pass or moment. That of their mean would be too narrow:
 // the times of a run share what a later run does not, and that is as much as its passes differ by
 // (results/2026-11-24-debian12-2core-intervals).
-double factor_of_passes(const Cells& cells, std::optional<double> usual) {
+double factor_of_another(const Cells& cells, Kind kind, std::optional<double> usual) {
   constexpr std::size_t least = 3;  // of two it would be 15 times their standard deviation
   if (cells.size() < least || cells.front()->seconds <= 0) return 1;
-  return std::exp(half_width_of_another(scatter_of(cells), usual));
+  return std::exp(half_width_of_another(scatter_of(cells, kind), usual));
 }
 
 using Placement = Measurement Row::*;
@@ -77,18 +86,19 @@ Cells cells_of(const std::vector<Row>& passes, Placement half) {
 }
 
 // Sets the interval and whether the passes differ by more than their intervals allow.
-void set_interval(StreamTimes& all, Cells cells, std::optional<double> usual) {
+void set_interval(StreamTimes& all, Cells cells, Kind kind, std::optional<double> usual) {
   std::sort(cells.begin(), cells.end(),
             [](const Measurement* a, const Measurement* b) { return a->seconds < b->seconds; });
-  const double first = cells.front()->seconds;
-  const double last = cells.back()->seconds;
+  const std::size_t outside = is_robust(kind, cells.size()) ? 1 : 0;
+  const double first = cells[outside]->seconds;
+  const double last = cells[cells.size() - 1 - outside]->seconds;
   const Measurement& before = *cells[(cells.size() - 1) / 2];
   const Measurement& behind = *cells[cells.size() / 2];
   const StreamTimes& lower = *before.stream;
   const StreamTimes& upper = *behind.stream;
   if (lower.low && lower.high && upper.low && upper.high) {
     const double middle = (before.seconds + behind.seconds) / 2;
-    const double factor = factor_of_passes(cells, usual);
+    const double factor = factor_of_another(cells, kind, usual);
     all.low = std::min({*lower.low, *upper.low, first, middle / factor});
     all.high = std::max({*lower.high, *upper.high, last, middle * factor});
   }
@@ -99,19 +109,27 @@ void set_interval(StreamTimes& all, Cells cells, std::optional<double> usual) {
   if (widest > 0 && last - first > widest) all.flags.emplace_back("unstable");
 }
 
-StreamTimes combined_stream(const Cells& cells, double seconds, double precision,
+// What any pass has, or most moments.
+std::vector<std::string> combined_flags(const Cells& cells, Kind kind) {
+  std::map<std::string, std::size_t> numbers;
+  std::vector<std::string> flags;
+  const std::size_t least = kind == Kind::passes ? 1 : cells.size() / 2 + 1;
+  for (const Measurement* cell : cells)
+    for (const std::string& flag : cell->stream->flags)
+      if (flag != "imprecise" && ++numbers[flag] == least) flags.push_back(flag);
+  return flags;
+}
+
+StreamTimes combined_stream(const Cells& cells, double seconds, double precision, Kind kind,
                             std::optional<double> usual) {
   StreamTimes all;
-  for (const Measurement* cell : cells) {
-    for (const std::string& flag : cell->stream->flags)
-      if (flag != "imprecise" &&
-          std::find(all.flags.begin(), all.flags.end(), flag) == all.flags.end())
-        all.flags.push_back(flag);
+  all.flags = combined_flags(cells, kind);
+  for (const Measurement* cell : cells)
     all.calls_per_stamp = std::max(all.calls_per_stamp, cell->stream->calls_per_stamp);
-  }
-  set_interval(all, cells, usual);
+  set_interval(all, cells, kind, usual);
   all.confidence = cells.front()->stream->confidence;
   all.mean = median_of(cells, [](const Measurement& cell) { return cell.stream->mean; });
+  all.median = median_of(cells, [](const Measurement& cell) { return cell.stream->median; });
   all.fast = median_of(cells, [](const Measurement& cell) { return cell.stream->fast; });
   all.slow = median_of(cells, [](const Measurement& cell) { return cell.stream->slow; });
   all.stamps = sum_of(cells, [](const Measurement& cell) { return cell.stream->stamps; });
@@ -179,7 +197,7 @@ StepTimes combined_steps(const Cells& cells) {
           median_of(cells, [](const Measurement& cell) { return cell.steps->packing_s; })};
 }
 
-Measurement combined(const Cells& cells, double precision, std::optional<double> usual) {
+Measurement combined(const Cells& cells, double precision, Kind kind, std::optional<double> usual) {
   Measurement all = *cells.back();
   const std::vector<double> times = each(cells, [](const auto& cell) { return cell.seconds; });
   const auto [first, last] = std::minmax_element(times.begin(), times.end());
@@ -208,7 +226,7 @@ Measurement combined(const Cells& cells, double precision, std::optional<double>
     for (const Measurement* cell : cells) *all.evidence += *cell->evidence;
   }
   if (!all_have(cells, &Measurement::stream)) return all;
-  all.stream = combined_stream(cells, all.seconds, precision, usual);
+  all.stream = combined_stream(cells, all.seconds, precision, kind, usual);
   if (all_have(cells, &Measurement::samples)) all.samples = combined_samples(cells);
   return all;
 }
@@ -226,26 +244,72 @@ std::optional<Reproduction> combined_reproduction(const std::vector<Row>& passes
 }
 
 // Of the placements that were timed.
-std::vector<Scatter> scatters_of(const std::vector<Row>& passes) {
+std::vector<Scatter> scatters_of(const std::vector<Row>& passes, Kind kind) {
   std::vector<Scatter> scatters;
   for (const Placement half : placements) {
     const Cells cells = cells_of(passes, half);
     const auto timed = [](const Measurement* cell) { return cell->seconds > 0; };
-    if (std::all_of(cells.begin(), cells.end(), timed)) scatters.push_back(scatter_of(cells));
+    if (std::all_of(cells.begin(), cells.end(), timed)) scatters.push_back(scatter_of(cells, kind));
   }
   return scatters;
+}
+
+Row combined_rows(const std::vector<Row>& rows, double precision, Kind kind,
+                  std::optional<double> usual) {
+  Row row = rows.back();
+  for (const Placement half : placements)
+    row.*half = combined(cells_of(rows, half), precision, kind, usual);
+  return row;
+}
+
+// Sets the stamps of all moments, and of each rank those of all moments.
+void add_stamps(StreamTimes& all, const Cells& cells) {
+  const auto append = [](std::vector<double>& to, const std::vector<double>& from,
+                         std::size_t begin, std::size_t number) {
+    const auto first = from.begin() + static_cast<std::ptrdiff_t>(begin);
+    to.insert(to.end(), first, first + static_cast<std::ptrdiff_t>(number));
+  };
+  std::size_t ranks = 0;
+  for (const Measurement* cell : cells) {
+    const StreamTimes& one = *cell->stream;
+    append(all.seconds, one.seconds, 0, one.seconds.size());
+    if (one.stamps > 0) ranks = one.rank_seconds.size() / one.stamps;
+  }
+  for (std::size_t r = 0; r < ranks; ++r)
+    for (const Measurement* cell : cells)
+      append(all.rank_seconds, cell->stream->rank_seconds, r * cell->stream->stamps,
+             cell->stream->stamps);
 }
 
 }  // namespace
 
 Row combined(const std::vector<Row>& passes, double precision, std::optional<double> usual) {
-  Row row = passes.back();
+  Row row = combined_rows(passes, precision, Kind::passes, usual);
   row.pass.reset();
   row.passes = static_cast<int>(passes.size());
-  for (const Placement half : placements)
-    row.*half = combined(cells_of(passes, half), precision, usual);
   row.reproduction = combined_reproduction(passes);
   return row;
+}
+
+Row combined_moments(const std::vector<Row>& moments, double precision,
+                     std::optional<double> usual) {
+  Row row = combined_rows(moments, precision, Kind::moments, usual);
+  row.moments = static_cast<int>(moments.size());
+  for (const Placement half : placements) {
+    Measurement& all = row.*half;
+    if (!all.stream) continue;
+    add_stamps(*all.stream, cells_of(moments, half));
+  }
+  return row;
+}
+
+std::optional<double> usual_deviation_of(const std::vector<std::vector<Row>>& rows) {
+  std::vector<Scatter> scatters;
+  for (const std::vector<Row>& one : rows) {
+    if (one.empty()) continue;
+    for (const Scatter& scatter : scatters_of(one, Kind::moments)) scatters.push_back(scatter);
+  }
+  return usual_deviation(scatters);
 }
 
 std::optional<Row> PassRows::add(const Row& row, std::size_t requested, RowPlace place) {
@@ -254,7 +318,7 @@ std::optional<Row> PassRows::add(const Row& row, std::size_t requested, RowPlace
   at.rows.push_back(row);
   if (at.rows.size() < passes_) return std::nullopt;
   const Row all = combined(at.rows, precision_, usual_beside(place));
-  for (const Scatter& scatter : scatters_of(at.rows)) whole_.push_back(scatter);
+  for (const Scatter& scatter : scatters_of(at.rows, Kind::passes)) whole_.push_back(scatter);
   places_.erase(place);
   return all;
 }
@@ -271,7 +335,7 @@ std::optional<double> PassRows::usual_beside(RowPlace place) const {
   std::vector<Scatter> others = whole_;
   for (const auto& [other, at] : places_)
     if (other != place)
-      for (const Scatter& scatter : scatters_of(at.rows)) others.push_back(scatter);
+      for (const Scatter& scatter : scatters_of(at.rows, Kind::passes)) others.push_back(scatter);
   return usual_deviation(others);
 }
 

@@ -19,6 +19,15 @@ namespace ccl_tests {
 // more than the widest interval of a pass is wide. precision: that half of the interval shall have.
 Row combined(const std::vector<Row>& passes, double precision, std::optional<double> usual = {});
 
+// Returns the row that stands for rows of the same cell at several moments of one run, the last of which is the one
+// that was verified. As combined(), but from five moments on its interval does not show the two farthest ones, it has the flags that most
+// moments have, and the stamps of all (--raw).
+Row combined_moments(const std::vector<Row>& moments, double precision,
+                     std::optional<double> usual = {});
+
+// Returns the deviation that is usual among rows, each at several moments; nullopt of few rows.
+std::optional<double> usual_deviation_of(const std::vector<std::vector<Row>>& rows);
+
 // Where a row stands in the sweep: the number of its point, and of the row among the point's.
 using RowPlace = std::pair<std::size_t, std::size_t>;
 

@@ -115,6 +115,7 @@ struct StreamTimes {
   std::vector<double> seconds = {};       // of each stamp over its calls, over ranks by -a (--raw)
   std::vector<std::string> flags = {};    // what makes the time doubtful, see docs/METHOD.md
   std::vector<double> rank_seconds = {};  // as `seconds`, of each rank, one rank after the other
+  double median = 0;                      // of the stamps
 
   // Half of the interval's width over `time`.
   std::optional<double> half_width(double time) const {
@@ -218,6 +219,7 @@ struct Row {
   int cycle = 0;                 // -N
   std::optional<int> pass;       // --passes: from 1; absent: the row stands for all of them
   int passes = 1;                // that the row stands for
+  int moments = 1;               // of the run at which its times were taken
   std::optional<int> group;      // --group-rows
   std::optional<RankPair> pair;  // where the program runs on pairs
   std::string algorithm;         // that the library says it chose (--show-algorithm)
@@ -304,6 +306,12 @@ struct LimitFinding {
 // Returns the lines of those with this verdict.
 std::vector<std::string> limit_lines(const std::vector<LimitFinding>& limits, LimitVerdict verdict);
 
+// A time beside others of its run.
+struct WideTime {
+  double half_width = 0;  // of its interval, over it; infinite: it has none
+  std::string place;      // "8 KiB in place"
+};
+
 // The most serious of what a run showed, by ascending seriousness.
 enum class Verdict { ok, unreliable, slow, varies, wrong, incomplete };
 
@@ -318,14 +326,21 @@ struct RunSummary {
                                     // of bounds values"
   std::uint64_t wrong_elements = 0;
   std::uint64_t calls = 0, verified_calls = 0;
-  std::size_t times = 0;                 // that a stream gave; 0: batches have no intervals
-  std::size_t precise_times = 0;         // whose interval is as narrow as was asked for
-  std::optional<double> widest;          // half width over the time, of all that have an interval
-  std::string widest_row;                // "65536 B float sum out of place"
-  std::optional<Repeatability> repeats;  // absent: no time was measured again
-  std::optional<Soak> soak;              // --duration
-  std::optional<LateRank> late_rank;     // --samples; absent: no rank stands out
-  PairJudgement pairs;                   // --pairs
+  std::size_t times = 0;          // that a stream gave; 0: batches have no intervals
+  std::size_t precise_times = 0;  // whose interval is as narrow as was asked for
+  std::optional<double> widest;   // half width over the time, of all that have an interval
+  std::string widest_row;         // "65536 B float sum out of place"
+  std::optional<double>
+      usual_width;                  // half width that three of four times are within; absent: none
+  std::size_t unusual_times = 0;    // that are not
+  std::size_t wide_times = 0;       // that are wider than WidthTally::wide, or have no interval
+  std::size_t unbounded_times = 0;  // without an interval
+  std::vector<WideTime> widest_times = {};  // the widest ones, at most three, by descending width
+  std::size_t stolen_times = 0;             // during which a hypervisor took CPUs from the ranks
+  std::optional<Repeatability> repeats;     // absent: no time was measured again
+  std::optional<Soak> soak;                 // --duration
+  std::optional<LateRank> late_rank;        // --samples; absent: no rank stands out
+  PairJudgement pairs;                      // --pairs
   std::optional<ReproductionSummary> reproduction;  // --reproducible
   std::string first_wrong;             // where the first wrong element is, and what it is
   std::string rerun;                   // flags that select the row of first_wrong

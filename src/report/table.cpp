@@ -33,7 +33,8 @@ std::string number(double value, std::size_t width) {
 }
 
 // "=": as precise as was asked for, "~": not. B: two speeds, D: drifts, S: ranks begin too far apart,
-// r: too short for the clock, U: passes differ, P: page faults, N: CPUs were taken away.
+// r: too short for the clock, U: passes differ, P: page faults, N: CPUs were taken away, T: waits for
+// the kernel's tick.
 std::string marks(const StreamTimes& stream) {
   std::string text = stream.precision_reached ? "=" : "~";
   for (const std::string& flag : stream.flags) {
@@ -44,6 +45,7 @@ std::string marks(const StreamTimes& stream) {
     if (flag == "unstable") text += 'U';
     if (flag == "page faults") text += 'P';
     if (flag == "noise") text += 'N';
+    if (flag == "tick") text += 'T';
   }
   return text;
 }

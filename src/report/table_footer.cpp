@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "src/core/error.hpp"
+#include "src/measure/width_tally.hpp"
 #include "src/report/comment_text.hpp"
 #include "src/report/last_words.hpp"
 #include "src/report/normal_text.hpp"
@@ -51,6 +52,31 @@ std::string results(const RunSummary& summary) {
   return summary.verified_calls > 0 ? "results correct" : "results not checked";
 }
 
+std::string within(std::optional<double> width) {
+  return width ? fmt::format("within +-{:g} %", 100 * *width) : "not within +-100 %";
+}
+
+// "; times within +-2 %, 8 of 48 within +-15 %": what most of them are within, and all.
+std::string precision_text(const RunSummary& summary) {
+  if (summary.times == 0) return {};
+  std::string text = "; times " + within(summary.usual_width);
+  if (summary.unusual_times > 0 && summary.usual_width)
+    text += fmt::format(", {} of {} {}", summary.unusual_times, summary.times,
+                        summary.unbounded_times > 0
+                            ? "wider, or without an interval"
+                            : within(WidthTally::step_of(summary.widest.value_or(0))));
+  return text;
+}
+
+// Why times are not to be quoted.
+std::string doubt(const RunSummary& summary) {
+  if (summary.stolen_times * 2 > summary.times)
+    return fmt::format("a hypervisor took CPUs from the ranks during {} of {}",
+                       summary.stolen_times, summary.times);
+  return fmt::format("{} of {} are not within +-{:g} %", summary.wide_times, summary.times,
+                     100 * WidthTally::wide);
+}
+
 std::string verdict(const RunInfo& run, const RunSummary& summary) {
   const int code = summary.exit_code;
   switch (summary.verdict) {
@@ -73,19 +99,15 @@ std::string verdict(const RunInfo& run, const RunSummary& summary) {
                          counted(missed(summary).size(), "limit") + " missed", code);
     case Verdict::unreliable:
       if (code == 0)
-        return fmt::format("UNRELIABLE - {}, do not quote the times", results(summary));
+        return fmt::format("UNRELIABLE - {}, do not quote the times: {}", results(summary),
+                           doubt(summary));
       return fmt::format(
           "UNRELIABLE - {}, {} (exit {})", results(summary),
           undecided(summary).empty() ? "but --inject spoiled nothing" : "a limit is not decided",
           code);
     case Verdict::ok: break;
   }
-  const std::string times = summary.times == 0 ? ""
-                            : summary.precise_times == summary.times
-                                ? ", times reliable"
-                                : fmt::format(", {} of {} reliable", summary.precise_times,
-                                              counted(summary.times, "time"));
-  return "OK - " + results(summary) + times;
+  return "OK - " + results(summary) + precision_text(summary);
 }
 
 // More than it did, and with these flags.
@@ -112,29 +134,29 @@ std::string correct(const RunInfo& run, const RunSummary& summary) {
               : "");
 }
 
-// Of times that have intervals.
+// Of times that have intervals: which are wide, and what the intervals are of.
 std::string streams(const RunInfo& run, const RunSummary& summary) {
-  const double precision = run.precision.value_or(0);
-  const bool all = summary.precise_times == summary.times;
-  const Repeating repeats =
-      summary.repeats ? repeating(*summary.repeats, precision) : Repeating::well;
-  const char* const answer = summary.precise_times == 0 || repeats == Repeating::badly ? "no"
-                             : all && repeats == Repeating::well                       ? "yes"
-                                                                                       : "in part";
-  const std::string which =
-      (all ? summary.times == 1 ? "its " : "all " : fmt::format("{} of ", summary.precise_times)) +
-      counted(summary.times, "time");
-  std::string text =
-      fmt::format("{} - {} within +-{:g} % (95 % confidence)", answer, which, 100 * precision);
-  if (summary.widest)
-    text += fmt::format("; widest +-{:.1f} % at {}", 100 * *summary.widest, summary.widest_row);
-  if (summary.repeats)
-    text += fmt::format("; {} measured again {:.1f} s later repeat within +-{:.1f} %",
-                        summary.repeats->times, summary.repeats->after_s,
-                        100 * summary.repeats->half_width());
-  for (const Note& note : run.notes) {
-    if (!all && note.kind == NoteKind::warning) return text + "; see the warning above";
+  const std::size_t wide = summary.wide_times;
+  const bool all = wide == 0;
+  std::string text = summary.verdict == Verdict::unreliable ? "no" : all ? "yes" : "in part";
+  if (all) {
+    text += summary.times == 1 ? " - the time is within"
+                               : fmt::format(" - all {} times are within", summary.times);
+  } else {
+    text += fmt::format(" - {} of {} not within", wide, counted(summary.times, "time"));
   }
+  text += fmt::format(" +-{:g} % (95 % confidence)", 100 * WidthTally::wide);
+  for (const WideTime& time : summary.widest_times) {
+    const bool first = &time == &summary.widest_times.front();
+    if (!first && time.half_width <= WidthTally::wide) break;
+    text += first ? "; widest: " : ", ";
+    text += time.place + (std::isfinite(time.half_width)
+                              ? fmt::format(" (+-{:.3g} %)", 100 * time.half_width)
+                              : " (no interval)");
+  }
+  if (summary.repeats)
+    text += fmt::format("; each of 3 moments or more, {:.1f} s apart", summary.repeats->after_s);
+  if (!all && run.oversubscribed) text += "; see the warning above";
   return text;
 }
 
@@ -201,8 +223,10 @@ std::string next(const RunInfo& run, const RunSummary& summary) {
                : "measure the sizes and types that the limits and --baseline are of";
   } else if (summary.nothing_spoiled) {
     text = "a fault without :call=, :every= and :phase= is done to every call";
-  } else if (summary.repeats && summary.verdict == Verdict::unreliable) {
-    text = "--passes 3 takes each time at three moments";
+  } else if (summary.verdict == Verdict::unreliable && run.oversubscribed) {
+    text = "fewer ranks or more CPUs; over MPI ranks have no second busy thread: --backend mpi";
+  } else if (summary.verdict == Verdict::unreliable) {
+    text = "a quieter machine (top shows what else runs), or --passes 5, which take longer";
   } else if (summary.verdict == Verdict::ok && run.check == 0) {
     text = "without -c 0 results are checked";
   }

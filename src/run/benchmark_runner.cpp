@@ -9,6 +9,7 @@
 #include "src/core/operation.hpp"
 #include "src/core/process_end.hpp"
 #include "src/core/waiting_timeline.hpp"
+#include "src/job/cpu_share.hpp"
 #include "src/measure/measurement.hpp"
 #include "src/run/barrier_check.hpp"
 #include "src/run/channel_coordinator.hpp"
@@ -53,7 +54,8 @@ BenchmarkRunner::BenchmarkRunner(Rank& rank, const Options& options, const RankG
       patterns_(patterns),
       world_(rank.connect(rank.world())),
       loops_(rank.devices().loops(rank.device())),
-      clock_(clock_properties(world_.clock())) {
+      clock_(clock_properties(world_.clock())),
+      cpus_short_(!cpu_shortage(rank.table().ranks, rank.process().backend).empty()) {
   if (!rank.process().options.simulated())
     counters_.emplace(counter_scope(rank.table(), rank.rank()));
   if (groups.is_world()) return;
@@ -180,13 +182,39 @@ PointRows BenchmarkRunner::run(const Collective& collective, const SweepPoint& p
   use_pattern(p);
   const WaitLimits limits = wait_limits(options_, p);
   const std::unique_ptr<Operation> operation = operation_of(p, limits);
+  PointRows result = rows_of(p, *operation, verifiable(p), limits);
+  const bool reproduces = options_.check.reproducible && collective.domain.reduces;
+  if (reproduces) add_reproductions(result, p, *operation, limits);
+  if (!result.rows.empty() && one_row_for_all(collective)) result.rows = {slowest(result.rows)};
+  return result;
+}
+
+PointRows BenchmarkRunner::glance(const Collective& collective, const SweepPoint& point,
+                                  double budget_s) {
+  constexpr double longest = 10;  // of budgets
+  const Problem p = problem(collective, point, options_.spec, rank_.rank());
+  use_pattern(p);
+  const WaitLimits limits = wait_limits(options_, p);
+  const std::unique_ptr<Operation> operation = operation_of(p, limits);
+  const double before_s = std::exchange(budget_s_, budget_s);
+  most_s_ = longest * budget_s;
+  PointRows result = rows_of(p, *operation, false, limits);
+  budget_s_ = before_s;
+  most_s_ = 0;
+  if (!result.rows.empty() && one_row_for_all(collective)) result.rows = {slowest(result.rows)};
+  return result;
+}
+
+// One row of each group.
+PointRows BenchmarkRunner::rows_of(const Problem& p, Operation& operation, bool verifies,
+                                   const WaitLimits& limits) {
   PointRows result;
   if (rank_.is_first()) result.rows = unmeasured_rows(p);
   const std::vector<Form> forms = forms_of(p);
   for (const Form form : forms) {
     // Without an in-place form the out-of-place measurement is repeated there, unchecked.
-    const bool checks = verifiable(p) && (options_.check.all || !repeats_out_of_place(p, form));
-    const FormFindings found = run_form(p, form, *operation, checks, limits);
+    const bool checks = verifies && (options_.check.all || !repeats_out_of_place(p, form));
+    const FormFindings found = run_form(p, form, operation, checks, limits);
     if (!rank_.is_first()) continue;
     result.spent_s += found.spent_s;
     add_form(result, found_in(p), form, found);
@@ -195,9 +223,6 @@ PointRows BenchmarkRunner::run(const Collective& collective, const SweepPoint& p
     row.out_of_place.left_out = forms.front() != Form::out_of_place;
     row.in_place.left_out = forms.back() != Form::in_place;
   }
-  const bool reproduces = options_.check.reproducible && collective.domain.reduces;
-  if (reproduces) add_reproductions(result, p, *operation, limits);
-  if (!result.rows.empty() && one_row_for_all(collective)) result.rows = {slowest(result.rows)};
   return result;
 }
 
@@ -302,11 +327,12 @@ std::unique_ptr<StoppingCriterion> BenchmarkRunner::criterion(const Problem& p, 
     // Of an event: it is exact to about 0.5 us (CUDA runtime, cudaEventElapsedTime).
     constexpr double event_cost_s = 1e-6;
     const bool has_events = communicator().gpu() != nullptr;
-    PrecisionGoal goal =
-        precision_goal(options_, p, checks,
-                       {.clock_cost_s = has_events ? event_cost_s : clock_.cost_s,
-                        .budget_s = budget_s_,
-                        .most_calls = most_calls(options_, p, slot_rule_, checks)});
+    PrecisionGoal goal = precision_goal(options_, p, checks,
+                                        {.clock_cost_s = has_events ? event_cost_s : clock_.cost_s,
+                                         .budget_s = budget_s_,
+                                         .most_calls = most_calls(options_, p, slot_rule_, checks),
+                                         .cpus_short = cpus_short_});
+    if (most_s_ > 0) goal.limit_s = goal.limit_s > 0 ? std::min(goal.limit_s, most_s_) : most_s_;
     if (options_.measure.samples) return std::make_unique<SampleCriterion>(std::move(goal));
     return std::make_unique<StreamCriterion>(std::move(goal));
   }
@@ -339,7 +365,7 @@ CallPlan BenchmarkRunner::call_plan(const Problem& p, Form form, bool verifies,
 
 FoundIn BenchmarkRunner::found_in(const Problem& p) const {
   return {p, options_.spec, rank_.table(),
-          row_rule(options_, rank_.process().options, clock_.cost_s)};
+          row_rule(options_, rank_.process().options, clock_.cost_s, cpus_short_)};
 }
 
 std::vector<Row> BenchmarkRunner::unmeasured_rows(const Problem& p) const {

@@ -54,6 +54,9 @@ class BenchmarkRunner {
   PointRows warm_up(const Collective& collective, const SweepPoint& point);
   // Returns the rows of a point, which must be one of those that room was made for.
   PointRows run(const Collective& collective, const SweepPoint& point);
+  // Returns the rows of a point as run() does, from unverified calls that take budget_s for a time. A few calls
+  // are enough if they take longer than ten times that.
+  PointRows glance(const Collective& collective, const SweepPoint& point, double budget_s);
   // Returns on rank 0 the time of each group of a point, of the first placement that is measured, from unverified
   // calls; elsewhere nothing.
   std::vector<Measurement> times(const Collective& collective, const SweepPoint& point);
@@ -73,6 +76,8 @@ class BenchmarkRunner {
   std::unique_ptr<StoppingCriterion> criterion(const Problem& p, bool checks) const;
   CallPlan call_plan(const Problem& p, Form form, bool verifies, const WaitLimits& limits,
                      Timeline* timeline, const Clock& clock);
+  PointRows rows_of(const Problem& p, Operation& operation, bool verifies,
+                    const WaitLimits& limits);
   FormFindings run_form(const Problem& p, Form form, Operation& operation, bool checks,
                         const WaitLimits& limits);
   RankReport take_form(const Problem& p, Form form, Operation& operation, bool checks,
@@ -90,7 +95,9 @@ class BenchmarkRunner {
   Communicator* communicator_ = nullptr;   // of the group
   std::unique_ptr<verify::Loops> loops_;   // null: closed
   ClockProperties clock_;
+  bool cpus_short_;                             // ranks wait for CPUs
   double budget_s_ = PrecisionGoal().budget_s;  // of a time
+  double most_s_ = 0;                           // of a time in few long calls; 0: by --row-time
   SlotRule slot_rule_;                          // of the rows that memory was reserved for
   std::optional<Arena> arena_;
   std::optional<EventCounters> counters_;  // nullopt: simulated ranks have no process of their own

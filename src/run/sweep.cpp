@@ -18,7 +18,7 @@
 #include "src/run/link_ceiling.hpp"
 #include "src/run/memory_limit.hpp"
 #include "src/run/memory_report.hpp"
-#include "src/run/repeated_times.hpp"
+#include "src/run/moments.hpp"
 #include "src/run/run_header.hpp"
 #include "src/run/soak.hpp"
 
@@ -95,8 +95,11 @@ class TimeBudget {
                static_cast<std::size_t>(std::max(1, o.sweep.cycles) * o.sweep.passes)) {}
 
   void grant(BenchmarkRunner& runner) const {
-    constexpr double generous = 1.5;
-    if (given_) runner.set_budget(generous * left_s_ / static_cast<double>(times_));
+    if (given_) runner.set_budget(of_a_time());
+  }
+  // Returns what a time at one moment may take, `usual` without --time-budget.
+  double of_a_moment(double usual) const {
+    return given_ ? std::min(usual, of_a_time() / 4) : usual;
   }
   void spend(double seconds) {
     left_s_ = std::max(0.0, left_s_ - seconds);
@@ -104,6 +107,11 @@ class TimeBudget {
   }
 
  private:
+  double of_a_time() const {
+    constexpr double generous = 1.5;
+    return generous * left_s_ / static_cast<double>(times_);
+  }
+
   double left_s_;
   bool given_;
   std::size_t times_of_point_;
@@ -117,25 +125,21 @@ struct Measuring {
   const Collective& collective;
   TimeBudget budget;
   std::optional<Ceiling> ceiling;
-  int rounds;                         // that a call needs at least
-  bool keeps_times;                   // of all rows: not in runs without end
-  std::vector<PointTime> times = {};  // on rank 0, of the points by their numbers
+  int rounds;  // that a call needs at least
 
-  // Measures point `number`, and hands its rows on with their numbers.
-  void run(const SweepPoint& point, std::size_t number,
-           const std::function<void(Row, std::size_t)>& take) {
+  // Returns the rows of a point, on rank 0.
+  std::vector<Row> run(const SweepPoint& point) {
     budget.grant(runner);
-    const PointRows found = runner.run(collective, point);
+    PointRows found = runner.run(collective, point);
     budget.spend(found.spent_s);
     for (const std::string& line : found.wrong) rank.process().log(line);
-    for (std::size_t r = 0; r < found.rows.size(); ++r) {
-      Row row = found.rows[r];
-      row.timestamp = local_time();
-      if (ceiling) add_efficiency(row, *ceiling, rounds);
-      take(std::move(row), r);
-    }
-    if (!found.rows.empty() && keeps_times)
-      times.push_back({number, found.rows.front().first_measured().seconds, monotonic_seconds()});
+    return std::move(found.rows);
+  }
+  // Returns the row with what follows from its time.
+  Row finished(Row row) const {
+    row.timestamp = local_time();
+    if (ceiling) add_efficiency(row, *ceiling, rounds);
+    return row;
   }
 };
 
@@ -143,12 +147,45 @@ void run_passes(Measuring& measuring, const Options& o, const std::vector<SweepP
                 MultiReporter& results) {
   for (int pass = 1; pass <= o.sweep.passes; ++pass) {
     for (const std::size_t p : order_of_pass(all.size(), pass, o.sweep.passes, o.check.seed)) {
-      measuring.run(all[p], p, [&](Row row, std::size_t number) {
+      std::size_t number = 0;
+      for (Row& row : measuring.run(all[p])) {
         row.pass = pass;
-        results.pass_row(row, all[p].bytes, {p, number});
-      });
+        results.pass_row(measuring.finished(std::move(row)), all[p].bytes, {p, number++});
+      }
     }
   }
+}
+
+// Whether rows are measured at several moments of the run. Every call that --inject counts or -c all promises to
+// verify is one of a row; rounds of pairs are many, and compared with each other.
+bool has_moments(const BenchmarkRunner& runner, const Options& o, const SweepRange& range) {
+  return o.sweep.cycles == 1 && runner.has_intervals() && !o.check.all && !o.check.inject &&
+         range.groups.size() == 1;
+}
+
+// Points that are of one type, operation and root follow one another.
+bool same_kind(const SweepPoint& a, const SweepPoint& b) {
+  return a.type == b.type && a.op == b.op && a.root == b.root;
+}
+
+// Measures each series of points at earlier moments, then its rows.
+void run_at_moments(Measuring& measuring, const Options& o, const std::vector<SweepPoint>& all,
+                    MultiReporter& results) {
+  constexpr double moment_s = 10e-3;
+  std::vector<TimedTwice> apart;
+  for (std::size_t begin = 0, end = 0; begin < all.size(); begin = end) {
+    while (end < all.size() && end - begin < longest_series && same_kind(all[begin], all[end]))
+      ++end;
+    const std::span<const SweepPoint> series(all.data() + begin, end - begin);
+    Moments moments(measuring.runner, measuring.rank, measuring.collective, series,
+                    measuring.budget.of_a_moment(moment_s));
+    moments.take_earlier();
+    for (std::size_t p = 0; p < series.size(); ++p)
+      for (Row& row : moments.settled(p, measuring.run(series[p]), o.measure.precision))
+        results.row(measuring.finished(std::move(row)), series[p].bytes);
+    apart.insert(apart.end(), moments.apart().begin(), moments.apart().end());
+  }
+  if (measuring.rank.is_first()) results.repeats(repeatability(apart));
 }
 
 void run_points(BenchmarkRunner& runner, Rank& rank, const Collective& collective, const Options& o,
@@ -165,31 +202,24 @@ void run_points(BenchmarkRunner& runner, Rank& rank, const Collective& collectiv
       for (const Row& row : found.rows) results.first_call(row, point.bytes);
     }
   }
-  Measuring measuring{runner,
-                      rank,
-                      collective,
-                      TimeBudget(o, all.size()),
-                      ceiling,
-                      least_rounds(collective, o.spec, rank.ranks()),
-                      o.sweep.cycles == 1};
+  Measuring measuring{runner,     rank,
+                      collective, TimeBudget(o, all.size()),
+                      ceiling,    least_rounds(collective, o.spec, rank.ranks())};
   if (o.sweep.passes > 1) return run_passes(measuring, o, all, results);
+  if (has_moments(runner, o, range)) return run_at_moments(measuring, o, all, results);
   SoakClock soak(rank, o.sweep.duration_s, results);  // the first cycle is whole
   bool over = all.empty();
   for (int cycle = 0; !over && (o.sweep.cycles == 0 || cycle < o.sweep.cycles); ++cycle) {
     for (std::size_t p = 0; p < all.size() && !(over = cycle > 0 && soak.is_over()); ++p) {
       SweepPoint point = all[p];
       point.cycle = cycle;
-      measuring.run(point, p,
-                    [&](const Row& row, std::size_t /*number*/) { results.row(row, point.bytes); });
+      for (Row& row : measuring.run(point))
+        results.row(measuring.finished(std::move(row)), point.bytes);
     }
     if (!over) soak.end_cycle();
   }
   const std::optional<Soak> soaked = soak.found();
   if (rank.is_first()) results.soak(soaked);
-  // Times that are taken again are of calls that nobody verifies.
-  if (o.sweep.cycles != 1 || !runner.has_intervals() || o.check.all) return;
-  const auto repeats = repeat_times(runner, rank, collective, all, measuring.times);
-  if (rank.is_first()) results.repeats(repeats);
 }
 
 }  // namespace

@@ -35,6 +35,8 @@ Run stream() {
     precise.evidence = Evidence{3, 0, 40, 2, 0};
     row.in_place.evidence = Evidence{1000, 1, 4000, 99, 0.25};
   }
+  run.rows[0].out_of_place.stream->median = 12.3e-6;
+  run.rows[0].moments = 3;
   run.rows[0].out_of_place.stream->seconds = {12.2e-6, 12.35e-6};
   run.rows[0].out_of_place.stream->rank_seconds = {12.2e-6, 12.3e-6, 12.1e-6,
                                                    12.4e-6, 12.3e-6, 12.35e-6};
@@ -43,6 +45,14 @@ Run stream() {
   run.summary.precise_times = 2;
   run.summary.widest = 0.75;
   run.summary.widest_row = "8 B float sum in place";
+  run.summary.usual_width = 0.02;
+  run.summary.unusual_times = 1;
+  run.summary.wide_times = 2;
+  run.summary.unbounded_times = 1;
+  run.summary.stolen_times = 1;
+  run.summary.widest_times = {{std::numeric_limits<double>::infinity(), "64 B in place"},
+                              {0.75, "8 B in place"},
+                              {0.0125, "8 B"}};
   run.summary.repeats = Repeatability{6, 0.045, 0.125, 1.75};
   return run;
 }

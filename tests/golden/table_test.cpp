@@ -219,12 +219,13 @@ TEST(Table, OneOfAThingIsNotCalledSeveral) {
   RunSummary& summary = run.summary;
   summary.rows = summary.times = summary.calls = summary.verified_calls = 1;
   summary.soak = Soak{.seconds = 60, .cycles = 1};
-  for (const std::size_t precise : {0U, 1U}) {
-    summary.precise_times = precise;
+  summary.unusual_times = summary.unbounded_times = 0;
+  for (const std::size_t wide : {0U, 1U}) {
+    summary.wide_times = wide;
     const std::string table = samples::table(run);
-    EXPECT_EQ(matches(table, "of 1 call verified|of 1 time reliable|: no - 0 of 1 time within"),
-              precise == 0 ? 3 : 1);
-    EXPECT_EQ(matches(table, "- its 1 time within"), precise == 0 ? 0 : 1);
+    EXPECT_EQ(matches(table, "of 1 call verified"), 1);
+    EXPECT_EQ(matches(table, wide == 0 ? ": yes - the time is within" : "- 1 of 1 time not within"),
+              1);
     EXPECT_EQ(matches(table, "60 s, 1 cycle; no error in 1 verified operation: "), 1);
     EXPECT_EQ(matches(table, "[^0-9]1 (rows|calls|cycles|times|operations)"), 0);
   }

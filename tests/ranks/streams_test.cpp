@@ -31,13 +31,14 @@ TEST_P(Streams, AreRightAndHaveAnInterval) {
       EXPECT_LE(*cell.stream->low, cell.seconds);
       EXPECT_GE(*cell.stream->high, cell.seconds);
       EXPECT_LE(cell.stream->fast, cell.stream->slow);
-      EXPECT_GE(cell.calls, cell.stream->stamps * cell.stream->calls_per_stamp);
+      EXPECT_GE(cell.calls, cell.stream->stamps);
       EXPECT_GT(cell.verified_calls, 1U);
     }
     EXPECT_GT(outcome.summary.times, 0U);
-    if (outcome.rows[0].out_of_place.seconds > 1e-3) continue;  // too long to be measured again
+    if (outcome.rows.back().out_of_place.seconds > 3e-3) continue;  // too long for several moments
     ASSERT_TRUE(outcome.summary.repeats);
-    EXPECT_EQ(outcome.summary.repeats->times, 6U);
+    EXPECT_EQ(outcome.summary.repeats->times, outcome.summary.times);
+    EXPECT_GE(outcome.rows[0].moments, 3);
     EXPECT_GE(outcome.summary.repeats->largest, outcome.summary.repeats->difference);
     EXPECT_GT(outcome.summary.repeats->after_s, 0);
   }
@@ -82,7 +83,10 @@ TEST_P(Streams, KeepEveryStampIfAsked) {
   ASSERT_EQ(outcome.exit_code, 0) << outcome.text();
   for (const Measurement* cell : {&outcome.rows.at(0).out_of_place, &outcome.rows.at(0).in_place}) {
     ASSERT_EQ(cell->stream->seconds.size(), cell->stream->stamps);
-    EXPECT_NEAR(median(cell->stream->seconds), cell->seconds, 2e-12);
+    const auto [least, most] =
+        std::minmax_element(cell->stream->seconds.begin(), cell->stream->seconds.end());
+    EXPECT_LE(*least, cell->seconds);
+    EXPECT_GE(*most, cell->seconds);
     EXPECT_EQ(cell->stream->rank_seconds.size(),
               cell->stream->stamps * static_cast<std::size_t>(ranks()));
   }
@@ -173,7 +177,7 @@ TEST(WarmUp, IsACallOfTheSmallestAndOneOfTheLargestSize) {
   for (const int ranks : {1, 3, 4}) {
     Options o = with_intervals(ranks);
     o.sweep.sizes = {40, 8, 4000, 400};
-    EXPECT_THAT(first_calls(o), testing::ElementsAre(2, 1000, 10));
+    EXPECT_THAT(first_calls(o), testing::ElementsAre(2, 1000, 2));
     o.sweep.sizes = {40};
     EXPECT_THAT(first_calls(o), testing::ElementsAre(10, 10, 10));
     o.sweep.sizes = {40, 8, 4000, 400};

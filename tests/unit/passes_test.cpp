@@ -101,6 +101,37 @@ TEST(Passes, AreUnstableBeyondTheWidestIntervalOfOne) {
   EXPECT_THAT(combined_cell({row(1, 0.01)}).stream->flags, ElementsAre());
 }
 
+TEST(Moments, AreOfOnePass) {
+  const Row all = combined_moments({row(1, 0.01), row(1.02, 0.01), row(1.01, 0.01)}, 0.02);
+  EXPECT_EQ(all.out_of_place.seconds, 1.01);
+  EXPECT_EQ(all.moments, 3);
+  EXPECT_EQ(all.passes, 1);
+  EXPECT_FALSE(all.pass);
+}
+
+// Two of five came while something else ran on the machine.
+TEST(Moments, MayBeOfOtherWorkIfTheyAreFew) {
+  const auto row_of = [](double seconds) { return row(seconds, 0.01); };
+  std::vector<Row> moments = {row_of(1), row_of(3), row_of(1.01), row_of(1.02), row_of(2.5)};
+  moments[1].out_of_place.stream->flags = {"noise", "drift"};
+  for (const std::size_t m : {0, 2, 4}) moments[m].out_of_place.stream->flags = {"bimodal"};
+  const Measurement all = combined_moments(moments, 0.02).out_of_place;
+  EXPECT_EQ(all.seconds, 1.02);
+  EXPECT_NEAR(*all.stream->low, 1.0, 0.1);
+  EXPECT_LT(*all.stream->high, 2.6);
+  EXPECT_THAT(all.stream->flags, Contains("bimodal"));
+  EXPECT_THAT(all.stream->flags, Not(Contains("noise")));
+  const Measurement passes = combined_cell(moments);
+  EXPECT_GE(*passes.stream->high, 3);
+}
+
+TEST(Moments, KeepTheStampsOfAll) {
+  std::vector<Row> moments = {row(1, 0.01), row(1, 0.01)};
+  moments[0].out_of_place.stream->seconds = {1, 2};
+  moments[1].out_of_place.stream->seconds = {3};
+  EXPECT_THAT(combined_moments(moments, 0.02).out_of_place.stream->seconds, ElementsAre(1, 2, 3));
+}
+
 TEST(Passes, KeepEveryFlagOnce) {
   std::vector<Row> passes = {row(1, 0.01), row(1, 0.05), row(1, 0.01)};
   passes[0].out_of_place.stream->flags = {"bimodal"};

@@ -1,19 +1,20 @@
-// What times that were measured again say, and which ones are.
+// Which times are measured at several moments, and what widths say of a run.
 #include "src/measure/repeatability.hpp"
 
-#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <functional>
+#include <map>
 #include <random>
+#include <string>
 #include <vector>
 
-#include "src/run/repeated_times.hpp"
+#include "src/measure/width_tally.hpp"
+#include "src/run/moments.hpp"
 
 namespace ccl_tests {
 namespace {
-
-using testing::ElementsAre;
 
 TEST(Repeatability, IsTheMedianOfRelativeDifferences) {
   const std::vector<TimedTwice> pairs = {{1, 1.1, 3}, {2.2, 2, 1}, {5, 5, 2}, {0, 1, 9}, {1, 0, 9}};
@@ -41,32 +42,56 @@ TEST(Repeatability, CoversTimesOfTheSameSpread) {
   EXPECT_LT(covered, 4001 * 96 / 100);
 }
 
-TEST(Repeatability, IsJudgedByThePrecisionThatWasAskedFor) {
-  const auto judged = [](double half_width, double precision) {
-    const double difference = half_width / Repeatability{1, 1, 1, 1}.half_width();
-    return repeating({6, difference, difference, 1}, precision);
-  };
-  EXPECT_EQ(judged(0.049, 0.02), Repeating::well);
-  EXPECT_EQ(judged(0.051, 0.02), Repeating::fairly);
-  EXPECT_EQ(judged(0.099, 0.02), Repeating::fairly);
-  EXPECT_EQ(judged(0.101, 0.02), Repeating::badly);
-  EXPECT_EQ(judged(0.101, 0.05), Repeating::well);
+// What a plan asks for, as "0 1 2 | 0 1": points of rounds. seconds: of a call of the point at its nth moment.
+std::string asked(MomentPlan plan, const std::function<double(std::size_t, int)>& seconds,
+                  double spent_s = 0.01) {
+  std::map<std::size_t, int> moments;
+  std::string text;
+  while (const auto next = plan.next()) {
+    if (next->begins_round && !text.empty()) text += "| ";
+    text += std::to_string(next->point) + ' ';
+    plan.add({seconds(next->point, moments[next->point]++), 1e-6}, spent_s);
+  }
+  return text;
 }
 
-TEST(RepeatedTimes, AreSpreadOverTheShortOnes) {
-  std::vector<PointTime> times;
-  for (std::size_t p = 0; p < 24; ++p) times.push_back({p, 1e-6, 0});
-  EXPECT_THAT(times_to_repeat(times), ElementsAre(0, 4, 8, 12, 16, 20));
-  for (std::size_t p = 15; p < 24; ++p) times[p].seconds = 2e-3;
-  EXPECT_THAT(times_to_repeat(times), ElementsAre(0, 2, 5, 7, 10, 12));
+TEST(MomentPlan, TakesTwoRoundsOfWhatRepeats) {
+  EXPECT_EQ(asked(MomentPlan({8, 16, 32}), [](auto, int n) { return 1e-6 * (1 + 0.04 * n); }),
+            "0 1 2 | 0 1 2 ");
+  EXPECT_EQ(asked(MomentPlan({8}), [](auto, auto) { return 1e-6; }), "0 | 0 ");
+  EXPECT_EQ(asked(MomentPlan({}), [](auto, auto) { return 1e-6; }), "");
 }
 
-TEST(RepeatedTimes, AreTheSameOnesIfThereAreFew) {
-  EXPECT_THAT(times_to_repeat({{0, 1e-6, 0}}), ElementsAre(0, 0, 0, 0, 0, 0));
-  EXPECT_THAT(times_to_repeat({{0, 1e-6, 0}, {1, 0, 0}, {2, 1e-3, 0}}),
-              ElementsAre(0, 0, 0, 2, 2, 2));
-  EXPECT_THAT(times_to_repeat({{0, 0, 0}, {1, 1, 0}}), testing::IsEmpty());
-  EXPECT_THAT(times_to_repeat({}), testing::IsEmpty());
+TEST(MomentPlan, TakesMoreOfWhatDoesNot) {
+  const auto second_jumps = [](std::size_t p, int n) { return p == 1 && n == 1 ? 2e-6 : 1e-6; };
+  EXPECT_EQ(asked(MomentPlan({8, 16, 32}), second_jumps), "0 1 2 | 0 1 2 | 1 | 1 | 1 | 1 ");
+  EXPECT_EQ(asked(MomentPlan({8, 16, 32}), second_jumps, 0.8), "0 1 2 | 0 1 2 | 1 | 1 ");
+}
+
+TEST(MomentPlan, GoesBySizeAndLeavesOutWhatTakesLong) {
+  const auto by_size = [](std::size_t p, auto) { return p == 0 ? 5e-3 : p == 2 ? 4e-3 : 1e-6; };
+  EXPECT_EQ(asked(MomentPlan({1 << 20, 8, 1 << 19, 16, 1 << 21}), by_size), "1 3 2 0 | 1 3 2 0 ");
+  const auto one_by_chance = [](std::size_t p, int n) { return p == 1 && n == 0 ? 1 : 1e-6; };
+  EXPECT_EQ(asked(MomentPlan({8, 16, 32}), one_by_chance), "0 1 2 | 0 1 2 | 1 | 1 | 1 | 1 ");
+}
+
+TEST(WidthTally, SaysWhatMostTimesAreWithin) {
+  WidthTally tally;
+  EXPECT_EQ(tally.most_within(), std::nullopt);
+  for (int i = 0; i < 30; ++i) tally.add(0.014);
+  for (int i = 0; i < 10; ++i) tally.add(0.1);
+  tally.add(std::nullopt);
+  EXPECT_EQ(tally.number(), 41U);
+  EXPECT_EQ(tally.wider(), 1U);
+  EXPECT_EQ(tally.most_within(), 0.1);  // 30 of 41 are fewer than three of four
+  EXPECT_EQ(tally.others(), 1U);
+  tally = {};
+  for (const double width : {0.02, 0.02, 0.02, 0.13}) tally.add(width);
+  EXPECT_EQ(tally.most_within(), 0.02);
+  EXPECT_EQ(tally.others(), 1U);
+  EXPECT_EQ(tally.wider(), 1U);
+  EXPECT_EQ(WidthTally::step_of(0.13), 0.15);
+  EXPECT_EQ(WidthTally::step_of(1.3), std::nullopt);
 }
 
 }  // namespace

@@ -1,0 +1,186 @@
+#include "src/run/moments.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <limits>
+#include <numeric>
+#include <thread>
+#include <utility>
+
+#include "src/core/clock.hpp"
+#include "src/core/serialize.hpp"
+#include "src/measure/width_tally.hpp"
+#include "src/report/passes.hpp"
+
+namespace ccl_tests {
+namespace {
+
+constexpr std::size_t least_rounds_of_all = 2, most_rounds = 6;
+// 20 stamps of longer calls take more time than a row that need not be repeated is worth.
+constexpr double longest_call_s = 3e-3;
+constexpr double most_spent_s = 1.5;  // of rounds after the second
+constexpr double much_difference =
+    0.05;                               // between a cell's times: another moment is worth its time
+constexpr double least_apart_s = 0.05;  // from the begin of a round to the next one's
+constexpr Measurement Row::*cells[] = {&Row::out_of_place, &Row::in_place};
+constexpr std::size_t none = std::numeric_limits<std::size_t>::max();
+
+// Whether another moment could make a time surer.
+bool has_wide_interval(const std::vector<Row>& rows) {
+  return std::any_of(rows.begin(), rows.end(), [](const Row& row) {
+    return std::any_of(std::begin(cells), std::end(cells), [&](Measurement Row::*half) {
+      const Measurement& cell = row.*half;
+      return cell.has_own_time() && cell.stream &&
+             cell.stream->half_width(cell.seconds).value_or(0) > WidthTally::wide;
+    });
+  });
+}
+
+void add_apart(std::vector<TimedTwice>& pairs, const std::vector<Row>& earlier,
+               const std::vector<Row>& rows, double seconds) {
+  for (std::size_t r = 0; r < rows.size(); ++r)
+    for (const auto half : cells)
+      if ((rows[r].*half).has_own_time())
+        pairs.push_back({(earlier.at(r).*half).seconds, (rows[r].*half).seconds, seconds});
+}
+
+std::vector<double> times_of(const std::vector<Row>& rows) {
+  std::vector<double> times;
+  for (const Row& row : rows)
+    for (const auto half : cells)
+      if ((row.*half).has_own_time()) times.push_back((row.*half).seconds);
+  return times;
+}
+
+}  // namespace
+
+MomentPlan::MomentPlan(std::vector<std::size_t> bytes)
+    : bytes_(std::move(bytes)), order_(bytes_.size()), times_(bytes_.size()), largest_(none) {
+  std::iota(order_.begin(), order_.end(), std::size_t{0});
+  std::stable_sort(order_.begin(), order_.end(),
+                   [&](std::size_t a, std::size_t b) { return bytes_[a] < bytes_[b]; });
+}
+
+// Whether the point has too few moments yet, or times that differ.
+bool MomentPlan::wanted(std::size_t point) const {
+  if (bytes_[point] > largest_) return false;
+  if (round_ < least_rounds_of_all) return true;
+  if (spent_s_ > most_spent_s) return false;
+  const auto& moments = times_[point];
+  for (std::size_t cell = 0; cell < moments.front().size(); ++cell) {
+    double least = std::numeric_limits<double>::infinity(), most = 0;
+    for (const auto& moment : moments) {
+      least = std::min(least, moment.at(cell));
+      most = std::max(most, moment.at(cell));
+    }
+    if (least > 0 && std::log(most / least) > much_difference) return true;
+  }
+  return false;
+}
+
+std::optional<MomentPlan::Next> MomentPlan::next() {
+  bool begins = at_ == 0;
+  while (round_ < most_rounds) {
+    for (; at_ < order_.size(); ++at_)
+      if (wanted(order_[at_])) return Next{order_[at_], begins};
+    at_ = 0;
+    ++round_;
+    begins = true;
+    if (std::none_of(order_.begin(), order_.end(), [&](std::size_t p) { return wanted(p); })) break;
+  }
+  return std::nullopt;
+}
+
+void MomentPlan::add(const std::vector<double>& times, double spent_s) {
+  const std::size_t point = order_[at_++];
+  times_[point].push_back(times);
+  if (round_ >= least_rounds_of_all) spent_s_ += spent_s;
+  const double longest = times.empty() ? 0 : *std::max_element(times.begin(), times.end());
+  if (longest > longest_call_s && round_ == 0 && ++slow_ == 2) largest_ = bytes_[point];
+}
+
+Moments::Moments(BenchmarkRunner& runner, Rank& rank, const Collective& collective,
+                 std::span<const SweepPoint> series, double budget_s)
+    : runner_(runner),
+      rank_(rank),
+      collective_(collective),
+      series_(series),
+      budget_s_(budget_s),
+      points_(series.size()) {}
+
+double Moments::take(std::size_t point) {
+  const double before_s = monotonic_seconds();
+  PointRows found = runner_.glance(collective_, series_[point], budget_s_);
+  if (!rank_.is_first()) return 0;
+  Point& of_point = points_[point];
+  of_point.moments.push_back(std::move(found.rows));
+  of_point.at_s = monotonic_seconds();
+  return of_point.at_s - before_s;
+}
+
+void Moments::take_earlier() {
+  std::vector<std::size_t> bytes;
+  for (const SweepPoint& point : series_) bytes.push_back(point.bytes);
+  MomentPlan plan(std::move(bytes));
+  double round_at_s = 0;
+  const auto next_point = [&] {
+    const auto next = plan.next();
+    if (!next) return none;
+    if (next->begins_round) {
+      const double wait_s = round_at_s + least_apart_s - monotonic_seconds();
+      if (wait_s > 0) std::this_thread::sleep_for(std::chrono::duration<double>(wait_s));
+      round_at_s = monotonic_seconds();
+    }
+    return next->point;
+  };
+  for (;;) {
+    std::size_t number[] = {rank_.is_first() ? next_point() : 0};
+    number[0] = span_from_bytes<std::size_t>(
+                    rank_.world().broadcast(span_to_bytes<std::size_t>(number), rank_.limit_s()))
+                    .at(0);
+    if (number[0] == none) return;
+    const double took_s = take(number[0]);
+    if (rank_.is_first()) plan.add(times_of(points_[number[0]].moments.back()), took_s);
+  }
+}
+
+bool Moments::agree(bool first_rank_says) {
+  return !rank_.world().broadcast(first_rank_says ? "1" : "", rank_.limit_s()).empty();
+}
+
+std::vector<Row> Moments::settled(std::size_t point, std::vector<Row> rows, double precision) {
+  constexpr int most_more = 3;
+  const Point& of_point = points_[point];
+  const double row_at_s = monotonic_seconds();
+  if (rank_.is_first() && !of_point.moments.empty())
+    add_apart(apart_, of_point.moments.back(), rows, row_at_s - of_point.at_s);
+  std::vector<Row> all = combined_rows(point, rows, precision);
+  for (int more = 0; more < most_more; ++more) {
+    if (!agree(!of_point.moments.empty() && spent_s_ < most_spent_s && has_wide_interval(all)))
+      break;
+    spent_s_ += take(point);
+    all = combined_rows(point, rows, precision);
+  }
+  return all;
+}
+
+std::vector<Row> Moments::combined_rows(std::size_t point, const std::vector<Row>& rows,
+                                        double precision) const {
+  std::vector<Row> result;
+  for (std::size_t r = 0; r < rows.size(); ++r) {
+    std::vector<std::vector<Row>> series;  // the moments of row r of each point
+    for (const Point& one : points_) {
+      series.emplace_back();
+      for (const std::vector<Row>& moment : one.moments) series.back().push_back(moment.at(r));
+    }
+    std::vector<Row> mine = std::exchange(series[point], {});
+    mine.push_back(rows[r]);
+    result.push_back(mine.size() < 2
+                         ? mine.front()
+                         : combined_moments(mine, precision, usual_deviation_of(series)));
+  }
+  return result;
+}
+
+}  // namespace ccl_tests

@@ -1,0 +1,83 @@
+// Times of rows at moments before the row is measured: one stretch of time cannot show how far another
+// moment, or another run, differs.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "src/measure/repeatability.hpp"
+#include "src/run/benchmark_runner.hpp"
+#include "src/run/point.hpp"
+
+namespace ccl_tests {
+
+// Decides which point of a series is measured next, on rank 0. Pure. Rounds over the series, at least two,
+// go by ascending size. After the second point whose calls take long larger ones are left out (one may be chance). From the third round on only points are
+// measured whose times differ, until none is left, or there were six rounds or a time has passed.
+class MomentPlan {
+ public:
+  explicit MomentPlan(std::vector<std::size_t> bytes);  // of each point
+
+  struct Next {
+    std::size_t point = 0;
+    bool begins_round = false;
+  };
+  // Returns the point to be measured next; nullopt: there are enough moments.
+  std::optional<Next> next();
+  // times: of all cells of the point that next() returned, in the same order each time, seconds of a call;
+  // spent_s: how long all of it took.
+  void add(const std::vector<double>& times, double spent_s);
+
+ private:
+  bool wanted(std::size_t point) const;
+
+  std::vector<std::size_t> bytes_, order_;
+  std::vector<std::vector<std::vector<double>>> times_;  // of each point, moment and cell
+  std::size_t at_ = 0, round_ = 0;                       // the next place in order_
+  std::size_t slow_ = 0;  // points with long calls in the first round
+  std::size_t largest_;   // bytes that are still measured
+  double spent_s_ = 0;
+};
+
+// The moments of a series of points. Used by the rank's thread; both functions are collective.
+class Moments {
+ public:
+  // budget_s: what the timed calls of a cell may take at one moment. All must outlive it.
+  Moments(BenchmarkRunner& runner, Rank& rank, const Collective& collective,
+          std::span<const SweepPoint> series, double budget_s);
+
+  // Measures the points at moments before their rows, unverified.
+  void take_earlier();
+  // Returns the rows of a point (on rank 0) with what all moments say: their times are medians over them, and
+  // their intervals hold for another one. If a row says something else than before, further moments follow.
+  std::vector<Row> settled(std::size_t point, std::vector<Row> rows, double precision);
+
+  // Returns the times of rows beside those of the moment before, on rank 0.
+  const std::vector<TimedTwice>& apart() const { return apart_; }
+
+ private:
+  struct Point {
+    std::vector<std::vector<Row>> moments;  // each has the rows that run() returns
+    double at_s = 0;                        // when the last one was
+  };
+  double take(std::size_t point);  // returns how long it took
+  std::vector<Row> combined_rows(std::size_t point, const std::vector<Row>& rows,
+                                 double precision) const;
+  bool agree(bool first_rank_says);
+
+  BenchmarkRunner& runner_;
+  Rank& rank_;
+  const Collective& collective_;
+  std::span<const SweepPoint> series_;
+  double budget_s_;
+  double spent_s_ = 0;  // on moments after rows
+  std::vector<Point> points_;
+  std::vector<TimedTwice> apart_;
+};
+
+// How many points a series has at most: so many rows wait until their earlier moments are measured.
+inline constexpr std::size_t longest_series = 64;
+
+}  // namespace ccl_tests
