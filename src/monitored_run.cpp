@@ -21,9 +21,9 @@
 #include "src/bootstrap/deadline.hpp"
 #include "src/bootstrap/launch.hpp"
 #include "src/core/error.hpp"
-#include "src/core/quote.hpp"
 #include "src/core/signals.hpp"
 #include "src/core/standard_error.hpp"
+#include "src/core/suggestion.hpp"
 #include "src/core/write_all.hpp"
 #include "src/options/output_options.hpp"
 #include "src/report/field_json.hpp"
@@ -329,8 +329,9 @@ std::optional<ExitCodes> asked_exit_codes(const std::vector<std::string>& argume
     if (given.back() != name(codes)) continue;
     return codes == ExitCodes::native ? std::nullopt : std::optional(codes);
   }
-  throw UsageError(fmt::format("{}: unknown name {}; accepted: native, nagios, npd, aicr", flag,
-                               quote(given.back())));
+  std::vector<std::string> names;
+  for (const ExitCodes codes : all_exit_codes()) names.emplace_back(name(codes));
+  throw UsageError(fmt::format("{}: {}", flag, unknown_name("name", given.back(), names)));
 }
 
 int run_monitored(const std::string& program, const std::vector<std::string>& arguments,

@@ -12,7 +12,7 @@
 #include "src/backends/gpu_evidence.hpp"
 #include "src/backends/loopback.hpp"
 #include "src/core/error.hpp"
-#include "src/core/quote.hpp"
+#include "src/core/suggestion.hpp"
 
 namespace ccl_tests {
 namespace {
@@ -89,9 +89,10 @@ Names mpi_modules() {
         ": install the package libopenmpi-dev or libmpich-dev, configure with -DCCL_OPENMPI=ON or "
         "-DCCL_MPICH=ON, and build (target modules)");
   }
+  Names accepted = available_backends();
+  accepted.insert(accepted.begin(), "auto");
   throw UsageError(
-      fmt::format("--backend: unknown backend {}; accepted: auto, {}, or a path to a module",
-                  quote(name), fmt::join(available_backends(), ", ")));
+      fmt::format("--backend: {}, or a path to a module", unknown_name("backend", name, accepted)));
 }
 
 }  // namespace

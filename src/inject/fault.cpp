@@ -1,7 +1,6 @@
 #include "src/inject/fault.hpp"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
@@ -11,6 +10,7 @@
 
 #include "src/core/error.hpp"
 #include "src/core/quote.hpp"
+#include "src/core/suggestion.hpp"
 
 namespace ccl_tests {
 namespace {
@@ -88,7 +88,9 @@ void read_setting(Fault& fault, std::string_view key, std::string_view value) {
   } else if (key == "phase" && value == "timed") {
     fault.phase = CallPhase::timed;
   } else {
-    throw UsageError(fmt::format("{}={}; accepted: {}", quote(key), quote(value), accepted));
+    throw UsageError(unknown_name("setting", key, {"rank", "at", "call", "every", "phase"}));
+  } else if (key == "phase") {
+    throw UsageError(unknown_name("phase", value, {"untimed", "timed"}));
   }
 }
 
@@ -125,9 +127,7 @@ Fault parse_fault(std::string_view text) {
   const std::string_view kind = next();
   const auto found = std::find_if(described.begin(), described.end(),
                                   [&](const Described& d) { return d.name == kind; });
-  if (found == described.end())
-    throw UsageError(
-        fmt::format("unknown kind {}; accepted: {}", quote(kind), fmt::join(fault_names(), ", ")));
+  if (found == described.end()) throw UsageError(unknown_name("kind", kind, fault_names()));
   Fault fault;
   fault.kind = found->kind;
   std::set<std::string_view> keys;

@@ -75,10 +75,9 @@ void declare_measure(FlagSet& set, Options& o, const Taken& taken) {
 
 void declare_check(FlagSet& set, Options& o, const Taken& taken) {
   set.begin(Group::checking, taken.sweep);
-  const auto number = in_range(0, most_calls);
-  const auto read = [&check = o.check, number](const std::string& text) {
+  const auto read = [&check = o.check](const std::string& text) {
     check.all = text == "all";
-    check.calls = check.all ? 1 : number(text);
+    check.calls = check.all ? 1 : parse_int(text, 0, most_calls, "all");
   };
   const auto show = [&check = o.check]() -> SettingValue {
     return check.all ? SettingValue("all") : setting_of(check.calls);

@@ -18,7 +18,7 @@ RankPair parse_pair(const std::string& text) {
   const std::size_t colon = text.find(':');
   if (colon == std::string::npos)
     throw UsageError(
-        fmt::format("{} is no pair; accepted: RANK:RANK, for example 0:1", quote(text)));
+        fmt::format("{} is no pair; accepted: RANK:RANK, for example 0:1, or all", quote(text)));
   const auto rank = [](const std::string& word) {
     return parse_int(word, 0, std::numeric_limits<int>::max());
   };

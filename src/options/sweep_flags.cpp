@@ -38,7 +38,7 @@ void set_roots(SweepOptions& s, const std::string& text) {
   s.all_roots = text == "all" || text == "-1";
   s.roots.clear();
   for (const std::string& item : split_list(s.all_roots ? "0" : text))
-    s.roots.push_back(parse_int(item, 0, max_int));
+    s.roots.push_back(parse_int(item, 0, max_int, "all"));
 }
 
 SettingValue pairs_of(const Pairing& pairing) {

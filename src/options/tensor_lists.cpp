@@ -1,11 +1,9 @@
 #include "src/options/tensor_lists.hpp"
 
-#include <fmt/format.h>
-
 #include <numeric>
 
 #include "src/core/error.hpp"
-#include "src/core/quote.hpp"
+#include "src/core/suggestion.hpp"
 #include "src/options/values.hpp"
 
 namespace ccl_tests {
@@ -60,8 +58,7 @@ std::vector<std::size_t> parse_tensors(const std::string& text) {
     const int number = parse_int(text.substr(uniform.size()), 1, most);
     return std::vector<std::size_t>(static_cast<std::size_t>(number), 1);
   }
-  throw UsageError(
-      fmt::format("{} is no list; accepted: resnet50, llama-block or uniform:N", quote(text)));
+  throw UsageError(unknown_name("list", text, {"resnet50", "llama-block", "uniform:N"}));
 }
 
 std::vector<std::size_t> scaled(const std::vector<std::size_t>& tensors, std::size_t count) {

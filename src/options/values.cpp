@@ -1,16 +1,17 @@
 #include "src/options/values.hpp"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cctype>
 #include <charconv>
 #include <cmath>
-#include <numeric>
+#include <span>
 #include <utility>
 
 #include "src/core/error.hpp"
 #include "src/core/quote.hpp"
+#include "src/core/suggestion.hpp"
 
 namespace ccl_tests {
 namespace {
@@ -21,39 +22,10 @@ constexpr std::pair<std::string_view, DataType> short_types[] = {{"fp16", DataTy
                                                                  {"fp32", DataType::float32},
                                                                  {"fp64", DataType::float64}};
 
-// Names that other frameworks have for the same. They are not read, but suggest ours.
-constexpr std::pair<std::string_view, std::string_view> aliases[] = {
-    {"float16", "half"},    {"f16", "half"},        {"float32", "float"}, {"f32", "float"},
-    {"float64", "double"},  {"f64", "double"},      {"int", "int32"},     {"char", "int8"},
-    {"uint", "uint32"},     {"fp8_e4m3", "f8e4m3"}, {"add", "sum"},       {"mean", "avg"},
-    {"fp8_e5m2", "f8e5m2"}, {"average", "avg"},     {"product", "prod"},
-};
-
 std::optional<DataType> parse_type_or_short_name(const std::string& text) {
   for (const auto& [name, type] : short_types)
     if (text == name) return type;
   return parse_type(text);
-}
-
-std::size_t edits(std::string_view a, std::string_view b) {  // Levenshtein distance
-  std::vector<std::size_t> row(b.size() + 1);
-  std::iota(row.begin(), row.end(), std::size_t{0});
-  for (std::size_t i = 1; i <= a.size(); ++i) {
-    std::size_t diagonal = row[0]++;
-    for (std::size_t j = 1; j <= b.size(); ++j) {
-      const std::size_t replaced = diagonal + (a[i - 1] == b[j - 1] ? 0 : 1);
-      diagonal = row[j];
-      row[j] = std::min({row[j] + 1, row[j - 1] + 1, replaced});
-    }
-  }
-  return row.back();
-}
-
-[[noreturn]] void refuse_name(std::string_view what, const std::string& text,
-                              const std::vector<std::string>& choices) {
-  const std::string meant = did_you_mean(text, choices);
-  throw UsageError(fmt::format("unknown {} {}{} accepted: {}", what, quote(text),
-                               meant.empty() ? ";" : meant, fmt::join(choices, ", ")));
 }
 
 template <class T, class Parse>
@@ -67,7 +39,7 @@ std::vector<T> parse_names(const std::string& text, std::string_view what, std::
       std::vector<std::string> names;
       for (const T candidate : known) names.emplace_back(name(candidate));
       names.emplace_back("all");
-      refuse_name(what, item, names);
+      throw UsageError(unknown_name(what, item, names));
     }
     result.push_back(*value);
   }
@@ -76,41 +48,14 @@ std::vector<T> parse_names(const std::string& text, std::string_view what, std::
 
 }  // namespace
 
-std::optional<std::string> suggestion(std::string_view given,
-                                      const std::vector<std::string>& choices) {
-  std::string text(given);
-  std::transform(text.begin(), text.end(), text.begin(),
-                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  const auto has = [&](std::string_view name) {
-    return std::find(choices.begin(), choices.end(), name) != choices.end();
-  };
-  for (const auto& [alias, name] : aliases) {
-    if (text == alias && has(name)) return std::string(name);
-  }
-  std::optional<std::string> best;
-  std::size_t least = 3;
-  for (const std::string& choice : choices) {
-    const std::size_t distance = edits(text, choice);
-    if (distance < least && distance <= std::min(text.size(), choice.size()) / 2) {
-      least = distance;
-      best = choice;
-    }
-  }
-  return best;
-}
-
-std::string did_you_mean(std::string_view text, const std::vector<std::string>& choices) {
-  const auto name = suggestion(text, choices);
-  return name ? fmt::format(", did you mean '{}'?", *name) : std::string();
-}
-
-int parse_int(const std::string& text, int lowest, int highest) {
+int parse_int(const std::string& text, int lowest, int highest, std::string_view or_word) {
   long long value = 0;
   const char* const end = text.data() + text.size();
   const auto [stop, error] = std::from_chars(text.data(), end, value);
   if (error != std::errc() || stop != end || value < lowest || value > highest) {
-    throw UsageError(fmt::format("{} is not accepted; accepted: a whole number from {} to {}",
-                                 quote(text), lowest, highest));
+    throw UsageError(fmt::format("{} is not accepted; accepted: a whole number from {} to {}{}{}",
+                                 quote(text), lowest, highest, or_word.empty() ? "" : ", or ",
+                                 or_word));
   }
   return static_cast<int>(value);
 }
@@ -207,15 +152,15 @@ SizeLimit parse_limit(const std::string& text, std::string_view unit) {
   if (second == std::string::npos) return limit;
   const std::string times = text.substr(second + 1);
   if (times != "out_of_place" && times != "in_place")
-    throw UsageError(fmt::format(
-        "{} is not a placement; accepted: out_of_place or in_place; without one both are meant",
-        quote(times)));
+    throw UsageError(unknown_name("placement", times, {"out_of_place", "in_place"}) +
+                     "; without one both are meant");
   limit.times = times == "in_place" ? Placements::in_place : Placements::out_of_place;
   return limit;
 }
 
 std::string parse_name(const std::string& text, const std::vector<std::string>& names) {
-  if (std::find(names.begin(), names.end(), text) == names.end()) refuse_name("name", text, names);
+  if (std::find(names.begin(), names.end(), text) == names.end())
+    throw UsageError(unknown_name("name", text, names));
   return text;
 }
 

@@ -7,7 +7,6 @@
 #include <functional>
 #include <initializer_list>
 #include <limits>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -27,7 +26,8 @@ std::vector<std::size_t> parse_sizes(const std::string& list);
 // Returns sizes in bytes that look for faults: one element of 8 bytes, primes of them, and one more and one less than
 // powers of two, up to 16 MiB. Each is a whole number of elements of every type.
 std::vector<std::size_t> odd_sizes();
-int parse_int(const std::string& text, int lowest, int highest);
+// or_word: what else the caller reads, for the message; empty: nothing.
+int parse_int(const std::string& text, int lowest, int highest, std::string_view or_word = {});
 double parse_number(const std::string& text, double lowest);   // finite, decimal
 std::vector<std::string> split_list(const std::string& text);  // by commas; no empty items
 // Names, a comma list, or "all"; fp16, bf16, fp32 and fp64 are read as half, bfloat16, float and double.
@@ -66,12 +66,5 @@ Parser<Enum> name_of(const std::vector<Enum>& some) {
   return {read, names};
 }
 Parser<std::string> any_text();
-
-// Returns the one of `choices` that a text was probably meant to be, in either case: an alias of other tools, or
-// one that differs by at most two edits and by fewer than half of the characters.
-std::optional<std::string> suggestion(std::string_view given,
-                                      const std::vector<std::string>& choices);
-// Returns ", did you mean 'float'?", or nothing.
-std::string did_you_mean(std::string_view text, const std::vector<std::string>& choices);
 
 }  // namespace ccl_tests

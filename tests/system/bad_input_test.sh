@@ -48,7 +48,13 @@ refused 2 "--sizes: stands instead" --sizes odd -f 2
 refused 2 "--sizes: 'even'" --sizes even
 refused 2 "--max-time: '8' has no colon" --max-time 8
 refused 2 "--min-busbw: 'x'" --min-busbw x:1
-refused 2 "'inplace' is not a placement; accepted: out_of_place or in_place" --max-time 8:1:inplace
+refused 2 "--max-time: unknown placement 'inplace', did you mean 'in_place'? accepted: out_of_place, in_place" --max-time 8:1:inplace
+refused 2 "-c: 'All' is not accepted; accepted: a whole number from 0 to 1000000000, or all" -c All
+refused 2 "-r: 'ALL' is not accepted; accepted: a whole number from 0 to 2147483647, or all" -r ALL
+refused 2 "--inject: unknown kind 'flipped_bit', did you mean 'flipped-bit'?" --inject flipped_bit
+refused 2 "--inject: unknown setting 'rnk', did you mean 'rank'? accepted: rank, at, call, every, phase" --inject flipped-bit:rnk=1
+refused 2 "--inject: unknown phase 'timd', did you mean 'timed'? accepted: untimed, timed" --inject flipped-bit:phase=timd
+refused 2 "--exit-codes: unknown name 'Nagios', did you mean 'nagios'? accepted: native, nagios, npd, aicr" --exit-codes Nagios
 refused 2 "--tolerance: nothing is compared; accepted: with --baseline" --tolerance 5%
 refused 2 "--baseline: " --baseline "$work/none.jsonl"
 refused 2 "--row-time: 'inf'" --row-time inf
@@ -72,7 +78,7 @@ refused 2 "--group-rows: there are no groups" --group-rows 1
 refused 2 "--pairs: reduce_perf runs on all ranks" --pairs 0:1
 refused 2 "extra" extra
 refused 2 "-b: no value; accepted: -b SIZE" -b
-refused 2 "--backend: unknown backend 'glue'" --backend glue
+refused 2 "--backend: unknown backend 'Gloo', did you mean 'gloo'? accepted: auto, gloo" --backend Gloo
 refused 2 "--backend: there is no file" --backend ./no-such-module.so
 refused 2 "-J: cannot write results to '$work/no/x.json'" -J "$work/no/x.json"
 refused 2 "-J: cannot write results to '$work/x.txt'" -J "$work/x.txt"

@@ -28,7 +28,7 @@ done
 run 0 "the kinds of faults" "$bin/ccl_selftest" --list
 expect_in "$work/out" "stale-result"
 run 2 "an unknown kind" "$bin/ccl_selftest" --faults bits
-expect_in "$work/err" "accepted: a comma list of flipped-bit"
+expect_in "$work/err" "accepted: flipped-bit"
 run 2 "an unknown program" "$bin/ccl_selftest" --programs all_reduce_perf
 run 3 "nothing to try" "$bin/ccl_selftest" -t 3 --backend loopback --programs hypercube
 run 2 "an unknown flag" "$bin/ccl_selftest" --kinds all

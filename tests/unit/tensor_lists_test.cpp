@@ -50,6 +50,8 @@ TEST(TensorLists, OthersAreRefused) {
   for (const char* text :
        {"", "resnet", "uniform", "uniform:", "uniform:0", "uniform:x", "uniform:-1"})
     EXPECT_THROW(parse_tensors(text), UsageError) << text;
+  EXPECT_THAT([] { parse_tensors("Resnet-50"); },
+              testing::ThrowsMessage<UsageError>(testing::HasSubstr("did you mean 'resnet50'?")));
 }
 
 }  // namespace

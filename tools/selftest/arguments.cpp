@@ -1,13 +1,13 @@
 #include "tools/selftest/arguments.hpp"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 
 #include "src/bootstrap/launch.hpp"
 #include "src/core/error.hpp"
 #include "src/core/quote.hpp"
+#include "src/core/suggestion.hpp"
 #include "src/options/command_line.hpp"
 #include "src/options/flags.hpp"
 #include "src/options/values.hpp"
@@ -27,8 +27,7 @@ std::vector<std::string> some_of(const std::string& list,
   std::vector<std::string> words = split_list(list);
   for (const std::string& word : words) {
     if (std::find(accepted.begin(), accepted.end(), word) == accepted.end())
-      throw UsageError(
-          fmt::format("{}; accepted: a comma list of {}", quote(word), fmt::join(accepted, ", ")));
+      throw UsageError(unknown_name("name", word, accepted));
   }
   return words;
 }
