@@ -14,14 +14,20 @@ set -u
 export LC_ALL=C
 table=$(mktemp) || exit 4
 trap 'rm -f "$table"' EXIT
-for program in all_reduce reduce_scatter reduce all_gather broadcast gather scatter alltoall sendrecv
-do
+programs="all_reduce reduce_scatter reduce all_gather broadcast gather scatter alltoall sendrecv"
+number=0
+for program in $programs; do
+  number=$((number + 1))
+  echo "right: ${program}_perf, $number of 9" >&2
   # shellcheck disable=SC2086 # LAUNCH is several words
   ${LAUNCH:-} "${BIN:-build/bin}/${program}_perf" --sizes 4,1000,524312 -d all -o all -n 1 -c all \
     "$@" >"$table"
   code=$?
   # Ranks of other hosts, started by hand, print no table.
-  awk -v program="$program" '/^# [^ ]/ { on = 0 } /^# (Correct|Test failure)/ { on = 1 } on { print program, $0 }' "$table"
+  awk -v program="$program" '
+    /^# [^ ]/ { on = 0 }
+    /^# (Correct|Test failure)/ { on = 1 }
+    on { sub(/^# /, ""); print program ": " $0 }' "$table"
   if [ "$code" -ne 0 ]; then
     grep '^# wrong' "$table" | head -n 3
     grep '^# Next' "$table"
