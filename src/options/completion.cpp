@@ -26,7 +26,7 @@ std::string with(std::string text, char what, std::string_view instead) {
   return text;
 }
 
-// A branch of bash's `case`: what may stand behind the flag.
+// A branch of bash's `case`: what may follow the flag.
 std::string bash_branch(const Flag& flag) {
   std::string does;
   if (!flag.values.empty())
@@ -46,7 +46,7 @@ std::string zsh_action(const Flag& flag) {
   if (flag.paths() == Paths::folders) return "_files -/";
   if (flag.paths() == Paths::files && values.empty()) return "_files";
   if (flag.paths() == Paths::files)
-    return zsh_part(fmt::format("_alternative \"names:name:({})\" \"files:file:_files\"", values));
+    return zsh_part(fmt::format("{{ compadd - {} || _files }}", values));
   return values.empty() ? " " : fmt::format("({})", zsh_part(values));
 }
 
@@ -66,7 +66,7 @@ std::string zsh_lines(const Flag& flag) {
   return lines;
 }
 
-// Arguments: program, names of the flags, branches. Bash splits words at '=', so that the flag of
+// Arguments: program, names of the flags, branches. Files are offered if no name begins with the word. Bash splits words at '=', so that the flag of
 // --cache=warm is two words before.
 constexpr std::string_view bash_file =
     R"(# Completion of {0}'s command line in bash. Generated from the program's own list of flags.
@@ -86,10 +86,10 @@ _ccl_tests_{0}() {{
     word=${{word##*,}}
   fi
   [[ -z $values ]] || mapfile -t COMPREPLY < <(compgen -P "$before" -W "$values" -- "$word")
-  if [[ $paths ]]; then
+  if [[ $paths ]] && ((${{#COMPREPLY[@]}} == 0)); then
     local names
     mapfile -t names < <(compgen "$paths" -- "$word")
-    COMPREPLY+=("${{names[@]}}")
+    COMPREPLY=("${{names[@]}}")
     compopt -o filenames 2>/dev/null
   elif [[ ${{COMPREPLY[0]:-}} == *: ]]; then
     compopt -o nospace 2>/dev/null

@@ -41,12 +41,13 @@ else
 fi
 
 # Completion: what is typed before a tab, and what stands there after it. -: the same.
-touch "$work/run.jsonl" "$work/module.so"
+touch "$work/run.jsonl" "$work/module.so" "$work/gloss.so"
 common='all_reduce_perf --cache w|all_reduce_perf --cache warm 
 all_reduce_perf --cache=r|all_reduce_perf --cache=rotate 
 all_reduce_perf -d bf|all_reduce_perf -d bfloat16
 all_reduce_perf --datatype float,ha|all_reduce_perf --datatype float,half
 all_reduce_perf --backend loo|all_reduce_perf --backend loopback 
+all_reduce_perf --backend glo|all_reduce_perf --backend gloo 
 all_reduce_perf --backend ./mod|all_reduce_perf --backend ./module.so 
 all_reduce_perf -J ru|all_reduce_perf -J run.jsonl 
 all_reduce_perf -t 2 --launcher tor|all_reduce_perf -t 2 --launcher torchrun 
