@@ -19,11 +19,13 @@ std::string settings(const RunInfo& run) {
   const bool factor = run.step_factor > 1;
   return fmt::format(
       "# nThread {} nGpus {} minBytes {} maxBytes {} step: {}({}) warmup iters: {} iters: {} "
-      "agg iters: {} validation: {} graph: {} unalign: {}\n",
+      "agg iters: {} validation: {} graph: {} unalign: {}{}\n",
       run.threads, run.ranks_per_thread, run.min_bytes, run.max_bytes,
       factor ? static_cast<std::size_t>(run.step_factor) : run.step_bytes,
       factor ? "factor" : "bytes", run.warmup, run.iterations, run.aggregate, run.check,
-      run.graph_launches, run.unalign);
+      run.graph_launches, run.unalign,
+      run.precision ? fmt::format(" (without -n rows run until +-{:g} %)", *run.precision * 100)
+                    : "");
 }
 
 // What was asked for beside the settings.
