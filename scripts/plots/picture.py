@@ -11,7 +11,7 @@ from matplotlib import pyplot as plt  # noqa: E402
 from matplotlib.lines import Line2D  # noqa: E402
 from matplotlib.ticker import FixedFormatter, FixedLocator, MaxNLocator, NullLocator  # noqa: E402
 
-from plots.results import BadInput, joined, number, size_text, title  # noqa: E402
+from plots.results import BadInput, joined, no_fit, number, size_text, title  # noqa: E402
 from plots.terminal import cut, decades  # noqa: E402
 
 # Okabe and Ito's colours, which colour-blind people can tell apart, without the yellow that a white
@@ -232,9 +232,9 @@ def caption(lines, kind):
 
 
 class Canvas:
-    """A picture with a title, a legend, and panels side by side; a long legend adds height."""
+    """A picture with a title, a legend if named, and panels side by side; a long legend adds height."""
 
-    def __init__(self, lines, size, panels, below, note=""):
+    def __init__(self, lines, size, panels, below, note="", named=True):
         width, height = size
         self.figure = plt.figure(figsize=(width / DPI, height / DPI), dpi=DPI, facecolor="white")
         self.style = Style(lines)
@@ -244,10 +244,10 @@ class Canvas:
                          fontweight="bold")
         self.figure.text(8 / width, 1 - 28 / height, second, va="top", color=PALE)
         top = 47 if second else 32
-        top += legend(self.figure, lines, self.style, 1 - top / height, width) + 27
+        top += (legend(self.figure, lines, self.style, 1 - top / height, width) if named else 0) + 27
         if height < top + 200:  # the legend has taken the panels' place
             plt.close(self.figure)
-            self.__init__(lines, (width, math.ceil(top + 200)), panels, below, note)
+            self.__init__(lines, (width, math.ceil(top + 200)), panels, below, note, named)
             return
         self.figure.text(1 - 8 / width, 8 / height, below, ha="right", va="bottom", color=PALE,
                          fontsize=7)
@@ -270,8 +270,8 @@ def draw(lines, kind, path, size):
         lines = [line for line in lines if line.passes() > 1]
         if not lines:
             raise BadInput("--kind passes: one pass only; give a run with --passes or -N, or several runs")
-    if kind == "model" and not any(line.fit for line in lines):
-        raise BadInput("--kind model: no fit in the files; a run of four sizes or more has one")
+    if kind == "model" and not any(line.fit and line.fit["segments"] for line in lines):
+        raise BadInput(f"--kind model: {no_fit(lines)}")
     if kind == "efficiency" and not any(c.efficiency for line in lines for c in line.points()):
         raise BadInput("--kind efficiency: no efficiency in the files; give a run with --ceiling")
     panels = {

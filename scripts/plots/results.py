@@ -57,7 +57,7 @@ class Line:
     name: str = ""  # the same for both placements
     cells: dict = field(default_factory=dict)
     passes_of: dict = field(default_factory=dict)  # the same, of the rows of single passes
-    fit: dict | None = None  # of the footer; None: there is none
+    fit: dict | None = None  # of the footer, with segments or a refusal; None: the footer has none
     label: str = ""  # the name, and the placement if the plot has both
 
     @property
@@ -219,10 +219,21 @@ def raw(row):
 
 
 def fit_of(run, row):
-    """Returns the fit of the row's sweep, or None."""
+    """Returns what the footer says of the row's sweep: a fit with segments or why there is none, or None."""
     same = ("datatype", "op", "root", "placement")
-    fits = (f for f in run.fits if all(f.get(name) == row.get(name) for name in same))
-    return next((f for f in fits if f.get("segments")), None)
+    return next((f for f in run.fits if all(f.get(name) == row.get(name) for name in same)), None)
+
+
+def no_fit(lines):
+    """Returns why no line has a fit: of the first line of which the file says it."""
+    said = next((line for line in lines if line.fit and line.fit.get("refusal")), None)
+    if said is None:
+        return "no fit in the files; a run of four sizes or more, up to its end, has one"
+    reason = f"no fit: {said.fit['refusal']}"
+    left_out, sizes = said.fit.get("left_out") or 0, len(said.cells)
+    if left_out:
+        reason += f"; {left_out} of {sizes} times are not precise enough for one"
+    return reason
 
 
 def joined(parts):

@@ -2,8 +2,8 @@
 
 import statistics
 
-from plots.picture import PALE, Canvas, mark
-from plots.results import BadInput, number, size_text
+from plots.picture import PALE, Canvas, mark, plain
+from plots.results import BadInput, joined, number, size_text
 
 KINDS = ("series", "distribution", "ranks")
 
@@ -85,8 +85,9 @@ def ranks(axes, rows, _style):
     image = axes.imshow([[value / middle for value in rank] for rank in cell.rank_stamps],
                         aspect="auto", interpolation="nearest", cmap="cividis", vmin=0.5, vmax=2)
     axes.grid(False)
-    axes.yaxis.get_major_locator().set_params(integer=True)
-    axes.set_xlabel("stamp", labelpad=2)
+    for axis in (axes.xaxis, axes.yaxis):
+        axis.get_major_locator().set_params(integer=True)
+    axes.set_xlabel("readings of the clock, in their order", labelpad=2)
     axes.set_title("rank", loc="left", pad=7)
     bar = axes.figure.colorbar(image, ax=axes, pad=0.02, extend="both")
     bar.outline.set_visible(False)
@@ -108,7 +109,9 @@ def draw(lines, kind, path, size):
     """Writes the picture. size: pixels of a browser."""
     rows = chosen_cells(lines, kind)
     of_size = size_text(next(iter(rows[0][1])).size)
-    canvas = Canvas([line for line, _ in rows], size, 1, caption(rows, kind), note=of_size)
+    named = kind != "ranks"  # lines that a legend names; colours of one row have none
+    note = of_size if named else joined((plain(rows[0][0].name), of_size))
+    canvas = Canvas([line for line, _ in rows], size, 1, caption(rows, kind), note, named)
     {"series": series, "distribution": distribution, "ranks": ranks}[kind](
         canvas.axes[0], rows, canvas.style)
     canvas.axes[0].tick_params(which="both", length=3)

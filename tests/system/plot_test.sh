@@ -154,12 +154,13 @@ svg "$work/series.svg" "float, sum, out of place, 1 KiB" "time of a call (us)" "
 plots 0 "--kind distribution" "$work/raw.jsonl" -o "$work/shares.svg" --kind distribution --placement both "${one[@]}"
 svg "$work/shares.svg" "stamps that are no longer (%)" "dashes: in place; marked: the 10th percentile and the median"
 plots 0 "--kind ranks" "$work/raw.jsonl" -o "$work/ranks.svg" --kind ranks "${one[@]}" --where pass=1
-svg "$work/ranks.svg" "rank" "stamp" "0" "1" "2" "time / median"
+svg "$work/ranks.svg" "rank" "readings of the clock, in their order" "0" "1" "2" "time / median"
 refused "stamps of two sizes" "stamps of 2 sizes (8, 1024); choose one with --where size_bytes=8" "$work/raw.jsonl" "${out[@]}" --kind series
 refused "ranks of two passes" "more than one row" "$work/raw.jsonl" "${out[@]}" --kind ranks "${one[@]}"
 refused "no stamps" "no stamps in the files; give a run with --raw" "$golden/plain.jsonl" "${out[@]}" --kind distribution
 refused "one pass" "one pass only" "$golden/stream.jsonl" "${out[@]}" --kind passes
 refused "no fit" "no fit in the files" "$golden/stream.jsonl" "${out[@]}" --kind model
+refused "no fit of these times" "no fit: no line describes them within 15 %; 1 of " "$golden/fits.jsonl" "${out[@]}" --kind model --placement in_place
 refused "no ceiling" "no efficiency in the files" "$golden/stream.jsonl" "${out[@]}" --kind efficiency
 refused "nothing to do" "give -o FILE or --terminal" "$golden/stream.jsonl"
 [ -e "$work/refused.svg" ] && fail "a refused plot was written"
