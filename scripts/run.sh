@@ -23,11 +23,33 @@ shift
 build=$root/build
 log=$build/run.log
 logged() {
-  "$@" >>"$log" 2>&1 </dev/null || {
+  "$@" 2>&1 </dev/null | show_progress || {
     cat "$log" >&2
     say "failed: $* (log: $log)"
     exit 4
   }
+}
+
+# Copies lines to the log. On a terminal ninja's count of them, "[12/312]", stands on one line that rewrites itself.
+show_progress() {
+  local line shown=
+  while IFS= read -r line; do
+    printf '%s\n' "$line" >>"$log"
+    [[ -t 2 && $line =~ ^\[[0-9]+/[0-9]+\] ]] || continue
+    shown=1
+    printf '\rrun: building %s %s ' "$program" "${BASH_REMATCH[0]}" >&2
+  done
+  [[ -z $shown ]] || printf '\r\e[K' >&2
+}
+
+# Prints how long $1 commands of the build take here: 1.25 s of a core each, if nothing else runs.
+estimate() {
+  local minutes=$((($1 * 5 / 4 / $(nproc) + 30) / 60))
+  case $minutes in
+    0) echo 'less than a minute' ;;
+    1) echo 'about 1 minute' ;;
+    *) echo "about $minutes minutes" ;;
+  esac
 }
 
 # Does anything point to a GPU? Without one the modules for GPUs need not be waited for; with one, its own generation is enough.
@@ -52,9 +74,15 @@ prepare() {
     if nvidia-smi -L >/dev/null 2>&1; then architectures=(-DCMAKE_CUDA_ARCHITECTURES=native); fi
     (cd "$root" && logged cmake --preset default "${architectures[@]}")
   fi
-  if [[ $(ninja -C "$build" -n "$program" "$modules" 2>&1) != *'no work to do'* ]]; then
-    say "building $program"
+  logged ninja -C "$build" build.ninja  # CMake's part, so that what remains can be counted
+  local steps time='some minutes' began=$SECONDS
+  steps=$(ninja -C "$build" -n "$program" "$modules" 2>&1 || true)
+  if [[ $steps != *'no work to do'* ]]; then
+    # Compiling kernels for GPUs takes longer.
+    [[ $modules == modules ]] || time=$(estimate "$(grep -c '^\[' <<<"$steps" || true)")
+    say "building $program ($time; log: ${log#"$PWD"/})"
     logged cmake --build "$build" --target "$program" "$modules"
+    say "built $program in $(((SECONDS - began) / 60)) min $(((SECONDS - began) % 60)) s"
   fi
   exec 9>&-
 }
