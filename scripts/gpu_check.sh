@@ -26,7 +26,7 @@ while (($#)); do
   case $1 in
     --list | --quick | --resume) declare "${1#--}=true"; shift ;;
     --out | --prefix | --gpus | --only | --time | --limit | --pack | --case | --beside | --figures)
-      (($# > 1)) || usage "$1: no value; accepted: one value behind the flag"
+      (($# > 1)) || usage "$1: no value; accepted: one value after the flag"
       case $1 in
         --time) time_limit=$2 ;;
         --limit) step_limit=$2 ;;

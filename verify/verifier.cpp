@@ -171,7 +171,7 @@ Mismatch Verifier::check_guards(const void* begin, std::size_t bytes) const {
   result.wrong = before + behind;
   if (result.wrong != 0) {
     result.explanation = fmt::format("{} bytes written {} the buffer", result.wrong,
-                                     behind != 0 ? "behind the end of" : "before");
+                                     behind != 0 ? "past the end of" : "before");
   }
   return result;
 }

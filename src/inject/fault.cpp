@@ -33,8 +33,10 @@ constexpr std::array described = {
     Described{wrong_op, "wrong-op", "the library reduces with another operation"},
     Described{wrong_root, "wrong-root", "the library takes the next rank for the root"},
     Described{truncated_tail, "truncated-tail", "the last element of the result is not written"},
-    Described{written_behind, "written-behind", "an element behind the receive buffer is written"},
-    Described{written_before, "written-before", "an element before the receive buffer is written"},
+    Described{written_behind, "written-behind",
+              "an element past the end of the receive buffer is written"},
+    Described{written_before, "written-before",
+              "an element before the start of the receive buffer is written"},
     Described{changed_input, "changed-input", "one bit of the send buffer differs"},
     Described{reduced_precision, "reduced-precision",
               "the result lacks its last bits of precision"},
@@ -87,10 +89,10 @@ void read_setting(Fault& fault, std::string_view key, std::string_view value) {
     fault.phase = CallPhase::untimed;
   } else if (key == "phase" && value == "timed") {
     fault.phase = CallPhase::timed;
-  } else {
-    throw UsageError(unknown_name("setting", key, {"rank", "at", "call", "every", "phase"}));
   } else if (key == "phase") {
     throw UsageError(unknown_name("phase", value, {"untimed", "timed"}));
+  } else {
+    throw UsageError(unknown_name("setting", key, {"rank", "at", "call", "every", "phase"}));
   }
 }
 

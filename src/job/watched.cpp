@@ -113,7 +113,7 @@ class WatchedCommunicator : public ForwardingCommunicator {
     const Expected expected(activity_, limit_s_ > 0 ? limit_s_ + bytes_s + later_s : 0);
     activity_.row(now_);
     inside_library(activity_, make);
-    activity_.phase(fmt::format("{}, behind call {}", between_, calls_));
+    activity_.phase(fmt::format("{}, after call {}", between_, calls_));
   }
 
   std::unique_ptr<Communicator> library_;

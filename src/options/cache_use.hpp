@@ -5,7 +5,7 @@
 
 namespace ccl_tests {
 
-// warm: the L2 cache. rotate: memory behind the L2 cache. cold: memory behind the last-level cache.
+// warm: the L2 cache. rotate: memory beyond the L2 cache. cold: memory beyond the last-level cache.
 enum class CacheUse { warm, rotate, cold };
 
 constexpr std::string_view name(CacheUse use) {

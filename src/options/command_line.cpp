@@ -125,7 +125,7 @@ CommandLine read_command_line(const FlagSet& set, const std::vector<std::string>
   } catch (const CLI::ParseError& e) {
     std::string line = e.what();
     std::replace(line.begin(), line.end(), '\n', ' ');
-    throw UsageError(line + "; accepted: one value behind the flag");
+    throw UsageError(line + "; accepted: one value after the flag");
   }
   CommandLine line{{}, app.remaining()};
   for (const CLI::Option* option : app.parse_order()) {
@@ -143,7 +143,7 @@ void refuse_unknown(const FlagSet& set, const CommandLine& line) {
   const std::string& word = line.unknown.front();
   const std::string name = word.substr(0, word.find('='));
   if (!word.starts_with('-'))
-    throw UsageError(fmt::format("{} stands behind no option; see --help", quote(word)));
+    throw UsageError(fmt::format("{} belongs to no option; see --help", quote(word)));
   if (const std::string theirs = rccl_flag(name); !theirs.empty()) throw UsageError(theirs);
   std::vector<std::string> names;
   for (const Flag& flag : set.all()) {

@@ -11,7 +11,7 @@ namespace ccl_tests {
 
 struct GivenFlag {
   const Flag* flag;
-  std::vector<std::string> texts;  // one for each time; "1" if no value can stand behind the flag
+  std::vector<std::string> texts;  // one for each time; "1" if no value can follow the flag
 };
 
 struct CommandLine {

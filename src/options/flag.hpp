@@ -52,7 +52,7 @@ SettingValue setting_of(const std::vector<T>& values) {
 
 // The groups of --help-all, and the sections of the page that --help prints.
 enum class Group { sizes, what, measuring, checking, ranks, library, output, gpus, variables };
-// none: named behind them. unlisted: --help-all alone has it, since it asks for nothing.
+// none: named after them. unlisted: --help-all alone has it, since it asks for nothing.
 enum class Page { none, what, where, measured, output, unlisted };
 
 // Whether a value is the name of a file or folder.
@@ -65,7 +65,7 @@ enum class FileUse { none, read, written, written_by_all };
 
 struct Flag {
   std::vector<std::string> names;  // "-n", "--iters"; messages use the first
-  std::string value;               // what stands behind the flag, "N"; empty: nothing
+  std::string value;               // what follows the flag, "N"; empty: nothing
   std::string help;
   std::string brief;      // --help's shorter text; empty: `help`
   std::string otherwise;  // the default in words; empty: the value's
@@ -115,7 +115,7 @@ class FlagSet {
   // Flags that follow belong to `group` and need what `why_not` names as missing.
   void begin(Group group, const std::string& why_not = {});
 
-  // `parse` takes the text behind the flag, or "1" if nothing can stand there.
+  // `parse` takes the text after the flag, or "1" if nothing can stand there.
   template <class T, class Parse>
   Flag& add(T& target, std::string_view names, std::string_view value, std::string_view help,
             Parse parse) {

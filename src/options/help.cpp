@@ -80,7 +80,7 @@ std::string example_lines(const std::vector<Example>& all) {
   return text;
 }
 
-// A line break stands behind a code's meaning only.
+// A line break follows a code's meaning only.
 std::string exit_codes(const ProgramTexts& program) {
   std::string text = "Exit codes:";
   std::size_t column = text.size();

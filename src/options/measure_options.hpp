@@ -24,7 +24,7 @@ struct MeasureOptions {
   double time_budget_s = 0;  // of the timed calls of all rows; 0: 0.3 s for each time
   // nccl-tests' batch of `iterations`. Otherwise a stream of calls, until the time has its precision.
   bool batch = false;
-  bool samples = false;           // single operations, each behind a barrier, instead of a stream
+  bool samples = false;           // single operations, each after a barrier, instead of a stream
   std::optional<CacheUse> cache;  // nullopt: warm in host memory, rotate on GPUs
   double row_time_s = 4;          // largest timed part of a row; 0: no limit
   int graph_launches = 0;         // 0: no graph

@@ -8,7 +8,7 @@
 
 namespace ccl_tests {
 
-// Returns lines of the header: the settings that the program takes, and what the lines behind a
+// Returns lines of the header: the settings that the program takes, and what the lines after a
 // composite's rows mean.
 std::vector<std::string> spec_notes(const Collective& collective, const CollectiveOptions& options);
 

@@ -159,7 +159,8 @@ std::string reproducible_text(int ranks) {
   const char* const orders =
       ranks > 2 ? "" : "; up to two ranks have one order of additions: three show more";
   return fmt::format(
-      "reproducible: behind each row its reduction is repeated on data that are rounded{}", orders);
+      "reproducible: after each row its reduction is repeated on data whose sums are rounded{}",
+      orders);
 }
 
 }  // namespace

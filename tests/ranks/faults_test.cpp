@@ -203,7 +203,7 @@ TEST_P(Faults, OneByteBeyondEitherEnd) {
           *(behind ? bytes_of(call) + size : bytes_of(call) - 1) = std::byte{0};
       };
       expect_found(run(collectives::all_reduce, one_size(size), FaultyBackend(fault)), 0,
-                   behind ? "1 bytes written behind the end of the buffer"
+                   behind ? "1 bytes written past the end of the buffer"
                           : "1 bytes written before the buffer");
     }
   }

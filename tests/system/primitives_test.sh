@@ -18,7 +18,7 @@ for flavour in openmpi mpich; do
   ended=5
   [ "$flavour" = mpich ] && ended='5|9'
   run "$ended" "a rank that sleeps, $flavour" "mpirun.$flavour" -n 3 "$program" mpi sleep
-  expect_in "$work/err" "ranks 0 and 2 inside call 2, barrier; rank 1 in the function that was given, behind call 1"
+  expect_in "$work/err" "ranks 0 and 2 inside call 2, barrier; rank 1 in the function that was given, after call 1"
   expect_in "$work/err" "rank 1/3 on $(hostname): stack: clock_nanosleep <- nanosleep <- "
   expect_in "$work/err" "MPI_Barrier <- "
   # Who stands where does not depend on the MPI, and ranks spin meanwhile: under the first one here, nightly under all.
@@ -66,7 +66,7 @@ done
 on_processes 5 "a rank that sleeps, Gloo" 3 gloo sleep
 for rank in 0 2; do
   [ "$rank" = 0 ] || cp "$work/out.$rank" "$work/err"
-  expect_in "$work/err" "rank 1 in the function that was given, behind call 1"
+  expect_in "$work/err" "rank 1 in the function that was given, after call 1"
 done
 expect_in "$work/out.1" "rank 1/3 on $(hostname): stack: clock_nanosleep <- nanosleep <- "
 on_processes 4 "a library's thread that throws" 3 gloo throw

@@ -34,7 +34,7 @@ TEST(Fault, WrongTextIsRefusedInOneLine) {
         "flipped-bit:every=0", "flipped-bit:phase=late", "flipped-bit:at=1T", "flipped-bit:rank=1x",
         "flipped-bit:when=1", "flipped-bit:rank=1 2", "flipped-bit:rank=1:rank=2",
         "flipped-bit:call=2:rank=1:call=2"}) {
-    if (std::string(text) == "flipped-bit:") continue;  // nothing behind it asks for nothing
+    if (std::string(text) == "flipped-bit:") continue;  // nothing after it asks for nothing
     try {
       parse_fault(text);
       ADD_FAILURE() << text;

@@ -99,7 +99,7 @@ TEST(Options, UnknownFlagsAndStrayWordsAreNamed) {
   EXPECT_EQ(refusal({"--min-bytes=8"}),
             "unknown option '--min-bytes', did you mean '--minbytes'? see --help");
   EXPECT_EQ(refusal({"-j"}), "unknown option '-j'; see --help");
-  EXPECT_EQ(refusal({"-n", "3", "stray"}), "'stray' stands behind no option; see --help");
+  EXPECT_EQ(refusal({"-n", "3", "stray"}), "'stray' belongs to no option; see --help");
 }
 
 TEST(RefusedOptions, SayWhatRcclTestsFlagsAreHere) {

@@ -171,7 +171,7 @@ TEST(VerifierGuards, EveryByteAroundTheDataIsWatched) {
   for (const std::size_t at : {std::size_t{40}, 40 + guard_bytes - 1}) {
     data[at] ^= std::byte{1};
     EXPECT_EQ(check().wrong, 1U) << at;
-    EXPECT_NE(check().explanation.find("behind the end"), std::string::npos);
+    EXPECT_NE(check().explanation.find("past the end"), std::string::npos);
     data[at] ^= std::byte{1};
   }
   EXPECT_EQ(check().wrong, 0U);

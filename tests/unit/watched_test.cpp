@@ -89,7 +89,7 @@ TEST_F(Watched, EachCallIsNamedWhileItLasts) {
   ASSERT_EQ(inside_.size(), 1U);
   EXPECT_EQ(inside_[0].text, "call 1, all_reduce float sum, 16 B");
   EXPECT_EQ(inside_[0].position, 1U);
-  EXPECT_EQ(activity_.text(), "elsewhere, behind call 1");
+  EXPECT_EQ(activity_.text(), "elsewhere, after call 1");
   EXPECT_EQ(activity_.limit_s(), 0);
   library_->wait();
   EXPECT_EQ(inside_.at(1).text, "call 1, all_reduce float sum, 16 B");
@@ -99,13 +99,13 @@ TEST_F(Watched, EachCallIsNamedWhileItLasts) {
   Deadline deadline = library_->deadline(16);
   library_->transfer(messages, deadline);
   EXPECT_EQ(inside_.at(3).text, "call 3, messages");
-  EXPECT_EQ(activity_.text(), "elsewhere, behind call 3");
+  EXPECT_EQ(activity_.text(), "elsewhere, after call 3");
 }
 
 TEST_F(Watched, StartedOperationsAreNamedUntilTheyAreWaitedFor) {
   const auto first = library_->start_all_reduce(call());
   const auto second = library_->start_broadcast(call());
-  EXPECT_EQ(activity_.text(), "elsewhere, behind call 2");
+  EXPECT_EQ(activity_.text(), "elsewhere, after call 2");
   inside_.clear();
   second->wait();
   first->wait();

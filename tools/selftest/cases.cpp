@@ -66,7 +66,7 @@ std::optional<bool> is_named(FaultKind kind, const Collective& collective, const
     case swapped_blocks:
     case shifted_block: return says("instead of rank") || says("like ");
     case truncated_tail: return found.wrong == 1;
-    case written_behind: return says("behind the end");
+    case written_behind: return says("past the end");
     case written_before: return says("before the buffer");
     case changed_input: return says("send buffer");
     default: return std::nullopt;
