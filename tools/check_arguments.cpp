@@ -43,10 +43,11 @@ void declare_flags(FlagSet& set, CheckArguments& a) {
           name_of<Memory>({Memory::cuda, Memory::host}));
   set.add(a.device, "--device", "N", "device to check, of those that are visible",
           in_range(0, 1024));
-  set.add(a.list, "--list", "", "instead: the devices, one a line", zero_or_one());
-  set.add(a.speed, "--speed", "",
-          "instead: the speed of fill and compare beside a copy and a constant's; asserts nothing",
-          zero_or_one());
+  set.add(a.list, "--list", "", "print the devices, one a line, then exit", zero_or_one());
+  set.add(
+      a.speed, "--speed", "",
+      "print how fast fill and compare are, beside a copy and a fill with a constant, then exit",
+      zero_or_one());
   set.add(a.types, "-d,--datatype", "LIST", "types, a comma list, or all", parse_types)
       .by_default("all")
       .offers_list(types);

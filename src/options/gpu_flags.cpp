@@ -68,18 +68,19 @@ void declare_gpus(FlagSet& set, Options& o, const Taken& taken) {
       .recorded("expect_gpus")
       .per_process();
   set.add(b.share_devices, "--share-gpus", "",
-          "allow several ranks per GPU; times are those of a shared GPU", zero_or_one())
+          "allow several ranks per GPU; their times are those of a shared GPU", zero_or_one())
       .recorded("share_gpus");
   set.begin(Group::gpus, taken.sweep);
   set.add(o.measure.graph_launches, "-G,--cudagraph", "N",
-          "capture the iterations in a CUDA graph, launch it N times; 0: off", in_range(0, max_int))
+          "capture the iterations in a CUDA graph and launch it N times; 0: off",
+          in_range(0, max_int))
       .recorded("graph_launches")
       .needs_gpu();
-  set.add(b.null_stream, "-y,--stream_null", "0|1", "use the NULL stream", zero_or_one())
+  set.add(b.null_stream, "-y,--stream_null", "0|1", "1: use the NULL stream", zero_or_one())
       .recorded("null_stream")
       .needs_gpu();
   set.add(b.local_register, "-R,--local_register", "N",
-          "register buffers with NCCL: 1 plain, 2 symmetric windows, 0 not", in_range(0, 2))
+          "register buffers with NCCL; 0: no, 1: plain, 2: as symmetric windows", in_range(0, 2))
       .recorded("local_register")
       .needs_gpu();
   set.add(b.cta_policy, "-x,--cta_policy", "N",

@@ -51,16 +51,17 @@ void declare_job(FlagSet& set, Options& o) {
       .per_process();
   set.add(
          j.launcher, "--launcher,--bootstrap", "NAME",
-         "launcher to obey: auto, torchrun, env, mpi, slurm, local or gang:FOLDER; also --bootstrap",
+         "take ranks from launcher NAME: auto, torchrun, env, mpi, slurm, local or gang:FOLDER; also "
+         "--bootstrap",
          launcher_name())
       .recorded("launcher_choice")
       .per_process();
   set.add(j.bind, "--bind", "NAME",
-          "bind ranks to CPUs: numa to a NUMA node each, auto to a core for each busy thread, none",
+          "bind each rank to CPUs; numa: one NUMA node; auto: one core per busy thread; none",
           one_of({"none", "numa", "auto"}))
       .recorded("bind");
   set.add(o.backend.init_timeout_s, "--init-timeout", "SECONDS",
-          "limit of each wait during start-up", above_0())
+          "fail a wait during start-up after SECONDS", above_0())
       .recorded("init_timeout_s")
       .per_process();
   set.add(j.timeout_s, "-T,--timeout", "SECONDS",
@@ -88,16 +89,15 @@ void declare_library(FlagSet& set, Options& o) {
       .per_process()
       .reads_file()
       .or_file = true;
-  set.add(o.job.library, "--library", "FILE", "shared library to test instead of the installed one",
-          any_text())
+  set.add(o.job.library, "--library", "FILE",
+          "test the shared library FILE instead of the installed one", any_text())
       .recorded("library_choice")
       .per_process()
       .reads_file();
-  set.add(
-         b.interface, "--interface", "NAME",
-         "use interface NAME: eth0, eth (a beginning), =eth0, ^lo,docker (all others), a list or an "
-         "address",
-         interfaces())
+  set.add(b.interface, "--interface", "NAME",
+          "use interface NAME: eth0, =eth0 (exactly), eth (all that begin so), ^lo,docker (all "
+          "others), a list or an address",
+          interfaces())
       .by_default("NCCL_SOCKET_IFNAME, else the library's choice")
       .recorded("interface")
       .per_process();
@@ -115,7 +115,7 @@ void declare_library(FlagSet& set, Options& o) {
       .by_default("Gloo's choice")
       .recorded("gloo_algorithm");
   set.add_custom(
-         "--backend-option", "KEY=VALUE", "an option of the backend's own; repeatable",
+         "--backend-option", "KEY=VALUE", "set the backend's own option KEY; repeatable",
          [&b](const std::string& text) {
            const std::size_t equals = text.find('=');
            if (equals == 0 || equals == std::string::npos)

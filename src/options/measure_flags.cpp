@@ -11,61 +11,63 @@ void declare_measure(FlagSet& set, Options& o, const Taken& taken) {
   MeasureOptions& m = o.measure;
   set.begin(Group::measuring, taken.sweep);
   set.add(m.iterations, "-n,--iters", "N",
-          "nccl-tests' measurement: the mean of one batch of N iterations; 0: check only",
+          "time one batch of N iterations and print the mean, as nccl-tests does; 0: check only",
           in_range(0, max_int))
       .by_default("see --precision")
-      .on(Page::measured, "the mean of N iterations, as nccl-tests; 0: check only")
+      .on(Page::measured, "time N iterations, as nccl-tests does; 0: check only")
       .recorded("iterations");
   set.add(m.aggregate, "-m,--agg_iters", "N", "operations per iteration", in_range(1, 1 << 20))
       .recorded("aggregate");
-  set.add(m.warmup, "-w,--warmup_iters", "N", "exactly N untimed iterations before them",
+  set.add(m.warmup, "-w,--warmup_iters", "N", "run exactly N untimed iterations first",
           in_range(0, most_calls))
       .by_default("20 calls and 1 ms")
       .recorded("warmup");
   set.add(m.samples, "--samples", "",
-          "time single operations, each behind a barrier, until the slowest rank is done, and show "
-          "how far ranks begin together",
+          "time single operations, each after a barrier, until the slowest rank is done; show how "
+          "far apart the ranks begin",
           zero_or_one())
       .recorded("samples");
-  set.add(
-         m.precision, "--precision", "PERCENT",
-         "end a row when its 95 % interval is within +-PERCENT of the time, or after 0.3 s at most",
-         percent(0.01, 100))
+  set.add(m.precision, "--precision", "PERCENT",
+          "end a row when its 95 % interval is within +-PERCENT of the time, or after 0.3 s",
+          percent(0.01, 100))
       .by_default("2")
-      .on(Page::measured, "end a row at a 95 % interval of +-PERCENT, or by 0.3 s")
+      .on(Page::measured, "end a row when its 95 % interval is +-PERCENT, or after 0.3 s")
       .recorded("precision");
   set.add(m.time_budget_s, "--time-budget", "TIME",
-          "time for all rows together that --precision may take, instead of 0.3 s each: 30s, 5m",
+          "let all rows together take TIME (30s, 5m) to reach --precision, instead of 0.3 s each",
           duration())
       .by_default("0.3 s for each time")
       .recorded("time_budget_s");
   set.add(
          o.sweep.passes, "--passes", "N",
-         "measure the whole sweep N times, in shuffled order but for the last time; rows are medians",
+         "measure the whole sweep N times, in shuffled order except the last time; each row is the "
+         "median of its N times",
          in_range(1, 1000))
       .recorded("passes");
   set.add(m.row_time_s, "--row-time", "SECONDS",
-          "run fewer iterations if a row would take longer; 0: never", at_least(0))
+          "run fewer than -n iterations if a row would take more than SECONDS; 0: never",
+          at_least(0))
       .recorded("row_time_s");
-  set.add(m.average, "-a,--average", "N", "time over ranks: 0 rank 0, 1 mean, 2 minimum, 3 maximum",
-          in_range(0, 3))
+  set.add(m.average, "-a,--average", "N",
+          "combine the ranks' times: 0 rank 0's, 1 mean, 2 minimum, 3 maximum", in_range(0, 3))
       .recorded("average");
   set.add(m.blocking, "-z,--blocking", "N",
-          "0 issue all, then wait once; after each operation: 1 wait and barrier, 2 wait; 3 wait "
-          "and untimed barrier after each iteration",
+          "when to wait: 0 once, after all operations; 1 after each operation, then a barrier; 2 "
+          "after each operation; 3 after each iteration, then an untimed barrier",
           in_range(0, 3))
       .recorded("blocking");
   set.add(m.cpu_time, "-C,--report_cputime", "0|1",
-          "time until the last operation was issued, not completed", zero_or_one())
+          "1: stop the clock when the last operation is issued, not when it is complete",
+          zero_or_one())
       .recorded("cpu_time");
   set.add(m.per_iteration, "-I,--per_iter_timing", "0|1",
-          "add columns with statistics of single iterations", zero_or_one())
+          "1: add columns with statistics of single iterations", zero_or_one())
       .recorded("per_iteration");
   set.add(m.per_iteration_skip, "-K,--per_iter_skip", "N",
           "leave the first N iterations out of those statistics", in_range(0, max_int))
       .recorded("per_iteration_skip");
   set.add(m.cache, "--cache", "NAME",
-          "where timed calls find their data: warm in L2, rotate beyond L2, or cold beyond the "
+          "where timed calls find their data; warm: in L2; rotate: beyond L2; cold: beyond the "
           "last-level cache",
           name_of<CacheUse>({CacheUse::warm, CacheUse::rotate, CacheUse::cold}))
       .by_default("warm; on GPUs rotate")
@@ -83,16 +85,18 @@ void declare_check(FlagSet& set, Options& o, const Taken& taken) {
     return check.all ? SettingValue("all") : setting_of(check.calls);
   };
   set.add_custom("-c,--check", "N|all",
-                 "verified calls before timing; 0: none; all: verify every call", read, show)
+                 "verify N calls before timing; 0: none; all: every call, timed ones too", read,
+                 show)
       .offers({"0", "1", "all"})
-      .on(Page::measured)
+      .on(Page::measured, "verify N calls before timing; 0: none; all: timed calls too")
       .recorded("check");
   set.add(o.check.seed, "--seed", "N", "seed of the data patterns", in_range(0, max_int))
       .recorded("seed");
   set.add_custom(
          "--inject", "FAULT",
-         "spoil results on purpose, to see that it is found: a kind, and behind it with ':' before each rank=R, rank=all, "
-         "at=SIZE, call=N, every=N, phase=untimed or phase=timed",
+         "spoil results on purpose, to see that verification finds it. FAULT is "
+         "KIND[:rank=R|all][:at=SIZE][:call=N][:every=N][:phase=untimed|timed]; ccl_selftest --list "
+         "describes each KIND",
          [&check = o.check](const std::string& text) { check.inject = parse_fault(text); },
          [&check = o.check] {
            return check.inject ? SettingValue(text_of(*check.inject)) : SettingValue();
@@ -102,8 +106,8 @@ void declare_check(FlagSet& set, Options& o, const Taken& taken) {
       .recorded("inject");
   set.add(
          o.check.reproducible, "--reproducible", "",
-         "repeat each row's reduction on data that are rounded: are the bits the same in every call, on every "
-         "rank, in and out of place? exit 7 if not",
+         "repeat each row's reduction on data whose sums are rounded; exit 7 unless its bits are the same in "
+         "every call, on every rank, in and out of place",
          zero_or_one())
       .needs(taken.one_reduction)
       .recorded("reproducible");

@@ -52,7 +52,7 @@ void declare_output(FlagSet& set, Options& o, const Taken& taken, AskedTexts& as
       .per_process()
       .writes(o.output.files)
       .repeatable = true;
-  set.add(o.output.timestamps, "-S,--report_timestamps", "0|1", "add date and time to each row",
+  set.add(o.output.timestamps, "-S,--report_timestamps", "0|1", "1: add date and time to each row",
           zero_or_one())
       .needs(taken.sweep)
       .recorded("timestamps")
@@ -65,19 +65,20 @@ void declare_output(FlagSet& set, Options& o, const Taken& taken, AskedTexts& as
       .needs(taken.sweep)
       .per_process();
   set.add(o.output.explain, "--explain", "",
-          "print what each column and line of the output is, then exit", zero_or_one())
+          "explain each column and line of the output, then exit", zero_or_one())
       .needs(taken.sweep)
       .per_process();
-  set.add(o.output.label, "--label", "TEXT", "text that is kept with the results", parse_label)
+  set.add(o.output.label, "--label", "TEXT", "keep TEXT with the results", parse_label)
       .needs(taken.sweep)
       .recorded("label");
   const auto limit = [](const char* unit) {
     return [unit](const std::string& text) { return parse_limit(text, unit); };
   };
-  set.append(o.limits.min_busbw, "--min-busbw", "SIZE:GB/s",
-             "exit 6 if the row of SIZE is slower; SIZE:GB/s:in_place or :out_of_place: of that "
-             "time alone; repeatable",
-             limit("GB/s"))
+  set.append(
+         o.limits.min_busbw, "--min-busbw", "SIZE:GB/s",
+         "exit 6 if the row of SIZE is slower; with :in_place or :out_of_place after it only that "
+         "time counts; repeatable",
+         limit("GB/s"))
       .needs(taken.sweep.empty() ? taken.types : taken.sweep)
       .on(Page::output, "exit 6 if the row of SIZE is slower; repeatable")
       .recorded("min_busbw");
@@ -102,7 +103,7 @@ void declare_output(FlagSet& set, Options& o, const Taken& taken, AskedTexts& as
       .recorded("tolerance");
   set.add_custom(
          "--ceiling", "auto|GB/s",
-         "a link's bandwidth, to which rows are compared; auto: measure it with a pingpong",
+         "compare rows with a link of this bandwidth; auto: measure the link with a pingpong",
          [&ceiling = o.measure.ceiling](const std::string& text) { ceiling = parse_ceiling(text); },
          [&ceiling = o.measure.ceiling]() -> SettingValue {
            return ceiling.measured ? SettingValue("auto") : setting_of(ceiling.gb_per_s);
@@ -110,15 +111,16 @@ void declare_output(FlagSet& set, Options& o, const Taken& taken, AskedTexts& as
       .offers({"auto"})
       .needs(taken.sweep)
       .recorded("ceiling");
-  set.add(o.output.verdict, "--verdict", "FILE", "write the verdict to FILE, as one JSON object",
+  set.add(o.output.verdict, "--verdict", "FILE", "write the verdict to FILE as one JSON object",
           parse_file)
       .needs(taken.sweep)
       .per_process()
       .writes(o.output.verdict);
-  set.add(o.output.exit_codes, "--exit-codes", "NAME",
-          "whose exit codes to end with: native, nagios, npd (Node Problem Detector) or aicr; the "
-          "first line on stdout is then the verdict, in at most 80 bytes",
-          name_of(all_exit_codes()))
+  set.add(
+         o.output.exit_codes, "--exit-codes", "NAME",
+         "end with the exit codes of NAME: native, nagios, npd (Node Problem Detector) or aicr; all "
+         "but native print the verdict first, in at most 80 bytes",
+         name_of(all_exit_codes()))
       .by_default("native")
       .per_process();
   set.add(o.output.heartbeat_file, "--heartbeat", "FILE",

@@ -33,7 +33,7 @@ std::vector<Example> examples_of(const Collective& c, const std::string& program
   const std::string sweep = program + (sizes ? " -b 8 -e 64M" : "");
   std::vector<Example> all = {
       {sweep, sizes ? "this machine, 8 B, 16 B, ... 64 MiB" : "this machine"},
-      {sweep + " --np 4 -J run.jsonl", "4 local processes; also a file"},
+      {sweep + " --np 4 -J run.jsonl", "4 local processes; writes a file"},
       {fmt::format("mpirun -n 4 {} --backend mpi", sweep), "MPI starts ranks and moves data"}};
   if (!sizes) {
     if (c.domain.sweeps)

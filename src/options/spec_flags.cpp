@@ -70,13 +70,13 @@ void declare_spec(FlagSet& set, Options& o, const Taken& taken) {
           "both ranks of a pair send at the same time instead of answering", zero_or_one())
       .needs(taken.pairs)
       .recorded("bidirectional");
-  set.add(spec.objects, "--objects", "K", "objects, items or keys of one list: K", counted(1 << 20))
+  set.add(spec.objects, "--objects", "K", "K objects, items or keys in each list", counted(1 << 20))
       .needs(taken.objects)
       .on(Page::what)
       .recorded("objects");
   set.add_custom(
          "--tensors", "LIST",
-         "resnet50, llama-block or uniform:N; a size is divided in their proportions",
+         "tensors that share a size: as in resnet50 or llama-block, or uniform:N, N equal ones",
          [&spec](const std::string& text) {
            spec.tensors = parse_tensors(text);
            spec.tensors_name = text;
@@ -84,7 +84,7 @@ void declare_spec(FlagSet& set, Options& o, const Taken& taken) {
          [&spec] { return spec.tensors_name; })
       .offers({"resnet50", "llama-block", "uniform:"})
       .needs(taken.tensors)
-      .on(Page::what, "resnet50, llama-block or uniform:N")
+      .on(Page::what, "tensors as in resnet50 or llama-block, or uniform:N")
       .recorded("tensors");
   set.add(spec.bucket_mib, "--bucket-mb", "MIB",
           "largest bucket of tensors that travel together, in MiB; 0: every tensor alone; -1: one "
@@ -94,7 +94,7 @@ void declare_spec(FlagSet& set, Options& o, const Taken& taken) {
       .on(Page::what, "largest bucket of tensors that travel together; -1: one for all")
       .recorded("bucket_mib");
   set.add_custom(
-         "--no-async", "", "wait for each operation before the next is started",
+         "--no-async", "", "wait for each operation before starting the next",
          [&spec](const std::string& /*text*/) { spec.async_operations = false; },
          [&spec] { return setting_of(!spec.async_operations); })
       .needs(taken.async_operations)
@@ -111,8 +111,8 @@ void declare_spec(FlagSet& set, Options& o, const Taken& taken) {
       .needs(taken.via)
       .on(Page::what, "gpu: as objects; cpu: through files in a shared folder")
       .recorded("via");
-  set.add(spec.shared_dir, "--shared-dir", "FOLDER", "folder in which --via cpu makes its own",
-          parse_file)
+  set.add(spec.shared_dir, "--shared-dir", "FOLDER",
+          "shared FOLDER in which --via cpu makes a folder of its own", parse_file)
       .needs(taken.via)
       .recorded("shared_dir")
       .per_process()

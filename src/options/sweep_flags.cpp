@@ -54,8 +54,8 @@ void declare_groups(FlagSet& set, SweepOptions& s) {
          [&s] { return setting_of(s.grouping.text); })
       .offers({"local"})
       .recorded("group");
-  set.add(s.group_rows, "--group-rows", "0|1", "one row per group instead of the slowest group's",
-          zero_or_one())
+  set.add(s.group_rows, "--group-rows", "0|1",
+          "1: one row for each group, instead of one for the slowest", zero_or_one())
       .recorded("group_rows");
   // nccl-tests' variables: the mask wins over the rule, --group over both.
   struct Variable {
@@ -117,8 +117,8 @@ void declare_sizes(FlagSet& set, Options& o, const Taken& taken) {
       .by_default("1M with -f 1")
       .recorded("step_bytes");
   set.add(s.sizes, "--sizes", "LIST",
-          "exactly these sizes, for example 8,1K,3M; odd: 25 sizes beside powers of two, "
-          "to find faults; replaces -b -e -f -i",
+          "run exactly these sizes, for example 8,1K,3M; odd: 25 sizes next to powers of two, "
+          "which find faults; replaces -b -e -f -i",
           parse_sizes)
       .offers_list({"odd"})
       .recorded("sizes");
@@ -185,7 +185,7 @@ void declare_sweep(FlagSet& set, Options& o, const Taken& taken, const Collectiv
           in_range(0, max_int))
       .recorded("cycles");
   set.add_custom(
-         "-O,--out_of_place", "0|1", "measure one placement alone: 0 in place, 1 out of place",
+         "-O,--out_of_place", "0|1", "measure only 0: in place, or 1: out of place",
          [&s, parse = zero_or_one()](const std::string& text) {
            s.placements = parse(text) ? Placements::out_of_place : Placements::in_place;
          },

@@ -12,67 +12,70 @@ using Kind = Explanation::Kind;
 
 constexpr Explanation all[] = {
     {Kind::column, "size", "bytes of the larger buffer of a rank, after rounding to whole blocks"},
-    {Kind::column, "count", "elements that a call is made with"},
+    {Kind::column, "count", "elements that each call passes"},
     {Kind::column, "type", "type of an element (-d)"},
     {Kind::column, "redop", "reduction (-o); none: the data are only moved"},
     {Kind::column, "root", "root rank (-r); -1: there is none"},
     {Kind::column, "out-of-place",
-     "the columns below are of calls with two buffers; N/A: left out (-O)"},
+     "calls that read one buffer and write another; N/A: not measured (-O)"},
     {Kind::column, "in-place",
-     "the columns below are of calls whose buffers lie in one; repeated out of place if there is no "
-     "such form; N/A: left out (-O)"},
+     "calls that read and write one buffer; if the operation cannot do that, a second measurement "
+     "out of place; N/A: not measured (-O)"},
     {Kind::column, "time",
-     "microseconds of one call: the median stamp of a stream of calls, of rooted operations the "
-     "mean, and where ranks wait for CPUs the 10th percentile; the median of three moments of the run or more; with -n the mean of a batch; both over ranks by -a. With --samples the median "
-     "over samples of the slowest rank's time; with --passes the median of the passes' times"},
+     "microseconds of one call. By default the median over three moments of the run or more, each "
+     "the median over the stamps of a stream of calls (rooted operations: the mean; where ranks wait "
+     "for CPUs: the 10th percentile); with -n the mean of a batch; both combined over ranks as -a says. "
+     "With --samples the samples' slowest ranks are taken. With --passes the median of the passes' times"},
     {Kind::column, "cputime",
-     "instead of time with -C: microseconds until a call had been issued; bandwidths are of the "
-     "whole time"},
+     "with -C instead of time: microseconds until a call has been issued; bandwidths still follow "
+     "from the whole time"},
     {Kind::column, "algbw",
      "size / time in 1e9 bytes per second (hypercube: what a rank receives / time)"},
     {Kind::column, "busbw",
-     "algbw x the share of the data that crosses the busiest link, in 1e9 bytes per second: "
-     "comparable with a link's speed"},
+     "algbw x the share of the data that crosses the busiest link, in 1e9 bytes per second; compare "
+     "it with a link's speed"},
     {Kind::column, "#wrong",
      "elements that differ from the expected result, over all ranks and checked calls; N/A: not "
      "checked"},
     {Kind::column, "i_min",
-     "shortest iteration in microseconds; of each iteration the slowest rank's time counts (-I)"},
+     "shortest iteration in microseconds; an iteration's time is the slowest rank's (-I)"},
     {Kind::column, "i_max", "longest iteration in microseconds (-I)"},
     {Kind::column, "i_p99", "99th percentile of the iterations in microseconds (-I)"},
-    {Kind::column, "i_cv%", "standard deviation of the iterations over their mean, percent (-I)"},
+    {Kind::column, "i_cv%", "standard deviation of the iterations, in percent of their mean (-I)"},
     {Kind::column, "timestamp", "when the row ended (-S)"},
     {Kind::stats_column, "+-%",
-     "half of the 95 % interval of the time, in percent of it; it covers what other moments of the "
-     "run showed; -: too few stamps or samples for one"},
+     "half width of the 95 % interval, in percent of the time. It covers what other moments of the run "
+     "showed. -: too few stamps or samples"},
     {Kind::stats_column, "fast",
-     "10th percentile of the stamps or samples, microseconds of one call"},
+     "10th percentile of the stamps or samples, in microseconds of one call"},
     {Kind::stats_column, "stamps",
-     "readings of the clock, each behind one or more calls, that the time comes from"},
+     "readings of the clock that the time comes from, each after one or more calls"},
     {Kind::stats_column, "skew%",
-     "median time from the first to the last rank's entry over the median sample, in percent "
+     "median time from the first rank's entry to the last one's, in percent of the median sample "
      "(--samples)"},
     {Kind::stats_column, "samples",
-     "single operations that the time comes from, each behind a barrier (--samples)"},
-    {Kind::stats_column, "flags", "letters about the time, below"},
+     "single operations that the time comes from, each after a barrier (--samples)"},
+    {Kind::stats_column, "flags", "letters about the time, explained below"},
     {Kind::stats_column, "eff%",
-     "shortest possible time on links of the ceiling's latency and bandwidth over the time, in "
-     "percent (--ceiling)"},
+     "shortest time that is possible on links with the ceiling's latency and bandwidth, in percent "
+     "of the time (--ceiling)"},
     {Kind::flag, "=", "the interval is as narrow as --precision asks for"},
     {Kind::flag, "~",
-     "it is wider, or there is none: the time of the row ran out, or would not have been enough"},
+     "the interval is wider, or there is none: the row's time ran out, or would not have been enough"},
     {Kind::flag, "B",
      "bimodal, two speeds: the 90th percentile of the stamps or samples is over twice the 10th"},
     {Kind::flag, "D",
      "drift: the intervals of the first and the last third of the stamps or samples do not touch"},
     {Kind::flag, "P",
-     "page faults while the clock ran: one that waited for a disk, or over 16 and one for ten stamps"},
+     "page faults while the clock ran: one or more that waited for a disk, or more than 16 and more "
+     "than one for ten stamps"},
     {Kind::flag, "N",
      "noise: other processes or a hypervisor took CPUs from the ranks often enough to move the time"},
     {Kind::flag, "S",
-     "skew: skew% is above 10, so that the time says more about the barrier (--samples)"},
+     "skew: skew% is above 10, so that the time is more the barrier's than the operation's (--samples)"},
     {Kind::flag, "r",
-     "a sample takes less than 100 readings of the clock (--samples of rooted operations)"},
+     "resolution: a sample takes less time than 100 readings of the clock (--samples of rooted "
+     "operations)"},
     {Kind::flag, "U",
      "unstable: times of the run's moments or passes differ by more than the widest of their intervals"},
     {Kind::flag, "T",
@@ -80,15 +83,16 @@ constexpr Explanation all[] = {
      "(docs/TROUBLESHOOTING.md)"},
     {Kind::row_line, "group", "number of the row's group of ranks (--group-rows)"},
     {Kind::row_line, "pair", "ranks of the row's pair (--pairs)"},
-    {Kind::row_line, "algorithm", "that the library says it chose (--show-algorithm)"},
+    {Kind::row_line, "algorithm",
+     "the algorithm that the library says it chose (--show-algorithm)"},
     {Kind::row_line, "reproducible",
-     "whether the row's bits were the same again, and their digest (--reproducible)"},
+     "whether repeated calls gave the same bits, and the bits' digest (--reproducible)"},
     {Kind::row_line, "steps",
-     "shares of the time that went into telling sizes, moving the payload and packing, as means over "
+     "shares of the time that were spent on telling sizes, moving the payload and packing; means over "
      "ranks"},
     {Kind::footer, "Out of bounds values",
-     "cells (placements of rows) x ranks with wrong elements, as nccl-tests"},
-    {Kind::footer, "Avg bus bandwidth", "mean of all busbw of the table, 1e9 bytes per second"},
+     "ranks with wrong elements, counted for each placement of each row, as nccl-tests counts them"},
+    {Kind::footer, "Avg bus bandwidth", "mean of all busbw of the table, in 1e9 bytes per second"},
     {Kind::footer, "Verdict",
      "the most serious of: OK, UNRELIABLE (over half of the times are not within +-10 %, a hypervisor took CPUs during over half of "
      "them, a limit is not decided, or --inject spoiled nothing), "
@@ -104,8 +108,8 @@ constexpr Explanation all[] = {
      "with --duration: how long, how many operations were verified, the largest share of wrong ones that none in so many leaves "
      "possible, and whether memory grew"},
     {Kind::footer, "Late rank",
-     "the rank that entered over half of the samples last, by 2 % of one at least, if chance does not "
-     "explain it (--samples)"},
+     "the rank that entered last in more than half of the samples, by at least 2 % of a sample, if "
+     "chance does not explain it (--samples)"},
     {Kind::footer, "Pairs",
      "with --pairs all: the ranks and links whose messages take at least 1.1 times as long as the others', if "
      "chance explains it in fewer than 1 of 1000 runs, or the ratio from which on a rank would have been seen"},
@@ -133,6 +137,10 @@ std::string wrapped(std::string_view name, std::string_view text) {
   std::string lines;
   std::string line = fmt::format("  {:<14} ", name);
   const std::string indent(17, ' ');
+  if (line.size() > indent.size()) {  // a long name has a line of its own
+    lines = fmt::format("  {}\n", name);
+    line = indent;
+  }
   while (line.size() + text.size() > columns) {
     const std::size_t end = text.rfind(' ', columns - line.size());
     lines += line + std::string(text.substr(0, end)) + '\n';

@@ -48,7 +48,7 @@ void declare_flags(FlagSet& set, Arguments& a) {
   types.emplace_back("all");
   set.begin(Group::what);
   set.add_custom(
-         "--programs", "LIST", "programs whose results are spoiled, without _perf",
+         "--programs", "LIST", "spoil these programs' results; names without _perf",
          [&a](const std::string& text) { a.programs = some_of(text, program_names()); },
          [&a] { return setting_of(a.programs); })
       .by_default("all that make one operation")
@@ -57,12 +57,12 @@ void declare_flags(FlagSet& set, Arguments& a) {
       .by_default("all")
       .offers_list(types);
   set.add_custom(
-         "--faults", "LIST", "kinds of faults",
+         "--faults", "LIST", "kinds of faults to plant; --list describes them",
          [&a](const std::string& text) { a.faults = parse_faults(text); },
          [] { return SettingValue(); })
       .by_default("all")
       .offers_list(fault_names());
-  set.add(a.fault_bytes, "-b,--bytes", "SIZE", "of the rows that are spoiled",
+  set.add(a.fault_bytes, "-b,--bytes", "SIZE", "size of the rows that are spoiled",
           [](const std::string& text) {
             const std::size_t bytes = parse_size(text);
             constexpr std::size_t least = 4096;
@@ -71,11 +71,12 @@ void declare_flags(FlagSet& set, Arguments& a) {
             return bytes;
           });
   set.add(a.sizes, "--sizes", "LIST",
-          "of the rows that are not spoiled and have to pass; odd: 25 beside powers of two",
+          "sizes of the rows that are not spoiled and have to pass; odd: 25 next to powers of two",
           parse_sizes)
       .offers_list({"odd"});
   set.add(a.options.check.seed, "--seed", "N", "seed of the data patterns", in_range(0, 1 << 30));
-  set.add(a.list, "--list", "", "instead: the kinds of faults and what they do", zero_or_one());
+  set.add(a.list, "--list", "", "print the kinds of faults and what they do, then exit",
+          zero_or_one());
   declare_job(set, a.options);
   declare_library(set, a.options);
   Taken taken;
