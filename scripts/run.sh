@@ -30,12 +30,12 @@ logged() {
   }
 }
 
-# Copies lines to the log. On a terminal ninja's count of them, "[12/312]", stands on one line that rewrites itself.
+# Copies lines to the log. With progress=yes, on a terminal, ninja's count "[12/312]" stands on a line that rewrites itself.
 show_progress() {
   local line shown=
   while IFS= read -r line; do
     printf '%s\n' "$line" >>"$log"
-    [[ -t 2 && $line =~ ^\[[0-9]+/[0-9]+\] ]] || continue
+    [[ ${progress:-} && -t 2 && $line =~ ^\[[0-9]+/[0-9]+\] ]] || continue
     shown=1
     printf '\rrun: building %s %s ' "$program" "${BASH_REMATCH[0]}" >&2
   done
@@ -81,7 +81,7 @@ prepare() {
     # Compiling kernels for GPUs takes longer.
     [[ $modules == modules ]] || time=$(estimate "$(grep -c '^\[' <<<"$steps" || true)")
     say "building $program ($time; log: ${log#"$PWD"/})"
-    logged cmake --build "$build" --target "$program" "$modules"
+    progress=yes logged cmake --build "$build" --target "$program" "$modules"
     say "built $program in $(((SECONDS - began) / 60)) min $(((SECONDS - began) % 60)) s"
   fi
   exec 9>&-
