@@ -33,7 +33,7 @@ class OnGroup : public Operation {
     std::memcpy(call.recv, call.send, bytes);
     clock.packing();
   }
-  // Copies the objects that a primitive delivered into `recv`, one behind the other. Throws Error
+  // Copies the objects that a primitive delivered into `recv`, one after the other. Throws Error
   // if the objects have more than `room` bytes.
   void copy_out(std::span<const primitives::Bytes> objects, void* recv, std::size_t room) {
     primitives::StepClock clock = group_.step_clock();

@@ -16,7 +16,7 @@ inline std::vector<std::size_t> entry_counts(const Shape& s) {
   return divided(s, s.options.objects);
 }
 
-// Entries whose tensors lie one behind the other in a buffer, in the order of their keys. The list
+// Entries whose tensors lie one after the other in a buffer, in the order of their keys. The list
 // of rank r begins with entry r.
 class Dictionary {
  public:

@@ -1,4 +1,4 @@
-// What the specs of primitives share that work in place, on tensors one behind the other in a
+// What the specs of primitives share that work in place, on tensors one after the other in a
 // buffer.
 #pragma once
 
@@ -18,7 +18,7 @@ inline std::vector<std::size_t> tensor_counts(const Shape& s) {
   return scaled(s.options.tensors, s.count);
 }
 
-// Tensors that lie one behind the other in a buffer.
+// Tensors that lie one after the other in a buffer.
 class TensorList {
  public:
   static constexpr auto check = primitives::check_tensors;

@@ -51,7 +51,7 @@ inline std::vector<std::size_t> offsets(const std::vector<std::size_t>& counts) 
   return result;
 }
 
-// All ranks' blocks, one behind the other.
+// All ranks' blocks, one after the other.
 struct Parts {
   explicit Parts(const Shape& s)
       : counts(parts(s)), at(offsets(counts)), all(sum(counts)), mine(counts[rank(s)]) {}

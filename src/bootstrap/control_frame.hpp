@@ -82,7 +82,7 @@ Contribution decode_contribution(std::string_view payload);
 Round decode_round(std::string_view payload);
 Failure decode_failure(std::string_view payload);
 
-// Blobs one behind the other, those of one size without a size each: 8 bytes beside them, otherwise
+// Blobs one after the other, those of one size without a size each: 8 bytes beside them, otherwise
 // 4 more for each. pack throws Error on too many, unpack on anything malformed.
 std::string pack(const std::vector<std::string>& blobs);
 std::vector<std::string> unpack(std::string_view bytes);

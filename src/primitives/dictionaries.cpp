@@ -10,7 +10,7 @@
 namespace ccl_tests::primitives {
 namespace {
 
-// A dictionary's tensors one behind the other, in the order of their keys.
+// A dictionary's tensors one after the other, in the order of their keys.
 class Flat {
  public:
   Flat(Group& group, std::string_view operation, std::span<const Entry> dictionary)

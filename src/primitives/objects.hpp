@@ -49,7 +49,7 @@ void gather_object(Group& group, Bytes object, int dst, Objects& result);
 
 inline constexpr std::byte padding{0xA5};
 
-// Where objects of these lengths lie in one buffer, one behind the other or each padded to the
+// Where objects of these lengths lie in one buffer, one after the other or each padded to the
 // longest. Fills `offsets`; returns the bytes of the buffer. Not collective.
 std::size_t lay_out_packed(std::span<const std::size_t> sizes, std::vector<std::size_t>& offsets);
 std::size_t lay_out_padded(std::span<const std::size_t> sizes, std::vector<std::size_t>& offsets);

@@ -15,7 +15,7 @@ struct RankIntervals {
 };
 
 // Returns the times of one operation of each iteration, and their statistics.
-// operations: that an iteration is made of, one behind the other.
+// operations: that an iteration is made of, one after the other.
 // skip: first iterations that the statistics leave out; the last iteration always counts.
 IterationTimes iteration_times(const std::vector<RankIntervals>& ranks, double operations,
                                int skip);

@@ -28,7 +28,7 @@ std::optional<Found> first_difference(const std::vector<RankReproduction>& found
   return first;
 }
 
-// Of the digests, one behind the other.
+// Of the digests, one after the other.
 std::string digest_of(const std::vector<std::string>& digests) {
   std::uint64_t all = 0;
   for (const std::string& text : digests) all = verify::digest(std::as_bytes(std::span(text)), all);
