@@ -151,4 +151,28 @@ for arguments in '' 'no_such_perf -b 8'; do
   fi
 done
 
+# run.sh that builds: how long it takes, where the log is, and the program's stdout alone. No tool finds a GPU.
+machine
+for tool in dirname mkdir flock cat; do ln -s "$(command -v "$tool")" "$work/bin/$tool"; done
+ln -s "$bash" "$work/bin/bash"
+rm "$work/bin/grep"
+stub grep "[[ \$* != *0x10de* ]] && exec $grep \"\$@\""
+stub nproc 'echo 2'
+# shellcheck disable=SC2016
+stub ninja '[[ $* != *-n* ]] || for command in {1..312}; do echo "[$command/312] compiling"; done'
+mkdir -p "$work/tree/scripts" "$work/tree/collectives" "$work/tree/build/bin"
+cp "$scripts/run.sh" "$scripts/setup.sh" "$work/tree/scripts"
+touch "$work/tree/collectives/all_reduce.cpp" "$work/tree/CMakePresets.json"
+stub all_reduce_perf 'echo "the table of $*"'
+mv "$work/bin/all_reduce_perf" "$work/tree/build/bin"
+status=0
+output=$(cd "$work/tree" && PATH=$work/bin CUDA_VISIBLE_DEVICES='' "$bash" scripts/run.sh all_reduce_perf -b 8 2>"$work/stderr") || status=$?
+# shellcheck disable=SC2053
+if [[ $status != 0 || $output != 'the table of -b 8' || $(<"$work/stderr") != 'run: configuring
+run: building all_reduce_perf (about 3 minutes; log: build/run.log)
+run: built all_reduce_perf in 0 min '[0-9]*' s' ]]; then
+  printf 'run.sh: exit %s, stdout %s, stderr %s\n' "$status" "$output" "$(<"$work/stderr")"
+  failures=$((failures + 1))
+fi
+
 ((failures == 0)) || exit 4
