@@ -25,7 +25,7 @@ constexpr Explanation all[] = {
      "microseconds of one call. By default the median over three moments of the run or more, each "
      "the median over the stamps of a stream of calls (rooted operations: the mean; where ranks wait "
      "for CPUs: the 10th percentile); with -n the mean of a batch; both combined over ranks as -a says. "
-     "With --samples the samples' slowest ranks are taken. With --passes the median of the passes' times"},
+     "With --samples a sample is the slowest rank's. With --passes the median of the passes' times"},
     {Kind::column, "cputime",
      "with -C instead of time: microseconds until a call has been issued; bandwidths still follow "
      "from the whole time"},
