@@ -70,14 +70,20 @@ Baseline::Baseline(std::string path, double tolerance)
     if (cycles.empty())
       throw UsageError(fmt::format("--baseline: the run in {} has no times",
                                    quote(path_, shown_path_characters)));
-    const double moments =
-        run.summary && run.summary->repeats ? run.summary->repeats->half_width() : 0;
-    for (auto& [key, times] : cycles) times_[key].push_back({middle(std::move(times)), moments});
+    const JudgeRule rule =
+        rule_of(judged_by(run.info), run.summary ? run.summary->repeats : std::nullopt,
+                run.info.precision.value_or(0));
+    for (auto& [key, times] : cycles) times_[key].push_back({middle(std::move(times)), rule});
     for (const auto& probe :
          {run.info.core_to_core, run.summary ? run.summary->core_to_core : std::nullopt})
       if (probe) probes_.push_back(*probe);
     if (!run.summary || !run.summary->complete) ++unfinished_;
     runs_.push_back(std::move(run.info));
+  }
+  for (const JudgedBy by : {JudgedBy::interval, JudgedBy::fast}) {
+    std::vector<Scatter> rows;
+    for (const auto& [key, runs] : times_) rows.push_back(scatter(runs, by));
+    usual_[by] = usual_deviation(rows);
   }
 }
 
@@ -112,14 +118,30 @@ std::string Baseline::other_state(const Probes& run) const {
   return {};
 }
 
-JudgedTime Baseline::judged(const std::vector<EarlierTime>& runs, JudgedBy judged_by) {
-  if (runs.size() < fewest_for_spread)
-    return judged_time(runs.back().cell, {judged_by, runs.back().moments});
+Scatter Baseline::scatter(const std::vector<EarlierTime>& runs, JudgedBy judged_by) {
   std::vector<double> times;
   for (const EarlierTime& one : runs) times.push_back(judged_time(one.cell, {judged_by, 0}).value);
-  const Scatter scatter = scatter_of(times);
-  const double half = half_width_of_another(scatter);
-  return {std::exp(scatter.mean), std::exp(scatter.mean - half), std::exp(scatter.mean + half)};
+  return scatter_of(times);
+}
+
+JudgedTime Baseline::judged(const std::vector<EarlierTime>& runs, JudgedBy judged_by) const {
+  if (runs.size() < fewest_for_spread)
+    return judged_time(runs.back().cell, {judged_by, runs.back().rule.moments});
+  const Scatter found = scatter(runs, judged_by);
+  const double half = half_width_of_another(found, usual_.at(judged_by));
+  return {std::exp(found.mean), std::exp(found.mean - half), std::exp(found.mean + half)};
+}
+
+std::string Baseline::doubt(const std::vector<EarlierTime>& runs, const JudgeRule& rule) {
+  if (runs.size() >= fewest_for_spread) return {};
+  const auto repeats = [](const JudgeRule& one) {
+    return one.judged_by == JudgedBy::interval && one.repeats;
+  };
+  if (repeats(rule) && std::all_of(runs.begin(), runs.end(),
+                                   [&](const EarlierTime& one) { return repeats(one.rule); }))
+    return {};
+  return "too few earlier runs to tell how far runs differ; keep three or more, or use "
+         "ccl_compare --base CMD --head CMD";
 }
 
 std::optional<LimitFinding> Baseline::hold(const Row& row, bool in_place, std::size_t requested,
@@ -137,7 +159,9 @@ std::optional<LimitFinding> Baseline::hold(const Row& row, bool in_place, std::s
   found.high = ratio.worst;
   found.verdict = judge(ratio, *found.limit);
   if (found.verdict == LimitVerdict::kept) return found;
-  const bool missed = found.verdict == LimitVerdict::missed;
+  const std::string doubtful =
+      found.verdict == LimitVerdict::missed ? doubt(known->second, rule) : std::string();
+  if (!doubtful.empty()) found.verdict = LimitVerdict::undecided;
   const std::size_t runs = known->second.size();
   const std::string whose =
       runs < fewest_for_spread ? "the baseline's" : fmt::format("{} earlier runs'", runs);
@@ -145,10 +169,13 @@ std::optional<LimitFinding> Baseline::hold(const Row& row, bool in_place, std::s
                                    ? fmt::format(", {:.3f} to {:.3f}", ratio.best, ratio.worst)
                                    : "";
   const char* const what = is_fast(cell, rule) ? " (10th percentile)" : "";
-  found.text = fmt::format(
-      "{}: {}: {:.2f} us{} is {:.3f} x {} {:.2f} us{}, {} 1 + --tolerance {:g}%",
-      missed ? "too slow" : "not decided", found.row, 1e6 * head.value, what, ratio.value, whose,
-      1e6 * base.value, interval, missed ? "above" : "on both sides of", 100 * tolerance_);
+  const bool missed = found.verdict == LimitVerdict::missed;
+  found.text =
+      fmt::format("{}: {}: {:.2f} us{} is {:.3f} x {} {:.2f} us{}, {} 1 + --tolerance {:g}%",
+                  missed ? "too slow" : "not decided", found.row, 1e6 * head.value, what,
+                  ratio.value, whose, 1e6 * base.value, interval,
+                  missed || !doubtful.empty() ? "above" : "on both sides of", 100 * tolerance_);
+  if (!doubtful.empty()) found.text += "; " + doubtful;
   return found;
 }
 

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "src/measure/scatter.hpp"
 #include "src/report/limits.hpp"
 #include "src/report/record.hpp"
 #include "src/report/row_key.hpp"
@@ -19,7 +20,8 @@ using Probes = std::array<std::optional<double>, 2>;
 
 class Baseline {
  public:
-  // Reads a .jsonl file. Of three runs and more it learns how far runs differ; of fewer it takes the last one.
+  // Reads a .jsonl file. Of three runs and more it learns how far runs differ. Of fewer it takes the last one, which
+  // decides nothing if the times of a run do not repeat.
   // tolerance: by what share of the earlier one a time may be longer. Throws UsageError if the file cannot be read, or
   // a run has no times or wrong data.
   Baseline(std::string path, double tolerance);
@@ -43,11 +45,14 @@ class Baseline {
 
  private:
   struct EarlierTime {
-    Measurement cell;    // of cycles the one in the middle
-    double moments = 0;  // as JudgeRule's
+    Measurement cell;  // of cycles the one in the middle
+    JudgeRule rule;    // of its run
   };
+  static Scatter scatter(const std::vector<EarlierTime>& runs, JudgedBy judged_by);
   // Of three runs and more: their mean, and the interval in which another run's time is expected.
-  static JudgedTime judged(const std::vector<EarlierTime>& runs, JudgedBy judged_by);
+  JudgedTime judged(const std::vector<EarlierTime>& runs, JudgedBy judged_by) const;
+  // Returns why a row is not too slow however long its time is. Empty: the runs are enough.
+  static std::string doubt(const std::vector<EarlierTime>& runs, const JudgeRule& rule);
 
   std::string path_;
   double tolerance_;
@@ -55,6 +60,8 @@ class Baseline {
   std::vector<RunInfo> runs_;
   std::vector<double> probes_;                        // core_to_core() before and after these
   std::map<RowKey, std::vector<EarlierTime>> times_;  // of each run that has the row
+  std::map<JudgedBy, std::optional<double>>
+      usual_;  // usual_deviation() of the rows, by what is judged
 };
 
 }  // namespace ccl_tests

@@ -25,13 +25,13 @@ void keep_worse(Measurement& kept, const Measurement& other) {
 
 void LimitJudge::begin(const RunInfo& run) {
   judged_by_ = judged_by(run);
+  precision_ = run.precision.value_or(0);
   if (baseline_) baseline_->check(run);
 }
 
 std::vector<LimitFinding> LimitJudge::findings(const Row& row, bool in_place, std::size_t requested,
-                                               double moments) const {
+                                               const JudgeRule& rule) const {
   if ((in_place ? row.in_place : row.out_of_place).left_out) return {};
-  const JudgeRule rule = {judged_by_, moments};
   std::vector<LimitFinding> all = held_to(limits_, row, in_place, requested, rule);
   if (!baseline_) return all;
   // A time that repeats the one out of place has been judged.
@@ -44,7 +44,7 @@ std::vector<LimitFinding> LimitJudge::findings(const Row& row, bool in_place, st
 void LimitJudge::mark(Row& row, std::size_t requested) const {
   for (const bool in_place : {false, true}) {
     Measurement& cell = in_place ? row.in_place : row.out_of_place;
-    for (const LimitFinding& found : findings(row, in_place, requested, 0))
+    for (const LimitFinding& found : findings(row, in_place, requested, {judged_by_}))
       cell.limit = std::max(cell.limit.value_or(LimitVerdict::kept), found.verdict);
   }
 }
@@ -93,9 +93,9 @@ void LimitJudge::judge_baseline(std::vector<LimitFinding>& all, const RunNumbers
 
 std::vector<LimitFinding> LimitJudge::judge(const RunNumbers& run) const {
   std::vector<LimitFinding> all;
+  const JudgeRule rule = rule_of(judged_by_, run.repeats, precision_);
   for (const auto& [row, requested] : rows_)
-    for (const bool in_place : {false, true})
-      append(all, findings(row, in_place, requested, run.moments));
+    for (const bool in_place : {false, true}) append(all, findings(row, in_place, requested, rule));
   if (auto found = held_to_average(limits_, run.average_busbw)) all.push_back(std::move(*found));
   if (!run.complete) return all;
   if (baseline_) judge_baseline(all, run);

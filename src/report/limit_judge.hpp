@@ -38,9 +38,9 @@ class LimitJudge {
 
   // What is known of the whole run.
   struct RunNumbers {
-    bool complete = true;      // otherwise what was not measured is no finding
-    double moments = 0;        // as JudgeRule's
-    double average_busbw = 0;  // of all rows, GB/s
+    bool complete = true;                       // otherwise what was not measured is no finding
+    std::optional<Repeatability> repeats = {};  // absent: no time was measured again
+    double average_busbw = 0;                   // of all rows, GB/s
     Probes core_to_core = {};
   };
   // Returns what became of all limits.
@@ -48,7 +48,7 @@ class LimitJudge {
 
  private:
   std::vector<LimitFinding> findings(const Row& row, bool in_place, std::size_t requested,
-                                     double moments) const;
+                                     const JudgeRule& rule) const;
 
   std::size_t own_times() const;
   // Adds what is said of all of the baseline's findings together, or in their place.
@@ -58,6 +58,7 @@ class LimitJudge {
   bool endless_;
   std::optional<Baseline> baseline_;
   JudgedBy judged_by_ = JudgedBy::interval;
+  double precision_ = 0;                       // that was asked for
   std::vector<RequestedRow> rows_;             // to be held to limits
   std::map<std::string, std::size_t> places_;  // in rows_, by name: of endless runs
   std::set<std::size_t> measured_;             // requested sizes

@@ -89,8 +89,17 @@ JudgedBy judged_by(const RunInfo& info) {
   return info.oversubscribed && info.clock == "wall" ? JudgedBy::fast : JudgedBy::interval;
 }
 
+JudgeRule rule_of(JudgedBy judged_by, const std::optional<Repeatability>& repeats,
+                  double precision) {
+  JudgeRule rule = {.judged_by = judged_by, .repeats = false};
+  if (!repeats) return rule;
+  rule.moments = repeats->half_width();
+  rule.repeats = repeating(*repeats, precision) == Repeating::well;
+  return rule;
+}
+
 bool is_fast(const Measurement& cell, const JudgeRule& rule) {
-  if (rule.judged_by != JudgedBy::fast || !cell.stream) return false;
+  if (rule.judged_by != JudgedBy::fast || !cell.stream || cell.stream->fast <= 0) return false;
   constexpr double rounding = 1e-9;
   return std::abs(cell.seconds - cell.stream->mean) > rounding * cell.seconds;  // a median
 }
@@ -99,7 +108,9 @@ JudgedTime judged_time(const Measurement& cell, const JudgeRule& rule) {
   const double value = cell.seconds;
   if (!cell.stream) return {value, value, value};
   const StreamTimes& stream = *cell.stream;
-  if (is_fast(cell, rule)) return {stream.fast, stream.fast, stream.fast};
+  if (is_fast(cell, rule))
+    return {stream.fast, stream.fast * std::exp(-rule.moments),
+            stream.fast * std::exp(rule.moments)};
   if (value <= 0) return {value, value, value};
   const double below = std::log(value / stream.low.value_or(value));
   const double above = std::log(stream.high.value_or(value) / value);

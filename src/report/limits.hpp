@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "src/measure/repeatability.hpp"
 #include "src/options/limits.hpp"
 #include "src/report/record.hpp"
 
@@ -14,8 +15,8 @@ namespace ccl_tests {
 
 // interval: a limit is missed if all of the time's interval lies beyond, and undecided if it lies
 // within; without an interval the time is judged. fast: ranks wait for CPUs, and no number repeats but
-// the 10th percentile of the stamps (docs/METHOD.md): it is compared with that of earlier runs, and a limit
-// in seconds is missed only if this percentile misses it, too. Of means (rooted operations, batches): interval.
+// the 10th percentile of the stamps (docs/METHOD.md): it is compared with that of earlier runs, with the interval
+// of other moments alone, and a limit in seconds is missed only if this percentile misses it, too. Of means (rooted operations, batches): interval.
 enum class JudgedBy { interval, fast };
 // Returns by which number of several runs is judged.
 JudgedBy judged_by(const RunInfo& info);
@@ -25,7 +26,14 @@ struct JudgeRule {
   JudgedBy judged_by = JudgedBy::interval;
   // Half of the interval of times at other moments of the run, over them (Repeatability::half_width()).
   double moments = 0;
+  // Whether times that were measured again agree well. A single earlier run decides nothing if they do not.
+  bool repeats = true;
 };
+
+// Returns how times of a run are held, by how far they repeat (absent: no time was measured again) and by the
+// --precision that was asked for.
+JudgeRule rule_of(JudgedBy judged_by, const std::optional<Repeatability>& repeats,
+                  double precision);
 
 // A time in seconds, and the ends of its interval by which it is judged.
 struct JudgedTime {

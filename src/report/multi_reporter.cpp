@@ -281,6 +281,7 @@ void MultiReporter::judge_end() {
     if (summary_.late_rank && line.rank == summary_.late_rank->rank)
       summary_.late_rank->host = line.host;
   summary_.limits = limits_.judge({.complete = summary_.complete,
+                                   .repeats = summary_.repeats,
                                    .average_busbw = summary_.average_busbw,
                                    .core_to_core = {run_.core_to_core, summary_.core_to_core}});
   for (const LimitFinding& found : summary_.limits)

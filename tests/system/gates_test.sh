@@ -27,7 +27,11 @@ run 0 "a baseline" "${program[@]}" -J "$work/base.jsonl"
 run 0 "the same again, with a tolerance that noise does not reach" "${program[@]}" --baseline "$work/base.jsonl" --tolerance 1000% -J "$work/same.jsonl"
 expect_verdict same.jsonl 8 out_of_place kept
 sed -E 's/"(time|time_low|time_high|mean|fast|slow)_s":[0-9.e+-]+/"\1_s":1e-12/g' "$work/base.jsonl" >"$work/fast.jsonl"
-run 6 "an earlier run that was faster" "${program[@]}" --baseline "$work/fast.jsonl" -J "$work/slower.jsonl"
+cat "$work/fast.jsonl" "$work/fast.jsonl" "$work/fast.jsonl" >"$work/three.jsonl"
+sed 's/"oversubscribed":false/"oversubscribed":true/' "$work/fast.jsonl" >"$work/waited.jsonl"
+run 8 "one earlier run, whose ranks waited for CPUs" "${program[@]}" --baseline "$work/waited.jsonl"
+expect_in "$work/err" "above 1 + --tolerance 20%; too few earlier runs to tell how far runs differ; keep three or more, or use ccl_compare"
+run 6 "three earlier runs that were faster" "${program[@]}" --baseline "$work/three.jsonl" -J "$work/slower.jsonl"
 expect_in "$work/err" "above 1 + --tolerance 20%"
 expect_in "$work/out" "# Verdict  : SLOW - 4 limits missed (exit 6)"
 expect_verdict slower.jsonl 4096 in_place missed

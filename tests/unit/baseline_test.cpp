@@ -18,6 +18,7 @@ namespace {
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
+using testing::StartsWith;
 
 constexpr LimitVerdict kept = LimitVerdict::kept, undecided = LimitVerdict::undecided,
                        missed = LimitVerdict::missed;
@@ -45,6 +46,15 @@ Row row(std::size_t bytes, double seconds, double half_width) {
   return row;
 }
 
+// Of a run whose times, measured again, differ by this much in the median.
+RunSummary repeating_within(double difference) {
+  RunSummary summary;
+  summary.repeats = Repeatability{6, difference, 2 * difference, 1.5};
+  return summary;
+}
+constexpr double little = 0.001;
+const Repeatability well = *repeating_within(little).repeats;
+
 class BaselineTest : public testing::Test {
  protected:
   BaselineTest()
@@ -55,7 +65,8 @@ class BaselineTest : public testing::Test {
   ~BaselineTest() override { std::remove(path_.c_str()); }
 
   // Appends a run to the file.
-  void write(const RunInfo& run, const std::vector<Row>& rows, const RunSummary& summary = {}) {
+  void write(const RunInfo& run, const std::vector<Row>& rows,
+             const RunSummary& summary = repeating_within(little)) {
     const std::string one = path_ + ".one.jsonl";
     std::remove(one.c_str());
     const auto file = file_reporter(one);
@@ -110,19 +121,43 @@ TEST_F(BaselineTest, SaysHowManyRunsDidNotReachTheirEnd) {
 }
 
 TEST_F(BaselineTest, KnowsHowFarItsOwnTimesRepeat) {
-  RunSummary summary;
-  summary.repeats = Repeatability{6, 0.1, 0.2, 1.5};
-  write(info(), {row(8, 1e-3, 0.01)}, summary);
+  write(info(), {row(8, 1e-3, 0.01)}, repeating_within(0.1));
   EXPECT_EQ(out_of_place(row(8, 1.4e-3, 0.01)).verdict, undecided);
 }
 
+// How far runs differ is not known of fewer than three of them.
+TEST_F(BaselineTest, OfOneRunDecidesNothingWhereTimesDoNotRepeat) {
+  const auto verdict_of = [&](const RunInfo& earlier, const RunSummary& summary,
+                              const JudgeRule& rule) {
+    std::remove(path_.c_str());
+    write(earlier, {row(8, 1e-3, 0.01)}, summary);
+    return out_of_place(row(8, 9e-3, 0.01), rule);
+  };
+  EXPECT_EQ(verdict_of(info(), repeating_within(0.02), {}).verdict, missed);
+  RunInfo waiting = info();
+  waiting.oversubscribed = true;
+  const LimitFinding slow = verdict_of(waiting, repeating_within(little), {});
+  EXPECT_EQ(slow.verdict, undecided);
+  EXPECT_THAT(slow.text,
+              StartsWith("not decided: 8 B float sum out of place: 9000.00 us is 9.000 x"));
+  EXPECT_THAT(slow.text,
+              HasSubstr("above 1 + --tolerance 20%; too few earlier runs to tell how far "
+                        "runs differ; keep three or more, or use ccl_compare"));
+  EXPECT_EQ(verdict_of(info(), repeating_within(little), {.judged_by = JudgedBy::fast}).verdict,
+            undecided);
+  EXPECT_EQ(verdict_of(info(), repeating_within(0.03), {}).verdict, undecided);
+  EXPECT_EQ(verdict_of(info(), {}, {}).verdict, undecided) << "no time was measured again";
+  EXPECT_EQ(verdict_of(info(), repeating_within(little), {.repeats = false}).verdict, undecided);
+}
+
 TEST_F(BaselineTest, IsHeldByTheFastCallsWhereRanksWaitForCpus) {
-  write(info(), {row(8, 1e-3, 0.5)});
+  for (int run = 0; run < 3; ++run) write(info(), {row(8, 1e-3, 0.5)});
   const JudgeRule rule = {.judged_by = JudgedBy::fast};
   EXPECT_EQ(out_of_place(row(8, 1.19e-3, 0.5), rule).verdict, kept);
   const LimitFinding slow = out_of_place(row(8, 1.21e-3, 0.5), rule);
   EXPECT_EQ(slow.verdict, missed);
-  EXPECT_THAT(slow.text, HasSubstr(" us (10th percentile) is 1.210 x the baseline's "));
+  EXPECT_EQ(out_of_place(row(8, 1.21e-3, 0.5), {JudgedBy::fast, 0.1}).verdict, undecided);
+  EXPECT_THAT(slow.text, HasSubstr(" us (10th percentile) is 1.210 x 3 earlier runs' "));
 }
 
 TEST_F(BaselineTest, IsTheLastRunOfTheFileAndOfCyclesTheOneInTheMiddle) {
@@ -144,10 +179,22 @@ TEST_F(BaselineTest, OfThreeRunsKnowsHowFarRunsDiffer) {
   EXPECT_EQ(out_of_place(row(8, 2.5e-3, 0.01)).verdict, missed);
 }
 
+// Three times that happen to agree do not make a row certain, beside others that do not agree.
+TEST_F(BaselineTest, OfThreeRunsKnowsWhatIsUsualAmongRows) {
+  for (const double other : {0.8e-3, 1e-3, 1.25e-3}) {
+    std::vector<Row> rows = {row(8, 1e-3, 0)};
+    for (std::size_t bytes = 16; bytes <= std::size_t{16} << 15; bytes *= 2)
+      rows.push_back(row(bytes, other, 0));
+    for (Row& one : rows) one.in_place = one.out_of_place;
+    write(info(), rows);
+  }
+  EXPECT_EQ(out_of_place(row(8, 1.3e-3, 0)).verdict, undecided);
+  EXPECT_EQ(out_of_place(row(16, 1.3e-3, 0)).verdict, undecided);
+  EXPECT_EQ(out_of_place(row(8, 3e-3, 0)).verdict, missed);
+}
+
 TEST_F(BaselineTest, ARowOfOneOfThreeRunsHasThatRunsInterval) {
-  RunSummary summary;
-  summary.repeats = Repeatability{6, 0.1, 0.2, 1.5};
-  write(info(), {row(8, 1e-3, 0.01)}, summary);
+  write(info(), {row(8, 1e-3, 0.01)}, repeating_within(0.1));
   write(info(), {row(16, 1e-3, 0.01)});
   write(info(), {row(16, 1e-3, 0.01)});
   EXPECT_EQ(out_of_place(row(8, 1.4e-3, 0.01)).verdict, undecided);
@@ -204,14 +251,14 @@ TEST_F(BaselineTest, MarksRowsAndJudgesThemAgainAtTheEnd) {
   LimitJudge partly = judge;
   partly.add(slow, 8);
   partly.add(other, 32);
-  EXPECT_THAT(limit_lines(partly.judge({}), undecided),
+  EXPECT_THAT(limit_lines(partly.judge({.repeats = well}), undecided),
               ElementsAre(HasSubstr("2 of 4 times are not in ")));
   judge.add(slow, 8);
   EXPECT_THAT(
-      limit_lines(judge.judge({}), missed),
+      limit_lines(judge.judge({.repeats = well}), missed),
       ElementsAre(HasSubstr("8 B float sum out of place"), HasSubstr("not measured: 16 B")));
   // Times of this run repeat within 10 % only.
-  EXPECT_THAT(limit_lines(judge.judge({.moments = 0.1}), undecided),
+  EXPECT_THAT(limit_lines(judge.judge({.repeats = repeating_within(0.05).repeats}), undecided),
               ElementsAre(HasSubstr("8 B float sum out of place")));
 }
 
@@ -219,7 +266,7 @@ TEST_F(BaselineTest, MarksRowsAndJudgesThemAgainAtTheEnd) {
 // faster, a slower library may not show.
 TEST_F(BaselineTest, DecidesNothingInAnotherStateOfTheMachine) {
   RunInfo earlier = info();
-  RunSummary summary;
+  RunSummary summary = repeating_within(little);
   earlier.core_to_core = 90e-9;
   summary.core_to_core = 110e-9;
   write(earlier, {row(8, 1e-3, 0.01)}, summary);
@@ -230,7 +277,7 @@ TEST_F(BaselineTest, DecidesNothingInAnotherStateOfTheMachine) {
   judge.begin(info());
   judge.add(row(8, 1.5e-3, 0.01), 8);
   const auto verdicts = [&](const Probes& probes) {
-    const auto all = judge.judge({.core_to_core = probes});
+    const auto all = judge.judge({.repeats = well, .core_to_core = probes});
     return std::pair(limit_lines(all, missed).size(), limit_lines(all, undecided));
   };
   EXPECT_EQ(verdicts({100e-9, 160e-9}).first, 1U);
