@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
-# How often the gate of docs/CI.md is right on this machine, 2 ranks: tests/bench/gates.sh [--runs N] [--factor F] [--tolerance PERCENT] [--sizes LIST]
-# [--library gloo|openmpi|mpich] [BUILD]. --earlier M runs (5) are the baseline of N runs (20) without a change, which should end with
-# 0, and of N runs over a library that takes F times as long (1.3), which should end with 6; 8 counts as neither. At least 1 s for each time of a row.
-# Needs a build with -DCCL_BENCHMARKS=ON.
+# How often --baseline is right on this machine, 2 ranks: tests/bench/gates.sh [--runs N] [--earlier LIST] [--factor F] [--tolerance PERCENT] [--sizes LIST]
+# [--library gloo|openmpi|mpich] [BUILD]. For each number M of the list (1,3): N runs (20) without a change, each held to the M runs before it, and after each of them a run
+# over a library that takes F times as long (1.5), held to the same ones. Prints how often they ended with which exit code: 0 kept, 6 too slow, 8 not
+# decided. Needs a build with -DCCL_BENCHMARKS=ON.
 set -euo pipefail
 export LC_ALL=C
-runs=20 earlier=5 factor=1.3 tolerance=15 sizes=64K,1M library=gloo
+runs=20 earlier=1,3 factor=1.5 tolerance=20 sizes=4K,64K,1M library=gloo
 while (($#)); do
   case $1 in
     --runs) runs=$2; shift 2 ;;
@@ -29,20 +29,24 @@ else
   start=("mpirun.$library" -n 2 "$build/bin/all_reduce_perf")
   export CCL_SLOWED=mpi-$library
 fi
-times=$((2 * $(tr ',' '\n' <<<"$sizes" | wc -l)))
-start+=(--backend "$build/bench/slowed_backend.so" --sizes "$sizes" --precision 0.1)
-for ((k = 0; k < earlier; ++k)); do
-  "${start[@]}" --backend-option factor=1 --time-budget "$times" -J "$work/base-$k.jsonl" >"$work/out" 2>&1 || { cat "$work/out"; exit 4; }
-done
-cat "$work"/base-*.jsonl >"$work/base.jsonl"
-ended() { # FACTOR: how often N runs end with each code
-  local k code
-  for ((k = 0; k < runs; ++k)); do
-    code=0
-    "${start[@]}" --backend-option "factor=$1" --time-budget "$times" --baseline "$work/base.jsonl" --tolerance "$tolerance" >"$work/out" 2>"$work/err" || code=$?
-    echo "exit $code"
-  done | sort | uniq -c | awk '{printf "%s%d x %s %s", (NR > 1 ? ", " : ""), $1, $2, $3}'
+start+=(--backend "$build/bench/slowed_backend.so" --sizes "$sizes")
+run() { # FACTOR FLAGS...: the exit code
+  local code=0
+  "${start[@]}" --backend-option "factor=$1" "${@:2}" >"$work/out" 2>&1 || code=$?
+  case $code in 0 | 6 | 8) echo "$code" ;; *) cat "$work/out" >&2; return 1 ;; esac
 }
-echo "# $library, rows of $sizes, --tolerance $tolerance%, $earlier earlier runs, $runs runs each"
-echo "without a change:        $(ended 1)"
-echo "$factor times as long:     $(ended "$factor")"
+counted() { sort -n | uniq -c | awk '{printf "%s%d x exit %s", (NR > 1 ? ", " : ""), $1, $2} END {print ""}'; }
+echo "# $library, rows of $sizes, --tolerance $tolerance%, $runs runs each"
+for before in ${earlier//,/ }; do
+  for ((k = 0; k < before; ++k)); do run 1 -J "$work/$before-$k.jsonl" >/dev/null; done
+  : >"$work/unchanged"
+  : >"$work/planted"
+  for ((k = before; k < before + runs; ++k)); do
+    for ((j = k - before; j < k; ++j)); do cat "$work/$before-$j.jsonl"; done >"$work/base.jsonl"
+    held=(--baseline "$work/base.jsonl" --tolerance "$tolerance")
+    run 1 "${held[@]}" -J "$work/$before-$k.jsonl" >>"$work/unchanged"
+    run "$factor" "${held[@]}" >>"$work/planted"
+  done
+  echo "$before earlier, without a change:    $(counted <"$work/unchanged")"
+  echo "$before earlier, $factor times as long: $(counted <"$work/planted")"
+done
