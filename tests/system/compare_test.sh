@@ -74,10 +74,10 @@ calls() { # expected number
 }
 live=("$compare" --probe-limit 0)
 run 0 "commands that are the same" "${live[@]}" --base "$work/fake 1" --head "$work/fake 1"
-expect_in "$work/out" "# Verdict : not slower: 0 slower, 0 faster, 0 same, 0 inconclusive, 4 unflagged"
+expect_in "$work/out" "# Verdict : not slower: 0 slower, 0 faster, 0 same, 0 not slower, 0 inconclusive, 4 unflagged"
 calls 4
 run 6 "a command that is 30 % slower" "${live[@]}" --base "$work/fake 1" --head "$work/fake 1.3" --json "$work/s.jsonl" --junit "$work/s.xml"
-expect_in "$work/out" "# Verdict : slower: 2 slower, 0 faster, 0 same, 0 inconclusive, 2 unflagged"
+expect_in "$work/out" "# Verdict : slower: 2 slower, 0 faster, 0 same, 0 not slower, 0 inconclusive, 2 unflagged"
 [ "$(grep -cE '^ +4096 .* 12  slower$' "$work/out")" -eq 2 ] || fail "not both rows of 4096 B: $(cat "$work/out")"
 expect_in "$work/s.jsonl" '"exit_code":6'
 expect_in "$work/s.xml" 'failures="2"'
@@ -89,7 +89,8 @@ run 0 "--threshold" "${live[@]}" --base "$work/fake 1" --head "$work/fake 1.3" -
 run 0 "--aa" "${live[@]}" --base "$work/fake 1" --aa
 expect_in "$work/out" "# Verdict : 0 false alarms in 4 rows"
 run 0 "with the probe of the cores" "$compare" --base "$work/fake 1" --head "$work/fake 1" --probe-limit 1000
-if [ "$(nproc)" -gt 1 ]; then expect_in "$work/out" "# Core to core: "; fi
+run 8 "a test without time" "${live[@]}" --base "$work/fake 1" --head "$work/fake 1.3" --time-budget 0.001s
+expect_in "$work/out" "the time budget ended the test after 0 of 12 pairs"
 # Of two rows that are slower in the screen only, nothing is confirmed.
 cat >"$work/calm" <<SH
 #!/usr/bin/env bash
@@ -99,7 +100,7 @@ SH
 chmod +x "$work/calm"
 rm -f "$work/calls"
 run 8 "a command that changes all the time" "${live[@]}" --base "$work/fake 1" --head "$work/calm"
-expect_in "$work/out" "# Verdict : inconclusive: 0 slower, 0 faster, 0 same, 2 inconclusive, 2 unflagged"
+expect_in "$work/out" "# Verdict : inconclusive: 0 slower, 0 faster, 0 same, 0 not slower, 2 inconclusive, 2 unflagged"
 
 run 4 "a command that fails" "${live[@]}" --json "$work/f.jsonl" --base "$work/fake 1" --head "echo first >&2; echo 'no such GPU' >&2; exit 3; :"
 expect_in "$work/err" "ended with exit code 3: no such GPU"

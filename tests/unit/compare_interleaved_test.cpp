@@ -161,6 +161,36 @@ TEST(CompareInterleaved, DoublesThePairsWhileRowsAreUndecided) {
   EXPECT_EQ(result.looks, 1U);
 }
 
+// The first look comes after 12 pairs: all of them, or what the time allows.
+TEST(CompareInterleaved, TheTimeBudgetEndsTheTest) {
+  Plan plan;
+  plan.most_pairs = 60;
+  std::size_t runs = 0;
+  Machine machine = unsteady(1000, runs);
+  machine.out_of_time = [&] { return runs >= 2 * (2 + 30); };
+  Report report;
+  report.comparison = compare_interleaved(machine, plan);
+  EXPECT_EQ(report.comparison.tested_pairs, 30U);
+  EXPECT_EQ(report.comparison.rows[0].verdict, RowVerdict::inconclusive);
+  EXPECT_THAT(report.comparison.notes,
+              ElementsAre(HasSubstr("the time budget ended the test after 30 of 60 pairs: a longer "
+                                    "--time-budget or fewer sizes decide more")));
+  EXPECT_EQ(summary(report).code, Exit::inconclusive);
+  runs = 0;
+  machine.out_of_time = [] { return true; };
+  report.comparison = compare_interleaved(machine, plan);
+  EXPECT_EQ(runs, 4U) << "the screen is run";
+  EXPECT_EQ(summary(report).code, Exit::inconclusive);
+  EXPECT_THAT(report.comparison.notes, ElementsAre(HasSubstr("after 0 of 60 pairs")));
+  Fake fake;
+  fake.head[16] = 1.3;
+  machine = fake.machine();
+  machine.out_of_time = [&] { return fake.order.size() >= 4 + 2 * 12; };
+  report.comparison = compare_interleaved(machine, plan);
+  EXPECT_EQ(summary(report).code, Exit::too_slow);
+  EXPECT_TRUE(report.comparison.notes.empty()) << "what is decided needs no more time";
+}
+
 // 16 B are faster at the first look, and 8 B undecided; later ones do not take that back.
 TEST(CompareInterleaved, WhatALookConfirmsStays) {
   std::size_t runs = 0;
@@ -206,7 +236,7 @@ Report report_of(std::vector<RowVerdict> verdicts) {
 
 TEST(CompareExitCode, TheMostTellingRowCounts) {
   using enum RowVerdict;
-  EXPECT_EQ(summary(report_of({same, faster, unflagged})).code, Exit::passed);
+  EXPECT_EQ(summary(report_of({same, faster, not_slower, unflagged})).code, Exit::passed);
   EXPECT_EQ(summary(report_of({same, slower, inconclusive})).code, Exit::too_slow);
   EXPECT_EQ(summary(report_of({same, inconclusive})).code, Exit::inconclusive);
   Report unflagged_row = report_of({inconclusive});

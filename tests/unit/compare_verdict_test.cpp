@@ -62,6 +62,16 @@ TEST(CompareVerdict, SameNeedsAllOfTheInterval) {
   EXPECT_EQ(judged(ratios).verdict, RowVerdict::inconclusive);
 }
 
+// As a gate asks: by less than the threshold, however fast it may be.
+TEST(CompareVerdict, NotSlowerNeedsTheUpperSideAlone) {
+  std::vector<double> ratios = {0.5, 0.6, 0.7, 0.8, 0.9, 1, 1, 1, 1.02, 1.04, 1.2, 1.3};
+  const RowResult row = judged(ratios);  // 10 of 12 below 1.05: 79 / 4096
+  EXPECT_EQ(row.verdict, RowVerdict::not_slower);
+  EXPECT_EQ(verdict_text(row), "not slower");
+  ratios[9] = 1.1;
+  EXPECT_EQ(judged(ratios).verdict, RowVerdict::inconclusive);  // 299 / 4096
+}
+
 TEST(CompareVerdict, FewPairsDecideNothing) {
   const RowResult row = judged({1.3, 1.3, 1.3, 1.3});
   EXPECT_EQ(row.verdict, RowVerdict::inconclusive);

@@ -52,8 +52,8 @@ TEST(CompareWriters, Table) {
   EXPECT_THAT(text, HasSubstr("# Note: version differs: x\n"));
   EXPECT_THAT(text, HasSubstr("       10.00       13.00   1.300   [1.250,1.350]    12  slower\n"));
   EXPECT_THAT(text, HasSubstr("in_place,pair=0:1"));
-  EXPECT_THAT(text, EndsWith("# Verdict : slower: 1 slower, 0 faster, 0 same, 1 inconclusive, 0 "
-                             "unflagged\n"));
+  EXPECT_THAT(text, EndsWith("# Verdict : slower: 1 slower, 0 faster, 0 same, 0 not slower, 1 "
+                             "inconclusive, 0 unflagged\n"));
 }
 
 TEST(CompareWriters, JsonLines) {

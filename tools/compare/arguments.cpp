@@ -98,6 +98,11 @@ void declare_flags(FlagSet& set, Arguments& a) {
          "double the pairs up to N while a row is undecided and none slower; false alarms stay at 5 %",
          in_range(1, most_pairs))
       .by_default("--pairs");
+  set.add(
+         a.plan.time_budget_s, "--time-budget", "TIME",
+         "start no further pair of the test after TIME (90s, 5m); rows that are undecided then are inconclusive",
+         duration())
+      .by_default("as long as it takes");
   set.add_custom(
       "--probe-limit", "X",
       "draw a pair again if the round trip between two cores changes more than X times; 0: do not "

@@ -14,25 +14,32 @@
 namespace ccl_tests::compare {
 namespace {
 
+enum class Part { screen, test };
+
 class Drawing {
  public:
   Drawing(const Machine& machine, const Plan& plan, Comparison& result)
       : machine_(machine), plan_(plan), result_(result) {}
 
-  // Adds to `pairs`, until they are `wanted`, ones during which the machine kept its state.
-  void draw(const char* part, std::size_t wanted, const std::set<std::size_t>& sizes,
+  // Adds to `pairs`, until they are `wanted`, ones during which the machine kept its state. The test ends when the
+  // time is over; the screen does not, without which nothing is known.
+  void draw(Part part, std::size_t wanted, const std::set<std::size_t>& sizes,
             std::vector<RunPair>& pairs) {
     const std::size_t most = plan_.tries_each * (wanted - std::min(wanted, pairs.size()));
     for (std::size_t tries = 0; pairs.size() < wanted && tries < most; ++tries) {
+      if (part == Part::test && out_of_time()) return;
       const std::optional<double> before = probe();
       RunPair pair = one(pairs.size() % 2 == 0, sizes);
       if (same_state(before, probe(), plan_.probe_limit))
         pairs.push_back(std::move(pair));
       else
         ++result_.redrawn;
-      if (machine_.progress) machine_.progress(part, pairs.size(), wanted);
+      if (machine_.progress)
+        machine_.progress(part == Part::test ? "test" : "screen", pairs.size(), wanted);
     }
   }
+
+  bool out_of_time() const { return machine_.out_of_time && machine_.out_of_time(); }
 
  private:
   std::optional<double> probe() {
@@ -85,7 +92,7 @@ std::vector<std::size_t> looks_of(std::size_t pairs, std::size_t most) {
   return looks;
 }
 
-// More pairs do not change that.
+// Whether more pairs do not change that.
 bool confirmed(const RowResult& row) {
   return row.verdict == RowVerdict::slower || row.verdict == RowVerdict::faster;
 }
@@ -112,13 +119,18 @@ void test(const Matched& screen, const std::set<RowKey>& flagged, const Plan& pl
   std::vector<RunPair> fresh;
   std::map<RowKey, RowResult> tested;
   for (const std::size_t wanted : looks) {
-    drawing.draw("test", wanted, needed_sizes(screen, flagged), fresh);
+    drawing.draw(Part::test, wanted, needed_sizes(screen, flagged), fresh);
+    const bool over = fresh.size() < wanted && drawing.out_of_time();
     for (RowResult& row : judge(only(match(fresh), flagged), plan.threshold,
                                 {.tests = flagged.size(), .looks = looks.size()})) {
       RowResult& known = tested[row.key];
       if (!confirmed(known)) known = std::move(row);
     }
-    if (fresh.size() < wanted)
+    if (over && (fresh.empty() || !is_decided(tested)))
+      result.notes.push_back(fmt::format(
+          "the time budget ended the test after {} of {}: a longer --time-budget or fewer sizes decide more",
+          fresh.size(), counted(looks.back(), "pair")));
+    else if (fresh.size() < wanted && !over)
       result.notes.push_back(fmt::format("{} of {}: the machine changed its state during {}",
                                          fresh.size(), counted(wanted, "pair"),
                                          counted(result.redrawn, "other")));
@@ -140,7 +152,7 @@ Comparison compare_interleaved(const Machine& machine, const Plan& plan) {
   Comparison result;
   Drawing drawing(machine, plan, result);
   std::vector<RunPair> first;
-  drawing.draw("screen", plan.screen_pairs, {}, first);
+  drawing.draw(Part::screen, plan.screen_pairs, {}, first);
   if (first.empty())
     throw Error(fmt::format("the machine changed its state during each of {} pairs: the round trip "
                             "between two cores took {:.0f} to {:.0f} ns",

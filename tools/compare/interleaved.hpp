@@ -22,7 +22,8 @@ struct Plan {
   std::size_t pairs = 12;  // of the test; more if so few cannot confirm anything
   // As long as a row is undecided and none slower, the pairs are doubled up to this; 0: never.
   std::size_t most_pairs = 0;
-  double probe_limit = 1.5;    // a pair whose probes differ more is drawn again
+  double time_budget_s = 0;  // after which the test starts no further pair; 0: as long as it takes
+  double probe_limit = 1.5;  // a pair whose probes differ more is drawn again
   std::size_t tries_each = 3;  // most draws for each pair that is wanted
 };
 
@@ -30,6 +31,8 @@ struct Machine {
   // Runs one side. sizes: those that are needed; empty: all.
   std::function<RunTimes(Side, const std::set<std::size_t>& sizes)> run;
   std::function<std::optional<double>()> probe;  // seconds of a round trip between cores
+  // Returns true if the time budget is used up: the test starts no further pair. Empty: it never is.
+  std::function<bool()> out_of_time = {};
   // Hears of each pair that ended: "screen" or "test", its number, how many there will be.
   std::function<void(const char* part, std::size_t done, std::size_t wanted)> progress;
 };

@@ -67,6 +67,7 @@ Json footer(const Report& report) {
           {"slower", s.count(RowVerdict::slower)},
           {"faster", s.count(RowVerdict::faster)},
           {"same", s.count(RowVerdict::same)},
+          {"not_slower", s.count(RowVerdict::not_slower)},
           {"inconclusive", s.count(RowVerdict::inconclusive)},
           {"unflagged", s.count(RowVerdict::unflagged)},
           {"undecided", s.undecided}};

@@ -110,6 +110,10 @@ Report compare_commands(const Commands& commands, const Plan& plan) {
     return sides.run(side, sizes);
   };
   if (commands.probe) machine.probe = [] { return core_to_core(); };
+  if (plan.time_budget_s > 0)
+    machine.out_of_time = [end = monotonic_seconds() + plan.time_budget_s] {
+      return monotonic_seconds() >= end;
+    };
   machine.progress = [&](const char* part, std::size_t done, std::size_t wanted) {
     progress(part, done, wanted);
   };

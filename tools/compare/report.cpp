@@ -21,9 +21,10 @@ Exit code_of(const Report& report, const Summary& s) {
 }
 
 std::string text_of(const Report& report, const Summary& s) {
-  std::string counts = fmt::format("{} slower, {} faster, {} same, {} inconclusive",
+  std::string counts = fmt::format("{} slower, {} faster, {} same, {} not slower, {} inconclusive",
                                    s.count(RowVerdict::slower), s.count(RowVerdict::faster),
-                                   s.count(RowVerdict::same), s.count(RowVerdict::inconclusive));
+                                   s.count(RowVerdict::same), s.count(RowVerdict::not_slower),
+                                   s.count(RowVerdict::inconclusive));
   if (report.interleaved) counts += fmt::format(", {} unflagged", s.count(RowVerdict::unflagged));
   if (report.hints) return "hints only, nothing is confirmed: " + counts;
   if (report.aa) {

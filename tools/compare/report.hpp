@@ -24,7 +24,7 @@ struct Report {
 };
 
 struct Summary {
-  std::array<std::size_t, 5> rows{};  // by RowVerdict
+  std::array<std::size_t, 6> rows{};  // by RowVerdict
   std::size_t undecided = 0;          // flagged and inconclusive
   double mean_ratio = 1;              // geometric mean over the rows
   Exit code = Exit::passed;

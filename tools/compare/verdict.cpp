@@ -46,10 +46,11 @@ std::optional<Interval> ratio_interval(const RowTime& base, const RowTime& head)
 }  // namespace
 
 std::string_view verdict_text(const RowResult& row) {
-  constexpr std::array<std::array<std::string_view, 2>, 5> texts = {
+  constexpr std::array<std::array<std::string_view, 2>, 6> texts = {
       {{"slower", "slower?"},
        {"faster", "faster?"},
        {"same", "same?"},
+       {"not slower", "not slower?"},
        {"inconclusive", "inconclusive"},
        {"unflagged", "unflagged"}}};
   return texts[static_cast<std::size_t>(row.verdict)][row.hint ? 1 : 0];
@@ -68,7 +69,7 @@ std::vector<RowResult> judge(const Matched& matched, double threshold,
                              const Correction& correction) {
   const double bound = std::log(tested_ratio(threshold));
   std::vector<RowResult> rows;
-  std::vector<double> slower, faster;
+  std::vector<double> slower, faster, at_most;
   for (const auto& [key, pairs] : matched.rows) {
     RowResult& row = rows.emplace_back(described(key, pairs, threshold));
     const std::vector<double> ratios = pairs.log_ratios();
@@ -76,6 +77,7 @@ std::vector<RowResult> judge(const Matched& matched, double threshold,
       row.interval = Interval{std::exp(interval->low), std::exp(interval->high)};
     slower.push_back(p_median_at_most(ratios, bound));
     faster.push_back(p_median_at_least(ratios, -bound));
+    at_most.push_back(p_median_at_least(ratios, std::log(1 + threshold)));
   }
   for (std::vector<double>* p : {&slower, &faster}) {
     p->resize(std::max(correction.tests, p->size()), 1.0);
@@ -92,6 +94,8 @@ std::vector<RowResult> judge(const Matched& matched, double threshold,
       row.verdict = RowVerdict::faster;
     else if (within(row.interval, threshold))
       row.verdict = RowVerdict::same;
+    else if (at_most[i] <= false_alarm_rate)
+      row.verdict = RowVerdict::not_slower;
   }
   return rows;
 }

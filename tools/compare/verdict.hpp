@@ -12,13 +12,14 @@
 namespace ccl_tests::compare {
 
 // slower, faster: confirmed by the sign test. same: the ratio's interval lies within the threshold.
+// not_slower: it is not, but the test rejects that the row is slower by the threshold or more.
 // unflagged: the screen saw no difference beyond the threshold, and nothing else was tested.
-enum class RowVerdict { slower, faster, same, inconclusive, unflagged };
+enum class RowVerdict { slower, faster, same, not_slower, inconclusive, unflagged };
 
 struct RowResult {
   RowKey key;
-  double base_s = 0, head_s = 0;     // medians
-  double ratio = 1;                  // head / base, the median over pairs
+  double base_s = 0, head_s = 0;  // medians
+  double ratio = 1;               // head / base, the median over pairs: not the medians' quotient
   std::optional<Interval> interval;  // of the ratio
   std::size_t pairs = 0;
   bool flagged = false;  // its ratio was beyond the threshold before it was tested
