@@ -99,6 +99,27 @@ TEST_F(CompareFiles, SaysIfARunDidNotReachItsEnd) {
   EXPECT_THAT(report.notes, Contains(HasSubstr("head.jsonl did not reach its end")));
 }
 
+TEST_F(CompareFiles, SaysIfASingleRunIsUnreliable) {
+  NamedRun unreliable = run_of("");
+  unreliable.run.summary->verdict = Verdict::unreliable;
+  const Report report =
+      compare_files(write("base.jsonl", {run_of("")}), write("head.jsonl", {unreliable}), 0.05);
+  EXPECT_THAT(report.notes, Contains(HasSubstr("head.jsonl: do not quote its times")));
+  EXPECT_THAT(report.notes, Not(Contains(HasSubstr("base.jsonl: do not quote"))));
+}
+
+TEST_F(CompareFiles, SaysWhatDrawsRunsOfTwoLibraries) {
+  NamedRun other = run_of("");
+  other.run.info.backend = "mpi";
+  const std::string base = write("base.jsonl", {run_of("")});
+  const std::string head = write("head.jsonl", {other});
+  EXPECT_THAT(refusal(base, head), HasSubstr("'mpi' in " + head + "; scripts/plot.py '" + base +
+                                             "' '" + head + "' -o both.svg draws both"));
+  other = run_of("");
+  other.run.rows.clear();
+  EXPECT_THAT(refusal(base, write("empty.jsonl", {other})), Not(HasSubstr("plot")));
+}
+
 TEST_F(CompareFiles, RefusesWhatCannotBeRead) {
   const std::string good = write("good.jsonl", {run_of("")});
   EXPECT_THAT(refusal(good, folder_.file("none.jsonl")), HasSubstr("cannot read"));

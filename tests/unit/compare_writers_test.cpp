@@ -4,6 +4,7 @@
 
 #include <nlohmann/json.hpp>
 #include <sstream>
+#include <utility>
 
 #include "tests/unit/compare_samples.hpp"
 #include "tools/compare/writers.hpp"
@@ -14,6 +15,7 @@ namespace {
 using ::testing::EndsWith;
 using ::testing::HasSubstr;
 using ::testing::Not;
+using ::testing::StartsWith;
 
 // A row that is slower, and one that is undecided.
 Report sample() {
@@ -50,7 +52,13 @@ TEST(CompareWriters, Table) {
   const std::string text = table_text(sample());
   EXPECT_THAT(text, HasSubstr("# ccl_compare: all_reduce_perf, threshold 5 %\n"));
   EXPECT_THAT(text, HasSubstr("# Note: version differs: x\n"));
-  EXPECT_THAT(text, HasSubstr("       10.00       13.00   1.300   [1.250,1.350]    12  slower\n"));
+  EXPECT_THAT(text,
+              HasSubstr("        base        head pair ratio   95 % interval pairs  verdict\n"));
+  EXPECT_THAT(text,
+              HasSubstr("       10.00       13.00      1.300   [1.250,1.350]    12  slower\n"));
+  EXPECT_THAT(text, HasSubstr("pair ratio: median of head / base over the pairs, not the quotient "
+                              "of the medians"));
+  EXPECT_THAT(text, HasSubstr("# Next : mend the change, or accept it knowingly; "));
   EXPECT_THAT(text, HasSubstr("in_place,pair=0:1"));
   EXPECT_THAT(text, EndsWith("# Verdict : slower: 1 slower, 0 faster, 0 same, 0 not slower, 1 "
                              "inconclusive, 0 unflagged\n"));
@@ -71,11 +79,41 @@ TEST(CompareWriters, JsonLines) {
   EXPECT_EQ(all[3]["slower"], 1);
 }
 
+TEST(CompareWriters, TellsOfTheMachineOnlyIfPairsWereDrawnAgain) {
+  Report report = sample();
+  report.comparison.probes = Interval{9e-8, 4e-7};
+  EXPECT_THAT(table_text(report), Not(HasSubstr("drawn again")));
+  report.comparison.redrawn = 2;
+  EXPECT_THAT(table_text(report), HasSubstr("# Note: the machine changed its speed during 2 pairs, "
+                                            "which were drawn again\n"));
+}
+
 TEST(CompareWriters, Markdown) {
-  const std::string text = markdown_text(sample());
+  Report report = sample();
+  std::swap(report.comparison.rows[0], report.comparison.rows[1]);
+  report.comparison.rows[1].key.bytes = 65536;
+  const std::string text = markdown_text(report);
+  EXPECT_THAT(text, StartsWith("**all\\_reduce\\_perf: 1 of 2 rows slower \\(median 1.3x\\)**\n\n"
+                               "Next: mend the change"));
   EXPECT_THAT(text, HasSubstr("- head: new\\|2\n"));
-  EXPECT_THAT(text, HasSubstr("| 8 | float | sum | out\\_of\\_place | 10.00 | 13.00 | 1.300 | "
-                              "1.250 to 1.350 | 12 | **slower** |\n"));
+  EXPECT_THAT(text, Not(HasSubstr("<details>")));
+  EXPECT_THAT(text, HasSubstr("|---|\n| 64 KiB | float | sum | out\\_of\\_place | 10 us | 13 us | "
+                              "1.300 | 1.250 to 1.350 | 12 | **slower** |\n| 8 B | "))
+      << "slower rows come first";
+  EXPECT_THAT(text, HasSubstr("pair ratio: median of head / base over the pairs"));
+}
+
+TEST(CompareWriters, MarkdownFoldsATableInWhichNothingIsSlower) {
+  Report report = sample();
+  report.comparison.rows[0].verdict = RowVerdict::same;
+  const std::string text = markdown_text(report);
+  EXPECT_THAT(text, StartsWith("**all\\_reduce\\_perf: 1 of 2 rows undecided, none slower**\n\n"
+                               "Next: nothing is known to be slower; more pairs "));
+  EXPECT_THAT(text, HasSubstr("<details><summary>2 rows</summary>\n\n| size | "));
+  EXPECT_THAT(text, HasSubstr(" |\n\n</details>\n"));
+  report.comparison.rows[1].verdict = RowVerdict::not_slower;
+  EXPECT_THAT(markdown_text(report),
+              StartsWith("**all\\_reduce\\_perf: none of 2 rows slower**\n\n<details>"));
 }
 
 TEST(CompareWriters, Junit) {
@@ -84,7 +122,11 @@ TEST(CompareWriters, Junit) {
   const std::string text = junit_text(report);
   EXPECT_THAT(text, HasSubstr("tests=\"2\" failures=\"1\" errors=\"0\" skipped=\"1\""));
   EXPECT_THAT(text, HasSubstr("classname=\"a&lt;b\" name=\"8 B float sum out_of_place\""));
-  EXPECT_THAT(text, HasSubstr("<failure message=\"slower: 10.00 us in base"));
+  EXPECT_THAT(text, HasSubstr("<failure message=\"slower: 10 us in base, 13 us in head, pair ratio "
+                              "1.300 (95 % interval 1.250 to 1.350), 12 pairs\"/>"));
+  EXPECT_THAT(text, HasSubstr("  <system-out>slower: 1 slower, "));
+  EXPECT_THAT(text, HasSubstr("\nversion differs: x\n"));
+  EXPECT_THAT(text, HasSubstr("\nNext: mend the change"));
   EXPECT_THAT(text, Not(HasSubstr("a<b")));
 }
 

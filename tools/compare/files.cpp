@@ -43,6 +43,11 @@ void note_incomplete(const std::vector<NamedRun>& runs, std::vector<std::string>
       notes.push_back(fmt::format("{} did not reach its end", run.name));
 }
 
+void note_unreliable(const NamedRun& run, std::vector<std::string>& notes) {
+  if (run.run.summary && run.run.summary->verdict == Verdict::unreliable)
+    notes.push_back(fmt::format("UNRELIABLE: {}: do not quote its times", run.name));
+}
+
 // Start times are ISO 8601; those of one machine and zone are in the order of their text.
 bool in_turns(const std::vector<NamedRun>& base, const std::vector<NamedRun>& head) {
   const auto start = [](const NamedRun& run) { return run.run.info.start_time; };
@@ -58,7 +63,14 @@ Report compare_files(const std::string& base_path, const std::string& head_path,
   const std::vector<NamedRun> base = runs_in(base_path);
   const std::vector<NamedRun> head = runs_in(head_path);
   for (const NamedRun& run : base) check_comparable(base.front(), run);
-  for (const NamedRun& run : head) check_comparable(base.front(), run);
+  try {
+    for (const NamedRun& run : head) check_comparable(base.front(), run);
+  } catch (const UsageError& e) {
+    const auto is_empty = [](const NamedRun& run) { return run.run.rows.empty(); };
+    if (is_empty(base.front()) || std::any_of(head.begin(), head.end(), is_empty)) throw;
+    throw UsageError(fmt::format("{}; scripts/plot.py {} {} -o both.svg draws both", e.what(),
+                                 shell_quoted(base_path), shell_quoted(head_path)));
+  }
 
   Report report;
   report.program = base.front().run.info.program;
@@ -88,6 +100,8 @@ Report compare_files(const std::string& base_path, const std::string& head_path,
   result.tested_pairs = count;
   if (count == 1) {
     report.hints = true;
+    note_unreliable(base.front(), report.notes);
+    note_unreliable(head.front(), report.notes);
     report.notes.push_back(
         "one run a side: the verdicts are hints; runs of the same program differ by more than the "
         "intervals say; --base CMD --head CMD confirms");

@@ -7,18 +7,25 @@
 namespace ccl_tests::compare {
 namespace {
 
-std::string difference(const RowResult& row) {
-  std::string text = fmt::format("{}: {:.2f} us in base, {:.2f} us in head, ratio {:.3f}",
-                                 verdict_text(row), row.base_s * 1e6, row.head_s * 1e6, row.ratio);
-  if (row.interval) text += fmt::format(" [{:.3f},{:.3f}]", row.interval->low, row.interval->high);
+std::string difference(const Report& report, const RowResult& row) {
+  std::string text = fmt::format("{}: {} in base, {} in head, {} {:.3f}", verdict_text(row),
+                                 seconds_text(row.base_s), seconds_text(row.head_s),
+                                 ratio_name(report), row.ratio);
+  if (row.interval)
+    text += fmt::format(" (95 % interval {:.3f} to {:.3f})", row.interval->low, row.interval->high);
   return text + ", " + counted(row.pairs, "pair");
 }
 
-bool failed(const Report& report, const RowResult& row) {
-  const bool differs = row.verdict == RowVerdict::slower ||
-                       (report.aa && row.verdict == RowVerdict::faster);  // a false alarm
-  return differs && !row.hint;
+// What no row says: the verdict, the notes, what to do.
+std::string all_of(const Report& report) {
+  std::string text = xml_text(summary(report).verdict) + "\n";
+  for (const std::string& note : all_notes(report)) text += xml_text(note) + "\n";
+  text += xml_text(legend(report)) + "\n";
+  if (const std::string next = next_step(report); !next.empty())
+    text += "Next: " + xml_text(next) + "\n";
+  return text;
 }
+
 bool undecided(const RowResult& row) {
   return row.flagged && row.verdict == RowVerdict::inconclusive;
 }
@@ -40,11 +47,13 @@ std::string junit_text(const Report& report) {
     text += fmt::format("  <testcase classname=\"{}\" name=\"{}\">", xml_text(report.program),
                         xml_text(row_text(row.key)));
     if (failed(report, row))
-      text += fmt::format("<failure message=\"{}\"/>", xml_text(difference(row)));
-    if (undecided(row)) text += fmt::format("<skipped message=\"{}\"/>", xml_text(difference(row)));
-    text += fmt::format("<system-out>{}</system-out></testcase>\n", xml_text(difference(row)));
+      text += fmt::format("<failure message=\"{}\"/>", xml_text(difference(report, row)));
+    if (undecided(row))
+      text += fmt::format("<skipped message=\"{}\"/>", xml_text(difference(report, row)));
+    text +=
+        fmt::format("<system-out>{}</system-out></testcase>\n", xml_text(difference(report, row)));
   }
-  return text + "</testsuite>\n";
+  return text + fmt::format("  <system-out>{}</system-out>\n</testsuite>\n", all_of(report));
 }
 
 }  // namespace ccl_tests::compare

@@ -56,12 +56,45 @@ Summary summary(const Report& report) {
   return s;
 }
 
+std::string_view ratio_name(const Report& report) { return report.hints ? "ratio" : "pair ratio"; }
+
+std::string legend(const Report& report) {
+  if (report.hints)
+    return "ratio: head / base, with the interval that the two times' 95 % intervals give; slower?, faster?: these "
+           "intervals do not touch";
+  std::string text =
+      "base, head: median times; pair ratio: median of head / base over the pairs, not the quotient of the medians, "
+      "with its 95 % interval; not slower: by less than the threshold; inconclusive: more pairs may decide";
+  if (report.interleaved) text += "; unflagged: within the threshold in the screen, not tested";
+  return text;
+}
+
+std::string next_step(const Report& report) {
+  const Summary s = summary(report);
+  if (report.hints)
+    return "run both in turns, which confirms or refutes the hints: ccl_compare --base CMD --head CMD";
+  if (s.code == Exit::inconclusive)
+    return "nothing is known to be slower; more pairs (--max-pairs), fewer sizes or a quieter machine decide more";
+  if (s.code != Exit::too_slow) return {};
+  if (report.aa) return "do not trust verdicts of this machine before --aa raises no alarm";
+  return "mend the change, or accept it knowingly; --base CMD --aa says whether this machine raises false alarms";
+}
+
+bool failed(const Report& report, const RowResult& row) {
+  const bool differs = row.verdict == RowVerdict::slower ||
+                       (report.aa && row.verdict == RowVerdict::faster);  // a false alarm
+  return differs && !row.hint;
+}
+
 std::vector<std::string> all_notes(const Report& report) {
   std::vector<std::string> notes = report.notes;
   const Comparison& c = report.comparison;
   if (report.by == JudgedBy::fast) notes.emplace_back(fast_note);
   if (c.only_base > 0) notes.push_back(counted(c.only_base, "row") + " in base only");
   if (c.only_head > 0) notes.push_back(counted(c.only_head, "row") + " in head only");
+  if (c.redrawn > 0)
+    notes.push_back(fmt::format("the machine changed its speed during {}, which {} drawn again",
+                                counted(c.redrawn, "pair"), c.redrawn == 1 ? "was" : "were"));
   notes.insert(notes.end(), c.notes.begin(), c.notes.end());
   return notes;
 }

@@ -4,6 +4,7 @@
 #include <array>
 #include <cstddef>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "src/core/error.hpp"
@@ -38,6 +39,18 @@ struct Summary {
 // The exit code: too_slow if a row is confirmed slower, otherwise inconclusive if a flagged row is
 // undecided. Hints always pass. With --aa: too_slow if any difference was confirmed, otherwise the same.
 Summary summary(const Report& report);
+
+// Returns the name of RowResult::ratio. One pair has one ratio; the median ratio of several is not that of the times.
+std::string_view ratio_name(const Report& report);
+
+// Returns a line that says what the columns and verdicts mean.
+std::string legend(const Report& report);
+
+// Returns what to do next. Empty: nothing.
+std::string next_step(const Report& report);
+
+// Returns whether the row fails a gate: slower, or with --aa any confirmed difference.
+bool failed(const Report& report, const RowResult& row);
 
 // Returns the report's notes and the comparison's, a line each.
 std::vector<std::string> all_notes(const Report& report);

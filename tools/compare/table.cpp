@@ -47,22 +47,22 @@ std::string table_text(const Report& report) {
   text +=
       fmt::format("# base: {}\n# head: {}\n", single_line(report.base), single_line(report.head));
   text += fmt::format("# {}\n", method_text(report));
-  if (c.probes)
-    text += fmt::format("# Core to core: {:.0f} to {:.0f} ns a round trip, {} drawn again\n",
-                        c.probes->low * 1e9, c.probes->high * 1e9, counted(c.redrawn, "pair"));
   for (const std::string& note : all_notes(report))
     text += fmt::format("# Note: {}\n", single_line(note));
-  text += fmt::format("#\n#{:>11} {:>8} {:>7} {:>{}} {:>11} {:>11} {:>7} {:>15} {:>5}  {}\n",
-                      "size", "type", "op", "placement", width, "base", "head", "ratio", "interval",
-                      "pairs", "verdict");
+  text += fmt::format("#\n#{:>11} {:>8} {:>7} {:>{}} {:>11} {:>11} {:>10} {:>15} {:>5}  {}\n",
+                      "size", "type", "op", "placement", width, "base", "head", ratio_name(report),
+                      "95 % interval", "pairs", "verdict");
   text += fmt::format("#{:>11} {:>8} {:>7} {:>{}} {:>11} {:>11}\n", "(B)", "", "", "", width,
                       "(us)", "(us)");
   for (const RowResult& row : c.rows)
-    text += fmt::format("{:12} {:>8} {:>7} {:>{}} {:11.2f} {:11.2f} {:7.3f} {:>15} {:5}  {}\n",
+    text += fmt::format("{:12} {:>8} {:>7} {:>{}} {:11.2f} {:11.2f} {:10.3f} {:>15} {:5}  {}\n",
                         row.key.bytes, name(row.key.type), row.key.op ? name(*row.key.op) : "none",
                         where_text(row.key), width, row.base_s * 1e6, row.head_s * 1e6, row.ratio,
                         interval_text(row.interval), row.pairs, verdict_text(row));
-  text += fmt::format("#\n# Geometric mean of the ratios : {:.3f}\n", s.mean_ratio);
+  text += fmt::format("#\n# {}\n", legend(report));
+  text += fmt::format("# Geometric mean of the ratios : {:.3f}\n", s.mean_ratio);
+  if (const std::string next = next_step(report); !next.empty())
+    text += fmt::format("# Next : {}\n", next);
   return text + fmt::format("# Verdict : {}\n", s.verdict);
 }
 
