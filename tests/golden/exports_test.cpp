@@ -20,6 +20,7 @@ namespace ccl_tests {
 namespace {
 
 using nlohmann::json;
+using testing::AllOf;
 using testing::HasSubstr;
 using testing::Not;
 
@@ -262,6 +263,21 @@ TEST(Exports, WhatIsNotTimedHasNoTime) {
   const TemporaryFolder directory;
   write(run, directory.file("out.prom"));
   EXPECT_THAT(samples::read(directory.file("out.prom")), Not(HasSubstr("time_seconds{")));
+}
+
+TEST(Exports, SayThatARunIsUnreliable) {
+  samples::Run run = samples::stream();
+  run.summary.verdict = Verdict::unreliable;
+  run.summary.exit_code = 0;
+  for (const char* suffix : {".md", ".xml"})
+    EXPECT_THAT(
+        samples::file(run, suffix),
+        AllOf(HasSubstr("UNRELIABLE: do not quote the times: 2 of 4 times as precise as was "
+                        "asked for; 6 measured again 1.8 s later repeat within "),
+              HasSubstr("2 CPUs for 4 busy threads; use fewer ranks")))
+        << suffix;
+  run.summary.verdict = Verdict::ok;
+  EXPECT_THAT(samples::file(run, ".md"), Not(HasSubstr("UNRELIABLE")));
 }
 
 TEST(Prometheus, OddStringsStayInTheirLabels) {

@@ -116,6 +116,26 @@ std::string time_text(const Measurement& cell) {
   return text;
 }
 
+std::string unreliable_text(const RunSummary& summary) {
+  if (summary.verdict != Verdict::unreliable || summary.times == 0) return {};
+  const bool undecided = !limit_lines(summary.limits, LimitVerdict::undecided).empty();
+  std::string text = fmt::format("UNRELIABLE: {}: {} of {} as precise as was asked for",
+                                 undecided ? "a limit is not decided" : "do not quote the times",
+                                 summary.precise_times, counted(summary.times, "time"));
+  if (summary.repeats)
+    text += fmt::format("; {} measured again {:.1f} s later repeat within +-{:.1f} %",
+                        summary.repeats->times, summary.repeats->after_s,
+                        100 * summary.repeats->half_width());
+  return text;
+}
+
+std::vector<std::string> warnings(const RunInfo& run) {
+  std::vector<std::string> lines;
+  for (const Note& note : run.notes)
+    if (note.kind == NoteKind::warning) lines.push_back(note.text + "; " + note.remedy);
+  return lines;
+}
+
 std::uint64_t timed_operations(const Measurement& cell, int aggregate) {
   if (cell.stream) return cell.stream->stamps * cell.stream->calls_per_stamp;
   return static_cast<std::uint64_t>(cell.iterations) * static_cast<std::uint64_t>(aggregate);

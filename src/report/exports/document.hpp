@@ -57,6 +57,12 @@ bool is_comparable(const Measurement& cell);
 // "12.3 us (12.2 us to 12.5 us)", without an interval "12.3 us"; "not timed".
 std::string time_text(const Measurement& cell);
 
+// Returns what an UNRELIABLE run's times are worth. Empty: the run is another one, or has no times.
+std::string unreliable_text(const RunSummary& summary);
+
+// Returns a line for each warning of the run, with what to do.
+std::vector<std::string> warnings(const RunInfo& run);
+
 // Returns the number of the cell's timed operations; aggregate: RunInfo's.
 std::uint64_t timed_operations(const Measurement& cell, int aggregate);
 

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <string>
 
 #include "src/core/error.hpp"
 #include "src/report/exports/document.hpp"
@@ -57,6 +58,19 @@ std::string numbers(const Measurement& cell) {
   return text;
 }
 
+std::string properties(const RunInfo& run) {
+  std::string text = "    <properties>\n";
+  const auto add = [&](const char* name, const std::string& value) {
+    text += fmt::format("      <property name=\"{}\" value=\"{}\"/>\n", name, xml_text(value));
+  };
+  add("version", run.version);
+  add("library", run.backend + " " + run.library_version);
+  add("ranks", std::to_string(run.ranks));
+  add("run_id", run.run_id);
+  for (const std::string& warning : warnings(run)) add("warning", warning);
+  return text + "    </properties>\n";
+}
+
 struct Cases {
   std::size_t tests = 0, failures = 0, errors = 0;
 };
@@ -77,17 +91,7 @@ class Junit : public DocumentFormat {
  public:
   std::string head(const RunInfo& run) override {
     program_ = run.program;
-    properties_ = run.program.empty()
-                      ? ""
-                      : fmt::format(
-                            "    <properties>\n"
-                            "      <property name=\"version\" value=\"{}\"/>\n"
-                            "      <property name=\"library\" value=\"{} {}\"/>\n"
-                            "      <property name=\"ranks\" value=\"{}\"/>\n"
-                            "      <property name=\"run_id\" value=\"{}\"/>\n"
-                            "    </properties>\n",
-                            xml_text(run.version), xml_text(run.backend),
-                            xml_text(run.library_version), run.ranks, xml_text(run.run_id));
+    properties_ = run.program.empty() ? "" : properties(run);
     backend_ = run.backend;
     aggregate_ = run.aggregate;
     return head_with({});
@@ -143,9 +147,10 @@ class Junit : public DocumentFormat {
     } else if (summary->verdict == Verdict::wrong && summary->wrong_rows == 0) {
       outcome = trouble("failure", "wrong data", summary->first_wrong, "");
     } else {
-      outcome =
-          fmt::format("<system-out>{} of {} verified, exit code {}</system-out>",
-                      summary->verified_calls, counted(summary->calls, "call"), summary->exit_code);
+      const std::string why = unreliable_text(*summary);
+      outcome = fmt::format("<system-out>{}{}{} of {} verified, exit code {}</system-out>",
+                            xml_text(why), why.empty() ? "" : "; ", summary->verified_calls,
+                            counted(summary->calls, "call"), summary->exit_code);
     }
     return text + test_case("run", 0, outcome) + end;
   }

@@ -25,11 +25,13 @@ class Markdown : public DocumentFormat {
  public:
   std::string head(const RunInfo& run) override {
     if (run.program.empty()) return {};
-    return fmt::format(
-        "**{}** over {} {}, {}: {}\n\n"
-        "| | | time | busbw (GB/s) | wrong |\n| --- | --- | ---: | ---: | ---: |\n",
-        plain(run.program), plain(run.backend), plain(run.library_version),
-        counted(static_cast<std::uint64_t>(run.ranks), "rank"), plain(run.placement));
+    std::string text =
+        fmt::format("**{}** over {} {}, {}: {}\n\n", plain(run.program), plain(run.backend),
+                    plain(run.library_version),
+                    counted(static_cast<std::uint64_t>(run.ranks), "rank"), plain(run.placement));
+    for (const std::string& warning : warnings(run))
+      text += fmt::format("**Warning**: {}\n\n", plain(warning));
+    return text + "| | | time | busbw (GB/s) | wrong |\n| --- | --- | ---: | ---: | ---: |\n";
   }
 
   std::vector<DocumentItem> items(const Row& row) const override {
@@ -57,6 +59,8 @@ class Markdown : public DocumentFormat {
       text += fmt::format("- **{}**\n", plain(limit));
     for (const std::string& limit : limit_lines(summary->limits, LimitVerdict::undecided))
       text += fmt::format("- {}\n", plain(limit));
+    if (const std::string why = unreliable_text(*summary); !why.empty())
+      text += fmt::format("- **{}**\n", plain(why));
     if (summary->nothing_spoiled) text += fmt::format("- {}\n", plain(nothing_spoiled));
     return text + fmt::format("- Verified {} of {}; exit code {}.\n", summary->verified_calls,
                               counted(summary->calls, "call"), summary->exit_code);
