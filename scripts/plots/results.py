@@ -83,7 +83,7 @@ def read(path):
     ours = lines[0].startswith(b'{"type"')
     if not ours and b'"nccl_version"' in b"".join(lines[:1000])[:65536]:
         raise BadInput(
-            f"{path}: nccl-tests' format, one JSON document; expected a file of -J FILE.jsonl"
+            f"{path}: nccl-tests' format, one JSON document without intervals; expected a file of -J FILE.jsonl"
         )
     runs = []
     for number, text in enumerate(lines, start=1):
@@ -94,7 +94,7 @@ def read(path):
         except ValueError:
             if number == len(lines) and runs:
                 break  # the run ended while it wrote this line
-            raise BadInput(f"{path}:{number}: not JSON; expected a file of -J FILE.jsonl") from None
+            raise BadInput(f"{path}:{number}: not JSON lines; expected a file of -J FILE.jsonl") from None
         kind = line.get("type") if isinstance(line, dict) else None
         if kind == "header":
             if line.get("schema_version") != SCHEMA:

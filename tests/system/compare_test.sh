@@ -43,7 +43,7 @@ refused "cannot read" "$work/base.jsonl" "$work/none.jsonl"
 echo "hello" >"$work/text"
 refused "text:1: no JSON from byte 1 on; accepted: a file that a program wrote with -J NAME.jsonl" "$work/text" "$work/base.jsonl"
 run 0 "nccl-tests' document" "$bin/all_reduce_perf" "${quick[@]}" -J "$work/document.json"
-refused "document.json has nccl-tests' format, one JSON document; accepted: a file that a program wrote with -J NAME.jsonl" "$work/document.json" "$work/base.jsonl"
+refused "document.json has nccl-tests' format, one JSON document without intervals; accepted: a file that a program wrote with -J NAME.jsonl" "$work/document.json" "$work/base.jsonl"
 refused "1 file given" "$work/base.jsonl"
 refused "use two files, or --base CMD"
 refused "--base needs --head or --aa" --base true

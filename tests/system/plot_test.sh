@@ -129,7 +129,7 @@ out=(-o "$work/refused.svg")
 refused "schema 1" "runs.jsonl:1: schema version 1; this script reads 2" "$golden/schema1/runs.jsonl" "${out[@]}"
 refused "not JSON" "text.jsonl:1: not JSON" "$work/text.jsonl" "${out[@]}"
 refused "bytes" "bytes.jsonl:1: not JSON" "$work/bytes.jsonl" "${out[@]}"
-refused "nccl-tests' file" "plain.json: nccl-tests' format, one JSON document; expected a file of -J FILE.jsonl" "$golden/plain.json" "${out[@]}"
+refused "nccl-tests' file" "plain.json: nccl-tests' format, one JSON document without intervals; expected a file of -J FILE.jsonl" "$golden/plain.json" "${out[@]}"
 refused "a list" "list.jsonl:1: no header" "$work/list.jsonl" "${out[@]}"
 refused "no header" "headless.jsonl:1: no header" "$work/headless.jsonl" "${out[@]}"
 refused "an empty file" "empty.jsonl: holds no run" "$work/empty.jsonl" "${out[@]}"
