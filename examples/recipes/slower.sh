@@ -8,7 +8,8 @@
 #     "env LD_LIBRARY_PATH=old/lib build/bin/all_reduce_perf --backend mpi -b 8 -e 1M" \
 #     "build/bin/all_reduce_perf --backend mpi -b 8 -e 1M"
 #
-# Further arguments are flags for ccl_compare, for example --markdown compare.md --threshold 5.
+# Further arguments are flags for ccl_compare, for example --markdown compare.md --threshold 5, or
+# --time-budget 4m, after which it takes no further pair of runs.
 # LAUNCH: the launcher and its flags, in front of both commands. BIN: the folder of ccl_compare
 # [build/bin].
 # Exit code: ccl_compare's. 0 no row is slower, 6 a row is slower, 8 a row is not decided, 7 wrong
