@@ -58,7 +58,7 @@ TEST(CompareWriters, Table) {
               HasSubstr("       10.00       13.00      1.300   [1.250,1.350]    12  slower\n"));
   EXPECT_THAT(text, HasSubstr("pair ratio: median of head / base over the pairs, not the quotient "
                               "of the medians"));
-  EXPECT_THAT(text, HasSubstr("# Next : mend the change, or accept it knowingly; "));
+  EXPECT_THAT(text, HasSubstr("# Next : fix the slowdown, or accept it; "));
   EXPECT_THAT(text, HasSubstr("in_place,pair=0:1"));
   EXPECT_THAT(text, EndsWith("# Verdict : slower: 1 slower, 0 faster, 0 same, 0 not slower, 1 "
                              "inconclusive, 0 unflagged\n"));
@@ -94,7 +94,7 @@ TEST(CompareWriters, Markdown) {
   report.comparison.rows[1].key.bytes = 65536;
   const std::string text = markdown_text(report);
   EXPECT_THAT(text, StartsWith("**all\\_reduce\\_perf: 1 of 2 rows slower \\(median 1.3x\\)**\n\n"
-                               "Next: mend the change"));
+                               "Next: fix the slowdown"));
   EXPECT_THAT(text, HasSubstr("- head: new\\|2\n"));
   EXPECT_THAT(text, Not(HasSubstr("<details>")));
   EXPECT_THAT(text, HasSubstr("|---|\n| 64 KiB | float | sum | out\\_of\\_place | 10 us | 13 us | "
@@ -126,7 +126,7 @@ TEST(CompareWriters, Junit) {
                               "1.300 (95 % interval 1.250 to 1.350), 12 pairs\"/>"));
   EXPECT_THAT(text, HasSubstr("  <system-out>slower: 1 slower, "));
   EXPECT_THAT(text, HasSubstr("\nversion differs: x\n"));
-  EXPECT_THAT(text, HasSubstr("\nNext: mend the change"));
+  EXPECT_THAT(text, HasSubstr("\nNext: fix the slowdown"));
   EXPECT_THAT(text, Not(HasSubstr("a<b")));
 }
 

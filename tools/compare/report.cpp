@@ -77,7 +77,7 @@ std::string next_step(const Report& report) {
     return "nothing is known to be slower; more pairs (--max-pairs), fewer sizes or a quieter machine decide more";
   if (s.code != Exit::too_slow) return {};
   if (report.aa) return "do not trust verdicts of this machine before --aa raises no alarm";
-  return "mend the change, or accept it knowingly; --base CMD --aa says whether this machine raises false alarms";
+  return "fix the slowdown, or accept it; --base CMD --aa says whether this machine raises false alarms";
 }
 
 bool failed(const Report& report, const RowResult& row) {
