@@ -159,8 +159,8 @@ std::optional<LimitFinding> Baseline::hold(const Row& row, bool in_place, std::s
   found.high = ratio.worst;
   found.verdict = judge(ratio, *found.limit);
   if (found.verdict == LimitVerdict::kept) return found;
-  const std::string doubtful =
-      found.verdict == LimitVerdict::missed ? doubt(known->second, rule) : std::string();
+  const bool above = found.verdict == LimitVerdict::missed;
+  const std::string doubtful = doubt(known->second, rule);
   if (!doubtful.empty()) found.verdict = LimitVerdict::undecided;
   const std::size_t runs = known->second.size();
   const std::string whose =
@@ -169,12 +169,11 @@ std::optional<LimitFinding> Baseline::hold(const Row& row, bool in_place, std::s
                                    ? fmt::format(", {:.3f} to {:.3f}", ratio.best, ratio.worst)
                                    : "";
   const char* const what = is_fast(cell, rule) ? " (10th percentile)" : "";
-  const bool missed = found.verdict == LimitVerdict::missed;
   found.text =
       fmt::format("{}: {}: {:.2f} us{} is {:.3f} x {} {:.2f} us{}, {} 1 + --tolerance {:g}%",
-                  missed ? "too slow" : "not decided", found.row, 1e6 * head.value, what,
-                  ratio.value, whose, 1e6 * base.value, interval,
-                  missed || !doubtful.empty() ? "above" : "on both sides of", 100 * tolerance_);
+                  found.verdict == LimitVerdict::missed ? "too slow" : "not decided", found.row,
+                  1e6 * head.value, what, ratio.value, whose, 1e6 * base.value, interval,
+                  above ? "above" : "on both sides of", 100 * tolerance_);
   if (!doubtful.empty()) found.text += "; " + doubtful;
   return found;
 }

@@ -51,7 +51,7 @@ class Baseline {
   static Scatter scatter(const std::vector<EarlierTime>& runs, JudgedBy judged_by);
   // Of three runs and more: their mean, and the interval in which another run's time is expected.
   JudgedTime judged(const std::vector<EarlierTime>& runs, JudgedBy judged_by) const;
-  // Returns why a row is not too slow however long its time is. Empty: the runs are enough.
+  // Returns why no row is too slow, however long its time is, and what to do. Empty: the runs are enough.
   static std::string doubt(const std::vector<EarlierTime>& runs, const JudgeRule& rule);
 
   std::string path_;

@@ -147,6 +147,8 @@ TEST_F(BaselineTest, OfOneRunDecidesNothingWhereTimesDoNotRepeat) {
             undecided);
   EXPECT_EQ(verdict_of(info(), repeating_within(0.03), {}).verdict, undecided);
   EXPECT_EQ(verdict_of(info(), {}, {}).verdict, undecided) << "no time was measured again";
+  EXPECT_THAT(verdict_of(info(), repeating_within(2), {}).text,
+              HasSubstr("on both sides of 1 + --tolerance 20%; too few earlier runs "));
   EXPECT_EQ(verdict_of(info(), repeating_within(little), {.repeats = false}).verdict, undecided);
 }
 
