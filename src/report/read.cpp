@@ -149,7 +149,8 @@ std::vector<RecordedRun> read_runs(const std::string& path) {
     return true;
   });
   if (!refusal.empty() && is_nccl_tests(head))
-    throw Error(fmt::format("{} has nccl-tests' format, one JSON document without intervals", path));
+    throw Error(
+        fmt::format("{} has nccl-tests' format, one JSON document without intervals", path));
   if (!refusal.empty()) throw Error(refusal);
   return runs.take();
 }
