@@ -24,6 +24,11 @@ struct Repeatability {
   double half_width() const;
 };
 
+// What the half width is for the precision that was asked for: up to 2.5 times as much (`well`: short
+// measurements differ by more than long ones), or more.
+enum class Repeating { well, badly };
+Repeating repeating(const Repeatability& found, double precision);
+
 // Returns nullopt if no pair has two times.
 std::optional<Repeatability> repeatability(std::span<const TimedTwice> pairs);
 

@@ -72,6 +72,8 @@ Baseline::Baseline(std::string path, double tolerance)
                                    quote(path_, shown_path_characters)));
     const JudgeRule rule =
         rule_of(judged_by(run.info), run.summary ? run.summary->repeats : std::nullopt,
+                std::any_of(run.rows.begin(), run.rows.end(),
+                            [](const Row& row) { return row.moments > 1; }),
                 run.info.precision.value_or(0));
     for (auto& [key, times] : cycles) times_[key].push_back({middle(std::move(times)), rule});
     for (const auto& probe :

@@ -83,32 +83,36 @@ LimitFinding time_finding(const SizeLimit& limit, std::string row, const Measure
   return found;
 }
 
+bool equal(double a, double b) {
+  constexpr double rounding = 1e-9;
+  return std::abs(a - b) <= rounding * std::abs(b);
+}
+
 }  // namespace
 
 JudgedBy judged_by(const RunInfo& info) {
   return info.oversubscribed && info.clock == "wall" ? JudgedBy::fast : JudgedBy::interval;
 }
 
-JudgeRule rule_of(JudgedBy judged_by, const std::optional<Repeatability>& repeats,
+JudgeRule rule_of(JudgedBy judged_by, const std::optional<Repeatability>& repeats, bool covered,
                   double precision) {
   JudgeRule rule = {.judged_by = judged_by, .repeats = false};
   if (!repeats) return rule;
-  rule.moments = repeats->half_width();
+  rule.moments = covered ? 0 : repeats->half_width();
   rule.repeats = repeating(*repeats, precision) == Repeating::well;
   return rule;
 }
 
 bool is_fast(const Measurement& cell, const JudgeRule& rule) {
   if (rule.judged_by != JudgedBy::fast || !cell.stream || cell.stream->fast <= 0) return false;
-  constexpr double rounding = 1e-9;
-  return std::abs(cell.seconds - cell.stream->mean) > rounding * cell.seconds;  // a median
+  return !equal(cell.stream->mean, cell.seconds);  // a median, or that percentile
 }
 
 JudgedTime judged_time(const Measurement& cell, const JudgeRule& rule) {
   const double value = cell.seconds;
   if (!cell.stream) return {value, value, value};
   const StreamTimes& stream = *cell.stream;
-  if (is_fast(cell, rule))
+  if (is_fast(cell, rule) && !equal(stream.fast, value))  // of a run before its time was that
     return {stream.fast, stream.fast * std::exp(-rule.moments),
             stream.fast * std::exp(rule.moments)};
   if (value <= 0) return {value, value, value};

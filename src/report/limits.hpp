@@ -24,15 +24,16 @@ JudgedBy judged_by(const RunInfo& info);
 // How times are held to limits.
 struct JudgeRule {
   JudgedBy judged_by = JudgedBy::interval;
-  // Half of the interval of times at other moments of the run, over them (Repeatability::half_width()).
+  // Half of the interval of times at other moments of the run, over them (Repeatability::half_width()); 0: the
+  // times' own intervals cover other moments (Row::moments).
   double moments = 0;
   // Whether times that were measured again agree well. A single earlier run decides nothing if they do not.
   bool repeats = true;
 };
 
-// Returns how times of a run are held, by how far they repeat (absent: no time was measured again) and by the
-// --precision that was asked for.
-JudgeRule rule_of(JudgedBy judged_by, const std::optional<Repeatability>& repeats,
+// Returns how times of a run are held, by how far they repeat (absent: no time was measured again), whether their
+// intervals cover that, and by the --precision that was asked for.
+JudgeRule rule_of(JudgedBy judged_by, const std::optional<Repeatability>& repeats, bool covered,
                   double precision);
 
 // A time in seconds, and the ends of its interval by which it is judged.
