@@ -1,6 +1,8 @@
 // Who is named: single scenarios, from made-up rounds.
 #include <gtest/gtest.h>
 
+#include <utility>
+
 #include "src/core/error.hpp"
 #include "tests/unit/acceptance_noise.hpp"
 
@@ -25,6 +27,54 @@ std::vector<BadHost> first_slow(int count, double fraction) {
   std::vector<BadHost> bad;
   for (int host = 0; host < count; ++host) bad.push_back({host, slow(fraction), slow(fraction)});
   return bad;
+}
+
+// Rounds of short operations, and of longer ones once they are asked for.
+class Growing : public PairMeasurer {
+ public:
+  Growing(Fabric& brief, Fabric& lasting) : brief_(brief), lasting_(lasting) {}
+  std::vector<PairTimes> measure(const Round& round) override {
+    return (grown_ ? lasting_ : brief_).measure(round);
+  }
+  bool enlarge() override { return !std::exchange(grown_, true); }
+  bool grown() const { return grown_; }
+
+ private:
+  Fabric& brief_;
+  Fabric& lasting_;
+  bool grown_ = false;
+};
+
+// One launch whose short operations have noise of `brief_deviation`, and whose longer ones have that of a quiet cluster.
+Findings grown_search(double brief_deviation, std::uint64_t seed, bool& grown) {
+  constexpr std::size_t hosts = 4;
+  Random random(seed * 2 + 1);
+  test::NoiseShape shape = test::noise_a();
+  test::ShapedNoise quiet(shape, hosts, random);
+  shape.deviation = brief_deviation;
+  test::ShapedNoise noise(shape, hosts, random);
+  Fabric brief(noise, random), lasting(quiet, random);
+  brief.bad_hosts = lasting.bad_hosts = {{2, slow(0.5), slow(0.5)}};
+  Growing measurer(brief, lasting);
+  SearchPlan plan;
+  plan.seed = seed;
+  const Findings found = find_bad_hosts(measurer, test::first_hosts(hosts), plan);
+  grown = measurer.grown();
+  return found;
+}
+
+TEST(AcceptanceBlame, LongerOperationsWhereNoiseHidesTheSlowdown) {
+  for (std::uint64_t seed = 0; seed < 50; ++seed) {
+    bool grown = false;
+    const Findings found = grown_search(0.45, seed, grown);
+    EXPECT_TRUE(grown) << seed;
+    EXPECT_EQ(named(found), Hosts{2}) << seed;
+    EXPECT_TRUE(found.reasons.empty()) << seed;
+    EXPECT_LT(found.sigma, 0.05) << seed << ": rounds of both lengths were mixed";
+    EXPECT_GE(found.rounds, found.screened) << seed;
+    grown_search(0.015, seed, grown);
+    EXPECT_FALSE(grown) << seed;
+  }
 }
 
 TEST(AcceptanceBlame, HealthyHostsWithoutNoise) {

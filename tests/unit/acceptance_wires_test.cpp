@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "tools/acceptance/lost_hosts.hpp"
+#include "tools/acceptance/message_bytes.hpp"
 
 namespace ccl_tests::acceptance {
 namespace {
@@ -13,6 +14,22 @@ using testing::ElementsAre;
 using testing::IsEmpty;
 
 constexpr std::uint64_t gb = 1'000'000'000;
+
+// 4 messages of 1 MB take 20 ms each, 50 MB/s.
+TEST(MessageSizes, ABufferTakesWhatIsNotLasting) {
+  constexpr std::size_t brief = 100'000, lasting = 1'000'000;
+  const std::vector<double> of_long = {0.02, 0.02, 0.02, 0.02};
+  EXPECT_FALSE(are_buffered({0.002, 0.002, 0.002, 0.002}, brief, of_long, lasting, 0.1));
+  EXPECT_FALSE(are_buffered({0.004, 0.004, 0.004, 0.004}, brief, of_long, lasting, 0.1));
+  EXPECT_TRUE(are_buffered({0.001, 0.001, 0.001, 0.001}, brief, of_long, lasting, 0.1));
+  EXPECT_TRUE(are_buffered({0.001, 0.001, 0.002, 0.002}, brief, of_long, lasting, 0.1))
+      << "of one pair of two";
+  EXPECT_FALSE(are_buffered({0.001, 0.002, 0.002, 0.002}, brief, of_long, lasting, 0.1))
+      << "chance";
+  EXPECT_FALSE(are_buffered({0.00193, 0.00193}, brief, of_long, lasting, 0.1)) << "half of 10 %";
+  EXPECT_FALSE(are_buffered({0, 0}, brief, of_long, lasting, 0.1));
+  EXPECT_FALSE(are_buffered({}, brief, {}, lasting, 0.1));
+}
 
 TEST(WireChecks, DataThatTookAnotherWireFail) {
   const std::vector<Counters> counted = {{{"sent eth0", 2 * gb}, {"sent ib0/1", gb / 50}},

@@ -58,9 +58,9 @@ void measure_pairs(Context& context, const std::function<void()>& later) {
     context.journal.end_stage();
     return;
   }
-  const std::size_t bytes = message_bytes(context);
+  const MessageSizes sizes = message_sizes(context);
   HostCount count(context.team, hosts);
-  TeamMeasurer measurer(context.team, hosts, bytes, plan.seconds);
+  TeamMeasurer measurer(context.team, hosts, sizes, plan.seconds);
   SearchPlan search;
   search.slowdown = plan.slowdown;
   search.seed = context.seed;
@@ -75,7 +75,7 @@ void measure_pairs(Context& context, const std::function<void()>& later) {
   ToldMeasurer told(measurer, context.journal, expected_rounds(plan, hosts.number()), rounds);
   const Findings findings = find_bad_hosts(told, hosts.everybody(), search);
   count.pause();
-  add_pair_checks(context, findings, bytes);
+  add_pair_checks(context, findings, measurer.bytes());
   context.journal.add(wire_check(count.counted(), context.plan.interface, measurer.bytes_sent()));
   for (Check& check : error_checks("pairs", hosts, count.counted()))
     context.journal.add(std::move(check));

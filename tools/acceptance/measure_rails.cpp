@@ -37,14 +37,14 @@ double fast_seconds(const std::vector<PairTimes>& times) {
 
 class Rails {
  public:
-  Rails(Context& context, std::size_t bytes)
-      : context_(context), bytes_(bytes), rails_(rails_of(context.hosts)) {
+  Rails(Context& context, const MessageSizes& sizes)
+      : context_(context), bytes_(sizes.bytes), rails_(rails_of(context.hosts)) {
     const ExpectedRounds one = expected_rounds(context.plan.pairs, context.hosts.number());
     rounds_ = {one.least * (rails_ - 1), one.most * (rails_ - 1)};
     rounds_.least += rounds_beside * rails_;
     rounds_.most += rounds_beside * rails_;
     for (std::size_t rail = 0; rail < rails_; ++rail)
-      measurers_.emplace_back(context.team, context.hosts, bytes, context.plan.pairs.seconds, rail);
+      measurers_.emplace_back(context.team, context.hosts, sizes, context.plan.pairs.seconds, rail);
   }
 
   // All rails in turns, so that what changes from minute to minute changes all.
@@ -85,7 +85,7 @@ class Rails {
     ToldMeasurer told(measurers_[rail], context_.journal, rounds_, done_);
     const Findings findings = find_bad_hosts(told, context_.hosts.everybody(), plan);
     next();
-    add_rail_checks(context_, findings, bytes_, rail);
+    add_rail_checks(context_, findings, measurers_[rail].bytes(), rail);
   }
 
   // What was measured of each rail; pairs has told of the first one.
@@ -146,7 +146,7 @@ void measure_rails(Context& context) {
   context.journal.begin_stage(
       "rails", fmt::format("messages between {}, from their ranks 0 to {} apart",
                            counted(hosts.all().size(), "host"), rails_of(hosts) - 1));
-  Rails rails(context, message_bytes(context));
+  Rails rails(context, message_sizes(context));
   rails.compare();
   if (hosts.number() >= static_cast<int>(fewest_named)) {
     rails.search(1);  // pairs have looked at the first one

@@ -24,6 +24,11 @@ void fit(std::size_t hosts, std::size_t numbers, Screening& screening) {
   screening.effects = fit_effects(screening.seen, numbers);
 }
 
+// Returns whether not even the most rounds show what the plan asks for.
+bool is_hidden(double sigma, std::size_t hosts, const SearchPlan& plan) {
+  return detectable(sigma, plan.limits.most_rounds, hosts, plan.limits).both_ways > plan.slowdown;
+}
+
 bool enough_operations(const std::vector<MeasuredRound>& rounds) {
   std::vector<double> operations;
   for (const MeasuredRound& round : rounds)
@@ -47,6 +52,12 @@ Screening measure_screen(PairMeasurer& measurer, IntraRackRounds& source, std::s
     while (screening.rounds.size() > before) {
       before = screening.rounds.size();
       fit(hosts, numbers, screening);
+      if (is_hidden(screening.effects.sigma, hosts, plan) && measurer.enlarge()) {
+        before = 0;
+        screening.rounds.clear();
+        measure_rounds(measurer, source, limits.fewest_rounds, screening.rounds);
+        continue;
+      }
       measure_rounds(measurer, source,
                      rounds_needed(screening.effects.sigma, plan.slowdown, hosts, limits),
                      screening.rounds);

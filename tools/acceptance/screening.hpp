@@ -18,7 +18,8 @@ struct Screening {
   std::optional<Screen> tail;  // of p95 / p50; nullopt if there were too few operations
 };
 
-// Measures the first rounds, estimates the noise, and measures as many as rounds_needed() says.
+// Measures the first rounds, estimates the noise, and measures as many as rounds_needed() says. Begins again with longer
+// operations as long as the noise hides what the plan asks for.
 // `hosts`: their number; `numbers`: one more than the largest number of a host.
 Screening measure_screen(PairMeasurer& measurer, IntraRackRounds& source, std::size_t hosts,
                          std::size_t numbers, const SearchPlan& plan);

@@ -17,4 +17,10 @@ std::vector<PairTimes> WatchedMeasurer::measure(const Round& round) {
   return times;
 }
 
+bool WatchedMeasurer::enlarge() {
+  if (!inner_.enlarge()) return false;
+  rounds_ = 0;
+  return true;
+}
+
 }  // namespace ccl_tests::acceptance

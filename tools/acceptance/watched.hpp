@@ -14,7 +14,9 @@ class WatchedMeasurer : public PairMeasurer {
   // `hosts`: one more than the largest number of a host.
   WatchedMeasurer(PairMeasurer& inner, std::size_t hosts) : inner_(inner), missed_(hosts) {}
   std::vector<PairTimes> measure(const Round& round) override;
+  bool enlarge() override;
 
+  // Returns the number of rounds since the last enlarge().
   std::size_t rounds() const { return rounds_; }
   // Returns whether the host's last three pairs are missing. A host that is well may meet a dead one
   // twice in a row.
