@@ -10,9 +10,10 @@
 # with [cluster]: .html to send on, .json, .xml (JUnit), .hosts (hosts to leave out).
 # LIMIT: after which the launch is ended, as timeout(1) takes it [4h]: a launcher may stay though
 # its ranks are done. BIN: the folder of the programs [build/bin].
-# Exit code: ccl_acceptance's. 0 PASS or WARN, 6 too slow, 7 wrong data, 4 a host was lost, 5 timed
+# Exit code: ccl_acceptance's. 0 PASS, PASS (relative) or WARN, 6 too slow, 7 wrong data, 4 a host was lost, 5 timed
 # out, 8 INCONCLUSIVE (docs/ACCEPTANCE.md says why), 3 unsupported here, 2 usage, 124 LIMIT is over.
 # mpirun may make another of it (137 for 4): then --verdict FILE says which it was.
+# Open MPI's own words after a FAIL are on stderr: mpirun -q leaves them out.
 set -u
 export LC_ALL=C
 out=${OUT:-cluster}

@@ -86,8 +86,15 @@ expect_in "$work/err" "cannot write the verdict to stdout: No space left on devi
 { printf 'same = ["kernel", "kernal"]\n'; cat "$work/one.toml"; } >"$work/same.toml"
 "$tool" "$work/same.toml" -t 2 --backend loopback --verdict "$work/v.json" >"$work/out" 2>"$work/err" </dev/null
 expect_in "$work/v.json" "no host tells the plan's 'kernal'"
-run 8 "nothing says how fast it should be" "$tool" quick -t 3 --backend loopback
-expect_in "$work/out" "INCONCLUSIVE"
+run 0 "nothing says how fast it should be" "$tool" quick -t 3 --backend loopback --verdict "$work/v.json"
+[ "$(head -n 1 "$work/out")" = "PASS (relative): 1 host, results right; its speed was compared with nothing" ] || fail "the first line: $(head -n 1 "$work/out")"
+expect_in "$work/v.json" '"relative": true'
+printf 'sanity = { run = false }\nnode = { run = false }\nfull = { programs = ["all_reduce"], sizes = ["64K"], seconds = "0.1" }\n' >"$work/brief.toml"
+run 8 "the same, and that is not enough" "$tool" "$work/brief.toml" --strict -t 2 --backend loopback
+run 8 "a rate of pairs that are not there" "$tool" "$work/brief.toml" --min-bandwidth 10Gbit/s -t 2 --backend loopback
+expect_in "$work/out" "INCONCLUSIVE run: the limit of pairs of hosts met no pair: there is one host"
+run 2 "a rate without a unit" "$tool" quick --min-bandwidth 10 -t 2 --backend loopback
+expect_in "$work/err" "--min-bandwidth: '10'; accepted: as 360 GB/s or 10 Gbit/s"
 run 7 "wrong data" "$tool" "$work/one.toml" -t 3 --backend loopback --inject flipped-bit:rank=1:every=3
 expect_in "$work/out" ": rank 1 on $(hostname): 1 wrong"
 

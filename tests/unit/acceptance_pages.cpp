@@ -26,6 +26,7 @@ int run(const std::filesystem::path& folder) {
   write(folder, "hostile", test::hostile());
   write(folder, "unmeasured", test::unmeasured());
   write(folder, "one", test::one_host());
+  write(folder, "relative", test::relative());
   write(folder, "incomplete", test::incomplete());
   write(folder, "empty", Record{});
   return 0;

@@ -23,6 +23,16 @@ std::string refusal(const std::string& text) {
   return "accepted";
 }
 
+TEST(AcceptancePlan, ARateFromTheCommandLine) {
+  Plan plan = plan_of("quick"), left_out = parse_plan("pairs = { run = false }", "p.toml");
+  const std::string digest = plan.digest;
+  set_min_bandwidth(plan, parse_bandwidth("48.5MB/s"));
+  EXPECT_EQ(plan.pairs.min_bandwidth, 48.5e6);
+  EXPECT_NE(plan.digest, digest) << "--resume would take over what another limit said";
+  EXPECT_EQ(parse_bandwidth("800kB/s"), 800e3);
+  EXPECT_THROW(set_min_bandwidth(left_out, 1e6), UsageError);
+}
+
 TEST(AcceptancePlan, AllKeysAreRead) {
   const Plan plan = parse_plan(R"(
 name = "rack 7"

@@ -42,8 +42,8 @@ Look at (3)
 
 Next
   leave out: node5
-  repeat the run without these hosts
-  srun -N 8 ccl_acceptance h100-400g --verdict verdict.json --report report.html
+  run again without these hosts
+  srun -N 7 --ntasks-per-node=8 --exclude=node5 ccl_acceptance h100-400g --verdict verdict.json --report report.html
 )");
 }
 
@@ -51,7 +51,10 @@ TEST(AcceptanceTerminal, IsOneScreen) {
   const std::vector<std::string> lines = lines_of(terminal_text(test::many_hosts(), {"v.json"}));
   EXPECT_LE(lines.size(), 32U);
   EXPECT_THAT(lines, ::testing::Contains("  and 11 more in v.json"));
-  for (const std::string& line : lines) EXPECT_LE(line.size(), 100U) << line;
+  for (const std::string& line : lines) {
+    const bool is_command = line.find(" ccl_acceptance ") != std::string::npos;  // for a shell
+    EXPECT_TRUE(is_command || line.size() <= 100) << line;
+  }
   EXPECT_LE(lines[0].size(), headline_bytes);
 }
 
@@ -65,7 +68,10 @@ TEST(AcceptanceTerminal, EdgeCases) {
   EXPECT_THAT(terminal_text({}), StartsWith("INCONCLUSIVE run: nothing was measured\n"));
   const std::string early = terminal_text(test::incomplete(), {"v.json"});
   EXPECT_THAT(early, StartsWith("INCONCLUSIVE "));
-  EXPECT_THAT(early, HasSubstr("run: ended early"));
+  EXPECT_THAT(early, HasSubstr("Look at (1)\n  INCONCLUSIVE  run: ended early"));
+  Record lost = test::sample();
+  lost.complete = false;
+  EXPECT_THAT(terminal_text(lost), HasSubstr("Look at (4)"));
   EXPECT_THAT(early, HasSubstr("--resume FILE"));
   EXPECT_THAT(terminal_text(test::one_host()), HasSubstr("keep the verdict file"));
   TerminalStyle narrow;

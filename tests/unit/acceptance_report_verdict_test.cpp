@@ -31,8 +31,9 @@ std::string with(const std::string& pointer, const nlohmann::ordered_json& value
 }
 
 TEST(AcceptanceVerdict, IsReadBackAsWritten) {
-  for (const Record& record : {test::sample(), test::many_hosts(), test::unmeasured(),
-                               test::one_host(), test::incomplete(), Record{}}) {
+  for (const Record& record :
+       {test::sample(), test::many_hosts(), test::relative(), test::unmeasured(), test::one_host(),
+        test::incomplete(), Record{}}) {
     const std::string text = verdict_json(record);
     EXPECT_EQ(verdict_json(read_verdict(text)), text);
   }
@@ -61,6 +62,8 @@ TEST(AcceptanceVerdict, KeysAreAsDocumented) {
   const auto json = nlohmann::json::parse(verdict_json(test::sample()));
   EXPECT_EQ(json["schema_version"], 1);
   EXPECT_EQ(json["verdict"], "FAIL");
+  EXPECT_EQ(json["relative"], false);
+  EXPECT_EQ(nlohmann::json::parse(verdict_json(test::relative()))["relative"], true);
   EXPECT_EQ(json["pairs"][0]["time_s"].size(), 8U);
   EXPECT_TRUE(json["pairs"][0]["time_s"][0][0].is_null());
   EXPECT_EQ(json["checks"][1]["numbers"][0]["name"], "slowdown");

@@ -7,6 +7,7 @@
 #include "tools/acceptance/report/findings.hpp"
 #include "tools/acceptance/report/headline.hpp"
 #include "tools/acceptance/report/hosts_out.hpp"
+#include "tools/acceptance/report/next.hpp"
 #include "tools/acceptance/report/words.hpp"
 
 namespace ccl_tests::acceptance {
@@ -96,6 +97,87 @@ TEST(AcceptanceHeadline, SaysInconclusiveOfWhatProvesNothing) {
   record = test::one_host();
   record.checks.clear();
   EXPECT_EQ(shown_verdict(record), Verdict::inconclusive);
+}
+
+TEST(AcceptanceHeadline, SaysWhatARelativePassDoesNotShow) {
+  Record record = test::relative();
+  EXPECT_EQ(headline(record),
+            "PASS (relative): 6 hosts alike, best pair 48.1 MB/s; all slow? --min-bandwidth");
+  record.pairs.clear();
+  EXPECT_EQ(headline(record),
+            "PASS (relative): 6 hosts, results right; no limit of their speed is given");
+  record.hosts.resize(1);
+  EXPECT_EQ(headline(record),
+            "PASS (relative): 1 host, results right; its speed was compared with nothing");
+  EXPECT_LE(headline(record).size(), headline_bytes);
+  record.checks.back().reason = "OK";
+  EXPECT_EQ(headline(record), "PASS 1 host, 1 rank: 3 checks in 6 stages");
+  record = test::relative();
+  record.checks.back().verdict = record.verdict = Verdict::inconclusive;  // --strict
+  EXPECT_FALSE(is_relative(record));
+  EXPECT_THAT(headline(record), StartsWith("INCONCLUSIVE run: all hosts may be slow alike"));
+}
+
+TEST(AcceptanceNext, IsACommandWithTheNumberSeenAndTheLauncher) {
+  Record record = test::relative();
+  const std::string hosts = "node0:1,node1:1,node2:1,node3:1,node4:1,node5:1";
+  const std::string asks = "mpirun -n 6 --host " + hosts +
+                           " ccl_acceptance quick --backend gloo --min-bandwidth 41.9MB/s";
+  EXPECT_EQ(next_step(record).command, asks);
+  EXPECT_EQ(next_step(record).what,
+            "say what a pair of hosts should reach; half of the pairs reached 41.9MB/s");
+  record.checks.back().verdict = record.verdict = Verdict::inconclusive;
+  EXPECT_EQ(next_step(record).command, asks);
+  record = test::relative();
+  record.checks.back().reason = "OK";
+  EXPECT_EQ(next_step(record).what, "keep the verdict file, to look back at");
+  EXPECT_EQ(next_step(record).command, "");
+}
+
+TEST(AcceptanceNext, LeavesOutWhoIsBad) {
+  Record record = test::relative();
+  record.verdict = Verdict::fail;
+  record.checks[0].verdict = Verdict::fail;
+  record.excluded = {"node4"};
+  record.launcher = "mpirun (MPICH)";
+  EXPECT_EQ(next_step(record).command,
+            "mpirun -n 5 -hosts node0:1,node1:1,node2:1,node3:1,node5:1 ccl_acceptance quick "
+            "--backend gloo");
+  record.launcher = "srun";
+  EXPECT_EQ(next_step(record).command,
+            "srun -N 5 --ntasks-per-node=1 --exclude=node4 ccl_acceptance quick --backend gloo");
+  record.launcher = "torchrun";
+  EXPECT_EQ(next_step(record).command, "ccl_acceptance quick --backend gloo");
+  for (int i = 6; i < 40; ++i) record.hosts.push_back(test::host(fmt::format("node{}", i), i, 1));
+  record.launcher = "mpirun (Open MPI)";
+  EXPECT_EQ(next_step(record).command, "mpirun -n 39 ... ccl_acceptance quick --backend gloo");
+}
+
+TEST(AcceptanceNext, OfNoiseSaysWhichSlowdownWouldShow) {
+  Record record = test::relative();
+  record.checks[0] = {.id = "pairs/hosts",
+                      .subject = "run",
+                      .verdict = Verdict::inconclusive,
+                      .reason = "HOSTS_NOT_JUDGED",
+                      .numbers = {{"detectable", 0.295}}};
+  record.verdict = Verdict::inconclusive;
+  EXPECT_EQ(
+      next_step(record).what,
+      "no verdict; run again when nothing else uses the hosts, or with slowdown = \"30 %\" in "
+      "[pairs] of the plan");
+  record.checks[0].numbers.clear();
+  EXPECT_EQ(next_step(record).what, "no verdict; run again when nothing else uses the hosts");
+}
+
+TEST(AcceptanceFindings, AStageThatContainsOthersIsSaid) {
+  Record record = test::sample();
+  EXPECT_EQ(containment_text(record), "");
+  record.stages[3].begin_s = record.stages[2].begin_s + 10;
+  record.stages[3].end_s = record.stages[2].begin_s + 20;
+  EXPECT_EQ(containment_text(record), "The time of pairs contains that of full.");
+  record.stages[4].begin_s = record.stages[2].begin_s + 20;
+  record.stages[4].end_s = record.stages[2].begin_s + 30;
+  EXPECT_EQ(containment_text(record), "The time of pairs contains that of full and again.");
 }
 
 TEST(AcceptanceFindings, TheWorstFirst) {

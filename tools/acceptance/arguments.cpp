@@ -18,6 +18,13 @@ void declare_flags(FlagSet& set, Arguments& a) {
   set.begin(Group::what);
   set.add(a.print_plan, "--plan", "", "instead: print what would be looked at, for how long",
           zero_or_one());
+  set.add(a.min_bandwidth, "--min-bandwidth", "RATE",
+          "fail if half of the pairs of hosts do not reach RATE, as 10Gbit/s or 48MB/s",
+          parse_bandwidth)
+      .by_default("the plan's, or its share of the wires' rate");
+  set.add(a.strict, "--strict", "",
+          "call a run INCONCLUSIVE (8) that nothing says the hosts' speed of, not PASS (relative)",
+          zero_or_one());
   set.add(
          a.resume, "--resume", "FILE",
          "leave out the stages that the run of this --verdict file has ended: same plan, hosts, library",
@@ -65,7 +72,7 @@ void declare_flags(FlagSet& set, Arguments& a) {
 
 ProgramTexts texts() {
   static constexpr ExitText exits[] = {
-      {"0", "PASS or WARN"},
+      {"0", "PASS or WARN; PASS (relative): hosts are alike, but may all be slow"},
       {"2", "usage"},
       {"3", "unsupported here"},
       {"4", "FAIL: a host was lost, the library failed, or data took another wire"},

@@ -18,6 +18,8 @@ struct Arguments {
   bool print_plan = false;
   std::string resume, baseline;                   // verdict files; empty: none
   std::string verdict, report, junit, hosts_out;  // files; empty: not written
+  double min_bandwidth = 0;                       // bytes per second; 0: what the plan says
+  bool strict = false;
   HostsFormat hosts_format = HostsFormat::lines;
   ExitCodes exit_codes = ExitCodes::native;
   bool help = false;

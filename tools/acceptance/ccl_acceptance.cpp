@@ -36,7 +36,9 @@ int main(int argc, char** argv) {
       return run_monitored("ccl_acceptance", words, *codes, FirstLine::headline);
     const acceptance::Arguments arguments = acceptance::parse(words);
     if (arguments.help) return acceptance::help();
-    const acceptance::Plan plan = acceptance::plan_of(arguments.plan);
+    acceptance::Plan plan = acceptance::plan_of(arguments.plan);
+    plan.strict = arguments.strict;
+    if (arguments.min_bandwidth > 0) acceptance::set_min_bandwidth(plan, arguments.min_bandwidth);
     if (arguments.print_plan) {
       fmt::print("{}", acceptance::plan_text(plan));
       return exit_code(Exit::passed);

@@ -196,9 +196,9 @@ Plan defaults() {
 }  // namespace
 
 double parse_bandwidth(const std::string& text) {
-  static const std::map<std::string, double> units = {{"GB/s", 1e9},       {"MB/s", 1e6},
-                                                      {"TB/s", 1e12},      {"Gbit/s", 1e9 / 8},
-                                                      {"Mbit/s", 1e6 / 8}, {"Gb/s", 1e9 / 8}};
+  static const std::map<std::string, double> units = {
+      {"GB/s", 1e9},       {"MB/s", 1e6},       {"kB/s", 1e3},    {"TB/s", 1e12},
+      {"Gbit/s", 1e9 / 8}, {"Mbit/s", 1e6 / 8}, {"Gb/s", 1e9 / 8}};
   const std::size_t end = std::min(text.find_first_not_of("0123456789."), text.size());
   const std::size_t unit = std::min(text.find_first_not_of(' ', end), text.size());
   const auto found = units.find(text.substr(unit));
@@ -207,6 +207,25 @@ double parse_bandwidth(const std::string& text) {
   const double rate = parse_number(text.substr(0, end), 0) * found->second;
   if (!(rate > 0)) throw UsageError(fmt::format("{}; accepted: above 0", quote(text)));
   return rate;
+}
+
+namespace {
+
+std::string digest_of(const std::string& text) {
+  std::string digest;
+  for (const char byte : sha256(text).substr(0, 8))
+    digest += fmt::format("{:02x}", static_cast<unsigned char>(byte));
+  return digest;
+}
+
+}  // namespace
+
+void set_min_bandwidth(Plan& plan, double rate) {
+  if (!plan.pairs.run)
+    throw UsageError(
+        "--min-bandwidth: the plan measures no pairs; accepted: run = true in [pairs]");
+  plan.pairs.min_bandwidth = rate;
+  plan.digest = digest_of(fmt::format("{} {}", plan.digest, rate));
 }
 
 Plan parse_plan(const std::string& text, const std::string& source) {
@@ -219,8 +238,7 @@ Plan parse_plan(const std::string& text, const std::string& source) {
                     source, e.source().begin.line, std::string(e.description())));
   }
   Plan plan = defaults();
-  for (const char byte : sha256(text).substr(0, 8))
-    plan.digest += fmt::format("{:02x}", static_cast<unsigned char>(byte));
+  plan.digest = digest_of(text);
   PlanTable r(table, source, "");
   r.word("name", [&](const std::string& value) { plan.name = value; });
   r.word("interface", [&](const std::string& value) { plan.interface = value; });

@@ -76,7 +76,13 @@ struct Plan {
   ScalingPlan scaling;
   SoakPlan soak;
   std::vector<RateLimit> limits;
+  // Whether a run without a limit of all hosts' speed proves nothing (--strict).
+  bool strict = false;
 };
+
+// Holds the median pair to this rate, bytes per second, whatever the plan says. Its digest changes with it. Throws
+// UsageError if the plan measures no pairs.
+void set_min_bandwidth(Plan& plan, double rate);
 
 // Returns the largest size of a stage.
 std::size_t largest(const RatePlan& plan);

@@ -60,17 +60,28 @@ std::string answer_to_simulated(const std::string& question) {
   throw Error("rank 0 asks for " + question);
 }
 
+// As a shell takes it.
+std::string command_of(const Process& process) {
+  constexpr std::string_view plain =
+      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_=+.,:/@%";
+  std::string command = "ccl_acceptance";
+  for (const std::string& word : typed_arguments(process)) {
+    const bool is_plain = !word.empty() && word.find_first_not_of(plain) == std::string::npos;
+    command += ' ' + (is_plain ? word : shell_quoted(word));
+  }
+  return command;
+}
+
 Record header(const Rank& rank, const Arguments& arguments, const Plan& plan, const Hosts& hosts) {
   const Process& process = rank.process();
-  Record record{
-      .plan = plan.name,
-      .plan_digest = plan.digest,
-      .version = std::string(version()),
-      .backend = process.backend.name(),
-      .library = process.backend.info().version,
-      .launcher = process.launch.launcher,
-      .command = fmt::format("ccl_acceptance {}", fmt::join(typed_arguments(process), " ")),
-      .seed = arguments.options.check.seed};
+  Record record{.plan = plan.name,
+                .plan_digest = plan.digest,
+                .version = std::string(version()),
+                .backend = process.backend.name(),
+                .library = process.backend.info().version,
+                .launcher = process.launch.launcher,
+                .command = command_of(process),
+                .seed = arguments.options.check.seed};
   for (const HostRanks& host : hosts.all()) record.hosts.push_back({host.name, host.ranks, {}});
   return record;
 }
@@ -115,16 +126,24 @@ void check_limits(Context& context) {
          .text = fmt::format("the limit of {}{} in {} met no row", limit.program,
                              limit.bytes > 0 ? ' ' + size_text(limit.bytes) : "", limit.stage)});
   }
+  if (context.plan.pairs.min_bandwidth > 0 && context.hosts.number() < 2)
+    journal.add({.id = "limits/pairs/min_bandwidth",
+                 .subject = "run",
+                 .verdict = Verdict::inconclusive,
+                 .reason = "LIMIT_NOT_MEASURED",
+                 .text = "the limit of pairs of hosts met no pair: there is one host"});
   Check ceiling{.id = "limits/ceiling",
                 .subject = "run",
                 .verdict = Verdict::pass,
                 .reason = "OK",
                 .text = "something says how fast the hosts together should be"};
   if (!has_ceiling(record)) {
-    ceiling.verdict = Verdict::inconclusive;
+    ceiling.verdict = context.plan.strict ? Verdict::inconclusive : Verdict::skipped;
     ceiling.reason = "NO_CEILING";
     ceiling.text =
-        "all hosts may be slow alike: no limit of all hosts was given, and no wire says its rate";
+        context.hosts.number() < 2
+            ? "there is one host: its speed is compared with nothing, and the plan has no limit of it"
+            : "all hosts may be slow alike: --min-bandwidth is not given, and no wire says its rate";
   }
   journal.add(std::move(ceiling));
   journal.end_stage();

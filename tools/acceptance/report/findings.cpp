@@ -1,5 +1,8 @@
 #include "tools/acceptance/report/findings.hpp"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <map>
 #include <optional>
@@ -62,22 +65,29 @@ std::string bare_subject(const Check& check) {
   return std::string(after(check.subject, "host ").value_or(check.subject));
 }
 
-std::string next_step(const Record& record) {
-  if (!record.complete)
-    return record.excluded.empty()
-               ? "continue with the same command and --resume FILE, where --verdict FILE was given"
-               : "repeat the run without these hosts";
-  switch (shown_verdict(record)) {
-    case Verdict::fail:
-      return record.excluded.empty()
-                 ? "no host is to blame; docs/ACCEPTANCE.md explains the reasons"
-                 : "repeat the run without these hosts";
-    case Verdict::inconclusive: return "nothing is proven; mend what is listed and repeat the run";
-    case Verdict::warn: return "the run may be accepted; look at what is listed";
-    case Verdict::pass:
-    case Verdict::skipped: break;
+bool is_relative(const Record& record) {
+  const Verdict verdict = shown_verdict(record);
+  return (verdict == Verdict::pass || verdict == Verdict::warn) &&
+         std::any_of(record.checks.begin(), record.checks.end(), [](const Check& check) {
+           return check.id == "limits/ceiling" && check.reason == "NO_CEILING";
+         });
+}
+
+std::string containment_text(const Record& record) {
+  std::string text;
+  for (const Stage& outer : record.stages) {
+    std::vector<std::string> inner;
+    for (const Stage& one : record.stages)
+      if (outer.begin_s > 0 && one.begin_s > outer.begin_s && one.begin_s < outer.end_s &&
+          one.end_s <= outer.end_s)
+        inner.push_back(one.name);
+    if (inner.empty()) continue;
+    const std::string last = inner.back();
+    inner.pop_back();
+    text += fmt::format("{}The time of {} contains that of {}{}{}.", text.empty() ? "" : " ",
+                        outer.name, fmt::join(inner, ", "), inner.empty() ? "" : " and ", last);
   }
-  return "keep the verdict file, to look back at";
+  return text;
 }
 
 std::size_t ranks_of(const Record& record) {

@@ -22,8 +22,12 @@ const Check* deciding_check(const Record& record);
 // Returns whom a check is about, without "host": "node17", "link node3-node9".
 std::string bare_subject(const Check& check);
 
-// Returns what the operator does with this verdict, in half a sentence.
-std::string next_step(const Record& record);
+// Returns true if the run passed (PASS or WARN), and nothing said how fast its hosts together should be.
+bool is_relative(const Record& record);
+
+// Returns which stages were run within another one, whose time contains theirs: "The time of pairs contains that of full
+// and scaling."; empty: none was.
+std::string containment_text(const Record& record);
 
 std::size_t ranks_of(const Record& record);
 

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <set>
 
 #include "src/report/text.hpp"
@@ -24,6 +25,26 @@ std::string others(const Record& record, const Check& decided) {
   return subjects.empty() ? "" : fmt::format(" and {} more", subjects.size());
 }
 
+// Returns the rate of the fastest pair of first ranks, bytes per second; 0 if none was measured.
+double best_pair(const Record& record) {
+  double best = 0;
+  for (const PairMatrix& matrix : record.pairs)
+    for (const double seconds : matrix.seconds)
+      if (matrix.rail == 0 && seconds > 0)
+        best = std::max(best, static_cast<double>(matrix.bytes) / seconds);
+  return best;
+}
+
+// Of a run that passed, and whose hosts may all be slow.
+std::string relative_words(const Record& record) {
+  if (record.hosts.size() < 2)
+    return "(relative): 1 host, results right; its speed was compared with nothing";
+  const std::string hosts = "(relative): " + counted(record.hosts.size(), "host");
+  const double best = best_pair(record);
+  if (best <= 0) return hosts + ", results right; no limit of their speed is given";
+  return fmt::format("{} alike, best pair {}; all slow? --min-bandwidth", hosts, rate_text(best));
+}
+
 std::string what_decided(const Record& record) {
   if (const Check* const check = deciding_check(record)) {
     const std::string& words = check->text.empty() ? check->reason : check->text;
@@ -35,6 +56,7 @@ std::string what_decided(const Record& record) {
     return fmt::format("run: ended early, after {}", counted(record.checks.size(), "check"));
   if (shown_verdict(record) >= Verdict::warn)
     return "run: " + single_line(record.reason.empty() ? "no reason was recorded" : record.reason);
+  if (is_relative(record)) return relative_words(record);
   return fmt::format("{}, {}: {} in {}", counted(record.hosts.size(), "host"),
                      counted(ranks_of(record), "rank"), counted(record.checks.size(), "check"),
                      counted(record.stages.size(), "stage"));

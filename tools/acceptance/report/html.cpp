@@ -12,6 +12,7 @@
 #include "tools/acceptance/report/headline.hpp"
 #include "tools/acceptance/report/heat_map.hpp"
 #include "tools/acceptance/report/html_parts.hpp"
+#include "tools/acceptance/report/next.hpp"
 #include "tools/acceptance/report/words.hpp"
 
 namespace ccl_tests::acceptance {
@@ -51,14 +52,16 @@ std::string banner(const Record& record) {
 }
 
 std::string next_section(const Record& record) {
-  std::string step = next_step(record);
+  const auto [what, command] = next_step(record);
+  std::string step = what;
   if (!step.empty() && step[0] >= 'a' && step[0] <= 'z')
     step[0] = static_cast<char>(step[0] - 'a' + 'A');
-  std::string text = fmt::format("<h2>What to do next</h2>\n<p>{}.</p>\n", step);
+  std::string text = fmt::format("<h2>What to do next</h2>\n<p>{}.</p>\n", xml_text(step));
   if (!record.excluded.empty())
     text += fmt::format("<p class=\"note\">Hosts to leave out:</p><pre>{}</pre>\n",
                         xml_text(fmt::format("{}", fmt::join(record.excluded, ","))));
-  if (!record.command.empty())
+  if (!command.empty()) text += fmt::format("<pre>{}</pre>\n", xml_text(command));
+  if (!record.command.empty() && command != record.command)
     text +=
         fmt::format("<p class=\"note\">This run was:</p><pre>{}</pre>\n", xml_text(record.command));
   return text;

@@ -7,6 +7,7 @@
 #include "src/report/text.hpp"
 #include "tools/acceptance/report/findings.hpp"
 #include "tools/acceptance/report/headline.hpp"
+#include "tools/acceptance/report/next.hpp"
 #include "tools/acceptance/report/words.hpp"
 
 namespace ccl_tests::acceptance {
@@ -51,13 +52,15 @@ void stages(Screen& screen, const Record& record) {
     screen.verdict_line(stage.verdict, fmt::format("{:<{}}  {:>{}}  {}", stage.name,
                                                    std::min<std::size_t>(names, 24),
                                                    stage_duration(stage), times, stage.text));
+  if (const std::string contained = containment_text(record); !contained.empty())
+    screen.line("  " + single_line(contained));
 }
 
 void wrong(Screen& screen, const Record& record, const TerminalStyle& style) {
   const std::vector<const Check*> checks = wrong_checks(record);
   if (checks.empty() && record.complete) return;
   screen.line("");
-  screen.line(checks.empty() ? "Look at" : fmt::format("Look at ({})", checks.size()));
+  screen.line(fmt::format("Look at ({})", checks.size() + (record.complete ? 0 : 1)));
   const std::size_t room = shown_wrong - (record.complete ? 0 : 1);
   for (std::size_t i = 0; i < std::min(room, checks.size()); ++i)
     screen.verdict_line(checks[i]->verdict, fmt::format("{}: {} ({})", bare_subject(*checks[i]),
@@ -82,9 +85,9 @@ void next(Screen& screen, const Record& record, const TerminalStyle& style) {
       screen.line(fmt::format("  leave out: {} (--hosts-out FILE lists them)",
                               counted(record.excluded.size(), "host")));
   }
-  screen.line("  " + next_step(record));
-  if (!record.command.empty() && shown_verdict(record) != Verdict::pass)
-    screen.whole_line("  " + single_line(record.command));
+  const NextStep step = next_step(record);
+  screen.line("  " + step.what);
+  if (!step.command.empty()) screen.whole_line("  " + single_line(step.command));
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "src/report/text.hpp"
+#include "tools/acceptance/report/findings.hpp"
 
 namespace ccl_tests::acceptance {
 namespace {
@@ -83,6 +84,7 @@ Json json(const Record& record) {
           {"schema_version", verdict_schema},
           {"verdict", name(record.verdict)},
           {"reason", valid_utf8(record.reason)},
+          {"relative", is_relative(record)},
           {"headline", valid_utf8(record.headline)},
           {"complete", record.complete},
           {"plan", valid_utf8(record.plan)},
