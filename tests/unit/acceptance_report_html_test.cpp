@@ -28,6 +28,16 @@ TEST(AcceptancePage, TheVerdictIsFirst) {
   }
 }
 
+TEST(AcceptancePage, WhatIsNotDecidedIsNotCalledWrong) {
+  Record record = test::sample();
+  EXPECT_THAT(html_page(record), Not(HasSubstr("What is not decided")));
+  for (Check& check : record.checks)
+    if (check.verdict > Verdict::pass) check.verdict = Verdict::inconclusive;
+  record.verdict = Verdict::inconclusive;
+  const std::string section = wrong_section(record);
+  EXPECT_THAT(section, HasSubstr("<p>No check found anything wrong.</p>\n<h2>What is not decided"));
+}
+
 TEST(AcceptancePage, LoadsNothing) {
   for (const Record& record : {test::sample(), test::many_hosts()}) {
     const std::string page = html_page(record);

@@ -46,6 +46,18 @@ std::string card(const Check& check) {
                             utc_text(check.begin_s));
 }
 
+// The first checks, and how many more there are.
+std::string cards(const std::vector<const Check*>& checks) {
+  if (checks.empty()) return {};
+  std::string text = "<div class=\"cards\">\n";
+  for (std::size_t i = 0; i < std::min(most_cards, checks.size()); ++i) text += card(*checks[i]);
+  text += "</div>\n";
+  if (checks.size() > most_cards)
+    text += fmt::format("<p class=\"note\">And {} more in the table of checks below.</p>\n",
+                        checks.size() - most_cards);
+  return text;
+}
+
 std::string row(const Check& check) {
   std::string numbers;
   for (const Quantity& line : quantities(check.numbers))
@@ -85,22 +97,22 @@ std::string chip(Verdict verdict) {
 }
 
 std::string wrong_section(const Record& record) {
-  const std::vector<const Check*> wrong = wrong_checks(record);
+  const std::vector<const Check*> all = wrong_checks(record);
+  std::vector<const Check*> wrong;
+  std::vector<const Check*> undecided;
+  for (const Check* const check : all)
+    (check->verdict == Verdict::inconclusive ? undecided : wrong).push_back(check);
   std::string text = "<h2>What is wrong</h2>\n";
   if (!record.complete)
     text +=
         "<p class=\"note\">The run ended early: the plan's last stage did not end, and what was not "
         "looked at is not judged.</p>\n";
   if (wrong.empty())
-    return text + fmt::format("<p>{}</p>\n", record.checks.empty()
-                                                 ? "Nothing was measured: no check was made."
-                                                 : "No check found anything wrong.");
-  text += "<div class=\"cards\">\n";
-  for (std::size_t i = 0; i < std::min(most_cards, wrong.size()); ++i) text += card(*wrong[i]);
-  text += "</div>\n";
-  if (wrong.size() > most_cards)
-    text += fmt::format("<p class=\"note\">And {} more in the table of checks below.</p>\n",
-                        wrong.size() - most_cards);
+    text += fmt::format("<p>{}</p>\n", record.checks.empty()
+                                           ? "Nothing was measured: no check was made."
+                                           : "No check found anything wrong.");
+  text += cards(wrong);
+  if (!undecided.empty()) text += "<h2>What is not decided</h2>\n" + cards(undecided);
   return text;
 }
 
