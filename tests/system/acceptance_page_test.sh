@@ -90,8 +90,11 @@ for page in sample many hostile; do
   no_overflow "$page" 1280
   no_overflow "$page" 390
 done
+sheets() { grep -aoE '/Type ?/Page([^s]|$)' "$1" | wc -l; }  # of a PDF
 for page in sample empty; do
   show --no-pdf-header-footer --print-to-pdf="$work/$page.pdf" "file://$pages/$page.html"
   if [ "$(head -c 4 "$work/$page.pdf")" = %PDF ]; then pass "$page prints"; else fail "$page does not print"; fi
+  n=$(sheets "$work/$page.pdf")
+  if [ "$n" -ge 1 ] && [ "$n" -le 2 ]; then pass "$page fits on two sheets"; else fail "$page takes $n sheets"; fi
 done
 finish

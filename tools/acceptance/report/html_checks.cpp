@@ -64,10 +64,11 @@ std::string row(const Check& check) {
     numbers += (numbers.empty() ? "" : "<br>") +
                fmt::format("{} {}", xml_text(line.name), xml_text(line.text));
   return fmt::format(
-      "<tr><td>{}</td><td data-label=\"stage\">{}</td><td class=\"words\"><strong>{}</strong></td><td "
+      "<tr{}><td>{}</td><td data-label=\"stage\">{}</td><td class=\"words\"><strong>{}</strong></td><td "
       "class=\"code\">{}</td><td class=\"words\">{}</td><td>{}</td></tr>\n",
-      chip(check.verdict), xml_text(check.stage), xml_text(check.subject), xml_text(check.reason),
-      xml_text(check.text), numbers);
+      check.verdict <= Verdict::pass ? " class=\"quiet\"" : "", chip(check.verdict),
+      xml_text(check.stage), xml_text(check.subject), xml_text(check.reason), xml_text(check.text),
+      numbers);
 }
 
 }  // namespace
@@ -124,7 +125,7 @@ std::string checks_section(const Record& record) {
                    [](const Check* a, const Check* b) { return a->verdict > b->verdict; });
   std::string text =
       "<h2>All checks</h2>\n<p class=\"note\">The worst first. docs/ACCEPTANCE.md explains the "
-      "reasons.</p>\n<table class=\"stack checks\"><thead><tr><th>Verdict</th><th>Stage</th><th>"
+      "reasons.</p>\n<p class=\"note paper\">On paper those that are PASS or SKIPPED are left out.</p>\n<table class=\"stack checks\"><thead><tr><th>Verdict</th><th>Stage</th><th>"
       "About</th><th>Reason</th><th>Finding</th><th>Numbers</th></tr></thead><tbody>\n";
   for (const Check* const check : all) text += row(*check);
   return text + "</tbody></table>\n";

@@ -101,18 +101,27 @@ table.stack td[data-label]::before{content:attr(data-label) ": ";color:var(--dim
 th,td{padding:.35rem .3rem}.fact,.value{min-width:4rem;overflow-wrap:anywhere}
 .facts{grid-template-columns:1fr;gap:0}.facts dd{margin-bottom:.4rem}
 .track{margin:.4em 0}}
-@page{size:A4;margin:13mm}
+.paper{display:none}
+@page{size:A4;margin:9mm}
 @media print{
 *{-webkit-print-color-adjust:exact;print-color-adjust:exact}
-body{background:#fff;font-size:10pt}main{max-width:none;padding:0}
-h2{break-after:avoid;margin-top:1.4rem}thead{display:table-header-group}
-tr,figure,.card,.banner,.legend,li{break-inside:avoid}figcaption{break-after:avoid}
-th,td{padding:.25rem .45rem}
-h2+.note,p:has(+pre){break-after:avoid}.hosts{columns:4;font-size:7.5pt}
-svg.curve .tick,svg.curve .at,svg.curve .end{font-size:15px}.scroll{overflow:visible}svg.map,svg.curve{min-width:0!important;max-width:100%;max-height:225mm}
-.plots{grid-template-columns:1fr 1fr;gap:.8rem}.cards{grid-template-columns:1fr 1fr}
-.maps.small{grid-template-columns:1fr 1fr}
-p,li{orphans:3;widows:3}}
+body{background:#fff;font-size:8pt;line-height:1.3}main{max-width:none;padding:0}
+h1,h2,h3,p,li{orphans:3;widows:3}h2{break-after:avoid;font-size:9.5pt;margin:2mm 0 1mm;padding-bottom:.3mm}
+.paper{display:block}.chip,.reason{font-size:7pt}h3,.card h3{font-size:8.5pt}
+.banner{padding:1.5mm 3mm}.word{display:inline;font-size:16pt}.what{display:inline;font-size:10pt}
+.banner .sub,.banner .kicker{font-size:7.5pt}.tally{margin:.8mm 0 0;padding:.8mm 0 0;font-size:7.5pt}
+.note{margin:.5mm 0 1mm;max-width:none;font-size:7.5pt}pre{margin:.5mm 0;padding:.8mm 1.5mm}code,pre,.code{font-size:7pt}
+.cards{grid-template-columns:1fr 1fr;gap:1.5mm}.card{padding:1mm 2mm}.card p{margin:.3mm 0}.numbers{margin-top:.5mm;font-size:7pt;
+grid-template-columns:repeat(2,fit-content(50%) 1fr)}.meter{margin:.8mm 0}
+thead{display:table-header-group}tr,figure,.card,.banner,.legend,li{break-inside:avoid}figcaption{break-after:avoid}
+table{font-size:7.5pt}th,td{padding:.4mm 1.2mm}thead th{font-size:7pt}.track{height:.9em}.fact,.value{min-width:0}
+h2+.note,p:has(+pre){break-after:avoid}
+.maps,.maps.small{grid-template-columns:repeat(auto-fit,minmax(58mm,1fr));gap:2mm}.scroll{overflow:visible}.legend{margin:.3mm 0 1mm;font-size:7pt}
+svg.map,svg.curve{min-width:0!important;max-width:100%}svg.map{max-height:70mm}svg.curve{max-height:42mm}
+.plots{grid-template-columns:repeat(4,1fr);gap:2mm}svg.curve .tick,svg.curve .at,svg.curve .end{font-size:13px}figcaption{font-size:8pt}
+.facts{grid-template-columns:repeat(2,fit-content(16%) 1fr);gap:.2mm 2mm;font-size:7.5pt}.hosts{columns:5;font-size:7pt}
+.checks .quiet{display:none}footer{margin-top:2mm;font-size:7pt}
+}
 )css";
 }
 
