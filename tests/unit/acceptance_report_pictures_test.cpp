@@ -101,6 +101,9 @@ TEST(AcceptanceCurves, SayWhatIsBelowTheLimit) {
 TEST(AcceptanceCurves, EdgeCases) {
   EXPECT_EQ(curve_figures({}), "");
   EXPECT_THAT(curve_figures(test::unmeasured().curves), HasSubstr("No size was measured"));
+  EXPECT_THAT(
+      curve_figures({Curve{"full", "x", "float", 6, {{8, 0, 0, 0, 0}, {1024, 1e9, 9e8, 2e9, 0}}}}),
+      HasSubstr("<p class=\"note\">8 B: no data leave a rank, so there is no bandwidth. </p>"));
   const std::string one =
       curve_figures({Curve{"full", "x", "float", 1, {{8, 1e9, 9e8, 2e9, 3e9}}}});
   EXPECT_THAT(one, HasSubstr("class=\"below\""));

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <utility>
 
 #include "src/core/serialize.hpp"
@@ -62,8 +63,9 @@ std::vector<double> measure_rates(Context& context, const std::string& stage, co
         if (r > 0) continue;
         const BusBandwidth reached = bus_bandwidth(found.rows[r]);
         const RateLimit* const limit = limit_of(context.plan, stage, name, bytes);
-        curve.points.push_back({bytes, reached.value, reached.low, reached.high,
-                                limit == nullptr ? 0 : limit->min_busbw});
+        const double busbw = reached.seconds > 0 ? reached.value : std::nan("");
+        curve.points.push_back(
+            {bytes, busbw, reached.low, reached.high, limit == nullptr ? 0 : limit->min_busbw});
       }
       ++part.done;
       context.journal.at(part);
@@ -164,8 +166,10 @@ void measure_nodes(Context& context) {
     subjects.push_back("host " + host.name);
   }
   context.journal.begin_stage(
-      "node", fmt::format("{} inside each of {}, all at the same time",
-                          fmt::join(plan.programs, ", "), counted(groups.size(), "host")));
+      "node", fmt::format("{} inside {}", fmt::join(plan.programs, ", "),
+                          groups.size() == 1 ? "the host"
+                                             : fmt::format("each of {} hosts, all at the same time",
+                                                           groups.size())));
   std::size_t most = 0;
   for (const auto& group : groups) most = std::max(most, group.size());
   if (most < 2) {

@@ -230,20 +230,29 @@ std::string picture(const Curves& group) {
 std::string caption(const Curves& group) {
   std::string text;
   std::size_t missing = 0;
+  std::vector<std::string> empty;  // sizes at which there is a time, but no data
   for (const Curve* const curve : group) {
     const std::vector<std::string> slow = below_limit(*curve);
     constexpr std::size_t shown = 4;
     for (std::size_t i = 0; i < std::min(shown, slow.size()); ++i)
       text += (text.empty() ? "Below the limit at " : "; ") + slow[i];
     if (slow.size() > shown) text += fmt::format("; and {} more", slow.size() - shown);
-    missing += static_cast<std::size_t>(
-        std::count_if(curve->points.begin(), curve->points.end(),
-                      [](const CurvePoint& point) { return !drawn(point); }));
+    for (const CurvePoint& point : curve->points) {
+      if (drawn(point)) continue;
+      const bool is_empty = point.busbw == 0;
+      missing += is_empty ? 0 : 1;
+      const std::string size = binary_size_text(point.bytes);
+      if (is_empty && std::find(empty.begin(), empty.end(), size) == empty.end())
+        empty.push_back(size);
+    }
   }
   if (!text.empty()) text += ". ";
   const bool any = std::any_of(group.begin(), group.end(), [](const Curve* curve) {
     return std::any_of(curve->points.begin(), curve->points.end(), drawn);
   });
+  if (!empty.empty() && any)
+    text +=
+        fmt::format("{}: no data leave a rank, so there is no bandwidth. ", fmt::join(empty, ", "));
   if (missing > 0 && any) text += fmt::format("{} not measured. ", counted(missing, "size"));
   return text.empty() ? text : "<p class=\"note\">" + text + "</p>";
 }

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "src/report/text.hpp"
+#include "tools/acceptance/report/findings.hpp"
 #include "tools/acceptance/report/html_parts.hpp"
 #include "tools/acceptance/report/words.hpp"
 
@@ -49,7 +50,9 @@ std::string stages_section(const Record& record) {
         "</tr>\n",
         chip(stage.verdict), xml_text(stage.name), stage_duration(stage), bar(stage, span),
         xml_text(stage.text));
-  return text + "</tbody></table>\n";
+  const std::string contained = containment_text(record);
+  return text + "</tbody></table>\n" +
+         (contained.empty() ? "" : fmt::format("<p class=\"note\">{}</p>\n", xml_text(contained)));
 }
 
 }  // namespace ccl_tests::acceptance
