@@ -23,11 +23,11 @@ std::string_view text(Reason reason) {
     case Reason::too_many_suspects:
       return "too many hosts stand out: the others may be the ones that differ";
     case Reason::hosts_form_groups:
-      return "hosts form groups, or drift: which group is slow is not known";
+      return "hosts fall into groups of different speed, or changed it: no telling which are slow";
     case Reason::some_are_faster:
       return "some hosts or pairs are faster than the others: these may all be slow";
     case Reason::undecided: return "a suspect was neither blamed nor cleared";
-    case Reason::host_gone: return "a host stopped to answer";
+    case Reason::host_gone: return "a host stopped answering";
   }
   return "";
 }

@@ -23,7 +23,7 @@ enum class HostVerdict {
   blamed,
   slow_for_a_while,  // the first confirmation blamed the host, a later one cleared it
   open,              // neither blamed nor cleared
-  gone               // the host stopped to answer
+  gone               // the host stopped answering
 };
 
 struct HostFinding {

@@ -21,7 +21,7 @@ std::size_t power_of_two(double wanted) {
   return bytes;
 }
 
-// Returns the times of a round of messages of `bytes`, seconds: of all pairs there, and then back. 0: not measured.
+// Returns the times of a round of messages of `bytes`, seconds: of each pair there and back. 0: not measured.
 std::vector<double> round_of(Context& context, std::size_t bytes) {
   TeamMeasurer measurer(context.team, context.hosts, {bytes, bytes}, context.plan.pairs.seconds);
   std::vector<double> seconds;

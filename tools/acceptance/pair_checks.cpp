@@ -111,7 +111,7 @@ class PairChecks {
       case HostVerdict::open:
         says(Verdict::inconclusive, "UNDECIDED", "may be slow: the confirmations did not decide");
         break;
-      case HostVerdict::gone: says(Verdict::fail, "HOST_LOST", "stopped to answer"); break;
+      case HostVerdict::gone: says(Verdict::fail, "HOST_LOST", "stopped answering"); break;
     }
     if (host.verdict == HostVerdict::blamed || host.verdict == HostVerdict::slow_for_a_while)
       check.numbers = numbers_of(host.size);
@@ -138,7 +138,14 @@ class PairChecks {
                             {"message", static_cast<double>(bytes_), "B"}}};
     if (!findings_.reasons.empty()) {
       std::vector<std::string> reasons;
-      for (const Reason reason : findings_.reasons) reasons.emplace_back(text(reason));
+      for (const Reason reason : findings_.reasons)
+        reasons.push_back(
+            reason == Reason::too_noisy
+                ? fmt::format("noise: a host has to be {} slower to be seen, the plan "
+                              "asks for {}",
+                              percent(findings_.detectable.both_ways),
+                              percent(context_.plan.pairs.slowdown))
+                : std::string(text(reason)));
       check.verdict = Verdict::inconclusive;
       check.reason =
           findings_.reasons.front() == Reason::too_few_hosts ? "TOO_FEW_HOSTS" : "HOSTS_NOT_JUDGED";
