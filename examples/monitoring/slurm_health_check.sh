@@ -31,10 +31,14 @@ start=$(date +%s)
 said=$(timeout -k 2 "$LIMIT" "$program" --exit-codes nagios --np 2 -b 8 -e 1M -f 32 -c all -n 5 -T 15 --init-timeout 15 2>/dev/null)
 code=$?
 line=$(printf '%s\n' "$said" | head -n 1)
+took=$(($(date +%s) - start))
 case $code,$line in
   0,OK*) exit 0 ;;
   1,WARNING* | 2,CRITICAL* | 3,UNKNOWN*signal*) bad "${1-}" "$line" ;;
-  124,* | 137,*) bad "${1-}" "no answer within $(($(date +%s) - start)) s" ;;
+  124,*) bad "${1-}" "no answer within $took s" ;;
+  137,*) # by timeout after LIMIT, or by another (out of memory)
+    [ "$took" -lt "$LIMIT" ] || bad "${1-}" "no answer within $took s"
+    bad "${1-}" "killed after $took s, ended with exit code 137" ;;
   3,UNKNOWN*) in_service "$line" ;;
   *) in_service "$program ended with exit code $code and without a verdict: $line" ;;
 esac

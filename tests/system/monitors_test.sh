@@ -129,6 +129,7 @@ logged='^logger -t ccl-tests -- node7 stays in service: '
 LIMIT=60 check 0 "wrong data" "$real --inject flipped-bit:rank=1" "${drained}CRITICAL all_reduce_perf: wrong data"
 check 0 "a hang" "$only; sleep 60" "${drained}no answer within [4-7] s"
 check 0 "a run killed for want of memory" "$only; echo 'UNKNOWN all_reduce_perf: ended by signal 9'; exit 3" "${drained}UNKNOWN .*signal 9"
+check 0 "a run killed without a word" "$only; kill -KILL \$\$" "${drained}killed after [0-3] s, ended with exit code 137"
 check 0 "a library that is missing" 'echo "error while loading shared libraries: libccl-tests.so" >&2; exit 127' "${logged}.* cannot start, exit code 127: error while loading shared libraries: libccl-tests.so"
 MODE=644 check 0 "no program" "" "${logged}.* cannot start, exit code 126"
 check 0 "an install that does not answer" "sleep 60" "${logged}.* cannot start, exit code 124"
