@@ -92,7 +92,9 @@ std::string plan_text(const Plan& plan) {
     all.least_s += stage.takes.least_s;
     all.most_s += stage.takes.most_s;
   }
-  text += fmt::format("time      {} of timed calls on {} hosts\n", expected_text(all), hosts);
+  text +=
+      fmt::format("time      {} on {} hosts{}; longer where ranks wait for CPUs\n",
+                  expected_text(all), hosts, plan.sanity ? ", up to a minute of it sanity" : "");
   // A buffer to send and one to receive; of gathering programs `size` is the larger one.
   text += fmt::format("memory    about {} a rank, and what the library takes\n",
                       number_text({"memory", 2.0 * static_cast<double>(largest), "B"}));
