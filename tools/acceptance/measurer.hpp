@@ -29,7 +29,7 @@ class PairMeasurer {
   virtual ~PairMeasurer() = default;
   // Returns the times of the pairs of `round`. A pair whose host died is left out.
   virtual std::vector<PairTimes> measure(const Round& round) = 0;
-  // Makes operations longer, if noise hides what is looked for. Rounds before and after it
+  // Makes operations longer, if noise or a buffer on the way hides what is looked for. Rounds before and after it
   // are not comparable. Returns false if they are as long as they may be.
   virtual bool enlarge() { return false; }
 };

@@ -39,36 +39,46 @@ bool enough_operations(const std::vector<MeasuredRound>& rounds) {
   return !operations.empty() && median(operations) >= static_cast<double>(fewest_for_tails);
 }
 
+// Returns whether some hosts or pairs are faster than the others, without one that is slower. A buffer that takes a part of
+// the messages does that, and few good hosts among bad ones do.
+bool is_unclear(const Screen& found) {
+  return found.someone_fast || found.fast_pairs || (found.grouped && found.suspects.empty());
+}
+
+// Measures rounds of one length of operations, and what stands out of them. Returns false if operations were made longer,
+// and it is to be called again.
+bool screened(PairMeasurer& measurer, IntraRackRounds& source, std::size_t hosts,
+              std::size_t numbers, const SearchPlan& plan, Screening& screening) {
+  const Limits& limits = plan.limits;
+  const bool compared = hosts >= fewest_named;
+  screening.rounds.clear();
+  measure_rounds(measurer, source, limits.fewest_rounds, screening.rounds);
+  // The first rounds know the noise badly: more rounds may ask for more again.
+  std::size_t before = 0;
+  while (compared && screening.rounds.size() > before) {
+    before = screening.rounds.size();
+    fit(hosts, numbers, screening);
+    if (is_hidden(screening.effects.sigma, hosts, plan) && measurer.enlarge()) return false;
+    measure_rounds(measurer, source,
+                   rounds_needed(screening.effects.sigma, plan.slowdown, hosts, limits),
+                   screening.rounds);
+  }
+  fit(hosts, numbers, screening);
+  screening.time = screen(screening.effects, limits);
+  return !(compared && is_unclear(screening.time) && measurer.enlarge());
+}
+
 }  // namespace
 
 Screening measure_screen(PairMeasurer& measurer, IntraRackRounds& source, std::size_t hosts,
                          std::size_t numbers, const SearchPlan& plan) {
   Screening screening;
-  const Limits& limits = plan.limits;
-  measure_rounds(measurer, source, limits.fewest_rounds, screening.rounds);
-  if (hosts >= fewest_named) {
-    // The first rounds know the noise badly: more rounds may ask for more again.
-    std::size_t before = 0;
-    while (screening.rounds.size() > before) {
-      before = screening.rounds.size();
-      fit(hosts, numbers, screening);
-      if (is_hidden(screening.effects.sigma, hosts, plan) && measurer.enlarge()) {
-        before = 0;
-        screening.rounds.clear();
-        measure_rounds(measurer, source, limits.fewest_rounds, screening.rounds);
-        continue;
-      }
-      measure_rounds(measurer, source,
-                     rounds_needed(screening.effects.sigma, plan.slowdown, hosts, limits),
-                     screening.rounds);
-    }
+  while (!screened(measurer, source, hosts, numbers, plan, screening)) {
   }
-  fit(hosts, numbers, screening);
-  screening.time = screen(screening.effects, limits);
   if (enough_operations(screening.rounds)) {
     const std::vector<Observation> tails =
         observations(screening.rounds, Statistic::tail, rounds_per_group(hosts));
-    screening.tail = screen(fit_effects(tails, numbers), limits);
+    screening.tail = screen(fit_effects(tails, numbers), plan.limits);
   }
   return screening;
 }

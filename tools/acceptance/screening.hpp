@@ -19,7 +19,7 @@ struct Screening {
 };
 
 // Measures the first rounds, estimates the noise, and measures as many as rounds_needed() says. Begins again with longer
-// operations as long as the noise hides what the plan asks for.
+// operations as long as the noise hides what the plan asks for, or some hosts or pairs are faster than the others.
 // `hosts`: their number; `numbers`: one more than the largest number of a host.
 Screening measure_screen(PairMeasurer& measurer, IntraRackRounds& source, std::size_t hosts,
                          std::size_t numbers, const SearchPlan& plan);
