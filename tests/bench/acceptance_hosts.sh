@@ -2,7 +2,9 @@
 # ccl_acceptance on six hosts that are network namespaces, links of 1 Gbit/s, with faults: tests/bench/acceptance_hosts.sh [BUILD [LAUNCHES [SCENARIO...]]]
 # The full form of what system.acceptance has in short. BUILD [build]; LAUNCHES [1] of each, healthy ones ten times as many. Prints for each launch what
 # was planted, seconds, exit code and the first line; last how many verdicts were right, and how many hosts or links that are well were named.
-# An INCONCLUSIVE of healthy hosts is right: noise is said. Reports stay in $CCL_ACCEPTANCE [a temporary folder]. Needs root.
+# An INCONCLUSIVE of healthy hosts is right: noise is said; not of the last scenarios, the plans bad_node.toml (recipe-) and quick (quick-)
+# on 4 and 6 hosts at 400 Mbit/s: healthy, a host at half of the rate, one at 70 %. These have ten launches a scenario for each LAUNCHES, and
+# BUSY=N runs them beside N busy loops: BUSY=1 tests/bench/acceptance_hosts.sh build 1 recipe-half-4. Reports stay in $CCL_ACCEPTANCE [a temporary folder]. Needs root.
 set -euo pipefail
 export LC_ALL=C
 source=$(cd "$(dirname -- "${BASH_SOURCE[0]}")/../.." && pwd)
@@ -15,7 +17,8 @@ cluster=$source/scripts/netns_cluster.sh
 export CCL_CLUSTER=accept
 hosts=6 rate=1gbit slow=300mbit h=$CCL_CLUSTER
 "$cluster" up $hosts $rate
-trap '"$cluster" down' EXIT
+loops=()
+trap '"$cluster" down; ((${#loops[@]} == 0)) || kill "${loops[@]}"' EXIT
 
 plan() { # more lines of the plan, then of [pairs]
   cat >"$folder/plan.toml" <<PLAN
@@ -45,6 +48,8 @@ cable() {
   done
 }
 right=0 all=0 false_names=0
+declare -A right_of=() launches_of=()
+given=$folder/plan.toml
 accept() { # name, verdicts that are right as an expression, who may be named as an expression, arguments
   local name=$1 expected=$2 planted=$3 rank pids=() code=0 begin
   shift 3
@@ -52,7 +57,7 @@ accept() { # name, verdicts that are right as an expression, who may be named as
   begin=$EPOCHREALTIME
   for ((rank = hosts - 1; rank >= 0; rank--)); do
     RANK=$rank WORLD_SIZE=$hosts MASTER_ADDR=${CCL_CLUSTER}0 MASTER_PORT=29500 timeout 300 "$cluster" exec "$CCL_CLUSTER$rank" \
-      "$build/bin/ccl_acceptance" "$folder/plan.toml" --backend gloo --interface eth0 --seed $all --verdict "$kept.json" --report "$kept.html" "$@" \
+      "$build/bin/ccl_acceptance" "$given" --backend gloo --interface eth0 --seed $all --verdict "$kept.json" --report "$kept.html" "$@" \
       >"$kept.out.$rank" 2>"$kept.err.$rank" </dev/null &
     pids[rank]=$!
   done
@@ -68,7 +73,8 @@ accept() { # name, verdicts that are right as an expression, who may be named as
   named=$(grep '"verdict": "FAIL"' "$kept.json" | grep -oE '"subject": "(host|link) [^"]*"' | sort -u | cut -d'"' -f4 | grep -vE "^($planted)$" | paste -sd, || true)
   [[ -z $named ]] || false_names=$((false_names + $(tr ',' '\n' <<<"$named" | wc -l)))
   local verdict=wrong
-  if grep -qE "^$expected" <<<"$line"; then verdict=right right=$((right + 1)); fi
+  if grep -qE "^$expected" <<<"$line"; then verdict=right right=$((right + 1)) right_of[$name]=$((${right_of[$name]:-0} + 1)); fi
+  launches_of[$name]=$((${launches_of[$name]:-0} + 1))
   awk -v a="$begin" -v b="$EPOCHREALTIME" -v name="$name" -v code=$code -v verdict=$verdict -v line="$line" -v named="$named" \
     'BEGIN {printf "%-16s %5.1f s  exit %d  %s: %s%s\n", name, b - a, code, verdict, line, named == "" ? "" : "; named though well: " named}'
 }
@@ -110,5 +116,24 @@ done
 repeated "$launches" wrong-wire "FAIL run: [0-9]+ % of .* GB over eth0, not eth1" nobody
 plan ""
 repeated "$launches" host-dies "FAIL ${h}2: " "host ${h}2"
+
+recipe_rate=400mbit
+"$cluster" rate all $recipe_rate
+for ((k = 0; k < ${BUSY:-0}; k++)); do
+  while :; do :; done &
+  loops+=($!)
+done
+for kind in recipe quick; do
+  case $kind in recipe) given=$source/examples/recipes/bad_node.toml ;; quick) given=quick ;; esac
+  for hosts in 4 6; do
+    repeated $((10 * launches)) $kind-healthy-$hosts 'PASS \(relative\): ' nobody
+    for share in half:200mbit seventy:280mbit; do
+      "$cluster" rate ${h}3 "${share#*:}"
+      repeated $((10 * launches)) "$kind-${share%:*}-$hosts" "FAIL ${h}3: " "host ${h}3"
+    done
+    "$cluster" rate ${h}3 $recipe_rate
+  done
+done
+for name in "${!launches_of[@]}"; do printf '%-18s %d of %d\n' "$name" "${right_of[$name]:-0}" "${launches_of[$name]}"; done | sort
 printf '%d of %d verdicts right; named though well: %d\n' $right $all $false_names
 ((right == all && false_names == 0))
