@@ -308,7 +308,7 @@ Policies policies_with(int ranks, const BackendOptions& options) {
         if (rank != 0) return;
         found.batch = batch_threads();
         for (const std::string& line : communicator.capabilities().description)
-          if (line.starts_with("event threads: ")) found.line = line;
+          if (line.find("SCHED_BATCH") != std::string::npos) found.line = line;
       },
       options);
   for (const std::string& error : errors) EXPECT_EQ(error, "");
@@ -323,15 +323,17 @@ TEST_P(Gloo, EventThreadsAreBatchWhereCpusAreShortOrAsTheUserSays) {
   BackendOptions options;
   options.cpus_short = true;
   const Policies chosen = policies_with(GetParam(), options);
-  EXPECT_EQ(chosen.batch, GetParam());  // one of each rank
-  for (const int policy : chosen.callers) EXPECT_EQ(policy, SCHED_OTHER);
+  EXPECT_EQ(chosen.batch, 2 * GetParam());  // each rank's own thread and its event thread
+  for (const int policy : chosen.callers) EXPECT_EQ(policy, SCHED_BATCH);
   EXPECT_NE(chosen.line.find("as CPUs are short"), std::string::npos) << chosen.line;
 
   options.own["event_threads"] = "other";
   EXPECT_EQ(policies_with(GetParam(), options).batch, 0);
   options.cpus_short = false;
   options.own["event_threads"] = "batch";
-  EXPECT_EQ(policies_with(GetParam(), options).batch, GetParam());
+  const Policies events = policies_with(GetParam(), options);
+  EXPECT_EQ(events.batch, GetParam());
+  for (const int policy : events.callers) EXPECT_EQ(policy, SCHED_OTHER);
 }
 
 TEST_P(Gloo, EventThreadsHaveNoOtherPolicy) {

@@ -77,10 +77,12 @@ std::vector<std::string> description(const NetworkDevice& network, const Backend
   std::string text = "gloo transport: " + network.device->str();
   if (!network.ranks.empty()) text += "; " + text_of(network.ranks[static_cast<std::size_t>(rank)]);
   std::vector<std::string> lines = {std::move(text)};
+  const bool all = batch_threads(options) == BatchThreads::all;
   if (network.batch)
     lines.push_back(fmt::format(
-        "event threads: SCHED_BATCH{}, or calls would wait for the kernel's tick "
-        "(--backend-option {}=other: as Gloo starts them)",
+        "{}: SCHED_BATCH{}, or calls would wait for the kernel's tick (--backend-option {}=other: as "
+        "Gloo starts them)",
+        all ? "ranks' and event threads" : "event threads",
         options.get(event_threads_key) ? "" : ", as CPUs are short", event_threads_key));
   return lines;
 }

@@ -64,46 +64,43 @@ NetworkDevice make_kind(ControlChannel& channel, const BackendOptions& options) 
                                options.transport));
 }
 
-// Schedules the calling thread as SCHED_BATCH while it lives; threads that it starts meanwhile stay so
-// (sched(7): a new thread inherits its creator's policy). Any user may go there and back from
-// SCHED_OTHER.
-class BatchPolicy {
- public:
-  explicit BatchPolicy(bool wanted)
-      : set_(wanted && sched_getscheduler(0) == SCHED_OTHER && set(SCHED_BATCH)) {}
-  ~BatchPolicy() {
-    if (set_) set(SCHED_OTHER);
-  }
-  BatchPolicy(const BatchPolicy&) = delete;
-  BatchPolicy& operator=(const BatchPolicy&) = delete;
-
-  bool is_set() const { return set_; }
-
- private:
-  static bool set(int policy) {
-    const sched_param none{};
-    return sched_setscheduler(0, policy, &none) == 0;
-  }
-
-  bool set_;
-};
+// Sets the policy of the calling thread; threads that it starts have it, too (sched(7)). Any user may go from
+// SCHED_OTHER to SCHED_BATCH and back.
+bool set_policy(int policy) {
+  const sched_param none{};
+  return sched_setscheduler(0, policy, &none) == 0;
+}
 
 }  // namespace
 
-bool wants_batch(const BackendOptions& options) {
+BatchThreads batch_threads(const BackendOptions& options) {
   const std::string value =
-      options.get(event_threads_key).value_or(options.cpus_short ? "batch" : "other");
-  if (value != "batch" && value != "other")
-    throw UsageError(fmt::format("--backend-option {}: {} is not accepted; accepted: other, batch",
-                                 event_threads_key, quote(value)));
-  return value == "batch";
+      options.get(event_threads_key).value_or(options.cpus_short ? "all" : "other");
+  if (value == "other") return BatchThreads::none;
+  if (value == "batch") return BatchThreads::event;
+  if (value == "all") return BatchThreads::all;
+  throw UsageError(
+      fmt::format("--backend-option {}: {} is not accepted; accepted: other, batch, all",
+                  event_threads_key, quote(value)));
 }
 
 NetworkDevice make_device(ControlChannel& channel, const BackendOptions& options) {
-  const BatchPolicy policy(wants_batch(options));
-  NetworkDevice network = make_kind(channel, options);
-  network.batch = policy.is_set();
-  return network;
+  const BatchThreads wanted = batch_threads(options);
+  const int before = sched_getscheduler(0);
+  const bool changed =
+      wanted != BatchThreads::none && before == SCHED_OTHER && set_policy(SCHED_BATCH);
+  const auto restore = [&] {
+    if (changed) set_policy(SCHED_OTHER);
+  };
+  try {
+    NetworkDevice network = make_kind(channel, options);
+    network.batch = changed || (wanted != BatchThreads::none && before == SCHED_BATCH);
+    if (wanted != BatchThreads::all) restore();
+    return network;
+  } catch (...) {
+    restore();
+    throw;
+  }
 }
 
 }  // namespace ccl_tests::gloo_module

@@ -14,20 +14,22 @@ namespace ccl_tests::gloo_module {
 struct NetworkDevice {
   std::shared_ptr<gloo::transport::Device> device;
   std::vector<RankAddresses> ranks;  // over TCP: all ranks, each with the address that it uses
-  bool batch = false;                // its event thread is scheduled as SCHED_BATCH
+  bool batch = false;                // threads are SCHED_BATCH, as was chosen
 };
 
-// How event threads are scheduled: --backend-option event_threads=other|batch.
+// Which threads are scheduled as SCHED_BATCH: --backend-option event_threads=other|batch|all.
 inline constexpr const char* event_threads_key = "event_threads";
+enum class BatchThreads { none, event, all };
 
-// Returns whether event threads shall be SCHED_BATCH: what the user asks for, or true where CPUs are
+// Returns the threads that shall be SCHED_BATCH: those that the user names, or all where CPUs are
 // short. An event thread polls while another thread holds a connection's lock. Where that one waits
 // for the same CPU, the poll goes on until the kernel's next tick (1 to 10 ms) under SCHED_OTHER; a
-// thread under SCHED_BATCH gives way at once (docs/TROUBLESHOOTING.md, "4 ms"). Throws UsageError for
-// another value.
-bool wants_batch(const BackendOptions& options);
+// thread under SCHED_BATCH gives way at once. With the caller's thread under it, too, times repeat
+// within 5 % instead of 30 % from run to run (docs/TROUBLESHOOTING.md, "4 ms"). Throws UsageError for another
+// value.
+BatchThreads batch_threads(const BackendOptions& options);
 
-// Collective. Throws UsageError for an unknown interface or transport, Unsupported without an
+// Collective. The calling thread is SCHED_BATCH from then on with BatchThreads::all. Throws UsageError for an unknown interface or transport, Unsupported without an
 // InfiniBand device, and as agree_on_addresses.
 NetworkDevice make_device(ControlChannel& channel, const BackendOptions& options);
 

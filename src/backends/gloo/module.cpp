@@ -37,7 +37,7 @@ class GlooBackend : public Backend {
         .threads_per_rank = 2,
         .option_keys = {event_threads_key}};
   }
-  void check(const BackendOptions& options) const override { wants_batch(options); }
+  void check(const BackendOptions& options) const override { batch_threads(options); }
   std::unique_ptr<Communicator> connect(ControlChannel& channel,
                                         const BackendOptions& options) const override {
     return make_communicator(gloo_module::connect(channel, options), options);
