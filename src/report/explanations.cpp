@@ -77,7 +77,7 @@ constexpr Explanation all[] = {
      "resolution: a sample takes less time than 100 readings of the clock (--samples of rooted "
      "operations)"},
     {Kind::flag, "U",
-     "unstable: times of the run's moments or passes differ by more than the widest of their intervals"},
+     "unstable: times of the run's moments (by over a tenth) or passes differ by more than the widest of their intervals"},
     {Kind::flag, "T",
      "tick: at least 3 of 10 calls wait for the kernel's next tick, since ranks wait for CPUs "
      "(docs/TROUBLESHOOTING.md)"},

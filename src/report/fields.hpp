@@ -294,6 +294,7 @@ void fields(R& cell, V&& visit) {
   visit("calls", cell.calls);
   visit("verified_calls", cell.verified_calls);
   visit("repeats_out_of_place", cell.repeats_out_of_place);
+  visit("moment_times_s", cell.moment_seconds);
   visit("limit", cell.limit);
   visit.list("mismatches", cell.mismatches);
 }

@@ -173,8 +173,11 @@ struct Measurement {
   std::optional<IterationTimes> per_iteration;  // -I
   std::optional<StreamTimes> stream;            // absent: a batch (-n); its stamps may be samples
   std::optional<SampleTimes> samples;           // --samples
-  std::optional<double> pass_spread;  // of --passes: longest minus shortest time, over the time
-  std::optional<Evidence> evidence;   // of the timed blocks, over ranks; absent: not counted
+  std::optional<double>
+      pass_spread;  // of passes or moments: longest minus shortest time, over the time
+  std::vector<double> moment_seconds =
+      {};  // the time at each of several moments (Row::moments), the row's last
+  std::optional<Evidence> evidence;  // of the timed blocks, over ranks; absent: not counted
   // The worst of this time's limits, by its own interval; absent: it has none. The summary's
   // findings know also how far times of the run repeat.
   std::optional<LimitVerdict> limit;

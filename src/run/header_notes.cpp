@@ -123,12 +123,6 @@ std::vector<Note> bind_notes(const std::vector<RankIdentity>& ranks, const std::
   return {{NoteKind::note, fmt::format("bind: {}:{}", how, text)}};
 }
 
-// Of ranks that wait for CPUs: the least ranks cannot be fewer.
-std::string remedy_of_shortage(const Process& process, const Options& o) {
-  if (o.job.threads || !process.options.threads) return "use fewer ranks or allow more CPUs";
-  return "2 ranks are the least; with more CPUs, or over MPI, they do not wait";
-}
-
 std::vector<Note> first_notes(const Rank& rank, const Options& o) {
   const Process& process = rank.process();
   std::vector<Note> notes;
@@ -175,7 +169,7 @@ NoteKind kind_of(std::string_view line, const Collective& collective,
                  const std::vector<Kind>& kinds) {
   if (line.starts_with("buffers in ") || line.starts_with("one rank: ") ||
       line.starts_with("threads: ") || line.starts_with("event threads: ") ||
-      line.starts_with("--share-gpus: "))
+      line.starts_with("ranks' and event threads: ") || line.starts_with("--share-gpus: "))
     return NoteKind::note;
   std::string_view subject = line;
   for (const std::string_view end : {":", " are ", " have ", " has "})
@@ -216,7 +210,11 @@ std::vector<Note> notes_of(const Rank& rank, const Collective& collective, const
   if (process.backend.name() == "loopback")
     add(NoteKind::warning, "loopback is a test double: its times say nothing about a library",
         "use another --backend to measure");
-  if (!shortage.empty()) add(NoteKind::warning, shortage, remedy_of_shortage(process, o));
+  const bool own_choice = !o.job.threads && process.options.threads;  // 2, or they would be fewer
+  if (!shortage.empty())
+    add(NoteKind::warning, shortage,
+        own_choice ? "2 ranks are the least; with more CPUs, or over MPI, they do not wait"
+                   : "use fewer ranks or allow more CPUs");
   if (!collective.needs.synchronizes) notes.push_back(cache_note(o, facts.range.slots));
   for (Note& note : machine_notes(facts)) notes.push_back(std::move(note));
   for (Note& note : bind_notes(rank.table().ranks, o.job.bind)) notes.push_back(std::move(note));

@@ -91,7 +91,7 @@ refused() { # CODE WHAT PROGRAM ARGUMENTS...
   expect_in "$work/err" "$what"
   [ "$(wc -l <"$work/err")" -le 3 ] || fail "more than one clear line: $(cat "$work/err")"
 }
-refused 2 "accepted: resnet50, llama-block or uniform:N" sync_grad --tensors vgg
+refused 2 "accepted: resnet50, llama-block, uniform:N" sync_grad --tensors vgg
 refused 2 "accepted" sync_grad --tensors uniform:0
 refused 2 "accepted" all_reduce_dict --objects 0
 refused 2 "accepted" all_reduce_params --bucket-mb -2

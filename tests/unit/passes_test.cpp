@@ -125,6 +125,23 @@ TEST(Moments, MayBeOfOtherWorkIfTheyAreFew) {
   EXPECT_GE(*passes.stream->high, 3);
 }
 
+// Of ranks that wait for CPUs.
+TEST(Moments, OfFastTimesAreTheFastest) {
+  std::vector<Row> moments = {row(3, 0.01), row(1, 0.01), row(1.1, 0.01), row(3.1, 0.01),
+                              row(2, 0.01)};
+  for (Row& moment : moments)
+    for (Measurement* cell : {&moment.out_of_place, &moment.in_place})
+      cell->stream->fast = cell->seconds;
+  const Measurement all = combined_moments(moments, 0.02).out_of_place;
+  EXPECT_EQ(all.seconds, 1);
+  EXPECT_DOUBLE_EQ(all.algbw, bytes / 1e9);
+  EXPECT_DOUBLE_EQ(*all.stream->high, 3.1);  // the fifth
+  EXPECT_DOUBLE_EQ(*all.stream->low, 1 / 3.1);
+  moments.push_back(row(1.05, 0.01));
+  moments.back().out_of_place.stream->fast = 1.05;
+  EXPECT_DOUBLE_EQ(*combined_moments(moments, 0.02).out_of_place.stream->high, 3);
+}
+
 TEST(Moments, KeepTheStampsOfAll) {
   std::vector<Row> moments = {row(1, 0.01), row(1, 0.01)};
   moments[0].out_of_place.stream->seconds = {1, 2};
