@@ -83,7 +83,7 @@ LimitFinding time_finding(const SizeLimit& limit, std::string row, const Measure
   return found;
 }
 
-bool equal(double a, double b) {
+bool same_number(double a, double b) {
   constexpr double rounding = 1e-9;
   return std::abs(a - b) <= rounding * std::abs(b);
 }
@@ -105,14 +105,14 @@ JudgeRule rule_of(JudgedBy judged_by, const std::optional<Repeatability>& repeat
 
 bool is_fast(const Measurement& cell, const JudgeRule& rule) {
   if (rule.judged_by != JudgedBy::fast || !cell.stream || cell.stream->fast <= 0) return false;
-  return !equal(cell.stream->mean, cell.seconds);  // a median, or that percentile
+  return !same_number(cell.stream->mean, cell.seconds);  // a median, or that percentile
 }
 
 JudgedTime judged_time(const Measurement& cell, const JudgeRule& rule) {
   const double value = cell.seconds;
   if (!cell.stream) return {value, value, value};
   const StreamTimes& stream = *cell.stream;
-  if (is_fast(cell, rule) && !equal(stream.fast, value))  // of a run before its time was that
+  if (is_fast(cell, rule) && !same_number(stream.fast, value))  // of a run before its time was that
     return {stream.fast, stream.fast * std::exp(-rule.moments),
             stream.fast * std::exp(rule.moments)};
   if (value <= 0) return {value, value, value};

@@ -55,13 +55,13 @@ bool all_have(const Cells& cells, std::optional<Part> Measurement::*part) {
 
 // What the cells of a row are of. Moments are cheap, so that there may be many, and a burst of other work on the machine
 // hits few of them: the median does not show those, and its interval need not either.
-enum class Kind { passes, moments };
+enum class CellsAre { passes, moments };
 constexpr std::size_t least_robust = 5;  // moments: fewer cannot tell which of them are usual
-bool is_robust(Kind kind, std::size_t cells) {
-  return kind == Kind::moments && cells >= least_robust;
+bool is_robust(CellsAre kind, std::size_t cells) {
+  return kind == CellsAre::moments && cells >= least_robust;
 }
 
-Scatter scatter_of(const Cells& cells, Kind kind) {
+Scatter scatter_of(const Cells& cells, CellsAre kind) {
   const std::vector<double> times =
       each(cells, [](const Measurement& cell) { return cell.seconds; });
   return is_robust(kind, cells.size()) ? robust_scatter_of(times) : ccl_tests::scatter_of(times);
@@ -70,7 +70,7 @@ Scatter scatter_of(const Cells& cells, Kind kind) {
 // The factor between the middle time and the ends of the interval of one more pass or moment. That of their mean would be too narrow:
 // the times of a run share what a later run does not, and that is as much as its passes differ by
 // (results/2026-11-24-debian12-2core-intervals).
-double factor_of_another(const Cells& cells, Kind kind, std::optional<double> usual) {
+double factor_of_another(const Cells& cells, CellsAre kind, std::optional<double> usual) {
   constexpr std::size_t least = 3;  // of two it would be 15 times their standard deviation
   if (cells.size() < least || cells.front()->seconds <= 0) return 1;
   return std::exp(half_width_of_another(scatter_of(cells, kind), usual));
@@ -92,7 +92,7 @@ Cells by_time(Cells cells) {
 }
 
 // Sets the interval and whether the passes differ by more than their intervals allow.
-void set_interval(StreamTimes& all, Cells cells, Kind kind, std::optional<double> usual) {
+void set_interval(StreamTimes& all, Cells cells, CellsAre kind, std::optional<double> usual) {
   cells = by_time(cells);
   const std::size_t outside = is_robust(kind, cells.size()) ? 1 : 0;
   const double first = cells[outside]->seconds;
@@ -113,22 +113,22 @@ void set_interval(StreamTimes& all, Cells cells, Kind kind, std::optional<double
       widest = std::max(widest, *cell->stream->high - *cell->stream->low);
   constexpr double least_of_moments = 1.1;  // moments differ a little on any machine
   if (widest > 0 && last - first > widest &&
-      (kind == Kind::passes || last > least_of_moments * first))
+      (kind == CellsAre::passes || last > least_of_moments * first))
     all.flags.emplace_back("unstable");
 }
 
 // What any pass has, or most moments.
-std::vector<std::string> combined_flags(const Cells& cells, Kind kind) {
+std::vector<std::string> combined_flags(const Cells& cells, CellsAre kind) {
   std::map<std::string, std::size_t> numbers;
   std::vector<std::string> flags;
-  const std::size_t least = kind == Kind::passes ? 1 : cells.size() / 2 + 1;
+  const std::size_t least = kind == CellsAre::passes ? 1 : cells.size() / 2 + 1;
   for (const Measurement* cell : cells)
     for (const std::string& flag : cell->stream->flags)
       if (flag != "imprecise" && ++numbers[flag] == least) flags.push_back(flag);
   return flags;
 }
 
-StreamTimes combined_stream(const Cells& cells, double seconds, double precision, Kind kind,
+StreamTimes combined_stream(const Cells& cells, double seconds, double precision, CellsAre kind,
                             std::optional<double> usual) {
   StreamTimes all;
   all.flags = combined_flags(cells, kind);
@@ -207,8 +207,8 @@ StepTimes combined_steps(const Cells& cells) {
 
 // Whether times are 10th percentiles: those of several moments combine to the same percentile of them, the fastest of up to
 // ten. Ranks that wait for CPUs have regimes that last for many calls, and most runs meet the fastest one.
-bool are_fast(const Cells& cells, Kind kind) {
-  return kind == Kind::moments &&
+bool are_fast(const Cells& cells, CellsAre kind) {
+  return kind == CellsAre::moments &&
          std::all_of(cells.begin(), cells.end(), [](const Measurement* cell) {
            return cell->stream && cell->seconds > 0 && cell->seconds == cell->stream->fast;
          });
@@ -231,15 +231,16 @@ void set_fast(Measurement& all, const Cells& cells, double precision, std::optio
   stream.fast = best.seconds;
   double factor = sorted[std::min(fifth, sorted.size() - 1)]->seconds / best.seconds;
   if (sorted.size() <= fifth)
-    factor = std::max(factor, factor_of_another(cells, Kind::moments, usual));
+    factor = std::max(factor, factor_of_another(cells, CellsAre::moments, usual));
   stream.low = best.seconds / factor;
   stream.high = best.seconds * factor;
-  stream.flags = combined_flags(cells, Kind::moments);
+  stream.flags = combined_flags(cells, CellsAre::moments);
   stream.precision_reached = stream.half_width(all.seconds).value_or(1) <= precision;
   if (!stream.precision_reached) stream.flags.insert(stream.flags.begin(), "imprecise");
 }
 
-Measurement combined(const Cells& cells, double precision, Kind kind, std::optional<double> usual) {
+Measurement combined(const Cells& cells, double precision, CellsAre kind,
+                     std::optional<double> usual) {
   Measurement all = *cells.back();
   const std::vector<double> times = each(cells, [](const auto& cell) { return cell.seconds; });
   const auto [first, last] = std::minmax_element(times.begin(), times.end());
@@ -287,7 +288,7 @@ std::optional<Reproduction> combined_reproduction(const std::vector<Row>& passes
 }
 
 // Of the placements that were timed.
-std::vector<Scatter> scatters_of(const std::vector<Row>& passes, Kind kind) {
+std::vector<Scatter> scatters_of(const std::vector<Row>& passes, CellsAre kind) {
   std::vector<Scatter> scatters;
   for (const Placement half : placements) {
     const Cells cells = cells_of(passes, half);
@@ -297,7 +298,7 @@ std::vector<Scatter> scatters_of(const std::vector<Row>& passes, Kind kind) {
   return scatters;
 }
 
-Row combined_rows(const std::vector<Row>& rows, double precision, Kind kind,
+Row combined_rows(const std::vector<Row>& rows, double precision, CellsAre kind,
                   std::optional<double> usual) {
   Row row = rows.back();
   for (const Placement half : placements)
@@ -327,7 +328,7 @@ void add_stamps(StreamTimes& all, const Cells& cells) {
 }  // namespace
 
 Row combined(const std::vector<Row>& passes, double precision, std::optional<double> usual) {
-  Row row = combined_rows(passes, precision, Kind::passes, usual);
+  Row row = combined_rows(passes, precision, CellsAre::passes, usual);
   row.pass.reset();
   row.passes = static_cast<int>(passes.size());
   row.reproduction = combined_reproduction(passes);
@@ -336,7 +337,7 @@ Row combined(const std::vector<Row>& passes, double precision, std::optional<dou
 
 Row combined_moments(const std::vector<Row>& moments, double precision,
                      std::optional<double> usual) {
-  Row row = combined_rows(moments, precision, Kind::moments, usual);
+  Row row = combined_rows(moments, precision, CellsAre::moments, usual);
   row.moments = static_cast<int>(moments.size());
   for (const Placement half : placements) {
     Measurement& all = row.*half;
@@ -352,7 +353,7 @@ std::optional<double> usual_deviation_of(const std::vector<std::vector<Row>>& ro
   std::vector<Scatter> scatters;
   for (const std::vector<Row>& one : rows) {
     if (one.empty()) continue;
-    for (const Scatter& scatter : scatters_of(one, Kind::moments)) scatters.push_back(scatter);
+    for (const Scatter& scatter : scatters_of(one, CellsAre::moments)) scatters.push_back(scatter);
   }
   return usual_deviation(scatters);
 }
@@ -363,7 +364,7 @@ std::optional<Row> PassRows::add(const Row& row, std::size_t requested, RowPlace
   at.rows.push_back(row);
   if (at.rows.size() < passes_) return std::nullopt;
   const Row all = combined(at.rows, precision_, usual_beside(place));
-  for (const Scatter& scatter : scatters_of(at.rows, Kind::passes)) whole_.push_back(scatter);
+  for (const Scatter& scatter : scatters_of(at.rows, CellsAre::passes)) whole_.push_back(scatter);
   places_.erase(place);
   return all;
 }
@@ -380,7 +381,8 @@ std::optional<double> PassRows::usual_beside(RowPlace place) const {
   std::vector<Scatter> others = whole_;
   for (const auto& [other, at] : places_)
     if (other != place)
-      for (const Scatter& scatter : scatters_of(at.rows, Kind::passes)) others.push_back(scatter);
+      for (const Scatter& scatter : scatters_of(at.rows, CellsAre::passes))
+        others.push_back(scatter);
   return usual_deviation(others);
 }
 

@@ -193,6 +193,13 @@ std::string late_rank(const LateRank& late) {
       1e6 * late.late_s);
 }
 
+// Whether earlier runs, too few or too different, leave a time undecided.
+bool is_undecided_by_baseline(const RunSummary& summary) {
+  return std::any_of(summary.limits.begin(), summary.limits.end(), [](const LimitFinding& found) {
+    return found.verdict == LimitVerdict::undecided && found.flag == "--baseline" && found.value;
+  });
+}
+
 // Whether an undecided limit is one of a time, and not of a row that is not there.
 bool has_undecided_time(const RunSummary& summary) {
   return std::any_of(summary.limits.begin(), summary.limits.end(), [](const LimitFinding& found) {
@@ -217,6 +224,9 @@ std::string next(const RunInfo& run, const RunSummary& summary) {
     text = "-N 10 shows how often; an algorithm that is set by hand is not chosen by timing";
   } else if (summary.verdict == Verdict::slow) {
     text = run.cycles == 1 ? "-N 5 shows whether the times repeat" : "";
+  } else if (is_undecided_by_baseline(summary)) {
+    text =
+        "keep three earlier runs or more in one file (cat run-*.jsonl), or ccl_compare --base CMD --head CMD";
   } else if (!undecided(summary).empty()) {
     text = has_undecided_time(summary)
                ? "a quieter machine, or a limit farther from the time"

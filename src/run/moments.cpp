@@ -23,13 +23,13 @@ constexpr double most_spent_s = 1.5;  // of rounds after the second
 constexpr double much_difference =
     0.05;                               // between a cell's times: another moment is worth its time
 constexpr double least_apart_s = 0.05;  // from the begin of a round to the next one's
-constexpr Measurement Row::*cells[] = {&Row::out_of_place, &Row::in_place};
-constexpr std::size_t none = std::numeric_limits<std::size_t>::max();
+constexpr Measurement Row::*both_cells[] = {&Row::out_of_place, &Row::in_place};
+constexpr std::size_t no_point = std::numeric_limits<std::size_t>::max();
 
 // Whether another moment could make a time surer.
 bool has_wide_interval(const std::vector<Row>& rows) {
   return std::any_of(rows.begin(), rows.end(), [](const Row& row) {
-    return std::any_of(std::begin(cells), std::end(cells), [&](Measurement Row::*half) {
+    return std::any_of(std::begin(both_cells), std::end(both_cells), [&](Measurement Row::*half) {
       const Measurement& cell = row.*half;
       return cell.has_own_time() && cell.stream &&
              cell.stream->half_width(cell.seconds).value_or(0) > WidthTally::wide;
@@ -40,15 +40,15 @@ bool has_wide_interval(const std::vector<Row>& rows) {
 void add_apart(std::vector<TimedTwice>& pairs, const std::vector<Row>& earlier,
                const std::vector<Row>& rows, double seconds) {
   for (std::size_t r = 0; r < rows.size(); ++r)
-    for (const auto half : cells)
+    for (const auto half : both_cells)
       if ((rows[r].*half).has_own_time())
         pairs.push_back({(earlier.at(r).*half).seconds, (rows[r].*half).seconds, seconds});
 }
 
-std::vector<double> times_of(const std::vector<Row>& rows) {
+std::vector<double> own_times_of(const std::vector<Row>& rows) {
   std::vector<double> times;
   for (const Row& row : rows)
-    for (const auto half : cells)
+    for (const auto half : both_cells)
       if ((row.*half).has_own_time()) times.push_back((row.*half).seconds);
   return times;
 }
@@ -56,7 +56,7 @@ std::vector<double> times_of(const std::vector<Row>& rows) {
 }  // namespace
 
 MomentPlan::MomentPlan(std::vector<std::size_t> bytes)
-    : bytes_(std::move(bytes)), order_(bytes_.size()), times_(bytes_.size()), largest_(none) {
+    : bytes_(std::move(bytes)), order_(bytes_.size()), times_(bytes_.size()), largest_(no_point) {
   std::iota(order_.begin(), order_.end(), std::size_t{0});
   std::stable_sort(order_.begin(), order_.end(),
                    [&](std::size_t a, std::size_t b) { return bytes_[a] < bytes_[b]; });
@@ -100,8 +100,8 @@ void MomentPlan::add(const std::vector<double>& times, double spent_s) {
   if (longest > longest_call_s && round_ == 0 && ++slow_ == 2) largest_ = bytes_[point];
 }
 
-Moments::Moments(BenchmarkRunner& runner, Rank& rank, const Collective& collective,
-                 std::span<const SweepPoint> series, double budget_s)
+SeriesMoments::SeriesMoments(BenchmarkRunner& runner, Rank& rank, const Collective& collective,
+                             std::span<const SweepPoint> series, double budget_s)
     : runner_(runner),
       rank_(rank),
       collective_(collective),
@@ -109,7 +109,7 @@ Moments::Moments(BenchmarkRunner& runner, Rank& rank, const Collective& collecti
       budget_s_(budget_s),
       points_(series.size()) {}
 
-double Moments::take(std::size_t point) {
+double SeriesMoments::take(std::size_t point) {
   const double before_s = monotonic_seconds();
   PointRows found = runner_.glance(collective_, series_[point], budget_s_);
   if (!rank_.is_first()) return 0;
@@ -119,14 +119,14 @@ double Moments::take(std::size_t point) {
   return of_point.at_s - before_s;
 }
 
-void Moments::take_earlier() {
+void SeriesMoments::take_earlier() {
   std::vector<std::size_t> bytes;
   for (const SweepPoint& point : series_) bytes.push_back(point.bytes);
   MomentPlan plan(std::move(bytes));
   double round_at_s = 0;
   const auto next_point = [&] {
     const auto next = plan.next();
-    if (!next) return none;
+    if (!next) return no_point;
     if (next->begins_round) {
       const double wait_s = round_at_s + least_apart_s - monotonic_seconds();
       if (wait_s > 0) std::this_thread::sleep_for(std::chrono::duration<double>(wait_s));
@@ -139,17 +139,18 @@ void Moments::take_earlier() {
     number[0] = span_from_bytes<std::size_t>(
                     rank_.world().broadcast(span_to_bytes<std::size_t>(number), rank_.limit_s()))
                     .at(0);
-    if (number[0] == none) return;
+    if (number[0] == no_point) return;
     const double took_s = take(number[0]);
-    if (rank_.is_first()) plan.add(times_of(points_[number[0]].moments.back()), took_s);
+    if (rank_.is_first()) plan.add(own_times_of(points_[number[0]].moments.back()), took_s);
   }
 }
 
-bool Moments::agree(bool first_rank_says) {
+bool SeriesMoments::agree(bool first_rank_says) {
   return !rank_.world().broadcast(first_rank_says ? "1" : "", rank_.limit_s()).empty();
 }
 
-std::vector<Row> Moments::settled(std::size_t point, std::vector<Row> rows, double precision) {
+std::vector<Row> SeriesMoments::settled(std::size_t point, const std::vector<Row>& rows,
+                                        double precision) {
   constexpr int most_more = 3;
   const Point& of_point = points_[point];
   const double row_at_s = monotonic_seconds();
@@ -165,8 +166,8 @@ std::vector<Row> Moments::settled(std::size_t point, std::vector<Row> rows, doub
   return all;
 }
 
-std::vector<Row> Moments::combined_rows(std::size_t point, const std::vector<Row>& rows,
-                                        double precision) const {
+std::vector<Row> SeriesMoments::combined_rows(std::size_t point, const std::vector<Row>& rows,
+                                              double precision) const {
   std::vector<Row> result;
   for (std::size_t r = 0; r < rows.size(); ++r) {
     std::vector<std::vector<Row>> series;  // the moments of row r of each point

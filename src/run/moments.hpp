@@ -42,17 +42,17 @@ class MomentPlan {
 };
 
 // The moments of a series of points. Used by the rank's thread; both functions are collective.
-class Moments {
+class SeriesMoments {
  public:
   // budget_s: what the timed calls of a cell may take at one moment. All must outlive it.
-  Moments(BenchmarkRunner& runner, Rank& rank, const Collective& collective,
-          std::span<const SweepPoint> series, double budget_s);
+  SeriesMoments(BenchmarkRunner& runner, Rank& rank, const Collective& collective,
+                std::span<const SweepPoint> series, double budget_s);
 
   // Measures the points at moments before their rows, unverified.
   void take_earlier();
   // Returns the rows of a point (on rank 0) with what all moments say: their times are medians over them, and
   // their intervals hold for another one. If a row says something else than before, further moments follow.
-  std::vector<Row> settled(std::size_t point, std::vector<Row> rows, double precision);
+  std::vector<Row> settled(std::size_t point, const std::vector<Row>& rows, double precision);
 
   // Returns the times of rows beside those of the moment before, on rank 0.
   const std::vector<TimedTwice>& apart() const { return apart_; }

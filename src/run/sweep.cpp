@@ -177,8 +177,8 @@ void run_at_moments(Measuring& measuring, const Options& o, const std::vector<Sw
     while (end < all.size() && end - begin < longest_series && same_kind(all[begin], all[end]))
       ++end;
     const std::span<const SweepPoint> series(all.data() + begin, end - begin);
-    Moments moments(measuring.runner, measuring.rank, measuring.collective, series,
-                    measuring.budget.of_a_moment(moment_s));
+    SeriesMoments moments(measuring.runner, measuring.rank, measuring.collective, series,
+                          measuring.budget.of_a_moment(moment_s));
     moments.take_earlier();
     for (std::size_t p = 0; p < series.size(); ++p)
       for (Row& row : moments.settled(p, measuring.run(series[p]), o.measure.precision))
