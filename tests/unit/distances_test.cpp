@@ -15,7 +15,7 @@
 namespace ccl_tests::verify {
 namespace {
 
-constexpr std::array rank_counts = {2, 3, 4, 5, 6, 7, 8, 9, 17, 64, 200};
+constexpr std::array distance_ranks = {2, 3, 4, 5, 6, 7, 8, 9, 17, 64, 200};
 constexpr int few_ranks = 9;
 
 template <class T>
@@ -106,7 +106,7 @@ std::string cell(DataType type, ReduceOp op, int ranks, bool integers_wrap) {
                      found.closest > 9999 ? ">9999" : std::to_string(found.closest));
 }
 
-std::string table() {
+std::string distance_table() {
   std::string text =
       "# How far wrong answers are from right ones. Wrong: any other operation that the type has, one rank lost, one rank "
       "taken twice.\n"
@@ -115,10 +115,11 @@ std::string table() {
       "# 27:13: where the tolerance is 2 units in the last place, also how close a wrong answer comes that differs at "
       "all. N/A: not verified. *: integers that may not overflow.\n";
   text += fmt::format("{:9} {:7}", "type", "op");
-  for (const int ranks : rank_counts) text += fmt::format(" {:>9}", ranks);
+  for (const int ranks : distance_ranks) text += fmt::format(" {:>9}", ranks);
   const auto add_row = [&](DataType type, ReduceOp op, bool wrap) {
     text += fmt::format("\n{:9} {:7}", name(type), std::string(name(op)) + (wrap ? "" : "*"));
-    for (const int ranks : rank_counts) text += fmt::format(" {:>9}", cell(type, op, ranks, wrap));
+    for (const int ranks : distance_ranks)
+      text += fmt::format(" {:>9}", cell(type, op, ranks, wrap));
   };
   for (const DataType type : all_types()) {
     for (const ReduceOp op : ops_of(type)) add_row(type, op, true);
@@ -130,7 +131,7 @@ std::string table() {
 }
 
 TEST(Distances, AreWhatTheFileStates) {
-  test::expect_committed(CCL_TEST_SOURCES "/distances.txt", table());
+  test::expect_committed(CCL_TEST_SOURCES "/distances.txt", distance_table());
 }
 
 }  // namespace
