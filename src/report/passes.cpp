@@ -227,6 +227,10 @@ void set_fast(Measurement& all, const Cells& cells, double precision, std::optio
   all.algbw = best.algbw;
   all.busbw = best.busbw;
   all.messages_per_s = best.messages_per_s;
+  if (all.samples && best.samples) {
+    all.samples->bracket_low = best.samples->bracket_low;
+    all.samples->bracket_high = best.samples->bracket_high;
+  }
   StreamTimes& stream = *all.stream;
   stream.fast = best.seconds;
   double factor = sorted[std::min(fifth, sorted.size() - 1)]->seconds / best.seconds;
@@ -270,8 +274,8 @@ Measurement combined(const Cells& cells, double precision, CellsAre kind,
   }
   if (!all_have(cells, &Measurement::stream)) return all;
   all.stream = combined_stream(cells, all.seconds, precision, kind, usual);
-  if (are_fast(cells, kind)) set_fast(all, cells, precision, usual);
   if (all_have(cells, &Measurement::samples)) all.samples = combined_samples(cells);
+  if (are_fast(cells, kind)) set_fast(all, cells, precision, usual);
   return all;
 }
 
