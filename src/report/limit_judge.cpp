@@ -93,7 +93,7 @@ void LimitJudge::judge_baseline(std::vector<LimitFinding>& all, const RunNumbers
 
 std::vector<LimitFinding> LimitJudge::judge(const RunNumbers& run) const {
   std::vector<LimitFinding> all;
-  const JudgeRule rule = rule_of(judged_by_, run.repeats, run.covered, precision_);
+  const JudgeRule rule = rule_of(judged_by_, run.repeats, true, precision_);
   for (const auto& [row, requested] : rows_)
     for (const bool in_place : {false, true}) append(all, findings(row, in_place, requested, rule));
   if (auto found = held_to_average(limits_, run.average_busbw)) all.push_back(std::move(*found));

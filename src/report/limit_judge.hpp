@@ -40,7 +40,6 @@ class LimitJudge {
   struct RunNumbers {
     bool complete = true;                       // otherwise what was not measured is no finding
     std::optional<Repeatability> repeats = {};  // absent: no time was measured again
-    bool covered = false;                       // by the times' intervals
     double average_busbw = 0;                   // of all rows, GB/s
     Probes core_to_core = {};
   };

@@ -282,7 +282,6 @@ void MultiReporter::judge_end() {
       summary_.late_rank->host = line.host;
   summary_.limits = limits_.judge({.complete = summary_.complete,
                                    .repeats = summary_.repeats,
-                                   .covered = summary_.repeats.has_value(),
                                    .average_busbw = summary_.average_busbw,
                                    .core_to_core = {run_.core_to_core, summary_.core_to_core}});
   for (const LimitFinding& found : summary_.limits)

@@ -155,7 +155,11 @@ std::string streams(const RunInfo& run, const RunSummary& summary) {
                               : " (no interval)");
   }
   if (summary.repeats)
-    text += fmt::format("; each of 3 moments or more, {:.1f} s apart", summary.repeats->after_s);
+    text += fmt::format("; {} of 3 moments or more, {:.1f} s apart",
+                        summary.repeats->times < summary.times
+                            ? fmt::format("{} of them", summary.repeats->times)
+                            : "each",
+                        summary.repeats->after_s);
   if (!all && run.oversubscribed) text += "; see the warning above";
   return text;
 }
@@ -193,17 +197,11 @@ std::string late_rank(const LateRank& late) {
       1e6 * late.late_s);
 }
 
-// Whether earlier runs, too few or too different, leave a time undecided.
-bool is_undecided_by_baseline(const RunSummary& summary) {
-  return std::any_of(summary.limits.begin(), summary.limits.end(), [](const LimitFinding& found) {
-    return found.verdict == LimitVerdict::undecided && found.flag == "--baseline" && found.value;
-  });
-}
-
-// Whether an undecided limit is one of a time, and not of a row that is not there.
-bool has_undecided_time(const RunSummary& summary) {
-  return std::any_of(summary.limits.begin(), summary.limits.end(), [](const LimitFinding& found) {
-    return found.verdict == LimitVerdict::undecided && found.value.has_value();
+// Whether an undecided limit is one of a time, and not of a row that is not there. flag: of this limit alone; empty: any.
+bool has_undecided_time(const RunSummary& summary, std::string_view flag = {}) {
+  return std::any_of(summary.limits.begin(), summary.limits.end(), [&](const LimitFinding& found) {
+    return found.verdict == LimitVerdict::undecided && found.value.has_value() &&
+           (flag.empty() || found.flag == flag);
   });
 }
 
@@ -224,7 +222,7 @@ std::string next(const RunInfo& run, const RunSummary& summary) {
     text = "-N 10 shows how often; an algorithm that is set by hand is not chosen by timing";
   } else if (summary.verdict == Verdict::slow) {
     text = run.cycles == 1 ? "-N 5 shows whether the times repeat" : "";
-  } else if (is_undecided_by_baseline(summary)) {
+  } else if (has_undecided_time(summary, "--baseline")) {
     text =
         "keep three earlier runs or more in one file (cat run-*.jsonl), or ccl_compare --base CMD --head CMD";
   } else if (!undecided(summary).empty()) {
