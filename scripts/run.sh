@@ -30,19 +30,21 @@ logged() {
   }
 }
 
-# Copies lines to the log. With progress=yes, on a terminal, ninja's count "[12/312]" stands on a line that rewrites itself.
+# Copies lines to the log. With progress=yes, ninja's first command "[1/312] Building" says how long the build takes, and on a terminal
+# its count stands on a line that rewrites itself. Ninja's own dry run cannot tell: it stops where it would run CMake again.
 show_progress() {
   local line shown=
   while IFS= read -r line; do
     printf '%s\n' "$line" >>"$log"
-    [[ ${progress:-} && -t 2 && $line =~ ^\[[0-9]+/[0-9]+\] ]] || continue
+    [[ ${progress:-} && $line =~ ^\[[0-9]+/([0-9]+)\]' '(Building|Linking) ]] || continue
+    [[ $shown ]] || say "building $program ($(estimate "${BASH_REMATCH[1]}"); log: ${log#"$PWD"/})"
     shown=1
-    printf '\rrun: building %s %s ' "$program" "${BASH_REMATCH[0]}" >&2
+    [[ ! -t 2 ]] || printf '\rrun: building %s %s ' "$program" "${line%% *}" >&2
   done
-  [[ -z $shown ]] || printf '\r\e[K' >&2
+  [[ -z $shown || ! -t 2 ]] || printf '\r\e[K' >&2
 }
 
-# Prints how long $1 commands of the build take here: 1.25 s of a core each, if nothing else runs.
+# Prints how long $1 commands of the build take here: 1.25 s of a core each, if nothing else runs. Kernels for GPUs take longer.
 estimate() {
   local minutes=$((($1 * 5 / 4 / $(nproc) + 30) / 60))
   case $minutes in
@@ -74,14 +76,9 @@ prepare() {
     if nvidia-smi -L >/dev/null 2>&1; then architectures=(-DCMAKE_CUDA_ARCHITECTURES=native); fi
     (cd "$root" && logged cmake --preset default "${architectures[@]}")
   fi
-  logged ninja -C "$build" build.ninja  # CMake's part, so that what remains can be counted
-  local steps time='some minutes' began=$SECONDS
-  steps=$(ninja -C "$build" -n "$program" "$modules" 2>&1 || true)
-  if [[ $steps != *'no work to do'* ]]; then
-    # Compiling kernels for GPUs takes longer.
-    [[ $modules == modules ]] || time=$(estimate "$(grep -c '^\[' <<<"$steps" || true)")
-    say "building $program ($time; log: ${log#"$PWD"/})"
-    progress=yes logged cmake --build "$build" --target "$program" "$modules"
+  local began=$SECONDS
+  progress=yes logged cmake --build "$build" --target "$program" "$modules"
+  if grep -qE '^\[[0-9]+/[0-9]+\] (Building|Linking)' "$log"; then
     say "built $program in $(((SECONDS - began) / 60)) min $(((SECONDS - began) % 60)) s"
   fi
   exec 9>&-
