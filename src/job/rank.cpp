@@ -61,6 +61,7 @@ void Rank::start() {
   require_same_settings(process_, world_);
   table_ = gather_rank_table(world_, identity(process_.options), limit_s());
   bind();
+  shortage_ = cpu_shortage(table_.ranks, process_.backend);
   if (process_.staging.gpus != nullptr) {
     TakenDevice taken =
         take_device(*process_.staging.gpus, world_, request_of(process_.options), limit_s());
@@ -98,7 +99,7 @@ Communicator& Rank::connect(ControlChannel& group) {
   BackendOptions options = process_.options.told();
   const bool host_buffers = staging.buffers == Memory::host;
   options.device = host_buffers == staging.staged ? gpu_ : nullptr;  // the library's memory
-  options.cpus_short = !cpu_shortage(table_.ranks, process_.backend).empty();
+  options.cpus_short = !shortage_.empty();
   const auto library = [&] { return process_.backend.connect(group, options); };
   if (!staging.staged) return keep(library());
   Device& host = open_.keep(host_devices().open(0));

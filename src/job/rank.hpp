@@ -51,6 +51,8 @@ class Rank {
   const Process& process() const { return process_; }
   ControlChannel& world() { return world_; }
   const RankTable& table() const { return table_; }
+  // Returns cpu_shortage() of the job: empty if all ranks have the CPUs for their busy threads.
+  const std::string& shortage() const { return shortage_; }
   Activity& activity() { return activity_; }
   Injector* injector() { return injector_ ? &*injector_ : nullptr; }  // null: nothing is spoiled
   Device* gpu() const { return gpu_; }                                // null: the job uses none
@@ -81,6 +83,7 @@ class Rank {
   Activity& activity_;
   OpenCommunicators& open_;
   RankTable table_;
+  std::string shortage_;
   Device* gpu_ = nullptr;
   Device* device_ = nullptr;
   std::optional<Injector> injector_;

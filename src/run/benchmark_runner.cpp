@@ -9,7 +9,6 @@
 #include "src/core/operation.hpp"
 #include "src/core/process_end.hpp"
 #include "src/core/waiting_timeline.hpp"
-#include "src/job/cpu_share.hpp"
 #include "src/measure/measurement.hpp"
 #include "src/run/barrier_check.hpp"
 #include "src/run/channel_coordinator.hpp"
@@ -55,7 +54,7 @@ BenchmarkRunner::BenchmarkRunner(Rank& rank, const Options& options, const RankG
       world_(rank.connect(rank.world())),
       loops_(rank.devices().loops(rank.device())),
       clock_(clock_properties(world_.clock())),
-      cpus_short_(!cpu_shortage(rank.table().ranks, rank.process().backend).empty()) {
+      cpus_short_(!rank.shortage().empty()) {
   if (!rank.process().options.simulated())
     counters_.emplace(counter_scope(rank.table(), rank.rank()));
   if (groups.is_world()) return;

@@ -7,7 +7,6 @@
 
 #include "src/core/communicator.hpp"
 #include "src/core/quote.hpp"
-#include "src/job/cpu_share.hpp"
 #include "src/options/alltoallv_options.hpp"
 #include "src/options/spec_notes.hpp"
 #include "src/run/row.hpp"
@@ -196,7 +195,7 @@ std::vector<Note> notes_of(const Rank& rank, const Collective& collective, const
                            const HeaderFacts& facts) {
   const Process& process = rank.process();
   std::vector<Note> notes = first_notes(rank, o);
-  const std::string shortage = cpu_shortage(rank.table().ranks, process.backend);
+  const std::string& shortage = rank.shortage();
   const bool is_fast = !shortage.empty() && facts.intervals && !o.measure.cpu_time &&
                        (o.measure.samples || !collective.domain.rooted);
   if (!collective.domain.paired || is_fast)

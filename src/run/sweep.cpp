@@ -11,7 +11,6 @@
 #include "src/core/clock.hpp"
 #include "src/core/communicator.hpp"
 #include "src/devices/core_to_core.hpp"
-#include "src/job/cpu_share.hpp"
 #include "src/report/quantity_text.hpp"
 #include "src/run/benchmark_runner.hpp"
 #include "src/run/free_memory.hpp"
@@ -54,7 +53,7 @@ std::optional<double> probe_cpus(Rank& rank) {
   constexpr double probe_s = 0.005;
   const Process& process = rank.process();
   if (!rank.is_first() || rank.ranks() == 1 || process.options.simulated()) return std::nullopt;
-  if (!cpu_shortage(rank.table().ranks, process.backend).empty()) return std::nullopt;
+  if (!rank.shortage().empty()) return std::nullopt;
   rank.activity().phase("probing how fast two CPUs exchange a cache line");
   return core_to_core(probe_s);
 }
