@@ -15,8 +15,9 @@ namespace ccl_tests {
 
 // interval: a limit is missed if all of the time's interval lies beyond, and undecided if it lies
 // within; without an interval the time is judged. fast: ranks wait for CPUs, and no number repeats but
-// the 10th percentile of the stamps (docs/METHOD.md): it is compared with that of earlier runs, with the interval
-// of other moments alone, and a limit in seconds is missed only if this percentile misses it, too. Of means (rooted operations, batches): interval.
+// the 10th percentile of the stamps (docs/METHOD.md): it is compared with that of earlier runs, and a
+// limit in seconds is missed only if this percentile misses it, too. Of means (rooted operations,
+// batches): interval.
 enum class JudgedBy { interval, fast };
 // Returns by which number of several runs is judged.
 JudgedBy judged_by(const RunInfo& info);

@@ -28,7 +28,7 @@ using RunTimes = std::map<RowKey, RowTime>;
 
 // Of runs that are compared by JudgedBy::fast.
 inline constexpr std::string_view fast_note =
-    "more busy threads than CPUs, so medians are noise: rows compare the 10th percentile of the calls, or the mean where there is no other time";
+    "more busy threads than CPUs, so medians are noise: rows compare the 10th percentile of the calls; rows that have only a mean compare it";
 
 // Returns the run's times. Leaves out rows without a time, and in-place rows that repeat the
 // out-of-place ones. If a run repeats a row (-N), the row's time is the median and has no interval. Of

@@ -25,12 +25,13 @@ enum class BatchThreads { none, event, all };
 // short. An event thread polls while another thread holds a connection's lock. Where that one waits
 // for the same CPU, the poll goes on until the kernel's next tick (1 to 10 ms) under SCHED_OTHER; a
 // thread under SCHED_BATCH gives way at once. With the caller's thread under it, too, times repeat
-// within 5 % instead of 30 % from run to run (docs/TROUBLESHOOTING.md, "4 ms"). Throws UsageError for another
-// value.
+// within 5 % instead of 30 % from run to run (docs/TROUBLESHOOTING.md, "Calls of 4 ms over Gloo").
+// Throws UsageError for another value.
 BatchThreads batch_threads(const BackendOptions& options);
 
-// Collective. The calling thread is SCHED_BATCH from then on with BatchThreads::all. Throws UsageError for an unknown interface or transport, Unsupported without an
-// InfiniBand device, and as agree_on_addresses.
+// Collective. With BatchThreads::all the calling thread stays SCHED_BATCH. Throws UsageError for an
+// unknown interface or transport, Unsupported without an InfiniBand device, and as
+// agree_on_addresses.
 NetworkDevice make_device(ControlChannel& channel, const BackendOptions& options);
 
 }  // namespace ccl_tests::gloo_module
