@@ -205,8 +205,8 @@ StepTimes combined_steps(const Cells& cells) {
           median_of(cells, [](const Measurement& cell) { return cell.steps->packing_s; })};
 }
 
-// Whether times are 10th percentiles: those of several moments combine to the same percentile of them, the fastest of up to
-// ten. Ranks that wait for CPUs have regimes that last for many calls, and most runs meet the fastest one.
+// Whether times are 10th percentiles: of several moments the fastest counts (fast_moments). Ranks that wait for CPUs have
+// regimes that last for many calls, and most runs meet the fastest one.
 bool are_fast(const Cells& cells, CellsAre kind) {
   return kind == CellsAre::moments &&
          std::all_of(cells.begin(), cells.end(), [](const Measurement* cell) {
@@ -214,13 +214,13 @@ bool are_fast(const Cells& cells, CellsAre kind) {
          });
 }
 
-// Sets the time and what belongs to it to those of the 10th percentile of the moments. Its interval goes as far as the fifth
+// Sets the time and what belongs to it to those of the fastest moment. Its interval goes as far as the fifth
 // fastest, to either side: that of another run is slower with a probability of 1 in 32 if moments are independent. Fewer moments
 // are those of a row that repeats: then it is that of one more.
 void set_fast(Measurement& all, const Cells& cells, double precision, std::optional<double> usual) {
-  constexpr std::size_t fifth = 4;
   const Cells sorted = by_time(cells);
-  const Measurement& best = *sorted[(sorted.size() - 1) / 10];
+  const FastMoments among = fast_moments(sorted.size());
+  const Measurement& best = *sorted[among.best];
   all.seconds = best.seconds;
   all.min_seconds = best.min_seconds;
   all.max_seconds = best.max_seconds;
@@ -233,9 +233,8 @@ void set_fast(Measurement& all, const Cells& cells, double precision, std::optio
   }
   StreamTimes& stream = *all.stream;
   stream.fast = best.seconds;
-  double factor = sorted[std::min(fifth, sorted.size() - 1)]->seconds / best.seconds;
-  if (sorted.size() <= fifth)
-    factor = std::max(factor, factor_of_another(cells, CellsAre::moments, usual));
+  double factor = sorted[among.far.value_or(sorted.size() - 1)]->seconds / best.seconds;
+  if (!among.far) factor = std::max(factor, factor_of_another(cells, CellsAre::moments, usual));
   stream.low = best.seconds / factor;
   stream.high = best.seconds * factor;
   stream.flags = combined_flags(cells, CellsAre::moments);

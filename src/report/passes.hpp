@@ -19,6 +19,17 @@ namespace ccl_tests {
 // more than the widest interval of a pass is wide. precision: that half of the interval shall have.
 Row combined(const std::vector<Row>& passes, double precision, std::optional<double> usual = {});
 
+// Which of n moments, by ascending time, stand for calls whose ranks wait for CPUs: `best`, the fastest of up to twenty
+// (or the second of up to forty), gives the time, and its interval goes as far as `far`; nullopt: there are too few.
+struct FastMoments {
+  std::size_t best = 0;
+  std::optional<std::size_t> far;
+};
+inline FastMoments fast_moments(std::size_t n) {
+  const std::size_t best = (n - 1) / 20, far = best + 4;
+  return {best, far < n ? std::optional(far) : std::nullopt};
+}
+
 // Returns the row that stands for rows of the same cell at several moments of one run, the last of which is the one
 // that was verified. As combined(), but from five moments on its interval does not show the two farthest ones, it has the flags that most
 // moments have, and the stamps of all (--raw).

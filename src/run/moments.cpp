@@ -16,10 +16,9 @@
 namespace ccl_tests {
 namespace {
 
-constexpr std::size_t least_rounds_of_all = 2, most_rounds = 6;
 // 20 stamps of longer calls take more time than a row that need not be repeated is worth.
 constexpr double longest_call_s = 3e-3;
-constexpr double most_spent_s = 1.5;  // of rounds after the second
+constexpr double most_spent_s = 1.5;  // of moments after rows
 constexpr double much_difference =
     0.05;                               // between a cell's times: another moment is worth its time
 constexpr double least_apart_s = 0.05;  // from the begin of a round to the next one's
@@ -55,33 +54,46 @@ std::vector<double> own_times_of(const std::vector<Row>& rows) {
 
 }  // namespace
 
-MomentPlan::MomentPlan(std::vector<std::size_t> bytes)
-    : bytes_(std::move(bytes)), order_(bytes_.size()), times_(bytes_.size()), largest_(no_point) {
+MomentPlan::MomentPlan(std::vector<std::size_t> bytes, bool fast)
+    : bytes_(std::move(bytes)),
+      fast_(fast),
+      least_rounds_(fast ? 5 : 2),
+      most_rounds_(fast ? 30 : 6),
+      most_s_(fast ? 4 : 1.5),
+      order_(bytes_.size()),
+      times_(bytes_.size()),
+      largest_(no_point) {
   std::iota(order_.begin(), order_.end(), std::size_t{0});
   std::stable_sort(order_.begin(), order_.end(),
                    [&](std::size_t a, std::size_t b) { return bytes_[a] < bytes_[b]; });
 }
 
+// Returns whether the times of a cell, sorted, differ so much that another moment is worth its time.
+bool MomentPlan::differ(const std::vector<double>& times) const {
+  if (times.front() <= 0 || std::log(times.back() / times.front()) <= much_difference) return false;
+  if (!fast_) return true;
+  const FastMoments among = fast_moments(times.size());
+  return !among.far || times[*among.far] / times[among.best] - 1 > WidthTally::wide;
+}
+
 // Whether the point has too few moments yet, or times that differ.
 bool MomentPlan::wanted(std::size_t point) const {
   if (bytes_[point] > largest_) return false;
-  if (round_ < least_rounds_of_all) return true;
-  if (spent_s_ > most_spent_s) return false;
+  if (round_ < least_rounds_) return true;
+  if (spent_s_ > most_s_) return false;
   const auto& moments = times_[point];
   for (std::size_t cell = 0; cell < moments.front().size(); ++cell) {
-    double least = std::numeric_limits<double>::infinity(), most = 0;
-    for (const auto& moment : moments) {
-      least = std::min(least, moment.at(cell));
-      most = std::max(most, moment.at(cell));
-    }
-    if (least > 0 && std::log(most / least) > much_difference) return true;
+    std::vector<double> times;
+    for (const auto& moment : moments) times.push_back(moment.at(cell));
+    std::sort(times.begin(), times.end());
+    if (differ(times)) return true;
   }
   return false;
 }
 
 std::optional<MomentPlan::Next> MomentPlan::next() {
   bool begins = at_ == 0;
-  while (round_ < most_rounds) {
+  while (round_ < most_rounds_) {
     for (; at_ < order_.size(); ++at_)
       if (wanted(order_[at_])) return Next{order_[at_], begins};
     at_ = 0;
@@ -95,7 +107,7 @@ std::optional<MomentPlan::Next> MomentPlan::next() {
 void MomentPlan::add(const std::vector<double>& times, double spent_s) {
   const std::size_t point = order_[at_++];
   times_[point].push_back(times);
-  if (round_ >= least_rounds_of_all) spent_s_ += spent_s;
+  if (round_ >= least_rounds_) spent_s_ += spent_s;
   const double longest = times.empty() ? 0 : *std::max_element(times.begin(), times.end());
   if (longest > longest_call_s && round_ == 0 && ++slow_ == 2) largest_ = bytes_[point];
 }
@@ -122,7 +134,7 @@ double SeriesMoments::take(std::size_t point) {
 void SeriesMoments::take_earlier() {
   std::vector<std::size_t> bytes;
   for (const SweepPoint& point : series_) bytes.push_back(point.bytes);
-  MomentPlan plan(std::move(bytes));
+  MomentPlan plan(std::move(bytes), !rank_.shortage().empty());
   double round_at_s = 0;
   const auto next_point = [&] {
     const auto next = plan.next();

@@ -14,11 +14,14 @@
 namespace ccl_tests {
 
 // Decides which point of a series is measured next, on rank 0. Pure. Rounds over the series, at least two,
-// go by ascending size. After the second point whose calls take long larger ones are left out (one may be chance). From the third round on only points are
-// measured whose times differ, until none is left, or there were six rounds or a time has passed.
+// go by ascending size. After the second point whose calls
+// take long larger ones are left out (one may be chance). From the third round on only points are measured whose
+// times differ, until none is left, or there were enough rounds, or a time has passed. Fast times differ until
+// the interval that their moments give is narrow.
 class MomentPlan {
  public:
-  explicit MomentPlan(std::vector<std::size_t> bytes);  // of each point
+  // bytes: of each point; fast: a row's time is its fastest moment's, since ranks wait for CPUs.
+  explicit MomentPlan(std::vector<std::size_t> bytes, bool fast = false);
 
   struct Next {
     std::size_t point = 0;
@@ -32,8 +35,13 @@ class MomentPlan {
 
  private:
   bool wanted(std::size_t point) const;
+  bool differ(const std::vector<double>& times) const;
 
-  std::vector<std::size_t> bytes_, order_;
+  std::vector<std::size_t> bytes_;
+  bool fast_;
+  std::size_t least_rounds_, most_rounds_;
+  double most_s_;  // of rounds after the least ones
+  std::vector<std::size_t> order_;
   std::vector<std::vector<std::vector<double>>> times_;  // of each point, moment and cell
   std::size_t at_ = 0, round_ = 0;                       // the next place in order_
   std::size_t slow_ = 0;  // points with long calls in the first round

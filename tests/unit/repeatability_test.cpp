@@ -68,6 +68,25 @@ TEST(MomentPlan, TakesMoreOfWhatDoesNot) {
   EXPECT_EQ(asked(MomentPlan({8, 16, 32}), second_jumps, 0.8), "0 1 2 | 0 1 2 | 1 | 1 ");
 }
 
+// The fastest of the moments counts there: what matters is whether it is met often.
+TEST(MomentPlan, TakesMoreOfFastTimesUntilTheFastestCameBack) {
+  const auto second_is_slow = [](auto is_slow) {
+    return [=](std::size_t p, int n) { return p == 1 && is_slow(n) ? 2e-6 : 1e-6; };
+  };
+  const auto rounds = [](int more) {
+    std::string text = "0 1 | 0 1 | 0 1 | 0 1 | 0 1 ";
+    for (; more > 0; --more) text += "| 1 ";
+    return text;
+  };
+  const auto sometimes = second_is_slow([](int n) { return n % 2 != 0; });
+  const auto mostly = second_is_slow([](int n) { return n % 8 != 0; });
+  const auto never = second_is_slow([](int) { return false; });
+  EXPECT_EQ(asked(MomentPlan({8, 16}, true), never), rounds(0));
+  EXPECT_EQ(asked(MomentPlan({8, 16}, true), sometimes), rounds(4));
+  EXPECT_EQ(asked(MomentPlan({8, 16}, true), mostly), rounds(25));
+  EXPECT_EQ(asked(MomentPlan({8, 16}, true), mostly, 2.1), rounds(2));
+}
+
 TEST(MomentPlan, GoesBySizeAndLeavesOutWhatTakesLong) {
   const auto by_size = [](std::size_t p, auto) { return p == 0 ? 5e-3 : p == 2 ? 4e-3 : 1e-6; };
   EXPECT_EQ(asked(MomentPlan({1 << 20, 8, 1 << 19, 16, 1 << 21}), by_size), "1 3 2 0 | 1 3 2 0 ");
