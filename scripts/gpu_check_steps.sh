@@ -1,6 +1,6 @@
 # Sourced by gpu_check.sh: the steps. count: GPUs to use, of those visible; bin: the programs' folder; quick: fewer sizes and programs.
 # shellcheck shell=bash disable=SC2154  # set there
-# step GROUP NAME EXPECTED LIMIT WORDS...: exit codes that are expected ("0/3": not to be had here is no failure), seconds, the
+# step GROUP NAME EXPECTED LIMIT WORDS...: exit codes that are expected ("0/3": not available here is no failure), seconds, the
 # command with variables before it. The line that the output has to have: says TEXT, before it. What `first` runs is not repeated behind it.
 declare -A at_first=()
 lines=()  # group, name, expected, limit, text, command with quotes

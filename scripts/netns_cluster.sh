@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Several hosts on one machine: network namespaces on a switch (a bridge in a namespace of its own), each with its own hostname
 # and address, their links shaped to a rate. Nothing appears in the machine's own network.
-# Exit codes: the command's own for exec and mpirun; 2 usage, 3 not to be had here, 4 failed.
+# Exit codes: the command's own for exec and mpirun; 2 usage, 3 not available here, 4 failed.
 set -euo pipefail
 export LC_ALL=C
 usage='usage: scripts/netns_cluster.sh COMMAND

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Runs a program on simulated ranks (SimGrid SMPI), one per simulated host, on a platform made for that number.
-# Exit codes: the program's; 2 usage, 3 not to be had here.
+# Exit codes: the program's; 2 usage, 3 not available here.
 set -euo pipefail
 export LC_ALL=C
 usage='usage: scripts/simulate.sh RANKS fat_tree|dragonfly|torus|PLATFORM.xml PROGRAM [ARGUMENT]...

@@ -12,7 +12,7 @@ namespace ccl_tests {
 enum class Exit : int {
   passed = 0,
   usage = 2,         // a flag or value that is not accepted
-  unsupported = 3,   // a combination, feature or backend that is not to be had here
+  unsupported = 3,   // a combination, feature or backend that is not available here
   failed = 4,        // a library or a peer failed
   timed_out = 5,     // a wait reached its limit
   too_slow = 6,      // slower than --min-busbw, --max-time or NCCL_TESTS_MIN_BW allow

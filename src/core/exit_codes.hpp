@@ -20,7 +20,7 @@ struct ExitStatus {
 // Returns what a run that ended with the suite's exit code `native` is there. 128 + N: a signal. What is
 // not known to have passed never passes:
 //
-//              passed (0)  too slow (6)  wrong, failed, hung (7, 4, 5)  not decided (8), signal  refused (2)  not to be had (3)
+//              passed (0)  too slow (6)  wrong, failed, hung (7, 4, 5)  not decided (8), signal  refused (2)  not available (3)
 //   nagios     0 OK        1 WARNING     2 CRITICAL                     3 UNKNOWN                3 UNKNOWN    3 UNKNOWN
 //   npd        0 OK        1 NonOK       1 NonOK                        2 Unknown                2 Unknown    2 Unknown
 //   aicr       0 passed    1 failed      1 failed                       1 failed                 1 failed     2 skipped

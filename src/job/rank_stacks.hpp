@@ -20,7 +20,7 @@ class RankStacks {
   void end(int rank);
 
   // Returns the stack (ThreadStack) of each rank that has begun and not ended, and answers; within
-  // about limit_s seconds, whatever they hang in. Throws Unsupported where no thread is to be had.
+  // about limit_s seconds, whatever they hang in. Throws Unsupported where no thread can be started.
   std::vector<std::pair<int, std::string>> texts(double limit_s) const;
 
  private:

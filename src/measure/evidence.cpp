@@ -38,8 +38,11 @@ bool has_page_faults(const Evidence& events, const TimedPart& part) {
 bool has_noise(const Evidence& events, const TimedPart& part) {
   const double least = std::max(share_of_stamps * static_cast<double>(part.stamps),
                                 few_switches_per_s * part.seconds);
-  const double ranks_s = part.seconds * static_cast<double>(part.ranks);
-  return static_cast<double>(events.preempted) > least || events.steal_s > share_of_steal * ranks_s;
+  return static_cast<double>(events.preempted) > least || has_steal(events, part);
+}
+
+bool has_steal(const Evidence& events, const TimedPart& part) {
+  return events.steal_s > share_of_steal * part.seconds * static_cast<double>(part.ranks);
 }
 
 }  // namespace ccl_tests

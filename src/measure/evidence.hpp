@@ -31,7 +31,10 @@ struct TimedPart {
 bool has_page_faults(const Evidence& events, const TimedPart& part);
 
 // Returns true if the ranks did not have their CPUs: involuntary context switches for more than a
-// tenth of the stamps and more than 5 in a second, or more steal than 1 % of all ranks' seconds.
+// tenth of the stamps and more than 5 in a second, or has_steal().
 bool has_noise(const Evidence& events, const TimedPart& part);
+
+// Returns true if a hypervisor took more than 1 % of all ranks' seconds.
+bool has_steal(const Evidence& events, const TimedPart& part);
 
 }  // namespace ccl_tests

@@ -83,7 +83,7 @@ FieldRecord parse_json_object(std::string_view text) {
   try {
     return record_of(Json::parse(text));
   } catch (const nlohmann::json::parse_error& e) {
-    throw Error(fmt::format("no JSON from byte {} on", e.byte));
+    throw Error(fmt::format("no JSON object on this line (byte {})", e.byte));
   } catch (const nlohmann::json::exception&) {
     throw Error("a number or text that JSON does not have");
   }

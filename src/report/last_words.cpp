@@ -139,7 +139,7 @@ void describe(const End& end, const char* doing, Text& how, Text& advice) {
       how << " after it had been stopped";
       advice << "SIGSTOP or a debugger stopped it, and whoever waited for it ended it";
     } else if (signal == SIGKILL) {
-      advice << "SIGKILL comes from the kernel (out of memory: dmesg), a batch limit or a person";
+      advice << "SIGKILL comes from the kernel (out of memory: dmesg), a batch limit or kill -9";
     } else if (signal == SIGBUS) {
       advice << "SIGBUS: a memory-mapped file has no room";
     } else {

@@ -195,7 +195,7 @@ void MultiReporter::add_times(const Row& row, std::size_t requested) {
     if (!cell.stream || !cell.has_own_time()) return;
     ++summary_.times;
     if (cell.stream->precision_reached) ++summary_.precise_times;
-    if (cell.evidence && cell.evidence->steal_s > 0) ++summary_.stolen_times;
+    if (cell.stream->stolen) ++summary_.stolen_times;
     const auto half_width = cell.stream->half_width(cell.seconds);
     add_width(half_width,
               binary_size_text(requested) + (&cell == &row.in_place ? " in place" : ""));

@@ -112,6 +112,7 @@ struct StreamTimes {
   double fast = 0, slow = 0;        // 10th and 90th percentile of the stamps
   std::uint64_t stamps = 0, calls_per_stamp = 1;
   bool precision_reached = false;
+  bool stolen = false;  // a hypervisor took CPUs from the ranks: has_steal()
   std::vector<double> seconds = {};       // of each stamp over its calls, over ranks by -a (--raw)
   std::vector<std::string> flags = {};    // what makes the time doubtful, see docs/METHOD.md
   std::vector<double> rank_seconds = {};  // as `seconds`, of each rank, one rank after the other
@@ -339,7 +340,7 @@ struct RunSummary {
   std::size_t wide_times = 0;       // that are wider than WidthTally::wide, or have no interval
   std::size_t unbounded_times = 0;  // without an interval
   std::vector<WideTime> widest_times = {};  // the widest ones, at most three, by descending width
-  std::size_t stolen_times = 0;             // during which a hypervisor took CPUs from the ranks
+  std::size_t stolen_times = 0;             // during which a hypervisor took more than 1 % of the ranks' CPU time
   std::optional<Repeatability> repeats;     // absent: no time was measured again
   std::optional<Soak> soak;                 // --duration
   std::optional<LateRank> late_rank;        // --samples; absent: no rank stands out

@@ -215,7 +215,7 @@ std::string next(const RunInfo& run, const RunSummary& summary) {
   if (summary.failure == how_process_0_ended) {
     text = advice_on_the_end;
   } else if (summary.failure.find("SIGKILL") != std::string::npos) {
-    text = "SIGKILL comes from the kernel (out of memory: dmesg), a batch limit or a person";
+    text = "SIGKILL comes from the kernel (out of memory: dmesg), a batch limit or kill -9";
   } else if (code == exit_code(Exit::timed_out)) {
     text = "if the operation is only slow, a larger -T waits longer";
   } else if (summary.verdict == Verdict::varies) {

@@ -62,7 +62,7 @@ SizePlan limit_sizes(const Collective& collective, const Options& o, int ranks,
     plan.reduced_max = plan.sizes.back();  // a buffer may be larger: other memory is what is short
   if (plan.sizes.empty()) {
     throw Unsupported(fmt::format(
-        "no size fits into memory: a buffer of {} B is needed, {} B are to be had per buffer",
+        "no size fits into memory: a buffer of {} B is needed, {} B are free for each",
         smallest, rule.most_bytes));
   }
   return plan;

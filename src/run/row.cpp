@@ -293,6 +293,7 @@ Measurement measurement_of(const SweepPoint& point, const Collective& collective
     const TimedPart part = timed_part(found.samples, point.groups->members(group));
     if (has_page_faults(*m.evidence, part)) m.stream->flags.emplace_back("page faults");
     if (has_noise(*m.evidence, part)) m.stream->flags.emplace_back("noise");
+    m.stream->stolen = has_steal(*m.evidence, part);
   }
   if (collective.needs.step_times) m.steps = mean_steps(reports);
   if (rule.per_iteration) {

@@ -41,7 +41,7 @@ refused "ranks is '2' in $work/base.jsonl and '3' in $work/three.jsonl" "$work/b
 refused "time is 'median of a stream'" "$work/base.jsonl" "$work/batch.jsonl"
 refused "cannot read" "$work/base.jsonl" "$work/none.jsonl"
 echo "hello" >"$work/text"
-refused "text:1: no JSON from byte 1 on; accepted: a file that a program wrote with -J NAME.jsonl" "$work/text" "$work/base.jsonl"
+refused "text:1: no JSON object on this line (byte 1); accepted: a file that a program wrote with -J NAME.jsonl" "$work/text" "$work/base.jsonl"
 run 0 "nccl-tests' document" "$bin/all_reduce_perf" "${quick[@]}" -J "$work/document.json"
 refused "document.json has nccl-tests' format, one JSON document without intervals; accepted: a file that a program wrote with -J NAME.jsonl" "$work/document.json" "$work/base.jsonl"
 refused "1 file given" "$work/base.jsonl"

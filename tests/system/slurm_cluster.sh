@@ -2,7 +2,7 @@
 # A Slurm without systemd, for tests: slurm_cluster.sh up FOLDER [NODES] | down FOLDER
 # `up` starts munged, slurmctld and slurmd on ports of their own; then SLURM_CONF=FOLDER/slurm.conf srun ... works.
 # With NODES, from 2 to 9, this machine is 127.0.0.[1-NODES]: node names that resolve without a file of hosts. Steps have reserved ports then.
-# Exit codes: 0, 2 usage, 3 not to be had here (and why), 4 it did not come up.
+# Exit codes: 0, 2 usage, 3 not available here (and why), 4 it did not come up.
 set -uo pipefail
 export LC_ALL=C
 die() { local code=$1; shift; printf 'slurm_cluster: %s\n' "$*" >&2; exit "$code"; }

@@ -46,6 +46,9 @@ TEST(Evidence, OfNoiseIsPreemptionOfManyStampsOrSteal) {
   EXPECT_FALSE(has_noise({.steal_s = 0.06}, slow_part));
   EXPECT_TRUE(has_noise({.steal_s = 0.07}, slow_part));
   EXPECT_TRUE(has_noise({.steal_s = 0.01}, short_part));
+  EXPECT_FALSE(has_steal({.steal_s = 0.06}, slow_part));
+  EXPECT_TRUE(has_steal({.steal_s = 0.07}, slow_part));
+  EXPECT_FALSE(has_steal({.preempted = 1000}, short_part));
   EXPECT_FALSE(has_noise({.minor_faults = 1000, .yielded = 1000}, short_part));
 }
 

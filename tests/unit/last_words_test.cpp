@@ -154,7 +154,7 @@ TEST(LastWords, SayHowTheProcessEndedAndDuringWhat) {
   EXPECT_EQ(
       end_of(kill_this_process),
       "{\"process 0 was killed by signal 9 (SIGKILL) during all_reduce float sum, 8 B\"} SIGKILL comes from the "
-      "kernel (out of memory: dmesg), a batch limit or a person\n");
+      "kernel (out of memory: dmesg), a batch limit or kill -9\n");
   EXPECT_THAT(end_of([] { fault(SIGSEGV); }),
               AllOf(HasSubstr("{\"process 0 was ended by signal 11 (SIGSEGV) during all_reduce"),
                     Not(HasSubstr("SIGKILL"))));

@@ -17,6 +17,7 @@
 #include "src/core/error.hpp"
 #include "src/core/given_file.hpp"
 #include "src/core/quote.hpp"
+#include "src/core/suggestion.hpp"
 #include "src/options/values.hpp"
 #include "tools/acceptance/plan_limits.hpp"
 #include "tools/acceptance/plan_table.hpp"
@@ -296,6 +297,8 @@ Plan plan_of(const std::string& name_or_file) {
   try {
     text = read_given_file(name_or_file, largest_plan);
   } catch (const Error& e) {
+    if (suggestion(name_or_file, builtin_plans()))
+      throw UsageError(unknown_name("plan", name_or_file, builtin_plans()));
     throw UsageError(fmt::format("no such plan: {}; accepted: a .toml file, or {}", e.what(),
                                  fmt::join(builtin_plans(), ", ")));
   }

@@ -27,7 +27,7 @@ Api find(const std::string& file) {
   void* const library = dlopen(name, RTLD_NOW | RTLD_LOCAL);
   if (library == nullptr) {
     throw Error(fmt::format(
-        "NCCL is not to be had: {} (install libnccl2, set LD_LIBRARY_PATH, or say --library FILE)",
+        "NCCL cannot be loaded: {} (install libnccl2, set LD_LIBRARY_PATH, or say --library FILE)",
         dlerror()));
   }
   Api a;

@@ -2,8 +2,8 @@
 # Our times of all_reduce against programs that contain nothing of the suite, on 2 ranks of this machine:
 # tests/bench/independent/compare.sh [--pairs N] [--launches N] [--sizes LIST] [--libraries LIST] [--default] [--sweep] [--keep FILE] [BUILD]
 # LIST: of openmpi, mpich, gloo, and gloo-reuse, whose calls on the other side share their options.
-# Both sides print the median of rank 0's stamps of about 40 us over at least 1 s (Gloo from 64 KiB: the 10th
-# percentile); --default compares our time of a run without any flag instead, --sweep the rows of a run over all sizes
+# Both sides print the median of rank 0's stamps of about 40 us over at least 1 s (Gloo: the 10th percentile, and
+# its threads are SCHED_BATCH on both sides); --default compares our time of a run without any flag instead, --sweep the rows of a run over all sizes
 # and 64 MiB, beside loops in buffers of 64 MiB that one call has used. Each side of a pair is started --launches times
 # (3), which share the 1 s, and stands for their median, since a process may keep another speed than the next one.
 # Sides alternate, and so does their order. Virtual machines have states: a launch counts if probes of the cores before
@@ -49,8 +49,8 @@ theirs() { # library bytes: the printed line
     local store; store=$(mktemp -d -p "$work")
     local arguments=(2 "$store" "$2" "$share" "$before")
     [[ $1 == gloo ]] || arguments+=(reuse)
-    "$work/gloo" 1 "${arguments[@]}" &
-    "$work/gloo" 0 "${arguments[@]}"
+    chrt -b 0 "$work/gloo" 1 "${arguments[@]}" &
+    chrt -b 0 "$work/gloo" 0 "${arguments[@]}"
     wait $!
   else
     "mpirun.$1" -n 2 "$work/$1" "$2" "$share" "$before"
@@ -71,9 +71,7 @@ ours() { # library sizes: our lines of out-of-place times, as JSON
 }
 field() { sed -n "s/.*\"$1\":\([0-9.e+-]*\).*/\1/p"; }
 word_behind() { sed -n "s/.* $1 \([0-9.]*\).*/\1/p"; }
-slowed_by_ticks() { [[ $1 == gloo* ]] && (($2 >= 65536)) && ! $default; }
-statistic_of() { if slowed_by_ticks "$@"; then echo p10; else echo median; fi; }
-column_of() { if slowed_by_ticks "$@"; then echo fast_s; else echo time_s; fi; }
+statistic_of() { if [[ $1 == gloo* ]]; then echo p10; else echo median; fi; }
 
 probe() { for _ in 1 2 3; do "$work/core_to_core"; done | sort -g | sed -n 2p; }
 near() { awk -v a="$1" -v b="$2" 'BEGIN {exit !(a / b <= 1.5 && b / a <= 1.5)}'; }
@@ -89,14 +87,14 @@ our_launch() { # library sizes asked
   in_one_state ours "$1" "$3" || return 0
   local bytes
   for bytes in ${2//,/ }; do
-    echo "$1 $bytes ours $state $(grep "\"size_bytes\":$bytes," "$work/launch" | field "$(column_of "$1" "$bytes")" | awk '{print $1 * 1e6}')"
+    echo "$1 $bytes ours $state $(grep "\"size_bytes\":$bytes," "$work/launch" | field time_s | awk '{print $1 * 1e6}')"
   done >>"$work/launches"
 }
 their_launches() { # library sizes
   local bytes
   for bytes in ${2//,/ }; do
     in_one_state theirs "$1" "$bytes" || continue
-    echo "$1 $bytes theirs $state $(word_behind "$(statistic_of "$1" "$bytes")_us" <"$work/launch")" >>"$work/launches"
+    echo "$1 $bytes theirs $state $(word_behind "$(statistic_of "$1")_us" <"$work/launch")" >>"$work/launches"
   done
 }
 pairs_of() { # library bytes

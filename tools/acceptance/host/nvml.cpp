@@ -62,7 +62,7 @@ bool find(void* library, const char* name, F& function) {
   return function != nullptr;
 }
 
-// Null: not to be had.
+// Null: not available.
 std::unique_ptr<Api> open(const std::string& file) {
   void* const library = ::dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (library == nullptr) return nullptr;
