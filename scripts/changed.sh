@@ -29,10 +29,10 @@ system_tests_of() {
     src/backends/*) echo programs example bad_input ;;
     src/bootstrap/*) echo environment rendezvous launching names failures torchrun slurm ;;
     src/job/*) echo failures launching init simulate ;;
-    scripts/simulate.sh | scripts/platform.sh | src/simulated*) echo simulate acceptance_simulated ;;
+    scripts/simulate.sh | scripts/platform.sh | src/programs/simulated*) echo simulate acceptance_simulated ;;
     src/measure/* | src/model/*) echo programs plot ;;
     src/options/*) echo bad_input launching ;;
-    src/primitives/* | src/run_distributed*) echo primitives composites data_parallel ;;
+    src/primitives/* | src/programs/run_distributed*) echo primitives composites data_parallel ;;
     src/report/*) echo files exports plot compare ;;
     src/run/* | src/core/* | src/* | verify/*) echo programs groups failures files mpi ;;
     tools/acceptance/*) echo acceptance acceptance_simulated acceptance_page ;;

@@ -9,4 +9,4 @@
 #include "src/primitives/results.hpp"
 #include "src/primitives/seeds.hpp"
 #include "src/primitives/tensors.hpp"
-#include "src/run_distributed.hpp"
+#include "src/programs/run_distributed.hpp"

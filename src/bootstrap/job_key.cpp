@@ -2,7 +2,7 @@
 
 #include <random>
 
-#include "src/bootstrap/sha256.hpp"
+#include "src/core/sha256.hpp"
 
 namespace ccl_tests {
 

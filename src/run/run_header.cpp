@@ -3,10 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <map>
 #include <random>
 
-#include "src/bootstrap/launch.hpp"
 #include "src/core/version.hpp"
 #include "src/job/cpu_share.hpp"
 #include "src/options/settings.hpp"
@@ -92,8 +92,8 @@ RunInfo describe(const Rank& rank, const Collective& collective, const Options& 
   run.arguments = typed_arguments(process);
   run.settings = recorded_settings(collective, o);
   const auto record = [&](const char* variable) {
-    if (const auto value = process_environment()(variable))
-      run.environment.push_back(fmt::format("{}={}", variable, *value));
+    if (const char* const value = std::getenv(variable))
+      run.environment.push_back(fmt::format("{}={}", variable, value));
   };
   for (const char* variable : {"NCCL_TESTS_MIN_BW",
                                "NCCL_TESTS_ALLTOALLV_SPREAD",

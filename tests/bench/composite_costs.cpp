@@ -22,7 +22,7 @@
 #include "src/core/communicator.hpp"
 #include "src/devices/host_memory.hpp"
 #include "src/options/tensor_lists.hpp"
-#include "src/run_distributed.hpp"
+#include "src/programs/run_distributed.hpp"
 #include "tests/bench/paired.hpp"
 #include "tests/bench/recorded_calls.hpp"
 

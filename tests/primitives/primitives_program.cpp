@@ -13,7 +13,7 @@
 #include <thread>
 
 #include "src/core/communicator.hpp"
-#include "src/run_distributed.hpp"
+#include "src/programs/run_distributed.hpp"
 #include "tests/primitives/cases.hpp"
 
 namespace {

@@ -9,7 +9,7 @@
 #include <sstream>
 
 #include "src/core/error.hpp"
-#include "src/monitored_run.hpp"
+#include "src/programs/monitored_run.hpp"
 #include "src/report/headline.hpp"
 #include "src/report/verdict_file.hpp"
 

@@ -6,8 +6,8 @@
 #include <sstream>
 #include <vector>
 
-#include "src/init_run.hpp"
 #include "src/options/flags.hpp"
+#include "src/programs/init_run.hpp"
 #include "tests/golden/committed.hpp"
 #include "tests/unit/command_line.hpp"
 

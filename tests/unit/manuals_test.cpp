@@ -12,10 +12,10 @@
 
 #include "collectives/collectives.hpp"
 #include "src/core/quote.hpp"
-#include "src/init_run.hpp"
 #include "src/options/completion.hpp"
 #include "src/options/flags.hpp"
 #include "src/options/manual_page.hpp"
+#include "src/programs/init_run.hpp"
 
 namespace ccl_tests {
 namespace {

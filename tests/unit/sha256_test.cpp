@@ -1,4 +1,4 @@
-#include "src/bootstrap/sha256.hpp"
+#include "src/core/sha256.hpp"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>

@@ -6,7 +6,7 @@
 #include <functional>
 
 #include "collectives/collectives.hpp"
-#include "src/self_check.hpp"
+#include "src/programs/self_check.hpp"
 
 namespace ccl_tests {
 namespace {

@@ -4,8 +4,8 @@
 #include <algorithm>
 
 #include "src/core/error.hpp"
-#include "src/monitored_run.hpp"
 #include "src/options/help.hpp"
+#include "src/programs/monitored_run.hpp"
 #include "tools/acceptance/acceptance_job.hpp"
 #include "tools/acceptance/plan_text.hpp"
 

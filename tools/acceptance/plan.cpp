@@ -13,10 +13,10 @@
 #include <utility>
 
 #include "collectives/collectives.hpp"
-#include "src/bootstrap/sha256.hpp"
 #include "src/core/error.hpp"
 #include "src/core/given_file.hpp"
 #include "src/core/quote.hpp"
+#include "src/core/sha256.hpp"
 #include "src/core/suggestion.hpp"
 #include "src/options/values.hpp"
 #include "tools/acceptance/plan_limits.hpp"

@@ -9,10 +9,10 @@
 #include <string>
 
 #include "collectives/collectives.hpp"
-#include "src/init_run.hpp"
 #include "src/options/completion.hpp"
 #include "src/options/flags.hpp"
 #include "src/options/manual_page.hpp"
+#include "src/programs/init_run.hpp"
 #include "src/report/explanations.hpp"
 #include "tools/acceptance/arguments.hpp"
 #include "tools/check_arguments.hpp"

@@ -1,4 +1,4 @@
-#include "src/program.hpp"
+#include "src/programs/program.hpp"
 
 #include <fmt/format.h>
 
@@ -12,13 +12,13 @@
 #include "src/core/collective.hpp"
 #include "src/core/error.hpp"
 #include "src/job/job.hpp"
-#include "src/monitored_run.hpp"
 #include "src/options/job_setup_of.hpp"
 #include "src/options/options.hpp"
+#include "src/programs/monitored_run.hpp"
+#include "src/programs/self_check.hpp"
 #include "src/report/explanations.hpp"
 #include "src/report/open_files.hpp"
 #include "src/run/sweep.hpp"
-#include "src/self_check.hpp"
 
 namespace ccl_tests {
 namespace {

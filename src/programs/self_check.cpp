@@ -1,4 +1,4 @@
-#include "src/self_check.hpp"
+#include "src/programs/self_check.hpp"
 
 #include <fmt/format.h>
 
@@ -12,9 +12,9 @@
 #include "src/backends/loopback.hpp"
 #include "src/bootstrap/control.hpp"
 #include "src/bootstrap/thread_ranks.hpp"
-#include "src/bus_bytes.hpp"
 #include "src/core/communicator.hpp"
 #include "src/devices/host_memory.hpp"
+#include "src/programs/bus_bytes.hpp"
 #include "src/run/row_bytes.hpp"
 #include "verify/verifier.hpp"
 

@@ -1,4 +1,4 @@
-#include "src/simulated_job.hpp"
+#include "src/programs/simulated_job.hpp"
 
 #include <fmt/format.h>
 

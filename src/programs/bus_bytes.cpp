@@ -1,4 +1,4 @@
-#include "src/bus_bytes.hpp"
+#include "src/programs/bus_bytes.hpp"
 
 #include <fmt/format.h>
 

@@ -1,4 +1,4 @@
-#include "src/init_run.hpp"
+#include "src/programs/init_run.hpp"
 
 #include <fmt/format.h>
 
@@ -14,8 +14,8 @@
 #include "src/core/quote.hpp"
 #include "src/core/version.hpp"
 #include "src/job/job.hpp"
-#include "src/monitored_run.hpp"
 #include "src/options/job_setup_of.hpp"
+#include "src/programs/monitored_run.hpp"
 #include "src/report/output_file.hpp"
 
 namespace ccl_tests {

@@ -1,4 +1,4 @@
-#include "src/run_distributed.hpp"
+#include "src/programs/run_distributed.hpp"
 
 #include <fmt/format.h>
 

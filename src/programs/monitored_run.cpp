@@ -1,4 +1,4 @@
-#include "src/monitored_run.hpp"
+#include "src/programs/monitored_run.hpp"
 
 #include <fcntl.h>
 #include <fmt/format.h>

@@ -1,4 +1,4 @@
-#include "src/simulated_program.hpp"
+#include "src/programs/simulated_program.hpp"
 
 #include <fmt/format.h>
 
@@ -8,10 +8,10 @@
 #include "src/core/collective.hpp"
 #include "src/core/error.hpp"
 #include "src/options/job_setup_of.hpp"
+#include "src/programs/simulated_job.hpp"
 #include "src/report/explanations.hpp"
 #include "src/report/open_files.hpp"
 #include "src/run/sweep.hpp"
-#include "src/simulated_job.hpp"
 
 namespace ccl_tests {
 namespace {
