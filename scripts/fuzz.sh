@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Feeds random bytes to what reads bytes from outside: scripts/fuzz.sh [SECONDS] [TARGET...]. Needs clang with libFuzzer (package libclang-rt-14-dev).
 # 600 s each for the targets of tests/fuzz, one per core at a time, under the address and undefined-behaviour sanitizers. What is found lies in
-# build-fuzz/found; new inputs that reach new code are added to tests/fuzz/corpus, which it then makes as small as it can be.
+# build-fuzz/found; new inputs that reach new code are added to the archive of tests/fuzz/corpus, which it then makes as small as it can be.
 # Exit codes: 0 nothing found, 2 usage, 3 no libFuzzer, 4 a build failed or something was found.
 set -euo pipefail
 export LC_ALL=C
@@ -30,8 +30,10 @@ cmake --build build-fuzz -j "$(nproc)" --target "${chosen[@]/#/fuzz_}" || exit 4
 found=build-fuzz/found
 mkdir -p "$found"
 fuzz() { # TARGET: a line of figures; what it found, if anything
-  local target=$1 corpus=tests/fuzz/corpus/$1 work=build-fuzz/corpus-$1 code=0
+  local target=$1 archive=tests/fuzz/corpus/$1.tar.gz corpus=build-fuzz/given-$1 work=build-fuzz/corpus-$1 code=0
+  rm -rf "$corpus"
   mkdir -p "$corpus" "$work"
+  [[ ! -e $archive ]] || tar -xzf "$archive" -C "$corpus"
   "build-fuzz/bin/fuzz_$target" -max_total_time="$seconds" -max_len=2048 -timeout=20 -rss_limit_mb=2048 -print_final_stats=1 \
     -artifact_prefix="$found/$target-" "$work" "$corpus" >"build-fuzz/$target.log" 2>&1 || code=$?
   local executed
@@ -40,8 +42,9 @@ fuzz() { # TARGET: a line of figures; what it found, if anything
   ((code == 0)) || return 1
   rm -rf "build-fuzz/merged-$target" && mkdir "build-fuzz/merged-$target"
   "build-fuzz/bin/fuzz_$target" -merge=1 -max_len=512 "build-fuzz/merged-$target" "$corpus" "$work" >"build-fuzz/$target-merge.log" 2>&1
-  find "$corpus" -type f -delete
-  find "build-fuzz/merged-$target" -type f -size -2k | sort | head -n 80 | xargs -r cp -t "$corpus"
+  # The same inputs make the same archive.
+  (cd "build-fuzz/merged-$target" && find . -type f -size -2k -printf '%f\n' | sort | head -n 80 |
+    tar --owner=0 --group=0 --numeric-owner --mtime=@0 --mode=a=r,u+w -cf - -T - | gzip -9n) >"$archive"
 }
 export -f fuzz
 export seconds found
