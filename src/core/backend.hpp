@@ -20,9 +20,7 @@ class Communicator;
 struct BackendOptions {
   std::string interface;  // --interface (interfaces.hpp); empty: the library chooses
   std::string transport;  // --transport; empty: the library's default
-  std::string
-      gloo_algorithm;  // --gloo-algorithm ring|bcube|halving_doubling (only where all ranks change
-                       // buffers together, which primitives do not); empty: the library's default
+  std::string gloo_algorithm;  // --gloo-algorithm ring|bcube; empty: the library's default
   std::string mpi_thread;  // --mpi-thread single|funneled|serialized|multiple; empty: MPI's module
                            // chooses
   double init_timeout_s = 120;

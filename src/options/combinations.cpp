@@ -220,14 +220,6 @@ void check_reproducible(const Options& o) {
     throw UsageError("--digests: is -J's file, too; accepted: two names");
 }
 
-void check_algorithm(const Collective& collective, const Options& o) {
-  if (!collective.needs.own_buffers || o.backend.gloo_algorithm != "halving_doubling") return;
-  throw Unsupported(fmt::format(
-      "--gloo-algorithm: Gloo makes an object of halving_doubling for each buffer, which all ranks "
-      "must do together, and {}_perf has buffers of its own; accepted: ring, bcube",
-      collective.name));
-}
-
 // Every process that exchanges files makes a folder there and removes it.
 void check_shared_folder(const CollectiveOptions& spec) {
   if (!spec.via_files) return;
@@ -303,7 +295,6 @@ void check_combinations(const Collective& collective, Options& o) {
   check_duration(o);
   check_faults(collective, o);
   check_reproducible(o);
-  check_algorithm(collective, o);
   check_shared_folder(o.spec);
 }
 

@@ -110,8 +110,7 @@ void declare_library(FlagSet& set, Options& o) {
       .by_default("tcp")
       .recorded("transport");
   set.add(b.gloo_algorithm, "--gloo-algorithm", "NAME",
-          "Gloo's all_reduce: ring, bcube or halving_doubling",
-          one_of({"ring", "bcube", "halving_doubling"}))
+          "Gloo's all_reduce: ring or bcube", one_of({"ring", "bcube"}))
       .by_default("Gloo's choice")
       .recorded("gloo_algorithm");
   set.add_custom(

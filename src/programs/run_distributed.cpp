@@ -21,10 +21,6 @@ void check(const DistributedOptions& options) {
       throw UsageError(
           fmt::format("{}: {:g} s is no time to wait; accepted: more than 0", name, limit_s));
   }
-  if (options.backend_options.gloo_algorithm == "halving_doubling")
-    throw Unsupported(
-        "halving_doubling: Gloo makes an object of it for each buffer, which primitives do not "
-        "change together; accepted: ring, bcube");
 }
 
 // The primitives work on host memory: a library that takes a GPU's memory gets copies.

@@ -30,7 +30,7 @@ for row in csv.DictReader(open(path)):
 EOF
 }
 echo "# all_reduce, float, sum, $ranks ranks"
-for algorithm in ring bcube halving_doubling; do
+for algorithm in ring bcube; do
   show "Gloo $algorithm" "$program" --np "$ranks" --backend gloo --gloo-algorithm "$algorithm"
 done
 names=("" linear nonoverlapping recursive_doubling ring segmented_ring rabenseifner)

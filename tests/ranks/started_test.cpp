@@ -18,14 +18,14 @@ class Started : public OnBackend {
  protected:
   // body(communicator, rank) on one thread per rank.
   template <class Body>
-  void on_ranks(Body&& body, const BackendOptions& options = {}) {
+  void on_ranks(Body&& body) {
     const auto control = alone();
     ThreadRanks world(*control, ranks());
     std::vector<std::thread> threads;
     for (int rank = 0; rank < ranks(); ++rank) {
       threads.emplace_back([&, rank] {
         try {
-          const auto communicator = backend_->connect(world.rank(rank), options);
+          const auto communicator = backend_->connect(world.rank(rank), {});
           body(*communicator, rank);
         } catch (const std::exception& e) {
           ADD_FAILURE() << "rank " << rank << ": " << e.what();
@@ -37,10 +37,6 @@ class Started : public OnBackend {
   }
 };
 INSTANTIATE_TEST_SUITE_P(Backends, Started, every_backend);
-class StartedOnGloo : public Started {};  // which has algorithms to choose from
-INSTANTIATE_TEST_SUITE_P(Backends, StartedOnGloo,
-                         testing::Combine(testing::Values(std::string("gloo")),
-                                          testing::Values(1, 3, 4)));
 class StartedAmongRanks : public Started {};  // operations are in flight
 INSTANTIATE_TEST_SUITE_P(Backends, StartedAmongRanks,
                          testing::Combine(testing::Values(std::string("gloo")),
@@ -103,14 +99,6 @@ TEST_P(Started, OperationsMayBeWaitedForInAnyOrder) {
     for (int round = 0; round < 3; ++round)
       start_and_check(c, rank, ranks(), [](int k) { return operations - 1 - k; });
   });
-}
-
-TEST_P(StartedOnGloo, WorkWithoutAlgorithmOfItsOwnIsRightToo) {
-  BackendOptions options;
-  options.gloo_algorithm = "halving_doubling";
-  on_ranks(
-      [](Communicator& c, int rank) { start_and_check(c, rank, ranks(), [](int k) { return k; }); },
-      options);
 }
 
 // Nobody waits for an operation whose peer is gone: it fails on the others when this rank gives up.

@@ -357,12 +357,6 @@ TEST(Options, DeviceSideCollectivesAreRefusedWithAReason) {
   }
 }
 
-TEST(Options, AnAlgorithmBoundToBuffersIsNotForComposites) {
-  const std::vector<std::string> line = {"--gloo-algorithm", "halving_doubling"};
-  EXPECT_EQ(read(line).backend.gloo_algorithm, "halving_doubling");
-  EXPECT_THROW(parse_options(collectives::sync_grad, line, nothing_set), Unsupported);
-}
-
 TEST(Options, SkippedIterationsLeaveSome) {
   EXPECT_EQ(read({"-I", "1", "-K", "19"}).measure.per_iteration_skip, 19);
   EXPECT_THAT(refusal({"-I", "1", "-K", "20"}), HasSubstr("-K: 20 of 20 iterations"));

@@ -12,14 +12,12 @@
 
 #include <algorithm>
 #include <chrono>
-#include <cstring>
 #include <numeric>
 #include <span>
 #include <utility>
 #include <vector>
 
 #include "src/backends/gloo/connect.hpp"
-#include "src/backends/gloo/halving_doubling.hpp"
 #include "src/backends/gloo/messages.hpp"
 #include "src/backends/gloo/reduce_scatter.hpp"
 #include "src/backends/gloo/vector_collectives.hpp"
@@ -33,15 +31,13 @@ namespace {
 
 using std::chrono::milliseconds;
 
-enum class Algorithm { unspecified, ring, bcube, halving_doubling };
+enum class Algorithm { unspecified, ring, bcube };
 
 Algorithm find_algorithm(const std::string& name) {
   if (name == "ring") return Algorithm::ring;
   if (name == "bcube") return Algorithm::bcube;
-  if (name == "halving_doubling") return Algorithm::halving_doubling;
   if (!name.empty())
-    throw UsageError("--gloo-algorithm: unknown name '" + name +
-                     "'; accepted: ring, bcube, halving_doubling");
+    throw UsageError("--gloo-algorithm: unknown name '" + name + "'; accepted: ring, bcube");
   return Algorithm::unspecified;
 }
 
@@ -86,16 +82,13 @@ class GlooCommunicator : public Communicator {
   GlooCommunicator(Connection connection, const BackendOptions& options)
       : connection_(std::move(connection)),
         context_(connection_.context),
-        halving_doubling_(context_),
         algorithm_(find_algorithm(options.gloo_algorithm)),
         capabilities_(describe(connection_.description, options.gloo_algorithm)) {}
 
   void all_reduce(const Call& call) override { all_reduce(call, own_tag); }
   void broadcast(const Call& call) override { broadcast(call, own_tag); }
 
-  // halving_doubling's cached objects serve one operation at a time.
   std::unique_ptr<Work> start_all_reduce(const Call& call) override {
-    if (algorithm_ == Algorithm::halving_doubling) return Communicator::start_all_reduce(call);
     return workers_.start([this, call, tag = next_tag()] { all_reduce(call, tag); });
   }
   std::unique_ptr<Work> start_broadcast(const Call& call) override {
@@ -251,12 +244,7 @@ class GlooCommunicator : public Communicator {
   void all_reduce(const Call& call, std::uint32_t tag) {
     if (call.count == 0) return;
     const void* const send = premultiplied(call, call.count, call.recv);
-    if (algorithm_ == Algorithm::halving_doubling) {
-      if (send != call.recv) std::memcpy(call.recv, send, call.count * size_of(call.type));
-      translated([&] { halving_doubling_.all_reduce(call.recv, call.count, call.type, call.op); });
-    } else {
-      translated([&] { all_reduce_by_options(call, send, tag); });
-    }
+    translated([&] { all_reduce_by_options(call, send, tag); });
     divided(call, call.recv, call.count);
   }
 
@@ -301,7 +289,6 @@ class GlooCommunicator : public Communicator {
 
   Connection connection_;
   std::shared_ptr<gloo::Context> context_;
-  HalvingDoubling halving_doubling_;
   Algorithm algorithm_;
   Capabilities capabilities_;
   std::vector<std::byte> scratch_;   // pieces of the ring
