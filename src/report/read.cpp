@@ -9,7 +9,6 @@
 #include "src/options/placements.hpp"
 #include "src/report/field_json.hpp"
 #include "src/report/field_visitors.hpp"
-#include "src/report/schema_1.hpp"
 
 namespace ccl_tests {
 namespace {
@@ -67,25 +66,14 @@ class Runs {
     drop_half_row();
     int version = 0;
     if (const FieldValue* const value = find(line, "schema_version")) assign(*value, version);
-    if (version != 1 && version != 2)
-      throw Error(fmt::format("schema version {}; this program reads 1 and 2", version));
-    schema_1_ = version == 1;
+    if (version != 2) throw Error(fmt::format("schema version {}; this program reads 2", version));
     RunInfo& info = runs_.emplace_back().info;
-    fields(info,
-           Assign(schema_1_ ? header_from_schema_1(std::move(line)) : object(line, "header")));
+    fields(info, Assign(object(line, "header")));
     placements_ = placements_of(info);
   }
 
   void row(FieldRecord line) {
     std::vector<Row>& rows = runs_.back().rows;
-    if (schema_1_) {
-      const RowOfSchema1 old = row_from_schema_1(std::move(line));
-      Row& row = rows.emplace_back();
-      fields(row, Assign(old.row));
-      fields(row.out_of_place, Assign(old.out_of_place));
-      fields(row.in_place, Assign(old.in_place));
-      return;
-    }
     const bool in_place = text(line, "placement") == "in_place";
     const bool both = placements_ == Placements::both;
     if (both ? in_place != half_row_ : !includes(placements_, in_place))
@@ -102,9 +90,7 @@ class Runs {
 
   void end(FieldRecord line) {
     drop_half_row();
-    RunSummary& summary = runs_.back().summary.emplace();
-    const bool flat = find(line, "footer") == nullptr;
-    fields(summary, Assign(flat ? footer_from_schema_1(std::move(line)) : object(line, "footer")));
+    fields(runs_.back().summary.emplace(), Assign(object(line, "footer")));
   }
 
   static FieldRecord object(const FieldRecord& line, std::string_view name) {
@@ -115,7 +101,6 @@ class Runs {
   }
 
   std::vector<RecordedRun> runs_;
-  bool schema_1_ = false;
   Placements placements_ = Placements::both;  // that rows of this run have
   bool half_row_ = false;                     // the last row has one of two lines, in schema 2
 };

@@ -15,9 +15,8 @@ struct RecordedRun {
   std::optional<RunSummary> summary;  // absent: the process was killed
 };
 
-// Reads a .jsonl file of schema 2 or 1, which may hold several runs one after the other. A last line
-// that a killed process left unfinished is skipped. What schema 1 did not record has its default;
-// its times have no zone. Throws Error that names the path and the line.
+// Reads a .jsonl file of schema 2, which may hold several runs one after the other. A last line
+// that a killed process left unfinished is skipped. Throws Error that names the path and the line.
 std::vector<RecordedRun> read_runs(const std::string& path);
 
 }  // namespace ccl_tests

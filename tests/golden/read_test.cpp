@@ -131,30 +131,12 @@ TEST(ReadRuns, APlacementThatWasLeftOutHasNoLines) {
       read_text(samples::file(samples::plain(), ".jsonl")).at(0).rows[0].in_place.left_out);
 }
 
-// tests/golden/schema1/runs.jsonl: five runs as version 1 of the format wrote them.
-TEST(ReadRuns, SchemaOneIsReadToo) {
-  const auto runs = read_runs(CCL_GOLDEN_DIR "/schema1/runs.jsonl");
-  ASSERT_EQ(runs.size(), 5U);
-  const RecordedRun& plain = runs[0];
-  EXPECT_EQ(plain.info.program, "all_reduce_perf");
-  EXPECT_EQ(plain.info.iterations, 20);
-  EXPECT_EQ(plain.info.environment, std::vector<std::string>{"NCCL_TESTS_MIN_BW=1.5"});
-  EXPECT_EQ(plain.info.notes.at(0).text, "time is the mean of a fixed batch");
-  EXPECT_EQ(plain.info.rank_lines.size(), 3U);
-  ASSERT_EQ(plain.rows.size(), 2U);
-  EXPECT_EQ(plain.rows[0].op, ReduceOp::sum);
-  EXPECT_FALSE(plain.rows[0].root);
-  EXPECT_EQ(plain.rows[1].in_place.seconds, 1034.5678e-6);
-  EXPECT_EQ(plain.rows[1].in_place.wrong, 0U);
-  EXPECT_EQ(plain.summary->verdict, Verdict::ok);
-  EXPECT_EQ(runs[1].rows.at(0).out_of_place.steps->payload_s, 8e-6);
-  EXPECT_EQ(runs[1].rows.at(0).padding_waste, 3.9876543);
-  EXPECT_EQ(runs[2].rows.at(1).pair, RankPair(12, 345));
-  EXPECT_FALSE(runs[2].rows.at(1).op);
-  EXPECT_EQ(runs[3].summary->verdict, Verdict::wrong);
-  EXPECT_EQ(runs[3].rows.at(1).in_place.wrong, 12345678U);
-  EXPECT_EQ(runs[4].summary->verdict, Verdict::incomplete);
-  EXPECT_EQ(runs[4].summary->errors.size(), 2U);
+TEST(ReadRuns, AnotherSchemaIsRefused) {
+  std::string text = samples::file(samples::plain(), ".jsonl");
+  const std::string version = "\"schema_version\":2";
+  text.replace(text.find(version), version.size(), "\"schema_version\":1");
+  EXPECT_THAT([&] { read_text(text); },
+              testing::ThrowsMessage<Error>(HasSubstr("schema version 1; this program reads 2")));
 }
 
 void expect_refused(const std::string& text, const std::string& line, const std::string& why) {
