@@ -33,7 +33,7 @@ system_tests_of() {
     src/measure/* | src/model/*) echo programs plot ;;
     src/options/*) echo bad_input launching ;;
     src/primitives/* | src/programs/run_distributed*) echo primitives composites data_parallel ;;
-    src/report/*) echo files exports plot compare ;;
+    src/record/* | src/judge/* | src/report/*) echo files exports plot compare ;;
     src/run/* | src/core/* | src/* | verify/*) echo programs groups failures files mpi ;;
     tools/acceptance/*) echo acceptance acceptance_simulated acceptance_page ;;
     tools/compare/*) echo compare ;;

@@ -31,7 +31,7 @@ function height(layer) {
 }
 BEGIN {
   count = split("src/core;verify;src/measure src/model src/primitives src/inject src/bootstrap;src/devices;src/backends;" \
-                "src/job;src/options;src/report;src/run;src/programs;collectives;tools;tests", floors, ";")
+                "src/job;src/options;src/record;src/judge;src/report;src/run;src/programs;collectives;tools;tests", floors, ";")
   for (floor = 1; floor <= count; ++floor) {
     rooms = split(floors[floor], names, " ")
     for (room = 1; room <= rooms; ++room) heights[names[room]] = floor

@@ -6,10 +6,10 @@
 #include <utility>
 
 #include "src/core/error.hpp"
+#include "src/core/output_file.hpp"
 #include "src/core/quote.hpp"
 #include "src/options/command_line.hpp"
 #include "src/options/values.hpp"
-#include "src/report/output_file.hpp"
 
 namespace ccl_tests::tools {
 namespace {

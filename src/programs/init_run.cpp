@@ -11,12 +11,12 @@
 
 #include "src/core/clock.hpp"
 #include "src/core/communicator.hpp"
+#include "src/core/output_file.hpp"
 #include "src/core/quote.hpp"
 #include "src/core/version.hpp"
 #include "src/job/job.hpp"
 #include "src/options/job_setup_of.hpp"
 #include "src/programs/monitored_run.hpp"
-#include "src/report/output_file.hpp"
 
 namespace ccl_tests {
 namespace {

@@ -26,7 +26,7 @@
 #include "src/core/suggestion.hpp"
 #include "src/core/write_all.hpp"
 #include "src/options/output_options.hpp"
-#include "src/report/field_json.hpp"
+#include "src/record/field_json.hpp"
 #include "src/report/headline.hpp"
 #include "src/report/text.hpp"
 

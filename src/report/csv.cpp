@@ -7,7 +7,7 @@
 #include <string_view>
 #include <utility>
 
-#include "src/report/field_visitors.hpp"
+#include "src/record/field_visitors.hpp"
 #include "src/report/text.hpp"
 #include "src/report/writers.hpp"
 

@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-#include "src/report/record.hpp"
+#include "src/record/record.hpp"
 
 namespace ccl_tests {
 

@@ -3,8 +3,8 @@
 // lies in one object of theirs, so that a table made of all lines has two columns more.
 #include <utility>
 
-#include "src/report/field_json.hpp"
-#include "src/report/field_visitors.hpp"
+#include "src/record/field_json.hpp"
+#include "src/record/field_visitors.hpp"
 #include "src/report/writers.hpp"
 
 namespace ccl_tests {

@@ -8,11 +8,11 @@
 #include <utility>
 
 #include "src/core/error.hpp"
-#include "src/report/pair_judgement.hpp"
+#include "src/judge/pair_judgement.hpp"
+#include "src/judge/reproductions.hpp"
+#include "src/record/quantity_text.hpp"
+#include "src/record/row_text.hpp"
 #include "src/report/pair_notes.hpp"
-#include "src/report/quantity_text.hpp"
-#include "src/report/reproductions.hpp"
-#include "src/report/row_text.hpp"
 #include "src/report/speed_text.hpp"
 
 namespace ccl_tests {

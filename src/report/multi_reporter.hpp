@@ -11,16 +11,16 @@
 #include <utility>
 #include <vector>
 
+#include "src/judge/digest_file.hpp"
+#include "src/judge/late_ranks.hpp"
+#include "src/judge/limit_judge.hpp"
+#include "src/judge/passes.hpp"
+#include "src/judge/sweep_fits.hpp"
 #include "src/measure/width_tally.hpp"
 #include "src/options/options.hpp"
-#include "src/report/digest_file.hpp"
+#include "src/record/local_time.hpp"
 #include "src/report/headline.hpp"
-#include "src/report/late_ranks.hpp"
-#include "src/report/limit_judge.hpp"
-#include "src/report/local_time.hpp"
 #include "src/report/outputs.hpp"
-#include "src/report/passes.hpp"
-#include "src/report/sweep_fits.hpp"
 
 namespace ccl_tests {
 

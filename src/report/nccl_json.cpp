@@ -10,7 +10,7 @@
 #include <string_view>
 #include <utility>
 
-#include "src/report/local_time.hpp"
+#include "src/record/local_time.hpp"
 #include "src/report/writers.hpp"
 
 namespace ccl_tests {

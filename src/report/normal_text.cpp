@@ -6,7 +6,7 @@
 #include <cmath>
 #include <utility>
 
-#include "src/report/quantity_text.hpp"
+#include "src/record/quantity_text.hpp"
 
 namespace ccl_tests {
 namespace {

@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "src/report/record.hpp"
+#include "src/record/record.hpp"
 
 namespace ccl_tests {
 

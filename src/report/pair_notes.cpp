@@ -7,7 +7,7 @@
 #include <map>
 #include <set>
 
-#include "src/report/quantity_text.hpp"
+#include "src/record/quantity_text.hpp"
 
 namespace ccl_tests {
 namespace {

@@ -6,8 +6,8 @@
 #include <string>
 #include <string_view>
 
-#include "src/report/output_file.hpp"
-#include "src/report/record.hpp"
+#include "src/core/output_file.hpp"
+#include "src/record/record.hpp"
 
 namespace ccl_tests {
 

@@ -11,10 +11,10 @@
 #include <system_error>
 
 #include "src/core/error.hpp"
+#include "src/judge/reproductions.hpp"
+#include "src/record/local_time.hpp"
 #include "src/report/comment_text.hpp"
-#include "src/report/local_time.hpp"
 #include "src/report/reporter.hpp"
-#include "src/report/reproductions.hpp"
 #include "src/report/table_footer.hpp"
 #include "src/report/table_header.hpp"
 

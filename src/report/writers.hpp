@@ -3,7 +3,7 @@
 
 #include <memory>
 
-#include "src/report/output_file.hpp"
+#include "src/core/output_file.hpp"
 #include "src/report/reporter.hpp"
 
 namespace ccl_tests {

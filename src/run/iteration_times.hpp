@@ -5,7 +5,7 @@
 #include <span>
 #include <vector>
 
-#include "src/report/record.hpp"
+#include "src/record/record.hpp"
 
 namespace ccl_tests {
 

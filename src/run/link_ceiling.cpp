@@ -7,7 +7,7 @@
 #include "src/core/error.hpp"
 #include "src/core/library_call.hpp"
 #include "src/core/message_window.hpp"
-#include "src/report/quantity_text.hpp"
+#include "src/record/quantity_text.hpp"
 
 namespace ccl_tests {
 namespace {

@@ -10,8 +10,8 @@
 
 #include "src/core/clock.hpp"
 #include "src/core/serialize.hpp"
+#include "src/judge/passes.hpp"
 #include "src/measure/width_tally.hpp"
-#include "src/report/passes.hpp"
 
 namespace ccl_tests {
 namespace {

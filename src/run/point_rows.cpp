@@ -5,7 +5,7 @@
 #include <string_view>
 #include <utility>
 
-#include "src/report/row_text.hpp"
+#include "src/record/row_text.hpp"
 
 namespace ccl_tests {
 namespace {

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "src/job/rank_table.hpp"
-#include "src/report/record.hpp"
+#include "src/record/record.hpp"
 #include "src/run/operation_workload.hpp"
 #include "src/run/problem.hpp"
 #include "src/run/row.hpp"

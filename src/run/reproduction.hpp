@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "src/report/record.hpp"
+#include "src/record/record.hpp"
 
 namespace ccl_tests {
 

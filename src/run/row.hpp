@@ -10,7 +10,7 @@
 #include "src/job/rank_table.hpp"
 #include "src/measure/averages.hpp"
 #include "src/measure/estimate.hpp"
-#include "src/report/record.hpp"
+#include "src/record/record.hpp"
 #include "src/run/problem.hpp"
 #include "src/run/rank_report.hpp"
 

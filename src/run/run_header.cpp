@@ -11,7 +11,7 @@
 #include "src/job/cpu_share.hpp"
 #include "src/options/settings.hpp"
 #include "src/options/spec_notes.hpp"
-#include "src/report/local_time.hpp"
+#include "src/record/local_time.hpp"
 #include "src/run/header_notes.hpp"
 
 namespace ccl_tests {

@@ -9,7 +9,7 @@
 #include "src/job/rank.hpp"
 #include "src/measure/clock_cost.hpp"
 #include "src/options/options.hpp"
-#include "src/report/record.hpp"
+#include "src/record/record.hpp"
 #include "src/run/link_ceiling.hpp"
 #include "src/run/point.hpp"
 

@@ -6,7 +6,7 @@
 
 #include "src/core/clock.hpp"
 #include "src/devices/process_memory.hpp"
-#include "src/report/quantity_text.hpp"
+#include "src/record/quantity_text.hpp"
 
 namespace ccl_tests {
 

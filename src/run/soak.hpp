@@ -6,8 +6,8 @@
 #include <string>
 
 #include "src/job/rank.hpp"
+#include "src/record/record.hpp"
 #include "src/report/multi_reporter.hpp"
-#include "src/report/record.hpp"
 
 namespace ccl_tests {
 

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "src/core/capabilities.hpp"
-#include "src/report/record.hpp"
+#include "src/record/record.hpp"
 #include "src/run/problem.hpp"
 #include "verify/pattern.hpp"
 

@@ -21,7 +21,7 @@
 #include "src/core/error.hpp"
 #include "src/inject/fault.hpp"
 #include "src/options/options.hpp"
-#include "src/report/read.hpp"
+#include "src/record/read.hpp"
 #include "src/run/rank_report.hpp"
 #include "tests/fuzz/control_plane.hpp"
 

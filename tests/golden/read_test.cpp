@@ -1,5 +1,5 @@
 // Results files read back: what was written comes back, of this schema and of the first one.
-#include "src/report/read.hpp"
+#include "src/record/read.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

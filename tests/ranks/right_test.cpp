@@ -4,7 +4,7 @@
 
 #include "src/backends/loopback.hpp"
 #include "src/backends/registry.hpp"
-#include "src/report/row_text.hpp"
+#include "src/record/row_text.hpp"
 #include "tests/ranks/on_backend.hpp"
 #include "tests/ranks/world.hpp"
 

@@ -1,5 +1,5 @@
 // Times that are held to an earlier run's (--baseline), through files as the suite writes them.
-#include "src/report/baseline.hpp"
+#include "src/judge/baseline.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -9,7 +9,7 @@
 #include <fstream>
 
 #include "src/core/error.hpp"
-#include "src/report/limit_judge.hpp"
+#include "src/judge/limit_judge.hpp"
 #include "src/report/reporter.hpp"
 
 namespace ccl_tests {

@@ -1,5 +1,5 @@
 // Which rank is called late: one that is, and nobody by chance.
-#include "src/report/late_ranks.hpp"
+#include "src/judge/late_ranks.hpp"
 
 #include <gtest/gtest.h>
 

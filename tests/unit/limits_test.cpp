@@ -1,11 +1,11 @@
 // What a row's times say about its limits, and which sizes nobody measured.
-#include "src/report/limits.hpp"
+#include "src/judge/limits.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "src/report/limit_judge.hpp"
-#include "src/report/quantity_text.hpp"
+#include "src/judge/limit_judge.hpp"
+#include "src/record/quantity_text.hpp"
 
 namespace ccl_tests {
 namespace {

@@ -1,12 +1,12 @@
 // What the footer says of fits, from rows.
 #include "src/report/normal_text.hpp"
-#include "src/report/local_time.hpp"
+#include "src/record/local_time.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "src/report/quantity_text.hpp"
-#include "src/report/sweep_fits.hpp"
+#include "src/judge/sweep_fits.hpp"
+#include "src/record/quantity_text.hpp"
 
 namespace ccl_tests {
 namespace {

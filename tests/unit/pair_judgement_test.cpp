@@ -1,5 +1,5 @@
 // Who is named from the times of all pairs, and when nobody is.
-#include "src/report/pair_judgement.hpp"
+#include "src/judge/pair_judgement.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -8,7 +8,7 @@
 #include <functional>
 #include <numeric>
 
-#include "src/report/pair_band.hpp"
+#include "src/judge/pair_band.hpp"
 
 namespace ccl_tests {
 namespace {

@@ -7,8 +7,8 @@
 #include <iostream>
 #include <map>
 
+#include "src/judge/pair_judgement.hpp"
 #include "src/options/pairing.hpp"
-#include "src/report/pair_judgement.hpp"
 #include "tests/unit/acceptance_noise.hpp"
 
 namespace ccl_tests {

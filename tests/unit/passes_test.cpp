@@ -1,5 +1,5 @@
 // Rows of several passes: the one that stands for them, and the order in which they are taken.
-#include "src/report/passes.hpp"
+#include "src/judge/passes.hpp"
 
 #include <gmock/gmock.h>
 

@@ -4,7 +4,7 @@
 
 #include <gmock/gmock.h>
 
-#include "src/report/reproductions.hpp"
+#include "src/judge/reproductions.hpp"
 
 namespace ccl_tests {
 namespace {

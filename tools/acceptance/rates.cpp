@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "src/options/values.hpp"
-#include "src/report/row_text.hpp"
+#include "src/record/row_text.hpp"
 #include "tools/acceptance/report/words.hpp"
 
 namespace ccl_tests::acceptance {

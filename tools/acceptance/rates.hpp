@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-#include "src/report/record.hpp"
+#include "src/record/record.hpp"
 #include "tools/acceptance/plan.hpp"
 #include "tools/acceptance/record.hpp"
 

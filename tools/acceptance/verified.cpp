@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "src/report/quantity_text.hpp"
+#include "src/record/quantity_text.hpp"
 
 namespace ccl_tests::acceptance {
 

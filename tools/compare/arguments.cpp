@@ -8,11 +8,11 @@
 #include <vector>
 
 #include "src/core/error.hpp"
+#include "src/core/output_file.hpp"
 #include "src/core/quote.hpp"
 #include "src/options/command_line.hpp"
 #include "src/options/values.hpp"
-#include "src/report/output_file.hpp"
-#include "src/report/quantity_text.hpp"
+#include "src/record/quantity_text.hpp"
 
 namespace ccl_tests::compare {
 namespace {

@@ -11,10 +11,10 @@
 #include <string_view>
 
 #include "src/core/error.hpp"
+#include "src/core/output_file.hpp"
 #include "src/core/standard_error.hpp"
 #include "src/job/standard_files.hpp"
 #include "src/options/help.hpp"
-#include "src/report/output_file.hpp"
 #include "tools/compare/arguments.hpp"
 #include "tools/compare/command.hpp"
 #include "tools/compare/files.hpp"

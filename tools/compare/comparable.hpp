@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "src/report/read.hpp"
+#include "src/record/read.hpp"
 
 namespace ccl_tests::compare {
 

@@ -8,7 +8,7 @@
 
 #include "src/core/error.hpp"
 #include "src/core/quote.hpp"
-#include "src/report/quantity_text.hpp"
+#include "src/record/quantity_text.hpp"
 #include "tools/compare/comparable.hpp"
 #include "tools/compare/holm.hpp"
 #include "tools/compare/verdict.hpp"

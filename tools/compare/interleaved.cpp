@@ -8,7 +8,7 @@
 
 #include "src/core/error.hpp"
 #include "src/devices/core_to_core.hpp"
-#include "src/report/quantity_text.hpp"
+#include "src/record/quantity_text.hpp"
 #include "tools/compare/holm.hpp"
 
 namespace ccl_tests::compare {

@@ -1,6 +1,6 @@
 #include <fmt/format.h>
 
-#include "src/report/quantity_text.hpp"
+#include "src/record/quantity_text.hpp"
 #include "src/report/text.hpp"
 #include "tools/compare/writers.hpp"
 

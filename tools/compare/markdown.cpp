@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "src/measure/statistics.hpp"
-#include "src/report/quantity_text.hpp"
+#include "src/record/quantity_text.hpp"
 #include "src/report/text.hpp"
 #include "tools/compare/writers.hpp"
 

@@ -4,7 +4,7 @@
 
 #include <cmath>
 
-#include "src/report/quantity_text.hpp"
+#include "src/record/quantity_text.hpp"
 
 namespace ccl_tests::compare {
 namespace {

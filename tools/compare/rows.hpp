@@ -6,9 +6,9 @@
 #include <string>
 #include <string_view>
 
-#include "src/report/limits.hpp"
-#include "src/report/read.hpp"
-#include "src/report/row_key.hpp"
+#include "src/judge/limits.hpp"
+#include "src/record/read.hpp"
+#include "src/record/row_key.hpp"
 #include "tools/compare/sign_test.hpp"
 
 namespace ccl_tests::compare {

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "src/report/quantity_text.hpp"
+#include "src/record/quantity_text.hpp"
 #include "src/report/text.hpp"
 #include "tools/compare/holm.hpp"
 #include "tools/compare/writers.hpp"

@@ -9,7 +9,7 @@
 
 #include "src/core/collective.hpp"
 #include "src/inject/fault.hpp"
-#include "src/report/record.hpp"
+#include "src/record/record.hpp"
 #include "src/run/point.hpp"
 
 namespace ccl_tests::selftest {

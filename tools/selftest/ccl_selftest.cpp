@@ -9,7 +9,7 @@
 #include "src/job/job.hpp"
 #include "src/options/help.hpp"
 #include "src/options/job_setup_of.hpp"
-#include "src/report/quantity_text.hpp"
+#include "src/record/quantity_text.hpp"
 #include "tools/selftest/arguments.hpp"
 #include "tools/selftest/trial.hpp"
 

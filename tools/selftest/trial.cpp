@@ -8,7 +8,7 @@
 
 #include "src/core/communicator.hpp"
 #include "src/core/error.hpp"
-#include "src/report/row_text.hpp"
+#include "src/record/row_text.hpp"
 #include "src/run/benchmark_runner.hpp"
 #include "src/run/free_memory.hpp"
 #include "src/run/memory_limit.hpp"

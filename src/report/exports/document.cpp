@@ -6,8 +6,8 @@
 #include <utility>
 
 #include "src/core/types.hpp"
-#include "src/report/quantity_text.hpp"
-#include "src/report/row_text.hpp"
+#include "src/record/quantity_text.hpp"
+#include "src/record/row_text.hpp"
 
 namespace ccl_tests {
 namespace {

@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "src/report/output_file.hpp"
+#include "src/core/output_file.hpp"
 #include "src/report/reporter.hpp"
 
 namespace ccl_tests {

@@ -3,8 +3,8 @@
 // take for the fastest one.
 #include <algorithm>
 
+#include "src/record/field_json.hpp"
 #include "src/report/exports/document.hpp"
-#include "src/report/field_json.hpp"
 #include "src/report/writers.hpp"
 
 namespace ccl_tests {

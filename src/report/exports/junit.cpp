@@ -6,10 +6,10 @@
 #include <string>
 
 #include "src/core/error.hpp"
+#include "src/record/quantity_text.hpp"
+#include "src/record/row_text.hpp"
 #include "src/report/exports/document.hpp"
 #include "src/report/headline.hpp"
-#include "src/report/quantity_text.hpp"
-#include "src/report/row_text.hpp"
 #include "src/report/text.hpp"
 #include "src/report/writers.hpp"
 

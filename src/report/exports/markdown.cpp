@@ -1,10 +1,10 @@
 // A table for a pull request or a wiki (GitHub Flavored Markdown, section 4.10).
 #include <fmt/format.h>
 
+#include "src/record/quantity_text.hpp"
+#include "src/record/row_text.hpp"
 #include "src/report/exports/document.hpp"
 #include "src/report/headline.hpp"
-#include "src/report/quantity_text.hpp"
-#include "src/report/row_text.hpp"
 #include "src/report/text.hpp"
 #include "src/report/writers.hpp"
 

@@ -13,11 +13,11 @@
 #include <variant>
 
 #include "src/core/error.hpp"
+#include "src/core/replaced_file.hpp"
 #include "src/core/serialize.hpp"
+#include "src/record/field_value.hpp"
 #include "src/report/exports/document.hpp"
 #include "src/report/exports/prometheus.hpp"
-#include "src/report/field_value.hpp"
-#include "src/report/replaced_file.hpp"
 #include "src/report/text.hpp"
 
 namespace ccl_tests {

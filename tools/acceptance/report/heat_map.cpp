@@ -7,7 +7,7 @@
 #include <cmath>
 #include <limits>
 
-#include "src/report/quantity_text.hpp"
+#include "src/record/quantity_text.hpp"
 #include "src/report/text.hpp"
 #include "tools/acceptance/report/words.hpp"
 

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "src/report/quantity_text.hpp"
+#include "src/record/quantity_text.hpp"
 #include "src/report/text.hpp"
 #include "tools/acceptance/report/curve_plot.hpp"
 #include "tools/acceptance/report/findings.hpp"

@@ -7,7 +7,7 @@
 #include <cmath>
 #include <ctime>
 
-#include "src/report/quantity_text.hpp"
+#include "src/record/quantity_text.hpp"
 
 namespace ccl_tests::acceptance {
 namespace {

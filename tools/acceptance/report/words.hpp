@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "src/report/quantity_text.hpp"  // counted(), for those who include this
+#include "src/record/quantity_text.hpp"  // counted(), for those who include this
 #include "src/report/text.hpp"
 #include "tools/acceptance/record.hpp"
 

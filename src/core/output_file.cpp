@@ -1,0 +1,192 @@
+#include "src/core/output_file.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <optional>
+#include <system_error>
+#include <utility>
+
+#include "src/core/error.hpp"
+#include "src/core/quote.hpp"
+
+namespace ccl_tests {
+namespace {
+
+std::string reason(int error) { return std::generic_category().message(error); }
+
+bool is_directory(const std::string& path) {
+  struct stat status {};
+  return ::stat(path.c_str(), &status) == 0 && S_ISDIR(status.st_mode);
+}
+
+// The error's number, 0 when all of `text` was written at offset `at`.
+int write_at(int descriptor, std::string_view text, std::size_t at) {
+  while (!text.empty()) {
+    const ssize_t written = ::pwrite(descriptor, text.data(), text.size(), static_cast<off_t>(at));
+    if (written < 0 && errno == EINTR) continue;
+    if (written <= 0) return written < 0 ? errno : ENOSPC;
+    text.remove_prefix(static_cast<std::size_t>(written));
+    at += static_cast<std::size_t>(written);
+  }
+  return 0;
+}
+
+std::string read_at(int descriptor, std::size_t bytes, std::size_t at) {
+  std::string text(bytes, '\0');
+  const ssize_t got = ::pread(descriptor, text.data(), bytes, static_cast<off_t>(at));
+  text.resize(got > 0 ? static_cast<std::size_t>(got) : 0);
+  return text;
+}
+
+// nullopt: the descriptor is not that of a regular file.
+std::optional<struct stat> regular_file(int descriptor) {
+  struct stat status {};
+  if (::fstat(descriptor, &status) != 0 || !S_ISREG(status.st_mode)) return std::nullopt;
+  return status;
+}
+
+bool is_same(const struct stat& status, FileIdentity identity) {
+  return status.st_dev == identity.device && status.st_ino == identity.inode;
+}
+
+// The name that the kernel has for an open file; empty: none.
+std::string name_now(int descriptor) {
+  std::array<char, 4096> name;
+  const std::string link = fmt::format("/proc/self/fd/{}", descriptor);
+  const ssize_t bytes = ::readlink(link.c_str(), name.data(), name.size());
+  std::string text(name.data(), bytes > 0 ? static_cast<std::size_t>(bytes) : 0);
+  return text.ends_with(" (deleted)") ? std::string() : text;
+}
+
+}  // namespace
+
+FileIdentity identity_of(int descriptor, const std::string& path) {
+  const auto open = regular_file(descriptor);
+  struct stat named {};
+  if (!open || ::stat(path.c_str(), &named) != 0) return {};
+  const FileIdentity identity{open->st_dev, open->st_ino};
+  return is_same(named, identity) ? identity : FileIdentity();
+}
+
+std::string lost_name(int descriptor, const std::string& path, FileIdentity identity) {
+  const auto open = regular_file(descriptor);
+  if (!open) return {};
+  struct stat named {};
+  const bool found = ::stat(path.c_str(), &named) == 0;
+  const int error = errno;
+  if (found && (identity.inode == 0 || is_same(named, identity))) return {};
+  if (found)
+    return "another file has taken its name while the run wrote to it; keep it until the run has "
+           "ended";
+  if (open->st_nlink == 0)
+    return "the file was removed while the run wrote to it; keep it until the run has ended";
+  const std::string name = name_now(descriptor);
+  if ((error == ENOENT || error == ENOTDIR) && !name.empty())
+    return fmt::format(
+        "the file was renamed to {} while the run wrote to it; rename it when the "
+        "run has ended",
+        quote(name, shown_path_characters));
+  return reason(error);
+}
+
+std::string piping_advice(const std::string& path) {
+  struct stat status {};
+  const bool special =
+      ::stat(path.c_str(), &status) == 0 && !S_ISREG(status.st_mode) && !S_ISDIR(status.st_mode);
+  const std::string folder = path.substr(0, path.rfind('/') + 1);
+  const bool descriptor = folder == "/dev/fd/" || folder == "/proc/self/fd/" ||
+                          path == "/dev/stdout" || path == "/dev/stderr";
+  if (!special && (!descriptor || S_ISDIR(status.st_mode)) && path != "-") return {};
+  return "results go to regular files alone; to pipe them, write FILE.jsonl and run 'tail -F "
+         "FILE.jsonl | jq .' beside";
+}
+
+OutputFile OutputFile::create(const std::string& path, std::string_view suffix) {
+  if (const std::string advice = piping_advice(path); !advice.empty())
+    throw UsageError(
+        fmt::format("cannot write results to {}: {}", quote(path, shown_path_characters), advice));
+  const std::string stem = path.substr(0, path.size() - suffix.size());
+  std::string name = path;
+  for (int number = 0;; ++number) {
+    const int descriptor = ::open(name.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    if (descriptor >= 0) return {descriptor, name};
+    const int error = errno == EEXIST && is_directory(name) ? EISDIR : errno;
+    if (error != EEXIST) {
+      throw UsageError(fmt::format("cannot write results to {}: {}",
+                                   quote(name, shown_path_characters), reason(error)));
+    }
+    name = fmt::format("{}.{}{}", stem, number, path.substr(stem.size()));
+  }
+}
+
+OutputFile::OutputFile(int descriptor, std::string path)
+    : descriptor_(descriptor), path_(std::move(path)), identity_(identity_of(descriptor_, path_)) {}
+
+OutputFile::OutputFile(OutputFile&& other) noexcept
+    : descriptor_(std::exchange(other.descriptor_, -1)),
+      path_(std::move(other.path_)),
+      identity_(other.identity_),
+      size_(other.size_) {}
+
+OutputFile::~OutputFile() {
+  if (descriptor_ >= 0) ::close(descriptor_);
+}
+
+void OutputFile::replace_end(std::size_t bytes, std::string_view text) {
+  check();
+  const std::size_t at = size_ - bytes;
+  const std::string old = read_at(descriptor_, bytes, at);
+  int error = write_at(descriptor_, text, at);
+  if (error == 0 && text.size() < bytes &&
+      ::ftruncate(descriptor_, static_cast<off_t>(at + text.size())) != 0) {
+    error = errno;
+  }
+  if (error != 0) {
+    restore(at, old);
+    fail(reason(error));
+  }
+  size_ = at + text.size();
+}
+
+void OutputFile::overwrite(std::size_t at, std::string_view text) {
+  check();
+  const std::string old = read_at(descriptor_, text.size(), at);
+  const int error = write_at(descriptor_, text, at);
+  if (error == 0) return;
+  restore(at, old);
+  fail(reason(error));
+}
+
+void OutputFile::check() const {
+  if (descriptor_ < 0) return;
+  if (const std::string lost = lost_name(descriptor_, path_, identity_); !lost.empty()) fail(lost);
+  const auto open = regular_file(descriptor_);
+  if (open && static_cast<std::size_t>(open->st_size) != size_)
+    fail(fmt::format(
+        "another program has changed its length from {} to {} B; keep it as it is until the "
+        "run has ended",
+        size_, open->st_size));
+}
+
+void OutputFile::fail(const std::string& reason) const {
+  throw Error(
+      fmt::format("cannot write results to {}: {}", quote(path_, shown_path_characters), reason));
+}
+
+void OutputFile::restore(std::size_t at, std::string_view old) noexcept {
+  if (write_at(descriptor_, old, at) != 0) return;
+  if (::ftruncate(descriptor_, static_cast<off_t>(size_)) != 0) return;
+}
+
+void OutputFile::close() {
+  check();
+  const int descriptor = std::exchange(descriptor_, -1);
+  if (descriptor >= 0 && ::close(descriptor) != 0 && errno != EINTR) fail(reason(errno));
+}
+
+}  // namespace ccl_tests

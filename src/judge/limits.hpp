@@ -1,0 +1,68 @@
+// What the times of a row say about its limits. Pure.
+#pragma once
+
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "src/measure/repeatability.hpp"
+#include "src/options/limits.hpp"
+#include "src/record/record.hpp"
+
+namespace ccl_tests {
+
+// interval: a limit is missed if all of the time's interval lies beyond, and undecided if it lies
+// within; without an interval the time is judged. fast: ranks wait for CPUs, and no number repeats but
+// the 10th percentile of the stamps (docs/METHOD.md): it is compared with that of earlier runs, and a
+// limit in seconds is missed only if this percentile misses it, too. Of means (rooted operations,
+// batches): interval.
+enum class JudgedBy { interval, fast };
+// Returns by which number of several runs is judged.
+JudgedBy judged_by(const RunInfo& info);
+
+// How times are held to limits.
+struct JudgeRule {
+  JudgedBy judged_by = JudgedBy::interval;
+  // Half of the interval of times at other moments of the run, over them (Repeatability::half_width()); 0: the
+  // times' own intervals cover other moments (Row::moments).
+  double moments = 0;
+  // Whether times that were measured again agree well. A single earlier run decides nothing if they do not.
+  bool repeats = true;
+};
+
+// Returns how times of a run are held, by how far they repeat (absent: no time was measured again), whether their
+// intervals cover that, and by the --precision that was asked for.
+JudgeRule rule_of(JudgedBy judged_by, const std::optional<Repeatability>& repeats, bool covered,
+                  double precision);
+
+// A time in seconds, and the ends of its interval by which it is judged.
+struct JudgedTime {
+  double value = 0, best = 0, worst = 0;
+};
+JudgedTime judged_time(const Measurement& cell, const JudgeRule& rule);  // beside another time
+// Whether that is the 10th percentile.
+bool is_fast(const Measurement& cell, const JudgeRule& rule);
+
+// Returns the verdict about a number of which smaller ones are better.
+LimitVerdict judge(const JudgedTime& number, double limit);
+
+// "8 B float sum in place". requested: the size that the sweep asked for; Row::bytes may have been
+// rounded down from it.
+std::string time_name(const Row& row, bool in_place, std::size_t requested);
+
+// Returns what each of the size limits (--min-busbw, --max-time) of a time says of it.
+std::vector<LimitFinding> held_to(const Limits& limits, const Row& row, bool in_place,
+                                  std::size_t requested, const JudgeRule& rule = {});
+
+// Returns, as missed, each size limit whose size is not among the requested sizes of the rows.
+std::vector<LimitFinding> unmeasured(const Limits& limits, const std::set<std::size_t>& measured);
+
+// LimitFinding::flag of the average's limit.
+inline constexpr std::string_view average_limit = "NCCL_TESTS_MIN_BW";
+// Returns what the limit of the average says ; nullopt: there is none. It has
+// nccl-tests' slack of 10 %.
+std::optional<LimitFinding> held_to_average(const Limits& limits, double average_busbw);
+
+}  // namespace ccl_tests

@@ -1,0 +1,130 @@
+#include "src/judge/reproductions.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
+#include "src/options/flag.hpp"
+#include "src/record/row_text.hpp"
+
+namespace ccl_tests {
+namespace {
+
+bool is_integer(DataType type) {
+  return with_type(type, []<class T>() { return !is_float<T>; });
+}
+
+// "element 5 of rank 2, 1 (0x3f800000) and 1.5 (0x3fc00000), 4194304 ulp apart"
+std::string difference_text(const Row& row) {
+  const Reproduction& found = *row.reproduction;
+  if (found.difference.empty()) return {};
+  return fmt::format("element {} of rank {}, {}, {}{} apart", found.difference_index.value_or(0),
+                     found.difference_rank.value_or(0), found.difference,
+                     found.difference_ulps.value_or(0), is_integer(row.type) ? "" : " ulp");
+}
+
+std::string between_text(const Row& row) {
+  const Reproduction& found = *row.reproduction;
+  const std::string where = difference_text(row);
+  std::string text = fmt::format("between {}", fmt::join(found.varies_between, ", "));
+  if (!where.empty()) text += ": " + where;
+  if (!found.known_digest.empty())
+    text += fmt::format("; digest {}, before {}{}", found.digest, found.known_digest,
+                        found.compared_with == "runs" ? " (of this library or another)" : "");
+  return text;
+}
+
+// The setting's text if it is not `otherwise`: ", skew linear".
+std::string named_setting(const RunInfo& run, std::string_view name, std::string_view otherwise) {
+  for (const Setting& setting : run.settings) {
+    if (setting.name != name) continue;
+    const std::string text = text_of(setting.value);
+    return text.empty() || text == otherwise ? "" : fmt::format(", {} {}", name, text);
+  }
+  return {};
+}
+
+}  // namespace
+
+std::string_view name(Reproducibility found) {
+  switch (found) {
+    case Reproducibility::order_independent: return "order-independent";
+    case Reproducibility::stable: return "stable";
+    case Reproducibility::varies: return "varies";
+  }
+  return {};
+}
+
+std::string reproduction_text(const Row& row) {
+  const Reproduction& found = *row.reproduction;
+  if (found.verdict == Reproducibility::varies)
+    return fmt::format("VARIES {} ({} calls)", between_text(row), found.calls);
+  std::string text =
+      fmt::format("{} ({} calls, digest {})", name(found.verdict), found.calls, found.digest);
+  if (found.verdict == Reproducibility::order_independent) return text;
+  if (found.difference.empty())
+    return text + "; each rank's factor is its own: other orders were not tried";
+  return text + "; the bits depend on which rank has which data, for example " +
+         difference_text(row);
+}
+
+std::string reproduction_text(const RunSummary& run) {
+  const ReproductionSummary& found = *run.reproduction;
+  const std::size_t rows = found.order_independent + found.stable + found.varying;
+  const char* const plural = rows == 1 ? "" : "s";
+  std::string text = run.complete ? "" : "so far ";
+  if (found.varying > 0) {
+    text += fmt::format("vary - in {} of {} row{}; first: {}", found.varying, rows, plural,
+                        found.first_varying);
+  } else {
+    text += fmt::format("the same again - {} row{}: {} order-independent, {} stable", rows, plural,
+                        found.order_independent, found.stable);
+  }
+  if (!found.digests.empty())
+    text += fmt::format("; {} compared with {}", found.compared, found.digests);
+  return text;
+}
+
+std::string digest_name(const RunInfo& run, const Row& row) {
+  std::string text = fmt::format("{} {}", run.program, name(row.type));
+  if (row.op) text += fmt::format(" {}", name(*row.op));
+  if (row.root) text += fmt::format(" root {}", *row.root);
+  text += fmt::format(", {} elements, {} ranks, seed {}", row.count, run.ranks, run.seed);
+  text += named_setting(run, "group", "") + named_setting(run, "skew", "equal");
+  return row.group ? fmt::format("{}, group {}", text, *row.group) : text;
+}
+
+void compare_digests(DigestFile& digests, const RunInfo& run, Row& row) {
+  if (!row.reproduction || row.reproduction->verdict == Reproducibility::varies) return;
+  if (row.out_of_place.failed_ranks + row.in_place.failed_ranks > 0) return;
+  Reproduction& found = *row.reproduction;
+  const auto known = digests.compare(digest_name(run, row), found.digest);
+  if (!known) return;
+  found.compared_with = known->from_file ? "runs" : "rows";
+  found.known_digest = known->digest;
+  if (known->digest == found.digest) return;
+  found.verdict = Reproducibility::varies;
+  found.varies_between = {found.compared_with};
+  // What was known until now is where the order of the ranks' data shows.
+  found.difference.clear();
+  found.difference_rank.reset();
+  found.difference_index.reset();
+  found.difference_ulps.reset();
+}
+
+void add_reproduction(std::optional<ReproductionSummary>& summary, const Row& row,
+                      std::size_t requested) {
+  if (!row.reproduction) return;
+  if (!summary) summary.emplace();
+  if (row.reproduction->compared_with == "runs") ++summary->compared;
+  switch (row.reproduction->verdict) {
+    case Reproducibility::order_independent: ++summary->order_independent; return;
+    case Reproducibility::stable: ++summary->stable; return;
+    case Reproducibility::varies: break;
+  }
+  if (summary->varying++ == 0)
+    summary->first_varying = row_name(row, requested) + " " + between_text(row);
+}
+
+}  // namespace ccl_tests

@@ -1,0 +1,161 @@
+#include "src/record/field_value.hpp"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <charconv>
+#include <cmath>
+#include <limits>
+#include <string_view>
+
+namespace ccl_tests {
+namespace {
+
+constexpr std::array<std::string_view, 4> note_kinds = {"warning", "note", "listing", "verbose"};
+constexpr std::array<std::string_view, 6> verdicts = {"ok",     "unreliable", "slow",
+                                                      "varies", "wrong",      "incomplete"};
+constexpr std::array<std::string_view, 3> limit_verdicts = {"kept", "undecided", "missed"};
+const std::array reproducibilities = {name(Reproducibility::order_independent),
+                                      name(Reproducibility::stable), name(Reproducibility::varies)};
+
+template <class Names>
+FieldValue named(const Names& names, auto value) {
+  return std::string(names.at(static_cast<std::size_t>(value)));
+}
+
+const std::string& text_of(const FieldValue& value) {
+  if (const auto* text = std::get_if<std::string>(&value)) return *text;
+  throw Error("not a text");
+}
+
+template <class Names, class T>
+void assign_named(const Names& names, const FieldValue& value, T& to) {
+  const std::string& text = text_of(value);
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    if (names[i] != text) continue;
+    to = static_cast<T>(i);
+    return;
+  }
+  throw Error(fmt::format("'{}' is not known", text));
+}
+
+bool is_null(const FieldValue& value) { return std::holds_alternative<std::monostate>(value); }
+
+template <class T>
+void assign_list(const FieldValue& value, std::vector<T>& to) {
+  to.clear();
+  if (is_null(value)) return;
+  const auto* list = std::get_if<std::vector<T>>(&value);
+  if (list == nullptr) throw Error("not a list of the right type");
+  to = *list;
+}
+
+SettingValue setting_of(const FieldValue& value) {
+  if (const auto* flag = std::get_if<bool>(&value)) return *flag;
+  if (const auto* text = std::get_if<std::string>(&value)) return *text;
+  if (const auto* number = std::get_if<double>(&value)) return *number;
+  if (const auto* whole = std::get_if<std::int64_t>(&value)) return *whole;
+  if (const auto* count = std::get_if<std::uint64_t>(&value))
+    return static_cast<std::int64_t>(*count);
+  if (is_null(value)) return {};
+  throw Error("a setting is neither a number, a text nor a truth value");
+}
+
+}  // namespace
+
+FieldValue value_of(double number) {
+  return std::isfinite(number) ? FieldValue(number) : FieldValue();
+}
+FieldValue value_of(const std::string& text) {
+  return text.empty() ? FieldValue() : FieldValue(text);
+}
+FieldValue value_of(DataType type) { return std::string(name(type)); }
+FieldValue value_of(ReduceOp op) { return std::string(name(op)); }
+FieldValue value_of(const RankPair& pair) { return name(pair); }
+FieldValue value_of(NoteKind kind) { return named(note_kinds, kind); }
+FieldValue value_of(Verdict verdict) { return named(verdicts, verdict); }
+FieldValue value_of(LimitVerdict verdict) { return named(limit_verdicts, verdict); }
+FieldValue value_of(Reproducibility found) { return std::string(name(found)); }
+
+FieldValue value_of(const std::vector<Setting>& settings) {
+  if (settings.empty()) return {};
+  FieldRecord record;
+  for (const auto& [name, value] : settings)
+    record.push_back({name, std::visit([](const auto& v) { return value_of(v); }, value)});
+  return record;
+}
+
+void assign(const FieldValue& value, bool& to) {
+  const auto* flag = std::get_if<bool>(&value);
+  if (flag == nullptr) throw Error("neither true nor false");
+  to = *flag;
+}
+
+void assign(const FieldValue& value, double& to) {
+  if (is_null(value)) {
+    to = std::numeric_limits<double>::quiet_NaN();
+  } else if (const auto* number = std::get_if<double>(&value)) {
+    to = *number;
+  } else if (const auto* whole = std::get_if<std::int64_t>(&value)) {
+    to = static_cast<double>(*whole);
+  } else if (const auto* count = std::get_if<std::uint64_t>(&value)) {
+    to = static_cast<double>(*count);
+  } else {
+    throw Error("not a number");
+  }
+}
+
+void assign(const FieldValue& value, std::string& to) {
+  to = is_null(value) ? std::string() : text_of(value);
+}
+
+void assign(const FieldValue& value, DataType& to) {
+  const auto type = parse_type(text_of(value));
+  if (!type) throw Error(fmt::format("'{}' is not a type", text_of(value)));
+  to = *type;
+}
+
+void assign(const FieldValue& value, ReduceOp& to) {
+  const auto op = parse_op(text_of(value));
+  if (!op) throw Error(fmt::format("'{}' is not an operation", text_of(value)));
+  to = *op;
+}
+
+void assign(const FieldValue& value, RankPair& to) {
+  const std::string& text = text_of(value);
+  const char* const end = text.data() + text.size();
+  const auto first = std::from_chars(text.data(), end, to.first);
+  if (first.ec == std::errc() && first.ptr != end && *first.ptr == ':') {
+    const auto second = std::from_chars(first.ptr + 1, end, to.second);
+    if (second.ec == std::errc() && second.ptr == end) return;
+  }
+  throw Error(fmt::format("'{}' is not a pair of ranks", text));
+}
+
+void assign(const FieldValue& value, NoteKind& to) { assign_named(note_kinds, value, to); }
+void assign(const FieldValue& value, Verdict& to) { assign_named(verdicts, value, to); }
+void assign(const FieldValue& value, LimitVerdict& to) { assign_named(limit_verdicts, value, to); }
+void assign(const FieldValue& value, Reproducibility& to) {
+  assign_named(reproducibilities, value, to);
+}
+
+void assign(const FieldValue& value, std::vector<Setting>& to) {
+  to.clear();
+  if (is_null(value)) return;
+  const auto* const record = std::get_if<FieldRecord>(&value);
+  if (record == nullptr) throw Error("not an object");
+  for (const Field& field : *record) to.push_back({field.name, setting_of(field.value)});
+}
+
+void assign(const FieldValue& value, std::vector<std::string>& to) { assign_list(value, to); }
+void assign(const FieldValue& value, std::vector<std::uint64_t>& to) { assign_list(value, to); }
+
+void assign(const FieldValue& value, std::vector<double>& to) {
+  if (const auto* whole = std::get_if<std::vector<std::uint64_t>>(&value)) {
+    to.assign(whole->begin(), whole->end());
+  } else {
+    assign_list(value, to);
+  }
+}
+
+}  // namespace ccl_tests

@@ -1,0 +1,143 @@
+#include "src/record/read.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "src/core/error.hpp"
+#include "src/core/given_file.hpp"
+#include "src/options/placements.hpp"
+#include "src/record/field_json.hpp"
+#include "src/record/field_visitors.hpp"
+
+namespace ccl_tests {
+namespace {
+
+std::string text(const FieldRecord& record, std::string_view name) {
+  const FieldValue* const value = find(record, name);
+  if (value == nullptr || !std::holds_alternative<std::string>(*value))
+    throw Error(fmt::format("no \"{}\"", name));
+  return std::get<std::string>(*value);
+}
+
+// Whether these are the first bytes of a .json file, ours or nccl-tests' own.
+bool is_nccl_tests(std::string_view head) {
+  return head.starts_with('{') && head.find("\"nccl_version\"") != std::string_view::npos;
+}
+
+// Which placements the run measured: older files do not say, and have both.
+Placements placements_of(const RunInfo& run) {
+  for (const Placements some : {Placements::out_of_place, Placements::in_place})
+    for (const Setting& setting : run.settings)
+      if (setting == Setting{std::string(placements_setting), std::string(name(some))}) return some;
+  return Placements::both;
+}
+
+class Runs {
+ public:
+  std::vector<RecordedRun> take() {
+    drop_half_row();
+    return std::move(runs_);
+  }
+
+  void add(FieldRecord line) {
+    const std::string type = text(line, "type");
+    if (type == "header") {
+      begin(std::move(line));
+    } else if (type == "row") {
+      if (runs_.empty() || runs_.back().summary) throw Error("a row without a header");
+      row(std::move(line));
+    } else if (type == "footer") {
+      if (runs_.empty() || runs_.back().summary) runs_.emplace_back();  // it failed at its start
+      end(std::move(line));
+    } else {
+      throw Error(fmt::format("\"type\" is \"{}\"", type));
+    }
+  }
+
+ private:
+  // A process was killed between the two lines of a row.
+  void drop_half_row() {
+    if (half_row_) runs_.back().rows.pop_back();
+    half_row_ = false;
+  }
+
+  void begin(FieldRecord line) {
+    drop_half_row();
+    int version = 0;
+    if (const FieldValue* const value = find(line, "schema_version")) assign(*value, version);
+    if (version != 2) throw Error(fmt::format("schema version {}; this program reads 2", version));
+    RunInfo& info = runs_.emplace_back().info;
+    fields(info, Assign(object(line, "header")));
+    placements_ = placements_of(info);
+  }
+
+  void row(FieldRecord line) {
+    std::vector<Row>& rows = runs_.back().rows;
+    const bool in_place = text(line, "placement") == "in_place";
+    const bool both = placements_ == Placements::both;
+    if (both ? in_place != half_row_ : !includes(placements_, in_place))
+      throw Error("half a row is missing");
+    if (!half_row_) {
+      Row& row = rows.emplace_back();
+      fields(row, Assign(line));
+      row.out_of_place.left_out = !includes(placements_, false);
+      row.in_place.left_out = !includes(placements_, true);
+    }
+    fields(in_place ? rows.back().in_place : rows.back().out_of_place, Assign(line));
+    half_row_ = both && !half_row_;
+  }
+
+  void end(FieldRecord line) {
+    drop_half_row();
+    fields(runs_.back().summary.emplace(), Assign(object(line, "footer")));
+  }
+
+  static FieldRecord object(const FieldRecord& line, std::string_view name) {
+    const FieldValue* const value = find(line, name);
+    const auto* const object = value == nullptr ? nullptr : std::get_if<FieldRecord>(value);
+    if (object == nullptr) throw Error(fmt::format("no \"{}\"", name));
+    return *object;
+  }
+
+  std::vector<RecordedRun> runs_;
+  Placements placements_ = Placements::both;  // that rows of this run have
+  bool half_row_ = false;                     // the last row has one of two lines, in schema 2
+};
+
+}  // namespace
+
+std::vector<RecordedRun> read_runs(const std::string& path) {
+  constexpr std::size_t longest_line = std::size_t{64} << 20;  // of a row with every rank's stamps
+  constexpr std::size_t enough = 1 << 16;                      // to tell another format
+  Runs runs;
+  int number = 0;
+  std::string head, refusal;  // of a file whose first line is no line of ours
+  for_each_given_line(path, longest_line, [&](std::string_view line, bool ended) {
+    ++number;
+    if (!refusal.empty()) {
+      head += line;
+      return head.size() < enough;
+    }
+    try {
+      runs.add(parse_json_object(line));
+    } catch (const Error& e) {
+      const std::string where = fmt::format("{}:{}: {}", path, number, e.what());
+      if (number == 1) {
+        head = line.substr(0, enough);
+        if (ended || is_nccl_tests(head)) refusal = where;
+        return ended;
+      }
+      if (!ended) return false;  // a process was killed while it wrote
+      throw Error(where);
+    }
+    return true;
+  });
+  if (!refusal.empty() && is_nccl_tests(head))
+    throw Error(
+        fmt::format("{} has nccl-tests' format, one JSON document without intervals", path));
+  if (!refusal.empty()) throw Error(refusal);
+  return runs.take();
+}
+
+}  // namespace ccl_tests
