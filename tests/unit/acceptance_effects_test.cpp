@@ -5,7 +5,7 @@
 
 #include "src/measure/quantile.hpp"
 #include "tests/unit/acceptance_noise.hpp"
-#include "tools/acceptance/screen.hpp"
+#include "tools/acceptance/search/screen.hpp"
 
 namespace ccl_tests::acceptance {
 namespace {

@@ -3,13 +3,13 @@
 #include <gtest/gtest.h>
 
 #include "tests/unit/temporary_folder.hpp"
-#include "tools/acceptance/counted.hpp"
 #include "tools/acceptance/host/counters.hpp"
 #include "tools/acceptance/host/facts.hpp"
+#include "tools/acceptance/host/files.hpp"
 #include "tools/acceptance/host/interfaces.hpp"
 #include "tools/acceptance/host/nvml.hpp"
-#include "tools/acceptance/host/pci.hpp"
-#include "tools/acceptance/rates.hpp"
+#include "tools/acceptance/stages/counted.hpp"
+#include "tools/acceptance/stages/rates.hpp"
 
 namespace ccl_tests::acceptance {
 namespace {

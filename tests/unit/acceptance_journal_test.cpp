@@ -9,9 +9,9 @@
 
 #include "src/core/error.hpp"
 #include "tests/unit/temporary_folder.hpp"
-#include "tools/acceptance/rates.hpp"
 #include "tools/acceptance/report/verdict_json.hpp"
 #include "tools/acceptance/run.hpp"
+#include "tools/acceptance/stages/rates.hpp"
 
 namespace ccl_tests::acceptance {
 namespace {

@@ -11,8 +11,8 @@
 #include <string>
 #include <vector>
 
-#include "tools/acceptance/blame.hpp"
-#include "tools/acceptance/random.hpp"
+#include "tools/acceptance/search/blame.hpp"
+#include "tools/acceptance/search/schedule.hpp"
 
 namespace ccl_tests::acceptance::test {
 

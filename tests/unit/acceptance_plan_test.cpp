@@ -1,12 +1,12 @@
 // Plans of an acceptance run.
-#include "tools/acceptance/plan.hpp"
+#include "tools/acceptance/plan/plan.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "src/core/error.hpp"
 #include "tests/unit/temporary_folder.hpp"
-#include "tools/acceptance/plan_text.hpp"
+#include "tools/acceptance/plan/plan_text.hpp"
 
 namespace ccl_tests::acceptance {
 namespace {

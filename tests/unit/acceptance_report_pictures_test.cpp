@@ -5,7 +5,6 @@
 #include "tests/unit/acceptance_sample.hpp"
 #include "tools/acceptance/report/curve_plot.hpp"
 #include "tools/acceptance/report/heat_map.hpp"
-#include "tools/acceptance/report/log_axis.hpp"
 
 namespace ccl_tests::acceptance {
 namespace {

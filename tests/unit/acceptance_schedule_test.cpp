@@ -6,8 +6,7 @@
 
 #include "src/core/error.hpp"
 #include "tests/unit/acceptance_noise.hpp"
-#include "tools/acceptance/partners.hpp"
-#include "tools/acceptance/racks.hpp"
+#include "tools/acceptance/search/schedule.hpp"
 
 namespace ccl_tests::acceptance {
 namespace {

@@ -1,11 +1,11 @@
 // Which wires the data took, and who is gone.
-#include "tools/acceptance/wires.hpp"
+#include "tools/acceptance/stages/wires.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "tools/acceptance/lost_hosts.hpp"
-#include "tools/acceptance/message_bytes.hpp"
+#include "tools/acceptance/stages/measure_pairs.hpp"
 
 namespace ccl_tests::acceptance {
 namespace {

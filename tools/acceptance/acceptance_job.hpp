@@ -7,7 +7,7 @@
 
 #include "src/job/job.hpp"
 #include "tools/acceptance/arguments.hpp"
-#include "tools/acceptance/plan.hpp"
+#include "tools/acceptance/plan/plan.hpp"
 #include "verify/pattern.hpp"
 
 namespace ccl_tests::acceptance {

@@ -10,7 +10,7 @@
 #include "src/options/command_line.hpp"
 #include "src/options/flags.hpp"
 #include "src/options/values.hpp"
-#include "tools/acceptance/plan.hpp"
+#include "tools/acceptance/plan/plan.hpp"
 
 namespace ccl_tests::acceptance {
 

@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "tools/acceptance/limits.hpp"
 #include "tools/acceptance/report/words.hpp"
+#include "tools/acceptance/search/limits.hpp"
 
 namespace ccl_tests::acceptance {
 namespace {

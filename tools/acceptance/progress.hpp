@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "tools/acceptance/plan.hpp"
+#include "tools/acceptance/plan/plan.hpp"
 
 namespace ccl_tests::acceptance {
 

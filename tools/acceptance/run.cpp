@@ -19,9 +19,9 @@
 #include "tools/acceptance/host/facts.hpp"
 #include "tools/acceptance/host/interfaces.hpp"
 #include "tools/acceptance/host/nvml.hpp"
-#include "tools/acceptance/rates.hpp"
 #include "tools/acceptance/report/verdict_json.hpp"
-#include "tools/acceptance/stages.hpp"
+#include "tools/acceptance/stages/rates.hpp"
+#include "tools/acceptance/stages/stages.hpp"
 
 namespace ccl_tests::acceptance {
 namespace {

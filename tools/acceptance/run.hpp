@@ -4,7 +4,7 @@
 #include "src/job/rank.hpp"
 #include "tools/acceptance/arguments.hpp"
 #include "tools/acceptance/journal.hpp"
-#include "tools/acceptance/plan.hpp"
+#include "tools/acceptance/plan/plan.hpp"
 #include "verify/pattern.hpp"
 
 namespace ccl_tests::acceptance {

@@ -1,9 +1,10 @@
 #include "tools/acceptance/team.hpp"
 
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
+#include <map>
 #include <numeric>
 #include <utility>
 
@@ -11,10 +12,38 @@
 #include "src/core/error.hpp"
 #include "src/run/free_memory.hpp"
 #include "src/run/memory_limit.hpp"
-#include "tools/acceptance/one_way.hpp"
 #include "tools/acceptance/programs.hpp"
-
 namespace ccl_tests::acceptance {
+
+Hosts::Hosts(const RankTable& table) {
+  std::map<std::string, int> by_place, by_name;
+  const std::vector<std::string> places = table.places();
+  for (std::size_t r = 0; r < places.size(); ++r) {
+    const auto [known, fresh] = by_place.try_emplace(places[r], number());
+    if (fresh) {
+      const std::string& name = table.ranks[r].host;
+      const int same = ++by_name[name];
+      all_.push_back({same == 1 ? name : fmt::format("{}#{}", name, same), {}});
+    }
+    all_[static_cast<std::size_t>(known->second)].ranks.push_back(static_cast<int>(r));
+    host_of_.push_back(known->second);
+  }
+}
+
+std::vector<int> Hosts::everybody() const {
+  std::vector<int> all(all_.size());
+  std::iota(all.begin(), all.end(), 0);
+  return all;
+}
+
+std::vector<int> Hosts::ranks_of(const std::vector<int>& hosts) const {
+  std::vector<int> ranks;
+  for (const int host : hosts)
+    ranks.insert(ranks.end(), (*this)[host].ranks.begin(), (*this)[host].ranks.end());
+  std::sort(ranks.begin(), ranks.end());
+  return ranks;
+}
+
 namespace {
 
 std::string to_text(const Order& o) {
@@ -204,5 +233,20 @@ std::vector<std::string> Team::ask(const std::string& question) {
 }
 
 void Team::end() { order({.what = "end"}); }
+
+std::optional<std::string> why_never(const Collective& program, Team& team) {
+  if (program.needs.host_memory && team.rank().process().staging.buffers != Memory::host)
+    return "needs buffers in host memory; use --memory host";
+  return team.library().why_not(operations_of(program));
+}
+
+std::optional<std::string> why_not(const Collective& program, Team& team, int ranks) {
+  const Capabilities& library = team.library();
+  if (auto why = why_never(program, team)) return why;
+  if (auto why = library.why_not(usual_type(program), usual_op(program))) return why;
+  constexpr std::size_t many = 1 << 20;  // elements
+  const Shape shape{many, size_of(usual_type(program)), {0, ranks, 0}, team.spec()};
+  return program.unsupported == nullptr ? std::nullopt : program.unsupported(shape);
+}
 
 }  // namespace ccl_tests::acceptance

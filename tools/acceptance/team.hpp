@@ -1,4 +1,4 @@
-// All ranks of an acceptance run: rank 0 says what they do next, the others do it.
+// The hosts of a run, and all its ranks: rank 0 says what they do next, the others do it.
 #pragma once
 
 #include <cstddef>
@@ -12,10 +12,35 @@
 #include "src/core/error.hpp"
 #include "src/core/rank_pair.hpp"
 #include "src/job/rank.hpp"
+#include "src/job/rank_table.hpp"
 #include "src/run/benchmark_runner.hpp"
 #include "verify/pattern.hpp"
-
 namespace ccl_tests::acceptance {
+
+struct HostRanks {
+  std::string name;        // as people call it
+  std::vector<int> ranks;  // ascending; the first one speaks for the host
+};
+
+class Hosts {
+ public:
+  // Ranks of one place are one host. Hosts that call themselves alike get "#2", "#3" behind the name.
+  explicit Hosts(const RankTable& table);
+
+  int number() const { return static_cast<int>(all_.size()); }
+  const HostRanks& operator[](int host) const { return all_[static_cast<std::size_t>(host)]; }
+  const std::vector<HostRanks>& all() const { return all_; }
+  int leader(int host) const { return (*this)[host].ranks.front(); }
+  int host_of(int rank) const { return host_of_[static_cast<std::size_t>(rank)]; }
+  // Returns the numbers of all hosts.
+  std::vector<int> everybody() const;
+  // Returns all ranks of these hosts, ascending.
+  std::vector<int> ranks_of(const std::vector<int>& hosts) const;
+
+ private:
+  std::vector<HostRanks> all_;
+  std::vector<int> host_of_;
+};
 
 // What rank 0 can ask all ranks for.
 struct Order {
@@ -100,5 +125,12 @@ class Team {
   bool one_by_one_ = false;  // operations are timed singly
   bool ended_ = false;
 };
+
+// Returns why the team cannot run a program on any row: its library lacks an operation, or its buffers lie in the
+// wrong memory. Returns nullopt if it can.
+std::optional<std::string> why_never(const Collective& program, Team& team);
+
+// Why the team's library cannot run the usual rows of a program on so many ranks; nullopt: it can.
+std::optional<std::string> why_not(const Collective& program, Team& team, int ranks);
 
 }  // namespace ccl_tests::acceptance

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "tools/acceptance/host/pci.hpp"
+#include "tools/acceptance/host/files.hpp"
 
 namespace ccl_tests::acceptance {
 

@@ -1,15 +1,19 @@
 #include "tools/acceptance/report/headline.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cmath>
 #include <set>
+#include <string_view>
+#include <vector>
 
 #include "src/report/text.hpp"
 #include "tools/acceptance/report/findings.hpp"
 #include "tools/acceptance/report/words.hpp"
-
 namespace ccl_tests::acceptance {
+
 namespace {
 
 constexpr std::size_t subject_bytes = 36;  // leaves the words what they need
@@ -74,6 +78,110 @@ std::string headline(const Record& record) {
   const std::string begin = fmt::format("{} ", name(shown_verdict(record)));
   if (own.substr(0, begin.size()) != begin) return make_headline(record);
   return shortened(own, headline_bytes);
+}
+
+namespace {
+
+constexpr std::size_t most_listed = 16;  // hosts that a command names
+
+// Returns the value of the first such number of the checks with this id; 0 if there is none.
+double number_in(const Record& record, std::string_view id, std::string_view name) {
+  for (const Check& check : record.checks)
+    for (const Number& number : check.numbers)
+      if (check.id == id && number.name == name && std::isfinite(number.value)) return number.value;
+  return 0;
+}
+
+bool says(const Record& record, std::string_view reason) {
+  return std::any_of(record.checks.begin(), record.checks.end(), [&](const Check& check) {
+    return check.verdict == Verdict::inconclusive && check.reason == reason;
+  });
+}
+
+// Returns the launcher's words for the hosts that are not excluded; empty if only the user knows them.
+std::string launcher_words(const Record& record) {
+  std::vector<std::string> slots;
+  std::size_t ranks = 0, most = 0;
+  for (const Host& host : record.hosts) {
+    if (std::find(record.excluded.begin(), record.excluded.end(), host.name) !=
+        record.excluded.end())
+      continue;
+    slots.push_back(fmt::format("{}:{}", host.name, host.ranks.size()));
+    ranks += host.ranks.size();
+    most = std::max(most, host.ranks.size());
+  }
+  const bool listed = record.hosts.size() > 1 && slots.size() <= most_listed;
+  const auto mpirun = [&](const char* flag) {
+    return fmt::format("mpirun -n {} {}", ranks,
+                       listed ? fmt::format("{} {} ", flag, fmt::join(slots, ","))
+                       : record.hosts.size() > 1 ? "... "
+                                                 : "");
+  };
+  if (record.launcher == "mpirun (Open MPI)") return mpirun("--host");
+  if (record.launcher == "mpirun (MPICH)") return mpirun("-hosts");
+  if (record.launcher != "srun") return {};
+  const std::string without =
+      record.excluded.empty() ? "" : fmt::format("--exclude={} ", fmt::join(record.excluded, ","));
+  return fmt::format("srun -N {} --ntasks-per-node={} {}", slots.size(), most, without);
+}
+
+std::string command(const Record& record, const std::string& flags = {}) {
+  if (record.command.empty()) return {};
+  return launcher_words(record) + record.command + flags;
+}
+
+// Asks for the rate that a pair of hosts should reach, with the one that was seen.
+NextStep ask_for_rate(const Record& record) {
+  std::string seen = rate_text(number_in(record, "pairs/rate", "bandwidth"));
+  std::erase(seen, ' ');
+  return {fmt::format("say what a pair of hosts should reach; half of the pairs reached {}", seen),
+          command(record, " --min-bandwidth " + seen)};
+}
+
+NextStep ask_for_silence(const Record& record) {
+  const double detectable = number_in(record, "pairs/hosts", "detectable");
+  const double larger = std::ceil(20 * detectable) * 5;  // percent
+  return {fmt::format(
+              "no verdict; run again when nothing else uses the hosts{}",
+              larger > 0 && larger < 100
+                  ? fmt::format(", or with slowdown = \"{:.0f} %\" in [pairs] of the plan", larger)
+                  : ""),
+          command(record)};
+}
+
+NextStep after_inconclusive(const Record& record) {
+  if (says(record, "HOSTS_NOT_JUDGED") || says(record, "UNDECIDED")) return ask_for_silence(record);
+  if (says(record, "TOO_FEW_HOSTS"))
+    return {"no verdict; hosts are compared from 4 on: run on more of them", command(record)};
+  if ((says(record, "NO_CEILING") && record.hosts.size() > 1) || says(record, "BELOW_WIRE"))
+    return ask_for_rate(record);
+  if (says(record, "NO_CEILING"))
+    return {"no verdict; give a limit of node or full in a plan: [[limit]]", command(record)};
+  return {"no verdict; fix what is listed above, then run again", command(record)};
+}
+
+}  // namespace
+
+NextStep next_step(const Record& record) {
+  NextStep without{"run again without these hosts", command(record)};
+  if (!record.complete) {
+    if (!record.excluded.empty()) return without;
+    return {"continue with --resume FILE, where --verdict FILE was given", command(record)};
+  }
+  switch (shown_verdict(record)) {
+    case Verdict::fail:
+      if (!record.excluded.empty()) return without;
+      return {"no host is to blame; docs/ACCEPTANCE.md explains the reasons", command(record)};
+    case Verdict::inconclusive: return after_inconclusive(record);
+    case Verdict::warn: return {"the run may be accepted; look at what is listed", command(record)};
+    case Verdict::pass:
+    case Verdict::skipped: break;
+  }
+  if (!is_relative(record)) return {"keep the verdict file, to look back at", ""};
+  if (record.hosts.size() > 1) return ask_for_rate(record);
+  const bool kept = record.command.find(" --verdict") != std::string::npos;
+  return {"keep what was found with --verdict FILE, and compare later runs with --baseline FILE",
+          command(record, kept ? " --baseline FILE" : " --verdict FILE")};
 }
 
 }  // namespace ccl_tests::acceptance

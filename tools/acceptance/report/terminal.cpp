@@ -7,7 +7,6 @@
 #include "src/report/text.hpp"
 #include "tools/acceptance/report/findings.hpp"
 #include "tools/acceptance/report/headline.hpp"
-#include "tools/acceptance/report/next.hpp"
 #include "tools/acceptance/report/words.hpp"
 
 namespace ccl_tests::acceptance {

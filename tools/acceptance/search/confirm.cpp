@@ -1,0 +1,251 @@
+#include "tools/acceptance/search/confirm.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+#include "src/measure/quantile.hpp"
+#include "src/measure/statistics.hpp"
+#include "tools/acceptance/search/schedule.hpp"
+namespace ccl_tests::acceptance {
+
+namespace {
+
+bool among(const std::vector<int>& hosts, int host) {
+  return std::find(hosts.begin(), hosts.end(), host) != hosts.end();
+}
+
+std::vector<int> undecided_hosts(const std::vector<Confirmation>& suspects) {
+  std::vector<int> hosts;
+  for (const Confirmation& one : suspects)
+    if (one.decision == Decision::open && !among(hosts, one.suspect.host))
+      hosts.push_back(one.suspect.host);
+  return hosts;
+}
+
+// The rounds of all racks at once.
+class RackPartners {
+ public:
+  RackPartners(const ConfirmPlan& plan, Random& random) : rack_of_(plan.rack_of) {
+    std::map<int, std::vector<int>> good;
+    for (const int host : plan.good) good[rack(host)].push_back(host);
+    for (const auto& [number, hosts] : good) racks_.emplace(number, PartnerRounds(hosts, random));
+  }
+  Round next(const std::vector<int>& suspects) {
+    Round all;
+    for (auto& [number, partners] : racks_) {
+      std::vector<int> own;
+      for (const int host : suspects)
+        if (rack(host) == number) own.push_back(host);
+      const Round round = partners.next(own);
+      all.insert(all.end(), round.begin(), round.end());
+    }
+    return all;
+  }
+
+ private:
+  int rack(int host) const {
+    return rack_of_.empty() ? 0 : rack_of_[static_cast<std::size_t>(host)];
+  }
+
+  const std::vector<int>& rack_of_;
+  std::map<int, PartnerRounds> racks_;
+};
+
+// The values of one statistic in a series of rounds.
+class Ledger {
+ public:
+  Ledger(Statistic statistic, std::size_t hosts) : statistic_(statistic) {
+    values_.of.resize(hosts);
+  }
+
+  void add(const std::vector<PairTimes>& times, const std::vector<int>& suspects) {
+    std::vector<double> controls;
+    for (const PairTimes& pair : times) {
+      if (among(suspects, pair.hosts.a) || among(suspects, pair.hosts.b)) continue;
+      if (const auto there = value_of(pair.forward, statistic_)) controls.push_back(*there);
+      if (const auto back = value_of(pair.backward, statistic_)) controls.push_back(*back);
+    }
+    if (controls.empty()) return;
+    ++rounds_;
+    control_values_ += static_cast<double>(controls.size());
+    values_.controls = control_values_ / rounds_;
+    const double baseline = median(std::move(controls));
+    for (const PairTimes& pair : times) {
+      const double there = above(pair.forward, baseline), back = above(pair.backward, baseline);
+      const bool a_suspected = among(suspects, pair.hosts.a);
+      const bool b_suspected = among(suspects, pair.hosts.b);
+      // A suspect's partner is no control in this round.
+      if (a_suspected || !b_suspected) of(pair.hosts.a).push_back({there, back});
+      if (b_suspected || !a_suspected) of(pair.hosts.b).push_back({back, there});
+    }
+  }
+  const RoundValues& values() const { return values_; }
+
+ private:
+  double above(const Transfer& transfer, double baseline) const {
+    const auto value = value_of(transfer, statistic_);
+    return value ? *value - baseline : std::numeric_limits<double>::quiet_NaN();
+  }
+  std::vector<RoundValue>& of(int host) { return values_.of[static_cast<std::size_t>(host)]; }
+
+  Statistic statistic_;
+  RoundValues values_;
+  double rounds_ = 0, control_values_ = 0;
+};
+
+struct Ledgers {
+  explicit Ledgers(std::size_t hosts)
+      : time(Statistic::time, hosts), tail(Statistic::tail, hosts) {}
+  const RoundValues& of(Statistic statistic) const {
+    return (statistic == Statistic::time ? time : tail).values();
+  }
+  Ledger time, tail;
+};
+
+void decide(Confirmation& one, const Ledgers& ledgers, const ConfirmPlan& plan, double quantile) {
+  const Statistic statistic = one.suspect.statistic;
+  const RoundValues& values = ledgers.of(statistic);
+  bool blamed = false, cleared = true;
+  for (const Way way : ways) {
+    const Judged judged =
+        judge(values, one.suspect.host, plan.good, way,
+              statistic == Statistic::time ? plan.time : plan.tail, quantile, plan.limits);
+    one.way[index(way)] = judged;
+    blamed = blamed || judged.blamed;
+    cleared = cleared && judged.cleared;
+  }
+  if (blamed)
+    one.decision = Decision::blamed;
+  else if (cleared)
+    one.decision = Decision::cleared;
+  one.values = values.of[static_cast<std::size_t>(one.suspect.host)];
+}
+
+void note_time(Confirmation& one, const std::vector<PairTimes>& times) {
+  for (const PairTimes& pair : times) {
+    if (pair.hosts.a != one.suspect.host && pair.hosts.b != one.suspect.host) continue;
+    if (one.began == 0) one.began = pair.began;
+    one.ended = pair.began;
+  }
+}
+
+}  // namespace
+
+Noise noise_of(const Screen& screen) {
+  Noise noise;
+  noise.sigma = screen.sigma;
+  for (const Way way : ways) {
+    const Studentised& of = screen.way[index(way)];
+    noise.variance[index(way)] = std::max(0.0, of.spread * of.spread - of.error * of.error);
+  }
+  return noise;
+}
+
+Confirmations confirm(PairMeasurer& measurer, const ConfirmPlan& plan, Random& random) {
+  Confirmations found;
+  int largest = 0;
+  for (const Suspect& suspect : plan.suspects) {
+    found.suspects.push_back({.suspect = suspect, .way = {}, .values = {}});
+    largest = std::max(largest, suspect.host);
+  }
+  for (const int host : plan.good) largest = std::max(largest, host);
+  if (plan.suspects.empty() || plan.good.size() < undecided_hosts(found.suspects).size() + 2)
+    return found;
+  const auto tests =
+      static_cast<double>(ways.size() * plan.suspects.size() * plan.limits.looks.size());
+  const double quantile = normal_quantile_above(plan.alpha / tests);
+  Ledgers ledgers(static_cast<std::size_t>(largest) + 1);
+  RackPartners rounds(plan, random);
+  for (const std::size_t look : plan.limits.looks) {
+    const std::vector<int> hosts = undecided_hosts(found.suspects);
+    if (hosts.empty()) break;
+    for (; found.rounds < look; ++found.rounds) {
+      const std::vector<PairTimes> times = measurer.measure(rounds.next(hosts));
+      ledgers.time.add(times, hosts);
+      ledgers.tail.add(times, hosts);
+      for (Confirmation& one : found.suspects)
+        if (one.decision == Decision::open) note_time(one, times);
+    }
+    for (Confirmation& one : found.suspects)
+      if (one.decision == Decision::open) decide(one, ledgers, plan, quantile);
+  }
+  return found;
+}
+
+namespace {
+
+constexpr std::size_t enough_controls = 8;  // to know what healthy hosts look like
+
+double value_of(const RoundValue& round, Way way) {
+  switch (way) {
+    case Way::sending: return round.sending;
+    case Way::receiving: return round.receiving;
+    case Way::both: return (round.sending + round.receiving) / 2;
+  }
+  return 0;
+}
+
+std::vector<double> values_of(const std::vector<RoundValue>& rounds, Way way) {
+  std::vector<double> values;
+  for (const RoundValue& round : rounds)
+    if (const double value = value_of(round, way); std::isfinite(value)) values.push_back(value);
+  return values;
+}
+
+std::size_t above_zero(const std::vector<double>& values) {
+  return static_cast<std::size_t>(
+      std::count_if(values.begin(), values.end(), [](double value) { return value > 0; }));
+}
+
+// Returns whether most single values lie above 0: 7 of 8, 12 of 16, 22 of 32, or of both
+// directions together 13 of 16, 23 of 32, 42 of 64.
+bool mostly_above(const std::vector<RoundValue>& rounds, Way way) {
+  if (way != Way::both) {
+    const std::vector<double> values = values_of(rounds, way);
+    return binomial_tail(values.size(), above_zero(values), 0.5) <= 0.04;
+  }
+  std::vector<double> values = values_of(rounds, Way::sending);
+  const std::vector<double> back = values_of(rounds, Way::receiving);
+  values.insert(values.end(), back.begin(), back.end());
+  return binomial_tail(values.size(), above_zero(values), 0.5) <= 0.011;
+}
+
+// The medians of the controls that were controls in at least half as many rounds as `rounds`.
+std::vector<double> control_medians(const RoundValues& values, std::span<const int> controls,
+                                    Way way, std::size_t rounds) {
+  std::vector<double> medians;
+  for (const int host : controls) {
+    std::vector<double> own = values_of(values.of[static_cast<std::size_t>(host)], way);
+    if (2 * own.size() >= rounds) medians.push_back(median(std::move(own)));
+  }
+  return medians;
+}
+
+}  // namespace
+
+Judged judge(const RoundValues& values, int suspect, std::span<const int> controls, Way way,
+             const Noise& noise, double quantile, const Limits& limits) {
+  Judged judged;
+  const std::vector<RoundValue>& rounds = values.of[static_cast<std::size_t>(suspect)];
+  const std::vector<double> own = values_of(rounds, way);
+  if (own.size() < limits.looks.front() / 2 || values.controls <= 0) return judged;
+  const auto k = static_cast<double>(own.size());
+  judged.effect = median(own);
+  // The variance of a median is pi / 2 of the mean's; the baseline is a median, too.
+  double variance = 1.57 * noise.sigma * noise.sigma / k * (1 + 2 / values.controls);
+  if (way == Way::both) variance /= 2;
+  const std::vector<double> peers = control_medians(values, controls, way, own.size());
+  const bool known_peers = peers.size() >= enough_controls;
+  if (!known_peers) variance += noise.variance[index(way)];
+  judged.error = std::sqrt(variance);
+  if (known_peers) judged.error = std::max(judged.error, deviation_from_median(peers));
+  const double largest = known_peers ? *std::max_element(peers.begin(), peers.end()) : 0;
+  const double c = judged.effect;
+  judged.blamed = c >= limits.smallest && c - quantile * judged.error > 0 && c > largest &&
+                  mostly_above(rounds, way);
+  judged.cleared = c < limits.smallest / 2 || c + 1.96 * judged.error < 1.5 * limits.smallest;
+  return judged;
+}
+
+}  // namespace ccl_tests::acceptance

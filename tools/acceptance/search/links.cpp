@@ -1,0 +1,271 @@
+#include "tools/acceptance/search/links.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <iterator>
+#include <limits>
+#include <map>
+#include <numeric>
+#include <set>
+#include <utility>
+
+#include "src/measure/quantile.hpp"
+#include "src/measure/statistics.hpp"
+namespace ccl_tests::acceptance {
+
+namespace {
+
+// The residuals of a pair, first those from the lower to the higher number.
+struct Residuals {
+  std::vector<double> up, down;
+};
+
+// The residual of one direction, and its standard deviation.
+struct Direction {
+  double residual = 0, deviation = 0;
+};
+
+Direction direction(std::vector<double> residuals, double sigma) {
+  const auto n = static_cast<double>(residuals.size());
+  // The median's variance is up to pi / 2 of the mean's, which it equals of one or two values.
+  const double loss = residuals.size() > 2 ? 1.2533 : 1;
+  return {median(std::move(residuals)), loss * sigma / std::sqrt(n)};
+}
+
+bool contains(const std::vector<int>& hosts, int host) {
+  return std::find(hosts.begin(), hosts.end(), host) != hosts.end();
+}
+
+// Returns what was seen of other pairs than the links', but of those, too, if a host would lose half of its observations.
+std::vector<Observation> without(const std::vector<LinkFinding>& links,
+                                 std::span<const Observation> seen, std::size_t hosts) {
+  std::vector<double> left(hosts);  // of each host's observations, above half of them
+  std::map<std::pair<int, int>, double> of_pair;
+  const auto at = [&](int host) -> double& { return left[static_cast<std::size_t>(host)]; };
+  for (const Observation& one : seen) {
+    at(one.from) += 0.5;
+    at(one.to) += 0.5;
+    ++of_pair[std::minmax(one.from, one.to)];
+  }
+  std::set<std::pair<int, int>> left_out;
+  for (const LinkFinding& link : links) {
+    const std::pair<int, int> pair = std::minmax(link.hosts.a, link.hosts.b);
+    const double lost = of_pair[pair];
+    if (at(pair.first) <= lost || at(pair.second) <= lost) continue;
+    if (!left_out.insert(pair).second) continue;
+    at(pair.first) -= lost;
+    at(pair.second) -= lost;
+  }
+  std::vector<Observation> rest;
+  std::copy_if(seen.begin(), seen.end(), std::back_inserter(rest), [&](const Observation& one) {
+    return !left_out.contains(std::minmax(one.from, one.to));
+  });
+  return rest;
+}
+
+}  // namespace
+
+std::vector<LinkCandidate> link_candidates(std::span<const Observation> seen, const Effects& fit,
+                                           const std::vector<int>& without, const Limits& limits) {
+  std::map<std::pair<int, int>, Residuals> pairs;
+  for (std::size_t i = 0; i < seen.size(); ++i) {
+    const auto [low, high] = std::minmax(seen[i].from, seen[i].to);
+    if (contains(without, low) || contains(without, high)) continue;
+    Residuals& pair = pairs[{low, high}];
+    (seen[i].from == low ? pair.up : pair.down).push_back(fit.residuals[i]);
+  }
+  const double sigma = std::max(fit.sigma, limits.floor);
+  std::vector<LinkCandidate> found;
+  for (const auto& [hosts, residuals] : pairs) {
+    if (residuals.up.empty() || residuals.down.empty()) continue;
+    const Direction up = direction(residuals.up, sigma), down = direction(residuals.down, sigma);
+    const double both = (up.residual + down.residual) / 2;
+    const double deviation = std::hypot(up.deviation, down.deviation) / 2;
+    const bool up_slow = up.residual > std::max(4 * up.deviation, 1.5 * limits.smallest);
+    const bool down_slow = down.residual > std::max(4 * down.deviation, 1.5 * limits.smallest);
+    const auto [low, high] = hosts;
+    if (both > std::max(2.8 * deviation, limits.smallest) && up.residual > up.deviation &&
+        down.residual > down.deviation)
+      found.push_back({{low, high}, false, both});
+    else if (up_slow)
+      found.push_back({{low, high}, true, up.residual});
+    else if (down_slow)
+      found.push_back({{high, low}, true, down.residual});
+  }
+  std::stable_sort(found.begin(), found.end(), [](const LinkCandidate& a, const LinkCandidate& b) {
+    return std::pair(!a.one_way, a.residual) > std::pair(!b.one_way, b.residual);
+  });
+  const auto hosts = static_cast<std::size_t>(
+      std::count_if(fit.sent.begin(), fit.sent.end(), [](std::size_t sent) { return sent > 0; }));
+  if (found.size() > 2 * hosts) found.resize(2 * hosts);
+  return found;
+}
+
+void size_by_the_rest(std::vector<LinkFinding>& named, std::span<const Observation> seen,
+                      const Effects& fit, std::size_t hosts) {
+  if (named.empty()) return;
+  const Effects rest = fit_effects(without(named, seen, hosts), hosts);
+  const auto taken = [&](int from, int to) {  // of the link's time, by its hosts' effects
+    const auto a = static_cast<std::size_t>(from), b = static_cast<std::size_t>(to);
+    return fit.sending[a] - rest.sending[a] + fit.receiving[b] - rest.receiving[b];
+  };
+  for (LinkFinding& link : named) {
+    const auto [a, b] = link.hosts;
+    const double more = link.one_way ? taken(a, b) : (taken(a, b) + taken(b, a)) / 2;
+    for (double* slowdown : {&link.size.slowdown, &link.size.low, &link.size.high})
+      *slowdown = 1 - (1 - *slowdown) * std::exp(-more);
+  }
+}
+
+namespace {
+
+constexpr std::size_t controls_wanted = 4;  // hosts a round whose times are the baseline
+
+// A candidate and the values of its repeats.
+struct Case {
+  LinkCandidate candidate;
+  std::vector<double> values;
+};
+
+std::pair<int, int> ordered(HostPair pair) { return std::minmax(pair.a, pair.b); }
+
+// Returns indices of cases whose pairs share no host and leave enough hosts as controls. Takes
+// those out of `waiting`.
+std::vector<std::size_t> take_disjoint(std::vector<std::size_t>& waiting,
+                                       const std::vector<Case>& cases, std::size_t hosts) {
+  std::vector<std::size_t> taken, left;
+  std::set<int> busy;
+  for (const std::size_t i : waiting) {
+    const auto [a, b] = cases[i].candidate.hosts;
+    const bool fits = taken.empty() || busy.size() + 2 + controls_wanted <= hosts;
+    if (fits && !busy.contains(a) && !busy.contains(b)) {
+      taken.push_back(i);
+      busy.insert({a, b});
+    } else {
+      left.push_back(i);
+    }
+  }
+  waiting = std::move(left);
+  return taken;
+}
+
+// A round of the cases `taken`, whose pairs come first, and pairs of the other hosts that are no
+// candidates.
+Round round_of(const std::vector<std::size_t>& taken, const std::vector<Case>& cases,
+               const std::set<std::pair<int, int>>& suspected, std::vector<int> good,
+               Random& random) {
+  Round round;
+  std::set<int> busy;
+  for (const std::size_t i : taken) {
+    round.push_back(cases[i].candidate.hosts);
+    busy.insert({round.back().a, round.back().b});
+  }
+  std::erase_if(good, [&](int host) { return busy.contains(host); });
+  shuffle(good, random);
+  while (good.size() > 1) {
+    const int host = good.back();
+    good.pop_back();
+    const auto partner = std::find_if(good.begin(), good.end(), [&](int other) {
+      return !suspected.contains(ordered({host, other}));
+    });
+    if (partner == good.end()) continue;
+    round.push_back({host, *partner});
+    good.erase(partner);
+  }
+  return round;
+}
+
+// A value without the effects of its two hosts.
+std::optional<double> corrected(const Transfer& transfer, int from, int to, const Effects& fit) {
+  const auto value = value_of(transfer, Statistic::time);
+  if (!value) return std::nullopt;
+  return *value - fit.sending[static_cast<std::size_t>(from)] -
+         fit.receiving[static_cast<std::size_t>(to)];
+}
+
+void add_values(const std::vector<PairTimes>& times, const std::vector<std::size_t>& taken,
+                std::vector<Case>& cases, const Effects& fit) {
+  std::vector<double> controls;
+  const auto is_of = [](const PairTimes& pair, const Case& one) {
+    return ordered(pair.hosts) == ordered(one.candidate.hosts);
+  };
+  for (const PairTimes& pair : times) {
+    const auto [a, b] = pair.hosts;
+    if (std::any_of(taken.begin(), taken.end(),
+                    [&](std::size_t i) { return is_of(pair, cases[i]); }))
+      continue;
+    if (const auto there = corrected(pair.forward, a, b, fit)) controls.push_back(*there);
+    if (const auto back = corrected(pair.backward, b, a, fit)) controls.push_back(*back);
+  }
+  if (controls.empty()) return;
+  const double baseline = median(std::move(controls));
+  for (const PairTimes& pair : times) {
+    for (const std::size_t i : taken) {
+      if (!is_of(pair, cases[i])) continue;
+      const auto [a, b] = pair.hosts;
+      const auto there = corrected(pair.forward, a, b, fit);
+      const auto back = corrected(pair.backward, b, a, fit);
+      const LinkCandidate& link = cases[i].candidate;
+      const bool along = a == link.hosts.a;
+      if (link.one_way && (along ? there : back))
+        cases[i].values.push_back((along ? *there : *back) - baseline);
+      if (!link.one_way && there && back)
+        cases[i].values.push_back((*there + *back) / 2 - baseline);
+    }
+  }
+}
+
+struct Fresh {
+  double effect = 0, error = std::numeric_limits<double>::infinity();
+};
+Fresh fresh(const Case& one, double sigma) {
+  if (one.values.empty()) return {};
+  const auto n = static_cast<double>(one.values.size());
+  const double directions = one.candidate.one_way ? 1 : 2;
+  return {median(one.values), 1.2533 * sigma / std::sqrt(n * directions)};
+}
+
+}  // namespace
+
+LinkSearch confirm_links(PairMeasurer& measurer, const std::vector<LinkCandidate>& candidates,
+                         const std::vector<int>& good, const Effects& fit, const Limits& limits,
+                         Random& random) {
+  LinkSearch search;
+  const double sigma = std::max(fit.sigma, limits.floor);
+  const double last =
+      normal_quantile_above(1e-3 / std::max<double>(1, static_cast<double>(candidates.size())));
+  std::set<std::pair<int, int>> suspected;
+  for (const LinkCandidate& one : candidates) suspected.insert(ordered(one.hosts));
+  std::vector<LinkCandidate> left = candidates;
+  for (const std::size_t repeats : {std::size_t{4}, std::size_t{8}}) {
+    std::vector<Case> cases;
+    for (const LinkCandidate& one : left) cases.push_back({one, {}});
+    for (std::size_t repeat = 0; repeat < 2 * repeats; ++repeat) {
+      std::vector<std::size_t> waiting;
+      for (std::size_t i = 0; i < cases.size(); ++i)
+        if (repeat < repeats || cases[i].candidate.one_way) waiting.push_back(i);
+      while (!waiting.empty()) {
+        const std::vector<std::size_t> taken = take_disjoint(waiting, cases, good.size());
+        add_values(measurer.measure(round_of(taken, cases, suspected, good, random)), taken, cases,
+                   fit);
+        ++search.rounds;
+      }
+    }
+    left.clear();
+    for (const Case& one : cases) {
+      const Fresh found = fresh(one, sigma);
+      const bool large = found.effect >= limits.smallest;
+      search.open += one.values.empty() ? 1 : 0;
+      if (repeats == 4 && large && found.effect > 2 * found.error) left.push_back(one.candidate);
+      if (repeats != 8) continue;
+      if (large && found.effect > last * found.error)
+        search.named.push_back(
+            {one.candidate.hosts, one.candidate.one_way, size_of(found.effect, found.error)});
+      else if (found.effect + 1.96 * found.error >= 1.5 * limits.smallest && large)
+        ++search.open;
+    }
+  }
+  return search;
+}
+
+}  // namespace ccl_tests::acceptance

@@ -1,0 +1,131 @@
+#include "tools/acceptance/search/schedule.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <utility>
+
+#include "src/core/error.hpp"
+namespace ccl_tests::acceptance {
+
+std::size_t below(Random& random, std::size_t n) {
+  const auto range = static_cast<std::uint64_t>(n);
+  const std::uint64_t whole = Random::max() - Random::max() % range;  // a multiple of n
+  std::uint64_t value = random();
+  while (value >= whole) value = random();
+  return static_cast<std::size_t>(value % range);
+}
+
+std::vector<Round> circle(int hosts) {
+  if (hosts < 2) return {};
+  const int turning = hosts - 1 + hosts % 2;  // an odd number of hosts gets a dummy
+  std::vector<Round> rounds;
+  for (int shift = 0; shift < turning; ++shift) {
+    Round round;
+    if (hosts % 2 == 0) round.push_back({shift, turning});
+    for (int i = 1; i <= turning / 2; ++i)
+      round.push_back({(shift + i) % turning, (shift + turning - i) % turning});
+    rounds.push_back(std::move(round));
+  }
+  return rounds;
+}
+
+Tournaments::Tournaments(std::vector<int> hosts, Random& random)
+    : hosts_(std::move(hosts)), random_(random) {}
+
+Round Tournaments::next() {
+  if (hosts_.size() < 2) return {};
+  if (left_.empty()) {
+    shuffle(hosts_, random_);
+    left_ = circle(static_cast<int>(hosts_.size()));
+    shuffle(left_, random_);
+  }
+  Round round = std::move(left_.back());
+  left_.pop_back();
+  for (HostPair& pair : round) {
+    pair = {hosts_[static_cast<std::size_t>(pair.a)], hosts_[static_cast<std::size_t>(pair.b)]};
+    if (below(random_, 2) == 1) std::swap(pair.a, pair.b);
+  }
+  return round;
+}
+
+PartnerRounds::PartnerRounds(std::vector<int> good, Random& random)
+    : good_(std::move(good)), random_(random) {
+  shuffle(good_, random_);
+}
+
+Round PartnerRounds::next(const std::vector<int>& suspects) {
+  Round round;
+  std::vector<int> others;
+  const std::size_t first = suspects.size() > good_.size() ? turn_ : 0;
+  for (std::size_t i = 0; i < good_.size(); ++i) {
+    const int partner = good_[(turn_ + i) % good_.size()];
+    if (i < suspects.size())
+      round.push_back({suspects[(first + i) % suspects.size()], partner});
+    else
+      others.push_back(partner);
+  }
+  ++turn_;
+  shuffle(others, random_);
+  for (std::size_t i = 0; i + 1 < others.size(); i += 2)
+    round.push_back({others[i], others[i + 1]});
+  for (HostPair& pair : round)
+    if (below(random_, 2) == 1) std::swap(pair.a, pair.b);
+  return round;
+}
+
+namespace {
+
+std::vector<int> first_numbers(std::size_t n) {
+  std::vector<int> numbers(n);
+  std::iota(numbers.begin(), numbers.end(), 0);
+  return numbers;
+}
+
+}  // namespace
+
+IntraRackRounds::IntraRackRounds(const Racks& racks, Random& random) {
+  for (const std::vector<int>& rack : racks) racks_.emplace_back(rack, random);
+}
+
+Round IntraRackRounds::next() {
+  Round all;
+  for (Tournaments& rack : racks_) {
+    const Round round = rack.next();
+    all.insert(all.end(), round.begin(), round.end());
+  }
+  return all;
+}
+
+InterRackRounds::InterRackRounds(Racks racks, double oversubscription, Random& random)
+    : racks_(std::move(racks)),
+      parts_(static_cast<std::size_t>(std::ceil(oversubscription))),
+      random_(random),
+      matchings_(first_numbers(racks_.size()), random) {
+  if (!(oversubscription >= 1))
+    throw UsageError("an uplink cannot carry more than the hosts of its rack: give 1 or more");
+}
+
+Round InterRackRounds::next() {
+  if (left_.empty()) draw();
+  if (left_.empty()) return {};
+  Round round = std::move(left_.back());
+  left_.pop_back();
+  return round;
+}
+
+// Splits one matching of racks into parts. Each part has other hosts of the same racks.
+void InterRackRounds::draw() {
+  left_.resize(racks_.size() < 2 ? 0 : parts_);
+  for (const HostPair& match : matchings_.next()) {
+    std::vector<int>& from = racks_[static_cast<std::size_t>(match.a)];
+    std::vector<int>& to = racks_[static_cast<std::size_t>(match.b)];
+    shuffle(from, random_);
+    shuffle(to, random_);
+    for (std::size_t i = 0; i < std::min(from.size(), to.size()); ++i)
+      left_[i % parts_].push_back({from[i], to[i]});
+  }
+  std::erase_if(left_, [](const Round& round) { return round.empty(); });
+}
+
+}  // namespace ccl_tests::acceptance

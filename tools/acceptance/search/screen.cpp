@@ -1,0 +1,119 @@
+#include "tools/acceptance/search/screen.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "src/measure/statistics.hpp"
+
+namespace ccl_tests::acceptance {
+namespace {
+
+constexpr double nothing = std::numeric_limits<double>::quiet_NaN();
+
+std::vector<double> finite(const std::vector<double>& values) {
+  std::vector<double> kept;
+  for (const double value : values)
+    if (std::isfinite(value)) kept.push_back(value);
+  return kept;
+}
+
+Studentised studentise(std::vector<double> effects, const std::vector<double>& errors,
+                       std::size_t hosts, const Limits& limits) {
+  Studentised result;
+  const double middle = median(finite(effects));
+  for (double& effect : effects) effect -= middle;
+  result.spread = spread_of(effects, hosts < 8);
+  result.error = median(finite(errors));
+  for (std::size_t host = 0; host < effects.size(); ++host)
+    result.z.push_back(effects[host] / std::max({errors[host], result.spread, limits.floor}));
+  result.effect = std::move(effects);
+  return result;
+}
+
+double standard_error(double sigma, std::size_t observations) {
+  return observations == 0 ? nothing : 1.05 * sigma / std::sqrt(static_cast<double>(observations));
+}
+
+PerWay<Studentised> all_ways(const Effects& fit, std::size_t hosts, const Limits& limits) {
+  PerWay<std::vector<double>> effect, error;
+  for (std::size_t host = 0; host < fit.sending.size(); ++host) {
+    const bool known = fit.sent[host] > 0 && fit.received[host] > 0;
+    const double s = fit.sending[host], q = fit.receiving[host];
+    effect[index(Way::sending)].push_back(known ? s : nothing);
+    effect[index(Way::receiving)].push_back(known ? q : nothing);
+    effect[index(Way::both)].push_back(known ? (s + q) / 2 : nothing);
+    const double sent = standard_error(fit.sigma, fit.sent[host]);
+    const double received = standard_error(fit.sigma, fit.received[host]);
+    error[index(Way::sending)].push_back(known ? sent : nothing);
+    error[index(Way::receiving)].push_back(known ? received : nothing);
+    error[index(Way::both)].push_back(known ? std::hypot(sent, received) / 2 : nothing);
+  }
+  PerWay<Studentised> result;
+  for (const Way way : ways)
+    result[index(way)] =
+        studentise(std::move(effect[index(way)]), error[index(way)], hosts, limits);
+  return result;
+}
+
+// Returns whether pairs are faster than noise explains. A pair runs at its slower end, so that a
+// few good hosts among bad ones are fast among themselves only.
+bool many_fast(const Effects& fit, std::size_t hosts, const Limits& limits) {
+  const double cut = -std::max(4 * fit.sigma, limits.smallest);
+  const auto fast = std::count_if(fit.residuals.begin(), fit.residuals.end(),
+                                  [&](double residual) { return residual < cut; });
+  const double share = static_cast<double>(fast) / static_cast<double>(fit.residuals.size());
+  return fast >= 4 && share > (hosts < 8 ? 0.05 : 0.02);
+}
+
+}  // namespace
+
+Screen screen(const Effects& fit, const Limits& limits) {
+  Screen found;
+  found.sigma = fit.sigma;
+  for (std::size_t host = 0; host < fit.sending.size(); ++host)
+    found.hosts += fit.sent[host] > 0 && fit.received[host] > 0 ? 1 : 0;
+  if (!std::isfinite(fit.sigma) || found.hosts < fewest_named) return found;
+  found.said_enough = true;
+  found.way = all_ways(fit, found.hosts, limits);
+  for (std::size_t host = 0; host < fit.sending.size(); ++host) {
+    bool slow = false;
+    for (const Studentised& way : found.way) {
+      slow = slow || (way.z[host] > limits.suspect_z && way.effect[host] > limits.smallest / 2);
+      if (way.z[host] < -limits.fast_z && way.effect[host] < -limits.smallest)
+        found.someone_fast = true;
+    }
+    if (slow) found.suspects.push_back(static_cast<int>(host));
+  }
+  const Studentised& both = found.way[index(Way::both)];
+  const double whole_spread = spread_of(both.effect, false);
+  found.grouped = whole_spread > std::max(3 * both.error, limits.smallest / 2);
+  found.fast_pairs = many_fast(fit, found.hosts, limits);
+  return found;
+}
+
+std::size_t rounds_needed(double sigma, double slowdown, std::size_t hosts, const Limits& limits) {
+  const double share = 7.5 * sigma / -std::log1p(-slowdown);
+  double rounds = std::ceil(share * share);
+  if (hosts < 8) rounds *= 2;
+  const std::size_t fewest =
+      hosts < 32 ? std::max<std::size_t>(20, limits.fewest_rounds) : limits.fewest_rounds;
+  if (!(rounds < static_cast<double>(limits.most_rounds)))
+    return std::max(limits.most_rounds, fewest);
+  return std::max(static_cast<std::size_t>(rounds), fewest);
+}
+
+Detectable detectable(double sigma, std::size_t rounds, std::size_t hosts, const Limits& limits) {
+  const double factor = hosts < 8 ? 7.5 * std::sqrt(2.0) : 7.5;
+  const double screened = factor * sigma / std::sqrt(static_cast<double>(rounds));
+  // Of the last look: a quantile near 4.3 and a power of 95 %, (4.3 + 1.645) 1.2533 sigma / sqrt(k).
+  const double confirmed =
+      7.5 * sigma / std::sqrt(static_cast<double>(limits.looks[limits.looks.size() - 1]));
+  const double named =
+      1.3 * limits.smallest;  // an effect at the limit itself is found half the time
+  const double one_way = std::max({screened, confirmed, named});
+  const double both_ways = std::max(std::max(screened, confirmed) / std::sqrt(2.0), named);
+  return {-std::expm1(-both_ways), -std::expm1(-one_way)};
+}
+
+}  // namespace ccl_tests::acceptance
