@@ -12,7 +12,7 @@
 #include "src/backends/gpu_evidence.hpp"
 #include "src/backends/loopback.hpp"
 #include "src/core/error.hpp"
-#include "src/core/suggestion.hpp"
+#include "src/core/quote.hpp"
 
 namespace ccl_tests {
 namespace {

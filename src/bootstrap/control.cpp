@@ -14,10 +14,8 @@
 
 #include "src/bootstrap/control_client.hpp"
 #include "src/bootstrap/control_server.hpp"
-#include "src/bootstrap/job_check.hpp"
 #include "src/bootstrap/job_key.hpp"
 #include "src/bootstrap/net.hpp"
-#include "src/bootstrap/server_address.hpp"
 #include "src/bootstrap/store_client.hpp"
 #include "src/bootstrap/wait_notice.hpp"
 #include "src/core/error.hpp"

@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "src/bootstrap/doing.hpp"
-#include "src/bootstrap/exchange.hpp"
 #include "src/bootstrap/launch.hpp"
 #include "src/bootstrap/team.hpp"
 

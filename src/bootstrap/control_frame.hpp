@@ -12,6 +12,11 @@
 
 namespace ccl_tests {
 
+// Text from other processes, made fit for a log.
+
+// Returns `text` with '?' in the place of each control character: new lines, terminal escapes.
+std::string printable(std::string_view text);
+
 inline constexpr std::string_view control_magic = "CCLCTL5\n";
 inline constexpr std::size_t frame_header_bytes = 5;
 inline constexpr std::size_t first_frame_limit = 4096;  // before the sender has proved to be ours

@@ -15,7 +15,6 @@
 
 #include "src/bootstrap/acceptor.hpp"
 #include "src/bootstrap/exchanges.hpp"
-#include "src/bootstrap/job_check.hpp"
 #include "src/bootstrap/job_key.hpp"
 #include "src/bootstrap/members.hpp"
 #include "src/bootstrap/net.hpp"

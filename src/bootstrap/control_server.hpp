@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "src/bootstrap/control_frame.hpp"
-#include "src/bootstrap/unverified_limits.hpp"
+#include "src/bootstrap/unverified.hpp"
 
 namespace ccl_tests {
 

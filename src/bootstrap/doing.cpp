@@ -8,7 +8,6 @@
 #include <utility>
 
 #include "src/bootstrap/control_frame.hpp"
-#include "src/bootstrap/printable.hpp"
 #include "src/core/error.hpp"
 
 namespace ccl_tests {

@@ -1,9 +1,12 @@
-// How a process proves over a connection that it belongs to a job, without sending the job's secret.
+// Who belongs to a job: its key, and the check of whoever connects.
 #pragma once
 
 #include <cstddef>
 #include <string>
 #include <string_view>
+#include <vector>
+
+#include "src/bootstrap/control_frame.hpp"
 
 namespace ccl_tests {
 
@@ -21,5 +24,24 @@ bool are_equal(std::string_view a, std::string_view b);
 
 std::string random_bytes(std::size_t count);
 std::string random_hex(std::size_t digits);
+
+// Who can be in a job together, and how to say that somebody cannot.
+
+// "a, b, c and 5 more"
+std::string join_names(const std::vector<std::string>& names);
+
+// True if processes that say so can be in one job.
+bool agree(const Hello& a, const Hello& b);
+bool agree_but_for_flags(const Hello& a, Hello b);
+
+// Returns the first thing that `hello` has otherwise: "WORLD_SIZE is 4, on rank 0 on a (pid 1) it is 3".
+std::string difference(const Hello& hello, const Hello& from);
+
+// Returns a line that names the processes which differ from the most others, with the first thing
+// that each has otherwise. `all`: not empty.
+std::string disagreement(std::vector<Hello> all);
+
+// "rank 2 exists twice: on a (pid 1) and on b (pid 2)"
+std::string twice(const Hello& a, const Hello& b);
 
 }  // namespace ccl_tests

@@ -64,4 +64,10 @@ std::string more_processes(const Launch& launch, std::size_t count);
 // is_asked_for: by --launcher; a job of several processes may then be a part of the launcher's.
 void refuse_contradiction(const Environment& environment, const Launch& launch, bool is_asked_for);
 
+// Slurm's compressed lists of host names.
+
+// The first host of a list as SLURM_STEP_NODELIST has it: "n[01-03,07],gpu2" -> "n01",
+// "rack[2-3]-node[10-12]" -> "rack2-node10". Empty for a list that is none.
+std::string first_host(const std::string& node_list);
+
 }  // namespace ccl_tests

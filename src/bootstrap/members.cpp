@@ -4,7 +4,7 @@
 
 #include <utility>
 
-#include "src/bootstrap/job_check.hpp"
+#include "src/bootstrap/job_key.hpp"
 
 namespace ccl_tests {
 

@@ -4,10 +4,11 @@
 #include <fmt/format.h>
 #include <sys/socket.h>
 #include <unistd.h>
+#include <asio/ip/v6_only.hpp>
 
 #include <algorithm>
-#include <asio/ip/v6_only.hpp>
 #include <cerrno>
+#include <cstdlib>
 #include <future>
 #include <thread>
 
@@ -163,6 +164,21 @@ tcp::socket connect_once(asio::io_context& io, const Endpoints& addresses, TimeP
     why = address_text(addresses[i].address().to_string(), addresses[i].port());
   }
   throw std::system_error(error, why);
+}
+
+std::string to_text(const ServerAddress& address) {
+  return address_text(address.host, address.port) + " " + address.token;
+}
+
+std::optional<ServerAddress> parse_address(const std::string& text) {
+  const std::size_t space = text.rfind(' ');
+  if (space == std::string::npos) return std::nullopt;
+  const std::size_t colon = text.rfind(':', space);
+  if (colon == std::string::npos || colon == 0) return std::nullopt;
+  ServerAddress address{text.substr(0, colon), std::atoi(text.c_str() + colon + 1),
+                        text.substr(space + 1)};
+  if (address.host.front() == '[') address.host = address.host.substr(1, colon - 2);
+  return address;
 }
 
 }  // namespace ccl_tests

@@ -3,6 +3,7 @@
 
 #include <asio/io_context.hpp>
 #include <asio/ip/tcp.hpp>
+
 #include <functional>
 #include <optional>
 #include <string>
@@ -81,5 +82,16 @@ std::error_code run_operation(asio::io_context& io, TimePoint deadline, Start st
   if (result && !*result) return {};  // it ended at the last moment
   return asio::error::timed_out;
 }
+
+// Where process 0's server listens, as a store or MPI carries it.
+struct ServerAddress {
+  std::string host;
+  int port = 0;
+  std::string token;  // part of the job's key
+};
+
+// "host:port token". parse_address returns nullopt if `text` is nothing of the kind.
+std::string to_text(const ServerAddress& address);
+std::optional<ServerAddress> parse_address(const std::string& text);
 
 }  // namespace ccl_tests

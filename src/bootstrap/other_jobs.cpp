@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "src/bootstrap/job_check.hpp"
+#include "src/bootstrap/job_key.hpp"
 
 namespace ccl_tests {
 

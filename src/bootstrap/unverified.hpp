@@ -5,14 +5,26 @@
 
 #include <asio/io_context.hpp>
 #include <asio/steady_timer.hpp>
+
+#include <cstddef>
 #include <functional>
 #include <list>
 #include <string>
 
 #include "src/bootstrap/deadline.hpp"
-#include "src/bootstrap/unverified_limits.hpp"
 
 namespace ccl_tests {
+
+// What connections may do that have not yet proved that they belong to the job.
+struct UnverifiedLimits {
+  double limit_s = 10;     // so long each may take
+  std::size_t most = 128;  // at least 1; of more than these, the oldest are closed at once
+};
+
+// For a job all of whose processes may come at the same moment.
+inline UnverifiedLimits unverified_beside(int processes) {
+  return {10, 128 + static_cast<std::size_t>(processes)};
+}
 
 // Used on the thread of its io_context only.
 class UnverifiedConnections {

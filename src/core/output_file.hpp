@@ -1,5 +1,7 @@
-// A file that is complete after every write, also when the process is killed between two of them.
+// Files that are whole at any time: grown by appending, or replaced at once.
 #pragma once
+
+#include <sys/types.h>
 
 #include <cstddef>
 #include <cstdint>
@@ -60,6 +62,25 @@ class OutputFile {
   std::string path_;
   FileIdentity identity_;
   std::size_t size_ = 0;
+};
+
+// A file that others read at any time: they see the old one or the new one, whole.
+
+// Written beside the file that it replaces, and renamed. What a link leads to is replaced; the permissions
+// of a file that is there stay, a new one is readable by all.
+class ReplacedFile {
+ public:
+  // Throws Error that names `path` and the reason: it is not a regular file, or the
+  // folder cannot be written to.
+  explicit ReplacedFile(const std::string& path);
+  const std::string& path() const { return path_; }
+
+  // Throws Error.
+  void replace(std::string_view text);
+
+ private:
+  std::string path_;
+  ::mode_t mode_ = 0644;
 };
 
 }  // namespace ccl_tests

@@ -1,8 +1,14 @@
 #include "src/core/quote.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
+#include <algorithm>
 #include <array>
+#include <cctype>
+#include <cstddef>
+#include <numeric>
+#include <utility>
 
 namespace ccl_tests {
 namespace {
@@ -39,6 +45,65 @@ std::string shell_quoted(std::string_view text) {
       quoted += c;
   }
   return quoted + '\'';
+}
+
+namespace {
+
+// Names that other tools have for the same. They are not read, but suggest ours.
+constexpr std::pair<std::string_view, std::string_view> aliases[] = {
+    {"float16", "half"},        {"f16", "half"},         {"float32", "float"},
+    {"f32", "float"},           {"float64", "double"},   {"f64", "double"},
+    {"int", "int32"},           {"char", "int8"},        {"uint", "uint32"},
+    {"fp8_e4m3", "f8e4m3"},     {"add", "sum"},          {"mean", "avg"},
+    {"fp8_e5m2", "f8e5m2"},     {"average", "avg"},      {"product", "prod"},
+    {"openmpi", "mpi-openmpi"}, {"ompi", "mpi-openmpi"}, {"mpich", "mpi-mpich"},
+};
+
+std::size_t edits(std::string_view a, std::string_view b) {  // Levenshtein distance
+  std::vector<std::size_t> row(b.size() + 1);
+  std::iota(row.begin(), row.end(), std::size_t{0});
+  for (std::size_t i = 1; i <= a.size(); ++i) {
+    std::size_t diagonal = row[0]++;
+    for (std::size_t j = 1; j <= b.size(); ++j) {
+      const std::size_t replaced = diagonal + (a[i - 1] == b[j - 1] ? 0 : 1);
+      diagonal = row[j];
+      row[j] = std::min({row[j] + 1, row[j - 1] + 1, replaced});
+    }
+  }
+  return row.back();
+}
+
+}  // namespace
+
+std::optional<std::string> suggestion(std::string_view given,
+                                      const std::vector<std::string>& choices) {
+  std::string text(given);
+  std::transform(text.begin(), text.end(), text.begin(),
+                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  const auto has = [&](std::string_view name) {
+    return std::find(choices.begin(), choices.end(), name) != choices.end();
+  };
+  for (const auto& [alias, name] : aliases) {
+    if (text == alias && has(name)) return std::string(name);
+  }
+  std::optional<std::string> best;
+  std::size_t least = 3;
+  for (const std::string& choice : choices) {
+    const std::size_t distance = edits(text, choice);
+    if (distance < least && distance <= std::min(text.size(), choice.size()) / 2) {
+      least = distance;
+      best = choice;
+    }
+  }
+  return best;
+}
+
+std::string unknown_name(std::string_view what, std::string_view given,
+                         const std::vector<std::string>& choices) {
+  const auto meant = suggestion(given, choices);
+  return fmt::format("unknown {} {}{} accepted: {}", what, quote(given),
+                     meant ? fmt::format(", did you mean '{}'?", *meant) : ";",
+                     fmt::join(choices, ", "));
 }
 
 }  // namespace ccl_tests

@@ -21,4 +21,12 @@ inline int write_all(int descriptor, std::string_view text) {
   return 0;
 }
 
+// Lines for people on stderr.
+
+// At once, from any thread. What cannot be written is lost: a reader that is gone, or a full disk, never decides
+// how a run goes on.
+inline void print_error(std::string_view text) {
+  static_cast<void>(write_all(STDERR_FILENO, text));
+}
+
 }  // namespace ccl_tests

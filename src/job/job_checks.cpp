@@ -7,7 +7,7 @@
 #include <algorithm>
 
 #include "src/core/error.hpp"
-#include "src/job/cpu_share.hpp"
+#include "src/job/rank_cpus.hpp"
 
 namespace ccl_tests {
 

@@ -7,7 +7,6 @@
 
 #include "src/bootstrap/launch.hpp"
 #include "src/job/job_setup.hpp"
-#include "src/job/staging.hpp"
 
 namespace ccl_tests {
 

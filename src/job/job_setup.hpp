@@ -8,6 +8,7 @@
 
 #include "src/core/agreement.hpp"
 #include "src/core/backend.hpp"
+#include "src/devices/devices.hpp"
 #include "src/inject/fault.hpp"
 
 namespace ccl_tests {
@@ -51,5 +52,16 @@ struct JobSetup {
   bool simulated() const { return !simulated_host.empty(); }
   int ranks_per_process() const { return threads.value_or(1) * ranks_per_thread.value_or(1); }
 };
+
+// Where a job's buffers lie, decided before its ranks start.
+struct Staging {
+  Memory buffers = Memory::host;
+  const Devices* gpus = nullptr;  // null: no GPU is used
+  bool staged = false;            // the library takes another memory than the buffers'
+};
+
+// Opens the GPUs if the backend or --memory needs them. Throws Unsupported if this build cannot,
+// Error if the machine's GPUs cannot be used or are fewer than --expect-gpus.
+Staging stage_buffers(const JobSetup& options, const Backend& backend);
 
 }  // namespace ccl_tests

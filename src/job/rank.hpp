@@ -3,8 +3,10 @@
 
 #include <functional>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "src/bootstrap/launch.hpp"
 #include "src/core/backend.hpp"
@@ -12,11 +14,32 @@
 #include "src/inject/injector.hpp"
 #include "src/job/activity.hpp"
 #include "src/job/job_setup.hpp"
-#include "src/job/open_communicators.hpp"
 #include "src/job/rank_table.hpp"
-#include "src/job/staging.hpp"
 
 namespace ccl_tests {
+
+// The communicators and devices of a process's ranks.
+class Communicator;
+class Device;
+
+// Keeps the communicator of a rank that failed open until the job has said why: closing it would
+// fail the other ranks, with a message that hides the cause. Thread-safe.
+class OpenCommunicators {
+ public:
+  OpenCommunicators();
+  ~OpenCommunicators();
+  Communicator& add(std::unique_ptr<Communicator> communicator);
+  // Keeps a device until all communicators are gone.
+  Device& keep(std::unique_ptr<Device> device);
+  void close(Communicator& communicator);
+  // Makes operations that are under way fail.
+  void abort_all();
+
+ private:
+  std::mutex mutex_;
+  std::vector<std::unique_ptr<Device>> devices_;
+  std::vector<std::unique_ptr<Communicator>> open_;
+};
 
 class Communicator;
 

@@ -12,8 +12,8 @@
 #include "src/bootstrap/thread_ranks.hpp"
 #include "src/core/host.hpp"
 #include "src/core/thread.hpp"
-#include "src/job/failure_cause.hpp"
-#include "src/job/rank_stacks.hpp"
+#include "src/job/failure_box.hpp"
+#include "src/job/thread_stack.hpp"
 #include "src/job/watchdog.hpp"
 
 namespace ccl_tests {

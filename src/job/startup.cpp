@@ -1,7 +1,10 @@
 #include "src/job/startup.hpp"
 
+#include <fcntl.h>
 #include <fmt/format.h>
+#include <unistd.h>
 
+#include <cstdio>
 #include <cstdlib>
 #include <optional>
 #include <string_view>
@@ -12,6 +15,19 @@
 #include "src/job/watchdog.hpp"
 
 namespace ccl_tests {
+
+void reserve_standard_files() {
+  for (const int file : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
+    if (::fcntl(file, F_GETFD) != -1) continue;
+    // The lowest number that is free, which is this one.
+    static_cast<void>(::open("/dev/null", file == STDERR_FILENO ? O_WRONLY : O_RDONLY));
+  }
+}
+
+void require_printed() {
+  if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0)
+    throw Error("cannot write to standard output");
+}
 
 BackendPtr open_launcher(const Launch& launch) {
   if (launch.processes == 1 || !launch.master_host.empty()) return nullptr;

@@ -12,6 +12,16 @@
 
 namespace ccl_tests {
 
+// stdin, stdout and stderr, which need not be there.
+
+// Where the process was started with one of them closed, the next file that it opens, a -J file or
+// a socket, would take the number and be written to. Called first: what is closed becomes
+// /dev/null, in such a way that writing to stdout fails.
+void reserve_standard_files();
+
+// Throws Error when something that was printed could not be written.
+void require_printed();
+
 // The module of the MPI through which the launched processes learn where to meet; null where a
 // store tells them, or there is one process. Throws Unsupported with what brings it.
 BackendPtr open_launcher(const Launch& launch);

@@ -11,7 +11,7 @@
 #include <utility>
 
 #include "src/core/error.hpp"
-#include "src/core/standard_error.hpp"
+#include "src/core/write_all.hpp"
 
 namespace ccl_tests {
 namespace {

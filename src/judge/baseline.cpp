@@ -10,7 +10,7 @@
 #include "src/core/error.hpp"
 #include "src/core/quote.hpp"
 #include "src/devices/core_to_core.hpp"
-#include "src/measure/scatter.hpp"
+#include "src/measure/repeatability.hpp"
 #include "src/record/comparable.hpp"
 #include "src/record/read.hpp"
 

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "src/judge/limits.hpp"
-#include "src/measure/scatter.hpp"
+#include "src/measure/repeatability.hpp"
 #include "src/record/record.hpp"
 #include "src/record/row_key.hpp"
 

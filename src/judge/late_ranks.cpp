@@ -2,7 +2,6 @@
 
 #include <cmath>
 
-#include "src/measure/standing_out.hpp"
 #include "src/measure/statistics.hpp"
 
 namespace ccl_tests {

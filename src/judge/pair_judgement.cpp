@@ -8,7 +8,6 @@
 #include <utility>
 
 #include "src/judge/pair_band.hpp"
-#include "src/measure/quantile.hpp"
 #include "src/measure/statistics.hpp"
 
 namespace ccl_tests {

@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "src/measure/scatter.hpp"
+#include "src/measure/repeatability.hpp"
 #include "src/record/record.hpp"
 
 namespace ccl_tests {

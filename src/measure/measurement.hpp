@@ -9,6 +9,12 @@
 
 namespace ccl_tests {
 
+// The loop that holds a clock to calls.
+
+// Collective: barrier, the untimed calls, barrier, the timed ones; prepared by the caller. Nothing
+// but the workload's calls happens between the readings of the clock. Without samples: nothing.
+Samples take_block(const BlockPlan& plan, Workload& workload, Barrier& barrier, const Clock& clock);
+
 // Carries decisions to the ranks and samples back, beside the library under test and off the clock.
 // Collective over all ranks.
 class Coordinator {

@@ -5,8 +5,8 @@
 #include <cstddef>
 #include <vector>
 
-#include "src/measure/averages.hpp"
 #include "src/measure/estimate.hpp"
+#include "src/measure/statistics.hpp"
 #include "src/measure/workload.hpp"
 
 namespace ccl_tests {

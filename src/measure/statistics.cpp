@@ -8,6 +8,27 @@
 
 namespace ccl_tests {
 
+double average(Average how, std::span<const double> values) {
+  switch (how) {
+    case Average::rank0: return values.front();
+    case Average::mean:
+      return std::accumulate(values.begin(), values.end(), 0.0) /
+             static_cast<double>(values.size());
+    case Average::min: return *std::min_element(values.begin(), values.end());
+    case Average::max: return *std::max_element(values.begin(), values.end());
+  }
+  return 0;
+}
+
+double normal_quantile_above(double tail) {
+  double low = -40, high = 40;
+  for (int step = 0; step < 100; ++step) {
+    const double middle = (low + high) / 2;
+    (std::erfc(middle / std::sqrt(2.0)) / 2 > tail ? low : high) = middle;
+  }
+  return (low + high) / 2;
+}
+
 double student(std::size_t degrees) {
   constexpr double known[] = {12.706, 4.303, 3.182, 2.776, 2.571,
                               2.447,  2.365, 2.306, 2.262, 2.228};
@@ -90,6 +111,14 @@ double binomial_tail(std::uint64_t trials, std::uint64_t hits, double chance) {
     if (x > n * chance && term < tail * 1e-12) break;  // the rest is smaller still
   }
   return std::min(tail, 1.0);
+}
+
+bool stands_out(std::uint64_t trials, std::uint64_t hits, double chance) {
+  constexpr double most_by_chance = 0.001;
+  constexpr double of_few = 0.3;  // a third, not as exactly as a division gives it
+  if (trials == 0 || chance > of_few) return false;
+  const double share = static_cast<double>(hits) / static_cast<double>(trials);
+  return share > std::max(0.5, 3 * chance) && binomial_tail(trials, hits, chance) < most_by_chance;
 }
 
 }  // namespace ccl_tests

@@ -9,6 +9,17 @@
 
 namespace ccl_tests {
 
+// nccl-tests' -a: one number for the times of all ranks.
+enum class Average : int { rank0 = 0, mean = 1, min = 2, max = 3 };
+
+// values: one of each rank, in rank order; at least one.
+double average(Average how, std::span<const double> values);
+
+// Quantiles of the normal distribution.
+
+// Returns z so that a standard normal value exceeds z with probability `tail` (0 < tail < 1).
+double normal_quantile_above(double tail);
+
 struct Statistics {
   double min = 0, max = 0, mean = 0, p50 = 0, p95 = 0, p99 = 0, stdev = 0;
 };
@@ -42,5 +53,12 @@ double student(std::size_t degrees);
 // Returns half of the width of the 95 % interval of the mean of independent values, from their own
 // spread (Student's t). 0 of less than two.
 double half_width_of_mean(std::span<const double> values);
+
+// Whether one rank of several is last more often than chance makes it. Pure.
+
+// Returns true if a rank that was last in `hits` of `trials` samples may be named: in more than half of
+// them and more than three times as often as `chance` (1 / ranks), and by chance with a probability
+// below 0.001. Of 2 or 3 ranks nobody is: one of so few is last often enough without a reason.
+bool stands_out(std::uint64_t trials, std::uint64_t hits, double chance);
 
 }  // namespace ccl_tests

@@ -30,4 +30,63 @@ double longest_last(std::span<const Samples> ranks) {
   return longest;
 }
 
+namespace {
+
+// What a library is given as one it may do by another algorithm, which connects at its first use.
+std::size_t whole_iterations(std::size_t calls, std::size_t aggregate) {
+  return (calls + aggregate - 1) / aggregate * aggregate;
+}
+
+}  // namespace
+
+Step BatchCriterion::next() const {
+  Step step;
+  if (steps_ == 0) {
+    step.kind = Step::Kind::single_calls;
+    // At least one, so that the length of a call is known.
+    step.single.calls = std::max<std::size_t>(1, goal_.warmup.value_or(1) + goal_.checked);
+    step.single.checked = goal_.most_calls > 0 ? step.single.calls : goal_.checked;
+  } else if (taken_ < iterations_) {
+    step.kind = Step::Kind::block;
+    step.block = goal_.most_calls > 0 ? verified_block() : block();
+  }
+  return step;
+}
+
+void BatchCriterion::add(const Step& step, std::span<const Samples> ranks) {
+  ++steps_;
+  if (step.kind == Step::Kind::block) {
+    taken_ += step.block.timed() / goal_.aggregate;
+    samples_.resize(ranks.size());
+    for (std::size_t r = 0; r < ranks.size(); ++r)
+      samples_[r].insert(samples_[r].end(), ranks[r].begin(), ranks[r].end());
+    return;
+  }
+  call_s_ = longest_last(ranks);
+  const double iteration_s = call_s_ * static_cast<double>(goal_.aggregate * goal_.repeats);
+  iterations_ = capped_iterations(goal_.iterations, iteration_s, goal_.limit_s);
+}
+
+BlockPlan BatchCriterion::block() const {
+  BlockPlan plan;
+  plan.blocking = goal_.blocking;
+  if (!goal_.warmup)
+    plan.untimed = whole_iterations(
+        untimed_calls(call_s_, least_untimed, least_untimed_s, most_untimed_s), goal_.aggregate);
+  const bool sample_each = goal_.blocking == Blocking::barrier_outside;
+  plan.samples = sample_each ? iterations_ : 1;
+  plan.calls = goal_.aggregate * (sample_each ? 1 : iterations_);
+  plan.expected_s = call_s_ * static_cast<double>(plan.timed() * goal_.repeats);
+  return plan;
+}
+
+BlockPlan BatchCriterion::verified_block() const {
+  BlockPlan plan = block();
+  plan.untimed = std::min(plan.untimed, goal_.most_calls / 2);
+  plan.samples = std::min(iterations_ - taken_, goal_.most_calls - plan.untimed);
+  plan.calls = 1;
+  plan.expected_s = call_s_ * static_cast<double>(plan.timed());
+  return plan;
+}
+
 }  // namespace ccl_tests

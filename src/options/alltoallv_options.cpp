@@ -10,7 +10,7 @@
 
 #include "src/core/error.hpp"
 #include "src/core/quote.hpp"
-#include "src/options/taken.hpp"
+#include "src/options/flags.hpp"
 #include "src/options/values.hpp"
 
 namespace ccl_tests {

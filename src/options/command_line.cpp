@@ -9,7 +9,6 @@
 
 #include "src/core/error.hpp"
 #include "src/core/quote.hpp"
-#include "src/core/suggestion.hpp"
 #include "src/options/values.hpp"
 
 namespace ccl_tests {

@@ -1,11 +1,25 @@
 // The declarations of all flags and variables, by consumer: a new flag is a line in one of these.
 #pragma once
 
+#include <string>
+
+#include "src/core/collective.hpp"
 #include "src/options/flag.hpp"
 #include "src/options/options.hpp"
-#include "src/options/taken.hpp"
 
 namespace ccl_tests {
+
+// What of the command line means something for a program.
+
+// For each kind of flags why the program does not take them, for example "has no root"; empty: it
+// takes them. nccl-tests' flags stay accepted by the programs that nccl-tests has: scripts pass
+// all of them to every program.
+struct Taken {
+  std::string sweep;  // everything about rows
+  std::string sizes, types, ops, roots, unalign, groups, pairs, one_reduction;
+  std::string skew, objects, tensors, buckets, async_operations, via, mode, matrix;
+};
+Taken taken_by(const Collective& collective);
 
 // What --help and the like ask for.
 struct AskedTexts {

@@ -1,7 +1,8 @@
-// The command line, as data: a struct for each consumer.
+// What the command line says, as data: a struct for each part of the program that uses it.
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <optional>
 #include <string>
@@ -10,15 +11,123 @@
 
 #include "src/core/backend.hpp"
 #include "src/core/collective.hpp"
-#include "src/options/check_options.hpp"
-#include "src/options/gpu_options.hpp"
-#include "src/options/job_options.hpp"
+#include "src/core/device.hpp"
+#include "src/core/exit_codes.hpp"
+#include "src/core/types.hpp"
+#include "src/inject/fault.hpp"
+#include "src/options/cache_use.hpp"
 #include "src/options/limits.hpp"
-#include "src/options/measure_options.hpp"
-#include "src/options/output_options.hpp"
-#include "src/options/sweep_options.hpp"
+#include "src/options/pairing.hpp"
+#include "src/options/placements.hpp"
+#include "src/options/rank_groups.hpp"
 
 namespace ccl_tests {
+
+// What is verified.
+struct CheckOptions {
+  int calls = 1;     // verified before timing; 0: nothing is verified
+  bool all = false;  // every call is verified, untimed and timed ones too; `calls` as without it
+  std::uint64_t seed = 1;
+  std::optional<Fault> inject;  // what is done to results on purpose
+  bool reproducible = false;    // repeat reductions whose bits depend on the order of additions
+  std::string digests;          // the file in which their digests are kept; empty: none
+  bool self_check = false;      // of the program's specification, instead of a run
+};
+
+// Which devices are used, and the memory that buffers lie in.
+struct GpuOptions {
+  std::optional<Memory> memory;  // nullopt: what the library prefers
+  bool memory_report = false;
+  std::optional<int> expect_gpus;
+  std::optional<int> first_device;  // this process's first
+};
+
+// Which ranks a job has and which library they test.
+struct JobOptions {
+  std::optional<int> threads, ranks_per_thread;  // nullopt: not asked for
+  int local_processes = 0;                       // to start; 0: none
+  std::string launcher = "auto";
+  std::string backend = "auto";
+  std::string library;        // file of the library under test; empty: the installed one
+  std::string bind = "none";  // ranks to CPUs: "numa", "auto"
+  double timeout_s = 60;      // of one wait, beside what its bytes take; 0: none
+  bool parallel_init =
+      false;  // kept for nccl-tests' header line: threads always initialise at once
+
+  int ranks_per_process() const { return threads.value_or(1) * ranks_per_thread.value_or(1); }
+};
+
+// How a row is timed.
+
+// What a link between two ranks gives in one direction: --ceiling.
+struct CeilingOption {
+  bool measured = false;           // auto: by a pingpong before the sweep
+  std::optional<double> gb_per_s;  // as given
+};
+
+struct MeasureOptions {
+  int iterations = 20, aggregate = 1, warmup = 1;
+  bool warmup_given = false;  // exactly `warmup` untimed iterations; otherwise at least so many
+  int average = 1;            // over ranks: 0 rank 0, 1 mean, 2 minimum, 3 maximum
+  int blocking = 0;           // 0 wait once, 1 wait and barrier, 2 wait, 3 untimed barrier
+  bool cpu_time = false;
+  double precision =
+      0.02;  // that the interval of a time shall have: half of its width over the time
+  double time_budget_s = 0;  // of the timed calls of all rows; 0: 0.3 s for each time
+  // nccl-tests' batch of `iterations`. Otherwise a stream of calls, until the time has its precision.
+  bool batch = false;
+  bool samples = false;           // single operations, each after a barrier, instead of a stream
+  std::optional<CacheUse> cache;  // nullopt: warm in host memory, rotate on GPUs
+  double row_time_s = 4;          // largest timed part of a row; 0: no limit
+  int graph_launches = 0;         // 0: no graph
+  bool per_iteration = false;
+  int per_iteration_skip = 0;
+  CeilingOption ceiling;
+};
+
+// Where results go beside standard output.
+
+// The file of the verdict that a process with --exit-codes reads of the run that it starts. It is no flag: ranks whose user has not given
+// --verdict must not be taken to have one.
+inline constexpr const char* monitor_verdict_variable = "CCL_MONITOR_VERDICT";
+
+struct OutputOptions {
+  std::vector<std::string> files;
+  std::string verdict;          // file of the run's verdict; empty: none
+  std::string monitor_verdict;  // the same, for the process that started this one
+  ExitCodes exit_codes = ExitCodes::native;
+  std::string heartbeat_file;  // empty: stderr
+  bool timestamps = false;
+  bool stats = false;    // columns about the certainty of times
+  bool raw = false;      // every stamp in files
+  bool explain = false;  // print what the table means, instead of a run
+  bool verbose = false;  // the whole header
+  std::string label;     // kept with the results
+};
+
+// What is run: sizes, types, operations, roots, groups and pairs of ranks.
+struct SweepOptions {
+  std::size_t min_bytes = 32 << 20, max_bytes = 32 << 20, step_bytes = 1 << 20;
+  int step_factor = 2;             // 1: steps of step_bytes
+  std::vector<std::size_t> sizes;  // in bytes; not empty: replaces the four above
+  std::size_t unalign = 0;         // elements
+  std::vector<DataType> types = {DataType::float32};
+  std::vector<ReduceOp> ops = {ReduceOp::sum};
+  std::vector<int> roots = {0};
+  bool all_roots = false;  // instead of `roots`
+  int cycles = 1;          // 0: until stopped, or until the duration is over
+  double duration_s = 0;   // of all cycles together; 0: `cycles` says how many
+  int passes = 1;          // over the whole sweep, whose rows become one
+  std::string mode;        // of the program's forms; empty: its default
+  SplitRule grouping;
+  bool group_rows = false;  // one row per group instead of the slowest group's
+  Pairing pairing;
+  bool concurrent = false;  // pairs without a common rank at the same time
+  Placements placements = Placements::both;
+};
+
+// The sizes of the sweep, ascending as given.
+std::vector<std::size_t> sweep_sizes(const SweepOptions& options);
 
 struct Options {
   JobOptions job;

@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "src/options/taken.hpp"
+#include "src/options/flags.hpp"
 
 namespace ccl_tests {
 namespace {

@@ -6,7 +6,9 @@
 #include <vector>
 
 #include "src/core/agreement.hpp"
+#include "src/core/collective.hpp"
 #include "src/core/control_channel.hpp"
+#include "src/job/job_setup.hpp"
 #include "src/options/flag.hpp"
 #include "src/options/options.hpp"
 
@@ -29,5 +31,11 @@ std::optional<std::string> lost_files(ControlChannel& channel, double limit_s, c
 std::optional<std::string> settings_disagreement(ControlChannel& channel,
                                                  const Collective& collective,
                                                  const Options& options, NamedValue more);
+
+// What the command line says about the job, as the job takes it.
+
+// collective and options: outlive the result.
+JobSetup job_setup(const Collective& collective, const Options& options,
+                   const std::vector<std::string>& arguments);
 
 }  // namespace ccl_tests

@@ -6,7 +6,7 @@
 #include <numeric>
 #include <utility>
 
-#include "src/options/taken.hpp"
+#include "src/options/flags.hpp"
 
 namespace ccl_tests {
 namespace {

@@ -3,7 +3,7 @@
 #include <numeric>
 
 #include "src/core/error.hpp"
-#include "src/core/suggestion.hpp"
+#include "src/core/quote.hpp"
 #include "src/options/values.hpp"
 
 namespace ccl_tests {

@@ -11,7 +11,6 @@
 
 #include "src/core/error.hpp"
 #include "src/core/quote.hpp"
-#include "src/core/suggestion.hpp"
 
 namespace ccl_tests {
 namespace {

@@ -15,7 +15,7 @@
 #include "src/core/quote.hpp"
 #include "src/core/version.hpp"
 #include "src/job/job.hpp"
-#include "src/options/job_setup_of.hpp"
+#include "src/options/settings.hpp"
 #include "src/programs/monitored_run.hpp"
 
 namespace ccl_tests {

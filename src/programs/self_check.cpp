@@ -15,7 +15,7 @@
 #include "src/core/communicator.hpp"
 #include "src/devices/host_memory.hpp"
 #include "src/programs/bus_bytes.hpp"
-#include "src/run/row_bytes.hpp"
+#include "src/run/slots.hpp"
 #include "verify/verifier.hpp"
 
 namespace ccl_tests {

@@ -7,8 +7,8 @@
 
 #include "src/backends/mpi/simulated.hpp"
 #include "src/core/error.hpp"
-#include "src/core/standard_error.hpp"
-#include "src/job/standard_files.hpp"
+#include "src/core/write_all.hpp"
+#include "src/job/startup.hpp"
 
 namespace ccl_tests {
 

@@ -7,7 +7,7 @@
 
 #include "src/core/collective.hpp"
 #include "src/core/error.hpp"
-#include "src/options/job_setup_of.hpp"
+#include "src/options/settings.hpp"
 #include "src/programs/simulated_job.hpp"
 #include "src/report/explanations.hpp"
 #include "src/report/open_files.hpp"

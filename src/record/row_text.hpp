@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "src/options/check_options.hpp"
+#include "src/options/options.hpp"
 #include "src/record/record.hpp"
 
 namespace ccl_tests {

@@ -1,4 +1,4 @@
-// Whether a barrier holds: it moves no data, so it is verified by time.
+// The barrier of all ranks before rows, and the check of barrier_perf.
 #pragma once
 
 #include <optional>
@@ -7,11 +7,32 @@
 #include <vector>
 
 #include "src/core/clock.hpp"
+#include "src/core/communicator.hpp"
+#include "src/job/rank.hpp"
+#include "src/measure/workload.hpp"
 #include "src/options/rank_groups.hpp"
 #include "src/run/operation_workload.hpp"
 #include "src/run/rank_report.hpp"
 
 namespace ccl_tests {
+
+// Where all ranks of a job begin a block together.
+
+// Over all ranks, whatever group they are in.
+class WorldBarrier : public Barrier {
+ public:
+  // world: outlives it.
+  WorldBarrier(Communicator& world, Rank& rank)
+      : world_(world), activity_(rank.activity()), self_{rank.rank(), rank.ranks()} {}
+  void wait() override {
+    inside_library(activity_, [&] { world_.timing_barrier(self_); });
+  }
+
+ private:
+  Communicator& world_;
+  Activity& activity_;
+  GroupRank self_;
+};
 
 // Calls the barrier with one rank after the other made late. Returns when this rank entered and left
 // each call, as RankReport::barrier has it. Collective.

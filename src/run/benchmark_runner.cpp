@@ -12,16 +12,13 @@
 #include "src/measure/measurement.hpp"
 #include "src/run/barrier_check.hpp"
 #include "src/run/channel_coordinator.hpp"
-#include "src/run/counter_scope.hpp"
 #include "src/run/goals.hpp"
-#include "src/run/graph_workload.hpp"
 #include "src/run/host_clocks.hpp"
-#include "src/run/idle_workload.hpp"
 #include "src/run/memory_limit.hpp"
 #include "src/run/operation_workload.hpp"
+#include "src/run/point.hpp"
+#include "src/run/rank_report.hpp"
 #include "src/run/reproduction_check.hpp"
-#include "src/run/unmeasured_row.hpp"
-#include "src/run/world_barrier.hpp"
 
 namespace ccl_tests {
 namespace {

@@ -7,16 +7,14 @@
 #include <vector>
 
 #include "src/job/rank.hpp"
-#include "src/measure/batch_criterion.hpp"
-#include "src/measure/clock_cost.hpp"
+#include "src/measure/clocks.hpp"
 #include "src/measure/sample_criterion.hpp"
+#include "src/measure/stopping.hpp"
 #include "src/measure/stream_criterion.hpp"
 #include "src/options/options.hpp"
-#include "src/run/arena.hpp"
 #include "src/run/operation_workload.hpp"
 #include "src/run/point.hpp"
 #include "src/run/point_rows.hpp"
-#include "src/run/wait_limits.hpp"
 #include "verify/verifier.hpp"
 
 namespace ccl_tests {

@@ -3,8 +3,8 @@
 #include <algorithm>
 
 #include "src/run/memory_limit.hpp"
+#include "src/run/point.hpp"
 #include "src/run/row.hpp"
-#include "src/run/wait_limits.hpp"
 
 namespace ccl_tests {
 namespace {

@@ -1,10 +1,10 @@
 // What a cell of the table is measured for, from the options. Pure.
 #pragma once
 
-#include "src/measure/batch_criterion.hpp"
+#include "src/measure/stopping.hpp"
 #include "src/measure/stream_criterion.hpp"
 #include "src/options/options.hpp"
-#include "src/run/problem.hpp"
+#include "src/run/point.hpp"
 #include "src/run/slots.hpp"
 
 namespace ccl_tests {

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "src/job/rank.hpp"
-#include "src/measure/clock_offset.hpp"
+#include "src/measure/clocks.hpp"
 
 namespace ccl_tests {
 

@@ -1,6 +1,7 @@
 #include "src/run/memory_limit.hpp"
 
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 #include <algorithm>
 #include <limits>
@@ -8,9 +9,10 @@
 #include <string>
 #include <utility>
 
+#include "src/core/device.hpp"
 #include "src/core/error.hpp"
 #include "src/measure/stopping.hpp"
-#include "src/run/row_bytes.hpp"
+#include "src/run/slots.hpp"
 
 namespace ccl_tests {
 
@@ -61,9 +63,9 @@ SizePlan limit_sizes(const Collective& collective, const Options& o, int ranks,
   if (plan.reduced_max && collective.scratch != nullptr && !plan.sizes.empty())
     plan.reduced_max = plan.sizes.back();  // a buffer may be larger: other memory is what is short
   if (plan.sizes.empty()) {
-    throw Unsupported(fmt::format(
-        "no size fits into memory: a buffer of {} B is needed, {} B are free for each",
-        smallest, rule.most_bytes));
+    throw Unsupported(
+        fmt::format("no size fits into memory: a buffer of {} B is needed, {} B are free for each",
+                    smallest, rule.most_bytes));
   }
   return plan;
 }
@@ -120,6 +122,49 @@ SlotRule slot_rule_of(const Options& o, const RankTable& table, Memory buffers) 
     for (const auto& [machine, ranks] : ranks_on) sharing = std::min(sharing, ranks);
   rule.flush_bytes = std::max(footprint(rule) / sharing, host ? 2 * core_cache : 0);
   return rule;
+}
+
+RankTable table_with_free_memory(Rank& rank) {
+  RankTable table = rank.table();
+  if (rank.process().staging.buffers == Memory::host) return table;
+  const std::string mine = std::to_string(rank.gpu()->available());
+  const auto all = rank.world().all_gather(mine, rank.limit_s());
+  for (std::size_t r = 0; r < table.ranks.size(); ++r) table.ranks[r].memory = std::stoull(all[r]);
+  return table;
+}
+
+namespace {
+
+std::string bytes_text(double bytes) {
+  for (const char* unit : {"B", "KB", "MB"}) {
+    if (bytes < 1024) return fmt::format("{:.4g} {}", bytes, unit);
+    bytes /= 1024;
+  }
+  return fmt::format("{:.4g} GB", bytes);
+}
+
+}  // namespace
+
+std::string memory_line(ControlChannel& channel, const MemoryUse& use, std::size_t at_end,
+                        double limit_s) {
+  const auto used = [](std::size_t before, std::size_t after) {
+    return before > after ? before - after : 0;
+  };
+  const nlohmann::json mine{used(use.before, use.connected), used(use.connected, use.allocated),
+                            used(use.allocated, at_end)};
+  double most = -1;
+  std::string line;
+  for (const std::string& text : channel.all_gather(mine.dump(), limit_s)) {
+    const auto json = nlohmann::json::parse(text);
+    const double parts[] = {json.at(0), json.at(1), json.at(2)};
+    const double total = parts[0] + parts[1] + parts[2];
+    if (total <= most) continue;
+    most = total;
+    line = fmt::format(
+        "GPU memory usage     : Initialization {} | User-Allocated {} | Collective {} | Total {}",
+        bytes_text(parts[0]), bytes_text(parts[1]), bytes_text(parts[2]), bytes_text(total));
+  }
+  return line;
 }
 
 }  // namespace ccl_tests

@@ -1,11 +1,14 @@
-// Which sizes fit into memory, and how many slots they have, decided before anything is allocated.
+// The memory that a sweep may take, has, and took (-M).
 #pragma once
 
 #include <cstddef>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "src/core/collective.hpp"
+#include "src/core/control_channel.hpp"
+#include "src/job/rank.hpp"
 #include "src/job/rank_table.hpp"
 #include "src/options/options.hpp"
 #include "src/run/slots.hpp"
@@ -41,5 +44,22 @@ SizePlan plan_sizes(const Collective& collective, const Options& options, const 
 // Returns how many slots the rows of these options have in such memory, whatever its size: the same
 // on every rank, for the largest caches of any.
 SlotRule slot_rule_of(const Options& options, const RankTable& table, Memory buffers);
+
+// What memory the ranks of a job have for buffers once the library under test has taken its own.
+
+// Returns the job's table, in which `memory` of ranks whose buffers lie on GPUs is what is free there now.
+// Collective over all ranks.
+RankTable table_with_free_memory(Rank& rank);
+
+// -M: what a run takes of the memory of its GPUs.
+
+// Free bytes of a rank's device: before the library connected, after it, and with the buffers.
+struct MemoryUse {
+  std::size_t before = 0, connected = 0, allocated = 0;
+};
+
+// nccl-tests' line, of the rank that uses most. at_end: free bytes after the last row. Collective.
+std::string memory_line(ControlChannel& channel, const MemoryUse& use, std::size_t at_end,
+                        double limit_s);
 
 }  // namespace ccl_tests

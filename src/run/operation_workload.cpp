@@ -2,9 +2,27 @@
 
 #include <algorithm>
 
+#include "src/core/clock.hpp"
 #include "src/core/communicator.hpp"
+#include "src/core/error.hpp"
 
 namespace ccl_tests {
+
+Arena::Arena(Communicator& communicator, Device& device, std::size_t bytes, std::size_t flush) {
+  GpuExtension* const gpu = communicator.gpu();
+  std::size_t k = 0;
+  for (Buffer* const buffer : {&send_, &recv_}) {
+    if (gpu != nullptr) *buffer = gpu->allocate(bytes);
+    if (buffer->data() == nullptr) *buffer = device.allocate(bytes);
+    if (gpu != nullptr) registrations_[k++] = gpu->register_buffer(buffer->data(), bytes);
+  }
+  if (flush > 0) flush_ = device.allocate(flush);
+}
+
+void Arena::raise_clocks(verify::Loops& loops, double seconds) const {
+  const double end_s = monotonic_seconds() + seconds;
+  while (monotonic_seconds() < end_s) loops.set(send_.data(), std::byte{0}, send_.size());
+}
 
 OperationWorkload::OperationWorkload(const Problem& problem, Form form, const CallPlan& plan,
                                      const Arena& arena, Communicator& communicator,
@@ -220,6 +238,37 @@ StepTimes OperationWorkload::steps() const {
   const auto n = static_cast<double>(std::max<std::size_t>(1, timed_));
   return {(after_.sizes_s - before_.sizes_s) / n, (after_.payload_s - before_.payload_s) / n,
           (after_.packing_s - before_.packing_s) / n};
+}
+
+void GraphWorkload::prepare(const BlockPlan& plan) {
+  BlockPlan launch = plan;
+  launch.untimed = 0;
+  calls_of_launch_ = plan.timed();
+  calls_.prepare(launch);
+  if (communicator_.gpu() == nullptr) throw Unsupported("this backend has no graphs");
+  graph_ = communicator_.gpu()->capture([&] {
+    calls_.begin();
+    calls_.issue(0, calls_of_launch_);
+  });
+  meet_();
+  graph_->launch();
+  calls_.set_issued(calls_of_launch_);
+  calls_.wait();
+  calls_.count(calls_of_launch_);
+  calls_.check_results();
+  if (!calls_.changes_input()) calls_.refill();
+}
+
+void GraphWorkload::issue(std::size_t /*first*/, std::size_t /*calls*/) {
+  for (std::size_t k = 0; k < launches_; ++k) graph_->launch();
+  calls_.set_issued(calls_of_launch_ * launches_);
+}
+
+void GraphWorkload::verify() {
+  calls_.stop_counting();
+  calls_.count(calls_of_launch_ * launches_);
+  if (!calls_.changes_input()) calls_.check_results();
+  graph_.reset();
 }
 
 }  // namespace ccl_tests

@@ -1,24 +1,51 @@
-// One rank's calls of a row, with their buffers and their check.
+// What the clock is held to: calls of an operation with their buffers, launches of a graph, ranks that only wait.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <vector>
 
 #include "src/core/clock.hpp"
+#include "src/core/device.hpp"
+#include "src/core/gpu_extension.hpp"
 #include "src/core/operation.hpp"
 #include "src/devices/process_counters.hpp"
 #include "src/inject/injector.hpp"
 #include "src/job/activity.hpp"
 #include "src/measure/workload.hpp"
-#include "src/run/arena.hpp"
-#include "src/run/problem.hpp"
+#include "src/run/point.hpp"
 #include "src/run/slots.hpp"
+#include "verify/loops.hpp"
 #include "verify/verifier.hpp"
 
 namespace ccl_tests {
+
+// The memory that all rows of a run work on.
+class Communicator;
+
+// Two big buffers of one rank, in the memory that its library wants them in. Out of place one holds
+// what calls send and the other what they receive. In place a call works on one of them.
+class Arena {
+ public:
+  // flush: bytes of the third buffer. Collective if buffers are registered with the library. Throws Error.
+  Arena(Communicator& communicator, Device& device, std::size_t bytes, std::size_t flush = 0);
+
+  // Writes the send buffer for so long: a GPU that has been idle runs at a fraction of its clock. Not collective.
+  void raise_clocks(verify::Loops& loops, double seconds) const;
+
+  std::byte* send() const { return send_.data(); }
+  std::byte* recv() const { return recv_.data(); }
+  // No call uses it: writing it takes the caches from the other two.
+  const Buffer& flush() const { return flush_; }
+
+ private:
+  Buffer send_, recv_, flush_;
+  std::unique_ptr<Registration> registrations_[2];
+};
 
 class Communicator;
 
@@ -125,6 +152,68 @@ class OperationWorkload : public Workload {
   std::unique_ptr<Timeline> marks_;    // of a stream on a GPU
   StepTimes before_, after_;
   std::vector<Evidence> events_;
+};
+
+// A block of calls that is captured once and launched as a whole (-G).
+class Communicator;
+
+// The first launch, on fresh buffers, is not timed but checked. The results that the last timed one
+// leaves behind are checked if launching again gives the same.
+class GraphWorkload : public Workload {
+ public:
+  // All must outlive it. A block's timed calls are what one launch makes. meet: of all ranks, between
+  // making a graph, which takes memory and so may wait for peers, and its first launch.
+  GraphWorkload(OperationWorkload& calls, Communicator& communicator, std::size_t launches,
+                const std::function<void()>& meet)
+      : calls_(calls), communicator_(communicator), launches_(launches), meet_(meet) {}
+
+  Samples make(const SingleCalls& plan) override { return calls_.make(plan); }
+  void prepare(const BlockPlan& plan) override;
+  void issue(std::size_t first, std::size_t calls) override;
+  void begin() override { calls_.start_counting(); }
+  void wait() override { calls_.wait(); }
+  void verify() override;
+
+ private:
+  OperationWorkload& calls_;
+  Communicator& communicator_;
+  std::size_t launches_;
+  const std::function<void()>& meet_;
+  std::size_t calls_of_launch_ = 0;
+  std::unique_ptr<Graph> graph_;
+};
+
+// A rank that has nothing to do while others are measured.
+
+// Makes its empty calls, and is silent until the others are probably done.
+class IdleWorkload : public Workload {
+ public:
+  // All must outlive it. calls: of a problem that this rank does not take part in. meet: what the others'
+  // workload calls when it is prepared.
+  IdleWorkload(OperationWorkload& calls, Clock& clock, const std::function<void()>& meet)
+      : calls_(calls), clock_(clock), meet_(meet) {}
+  Samples make(const SingleCalls& plan) override { return calls_.make(plan); }
+  void prepare(const BlockPlan& plan) override {
+    expected_s_ = plan.expected_s;
+    calls_.prepare(plan);
+    meet_();
+  }
+  void issue(std::size_t first, std::size_t calls) override { calls_.issue(first, calls); }
+  void begin() override {
+    start_ = clock_.now();
+    calls_.begin();
+  }
+  void wait() override { calls_.wait(); }
+  void verify() override {
+    calls_.verify();
+    clock_.sleep_for(std::max(0.0, expected_s_ - (clock_.now() - start_)));
+  }
+
+ private:
+  OperationWorkload& calls_;
+  Clock& clock_;
+  const std::function<void()>& meet_;
+  double expected_s_ = 0, start_ = 0;
 };
 
 }  // namespace ccl_tests

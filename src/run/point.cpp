@@ -1,7 +1,12 @@
 #include "src/run/point.hpp"
 
+#include <fmt/format.h>
+
+#include <algorithm>
 #include <numeric>
 #include <random>
+
+#include "verify/coverage.hpp"
 
 namespace ccl_tests {
 namespace {
@@ -64,6 +69,103 @@ std::vector<SweepPoint> ends_of(const std::vector<SweepPoint>& all) {
   }
   if (smallest.bytes == largest.bytes) return {};  // its row's own first call does as much
   return {smallest, largest};
+}
+
+namespace {
+
+// The pair of this rank, or who else is measured.
+std::string pairs_text(const Problem& p) {
+  if (!p.collective->domain.paired) return {};
+  const RankGroups& pairs = *p.point.groups;
+  const int group = p.shape.self.group;
+  if (group < 0 && pairs.number() > 1) return fmt::format(", {} pairs", pairs.number());
+  const auto& pair = pairs.members(std::max(0, group));
+  return fmt::format(", pair {}:{}", pair[0], pair[1]);
+}
+
+}  // namespace
+
+Problem problem(const Collective& collective, const SweepPoint& point,
+                const CollectiveOptions& options, int world_rank) {
+  const RankGroups& groups = *point.groups;
+  const int group = groups.group_of(world_rank);
+  const GroupRank self{groups.rank_in_group(world_rank), groups.ranks_of(std::max(0, group)),
+                       group};
+  const std::size_t width = size_of(point.type);
+  Problem p{&collective, point, {point.bytes / width, width, self, options, point.root},
+            {},          {},    {}};
+  p.bytes = row_bytes(collective, p.shape);
+  p.layout = collective.layout(p.shape);
+  if (!p.takes_part()) {
+    p.layout.send = p.layout.recv = 0;
+    return p;
+  }
+  p.blocks = collective.expected(p.shape);
+  if (collective.domain.paired) p.peer = groups.members(group)[self.rank == 0 ? 1 : 0];
+  return p;
+}
+
+Shape shape_of(const SweepPoint& point, const CollectiveOptions& options, int group) {
+  const std::size_t width = size_of(point.type);
+  return {
+      point.bytes / width, width, {0, point.groups->ranks_of(group), group}, options, point.root};
+}
+
+Call Problem::call(const void* send, void* recv) const {
+  Call call = call_of(shape, layout, point.type, point.op.value_or(ReduceOp::sum));
+  call.send = send;
+  call.recv = recv;
+  call.peer = peer;
+  return call;
+}
+
+std::string Problem::text() const {
+  return fmt::format("{} {}{}{}, {} B{}", collective->name, name(point.type), point.op ? " " : "",
+                     point.op ? name(*point.op) : "", point.bytes, pairs_text(*this));
+}
+
+WaitLimits wait_limits(const Options& o, const Problem& p) {
+  constexpr double practically_none_s = 1e6;
+  constexpr double later_s = 5;
+  constexpr double tensor_s = 0.01;  // of an operation each, if a call is made of many
+  if (o.job.timeout_s <= 0) return {.exchange_s = practically_none_s};
+  const auto region = static_cast<double>(p.bytes.region);
+  const double tensors =
+      p.collective->flags.tensors ? static_cast<double>(o.spec.tensors.size()) : 0;
+  WaitLimits limits;
+  limits.operation_s =
+      o.job.timeout_s + region * p.shape.self.ranks / 1e6 + tensors * tensor_s + later_s;
+  const double calls =
+      std::max(2.0, static_cast<double>(o.measure.iterations) * o.measure.aggregate);
+  limits.exchange_s = calls * (o.job.timeout_s + region / 1e6) + o.measure.row_time_s;
+  limits.block_s = limits.exchange_s / 4;
+  limits.agreement_s = limits.operation_s + 2 * limits.exchange_s + o.backend.init_timeout_s;
+  return limits;
+}
+
+Row unmeasured_row(const Problem& p, int group, const Capabilities& library,
+                   const verify::Pattern* pattern, bool numbered) {
+  const Collective& collective = *p.collective;
+  const Shape shape = shape_of(p.point, p.shape.options, group);
+  Row row;
+  row.cycle = p.point.cycle;
+  row.bytes = collective.domain.fixed_bytes.value_or(row_bytes(collective, shape).size);
+  row.count = collective.layout(shape).table_count;
+  row.type = p.point.type;
+  row.op = p.point.op;
+  if (collective.domain.rooted) row.root = shape.root;
+  row.bus_factor = collective.bus_factor(shape);
+  if (collective.padding_waste != nullptr) row.padding_waste = collective.padding_waste(shape);
+  row.emulated = library.emulates(operations_of(collective), p.point.type, p.point.op);
+  row.coverage = pattern != nullptr && row.bytes > 0
+                     ? verify::coverage(pattern->inputs(), pattern->phase(0, 0), shape.count)
+                     : 1;
+  if (collective.domain.paired) {
+    row.pair = {p.point.groups->members(group)[0], p.point.groups->members(group)[1]};
+  } else if (numbered) {
+    row.group = group;
+  }
+  return row;
 }
 
 }  // namespace ccl_tests

@@ -1,16 +1,20 @@
-// The rows that a run makes, as data.
+// A point of the sweep, and what a rank has to do for it: buffers, limits of waiting, a row without times.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <set>
+#include <string>
 #include <utility>
 #include <vector>
 
+#include "src/core/capabilities.hpp"
 #include "src/core/collective.hpp"
 #include "src/options/options.hpp"
+#include "src/record/record.hpp"
 #include "src/run/slots.hpp"
+#include "verify/pattern.hpp"
 
 namespace ccl_tests {
 
@@ -51,5 +55,54 @@ std::vector<SweepPoint> ends_of(const std::vector<SweepPoint>& all);
 // Returns the points of one cycle in their order. They point into `range`.
 std::vector<SweepPoint> points(const Collective& collective, const Options& options,
                                const SweepRange& range);
+
+// A point of the sweep as one rank sees it.
+struct Problem {
+  const Collective* collective;
+  SweepPoint point;
+  Shape shape;
+  Layout layout;
+  std::vector<ExpectedBlock> blocks;  // what the receive buffer holds after a call
+  RowBytes bytes;
+  int peer = -1;  // the other rank of this one's pair
+
+  // False for a rank that is in no pair: it only takes part in barriers.
+  bool takes_part() const { return shape.self.group >= 0; }
+  std::size_t width() const { return shape.type_bytes; }
+  // Returns one call of it, on these buffers.
+  Call call(const void* send, void* recv) const;
+  // Returns "all_reduce float sum, 8388608 B", with the pair of a paired collective.
+  std::string text() const;
+};
+
+// Pure. options: outlive the problem.
+Problem problem(const Collective& collective, const SweepPoint& point,
+                const CollectiveOptions& options, int world_rank);
+
+// Returns the shape of a point as the first rank of group `group` sees it.
+Shape shape_of(const SweepPoint& point, const CollectiveOptions& options, int group);
+
+// How long the waits of a row may take.
+struct WaitLimits {
+  // Of one operation, until the watchdog ends the job: a little more than the limit that the library
+  // was given, so that the library's own error comes first. 0: none.
+  double operation_s = 0;
+  // Of one exchange over the control channel: ranks come to it after calls whose length nobody knows.
+  double exchange_s = 0;
+  // Of a block as it is planned, far below exchange_s: calls can become slower while it runs.
+  double block_s = 0;
+  // Of making an operation and its check. 0: none.
+  double agreement_s = 0;
+};
+
+// Pure. -T 0: practically none.
+WaitLimits wait_limits(const Options& options, const Problem& problem);
+
+// A row before it is measured: what it is of.
+
+// Returns the row of group `group`. pattern: of its calls; nullptr: nothing is verified. numbered: groups have
+// numbers in their rows.
+Row unmeasured_row(const Problem& problem, int group, const Capabilities& library,
+                   const verify::Pattern* pattern, bool numbered);
 
 }  // namespace ccl_tests

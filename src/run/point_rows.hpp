@@ -7,7 +7,7 @@
 #include "src/job/rank_table.hpp"
 #include "src/record/record.hpp"
 #include "src/run/operation_workload.hpp"
-#include "src/run/problem.hpp"
+#include "src/run/point.hpp"
 #include "src/run/row.hpp"
 
 namespace ccl_tests {

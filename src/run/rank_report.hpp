@@ -7,10 +7,18 @@
 #include <vector>
 
 #include "src/core/operation.hpp"
+#include "src/devices/process_counters.hpp"
+#include "src/job/rank_table.hpp"
 #include "src/measure/evidence.hpp"
 #include "src/measure/workload.hpp"
 
 namespace ccl_tests {
+
+// Which rank counts what of a job's processes and machines.
+
+// Returns what `rank` counts: the first rank of a process its events, the first rank of a machine
+// the steal of the CPUs of all ranks there. Pure.
+CounterScope counter_scope(const RankTable& table, int rank);
 
 struct RankReport {
   std::uint64_t wrong = 0;  // elements

@@ -9,11 +9,10 @@
 #include "src/core/control_channel.hpp"
 #include "src/core/operation.hpp"
 #include "src/job/rank.hpp"
-#include "src/run/arena.hpp"
-#include "src/run/problem.hpp"
+#include "src/run/operation_workload.hpp"
+#include "src/run/point.hpp"
 #include "src/run/reproduction.hpp"
 #include "src/run/slots.hpp"
-#include "src/run/wait_limits.hpp"
 
 namespace ccl_tests {
 

@@ -2,19 +2,33 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "src/job/job_setup.hpp"
 #include "src/job/rank_table.hpp"
-#include "src/measure/averages.hpp"
 #include "src/measure/estimate.hpp"
+#include "src/measure/statistics.hpp"
 #include "src/record/record.hpp"
-#include "src/run/problem.hpp"
+#include "src/run/point.hpp"
 #include "src/run/rank_report.hpp"
 
 namespace ccl_tests {
+
+// What -I shows of a row: its single iterations, out of what each of its ranks has timed. Pure.
+struct RankIntervals {
+  std::uint64_t process = 0;          // that the rank is in
+  std::span<const double> intervals;  // seconds of each timed iteration
+};
+
+// Returns the times of one operation of each iteration, and their statistics.
+// operations: that an iteration is made of, one after the other.
+// skip: first iterations that the statistics leave out; the last iteration always counts.
+IterationTimes iteration_times(const std::vector<RankIntervals>& ranks, double operations,
+                               int skip);
 
 // What all ranks of the job have found in one form of a row, by rank.
 struct FormFindings {

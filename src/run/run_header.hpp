@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "src/job/rank.hpp"
-#include "src/measure/clock_cost.hpp"
+#include "src/measure/clocks.hpp"
 #include "src/options/options.hpp"
 #include "src/record/record.hpp"
 #include "src/run/link_ceiling.hpp"

@@ -1,6 +1,7 @@
 #include "src/run/slots.hpp"
 
 #include <algorithm>
+#include <set>
 
 namespace ccl_tests {
 namespace {
@@ -69,6 +70,26 @@ Slots plan_slots(std::size_t bytes, std::size_t shift, const SlotRule& rule) {
 std::size_t calls_per_block(const Slots& slots, const SlotRule& rule) {
   const bool repeats = 2 * slots.count * data_of(slots.bytes) >= footprint(rule);
   return rule.use != CacheUse::cold || repeats ? 0 : slots.count;
+}
+
+RowBytes row_bytes(const Collective& collective, const Shape& shape) {
+  RowBytes result;
+  Shape s = shape;
+  for (const int rank : std::set<int>{0, shape.root, shape.self.ranks - 1}) {
+    s.self.rank = rank;
+    const Layout layout = collective.layout(s);
+    const std::size_t larger = std::max(layout.send, layout.recv);
+    result.size = std::max(result.size, larger / layout.messages * s.type_bytes);
+    const InPlace at = layout.in_place.value_or(InPlace{0, 0});
+    const std::size_t end = std::max(at.send + layout.send, at.recv + layout.recv);
+    result.region = std::max(result.region, end * s.type_bytes);
+  }
+  if (collective.largest != nullptr) {
+    const std::size_t bytes = collective.largest(shape) * shape.type_bytes;
+    result.size = std::max(result.size, bytes);
+    result.region = std::max(result.region, bytes);
+  }
+  return result;
 }
 
 }  // namespace ccl_tests

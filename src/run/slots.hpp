@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <limits>
 
+#include "src/core/collective.hpp"
 #include "src/options/cache_use.hpp"
 #include "verify/verifier.hpp"
 
@@ -46,5 +47,15 @@ Slots plan_slots(std::size_t bytes, std::size_t shift, const SlotRule& rule);
 // data in the cache: cold rows whose slots hold less data than the footprint use each slot once. 0:
 // any number.
 std::size_t calls_per_block(const Slots& slots, const SlotRule& rule);
+
+// How large a row's buffers are.
+
+// Largest buffer of any rank for one size: bytes of one message of max(send, recv), which is also
+// the "size" column, and of the whole (in-place) region. Pure.
+struct RowBytes {
+  std::size_t size = 0;
+  std::size_t region = 0;
+};
+RowBytes row_bytes(const Collective& collective, const Shape& shape);
 
 }  // namespace ccl_tests

@@ -11,7 +11,7 @@
 #include "src/core/operation.hpp"
 #include "src/devices/devices.hpp"
 #include "src/devices/host_cpus.hpp"
-#include "src/measure/block.hpp"
+#include "src/measure/measurement.hpp"
 #include "src/run/operation_workload.hpp"
 
 namespace ccl_tests::bench {

@@ -13,7 +13,7 @@
 #include "src/backends/registry.hpp"
 #include "src/core/error.hpp"
 #include "src/job/ranks.hpp"
-#include "src/options/job_setup_of.hpp"
+#include "src/options/settings.hpp"
 #include "src/run/sweep.hpp"
 
 namespace ccl_tests::test {

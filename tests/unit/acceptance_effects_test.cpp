@@ -3,7 +3,7 @@
 
 #include <cmath>
 
-#include "src/measure/quantile.hpp"
+#include "src/measure/statistics.hpp"
 #include "tests/unit/acceptance_noise.hpp"
 #include "tools/acceptance/search/screen.hpp"
 

@@ -14,7 +14,7 @@
 #include <thread>
 #include <vector>
 
-#include "src/bootstrap/loopback_listener.hpp"
+#include "src/bootstrap/local_processes.hpp"
 #include "src/bootstrap/store_protocol.hpp"
 #include "tests/unit/bootstrap_raw_socket.hpp"
 

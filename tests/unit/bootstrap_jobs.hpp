@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "src/bootstrap/control.hpp"
-#include "src/bootstrap/loopback_listener.hpp"
+#include "src/bootstrap/local_processes.hpp"
 #include "src/bootstrap/thread_ranks.hpp"
 #include "src/core/error.hpp"
 

@@ -6,7 +6,6 @@
 #include <tuple>
 
 #include "src/bootstrap/launch.hpp"
-#include "src/bootstrap/node_list.hpp"
 #include "src/core/error.hpp"
 
 namespace ccl_tests {

@@ -8,7 +8,6 @@
 #include "src/bootstrap/control_client.hpp"
 #include "src/bootstrap/control_server.hpp"
 #include "src/bootstrap/exchanges.hpp"
-#include "src/bootstrap/job_check.hpp"
 #include "src/bootstrap/job_key.hpp"
 #include "src/bootstrap/store_protocol.hpp"
 #include "src/core/error.hpp"

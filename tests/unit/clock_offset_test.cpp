@@ -1,9 +1,9 @@
 // What messages there and back say of another machine's clock: by hand, and of clocks that drift.
-#include "src/measure/clock_offset.hpp"
+#include "src/measure/clocks.hpp"
 
 #include <gmock/gmock.h>
 
-#include "src/measure/sample_series.hpp"
+#include "src/measure/sample_criterion.hpp"
 #include "tests/unit/noise.hpp"
 
 namespace ccl_tests {

@@ -3,7 +3,7 @@
 
 #include "src/devices/core_to_core.hpp"
 #include "tests/unit/compare_samples.hpp"
-#include "tools/compare/shell_words.hpp"
+#include "tools/compare/command.hpp"
 
 namespace ccl_tests::compare {
 namespace {

@@ -5,8 +5,8 @@
 
 #include <cmath>
 
-#include "tools/compare/holm.hpp"
-#include "tools/compare/sign_test.hpp"
+#include "tools/compare/pairs.hpp"
+#include "tools/compare/verdict.hpp"
 
 namespace ccl_tests::compare {
 namespace {

@@ -1,5 +1,5 @@
 // Which CPUs --bind gives to ranks, on made-up hosts.
-#include "src/job/cpu_binding.hpp"
+#include "src/job/rank_cpus.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

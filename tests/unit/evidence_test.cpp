@@ -6,7 +6,7 @@
 #include "src/devices/host_memory.hpp"
 #include "src/devices/process_counters.hpp"
 #include "src/job/rank_table.hpp"
-#include "src/run/counter_scope.hpp"
+#include "src/run/rank_report.hpp"
 #include "tests/unit/temporary_folder.hpp"
 
 namespace ccl_tests {

@@ -5,7 +5,7 @@
 
 #include "collectives/collectives.hpp"
 #include "src/measure/sample_criterion.hpp"
-#include "src/run/wait_limits.hpp"
+#include "src/run/point.hpp"
 #include "tests/unit/criterion_cells.hpp"
 
 namespace ccl_tests {

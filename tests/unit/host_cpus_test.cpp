@@ -6,7 +6,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "src/job/cpu_share.hpp"
+#include "src/job/rank_cpus.hpp"
 #include "tests/unit/temporary_folder.hpp"
 
 namespace ccl_tests {

@@ -1,5 +1,5 @@
 // -I: the slowest rank's time of each iteration, of all ranks and of each process.
-#include "src/run/iteration_times.hpp"
+#include "src/run/row.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

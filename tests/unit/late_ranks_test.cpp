@@ -6,8 +6,7 @@
 #include <numeric>
 #include <vector>
 
-#include "src/measure/sample_series.hpp"
-#include "src/measure/standing_out.hpp"
+#include "src/measure/sample_criterion.hpp"
 #include "src/measure/statistics.hpp"
 #include "tests/unit/noise.hpp"
 

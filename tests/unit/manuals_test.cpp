@@ -12,7 +12,6 @@
 
 #include "collectives/collectives.hpp"
 #include "src/core/quote.hpp"
-#include "src/options/completion.hpp"
 #include "src/options/flags.hpp"
 #include "src/options/manual_page.hpp"
 #include "src/programs/init_run.hpp"

@@ -4,11 +4,10 @@
 #include <cmath>
 #include <string>
 
-#include "src/measure/averages.hpp"
-#include "src/measure/batch_criterion.hpp"
-#include "src/measure/block.hpp"
-#include "src/measure/clock_cost.hpp"
+#include "src/measure/clocks.hpp"
 #include "src/measure/measurement.hpp"
+#include "src/measure/statistics.hpp"
+#include "src/measure/stopping.hpp"
 
 namespace ccl_tests {
 namespace {

@@ -4,7 +4,6 @@
 
 #include <gtest/gtest.h>
 
-#include "src/measure/sample_series.hpp"
 #include "tests/unit/criterion_cells.hpp"
 
 namespace ccl_tests {

@@ -1,5 +1,5 @@
 // What single samples say of their time and of who was late: by hand, and for any moments.
-#include "src/measure/sample_series.hpp"
+#include "src/measure/sample_criterion.hpp"
 
 #include <gmock/gmock.h>
 

@@ -1,4 +1,4 @@
-#include "src/measure/scatter.hpp"
+#include "src/measure/repeatability.hpp"
 
 #include <gtest/gtest.h>
 

@@ -6,8 +6,7 @@
 
 #include "src/core/error.hpp"
 #include "src/core/quote.hpp"
-#include "src/core/suggestion.hpp"
-#include "src/options/sweep_options.hpp"
+#include "src/options/options.hpp"
 #include "src/options/values.hpp"
 
 namespace ccl_tests {

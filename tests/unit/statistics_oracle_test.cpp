@@ -9,7 +9,7 @@
 
 #include "src/measure/estimate.hpp"
 #include "src/measure/statistics.hpp"
-#include "tools/compare/sign_test.hpp"
+#include "tools/compare/pairs.hpp"
 
 namespace ccl_tests {
 namespace {

@@ -8,8 +8,6 @@
 #include <future>
 #include <thread>
 
-#include "src/job/rank_stacks.hpp"
-
 namespace ccl_tests {
 namespace {
 

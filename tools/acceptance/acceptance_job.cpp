@@ -13,8 +13,7 @@
 
 #include "collectives/collectives.hpp"
 #include "src/core/error.hpp"
-#include "src/core/standard_error.hpp"
-#include "src/options/job_setup_of.hpp"
+#include "src/core/write_all.hpp"
 #include "src/options/settings.hpp"
 #include "tools/acceptance/lost_hosts.hpp"
 #include "tools/acceptance/report/html.hpp"

@@ -14,7 +14,7 @@
 
 #include "src/core/clock.hpp"
 #include "src/core/error.hpp"
-#include "src/core/replaced_file.hpp"
+#include "src/core/output_file.hpp"
 #include "tools/acceptance/report/headline.hpp"
 #include "tools/acceptance/report/verdict_json.hpp"
 

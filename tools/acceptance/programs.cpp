@@ -8,8 +8,8 @@
 #include "src/core/error.hpp"
 #include "src/core/library_call.hpp"
 #include "src/record/quantity_text.hpp"
-namespace ccl_tests::acceptance {
 
+namespace ccl_tests::acceptance {
 namespace {
 
 constexpr std::size_t answer = 1;  // element

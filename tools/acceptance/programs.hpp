@@ -10,6 +10,7 @@
 #include "src/core/collective.hpp"
 #include "src/run/benchmark_runner.hpp"
 #include "tools/acceptance/record.hpp"
+
 namespace ccl_tests::acceptance {
 
 // A message from the first rank of a pair to the second, which answers with one element when all of it

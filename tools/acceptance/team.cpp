@@ -10,9 +10,9 @@
 
 #include "src/core/communicator.hpp"
 #include "src/core/error.hpp"
-#include "src/run/free_memory.hpp"
 #include "src/run/memory_limit.hpp"
 #include "tools/acceptance/programs.hpp"
+
 namespace ccl_tests::acceptance {
 
 Hosts::Hosts(const RankTable& table) {

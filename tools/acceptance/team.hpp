@@ -15,6 +15,7 @@
 #include "src/job/rank_table.hpp"
 #include "src/run/benchmark_runner.hpp"
 #include "verify/pattern.hpp"
+
 namespace ccl_tests::acceptance {
 
 struct HostRanks {

@@ -12,8 +12,8 @@
 
 #include "src/core/error.hpp"
 #include "src/core/output_file.hpp"
-#include "src/core/standard_error.hpp"
-#include "src/job/standard_files.hpp"
+#include "src/core/write_all.hpp"
+#include "src/job/startup.hpp"
 #include "src/options/help.hpp"
 #include "tools/compare/arguments.hpp"
 #include "tools/compare/command.hpp"

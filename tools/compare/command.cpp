@@ -5,11 +5,14 @@
 #include <poll.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
+#include <cctype>
 #include <cerrno>
 #include <csignal>
 #include <cstdlib>
 #include <optional>
+#include <sstream>
 #include <string_view>
 #include <system_error>
 #include <vector>
@@ -21,6 +24,53 @@
 #include "src/core/signals.hpp"
 
 namespace ccl_tests::compare {
+namespace {
+
+constexpr std::array<std::string_view, 6> long_names = {"--minbytes",  "--maxbytes", "--stepfactor",
+                                                        "--stepbytes", "--sizes",    "--tensors"};
+
+bool is_size_flag(const std::string& word) {
+  const std::string_view given = std::string_view(word).substr(0, word.find('='));
+  if (given.size() > 2 && given.starts_with("--"))  // programs take beginnings of names, too
+    return std::any_of(long_names.begin(), long_names.end(),
+                       [&](std::string_view name) { return name.starts_with(given); });
+  constexpr std::string_view letters = "befi";  // "-b" or "-b8"
+  return word.size() >= 2 && word[0] == '-' && letters.find(word[1]) != std::string_view::npos &&
+         (word.size() == 2 || std::isdigit(static_cast<unsigned char>(word[2])) != 0);
+}
+
+}  // namespace
+
+bool chooses_sizes(const std::string& command) {
+  std::istringstream words(command);
+  for (std::string word; words >> word;)
+    if (is_size_flag(word)) return true;
+  return false;
+}
+
+std::string with_flags(const std::string& command, const std::string& file,
+                       const std::set<std::size_t>& sizes) {
+  std::string text = fmt::format("{} -J {}", command, shell_quoted(file));
+  if (!sizes.empty()) text += fmt::format(" --sizes {}", fmt::join(sizes, ","));
+  return text;
+}
+
+TemporaryFolder::TemporaryFolder() {
+  std::error_code error;
+  const std::filesystem::path parent = std::filesystem::temp_directory_path(error);
+  if (error) throw Error(fmt::format("TMPDIR is not a folder: {}", error.message()));
+  std::string name = (parent / "ccl-compare-XXXXXX").string();
+  if (::mkdtemp(name.data()) == nullptr)
+    throw Error(fmt::format("cannot make the folder {}: {}", quote(name, shown_path_characters),
+                            std::generic_category().message(errno)));
+  path_ = name;
+}
+
+TemporaryFolder::~TemporaryFolder() {
+  std::error_code ignored;
+  std::filesystem::remove_all(path_, ignored);
+}
+
 namespace {
 
 constexpr double grace = 10;  // seconds between SIGTERM and SIGKILL

@@ -10,7 +10,6 @@
 #include "src/core/quote.hpp"
 #include "src/record/quantity_text.hpp"
 #include "tools/compare/comparable.hpp"
-#include "tools/compare/holm.hpp"
 #include "tools/compare/verdict.hpp"
 
 namespace ccl_tests::compare {

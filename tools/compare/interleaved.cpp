@@ -9,7 +9,7 @@
 #include "src/core/error.hpp"
 #include "src/devices/core_to_core.hpp"
 #include "src/record/quantity_text.hpp"
-#include "tools/compare/holm.hpp"
+#include "tools/compare/verdict.hpp"
 
 namespace ccl_tests::compare {
 namespace {

@@ -12,12 +12,10 @@
 #include "src/core/clock.hpp"
 #include "src/core/error.hpp"
 #include "src/core/quote.hpp"
-#include "src/core/standard_error.hpp"
+#include "src/core/write_all.hpp"
 #include "src/devices/core_to_core.hpp"
 #include "tools/compare/command.hpp"
 #include "tools/compare/comparable.hpp"
-#include "tools/compare/shell_words.hpp"
-#include "tools/compare/temporary_folder.hpp"
 
 namespace ccl_tests::compare {
 namespace {

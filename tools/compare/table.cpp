@@ -4,7 +4,7 @@
 
 #include "src/record/quantity_text.hpp"
 #include "src/report/text.hpp"
-#include "tools/compare/holm.hpp"
+#include "tools/compare/verdict.hpp"
 #include "tools/compare/writers.hpp"
 
 namespace ccl_tests::compare {

@@ -9,7 +9,6 @@
 #include <string>
 
 #include "collectives/collectives.hpp"
-#include "src/options/completion.hpp"
 #include "src/options/flags.hpp"
 #include "src/options/manual_page.hpp"
 #include "src/programs/init_run.hpp"

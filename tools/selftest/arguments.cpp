@@ -7,7 +7,6 @@
 #include "src/bootstrap/launch.hpp"
 #include "src/core/error.hpp"
 #include "src/core/quote.hpp"
-#include "src/core/suggestion.hpp"
 #include "src/options/command_line.hpp"
 #include "src/options/flags.hpp"
 #include "src/options/values.hpp"

@@ -8,7 +8,7 @@
 #include "src/core/error.hpp"
 #include "src/job/job.hpp"
 #include "src/options/help.hpp"
-#include "src/options/job_setup_of.hpp"
+#include "src/options/settings.hpp"
 #include "src/record/quantity_text.hpp"
 #include "tools/selftest/arguments.hpp"
 #include "tools/selftest/trial.hpp"

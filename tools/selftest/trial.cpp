@@ -10,7 +10,6 @@
 #include "src/core/error.hpp"
 #include "src/record/row_text.hpp"
 #include "src/run/benchmark_runner.hpp"
-#include "src/run/free_memory.hpp"
 #include "src/run/memory_limit.hpp"
 #include "tools/selftest/cases.hpp"
 #include "tools/selftest/library_text.hpp"

@@ -13,7 +13,7 @@
 #include <variant>
 
 #include "src/core/error.hpp"
-#include "src/core/replaced_file.hpp"
+#include "src/core/output_file.hpp"
 #include "src/core/serialize.hpp"
 #include "src/record/field_value.hpp"
 #include "src/report/exports/document.hpp"

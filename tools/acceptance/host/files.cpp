@@ -8,6 +8,7 @@
 #include <sstream>
 #include <system_error>
 #include <utility>
+
 namespace ccl_tests::acceptance {
 
 namespace fs = std::filesystem;

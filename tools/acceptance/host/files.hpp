@@ -8,6 +8,7 @@
 #include <string>
 #include <string_view>
 #include <vector>
+
 namespace ccl_tests::acceptance {
 
 // Returns the first line, without blanks around it.

@@ -17,11 +17,10 @@
 #include "src/core/given_file.hpp"
 #include "src/core/quote.hpp"
 #include "src/core/sha256.hpp"
-#include "src/core/suggestion.hpp"
 #include "src/options/values.hpp"
 #include "tools/acceptance/plan/plan_table.hpp"
-namespace ccl_tests::acceptance {
 
+namespace ccl_tests::acceptance {
 namespace {
 
 // Why no row of the stage is held to the limit; empty: one is.

@@ -10,6 +10,7 @@
 #include "src/record/quantity_text.hpp"
 #include "src/report/text.hpp"
 #include "tools/acceptance/report/words.hpp"
+
 namespace ccl_tests::acceptance {
 
 LogAxis::LogAxis(double low, double high, double begin, double end)

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "tools/acceptance/record.hpp"
+
 namespace ccl_tests::acceptance {
 
 class LogAxis {

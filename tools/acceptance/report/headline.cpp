@@ -12,8 +12,8 @@
 #include "src/report/text.hpp"
 #include "tools/acceptance/report/findings.hpp"
 #include "tools/acceptance/report/words.hpp"
-namespace ccl_tests::acceptance {
 
+namespace ccl_tests::acceptance {
 namespace {
 
 constexpr std::size_t subject_bytes = 36;  // leaves the words what they need

@@ -5,6 +5,7 @@
 
 #include "src/report/headline.hpp"
 #include "tools/acceptance/record.hpp"
+
 namespace ccl_tests::acceptance {
 
 using ccl_tests::headline_bytes;

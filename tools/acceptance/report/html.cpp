@@ -13,8 +13,8 @@
 #include "tools/acceptance/report/heat_map.hpp"
 #include "tools/acceptance/report/html_parts.hpp"
 #include "tools/acceptance/report/words.hpp"
-namespace ccl_tests::acceptance {
 
+namespace ccl_tests::acceptance {
 namespace {
 
 constexpr std::size_t hosts_of_small_maps = 10;  // two maps fit side by side

@@ -13,8 +13,8 @@
 #include "tools/acceptance/search/links.hpp"
 #include "tools/acceptance/search/measurer.hpp"
 #include "tools/acceptance/search/uplinks.hpp"
-namespace ccl_tests::acceptance {
 
+namespace ccl_tests::acceptance {
 namespace {
 
 std::size_t numbers_of(const std::vector<int>& hosts) {

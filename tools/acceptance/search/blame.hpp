@@ -10,6 +10,7 @@
 #include "tools/acceptance/search/findings.hpp"
 #include "tools/acceptance/search/measurer.hpp"
 #include "tools/acceptance/search/schedule.hpp"
+
 namespace ccl_tests::acceptance {
 
 struct SearchPlan {

@@ -4,11 +4,10 @@
 #include <cmath>
 #include <map>
 
-#include "src/measure/quantile.hpp"
 #include "src/measure/statistics.hpp"
 #include "tools/acceptance/search/schedule.hpp"
-namespace ccl_tests::acceptance {
 
+namespace ccl_tests::acceptance {
 namespace {
 
 bool among(const std::vector<int>& hosts, int host) {

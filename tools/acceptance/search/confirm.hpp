@@ -8,6 +8,7 @@
 
 #include "tools/acceptance/search/limits.hpp"
 #include "tools/acceptance/search/screen.hpp"
+
 namespace ccl_tests::acceptance {
 
 struct Suspect {

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
-namespace ccl_tests::acceptance {
 
+namespace ccl_tests::acceptance {
 namespace {
 
 double slowdown(double effect) { return -std::expm1(-effect); }

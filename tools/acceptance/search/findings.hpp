@@ -9,6 +9,7 @@
 #include "tools/acceptance/search/confirm.hpp"
 #include "tools/acceptance/search/schedule.hpp"
 #include "tools/acceptance/search/screen.hpp"
+
 namespace ccl_tests::acceptance {
 
 // A slowdown as a fraction of the bandwidth, with its 95 % interval. It comes from confirmations

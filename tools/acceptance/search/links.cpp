@@ -9,10 +9,9 @@
 #include <set>
 #include <utility>
 
-#include "src/measure/quantile.hpp"
 #include "src/measure/statistics.hpp"
-namespace ccl_tests::acceptance {
 
+namespace ccl_tests::acceptance {
 namespace {
 
 // The residuals of a pair, first those from the lower to the higher number.

@@ -1,8 +1,8 @@
 #include "tools/acceptance/search/measurer.hpp"
 
 #include <cmath>
-namespace ccl_tests::acceptance {
 
+namespace ccl_tests::acceptance {
 namespace {
 
 bool measured(double seconds) { return std::isfinite(seconds) && seconds > 0; }

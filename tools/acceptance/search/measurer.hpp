@@ -9,6 +9,7 @@
 
 #include "src/measure/effects.hpp"
 #include "tools/acceptance/search/schedule.hpp"
+
 namespace ccl_tests::acceptance {
 
 // What was measured of operations from one host to another. A value that is not a positive finite

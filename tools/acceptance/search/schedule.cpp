@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "src/core/error.hpp"
+
 namespace ccl_tests::acceptance {
 
 std::size_t below(Random& random, std::size_t n) {

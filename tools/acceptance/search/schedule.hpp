@@ -7,6 +7,7 @@
 #include <random>
 #include <utility>
 #include <vector>
+
 namespace ccl_tests::acceptance {
 
 // The engine's numbers are the same everywhere; those of std's distributions and std::shuffle are

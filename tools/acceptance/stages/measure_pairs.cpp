@@ -19,6 +19,7 @@
 #include "tools/acceptance/stages/stages.hpp"
 #include "tools/acceptance/stages/team_measurer.hpp"
 #include "tools/acceptance/stages/wires.hpp"
+
 namespace ccl_tests::acceptance {
 
 std::vector<int> racks_of(const Plan& plan, const Hosts& hosts) {

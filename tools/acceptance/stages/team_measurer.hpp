@@ -9,6 +9,7 @@
 #include "tools/acceptance/record.hpp"
 #include "tools/acceptance/search/measurer.hpp"
 #include "tools/acceptance/team.hpp"
+
 namespace ccl_tests::acceptance {
 
 // The bytes of a message, and those that it may grow to.

@@ -1,12 +1,23 @@
-// How far one machine's clock is ahead of another's, from messages there and back. Pure.
+// What a reading of the clock costs, and how far two machines' clocks are apart.
 #pragma once
 
 #include <span>
 #include <vector>
 
+#include "src/core/clock.hpp"
 #include "src/measure/workload.hpp"
 
 namespace ccl_tests {
+
+// Seconds. Both 0 of a simulator's clock, which stands between events.
+struct ClockProperties {
+  double cost_s = 0;        // of one reading: the median of some thousand
+  double resolution_s = 0;  // the smallest difference of two readings that is not 0
+};
+
+ClockProperties clock_properties(const Clock& clock);
+
+// How far one machine's clock is ahead of another's, from messages there and back. Pure.
 
 // A message to another machine and its answer: when it was sent and when the answer came, by the
 // clock here, and what the clock there showed between the two. Seconds.

@@ -1,4 +1,4 @@
-#include "src/job/staging.hpp"
+#include "src/job/job_setup.hpp"
 
 #include <fmt/format.h>
 
