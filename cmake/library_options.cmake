@@ -8,7 +8,7 @@ target_precompile_headers(ccl PRIVATE <fmt/format.h> <fmt/ranges.h> <algorithm> 
 get_target_property(hot_sources ccl SOURCES)
 list(TRANSFORM hot_sources PREPEND ${PROJECT_SOURCE_DIR}/src/ REGEX "^[^/]")
 if(CMAKE_BUILD_TYPE STREQUAL "Debug")  # half of the unit tests' time went into these loops
-  list(FILTER hot_sources INCLUDE REGEX "/verify/|/src/(backends/textbook|core/types|self_check)\\.cpp$")
+  list(FILTER hot_sources INCLUDE REGEX "/verify/|/src/(backends/loopback|core/types|programs/self_check)\\.cpp$")
   set_source_files_properties(${hot_sources} TARGET_DIRECTORY ccl PROPERTIES SKIP_PRECOMPILE_HEADERS ON COMPILE_OPTIONS -O1)
 elseif(CMAKE_BUILD_TYPE STREQUAL "Release")
   list(FILTER hot_sources INCLUDE REGEX "/(src/(core|backends|devices|measure|primitives)|verify)/|_workload\\.cpp$|/sha256\\.cpp$")

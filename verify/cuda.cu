@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "verify/cuda_arena.hpp"
-#include "verify/cuda_check.hpp"
 #include "verify/cuda_functors.hpp"
 #include "verify/cuda_launch.hpp"
 #include "verify/width.hpp"

@@ -5,10 +5,8 @@
 #include <algorithm>
 #include <iterator>
 #include <utility>
-
-#include "verify/cuda_check.hpp"
-
 namespace ccl_tests::verify {
+
 namespace {
 
 constexpr std::size_t aligned = 256;  // as cudaMalloc

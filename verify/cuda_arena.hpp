@@ -1,12 +1,25 @@
 // Memory of one device that is taken once and handed out in pieces.
 #pragma once
 
+#include <cuda_runtime_api.h>
+
 #include <cstddef>
 #include <map>
 #include <memory>
+#include <string>
 #include <vector>
 
+#include "src/core/error.hpp"
 namespace ccl_tests::verify {
+
+// Errors of the CUDA runtime, for the verifier.
+
+// Throws Error, and forgets the error: the next call is not to blame.
+inline void check(cudaError_t status, const char* what) {
+  if (status == cudaSuccess) return;
+  cudaGetLastError();
+  throw Error(std::string(what) + ": " + cudaGetErrorString(status));
+}
 
 // cudaMalloc and cudaFree wait for the device, and for every device that can reach its memory: between rows
 // a rank that calls them would wait for peers whose operations wait for this rank. So they are called at the

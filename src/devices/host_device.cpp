@@ -2,8 +2,7 @@
 
 #include "src/core/host.hpp"
 #include "src/devices/devices.hpp"
-#include "src/devices/host_cpus.hpp"
-#include "src/devices/host_memory.hpp"
+#include "src/devices/host_limits.hpp"
 
 namespace ccl_tests {
 namespace {

@@ -54,4 +54,10 @@ Evidence EventCounters::end() {
   return now - first_;
 }
 
+std::size_t resident_bytes() {
+  std::size_t size = 0, resident = 0;  // pages
+  std::ifstream("/proc/self/statm") >> size >> resident;
+  return resident * static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
+}
+
 }  // namespace ccl_tests

@@ -1,6 +1,7 @@
 // What the kernel counts of a process and of a host's CPUs. `root`: where /proc is, for tests.
 #pragma once
 
+#include <cstddef>
 #include <set>
 #include <string>
 
@@ -35,5 +36,10 @@ class EventCounters {
   CounterScope scope_;
   Evidence first_;
 };
+
+// The memory of this process.
+
+// Returns its resident bytes; 0 where the kernel does not say.
+std::size_t resident_bytes();
 
 }  // namespace ccl_tests

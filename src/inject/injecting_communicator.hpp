@@ -1,13 +1,57 @@
 // A library whose results are spoiled on purpose.
 #pragma once
 
+#include <cstdint>
 #include <memory>
+#include <optional>
 
+#include "src/core/call.hpp"
 #include "src/core/communicator.hpp"
 #include "src/core/device.hpp"
-#include "src/inject/injector.hpp"
+#include "src/inject/fault.hpp"
 
 namespace ccl_tests {
+
+// Which calls of one rank a fault is done to, and how many it was.
+
+// What of a row concerns faults.
+struct RowUnderFaults {
+  std::size_t bytes = 0;     // the row's size
+  bool own_buffers = false;  // buffers of the operation's, which nothing guards
+};
+
+// Used by the rank's thread. All ranks are told the same, so that they decide alike.
+class Injector {
+ public:
+  Injector(int rank, std::optional<Fault> fault) : rank_(rank), fault_(fault) {}
+
+  // nullopt: no fault from now on. Counts begin again.
+  void set(std::optional<Fault> fault);
+  void begin_row(const RowUnderFaults& row) {
+    row_ = row;
+    ++rows_;
+  }
+  std::uint64_t rows() const { return rows_; }  // that have begun
+  void begin_phase(CallPhase phase) { phase_ = phase; }
+
+  // Returns the fault that is to be done to the next operation, and counts it; nullopt: none.
+  std::optional<Fault> next();
+  const std::optional<Fault>& fault() const { return fault_; }
+  bool concerns_this_rank() const { return fault_ && (fault_->rank < 0 || fault_->rank == rank_); }
+  const RowUnderFaults& row() const { return row_; }
+
+  // What was done on this rank.
+  void add_spoiled() { ++spoiled_; }
+  std::uint64_t spoiled() const { return spoiled_; }
+
+ private:
+  int rank_;
+  std::optional<Fault> fault_;
+  RowUnderFaults row_;
+  CallPhase phase_ = CallPhase::untimed;
+  std::size_t calls_ = 0;  // that fault_ names, but for `call` and `every`
+  std::uint64_t spoiled_ = 0, rows_ = 0;
+};
 
 // Returns a communicator that does what `library` does, and then what `injector` says. It waits for an
 // operation before it spoils it, and makes started operations at once. device: where buffers lie. Injector and

@@ -11,7 +11,7 @@
 #include "src/bootstrap/launch.hpp"
 #include "src/core/backend.hpp"
 #include "src/core/control_channel.hpp"
-#include "src/inject/injector.hpp"
+#include "src/inject/injecting_communicator.hpp"
 #include "src/job/activity.hpp"
 #include "src/job/job_setup.hpp"
 #include "src/job/rank_table.hpp"

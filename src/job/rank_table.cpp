@@ -6,8 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "src/core/host.hpp"
-#include "src/devices/host_cpus.hpp"
-#include "src/devices/host_memory.hpp"
+#include "src/devices/host_limits.hpp"
 
 namespace ccl_tests {
 

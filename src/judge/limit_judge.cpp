@@ -3,11 +3,184 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <utility>
+#include <vector>
 
+#include "src/core/error.hpp"
+#include "src/core/quote.hpp"
+#include "src/devices/core_to_core.hpp"
+#include "src/measure/repeatability.hpp"
+#include "src/record/comparable.hpp"
+#include "src/record/read.hpp"
 #include "src/record/row_text.hpp"
 
 namespace ccl_tests {
+namespace {
+
+constexpr std::size_t fewest_for_spread = 3;
+
+// Those that times are held to.
+std::vector<RecordedRun> earlier_runs(const std::string& path) {
+  std::vector<RecordedRun> runs;
+  try {
+    runs = read_runs(path);
+  } catch (const Error& e) {
+    throw UsageError(fmt::format("--baseline: {}; accepted: a .jsonl file of -J", e.what()));
+  }
+  if (runs.empty())
+    throw UsageError(fmt::format("--baseline: {} holds no run; accepted: a .jsonl file of -J",
+                                 quote(path, shown_path_characters)));
+  if (runs.size() < fewest_for_spread) runs.erase(runs.begin(), runs.end() - 1);
+  return runs;
+}
+
+bool is_time(const Measurement& cell) { return std::isfinite(cell.seconds) && cell.seconds > 0; }
+
+Measurement middle(std::vector<Measurement> cycles) {
+  const auto half = cycles.begin() + static_cast<std::ptrdiff_t>(cycles.size() / 2);
+  std::nth_element(cycles.begin(), half, cycles.end(),
+                   [](const auto& a, const auto& b) { return a.seconds < b.seconds; });
+  return std::move(*half);
+}
+
+// Of two times, whose intervals are independent.
+JudgedTime ratio_of(const JudgedTime& head, const JudgedTime& base) {
+  const double value = head.value / base.value;
+  const double below =
+      std::hypot(std::log(head.value / head.best), std::log(base.worst / base.value));
+  const double above =
+      std::hypot(std::log(head.worst / head.value), std::log(base.value / base.best));
+  return {value, value * std::exp(-below), value * std::exp(above)};
+}
+
+}  // namespace
+
+Baseline::Baseline(std::string path, double tolerance)
+    : path_(std::move(path)), tolerance_(tolerance) {
+  for (RecordedRun& run : earlier_runs(path_)) {
+    if (run.summary && run.summary->wrong_rows > 0)
+      throw UsageError(fmt::format("--baseline: the run in {} found wrong data",
+                                   quote(path_, shown_path_characters)));
+    std::map<RowKey, std::vector<Measurement>> cycles;
+    for (const Row& row : run.rows) {
+      if (row.pass) continue;
+      if (is_time(row.out_of_place)) cycles[key_of(row, false)].push_back(row.out_of_place);
+      if (is_time(row.in_place)) cycles[key_of(row, true)].push_back(row.in_place);
+    }
+    if (cycles.empty())
+      throw UsageError(fmt::format("--baseline: the run in {} has no times",
+                                   quote(path_, shown_path_characters)));
+    const JudgeRule rule =
+        rule_of(judged_by(run.info), run.summary ? run.summary->repeats : std::nullopt,
+                std::any_of(run.rows.begin(), run.rows.end(),
+                            [](const Row& row) { return row.moments > 1; }),
+                run.info.precision.value_or(0));
+    for (auto& [key, times] : cycles) times_[key].push_back({middle(std::move(times)), rule});
+    for (const auto& probe :
+         {run.info.core_to_core, run.summary ? run.summary->core_to_core : std::nullopt})
+      if (probe) probes_.push_back(*probe);
+    if (!run.summary || !run.summary->complete) ++unfinished_;
+    runs_.push_back(std::move(run.info));
+  }
+  for (const JudgedBy by : {JudgedBy::interval, JudgedBy::fast}) {
+    std::vector<Scatter> rows;
+    for (const auto& [key, runs] : times_) rows.push_back(scatter(runs, by));
+    usual_[by] = usual_deviation(rows);
+  }
+}
+
+std::string Baseline::note() const {
+  if (unfinished_ == 0) return {};
+  const std::string who =
+      runs_.size() == 1 ? "the run" : fmt::format("{} of {} runs", unfinished_, runs_.size());
+  return fmt::format(
+      "--baseline: {} in {} did not reach {} end: rows that are missing there are held to nothing",
+      who, quote(path_, shown_path_characters), runs_.size() == 1 ? "its" : "their");
+}
+
+void Baseline::check(const RunInfo& run) const {
+  try {
+    for (const RunInfo& earlier : runs_)
+      check_same_measurement({path_, earlier}, {"this run", run});
+  } catch (const UsageError& e) {
+    throw UsageError(fmt::format("--baseline: {}", e.what()));
+  }
+}
+
+std::string Baseline::other_state(const Probes& run) const {
+  if (probes_.empty()) return {};
+  const auto [low, high] = std::minmax_element(probes_.begin(), probes_.end());
+  for (const std::optional<double>& probe : run) {
+    if (!probe || same_state(probe, std::clamp(*probe, *low, *high))) continue;
+    return fmt::format(
+        "the machine is in another state than in {}: a round trip between cores takes {:.0f} ns, and took "
+        "{:.0f} to {:.0f} ns there",
+        quote(path_, shown_path_characters), *probe * 1e9, *low * 1e9, *high * 1e9);
+  }
+  return {};
+}
+
+Scatter Baseline::scatter(const std::vector<EarlierTime>& runs, JudgedBy judged_by) {
+  std::vector<double> times;
+  for (const EarlierTime& one : runs) times.push_back(judged_time(one.cell, {judged_by, 0}).value);
+  return scatter_of(times);
+}
+
+JudgedTime Baseline::judged(const std::vector<EarlierTime>& runs, JudgedBy judged_by) const {
+  if (runs.size() < fewest_for_spread)
+    return judged_time(runs.back().cell, {judged_by, runs.back().rule.moments});
+  const Scatter found = scatter(runs, judged_by);
+  const double half = half_width_of_another(found, usual_.at(judged_by));
+  return {std::exp(found.mean), std::exp(found.mean - half), std::exp(found.mean + half)};
+}
+
+std::string Baseline::doubt(const std::vector<EarlierTime>& runs, const JudgeRule& rule) {
+  if (runs.size() >= fewest_for_spread) return {};
+  const auto repeats = [](const JudgeRule& one) {
+    return one.judged_by == JudgedBy::interval && one.repeats;
+  };
+  if (repeats(rule) && std::all_of(runs.begin(), runs.end(),
+                                   [&](const EarlierTime& one) { return repeats(one.rule); }))
+    return {};
+  return "too few earlier runs to tell how far runs differ; keep three or more, or use "
+         "ccl_compare --base CMD --head CMD";
+}
+
+std::optional<LimitFinding> Baseline::hold(const Row& row, bool in_place, std::size_t requested,
+                                           const JudgeRule& rule) const {
+  const Measurement& cell = in_place ? row.in_place : row.out_of_place;
+  const auto known = times_.find(key_of(row, in_place));
+  if (known == times_.end() || !is_time(cell)) return std::nullopt;
+  const JudgedTime head = judged_time(cell, rule);
+  const JudgedTime base = judged(known->second, rule.judged_by);
+  const JudgedTime ratio = ratio_of(head, base);
+  LimitFinding found = {.flag = "--baseline", .row = time_name(row, in_place, requested)};
+  found.limit = 1 + tolerance_;
+  found.value = ratio.value;
+  found.low = ratio.best;
+  found.high = ratio.worst;
+  found.verdict = judge(ratio, *found.limit);
+  if (found.verdict == LimitVerdict::kept) return found;
+  const bool above = found.verdict == LimitVerdict::missed;
+  const std::string doubtful = doubt(known->second, rule);
+  if (!doubtful.empty()) found.verdict = LimitVerdict::undecided;
+  const std::size_t runs = known->second.size();
+  const std::string whose =
+      runs < fewest_for_spread ? "the baseline's" : fmt::format("{} earlier runs'", runs);
+  const std::string interval = ratio.best < ratio.worst  // times of -n have none
+                                   ? fmt::format(", {:.3f} to {:.3f}", ratio.best, ratio.worst)
+                                   : "";
+  const char* const what = is_fast(cell, rule) ? " (10th percentile)" : "";
+  found.text =
+      fmt::format("{}: {}: {:.2f} us{} is {:.3f} x {} {:.2f} us{}, {} 1 + --tolerance {:g}%",
+                  found.verdict == LimitVerdict::missed ? "too slow" : "not decided", found.row,
+                  1e6 * head.value, what, ratio.value, whose, 1e6 * base.value, interval,
+                  above ? "above" : "on both sides of", 100 * tolerance_);
+  if (!doubtful.empty()) found.text += "; " + doubtful;
+  return found;
+}
+
 namespace {
 
 void append(std::vector<LimitFinding>& to, std::vector<LimitFinding> some) {

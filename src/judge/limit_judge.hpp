@@ -2,6 +2,7 @@
 // the end, when the run knows how far its times repeat.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <map>
 #include <optional>
@@ -10,12 +11,64 @@
 #include <utility>
 #include <vector>
 
-#include "src/judge/baseline.hpp"
 #include "src/judge/limits.hpp"
 #include "src/judge/passes.hpp"
+#include "src/measure/repeatability.hpp"
+#include "src/record/comparable.hpp"
 #include "src/record/record.hpp"
 
 namespace ccl_tests {
+
+// Earlier runs whose times this one is held to: --baseline.
+
+// core_to_core() of a run, seconds: before the first row and after the last; absent where it is not known.
+using Probes = std::array<std::optional<double>, 2>;
+
+class Baseline {
+ public:
+  // Reads a .jsonl file. Of three runs and more it learns how far runs differ. Of fewer it takes the last one, which
+  // decides nothing if the times of a run do not repeat.
+  // tolerance: by what share of the earlier one a time may be longer. Throws UsageError if the file cannot be read, or
+  // a run has no times or wrong data.
+  Baseline(std::string path, double tolerance);
+
+  const std::string& path() const { return path_; }
+
+  // Returns a line that says how many of the runs did not reach their end. Empty: all did.
+  std::string note() const;
+
+  // Throws UsageError if `run` measures something else than any of them (comparable.hpp).
+  void check(const RunInfo& run) const;
+
+  // Returns why times of a run with such probes cannot be held to the earlier runs': its cores exchange data at
+  // another speed than in any of them. Empty: they can, or no probes are known.
+  std::string other_state(const Probes& run) const;
+
+  // Returns the row's time, in or out of place, divided by the earlier one, with its interval and whether it is within
+  // the tolerance. nullopt: the row is in no earlier run, or has no time. rule: how this run's time is judged.
+  std::optional<LimitFinding> hold(const Row& row, bool in_place, std::size_t requested,
+                                   const JudgeRule& rule) const;
+
+ private:
+  struct EarlierTime {
+    Measurement cell;  // of cycles the one in the middle
+    JudgeRule rule;    // of its run
+  };
+  static Scatter scatter(const std::vector<EarlierTime>& runs, JudgedBy judged_by);
+  // Of three runs and more: their mean, and the interval in which another run's time is expected.
+  JudgedTime judged(const std::vector<EarlierTime>& runs, JudgedBy judged_by) const;
+  // Returns why no row is too slow, however long its time is, and what to do. Empty: the runs are enough.
+  static std::string doubt(const std::vector<EarlierTime>& runs, const JudgeRule& rule);
+
+  std::string path_;
+  double tolerance_;
+  std::size_t unfinished_ = 0;  // of runs_
+  std::vector<RunInfo> runs_;
+  std::vector<double> probes_;                        // core_to_core() before and after these
+  std::map<RowKey, std::vector<EarlierTime>> times_;  // of each run that has the row
+  std::map<JudgedBy, std::optional<double>>
+      usual_;  // usual_deviation() of the rows, by what is judged
+};
 
 // Used by one thread at a time.
 class LimitJudge {

@@ -2,19 +2,82 @@
 #pragma once
 
 #include <cstddef>
+#include <map>
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
 #include "src/core/backend.hpp"
 #include "src/core/communicator.hpp"
 #include "src/core/control_channel.hpp"
-#include "src/primitives/buffer.hpp"
-#include "src/primitives/step_times.hpp"
+#include "src/core/operation.hpp"
 
 namespace ccl_tests::primitives {
+
+// Memory that grows and is used again, so that calls of the same sizes do not allocate.
+
+// Uninitialised bytes, aligned for every type of the suite.
+class Buffer {
+ public:
+  // At least `bytes`; never null. What was in it is lost when it grows.
+  std::byte* room(std::size_t bytes) {
+    if (bytes > capacity_ || !data_) {
+      data_.reset();
+      data_ = std::make_unique_for_overwrite<std::byte[]>(bytes > 0 ? bytes : 1);
+      capacity_ = bytes;
+    }
+    return data_.get();
+  }
+  std::byte* data() { return data_.get(); }
+  const std::byte* data() const { return data_.get(); }
+
+ private:
+  std::unique_ptr<std::byte[]> data_;
+  std::size_t capacity_ = 0;
+};
+
+// A rank's buffers by name. One name is one buffer: its content lasts until the name is used again.
+class Workspace {
+ public:
+  template <class T>
+  std::span<T> room(std::string_view name, std::size_t count) {
+    static_assert(std::is_trivially_copyable_v<T>);
+    return {reinterpret_cast<T*>(buffer(name).room(count * sizeof(T))), count};
+  }
+
+ private:
+  Buffer& buffer(std::string_view name) {
+    const auto found = buffers_.find(name);
+    return found != buffers_.end() ? found->second : buffers_[std::string(name)];
+  }
+  std::map<std::string, Buffer, std::less<>> buffers_;
+};
+
+// How long the steps of the composite primitives take.
+
+// Each call gives the time since the one before it, or since the object was made, to a step.
+class StepClock {
+ public:
+  StepClock(Communicator& communicator, StepTimes& times)
+      : communicator_(communicator), times_(times), last_s_(communicator.clock().now()) {}
+  void sizes() { lap(times_.sizes_s); }
+  void payload() { lap(times_.payload_s); }
+  void packing() { lap(times_.packing_s); }
+
+ private:
+  void lap(double& step_s) {
+    const double now_s = communicator_.clock().now();
+    step_s += now_s - last_s_;
+    last_s_ = now_s;
+  }
+  Communicator& communicator_;
+  StepTimes& times_;
+  double last_s_;
+};
 
 // What connects groups. The backend must outlive them.
 struct Library {

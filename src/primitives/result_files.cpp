@@ -16,7 +16,6 @@
 
 #include "src/core/communicator.hpp"
 #include "src/core/host.hpp"
-#include "src/primitives/packed_list.hpp"
 #include "src/primitives/results.hpp"
 
 namespace ccl_tests::primitives {

@@ -8,7 +8,6 @@
 #include <numeric>
 
 #include "src/primitives/agreement.hpp"
-#include "src/primitives/packed_list.hpp"
 
 namespace ccl_tests::primitives {
 

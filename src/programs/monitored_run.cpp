@@ -25,7 +25,7 @@
 #include "src/core/signals.hpp"
 #include "src/core/write_all.hpp"
 #include "src/options/options.hpp"
-#include "src/record/field_json.hpp"
+#include "src/record/field_value.hpp"
 #include "src/report/headline.hpp"
 #include "src/report/text.hpp"
 

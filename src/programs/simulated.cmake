@@ -24,7 +24,7 @@ target_compile_options(ccl-smpi INTERFACE -include ${smpi_include}/smpi/smpi_hel
 target_link_libraries(ccl-smpi INTERFACE PkgConfig::CCL_SIMGRID_LIBRARY)
 
 list(TRANSFORM CCL_MPI_SOURCES PREPEND backends/mpi/ OUTPUT_VARIABLE mpi_sources)
-add_library(ccl-simulated SHARED programs/simulated_job.cpp programs/simulated_program.cpp backends/mpi/simulated.cpp ${mpi_sources})
+add_library(ccl-simulated SHARED programs/simulated_program.cpp backends/mpi/simulated.cpp ${mpi_sources})
 target_compile_definitions(ccl-simulated PRIVATE
   CCL_MPI_NAME="mpi-simgrid" SMPI_NO_OVERRIDE_MALLOC)
 set_target_properties(ccl-simulated PROPERTIES LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/simulated)

@@ -1,4 +1,4 @@
-// The values that a field of a results file can have, and how they become members of the records.
+// Values of fields, and objects of them as JSON.
 #pragma once
 
 #include <concepts>
@@ -98,5 +98,13 @@ void assign(const FieldValue& value, std::optional<T>& to) {
   to.reset();
   if (!std::holds_alternative<std::monostate>(value)) assign(value, to.emplace());
 }
+
+// Records as JSON objects.
+
+// Returns the object on one line. Bytes that are not UTF-8 become U+FFFD.
+std::string json_object(const FieldRecord& record);
+
+// Throws Error if `text` is not a JSON object, or has a list of mixed values.
+FieldRecord parse_json_object(std::string_view text);
 
 }  // namespace ccl_tests

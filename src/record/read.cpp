@@ -7,7 +7,7 @@
 #include "src/core/error.hpp"
 #include "src/core/given_file.hpp"
 #include "src/options/placements.hpp"
-#include "src/record/field_json.hpp"
+#include "src/record/field_value.hpp"
 #include "src/record/field_visitors.hpp"
 
 namespace ccl_tests {

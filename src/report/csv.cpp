@@ -8,8 +8,8 @@
 #include <utility>
 
 #include "src/record/field_visitors.hpp"
+#include "src/report/reporter.hpp"
 #include "src/report/text.hpp"
-#include "src/report/writers.hpp"
 
 namespace ccl_tests {
 namespace {

@@ -9,7 +9,7 @@
 #include "src/core/error.hpp"
 #include "src/core/quote.hpp"
 #include "src/report/exports/prometheus.hpp"
-#include "src/report/writers.hpp"
+#include "src/report/reporter.hpp"
 
 namespace ccl_tests {
 namespace {

@@ -3,9 +3,9 @@
 // lies in one object of theirs, so that a table made of all lines has two columns more.
 #include <utility>
 
-#include "src/record/field_json.hpp"
+#include "src/record/field_value.hpp"
 #include "src/record/field_visitors.hpp"
-#include "src/report/writers.hpp"
+#include "src/report/reporter.hpp"
 
 namespace ccl_tests {
 namespace {

@@ -12,8 +12,8 @@
 #include "src/judge/reproductions.hpp"
 #include "src/record/quantity_text.hpp"
 #include "src/record/row_text.hpp"
+#include "src/report/headline.hpp"
 #include "src/report/pair_notes.hpp"
-#include "src/report/speed_text.hpp"
 
 namespace ccl_tests {
 namespace {

@@ -11,7 +11,7 @@
 #include <utility>
 
 #include "src/record/local_time.hpp"
-#include "src/report/writers.hpp"
+#include "src/report/reporter.hpp"
 
 namespace ccl_tests {
 namespace {

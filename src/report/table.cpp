@@ -13,10 +13,10 @@
 #include "src/core/error.hpp"
 #include "src/judge/reproductions.hpp"
 #include "src/record/local_time.hpp"
-#include "src/report/comment_text.hpp"
 #include "src/report/reporter.hpp"
 #include "src/report/table_footer.hpp"
 #include "src/report/table_header.hpp"
+#include "src/report/text.hpp"
 
 namespace ccl_tests {
 namespace {

@@ -9,10 +9,10 @@
 #include "src/judge/reproductions.hpp"
 #include "src/measure/width_tally.hpp"
 #include "src/record/quantity_text.hpp"
-#include "src/report/comment_text.hpp"
 #include "src/report/last_words.hpp"
 #include "src/report/normal_text.hpp"
 #include "src/report/pair_notes.hpp"
+#include "src/report/text.hpp"
 
 namespace ccl_tests {
 namespace {

@@ -3,8 +3,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "src/report/comment_text.hpp"
 #include "src/report/reporter.hpp"
+#include "src/report/text.hpp"
 
 namespace ccl_tests {
 namespace {

@@ -3,6 +3,7 @@
 
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace ccl_tests {
 
@@ -18,5 +19,19 @@ std::string shortened(std::string_view text, std::size_t most);
 
 // single_line as the text of an element or a quoted attribute of XML or HTML.
 std::string xml_text(std::string_view text);
+
+// Comment lines of the table.
+
+// Returns the text on one line, without the words by which scripts tell a run's outcome: "Test
+// failure", "Out of bounds values", "Avg bus bandwidth" and "Collective test concluded". A host's
+// name must not decide whether a run passed.
+std::string harmless(std::string_view text);
+
+// Returns one comment line for each line of text, harmless.
+std::string comment(std::string_view text);
+std::string comments(const std::vector<std::string>& texts);
+
+// Returns "# Correct  : yes - ...": lines of at most 100 columns, broken at blanks.
+std::string answer(std::string_view label, std::string_view text);
 
 }  // namespace ccl_tests

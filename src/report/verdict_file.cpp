@@ -12,7 +12,7 @@
 #include "src/core/error.hpp"
 #include "src/core/quote.hpp"
 #include "src/core/write_all.hpp"
-#include "src/record/field_json.hpp"
+#include "src/record/field_value.hpp"
 #include "src/record/field_visitors.hpp"
 #include "src/report/headline.hpp"
 #include "src/report/text.hpp"

@@ -14,7 +14,7 @@
 #include "src/core/gpu_extension.hpp"
 #include "src/core/operation.hpp"
 #include "src/devices/process_counters.hpp"
-#include "src/inject/injector.hpp"
+#include "src/inject/injecting_communicator.hpp"
 #include "src/job/activity.hpp"
 #include "src/measure/workload.hpp"
 #include "src/run/point.hpp"

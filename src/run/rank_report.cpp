@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "src/core/serialize.hpp"
-#include "src/devices/host_cpus.hpp"
+#include "src/devices/host_limits.hpp"
 
 namespace ccl_tests {
 

@@ -5,7 +5,7 @@
 #include <sstream>
 
 #include "src/core/clock.hpp"
-#include "src/devices/process_memory.hpp"
+#include "src/devices/process_counters.hpp"
 #include "src/record/quantity_text.hpp"
 
 namespace ccl_tests {

@@ -20,7 +20,7 @@
 #include "collectives/collectives.hpp"
 #include "src/core/barrier.hpp"
 #include "src/core/communicator.hpp"
-#include "src/devices/host_memory.hpp"
+#include "src/devices/host_limits.hpp"
 #include "src/options/tensor_lists.hpp"
 #include "src/programs/run_distributed.hpp"
 #include "tests/bench/paired.hpp"

@@ -8,7 +8,7 @@
 #include <string>
 
 #include "src/core/clock.hpp"
-#include "src/devices/host_memory.hpp"
+#include "src/devices/host_limits.hpp"
 #include "verify/verifier.hpp"
 
 namespace {

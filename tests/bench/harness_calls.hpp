@@ -10,7 +10,7 @@
 #include "src/core/library_call.hpp"
 #include "src/core/operation.hpp"
 #include "src/devices/devices.hpp"
-#include "src/devices/host_cpus.hpp"
+#include "src/devices/host_limits.hpp"
 #include "src/measure/measurement.hpp"
 #include "src/run/operation_workload.hpp"
 

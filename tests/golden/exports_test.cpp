@@ -12,8 +12,8 @@
 #include "src/core/error.hpp"
 #include "src/report/exports/document.hpp"
 #include "src/report/open_files.hpp"
+#include "src/report/reporter.hpp"
 #include "src/report/verdict_file.hpp"
-#include "src/report/writers.hpp"
 #include "tests/golden/samples.hpp"
 
 namespace ccl_tests {

@@ -5,7 +5,6 @@
 #include <limits>
 #include <optional>
 
-#include "src/primitives/packed_list.hpp"
 #include "src/primitives/results.hpp"
 #include "tests/primitives/cases.hpp"
 #include "tests/unit/temporary_folder.hpp"

@@ -5,8 +5,7 @@
 #include <cmath>
 #include <thread>
 
-#include "src/devices/host_cpus.hpp"
-#include "src/devices/host_memory.hpp"
+#include "src/devices/host_limits.hpp"
 #include "tests/ranks/intervals.hpp"
 #include "tests/ranks/on_backend.hpp"
 

@@ -1,5 +1,5 @@
 // Times that are held to an earlier run's (--baseline), through files as the suite writes them.
-#include "src/judge/baseline.hpp"
+#include "src/judge/limit_judge.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -9,7 +9,6 @@
 #include <fstream>
 
 #include "src/core/error.hpp"
-#include "src/judge/limit_judge.hpp"
 #include "src/report/reporter.hpp"
 
 namespace ccl_tests {

@@ -6,7 +6,7 @@
 
 #include "src/backends/registry.hpp"
 #include "src/core/error.hpp"
-#include "src/devices/host_cpus.hpp"
+#include "src/devices/host_limits.hpp"
 
 namespace ccl_tests {
 namespace {

@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "src/devices/host_memory.hpp"
+#include "src/devices/host_limits.hpp"
 #include "src/devices/process_counters.hpp"
 #include "src/job/rank_table.hpp"
 #include "src/run/rank_report.hpp"

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "src/core/error.hpp"
-#include "src/inject/injector.hpp"
+#include "src/inject/injecting_communicator.hpp"
 #include "src/inject/spoil.hpp"
 
 namespace ccl_tests {

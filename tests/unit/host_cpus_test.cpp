@@ -1,7 +1,7 @@
 // The CPUs of a process, read from made-up /proc and /sys, and whether they are enough for its
 // ranks.
-#include "src/devices/host_cpus.hpp"
 #include "src/core/communicator.hpp"
+#include "src/devices/host_limits.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
 // How much memory there is, read from made-up /proc and /sys.
-#include "src/devices/host_memory.hpp"
+#include "src/devices/host_limits.hpp"
 
 #include <gtest/gtest.h>
 

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "src/backends/textbook.hpp"
+#include "src/backends/loopback.hpp"
 #include "src/core/error.hpp"
 #include "src/core/small_float.hpp"
 

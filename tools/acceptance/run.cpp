@@ -12,7 +12,7 @@
 #include "src/core/given_file.hpp"
 #include "src/core/quote.hpp"
 #include "src/core/version.hpp"
-#include "src/devices/host_cpus.hpp"
+#include "src/devices/host_limits.hpp"
 #include "src/options/values.hpp"
 #include "tools/acceptance/baseline.hpp"
 #include "tools/acceptance/host/counters.hpp"

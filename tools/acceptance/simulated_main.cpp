@@ -2,7 +2,7 @@
 #include <algorithm>
 
 #include "src/core/error.hpp"
-#include "src/programs/simulated_job.hpp"
+#include "src/programs/simulated_program.hpp"
 #include "tools/acceptance/acceptance_job.hpp"
 
 int main(int argc, char** argv) {

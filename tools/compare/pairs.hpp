@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "src/judge/limits.hpp"
+#include "src/record/comparable.hpp"
 #include "src/record/read.hpp"
-#include "src/record/row_key.hpp"
 
 namespace ccl_tests::compare {
 

@@ -1,20 +1,86 @@
 #include "tools/selftest/trial.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cstdio>
 #include <span>
+#include <vector>
 
 #include "src/core/communicator.hpp"
 #include "src/core/error.hpp"
+#include "src/record/quantity_text.hpp"
 #include "src/record/row_text.hpp"
 #include "src/run/benchmark_runner.hpp"
 #include "src/run/memory_limit.hpp"
 #include "tools/selftest/cases.hpp"
-#include "tools/selftest/library_text.hpp"
 
 namespace ccl_tests::selftest {
+
+bool Tallies::passed() const {
+  if (wrong_cells > 0) return false;
+  for (const auto& [kind, tally] : faults)
+    if (tally.caught < tally.injected) return false;
+  return true;
+}
+
+std::string text_of(const Tallies& t) {
+  std::string text = t.library;
+  text += fmt::format("# {:<22} {:>9} {:>9} {:>9} {:>9}\n", "fault", "injected", "caught", "named",
+                      "harmless");
+  std::uint64_t injected = 0, caught = 0;
+  for (const auto& [kind, f] : t.faults) {
+    injected += f.injected;
+    caught += f.caught;
+    const std::string named = f.nameable == 0 ? "-" : fmt::format("{}/{}", f.named, f.nameable);
+    text += fmt::format("  {:<22} {:9} {:9} {:>9} {:9}\n", name(kind), f.injected, f.caught, named,
+                        f.harmless);
+  }
+  for (const auto& [reason, number] : t.reasons)
+    text += fmt::format("# harmless: {} x {}\n", number, reason);
+  for (const std::string& line : t.missed) text += fmt::format("# MISSED: {}\n", line);
+  for (const std::string& line : t.wrong)
+    text +=
+        fmt::format("# WRONG DATA without a fault, the library's or the verifier's: {}\n", line);
+  text += fmt::format("# {}: {} of {} caught; {} wrong without a fault in {} of {}, {} verified\n",
+                      t.passed() ? "OK" : "FAILED", caught, counted(injected, "fault"),
+                      counted(t.wrong_cells, "cell"), counted(t.plain_rows, "row"),
+                      counted(t.plain_calls, "call"), t.verified_calls);
+  return text;
+}
+
+namespace {
+
+std::string line(std::string_view what, const std::vector<std::string_view>& operations) {
+  if (operations.empty()) return {};
+  return fmt::format("# {}: {}\n", what, fmt::join(operations, ", "));
+}
+
+// "avg of every type: sum, then divide"
+std::string lines(std::string_view what, const std::vector<TypesAndOps>& rules) {
+  std::string text;
+  for (const TypesAndOps& rule : rules)
+    text += fmt::format("# {}: {} of {}: {}\n", what, rule.op ? name(*rule.op) : "all",
+                        rule.type ? name(*rule.type) : "every type", rule.note);
+  return text;
+}
+
+}  // namespace
+
+std::string library_text(const Capabilities& library) {
+  std::vector<std::string_view> made, composed, missing;
+  for (const OperationId operation : all_operations()) {
+    auto& list = library.operations.has(operation)          ? made
+                 : library.why_not({operation}).has_value() ? missing
+                                                            : composed;
+    list.push_back(name(operation));
+  }
+  return line("implements", made) + line("composed from messages", composed) +
+         line("lacks", missing) + lines("composed by the backend", library.emulated) +
+         lines("lacks", library.unsupported);
+}
+
 namespace {
 
 constexpr std::size_t most_lines = 20;

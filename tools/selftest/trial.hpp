@@ -1,12 +1,46 @@
 // One rank's part of a self-test.
 #pragma once
 
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "src/core/capabilities.hpp"
+#include "src/inject/fault.hpp"
 #include "src/job/rank.hpp"
 #include "tools/selftest/arguments.hpp"
-#include "tools/selftest/tally.hpp"
 #include "verify/pattern.hpp"
 
 namespace ccl_tests::selftest {
+
+// What came of spoiling results, by kind of fault.
+struct FaultTally {
+  std::uint64_t injected = 0;             // rows with a spoiled call
+  std::uint64_t caught = 0;               // of them, those that failed
+  std::uint64_t nameable = 0, named = 0;  // of those, what verification has words for, and said
+  std::uint64_t harmless = 0;             // rows whose bytes the fault leaves as they are
+};
+
+struct Tallies {
+  std::string library;  // library_text()
+  std::map<FaultKind, FaultTally> faults;
+  std::uint64_t plain_rows = 0, wrong_cells = 0;  // of rows without a fault, and of their cells
+  std::uint64_t plain_calls = 0, verified_calls = 0;
+  std::vector<std::string> missed, wrong;        // one line each, the first ones
+  std::map<std::string, std::uint64_t> reasons;  // why faults were harmless, and how often
+
+  bool passed() const;
+};
+
+// The table and the verdict.
+std::string text_of(const Tallies& tallies);
+
+// What a library does of what the suite asks for, in words.
+
+// Lines with '#': which operations the backend makes, which the suite composes from messages, what the backend composes, and
+// what it lacks.
+std::string library_text(const Capabilities& library);
 
 // Runs every program without and with faults, and adds what came of it on rank 0. Returns the exit code.
 // Collective. Throws what the library, a peer or a limit throws.

@@ -19,7 +19,6 @@
 
 #include "src/backends/gloo/connect.hpp"
 #include "src/backends/gloo/messages.hpp"
-#include "src/backends/gloo/reduce_scatter.hpp"
 #include "src/backends/gloo/vector_collectives.hpp"
 #include "src/backends/gloo/width.hpp"
 #include "src/backends/gloo/workers.hpp"

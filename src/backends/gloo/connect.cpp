@@ -12,7 +12,7 @@
 
 #include "src/backends/gloo/device.hpp"
 #include "src/backends/gloo/errors.hpp"
-#include "src/backends/gloo/ports.hpp"
+#include "src/backends/gloo/open_sockets.hpp"
 
 namespace ccl_tests::gloo_module {
 namespace {

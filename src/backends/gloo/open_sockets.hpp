@@ -5,7 +5,15 @@
 
 #include <map>
 
+#include "src/core/control_channel.hpp"
+
 namespace ccl_tests::gloo_module {
+
+// Whether a host has enough TCP ports for Gloo's ranks.
+
+// Gloo listens at a port of its own for each rank and peer. Throws Unsupported where this host has fewer ports
+// for that than its ranks need; Error, Timeout. Collective.
+void require_ports(ControlChannel& channel, double limit_s);
 
 // Gloo's own closeConnections() wakes nobody who waits: it closes the sockets under Gloo's event
 // loop. A socket that is shut down instead reads as closed by the peer, and the event loop makes

@@ -6,11 +6,9 @@
 #include <numeric>
 #include <vector>
 
-#include "src/backends/mpi/capabilities.hpp"
 #include "src/backends/mpi/datatypes.hpp"
 #include "src/backends/mpi/library.hpp"
 #include "src/backends/mpi/messages.hpp"
-#include "src/backends/mpi/requests.hpp"
 #include "src/backends/mpi/vector_collectives.hpp"
 #include "src/core/composed.hpp"
 #include "src/core/reduction.hpp"

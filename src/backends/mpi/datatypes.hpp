@@ -1,4 +1,4 @@
-// MPI's handles for our types and operations.
+// What types are called in MPI, and what an MPI can do with them.
 #pragma once
 
 #include <mpi.h>
@@ -6,6 +6,8 @@
 #include <array>
 #include <cstddef>
 
+#include "src/core/capabilities.hpp"
+#include "src/core/device.hpp"
 #include "src/core/types.hpp"
 
 namespace ccl_tests::mpi_module {
@@ -51,5 +53,14 @@ class Block {
   int units_;
   bool derived_;
 };
+
+// What MPI does of the suite's operations, and how.
+
+// Operations that MPI lacks: made of MPI's by the communicator.
+inline bool is_composed(ReduceOp op) { return op == ReduceOp::avg || op == ReduceOp::mulsum; }
+
+// device: whose memory the buffers lie in; null: the host's. most: largest count that is handed to MPI.
+// After MPI was initialised, since the thread level is told.
+Capabilities capabilities_on(const Device* device, std::size_t most);
 
 }  // namespace ccl_tests::mpi_module

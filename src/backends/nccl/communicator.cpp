@@ -8,9 +8,7 @@
 
 #include "src/backends/nccl/api.hpp"
 #include "src/backends/nccl/capabilities.hpp"
-#include "src/backends/nccl/datatypes.hpp"
 #include "src/backends/nccl/profiler.hpp"
-#include "src/backends/nccl/profiler_range.hpp"
 #include "src/backends/nccl/ras.hpp"
 #include "src/backends/nccl/registration.hpp"
 #include "src/backends/nccl/stream.hpp"

@@ -2,9 +2,35 @@
 // made to open.
 #pragma once
 
+#include <nvtx3/nvToolsExt.h>
+
 #include <string>
 
 namespace ccl_tests::nccl_module {
+
+// Ranges that NVIDIA's profilers show.
+
+// A range of NVIDIA's profilers, until the next begins.
+class ProfilerRange {
+ public:
+  ProfilerRange() = default;
+  ~ProfilerRange() { end(); }
+  ProfilerRange(const ProfilerRange&) = delete;
+  ProfilerRange& operator=(const ProfilerRange&) = delete;
+  void begin(const std::string& what) {
+    end();
+    range_ = nvtxRangeStartA(what.c_str());
+    open_ = true;
+  }
+
+ private:
+  void end() {
+    if (open_) nvtxRangeEnd(range_);
+    open_ = false;
+  }
+  nvtxRangeId_t range_ = 0;
+  bool open_ = false;
+};
 
 // Makes NCCL open this module as its profiler plugin. Before NCCL is first used. Throws Unsupported
 // where the user has set another one.

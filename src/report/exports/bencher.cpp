@@ -1,9 +1,9 @@
 // Bencher Metric Format (bencher.dev, "Bencher Metric Format (BMF)"): latency in nanoseconds with the interval of the time, and the bus
 // bandwidth. Cells with wrong data are left out: their times are of something else. Of cells with one name (cycles, sizes that are rounded
 // down to the same) the first one counts.
-#include "src/record/field_json.hpp"
+#include "src/record/field_value.hpp"
 #include "src/report/exports/document.hpp"
-#include "src/report/writers.hpp"
+#include "src/report/reporter.hpp"
 
 namespace ccl_tests {
 namespace {

@@ -3,9 +3,9 @@
 // take for the fastest one.
 #include <algorithm>
 
-#include "src/record/field_json.hpp"
+#include "src/record/field_value.hpp"
 #include "src/report/exports/document.hpp"
-#include "src/report/writers.hpp"
+#include "src/report/reporter.hpp"
 
 namespace ccl_tests {
 namespace {

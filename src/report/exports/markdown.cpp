@@ -5,8 +5,8 @@
 #include "src/record/row_text.hpp"
 #include "src/report/exports/document.hpp"
 #include "src/report/headline.hpp"
+#include "src/report/reporter.hpp"
 #include "src/report/text.hpp"
-#include "src/report/writers.hpp"
 
 namespace ccl_tests {
 namespace {
