@@ -51,17 +51,6 @@ std::string failure_line(int code, const std::vector<std::string>& errors,
 
 }  // namespace
 
-SummaryOptions summary_options(const Options& o) {
-  return {.iterations = o.measure.iterations,
-          .row_time_s = o.measure.row_time_s,
-          .message_rates = o.spec.window > 1,
-          .pairs_at_once = o.sweep.concurrent && !o.sweep.pairing.all,
-          .check = o.check,
-          .passes = o.sweep.passes,
-          .endless = o.sweep.cycles == 0,
-          .precision = o.measure.precision};
-}
-
 void MultiReporter::survive_kills() { outputs_.keep_last_words(if_killed()); }
 
 void MultiReporter::begin(const RunInfo& run) {
@@ -132,7 +121,7 @@ void MultiReporter::account(const Row& row, std::size_t requested) {
   add_wrong(row, requested, "out of place", row.out_of_place);
   add_wrong(row, requested, "in place", row.in_place);
   const auto capped = [&](const Measurement& cell) {
-    return !cell.left_out && !cell.stream && cell.iterations < options_.iterations;
+    return !cell.left_out && !cell.stream && cell.iterations < options_.measure.iterations;
   };
   if (capped(row.out_of_place) || capped(row.in_place)) ++capped_rows_;
   if (row.coverage < 1) {
@@ -144,7 +133,7 @@ void MultiReporter::account(const Row& row, std::size_t requested) {
   add_reproduction(summary_.reproduction, row, requested);
   if (fits_) add_cells(cells_, row);
   limits_.add(row, requested);
-  const bool kept = !options_.endless || row.cycle == 0;  // memory is to stay as it is
+  const bool kept = options_.sweep.cycles != 0 || row.cycle == 0;  // memory is to stay as it is
   if (row.pair && begun_ && kept) pair_rows_.push_back(row);
 }
 
@@ -173,8 +162,8 @@ void MultiReporter::account_rest() {
     rest_.push_back(row);
   }
   if (rest_.empty()) return;
-  add_note(
-      fmt::format("{} of fewer than {} passes", counted(rest_.size(), "row"), options_.passes));
+  add_note(fmt::format("{} of fewer than {} passes", counted(rest_.size(), "row"),
+                       options_.sweep.passes));
 }
 
 // With what its neighbours and the header say of it. undigested: set if --digests cannot be written, which costs
@@ -271,7 +260,9 @@ void MultiReporter::judge_end() {
   if (!begun_ || std::exchange(judged_, true)) return;
   summary_.average_busbw = average_busbw();
   std::vector<std::string>& notes = summary_.notes;
-  if (options_.message_rates) append(notes, message_rates(pair_rows_, options_.pairs_at_once));
+  const SweepOptions& sweep = options_.sweep;
+  if (options_.spec.window > 1)
+    append(notes, message_rates(pair_rows_, sweep.concurrent && !sweep.pairing.all));
   std::vector<std::string> hosts;
   for (const RankLine& line : run_.rank_lines) hosts.push_back(line.host);
   append(notes, pair_matrices(pair_rows_, outputs_.files()));
@@ -292,7 +283,7 @@ void MultiReporter::judge_end() {
   if (capped_rows_ > 0)
     notes.push_back(fmt::format(
         "{} ran fewer than {} iterations, to keep a row's timed part within {} s (--row-time)",
-        counted(capped_rows_, "row"), options_.iterations, options_.row_time_s));
+        counted(capped_rows_, "row"), options_.measure.iterations, options_.measure.row_time_s));
   if (weakest_bytes_ > 0)
     notes.push_back(
         fmt::format("rows up to {} B are too short to show the loss of every rank's contribution; "

@@ -24,19 +24,6 @@
 
 namespace ccl_tests {
 
-// What the summary of a run needs of its options.
-struct SummaryOptions {
-  int iterations = 20;
-  double row_time_s = 0;
-  bool message_rates = false;  // of pairs whose calls are many messages
-  bool pairs_at_once = false;
-  CheckOptions check;
-  int passes = 1;
-  bool endless = false;  // of cycles
-  double precision = 0.02;
-};
-SummaryOptions summary_options(const Options& options);
-
 // Of rank 0's calls; failed_checks: as RunSummary's.
 struct CallCounts {
   std::uint64_t calls = 0, verified_calls = 0, failed_checks = 0;
@@ -47,9 +34,9 @@ struct CallCounts {
 class MultiReporter {
  public:
   explicit MultiReporter(const Options& options)
-      : options_(summary_options(options)),
+      : options_(options),
         limits_(options.limits, options.sweep.cycles == 0),
-        passes_(options_.passes, options_.precision) {}
+        passes_(options.sweep.passes, options.measure.precision) {}
   // Before begin().
   void add(std::unique_ptr<Reporter> reporter) { outputs_.add(std::move(reporter)); }
   // Behind add(), before there are threads: another process writes the run's end if this one is killed.
@@ -138,7 +125,7 @@ class MultiReporter {
   int judged() const;
   void conclude(int failure, const std::vector<std::string>& errors);
 
-  SummaryOptions options_;
+  Options options_;
   Outputs outputs_;
   std::function<void()> before_print_ = [] {};
   std::function<std::string()> activity_ = [] { return std::string(); };
