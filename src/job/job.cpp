@@ -36,7 +36,7 @@ Launch launch_of(const JobSetup& o) {
   const Environment environment = process_environment();
   const bool child_of_np = environment("CCL_LAUNCHER").has_value();
   if (const auto folder = gang_folder(o.launcher); folder && !child_of_np)
-    return gang_launch(*folder, environment, o.init_timeout_s,
+    return gang_launch(*folder, environment, o.backend_options.init_timeout_s,
                        [&](std::string_view line) { say(o.program, std::string(line)); });
   return detect_launch(environment, o.launcher, o.backend);
 }
@@ -169,7 +169,7 @@ class ProcessRun {
       return join_job(
           launch_, launcher,
           {options_.ranks_per_process(),
-           options_.init_timeout_s,
+           options_.backend_options.init_timeout_s,
            version(),
            {},
            digest_of(options_, process_.backend),

@@ -13,24 +13,37 @@
 
 namespace ccl_tests {
 
-struct JobSetup {
+// Which devices are used, and the memory that buffers lie in.
+struct GpuOptions {
+  std::optional<Memory> memory;  // nullopt: what the library prefers
+  bool memory_report = false;
+  std::optional<int> expect_gpus;
+  std::optional<int> first_device;  // this process's first
+};
+
+// Which ranks a job has and which library they test.
+struct JobOptions {
+  std::optional<int> threads, ranks_per_thread;  // nullopt: not asked for
+  int local_processes = 0;                       // to start; 0: none
+  std::string launcher = "auto";
+  std::string backend = "auto";
+  std::string library;        // file of the library under test; empty: the installed one
+  std::string bind = "none";  // ranks to CPUs: "numa", "auto"
+  double timeout_s = 60;      // of one wait, beside what its bytes take; 0: none
+  bool parallel_init =
+      false;  // kept for nccl-tests' header line: threads always initialise at once
+
+  int ranks_per_process() const { return threads.value_or(1) * ranks_per_thread.value_or(1); }
+};
+
+// What flags say of a job, and what its program adds.
+struct JobSetup : JobOptions, GpuOptions {
   std::string program;                 // "all_reduce_perf": stands in front of lines on stderr
   std::vector<std::string> arguments;  // argv[1..], for --np's processes
   std::vector<NamedValue> shared;      // flags that all ranks must be given alike
-  std::string launcher = "auto";       // --launcher
-  std::optional<int> threads, ranks_per_thread;  // -t, -g; nullopt: see default_ranks
-  int local_processes = 0;                       // --np; 0: not asked for
-  std::string backend = "auto";                  // --backend
-  std::string library;                           // --library; empty: the usual file
   BackendOptions backend_options = {};
-  std::optional<Memory> memory;        // --memory; nullopt: what the library prefers
   std::string host_memory_only;        // why buffers in GPU memory are refused; empty: they are not
-  std::optional<int> expect_gpus;      // --expect-gpus
-  std::optional<int> first_device;     // NCCL_TESTS_DEVICE: this process's first
   std::vector<std::string> gpu_flags;  // flags that were given and need a library on GPUs
-  std::string bind = "none";           // --bind
-  double init_timeout_s = 120;         // of each wait during the start
-  double timeout_s = 60;               // of one wait later on, beside 1 s per MB; 0: none
   int communicators_per_rank = 1;      // open at the same time
   std::string heartbeat_file;          // --heartbeat; empty: stderr
   bool whole_machine = true;           // without a launcher, -t, -g and --np: ranks for all of it
@@ -45,12 +58,10 @@ struct JobSetup {
   // What every rank's library is told, before the rank has its device.
   BackendOptions told() const {
     BackendOptions all = backend_options;
-    all.init_timeout_s = init_timeout_s;
     all.ranks_per_process = ranks_per_process();
     return all;
   }
   bool simulated() const { return !simulated_host.empty(); }
-  int ranks_per_process() const { return threads.value_or(1) * ranks_per_thread.value_or(1); }
 };
 
 // Where a job's buffers lie, decided before its ranks start.

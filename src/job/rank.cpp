@@ -69,9 +69,9 @@ RankIdentity identity(const JobSetup& job) {
 void require_same_settings(const Process& process, ControlChannel& world) {
   const JobSetup& job = process.options;
   const NamedValue backend{"--backend", std::string(process.backend.name())};
-  const auto why = job.disagreement
-                       ? job.disagreement(world, backend)
-                       : disagreement(world, job.init_timeout_s, "settings", {backend});
+  const auto why = job.disagreement ? job.disagreement(world, backend)
+                                    : disagreement(world, job.backend_options.init_timeout_s,
+                                                   "settings", {backend});
   if (why) throw UsageError(*why);
 }
 

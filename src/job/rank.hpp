@@ -95,7 +95,7 @@ class Rank {
   int agree(int value) { return std::stoi(world_.broadcast(std::to_string(value), limit_s())); }
   // Returns when all ranks have come. Over the control channel.
   void meet() { world_.all_gather("", limit_s()); }
-  double limit_s() const { return process_.options.init_timeout_s; }
+  double limit_s() const { return process_.options.backend_options.init_timeout_s; }
 
  private:
   void bind();

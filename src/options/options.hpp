@@ -15,6 +15,7 @@
 #include "src/core/exit_codes.hpp"
 #include "src/core/types.hpp"
 #include "src/inject/fault.hpp"
+#include "src/job/job_setup.hpp"
 #include "src/options/cache_use.hpp"
 #include "src/options/limits.hpp"
 #include "src/options/pairing.hpp"
@@ -32,29 +33,6 @@ struct CheckOptions {
   bool reproducible = false;    // repeat reductions whose bits depend on the order of additions
   std::string digests;          // the file in which their digests are kept; empty: none
   bool self_check = false;      // of the program's specification, instead of a run
-};
-
-// Which devices are used, and the memory that buffers lie in.
-struct GpuOptions {
-  std::optional<Memory> memory;  // nullopt: what the library prefers
-  bool memory_report = false;
-  std::optional<int> expect_gpus;
-  std::optional<int> first_device;  // this process's first
-};
-
-// Which ranks a job has and which library they test.
-struct JobOptions {
-  std::optional<int> threads, ranks_per_thread;  // nullopt: not asked for
-  int local_processes = 0;                       // to start; 0: none
-  std::string launcher = "auto";
-  std::string backend = "auto";
-  std::string library;        // file of the library under test; empty: the installed one
-  std::string bind = "none";  // ranks to CPUs: "numa", "auto"
-  double timeout_s = 60;      // of one wait, beside what its bytes take; 0: none
-  bool parallel_init =
-      false;  // kept for nccl-tests' header line: threads always initialise at once
-
-  int ranks_per_process() const { return threads.value_or(1) * ranks_per_thread.value_or(1); }
 };
 
 // How a row is timed.

@@ -49,7 +49,7 @@ int run_distributed(const DistributedOptions& options,
     job.backend = options.backend;
     job.backend_options = options.backend_options;
     job.host_memory_only = "primitives work on host memory";
-    job.init_timeout_s = options.init_limit_s;
+    job.backend_options.init_timeout_s = options.init_limit_s;
     job.timeout_s = options.limit_s;
     job.whole_machine = false;
     const RankBody on_rank = [&](Rank& rank) {
