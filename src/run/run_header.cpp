@@ -161,7 +161,7 @@ RunInfo describe(const Rank& rank, const Collective& collective, const Options& 
   if (facts.clock.cost_s > 0) run.clock_cost = facts.clock.cost_s;
   if (facts.clock.resolution_s > 0) run.clock_resolution = facts.clock.resolution_s;
   run.core_to_core = facts.core_to_core;
-  run.oversubscribed = !cpu_shortage(ranks, process.backend).empty();
+  run.oversubscribed = !rank.shortage().empty();
   if (!collective.needs.synchronizes) {
     run.cache = name(facts.range.slots.use);
     run.cache_footprint = footprint_to_be_had(facts.range.slots);
