@@ -112,11 +112,11 @@ struct StreamTimes {
   double fast = 0, slow = 0;        // 10th and 90th percentile of the stamps
   std::uint64_t stamps = 0, calls_per_stamp = 1;
   bool precision_reached = false;
-  bool stolen = false;  // a hypervisor took CPUs from the ranks: has_steal()
   std::vector<double> seconds = {};       // of each stamp over its calls, over ranks by -a (--raw)
   std::vector<std::string> flags = {};    // what makes the time doubtful, see docs/METHOD.md
   std::vector<double> rank_seconds = {};  // as `seconds`, of each rank, one rank after the other
   double median = 0;                      // of the stamps
+  bool stolen = false;                    // a hypervisor took CPUs from the ranks: has_steal()
 
   // Half of the interval's width over `time`.
   std::optional<double> half_width(double time) const {
@@ -340,11 +340,12 @@ struct RunSummary {
   std::size_t wide_times = 0;       // that are wider than WidthTally::wide, or have no interval
   std::size_t unbounded_times = 0;  // without an interval
   std::vector<WideTime> widest_times = {};  // the widest ones, at most three, by descending width
-  std::size_t stolen_times = 0;             // during which a hypervisor took more than 1 % of the ranks' CPU time
-  std::optional<Repeatability> repeats;     // absent: no time was measured again
-  std::optional<Soak> soak;                 // --duration
-  std::optional<LateRank> late_rank;        // --samples; absent: no rank stands out
-  PairJudgement pairs;                      // --pairs
+  std::size_t stolen_times =
+      0;  // during which a hypervisor took more than 1 % of the ranks' CPU time
+  std::optional<Repeatability> repeats;             // absent: no time was measured again
+  std::optional<Soak> soak;                         // --duration
+  std::optional<LateRank> late_rank;                // --samples; absent: no rank stands out
+  PairJudgement pairs;                              // --pairs
   std::optional<ReproductionSummary> reproduction;  // --reproducible
   std::string first_wrong;             // where the first wrong element is, and what it is
   std::string rerun;                   // flags that select the row of first_wrong
