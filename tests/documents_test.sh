@@ -2,6 +2,7 @@
 # What documents promise, without a build: documents_test.sh SOURCE_TREE
 # - docs/TROUBLESHOOTING.md quotes the remedy of every warning of a run's header.
 # - links between documents lead to files and headings that are there.
+# - no line of a page is longer than 100 characters, but rows of tables, code, and lines that cannot be wrapped.
 set -eu
 export LC_ALL=C
 cd -- "$1"
@@ -44,5 +45,17 @@ for page in README.md CONTRIBUTING.md docs/*.md examples/*/README.md results/REA
     fi
   done <"$work/links"
 done
+
+# Lines are counted in characters: bytes but those that continue one in UTF-8. What has no space after its first 60 characters
+# (an address, an image) cannot be wrapped.
+for page in README.md CONTRIBUTING.md docs/*.md; do
+  awk -v page="$page" '
+    /^ *```/ {code = !code; next}
+    code || /^\|/ || /^!\[/ {next}
+    {line = $0; gsub(/[\200-\277]/, "", line)}
+    length(line) > 100 && substr(line, 61) ~ / / {print "FAIL: " page ":" NR ": longer than 100 characters"}' "$page"
+done >"$work/long"
+cat "$work/long"
+[ ! -s "$work/long" ] || bad=1
 [ "$bad" -eq 0 ] || exit 1
 echo "PASS: $(wc -l <"$work/remedies") remedies, $links links"
