@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Plots results files of the programs (-J FILE.jsonl). docs/PLOTS.md has examples.
+"""Plots results files of the programs (-J FILE.jsonl). docs/OUTPUT.md has examples.
 
 Exit codes: 0 done, 2 a file or an option is not accepted, 3 matplotlib is missing.
 """

@@ -84,5 +84,5 @@ if __name__ == "__main__":
         print(f"beside.py: {error}", file=sys.stderr)
         sys.exit(2)
     except ImportError as error:
-        print(f"beside.py: {error}: install matplotlib (docs/PLOTS.md)", file=sys.stderr)
+        print(f"beside.py: {error}: install matplotlib (docs/OUTPUT.md)", file=sys.stderr)
         sys.exit(3)
