@@ -18,8 +18,8 @@ class Communicator;
 
 // What the user chose for the backend.
 struct BackendOptions {
-  std::string interface;  // --interface (interfaces.hpp); empty: the library chooses
-  std::string transport;  // --transport; empty: the library's default
+  std::string interface;       // --interface (interfaces.hpp); empty: the library chooses
+  std::string transport;       // --transport; empty: the library's default
   std::string gloo_algorithm;  // --gloo-algorithm ring|bcube; empty: the library's default
   std::string mpi_thread;  // --mpi-thread single|funneled|serialized|multiple; empty: MPI's module
                            // chooses

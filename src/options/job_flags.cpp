@@ -109,8 +109,8 @@ void declare_library(FlagSet& set, Options& o) {
   set.add(b.transport, "--transport", "NAME", "Gloo: tcp or ibverbs", one_of({"tcp", "ibverbs"}))
       .by_default("tcp")
       .recorded("transport");
-  set.add(b.gloo_algorithm, "--gloo-algorithm", "NAME",
-          "Gloo's all_reduce: ring or bcube", one_of({"ring", "bcube"}))
+  set.add(b.gloo_algorithm, "--gloo-algorithm", "NAME", "Gloo's all_reduce: ring or bcube",
+          one_of({"ring", "bcube"}))
       .by_default("Gloo's choice")
       .recorded("gloo_algorithm");
   set.add_custom(
