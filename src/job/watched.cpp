@@ -13,7 +13,7 @@ namespace ccl_tests {
 namespace {
 
 // What all ranks of a call say alike: blocks of vector operations differ.
-std::string text_of(OperationId operation, const Call& call) {
+std::string call_text(OperationId operation, const Call& call) {
   std::string text(name(operation));
   if (operation == OperationId::barrier) return text;
   text += fmt::format(" {}", name(call.type));
@@ -97,7 +97,7 @@ class WatchedCommunicator : public ForwardingCommunicator {
 
   void begin(OperationId operation, const Call& call) {
     ranks_ = call.self.ranks;
-    begin(text_of(operation, call),
+    begin(call_text(operation, call),
           call.send_bytes(operation).size() + call.recv_bytes(operation).size());
   }
   void begin(const std::string& what, std::size_t bytes) {

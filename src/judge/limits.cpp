@@ -22,8 +22,8 @@ JudgedTime time_of(const Measurement& cell, const JudgeRule& rule) {
 }
 
 // interval: "400.00 to 500.00"; value: "450.00 us".
-std::string text_of(const LimitFinding& found, const std::string& value,
-                    const std::string& interval, const char* side) {
+std::string finding_text(const LimitFinding& found, const std::string& value,
+                         const std::string& interval, const char* side) {
   switch (found.verdict) {
     case LimitVerdict::missed:
       return fmt::format("too slow: {}: {} is {} {} {}", found.row, value, side, found.flag,
@@ -57,10 +57,10 @@ LimitFinding bandwidth_finding(const SizeLimit& limit, std::string row, const Me
   }
   found.verdict =
       judge({-*found.value, -bandwidth(time.best), -bandwidth(time.worst)}, -limit.value);
-  found.text = text_of(found, fmt::format("busbw {} GB/s", digits_text(*found.value)),
-                       fmt::format("{} to {}{}", digits_text(bandwidth(time.worst)),
-                                   digits_text(bandwidth(time.best)), of_fast(cell, rule)),
-                       "below");
+  found.text = finding_text(found, fmt::format("busbw {} GB/s", digits_text(*found.value)),
+                            fmt::format("{} to {}{}", digits_text(bandwidth(time.worst)),
+                                        digits_text(bandwidth(time.best)), of_fast(cell, rule)),
+                            "below");
   return found;
 }
 
@@ -76,7 +76,7 @@ LimitFinding time_finding(const SizeLimit& limit, std::string row, const Measure
     found.high = time.worst * us;
   }
   found.verdict = judge({time.value * us, time.best * us, time.worst * us}, limit.value);
-  found.text = text_of(
+  found.text = finding_text(
       found, fmt::format("{:.2f} us", *found.value),
       fmt::format("{:.2f}{} to {:.2f}", time.best * us, of_fast(cell, rule), time.worst * us),
       "above");

@@ -25,14 +25,14 @@ FieldValue named(const Names& names, auto value) {
   return std::string(names.at(static_cast<std::size_t>(value)));
 }
 
-const std::string& text_of(const FieldValue& value) {
+const std::string& own_text(const FieldValue& value) {
   if (const auto* text = std::get_if<std::string>(&value)) return *text;
   throw Error("not a text");
 }
 
 template <class Names, class T>
 void assign_named(const Names& names, const FieldValue& value, T& to) {
-  const std::string& text = text_of(value);
+  const std::string& text = own_text(value);
   for (std::size_t i = 0; i < names.size(); ++i) {
     if (names[i] != text) continue;
     to = static_cast<T>(i);
@@ -108,23 +108,23 @@ void assign(const FieldValue& value, double& to) {
 }
 
 void assign(const FieldValue& value, std::string& to) {
-  to = is_null(value) ? std::string() : text_of(value);
+  to = is_null(value) ? std::string() : own_text(value);
 }
 
 void assign(const FieldValue& value, DataType& to) {
-  const auto type = parse_type(text_of(value));
-  if (!type) throw Error(fmt::format("'{}' is not a type", text_of(value)));
+  const auto type = parse_type(own_text(value));
+  if (!type) throw Error(fmt::format("'{}' is not a type", own_text(value)));
   to = *type;
 }
 
 void assign(const FieldValue& value, ReduceOp& to) {
-  const auto op = parse_op(text_of(value));
-  if (!op) throw Error(fmt::format("'{}' is not an operation", text_of(value)));
+  const auto op = parse_op(own_text(value));
+  if (!op) throw Error(fmt::format("'{}' is not an operation", own_text(value)));
   to = *op;
 }
 
 void assign(const FieldValue& value, RankPair& to) {
-  const std::string& text = text_of(value);
+  const std::string& text = own_text(value);
   const char* const end = text.data() + text.size();
   const auto first = std::from_chars(text.data(), end, to.first);
   if (first.ec == std::errc() && first.ptr != end && *first.ptr == ':') {

@@ -46,10 +46,10 @@ class Runs {
       begin(std::move(line));
     } else if (type == "row") {
       if (runs_.empty() || runs_.back().summary) throw Error("a row without a header");
-      row(std::move(line));
+      row(line);
     } else if (type == "footer") {
       if (runs_.empty() || runs_.back().summary) runs_.emplace_back();  // it failed at its start
-      end(std::move(line));
+      end(line);
     } else {
       throw Error(fmt::format("\"type\" is \"{}\"", type));
     }
@@ -72,7 +72,7 @@ class Runs {
     placements_ = placements_of(info);
   }
 
-  void row(FieldRecord line) {
+  void row(const FieldRecord& line) {
     std::vector<Row>& rows = runs_.back().rows;
     const bool in_place = text(line, "placement") == "in_place";
     const bool both = placements_ == Placements::both;
@@ -88,7 +88,7 @@ class Runs {
     half_row_ = both && !half_row_;
   }
 
-  void end(FieldRecord line) {
+  void end(const FieldRecord& line) {
     drop_half_row();
     fields(runs_.back().summary.emplace(), Assign(object(line, "footer")));
   }

@@ -157,7 +157,7 @@ TEST(GatherAndBroadcast, ThrowAFailureThatIsKnown) {
 }
 
 // The calls of ranks 0, 1 and 2 in turn; limits of 0 so that only the mixture can end them.
-using Call = std::function<void(ControlChannel&)>;
+using GatherCall = std::function<void(ControlChannel&)>;
 void call(ControlChannel& channel, int which) {
   if (which == 0) channel.all_gather("x", 0);
   if (which == 1) channel.gather("x", 0);
