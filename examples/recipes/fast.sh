@@ -1,7 +1,7 @@
 #!/bin/sh
 # Is it fast? Times all_reduce from 8 B to 64 MiB, beside a pingpong of two ranks. Read the last
-# lines: Reliable (can these times be quoted?) and, where that can be judged, Normal (how near to the link's speed is it, and
-# does a size stand out?).
+# lines: Reliable (can these times be quoted?) and, where that can be judged, Normal (how near to
+# the link's speed is it, and does a size stand out?).
 #
 #   examples/recipes/fast.sh --np 2
 #   LAUNCH="mpirun -n 4" examples/recipes/fast.sh --backend mpi -J fast.jsonl
