@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstddef>
-#include <optional>
 #include <string>
 #include <string_view>
 
@@ -20,11 +19,5 @@ inline constexpr std::string_view nothing_spoiled =
 // "all_reduce_perf: 24 rows right, peak 12.3 GB/s at 64 MiB", "all_reduce_perf: too slow: 8 B float
 // ...". Not cut.
 std::string headline(const RunInfo& run, const RunSummary& summary);
-
-// Words about the machine's state.
-
-// Whether the machine was the same before the first row and after the last one. before, after: seconds of
-// core_to_core(). Empty: nothing to say.
-std::string speed_text(std::optional<double> before, std::optional<double> after, bool verbose);
 
 }  // namespace ccl_tests

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "src/core/error.hpp"
+#include "src/devices/core_to_core.hpp"
 #include "src/judge/pair_judgement.hpp"
 #include "src/judge/reproductions.hpp"
 #include "src/record/quantity_text.hpp"
@@ -35,6 +36,17 @@ bool has_fits(const RunInfo& run) {
 // The typical time tells nothing, or is of CPUs that the ranks did not have.
 bool doubtful(const RunSummary& summary) {
   return summary.wide_times * 2 > summary.times || summary.stolen_times * 2 > summary.times;
+}
+
+// Returns whether the machine was the same before the first row and after the last one. before, after: seconds
+// of core_to_core(). Empty: nothing to say.
+std::string speed_text(std::optional<double> before, std::optional<double> after, bool verbose) {
+  if (!before || !after) return {};
+  const std::string text = fmt::format(
+      "core to core: a round trip took {:.0f} ns before the first row and {:.0f} ns after the last",
+      *before * 1e9, *after * 1e9);
+  if (!same_state(before, after)) return "the machine changed its speed during the run; " + text;
+  return verbose ? text : std::string();
 }
 
 // What came first, if process 0 knows that, and what this process did then.

@@ -56,6 +56,9 @@ class SeriesMoments {
   SeriesMoments(BenchmarkRunner& runner, Rank& rank, const Collective& collective,
                 std::span<const SweepPoint> series, double budget_s);
 
+  // Returns what the timed calls of a cell take at one moment of a run that has time.
+  static double usual_budget_s(const Rank& rank);
+
   // Measures the points at moments before their rows, unverified.
   void take_earlier();
   // Returns the rows of a point (on rank 0) with what all moments say: their times are medians over them, and

@@ -8,7 +8,6 @@
 #include <random>
 
 #include "src/core/version.hpp"
-#include "src/job/rank_cpus.hpp"
 #include "src/options/settings.hpp"
 #include "src/options/spec_notes.hpp"
 #include "src/record/local_time.hpp"

@@ -168,7 +168,7 @@ bool same_kind(const SweepPoint& a, const SweepPoint& b) {
 // Measures each series of points at earlier moments, then its rows.
 void run_at_moments(Measuring& measuring, const Options& o, const std::vector<SweepPoint>& all,
                     MultiReporter& results) {
-  const double moment_s = measuring.rank.shortage().empty() ? 10e-3 : 3e-3;
+  const double moment_s = SeriesMoments::usual_budget_s(measuring.rank);
   std::vector<TimedTwice> apart;
   for (std::size_t begin = 0, end = 0; begin < all.size(); begin = end) {
     while (end < all.size() && end - begin < longest_series && same_kind(all[begin], all[end]))
