@@ -37,9 +37,9 @@ Fitted fit(int hosts, int rounds, const test::NoiseShape& shape, std::uint64_t s
   fabric.bad_hosts = bad;
   const auto measured = measure(fabric, hosts, rounds, random);
   Fitted fitted;
-  fitted.effects = fit_effects(observations(measured, Statistic::time, hosts < 6 ? 2 : 1),
-                               static_cast<std::size_t>(hosts));
-  fitted.screen = screen(fitted.effects, Limits());
+  const auto seen = observations(measured, Statistic::time, hosts < 6 ? 2 : 1);
+  fitted.effects = fit_effects(seen, static_cast<std::size_t>(hosts));
+  fitted.screen = screen(seen, fitted.effects, Limits());
   return fitted;
 }
 
@@ -92,10 +92,26 @@ TEST(AcceptanceEffects, StandardErrorIsThatOfTheEffects) {
   EXPECT_NEAR(std::sqrt(squares) / expected, 1, 0.12);
 }
 
+// A shaper that lets a burst pass makes some messages of any pair faster; good hosts among bad ones
+// are fast in each round.
+TEST(AcceptanceEffects, FastPairsAreThoseThatAreAlwaysFast) {
+  const test::NoiseShape bursts = {
+      .name = "bursts", .deviation = 0.006, .buffered_share = 0.15, .buffered = slow(0.08)};
+  for (const int hosts : {4, 6, 16})
+    for (std::uint64_t seed = 0; seed < 20; ++seed)
+      EXPECT_FALSE(fit(hosts, 20, bursts, seed).screen.fast_pairs) << hosts << " " << seed;
+  const std::vector<test::BadHost> four = {{0, slow(0.2), slow(0.2)},
+                                           {1, slow(0.2), slow(0.2)},
+                                           {3, slow(0.2), slow(0.2)},
+                                           {4, slow(0.2), slow(0.2)}};
+  for (std::uint64_t seed = 0; seed < 20; ++seed)
+    EXPECT_TRUE(fit(6, 20, bursts, seed, four).screen.fast_pairs) << seed;
+}
+
 TEST(AcceptanceEffects, NothingAndTooLittle) {
   const Effects none = fit_effects({}, 6);
   EXPECT_FALSE(std::isfinite(none.sigma));
-  EXPECT_FALSE(screen(none, Limits()).said_enough);
+  EXPECT_FALSE(screen({}, none, Limits()).said_enough);
   const Fitted one_round = fit(6, 1, test::noise_a(), 1);
   EXPECT_FALSE(one_round.screen.said_enough);
   EXPECT_TRUE(one_round.screen.suspects.empty());

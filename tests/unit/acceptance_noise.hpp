@@ -44,6 +44,7 @@ struct NoiseShape {
   double deviation = 0;
   double outlier_share = 0, outlier_mean = 0;  // of times 1 + Exp(outlier_mean)
   bool student = false;                        // Student's t with 5 degrees of freedom
+  double buffered_share = 0, buffered = 0;     // of times shorter by this effect
   double round_shift = 0;                      // standard deviation of what a round shares
   double host_spread = 0;                      // standard deviation between healthy hosts
   double drift = 0, drift_rounds = 10;         // of each host, correlated over so many rounds
@@ -91,6 +92,8 @@ class ShapedNoise : public NoiseSource {
     double value = std::max(end(from) + sending, end(to) + receiving) + shift_;
     if (shape_.deviation > 0)
       value += shape_.deviation * (shape_.student ? t5(random) : normal(random));
+    if (shape_.buffered_share > 0 && uniform(random) <= shape_.buffered_share)
+      value -= shape_.buffered;
     if (shape_.outlier_share > 0 && uniform(random) <= shape_.outlier_share)
       value += std::log(1 - shape_.outlier_mean * std::log(uniform(random)));
     return value;

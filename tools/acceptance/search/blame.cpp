@@ -332,7 +332,7 @@ bool screened(PairMeasurer& measurer, IntraRackRounds& source, std::size_t hosts
                    screening.rounds);
   }
   fit(hosts, numbers, screening);
-  screening.time = screen(screening.effects, limits);
+  screening.time = screen(screening.seen, screening.effects, limits);
   return !(compared && is_unclear(screening.time) && measurer.enlarge());
 }
 
@@ -346,7 +346,7 @@ Screening measure_screen(PairMeasurer& measurer, IntraRackRounds& source, std::s
   if (enough_operations(screening.rounds)) {
     const std::vector<Observation> tails =
         observations(screening.rounds, Statistic::tail, rounds_per_group(hosts));
-    screening.tail = screen(fit_effects(tails, numbers), plan.limits);
+    screening.tail = screen(tails, fit_effects(tails, numbers), plan.limits);
   }
   return screening;
 }

@@ -3,6 +3,7 @@
 
 #include <array>
 #include <cstddef>
+#include <span>
 #include <vector>
 
 #include "tools/acceptance/search/limits.hpp"
@@ -33,13 +34,13 @@ struct Screen {
   std::vector<int> suspects;  // ascending
   bool grouped = false;       // hosts differ by more than noise: groups, or drift
   bool someone_fast = false;  // a host is faster than the median: the median may be slow
-  bool fast_pairs = false;    // some pairs are faster than their hosts' other pairs
+  bool fast_pairs = false;    // some pairs are always faster than their hosts' others
   bool said_enough = false;   // false if there are too few observations for a sigma
 };
 
 // Studentises the effects (standard error of a robust location 1.05 sigma / sqrt(n)) and finds
-// suspects.
-Screen screen(const Effects& effects, const Limits& limits);
+// suspects. `effects` are the fit of `seen`.
+Screen screen(std::span<const Observation> seen, const Effects& effects, const Limits& limits);
 
 // Returns how many rounds a screen needs that is to see hosts slow by the fraction `slowdown`:
 // (7.5 sigma / -ln(1 - slowdown))^2 within the limits, at least 20 for fewer than 32 hosts and

@@ -19,7 +19,8 @@ Screen measure_between(PairMeasurer& measurer, InterRackRounds& source, std::siz
     const Round round = source.next();
     measured.push_back({round, measurer.measure(round)});
   }
-  return screen(fit_effects(observations(measured, Statistic::time), hosts), limits);
+  const std::vector<Observation> seen = observations(measured, Statistic::time);
+  return screen(seen, fit_effects(seen, hosts), limits);
 }
 
 // The median effect of the rack's hosts, and its standard error from their spread.
