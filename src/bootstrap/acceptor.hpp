@@ -15,7 +15,7 @@
 #include <vector>
 
 #include "src/bootstrap/control_connection.hpp"
-#include "src/bootstrap/doing.hpp"
+#include "src/bootstrap/rank_status.hpp"
 #include "src/bootstrap/unverified.hpp"
 
 namespace ccl_tests {
@@ -32,9 +32,9 @@ struct Peer {
   std::optional<UnverifiedConnections::Place> unverified;  // until it has said who it is
   std::optional<Hello> hello;                              // of a member
   bool left = false;                                       // said goodbye, or is lost
-  bool reported = false;     // all that it has to say about a failure, or has left
-  int silent = 0;            // heartbeats since the last sign of life
-  std::vector<Doing> doing;  // what its ranks did then
+  bool reported = false;             // all that it has to say about a failure, or has left
+  int silent = 0;                    // heartbeats since the last sign of life
+  std::vector<RankStatus> statuses;  // what its ranks did then
 };
 
 // What the server does about those who have the job's key.

@@ -34,7 +34,7 @@ class Alone : public Control {
   }
   bool wait_process_0_gone(double /*limit_s*/) override { return false; }
   void end_report(double /*limit_s*/) override {}
-  void report_doing(std::function<std::vector<Doing>()> /*doing*/) override {}
+  void report_status(std::function<std::vector<RankStatus>()> /*statuses*/) override {}
 
  private:
   std::mutex mutex_;

@@ -111,8 +111,8 @@ class Joined : public Control {
   }
   void abort(int code, std::string_view message) noexcept override { link_->abort(code, message); }
   Failure wait_failure(double limit_s) override { return link_->wait_failure(limit_s); }
-  void report_doing(std::function<std::vector<Doing>()> doing) override {
-    link_->report_doing(std::move(doing));
+  void report_status(std::function<std::vector<RankStatus>()> statuses) override {
+    link_->report_status(std::move(statuses));
   }
   bool wait_process_0_gone(double limit_s) override {
     return process() != 0 && link_->wait_process_0_gone(limit_s);

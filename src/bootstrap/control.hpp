@@ -7,8 +7,8 @@
 #include <string_view>
 #include <vector>
 
-#include "src/bootstrap/doing.hpp"
 #include "src/bootstrap/launch.hpp"
+#include "src/bootstrap/rank_status.hpp"
 #include "src/bootstrap/team.hpp"
 
 namespace ccl_tests {
@@ -65,10 +65,10 @@ class Control {
   // known.
   virtual Failure wait_failure(double limit_s) = 0;
 
-  // From now on the control plane asks `doing` what this process's ranks do, on a thread of its own, every few seconds
+  // From now on the control plane asks `statuses` what this process's ranks do, on a thread of its own, every few seconds
   // and when this process fails; the message of a wait that reached its limit says it of all ranks. Empty: no more;
   // then no call of the one before is under way.
-  virtual void report_doing(std::function<std::vector<Doing>()> doing) = 0;
+  virtual void report_status(std::function<std::vector<RankStatus>()> statuses) = 0;
 
   // Blocks for at most limit_s until process 0 has left or is gone. Returns at once in process 0. Returns
   // whether the connection to it broke, or nothing came over it: it did not leave.

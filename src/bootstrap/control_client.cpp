@@ -41,7 +41,7 @@ class ControlClient::Impl {
                                     double limit_s);
   void abort(int code, std::string_view message);
   Failure wait_failure(double limit_s);
-  DoingSource& doing() { return doing_; }
+  StatusSource& statuses() { return statuses_; }
   bool wait_process_0_gone(double limit_s);
   void end_report();
   std::vector<std::string> local_addresses() const {
@@ -49,8 +49,8 @@ class ControlClient::Impl {
   }
 
  private:
-  static std::string sign_of_life(const std::vector<Doing>& doing) {
-    return encode_frame(FrameType::heartbeat, doing.empty() ? std::string() : to_text(doing));
+  static std::string sign_of_life(const std::vector<RankStatus>& statuses) {
+    return encode_frame(FrameType::heartbeat, statuses.empty() ? std::string() : to_text(statuses));
   }
   Failure silence() const;
   void take(const Frame& frame);
@@ -75,7 +75,7 @@ class ControlClient::Impl {
   std::atomic<int> silent_ = 0;   // heartbeats since the server's last sign of life
   std::atomic<int> waiting_ = 0;  // exchanges
 
-  DoingSource doing_;
+  StatusSource statuses_;
   std::mutex mutex_;
   std::condition_variable changed_;
   std::optional<Hello> server_;  // process 0, once accepted
@@ -189,13 +189,13 @@ std::vector<std::string> ControlClient::Impl::exchange(ExchangeKind kind, const 
 }
 
 void ControlClient::Impl::abort(int code, std::string_view message) {
-  const std::string doing = sign_of_life(doing_.now());
+  const std::string statuses = sign_of_life(statuses_.now());
   std::unique_lock lock(mutex_);
   if (over()) return;
   failure_ = Failure{code, std::string(message)};
   aborted_ = true;
   changed_.notify_all();
-  post_send(doing + encode(*failure_));
+  post_send(statuses + encode(*failure_));
   // Until the server has told the others: the caller may end this process next.
   changed_.wait_for(lock, seconds_to_duration(farewell_s),
                     [this] { return abort_heard_ || closed_; });
@@ -323,9 +323,9 @@ void ControlClient::Impl::heartbeat() {
   heartbeat_timer_.expires_after(seconds_to_duration(options_.heartbeat_s));
   heartbeat_timer_.async_wait([this](std::error_code error) {
     if (error || !connection_->open()) return;
-    const std::vector<Doing> doing = doing_.now();
-    connection_->send(sign_of_life(doing));
-    const bool somebody_waits = waiting_ > 0 || any_in_a_call(doing);
+    const std::vector<RankStatus> statuses = statuses_.now();
+    connection_->send(sign_of_life(statuses));
+    const bool somebody_waits = waiting_ > 0 || any_in_a_call(statuses);
     if (++silent_ > (somebody_waits ? options_.stopped_heartbeats : options_.silent_heartbeats)) {
       connection_->close();
       return on_silence();
@@ -367,8 +367,8 @@ void ControlClient::abort(int code, std::string_view message) noexcept {
   }
 }
 Failure ControlClient::wait_failure(double limit_s) { return impl_->wait_failure(limit_s); }
-void ControlClient::report_doing(std::function<std::vector<Doing>()> doing) {
-  impl_->doing().set(std::move(doing));
+void ControlClient::report_status(std::function<std::vector<RankStatus>()> statuses) {
+  impl_->statuses().set(std::move(statuses));
 }
 bool ControlClient::wait_process_0_gone(double limit_s) {
   return impl_->wait_process_0_gone(limit_s);

@@ -46,7 +46,8 @@ class ControlClient {
   }
   void abort(int code, std::string_view message) noexcept;
   Failure wait_failure(double limit_s);
-  void report_doing(std::function<std::vector<Doing>()> doing);  // as Control's; any thread
+  void report_status(
+      std::function<std::vector<RankStatus>()> statuses);  // as Control's; any thread
   bool wait_process_0_gone(double limit_s);
   std::vector<std::string> local_addresses() const;  // as ControlChannel's
   void end_report();                                 // tells the server, and does not wait

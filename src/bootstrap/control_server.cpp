@@ -261,7 +261,7 @@ void ControlServer::Impl::refuse(Peer& peer, const Hello& hello, const Failure& 
 
 void ControlServer::Impl::on_frame(Peer& peer, const Frame& frame) {
   switch (frame.type) {
-    case FrameType::heartbeat: peer.doing = doing_of(frame.payload); return;
+    case FrameType::heartbeat: peer.statuses = statuses_of(frame.payload); return;
     case FrameType::contribution: return contribute(peer, decode_contribution(frame.payload));
     case FrameType::failure: return fail(decode_failure(frame.payload), &peer);
     case FrameType::goodbye: return goodbye(peer);
@@ -354,7 +354,7 @@ void ControlServer::Impl::fail(Failure failure, Peer* origin) {
   if (!failed_) {
     failed_ = std::move(failure);
     failed_->message += give_up_silent();
-    if (failed_->code == exit_code(Exit::timed_out)) failed_->message += members_.doing();
+    if (failed_->code == exit_code(Exit::timed_out)) failed_->message += members_.statuses();
     init_timer_.cancel();
     round_timer_.cancel();
     const auto bytes = std::make_shared<const std::string>(encode(*failed_));

@@ -72,17 +72,17 @@ std::vector<int> Members::awaited_in_calls(int silent_heartbeats) const {
     if (member->silent > silent_heartbeats)
       silent.push_back(static_cast<int>(p));
     else
-      others_wait = others_wait || any_in_a_call(member->doing);
+      others_wait = others_wait || any_in_a_call(member->statuses);
   }
   return others_wait ? silent : std::vector<int>();
 }
 
-std::string Members::doing() const {
-  std::vector<Doing> all;
+std::string Members::statuses() const {
+  std::vector<RankStatus> all;
   bool everybody = true;
   for (const Peer* member : by_process_) {
-    everybody = everybody && member != nullptr && !member->doing.empty();
-    if (member != nullptr) all.insert(all.end(), member->doing.begin(), member->doing.end());
+    everybody = everybody && member != nullptr && !member->statuses.empty();
+    if (member != nullptr) all.insert(all.end(), member->statuses.begin(), member->statuses.end());
   }
   if (all.empty()) return {};
   return "; last heard of: " + where_ranks_are(std::move(all), everybody);

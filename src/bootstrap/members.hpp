@@ -44,7 +44,7 @@ class Members {
   std::vector<int> awaited_in_calls(int silent_heartbeats) const;
   std::vector<std::string> missing_ranks() const { return ranks_of(missing()); }
   // What all ranks did when they were last heard of.
-  std::string doing() const;
+  std::string statuses() const;
 
   std::vector<Peer*> differing;  // came, but were started differently; in order of coming
 

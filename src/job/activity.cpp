@@ -37,7 +37,7 @@ std::string Activity::text() const {
   return row_.empty() ? phase_ : row_;
 }
 
-Doing Activity::doing(int rank) const {
+RankStatus Activity::status(int rank) const {
   const std::lock_guard lock(mutex_);
   if (row_.empty()) return {rank, 0, phase_};
   const std::uint64_t now = beats();

@@ -9,7 +9,7 @@
 #include <string>
 #include <utility>
 
-#include "src/bootstrap/doing.hpp"
+#include "src/bootstrap/rank_status.hpp"
 
 namespace ccl_tests {
 
@@ -26,7 +26,7 @@ class Activity {
   // Returns what was said last.
   std::string text() const;
   // Returns that, and where the rank is in it.
-  Doing doing(int rank) const;
+  RankStatus status(int rank) const;
   // Returns the seconds since row() was called; 0 before the first row.
   double seconds_in_row() const;
 

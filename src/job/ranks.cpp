@@ -48,12 +48,12 @@ class ProcessRanks {
         activities_(static_cast<std::size_t>(process.options.ranks_per_process() - 1)),
         first_activity_(activity) {}
 
-  ~ProcessRanks() { control_.report_doing({}); }
+  ~ProcessRanks() { control_.report_status({}); }
   ProcessRanks(const ProcessRanks&) = delete;
   ProcessRanks& operator=(const ProcessRanks&) = delete;
 
   int run(const WriteEnd& write_end, RanksEnd& end) {
-    control_.report_doing([this] { return doing(); });
+    control_.report_status([this] { return statuses(); });
     std::thread supervisor = start_thread([&] { supervise(write_end, end); });
     if (ranks() == 1) {
       run_rank(0);
@@ -70,17 +70,17 @@ class ProcessRanks {
     return thread == 0 ? first_activity_ : activities_[static_cast<std::size_t>(thread - 1)];
   }
 
-  std::vector<Doing> doing() {
-    std::vector<Doing> all;
+  std::vector<RankStatus> statuses() {
+    std::vector<RankStatus> all;
     for (int t = 0; t < ranks(); ++t)
-      all.push_back(activity(t).doing(control_.process() * ranks() + t));
+      all.push_back(activity(t).status(control_.process() * ranks() + t));
     return all;
   }
 
   // Of a job of this process alone; of others the control plane says it.
   std::string where_all_are() {
     if (control_.processes() > 1 || ranks() == 1) return {};
-    return "; last heard of: " + where_ranks_are(doing());
+    return "; last heard of: " + where_ranks_are(statuses());
   }
 
   void run_rank(int thread) {

@@ -13,9 +13,9 @@
 
 #include "collectives/collectives.hpp"
 #include "src/bootstrap/control_frame.hpp"
-#include "src/bootstrap/doing.hpp"
 #include "src/bootstrap/launch.hpp"
 #include "src/bootstrap/local_processes.hpp"
+#include "src/bootstrap/rank_status.hpp"
 #include "src/bootstrap/store_client.hpp"
 #include "src/bootstrap/store_protocol.hpp"
 #include "src/core/error.hpp"
@@ -48,7 +48,7 @@ void frames(std::string_view bytes) {
       case 5: to_text(rank_report(bytes)); break;
       case 6: to_text(samples_of(bytes)); break;
       case 7: moments_to_text(samples_of_moments(bytes)); break;
-      case 8: to_text(doing_of(bytes)); break;
+      case 8: to_text(statuses_of(bytes)); break;
       default: first_host(std::string(bytes)); break;
     }
   } catch (const Error&) {

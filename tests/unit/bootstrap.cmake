@@ -18,7 +18,7 @@ ccl_add_test(bootstrap_test
     bootstrap_ranks_end_test.cpp
     bootstrap_store_test.cpp
     bootstrap_thread_ranks_test.cpp
-    doing_test.cpp
+    rank_status_test.cpp
     bootstrap_trouble_test.cpp
     failure_cause_test.cpp
     serialize_test.cpp

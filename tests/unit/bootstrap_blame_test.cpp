@@ -84,9 +84,9 @@ TEST_F(ServerTest, AWaitThatReachedItsLimitSaysWhereAllRanksAre) {
   ControlClient third(options, "127.0.0.1", server_->port(), deadline_in(30));
   std::promise<void> asked;
   bool told = false;
-  third.report_doing([&] {
+  third.report_status([&] {
     if (!std::exchange(told, true)) asked.set_value();
-    return std::vector<Doing>{{2, 4, "all_gather, timed calls"}};
+    return std::vector<RankStatus>{{2, 4, "all_gather, timed calls"}};
   });
   asked.get_future().wait();
   // What the third one sends now comes behind what it has told.
@@ -94,12 +94,12 @@ TEST_F(ServerTest, AWaitThatReachedItsLimitSaysWhereAllRanksAre) {
                           std::thread([&] { second->all_gather("", 30); })};
   third.all_gather("", 30);
   for (std::thread& other : others) other.join();
-  first->report_doing([] { return std::vector<Doing>{{0, 7, "all_reduce, timed calls"}}; });
+  first->report_status([] { return std::vector<RankStatus>{{0, 7, "all_reduce, timed calls"}}; });
   first->abort(exit_code(Exit::timed_out), "rank 0: too long");
   EXPECT_EQ(second->wait_failure(30).message,
             "rank 0: too long; last heard of: rank 0 inside all_reduce, timed calls; "
             "rank 2 in all_gather, timed calls, outside the library");
-  third.report_doing({});
+  third.report_status({});
 }
 
 // Process 0 is stopped between two calls: the exchange's own limit may be that of many calls.
@@ -118,9 +118,9 @@ TEST_F(ServerTest, ACallDoesNotWaitForASilentProcess0) {
   const FakeServer server([&](const RawSocket&) { over.get_future().wait(); });
   {
     const auto client = server.client(0.02, 1'000'000, 5);
-    client->report_doing([] { return std::vector<Doing>{{1, 1, "all_reduce, first call"}}; });
+    client->report_status([] { return std::vector<RankStatus>{{1, 1, "all_reduce, first call"}}; });
     EXPECT_EQ(client->wait_failure(30).code, 5);
-    client->report_doing({});
+    client->report_status({});
     over.set_value();
   }
 }

@@ -98,7 +98,7 @@ TEST_F(ServerTest, ACallDoesNotWaitForAProcessThatIsSilent) {
   const auto a = link(hello(0, 3), 0.005), b = link(hello(1, 3), 0.005);
   const RawSocket c = raw(hello(2, 3));
   a->wait_welcome(30);
-  b->report_doing([] { return std::vector<Doing>{{1, 1, "all_reduce, first call"}}; });
+  b->report_status([] { return std::vector<RankStatus>{{1, 1, "all_reduce, first call"}}; });
   const Failure failure = a->wait_failure(30);
   EXPECT_EQ(failure.code, 5);
   EXPECT_THAT(failure.message,

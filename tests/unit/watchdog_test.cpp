@@ -45,18 +45,18 @@ TEST(Watchdog, IsQuietWhileTheRankBeatsOrRests) {
 TEST(Activity, SaysWhetherTheRankIsInsideTheLibrary) {
   Activity activity;
   activity.phase("starting");
-  EXPECT_EQ(activity.doing(3).position, 0U);
+  EXPECT_EQ(activity.status(3).position, 0U);
   activity.row("X");
-  EXPECT_EQ(activity.doing(3).text, "X");
-  EXPECT_EQ(activity.doing(3).position, 0U);
-  inside_library(activity, [&] { EXPECT_EQ(activity.doing(3).position, 1U); });
-  EXPECT_EQ(activity.doing(3).position, 2U);
+  EXPECT_EQ(activity.status(3).text, "X");
+  EXPECT_EQ(activity.status(3).position, 0U);
+  inside_library(activity, [&] { EXPECT_EQ(activity.status(3).position, 1U); });
+  EXPECT_EQ(activity.status(3).position, 2U);
   activity.row("X");  // of the same row
-  EXPECT_EQ(activity.doing(3).position, 2U);
+  EXPECT_EQ(activity.status(3).position, 2U);
   activity.row("Y");
-  EXPECT_EQ(activity.doing(3).position, 0U);
+  EXPECT_EQ(activity.status(3).position, 0U);
   activity.phase("starting again");
-  inside_library(activity, [&] { EXPECT_EQ(activity.doing(3).position, 0U); });
+  inside_library(activity, [&] { EXPECT_EQ(activity.status(3).position, 0U); });
 }
 
 TEST(Activity, StaysInsideACallThatThrows) {
@@ -67,7 +67,7 @@ TEST(Activity, StaysInsideACallThatThrows) {
     inside_library(activity, [] { throw std::runtime_error("timed out"); });
   } catch (const std::runtime_error&) {
   }
-  EXPECT_EQ(activity.doing(3).position % 2, 1U);
+  EXPECT_EQ(activity.status(3).position % 2, 1U);
   EXPECT_EQ(activity.limit_s(), 0);
 }
 

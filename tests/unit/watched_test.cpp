@@ -16,7 +16,7 @@ namespace {
 // Writes down what the rank is said to do while it is inside.
 class Spy : public Communicator {
  public:
-  Spy(const Activity& activity, std::vector<Doing>& inside, double& limit_s)
+  Spy(const Activity& activity, std::vector<RankStatus>& inside, double& limit_s)
       : activity_(activity), inside_(inside), limit_s_(limit_s) {}
   void all_reduce(const Call& /*call*/) override { look(); }
   void broadcast(const Call& /*call*/) override { look(); }
@@ -26,18 +26,18 @@ class Spy : public Communicator {
 
  private:
   void look() {
-    inside_.push_back(activity_.doing(0));
+    inside_.push_back(activity_.status(0));
     limit_s_ = activity_.limit_s();
     EXPECT_GT(limit_s_, 60);
   }
   const Activity& activity_;
-  std::vector<Doing>& inside_;
+  std::vector<RankStatus>& inside_;
   double& limit_s_;
 };
 
 class SpyBackend : public Backend {
  public:
-  SpyBackend(const Activity& activity, std::vector<Doing>& inside, double& limit_s)
+  SpyBackend(const Activity& activity, std::vector<RankStatus>& inside, double& limit_s)
       : activity_(activity), inside_(inside), limit_s_(limit_s) {}
   BackendInfo info() const override { return {.name = "spy"}; }
   std::unique_ptr<Communicator> connect(ControlChannel& /*channel*/,
@@ -47,7 +47,7 @@ class SpyBackend : public Backend {
 
  private:
   const Activity& activity_;
-  std::vector<Doing>& inside_;
+  std::vector<RankStatus>& inside_;
   double& limit_s_;
 };
 
@@ -74,7 +74,7 @@ class Watched : public testing::Test {
   }
 
   Activity activity_;
-  std::vector<Doing> inside_;
+  std::vector<RankStatus> inside_;
   double limit_s_ = 0;  // of the last call
   SpyBackend spy_{activity_, inside_, limit_s_};
   std::unique_ptr<Backend> backend_ = watched(spy_, activity_, "elsewhere");

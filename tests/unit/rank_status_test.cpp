@@ -1,5 +1,5 @@
 // Where ranks are when a wait has reached its limit, in words.
-#include "src/bootstrap/doing.hpp"
+#include "src/bootstrap/rank_status.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -9,7 +9,7 @@
 namespace ccl_tests {
 namespace {
 
-TEST(Doing, RanksThatDoTheSameStandTogether) {
+TEST(RankStatus, RanksThatDoTheSameStandTogether) {
   EXPECT_EQ(where_ranks_are({}), "");
   EXPECT_EQ(where_ranks_are({{0, 0, "X"}}), "rank 0 in X");
   EXPECT_EQ(where_ranks_are({{1, 0, "X"}, {0, 0, "X"}, {2, 0, "X"}}), "all 3 ranks in X");
@@ -17,7 +17,7 @@ TEST(Doing, RanksThatDoTheSameStandTogether) {
             "ranks 0, 2 and 3 in X; rank 1 in Y");
 }
 
-TEST(Doing, AllAreStuckInOneCall) {
+TEST(RankStatus, AllAreStuckInOneCall) {
   EXPECT_EQ(where_ranks_are({{0, 7, "X"}, {1, 7, "X"}, {2, 7, "X"}}),
             "all 3 ranks inside the same call: X");
   EXPECT_EQ(where_ranks_are({{0, 7, "X"}}), "rank 0 inside X");
@@ -25,7 +25,7 @@ TEST(Doing, AllAreStuckInOneCall) {
   EXPECT_EQ(where_ranks_are({{0, 7, "X"}, {2, 7, "X"}}, false), "ranks 0 and 2 inside X");
 }
 
-TEST(Doing, WhoHasNotEnteredIsNamed) {
+TEST(RankStatus, WhoHasNotEnteredIsNamed) {
   EXPECT_EQ(where_ranks_are({{0, 7, "X"}, {1, 6, "X"}, {2, 7, "X"}}),
             "ranks 0 and 2 inside X; rank 1 has not entered it");
   EXPECT_EQ(where_ranks_are({{0, 7, "X"}, {1, 2, "X"}, {2, 2, "X"}}),
@@ -36,7 +36,7 @@ TEST(Doing, WhoHasNotEnteredIsNamed) {
             "ranks 0 and 2 inside X; rank 1 in Y");
 }
 
-TEST(Doing, WhoIsInAnotherCallIsNamed) {
+TEST(RankStatus, WhoIsInAnotherCallIsNamed) {
   EXPECT_EQ(where_ranks_are({{0, 7, "X"}, {1, 3, "X"}, {2, 7, "X"}}),
             "ranks 0 and 2 inside X; rank 1 is inside an earlier one, 2 before it");
   EXPECT_EQ(where_ranks_are({{0, 7, "X"}, {1, 1, "Y"}, {2, 7, "X"}}),
@@ -45,35 +45,36 @@ TEST(Doing, WhoIsInAnotherCallIsNamed) {
             "ranks 0 and 2 inside X; rank 1 in Y, outside the library");
 }
 
-TEST(Doing, WhoHasNotLeftIsNamed) {
+TEST(RankStatus, WhoHasNotLeftIsNamed) {
   EXPECT_EQ(where_ranks_are({{0, 8, "X"}, {1, 7, "X"}, {2, 8, "X"}, {3, 6, "X"}}),
             "ranks 0 and 2 have left a call of X; rank 1 is inside it; rank 3 has not entered it");
   EXPECT_EQ(where_ranks_are({{0, 8, "X"}, {1, 8, "X"}}), "all 2 ranks in X, outside the library");
 }
 
-TEST(Doing, ManyRanksAreShortened) {
-  std::vector<Doing> ranks;
+TEST(RankStatus, ManyRanksAreShortened) {
+  std::vector<RankStatus> ranks;
   for (int r = 0; r < 100; ++r) ranks.push_back({r, 0, r == 50 ? "Y" : "X"});
   EXPECT_EQ(where_ranks_are(ranks), "ranks 0, 1, 2, 3, 4, 5, 6, 7 and 91 more in X; rank 50 in Y");
-  for (Doing& d : ranks) d.text = std::to_string(d.rank);
+  for (RankStatus& d : ranks) d.text = std::to_string(d.rank);
   EXPECT_THAT(where_ranks_are(ranks), testing::EndsWith("rank 5 in 5; and others"));
 }
 
-TEST(Doing, Travels) {
-  const std::vector<Doing> sent = {{3, 12, "in a row, with words"}, {4, 0, ""}};
-  const std::vector<Doing> got = doing_of(to_text(sent));
+TEST(RankStatus, Travels) {
+  const std::vector<RankStatus> sent = {{3, 12, "in a row, with words"}, {4, 0, ""}};
+  const std::vector<RankStatus> got = statuses_of(to_text(sent));
   ASSERT_EQ(got.size(), 2U);
   EXPECT_EQ(got[0].rank, 3);
   EXPECT_EQ(got[0].position, 12U);
   EXPECT_EQ(got[0].text, sent[0].text);
   EXPECT_EQ(got[1].text, "");
-  EXPECT_TRUE(doing_of("").empty());
+  EXPECT_TRUE(statuses_of("").empty());
 }
 
-TEST(Doing, NonsenseIsRefused) {
-  EXPECT_EQ(doing_of(to_text({{0, 0, "a\n\x1b[31mb"}})).front().text.find('\n'), std::string::npos);
-  EXPECT_THROW(doing_of("x"), Error);
-  EXPECT_EQ(doing_of(to_text({{0, 0, std::string(5000, 'x')}})).front().text.size(), 200U);
+TEST(RankStatus, NonsenseIsRefused) {
+  EXPECT_EQ(statuses_of(to_text({{0, 0, "a\n\x1b[31mb"}})).front().text.find('\n'),
+            std::string::npos);
+  EXPECT_THROW(statuses_of("x"), Error);
+  EXPECT_EQ(statuses_of(to_text({{0, 0, std::string(5000, 'x')}})).front().text.size(), 200U);
 }
 
 }  // namespace

@@ -10,35 +10,35 @@
 
 namespace ccl_tests {
 
-struct Doing {
+struct RankStatus {
   int rank = 0;
   // Calls of the library and waits for calls, since `text` is true: 2k - 1 inside the k-th, 2k behind it.
   std::uint64_t position = 0;
   std::string text;  // "all_reduce float sum, 65536 B, in place, timed calls"
 };
 
-std::string to_text(const std::vector<Doing>& ranks);
+std::string to_text(const std::vector<RankStatus>& ranks);
 // Throws Error on anything malformed. Texts have no control characters.
-std::vector<Doing> doing_of(std::string_view bytes);
+std::vector<RankStatus> statuses_of(std::string_view bytes);
 
 // Returns whether any of them is inside a call of the library, or waits for one.
-bool any_in_a_call(const std::vector<Doing>& ranks);
+bool any_in_a_call(const std::vector<RankStatus>& ranks);
 
 // Who knows what this process's ranks do. Thread-safe.
-class DoingSource {
+class StatusSource {
  public:
   // Empty: nobody; then no call of the one before is under way.
-  void set(std::function<std::vector<Doing>()> doing);
-  std::vector<Doing> now();  // empty: nobody knows
+  void set(std::function<std::vector<RankStatus>()> statuses);
+  std::vector<RankStatus> now();  // empty: nobody knows
 
  private:
   std::mutex mutex_;
-  std::function<std::vector<Doing>()> doing_;
+  std::function<std::vector<RankStatus>()> statuses_;
 };
 
 // Says in one line where the ranks are. Ranks at the same place stand together. Empty for nobody. everybody: these are all
 // ranks of the job; some may have fallen silent before they told anything.
 // Examples: "all 4 ranks inside the same call: X"; "ranks 0 and 2 inside X; rank 1 has not entered it".
-std::string where_ranks_are(std::vector<Doing> ranks, bool everybody = true);
+std::string where_ranks_are(std::vector<RankStatus> ranks, bool everybody = true);
 
 }  // namespace ccl_tests

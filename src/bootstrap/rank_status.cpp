@@ -1,4 +1,4 @@
-#include "src/bootstrap/doing.hpp"
+#include "src/bootstrap/rank_status.hpp"
 
 #include <fmt/format.h>
 
@@ -81,19 +81,19 @@ T number(std::string_view& bytes) {
 
 }  // namespace
 
-std::string to_text(const std::vector<Doing>& ranks) {
+std::string to_text(const std::vector<RankStatus>& ranks) {
   std::vector<std::string> blobs;
-  for (const Doing& d : ranks)
+  for (const RankStatus& d : ranks)
     blobs.push_back(fmt::format("{} {} {}", d.rank, d.position, d.text.substr(0, most_text)));
   return pack(blobs);
 }
 
-std::vector<Doing> doing_of(std::string_view bytes) {
-  std::vector<Doing> ranks;
+std::vector<RankStatus> statuses_of(std::string_view bytes) {
+  std::vector<RankStatus> ranks;
   if (bytes.empty()) return ranks;
   for (const std::string& blob : unpack(bytes)) {
     std::string_view rest = blob;
-    Doing d;
+    RankStatus d;
     d.rank = number<int>(rest);
     d.position = number<std::uint64_t>(rest);
     d.text = printable(std::string(rest.substr(0, most_text)));
@@ -102,25 +102,26 @@ std::vector<Doing> doing_of(std::string_view bytes) {
   return ranks;
 }
 
-bool any_in_a_call(const std::vector<Doing>& ranks) {
-  return std::any_of(ranks.begin(), ranks.end(), [](const Doing& d) { return inside(d.position); });
+bool any_in_a_call(const std::vector<RankStatus>& ranks) {
+  return std::any_of(ranks.begin(), ranks.end(),
+                     [](const RankStatus& d) { return inside(d.position); });
 }
 
-void DoingSource::set(std::function<std::vector<Doing>()> doing) {
+void StatusSource::set(std::function<std::vector<RankStatus>()> statuses) {
   const std::lock_guard lock(mutex_);
-  doing_ = std::move(doing);
+  statuses_ = std::move(statuses);
 }
 
-std::vector<Doing> DoingSource::now() {
+std::vector<RankStatus> StatusSource::now() {
   const std::lock_guard lock(mutex_);
-  return doing_ ? doing_() : std::vector<Doing>();
+  return statuses_ ? statuses_() : std::vector<RankStatus>();
 }
 
-std::string where_ranks_are(std::vector<Doing> ranks, bool everybody) {
+std::string where_ranks_are(std::vector<RankStatus> ranks, bool everybody) {
   std::sort(ranks.begin(), ranks.end(),
-            [](const Doing& a, const Doing& b) { return a.rank < b.rank; });
+            [](const RankStatus& a, const RankStatus& b) { return a.rank < b.rank; });
   std::vector<Group> groups;
-  for (const Doing& d : ranks) {
+  for (const RankStatus& d : ranks) {
     auto found = std::find_if(groups.begin(), groups.end(),
                               [&](const Group& g) { return g.text == d.text; });
     if (found == groups.end()) found = groups.insert(groups.end(), {d.text, {}, 0});
