@@ -22,9 +22,9 @@ class Alone : public Control {
     if (failure_) throw_failure(*failure_);
     return {std::string(bytes)};
   }
-  void abort(int code, std::string_view message) noexcept override {
+  void abort(const Failure& why) noexcept override {
     const std::lock_guard lock(mutex_);
-    if (!failure_) failure_ = Failure{code, std::string(message)};
+    if (!failure_) failure_ = why;
     changed_.notify_all();
   }
   Failure wait_failure(double limit_s) override {

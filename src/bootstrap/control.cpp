@@ -109,7 +109,7 @@ class Joined : public Control {
                                     double limit_s) override {
     return link_->exchange(kind, team, bytes, limit_s);
   }
-  void abort(int code, std::string_view message) noexcept override { link_->abort(code, message); }
+  void abort(const Failure& why) noexcept override { link_->abort(why); }
   Failure wait_failure(double limit_s) override { return link_->wait_failure(limit_s); }
   void report_status(std::function<std::vector<RankStatus>()> statuses) override {
     link_->report_status(std::move(statuses));

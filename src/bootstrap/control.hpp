@@ -13,11 +13,13 @@
 
 namespace ccl_tests {
 
-// Why the job cannot go on, as every process learns it: "rank 5 on node7 (pid 4711) is gone", and
-// the exit code.
+// Why the job cannot go on, as every process learns it: the exit code, "rank 5 on node7 (pid 4711) is
+// gone", and the same for programs, which must not read the message.
 struct Failure {
   int code = 0;
   std::string message;
+  std::vector<int> gone = {};  // ranks whose process is gone or shows no sign of life
+  std::vector<int> late = {};  // ranks that others wait for, if a wait reached its limit
 };
 
 struct JoinOptions {
@@ -56,9 +58,8 @@ class Control {
     return exchange(ExchangeKind::all_gather, Team{}, bytes, limit_s);
   }
 
-  // Tells all other processes that this one failed, so that they end with `code` and `message` too.
-  // Once is enough.
-  virtual void abort(int code, std::string_view message) noexcept = 0;
+  // Tells all other processes that this one failed, so that they end with `why` too. Once is enough.
+  virtual void abort(const Failure& why) noexcept = 0;
 
   // Blocks for at most limit_s until the control plane knows why the job failed (after a library
   // error: the peer's death is usually noticed a moment later here). Code 0 when nothing is

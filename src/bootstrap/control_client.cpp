@@ -39,7 +39,7 @@ class ControlClient::Impl {
   void report_failures();
   std::vector<std::string> exchange(ExchangeKind kind, const Team& team, std::string_view bytes,
                                     double limit_s);
-  void abort(int code, std::string_view message);
+  void abort(const Failure& why);
   Failure wait_failure(double limit_s);
   StatusSource& statuses() { return statuses_; }
   bool wait_process_0_gone(double limit_s);
@@ -188,11 +188,11 @@ std::vector<std::string> ControlClient::Impl::exchange(ExchangeKind kind, const 
   throw Timeout(fmt::format("no answer from {} within {:g} s", server_->name(), patience));
 }
 
-void ControlClient::Impl::abort(int code, std::string_view message) {
+void ControlClient::Impl::abort(const Failure& why) {
   const std::string statuses = sign_of_life(statuses_.now());
   std::unique_lock lock(mutex_);
   if (over()) return;
-  failure_ = Failure{code, std::string(message)};
+  failure_ = why;
   aborted_ = true;
   changed_.notify_all();
   post_send(statuses + encode(*failure_));
@@ -223,7 +223,8 @@ void ControlClient::Impl::end_report() {
 Failure ControlClient::Impl::silence() const {
   return {exit_code(Exit::timed_out),
           fmt::format("for {:g} s there has been no sign of life from {}",
-                      (silent_ - 1) * options_.heartbeat_s, server_->name())};
+                      (silent_ - 1) * options_.heartbeat_s, server_->name()),
+          server_->rank_numbers()};
 }
 
 void ControlClient::Impl::take(const Frame& frame) {
@@ -294,7 +295,7 @@ void ControlClient::Impl::on_close(const std::string& why) {
   closed_why_ = why;
   changed_.notify_all();
   if (server_ && !leaving_ && !server_left_)
-    fail({exit_code(Exit::failed), server_->gone()}, std::move(lock));
+    fail({exit_code(Exit::failed), server_->gone(), server_->rank_numbers()}, std::move(lock));
 }
 
 void ControlClient::Impl::on_silence() {
@@ -359,9 +360,9 @@ std::vector<std::string> ControlClient::exchange(ExchangeKind kind, const Team& 
                                                  std::string_view bytes, double limit_s) {
   return impl_->exchange(kind, team, bytes, limit_s);
 }
-void ControlClient::abort(int code, std::string_view message) noexcept {
+void ControlClient::abort(const Failure& why) noexcept {
   try {
-    impl_->abort(code, message);
+    impl_->abort(why);
   } catch (const std::exception&) {  // no memory for it: the end of this process will tell
     return;
   }

@@ -44,7 +44,7 @@ class ControlClient {
   std::vector<std::string> all_gather(std::string_view bytes, double limit_s) {
     return exchange(ExchangeKind::all_gather, Team{}, bytes, limit_s);
   }
-  void abort(int code, std::string_view message) noexcept;
+  void abort(const Failure& why) noexcept;
   Failure wait_failure(double limit_s);
   void report_status(
       std::function<std::vector<RankStatus>()> statuses);  // as Control's; any thread

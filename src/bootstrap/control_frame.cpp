@@ -4,9 +4,11 @@
 
 #include <cstring>
 #include <limits>
+#include <numeric>
 
 #include "src/bootstrap/store_protocol.hpp"
 #include "src/core/error.hpp"
+#include "src/core/serialize.hpp"
 
 namespace ccl_tests {
 
@@ -79,6 +81,12 @@ std::string ranks_name(int process, int ranks_per_process) {
 
 std::string Hello::ranks() const { return ranks_name(process, ranks_per_process); }
 std::string Hello::name() const { return fmt::format("{} on {} (pid {})", ranks(), host, pid); }
+
+std::vector<int> Hello::rank_numbers() const {
+  std::vector<int> numbers(static_cast<std::size_t>(ranks_per_process));
+  std::iota(numbers.begin(), numbers.end(), process * ranks_per_process);
+  return numbers;
+}
 
 std::string Hello::gone() const {
   return name() + (ranks_per_process == 1 ? " is gone" : " are gone");
@@ -182,20 +190,16 @@ Round decode_round(std::string_view payload) {
   return round;
 }
 
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Failure, code, message, gone, late)
+
 std::string encode(const Failure& failure) {
-  std::string out;
-  put(out, failure.code);
-  put_blob(out, failure.message);
-  return encode_frame(FrameType::failure, out);
+  return encode_frame(FrameType::failure, to_bytes(failure));
 }
 
 Failure decode_failure(std::string_view payload) {
-  Reader in(payload);
-  Failure failure;
-  failure.code = in.number<int>();
+  auto failure = from_bytes<Failure>(payload);
   if (!is_failure(failure.code)) failure.code = exit_code(Exit::failed);
-  failure.message = printable(in.blob());
-  in.end();
+  failure.message = printable(failure.message);
   return failure;
 }
 

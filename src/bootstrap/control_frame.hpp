@@ -17,7 +17,7 @@ namespace ccl_tests {
 // Returns `text` with '?' in the place of each control character: new lines, terminal escapes.
 std::string printable(std::string_view text);
 
-inline constexpr std::string_view control_magic = "CCLCTL5\n";
+inline constexpr std::string_view control_magic = "CCLCTL6\n";
 inline constexpr std::size_t frame_header_bytes = 5;
 inline constexpr std::size_t first_frame_limit = 4096;  // before the sender has proved to be ours
 inline constexpr std::size_t frame_limit = std::size_t{1} << 30;
@@ -51,11 +51,11 @@ struct Hello {
   std::string settings;  // a digest of its flags; empty if they are not compared here
   Failure refusal;       // why it cannot take part; code 0 if it can
 
+  std::vector<int> rank_numbers() const;
   std::string ranks() const;  // "rank 5", "ranks 4-7"
   std::string name() const;   // "rank 5 on node7 (pid 4711)"
   std::string gone() const;   // "rank 5 on node7 (pid 4711) is gone"
-  Failure refused()
-      const;  // its refusal, with its name: "rank 5 on node7 (pid 4711) cannot take part: ..."
+  Failure refused() const;    // "rank 5 on node7 (pid 4711) cannot take part: ..."
 };
 std::string ranks_name(int process, int ranks_per_process);
 

@@ -90,9 +90,11 @@ class ControlServer::Impl {
   void goodbye(Peer& peer);
   void leave(Peer& peer);
   void reported(Peer& peer);
-  void lose(Peer& peer, const std::string& message);
+  Failure gone(const Peer& peer, const char* how) const;
+  void lose(Peer& peer, const Failure& failure);
   void fail(Failure failure, Peer* origin = nullptr);
-  std::string give_up_silent();
+  void fail_late(const char* what, const std::vector<int>& processes);
+  void give_up_silent(Failure& failure);
   void init_timeout();
   void deliver(TeamExchanges& team);
   void watch(TimePoint deadline);
@@ -170,7 +172,8 @@ AcceptorCallbacks ControlServer::Impl::callbacks() {
   return {[this](Peer& peer, const Hello& hello) { admit(peer, hello); },
           [this](Peer& peer, const Frame& frame) { on_frame(peer, frame); },
           [this](Peer& peer, const std::string& why) {
-            lose(peer, fmt::format("{} sent nonsense: {}", peer.hello->name(), why));
+            lose(peer, {exit_code(Exit::failed),
+                        fmt::format("{} sent nonsense: {}", peer.hello->name(), why)});
           },
           [this](Peer& peer) { on_close(peer); }};
 }
@@ -319,18 +322,22 @@ void ControlServer::Impl::require_nobody_left() {
 // of a job's first calls that of its start.
 void ControlServer::Impl::require_nobody_stopped() {
   const auto stopped = [&](int p) { return members_.of(p)->silent > options_.stopped_heartbeats; };
-  const auto missing = members_.names(exchanges_.missing(Late::or_not, stopped));
-  if (!missing.empty())
-    return fail(
-        {exit_code(Exit::timed_out), "does not come to an exchange: " + join_names(missing)});
-  const auto awaited = members_.names(members_.awaited_in_calls(options_.stopped_heartbeats));
-  if (awaited.empty()) return;
+  const std::vector<int> missing = exchanges_.missing(Late::or_not, stopped);
+  if (!missing.empty()) return fail_late("does not come to an exchange", missing);
+  const std::vector<int> awaited = members_.awaited_in_calls(options_.stopped_heartbeats);
+  if (!awaited.empty()) fail_late("does not come to a call, or out of it", awaited);
+}
+
+void ControlServer::Impl::fail_late(const char* what, const std::vector<int>& processes) {
   fail({exit_code(Exit::timed_out),
-        "does not come to a call, or out of it: " + join_names(awaited)});
+        fmt::format("{}: {}", what, join_names(members_.names(processes))),
+        {},
+        members_.rank_numbers(processes)});
 }
 
 void ControlServer::Impl::goodbye(Peer& peer) {
-  if (!welcomed_) return lose(peer, peer.hello->name() + " left before all had come");
+  if (!welcomed_)
+    return lose(peer, {exit_code(Exit::failed), peer.hello->name() + " left before all had come"});
   if (peer.left) return;
   ++left_;
   peer.connection->send(encode_frame(FrameType::goodbye));
@@ -339,13 +346,20 @@ void ControlServer::Impl::goodbye(Peer& peer) {
 }
 
 void ControlServer::Impl::on_close(Peer& peer) {
-  if (!peer.left) lose(peer, peer.hello->gone());
+  if (!peer.left) lose(peer, gone(peer, ""));
 }
 
-void ControlServer::Impl::lose(Peer& peer, const std::string& message) {
+Failure ControlServer::Impl::gone(const Peer& peer, const char* how) const {
+  Failure failure{exit_code(Exit::failed), peer.hello->gone() + how};
+  // The numbers of a process that was started differently are not those of this job.
+  if (agree_but_for_flags(options_.self, *peer.hello)) failure.gone = peer.hello->rank_numbers();
+  return failure;
+}
+
+void ControlServer::Impl::lose(Peer& peer, const Failure& failure) {
   peer.connection->close();
   leave(peer);
-  fail({exit_code(Exit::failed), message});
+  fail(failure);
 }
 
 // Keeps the first failure and sends it to all processes, to the one that reported it last: when that
@@ -353,8 +367,8 @@ void ControlServer::Impl::lose(Peer& peer, const std::string& message) {
 void ControlServer::Impl::fail(Failure failure, Peer* origin) {
   if (!failed_) {
     failed_ = std::move(failure);
-    failed_->message += give_up_silent();
-    if (failed_->code == exit_code(Exit::timed_out)) failed_->message += members_.statuses();
+    give_up_silent(*failed_);
+    if (failed_->code == exit_code(Exit::timed_out)) members_.add_statuses(*failed_);
     init_timer_.cancel();
     round_timer_.cancel();
     const auto bytes = std::make_shared<const std::string>(encode(*failed_));
@@ -364,13 +378,16 @@ void ControlServer::Impl::fail(Failure failure, Peer* origin) {
 }
 
 // Who is silent may be whom the failure comes from: says so, and expects no report from them.
-std::string ControlServer::Impl::give_up_silent() {
+void ControlServer::Impl::give_up_silent(Failure& failure) {
   constexpr int heartbeats = 3;  // missing: at least two whole intervals have passed
   const std::vector<int> silent = members_.silent(heartbeats);
-  if (silent.empty()) return {};
+  if (silent.empty()) return;
   for (const int process : silent) reported(*members_.of(process));
-  return fmt::format("; for {:g} s there has been no sign of life from {}",
-                     (heartbeats - 1) * options_.heartbeat_s, join_names(members_.names(silent)));
+  const std::vector<int> ranks = members_.rank_numbers(silent);
+  failure.gone.insert(failure.gone.end(), ranks.begin(), ranks.end());
+  failure.message +=
+      fmt::format("; for {:g} s there has been no sign of life from {}",
+                  (heartbeats - 1) * options_.heartbeat_s, join_names(members_.names(silent)));
 }
 
 void ControlServer::Impl::init_timeout() {
@@ -381,11 +398,9 @@ void ControlServer::Impl::init_timeout() {
 
 void ControlServer::Impl::round_timeout() {
   watched_ = TimePoint::max();
-  const std::vector<std::string> missing =
-      members_.names(exchanges_.missing(Late::only, [](int) { return true; }));
+  const std::vector<int> missing = exchanges_.missing(Late::only, [](int) { return true; });
   if (missing.empty()) return watch(exchanges_.deadline());
-  fail({exit_code(Exit::timed_out),
-        fmt::format("did not come to an exchange in time: {}", join_names(missing))});
+  fail_late("did not come to an exchange in time", missing);
 }
 
 void ControlServer::Impl::heartbeat() {
@@ -394,8 +409,7 @@ void ControlServer::Impl::heartbeat() {
     for (Peer* member : members_.all()) {
       if (member == nullptr || !member->here()) continue;
       member->connection->send(beat);
-      if (++member->silent > options_.silent_heartbeats)
-        lose(*member, member->hello->gone() + " (silent)");
+      if (++member->silent > options_.silent_heartbeats) lose(*member, gone(*member, " (silent)"));
     }
     require_nobody_stopped();
     heartbeat();

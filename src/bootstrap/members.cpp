@@ -22,6 +22,15 @@ std::vector<std::string> Members::names(const std::vector<int>& processes) const
   return result;
 }
 
+std::vector<int> Members::rank_numbers(const std::vector<int>& processes) const {
+  std::vector<int> result;
+  for (const int process : processes) {
+    const std::vector<int> ranks = of(process)->hello->rank_numbers();
+    result.insert(result.end(), ranks.begin(), ranks.end());
+  }
+  return result;
+}
+
 std::vector<int> Members::missing() const {
   std::vector<int> missing;
   for (std::size_t p = 0; p < by_process_.size(); ++p)
@@ -77,15 +86,16 @@ std::vector<int> Members::awaited_in_calls(int silent_heartbeats) const {
   return others_wait ? silent : std::vector<int>();
 }
 
-std::string Members::statuses() const {
+void Members::add_statuses(Failure& failure) const {
   std::vector<RankStatus> all;
   bool everybody = true;
   for (const Peer* member : by_process_) {
     everybody = everybody && member != nullptr && !member->statuses.empty();
     if (member != nullptr) all.insert(all.end(), member->statuses.begin(), member->statuses.end());
   }
-  if (all.empty()) return {};
-  return "; last heard of: " + where_ranks_are(std::move(all), everybody);
+  if (all.empty()) return;
+  if (failure.late.empty()) failure.late = late_ranks(all);
+  failure.message += "; last heard of: " + where_ranks_are(std::move(all), everybody);
 }
 
 }  // namespace ccl_tests

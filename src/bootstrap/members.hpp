@@ -33,6 +33,9 @@ class Members {
   // Processes that have not come, ascending.
   std::vector<int> missing() const;
 
+  // Of processes that have joined.
+  std::vector<int> rank_numbers(const std::vector<int>& processes) const;
+
   // Lines for users.
   std::vector<std::string> names(const std::vector<int>& processes) const;
   std::string missing(double limit_s) const;
@@ -43,8 +46,8 @@ class Members {
   // Processes without a sign of life for more heartbeats than that, if ranks of others wait inside the library.
   std::vector<int> awaited_in_calls(int silent_heartbeats) const;
   std::vector<std::string> missing_ranks() const { return ranks_of(missing()); }
-  // What all ranks did when they were last heard of.
-  std::string statuses() const;
+  // Adds what all ranks did when they were last heard of, and who is late by it.
+  void add_statuses(Failure& failure) const;
 
   std::vector<Peer*> differing;  // came, but were started differently; in order of coming
 

@@ -17,7 +17,7 @@ struct RankStatus {
   std::string text;  // "all_reduce float sum, 65536 B, in place, timed calls"
 };
 
-std::string to_text(const std::vector<RankStatus>& ranks);
+std::string to_text(std::vector<RankStatus> ranks);
 // Throws Error on anything malformed. Texts have no control characters.
 std::vector<RankStatus> statuses_of(std::string_view bytes);
 
@@ -40,5 +40,12 @@ class StatusSource {
 // ranks of the job; some may have fallen silent before they told anything.
 // Examples: "all 4 ranks inside the same call: X"; "ranks 0 and 2 inside X; rank 1 has not entered it".
 std::string where_ranks_are(std::vector<RankStatus> ranks, bool everybody = true);
+
+// Returns the ranks that others seem to wait for, ascending: they do something else than most ranks do, or come
+// behind those that do the same. None if all are at one place.
+std::vector<int> late_ranks(std::vector<RankStatus> ranks);
+
+// Returns "rank 2", "ranks 0, 1 and 3", "ranks 0, 1, 2, 3, 4, 5, 6, 7 and 92 more".
+std::string ranks_text(const std::vector<int>& ranks);
 
 }  // namespace ccl_tests

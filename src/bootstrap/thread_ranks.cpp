@@ -286,8 +286,9 @@ ControlChannel& ThreadRanks::rank(int thread) {
 }
 
 void ThreadRanks::abort(const std::string& why) noexcept {
-  exchanges_->fail({exit_code(Exit::failed), why});
-  control_.abort(exit_code(Exit::failed), why);
+  const Failure failure{exit_code(Exit::failed), why};
+  exchanges_->fail(failure);
+  control_.abort(failure);
 }
 
 }  // namespace ccl_tests

@@ -53,8 +53,10 @@ Failure explain(Control& control, const Failure& own) {
   Failure known = control.wait_failure(patience_s);
   if (known.code == 0) return own;
   if (known.message.ends_with(own.message)) return known;
-  if (own.message.ends_with(known.message)) return {known.code, own.message};
-  return {known.code, fmt::format("{} (seen here as: {})", known.message, own.message)};
+  known.message = own.message.ends_with(known.message)
+                      ? own.message
+                      : fmt::format("{} (seen here as: {})", known.message, own.message);
+  return known;
 }
 
 }  // namespace ccl_tests

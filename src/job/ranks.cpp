@@ -77,10 +77,12 @@ class ProcessRanks {
     return all;
   }
 
-  // Of a job of this process alone; of others the control plane says it.
-  std::string where_all_are() {
-    if (control_.processes() > 1 || ranks() == 1) return {};
-    return "; last heard of: " + where_ranks_are(statuses());
+  // In a job of this process alone; in others the control plane does it.
+  void add_statuses(Failure& failure) {
+    if (control_.processes() > 1 || ranks() == 1) return;
+    const std::vector<RankStatus> all = statuses();
+    failure.message += "; last heard of: " + where_ranks_are(all);
+    failure.late = late_ranks(all);
   }
 
   void run_rank(int thread) {
@@ -88,9 +90,9 @@ class ProcessRanks {
     Activity& mine = activity(thread);
     stacks_.begin(thread);
     const auto report = [&](int code, const std::string& what) {
-      const std::string where = code == exit_code(Exit::timed_out) ? where_all_are() : "";
-      const Failure own{code, fmt::format("rank {}/{} on {}: {}: {}{}", channel.rank(),
-                                          channel.ranks(), this_host(), mine.text(), what, where)};
+      Failure own{code, fmt::format("rank {}/{} on {}: {}: {}", channel.rank(), channel.ranks(),
+                                    this_host(), mine.text(), what)};
+      if (code == exit_code(Exit::timed_out)) add_statuses(own);
       const Failure known = control_.wait_failure(0);
       if (known.code == 0 || !own.message.ends_with(known.message)) failed_here_ = true;
       failure_.put(explain(control_, own));
@@ -162,12 +164,18 @@ class ProcessRanks {
       constexpr double news_s = 0.1;
       end.lost_process_0 = control_.wait_process_0_gone(news_s);
       const Failure known = control_.wait_failure(0);
-      if (end.lost_process_0 && known.code != 0) end.errors.push_back(known.message);
+      if (end.lost_process_0 && known.code != 0) {
+        end.errors.push_back(known.message);
+        end.gone = known.gone;
+      }
       exit_code_ = write_end(end);
     }
-    control_.abort(why.code, why.message);
+    control_.abort(why);
     const Failure first = control_.wait_failure(0);
     end.errors = causes(why, first);
+    end.gone = why.gone;
+    end.gone.insert(end.gone.end(), first.gone.begin(), first.gone.end());
+    end.late = first.late.empty() ? why.late : first.late;
     end.lost_process_0 = control_.wait_process_0_gone(0);
     if (!interrupted) exit_code_ = write_end(end);
     // What a process has only heard of is said once on its host, and by process 0.

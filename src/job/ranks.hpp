@@ -19,8 +19,9 @@ using RankBody = std::function<int(Rank& rank)>;
 struct RanksEnd {
   int failure = 0;    // exit code of the failure that ended the job; 0: all ranks reached their end
   int exit_code = 0;  // otherwise: what the ranks returned
-  std::vector<std::string> errors;  // why the job failed
-  bool lost_process_0 = false;      // its connection broke: it says nothing any more
+  std::vector<std::string> errors = {};   // why the job failed
+  bool lost_process_0 = false;            // its connection broke: it says nothing any more
+  std::vector<int> gone = {}, late = {};  // ranks, as in Failure
 };
 
 // Writes what remains to be written in this process, and returns the exit code. Called exactly once,

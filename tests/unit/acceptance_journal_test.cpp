@@ -95,7 +95,8 @@ TEST_F(AcceptanceJournal, NothingThatWasLookedAtIsNoSuccess) {
 
 TEST_F(AcceptanceJournal, ALostHostIsNamedAndExcluded) {
   journal_.begin_stage("pairs", "");
-  const Record record = journal_.end({{"b"}, "rank 1 on b (pid 4) is gone"});
+  const Record record =
+      journal_.end({.failure = 4, .errors = {"whatever the words are"}, .gone = {1}});
   EXPECT_EQ(record.verdict, Verdict::fail);
   EXPECT_EQ(record.reason, "HOST_LOST");
   EXPECT_THAT(record.headline, testing::StartsWith("FAIL b: "));
@@ -106,14 +107,46 @@ TEST_F(AcceptanceJournal, ALostHostIsNamedAndExcluded) {
 }
 
 TEST_F(AcceptanceJournal, OtherFailuresAreOfTheRun) {
-  const Record record = journal_.end({{}, "rank 0/2 on a: the library failed"});
+  const Record record =
+      journal_.end({.failure = 4, .errors = {"rank 0/2 on a: the library failed"}});
   EXPECT_EQ(record.reason, "ENDED_EARLY");
+  EXPECT_TRUE(record.excluded.empty());
+}
+
+TEST_F(AcceptanceJournal, EachHostOfRanksThatAreGoneIsNamedOnce) {
+  Record of_four = header();
+  of_four.hosts = {{"a", {0, 1}, {}}, {"b", {2, 3}, {}}, {"c", {4, 5}, {}}};
+  journal_.begin(of_four);
+  // The same ranks, of two failures.
+  const Record record =
+      journal_.end({.failure = 5, .errors = {"x", "y"}, .gone = {5, 2, 3, 2}, .late = {0}});
+  EXPECT_THAT(record.excluded, ElementsAre("b", "c"));
+  ASSERT_EQ(record.checks.size(), 2U);
+  EXPECT_EQ(record.checks[0].reason, "HOST_LOST");
+  EXPECT_EQ(record.checks[0].id, "run/lost/b");
+}
+
+TEST_F(AcceptanceJournal, ARankThatIsLostBeforeItsHostIsKnownIsNoHostsName) {
+  journal_.begin({.plan = "p"});
+  const Record record = journal_.end({.failure = 4, .errors = {"rank 1 is gone"}, .gone = {1}});
+  ASSERT_EQ(record.checks.size(), 1U);
+  EXPECT_EQ(record.checks[0].subject, "run");
+  EXPECT_EQ(record.checks[0].reason, "HOST_LOST");
+  EXPECT_EQ(exit_code_of(record), 4);
+}
+
+TEST_F(AcceptanceJournal, AWaitThatReachedItsLimitNamesTheLateRanks) {
+  const Record record = journal_.end({.failure = 5, .errors = {"too long"}, .late = {1}});
+  ASSERT_EQ(record.checks.size(), 1U);
+  EXPECT_EQ(record.checks[0].reason, "TIMED_OUT");
+  EXPECT_EQ(record.checks[0].text, "timed out: others wait for rank 1; too long");
   EXPECT_TRUE(record.excluded.empty());
 }
 
 TEST_F(AcceptanceJournal, WhoInterruptsItBlamesNobody) {
   journal_.begin_stage("full", "");
-  const Record record = journal_.end({{}, "rank 0 on a: interrupted by signal 2 (SIGINT)", true});
+  const Record record =
+      journal_.end({.failure = 130, .errors = {"rank 0 on a: interrupted by signal 2 (SIGINT)"}});
   EXPECT_EQ(record.verdict, Verdict::inconclusive);
   EXPECT_EQ(record.reason, "INTERRUPTED");
   EXPECT_EQ(record.stages[0].verdict, Verdict::inconclusive);
@@ -141,7 +174,7 @@ TEST_F(AcceptanceJournal, ResumingTakesStagesThatHaveEnded) {
   journal_.begin_stage("pairs", "");
   journal_.add(check(Verdict::pass, "OK"));
   journal_.add(PairMatrix{.bytes = 8});
-  const Record before = journal_.end({{}, "interrupted", true});
+  const Record before = journal_.end({.failure = 130, .errors = {"interrupted"}});
   Journal next("", [](const std::string&) {});
   next.begin(header());
   next.resume(before);
@@ -159,7 +192,7 @@ TEST_F(AcceptanceJournal, ResumingMakesWhatLiesBetweenConfirmationsAgain) {
   journal_.begin_stage("pairs", "");
   journal_.begin_stage("full", "");
   journal_.end_stage();
-  const Record before = journal_.end({{}, "interrupted", true});
+  const Record before = journal_.end({.failure = 130, .errors = {"interrupted"}});
   Journal next("", [](const std::string&) {});
   next.begin(header());
   next.resume(before);
@@ -193,7 +226,7 @@ TEST_F(AcceptanceJournal, AFileThatCannotBeWrittenIsAnError) {
   Journal nowhere(folder_.file("none/v.json"), [](const std::string&) {});
   nowhere.begin(header());
   EXPECT_THROW(nowhere.begin_stage("hosts", ""), Error);
-  EXPECT_EQ(nowhere.end({{}, "it cannot be written"}).verdict, Verdict::fail);
+  EXPECT_EQ(nowhere.end({.failure = 4, .errors = {"it cannot be written"}}).verdict, Verdict::fail);
   EXPECT_THAT(nowhere.unwritten(), HasSubstr("none/v.json"));
 }
 

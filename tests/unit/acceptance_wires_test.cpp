@@ -1,17 +1,12 @@
-// Which wires the data took, and who is gone.
+// Which wires the data took.
 #include "tools/acceptance/stages/wires.hpp"
 
-#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "tools/acceptance/lost_hosts.hpp"
 #include "tools/acceptance/stages/measure_pairs.hpp"
 
 namespace ccl_tests::acceptance {
 namespace {
-
-using testing::ElementsAre;
-using testing::IsEmpty;
 
 constexpr std::uint64_t gb = 1'000'000'000;
 
@@ -81,37 +76,6 @@ TEST(WireChecks, MostOfAStagesDataHasToTakeTheWire) {
       share_check("full", {{{"sent eth0", gb}, {"sent ib0/1", gb}}, {{"sent eth0", gb}}}, "ib0");
   EXPECT_EQ(unknown.verdict, Verdict::skipped);
   EXPECT_EQ(unknown.text, "ib0 does not count what it sends");
-}
-
-TEST(LateRanks, AreThoseThatTheOthersWaitFor) {
-  EXPECT_EQ(
-      late_ranks(
-          {"rank 1/3 on a: gloo: Timed out; last heard of: ranks 0 and 1 inside all_reduce, timed calls; "
-           "rank 2 in another call, inside gather"}),
-      "rank 2 in another call, inside gather; ranks 0 and 1 inside all_reduce, timed calls");
-  EXPECT_EQ(late_ranks({"x", "y; last heard of: all ranks inside all_reduce"}),
-            "all ranks inside all_reduce");
-  EXPECT_EQ(late_ranks({"rank 0 on a (pid 1) is gone"}), "");
-}
-
-TEST(LostHosts, AreNamedByTheWordsOfAFailure) {
-  EXPECT_THAT(lost_hosts({"rank 5 on node7 (pid 4711) is gone during all_reduce float sum"}),
-              ElementsAre("node7"));
-  EXPECT_THAT(
-      lost_hosts(
-          {"rank 0/3 on a: X: inside the library for 11 s without an end; for 4 s there has been "
-           "no sign of life from rank 1 on b (pid 5) and rank 2 on c.d (pid 6); last heard of: rank "
-           "0 on e (pid 9)"}),
-      ElementsAre("b", "c.d"));
-  EXPECT_THAT(lost_hosts({"ranks 0-7 on node7 (pid 4711) are gone", "rank 3 on x (pid 1) is gone",
-                          "first: rank 3 on x (pid 1) is gone"}),
-              ElementsAre("node7", "x"));
-  EXPECT_TRUE(lost_rank_0({"rank 1/4 on b: waiting: rank 0 on a (pid 4711) is gone"}));
-  EXPECT_TRUE(lost_rank_0({"x", "ranks 0-7 on a (pid 4711) are gone"}));
-  EXPECT_FALSE(lost_rank_0({"rank 0/4 on a: waiting: rank 10 on b (pid 4711) is gone"}));
-  EXPECT_FALSE(lost_rank_0({"rank 0 on a (pid 4711) did not come to an exchange"}));
-  EXPECT_THAT(lost_hosts({"did not come to an exchange in time: rank 3 on x (pid 1)"}), IsEmpty());
-  EXPECT_THAT(lost_hosts({"rank 0/3 on a: gloo failed", ""}), IsEmpty());
 }
 
 }  // namespace

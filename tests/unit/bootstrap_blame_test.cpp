@@ -13,6 +13,7 @@ namespace ccl_tests {
 namespace {
 
 using test::RawSocket;
+using testing::ElementsAre;
 using testing::HasSubstr;
 
 // Process 0 as far as process 1 of two can tell. `then` goes on after the welcome.
@@ -57,7 +58,9 @@ TEST_F(ServerTest, DeathOfProcess0IsNamedByTheOthers) {
   const FakeServer server([&](const RawSocket&) { accepted.get_future().wait(); });
   const auto client = server.client();
   accepted.set_value();
-  EXPECT_EQ(client->wait_failure(30).message, "ranks 0-1 on node0 (pid 100) are gone");
+  const Failure failure = client->wait_failure(30);
+  EXPECT_EQ(failure.message, "ranks 0-1 on node0 (pid 100) are gone");
+  EXPECT_THAT(failure.gone, ElementsAre(0, 1));
 }
 
 TEST_F(ServerTest, SilenceOfProcess0IsATimeoutThatNamesIt) {
@@ -69,6 +72,7 @@ TEST_F(ServerTest, SilenceOfProcess0IsATimeoutThatNamesIt) {
     while (failure.code == 0) failure = client->wait_failure(0.01);  // a library has failed
     EXPECT_EQ(failure.code, 5);
     EXPECT_THAT(failure.message, HasSubstr("no sign of life from ranks 0-1 on node0 (pid 100)"));
+    EXPECT_THAT(failure.gone, ElementsAre(0, 1));
     over.set_value();
   }
 }
@@ -95,7 +99,7 @@ TEST_F(ServerTest, AWaitThatReachedItsLimitSaysWhereAllRanksAre) {
   third.all_gather("", 30);
   for (std::thread& other : others) other.join();
   first->report_status([] { return std::vector<RankStatus>{{0, 7, "all_reduce, timed calls"}}; });
-  first->abort(exit_code(Exit::timed_out), "rank 0: too long");
+  first->abort({exit_code(Exit::timed_out), "rank 0: too long"});
   EXPECT_EQ(second->wait_failure(30).message,
             "rank 0: too long; last heard of: rank 0 inside all_reduce, timed calls; "
             "rank 2 in all_gather, timed calls, outside the library");

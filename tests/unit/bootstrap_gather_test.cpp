@@ -142,7 +142,7 @@ TEST(Broadcast, NamesTheProcessThatDoesNotCome) {
 TEST(GatherAndBroadcast, ThrowAFailureThatIsKnown) {
   test::run_job(3, 1, [](Control& control) {
     ThreadRanks ranks(control, 1);
-    if (control.process() == 1) control.abort(7, "wrong data");
+    if (control.process() == 1) control.abort({7, "wrong data"});
     control.wait_failure(20);
     for (int i = 0; i < 2; ++i) {
       try {

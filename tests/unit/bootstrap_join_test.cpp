@@ -249,8 +249,8 @@ TEST(JoinFailure, AbortCallsTheOthersOnce) {
           nullptr);
       control->all_gather("all are past join", 60);
       if (p == 1) {
-        control->abort(7, "wrong");
-        control->abort(4, "again");
+        control->abort({7, "wrong"});
+        control->abort({4, "again"});
       }
       EXPECT_EQ(control->wait_failure(60).message, "wrong");
       control->all_gather("x", 60);
@@ -265,7 +265,7 @@ TEST(Alone, ExchangesWithItself) {
   const auto control = alone();
   EXPECT_THAT(control->all_gather("x", 1), testing::ElementsAre("x"));
   EXPECT_EQ(control->wait_failure(0.01).code, 0);
-  control->abort(5, "slow");
+  control->abort({5, "slow"});
   EXPECT_EQ(control->wait_failure(0).code, 5);
   EXPECT_THROW(control->all_gather("x", 1), Timeout);
 }

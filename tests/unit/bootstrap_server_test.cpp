@@ -46,6 +46,7 @@ TEST_F(ServerTest, NamesAProcessThatVanishes) {
   const Failure failure = a->wait_failure(30);
   EXPECT_EQ(failure.code, 4);
   EXPECT_EQ(failure.message, "rank 1 on node1 (pid 101) is gone");
+  EXPECT_THAT(failure.gone, testing::ElementsAre(1));
   EXPECT_THROW(a->all_gather("x", 30), Error);
 }
 
@@ -55,7 +56,9 @@ TEST_F(ServerTest, NamesAllRanksOfAProcessThatVanishes) {
   RawSocket b = raw(hello(1, 2, 4));
   a->wait_welcome(30);
   b.close();
-  EXPECT_EQ(a->wait_failure(30).message, "ranks 4-7 on node1 (pid 101) are gone");
+  const Failure failure = a->wait_failure(30);
+  EXPECT_EQ(failure.message, "ranks 4-7 on node1 (pid 101) are gone");
+  EXPECT_THAT(failure.gone, testing::ElementsAre(4, 5, 6, 7));
 }
 
 TEST_F(ServerTest, NamesAProcessThatIsSilent) {
@@ -104,6 +107,8 @@ TEST_F(ServerTest, ACallDoesNotWaitForAProcessThatIsSilent) {
   EXPECT_THAT(failure.message,
               HasSubstr("does not come to a call, or out of it: rank 2 on node2 (pid 102)"));
   EXPECT_THAT(failure.message, HasSubstr("rank 1 inside all_reduce, first call"));
+  EXPECT_THAT(failure.gone, testing::ElementsAre(2));
+  EXPECT_THAT(failure.late, testing::ElementsAre(2));
 }
 
 // It is silent, but nobody waits for it: it may be in a long call, and its threads have no CPU.
@@ -223,11 +228,13 @@ TEST_F(ServerTest, AbortReachesTheOthersWithCodeAndMessage) {
   start(3);
   const auto a = link(hello(0, 3)), b = link(hello(1, 3)), c = link(hello(2, 3));
   a->wait_welcome(30);
-  b->abort(7, "wrong data");
+  b->abort({7, "wrong data", {2}, {0, 1}});
   for (ControlClient* const other : {a.get(), c.get()}) {
     const Failure failure = other->wait_failure(30);
     EXPECT_EQ(failure.code, 7);
     EXPECT_EQ(failure.message, "wrong data");
+    EXPECT_THAT(failure.gone, testing::ElementsAre(2));
+    EXPECT_THAT(failure.late, testing::ElementsAre(0, 1));
   }
   try {
     c->all_gather("x", 30);
@@ -235,7 +242,7 @@ TEST_F(ServerTest, AbortReachesTheOthersWithCodeAndMessage) {
   } catch (const Error& error) {
     EXPECT_EQ(error.code(), Exit::wrong_data);
   }
-  a->abort(5, "second");
+  a->abort({5, "second"});
   EXPECT_EQ(a->wait_failure(30).code, 7);
 }
 
@@ -249,7 +256,10 @@ TEST_F(ServerTest, ExchangeTimeoutNamesTheMissing) {
   } catch (const Timeout& error) {
     EXPECT_THAT(error.what(), HasSubstr("rank 1 on node1 (pid 101), rank 2 on node2 (pid 102)"));
   }
-  EXPECT_EQ(b->wait_failure(30).code, 5);
+  const Failure failure = b->wait_failure(30);
+  EXPECT_EQ(failure.code, 5);
+  EXPECT_THAT(failure.late, testing::ElementsAre(1, 2));
+  EXPECT_THAT(failure.gone, testing::IsEmpty());
 }
 
 TEST_F(ServerTest, NobodyListensWhenAllHaveCome) {
@@ -263,7 +273,7 @@ TEST_F(ServerTest, NobodyListensWhenAllHaveCome) {
 TEST_F(ServerTest, WhoComesAfterAFailureLearnsOfIt) {
   start(3);
   const auto a = link(hello(0, 3));
-  a->abort(5, "too late");
+  a->abort({5, "too late"});
   try {
     link(hello(1, 3))->wait_welcome(30);
     FAIL();

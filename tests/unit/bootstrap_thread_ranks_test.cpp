@@ -75,7 +75,7 @@ TEST(ThreadRanks, ThreadThatDoesNotComeIsNamed) {
 TEST(ThreadRanks, CodeOfTheControlPlaneIsKept) {
   const auto control = alone();
   ThreadRanks ranks(*control, 1);
-  control->abort(7, "wrong data");
+  control->abort({7, "wrong data"});
   try {
     ranks.rank(0).all_gather("x", 60);
     FAIL();

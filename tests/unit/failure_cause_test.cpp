@@ -24,7 +24,7 @@ std::vector<Failure> fail(const std::vector<Failure>& own, double apart_s) {
     control.all_gather("", 60);
     std::this_thread::sleep_for(std::chrono::duration<double>(apart_s * static_cast<double>(p)));
     reported[p] = explain(control, own[p]);
-    control.abort(reported[p].code, reported[p].message);
+    control.abort(reported[p]);
     control.wait_failure(60);
   });
   return reported;
@@ -33,10 +33,11 @@ std::vector<Failure> fail(const std::vector<Failure>& own, double apart_s) {
 // Rank 1 timed out and closed its connections, which rank 0 saw before anything else.
 TEST(FailureCause, IsATimeoutBeforeTheConnectionsThatItClosed) {
   const std::vector<Failure> reported =
-      fail({{failed, "closed by peer"}, {timed_out, "nobody answers"}}, 0.3);
+      fail({{failed, "closed by peer"}, {timed_out, "nobody answers", {}, {2}}}, 0.3);
   EXPECT_EQ(reported[0].code, timed_out);
   EXPECT_THAT(reported[0].message, StartsWith("nobody answers"));
   EXPECT_THAT(reported[0].message, HasSubstr("(seen here as: closed by peer)"));
+  EXPECT_THAT(reported[0].late, testing::ElementsAre(2));
   EXPECT_EQ(reported[1].code, timed_out);
   EXPECT_EQ(reported[1].message, "nobody answers");
 }

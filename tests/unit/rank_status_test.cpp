@@ -59,6 +59,19 @@ TEST(RankStatus, ManyRanksAreShortened) {
   EXPECT_THAT(where_ranks_are(ranks), testing::EndsWith("rank 5 in 5; and others"));
 }
 
+TEST(RankStatus, LateRanksAreThoseThatOthersWaitFor) {
+  using testing::ElementsAre;
+  EXPECT_THAT(late_ranks({{0, 7, "X"}, {1, 6, "X"}, {2, 7, "X"}}), ElementsAre(1));
+  EXPECT_THAT(late_ranks({{0, 7, "X"}, {2, 2, "X"}, {1, 2, "X"}}), ElementsAre(1, 2))
+      << "rank 0 is inside a call that the others have not entered";
+  EXPECT_THAT(late_ranks({{0, 7, "X"}, {1, 1, "Y"}, {2, 7, "X"}}), ElementsAre(1));
+  EXPECT_THAT(late_ranks({{0, 8, "X"}, {1, 7, "X"}, {2, 8, "X"}, {3, 6, "X"}}), ElementsAre(1, 3));
+  EXPECT_THAT(late_ranks({{0, 7, "X"}, {1, 7, "X"}}), ElementsAre()) << "one library keeps them";
+  EXPECT_THAT(late_ranks({{0, 7, "X"}, {1, 7, "Y"}}), ElementsAre())
+      << "each may wait for the other";
+  EXPECT_THAT(late_ranks({}), ElementsAre());
+}
+
 TEST(RankStatus, Travels) {
   const std::vector<RankStatus> sent = {{3, 12, "in a row, with words"}, {4, 0, ""}};
   const std::vector<RankStatus> got = statuses_of(to_text(sent));

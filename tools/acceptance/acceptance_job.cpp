@@ -15,7 +15,6 @@
 #include "src/core/error.hpp"
 #include "src/core/write_all.hpp"
 #include "src/options/settings.hpp"
-#include "tools/acceptance/lost_hosts.hpp"
 #include "tools/acceptance/report/html.hpp"
 #include "tools/acceptance/report/junit.hpp"
 #include "tools/acceptance/report/terminal.hpp"
@@ -64,15 +63,6 @@ bool is_same(const std::string& path, const std::string& other) {
   return std::filesystem::equivalent(path, other, none);
 }
 
-Ending ending_of(const RanksEnd& end) {
-  Ending ending;
-  ending.lost = lost_hosts(end.errors);
-  if (!end.errors.empty()) ending.failure = end.errors.front();
-  ending.interrupted = end.failure > 128;  // by a signal
-  if (end.failure == exit_code(Exit::timed_out)) ending.late = late_ranks(end.errors);
-  return ending;
-}
-
 }  // namespace
 
 int run_acceptance(const Arguments& a, const Plan& plan, const std::vector<std::string>& words,
@@ -108,22 +98,23 @@ int run_acceptance(const Arguments& a, const Plan& plan, const std::vector<std::
     return lost_files(channel, a.options.backend.init_timeout_s, flags);
   };
   hooks.write_end = [&](const RanksEnd& end) {
-    const bool stands_in = end.lost_process_0 && lost_rank_0(end.errors);
+    const bool stands_in =
+        end.lost_process_0 && std::find(end.gone.begin(), end.gone.end(), 0) != end.gone.end();
     if (!journal || !(leads || (stands_in && journal->begun())))
       return end.failure != 0 ? end.failure : end.exit_code;
     // Nothing was run: that says nothing of any host.
     const bool refused =
         end.failure == exit_code(Exit::usage) || end.failure == exit_code(Exit::unsupported);
     if (refused && !journal->measures()) return end.failure;
-    const Ending ending = ending_of(end);
-    const Record record = journal->end(ending);
+    const Record record = journal->end(end);
     const std::string text = terminal_text(record, {.file = a.verdict});
     const bool told = std::fputs(text.c_str(), stdout) >= 0 && std::fflush(stdout) == 0;
     if (!told)
       say(job.program, fmt::format("cannot write the verdict to stdout: {}", std::strerror(errno)));
     if (!journal->unwritten().empty()) say(job.program, journal->unwritten());
     const bool written = !leads || (write_all(a, record) && journal->unwritten().empty());
-    if (ending.interrupted) return end.failure;
+    const bool interrupted = end.failure > 128;  // by a signal
+    if (interrupted) return end.failure;
     if (end.failure != 0) return most_severe(end.failure, exit_code_of(record));
     return told && written ? end.exit_code : most_severe(end.exit_code, exit_code(Exit::failed));
   };

@@ -12,6 +12,7 @@
 #include <fstream>
 #include <utility>
 
+#include "src/bootstrap/rank_status.hpp"
 #include "src/core/clock.hpp"
 #include "src/core/error.hpp"
 #include "src/core/output_file.hpp"
@@ -232,11 +233,27 @@ void Journal::complete() {
   record_.complete = true;
 }
 
-Record Journal::end(const Ending& ending) {
+std::vector<std::string> Journal::lost_hosts(const std::vector<int>& gone) const {
+  std::vector<std::string> names;
+  for (const Host& host : record_.hosts) {
+    const auto is_there = [&](int rank) {
+      return std::find(host.ranks.begin(), host.ranks.end(), rank) != host.ranks.end();
+    };
+    if (std::any_of(gone.begin(), gone.end(), is_there)) names.push_back(host.name);
+  }
+  return names;
+}
+
+Record Journal::end(const RanksEnd& end) {
   const std::lock_guard lock(mutex_);
-  const Verdict unfinished =
-      ending.interrupted && ending.lost.empty() ? Verdict::inconclusive : Verdict::fail;
-  if (!ending.failure.empty()) {
+  if (!end.errors.empty()) {
+    // A signal is of a person, a batch system, or a launcher that lost another rank: by itself it says nothing of
+    // any host.
+    const bool interrupted = end.failure > 128;
+    const bool timed_out = end.failure == exit_code(Exit::timed_out);
+    const std::string& failure = end.errors.front();
+    const Verdict unfinished =
+        interrupted && end.gone.empty() ? Verdict::inconclusive : Verdict::fail;
     record_.complete = false;
     const std::string stage = open_.empty() ? "run" : record_.stages[open_.back()].name;
     const auto add = [&](Check check) {
@@ -245,26 +262,31 @@ Record Journal::end(const Ending& ending) {
       tell_failed(check);
       record_.checks.push_back(std::move(check));
     };
-    for (const std::string& host : ending.lost) {
+    const std::vector<std::string> lost = lost_hosts(end.gone);
+    for (const std::string& host : lost) {
       add({.id = stage + "/lost/" + host,
            .subject = "host " + host,
            .verdict = Verdict::fail,
            .reason = "HOST_LOST",
-           .text = "a rank there is gone or silent: " + ending.failure});
+           .text = "a rank there is gone or silent: " + failure});
       exclude_one(host);
     }
-    if (ending.lost.empty() && !ending.late.empty())
-      add({.id = stage + "/ended",
-           .subject = "run",
-           .verdict = Verdict::fail,
-           .reason = "TIMED_OUT",
-           .text = fmt::format("timed out: {}; {}", ending.late, ending.failure)});
-    else if (ending.lost.empty())
-      add({.id = stage + "/ended",
-           .subject = "run",
-           .verdict = unfinished,
-           .reason = ending.interrupted ? "INTERRUPTED" : "ENDED_EARLY",
-           .text = ending.failure});
+    if (lost.empty()) {
+      Check ended{.id = stage + "/ended",
+                  .subject = "run",
+                  .verdict = unfinished,
+                  .reason = interrupted ? "INTERRUPTED" : "ENDED_EARLY",
+                  .text = failure};
+      if (!end.gone.empty()) {  // before the hosts were known
+        ended.reason = "HOST_LOST";
+      } else if (timed_out) {
+        ended.reason = "TIMED_OUT";
+        ended.text = end.late.empty() ? "timed out: " + failure
+                                      : fmt::format("timed out: others wait for {}; {}",
+                                                    ranks_text(end.late), failure);
+      }
+      add(std::move(ended));
+    }
     // Without an end: --resume makes them again.
     for (const std::size_t number : open_) record_.stages[number].verdict = unfinished;
   }

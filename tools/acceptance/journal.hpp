@@ -7,20 +7,11 @@
 #include <string>
 #include <vector>
 
+#include "src/job/ranks.hpp"
 #include "tools/acceptance/progress.hpp"
 #include "tools/acceptance/record.hpp"
 
 namespace ccl_tests::acceptance {
-
-// How a run ended.
-struct Ending {
-  std::vector<std::string> lost = {};  // hosts that are gone
-  std::string failure = {};            // why it ended early; empty: it did not
-  // By a signal, of a person, a batch system, or a launcher that lost another rank: by itself it says
-  // nothing of any host.
-  bool interrupted = false;
-  std::string late = {};  // of a wait that reached its limit: who did what (late_ranks())
-};
 
 // Of rank 0; of the rank that speaks if rank 0 is gone it has the header alone. Thread-safe: a run that ends early is
 // closed from another thread.
@@ -57,7 +48,7 @@ class Journal {
   // The last stage has ended.
   void complete();
   // Closes what is open, writes the file, and returns the record, judged. Does not throw: see unwritten().
-  Record end(const Ending& ending);
+  Record end(const RanksEnd& end);
   // Why end() could not write the file; empty: it could.
   const std::string& unwritten() const { return unwritten_; }
 
@@ -66,6 +57,7 @@ class Journal {
 
  private:
   void write();
+  std::vector<std::string> lost_hosts(const std::vector<int>& gone) const;
   void tell_failed(const Check& check) const;
   void exclude_one(const std::string& host);
 
