@@ -5,13 +5,60 @@
 #include <charconv>
 #include <cstring>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
 #include <type_traits>
+#include <variant>
 #include <vector>
 
 #include "src/core/error.hpp"
+
+namespace nlohmann {
+
+// The value, or null.
+template <class T>
+struct adl_serializer<std::optional<T>> {
+  static void to_json(json& j, const std::optional<T>& value) { j = value ? json(*value) : json(); }
+  static void from_json(const json& j, std::optional<T>& value) {
+    value = j.is_null() ? std::nullopt : std::optional<T>(j.get<T>());
+  }
+};
+
+// The number of the alternative, and its value, which is null for a struct without members.
+template <class... T>
+struct adl_serializer<std::variant<T...>> {
+  static void to_json(json& j, const std::variant<T...>& value) {
+    j = json::array(
+        {value.index(), std::visit([](const auto& one) { return json_of(one); }, value)});
+  }
+  static void from_json(const json& j, std::variant<T...>& value) {
+    const auto number = j.at(0).get<std::size_t>();
+    std::size_t next = 0;
+    const bool known = ((next++ == number && set<T>(j.at(1), value)) || ...);
+    if (!known) throw ccl_tests::Error("bytes of another rank cannot be read: unknown alternative");
+  }
+
+ private:
+  template <class One>
+  static json json_of(const One& one) {
+    if constexpr (std::is_empty_v<One>)
+      return {};
+    else
+      return json(one);
+  }
+  template <class One>
+  static bool set(const json& j, std::variant<T...>& value) {
+    if constexpr (std::is_empty_v<One>)
+      value = One();
+    else
+      value = j.get<One>();
+    return true;
+  }
+};
+
+}  // namespace nlohmann
 
 namespace ccl_tests {
 

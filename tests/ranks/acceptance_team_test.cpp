@@ -14,6 +14,20 @@ using acceptance::Team;
 using InjectedFault = ccl_tests::Fault;
 using testing::ElementsAre;
 
+class HostOfRank : public acceptance::HostProbe {
+ public:
+  explicit HostOfRank(int rank) : rank_(rank) {}
+  acceptance::HostDescription describe(const std::string& interface) const override {
+    return {{{"interface", interface}}, {"a", "b"}, 1e9 + rank_, 0.5};
+  }
+  acceptance::Counters counters() const override {
+    return {{"rank", static_cast<std::uint64_t>(rank_)}};
+  }
+
+ private:
+  int rank_;
+};
+
 class AcceptanceTeam : public OnBackend {
  protected:
   // lead(team) on rank 0, while the others follow. Returns the job's exit code.
@@ -35,8 +49,8 @@ class AcceptanceTeam : public OnBackend {
     return run_ranks(
         process, *control, failure, activity,
         [&](Rank& rank) {
-          Team team(rank, o, patterns,
-                    [&](const std::string& q) { return q + std::to_string(rank.rank()); });
+          const HostOfRank host(rank.rank());
+          Team team(rank, o, patterns, host);
           if (!rank.is_first()) {
             team.follow();
             return 0;
@@ -65,9 +79,17 @@ TEST_P(AcceptanceTeam, RowsAreOfAllRanksAndVerified) {
                   team.rows("all_gather", DataType::float32, std::nullopt, 40'000, 0.01);
               EXPECT_GT(timed.rows.at(0).out_of_place.seconds, 0);
               EXPECT_TRUE(timed.wrong.empty());
-              std::vector<std::string> all;
-              for (int r = 0; r < ranks(); ++r) all.push_back("who" + std::to_string(r));
-              EXPECT_EQ(team.ask("who"), all);
+              const auto hosts = team.descriptions("eth0");
+              const std::vector<acceptance::Counters> counters = team.counters();
+              ASSERT_EQ(hosts.size(), static_cast<std::size_t>(ranks()));
+              ASSERT_EQ(counters.size(), hosts.size());
+              for (std::size_t r = 0; r < hosts.size(); ++r) {
+                EXPECT_EQ(hosts[r].facts, (acceptance::Facts{{"interface", "eth0"}}));
+                EXPECT_THAT(hosts[r].throttled_wires, ElementsAre("a", "b"));
+                EXPECT_EQ(hosts[r].wire_rate, 1e9 + static_cast<double>(r));
+                EXPECT_EQ(hosts[r].nvlink_rate, 0.5);
+                EXPECT_EQ(counters[r], (acceptance::Counters{{"rank", r}}));
+              }
             }),
             0);
 }

@@ -28,6 +28,24 @@ Outer example() {
   return {std::numeric_limits<std::int64_t>::min(), {{"a\n\xc3\xa9", 0.1}, {"", -3}}, {{"x", 7}}};
 }
 
+struct Nothing {};
+using OneOf = std::variant<Inner, Nothing, int>;
+
+TEST(Serialize, AVariantComesBackAsTheAlternativeThatItWas) {
+  const auto sent = [](const OneOf& value) { return from_bytes<OneOf>(to_bytes(value)); };
+  EXPECT_EQ(std::get<Inner>(sent(Inner{"a", 0.1})).name, "a");
+  EXPECT_TRUE(std::holds_alternative<Nothing>(sent(Nothing())));
+  EXPECT_EQ(std::get<int>(sent(7)), 7);
+  EXPECT_THROW(from_bytes<OneOf>(to_bytes(std::vector<int>{3, 0})), Error);
+  EXPECT_THROW(from_bytes<OneOf>(to_bytes(std::vector<int>{0, 0})), Error);
+}
+
+TEST(Serialize, AnOptionalComesBackAsItWas) {
+  using Maybe = std::optional<std::string>;
+  EXPECT_EQ(from_bytes<Maybe>(to_bytes(Maybe("x"))), "x");
+  EXPECT_EQ(from_bytes<Maybe>(to_bytes(Maybe())), std::nullopt);
+}
+
 TEST(Serialize, StructsComeBackAsTheyWere) {
   const Outer expected = example();
   const auto found = from_bytes<Outer>(to_bytes(expected));

@@ -66,7 +66,7 @@ bool is_same(const std::string& path, const std::string& other) {
 }  // namespace
 
 int run_acceptance(const Arguments& a, const Plan& plan, const std::vector<std::string>& words,
-                   verify::PatternCache& patterns, const RunJob& run_job) {
+                   verify::PatternCache& patterns, const RunJob& run_job, const HostProbe& host) {
   JobSetup job = job_setup(collectives::all_reduce, a.options, words);
   job.program = "ccl_acceptance";
   job.communicators_per_rank = 2;  // of all ranks, and of a group
@@ -118,7 +118,9 @@ int run_acceptance(const Arguments& a, const Plan& plan, const std::vector<std::
     if (end.failure != 0) return most_severe(end.failure, exit_code_of(record));
     return told && written ? end.exit_code : most_severe(end.exit_code, exit_code(Exit::failed));
   };
-  const RankBody body = [&](Rank& rank) { return run(rank, a, plan, patterns, journal.get()); };
+  const RankBody body = [&](Rank& rank) {
+    return run(rank, a, plan, patterns, journal.get(), host);
+  };
   return run_job(job, body, hooks);
 }
 

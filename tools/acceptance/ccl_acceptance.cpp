@@ -44,6 +44,7 @@ int main(int argc, char** argv) {
       return exit_code(Exit::passed);
     }
     verify::PatternCache patterns;
-    return acceptance::run_acceptance(arguments, plan, words, patterns, run_job);
+    return acceptance::run_acceptance(arguments, plan, words, patterns, run_job,
+                                      acceptance::RealHost());
   });
 }

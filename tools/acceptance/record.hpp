@@ -58,7 +58,7 @@ struct Curve {
   std::vector<CurvePoint> points = {};
 };
 
-// What a host says of itself (host/facts.hpp): "kernel", "gpu driver", ...
+// What a host says of itself (host/probe.hpp): "kernel", "gpu driver", ...
 struct Host {
   std::string name = {};
   std::vector<int> ranks = {};

@@ -1,7 +1,6 @@
 #include "tools/acceptance/run.hpp"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <fstream>
@@ -12,53 +11,14 @@
 #include "src/core/given_file.hpp"
 #include "src/core/quote.hpp"
 #include "src/core/version.hpp"
-#include "src/devices/host_limits.hpp"
 #include "src/options/values.hpp"
 #include "tools/acceptance/baseline.hpp"
-#include "tools/acceptance/host/counters.hpp"
-#include "tools/acceptance/host/facts.hpp"
-#include "tools/acceptance/host/interfaces.hpp"
-#include "tools/acceptance/host/nvml.hpp"
 #include "tools/acceptance/report/verdict_json.hpp"
 #include "tools/acceptance/stages/rates.hpp"
 #include "tools/acceptance/stages/stages.hpp"
 
 namespace ccl_tests::acceptance {
 namespace {
-
-// On the rank's thread.
-std::string answer_to(const std::string& question) {
-  constexpr std::string_view wire = "wire ";
-  if (question == "facts") {
-    Facts facts = host_facts();
-    facts.merge(facts_of_gpus(nvml_gpus()));
-    return to_text(facts);
-  }
-  if (question == "counters") {
-    Counters counters = host_counters();
-    counters.merge(counters_of_gpus(nvml_gpus()));
-    return to_text(counters);
-  }
-  if (question == "throttled wires") return fmt::format("{}", fmt::join(throttled_wires(), "; "));
-  if (question == "nvlink") return std::to_string(slowest_nvlink(nvml_gpus()));
-  if (question.starts_with(wire)) {
-    const std::string name = question.substr(wire.size());
-    const std::vector<std::string> all = wires();
-    return std::to_string(!name.empty() ? wire_rate(name)
-                          : all.empty() ? 0
-                                        : wire_rate(all.front()));
-  }
-  throw Error("rank 0 asks for " + question);
-}
-
-// On a simulated rank: neither the files of this machine nor its counters say anything of its host.
-std::string answer_to_simulated(const std::string& question) {
-  if (question == "facts") return to_text(Facts{{"simulated on", cpu_model()}});
-  if (question == "counters") return to_text(Counters());
-  if (question == "throttled wires") return {};
-  if (question == "nvlink" || question.starts_with("wire ")) return "0";
-  throw Error("rank 0 asks for " + question);
-}
 
 // As a shell takes it.
 std::string command_of(const Process& process) {
@@ -248,7 +208,7 @@ int stand_in(const Hosts& hosts, int ranks_per_process) {
 }  // namespace
 
 int run(Rank& rank, const Arguments& arguments, const Plan& plan, verify::PatternCache& patterns,
-        Journal* journal) {
+        Journal* journal, const HostProbe& probe) {
   const Hosts hosts(rank.table());
   std::optional<Record> before;  // of --baseline
   const bool rails = has_rails(plan, hosts, rank.process().staging.gpus != nullptr);
@@ -271,8 +231,7 @@ int run(Rank& rank, const Arguments& arguments, const Plan& plan, verify::Patter
     journal->begin(header(rank, arguments, plan, hosts));
   }
   rank.activity().phase("connecting the library under test");
-  const bool simulated = rank.process().options.simulated();
-  Team team(rank, arguments.options, patterns, simulated ? answer_to_simulated : answer_to);
+  Team team(rank, arguments.options, patterns, probe);
   if (!rank.is_first()) {
     team.follow();
     return rank.agree(0);

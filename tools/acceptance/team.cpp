@@ -1,7 +1,6 @@
 #include "tools/acceptance/team.hpp"
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
 #include <algorithm>
 #include <map>
@@ -10,6 +9,7 @@
 
 #include "src/core/communicator.hpp"
 #include "src/core/error.hpp"
+#include "src/core/serialize.hpp"
 #include "src/run/memory_limit.hpp"
 #include "tools/acceptance/programs.hpp"
 
@@ -44,30 +44,13 @@ std::vector<int> Hosts::ranks_of(const std::vector<int>& hosts) const {
   return ranks;
 }
 
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(UseGroups, groups)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(MeasureRows, program, type, op, bytes, every_call)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(TimeMessages, pairs, bytes)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(DescribeHost, interface)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(HostDescription, facts, throttled_wires, wire_rate, nvlink_rate)
+
 namespace {
-
-std::string to_text(const Order& o) {
-  return nlohmann::json{{"what", o.what},       {"groups", o.groups},
-                        {"program", o.program}, {"question", o.question},
-                        {"type", name(o.type)}, {"op", o.op ? name(*o.op) : ""},
-                        {"bytes", o.bytes},     {"every_call", o.every_call}}
-      .dump();
-}
-
-Order order_of(const std::string& text) {
-  const auto json = nlohmann::json::parse(text);
-  Order o;
-  json.at("what").get_to(o.what);
-  json.at("groups").get_to(o.groups);
-  json.at("program").get_to(o.program);
-  json.at("question").get_to(o.question);
-  o.type = parse_type(json.at("type").get<std::string>()).value();
-  const auto op = json.at("op").get<std::string>();
-  if (!op.empty()) o.op = parse_op(op).value();
-  json.at("bytes").get_to(o.bytes);
-  json.at("every_call").get_to(o.every_call);
-  return o;
-}
 
 std::vector<int> everybody(int ranks) {
   std::vector<int> all(static_cast<std::size_t>(ranks));
@@ -93,12 +76,9 @@ Options few_calls(Options o) {
 
 }  // namespace
 
-Team::Team(Rank& rank, const Options& options, verify::PatternCache& patterns, Answers answers)
-    : rank_(rank),
-      given_(measured(options)),
-      options_(given_),
-      patterns_(patterns),
-      answers_(std::move(answers)) {
+Team::Team(Rank& rank, const Options& options, verify::PatternCache& patterns,
+           const HostProbe& host)
+    : rank_(rank), given_(measured(options)), options_(given_), patterns_(patterns), host_(host) {
   connect({});
   // On simulated ranks what a barrier leaves ranks apart by would be in each single time, and none would differ by chance.
   one_by_one_ = !runner_->has_intervals() && !rank.process().options.simulated();
@@ -123,25 +103,18 @@ void Team::connect(const std::vector<std::vector<int>>& groups) {
 void Team::follow() {
   while (!ended_) {
     rank_.activity().phase("waiting for what rank 0 asks for next");
-    carry_out(order_of(rank_.world().broadcast("", 0)));
+    const auto order = from_bytes<Order>(rank_.world().broadcast("", 0));
+    try {
+      std::visit([this](const auto& one) { carry_out(one); }, order);
+    } catch (const TooLarge&) {  // rank 0 says so
+    }
   }
 }
 
-// Single operations where streams have no stamps.
-Options Team::options_of(const Order& order) const {
-  Options o = order.every_call ? few_calls(given_) : given_;
-  if (!order.every_call && one_by_one_) o.measure.samples = true;
-  o.sweep.group_rows = !whole_;
-  o.sweep.types = {order.type};
-  o.sweep.sizes = {order.bytes};
-  return o;
-}
-
-Team::Done Team::order(const Order& order) {
-  rank_.world().broadcast(to_text(order), rank_.limit_s());
-  Done done = carry_out(order);
-  if (!done.too_large.empty()) throw TooLarge(done.too_large);
-  return done;
+template <class OneOrder>
+auto Team::order(const OneOrder& order) {
+  rank_.world().broadcast(to_bytes(Order(order)), rank_.limit_s());
+  return carry_out(order);
 }
 
 void Team::make_room(const Collective& collective, DataType type, std::size_t bytes,
@@ -160,79 +133,83 @@ void Team::make_room(const Collective& collective, DataType type, std::size_t by
   room_ = room;
 }
 
-Team::Done Team::carry_out(const Order& o) {
-  Done done;
-  if (o.what == "end") {
-    runner_->close();
-    ended_ = true;
-  } else if (o.what == "ask") {
-    done.answers = rank_.world().gather(answers_(o.question), rank_.limit_s());
-  } else if (o.what == "groups") {
-    connect(o.groups);
-  } else {
-    const Collective& collective = program_named(o.program);
-    options_ = options_of(o);
-    const bool pairs = o.what == "times";
-    const RankGroups of_pairs =
-        pairs ? RankGroups(o.groups, rank_.ranks()) : RankGroups({{0}}, rank_.ranks());
-    const RankGroups& groups = pairs ? of_pairs : *groups_;
-    try {
-      make_room(collective, o.type, o.bytes, groups);
-    } catch (const TooLarge& e) {
-      done.too_large = e.what();
-      return done;
-    }
-    const SweepPoint point{o.type, o.op, 0, o.bytes, &groups, 0};
-    if (pairs) {
-      done.times = runner_->times(collective, point);
-    } else {
-      done.rows = runner_->run(collective, point);
-    }
-  }
-  return done;
+SweepPoint Team::prepare(const Collective& collective, const MeasureRows& row,
+                         const RankGroups& groups) {
+  options_ = row.every_call ? few_calls(given_) : given_;
+  // Single operations where streams have no stamps.
+  if (!row.every_call && one_by_one_) options_.measure.samples = true;
+  options_.sweep.group_rows = !whole_;
+  options_.sweep.types = {row.type};
+  options_.sweep.sizes = {row.bytes};
+  make_room(collective, row.type, row.bytes, groups);
+  return {row.type, row.op, 0, row.bytes, &groups, 0};
+}
+
+void Team::carry_out(const UseGroups& order) { connect(order.groups); }
+
+PointRows Team::carry_out(const MeasureRows& order) {
+  const Collective& collective = program_named(order.program);
+  return runner_->run(collective, prepare(collective, order, *groups_));
+}
+
+std::vector<Measurement> Team::carry_out(const TimeMessages& order) {
+  const RankGroups pairs(order.pairs, rank_.ranks());
+  return runner_->times(one_way, prepare(one_way, {.bytes = order.bytes}, pairs));
+}
+
+std::vector<HostDescription> Team::carry_out(const DescribeHost& order) {
+  return gather_values(host_.describe(order.interface));
+}
+
+std::vector<Counters> Team::carry_out(const ReadCounters& /*order*/) {
+  return gather_values(host_.counters());
+}
+
+void Team::carry_out(const End& /*order*/) {
+  runner_->close();
+  ended_ = true;
+}
+
+template <class T>
+std::vector<T> Team::gather_values(const T& own) {
+  std::vector<T> all;
+  for (const std::string& bytes : rank_.world().gather(to_bytes(own), rank_.limit_s()))
+    all.push_back(from_bytes<T>(bytes));
+  return all;
 }
 
 void Team::use_groups(std::vector<std::vector<int>> groups) {
   if (whole_ && groups.empty()) return;
-  order({.what = "groups", .groups = std::move(groups)});
+  order(UseGroups{std::move(groups)});
 }
 
 PointRows Team::rows(std::string_view program, DataType type, std::optional<ReduceOp> op,
                      std::size_t bytes, double budget_s) {
   runner_->set_budget(budget_s);
-  return order({.what = "rows",
-                .program = std::string(program),
-                .type = type,
-                .op = op,
-                .bytes = bytes})
-      .rows;
+  return order(MeasureRows{std::string(program), type, op, bytes});
 }
 
 PointRows Team::checked_rows(std::string_view program, DataType type, std::optional<ReduceOp> op,
                              std::size_t bytes) {
-  return order({.what = "rows",
-                .program = std::string(program),
-                .type = type,
-                .op = op,
-                .bytes = bytes,
-                .every_call = true})
-      .rows;
+  return order(MeasureRows{std::string(program), type, op, bytes, true});
 }
 
 std::vector<Measurement> Team::times(const std::vector<RankPair>& pairs, std::size_t bytes,
                                      double budget_s) {
   if (!whole_) use_groups({});
-  Order o{.what = "times", .program = std::string(one_way.name), .bytes = bytes};
-  for (const RankPair& pair : pairs) o.groups.push_back({pair.first, pair.second});
+  TimeMessages messages{.bytes = bytes};
+  for (const RankPair& pair : pairs) messages.pairs.push_back({pair.first, pair.second});
   runner_->set_budget(budget_s);
-  return order(o).times;
+  return order(messages);
 }
 
-std::vector<std::string> Team::ask(const std::string& question) {
-  return order({.what = "ask", .question = question}).answers;
+std::vector<HostDescription> Team::descriptions(const std::string& interface) {
+  return order(DescribeHost{interface});
 }
 
-void Team::end() { order({.what = "end"}); }
+std::vector<Counters> Team::counters() { return order(ReadCounters{}); }
+
+void Team::end() { order(End{}); }
 
 std::optional<std::string> why_never(const Collective& program, Team& team) {
   if (program.needs.host_memory && team.rank().process().staging.buffers != Memory::host)

@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <variant>
 #include <vector>
 
 #include "src/core/capabilities.hpp"
@@ -14,6 +15,7 @@
 #include "src/job/rank.hpp"
 #include "src/job/rank_table.hpp"
 #include "src/run/benchmark_runner.hpp"
+#include "tools/acceptance/host/probe.hpp"
 #include "verify/pattern.hpp"
 
 namespace ccl_tests::acceptance {
@@ -35,6 +37,14 @@ class Hosts {
   int host_of(int rank) const { return host_of_[static_cast<std::size_t>(rank)]; }
   // Returns the numbers of all hosts.
   std::vector<int> everybody() const;
+  // Returns what the first rank of each host has in a list of all ranks.
+  template <class T>
+  std::vector<T> of_leaders(const std::vector<T>& by_rank) const {
+    std::vector<T> by_host;
+    for (const HostRanks& host : all_)
+      by_host.push_back(by_rank.at(static_cast<std::size_t>(host.ranks.front())));
+    return by_host;
+  }
   // Returns all ranks of these hosts, ascending.
   std::vector<int> ranks_of(const std::vector<int>& hosts) const;
 
@@ -43,20 +53,27 @@ class Hosts {
   std::vector<int> host_of_;
 };
 
-// What rank 0 can ask all ranks for.
-struct Order {
-  std::string what = {};                      // "groups", "rows", "times", "ask", "end"
-  std::vector<std::vector<int>> groups = {};  // ranks of the job: of "groups" and "times"
-  std::string program = {};                   // of "rows": without _perf; of "times": one_way
-  std::string question = {};                  // of "ask"
+// What rank 0 orders all ranks to do. Groups and pairs are of the job's ranks.
+struct UseGroups {
+  std::vector<std::vector<int>> groups = {};  // empty: all ranks are one
+};
+struct MeasureRows {
+  std::string program = {};  // without _perf
   DataType type = DataType::float32;
   std::optional<ReduceOp> op = {};
   std::size_t bytes = 0;
-  bool every_call = false;  // of "rows": few calls, all verified
+  bool every_call = false;  // few calls, all of them verified
 };
-
-// Answers a question of rank 0 about this rank's host or process. On the rank's thread.
-using Answers = std::function<std::string(const std::string& question)>;
+struct TimeMessages {
+  std::vector<std::vector<int>> pairs = {};
+  std::size_t bytes = 0;
+};
+struct DescribeHost {
+  std::string interface = {};  // as HostProbe::describe
+};
+struct ReadCounters {};
+struct End {};
+using Order = std::variant<UseGroups, MeasureRows, TimeMessages, DescribeHost, ReadCounters, End>;
 
 // What was asked for does not fit into the memory of some rank. All ranks know that, and wait for the next order.
 class TooLarge : public Unsupported {
@@ -68,7 +85,7 @@ class TooLarge : public Unsupported {
 class Team {
  public:
   // Collective: connects all ranks. patterns: shared by the ranks of a process; all outlive it.
-  Team(Rank& rank, const Options& options, verify::PatternCache& patterns, Answers answers);
+  Team(Rank& rank, const Options& options, verify::PatternCache& patterns, const HostProbe& host);
   ~Team();
   Team(const Team&) = delete;
   Team& operator=(const Team&) = delete;
@@ -77,7 +94,7 @@ class Team {
   const CollectiveOptions& spec() const { return options_.spec; }
   const Capabilities& library() const;
 
-  // On all ranks but 0: does what rank 0 asks for, until end().
+  // On all ranks but 0: does what rank 0 orders, until end().
   void follow();
 
   // The rest on rank 0 alone. Rows and times throw TooLarge, too.
@@ -94,22 +111,28 @@ class Team {
   // time, with its stamps; not verified.
   std::vector<Measurement> times(const std::vector<RankPair>& pairs, std::size_t bytes,
                                  double budget_s);
-  // Returns every rank's answer.
-  std::vector<std::string> ask(const std::string& question);
+  // Return what every rank learns about its host.
+  std::vector<HostDescription> descriptions(const std::string& interface = {});
+  std::vector<Counters> counters();
   void end();
 
  private:
-  struct Done {
-    PointRows rows;
-    std::vector<Measurement> times;
-    std::vector<std::string> answers;
-    std::string too_large;  // why; empty: it is not
-  };
-  Options options_of(const Order& order) const;
-  Done order(const Order& order);
-  Done carry_out(const Order& order);
+  // Tells the other ranks, and does it here.
+  template <class OneOrder>
+  auto order(const OneOrder& order);
+  // On all ranks. Each returns its result on rank 0.
+  void carry_out(const UseGroups& order);
+  PointRows carry_out(const MeasureRows& order);
+  std::vector<Measurement> carry_out(const TimeMessages& order);
+  std::vector<HostDescription> carry_out(const DescribeHost& order);
+  std::vector<Counters> carry_out(const ReadCounters& order);
+  void carry_out(const End& order);
+  template <class T>
+  std::vector<T> gather_values(const T& own);
   void connect(const std::vector<std::vector<int>>& groups);
-  // Throws TooLarge, on all ranks alike.
+  // Makes ready for a point of a program, and returns it. Throws TooLarge, on all ranks alike.
+  SweepPoint prepare(const Collective& collective, const MeasureRows& row,
+                     const RankGroups& groups);
   void make_room(const Collective& collective, DataType type, std::size_t bytes,
                  const RankGroups& groups);
 
@@ -117,7 +140,7 @@ class Team {
   Options given_;
   Options options_;  // of the order that is carried out
   verify::PatternCache& patterns_;
-  Answers answers_;
+  const HostProbe& host_;
   std::unique_ptr<RankGroups> groups_;
   std::unique_ptr<BenchmarkRunner> runner_;
   RankTable table_;          // with the memory that is free beside the library's

@@ -11,6 +11,9 @@
 
 namespace ccl_tests::acceptance {
 
+using Facts = std::map<std::string, std::string>;
+using Counters = std::map<std::string, std::uint64_t>;
+
 // Returns the first line, without blanks around it.
 std::string line_in(const std::filesystem::path& file);
 std::string text_of(const std::filesystem::path& file);

@@ -4,8 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "tools/acceptance/host/counters.hpp"
-#include "tools/acceptance/host/facts.hpp"
+#include "tools/acceptance/host/files.hpp"
 
 namespace ccl_tests::acceptance {
 

@@ -7,7 +7,6 @@
 #include <set>
 
 #include "src/core/quote.hpp"
-#include "tools/acceptance/host/facts.hpp"
 #include "tools/acceptance/report/words.hpp"
 #include "tools/acceptance/stages/stages.hpp"
 
@@ -75,17 +74,16 @@ std::set<std::string> facts_named(const std::string& name, const std::vector<Fac
   return names;
 }
 
-void check_wires(Context& context) {
-  const std::vector<std::string> answers = context.team.ask("throttled wires");
+void check_wires(Context& context, const std::vector<HostDescription>& hosts) {
   for (int h = 0; h < context.hosts.number(); ++h) {
-    const std::string& throttled = answers.at(static_cast<std::size_t>(context.hosts.leader(h)));
+    const auto& throttled = hosts[static_cast<std::size_t>(h)].throttled_wires;
     if (throttled.empty()) continue;
     const std::string& name = context.hosts[h].name;
     context.journal.add({.id = "hosts/wires/" + name,
                          .subject = "host " + name,
                          .verdict = Verdict::warn,
                          .reason = "PCI_LIMITS",
-                         .text = throttled});
+                         .text = fmt::format("{}", fmt::join(throttled, "; "))});
   }
 }
 
@@ -96,10 +94,9 @@ void compare_hosts(Context& context) {
   context.journal.begin_stage(
       "hosts", fmt::format("{}, {}: what differs between them", counted(hosts.all().size(), "host"),
                            counted(static_cast<std::size_t>(context.team.rank().ranks()), "rank")));
-  const std::vector<std::string> answers = context.team.ask("facts");
+  const auto descriptions = hosts.of_leaders(context.team.descriptions());
   std::vector<Facts> facts;
-  for (int h = 0; h < hosts.number(); ++h)
-    facts.push_back(facts_of(answers.at(static_cast<std::size_t>(hosts.leader(h)))));
+  for (const HostDescription& host : descriptions) facts.push_back(host.facts);
   context.journal.describe_hosts(facts);
   for (const std::string& name : context.plan.same) {
     const std::set<std::string> names = facts_named(name, facts);
@@ -112,7 +109,7 @@ void compare_hosts(Context& context) {
     for (const std::string& fact : names)
       context.journal.add(comparison(said(hosts, facts, fact, name.ends_with('*')), fact));
   }
-  check_wires(context);
+  check_wires(context, descriptions);
   context.journal.end_stage();
 }
 

@@ -15,18 +15,10 @@ bool is_trouble(std::string_view name) {
 
 }  // namespace
 
-std::vector<Counters> HostCount::read() {
-  const std::vector<std::string> answers = team_.ask("counters");
-  std::vector<Counters> counters;
-  for (int h = 0; h < hosts_.number(); ++h)
-    counters.push_back(counters_of(answers.at(static_cast<std::size_t>(hosts_.leader(h)))));
-  return counters;
-}
-
-void HostCount::go_on() { begin_ = read(); }
+void HostCount::go_on() { begin_ = hosts_.of_leaders(team_.counters()); }
 
 void HostCount::pause() {
-  const std::vector<Counters> now = read();
+  const std::vector<Counters> now = hosts_.of_leaders(team_.counters());
   counted_.resize(now.size());
   for (std::size_t h = 0; h < now.size(); ++h)
     for (const auto& [name, value] : now[h])  // of one that was not known then, nothing is known

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "tools/acceptance/host/counters.hpp"
+#include "tools/acceptance/host/probe.hpp"
 #include "tools/acceptance/record.hpp"
 #include "tools/acceptance/stages/stages.hpp"
 #include "tools/acceptance/team.hpp"
@@ -24,8 +24,6 @@ class HostCount {
   const std::vector<Counters>& counted() const { return counted_; }
 
  private:
-  std::vector<Counters> read();
-
   Team& team_;
   const Hosts& hosts_;
   std::vector<Counters> begin_, counted_;

@@ -7,7 +7,6 @@
 #include <cmath>
 #include <utility>
 
-#include "src/core/serialize.hpp"
 #include "src/options/values.hpp"
 #include "tools/acceptance/programs.hpp"
 #include "tools/acceptance/report/words.hpp"
@@ -78,10 +77,10 @@ std::vector<double> measure_rates(Context& context, const std::string& stage, co
 // Inside a host with GPUs their NVLinks say what can be reached: comparing hosts does not show that all are slow.
 void check_nvlinks(Context& context, const std::vector<double>& best) {
   if (context.team.rank().process().staging.gpus == nullptr) return;
-  const std::vector<std::string> answers = context.team.ask("nvlink");
+  const auto descriptions = context.hosts.of_leaders(context.team.descriptions());
   for (int h = 0; h < context.hosts.number(); ++h) {
     const HostRanks& host = context.hosts[h];
-    const double links = parse_number(answers.at(static_cast<std::size_t>(host.ranks.front())));
+    const double links = descriptions[static_cast<std::size_t>(h)].nvlink_rate;
     if (links <= 0 || host.ranks.size() < 2) continue;
     context.journal.add(nvlink_check(host.name, best.at(static_cast<std::size_t>(h)), links,
                                      context.plan.pairs.efficiency));

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <map>
 
-#include "src/core/serialize.hpp"
 #include "tools/acceptance/report/words.hpp"
 
 namespace ccl_tests::acceptance {
@@ -124,14 +123,10 @@ Check share_check(std::string_view stage, const std::vector<Counters>& counted,
 }
 
 double slowest_wire(Team& team, const Hosts& hosts, const std::string& interface) {
-  double slowest = 0;
-  const std::vector<std::string> rates = team.ask("wire " + interface);
-  for (int h = 0; h < hosts.number(); ++h) {
-    const double rate = parse_number(rates.at(static_cast<std::size_t>(hosts.leader(h))));
-    if (rate <= 0) return 0;
-    slowest = h == 0 ? rate : std::min(slowest, rate);
-  }
-  return slowest;
+  std::vector<double> rates;
+  for (const HostDescription& host : hosts.of_leaders(team.descriptions(interface)))
+    rates.push_back(std::max(0.0, host.wire_rate));
+  return *std::min_element(rates.begin(), rates.end());
 }
 
 }  // namespace ccl_tests::acceptance

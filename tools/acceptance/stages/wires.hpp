@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "tools/acceptance/host/counters.hpp"
+#include "tools/acceptance/host/probe.hpp"
 #include "tools/acceptance/record.hpp"
 #include "tools/acceptance/team.hpp"
 
