@@ -3,11 +3,10 @@
 #include <gtest/gtest.h>
 
 #include "tests/unit/temporary_folder.hpp"
-#include "tools/acceptance/host/files.hpp"
 #include "tools/acceptance/host/interfaces.hpp"
 #include "tools/acceptance/host/nvml.hpp"
 #include "tools/acceptance/host/probe.hpp"
-#include "tools/acceptance/stages/counted.hpp"
+#include "tools/acceptance/stages/hosts.hpp"
 #include "tools/acceptance/stages/rates.hpp"
 
 namespace ccl_tests::acceptance {

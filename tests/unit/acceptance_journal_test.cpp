@@ -9,8 +9,8 @@
 
 #include "src/core/error.hpp"
 #include "tests/unit/temporary_folder.hpp"
+#include "tools/acceptance/acceptance_job.hpp"
 #include "tools/acceptance/report/verdict_json.hpp"
-#include "tools/acceptance/run.hpp"
 #include "tools/acceptance/stages/rates.hpp"
 
 namespace ccl_tests::acceptance {

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "tools/acceptance/search/blame.hpp"
-#include "tools/acceptance/search/schedule.hpp"
+#include "tools/acceptance/search/rounds.hpp"
 
 namespace ccl_tests::acceptance::test {
 

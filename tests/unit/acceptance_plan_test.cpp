@@ -6,7 +6,7 @@
 
 #include "src/core/error.hpp"
 #include "tests/unit/temporary_folder.hpp"
-#include "tools/acceptance/plan/plan_text.hpp"
+#include "tools/acceptance/progress.hpp"
 
 namespace ccl_tests::acceptance {
 namespace {

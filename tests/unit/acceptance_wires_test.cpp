@@ -1,5 +1,5 @@
 // Which wires the data took.
-#include "tools/acceptance/stages/wires.hpp"
+#include "tools/acceptance/stages/hosts.hpp"
 
 #include <gtest/gtest.h>
 

@@ -9,18 +9,271 @@
 #include <filesystem>
 #include <fstream>
 #include <memory>
+#include <optional>
+#include <string_view>
 #include <system_error>
 
 #include "collectives/collectives.hpp"
 #include "src/core/error.hpp"
+#include "src/core/given_file.hpp"
+#include "src/core/quote.hpp"
+#include "src/core/version.hpp"
 #include "src/core/write_all.hpp"
 #include "src/options/settings.hpp"
+#include "src/options/values.hpp"
+#include "tools/acceptance/baseline.hpp"
 #include "tools/acceptance/report/html.hpp"
 #include "tools/acceptance/report/junit.hpp"
 #include "tools/acceptance/report/terminal.hpp"
-#include "tools/acceptance/run.hpp"
+#include "tools/acceptance/report/verdict_json.hpp"
+#include "tools/acceptance/stages/rates.hpp"
+#include "tools/acceptance/stages/stages.hpp"
 
 namespace ccl_tests::acceptance {
+namespace {
+
+// As a shell takes it.
+std::string command_of(const Process& process) {
+  constexpr std::string_view plain =
+      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_=+.,:/@%";
+  std::string command = "ccl_acceptance";
+  for (const std::string& word : typed_arguments(process)) {
+    const bool is_plain = !word.empty() && word.find_first_not_of(plain) == std::string::npos;
+    command += ' ' + (is_plain ? word : shell_quoted(word));
+  }
+  return command;
+}
+
+Record header(const Rank& rank, const Arguments& arguments, const Plan& plan, const Hosts& hosts) {
+  const Process& process = rank.process();
+  Record record{.plan = plan.name,
+                .plan_digest = plan.digest,
+                .version = std::string(version()),
+                .backend = process.backend.name(),
+                .library = process.backend.info().version,
+                .launcher = process.launch.launcher,
+                .command = command_of(process),
+                .seed = arguments.options.check.seed};
+  for (const HostRanks& host : hosts.all()) record.hosts.push_back({host.name, host.ranks, {}});
+  return record;
+}
+
+bool is_judged(const Check& check, std::string_view number, std::string_view unit) {
+  return check.verdict != Verdict::skipped &&
+         std::any_of(check.numbers.begin(), check.numbers.end(), [&](const Number& one) {
+           return one.name == number && one.unit == unit && one.value > 0;
+         });
+}
+
+// Something that was looked at knows how fast the hosts together should be; of one host: the host.
+bool has_ceiling(const Record& record) {
+  return std::any_of(record.checks.begin(), record.checks.end(), [&](const Check& check) {
+    const bool of_all = check.stage == "pairs" || check.stage == "full" ||
+                        (check.stage == "node" && record.hosts.size() == 1);
+    return of_all && (is_judged(check, "limit", "B/s") || is_judged(check, "limit", "s"));
+  });
+}
+
+bool was_measured(const Record& record, const RateLimit& limit) {
+  const std::string program = fmt::format("/{}/", limit.program);
+  const std::string size = limit.bytes == 0 ? "" : fmt::format("{}{}", program, limit.bytes);
+  return std::any_of(record.checks.begin(), record.checks.end(), [&](const Check& check) {
+    return check.stage == limit.stage && check.verdict != Verdict::skipped &&
+           check.id.find(program) != std::string::npos && check.id.ends_with(size);
+  });
+}
+
+// Limits that nothing was held to, and whether there is any.
+void check_limits(Context& context) {
+  Journal& journal = context.journal;
+  const Record record = journal.judged();
+  journal.begin_stage("limits", "was every limit of the plan looked at, and is there one?");
+  for (const RateLimit& limit : context.plan.limits) {
+    if (was_measured(record, limit)) continue;
+    journal.add(
+        {.id = fmt::format("limits/{}/{}/{}", limit.stage, limit.program, limit.bytes),
+         .subject = "run",
+         .verdict = Verdict::inconclusive,
+         .reason = "LIMIT_NOT_MEASURED",
+         .text = fmt::format("the limit of {}{} in {} met no row", limit.program,
+                             limit.bytes > 0 ? ' ' + size_text(limit.bytes) : "", limit.stage)});
+  }
+  if (context.plan.pairs.min_bandwidth > 0 && context.hosts.number() < 2)
+    journal.add({.id = "limits/pairs/min_bandwidth",
+                 .subject = "run",
+                 .verdict = Verdict::inconclusive,
+                 .reason = "LIMIT_NOT_MEASURED",
+                 .text = "the limit of pairs of hosts met no pair: there is one host"});
+  Check ceiling{.id = "limits/ceiling",
+                .subject = "run",
+                .verdict = Verdict::pass,
+                .reason = "OK",
+                .text = "something says how fast the hosts together should be"};
+  if (!has_ceiling(record)) {
+    ceiling.verdict = context.plan.strict ? Verdict::inconclusive : Verdict::skipped;
+    ceiling.reason = "NO_CEILING";
+    ceiling.text =
+        context.hosts.number() < 2
+            ? "there is one host: its speed is compared with nothing, and the plan has no limit of it"
+            : "all hosts may be slow alike: --min-bandwidth is not given, and no wire says its rate";
+  }
+  journal.add(std::move(ceiling));
+  journal.end_stage();
+}
+
+std::vector<int> without(const std::vector<int>& hosts, const std::vector<int>& left_out) {
+  std::vector<int> rest;
+  for (const int host : hosts)
+    if (std::find(left_out.begin(), left_out.end(), host) == left_out.end()) rest.push_back(host);
+  return rest;
+}
+
+// flag: whose file it is.
+Record record_in(const std::string& file, const char* flag) {
+  constexpr std::size_t largest_verdict = std::size_t{256} << 20;  // of some thousand hosts
+  std::string text;
+  try {
+    text = read_given_file(file, largest_verdict);
+  } catch (const Error& e) {
+    throw UsageError(fmt::format("{}: {}", flag, e.what()));
+  }
+  try {
+    return read_verdict(text);
+  } catch (const Error& e) {
+    throw UsageError(fmt::format("{}: {}: {}", flag, quote(file), e.what()));
+  }
+}
+
+std::vector<int> failed_hosts(const Record& record, const Hosts& hosts) {
+  std::vector<int> failed;
+  for (int h = 0; h < hosts.number(); ++h) {
+    const bool fails =
+        std::any_of(record.checks.begin(), record.checks.end(), [&](const Check& check) {
+          return check.verdict == Verdict::fail && check.subject == "host " + hosts[h].name;
+        });
+    if (fails) failed.push_back(h);
+  }
+  return failed;
+}
+
+// What does not fit into the memory is not measured; other stages are.
+void attempt(Context& context, const std::string& stage, const std::function<void()>& measure) {
+  try {
+    measure();
+  } catch (const TooLarge& e) {
+    context.journal.add({.id = stage,
+                         .subject = "run",
+                         .verdict = Verdict::inconclusive,
+                         .reason = "NOT_MEASURED",
+                         .text = e.what()});
+    context.journal.end_stage();
+  }
+}
+
+// rails: hosts have them, and the plan wants them looked at.
+void lead(Context& context, bool rails) {
+  const Plan& plan = context.plan;
+  const auto look = [&](const char* stage, bool planned, const std::function<void()>& measure) {
+    if (planned && !context.journal.has(stage)) attempt(context, stage, measure);
+  };
+  const std::vector<int> everybody = context.hosts.everybody();
+  look("hosts", true, [&] { compare_hosts(context); });
+  look("sanity", plan.sanity, [&] { check_programs(context); });
+  look("node", plan.node.run, [&] { measure_nodes(context); });
+  bool went_on = false;
+  const auto together = [&] {
+    went_on = true;
+    look("rails", rails, [&] { measure_rails(context); });
+    look("full", plan.full.run, [&] { measure_all(context, "full", everybody); });
+    look("scaling", plan.scaling.run, [&] { measure_scaling(context, everybody); });
+    look("soak", plan.soak.seconds > 0, [&] { soak(context); });
+  };
+  look("pairs", plan.pairs.run, [&] { measure_pairs(context, together); });
+  if (!went_on) together();
+  const std::vector<int> failed = failed_hosts(context.journal.judged(), context.hosts);
+  const std::vector<int> rest = without(everybody, failed);
+  std::vector<std::string> names;
+  for (const int host : failed) names.push_back(context.hosts[host].name);
+  context.journal.exclude(names);
+  look("rest", plan.full.run && !failed.empty() && !rest.empty(),
+       [&] { measure_all(context, "rest", rest); });
+  check_limits(context);
+}
+
+void compare(Context& context, const Record& before) {
+  Journal& journal = context.journal;
+  const double slowdown = context.plan.pairs.slowdown;
+  const std::vector<Check> checks = compared_with(before, journal.judged(), slowdown);
+  journal.begin_stage("baseline", "which rows are slower than in the earlier run?");
+  for (const Check& check : checks) journal.add(check);
+  journal.end_stage();
+}
+
+// Returns the rank that says how the run ended if the process of rank 0 is gone: on another host, if there is
+// one, because a host takes all of its processes with it.
+int stand_in(const Hosts& hosts, int ranks_per_process) {
+  for (int h = 0; h < hosts.number(); ++h)
+    if (h != hosts.host_of(0)) return hosts.leader(h);
+  return ranks_per_process;
+}
+
+}  // namespace
+
+int run(Rank& rank, const Arguments& arguments, const Plan& plan, verify::PatternCache& patterns,
+        Journal* journal, const HostProbe& probe) {
+  const Hosts hosts(rank.table());
+  std::optional<Record> before;  // of --baseline
+  const bool rails = has_rails(plan, hosts, rank.process().staging.gpus != nullptr);
+  if (rank.is_first()) {
+    racks_of(plan, hosts);  // refuses a plan whose racks are not those of the job
+    journal->begin(header(rank, arguments, plan, hosts));
+    if (!arguments.resume.empty()) journal->resume(record_in(arguments.resume, "--resume"));
+    if (!arguments.baseline.empty()) {
+      before = record_in(arguments.baseline, "--baseline");
+      check_same_run(*before, journal->judged());
+      if (!before->complete)
+        rank.process().log(fmt::format(
+            "--baseline: the run in {} did not reach its end: the rows that it has are compared",
+            quote(arguments.baseline)));
+    }
+    std::size_t most = 0;
+    for (const HostRanks& host : hosts.all()) most = std::max(most, host.ranks.size());
+    journal->expect(planned_stages(plan, hosts.number(), static_cast<int>(most), rails));
+  } else if (rank.rank() == stand_in(hosts, rank.process().options.ranks_per_process())) {
+    journal->begin(header(rank, arguments, plan, hosts));
+  }
+  rank.activity().phase("connecting the library under test");
+  Team team(rank, arguments.options, patterns, probe);
+  if (!rank.is_first()) {
+    team.follow();
+    return rank.agree(0);
+  }
+  Context context{team, plan, hosts, *journal, arguments.options.check.seed};
+  lead(context, rails);
+  if (before) compare(context, *before);
+  journal->complete();
+  team.end();
+  return rank.agree(exit_code_of(journal->judged()));
+}
+
+int exit_code_of(const Record& record) {
+  switch (record.verdict) {
+    case Verdict::pass:
+    case Verdict::warn: return exit_code(Exit::passed);
+    case Verdict::skipped:
+    case Verdict::inconclusive: return exit_code(Exit::inconclusive);
+    case Verdict::fail: break;
+  }
+  const auto says = [&](const char* reason) {
+    return std::any_of(record.checks.begin(), record.checks.end(), [&](const Check& check) {
+      return check.verdict == Verdict::fail && check.reason == reason;
+    });
+  };
+  if (says("WRONG_DATA")) return exit_code(Exit::wrong_data);
+  if (says("HOST_LOST") || says("WRONG_WIRE")) return exit_code(Exit::failed);
+  return exit_code(Exit::too_slow);
+}
+
 namespace {
 
 void write_file(const std::string& path, const std::string& text) {

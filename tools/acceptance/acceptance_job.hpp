@@ -1,4 +1,4 @@
-// The job of an acceptance run: its ranks, and the files that they leave.
+// The job of an acceptance run: what each rank does, and the files that are left.
 #pragma once
 
 #include <functional>
@@ -6,12 +6,23 @@
 #include <vector>
 
 #include "src/job/job.hpp"
+#include "src/job/rank.hpp"
 #include "tools/acceptance/arguments.hpp"
 #include "tools/acceptance/host/probe.hpp"
+#include "tools/acceptance/journal.hpp"
 #include "tools/acceptance/plan/plan.hpp"
 #include "verify/pattern.hpp"
 
 namespace ccl_tests::acceptance {
+
+// Looks at everything in the plan. Returns the exit code, the same on all ranks. journal: the process's; that of
+// rank 0 keeps what is found, that of the rank which speaks if rank 0 is gone knows only what is run.
+// Collective. Throws what the library, a peer or a limit throws.
+int run(Rank& rank, const Arguments& arguments, const Plan& plan, verify::PatternCache& patterns,
+        Journal* journal, const HostProbe& probe);
+
+// Returns the exit code of a verdict.
+int exit_code_of(const Record& record);
 
 // run_job, or what does the same elsewhere.
 using RunJob = std::function<int(const JobSetup& job, const RankBody& body, const JobHooks& hooks)>;

@@ -7,7 +7,7 @@
 #include "src/options/help.hpp"
 #include "src/programs/monitored_run.hpp"
 #include "tools/acceptance/acceptance_job.hpp"
-#include "tools/acceptance/plan/plan_text.hpp"
+#include "tools/acceptance/progress.hpp"
 
 namespace ccl_tests::acceptance {
 namespace {

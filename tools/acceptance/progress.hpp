@@ -1,4 +1,4 @@
-// How long an acceptance run takes, before and while it runs. Pure: times come from the caller.
+// What a plan looks at, and how long a run takes, before and while it runs. Pure: times come from the caller.
 #pragma once
 
 #include <cstddef>
@@ -69,5 +69,8 @@ class Progress {
   std::vector<Running> running_;       // the innermost last
   double begun_s_ = 0, told_s_ = 0;
 };
+
+// Returns a line for each stage: what is run, what it is held to, how much memory and how long.
+std::string plan_text(const Plan& plan);
 
 }  // namespace ccl_tests::acceptance

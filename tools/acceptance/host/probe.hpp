@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "tools/acceptance/host/files.hpp"
+#include "tools/acceptance/host/interfaces.hpp"
 
 namespace ccl_tests::acceptance {
 

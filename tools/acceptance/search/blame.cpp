@@ -11,8 +11,7 @@
 #include "tools/acceptance/search/confirm.hpp"
 #include "tools/acceptance/search/findings.hpp"
 #include "tools/acceptance/search/links.hpp"
-#include "tools/acceptance/search/measurer.hpp"
-#include "tools/acceptance/search/uplinks.hpp"
+#include "tools/acceptance/search/rounds.hpp"
 
 namespace ccl_tests::acceptance {
 namespace {

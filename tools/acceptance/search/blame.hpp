@@ -8,8 +8,7 @@
 #include <vector>
 
 #include "tools/acceptance/search/findings.hpp"
-#include "tools/acceptance/search/measurer.hpp"
-#include "tools/acceptance/search/schedule.hpp"
+#include "tools/acceptance/search/rounds.hpp"
 
 namespace ccl_tests::acceptance {
 

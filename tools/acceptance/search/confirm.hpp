@@ -6,7 +6,6 @@
 #include <span>
 #include <vector>
 
-#include "tools/acceptance/search/limits.hpp"
 #include "tools/acceptance/search/screen.hpp"
 
 namespace ccl_tests::acceptance {

@@ -1,4 +1,5 @@
-// Links between two hosts that are slow while both hosts are not.
+// Links between two hosts that are slow while both hosts are not; and uplinks of racks, which are slow for all hosts of
+// a rack, but only to other racks.
 #pragma once
 
 #include <cstddef>
@@ -6,6 +7,7 @@
 #include <vector>
 
 #include "tools/acceptance/search/findings.hpp"
+#include "tools/acceptance/search/rounds.hpp"
 
 namespace ccl_tests::acceptance {
 
@@ -41,5 +43,21 @@ LinkSearch confirm_links(PairMeasurer& measurer, const std::vector<LinkCandidate
 // its ends do. `fit` is what named them. Where a host would lose half of its observations they stay in. hosts: as in fit_effects().
 void size_by_the_rest(std::vector<LinkFinding>& named, std::span<const Observation> seen,
                       const Effects& fit, std::size_t hosts);
+
+// Returns the racks of which at least half of the hosts are suspects of rounds between racks and
+// fewer than half are suspects of rounds inside racks. Ascending.
+std::vector<int> suspected_uplinks(const Racks& racks, const Screen& inside, const Screen& between);
+
+struct UplinkSearch {
+  std::vector<UplinkFinding> named;
+  std::size_t rounds = 0;
+};
+
+// Measures rounds between racks until each host sent in `matchings` of them. Names a rack's uplink
+// if these and two more such series suspect it; its size is that of the last two. Needs 4 racks:
+// of three racks two measure each other while one is idle, and nothing is compared.
+UplinkSearch find_uplinks(PairMeasurer& measurer, const Racks& racks, double oversubscription,
+                          std::size_t matchings, const Screen& inside, const Limits& limits,
+                          Random& random);
 
 }  // namespace ccl_tests::acceptance

@@ -5,7 +5,7 @@
 #include <functional>
 #include <vector>
 
-#include "tools/acceptance/search/schedule.hpp"
+#include "tools/acceptance/search/rounds.hpp"
 
 namespace ccl_tests::acceptance {
 

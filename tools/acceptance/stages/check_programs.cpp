@@ -5,8 +5,8 @@
 
 #include "collectives/collectives.hpp"
 #include "src/core/capabilities.hpp"
-#include "tools/acceptance/programs.hpp"
 #include "tools/acceptance/stages/stages.hpp"
+#include "tools/acceptance/team.hpp"
 
 namespace ccl_tests::acceptance {
 namespace {

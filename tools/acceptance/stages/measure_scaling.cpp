@@ -6,11 +6,11 @@
 
 #include "src/measure/statistics.hpp"
 #include "src/options/values.hpp"
-#include "tools/acceptance/programs.hpp"
 #include "tools/acceptance/report/words.hpp"
 #include "tools/acceptance/search/prefix_search.hpp"
 #include "tools/acceptance/stages/rates.hpp"
 #include "tools/acceptance/stages/stages.hpp"
+#include "tools/acceptance/team.hpp"
 
 namespace ccl_tests::acceptance {
 namespace {

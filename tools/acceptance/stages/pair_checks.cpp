@@ -10,8 +10,8 @@
 
 #include "src/options/values.hpp"
 #include "tools/acceptance/report/words.hpp"
-#include "tools/acceptance/search/limits.hpp"
-#include "tools/acceptance/stages/wires.hpp"
+#include "tools/acceptance/search/screen.hpp"
+#include "tools/acceptance/stages/hosts.hpp"
 
 namespace ccl_tests::acceptance {
 namespace {

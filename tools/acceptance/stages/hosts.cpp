@@ -1,0 +1,296 @@
+#include "tools/acceptance/stages/hosts.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <utility>
+
+#include "src/core/quote.hpp"
+#include "tools/acceptance/report/words.hpp"
+#include "tools/acceptance/stages/stages.hpp"
+
+namespace ccl_tests::acceptance {
+namespace {
+
+// Bytes, and segments that TCP sends again on every busy network.
+bool is_trouble(std::string_view name) {
+  return !name.starts_with("sent ") && !name.starts_with("received ") && name != "retransmits";
+}
+
+}  // namespace
+
+void HostCount::go_on() { begin_ = hosts_.of_leaders(team_.counters()); }
+
+void HostCount::pause() {
+  const std::vector<Counters> now = hosts_.of_leaders(team_.counters());
+  counted_.resize(now.size());
+  for (std::size_t h = 0; h < now.size(); ++h)
+    for (const auto& [name, value] : now[h])  // of one that was not known then, nothing is known
+      if (const auto then = begin_[h].find(name); then != begin_[h].end())
+        counted_[h][name] += value - std::min(value, then->second);
+}
+
+std::vector<Check> error_checks(std::string_view stage, const Hosts& hosts,
+                                const std::vector<Counters>& counted) {
+  std::vector<Check> checks;
+  for (int h = 0; h < hosts.number(); ++h) {
+    const std::string& name = hosts[h].name;
+    Check wires{.id = fmt::format("{}/errors/{}", stage, name),
+                .subject = "host " + name,
+                .verdict = Verdict::warn,
+                .reason = "LINK_ERRORS"};
+    Check gpus{.id = fmt::format("{}/gpus/{}", stage, name),
+               .subject = "host " + name,
+               .verdict = Verdict::warn,
+               .reason = "GPU_ERRORS"};
+    for (const auto& [counter, value] : counted.at(static_cast<std::size_t>(h))) {
+      if (value == 0 || !is_trouble(counter)) continue;
+      const bool of_gpu = counter.find(" gpu ") != std::string::npos;
+      std::string& text = of_gpu ? gpus.text : wires.text;
+      text += fmt::format("{}{} {}", text.empty() ? "counted during this stage: " : ", ", value,
+                          counter);
+      if (counter.starts_with("uncorrected memory errors")) gpus.verdict = Verdict::fail;
+    }
+    for (Check* check : {&wires, &gpus})
+      if (!check->text.empty()) checks.push_back(std::move(*check));
+  }
+  return checks;
+}
+
+std::vector<Counters> counted_during(Context& context, std::string_view stage,
+                                     const std::function<void()>& work) {
+  HostCount count(context.team, context.hosts);
+  work();
+  count.pause();
+  for (Check& check : error_checks(stage, context.hosts, count.counted()))
+    context.journal.add(std::move(check));
+  return count.counted();
+}
+
+namespace {
+
+constexpr double counted_at_least = 0.5;  // of the bytes, or the data took a way that nobody counts
+constexpr std::string_view sent_by = "sent ";
+
+std::string gigabytes(double bytes) { return fmt::format("{:.3g} GB", bytes / 1e9); }
+
+// Bytes by wire, of all hosts; not those that stay on the host.
+std::map<std::string, double> bytes_by_wire(const std::vector<Counters>& counted) {
+  std::map<std::string, double> bytes;
+  for (const Counters& host : counted)
+    for (const auto& [name, value] : host)
+      if (name.starts_with(sent_by) && name != "sent lo")
+        bytes[name.substr(sent_by.size())] += static_cast<double>(value);
+  return bytes;
+}
+
+bool is_of(const std::string& wire, const std::string& interface) {
+  return wire == interface || wire.starts_with(interface + '/');
+}
+
+// Whether every host counts what the interface sends. Some drivers leave its counter empty.
+bool is_counted(const std::vector<Counters>& counted, const std::string& interface) {
+  return std::all_of(counted.begin(), counted.end(), [&](const Counters& host) {
+    return std::any_of(host.begin(), host.end(), [&](const auto& counter) {
+      const std::string& name = counter.first;
+      return name.starts_with(sent_by) && is_of(name.substr(sent_by.size()), interface);
+    });
+  });
+}
+
+struct Split {
+  double all = 0, on_it = 0, most = 0;  // bytes
+  std::string busiest = {};
+};
+
+Split split(const std::vector<Counters>& counted, const std::string& interface) {
+  Split found;
+  for (const auto& [wire, value] : bytes_by_wire(counted)) {
+    found.all += value;
+    if (is_of(wire, interface)) found.on_it += value;
+    if (value > found.most) found.most = value, found.busiest = wire;
+  }
+  return found;
+}
+
+std::string busiest_text(const Split& found) {
+  return fmt::format("{:.0f} % of {} over {}", 100 * found.most / found.all, gigabytes(found.all),
+                     found.busiest);
+}
+
+// "mlx" of "mlx5_0/1": the ranks of a host may have a wire of this kind each.
+std::string kind_of(const std::string& wire) {
+  return wire.substr(0, wire.find_first_not_of("abcdefghijklmnopqrstuvwxyz"));
+}
+
+void judge(Check& check, const Split& found, const std::string& interface, bool right) {
+  if (right) {
+    check.text = fmt::format("{} over {}", gigabytes(found.on_it), interface);
+    return;
+  }
+  check.verdict = Verdict::fail;
+  check.reason = "WRONG_WIRE";
+  check.text = fmt::format("{}, not {}", busiest_text(found), interface);
+}
+
+}  // namespace
+
+Check wire_check(const std::vector<Counters>& counted, const std::string& interface,
+                 std::uint64_t sent) {
+  const Split found = split(counted, interface);
+  Check check{.id = "pairs/wire",
+              .subject = "run",
+              .verdict = Verdict::pass,
+              .reason = "OK",
+              .numbers = {{"sent", static_cast<double>(sent), "B"}, {"counted", found.all, "B"}}};
+  const double expected = counted_at_least * static_cast<double>(sent);
+  if (found.all <= 0 || found.all < expected) {
+    check.verdict = interface.empty() ? Verdict::skipped : Verdict::inconclusive;
+    check.reason = "WIRE_NOT_KNOWN";
+    check.text = fmt::format("{} were sent, but only {} went over wires that count",
+                             gigabytes(static_cast<double>(sent)), gigabytes(found.all));
+  } else if (interface.empty()) {
+    check.text = busiest_text(found);
+  } else {
+    judge(check, found, interface, found.on_it >= expected);
+  }
+  return check;
+}
+
+Check share_check(std::string_view stage, const std::vector<Counters>& counted,
+                  const std::string& interface) {
+  constexpr double least_bytes = 1e7, least_share = 0.5;
+  const Split found = split(counted, interface);
+  Check check{.id = fmt::format("{}/wire", stage),
+              .subject = "run",
+              .verdict = Verdict::pass,
+              .reason = "OK",
+              .numbers = {{"counted", found.all, "B"}, {"on_it", found.on_it, "B"}}};
+  if (interface.empty() || found.all < least_bytes) {
+    check.verdict = Verdict::skipped;
+    check.reason = "WIRE_NOT_KNOWN";
+    check.text = fmt::format("{} went over wires that count", gigabytes(found.all));
+  } else if (!is_counted(counted, interface)) {
+    check.verdict = Verdict::skipped;
+    check.reason = "WIRE_NOT_KNOWN";
+    check.text = fmt::format("{} does not count what it sends", interface);
+  } else {
+    const bool alike = kind_of(found.busiest) == kind_of(interface);
+    judge(check, found, interface, alike || found.on_it >= least_share * found.all);
+  }
+  return check;
+}
+
+double slowest_wire(Team& team, const Hosts& hosts, const std::string& interface) {
+  std::vector<double> rates;
+  for (const HostDescription& host : hosts.of_leaders(team.descriptions(interface)))
+    rates.push_back(std::max(0.0, host.wire_rate));
+  return *std::min_element(rates.begin(), rates.end());
+}
+
+namespace {
+
+struct Said {
+  std::string host, value;
+};
+
+// What hosts say of a fact. A host that says nothing counts as one that says so, unless `those_that_do`.
+std::vector<Said> said(const Hosts& hosts, const std::vector<Facts>& facts, const std::string& fact,
+                       bool those_that_do) {
+  std::vector<Said> all;
+  for (int h = 0; h < hosts.number(); ++h) {
+    const Facts& of_host = facts[static_cast<std::size_t>(h)];
+    const auto found = of_host.find(fact);
+    if (found == of_host.end() && those_that_do) continue;
+    all.push_back({hosts[h].name, found == of_host.end() ? "nothing" : found->second});
+  }
+  return all;
+}
+
+// What most say; of equally many the first in the alphabet.
+std::string usual(const std::vector<Said>& all) {
+  std::map<std::string, int> times;
+  for (const Said& one : all) ++times[one.value];
+  const auto most = std::max_element(
+      times.begin(), times.end(), [](const auto& a, const auto& b) { return a.second < b.second; });
+  return most->first;
+}
+
+Check comparison(const std::vector<Said>& all, const std::string& fact) {
+  const std::string most = usual(all);
+  Check check{.id = "hosts/" + fact, .subject = "run", .verdict = Verdict::pass, .reason = "OK"};
+  std::vector<std::string> others;
+  std::string other;
+  for (const Said& one : all) {
+    if (one.value == most) continue;
+    others.push_back(fmt::format("{} ({})", one.host, one.value));
+    other = one.host;
+  }
+  if (others.empty()) {
+    check.text =
+        fmt::format("{}: {} on {}", fact, most,
+                    all.size() == 1 ? "the one host" : fmt::format("all {} hosts", all.size()));
+    return check;
+  }
+  check.verdict = Verdict::warn;
+  check.reason = "HOSTS_DIFFER";
+  check.text =
+      fmt::format("{}: {} on most hosts, but not on {}", fact, most, fmt::join(others, ", "));
+  if (others.size() == 1) check.subject = "host " + other;
+  return check;
+}
+
+// The facts that a name of the plan stands for: itself, or with '*' at its end all that begin so.
+std::set<std::string> facts_named(const std::string& name, const std::vector<Facts>& facts) {
+  std::set<std::string> names;
+  const bool many = name.ends_with('*');
+  const std::string begin = many ? name.substr(0, name.size() - 1) : name;
+  for (const Facts& host : facts)
+    for (const auto& [fact, value] : host)
+      if (many ? fact.starts_with(begin) : fact == name) names.insert(fact);
+  return names;
+}
+
+void check_wires(Context& context, const std::vector<HostDescription>& hosts) {
+  for (int h = 0; h < context.hosts.number(); ++h) {
+    const auto& throttled = hosts[static_cast<std::size_t>(h)].throttled_wires;
+    if (throttled.empty()) continue;
+    const std::string& name = context.hosts[h].name;
+    context.journal.add({.id = "hosts/wires/" + name,
+                         .subject = "host " + name,
+                         .verdict = Verdict::warn,
+                         .reason = "PCI_LIMITS",
+                         .text = fmt::format("{}", fmt::join(throttled, "; "))});
+  }
+}
+
+}  // namespace
+
+void compare_hosts(Context& context) {
+  const Hosts& hosts = context.hosts;
+  context.journal.begin_stage(
+      "hosts", fmt::format("{}, {}: what differs between them", counted(hosts.all().size(), "host"),
+                           counted(static_cast<std::size_t>(context.team.rank().ranks()), "rank")));
+  const auto descriptions = hosts.of_leaders(context.team.descriptions());
+  std::vector<Facts> facts;
+  for (const HostDescription& host : descriptions) facts.push_back(host.facts);
+  context.journal.describe_hosts(facts);
+  for (const std::string& name : context.plan.same) {
+    const std::set<std::string> names = facts_named(name, facts);
+    if (names.empty() && context.plan.same_given)
+      context.journal.add({.id = "hosts/" + name,
+                           .subject = "run",
+                           .verdict = Verdict::inconclusive,
+                           .reason = "FACT_NOT_KNOWN",
+                           .text = fmt::format("no host tells the plan's {}", quote(name))});
+    for (const std::string& fact : names)
+      context.journal.add(comparison(said(hosts, facts, fact, name.ends_with('*')), fact));
+  }
+  check_wires(context, descriptions);
+  context.journal.end_stage();
+}
+
+}  // namespace ccl_tests::acceptance
