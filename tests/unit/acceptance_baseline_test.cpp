@@ -39,7 +39,7 @@ TEST(AcceptanceBaseline, NamesRowsThatAreSlowerBeyondDoubt) {
                              row("node/host a/all_reduce/1024", 2e9, 0.02),  // faster
                              row("full/run/all_reduce/8192", 1, 0),          // was not there
                              {.id = "hosts/kernel"}});
-  const std::vector<Check> checks = compared_with(before, now, 0.1);
+  const std::vector<Check> checks = compare_rows(before, now, 0.1);
   ASSERT_EQ(checks.size(), 2U);
   EXPECT_EQ(checks[0].id, "baseline/full/run/all_reduce/1024");
   EXPECT_EQ(checks[0].verdict, Verdict::warn);
@@ -52,11 +52,11 @@ TEST(AcceptanceBaseline, NamesRowsThatAreSlowerBeyondDoubt) {
   EXPECT_EQ(checks[1].text,
             "1 of 4 rows are slower than before by more than 10 %; the earlier run lacks "
             "full/run/all_reduce/8192");
-  EXPECT_EQ(compared_with(before, before, 0.1).at(0).verdict, Verdict::pass);
+  EXPECT_EQ(compare_rows(before, before, 0.1).at(0).verdict, Verdict::pass);
 }
 
 TEST(AcceptanceBaseline, WithoutACommonRowNothingIsKnown) {
-  const std::vector<Check> checks = compared_with(record({row("x", 1, 0)}), record({}), 0.1);
+  const std::vector<Check> checks = compare_rows(record({row("x", 1, 0)}), record({}), 0.1);
   ASSERT_EQ(checks.size(), 1U);
   EXPECT_EQ(checks[0].verdict, Verdict::inconclusive);
 }

@@ -66,7 +66,7 @@ TEST_F(AcceptanceJournal, StagesLieWithinEachOther) {
   journal_.end_stage();
   journal_.add(check(Verdict::fail, "SLOW_HOST", "host a"));
   journal_.end_stage();
-  const Record record = journal_.judged();
+  const Record record = journal_.record();
   EXPECT_EQ(record.stages[0].verdict, Verdict::fail);
   EXPECT_EQ(record.stages[1].verdict, Verdict::pass);
   EXPECT_EQ(record.checks[1].stage, "pairs");
@@ -76,12 +76,12 @@ TEST_F(AcceptanceJournal, WhatDidNotEndIsNoSuccess) {
   journal_.begin_stage("full", "");
   journal_.add(check(Verdict::pass, "OK"));
   journal_.end_stage();
-  EXPECT_EQ(journal_.judged().verdict, Verdict::inconclusive);
+  EXPECT_EQ(journal_.record().verdict, Verdict::inconclusive);
   journal_.complete();
-  EXPECT_EQ(journal_.judged().verdict, Verdict::pass);
-  EXPECT_EQ(journal_.judged().reason, "OK");
-  EXPECT_EQ(exit_code_of(journal_.judged()), 0);
-  EXPECT_THAT(journal_.judged().headline, testing::StartsWith("PASS "));
+  EXPECT_EQ(journal_.record().verdict, Verdict::pass);
+  EXPECT_EQ(journal_.record().reason, "OK");
+  EXPECT_EQ(exit_code_of(journal_.record()), 0);
+  EXPECT_THAT(journal_.record().headline, testing::StartsWith("PASS "));
 }
 
 TEST_F(AcceptanceJournal, NothingThatWasLookedAtIsNoSuccess) {
@@ -89,8 +89,8 @@ TEST_F(AcceptanceJournal, NothingThatWasLookedAtIsNoSuccess) {
   journal_.add(check(Verdict::skipped, "NO_LIMIT"));
   journal_.end_stage();
   journal_.complete();
-  EXPECT_EQ(journal_.judged().verdict, Verdict::inconclusive);
-  EXPECT_EQ(exit_code_of(journal_.judged()), 8);
+  EXPECT_EQ(journal_.record().verdict, Verdict::inconclusive);
+  EXPECT_EQ(exit_code_of(journal_.record()), 8);
 }
 
 TEST_F(AcceptanceJournal, ALostHostIsNamedAndExcluded) {
@@ -180,9 +180,9 @@ TEST_F(AcceptanceJournal, ResumingTakesStagesThatHaveEnded) {
   next.resume(before);
   EXPECT_TRUE(next.has("hosts"));
   EXPECT_FALSE(next.has("pairs"));
-  EXPECT_EQ(next.judged().checks.size(), 1U);
-  ASSERT_EQ(next.judged().pairs.size(), 1U);
-  EXPECT_EQ(next.judged().pairs[0].rail, 1U);
+  EXPECT_EQ(next.record().checks.size(), 1U);
+  ASSERT_EQ(next.record().pairs.size(), 1U);
+  EXPECT_EQ(next.record().pairs[0].rail, 1U);
 }
 
 // The two confirmations of pairs have to be apart in time again.
@@ -204,8 +204,8 @@ TEST_F(AcceptanceJournal, WhoItIsComesFirst) {
   journal_.begin_stage("full", "");
   journal_.add(check(Verdict::fail, "TOO_SLOW"));
   journal_.add(check(Verdict::fail, "SLOW_HOST", "host b"));
-  EXPECT_EQ(journal_.judged().reason, "SLOW_HOST");
-  EXPECT_THAT(journal_.judged().headline, testing::StartsWith("FAIL b: "));
+  EXPECT_EQ(journal_.record().reason, "SLOW_HOST");
+  EXPECT_THAT(journal_.record().headline, testing::StartsWith("FAIL b: "));
 }
 
 TEST_F(AcceptanceJournal, ResumingAnotherRunIsRefused) {
@@ -227,7 +227,7 @@ TEST_F(AcceptanceJournal, AFileThatCannotBeWrittenIsAnError) {
   nowhere.begin(header());
   EXPECT_THROW(nowhere.begin_stage("hosts", ""), Error);
   EXPECT_EQ(nowhere.end({.failure = 4, .errors = {"it cannot be written"}}).verdict, Verdict::fail);
-  EXPECT_THAT(nowhere.unwritten(), HasSubstr("none/v.json"));
+  EXPECT_THAT(nowhere.write_error(), HasSubstr("none/v.json"));
 }
 
 // A row of 1 MiB at 100 GB/s, from 90 to 112.5.
@@ -243,24 +243,24 @@ Row row() {
   row.in_place.repeats_out_of_place = true;
   return row;
 }
-Check judged(double min, double warn, double most_s = 0) {
+Check check_of_row(double min, double warn, double most_s = 0) {
   Plan plan;
   plan.limits = {{"full", "all_reduce", 0, min, warn, most_s}};
-  return judged_row(plan, "full", "run", "all_reduce", 1 << 20, row());
+  return row_check(plan, "full", "run", "all_reduce", 1 << 20, row());
 }
 
 TEST(AcceptanceRates, AllOfTheIntervalDecides) {
-  EXPECT_EQ(judged(80e9, 0).verdict, Verdict::pass);
-  EXPECT_EQ(judged(120e9, 0).reason, "TOO_SLOW");
-  EXPECT_EQ(judged(120e9, 0).verdict, Verdict::fail);
-  EXPECT_EQ(judged(120e9, 0).text, "all_reduce 1M 100 of 120 GB/s");
-  EXPECT_EQ(judged(95e9, 0).verdict, Verdict::inconclusive);
-  EXPECT_EQ(judged(95e9, 0).reason, "TOO_NOISY");
-  EXPECT_EQ(judged(80e9, 120e9).verdict, Verdict::warn);
-  EXPECT_EQ(judged(80e9, 85e9).verdict, Verdict::pass);
-  EXPECT_EQ(judged(0, 0, 1e-3).verdict, Verdict::pass);
-  EXPECT_EQ(judged(0, 0, 5e-6).verdict, Verdict::fail);
-  EXPECT_EQ(judged(0, 0, 1e-5).verdict, Verdict::inconclusive);
+  EXPECT_EQ(check_of_row(80e9, 0).verdict, Verdict::pass);
+  EXPECT_EQ(check_of_row(120e9, 0).reason, "TOO_SLOW");
+  EXPECT_EQ(check_of_row(120e9, 0).verdict, Verdict::fail);
+  EXPECT_EQ(check_of_row(120e9, 0).text, "all_reduce 1M 100 of 120 GB/s");
+  EXPECT_EQ(check_of_row(95e9, 0).verdict, Verdict::inconclusive);
+  EXPECT_EQ(check_of_row(95e9, 0).reason, "TOO_NOISY");
+  EXPECT_EQ(check_of_row(80e9, 120e9).verdict, Verdict::warn);
+  EXPECT_EQ(check_of_row(80e9, 85e9).verdict, Verdict::pass);
+  EXPECT_EQ(check_of_row(0, 0, 1e-3).verdict, Verdict::pass);
+  EXPECT_EQ(check_of_row(0, 0, 5e-6).verdict, Verdict::fail);
+  EXPECT_EQ(check_of_row(0, 0, 1e-5).verdict, Verdict::inconclusive);
 }
 
 TEST(AcceptanceRates, ReachedAndLimitHaveTheirUnits) {
@@ -269,7 +269,7 @@ TEST(AcceptanceRates, ReachedAndLimitHaveTheirUnits) {
     slow.out_of_place.busbw = gb_per_s;
     Plan plan;
     plan.limits = {{"full", "all_reduce", 0, limit, 0, 0}};
-    return judged_row(plan, "full", "run", "all_reduce", 1 << 20, slow).text;
+    return row_check(plan, "full", "run", "all_reduce", 1 << 20, slow).text;
   };
   EXPECT_EQ(text(0.1, 125e6), "all_reduce 1M 100 of 125 MB/s");
   EXPECT_EQ(text(1e-6, 900e9), "all_reduce 1M 1 kB/s of 900 GB/s");
@@ -282,15 +282,15 @@ TEST(AcceptanceRates, LimitsAreOfAStageProgramAndSize) {
   EXPECT_EQ(limit_of(plan, "full", "all_reduce", 16)->min_busbw, 1);
   EXPECT_EQ(limit_of(plan, "node", "all_reduce", 8), nullptr);
   EXPECT_EQ(limit_of(plan, "full", "alltoall", 8), nullptr);
-  EXPECT_EQ(judged_row(plan, "full", "run", "alltoall", 8, row()).verdict, Verdict::skipped);
+  EXPECT_EQ(row_check(plan, "full", "run", "alltoall", 8, row()).verdict, Verdict::skipped);
 }
 
 TEST(AcceptanceRates, WrongDataAndNoTimeAreNoSuccess) {
   Plan plan;
   Row wrong = row();
   wrong.out_of_place.mismatches = {{1, "b", {}, {}, 3, 0, 2, "found 0"}};
-  EXPECT_EQ(judged_row(plan, "full", "run", "all_reduce", 8, wrong).reason, "WRONG_DATA");
-  EXPECT_EQ(judged_row(plan, "full", "run", "all_reduce", 8, Row()).verdict, Verdict::inconclusive);
+  EXPECT_EQ(row_check(plan, "full", "run", "all_reduce", 8, wrong).reason, "WRONG_DATA");
+  EXPECT_EQ(row_check(plan, "full", "run", "all_reduce", 8, Row()).verdict, Verdict::inconclusive);
 }
 
 }  // namespace

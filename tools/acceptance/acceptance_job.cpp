@@ -86,7 +86,7 @@ bool was_measured(const Record& record, const RateLimit& limit) {
 // Limits that nothing was held to, and whether there is any.
 void check_limits(Context& context) {
   Journal& journal = context.journal;
-  const Record record = journal.judged();
+  const Record record = journal.record();
   journal.begin_stage("limits", "was every limit of the plan looked at, and is there one?");
   for (const RateLimit& limit : context.plan.limits) {
     if (was_measured(record, limit)) continue;
@@ -190,7 +190,7 @@ void lead(Context& context, bool rails) {
   };
   look("pairs", plan.pairs.run, [&] { measure_pairs(context, together); });
   if (!went_on) together();
-  const std::vector<int> failed = failed_hosts(context.journal.judged(), context.hosts);
+  const std::vector<int> failed = failed_hosts(context.journal.record(), context.hosts);
   const std::vector<int> rest = without(everybody, failed);
   std::vector<std::string> names;
   for (const int host : failed) names.push_back(context.hosts[host].name);
@@ -203,7 +203,7 @@ void lead(Context& context, bool rails) {
 void compare(Context& context, const Record& before) {
   Journal& journal = context.journal;
   const double slowdown = context.plan.pairs.slowdown;
-  const std::vector<Check> checks = compared_with(before, journal.judged(), slowdown);
+  const std::vector<Check> checks = compare_rows(before, journal.record(), slowdown);
   journal.begin_stage("baseline", "which rows are slower than in the earlier run?");
   for (const Check& check : checks) journal.add(check);
   journal.end_stage();
@@ -230,7 +230,7 @@ int run(Rank& rank, const Arguments& arguments, const Plan& plan, verify::Patter
     if (!arguments.resume.empty()) journal->resume(record_in(arguments.resume, "--resume"));
     if (!arguments.baseline.empty()) {
       before = record_in(arguments.baseline, "--baseline");
-      check_same_run(*before, journal->judged());
+      check_same_run(*before, journal->record());
       if (!before->complete)
         rank.process().log(fmt::format(
             "--baseline: the run in {} did not reach its end: the rows that it has are compared",
@@ -253,7 +253,7 @@ int run(Rank& rank, const Arguments& arguments, const Plan& plan, verify::Patter
   if (before) compare(context, *before);
   journal->complete();
   team.end();
-  return rank.agree(exit_code_of(journal->judged()));
+  return rank.agree(exit_code_of(journal->record()));
 }
 
 int exit_code_of(const Record& record) {
@@ -353,7 +353,7 @@ int run_acceptance(const Arguments& a, const Plan& plan, const std::vector<std::
   hooks.write_end = [&](const RanksEnd& end) {
     const bool stands_in =
         end.lost_process_0 && std::find(end.gone.begin(), end.gone.end(), 0) != end.gone.end();
-    if (!journal || !(leads || (stands_in && journal->begun())))
+    if (!journal || !(leads || (stands_in && journal->has_begun())))
       return end.failure != 0 ? end.failure : end.exit_code;
     // Nothing was run: that says nothing of any host.
     const bool refused =
@@ -364,8 +364,8 @@ int run_acceptance(const Arguments& a, const Plan& plan, const std::vector<std::
     const bool told = std::fputs(text.c_str(), stdout) >= 0 && std::fflush(stdout) == 0;
     if (!told)
       say(job.program, fmt::format("cannot write the verdict to stdout: {}", std::strerror(errno)));
-    if (!journal->unwritten().empty()) say(job.program, journal->unwritten());
-    const bool written = !leads || (write_all(a, record) && journal->unwritten().empty());
+    if (!journal->write_error().empty()) say(job.program, journal->write_error());
+    const bool written = !leads || (write_all(a, record) && journal->write_error().empty());
     const bool interrupted = end.failure > 128;  // by a signal
     if (interrupted) return end.failure;
     if (end.failure != 0) return most_severe(end.failure, exit_code_of(record));

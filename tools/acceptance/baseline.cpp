@@ -74,7 +74,7 @@ void check_same_run(const Record& before, const Record& now) {
   same("number of ranks", ranks(before), ranks(now));
 }
 
-std::vector<Check> compared_with(const Record& before, const Record& now, double slowdown) {
+std::vector<Check> compare_rows(const Record& before, const Record& now, double slowdown) {
   const std::map<std::string, Rate> known = rates_of(before);
   std::vector<Check> checks;
   std::size_t common = 0;

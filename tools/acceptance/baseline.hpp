@@ -15,6 +15,6 @@ void check_same_run(const Record& before, const Record& now);
 // that both runs measured. A row is slower if the intervals of its two bus bandwidths do not touch and leave
 // more than `slowdown` between their values, the share that times may be longer: single runs show how
 // far they are apart, not that the next one will be. Without a common row INCONCLUSIVE.
-std::vector<Check> compared_with(const Record& before, const Record& now, double slowdown);
+std::vector<Check> compare_rows(const Record& before, const Record& now, double slowdown);
 
 }  // namespace ccl_tests::acceptance

@@ -83,7 +83,7 @@ void Journal::begin(Record header) {
   record_.begin_s = now_s();
 }
 
-bool Journal::begun() const {
+bool Journal::has_begun() const {
   const std::lock_guard lock(mutex_);
   return record_.begin_s > 0;
 }
@@ -295,12 +295,12 @@ Record Journal::end(const RanksEnd& end) {
   try {
     write();
   } catch (const Error& e) {
-    unwritten_ = e.what();
+    write_error_ = e.what();
   }
   return record_;
 }
 
-Record Journal::judged() const {
+Record Journal::record() const {
   const std::lock_guard lock(mutex_);
   Record record = record_;
   acceptance::judge(record);

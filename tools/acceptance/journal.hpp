@@ -25,7 +25,7 @@ class Journal {
   void mark_unfinished();
   // What is measured, before anything is.
   void begin(Record header);
-  bool begun() const;
+  bool has_begun() const;
   bool measures() const;  // a stage has begun, other than those of resume()
   // Takes over the stages that `before` has ended, with what they found, after begin(). Throws UsageError
   // if it is of another plan, library or other hosts.
@@ -47,13 +47,13 @@ class Journal {
   void exclude(const std::vector<std::string>& hosts);
   // The last stage has ended.
   void complete();
-  // Closes what is open, writes the file, and returns the record, judged. Does not throw: see unwritten().
+  // Closes what is open, writes the file, and returns the record, judged. Does not throw: see write_error().
   Record end(const RanksEnd& end);
   // Why end() could not write the file; empty: it could.
-  const std::string& unwritten() const { return unwritten_; }
+  const std::string& write_error() const { return write_error_; }
 
   // Returns the record so far, judged.
-  Record judged() const;
+  Record record() const;
 
  private:
   void write();
@@ -65,7 +65,7 @@ class Journal {
   std::function<void(const std::string&)> tell_;
   mutable std::mutex mutex_;
   Record record_;
-  std::string unwritten_;
+  std::string write_error_;
   bool measures_ = false;
   std::vector<std::size_t> open_;  // stages, the innermost last
   Progress progress_;

@@ -97,7 +97,7 @@ void Verified::add(const PointRows& found) {
   if (wrong_.empty() && !found.wrong.empty()) wrong_ = found.wrong.front();
 }
 
-Check Verified::judged(const std::string& id, const std::string& subject) const {
+Check Verified::check(const std::string& id, const std::string& subject) const {
   const std::string begin = subject.empty() ? "" : subject + ": ";
   Check check{.id = id,
               .subject = "run",
@@ -163,7 +163,7 @@ std::vector<int> everybody(int ranks) {
 }
 
 // Every stamp is kept.
-Options measured(Options o) {
+Options with_stamps(Options o) {
   o.output.raw = true;
   return o;
 }
@@ -182,7 +182,11 @@ Options few_calls(Options o) {
 
 Team::Team(Rank& rank, const Options& options, verify::PatternCache& patterns,
            const HostProbe& host)
-    : rank_(rank), given_(measured(options)), options_(given_), patterns_(patterns), host_(host) {
+    : rank_(rank),
+      given_(with_stamps(options)),
+      options_(given_),
+      patterns_(patterns),
+      host_(host) {
   connect({});
   // On simulated ranks what a barrier leaves ranks apart by would be in each single time, and none would differ by chance.
   one_by_one_ = !runner_->has_intervals() && !rank.process().options.simulated();

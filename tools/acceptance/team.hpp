@@ -42,7 +42,7 @@ class Verified {
 
   // Returns a check that passes if some calls were verified and all elements are right. subject: what its text
   // begins with, or nothing.
-  Check judged(const std::string& id, const std::string& subject = {}) const;
+  Check check(const std::string& id, const std::string& subject = {}) const;
 
  private:
   std::size_t rows_ = 0;

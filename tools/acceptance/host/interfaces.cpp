@@ -178,7 +178,7 @@ std::vector<Wire> infiniband_ports(const fs::path& root) {
   return all;
 }
 
-std::string described(const Wire& wire) {
+std::string wire_text(const Wire& wire) {
   std::string text = wire.state;
   if (!wire.rate.empty()) text += ", " + wire.rate;
   if (!wire.mtu.empty()) text += ", MTU " + wire.mtu;

@@ -65,7 +65,7 @@ std::vector<Wire> network_interfaces(const std::filesystem::path& root);
 std::vector<Wire> infiniband_ports(const std::filesystem::path& root);
 
 // Returns "up, 25 Gbit/s, MTU 9000".
-std::string described(const Wire& wire);
+std::string wire_text(const Wire& wire);
 
 // Returns what a network interface or an InfiniBand device can carry in one direction, which may be less
 // than its port says because its device has few PCI Express lanes; lanes that are out of order now do not

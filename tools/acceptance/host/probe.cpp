@@ -39,11 +39,11 @@ int cpus_in(const std::string& cpuinfo) {
 
 void add_wires(Facts& facts, const fs::path& root) {
   for (const Wire& wire : network_interfaces(root)) {
-    facts["link " + wire.name] = described(wire);
+    facts["link " + wire.name] = wire_text(wire);
     if (wire.pci) facts["pci " + wire.name] = text(*wire.pci);
   }
   for (const Wire& wire : infiniband_ports(root)) {
-    facts["infiniband " + wire.name] = described(wire);
+    facts["infiniband " + wire.name] = wire_text(wire);
     if (wire.pci) facts["pci " + wire.name] = text(*wire.pci);
   }
   const fs::path devices = root / "sys/class/infiniband";

@@ -255,7 +255,7 @@ class Search {
   const std::vector<int>& hosts_;
   const SearchPlan& plan_;
   Random random_;
-  WatchedMeasurer measurer_;
+  TrackingMeasurer measurer_;
   Racks racks_;
   IntraRackRounds source_;
   Screening screening_;

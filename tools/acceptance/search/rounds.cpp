@@ -131,14 +131,14 @@ void InterRackRounds::draw() {
 
 namespace {
 
-bool measured(double seconds) { return std::isfinite(seconds) && seconds > 0; }
+bool is_time(double seconds) { return std::isfinite(seconds) && seconds > 0; }
 
 }  // namespace
 
 std::optional<double> value_of(const Transfer& transfer, Statistic statistic) {
   if (statistic == Statistic::time)
-    return measured(transfer.seconds) ? std::optional(std::log(transfer.seconds)) : std::nullopt;
-  if (!measured(transfer.p50) || !measured(transfer.p95)) return std::nullopt;
+    return is_time(transfer.seconds) ? std::optional(std::log(transfer.seconds)) : std::nullopt;
+  if (!is_time(transfer.p50) || !is_time(transfer.p95)) return std::nullopt;
   return std::log(transfer.p95 / transfer.p50);
 }
 
@@ -158,7 +158,7 @@ std::vector<Observation> observations(std::span<const MeasuredRound> rounds, Sta
   return seen;
 }
 
-std::vector<PairTimes> WatchedMeasurer::measure(const Round& round) {
+std::vector<PairTimes> TrackingMeasurer::measure(const Round& round) {
   ++rounds_;
   std::vector<PairTimes> times = inner_.measure(round);
   for (const HostPair& pair : round)
@@ -171,7 +171,7 @@ std::vector<PairTimes> WatchedMeasurer::measure(const Round& round) {
   return times;
 }
 
-bool WatchedMeasurer::enlarge() {
+bool TrackingMeasurer::enlarge() {
   if (!inner_.enlarge()) return false;
   rounds_ = 0;
   return true;

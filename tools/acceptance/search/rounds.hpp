@@ -146,10 +146,10 @@ std::vector<Observation> observations(std::span<const MeasuredRound> rounds, Sta
                                       std::size_t rounds_per_group = 1);
 
 // Forwards to another measurer. Counts rounds, and notes which hosts no longer answer.
-class WatchedMeasurer : public PairMeasurer {
+class TrackingMeasurer : public PairMeasurer {
  public:
   // `hosts`: one more than the largest number of a host.
-  WatchedMeasurer(PairMeasurer& inner, std::size_t hosts) : inner_(inner), missed_(hosts) {}
+  TrackingMeasurer(PairMeasurer& inner, std::size_t hosts) : inner_(inner), missed_(hosts) {}
   std::vector<PairTimes> measure(const Round& round) override;
   bool enlarge() override;
 

@@ -62,7 +62,7 @@ class Program {
       }
       first = false;
     }
-    context_.journal.add(verified_.judged(id(), std::string(program_.name)));
+    context_.journal.add(verified_.check(id(), std::string(program_.name)));
   }
 
  private:

@@ -26,11 +26,11 @@ void HostCount::go_on() { begin_ = hosts_.of_leaders(team_.counters()); }
 
 void HostCount::pause() {
   const std::vector<Counters> now = hosts_.of_leaders(team_.counters());
-  counted_.resize(now.size());
+  counts_.resize(now.size());
   for (std::size_t h = 0; h < now.size(); ++h)
     for (const auto& [name, value] : now[h])  // of one that was not known then, nothing is known
       if (const auto then = begin_[h].find(name); then != begin_[h].end())
-        counted_[h][name] += value - std::min(value, then->second);
+        counts_[h][name] += value - std::min(value, then->second);
 }
 
 std::vector<Check> error_checks(std::string_view stage, const Hosts& hosts,
@@ -65,9 +65,9 @@ std::vector<Counters> counted_during(Context& context, std::string_view stage,
   HostCount count(context.team, context.hosts);
   work();
   count.pause();
-  for (Check& check : error_checks(stage, context.hosts, count.counted()))
+  for (Check& check : error_checks(stage, context.hosts, count.counts()))
     context.journal.add(std::move(check));
-  return count.counted();
+  return count.counts();
 }
 
 namespace {
@@ -198,8 +198,8 @@ struct Said {
 };
 
 // What hosts say of a fact. A host that says nothing counts as one that says so, unless `those_that_do`.
-std::vector<Said> said(const Hosts& hosts, const std::vector<Facts>& facts, const std::string& fact,
-                       bool those_that_do) {
+std::vector<Said> answers_of(const Hosts& hosts, const std::vector<Facts>& facts,
+                             const std::string& fact, bool those_that_do) {
   std::vector<Said> all;
   for (int h = 0; h < hosts.number(); ++h) {
     const Facts& of_host = facts[static_cast<std::size_t>(h)];
@@ -287,7 +287,7 @@ void compare_hosts(Context& context) {
                            .reason = "FACT_NOT_KNOWN",
                            .text = fmt::format("no host tells the plan's {}", quote(name))});
     for (const std::string& fact : names)
-      context.journal.add(comparison(said(hosts, facts, fact, name.ends_with('*')), fact));
+      context.journal.add(comparison(answers_of(hosts, facts, fact, name.ends_with('*')), fact));
   }
   check_wires(context, descriptions);
   context.journal.end_stage();

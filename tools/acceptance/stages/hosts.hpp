@@ -22,12 +22,12 @@ class HostCount {
   void go_on();
 
   // Returns what each host has counted.
-  const std::vector<Counters>& counted() const { return counted_; }
+  const std::vector<Counters>& counts() const { return counts_; }
 
  private:
   Team& team_;
   const Hosts& hosts_;
-  std::vector<Counters> begin_, counted_;
+  std::vector<Counters> begin_, counts_;
 };
 
 // Returns a check for each host that has counted errors of its wires or of its GPUs. WARN; FAIL for memory errors of

@@ -141,12 +141,12 @@ void measure_pairs(Context& context, const std::function<void()>& later) {
     count.go_on();
   };
   double rounds = 0;
-  ToldMeasurer told(measurer, context.journal, expected_rounds(plan, hosts.number()), rounds);
+  ReportingMeasurer told(measurer, context.journal, expected_rounds(plan, hosts.number()), rounds);
   const Findings findings = find_bad_hosts(told, hosts.everybody(), search);
   count.pause();
   add_pair_checks(context, findings, measurer.bytes());
-  context.journal.add(wire_check(count.counted(), context.plan.interface, measurer.bytes_sent()));
-  for (Check& check : error_checks("pairs", hosts, count.counted()))
+  context.journal.add(wire_check(count.counts(), context.plan.interface, measurer.bytes_sent()));
+  for (Check& check : error_checks("pairs", hosts, count.counts()))
     context.journal.add(std::move(check));
   context.journal.add(measurer.matrix());
   context.journal.end_stage();
@@ -193,7 +193,7 @@ class Rails {
       const Round round = tournaments.next();
       std::vector<double> seconds;
       for (std::size_t rail = 0; rail < rails_; ++rail) {
-        ToldMeasurer told(measurers_[rail], context_.journal, rounds_, done_);
+        ReportingMeasurer told(measurers_[rail], context_.journal, rounds_, done_);
         seconds.push_back(fast_seconds(told.measure(round)));
       }
       const double middle = median(seconds);
@@ -218,7 +218,7 @@ class Rails {
     plan.seed = context_.seed + rail;
     plan.rack_of = racks_of(context_.plan, context_.hosts);
     plan.later = next;
-    ToldMeasurer told(measurers_[rail], context_.journal, rounds_, done_);
+    ReportingMeasurer told(measurers_[rail], context_.journal, rounds_, done_);
     const Findings findings = find_bad_hosts(told, context_.hosts.everybody(), plan);
     next();
     add_rail_checks(context_, findings, measurers_[rail].bytes(), rail);

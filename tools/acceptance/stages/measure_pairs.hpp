@@ -47,10 +47,11 @@ class TeamMeasurer : public PairMeasurer {
 };
 
 // Forwards to another measurer, and tells the journal of each round. rounds: of the stage.
-class ToldMeasurer : public PairMeasurer {
+class ReportingMeasurer : public PairMeasurer {
  public:
   // done: rounds of the stage so far, which it counts on.
-  ToldMeasurer(PairMeasurer& inner, Journal& journal, const ExpectedRounds& rounds, double& done)
+  ReportingMeasurer(PairMeasurer& inner, Journal& journal, const ExpectedRounds& rounds,
+                    double& done)
       : inner_(inner), journal_(journal), rounds_(rounds), done_(done) {}
   std::vector<PairTimes> measure(const Round& round) override {
     std::vector<PairTimes> times = inner_.measure(round);

@@ -22,7 +22,7 @@ class Ladder {
       : context_(context), bytes_(bytes), program_(program_named(context.plan.scaling.program)) {}
 
   // Returns the median of some bus bandwidths of these hosts. Bytes per second.
-  double reached(const std::vector<int>& hosts) {
+  double bandwidth(const std::vector<int>& hosts) {
     constexpr int times = 3;
     const bool everybody = static_cast<int>(hosts.size()) == context_.hosts.number();
     context_.team.use_groups(everybody
@@ -64,7 +64,7 @@ std::vector<std::size_t> steps_to(std::size_t hosts) {
 double noise_of(Ladder& ladder, const std::vector<int>& hosts) {
   constexpr int times = 5;
   std::vector<double> found;
-  for (int k = 0; k < times; ++k) found.push_back(std::log(std::max(1.0, ladder.reached(hosts))));
+  for (int k = 0; k < times; ++k) found.push_back(std::log(std::max(1.0, ladder.bandwidth(hosts))));
   return deviation_from_median(std::move(found));
 }
 
@@ -87,7 +87,7 @@ void find_who(Context& context, Ladder& ladder, const std::vector<int>& hosts, d
   const auto passes = [&](const std::vector<int>& some) {
     if (some.size() < 2) return true;
     std::vector<double> reached;
-    for (std::size_t k = 0; k < repeats; ++k) reached.push_back(ladder.reached(some));
+    for (std::size_t k = 0; k < repeats; ++k) reached.push_back(ladder.bandwidth(some));
     return median(reached) >= least;
   };
   const PrefixFindings found = prefix_search(passes, hosts, random);
@@ -135,7 +135,7 @@ void measure_scaling(Context& context, const std::vector<int>& hosts) {
   const std::vector<std::size_t> steps = steps_to(order.size());
   Part part{"step", 0, static_cast<double>(steps.size()), static_cast<double>(steps.size())};
   for (const std::size_t n : steps) {
-    const double reached = ladder.reached(first_of(order, n));
+    const double reached = ladder.bandwidth(first_of(order, n));
     if (n == 2) reference = reached;
     const double least = plan.min_efficiency * reference;
     Check check{

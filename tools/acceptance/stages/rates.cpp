@@ -74,8 +74,8 @@ const RateLimit* limit_of(const Plan& plan, std::string_view stage, std::string_
   return any_size;
 }
 
-Check judged_row(const Plan& plan, const std::string& stage, const std::string& subject,
-                 std::string_view program, std::size_t bytes, const Row& row) {
+Check row_check(const Plan& plan, const std::string& stage, const std::string& subject,
+                std::string_view program, std::size_t bytes, const Row& row) {
   const BusBandwidth found = bus_bandwidth(row);
   const std::string what = fmt::format("{} {}", program, size_text(bytes));
   Check check{.id = fmt::format("{}/{}/{}/{}", stage, subject, program, bytes),
@@ -184,7 +184,7 @@ std::vector<double> measure_rates(Context& context, const std::string& stage, co
       for (std::size_t r = 0; r < found.rows.size(); ++r) {
         best.at(r) = std::max(best.at(r), bus_bandwidth(found.rows[r]).value);
         context.journal.add(
-            judged_row(context.plan, stage, subjects.at(r), name, bytes, found.rows[r]));
+            row_check(context.plan, stage, subjects.at(r), name, bytes, found.rows[r]));
         if (r > 0) continue;
         const BusBandwidth reached = bus_bandwidth(found.rows[r]);
         const RateLimit* const limit = limit_of(context.plan, stage, name, bytes);
@@ -197,7 +197,7 @@ std::vector<double> measure_rates(Context& context, const std::string& stage, co
     }
     context.journal.add(curve);
   }
-  context.journal.add(verified.judged(stage + "/data"));
+  context.journal.add(verified.check(stage + "/data"));
   return best;
 }
 
@@ -235,7 +235,7 @@ void measure_all(Context& context, const std::string& stage, const std::vector<i
 
 namespace {
 
-Check soaked(Context& context) {
+Check soak_check(Context& context) {
   using Clock = std::chrono::steady_clock;
   const std::string& name = context.plan.full.programs.front();
   const Collective& program = program_named(name);
@@ -278,7 +278,7 @@ void soak(Context& context) {
       fmt::format("{} of {} for {:.0f} s, every call verified", context.plan.full.programs.front(),
                   size_text(largest(context.plan.full)), context.plan.soak.seconds));
   context.team.use_groups({});
-  counted_during(context, "soak", [&] { context.journal.add(soaked(context)); });
+  counted_during(context, "soak", [&] { context.journal.add(soak_check(context)); });
   context.journal.end_stage();
 }
 

@@ -24,8 +24,8 @@ const RateLimit* limit_of(const Plan& plan, std::string_view stage, std::string_
 
 // Returns the check of a row: wrong data FAIL; a limit that all of its interval misses FAIL or WARN,
 // one within the interval INCONCLUSIVE; without a limit SKIPPED, with the numbers.
-Check judged_row(const Plan& plan, const std::string& stage, const std::string& subject,
-                 std::string_view program, std::size_t bytes, const Row& row);
+Check row_check(const Plan& plan, const std::string& stage, const std::string& subject,
+                std::string_view program, std::size_t bytes, const Row& row);
 
 // Returns the check of a host's best bus bandwidth against what its GPUs' links carry in one direction (bytes per
 // second) and the share of it that is expected. Less is INCONCLUSIVE: a library need not use the links well.
