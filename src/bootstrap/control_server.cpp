@@ -6,10 +6,7 @@
 #include <asio/local/connect_pair.hpp>
 #include <asio/local/stream_protocol.hpp>
 #include <asio/post.hpp>
-#include <condition_variable>
 #include <future>
-#include <map>
-#include <mutex>
 #include <thread>
 #include <utility>
 
@@ -40,7 +37,8 @@ class ControlServer::Impl {
                   options_.log, callbacks()),
         members_(options_.self),
         other_jobs_(options_.self, options_.may_be_shared, options_.patience_s),
-        exchanges_(options_.self.processes) {
+        exchanges_(options_.self.processes),
+        attendance_(options_.self.processes) {
     at(init_timer_, deadline_in(options_.init_timeout_s), [this] { init_timeout(); });
     heartbeat();
     thread_ = start_thread([this] { io_.run(); });
@@ -48,28 +46,11 @@ class ControlServer::Impl {
   ~Impl();
 
   int port() const { return acceptor_.port(); }
-  std::vector<std::string> local_addresses() {
-    const std::lock_guard lock(mutex_);
-    std::vector<std::string> result;
-    for (const auto& [process, address] : local_addresses_) result.push_back(address);
-    return result;
-  }
   int attach();
-  std::vector<std::string> missing();
-  void wait_all_came(double limit_s) {
-    std::unique_lock lock(mutex_);
-    changed_.wait_for(lock, seconds_to_duration(limit_s),
-                      [this] { return came_ >= options_.self.processes; });
+  std::vector<std::string> missing() {
+    return on_own_thread([this] { return members_.missing_ranks(); });
   }
-  bool wait_all_reported(double limit_s) {
-    std::unique_lock lock(mutex_);
-    return changed_.wait_for(lock, seconds_to_duration(limit_s),
-                             [this] { return unreported_ == 0; });
-  }
-  void wait_all_left(double limit_s) {
-    std::unique_lock lock(mutex_);
-    changed_.wait_for(lock, seconds_to_duration(limit_s), [this] { return here_ == 0; });
-  }
+  Attendance& attendance() { return attendance_; }
 
  private:
   AcceptorCallbacks callbacks();
@@ -88,8 +69,6 @@ class ControlServer::Impl {
   void refuse(Peer& peer, const Hello& hello, const Failure& failure);
   void contribute(Peer& peer, Contribution contribution);
   void goodbye(Peer& peer);
-  void leave(Peer& peer);
-  void reported(Peer& peer);
   Failure gone(const Peer& peer, const char* how) const;
   void lose(Peer& peer, const Failure& failure);
   void fail(Failure failure, Peer* origin = nullptr);
@@ -102,10 +81,16 @@ class ControlServer::Impl {
   void require_nobody_left();
   void require_nobody_stopped();
   void heartbeat();
-  void broadcast(std::string bytes);
   void send_to(int process, const std::shared_ptr<const std::string>& bytes);
-  void arrive();
 
+  // Returns what `action` returns.
+  template <class Action>
+  auto on_own_thread(Action action) -> decltype(action()) {
+    std::packaged_task<decltype(action())()> task(std::move(action));
+    auto result = task.get_future();
+    asio::post(io_, [task = std::move(task)]() mutable { task(); });
+    return result.get();
+  }
   template <class Action>
   void at(asio::steady_timer& timer, TimePoint deadline, Action action) {
     timer.expires_at(deadline);
@@ -126,13 +111,7 @@ class ControlServer::Impl {
   std::optional<Failure> failed_;
   Exchanges exchanges_;
   TimePoint watched_ = TimePoint::max();  // what round_timer_ is set to
-
-  std::mutex mutex_;
-  std::condition_variable changed_;
-  int here_ = 0;                                // members that have neither left nor gone
-  int unreported_ = 0;                          // those of them that have not reported
-  int came_ = 0;                                // processes that have said who they are
-  std::map<int, std::string> local_addresses_;  // by process
+  Attendance attendance_;
   std::thread thread_;
 };
 
@@ -147,25 +126,13 @@ ControlServer::Impl::~Impl() {
 }
 
 int ControlServer::Impl::attach() {
-  std::promise<int> result;
-  asio::post(io_, [this, &result] {
-    try {
-      asio::local::stream_protocol::socket mine(io_), theirs(io_);
-      asio::local::connect_pair(mine, theirs);
-      const int fd = theirs.release();
-      acceptor_.add(ControlConnection::Socket(std::move(mine)), "this process");
-      result.set_value(fd);
-    } catch (...) {
-      result.set_exception(std::current_exception());
-    }
+  return on_own_thread([this] {
+    asio::local::stream_protocol::socket mine(io_), theirs(io_);
+    asio::local::connect_pair(mine, theirs);
+    const int fd = theirs.release();
+    acceptor_.add(ControlConnection::Socket(std::move(mine)), "this process");
+    return fd;
   });
-  return result.get_future().get();
-}
-
-std::vector<std::string> ControlServer::Impl::missing() {
-  std::promise<std::vector<std::string>> result;
-  asio::post(io_, [this, &result] { result.set_value(members_.missing_ranks()); });
-  return result.get_future().get();
 }
 
 AcceptorCallbacks ControlServer::Impl::callbacks() {
@@ -203,11 +170,7 @@ void ControlServer::Impl::take_refusal(Peer& peer, const Hello& hello) {
 void ControlServer::Impl::admit(Peer& peer, const Hello& hello) {
   if (!failed_ && other_jobs_.include(hello, members_.missing()))
     return send_elsewhere(peer, hello);
-  {
-    const std::lock_guard lock(mutex_);
-    ++came_;
-    changed_.notify_all();
-  }
+  attendance_.add_arrival();
   if (failed_) return refuse(peer, hello, *failed_);
   if (hello.refusal.code != 0) return take_refusal(peer, hello);
   const bool agrees = agree_but_for_flags(options_.self, hello);
@@ -222,23 +185,21 @@ void ControlServer::Impl::admit(Peer& peer, const Hello& hello) {
     }
     other_jobs_.forget(hello.process);
     members_.add(hello.process, &peer);
-    if (const std::string address = peer.connection->local_address(); !address.empty()) {
-      const std::lock_guard lock(mutex_);
-      local_addresses_[hello.process] = address;
-    }
+    attendance_.add_address(hello.process, peer.connection->local_address());
   } else {
     members_.differing.push_back(&peer);
   }
   peer.hello = hello;
   peer.connection->trust();
   peer.connection->send(answer(hello, FrameType::accepted));
-  arrive();
+  attendance_.enter();
   if (!members_.differing.empty()) return await_all_who_differ();
   if (!members_.complete()) return;
   welcomed_ = true;
   init_timer_.cancel();
   acceptor_.stop_listening();  // whoever is welcome may start another job on this port
-  broadcast(encode_frame(FrameType::welcome));
+  members_.send_to_all(std::make_shared<const std::string>(encode_frame(FrameType::welcome)),
+                       nullptr);
 }
 
 // Whom to blame is known if most have come.
@@ -268,7 +229,7 @@ void ControlServer::Impl::on_frame(Peer& peer, const Frame& frame) {
     case FrameType::contribution: return contribute(peer, decode_contribution(frame.payload));
     case FrameType::failure: return fail(decode_failure(frame.payload), &peer);
     case FrameType::goodbye: return goodbye(peer);
-    case FrameType::reported: return reported(peer);
+    case FrameType::reported: return attendance_.report(peer);
     case FrameType::hello:
     case FrameType::accepted:
     case FrameType::welcome:
@@ -341,7 +302,7 @@ void ControlServer::Impl::goodbye(Peer& peer) {
   if (peer.left) return;
   ++left_;
   peer.connection->send(encode_frame(FrameType::goodbye));
-  leave(peer);
+  attendance_.leave(peer);
   require_nobody_left();
 }
 
@@ -358,7 +319,7 @@ Failure ControlServer::Impl::gone(const Peer& peer, const char* how) const {
 
 void ControlServer::Impl::lose(Peer& peer, const Failure& failure) {
   peer.connection->close();
-  leave(peer);
+  attendance_.leave(peer);
   fail(failure);
 }
 
@@ -382,7 +343,7 @@ void ControlServer::Impl::give_up_silent(Failure& failure) {
   constexpr int heartbeats = 3;  // missing: at least two whole intervals have passed
   const std::vector<int> silent = members_.silent(heartbeats);
   if (silent.empty()) return;
-  for (const int process : silent) reported(*members_.of(process));
+  for (const int process : silent) attendance_.report(*members_.of(process));
   const std::vector<int> ranks = members_.rank_numbers(silent);
   failure.gone.insert(failure.gone.end(), ranks.begin(), ranks.end());
   failure.message +=
@@ -416,34 +377,9 @@ void ControlServer::Impl::heartbeat() {
   });
 }
 
-void ControlServer::Impl::broadcast(std::string bytes) {
-  members_.send_to_all(std::make_shared<const std::string>(std::move(bytes)), nullptr);
-}
-
 void ControlServer::Impl::send_to(int process, const std::shared_ptr<const std::string>& bytes) {
   const Peer* const member = members_.of(process);
   if (member != nullptr && member->here()) member->connection->send(bytes);
-}
-
-void ControlServer::Impl::arrive() {
-  const std::lock_guard lock(mutex_);
-  ++here_;
-  ++unreported_;
-}
-
-void ControlServer::Impl::leave(Peer& peer) {
-  reported(peer);
-  if (std::exchange(peer.left, true)) return;
-  const std::lock_guard lock(mutex_);
-  --here_;
-  changed_.notify_all();
-}
-
-void ControlServer::Impl::reported(Peer& peer) {
-  if (std::exchange(peer.reported, true)) return;
-  const std::lock_guard lock(mutex_);
-  --unreported_;
-  changed_.notify_all();
 }
 
 ControlServer::ControlServer(ControlServerOptions options)
@@ -451,10 +387,14 @@ ControlServer::ControlServer(ControlServerOptions options)
 ControlServer::~ControlServer() = default;
 int ControlServer::port() const { return impl_->port(); }
 int ControlServer::attach() { return impl_->attach(); }
-std::vector<std::string> ControlServer::local_addresses() const { return impl_->local_addresses(); }
+std::vector<std::string> ControlServer::local_addresses() const {
+  return impl_->attendance().local_addresses();
+}
 std::vector<std::string> ControlServer::missing() { return impl_->missing(); }
-void ControlServer::wait_all_came(double limit_s) { impl_->wait_all_came(limit_s); }
-bool ControlServer::wait_all_reported(double limit_s) { return impl_->wait_all_reported(limit_s); }
-void ControlServer::wait_all_left(double limit_s) { impl_->wait_all_left(limit_s); }
+void ControlServer::wait_all_came(double limit_s) { impl_->attendance().wait_all_came(limit_s); }
+bool ControlServer::wait_all_reported(double limit_s) {
+  return impl_->attendance().wait_all_reported(limit_s);
+}
+void ControlServer::wait_all_left(double limit_s) { impl_->attendance().wait_all_left(limit_s); }
 
 }  // namespace ccl_tests

@@ -8,6 +8,50 @@
 
 namespace ccl_tests {
 
+void Attendance::add_arrival() {
+  const std::lock_guard lock(mutex_);
+  ++came_;
+  changed_.notify_all();
+}
+
+void Attendance::enter() {
+  const std::lock_guard lock(mutex_);
+  ++here_;
+  ++unreported_;
+}
+
+void Attendance::leave(Peer& peer) {
+  report(peer);
+  if (std::exchange(peer.left, true)) return;
+  const std::lock_guard lock(mutex_);
+  --here_;
+  changed_.notify_all();
+}
+
+void Attendance::report(Peer& peer) {
+  if (std::exchange(peer.reported, true)) return;
+  const std::lock_guard lock(mutex_);
+  --unreported_;
+  changed_.notify_all();
+}
+
+void Attendance::add_address(int process, const std::string& local_address) {
+  const std::lock_guard lock(mutex_);
+  if (!local_address.empty()) local_addresses_[process] = local_address;
+}
+
+std::vector<std::string> Attendance::local_addresses() {
+  const std::lock_guard lock(mutex_);
+  std::vector<std::string> result;
+  for (const auto& [process, address] : local_addresses_) result.push_back(address);
+  return result;
+}
+
+bool Attendance::wait(double limit_s, const std::function<bool()>& until) {
+  std::unique_lock lock(mutex_);
+  return changed_.wait_for(lock, seconds_to_duration(limit_s), until);
+}
+
 void Members::send_to_all(const std::shared_ptr<const std::string>& bytes,
                           const Peer* except) const {
   for (const std::vector<Peer*>* group : {&by_process_, &differing}) {

@@ -1,15 +1,53 @@
 // The processes of a job that the control server knows. Only for .cpp files: includes Asio.
 #pragma once
 
+#include <condition_variable>
 #include <cstddef>
+#include <functional>
 #include <map>
 #include <memory>
+#include <mutex>
 #include <string>
 #include <vector>
 
 #include "src/bootstrap/acceptor.hpp"
 
 namespace ccl_tests {
+
+// How many processes are there: what the server's thread notes and other threads wait for. Thread-safe.
+class Attendance {
+ public:
+  explicit Attendance(int processes) : processes_(processes) {}
+
+  void add_arrival();  // of a process that has said who it is, wanted or not
+  void enter();        // a member, or a process that differs
+  void leave(Peer& peer);
+  void report(Peer& peer);  // it has said all about a failure, or nothing is expected of it
+  void add_address(int process, const std::string& local_address);
+
+  // Wait for at most limit_s.
+  void wait_all_came(double limit_s) {
+    wait(limit_s, [this] { return came_ >= processes_; });
+  }
+  bool wait_all_reported(double limit_s) {
+    return wait(limit_s, [this] { return unreported_ == 0; });
+  }
+  void wait_all_left(double limit_s) {
+    wait(limit_s, [this] { return here_ == 0; });
+  }
+  std::vector<std::string> local_addresses();  // in the order of processes
+
+ private:
+  bool wait(double limit_s, const std::function<bool()>& until);
+
+  int processes_;
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  int here_ = 0;                                // have neither left nor gone
+  int unreported_ = 0;                          // those of them that have not reported
+  int came_ = 0;                                // have said who they are
+  std::map<int, std::string> local_addresses_;  // by process
+};
 
 class Members {
  public:
