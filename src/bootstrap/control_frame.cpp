@@ -12,6 +12,10 @@
 
 namespace ccl_tests {
 
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Failure, code, message, gone, late)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Hello, nonce, proof, version, host, process, processes,
+                                   ranks_per_process, pid, settings, refusal)
+
 std::string printable(std::string_view text) {
   std::string out(text);
   unsigned char before = 0;
@@ -109,36 +113,15 @@ std::string encode_frame(FrameType type, std::string_view payload) {
 }
 
 std::string encode(const Hello& hello, FrameType type) {
-  std::string out;
-  put_blob(out, hello.nonce);
-  put_blob(out, hello.proof);
-  put_blob(out, hello.version);
-  put_blob(out, hello.host);
-  put(out, hello.process);
-  put(out, hello.processes);
-  put(out, hello.ranks_per_process);
-  put(out, hello.pid);
-  put_blob(out, hello.settings);
-  put(out, hello.refusal.code);
-  put_blob(out, std::string_view(hello.refusal.message).substr(0, longest_refusal));
-  return encode_frame(type, out);
+  Hello shown = hello;
+  shown.refusal.message = hello.refusal.message.substr(0, longest_refusal);
+  return encode_frame(type, to_bytes(shown));
 }
 
 Hello decode_hello(std::string_view payload) {
-  Reader in(payload);
-  Hello hello;
-  hello.nonce = in.blob();
-  hello.proof = in.blob();
-  hello.version = printable(in.blob());
-  hello.host = printable(in.blob());
-  hello.process = in.number<int>();
-  hello.processes = in.number<int>();
-  hello.ranks_per_process = in.number<int>();
-  hello.pid = in.number<int>();
-  hello.settings = in.blob();
-  hello.refusal.code = in.number<int>();
-  hello.refusal.message = printable(in.blob());
-  in.end();
+  auto hello = from_bytes<Hello>(payload);
+  for (std::string* text : {&hello.version, &hello.host, &hello.refusal.message})
+    *text = printable(*text);
   require_sane_numbers(hello);
   return hello;
 }
@@ -189,8 +172,6 @@ Round decode_round(std::string_view payload) {
   round.bytes = unpack(in.rest());
   return round;
 }
-
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Failure, code, message, gone, late)
 
 std::string encode(const Failure& failure) {
   return encode_frame(FrameType::failure, to_bytes(failure));

@@ -1,5 +1,6 @@
 // What the processes of a job say to the server in process 0 and hear from it. On the wire:
-// control_magic once in each direction, then frames: payload length in 4 bytes, type in 1, payload.
+// control_magic once in each direction, then frames: payload length in 4 bytes, type in 1, payload. Payloads
+// are MessagePack; those of exchanges, of which process 0 handles one of each process at a time, are plain bytes.
 #pragma once
 
 #include <cstddef>
