@@ -22,6 +22,7 @@
 #include "src/options/settings.hpp"
 #include "src/options/values.hpp"
 #include "tools/acceptance/baseline.hpp"
+#include "tools/acceptance/journal.hpp"
 #include "tools/acceptance/report/html.hpp"
 #include "tools/acceptance/report/junit.hpp"
 #include "tools/acceptance/report/terminal.hpp"
@@ -217,8 +218,9 @@ int stand_in(const Hosts& hosts, int ranks_per_process) {
   return ranks_per_process;
 }
 
-}  // namespace
-
+// One rank's part: looks at everything in the plan. Returns the exit code, the same on all ranks. journal: the
+// process's; that of rank 0 keeps what is found, that of the rank which speaks if rank 0 is gone knows only what is
+// run. Collective.
 int run(Rank& rank, const Arguments& arguments, const Plan& plan, verify::PatternCache& patterns,
         Journal* journal, const HostProbe& probe) {
   const Hosts hosts(rank.table());
@@ -255,26 +257,6 @@ int run(Rank& rank, const Arguments& arguments, const Plan& plan, verify::Patter
   team.end();
   return rank.agree(exit_code_of(journal->record()));
 }
-
-int exit_code_of(const Record& record) {
-  switch (record.verdict) {
-    case Verdict::pass:
-    case Verdict::warn: return exit_code(Exit::passed);
-    case Verdict::skipped:
-    case Verdict::inconclusive: return exit_code(Exit::inconclusive);
-    case Verdict::fail: break;
-  }
-  const auto says = [&](const char* reason) {
-    return std::any_of(record.checks.begin(), record.checks.end(), [&](const Check& check) {
-      return check.verdict == Verdict::fail && check.reason == reason;
-    });
-  };
-  if (says("WRONG_DATA")) return exit_code(Exit::wrong_data);
-  if (says("HOST_LOST") || says("WRONG_WIRE")) return exit_code(Exit::failed);
-  return exit_code(Exit::too_slow);
-}
-
-namespace {
 
 void write_file(const std::string& path, const std::string& text) {
   if (path.empty()) return;
@@ -317,6 +299,24 @@ bool is_same(const std::string& path, const std::string& other) {
 }
 
 }  // namespace
+
+int exit_code_of(const Record& record) {
+  switch (record.verdict) {
+    case Verdict::pass:
+    case Verdict::warn: return exit_code(Exit::passed);
+    case Verdict::skipped:
+    case Verdict::inconclusive: return exit_code(Exit::inconclusive);
+    case Verdict::fail: break;
+  }
+  const auto says = [&](const char* reason) {
+    return std::any_of(record.checks.begin(), record.checks.end(), [&](const Check& check) {
+      return check.verdict == Verdict::fail && check.reason == reason;
+    });
+  };
+  if (says("WRONG_DATA")) return exit_code(Exit::wrong_data);
+  if (says("HOST_LOST") || says("WRONG_WIRE")) return exit_code(Exit::failed);
+  return exit_code(Exit::too_slow);
+}
 
 int run_acceptance(const Arguments& a, const Plan& plan, const std::vector<std::string>& words,
                    verify::PatternCache& patterns, const RunJob& run_job, const HostProbe& host) {

@@ -11,7 +11,16 @@ namespace ccl_tests::acceptance {
 
 // From the best to the worst that a run may be called; skipped: not looked at.
 enum class Verdict { skipped, pass, warn, inconclusive, fail };
-std::string_view name(Verdict verdict);  // "PASS"
+constexpr std::string_view name(Verdict verdict) {
+  switch (verdict) {
+    case Verdict::skipped: return "SKIPPED";
+    case Verdict::pass: return "PASS";
+    case Verdict::warn: return "WARN";
+    case Verdict::inconclusive: return "INCONCLUSIVE";
+    case Verdict::fail: return "FAIL";
+  }
+  return "INCONCLUSIVE";
+}
 
 // Base units: "s", "B/s", "B"; "" for ratios and counts.
 struct Number {
