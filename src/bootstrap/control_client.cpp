@@ -2,18 +2,9 @@
 
 #include <fmt/format.h>
 
-#include <asio/executor_work_guard.hpp>
 #include <asio/post.hpp>
-#include <asio/steady_timer.hpp>
-#include <atomic>
-#include <condition_variable>
-#include <map>
-#include <mutex>
-#include <optional>
-#include <thread>
 #include <utility>
 
-#include "src/bootstrap/control_connection.hpp"
 #include "src/bootstrap/job_key.hpp"
 #include "src/bootstrap/net.hpp"
 #include "src/core/error.hpp"
@@ -28,73 +19,24 @@ constexpr std::size_t nonce_bytes = 16;
 
 }  // namespace
 
-class ControlClient::Impl {
- public:
-  explicit Impl(LinkOptions options) : options_(std::move(options)) {}
-  ~Impl();
-
-  asio::io_context& io() { return io_; }
-  void begin(ControlConnection::Socket socket, TimePoint deadline);
-  void wait_welcome(double limit_s);
-  void report_failures();
-  std::vector<std::string> exchange(ExchangeKind kind, const Team& team, std::string_view bytes,
-                                    double limit_s);
-  void abort(const Failure& why);
-  Failure wait_failure(double limit_s);
-  StatusSource& statuses() { return statuses_; }
-  bool wait_process_0_gone(double limit_s);
-  void end_report();
-  std::vector<std::string> local_addresses() const {
-    return local_address_.empty() ? std::vector<std::string>{} : std::vector{local_address_};
+ControlClient::ControlClient(LinkOptions options, const std::string& host, int port,
+                             TimePoint deadline)
+    : ControlClient(std::move(options)) {
+  try {
+    const TimePoint connected = std::min(deadline, deadline_in(10));
+    begin(connect_once(io_, resolve(host, port, deadline), connected), deadline);
+  } catch (const std::system_error& error) {
+    throw NoServer(error.what(), error.code());
   }
+}
 
- private:
-  static std::string sign_of_life(const std::vector<RankStatus>& statuses) {
-    return encode_frame(FrameType::heartbeat, statuses.empty() ? std::string() : to_text(statuses));
-  }
-  Failure silence() const;
-  void take(const Frame& frame);
-  void on_frame(const Frame& frame);
-  void on_first_frame(const Frame& frame);
-  void on_close(const std::string& why);
-  void on_silence();
-  // lock: of mutex_, so that nobody who waits sees that the connection is closed and not why.
-  void fail(const Failure& failure, std::unique_lock<std::mutex> lock);
-  void heartbeat();
-  void leave();
-  void post_send(const std::string& bytes);
-  void throw_if_over() const;
-  bool over() const { return failure_ || closed_ || server_left_; }
+ControlClient::ControlClient(LinkOptions options, int descriptor, TimePoint deadline)
+    : ControlClient(std::move(options)) {
+  using asio::generic::stream_protocol;
+  begin(ControlConnection::Socket(io_, stream_protocol(AF_UNIX, 0), descriptor), deadline);
+}
 
-  LinkOptions options_;
-  asio::io_context io_;
-  std::optional<asio::executor_work_guard<asio::io_context::executor_type>> work_;
-  asio::steady_timer heartbeat_timer_{io_};
-  std::shared_ptr<ControlConnection> connection_;
-  std::string local_address_;
-  std::atomic<int> silent_ = 0;   // heartbeats since the server's last sign of life
-  std::atomic<int> waiting_ = 0;  // exchanges
-
-  StatusSource statuses_;
-  std::mutex mutex_;
-  std::condition_variable changed_;
-  std::optional<Hello> server_;  // process 0, once accepted
-  bool is_elsewhere_ = false;    // the server has other settings
-  bool welcomed_ = false, reporting_ = false;
-  bool leaving_ = false, server_left_ = false, closed_ = false;
-  bool aborted_ = false, abort_heard_ = false;
-  std::string closed_why_;
-  std::string unsent_;  // frames
-  struct Exchanges {    // of one team
-    std::uint64_t next_round = 0;
-    std::optional<Round> result;
-  };
-  std::map<std::string, Exchanges> exchanges_;  // by team
-  std::optional<Failure> failure_;
-  std::thread thread_;
-};
-
-void ControlClient::Impl::begin(ControlConnection::Socket socket, TimePoint deadline) {
+void ControlClient::begin(ControlConnection::Socket socket, TimePoint deadline) {
   connection_ = std::make_shared<ControlConnection>(std::move(socket));
   local_address_ = connection_->local_address();
   connection_->trust();
@@ -115,14 +57,14 @@ void ControlClient::Impl::begin(ControlConnection::Socket socket, TimePoint dead
   if (!server_) throw NoServer(closed_ ? closed_why_ : "it does not answer");
 }
 
-ControlClient::Impl::~Impl() {
+ControlClient::~ControlClient() {
   if (!thread_.joinable()) return;
   leave();
   io_.stop();
   thread_.join();
 }
 
-void ControlClient::Impl::leave() {
+void ControlClient::leave() {
   std::unique_lock lock(mutex_);
   leaving_ = true;
   if (closed_ || !server_) return;
@@ -132,7 +74,7 @@ void ControlClient::Impl::leave() {
 }
 
 // With mutex_ held. What is sent before the other thread wakes up leaves in one write.
-void ControlClient::Impl::post_send(const std::string& bytes) {
+void ControlClient::post_send(const std::string& bytes) {
   const bool first = unsent_.empty();
   unsent_ += bytes;
   if (!first) return;
@@ -144,7 +86,7 @@ void ControlClient::Impl::post_send(const std::string& bytes) {
   });
 }
 
-void ControlClient::Impl::wait_welcome(double limit_s) {
+void ControlClient::wait_welcome(double limit_s) {
   std::unique_lock lock(mutex_);
   if (changed_.wait_for(lock, seconds_to_duration(limit_s + answer_slack_s),
                         [this] { return welcomed_ || over(); })) {
@@ -153,19 +95,19 @@ void ControlClient::Impl::wait_welcome(double limit_s) {
   throw Timeout(fmt::format("{} does not say who is missing", server_->name()));
 }
 
-void ControlClient::Impl::report_failures() {
+void ControlClient::report_failures() {
   const std::lock_guard lock(mutex_);
   throw_if_over();
   reporting_ = true;
 }
 
-void ControlClient::Impl::throw_if_over() const {
+void ControlClient::throw_if_over() const {
   if (failure_) throw_failure(*failure_);
   if (over()) throw Error(server_->name() + " has left while others wait for it");
 }
 
-std::vector<std::string> ControlClient::Impl::exchange(ExchangeKind kind, const Team& team,
-                                                       std::string_view bytes, double limit_s) {
+std::vector<std::string> ControlClient::exchange(ExchangeKind kind, const Team& team,
+                                                 std::string_view bytes, double limit_s) {
   if (bytes.size() > contribution_limit) {
     throw Error(fmt::format("{} bytes are too many for an exchange", bytes.size()));
   }
@@ -188,7 +130,7 @@ std::vector<std::string> ControlClient::Impl::exchange(ExchangeKind kind, const 
   throw Timeout(fmt::format("no answer from {} within {:g} s", server_->name(), patience));
 }
 
-void ControlClient::Impl::abort(const Failure& why) {
+void ControlClient::abort(const Failure& why) noexcept try {
   const std::string statuses = sign_of_life(statuses_.now());
   std::unique_lock lock(mutex_);
   if (over()) return;
@@ -199,9 +141,10 @@ void ControlClient::Impl::abort(const Failure& why) {
   // Until the server has told the others: the caller may end this process next.
   changed_.wait_for(lock, seconds_to_duration(farewell_s),
                     [this] { return abort_heard_ || closed_; });
+} catch (const std::exception&) {  // no memory for it: the end of this process will tell
 }
 
-Failure ControlClient::Impl::wait_failure(double limit_s) {
+Failure ControlClient::wait_failure(double limit_s) {
   std::unique_lock lock(mutex_);
   changed_.wait_for(lock, seconds_to_duration(limit_s), [this] { return failure_.has_value(); });
   constexpr int heartbeats = 3;  // missing: at least two whole intervals have passed
@@ -209,25 +152,25 @@ Failure ControlClient::Impl::wait_failure(double limit_s) {
   return silence();
 }
 
-bool ControlClient::Impl::wait_process_0_gone(double limit_s) {
+bool ControlClient::wait_process_0_gone(double limit_s) {
   std::unique_lock lock(mutex_);
   changed_.wait_for(lock, seconds_to_duration(limit_s), [this] { return closed_ || server_left_; });
   return closed_ && !server_left_;
 }
 
-void ControlClient::Impl::end_report() {
+void ControlClient::end_report() {
   const std::lock_guard lock(mutex_);
   if (!closed_ && server_) post_send(encode_frame(FrameType::reported));
 }
 
-Failure ControlClient::Impl::silence() const {
+Failure ControlClient::silence() const {
   return {exit_code(Exit::timed_out),
           fmt::format("for {:g} s there has been no sign of life from {}",
                       (silent_ - 1) * options_.heartbeat_s, server_->name()),
           server_->rank_numbers()};
 }
 
-void ControlClient::Impl::take(const Frame& frame) {
+void ControlClient::take(const Frame& frame) {
   try {
     on_frame(frame);
   } catch (const Error& error) {
@@ -237,7 +180,7 @@ void ControlClient::Impl::take(const Frame& frame) {
 }
 
 // Nothing is believed before the server has proved that it belongs to this job.
-void ControlClient::Impl::on_first_frame(const Frame& frame) {
+void ControlClient::on_first_frame(const Frame& frame) {
   if (frame.type == FrameType::refused)
     throw Error("another job listens there, or CCL_JOB_SECRET differs");
   if (frame.type != FrameType::accepted && frame.type != FrameType::elsewhere)
@@ -255,7 +198,7 @@ void ControlClient::Impl::on_first_frame(const Frame& frame) {
   changed_.notify_all();
 }
 
-void ControlClient::Impl::on_frame(const Frame& frame) {
+void ControlClient::on_frame(const Frame& frame) {
   silent_ = 0;
   if (!server_) return on_first_frame(frame);
   if (frame.type == FrameType::failure) {
@@ -289,7 +232,7 @@ void ControlClient::Impl::on_frame(const Frame& frame) {
   changed_.notify_all();
 }
 
-void ControlClient::Impl::on_close(const std::string& why) {
+void ControlClient::on_close(const std::string& why) {
   std::unique_lock lock(mutex_);
   closed_ = true;
   closed_why_ = why;
@@ -298,7 +241,7 @@ void ControlClient::Impl::on_close(const std::string& why) {
     fail({exit_code(Exit::failed), server_->gone(), server_->rank_numbers()}, std::move(lock));
 }
 
-void ControlClient::Impl::on_silence() {
+void ControlClient::on_silence() {
   std::unique_lock lock(mutex_);
   if (!server_) {
     lock.unlock();
@@ -311,7 +254,7 @@ void ControlClient::Impl::on_silence() {
   if (!leaving_ && !server_left_) fail(failure, std::move(lock));
 }
 
-void ControlClient::Impl::fail(const Failure& failure, std::unique_lock<std::mutex> lock) {
+void ControlClient::fail(const Failure& failure, std::unique_lock<std::mutex> lock) {
   if (failure_) return;
   failure_ = failure;
   const bool report = reporting_ && !leaving_ && options_.on_failure;
@@ -320,7 +263,7 @@ void ControlClient::Impl::fail(const Failure& failure, std::unique_lock<std::mut
   if (report) options_.on_failure(failure);
 }
 
-void ControlClient::Impl::heartbeat() {
+void ControlClient::heartbeat() {
   heartbeat_timer_.expires_after(seconds_to_duration(options_.heartbeat_s));
   heartbeat_timer_.async_wait([this](std::error_code error) {
     if (error || !connection_->open()) return;
@@ -334,47 +277,5 @@ void ControlClient::Impl::heartbeat() {
     heartbeat();
   });
 }
-
-ControlClient::ControlClient(LinkOptions options, const std::string& host, int port,
-                             TimePoint deadline)
-    : impl_(std::make_unique<Impl>(std::move(options))) {
-  try {
-    const TimePoint connected = std::min(deadline, deadline_in(10));
-    impl_->begin(connect_once(impl_->io(), resolve(host, port, deadline), connected), deadline);
-  } catch (const std::system_error& error) {
-    throw NoServer(error.what(), error.code());
-  }
-}
-
-ControlClient::ControlClient(LinkOptions options, int descriptor, TimePoint deadline)
-    : impl_(std::make_unique<Impl>(std::move(options))) {
-  using asio::generic::stream_protocol;
-  impl_->begin(ControlConnection::Socket(impl_->io(), stream_protocol(AF_UNIX, 0), descriptor),
-               deadline);
-}
-
-ControlClient::~ControlClient() = default;
-void ControlClient::wait_welcome(double limit_s) { impl_->wait_welcome(limit_s); }
-void ControlClient::report_failures() { impl_->report_failures(); }
-std::vector<std::string> ControlClient::exchange(ExchangeKind kind, const Team& team,
-                                                 std::string_view bytes, double limit_s) {
-  return impl_->exchange(kind, team, bytes, limit_s);
-}
-void ControlClient::abort(const Failure& why) noexcept {
-  try {
-    impl_->abort(why);
-  } catch (const std::exception&) {  // no memory for it: the end of this process will tell
-    return;
-  }
-}
-Failure ControlClient::wait_failure(double limit_s) { return impl_->wait_failure(limit_s); }
-void ControlClient::report_status(std::function<std::vector<RankStatus>()> statuses) {
-  impl_->statuses().set(std::move(statuses));
-}
-bool ControlClient::wait_process_0_gone(double limit_s) {
-  return impl_->wait_process_0_gone(limit_s);
-}
-std::vector<std::string> ControlClient::local_addresses() const { return impl_->local_addresses(); }
-void ControlClient::end_report() { impl_->end_report(); }
 
 }  // namespace ccl_tests

@@ -1,16 +1,28 @@
-// One process's connection to the server.
+// One process's connection to the server. Only for .cpp files: includes Asio.
 #pragma once
 
+#include <asio/executor_work_guard.hpp>
+#include <asio/io_context.hpp>
+#include <asio/steady_timer.hpp>
+#include <atomic>
+#include <condition_variable>
 #include <functional>
+#include <map>
 #include <memory>
+#include <mutex>
+#include <optional>
 #include <stdexcept>
 #include <string>
 #include <string_view>
 #include <system_error>
+#include <thread>
+#include <utility>
 #include <vector>
 
+#include "src/bootstrap/control_connection.hpp"
 #include "src/bootstrap/control_frame.hpp"
 #include "src/bootstrap/deadline.hpp"
+#include "src/bootstrap/rank_status.hpp"
 
 namespace ccl_tests {
 
@@ -46,15 +58,63 @@ class ControlClient {
   }
   void abort(const Failure& why) noexcept;
   Failure wait_failure(double limit_s);
-  void report_status(
-      std::function<std::vector<RankStatus>()> statuses);  // as Control's; any thread
+  // As Control's; on any thread.
+  void report_status(std::function<std::vector<RankStatus>()> statuses) {
+    statuses_.set(std::move(statuses));
+  }
   bool wait_process_0_gone(double limit_s);
-  std::vector<std::string> local_addresses() const;  // as ControlChannel's
-  void end_report();                                 // tells the server, and does not wait
+  std::vector<std::string> local_addresses() const {  // as ControlChannel's
+    return local_address_.empty() ? std::vector<std::string>{} : std::vector{local_address_};
+  }
+  void end_report();  // tells the server, and does not wait
 
  private:
-  class Impl;
-  std::unique_ptr<Impl> impl_;
+  // The others call it, so that the destructor is called after an exception.
+  explicit ControlClient(LinkOptions options) : options_(std::move(options)) {}
+  void begin(ControlConnection::Socket socket, TimePoint deadline);
+  static std::string sign_of_life(const std::vector<RankStatus>& statuses) {
+    return encode_frame(FrameType::heartbeat, statuses.empty() ? std::string() : to_text(statuses));
+  }
+  Failure silence() const;
+  void take(const Frame& frame);
+  void on_frame(const Frame& frame);
+  void on_first_frame(const Frame& frame);
+  void on_close(const std::string& why);
+  void on_silence();
+  // lock: of mutex_, so that nobody who waits sees that the connection is closed and not why.
+  void fail(const Failure& failure, std::unique_lock<std::mutex> lock);
+  void heartbeat();
+  void leave();
+  void post_send(const std::string& bytes);
+  void throw_if_over() const;
+  bool over() const { return failure_ || closed_ || server_left_; }
+
+  LinkOptions options_;
+  asio::io_context io_;
+  std::optional<asio::executor_work_guard<asio::io_context::executor_type>> work_;
+  asio::steady_timer heartbeat_timer_{io_};
+  std::shared_ptr<ControlConnection> connection_;
+  std::string local_address_;
+  std::atomic<int> silent_ = 0;   // heartbeats since the server's last sign of life
+  std::atomic<int> waiting_ = 0;  // exchanges
+
+  StatusSource statuses_;
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::optional<Hello> server_;  // process 0, once accepted
+  bool is_elsewhere_ = false;    // the server has other settings
+  bool welcomed_ = false, reporting_ = false;
+  bool leaving_ = false, server_left_ = false, closed_ = false;
+  bool aborted_ = false, abort_heard_ = false;
+  std::string closed_why_;
+  std::string unsent_;  // frames
+  struct Exchanges {    // of one team
+    std::uint64_t next_round = 0;
+    std::optional<Round> result;
+  };
+  std::map<std::string, Exchanges> exchanges_;  // by team
+  std::optional<Failure> failure_;
+  std::thread thread_;
 };
 
 class NoServer : public std::runtime_error {

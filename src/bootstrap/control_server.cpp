@@ -2,20 +2,12 @@
 
 #include <fmt/format.h>
 
-#include <asio/executor_work_guard.hpp>
 #include <asio/local/connect_pair.hpp>
 #include <asio/local/stream_protocol.hpp>
-#include <asio/post.hpp>
-#include <future>
-#include <thread>
 #include <utility>
 
-#include "src/bootstrap/acceptor.hpp"
-#include "src/bootstrap/exchanges.hpp"
 #include "src/bootstrap/job_key.hpp"
-#include "src/bootstrap/members.hpp"
 #include "src/bootstrap/net.hpp"
-#include "src/bootstrap/other_jobs.hpp"
 #include "src/core/error.hpp"
 #include "src/core/thread.hpp"
 
@@ -29,93 +21,20 @@ asio::ip::tcp::acceptor listener(asio::io_context& io, const Listen& listen) {
 
 }  // namespace
 
-class ControlServer::Impl {
- public:
-  explicit Impl(ControlServerOptions options)
-      : options_(std::move(options)),
-        acceptor_(io_, listener(io_, options_.listen), options_.strangers, options_.key,
-                  options_.log, callbacks()),
-        members_(options_.self),
-        other_jobs_(options_.self, options_.may_be_shared, options_.patience_s),
-        exchanges_(options_.self.processes),
-        attendance_(options_.self.processes) {
-    at(init_timer_, deadline_in(options_.init_timeout_s), [this] { init_timeout(); });
-    heartbeat();
-    thread_ = start_thread([this] { io_.run(); });
-  }
-  ~Impl();
+ControlServer::ControlServer(ControlServerOptions options)
+    : options_(std::move(options)),
+      acceptor_(io_, listener(io_, options_.listen), options_.strangers, options_.key, options_.log,
+                callbacks()),
+      members_(options_.self),
+      other_jobs_(options_.self, options_.may_be_shared, options_.patience_s),
+      exchanges_(options_.self.processes),
+      attendance_(options_.self.processes) {
+  at(init_timer_, deadline_in(options_.init_timeout_s), [this] { init_timeout(); });
+  heartbeat();
+  thread_ = start_thread([this] { io_.run(); });
+}
 
-  int port() const { return acceptor_.port(); }
-  int attach();
-  std::vector<std::string> missing() {
-    return on_own_thread([this] { return members_.missing_ranks(); });
-  }
-  Attendance& attendance() { return attendance_; }
-
- private:
-  AcceptorCallbacks callbacks();
-  void admit(Peer& peer, const Hello& hello);
-  void on_frame(Peer& peer, const Frame& frame);
-  void on_close(Peer& peer);
-  std::string answer(const Hello& hello, FrameType type) const {
-    Hello self = options_.self;
-    self.proof = job_proof(options_.key, Side::server, hello.nonce);
-    return encode(self, type);
-  }
-  void send_elsewhere(Peer& peer, const Hello& hello);
-  void take_refusal(Peer& peer, const Hello& hello);
-  void await_all_who_differ();
-  void fail_disagreement();
-  void refuse(Peer& peer, const Hello& hello, const Failure& failure);
-  void contribute(Peer& peer, Contribution contribution);
-  void goodbye(Peer& peer);
-  Failure gone(const Peer& peer, const char* how) const;
-  void lose(Peer& peer, const Failure& failure);
-  void fail(Failure failure, Peer* origin = nullptr);
-  void fail_late(const char* what, const std::vector<int>& processes);
-  void give_up_silent(Failure& failure);
-  void init_timeout();
-  void deliver(TeamExchanges& team);
-  void watch(TimePoint deadline);
-  void round_timeout();
-  void require_nobody_left();
-  void require_nobody_stopped();
-  void heartbeat();
-  void send_to(int process, const std::shared_ptr<const std::string>& bytes);
-
-  // Returns what `action` returns.
-  template <class Action>
-  auto on_own_thread(Action action) -> decltype(action()) {
-    std::packaged_task<decltype(action())()> task(std::move(action));
-    auto result = task.get_future();
-    asio::post(io_, [task = std::move(task)]() mutable { task(); });
-    return result.get();
-  }
-  template <class Action>
-  void at(asio::steady_timer& timer, TimePoint deadline, Action action) {
-    timer.expires_at(deadline);
-    timer.async_wait([action](std::error_code error) {
-      if (!error) action();
-    });
-  }
-
-  ControlServerOptions options_;
-  asio::io_context io_;
-  asio::executor_work_guard<asio::io_context::executor_type> work_{io_.get_executor()};
-  asio::steady_timer init_timer_{io_}, heartbeat_timer_{io_}, round_timer_{io_};
-  Acceptor acceptor_;
-  Members members_;
-  int left_ = 0;  // members that have said goodbye
-  bool welcomed_ = false;
-  OtherJobs other_jobs_;
-  std::optional<Failure> failed_;
-  Exchanges exchanges_;
-  TimePoint watched_ = TimePoint::max();  // what round_timer_ is set to
-  Attendance attendance_;
-  std::thread thread_;
-};
-
-ControlServer::Impl::~Impl() {
+ControlServer::~ControlServer() {
   asio::post(io_, [this] {
     heartbeat_timer_.cancel();
     round_timer_.cancel();
@@ -125,7 +44,7 @@ ControlServer::Impl::~Impl() {
   thread_.join();
 }
 
-int ControlServer::Impl::attach() {
+int ControlServer::attach() {
   return on_own_thread([this] {
     asio::local::stream_protocol::socket mine(io_), theirs(io_);
     asio::local::connect_pair(mine, theirs);
@@ -135,7 +54,7 @@ int ControlServer::Impl::attach() {
   });
 }
 
-AcceptorCallbacks ControlServer::Impl::callbacks() {
+AcceptorCallbacks ControlServer::callbacks() {
   return {[this](Peer& peer, const Hello& hello) { admit(peer, hello); },
           [this](Peer& peer, const Frame& frame) { on_frame(peer, frame); },
           [this](Peer& peer, const std::string& why) {
@@ -145,8 +64,14 @@ AcceptorCallbacks ControlServer::Impl::callbacks() {
           [this](Peer& peer) { on_close(peer); }};
 }
 
+std::string ControlServer::answer(const Hello& hello, FrameType type) const {
+  Hello self = options_.self;
+  self.proof = job_proof(options_.key, Side::server, hello.nonce);
+  return encode(self, type);
+}
+
 // It is told who is here, and looks for its own process 0.
-void ControlServer::Impl::send_elsewhere(Peer& peer, const Hello& hello) {
+void ControlServer::send_elsewhere(Peer& peer, const Hello& hello) {
   if (hello.refusal.code == 0 && other_jobs_.is_new(hello))
     options_.log(
         fmt::format("{} is not let in: {}; it is of another job on this MASTER_PORT, or "
@@ -157,7 +82,7 @@ void ControlServer::Impl::send_elsewhere(Peer& peer, const Hello& hello) {
 }
 
 // Another job's process 0 cannot listen here. Its other processes come here all the same.
-void ControlServer::Impl::take_refusal(Peer& peer, const Hello& hello) {
+void ControlServer::take_refusal(Peer& peer, const Hello& hello) {
   refuse(peer, hello, hello.refused());
   const bool is_own = options_.self.refusal.code != 0;
   if (hello.process != 0 || is_own) return fail(hello.refused());
@@ -167,7 +92,7 @@ void ControlServer::Impl::take_refusal(Peer& peer, const Hello& hello) {
   other_jobs_.set_rival(hello);
 }
 
-void ControlServer::Impl::admit(Peer& peer, const Hello& hello) {
+void ControlServer::admit(Peer& peer, const Hello& hello) {
   if (!failed_ && other_jobs_.include(hello, members_.missing()))
     return send_elsewhere(peer, hello);
   attendance_.add_arrival();
@@ -203,7 +128,7 @@ void ControlServer::Impl::admit(Peer& peer, const Hello& hello) {
 }
 
 // Whom to blame is known if most have come.
-void ControlServer::Impl::await_all_who_differ() {
+void ControlServer::await_all_who_differ() {
   constexpr double patience_s = 2;
   if (members_.admitted() + members_.differing.size() >= members_.all().size())
     return fail_disagreement();
@@ -212,18 +137,18 @@ void ControlServer::Impl::await_all_who_differ() {
        [this] { fail_disagreement(); });
 }
 
-void ControlServer::Impl::fail_disagreement() {
+void ControlServer::fail_disagreement() {
   if (failed_) return;
   fail({exit_code(Exit::usage), members_.disagreement(other_jobs_.seen())});
 }
 
-void ControlServer::Impl::refuse(Peer& peer, const Hello& hello, const Failure& failure) {
+void ControlServer::refuse(Peer& peer, const Hello& hello, const Failure& failure) {
   peer.connection->send(answer(hello, FrameType::accepted));
   peer.connection->send(encode(failure));
   peer.connection->close_after_writes();
 }
 
-void ControlServer::Impl::on_frame(Peer& peer, const Frame& frame) {
+void ControlServer::on_frame(Peer& peer, const Frame& frame) {
   switch (frame.type) {
     case FrameType::heartbeat: peer.statuses = statuses_of(frame.payload); return;
     case FrameType::contribution: return contribute(peer, decode_contribution(frame.payload));
@@ -240,7 +165,7 @@ void ControlServer::Impl::on_frame(Peer& peer, const Frame& frame) {
   throw Error("an unexpected frame");
 }
 
-void ControlServer::Impl::contribute(Peer& peer, Contribution contribution) {
+void ControlServer::contribute(Peer& peer, Contribution contribution) {
   if (failed_) return;
   if (!welcomed_) throw Error("an exchange before all have come");
   const ExchangeKind kind = contribution.kind;
@@ -256,7 +181,7 @@ void ControlServer::Impl::contribute(Peer& peer, Contribution contribution) {
   require_nobody_left();
 }
 
-void ControlServer::Impl::deliver(TeamExchanges& team) {
+void ControlServer::deliver(TeamExchanges& team) {
   const ExchangeKind kind = team.kind();
   const auto bytes = std::make_shared<const std::string>(encode(team.take()));
   if (kind == ExchangeKind::gather) return send_to(team.root(), bytes);
@@ -264,14 +189,14 @@ void ControlServer::Impl::deliver(TeamExchanges& team) {
 }
 
 // One timer for all exchanges: it is set again only if `deadline` is earlier than what it is set to.
-void ControlServer::Impl::watch(TimePoint deadline) {
+void ControlServer::watch(TimePoint deadline) {
   if (deadline >= watched_) return;
   watched_ = deadline;
   at(round_timer_, deadline, [this] { round_timeout(); });
 }
 
 // An exchange that somebody has left for good will never complete.
-void ControlServer::Impl::require_nobody_left() {
+void ControlServer::require_nobody_left() {
   if (left_ == 0) return;
   const auto has_left = [&](int p) { return members_.of(p)->left; };
   const std::vector<std::string> gone = members_.names(exchanges_.missing(Late::or_not, has_left));
@@ -281,7 +206,7 @@ void ControlServer::Impl::require_nobody_left() {
 
 // The end of what waits for them may be far away: of an exchange that of calls whose length nobody knows,
 // of a job's first calls that of its start.
-void ControlServer::Impl::require_nobody_stopped() {
+void ControlServer::require_nobody_stopped() {
   const auto stopped = [&](int p) { return members_.of(p)->silent > options_.stopped_heartbeats; };
   const std::vector<int> missing = exchanges_.missing(Late::or_not, stopped);
   if (!missing.empty()) return fail_late("does not come to an exchange", missing);
@@ -289,14 +214,14 @@ void ControlServer::Impl::require_nobody_stopped() {
   if (!awaited.empty()) fail_late("does not come to a call, or out of it", awaited);
 }
 
-void ControlServer::Impl::fail_late(const char* what, const std::vector<int>& processes) {
+void ControlServer::fail_late(const char* what, const std::vector<int>& processes) {
   fail({exit_code(Exit::timed_out),
         fmt::format("{}: {}", what, join_names(members_.names(processes))),
         {},
         members_.rank_numbers(processes)});
 }
 
-void ControlServer::Impl::goodbye(Peer& peer) {
+void ControlServer::goodbye(Peer& peer) {
   if (!welcomed_)
     return lose(peer, {exit_code(Exit::failed), peer.hello->name() + " left before all had come"});
   if (peer.left) return;
@@ -306,18 +231,18 @@ void ControlServer::Impl::goodbye(Peer& peer) {
   require_nobody_left();
 }
 
-void ControlServer::Impl::on_close(Peer& peer) {
+void ControlServer::on_close(Peer& peer) {
   if (!peer.left) lose(peer, gone(peer, ""));
 }
 
-Failure ControlServer::Impl::gone(const Peer& peer, const char* how) const {
+Failure ControlServer::gone(const Peer& peer, const char* how) const {
   Failure failure{exit_code(Exit::failed), peer.hello->gone() + how};
   // The numbers of a process that was started differently are not those of this job.
   if (agree_but_for_flags(options_.self, *peer.hello)) failure.gone = peer.hello->rank_numbers();
   return failure;
 }
 
-void ControlServer::Impl::lose(Peer& peer, const Failure& failure) {
+void ControlServer::lose(Peer& peer, const Failure& failure) {
   peer.connection->close();
   attendance_.leave(peer);
   fail(failure);
@@ -325,7 +250,7 @@ void ControlServer::Impl::lose(Peer& peer, const Failure& failure) {
 
 // Keeps the first failure and sends it to all processes, to the one that reported it last: when that
 // one ends, the others know why.
-void ControlServer::Impl::fail(Failure failure, Peer* origin) {
+void ControlServer::fail(Failure failure, Peer* origin) {
   if (!failed_) {
     failed_ = std::move(failure);
     give_up_silent(*failed_);
@@ -339,7 +264,7 @@ void ControlServer::Impl::fail(Failure failure, Peer* origin) {
 }
 
 // Who is silent may be whom the failure comes from: says so, and expects no report from them.
-void ControlServer::Impl::give_up_silent(Failure& failure) {
+void ControlServer::give_up_silent(Failure& failure) {
   constexpr int heartbeats = 3;  // missing: at least two whole intervals have passed
   const std::vector<int> silent = members_.silent(heartbeats);
   if (silent.empty()) return;
@@ -351,20 +276,20 @@ void ControlServer::Impl::give_up_silent(Failure& failure) {
                   (heartbeats - 1) * options_.heartbeat_s, join_names(members_.names(silent)));
 }
 
-void ControlServer::Impl::init_timeout() {
+void ControlServer::init_timeout() {
   if (welcomed_) return;
   if (!other_jobs_.seen().empty()) return fail_disagreement();
   fail({exit_code(Exit::timed_out), members_.missing(options_.init_timeout_s)});
 }
 
-void ControlServer::Impl::round_timeout() {
+void ControlServer::round_timeout() {
   watched_ = TimePoint::max();
   const std::vector<int> missing = exchanges_.missing(Late::only, [](int) { return true; });
   if (missing.empty()) return watch(exchanges_.deadline());
   fail_late("did not come to an exchange in time", missing);
 }
 
-void ControlServer::Impl::heartbeat() {
+void ControlServer::heartbeat() {
   at(heartbeat_timer_, deadline_in(options_.heartbeat_s), [this] {
     const auto beat = std::make_shared<const std::string>(encode_frame(FrameType::heartbeat));
     for (Peer* member : members_.all()) {
@@ -377,24 +302,9 @@ void ControlServer::Impl::heartbeat() {
   });
 }
 
-void ControlServer::Impl::send_to(int process, const std::shared_ptr<const std::string>& bytes) {
+void ControlServer::send_to(int process, const std::shared_ptr<const std::string>& bytes) {
   const Peer* const member = members_.of(process);
   if (member != nullptr && member->here()) member->connection->send(bytes);
 }
-
-ControlServer::ControlServer(ControlServerOptions options)
-    : impl_(std::make_unique<Impl>(std::move(options))) {}
-ControlServer::~ControlServer() = default;
-int ControlServer::port() const { return impl_->port(); }
-int ControlServer::attach() { return impl_->attach(); }
-std::vector<std::string> ControlServer::local_addresses() const {
-  return impl_->attendance().local_addresses();
-}
-std::vector<std::string> ControlServer::missing() { return impl_->missing(); }
-void ControlServer::wait_all_came(double limit_s) { impl_->attendance().wait_all_came(limit_s); }
-bool ControlServer::wait_all_reported(double limit_s) {
-  return impl_->attendance().wait_all_reported(limit_s);
-}
-void ControlServer::wait_all_left(double limit_s) { impl_->attendance().wait_all_left(limit_s); }
 
 }  // namespace ccl_tests
