@@ -1,6 +1,7 @@
 // The control plane of one process: its membership in the job, beside the library under test.
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <string>
@@ -9,7 +10,6 @@
 
 #include "src/bootstrap/launch.hpp"
 #include "src/bootstrap/rank_status.hpp"
-#include "src/bootstrap/team.hpp"
 
 namespace ccl_tests {
 
@@ -38,6 +38,25 @@ struct JoinOptions {
   // stopped, or its host is. At least 10 s; 0: as any process that is silent.
   double silence_limit_s = 0;
 };
+
+// Some of a job's processes, which exchange among themselves.
+struct Team {
+  std::string name = {};            // one team's in the whole job; empty: all processes
+  std::vector<int> processes = {};  // ascending, without repetition; of a named team
+  int root = 0;                     // the process of the team's rank 0
+};
+
+// The kinds of calls that the control plane carries between the processes of a job.
+enum class ExchangeKind : std::uint8_t { all_gather, gather, broadcast };
+
+constexpr std::string_view name_of(ExchangeKind kind) {
+  switch (kind) {
+    case ExchangeKind::all_gather: return "all_gather";
+    case ExchangeKind::gather: return "gather";
+    case ExchangeKind::broadcast: return "broadcast";
+  }
+  return "an unknown call";
+}
 
 class Control {
  public:

@@ -20,8 +20,6 @@
 #include "src/bootstrap/control_frame.hpp"
 #include "src/bootstrap/exchanges.hpp"
 #include "src/bootstrap/members.hpp"
-#include "src/bootstrap/other_jobs.hpp"
-#include "src/bootstrap/unverified.hpp"
 
 namespace ccl_tests {
 
