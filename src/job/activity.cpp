@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <chrono>
 #include <condition_variable>
@@ -117,6 +118,45 @@ Heartbeat::~Heartbeat() {
 void Heartbeat::clear() {
   const std::lock_guard lock(state_->mutex);
   state_->wipe();
+}
+
+Watchdog::Watchdog(const Activity& activity, std::function<void(double)> on_stuck)
+    : activity_(activity),
+      on_stuck_(std::move(on_stuck)),
+      thread_(start_thread([this] { watch(); })) {}
+
+Watchdog::~Watchdog() {
+  {
+    const std::lock_guard lock(mutex_);
+    leaving_ = true;
+  }
+  wake_.notify_all();
+  thread_.join();
+}
+
+void Watchdog::watch() {
+  using SteadyClock = std::chrono::steady_clock;
+  std::uint64_t seen = activity_.beats();
+  SteadyClock::time_point since = SteadyClock::now();
+  std::unique_lock lock(mutex_);
+  while (!leaving_) {
+    const double limit_s = activity_.limit_s();
+    const double nap_s = limit_s > 0 ? std::clamp(limit_s / 10, 0.01, 1.0) : 1.0;
+    if (wake_.wait_for(lock, std::chrono::duration<double>(nap_s), [this] { return leaving_; }))
+      return;
+    const std::uint64_t beats = activity_.beats();
+    const SteadyClock::time_point now = SteadyClock::now();
+    if (beats != seen || activity_.limit_s() <= 0) {
+      seen = beats;
+      since = now;
+      continue;
+    }
+    const double stuck_s = std::chrono::duration<double>(now - since).count();
+    if (stuck_s < activity_.limit_s()) continue;
+    lock.unlock();
+    on_stuck_(stuck_s);
+    return;
+  }
 }
 
 }  // namespace ccl_tests

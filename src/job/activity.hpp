@@ -1,12 +1,15 @@
-// What one rank does now: for the heartbeat, the watchdog, and messages about failures.
+// What one rank does now: for the heartbeat, messages about failures, and the watchdog, which ends a wait inside a
+// library that has no time limit of its own.
 #pragma once
 
 #include <atomic>
+#include <condition_variable>
 #include <cstdint>
 #include <functional>
 #include <memory>
 #include <mutex>
 #include <string>
+#include <thread>
 #include <utility>
 
 #include "src/bootstrap/rank_status.hpp"
@@ -96,6 +99,27 @@ class Heartbeat {
  private:
   struct State;
   std::unique_ptr<State> state_;
+};
+
+// Watches one rank on a thread of its own, which looks once a second, or ten times within a short
+// limit.
+class Watchdog {
+ public:
+  // on_stuck(seconds without a beat) is called at most once, on the watchdog's thread.
+  Watchdog(const Activity& activity, std::function<void(double)> on_stuck);
+  ~Watchdog();
+  Watchdog(const Watchdog&) = delete;
+  Watchdog& operator=(const Watchdog&) = delete;
+
+ private:
+  void watch();
+
+  const Activity& activity_;
+  std::function<void(double)> on_stuck_;
+  std::mutex mutex_;
+  std::condition_variable wake_;
+  bool leaving_ = false;
+  std::thread thread_;
 };
 
 }  // namespace ccl_tests

@@ -24,7 +24,6 @@
 #include "src/core/write_all.hpp"
 #include "src/job/activity.hpp"
 #include "src/job/failure_box.hpp"
-#include "src/job/job_checks.hpp"
 #include "src/job/signals.hpp"
 #include "src/job/startup.hpp"
 #include "src/job/uncaught.hpp"

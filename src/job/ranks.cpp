@@ -12,9 +12,9 @@
 #include "src/bootstrap/thread_ranks.hpp"
 #include "src/core/host.hpp"
 #include "src/core/thread.hpp"
+#include "src/job/activity.hpp"
 #include "src/job/failure_box.hpp"
 #include "src/job/thread_stack.hpp"
-#include "src/job/watchdog.hpp"
 
 namespace ccl_tests {
 namespace {

@@ -1,4 +1,4 @@
-#include "src/job/watchdog.hpp"
+#include "src/job/activity.hpp"
 
 #include <gtest/gtest.h>
 
