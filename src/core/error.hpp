@@ -2,6 +2,7 @@
 // program's one catch turns it into a line and an exit code.
 #pragma once
 
+#include <initializer_list>
 #include <stdexcept>
 #include <string>
 
@@ -24,7 +25,11 @@ constexpr int exit_code(Exit e) { return static_cast<int>(e); }
 
 // The more telling of two ranks' exit codes: 7, 5, 4, 6, 8, 3, 2, then any other non-zero code,
 // then 0.
-int most_severe(int a, int b);
+constexpr int most_severe(int a, int b) {
+  for (const int code : {7, 5, 4, 6, 8, 3, 2})
+    if (a == code || b == code) return code;
+  return a != 0 ? a : b;
+}
 
 class Error : public std::runtime_error {
  public:

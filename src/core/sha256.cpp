@@ -1,5 +1,7 @@
 #include "src/core/sha256.hpp"
 
+#include <fmt/format.h>
+
 #include <array>
 #include <bit>
 #include <cstddef>
@@ -72,6 +74,14 @@ std::string hmac_sha256(std::string_view key, std::string_view bytes) {
   for (char& c : inner) c = static_cast<char>(c ^ 0x36);
   for (char& c : outer) c = static_cast<char>(c ^ 0x5c);
   return sha256(outer + sha256(inner.append(bytes)));
+}
+
+std::string text_digest(std::string_view text) {
+  constexpr std::size_t bytes = 8;
+  std::string digest;
+  for (const char byte : sha256(text).substr(0, bytes))
+    digest += fmt::format("{:02x}", static_cast<unsigned char>(byte));
+  return digest;
 }
 
 }  // namespace ccl_tests

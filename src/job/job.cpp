@@ -92,11 +92,7 @@ void tell_others(const std::vector<std::string>& arguments, const Error& e) {
 std::string digest_of(const JobSetup& o, const Backend& backend) {
   std::string text = fmt::format("--backend {}\n", backend.name());
   for (const auto& [name, value] : o.shared) text += fmt::format("{} {}\n", name, value);
-  std::string digest;
-  constexpr std::size_t bytes = 8;
-  for (const char c : sha256(text).substr(0, bytes))
-    digest += fmt::format("{:02x}", static_cast<unsigned char>(c));
-  return digest;
+  return text_digest(text);
 }
 
 // This process's part of a job whose library and place of buffers are known.

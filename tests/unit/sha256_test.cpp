@@ -30,5 +30,7 @@ TEST(Sha256, GivesThePublishedValuesWithAKey) {
             "60e431591ee0b67f0d8a26aacbf5b77f8e0bc6213728c5140546040f0ee37f54");
 }
 
+TEST(Sha256, ADigestOfATextIsItsFirstBytes) { EXPECT_EQ(text_digest("abc"), "ba7816bf8f01cfea"); }
+
 }  // namespace
 }  // namespace ccl_tests

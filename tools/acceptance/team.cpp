@@ -119,6 +119,17 @@ Check Verified::check(const std::string& id, const std::string& subject) const {
   return check;
 }
 
+namespace {
+
+// Returns 0, 1, ... n - 1.
+std::vector<int> first_numbers(std::size_t n) {
+  std::vector<int> numbers(n);
+  std::iota(numbers.begin(), numbers.end(), 0);
+  return numbers;
+}
+
+}  // namespace
+
 Hosts::Hosts(const RankTable& table) {
   std::map<std::string, int> by_place, by_name;
   const std::vector<std::string> places = table.places();
@@ -134,11 +145,7 @@ Hosts::Hosts(const RankTable& table) {
   }
 }
 
-std::vector<int> Hosts::everybody() const {
-  std::vector<int> all(all_.size());
-  std::iota(all.begin(), all.end(), 0);
-  return all;
-}
+std::vector<int> Hosts::everybody() const { return first_numbers(all_.size()); }
 
 std::vector<int> Hosts::ranks_of(const std::vector<int>& hosts) const {
   std::vector<int> ranks;
@@ -155,12 +162,6 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(DescribeHost, interface)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(HostDescription, facts, throttled_wires, wire_rate, nvlink_rate)
 
 namespace {
-
-std::vector<int> everybody(int ranks) {
-  std::vector<int> all(static_cast<std::size_t>(ranks));
-  std::iota(all.begin(), all.end(), 0);
-  return all;
-}
 
 // Every stamp is kept.
 Options with_stamps(Options o) {
@@ -202,7 +203,9 @@ void Team::connect(const std::vector<std::vector<int>>& groups) {
   room_.clear();
   whole_ = groups.empty();
   groups_ = std::make_unique<RankGroups>(
-      groups.empty() ? std::vector<std::vector<int>>{everybody(rank_.ranks())} : groups,
+      groups.empty()
+          ? std::vector<std::vector<int>>{first_numbers(static_cast<std::size_t>(rank_.ranks()))}
+          : groups,
       rank_.ranks());
   runner_ = std::make_unique<BenchmarkRunner>(rank_, options_, *groups_, patterns_);
   table_ = table_with_free_memory(rank_);

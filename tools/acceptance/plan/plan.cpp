@@ -247,23 +247,12 @@ double parse_bandwidth(const std::string& text) {
   return rate;
 }
 
-namespace {
-
-std::string digest_of(const std::string& text) {
-  std::string digest;
-  for (const char byte : sha256(text).substr(0, 8))
-    digest += fmt::format("{:02x}", static_cast<unsigned char>(byte));
-  return digest;
-}
-
-}  // namespace
-
 void set_min_bandwidth(Plan& plan, double rate) {
   if (!plan.pairs.run)
     throw UsageError(
         "--min-bandwidth: the plan measures no pairs; accepted: run = true in [pairs]");
   plan.pairs.min_bandwidth = rate;
-  plan.digest = digest_of(fmt::format("{} {}", plan.digest, rate));
+  plan.digest = text_digest(fmt::format("{} {}", plan.digest, rate));
 }
 
 Plan parse_plan(const std::string& text, const std::string& source) {
@@ -276,7 +265,7 @@ Plan parse_plan(const std::string& text, const std::string& source) {
                     source, e.source().begin.line, std::string(e.description())));
   }
   Plan plan = defaults();
-  plan.digest = digest_of(text);
+  plan.digest = text_digest(text);
   PlanTable r(table, source, "");
   r.word("name", [&](const std::string& value) { plan.name = value; });
   r.word("interface", [&](const std::string& value) { plan.interface = value; });

@@ -10,14 +10,10 @@
 namespace ccl_tests::acceptance {
 namespace {
 
-bool among(const std::vector<int>& hosts, int host) {
-  return std::find(hosts.begin(), hosts.end(), host) != hosts.end();
-}
-
 std::vector<int> undecided_hosts(const std::vector<Confirmation>& suspects) {
   std::vector<int> hosts;
   for (const Confirmation& one : suspects)
-    if (one.decision == Decision::open && !among(hosts, one.suspect.host))
+    if (one.decision == Decision::open && !contains(hosts, one.suspect.host))
       hosts.push_back(one.suspect.host);
   return hosts;
 }
@@ -61,7 +57,7 @@ class Ledger {
   void add(const std::vector<PairTimes>& times, const std::vector<int>& suspects) {
     std::vector<double> controls;
     for (const PairTimes& pair : times) {
-      if (among(suspects, pair.hosts.a) || among(suspects, pair.hosts.b)) continue;
+      if (contains(suspects, pair.hosts.a) || contains(suspects, pair.hosts.b)) continue;
       if (const auto there = value_of(pair.forward, statistic_)) controls.push_back(*there);
       if (const auto back = value_of(pair.backward, statistic_)) controls.push_back(*back);
     }
@@ -72,8 +68,8 @@ class Ledger {
     const double baseline = median(std::move(controls));
     for (const PairTimes& pair : times) {
       const double there = above(pair.forward, baseline), back = above(pair.backward, baseline);
-      const bool a_suspected = among(suspects, pair.hosts.a);
-      const bool b_suspected = among(suspects, pair.hosts.b);
+      const bool a_suspected = contains(suspects, pair.hosts.a);
+      const bool b_suspected = contains(suspects, pair.hosts.b);
       // A suspect's partner is no control in this round.
       if (a_suspected || !b_suspected) of(pair.hosts.a).push_back({there, back});
       if (b_suspected || !a_suspected) of(pair.hosts.b).push_back({back, there});

@@ -31,10 +31,6 @@ Direction direction(std::vector<double> residuals, double sigma) {
   return {median(std::move(residuals)), loss * sigma / std::sqrt(n)};
 }
 
-bool contains(const std::vector<int>& hosts, int host) {
-  return std::find(hosts.begin(), hosts.end(), host) != hosts.end();
-}
-
 // Returns what was seen of other pairs than the links', but of those, too, if a host would lose half of its observations.
 std::vector<Observation> without(const std::vector<LinkFinding>& links,
                                  std::span<const Observation> seen, std::size_t hosts) {

@@ -17,6 +17,10 @@ std::size_t below(Random& random, std::size_t n) {
   return static_cast<std::size_t>(value % range);
 }
 
+bool contains(const std::vector<int>& hosts, int host) {
+  return std::find(hosts.begin(), hosts.end(), host) != hosts.end();
+}
+
 std::vector<Round> circle(int hosts) {
   if (hosts < 2) return {};
   const int turning = hosts - 1 + hosts % 2;  // an odd number of hosts gets a dummy

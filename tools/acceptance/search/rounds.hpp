@@ -27,6 +27,8 @@ void shuffle(std::vector<T>& values, Random& random) {
     std::swap(values[i - 1], values[below(random, i)]);
 }
 
+bool contains(const std::vector<int>& hosts, int host);
+
 // Two hosts that send to each other: first a to b, then b to a.
 struct HostPair {
   int a = 0, b = 0;
