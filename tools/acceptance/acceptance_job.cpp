@@ -93,7 +93,6 @@ void check_limits(Context& context) {
     if (was_measured(record, limit)) continue;
     journal.add(
         {.id = fmt::format("limits/{}/{}/{}", limit.stage, limit.program, limit.bytes),
-         .subject = "run",
          .verdict = Verdict::inconclusive,
          .reason = "LIMIT_NOT_MEASURED",
          .text = fmt::format("the limit of {}{} in {} met no row", limit.program,
@@ -101,22 +100,19 @@ void check_limits(Context& context) {
   }
   if (context.plan.pairs.min_bandwidth > 0 && context.hosts.number() < 2)
     journal.add({.id = "limits/pairs/min_bandwidth",
-                 .subject = "run",
                  .verdict = Verdict::inconclusive,
                  .reason = "LIMIT_NOT_MEASURED",
                  .text = "the limit of pairs of hosts met no pair: there is one host"});
   Check ceiling{.id = "limits/ceiling",
-                .subject = "run",
                 .verdict = Verdict::pass,
                 .reason = "OK",
                 .text = "something says how fast the hosts together should be"};
   if (!has_ceiling(record)) {
-    ceiling.verdict = context.plan.strict ? Verdict::inconclusive : Verdict::skipped;
-    ceiling.reason = "NO_CEILING";
-    ceiling.text =
+    ceiling.set(
+        context.plan.strict ? Verdict::inconclusive : Verdict::skipped, "NO_CEILING",
         context.hosts.number() < 2
             ? "there is one host: its speed is compared with nothing, and the plan has no limit of it"
-            : "all hosts may be slow alike: --min-bandwidth is not given, and no wire says its rate";
+            : "all hosts may be slow alike: --min-bandwidth is not given, and no wire says its rate");
   }
   journal.add(std::move(ceiling));
   journal.end_stage();
@@ -163,7 +159,6 @@ void attempt(Context& context, const std::string& stage, const std::function<voi
     measure();
   } catch (const TooLarge& e) {
     context.journal.add({.id = stage,
-                         .subject = "run",
                          .verdict = Verdict::inconclusive,
                          .reason = "NOT_MEASURED",
                          .text = e.what()});

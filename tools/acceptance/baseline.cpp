@@ -92,7 +92,6 @@ std::vector<Check> compare_rows(const Record& before, const Record& now, double 
       checks.push_back(slower_row(check, was->second, *is));
   }
   Check all{.id = "baseline/rows",
-            .subject = "run",
             .verdict = Verdict::pass,
             .reason = "OK",
             .text = fmt::format("{} of {} rows are slower than before by more than {:g} %",
@@ -100,9 +99,7 @@ std::vector<Check> compare_rows(const Record& before, const Record& now, double 
             .numbers = {{"rows", static_cast<double>(common)},
                         {"slower_rows", static_cast<double>(checks.size())}}};
   if (common == 0) {
-    all.verdict = Verdict::inconclusive;
-    all.reason = "NOTHING_MEASURED";
-    all.text = "the earlier run has none of these rows";
+    all.set(Verdict::inconclusive, "NOTHING_MEASURED", "the earlier run has none of these rows");
   } else if (!missing.empty()) {
     all.verdict = Verdict::inconclusive;
     all.reason = "NOT_IN_BASELINE";

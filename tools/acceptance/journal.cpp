@@ -273,7 +273,6 @@ Record Journal::end(const RanksEnd& end) {
     }
     if (lost.empty()) {
       Check ended{.id = stage + "/ended",
-                  .subject = "run",
                   .verdict = unfinished,
                   .reason = interrupted ? "INTERRUPTED" : "ENDED_EARLY",
                   .text = failure};

@@ -5,6 +5,7 @@
 #include <map>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace ccl_tests::acceptance {
@@ -31,14 +32,20 @@ struct Number {
 
 // One thing that was looked at.
 struct Check {
-  std::string id = {};       // the same in each run of a plan: "pairs/host/node17"
-  std::string stage = {};    // "pairs"
-  std::string subject = {};  // "run", "host node17", "link node3-node9", "rack of node4 and 3 more"
+  std::string id = {};          // the same in each run of a plan: "pairs/host/node17"
+  std::string stage = {};       // "pairs"
+  std::string subject = "run";  // or "host node17", "link node3-node9", "rack of node4 and 3 more"
   Verdict verdict = Verdict::skipped;
   std::string reason = {};  // a code of docs/ACCEPTANCE.md: "SLOW_HOST"
   std::string text = {};    // a sentence for people, without the subject
   std::vector<Number> numbers = {};
   double begin_s = 0, end_s = 0;  // since 1970
+
+  void set(Verdict its_verdict, std::string its_reason, std::string its_text) {
+    verdict = its_verdict;
+    reason = std::move(its_reason);
+    text = std::move(its_text);
+  }
 };
 
 struct Stage {

@@ -100,7 +100,6 @@ void Verified::add(const PointRows& found) {
 Check Verified::check(const std::string& id, const std::string& subject) const {
   const std::string begin = subject.empty() ? "" : subject + ": ";
   Check check{.id = id,
-              .subject = "run",
               .verdict = Verdict::pass,
               .reason = "OK",
               .text = fmt::format("{}{} right, {} of {} verified", begin, counted(rows_, "row"),
@@ -108,13 +107,9 @@ Check Verified::check(const std::string& id, const std::string& subject) const {
               .numbers = {{"rows", static_cast<double>(rows_)},
                           {"verified_calls", static_cast<double>(verified_)}}};
   if (!wrong_.empty()) {
-    check.verdict = Verdict::fail;
-    check.reason = "WRONG_DATA";
-    check.text = begin + wrong_;
+    check.set(Verdict::fail, "WRONG_DATA", begin + wrong_);
   } else if (verified_ == 0) {
-    check.verdict = Verdict::inconclusive;
-    check.reason = "NOT_VERIFIED";
-    check.text = begin + "no call could be verified";
+    check.set(Verdict::inconclusive, "NOT_VERIFIED", begin + "no call could be verified");
   }
   return check;
 }

@@ -68,7 +68,6 @@ class Program {
  private:
   void skip(const std::string& why) {
     context_.journal.add({.id = id(),
-                          .subject = "run",
                           .verdict = Verdict::skipped,
                           .reason = "UNSUPPORTED",
                           .text = std::string(program_.name) + ": " + why});

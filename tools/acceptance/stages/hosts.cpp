@@ -131,9 +131,7 @@ void judge(Check& check, const Split& found, const std::string& interface, bool 
     check.text = fmt::format("{} over {}", gigabytes(found.on_it), interface);
     return;
   }
-  check.verdict = Verdict::fail;
-  check.reason = "WRONG_WIRE";
-  check.text = fmt::format("{}, not {}", busiest_text(found), interface);
+  check.set(Verdict::fail, "WRONG_WIRE", fmt::format("{}, not {}", busiest_text(found), interface));
 }
 
 }  // namespace
@@ -142,16 +140,14 @@ Check wire_check(const std::vector<Counters>& counted, const std::string& interf
                  std::uint64_t sent) {
   const Split found = split(counted, interface);
   Check check{.id = "pairs/wire",
-              .subject = "run",
               .verdict = Verdict::pass,
               .reason = "OK",
               .numbers = {{"sent", static_cast<double>(sent), "B"}, {"counted", found.all, "B"}}};
   const double expected = counted_at_least * static_cast<double>(sent);
   if (found.all <= 0 || found.all < expected) {
-    check.verdict = interface.empty() ? Verdict::skipped : Verdict::inconclusive;
-    check.reason = "WIRE_NOT_KNOWN";
-    check.text = fmt::format("{} were sent, but only {} went over wires that count",
-                             gigabytes(static_cast<double>(sent)), gigabytes(found.all));
+    check.set(interface.empty() ? Verdict::skipped : Verdict::inconclusive, "WIRE_NOT_KNOWN",
+              fmt::format("{} were sent, but only {} went over wires that count",
+                          gigabytes(static_cast<double>(sent)), gigabytes(found.all)));
   } else if (interface.empty()) {
     check.text = busiest_text(found);
   } else {
@@ -165,18 +161,15 @@ Check share_check(std::string_view stage, const std::vector<Counters>& counted,
   constexpr double least_bytes = 1e7, least_share = 0.5;
   const Split found = split(counted, interface);
   Check check{.id = fmt::format("{}/wire", stage),
-              .subject = "run",
               .verdict = Verdict::pass,
               .reason = "OK",
               .numbers = {{"counted", found.all, "B"}, {"on_it", found.on_it, "B"}}};
   if (interface.empty() || found.all < least_bytes) {
-    check.verdict = Verdict::skipped;
-    check.reason = "WIRE_NOT_KNOWN";
-    check.text = fmt::format("{} went over wires that count", gigabytes(found.all));
+    check.set(Verdict::skipped, "WIRE_NOT_KNOWN",
+              fmt::format("{} went over wires that count", gigabytes(found.all)));
   } else if (!is_counted(counted, interface)) {
-    check.verdict = Verdict::skipped;
-    check.reason = "WIRE_NOT_KNOWN";
-    check.text = fmt::format("{} does not count what it sends", interface);
+    check.set(Verdict::skipped, "WIRE_NOT_KNOWN",
+              fmt::format("{} does not count what it sends", interface));
   } else {
     const bool alike = kind_of(found.busiest) == kind_of(interface);
     judge(check, found, interface, alike || found.on_it >= least_share * found.all);
@@ -221,7 +214,7 @@ std::string usual(const std::vector<Said>& all) {
 
 Check comparison(const std::vector<Said>& all, const std::string& fact) {
   const std::string most = usual(all);
-  Check check{.id = "hosts/" + fact, .subject = "run", .verdict = Verdict::pass, .reason = "OK"};
+  Check check{.id = "hosts/" + fact, .verdict = Verdict::pass, .reason = "OK"};
   std::vector<std::string> others;
   std::string other;
   for (const Said& one : all) {
@@ -235,10 +228,9 @@ Check comparison(const std::vector<Said>& all, const std::string& fact) {
                     all.size() == 1 ? "the one host" : fmt::format("all {} hosts", all.size()));
     return check;
   }
-  check.verdict = Verdict::warn;
-  check.reason = "HOSTS_DIFFER";
-  check.text =
-      fmt::format("{}: {} on most hosts, but not on {}", fact, most, fmt::join(others, ", "));
+  check.set(
+      Verdict::warn, "HOSTS_DIFFER",
+      fmt::format("{}: {} on most hosts, but not on {}", fact, most, fmt::join(others, ", ")));
   if (others.size() == 1) check.subject = "host " + other;
   return check;
 }
@@ -282,7 +274,6 @@ void compare_hosts(Context& context) {
     const std::set<std::string> names = facts_named(name, facts);
     if (names.empty() && context.plan.same_given)
       context.journal.add({.id = "hosts/" + name,
-                           .subject = "run",
                            .verdict = Verdict::inconclusive,
                            .reason = "FACT_NOT_KNOWN",
                            .text = fmt::format("no host tells the plan's {}", quote(name))});

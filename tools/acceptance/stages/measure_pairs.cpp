@@ -120,7 +120,6 @@ void measure_pairs(Context& context, const std::function<void()>& later) {
                                           fmt::format("{:.0f} %", 100 * plan.slowdown)));
   if (one) {
     context.journal.add({.id = "pairs/hosts",
-                         .subject = "run",
                          .verdict = Verdict::skipped,
                          .reason = "ONE_HOST",
                          .text = "there is one host"});
@@ -240,9 +239,7 @@ class Rails {
                 .reason = "OK",
                 .numbers = {{"bandwidth", static_cast<double>(bytes_) / middle_s, "B/s"}}};
     if (effects.size() < rounds_beside) {
-      check.verdict = Verdict::inconclusive;
-      check.reason = "NOT_MEASURED";
-      check.text = "some rounds have no time";
+      check.set(Verdict::inconclusive, "NOT_MEASURED", "some rounds have no time");
       check.numbers.clear();
       return context_.journal.add(std::move(check));
     }
@@ -288,7 +285,6 @@ void measure_rails(Context& context) {
     rails.search(1);  // pairs have looked at the first one
   } else {
     context.journal.add({.id = "rails/hosts",
-                         .subject = "run",
                          .verdict = Verdict::skipped,
                          .reason = "TOO_FEW_HOSTS",
                          .text = fmt::format("hosts are compared from {} on", fewest_named)});

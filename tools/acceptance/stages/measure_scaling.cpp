@@ -73,10 +73,8 @@ void find_who(Context& context, Ladder& ladder, const std::vector<int>& hosts, d
   const double slowdown = 1 - context.plan.scaling.min_efficiency;
   const double sigma = noise_of(ladder, hosts);
   const std::size_t repeats = repeats_per_test(sigma, slowdown);
-  Check none{.id = "scaling/hosts",
-             .subject = "run",
-             .verdict = Verdict::inconclusive,
-             .numbers = {{"sigma", sigma}}};
+  Check none{
+      .id = "scaling/hosts", .verdict = Verdict::inconclusive, .numbers = {{"sigma", sigma}}};
   if (repeats > most_repeats) {
     none.reason = "TOO_NOISY";
     none.text = fmt::format("bandwidths of the same hosts differ by {:.0f} %: nobody can be told",
@@ -119,7 +117,6 @@ void measure_scaling(Context& context, const std::vector<int>& hosts) {
                                    static_cast<int>(context.hosts.ranks_of(hosts).size()));
   if (hosts.size() < 3 || unsupported) {
     context.journal.add({.id = "scaling",
-                         .subject = "run",
                          .verdict = Verdict::skipped,
                          .reason = unsupported ? "UNSUPPORTED" : "TOO_FEW_HOSTS",
                          .text = unsupported.value_or("a ladder needs 3 hosts")});
@@ -140,7 +137,6 @@ void measure_scaling(Context& context, const std::vector<int>& hosts) {
     const double least = plan.min_efficiency * reference;
     Check check{
         .id = fmt::format("scaling/{}", n),
-        .subject = "run",
         .verdict = Verdict::pass,
         .reason = "OK",
         .text = fmt::format("{} hosts: {}, {:.0f} % of two hosts'", n, rate_text(reached),
@@ -162,7 +158,6 @@ void measure_scaling(Context& context, const std::vector<int>& hosts) {
   }
   if (!ladder.wrong().empty())
     context.journal.add({.id = "scaling/data",
-                         .subject = "run",
                          .verdict = Verdict::fail,
                          .reason = "WRONG_DATA",
                          .text = ladder.wrong()});

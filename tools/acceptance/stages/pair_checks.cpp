@@ -84,9 +84,7 @@ class PairChecks {
     const std::string& name = context_.hosts[host.host].name;
     Check check{.id = fmt::format("{}/host/{}", senders_.id, name), .subject = "host " + name};
     const auto says = [&](Verdict verdict, const char* reason, std::string text) {
-      check.verdict = verdict;
-      check.reason = reason;
-      check.text = senders_.words + std::move(text);
+      check.set(verdict, reason, senders_.words + std::move(text));
     };
     const std::string how =
         host.intermittent
@@ -120,7 +118,6 @@ class PairChecks {
 
   void add_completeness() {
     Check check{.id = senders_.id + "/hosts",
-                .subject = "run",
                 .verdict = Verdict::pass,
                 .reason = "OK",
                 .text = fmt::format("{}{} rounds of {}; a host {} slower, {} in one direction, "
@@ -146,10 +143,10 @@ class PairChecks {
                               percent(findings_.detectable.both_ways),
                               percent(context_.plan.pairs.slowdown))
                 : std::string(text(reason)));
-      check.verdict = Verdict::inconclusive;
-      check.reason =
-          findings_.reasons.front() == Reason::too_few_hosts ? "TOO_FEW_HOSTS" : "HOSTS_NOT_JUDGED";
-      check.text = fmt::format("{}{}", senders_.words, fmt::join(reasons, "; "));
+      check.set(
+          Verdict::inconclusive,
+          findings_.reasons.front() == Reason::too_few_hosts ? "TOO_FEW_HOSTS" : "HOSTS_NOT_JUDGED",
+          fmt::format("{}{}", senders_.words, fmt::join(reasons, "; ")));
     }
     context_.journal.add(std::move(check));
   }
@@ -168,7 +165,6 @@ class PairChecks {
                             .numbers = numbers_of(link.size)});
     }
     Check check{.id = "pairs/links",
-                .subject = "run",
                 .numbers = {{"pairs_seen", static_cast<double>(findings_.pairs_seen)},
                             {"pairs", static_cast<double>(findings_.pairs)}}};
     const std::string seen =
@@ -181,15 +177,12 @@ class PairChecks {
         if (context_.plan.pairs.links) check.verdict = Verdict::inconclusive;
         break;
       case LinkVerdict::nothing_found:
-        check.verdict = Verdict::pass;
-        check.reason = "OK";
-        check.text = seen + ": no link stands out";
+        check.set(Verdict::pass, "OK", seen + ": no link stands out");
         break;
       case LinkVerdict::found: return;
       case LinkVerdict::open:
-        check.verdict = Verdict::inconclusive;
-        check.reason = "UNDECIDED";
-        check.text = seen + ": one may be slow, and the confirmations did not decide";
+        check.set(Verdict::inconclusive, "UNDECIDED",
+                  seen + ": one may be slow, and the confirmations did not decide");
         break;
     }
     context_.journal.add(std::move(check));
@@ -218,7 +211,6 @@ class PairChecks {
     if (racks >= static_cast<int>(fewest_for_uplinks)) return;
     context_.journal.add(
         {.id = "pairs/uplinks",
-         .subject = "run",
          .verdict = Verdict::skipped,
          .reason = "NOT_JUDGED",
          .text = fmt::format("the racks' uplinks are compared from {} racks on, here are {}",
@@ -234,12 +226,9 @@ class PairChecks {
     const bool given = plan.min_bandwidth > 0;
     const double limit = given ? plan.min_bandwidth : plan.efficiency * wire;
     Check check{.id = "pairs/rate",
-                .subject = "run",
                 .numbers = {{"bandwidth", reached, "B/s"}, {"limit", limit, "B/s"}}};
     if (reached <= 0) {
-      check.verdict = Verdict::inconclusive;
-      check.reason = "NOT_MEASURED";
-      check.text = "there is no time";
+      check.set(Verdict::inconclusive, "NOT_MEASURED", "there is no time");
     } else if (limit <= 0) {
       check.reason = "NO_CEILING";
       check.text = fmt::format("{} between hosts; nothing says what the wires can carry",
@@ -248,12 +237,14 @@ class PairChecks {
       const std::string whose =
           given ? "of the plan" : fmt::format("{} of the wire", percent(plan.efficiency));
       // One stream of messages may not fill a wire: only a limit that somebody gave fails.
-      check.verdict = reached >= limit ? Verdict::pass
-                      : given          ? Verdict::fail
-                                       : Verdict::inconclusive;
-      check.reason = reached >= limit ? "OK" : given ? "ALL_SLOW" : "BELOW_WIRE";
-      check.text = fmt::format("half of the pairs reach {}, the limit is {} ({})",
-                               rate_text(reached), rate_text(limit), whose);
+      check.set(reached >= limit ? Verdict::pass
+                : given          ? Verdict::fail
+                                 : Verdict::inconclusive,
+                reached >= limit ? "OK"
+                : given          ? "ALL_SLOW"
+                                 : "BELOW_WIRE",
+                fmt::format("half of the pairs reach {}, the limit is {} ({})", rate_text(reached),
+                            rate_text(limit), whose));
     }
     context_.journal.add(std::move(check));
   }

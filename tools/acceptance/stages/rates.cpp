@@ -83,9 +83,7 @@ Check row_check(const Plan& plan, const std::string& stage, const std::string& s
               .subject = subject,
               .numbers = numbers_of(found)};
   const auto says = [&](Verdict verdict, const char* reason, std::string text) {
-    check.verdict = verdict;
-    check.reason = reason;
-    check.text = std::move(text);
+    check.set(verdict, reason, std::move(text));
     return check;
   };
   if (const std::string wrong = wrong_text(row); !wrong.empty())
@@ -136,9 +134,7 @@ Check nvlink_check(const std::string& host, double busbw, double links, double e
                   rate_text(busbw), rate_text(limit), 100 * efficiency),
               .numbers = {{"busbw", busbw, "B/s"}, {"limit", limit, "B/s"}}};
   if (busbw <= 0) {
-    check.verdict = Verdict::inconclusive;
-    check.reason = "NOT_MEASURED";
-    check.text = "there is no bus bandwidth";
+    check.set(Verdict::inconclusive, "NOT_MEASURED", "there is no bus bandwidth");
   }
   return check;
 }
@@ -157,7 +153,6 @@ std::vector<double> measure_rates(Context& context, const std::string& stage, co
     const Collective& program = program_named(name);
     if (const auto why = why_not(program, context.team, ranks)) {
       context.journal.add({.id = fmt::format("{}/{}", stage, name),
-                           .subject = "run",
                            .verdict = Verdict::inconclusive,
                            .reason = "UNSUPPORTED",
                            .text = name + ": " + *why});
@@ -175,7 +170,6 @@ std::vector<double> measure_rates(Context& context, const std::string& stage, co
         found = context.team.rows(name, type, usual_op(program), bytes, plan.seconds);
       } catch (const TooLarge& e) {
         context.journal.add({.id = fmt::format("{}/run/{}/{}", stage, name, bytes),
-                             .subject = "run",
                              .verdict = Verdict::inconclusive,
                              .reason = "NOT_MEASURED",
                              .text = fmt::format("{} {}: {}", name, size_text(bytes), e.what())});
@@ -243,7 +237,7 @@ Check soak_check(Context& context) {
   const double all_s = context.plan.soak.seconds;
   const auto begin = Clock::now();
   const auto end = begin + std::chrono::duration<double>(all_s);
-  Check check{.id = "soak/" + name, .subject = "run", .verdict = Verdict::pass, .reason = "OK"};
+  Check check{.id = "soak/" + name, .verdict = Verdict::pass, .reason = "OK"};
   std::uint64_t verified = 0;
   const DataType type = usual_type(program);
   while (Clock::now() < end && check.verdict == Verdict::pass) {
@@ -253,17 +247,13 @@ Check soak_check(Context& context) {
     const double done_s = std::chrono::duration<double>(Clock::now() - begin).count();
     context.journal.at({"second", done_s, all_s, all_s});
     if (found.wrong.empty()) continue;
-    check.verdict = Verdict::fail;
-    check.reason = "WRONG_DATA";
-    check.text = found.wrong.front();
+    check.set(Verdict::fail, "WRONG_DATA", found.wrong.front());
   }
   if (check.verdict == Verdict::pass) {
     check.text = fmt::format("{} right: fewer than 3 in {} are wrong, with 95 % confidence",
                              counted(verified, "call"), verified);
     if (verified == 0) {
-      check.verdict = Verdict::inconclusive;
-      check.reason = "NOT_VERIFIED";
-      check.text = "no call could be verified";
+      check.set(Verdict::inconclusive, "NOT_VERIFIED", "no call could be verified");
     }
   }
   check.numbers = {{"verified_calls", static_cast<double>(verified)}};
@@ -299,7 +289,6 @@ void measure_nodes(Context& context) {
   for (const auto& group : groups) most = std::max(most, group.size());
   if (most < 2) {
     context.journal.add({.id = "node",
-                         .subject = "run",
                          .verdict = Verdict::skipped,
                          .reason = "ONE_RANK_PER_HOST",
                          .text = "hosts have one rank each"});
