@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <map>
 #include <mutex>
 #include <numeric>
@@ -12,6 +13,7 @@
 
 #include "src/bootstrap/control_frame.hpp"
 #include "src/core/error.hpp"
+#include "src/core/serialize.hpp"
 
 namespace ccl_tests {
 
@@ -195,17 +197,10 @@ class ThreadRanks::ThreadExchanges {
 
 namespace {
 
-struct Wish {  // for a group
-  int color, key, rank;
+struct Wish {  // to be in the group
+  int key, rank;
   Seat seat;
 };
-
-std::string to_text(const Wish& wish) { return fmt::format("{} {}", wish.color, wish.key); }
-
-Wish to_wish(const std::string& text, int rank, const Seat& seat) {
-  const std::size_t space = text.find(' ');
-  return {std::stoi(text), std::stoi(text.substr(space)), rank, seat};
-}
 
 Team team_of(std::string name, const std::vector<Seat>& seats) {
   Team team{std::move(name), {}, seats.front().process};
@@ -242,12 +237,12 @@ class ThreadRanks::Rank : public ControlChannel {
   std::unique_ptr<ControlChannel> split(int color, int key, double limit_s) override {
     const int number = splits_++;
     std::vector<Wish> group;
-    const auto wishes = all_gather(to_text({color, key, 0, {}}), limit_s);
+    const auto wishes = all_gather(to_bytes(std::array{color, key}), limit_s);
     if (color < 0) return nullptr;
     for (int r = 0; r < ranks(); ++r) {
       const auto at = static_cast<std::size_t>(r);
-      const Wish wish = to_wish(wishes[at], r, exchange_->seats()[at]);
-      if (wish.color == color) group.push_back(wish);
+      const auto [its_color, its_key] = from_bytes<std::array<int, 2>>(wishes[at]);
+      if (its_color == color) group.push_back({its_key, r, exchange_->seats()[at]});
     }
     std::sort(group.begin(), group.end(), [](const Wish& a, const Wish& b) {
       return std::tie(a.key, a.rank) < std::tie(b.key, b.rank);
