@@ -9,7 +9,6 @@
 #include "src/core/error.hpp"
 #include "src/measure/statistics.hpp"
 #include "tools/acceptance/search/confirm.hpp"
-#include "tools/acceptance/search/findings.hpp"
 #include "tools/acceptance/search/links.hpp"
 #include "tools/acceptance/search/rounds.hpp"
 

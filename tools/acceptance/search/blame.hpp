@@ -7,7 +7,7 @@
 #include <optional>
 #include <vector>
 
-#include "tools/acceptance/search/findings.hpp"
+#include "tools/acceptance/search/confirm.hpp"
 #include "tools/acceptance/search/rounds.hpp"
 
 namespace ccl_tests::acceptance {

@@ -6,7 +6,7 @@
 #include <span>
 #include <vector>
 
-#include "tools/acceptance/search/findings.hpp"
+#include "tools/acceptance/search/confirm.hpp"
 #include "tools/acceptance/search/rounds.hpp"
 
 namespace ccl_tests::acceptance {

@@ -3,7 +3,7 @@
 
 #include <cstddef>
 
-#include "tools/acceptance/search/findings.hpp"
+#include "tools/acceptance/search/confirm.hpp"
 #include "tools/acceptance/stages/stages.hpp"
 
 namespace ccl_tests::acceptance {
