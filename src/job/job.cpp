@@ -148,7 +148,7 @@ class ProcessRun {
  private:
   void start(const Backend* launcher) {
     try {
-      start_libraries(process_.backend, launcher, options_.told(), launch_, process_.log,
+      start_libraries(process_.backend, launcher, options_.library_options(), launch_, process_.log,
                       [this](const std::string& why) {
                         process_.log(why);
                         write_end({exit_code(Exit::timed_out), 0, {why}});
@@ -231,7 +231,7 @@ int run_launched(JobSetup& options, const Launch& launch, const RankBody& body,
                  const JobHooks& hooks, double started_s, bool& joins) {
   const BackendPtr backend = open_library(options, launch);
   refuse_gpu_flags(options, *backend);
-  check_options(*backend, options.told());
+  check_options(*backend, options.library_options());
   const Staging staging = stage_buffers(options, *backend);
   refuse_staged_flags(options, staging);
   choose_default_ranks(options, launch, *backend, staging);

@@ -34,7 +34,8 @@ void expect_here(int expected) {
 }  // namespace
 
 Staging stage_buffers(const JobSetup& o, const Backend& backend) {
-  if (o.memory == Memory::cuda) backend.start(o.told());  // MPI knows only then whether it takes it
+  if (o.memory == Memory::cuda)
+    backend.start(o.library_options());  // MPI knows only then whether it takes it
   const std::vector<Memory> taken = backend.info().memories;
   const bool host_only = !o.host_memory_only.empty();
   if (host_only && o.memory == Memory::cuda)

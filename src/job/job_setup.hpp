@@ -56,7 +56,7 @@ struct JobSetup : JobOptions, GpuOptions {
       disagreement;
 
   // What every rank's library is told, before the rank has its device.
-  BackendOptions told() const {
+  BackendOptions library_options() const {
     BackendOptions all = backend_options;
     all.ranks_per_process = ranks_per_process();
     return all;

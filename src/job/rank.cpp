@@ -124,7 +124,7 @@ Communicator& Rank::keep(std::unique_ptr<Communicator> communicator) {
 Communicator& Rank::connect(ControlChannel& group) {
   const Expected expected(activity_, limit_s() + later_s);
   const Staging& staging = process_.staging;
-  BackendOptions options = process_.options.told();
+  BackendOptions options = process_.options.library_options();
   const bool host_buffers = staging.buffers == Memory::host;
   options.device = host_buffers == staging.staged ? gpu_ : nullptr;  // the library's memory
   options.cpus_short = !shortage_.empty();

@@ -145,7 +145,8 @@ class WatchedBackend : public Backend {
 
 }  // namespace
 
-std::unique_ptr<Backend> watched(const Backend& library, Activity& activity, std::string between) {
+std::unique_ptr<Backend> watch_calls(const Backend& library, Activity& activity,
+                                     std::string between) {
   return std::make_unique<WatchedBackend>(library, activity, std::move(between));
 }
 

@@ -55,7 +55,7 @@ int run_distributed(const DistributedOptions& options,
     const RankBody on_rank = [&](Rank& rank) {
       constexpr const char* between = "the function that was given";
       const OnHost on_host(rank);
-      const auto library = watched(on_host.backend(), rank.activity(), between);
+      const auto library = watch_calls(on_host.backend(), rank.activity(), between);
       auto world = std::make_unique<primitives::Group>(
           rank.world(), primitives::Library{library.get(), options.backend_options},
           options.limit_s);

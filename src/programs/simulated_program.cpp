@@ -23,7 +23,7 @@ int run_simulated_job(const JobSetup& asked, const RankBody& body, const JobHook
   JobSetup job = asked;
   job.simulated_host = mpi_module::simulated_host();
   const Backend& backend = mpi_module::simulated_backend();
-  check_options(backend, job.told());
+  check_options(backend, job.library_options());
   Launch launch;
   launch.launcher = "simulated (SimGrid SMPI)";
   launch.process = channel->rank();

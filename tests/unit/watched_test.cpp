@@ -77,7 +77,7 @@ class Watched : public testing::Test {
   std::vector<RankStatus> inside_;
   double limit_s_ = 0;  // of the last call
   SpyBackend spy_{activity_, inside_, limit_s_};
-  std::unique_ptr<Backend> backend_ = watched(spy_, activity_, "elsewhere");
+  std::unique_ptr<Backend> backend_ = watch_calls(spy_, activity_, "elsewhere");
   NoChannel channel_;
   std::unique_ptr<Communicator> library_ = backend_->connect(channel_, {});
   std::array<float, 4> data_{};
