@@ -13,7 +13,7 @@
 
 namespace ccl_tests {
 
-// Why the job cannot go on, as every process learns it: the exit code, "rank 5 on node7 (pid 4711) is
+// The reason why the job cannot go on, as every process learns it: the exit code, "rank 5 on node7 (pid 4711) is
 // gone", and the same for programs, which must not read the message.
 struct Failure {
   int code = 0;
@@ -39,7 +39,7 @@ struct JoinOptions {
   double silence_limit_s = 0;
 };
 
-// Some of a job's processes, which exchange among themselves.
+// A part of a job's processes, which exchange among themselves.
 struct Team {
   std::string name = {};            // one team's in the whole job; empty: all processes
   std::vector<int> processes = {};  // ascending, without repetition; of a named team

@@ -18,7 +18,7 @@
 
 namespace ccl_tests {
 
-// How many processes are there: what the server's thread notes and other threads wait for. Thread-safe.
+// The number of processes that are there, which the server's thread notes and other threads wait for. Thread-safe.
 class Attendance {
  public:
   explicit Attendance(int processes) : processes_(processes) {}
@@ -75,7 +75,7 @@ class Members {
   // Processes that have not come, ascending.
   std::vector<int> missing() const;
 
-  // Of processes that have joined.
+  // Returns all ranks of processes that have joined.
   std::vector<int> rank_numbers(const std::vector<int>& processes) const;
 
   // Lines for users.
@@ -107,8 +107,8 @@ class OtherJobs {
   OtherJobs(const Hello& self, bool may_come, double patience_s)
       : self_(self), may_come_(may_come), patience_s_(patience_s) {}
 
-  // Who has other settings is of another job, or of this one and was started with wrong flags. Returns
-  // false of the latter, if only such processes have been `missing` for the time of patience.
+  // Returns whether a process with other settings is of another job. Returns false, since it was started with wrong
+  // flags, if only such processes have been `missing` for the time of patience.
   bool include(const Hello& hello, const std::vector<int>& missing);
 
   // True once of each number that a process of other settings has.

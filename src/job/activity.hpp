@@ -1,4 +1,4 @@
-// What one rank does now: for the heartbeat, messages about failures, and the watchdog, which ends a wait inside a
+// The work of one rank now, for the heartbeat, messages about failures, and the watchdog, which ends a wait inside a
 // library that has no time limit of its own.
 #pragma once
 

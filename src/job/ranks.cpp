@@ -77,7 +77,7 @@ class ProcessRanks {
     return all;
   }
 
-  // In a job of this process alone; in others the control plane does it.
+  // Adds what all ranks do in a job of this process alone; in others the control plane adds it.
   void add_statuses(Failure& failure) {
     if (control_.processes() > 1 || ranks() == 1) return;
     const std::vector<RankStatus> all = statuses();

@@ -1,4 +1,4 @@
-// How a process gets from its command line and its launcher to its peers: what is decided or refused before any is
+// The way of a process from its command line and its launcher to its peers: what is decided or refused before any is
 // waited for, the MPI that carries the address, the library's own start, the joining.
 #pragma once
 

@@ -1,4 +1,4 @@
-// What a plan looks at, and how long a run takes, before and while it runs. Pure: times come from the caller.
+// The text of a plan, and how long a run takes, before and while it runs. Pure: times come from the caller.
 #pragma once
 
 #include <cstddef>

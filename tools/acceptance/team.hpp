@@ -31,11 +31,11 @@ extern const Collective one_way;
 // Returns the program of that name, without _perf; one_way, too. Throws Error if there is none.
 const Collective& program_named(std::string_view name);
 
-// What its rows are of, where nobody asked for more: float, or the first that it has.
+// Returns what rows are of if nobody asks for more: float, or the first type that the program has.
 DataType usual_type(const Collective& program);
 std::optional<ReduceOp> usual_op(const Collective& program);  // nullopt: nothing is reduced
 
-// What the rows of a run say of its results.
+// The results of a run, by its rows.
 class Verified {
  public:
   void add(const PointRows& found);
@@ -83,7 +83,7 @@ class Hosts {
   std::vector<int> host_of_;
 };
 
-// What rank 0 orders all ranks to do. Groups and pairs are of the job's ranks.
+// The orders of rank 0 to all ranks. Groups and pairs are of the job's ranks.
 struct UseGroups {
   std::vector<std::vector<int>> groups = {};  // empty: all ranks are one
 };
@@ -150,7 +150,7 @@ class Team {
   // Tells the other ranks, and does it here.
   template <class OneOrder>
   auto order(const OneOrder& order);
-  // On all ranks. Each returns its result on rank 0.
+  // Each carries out an order on this rank, and returns the result on rank 0.
   void carry_out(const UseGroups& order);
   PointRows carry_out(const MeasureRows& order);
   std::vector<Measurement> carry_out(const TimeMessages& order);

@@ -1,5 +1,5 @@
-// What the files of a host's kernel say: its PCI devices, and the wires that lead out of it, network interfaces and
-// InfiniBand ports.
+// The files in which a host's kernel says what there is: PCI devices, and the wires that lead out of the host, network
+// interfaces and InfiniBand ports.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// What a host says of itself, and what it counts while it works.
+// The description of a host by itself, and what it counts while it works.
 #pragma once
 
 #include <string>
@@ -15,7 +15,7 @@ struct HostDescription {
   double nvlink_rate = 0;  // the same of all NVLinks of the GPU that has the fewest; 0: none
 };
 
-// How a rank learns about its host. Called on the ranks' threads.
+// A rank's way to learn about its host. Called on the ranks' threads.
 class HostProbe {
  public:
   virtual ~HostProbe() = default;

@@ -77,7 +77,7 @@ constexpr std::string_view sent_by = "sent ";
 
 std::string gigabytes(double bytes) { return fmt::format("{:.3g} GB", bytes / 1e9); }
 
-// Bytes by wire, of all hosts; not those that stay on the host.
+// Returns bytes by wire, of all hosts; not those that stay on the host.
 std::map<std::string, double> bytes_by_wire(const std::vector<Counters>& counted) {
   std::map<std::string, double> bytes;
   for (const Counters& host : counted)
@@ -190,7 +190,7 @@ struct Said {
   std::string host, value;
 };
 
-// What hosts say of a fact. A host that says nothing counts as one that says so, unless `those_that_do`.
+// Returns what hosts say of a fact. A host that says nothing counts as one that says so, unless `those_that_do`.
 std::vector<Said> answers_of(const Hosts& hosts, const std::vector<Facts>& facts,
                              const std::string& fact, bool those_that_do) {
   std::vector<Said> all;
@@ -203,7 +203,7 @@ std::vector<Said> answers_of(const Hosts& hosts, const std::vector<Facts>& facts
   return all;
 }
 
-// What most say; of equally many the first in the alphabet.
+// Returns what most hosts say; of equally many the first in the alphabet.
 std::string usual(const std::vector<Said>& all) {
   std::map<std::string, int> times;
   for (const Said& one : all) ++times[one.value];

@@ -1,4 +1,4 @@
-// What hosts have counted during a stage: the troubles among it, and which wires the data took.
+// The stage that compares hosts, and what they count during the others: troubles, and which wires the data took.
 #pragma once
 
 #include <cstdint>
