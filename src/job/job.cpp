@@ -23,10 +23,9 @@
 #include "src/core/version.hpp"
 #include "src/core/write_all.hpp"
 #include "src/job/activity.hpp"
-#include "src/job/failure_box.hpp"
+#include "src/job/ranks.hpp"
 #include "src/job/signals.hpp"
 #include "src/job/startup.hpp"
-#include "src/job/uncaught.hpp"
 
 namespace ccl_tests {
 namespace {

@@ -1,21 +1,52 @@
-// The ranks of one process: started, watched, and ended together.
+// The ranks of one process: started, watched, and ended together; and how the process learns that its job has failed.
 #pragma once
 
+#include <condition_variable>
 #include <functional>
+#include <mutex>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "src/bootstrap/control.hpp"
-#include "src/job/failure_box.hpp"
 #include "src/job/rank.hpp"
 
 namespace ccl_tests {
 
-// What a program does on each of its ranks. Returns the exit code of the rank's process, which is
+// The place where a failure is announced, by whatever thread learns of it first; the job's main thread waits
+// for it. Thread-safe.
+class FailureBox {
+ public:
+  // A failure is being explained, and will be put.
+  void expect();
+  void put(Failure failure);  // the first one counts
+  Failure value() const;
+
+  // Waits until put(), or until `ranks` have called finished() and no failure is expected; true: a
+  // failure came.
+  bool wait_for_end(int ranks);
+  // After a failure: true when all ranks have called finished() within limit_s.
+  bool wait_for_ranks(int ranks, double limit_s);
+  void finished();
+
+ private:
+  mutable std::mutex mutex_;
+  std::condition_variable changed_;
+  std::optional<Failure> failure_;
+  bool expected_ = false;
+  int finished_ = 0;
+};
+
+// Returns what to report when `own` ended a rank of this process: what the control plane learns within
+// moments, as a library's error is often the shadow of a peer's death or of a peer's timeout; `own`
+// otherwise. Blocks for up to 3 s when there are other processes. Thread-safe.
+Failure explain(Control& control, const Failure& own);
+
+// The part of a program that runs on each of its ranks. Returns the exit code of the rank's process, which is
 // the same on all ranks. Collective.
 using RankBody = std::function<int(Rank& rank)>;
 
-// How the ranks of a process ended.
+// The end of the ranks of a process.
 struct RanksEnd {
   int failure = 0;    // exit code of the failure that ended the job; 0: all ranks reached their end
   int exit_code = 0;  // otherwise: what the ranks returned

@@ -1,4 +1,4 @@
-#include "src/job/failure_box.hpp"
+#include "src/job/ranks.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "src/job/failure_box.hpp"
+#include "src/job/ranks.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

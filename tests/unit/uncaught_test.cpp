@@ -1,4 +1,4 @@
-#include "src/job/uncaught.hpp"
+#include "src/job/signals.hpp"
 
 #include <gtest/gtest.h>
 
