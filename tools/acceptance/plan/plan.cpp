@@ -112,17 +112,16 @@ void read_rates(PlanTable& r, RatePlan& plan) {
   });
   if (r.find("sizes") != nullptr) plan.sizes.clear();
   r.list("sizes", [&](const std::string& text) { plan.sizes.push_back(message_size(text)); });
-  r.text("seconds", [&](const std::string& text) { plan.seconds = seconds_of(text); });
+  r.read("seconds", plan.seconds, seconds_of);
 }
 
 void read_pairs(PlanTable& r, PairsPlan& plan) {
   r.flag("run", plan.run);
-  r.text("size", [&](const std::string& text) { plan.bytes = message_size(text); });
-  r.text("seconds", [&](const std::string& text) { plan.seconds = seconds_of(text); });
-  r.text("slowdown", [&](const std::string& text) { plan.slowdown = share_of(text); });
-  r.text("min_bandwidth",
-         [&](const std::string& text) { plan.min_bandwidth = parse_bandwidth(text); });
-  r.text("efficiency", [&](const std::string& text) { plan.efficiency = share_of(text); });
+  r.read("size", plan.bytes, message_size);
+  r.read("seconds", plan.seconds, seconds_of);
+  r.read("slowdown", plan.slowdown, share_of);
+  r.read("min_bandwidth", plan.min_bandwidth, parse_bandwidth);
+  r.read("efficiency", plan.efficiency, share_of);
   r.flag("links", plan.links);
   if (r.find("rails") != nullptr) r.flag("rails", plan.rails.emplace());
 }
@@ -132,8 +131,8 @@ void read_scaling(PlanTable& r, ScalingPlan& plan) {
   r.text("program", [&](const std::string& text) {
     plan.program = parse_name(text, names_of_sized_programs());
   });
-  r.text("size", [&](const std::string& text) { plan.bytes = message_size(text); });
-  r.text("min_efficiency", [&](const std::string& text) { plan.min_efficiency = share_of(text); });
+  r.read("size", plan.bytes, message_size);
+  r.read("min_efficiency", plan.min_efficiency, share_of);
   r.flag("find", plan.find);
 }
 
@@ -143,10 +142,10 @@ void read_limit(PlanTable& r, RateLimit& limit) {
   });
   r.text("program",
          [&](const std::string& text) { limit.program = parse_name(text, program_names()); });
-  r.text("size", [&](const std::string& text) { limit.bytes = parse_size(text); });
-  r.text("min_busbw", [&](const std::string& text) { limit.min_busbw = parse_bandwidth(text); });
-  r.text("warn_busbw", [&](const std::string& text) { limit.warn_busbw = parse_bandwidth(text); });
-  r.text("max_time", [&](const std::string& text) { limit.max_time_s = seconds_of(text); });
+  r.read("size", limit.bytes, parse_size);
+  r.read("min_busbw", limit.min_busbw, parse_bandwidth);
+  r.read("warn_busbw", limit.warn_busbw, parse_bandwidth);
+  r.read("max_time", limit.max_time_s, seconds_of);
 }
 
 void read_racks(const toml::table& table, const std::string& source, Plan& plan) {

@@ -20,6 +20,10 @@ class PlanTable {
   using Take = std::function<void(const std::string&)>;
   void word(const char* key, const Take& take);  // a text that is not empty
   void text(const char* key, const Take& take);  // a number, too, as its text
+  template <class T>
+  void read(const char* key, T& value, T (*parse)(const std::string&)) {
+    text(key, [&](const std::string& given) { value = parse(given); });
+  }
   void flag(const char* key, bool& value);
   void list(const char* key, const Take& take);  // for each element
   // For the table of that name, or for each table of an array of them.
