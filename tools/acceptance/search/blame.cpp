@@ -89,13 +89,11 @@ class Search {
       found_.reasons.push_back(reason);
   }
 
-  // The screen's numbers, and the median time beside the ceiling.
+  // Notes the screen's numbers, and the median time.
   void note_screen() {
     std::vector<double> seconds;
     for (const Observation& one : screening_.seen) seconds.push_back(std::exp(one.value));
     if (!seconds.empty()) found_.median_seconds = median(std::move(seconds));
-    if (plan_.longest_seconds && !screening_.seen.empty())
-      found_.rate = found_.median_seconds > *plan_.longest_seconds ? Rate::too_slow : Rate::enough;
     found_.sigma = screening_.time.sigma;
     found_.screened = screening_.rounds.size();
     found_.looked_for_intermittent = screening_.tail.has_value();

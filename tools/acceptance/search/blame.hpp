@@ -19,8 +19,7 @@ struct SearchPlan {
   // The racks, by number of the host; empty: one rack. Racks are numbered from 0. Hosts are then
   // compared by pairs inside racks, and uplinks by pairs between racks.
   std::vector<int> rack_of;
-  double oversubscription = 1;            // bandwidth of a rack's hosts / bandwidth of its uplink
-  std::optional<double> longest_seconds;  // what an operation may take in the median
+  double oversubscription = 1;  // bandwidth of a rack's hosts / bandwidth of its uplink
   // Called between the two confirmations. What takes minutes belongs here: hosts that are slow for
   // a while are then not blamed.
   std::function<void()> later;

@@ -142,9 +142,6 @@ enum class Reason {
 // Returns a sentence without its full stop.
 std::string_view text(Reason reason);
 
-// What the median time says beside a ceiling. Comparing hosts cannot show that all are slow.
-enum class Rate { unknown, enough, too_slow };
-
 struct Findings {
   std::vector<HostFinding> hosts;  // in the order they were given
   std::vector<int> suspects;       // hosts that stood out of the screen, ascending
@@ -153,11 +150,10 @@ struct Findings {
   LinkVerdict link_verdict = LinkVerdict::skipped;
   std::size_t pairs_seen = 0, pairs = 0;
   bool looked_for_intermittent = false;
-  Rate rate = Rate::unknown;
-  double median_seconds = 0;
-  double sigma = 0;          // robust standard deviation of ln(seconds) of one transfer
-  std::size_t screened = 0;  // rounds of the screen
-  std::size_t rounds = 0;    // all rounds
+  double median_seconds = 0;  // beside a ceiling: comparing hosts cannot show that all are slow
+  double sigma = 0;           // robust standard deviation of ln(seconds) of one transfer
+  std::size_t screened = 0;   // rounds of the screen
+  std::size_t rounds = 0;     // all rounds
   Detectable detectable;
   std::vector<Reason> reasons;  // empty: the verdict about hosts is complete
 };
