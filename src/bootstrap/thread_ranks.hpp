@@ -67,8 +67,6 @@ class ThreadExchange {
   std::optional<Failure> failure_;
 };
 
-class ThreadExchange;
-
 // One ControlChannel per rank of this process; `control` must outlive them and their groups. Rank =
 // process * threads + thread. Each object is used by one thread. abort makes waiting exchanges of this process throw
 // Error; it also ends the job through `control` (code 4, unless control.abort was called before
