@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <functional>
 #include <memory>
 #include <string>
 #include <utility>
@@ -32,8 +33,9 @@ void say_first(const std::string& program, const std::vector<std::string>& lines
 
 // X_perf on the ranks of a job.
 int run_sweep(const Collective& collective, const Options& options, const JobSetup& job) {
-  MultiReporter results(options);
+  RunResults results(options);
   verify::PatternCache patterns;
+  std::function<std::string()> doing_now = [] { return std::string(); };
   JobHooks hooks;
   hooks.check = [&](const Process&, int ranks) {
     check_groups(collective, options, unplaced_groups(options, ranks));
@@ -45,15 +47,16 @@ int run_sweep(const Collective& collective, const Options& options, const JobSet
     if (process.launch.process != 0) return;
     open_files(results, options, process.log);
     results.survive_kills();
-    read_earlier_runs(results, options);
+    results.read_earlier_runs();
   };
   hooks.doing = [&](const std::string& what) { results.doing(what); };
   hooks.show = [&](std::function<std::string()> activity, std::function<void()> clear) {
-    results.activity(std::move(activity));
+    doing_now = std::move(activity);
     results.before_print(std::move(clear));
   };
   hooks.write_end = [&](const RanksEnd& end) {
-    const int verdict = most_severe(end.exit_code, results.finish(end.failure, end.errors));
+    const int verdict =
+        most_severe(end.exit_code, results.finish(end.failure, end.errors, doing_now()));
     if (end.failure == 0) {
       for (const std::string& line : results.unwritten()) say(job.program, line);
       say_first(job.program, results.reasons());

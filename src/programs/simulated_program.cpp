@@ -86,7 +86,7 @@ void refuse(const Options& options) {
 }
 
 int run_sweep(const Collective& collective, const Options& options, const JobSetup& job) {
-  MultiReporter results(options);
+  RunResults results(options);
   JobHooks hooks;
   hooks.check = [&](const Process&, int ranks) {
     check_groups(collective, options, unplaced_groups(options, ranks));
@@ -94,7 +94,7 @@ int run_sweep(const Collective& collective, const Options& options, const JobSet
   hooks.open = [&](const Process& process) {
     if (process.launch.process != 0) return;
     open_files(results, options, process.log);
-    read_earlier_runs(results, options);
+    results.read_earlier_runs();
   };
   hooks.write_end = [&](const RanksEnd& end) {
     return most_severe(end.exit_code, results.finish(0, {}));

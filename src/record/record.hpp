@@ -319,7 +319,17 @@ struct WideTime {
 // The most serious of what a run showed, by ascending seriousness.
 enum class Verdict { ok, unreliable, slow, varies, wrong, incomplete };
 
-struct RunSummary {
+// What was measured after the last row, on rank 0.
+struct AfterRows {
+  std::optional<Repeatability> repeats = {};  // absent: no time was measured again
+  std::optional<Soak> soak = {};              // --duration
+  std::optional<double> core_to_core = {};    // as RunInfo::core_to_core
+  std::string memory = {};                    // -M: nccl-tests' line
+  std::string spoiled = {};      // --inject: how many operations it has changed, in a line
+  bool nothing_spoiled = false;  // --inject has changed no byte: the run shows nothing
+};
+
+struct RunSummary : AfterRows {
   Verdict verdict = Verdict::ok;
   bool complete = true;  // false: interrupted or failed before the last row
   int exit_code = 0;
@@ -342,22 +352,17 @@ struct RunSummary {
   std::vector<WideTime> widest_times = {};  // the widest ones, at most three, by descending width
   std::size_t stolen_times =
       0;  // during which a hypervisor took more than 1 % of the ranks' CPU time
-  std::optional<Repeatability> repeats;             // absent: no time was measured again
-  std::optional<Soak> soak;                         // --duration
   std::optional<LateRank> late_rank;                // --samples; absent: no rank stands out
   PairJudgement pairs;                              // --pairs
   std::optional<ReproductionSummary> reproduction;  // --reproducible
-  std::string first_wrong;             // where the first wrong element is, and what it is
-  std::string rerun;                   // flags that select the row of first_wrong
-  double average_busbw = 0;            // arithmetic mean over all cells
-  std::optional<bool> bandwidth_ok;    // NCCL_TESTS_MIN_BW; absent: not asked
-  std::vector<LimitFinding> limits;    // of rows, in their order, then of the run
-  bool nothing_spoiled = false;        // --inject has changed no byte: the run shows nothing
-  std::vector<SweepFit> fits;          // of sweeps over sizes; empty if the run is not complete
-  std::optional<Peak> peak;            // absent: no bandwidth
-  std::optional<double> core_to_core;  // as RunInfo::core_to_core, after the last row
-  std::string memory;                  // -M: nccl-tests' line
-  std::vector<std::string> notes;      // capped iterations, coverage, wrong data, pairs
+  std::string first_wrong;           // where the first wrong element is, and what it is
+  std::string rerun;                 // flags that select the row of first_wrong
+  double average_busbw = 0;          // arithmetic mean over all cells
+  std::optional<bool> bandwidth_ok;  // NCCL_TESTS_MIN_BW; absent: not asked
+  std::vector<LimitFinding> limits;  // of rows, in their order, then of the run
+  std::vector<SweepFit> fits;        // of sweeps over sizes; empty if the run is not complete
+  std::optional<Peak> peak;          // absent: no bandwidth
+  std::vector<std::string> notes;    // capped iterations, coverage, wrong data, pairs
   std::string end_time;
 };
 

@@ -28,7 +28,7 @@ std::unique_ptr<Reporter> open_file(const std::string& path,
 
 }  // namespace
 
-void open_files(MultiReporter& results, const Options& options,
+void open_files(RunResults& results, const Options& options,
                 const std::function<void(const std::string& line)>& log) {
   const OutputOptions& o = options.output;
   for (const std::string& file : o.files) results.add(open_file(file, log));
@@ -36,11 +36,6 @@ void open_files(MultiReporter& results, const Options& options,
     if (!file.empty()) results.add(verdict_reporter(file));
   if (has_termination_log()) results.add(termination_reporter(termination_log));
   results.add(table_reporter(stdout));
-}
-
-void read_earlier_runs(MultiReporter& results, const Options& options) {
-  if (!options.check.digests.empty()) results.keep_digests(options.check.digests);
-  if (!options.limits.baseline.empty()) results.read_baseline();
 }
 
 void mark_unfinished(const OutputOptions& options) {

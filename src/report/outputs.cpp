@@ -31,8 +31,7 @@ std::vector<std::string> Outputs::files() const {
   return paths;
 }
 
-void Outputs::begin(RunInfo run, const RunSummary& if_killed) {
-  run.output_files = files();
+void Outputs::begin(const RunInfo& run, const RunSummary& if_killed) {
   for (Output& output : outputs_) {
     const std::lock_guard writing(output.writing);
     output.reporter->begin(run);

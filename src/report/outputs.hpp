@@ -33,8 +33,8 @@ class Outputs {
   // Returns the files that reporters write, in the order of add().
   std::vector<std::string> files() const;
 
-  // With the names of the files. Throws Error if one cannot be written.
-  void begin(RunInfo run, const RunSummary& if_killed);
+  // run: has the names of the files(). Throws Error if one cannot be written.
+  void begin(const RunInfo& run, const RunSummary& if_killed);
   // All get the row though one cannot be written; then throws the last one's Error.
   void row(const Row& row, const RunSummary& if_killed);
   // Writes `rest` and the end; first those that are written at the end alone (Reporter::is_written_at_end). What

@@ -6,12 +6,12 @@
 #include <cmath>
 
 #include "src/core/error.hpp"
+#include "src/judge/pair_notes.hpp"
 #include "src/judge/reproductions.hpp"
 #include "src/measure/width_tally.hpp"
 #include "src/record/quantity_text.hpp"
 #include "src/report/last_words.hpp"
 #include "src/report/normal_text.hpp"
-#include "src/report/pair_notes.hpp"
 #include "src/report/text.hpp"
 
 namespace ccl_tests {

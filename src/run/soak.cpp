@@ -10,7 +10,7 @@
 
 namespace ccl_tests {
 
-SoakClock::SoakClock(Rank& rank, double duration_s, MultiReporter& results)
+SoakClock::SoakClock(Rank& rank, double duration_s, RunResults& results)
     : rank_(rank),
       duration_s_(duration_s),
       results_(results),
@@ -31,14 +31,14 @@ bool SoakClock::is_over() {
   if (state == minute) {
     next_s_ = now + each_s;
     so_far_ = found();
-    if (so_far_) results_.soak(so_far_);
+    if (so_far_) results_.after_rows({.soak = so_far_});
     if (rank_.is_first() && elapsed_s() >= each_s) say_progress();
   }
   return state == over;
 }
 
 void SoakClock::say_progress() {
-  const CallCounts counts = results_.counts();
+  const RunSummary counts = results_.so_far();
   rank_.process().log(fmt::format("{:.0f} of {:.0f} min: {}, {} of {} verified, {}, {:.1f} MiB",
                                   elapsed_s() / 60, duration_s_ / 60, counted(cycles_, "cycle"),
                                   counts.verified_calls, counted(counts.calls, "operation"),
@@ -51,7 +51,7 @@ void SoakClock::end_cycle() {
   if (!so_far_) return;
   so_far_->seconds = elapsed_s();
   so_far_->cycles = cycles_;
-  results_.soak(so_far_);
+  results_.after_rows({.soak = so_far_});
 }
 
 std::optional<Soak> SoakClock::found() {

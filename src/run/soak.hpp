@@ -7,7 +7,7 @@
 
 #include "src/job/rank.hpp"
 #include "src/record/record.hpp"
-#include "src/report/multi_reporter.hpp"
+#include "src/report/run_results.hpp"
 
 namespace ccl_tests {
 
@@ -15,7 +15,7 @@ namespace ccl_tests {
 class SoakClock {
  public:
   // duration_s: 0: there is none, and nothing is done. Begins now.
-  SoakClock(Rank& rank, double duration_s, MultiReporter& results);
+  SoakClock(Rank& rank, double duration_s, RunResults& results);
 
   // Returns true when the time is over, by rank 0's clock. On rank 0 says once a minute how far it is, and what came of it
   // so far. Collective.
@@ -31,7 +31,7 @@ class SoakClock {
 
   Rank& rank_;
   double duration_s_;
-  MultiReporter& results_;
+  RunResults& results_;
   double start_s_, next_s_;
   std::size_t cycles_ = 0;
   std::size_t first_bytes_ = 0;  // of this process, after the first cycle

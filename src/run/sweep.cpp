@@ -11,6 +11,7 @@
 #include "src/core/clock.hpp"
 #include "src/core/communicator.hpp"
 #include "src/devices/core_to_core.hpp"
+#include "src/record/local_time.hpp"
 #include "src/record/quantity_text.hpp"
 #include "src/run/benchmark_runner.hpp"
 #include "src/run/link_ceiling.hpp"
@@ -57,7 +58,7 @@ std::optional<double> probe_cpus(Rank& rank) {
 }
 
 // spoiled: each rank's operations whose result, input or guard a fault has changed.
-void tell_spoiled(const std::vector<std::string>& spoiled, MultiReporter& results) {
+void set_spoiled(const std::vector<std::string>& spoiled, AfterRows& found) {
   std::string by_rank;
   std::uint64_t all = 0;
   for (std::size_t r = 0; r < spoiled.size(); ++r) {
@@ -68,7 +69,8 @@ void tell_spoiled(const std::vector<std::string>& spoiled, MultiReporter& result
   }
   if (all == 0)
     by_rank = ": the run makes no call that the fault names, or its bytes were so before";
-  results.spoiled(all, fmt::format("inject: {} spoiled{}", counted(all, "operation"), by_rank));
+  found.nothing_spoiled = all == 0;
+  found.spoiled = fmt::format("inject: {} spoiled{}", counted(all, "operation"), by_rank);
 }
 
 // Process groups; of a paired collective the pairs, round by round.
@@ -141,13 +143,13 @@ struct Measuring {
 };
 
 void run_passes(Measuring& measuring, const Options& o, const std::vector<SweepPoint>& all,
-                MultiReporter& results) {
+                RunResults& results) {
   for (int pass = 1; pass <= o.sweep.passes; ++pass) {
     for (const std::size_t p : order_of_pass(all.size(), pass, o.sweep.passes, o.check.seed)) {
       std::size_t number = 0;
       for (Row& row : measuring.run(all[p])) {
         row.pass = pass;
-        results.pass_row(measuring.finished(std::move(row)), all[p].bytes, {p, number++});
+        results.row(measuring.finished(std::move(row)), all[p].bytes, {p, number++});
       }
     }
   }
@@ -165,9 +167,10 @@ bool same_kind(const SweepPoint& a, const SweepPoint& b) {
   return a.type == b.type && a.op == b.op && a.root == b.root;
 }
 
-// Measures each series of points at earlier moments, then its rows.
-void run_at_moments(Measuring& measuring, const Options& o, const std::vector<SweepPoint>& all,
-                    MultiReporter& results) {
+// Measures each series of points at earlier moments, then its rows. Returns how far times repeat.
+std::optional<Repeatability> run_at_moments(Measuring& measuring, const Options& o,
+                                            const std::vector<SweepPoint>& all,
+                                            RunResults& results) {
   const double moment_s = SeriesMoments::usual_budget_s(measuring.rank);
   std::vector<TimedTwice> apart;
   for (std::size_t begin = 0, end = 0; begin < all.size(); begin = end) {
@@ -182,12 +185,13 @@ void run_at_moments(Measuring& measuring, const Options& o, const std::vector<Sw
         results.row(measuring.finished(std::move(row)), series[p].bytes);
     apart.insert(apart.end(), moments.apart().begin(), moments.apart().end());
   }
-  if (measuring.rank.is_first()) results.repeats(repeatability(apart));
+  return repeatability(apart);
 }
 
-void run_points(BenchmarkRunner& runner, Rank& rank, const Collective& collective, const Options& o,
-                const SweepRange& range, const std::optional<Ceiling>& ceiling,
-                MultiReporter& results) {
+// Returns what times repeat by, or what the time of --duration showed.
+AfterRows run_points(BenchmarkRunner& runner, Rank& rank, const Collective& collective,
+                     const Options& o, const SweepRange& range,
+                     const std::optional<Ceiling>& ceiling, RunResults& results) {
   const std::vector<SweepPoint> all = points(collective, o, range);
   if (!o.measure.warmup_given && !rank.process().options.simulated() && !all.empty()) {
     std::vector<SweepPoint> first = ends_of(all);
@@ -202,8 +206,11 @@ void run_points(BenchmarkRunner& runner, Rank& rank, const Collective& collectiv
   Measuring measuring{runner,     rank,
                       collective, TimeBudget(o, all.size()),
                       ceiling,    least_rounds(collective, o.spec, rank.ranks())};
-  if (o.sweep.passes > 1) return run_passes(measuring, o, all, results);
-  if (has_moments(runner, o, range)) return run_at_moments(measuring, o, all, results);
+  if (o.sweep.passes > 1) {
+    run_passes(measuring, o, all, results);
+    return {};
+  }
+  if (has_moments(runner, o, range)) return {.repeats = run_at_moments(measuring, o, all, results)};
   SoakClock soak(rank, o.sweep.duration_s, results);  // the first cycle is whole
   bool over = all.empty();
   for (int cycle = 0; !over && (o.sweep.cycles == 0 || cycle < o.sweep.cycles); ++cycle) {
@@ -215,14 +222,13 @@ void run_points(BenchmarkRunner& runner, Rank& rank, const Collective& collectiv
     }
     if (!over) soak.end_cycle();
   }
-  const std::optional<Soak> soaked = soak.found();
-  if (rank.is_first()) results.soak(soaked);
+  return {.soak = soak.found()};
 }
 
 }  // namespace
 
 int sweep(Rank& rank, const Collective& collective, const Options& o,
-          verify::PatternCache& patterns, MultiReporter& results) {
+          verify::PatternCache& patterns, RunResults& results) {
   const Process& process = rank.process();
   const RankGroups groups(o.sweep.grouping, rank.table().places());
   check_groups(collective, o, groups);
@@ -257,16 +263,19 @@ int sweep(Rank& rank, const Collective& collective, const Options& o,
                             runner.clock(), exchange_s, ceiling, runner.has_intervals()}));
   runner.reserve(collective, range);
   memory.allocated = free_bytes();
-  run_points(runner, rank, collective, o, range, ceiling.known, results);
-  const std::optional<double> exchange_after_s = probe_cpus(rank);
-  if (rank.is_first()) results.core_to_core(exchange_after_s);
+  AfterRows found = run_points(runner, rank, collective, o, range, ceiling.known, results);
+  if (rank.is_first()) results.after_rows(found);
+  found.core_to_core = probe_cpus(rank);
+  if (rank.is_first()) results.after_rows(found);
   if (Injector* const injector = rank.injector()) {
     const auto spoiled =
         rank.world().all_gather(std::to_string(injector->spoiled()), rank.limit_s());
-    if (rank.is_first()) tell_spoiled(spoiled, results);
+    set_spoiled(spoiled, found);
+    if (rank.is_first()) results.after_rows(found);
   }
   if (o.gpu.memory_report)
-    results.memory(memory_line(rank.world(), memory, rank.device().available(), rank.limit_s()));
+    found.memory = memory_line(rank.world(), memory, rank.device().available(), rank.limit_s());
+  if (rank.is_first()) results.after_rows(found);
   runner.close();
   return rank.agree(results.verdict());
 }

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "src/job/rank.hpp"
-#include "src/report/multi_reporter.hpp"
+#include "src/report/run_results.hpp"
 #include "verify/pattern.hpp"
 
 namespace ccl_tests {
@@ -10,6 +10,6 @@ namespace ccl_tests {
 // Returns the run's exit code so far, the same on all ranks. results: rank 0's, fed with header, rows
 // and notes. Collective. Throws what the library, a peer or a limit throws.
 int sweep(Rank& rank, const Collective& collective, const Options& options,
-          verify::PatternCache& patterns, MultiReporter& results);
+          verify::PatternCache& patterns, RunResults& results);
 
 }  // namespace ccl_tests

@@ -72,7 +72,7 @@ inline Outcome run(const Collective& collective, Options options, const Backend&
   options.sweep.types = taken(options.sweep.types, collective.domain.types);
   options.sweep.ops = taken(options.sweep.ops, collective.domain.ops);
   Outcome outcome;
-  MultiReporter results(options);
+  RunResults results(options);
   results.add(std::make_unique<Collector>(outcome));
   const Launch launch;
   const auto control = alone();

@@ -43,7 +43,7 @@ ccl_add_test(harness_test LABELS unit LIBRARIES ccl-collectives
     pairing_test.cpp
     passes_test.cpp
     rank_device_test.cpp
-    multi_reporter_test.cpp
+    run_results_test.cpp
     reduction_test.cpp
     reproduction_test.cpp
     repeatability_test.cpp

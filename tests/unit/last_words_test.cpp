@@ -17,7 +17,7 @@
 #include <string>
 
 #include "src/core/error.hpp"
-#include "src/report/multi_reporter.hpp"
+#include "src/report/run_results.hpp"
 #include "tests/unit/temporary_folder.hpp"
 
 namespace ccl_tests {
@@ -101,7 +101,7 @@ TEST(LastWords, LeaveAloneWhatHasTakenTheNameOfAFile) {
   const TemporaryFolder folder;
   const std::string path = folder.file("run.jsonl");
   printed_by([&] {
-    MultiReporter results({});
+    RunResults results({});
     results.add(file_reporter(path));
     results.survive_kills();
     results.begin({});
@@ -207,7 +207,7 @@ TEST(LastWords, AreOneEndWithOneVerdictWheneverItIsCutShort) {
   for (const char* const path : {"deadly.csv", ""}) {
     const TemporaryFolder folder;
     const std::string printed = printed_by([&] {
-      MultiReporter results({});
+      RunResults results({});
       results.add(file_reporter(folder.file("run.jsonl")));
       results.add(file_reporter(folder.file("run.csv")));
       results.add(std::make_unique<Deadly>(path));

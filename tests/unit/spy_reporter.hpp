@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "src/report/multi_reporter.hpp"
+#include "src/report/run_results.hpp"
 
 namespace ccl_tests::test {
 
@@ -49,11 +49,11 @@ class SpyReporter : public Reporter {
   Seen& seen_;
 };
 
-class MultiReporterTest : public testing::Test {
+class RunResultsTest : public testing::Test {
  protected:
-  MultiReporter& reporter() {
+  RunResults& reporter() {
     if (!reporter_) {
-      reporter_ = std::make_unique<MultiReporter>(options);
+      reporter_ = std::make_unique<RunResults>(options);
       reporter_->add(std::make_unique<SpyReporter>(seen));
       reporter_->before_print([this] { ++seen.before; });
       reporter_->begin({});
@@ -80,7 +80,7 @@ class MultiReporterTest : public testing::Test {
   Seen seen;
 
  private:
-  std::unique_ptr<MultiReporter> reporter_;
+  std::unique_ptr<RunResults> reporter_;
 };
 
 }  // namespace ccl_tests::test

@@ -9,7 +9,7 @@ using test::missed;
 using testing::Contains;
 using testing::HasSubstr;
 
-class VerdictTest : public test::MultiReporterTest {};
+class VerdictTest : public test::RunResultsTest {};
 
 TEST_F(VerdictTest, WrongDataIs7AndSaysWhereItIsAndHowToSeeItAgain) {
   Row bad = row(1, 1e-3);
@@ -37,15 +37,14 @@ TEST_F(VerdictTest, WrongDataIs7AndSaysWhereItIsAndHowToSeeItAgain) {
 }
 
 TEST_F(VerdictTest, TheFailureSaysWhatCameFirstAndWhatWasDone) {
-  reporter().activity([] { return std::string("all_reduce float sum, 8 B, timed calls"); });
-  reporter().finish(4, {"rank 0/3 on a: connection closed", "first: rank 1 on b is gone"});
+  reporter().finish(4, {"rank 0/3 on a: connection closed", "first: rank 1 on b is gone"},
+                    "all_reduce float sum, 8 B, timed calls");
   EXPECT_EQ(seen.summary.failure,
             "rank 1 on b is gone during all_reduce float sum, 8 B, timed calls");
 }
 
 TEST_F(VerdictTest, TheFailureSaysOnceWhatWasDone) {
-  reporter().activity([] { return std::string("timed calls"); });
-  reporter().finish(5, {"rank 0/3 on a: timed calls: timed out"});
+  reporter().finish(5, {"rank 0/3 on a: timed calls: timed out"}, "timed calls");
   EXPECT_EQ(seen.summary.failure, "rank 0/3 on a: timed calls: timed out");
 }
 

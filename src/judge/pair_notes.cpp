@@ -1,4 +1,4 @@
-#include "src/report/pair_notes.hpp"
+#include "src/judge/pair_notes.hpp"
 
 #include <fmt/format.h>
 

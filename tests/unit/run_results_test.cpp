@@ -13,7 +13,7 @@ namespace ccl_tests {
 namespace {
 
 using test::missed;
-using test::MultiReporterTest;
+using test::RunResultsTest;
 using test::Seen;
 using test::SpyReporter;
 using test::undecided;
@@ -21,7 +21,7 @@ using testing::Contains;
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-TEST_F(MultiReporterTest, SumsUp) {
+TEST_F(RunResultsTest, SumsUp) {
   reporter().row(row(1, 1e-3), 1024);
   reporter().row(row(4, 1e-3), 2048);
   EXPECT_EQ(reporter().finish(0, {}), 0);
@@ -40,11 +40,11 @@ TEST_F(MultiReporterTest, SumsUp) {
   EXPECT_TRUE(seen.summary.notes.empty());
 }
 
-TEST_F(MultiReporterTest, APlacementThatWasLeftOutCountsNowhere) {
+TEST_F(RunResultsTest, APlacementThatWasLeftOutCountsNowhere) {
   options.limits.min_busbw = {{1024, 3}};
   options.limits.max_time = {{1024, 2000}};
   for (Measurement Row::*const left_out : {&Row::out_of_place, &Row::in_place}) {
-    MultiReporter results(options);
+    RunResults results(options);
     results.add(std::make_unique<SpyReporter>(seen));
     results.begin({});
     Row one = row(4, 1e-3);
@@ -60,14 +60,14 @@ TEST_F(MultiReporterTest, APlacementThatWasLeftOutCountsNowhere) {
   }
 }
 
-TEST_F(MultiReporterTest, JudgesTheRowsThatStandForAllPasses) {
+TEST_F(RunResultsTest, JudgesTheRowsThatStandForAllPasses) {
   options.sweep.passes = 3;
   options.limits.max_time = {{1024, 2500}};
   int pass = 0;
   for (const double ms : {1.0, 4.0, 2.0}) {
     Row one = row(1, ms * 1e-3);
     one.pass = ++pass;
-    reporter().pass_row(one, 1024, {0, 0});
+    reporter().row(one, 1024, {0, 0});
   }
   EXPECT_EQ(reporter().finish(0, {}), 0);
   ASSERT_EQ(seen.rows, 4);
@@ -82,9 +82,9 @@ TEST_F(MultiReporterTest, JudgesTheRowsThatStandForAllPasses) {
 }
 
 // A run is as good as its typical time: one of six that is wide does not make it unreliable, four of six do.
-TEST_F(MultiReporterTest, CallsARunUnreliableIfMostTimesAreWide) {
+TEST_F(RunResultsTest, CallsARunUnreliableIfMostTimesAreWide) {
   for (const std::size_t wide : {1U, 3U, 4U}) {
-    MultiReporter judge(options);
+    RunResults judge(options);
     judge.add(std::make_unique<SpyReporter>(seen));
     judge.begin({});
     for (std::size_t r = 0; r < 6; ++r) {
@@ -102,16 +102,16 @@ TEST_F(MultiReporterTest, CallsARunUnreliableIfMostTimesAreWide) {
   }
 }
 
-TEST_F(MultiReporterTest, DoesNotPassARunWhoseFaultChangedNothing) {
+TEST_F(RunResultsTest, DoesNotPassARunWhoseFaultChangedNothing) {
   for (const bool wrong : {false, true})
     for (const std::uint64_t operations : {0U, 3U}) {
-      MultiReporter judge(options);
+      RunResults judge(options);
       judge.add(std::make_unique<SpyReporter>(seen));
       judge.begin({});
       Row one = row(1, 1e-3);
       one.out_of_place.wrong = one.out_of_place.failed_ranks = wrong ? 1 : 0;
       judge.row(one, 1024);
-      judge.spoiled(operations, "how many were spoiled");
+      judge.after_rows({.spoiled = "how many were spoiled", .nothing_spoiled = operations == 0});
       const bool undecided = operations == 0 && !wrong;
       const int code = wrong ? 7 : undecided ? 8 : 0;
       EXPECT_EQ(judge.verdict(), code);
@@ -124,13 +124,13 @@ TEST_F(MultiReporterTest, DoesNotPassARunWhoseFaultChangedNothing) {
     }
 }
 
-TEST_F(MultiReporterTest, WritesWhatThereIsOfThePassesWhenARunEndsEarly) {
+TEST_F(RunResultsTest, WritesWhatThereIsOfThePassesWhenARunEndsEarly) {
   options.sweep.passes = 3;
   for (const std::size_t place : {1U, 0U, 2U, 0U}) {
     Row one = row(1, 1e-3 * static_cast<double>(place + 1));
     one.pass = seen.rows < 3 ? 1 : 2;
     one.out_of_place.wrong = one.out_of_place.failed_ranks = place == 2 ? 1 : 0;
-    reporter().pass_row(one, 1024 << place, {place, 0});
+    reporter().row(one, 1024 << place, {place, 0});
   }
   EXPECT_EQ(seen.rows, 4);
   EXPECT_EQ(reporter().finish(4, {"rank 3 is gone"}), exit_code(Exit::wrong_data));
@@ -146,7 +146,7 @@ TEST_F(MultiReporterTest, WritesWhatThereIsOfThePassesWhenARunEndsEarly) {
   EXPECT_THAT(seen.summary.notes, Contains("3 rows of fewer than 3 passes"));
 }
 
-TEST_F(MultiReporterTest, FinishesOnce) {
+TEST_F(RunResultsTest, FinishesOnce) {
   reporter().row(row(1, 1e-3), 1024);
   EXPECT_EQ(reporter().finish(5, {"rank 3 is gone"}), 5);
   EXPECT_EQ(reporter().finish(0, {}), 5);
@@ -178,7 +178,7 @@ class Stuck : public Reporter {
   std::shared_future<void> read_;
 };
 
-TEST(MultiReporter, FilesHaveTheirEndIfNobodyReadsStdout) {
+TEST(RunResults, FilesHaveTheirEndIfNobodyReadsStdout) {
   struct File : Reporter {
     explicit File(std::string& what) : log(what) {}
     std::string path() const override { return "run.jsonl"; }
@@ -190,7 +190,7 @@ TEST(MultiReporter, FilesHaveTheirEndIfNobodyReadsStdout) {
   std::promise<void> stuck;
   std::promise<void> read;
   std::string file;
-  MultiReporter results({});
+  RunResults results({});
   results.add(std::make_unique<Stuck>(stuck, read.get_future().share()));
   results.add(std::make_unique<File>(file));
   results.begin({});
@@ -214,8 +214,8 @@ class FullDisk : public Reporter {
   void end(const RunSummary& /*summary*/) override { throw Error("full.prom: no space"); }
 };
 
-TEST_F(MultiReporterTest, EveryEndSaysWhatCouldNotBeWritten) {
-  MultiReporter results(options);
+TEST_F(RunResultsTest, EveryEndSaysWhatCouldNotBeWritten) {
+  RunResults results(options);
   results.add(std::make_unique<SpyReporter>(seen));
   results.add(std::make_unique<FullDisk>());
   results.begin({});
@@ -227,11 +227,12 @@ TEST_F(MultiReporterTest, EveryEndSaysWhatCouldNotBeWritten) {
   EXPECT_THAT(seen.summary.errors, ElementsAre("full.prom: no space"));
 }
 
-TEST_F(MultiReporterTest, DigestsThatAreLostFailTheRun) {
+TEST_F(RunResultsTest, DigestsThatAreLostFailTheRun) {
   const TemporaryFolder folder;
-  MultiReporter results(options);
+  options.check.digests = folder.file("digests");
+  RunResults results(options);
   results.add(std::make_unique<SpyReporter>(seen));
-  results.keep_digests(folder.file("digests"));
+  results.read_earlier_runs();
   results.begin({});
   results.row(row(1, 1e-3), 8);
   std::filesystem::remove(folder.file("digests"));
@@ -247,8 +248,8 @@ class FullFromTheFirstRow : public Reporter {
   void end(const RunSummary& /*summary*/) override {}
 };
 
-TEST_F(MultiReporterTest, ARowThatOneFileCannotTakeIsInAllOthers) {
-  MultiReporter results(options);
+TEST_F(RunResultsTest, ARowThatOneFileCannotTakeIsInAllOthers) {
+  RunResults results(options);
   results.add(std::make_unique<FullFromTheFirstRow>());
   results.add(std::make_unique<SpyReporter>(seen));
   results.begin({});
@@ -256,24 +257,25 @@ TEST_F(MultiReporterTest, ARowThatOneFileCannotTakeIsInAllOthers) {
   EXPECT_EQ(seen.rows, 1);
 }
 
-TEST_F(MultiReporterTest, SoIsTheRowThatStandsForAllPasses) {
+TEST_F(RunResultsTest, SoIsTheRowThatStandsForAllPasses) {
   options.sweep.passes = 1;
-  MultiReporter results(options);
+  RunResults results(options);
   results.add(std::make_unique<FullFromTheFirstRow>());
   results.add(std::make_unique<SpyReporter>(seen));
   results.begin({});
   Row last = row(1, 1e-3);
   last.pass = 1;
-  EXPECT_THROW(results.pass_row(last, 8, {0, 0}), Error);
+  EXPECT_THROW(results.row(last, 8, {0, 0}), Error);
   ASSERT_EQ(seen.rows, 2);
   EXPECT_FALSE(seen.all[1].pass);
 }
 
-TEST_F(MultiReporterTest, ARowWhoseDigestCannotBeWrittenIsNotLost) {
+TEST_F(RunResultsTest, ARowWhoseDigestCannotBeWrittenIsNotLost) {
   const TemporaryFolder folder;
-  MultiReporter results(options);
+  options.check.digests = folder.file("digests");
+  RunResults results(options);
   results.add(std::make_unique<SpyReporter>(seen));
-  results.keep_digests(folder.file("digests"));
+  results.read_earlier_runs();
   results.begin({});
   Row stable = row(1, 1e-3);
   stable.reproduction.emplace();
@@ -289,7 +291,7 @@ TEST_F(MultiReporterTest, ARowWhoseDigestCannotBeWrittenIsNotLost) {
   EXPECT_EQ(seen.rows, 1);
 }
 
-TEST_F(MultiReporterTest, ACallThatNoRowIsOfIsCountedAndNamed) {
+TEST_F(RunResultsTest, ACallThatNoRowIsOfIsCountedAndNamed) {
   Row first = row(1, 1e-3);
   first.in_place = {};
   first.out_of_place.calls = first.out_of_place.verified_calls = 1;
@@ -308,8 +310,8 @@ TEST_F(MultiReporterTest, ACallThatNoRowIsOfIsCountedAndNamed) {
   EXPECT_THAT(seen.summary.first_wrong, HasSubstr("in the job's first calls, element 7"));
 }
 
-TEST_F(MultiReporterTest, ARowSaysOnHowManyHostsItsRanksAre) {
-  MultiReporter multi(options);
+TEST_F(RunResultsTest, ARowSaysOnHowManyHostsItsRanksAre) {
+  RunResults multi(options);
   multi.add(std::make_unique<SpyReporter>(seen));
   RunInfo run;
   const char* const hosts[] = {"a", "a", "b", "c"};
@@ -330,12 +332,12 @@ TEST_F(MultiReporterTest, ARowSaysOnHowManyHostsItsRanksAre) {
   EXPECT_EQ(seen.hosts, (std::vector<int>{3, 1, 2, 1, 2}));
 }
 
-TEST_F(MultiReporterTest, ReportersHearOfTheFilesOfAll) {
+TEST_F(RunResultsTest, ReportersHearOfTheFilesOfAll) {
   reporter();
   EXPECT_EQ(seen.output_files, (std::vector<std::string>{"x.json"}));
 }
 
-TEST_F(MultiReporterTest, SaysWhatARowCouldNotShowAndWhereItWasCapped) {
+TEST_F(RunResultsTest, SaysWhatARowCouldNotShowAndWhereItWasCapped) {
   Row weak = row(1, 1e-3);
   weak.coverage = 0.25;
   weak.in_place.iterations = 3;
@@ -347,16 +349,18 @@ TEST_F(MultiReporterTest, SaysWhatARowCouldNotShowAndWhereItWasCapped) {
   EXPECT_THAT(seen.summary.notes, Contains(HasSubstr("1 row ran fewer than 20 iterations")));
 }
 
-TEST_F(MultiReporterTest, NotesAreLimitedInNumber) {
-  for (int i = 0; i < 1000; ++i) reporter().note("wrong again");
+TEST_F(RunResultsTest, NotesAreLimitedInNumber) {
+  Row bad = row(1, 1e-3);
+  bad.out_of_place.mismatches = {{2, "b", {}, {}, 1, 0, 0, "expected 1, found 2"}};
+  for (int i = 0; i < 1000; ++i) reporter().row(bad, 1024);
   reporter().finish(0, {});
   EXPECT_EQ(seen.summary.notes.size(), 100U);
 }
 
-TEST(MultiReporter, ThatNeverBeganEndsItsReportersWithTheFailure) {
+TEST(RunResults, ThatNeverBeganEndsItsReportersWithTheFailure) {
   const Options options;
   Seen seen;
-  MultiReporter reporter(options);
+  RunResults reporter(options);
   reporter.add(std::make_unique<SpyReporter>(seen));
   EXPECT_EQ(reporter.finish(3, {"no such backend"}), 3);
   EXPECT_EQ(seen.begun, 0);
@@ -365,19 +369,19 @@ TEST(MultiReporter, ThatNeverBeganEndsItsReportersWithTheFailure) {
   EXPECT_FALSE(seen.summary.complete);
 }
 
-class SpeedTest : public MultiReporterTest {
+class SpeedTest : public RunResultsTest {
  protected:
   // Returns what the footer says of these probes before the first and after the last row.
   std::vector<std::string> notes(std::optional<double> before, std::optional<double> after,
                                  bool verbose = false) {
     Seen ended;
-    MultiReporter reporter(options);
+    RunResults reporter(options);
     reporter.add(std::make_unique<SpyReporter>(ended));
     RunInfo run;
     run.core_to_core = before;
     run.verbose = verbose;
     reporter.begin(run);
-    reporter.core_to_core(after);
+    reporter.after_rows({.core_to_core = after});
     reporter.finish(0, {});
     EXPECT_EQ(ended.summary.core_to_core, after);
     return ended.summary.notes;

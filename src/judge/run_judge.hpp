@@ -1,0 +1,91 @@
+// What a run's rows show together: adds them up, and holds them to their limits.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "src/judge/late_ranks.hpp"
+#include "src/judge/limit_judge.hpp"
+#include "src/judge/passes.hpp"
+#include "src/judge/reproductions.hpp"
+#include "src/judge/sweep_fits.hpp"
+#include "src/measure/width_tally.hpp"
+#include "src/options/options.hpp"
+#include "src/record/record.hpp"
+
+namespace ccl_tests {
+
+// Used by one thread at a time. Rows: see RunResults::row().
+class RunJudge {
+ public:
+  explicit RunJudge(const Options& options)
+      : options_(options),
+        limits_(options.limits, options.sweep.cycles == 0),
+        passes_(options.sweep.passes, options.measure.precision) {}
+
+  // Opens the file of --digests and reads that of --baseline. Before begin(). Throws UsageError.
+  void read_earlier_runs();
+  // Throws UsageError if the baseline's run measured something else.
+  void begin(const RunInfo& run);
+
+  // Sets what the header and earlier rows say of a row. Throws Error if --digests cannot be written;
+  // the row is then complete but for that.
+  void complete(Row& row);
+  // Returns the rows to write: this one, and after the last pass the one that stands for all.
+  std::vector<Row> add(const Row& row, std::size_t requested, RowPlace place);
+  // Counts one of the job's first calls, which no row tells of.
+  void add_first_call(const Row& row, std::size_t requested);
+  // Returns the rows of passes that did not come to their end, and counts them.
+  std::vector<Row> add_rest();
+  // Sets what was measured after the last row.
+  void set(const AfterRows& found) { static_cast<AfterRows&>(summary_) = found; }
+
+  // Returns the exit code that rows and limits give when all rows are there. 0: passed.
+  int verdict();
+  // Returns why the file of --digests is lost. Empty: it is not.
+  std::string lost_digests() const;
+  // Returns the summary of the run's end. failure: exit code of a run that did not reach its end (0: it
+  // did), errors: why. activity: what this process did then.
+  RunSummary conclude(int failure, const std::vector<std::string>& errors,
+                      const std::string& activity);
+  // Returns the summary of a process that is killed before the next row.
+  RunSummary if_killed(std::string_view failure) const;
+  // Returns what the rows so far add up to.
+  const RunSummary& so_far() const { return summary_; }
+
+ private:
+  // Sums that the summary has in another form.
+  struct Sums {
+    WidthTally widths;
+    double busbw = 0;
+    std::size_t cells = 0;
+    std::size_t capped_rows = 0;
+    std::size_t weakest_bytes = 0;  // largest row that does not cover all ranks
+    double weakest_coverage = 1;
+  };
+
+  void add_to_all(const Row& row, std::size_t requested);
+  void add_wrong(const Row& row, std::size_t requested, std::string_view placement,
+                 const Measurement& cell);
+  void add_times(const Row& row, std::size_t requested);
+  void judge_end();
+  double average_busbw() const;
+  int judged() const;
+
+  Options options_;
+  std::optional<RunInfo> run_;  // nullopt: the run has not begun
+  RunSummary summary_;
+  Sums sums_;
+  LimitJudge limits_;
+  PassRows passes_;
+  DigestFile digests_;
+  LateRanks late_ranks_;
+  std::vector<Row> pair_rows_;
+  std::vector<TimedCell> cells_;  // of sweeps whose times a line may describe
+  bool judged_ = false;
+};
+
+}  // namespace ccl_tests

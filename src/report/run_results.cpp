@@ -1,0 +1,99 @@
+#include "src/report/run_results.hpp"
+
+#include <exception>
+#include <utility>
+
+#include "src/core/error.hpp"
+#include "src/report/headline.hpp"
+
+namespace ccl_tests {
+
+void RunResults::survive_kills() {
+  outputs_.keep_last_words(judge_.if_killed(how_process_0_ended));
+}
+
+void RunResults::begin(const RunInfo& run) {
+  std::unique_lock lock(mutex_);
+  if (ended_) return;
+  before_print_();
+  RunInfo complete = run;
+  complete.output_files = outputs_.files();
+  judge_.begin(complete);
+  const RunSummary last = judge_.if_killed(how_process_0_ended);
+  lock.unlock();
+  outputs_.begin(complete, last);
+}
+
+void RunResults::row(const Row& row, std::size_t requested, RowPlace place) {
+  std::unique_lock lock(mutex_);
+  if (ended_) return;
+  std::exception_ptr failed;
+  Row complete = row;
+  try {
+    judge_.complete(complete);
+  } catch (const Error&) {  // costs nobody the row
+    failed = std::current_exception();
+  }
+  const std::vector<Row> rows = judge_.add(complete, requested, place);
+  if (!rows.back().pass) before_print_();
+  const RunSummary last = judge_.if_killed(how_process_0_ended);
+  lock.unlock();
+  for (const Row& one : rows) try {
+      outputs_.row(one, last);
+    } catch (const Error&) {
+      failed = std::current_exception();
+    }
+  if (failed) std::rethrow_exception(failed);
+}
+
+void RunResults::first_call(const Row& row, std::size_t requested) {
+  const std::lock_guard lock(mutex_);
+  if (!ended_) judge_.add_first_call(row, requested);
+}
+
+void RunResults::after_rows(const AfterRows& found) {
+  const std::lock_guard lock(mutex_);
+  judge_.set(found);
+}
+
+RunSummary RunResults::so_far() const {
+  const std::lock_guard lock(mutex_);
+  return judge_.so_far();
+}
+
+int RunResults::verdict() {
+  const std::lock_guard lock(mutex_);
+  return judge_.verdict();
+}
+
+int RunResults::finish(int failure, const std::vector<std::string>& errors,
+                       const std::string& activity) {
+  const std::lock_guard lock(mutex_);
+  if (ended_) return ended_->exit_code;
+  const std::vector<Row> rest = judge_.add_rest();
+  if (failure == 0) lost_digests_ = judge_.lost_digests();
+  ended_ = lost_digests_.empty()
+               ? judge_.conclude(failure, errors, activity)
+               : judge_.conclude(exit_code(Exit::failed), {lost_digests_}, activity);
+  before_print_();
+  outputs_.end(rest, *ended_);
+  return ended_->exit_code;
+}
+
+std::vector<std::string> RunResults::unwritten() const {
+  std::vector<std::string> lines = outputs_.unwritten();
+  if (!lost_digests_.empty()) lines.insert(lines.begin(), lost_digests_);
+  return lines;
+}
+
+std::vector<std::string> RunResults::reasons() const {
+  const std::lock_guard lock(mutex_);
+  if (!ended_) return {};
+  auto lines = limit_lines(ended_->limits, LimitVerdict::missed);
+  for (auto& line : limit_lines(ended_->limits, LimitVerdict::undecided))
+    lines.push_back(std::move(line));
+  if (ended_->nothing_spoiled) lines.emplace_back(nothing_spoiled);
+  return lines;
+}
+
+}  // namespace ccl_tests
