@@ -73,8 +73,6 @@ Baseline::Baseline(std::string path, double tolerance)
                                    quote(path_, shown_path_characters)));
     const JudgeRule rule =
         rule_of(judged_by(run.info), run.summary ? run.summary->repeats : std::nullopt,
-                std::any_of(run.rows.begin(), run.rows.end(),
-                            [](const Row& row) { return row.moments > 1; }),
                 run.info.precision.value_or(0));
     for (auto& [key, times] : cycles) times_[key].push_back({middle(std::move(times)), rule});
     for (const auto& probe :
@@ -123,13 +121,12 @@ std::string Baseline::other_state(const Probes& run) const {
 
 Scatter Baseline::scatter(const std::vector<EarlierTime>& runs, JudgedBy judged_by) {
   std::vector<double> times;
-  for (const EarlierTime& one : runs) times.push_back(judged_time(one.cell, {judged_by, 0}).value);
+  for (const EarlierTime& one : runs) times.push_back(judged_time(one.cell, judged_by).value);
   return scatter_of(times);
 }
 
 JudgedTime Baseline::judged(const std::vector<EarlierTime>& runs, JudgedBy judged_by) const {
-  if (runs.size() < fewest_for_spread)
-    return judged_time(runs.back().cell, {judged_by, runs.back().rule.moments});
+  if (runs.size() < fewest_for_spread) return judged_time(runs.back().cell, judged_by);
   const Scatter found = scatter(runs, judged_by);
   const double half = half_width_of_another(found, usual_.at(judged_by));
   return {std::exp(found.mean), std::exp(found.mean - half), std::exp(found.mean + half)};
@@ -152,7 +149,7 @@ std::optional<LimitFinding> Baseline::hold(const Row& row, bool in_place, std::s
   const Measurement& cell = in_place ? row.in_place : row.out_of_place;
   const auto known = times_.find(key_of(row, in_place));
   if (known == times_.end() || !is_time(cell)) return std::nullopt;
-  const JudgedTime head = judged_time(cell, rule);
+  const JudgedTime head = judged_time(cell, rule.judged_by);
   const JudgedTime base = judged(known->second, rule.judged_by);
   const JudgedTime ratio = ratio_of(head, base);
   LimitFinding found = {.flag = "--baseline", .row = time_name(row, in_place, requested)};
@@ -171,7 +168,7 @@ std::optional<LimitFinding> Baseline::hold(const Row& row, bool in_place, std::s
   const std::string interval = ratio.best < ratio.worst  // times of -n have none
                                    ? fmt::format(", {:.3f} to {:.3f}", ratio.best, ratio.worst)
                                    : "";
-  const char* const what = is_fast(cell, rule) ? " (10th percentile)" : "";
+  const char* const what = is_fast(cell, rule.judged_by) ? " (10th percentile)" : "";
   found.text =
       fmt::format("{}: {}: {:.2f} us{} is {:.3f} x {} {:.2f} us{}, {} 1 + --tolerance {:g}%",
                   found.verdict == LimitVerdict::missed ? "too slow" : "not decided", found.row,
@@ -205,7 +202,7 @@ void LimitJudge::begin(const RunInfo& run) {
 std::vector<LimitFinding> LimitJudge::findings(const Row& row, bool in_place, std::size_t requested,
                                                const JudgeRule& rule) const {
   if ((in_place ? row.in_place : row.out_of_place).left_out) return {};
-  std::vector<LimitFinding> all = held_to(limits_, row, in_place, requested, rule);
+  std::vector<LimitFinding> all = held_to(limits_, row, in_place, requested, rule.judged_by);
   if (!baseline_) return all;
   // A time that repeats the one out of place has been judged.
   if (in_place && row.in_place.repeats_out_of_place) return all;
@@ -266,7 +263,7 @@ void LimitJudge::judge_baseline(std::vector<LimitFinding>& all, const RunNumbers
 
 std::vector<LimitFinding> LimitJudge::judge(const RunNumbers& run) const {
   std::vector<LimitFinding> all;
-  const JudgeRule rule = rule_of(judged_by_, run.repeats, true, precision_);
+  const JudgeRule rule = rule_of(judged_by_, run.repeats, precision_);
   for (const auto& [row, requested] : rows_)
     for (const bool in_place : {false, true}) append(all, findings(row, in_place, requested, rule));
   if (auto found = held_to_average(limits_, run.average_busbw)) all.push_back(std::move(*found));

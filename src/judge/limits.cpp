@@ -15,9 +15,9 @@ namespace {
 constexpr double average_slack = 0.9;  // nccl-tests fails below 0.9 x NCCL_TESTS_MIN_BW
 
 // Beside a limit in seconds.
-JudgedTime time_of(const Measurement& cell, const JudgeRule& rule) {
-  JudgedTime time = judged_time(cell, {JudgedBy::interval, rule.moments});
-  if (is_fast(cell, rule)) time.best = std::min(time.best, cell.stream->fast);
+JudgedTime time_of(const Measurement& cell, JudgedBy judged_by) {
+  JudgedTime time = judged_time(cell, JudgedBy::interval);
+  if (is_fast(cell, judged_by)) time.best = std::min(time.best, cell.stream->fast);
   return time;
 }
 
@@ -36,13 +36,13 @@ std::string finding_text(const LimitFinding& found, const std::string& value,
   return {};
 }
 
-std::string_view of_fast(const Measurement& cell, const JudgeRule& rule) {
-  return is_fast(cell, rule) ? " (10th percentile)" : "";
+std::string_view of_fast(const Measurement& cell, JudgedBy judged_by) {
+  return is_fast(cell, judged_by) ? " (10th percentile)" : "";
 }
 
 LimitFinding bandwidth_finding(const SizeLimit& limit, std::string row, const Measurement& cell,
-                               const JudgeRule& rule) {
-  const JudgedTime time = time_of(cell, rule);
+                               JudgedBy judged_by) {
+  const JudgedTime time = time_of(cell, judged_by);
   const double bytes = cell.busbw * cell.seconds;  // those that the bandwidth is of
   const bool has_interval = cell.stream && time.best > 0;
   const auto bandwidth = [&](double seconds) {
@@ -57,17 +57,18 @@ LimitFinding bandwidth_finding(const SizeLimit& limit, std::string row, const Me
   }
   found.verdict =
       judge({-*found.value, -bandwidth(time.best), -bandwidth(time.worst)}, -limit.value);
-  found.text = finding_text(found, fmt::format("busbw {} GB/s", digits_text(*found.value)),
-                            fmt::format("{} to {}{}", digits_text(bandwidth(time.worst)),
-                                        digits_text(bandwidth(time.best)), of_fast(cell, rule)),
-                            "below");
+  found.text =
+      finding_text(found, fmt::format("busbw {} GB/s", digits_text(*found.value)),
+                   fmt::format("{} to {}{}", digits_text(bandwidth(time.worst)),
+                               digits_text(bandwidth(time.best)), of_fast(cell, judged_by)),
+                   "below");
   return found;
 }
 
 LimitFinding time_finding(const SizeLimit& limit, std::string row, const Measurement& cell,
-                          const JudgeRule& rule) {
+                          JudgedBy judged_by) {
   constexpr double us = 1e6;
-  const JudgedTime time = time_of(cell, rule);
+  const JudgedTime time = time_of(cell, judged_by);
   LimitFinding found = {.flag = "--max-time", .row = std::move(row), .unit = "us"};
   found.limit = limit.value;
   found.value = time.value * us;
@@ -78,7 +79,7 @@ LimitFinding time_finding(const SizeLimit& limit, std::string row, const Measure
   found.verdict = judge({time.value * us, time.best * us, time.worst * us}, limit.value);
   found.text = finding_text(
       found, fmt::format("{:.2f} us", *found.value),
-      fmt::format("{:.2f}{} to {:.2f}", time.best * us, of_fast(cell, rule), time.worst * us),
+      fmt::format("{:.2f}{} to {:.2f}", time.best * us, of_fast(cell, judged_by), time.worst * us),
       "above");
   return found;
 }
@@ -94,32 +95,23 @@ JudgedBy judged_by(const RunInfo& info) {
   return info.oversubscribed && info.clock == "wall" ? JudgedBy::fast : JudgedBy::interval;
 }
 
-JudgeRule rule_of(JudgedBy judged_by, const std::optional<Repeatability>& repeats, bool covered,
+JudgeRule rule_of(JudgedBy judged_by, const std::optional<Repeatability>& repeats,
                   double precision) {
-  JudgeRule rule = {.judged_by = judged_by, .repeats = false};
-  if (!repeats) return rule;
-  rule.moments = covered ? 0 : repeats->half_width();
-  rule.repeats = repeating(*repeats, precision) == Repeating::well;
-  return rule;
+  return {judged_by, repeats && repeating(*repeats, precision) == Repeating::well};
 }
 
-bool is_fast(const Measurement& cell, const JudgeRule& rule) {
-  if (rule.judged_by != JudgedBy::fast || !cell.stream || cell.stream->fast <= 0) return false;
+bool is_fast(const Measurement& cell, JudgedBy judged_by) {
+  if (judged_by != JudgedBy::fast || !cell.stream || cell.stream->fast <= 0) return false;
   return !same_number(cell.stream->mean, cell.seconds);  // a median, or that percentile
 }
 
-JudgedTime judged_time(const Measurement& cell, const JudgeRule& rule) {
+JudgedTime judged_time(const Measurement& cell, JudgedBy judged_by) {
   const double value = cell.seconds;
   if (!cell.stream) return {value, value, value};
   const StreamTimes& stream = *cell.stream;
-  if (is_fast(cell, rule) && !same_number(stream.fast, value))  // of a run before its time was that
-    return {stream.fast, stream.fast * std::exp(-rule.moments),
-            stream.fast * std::exp(rule.moments)};
-  if (value <= 0) return {value, value, value};
-  const double below = std::log(value / stream.low.value_or(value));
-  const double above = std::log(stream.high.value_or(value) / value);
-  return {value, value * std::exp(-std::hypot(below, rule.moments)),
-          value * std::exp(std::hypot(above, rule.moments))};
+  if (is_fast(cell, judged_by) && !same_number(stream.fast, value))  // ranks did not wait then
+    return {stream.fast, stream.fast, stream.fast};
+  return {value, stream.low.value_or(value), stream.high.value_or(value)};
 }
 
 LimitVerdict judge(const JudgedTime& number, double limit) {
@@ -132,7 +124,7 @@ std::string time_name(const Row& row, bool in_place, std::size_t requested) {
 }
 
 std::vector<LimitFinding> held_to(const Limits& limits, const Row& row, bool in_place,
-                                  std::size_t requested, const JudgeRule& rule) {
+                                  std::size_t requested, JudgedBy judged_by) {
   const Measurement& cell = in_place ? row.in_place : row.out_of_place;
   const auto applies = [&](const SizeLimit& limit) {
     return limit.bytes == requested && includes(limit.times, in_place);
@@ -140,10 +132,11 @@ std::vector<LimitFinding> held_to(const Limits& limits, const Row& row, bool in_
   std::vector<LimitFinding> found;
   for (const SizeLimit& limit : limits.min_busbw)
     if (applies(limit))
-      found.push_back(bandwidth_finding(limit, time_name(row, in_place, requested), cell, rule));
+      found.push_back(
+          bandwidth_finding(limit, time_name(row, in_place, requested), cell, judged_by));
   for (const SizeLimit& limit : limits.max_time)
     if (applies(limit))
-      found.push_back(time_finding(limit, time_name(row, in_place, requested), cell, rule));
+      found.push_back(time_finding(limit, time_name(row, in_place, requested), cell, judged_by));
   return found;
 }
 

@@ -25,25 +25,22 @@ JudgedBy judged_by(const RunInfo& info);
 // How times are held to limits.
 struct JudgeRule {
   JudgedBy judged_by = JudgedBy::interval;
-  // Half of the interval of times at other moments of the run, over them (Repeatability::half_width()); 0: the
-  // times' own intervals cover other moments (Row::moments).
-  double moments = 0;
   // Whether times that were measured again agree well. A single earlier run decides nothing if they do not.
   bool repeats = true;
 };
 
-// Returns how times of a run are held, by how far they repeat (absent: no time was measured again), whether their
-// intervals cover that, and by the --precision that was asked for.
-JudgeRule rule_of(JudgedBy judged_by, const std::optional<Repeatability>& repeats, bool covered,
+// Returns how times of a run are held, by how far they repeat (absent: no time was measured again) and by the
+// --precision that was asked for.
+JudgeRule rule_of(JudgedBy judged_by, const std::optional<Repeatability>& repeats,
                   double precision);
 
 // A time in seconds, and the ends of its interval by which it is judged.
 struct JudgedTime {
   double value = 0, best = 0, worst = 0;
 };
-JudgedTime judged_time(const Measurement& cell, const JudgeRule& rule);  // beside another time
+JudgedTime judged_time(const Measurement& cell, JudgedBy judged_by);  // beside another time
 // Whether that is the 10th percentile.
-bool is_fast(const Measurement& cell, const JudgeRule& rule);
+bool is_fast(const Measurement& cell, JudgedBy judged_by);
 
 // Returns the verdict about a number of which smaller ones are better.
 LimitVerdict judge(const JudgedTime& number, double limit);
@@ -54,7 +51,7 @@ std::string time_name(const Row& row, bool in_place, std::size_t requested);
 
 // Returns what each of the size limits (--min-busbw, --max-time) of a time says of it.
 std::vector<LimitFinding> held_to(const Limits& limits, const Row& row, bool in_place,
-                                  std::size_t requested, const JudgeRule& rule = {});
+                                  std::size_t requested, JudgedBy judged_by = JudgedBy::interval);
 
 // Returns, as missed, each size limit whose size is not among the requested sizes of the rows.
 std::vector<LimitFinding> unmeasured(const Limits& limits, const std::set<std::size_t>& measured);

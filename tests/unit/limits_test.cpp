@@ -43,10 +43,9 @@ Limits both(std::size_t bytes, double gb_per_s, double us) {
 }
 
 // Of both placements.
-std::vector<LimitFinding> found(const Limits& limits, const Row& row, std::size_t requested,
-                                const JudgeRule& rule = {}) {
-  std::vector<LimitFinding> all = held_to(limits, row, false, requested, rule);
-  for (const LimitFinding& more : held_to(limits, row, true, requested, rule)) all.push_back(more);
+std::vector<LimitFinding> found(const Limits& limits, const Row& row, std::size_t requested) {
+  std::vector<LimitFinding> all = held_to(limits, row, false, requested);
+  for (const LimitFinding& more : held_to(limits, row, true, requested)) all.push_back(more);
   return all;
 }
 std::vector<LimitVerdict> verdicts(const std::vector<LimitFinding>& findings) {
@@ -129,25 +128,11 @@ TEST(Limits, WithinTheIntervalAreNotDecided) {
   EXPECT_DOUBLE_EQ(all[1].low.value(), 400);
 }
 
-// e to the power of -+0.2 around the time, and the interval.
-TEST(Limits, WithinWhatTheTimeIsAtOtherMomentsAreNotDecided) {
-  const JudgeRule rule = {.moments = 0.2};
-  const auto of = [&](double limit) {
-    return verdicts(found(longest(8, limit), with_interval(), 8, rule));
-  };
-  EXPECT_THAT(of(356), ElementsAre(missed, missed));
-  EXPECT_THAT(of(357), ElementsAre(undecided, undecided));
-  EXPECT_THAT(of(564), ElementsAre(undecided, undecided));
-  EXPECT_THAT(of(565), ElementsAre(kept, kept));
-  EXPECT_THAT(verdicts(found(longest(8, 400), row(2.0, 450e-6), 8, rule)),
-              ElementsAre(missed, missed));  // a batch has no interval
-}
-
 // Kept only if the interval keeps it; missed only if the fast calls miss it, too.
 TEST(Limits, WhereRanksWaitForCpusAreMissedIfTheFastCallsMissThem) {
   Row row = with_interval();  // 450 us, 400 to 500
   row.out_of_place.stream->fast = 300e-6;
-  const JudgeRule rule = {.judged_by = JudgedBy::fast};
+  constexpr JudgedBy rule = JudgedBy::fast;
   EXPECT_THAT(verdicts(held_to(longest(8, 501), row, false, 8, rule)), ElementsAre(kept));
   EXPECT_THAT(limit_lines(held_to(longest(8, 301), row, false, 8, rule), undecided),
               ElementsAre("not decided: 8 B float sum out of place: 450.00 us, 300.00 (10th "

@@ -43,7 +43,7 @@ std::optional<Interval> median_interval(std::vector<double> values, double confi
 namespace {
 
 RowTime time_of(const Measurement& cell, JudgedBy by) {
-  if (is_fast(cell, {by, 0})) return {judged_time(cell, {by, 0}).value, std::nullopt};
+  if (is_fast(cell, by)) return {judged_time(cell, by).value, std::nullopt};
   RowTime time{cell.seconds, std::nullopt};
   if (cell.stream && cell.stream->low && cell.stream->high)
     time.interval = Interval{*cell.stream->low, *cell.stream->high};
