@@ -32,6 +32,8 @@ struct JobOptions {
   double timeout_s = 60;      // of one wait, beside what its bytes take; 0: none
   bool parallel_init =
       false;  // kept for nccl-tests' header line: threads always initialise at once
+  std::string heartbeat_file;   // empty: stderr
+  std::optional<Fault> inject;  // what is done to results on purpose; ranks then have an injector
 
   int ranks_per_process() const { return threads.value_or(1) * ranks_per_thread.value_or(1); }
 };
@@ -45,9 +47,7 @@ struct JobSetup : JobOptions, GpuOptions {
   std::string host_memory_only;        // why buffers in GPU memory are refused; empty: they are not
   std::vector<std::string> gpu_flags;  // flags that were given and need a library on GPUs
   int communicators_per_rank = 1;      // open at the same time
-  std::string heartbeat_file;          // --heartbeat; empty: stderr
   bool whole_machine = true;           // without a launcher, -t, -g and --np: ranks for all of it
-  std::optional<Fault> inject;         // --inject; ranks have an injector if there is a fault
   std::string simulated_host;          // as the simulator calls this rank's host; empty: a real one
   // Returns a line that names the ranks which were told something else than the others, the same on
   // every rank; nullopt if none was. Collective. backend: the library under test. Empty: only the

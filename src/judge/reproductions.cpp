@@ -172,7 +172,8 @@ std::string digest_name(const RunInfo& run, const Row& row) {
   std::string text = fmt::format("{} {}", run.program, name(row.type));
   if (row.op) text += fmt::format(" {}", name(*row.op));
   if (row.root) text += fmt::format(" root {}", *row.root);
-  text += fmt::format(", {} elements, {} ranks, seed {}", row.count, run.ranks, run.seed);
+  text +=
+      fmt::format(", {} elements, {} ranks, seed {}", row.count, run.ranks, run.options.check.seed);
   text += named_setting(run, "group", "") + named_setting(run, "skew", "equal");
   return row.group ? fmt::format("{}, group {}", text, *row.group) : text;
 }

@@ -32,8 +32,9 @@ void add_note(RunSummary& summary, std::string line) {
 // Rows of a group or a pair are not a sweep, CPU times are of issuing alone, and a run without end has no
 // footer that could tell of a fit.
 bool has_fits(const RunInfo& run) {
-  return run.iterations > 0 && !run.group_rows && !run.pair_rows && run.clock == "wall" &&
-         run.cycles > 0;
+  const SweepOptions& sweep = run.options.sweep;
+  return run.options.measure.iterations > 0 && !sweep.group_rows && !run.pair_rows &&
+         run.clock == "wall" && sweep.cycles > 0;
 }
 
 bool has(const RunSummary& summary, LimitVerdict verdict) {  // of any limit
@@ -242,7 +243,8 @@ void RunJudge::judge_end() {
                                    .core_to_core = {run_->core_to_core, summary_.core_to_core}});
   for (const LimitFinding& found : summary_.limits)
     if (found.flag == average_limit) summary_.bandwidth_ok = found.verdict == LimitVerdict::kept;
-  if (const auto line = speed_text(run_->core_to_core, summary_.core_to_core, run_->verbose);
+  if (const auto line =
+          speed_text(run_->core_to_core, summary_.core_to_core, run_->options.output.verbose);
       !line.empty())
     notes.push_back(line);
   if (sums_.capped_rows > 0)

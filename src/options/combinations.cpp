@@ -246,8 +246,8 @@ void check_every_call(const Options& o) {
 }
 
 void check_faults(const Collective& collective, const Options& o) {
-  if (!o.check.inject) return;
-  if (o.check.inject->at_bytes) require_row(collective, o, "--inject", *o.check.inject->at_bytes);
+  if (!o.job.inject) return;
+  if (o.job.inject->at_bytes) require_row(collective, o, "--inject", *o.job.inject->at_bytes);
   if (o.check.calls == 0)
     throw UsageError("--inject: -c 0 verifies nothing; accepted: with -c 1 and above");
   if (o.measure.graph_launches > 0)
@@ -262,7 +262,7 @@ void check_faults(const Collective& collective, const Options& o) {
 void check_reproducible(const Options& o) {
   if (!o.check.digests.empty() && !o.check.reproducible)
     throw UsageError("--digests: digests are --reproducible's; accepted: with --reproducible");
-  if (!o.check.digests.empty() && o.check.inject)
+  if (!o.check.digests.empty() && o.job.inject)
     throw UsageError("--digests: would keep what --inject spoils; accepted: one or the other");
   const auto& files = o.output.files;
   if (std::find(files.begin(), files.end(), o.check.digests) != files.end())

@@ -97,9 +97,9 @@ void declare_check(FlagSet& set, Options& o, const Taken& taken) {
          "spoil results on purpose, to see that verification finds it. FAULT is "
          "KIND[:rank=R|all][:at=SIZE][:call=N][:every=N][:phase=untimed|timed]; ccl_selftest --list "
          "describes each KIND",
-         [&check = o.check](const std::string& text) { check.inject = parse_fault(text); },
-         [&check = o.check] {
-           return check.inject ? SettingValue(text_of(*check.inject)) : SettingValue();
+         [&job = o.job](const std::string& text) { job.inject = parse_fault(text); },
+         [&job = o.job] {
+           return job.inject ? SettingValue(text_of(*job.inject)) : SettingValue();
          })
       .offers(fault_names())
       .needs(taken.types)

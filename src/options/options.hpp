@@ -29,10 +29,9 @@ struct CheckOptions {
   int calls = 1;     // verified before timing; 0: nothing is verified
   bool all = false;  // every call is verified, untimed and timed ones too; `calls` as without it
   std::uint64_t seed = 1;
-  std::optional<Fault> inject;  // what is done to results on purpose
-  bool reproducible = false;    // repeat reductions whose bits depend on the order of additions
-  std::string digests;          // the file in which their digests are kept; empty: none
-  bool self_check = false;      // of the program's specification, instead of a run
+  bool reproducible = false;  // repeat reductions whose bits depend on the order of additions
+  std::string digests;        // the file in which their digests are kept; empty: none
+  bool self_check = false;    // of the program's specification, instead of a run
 };
 
 // How a row is timed.
@@ -74,7 +73,6 @@ struct OutputOptions {
   std::string verdict;          // file of the run's verdict; empty: none
   std::string monitor_verdict;  // the same, for the process that started this one
   ExitCodes exit_codes = ExitCodes::native;
-  std::string heartbeat_file;  // empty: stderr
   bool timestamps = false;
   bool stats = false;    // columns about the certainty of times
   bool raw = false;      // every stamp in files

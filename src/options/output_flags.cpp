@@ -123,10 +123,10 @@ void declare_output(FlagSet& set, Options& o, const Taken& taken, AskedTexts& as
          name_of(all_exit_codes()))
       .by_default("native")
       .per_process();
-  set.add(o.output.heartbeat_file, "--heartbeat", "FILE",
+  set.add(o.job.heartbeat_file, "--heartbeat", "FILE",
           "write progress lines to FILE instead of stderr", any_text())
       .per_process()
-      .writes(o.output.heartbeat_file);
+      .writes(o.job.heartbeat_file);
   set.add(o.output.verbose, "--verbose", "",
           "print the whole header: library, algorithms, memory, environment", zero_or_one())
       .needs(taken.sweep)

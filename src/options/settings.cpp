@@ -130,9 +130,7 @@ JobSetup job_setup(const Collective& collective, const Options& o,
     job.host_memory_only =
         fmt::format("{} works on host memory, which is copied for a library on GPUs", job.program);
   job.gpu_flags = gpu_flags(o);
-  job.inject = o.check.inject;
   job.communicators_per_rank = o.sweep.grouping.splits() ? 2 : 1;  // in a group, in the world
-  job.heartbeat_file = o.output.heartbeat_file;
   job.disagreement = [&collective, &o](ControlChannel& channel, const NamedValue& backend) {
     return settings_disagreement(channel, collective, o, backend);
   };

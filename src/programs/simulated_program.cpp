@@ -78,7 +78,7 @@ void refuse(const Options& options) {
     throw UsageError("--cache: simulated time knows no caches; accepted: without it");
   if (options.job.bind != "none")
     throw UsageError("--bind: simulated ranks have no CPUs of their own; accepted: none");
-  if (!options.output.heartbeat_file.empty())
+  if (!options.job.heartbeat_file.empty())
     throw UsageError("--heartbeat: simulated ranks tell no progress; accepted: without it");
   const std::vector<std::string> gpu = gpu_flags(options);
   if (!gpu.empty() || options.gpu.memory == Memory::cuda)

@@ -9,7 +9,7 @@ namespace ccl_tests {
 namespace {
 
 std::string kind_of_time(const RunInfo& run) {
-  if (run.samples) return "median of single samples (--samples)";
+  if (run.options.measure.samples) return "median of single samples (--samples)";
   return run.precision ? "median of a stream" : "mean of a batch (-n)";
 }
 

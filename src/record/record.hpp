@@ -18,6 +18,7 @@
 #include "src/measure/statistics.hpp"
 #include "src/model/bounds.hpp"
 #include "src/model/fit.hpp"
+#include "src/options/options.hpp"
 
 namespace ccl_tests {
 
@@ -43,6 +44,7 @@ struct Note {
 };
 
 struct RunInfo {
+  Options options;                       // as they were given
   std::string run_id;                    // random, 16 hexadecimal digits; every row carries it
   std::string program;                   // "all_reduce_perf"
   std::string version;                   // of the suite, "0.1.0"
@@ -55,31 +57,14 @@ struct RunInfo {
   std::string launcher;
   std::string placement;  // "2 threads of 1 process on 1 host"
   int threads = 1, ranks_per_thread = 1, processes = 1, ranks = 1;
-  std::size_t min_bytes = 0, max_bytes = 0;
-  std::size_t step_bytes = 0;  // used when step_factor is 1
-  int step_factor = 2;
-  std::vector<std::size_t> sizes;           // --sizes; empty: from the range
-  std::optional<std::size_t> planned_rows;  // absent: not known, or without end (-N 0)
-  int warmup = 1, iterations = 20, aggregate = 1, check = 1, average = 1, blocking = 0, cycles = 1;
-  bool check_all = false;  // every call is verified, untimed and timed ones too
-  std::size_t unalign = 0;
-  bool parallel_init = false;
-  bool stats = false;                          // --stats
-  bool samples = false;                        // --samples
+  std::size_t min_bytes = 0, max_bytes = 0;    // that were asked for, as a range or as a list
+  std::optional<std::size_t> planned_rows;     // absent: not known, or without end (-N 0)
   std::optional<double> precision;             // of streams and samples; absent: rows are batches
-  int passes = 1;                              // --passes
   std::string cache;                           // --cache, or its default; empty: no data are moved
   std::optional<std::size_t> cache_footprint;  // bytes of both buffers that rows rotate over
-  int graph_launches = 0;                      // -G
-  bool per_iteration = false;                  // -I
-  int per_iteration_skip = 0;                  // -K
   std::string clock = "wall";                  // what time_s is of: "wall", or "cpu" with -C
-  bool timestamps = false;                     // -S
-  bool group_rows = false;                     // --group-rows
   bool pair_rows = false;                      // rows of more than one pair
-  bool verbose = false;                        // --verbose
-  std::string mode;  // what distinguishes this run from others of its program
-  std::uint64_t seed = 0;
+  std::string mode;                        // what distinguishes this run from others of its program
   std::string cpus_allowed;                // the inherited affinity mask, "0-1"
   bool oversubscribed = false;             // a host has fewer CPUs than busy threads
   std::optional<Ceiling> ceiling;          // --ceiling; absent: not known

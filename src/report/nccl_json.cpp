@@ -64,24 +64,25 @@ Json devices(const RunInfo& run) {
 }
 
 Json config(const RunInfo& run) {
+  const Options& o = run.options;
   Json json = {{"nthreads", run.threads},
                {"ngpus", run.ranks_per_thread},
                {"minimum_bytes", run.min_bytes},
                {"maximum_bytes", run.max_bytes}};
-  if (run.step_factor > 1) {
-    json["step_factor"] = run.step_factor;
+  if (o.sweep.step_factor > 1) {
+    json["step_factor"] = o.sweep.step_factor;
   } else {
-    json["step_bytes"] = run.step_bytes;
+    json["step_bytes"] = o.sweep.step_bytes;
   }
-  json["warmup_iters"] = run.warmup;
-  json["iterations"] = run.iterations;
-  json["aggregated_iterations"] = run.aggregate;
-  json["validation"] = run.check;
-  json["graph"] = run.graph_launches;
-  json["blocking_collectives"] = flag(run.blocking != 0);
-  json["per_iter_timing"] = flag(run.per_iteration);
-  json["per_iter_skip"] = run.per_iteration_skip;
-  json["parallel_init"] = flag(run.parallel_init);
+  json["warmup_iters"] = o.measure.warmup;
+  json["iterations"] = o.measure.iterations;
+  json["aggregated_iterations"] = o.measure.aggregate;
+  json["validation"] = o.check.calls;
+  json["graph"] = o.measure.graph_launches;
+  json["blocking_collectives"] = flag(o.measure.blocking != 0);
+  json["per_iter_timing"] = flag(o.measure.per_iteration);
+  json["per_iter_skip"] = o.measure.per_iteration_skip;
+  json["parallel_init"] = flag(o.job.parallel_init);
   json["devices"] = devices(run);
   return json;
 }

@@ -82,10 +82,11 @@ std::string numbers(const Measurement& cell) {
 }
 
 std::string half(const Measurement& cell, const RunInfo& run) {
+  const Options& o = run.options;
   std::string text = numbers(cell);
-  if (run.stats) text += stats(cell, run.samples);
-  if (run.stats && run.ceiling) text += efficiency(cell);
-  if (cell.left_out && run.per_iteration)
+  if (o.output.stats) text += stats(cell, o.measure.samples);
+  if (o.output.stats && run.ceiling) text += efficiency(cell);
+  if (cell.left_out && o.measure.per_iteration)
     return text + fmt::format("  {0:>7}  {0:>7}  {0:>7}  {0:>7}", not_measured);
   if (!cell.per_iteration) return text;
   const Statistics& of = cell.per_iteration->of;
@@ -122,27 +123,28 @@ std::string column_line(std::string_view size, std::string_view count, std::stri
 }
 
 std::string columns(const RunInfo& run) {
-  const bool with_efficiency = run.stats && run.ceiling;
+  const Options& o = run.options;
+  const bool with_efficiency = o.output.stats && run.ceiling;
   const std::string names =
       fmt::format("  {:>7}   algbw   busbw  #wrong{}{}{}", run.clock == "cpu" ? "cputime" : "time",
-                  !run.stats    ? ""
-                  : run.samples ? "    +-%     fast  skew%  samples  flags"
-                                : "    +-%     fast  stamps  flags",
+                  !o.output.stats     ? ""
+                  : o.measure.samples ? "    +-%     fast  skew%  samples  flags"
+                                      : "    +-%     fast  stamps  flags",
                   with_efficiency ? "   eff%" : "",
-                  run.per_iteration ? "    i_min    i_max    i_p99   i_cv%" : "");
+                  o.measure.per_iteration ? "    i_min    i_max    i_p99   i_cv%" : "");
   const std::string units =
       fmt::format("     (us)  (GB/s)  (GB/s)        {}{}{}",
-                  !run.stats    ? ""
-                  : run.samples ? "            (us)                       "
-                                : "            (us)               ",
+                  !o.output.stats     ? ""
+                  : o.measure.samples ? "            (us)                       "
+                                      : "            (us)               ",
                   with_efficiency ? "       " : "",
-                  run.per_iteration ? "     (us)     (us)     (us)      (%)" : "");
+                  o.measure.per_iteration ? "     (us)     (us)     (us)      (%)" : "");
   return fmt::format("# {:>50}           out-of-place                       in-place          \n",
                      "") +
          column_line("size", "count", "type", "redop", "root", names,
-                     run.timestamps ? "          timestamp" : "") +
+                     o.output.timestamps ? "          timestamp" : "") +
          column_line("(B)", "(elements)", "", "", "", units,
-                     run.timestamps ? "  %Y-%m-%d %H:%M:%S" : "");
+                     o.output.timestamps ? "  %Y-%m-%d %H:%M:%S" : "");
 }
 
 class Table : public Reporter {
@@ -161,7 +163,8 @@ class Table : public Reporter {
         fmt::format("{:12}  {:12}  {:>8}  {:>6}  {:>6}", row.bytes, row.count, name(row.type),
                     row.op ? name(*row.op) : "none", row.root.value_or(-1));
     line += half(row.out_of_place, run_) + half(row.in_place, run_);
-    if (run_.timestamps) line += fmt::format("  {:>19}", seconds_form(row.timestamp));
+    if (run_.options.output.timestamps)
+      line += fmt::format("  {:>19}", seconds_form(row.timestamp));
     if (row.group) line += fmt::format("\n#   group: {}", *row.group);
     if (run_.pair_rows && row.pair) line += "\n#   pair: " + name(*row.pair);
     if (!row.algorithm.empty()) line += "\n#   algorithm: " + harmless(row.algorithm);

@@ -112,7 +112,8 @@ std::string verdict(const RunInfo& run, const RunSummary& summary) {
 
 // More than it did, and with these flags.
 bool can_verify_all(const RunInfo& run) {
-  return !run.check_all && run.aggregate == 1 && run.graph_launches == 0 && !run.per_iteration;
+  const MeasureOptions& o = run.options.measure;
+  return !run.options.check.all && o.aggregate == 1 && o.graph_launches == 0 && !o.per_iteration;
 }
 
 std::string correct(const RunInfo& run, const RunSummary& summary) {
@@ -122,8 +123,9 @@ std::string correct(const RunInfo& run, const RunSummary& summary) {
   }
   if (summary.verified_calls == 0) {
     if (summary.rows == 0) return "not checked - no row was measured";
-    return run.check == 0 ? "not checked - -c 0 turns checks off"
-                          : fmt::format("not checked - none of {}", counted(summary.calls, "call"));
+    return run.options.check.calls == 0
+               ? "not checked - -c 0 turns checks off"
+               : fmt::format("not checked - none of {}", counted(summary.calls, "call"));
   }
   const std::string calls = fmt::format("0 wrong elements; {} of {} verified",
                                         summary.verified_calls, counted(summary.calls, "call"));
@@ -165,12 +167,12 @@ std::string streams(const RunInfo& run, const RunSummary& summary) {
 }
 
 std::string reliable(const RunInfo& run, const RunSummary& summary) {
-  if (!summary.complete || run.iterations == 0 || summary.rows == 0) return {};
+  if (!summary.complete || run.options.measure.iterations == 0 || summary.rows == 0) return {};
   if (summary.times > 0) return streams(run, summary);
-  if (run.cycles != 1) return "not measured - the rows of the cycles show the spread";
+  if (run.options.sweep.cycles != 1) return "not measured - the rows of the cycles show the spread";
   return fmt::format(
       "not measured - one batch of {} per row has no interval; rows have one without -n",
-      run.iterations);
+      run.options.measure.iterations);
 }
 
 // None wrong of n: with 95 % confidence fewer than 3 in n are (the rule of three, 0.95 = 1 - (1 - p)^n).
@@ -221,7 +223,7 @@ std::string next(const RunInfo& run, const RunSummary& summary) {
   } else if (summary.verdict == Verdict::varies) {
     text = "-N 10 shows how often; an algorithm that is set by hand is not chosen by timing";
   } else if (summary.verdict == Verdict::slow) {
-    text = run.cycles == 1 ? "-N 5 shows whether the times repeat" : "";
+    text = run.options.sweep.cycles == 1 ? "-N 5 shows whether the times repeat" : "";
   } else if (has_undecided_time(summary, "--baseline")) {
     text =
         "keep three earlier runs or more in one file (cat run-*.jsonl), or ccl_compare --base CMD --head CMD";
@@ -235,7 +237,7 @@ std::string next(const RunInfo& run, const RunSummary& summary) {
     text = "fewer ranks or more CPUs; over MPI ranks have no second busy thread: --backend mpi";
   } else if (summary.verdict == Verdict::unreliable) {
     text = "a quieter machine (top shows what else runs), or --passes 5, which take longer";
-  } else if (summary.verdict == Verdict::ok && run.check == 0) {
+  } else if (summary.verdict == Verdict::ok && run.options.check.calls == 0) {
     text = "without -c 0 results are checked";
   }
   if (!run.output_files.empty()) return text;

@@ -16,40 +16,42 @@ std::string word(std::string_view text) {
 }
 
 std::string settings(const RunInfo& run) {
-  const bool factor = run.step_factor > 1;
+  const Options& o = run.options;
+  const bool factor = o.sweep.step_factor > 1;
   return fmt::format(
       "# nThread {} nGpus {} minBytes {} maxBytes {} step: {}({}) warmup iters: {} iters: {} "
       "agg iters: {} validation: {} graph: {} unalign: {}{}\n",
       run.threads, run.ranks_per_thread, run.min_bytes, run.max_bytes,
-      factor ? static_cast<std::size_t>(run.step_factor) : run.step_bytes,
-      factor ? "factor" : "bytes", run.warmup, run.iterations, run.aggregate, run.check,
-      run.graph_launches, run.unalign,
+      factor ? static_cast<std::size_t>(o.sweep.step_factor) : o.sweep.step_bytes,
+      factor ? "factor" : "bytes", o.measure.warmup, o.measure.iterations, o.measure.aggregate,
+      o.check.calls, o.measure.graph_launches, o.sweep.unalign,
       run.precision ? fmt::format(" (without -n rows run until +-{:g} %)", *run.precision * 100)
                     : "");
 }
 
 // What was asked for beside the settings.
 std::string modes(const RunInfo& run) {
+  const Options& o = run.options;
   std::string lines;
-  if (!run.sizes.empty()) lines += fmt::format("# Sizes: {}\n", fmt::join(run.sizes, " "));
-  if (run.blocking == 1) {
+  if (!o.sweep.sizes.empty()) lines += fmt::format("# Sizes: {}\n", fmt::join(o.sweep.sizes, " "));
+  if (o.measure.blocking == 1) {
     lines += "# Blocking Enabled: wait and barrier after each inner iteration (-m)\n";
-  } else if (run.blocking == 2) {
+  } else if (o.measure.blocking == 2) {
     lines += "# Blocking Enabled: wait after each inner iteration (-m), no barrier\n";
-  } else if (run.blocking == 3) {
+  } else if (o.measure.blocking == 3) {
     lines += "# Blocking Enabled: wait and barrier after each outer iteration (-n); time excludes ";
     lines += "barrier\n";
   }
-  if (run.per_iteration) {
+  if (o.measure.per_iteration) {
     lines += "# Per-Iteration Report: i_* are of single iterations, over ranks the slowest's";
-    if (run.per_iteration_skip > 0)
+    if (o.measure.per_iteration_skip > 0)
       lines += fmt::format("; statistics skip the first {}",
-                           run.per_iteration_skip == 1
+                           o.measure.per_iteration_skip == 1
                                ? "iteration"
-                               : fmt::format("{} iterations", run.per_iteration_skip));
+                               : fmt::format("{} iterations", o.measure.per_iteration_skip));
     lines += '\n';
   }
-  if (run.parallel_init) lines += "# Parallel Init Enabled: threads connect concurrently\n";
+  if (o.job.parallel_init) lines += "# Parallel Init Enabled: threads connect concurrently\n";
   for (const std::string& path : run.output_files)
     lines += comment(fmt::format("Writing {} output to {}", file_format(path), path));
   return lines;
@@ -77,7 +79,8 @@ std::string warning(const RunInfo& run) {
   }
   if (first == nullptr) return "#\n";
   std::string text = "WARNING: " + with_remedy(*first);
-  if (others > 0 && !run.verbose) text += fmt::format(" (and {} more: --verbose)", others);
+  if (others > 0 && !run.options.output.verbose)
+    text += fmt::format(" (and {} more: --verbose)", others);
   return comment(harmless(text));
 }
 
@@ -107,9 +110,11 @@ std::string notes(const RunInfo& run) {
   std::string below;
   for (const Note& note : run.notes) {
     if (note.kind == NoteKind::note) line += (line.empty() ? "" : "; ") + harmless(note.text);
-    if (note.kind == NoteKind::listing || (note.kind == NoteKind::verbose && run.verbose))
+    if (note.kind == NoteKind::listing ||
+        (note.kind == NoteKind::verbose && run.options.output.verbose))
       below += comment(note.text);
-    if (note.kind == NoteKind::warning && run.verbose) below += comment(with_remedy(note));
+    if (note.kind == NoteKind::warning && run.options.output.verbose)
+      below += comment(with_remedy(note));
   }
   return comment(line) + below;
 }

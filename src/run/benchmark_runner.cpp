@@ -360,8 +360,11 @@ CallPlan BenchmarkRunner::call_plan(const Problem& p, Form form, bool verifies,
 }
 
 FoundIn BenchmarkRunner::found_in(const Problem& p) const {
-  return {p, options_.spec, rank_.table(),
-          row_rule(options_, rank_.process().options, clock_.cost_s, cpus_short_)};
+  return {p,
+          options_.spec,
+          rank_.table(),
+          {options_.measure, options_.output.raw, rank_.process().options.ranks_per_process(),
+           clock_.cost_s, cpus_short_}};
 }
 
 std::vector<Row> BenchmarkRunner::unmeasured_rows(const Problem& p) const {

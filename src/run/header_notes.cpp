@@ -129,10 +129,10 @@ std::vector<Note> first_notes(const Rank& rank, const Options& o) {
     notes.push_back({NoteKind::warning,
                      "simulated: times are the platform model's, not a machine's",
                      "rely on correctness and bus factors only"});
-  if (o.check.inject)
+  if (o.job.inject)
     notes.push_back(
         {NoteKind::warning,
-         fmt::format("inject: {}: {}", text_of(*o.check.inject), about(o.check.inject->kind)),
+         fmt::format("inject: {}: {}", text_of(*o.job.inject), about(o.job.inject->kind)),
          "leave --inject out to test the library"});
   if (rank.ranks() == 1 && process.staging.gpus == nullptr)
     notes.push_back({NoteKind::warning, "1 rank: nothing is communicated",

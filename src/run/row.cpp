@@ -95,7 +95,7 @@ StreamTimes stream_times(std::span<const double> stamps, Statistic statistic,
   times.slow = found.slow / trips;
   times.stamps = found.stamps;
   times.calls_per_stamp = findings.calls_per_stamp;
-  times.precision_reached = found.half_width() && *found.half_width() <= rule.precision;
+  times.precision_reached = found.half_width() && *found.half_width() <= rule.options.precision;
   if (!times.precision_reached) times.flags.emplace_back("imprecise");
   if (found.bimodal()) times.flags.emplace_back("bimodal");
   if (drifts(stamps, statistic)) times.flags.emplace_back("drift");
@@ -193,12 +193,12 @@ void fill_times(Measurement& m, const std::vector<CallTime>& times, const std::v
   const Statistic statistic = found.single_samples ? statistic_of_samples(rule.cpus_short)
                                                    : statistic_of(collective, rule.cpus_short);
   const std::vector<double> walls = wall_times(times, group, found, statistic);
-  double wall = average(rule.average, walls);
+  double wall = average(rule.average(), walls);
   if (found.single_samples) {
     wall = fill_samples(m, group, found, rule, trips);
   } else if (found.calls_per_stamp > 0) {
     const std::vector<double> stamps =
-        stamp_times(found.samples, group, rule.average, found.calls_per_stamp);
+        stamp_times(found.samples, group, rule.average(), found.calls_per_stamp);
     m.stream = stream_times(stamps, statistic, found, rule, trips);
     for (std::size_t i = 0; rule.raw && i < stamps.size(); ++i)
       m.stream->seconds.push_back(in_picoseconds(stamps[i] / trips));
@@ -206,7 +206,8 @@ void fill_times(Measurement& m, const std::vector<CallTime>& times, const std::v
   }
   if (rule.raw && m.stream) m.stream->rank_seconds = raw_stamps(group, found, trips);
   m.seconds =
-      (rule.cpu_time ? average(rule.average, column(times, &CallTime::issue)) : wall) / trips;
+      (rule.options.cpu_time ? average(rule.average(), column(times, &CallTime::issue)) : wall) /
+      trips;
   const auto [first, last] = std::minmax_element(walls.begin(), walls.end());
   m.min_seconds = *first / trips;
   m.max_seconds = *last / trips;
@@ -259,7 +260,7 @@ IterationTimes iterations_of(const std::vector<int>& group, const std::vector<Ra
     ranks.push_back({static_cast<std::uint64_t>(rank / rule.ranks_per_process),
                      reports[static_cast<std::size_t>(rank)].intervals});
   }
-  return iteration_times(ranks, operations, rule.per_iteration_skip);
+  return iteration_times(ranks, operations, rule.options.per_iteration_skip);
 }
 
 }  // namespace
@@ -279,21 +280,6 @@ std::vector<Mismatch> mismatches_of(const RankGroups& groups, int group, const F
     all.push_back(std::move(mismatch));
   }
   return all;
-}
-
-RowRule row_rule(const Options& options, const JobSetup& job, double clock_cost_s,
-                 bool cpus_short) {
-  const MeasureOptions& o = options.measure;
-  return {.average = static_cast<Average>(o.average),
-          .cpu_time = o.cpu_time,
-          .per_iteration = o.per_iteration,
-          .per_iteration_skip = o.per_iteration_skip,
-          .ranks_per_process = job.ranks_per_process(),
-          .aggregate = static_cast<std::size_t>(o.aggregate),
-          .precision = o.precision,
-          .clock_cost_s = clock_cost_s,
-          .raw = options.output.raw,
-          .cpus_short = cpus_short};
 }
 
 Statistic statistic_of(const Collective& collective, bool cpus_short) {
@@ -329,9 +315,10 @@ Measurement measurement_of(const SweepPoint& point, const Collective& collective
     m.stream->stolen = has_steal(*m.evidence, part);
   }
   if (collective.needs.step_times) m.steps = mean_steps(reports);
-  if (rule.per_iteration) {
+  if (rule.options.per_iteration) {
     const Layout layout = collective.layout(shape);
-    const auto operations = static_cast<double>(layout.legs * layout.messages * rule.aggregate);
+    const auto operations = static_cast<double>(layout.legs * layout.messages *
+                                                static_cast<std::size_t>(rule.options.aggregate));
     m.per_iteration = iterations_of(point.groups->members(group), found.reports, rule, operations);
   }
   if (found.checked) m.wrong = 0;

@@ -8,7 +8,6 @@
 #include <string>
 #include <vector>
 
-#include "src/job/job_setup.hpp"
 #include "src/job/rank_table.hpp"
 #include "src/measure/estimate.hpp"
 #include "src/measure/statistics.hpp"
@@ -46,25 +45,18 @@ struct FormFindings {
 
 // How times of ranks become one.
 struct RowRule {
-  Average average = Average::mean;
-  bool cpu_time = false;  // the row's time ends when the last call was issued (-C)
-  bool per_iteration = false;
-  int per_iteration_skip = 0;
+  MeasureOptions options;
+  bool raw = false;  // keep every stamp
   int ranks_per_process = 1;
-  std::size_t aggregate = 1;
-  double precision = 0.02;  // of a stream
   double clock_cost_s = 0;  // of one reading
-  bool raw = false;         // keep every stamp
   bool cpus_short = false;  // ranks wait for CPUs: times are fast ones
+
+  Average average() const { return static_cast<Average>(options.average); }
 };
 
 // Returns what was wrong on the ranks of group `group`. numbered: groups have numbers, pairs have not.
 std::vector<Mismatch> mismatches_of(const RankGroups& groups, int group, const FormFindings& found,
                                     const RankTable& table, bool numbered);
-
-// Returns the rule of the options; job: how many ranks a process has; clock_cost_s: of one reading;
-// cpus_short: as RowRule's.
-RowRule row_rule(const Options& options, const JobSetup& job, double clock_cost_s, bool cpus_short);
 
 // Returns which number of a stream is the operation's time. cpus_short: ranks wait for CPUs.
 Statistic statistic_of(const Collective& collective, bool cpus_short);

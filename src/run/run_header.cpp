@@ -6,10 +6,13 @@
 #include <cstdlib>
 #include <map>
 #include <random>
+#include <tuple>
+#include <utility>
 
 #include "src/core/version.hpp"
 #include "src/options/settings.hpp"
 #include "src/options/spec_notes.hpp"
+#include "src/options/values.hpp"
 #include "src/record/local_time.hpp"
 #include "src/run/header_notes.hpp"
 
@@ -54,6 +57,36 @@ std::optional<std::size_t> planned_rows(const Collective& collective, const Opti
   return static_cast<std::size_t>(o.sweep.cycles) * rows;
 }
 
+// Variables that say how a run was measured.
+constexpr const char* recorded_variables =
+    "NCCL_TESTS_MIN_BW,NCCL_TESTS_ALLTOALLV_SPREAD,NCCL_TESTS_ALLTOALLV_MATRIX_FILE,"
+    "NCCL_TESTS_ALLTOALLV_MATRIX_SCALE,NCCL_TESTS_ALLTOALLV_PRINT_SUMMARY,NCCL_TESTS_SPLIT,"
+    "NCCL_TESTS_SPLIT_MASK,NCCL_TESTS_DEVICE,CUDA_VISIBLE_DEVICES,NCCL_ALGO,NCCL_PROTO,NCCL_IB_HCA,"
+    "NCCL_NET,NCCL_SOCKET_IFNAME,NCCL_SOCKET_FAMILY,GLOO_SOCKET_IFNAME,NCCL_P2P_DISABLE,"
+    "NCCL_SHM_DISABLE,NCCL_NVLS_ENABLE,NCCL_MIN_NCHANNELS,NCCL_MAX_NCHANNELS,NCCL_MAX_CTAS,"
+    "NCCL_MULTI_RANK_GPU_ENABLE,NCCL_HOSTID,CUDA_DEVICE_MAX_CONNECTIONS";
+// Those of launchers; --np sets them itself.
+constexpr const char* launch_variables =
+    ",RANK,WORLD_SIZE,LOCAL_RANK,MASTER_ADDR,MASTER_PORT,TORCHELASTIC_RUN_ID,"
+    "TORCHELASTIC_RESTART_COUNT";
+
+// Returns "NAME=value" of those that are set.
+std::vector<std::string> recorded_environment(bool by_np) {
+  std::vector<std::string> set;
+  for (const std::string& name :
+       split_list(std::string(recorded_variables) + (by_np ? "" : launch_variables)))
+    if (const char* const value = std::getenv(name.c_str()))
+      set.push_back(fmt::format("{}={}", name, value));
+  return set;
+}
+
+// Returns the smallest and the largest size that the user named.
+std::pair<std::size_t, std::size_t> asked_range(const SweepOptions& o) {
+  if (o.sizes.empty()) return {o.min_bytes, o.max_bytes};
+  const auto [least, most] = std::minmax_element(o.sizes.begin(), o.sizes.end());
+  return {*least, *most};
+}
+
 }  // namespace
 
 std::string placement(const std::vector<RankIdentity>& ranks, int processes) {
@@ -80,8 +113,8 @@ RunInfo describe(const Rank& rank, const Collective& collective, const Options& 
   const Process& process = rank.process();
   const std::vector<RankIdentity>& ranks = rank.table().ranks;
   RunInfo run;
+  run.options = o;
   run.run_id = random_id();
-  run.verbose = o.output.verbose;
   run.program = fmt::format("{}_perf", collective.name);
   run.version = version();
   run.backend = process.backend.name();
@@ -90,72 +123,15 @@ RunInfo describe(const Rank& rank, const Collective& collective, const Options& 
   run.library_known_as = process.backend.info().known_as;
   run.arguments = typed_arguments(process);
   run.settings = recorded_settings(collective, o);
-  const auto record = [&](const char* variable) {
-    if (const char* const value = std::getenv(variable))
-      run.environment.push_back(fmt::format("{}={}", variable, value));
-  };
-  for (const char* variable : {"NCCL_TESTS_MIN_BW",
-                               "NCCL_TESTS_ALLTOALLV_SPREAD",
-                               "NCCL_TESTS_ALLTOALLV_MATRIX_FILE",
-                               "NCCL_TESTS_ALLTOALLV_MATRIX_SCALE",
-                               "NCCL_TESTS_ALLTOALLV_PRINT_SUMMARY",
-                               "NCCL_TESTS_SPLIT",
-                               "NCCL_TESTS_SPLIT_MASK",
-                               "NCCL_TESTS_DEVICE",
-                               "CUDA_VISIBLE_DEVICES",
-                               "NCCL_ALGO",
-                               "NCCL_PROTO",
-                               "NCCL_IB_HCA",
-                               "NCCL_NET",
-                               "NCCL_SOCKET_IFNAME",
-                               "NCCL_SOCKET_FAMILY",
-                               "GLOO_SOCKET_IFNAME",
-                               "NCCL_P2P_DISABLE",
-                               "NCCL_SHM_DISABLE",
-                               "NCCL_NVLS_ENABLE",
-                               "NCCL_MIN_NCHANNELS",
-                               "NCCL_MAX_NCHANNELS",
-                               "NCCL_MAX_CTAS",
-                               "NCCL_MULTI_RANK_GPU_ENABLE",
-                               "NCCL_HOSTID",
-                               "CUDA_DEVICE_MAX_CONNECTIONS"})
-    record(variable);
-  if (!process.launch.by_np())  // which sets them itself
-    for (const char* variable : {"RANK", "WORLD_SIZE", "LOCAL_RANK", "MASTER_ADDR", "MASTER_PORT",
-                                 "TORCHELASTIC_RUN_ID", "TORCHELASTIC_RESTART_COUNT"})
-      record(variable);
+  run.environment = recorded_environment(process.launch.by_np());
   run.launcher = process.launch.launcher;
+  std::tie(run.min_bytes, run.max_bytes) = asked_range(o.sweep);
   run.threads = process.options.threads.value_or(1);
   run.ranks_per_thread = process.options.ranks_per_thread.value_or(1);
   run.processes = process.launch.processes;
   run.ranks = static_cast<int>(ranks.size());
-  run.min_bytes = o.sweep.sizes.empty()
-                      ? o.sweep.min_bytes
-                      : *std::min_element(o.sweep.sizes.begin(), o.sweep.sizes.end());
-  run.max_bytes = o.sweep.sizes.empty()
-                      ? o.sweep.max_bytes
-                      : *std::max_element(o.sweep.sizes.begin(), o.sweep.sizes.end());
-  run.step_bytes = o.sweep.step_bytes;
-  run.step_factor = o.sweep.step_factor;
-  run.sizes = o.sweep.sizes;
-  run.warmup = o.measure.warmup;
-  run.iterations = o.measure.iterations;
-  run.stats = o.output.stats;
   if (facts.intervals) run.precision = o.measure.precision;
-  run.samples = o.measure.samples;
-  run.aggregate = o.measure.aggregate;
-  run.check = o.check.calls;
-  run.check_all = o.check.all;
-  run.average = o.measure.average;
-  run.blocking = o.measure.blocking;
-  run.cycles = o.sweep.cycles;
-  run.passes = o.sweep.passes;
-  run.unalign = o.sweep.unalign;
-  run.parallel_init = o.job.parallel_init;
   run.clock = o.measure.cpu_time ? "cpu" : "wall";
-  run.timestamps = o.output.timestamps;
-  run.group_rows = o.sweep.group_rows;
-  run.seed = o.check.seed;
   run.cpus_allowed = ranks.front().cpus;  // before --bind
   if (facts.clock.cost_s > 0) run.clock_cost = facts.clock.cost_s;
   if (facts.clock.resolution_s > 0) run.clock_resolution = facts.clock.resolution_s;
@@ -167,9 +143,6 @@ RunInfo describe(const Rank& rank, const Collective& collective, const Options& 
   }
   run.ceiling = facts.ceiling.known;
   run.ceiling_source = facts.ceiling.source;
-  run.graph_launches = o.measure.graph_launches;
-  run.per_iteration = o.measure.per_iteration;
-  run.per_iteration_skip = o.measure.per_iteration_skip;
   run.mode = mode_of(collective, o);
   run.notes = notes_of(rank, collective, o, facts);
   const std::string settings = spec_label(collective, o.spec);

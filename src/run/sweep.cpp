@@ -158,7 +158,7 @@ void run_passes(Measuring& measuring, const Options& o, const std::vector<SweepP
 // Whether rows are measured at several moments of the run. Every call that --inject counts or -c all promises to
 // verify is one of a row; rounds of pairs are many, and compared with each other.
 bool has_moments(const BenchmarkRunner& runner, const Options& o, const SweepRange& range) {
-  return o.sweep.cycles == 1 && runner.has_intervals() && !o.check.all && !o.check.inject &&
+  return o.sweep.cycles == 1 && runner.has_intervals() && !o.check.all && !o.job.inject &&
          range.groups.size() == 1;
 }
 

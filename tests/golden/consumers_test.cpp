@@ -23,7 +23,8 @@ std::string committed_table(const samples::Run& run) {
 std::vector<samples::Run> usual_runs() {
   std::vector<samples::Run> runs = samples::all();
   std::erase_if(runs, [](const samples::Run& run) {
-    return run.record.timestamps || run.record.per_iteration || run.record.stats;
+    const Options& o = run.record.options;
+    return o.output.timestamps || o.measure.per_iteration || o.output.stats;
   });
   return runs;
 }

@@ -35,9 +35,9 @@ Run everything() {
   Run run;
   for (Run& sample : all())
     if (sample.name == "fits") run = std::move(sample);
-  run.record.per_iteration = true;
-  run.record.timestamps = true;
-  run.record.group_rows = true;
+  run.record.options.measure.per_iteration = true;
+  run.record.options.output.timestamps = true;
+  run.record.options.sweep.group_rows = true;
   run.record.pair_rows = true;
   run.summary.late_rank = LateRank{2, "node1", 0.9, 1000, 40e-6};
   run.summary.pairs.could_see = 1.4;
@@ -48,7 +48,7 @@ TEST(Explain, HasEveryColumnOfTheTable) {
   for (const char* clock : {"wall", "cpu"}) {
     auto run = everything();
     run.record.clock = clock;
-    run.record.samples = std::string(clock) == "wall";
+    run.record.options.measure.samples = std::string(clock) == "wall";
     int headings = 0;
     for (const std::string& line : lines(table(run))) {
       if (line.find("out-of-place") == std::string::npos && line.find("redop") == std::string::npos)

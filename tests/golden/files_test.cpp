@@ -192,7 +192,7 @@ TEST(NcclJson, RowsOfPairsAndGroupsCanBeToldApart) {
 TEST(JsonLines, KeepsEveryDigitAndType) {
   const samples::Run run = samples::plain();
   const std::vector<json> objects = parse_lines(samples::file(run, ".jsonl"));
-  EXPECT_EQ(objects.at(0).at("header").at("seed"), run.record.seed);
+  EXPECT_EQ(objects.at(0).at("header").at("seed"), run.record.options.check.seed);
   EXPECT_EQ(objects.at(0).at("header").at("parallel_init"), false);
   EXPECT_EQ(objects.at(1).at("placement"), "out_of_place");
   EXPECT_EQ(objects.at(1).at("time_s"), run.rows[0].out_of_place.seconds);

@@ -64,7 +64,7 @@ TEST(ReadRuns, OddStringsComeBack) {
 TEST(ReadRuns, ValuesBecomeMembers) {
   const RecordedRun run = read_text(samples::file(samples::pair_rows(), ".jsonl")).at(0);
   EXPECT_EQ(run.info.program, "pingpong_perf");
-  EXPECT_EQ(run.info.seed, 18446744073709551615U);
+  EXPECT_EQ(run.info.options.check.seed, 18446744073709551615U);
   ASSERT_EQ(run.info.rank_lines.size(), 3U);
   EXPECT_EQ(run.info.rank_lines[2].host, "node1");
   EXPECT_EQ(run.info.notes.at(0).kind, NoteKind::verbose);

@@ -58,8 +58,8 @@ RunInfo record() {
   run.ranks = 3;
   run.min_bytes = 8;
   run.max_bytes = 1048576;
-  run.step_bytes = 1048576;
-  run.seed = 18446744073709551615U;
+  run.options.sweep.step_bytes = 1048576;
+  run.options.check.seed = 18446744073709551615U;
   run.cpus_allowed = "0-1";
   run.notes = {{NoteKind::verbose, "time is the mean of a fixed batch"}};
   for (int rank = 0; rank < 3; ++rank) {
@@ -157,8 +157,8 @@ Run unchecked() {
 Run timestamps() {
   Run run = plain();
   run.name = "timestamps";
-  run.record.timestamps = true;
-  run.record.step_factor = 1;
+  run.record.options.output.timestamps = true;
+  run.record.options.sweep.step_factor = 1;
   run.record.reduced_max = 524288;
   run.record.library_file.clear();
   return run;
@@ -169,9 +169,9 @@ Run cpu_time() {
   run.name = "cpu_time";
   run.record.clock = "cpu";
   run.record.output_files = {"results/run.json", "results/run.csv"};
-  run.record.blocking = 3;
-  run.record.parallel_init = true;
-  run.record.sizes = {8, 1048576};
+  run.record.options.measure.blocking = 3;
+  run.record.options.job.parallel_init = true;
+  run.record.options.sweep.sizes = {8, 1048576};
   run.record.library_version = "2.30.7 for CUDA 13";
   run.record.library_file = "/usr/lib/x86_64-linux-gnu/libnccl.so.2";
   run.record.backend = "nccl";
@@ -216,7 +216,7 @@ Run extremes() {
 Run no_rows() {
   Run run = plain();
   run.name = "no_rows";
-  run.record.cycles = 0;
+  run.record.options.sweep.cycles = 0;
   run.record.planned_rows.reset();
   run.rows.clear();
   run.summary = {};
@@ -249,7 +249,7 @@ Run notes() {
 Run zero_iterations() {
   Run run = plain();
   run.name = "zero_iterations";
-  run.record.iterations = 0;
+  run.record.options.measure.iterations = 0;
   for (Row& row : run.rows) {
     row.out_of_place = row.in_place = cell(0, 0, 0);
     row.out_of_place.iterations = row.in_place.iterations = 0;
@@ -262,7 +262,7 @@ Run zero_iterations() {
 Run group_rows() {
   Run run = plain();
   run.name = "group_rows";
-  run.record.group_rows = true;
+  run.record.options.sweep.group_rows = true;
   for (std::size_t i = 0; i < run.rows.size(); ++i) run.rows[i].group = static_cast<int>(i);
   return run;
 }
@@ -356,7 +356,7 @@ Run with_text(const std::string& text) {
                   {NoteKind::note, text},
                   {NoteKind::listing, text},
                   {NoteKind::verbose, text}};
-  record.verbose = true;
+  record.options.output.verbose = true;
   for (Row& row : run.rows) row.algorithm = text;
   for (RankLine& line : record.rank_lines) line.host = line.device_name = text;
   run.summary.notes = run.summary.errors = {text};

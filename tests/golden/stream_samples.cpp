@@ -14,7 +14,7 @@ Run stream() {
   run.record.core_to_core = 104e-9;
   run.summary.core_to_core = 431e-9;
   run.record.cache_footprint = std::size_t{64} << 20;
-  run.record.stats = true;
+  run.record.options.output.stats = true;
   run.record.notes.push_back({NoteKind::warning, "2 CPUs for 4 busy threads", "use fewer ranks"});
   for (Row& row : run.rows) {
     Measurement& precise = row.out_of_place;
@@ -61,8 +61,8 @@ Run stream() {
 Run per_iteration() {
   Run run = plain();
   run.name = "per_iteration";
-  run.record.per_iteration = true;
-  run.record.per_iteration_skip = 1;
+  run.record.options.measure.per_iteration = true;
+  run.record.options.measure.per_iteration_skip = 1;
   run.record.placement = "4 threads of 2 processes on 2 hosts, 2 on each";
   run.record.launcher = "mpirun";
   run.record.threads = run.record.processes = 2;
@@ -83,8 +83,8 @@ Run per_iteration() {
 Run single_samples() {
   Run run = stream();
   run.name = "samples";
-  run.record.samples = true;
-  run.record.average = 3;
+  run.record.options.measure.samples = true;
+  run.record.options.measure.average = 3;
   for (Row& row : run.rows) {
     Measurement& cell = row.out_of_place;
     const double time = cell.seconds;
@@ -103,7 +103,7 @@ Run passes() {
   Run run = stream();
   run.name = "passes";
   run.summary.repeats.reset();
-  run.record.passes = 2;
+  run.record.options.sweep.passes = 2;
   run.record.planned_rows = 1;
   run.rows[1] = run.rows[0];
   run.rows.push_back(run.rows[0]);
@@ -153,7 +153,7 @@ Run fits() {
 Run undecided() {
   Run run = stream();
   run.name = "undecided";
-  run.record.stats = false;
+  run.record.options.output.stats = false;
   run.summary.verdict = Verdict::unreliable;
   run.summary.exit_code = 8;
   run.rows[0].out_of_place.limit = LimitVerdict::kept;

@@ -32,8 +32,9 @@ int matches(const std::string& table, const std::string& pattern) {
 
 // Tokens that a placement has beside its time, bandwidths and wrong elements.
 std::size_t more_tokens(const RunInfo& run) {
-  return (run.per_iteration || run.stats ? 4U : 0U) + (run.stats && run.samples ? 1U : 0U) +
-         (run.stats && run.ceiling ? 1U : 0U);
+  const bool stats = run.options.output.stats;
+  return (run.options.measure.per_iteration || stats ? 4U : 0U) +
+         (stats && run.options.measure.samples ? 1U : 0U) + (stats && run.ceiling ? 1U : 0U);
 }
 
 TEST(Table, RowsHave13TokensAndTimestampsTwoMore) {
@@ -41,8 +42,8 @@ TEST(Table, RowsHave13TokensAndTimestampsTwoMore) {
     const std::vector<std::string> rows = data_lines(samples::table(run));
     ASSERT_EQ(rows.size(), samples::shown_rows(run.rows)) << run.name;
     for (const std::string& row : rows) {
-      EXPECT_EQ(tokens(row).size(),
-                13U + (run.record.timestamps ? 2U : 0U) + 2 * more_tokens(run.record))
+      EXPECT_EQ(tokens(row).size(), 13U + (run.record.options.output.timestamps ? 2U : 0U) +
+                                        2 * more_tokens(run.record))
           << row;
     }
   }
@@ -55,7 +56,7 @@ TEST(Table, NumbersOfAPlacementThatWasLeftOutAreNotAvailable) {
     EXPECT_EQ(std::vector(all.begin() + 5, all.begin() + 9), std::vector<std::string>(4, "N/A"));
     EXPECT_EQ(std::count(all.begin() + 9, all.end(), "N/A"), 0);
   }
-  run.record.per_iteration = true;
+  run.record.options.measure.per_iteration = true;
   for (Row& row : run.rows) row.in_place.per_iteration = IterationTimes{0, {1e-6}};
   for (const std::string& row : data_lines(samples::table(run)))
     EXPECT_EQ(tokens(row).size(), 21U) << row;
@@ -195,7 +196,7 @@ TEST(Table, NotesThatDoNotConcernTheRunAreShownWithVerboseOnly) {
                       {NoteKind::warning, "two", "b"}};
   EXPECT_EQ(matches(samples::table(run), "avg is composed|two"), 0);
   EXPECT_EQ(matches(samples::table(run), "^# WARNING: one; a \\(and 1 more: --verbose\\)$"), 1);
-  run.record.verbose = true;
+  run.record.options.output.verbose = true;
   EXPECT_EQ(matches(samples::table(run), "^# avg is composed$|^# two; b$"), 2);
 }
 

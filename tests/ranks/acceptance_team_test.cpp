@@ -34,7 +34,7 @@ class AcceptanceTeam : public OnBackend {
   int led(const std::function<void(Team&)>& lead, std::optional<InjectedFault> inject = {}) {
     Options o;
     o.job.threads = ranks();
-    o.check.inject = inject;
+    o.job.inject = inject;
     o.backend.init_timeout_s = o.job.timeout_s = 20;
     const Launch launch;
     const auto control = alone();

@@ -57,7 +57,8 @@ TEST(Comparable, NamesTheFieldAndBothValues) {
               HasSubstr("cache is 'warm' in base.jsonl and 'cold' in head.jsonl"));
   EXPECT_EQ(refusal([](RecordedRun& run) { run.info.cache.clear(); }), "");  // an older file
   EXPECT_THAT(refusal([](RecordedRun& run) { run.info.precision.reset(); }), HasSubstr("time is"));
-  EXPECT_THAT(refusal([](RecordedRun& run) { run.info.samples = true; }), HasSubstr("time is"));
+  EXPECT_THAT(refusal([](RecordedRun& run) { run.info.options.measure.samples = true; }),
+              HasSubstr("time is"));
   EXPECT_THAT(refusal([](RecordedRun& run) { run.rows[0].type = DataType::half; }),
               HasSubstr("datatype is 'float' in base.jsonl and 'half' in head.jsonl"));
   EXPECT_THAT(refusal([](RecordedRun& run) {

@@ -87,7 +87,7 @@ TEST(Options, EveryFlagReachesItsOption) {
   EXPECT_EQ(o.backend.transport, "ibverbs");
   EXPECT_EQ(o.backend.gloo_algorithm, "ring");
   EXPECT_THAT(o.output.files, ElementsAre("x.json"));
-  EXPECT_EQ(o.output.heartbeat_file, "beat");
+  EXPECT_EQ(o.job.heartbeat_file, "beat");
 }
 
 TEST(Options, LongNamesAreNcclTests) {
@@ -222,7 +222,7 @@ TEST(Options, LongFlagsMayBeShortenedAsInNcclTests) {
   EXPECT_EQ(read({"--it", "7"}).measure.iterations, 7);
   EXPECT_EQ(read({"--gloo", "ring"}).backend.gloo_algorithm, "ring");
   EXPECT_EQ(refusal({"--step", "2"}), "'--step' is ambiguous; accepted: --stepfactor, --stepbytes");
-  EXPECT_EQ(read({"--heartbeat", "--it"}).output.heartbeat_file, "--it");  // a value
+  EXPECT_EQ(read({"--heartbeat", "--it"}).job.heartbeat_file, "--it");  // a value
   EXPECT_TRUE(parse({"--h"}).print);
 }
 

@@ -148,7 +148,7 @@ TEST(ReproductionText, DigestsOfOtherRunsAreCompared) {
   RunInfo run;
   run.program = "all_reduce_perf";
   run.ranks = 3;
-  run.seed = 1;
+  run.options.check.seed = 1;
   DigestFile digests;
   Row row = row_of({Reproducibility::stable, {}, 20, "0123456789abcdef"});
   EXPECT_EQ(digest_name(run, row), "all_reduce_perf float sum, 256 elements, 3 ranks, seed 1");

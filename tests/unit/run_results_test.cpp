@@ -379,7 +379,7 @@ class SpeedTest : public RunResultsTest {
     reporter.add(std::make_unique<SpyReporter>(ended));
     RunInfo run;
     run.core_to_core = before;
-    run.verbose = verbose;
+    run.options.output.verbose = verbose;
     reporter.begin(run);
     reporter.after_rows({.core_to_core = after});
     reporter.finish(0, {});

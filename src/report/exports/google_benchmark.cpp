@@ -44,13 +44,14 @@ class GoogleBenchmark : public DocumentFormat {
  private:
   FieldRecord benchmark(const Row& row, std::string_view placement, const Measurement& cell) const {
     const std::string name = benchmark_name(run_, row, placement);
-    FieldRecord all = {{"name", name},
-                       {"run_name", name},
-                       {"run_type", std::string("iteration")},
-                       {"repetitions", value_of(std::max(run_.cycles, row.cycle + 1))},
-                       {"repetition_index", value_of(row.cycle)},
-                       {"threads", value_of(1)}};
-    all.push_back({"iterations", value_of(timed_operations(cell, run_.aggregate))});
+    FieldRecord all = {
+        {"name", name},
+        {"run_name", name},
+        {"run_type", std::string("iteration")},
+        {"repetitions", value_of(std::max(run_.options.sweep.cycles, row.cycle + 1))},
+        {"repetition_index", value_of(row.cycle)},
+        {"threads", value_of(1)}};
+    all.push_back({"iterations", value_of(timed_operations(cell, run_.options.measure.aggregate))});
     all.push_back({"real_time", value_of(cell.seconds * microseconds)});
     all.push_back({"cpu_time", value_of(cell.seconds * microseconds)});
     all.push_back({"time_unit", std::string("us")});

@@ -93,7 +93,7 @@ class Junit : public DocumentFormat {
     program_ = run.program;
     properties_ = run.program.empty() ? "" : properties(run);
     backend_ = run.backend;
-    aggregate_ = run.aggregate;
+    aggregate_ = run.options.measure.aggregate;
     return head_with({});
   }
 
