@@ -11,7 +11,6 @@
 #include "src/core/quote.hpp"
 #include "src/devices/core_to_core.hpp"
 #include "src/measure/repeatability.hpp"
-#include "src/record/comparable.hpp"
 #include "src/record/read.hpp"
 #include "src/record/row_text.hpp"
 

@@ -14,7 +14,7 @@
 #include "src/judge/limits.hpp"
 #include "src/judge/passes.hpp"
 #include "src/measure/repeatability.hpp"
-#include "src/record/comparable.hpp"
+#include "src/record/read.hpp"
 #include "src/record/record.hpp"
 
 namespace ccl_tests {

@@ -11,7 +11,6 @@
 #include "src/devices/core_to_core.hpp"
 #include "src/judge/pair_judgement.hpp"
 #include "src/judge/pair_notes.hpp"
-#include "src/record/local_time.hpp"
 #include "src/record/quantity_text.hpp"
 #include "src/record/row_text.hpp"
 

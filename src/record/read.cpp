@@ -6,6 +6,7 @@
 
 #include "src/core/error.hpp"
 #include "src/core/given_file.hpp"
+#include "src/core/quote.hpp"
 #include "src/options/placements.hpp"
 #include "src/record/field_value.hpp"
 #include "src/record/field_visitors.hpp"
@@ -105,6 +106,11 @@ class Runs {
   bool half_row_ = false;                     // the last row has one of two lines, in schema 2
 };
 
+std::string kind_of_time(const RunInfo& run) {
+  if (run.options.measure.samples) return "median of single samples (--samples)";
+  return run.precision ? "median of a stream" : "mean of a batch (-n)";
+}
+
 }  // namespace
 
 std::vector<RecordedRun> read_runs(const std::string& path) {
@@ -138,6 +144,29 @@ std::vector<RecordedRun> read_runs(const std::string& path) {
         fmt::format("{} has nccl-tests' format, one JSON document without intervals", path));
   if (!refusal.empty()) throw Error(refusal);
   return runs.take();
+}
+
+void check_same(const char* field, const std::string& in_base, const std::string& base,
+                const std::string& in_head, const std::string& head) {
+  if (in_base != in_head)
+    throw UsageError(fmt::format("cannot compare: {} is {} in {} and {} in {}", field,
+                                 quote(in_base), base, quote(in_head), head));
+}
+
+void check_same_measurement(const NamedHeader& base, const NamedHeader& head) {
+  const RunInfo& a = base.run;
+  const RunInfo& b = head.run;
+  const auto same = [&](const char* field, const std::string& in_a, const std::string& in_b) {
+    check_same(field, in_a, base.name, in_b, head.name);
+  };
+  same("program", a.program, b.program);
+  same("mode", a.mode, b.mode);
+  same("backend", a.backend, b.backend);
+  same("ranks", std::to_string(a.ranks), std::to_string(b.ranks));
+  same("clock", a.clock, b.clock);
+  same("time", kind_of_time(a), kind_of_time(b));
+  if (!a.cache.empty() && !b.cache.empty())  // older files do not say
+    same("cache", a.cache, b.cache);
 }
 
 }  // namespace ccl_tests

@@ -1,10 +1,14 @@
-// Results files, read back.
+// Results files, read back, and which runs and rows of them can be compared.
 #pragma once
 
+#include <cstddef>
 #include <optional>
 #include <string>
+#include <tuple>
 #include <vector>
 
+#include "src/core/rank_pair.hpp"
+#include "src/core/types.hpp"
 #include "src/record/record.hpp"
 
 namespace ccl_tests {
@@ -18,5 +22,43 @@ struct RecordedRun {
 // Reads a .jsonl file of schema 2, which may hold several runs one after the other. A last line
 // that a killed process left unfinished is skipped. Throws Error that names the path and the line.
 std::vector<RecordedRun> read_runs(const std::string& path);
+
+// Times of two runs with equal keys are compared.
+struct RowKey {
+  std::size_t bytes = 0;
+  DataType type = DataType::float32;
+  std::optional<ReduceOp> op;
+  std::optional<int> root, group;
+  std::optional<RankPair> pair;
+  bool in_place = false;
+
+  // By size, type, operation, and so on.
+  bool operator<(const RowKey& other) const {
+    const auto parts = [](const RowKey& key) {
+      return std::tie(key.bytes, key.type, key.op, key.root, key.group, key.pair, key.in_place);
+    };
+    return parts(*this) < parts(other);
+  }
+};
+
+// Returns the key of one of the row's two times.
+inline RowKey key_of(const Row& row, bool in_place) {
+  return {row.bytes, row.type, row.op, row.root, row.group, row.pair, in_place};
+}
+
+// A run's header and where it comes from, in messages: a file, or "base".
+struct NamedHeader {
+  std::string name;
+  const RunInfo& run;
+};
+
+// Throws UsageError if times of the two runs say nothing about each other: another program, mode,
+// backend, number of ranks, clock, kind of time or use of caches. The message names the field and
+// both values.
+void check_same_measurement(const NamedHeader& base, const NamedHeader& head);
+
+// Throws UsageError that names the field if it is not the same in both.
+void check_same(const char* field, const std::string& in_base, const std::string& base,
+                const std::string& in_head, const std::string& head);
 
 }  // namespace ccl_tests

@@ -10,7 +10,7 @@
 #include <string_view>
 #include <utility>
 
-#include "src/record/local_time.hpp"
+#include "src/record/quantity_text.hpp"
 #include "src/report/reporter.hpp"
 
 namespace ccl_tests {

@@ -11,7 +11,6 @@
 #include "src/core/waiting_timeline.hpp"
 #include "src/measure/measurement.hpp"
 #include "src/run/barrier_check.hpp"
-#include "src/run/channel_coordinator.hpp"
 #include "src/run/goals.hpp"
 #include "src/run/host_clocks.hpp"
 #include "src/run/memory_limit.hpp"

@@ -1,5 +1,3 @@
-#include "src/run/header_notes.hpp"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -10,6 +8,7 @@
 #include "src/options/alltoallv_options.hpp"
 #include "src/options/spec_notes.hpp"
 #include "src/run/row.hpp"
+#include "src/run/run_header.hpp"
 
 namespace ccl_tests {
 namespace {

@@ -1,6 +1,9 @@
 #include "src/run/rank_report.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <utility>
 
 #include "src/core/serialize.hpp"
 #include "src/devices/host_limits.hpp"
@@ -69,6 +72,25 @@ Samples samples_of_moments(std::string_view text) {
   for (const Moments& m : span_from_bytes<Moments>(text))
     samples.push_back({m.start, m.end, m.end});
   return samples;
+}
+
+ChannelCoordinator::ChannelCoordinator(Rank& rank, std::string row, bool moments, double limit_s)
+    : rank_(rank), row_(std::move(row)), moments_(moments), limit_s_(limit_s) {}
+
+Step ChannelCoordinator::agree(const Step& decision) {
+  const std::string bytes = span_to_bytes<Step>({&decision, 1});
+  const Step step = span_from_bytes<Step>(rank_.world().broadcast(bytes, limit_s_)).at(0);
+  rank_.activity().row(fmt::format(
+      "{}, {}", row_, step.kind == Step::Kind::single_calls ? "untimed calls" : "timed calls"));
+  return step;
+}
+
+std::vector<Samples> ChannelCoordinator::gather(const Samples& mine) {
+  std::vector<Samples> all;
+  const std::string text = moments_ ? moments_to_text(mine) : to_text(mine);
+  for (const std::string& bytes : rank_.world().gather(text, limit_s_))
+    all.push_back(moments_ ? samples_of_moments(bytes) : samples_of(bytes));
+  return all;
 }
 
 }  // namespace ccl_tests

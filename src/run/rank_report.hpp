@@ -1,4 +1,4 @@
-// What one rank has found in one form of a row, as it tells rank 0.
+// What one rank has found in one form of a row, as it tells rank 0, and how ranks hear what to measure next.
 #pragma once
 
 #include <cstdint>
@@ -8,8 +8,10 @@
 
 #include "src/core/operation.hpp"
 #include "src/devices/process_counters.hpp"
+#include "src/job/rank.hpp"
 #include "src/job/rank_table.hpp"
 #include "src/measure/evidence.hpp"
+#include "src/measure/measurement.hpp"
 #include "src/measure/workload.hpp"
 
 namespace ccl_tests {
@@ -43,5 +45,22 @@ Samples samples_of(std::string_view text);  // throws Error
 // Moments of entry and exit travel, exactly; when calls were issued does not.
 std::string moments_to_text(const Samples& samples);
 Samples samples_of_moments(std::string_view text);  // throws Error
+
+// Rank 0 decides; steps and samples travel over the control channel.
+class ChannelCoordinator : public Coordinator {
+ public:
+  // row: what is measured, for messages. moments: those of samples travel, not their durations alone.
+  // limit_s: of one exchange. rank: outlives it.
+  ChannelCoordinator(Rank& rank, std::string row, bool moments, double limit_s);
+
+  Step agree(const Step& decision) override;
+  std::vector<Samples> gather(const Samples& mine) override;
+
+ private:
+  Rank& rank_;
+  std::string row_;
+  bool moments_;
+  double limit_s_;
+};
 
 }  // namespace ccl_tests

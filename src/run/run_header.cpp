@@ -13,8 +13,7 @@
 #include "src/options/settings.hpp"
 #include "src/options/spec_notes.hpp"
 #include "src/options/values.hpp"
-#include "src/record/local_time.hpp"
-#include "src/run/header_notes.hpp"
+#include "src/record/quantity_text.hpp"
 
 namespace ccl_tests {
 namespace {

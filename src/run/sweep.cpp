@@ -11,7 +11,6 @@
 #include "src/core/clock.hpp"
 #include "src/core/communicator.hpp"
 #include "src/devices/core_to_core.hpp"
-#include "src/record/local_time.hpp"
 #include "src/record/quantity_text.hpp"
 #include "src/run/benchmark_runner.hpp"
 #include "src/run/link_ceiling.hpp"

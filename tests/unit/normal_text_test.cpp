@@ -1,6 +1,5 @@
 // What the footer says of fits, from rows.
 #include "src/report/normal_text.hpp"
-#include "src/record/local_time.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

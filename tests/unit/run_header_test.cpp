@@ -4,7 +4,6 @@
 #include <gtest/gtest.h>
 
 #include "collectives/collectives.hpp"
-#include "src/run/header_notes.hpp"
 
 namespace ccl_tests {
 namespace {

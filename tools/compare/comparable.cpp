@@ -6,7 +6,7 @@
 
 #include "src/core/error.hpp"
 #include "src/core/quote.hpp"
-#include "src/record/comparable.hpp"
+#include "src/record/read.hpp"
 #include "src/report/headline.hpp"
 
 namespace ccl_tests::compare {

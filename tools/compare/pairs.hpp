@@ -9,7 +9,6 @@
 #include <vector>
 
 #include "src/judge/limits.hpp"
-#include "src/record/comparable.hpp"
 #include "src/record/read.hpp"
 
 namespace ccl_tests::compare {
