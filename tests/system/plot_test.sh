@@ -59,6 +59,12 @@ narrow() { # the text on standard output is at most 100 columns wide
   if awk 'length > 100 { exit 1 }' "$work/out"; then pass "100 columns"; else fail "lines of more than 100 columns"; cat "$work/out"; fi
 }
 
+# The runs of one recorded file, each as a file of its own.
+awk -v folder="$work" -v names="extremes fits group_rows in_place interrupted no_rows pair_rows undecided" '
+  BEGIN { split(names, name, " ") }
+  /^{"type":"header"/ { ++run }
+  { print >(folder "/" name[run] ".jsonl") }' "$golden/plotted.jsonl"
+
 # Recorded files. stream: in place neither size is precise, out of place both are.
 plots 0 "stream.svg" "$golden/stream.jsonl" -o "$work/stream.svg" --placement both
 svg "$work/stream.svg" "all_reduce_perf, 3 ranks" "float, sum" "Gloo 0.0~git20220518" "time (us)" "bus bandwidth (GB/s)" \
@@ -77,23 +83,24 @@ plots 0 "two files" "$golden/stream.jsonl" "$golden/plain.jsonl" -o "$work/two.s
 svg "$work/two.svg" "Gloo 0.0~git20220518 (stream)" "Gloo 0.0~git20220518 (plain)"
 plots 0 "--labels" "$golden/stream.jsonl" "$golden/plain.jsonl" -o "$work/labels.svg" --labels '_one & two,<three> $5^6$'
 svg "$work/labels.svg" "_one & two" '<three> $5^6$'
-plots 0 "-O 0" "$golden/in_place.jsonl" -o "$work/in_place.svg"
+plots 0 "-O 0" "$work/in_place.jsonl" -o "$work/in_place.svg"
 svg "$work/in_place.svg" "float, sum, in place"
-plots 0 "-O 0 beside both" "$golden/in_place.jsonl" "$golden/stream.jsonl" -o "$work/beside.svg" --placement both
+plots 0 "-O 0 beside both" "$work/in_place.jsonl" "$golden/stream.jsonl" -o "$work/beside.svg" --placement both
 cat "$golden/stream.jsonl" "$golden/plain.jsonl" >"$work/runs.jsonl"
 plots 0 "two runs of a file" "$work/runs.jsonl" -o "$work/runs.svg"
 svg "$work/runs.svg" "Gloo 0.0~git20220518 (1)" "Gloo 0.0~git20220518 (2)"
 plots 0 "--kind passes" "$work/runs.jsonl" -o "$work/passes.svg" --kind passes
 svg "$work/passes.svg" "time of each pass / median of the passes" "each point: one of 2 passes"
-plots 0 "--kind model" "$golden/fits.jsonl" -o "$work/model.svg" --kind model
+plots 0 "--kind model" "$work/fits.jsonl" -o "$work/model.svg" --kind model
 svg "$work/model.svg" "time (us), and its fit" "lines: alpha + size / bandwidth, in segments"
-plots 0 "--kind efficiency" "$golden/fits.jsonl" -o "$work/efficiency.svg" --kind efficiency
+plots 0 "--kind efficiency" "$work/fits.jsonl" -o "$work/efficiency.svg" --kind efficiency
 svg "$work/efficiency.svg" "lower bound of the time / time (%)"
+cp "$golden/wrong_data.jsonl" "$work"
 for file in extremes group_rows interrupted pair_rows undecided wrong_data; do
-  plots 0 "$file" "$golden/$file.jsonl" -o "$work/$file.svg" --placement both
+  plots 0 "$file" "$work/$file.jsonl" -o "$work/$file.svg" --placement both
   svg "$work/$file.svg"
   [ -s "$work/err" ] && fail "$file: $(cat "$work/err")"
-  plots 0 "$file, --terminal" "$golden/$file.jsonl" --terminal --placement both
+  plots 0 "$file, --terminal" "$work/$file.jsonl" --terminal --placement both
   narrow
 done
 
@@ -135,7 +142,7 @@ refused "a list" "list.jsonl:1: no header" "$work/list.jsonl" "${out[@]}"
 refused "no header" "headless.jsonl:1: no header" "$work/headless.jsonl" "${out[@]}"
 refused "an empty file" "empty.jsonl: holds no run" "$work/empty.jsonl" "${out[@]}"
 refused "no file" "none.jsonl: No such file" "$work/none.jsonl" "${out[@]}"
-refused "no rows" "no row with a size and a time" "$golden/no_rows.jsonl" "${out[@]}"
+refused "no rows" "no row with a size and a time" "$work/no_rows.jsonl" "${out[@]}"
 refused "--where nothing" "no row with a size and a time" "$golden/stream.jsonl" "${out[@]}" --where datatype=half
 refused "a suffix" "neither .svg nor .png" "$golden/stream.jsonl" -o "$work/refused.pdf"
 refused "a folder that is not there" "No such file" "$golden/stream.jsonl" -o "$work/no/folder.svg"
@@ -161,7 +168,7 @@ refused "ranks of two passes" "more than one row" "$work/raw.jsonl" "${out[@]}" 
 refused "no stamps" "no stamps in the files; give a run with --raw" "$golden/plain.jsonl" "${out[@]}" --kind distribution
 refused "one pass" "one pass only" "$golden/stream.jsonl" "${out[@]}" --kind passes
 refused "no fit" "no fit in the files" "$golden/stream.jsonl" "${out[@]}" --kind model
-refused "no fit of these times" "no fit: no line describes them within 15 %; 1 of " "$golden/fits.jsonl" "${out[@]}" --kind model --placement in_place
+refused "no fit of these times" "no fit: no line describes them within 15 %; 1 of " "$work/fits.jsonl" "${out[@]}" --kind model --placement in_place
 refused "no ceiling" "no efficiency in the files" "$golden/stream.jsonl" "${out[@]}" --kind efficiency
 refused "nothing to do" "give -o FILE or --terminal" "$golden/stream.jsonl"
 [ -e "$work/refused.svg" ] && fail "a refused plot was written"
