@@ -218,16 +218,9 @@ std::optional<FieldRecord> read_verdict(const std::string& path) {
   }
 }
 
-const FieldValue* find(const FieldRecord& record, std::string_view name) {
-  const auto found = std::find_if(record.begin(), record.end(),
-                                  [&](const Field& field) { return field.name == name; });
-  return found == record.end() ? nullptr : &found->value;
-}
-
 std::string line_of(const FieldRecord& verdict) {
   const FieldValue* const line = find(verdict, "line");
-  const auto* const text = line != nullptr ? std::get_if<std::string>(line) : nullptr;
-  return text != nullptr ? *text : std::string();
+  return line != nullptr && line->is_string() ? line->get<std::string>() : std::string();
 }
 
 // Nagios' performance data: "label=value" (Monitoring Plugins Development Guidelines).
@@ -235,9 +228,8 @@ std::string performance_data(const FieldRecord& verdict) {
   std::string text;
   for (const char* const name : {"average_busbw_gb_per_s", "peak_busbw_gb_per_s"}) {
     const FieldValue* const value = find(verdict, name);
-    const auto* const number = value != nullptr ? std::get_if<double>(value) : nullptr;
-    if (number != nullptr && *number > 0)
-      text += fmt::format("{}{}={:.6g}", text.empty() ? " | " : " ", name, *number);
+    const double number = value != nullptr && value->is_number_float() ? value->get<double>() : 0;
+    if (number > 0) text += fmt::format("{}{}={:.6g}", text.empty() ? " | " : " ", name, number);
   }
   return text;
 }
@@ -265,12 +257,11 @@ std::string first_line(const std::string& program, ExitCodes codes, const ChildE
   std::string what = verdict ? line_of(*verdict) : std::string();
   // A verdict that was not finished is older than how the child ended.
   const FieldValue* const code = verdict ? find(*verdict, "exit_code") : nullptr;
-  const auto* const known = code != nullptr ? std::get_if<std::uint64_t>(code) : nullptr;
+  const bool known = code != nullptr && code->is_number_unsigned() &&
+                     code->get<std::uint64_t>() == static_cast<std::uint64_t>(end.code);
   const FieldValue* const ended = verdict ? find(*verdict, "end_time") : nullptr;
-  const bool unfinished = ended == nullptr || std::holds_alternative<std::monostate>(*ended);
-  if (what.empty() || unfinished || known == nullptr ||
-      *known != static_cast<std::uint64_t>(end.code))
-    what = program + ": " + status_text(program, end);
+  const bool unfinished = ended == nullptr || ended->is_null();
+  if (what.empty() || unfinished || !known) what = program + ": " + status_text(program, end);
   const bool measured =
       end.code == exit_code(Exit::passed) || end.code == exit_code(Exit::too_slow);
   return shortened(single_line(fmt::format("{} {}", exit_status(codes, end.code).word, what)),

@@ -1,7 +1,6 @@
 #include "src/record/field_value.hpp"
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
 #include <algorithm>
 #include <array>
@@ -9,6 +8,8 @@
 #include <cmath>
 #include <limits>
 #include <string_view>
+#include <type_traits>
+#include <variant>
 
 namespace ccl_tests {
 namespace {
@@ -26,8 +27,8 @@ FieldValue named(const Names& names, auto value) {
 }
 
 const std::string& own_text(const FieldValue& value) {
-  if (const auto* text = std::get_if<std::string>(&value)) return *text;
-  throw Error("not a text");
+  if (!value.is_string()) throw Error("not a text");
+  return value.get_ref<const std::string&>();
 }
 
 template <class Names, class T>
@@ -41,29 +42,42 @@ void assign_named(const Names& names, const FieldValue& value, T& to) {
   throw Error(fmt::format("'{}' is not known", text));
 }
 
-bool is_null(const FieldValue& value) { return std::holds_alternative<std::monostate>(value); }
-
-template <class T>
-void assign_list(const FieldValue& value, std::vector<T>& to) {
+// is_right: whether an element has the type of the list.
+template <class T, class Is>
+void assign_list(const FieldValue& value, std::vector<T>& to, Is is_right) {
   to.clear();
-  if (is_null(value)) return;
-  const auto* list = std::get_if<std::vector<T>>(&value);
-  if (list == nullptr) throw Error("not a list of the right type");
-  to = *list;
+  if (value.is_null()) return;
+  if (!value.is_array() || !std::all_of(value.begin(), value.end(), is_right))
+    throw Error("not a list of the right type");
+  for (const FieldValue& element : value) assign(element, to.emplace_back());
 }
 
 SettingValue setting_of(const FieldValue& value) {
-  if (const auto* flag = std::get_if<bool>(&value)) return *flag;
-  if (const auto* text = std::get_if<std::string>(&value)) return *text;
-  if (const auto* number = std::get_if<double>(&value)) return *number;
-  if (const auto* whole = std::get_if<std::int64_t>(&value)) return *whole;
-  if (const auto* count = std::get_if<std::uint64_t>(&value))
-    return static_cast<std::int64_t>(*count);
-  if (is_null(value)) return {};
+  if (value.is_boolean()) return value.get<bool>();
+  if (value.is_string()) return value.get<std::string>();
+  if (value.is_number_float()) return value.get<double>();
+  if (value.is_number()) return value.get<std::int64_t>();
+  if (value.is_null()) return {};
   throw Error("a setting is neither a number, a text nor a truth value");
 }
 
+FieldValue value_of_setting(const SettingValue& value) {
+  return std::visit(
+      []<class T>(const T& v) {
+        if constexpr (std::is_same_v<T, std::monostate>)
+          return FieldValue();
+        else
+          return value_of(v);
+      },
+      value);
+}
+
 }  // namespace
+
+const FieldValue* find(const FieldRecord& record, std::string_view name) {
+  const auto found = record.find(std::string(name));
+  return found == record.end() ? nullptr : &*found;
+}
 
 FieldValue value_of(double number) {
   return std::isfinite(number) ? FieldValue(number) : FieldValue();
@@ -82,33 +96,22 @@ FieldValue value_of(Reproducibility found) { return std::string(name(found)); }
 FieldValue value_of(const std::vector<Setting>& settings) {
   if (settings.empty()) return {};
   FieldRecord record;
-  for (const auto& [name, value] : settings)
-    record.push_back({name, std::visit([](const auto& v) { return value_of(v); }, value)});
+  for (const auto& [name, value] : settings) record[name] = value_of_setting(value);
   return record;
 }
 
 void assign(const FieldValue& value, bool& to) {
-  const auto* flag = std::get_if<bool>(&value);
-  if (flag == nullptr) throw Error("neither true nor false");
-  to = *flag;
+  if (!value.is_boolean()) throw Error("neither true nor false");
+  to = value.get<bool>();
 }
 
 void assign(const FieldValue& value, double& to) {
-  if (is_null(value)) {
-    to = std::numeric_limits<double>::quiet_NaN();
-  } else if (const auto* number = std::get_if<double>(&value)) {
-    to = *number;
-  } else if (const auto* whole = std::get_if<std::int64_t>(&value)) {
-    to = static_cast<double>(*whole);
-  } else if (const auto* count = std::get_if<std::uint64_t>(&value)) {
-    to = static_cast<double>(*count);
-  } else {
-    throw Error("not a number");
-  }
+  if (!value.is_null() && !value.is_number()) throw Error("not a number");
+  to = value.is_null() ? std::numeric_limits<double>::quiet_NaN() : value.get<double>();
 }
 
 void assign(const FieldValue& value, std::string& to) {
-  to = is_null(value) ? std::string() : own_text(value);
+  to = value.is_null() ? std::string() : own_text(value);
 }
 
 void assign(const FieldValue& value, DataType& to) {
@@ -143,98 +146,30 @@ void assign(const FieldValue& value, Reproducibility& to) {
 
 void assign(const FieldValue& value, std::vector<Setting>& to) {
   to.clear();
-  if (is_null(value)) return;
-  const auto* const record = std::get_if<FieldRecord>(&value);
-  if (record == nullptr) throw Error("not an object");
-  for (const Field& field : *record) to.push_back({field.name, setting_of(field.value)});
+  if (value.is_null()) return;
+  if (!value.is_object()) throw Error("not an object");
+  for (const auto& [name, setting] : value.items()) to.push_back({name, setting_of(setting)});
 }
 
-void assign(const FieldValue& value, std::vector<std::string>& to) { assign_list(value, to); }
-void assign(const FieldValue& value, std::vector<std::uint64_t>& to) { assign_list(value, to); }
-
+void assign(const FieldValue& value, std::vector<std::string>& to) {
+  assign_list(value, to, [](const FieldValue& one) { return one.is_string(); });
+}
+void assign(const FieldValue& value, std::vector<std::uint64_t>& to) {
+  assign_list(value, to, [](const FieldValue& one) { return one.is_number_unsigned(); });
+}
 void assign(const FieldValue& value, std::vector<double>& to) {
-  if (const auto* whole = std::get_if<std::vector<std::uint64_t>>(&value)) {
-    to.assign(whole->begin(), whole->end());
-  } else {
-    assign_list(value, to);
-  }
+  assign_list(value, to, [](const FieldValue& one) { return one.is_number() || one.is_null(); });
 }
-
-namespace {
-
-using Json = nlohmann::ordered_json;
-
-Json json_of(const FieldRecord& record);
-
-struct ToJson {
-  Json operator()(std::monostate /*null*/) const { return nullptr; }
-  Json operator()(const FieldRecord& record) const { return json_of(record); }
-  Json operator()(const std::vector<FieldRecord>& records) const {
-    Json list = Json::array();
-    for (const FieldRecord& record : records) list.push_back(json_of(record));
-    return list;
-  }
-  Json operator()(const auto& value) const { return value; }
-};
-
-Json json_of(const FieldRecord& record) {
-  Json object = Json::object();
-  for (const Field& field : record) object[field.name] = std::visit(ToJson(), field.value);
-  return object;
-}
-
-FieldRecord record_of(const Json& object) {
-  if (!object.is_object()) throw Error("not a JSON object");
-  FieldRecord record;
-  const auto list_of = [](const Json& list) -> FieldValue {
-    const auto all = [&](auto is) { return std::all_of(list.begin(), list.end(), is); };
-    if (all([](const Json& j) { return j.is_string(); }))
-      return list.get<std::vector<std::string>>();
-    if (all([](const Json& j) { return j.is_number_unsigned(); }))
-      return list.get<std::vector<std::uint64_t>>();
-    if (all([](const Json& j) { return j.is_object(); })) {
-      std::vector<FieldRecord> records;
-      for (const Json& json : list) records.push_back(record_of(json));
-      return records;
-    }
-    std::vector<double> numbers;
-    for (const Json& json : list) {
-      if (!json.is_number() && !json.is_null()) throw Error("a list of mixed values");
-      numbers.push_back(json.is_null() ? std::numeric_limits<double>::quiet_NaN()
-                                       : json.get<double>());
-    }
-    return numbers;
-  };
-  for (const auto& [name, json] : object.items()) {
-    FieldValue value;
-    if (json.is_boolean())
-      value = json.get<bool>();
-    else if (json.is_number_unsigned())
-      value = json.get<std::uint64_t>();
-    else if (json.is_number_integer())
-      value = json.get<std::int64_t>();
-    else if (json.is_number())
-      value = json.get<double>();
-    else if (json.is_string())
-      value = json.get<std::string>();
-    else if (json.is_object())
-      value = record_of(json);
-    else if (json.is_array() && !json.empty())
-      value = list_of(json);
-    record.push_back({name, std::move(value)});
-  }
-  return record;
-}
-
-}  // namespace
 
 std::string json_object(const FieldRecord& record) {
-  return json_of(record).dump(-1, ' ', false, Json::error_handler_t::replace);
+  return record.dump(-1, ' ', false, FieldValue::error_handler_t::replace);
 }
 
 FieldRecord parse_json_object(std::string_view text) {
   try {
-    return record_of(Json::parse(text));
+    FieldRecord record = FieldRecord::parse(text);
+    if (!record.is_object()) throw Error("not a JSON object");
+    return record;
   } catch (const nlohmann::json::parse_error& e) {
     throw Error(fmt::format("no JSON object on this line (byte {})", e.byte));
   } catch (const nlohmann::json::exception&) {

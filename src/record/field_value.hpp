@@ -1,13 +1,13 @@
-// Values of fields, and objects of them as JSON.
+// Values of fields, as JSON.
 #pragma once
 
 #include <concepts>
 #include <cstdint>
+#include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
-#include <variant>
 #include <vector>
 
 #include "src/core/error.hpp"
@@ -15,27 +15,13 @@
 
 namespace ccl_tests {
 
-struct Field;
-using FieldRecord = std::vector<Field>;
-
-// std::monostate: null, which stands for what is absent, not known or not finite.
-using FieldValue = std::variant<std::monostate, bool, std::int64_t, std::uint64_t, double,
-                                std::string, std::vector<std::uint64_t>, std::vector<double>,
-                                std::vector<std::string>, FieldRecord, std::vector<FieldRecord>>;
-
-struct Field {
-  std::string name;
-  FieldValue value;
-  bool operator==(const Field&) const = default;
-};
+// Null stands for what is absent, not known or not finite.
+using FieldValue = nlohmann::ordered_json;
+// An object, whose members are in the order in which they were added.
+using FieldRecord = FieldValue;
 
 // Returns the value of that field; nullptr: there is none.
-template <class Record>  // FieldRecord, const or not
-auto find(Record& record, std::string_view name) -> decltype(&record.front().value) {
-  for (auto& field : record)
-    if (field.name == name) return &field.value;
-  return nullptr;
-}
+const FieldValue* find(const FieldRecord& record, std::string_view name);
 
 // Returns null for an empty text and for a number that is not finite.
 FieldValue value_of(double number);
@@ -48,14 +34,7 @@ FieldValue value_of(Verdict verdict);
 FieldValue value_of(LimitVerdict verdict);
 FieldValue value_of(Reproducibility found);
 FieldValue value_of(const std::vector<Setting>& settings);
-inline FieldValue value_of(std::monostate /*null*/) { return {}; }
-inline FieldValue value_of(bool flag) { return flag; }
-FieldValue value_of(std::integral auto number) {
-  if constexpr (std::signed_integral<decltype(number)>)
-    return std::int64_t{number};
-  else
-    return std::uint64_t{number};
-}
+FieldValue value_of(std::integral auto number) { return number; }
 inline FieldValue value_of(const std::vector<double>& list) { return list; }
 inline FieldValue value_of(const std::vector<std::uint64_t>& list) { return list; }
 inline FieldValue value_of(const std::vector<std::string>& list) { return list; }
@@ -82,29 +61,22 @@ void assign(const FieldValue& value, std::vector<std::uint64_t>& to);
 void assign(const FieldValue& value, std::vector<std::string>& to);
 template <std::integral T>
 void assign(const FieldValue& value, T& to) {
-  const auto set = [&](auto number) {
-    if (!std::in_range<T>(number)) throw Error("a number is out of range");
-    to = static_cast<T>(number);
-  };
-  if (const auto* number = std::get_if<std::int64_t>(&value))
-    set(*number);
-  else if (const auto* count = std::get_if<std::uint64_t>(&value))
-    set(*count);
-  else
-    throw Error("not an integer");
+  if (!value.is_number_integer()) throw Error("not an integer");
+  const bool fits = value.is_number_unsigned() ? std::in_range<T>(value.get<std::uint64_t>())
+                                               : std::in_range<T>(value.get<std::int64_t>());
+  if (!fits) throw Error("a number is out of range");
+  to = value.get<T>();
 }
 template <class T>
 void assign(const FieldValue& value, std::optional<T>& to) {
   to.reset();
-  if (!std::holds_alternative<std::monostate>(value)) assign(value, to.emplace());
+  if (!value.is_null()) assign(value, to.emplace());
 }
-
-// Records as JSON objects.
 
 // Returns the object on one line. Bytes that are not UTF-8 become U+FFFD.
 std::string json_object(const FieldRecord& record);
 
-// Throws Error if `text` is not a JSON object, or has a list of mixed values.
+// Throws Error if `text` is not a JSON object.
 FieldRecord parse_json_object(std::string_view text);
 
 }  // namespace ccl_tests

@@ -18,7 +18,7 @@ class Collect {
 
   template <class T>
   void operator()(std::string_view name, const T& member) {
-    values_.push_back({std::string(name), absent_ ? FieldValue() : value_of(member)});
+    values_[std::string(name)] = absent_ ? FieldValue() : value_of(member);
   }
   template <class T, class Each>
   void part(const std::optional<T>& part, Each each) {
@@ -29,9 +29,9 @@ class Collect {
   }
   template <class T>
   void list(std::string_view name, const std::vector<T>& members) {
-    std::vector<FieldRecord> records;
+    FieldValue records = FieldValue::array();
     for (const T& member : members) fields(member, Collect(records.emplace_back()));
-    values_.push_back({std::string(name), std::move(records)});
+    values_[std::string(name)] = std::move(records);
   }
   void derived(std::string_view name, const auto& value) { (*this)(name, value); }
 
@@ -49,7 +49,7 @@ class Assign {
   void operator()(std::string_view name, T& member) {
     const FieldValue* const value = find(values_, name);
     if (value == nullptr) return;
-    const bool null = std::holds_alternative<std::monostate>(*value);
+    const bool null = value->is_null();
     any_ = any_ || !null;
     if (null && in_part_ && (std::integral<T> || std::is_enum_v<T>)) return;
     try {
@@ -70,10 +70,9 @@ class Assign {
   template <class T>
   void list(std::string_view name, std::vector<T>& members) {
     const FieldValue* const value = find(values_, name);
-    if (value == nullptr) return;
-    const auto* const records = std::get_if<std::vector<FieldRecord>>(value);
-    if (records == nullptr) return;
-    for (const FieldRecord& record : *records) fields(members.emplace_back(), Assign(record));
+    if (value == nullptr || !value->is_array()) return;
+    for (const FieldRecord& record : *value)
+      if (record.is_object()) fields(members.emplace_back(), Assign(record));
   }
   void derived(std::string_view /*name*/, const auto& /*value*/) {}
 

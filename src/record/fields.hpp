@@ -16,10 +16,10 @@ namespace ccl_tests {
 template <class T, class Record>
 concept IsA = std::same_as<std::remove_const_t<T>, Record>;
 
-// Lists that are as long as a measurement: JSON Lines alone have them.
+// Lists that are as long as a measurement, and lists of records: JSON Lines alone have them.
 constexpr bool only_in_json_lines(std::string_view name) {
   return name == "stamps_s" || name == "rank_stamps_s" || name == "iteration_processes" ||
-         name == "process_iteration_times_s";
+         name == "process_iteration_times_s" || name == "mismatches";
 }
 
 template <IsA<RankLine> R, class V>

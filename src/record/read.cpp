@@ -16,9 +16,8 @@ namespace {
 
 std::string text(const FieldRecord& record, std::string_view name) {
   const FieldValue* const value = find(record, name);
-  if (value == nullptr || !std::holds_alternative<std::string>(*value))
-    throw Error(fmt::format("no \"{}\"", name));
-  return std::get<std::string>(*value);
+  if (value == nullptr || !value->is_string()) throw Error(fmt::format("no \"{}\"", name));
+  return value->get<std::string>();
 }
 
 // Whether these are the first bytes of a .json file, ours or nccl-tests' own.
@@ -96,9 +95,8 @@ class Runs {
 
   static FieldRecord object(const FieldRecord& line, std::string_view name) {
     const FieldValue* const value = find(line, name);
-    const auto* const object = value == nullptr ? nullptr : std::get_if<FieldRecord>(value);
-    if (object == nullptr) throw Error(fmt::format("no \"{}\"", name));
-    return *object;
+    if (value == nullptr || !value->is_object()) throw Error(fmt::format("no \"{}\"", name));
+    return *value;
   }
 
   std::vector<RecordedRun> runs_;

@@ -22,31 +22,30 @@ std::string csv_quoted(std::string_view text) {
   return result + '"';
 }
 
-struct ToText {
-  std::string operator()(std::monostate /*null*/) const { return {}; }
-  std::string operator()(const std::string& text) const { return csv_quoted(text); }
-  template <class T>
-  std::string operator()(const std::vector<T>& list) const {
-    std::string text;
-    if constexpr (!std::is_same_v<T, Field> && !std::is_same_v<T, FieldRecord>) {
-      for (const T& value : list) text += fmt::format("{}{}", text.empty() ? "" : " ", value);
-    }
-    return csv_quoted(text);
-  }
-  std::string operator()(const auto& value) const { return fmt::format("{}", value); }
-};
-
-// Lists of records, and of stamps, are in JSON Lines only.
-bool is_column(const Field& field) {
-  return !std::holds_alternative<std::vector<FieldRecord>>(field.value) &&
-         !only_in_json_lines(field.name);
+std::string csv_text(const FieldValue& value) {
+  if (value.is_null()) return {};
+  if (value.is_string()) return csv_quoted(value.get_ref<const std::string&>());
+  if (value.is_number_float()) return fmt::format("{}", value.get<double>());
+  if (!value.is_array()) return value.dump();
+  std::string text;
+  for (const FieldValue& element : value)
+    text += (text.empty() ? "" : " ") +
+            (element.is_string() ? element.get<std::string>() : csv_text(element));
+  return csv_quoted(text);
 }
 
-std::string line(const FieldRecord& record, auto text) {
+std::string csv_names(const FieldRecord& record) {
   std::string line;
-  for (const Field& field : record) {
-    if (is_column(field)) line += text(field) + ",";
-  }
+  for (const auto& [name, value] : record.items())
+    if (!only_in_json_lines(name)) line += name + ",";
+  line.back() = '\n';
+  return line;
+}
+
+std::string csv_line(const FieldRecord& record) {
+  std::string line;
+  for (const auto& [name, value] : record.items())
+    if (!only_in_json_lines(name)) line += csv_text(value) + ",";
   line.back() = '\n';
   return line;
 }
@@ -61,15 +60,14 @@ class Csv : public Reporter {
     identity_fields(run, Collect(run_));
     setting_fields(run, Collect(run_));
     empty_ = record(Row(), "", Measurement(), {}, "");
-    file_.append(line(empty_, [](const Field& field) { return field.name; }));
-    for (std::size_t i = run_.size(); i < empty_.size(); ++i) {
-      if (is_column(empty_[i])) empty_[i].value = {};
-    }
+    file_.append(csv_names(empty_));
+    for (const auto& [name, value] : empty_.items())
+      if (!run_.contains(name)) value = nullptr;
   }
 
   void row(const Row& row) override {
     const auto half = [&](const char* placement, const Measurement& cell) {
-      return cell.left_out ? std::string() : text(record(row, placement, cell, {}, ""));
+      return cell.left_out ? std::string() : csv_line(record(row, placement, cell, {}, ""));
     };
     file_.append(half("out_of_place", row.out_of_place) + half("in_place", row.in_place));
   }
@@ -82,9 +80,9 @@ class Csv : public Reporter {
   std::string last_words(const RunSummary& summary) const override {
     if (summary.exit_code == 0 || empty_.empty()) return {};
     FieldRecord last = empty_;
-    last[last.size() - 2].value = value_of(summary.exit_code);
-    last.back().value = value_of(reason(summary));
-    return text(last);
+    last["exit_code"] = value_of(summary.exit_code);
+    last["error"] = value_of(reason(summary));
+    return csv_line(last);
   }
 
  private:
@@ -92,15 +90,11 @@ class Csv : public Reporter {
                      std::optional<int> exit_code, const std::string& error) const {
     FieldRecord all = run_;
     fields(row, Collect(all));
-    all.push_back({"placement", value_of(placement)});
+    all["placement"] = value_of(placement);
     fields(cell, Collect(all));
-    all.push_back({"exit_code", value_of(exit_code)});
-    all.push_back({"error", value_of(error)});
+    all["exit_code"] = value_of(exit_code);
+    all["error"] = value_of(error);
     return all;
-  }
-
-  static std::string text(const FieldRecord& record) {
-    return line(record, [](const Field& field) { return std::visit(ToText(), field.value); });
   }
 
   static std::string reason(const RunSummary& summary) {

@@ -12,7 +12,7 @@ namespace {
 
 constexpr int schema_version = 2;
 
-FieldRecord line(const char* type) { return {{"type", std::string(type)}}; }
+FieldRecord line(const char* type) { return {{"type", type}}; }
 
 class JsonLines : public Reporter {
  public:
@@ -22,11 +22,9 @@ class JsonLines : public Reporter {
 
   void begin(const RunInfo& run) override {
     FieldRecord header = line("header");
-    header.push_back({"schema_version", value_of(schema_version)});
-    header.push_back({"run_id", value_of(run.run_id)});
-    FieldRecord values;
-    fields(run, Collect(values));
-    header.push_back({"header", std::move(values)});
+    header["schema_version"] = schema_version;
+    header["run_id"] = value_of(run.run_id);
+    fields(run, Collect(header["header"]));
     run_id_ = run.run_id;
     run_ = line("row");
     identity_fields(run, Collect(run_));
@@ -35,12 +33,12 @@ class JsonLines : public Reporter {
 
   void row(const Row& row) override {
     FieldRecord common = run_;
-    common.push_back({"row", value_of(rows_)});
+    common["row"] = rows_;
     fields(row, Collect(common));
     const auto half = [&](const char* placement, const Measurement& cell) {
       if (cell.left_out) return std::string();
       FieldRecord all = common;
-      all.push_back({"placement", std::string(placement)});
+      all["placement"] = placement;
       fields(cell, Collect(all));
       return json_object(all) + "\n";
     };
@@ -55,10 +53,8 @@ class JsonLines : public Reporter {
 
   std::string last_words(const RunSummary& summary) const override {
     FieldRecord footer = line("footer");
-    footer.push_back({"run_id", value_of(run_id_)});
-    FieldRecord values;
-    fields(summary, Collect(values));
-    footer.push_back({"footer", std::move(values)});
+    footer["run_id"] = value_of(run_id_);
+    fields(summary, Collect(footer["footer"]));
     return json_object(footer) + "\n";
   }
 

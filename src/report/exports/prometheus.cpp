@@ -118,7 +118,7 @@ class Prometheus : public Reporter {
     Family verdict{"ccl_tests_verdict", "1 for what the last run showed, 0 for the others."};
     for (const Verdict state : {Verdict::ok, Verdict::unreliable, Verdict::slow, Verdict::varies,
                                 Verdict::wrong, Verdict::incomplete})
-      verdict.samples[run + "," + label("state", std::get<std::string>(value_of(state)))] =
+      verdict.samples[run + "," + label("state", value_of(state).get<std::string>())] =
           state == is ? 1 : 0;
     Family code{"ccl_tests_exit_code", "Exit code of the last run; 0: passed."};
     if (summary != nullptr) code.samples[run] = summary->exit_code;
