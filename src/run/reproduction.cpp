@@ -9,8 +9,6 @@
 namespace ccl_tests {
 namespace {
 
-constexpr std::size_t place(Between between) { return static_cast<std::size_t>(between); }
-
 struct Found {
   const BitDifference* difference;
   int rank;
@@ -21,9 +19,10 @@ std::optional<Found> first_difference(const std::vector<RankReproduction>& found
                                       const std::vector<int>& members, Between between) {
   std::optional<Found> first;
   for (const int rank : members) {
-    const auto& difference = found[static_cast<std::size_t>(rank)].differences[place(between)];
-    if (difference && (!first || difference->index < first->difference->index))
-      first = {&*difference, rank};
+    const auto& differences = found[static_cast<std::size_t>(rank)].differences;
+    const auto own = differences.find(between);
+    if (own == differences.end()) continue;
+    if (!first || own->second.index < first->difference->index) first = {&own->second, rank};
   }
   return first;
 }
@@ -44,42 +43,12 @@ void set_difference(Reproduction& result, const Found& first) {
 
 }  // namespace
 
-// NOLINTNEXTLINE(readability-identifier-naming): the library's name
-void to_json(nlohmann::json& json, const BitDifference& d) {
-  json = {d.index, d.distance, d.values};
-}
-// NOLINTNEXTLINE(readability-identifier-naming)
-void from_json(const nlohmann::json& json, BitDifference& d) {
-  json.at(0).get_to(d.index);
-  json.at(1).get_to(d.distance);
-  json.at(2).get_to(d.values);
-}
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(BitDifference, index, distance, values)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(RankReproduction, digest, calls, orders_tried, differences)
 
-std::string to_text(const RankReproduction& found) {
-  nlohmann::json differences = nlohmann::json::array();
-  for (const auto& difference : found.differences)
-    differences.push_back(difference ? nlohmann::json(*difference) : nlohmann::json());
-  return to_bytes(nlohmann::json{{"digest", found.digest},
-                                 {"calls", found.calls},
-                                 {"orders", found.orders_tried},
-                                 {"differences", std::move(differences)}});
-}
-
+std::string to_text(const RankReproduction& found) { return to_bytes(found); }
 RankReproduction rank_reproduction(std::string_view text) {
-  const auto json = from_bytes<nlohmann::json>(text);
-  try {
-    RankReproduction found;
-    json.at("digest").get_to(found.digest);
-    json.at("calls").get_to(found.calls);
-    json.at("orders").get_to(found.orders_tried);
-    for (std::size_t k = 0; k < found.differences.size(); ++k) {
-      const nlohmann::json& difference = json.at("differences").at(k);
-      if (!difference.is_null()) found.differences[k] = difference.get<BitDifference>();
-    }
-    return found;
-  } catch (const nlohmann::json::exception& error) {
-    throw Error(std::string("bytes of another rank cannot be read: ") + error.what());
-  }
+  return from_bytes<RankReproduction>(text);
 }
 
 // Where calls with the same arguments differ, nothing can be said of what else differs.
@@ -102,7 +71,7 @@ std::optional<Reproduction> reproduction_of(const std::vector<RankReproduction>&
     const auto first = first_difference(found, members, between);
     if (!first) continue;
     if (result.varies_between.empty()) set_difference(result, *first);
-    result.varies_between.emplace_back(between_names[place(between)]);
+    result.varies_between.emplace_back(between_names[static_cast<std::size_t>(between)]);
     if (between == Between::calls) break;
   }
   const auto order = first_difference(found, members, Between::orders);

@@ -4,6 +4,7 @@
 
 #include <array>
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -25,12 +26,12 @@ struct BitDifference {
   std::string values;          // "0.5 (0x3f000000) and 0.25 (0x3e800000)"
 };
 
-// One rank's findings. By Between; absent: no difference.
+// One rank's findings.
 struct RankReproduction {
   std::string digest;  // of the first call's result; empty: this rank receives nothing
   std::uint64_t calls = 0;
   bool orders_tried = false;
-  std::array<std::optional<BitDifference>, between_names.size()> differences;
+  std::map<Between, BitDifference> differences;
 };
 
 std::string to_text(const RankReproduction& found);

@@ -124,8 +124,7 @@ class Check {
   }
 
   void add(Between between, const BitDifference& difference) {
-    auto& known = found_.differences[static_cast<std::size_t>(between)];
-    if (!known) known = difference;
+    found_.differences.try_emplace(between, difference);
   }
 
   // Ranks enter late in turn: who comes first may decide the order. Simulated ranks share a thread.
