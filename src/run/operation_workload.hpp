@@ -24,7 +24,6 @@
 
 namespace ccl_tests {
 
-// The memory that all rows of a run work on.
 class Communicator;
 
 // Two big buffers of one rank, in the memory that its library wants them in. Out of place one holds
@@ -46,8 +45,6 @@ class Arena {
   Buffer send_, recv_, flush_;
   std::unique_ptr<Registration> registrations_[2];
 };
-
-class Communicator;
 
 enum class Form { out_of_place, in_place };
 
@@ -154,11 +151,9 @@ class OperationWorkload : public Workload {
   std::vector<Evidence> events_;
 };
 
-// A block of calls that is captured once and launched as a whole (-G).
-class Communicator;
-
-// The first launch, on fresh buffers, is not timed but checked. The results that the last timed one
-// leaves behind are checked if launching again gives the same.
+// A block of calls that is captured once and launched as a whole (-G). The first launch, on fresh
+// buffers, is not timed but checked. The results that the last timed one leaves behind are checked
+// if launching again gives the same.
 class GraphWorkload : public Workload {
  public:
   // All must outlive it. A block's timed calls are what one launch makes. meet: of all ranks, between
@@ -183,9 +178,8 @@ class GraphWorkload : public Workload {
   std::unique_ptr<Graph> graph_;
 };
 
-// A rank that has nothing to do while others are measured.
-
-// Makes its empty calls, and is silent until the others are probably done.
+// A rank that has nothing to do while others are measured. Makes its empty calls, and is silent until
+// the others are probably done.
 class IdleWorkload : public Workload {
  public:
   // All must outlive it. calls: of a problem that this rank does not take part in. meet: what the others'
