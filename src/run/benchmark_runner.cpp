@@ -168,7 +168,7 @@ PointRows BenchmarkRunner::warm_up(const Collective& collective, const SweepPoin
     found.reports.push_back(rank_report(bytes));
   if (!rank_.is_first()) return result;
   result.rows = unmeasured_rows(p);
-  add_first_call(result, found_in(p), found);
+  add_first_call(result, row_context(p), found);
   return result;
 }
 
@@ -212,7 +212,7 @@ PointRows BenchmarkRunner::rows_of(const Problem& p, Operation& operation, bool 
     const FormFindings found = run_form(p, form, operation, checks, limits);
     if (!rank_.is_first()) continue;
     result.spent_s += found.spent_s;
-    add_form(result, found_in(p), form, found);
+    add_form(result, row_context(p), form, found);
   }
   for (Row& row : result.rows) {
     row.out_of_place.left_out = forms.front() != Form::out_of_place;
@@ -240,7 +240,7 @@ std::vector<Measurement> BenchmarkRunner::times(const Collective& collective,
   const FormFindings found = run_form(p, forms_of(p).front(), *operation, false, limits);
   std::vector<Measurement> times;
   if (!rank_.is_first()) return times;
-  const RowRule rule = found_in(p).rule;
+  const RowRule rule = row_context(p).rule;
   for (int g = 0; g < point.groups->number(); ++g)
     times.push_back(measurement_of(point, collective, options_.spec, g, found, rule));
   return times;
@@ -358,7 +358,7 @@ CallPlan BenchmarkRunner::call_plan(const Problem& p, Form form, bool verifies,
           .clock = clock};
 }
 
-FoundIn BenchmarkRunner::found_in(const Problem& p) const {
+RowContext BenchmarkRunner::row_context(const Problem& p) const {
   return {p,
           options_.spec,
           rank_.table(),

@@ -83,7 +83,7 @@ class BenchmarkRunner {
   std::vector<Row> unmeasured_rows(const Problem& p) const;
   void add_reproductions(PointRows& result, const Problem& p, Operation& operation,
                          const WaitLimits& limits);
-  FoundIn found_in(const Problem& p) const;
+  RowContext row_context(const Problem& p) const;
 
   Rank& rank_;
   const Options& options_;

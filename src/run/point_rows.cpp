@@ -11,8 +11,8 @@ namespace ccl_tests {
 namespace {
 
 // Of one group's cell.
-void add_mismatches(PointRows& result, const FoundIn& in, std::size_t group, std::string_view where,
-                    const FormFindings& found, Measurement& cell) {
+void add_mismatches(PointRows& result, const RowContext& in, std::size_t group,
+                    std::string_view where, const FormFindings& found, Measurement& cell) {
   const SweepPoint& point = in.problem.point;
   cell.mismatches = mismatches_of(*point.groups, static_cast<int>(group), found, in.table,
                                   !in.problem.collective->domain.paired);
@@ -27,7 +27,7 @@ bool repeats_out_of_place(const Problem& p, Form form) {
          !p.collective->layout(shape_of(p.point, p.shape.options, 0)).in_place;
 }
 
-void add_form(PointRows& result, const FoundIn& in, Form form, const FormFindings& found) {
+void add_form(PointRows& result, const RowContext& in, Form form, const FormFindings& found) {
   const Problem& p = in.problem;
   const char* const where = form == Form::in_place ? "in place" : "out of place";
   for (std::size_t g = 0; g < result.rows.size(); ++g) {
@@ -42,7 +42,7 @@ void add_form(PointRows& result, const FoundIn& in, Form form, const FormFinding
   }
 }
 
-void add_first_call(PointRows& result, const FoundIn& in, const FormFindings& found) {
+void add_first_call(PointRows& result, const RowContext& in, const FormFindings& found) {
   for (std::size_t g = 0; g < result.rows.size(); ++g) {
     Measurement& m = result.rows[g].out_of_place;
     m.calls = found.reports.front().calls;

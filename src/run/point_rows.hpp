@@ -19,8 +19,8 @@ struct PointRows {
   double spent_s = 0;              // on timed calls, as far as a budget limits them
 };
 
-// What findings are of.
-struct FoundIn {
+// What a row is of, and how its times are taken.
+struct RowContext {
   const Problem& problem;  // as rank 0 sees it
   const CollectiveOptions& options;
   const RankTable& table;
@@ -32,9 +32,9 @@ bool repeats_out_of_place(const Problem& problem, Form form);
 
 // Sets the cell of that form in each group's row, and adds what is wrong. result: has a row of each group, out of
 // place first.
-void add_form(PointRows& result, const FoundIn& in, Form form, const FormFindings& found);
+void add_form(PointRows& result, const RowContext& in, Form form, const FormFindings& found);
 
 // As add_form, of a call that no row is of: what was checked, no times.
-void add_first_call(PointRows& result, const FoundIn& in, const FormFindings& found);
+void add_first_call(PointRows& result, const RowContext& in, const FormFindings& found);
 
 }  // namespace ccl_tests
