@@ -14,12 +14,12 @@ std::string unless(bool taken, const char* why) { return taken ? std::string() :
 
 }  // namespace
 
-Taken taken_by(const Collective& c) {
+AcceptedFlags taken_by(const Collective& c) {
   const CollectiveFlags& takes = c.flags;
   const bool theirs = std::find(std::begin(in_nccl_tests), std::end(in_nccl_tests), c.name) !=
                       std::end(in_nccl_tests);
   const bool moves_data = !c.needs.synchronizes;
-  Taken taken;
+  AcceptedFlags taken;
   taken.sweep = unless(c.domain.sweeps, "times how a job starts and has no rows");
   taken.sizes = !c.domain.sweeps       ? taken.sweep
                 : !moves_data          ? "moves no data and has one row"
@@ -54,7 +54,7 @@ void set_program_defaults(Options& o, const Collective& collective) {
 }
 
 void declare_flags(FlagSet& set, Options& o, const Collective& collective, AskedTexts& asked) {
-  const Taken taken = taken_by(collective);
+  const AcceptedFlags taken = taken_by(collective);
   declare_sizes(set, o, taken);
   declare_sweep(set, o, taken, collective);
   declare_spec(set, o, taken);

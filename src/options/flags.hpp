@@ -14,27 +14,28 @@ namespace ccl_tests {
 // For each kind of flags why the program does not take them, for example "has no root"; empty: it
 // takes them. nccl-tests' flags stay accepted by the programs that nccl-tests has: scripts pass
 // all of them to every program.
-struct Taken {
+struct AcceptedFlags {
   std::string sweep;  // everything about rows
   std::string sizes, types, ops, roots, unalign, groups, pairs, one_reduction;
   std::string skew, objects, tensors, buckets, async_operations, via, mode, matrix;
 };
-Taken taken_by(const Collective& collective);
+AcceptedFlags taken_by(const Collective& collective);
 
 // What --help and the like ask for.
 struct AskedTexts {
   bool help = false, help_all = false, version = false;
 };
 
-void declare_sizes(FlagSet& set, Options& o, const Taken& taken);
-void declare_sweep(FlagSet& set, Options& o, const Taken& taken, const Collective& collective);
-void declare_spec(FlagSet& set, Options& o, const Taken& taken);
-void declare_measure(FlagSet& set, Options& o, const Taken& taken);
-void declare_check(FlagSet& set, Options& o, const Taken& taken);
+void declare_sizes(FlagSet& set, Options& o, const AcceptedFlags& taken);
+void declare_sweep(FlagSet& set, Options& o, const AcceptedFlags& taken,
+                   const Collective& collective);
+void declare_spec(FlagSet& set, Options& o, const AcceptedFlags& taken);
+void declare_measure(FlagSet& set, Options& o, const AcceptedFlags& taken);
+void declare_check(FlagSet& set, Options& o, const AcceptedFlags& taken);
 void declare_job(FlagSet& set, Options& o);
 void declare_library(FlagSet& set, Options& o);
-void declare_output(FlagSet& set, Options& o, const Taken& taken, AskedTexts& asked);
-void declare_gpus(FlagSet& set, Options& o, const Taken& taken);
+void declare_output(FlagSet& set, Options& o, const AcceptedFlags& taken, AskedTexts& asked);
+void declare_gpus(FlagSet& set, Options& o, const AcceptedFlags& taken);
 
 // Sets the defaults that depend on the program.
 void set_program_defaults(Options& o, const Collective& collective);

@@ -45,7 +45,7 @@ void refuse_device_side(FlagSet& set, const std::string& names, const std::strin
 
 }  // namespace
 
-void declare_gpus(FlagSet& set, Options& o, const Taken& taken) {
+void declare_gpus(FlagSet& set, Options& o, const AcceptedFlags& taken) {
   BackendOptions& b = o.backend;
   set.begin(Group::gpus);
   const bool reports = taken.sweep.empty();

@@ -7,7 +7,7 @@ namespace ccl_tests {
 // Warm-up and verified calls of a row are one loop: their sum fits into an int.
 constexpr int most_calls = 1'000'000'000;
 
-void declare_measure(FlagSet& set, Options& o, const Taken& taken) {
+void declare_measure(FlagSet& set, Options& o, const AcceptedFlags& taken) {
   MeasureOptions& m = o.measure;
   set.begin(Group::measuring, taken.sweep);
   set.add(m.iterations, "-n,--iters", "N",
@@ -75,7 +75,7 @@ void declare_measure(FlagSet& set, Options& o, const Taken& taken) {
       .recorded("cache");
 }
 
-void declare_check(FlagSet& set, Options& o, const Taken& taken) {
+void declare_check(FlagSet& set, Options& o, const AcceptedFlags& taken) {
   set.begin(Group::checking, taken.sweep);
   const auto read = [&check = o.check](const std::string& text) {
     check.all = text == "all";

@@ -36,7 +36,7 @@ std::string parse_label(const std::string& text) {
 
 }  // namespace
 
-void declare_output(FlagSet& set, Options& o, const Taken& taken, AskedTexts& asked) {
+void declare_output(FlagSet& set, Options& o, const AcceptedFlags& taken, AskedTexts& asked) {
   const bool rows = taken.sweep.empty();
   set.begin(Group::output);
   set.add_custom(

@@ -28,7 +28,7 @@ constexpr ExitText exits[] = {{"0", "passed"},
                               {"128 + signal", "when interrupted"}};
 
 std::vector<Example> examples_of(const Collective& c, const std::string& program) {
-  const Taken taken = taken_by(c);
+  const AcceptedFlags taken = taken_by(c);
   const bool sizes = taken.sizes.empty();
   const std::string sweep = program + (sizes ? " -b 8 -e 64M" : "");
   std::vector<Example> all = {

@@ -47,7 +47,7 @@ void declare_matrix(FlagSet& set, CollectiveOptions& spec, const std::string& mi
 
 }  // namespace
 
-void declare_spec(FlagSet& set, Options& o, const Taken& taken) {
+void declare_spec(FlagSet& set, Options& o, const AcceptedFlags& taken) {
   CollectiveOptions& spec = o.spec;
   const auto counted = [](int most) { return in_range(1, most); };
   set.begin(Group::what);

@@ -31,7 +31,7 @@ struct SpecText {
 
 // Of the settings that the program takes.
 std::vector<SpecText> spec_texts(const Collective& collective, const CollectiveOptions& o) {
-  const Taken taken = taken_by(collective);
+  const AcceptedFlags taken = taken_by(collective);
   std::vector<SpecText> all;
   if (taken.skew.empty()) {
     const std::string skew(skew_names[static_cast<std::size_t>(o.skew)]);

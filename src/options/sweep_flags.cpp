@@ -94,7 +94,7 @@ void declare_pairs(FlagSet& set, SweepOptions& s) {
 
 }  // namespace
 
-void declare_sizes(FlagSet& set, Options& o, const Taken& taken) {
+void declare_sizes(FlagSet& set, Options& o, const AcceptedFlags& taken) {
   SweepOptions& s = o.sweep;
   set.begin(Group::sizes, taken.sizes);
   set.add(s.min_bytes, "-b,--minbytes", "SIZE", "smallest size; K, M, G, T are powers of 1024",
@@ -135,7 +135,8 @@ void declare_sizes(FlagSet& set, Options& o, const Taken& taken) {
       .recorded("unalign");
 }
 
-void declare_sweep(FlagSet& set, Options& o, const Taken& taken, const Collective& collective) {
+void declare_sweep(FlagSet& set, Options& o, const AcceptedFlags& taken,
+                   const Collective& collective) {
   SweepOptions& s = o.sweep;
   set.begin(Group::what, taken.sweep);
   const bool any_type = collective.domain.types.empty();

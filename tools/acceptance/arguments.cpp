@@ -44,7 +44,7 @@ void declare_flags(FlagSet& set, Arguments& a) {
       .by_default("none");
   declare_job(set, a.options);
   declare_library(set, a.options);
-  Taken taken;
+  AcceptedFlags taken;
   taken.sweep = "has rows of its own";
   declare_gpus(set, a.options, taken);
   set.begin(Group::output);
