@@ -26,9 +26,8 @@ std::vector<Candidate> beginning_with(const FlagSet& set, const std::string& sta
     const auto begins = [&](const std::string& name) { return name.starts_with(start); };
     const auto name = std::find_if(flag.names.begin(), flag.names.end(), begins);
     if (name != flag.names.end()) {
-      // All flags with a letter are nccl-tests', but for -O, which is rccl-tests'.
-      const std::string& first = flag.names.front();
-      found.push_back({*name, first.size() == 2 && first != "-O"});
+      // All other flags with a letter are nccl-tests'.
+      found.push_back({*name, flag.names.front().size() == 2 && !flag.rccl_tests});
     }
   }
   return found;

@@ -80,6 +80,7 @@ struct Flag {
   bool shared = true;  // all ranks must be told the same
   bool gpu = false;    // a value other than the default needs a library that works on GPUs
   bool repeatable = false;
+  bool rccl_tests = false;                       // its letter is rccl-tests', not nccl-tests'
   std::function<void(const std::string&)> read;  // empty: the value comes with another flag's
   std::function<SettingValue()> show;
   std::function<std::vector<std::string>()> written;  // the names of files; empty: see file_use

@@ -194,7 +194,8 @@ void declare_sweep(FlagSet& set, Options& o, const AcceptedFlags& taken,
       .offers({"0", "1"})
       .by_default("both")
       .needs(taken.sweep)
-      .recorded(std::string(placements_setting));
+      .recorded(std::string(placements_setting))
+      .rccl_tests = true;
   set.add(s.duration_s, "--duration", "TIME",
           "repeat the whole run until TIME is over: 90, 90s, 15m, 1h", duration())
       .by_default("once")
