@@ -3,9 +3,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
-#include <map>
+#include <utility>
 
 #include "src/core/error.hpp"
 #include "src/core/quote.hpp"
@@ -49,37 +48,78 @@ std::string completed(const FlagSet& set, const std::string& name) {
       fmt::format("{} is ambiguous; accepted: {}", quote(name), fmt::join(names, ", ")));
 }
 
-std::vector<std::string> with_full_names(const FlagSet& set,
-                                         const std::vector<std::string>& arguments) {
-  std::vector<std::string> result;
-  bool is_value = false;  // of the flag before
-  for (const std::string& word : arguments) {
-    result.push_back(word);
-    const bool is_long = word.starts_with("--") && word.size() > 2;
-    const bool is_short = !is_long && word.starts_with('-') && word.size() == 2;
-    // getopt reads -np as -n with the value p.
-    const bool one_dash = !is_value && !is_long && word.size() > 2 && word.starts_with('-');
-    if (one_dash && set.find('-' + word) != nullptr)
-      throw UsageError(fmt::format("{} has one dash; accepted: -{}", quote(word), word));
-    if (is_value || (!is_long && !is_short)) {
-      is_value = false;
-      continue;
+// Sorts the words by flags, as getopt_long does.
+class Sorter {
+ public:
+  Sorter(const FlagSet& set, const std::vector<std::string>& words) : set_(set), words_(words) {}
+
+  CommandLine sort() {
+    while (next_ < words_.size()) {
+      const std::string& word = words_[next_++];
+      if (word == "--") {  // only operands follow
+        line_.unknown.insert(line_.unknown.end(), &word, words_.data() + words_.size());
+        break;
+      }
+      if (word.starts_with("--") && word.size() > 2)
+        take_long(word);
+      else if (word.starts_with('-') && word.size() > 1)
+        take_short(word);
+      else
+        line_.unknown.push_back(word);
     }
-    const std::size_t equals = is_long ? std::min(word.find('='), word.size()) : word.size();
-    const std::string name = word.substr(0, equals);
-    const std::string full = is_long ? completed(set, name) : name;
-    result.back() = full + word.substr(equals);
-    const Flag* const flag = set.find(full);
-    if (flag != nullptr && !flag->has_value() && equals < word.size())
-      throw UsageError(
-          fmt::format("{}: {}; accepted: {} alone", full, quote(word.substr(equals + 1)), full));
-    is_value = flag != nullptr && flag->has_value() && equals == word.size();
+    return line_;
   }
-  if (is_value)
-    throw UsageError(fmt::format("{}: no value; accepted: {} {}", arguments.back(),
-                                 arguments.back(), set.find(result.back())->value));
-  return result;
-}
+
+ private:
+  void take_long(const std::string& word) {
+    const std::size_t equals = std::min(word.find('='), word.size());
+    const std::string name = completed(set_, word.substr(0, equals));
+    const Flag* const flag = set_.find(name);
+    if (flag == nullptr)
+      line_.unknown.push_back(word);
+    else if (equals == word.size())
+      add(*flag, flag->has_value() ? next_word(*flag, word) : "1");
+    else if (flag->has_value())
+      add(*flag, word.substr(equals + 1));
+    else
+      throw UsageError(
+          fmt::format("{}: {}; accepted: {} alone", name, quote(word.substr(equals + 1)), name));
+  }
+
+  // Takes -n 3, -n3 and -hn3.
+  void take_short(const std::string& word) {
+    // getopt reads -np as -n with the value p.
+    if (set_.find('-' + word) != nullptr)
+      throw UsageError(fmt::format("{} has one dash; accepted: -{}", quote(word), word));
+    for (std::size_t at = 1; at < word.size(); ++at) {
+      const Flag* const flag = set_.find(std::string("-") + word[at]);
+      if (flag == nullptr) return line_.unknown.push_back("-" + word.substr(at));
+      if (flag->has_value())
+        return add(*flag, at + 1 < word.size() ? word.substr(at + 1) : next_word(*flag, word));
+      add(*flag, "1");
+    }
+  }
+
+  std::string next_word(const Flag& flag, const std::string& word) {
+    if (next_ == words_.size())
+      throw UsageError(fmt::format("{0}: no value; accepted: {0} {1}", word, flag.value));
+    return words_[next_++];
+  }
+
+  void add(const Flag& flag, std::string text) {
+    const auto same = [&](const GivenFlag& given) { return given.flag == &flag; };
+    const auto found = std::find_if(line_.given.begin(), line_.given.end(), same);
+    if (found == line_.given.end())
+      line_.given.push_back({&flag, {std::move(text)}});
+    else if (flag.has_value())
+      found->texts.push_back(std::move(text));
+  }
+
+  const FlagSet& set_;
+  const std::vector<std::string>& words_;
+  std::size_t next_ = 0;
+  CommandLine line_;
+};
 
 // What rccl-tests' own flags are here (ROCm/rocm-systems, projects/rccl-tests/src/common.cu); empty: not one of them.
 std::string rccl_flag(const std::string& name) {
@@ -105,35 +145,7 @@ std::string rccl_flag(const std::string& name) {
 }  // namespace
 
 CommandLine read_command_line(const FlagSet& set, const std::vector<std::string>& arguments) {
-  CLI::App app;
-  app.set_help_flag();
-  app.allow_extras();
-  std::map<const CLI::Option*, const Flag*> flags;
-  for (const Flag& flag : set.all()) {
-    if (!flag.read || flag.is_variable()) continue;
-    const std::string names = fmt::format("{}", fmt::join(flag.names, ","));
-    CLI::Option* const option = flag.has_value() ? app.add_option(names) : app.add_flag(names);
-    if (flag.has_value()) option->expected(1)->type_name(flag.value);
-    option->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
-    flags[option] = &flag;
-  }
-  const std::vector<std::string> full = with_full_names(set, arguments);
-  try {
-    app.parse(std::vector<std::string>(full.rbegin(), full.rend()));
-  } catch (const CLI::ParseError& e) {
-    std::string line = e.what();
-    std::replace(line.begin(), line.end(), '\n', ' ');
-    throw UsageError(line + "; accepted: one value after the flag");
-  }
-  CommandLine line{{}, app.remaining()};
-  for (const CLI::Option* option : app.parse_order()) {
-    const Flag* const flag = flags.at(option);
-    const auto same = [&](const GivenFlag& given) { return given.flag == flag; };
-    if (std::any_of(line.given.begin(), line.given.end(), same)) continue;
-    line.given.push_back(
-        {flag, flag->has_value() ? option->results() : std::vector<std::string>{"1"}});
-  }
-  return line;
+  return Sorter(set, arguments).sort();
 }
 
 void refuse_unknown(const FlagSet& set, const CommandLine& line) {

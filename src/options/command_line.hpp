@@ -27,8 +27,8 @@ CommandLine read_command_line(const FlagSet& set, const std::vector<std::string>
 // Throws UsageError that names the first unknown word.
 void refuse_unknown(const FlagSet& set, const CommandLine& line);
 
-// Reads one flag's texts. Throws UsageError if `program` does not take the flag, if a text is not
-// accepted, or if a flag that has one value is given two.
+// Reads one flag's texts. Throws UsageError if `program` does not take the flag, or if a text is not
+// accepted.
 void read_flag(const GivenFlag& given, const std::string& program);
 
 // Reads the variables of the set. Returns the names of those that are set. Throws UsageError if a

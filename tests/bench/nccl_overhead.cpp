@@ -6,7 +6,6 @@
 #include <cuda_runtime_api.h>
 #include <fmt/format.h>
 #include <nccl.h>
-#include <CLI/CLI.hpp>
 
 #include <algorithm>
 #include <cstdio>
@@ -27,6 +26,8 @@
 #include "src/core/library_call.hpp"
 #include "src/core/operation.hpp"
 #include "src/devices/cuda/device.hpp"
+#include "src/options/command_line.hpp"
+#include "src/options/help.hpp"
 #include "src/options/values.hpp"
 #include "tests/bench/paired.hpp"
 
@@ -275,18 +276,30 @@ void run(const Arguments& a) {
 }  // namespace
 
 int main(int argc, char** argv) {
+  using ccl_tests::in_range, ccl_tests::parse_size;
   Arguments a;
-  CLI::App app("The suite's all_reduce against a bare loop over ncclAllReduce");
-  std::string first = "8", last = "1G";
-  app.add_option("-b", first, "smallest size [8]");
-  app.add_option("-e", last, "largest size [1G]; each is 8 times the one before");
-  app.add_option("-g", a.gpus, "GPUs [all that are visible]")->check(CLI::Range(1, 1024));
-  app.add_option("-n", a.pairs, "pairs for each size [40]")->check(CLI::Range(8, 100000));
-  app.add_option("-J", a.json, "JSON Lines, into this file");
-  CLI11_PARSE(app, argc, argv);
+  bool help = false;
+  ccl_tests::FlagSet set;
+  set.add(a.first, "-b", "SIZE", "smallest size", parse_size);
+  set.add(a.last, "-e", "SIZE", "largest size; each is 8 times the one before", parse_size);
+  set.add(a.gpus, "-g", "N", "GPUs", in_range(1, 1024)).by_default("all that are visible");
+  set.add(a.pairs, "-n", "N", "pairs for each size", in_range(8, 100000));
+  set.add(a.json, "-J", "FILE", "JSON Lines, into this file", ccl_tests::parse_file);
+  set.add(help, "-h,--help", "", "print this help", ccl_tests::zero_or_one());
   try {
-    a.first = std::max(sizeof(float), ccl_tests::parse_size(first));
-    a.last = std::max(a.first, ccl_tests::parse_size(last));
+    help = !read_flags(set, read_command_line(set, {argv + 1, argv + argc}), "nccl_overhead");
+    if (help) {
+      static constexpr ccl_tests::ExitText exits[] = {
+          {"0", "measured"}, {"2", "usage"}, {"3", "unsupported here"}, {"4", "a library failed"}};
+      ccl_tests::ProgramTexts texts;
+      texts.exits = exits;
+      texts.name = "nccl_overhead";
+      texts.about = "the suite's all_reduce against a bare loop over ncclAllReduce";
+      fmt::print("{}", help_all(texts, set));
+      return 0;
+    }
+    a.first = std::max(sizeof(float), a.first);
+    a.last = std::max(a.first, a.last);
     run(a);
   } catch (const ccl_tests::Error& error) {
     fmt::print(stderr, "{}\n", error.what());

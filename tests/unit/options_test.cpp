@@ -103,6 +103,12 @@ TEST(Options, LongNamesAreNcclTests) {
   EXPECT_EQ(o.check.calls, 0);
 }
 
+TEST(Options, AValueMayTouchItsLetter) {
+  const Options o = read({"-n3", "-r-1", "-n5"});
+  EXPECT_EQ(o.measure.iterations, 5);
+  EXPECT_TRUE(o.sweep.all_roots);
+}
+
 TEST(Options, ListsAndAll) {
   EXPECT_THAT(read({"-d", "half,double"}).sweep.types,
               ElementsAre(DataType::half, DataType::float64));

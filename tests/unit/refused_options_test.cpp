@@ -100,6 +100,9 @@ TEST(Options, UnknownFlagsAndStrayWordsAreNamed) {
             "unknown option '--min-bytes', did you mean '--minbytes'? see --help");
   EXPECT_EQ(refusal({"-j"}), "unknown option '-j'; see --help");
   EXPECT_EQ(refusal({"-n", "3", "stray"}), "'stray' belongs to no option; see --help");
+  EXPECT_EQ(refusal({"-hjx"}), "(accepted)");  // prints the help
+  EXPECT_EQ(refusal({"-n3", "-jx"}), "unknown option '-jx'; see --help");
+  EXPECT_EQ(refusal({"--", "--help"}), "unknown option '--'; see --help");
 }
 
 TEST(RefusedOptions, SayWhatRcclTestsFlagsAreHere) {
@@ -237,6 +240,7 @@ TEST(Options, AFlagWithoutItsValueIsNamed) {
   for (const auto& [flag, value] : flags)
     EXPECT_EQ(refusal({flag}), fmt::format("{0}: no value; accepted: {0} {1}", flag, value));
   EXPECT_THAT(refusal({"-n", "-w", "3"}), HasSubstr("-n: '-w'"));
+  EXPECT_THAT(refusal({"--sizes="}), HasSubstr("--sizes: ''"));
 }
 
 TEST(Options, EmptyValuesAreRefused) {
