@@ -9,7 +9,6 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstdlib>
-#include <cstring>
 #include <filesystem>
 #include <optional>
 #include <system_error>
@@ -76,6 +75,11 @@ FileIdentity identity_of(int descriptor, const std::string& path) {
   if (!open || ::stat(path.c_str(), &named) != 0) return {};
   const FileIdentity identity{open->st_dev, open->st_ino};
   return is_same(named, identity) ? identity : FileIdentity();
+}
+
+bool has_identity(int descriptor, FileIdentity identity) {
+  struct stat status {};
+  return identity.inode == 0 || (::fstat(descriptor, &status) == 0 && is_same(status, identity));
 }
 
 std::string lost_name(int descriptor, const std::string& path, FileIdentity identity) {
@@ -194,51 +198,39 @@ void OutputFile::close() {
   if (descriptor >= 0 && ::close(descriptor) != 0 && errno != EINTR) fail(reason(errno));
 }
 
-namespace {
-
-[[noreturn]] void refuse(const std::string& path, const char* why) {
-  throw Error(
-      fmt::format("cannot write results to {}: {}", quote(path, shown_path_characters), why));
-}
-
-// A file beside another one, gone unless its path is taken away.
-struct Beside {
-  explicit Beside(const std::string& other)
-      : path(other + ".XXXXXX"), file(::mkstemp(path.data())) {
-    if (file < 0) refuse(other, std::strerror(errno));
-  }
-  ~Beside() {
-    ::close(file);
-    if (!path.empty()) ::unlink(path.c_str());
-  }
-  Beside(const Beside&) = delete;
-  Beside& operator=(const Beside&) = delete;
-
-  std::string path;
-  int file;
-};
-
-}  // namespace
-
-ReplacedFile::ReplacedFile(const std::string& path) : path_(path) {
+void replace_file(const std::string& path, std::string_view text) {
+  const auto check = [&](const std::string& why) {
+    if (!why.empty())
+      throw Error(
+          fmt::format("cannot write results to {}: {}", quote(path, shown_path_characters), why));
+  };
+  std::string target = path;
+  ::mode_t mode = 0644;
   std::error_code error;
   const auto there = std::filesystem::status(path, error);
   if (std::filesystem::exists(there)) {
-    if (!std::filesystem::is_regular_file(there)) refuse(path, "Not a regular file");
-    path_ = std::filesystem::canonical(path, error).string();
-    mode_ = static_cast<::mode_t>(there.permissions()) & 0777;
+    if (!std::filesystem::is_regular_file(there)) return check(write_over(path, text));
+    target = std::filesystem::canonical(path, error).string();
+    mode = static_cast<::mode_t>(there.permissions()) & 0777;
   }
-  const Beside can_be_made(path_);
+  std::string beside = target + ".XXXXXX";
+  const int file = ::mkstemp(beside.data());
+  if (file < 0) check(reason(errno));
+  int failed = ::fchmod(file, mode) == 0 ? write_all(file, text) : errno;
+  if (failed == 0 && ::fsync(file) != 0) failed = errno;
+  ::close(file);
+  if (failed == 0 && std::rename(beside.c_str(), target.c_str()) != 0) failed = errno;
+  if (failed == 0) return;
+  ::unlink(beside.c_str());
+  check(reason(failed));
 }
 
-void ReplacedFile::replace(std::string_view text) {
-  Beside beside(path_);
-  int error = ::fchmod(beside.file, mode_) == 0 ? write_all(beside.file, text) : errno;
-  if (error == 0 &&
-      (::fsync(beside.file) != 0 || std::rename(beside.path.c_str(), path_.c_str()) != 0))
-    error = errno;
-  if (error != 0) refuse(path_, std::strerror(error));
-  beside.path.clear();
+std::string write_over(const std::string& path, std::string_view text) {
+  const int file = ::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+  if (file < 0) return reason(errno);
+  int failed = write_all(file, text);
+  if (::close(file) != 0 && failed == 0) failed = errno;
+  return failed == 0 ? std::string() : reason(failed);
 }
 
 }  // namespace ccl_tests

@@ -1,8 +1,6 @@
 // Files that are whole at any time: grown by appending, or replaced at once.
 #pragma once
 
-#include <sys/types.h>
-
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -18,6 +16,9 @@ struct FileIdentity {
 // Returns the identity of an open regular file whose name is `path`. It is not known if the file system numbers the
 // two otherwise, and of pipes and devices.
 FileIdentity identity_of(int descriptor, const std::string& path);
+
+// Returns whether an open file is the one of `identity`, or that is not known. Only system calls.
+bool has_identity(int descriptor, FileIdentity identity);
 
 // Returns why `path` does not lead to the open file any more: the file was removed, renamed or replaced. Empty: it does, or the
 // descriptor is that of a pipe or a device.
@@ -64,23 +65,11 @@ class OutputFile {
   std::size_t size_ = 0;
 };
 
-// A file that others read at any time: they see the old one or the new one, whole.
+// Replaces a file that others read at any time: they see the old one or the new one, whole. What a link leads to is
+// replaced, with its permissions. A new file is readable by all. A pipe or a device is written to. Throws Error.
+void replace_file(const std::string& path, std::string_view text);
 
-// Written beside the file that it replaces, and renamed. What a link leads to is replaced; the permissions
-// of a file that is there stay, a new one is readable by all.
-class ReplacedFile {
- public:
-  // Throws Error that names `path` and the reason: it is not a regular file, or the
-  // folder cannot be written to.
-  explicit ReplacedFile(const std::string& path);
-  const std::string& path() const { return path_; }
-
-  // Throws Error.
-  void replace(std::string_view text);
-
- private:
-  std::string path_;
-  ::mode_t mode_ = 0644;
-};
+// Writes a whole file in place, since it may be a mount. Returns why it cannot be written; empty: it was.
+std::string write_over(const std::string& path, std::string_view text);
 
 }  // namespace ccl_tests

@@ -5,7 +5,6 @@
 #include <pthread.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
-#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -174,12 +173,6 @@ void write_filled(int file, std::string_view text, const Text& how, const Text& 
   }
 }
 
-bool is_file(int file, const FileIdentity& identity) {
-  struct stat status {};
-  return identity.inode == 0 || (::fstat(file, &status) == 0 && status.st_dev == identity.device &&
-                                 status.st_ino == identity.inode);
-}
-
 void write_word(const char* path, std::string_view text, const Sizes& sizes, const Text& how,
                 const Text& advice) {
   if (text.empty()) return;
@@ -190,7 +183,7 @@ void write_word(const char* path, std::string_view text, const Sizes& sizes, con
   const int file = ::open(path, O_RDWR | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
   if (file < 0) return;
   const ::off_t end = sizes.kept >= 0 ? static_cast<::off_t>(sizes.kept) : end_of_lines(file);
-  if (is_file(file, sizes.identity) && ::ftruncate(file, end) == 0 &&
+  if (has_identity(file, sizes.identity) && ::ftruncate(file, end) == 0 &&
       ::lseek(file, end, SEEK_SET) == end)
     write_filled(file, text, how, advice);
   ::close(file);

@@ -10,8 +10,8 @@
 #include <utility>
 
 #include "src/core/error.hpp"
+#include "src/core/output_file.hpp"
 #include "src/core/quote.hpp"
-#include "src/core/write_all.hpp"
 #include "src/record/field_value.hpp"
 #include "src/record/field_visitors.hpp"
 #include "src/report/headline.hpp"
@@ -19,15 +19,6 @@
 
 namespace ccl_tests {
 namespace {
-
-// In place: the file may be a mount. Returns what went wrong; empty: nothing.
-std::string write_over(const std::string& path, const std::string& text) {
-  const int file = ::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-  if (file < 0) return std::strerror(errno);
-  int error = write_all(file, text);
-  if (::close(file) != 0 && error == 0) error = errno;
-  return error == 0 ? "" : std::strerror(error);
-}
 
 // Of a run before its end.
 RunSummary unfinished() {
@@ -39,18 +30,60 @@ RunSummary unfinished() {
   return summary;
 }
 
-class VerdictFile : public Reporter {
+std::string verdict_text(const RunInfo& info, const RunSummary& summary) {
+  FieldRecord all = {
+      {"line", value_of(shortened(single_line(headline(info, summary)), headline_bytes))}};
+  FieldRecord run;
+  identity_fields(info, Collect(run));
+  all.push_back({"run", run});
+  fields(summary, Collect(all));
+  return json_object(all) + '\n';
+}
+
+std::string termination_text(const RunInfo& run, const RunSummary& summary) {
+  constexpr std::size_t most = 4096;
+  std::string text = single_line(headline(run, summary)) + '\n';
+  for (const std::string& error : summary.errors) text += single_line(error) + '\n';
+  for (const LimitVerdict verdict : {LimitVerdict::missed, LimitVerdict::undecided})
+    for (const std::string& limit : limit_lines(summary.limits, verdict))
+      text += single_line(limit) + '\n';
+  return text.substr(0, most);
+}
+
+// A file that holds the text of a run, written over when the run begins and ends. The run does not fail if it cannot
+// be written.
+class OptionalFile : public Reporter {
  public:
-  explicit VerdictFile(std::string path) : path_(std::move(path)) {
-    if (const std::string error = write(unfinished()); !error.empty())
-      throw UsageError(fmt::format("--verdict: cannot write {}: {}; accepted: a writable file",
-                                   quote(path_, shown_path_characters), error));
-  }
+  using Text = std::string (*)(const RunInfo& run, const RunSummary& summary);
+  OptionalFile(std::string path, Text text) : path_(std::move(path)), text_(text) {}
   void begin(const RunInfo& run) override {
     run_ = run;
     write(unfinished());
   }
   void row(const Row& /*row*/) override {}
+  void end(const RunSummary& summary) override { write(summary); }
+
+  // Returns why the file cannot be written; empty: it was.
+  std::string write(const RunSummary& summary) const {
+    return write_over(path_, text_(run_, summary));
+  }
+
+ protected:
+  const std::string path_;
+
+ private:
+  Text text_;
+  RunInfo run_;
+};
+
+// The same of a file that the user asked for.
+class VerdictFile : public OptionalFile {
+ public:
+  explicit VerdictFile(std::string path) : OptionalFile(std::move(path), verdict_text) {
+    if (const std::string error = write(unfinished()); !error.empty())
+      throw UsageError(fmt::format("--verdict: cannot write {}: {}; accepted: a writable file",
+                                   quote(path_, shown_path_characters), error));
+  }
   void check() const override {
     const int file = ::open(path_.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC | O_NONBLOCK, 0666);
     if (file >= 0)
@@ -66,42 +99,6 @@ class VerdictFile : public Reporter {
   [[noreturn]] void fail(const std::string& error) const {
     throw Error(fmt::format("cannot write {}: {}", quote(path_, shown_path_characters), error));
   }
-
-  std::string write(const RunSummary& summary) const {
-    FieldRecord all = {
-        {"line", value_of(shortened(single_line(headline(run_, summary)), headline_bytes))}};
-    FieldRecord run;
-    identity_fields(run_, Collect(run));
-    all.push_back({"run", run});
-    fields(summary, Collect(all));
-    return write_over(path_, json_object(all) + '\n');
-  }
-
-  std::string path_;
-  RunInfo run_;
-};
-
-class TerminationLog : public Reporter {
- public:
-  explicit TerminationLog(std::string path) : path_(std::move(path)) { end(unfinished()); }
-  void begin(const RunInfo& run) override {
-    run_ = run;
-    end(unfinished());
-  }
-  void row(const Row& /*row*/) override {}
-  void end(const RunSummary& summary) final {
-    constexpr std::size_t most = 4096;
-    std::string text = single_line(headline(run_, summary)) + '\n';
-    for (const std::string& error : summary.errors) text += single_line(error) + '\n';
-    for (const LimitVerdict verdict : {LimitVerdict::missed, LimitVerdict::undecided})
-      for (const std::string& limit : limit_lines(summary.limits, verdict))
-        text += single_line(limit) + '\n';
-    write_over(path_, text.substr(0, most));
-  }
-
- private:
-  std::string path_;
-  RunInfo run_;
 };
 
 }  // namespace
@@ -111,7 +108,9 @@ std::unique_ptr<Reporter> verdict_reporter(const std::string& path) {
 }
 
 std::unique_ptr<Reporter> termination_reporter(const std::string& path) {
-  return std::make_unique<TerminationLog>(path);
+  auto file = std::make_unique<OptionalFile>(path, termination_text);
+  file->begin({});
+  return file;
 }
 
 bool has_termination_log() {

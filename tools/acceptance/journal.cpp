@@ -4,12 +4,8 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <chrono>
 #include <cmath>
-#include <cstring>
-#include <filesystem>
-#include <fstream>
 #include <utility>
 
 #include "src/bootstrap/rank_status.hpp"
@@ -317,13 +313,7 @@ void Journal::write() {
   // Judged each time: if rank 0 is killed, the file stays as it is now.
   Record record = record_;
   acceptance::judge(record);
-  std::error_code none;
-  const bool special =
-      std::filesystem::exists(file_, none) && !std::filesystem::is_regular_file(file_, none);
-  if (!special) return ReplacedFile(file_).replace(verdict_json(record));
-  std::ofstream out(file_, std::ios::binary);  // a device or a pipe
-  out << verdict_json(record);
-  if (!out.flush()) throw Error(fmt::format("cannot write {}: {}", file_, std::strerror(errno)));
+  replace_file(file_, verdict_json(record));
 }
 
 }  // namespace ccl_tests::acceptance

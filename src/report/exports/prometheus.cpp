@@ -69,17 +69,17 @@ std::string cell_labels(const RunInfo& run, const Row& row, std::string_view pla
 
 class Prometheus : public Reporter {
  public:
-  explicit Prometheus(const std::string& path) : file_(path) {
+  explicit Prometheus(std::string path) : path_(std::move(path)) {
     run_.program = ::program_invocation_short_name;  // until it is known
-    file_.replace(text(nullptr));
+    replace_file(path_, text(nullptr));
   }
 
-  std::string path() const override { return file_.path(); }
+  std::string path() const override { return path_; }
   bool is_written_at_end() const override { return true; }
 
   void begin(const RunInfo& run) override {
     run_ = run;
-    file_.replace(text(nullptr));
+    replace_file(path_, text(nullptr));
   }
 
   void row(const Row& row) override {
@@ -103,7 +103,7 @@ class Prometheus : public Reporter {
     });
   }
 
-  void end(const RunSummary& summary) override { file_.replace(text(&summary)); }
+  void end(const RunSummary& summary) override { replace_file(path_, text(&summary)); }
 
  private:
   // summary: null until the run ends.
@@ -145,7 +145,7 @@ class Prometheus : public Reporter {
   std::map<std::string, double> old_successes() const {
     const std::string begin = fmt::format("{}{{", last_success);
     std::map<std::string, double> all;
-    std::ifstream old(file_.path());
+    std::ifstream old(path_);
     for (std::string line; std::getline(old, line);) {
       const std::size_t end = line.rfind("} ");
       if (!line.starts_with(begin) || end == std::string::npos || end < begin.size()) continue;
@@ -155,7 +155,7 @@ class Prometheus : public Reporter {
     return all;
   }
 
-  ReplacedFile file_;
+  std::string path_;
   RunInfo run_;
   Family time_{"ccl_tests_time_seconds",
                "Time of one operation; with bound, the ends of its interval."};
