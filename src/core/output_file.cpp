@@ -233,4 +233,20 @@ std::string write_over(const std::string& path, std::string_view text) {
   return failed == 0 ? std::string() : reason(failed);
 }
 
+ScratchFolder::ScratchFolder(const std::string& name, std::string parent) {
+  if (parent.empty()) {
+    const char* const given = std::getenv("TMPDIR");
+    parent = given != nullptr && *given != '\0' ? given : "/tmp";
+  }
+  path_ = fmt::format("{}/{}XXXXXX", std::filesystem::absolute(parent).string(), name);
+  if (::mkdtemp(path_.data()) != nullptr) return;
+  const int failed = errno;
+  throw Error(fmt::format("cannot make a folder in {}: {}", parent, reason(failed)));
+}
+
+ScratchFolder::~ScratchFolder() {
+  std::error_code ignored;
+  std::filesystem::remove_all(path_, ignored);
+}
+
 }  // namespace ccl_tests

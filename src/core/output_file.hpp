@@ -1,4 +1,4 @@
-// Files that are whole at any time: grown by appending, or replaced at once.
+// Files that are whole at any time: grown by appending, or replaced at once. Folders for files that nobody keeps.
 #pragma once
 
 #include <cstddef>
@@ -71,5 +71,21 @@ void replace_file(const std::string& path, std::string_view text);
 
 // Writes a whole file in place, since it may be a mount. Returns why it cannot be written; empty: it was.
 std::string write_over(const std::string& path, std::string_view text);
+
+// A folder that is removed with its contents.
+class ScratchFolder {
+ public:
+  // Makes a folder whose name begins with `name` in `parent`; empty: in TMPDIR. Throws Error.
+  explicit ScratchFolder(const std::string& name, std::string parent = {});
+  ~ScratchFolder();
+  ScratchFolder(const ScratchFolder&) = delete;
+  ScratchFolder& operator=(const ScratchFolder&) = delete;
+
+  const std::string& path() const { return path_; }
+  std::string file(const std::string& name) const { return path_ + '/' + name; }
+
+ private:
+  std::string path_;
+};
 
 }  // namespace ccl_tests

@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cctype>
@@ -10,6 +9,7 @@
 #include <filesystem>
 
 #include "src/core/error.hpp"
+#include "src/core/output_file.hpp"
 #include "src/core/quote.hpp"
 #include "src/options/alltoallv_options.hpp"
 #include "src/options/options.hpp"
@@ -272,21 +272,17 @@ void check_reproducible(const Options& o) {
 // Every process that exchanges files makes a folder there and removes it.
 void check_shared_folder(const CollectiveOptions& spec) {
   if (!spec.via_files) return;
-  const char* why = nullptr;
-  if (!std::filesystem::is_directory(spec.shared_dir)) {
-    why = "is not a folder";
-  } else {
-    std::string trial = spec.shared_dir + "/.ccl-tests-XXXXXX";
-    if (mkdtemp(trial.data()) == nullptr) {
-      why = "cannot be written";
-    } else {
-      rmdir(trial.c_str());
-    }
-  }
-  if (why != nullptr)
+  const auto refuse = [&](const char* why) {
     throw UsageError(
         fmt::format("--shared-dir: {} {}; accepted: a folder that every rank can write",
                     quote(spec.shared_dir, shown_path_characters), why));
+  };
+  if (!std::filesystem::is_directory(spec.shared_dir)) refuse("is not a folder");
+  try {
+    const ScratchFolder trial(".ccl-tests-", spec.shared_dir);
+  } catch (const Error&) {
+    refuse("cannot be written");
+  }
 }
 
 bool is_defined(ReduceOp op, DataType type) {

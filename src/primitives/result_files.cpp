@@ -16,6 +16,7 @@
 
 #include "src/core/communicator.hpp"
 #include "src/core/host.hpp"
+#include "src/core/output_file.hpp"
 #include "src/primitives/results.hpp"
 
 namespace ccl_tests::primitives {
@@ -33,35 +34,6 @@ std::string folder_prefix() {
   const bool known = !machine.empty() && ::stat("/proc/self/ns/pid", &space) == 0;
   return known ? fmt::format("collect_results.{}-{:x}.", machine, space.st_ino) : "";
 }
-
-std::string own_name() {
-  const std::string prefix = folder_prefix();
-  return prefix.empty() ? "collect_results.XXXXXX" : fmt::format("{}{}.XXXXXX", prefix, getpid());
-}
-
-// A folder of its own name, which goes with everything in it.
-class TemporaryFolder {
- public:
-  explicit TemporaryFolder(const std::string& parent)
-      : path_((fs::absolute(parent) / own_name()).string()) {
-    if (path_.size() > Name().size())
-      throw Error(
-          fmt::format("the name of a folder in {} has more than {} bytes", parent, Name().size()));
-    if (mkdtemp(path_.data()) == nullptr)
-      throw Error(fmt::format("cannot make a folder in {}: {}", parent,
-                              std::generic_category().message(errno)));
-  }
-  ~TemporaryFolder() {
-    std::error_code ignored;
-    fs::remove_all(path_, ignored);
-  }
-  TemporaryFolder(const TemporaryFolder&) = delete;
-  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
-  const std::string& path() const { return path_; }
-
- private:
-  std::string path_;
-};
 
 std::string part_file(const std::string& folder, int rank) {
   return fmt::format("{}/part_{}", folder, rank);
@@ -149,11 +121,20 @@ void collect_results_by_files(Group& group, std::span<const Bytes> part, std::si
                               const std::string& shared, Results& results) {
   StepClock clock = group.step_clock();
   results.items.clear();
-  std::optional<TemporaryFolder> made;  // on rank 0
+  std::optional<ScratchFolder> made;  // on rank 0
   Name name{};
   name.fill(' ');
   std::string trouble;
-  if (group.is_main()) trouble = trouble_of([&] { made.emplace(shared); });
+  const auto make_folder = [&] {
+    const std::string prefix = folder_prefix();
+    made.emplace(prefix.empty() ? "collect_results." : fmt::format("{}{}.", prefix, getpid()),
+                 shared);
+    if (made->path().size() <= name.size()) return;
+    made.reset();
+    throw Error(
+        fmt::format("the name of a folder in {} has more than {} bytes", shared, name.size()));
+  };
+  if (group.is_main()) trouble = trouble_of(make_folder);
   if (made) std::copy(made->path().begin(), made->path().end(), name.begin());
   clock.packing();
   broadcast(group, name.data(), name.size());

@@ -11,7 +11,6 @@
 #include <chrono>
 #include <csignal>
 #include <cstdio>
-#include <cstdlib>
 #include <fstream>
 #include <sstream>
 #include <system_error>
@@ -21,6 +20,7 @@
 #include "src/bootstrap/deadline.hpp"
 #include "src/bootstrap/launch.hpp"
 #include "src/core/error.hpp"
+#include "src/core/output_file.hpp"
 #include "src/core/quote.hpp"
 #include "src/core/signals.hpp"
 #include "src/core/write_all.hpp"
@@ -83,35 +83,6 @@ class Descriptor {
 
  private:
   int value_;
-};
-
-// A file for the verdict, unless the user has one.
-class VerdictPath {
- public:
-  explicit VerdictPath(const std::vector<std::string>& arguments) {
-    const std::vector<std::string> named = values_of(verdict_flag, arguments);
-    if (!named.empty()) {
-      path_ = named.back();
-      return;
-    }
-    const char* const folder = std::getenv("TMPDIR");
-    path_ = fmt::format("{}/ccl-verdict-XXXXXX", folder != nullptr ? folder : "/tmp");
-    const int file = ::mkstemp(path_.data());
-    if (file < 0) throw std::system_error(errno, std::system_category(), path_ + " (TMPDIR)");
-    ::close(file);
-    ours_ = true;
-  }
-  ~VerdictPath() {
-    if (ours_) ::unlink(path_.c_str());
-  }
-  VerdictPath(const VerdictPath&) = delete;
-  VerdictPath& operator=(const VerdictPath&) = delete;
-  const std::string& path() const { return path_; }
-  bool ours() const { return ours_; }
-
- private:
-  std::string path_;
-  bool ours_ = false;
 };
 
 // Appends what can be read now. Returns false at the end: nobody can write any more.
@@ -274,12 +245,15 @@ std::string first_line(const std::string& program, ExitCodes codes, const ChildE
 int run_child(const std::string& program, const std::vector<std::string>& arguments,
               ExitCodes codes, FirstLine first) {
   const std::vector<std::string> words = without(flag, arguments);
-  std::optional<VerdictPath> verdict;
-  std::vector<std::string> more;
+  std::optional<ScratchFolder> folder;  // if the user has no file for the verdict
+  std::vector<std::string> verdict, more;
   if (first == FirstLine::verdict) {
-    verdict.emplace(words);
-    if (verdict->ours())
-      more.push_back(fmt::format("{}={}", monitor_verdict_variable, verdict->path()));
+    verdict = values_of(verdict_flag, words);
+    if (verdict.empty()) {
+      folder.emplace("ccl-verdict-");
+      verdict = {folder->file("verdict.json")};
+      more.push_back(fmt::format("{}={}", monitor_verdict_variable, verdict.back()));
+    }
   }
   const SignalPipe signals;
   const ChildEnd end = wait_for(start(words, program, more), signals);
@@ -287,7 +261,7 @@ int run_child(const std::string& program, const std::vector<std::string>& argume
   const std::vector<std::string> launchers = values_of(launcher_flag, arguments);
   if (says && is_first_process(launchers.empty() ? "auto" : launchers.back()))
     fmt::print("{}", first_line(program, codes, end,
-                                verdict ? read_verdict(verdict->path()) : std::nullopt));
+                                verdict.empty() ? std::nullopt : read_verdict(verdict.back())));
   bool told = std::fflush(stdout) == 0;
   told = write_all(STDOUT_FILENO, end.output) == 0 && told;
   const ExitStatus status = exit_status(codes, end.code);

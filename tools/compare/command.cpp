@@ -8,13 +8,10 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
-#include <cerrno>
 #include <csignal>
-#include <cstdlib>
 #include <optional>
 #include <sstream>
 #include <string_view>
-#include <system_error>
 #include <vector>
 
 #include "src/bootstrap/child_process.hpp"
@@ -53,22 +50,6 @@ std::string with_flags(const std::string& command, const std::string& file,
   std::string text = fmt::format("{} -J {}", command, shell_quoted(file));
   if (!sizes.empty()) text += fmt::format(" --sizes {}", fmt::join(sizes, ","));
   return text;
-}
-
-TemporaryFolder::TemporaryFolder() {
-  std::error_code error;
-  const std::filesystem::path parent = std::filesystem::temp_directory_path(error);
-  if (error) throw Error(fmt::format("TMPDIR is not a folder: {}", error.message()));
-  std::string name = (parent / "ccl-compare-XXXXXX").string();
-  if (::mkdtemp(name.data()) == nullptr)
-    throw Error(fmt::format("cannot make the folder {}: {}", quote(name, shown_path_characters),
-                            std::generic_category().message(errno)));
-  path_ = name;
-}
-
-TemporaryFolder::~TemporaryFolder() {
-  std::error_code ignored;
-  std::filesystem::remove_all(path_, ignored);
 }
 
 namespace {

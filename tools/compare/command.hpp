@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstddef>
-#include <filesystem>
 #include <set>
 #include <string>
 
@@ -20,22 +19,6 @@ bool chooses_sizes(const std::string& command);
 // Returns the command with " -J 'file'", and with " --sizes LIST" if `sizes` is not empty.
 std::string with_flags(const std::string& command, const std::string& file,
                        const std::set<std::size_t>& sizes);
-
-// A place for the results of runs that nobody keeps.
-
-// A folder under TMPDIR that is removed with its contents.
-class TemporaryFolder {
- public:
-  TemporaryFolder();  // throws Error
-  ~TemporaryFolder();
-  TemporaryFolder(const TemporaryFolder&) = delete;
-  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
-
-  std::string file(const std::string& name) const { return (path_ / name).string(); }
-
- private:
-  std::filesystem::path path_;
-};
 
 // One of ending_signals() came. Not an std::exception: nothing but main() handles it.
 struct Interrupted {

@@ -11,6 +11,7 @@
 
 #include "src/core/clock.hpp"
 #include "src/core/error.hpp"
+#include "src/core/output_file.hpp"
 #include "src/core/quote.hpp"
 #include "src/core/write_all.hpp"
 #include "src/devices/core_to_core.hpp"
@@ -78,7 +79,7 @@ class Sides {
   }
 
   const Commands& commands_;
-  TemporaryFolder folder_;
+  ScratchFolder folder_{"ccl-compare-"};
   CommandRunner runner_;
   std::size_t runs_ = 0;
   std::optional<NamedRun> base_, head_;  // the first run of each
