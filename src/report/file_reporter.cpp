@@ -8,7 +8,6 @@
 
 #include "src/core/error.hpp"
 #include "src/core/quote.hpp"
-#include "src/report/exports/prometheus.hpp"
 #include "src/report/reporter.hpp"
 
 namespace ccl_tests {

@@ -76,4 +76,9 @@ std::unique_ptr<Reporter> google_benchmark_reporter(OutputFile file);
 std::unique_ptr<Reporter> bencher_reporter(OutputFile file);
 std::unique_ptr<Reporter> markdown_reporter(OutputFile file);
 
+// Prometheus' metrics of the last run. Writes `path` over what is there, unlike other results files, since who reads it
+// knows one name: at once and in begin() that the run is incomplete, in end() all else. Throws UsageError if the path
+// cannot be written; begin() and end() throw Error.
+std::unique_ptr<Reporter> prometheus_reporter(const std::string& path);
+
 }  // namespace ccl_tests

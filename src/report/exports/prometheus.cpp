@@ -17,7 +17,7 @@
 #include "src/core/serialize.hpp"
 #include "src/record/field_value.hpp"
 #include "src/report/exports/document.hpp"
-#include "src/report/exports/prometheus.hpp"
+#include "src/report/reporter.hpp"
 #include "src/report/text.hpp"
 
 namespace ccl_tests {
