@@ -144,7 +144,7 @@ class Supervisor {
       end_late_ones();
     }
     pass_lines();
-    if (lost_) await_last_words();
+    if (lost_) await_crash_footer();
     for (RankProcess& process : processes_)
       if (!refused_) write_all(STDERR_FILENO, process.lines.rest());
     return interrupted_ != 0 ? 128 + interrupted_ : code_;
@@ -175,7 +175,7 @@ class Supervisor {
     if (!deadline_) deadline_ = deadline_in(seconds);
   }
   void end_late_ones();
-  void await_last_words();
+  void await_crash_footer();
 
   double grace_s_;
   bool refused_ =
@@ -308,8 +308,8 @@ void Supervisor::end_late_ones() {
   deadline_ = deadline_in(1);
 }
 
-// What a rank started to write its ends if it is killed (LastWords) has its stderr until that is done.
-void Supervisor::await_last_words() {
+// What a rank started to write its ends if it is killed (CrashFooter) has its stderr until that is done.
+void Supervisor::await_crash_footer() {
   const auto open = [this] {
     return std::any_of(processes_.begin(), processes_.end(),
                        [](const RankProcess& process) { return process.child.stderr_fd() >= 0; });

@@ -119,9 +119,9 @@ void pass_on_errors(int from, std::string& kept) {
   if (kept.size() > most) kept.erase(0, kept.size() - most);
 }
 
-// Reads what is written after the end of the program: what it started to write its ends if it is killed (LastWords) has its
+// Reads what is written after the end of the program: what it started to write its ends if it is killed (CrashFooter) has its
 // stdout until that is done. Waits 1 s at most.
-void await_last_words(int out, std::string& output) {
+void await_crash_footer(int out, std::string& output) {
   const TimePoint limit = deadline_in(1);
   while (read_into(output, out) && std::chrono::steady_clock::now() < limit) {
     constexpr int look_ms = 50;
@@ -142,7 +142,7 @@ ChildEnd wait_for(MonitoredChild monitored, const SignalPipe& signals) {
     if (status) {
       end.code = status->code;
       if (!status->known) end.errors += fmt::format("the program {}\n", unknown_end);
-      if (writes) await_last_words(out.get(), end.output);
+      if (writes) await_crash_footer(out.get(), end.output);
       return end;
     }
     std::array<pollfd, 4> news = {{{signals.fd(), POLLIN, 0},

@@ -73,11 +73,11 @@ class Csv : public Reporter {
   }
 
   void end(const RunSummary& summary) override {
-    file_.append(last_words(summary));
+    file_.append(end_lines(summary));
     file_.close();
   }
 
-  std::string last_words(const RunSummary& summary) const override {
+  std::string end_lines(const RunSummary& summary) const override {
     if (summary.exit_code == 0 || empty_.empty()) return {};
     FieldRecord last = empty_;
     last["exit_code"] = value_of(summary.exit_code);

@@ -47,11 +47,11 @@ class JsonLines : public Reporter {
   }
 
   void end(const RunSummary& summary) override {
-    file_.append(last_words(summary));
+    file_.append(end_lines(summary));
     file_.close();
   }
 
-  std::string last_words(const RunSummary& summary) const override {
+  std::string end_lines(const RunSummary& summary) const override {
     FieldRecord footer = line("footer");
     footer["run_id"] = value_of(run_id_);
     fields(summary, Collect(footer["footer"]));

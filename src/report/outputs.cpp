@@ -13,14 +13,14 @@ namespace ccl_tests {
 
 void Outputs::add(std::unique_ptr<Reporter> reporter) {
   Output& output = reporter->path().empty() ? outputs_.emplace_back() : outputs_.emplace_front();
-  output.last_word.path = reporter->path();
-  if (reporter->file() != nullptr) output.last_word.identity = reporter->file()->identity();
+  output.prepared.path = reporter->path();
+  if (reporter->file() != nullptr) output.prepared.identity = reporter->file()->identity();
   output.reporter = std::move(reporter);
 }
 
-void Outputs::keep_last_words(const RunSummary& if_killed) {
-  last_words_.emplace();
-  for (Output& output : outputs_) leave_word(output, &if_killed);
+void Outputs::keep_crash_footer(const RunSummary& if_killed) {
+  crash_footer_.emplace();
+  for (Output& output : outputs_) prepare_end(output, &if_killed);
 }
 
 std::vector<std::string> Outputs::files() const {
@@ -35,7 +35,7 @@ void Outputs::begin(const RunInfo& run, const RunSummary& if_killed) {
   for (Output& output : outputs_) {
     const std::lock_guard writing(output.writing);
     output.reporter->begin(run);
-    leave_word(output, &if_killed);
+    prepare_end(output, &if_killed);
   }
 }
 
@@ -45,7 +45,7 @@ void Outputs::row(const Row& row, const RunSummary& if_killed) {
       const std::lock_guard writing(output.writing);
       if (output.ended) continue;
       output.reporter->row(row);
-      leave_word(output, &if_killed);
+      prepare_end(output, &if_killed);
     } catch (const Error&) {
       failed = std::current_exception();
     }
@@ -62,7 +62,7 @@ void Outputs::end(const std::vector<Row>& rest, RunSummary& summary) {
     }
   for (Output& output : outputs_) {  // whoever is killed in the middle has said the same everywhere
     const std::unique_lock writing(output.writing, std::chrono::milliseconds(0));
-    if (writing) leave_word(output, &summary);
+    if (writing) prepare_end(output, &summary);
   }
   for (const bool late : {true, false})  // what cannot be written is then in all others' ends
     for (Output& output : outputs_)
@@ -81,11 +81,11 @@ void Outputs::end(Output& output, const std::vector<Row>& rest, int code, RunSum
     for (const Row& row : rest) output.reporter->row(row);
     // Stdout cannot be cut: a whole end is one write there, and is made once more if nothing says that it was.
     const OutputFile* const file = output.reporter->file();
-    leave_word(output, &summary, file != nullptr ? static_cast<std::int64_t>(file->size()) : -1);
+    prepare_end(output, &summary, file != nullptr ? static_cast<std::int64_t>(file->size()) : -1);
     output.reporter->end(summary);
-    leave_word(output, nullptr);
+    prepare_end(output, nullptr);
   } catch (const std::exception& e) {
-    if (output.ended) leave_word(output, nullptr);
+    if (output.ended) prepare_end(output, nullptr);
     fail(e.what(), code, summary);
   }
 }
@@ -102,16 +102,16 @@ void Outputs::fail(const std::string& why, int code, RunSummary& summary) {
   summary.errors = unwritten_;
 }
 
-// Under output.writing, but for keep_last_words(), and for an output that takes no more.
-void Outputs::leave_word(Output& output, const RunSummary* summary, std::int64_t size) {
-  if (!last_words_) return;
-  std::string text = summary != nullptr ? output.reporter->last_words(*summary) : std::string();
+// Under output.writing, but for keep_crash_footer(), and for an output that takes no more.
+void Outputs::prepare_end(Output& output, const RunSummary* summary, std::int64_t size) {
+  if (!crash_footer_) return;
+  std::string text = summary != nullptr ? output.reporter->end_lines(*summary) : std::string();
   const std::lock_guard lock(leaving_);
-  output.last_word.text = std::move(text);
-  output.last_word.size = size;
-  std::vector<LastWord> all;
-  for (const Output& each : outputs_) all.push_back(each.last_word);
-  last_words_->leave(all);
+  output.prepared.text = std::move(text);
+  output.prepared.size = size;
+  std::vector<OutputEnd> all;
+  for (const Output& each : outputs_) all.push_back(each.prepared);
+  crash_footer_->set(all);
 }
 
 }  // namespace ccl_tests

@@ -11,7 +11,7 @@
 #include <string_view>
 #include <vector>
 
-#include "src/report/last_words.hpp"
+#include "src/report/crash_footer.hpp"
 #include "src/report/reporter.hpp"
 
 namespace ccl_tests {
@@ -25,10 +25,10 @@ class Outputs {
   void add(std::unique_ptr<Reporter> reporter);
   // Behind add(), before there are threads: from now on another process writes what end() has not, if this one
   // is killed. if_killed: the summary that it then writes, until another one is given.
-  void keep_last_words(const RunSummary& if_killed);
+  void keep_crash_footer(const RunSummary& if_killed);
   // What this process does, for the end that another process writes.
   void doing(std::string_view what) {
-    if (last_words_) last_words_->doing(what);
+    if (crash_footer_) crash_footer_->doing(what);
   }
   // Returns the files that reporters write, in the order of add().
   std::vector<std::string> files() const;
@@ -73,17 +73,17 @@ class Outputs {
     std::unique_ptr<Reporter> reporter;
     Turn writing = {};
     bool ended = false;
-    LastWord last_word = {};
+    OutputEnd prepared = {};
   };
   void end(Output& output, const std::vector<Row>& rest, int code, RunSummary& summary);
   // Makes `summary` that of a run whose output cannot be written. code: of the run before.
   void fail(const std::string& why, int code, RunSummary& summary);
   // What another process writes to `output`: its end by `summary` (null: nothing), behind `size` bytes of its file.
-  void leave_word(Output& output, const RunSummary* summary, std::int64_t size = -1);
+  void prepare_end(Output& output, const RunSummary* summary, std::int64_t size = -1);
 
   std::deque<Output> outputs_;  // files first
   std::vector<std::string> unwritten_;
-  std::optional<LastWords> last_words_;
+  std::optional<CrashFooter> crash_footer_;
   std::mutex leaving_;
 };
 

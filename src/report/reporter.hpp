@@ -32,7 +32,7 @@ class Reporter {
   virtual void end(const RunSummary& summary) = 0;
   // Returns the lines that end(summary) would add now. Another process writes them if this one is killed. Empty: end() adds
   // no lines, or the file already says that the run is not complete.
-  virtual std::string last_words(const RunSummary& /*summary*/) const { return {}; }
+  virtual std::string end_lines(const RunSummary& /*summary*/) const { return {}; }
 };
 
 // nccl-tests' table and comment lines. The stream stays the caller's. Throws Error when it cannot

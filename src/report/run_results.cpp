@@ -9,7 +9,7 @@
 namespace ccl_tests {
 
 void RunResults::survive_kills() {
-  outputs_.keep_last_words(judge_.if_killed(how_process_0_ended));
+  outputs_.keep_crash_footer(judge_.if_killed(how_process_0_ended));
 }
 
 void RunResults::begin(const RunInfo& run) {

@@ -300,9 +300,9 @@ class Table : public Reporter {
     write(line + "\n" + steps(row));
   }
 
-  void end(const RunSummary& summary) override { write(last_words(summary)); }
+  void end(const RunSummary& summary) override { write(end_lines(summary)); }
 
-  std::string last_words(const RunSummary& summary) const override {
+  std::string end_lines(const RunSummary& summary) const override {
     if (begun_) return footer_text(run_, summary);
     return summary.complete || summary.exit_code == exit_code(Exit::usage) ? ""
                                                                            : failure_text(summary);

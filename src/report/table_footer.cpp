@@ -10,7 +10,7 @@
 #include "src/judge/reproductions.hpp"
 #include "src/measure/width_tally.hpp"
 #include "src/record/quantity_text.hpp"
-#include "src/report/last_words.hpp"
+#include "src/report/crash_footer.hpp"
 #include "src/report/normal_text.hpp"
 #include "src/report/text.hpp"
 

@@ -24,7 +24,7 @@ ccl_add_test(harness_test LABELS unit LIBRARIES ccl-collectives
     interfaces_test.cpp
     iteration_times_test.cpp
     late_ranks_test.cpp
-    last_words_test.cpp
+    crash_footer_test.cpp
     layouts_test.cpp
     baseline_test.cpp
     limits_test.cpp

@@ -13,12 +13,13 @@
 
 namespace ccl_tests {
 
-// Stand in a text for what is known only when process 0 has ended: how it did, and doing what; and what follows for the reader. Whoever
-// writes the text puts them in. The comma has a CSV file quote the first.
+// Placeholders for what is known only when process 0 has ended: how it ended and during what, and what follows for the
+// reader. The process that writes the text fills them in. The comma has a CSV file quote the first.
 inline constexpr std::string_view how_process_0_ended = "{how process 0 ended, and during what}";
 inline constexpr std::string_view advice_on_the_end = "{what follows for the reader}";
 
-struct LastWord {
+// The end of one output.
+struct OutputEnd {
   std::string path = {};  // of a file that is there; empty: stdout
   std::string text = {};  // that is to stand at its end; empty: nothing
   // Bytes of the file that stay, whatever is behind them now. -1: its whole lines do.
@@ -27,20 +28,20 @@ struct LastWord {
   FileIdentity identity = {};
 };
 
-// Neither a signal nor a core dump of this process, nor SIGKILL, keeps them from being written. If the process cannot
-// be started, there are none.
-class LastWords {
+// Another process that writes the ends, whatever ends this one: a signal, a core dump, SIGKILL. If it cannot be started,
+// there are none.
+class CrashFooter {
  public:
-  // Starts the process, which holds none of this one's files but the standard ones. Before there are threads, and memory that
-  // a network adapter knows: what libraries do at a fork is not done in the middle of their work.
-  LastWords();
-  ~LastWords();  // nothing is to be written any more
-  LastWords(const LastWords&) = delete;
-  LastWords& operator=(const LastWords&) = delete;
+  // Starts the process, which holds none of this one's files but the standard ones. To be called before there are threads, and memory
+  // that a network adapter knows: what libraries do at a fork is not done in the middle of their work.
+  CrashFooter();
+  ~CrashFooter();  // nothing is to be written any more
+  CrashFooter(const CrashFooter&) = delete;
+  CrashFooter& operator=(const CrashFooter&) = delete;
 
-  // Replaces all of them, at once. No system call, and no wait. If they are longer than there is room for
-  // (1 MiB), the last ones are left out. One thread at a time.
-  void leave(const std::vector<LastWord>& words);
+  // Replaces all ends at once, without a system call or a wait. Ends for which there is no room (1 MiB) are left out, the
+  // last ones first. One thread at a time.
+  void set(const std::vector<OutputEnd>& ends);
 
   // Replaces what this process does now, of which 255 bytes are kept. No system call, and no wait. Thread-safe.
   void doing(std::string_view what);

@@ -1,5 +1,5 @@
 // What is written for a process that is killed. Each test kills a child of its own.
-#include "src/report/last_words.hpp"
+#include "src/report/crash_footer.hpp"
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>
@@ -33,7 +33,7 @@ std::string read(const std::string& path) {
   return {std::istreambuf_iterator<char>(file), {}};
 }
 
-// Returns what a child prints that does `what`, until nobody holds its stdout: what keeps its last words does.
+// Returns what a child prints that does `what`, until nobody holds its stdout: what keeps its crash footer does.
 std::string printed_by(const std::function<void()>& what) {
   std::array<int, 2> pipe{};
   EXPECT_EQ(::pipe(pipe.data()), 0);
@@ -58,26 +58,26 @@ std::string printed_by(const std::function<void()>& what) {
 
 void kill_this_process() { ::kill(::getpid(), SIGKILL); }
 
-TEST(LastWords, OfAKilledProcessAreWritten) {
+TEST(CrashFooters, OfAKilledProcessAreWritten) {
   const TemporaryFolder folder;
   const std::string path = folder.write("run.jsonl", "header\nrow\n");
   const std::string printed = printed_by([&] {
-    LastWords words;
-    words.leave({{path, "old\n"}, {"", "# old\n"}});
-    words.leave({{path, "footer\n"}, {"", "# Test failure\n"}});
+    CrashFooter footer;
+    footer.set({{path, "old\n"}, {"", "# old\n"}});
+    footer.set({{path, "footer\n"}, {"", "# Test failure\n"}});
     kill_this_process();
   });
   EXPECT_EQ(printed, "# Test failure\n");
   EXPECT_EQ(read(path), "header\nrow\nfooter\n");
 }
 
-TEST(LastWords, FollowTheLastWholeLine) {
+TEST(CrashFooters, FollowTheLastWholeLine) {
   const TemporaryFolder folder;
   const std::string path = folder.write("run.jsonl", "header\n" + std::string(10'000, 'x'));
   const std::string empty = folder.write("empty.csv", "");
   printed_by([&] {
-    LastWords words;
-    words.leave({{path, "footer\n"}, {empty, "end\n"}, {folder.file("gone.csv"), "end\n"}});
+    CrashFooter footer;
+    footer.set({{path, "footer\n"}, {empty, "end\n"}, {folder.file("gone.csv"), "end\n"}});
     kill_this_process();
   });
   EXPECT_EQ(read(path), "header\nfooter\n");
@@ -85,19 +85,19 @@ TEST(LastWords, FollowTheLastWholeLine) {
 }
 
 // It is killed in the middle of its own end.
-TEST(LastWords, FollowWhatIsToStay) {
+TEST(CrashFooters, FollowWhatIsToStay) {
   const TemporaryFolder folder;
   const std::string path = folder.write("run.jsonl", "header\nrow\nfooter\nhalf a");
   printed_by([&] {
-    LastWords words;
-    words.leave({{path, "footer\n", 11}});
+    CrashFooter footer;
+    footer.set({{path, "footer\n", 11}});
     kill_this_process();
   });
   EXPECT_EQ(read(path), "header\nrow\nfooter\n");
 }
 
 // A file that has taken the name is another run's.
-TEST(LastWords, LeaveAloneWhatHasTakenTheNameOfAFile) {
+TEST(CrashFooters, LeaveAloneWhatHasTakenTheNameOfAFile) {
   const TemporaryFolder folder;
   const std::string path = folder.file("run.jsonl");
   printed_by([&] {
@@ -113,21 +113,21 @@ TEST(LastWords, LeaveAloneWhatHasTakenTheNameOfAFile) {
   EXPECT_THAT(read(path + ".1"), HasSubstr("\"type\":\"header\""));
 }
 
-TEST(LastWords, OfAProcessThatHasSaidAllAreNone) {
+TEST(CrashFooters, OfAProcessThatHasSaidAllAreNone) {
   const std::string printed = printed_by([] {
     {
-      LastWords words;
-      words.leave({{"", "# Test failure\n"}});
+      CrashFooter footer;
+      footer.set({{"", "# Test failure\n"}});
     }
     kill_this_process();
   });
   EXPECT_EQ(printed, "");
 }
 
-TEST(LastWords, ThatHaveNoRoomAreLeftOut) {
+TEST(CrashFooters, ThatHaveNoRoomAreLeftOut) {
   const std::string printed = printed_by([] {
-    LastWords words;
-    words.leave({{"", "first\n"}, {"", std::string(2 << 20, 'x')}});
+    CrashFooter footer;
+    footer.set({{"", "first\n"}, {"", std::string(2 << 20, 'x')}});
     kill_this_process();
   });
   EXPECT_EQ(printed, "first\n");
@@ -136,10 +136,10 @@ TEST(LastWords, ThatHaveNoRoomAreLeftOut) {
 // What is known only when the process has ended.
 std::string end_of(const std::function<void()>& end) {
   return printed_by([&] {
-    LastWords words;
-    words.leave({{"", fmt::format("{{\"{}\"}} {}\n", how_process_0_ended, advice_on_the_end)}});
-    words.doing("starting gloo");
-    words.doing("all_reduce float sum, 8 B");
+    CrashFooter footer;
+    footer.set({{"", fmt::format("{{\"{}\"}} {}\n", how_process_0_ended, advice_on_the_end)}});
+    footer.doing("starting gloo");
+    footer.doing("all_reduce float sum, 8 B");
     end();
   });
 }
@@ -150,7 +150,7 @@ void fault(int signal) {
   ::raise(signal);
 }
 
-TEST(LastWords, SayHowTheProcessEndedAndDuringWhat) {
+TEST(CrashFooters, SayHowTheProcessEndedAndDuringWhat) {
   EXPECT_EQ(
       end_of(kill_this_process),
       "{\"process 0 was killed by signal 9 (SIGKILL) during all_reduce float sum, 8 B\"} SIGKILL comes from the "
@@ -164,7 +164,7 @@ TEST(LastWords, SayHowTheProcessEndedAndDuringWhat) {
               HasSubstr("{\"a library ended process 0 with exit code 17 during all_reduce"));
 }
 
-TEST(LastWords, SayThatTheProcessHadBeenStopped) {
+TEST(CrashFooters, SayThatTheProcessHadBeenStopped) {
   EXPECT_THAT(end_of([] {
                 const ::pid_t stopped = ::getpid();
                 if (::fork() == 0) {
@@ -178,12 +178,12 @@ TEST(LastWords, SayThatTheProcessHadBeenStopped) {
 }
 
 // Other braces stay, and what a program says of itself cannot break a file's format.
-TEST(LastWords, AreLeftAsTheyAreElsewhere) {
+TEST(CrashFooters, AreLeftAsTheyAreElsewhere) {
   EXPECT_EQ(
       printed_by([] {
-        LastWords words;
-        words.leave({{"", fmt::format("{{}} {{how\n{}\n", how_process_0_ended)}});
-        words.doing(fmt::format("{:x<250}\"<\n{:y<50}", "", ""));
+        CrashFooter footer;
+        footer.set({{"", fmt::format("{{}} {{how\n{}\n", how_process_0_ended)}});
+        footer.doing(fmt::format("{:x<250}\"<\n{:y<50}", "", ""));
         kill_this_process();
       }),
       fmt::format("{{}} {{how\nprocess 0 was killed by signal 9 (SIGKILL) during {:x<250}???yy\n",
@@ -203,7 +203,7 @@ class Deadly : public Reporter {
   std::string path_;
 };
 
-TEST(LastWords, AreOneEndWithOneVerdictWheneverItIsCutShort) {
+TEST(CrashFooters, AreOneEndWithOneVerdictWheneverItIsCutShort) {
   for (const char* const path : {"deadly.csv", ""}) {
     const TemporaryFolder folder;
     const std::string printed = printed_by([&] {
@@ -231,11 +231,11 @@ TEST(LastWords, AreOneEndWithOneVerdictWheneverItIsCutShort) {
 }
 
 // A signal to the group of a job means its processes: the end is still to be written.
-TEST(LastWords, AreWrittenThoughTheGroupIsKilled) {
+TEST(CrashFooters, AreWrittenThoughTheGroupIsKilled) {
   const std::string printed = printed_by([] {
     ::setpgid(0, 0);
-    LastWords words;
-    words.leave({{"", "# Test failure\n"}});
+    CrashFooter footer;
+    footer.set({{"", "# Test failure\n"}});
     ::kill(0, SIGKILL);
   });
   EXPECT_EQ(printed, "# Test failure\n");

@@ -1,4 +1,4 @@
-#include "src/report/last_words.hpp"
+#include "src/report/crash_footer.hpp"
 
 #include <fcntl.h>
 #include <poll.h>
@@ -25,12 +25,12 @@
 
 namespace ccl_tests {
 
-struct LastWords::Shared {
-  // Of the words that count, and of the next ones while they are written.
+struct CrashFooter::Shared {
+  // Holds the ends that count, or the next ones while they are written.
   struct Page {
     std::size_t used = 0;
-    std::array<char, 1 << 20>
-        bytes;  // of each word its Sizes, its path with a zero behind it, its text
+    // For each end its Sizes, its path with a zero after it, its text.
+    std::array<char, 1 << 20> bytes;
   };
   std::atomic<unsigned> current = 0;
   std::array<Page, 2> pages;
@@ -41,7 +41,7 @@ struct LastWords::Shared {
   std::atomic<unsigned> said = 0;
   std::array<std::array<char, 256>, 2> doing{};
 
-  const Page& words() const { return pages[current.load(std::memory_order_acquire) % 2]; }
+  const Page& ends() const { return pages[current.load(std::memory_order_acquire) % 2]; }
   const char* what() const { return doing[said.load(std::memory_order_acquire) % 2].data(); }
 };
 
@@ -51,12 +51,12 @@ namespace {
 
 struct Sizes {
   std::uint32_t path, text;
-  std::int64_t kept;      // LastWord::size
-  FileIdentity identity;  // LastWord::identity
+  std::int64_t kept;      // OutputEnd::size
+  FileIdentity identity;  // OutputEnd::identity
 };
 
 // A reader of stdout that does not read keeps nobody: a pipe with room takes this much without a wait.
-bool write_all(int file, std::string_view text) {
+bool write_patiently(int file, std::string_view text) {
   constexpr std::size_t at_once = 4096;
   constexpr int patience_ms = 2000;
   while (!text.empty()) {
@@ -158,23 +158,23 @@ void describe(const End& end, const char* doing, Text& how, Text& advice) {
 void write_filled(int file, std::string_view text, const Text& how, const Text& advice) {
   while (!text.empty()) {
     const std::size_t brace = std::min(text.find('{'), text.size());
-    if (!write_all(file, text.substr(0, brace))) return;
+    if (!write_patiently(file, text.substr(0, brace))) return;
     text.remove_prefix(brace);
     if (text.starts_with(how_process_0_ended)) {
-      if (!write_all(file, how.view())) return;
+      if (!write_patiently(file, how.view())) return;
       text.remove_prefix(how_process_0_ended.size());
     } else if (text.starts_with(advice_on_the_end)) {
-      if (!write_all(file, advice.view())) return;
+      if (!write_patiently(file, advice.view())) return;
       text.remove_prefix(advice_on_the_end.size());
     } else if (!text.empty()) {
-      if (!write_all(file, text.substr(0, 1))) return;
+      if (!write_patiently(file, text.substr(0, 1))) return;
       text.remove_prefix(1);
     }
   }
 }
 
-void write_word(const char* path, std::string_view text, const Sizes& sizes, const Text& how,
-                const Text& advice) {
+void write_end(const char* path, std::string_view text, const Sizes& sizes, const Text& how,
+               const Text& advice) {
   if (text.empty()) return;
   if (*path == '\0') {
     write_filled(STDOUT_FILENO, text, how, advice);
@@ -189,13 +189,13 @@ void write_word(const char* path, std::string_view text, const Sizes& sizes, con
   ::close(file);
 }
 
-void write_words(std::string_view words, const Text& how, const Text& advice) {
-  while (words.size() > sizeof(Sizes)) {
+void write_ends(std::string_view ends, const Text& how, const Text& advice) {
+  while (ends.size() > sizeof(Sizes)) {
     Sizes sizes{};
-    std::memcpy(&sizes, words.data(), sizeof(sizes));
-    const char* const path = words.data() + sizeof(sizes);
-    write_word(path, {path + sizes.path + 1, sizes.text}, sizes, how, advice);
-    words.remove_prefix(sizeof(sizes) + sizes.path + 1 + sizes.text);
+    std::memcpy(&sizes, ends.data(), sizeof(sizes));
+    const char* const path = ends.data() + sizeof(sizes);
+    write_end(path, {path + sizes.path + 1, sizes.text}, sizes, how, advice);
+    ends.remove_prefix(sizeof(sizes) + sizes.path + 1 + sizes.text);
   }
 }
 
@@ -286,7 +286,7 @@ void init_shared(pthread_mutex_t& mutex) {
 
 }  // namespace
 
-LastWords::LastWords() {
+CrashFooter::CrashFooter() {
   std::array<int, 2> pipe{};
   if (::pipe2(pipe.data(), O_CLOEXEC) != 0) return;
   const pid_t process_0 = ::getpid();
@@ -303,8 +303,8 @@ LastWords::LastWords() {
     const End end = wait_for_end(pipe[0], process_0, shared_->running);
     Text how, advice;
     describe(end, shared_->what(), how, advice);
-    const Shared::Page& page = shared_->words();
-    write_words({page.bytes.data(), page.used}, how, advice);
+    const Shared::Page& page = shared_->ends();
+    write_ends({page.bytes.data(), page.used}, how, advice);
     ::_exit(0);
   }
   ::close(pipe[0]);
@@ -317,16 +317,16 @@ LastWords::LastWords() {
   if (shared_ != nullptr) ::munmap(std::exchange(shared_, nullptr), sizeof(Shared));
 }
 
-LastWords::~LastWords() {
+CrashFooter::~CrashFooter() {
   if (shared_ == nullptr) return;
-  leave({});
+  set({});
   ::pthread_mutex_unlock(&shared_->running);
   ::close(alive_);
   ::waitpid(keeper_, nullptr, WNOHANG);
   ::munmap(shared_, sizeof(Shared));
 }
 
-void LastWords::doing(std::string_view what) {
+void CrashFooter::doing(std::string_view what) {
   if (shared_ == nullptr) return;
   const std::lock_guard lock(doing_);
   const unsigned next = shared_->said.load(std::memory_order_relaxed) + 1;
@@ -335,7 +335,7 @@ void LastWords::doing(std::string_view what) {
   shared_->said.store(next, std::memory_order_release);
 }
 
-void LastWords::leave(const std::vector<LastWord>& words) {
+void CrashFooter::set(const std::vector<OutputEnd>& ends) {
   if (shared_ == nullptr) return;
   const unsigned next = shared_->current.load(std::memory_order_relaxed) + 1;
   Shared::Page& page = shared_->pages[next % 2];
@@ -344,7 +344,7 @@ void LastWords::leave(const std::vector<LastWord>& words) {
     std::memcpy(page.bytes.data() + page.used, from, bytes);
     page.used += bytes;
   };
-  for (const auto& [path, text, size, identity] : words) {
+  for (const auto& [path, text, size, identity] : ends) {
     const std::size_t bytes = sizeof(Sizes) + path.size() + 1 + text.size();
     if (bytes > page.bytes.size() - page.used) break;
     const Sizes sizes{static_cast<std::uint32_t>(path.size()),
