@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "src/measure/repeatability.hpp"
-#include "src/options/limits.hpp"
+#include "src/options/row_options.hpp"
 #include "src/record/record.hpp"
 
 namespace ccl_tests {

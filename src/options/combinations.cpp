@@ -1,4 +1,4 @@
-#include "src/options/combinations.hpp"
+#include "src/options/flags.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

@@ -18,8 +18,7 @@
 #include "src/core/rank_pair.hpp"
 #include "src/core/setting.hpp"
 #include "src/core/types.hpp"
-#include "src/options/cache_use.hpp"
-#include "src/options/limits.hpp"
+#include "src/options/row_options.hpp"
 
 namespace ccl_tests {
 

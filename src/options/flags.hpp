@@ -43,4 +43,8 @@ void set_program_defaults(Options& o, const Collective& collective);
 // Declares all of them, in the order of --help-all. `o` and `asked` outlive the set.
 void declare_flags(FlagSet& set, Options& o, const Collective& collective, AskedTexts& asked);
 
+// Sets -f to 1 if -i stands alone. Throws UsageError, Unsupported for options that contradict each
+// other or mean nothing together.
+void check_combinations(const Collective& collective, Options& options);
+
 }  // namespace ccl_tests

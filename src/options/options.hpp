@@ -16,11 +16,9 @@
 #include "src/core/types.hpp"
 #include "src/inject/fault.hpp"
 #include "src/job/job_setup.hpp"
-#include "src/options/cache_use.hpp"
-#include "src/options/limits.hpp"
 #include "src/options/pairing.hpp"
-#include "src/options/placements.hpp"
 #include "src/options/rank_groups.hpp"
+#include "src/options/row_options.hpp"
 
 namespace ccl_tests {
 

@@ -6,7 +6,6 @@
 #include "src/core/error.hpp"
 #include "src/core/version.hpp"
 #include "src/options/alltoallv_options.hpp"
-#include "src/options/combinations.hpp"
 #include "src/options/command_line.hpp"
 #include "src/options/flags.hpp"
 #include "src/options/help.hpp"

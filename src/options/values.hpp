@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "src/core/types.hpp"
-#include "src/options/limits.hpp"
+#include "src/options/row_options.hpp"
 
 namespace ccl_tests {
 

@@ -7,7 +7,7 @@
 #include "src/core/error.hpp"
 #include "src/core/given_file.hpp"
 #include "src/core/quote.hpp"
-#include "src/options/placements.hpp"
+#include "src/options/row_options.hpp"
 #include "src/record/field_value.hpp"
 #include "src/record/field_visitors.hpp"
 

@@ -6,7 +6,7 @@
 #include <limits>
 
 #include "src/core/collective.hpp"
-#include "src/options/cache_use.hpp"
+#include "src/options/row_options.hpp"
 #include "verify/verifier.hpp"
 
 namespace ccl_tests {
