@@ -3,7 +3,6 @@
 #include <array>
 #include <utility>
 
-#include "src/core/barrier.hpp"
 #include "src/core/composed.hpp"
 
 namespace ccl_tests {
@@ -36,7 +35,7 @@ void Communicator::gather(const Call& call) { composed::gather(*this, call); }
 void Communicator::scatter(const Call& call) { composed::scatter(*this, call); }
 void Communicator::gatherv(const Call& call) { composed::gatherv(*this, call); }
 void Communicator::scatterv(const Call& call) { composed::scatterv(*this, call); }
-void Communicator::barrier(const Call& call) { dissemination_barrier(*this, call.self); }
+void Communicator::barrier(const Call& call) { composed::dissemination_barrier(*this, call.self); }
 
 void Communicator::transfer(std::span<Message> /*messages*/, Deadline& /*deadline*/) {
   throw Unsupported("this backend has no transfer");
@@ -51,7 +50,9 @@ std::unique_ptr<Work> Communicator::start_broadcast(const Call& call) {
   return std::make_unique<Issued>(*this);
 }
 
-void Communicator::timing_barrier(const GroupRank& self) { dissemination_barrier(*this, self); }
+void Communicator::timing_barrier(const GroupRank& self) {
+  composed::dissemination_barrier(*this, self);
+}
 
 const Capabilities& Communicator::capabilities() const { return messages_only; }
 

@@ -3,12 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <mutex>
 #include <utility>
 
 #include "src/core/communicator.hpp"
 #include "src/core/operation.hpp"
-#include "src/core/process_end.hpp"
-#include "src/core/waiting_timeline.hpp"
 #include "src/measure/measurement.hpp"
 #include "src/run/barrier_check.hpp"
 #include "src/run/goals.hpp"
@@ -22,6 +21,28 @@
 namespace ccl_tests {
 namespace {
 
+// A timeline for libraries that have none of their own: waits for the communicator at every mark, and takes the time of
+// its clock.
+class WaitingTimeline : public Timeline {
+ public:
+  WaitingTimeline(Communicator& communicator, std::size_t marks) : communicator_(communicator) {
+    times_.reserve(marks);
+  }
+  void mark() override {
+    communicator_.wait();
+    times_.push_back(communicator_.clock().now());
+  }
+  std::vector<double> intervals() const override {
+    std::vector<double> seconds;
+    for (std::size_t k = 1; k < times_.size(); ++k) seconds.push_back(times_[k] - times_[k - 1]);
+    return seconds;
+  }
+
+ private:
+  Communicator& communicator_;
+  std::vector<double> times_;
+};
+
 std::unique_ptr<Timeline> make_timeline(Communicator& communicator, std::size_t marks) {
   if (GpuExtension* const gpu = communicator.gpu()) return gpu->timeline(marks);
   return std::make_unique<WaitingTimeline>(communicator, marks);
@@ -34,6 +55,14 @@ void set_tally(RankReport& report, const Tally& tally) {
   report.explanation = tally.found.explanation;
   report.calls = tally.calls;
   report.verified = tally.verified;
+}
+
+// Keeps `thing` until the process ends, which does not destroy it. Thread-safe.
+void leave_to_process_end(std::shared_ptr<void> thing) {
+  static auto* const mutex = new std::mutex;
+  static auto* const all = new std::vector<std::shared_ptr<void>>;
+  const std::lock_guard lock(*mutex);
+  all->push_back(std::move(thing));
 }
 
 std::string form_text(const Problem& p, Form form) {

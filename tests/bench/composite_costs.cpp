@@ -18,8 +18,8 @@
 #include <vector>
 
 #include "collectives/collectives.hpp"
-#include "src/core/barrier.hpp"
 #include "src/core/communicator.hpp"
+#include "src/core/composed.hpp"
 #include "src/devices/host_limits.hpp"
 #include "src/options/tensor_lists.hpp"
 #include "src/programs/run_distributed.hpp"
@@ -58,7 +58,7 @@ struct Rank {
   }
   // Seconds of f, mean over ranks.
   double time(const std::function<void()>& f) const {
-    dissemination_barrier(communicator, self());
+    composed::dissemination_barrier(communicator, self());
     const double start = communicator.clock().now();
     f();
     communicator.wait();
@@ -91,7 +91,7 @@ class Ours {
   // waited_for: see Subject.
   double without_packing(double waited_for) {
     const StepTimes before = operation_->times();
-    dissemination_barrier(rank_.communicator, rank_.self());
+    composed::dissemination_barrier(rank_.communicator, rank_.self());
     operation_->run(call_);
     const StepTimes after = operation_->times();
     const double packing = after.packing_s - before.packing_s;

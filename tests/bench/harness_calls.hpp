@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "collectives/collectives.hpp"
-#include "src/core/barrier.hpp"
+#include "src/core/composed.hpp"
 #include "src/core/library_call.hpp"
 #include "src/core/operation.hpp"
 #include "src/devices/devices.hpp"
@@ -50,7 +50,7 @@ class HarnessCalls {
     return take_block(plan, workload_, barrier, clock_).at(0).seconds() /
            static_cast<double>(calls_);
   }
-  void barrier() { dissemination_barrier(communicator_, self_); }
+  void barrier() { composed::dissemination_barrier(communicator_, self_); }
 
   std::size_t slots() const { return slots_.count; }
   float* send(std::size_t slot) const {
