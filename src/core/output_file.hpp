@@ -8,7 +8,7 @@
 
 namespace ccl_tests {
 
-// Which file a name or a descriptor leads to. inode 0: not known.
+// The file that a name or a descriptor leads to. inode 0: not known.
 struct FileIdentity {
   std::uint64_t device = 0, inode = 0;
 };

@@ -98,7 +98,7 @@ void check_sizes(const Options& o) {
                     s.step_bytes, s.min_bytes, s.max_bytes, most_sizes));
 }
 
-// What concerns a size that no row has would be found out after the whole run.
+// Refuses a flag about a size that no row has. Otherwise that would be found out after the whole run.
 void require_row(const Collective& collective, const Options& o, const char* flag,
                  std::size_t bytes) {
   const std::vector<std::size_t> sizes =

@@ -121,7 +121,8 @@ class Sorter {
   CommandLine line_;
 };
 
-// What rccl-tests' own flags are here (ROCm/rocm-systems, projects/rccl-tests/src/common.cu); empty: not one of them.
+// Returns what stands here for one of rccl-tests' own flags (ROCm/rocm-systems, projects/rccl-tests/src/common.cu); empty: it
+// is none.
 std::string rccl_flag(const std::string& name) {
   struct Flag {
     std::string_view letter, word, here;

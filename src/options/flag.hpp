@@ -57,7 +57,7 @@ enum class Page { none, what, where, measured, output, unlisted };
 // Whether a value is the name of a file or folder.
 enum class Paths { none, files, folders };
 
-// What becomes of a file or folder that a flag names. Every flag whose value is one says so, or the build of the manual
+// The use of a file or folder that a flag names. Every flag whose value is one says so, or the build of the manual
 // pages fails.
 // written: by rank 0, or by a program of one process. written_by_all: ranks write into it together.
 enum class FileUse { none, read, written, written_by_all };
@@ -92,7 +92,7 @@ struct Flag {
   Paths paths() const;
   std::string default_text() const;  // as help shows it; empty: none
 
-  // What a declaration adds to add(), each on its line.
+  // The properties that a declaration adds to add(), each on its line.
   Flag& on(Page section, std::string text = {});
   Flag& in(Group other);
   Flag& recorded(std::string name);

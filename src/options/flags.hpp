@@ -9,10 +9,8 @@
 
 namespace ccl_tests {
 
-// What of the command line means something for a program.
-
-// For each kind of flags why the program does not take them, for example "has no root"; empty: it
-// takes them. nccl-tests' flags stay accepted by the programs that nccl-tests has: scripts pass
+// A program's reasons not to take a kind of flags, for example "has no root"; empty: it takes
+// them. nccl-tests' flags stay accepted by the programs that nccl-tests has: scripts pass
 // all of them to every program.
 struct AcceptedFlags {
   std::string sweep;  // everything about rows
@@ -21,7 +19,7 @@ struct AcceptedFlags {
 };
 AcceptedFlags taken_by(const Collective& collective);
 
-// What --help and the like ask for.
+// The texts that --help and the like ask for.
 struct AskedTexts {
   bool help = false, help_all = false, version = false;
 };

@@ -161,7 +161,7 @@ std::string bash_branch(const Flag& flag) {
   return fmt::format("    {}){} ;;\n", fmt::join(flag.names, " | "), does.empty() ? " :" : does);
 }
 
-// In a specification of _arguments a colon ends a part.
+// Escapes a part of a specification of _arguments, which a colon ends.
 std::string zsh_part(const std::string& text) { return with(with(text, '\\', "\\\\"), ':', "\\:"); }
 
 std::string zsh_action(const Flag& flag) {

@@ -1,4 +1,4 @@
-// What the command line says, as data: a struct for each part of the program that uses it.
+// The command line as data: a struct for each part of the program that uses it.
 #pragma once
 
 #include <cstddef>
@@ -22,7 +22,7 @@
 
 namespace ccl_tests {
 
-// What is verified.
+// The options of verification.
 struct CheckOptions {
   int calls = 1;     // verified before timing; 0: nothing is verified
   bool all = false;  // every call is verified, untimed and timed ones too; `calls` as without it
@@ -34,7 +34,7 @@ struct CheckOptions {
 
 // How a row is timed.
 
-// What a link between two ranks gives in one direction: --ceiling.
+// The bandwidth of a link between two ranks in one direction: --ceiling.
 struct CeilingOption {
   bool measured = false;           // auto: by a pingpong before the sweep
   std::optional<double> gb_per_s;  // as given
@@ -60,7 +60,7 @@ struct MeasureOptions {
   CeilingOption ceiling;
 };
 
-// Where results go beside standard output.
+// The places where results go beside standard output.
 
 // The file of the verdict that a process with --exit-codes reads of the run that it starts. It is no flag: ranks whose user has not given
 // --verdict must not be taken to have one.
@@ -79,7 +79,7 @@ struct OutputOptions {
   std::string label;     // kept with the results
 };
 
-// What is run: sizes, types, operations, roots, groups and pairs of ranks.
+// The points of the sweep: sizes, types, operations, roots, groups and pairs of ranks.
 struct SweepOptions {
   std::size_t min_bytes = 32 << 20, max_bytes = 32 << 20, step_bytes = 1 << 20;
   int step_factor = 2;             // 1: steps of step_bytes
@@ -116,7 +116,7 @@ struct Options {
   std::vector<std::string> given;  // flags and variables that were set, by their first names
 };
 
-// What the command line asks for: to run, or to print a text and stop.
+// The result of reading a command line: to run, or to print a text and stop.
 struct Parsed {
   Options options;
   std::optional<std::string> print;  // --help, --help-all, --version

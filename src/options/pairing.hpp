@@ -1,4 +1,4 @@
-// Which ranks send messages to each other, and which pairs do so at the same time: --pairs,
+// The ranks that send messages to each other, and the pairs that do so at the same time: --pairs,
 // --concurrent.
 #pragma once
 

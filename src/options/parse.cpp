@@ -13,7 +13,7 @@
 namespace ccl_tests {
 namespace {
 
-// Unlike the other flags these are read even if the rest of the line is wrong.
+// Reads the flags that ask for a text even if the rest of the line is wrong.
 std::optional<std::string> asked_text(const Collective& collective, const FlagSet& set,
                                       const CommandLine& line, const AskedTexts& asked) {
   for (const GivenFlag& given : line.given) {

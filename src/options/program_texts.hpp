@@ -1,4 +1,4 @@
-// What help, manual page and completion say of a program besides its flags.
+// The texts of help, manual page and completion besides the flags.
 #pragma once
 
 #include <span>

@@ -1,4 +1,4 @@
-// Which ranks of a job form which group: --group, NCCL_TESTS_SPLIT, NCCL_TESTS_SPLIT_MASK.
+// The groups that the ranks of a job form: --group, NCCL_TESTS_SPLIT, NCCL_TESTS_SPLIT_MASK.
 #pragma once
 
 #include <cstdint>
@@ -32,7 +32,7 @@ class RankGroups {
   // hosts: what names each rank's host, by rank. Throws UsageError for lists with a rank that does
   // not exist, is named twice, or is missing.
   RankGroups(const SplitRule& grouping, const std::vector<std::string>& hosts);
-  // Of a job of `ranks` ranks; those that no list names are in no group: group_of is -1.
+  // Splits a job of `ranks` ranks. Ranks that no list names are in no group: group_of is -1.
   RankGroups(std::vector<std::vector<int>> members, int ranks);
 
   int ranks() const { return static_cast<int>(group_of_.size()); }  // of the job

@@ -9,10 +9,10 @@
 
 namespace ccl_tests {
 
-// Which of a row's two placements something is about.
+// One of a row's two placements, or both.
 enum class Placements { both, out_of_place, in_place };
 
-// What files call the placements that a run measured.
+// The name in files of the placements that a run measured.
 constexpr std::string_view placements_setting = "placements";
 
 // "both", "out_of_place", "in_place".
@@ -33,7 +33,7 @@ constexpr bool includes(Placements some, bool in_place) {
 // Returns how many there are.
 constexpr std::size_t number_of(Placements some) { return some == Placements::both ? 2 : 1; }
 
-// Where the data of a row's timed calls come from.
+// The memory that the data of a row's timed calls come from.
 // warm: the L2 cache. rotate: memory beyond the L2 cache. cold: memory beyond the last-level cache.
 enum class CacheUse { warm, rotate, cold };
 

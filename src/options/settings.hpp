@@ -1,4 +1,4 @@
-// What a run was asked for, from the declarations of the flags.
+// The settings of a run, from the declarations of the flags.
 #pragma once
 
 #include <optional>
@@ -32,9 +32,7 @@ std::optional<std::string> settings_disagreement(ControlChannel& channel,
                                                  const Collective& collective,
                                                  const Options& options, NamedValue more);
 
-// What the command line says about the job, as the job takes it.
-
-// collective and options: outlive the result.
+// Returns the part of the command line that is about the job. collective and options: outlive the result.
 JobSetup job_setup(const Collective& collective, const Options& options,
                    const std::vector<std::string>& arguments);
 

@@ -29,7 +29,7 @@ struct SpecText {
   std::string note;   // a line of the header
 };
 
-// Of the settings that the program takes.
+// Returns the texts of the settings that the program takes.
 std::vector<SpecText> spec_texts(const Collective& collective, const CollectiveOptions& o) {
   const AcceptedFlags taken = taken_by(collective);
   std::vector<SpecText> all;

@@ -1,4 +1,4 @@
-// What is said of the settings that only some programs take.
+// Texts about the settings that only some programs take.
 #pragma once
 
 #include <string>

@@ -37,7 +37,7 @@ struct CrashFooter::Shared {
 
   pthread_mutex_t running;  // held by the main thread of the process
 
-  // What the process does, a zero behind it; in turns, too.
+  // The doing of process 0, with a zero after it; in turns, too.
   std::atomic<unsigned> said = 0;
   std::array<std::array<char, 256>, 2> doing{};
 
@@ -47,7 +47,7 @@ struct CrashFooter::Shared {
 
 namespace {
 
-// All that follows, to the end of this namespace, runs in a copy of a process that may have had threads: only system calls.
+// The functions to the end of this namespace run in a copy of a process that may have had threads: only system calls.
 
 struct Sizes {
   std::uint32_t path, text;
@@ -70,7 +70,7 @@ bool write_patiently(int file, std::string_view text) {
   return true;
 }
 
-// Where the file's last whole line ends.
+// Returns the offset at which the file's last whole line ends.
 ::off_t end_of_lines(int file) {
   std::array<char, 4096> block{};
   ::off_t end = ::lseek(file, 0, SEEK_END);
@@ -103,7 +103,7 @@ class Text {
   std::string_view view() const { return {bytes_.data(), used_}; }
 
  private:
-  // What a file's format would have to escape is replaced.
+  // Replaces characters that a file's format would have to escape.
   void put(char c) {
     const bool plain = c >= ' ' && c != '"' && c != '\\' && c != '<' && c != '&';
     if (used_ < bytes_.size()) bytes_[used_++] = plain ? c : '?';

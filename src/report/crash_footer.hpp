@@ -24,7 +24,7 @@ struct OutputEnd {
   std::string text = {};  // that is to stand at its end; empty: nothing
   // Bytes of the file that stay, whatever is behind them now. -1: its whole lines do.
   std::int64_t size = -1;
-  // Of the file, which is left alone if another one has its name.
+  // The file is left alone if another one has its name.
   FileIdentity identity = {};
 };
 

@@ -119,7 +119,7 @@ constexpr Explanation all[] = {
     {Kind::footer, "Next", "what to do about it"},
 };
 
-// What concerns this program alone.
+// Returns lines about this program alone.
 std::string of_program(const Collective& collective) {
   std::string text;
   if (collective.domain.paired)

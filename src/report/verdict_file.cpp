@@ -20,7 +20,7 @@
 namespace ccl_tests {
 namespace {
 
-// Of a run before its end.
+// Returns the summary of a run before its end.
 RunSummary unfinished() {
   RunSummary summary;
   summary.verdict = Verdict::incomplete;
@@ -76,7 +76,7 @@ class OptionalFile : public Reporter {
   RunInfo run_;
 };
 
-// The same of a file that the user asked for.
+// A file that the user asked for. The run fails if it cannot be written.
 class VerdictFile : public OptionalFile {
  public:
   explicit VerdictFile(std::string path) : OptionalFile(std::move(path), verdict_text) {

@@ -1,4 +1,4 @@
-// Where a run leaves its verdict for programs: --verdict, and Kubernetes' termination log.
+// The files in which a run leaves its verdict for programs: --verdict, and Kubernetes' termination log.
 #pragma once
 
 #include <memory>

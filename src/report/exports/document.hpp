@@ -12,7 +12,7 @@
 
 namespace ccl_tests {
 
-// What a cell becomes. key: of items with the same one the first is written; empty: all are.
+// An item of the document, which a cell becomes. key: of items with the same one the first is written; empty: all are.
 struct DocumentItem {
   std::string text;
   std::string key = {};

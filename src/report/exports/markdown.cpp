@@ -11,7 +11,7 @@
 namespace ccl_tests {
 namespace {
 
-// On one line, without what would be formatting or end a cell.
+// Returns the text on one line, without characters that are formatting or end a cell.
 std::string plain(std::string_view text) {
   std::string all;
   for (const char c : single_line(text)) {

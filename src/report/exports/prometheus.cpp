@@ -48,7 +48,7 @@ std::string label_of(const RunInfo& run) {
   return {};
 }
 
-// What a run is of: the labels of all its samples.
+// Returns the labels of all samples of a run.
 std::string run_labels(const RunInfo& run) {
   std::string text = label("program", run.program) + "," + label("backend", run.backend) + "," +
                      label("ranks", std::to_string(run.ranks));
@@ -140,7 +140,7 @@ class Prometheus : public Reporter {
     return text + "# EOF\n";
   }
 
-  // Those in the file that is replaced, by labels: neither a failure nor a run of other ranks makes
+  // Returns the successes in the file that is replaced, by labels: neither a failure nor a run of other ranks makes
   // a success forgotten.
   std::map<std::string, double> old_successes() const {
     const std::string begin = fmt::format("{}{{", last_success);
