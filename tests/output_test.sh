@@ -21,4 +21,12 @@ missing=$(comm -23 "$work/written" "$work/explained") unknown=$(comm -13 "$work/
 grep -hoE '"[a-z0-9_]+":' tests/golden/*.jsonl | tr -d '":' | sort -u >"$work/golden"
 other=$(comm -23 "$work/golden" "$work/explained" | grep -vE '^(label|timeout_s|placements)$' || true)  # of the samples' settings
 [ -z "$other" ] || { echo "FAIL: files have fields that are not in src/record/fields.hpp:" $other; exit 1; }
+# The words of flags that make a time doubtful are those of the table's letters.
+{
+  echo imprecise
+  tr '\n' ' ' <src/report/explanations.cpp | grep -oE '\{Kind::flag, [^}]*\}' | sed -nE 's/.*", +"([a-z ]+)"\}/\1/p'
+} | sort >"$work/words"
+sed -nE 's/^\| `flags` \|(.*)\(\[Method.*/\1/p' docs/OUTPUT.md | grep -oE '`[a-z ]+`' | tr -d '`' | sort >"$work/page"
+[ "$(wc -l <"$work/words")" -gt 8 ] || { echo "FAIL: no flags in src/report/explanations.cpp"; exit 1; }
+diff "$work/words" "$work/page" || { echo "FAIL: docs/OUTPUT.md has other flags than src/report/explanations.cpp"; exit 1; }
 echo "PASS: $(wc -l <"$work/written") fields"

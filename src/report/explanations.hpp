@@ -13,8 +13,9 @@ namespace ccl_tests {
 struct Explanation {
   enum class Kind { column, stats_column, flag, row_line, footer };
   Kind kind;
-  std::string_view name;  // as the output has it
-  std::string_view text;  // what it is, its unit, and where it comes from
+  std::string_view name;       // as the output has it
+  std::string_view text;       // what it is, its unit, and where it comes from
+  std::string_view word = {};  // of a flag: its name in files
 };
 
 // Returns all of them, in the order of the output.

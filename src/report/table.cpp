@@ -14,6 +14,7 @@
 #include "src/core/error.hpp"
 #include "src/judge/reproductions.hpp"
 #include "src/record/quantity_text.hpp"
+#include "src/report/explanations.hpp"
 #include "src/report/reporter.hpp"
 #include "src/report/table_footer.hpp"
 #include "src/report/text.hpp"
@@ -160,21 +161,12 @@ std::string number(double value, std::size_t width) {
   return fmt::format("{:>{}.0f}", printable(value), width);
 }
 
-// "=": as precise as was asked for, "~": not. B: two speeds, D: drifts, S: ranks begin too far apart,
-// r: too short for the clock, U: passes differ, P: page faults, N: CPUs were taken away, T: waits for
-// the kernel's tick.
+// Returns the letters of a time's flags, which explanations() has.
 std::string marks(const StreamTimes& stream) {
   std::string text = stream.precision_reached ? "=" : "~";
-  for (const std::string& flag : stream.flags) {
-    if (flag == "bimodal") text += 'B';
-    if (flag == "drift") text += 'D';
-    if (flag == "skew") text += 'S';
-    if (flag == "clock") text += 'r';
-    if (flag == "unstable") text += 'U';
-    if (flag == "page faults") text += 'P';
-    if (flag == "noise") text += 'N';
-    if (flag == "tick") text += 'T';
-  }
+  for (const std::string& flag : stream.flags)
+    for (const Explanation& e : explanations())
+      if (e.word == flag) text += e.name;
   return text;
 }
 
