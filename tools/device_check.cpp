@@ -16,7 +16,7 @@
 #include "src/core/output_file.hpp"
 #include "src/core/write_all.hpp"
 #include "src/job/startup.hpp"
-#include "src/options/help.hpp"
+#include "src/options/program_texts.hpp"
 #include "tools/check_arguments.hpp"
 #include "tools/verifier_check.hpp"
 #include "tools/verifier_speed.hpp"

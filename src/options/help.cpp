@@ -1,4 +1,4 @@
-#include "src/options/help.hpp"
+#include "src/options/program_texts.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

@@ -8,7 +8,7 @@
 #include "src/options/alltoallv_options.hpp"
 #include "src/options/command_line.hpp"
 #include "src/options/flags.hpp"
-#include "src/options/help.hpp"
+#include "src/options/program_texts.hpp"
 
 namespace ccl_tests {
 namespace {

@@ -1,4 +1,4 @@
-// The texts of help, manual page and completion besides the flags.
+// Help, manual page and completion: the flags from their declarations, and all other texts.
 #pragma once
 
 #include <span>
@@ -45,5 +45,20 @@ struct GroupTitle {
 };
 // Returns the groups of --help-all, in their order.
 std::span<const GroupTitle> group_titles();
+
+// Returns one page: examples, the usual flags, and the names of the others.
+std::string help_page(const ProgramTexts& program, const FlagSet& set);
+// Returns every flag and variable that the program takes, in groups.
+std::string help_all(const ProgramTexts& program, const FlagSet& set);
+
+// Returns a page of section 1 in the man macros of roff. date: "2026-01-31".
+std::string manual_page(const ProgramTexts& program, const FlagSet& set, const std::string& date);
+
+// Both return a whole file that completes command lines. Flags that --help-all alone has, since
+// they ask for nothing, are not offered. Operands are files.
+// bash: for share/bash-completion/completions/PROGRAM; needs nothing of bash-completion.
+std::string bash_completion(const ProgramTexts& program, const FlagSet& set);
+// zsh: for share/zsh/site-functions/_PROGRAM.
+std::string zsh_completion(const ProgramTexts& program, const FlagSet& set);
 
 }  // namespace ccl_tests

@@ -27,7 +27,7 @@
 #include "src/core/operation.hpp"
 #include "src/devices/cuda/device.hpp"
 #include "src/options/command_line.hpp"
-#include "src/options/help.hpp"
+#include "src/options/program_texts.hpp"
 #include "src/options/values.hpp"
 #include "tests/bench/paired.hpp"
 

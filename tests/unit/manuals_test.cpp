@@ -13,7 +13,7 @@
 #include "collectives/collectives.hpp"
 #include "src/core/quote.hpp"
 #include "src/options/flags.hpp"
-#include "src/options/manual_page.hpp"
+#include "src/options/program_texts.hpp"
 #include "src/programs/init_run.hpp"
 
 namespace ccl_tests {

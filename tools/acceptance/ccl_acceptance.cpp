@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "src/core/error.hpp"
-#include "src/options/help.hpp"
+#include "src/options/program_texts.hpp"
 #include "src/programs/monitored_run.hpp"
 #include "tools/acceptance/acceptance_job.hpp"
 #include "tools/acceptance/progress.hpp"

@@ -14,7 +14,7 @@
 #include "src/core/output_file.hpp"
 #include "src/core/write_all.hpp"
 #include "src/job/startup.hpp"
-#include "src/options/help.hpp"
+#include "src/options/program_texts.hpp"
 #include "tools/compare/arguments.hpp"
 #include "tools/compare/command.hpp"
 #include "tools/compare/files.hpp"

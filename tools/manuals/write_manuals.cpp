@@ -10,7 +10,7 @@
 
 #include "collectives/collectives.hpp"
 #include "src/options/flags.hpp"
-#include "src/options/manual_page.hpp"
+#include "src/options/program_texts.hpp"
 #include "src/programs/init_run.hpp"
 #include "src/report/explanations.hpp"
 #include "tools/acceptance/arguments.hpp"

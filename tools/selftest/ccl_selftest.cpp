@@ -7,7 +7,7 @@
 #include "collectives/collectives.hpp"
 #include "src/core/error.hpp"
 #include "src/job/job.hpp"
-#include "src/options/help.hpp"
+#include "src/options/program_texts.hpp"
 #include "src/options/settings.hpp"
 #include "src/record/quantity_text.hpp"
 #include "tools/selftest/arguments.hpp"
