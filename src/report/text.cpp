@@ -60,6 +60,13 @@ std::string xml_text(std::string_view text) {
   return out;
 }
 
+std::string xml_lines(std::string_view text) {
+  std::string lines;
+  for (std::size_t end = 0; (end = text.find('\n')) != text.npos; text.remove_prefix(end + 1))
+    lines += xml_text(text.substr(0, end)) + "\n";
+  return lines + xml_text(text);
+}
+
 namespace {
 
 constexpr std::size_t columns = 100;

@@ -19,6 +19,8 @@ std::string shortened(std::string_view text, std::size_t most);
 
 // single_line as the text of an element or a quoted attribute of XML or HTML.
 std::string xml_text(std::string_view text);
+// xml_text of each line; ends of lines stay.
+std::string xml_lines(std::string_view text);
 
 // Comment lines of the table.
 

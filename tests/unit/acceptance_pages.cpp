@@ -5,8 +5,8 @@
 #include <fstream>
 
 #include "tests/unit/acceptance_sample.hpp"
-#include "tools/acceptance/report/html.hpp"
 #include "tools/acceptance/report/junit.hpp"
+#include "tools/acceptance/report/page.hpp"
 #include "tools/acceptance/report/terminal.hpp"
 #include "tools/acceptance/report/verdict_json.hpp"
 

@@ -1,7 +1,6 @@
 ccl_add_test(acceptance_report_test LABELS unit LIBRARIES acceptance-report nlohmann_json::nlohmann_json
   SOURCES
-    acceptance_report_html_test.cpp
-    acceptance_report_pictures_test.cpp
+    acceptance_report_page_test.cpp
     acceptance_report_terminal_test.cpp
     acceptance_report_verdict_test.cpp
     acceptance_report_words_test.cpp)

@@ -2,7 +2,6 @@
 // before the cases, are written again after each row: blanks behind them keep their place.
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <string>
 
 #include "src/core/error.hpp"
@@ -16,21 +15,11 @@
 namespace ccl_tests {
 namespace {
 
-std::string lines_text(const std::string& text) {  // line ends stay
-  std::string all;
-  for (std::size_t at = 0; at <= text.size();) {
-    const std::size_t end = std::min(text.find('\n', at), text.size());
-    all += (at == 0 ? "" : "\n") + xml_text(text.substr(at, end - at));
-    at = end + 1;
-  }
-  return all;
-}
-
 // outcome: "failure" or "error".
 std::string trouble(const char* outcome, const char* type, const std::string& message,
                     const std::string& details) {
   return fmt::format("<{0} type=\"{1}\" message=\"{2}\">{3}</{0}>", outcome, type,
-                     xml_text(message), lines_text(details));
+                     xml_text(message), xml_lines(details));
 }
 
 std::string limit_outcome(const LimitFinding& limit) {

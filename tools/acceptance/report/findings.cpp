@@ -4,34 +4,12 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <map>
-#include <optional>
 #include <string_view>
 
 namespace ccl_tests::acceptance {
 namespace {
 
 bool wrong(Verdict verdict) { return verdict >= Verdict::warn; }
-
-std::optional<std::string_view> after(std::string_view text, std::string_view begin) {
-  if (text.substr(0, begin.size()) != begin) return std::nullopt;
-  return text.substr(begin.size());
-}
-
-using Indices = std::map<std::string_view, std::size_t>;
-
-// Names of hosts may hold '-' themselves: each '-' is tried.
-void add_link(std::string_view ends, const Indices& indices, std::vector<Link>& links) {
-  for (std::size_t at = ends.find('-'); at != std::string_view::npos; at = ends.find('-', at + 1)) {
-    const bool one_way = ends.substr(at, 2) == "->";
-    const auto from = indices.find(ends.substr(0, at));
-    const auto to = indices.find(ends.substr(at + (one_way ? 2 : 1)));
-    if (from == indices.end() || to == indices.end()) continue;
-    links.push_back({from->second, to->second});
-    if (!one_way) links.push_back({to->second, from->second});
-    return;
-  }
-}
 
 }  // namespace
 
@@ -62,7 +40,8 @@ const Check* deciding_check(const Record& record) {
 }
 
 std::string bare_subject(const Check& check) {
-  return std::string(after(check.subject, "host ").value_or(check.subject));
+  constexpr std::string_view host = "host ";
+  return check.subject.substr(check.subject.rfind(host, 0) == 0 ? host.size() : 0);
 }
 
 bool is_relative(const Record& record) {
@@ -94,25 +73,6 @@ std::size_t ranks_of(const Record& record) {
   std::size_t ranks = 0;
   for (const Host& host : record.hosts) ranks += host.ranks.size();
   return ranks;
-}
-
-Suspects suspects(const Record& record) {
-  Indices indices;
-  for (std::size_t i = 0; i < record.hosts.size(); ++i) indices.emplace(record.hosts[i].name, i);
-  Suspects found;
-  found.hosts.resize(record.hosts.size());
-  const auto mark = [&](std::string_view name) {
-    if (const auto host = indices.find(name); host != indices.end())
-      found.hosts[host->second] = true;
-  };
-  for (const std::string& name : record.excluded) mark(name);
-  for (const Check& check : record.checks) {
-    if (!wrong(check.verdict)) continue;
-    if (const auto host = after(check.subject, "host "); host && check.verdict == Verdict::fail)
-      mark(*host);
-    if (const auto ends = after(check.subject, "link ")) add_link(*ends, indices, found.links);
-  }
-  return found;
 }
 
 }  // namespace ccl_tests::acceptance

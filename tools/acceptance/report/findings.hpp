@@ -31,16 +31,4 @@ std::string containment_text(const Record& record);
 
 std::size_t ranks_of(const Record& record);
 
-struct Link {
-  std::size_t from = 0, to = 0;
-};
-
-// What the heat map marks: hosts that are excluded or whose own check is FAIL, and links whose
-// check is WARN or worse. "link a-b" is both directions, "link a->b" one.
-struct Suspects {
-  std::vector<bool> hosts;  // by index in Record::hosts
-  std::vector<Link> links;
-};
-Suspects suspects(const Record& record);
-
 }  // namespace ccl_tests::acceptance

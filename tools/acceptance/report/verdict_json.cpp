@@ -5,6 +5,7 @@
 
 #include "src/report/text.hpp"
 #include "tools/acceptance/report/findings.hpp"
+#include "tools/acceptance/report/headline.hpp"
 
 namespace ccl_tests::acceptance {
 namespace {
@@ -80,12 +81,15 @@ Json json(const Curve& curve) {
 
 Json json(const Record& record) {
   const std::size_t hosts = record.hosts.size();
+  const NextStep next = next_step(record);
   return {{"tool", "ccl_acceptance"},
           {"schema_version", verdict_schema},
           {"verdict", name(record.verdict)},
           {"reason", valid_utf8(record.reason)},
           {"relative", is_relative(record)},
           {"headline", valid_utf8(record.headline)},
+          {"next", {{"what", valid_utf8(next.what)}, {"command", valid_utf8(next.command)}}},
+          {"containment", valid_utf8(containment_text(record))},
           {"complete", record.complete},
           {"plan", valid_utf8(record.plan)},
           {"plan_digest", valid_utf8(record.plan_digest)},

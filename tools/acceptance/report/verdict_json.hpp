@@ -4,7 +4,8 @@
 // is not finite (not measured):
 //   tool "ccl_acceptance", schema_version 1,
 //   verdict "PASS" | "WARN" | "FAIL" | "INCONCLUSIVE" | "SKIPPED", reason,
-//   relative (true if PASS or WARN say that hosts are alike, and nothing says how fast they should be), headline, complete,
+//   relative (true if PASS or WARN say that hosts are alike, and nothing says how fast they should be), headline,
+//   next {what, command} (to do), containment (which stages' times contain others, in words), complete,
 //   plan, plan_digest (of its text: the first 8 bytes of SHA-256, hexadecimal), version, backend, library, launcher, command, seed, begin_s, end_s,
 //   excluded [names of hosts],
 //   hosts    [{name, ranks [numbers], facts {name: text}}],

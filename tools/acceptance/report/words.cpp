@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <ctime>
 
 #include "src/record/quantity_text.hpp"
 
@@ -71,17 +70,6 @@ std::string duration_text(double seconds) {
 std::string stage_duration(const Stage& stage) {
   if (stage.verdict == Verdict::skipped && !(stage.begin_s > 0)) return "-";
   return duration_text(stage.begin_s, stage.end_s);
-}
-
-std::string utc_text(double seconds_since_1970) {
-  constexpr double year_10000 = 253402300800.0;
-  if (!(seconds_since_1970 > 0) || seconds_since_1970 >= year_10000) return "not recorded";
-  const auto seconds = static_cast<std::time_t>(seconds_since_1970);
-  std::tm utc{};
-  gmtime_r(&seconds, &utc);
-  char text[32];
-  std::strftime(text, sizeof text, "%Y-%m-%d %H:%M:%S UTC", &utc);
-  return text;
 }
 
 std::vector<Quantity> quantities(const std::vector<Number>& numbers) {

@@ -25,9 +25,6 @@ std::string duration_text(double seconds);
 // Returns the duration of a stage; "-" if it was not run.
 std::string stage_duration(const Stage& stage);
 
-// Returns "2026-11-23 07:23:46 UTC"; "not recorded" for what is no time after 1970.
-std::string utc_text(double seconds_since_1970);
-
 struct Quantity {
   std::string name, text;
 };
