@@ -1,3 +1,5 @@
+#include "src/report/junit.hpp"
+
 #include <fmt/format.h>
 
 #include "src/record/quantity_text.hpp"
@@ -18,42 +20,30 @@ std::string difference(const Report& report, const RowResult& row) {
 
 // What no row says: the verdict, the notes, what to do.
 std::string all_of(const Report& report) {
-  std::string text = xml_text(summary(report).verdict) + "\n";
-  for (const std::string& note : all_notes(report)) text += xml_text(note) + "\n";
-  text += xml_text(legend(report)) + "\n";
-  if (const std::string next = next_step(report); !next.empty())
-    text += "Next: " + xml_text(next) + "\n";
+  std::string text = summary(report).verdict + "\n";
+  for (const std::string& note : all_notes(report)) text += single_line(note) + "\n";
+  text += legend(report) + "\n";
+  if (const std::string next = next_step(report); !next.empty()) text += "Next: " + next + "\n";
   return text;
 }
 
-bool undecided(const RowResult& row) {
-  return row.flagged && row.verdict == RowVerdict::inconclusive;
+JunitCase case_of(const Report& report, const RowResult& row) {
+  const std::string words = difference(report, row);
+  JunitCase made{.classname = report.program, .name = row_text(row.key), .output = words};
+  if (failed(report, row))
+    made.trouble = {.outcome = "failure", .message = words};
+  else if (row.flagged && row.verdict == RowVerdict::inconclusive)
+    made.trouble = {.outcome = "skipped", .message = words};
+  return made;
 }
 
 }  // namespace
 
 std::string junit_text(const Report& report) {
-  const std::vector<RowResult>& rows = report.comparison.rows;
-  std::size_t failures = 0, skipped = 0;
-  for (const RowResult& row : rows) {
-    failures += failed(report, row) ? 1 : 0;
-    skipped += undecided(row) ? 1 : 0;
-  }
-  std::string text = fmt::format(
-      "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuite name=\"ccl_compare\" tests=\"{}\" "
-      "failures=\"{}\" errors=\"0\" skipped=\"{}\">\n",
-      rows.size(), failures, skipped);
-  for (const RowResult& row : rows) {
-    text += fmt::format("  <testcase classname=\"{}\" name=\"{}\">", xml_text(report.program),
-                        xml_text(row_text(row.key)));
-    if (failed(report, row))
-      text += fmt::format("<failure message=\"{}\"/>", xml_text(difference(report, row)));
-    if (undecided(row))
-      text += fmt::format("<skipped message=\"{}\"/>", xml_text(difference(report, row)));
-    text +=
-        fmt::format("<system-out>{}</system-out></testcase>\n", xml_text(difference(report, row)));
-  }
-  return text + fmt::format("  <system-out>{}</system-out>\n</testsuite>\n", all_of(report));
+  JunitSuite suite{.name = "ccl_compare", .output = all_of(report)};
+  for (const RowResult& row : report.comparison.rows)
+    suite.cases += ccl_tests::junit_text(case_of(report, row), "  ");
+  return std::string(xml_declaration) + ccl_tests::junit_text(suite, "");
 }
 
 }  // namespace ccl_tests::compare

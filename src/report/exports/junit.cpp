@@ -1,5 +1,7 @@
-// JUnit's XML as CI services read it (Jenkins: junit-10.xsd of its xUnit plugin): a test case for each cell of a row. The counts, which come
-// before the cases, are written again after each row: blanks behind them keep their place.
+// A test case for each cell of a row. The counts, which come before the cases, are written again
+// after each row: blanks after them keep their place.
+#include "src/report/junit.hpp"
+
 #include <fmt/format.h>
 
 #include <string>
@@ -15,14 +17,7 @@
 namespace ccl_tests {
 namespace {
 
-// outcome: "failure" or "error".
-std::string trouble(const char* outcome, const char* type, const std::string& message,
-                    const std::string& details) {
-  return fmt::format("<{0} type=\"{1}\" message=\"{2}\">{3}</{0}>", outcome, type,
-                     xml_text(message), xml_lines(details));
-}
-
-std::string limit_outcome(const LimitFinding& limit) {
+JunitCase limit_case(const LimitFinding& limit) {
   const auto unit = [&](double number) {
     return fmt::format("{:.4g}{}{}", number, limit.unit.empty() ? "" : " ", limit.unit);
   };
@@ -30,12 +25,33 @@ std::string limit_outcome(const LimitFinding& limit) {
   if (limit.value) text += ", found " + unit(*limit.value);
   if (limit.low && limit.high)
     text += fmt::format(", 95 % interval {} to {}", unit(*limit.low), unit(*limit.high));
+  JunitCase made{
+      .name = fmt::format("limit {}{}{}", limit.flag, limit.row.empty() ? "" : " ", limit.row)};
   switch (limit.verdict) {
-    case LimitVerdict::missed: return trouble("failure", "too slow", limit.text, text);
-    case LimitVerdict::undecided: return trouble("error", "not decided", limit.text, text);
-    case LimitVerdict::kept: break;
+    case LimitVerdict::missed: made.trouble = {"failure", "too slow", limit.text, text}; break;
+    case LimitVerdict::undecided: made.trouble = {"error", "not decided", limit.text, text}; break;
+    case LimitVerdict::kept: made.output = text; break;
   }
-  return fmt::format("<system-out>{}</system-out>", xml_text(text));
+  return made;
+}
+
+JunitCase run_case(const RunSummary& summary) {
+  JunitCase made{.name = "run"};
+  if (summary.verdict == Verdict::incomplete) {
+    std::string all;
+    for (const std::string& error : summary.errors) all += error + "\n";
+    made.trouble = {"error", "incomplete", summary.failure, all};
+  } else if (summary.nothing_spoiled && summary.exit_code == exit_code(Exit::inconclusive)) {
+    made.trouble = {"error", "not decided", std::string(nothing_spoiled), ""};
+  } else if (summary.verdict == Verdict::wrong && summary.wrong_rows == 0) {
+    made.trouble = {"failure", "wrong data", summary.first_wrong, ""};
+  } else {
+    const std::string why = unreliable_text(summary);
+    made.output =
+        fmt::format("{}{}{} of {} verified, exit code {}", why, why.empty() ? "" : "; ",
+                    summary.verified_calls, counted(summary.calls, "call"), summary.exit_code);
+  }
+  return made;
 }
 
 std::string numbers(const Measurement& cell) {
@@ -60,22 +76,6 @@ std::string properties(const RunInfo& run) {
   return text + "    </properties>\n";
 }
 
-struct Cases {
-  std::size_t tests = 0, failures = 0, errors = 0;
-};
-
-// No other text has these: "<" is escaped there.
-Cases cases_in(std::string_view text) {
-  const auto number = [&](std::string_view what) {
-    std::size_t found = 0;
-    for (std::size_t at = text.find(what); at != std::string_view::npos;
-         at = text.find(what, at + 1))
-      ++found;
-    return found;
-  };
-  return {number("<testcase "), number("<failure "), number("<error ")};
-}
-
 class Junit : public DocumentFormat {
  public:
   std::string head(const RunInfo& run) override {
@@ -87,7 +87,7 @@ class Junit : public DocumentFormat {
   }
 
   std::string head_of(std::string_view items, std::string_view tail) override {
-    const Cases more = cases_in(items), last = cases_in(tail);
+    const JunitCounts more = junit_counts(items), last = junit_counts(tail);
     rows_.tests += more.tests;
     rows_.failures += more.failures;
     rows_.errors += more.errors;
@@ -98,15 +98,16 @@ class Junit : public DocumentFormat {
   std::vector<DocumentItem> items(const Row& row) const override {
     std::vector<DocumentItem> all;
     for_each_cell(row, [&](std::string_view placement, const Measurement& cell) {
+      JunitCase made{.name = fmt::format("{} {}{}", row_name(row, row.bytes),
+                                         placement_words(placement),
+                                         row.cycle > 0 ? fmt::format(" cycle {}", row.cycle) : "")};
       const std::string wrong = wrong_text(cell);
-      const std::string outcome =
-          wrong.empty() ? fmt::format("<system-out>{}</system-out>", xml_text(numbers(cell)))
-                        : trouble("failure", "wrong data", wrong.substr(0, wrong.find('\n')),
-                                  wrong + "\n" + numbers(cell));
-      all.push_back(
-          {test_case(fmt::format("{} {}{}", row_name(row, row.bytes), placement_words(placement),
-                                 row.cycle > 0 ? fmt::format(" cycle {}", row.cycle) : ""),
-                     timed_seconds(cell, aggregate_), outcome)});
+      if (wrong.empty())
+        made.output = numbers(cell);
+      else
+        made.trouble = {"failure", "wrong data", wrong.substr(0, wrong.find('\n')),
+                        wrong + "\n" + numbers(cell)};
+      all.push_back({case_text(std::move(made), timed_seconds(cell, aggregate_))});
     });
     return all;
   }
@@ -115,57 +116,38 @@ class Junit : public DocumentFormat {
   std::string tail(const RunSummary* summary) const override {
     const std::string end = "  </testsuite>\n</testsuites>\n";
     if (summary == nullptr)
-      return test_case("run", 0,
-                       trouble("error", "incomplete", "the run has not reached its end", "")) +
+      return case_text(
+                 {.name = "run",
+                  .trouble = {{"error", "incomplete", "the run has not reached its end", ""}}}) +
              end;
     std::string text;
-    for (const LimitFinding& limit : summary->limits)
-      text += test_case(
-          fmt::format("limit {}{}{}", limit.flag, limit.row.empty() ? "" : " ", limit.row), 0,
-          limit_outcome(limit));
+    for (const LimitFinding& limit : summary->limits) text += case_text(limit_case(limit));
     if (summary->reproduction && summary->reproduction->varying > 0)
-      text += test_case("reproducible", 0,
-                        trouble("failure", "bits vary", summary->reproduction->first_varying, ""));
-    std::string outcome;
-    if (summary->verdict == Verdict::incomplete) {
-      std::string all;
-      for (const std::string& error : summary->errors) all += error + "\n";
-      outcome = trouble("error", "incomplete", summary->failure, all);
-    } else if (summary->nothing_spoiled && summary->exit_code == exit_code(Exit::inconclusive)) {
-      outcome = trouble("error", "not decided", std::string(nothing_spoiled), "");
-    } else if (summary->verdict == Verdict::wrong && summary->wrong_rows == 0) {
-      outcome = trouble("failure", "wrong data", summary->first_wrong, "");
-    } else {
-      const std::string why = unreliable_text(*summary);
-      outcome = fmt::format("<system-out>{}{}{} of {} verified, exit code {}</system-out>",
-                            xml_text(why), why.empty() ? "" : "; ", summary->verified_calls,
-                            counted(summary->calls, "call"), summary->exit_code);
-    }
-    return text + test_case("run", 0, outcome) + end;
+      text += case_text(
+          {.name = "reproducible",
+           .trouble = {{"failure", "bits vary", summary->reproduction->first_varying, ""}}});
+    return text + case_text(run_case(*summary)) + end;
   }
 
  private:
-  std::string head_with(const Cases& all) const {
+  std::string head_with(const JunitCounts& all) const {
     constexpr int widest = 60;  // of numbers below 10^10
-    const std::string counts = fmt::format("tests=\"{}\" failures=\"{}\" errors=\"{}\"", all.tests,
-                                           all.failures, all.errors);
     return fmt::format(
-        "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
-        "<testsuites name=\"ccl-tests\" {0:<{1}}>\n"
+        "{4}<testsuites name=\"ccl-tests\" {0:<{1}}>\n"
         "  <testsuite name=\"{2}\" skipped=\"0\" {0:<{1}}>\n{3}",
-        counts, widest, xml_text(program_.empty() ? "ccl-tests" : program_), properties_);
+        junit_attributes(all), widest, xml_text(program_.empty() ? "ccl-tests" : program_),
+        properties_, xml_declaration);
   }
 
-  std::string test_case(const std::string& name, double seconds, const std::string& outcome) const {
-    return fmt::format(
-        "    <testcase classname=\"{}.{}\" name=\"{}\" time=\"{:.6f}\">{}</testcase>\n",
-        xml_text(program_.empty() ? "ccl-tests" : program_),
-        xml_text(backend_.empty() ? "start" : backend_), xml_text(name), seconds > 0 ? seconds : 0,
-        outcome);
+  std::string case_text(JunitCase one, double seconds = 0) const {
+    one.classname = fmt::format("{}.{}", program_.empty() ? "ccl-tests" : program_,
+                                backend_.empty() ? "start" : backend_);
+    one.seconds = fmt::format("{:.6f}", seconds > 0 ? seconds : 0);
+    return junit_text(one, "    ");
   }
 
   std::string program_, backend_, properties_;
-  Cases rows_;
+  JunitCounts rows_;
   int aggregate_ = 1;
 };
 
