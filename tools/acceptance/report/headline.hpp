@@ -1,12 +1,35 @@
-// The first line of a report, and the command to type next.
+// What a record says: its verdict, what is wrong, the first line of a report, and the command to
+// type next. Pure; what the terminal and the page agree on.
 #pragma once
 
+#include <cstddef>
 #include <string>
+#include <vector>
 
 #include "src/report/headline.hpp"
 #include "tools/acceptance/record.hpp"
 
 namespace ccl_tests::acceptance {
+
+// Returns the run's verdict. A run that did not end, or that looked at nothing, is never better
+// than INCONCLUSIVE.
+Verdict shown_verdict(const Record& record);
+
+// Returns the checks that are WARN or worse: the worst first, the others in the record's order.
+std::vector<const Check*> wrong_checks(const Record& record);
+
+// Returns whom a check is about, without "host": "node17", "link node3-node9".
+std::string bare_subject(const Check& check);
+
+// Returns true if the run passed (PASS or WARN), and nothing said how fast its hosts together should
+// be.
+bool is_relative(const Record& record);
+
+// Returns which stages were run within another one, whose time contains theirs: "The time of pairs
+// contains that of full and scaling.". Empty if none was.
+std::string containment_text(const Record& record);
+
+std::size_t ranks_of(const Record& record);
 
 using ccl_tests::headline_bytes;
 
@@ -23,8 +46,8 @@ struct NextStep {
   std::string command;  // to type; empty: there is nothing to run
 };
 
-// Returns what the verdict asks for. The command begins with its launcher if the launcher is Open MPI's or MPICH's
-// mpirun, or srun, and leaves out the hosts that the record excludes.
+// Returns what the verdict asks for. The command begins with its launcher if that is Open MPI's or
+// MPICH's mpirun, or srun, and leaves out the hosts that the record excludes.
 NextStep next_step(const Record& record);
 
 }  // namespace ccl_tests::acceptance

@@ -6,7 +6,6 @@
 
 #include "src/report/junit.hpp"
 #include "src/report/text.hpp"
-#include "tools/acceptance/report/findings.hpp"
 #include "tools/acceptance/report/headline.hpp"
 #include "tools/acceptance/report/words.hpp"
 

@@ -5,7 +5,6 @@
 #include <algorithm>
 
 #include "src/report/text.hpp"
-#include "tools/acceptance/report/findings.hpp"
 #include "tools/acceptance/report/headline.hpp"
 #include "tools/acceptance/report/words.hpp"
 

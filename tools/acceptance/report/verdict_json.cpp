@@ -4,7 +4,6 @@
 #include <nlohmann/json.hpp>
 
 #include "src/report/text.hpp"
-#include "tools/acceptance/report/findings.hpp"
 #include "tools/acceptance/report/headline.hpp"
 
 namespace ccl_tests::acceptance {
