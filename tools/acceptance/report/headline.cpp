@@ -193,12 +193,15 @@ std::string command(const Record& record, const std::string& flags = {}) {
   return launcher_words(record) + record.command + flags;
 }
 
-// Asks for the rate that a pair of hosts should reach, with the one that was seen.
+// Asks for the rate that a pair of hosts should reach. Proposes a tenth less than was seen, which the
+// same hosts reach again.
 NextStep ask_for_rate(const Record& record) {
-  std::string seen = rate_text(number_in(record, "pairs/rate", "bandwidth"));
-  std::erase(seen, ' ');
-  return {fmt::format("say what a pair of hosts should reach; half of the pairs reached {}", seen),
-          command(record, " --min-bandwidth " + seen)};
+  const double seen = number_in(record, "pairs/rate", "bandwidth");
+  std::string limit = rate_text(0.9 * seen);
+  std::erase(limit, ' ');
+  return {fmt::format("say what a pair of hosts should reach; half of the pairs reached {}",
+                      rate_text(seen)),
+          command(record, " --min-bandwidth " + limit)};
 }
 
 NextStep ask_for_silence(const Record& record) {
