@@ -7,6 +7,8 @@
 #include <fstream>
 #include <sstream>
 
+#include "src/core/clock.hpp"
+
 namespace ccl_tests {
 namespace {
 
@@ -18,23 +20,49 @@ Evidence process_counters() {
           count(usage.ru_nivcsw), 0};
 }
 
-}  // namespace
+struct CpuTicks {
+  double busy = 0, steal = 0;
+};
 
 // "cpu3 user nice system idle iowait irq softirq steal ..."
-double steal_seconds(const std::set<int>& cpus, const std::string& root) {
-  constexpr int before_steal = 7;
+CpuTicks cpu_ticks(const std::set<int>& cpus, const std::string& root) {
   std::ifstream file(root + "/proc/stat");
-  double ticks = 0;
+  CpuTicks ticks;
   for (std::string line; std::getline(file, line) && line.starts_with("cpu");) {
     std::istringstream words(line.substr(3));
     int cpu = 0;
     if (line.starts_with("cpu ") || !(words >> cpu) || !cpus.contains(cpu)) continue;
-    double number = 0;
-    for (int k = 0; k < before_steal; ++k) words >> number;
-    if (words >> number) ticks += number;
+    double user = 0, nice = 0, system = 0, idle = 0, iowait = 0, irq = 0, softirq = 0, steal = 0;
+    words >> user >> nice >> system >> idle >> iowait >> irq >> softirq >> steal;
+    ticks.busy += user + nice + system + irq + softirq + steal;
+    ticks.steal += steal;
   }
+  return ticks;
+}
+
+double seconds_of(double ticks) {
   const long per_second = ::sysconf(_SC_CLK_TCK);
   return per_second > 0 ? ticks / static_cast<double>(per_second) : 0;
+}
+
+double seconds_of(const timeval& time) {
+  return static_cast<double>(time.tv_sec) + 1e-6 * static_cast<double>(time.tv_usec);
+}
+
+}  // namespace
+
+double steal_seconds(const std::set<int>& cpus, const std::string& root) {
+  return seconds_of(cpu_ticks(cpus, root).steal);
+}
+
+CpuTimes cpu_times(const CounterScope& scope, const std::string& root) {
+  CpuTimes times;
+  times.wall = monotonic_seconds();
+  if (!scope.cpus.empty()) times.busy = seconds_of(cpu_ticks(scope.cpus, root).busy);
+  rusage usage{};
+  if (scope.process && ::getrusage(RUSAGE_SELF, &usage) == 0)
+    times.own = seconds_of(usage.ru_utime) + seconds_of(usage.ru_stime);
+  return times;
 }
 
 void EventCounters::prepare() {

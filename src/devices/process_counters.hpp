@@ -20,6 +20,15 @@ struct CounterScope {
   std::set<int> cpus;    // whose steal this rank counts; empty: none
 };
 
+// Seconds of CPU time, since any moment.
+struct CpuTimes {
+  double own = 0;   // that this process and its threads have used
+  double busy = 0;  // that these CPUs were in use, by whomever
+  double wall = 0;  // that have passed
+};
+// Returns what is counted until now. own: only of a process that counts; busy: of scope.cpus.
+CpuTimes cpu_times(const CounterScope& scope, const std::string& root = "");
+
 // Counts events of timed blocks. Used by the rank's thread.
 class EventCounters {
  public:

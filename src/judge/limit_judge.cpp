@@ -77,6 +77,8 @@ Baseline::Baseline(std::string path, double tolerance)
     for (const auto& probe :
          {run.info.core_to_core, run.summary ? run.summary->core_to_core : std::nullopt})
       if (probe) probes_.push_back(*probe);
+    crowded_ =
+        crowded_ || (run.summary && run.summary->cpu_use && is_crowded(*run.summary->cpu_use));
     if (!run.summary || !run.summary->complete) ++unfinished_;
     runs_.push_back(std::move(run.info));
   }
@@ -105,7 +107,10 @@ void Baseline::check(const RunInfo& run) const {
   }
 }
 
-std::string Baseline::other_state(const Probes& run) const {
+std::string Baseline::other_state(const Probes& run, const std::optional<CpuUse>& cpu_use) const {
+  if (cpu_use && is_crowded(*cpu_use) && !crowded_)
+    return fmt::format("other programs used {:.1f} of {} CPUs, in {} they did not", cpu_use->others,
+                       cpu_use->cpus, quote(path_, shown_path_characters));
   if (probes_.empty()) return {};
   const auto [low, high] = std::minmax_element(probes_.begin(), probes_.end());
   for (const std::optional<double>& probe : run) {
@@ -251,7 +256,7 @@ void LimitJudge::judge_baseline(std::vector<LimitFinding>& all, const RunNumbers
     all.push_back(std::move(found));
   };
   const std::size_t own = own_times();
-  const std::string other_state = baseline_->other_state(run.core_to_core);
+  const std::string other_state = baseline_->other_state(run.core_to_core, run.cpu_use);
   if (!other_state.empty()) {  // neither a long time nor a short one says anything
     all.erase(std::remove_if(all.begin(), all.end(), is_of_it), all.end());
     undecided(other_state);

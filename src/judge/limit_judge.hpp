@@ -40,9 +40,10 @@ class Baseline {
   // Throws UsageError if `run` measures something else than any of them (comparable.hpp).
   void check(const RunInfo& run) const;
 
-  // Returns why times of a run with such probes cannot be held to the earlier runs': its cores exchange data at
-  // another speed than in any of them. Empty: they can, or no probes are known.
-  std::string other_state(const Probes& run) const;
+  // Returns why times of a run cannot be held to the earlier runs': its cores exchange data at another speed
+  // than in any of them, or other programs use the CPUs, and did in none of them. Empty: they can, or
+  // nothing is known.
+  std::string other_state(const Probes& run, const std::optional<CpuUse>& cpu_use) const;
 
   // Returns the row's time, in or out of place, divided by the earlier one, with its interval and whether it is within
   // the tolerance. nullopt: the row is in no earlier run, or has no time. rule: how this run's time is judged.
@@ -64,6 +65,7 @@ class Baseline {
   double tolerance_;
   std::size_t unfinished_ = 0;  // of runs_
   std::vector<RunInfo> runs_;
+  bool crowded_ = false;                              // a run was is_crowded()
   std::vector<double> probes_;                        // core_to_core() before and after these
   std::map<RowKey, std::vector<EarlierTime>> times_;  // of each run that has the row
   std::map<JudgedBy, std::optional<double>>
@@ -95,6 +97,7 @@ class LimitJudge {
     std::optional<Repeatability> repeats = {};  // absent: no time was measured again
     double average_busbw = 0;                   // of all rows, GB/s
     Probes core_to_core = {};
+    std::optional<CpuUse> cpu_use = {};
   };
   // Returns what became of all limits.
   std::vector<LimitFinding> judge(const RunNumbers& run) const;

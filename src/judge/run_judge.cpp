@@ -48,17 +48,12 @@ bool varies(const RunSummary& summary) {
   return summary.reproduction && summary.reproduction->varying > 0;
 }
 
-// The typical time tells nothing, or is of CPUs that the ranks did not have.
-bool doubtful(const RunSummary& summary) {
-  return summary.wide_times * 2 > summary.times || summary.stolen_times * 2 > summary.times;
-}
-
 Verdict verdict_of(const RunSummary& summary) {
   if (!summary.complete) return Verdict::incomplete;
   if (summary.failed_checks > 0) return Verdict::wrong;
   if (varies(summary)) return Verdict::varies;
   if (has(summary, LimitVerdict::missed)) return Verdict::slow;
-  if (is_undecided(summary) || doubtful(summary)) return Verdict::unreliable;
+  if (is_undecided(summary) || is_doubtful(summary)) return Verdict::unreliable;
   return Verdict::ok;
 }
 
@@ -113,6 +108,10 @@ void add_width(RunSummary& summary, WidthTally& widths, std::optional<double> ha
 }
 
 }  // namespace
+
+bool is_doubtful(const RunSummary& summary) {
+  return summary.wide_times * 2 > summary.times || summary.stolen_times * 2 > summary.times;
+}
 
 void RunJudge::read_earlier_runs() {
   if (!options_.check.digests.empty()) digests_ = DigestFile(options_.check.digests);
@@ -239,7 +238,8 @@ void RunJudge::judge_end() {
   summary_.limits = limits_.judge({.complete = summary_.complete,
                                    .repeats = summary_.repeats,
                                    .average_busbw = summary_.average_busbw,
-                                   .core_to_core = {run_->core_to_core, summary_.core_to_core}});
+                                   .core_to_core = {run_->core_to_core, summary_.core_to_core},
+                                   .cpu_use = summary_.cpu_use});
   for (const LimitFinding& found : summary_.limits)
     if (found.flag == average_limit) summary_.bandwidth_ok = found.verdict == LimitVerdict::kept;
   if (const auto line =

@@ -365,6 +365,11 @@ void fields(R& summary, V&& visit) {
   visit.derived("missed_limits", limit_lines(summary.limits, LimitVerdict::missed));
   visit.derived("undecided_limits", limit_lines(summary.limits, LimitVerdict::undecided));
   visit("core_to_core_s", summary.core_to_core);
+  visit.part(summary.cpu_use, [&](auto& use) {
+    visit("cpus", use.cpus);
+    visit("others_cpus", use.others);
+    visit("idle_cpus", use.idle);
+  });
   visit.part(summary.peak, [&](auto& peak) {
     visit("peak_bytes", peak.bytes);
     visit("peak_busbw_gb_per_s", peak.busbw);

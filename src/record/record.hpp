@@ -304,14 +304,25 @@ struct WideTime {
 // The most serious of what a run showed, by ascending seriousness.
 enum class Verdict { ok, unreliable, slow, varies, wrong, incomplete };
 
+// The use of those CPUs of one machine that the ranks may use, while rows were measured.
+struct CpuUse {
+  std::size_t cpus = 0;
+  double others = 0;  // of them, that programs used which are not of the job
+  double idle = 0;    // of them
+};
+// Returns whether other programs took CPU time from the ranks: a twentieth of the CPUs or more, and more
+// than was left idle.
+bool is_crowded(const CpuUse& use);
+
 // What was measured after the last row, on rank 0.
 struct AfterRows {
   std::optional<Repeatability> repeats = {};  // absent: no time was measured again
   std::optional<Soak> soak = {};              // --duration
   std::optional<double> core_to_core = {};    // as RunInfo::core_to_core
   std::string memory = {};                    // -M: nccl-tests' line
-  std::string spoiled = {};      // --inject: how many operations it has changed, in a line
-  bool nothing_spoiled = false;  // --inject has changed no byte: the run shows nothing
+  std::string spoiled = {};            // --inject: how many operations it has changed, in a line
+  bool nothing_spoiled = false;        // --inject has changed no byte: the run shows nothing
+  std::optional<CpuUse> cpu_use = {};  // absent: not counted
 };
 
 struct RunSummary : AfterRows {
@@ -350,5 +361,8 @@ struct RunSummary : AfterRows {
   std::vector<std::string> notes;    // capped iterations, coverage, wrong data, pairs
   std::string end_time;
 };
+// Returns whether the typical time tells nothing: over half of the times are wide, or are of CPUs that the
+// ranks did not have.
+bool is_doubtful(const RunSummary& summary);
 
 }  // namespace ccl_tests

@@ -56,7 +56,7 @@ std::string within(std::optional<double> width) {
   return width ? fmt::format("within +-{:g} %", 100 * *width) : "not within +-100 %";
 }
 
-// "; times within +-2 %, 8 of 48 within +-15 %": what most of them are within, and all.
+// Returns "; times within +-2 %, 8 of 48 up to +-15 %": what most of them are within, and all.
 std::string precision_text(const RunSummary& summary) {
   if (summary.times == 0) return {};
   std::string text = "; times " + within(summary.usual_width);
@@ -64,8 +64,15 @@ std::string precision_text(const RunSummary& summary) {
     text += fmt::format(", {} of {} {}", summary.unusual_times, summary.times,
                         summary.unbounded_times > 0
                             ? "wider, or without an interval"
-                            : within(WidthTally::step_of(summary.widest.value_or(0))));
+                            : fmt::format("up to +-{:.3g} %", 100 * summary.widest.value_or(0)));
   return text;
+}
+
+// Returns "; other programs used 1.0 of 2 CPUs"; empty: not so much that times are longer.
+std::string crowd(const RunSummary& summary) {
+  if (!summary.cpu_use || !is_crowded(*summary.cpu_use)) return {};
+  return fmt::format("; other programs used {:.1f} of {} CPUs", summary.cpu_use->others,
+                     summary.cpu_use->cpus);
 }
 
 // Why times are not to be quoted.
@@ -107,7 +114,7 @@ std::string verdict(const RunInfo& run, const RunSummary& summary) {
           code);
     case Verdict::ok: break;
   }
-  return "OK - " + results(summary) + precision_text(summary);
+  return "OK - " + results(summary) + precision_text(summary) + crowd(summary);
 }
 
 // More than it did, and with these flags.
@@ -140,7 +147,9 @@ std::string correct(const RunInfo& run, const RunSummary& summary) {
 std::string streams(const RunInfo& run, const RunSummary& summary) {
   const std::size_t wide = summary.wide_times;
   const bool all = wide == 0;
-  std::string text = summary.verdict == Verdict::unreliable ? "no" : all ? "yes" : "in part";
+  std::string text = is_doubtful(summary)            ? "no"
+                     : all && crowd(summary).empty() ? "yes"
+                                                     : "in part";
   if (all) {
     text += summary.times == 1 ? " - the time is within"
                                : fmt::format(" - all {} times are within", summary.times);
@@ -162,6 +171,8 @@ std::string streams(const RunInfo& run, const RunSummary& summary) {
                             ? fmt::format("{} of them", summary.repeats->times)
                             : "each",
                         summary.repeats->after_s);
+  if (const std::string others = crowd(summary); !others.empty())
+    text += others + ": without them times may be shorter";
   if (!all && run.oversubscribed) text += "; see the warning above";
   return text;
 }
@@ -234,9 +245,12 @@ std::string next(const RunInfo& run, const RunSummary& summary) {
   } else if (summary.nothing_spoiled) {
     text = "a fault without :call=, :every= and :phase= is done to every call";
   } else if (summary.verdict == Verdict::unreliable && run.oversubscribed) {
-    text = "fewer ranks or more CPUs; over MPI ranks have no second busy thread: --backend mpi";
+    text = run.ranks > 2 ? "fewer ranks or more CPUs" : "more CPUs";
+    text += "; over MPI ranks have no second busy thread: --backend mpi";
   } else if (summary.verdict == Verdict::unreliable) {
     text = "a quieter machine (top shows what else runs), or --passes 5, which take longer";
+  } else if (!crowd(summary).empty()) {
+    text = "stop the other programs (top shows them), and run again";
   } else if (summary.verdict == Verdict::ok && run.options.check.calls == 0) {
     text = "without -c 0 results are checked";
   }

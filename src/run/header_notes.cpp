@@ -211,8 +211,9 @@ std::vector<Note> notes_of(const Rank& rank, const Collective& collective, const
   const bool own_choice = !o.job.threads && process.options.threads;  // 2, or they would be fewer
   if (!shortage.empty())
     add(NoteKind::warning, shortage,
-        own_choice ? "2 ranks are the least; with more CPUs, or over MPI, they do not wait"
-                   : "use fewer ranks or allow more CPUs");
+        own_choice         ? "2 ranks are the least; with more CPUs, or over MPI, they do not wait"
+        : rank.ranks() > 2 ? "use fewer ranks or allow more CPUs"
+                           : "allow more CPUs");
   if (!collective.needs.synchronizes) notes.push_back(cache_note(o, facts.range.slots));
   for (Note& note : machine_notes(facts)) notes.push_back(std::move(note));
   for (Note& note : bind_notes(rank.table().ranks, o.job.bind)) notes.push_back(std::move(note));

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 #include <utility>
 
 #include "src/core/serialize.hpp"
@@ -22,6 +23,34 @@ CounterScope counter_scope(const RankTable& table, int rank) {
   for (const RankIdentity& r : table.ranks)
     if (here(r)) scope.cpus.merge(cpus_in(r.cpus));
   return scope;
+}
+
+std::optional<CpuUse> cpu_use(Rank& rank, const CpuTimes& before) {
+  struct Counted {
+    double own_s, busy_s, wall_s;
+    std::size_t cpus;  // 0: this rank counts none
+  };
+  const CounterScope scope = counter_scope(rank.table(), rank.rank());
+  const CpuTimes now = cpu_times(scope);
+  const Counted mine{now.own - before.own, now.busy - before.busy, now.wall - before.wall,
+                     scope.cpus.size()};
+  const std::vector<std::string> all =
+      rank.world().gather(span_to_bytes<Counted>({&mine, 1}), rank.limit_s());
+  std::map<std::string, double> own_s;  // by machine
+  for (std::size_t r = 0; r < all.size(); ++r)
+    own_s[rank.table().ranks[r].machine] += span_from_bytes<Counted>(all[r]).at(0).own_s;
+  std::optional<CpuUse> found;
+  for (std::size_t r = 0; r < all.size(); ++r) {
+    const Counted counted = span_from_bytes<Counted>(all[r]).at(0);
+    if (counted.cpus == 0 || !(counted.wall_s > 0)) continue;
+    CpuUse use{.cpus = counted.cpus};
+    use.others =
+        std::max(0.0, counted.busy_s - own_s[rank.table().ranks[r].machine]) / counted.wall_s;
+    use.idle = std::max(0.0, static_cast<double>(use.cpus) - counted.busy_s / counted.wall_s);
+    const auto share = [](const CpuUse& one) { return one.others / static_cast<double>(one.cpus); };
+    if (!found || share(use) > share(*found)) found = use;
+  }
+  return found;
 }
 
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(StepTimes, sizes_s, payload_s, packing_s)

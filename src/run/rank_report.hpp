@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -13,6 +14,7 @@
 #include "src/measure/evidence.hpp"
 #include "src/measure/measurement.hpp"
 #include "src/measure/workload.hpp"
+#include "src/record/record.hpp"
 
 namespace ccl_tests {
 
@@ -21,6 +23,11 @@ namespace ccl_tests {
 // Returns what `rank` counts: the first rank of a process its events, the first rank of a machine
 // the steal of the CPUs of all ranks there. Pure.
 CounterScope counter_scope(const RankTable& table, int rank);
+
+// Returns how the CPUs of the ranks were used since `before`, which is the rank's cpu_times(): of the
+// machine on which other programs used the largest share of them. Collective; on rank 0, nullopt on
+// the others. Throws Error, Timeout.
+std::optional<CpuUse> cpu_use(Rank& rank, const CpuTimes& before);
 
 struct RankReport {
   std::uint64_t wrong = 0;  // elements

@@ -262,8 +262,10 @@ int sweep(Rank& rank, const Collective& collective, const Options& o,
                             runner.clock(), exchange_s, ceiling, runner.has_intervals()}));
   runner.reserve(collective, range);
   memory.allocated = free_bytes();
+  const CpuTimes before = cpu_times(counter_scope(rank.table(), rank.rank()));
   AfterRows found = run_points(runner, rank, collective, o, range, ceiling.known, results);
   if (rank.is_first()) results.after_rows(found);
+  if (!process.options.simulated()) found.cpu_use = cpu_use(rank, before);
   found.core_to_core = probe_cpus(rank);
   if (rank.is_first()) results.after_rows(found);
   if (Injector* const injector = rank.injector()) {

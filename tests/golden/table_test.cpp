@@ -220,7 +220,7 @@ TEST(Table, OneOfAThingIsNotCalledSeveral) {
   RunSummary& summary = run.summary;
   summary.rows = summary.times = summary.calls = summary.verified_calls = 1;
   summary.soak = Soak{.seconds = 60, .cycles = 1};
-  summary.unusual_times = summary.unbounded_times = 0;
+  summary.unusual_times = summary.unbounded_times = summary.stolen_times = 0;
   for (const std::size_t wide : {0U, 1U}) {
     summary.wide_times = wide;
     const std::string table = samples::table(run);
@@ -229,6 +229,19 @@ TEST(Table, OneOfAThingIsNotCalledSeveral) {
               1);
     EXPECT_EQ(matches(table, "60 s, 1 cycle; no error in 1 verified operation: "), 1);
     EXPECT_EQ(matches(table, "[^0-9]1 (rows|calls|cycles|times|operations)"), 0);
+  }
+}
+
+TEST(Table, SaysThatOtherProgramsUsedTheCpus) {
+  samples::Run run = samples::stream();
+  run.summary.wide_times = run.summary.stolen_times = 0;
+  for (const bool beside : {false, true}) {
+    run.summary.cpu_use = CpuUse{.cpus = 2, .others = beside ? 0.96 : 0.04, .idle = 0.02};
+    const std::string table = samples::table(run);
+    EXPECT_EQ(matches(table, ": yes - all 4 times are within"), beside ? 0 : 1);
+    const std::string unwrapped = std::regex_replace(table, std::regex("\n# {4,}"), " ");
+    EXPECT_EQ(matches(unwrapped, "other programs used 1.0 of 2 CPUs"), beside ? 2 : 0) << unwrapped;
+    EXPECT_EQ(matches(table, "^# Next     : stop the other programs"), beside ? 1 : 0);
   }
 }
 

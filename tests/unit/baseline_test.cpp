@@ -286,6 +286,33 @@ TEST_F(BaselineTest, DecidesNothingInAnotherStateOfTheMachine) {
     }
 }
 
+// A program beside the ranks makes all rows twice as slow. It is no regression unless it ran before, too.
+TEST_F(BaselineTest, DecidesNothingBesideOtherPrograms) {
+  const CpuUse alone{.cpus = 2, .others = 0.05, .idle = 0};
+  const CpuUse beside{.cpus = 2, .others = 0.6, .idle = 0.1};
+  const CpuUse room{.cpus = 16, .others = 1, .idle = 13};
+  EXPECT_TRUE(is_crowded(beside));
+  EXPECT_FALSE(is_crowded(alone) || is_crowded(room));
+  RunSummary summary = repeating_within(little);
+  for (const CpuUse& then : {alone, beside})
+    for (const CpuUse& now : {alone, beside, room}) {
+      summary.cpu_use = then;
+      write(info(), {row(8, 1e-3, 0.01)}, summary);
+      Limits limits;
+      limits.baseline = path_;
+      LimitJudge judge(limits);
+      judge.read_baseline();
+      judge.begin(info());
+      judge.add(row(8, 1.5e-3, 0.01), 8);
+      const auto all = judge.judge({.repeats = well, .cpu_use = now});
+      const bool decides = !is_crowded(now) || is_crowded(then);
+      EXPECT_EQ(limit_lines(all, missed).size(), decides ? 1U : 0U);
+      if (decides) continue;
+      EXPECT_THAT(limit_lines(all, undecided),
+                  ElementsAre(HasSubstr("other programs used 0.6 of 2 CPUs, in ")));
+    }
+}
+
 TEST_F(BaselineTest, WithNoneOfTheRowsDecidesNothing) {
   write(info(), {row(8, 1e-3, 0.01)});
   Limits limits;

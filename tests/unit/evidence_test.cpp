@@ -68,6 +68,23 @@ TEST(Steal, IsOfTheNamedCpus) {
   EXPECT_EQ(steal_seconds({2}, folder.path()), 0);
 }
 
+TEST(CpuTimes, AreOfTheNamedCpusAndOfThisProcess) {
+  const TemporaryFolder folder;
+  folder.write("proc/stat",
+               "cpu0 100 20 30 4000 500 6 7 8 9 9\n"
+               "cpu1 1000 0 0 0 0 0 0 0 0 0\n");
+  const double tick_s = cpu_times({false, {1}}, folder.path()).busy / 1000;
+  EXPECT_GT(tick_s, 0);
+  const CpuTimes before = cpu_times({true, {0, 1}}, folder.path());
+  EXPECT_DOUBLE_EQ(before.busy, 1171 * tick_s) << "neither idle nor waiting for a disk";
+  while (cpu_times({true, {}}).own < before.own + 0.02) {
+  }
+  const CpuTimes later = cpu_times({true, {}});
+  EXPECT_GT(later.wall, before.wall);
+  EXPECT_EQ(later.busy, 0);
+  EXPECT_EQ(cpu_times({false, {}}).own, 0);
+}
+
 TEST(EventCounters, CountTheFaultsOfTheProcess) {
   EventCounters mine({true, {}});
   EventCounters another({false, {}});
