@@ -92,7 +92,6 @@ struct SweepOptions {
   int cycles = 1;          // 0: until stopped, or until the duration is over
   double duration_s = 0;   // of all cycles together; 0: `cycles` says how many
   int passes = 1;          // over the whole sweep, whose rows become one
-  double rest_s = 0;       // before each row
   std::string mode;        // of the program's forms; empty: its default
   SplitRule grouping;
   bool group_rows = false;  // one row per group instead of the slowest group's

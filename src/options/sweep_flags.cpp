@@ -201,9 +201,6 @@ void declare_sweep(FlagSet& set, Options& o, const AcceptedFlags& taken,
       .by_default("once")
       .needs(taken.sweep)
       .recorded("duration_s");
-  set.add(s.rest_s, "--rest", "SECONDS", "do nothing for SECONDS before each row", at_least(0))
-      .needs(taken.sweep)
-      .recorded("rest_s");
 }
 
 std::vector<std::size_t> sweep_sizes(const SweepOptions& o) {

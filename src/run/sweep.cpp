@@ -3,11 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <chrono>
 #include <functional>
 #include <nlohmann/json.hpp>
 #include <optional>
-#include <thread>
 #include <utility>
 
 #include "src/core/clock.hpp"
@@ -126,11 +124,9 @@ struct Measuring {
   TimeBudget budget;
   std::optional<Ceiling> ceiling;
   int rounds;  // that a call needs at least
-  double rest_s;
 
   // Returns the rows of a point, on rank 0.
   std::vector<Row> run(const SweepPoint& point) {
-    std::this_thread::sleep_for(std::chrono::duration<double>(rest_s));
     budget.grant(runner);
     PointRows found = runner.run(collective, point);
     budget.spend(found.spent_s);
@@ -206,10 +202,9 @@ AfterRows run_points(BenchmarkRunner& runner, Rank& rank, const Collective& coll
       for (const Row& row : found.rows) results.first_call(row, point.bytes);
     }
   }
-  Measuring measuring{runner,        rank,
-                      collective,    TimeBudget(o, all.size()),
-                      ceiling,       least_rounds(collective, o.spec, rank.ranks()),
-                      o.sweep.rest_s};
+  Measuring measuring{runner,     rank,
+                      collective, TimeBudget(o, all.size()),
+                      ceiling,    least_rounds(collective, o.spec, rank.ranks())};
   if (o.sweep.passes > 1) {
     run_passes(measuring, o, all, results);
     return {};

@@ -9,7 +9,6 @@
 #include <iterator>
 #include <sstream>
 
-#include "src/options/settings.hpp"
 #include "tests/unit/command_line.hpp"
 
 namespace ccl_tests {
@@ -102,13 +101,6 @@ TEST(Options, LongNamesAreNcclTests) {
   EXPECT_EQ(o.sweep.ops, std::vector{ReduceOp::max});
   EXPECT_EQ(o.sweep.roots, std::vector{1});
   EXPECT_EQ(o.check.calls, 0);
-}
-
-TEST(Options, ARestIsSecondsThatAreRecorded) {
-  const Options o = read({"--rest", "0.5"});
-  EXPECT_EQ(o.sweep.rest_s, 0.5);
-  const auto settings = recorded_settings(collectives::all_reduce, o);
-  EXPECT_THAT(settings, testing::Contains(Setting{"rest_s", 0.5}));
 }
 
 TEST(Options, AValueMayTouchItsLetter) {

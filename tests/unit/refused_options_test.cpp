@@ -52,7 +52,7 @@ std::vector<Bad> bad_values() {
   add("-m", {"0", "-1", "x", "1048577"});
   add("-a", {"4", "-1", "avg"});
   add("-z", {"4", "-1", "x"});
-  for (const char* flag : {"-T", "--row-time", "--rest", "--init-timeout"}) {
+  for (const char* flag : {"-T", "--row-time", "--init-timeout"}) {
     add(flag, {"-1", "x", "nan", "inf", "0x10", "1s", "1e400"});
   }
   add("--passes", {"0", "-1", "x", "1001"});
