@@ -18,17 +18,11 @@ std::string text_of(const SettingValue& value) {
   return text == nullptr ? std::string() : *text;
 }
 
-SettingValue setting_of(DataType type) { return std::string(name(type)); }
-SettingValue setting_of(ReduceOp op) { return std::string(name(op)); }
-SettingValue setting_of(Memory memory) { return std::string(name(memory)); }
-SettingValue setting_of(CacheUse use) { return std::string(name(use)); }
-SettingValue setting_of(ExitCodes codes) { return std::string(name(codes)); }
 SettingValue setting_of(const SizeLimit& limit) {
   const std::string text = fmt::format("{}:{}", limit.bytes, limit.value);
   if (limit.times == Placements::both) return text;
   return fmt::format("{}:{}", text, name(limit.times));
 }
-SettingValue setting_of(const RankPair& pair) { return name(pair); }
 
 Flag& Flag::on(Page section, std::string text) {
   page = section;

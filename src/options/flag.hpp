@@ -13,11 +13,8 @@
 #include <type_traits>
 #include <vector>
 
-#include "src/core/device.hpp"
-#include "src/core/exit_codes.hpp"
 #include "src/core/rank_pair.hpp"
 #include "src/core/setting.hpp"
-#include "src/core/types.hpp"
 #include "src/options/row_options.hpp"
 
 namespace ccl_tests {
@@ -28,13 +25,10 @@ inline SettingValue setting_of(bool value) { return value; }
 SettingValue setting_of(std::integral auto value) { return static_cast<std::int64_t>(value); }
 inline SettingValue setting_of(double value) { return value; }
 inline SettingValue setting_of(const std::string& value) { return value; }
-SettingValue setting_of(DataType type);
-SettingValue setting_of(ReduceOp op);
-SettingValue setting_of(Memory memory);
-SettingValue setting_of(CacheUse use);
-SettingValue setting_of(ExitCodes codes);
 SettingValue setting_of(const SizeLimit& limit);
-SettingValue setting_of(const RankPair& pair);
+template <class T>
+requires requires(const T& value) { name(value); }
+SettingValue setting_of(const T& value) { return std::string(name(value)); }
 template <class T>
 SettingValue setting_of(const std::optional<T>& value) {
   return value ? setting_of(*value) : SettingValue();
