@@ -9,7 +9,6 @@
 #include "src/core/quote.hpp"
 #include "src/options/row_options.hpp"
 #include "src/record/field_value.hpp"
-#include "src/record/field_visitors.hpp"
 
 namespace ccl_tests {
 namespace {

@@ -7,7 +7,7 @@
 #include <string_view>
 #include <utility>
 
-#include "src/record/field_visitors.hpp"
+#include "src/record/field_value.hpp"
 #include "src/report/reporter.hpp"
 #include "src/report/text.hpp"
 

@@ -4,7 +4,6 @@
 #include <utility>
 
 #include "src/record/field_value.hpp"
-#include "src/record/field_visitors.hpp"
 #include "src/report/reporter.hpp"
 
 namespace ccl_tests {

@@ -13,7 +13,6 @@
 #include "src/core/output_file.hpp"
 #include "src/core/quote.hpp"
 #include "src/record/field_value.hpp"
-#include "src/record/field_visitors.hpp"
 #include "src/report/headline.hpp"
 #include "src/report/text.hpp"
 
