@@ -195,8 +195,9 @@ struct Reproduction {
 };
 
 struct Row {
-  std::size_t bytes = 0;  // "size"
-  std::size_t count = 0;  // "count"
+  std::size_t bytes = 0;            // "size"
+  std::size_t count = 0;            // "count"
+  std::size_t requested_bytes = 0;  // that the sweep asked for
   DataType type = DataType::float32;
   std::optional<ReduceOp> op;  // absent: nothing is reduced
   std::optional<int> root;     // absent: the collective has none
