@@ -134,9 +134,8 @@ void RunJudge::complete(Row& row) {
 
 std::vector<Row> RunJudge::add(const Row& row, std::size_t requested, RowPlace place) {
   std::vector<Row> rows = {row};
-  rows.front().requested_bytes = requested;
   if (row.pass) {
-    std::optional<Row> all = passes_.add(rows.front(), requested, place);
+    std::optional<Row> all = passes_.add(row, requested, place);
     if (!all) return rows;
     rows.push_back(std::move(*all));
   }

@@ -198,7 +198,6 @@ void fields(R& row, V&& visit) {
   visit("moments", row.moments);
   visit("timestamp", row.timestamp);
   visit("size_bytes", row.bytes);
-  visit("requested_bytes", row.requested_bytes);
   visit("count", row.count);
   visit("datatype", row.type);
   visit("op", row.op);

@@ -195,9 +195,8 @@ struct Reproduction {
 };
 
 struct Row {
-  std::size_t bytes = 0;            // "size"
-  std::size_t count = 0;            // "count"
-  std::size_t requested_bytes = 0;  // that the sweep asked for
+  std::size_t bytes = 0;  // "size"
+  std::size_t count = 0;  // "count"
   DataType type = DataType::float32;
   std::optional<ReduceOp> op;  // absent: nothing is reduced
   std::optional<int> root;     // absent: the collective has none

@@ -24,7 +24,7 @@ Measurement cell(double seconds, double algbw, double busbw) {
 
 Row row(std::size_t bytes, const Measurement& out_of_place, const Measurement& in_place) {
   Row row;
-  row.bytes = row.requested_bytes = bytes;
+  row.bytes = bytes;
   row.count = bytes / 4;
   row.type = DataType::float32;
   row.op = ReduceOp::sum;
