@@ -5,7 +5,7 @@
 namespace ccl_tests::collectives {
 namespace {
 
-// What one rank's call reads and writes, in elements. block(s): one rank's part of the requested
+// The elements that one rank's call reads and writes. block(s): one rank's part of the requested
 // size.
 Layout layout(const Shape& s) {
   const std::size_t b = block(s);
@@ -17,7 +17,7 @@ Layout layout(const Shape& s) {
           .in_place = InPlace{b * rank(s), 0}};
 }
 
-// What the receive buffer holds after the call: block r is rank r's input.
+// The receive buffer after the call: block r is rank r's input.
 std::vector<ExpectedBlock> expected(const Shape& s) {
   const std::size_t b = block(s);
   std::vector<ExpectedBlock> blocks;

@@ -1,4 +1,4 @@
-// What the specs of composite primitives share.
+// The parts that specs of composite primitives share.
 #pragma once
 
 #include <algorithm>
@@ -63,7 +63,7 @@ inline constexpr OperationSet primitives_call = {OperationId::all_reduce, Operat
                                                  OperationId::broadcast,  OperationId::all_gather,
                                                  OperationId::gather,     OperationId::barrier};
 
-// What the operations of all composites have in common.
+// The needs that all composites have in common.
 inline constexpr Needs composite = {.in_steps = true,
                                     .host_memory = true,
                                     .host_waits = true,

@@ -1,4 +1,4 @@
-// What all_gather_object and gather_object share.
+// The parts that all_gather_object and gather_object share.
 #pragma once
 
 #include <cstddef>

@@ -1,4 +1,4 @@
-// What the specs of primitives share that work in place, on tensors one after the other in a
+// The parts that specs of primitives share which work in place, on tensors one after the other in a
 // buffer.
 #pragma once
 

@@ -59,7 +59,7 @@ struct Parts {
   std::size_t all, mine;
 };
 
-// Which ranks have the buffer that holds all blocks.
+// The ranks that have the buffer of all blocks.
 enum class Who { all, root };
 inline bool is_one(Who who, const Shape& s) { return who == Who::all || is_root(s); }
 

@@ -1,4 +1,4 @@
-// What the specs share: how a requested size is divided over the ranks, layouts, expected results,
+// The parts that specs share: how a requested size is divided over the ranks, layouts, expected results,
 // bus factors, operations.
 #pragma once
 

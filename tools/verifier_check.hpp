@@ -20,7 +20,7 @@ struct CheckOptions {
   bool quick = false;  // fewer operations, lengths and faults
 };
 
-// What the two did with the same data, for one type.
+// The outcome of both with the same data, for one type.
 struct CheckReport {
   std::size_t patterns = 0;                 // operations, and data movement
   std::size_t fills = 0, other_fills = 0;   // fills and poisons; those that differ

@@ -1,4 +1,4 @@
-// What can be wrong with a row: the faults that a verifier has to find.
+// The faults of a row that a verifier has to find.
 #pragma once
 
 #include <cstddef>

@@ -1,4 +1,4 @@
-// How fast a device's memory is filled and compared, beside a copy within the same memory and beside
+// Measures how fast a device's memory is filled and compared, beside a copy within the same memory and beside
 // writing a constant.
 #pragma once
 

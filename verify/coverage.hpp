@@ -1,4 +1,4 @@
-// How much of a reduction a short message can show.
+// The share of a reduction that a short message can show.
 #pragma once
 
 #include <cstddef>

@@ -7,7 +7,7 @@
 
 namespace ccl_tests::verify {
 
-// Of the device that is the calling thread's, on a stream of their own. Throws Error.
+// Returns the loops of the calling thread's device, on a stream of their own. Throws Error.
 std::unique_ptr<Loops> make_cuda_loops();
 
 }  // namespace ccl_tests::verify

@@ -27,7 +27,7 @@ inline void check(cudaError_t status, const char* what) {
 // too. Used by one thread.
 class CudaArena {
  public:
-  // Of the calling thread's device. Throws Error.
+  // Takes memory of the calling thread's device. Throws Error.
   explicit CudaArena(std::size_t bytes);
 
   // Gives its memory back to the arena, which must outlive it.

@@ -1,4 +1,4 @@
-// What one thread of a GPU does when the verifier fills or compares. Plain C++, so that the tests
+// The work of one thread of a GPU when the verifier fills or compares. Plain C++, so that the tests
 // run it on the host too.
 //
 // A table of a prime period P, read from any element on, repeats after P vectors of 16 bytes: a
@@ -30,7 +30,7 @@ struct Found {
   unsigned long long wrong, first, last;  // first: ~0 where nothing is wrong
 };
 
-// What one thread has found, added to all threads' at its end.
+// The findings of one thread, added to all threads' at its end.
 struct Finding {
   unsigned long long wrong = 0, first = ~0ULL, last = 0;
 
@@ -48,7 +48,7 @@ struct Finding {
   }
 };
 
-// Of `vectors` vectors at `data`, those that thread `lane` of `lanes` compares; `lanes` is a multiple
+// The ones of `vectors` vectors at `data` that thread `lane` of `lanes` compares; `lanes` is a multiple
 // of `period`.
 struct Stride {
   std::uint64_t vectors, lanes;

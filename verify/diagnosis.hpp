@@ -1,4 +1,4 @@
-// What wrong values are: another rank's data, another place's, an earlier call's, a reduction
+// Names what wrong values are: another rank's data, another place's, an earlier call's, a reduction
 // without one rank.
 #pragma once
 

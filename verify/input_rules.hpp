@@ -1,4 +1,4 @@
-// What the rules of floating-point and of integer inputs share with the code that knows which loss
+// The parts that the rules of floating-point and of integer inputs share with the code that knows which loss
 // shows where.
 #pragma once
 

@@ -1,4 +1,4 @@
-// What each rank's input is: values made so that every reduction is exact in any order, and so that
+// The input of each rank: values made so that every reduction is exact in any order, and so that
 // the loss of any rank's contribution changes the result as often as the type allows.
 #pragma once
 

@@ -1,4 +1,4 @@
-// What the verifier does with memory, where that memory lies: fill, compare, and copies to and from
+// The verifier's work on memory, where that memory lies: fill, compare, and copies to and from
 // the host. One implementation for each kind of memory.
 #pragma once
 

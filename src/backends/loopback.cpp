@@ -100,7 +100,7 @@ void reduce(std::byte* out, std::span<const std::string> inputs, std::size_t fir
 namespace ccl_tests {
 namespace {
 
-// What a rank sends in one transfer: for each message its receiver and its bytes, in the order of
+// A rank's part of one transfer: for each message its receiver and its bytes, in the order of
 // posting.
 struct Letter {
   int to;

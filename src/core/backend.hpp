@@ -16,7 +16,7 @@ namespace ccl_tests {
 
 class Communicator;
 
-// What the user chose for the backend.
+// The user's choices for the backend.
 struct BackendOptions {
   std::string interface;       // --interface (interfaces.hpp); empty: the library chooses
   std::string transport;       // --transport; empty: the library's default
@@ -52,7 +52,7 @@ class PerRanks {
   std::function<T(int)> value_;
 };
 
-// What a backend says of itself and its library.
+// A backend's words about itself and its library.
 struct BackendInfo {
   std::string name;
   std::string version = {};   // of the library under test
@@ -74,7 +74,7 @@ struct BackendInfo {
   std::vector<std::string> option_keys = {};  // that --backend-option may set
 };
 
-// Of a backend that opens its library itself.
+// A backend that opens its library itself.
 class LoadableLibrary {
  public:
   virtual ~LoadableLibrary() = default;
@@ -83,7 +83,7 @@ class LoadableLibrary {
   virtual void open(const std::string& file) const = 0;
 };
 
-// Of a backend whose library is started once in a process, and started with its processes.
+// A backend whose library is started once in a process, and with its processes.
 class NativeLauncher {
  public:
   virtual ~NativeLauncher() = default;

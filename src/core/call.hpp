@@ -20,7 +20,7 @@ struct GroupRank {
   int group = 0;
 };
 
-// What a communicator can be asked to do. transfer: messages between two ranks (send and recv).
+// The operations of a communicator. transfer: messages between two ranks (send and recv).
 enum class OperationId {
   all_reduce,
   reduce,

@@ -1,4 +1,4 @@
-// What a library can do here, as data.
+// The operations and types that a library can do here, as data.
 #pragma once
 
 #include <optional>
@@ -34,9 +34,9 @@ struct Capabilities {
   std::vector<std::string> description = {};
   // The operations that the backend has. The suite composes all others from `transfer`.
   OperationSet operations = {OperationId::transfer};
-  // What is refused. note: the reason.
+  // The refused ones. note: the reason.
   std::vector<TypesAndOps> unsupported = {};
-  // What the backend composes from other operations inside the clock. note: how.
+  // The ones that the backend composes from other operations inside the clock. note: how.
   std::vector<TypesAndOps> emulated = {};
 
   // Returns why the library does not support `op` (nullopt: moving data) on `type`. Returns nullopt

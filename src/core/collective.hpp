@@ -19,7 +19,7 @@ namespace ccl_tests {
 
 class Communicator;
 
-// How a size is divided over the ranks (--skew): evenly, growing with the rank, or nearly all to
+// The division of a size over the ranks (--skew): evenly, growing with the rank, or nearly all to
 // one.
 enum class Skew { equal, linear, one_large };
 inline constexpr std::array<std::string_view, 3> skew_names = {"equal", "linear", "one-large"};
@@ -110,7 +110,7 @@ struct ExpectedBlock {
   std::size_t repeat = 1, recv_stride = 0, source_stride = 0;
 };
 
-// Which rows a collective has.
+// The rows that a collective has.
 struct Domain {
   bool sweeps = true;    // false for a program that has no sizes, types and rows
   bool reduces = false;  // sweeps --op
@@ -135,7 +135,7 @@ struct CollectiveFlags {
   bool block_matrix = false;      // NCCL_TESTS_ALLTOALLV_*
 };
 
-// What the harness has to respect when it runs an operation.
+// The needs of an operation that the harness has to respect.
 struct Needs {
   // The operation moves no data. It is checked by time: no rank leaves before the last one enters.
   bool synchronizes = false;
@@ -145,13 +145,13 @@ struct Needs {
   bool own_buffers = false;  // The library gets the operation's buffers, not the row's.
   bool agreement = false;    // Operation::check() compares the ranks' arguments.
   bool step_times = false;   // Operation::times() tells how long the steps of a call take.
-  // What a call makes of the library's operations. Empty: the one that the collective is named as.
+  // The library's operations that a call makes. Empty: the one that the collective is named as.
   OperationSet operations = {};
 };
 
 // One collective in one form. All functions but `make` are pure.
 struct Collective {
-  // What it is called, and which rows there are.
+  // The name, and the rows that there are.
   std::string_view name;        // of the program, without _perf
   std::string_view about = {};  // what it does in one line, below 80 characters
   std::string_view mode = {};   // --mode's name of this form; empty if there is one form only
@@ -161,22 +161,22 @@ struct Collective {
   // Returns why this shape cannot be run, or nullopt if it can.
   std::optional<std::string> (*unsupported)(const Shape&) = nullptr;
 
-  // What a call reads and writes, and what is right. Elements that no block names are unspecified.
+  // The buffers of a call, and what is right in them. Elements that no block names are unspecified.
   Layout (*layout)(const Shape&) = nullptr;
   std::vector<ExpectedBlock> (*expected)(const Shape&) = nullptr;
 
-  // What is reported.
+  // The factors of the report.
   double (*bus_factor)(const Shape&) = nullptr;  // busbw / algbw
   // Returns the bytes sent for each byte of data if shorter objects are padded to the longest.
   double (*padding_waste)(const Shape&) = nullptr;
 
-  // What it takes of memory. `largest` returns the elements of the largest buffer of any rank; only
+  // The memory that it takes. `largest` returns the elements of the largest buffer of any rank; only
   // needed if neither the root nor the first nor the last rank has it. `scratch` returns the bytes
   // that one rank's call takes beside its buffers.
   std::size_t (*largest)(const Shape&) = nullptr;
   std::size_t (*scratch)(const Shape&) = nullptr;
 
-  // What runs. `make` returns one rank's end of the operation for calls of this shape. Collective
+  // The operation itself. `make` returns one rank's end of the operation for calls of this shape. Collective
   // over the channel's ranks, which are the communicator's. Channel, communicator and the shape's
   // options outlive the operation.
   std::unique_ptr<Operation> (*make)(ControlChannel&, Communicator&, const Shape&,

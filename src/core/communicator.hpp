@@ -73,7 +73,7 @@ class Communicator {
   // Completes everything this rank has issued.
   virtual void wait() {}
 
-  // What is issued behind this finds the results of what was issued before. A library that keeps
+  // Lets what is issued after it find the results of what was issued before. A library that keeps
   // to the order of issue does nothing here.
   virtual void fence() { wait(); }
 
@@ -81,7 +81,7 @@ class Communicator {
   // backend does not override is the suite's own barrier, over messages.
   virtual void timing_barrier(const GroupRank& self);
 
-  // What the library can do here. The same object as long as the communicator lives.
+  // Returns what the library can do here: the same object as long as the communicator lives.
   virtual const Capabilities& capabilities() const;
 
   // Returns what only libraries on GPUs can do. Null if the library does not work on GPUs.

@@ -1,4 +1,4 @@
-// What the composed collectives share. Included by their .cpp files only.
+// The parts that composed collectives share. Included by their .cpp files only.
 #pragma once
 
 #include <cstring>

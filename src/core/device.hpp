@@ -38,7 +38,7 @@ class Device {
   virtual std::string name() const = 0;       // "NVIDIA H200", a CPU's model
   virtual std::string bus_id() const = 0;     // PCI address, "0000:0f:00"; the host: empty
   virtual std::string unique_id() const = 0;  // the same for all that share its memory on a machine
-  // What runs it: "CUDA runtime 13.0, driver 13.0"; empty where there is nothing to say.
+  // Returns what runs it: "CUDA runtime 13.0, driver 13.0"; empty where there is nothing to say.
   virtual std::string description() const = 0;
   virtual std::size_t available() const = 0;  // bytes that can still be allocated
   // Bytes of the last cache before its memory; 0: not known.

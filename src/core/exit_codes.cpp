@@ -5,7 +5,7 @@
 namespace ccl_tests {
 namespace {
 
-// What became of a run, as far as those who read exit codes tell them apart.
+// The ends of a run that readers of exit codes tell apart.
 enum class Outcome { passed, slow, bad, unknown, missing };
 
 Outcome outcome_of(int native) {

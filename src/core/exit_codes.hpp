@@ -1,4 +1,4 @@
-// How those who start programs read exit codes: --exit-codes.
+// Translates exit codes for those who start programs: --exit-codes.
 #pragma once
 
 #include <string_view>

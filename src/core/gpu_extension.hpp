@@ -1,4 +1,4 @@
-// What only libraries that work on GPUs can do.
+// The abilities that only libraries for GPUs have.
 #pragma once
 
 #include <cstddef>

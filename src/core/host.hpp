@@ -1,4 +1,4 @@
-// Who this machine is.
+// The name and identity of this machine.
 #pragma once
 
 #include <cstdint>

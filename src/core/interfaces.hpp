@@ -27,7 +27,7 @@ std::vector<InterfaceAddress> interface_addresses();
 // `address` is none.
 std::string numeric_address(const sockaddr* address);
 
-// Which interfaces a user means, in the words of NCCL_SOCKET_IFNAME: "eth" is every name that begins
+// The interfaces that a user means, in the words of NCCL_SOCKET_IFNAME: "eth" is every name that begins
 // so, "=eth0" this name, "^lo,docker" all names that do not begin so, "^=lo" all others. An item may
 // also be an address. Other than in NCCL, an item that is the name of an interface means that one.
 struct InterfaceChoice {

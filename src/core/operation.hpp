@@ -1,11 +1,11 @@
-// What one call of a benchmark row does: one operation of the library under test, or several.
+// One call of a benchmark row: one operation of the library under test, or several.
 #pragma once
 
 #include "src/core/call.hpp"
 
 namespace ccl_tests {
 
-// How long the steps of a composite operation take: seconds of the communicator's clock on one
+// The time of the steps of a composite operation: seconds of the communicator's clock on one
 // rank, summed over calls.
 struct StepTimes {
   double sizes_s = 0;    // collectives that tell how long the others' data are

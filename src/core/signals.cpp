@@ -13,7 +13,7 @@
 namespace ccl_tests {
 namespace {
 
-// What handlers know: a signal belongs to the process.
+// The handlers' knowledge: a signal belongs to the process.
 struct Target {
   std::atomic<int> pipe = -1;
   std::atomic<pid_t> process =

@@ -63,7 +63,7 @@ struct Float8E5M2 {
   std::uint8_t bits;
 };
 
-// How a floating-point type divides its bits. significand counts the hidden bit.
+// The bits of a floating-point type. significand counts the hidden bit.
 struct FloatFormat {
   int significand;   // p: every integer up to 2^p is exact
   int min_exponent;  // of the smallest normal value, 2^min_exponent

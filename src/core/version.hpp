@@ -1,4 +1,4 @@
-// Which version of the suite this is.
+// The version of the suite.
 #pragma once
 
 namespace ccl_tests {

@@ -12,7 +12,7 @@ class Devices {
  public:
   virtual ~Devices() = default;
   virtual Memory memory() const = 0;
-  // How many this process sees. Throws Error, saying why, when they cannot be used.
+  // Returns how many this process sees. Throws Error, saying why, when they cannot be used.
   virtual int count() const = 0;
   // Makes device `index` the calling thread's. Throws Error.
   virtual std::unique_ptr<Device> open(int index) const = 0;

@@ -30,7 +30,7 @@ std::string allowed_cpus(const std::string& root = "");
 // The numbers in such a list; none when it is not one.
 std::set<int> cpus_in(const std::string& list);
 
-// How many CPUs' time its cgroups give it; 0: no limit.
+// Returns how many CPUs' time its cgroups give it; 0: no limit.
 double cpu_quota(const std::string& root = "");
 
 // Returns the bytes of the last cache that a core has for itself (L2); 1 MiB if the system does not

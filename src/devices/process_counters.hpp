@@ -1,4 +1,4 @@
-// What the kernel counts of a process and of a host's CPUs. `root`: where /proc is, for tests.
+// Reads what the kernel counts of a process and of a host's CPUs. `root`: where /proc is, for tests.
 #pragma once
 
 #include <cstddef>
@@ -13,7 +13,7 @@ namespace ccl_tests {
 // 10 ms; 0 if the kernel does not say.
 double steal_seconds(const std::set<int>& cpus, const std::string& root = "");
 
-// What of a job one rank counts, so that nothing is counted twice: threads of a process share its
+// The part of a job that one rank counts, so that nothing is counted twice: threads of a process share its
 // counters, since a library's own threads count too; processes of a host share its CPUs.
 struct CounterScope {
   bool process = false;  // this rank counts its process's faults and switches

@@ -94,7 +94,7 @@ class Staged : public ForwardingCommunicator {
   }
 
  private:
-  // What end of an operation's result goes where.
+  // The end of an operation's result, and where it goes.
   struct Delivery {
     std::span<std::byte> to;
     const std::byte* from;
@@ -117,7 +117,7 @@ class Staged : public ForwardingCommunicator {
   void issue(OperationId operation, const Call& call) {
     const auto send = call.send_bytes(operation);
     const auto recv = call.recv_bytes(operation);
-    // What is under way has no end before all ranks have begun it, which they do in one order.
+    // An operation under way has no end before all ranks have begun it, which they do in one order.
     if (fits(0, send.size(), recv.size()) && !fits(used_room_, send.size(), recv.size())) deliver();
     Call staged = call;
     std::byte* const input = scratch(send.size());

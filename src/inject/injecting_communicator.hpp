@@ -12,9 +12,9 @@
 
 namespace ccl_tests {
 
-// Which calls of one rank a fault is done to, and how many it was.
+// The calls of one rank that a fault is done to, and how many there were.
 
-// What of a row concerns faults.
+// The parts of a row that concern faults.
 struct RowUnderFaults {
   std::size_t bytes = 0;     // the row's size
   bool own_buffers = false;  // buffers of the operation's, which nothing guards
@@ -40,7 +40,7 @@ class Injector {
   bool concerns_this_rank() const { return fault_ && (fault_->rank < 0 || fault_->rank == rank_); }
   const RowUnderFaults& row() const { return row_; }
 
-  // What was done on this rank.
+  // Counts what was done on this rank.
   void add_spoiled() { ++spoiled_; }
   std::uint64_t spoiled() const { return spoiled_; }
 

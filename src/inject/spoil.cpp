@@ -42,7 +42,7 @@ T neutral(ReduceOp op) {
     case ReduceOp::min: {
       const FloatFormat f = float_format<T>();
       const double largest = std::ldexp(2 - std::ldexp(1, 1 - f.significand), f.max_exponent);
-      // Of f8e4m3 the largest significand is NaN's.
+      // The largest significand of f8e4m3 is NaN's.
       const double safe = f.significand == 4 ? 448 : largest;
       return from_double<T>(op == ReduceOp::max ? -safe : safe);
     }

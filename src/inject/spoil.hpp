@@ -1,4 +1,4 @@
-// What a fault does to bytes. Pure.
+// Spoils bytes as a fault does. Pure.
 #pragma once
 
 #include <cstddef>

@@ -1,4 +1,4 @@
-// What a reading of the clock costs, and how far two machines' clocks are apart.
+// The cost of a reading of the clock, and the distance of two machines' clocks.
 #pragma once
 
 #include <span>
@@ -17,7 +17,7 @@ struct ClockProperties {
 
 ClockProperties clock_properties(const Clock& clock);
 
-// How far one machine's clock is ahead of another's, from messages there and back. Pure.
+// The distance of one machine's clock from another's, by messages there and back. Pure.
 
 // A message to another machine and its answer: when it was sent and when the answer came, by the
 // clock here, and what the clock there showed between the two. Seconds.
@@ -25,7 +25,7 @@ struct RoundTrip {
   double sent = 0, there = 0, received = 0;
 };
 
-// How far the clock there is ahead of the clock here at the moment `at` of the clock here: at least
+// The lead of the clock there over the clock here at the moment `at` of the clock here: at least
 // `low`, at most `high` seconds.
 struct ClockOffset {
   double at = 0, low = 0, high = 0;

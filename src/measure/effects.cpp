@@ -75,7 +75,7 @@ double robust_sigma(const std::vector<double>& residuals, std::size_t parameters
   return robust_deviation(residuals) * std::sqrt(n / (n - p));
 }
 
-// What makes 1.4826 MAD of n normal values unbiased (Croux and Rousseeuw, COMPSTAT 1992).
+// Returns the factor that makes 1.4826 MAD of n normal values unbiased (Croux and Rousseeuw, COMPSTAT 1992).
 double small_sample_factor(std::size_t n) {
   constexpr double known[] = {1.206, 1.200, 1.140, 1.129, 1.107};  // of 5 to 9 values
   if (n < 5) return known[0];

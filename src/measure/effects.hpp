@@ -1,4 +1,4 @@
-// How much longer than the others each end of transfers takes to send and to receive. Pure.
+// Finds how much longer than the others each end of transfers takes to send and to receive. Pure.
 #pragma once
 
 #include <cstddef>

@@ -31,7 +31,7 @@ double percentile(const std::vector<double>& sorted, double percent) {
   return sorted[std::max<std::size_t>(rank, 1) - 1];
 }
 
-// Of the quantile p, which is the median if p is 0.5.
+// Adds the quantile p, which is the median if p is 0.5.
 void add_quantile(Estimate& result, const std::vector<double>& sorted, double p, double effective) {
   const auto n = static_cast<double>(sorted.size());
   const double share = 1.96 * std::sqrt(p * (1 - p) / effective);
@@ -39,7 +39,7 @@ void add_quantile(Estimate& result, const std::vector<double>& sorted, double p,
   if (p < 0.5) low = std::max(low, 1.0);
   const double high = std::ceil(n * (p + share)) + 1;
   if (low < 0 || high > n + 1 || sorted.size() < least_values) return;
-  // Of 6 to 9 values the interval is all of them: 96.9 % and more.
+  // The interval of 6 to 9 values is all of them: 96.9 % and more.
   result.low = sorted[static_cast<std::size_t>(std::max(low, 1.0)) - 1];
   result.high = sorted[static_cast<std::size_t>(std::min(high, n)) - 1];
 }

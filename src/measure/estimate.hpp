@@ -1,4 +1,4 @@
-// What the stamps of a stream say about the time of one call, and how sure that is. Pure.
+// Estimates the time of one call from the stamps of a stream, and how sure it is. Pure.
 #pragma once
 
 #include <cstddef>
@@ -30,7 +30,7 @@ struct Estimate {
   bool bimodal() const { return slow > 2 * fast; }
 };
 
-// Which number of a stream is its time. median: for operations whose ranks wait for each other. mean:
+// The number of a stream that is its time. median: for operations whose ranks wait for each other. mean:
 // for operations whose root runs ahead of the others, so that single stamps show its queue instead. fast:
 // the 10th percentile, for ranks that wait for CPUs; medians of such stamps show the scheduler, and
 // do not repeat.

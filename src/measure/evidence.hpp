@@ -1,4 +1,4 @@
-// What happened to the processes of a row's ranks while they were timed. Pure.
+// The events that met the processes of a row's ranks while they were timed. Pure.
 #pragma once
 
 #include <cstddef>

@@ -8,7 +8,7 @@
 namespace ccl_tests {
 namespace {
 
-// Of a block; 0: any number.
+// Returns the most calls of a block; 0: any number.
 std::size_t most_calls(const PrecisionGoal& goal, double call_s) {
   if (goal.block_s <= 0 || call_s <= 0) return goal.most_calls;
   constexpr double practically_all = 1e12;

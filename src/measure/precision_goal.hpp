@@ -1,4 +1,4 @@
-// What a cell is measured for that ends when its time is precise, and what follows for each block.
+// The goal of a cell that ends when its time is precise, and what follows for each block.
 // Pure.
 #pragma once
 

@@ -1,4 +1,4 @@
-// What times that were measured once more say about all times of a run. Pure.
+// Judges all times of a run by those that were measured once more. Pure.
 #pragma once
 
 #include <cstddef>
@@ -8,9 +8,9 @@
 
 namespace ccl_tests {
 
-// How far few times of the same kind scatter: a row's passes, or runs. Pure.
+// The scatter of few times of the same kind: a row's passes, or runs. Pure.
 
-// Of the logarithms of n times: their mean and standard deviation, which has n - 1 degrees of freedom.
+// The mean and standard deviation of the logarithms of n times, with n - 1 degrees of freedom.
 struct Scatter {
   double mean = 0;
   double deviation = 0;
@@ -50,7 +50,7 @@ struct Repeatability {
   double half_width() const;
 };
 
-// What the half width is for the precision that was asked for: up to 2.5 times as much (`well`: short
+// The half width beside the precision that was asked for: up to 2.5 times as much (`well`: short
 // measurements differ by more than long ones), or more.
 enum class Repeating { well, badly };
 Repeating repeating(const Repeatability& found, double precision);

@@ -121,7 +121,7 @@ double SampleCriterion::call_with_barrier_s() const {
   return std::max(call_s_, spent_s_ / static_cast<double>(taken() * calls_));
 }
 
-// How many samples the next block has; 0: none, the cell is done.
+// Returns how many samples the next block has; 0: none, the cell is done.
 std::size_t SampleCriterion::wanted() const {
   if (goal_.most_calls > 0 && blocks_ >= most_limited_blocks) return 0;
   const std::size_t have = taken();

@@ -19,7 +19,7 @@ namespace ccl_tests {
 std::vector<double> longest_durations(const std::vector<Samples>& ranks, std::span<const int> group,
                                       std::size_t calls);
 
-// Of each sample, in seconds. Moments are of one clock.
+// The moments of each sample, in seconds, of one clock.
 struct SampleBrackets {
   std::vector<double> low;   // from the last entry to the last exit, per call
   std::vector<double> high;  // from the first entry to the last exit, per call
@@ -32,7 +32,7 @@ struct SampleBrackets {
 SampleBrackets brackets_of(const std::vector<Samples>& ranks, std::span<const int> group,
                            std::size_t calls);
 
-// How the ranks of a group came and went: one number of each.
+// The order in which the ranks of a group came and went: one number of each.
 struct RankOrder {
   std::vector<double> late_share;  // of the samples, those that the rank alone entered last
   std::vector<double> slow_share;  // and those that it alone left last

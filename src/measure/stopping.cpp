@@ -32,7 +32,7 @@ double longest_last(std::span<const Samples> ranks) {
 
 namespace {
 
-// What a library is given as one it may do by another algorithm, which connects at its first use.
+// A library may do what it is given as one by another algorithm, which connects at its first use.
 std::size_t whole_iterations(std::size_t calls, std::size_t aggregate) {
   return (calls + aggregate - 1) / aggregate * aggregate;
 }

@@ -1,4 +1,4 @@
-// What to take next for a cell of the table, and when it is done. Pure: fed by whoever measures.
+// Decides what to take next for a cell of the table, and when it is done. Pure.
 #pragma once
 
 #include <cstddef>
@@ -51,14 +51,14 @@ inline constexpr double most_untimed_of_cell_s = 10e-3;
 inline constexpr std::size_t untimed_again = 10;
 // A cell lasts so long at least, so that it does not show one tick of the scheduler alone.
 inline constexpr double least_span_s = 20e-3;
-// Of longer calls a few values must do.
+// A few values of longer calls must do.
 inline constexpr double slow_call_s = 15e-3;
 // The most values of a block, each of which travels from every rank to rank 0.
 inline constexpr std::size_t most_stamps = 512;
-// Of a value, the share that reading the clock may take.
+// The share of a value that reading the clock may take.
 inline constexpr double clock_share = 0.01;
 
-// Of a cell whose blocks are limited in calls (PrecisionGoal::most_calls): making each of them ready
+// The limit of a cell whose blocks are limited in calls (PrecisionGoal::most_calls): making each of them ready
 // takes time that no budget counts.
 inline constexpr std::size_t most_limited_blocks = 64;
 

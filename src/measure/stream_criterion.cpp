@@ -72,7 +72,7 @@ BlockPlan StreamCriterion::plan(std::size_t samples, std::size_t untimed) const 
   return plan;
 }
 
-// How many stamps the next block has; 0: none, the cell is done.
+// Returns how many stamps the next block has; 0: none, the cell is done.
 std::size_t StreamCriterion::wanted() const {
   if (goal_.most_calls > 0 && blocks_ >= most_limited_blocks) return 0;
   const double stamp_s = call_s_ * static_cast<double>(calls_per_stamp_);

@@ -1,4 +1,4 @@
-// How sure the times of a run are, in one line. Pure.
+// Says in one line how sure the times of a run are. Pure.
 #pragma once
 
 #include <array>

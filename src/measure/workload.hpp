@@ -1,4 +1,4 @@
-// What can be timed: the interface between a clock and the calls that it is held to.
+// The interface between a clock and the calls that it times.
 #pragma once
 
 #include <cstddef>
@@ -53,12 +53,12 @@ class Workload {
   virtual Samples make(const SingleCalls& plan) = 0;
   // Off the clock: makes buffers ready for the block's calls.
   virtual void prepare(const BlockPlan& plan) = 0;
-  // On the clock: issues the block's calls [first, first + calls), untimed ones counted. May return
+  // Issues, on the clock, the block's calls [first, first + calls), untimed ones counted. May return
   // before they are complete.
   virtual void issue(std::size_t first, std::size_t calls) = 0;
   // The block's untimed calls are complete, and its clock is about to start.
   virtual void begin() {}
-  // Of a prepared stream: where the device itself marks the end of each sample, with room for all of
+  // The place of a prepared stream where the device itself marks the end of each sample, with room for all of
   // them. Null: each sample is waited for, and its end is read from the clock.
   virtual Timeline* marks() { return nullptr; }
   // Returns when all issued calls are complete on this rank.

@@ -1,4 +1,4 @@
-// What no algorithm can be faster than, given a link's latency and bandwidth. Pure.
+// The time that no algorithm can beat, given a link's latency and bandwidth. Pure.
 #pragma once
 
 #include <optional>
@@ -7,7 +7,7 @@
 
 namespace ccl_tests {
 
-// What a link between two ranks gives in one direction.
+// The latency and bandwidth of a link between two ranks in one direction.
 struct Ceiling {
   double gb_per_s = 0;              // 1e9 bytes
   std::optional<double> latency_s;  // of the shortest message; nullopt: not known

@@ -1,4 +1,4 @@
-// How a list of tensors is cut into buckets, each of which becomes one operation.
+// Cuts a list of tensors into buckets, each of which becomes one operation.
 #pragma once
 
 #include <cstddef>

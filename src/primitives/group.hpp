@@ -57,7 +57,7 @@ class Workspace {
   std::map<std::string, Buffer, std::less<>> buffers_;
 };
 
-// How long the steps of the composite primitives take.
+// The time that the steps of composite primitives take.
 
 // Each call gives the time since the one before it, or since the object was made, to a step.
 class StepClock {
@@ -79,7 +79,7 @@ class StepClock {
   double last_s_;
 };
 
-// What connects groups. The backend must outlive them.
+// The library that connects groups. The backend must outlive them.
 struct Library {
   const Backend* backend = nullptr;  // null: no new groups
   BackendOptions options = {};

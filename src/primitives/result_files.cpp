@@ -70,7 +70,7 @@ void read_files(const Group& group, const std::string& folder, Objects& parts) {
   }
 }
 
-// What keeps f from its end; empty when nothing does.
+// Returns what keeps f from its end; empty when nothing does.
 template <class F>
 std::string trouble_of(F&& f) {
   try {

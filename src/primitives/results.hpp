@@ -11,7 +11,7 @@
 
 namespace ccl_tests::primitives {
 
-// What collect_results brings; the next call with it reuses its memory.
+// The results that collect_results brings; the next call with it reuses its memory.
 struct Results {
   Objects parts;             // every rank's list, packed
   std::vector<Bytes> items;  // on rank 0, in the data set's order: views into parts

@@ -1,4 +1,4 @@
-// Which runs may be compared.
+// Decides which runs may be compared.
 #pragma once
 
 #include <string>

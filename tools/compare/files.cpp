@@ -81,7 +81,7 @@ Report compare_files(const std::string& base_path, const std::string& head_path,
   note_incomplete(head, report.notes);
 
   const std::size_t count = std::min(base.size(), head.size());
-  // Of single runs the intervals speak, and a percentile has none.
+  // Single runs are compared by their intervals, and a percentile has none.
   if (count > 1) {
     check_same_number(base.front(), head.front());
     report.by = judged_by(base.front().run.info);

@@ -85,7 +85,7 @@ Matched only(Matched matched, const std::set<RowKey>& keys) {
   return matched;
 }
 
-// How many pairs there are at each look.
+// Returns how many pairs there are at each look.
 std::vector<std::size_t> looks_of(std::size_t pairs, std::size_t most) {
   std::vector<std::size_t> looks = {pairs};
   while (looks.back() < most) looks.push_back(std::min(2 * looks.back(), most));

@@ -68,7 +68,7 @@ class Sides {
     return std::move(runs.front());
   }
 
-  // What a command that failed has left.
+  // Returns what a command that failed has left.
   static std::optional<RecordedRun> found_before_it_failed(const std::string& command,
                                                            const std::string& file) {
     try {

@@ -36,7 +36,7 @@ std::string first_line(const Report& report, const Summary& s) {
   return fmt::format("none of {} slower", all);
 }
 
-// What a reader looks for comes first: slower rows, the slowest at the top, then undecided ones.
+// Puts slower rows first, the slowest at the top, then undecided ones.
 std::vector<RowResult> by_weight(std::vector<RowResult> rows) {
   const auto weight = [](const RowResult& row) {
     if (row.verdict == RowVerdict::slower) return 0;

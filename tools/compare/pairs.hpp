@@ -44,7 +44,7 @@ struct RowTime {
 // One invocation's rows in the order of their keys.
 using RunTimes = std::map<RowKey, RowTime>;
 
-// Of runs that are compared by JudgedBy::fast.
+// The note of runs that are compared by JudgedBy::fast.
 inline constexpr std::string_view fast_note =
     "more busy threads than CPUs, so medians are noise: rows compare the 10th percentile of the calls; rows that have only a mean compare it";
 

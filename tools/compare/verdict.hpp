@@ -1,4 +1,4 @@
-// What the pairs of a row say about it.
+// The verdict of the pairs of a row.
 #pragma once
 
 #include <cstddef>
@@ -55,7 +55,7 @@ double tested_ratio(double threshold);
 // Returns the keys of rows whose median ratio is beyond the threshold.
 std::set<RowKey> flag(const Matched& screen, double threshold);
 
-// What the tests of rows have to be corrected for.
+// The number of tests that those of rows have to be corrected for.
 struct Correction {
   std::size_t tests = 0;  // rows; at least those that are judged
   std::size_t looks =

@@ -61,7 +61,7 @@ void write_files(const std::filesystem::path& folder, const std::string& date,
   write_files(folder, date, program, set);
 }
 
-// Of a tool whose command line is Arguments.
+// Writes the page of a tool whose command line is Arguments.
 template <class Arguments>
 void write_files(const std::filesystem::path& folder, const std::string& date,
                  const ProgramTexts& program) {

@@ -1,4 +1,4 @@
-// What ccl_selftest tries.
+// The cases that ccl_selftest tries.
 #pragma once
 
 #include <cstddef>

@@ -14,7 +14,7 @@
 
 namespace ccl_tests::selftest {
 
-// What came of spoiling results, by kind of fault.
+// The outcome of spoiled results, by kind of fault.
 struct FaultTally {
   std::uint64_t injected = 0;             // rows with a spoiled call
   std::uint64_t caught = 0;               // of them, those that failed
@@ -36,7 +36,7 @@ struct Tallies {
 // The table and the verdict.
 std::string text_of(const Tallies& tallies);
 
-// What a library does of what the suite asks for, in words.
+// Says in words what a library does of what the suite asks for.
 
 // Lines with '#': which operations the backend makes, which the suite composes from messages, what the backend composes, and
 // what it lacks.

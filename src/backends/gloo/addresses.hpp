@@ -1,4 +1,4 @@
-// Which of its host's addresses each rank's Gloo uses over TCP.
+// Chooses the address of its host that a rank's Gloo uses over TCP.
 #pragma once
 
 #include <string>

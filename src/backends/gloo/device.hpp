@@ -1,4 +1,4 @@
-// Which network device a Gloo context uses.
+// Makes the network device that a Gloo context uses.
 #pragma once
 
 #include <gloo/transport/device.h>
@@ -17,7 +17,7 @@ struct NetworkDevice {
   bool batch = false;                // threads are SCHED_BATCH, as was chosen
 };
 
-// Which threads are scheduled as SCHED_BATCH: --backend-option event_threads=other|batch|all.
+// The threads that are scheduled as SCHED_BATCH: --backend-option event_threads=other|batch|all.
 inline constexpr const char* event_threads_key = "event_threads";
 enum class BatchThreads { none, event, all };
 

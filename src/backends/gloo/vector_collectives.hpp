@@ -1,4 +1,4 @@
-// What Gloo lacks or does slowly: collectives of unequal blocks, and a ring of reduce_scatter.
+// The collectives that Gloo lacks or does slowly: those of unequal blocks, and a ring of reduce_scatter.
 #pragma once
 
 #include <gloo/context.h>

@@ -145,7 +145,7 @@ Block::~Block() {
 
 namespace {
 
-// What the suite does itself it does on the host's memory.
+// The suite itself works on the host's memory.
 std::vector<TypesAndOps> unsupported_on(const Device* device) {
   std::vector<TypesAndOps> result;
   if (device == nullptr) return result;

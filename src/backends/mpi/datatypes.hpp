@@ -1,4 +1,4 @@
-// What types are called in MPI, and what an MPI can do with them.
+// The names of types in MPI, and what an MPI can do with them.
 #pragma once
 
 #include <mpi.h>
@@ -54,7 +54,7 @@ class Block {
   bool derived_;
 };
 
-// What MPI does of the suite's operations, and how.
+// The suite's operations that MPI does, and how.
 
 // Operations that MPI lacks: made of MPI's by the communicator.
 inline bool is_composed(ReduceOp op) { return op == ReduceOp::avg || op == ReduceOp::mulsum; }

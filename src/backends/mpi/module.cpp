@@ -36,7 +36,7 @@ std::vector<int> world_ranks(ControlChannel& channel, double limit_s) {
   return ranks;
 }
 
-// Of these ranks only: others may be in other groups, or in none.
+// Collective over these ranks only: others may be in other groups, or in none.
 MPI_Comm make_group(const std::vector<int>& ranks) {
   MPI_Group world = MPI_GROUP_NULL;
   MPI_Group group = MPI_GROUP_NULL;

@@ -56,12 +56,12 @@ struct Api {
 // the main thread. Throws Error.
 void load(const std::string& file);
 
-// What load() has found.
+// Returns what load() has found.
 const Api& api();
 
 std::string dotted(int version);
 
-// What failed, with NCCL's own last words. comm: may be null.
+// Returns what failed, with NCCL's own last words. comm: may be null.
 std::string error_text(ncclResult_t result, const char* what, ncclComm_t comm);
 
 // Throws Error with that.

@@ -1,4 +1,4 @@
-// What types and operations are called in NCCL, and what this NCCL can do.
+// The names of types and operations in NCCL, and what this NCCL can do.
 #pragma once
 
 #include <nccl.h>

@@ -10,7 +10,7 @@
 
 namespace ccl_tests::nccl_module {
 
-// What a communicator was made with, and what those that are split from it are made with.
+// The options that a communicator was made with, and that those that are split from it are made with.
 struct Setup {
   int device = 0;
   int capability = 0;  // 10 * major + minor

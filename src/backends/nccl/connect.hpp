@@ -1,4 +1,4 @@
-// How the ranks of a job become a communicator of NCCL.
+// Makes a communicator of NCCL of the ranks of a job.
 #pragma once
 
 #include <memory>
@@ -11,7 +11,7 @@ namespace ccl_tests::nccl_module {
 // On the main thread, before others may read the environment. Throws UsageError if no interface is meant.
 void set_environment(const BackendOptions& options);
 
-// Of options.device, this rank's GPU, only the index is kept. Collective over channel's ranks.
+// Keeps the index alone of options.device, this rank's GPU. Collective over channel's ranks.
 // Throws Error, Unsupported.
 std::unique_ptr<Communicator> connect(ControlChannel& channel, const BackendOptions& options);
 

@@ -27,7 +27,7 @@ namespace {
 constexpr int collective_event = 1 << 1;
 constexpr int message_event = 1 << 2;
 
-// What an event begins with; what follows depends on its type.
+// The begin of each event; the rest depends on its type.
 struct Head5 {
   std::uint64_t type;
   void* parent;

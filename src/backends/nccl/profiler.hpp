@@ -1,4 +1,4 @@
-// What NCCL chose for its operations. It tells a profiler plugin; this module is the one that it is
+// Keeps what NCCL chose for its operations. It tells a profiler plugin; this module is the one that it is
 // made to open.
 #pragma once
 
@@ -39,7 +39,7 @@ void listen_to_nccl();
 // One communicator's operations as NCCL tells them, on any of its threads.
 class Listener {
  public:
-  // Which of NCCL's communicators is meant shows with the first collective whose receive buffer is
+  // A communicator of NCCL shows with the first collective whose receive buffer is
   // `token`, which no other communicator receives into.
   explicit Listener(const void* token);
   ~Listener();

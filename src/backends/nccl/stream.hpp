@@ -12,7 +12,7 @@
 
 namespace ccl_tests::nccl_module {
 
-// Of the calling thread's device. Owns the stream unless that is the NULL stream.
+// A stream of the calling thread's device. Owns the stream unless that is the NULL stream.
 class Stream {
  public:
   explicit Stream(bool null_stream);
