@@ -42,7 +42,7 @@ class Page(html.parser.HTMLParser):
         return ["".join(texts) for name, attributes, texts in self.elements
                 if name == tag and (kind is None or kind in attributes.get("class", "").split())]
 PY
-run 0 "every element of the pages ends, their data are the verdict, every JUnit document and verdict is whole" env PYTHONPATH="$work" "$python" - "$pages" <<'PY'
+cat >"$work/files.py" <<'PY'
 import glob, json, os, sys, xml.etree.ElementTree as tree
 from page import Page
 
@@ -77,6 +77,7 @@ for path in samples:
     check(path)
     junit(path[:-4] + "xml")
 PY
+run 0 "every element of the pages ends, their data are the verdict, every JUnit document and verdict is whole" "$python" "$work/files.py" "$pages"
 
 browser=
 for candidate in chromium chromium-browser google-chrome; do
@@ -94,7 +95,7 @@ show() { # arguments...
 # draw PAGE: what the script of the page draws, as a page of its own.
 draw() { show --virtual-time-budget=5000 --dump-dom "file://$pages/$1.html" >"$work/$1.dom"; }
 for page in sample many hostile unmeasured one incomplete empty; do draw "$page"; done
-run 0 "the script draws every part of the pages" env PYTHONPATH="$work" "$python" - "$work" <<'PY'
+cat >"$work/drawn.py" <<'PY'
 import json, sys
 from page import Page
 
@@ -145,6 +146,7 @@ expect("incomplete", "The run ended early", "before the plan\u2019s end")
 expect("one", "Facts of the host")
 expect("empty", "Nothing was measured: no check was made.", "No stage was run.", "No host is known.", "None was made.")
 PY
+run 0 "the script draws every part of the pages" "$python" "$work/drawn.py" "$work"
 # The functions of the script, called with the page's own data beside: each [found, expected].
 "$python" - "$pages/sample.html" >"$work/functions.html" <<'PY'
 import sys
