@@ -107,7 +107,7 @@ std::string rank_line(const RankLine& line) {
 }
 
 // Of many ranks only the first and the last are shown: the list would hide the rows.
-std::string devices(const RunInfo& run) {
+std::string device_lines(const RunInfo& run) {
   constexpr std::size_t most_lines = 16;
   const std::size_t ranks = run.rank_lines.size();
   const std::size_t first_shown = ranks > most_lines ? most_lines - 2 : ranks;
@@ -143,7 +143,7 @@ std::string header_text(const RunInfo& run) {
                   run.library_file.empty() ? "built-in" : word(run.library_file),
                   run.library_known_as.empty() ? "" : " ", harmless(run.library_known_as));
   lines += fmt::format("# Collective test starting: {}\n", harmless(run.program));
-  lines += settings(run) + modes(run) + ranks(run) + warning(run) + devices(run);
+  lines += settings(run) + modes(run) + ranks(run) + warning(run) + device_lines(run);
   if (run.reduced_max)
     lines +=
         fmt::format("#\n# Reducing maxBytes to {} due to memory limitation\n", *run.reduced_max);
