@@ -46,6 +46,15 @@ class ForeignThread {
   std::thread thread_;
 };
 
+// Returns when a thread has taken the signal, which the calling one blocks.
+void await_signal(int signal) {
+  sigset_t pending;
+  do {
+    ::usleep(1000);
+    ::sigpending(&pending);
+  } while (sigismember(&pending, signal) != 0);
+}
+
 bool is_default(int signal) {
   struct sigaction now {};
   return ::sigaction(signal, nullptr, &now) == 0 && now.sa_handler == SIG_DFL;
@@ -154,6 +163,7 @@ TEST(SignalWatch, HearsOfTheFirstSignalOnceWhicheverThreadTakesIt) {
     ::kill(::getpid(), SIGTERM);  // at once: the same wish
     ::kill(::getpid(), SIGUSR1);
     EXPECT_EQ(byte, SIGTERM);
+    await_signal(SIGUSR1);  // taken after the watch, it would end this process
   }
   pollfd more{pipe[0], POLLIN, 0};
   EXPECT_EQ(::poll(&more, 1, 0), 0);
