@@ -61,7 +61,7 @@ class Runs {
     half_row_ = false;
   }
 
-  void begin(FieldRecord line) {
+  void begin(const FieldRecord& line) {
     drop_half_row();
     int version = 0;
     if (const FieldValue* const value = find(line, "schema_version")) assign(*value, version);

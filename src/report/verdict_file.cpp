@@ -68,9 +68,10 @@ class OptionalFile : public Reporter {
   }
 
  protected:
-  const std::string path_;
+  const std::string& name() const { return path_; }
 
  private:
+  std::string path_;
   Text text_;
   RunInfo run_;
 };
@@ -81,10 +82,10 @@ class VerdictFile : public OptionalFile {
   explicit VerdictFile(std::string path) : OptionalFile(std::move(path), verdict_text) {
     if (const std::string error = write(unfinished()); !error.empty())
       throw UsageError(fmt::format("--verdict: cannot write {}: {}; accepted: a writable file",
-                                   quote(path_, shown_path_characters), error));
+                                   quote(name(), shown_path_characters), error));
   }
   void check() const override {
-    const int file = ::open(path_.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC | O_NONBLOCK, 0666);
+    const int file = ::open(name().c_str(), O_WRONLY | O_CREAT | O_CLOEXEC | O_NONBLOCK, 0666);
     if (file >= 0)
       ::close(file);
     else if (errno != ENXIO)  // of a FIFO that nobody reads now
@@ -96,7 +97,7 @@ class VerdictFile : public OptionalFile {
 
  private:
   [[noreturn]] void fail(const std::string& error) const {
-    throw Error(fmt::format("cannot write {}: {}", quote(path_, shown_path_characters), error));
+    throw Error(fmt::format("cannot write {}: {}", quote(name(), shown_path_characters), error));
   }
 };
 

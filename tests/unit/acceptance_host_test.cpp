@@ -4,7 +4,6 @@
 
 #include "tests/unit/temporary_folder.hpp"
 #include "tools/acceptance/host/interfaces.hpp"
-#include "tools/acceptance/host/nvml.hpp"
 #include "tools/acceptance/host/probe.hpp"
 #include "tools/acceptance/stages/hosts.hpp"
 #include "tools/acceptance/stages/rates.hpp"

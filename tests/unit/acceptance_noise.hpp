@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "tools/acceptance/search/blame.hpp"
-#include "tools/acceptance/search/rounds.hpp"
+#include "tools/acceptance/search/screen.hpp"
 
 namespace ccl_tests::acceptance::test {
 

@@ -7,9 +7,8 @@
 
 #include "tests/unit/acceptance_sample.hpp"
 #include "tools/acceptance/report/headline.hpp"
-#include "tools/acceptance/report/page.hpp"
-#include "tools/acceptance/report/terminal.hpp"
 #include "tools/acceptance/report/verdict_json.hpp"
+#include "tools/acceptance/report/writers.hpp"
 
 namespace ccl_tests::acceptance {
 namespace {

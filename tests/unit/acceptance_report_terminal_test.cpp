@@ -6,8 +6,7 @@
 
 #include "tests/unit/acceptance_sample.hpp"
 #include "tools/acceptance/report/headline.hpp"
-#include "tools/acceptance/report/junit.hpp"
-#include "tools/acceptance/report/terminal.hpp"
+#include "tools/acceptance/report/writers.hpp"
 
 namespace ccl_tests::acceptance {
 namespace {

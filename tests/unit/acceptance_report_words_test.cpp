@@ -5,8 +5,7 @@
 #include "src/core/error.hpp"
 #include "tests/unit/acceptance_sample.hpp"
 #include "tools/acceptance/report/headline.hpp"
-#include "tools/acceptance/report/hosts_out.hpp"
-#include "tools/acceptance/report/words.hpp"
+#include "tools/acceptance/report/writers.hpp"
 
 namespace ccl_tests::acceptance {
 namespace {

@@ -6,7 +6,7 @@
 
 #include "src/core/error.hpp"
 #include "tests/unit/acceptance_noise.hpp"
-#include "tools/acceptance/search/rounds.hpp"
+#include "tools/acceptance/search/screen.hpp"
 
 namespace ccl_tests::acceptance {
 namespace {

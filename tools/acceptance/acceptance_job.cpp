@@ -23,10 +23,8 @@
 #include "src/options/values.hpp"
 #include "tools/acceptance/baseline.hpp"
 #include "tools/acceptance/journal.hpp"
-#include "tools/acceptance/report/junit.hpp"
-#include "tools/acceptance/report/page.hpp"
-#include "tools/acceptance/report/terminal.hpp"
 #include "tools/acceptance/report/verdict_json.hpp"
+#include "tools/acceptance/report/writers.hpp"
 #include "tools/acceptance/stages/rates.hpp"
 #include "tools/acceptance/stages/stages.hpp"
 

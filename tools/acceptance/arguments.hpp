@@ -8,7 +8,7 @@
 #include "src/options/flag.hpp"
 #include "src/options/options.hpp"
 #include "src/options/program_texts.hpp"
-#include "tools/acceptance/report/hosts_out.hpp"
+#include "tools/acceptance/report/writers.hpp"
 
 namespace ccl_tests::acceptance {
 

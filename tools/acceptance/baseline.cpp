@@ -11,7 +11,7 @@
 
 #include "src/core/error.hpp"
 #include "src/core/quote.hpp"
-#include "tools/acceptance/report/words.hpp"
+#include "tools/acceptance/report/headline.hpp"
 
 namespace ccl_tests::acceptance {
 namespace {

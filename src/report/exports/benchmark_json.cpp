@@ -31,6 +31,9 @@ class BenchmarkJson : public DocumentFormat {
   virtual std::string opening() const = 0;
   virtual DocumentItem item(const Row& row, std::string_view placement,
                             const Measurement& cell) const = 0;
+  const RunInfo& run() const { return run_; }
+
+ private:
   RunInfo run_;
 };
 
@@ -40,15 +43,15 @@ class BenchmarkJson : public DocumentFormat {
 class GoogleBenchmark : public BenchmarkJson {
   std::string opening() const override {
     const FieldRecord context = {
-        {"date", value_of(run_.start_time)},
-        {"host_name", !run_.rank_lines.empty() ? value_of(run_.rank_lines.front().host)
-                                               : FieldValue(std::string())},
-        {"executable", run_.program},
+        {"date", value_of(run().start_time)},
+        {"host_name", !run().rank_lines.empty() ? value_of(run().rank_lines.front().host)
+                                                : FieldValue(std::string())},
+        {"executable", run().program},
         {"caches", std::vector<FieldRecord>()},  // Bencher asks for it
-        {"ccl_tests_version", value_of(run_.version)},
-        {"library", run_.backend + " " + run_.library_version},
-        {"ranks", value_of(run_.ranks)},
-        {"run_id", value_of(run_.run_id)},
+        {"ccl_tests_version", value_of(run().version)},
+        {"library", run().backend + " " + run().library_version},
+        {"ranks", value_of(run().ranks)},
+        {"run_id", value_of(run().run_id)},
     };
     return "{\"context\":" + json_object(context) + ",\n\"benchmarks\":[";
   }
@@ -59,15 +62,16 @@ class GoogleBenchmark : public BenchmarkJson {
   std::string tail(const RunSummary* /*summary*/) const override { return "\n]}\n"; }
 
   FieldRecord benchmark(const Row& row, std::string_view placement, const Measurement& cell) const {
-    const std::string name = benchmark_name(run_, row, placement);
+    const std::string name = benchmark_name(run(), row, placement);
     FieldRecord all = {
         {"name", name},
         {"run_name", name},
         {"run_type", std::string("iteration")},
-        {"repetitions", value_of(std::max(run_.options.sweep.cycles, row.cycle + 1))},
+        {"repetitions", value_of(std::max(run().options.sweep.cycles, row.cycle + 1))},
         {"repetition_index", value_of(row.cycle)},
         {"threads", value_of(1)}};
-    all.push_back({"iterations", value_of(timed_operations(cell, run_.options.measure.aggregate))});
+    all.push_back(
+        {"iterations", value_of(timed_operations(cell, run().options.measure.aggregate))});
     all.push_back({"real_time", value_of(cell.seconds * microseconds)});
     all.push_back({"cpu_time", value_of(cell.seconds * microseconds)});
     all.push_back({"time_unit", std::string("us")});
@@ -95,7 +99,7 @@ class Bencher : public BenchmarkJson {
     FieldRecord measures = {{"latency", std::move(latency)}};
     if (cell.busbw > 0)
       measures.push_back({"bus-bandwidth", FieldRecord{{"value", value_of(cell.busbw)}}});
-    const std::string name = benchmark_name(run_, row, placement);
+    const std::string name = benchmark_name(run(), row, placement);
     // One member of the document, without the braces around it.
     const std::string object = json_object({{name, std::move(measures)}});
     return {"\n" + object.substr(1, object.size() - 2), name};

@@ -9,7 +9,7 @@
 #include <system_error>
 #include <utility>
 
-#include "tools/acceptance/report/words.hpp"
+#include "tools/acceptance/report/headline.hpp"
 
 namespace ccl_tests::acceptance {
 

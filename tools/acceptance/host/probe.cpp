@@ -1,17 +1,223 @@
 #include "tools/acceptance/host/probe.hpp"
 
+#include <dlfcn.h>
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
+#include <map>
+#include <memory>
+#include <mutex>
 #include <sstream>
 #include <tuple>
 #include <utility>
 
 #include "tools/acceptance/host/interfaces.hpp"
-#include "tools/acceptance/host/nvml.hpp"
 
 namespace ccl_tests::acceptance {
+
+namespace {
+
+// The part of the library's interface that is used, from NVIDIA's "NVML API Reference Guide". All of it has been the
+// same since driver 450; every function returns 0 on success.
+using Gpu = void*;
+struct ViolationTime {
+  unsigned long long reference_us, violation_ns;
+};
+struct FieldValue {
+  unsigned field, scope;
+  long long timestamp_us, latency_us;
+  unsigned type;  // of value
+  int status;
+  union {
+    double real;
+    unsigned number;
+    unsigned long long large;
+  } value;
+};
+constexpr unsigned unsigned_type = 1;  // NVML_VALUE_TYPE_UNSIGNED_INT
+constexpr unsigned nvlink_speed_field =
+    90;  // NVML_FI_DEV_NVLINK_SPEED_MBPS_COMMON: 10^6 bytes per second
+constexpr unsigned most_nvlinks = 18;  // NVML_NVLINK_MAX_LINKS
+constexpr int clock_sm = 1, clock_memory = 2;
+constexpr int corrected = 0, uncorrected = 1;
+constexpr int since_driver = 0;           // NVML_VOLATILE_ECC
+constexpr int by_heat = 1, by_board = 3;  // NVML_PERF_POLICY_*
+constexpr int nvlink_error_kinds = 4;     // replays, recoveries, CRC of flits and of data
+
+struct Api {
+  int (*init)() = nullptr;
+  int (*count)(unsigned*) = nullptr;
+  int (*gpu)(unsigned, Gpu*) = nullptr;
+  int (*max_clock)(Gpu, int, unsigned*) = nullptr;
+  int (*power_limit)(Gpu, unsigned*) = nullptr;
+  int (*ecc_mode)(Gpu, int*, int*) = nullptr;
+  int (*ecc_errors)(Gpu, int, int, unsigned long long*) = nullptr;
+  int (*remapped_rows)(Gpu, unsigned*, unsigned*, unsigned*, unsigned*) = nullptr;
+  int (*pcie_width)(Gpu, unsigned*) = nullptr;
+  int (*pcie_most_width)(Gpu, unsigned*) = nullptr;
+  int (*pcie_replays)(Gpu, unsigned*) = nullptr;
+  int (*nvlink_state)(Gpu, unsigned, int*) = nullptr;
+  int (*nvlink_errors)(Gpu, unsigned, int, unsigned long long*) = nullptr;
+  int (*violations)(Gpu, int, void*) = nullptr;
+  int (*fields)(Gpu, int, void*) = nullptr;
+};
+
+template <class F>
+bool find(void* library, const char* name, F& function) {
+  function = reinterpret_cast<F>(::dlsym(library, name));
+  return function != nullptr;
+}
+
+// Null: not available.
+std::unique_ptr<Api> open(const std::string& file) {
+  void* const library = ::dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL);
+  if (library == nullptr) return nullptr;
+  auto api = std::make_unique<Api>();
+  const bool usable = find(library, "nvmlInit_v2", api->init) &&
+                      find(library, "nvmlDeviceGetCount_v2", api->count) &&
+                      find(library, "nvmlDeviceGetHandleByIndex_v2", api->gpu);
+  if (!usable || api->init() != 0) return nullptr;
+  find(library, "nvmlDeviceGetMaxClockInfo", api->max_clock);
+  find(library, "nvmlDeviceGetEnforcedPowerLimit", api->power_limit);
+  find(library, "nvmlDeviceGetEccMode", api->ecc_mode);
+  find(library, "nvmlDeviceGetTotalEccErrors", api->ecc_errors);
+  find(library, "nvmlDeviceGetRemappedRows", api->remapped_rows);
+  find(library, "nvmlDeviceGetCurrPcieLinkWidth", api->pcie_width);
+  find(library, "nvmlDeviceGetMaxPcieLinkWidth", api->pcie_most_width);
+  find(library, "nvmlDeviceGetPcieReplayCounter", api->pcie_replays);
+  find(library, "nvmlDeviceGetNvLinkState", api->nvlink_state);
+  find(library, "nvmlDeviceGetNvLinkErrorCounter", api->nvlink_errors);
+  find(library, "nvmlDeviceGetViolationStatus", api->violations);
+  find(library, "nvmlDeviceGetFieldValues", api->fields);
+  return api;
+}
+
+template <class F, class... Arguments>
+bool says(F function, Arguments... arguments) {
+  return function != nullptr && function(arguments...) == 0;
+}
+
+void add_settings(const Api& api, Gpu gpu, NvmlGpu& found) {
+  unsigned clock = 0, memory = 0;
+  if (says(api.max_clock, gpu, clock_sm, &clock) && says(api.max_clock, gpu, clock_memory, &memory))
+    found.facts["clocks"] = fmt::format("at most {} MHz, memory {} MHz", clock, memory);
+  unsigned milliwatts = 0;
+  if (says(api.power_limit, gpu, &milliwatts))
+    found.facts["power limit"] = fmt::format("{:g} W", milliwatts / 1000.0);
+  int ecc = 0, pending = 0;
+  if (says(api.ecc_mode, gpu, &ecc, &pending)) found.facts["ecc"] = ecc != 0 ? "on" : "off";
+  unsigned width = 0, most = 0;
+  if (says(api.pcie_width, gpu, &width) && says(api.pcie_most_width, gpu, &most))
+    found.facts["pcie"] = fmt::format("x{} of x{}", width, most);
+}
+
+void add_nvlinks(const Api& api, Gpu gpu, NvmlGpu& found) {
+  unsigned links = 0, up = 0;
+  std::uint64_t errors = 0;
+  for (unsigned link = 0; link < most_nvlinks; ++link) {
+    int active = 0;
+    if (!says(api.nvlink_state, gpu, link, &active)) continue;
+    ++links;
+    up += active != 0 ? 1 : 0;
+    for (int kind = 0; kind < nvlink_error_kinds; ++kind) {
+      unsigned long long count = 0;
+      if (says(api.nvlink_errors, gpu, link, kind, &count)) errors += count;
+    }
+  }
+  if (links == 0) return;
+  found.counters["NVLink errors"] = errors;
+  std::string each;
+  FieldValue speed{};
+  speed.field = nvlink_speed_field;
+  if (says(api.fields, gpu, 1, static_cast<void*>(&speed)) && speed.status == 0 &&
+      speed.type == unsigned_type) {
+    const double bytes_per_s = 1e6 * speed.value.number;
+    found.nvlink_bytes_per_s = up * bytes_per_s;
+    each = fmt::format(", {:.3g} GB/s each", bytes_per_s / 1e9);
+  }
+  found.facts["nvlinks"] = fmt::format("{} of {} up{}", up, links, each);
+}
+
+void add_counters(const Api& api, Gpu gpu, NvmlGpu& found) {
+  const auto add_ecc = [&](const char* name, int kind) {
+    unsigned long long count = 0;
+    if (says(api.ecc_errors, gpu, kind, since_driver, &count)) found.counters[name] = count;
+  };
+  add_ecc("corrected memory errors", corrected);
+  add_ecc("uncorrected memory errors", uncorrected);
+  unsigned was_corrected = 0, was_not = 0, pending = 0, failed = 0;
+  if (says(api.remapped_rows, gpu, &was_corrected, &was_not, &pending, &failed))
+    found.counters["rows to be remapped"] = pending;
+  unsigned replays = 0;
+  if (says(api.pcie_replays, gpu, &replays)) found.counters["PCIe replays"] = replays;
+  const auto add_slowed = [&](const char* name, int policy) {
+    constexpr std::uint64_t ns_of_ms = 1'000'000;
+    ViolationTime time{};
+    if (says(api.violations, gpu, policy, static_cast<void*>(&time)))
+      found.counters[name] = time.violation_ns / ns_of_ms;
+  };
+  add_slowed("ms slowed down by heat", by_heat);
+  add_slowed("ms slowed down by the board", by_board);
+}
+
+}  // namespace
+
+std::vector<NvmlGpu> nvml_gpus(const std::string& file) {
+  static std::mutex mutex;
+  static std::map<std::string, std::unique_ptr<Api>> libraries;
+  const std::lock_guard lock(mutex);
+  const auto [known, fresh] = libraries.try_emplace(file);
+  if (fresh) known->second = open(file);
+  std::vector<NvmlGpu> gpus;
+  unsigned number = 0;
+  if (!known->second || known->second->count(&number) != 0) return gpus;
+  const Api& api = *known->second;
+  for (unsigned index = 0; index < number; ++index) {
+    Gpu gpu = nullptr;
+    NvmlGpu& found = gpus.emplace_back();
+    if (api.gpu(index, &gpu) != 0) continue;  // one that has fallen off the bus says nothing
+    add_settings(api, gpu, found);
+    add_nvlinks(api, gpu, found);
+    add_counters(api, gpu, found);
+  }
+  return gpus;
+}
+
+Facts facts_of_gpus(const std::vector<NvmlGpu>& gpus) {
+  std::map<std::string, std::map<std::string, int>> times;
+  for (const NvmlGpu& gpu : gpus)
+    for (const auto& [name, value] : gpu.facts) ++times[name][value];
+  Facts facts;
+  for (const auto& [name, values] : times) {
+    std::string text;
+    for (const auto& [value, number] : values)
+      text += fmt::format("{}{} x {}", text.empty() ? "" : ", ", number, value);
+    const bool alike =
+        values.size() == 1 && values.begin()->second == static_cast<int>(gpus.size());
+    facts["gpu " + name] = alike ? values.begin()->first : text;
+  }
+  return facts;
+}
+
+Counters counters_of_gpus(const std::vector<NvmlGpu>& gpus) {
+  Counters counters;
+  for (std::size_t g = 0; g < gpus.size(); ++g)
+    for (const auto& [name, value] : gpus[g].counters)
+      counters[fmt::format("{} gpu {}", name, g)] = value;
+  return counters;
+}
+
+double slowest_nvlink(const std::vector<NvmlGpu>& gpus) {
+  double slowest = 0;
+  for (const NvmlGpu& gpu : gpus) {
+    if (gpu.nvlink_bytes_per_s <= 0) return 0;
+    slowest = slowest > 0 ? std::min(slowest, gpu.nvlink_bytes_per_s) : gpu.nvlink_bytes_per_s;
+  }
+  return slowest;
+}
+
 namespace {
 
 namespace fs = std::filesystem;

@@ -10,7 +10,7 @@
 #include "src/measure/statistics.hpp"
 #include "tools/acceptance/search/confirm.hpp"
 #include "tools/acceptance/search/links.hpp"
-#include "tools/acceptance/search/rounds.hpp"
+#include "tools/acceptance/search/screen.hpp"
 
 namespace ccl_tests::acceptance {
 namespace {

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "tools/acceptance/search/confirm.hpp"
-#include "tools/acceptance/search/rounds.hpp"
+#include "tools/acceptance/search/screen.hpp"
 
 namespace ccl_tests::acceptance {
 

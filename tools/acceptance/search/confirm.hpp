@@ -9,7 +9,6 @@
 #include <string_view>
 #include <vector>
 
-#include "tools/acceptance/search/rounds.hpp"
 #include "tools/acceptance/search/screen.hpp"
 
 namespace ccl_tests::acceptance {

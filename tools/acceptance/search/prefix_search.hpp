@@ -5,7 +5,7 @@
 #include <functional>
 #include <vector>
 
-#include "tools/acceptance/search/rounds.hpp"
+#include "tools/acceptance/search/screen.hpp"
 
 namespace ccl_tests::acceptance {
 

@@ -9,7 +9,7 @@
 #include <utility>
 
 #include "src/core/quote.hpp"
-#include "tools/acceptance/report/words.hpp"
+#include "tools/acceptance/report/headline.hpp"
 #include "tools/acceptance/stages/stages.hpp"
 
 namespace ccl_tests::acceptance {

@@ -7,7 +7,7 @@
 #include "tools/acceptance/journal.hpp"
 #include "tools/acceptance/progress.hpp"
 #include "tools/acceptance/record.hpp"
-#include "tools/acceptance/search/rounds.hpp"
+#include "tools/acceptance/search/screen.hpp"
 #include "tools/acceptance/stages/stages.hpp"
 #include "tools/acceptance/team.hpp"
 

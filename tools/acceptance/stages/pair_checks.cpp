@@ -9,7 +9,7 @@
 #include <utility>
 
 #include "src/options/values.hpp"
-#include "tools/acceptance/report/words.hpp"
+#include "tools/acceptance/report/headline.hpp"
 #include "tools/acceptance/search/screen.hpp"
 #include "tools/acceptance/stages/hosts.hpp"
 

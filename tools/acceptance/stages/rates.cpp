@@ -10,7 +10,7 @@
 
 #include "src/options/values.hpp"
 #include "src/record/row_text.hpp"
-#include "tools/acceptance/report/words.hpp"
+#include "tools/acceptance/report/headline.hpp"
 #include "tools/acceptance/stages/hosts.hpp"
 #include "tools/acceptance/stages/stages.hpp"
 #include "tools/acceptance/team.hpp"
