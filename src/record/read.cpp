@@ -39,10 +39,10 @@ class Runs {
     return std::move(runs_);
   }
 
-  void add(FieldRecord line) {
+  void add(const FieldRecord& line) {
     const std::string type = text(line, "type");
     if (type == "header") {
-      begin(std::move(line));
+      begin(line);
     } else if (type == "row") {
       if (runs_.empty() || runs_.back().summary) throw Error("a row without a header");
       row(line);
