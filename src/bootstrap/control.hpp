@@ -20,6 +20,13 @@ struct Failure {
   std::string message;
   std::vector<int> gone = {};  // ranks whose process is gone or shows no sign of life
   std::vector<int> late = {};  // ranks that others wait for, if a wait reached its limit
+  std::vector<std::string> gone_hosts =
+      {};  // where those of `gone` ran: before ranks know each other
+};
+
+// A failure that was thrown, as an Error or as a Timeout: a second base of both.
+struct FailureThrown {
+  Failure failure;
 };
 
 struct JoinOptions {

@@ -39,7 +39,6 @@ ControlClient::ControlClient(LinkOptions options, int descriptor, TimePoint dead
 void ControlClient::begin(ControlConnection::Socket socket, TimePoint deadline) {
   connection_ = std::make_shared<ControlConnection>(std::move(socket));
   local_address_ = connection_->local_address();
-  connection_->trust();
   connection_->start([this](const Frame& frame) { take(frame); },
                      [this](const std::string& why) { on_close(why); });
   options_.self.nonce = random_bytes(nonce_bytes);
@@ -167,7 +166,9 @@ Failure ControlClient::silence() const {
   return {exit_code(Exit::timed_out),
           fmt::format("for {:g} s there has been no sign of life from {}",
                       (silent_ - 1) * options_.heartbeat_s, server_->name()),
-          server_->rank_numbers()};
+          server_->rank_numbers(),
+          {},
+          {server_->host}};
 }
 
 void ControlClient::take(const Frame& frame) {
@@ -175,7 +176,7 @@ void ControlClient::take(const Frame& frame) {
     on_frame(frame);
   } catch (const Error& error) {
     connection_->close();
-    on_close(error.what());
+    on_nonsense(error.what());
   }
 }
 
@@ -193,6 +194,7 @@ void ControlClient::on_first_frame(const Frame& frame) {
     is_elsewhere_ = true;
     throw Error("the settings of " + server.name() + " differ");
   }
+  connection_->trust();
   const std::lock_guard lock(mutex_);
   server_ = std::move(server);
   changed_.notify_all();
@@ -238,7 +240,21 @@ void ControlClient::on_close(const std::string& why) {
   closed_why_ = why;
   changed_.notify_all();
   if (server_ && !leaving_ && !server_left_)
-    fail({exit_code(Exit::failed), server_->gone(), server_->rank_numbers()}, std::move(lock));
+    fail({exit_code(Exit::failed), server_->gone(), server_->rank_numbers(), {}, {server_->host}},
+         std::move(lock));
+}
+
+void ControlClient::on_nonsense(const std::string& why) {
+  std::unique_lock lock(mutex_);
+  if (!server_) {
+    lock.unlock();
+    return on_close(why);
+  }
+  closed_ = true;
+  closed_why_ = why;
+  changed_.notify_all();
+  if (!leaving_ && !server_left_)
+    fail({exit_code(Exit::failed), server_->name() + " sent nonsense: " + why}, std::move(lock));
 }
 
 void ControlClient::on_silence() {

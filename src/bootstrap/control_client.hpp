@@ -80,6 +80,7 @@ class ControlClient {
   void on_frame(const Frame& frame);
   void on_first_frame(const Frame& frame);
   void on_close(const std::string& why);
+  void on_nonsense(const std::string& why);
   void on_silence();
   // lock: of mutex_, so that nobody who waits sees that the connection is closed and not why.
   void fail(const Failure& failure, std::unique_lock<std::mutex> lock);

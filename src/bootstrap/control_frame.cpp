@@ -12,7 +12,7 @@
 
 namespace ccl_tests {
 
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Failure, code, message, gone, late)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Failure, code, message, gone, late, gone_hosts)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Hello, nonce, proof, version, host, process, processes,
                                    ranks_per_process, pid, settings, refusal)
 
@@ -223,9 +223,21 @@ std::vector<std::string> unpack(std::string_view bytes) {
   return blobs;
 }
 
+namespace {
+
+struct ThrownTimeout : Timeout, FailureThrown {
+  explicit ThrownTimeout(const Failure& why) : Timeout(why.message), FailureThrown{why} {}
+};
+struct ThrownError : Error, FailureThrown {
+  explicit ThrownError(const Failure& why)
+      : Error(why.message, static_cast<Exit>(why.code)), FailureThrown{why} {}
+};
+
+}  // namespace
+
 void throw_failure(const Failure& failure) {
-  if (failure.code == exit_code(Exit::timed_out)) throw Timeout(failure.message);
-  throw Error(failure.message, static_cast<Exit>(failure.code));
+  if (failure.code == exit_code(Exit::timed_out)) throw ThrownTimeout(failure);
+  throw ThrownError(failure);
 }
 
 }  // namespace ccl_tests

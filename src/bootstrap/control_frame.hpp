@@ -93,7 +93,7 @@ Failure decode_failure(std::string_view payload);
 std::string pack(const std::vector<std::string>& blobs);
 std::vector<std::string> unpack(std::string_view bytes);
 
-// Timeout for code 5, otherwise Error with the failure's code.
+// Throws a Timeout for code 5, otherwise an Error with the failure's code. Either is FailureThrown, too.
 [[noreturn]] void throw_failure(const Failure& failure);
 
 }  // namespace ccl_tests

@@ -239,6 +239,7 @@ Failure ControlServer::gone(const Peer& peer, const char* how) const {
   Failure failure{exit_code(Exit::failed), peer.hello->gone() + how};
   // The numbers of a process that was started differently are not those of this job.
   if (agree_but_for_flags(options_.self, *peer.hello)) failure.gone = peer.hello->rank_numbers();
+  failure.gone_hosts = {peer.hello->host};
   return failure;
 }
 
@@ -268,7 +269,10 @@ void ControlServer::give_up_silent(Failure& failure) {
   constexpr int heartbeats = 3;  // missing: at least two whole intervals have passed
   const std::vector<int> silent = members_.silent(heartbeats);
   if (silent.empty()) return;
-  for (const int process : silent) attendance_.report(*members_.of(process));
+  for (const int process : silent) {
+    attendance_.report(*members_.of(process));
+    failure.gone_hosts.push_back(members_.of(process)->hello->host);
+  }
   const std::vector<int> ranks = members_.rank_numbers(silent);
   failure.gone.insert(failure.gone.end(), ranks.begin(), ranks.end());
   failure.message +=

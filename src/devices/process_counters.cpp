@@ -22,6 +22,7 @@ Evidence process_counters() {
 
 struct CpuTicks {
   double busy = 0, steal = 0;
+  std::size_t cpus = 0;  // that the kernel lists
 };
 
 // "cpu3 user nice system idle iowait irq softirq steal ..."
@@ -34,8 +35,9 @@ CpuTicks cpu_ticks(const std::set<int>& cpus, const std::string& root) {
     if (line.starts_with("cpu ") || !(words >> cpu) || !cpus.contains(cpu)) continue;
     double user = 0, nice = 0, system = 0, idle = 0, iowait = 0, irq = 0, softirq = 0, steal = 0;
     words >> user >> nice >> system >> idle >> iowait >> irq >> softirq >> steal;
-    ticks.busy += user + nice + system + irq + softirq + steal;
+    ticks.busy += user + nice + system;
     ticks.steal += steal;
+    ++ticks.cpus;
   }
   return ticks;
 }
@@ -58,7 +60,11 @@ double steal_seconds(const std::set<int>& cpus, const std::string& root) {
 CpuTimes cpu_times(const CounterScope& scope, const std::string& root) {
   CpuTimes times;
   times.wall = monotonic_seconds();
-  if (!scope.cpus.empty()) times.busy = seconds_of(cpu_ticks(scope.cpus, root).busy);
+  const CpuTicks ticks = scope.cpus.empty() ? CpuTicks() : cpu_ticks(scope.cpus, root);
+  if (ticks.cpus == scope.cpus.size()) {
+    times.busy = seconds_of(ticks.busy);
+    times.cpus = ticks.cpus;
+  }
   rusage usage{};
   if (scope.process && ::getrusage(RUSAGE_SELF, &usage) == 0)
     times.own = seconds_of(usage.ru_utime) + seconds_of(usage.ru_stime);

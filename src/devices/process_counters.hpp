@@ -23,8 +23,9 @@ struct CounterScope {
 // Seconds of CPU time, since any moment.
 struct CpuTimes {
   double own = 0;   // that this process and its threads have used
-  double busy = 0;  // that these CPUs were in use, by whomever
+  double busy = 0;  // that programs ran on these CPUs, in ticks of 10 ms; interrupts are nobody's
   double wall = 0;  // that have passed
+  std::size_t cpus = 0;  // that busy is of: all of scope.cpus, or none if the kernel leaves one out
 };
 // Returns what is counted until now. own: only of a process that counts; busy: of scope.cpus.
 CpuTimes cpu_times(const CounterScope& scope, const std::string& root = "");

@@ -171,7 +171,12 @@ class ProcessRun {
            options_.timeout_s},
           [&](const Failure& f) { failure_.put(f); }, process_.log);
     } catch (const Error& e) {
-      write_end({exit_code(e.code()), 0, {e.what()}});
+      RanksEnd end{exit_code(e.code()), 0, {e.what()}};
+      if (const auto* thrown = dynamic_cast<const FailureThrown*>(&e)) {
+        end.gone = thrown->failure.gone;
+        end.gone_hosts = thrown->failure.gone_hosts;
+      }
+      write_end(end);
       throw;
     }
   }

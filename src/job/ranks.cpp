@@ -220,6 +220,7 @@ class ProcessRanks {
       if (end.lost_process_0 && known.code != 0) {
         end.errors.push_back(known.message);
         end.gone = known.gone;
+        end.gone_hosts = known.gone_hosts;
       }
       exit_code_ = write_end(end);
     }
@@ -228,6 +229,8 @@ class ProcessRanks {
     end.errors = causes(why, first);
     end.gone = why.gone;
     end.gone.insert(end.gone.end(), first.gone.begin(), first.gone.end());
+    end.gone_hosts = why.gone_hosts;
+    end.gone_hosts.insert(end.gone_hosts.end(), first.gone_hosts.begin(), first.gone_hosts.end());
     end.late = first.late.empty() ? why.late : first.late;
     end.lost_process_0 = control_.wait_process_0_gone(0);
     if (!interrupted) exit_code_ = write_end(end);

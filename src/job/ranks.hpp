@@ -53,6 +53,7 @@ struct RanksEnd {
   std::vector<std::string> errors = {};   // why the job failed
   bool lost_process_0 = false;            // its connection broke: it says nothing any more
   std::vector<int> gone = {}, late = {};  // ranks, as in Failure
+  std::vector<std::string> gone_hosts = {};
 };
 
 // Writes what remains to be written in this process, and returns the exit code. Called exactly once,

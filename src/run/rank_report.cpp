@@ -33,7 +33,7 @@ std::optional<CpuUse> cpu_use(Rank& rank, const CpuTimes& before) {
   const CounterScope scope = counter_scope(rank.table(), rank.rank());
   const CpuTimes now = cpu_times(scope);
   const Counted mine{now.own - before.own, now.busy - before.busy, now.wall - before.wall,
-                     scope.cpus.size()};
+                     cpu_quota() > 0 ? 0 : std::min(now.cpus, before.cpus)};
   const std::vector<std::string> all =
       rank.world().gather(span_to_bytes<Counted>({&mine, 1}), rank.limit_s());
   std::map<std::string, double> own_s;  // by machine
@@ -42,10 +42,12 @@ std::optional<CpuUse> cpu_use(Rank& rank, const CpuTimes& before) {
   std::optional<CpuUse> found;
   for (std::size_t r = 0; r < all.size(); ++r) {
     const Counted counted = span_from_bytes<Counted>(all[r]).at(0);
-    if (counted.cpus == 0 || !(counted.wall_s > 0)) continue;
+    constexpr double shortest_s = 1;
+    if (counted.cpus == 0 || counted.wall_s < shortest_s) continue;
     CpuUse use{.cpus = counted.cpus};
     use.others =
-        std::max(0.0, counted.busy_s - own_s[rank.table().ranks[r].machine]) / counted.wall_s;
+        std::clamp((counted.busy_s - own_s[rank.table().ranks[r].machine]) / counted.wall_s, 0.0,
+                   static_cast<double>(use.cpus));
     use.idle = std::max(0.0, static_cast<double>(use.cpus) - counted.busy_s / counted.wall_s);
     const auto share = [](const CpuUse& one) { return one.others / static_cast<double>(one.cpus); };
     if (!found || share(use) > share(*found)) found = use;

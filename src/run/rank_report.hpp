@@ -25,8 +25,9 @@ namespace ccl_tests {
 CounterScope counter_scope(const RankTable& table, int rank);
 
 // Returns how the CPUs of the ranks were used since `before`, which is the rank's cpu_times(): of the
-// machine on which other programs used the largest share of them. Collective; on rank 0, nullopt on
-// the others. Throws Error, Timeout.
+// machine on which other programs used the largest share of them. nullopt on other ranks than 0, of less
+// than a second, whose ticks are too few, and where a cgroup's quota limits the ranks: whoever runs on
+// other CPUs takes nothing of it. Collective. Throws Error, Timeout.
 std::optional<CpuUse> cpu_use(Rank& rank, const CpuTimes& before);
 
 struct RankReport {

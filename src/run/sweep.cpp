@@ -262,6 +262,7 @@ int sweep(Rank& rank, const Collective& collective, const Options& o,
                             runner.clock(), exchange_s, ceiling, runner.has_intervals()}));
   runner.reserve(collective, range);
   memory.allocated = free_bytes();
+  if (!process.options.simulated()) rank.meet();  // no process still takes memory
   const CpuTimes before = cpu_times(counter_scope(rank.table(), rank.rank()));
   AfterRows found = run_points(runner, rank, collective, o, range, ceiling.known, results);
   if (rank.is_first()) results.after_rows(found);

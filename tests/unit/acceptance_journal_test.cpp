@@ -135,6 +135,19 @@ TEST_F(AcceptanceJournal, ARankThatIsLostBeforeItsHostIsKnownIsNoHostsName) {
   EXPECT_EQ(exit_code_of(record), 4);
 }
 
+TEST_F(AcceptanceJournal, AHostThatIsLostBeforeRanksKnowEachOtherIsNamed) {
+  journal_.begin({.plan = "p"});
+  const Record record = journal_.end({.failure = 4,
+                                      .errors = {"whatever the words are"},
+                                      .gone = {1, 2, 3},
+                                      .gone_hosts = {"node7", "node2", "node7"}});
+  ASSERT_EQ(record.checks.size(), 2U);
+  EXPECT_EQ(record.checks[0].subject, "host node2");
+  EXPECT_EQ(record.checks[1].subject, "host node7");
+  EXPECT_EQ(record.checks[1].reason, "HOST_LOST");
+  EXPECT_THAT(record.excluded, testing::ElementsAre("node2", "node7"));
+}
+
 TEST_F(AcceptanceJournal, AWaitThatReachedItsLimitNamesTheLateRanks) {
   const Record record = journal_.end({.failure = 5, .errors = {"too long"}, .late = {1}});
   ASSERT_EQ(record.checks.size(), 1U);

@@ -47,7 +47,24 @@ TEST_F(ServerTest, NamesAProcessThatVanishes) {
   EXPECT_EQ(failure.code, 4);
   EXPECT_EQ(failure.message, "rank 1 on node1 (pid 101) is gone");
   EXPECT_THAT(failure.gone, testing::ElementsAre(1));
+  EXPECT_THAT(failure.gone_hosts, testing::ElementsAre("node1"));
   EXPECT_THROW(a->all_gather("x", 30), Error);
+}
+
+TEST_F(ServerTest, NamesAProcessThatVanishesBeforeAllHaveCome) {
+  start(3);
+  const auto a = link(hello(0, 3));
+  RawSocket b = raw(hello(1, 3));
+  b.close();
+  try {
+    a->wait_welcome(30);
+    FAIL() << "rank 2 has not come";
+  } catch (const Error& error) {
+    const auto* thrown = dynamic_cast<const FailureThrown*>(&error);
+    ASSERT_NE(thrown, nullptr) << error.what();
+    EXPECT_THAT(thrown->failure.gone, testing::ElementsAre(1));
+    EXPECT_THAT(thrown->failure.gone_hosts, testing::ElementsAre("node1"));
+  }
 }
 
 TEST_F(ServerTest, NamesAllRanksOfAProcessThatVanishes) {

@@ -76,7 +76,9 @@ TEST(CpuTimes, AreOfTheNamedCpusAndOfThisProcess) {
   const double tick_s = cpu_times({false, {1}}, folder.path()).busy / 1000;
   EXPECT_GT(tick_s, 0);
   const CpuTimes before = cpu_times({true, {0, 1}}, folder.path());
-  EXPECT_DOUBLE_EQ(before.busy, 1171 * tick_s) << "neither idle nor waiting for a disk";
+  EXPECT_DOUBLE_EQ(before.busy, 1150 * tick_s) << "of programs alone";
+  EXPECT_EQ(before.cpus, 2U);
+  EXPECT_EQ(cpu_times({true, {0, 2}}, folder.path()).cpus, 0U) << "CPU 2 is not listed";
   while (cpu_times({true, {}}).own < before.own + 0.02) {
   }
   const CpuTimes later = cpu_times({true, {}});

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <set>
 #include <utility>
 
 #include "src/bootstrap/rank_status.hpp"
@@ -229,15 +230,17 @@ void Journal::complete() {
   record_.complete = true;
 }
 
-std::vector<std::string> Journal::lost_hosts(const std::vector<int>& gone) const {
+std::vector<std::string> Journal::lost_hosts(const RanksEnd& end) const {
   std::vector<std::string> names;
   for (const Host& host : record_.hosts) {
     const auto is_there = [&](int rank) {
       return std::find(host.ranks.begin(), host.ranks.end(), rank) != host.ranks.end();
     };
-    if (std::any_of(gone.begin(), gone.end(), is_there)) names.push_back(host.name);
+    if (std::any_of(end.gone.begin(), end.gone.end(), is_there)) names.push_back(host.name);
   }
-  return names;
+  if (!record_.hosts.empty()) return names;
+  const std::set<std::string> unique(end.gone_hosts.begin(), end.gone_hosts.end());
+  return {unique.begin(), unique.end()};
 }
 
 Record Journal::end(const RanksEnd& end) {
@@ -258,7 +261,7 @@ Record Journal::end(const RanksEnd& end) {
       tell_failed(check);
       record_.checks.push_back(std::move(check));
     };
-    const std::vector<std::string> lost = lost_hosts(end.gone);
+    const std::vector<std::string> lost = lost_hosts(end);
     for (const std::string& host : lost) {
       add({.id = stage + "/lost/" + host,
            .subject = "host " + host,

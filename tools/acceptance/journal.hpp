@@ -57,7 +57,7 @@ class Journal {
 
  private:
   void write();
-  std::vector<std::string> lost_hosts(const std::vector<int>& gone) const;
+  std::vector<std::string> lost_hosts(const RanksEnd& end) const;
   void tell_failed(const Check& check) const;
   void exclude_one(const std::string& host);
 
