@@ -25,7 +25,7 @@ for file in --report --verdict --hosts-out; do
   run 2 "$file that cannot be written" "$tool" quick -t 2 --backend loopback $file "$work/none/file"
 done
 run 2 "a verdict on a full disk" "$tool" quick --np 3 --backend gloo --verdict /dev/full
-[ "$(grep -c 'cannot write /dev/full: No space left on device' "$work/err")" -eq 1 ] || fail "not said once: $(cat "$work/err")"
+[ "$(grep -c 'cannot write results to ./dev/full.: No space left on device' "$work/err")" -eq 1 ] || fail "not said once: $(cat "$work/err")"
 [ ! -s "$work/out" ] || fail "a verdict about nothing: $(cat "$work/out")"
 run 2 "two files of one name" "$tool" quick -t 2 --backend loopback --verdict "$work/a" --report "$work/a"
 expect_in "$work/err" "two files of that name"
