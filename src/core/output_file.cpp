@@ -233,12 +233,14 @@ std::string write_over(const std::string& path, std::string_view text) {
   return failed == 0 ? std::string() : reason(failed);
 }
 
-ScratchFolder::ScratchFolder(const std::string& name, std::string parent) {
+ScratchFolder::ScratchFolder(const std::string& name, std::string parent, std::size_t longest) {
   if (parent.empty()) {
     const char* const given = std::getenv("TMPDIR");
     parent = given != nullptr && *given != '\0' ? given : "/tmp";
   }
   path_ = fmt::format("{}/{}XXXXXX", std::filesystem::absolute(parent).string(), name);
+  if (path_.size() > longest)
+    throw Error(fmt::format("the name of a folder in {} has more than {} bytes", parent, longest));
   if (::mkdtemp(path_.data()) != nullptr) return;
   const int failed = errno;
   throw Error(fmt::format("cannot make a folder in {}: {}", parent, reason(failed)));

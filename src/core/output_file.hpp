@@ -75,8 +75,10 @@ std::string write_over(const std::string& path, std::string_view text);
 // A folder that is removed with its contents.
 class ScratchFolder {
  public:
-  // Makes a folder whose name begins with `name` in `parent`; empty: in TMPDIR. Throws Error.
-  explicit ScratchFolder(const std::string& name, std::string parent = {});
+  // Makes a folder whose name begins with `name` in `parent`; empty: in TMPDIR. Throws Error, also if
+  // path() would have more than `longest` bytes.
+  explicit ScratchFolder(const std::string& name, std::string parent = {},
+                         std::size_t longest = std::string::npos);
   ~ScratchFolder();
   ScratchFolder(const ScratchFolder&) = delete;
   ScratchFolder& operator=(const ScratchFolder&) = delete;

@@ -127,13 +127,8 @@ void collect_results_by_files(Group& group, std::span<const Bytes> part, std::si
   std::string trouble;
   const auto make_folder = [&] {
     const std::string prefix = folder_prefix();
-    const std::string own =
-        prefix.empty() ? "collect_results." : fmt::format("{}{}.", prefix, getpid());
-    constexpr std::size_t unique = 6;  // characters that ScratchFolder adds
-    if (fs::absolute(shared).string().size() + 1 + own.size() + unique > name.size())
-      throw Error(
-          fmt::format("the name of a folder in {} has more than {} bytes", shared, name.size()));
-    made.emplace(own, shared);
+    made.emplace(prefix.empty() ? "collect_results." : fmt::format("{}{}.", prefix, getpid()),
+                 shared, name.size());
   };
   if (group.is_main()) trouble = trouble_of(make_folder);
   if (made) std::copy(made->path().begin(), made->path().end(), name.begin());
