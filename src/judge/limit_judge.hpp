@@ -37,7 +37,7 @@ class Baseline {
   // Returns a line that says how many of the runs did not reach their end. Empty: all did.
   std::string note() const;
 
-  // Throws UsageError if `run` measures something else than any of them (comparable.hpp).
+  // Throws UsageError if `run` measures something else than any of them (check_same_measurement()).
   void check(const RunInfo& run) const;
 
   // Returns why times of a run cannot be held to the earlier runs': its cores exchange data at another speed

@@ -170,10 +170,6 @@ std::optional<LimitFinding> held_to_average(const Limits& limits, double average
   return found;
 }
 
-bool is_crowded(const CpuUse& use) {
-  return use.others >= 0.05 * static_cast<double>(use.cpus) && use.idle < use.others;
-}
-
 std::vector<std::string> limit_lines(const std::vector<LimitFinding>& limits,
                                      LimitVerdict verdict) {
   std::vector<std::string> lines;

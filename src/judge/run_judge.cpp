@@ -109,10 +109,6 @@ void add_width(RunSummary& summary, WidthTally& widths, std::optional<double> ha
 
 }  // namespace
 
-bool is_doubtful(const RunSummary& summary) {
-  return summary.wide_times * 2 > summary.times || summary.stolen_times * 2 > summary.times;
-}
-
 void RunJudge::read_earlier_runs() {
   if (!options_.check.digests.empty()) digests_ = DigestFile(options_.check.digests);
   if (options_.limits.baseline.empty()) return;

@@ -312,7 +312,9 @@ struct CpuUse {
 };
 // Returns whether other programs took CPU time from the ranks: a twentieth of the CPUs or more, and more
 // than was left idle.
-bool is_crowded(const CpuUse& use);
+inline bool is_crowded(const CpuUse& use) {
+  return use.others >= 0.05 * static_cast<double>(use.cpus) && use.idle < use.others;
+}
 
 // What was measured after the last row, on rank 0.
 struct AfterRows {
@@ -363,6 +365,8 @@ struct RunSummary : AfterRows {
 };
 // Returns whether the typical time tells nothing: over half of the times are wide, or are of CPUs that the
 // ranks did not have.
-bool is_doubtful(const RunSummary& summary);
+inline bool is_doubtful(const RunSummary& summary) {
+  return summary.wide_times * 2 > summary.times || summary.stolen_times * 2 > summary.times;
+}
 
 }  // namespace ccl_tests

@@ -25,34 +25,32 @@ CounterScope counter_scope(const RankTable& table, int rank) {
   return scope;
 }
 
-std::optional<CpuUse> cpu_use(Rank& rank, const CpuTimes& before) {
-  struct Counted {
-    double own_s, busy_s, wall_s;
-    std::size_t cpus;  // 0: this rank counts none
-  };
-  const CounterScope scope = counter_scope(rank.table(), rank.rank());
-  const CpuTimes now = cpu_times(scope);
-  const Counted mine{now.own - before.own, now.busy - before.busy, now.wall - before.wall,
-                     cpu_quota() > 0 ? 0 : std::min(now.cpus, before.cpus)};
-  const std::vector<std::string> all =
-      rank.world().gather(span_to_bytes<Counted>({&mine, 1}), rank.limit_s());
+std::optional<CpuUse> most_crowded(const RankTable& table, const std::vector<RankCpus>& ranks) {
+  constexpr double shortest_s = 1;
   std::map<std::string, double> own_s;  // by machine
-  for (std::size_t r = 0; r < all.size(); ++r)
-    own_s[rank.table().ranks[r].machine] += span_from_bytes<Counted>(all[r]).at(0).own_s;
+  for (std::size_t r = 0; r < ranks.size(); ++r) own_s[table.ranks[r].machine] += ranks[r].own_s;
   std::optional<CpuUse> found;
-  for (std::size_t r = 0; r < all.size(); ++r) {
-    const Counted counted = span_from_bytes<Counted>(all[r]).at(0);
-    constexpr double shortest_s = 1;
+  for (std::size_t r = 0; r < ranks.size(); ++r) {
+    const RankCpus& counted = ranks[r];
     if (counted.cpus == 0 || counted.wall_s < shortest_s) continue;
-    CpuUse use{.cpus = counted.cpus};
-    use.others =
-        std::clamp((counted.busy_s - own_s[rank.table().ranks[r].machine]) / counted.wall_s, 0.0,
-                   static_cast<double>(use.cpus));
-    use.idle = std::max(0.0, static_cast<double>(use.cpus) - counted.busy_s / counted.wall_s);
-    const auto share = [](const CpuUse& one) { return one.others / static_cast<double>(one.cpus); };
-    if (!found || share(use) > share(*found)) found = use;
+    const auto cpus = static_cast<double>(counted.cpus);
+    const double others = (counted.busy_s - own_s[table.ranks[r].machine]) / counted.wall_s;
+    const CpuUse use{counted.cpus, std::clamp(others, 0.0, cpus),
+                     std::max(0.0, cpus - counted.busy_s / counted.wall_s)};
+    if (!found || use.others / cpus > found->others / static_cast<double>(found->cpus)) found = use;
   }
   return found;
+}
+
+std::optional<CpuUse> cpu_use(Rank& rank, const CpuTimes& before) {
+  const CpuTimes now = cpu_times(counter_scope(rank.table(), rank.rank()));
+  const RankCpus mine{now.own - before.own, now.busy - before.busy, now.wall - before.wall,
+                      cpu_quota() > 0 ? 0 : std::min(now.cpus, before.cpus)};
+  std::vector<RankCpus> all;
+  for (const std::string& bytes :
+       rank.world().gather(span_to_bytes<RankCpus>({&mine, 1}), rank.limit_s()))
+    all.push_back(span_from_bytes<RankCpus>(bytes).at(0));
+  return most_crowded(rank.table(), all);
 }
 
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(StepTimes, sizes_s, payload_s, packing_s)

@@ -18,16 +18,22 @@
 
 namespace ccl_tests {
 
-// Which rank counts what of a job's processes and machines.
-
 // Returns what `rank` counts: the first rank of a process its events, the first rank of a machine
 // the steal of the CPUs of all ranks there. Pure.
 CounterScope counter_scope(const RankTable& table, int rank);
 
-// Returns how the CPUs of the ranks were used since `before`, which is the rank's cpu_times(): of the
-// machine on which other programs used the largest share of them. nullopt on other ranks than 0, of less
-// than a second, whose ticks are too few, and where a cgroup's quota limits the ranks: whoever runs on
-// other CPUs takes nothing of it. Collective. Throws Error, Timeout.
+// The CPU time of a while: of a rank's process, and of its machine's CPUs if it counts them.
+struct RankCpus {
+  double own_s = 0, busy_s = 0, wall_s = 0;
+  std::size_t cpus = 0;  // 0: it counts none
+};
+// Returns how the ranks' CPUs were used on the machine on which other programs used the largest share of
+// them. nullopt if nobody counted, or for less than a second, whose ticks are too few. Pure.
+std::optional<CpuUse> most_crowded(const RankTable& table, const std::vector<RankCpus>& ranks);
+
+// Returns most_crowded() since `before`, which is the rank's cpu_times(), on rank 0; nullopt on the others.
+// A machine with a cgroup's quota is not counted: who runs on its other CPUs takes nothing of it.
+// Collective. Throws Error, Timeout.
 std::optional<CpuUse> cpu_use(Rank& rank, const CpuTimes& before);
 
 struct RankReport {

@@ -83,6 +83,14 @@ class BaselineTest : public testing::Test {
     }
     return "(accepted)";
   }
+  LimitJudge judge_beside_baseline() const {
+    Limits limits;
+    limits.baseline = path_;
+    LimitJudge judge(limits);
+    judge.read_baseline();
+    judge.begin(info());
+    return judge;
+  }
   LimitFinding out_of_place(const Row& row, const JudgeRule& rule = {}) const {
     return Baseline(path_, 0.2).hold(row, false, row.bytes, rule).value();
   }
@@ -264,11 +272,7 @@ TEST_F(BaselineTest, DecidesNothingInAnotherStateOfTheMachine) {
   earlier.core_to_core = 90e-9;
   summary.core_to_core = 110e-9;
   write(earlier, {row(8, 1e-3, 0.01)}, summary);
-  Limits limits;
-  limits.baseline = path_;
-  LimitJudge judge(limits);
-  judge.read_baseline();
-  judge.begin(info());
+  LimitJudge judge = judge_beside_baseline();
   judge.add(row(8, 1.5e-3, 0.01), 8);
   const auto verdicts = [&](const Probes& probes) {
     const auto all = judge.judge({.repeats = well, .core_to_core = probes});
@@ -286,7 +290,7 @@ TEST_F(BaselineTest, DecidesNothingInAnotherStateOfTheMachine) {
     }
 }
 
-// A program beside the ranks makes all rows twice as slow. It is no regression unless it ran before, too.
+// A program beside the ranks makes all rows twice as slow. That is a regression only if it ran before, too.
 TEST_F(BaselineTest, DecidesNothingBesideOtherPrograms) {
   const CpuUse alone{.cpus = 2, .others = 0.05, .idle = 0};
   const CpuUse beside{.cpus = 2, .others = 0.6, .idle = 0.1};
@@ -297,12 +301,9 @@ TEST_F(BaselineTest, DecidesNothingBesideOtherPrograms) {
   for (const CpuUse& then : {alone, beside})
     for (const CpuUse& now : {alone, beside, room}) {
       summary.cpu_use = then;
+      std::remove(path_.c_str());
       write(info(), {row(8, 1e-3, 0.01)}, summary);
-      Limits limits;
-      limits.baseline = path_;
-      LimitJudge judge(limits);
-      judge.read_baseline();
-      judge.begin(info());
+      LimitJudge judge = judge_beside_baseline();
       judge.add(row(8, 1.5e-3, 0.01), 8);
       const auto all = judge.judge({.repeats = well, .cpu_use = now});
       const bool decides = !is_crowded(now) || is_crowded(then);
@@ -315,11 +316,7 @@ TEST_F(BaselineTest, DecidesNothingBesideOtherPrograms) {
 
 TEST_F(BaselineTest, WithNoneOfTheRowsDecidesNothing) {
   write(info(), {row(8, 1e-3, 0.01)});
-  Limits limits;
-  limits.baseline = path_;
-  LimitJudge judge(limits);
-  judge.read_baseline();
-  judge.begin(info());
+  LimitJudge judge = judge_beside_baseline();
   judge.add(row(16, 1, 0), 16);
   EXPECT_THAT(limit_lines(judge.judge({}), undecided),
               ElementsAre(HasSubstr("2 of 2 times are not in ")));

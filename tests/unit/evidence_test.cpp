@@ -126,5 +126,25 @@ TEST(CounterScope, CountsEachProcessAndEachMachineOnce) {
   }
 }
 
+// Two ranks of machine a and one of b, for 2 s: what programs did there that are not the ranks'.
+TEST(CpuUse, IsOfTheMachineWithTheLargestShareOfOtherPrograms) {
+  const RankTable table = ranks_on({{"a", 1, "0-1"}, {"a", 2, "0-1"}, {"b", 1, "0-3"}});
+  const auto use = most_crowded(table, {{1.5, 3.9, 2, 2}, {1.9, 0, 2, 0}, {2, 3, 2, 4}});
+  ASSERT_TRUE(use);
+  EXPECT_EQ(use->cpus, 2U);
+  EXPECT_NEAR(use->others, 0.25, 1e-9) << "3.9 s less 1.5 and 1.9, in 2 s";
+  EXPECT_NEAR(use->idle, 0.05, 1e-9);
+  EXPECT_TRUE(is_crowded(*use));
+  const auto room = most_crowded(table, {{2, 4, 2, 2}, {2, 0, 2, 0}, {2, 4, 2, 4}});
+  ASSERT_TRUE(room);
+  EXPECT_EQ(room->cpus, 4U);
+  EXPECT_NEAR(room->others, 1, 1e-9);
+  EXPECT_FALSE(is_crowded(*room)) << "2 CPUs were idle";
+  // Ticks are coarser than what processes count.
+  EXPECT_EQ(most_crowded(table, {{2, 3.98, 2, 2}, {2, 0, 2, 0}, {2, 0, 2, 0}})->others, 0);
+  EXPECT_FALSE(most_crowded(table, {{0.1, 0.5, 0.9, 2}, {0, 0, 0.9, 0}, {0, 0, 0.9, 4}}));
+  EXPECT_FALSE(most_crowded(table, {{1, 0, 2, 0}, {1, 0, 2, 0}, {1, 0, 2, 0}}));
+}
+
 }  // namespace
 }  // namespace ccl_tests
