@@ -46,6 +46,9 @@ class Arena {
   std::unique_ptr<Registration> registrations_[2];
 };
 
+// Returns a timeline of the library, or one that waits for the communicator at every mark.
+std::unique_ptr<Timeline> make_timeline(Communicator& communicator, std::size_t marks);
+
 enum class Form { out_of_place, in_place };
 
 // What one rank's calls of one form were, and what checking them has found.

@@ -4,8 +4,11 @@
 #include <future>
 #include <thread>
 
+#include "src/bootstrap/control_frame.hpp"
+#include "src/bootstrap/job_key.hpp"
 #include "src/bootstrap/net.hpp"
 #include "src/bootstrap/store_client.hpp"
+#include "src/bootstrap/store_protocol.hpp"
 #include "src/core/error.hpp"
 #include "tests/unit/bootstrap_raw_socket.hpp"
 
@@ -131,6 +134,51 @@ TEST(StoreClientName, ThatDoesNotResolveIsNamedAtTheDeadline) {
   } catch (const Timeout& error) {
     EXPECT_THAT(error.what(), HasSubstr("the name no-such-host.invalid cannot be resolved"));
   }
+}
+
+TEST(ControlFrame, RefusesCountsBeyondTheEnd) {
+  EXPECT_THROW(unpack("\xff\xff\xff\xff\xff\xff\xff\xff"), Error);
+  EXPECT_THROW(decode_hello("x"), Error);
+  const std::vector<std::string> blobs = {"", "a", std::string(1000, 'b')};
+  EXPECT_EQ(unpack(pack(blobs)), blobs);
+}
+
+std::string u32(std::uint32_t n) {
+  std::string out;
+  put(out, n);
+  return out;
+}
+
+TEST(ControlFrame, PacksEqualSizesWithoutASizeForEach) {
+  const std::vector<std::string> equal(1000, "8 bytes."), empty(1000, "");
+  EXPECT_EQ(pack(equal).size(), 8008U);
+  EXPECT_EQ(unpack(pack(equal)), equal);
+  EXPECT_EQ(pack(empty).size(), 8U);
+  EXPECT_EQ(unpack(pack(empty)), empty);
+  EXPECT_EQ(pack({"", "abc"}).size(), 19U);
+  EXPECT_THAT(unpack(pack({})), testing::IsEmpty());
+}
+
+// 16 million empty ones take half a gigabyte.
+TEST(ControlFrame, RefusesMorePartsThanAJobHasRanks) {
+  using std::string_literals::operator""s;
+  EXPECT_THROW(unpack("\x00\x00\xff\x00\x00\x00\x00\x00"s), Error);
+  EXPECT_THROW(pack(std::vector<std::string>((1 << 20) + 1)), Error);
+  EXPECT_EQ(unpack(pack(std::vector<std::string>(1 << 20))).size(), 1U << 20);
+}
+
+TEST(ControlFrame, RefusesPacksThatContradictThemselves) {
+  for (const std::string& bytes :
+       {std::string(), u32(1), u32(2) + u32(3) + "abcde", u32(1) + u32(3) + "abcd",
+        u32(0xffffffff) + u32(0), u32(2) + u32(0xffffffff) + u32(1),
+        u32(2) + u32(0xffffffff) + u32(1) + u32(3) + "abc", u32(0x40000000) + u32(0xffffffff)}) {
+    EXPECT_THROW(unpack(bytes), Error);
+  }
+}
+
+TEST(JobCheck, LongListsAreCut) {
+  EXPECT_EQ(join_names({"a", "b"}), "a, b");
+  EXPECT_THAT(join_names(std::vector<std::string>(20, "x")), testing::EndsWith("x and 4 more"));
 }
 
 }  // namespace
