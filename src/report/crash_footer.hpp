@@ -39,7 +39,7 @@ class CrashFooter {
   CrashFooter(const CrashFooter&) = delete;
   CrashFooter& operator=(const CrashFooter&) = delete;
 
-  // Replaces all ends at once, without a system call or a wait. Ends for which there is no room (1 MiB) are left out, the
+  // Replaces all ends at once, without a system call or a wait. Ends that do not fit (1 MiB) are left out, the
   // last ones first. One thread at a time.
   void set(const std::vector<OutputEnd>& ends);
 

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <map>
-#include <numeric>
 #include <utility>
 
 #include "collectives/collectives.hpp"
@@ -15,6 +14,7 @@
 #include "src/core/serialize.hpp"
 #include "src/record/quantity_text.hpp"
 #include "src/run/memory_limit.hpp"
+#include "tools/acceptance/search/screen.hpp"
 
 namespace ccl_tests::acceptance {
 namespace {
@@ -113,17 +113,6 @@ Check Verified::check(const std::string& id, const std::string& subject) const {
   }
   return check;
 }
-
-namespace {
-
-// Returns 0, 1, ... n - 1.
-std::vector<int> first_numbers(std::size_t n) {
-  std::vector<int> numbers(n);
-  std::iota(numbers.begin(), numbers.end(), 0);
-  return numbers;
-}
-
-}  // namespace
 
 Hosts::Hosts(const RankTable& table) {
   std::map<std::string, int> by_place, by_name;

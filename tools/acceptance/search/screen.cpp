@@ -82,15 +82,11 @@ Round PartnerRounds::next(const std::vector<int>& suspects) {
   return round;
 }
 
-namespace {
-
 std::vector<int> first_numbers(std::size_t n) {
   std::vector<int> numbers(n);
   std::iota(numbers.begin(), numbers.end(), 0);
   return numbers;
 }
-
-}  // namespace
 
 IntraRackRounds::IntraRackRounds(const Racks& racks, Random& random) {
   for (const std::vector<int>& rack : racks) racks_.emplace_back(rack, random);

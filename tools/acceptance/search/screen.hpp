@@ -32,6 +32,9 @@ void shuffle(std::vector<T>& values, Random& random) {
 
 bool contains(const std::vector<int>& hosts, int host);
 
+// Returns 0, 1, ... n - 1.
+std::vector<int> first_numbers(std::size_t n);
+
 // Two hosts that send to each other: first a to b, then b to a.
 struct HostPair {
   int a = 0, b = 0;
@@ -60,7 +63,7 @@ class Tournaments {
 };
 
 // Rounds in which each suspect meets a good host, another one each time until all had their turn,
-// and the other good hosts meet each other at random. Good hosts are those that are no suspects,
+// and the other good hosts meet each other at random. Good hosts are those that are not suspects,
 // never the fastest ones only: those would make biased controls.
 class PartnerRounds {
  public:
