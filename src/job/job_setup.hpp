@@ -28,7 +28,7 @@ struct JobOptions {
   std::string launcher = "auto";
   std::string backend = "auto";
   std::string library;        // file of the library under test; empty: the installed one
-  std::string bind = "none";  // ranks to CPUs: "numa", "auto"
+  std::string bind = "short";  // ranks to CPUs: bind_rank(), or "none"
   double timeout_s = 60;      // of one wait, beside what its bytes take; 0: none
   bool parallel_init =
       false;  // kept for nccl-tests' header line: threads always initialise at once

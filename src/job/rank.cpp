@@ -88,8 +88,8 @@ std::vector<std::string> typed_arguments(const Process& process) {
 void Rank::start() {
   require_same_settings(process_, world_);
   table_ = gather_rank_table(world_, identity(process_.options), limit_s());
-  bind();
   shortage_ = cpu_shortage(table_.ranks, process_.backend);
+  bind();
   if (process_.staging.gpus != nullptr) {
     TakenDevice taken =
         take_device(*process_.staging.gpus, world_, request_of(process_.options), limit_s());
@@ -105,7 +105,7 @@ void Rank::start() {
 // library's threads inherit the mask.
 void Rank::bind() {
   const std::string& how = process_.options.bind;
-  if (how == "none") return;
+  if (how == "none" || process_.options.simulated()) return;
   const std::string mine = bind_rank(table_, rank(), how, process_.backend.info().threads_per_rank);
   const std::vector<std::string> all = world_.all_gather(mine, limit_s());
   for (std::size_t r = 0; r < all.size(); ++r) table_.ranks[r].bound = all[r];

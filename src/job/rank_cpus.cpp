@@ -88,9 +88,32 @@ std::vector<std::set<int>> bind_to_cores(const Cores& cores, int ranks, int thre
   return plan;
 }
 
-std::string bind_rank(const RankTable& table, int rank, const std::string& how, int threads) {
-  const std::vector<CpuCore> cores = cpu_topology();
+std::vector<std::set<int>> bind_where_short(const std::set<int>& cpus, int ranks, int threads) {
+  const std::size_t all = static_cast<std::size_t>(ranks);
+  const std::size_t have = cpus.size();
+  if (threads < 2 || have == 0 || have >= all * static_cast<std::size_t>(threads)) return {};
+  if (have % all != 0 && all % have != 0) return {};
+  const std::vector<int> listed(cpus.begin(), cpus.end());
+  std::vector<std::set<int>> plan(all);
+  for (std::size_t r = 0; r < all; ++r) {
+    const std::size_t first = share(r, all, have);
+    for (std::size_t c = first; c < std::max(first + 1, share(r + 1, all, have)); ++c)
+      plan[r].insert(listed[c]);
+  }
+  return plan;
+}
+
+namespace {
+
+std::vector<CpuCore> known_cores() {
+  std::vector<CpuCore> cores = cpu_topology();
   if (cores.empty()) throw Error("--bind: hwloc finds none of the CPUs that the process may use");
+  return cores;
+}
+
+}  // namespace
+
+std::string bind_rank(const RankTable& table, int rank, const std::string& how, int threads) {
   const RankIdentity& me = table[rank];
   int sharing = 0;
   std::size_t mine = 0;
@@ -100,7 +123,9 @@ std::string bind_rank(const RankTable& table, int rank, const std::string& how, 
     ++sharing;
   }
   const std::vector<std::set<int>> plan =
-      how == "numa" ? bind_to_nodes(cores, sharing) : bind_to_cores(cores, sharing, threads);
+      how == "short"  ? bind_where_short(cpus_in(me.cpus), sharing, threads)
+      : how == "numa" ? bind_to_nodes(known_cores(), sharing)
+                      : bind_to_cores(known_cores(), sharing, threads);
   if (plan.empty()) return {};
   bind_thread(plan[mine]);
   return cpu_list(plan[mine]);

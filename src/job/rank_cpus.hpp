@@ -11,8 +11,8 @@
 
 namespace ccl_tests {
 
-// Both return the CPUs of each of `ranks` ranks that share `cores`, in rank order. Pure. `cores` must
-// not be empty.
+// These return the CPUs of each of `ranks` ranks that share `cores` or `cpus`, in rank order. Pure.
+// `cores` must not be empty.
 //
 // All allowed CPUs of one NUMA node; consecutive ranks share a node.
 std::vector<std::set<int>> bind_to_nodes(const std::vector<CpuCore>& cores, int ranks);
@@ -20,10 +20,15 @@ std::vector<std::set<int>> bind_to_nodes(const std::vector<CpuCore>& cores, int 
 // ranks. Returns nothing if there are fewer cores than threads.
 std::vector<std::set<int>> bind_to_cores(const std::vector<CpuCore>& cores, int ranks, int threads);
 
-// Binds the calling thread, which is `rank`'s; threads that it starts inherit that. how: "numa" or
-// "auto". threads: busy ones of a rank. Ranks that share a machine and a mask share its cores.
-// Returns the CPUs as a list, "0-3,8"; empty: not bound, since there are fewer cores than threads.
-// Throws Unsupported without the module of hwloc, Error.
+// An even share of the CPUs where ranks of several busy threads have fewer CPUs than threads. Returns
+// nothing if each thread has a CPU, a rank has one thread, or the CPUs cannot be shared evenly.
+std::vector<std::set<int>> bind_where_short(const std::set<int>& cpus, int ranks, int threads);
+
+// Binds the calling thread, which is `rank`'s; threads that it starts inherit that. how: "short",
+// "numa" or "auto". threads: busy ones of a rank. Ranks that share a machine and a mask share its CPUs.
+// Returns the CPUs as a list, "0-3,8"; empty: not bound, as the functions above say. "short": threads
+// that wait for each other (Gloo's) have one of several speeds, by which of them share a CPU; bound,
+// they always have the same. Throws Error, and but for "short" Unsupported without the module of hwloc.
 std::string bind_rank(const RankTable& table, int rank, const std::string& how, int threads);
 
 // Returns "0-3,8".

@@ -56,9 +56,11 @@ void declare_job(FlagSet& set, Options& o) {
          launcher_name())
       .recorded("launcher_choice")
       .per_process();
-  set.add(j.bind, "--bind", "NAME",
-          "bind each rank to CPUs; numa: one NUMA node; auto: one core per busy thread; none",
-          one_of({"none", "numa", "auto"}))
+  set.add(
+         j.bind, "--bind", "NAME",
+         "bind each rank to CPUs; short: an even share, over Gloo where CPUs are short; numa: one NUMA "
+         "node; auto: one core per busy thread; none",
+         one_of({"short", "none", "numa", "auto"}))
       .recorded("bind");
   set.add(o.backend.init_timeout_s, "--init-timeout", "SECONDS",
           "fail a wait during start-up after SECONDS", above_0())

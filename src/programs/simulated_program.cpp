@@ -76,7 +76,7 @@ void refuse(const Options& options) {
     throw Unsupported("--samples: simulated times do not vary; accepted: -n");
   if (options.measure.cache)
     throw UsageError("--cache: simulated time knows no caches; accepted: without it");
-  if (options.job.bind != "none")
+  if (options.job.bind != "none" && options.job.bind != JobOptions{}.bind)
     throw UsageError("--bind: simulated ranks have no CPUs of their own; accepted: none");
   if (!options.job.heartbeat_file.empty())
     throw UsageError("--heartbeat: simulated ranks tell no progress; accepted: without it");

@@ -106,8 +106,10 @@ std::vector<Note> machine_notes(const HeaderFacts& facts) {
 std::vector<Note> bind_notes(const std::vector<RankIdentity>& ranks, const std::string& how) {
   constexpr std::size_t most_shown = 8;
   if (how == "none") return {};
+  const bool own_choice = how == "short";
   std::string text;
   for (std::size_t r = 0; r < ranks.size(); ++r) {
+    if (ranks[r].bound.empty() && own_choice) continue;
     if (ranks[r].bound.empty())
       return {{NoteKind::warning,
                fmt::format("--bind {}: rank {} on {} is not bound: its host has fewer cores than "
@@ -115,10 +117,13 @@ std::vector<Note> bind_notes(const std::vector<RankIdentity>& ranks, const std::
                            how, r, ranks[r].host),
                "use fewer ranks or allow more CPUs"}};
     if (r < most_shown)
-      text += fmt::format("{} rank {} CPUs {}", r == 0 ? "" : ",", r, ranks[r].bound);
+      text += fmt::format("{} rank {} CPUs {}", text.empty() ? "" : ",", r, ranks[r].bound);
   }
+  if (text.empty()) return {};
   if (ranks.size() > most_shown) text += ", ...";
-  return {{NoteKind::note, fmt::format("bind: {}:{}", how, text)}};
+  return {
+      {NoteKind::note, fmt::format("bind: {}:{}{}", how, text,
+                                   own_choice ? " (--bind none: as the kernel places them)" : "")}};
 }
 
 std::vector<Note> first_notes(const Rank& rank, const Options& o) {

@@ -4,6 +4,7 @@
 
 #include "src/backends/loopback.hpp"
 #include "src/backends/registry.hpp"
+#include "src/devices/host_limits.hpp"
 #include "src/record/row_text.hpp"
 #include "tests/ranks/on_backend.hpp"
 #include "tests/ranks/world.hpp"
@@ -240,6 +241,41 @@ TEST(Bind, RanksAreBoundAndTheHeaderSaysToWhat) {
     EXPECT_THAT(notes, testing::HasSubstr("bind: numa: rank 0 CPUs "));
     EXPECT_THAT(notes, testing::HasSubstr("rank " + std::to_string(ranks - 1) + " CPUs "));
   }
+}
+
+// Has so many busy threads a rank that no machine of tests has a CPU for each.
+class ManyThreads : public LoopbackBackend {
+ public:
+  explicit ManyThreads(int threads) : threads_(threads) {}
+  BackendInfo info() const override {
+    BackendInfo all = LoopbackBackend::info();
+    all.threads_per_rank = threads_;
+    return all;
+  }
+
+ private:
+  int threads_;
+};
+
+TEST(Bind, RanksShareTheCpusWhereTheseAreShort) {
+  const std::set<int> cpus = cpus_in(allowed_cpus());
+  if (cpus.size() > 16) GTEST_SKIP() << "many CPUs";
+  const auto bound = [&](int threads, const std::string& how) {
+    Options o = quick(static_cast<int>(2 * cpus.size()));
+    o.sweep.sizes = {8};
+    if (!how.empty()) o.job.bind = how;
+    const Outcome outcome = run(collectives::all_reduce, o, ManyThreads(threads));
+    EXPECT_EQ(outcome.exit_code, 0) << outcome.text();
+    std::string notes;
+    for (const Note& note : outcome.info.notes)
+      if (note.text.starts_with("bind: ")) notes += note.text;
+    return notes;
+  };
+  const std::string first = std::to_string(*cpus.begin());
+  EXPECT_THAT(bound(2, ""),
+              testing::StartsWith("bind: short: rank 0 CPUs " + first + ", rank 1 CPUs " + first));
+  EXPECT_EQ(bound(1, ""), "");
+  EXPECT_EQ(bound(2, "none"), "");
 }
 
 TEST(Bind, TooManyThreadsAreAWarning) {

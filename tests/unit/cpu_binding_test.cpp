@@ -90,6 +90,20 @@ TEST(BindToCores, UsesTheAllowedCpusAlone) {
   EXPECT_THAT(lists(bind_to_cores(some, 2, 1)), ElementsAre("1", "5"));
 }
 
+TEST(BindWhereShort, SharesTheCpusEvenly) {
+  EXPECT_THAT(lists(bind_where_short({0, 1}, 2, 2)), ElementsAre("0", "1"));
+  EXPECT_THAT(lists(bind_where_short({2, 5}, 4, 2)), ElementsAre("2", "2", "5", "5"));
+  EXPECT_THAT(lists(bind_where_short({0, 1, 2, 3, 8, 9}, 3, 3)), ElementsAre("0-1", "2-3", "8-9"));
+}
+
+TEST(BindWhereShort, LeavesTheRestToTheKernel) {
+  EXPECT_THAT(bind_where_short({0, 1, 2, 3}, 2, 2), IsEmpty()) << "a CPU for each thread";
+  EXPECT_THAT(bind_where_short({0, 1}, 4, 1), IsEmpty()) << "one thread: nothing waits in the rank";
+  EXPECT_THAT(bind_where_short({0, 1}, 3, 2), IsEmpty()) << "one CPU would have four threads";
+  EXPECT_THAT(bind_where_short({0, 1, 2}, 2, 2), IsEmpty());
+  EXPECT_THAT(bind_where_short({}, 2, 2), IsEmpty());
+}
+
 TEST(CpuTopology, HasTheCpusOfTheMask) {
   std::vector<CpuCore> cores;
   try {

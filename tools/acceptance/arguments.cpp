@@ -15,6 +15,7 @@
 namespace ccl_tests::acceptance {
 
 void declare_flags(FlagSet& set, Arguments& a) {
+  a.options.job.bind = "none";  // where ranks share CPUs, two of one CPU would look like a slow pair
   set.begin(Group::what);
   set.add(a.print_plan, "--plan", "", "instead: print what would be looked at, for how long",
           zero_or_one());
