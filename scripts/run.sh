@@ -14,6 +14,11 @@ for file in "$root"/collectives/*.cpp; do
   programs+=("${file%.cpp}_perf")
 done
 program=${1:-}
+if [[ $program == -h || $program == --help ]]; then
+  printf 'Builds a program of the suite when it is not up to date, then runs it.\nusage: scripts/run.sh PROGRAM [ARGS...]\nPROGRAM is one of:\n'
+  printf '  %s\n' "${programs[@]}"
+  exit 0
+fi
 if [[ " ${programs[*]} " != *" $program "* ]]; then
   say "${program:-no program}: not a program of the suite; usage: scripts/run.sh PROGRAM [ARGS...], PROGRAM one of: ${programs[*]}"
   exit 2

@@ -16,6 +16,11 @@
 # on stderr: mpirun -q leaves them out.
 set -u
 export LC_ALL=C
+tool=${BIN:-build/bin}/ccl_acceptance
+if [ ! -x "$tool" ]; then
+  echo "bad_node.sh: no program $tool: build it, or set BIN to the folder of the programs" >&2
+  exit 2
+fi
 # shellcheck disable=SC2086 # LAUNCH is several words
-exec timeout -k 60 "${LIMIT:-1h}" ${LAUNCH:-} "${BIN:-build/bin}/ccl_acceptance" \
+exec timeout -k 60 "${LIMIT:-1h}" ${LAUNCH:-} "$tool" \
   "${PLAN:-$(dirname -- "$0")/bad_node.toml}" --hosts-out "${OUT:-bad_hosts.txt}" "$@"

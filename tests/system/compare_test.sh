@@ -104,6 +104,7 @@ expect_in "$work/out" "# Verdict : inconclusive: 0 slower, 0 faster, 0 same, 0 n
 
 run 4 "a command that fails" "${live[@]}" --json "$work/f.jsonl" --base "$work/fake 1" --head "echo first >&2; echo 'no such GPU' >&2; exit 3; :"
 expect_in "$work/err" "ended with exit code 3: no such GPU"
+! grep -qF .jsonl "$work/err" || fail "the error shows a flag that the user did not give"
 one_line
 [ ! -e "$work/f.jsonl" ] || fail "an empty f.jsonl is left"
 run 4 "a file that is removed while the commands run" "${live[@]}" --base "rm -f $work/gone.jsonl; $work/fake 1" --aa --json "$work/gone.jsonl"

@@ -104,6 +104,8 @@ run 8 "cluster: nothing knows, and it has to" env PLAN=plan.toml "$recipes/clust
 expect_in "$work/out" "INCONCLUSIVE"
 
 # Which node is bad? One host has no other to be compared with; of six, of which one has a slow cable, that one is named.
+run 2 "bad_node: no programs there" env BIN=nowhere "$recipes/bad_node.sh" -t 3 --backend loopback
+expect_in "$work/err" "no program nowhere/ccl_acceptance"
 run 0 "bad_node: one host" "$recipes/bad_node.sh" -t 3 --backend loopback
 [ -e bad_hosts.txt ] && [ ! -s bad_hosts.txt ] || fail "bad_hosts.txt is not there, or not empty"
 . "$source/tests/system/cluster_lib.sh"

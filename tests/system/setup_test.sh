@@ -151,6 +151,12 @@ for arguments in '' 'no_such_perf -b 8'; do
   fi
 done
 
+# run.sh --help: the same list on stdout.
+if ! "$bash" "$scripts/run.sh" --help | grep -qx '  all_reduce_perf'; then
+  echo 'run.sh --help does not list the programs'
+  failures=$((failures + 1))
+fi
+
 # run.sh that builds: how long it takes, where the log is, and the program's stdout alone. No tool finds a GPU.
 machine
 for tool in dirname mkdir flock cat; do ln -s "$(command -v "$tool")" "$work/bin/$tool"; done

@@ -145,7 +145,7 @@ void check(const std::string& command, ChildStatus status, const std::string& la
 
 }  // namespace
 
-void CommandRunner::run(const std::string& command) {
+void CommandRunner::run(const std::string& command, const std::string& shown) {
   if (const int signal = signals_.next()) throw Interrupted{signal};
   Running running(command);
   while (!running.status()) {
@@ -155,7 +155,7 @@ void CommandRunner::run(const std::string& command) {
   }
   running.kill_group();
   running.read_stderr();
-  check(command, *running.status(), running.last_line());
+  check(shown, *running.status(), running.last_line());
 }
 
 }  // namespace ccl_tests::compare

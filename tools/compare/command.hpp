@@ -36,8 +36,9 @@ class CommandRunner {
  public:
   // Runs `command` with /bin/sh and waits for its end. Its stdin and stdout are /dev/null. Throws
   // CommandFailed with the exit code and the last line of the command's stderr if it fails. Throws
-  // Interrupted at a signal, when no process of the command's group is left.
-  void run(const std::string& command);
+  // Interrupted at a signal, when no process of the command's group is left. `shown`: the command as
+  // the user knows it, for the error.
+  void run(const std::string& command, const std::string& shown);
 
  private:
   SignalPipe signals_;

@@ -32,7 +32,7 @@ class Sides {
     const bool own_sizes = chooses_sizes(commands_.base) || chooses_sizes(commands_.head);
     const char* const name = side == Side::base ? "base" : "head";
     try {
-      runner_.run(with_flags(command, file, own_sizes ? std::set<std::size_t>() : sizes));
+      runner_.run(with_flags(command, file, own_sizes ? std::set<std::size_t>() : sizes), command);
     } catch (const CommandFailed&) {
       // Whatever code a launcher made of it.
       if (auto run = found_before_it_failed(command, file)) check_right({name, std::move(*run)});

@@ -3,7 +3,7 @@
 # tests/bench/independent/compare.sh [--pairs N] [--launches N] [--sizes LIST] [--libraries LIST] [--default] [--sweep] [--keep FILE] [BUILD]
 # LIST: of openmpi, mpich, gloo, and gloo-reuse, whose calls on the other side share their options.
 # Both sides print the median of rank 0's stamps of about 40 us over at least 1 s (Gloo: the fastest 10th
-# percentile of several stretches, and its threads are SCHED_BATCH on both sides); --default compares our time of a run without any flag instead, --sweep the rows of a run over all sizes
+# percentile of several stretches, its threads are SCHED_BATCH, and each rank has a CPU of its own where these are two, on both sides); --default compares our time of a run without any flag instead, --sweep the rows of a run over all sizes
 # and 64 MiB, beside loops in buffers of 64 MiB that one call has used. Each side of a pair is started --launches times
 # (3), which share the 1 s, and stands for their median, since a process may keep another speed than the next one.
 # Sides alternate, and so does their order. Virtual machines have states: a launch counts if probes of the cores before
@@ -44,13 +44,18 @@ for library in ${libraries//,/ }; do
   esac
 done
 
+# Starts a command on its rank's half of two CPUs, as our side places it; on more CPUs, as the kernel does.
+place() { # rank command
+  local rank=$1; shift
+  if (($(nproc) == 2)); then taskset -c "$(taskset -cp $$ | sed 's/.*: //; s/-/,/' | cut -d, -f$((rank + 1)))" "$@"; else "$@"; fi
+}
 theirs() { # library bytes: the printed line
   if [[ $1 == gloo* ]]; then
     local store; store=$(mktemp -d -p "$work")
     local arguments=(2 "$store" "$2" "$share" "$before")
     [[ $1 == gloo ]] || arguments+=(reuse)
-    chrt -b 0 "$work/gloo" 1 "${arguments[@]}" &
-    chrt -b 0 "$work/gloo" 0 "${arguments[@]}"
+    place 1 chrt -b 0 "$work/gloo" 1 "${arguments[@]}" &
+    place 0 chrt -b 0 "$work/gloo" 0 "${arguments[@]}"
     wait $!
   else
     "mpirun.$1" -n 2 "$work/$1" "$2" "$share" "$before"
