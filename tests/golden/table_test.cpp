@@ -245,6 +245,18 @@ TEST(Table, SaysThatOtherProgramsUsedTheCpus) {
   }
 }
 
+TEST(Table, ProposesMpiToThoseAloneWhoDoNotUseIt) {
+  samples::Run run = samples::stream();
+  run.summary.verdict = Verdict::unreliable;
+  run.record.oversubscribed = true;
+  for (const char* const backend : {"gloo", "mpi-mpich", "nccl"}) {
+    run.record.backend = backend;
+    const std::string table = samples::table(run);
+    EXPECT_EQ(matches(table, "^# Next     : (fewer ranks or )?more CPUs"), 1) << table;
+    EXPECT_EQ(matches(table, "over MPI ranks have"), run.record.backend == "gloo" ? 1 : 0);
+  }
+}
+
 TEST(Table, NamesTheFilesThatItsRunWrites) {
   samples::Run run = samples::plain();
   run.record.output_files = {"out.7/a.json.12", "b.0.csv", "c.jsonl"};
