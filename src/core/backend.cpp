@@ -15,21 +15,8 @@ std::optional<std::string> BackendOptions::get(const std::string& key) const {
   return found->second;
 }
 
-bool Backend::open_library(const std::string& file) const {
-  const LoadableLibrary* const library = loadable_library();
-  if (library != nullptr) library->open(file);
-  return library != nullptr;
-}
-void Backend::start(const BackendOptions& options) const {
-  if (const NativeLauncher* const launcher = native_launcher()) launcher->start(options);
-}
-void Backend::finish() const {
-  if (const NativeLauncher* const launcher = native_launcher()) launcher->finish();
-}
-std::string Backend::from_process_0(const std::string& bytes, int processes) const {
-  const NativeLauncher* const launcher = native_launcher();
-  if (launcher == nullptr) throw Unsupported(name() + " has no launcher of its own");
-  return launcher->from_process_0(bytes, processes);
+std::string Backend::from_process_0(const std::string& /*bytes*/, int /*processes*/) const {
+  throw Unsupported(name() + " has no launcher of its own");
 }
 
 void check_options(const Backend& backend, const BackendOptions& options) {
@@ -41,7 +28,7 @@ void check_options(const Backend& backend, const BackendOptions& options) {
                                  value, info.name,
                                  keys.empty() ? "none" : fmt::format("{}", fmt::join(keys, ", "))));
   }
-  if (!options.mpi_thread.empty() && backend.native_launcher() == nullptr)
+  if (!options.mpi_thread.empty() && !info.one_rank_per_process)
     throw UsageError(
         fmt::format("--mpi-thread: {} is not MPI; accepted: with --backend mpi", info.name));
   backend.check(options);

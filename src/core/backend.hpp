@@ -74,29 +74,6 @@ struct BackendInfo {
   std::vector<std::string> option_keys = {};  // that --backend-option may set
 };
 
-// A backend that opens its library itself.
-class LoadableLibrary {
- public:
-  virtual ~LoadableLibrary() = default;
-  // Loads the library under test from `file`; empty: the default file. Called first, on the main
-  // thread.
-  virtual void open(const std::string& file) const = 0;
-};
-
-// A backend whose library is started once in a process, and with its processes.
-class NativeLauncher {
- public:
-  virtual ~NativeLauncher() = default;
-  // Called on the program's main thread before the first use, once or more; and after a run that
-  // has not failed, when all communicators are gone.
-  virtual void start(const BackendOptions& options) const = 0;
-  virtual void finish() const = 0;
-  // Returns process 0's bytes on every one of the `processes` that the library's own launcher
-  // (mpirun) started. Collective over them, on the main thread. Throws Error if the library knows
-  // of another number of processes.
-  virtual std::string from_process_0(const std::string& bytes, int processes) const = 0;
-};
-
 class Backend {
  public:
   virtual ~Backend() = default;
@@ -111,16 +88,21 @@ class Backend {
   // if the library that was found lacks what they ask for.
   virtual void check(const BackendOptions& /*options*/) const {}
 
-  // Optional interfaces; null: the backend is linked to its library, which needs no start.
-  virtual const LoadableLibrary* loadable_library() const { return nullptr; }
-  virtual const NativeLauncher* native_launcher() const { return nullptr; }
+  // Loads the library under test from `file`; empty: the default file. Returns false if the backend
+  // is linked to its library. Called first, on the main thread.
+  virtual bool open_library(const std::string& /*file*/) const { return false; }
 
-  // For the harness: what the interfaces do, and nothing if there is none.
+  // For a library that is started once in a process, and with its processes. Called on the program's
+  // main thread before the first use, once or more; and after a run that has not failed, when all
+  // communicators are gone.
+  virtual void start(const BackendOptions& /*options*/) const {}
+  virtual void finish() const {}
+  // Returns process 0's bytes on every one of the `processes` that the library's own launcher
+  // (mpirun) started. Collective over them, on the main thread. Throws Error if the library knows
+  // of another number of processes, Unsupported if it has no launcher.
+  virtual std::string from_process_0(const std::string& bytes, int processes) const;
+
   std::string name() const { return info().name; }
-  bool open_library(const std::string& file) const;  // false: linked to it
-  void start(const BackendOptions& options) const;
-  void finish() const;
-  std::string from_process_0(const std::string& bytes, int processes) const;
 };
 
 // check(), and that every key of --backend-option is one that the backend takes. Throws UsageError.
@@ -128,7 +110,7 @@ void check_options(const Backend& backend, const BackendOptions& options);
 
 // A module is a shared object that exports these two with C linkage: ccl_module_abi() ==
 // module_abi, and ccl_module_backend(), whose result lives as long as the module stays open.
-inline constexpr int module_abi = 9;
+inline constexpr int module_abi = 10;
 using ModuleAbi = int (*)();
 using ModuleBackend = const Backend* (*)();
 

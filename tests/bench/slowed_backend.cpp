@@ -55,8 +55,12 @@ class Slowed : public Backend {
     return std::make_unique<SlowedCommunicator>(below_->connect(channel, options), factor);
   }
   void check(const BackendOptions& options) const override { below_->check(options); }
-  const LoadableLibrary* loadable_library() const override { return below_->loadable_library(); }
-  const NativeLauncher* native_launcher() const override { return below_->native_launcher(); }
+  bool open_library(const std::string& file) const override { return below_->open_library(file); }
+  void start(const BackendOptions& options) const override { below_->start(options); }
+  void finish() const override { below_->finish(); }
+  std::string from_process_0(const std::string& bytes, int processes) const override {
+    return below_->from_process_0(bytes, processes);
+  }
 
  private:
   BackendPtr below_;

@@ -51,7 +51,7 @@ MPI_Comm make_group(const std::vector<int>& ranks) {
   return comm;
 }
 
-class MpiBackend : public Backend, public NativeLauncher {
+class MpiBackend : public Backend {
  public:
   BackendInfo info() const override {
     return {.name = CCL_MPI_NAME,
@@ -67,7 +67,6 @@ class MpiBackend : public Backend, public NativeLauncher {
                 cuda_aware() ? std::vector{Memory::host, Memory::cuda} : std::vector{Memory::host},
             .one_rank_per_process = true};
   }
-  const NativeLauncher* native_launcher() const override { return this; }
   void start(const BackendOptions& options) const override {
     mpi_module::start(options.mpi_thread);
   }

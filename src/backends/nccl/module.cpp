@@ -9,7 +9,7 @@
 namespace ccl_tests::nccl_module {
 namespace {
 
-class NcclBackend : public Backend, public LoadableLibrary {
+class NcclBackend : public Backend {
  public:
   BackendInfo info() const override {
     return {
@@ -26,8 +26,10 @@ class NcclBackend : public Backend, public LoadableLibrary {
         .taken_later = [](int ranks) { return ranks > 1 ? std::size_t{5} << 30 : 0; },
         .memories = {Memory::cuda}};
   }
-  const LoadableLibrary* loadable_library() const override { return this; }
-  void open(const std::string& file) const override { load(file); }
+  bool open_library(const std::string& file) const override {
+    load(file);
+    return true;
+  }
 
   void check(const BackendOptions& options) const override {
     const auto needs = [](bool asked, const char* flag, bool there, const char* version,
