@@ -7,47 +7,19 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <span>
+#include <utility>
 
 #include "src/core/error.hpp"
+#include "src/core/serialize.hpp"
 
 namespace ccl_tests {
 namespace {
 
+using Terms = std::vector<std::pair<std::string, std::string>>;  // name, value
+
 constexpr std::string_view mark = "agreement ";  // of these exchanges
 constexpr std::size_t most_named = 8;            // in one message
-
-// Length, colon, text.
-void put(std::string& out, std::string_view text) {
-  out += fmt::format("{}:{}", text.size(), text);
-}
-
-std::string take(std::string_view& packed) {
-  const std::size_t colon = packed.find(':');
-  const std::size_t size = std::stoull(std::string(packed.substr(0, colon)));
-  std::string text(packed.substr(colon + 1, size));
-  packed.remove_prefix(colon + 1 + size);
-  return text;
-}
-
-std::string pack(std::string_view operation, const std::vector<NamedValue>& terms) {
-  std::string packed;
-  put(packed, "the operation");
-  put(packed, operation);
-  for (const NamedValue& term : terms) {
-    put(packed, term.name);
-    put(packed, term.value);
-  }
-  return packed;
-}
-
-std::vector<NamedValue> unpack(std::string_view packed) {
-  std::vector<NamedValue> terms;
-  while (!packed.empty()) {
-    std::string name = take(packed);
-    terms.push_back({std::move(name), take(packed)});
-  }
-  return terms;
-}
 
 // FNV-1a.
 std::string digest(std::string_view text) {
@@ -56,68 +28,50 @@ std::string digest(std::string_view text) {
   return fmt::format("{}{:016x} {}", mark, hash, text.size());
 }
 
-std::optional<std::string> value_of(const std::vector<NamedValue>& terms, const std::string& name) {
-  const auto term = std::find_if(terms.begin(), terms.end(), [&](const NamedValue& candidate) {
-    return candidate.name == name;
-  });
-  if (term == terms.end()) return std::nullopt;
-  return term->value;
+std::string value_of(const Terms& terms, const std::string& name) {
+  const auto term = std::find_if(terms.begin(), terms.end(),
+                                 [&](const auto& candidate) { return candidate.first == name; });
+  return term == terms.end() ? "missing" : term->second;
 }
 
 // "key 'loss' is missing, on rank 0 it is float[3]"
-std::string first_difference(const std::vector<NamedValue>& theirs,
-                             const std::vector<NamedValue>& reference, int reference_rank) {
-  const auto text = [](const std::optional<std::string>& value) {
-    return value.value_or("missing");
-  };
+std::string first_difference(const Terms& theirs, const Terms& reference, int reference_rank) {
   for (const auto* terms : {&reference, &theirs}) {
-    for (const NamedValue& term : *terms) {
-      const auto here = value_of(theirs, term.name);
-      const auto there = value_of(reference, term.name);
+    for (const auto& [name, value] : *terms) {
+      const std::string here = value_of(theirs, name), there = value_of(reference, name);
       if (here != there)
-        return fmt::format("{} is {}, on rank {} it is {}", term.name, text(here), reference_rank,
-                           text(there));
+        return fmt::format("{} is {}, on rank {} it is {}", name, here, reference_rank, there);
     }
   }
   return fmt::format("the terms come in another order than on rank {}", reference_rank);
 }
 
 std::string names(const std::vector<int>& ranks) {
-  const std::vector<int> first(ranks.begin(), ranks.begin() + static_cast<std::ptrdiff_t>(std::min(
-                                                                  ranks.size(), most_named)));
-  if (first.size() < ranks.size())
-    return fmt::format("ranks {} and {} more", fmt::join(first, ", "), ranks.size() - first.size());
-  return fmt::format("rank{} {}", ranks.size() == 1 ? "" : "s", fmt::join(first, ", "));
-}
-
-// Ranks by what they mean, those with the lowest rank first.
-struct Party {
-  std::string packed;
-  std::vector<int> ranks;
-};
-std::vector<Party> parties_of(const std::vector<std::string>& packed) {
-  std::vector<Party> parties;
-  std::map<std::string_view, std::size_t> known;
-  for (std::size_t rank = 0; rank < packed.size(); ++rank) {
-    const auto [at, is_new] = known.emplace(packed[rank], parties.size());
-    if (is_new) parties.push_back({packed[rank], {}});
-    parties[at->second].ranks.push_back(static_cast<int>(rank));
-  }
-  return parties;
+  const std::size_t shown = std::min(ranks.size(), most_named);
+  const std::string first = fmt::format("{}", fmt::join(std::span(ranks).first(shown), ", "));
+  if (shown < ranks.size()) return fmt::format("ranks {} and {} more", first, ranks.size() - shown);
+  return fmt::format("rank{} {}", ranks.size() == 1 ? "" : "s", first);
 }
 
 std::string diagnosis(const std::vector<std::string>& packed) {
-  const std::vector<Party> parties = parties_of(packed);
-  const auto most = std::max_element(
-      parties.begin(), parties.end(),
-      [](const Party& a, const Party& b) { return a.ranks.size() < b.ranks.size(); });
-  const std::vector<NamedValue> reference = unpack(most->packed);
+  std::map<std::string_view, std::vector<int>> parties;  // ranks by what they mean
+  for (std::size_t rank = 0; rank < packed.size(); ++rank)
+    parties[packed[rank]].push_back(static_cast<int>(rank));
+  const auto most =
+      std::max_element(parties.begin(), parties.end(), [](const auto& a, const auto& b) {
+        return std::pair(a.second.size(), -a.second.front()) <
+               std::pair(b.second.size(), -b.second.front());
+      });
+  const auto reference = from_bytes<Terms>(most->first);
   std::string text;
   std::size_t named = 0;
-  for (const Party& party : parties) {
-    if (&party == &*most || named++ >= most_named) continue;
-    text += fmt::format("{}{}: {}", text.empty() ? "" : "; ", names(party.ranks),
-                        first_difference(unpack(party.packed), reference, most->ranks.front()));
+  for (std::size_t rank = 0; rank < packed.size(); ++rank) {
+    const std::vector<int>& ranks = parties[packed[rank]];
+    if (ranks.front() != static_cast<int>(rank) || ranks == most->second) continue;
+    if (named++ >= most_named) continue;
+    text += fmt::format(
+        "{}{}: {}", text.empty() ? "" : "; ", names(ranks),
+        first_difference(from_bytes<Terms>(packed[rank]), reference, most->second.front()));
   }
   if (named > most_named) text += "; and others";
   return text;
@@ -128,7 +82,9 @@ std::string diagnosis(const std::vector<std::string>& packed) {
 std::optional<std::string> disagreement(ControlChannel& channel, double limit_s,
                                         std::string_view operation,
                                         const std::vector<NamedValue>& terms) {
-  const std::string mine = pack(operation, terms);
+  Terms all = {{"the operation", std::string(operation)}};
+  for (const NamedValue& term : terms) all.emplace_back(term.name, term.value);
+  const std::string mine = to_bytes(all);
   const auto digests = channel.all_gather(digest(mine), limit_s);
   for (std::size_t rank = 0; rank < digests.size(); ++rank) {
     if (!digests[rank].starts_with(mark))

@@ -1,5 +1,5 @@
-// Do all ranks mean the same? Asked beside the library: where that is given different counts, it
-// hangs, ends the process or delivers wrong data.
+// Checks over the control channel that all ranks pass the same arguments. Libraries hang, end the
+// process or return wrong data if they do not.
 #pragma once
 
 #include <optional>
