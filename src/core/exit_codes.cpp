@@ -1,12 +1,14 @@
 #include "src/core/exit_codes.hpp"
 
+#include <array>
+
 #include "src/core/error.hpp"
 
 namespace ccl_tests {
 namespace {
 
-// The ends of a run that readers of exit codes tell apart.
-enum class Outcome { passed, slow, bad, unknown, missing };
+// The ends of a run that readers of exit codes tell apart: a column of the table below.
+enum class Outcome { passed, slow, bad, undecided, missing };
 
 Outcome outcome_of(int native) {
   switch (native) {
@@ -16,35 +18,18 @@ Outcome outcome_of(int native) {
     case exit_code(Exit::failed):
     case exit_code(Exit::timed_out): return Outcome::bad;
     case exit_code(Exit::unsupported): return Outcome::missing;
-    default: return Outcome::unknown;
+    default: return Outcome::undecided;
   }
 }
 
-ExitStatus nagios(Outcome outcome) {
-  switch (outcome) {
-    case Outcome::passed: return {0, "OK"};
-    case Outcome::slow: return {1, "WARNING"};
-    case Outcome::bad: return {2, "CRITICAL"};
-    default: return {3, "UNKNOWN"};
-  }
-}
+constexpr std::array<std::string_view, 4> code_names = {"native", "nagios", "npd", "aicr"};
 
-ExitStatus npd(Outcome outcome) {
-  switch (outcome) {
-    case Outcome::passed: return {0, "OK"};
-    case Outcome::slow:
-    case Outcome::bad: return {1, "NonOK"};
-    default: return {2, "Unknown"};
-  }
-}
-
-ExitStatus aicr(Outcome outcome) {
-  switch (outcome) {
-    case Outcome::passed: return {0, "passed"};
-    case Outcome::missing: return {2, "skipped"};
-    default: return {1, "failed"};
-  }
-}
+// By [ExitCodes, without native][Outcome].
+constexpr ExitStatus statuses[][5] = {
+    {{0, "OK"}, {1, "WARNING"}, {2, "CRITICAL"}, {3, "UNKNOWN"}, {3, "UNKNOWN"}},
+    {{0, "OK"}, {1, "NonOK"}, {1, "NonOK"}, {2, "Unknown"}, {2, "Unknown"}},
+    {{0, "passed"}, {1, "failed"}, {1, "failed"}, {1, "failed"}, {2, "skipped"}},
+};
 
 }  // namespace
 
@@ -54,25 +39,12 @@ const std::vector<ExitCodes>& all_exit_codes() {
   return all;
 }
 
-std::string_view name(ExitCodes codes) {
-  switch (codes) {
-    case ExitCodes::nagios: return "nagios";
-    case ExitCodes::npd: return "npd";
-    case ExitCodes::aicr: return "aicr";
-    case ExitCodes::native: break;
-  }
-  return "native";
-}
+std::string_view name(ExitCodes codes) { return code_names.at(static_cast<std::size_t>(codes)); }
 
 ExitStatus exit_status(ExitCodes codes, int native) {
   const Outcome outcome = outcome_of(native);
-  switch (codes) {
-    case ExitCodes::nagios: return nagios(outcome);
-    case ExitCodes::npd: return npd(outcome);
-    case ExitCodes::aicr: return aicr(outcome);
-    case ExitCodes::native: break;
-  }
-  return {native, outcome == Outcome::passed ? "passed" : "failed"};
+  if (codes == ExitCodes::native) return {native, outcome == Outcome::passed ? "passed" : "failed"};
+  return statuses[static_cast<int>(codes) - 1][static_cast<int>(outcome)];
 }
 
 }  // namespace ccl_tests

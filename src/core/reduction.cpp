@@ -1,7 +1,7 @@
 #include "src/core/reduction.hpp"
 
-#include <algorithm>
 #include <cstdint>
+#include <functional>
 #include <type_traits>
 
 #include "src/core/error.hpp"
@@ -13,75 +13,48 @@ namespace {
 template <class T>
 constexpr bool is_small = std::is_class_v<T>;
 
-// The type that elements are computed in: float for the small types, unsigned for sums and products
-// of integers, so that they wrap.
+// Elements of the small types are computed in float.
 template <class T>
 auto widen(T value) {
-  if constexpr (is_small<T>) {
+  if constexpr (is_small<T>)
     return to_float(value);
-  } else {
+  else
     return value;
-  }
 }
 template <class T, class W>
 T narrow(W value) {
-  if constexpr (is_small<T>) {
+  if constexpr (is_small<T>)
     return from_float<T>(value);
-  } else {
+  else
     return static_cast<T>(value);
-  }
 }
 
+// Unsigned for integers, so that sums and products wrap.
 template <class T>
 auto wrapping(T value) {
-  if constexpr (std::is_integral_v<T>) {
+  if constexpr (std::is_integral_v<T>)
     return static_cast<std::uint64_t>(value);
-  } else {
+  else
     return value;
-  }
 }
 
-struct Add {
+template <class Op>
+struct Wrapping {
   template <class W>
-  static auto apply(W a, W b) {
-    return wrapping(a) + wrapping(b);
-  }
-};
-struct Multiply {
-  template <class W>
-  static auto apply(W a, W b) {
-    return wrapping(a) * wrapping(b);
+  auto operator()(W a, W b) const {
+    return Op{}(wrapping(a), wrapping(b));
   }
 };
 struct Min {
   template <class W>
-  static W apply(W a, W b) {
+  W operator()(W a, W b) const {
     return b < a ? b : a;
   }
 };
 struct Max {
   template <class W>
-  static W apply(W a, W b) {
+  W operator()(W a, W b) const {
     return a < b ? b : a;
-  }
-};
-
-struct And {
-  template <class W>
-  static W apply(W a, W b) {
-    return static_cast<W>(a & b);
-  }
-};
-struct Or {
-  template <class W>
-  static W apply(W a, W b) {
-    return static_cast<W>(a | b);
-  }
-};
-struct Xor {
-  template <class W>
-  static W apply(W a, W b) {
-    return static_cast<W>(a ^ b);
   }
 };
 
@@ -90,7 +63,7 @@ void combine(void* out, const void* a, const void* b, std::size_t count) {
   T* const o = static_cast<T*>(out);
   const T* const x = static_cast<const T*>(a);
   const T* const y = static_cast<const T*>(b);
-  for (std::size_t i = 0; i < count; ++i) o[i] = narrow<T>(Op::apply(widen(x[i]), widen(y[i])));
+  for (std::size_t i = 0; i < count; ++i) o[i] = narrow<T>(Op{}(widen(x[i]), widen(y[i])));
 }
 
 template <class T, class Op>
@@ -106,13 +79,13 @@ Combine combine_function(DataType type, ReduceOp op) {
     switch (op) {
       case ReduceOp::sum:
       case ReduceOp::avg:
-      case ReduceOp::mulsum: return &combine<T, Add>;
-      case ReduceOp::prod: return &combine<T, Multiply>;
+      case ReduceOp::mulsum: return &combine<T, Wrapping<std::plus<>>>;
+      case ReduceOp::prod: return &combine<T, Wrapping<std::multiplies<>>>;
       case ReduceOp::min: return &combine<T, Min>;
       case ReduceOp::max: return &combine<T, Max>;
-      case ReduceOp::band: return bitwise<T, And>();
-      case ReduceOp::bor: return bitwise<T, Or>();
-      case ReduceOp::bxor: return bitwise<T, Xor>();
+      case ReduceOp::band: return bitwise<T, std::bit_and<>>();
+      case ReduceOp::bor: return bitwise<T, std::bit_or<>>();
+      case ReduceOp::bxor: return bitwise<T, std::bit_xor<>>();
     }
     return nullptr;
   });

@@ -16,7 +16,7 @@ using Combine = void (*)(void* out, const void* a, const void* b, std::size_t co
 Combine combine_function(DataType type, ReduceOp op);
 
 // Combines `value` into `target`, element by element: target = target op value. Both hold equally
-// many elements of `type`. avg and mulsum combine as sum does.
+// many elements of `type`.
 void reduce(ReduceOp op, DataType type, std::span<std::byte> target,
             std::span<const std::byte> value);
 

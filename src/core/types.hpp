@@ -2,8 +2,8 @@
 // C++ type.
 #pragma once
 
+#include <algorithm>
 #include <array>
-#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
@@ -43,6 +43,23 @@ std::string_view name(DataType type);             // nccl-tests' names: "float",
 std::string_view name(ReduceOp op);
 std::optional<DataType> parse_type(std::string_view text);
 std::optional<ReduceOp> parse_op(std::string_view text);
+
+// Returns the values of an enumeration of `n`.
+template <class Enum, std::size_t n>
+constexpr std::array<Enum, n> all_values() {
+  std::array<Enum, n> values{};
+  for (std::size_t k = 0; k < n; ++k) values[k] = static_cast<Enum>(k);
+  return values;
+}
+
+// Returns the value of an enumeration whose names, in its order, are `names`.
+template <class Enum, std::size_t n>
+std::optional<Enum> value_named(const std::array<std::string_view, n>& names,
+                                std::string_view text) {
+  const auto found = std::find(names.begin(), names.end(), text);
+  return found == names.end() ? std::nullopt
+                              : std::optional(static_cast<Enum>(found - names.begin()));
+}
 
 // nccl-tests' scalar of mulsum: 1 on even ranks, 2 on odd ones.
 constexpr int mulsum_scalar(int rank) { return rank % 2 == 0 ? 1 : 2; }
@@ -84,47 +101,27 @@ constexpr FloatFormat float_format() {
 template <class T>
 constexpr bool is_float = float_format<T>().significand != 0;
 
-// The nearest value of T, ties to even. T is a floating-point type of the suite.
-template <class T>
-T from_double(double value);
-template <class T>
-double to_double(T value);
+// Convert between a value and the bits of a small format. To bits: the nearest, ties to even.
+unsigned encode(const FloatFormat& format, double value);
+double decode(const FloatFormat& format, unsigned bits);
 
-template <>
-Half from_double<Half>(double value);
-template <>
-BFloat16 from_double<BFloat16>(double value);
-template <>
-Float8E4M3 from_double<Float8E4M3>(double value);
-template <>
-Float8E5M2 from_double<Float8E5M2>(double value);
-template <>
-inline float from_double<float>(double value) {
-  return static_cast<float>(value);
+// Returns the nearest value of T, ties to even. T is a floating-point type of the suite.
+template <class T>
+T from_double(double value) {
+  if constexpr (std::is_floating_point_v<T>)
+    return static_cast<T>(value);
+  else
+    return {static_cast<decltype(T::bits)>(encode(float_format<T>(), value))};
 }
-template <>
-inline double from_double<double>(double value) {
-  return value;
-}
-template <>
-double to_double<Half>(Half value);
-template <>
-double to_double<BFloat16>(BFloat16 value);
-template <>
-double to_double<Float8E4M3>(Float8E4M3 value);
-template <>
-double to_double<Float8E5M2>(Float8E5M2 value);
-template <>
-inline double to_double<float>(float value) {
-  return value;
-}
-template <>
-inline double to_double<double>(double value) {
-  return value;
+template <class T>
+double to_double(T value) {
+  if constexpr (std::is_floating_point_v<T>)
+    return value;
+  else
+    return decode(float_format<T>(), value.bits);
 }
 
-// Calls f.template operator()<T>() with the C++ type of `type`: with_type(type, [&]<class T>() {
-// ... }).
+// Calls `f` with the C++ type of `type`: with_type(type, [&]<class T>() { ... }).
 template <class F>
 constexpr decltype(auto) with_type(DataType type, F&& f) {
   switch (type) {
@@ -146,6 +143,9 @@ constexpr decltype(auto) with_type(DataType type, F&& f) {
 
 constexpr std::size_t size_of(DataType type) {
   return with_type(type, []<class T>() { return sizeof(T); });
+}
+constexpr bool is_floating_point(DataType type) {
+  return with_type(type, []<class T>() { return is_float<T>; });
 }
 
 }  // namespace ccl_tests
