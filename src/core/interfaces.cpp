@@ -36,13 +36,19 @@ std::string as_address(std::string text) {
   return numeric_address(list->ai_addr);
 }
 
+template <class Condition>
+Addresses those(const Addresses& all, Condition condition) {
+  Addresses result;
+  std::copy_if(all.begin(), all.end(), std::back_inserter(result), condition);
+  return result;
+}
+
 bool begins_so(const InterfaceAddress& one, const std::string& item, bool exact) {
   return exact ? one.interface == item : one.interface.starts_with(item);
 }
 
 Addresses not_excluded(const InterfaceChoice& choice, const Addresses& all) {
-  Addresses result;
-  std::copy_if(all.begin(), all.end(), std::back_inserter(result), [&](const auto& one) {
+  Addresses result = those(all, [&](const auto& one) {
     return std::none_of(choice.items.begin(), choice.items.end(), [&](const std::string& item) {
       return begins_so(one, item, choice.exact) || one.address == as_address(item);
     });
@@ -55,13 +61,11 @@ Addresses not_excluded(const InterfaceChoice& choice, const Addresses& all) {
 // An item is an address, or else a whole name, or else the beginning of names.
 Addresses meant_by(const std::string& item, bool exact, const Addresses& all) {
   const std::string address = as_address(item);
-  Addresses result;
-  const auto take = [&](auto condition) {
-    if (result.empty()) std::copy_if(all.begin(), all.end(), std::back_inserter(result), condition);
-  };
-  take([&](const auto& one) { return !address.empty() && one.address == address; });
-  take([&](const auto& one) { return one.interface == item; });
-  take([&](const auto& one) { return begins_so(one, item, exact); });
+  Addresses result =
+      those(all, [&](const auto& one) { return !address.empty() && one.address == address; });
+  if (result.empty()) result = those(all, [&](const auto& one) { return one.interface == item; });
+  if (result.empty())
+    result = those(all, [&](const auto& one) { return begins_so(one, item, exact); });
   return result;
 }
 
@@ -145,9 +149,7 @@ InterfaceChoice parse_interfaces(std::string_view text) {
 
 std::vector<InterfaceAddress> matching(const InterfaceChoice& choice,
                                        const std::vector<InterfaceAddress>& all) {
-  Addresses up;
-  std::copy_if(all.begin(), all.end(), std::back_inserter(up),
-               [](const auto& one) { return one.up; });
+  const Addresses up = those(all, [](const auto& one) { return one.up; });
   if (choice.excludes) return not_excluded(choice, up);
   Addresses result;
   for (const std::string& item : choice.items)

@@ -21,6 +21,10 @@
 namespace ccl_tests {
 namespace {
 
+std::string cannot_write(const std::string& path, const std::string& why) {
+  return fmt::format("cannot write results to {}: {}", quote(path, shown_path_characters), why);
+}
+
 std::string reason(int error) { return std::generic_category().message(error); }
 
 bool is_directory(const std::string& path) {
@@ -117,18 +121,14 @@ std::string piping_advice(const std::string& path) {
 
 OutputFile OutputFile::create(const std::string& path, std::string_view suffix) {
   if (const std::string advice = piping_advice(path); !advice.empty())
-    throw UsageError(
-        fmt::format("cannot write results to {}: {}", quote(path, shown_path_characters), advice));
+    throw UsageError(cannot_write(path, advice));
   const std::string stem = path.substr(0, path.size() - suffix.size());
   std::string name = path;
   for (int number = 0;; ++number) {
     const int descriptor = ::open(name.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
     if (descriptor >= 0) return {descriptor, name};
     const int error = errno == EEXIST && is_directory(name) ? EISDIR : errno;
-    if (error != EEXIST) {
-      throw UsageError(fmt::format("cannot write results to {}: {}",
-                                   quote(name, shown_path_characters), reason(error)));
-    }
+    if (error != EEXIST) throw UsageError(cannot_write(name, reason(error)));
     name = fmt::format("{}.{}{}", stem, number, path.substr(stem.size()));
   }
 }
@@ -146,28 +146,19 @@ OutputFile::~OutputFile() {
   if (descriptor_ >= 0) ::close(descriptor_);
 }
 
-void OutputFile::replace_end(std::size_t bytes, std::string_view text) {
+void OutputFile::replace(std::size_t at, std::size_t bytes, std::string_view text) {
   check();
-  const std::size_t at = size_ - bytes;
   const std::string old = read_at(descriptor_, bytes, at);
+  const std::size_t end = size_ - bytes + text.size();
   int error = write_at(descriptor_, text, at);
-  if (error == 0 && text.size() < bytes &&
-      ::ftruncate(descriptor_, static_cast<off_t>(at + text.size())) != 0) {
+  if (error == 0 && end < size_ && ::ftruncate(descriptor_, static_cast<off_t>(end)) != 0)
     error = errno;
+  if (error == 0) {
+    size_ = end;
+    return;
   }
-  if (error != 0) {
-    restore(at, old);
-    fail(reason(error));
-  }
-  size_ = at + text.size();
-}
-
-void OutputFile::overwrite(std::size_t at, std::string_view text) {
-  check();
-  const std::string old = read_at(descriptor_, text.size(), at);
-  const int error = write_at(descriptor_, text, at);
-  if (error == 0) return;
-  restore(at, old);
+  [[maybe_unused]] const bool restored = write_at(descriptor_, old, at) == 0 &&
+                                         ::ftruncate(descriptor_, static_cast<off_t>(size_)) == 0;
   fail(reason(error));
 }
 
@@ -182,15 +173,7 @@ void OutputFile::check() const {
         size_, open->st_size));
 }
 
-void OutputFile::fail(const std::string& reason) const {
-  throw Error(
-      fmt::format("cannot write results to {}: {}", quote(path_, shown_path_characters), reason));
-}
-
-void OutputFile::restore(std::size_t at, std::string_view old) noexcept {
-  if (write_at(descriptor_, old, at) != 0) return;
-  if (::ftruncate(descriptor_, static_cast<off_t>(size_)) != 0) return;
-}
+void OutputFile::fail(const std::string& why) const { throw Error(cannot_write(path_, why)); }
 
 void OutputFile::close() {
   check();
@@ -200,9 +183,7 @@ void OutputFile::close() {
 
 void replace_file(const std::string& path, std::string_view text) {
   const auto check = [&](const std::string& why) {
-    if (!why.empty())
-      throw Error(
-          fmt::format("cannot write results to {}: {}", quote(path, shown_path_characters), why));
+    if (!why.empty()) throw Error(cannot_write(path, why));
   };
   std::string target = path;
   ::mode_t mode = 0644;

@@ -42,11 +42,13 @@ class OutputFile {
   ~OutputFile();
 
   const std::string& path() const { return path_; }
-  void append(std::string_view text) { replace_end(0, text); }
-  // The file's last `bytes` bytes give way to `text`.
-  void replace_end(std::size_t bytes, std::string_view text);
-  // The bytes from `at` on give way to `text`, which ends within the file.
-  void overwrite(std::size_t at, std::string_view text);
+  void append(std::string_view text) { replace(size_, 0, text); }
+  // Replaces the file's last `bytes` bytes.
+  void replace_end(std::size_t bytes, std::string_view text) {
+    replace(size_ - bytes, bytes, text);
+  }
+  // Replaces the bytes from `at` on by `text`, which ends within the file.
+  void overwrite(std::size_t at, std::string_view text) { replace(at, text.size(), text); }
   // Throws Error if the file cannot be found under its name, or has another length than was written.
   void check() const;
   // After check().
@@ -56,8 +58,9 @@ class OutputFile {
   std::size_t size() const { return size_; }
 
  private:
-  void restore(std::size_t at, std::string_view old) noexcept;
-  [[noreturn]] void fail(const std::string& reason) const;
+  // Replaces `bytes` bytes, the file's last ones unless `text` is as long.
+  void replace(std::size_t at, std::size_t bytes, std::string_view text);
+  [[noreturn]] void fail(const std::string& why) const;
 
   int descriptor_;
   std::string path_;

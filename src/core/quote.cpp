@@ -4,9 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <array>
 #include <cctype>
-#include <cstddef>
 #include <numeric>
 #include <utility>
 
@@ -14,40 +12,15 @@ namespace ccl_tests {
 namespace {
 
 std::string escaped(char c) {
-  constexpr std::array<std::string_view, 3> short_forms = {"\\t", "\\n", "\\r"};
-  constexpr std::string_view controls = "\t\n\r";
-  if (const auto at = controls.find(c); at != std::string_view::npos)
-    return std::string(short_forms[at]);
+  if (c == '\t') return "\\t";
+  if (c == '\n') return "\\n";
+  if (c == '\r') return "\\r";
   const auto byte = static_cast<unsigned char>(c);
   if (byte < 0x20 || byte == 0x7f) return fmt::format("\\x{:02x}", byte);
   return {c};
 }
 
 bool continues_a_character(char c) { return (static_cast<unsigned char>(c) & 0xc0) == 0x80; }
-
-}  // namespace
-
-std::string quote(std::string_view text, std::size_t most) {
-  std::string result = "'";
-  std::size_t end = text.size() > most ? most : text.size();
-  while (end > 0 && end < text.size() && continues_a_character(text[end])) --end;  // UTF-8
-  for (const char c : text.substr(0, end)) result += escaped(c);
-  if (end < text.size()) return result + fmt::format("...' ({} characters)", text.size());
-  return result + "'";
-}
-
-std::string shell_quoted(std::string_view text) {
-  std::string quoted = "'";
-  for (const char c : text) {
-    if (c == '\'')
-      quoted += "'\\''";
-    else
-      quoted += c;
-  }
-  return quoted + '\'';
-}
-
-namespace {
 
 // Names that other tools have for the same. They are not read, but suggest ours.
 constexpr std::pair<std::string_view, std::string_view> aliases[] = {
@@ -75,17 +48,29 @@ std::size_t edits(std::string_view a, std::string_view b) {  // Levenshtein dist
 
 }  // namespace
 
+std::string quote(std::string_view text, std::size_t most) {
+  std::string result = "'";
+  std::size_t end = std::min(text.size(), most);
+  while (end > 0 && end < text.size() && continues_a_character(text[end])) --end;  // UTF-8
+  for (const char c : text.substr(0, end)) result += escaped(c);
+  if (end < text.size()) return result + fmt::format("...' ({} characters)", text.size());
+  return result + "'";
+}
+
+std::string shell_quoted(std::string_view text) {
+  std::string quoted = "'";
+  for (const char c : text) quoted += c == '\'' ? "'\\''" : std::string(1, c);
+  return quoted + '\'';
+}
+
 std::optional<std::string> suggestion(std::string_view given,
                                       const std::vector<std::string>& choices) {
   std::string text(given);
   std::transform(text.begin(), text.end(), text.begin(),
                  [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  const auto has = [&](std::string_view name) {
-    return std::find(choices.begin(), choices.end(), name) != choices.end();
-  };
-  for (const auto& [alias, name] : aliases) {
-    if (text == alias && has(name)) return std::string(name);
-  }
+  for (const auto& [alias, name] : aliases)
+    if (text == alias && std::find(choices.begin(), choices.end(), name) != choices.end())
+      return std::string(name);
   std::optional<std::string> best;
   std::size_t least = 3;
   for (const std::string& choice : choices) {
