@@ -4,7 +4,7 @@
 // In both directions (--bidirectional): both ranks send their windows at the same time.
 #include "collectives/collectives.hpp"
 #include "collectives/shapes.hpp"
-#include "src/core/message_window.hpp"
+#include "src/core/composed.hpp"
 
 namespace ccl_tests::collectives {
 namespace {
@@ -36,7 +36,7 @@ const Collective pingpong = {
     .layout = layout,
     .expected = expected,
     .bus_factor = whole,
-    .make = calls<exchange_windows>,
+    .make = calls<composed::exchange_windows>,
     .needs = {.in_steps = true, .host_waits = true, .operations = {OperationId::transfer}},
 };
 

@@ -1,4 +1,4 @@
-// One operation of one rank: its buffers and its arguments.
+// One operation of one rank: its buffers and its arguments. Messages between two ranks.
 #pragma once
 
 #include <cstddef>
@@ -51,8 +51,7 @@ class OperationSet {
   }
   static constexpr OperationSet all() {
     OperationSet set;
-    for (int k = 0; k <= static_cast<int>(OperationId::transfer); ++k)
-      set.add(static_cast<OperationId>(k));
+    set.bits_ = 2 * bit(OperationId::transfer) - 1;
     return set;
   }
   constexpr void add(OperationId operation) { bits_ |= bit(operation); }
@@ -60,8 +59,8 @@ class OperationSet {
   constexpr bool empty() const { return bits_ == 0; }
   std::vector<OperationId> list() const {
     std::vector<OperationId> operations;
-    for (int k = 0; k <= static_cast<int>(OperationId::transfer); ++k)
-      if (has(static_cast<OperationId>(k))) operations.push_back(static_cast<OperationId>(k));
+    for (const OperationId operation : all_operations())
+      if (has(operation)) operations.push_back(operation);
     return operations;
   }
 
@@ -107,5 +106,38 @@ struct Call {
   // nothing. Blocks with gaps between them: from the buffer's begin to the end of the last block.
   std::span<std::byte> recv_bytes(OperationId operation) const;
 };
+
+// Elements that an operation reads at Call::send and may write at Call::recv on this rank.
+struct Extent {
+  std::size_t send = 0, recv = 0;
+};
+Extent extent(OperationId operation, const Call& call);
+
+// One end of a message between this rank and rank `peer`, which may be this rank. A transfer may
+// shorten `bytes` as it proceeds.
+struct Message {
+  enum class Direction { send, recv };
+  Direction direction = Direction::send;
+  int peer = 0;
+  std::span<std::byte> bytes = {};  // of a message to send: read only
+  DataType type = DataType::uint8;  // whole elements of it
+
+  bool sends() const { return direction == Direction::send; }
+  std::size_t count() const { return bytes.size() / size_of(type); }
+
+  static Message to(int peer, std::span<const std::byte> bytes, DataType type = DataType::uint8) {
+    return {Direction::send, peer, {const_cast<std::byte*>(bytes.data()), bytes.size()}, type};
+  }
+  static Message from(int peer, std::span<std::byte> bytes, DataType type = DataType::uint8) {
+    return {Direction::recv, peer, bytes, type};
+  }
+};
+
+// Returns the bytes of all messages together.
+inline std::size_t bytes_of(std::span<const Message> messages) {
+  std::size_t all = 0;
+  for (const Message& message : messages) all += message.bytes.size();
+  return all;
+}
 
 }  // namespace ccl_tests

@@ -9,8 +9,9 @@ namespace {
 
 const TypesAndOps* find(const std::vector<TypesAndOps>& rules, DataType type,
                         std::optional<ReduceOp> op) {
-  const auto found = std::find_if(rules.begin(), rules.end(),
-                                  [&](const TypesAndOps& rule) { return rule.covers(type, op); });
+  const auto found = std::find_if(rules.begin(), rules.end(), [&](const TypesAndOps& rule) {
+    return (!rule.type || rule.type == type) && (!rule.op || rule.op == op);
+  });
   return found == rules.end() ? nullptr : &*found;
 }
 

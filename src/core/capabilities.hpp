@@ -3,8 +3,6 @@
 
 #include <optional>
 #include <string>
-#include <string_view>
-#include <type_traits>
 #include <vector>
 
 #include "src/core/call.hpp"
@@ -12,16 +10,11 @@
 
 namespace ccl_tests {
 
-class Communicator;
-
 // Some types and reduction operations, and what there is to say of them.
 struct TypesAndOps {
   std::optional<DataType> type;  // nullopt: every type
   std::optional<ReduceOp> op;    // nullopt: every reduction, and moving data
   std::string note;
-  bool covers(DataType t, std::optional<ReduceOp> o) const {
-    return (!type || *type == t) && (!op || op == o);
-  }
 };
 
 struct Capabilities {
@@ -50,9 +43,5 @@ struct Capabilities {
   // backend composes what they measure.
   bool emulates(const OperationSet& used, DataType type, std::optional<ReduceOp> op) const;
 };
-
-// Returns the operations that class C overrides. C overrides them in public, without overloads.
-template <class C>
-OperationSet overridden();
 
 }  // namespace ccl_tests

@@ -185,6 +185,10 @@ struct Collective {
 };
 
 // Returns the library's operations that a call of the collective makes.
-OperationSet operations_of(const Collective& collective);
+inline OperationSet operations_of(const Collective& collective) {
+  const auto operation = parse_operation(collective.name);
+  return collective.needs.operations.empty() && operation ? OperationSet{*operation}
+                                                          : collective.needs.operations;
+}
 
 }  // namespace ccl_tests

@@ -1,14 +1,12 @@
 #include "src/core/communicator.hpp"
 
 #include <array>
-#include <utility>
 
 #include "src/core/composed.hpp"
 
 namespace ccl_tests {
 namespace {
 
-// Complete when the communicator's operations are.
 class Issued : public Work {
  public:
   explicit Issued(Communicator& communicator) : communicator_(communicator) {}
@@ -43,11 +41,11 @@ void Communicator::transfer(std::span<Message> /*messages*/, Deadline& /*deadlin
 
 std::unique_ptr<Work> Communicator::start_all_reduce(const Call& call) {
   all_reduce(call);
-  return std::make_unique<Issued>(*this);
+  return issued(*this);
 }
 std::unique_ptr<Work> Communicator::start_broadcast(const Call& call) {
   broadcast(call);
-  return std::make_unique<Issued>(*this);
+  return issued(*this);
 }
 
 void Communicator::timing_barrier(const GroupRank& self) {
@@ -82,6 +80,10 @@ void Communicator::end_group() {
   grouped_ = false;
   Deadline end = deadline(bytes_of(posted_));
   transfer(posted_, end);
+}
+
+std::unique_ptr<Work> issued(Communicator& communicator) {
+  return std::make_unique<Issued>(communicator);
 }
 
 OperationMember member(OperationId operation) {

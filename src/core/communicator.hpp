@@ -5,7 +5,6 @@
 #include <cstddef>
 #include <memory>
 #include <span>
-#include <string>
 #include <vector>
 
 #include "src/core/call.hpp"
@@ -15,7 +14,6 @@
 #include "src/core/device.hpp"
 #include "src/core/error.hpp"
 #include "src/core/gpu_extension.hpp"
-#include "src/core/message.hpp"
 #include "src/core/types.hpp"
 
 namespace ccl_tests {
@@ -130,11 +128,15 @@ class Communicator {
   std::vector<Message> posted_;
 };
 
+// Returns work that is complete when the communicator's operations are.
+std::unique_ptr<Work> issued(Communicator& communicator);
+
 // An operation of a communicator, as a pointer.
 using OperationMember = void (Communicator::*)(const Call&);
 // Throws Error for `transfer`, which takes no Call.
 OperationMember member(OperationId operation);
 
+// Returns the operations that class C overrides. C overrides them in public, without overloads.
 template <class C>
 OperationSet overridden() {
   OperationSet set;

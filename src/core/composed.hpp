@@ -27,9 +27,15 @@ void reduce_scatter(Communicator& communicator, const Call& call);
 void reduce_scatterv(Communicator& communicator, const Call& call);
 void all_reduce(Communicator& communicator, const Call& call);
 
-// The suite's own barrier, the same for every library. Collective over `self.ranks` ranks of `communicator`, which has waited
-// for all its operations and takes host memory. In round k rank r tells rank r + 2^k and hears from rank r - 2^k; after
-// ceil(log2 ranks) rounds everybody has heard of everybody (Hensgen, Finkel, Manber 1988).
+// The suite's own barrier, the same for every library. Collective over `self.ranks` ranks of
+// `communicator`, which has waited for all its operations and takes host memory. In round k rank r
+// sends to rank r + 2^k and receives from rank r - 2^k, ceil(log2 ranks) rounds (Hensgen, Finkel,
+// Manber 1988).
 void dissemination_barrier(Communicator& communicator, const GroupRank& self);
+
+// Sends call.messages messages to the other rank of a pair, which answers with as many when all of
+// them have come (two legs), or sends as many at the same time (one leg). Collective: ranks without
+// a peer call it, too.
+void exchange_windows(Communicator& communicator, const Call& call);
 
 }  // namespace ccl_tests::composed

@@ -4,9 +4,9 @@
 
 #include <algorithm>
 
+#include "src/core/composed.hpp"
 #include "src/core/error.hpp"
 #include "src/core/library_call.hpp"
-#include "src/core/message_window.hpp"
 #include "src/record/quantity_text.hpp"
 
 namespace ccl_tests {
@@ -33,7 +33,7 @@ const Collective round_trip = {
     .bus_factor = [](const Shape&) { return 1.0; },
     .make = [](ControlChannel&, Communicator& communicator, const Shape&,
                DataType) -> std::unique_ptr<Operation> {
-      return std::make_unique<LibraryCall<exchange_windows>>(communicator);
+      return std::make_unique<LibraryCall<composed::exchange_windows>>(communicator);
     },
     .needs = {.in_steps = true, .host_waits = true},
 };

@@ -1,5 +1,5 @@
 // What operations read and write, held against the specs' layouts, which are written independently.
-#include "src/core/extent.hpp"
+#include "src/core/call.hpp"
 
 #include <gtest/gtest.h>
 

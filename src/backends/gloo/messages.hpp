@@ -8,7 +8,7 @@
 #include <memory>
 #include <span>
 
-#include "src/core/message.hpp"
+#include "src/core/call.hpp"
 
 namespace ccl_tests::gloo_module {
 

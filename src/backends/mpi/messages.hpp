@@ -11,7 +11,6 @@
 #include "src/backends/mpi/datatypes.hpp"
 #include "src/backends/mpi/library.hpp"
 #include "src/core/communicator.hpp"
-#include "src/core/message.hpp"
 
 namespace ccl_tests::mpi_module {
 

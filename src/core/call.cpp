@@ -1,4 +1,4 @@
-#include "src/core/extent.hpp"
+#include "src/core/call.hpp"
 
 #include <algorithm>
 #include <array>
@@ -8,32 +8,11 @@ namespace {
 
 using enum OperationId;
 
-struct Named {
-  OperationId operation;
-  std::string_view name;
-};
-constexpr std::array names = {
-    Named{all_reduce, "all_reduce"},
-    Named{reduce, "reduce"},
-    Named{broadcast, "broadcast"},
-    Named{all_gather, "all_gather"},
-    Named{reduce_scatter, "reduce_scatter"},
-    Named{all_gatherv, "all_gatherv"},
-    Named{reduce_scatterv, "reduce_scatterv"},
-    Named{alltoall, "alltoall"},
-    Named{alltoallv, "alltoallv"},
-    Named{gather, "gather"},
-    Named{scatter, "scatter"},
-    Named{gatherv, "gatherv"},
-    Named{scatterv, "scatterv"},
-    Named{barrier, "barrier"},
-    Named{transfer, "transfer"},
-};
-constexpr auto operations = [] {
-  std::array<OperationId, names.size()> result{};
-  for (std::size_t k = 0; k < names.size(); ++k) result[k] = names[k].operation;
-  return result;
-}();
+constexpr std::array<std::string_view, 15> names = {
+    "all_reduce",  "reduce",          "broadcast", "all_gather", "reduce_scatter",
+    "all_gatherv", "reduce_scatterv", "alltoall",  "alltoallv",  "gather",
+    "scatter",     "gatherv",         "scatterv",  "barrier",    "transfer"};
+constexpr auto operations = all_values<OperationId, names.size()>();
 
 // Returns the end of the last block. Blocks are adjacent if `offsets` is empty.
 std::size_t end_of(std::span<const std::size_t> counts, std::span<const std::size_t> offsets) {
@@ -49,14 +28,10 @@ std::size_t end_of(std::span<const std::size_t> counts, std::span<const std::siz
 
 std::span<const OperationId> all_operations() { return operations; }
 
-std::string_view name(OperationId operation) {
-  return names[static_cast<std::size_t>(operation)].name;
-}
+std::string_view name(OperationId operation) { return names[static_cast<std::size_t>(operation)]; }
 
 std::optional<OperationId> parse_operation(std::string_view text) {
-  for (const Named& known : names)
-    if (known.name == text) return known.operation;
-  return std::nullopt;
+  return value_named<OperationId>(names, text);
 }
 
 Extent extent(OperationId operation, const Call& c) {
