@@ -30,10 +30,10 @@ class ForwardingCommunicator : public Communicator {
     below_.transfer(messages, deadline);
   }
   std::unique_ptr<Work> start_all_reduce(const Call& call) override {
-    return below_.start_all_reduce(call);
+    return start(OperationId::all_reduce, call);
   }
   std::unique_ptr<Work> start_broadcast(const Call& call) override {
-    return below_.start_broadcast(call);
+    return start(OperationId::broadcast, call);
   }
   void wait() override { below_.wait(); }
   void fence() override { below_.fence(); }
@@ -55,9 +55,14 @@ class ForwardingCommunicator : public Communicator {
   }
 
  protected:
-  // Makes one of the 14 operations. What is started (start_all_reduce) does not come here.
+  // Makes one of the 14 operations.
   virtual void perform(OperationId operation, const Call& call) {
     (below_.*member(operation))(call);
+  }
+  // Starts an all_reduce or a broadcast.
+  virtual std::unique_ptr<Work> start(OperationId operation, const Call& call) {
+    return operation == OperationId::all_reduce ? below_.start_all_reduce(call)
+                                                : below_.start_broadcast(call);
   }
   Communicator& below() const { return below_; }
 

@@ -59,7 +59,7 @@ class Staged : public ForwardingCommunicator {
       m.bytes = {own, m.bytes.size()};
     }
     library_->transfer(staged, deadline);
-    deliver();
+    wait();
   }
 
   void reserve(std::size_t bytes) override {
@@ -69,13 +69,14 @@ class Staged : public ForwardingCommunicator {
     library_->reserve(bytes);
   }
 
-  std::unique_ptr<Work> start_all_reduce(const Call& c) override {
-    return start(OperationId::all_reduce, c);
+  // Completes the library's operations and delivers their results.
+  void wait() override {
+    library_->wait();
+    for (const Delivery& d : deliveries_)
+      if (!d.to.empty()) gpu_.copy(d.to.data(), d.from, d.to.size());
+    deliveries_.clear();
+    used_ = used_room_ = 0;
   }
-  std::unique_ptr<Work> start_broadcast(const Call& c) override {
-    return start(OperationId::broadcast, c);
-  }
-
   void fence() override {}  // all is complete
   const Capabilities& capabilities() const override { return capabilities_; }
   GpuExtension* gpu() override { return nullptr; }  // it would be of the library's buffers
@@ -90,7 +91,11 @@ class Staged : public ForwardingCommunicator {
  protected:
   void perform(OperationId operation, const Call& call) override {
     issue(operation, call);
-    deliver();
+    wait();
+  }
+  std::unique_ptr<Work> start(OperationId operation, const Call& call) override {
+    issue(operation, call);
+    return issued(*this);
   }
 
  private:
@@ -100,25 +105,11 @@ class Staged : public ForwardingCommunicator {
     const std::byte* from;
   };
 
-  class Started : public Work {
-   public:
-    explicit Started(Staged& communicator) : communicator_(communicator) {}
-    void wait() override { communicator_.deliver(); }
-
-   private:
-    Staged& communicator_;
-  };
-
-  std::unique_ptr<Work> start(OperationId operation, const Call& call) {
-    issue(operation, call);
-    return std::make_unique<Started>(*this);
-  }
-
   void issue(OperationId operation, const Call& call) {
     const auto send = call.send_bytes(operation);
     const auto recv = call.recv_bytes(operation);
     // An operation under way has no end before all ranks have begun it, which they do in one order.
-    if (fits(0, send.size(), recv.size()) && !fits(used_room_, send.size(), recv.size())) deliver();
+    if (fits(0, send.size(), recv.size()) && !fits(used_room_, send.size(), recv.size())) wait();
     Call staged = call;
     std::byte* const input = scratch(send.size());
     staged.send = input;
@@ -129,14 +120,6 @@ class Staged : public ForwardingCommunicator {
     if (!call.recv_counts.empty() && !recv.empty()) gpu_.copy(result, recv.data(), recv.size());
     ForwardingCommunicator::perform(operation, staged);
     if (!recv.empty()) deliveries_.push_back({recv, result});
-  }
-
-  void deliver() {
-    library_->wait();
-    for (const Delivery& d : deliveries_)
-      if (!d.to.empty()) gpu_.copy(d.to.data(), d.from, d.to.size());
-    deliveries_.clear();
-    used_ = used_room_ = 0;
   }
 
   bool fits(std::size_t used, std::size_t input, std::size_t result) const {

@@ -80,11 +80,6 @@ std::size_t middle_element(const Call& call, std::size_t elements) {
   return at;
 }
 
-class Complete : public Work {
- public:
-  void wait() override {}
-};
-
 class InjectingCommunicator : public ForwardingCommunicator {
  public:
   InjectingCommunicator(std::unique_ptr<Communicator> library, Injector& injector, Device& device)
@@ -97,13 +92,6 @@ class InjectingCommunicator : public ForwardingCommunicator {
   void reserve(std::size_t bytes) override {
     ForwardingCommunicator::reserve(bytes);
     if (bytes > spare_.size()) spare_ = device_.allocate(bytes);
-  }
-
-  std::unique_ptr<Work> start_all_reduce(const Call& call) override {
-    return make_at_once(OperationId::all_reduce, call);
-  }
-  std::unique_ptr<Work> start_broadcast(const Call& call) override {
-    return make_at_once(OperationId::broadcast, call);
   }
 
   void transfer(std::span<Message> messages, Deadline& deadline) override {
@@ -159,6 +147,11 @@ class InjectingCommunicator : public ForwardingCommunicator {
                     of_blocks ? call.count * width : result.size() / width / 2 * width};
     if (mine) spoil(*fault, done, before);
   }
+  std::unique_ptr<Work> start(OperationId operation, const Call& call) override {
+    perform(operation, call);
+    below().wait();
+    return issued(*this);
+  }
 
  private:
   // An operation that is complete.
@@ -173,12 +166,6 @@ class InjectingCommunicator : public ForwardingCommunicator {
 
   void make(OperationId operation, const Call& call) {
     ForwardingCommunicator::perform(operation, call);
-  }
-
-  std::unique_ptr<Work> make_at_once(OperationId operation, const Call& call) {
-    perform(operation, call);
-    below().wait();
-    return std::make_unique<Complete>();
   }
 
   Bytes held(std::span<const std::byte> data) {

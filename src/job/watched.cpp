@@ -38,12 +38,6 @@ class WatchedCommunicator : public ForwardingCommunicator {
     begin("messages", bytes_of(messages));
     inside([&] { below().transfer(messages, deadline); });
   }
-  std::unique_ptr<Work> start_all_reduce(const Call& call) override {
-    return start(OperationId::all_reduce, call, &Communicator::start_all_reduce);
-  }
-  std::unique_ptr<Work> start_broadcast(const Call& call) override {
-    return start(OperationId::broadcast, call, &Communicator::start_broadcast);
-  }
   void wait() override {
     inside([&] { below().wait(); });
     bytes_ = 0;
@@ -66,6 +60,13 @@ class WatchedCommunicator : public ForwardingCommunicator {
     begin(operation, call);
     inside([&] { ForwardingCommunicator::perform(operation, call); });
   }
+  std::unique_ptr<Work> start(OperationId operation, const Call& call) override {
+    const std::size_t before = bytes_;
+    begin(operation, call);
+    std::unique_ptr<Work> work;
+    inside([&] { work = ForwardingCommunicator::start(operation, call); });
+    return std::make_unique<WatchedWork>(*this, std::move(work), now_, bytes_ - before);
+  }
 
  private:
   class WatchedWork : public Work {
@@ -85,15 +86,6 @@ class WatchedCommunicator : public ForwardingCommunicator {
     std::string what_;
     std::size_t bytes_;  // that its first wait() ends
   };
-
-  std::unique_ptr<Work> start(OperationId operation, const Call& call,
-                              std::unique_ptr<Work> (Communicator::*member)(const Call&)) {
-    const std::size_t before = bytes_;
-    begin(operation, call);
-    std::unique_ptr<Work> work;
-    inside([&] { work = (below().*member)(call); });
-    return std::make_unique<WatchedWork>(*this, std::move(work), now_, bytes_ - before);
-  }
 
   void begin(OperationId operation, const Call& call) {
     ranks_ = call.self.ranks;
