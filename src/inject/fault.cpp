@@ -5,6 +5,9 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <cmath>
+#include <cstdint>
+#include <cstring>
 #include <limits>
 #include <set>
 
@@ -16,41 +19,28 @@ namespace {
 
 using enum FaultKind;
 
-struct Described {
-  FaultKind kind;
+struct Words {
   std::string_view name, about;
 };
-constexpr std::array described = {
-    Described{flipped_bit, "flipped-bit", "one bit of one element of the result differs"},
-    Described{flipped_sign, "flipped-sign", "one element of the result has the other sign"},
-    Described{swapped_blocks, "swapped-blocks", "two blocks of the result have changed places"},
-    Described{shifted_block, "shifted-block", "the result is one element farther back"},
-    Described{stale_result, "stale-result", "the result is that of the call before"},
-    Described{missing_contribution, "missing-contribution",
-              "one rank's data are not in the results"},
-    Described{doubled_contribution, "doubled-contribution", "one rank's data are reduced twice"},
-    Described{wrong_op, "wrong-op", "the library reduces with another operation"},
-    Described{wrong_root, "wrong-root", "the library takes the next rank for the root"},
-    Described{truncated_tail, "truncated-tail", "the last element of the result is not written"},
-    Described{written_behind, "written-behind",
-              "an element past the end of the receive buffer is written"},
-    Described{written_before, "written-before",
-              "an element before the start of the receive buffer is written"},
-    Described{changed_input, "changed-input", "one bit of the send buffer differs"},
-    Described{reduced_precision, "reduced-precision",
-              "the result lacks its last bits of precision"},
-    Described{zeroed_result, "zeroed-result", "the result is zero"},
-};
-constexpr auto kinds = [] {
-  std::array<FaultKind, described.size()> result{};
-  for (std::size_t k = 0; k < result.size(); ++k) result[k] = described[k].kind;
-  return result;
-}();
-
-const Described& description(FaultKind kind) {
-  return *std::find_if(described.begin(), described.end(),
-                       [&](const Described& d) { return d.kind == kind; });
-}
+// By FaultKind.
+constexpr std::array<Words, 15> words = {{
+    {"flipped-bit", "one bit of one element of the result differs"},
+    {"flipped-sign", "one element of the result has the other sign"},
+    {"swapped-blocks", "two blocks of the result have changed places"},
+    {"shifted-block", "the result is one element farther back"},
+    {"stale-result", "the result is that of the call before"},
+    {"missing-contribution", "one rank's data are not in the results"},
+    {"doubled-contribution", "one rank's data are reduced twice"},
+    {"wrong-op", "the library reduces with another operation"},
+    {"wrong-root", "the library takes the next rank for the root"},
+    {"truncated-tail", "the last element of the result is not written"},
+    {"written-behind", "an element past the end of the receive buffer is written"},
+    {"written-before", "an element before the start of the receive buffer is written"},
+    {"changed-input", "one bit of the send buffer differs"},
+    {"reduced-precision", "the result lacks its last bits of precision"},
+    {"zeroed-result", "the result is zero"},
+}};
+constexpr auto kinds = all_values<FaultKind, words.size()>();
 
 constexpr std::string_view accepted =
     "KIND[:rank=R|all][:at=SIZE][:call=N][:every=N][:phase=untimed|timed]";
@@ -58,19 +48,15 @@ constexpr std::string_view accepted =
 std::size_t number(std::string_view key, std::string_view text, std::size_t least) {
   std::size_t value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc() || value < least)
+  const std::string_view unit(end, static_cast<std::size_t>(text.data() + text.size() - end));
+  const std::size_t power = std::string_view("KMG").find(unit);
+  const bool scaled = key == "at" && unit.size() == 1 && power != std::string_view::npos;
+  if (error != std::errc() || value < least || (!unit.empty() && !scaled))
     throw UsageError(fmt::format("{}={}; accepted: a number from {} on", key, quote(text), least));
-  std::string_view unit(end, static_cast<std::size_t>(text.data() + text.size() - end));
-  const std::string_view units = "KMG";
-  if (key == "at" && unit.size() == 1 && units.find(unit.front()) != std::string_view::npos) {
-    const std::size_t shift = 10 * (units.find(unit.front()) + 1);
-    if (value > std::numeric_limits<std::size_t>::max() >> shift)
-      throw UsageError(fmt::format("{}={} is too large; accepted: bytes", key, quote(text)));
-    return value << shift;
-  }
-  if (!unit.empty())
-    throw UsageError(fmt::format("{}={}; accepted: a number from {} on", key, quote(text), least));
-  return value;
+  const std::size_t shift = scaled ? 10 * (power + 1) : 0;
+  if (value > std::numeric_limits<std::size_t>::max() >> shift)
+    throw UsageError(fmt::format("{}={} is too large; accepted: bytes", key, quote(text)));
+  return value << shift;
 }
 
 void read_setting(Fault& fault, std::string_view key, std::string_view value) {
@@ -101,10 +87,47 @@ bool is_idempotent(ReduceOp op) {
   return op == max || op == min || op == band || op == bor;
 }
 
-bool is_integer(DataType type) {
-  using enum DataType;
-  return type == int8 || type == uint8 || type == int32 || type == uint32 || type == int64 ||
-         type == uint64;
+// Bits of a type's significand that are lost: double as float, float as half, half as bfloat16, and so on.
+std::size_t lost_bits(DataType type) {
+  switch (type) {
+    case DataType::float64: return 29;
+    case DataType::float32: return 13;
+    case DataType::half: return 3;
+    case DataType::bfloat16: return 4;
+    case DataType::f8e4m3:
+    case DataType::f8e5m2: return 1;
+    default: return 0;
+  }
+}
+
+void reduce_precision(std::span<std::byte> bytes, DataType type) {
+  const std::size_t width = size_of(type);
+  const std::uint64_t mask = ~((std::uint64_t{1} << lost_bits(type)) - 1);
+  for (std::size_t at = 0; at + width <= bytes.size(); at += width) {
+    std::uint64_t bits = 0;
+    std::memcpy(&bits, bytes.data() + at, width);  // little endian
+    bits &= mask;
+    std::memcpy(bytes.data() + at, &bits, width);
+  }
+}
+
+// Returns the value that leaves every other as it is under `op`.
+template <class T>
+T neutral(ReduceOp op) {
+  if constexpr (is_float<T>) {
+    const FloatFormat f = float_format<T>();
+    // The largest significand of f8e4m3 is NaN's.
+    const double largest =
+        f.significand == 4 ? 448 : std::ldexp(2 - std::ldexp(1, 1 - f.significand), f.max_exponent);
+    if (op == ReduceOp::max) return from_double<T>(-largest);
+    if (op == ReduceOp::min) return from_double<T>(largest);
+    return from_double<T>(op == ReduceOp::prod ? 1 : 0);
+  } else {
+    if (op == ReduceOp::max) return std::numeric_limits<T>::min();
+    if (op == ReduceOp::min) return std::numeric_limits<T>::max();
+    if (op == ReduceOp::band) return static_cast<T>(~T{0});
+    return op == ReduceOp::prod ? 1 : 0;
+  }
 }
 
 }  // namespace
@@ -112,11 +135,11 @@ bool is_integer(DataType type) {
 std::span<const FaultKind> all_faults() { return kinds; }
 std::vector<std::string> fault_names() {
   std::vector<std::string> names;
-  for (const Described& d : described) names.emplace_back(d.name);
+  for (const Words& of_kind : words) names.emplace_back(of_kind.name);
   return names;
 }
-std::string_view name(FaultKind kind) { return description(kind).name; }
-std::string_view about(FaultKind kind) { return description(kind).about; }
+std::string_view name(FaultKind kind) { return words.at(static_cast<std::size_t>(kind)).name; }
+std::string_view about(FaultKind kind) { return words.at(static_cast<std::size_t>(kind)).about; }
 
 Fault parse_fault(std::string_view text) {
   const auto next = [&] {
@@ -126,11 +149,11 @@ Fault parse_fault(std::string_view text) {
     return part;
   };
   const std::string_view kind = next();
-  const auto found = std::find_if(described.begin(), described.end(),
-                                  [&](const Described& d) { return d.name == kind; });
-  if (found == described.end()) throw UsageError(unknown_name("kind", kind, fault_names()));
+  const auto found = std::find_if(kinds.begin(), kinds.end(),
+                                  [&](FaultKind known) { return name(known) == kind; });
+  if (found == kinds.end()) throw UsageError(unknown_name("kind", kind, fault_names()));
   Fault fault;
-  fault.kind = found->kind;
+  fault.kind = *found;
   std::set<std::string_view> keys;
   while (!text.empty()) {
     const std::string_view setting = next();
@@ -174,13 +197,55 @@ std::optional<std::string> why_harmless(FaultKind kind, OperationId operation, D
       if (ranks == 1) return "one rank is always the root";
       return std::nullopt;
     case reduced_precision:
-      if (is_integer(type)) return "integers have one precision";
+      if (!is_floating_point(type)) return "integers have one precision";
       return std::nullopt;
     case missing_contribution:
       if (operation == OperationId::transfer) return "a message is its sender's alone";
       return std::nullopt;
     default: return std::nullopt;
   }
+}
+
+bool spoil_result(FaultKind kind, const SpoiledResult& r) {
+  const std::size_t width = size_of(r.type);
+  const std::vector<std::byte> right(r.bytes.begin(), r.bytes.end());
+  const std::span<std::byte> bytes = r.bytes;
+  if (bytes.empty()) return false;
+  const std::size_t element = std::min(r.element, bytes.size() / width - 1) * width;
+  switch (kind) {
+    case FaultKind::flipped_bit: bytes[element + r.bit / 8] ^= std::byte{1} << (r.bit % 8); break;
+    case FaultKind::flipped_sign: bytes[element + width - 1] ^= std::byte{0x80}; break;
+    case FaultKind::swapped_blocks:
+      if (r.block > 0 && 2 * r.block <= bytes.size())
+        std::swap_ranges(bytes.begin(), bytes.begin() + static_cast<std::ptrdiff_t>(r.block),
+                         bytes.begin() + static_cast<std::ptrdiff_t>(r.block));
+      break;
+    case FaultKind::shifted_block:
+      if (bytes.size() > width)
+        std::memmove(bytes.data() + width, bytes.data(), bytes.size() - width);
+      break;
+    case FaultKind::stale_result:
+      if (r.stale.size() == bytes.size()) std::copy(r.stale.begin(), r.stale.end(), bytes.begin());
+      break;
+    case FaultKind::truncated_tail:
+      std::copy(r.before.end() - static_cast<std::ptrdiff_t>(width), r.before.end(),
+                bytes.end() - static_cast<std::ptrdiff_t>(width));
+      break;
+    case FaultKind::reduced_precision: reduce_precision(bytes, r.type); break;
+    case FaultKind::zeroed_result: std::fill(bytes.begin(), bytes.end(), std::byte{0}); break;
+    default: break;
+  }
+  return !std::equal(right.begin(), right.end(), bytes.begin());
+}
+
+void write_nothing(std::span<std::byte> input, DataType type, std::optional<ReduceOp> op) {
+  std::fill(input.begin(), input.end(), std::byte{0});
+  if (!op) return;
+  with_type(type, [&]<class T>() {
+    const T value = neutral<T>(*op);
+    for (std::size_t at = 0; at + sizeof(T) <= input.size(); at += sizeof(T))
+      std::memcpy(input.data() + at, &value, sizeof(T));
+  });
 }
 
 }  // namespace ccl_tests

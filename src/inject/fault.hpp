@@ -1,4 +1,5 @@
-// Faults on purpose (--inject): what they are called, and to which calls they are done.
+// Faults on purpose (--inject): their names, the calls that they are done to, and what they do to
+// bytes. Pure.
 #pragma once
 
 #include <cstddef>
@@ -58,5 +59,24 @@ bool is_collective(FaultKind kind);
 // changes some rank's. op: of reductions.
 std::optional<std::string> why_harmless(FaultKind kind, OperationId operation, DataType type,
                                         ReduceOp op, int ranks);
+
+// A result that is to be spoiled.
+struct SpoiledResult {
+  std::span<std::byte> bytes;  // whole elements of `type`
+  DataType type = DataType::uint8;
+  std::size_t bit = 0;                // of the element that flipped_bit flips
+  std::size_t element = 0;            // that a fault of one element is done to
+  std::size_t block = 0;              // bytes of one block
+  std::span<const std::byte> before;  // what the buffer held before the call: as many bytes
+  std::span<const std::byte> stale;   // the result of the call before; empty: there was none
+};
+
+// Does what `kind` says to a result: flipped_bit, flipped_sign, swapped_blocks, shifted_block, stale_result,
+// truncated_tail, reduced_precision, zeroed_result. Returns whether a byte differs now.
+bool spoil_result(FaultKind kind, const SpoiledResult& result);
+
+// Writes to `input` what stands for a rank that did not take part: the neutral element of a reduction, or zeros
+// (op: nullopt).
+void write_nothing(std::span<std::byte> input, DataType type, std::optional<ReduceOp> op);
 
 }  // namespace ccl_tests

@@ -2,13 +2,12 @@
 
 #include <algorithm>
 #include <map>
-#include <optional>
+#include <numeric>
 #include <utility>
 #include <vector>
 
 #include "src/core/forwarding_communicator.hpp"
 #include "src/core/reduction.hpp"
-#include "src/inject/spoil.hpp"
 #include "verify/inputs.hpp"
 
 namespace ccl_tests {
@@ -65,19 +64,12 @@ std::size_t flipped_bit(const Call& call) {
 // The element that faults of one element are done to: within the longest block that a rank's data come in.
 std::size_t middle_element(const Call& call, std::size_t elements) {
   if (call.recv_counts.empty()) return elements / 3;
-  std::size_t at = 0, longest = 0;
-  for (std::size_t r = 0; r < call.recv_counts.size(); ++r) {
-    if (call.recv_counts[r] <= longest) continue;
-    longest = call.recv_counts[r];
-    std::size_t begin = 0;
-    if (!call.recv_offsets.empty()) {
-      begin = call.recv_offsets[r];
-    } else {
-      for (std::size_t k = 0; k < r; ++k) begin += call.recv_counts[k];
-    }
-    at = begin + longest / 3;
-  }
-  return at;
+  const auto first = call.recv_counts.begin();
+  const auto longest = std::max_element(first, call.recv_counts.end());
+  const std::size_t begin = call.recv_offsets.empty()
+                                ? std::accumulate(first, longest, std::size_t{0})
+                                : call.recv_offsets[static_cast<std::size_t>(longest - first)];
+  return begin + *longest / 3;
 }
 
 class InjectingCommunicator : public ForwardingCommunicator {
@@ -277,24 +269,21 @@ class InjectingCommunicator : public ForwardingCommunicator {
       end = std::max(end, sent + done.sent.size());
     }
     const std::size_t width = size_of(done.type);
-    std::byte* const at = kind == FaultKind::written_behind ? end : begin - width;
-    flip({at, width}, 0);
+    flip(kind == FaultKind::written_behind ? end : begin - width);
     return true;
   }
 
   bool change_input(const Done& done) {
     if (done.sent.empty() || overlaps(done)) return false;
-    auto* const data = const_cast<std::byte*>(done.sent.data());
-    flip({data, done.sent.size()}, done.sent.size() / 3);
+    flip(const_cast<std::byte*>(done.sent.data()) + done.sent.size() / 3);
     return true;
   }
 
-  // Changes one bit of the byte at `at`.
-  void flip(std::span<std::byte> data, std::size_t at) {
+  void flip(std::byte* at) {
     std::byte value{};
-    device_.copy(&value, data.data() + at, 1);
+    device_.copy(&value, at, 1);
     value ^= std::byte{1};
-    device_.copy(data.data() + at, &value, 1);
+    device_.copy(at, &value, 1);
   }
 
   static bool overlaps(const Done& done) {

@@ -10,7 +10,6 @@
 
 #include "src/core/error.hpp"
 #include "src/inject/injecting_communicator.hpp"
-#include "src/inject/spoil.hpp"
 
 namespace ccl_tests {
 namespace {
