@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstddef>
 #include <limits>
 #include <random>
 #include <span>
@@ -47,8 +46,9 @@ struct Sums {
   }
 };
 
-}  // namespace
-
+// Returns the line through the points whose relative errors are smallest: iteratively reweighted least
+// squares of ((alpha + beta * bytes) / seconds - 1) / sigma with Huber's weights (k = 1.345), 8
+// rounds. Neither alpha nor beta is below 0. beta is 0 if all sizes are equal. Every time is above 0.
 Line robust_line(std::span<const SizeTime> points) {
   double scale = 1;
   for (const SizeTime& point : points) scale = std::max(scale, static_cast<double>(point.bytes));
@@ -64,6 +64,8 @@ Line robust_line(std::span<const SizeTime> points) {
   return line;
 }
 
+// Returns Huber's loss of the line, summed over the points: the square of an error up to 1.345 sigma,
+// and linear beyond.
 double loss(const Line& line, std::span<const SizeTime> points) {
   double sum = 0;
   for (const SizeTime& point : points) {
@@ -73,14 +75,13 @@ double loss(const Line& line, std::span<const SizeTime> points) {
   return sum;
 }
 
-namespace {
-
 constexpr std::size_t least_sizes = 4;
 constexpr std::size_t least_in_segment = 3;
 constexpr std::size_t most_segments = 4;
 constexpr std::size_t most_sizes = 96;
 constexpr std::size_t sizes_per_stand_out = 8;
-constexpr double penalty = 2.5;  // of a parameter, in units of ln(sizes)
+constexpr double stands_out_from = 1.25;  // times its line; such a time is no error of the fit
+constexpr double penalty = 2.5;           // of a parameter, in units of ln(sizes)
 constexpr int refits = 200;
 
 double median(std::vector<double> values) {
@@ -118,61 +119,45 @@ std::vector<SizeTime> thinned(const std::vector<SizeTime>& points) {
   return kept;
 }
 
-// Best ways to cut points[0, end) into segments, by dynamic programming: a table by [segments][end].
-class Cuts {
- public:
-  explicit Cuts(Points points) : points_(points) {
-    const std::size_t n = points.size();
-    std::vector<std::vector<double>> alone(n + 1, std::vector<double>(n + 1, infinity));
-    for (std::size_t first = 0; first < n; ++first) {
-      for (std::size_t end = first + least_in_segment; end <= n; ++end) {
-        const Points part = points.subspan(first, end - first);
-        alone[first][end] = loss(robust_line(part), part);
-      }
-    }
-    best_.assign(most_segments + 1, std::vector<Cut>(n + 1));
-    best_[0][0].loss = 0;
-    for (std::size_t k = 1; k <= most_segments; ++k) {
-      for (std::size_t first = 0; first < n; ++first) {
-        for (std::size_t end = first + least_in_segment; end <= n; ++end) {
-          const double sum = best_[k - 1][first].loss + alone[first][end];
-          if (sum < best_[k][end].loss) best_[k][end] = {sum, first};
-        }
-      }
-    }
-  }
-
-  std::vector<Range> cheapest() const {
-    const auto n = static_cast<double>(points_.size());
-    double least = infinity;
-    std::size_t segments = 1;
-    for (std::size_t k = 1; k <= most_segments; ++k) {
-      const double parameters = 3 * static_cast<double>(k) - 1;
-      const double cost = best_[k].back().loss + penalty * parameters * std::log(n);
-      if (cost >= least) continue;
-      least = cost;
-      segments = k;
-    }
-    std::vector<Range> ranges;
-    std::size_t end = points_.size();
-    for (std::size_t k = segments; k > 0; --k) {
-      const std::size_t first = best_[k][end].first;
-      ranges.emplace_back(first, end);
-      end = first;
-    }
-    std::reverse(ranges.begin(), ranges.end());
-    return ranges;
-  }
-
- private:
-  static constexpr double infinity = std::numeric_limits<double>::infinity();
+// Returns the best way to cut the points into segments, by dynamic programming.
+std::vector<Range> segments_of(Points points) {
+  constexpr double infinity = std::numeric_limits<double>::infinity();
   struct Cut {
     double loss = infinity;
     std::size_t first = 0;  // of the last segment
   };
-  Points points_;
-  std::vector<std::vector<Cut>> best_;
-};
+  const std::size_t n = points.size();
+  std::vector<std::vector<Cut>> best(most_segments + 1,
+                                     std::vector<Cut>(n + 1));  // [segments][end]
+  best[0][0].loss = 0;
+  for (std::size_t first = 0; first < n; ++first) {
+    for (std::size_t end = first + least_in_segment; end <= n; ++end) {
+      const Points part = points.subspan(first, end - first);
+      const double alone = loss(robust_line(part), part);
+      for (std::size_t k = 1; k <= most_segments; ++k) {
+        const double sum = best[k - 1][first].loss + alone;
+        if (sum < best[k][end].loss) best[k][end] = {sum, first};
+      }
+    }
+  }
+  double least = infinity;
+  std::size_t segments = 1;
+  for (std::size_t k = 1; k <= most_segments; ++k) {
+    const double parameters = 3 * static_cast<double>(k) - 1;
+    const double cost =
+        best[k].back().loss + penalty * parameters * std::log(static_cast<double>(n));
+    if (cost >= least) continue;
+    least = cost;
+    segments = k;
+  }
+  std::vector<Range> ranges;
+  for (std::size_t end = n, k = segments; k > 0; --k) {
+    ranges.emplace_back(best[k][end].first, end);
+    end = best[k][end].first;
+  }
+  std::reverse(ranges.begin(), ranges.end());
+  return ranges;
+}
 
 // Returns the scatter of the points around the lines of their segments, in sigma: from the median of the
 // errors, which is 0.6745 of a normal distribution's deviation, corrected for the fitted parameters.
@@ -181,8 +166,7 @@ double scatter(Points points, const std::vector<Range>& ranges) {
   for (const auto& [first, end] : ranges) {
     const Points part = points.subspan(first, end - first);
     const Line line = robust_line(part);
-    for (const SizeTime& p : part)
-      errors.push_back(std::abs(line.at(p.bytes) / p.seconds - 1) / p.sigma);
+    for (const SizeTime& p : part) errors.push_back(std::abs(error(line, p)));
   }
   const auto n = static_cast<double>(points.size());
   const double parameters = std::min(n - 1, 2 * static_cast<double>(ranges.size()));
@@ -191,14 +175,14 @@ double scatter(Points points, const std::vector<Range>& ranges) {
 
 // Returns the segments. Widens every sigma by the same factor until it covers the scatter: too narrow
 // ones would be read as one segment more.
-std::vector<Range> segments_of(std::vector<SizeTime>& points) {
+std::vector<Range> widened_segments(std::vector<SizeTime>& points) {
   constexpr int most_rounds = 4;
-  std::vector<Range> ranges = Cuts(points).cheapest();
+  std::vector<Range> ranges = segments_of(points);
   for (int round = 0; round < most_rounds; ++round) {
     const double factor = scatter(points, ranges);
     if (factor <= 1.05) break;
     for (SizeTime& point : points) point.sigma *= factor;
-    ranges = Cuts(points).cheapest();
+    ranges = segments_of(points);
   }
   return ranges;
 }
@@ -222,10 +206,8 @@ Segment segment_through(Points points, std::mt19937_64& random) {
     alphas.push_back(again.alpha);
     betas.push_back(again.beta);
   }
-  Segment segment{points.front().bytes, points.back().bytes, {}, {}};
-  segment.alpha = interval_of(line.alpha, alphas);
-  segment.beta = interval_of(line.beta, betas);
-  return segment;
+  return {points.front().bytes, points.back().bytes, interval_of(line.alpha, alphas),
+          interval_of(line.beta, betas)};
 }
 
 }  // namespace
@@ -243,7 +225,7 @@ FitResult fit_times(std::vector<SizeTime> given) {
   std::vector<SizeTime> points = thinned(all);
   std::mt19937_64 random(1);
   Fit fit;
-  for (const auto& [first, end] : segments_of(points))
+  for (const auto& [first, end] : widened_segments(points))
     fit.segments.push_back(segment_through(Points(points).subspan(first, end - first), random));
   std::size_t worst_bytes = 0;
   for (const SizeTime& point : all) {

@@ -3,13 +3,10 @@
 
 #include <cstddef>
 #include <optional>
-#include <span>
 #include <string>
 #include <vector>
 
 namespace ccl_tests {
-
-// A straight line through the times of calls of several sizes. Pure.
 
 // The time of a call of `bytes`. sigma: its uncertainty over the time, above 0.
 struct SizeTime {
@@ -24,15 +21,6 @@ struct Line {
   double beta = 0;
   double at(std::size_t bytes) const { return alpha + beta * static_cast<double>(bytes); }
 };
-
-// Returns the line through the points whose relative errors are smallest: iteratively reweighted least
-// squares of ((alpha + beta * bytes) / seconds - 1) / sigma with Huber's weights (k = 1.345), 8
-// rounds. Neither alpha nor beta is below 0. beta is 0 if all sizes are equal. Every time is above 0.
-Line robust_line(std::span<const SizeTime> points);
-
-// Returns Huber's loss of the line, summed over the points: the square of an error up to 1.345 sigma,
-// and linear beyond.
-double loss(const Line& line, std::span<const SizeTime> points);
 
 // A value with its 95 % interval.
 struct Interval {
@@ -76,18 +64,17 @@ struct FitResult {
   std::string refusal = {};
 };
 
-// A time that is so many times its line stands out. Such times do not count as errors of the fit.
-inline constexpr double stands_out_from = 1.25;
 // A fit whose largest error is above is refused.
 inline constexpr double most_error = 0.15;
 
 // Returns the fit with the number of segments K <= 4, of at least 3 sizes each, for which the loss
 // plus 2.5 (3 K - 1) ln(sizes) is least. Points of one size are replaced by the one in the middle.
 // Points without bytes or seconds are left out; of more than 96 sizes 96 are taken. Refuses fewer than
-// 4 sizes, a time that is more than 15 % off without standing out, and more than one time in 8 that
-// stands out. If the times scatter around the lines by more than their sigma, every sigma is widened
-// by the same factor. The intervals of alpha and beta come from 200 fits of times that are drawn from
-// normal distributions with these sigma; the draws are the same in every call.
+// 4 sizes, a time that is more than 15 % off without standing out (1.25 times its line or more), and
+// more than one time in 8 that stands out. If the times scatter around the lines by more than their
+// sigma, every sigma is widened by the same factor. The intervals of alpha and beta come from 200
+// fits of times that are drawn from normal distributions with these sigma; the draws are the same in
+// every call.
 FitResult fit_times(std::vector<SizeTime> points);
 
 }  // namespace ccl_tests
