@@ -54,24 +54,25 @@ std::unique_ptr<Device> open(const Devices& devices, int index) {
 int list(const Devices& devices) {
   const int count = devices.count();
   for (int index = 0; index < count; ++index) {
-    const auto device = devices.open(index);
-    fmt::print("{} {} {}\n", index, device->bus_id(), device->name());
+    const DeviceInfo info = devices.open(index)->info();
+    fmt::print("{} {} {}\n", index, info.bus_id, info.name);
   }
   return exit_code(Exit::passed);
 }
 
 void head(const Device& device, Lines& lines, const char* what) {
-  fmt::print("# device_check: {} memory of {}{}{} on {}\n", name(device.memory()), device.name(),
-             device.bus_id().empty() ? "" : " ", device.bus_id(), this_host());
-  if (!device.description().empty()) fmt::print("# {}\n", device.description());
+  const DeviceInfo info = device.info();
+  fmt::print("# device_check: {} memory of {}{}{} on {}\n", name(device.memory()), info.name,
+             info.bus_id.empty() ? "" : " ", info.bus_id, this_host());
+  if (!info.description.empty()) fmt::print("# {}\n", info.description);
   lines.add({{"type", "header"},
              {"program", "device_check"},
              {"what", what},
              {"memory", name(device.memory())},
-             {"device_name", device.name()},
-             {"bus_id", device.bus_id()},
+             {"device_name", info.name},
+             {"bus_id", info.bus_id},
              {"host", this_host()},
-             {"description", device.description()}});
+             {"description", info.description}});
 }
 
 int check(const CheckArguments& a, Device& device, verify::Loops& loops, Lines& lines) {

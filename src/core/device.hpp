@@ -29,20 +29,23 @@ class Buffer {
   std::size_t size_ = 0;
 };
 
+// The facts about a device.
+struct DeviceInfo {
+  int index = -1;                // among those that the process sees; the host: -1
+  std::string name;              // "NVIDIA H200", a CPU's model
+  std::string bus_id = {};       // PCI address, "0000:0f:00"; the host: empty
+  std::string unique_id;         // the same for all that share its memory on a machine
+  std::string description = {};  // what runs it: "CUDA runtime 13.0, driver 13.0"; the host: empty
+  std::size_t cache_bytes = 0;   // of the last cache before its memory; 0: not known
+};
+
 // One rank's device. Used by that rank's thread. All functions throw Error where the device fails.
 class Device {
  public:
   virtual ~Device() = default;
   virtual Memory memory() const = 0;
-  virtual int index() const = 0;              // among those that the process sees; the host: -1
-  virtual std::string name() const = 0;       // "NVIDIA H200", a CPU's model
-  virtual std::string bus_id() const = 0;     // PCI address, "0000:0f:00"; the host: empty
-  virtual std::string unique_id() const = 0;  // the same for all that share its memory on a machine
-  // Returns what runs it: "CUDA runtime 13.0, driver 13.0"; empty where there is nothing to say.
-  virtual std::string description() const = 0;
+  virtual DeviceInfo info() const = 0;
   virtual std::size_t available() const = 0;  // bytes that can still be allocated
-  // Bytes of the last cache before its memory; 0: not known.
-  virtual std::size_t cache_bytes() const { return 0; }
 
   // Makes it the calling thread's device. Also for a thread that is not the rank's.
   virtual void use() const = 0;

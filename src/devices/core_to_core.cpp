@@ -5,8 +5,8 @@
 
 #include <algorithm>
 #include <atomic>
+#include <future>
 #include <system_error>
-#include <thread>
 #include <vector>
 
 #include "src/core/clock.hpp"
@@ -80,29 +80,19 @@ class Exchange {
 std::optional<double> core_to_core(double duration) {
   const std::vector<int> cpus = two_cpus();
   if (cpus.size() < 2) return std::nullopt;
-  std::vector<double> batches;
-  const auto ask_and_answer = [&] {
-    Exchange exchange;
-    std::thread other([&] { exchange.answer(cpus[1]); });
-    batches = exchange.ask(cpus[0], duration);
-    other.join();
-  };
-  // Both threads are made for the probe, so that the caller keeps its CPUs.
-  // Without threads there is no answer.
   try {
-    std::thread asking([&] {
-      try {
-        ask_and_answer();
-      } catch (const std::system_error&) {
-        batches.clear();
-      }
-    });
-    asking.join();
-  } catch (const std::system_error&) {
+    // Both threads are made for the probe, so that the caller keeps its CPUs.
+    return std::async(std::launch::async,
+                      [&] {
+                        Exchange exchange;
+                        const auto answering =
+                            std::async(std::launch::async, [&] { exchange.answer(cpus[1]); });
+                        return median(exchange.ask(cpus[0], duration));
+                      })
+        .get();
+  } catch (const std::system_error&) {  // the system gives no more threads
     return std::nullopt;
   }
-  if (batches.empty()) return std::nullopt;
-  return median(std::move(batches));
 }
 
 bool same_state(std::optional<double> before, std::optional<double> after, double limit) {

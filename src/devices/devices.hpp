@@ -11,7 +11,6 @@ namespace ccl_tests {
 class Devices {
  public:
   virtual ~Devices() = default;
-  virtual Memory memory() const = 0;
   // Returns how many this process sees. Throws Error, saying why, when they cannot be used.
   virtual int count() const = 0;
   // Makes device `index` the calling thread's. Throws Error.

@@ -11,23 +11,20 @@
 #include <fstream>
 #include <limits>
 #include <sstream>
-#include <utility>
 
 #include "src/core/error.hpp"
 
 namespace ccl_tests {
+namespace {
 
-std::optional<std::string> value_of(const std::string& path, const std::string& key) {
-  std::ifstream file(path);
-  for (std::string line; std::getline(file, line);) {
-    if (line.compare(0, key.size(), key) != 0) continue;
-    const std::size_t start = line.find_first_not_of(" \t:", key.size());
-    return start == std::string::npos ? std::string() : line.substr(start);
-  }
-  return std::nullopt;
-}
+struct Cgroup {
+  std::string folder;  // with '/' at its end
+  bool unified;        // version 2; version 1 has other files
+};
 
-std::vector<Cgroup> cgroups(const std::string& root, std::string_view controller) {
+// Returns the cgroup of this process that limits what `controller` ("memory", "cpu") does, and those
+// above it.
+std::vector<Cgroup> cgroups(const std::string& root, const std::string& controller) {
   std::vector<Cgroup> result;
   std::ifstream file(root + "/proc/self/cgroup");  // lines of number:controllers:path
   for (std::string line; std::getline(file, line);) {
@@ -36,10 +33,8 @@ std::vector<Cgroup> cgroups(const std::string& root, std::string_view controller
     if (second == std::string::npos) continue;
     const std::string controllers = ',' + line.substr(first + 1, second - first - 1) + ',';
     const bool unified = controllers == ",,";
-    if (!unified && controllers.find(',' + std::string(controller) + ',') == std::string::npos)
-      continue;
-    const std::string top =
-        root + "/sys/fs/cgroup" + (unified ? std::string() : '/' + std::string(controller));
+    if (!unified && controllers.find(',' + controller + ',') == std::string::npos) continue;
+    const std::string top = root + "/sys/fs/cgroup" + (unified ? std::string() : '/' + controller);
     std::string folder = line.substr(second + 1);
     while (true) {
       result.push_back({top + folder + '/', unified});
@@ -49,8 +44,6 @@ std::vector<Cgroup> cgroups(const std::string& root, std::string_view controller
   }
   return result;
 }
-
-namespace {
 
 // 0: no limit.
 double quota_of(const Cgroup& group) {
@@ -64,7 +57,49 @@ double quota_of(const Cgroup& group) {
   return quota > 0 && period > 0 ? quota / period : 0;
 }
 
+constexpr std::size_t unlimited = std::numeric_limits<std::size_t>::max();
+
+std::size_t number_in(const std::string& path) {
+  std::ifstream file(path);
+  std::size_t value = 0;
+  return file >> value ? value : unlimited;  // "max" and absent files
+}
+
+std::size_t left_in(const Cgroup& group, const char* limit_file, const char* usage_file) {
+  const std::size_t limit = number_in(group.folder + limit_file);
+  const std::size_t usage = number_in(group.folder + usage_file);
+  if (limit == unlimited || usage == unlimited) return unlimited;
+  return limit - std::min(limit, usage);
+}
+
+std::size_t cgroup_memory(const std::string& root) {
+  std::size_t left = unlimited;
+  for (const Cgroup& group : cgroups(root, "memory")) {
+    left = std::min(left, group.unified
+                              ? left_in(group, "memory.max", "memory.current")
+                              : left_in(group, "memory.limit_in_bytes", "memory.usage_in_bytes"));
+  }
+  return left;
+}
+
+// " (ulimit -v: 300000 KiB)"
+std::string address_limit() {
+  ::rlimit limit{};
+  if (::getrlimit(RLIMIT_AS, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return {};
+  return fmt::format(" (ulimit -v: {} KiB)", limit.rlim_cur / 1024);
+}
+
 }  // namespace
+
+std::optional<std::string> value_of(const std::string& path, const std::string& key) {
+  std::ifstream file(path);
+  for (std::string line; std::getline(file, line);) {
+    if (line.compare(0, key.size(), key) != 0) continue;
+    const std::size_t start = line.find_first_not_of(" \t:", key.size());
+    return start == std::string::npos ? std::string() : line.substr(start);
+  }
+  return std::nullopt;
+}
 
 std::string cpu_model(const std::string& root) {
   return value_of(root + "/proc/cpuinfo", "model name").value_or("CPU");
@@ -115,63 +150,14 @@ std::size_t last_cache_bytes(const std::string& root) {
   }
 }
 
-namespace {
-
-constexpr std::size_t unlimited = std::numeric_limits<std::size_t>::max();
-
-std::size_t number_in(const std::string& path) {
-  std::ifstream file(path);
-  std::size_t value = 0;
-  return file >> value ? value : unlimited;  // "max" and absent files
-}
-
-std::size_t left_in(const Cgroup& group, const char* limit_file, const char* usage_file) {
-  const std::size_t limit = number_in(group.folder + limit_file);
-  const std::size_t usage = number_in(group.folder + usage_file);
-  if (limit == unlimited || usage == unlimited) return unlimited;
-  return limit - std::min(limit, usage);
-}
-
-std::size_t cgroup_memory(const std::string& root) {
-  std::size_t left = unlimited;
-  for (const Cgroup& group : cgroups(root, "memory")) {
-    left = std::min(left, group.unified
-                              ? left_in(group, "memory.max", "memory.current")
-                              : left_in(group, "memory.limit_in_bytes", "memory.usage_in_bytes"));
-  }
-  return left;
-}
-
-// " (ulimit -v: 300000 KiB)"
-std::string address_limit() {
-  ::rlimit limit{};
-  if (::getrlimit(RLIMIT_AS, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return {};
-  return fmt::format(" (ulimit -v: {} KiB)", limit.rlim_cur / 1024);
-}
-
-}  // namespace
-
-HostBuffer::HostBuffer(std::size_t bytes) : size_(bytes) {
-  if (bytes == 0) return;
-  void* const p = mmap(nullptr, bytes, PROT_READ | PROT_WRITE,
-                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  if (p == MAP_FAILED)
+Buffer host_buffer(std::size_t bytes) {
+  if (bytes == 0) return {};
+  void* const data = mmap(nullptr, bytes, PROT_READ | PROT_WRITE,
+                          MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (data == MAP_FAILED)
     throw Error(fmt::format("cannot allocate {} bytes: {}{}", bytes, std::strerror(errno),
                             address_limit()));
-  data_ = static_cast<std::byte*>(p);
-}
-
-HostBuffer::~HostBuffer() {
-  if (data_ != nullptr) munmap(data_, size_);
-}
-
-HostBuffer::HostBuffer(HostBuffer&& other) noexcept
-    : data_(std::exchange(other.data_, nullptr)), size_(std::exchange(other.size_, 0)) {}
-
-HostBuffer& HostBuffer::operator=(HostBuffer&& other) noexcept {
-  std::swap(data_, other.data_);
-  std::swap(size_, other.size_);
-  return *this;
+  return {static_cast<std::byte*>(data), bytes, [bytes](std::byte* p) { munmap(p, bytes); }};
 }
 
 std::size_t available_memory(const std::string& root) {

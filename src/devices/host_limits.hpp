@@ -5,21 +5,25 @@
 #include <optional>
 #include <set>
 #include <string>
-#include <string_view>
 #include <vector>
+
+#include "src/core/device.hpp"
 
 namespace ccl_tests {
 
+// One core of the host.
+struct CpuCore {
+  int node = 0;        // NUMA node that is next to it
+  std::set<int> cpus;  // its hardware threads that the process may use; never empty
+};
+
+// The module for --bind exports ccl_module_abi (src/core/backend.hpp) and, with C linkage,
+// ccl_module_cores(), which replaces its argument by the cores that this process may use, in hwloc's
+// order, in which neighbours share caches. It throws Error.
+using ModuleCores = void (*)(std::vector<CpuCore>&);
+
 // The value behind "key:" or "key " in a file of such lines.
 std::optional<std::string> value_of(const std::string& path, const std::string& key);
-
-struct Cgroup {
-  std::string folder;  // with '/' at its end
-  bool unified;        // version 2; version 1 has other files
-};
-// The cgroup of this process that limits what `controller` ("memory", "cpu") does, and those above
-// it.
-std::vector<Cgroup> cgroups(const std::string& root, std::string_view controller);
 
 // The CPUs that this process may use. `root`: where /proc and /sys are, for tests.
 
@@ -41,29 +45,11 @@ std::size_t core_cache_bytes();
 // does not say.
 std::size_t last_cache_bytes(const std::string& root = "");
 
-// Host memory: buffers, and how much of it this process's ranks may take.
+// Returns page-aligned zeroed memory. Pages cost nothing until they are touched. Throws Error.
+Buffer host_buffer(std::size_t bytes);
 
-// Page-aligned zeroed memory, given back on destruction. Pages cost nothing until they are touched.
-// Throws Error.
-class HostBuffer {
- public:
-  HostBuffer() = default;
-  explicit HostBuffer(std::size_t bytes);
-  ~HostBuffer();
-  HostBuffer(HostBuffer&& other) noexcept;
-  HostBuffer& operator=(HostBuffer&& other) noexcept;
-  HostBuffer(const HostBuffer&) = delete;
-  HostBuffer& operator=(const HostBuffer&) = delete;
-  std::byte* data() const { return data_; }
-  std::size_t size() const { return size_; }
-
- private:
-  std::byte* data_ = nullptr;
-  std::size_t size_ = 0;
-};
-
-// Bytes that this host can still give to the job: the smaller of MemAvailable and what the cgroups
-// above this process leave. `root`: where /proc and /sys are, for tests.
+// Returns the bytes that this host can still give to the job: the smaller of MemAvailable and what the
+// cgroups above this process leave.
 std::size_t available_memory(const std::string& root = "");
 
 }  // namespace ccl_tests

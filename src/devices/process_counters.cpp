@@ -1,6 +1,5 @@
 #include "src/devices/process_counters.hpp"
 
-#include <fmt/format.h>
 #include <sys/resource.h>
 #include <unistd.h>
 

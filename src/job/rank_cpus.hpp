@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "src/core/backend.hpp"
-#include "src/devices/cpu_topology.hpp"
+#include "src/devices/host_limits.hpp"
 #include "src/job/rank_table.hpp"
 
 namespace ccl_tests {

@@ -96,9 +96,9 @@ TakenDevice take_device(const Devices& devices, ControlChannel& channel,
   const LocalRank local = local_rank(places, processes, channel.rank());
   TakenDevice taken;
   taken.device = devices.open(choose_device(local, visible, request.first, request.share));
-  const Device& own = *taken.device;
-  const nlohmann::json mine{own.index(),  visible,         own.name(),
-                            own.bus_id(), own.unique_id(), own.cache_bytes()};
+  const DeviceInfo own = taken.device->info();
+  const nlohmann::json mine{own.index,  visible,       own.name,
+                            own.bus_id, own.unique_id, own.cache_bytes};
   for (const std::string& text : channel.all_gather(mine.dump(), limit_s)) {
     const auto json = nlohmann::json::parse(text);
     taken.ranks.push_back({json.at(0), json.at(1), json.at(2), json.at(3), json.at(4), json.at(5)});

@@ -184,8 +184,8 @@ void check_call(const Collective& collective, const Shape& shape, bool in_place,
   const auto blocks = collective.expected(shape);
   const std::size_t width = shape.type_bytes;
   const std::size_t bytes = row_bytes(collective, shape).region + 2 * verify::guard_bytes;
-  const HostBuffer first(bytes);
-  const HostBuffer second(bytes);
+  const Buffer first = host_buffer(bytes);
+  const Buffer second = host_buffer(bytes);
   std::byte* send = first.data() + verify::guard_bytes;
   std::byte* recv = second.data() + verify::guard_bytes;
   if (in_place) {

@@ -245,7 +245,7 @@ std::vector<Note> notes_of(const Rank& rank, const Collective& collective, const
                     o.sweep.group_rows ? "a row for each" : "rows show the slowest"));
   if (!facts.ceiling.note.empty()) add(NoteKind::note, facts.ceiling.note);
   for (const std::string& line : facts.left_out) add(NoteKind::note, line);
-  if (rank.gpu() != nullptr) add(NoteKind::verbose, rank.gpu()->description());
+  if (rank.gpu() != nullptr) add(NoteKind::verbose, rank.gpu()->info().description);
   add(NoteKind::verbose, fmt::format("seed: {}", o.check.seed));
   for (const std::string& line : facts.communicator.capabilities().description)
     add(kind_of(line, collective, kinds_of(collective, o)), line);

@@ -218,8 +218,8 @@ int main(int argc, char** argv) {
   options.backend = argc > 2 ? argv[2] : "gloo";
   return run_distributed(options, [&](primitives::Group& world) {
     constexpr std::size_t most = std::size_t{128} << 20;
-    const HostBuffer send(most);
-    const HostBuffer recv(most);
+    const Buffer send = host_buffer(most);
+    const Buffer recv = host_buffer(most);
     std::memset(send.data(), 0, most);
     std::memset(recv.data(), 0, most);
     run({world.channel(), world.communicator(), send.data(), recv.data()}, pairs);

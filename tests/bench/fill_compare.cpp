@@ -34,7 +34,9 @@ void run(benchmark::State& state, const Case& c) {
   const auto pattern = std::make_shared<const ccl_tests::verify::Pattern>(c.type, c.op, c.ranks, 1);
   const ccl_tests::verify::Verifier verifier(pattern, 0);
   const std::size_t count = bytes / ccl_tests::size_of(c.type);
-  const ccl_tests::HostBuffer from(bytes), to(bytes), data(bytes);
+  using ccl_tests::host_buffer;
+  const ccl_tests::Buffer from = host_buffer(bytes), to = host_buffer(bytes),
+                          data = host_buffer(bytes);
   std::memset(from.data(), 1, bytes);
   const ccl_tests::ExpectedBlock segment{
       .recv_offset = 0,

@@ -135,7 +135,7 @@ TEST(Evidence, OfPageFaultsInTimedCallsIsInTheRow) {
       Fault fault;
       fault.after = [&](int rank, int /*number*/, const Call& /*call*/) {
         if (!fresh || rank != ranks - 1) return;
-        HostBuffer pages(4 * 4096);
+        const Buffer pages = host_buffer(4 * 4096);
         for (std::size_t at = 0; at < pages.size(); at += 4096) pages.data()[at] = std::byte{1};
       };
       Options o = with_intervals(ranks);

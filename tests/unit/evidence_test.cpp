@@ -96,7 +96,7 @@ TEST(EventCounters, CountTheFaultsOfTheProcess) {
   }
   constexpr std::size_t page = 4096;
   constexpr std::size_t pages = 64;
-  HostBuffer fresh(pages * page);
+  const Buffer fresh = host_buffer(pages * page);
   for (std::size_t p = 0; p < pages; ++p) fresh.data()[p * page] = std::byte{1};
   EXPECT_GE(mine.end().minor_faults, 1U);  // of huge pages one is enough
   EXPECT_EQ(another.end().minor_faults, 0U);

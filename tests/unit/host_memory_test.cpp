@@ -84,20 +84,20 @@ TEST_F(HostMemory, KnowsItsMachine) {
 }
 
 TEST(HostBuffer, IsZeroedAlignedAndMovable) {
-  HostBuffer buffer(3 * mib);
+  Buffer buffer = host_buffer(3 * mib);
   ASSERT_NE(buffer.data(), nullptr);
   EXPECT_EQ(reinterpret_cast<std::uintptr_t>(buffer.data()) % 4096, 0U);
   EXPECT_EQ(buffer.data()[3 * mib - 1], std::byte{0});
   buffer.data()[7] = std::byte{9};
-  HostBuffer other = std::move(buffer);
+  Buffer other = std::move(buffer);
   EXPECT_EQ(other.size(), 3 * mib);
   EXPECT_EQ(other.data()[7], std::byte{9});
-  other = HostBuffer();
+  other = host_buffer(0);
   EXPECT_EQ(other.size(), 0U);
 }
 
 TEST(HostBuffer, ThatCannotBeHadIsAnError) {
-  EXPECT_THROW(HostBuffer(std::numeric_limits<std::size_t>::max() / 2), Error);
+  EXPECT_THROW(host_buffer(std::numeric_limits<std::size_t>::max() / 2), Error);
 }
 
 }  // namespace

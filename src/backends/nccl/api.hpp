@@ -7,7 +7,7 @@
 
 #include <string>
 
-#include "src/devices/cuda/errors.hpp"
+#include "src/devices/cuda/device.hpp"
 
 namespace ccl_tests::nccl_module {
 

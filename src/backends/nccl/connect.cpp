@@ -89,7 +89,7 @@ std::string sharing_of(ControlChannel& channel, const BackendOptions& options) {
   if (counts_of(channel, host, limit_s).size() > 1)
     throw Unsupported("--share-gpus: the ranks are on several hosts; use one host");
   const auto processes = counts_of(channel, fmt::format("{} {}", host, getpid()), limit_s);
-  const auto gpus = counts_of(channel, options.device->unique_id(), limit_s);
+  const auto gpus = counts_of(channel, options.device->info().unique_id, limit_s);
   if (options.ranks_per_process == 1)
     return "--share-gpus: ranks share a GPU, over sockets on loopback: times mean nothing";
   if (processes.size() > 1)
@@ -147,7 +147,7 @@ std::unique_ptr<Communicator> connect(ControlChannel& channel, const BackendOpti
   const std::string first = channel.all_gather(bytes, options.init_timeout_s).front();
   if (first.size() != sizeof id.internal) throw Error("rank 0 sent no NCCL id");
   std::memcpy(id.internal, first.data(), sizeof id.internal);
-  const int device = options.device->index();
+  const int device = options.device->info().index;
   const Setup setup{device,
                     capability_of(device),
                     channel.rank(),

@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <array>
 
-#include "src/devices/cuda/errors.hpp"
-
 namespace ccl_tests::cuda_module {
 namespace {
 
@@ -36,7 +34,6 @@ class CudaDevice : public Device {
   explicit CudaDevice(int index) : index_(index) {
     use();
     check(cudaGetDeviceProperties(&properties_, index), "a device's properties");
-    bus_id_ = short_bus_id(index);
     // The copies' own stream: the default one would wait for all others of the device.
     check(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking), "a stream");
   }
@@ -50,11 +47,14 @@ class CudaDevice : public Device {
   CudaDevice& operator=(const CudaDevice&) = delete;
 
   Memory memory() const override { return Memory::cuda; }
-  int index() const override { return index_; }
-  std::string name() const override { return properties_.name; }
-  std::string bus_id() const override { return bus_id_; }
-  std::string unique_id() const override { return hex(properties_.uuid); }
-  std::string description() const override { return versions(); }
+  DeviceInfo info() const override {
+    return {index_,
+            properties_.name,
+            short_bus_id(index_),
+            hex(properties_.uuid),
+            versions(),
+            static_cast<std::size_t>(std::max(0, properties_.l2CacheSize))};
+  }
 
   std::size_t available() const override {
     std::size_t free = 0;
@@ -62,10 +62,6 @@ class CudaDevice : public Device {
     use();
     check(cudaMemGetInfo(&free, &total), "the free memory");
     return free;
-  }
-
-  std::size_t cache_bytes() const override {
-    return static_cast<std::size_t>(std::max(0, properties_.l2CacheSize));
   }
 
   void use() const override { check(cudaSetDevice(index_), fmt::format("device {}", index_)); }
@@ -89,7 +85,6 @@ class CudaDevice : public Device {
  private:
   int index_;
   cudaDeviceProp properties_{};
-  std::string bus_id_;
   cudaStream_t stream_ = nullptr;
 };
 

@@ -1,7 +1,6 @@
 // ccl-cuda.so: what the registry opens.
 #include "src/core/backend.hpp"
 #include "src/devices/cuda/device.hpp"
-#include "src/devices/cuda/errors.hpp"
 #include "src/devices/devices.hpp"
 #include "verify/cuda.hpp"
 
@@ -10,8 +9,6 @@ namespace {
 
 class CudaDevices : public Devices {
  public:
-  Memory memory() const override { return Memory::cuda; }
-
   int count() const override {
     int devices = 0;
     const cudaError_t status = cudaGetDeviceCount(&devices);

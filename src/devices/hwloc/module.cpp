@@ -6,7 +6,6 @@
 
 #include "src/core/backend.hpp"
 #include "src/core/error.hpp"
-#include "src/devices/cpu_topology.hpp"
 #include "src/devices/host_limits.hpp"
 
 namespace ccl_tests {
