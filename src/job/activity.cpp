@@ -6,9 +6,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <chrono>
-#include <condition_variable>
 #include <cstring>
-#include <utility>
 
 #include "src/core/clock.hpp"
 #include "src/core/error.hpp"
@@ -50,74 +48,57 @@ double Activity::seconds_in_row() const {
   return row_.empty() ? 0 : monotonic_seconds() - since_;
 }
 
-struct Heartbeat::State {
-  const Activity& activity;
-  std::string program;
-  std::FILE* out = stderr;
-  bool terminal = false;
-  bool shown = false;  // a status line is on the terminal
-  bool stop = false;
-  std::mutex mutex;
-  std::condition_variable changed;
-  std::thread thread;
-
-  State(const Activity& a, std::string name) : activity(a), program(std::move(name)) {}
-
-  // What cannot be written is lost.
-  void show(const std::string& text) const {
-    std::fputs(text.c_str(), out);
-    std::fflush(out);
-  }
-
-  void wipe() {  // under mutex
-    if (shown) show("\r\033[K");
-    shown = false;
-  }
-
-  void beat() {
-    const auto interval =
-        terminal ? std::chrono::milliseconds(500) : std::chrono::milliseconds(10'000);
-    std::unique_lock lock(mutex);
-    while (!changed.wait_for(lock, interval, [&] { return stop; })) {
-      const double seconds = activity.seconds_in_row();
-      const std::string since = seconds < 1 ? "" : fmt::format(" ({:.0f} s)", seconds);
-      const std::string line = fmt::format("{}: {}{}", program, activity.text(), since);
-      show(terminal ? fmt::format("\r\033[K{:.78}", line) : fmt::format("# {}\n", line));
-      shown = terminal;
-    }
-    wipe();
-  }
-};
-
 Heartbeat::Heartbeat(const Activity& activity, const std::string& program, const std::string& path)
-    : state_(std::make_unique<State>(activity, program)) {
-  if (!path.empty()) {
-    state_->out = std::fopen(path.c_str(), "a");
-    if (state_->out == nullptr) {
-      throw UsageError(fmt::format("--heartbeat: cannot write {}: {}; accepted: a writable file",
-                                   quote(path, shown_path_characters), std::strerror(errno)));
-    }
-  }
-  state_->terminal = path.empty() && isatty(fileno(stderr)) != 0;
+    : activity_(activity),
+      program_(program),
+      out_(path.empty() ? stderr : std::fopen(path.c_str(), "a")),
+      terminal_(path.empty() && isatty(fileno(stderr)) != 0) {
+  if (out_ == nullptr)
+    throw UsageError(fmt::format("--heartbeat: cannot write {}: {}; accepted: a writable file",
+                                 quote(path, shown_path_characters), std::strerror(errno)));
 }
 
 void Heartbeat::begin() {
-  state_->thread = start_thread([s = state_.get()] { s->beat(); });
+  thread_ = start_thread([this] { beat(); });
 }
 
 Heartbeat::~Heartbeat() {
   {
-    const std::lock_guard lock(state_->mutex);
-    state_->stop = true;
+    const std::lock_guard lock(mutex_);
+    leaving_ = true;
   }
-  state_->changed.notify_all();
-  if (state_->thread.joinable()) state_->thread.join();
-  if (state_->out != stderr) std::fclose(state_->out);
+  wake_.notify_all();
+  if (thread_.joinable()) thread_.join();
+  if (out_ != stderr) std::fclose(out_);
 }
 
 void Heartbeat::clear() {
-  const std::lock_guard lock(state_->mutex);
-  state_->wipe();
+  const std::lock_guard lock(mutex_);
+  wipe();
+}
+
+// What cannot be written is lost.
+void Heartbeat::show(const std::string& text) const {
+  std::fputs(text.c_str(), out_);
+  std::fflush(out_);
+}
+
+void Heartbeat::wipe() {
+  if (shown_) show("\r\033[K");
+  shown_ = false;
+}
+
+void Heartbeat::beat() {
+  const auto interval = std::chrono::milliseconds(terminal_ ? 500 : 10'000);
+  std::unique_lock lock(mutex_);
+  while (!wake_.wait_for(lock, interval, [&] { return leaving_; })) {
+    const double seconds = activity_.seconds_in_row();
+    const std::string since = seconds < 1 ? "" : fmt::format(" ({:.0f} s)", seconds);
+    const std::string line = fmt::format("{}: {}{}", program_, activity_.text(), since);
+    show(terminal_ ? fmt::format("\r\033[K{:.78}", line) : fmt::format("# {}\n", line));
+    shown_ = terminal_;
+  }
+  wipe();
 }
 
 Watchdog::Watchdog(const Activity& activity, std::function<void(double)> on_stuck)

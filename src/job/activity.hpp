@@ -5,8 +5,8 @@
 #include <atomic>
 #include <condition_variable>
 #include <cstdint>
+#include <cstdio>
 #include <functional>
-#include <memory>
 #include <mutex>
 #include <string>
 #include <thread>
@@ -80,10 +80,9 @@ void inside_library(Activity& activity, const F& call) {
   activity.leave();
 }
 
-// Tells the user what runs while a row takes long.
-
-// On a terminal a status line that is wiped before it is replaced, otherwise a line every 10 s into
-// `path`, or stderr if `path` is empty. Only process 0 has one. Has a thread of its own from begin() on.
+// Tells the user what runs while a row takes long. On a terminal a status line that is wiped before it
+// is replaced, otherwise a line every 10 s into `path`, or stderr if `path` is empty. Only process 0
+// has one. Has a thread of its own from begin() on.
 class Heartbeat {
  public:
   // Silent until begin(). Throws UsageError if the file cannot be written.
@@ -97,8 +96,19 @@ class Heartbeat {
   void clear();
 
  private:
-  struct State;
-  std::unique_ptr<State> state_;
+  void beat();
+  void show(const std::string& text) const;
+  void wipe();  // under the mutex
+
+  const Activity& activity_;
+  std::string program_;
+  std::FILE* out_;
+  bool terminal_;
+  bool shown_ = false;  // a status line is on the terminal
+  bool leaving_ = false;
+  std::mutex mutex_;
+  std::condition_variable wake_;
+  std::thread thread_;
 };
 
 // Watches one rank on a thread of its own, which looks once a second, or ten times within a short

@@ -1,7 +1,6 @@
 #include "src/job/job.hpp"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <atomic>
@@ -10,7 +9,6 @@
 #include <cstdlib>
 #include <memory>
 #include <optional>
-#include <utility>
 
 #include "src/backends/registry.hpp"
 #include "src/bootstrap/control_frame.hpp"
@@ -23,7 +21,6 @@
 #include "src/core/version.hpp"
 #include "src/core/write_all.hpp"
 #include "src/job/activity.hpp"
-#include "src/job/ranks.hpp"
 #include "src/job/signals.hpp"
 #include "src/job/startup.hpp"
 
@@ -119,11 +116,7 @@ class ProcessRun {
     const BackendPtr launcher = open_launcher(launch_);
     activity_.phase(
         fmt::format("starting {}", launcher ? launcher->name() : process_.backend.name()));
-    start(launcher.get());
-    signals.take_back();
-    activity_.phase("waiting for the other processes");
-    joins_ = true;
-    const auto control = join(launcher.get());
+    const auto control = start(launcher.get(), signals);
     const UncaughtWatch uncaught([&](const std::string& what) {
       failure_.expect();
       failure_.put(explain(*control, {exit_code(Exit::failed), me() + ": " + what}));
@@ -145,40 +138,41 @@ class ProcessRun {
   }
 
  private:
-  void start(const Backend* launcher) {
-    try {
-      start_libraries(process_.backend, launcher, options_.library_options(), launch_, process_.log,
-                      [this](const std::string& why) {
-                        process_.log(why);
-                        write_end({exit_code(Exit::timed_out), 0, {why}});
-                      });
-    } catch (const Error& e) {
-      write_end({exit_code(e.code()), 0, {e.what()}});
-      throw;
+  std::unique_ptr<Control> start(const Backend* launcher, const SignalWatch& signals) try {
+    start_libraries(process_.backend, launcher, options_.library_options(), launch_, process_.log,
+                    [this](const std::string& why) {
+                      process_.log(why);
+                      write_end({exit_code(Exit::timed_out), 0, {why}});
+                    });
+    signals.take_back();
+    activity_.phase("waiting for the other processes");
+    joins_ = true;
+    return join_job(launcher);
+  } catch (const Error& e) {
+    RanksEnd end{exit_code(e.code()), 0, {e.what()}};
+    if (const auto* thrown = dynamic_cast<const FailureThrown*>(&e)) {
+      end.gone = thrown->failure.gone;
+      end.gone_hosts = thrown->failure.gone_hosts;
     }
+    write_end(end);
+    throw;
   }
 
-  std::unique_ptr<Control> join(const Backend* launcher) {
-    try {
-      return join_job(
-          launch_, launcher,
-          {options_.ranks_per_process(),
-           options_.backend_options.init_timeout_s,
-           version(),
-           {},
-           digest_of(options_, process_.backend),
-           {},
-           options_.timeout_s},
-          [&](const Failure& f) { failure_.put(f); }, process_.log);
-    } catch (const Error& e) {
-      RanksEnd end{exit_code(e.code()), 0, {e.what()}};
-      if (const auto* thrown = dynamic_cast<const FailureThrown*>(&e)) {
-        end.gone = thrown->failure.gone;
-        end.gone_hosts = thrown->failure.gone_hosts;
-      }
-      write_end(end);
-      throw;
-    }
+  // Joins through `launcher` if that is there. Without other processes the job is this one's alone.
+  std::unique_ptr<Control> join_job(const Backend* launcher) {
+    if (launch_.processes == 1) return alone();
+    JoinOptions options{.ranks_per_process = options_.ranks_per_process(),
+                        .init_timeout_s = options_.backend_options.init_timeout_s,
+                        .version = version(),
+                        .settings = digest_of(options_, process_.backend),
+                        .silence_limit_s = options_.timeout_s};
+    if (launcher != nullptr)
+      options.from_process_0 = [this, launcher](const std::string& text) {
+        return launcher->from_process_0(text, launch_.processes);
+      };
+    return join(
+        launch_, options, [this](const Failure& f) { failure_.put(f); },
+        [this](std::string_view line) { process_.log(std::string(line)); });
   }
 
   int write_end(const RanksEnd& end) const {

@@ -27,9 +27,9 @@ struct JobOptions {
   int local_processes = 0;                       // to start; 0: none
   std::string launcher = "auto";
   std::string backend = "auto";
-  std::string library;        // file of the library under test; empty: the installed one
+  std::string library;         // file of the library under test; empty: the installed one
   std::string bind = "short";  // ranks to CPUs: bind_rank(), or "none"
-  double timeout_s = 60;      // of one wait, beside what its bytes take; 0: none
+  double timeout_s = 60;       // of one wait, beside what its bytes take; 0: none
   bool parallel_init =
       false;  // kept for nccl-tests' header line: threads always initialise at once
   std::string heartbeat_file;   // empty: stderr
@@ -70,9 +70,5 @@ struct Staging {
   const Devices* gpus = nullptr;  // null: no GPU is used
   bool staged = false;            // the library takes another memory than the buffers'
 };
-
-// Opens the GPUs if the backend or --memory needs them. Throws Unsupported if this build cannot,
-// Error if the machine's GPUs cannot be used or are fewer than --expect-gpus.
-Staging stage_buffers(const JobSetup& options, const Backend& backend);
 
 }  // namespace ccl_tests

@@ -8,14 +8,9 @@
 #include "src/core/communicator.hpp"
 #include "src/core/device.hpp"
 #include "src/devices/staged.hpp"
-#include "src/inject/injecting_communicator.hpp"
 #include "src/job/rank_cpus.hpp"
-#include "src/job/rank_device.hpp"
 
 namespace ccl_tests {
-
-OpenCommunicators::OpenCommunicators() = default;
-OpenCommunicators::~OpenCommunicators() = default;
 
 Communicator& OpenCommunicators::add(std::unique_ptr<Communicator> communicator) {
   const std::lock_guard lock(mutex_);
@@ -30,9 +25,8 @@ Device& OpenCommunicators::keep(std::unique_ptr<Device> device) {
 void OpenCommunicators::close(Communicator& communicator) {
   std::unique_ptr<Communicator> closing;  // destroyed outside the lock: it may wait for its peers
   const std::lock_guard lock(mutex_);
-  for (auto& c : open_) {
+  for (auto& c : open_)
     if (c.get() == &communicator) closing = std::move(c);
-  }
   std::erase(open_, nullptr);
 }
 
@@ -59,13 +53,6 @@ DeviceRequest request_of(const JobSetup& o) {
   return request;
 }
 
-// A simulator's hosts are on one machine.
-RankIdentity identity(const JobSetup& job) {
-  RankIdentity mine = this_rank();
-  if (job.simulated()) mine.host = job.simulated_host;
-  return mine;
-}
-
 void require_same_settings(const Process& process, ControlChannel& world) {
   const JobSetup& job = process.options;
   const NamedValue backend{"--backend", std::string(process.backend.name())};
@@ -87,15 +74,14 @@ std::vector<std::string> typed_arguments(const Process& process) {
 
 void Rank::start() {
   require_same_settings(process_, world_);
-  table_ = gather_rank_table(world_, identity(process_.options), limit_s());
+  RankIdentity mine = this_rank();
+  if (process_.options.simulated()) mine.host = process_.options.simulated_host;
+  table_ = gather_rank_table(world_, mine, limit_s());
   shortage_ = cpu_shortage(table_.ranks, process_.backend);
   bind();
   if (process_.staging.gpus != nullptr) {
-    TakenDevice taken =
-        take_device(*process_.staging.gpus, world_, request_of(process_.options), limit_s());
-    for (std::size_t r = 0; r < table_.ranks.size(); ++r)
-      table_.ranks[r].device = std::move(taken.ranks[r]);
-    gpu_ = &open_.keep(std::move(taken.device));
+    gpu_ = &open_.keep(take_device(*process_.staging.gpus, world_, request_of(process_.options),
+                                   limit_s(), table_));
   }
   const bool on_gpu = process_.staging.buffers == Memory::cuda;
   device_ = on_gpu ? gpu_ : &open_.keep(host_devices().open(0));

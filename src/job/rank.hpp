@@ -18,16 +18,11 @@
 
 namespace ccl_tests {
 
-// The communicators and devices of a process's ranks.
-class Communicator;
-class Device;
-
-// Keeps the communicator of a rank that failed open until the job has said why: closing it would
-// fail the other ranks, with a message that hides the cause. Thread-safe.
+// The communicators and devices of a process's ranks. Keeps the communicator of a rank that failed
+// open until the job has said why: closing it would fail the other ranks, with a message that hides
+// the cause. Thread-safe.
 class OpenCommunicators {
  public:
-  OpenCommunicators();
-  ~OpenCommunicators();
   Communicator& add(std::unique_ptr<Communicator> communicator);
   // Keeps a device until all communicators are gone.
   Device& keep(std::unique_ptr<Device> device);
@@ -40,8 +35,6 @@ class OpenCommunicators {
   std::vector<std::unique_ptr<Device>> devices_;
   std::vector<std::unique_ptr<Communicator>> open_;
 };
-
-class Communicator;
 
 // What the ranks of a process share.
 struct Process {

@@ -7,11 +7,9 @@
 #include <algorithm>
 #include <cstring>
 #include <map>
-#include <set>
 
 #include "src/backends/registry.hpp"
 #include "src/core/error.hpp"
-#include "src/devices/host_limits.hpp"
 
 namespace ccl_tests {
 namespace {
@@ -29,13 +27,6 @@ std::vector<Cores> nodes_of(const Cores& cores) {
 // Item number `part` of `parts` begins here, if `all` things are shared evenly.
 std::size_t share(std::size_t part, std::size_t parts, std::size_t all) {
   return part * all / parts;
-}
-
-// How many ranks each node has.
-std::vector<std::size_t> ranks_of_nodes(std::size_t nodes, std::size_t ranks) {
-  std::vector<std::size_t> number(nodes);
-  for (std::size_t r = 0; r < ranks; ++r) ++number[share(r, ranks, nodes)];
-  return number;
 }
 
 void append_shares(std::vector<std::set<int>>& plan, const Cores& cores, std::size_t ranks,
@@ -59,6 +50,33 @@ void bind_thread(const std::set<int>& cpus) {
                             std::strerror(error)));
 }
 
+std::vector<CpuCore> known_cores() {
+  std::vector<CpuCore> cores = cpu_topology();
+  if (cores.empty()) throw Error("--bind: hwloc finds none of the CPUs that the process may use");
+  return cores;
+}
+
+struct Machine {
+  std::string host;
+  int ranks = 0;
+  std::set<int> cpus;                    // of all its ranks
+  std::map<std::string, double> quotas;  // by place: ranks of one container share it
+  bool limited = true;                   // every place has a quota
+
+  void add(const RankIdentity& rank) {
+    if (ranks++ == 0) host = rank.host;
+    cpus.merge(cpus_in(rank.cpus));
+    if (rank.cpu_quota <= 0) limited = false;
+    quotas[rank.place()] = rank.cpu_quota;
+  }
+  double cpus_there() const {
+    double quota = 0;
+    for (const auto& [place, q] : quotas) quota += q;
+    const auto allowed = static_cast<double>(cpus.size());
+    return limited ? std::min(quota, allowed) : allowed;
+  }
+};
+
 }  // namespace
 
 std::vector<std::set<int>> bind_to_nodes(const Cores& cores, int ranks) {
@@ -76,15 +94,14 @@ std::vector<std::set<int>> bind_to_cores(const Cores& cores, int ranks, int thre
   const auto each = static_cast<std::size_t>(threads);
   if (cores.size() < all * each) return {};
   const std::vector<Cores> nodes = nodes_of(cores);
-  const std::vector<std::size_t> number = ranks_of_nodes(nodes.size(), all);
+  std::vector<std::size_t> number(nodes.size());  // of ranks
+  for (std::size_t r = 0; r < all; ++r) ++number[share(r, all, nodes.size())];
   bool fits = true;
   for (std::size_t n = 0; n < nodes.size(); ++n) fits = fits && number[n] * each <= nodes[n].size();
   std::vector<std::set<int>> plan;
-  if (fits) {
-    for (std::size_t n = 0; n < nodes.size(); ++n) append_shares(plan, nodes[n], number[n], each);
-  } else {
-    append_shares(plan, cores, all, each);
-  }
+  if (!fits) append_shares(plan, cores, all, each);
+  for (std::size_t n = 0; fits && n < nodes.size(); ++n)
+    append_shares(plan, nodes[n], number[n], each);
   return plan;
 }
 
@@ -102,16 +119,6 @@ std::vector<std::set<int>> bind_where_short(const std::set<int>& cpus, int ranks
   }
   return plan;
 }
-
-namespace {
-
-std::vector<CpuCore> known_cores() {
-  std::vector<CpuCore> cores = cpu_topology();
-  if (cores.empty()) throw Error("--bind: hwloc finds none of the CPUs that the process may use");
-  return cores;
-}
-
-}  // namespace
 
 std::string bind_rank(const RankTable& table, int rank, const std::string& how, int threads) {
   const RankIdentity& me = table[rank];
@@ -142,31 +149,6 @@ std::string cpu_list(const std::set<int>& cpus) {
   }
   return list;
 }
-
-namespace {
-
-struct Machine {
-  std::string host;
-  int ranks = 0;
-  std::set<int> cpus;                    // of all its ranks
-  std::map<std::string, double> quotas;  // by place: ranks of one container share it
-  bool limited = true;                   // every place has a quota
-
-  void add(const RankIdentity& rank) {
-    if (ranks++ == 0) host = rank.host;
-    cpus.merge(cpus_in(rank.cpus));
-    if (rank.cpu_quota <= 0) limited = false;
-    quotas[rank.place()] = rank.cpu_quota;
-  }
-  double cpus_there() const {
-    double quota = 0;
-    for (const auto& [place, q] : quotas) quota += q;
-    const auto allowed = static_cast<double>(cpus.size());
-    return limited ? std::min(quota, allowed) : allowed;
-  }
-};
-
-}  // namespace
 
 double own_cpus() {
   const auto allowed = static_cast<double>(cpus_in(allowed_cpus()).size());

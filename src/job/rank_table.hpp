@@ -1,14 +1,27 @@
-// What every rank tells all others of itself before anything is measured.
+// The facts that every rank tells all others of itself before anything is measured, and the device
+// that each takes.
 #pragma once
 
 #include <cstddef>
+#include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "src/core/control_channel.hpp"
-#include "src/job/rank_device.hpp"
 
 namespace ccl_tests {
+
+class Device;
+class Devices;
+
+// The device of a rank.
+struct DeviceIdentity {
+  int index = -1;
+  int visible = 0;  // devices that the rank's process sees
+  std::string name, bus_id, unique_id;
+  std::size_t cache_bytes = 0;  // its L2 cache; 0: not known
+};
 
 struct RankIdentity {
   std::string host, machine, cpu;
@@ -17,7 +30,7 @@ struct RankIdentity {
   std::string cpus;        // that it may run on: "0-3,8"
   double cpu_quota = 0;    // CPUs' time that it is given; 0: no limit
   DeviceIdentity device = {};
-  std::string bound;           // CPUs that --bind gave to its thread; empty: not bound
+  std::string bound = {};      // CPUs that --bind gave to its thread; empty: not bound
   std::size_t core_cache = 0;  // bytes of a core's own cache (L2)
   std::size_t last_cache = 0;  // bytes of the last-level cache; 0: not known
 
@@ -41,5 +54,34 @@ RankIdentity this_rank();
 
 // Collective. Returns what all ranks say of themselves.
 RankTable gather_rank_table(ControlChannel& channel, const RankIdentity& mine, double limit_s);
+
+// One rank among those of its host and of its process.
+struct LocalRank {
+  int on_host = 0, ranks_on_host = 1;        // by rank
+  int in_process = 0, ranks_in_process = 1;  // by rank
+};
+
+// The index of the device that a rank takes of the `visible` ones: that of its number on the host
+// where there are enough; of its number in the process where its launcher shows each process its
+// own. first: this process's first device (NCCL_TESTS_DEVICE). share: ranks may share one. Throws
+// Error, in one line, where there are too few.
+int choose_device(const LocalRank& rank, int visible, std::optional<int> first, bool share);
+
+// What was asked for.
+struct DeviceRequest {
+  std::optional<int> first;  // NCCL_TESTS_DEVICE: this process's first
+  bool share = false;        // several ranks may share one
+  int promised = 0;          // GPUs that each host should have; 0: nobody says
+  std::string promised_by;   // who says so
+};
+
+// Throws Error naming ranks that share a device without being asked to, and hosts that have fewer
+// GPUs than promised. places: of every rank, a host's name first.
+void check_devices(const std::vector<DeviceIdentity>& ranks, const std::vector<std::string>& places,
+                   const DeviceRequest& request);
+
+// Opens this rank's device, and enters every rank's into `table`. Collective. Throws Error.
+std::unique_ptr<Device> take_device(const Devices& devices, ControlChannel& channel,
+                                    const DeviceRequest& request, double limit_s, RankTable& table);
 
 }  // namespace ccl_tests

@@ -3,8 +3,10 @@
 #pragma once
 
 #include <functional>
-#include <memory>
 #include <string>
+#include <thread>
+
+#include "src/core/signals.hpp"
 
 namespace ccl_tests {
 
@@ -20,11 +22,14 @@ class SignalWatch {
   SignalWatch& operator=(const SignalWatch&) = delete;
 
   // See SignalPipe: called after a library has started.
-  void take_back() const;
+  void take_back() const { signals_.take_back(); }
 
  private:
-  struct State;
-  std::unique_ptr<State> state_;
+  void watch() const;
+
+  std::function<void(int)> on_signal_;
+  SignalPipe signals_;
+  std::thread thread_;
 };
 
 // While it lives (one at a time; made on the main thread), `on_uncaught` is called on the thread

@@ -11,14 +11,53 @@
 #include <cstdlib>
 #include <optional>
 #include <string_view>
-#include <utility>
 
+#include "src/backends/gpu_evidence.hpp"
 #include "src/bootstrap/wait_notice.hpp"
 #include "src/core/error.hpp"
 #include "src/job/activity.hpp"
 #include "src/job/rank_cpus.hpp"
 
 namespace ccl_tests {
+
+namespace {
+
+// A GPU that is in evidence makes the reason clearer.
+const Devices& usable_gpus() {
+  const Devices& gpus = open_gpus();
+  try {
+    gpus.count();
+  } catch (const Error& e) {
+    const auto evidence = gpu_evidence();
+    throw Error(evidence ? fmt::format("{}, but {}", *evidence, e.what()) : e.what());
+  }
+  return gpus;
+}
+
+}  // namespace
+
+Staging stage_buffers(const JobSetup& o, const Backend& backend) {
+  if (o.memory == Memory::cuda)
+    backend.start(o.library_options());  // MPI knows only then whether it takes it
+  const std::vector<Memory> taken = backend.info().memories;
+  const bool host_only = !o.host_memory_only.empty();
+  if (host_only && o.memory == Memory::cuda)
+    throw Unsupported(fmt::format("--memory cuda: {}", o.host_memory_only));
+  Staging staging;
+  staging.buffers = host_only ? Memory::host : o.memory.value_or(taken.front());
+  const auto takes = [&](Memory memory) {
+    return std::find(taken.begin(), taken.end(), memory) != taken.end();
+  };
+  staging.staged = !takes(staging.buffers);
+  if (staging.buffers == Memory::cuda || !takes(Memory::host)) {
+    staging.gpus = &usable_gpus();
+  } else if (const int expected = o.expect_gpus.value_or(0); expected != 0) {
+    const int there = usable_gpus().count();
+    if (there < expected)
+      throw Error(fmt::format("--expect-gpus {}: this host shows {}", expected, there));
+  }
+  return staging;
+}
 
 void choose_default_ranks(JobSetup& o, const Launch& launch, const Backend& backend,
                           const Staging& staging) {
@@ -139,20 +178,6 @@ void finish_libraries(const Backend& backend, const Backend* launcher, double li
   const Expected expected(activity, limit_s);
   backend.finish();
   if (launcher != nullptr) launcher->finish();
-}
-
-std::unique_ptr<Control> join_job(const Launch& launch, const Backend* launcher,
-                                  JoinOptions options,
-                                  std::function<void(const Failure&)> on_failure,
-                                  const std::function<void(const std::string&)>& say) {
-  if (launch.processes == 1) return alone();
-  if (launcher != nullptr) {
-    options.from_process_0 = [launcher, &launch](const std::string& text) {
-      return launcher->from_process_0(text, launch.processes);
-    };
-  }
-  return join(launch, options, std::move(on_failure),
-              [say](std::string_view line) { say(std::string(line)); });
 }
 
 }  // namespace ccl_tests

@@ -4,16 +4,18 @@
 
 #include <cstddef>
 #include <functional>
-#include <memory>
 #include <string>
 #include <vector>
 
 #include "src/backends/registry.hpp"
-#include "src/bootstrap/control.hpp"
 #include "src/bootstrap/launch.hpp"
 #include "src/job/job_setup.hpp"
 
 namespace ccl_tests {
+
+// Opens the GPUs if the backend or --memory needs them. Throws Unsupported if this build cannot,
+// Error if the machine's GPUs cannot be used or are fewer than --expect-gpus.
+Staging stage_buffers(const JobSetup& options, const Backend& backend);
 
 // Fills options.threads or options.local_processes if neither a launcher nor -t, -g or --np says how many
 // ranks there are: a process for each GPU of this machine, or 2 to 4 threads by its CPUs.
@@ -32,11 +34,9 @@ void provide_descriptors(std::size_t needed);
 // Returns the arguments without --np and its value.
 std::vector<std::string> without_np(const std::vector<std::string>& arguments);
 
-// stdin, stdout and stderr, which need not be there.
-
-// Where the process was started with one of them closed, the next file that it opens, a -J file or
-// a socket, would take the number and be written to. Called first: what is closed becomes
-// /dev/null, in such a way that writing to stdout fails.
+// Opens /dev/null for each of stdin, stdout and stderr that is closed, in such a way that writing to
+// stdout fails. Called first: otherwise the next file that the process opens, a -J file or a socket,
+// would take the number and be written to.
 void reserve_standard_files();
 
 // Throws Error when something that was printed could not be written.
@@ -46,22 +46,17 @@ void require_printed();
 // store tells them, or there is one process. Throws Unsupported with what brings it.
 BackendPtr open_launcher(const Launch& launch);
 
-// Starts both, where `launcher` is there, on the main thread; MPI waits in it for all processes,
-// and for ever where some never come: after init_timeout_s this process ends with Exit::timed_out and a
-// line to `give_up`. A wait of 3 s is a line to `log`.
+// Starts both, if `launcher` is there, on the main thread. MPI waits in it for all processes, and for
+// ever if some never come: after init_timeout_s this process ends with Exit::timed_out and a line to
+// `give_up`. A wait of 3 s is a line to `log`.
 void start_libraries(const Backend& backend, const Backend* launcher, const BackendOptions& options,
                      const Launch& launch, const std::function<void(const std::string&)>& log,
                      const std::function<void(const std::string&)>& give_up);
 
-// Ends both, where `launcher` is there, on the main thread. MPI waits in it for all processes, and now and then for ever, though
-// nothing is left to do: after limit_s (0: no limit) `give_up` is called with what did not end, and must not return.
+// Ends both, if `launcher` is there, on the main thread. MPI waits in it for all processes, and
+// sometimes for ever: after limit_s (0: no limit) `give_up` is called with what did not end, and must
+// not return.
 void finish_libraries(const Backend& backend, const Backend* launcher, double limit_s,
                       const std::function<void(const std::string&)>& give_up);
-
-// As join, through `launcher` where that is there; without other processes a job of its own.
-std::unique_ptr<Control> join_job(const Launch& launch, const Backend* launcher,
-                                  JoinOptions options,
-                                  std::function<void(const Failure&)> on_failure,
-                                  const std::function<void(const std::string&)>& say);
 
 }  // namespace ccl_tests

@@ -3,6 +3,8 @@
 #include <cxxabi.h>
 #include <dlfcn.h>
 #include <execinfo.h>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <array>
 #include <atomic>
@@ -12,12 +14,10 @@
 #include <cstddef>
 #include <cstdlib>
 #include <future>
-#include <memory>
 #include <mutex>
 #include <optional>
 #include <string_view>
 #include <thread>
-#include <vector>
 
 #include "src/core/thread.hpp"
 
@@ -59,19 +59,14 @@ bool install_handler() {
   return sigaction(stack_signal(), &mine, nullptr) == 0;
 }
 
-std::string file_name(const char* path) {
-  const std::string_view text = path;
-  const std::size_t slash = text.rfind('/');
-  return std::string(slash == std::string_view::npos ? text : text.substr(slash + 1));
-}
-
 // Empty: not known.
 std::string name_of(void* address) {
   Dl_info info{};
   // A return address may be the first one behind its function.
   if (dladdr(static_cast<char*>(address) - 1, &info) == 0) return {};
   if (info.dli_sname != nullptr) return short_function_name(info.dli_sname);
-  return info.dli_fname != nullptr ? file_name(info.dli_fname) : std::string();
+  const std::string file = info.dli_fname != nullptr ? info.dli_fname : "";
+  return file.substr(file.rfind('/') + 1);
 }
 
 std::string names_of(void* const* begin, void* const* end) {
@@ -81,9 +76,7 @@ std::string names_of(void* const* begin, void* const* end) {
     if (name == "run_ranks") break;  // every rank comes from there
     if (!name.empty() && (names.empty() || names.back() != name)) names.push_back(std::move(name));
   }
-  std::string text;
-  for (const std::string& name : names) text += (text.empty() ? "" : " <- ") + name;
-  return text;
+  return fmt::format("{}", fmt::join(names, " <- "));
 }
 
 }  // namespace

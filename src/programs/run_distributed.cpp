@@ -8,7 +8,6 @@
 #include "src/backends/registry.hpp"
 #include "src/devices/staged.hpp"
 #include "src/job/job.hpp"
-#include "src/job/rank_device.hpp"
 #include "src/job/watched.hpp"
 
 namespace ccl_tests {

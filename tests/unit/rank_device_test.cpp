@@ -1,5 +1,5 @@
 // Which GPU a rank takes, and what is said where that cannot be.
-#include "src/job/rank_device.hpp"
+#include "src/job/rank_table.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
