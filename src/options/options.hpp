@@ -16,7 +16,6 @@
 #include "src/core/types.hpp"
 #include "src/inject/fault.hpp"
 #include "src/job/job_setup.hpp"
-#include "src/options/pairing.hpp"
 #include "src/options/rank_groups.hpp"
 #include "src/options/row_options.hpp"
 

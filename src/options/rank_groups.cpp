@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <cctype>
 #include <charconv>
-#include <limits>
 #include <map>
+#include <optional>
 #include <set>
 #include <string_view>
 #include <utility>
@@ -54,7 +54,7 @@ std::vector<std::vector<int>> parse_lists(const std::string& text) {
     const std::size_t end = std::min(text.find(';', begin), text.size());
     std::vector<int>& list = lists.emplace_back();
     for (const std::string& item : split_list(text.substr(begin, end - begin)))
-      list.push_back(parse_int(item, 0, std::numeric_limits<int>::max()));
+      list.push_back(parse_int(item, 0, max_int));
     begin = end + 1;
   }
   return lists;
@@ -90,6 +90,68 @@ void check_lists(const std::vector<std::vector<int>>& lists, int ranks) {
       throw UsageError(fmt::format(
           "--group: rank {} of {} is in no group; accepted: every rank once", rank, ranks));
   }
+}
+
+std::vector<std::vector<int>> members_of(const SplitRule& grouping,
+                                         const std::vector<std::string>& hosts) {
+  if (grouping.by == SplitRule::By::lists) {
+    check_lists(grouping.lists, static_cast<int>(hosts.size()));
+    return grouping.lists;
+  }
+  std::map<std::string, std::uint64_t> numbers;  // of hosts
+  std::map<std::uint64_t, std::vector<int>> by_color;
+  for (std::size_t r = 0; r < hosts.size(); ++r) {
+    const std::uint64_t color = grouping.by == SplitRule::By::host
+                                    ? numbers.emplace(hosts[r], numbers.size()).first->second
+                                    : color_of(grouping, r);
+    by_color[color].push_back(static_cast<int>(r));
+  }
+  std::vector<std::vector<int>> members;
+  for (auto& [color, list] : by_color) members.push_back(std::move(list));
+  return members;
+}
+
+RankPair parse_pair(const std::string& text) {
+  const std::size_t colon = text.find(':');
+  if (colon == std::string::npos)
+    throw UsageError(
+        fmt::format("{} is no pair; accepted: RANK:RANK, for example 0:1, or all", quote(text)));
+  const RankPair pair{parse_int(text.substr(0, colon), 0, max_int),
+                      parse_int(text.substr(colon + 1), 0, max_int)};
+  if (pair.first == pair.second)
+    throw UsageError(fmt::format("{} pairs a rank with itself; accepted: two ranks", quote(text)));
+  return pair;
+}
+
+void check_pairs(const std::vector<RankPair>& list, bool concurrent, int ranks) {
+  std::set<int> used;
+  for (const RankPair& pair : list) {
+    for (const int rank : {pair.first, pair.second}) {
+      if (rank >= ranks)
+        throw UsageError(
+            fmt::format("--pairs: there is no rank {}; accepted: 0 to {}", rank, ranks - 1));
+      if (!used.insert(rank).second && concurrent)
+        throw UsageError(fmt::format(
+            "--pairs: rank {} is in more than one pair; accepted with --concurrent 1: once", rank));
+    }
+  }
+}
+
+// Every pair once in as few rounds as there are: rank n - 1 stays, the others go round it (the
+// circle method of tournaments). An odd number of ranks is filled up with one that nobody meets.
+std::vector<PairRound> tournament(int ranks) {
+  const int circle = ranks % 2 == 0 ? ranks - 1 : ranks;
+  std::vector<PairRound> rounds;
+  for (int turn = 0; turn < circle; ++turn) {
+    PairRound& round = rounds.emplace_back();
+    if (circle < ranks) round.push_back({turn, circle});
+    for (int distance = 1; distance <= circle / 2; ++distance) {
+      const int ahead = (turn + distance) % circle;
+      const int behind = (turn + circle - distance) % circle;
+      round.push_back({std::min(ahead, behind), std::max(ahead, behind)});
+    }
+  }
+  return rounds;
 }
 
 }  // namespace
@@ -133,42 +195,19 @@ SplitRule parse_split_mask(const std::string& text) {
   return {SplitRule::By::bit_and, *mask, {}, fmt::format("and 0x{:x}", *mask)};
 }
 
-RankGroups::RankGroups(const SplitRule& grouping, const std::vector<std::string>& hosts) {
-  const std::size_t ranks = hosts.size();
-  if (grouping.by == SplitRule::By::lists) {
-    check_lists(grouping.lists, static_cast<int>(ranks));
-    members_ = grouping.lists;
-  } else if (grouping.by == SplitRule::By::host) {
-    std::map<std::string, std::size_t> number;
-    for (std::size_t r = 0; r < ranks; ++r) {
-      const auto [at, is_new] = number.emplace(hosts[r], members_.size());
-      if (is_new) members_.emplace_back();
-      members_[at->second].push_back(static_cast<int>(r));
-    }
-  } else {
-    std::map<std::uint64_t, std::vector<int>> by_color;
-    for (std::size_t r = 0; r < ranks; ++r)
-      by_color[color_of(grouping, r)].push_back(static_cast<int>(r));
-    for (auto& [color, list] : by_color) members_.push_back(std::move(list));
-  }
-  number_ranks(ranks);
-}
+RankGroups::RankGroups(const SplitRule& grouping, const std::vector<std::string>& hosts)
+    : RankGroups(members_of(grouping, hosts), static_cast<int>(hosts.size())) {}
 
 RankGroups::RankGroups(std::vector<std::vector<int>> members, int ranks)
-    : members_(std::move(members)) {
-  number_ranks(static_cast<std::size_t>(ranks));
-}
-
-void RankGroups::number_ranks(std::size_t ranks) {
-  group_of_.assign(ranks, -1);
-  rank_in_group_.assign(ranks, 0);
-  for (std::size_t g = 0; g < members_.size(); ++g) {
+    : members_(std::move(members)),
+      group_of_(static_cast<std::size_t>(ranks), -1),
+      rank_in_group_(static_cast<std::size_t>(ranks), 0) {
+  for (std::size_t g = 0; g < members_.size(); ++g)
     for (std::size_t i = 0; i < members_[g].size(); ++i) {
       const auto rank = static_cast<std::size_t>(members_[g][i]);
       group_of_[rank] = static_cast<int>(g);
       rank_in_group_[rank] = static_cast<int>(i);
     }
-  }
 }
 
 std::vector<int> RankGroups::distinct_sizes() const {
@@ -191,6 +230,38 @@ std::string RankGroups::describe() const {
                                 : fmt::format("{} to {}", sizes.front(), sizes.back());
   return fmt::format("{} group{} of {} rank{}", number(), number() == 1 ? "" : "s", ranks,
                      ranks == "1" ? "" : "s");
+}
+
+Pairing parse_pairs(const std::string& text) {
+  Pairing pairing;
+  pairing.all = text == "all";
+  pairing.list.clear();
+  if (pairing.all) return pairing;
+  std::set<RankPair> seen;
+  for (const std::string& item : split_list(text)) {
+    const RankPair& pair = pairing.list.emplace_back(parse_pair(item));
+    if (!seen.insert(std::minmax(pair.first, pair.second)).second)
+      throw UsageError(fmt::format("{} is named twice; accepted: every pair once", quote(item)));
+  }
+  return pairing;
+}
+
+std::vector<PairRound> pair_rounds(const Pairing& pairing, bool concurrent, int ranks) {
+  if (ranks < 2) throw Unsupported("messages between two ranks need at least two; this job has 1");
+  if (!pairing.all) check_pairs(pairing.list, concurrent, ranks);
+  std::vector<PairRound> at_once =
+      pairing.all ? tournament(ranks) : std::vector<PairRound>{pairing.list};
+  if (concurrent) return at_once;
+  std::vector<PairRound> rounds;
+  for (const PairRound& round : at_once)
+    for (const RankPair& pair : round) rounds.push_back({pair});
+  return rounds;
+}
+
+RankGroups as_groups(const PairRound& round, int ranks) {
+  std::vector<std::vector<int>> members;
+  for (const RankPair& pair : round) members.push_back({pair.first, pair.second});
+  return {std::move(members), ranks};
 }
 
 }  // namespace ccl_tests

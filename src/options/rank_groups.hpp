@@ -1,12 +1,12 @@
-// The groups that the ranks of a job form: --group, NCCL_TESTS_SPLIT, NCCL_TESTS_SPLIT_MASK.
+// The groups that the ranks of a job form: --group, NCCL_TESTS_SPLIT, NCCL_TESTS_SPLIT_MASK; and the pairs that send
+// messages to each other: --pairs, --concurrent.
 #pragma once
 
 #include <cstdint>
-#include <optional>
 #include <string>
 #include <vector>
 
-#include "src/core/types.hpp"
+#include "src/core/rank_pair.hpp"
 
 namespace ccl_tests {
 
@@ -50,10 +50,26 @@ class RankGroups {
   std::string describe() const;             // "2 groups of 4 ranks", "3 groups of 2 to 3 ranks"
 
  private:
-  void number_ranks(std::size_t ranks);
-
   std::vector<std::vector<int>> members_;
   std::vector<int> group_of_, rank_in_group_;
 };
+
+struct Pairing {
+  bool all = false;  // every rank with every other
+  std::vector<RankPair> list = {{0, 1}};
+};
+
+// "all" or "0:1,2:3". Throws UsageError.
+Pairing parse_pairs(const std::string& text);
+
+// The pairs of a job in the order of their measurement; those of one round at the same time. All pairs come
+// in the order of a tournament, in which every rank has its turn in each ranks / 2 pairs: a machine that is slow for
+// a while slows a few pairs of many ranks, not all pairs of one. concurrent: not one after the other. Throws UsageError for ranks that do not exist or are needed
+// twice at once, Unsupported for a job of one rank.
+using PairRound = std::vector<RankPair>;
+std::vector<PairRound> pair_rounds(const Pairing& pairing, bool concurrent, int ranks);
+
+// Each pair as a group of a job of `ranks` ranks, the others in none.
+RankGroups as_groups(const PairRound& round, int ranks);
 
 }  // namespace ccl_tests

@@ -8,7 +8,7 @@
 #include <map>
 
 #include "src/judge/pair_judgement.hpp"
-#include "src/options/pairing.hpp"
+#include "src/options/rank_groups.hpp"
 #include "tests/unit/acceptance_noise.hpp"
 
 namespace ccl_tests {

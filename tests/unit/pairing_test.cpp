@@ -1,5 +1,5 @@
 // Which pairs a job measures, in which rounds.
-#include "src/options/pairing.hpp"
+#include "src/options/rank_groups.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
