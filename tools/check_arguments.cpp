@@ -48,9 +48,8 @@ void declare_flags(FlagSet& set, CheckArguments& a) {
       a.speed, "--speed", "",
       "print how fast fill and compare are, beside a copy and a fill with a constant, then exit",
       zero_or_one());
-  set.add(a.types, "-d,--datatype", "LIST", "types, a comma list, or all", parse_types)
-      .by_default("all")
-      .offers_list(types);
+  set.add(a.types, "-d,--datatype", "LIST", "types, a comma list, or all", parse_types,
+          {.by_default = "all", .values = types, .comma_list = true});
   set.begin(Group::checking);
   set.add(a.check.max_bytes, "-e,--maxbytes", "SIZE", "longest row that is checked", longest_row);
   set.add(a.check.seed, "--seed", "N", "seed of the data and the faults", in_range(0, 1 << 30));
@@ -67,8 +66,7 @@ void declare_flags(FlagSet& set, CheckArguments& a) {
         names, value, "", [](const std::string& /*text*/) {}, [] { return SettingValue(); });
   set.begin(Group::output);
   set.add(a.output_file, "-J,--output_file", "FILE", "also write FILE, JSON lines (.jsonl)",
-          json_lines)
-      .writes(a.output_file);
+          json_lines, {.file_use = FileUse::written});
   set.add(a.help, "-h,--help", "", "print this help", zero_or_one());
 }
 

@@ -22,7 +22,10 @@ class Communicator;
 // The division of a size over the ranks (--skew): evenly, growing with the rank, or nearly all to
 // one.
 enum class Skew { equal, linear, one_large };
-inline constexpr std::array<std::string_view, 3> skew_names = {"equal", "linear", "one-large"};
+constexpr std::string_view name(Skew skew) {
+  constexpr std::array<std::string_view, 3> names = {"equal", "linear", "one-large"};
+  return names[static_cast<std::size_t>(skew)];
+}
 
 // The values of the options that change what a collective means. Options that change how a
 // collective is run or measured are elsewhere.

@@ -11,7 +11,6 @@
 #include "src/core/error.hpp"
 #include "src/core/output_file.hpp"
 #include "src/core/quote.hpp"
-#include "src/options/alltoallv_options.hpp"
 #include "src/options/options.hpp"
 #include "src/options/values.hpp"
 
@@ -24,10 +23,12 @@ void check_ranks(const Collective& collective, const Options& o, int ranks) {
     throw UsageError(
         fmt::format("-r: there is no rank {}; accepted: 0 to {}, or all", root, ranks - 1));
   }
-  check_matrix(o.spec, ranks);
-  const Shape shape{0, 4, {0, ranks}, o.spec};
+  const std::size_t rows = o.spec.alltoallv_bytes.size();
+  if (rows > 0 && rows < static_cast<std::size_t>(ranks))
+    throw UsageError(fmt::format("{}: {} rows for {} ranks; accepted: at least one row per rank",
+                                 matrix_variable, rows, ranks));
   if (collective.unsupported == nullptr) return;
-  if (const auto why = collective.unsupported(shape)) throw Unsupported(*why);
+  if (const auto why = collective.unsupported({0, 4, {0, ranks}, o.spec})) throw Unsupported(*why);
 }
 
 // In-place forms exist for all shapes of a collective, or for none.
@@ -39,12 +40,6 @@ void check_placements(const Collective& collective, const Options& o, int ranks)
                   collective.name));
 }
 
-void check_pairs(const SweepOptions& s, int ranks) {
-  if (s.grouping.splits())  // by a variable
-    throw UsageError("--group: this program runs on pairs of ranks; accepted: --pairs");
-  pair_rounds(s.pairing, s.concurrent, ranks);
-}
-
 }  // namespace
 
 RankGroups unplaced_groups(const Options& o, int ranks) {
@@ -53,7 +48,10 @@ RankGroups unplaced_groups(const Options& o, int ranks) {
 
 void check_groups(const Collective& collective, const Options& options, const RankGroups& groups) {
   if (collective.domain.paired) {
-    check_pairs(options.sweep, groups.ranks());
+    const SweepOptions& s = options.sweep;
+    if (s.grouping.splits())  // by a variable
+      throw UsageError("--group: this program runs on pairs of ranks; accepted: --pairs");
+    pair_rounds(s.pairing, s.concurrent, groups.ranks());
     check_placements(collective, options, 2);
     return;
   }
@@ -65,11 +63,10 @@ void check_groups(const Collective& collective, const Options& options, const Ra
 
 namespace {
 
-bool is_json_lines(const std::string& file) {
-  std::string end = file.substr(file.size() - std::min<std::size_t>(file.size(), 6));
-  std::transform(end.begin(), end.end(), end.begin(),
+bool is_json_lines(std::string file) {
+  std::transform(file.begin(), file.end(), file.begin(),
                  [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  return end == ".jsonl";
+  return file.ends_with(".jsonl");
 }
 
 bool given(const Options& o, std::string_view flag) {
@@ -79,11 +76,8 @@ bool given(const Options& o, std::string_view flag) {
 void check_sizes(const Options& o) {
   const SweepOptions& s = o.sweep;
   if (!s.sizes.empty()) {
-    for (const char* flag : {"-b", "-e", "-i", "-f"}) {
-      if (given(o, flag))
-        throw UsageError(
-            "--sizes: stands instead of -b, -e, -i and -f; accepted: one or the other");
-    }
+    if (given(o, "-b") || given(o, "-e") || given(o, "-i") || given(o, "-f"))
+      throw UsageError("--sizes: stands instead of -b, -e, -i and -f; accepted: one or the other");
     return;
   }
   if (s.min_bytes > s.max_bytes)
@@ -106,19 +100,11 @@ void require_row(const Collective& collective, const Options& o, const char* fla
       : collective.domain.fixed_bytes ? std::vector<std::size_t>{*collective.domain.fixed_bytes}
                                       : sweep_sizes(o.sweep);
   if (std::find(sizes.begin(), sizes.end(), bytes) != sizes.end()) return;
-  std::vector<std::string> first;
+  std::string first;
   for (std::size_t i = 0; i < std::min<std::size_t>(sizes.size(), 8); ++i)
-    first.push_back(size_text(sizes[i]));
-  throw UsageError(fmt::format("{}: no row has {} B; accepted: {}{}", flag, bytes,
-                               fmt::join(first, ", "), sizes.size() > 8 ? ", ..." : ""));
-}
-
-void require_placement(Placements measured, const char* flag, const SizeLimit& limit) {
-  if (limit.times == Placements::both || measured == Placements::both || limit.times == measured)
-    return;
-  throw UsageError(fmt::format("{}: -O {} leaves {} out; accepted: {}", flag,
-                               measured == Placements::in_place ? 0 : 1, name(limit.times),
-                               name(measured)));
+    first += (i > 0 ? ", " : "") + size_text(sizes[i]);
+  throw UsageError(fmt::format("{}: no row has {} B; accepted: {}{}", flag, bytes, first,
+                               sizes.size() > 8 ? ", ..." : ""));
 }
 
 void check_limits(const Collective& collective, const Options& o) {
@@ -126,9 +112,13 @@ void check_limits(const Collective& collective, const Options& o) {
     throw UsageError(
         "-n: 0 times nothing that a limit could be held to; accepted with --max-time, "
         "--min-busbw and --baseline: 1 or more");
+  const Placements measured = o.sweep.placements;
   const auto check = [&](const char* flag, const SizeLimit& limit) {
     require_row(collective, o, flag, limit.bytes);
-    require_placement(o.sweep.placements, flag, limit);
+    if (limit.times != Placements::both && measured != Placements::both && limit.times != measured)
+      throw UsageError(fmt::format("{}: -O {} leaves {} out; accepted: {}", flag,
+                                   measured == Placements::in_place ? 0 : 1, name(limit.times),
+                                   name(measured)));
   };
   for (const SizeLimit& limit : o.limits.min_busbw) check("--min-busbw", limit);
   for (const SizeLimit& limit : o.limits.max_time) check("--max-time", limit);
@@ -136,10 +126,10 @@ void check_limits(const Collective& collective, const Options& o) {
 
 void check_counts(const Options& o) {
   const MeasureOptions& m = o.measure;
-  if (o.job.threads.value_or(1) > 4096 / o.job.ranks_per_thread.value_or(1))
-    throw UsageError(
-        fmt::format("-t: {} x -g {} is too many ranks; accepted: up to 4096 per process",
-                    o.job.threads.value_or(1), o.job.ranks_per_thread.value_or(1)));
+  const int threads = o.job.threads.value_or(1), each = o.job.ranks_per_thread.value_or(1);
+  if (threads > 4096 / each)
+    throw UsageError(fmt::format(
+        "-t: {} x -g {} is too many ranks; accepted: up to 4096 per process", threads, each));
   if (std::int64_t{m.iterations} * m.aggregate > max_int)
     throw UsageError(fmt::format("-m: {} x -n {} is too many operations; accepted: up to {}",
                                  m.aggregate, m.iterations, max_int));
@@ -285,16 +275,14 @@ void check_shared_folder(const CollectiveOptions& spec) {
   }
 }
 
-bool is_defined(ReduceOp op, DataType type) {
-  const auto ops = ops_of(type);
-  return std::find(ops.begin(), ops.end(), op) != ops.end();
-}
-
 // Names of the types in `types` on which `op` is defined, or not.
 std::vector<std::string_view> names_of(std::span<const DataType> types, ReduceOp op, bool defined) {
   std::vector<std::string_view> names;
-  for (const DataType type : types)
-    if (is_defined(op, type) == defined) names.push_back(name(type));
+  for (const DataType type : types) {
+    const auto ops = ops_of(type);
+    if ((std::find(ops.begin(), ops.end(), op) != ops.end()) == defined)
+      names.push_back(name(type));
+  }
   return names;
 }
 
@@ -303,13 +291,10 @@ template <class T>
 void refuse_others(const char* flag, const Collective& collective, std::span<const T> asked,
                    std::span<const T> some) {
   if (some.empty()) return;
-  std::vector<std::string_view> names;
-  for (const T value : some) names.push_back(name(value));
-  for (const T value : asked) {
-    if (std::find(some.begin(), some.end(), value) != some.end()) continue;
-    throw Unsupported(fmt::format("{}: {}_perf has no {}; accepted: {}", flag, collective.name,
-                                  name(value), fmt::join(names, ",")));
-  }
+  for (const T value : asked)
+    if (std::find(some.begin(), some.end(), value) == some.end())
+      throw Unsupported(fmt::format("{}: {}_perf has no {}; accepted: {}", flag, collective.name,
+                                    name(value), fmt::join(all_names(some), ",")));
 }
 
 void check_operations(const Collective& collective, const Options& o) {

@@ -13,39 +13,33 @@
 namespace ccl_tests {
 namespace {
 
-struct Candidate {
-  std::string name;
-  bool of_nccl_tests;
-};
-
-std::vector<Candidate> beginning_with(const FlagSet& set, const std::string& start) {
-  std::vector<Candidate> found;
-  for (const Flag& flag : set.all()) {
-    if (!flag.read || flag.is_variable()) continue;
-    const auto begins = [&](const std::string& name) { return name.starts_with(start); };
-    const auto name = std::find_if(flag.names.begin(), flag.names.end(), begins);
-    if (name != flag.names.end()) {
-      // All other flags with a letter are nccl-tests'.
-      found.push_back({*name, flag.names.front().size() == 2 && !flag.rccl_tests});
-    }
-  }
-  return found;
-}
-
 // The full name of a long flag; an unknown one stays as it is.
 std::string completed(const FlagSet& set, const std::string& name) {
   if (set.find(name) != nullptr) return name;
-  std::vector<Candidate> found = beginning_with(set, name);
-  if (found.size() > 1) {
-    const auto ours = [](const Candidate& c) { return !c.of_nccl_tests; };
-    if (!std::all_of(found.begin(), found.end(), ours)) std::erase_if(found, ours);
+  std::vector<std::string> all, of_nccl_tests;
+  for (const Flag& flag : set.all()) {
+    const auto found =
+        std::find_if(flag.names.begin(), flag.names.end(),
+                     [&](const std::string& known) { return known.starts_with(name); });
+    if (found == flag.names.end()) continue;
+    all.push_back(*found);
+    // All other flags with a letter are nccl-tests'.
+    if (flag.names.front().size() == 2 && !flag.rccl_tests) of_nccl_tests.push_back(*found);
   }
-  if (found.empty()) return name;
-  if (found.size() == 1) return found.front().name;
-  std::vector<std::string> names;
-  for (const Candidate& c : found) names.push_back(c.name);
-  throw UsageError(
-      fmt::format("{} is ambiguous; accepted: {}", quote(name), fmt::join(names, ", ")));
+  const std::vector<std::string>& meant = of_nccl_tests.empty() ? all : of_nccl_tests;
+  if (meant.size() > 1)
+    throw UsageError(
+        fmt::format("{} is ambiguous; accepted: {}", quote(name), fmt::join(meant, ", ")));
+  return meant.empty() ? name : meant.front();
+}
+
+// Throws UsageError that begins with the name of the flag or variable.
+void read_text(const Flag& flag, const std::string& text) {
+  try {
+    flag.read(text);
+  } catch (const UsageError& e) {
+    throw UsageError(flag.names.front() + ": " + e.what());
+  }
 }
 
 // Sorts the words by flags, as getopt_long does.
@@ -143,12 +137,6 @@ std::string rccl_flag(const std::string& name) {
   return {};
 }
 
-}  // namespace
-
-CommandLine read_command_line(const FlagSet& set, const std::vector<std::string>& arguments) {
-  return Sorter(set, arguments).sort();
-}
-
 void refuse_unknown(const FlagSet& set, const CommandLine& line) {
   if (line.unknown.empty()) return;
   const std::string& word = line.unknown.front();
@@ -158,7 +146,7 @@ void refuse_unknown(const FlagSet& set, const CommandLine& line) {
   if (const std::string theirs = rccl_flag(name); !theirs.empty()) throw UsageError(theirs);
   std::vector<std::string> names;
   for (const Flag& flag : set.all()) {
-    if (!flag.missing.empty() || !flag.read || flag.is_variable()) continue;
+    if (!flag.missing.empty()) continue;
     for (const std::string& known : flag.names)
       if (known.starts_with("--")) names.push_back(known.substr(2));
   }
@@ -168,32 +156,20 @@ void refuse_unknown(const FlagSet& set, const CommandLine& line) {
                                meant ? fmt::format(", did you mean '--{}'?", *meant) : ";"));
 }
 
-void read_flag(const GivenFlag& given, const std::string& program) {
-  const Flag& flag = *given.flag;
-  const std::string& name = flag.names.front();
-  if (!flag.missing.empty())
-    throw UsageError(fmt::format("{}: {} {}; see --help", name, program, flag.missing));
-  try {
-    for (const std::string& text : given.texts) flag.read(text);
-  } catch (const UsageError& e) {
-    throw UsageError(name + ": " + e.what());
-  }
+}  // namespace
+
+CommandLine read_command_line(const FlagSet& set, const std::vector<std::string>& arguments) {
+  return Sorter(set, arguments).sort();
 }
 
 std::vector<std::string> read_variables(const FlagSet& set, const GetVariable& environment) {
   std::vector<std::string> given;
   for (const Flag& flag : set.all()) {
     if (!flag.is_variable()) continue;
-    const std::string& name = flag.names.front();
-    const auto text = environment(name.c_str());
+    const auto text = environment(flag.names.front().c_str());
     if (!text) continue;
-    given.push_back(name);
-    if (!flag.read) continue;
-    try {
-      flag.read(*text);
-    } catch (const UsageError& e) {
-      throw UsageError(name + ": " + e.what());
-    }
+    given.push_back(flag.names.front());
+    read_text(flag, *text);
   }
   return given;
 }
@@ -201,7 +177,13 @@ std::vector<std::string> read_variables(const FlagSet& set, const GetVariable& e
 bool read_flags(const FlagSet& set, const CommandLine& line, const std::string& program) {
   for (const GivenFlag& given : line.given)
     if (given.flag->names.front() == "-h") return false;
-  for (const GivenFlag& given : line.given) read_flag(given, program);
+  for (const GivenFlag& given : line.given) {
+    const Flag& flag = *given.flag;
+    if (!flag.missing.empty())
+      throw UsageError(
+          fmt::format("{}: {} {}; see --help", flag.names.front(), program, flag.missing));
+    for (const std::string& text : given.texts) read_text(flag, text);
+  }
   refuse_unknown(set, line);
   return true;
 }

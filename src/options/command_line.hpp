@@ -24,19 +24,12 @@ struct CommandLine {
 // missing value.
 CommandLine read_command_line(const FlagSet& set, const std::vector<std::string>& arguments);
 
-// Throws UsageError that names the first unknown word.
-void refuse_unknown(const FlagSet& set, const CommandLine& line);
-
-// Reads one flag's texts. Throws UsageError if `program` does not take the flag, or if a text is not
-// accepted.
-void read_flag(const GivenFlag& given, const std::string& program);
-
 // Reads the variables of the set. Returns the names of those that are set. Throws UsageError if a
 // value is not accepted.
 std::vector<std::string> read_variables(const FlagSet& set, const GetVariable& environment);
 
-// Reads all flags of a tool, whose help is -h. Returns false if that is given: then nothing was read.
-// Throws UsageError as read_flag() and refuse_unknown() do.
+// Reads all flags. Returns false if one is a tool's -h: then nothing was read. Throws UsageError if `program` does not
+// take a flag, if a text is not accepted, and for unknown words.
 bool read_flags(const FlagSet& set, const CommandLine& line, const std::string& program);
 
 }  // namespace ccl_tests

@@ -6,11 +6,11 @@
 #include <cstdint>
 #include <deque>
 #include <functional>
-#include <limits>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 #include "src/core/rank_pair.hpp"
@@ -48,59 +48,44 @@ enum class Group { sizes, what, measuring, checking, ranks, library, output, gpu
 // none: named after them. unlisted: --help-all alone has it, since it asks for nothing.
 enum class Page { none, what, where, measured, output, unlisted };
 
-// Whether a value is the name of a file or folder.
-enum class Paths { none, files, folders };
-
 // The use of a file or folder that a flag names. Every flag whose value is one says so, or the build of the manual
 // pages fails.
 // written: by rank 0, or by a program of one process. written_by_all: ranks write into it together.
 enum class FileUse { none, read, written, written_by_all };
 
-struct Flag {
-  std::vector<std::string> names;  // "-n", "--iters"; messages use the first
-  std::string value;               // what follows the flag, "N"; empty: nothing
-  std::string help;
-  std::string brief;      // --help's shorter text; empty: `help`
-  std::string otherwise;  // the default in words; empty: the value's
-  std::string file_name;  // in headers of files; empty: not recorded
-  std::string missing;    // why the program does not take the flag; empty: it does
-  Group group = Group::what;
+// The properties that a declaration may give a flag beside its names, value and help.
+struct FlagProperties {
   Page page = Page::none;
-  std::vector<std::string> values;  // that completion offers; empty: any
-  bool comma_list = false;          // of those values
-  bool or_file = false;             // beside those values
-  FileUse file_use = FileUse::none;
-  bool shared = true;  // all ranks must be told the same
-  bool gpu = false;    // a value other than the default needs a library that works on GPUs
+  std::string brief = {};                // --help's shorter text; empty: `help`
+  std::string by_default = {};           // the default in words; empty: the value's
+  std::vector<std::string> values = {};  // that completion offers; empty: the parser's, or any
+  bool comma_list = false;               // of those values
+  bool or_file = false;                  // beside those values
+  std::string missing = {};              // why the program does not take the flag; empty: it does
+  std::string recorded = {};             // its name in headers of files; empty: not recorded
+  bool shared = true;                    // all ranks must be told the same
+  bool gpu = false;  // a value other than the default needs a library that works on GPUs
   bool repeatable = false;
-  bool rccl_tests = false;                       // its letter is rccl-tests', not nccl-tests'
-  std::function<void(const std::string&)> read;  // empty: the value comes with another flag's
-  std::function<SettingValue()> show;
-  std::function<std::vector<std::string>()> written;  // the names of files; empty: see file_use
+  bool rccl_tests = false;  // its letter is rccl-tests', not nccl-tests'
+  // A rank that is given another file to write than rank 0 is refused: lost_files().
+  FileUse file_use = FileUse::none;
+};
+
+struct Flag : FlagProperties {
+  std::vector<std::string> names = {};  // "-n", "--iters"; messages use the first
+  std::string value = {};               // what follows the flag, "N"; empty: nothing
+  std::string help = {};
+  Group group = Group::what;
+  std::function<void(const std::string&)> read = {};  // empty: the value comes with another flag's
+  std::function<SettingValue()> show = {};
+  std::function<std::vector<std::string>()> written = {};  // names of files; empty: see file_use
 
   bool is_variable() const { return !names.front().starts_with('-'); }
   bool has_value() const { return !value.empty(); }
   bool names_file() const { return value.starts_with("FILE") || value == "FOLDER" || or_file; }
   // The program takes it, and help describes it.
   bool is_offered() const { return missing.empty() && !help.empty(); }
-  Paths paths() const;
   std::string default_text() const;  // as help shows it; empty: none
-
-  // The properties that a declaration adds to add(), each on its line.
-  Flag& on(Page section, std::string text = {});
-  Flag& in(Group other);
-  Flag& recorded(std::string name);
-  Flag& by_default(std::string words);
-  Flag& needs(const std::string& why_not);  // empty: nothing is missing
-  Flag& per_process();                      // concerns one process alone
-  Flag& needs_gpu();
-  Flag& reads_file();
-  Flag& written_by_all();
-  // `target` holds the name or the names. A rank that is given others than rank 0 is refused: lost_files().
-  Flag& writes(const std::string& target);
-  Flag& writes(const std::vector<std::string>& target);
-  Flag& offers(std::vector<std::string> some);
-  Flag& offers_list(std::vector<std::string> some);
 };
 
 // The flags of a program, in the order of the help.
@@ -112,28 +97,26 @@ class FlagSet {
   // `parse` takes the text after the flag, or "1" if nothing can stand there.
   template <class T, class Parse>
   Flag& add(T& target, std::string_view names, std::string_view value, std::string_view help,
-            Parse parse) {
+            Parse parse, FlagProperties properties = {}) {
+    if constexpr (requires { parse.values; })
+      if (properties.values.empty()) properties.values = parse.values;
     Flag& flag = add_custom(
         names, value, help,
         [&target, parse](const std::string& text) { target = static_cast<T>(parse(text)); },
-        [&target] { return setting_of(target); });
-    if constexpr (requires { parse.values; }) flag.values = parse.values;
+        [&target] { return setting_of(target); }, std::move(properties));
+    if constexpr (std::is_same_v<T, std::string>)
+      if (flag.file_use == FileUse::written)
+        flag.written = [&target] {
+          return target.empty() ? std::vector<std::string>() : std::vector{target};
+        };
     return flag;
   }
-  // Each use of the flag adds to the list.
-  template <class T, class Parse>
-  Flag& append(std::vector<T>& target, std::string_view names, std::string_view value,
-               std::string_view help, Parse parse) {
-    Flag& flag = add_custom(
-        names, value, help,
-        [&target, parse](const std::string& text) { target.push_back(parse(text)); },
-        [&target] { return setting_of(target); });
-    flag.repeatable = true;
-    return flag;
-  }
+  // A flag that is 0 or 1, or on if no value can follow it.
+  Flag& add(bool& target, std::string_view names, std::string_view value, std::string_view help,
+            FlagProperties properties = {});
   Flag& add_custom(std::string_view names, std::string_view value, std::string_view help,
-                   std::function<void(const std::string&)> read,
-                   std::function<SettingValue()> show);
+                   std::function<void(const std::string&)> read, std::function<SettingValue()> show,
+                   FlagProperties properties = {});
 
   const std::deque<Flag>& all() const { return flags_; }
   // The flag that has this name and reads a value; null: none.

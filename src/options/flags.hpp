@@ -9,37 +9,41 @@
 
 namespace ccl_tests {
 
-// A program's reasons not to take a kind of flags, for example "has no root"; empty: it takes
-// them. nccl-tests' flags stay accepted by the programs that nccl-tests has: scripts pass
-// all of them to every program.
+// A program's reasons not to take a kind of flags, for example "moves no data"; empty: it takes them.
 struct AcceptedFlags {
   std::string sweep;  // everything about rows
-  std::string sizes, types, ops, roots, unalign, groups, pairs, one_reduction;
-  std::string skew, objects, tensors, buckets, async_operations, via, mode, matrix;
+  std::string sizes, types, pairs;
 };
 AcceptedFlags taken_by(const Collective& collective);
+inline std::string unless(bool taken, const char* why) { return taken ? "" : why; }
+// Returns whether nccl-tests has the program. Its flags stay accepted there: scripts pass all of them to every
+// program.
+bool is_in_nccl_tests(const Collective& collective);
 
-// The texts that --help and the like ask for.
-struct AskedTexts {
-  bool help = false, help_all = false, version = false;
+// The flags of a program, in the order of --help-all, and what they set.
+struct ProgramFlags {
+  explicit ProgramFlags(const Collective& collective);  // with the program's defaults
+  ProgramFlags(const Collective& collective, Options given);
+  ProgramFlags(const ProgramFlags&) = delete;
+
+  Options options;
+  bool help = false, help_all = false, version = false;  // the texts that are asked for
+  FlagSet set;
 };
 
 void declare_sizes(FlagSet& set, Options& o, const AcceptedFlags& taken);
-void declare_sweep(FlagSet& set, Options& o, const AcceptedFlags& taken,
-                   const Collective& collective);
-void declare_spec(FlagSet& set, Options& o, const AcceptedFlags& taken);
+void declare_sweep(FlagSet& set, Options& o, const AcceptedFlags& taken, const Collective& c);
+void declare_spec(FlagSet& set, Options& o, const AcceptedFlags& taken, const Collective& c);
 void declare_measure(FlagSet& set, Options& o, const AcceptedFlags& taken);
-void declare_check(FlagSet& set, Options& o, const AcceptedFlags& taken);
+void declare_check(FlagSet& set, Options& o, const AcceptedFlags& taken, const Collective& c);
 void declare_job(FlagSet& set, Options& o);
 void declare_library(FlagSet& set, Options& o);
-void declare_output(FlagSet& set, Options& o, const AcceptedFlags& taken, AskedTexts& asked);
+void declare_output(ProgramFlags& flags, const AcceptedFlags& taken);
 void declare_gpus(FlagSet& set, Options& o, const AcceptedFlags& taken);
 
-// Sets the defaults that depend on the program.
-void set_program_defaults(Options& o, const Collective& collective);
-
-// Declares all of them, in the order of --help-all. `o` and `asked` outlive the set.
-void declare_flags(FlagSet& set, Options& o, const Collective& collective, AskedTexts& asked);
+// Reads a square matrix of bytes, separated by blanks, which are rounded down to 16, as nccl-tests aligns blocks.
+// Throws UsageError. check_groups() compares its size with the number of ranks.
+std::vector<std::vector<std::size_t>> read_matrix(const MatrixFile& matrix_file);
 
 // Sets -f to 1 if -i stands alone. Throws UsageError, Unsupported for options that contradict each
 // other or mean nothing together.

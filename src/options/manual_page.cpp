@@ -78,34 +78,6 @@ std::string section(std::string_view title, const std::string& text) {
   return text.empty() ? text : fmt::format(".SH {}\n{}", title, text);
 }
 
-std::string output(const ProgramTexts& program) {
-  std::string text;
-  for (const Definitions& part : program.output) {
-    text += fmt::format(".SS {}\n", part.title);
-    for (const auto& [term, meaning] : part.lines) text += defined(bold(term), meaning);
-  }
-  return text;
-}
-
-std::string examples(const ProgramTexts& program) {
-  std::string text;
-  for (const Example& example : program.examples)
-    text += defined(bold(example.command), example.meaning);
-  return text;
-}
-
-std::string related(const ProgramTexts& program) {
-  std::vector<std::string> pages;
-  for (const std::string& name : program.related) pages.push_back(bold(name) + "(1)");
-  return pages.empty() ? std::string() : fmt::format("{}\n", fmt::join(pages, ",\n"));
-}
-
-std::string exit_status(const ProgramTexts& program) {
-  std::string text;
-  for (const ExitText& exit : program.exits) text += defined(bold(exit.code), exit.meaning);
-  return text;
-}
-
 }  // namespace
 
 std::string manual_page(const ProgramTexts& program, const FlagSet& set, const std::string& date) {
@@ -120,16 +92,25 @@ std::string manual_page(const ProgramTexts& program, const FlagSet& set, const s
   std::string synopsis = fmt::format("{} [{} ...]", bold(program.name), italic("option"));
   if (!program.operands.empty()) synopsis += ' ' + italic(program.operands);
   text += section("SYNOPSIS", synopsis + '\n');
-  std::string description;
+  std::string description, output, exits, examples, related;
   for (const std::string& paragraph : program.description)
     description += (description.empty() ? "" : ".PP\n") + line(paragraph);
+  for (const Definitions& part : program.output) {
+    output += fmt::format(".SS {}\n", part.title);
+    for (const auto& [term, meaning] : part.lines) output += defined(bold(term), meaning);
+  }
+  for (const ExitText& exit : program.exits) exits += defined(bold(exit.code), exit.meaning);
+  for (const Example& example : program.examples)
+    examples += defined(bold(example.command), example.meaning);
+  for (const std::string& name : program.related)
+    related += (related.empty() ? "" : ",\n") + bold(name) + "(1)";
   text += section("DESCRIPTION", description);
   text += options(set);
   text += section("ENVIRONMENT", flags_of(set, Group::variables));
-  text += section("OUTPUT", output(program));
-  text += section("EXIT STATUS", exit_status(program));
-  text += section("EXAMPLES", examples(program));
-  text += section("SEE ALSO", related(program));
+  text += section("OUTPUT", output);
+  text += section("EXIT STATUS", exits);
+  text += section("EXAMPLES", examples);
+  text += section("SEE ALSO", related.empty() ? "" : related + '\n');
   return text;
 }
 
@@ -143,42 +124,33 @@ std::vector<const Flag*> offered(const FlagSet& set) {
   return flags;
 }
 
-std::string with(std::string text, char what, std::string_view instead) {
-  for (std::size_t at = text.find(what); at != std::string::npos;
-       at = text.find(what, at + instead.size()))
-    text.replace(at, 1, instead);
-  return text;
-}
-
 // A branch of bash's `case`: what may follow the flag.
 std::string bash_branch(const Flag& flag) {
   std::string does;
   if (!flag.values.empty())
     does = fmt::format(" values={}", shell_quoted(fmt::format("{}", fmt::join(flag.values, " "))));
   if (flag.comma_list) does += " list=1";
-  if (flag.paths() != Paths::none)
-    does += flag.paths() == Paths::folders ? " paths=-d" : " paths=-f";
+  if (flag.file_use != FileUse::none) does += flag.value == "FOLDER" ? " paths=-d" : " paths=-f";
   return fmt::format("    {}){} ;;\n", fmt::join(flag.names, " | "), does.empty() ? " :" : does);
 }
 
 // Escapes a part of a specification of _arguments, which a colon ends.
-std::string zsh_part(const std::string& text) { return with(with(text, '\\', "\\\\"), ':', "\\:"); }
+std::string zsh_part(const std::string& text) { return escaped(text, "\\:"); }
 
 std::string zsh_action(const Flag& flag) {
   const std::string values = fmt::format("{}", fmt::join(flag.values, " "));
   if (flag.comma_list) return fmt::format("_sequence compadd - {}", values);
-  if (flag.paths() == Paths::folders) return "_files -/";
-  if (flag.paths() == Paths::files && values.empty()) return "_files";
-  if (flag.paths() == Paths::files)
-    return zsh_part(fmt::format("{{ compadd - {} || _files }}", values));
-  return values.empty() ? " " : fmt::format("({})", zsh_part(values));
+  if (flag.value == "FOLDER") return "_files -/";
+  if (flag.file_use == FileUse::none)
+    return values.empty() ? " " : fmt::format("({})", zsh_part(values));
+  return values.empty() ? "_files" : zsh_part(fmt::format("{{ compadd - {} || _files }}", values));
 }
 
 // One line for each name of a flag.
 std::string zsh_lines(const Flag& flag) {
   const std::string others =
       flag.repeatable ? "*" : fmt::format("({})", fmt::join(flag.names, " "));
-  const std::string text = with(with(with(flag.help, '\\', "\\\\"), '[', "\\["), ']', "\\]");
+  const std::string text = escaped(flag.help, "\\[]");
   std::string lines;
   for (const std::string& name : flag.names) {
     std::string line = others + name;

@@ -5,121 +5,107 @@
 namespace ccl_tests {
 
 // Warm-up and verified calls of a row are one loop: their sum fits into an int.
-constexpr int most_calls = 1'000'000'000;
+constexpr int most_untimed_calls = 1'000'000'000;
 
 void declare_measure(FlagSet& set, Options& o, const AcceptedFlags& taken) {
   MeasureOptions& m = o.measure;
   set.begin(Group::measuring, taken.sweep);
   set.add(m.iterations, "-n,--iters", "N",
           "time one batch of N iterations and print the mean, as nccl-tests does; 0: check only",
-          in_range(0, max_int))
-      .by_default("see --precision")
-      .on(Page::measured, "time N iterations, as nccl-tests does; 0: check only")
-      .recorded("iterations");
-  set.add(m.aggregate, "-m,--agg_iters", "N", "operations per iteration", in_range(1, 1 << 20))
-      .recorded("aggregate");
+          in_range(0, max_int),
+          {.page = Page::measured,
+           .brief = "time N iterations, as nccl-tests does; 0: check only",
+           .by_default = "see --precision",
+           .recorded = "iterations"});
+  set.add(m.aggregate, "-m,--agg_iters", "N", "operations per iteration", in_range(1, 1 << 20),
+          {.recorded = "aggregate"});
   set.add(m.warmup, "-w,--warmup_iters", "N", "run exactly N untimed iterations first",
-          in_range(0, most_calls))
-      .by_default("20 calls and 1 ms")
-      .recorded("warmup");
+          in_range(0, most_untimed_calls),
+          {.by_default = "20 calls and 1 ms", .recorded = "warmup"});
   set.add(m.samples, "--samples", "",
           "time single operations, each after a barrier, until the slowest rank is done; show how "
           "far apart the ranks begin",
-          zero_or_one())
-      .recorded("samples");
+          {.recorded = "samples"});
   set.add(m.precision, "--precision", "PERCENT",
           "end a row when its 95 % interval is within +-PERCENT of the time, or after 0.3 s",
-          percent(0.01, 100))
-      .by_default("2")
-      .on(Page::measured, "end a row when its 95 % interval is +-PERCENT, or after 0.3 s")
-      .recorded("precision");
+          percent(0.01, 100),
+          {.page = Page::measured,
+           .brief = "end a row when its 95 % interval is +-PERCENT, or after 0.3 s",
+           .by_default = "2",
+           .recorded = "precision"});
   set.add(m.time_budget_s, "--time-budget", "TIME",
           "let all rows together take TIME (30s, 5m) to reach --precision, instead of 0.3 s each",
-          duration())
-      .by_default("0.3 s for each time")
-      .recorded("time_budget_s");
+          duration(), {.by_default = "0.3 s for each time", .recorded = "time_budget_s"});
   set.add(
-         o.sweep.passes, "--passes", "N",
-         "measure the whole sweep N times, in shuffled order except the last time; each row is the "
-         "median of its N times",
-         in_range(1, 1000))
-      .recorded("passes");
+      o.sweep.passes, "--passes", "N",
+      "measure the whole sweep N times, in shuffled order except the last time; each row is the "
+      "median of its N times",
+      in_range(1, 1000), {.recorded = "passes"});
   set.add(m.row_time_s, "--row-time", "SECONDS",
           "run fewer than -n iterations if a row would take more than SECONDS; 0: never",
-          at_least(0))
-      .recorded("row_time_s");
+          at_least(0), {.recorded = "row_time_s"});
   set.add(m.average, "-a,--average", "N",
-          "combine the ranks' times: 0 rank 0's, 1 mean, 2 minimum, 3 maximum", in_range(0, 3))
-      .recorded("average");
+          "combine the ranks' times: 0 rank 0's, 1 mean, 2 minimum, 3 maximum", in_range(0, 3),
+          {.recorded = "average"});
   set.add(m.blocking, "-z,--blocking", "N",
           "when to wait: 0 once, after all operations; 1 after each operation, then a barrier; 2 "
           "after each operation; 3 after each iteration, then an untimed barrier",
-          in_range(0, 3))
-      .recorded("blocking");
+          in_range(0, 3), {.recorded = "blocking"});
   set.add(m.cpu_time, "-C,--report_cputime", "0|1",
           "1: stop the clock when the last operation is issued, not when it is complete",
-          zero_or_one())
-      .recorded("cpu_time");
+          {.recorded = "cpu_time"});
   set.add(m.per_iteration, "-I,--per_iter_timing", "0|1",
-          "1: add columns with statistics of single iterations", zero_or_one())
-      .recorded("per_iteration");
+          "1: add columns with statistics of single iterations", {.recorded = "per_iteration"});
   set.add(m.per_iteration_skip, "-K,--per_iter_skip", "N",
-          "leave the first N iterations out of those statistics", in_range(0, max_int))
-      .recorded("per_iteration_skip");
+          "leave the first N iterations out of those statistics", in_range(0, max_int),
+          {.recorded = "per_iteration_skip"});
   set.add(m.cache, "--cache", "NAME",
           "where timed calls find their data; warm: in L2; rotate: beyond L2; cold: beyond the "
           "last-level cache",
-          name_of<CacheUse>({CacheUse::warm, CacheUse::rotate, CacheUse::cold}))
-      .by_default("warm; on GPUs rotate")
-      .needs(taken.types)
-      .recorded("cache");
+          name_of<CacheUse>({CacheUse::warm, CacheUse::rotate, CacheUse::cold}),
+          {.by_default = "warm; on GPUs rotate", .missing = taken.types, .recorded = "cache"});
 }
 
-void declare_check(FlagSet& set, Options& o, const AcceptedFlags& taken) {
+void declare_check(FlagSet& set, Options& o, const AcceptedFlags& taken, const Collective& c) {
+  const auto operation = parse_operation(c.name);
+  const std::string no_reduction =
+      unless(operation && reducing_operations.has(*operation),
+             c.domain.reduces ? "is made of several operations" : "reduces nothing");
   set.begin(Group::checking, taken.sweep);
   const auto read = [&check = o.check](const std::string& text) {
     check.all = text == "all";
-    check.calls = check.all ? 1 : parse_int(text, 0, most_calls, "all");
+    check.calls = check.all ? 1 : parse_int(text, 0, most_untimed_calls, "all");
   };
   const auto show = [&check = o.check]() -> SettingValue {
     return check.all ? SettingValue("all") : setting_of(check.calls);
   };
   set.add_custom("-c,--check", "N|all",
                  "verify N calls before timing; 0: none; all: every call, timed ones too", read,
-                 show)
-      .offers({"0", "1", "all"})
-      .on(Page::measured, "verify N calls before timing; 0: none; all: timed calls too")
-      .recorded("check");
-  set.add(o.check.seed, "--seed", "N", "seed of the data patterns", in_range(0, max_int))
-      .recorded("seed");
+                 show,
+                 {.page = Page::measured,
+                  .brief = "verify N calls before timing; 0: none; all: timed calls too",
+                  .values = {"0", "1", "all"},
+                  .recorded = "check"});
+  set.add(o.check.seed, "--seed", "N", "seed of the data patterns", in_range(0, max_int),
+          {.recorded = "seed"});
   set.add_custom(
-         "--inject", "FAULT",
-         "spoil results on purpose, to see that verification finds it. FAULT is "
-         "KIND[:rank=R|all][:at=SIZE][:call=N][:every=N][:phase=untimed|timed]; ccl_selftest --list "
-         "describes each KIND",
-         [&job = o.job](const std::string& text) { job.inject = parse_fault(text); },
-         [&job = o.job] {
-           return job.inject ? SettingValue(text_of(*job.inject)) : SettingValue();
-         })
-      .offers(fault_names())
-      .needs(taken.types)
-      .recorded("inject");
+      "--inject", "FAULT",
+      "spoil results on purpose, to see that verification finds it. FAULT is "
+      "KIND[:rank=R|all][:at=SIZE][:call=N][:every=N][:phase=untimed|timed]; ccl_selftest --list "
+      "describes each KIND",
+      [&job = o.job](const std::string& text) { job.inject = parse_fault(text); },
+      [&job = o.job] { return job.inject ? SettingValue(text_of(*job.inject)) : SettingValue(); },
+      {.values = fault_names(), .missing = taken.types, .recorded = "inject"});
   set.add(
-         o.check.reproducible, "--reproducible", "",
-         "repeat each row's reduction on data whose sums are rounded; exit 7 unless its bits are the same in "
-         "every call, on every rank, in and out of place",
-         zero_or_one())
-      .needs(taken.one_reduction)
-      .recorded("reproducible");
+      o.check.reproducible, "--reproducible", "",
+      "repeat each row's reduction on data whose sums are rounded; exit 7 unless its bits are the same in "
+      "every call, on every rank, in and out of place",
+      {.missing = no_reduction, .recorded = "reproducible"});
   set.add(o.check.digests, "--digests", "FILE",
           "with --reproducible: compare the results' digests with those in FILE, and add new ones",
-          parse_file)
-      .needs(taken.one_reduction)
-      .per_process()
-      .writes(o.check.digests);
+          parse_file, {.missing = no_reduction, .shared = false, .file_use = FileUse::written});
   set.add(o.check.self_check, "--self-check", "",
-          "check this program's specification for 1 to 9 ranks, then exit", zero_or_one())
-      .per_process();
+          "check this program's specification for 1 to 9 ranks, then exit", {.shared = false});
 }
 
 }  // namespace ccl_tests

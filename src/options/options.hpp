@@ -31,14 +31,13 @@ struct CheckOptions {
   bool self_check = false;    // of the program's specification, instead of a run
 };
 
-// How a row is timed.
-
 // The bandwidth of a link between two ranks in one direction: --ceiling.
 struct CeilingOption {
   bool measured = false;           // auto: by a pingpong before the sweep
   std::optional<double> gb_per_s;  // as given
 };
 
+// The options of timing.
 struct MeasureOptions {
   int iterations = 20, aggregate = 1, warmup = 1;
   bool warmup_given = false;  // exactly `warmup` untimed iterations; otherwise at least so many
@@ -59,12 +58,11 @@ struct MeasureOptions {
   CeilingOption ceiling;
 };
 
-// The places where results go beside standard output.
-
 // The file of the verdict that a process with --exit-codes reads of the run that it starts. It is no flag: ranks whose user has not given
 // --verdict must not be taken to have one.
 inline constexpr const char* monitor_verdict_variable = "CCL_MONITOR_VERDICT";
 
+// The places where results go beside standard output.
 struct OutputOptions {
   std::vector<std::string> files;
   std::string verdict;          // file of the run's verdict; empty: none
@@ -102,6 +100,13 @@ struct SweepOptions {
 // The sizes of the sweep, ascending as given.
 std::vector<std::size_t> sweep_sizes(const SweepOptions& options);
 
+// The file of alltoallv's blocks: NCCL_TESTS_ALLTOALLV_MATRIX_FILE and _SCALE.
+inline constexpr const char* matrix_variable = "NCCL_TESTS_ALLTOALLV_MATRIX_FILE";
+struct MatrixFile {
+  std::string file;  // empty: none
+  double scale = 1;  // of its numbers
+};
+
 struct Options {
   JobOptions job;
   SweepOptions sweep;
@@ -110,6 +115,7 @@ struct Options {
   OutputOptions output;
   Limits limits;
   CollectiveOptions spec;
+  MatrixFile matrix;
   GpuOptions gpu;
   BackendOptions backend;          // what the library under test is told
   std::vector<std::string> given;  // flags and variables that were set, by their first names

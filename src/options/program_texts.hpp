@@ -46,6 +46,14 @@ struct GroupTitle {
 // Returns the groups of --help-all, in their order.
 std::span<const GroupTitle> group_titles();
 
+// Returns `start` and the words of `text` on lines of at most 100 columns, each with its end. All lines but the first
+// begin with `indent`. used: columns of the first line before the text.
+std::string wrapped(std::string_view start, std::string_view text, std::size_t used,
+                    std::string_view indent);
+
+// Puts a backslash before each of these characters.
+std::string escaped(std::string_view text, std::string_view characters);
+
 // Returns one page: examples, the usual flags, and the names of the others.
 std::string help_page(const ProgramTexts& program, const FlagSet& set);
 // Returns every flag and variable that the program takes, in groups.
@@ -54,7 +62,7 @@ std::string help_all(const ProgramTexts& program, const FlagSet& set);
 // Returns a page of section 1 in the man macros of roff. date: "2026-01-31".
 std::string manual_page(const ProgramTexts& program, const FlagSet& set, const std::string& date);
 
-// Both return a whole file that completes command lines. Flags that --help-all alone has, since
+// Return whole files that complete command lines. Flags that --help-all alone has, since
 // they ask for nothing, are not offered. Operands are files.
 // bash: for share/bash-completion/completions/PROGRAM; needs nothing of bash-completion.
 std::string bash_completion(const ProgramTexts& program, const FlagSet& set);

@@ -4,8 +4,8 @@
 #include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
-#include <algorithm>
 #include <filesystem>
+#include <set>
 #include <system_error>
 #include <utility>
 
@@ -15,18 +15,6 @@
 
 namespace ccl_tests {
 namespace {
-
-// The program's flags, holding these options.
-struct FilledFlags {
-  FilledFlags(const Collective& collective, const Options& given) : options(given) {
-    declare_flags(set, options, collective, asked);
-  }
-  FilledFlags(const FilledFlags&) = delete;
-
-  Options options;
-  AskedTexts asked;
-  FlagSet set;
-};
 
 // A file that a rank was told to write.
 struct GivenFile {
@@ -47,7 +35,7 @@ GivenFile given_file(const std::string& flag, const std::string& name) {
 }  // namespace
 
 std::vector<NamedValue> shared_settings(const Collective& collective, const Options& options) {
-  const FilledFlags flags(collective, options);
+  const ProgramFlags flags(collective, options);
   std::vector<NamedValue> terms = {{"the program", std::string(collective.name)}};
   for (const Flag& flag : flags.set.all()) {
     if (!flag.shared || !flag.missing.empty()) continue;
@@ -58,11 +46,11 @@ std::vector<NamedValue> shared_settings(const Collective& collective, const Opti
 }
 
 std::vector<Setting> recorded_settings(const Collective& collective, const Options& options) {
-  const FilledFlags flags(collective, options);
+  const ProgramFlags flags(collective, options);
   std::vector<Setting> settings;
   for (const Flag& flag : flags.set.all())
-    if (!flag.file_name.empty() && flag.missing.empty())
-      settings.push_back({flag.file_name, flag.show()});
+    if (!flag.recorded.empty() && flag.missing.empty())
+      settings.push_back({flag.recorded, flag.show()});
   return settings;
 }
 
@@ -76,26 +64,22 @@ std::optional<std::string> lost_files(ControlChannel& channel, double limit_s, c
   for (const std::string& rank : channel.all_gather(to_bytes(mine), limit_s))
     all.push_back(from_bytes<std::vector<GivenFile>>(rank));
 
-  const std::vector<GivenFile>& first = all.front();
-  const auto has_flag = [&](const GivenFile& file) {
-    return std::any_of(first.begin(), first.end(),
-                       [&](const GivenFile& other) { return other.flag == file.flag; });
-  };
-  const auto has_file = [&](const GivenFile& file) {
-    return std::any_of(first.begin(), first.end(), [&](const GivenFile& other) {
-      return other.name == file.name || other.path == file.path;
-    });
-  };
+  std::set<std::string> flags, files;  // of rank 0
+  for (const GivenFile& file : all.front()) {
+    flags.insert(file.flag);
+    files.insert({file.name, file.path});
+  }
   const GivenFile* lost = nullptr;
   std::vector<std::size_t> ranks;
   for (std::size_t rank = 1; rank < all.size(); ++rank)
     for (const GivenFile& file : all[rank]) {
-      if (has_flag(file) && (has_file(file) || !file.there)) continue;
+      const bool is_written = files.contains(file.name) || files.contains(file.path);
+      if (flags.contains(file.flag) && (is_written || !file.there)) continue;
       if (lost == nullptr) lost = &file;
       if (file.flag == lost->flag && (ranks.empty() || ranks.back() != rank)) ranks.push_back(rank);
     }
   if (lost == nullptr) return std::nullopt;
-  if (!has_flag(*lost))
+  if (!flags.contains(lost->flag))
     return fmt::format(
         "{0}: rank {1} was given {2} and rank 0 was not, so that nobody would write the file; accepted: "
         "{0} on all ranks or on rank 0",
@@ -113,7 +97,7 @@ std::optional<std::string> settings_disagreement(ControlChannel& channel,
   settings.push_back(std::move(more));
   if (auto why = disagreement(channel, options.backend.init_timeout_s, "settings", settings))
     return why;
-  return lost_files(channel, options.backend.init_timeout_s, FilledFlags(collective, options).set);
+  return lost_files(channel, options.backend.init_timeout_s, ProgramFlags(collective, options).set);
 }
 
 JobSetup job_setup(const Collective& collective, const Options& o,

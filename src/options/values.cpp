@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <cctype>
 #include <charconv>
 #include <cmath>
@@ -35,8 +34,7 @@ std::vector<T> parse_names(const std::string& text, std::string_view what, std::
   for (const std::string& item : split_list(text)) {
     const auto value = parse(item);
     if (!value) {
-      std::vector<std::string> names;
-      for (const T candidate : known) names.emplace_back(name(candidate));
+      std::vector<std::string> names = all_names(known);
       names.emplace_back("all");
       throw UsageError(unknown_name(what, item, names));
     }
@@ -51,11 +49,10 @@ int parse_int(const std::string& text, int lowest, int highest, std::string_view
   long long value = 0;
   const char* const end = text.data() + text.size();
   const auto [stop, error] = std::from_chars(text.data(), end, value);
-  if (error != std::errc() || stop != end || value < lowest || value > highest) {
+  if (error != std::errc() || stop != end || value < lowest || value > highest)
     throw UsageError(fmt::format("{} is not accepted; accepted: a whole number from {} to {}{}{}",
                                  quote(text), lowest, highest, or_word.empty() ? "" : ", or ",
                                  or_word));
-  }
   return static_cast<int>(value);
 }
 
@@ -63,10 +60,9 @@ double parse_number(const std::string& text, double lowest) {
   double value = 0;
   const char* const end = text.data() + text.size();
   const auto [stop, error] = std::from_chars(text.data(), end, value);
-  if (error != std::errc() || stop != end || !std::isfinite(value) || value < lowest) {
+  if (error != std::errc() || stop != end || !std::isfinite(value) || value < lowest)
     throw UsageError(
         fmt::format("{} is not accepted; accepted: a number from {} on", quote(text), lowest));
-  }
   return value;
 }
 
@@ -85,12 +81,11 @@ std::size_t parse_size(const std::string& text) {
   const double scale =
       prefix == std::string::npos ? 1 : std::pow(1024.0, static_cast<double>(prefix + 1));
   const double bytes = value * scale;
-  if (error != std::errc() || !known || !(bytes >= 0) || bytes > 9e18) {
+  if (error != std::errc() || !known || !(bytes >= 0) || bytes > 9e18)
     throw UsageError(
         fmt::format("{} is not a size; accepted: bytes with an optional K, M, G or T (binary), "
                     "for example 64M",
                     quote(text)));
-  }
   constexpr double fractions_count_below = 1024;  // above they are less than 0.1 %
   if (bytes < fractions_count_below && bytes != std::floor(bytes))
     throw UsageError(fmt::format("{} is {} B; accepted: whole bytes", quote(text), bytes));
@@ -124,10 +119,9 @@ std::vector<std::string> split_list(const std::string& text) {
     items.push_back(text.substr(at, comma - at));
     at = comma + 1;
   }
-  if (std::any_of(items.begin(), items.end(), [](const auto& item) { return item.empty(); })) {
+  if (std::any_of(items.begin(), items.end(), [](const auto& item) { return item.empty(); }))
     throw UsageError(
         fmt::format("{} has an empty item; accepted: a comma list without gaps", quote(text)));
-  }
   return items;
 }
 
@@ -141,10 +135,9 @@ std::vector<ReduceOp> parse_ops(const std::string& text) {
 
 SizeLimit parse_limit(const std::string& text, std::string_view unit) {
   const std::size_t colon = text.find(':');
-  if (colon == std::string::npos) {
+  if (colon == std::string::npos)
     throw UsageError(
         fmt::format("{} has no colon; accepted: SIZE:{}, for example 64M:1.5", quote(text), unit));
-  }
   const std::size_t second = text.find(':', colon + 1);
   SizeLimit limit{parse_size(text.substr(0, colon)),
                   parse_number(text.substr(colon + 1, second - colon - 1), 0)};

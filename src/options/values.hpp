@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cstddef>
 #include <functional>
-#include <initializer_list>
 #include <limits>
 #include <string>
 #include <string_view>
@@ -55,10 +54,15 @@ Parser<double> percent(double least, double most);  // "2" or "2%" is 0.02
 Parser<double> duration();  // seconds above 0 from "90", "90s", "15m", "1.5h"
 Parser<bool> zero_or_one();
 Parser<std::string> one_of(const std::vector<std::string>& names);
+template <class Values>
+std::vector<std::string> all_names(const Values& values) {
+  std::vector<std::string> names;
+  for (const auto& value : values) names.emplace_back(name(value));
+  return names;
+}
 template <class Enum>
 Parser<Enum> name_of(const std::vector<Enum>& some) {
-  std::vector<std::string> names;
-  for (const Enum value : some) names.emplace_back(name(value));
+  const std::vector<std::string> names = all_names(some);
   const auto read = [some, names](const std::string& text) {
     const auto at = std::find(names.begin(), names.end(), parse_name(text, names)) - names.begin();
     return some[static_cast<std::size_t>(at)];

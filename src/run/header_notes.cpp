@@ -5,7 +5,6 @@
 
 #include "src/core/communicator.hpp"
 #include "src/core/quote.hpp"
-#include "src/options/alltoallv_options.hpp"
 #include "src/options/spec_notes.hpp"
 #include "src/run/row.hpp"
 #include "src/run/run_header.hpp"

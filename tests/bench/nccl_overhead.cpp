@@ -282,7 +282,7 @@ int main(int argc, char** argv) {
   ccl_tests::FlagSet set;
   set.add(a.first, "-b", "SIZE", "smallest size", parse_size);
   set.add(a.last, "-e", "SIZE", "largest size; each is 8 times the one before", parse_size);
-  set.add(a.gpus, "-g", "N", "GPUs", in_range(1, 1024)).by_default("all that are visible");
+  set.add(a.gpus, "-g", "N", "GPUs", in_range(1, 1024), {.by_default = "all that are visible"});
   set.add(a.pairs, "-n", "N", "pairs for each size", in_range(8, 100000));
   set.add(a.json, "-J", "FILE", "JSON Lines, into this file", ccl_tests::parse_file);
   set.add(help, "-h,--help", "", "print this help", ccl_tests::zero_or_one());

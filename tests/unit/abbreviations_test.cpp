@@ -64,13 +64,9 @@ char by_getopt(const std::string& word) {
 
 // Returns the short name, or the message of the UsageError.
 std::string by_us(const std::string& word) {
-  Options options;
-  AskedTexts asked;
-  FlagSet set;
-  set_program_defaults(options, collectives::all_reduce);
-  declare_flags(set, options, collectives::all_reduce, asked);
+  const ProgramFlags declared(collectives::all_reduce);
   try {
-    const CommandLine line = read_command_line(set, {"--" + word, "1"});
+    const CommandLine line = read_command_line(declared.set, {"--" + word, "1"});
     return line.given.empty() ? "unknown" : line.given.front().flag->names.front();
   } catch (const UsageError& e) {
     return e.what();

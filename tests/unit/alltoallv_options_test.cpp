@@ -1,4 +1,4 @@
-#include "src/options/alltoallv_options.hpp"
+#include "src/options/options.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -10,6 +10,7 @@
 
 #include "collectives/collectives.hpp"
 #include "src/core/error.hpp"
+#include "src/options/spec_notes.hpp"
 #include "tests/unit/temporary_folder.hpp"
 
 namespace ccl_tests {
@@ -19,13 +20,11 @@ using testing::HasSubstr;
 using Variables = std::map<std::string, std::string>;
 
 CollectiveOptions read(const Variables& variables) {
-  CollectiveOptions options;
   const auto find = [&](const char* name) -> std::optional<std::string> {
     const auto found = variables.find(name);
     return found == variables.end() ? std::nullopt : std::optional(found->second);
   };
-  read_alltoallv_options(find, options);
-  return options;
+  return parse_options(collectives::alltoallv, {}, find).options.spec;
 }
 
 std::string refusal(const Variables& variables) {
@@ -99,11 +98,15 @@ TEST_F(AlltoallvOptions, AWordOfABinaryFileIsShownEscapedAndShortened) {
 }
 
 TEST_F(AlltoallvOptions, MatrixHasToHoldAllRanks) {
-  const CollectiveOptions options = read(file("16 32 0\n48 64 0\n0 0 1600\n"));
-  EXPECT_NO_THROW(check_matrix(options, 2));
-  EXPECT_NO_THROW(check_matrix(options, 3));
-  EXPECT_THROW(check_matrix(options, 4), UsageError);
-  EXPECT_NO_THROW(check_matrix({}, 4));
+  Options options;
+  const auto check = [&](int ranks) {
+    check_groups(collectives::alltoallv, options, unplaced_groups(options, ranks));
+  };
+  EXPECT_NO_THROW(check(4));
+  options.spec = read(file("16 32 0\n48 64 0\n0 0 1600\n"));
+  EXPECT_NO_THROW(check(2));
+  EXPECT_NO_THROW(check(3));
+  EXPECT_THROW(check(4), UsageError);
 }
 
 TEST_F(AlltoallvOptions, Summary) {
@@ -117,7 +120,7 @@ TEST_F(AlltoallvOptions, Summary) {
   EXPECT_THAT(lines[3], HasSubstr("rank  2 sends 1024 in blocks of 256 to 256, receives 1024"));
   EXPECT_TRUE(alltoallv_summary(collectives::all_reduce, options, 4, 1024).empty());
   EXPECT_EQ(alltoallv_summary(collectives::alltoallv, options, 100, 102'400).size(), 66U);
-  EXPECT_THAT(refusal({{"NCCL_TESTS_ALLTOALLV_PRINT_SUMMARY", "yes"}}), HasSubstr("0 or 1"));
+  EXPECT_THAT(refusal({{"NCCL_TESTS_ALLTOALLV_PRINT_SUMMARY", "yes"}}), HasSubstr("from 0 to 1"));
 }
 
 }  // namespace

@@ -73,13 +73,10 @@ bool names(const std::string& text, const std::string& flag) {
 
 TEST(Help, HasTheFlagsThatTheProgramTakes) {
   for (const Collective* program : every_program()) {
-    Options options;
-    AskedTexts asked;
-    FlagSet set;
-    declare_flags(set, options, *program, asked);
+    const ProgramFlags flags(*program);
     const std::string page = printed(*program, "--help");
     const std::string all = printed(*program, "--help-all");
-    for (const Flag& flag : set.all()) {
+    for (const Flag& flag : flags.set.all()) {
       if (flag.help.empty()) continue;
       const std::string& name = flag.names.front();
       const bool taken = flag.missing.empty();
@@ -103,13 +100,10 @@ TEST(Help, ComesEvenIfTheRestOfTheLineIsWrong) {
 
 // What is not recorded has no effect on results.
 TEST(Help, EveryOtherFlagIsRecordedInFiles) {
-  Options options;
-  AskedTexts asked;
-  FlagSet set;
-  declare_flags(set, options, c::all_reduce, asked);
+  const ProgramFlags flags(c::all_reduce);
   std::vector<std::string> unrecorded;
-  for (const Flag& flag : set.all())
-    if (flag.file_name.empty()) unrecorded.push_back(flag.names.front());
+  for (const Flag& flag : flags.set.all())
+    if (flag.recorded.empty()) unrecorded.push_back(flag.names.front());
   EXPECT_THAT(unrecorded,
               testing::ElementsAre(
                   "NCCL_TESTS_SPLIT_MASK", "NCCL_TESTS_SPLIT", "NCCL_TESTS_ALLTOALLV_MATRIX_FILE",
@@ -122,11 +116,8 @@ TEST(Help, EveryOtherFlagIsRecordedInFiles) {
 // Else nobody asks who writes it, and a rank that is given it alone is ignored in silence.
 TEST(Help, EveryFlagThatNamesAFileSaysWhatBecomesOfIt) {
   for (const Collective* program : every_program()) {
-    Options options;
-    AskedTexts asked;
-    FlagSet set;
-    declare_flags(set, options, *program, asked);
-    for (const Flag& flag : set.all()) {
+    const ProgramFlags flags(*program);
+    for (const Flag& flag : flags.set.all()) {
       EXPECT_EQ(flag.names_file(), flag.file_use != FileUse::none) << flag.names.front();
       EXPECT_EQ(flag.file_use == FileUse::written, flag.written != nullptr) << flag.names.front();
     }

@@ -24,17 +24,11 @@ using testing::HasSubstr;
 namespace c = collectives;
 
 // The flags of a program, and its texts.
-struct Declared {
-  explicit Declared(const Collective& collective) : texts(texts_of(collective)) {
-    set_program_defaults(options, collective);
-    declare_flags(set, options, collective, asked);
-  }
-  Declared(const Declared&) = delete;
+struct Declared : ProgramFlags {
+  explicit Declared(const Collective& collective)
+      : ProgramFlags(collective), texts(texts_of(collective)) {}
 
   ProgramTexts texts;
-  Options options;
-  AskedTexts asked;
-  FlagSet set;
 };
 
 std::vector<const Collective*> every_program() {

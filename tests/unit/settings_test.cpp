@@ -115,11 +115,8 @@ TEST(Settings, AFileOfARankThatDoesNotWriteIsRefusedOnAllRanks) {
   const std::string same = folder.path() + "/./old";
   const std::vector<std::string> more = {"--reproducible"};  // --digests asks for it
   std::size_t flags = 0;
-  Options options;
-  AskedTexts asked;
-  FlagSet set;
-  declare_flags(set, options, collectives::all_reduce, asked);
-  for (const Flag& flag : set.all()) {
+  const ProgramFlags declared(collectives::all_reduce);
+  for (const Flag& flag : declared.set.all()) {
     if (flag.file_use != FileUse::written) continue;
     ++flags;
     const std::string& name = flag.names.front();

@@ -21,28 +21,24 @@ void declare_flags(FlagSet& set, Arguments& a) {
           zero_or_one());
   set.add(a.min_bandwidth, "--min-bandwidth", "RATE",
           "fail if half of the pairs of hosts do not reach RATE, as 10Gbit/s or 48MB/s",
-          parse_bandwidth)
-      .by_default("the plan's, or its share of the wires' rate");
+          parse_bandwidth, {.by_default = "the plan's, or its share of the wires' rate"});
   set.add(a.strict, "--strict", "",
           "call a run INCONCLUSIVE (8) that nothing says the hosts' speed of, not PASS (relative)",
           zero_or_one());
   set.add(
-         a.resume, "--resume", "FILE",
-         "leave out the stages that the run of this --verdict file has ended: same plan, hosts, library",
-         parse_file)
-      .reads_file();
+      a.resume, "--resume", "FILE",
+      "leave out the stages that the run of this --verdict file has ended: same plan, hosts, library",
+      parse_file, {.file_use = FileUse::read});
   set.add(
-         a.baseline, "--baseline", "FILE",
-         "warn of each row that is slower than in the run of this --verdict file, by more than the "
-         "plan's slowdown",
-         parse_file)
-      .reads_file();
+      a.baseline, "--baseline", "FILE",
+      "warn of each row that is slower than in the run of this --verdict file, by more than the "
+      "plan's slowdown",
+      parse_file, {.file_use = FileUse::read});
   set.add(a.options.check.seed, "--seed", "N", "seed of schedules and data", in_range(0, 1 << 30));
   set.add_custom(
-         "--inject", "FAULT", "spoil results on purpose, as all_reduce_perf --inject does",
-         [&a](const std::string& text) { a.options.job.inject = parse_fault(text); },
-         [] { return SettingValue(); })
-      .by_default("none");
+      "--inject", "FAULT", "spoil results on purpose, as all_reduce_perf --inject does",
+      [&a](const std::string& text) { a.options.job.inject = parse_fault(text); },
+      [] { return SettingValue(); }, {.by_default = "none"});
   declare_job(set, a.options);
   declare_library(set, a.options);
   AcceptedFlags taken;
@@ -50,24 +46,21 @@ void declare_flags(FlagSet& set, Arguments& a) {
   declare_gpus(set, a.options, taken);
   set.begin(Group::output);
   set.add(a.verdict, "--verdict", "FILE",
-          "also write FILE, all that was found (JSON), after each check", parse_file)
-      .writes(a.verdict);
-  set.add(a.report, "--report", "FILE", "also write FILE, a page for a browser (HTML)", parse_file)
-      .writes(a.report);
+          "also write FILE, all that was found (JSON), after each check", parse_file,
+          {.file_use = FileUse::written});
+  set.add(a.report, "--report", "FILE", "also write FILE, a page for a browser (HTML)", parse_file,
+          {.file_use = FileUse::written});
   set.add(a.junit, "--junit", "FILE", "also write FILE, a test case for each check (JUnit XML)",
-          parse_file)
-      .writes(a.junit);
-  set.add(a.hosts_out, "--hosts-out", "FILE", "also write FILE, the hosts to leave out", parse_file)
-      .writes(a.hosts_out);
+          parse_file, {.file_use = FileUse::written});
+  set.add(a.hosts_out, "--hosts-out", "FILE", "also write FILE, the hosts to leave out", parse_file,
+          {.file_use = FileUse::written});
   set.add_custom(
-         "--hosts-format", "FORMAT", "of that file: lines, or slurm (--exclude=...)",
-         [&a](const std::string& text) { a.hosts_format = hosts_format(text); },
-         [] { return SettingValue(); })
-      .by_default("lines");
+      "--hosts-format", "FORMAT", "of that file: lines, or slurm (--exclude=...)",
+      [&a](const std::string& text) { a.hosts_format = hosts_format(text); },
+      [] { return SettingValue(); }, {.by_default = "lines"});
   set.add(a.exit_codes, "--exit-codes", "NAME",
           "whose exit codes to end with: native, nagios, npd (Node Problem Detector) or aicr",
-          name_of(all_exit_codes()))
-      .by_default("native");
+          name_of(all_exit_codes()), {.by_default = "native"});
   set.add(a.help, "-h,--help", "", "print this help", zero_or_one());
 }
 

@@ -75,8 +75,8 @@ void declare_file(FlagSet& set, std::string& target, const char* name,
                   const std::vector<std::string>& suffixes, const char* what) {
   set.add(target, name, "FILE",
           fmt::format("also write FILE, {} ({})", what, fmt::join(suffixes, " or ")),
-          [suffixes](const std::string& text) { return file_of(text, suffixes); })
-      .writes(target);
+          [suffixes](const std::string& text) { return file_of(text, suffixes); },
+          {.file_use = FileUse::written});
 }
 
 }  // namespace
@@ -89,20 +89,18 @@ void declare_flags(FlagSet& set, Arguments& a) {
   set.add(a.commands.head, "--head", "CMD", "the same for the version that may be slower", command);
   set.add(a.commands.aa, "--aa", "", "run --base against itself; must find nothing", zero_or_one());
   set.begin(Group::measuring);
-  set.add(a.plan.threshold, "--threshold", "PERCENT", "difference that matters", share)
-      .by_default("5");
+  set.add(a.plan.threshold, "--threshold", "PERCENT", "difference that matters", share,
+          {.by_default = "5"});
   set.add(a.plan.pairs, "--pairs", "N", "pairs of runs that test the rows that the screen flagged",
           in_range(1, most_pairs));
   set.add(
-         a.plan.most_pairs, "--max-pairs", "N",
-         "double the pairs up to N while a row is undecided and none slower; false alarms stay at 5 %",
-         in_range(1, most_pairs))
-      .by_default("--pairs");
+      a.plan.most_pairs, "--max-pairs", "N",
+      "double the pairs up to N while a row is undecided and none slower; false alarms stay at 5 %",
+      in_range(1, most_pairs), {.by_default = "--pairs"});
   set.add(
-         a.plan.time_budget_s, "--time-budget", "TIME",
-         "start no further pair of the test after TIME (90s, 5m); rows that are undecided then are inconclusive",
-         duration())
-      .by_default("as long as it takes");
+      a.plan.time_budget_s, "--time-budget", "TIME",
+      "start no further pair of the test after TIME (90s, 5m); rows that are undecided then are inconclusive",
+      duration(), {.by_default = "as long as it takes"});
   set.add_custom(
       "--probe-limit", "X",
       "draw a pair again if the round trip between two cores changes more than X times; 0: do not "

@@ -51,14 +51,10 @@ std::vector<Definitions> output_of(const Collective& collective) {
 
 void write_files(const std::filesystem::path& folder, const std::string& date,
                  const Collective& collective) {
-  Options options;
-  AskedTexts asked;
-  FlagSet set;
-  set_program_defaults(options, collective);
-  declare_flags(set, options, collective, asked);
+  const ProgramFlags flags(collective);
   ProgramTexts program = texts_of(collective);
   if (collective.domain.sweeps) program.output = output_of(collective);
-  write_files(folder, date, program, set);
+  write_files(folder, date, program, flags.set);
 }
 
 // Writes the page of a tool whose command line is Arguments.

@@ -47,20 +47,17 @@ void declare_flags(FlagSet& set, Arguments& a) {
   types.emplace_back("all");
   set.begin(Group::what);
   set.add_custom(
-         "--programs", "LIST", "spoil these programs' results; names without _perf",
-         [&a](const std::string& text) { a.programs = some_of(text, program_names()); },
-         [&a] { return setting_of(a.programs); })
-      .by_default("all that make one operation")
-      .offers_list(program_names());
-  set.add(a.types, "-d,--datatype", "LIST", "types, a comma list, or all", parse_types)
-      .by_default("all")
-      .offers_list(types);
+      "--programs", "LIST", "spoil these programs' results; names without _perf",
+      [&a](const std::string& text) { a.programs = some_of(text, program_names()); },
+      [&a] { return setting_of(a.programs); },
+      {.by_default = "all that make one operation", .values = program_names(), .comma_list = true});
+  set.add(a.types, "-d,--datatype", "LIST", "types, a comma list, or all", parse_types,
+          {.by_default = "all", .values = types, .comma_list = true});
   set.add_custom(
-         "--faults", "LIST", "kinds of faults to plant; --list describes them",
-         [&a](const std::string& text) { a.faults = parse_faults(text); },
-         [] { return SettingValue(); })
-      .by_default("all")
-      .offers_list(fault_names());
+      "--faults", "LIST", "kinds of faults to plant; --list describes them",
+      [&a](const std::string& text) { a.faults = parse_faults(text); },
+      [] { return SettingValue(); },
+      {.by_default = "all", .values = fault_names(), .comma_list = true});
   set.add(a.fault_bytes, "-b,--bytes", "SIZE", "size of the rows that are spoiled",
           [](const std::string& text) {
             const std::size_t bytes = parse_size(text);
@@ -71,8 +68,7 @@ void declare_flags(FlagSet& set, Arguments& a) {
           });
   set.add(a.sizes, "--sizes", "LIST",
           "sizes of the rows that are not spoiled and have to pass; odd: 25 next to powers of two",
-          parse_sizes)
-      .offers_list({"odd"});
+          parse_sizes, {.values = {"odd"}, .comma_list = true});
   set.add(a.options.check.seed, "--seed", "N", "seed of the data patterns", in_range(0, 1 << 30));
   set.add(a.list, "--list", "", "print the kinds of faults and what they do, then exit",
           zero_or_one());
