@@ -26,8 +26,8 @@
 #include "src/core/write_all.hpp"
 #include "src/options/options.hpp"
 #include "src/record/field_value.hpp"
-#include "src/report/headline.hpp"
 #include "src/report/text.hpp"
+#include "src/report/verdict_file.hpp"
 
 namespace ccl_tests {
 namespace {

@@ -18,7 +18,7 @@
 #include "src/programs/monitored_run.hpp"
 #include "src/programs/self_check.hpp"
 #include "src/report/explanations.hpp"
-#include "src/report/open_files.hpp"
+#include "src/report/run_results.hpp"
 #include "src/run/sweep.hpp"
 
 namespace ccl_tests {

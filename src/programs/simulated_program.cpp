@@ -13,7 +13,7 @@
 #include "src/job/startup.hpp"
 #include "src/options/settings.hpp"
 #include "src/report/explanations.hpp"
-#include "src/report/open_files.hpp"
+#include "src/report/run_results.hpp"
 #include "src/run/sweep.hpp"
 
 namespace ccl_tests {

@@ -10,7 +10,7 @@ namespace ccl_tests {
 
 inline constexpr std::string_view xml_declaration = "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n";
 
-// What keeps a test case from passing: "failure", "error" or "skipped".
+// The reason why a test case does not pass: "failure", "error" or "skipped".
 struct JunitTrouble {
   std::string_view outcome;
   std::optional<std::string> type = {};

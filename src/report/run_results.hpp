@@ -21,7 +21,7 @@ namespace ccl_tests {
 class RunResults {
  public:
   explicit RunResults(const Options& options) : judge_(options) {}
-  // Before begin().
+  // Called before begin().
   void add(std::unique_ptr<Reporter> reporter) { outputs_.add(std::move(reporter)); }
   // Makes another process write the run's end if this one is killed. After add(), before there are threads.
   void survive_kills();
@@ -51,9 +51,9 @@ class RunResults {
   // Closes the files with the summary; the first call counts. failure: exit code of a run that did
   // not reach its end (0: it did) and why. activity: what this process did then. Returns the run's exit code.
   int finish(int failure, const std::vector<std::string>& errors, const std::string& activity = {});
-  // After finish(): what could not be written to the end, one line each.
+  // Returns after finish() what could not be written to the end, one line each.
   std::vector<std::string> unwritten() const;
-  // After finish(): why a run that reached its end did not pass, one line each: limits that are missed
+  // Returns after finish() why a run that reached its end did not pass, one line each: limits that are missed
   // or not decided, a fault that changed nothing.
   std::vector<std::string> reasons() const;
 
@@ -65,5 +65,14 @@ class RunResults {
   std::optional<RunSummary> ended_;
   std::string lost_digests_;  // why; empty: they are kept
 };
+
+// Opens all files for results that the options name, and standard output behind them. What an earlier run has left under a
+// name that is written over (--verdict, .prom) says from now on that the run has not reached its end. log: is given a line if
+// the name of a file was taken. Throws UsageError.
+void open_files(RunResults& results, const Options& options,
+                const std::function<void(const std::string& line)>& log);
+
+// Marks what is written over, as open_files() does, for a start that may fail before that. Throws UsageError.
+void mark_unfinished(const OutputOptions& options);
 
 }  // namespace ccl_tests

@@ -13,14 +13,45 @@
 #include "src/core/output_file.hpp"
 #include "src/core/quote.hpp"
 #include "src/record/field_value.hpp"
-#include "src/report/headline.hpp"
+#include "src/record/quantity_text.hpp"
 #include "src/report/text.hpp"
 
 namespace ccl_tests {
 namespace {
 
+std::string first_of(const RunSummary& summary, LimitVerdict verdict) {
+  const auto lines = limit_lines(summary.limits, verdict);
+  return lines.empty() ? std::string() : lines.front();
+}
+
+std::string result(const RunSummary& summary) {
+  std::string text = fmt::format("{} row{} {}", summary.rows, summary.rows == 1 ? "" : "s",
+                                 summary.verified_calls > 0 ? "right" : "not checked");
+  if (summary.peak)
+    text += fmt::format(", peak {:.3g} GB/s at {}", summary.peak->busbw,
+                        binary_size_text(summary.peak->bytes));
+  return text;
+}
+
+std::string outcome(const RunSummary& summary) {
+  switch (summary.verdict) {
+    case Verdict::incomplete: return summary.failure;
+    case Verdict::wrong: return "wrong data: " + summary.first_wrong;
+    case Verdict::varies:
+      return "bits vary: " + (summary.reproduction ? summary.reproduction->first_varying : "");
+    case Verdict::slow: return first_of(summary, LimitVerdict::missed);
+    case Verdict::unreliable: {
+      const std::string limit = first_of(summary, LimitVerdict::undecided);
+      if (limit.empty() && summary.nothing_spoiled) return std::string(nothing_spoiled);
+      return limit.empty() ? result(summary) + ", times unreliable" : limit;
+    }
+    case Verdict::ok: break;
+  }
+  return result(summary);
+}
+
 // Returns the summary of a run before its end.
-RunSummary unfinished() {
+RunSummary unfinished_run() {
   RunSummary summary;
   summary.verdict = Verdict::incomplete;
   summary.complete = false;
@@ -49,66 +80,63 @@ std::string termination_text(const RunInfo& run, const RunSummary& summary) {
   return text.substr(0, most);
 }
 
-// A file that holds the text of a run, written over when the run begins and ends. The run does not fail if it cannot
-// be written.
-class OptionalFile : public Reporter {
+// A file that holds the text of a run, written over when the run begins and ends.
+class VerdictFile : public Reporter {
  public:
   using Text = std::string (*)(const RunInfo& run, const RunSummary& summary);
-  OptionalFile(std::string path, Text text) : path_(std::move(path)), text_(text) {}
-  void begin(const RunInfo& run) override {
-    run_ = run;
-    write(unfinished());
-  }
-  void row(const Row& /*row*/) override {}
-  void end(const RunSummary& summary) override { write(summary); }
+  // required: the run fails if the file cannot be written.
+  VerdictFile(std::string path, Text text, bool required)
+      : path_(std::move(path)), text_(text), required_(required) {}
 
-  // Returns why the file cannot be written; empty: it was.
-  std::string write(const RunSummary& summary) const {
-    return write_over(path_, text_(run_, summary));
-  }
-
- protected:
-  const std::string& name() const { return path_; }
-
- private:
-  std::string path_;
-  Text text_;
-  RunInfo run_;
-};
-
-// A file that the user asked for. The run fails if it cannot be written.
-class VerdictFile : public OptionalFile {
- public:
-  explicit VerdictFile(std::string path) : OptionalFile(std::move(path), verdict_text) {
-    if (const std::string error = write(unfinished()); !error.empty())
-      throw UsageError(fmt::format("--verdict: cannot write {}: {}; accepted: a writable file",
-                                   quote(name(), shown_path_characters), error));
-  }
   void check() const override {
-    const int file = ::open(name().c_str(), O_WRONLY | O_CREAT | O_CLOEXEC | O_NONBLOCK, 0666);
+    if (!required_) return;
+    const int file = ::open(path_.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC | O_NONBLOCK, 0666);
     if (file >= 0)
       ::close(file);
     else if (errno != ENXIO)  // of a FIFO that nobody reads now
       fail(std::strerror(errno));
   }
+  void begin(const RunInfo& run) override {
+    run_ = run;
+    write(unfinished_run());
+  }
+  void row(const Row& /*row*/) override {}
   void end(const RunSummary& summary) override {
-    if (const std::string error = write(summary); !error.empty()) fail(error);
+    if (const std::string error = write(summary); required_ && !error.empty()) fail(error);
+  }
+  // Returns why the file cannot be written; empty: it was.
+  std::string write(const RunSummary& summary) const {
+    return write_over(path_, text_(run_, summary));
   }
 
  private:
   [[noreturn]] void fail(const std::string& error) const {
-    throw Error(fmt::format("cannot write {}: {}", quote(name(), shown_path_characters), error));
+    throw Error(fmt::format("cannot write {}: {}", quote(path_, shown_path_characters), error));
   }
+
+  std::string path_;
+  Text text_;
+  bool required_;
+  RunInfo run_;
 };
 
 }  // namespace
 
+std::string headline(const RunInfo& run, const RunSummary& summary) {
+  const std::string what = outcome(summary);
+  return run.program.empty() ? what : run.program + ": " + what;
+}
+
 std::unique_ptr<Reporter> verdict_reporter(const std::string& path) {
-  return std::make_unique<VerdictFile>(path);
+  auto file = std::make_unique<VerdictFile>(path, verdict_text, true);
+  if (const std::string error = file->write(unfinished_run()); !error.empty())
+    throw UsageError(fmt::format("--verdict: cannot write {}: {}; accepted: a writable file",
+                                 quote(path, shown_path_characters), error));
+  return file;
 }
 
 std::unique_ptr<Reporter> termination_reporter(const std::string& path) {
-  auto file = std::make_unique<OptionalFile>(path, termination_text);
+  auto file = std::make_unique<VerdictFile>(path, termination_text, false);
   file->begin({});
   return file;
 }

@@ -1,12 +1,25 @@
-// The files in which a run leaves its verdict for programs: --verdict, and Kubernetes' termination log.
+// A run in one line, and the files in which it leaves its verdict for programs: --verdict, and Kubernetes' termination log.
 #pragma once
 
+#include <cstddef>
 #include <memory>
 #include <string>
+#include <string_view>
 
 #include "src/report/reporter.hpp"
 
 namespace ccl_tests {
+
+// The part of a plugin's output that Node Problem Detector keeps (and a pager shows).
+inline constexpr std::size_t headline_bytes = 80;
+
+// The line of a run whose --inject has changed no byte.
+inline constexpr std::string_view nothing_spoiled =
+    "--inject spoiled nothing: this run does not show that faults are found";
+
+// "all_reduce_perf: 24 rows right, peak 12.3 GB/s at 64 MiB", "all_reduce_perf: too slow: 8 B float
+// ...". Not cut.
+std::string headline(const RunInfo& run, const RunSummary& summary);
 
 // One JSON object: "line" (headline.hpp), "run" (what tells runs apart), and all members of the footer of JSON
 // Lines. What is there is written over at once: until the run ends, its verdict is "incomplete". Throws
@@ -18,7 +31,7 @@ std::unique_ptr<Reporter> verdict_reporter(const std::string& path);
 std::unique_ptr<Reporter> termination_reporter(const std::string& path);
 inline constexpr const char* termination_log = "/dev/termination-log";
 
-// Whether a pod's termination log is there.
+// Returns whether a pod's termination log is there.
 bool has_termination_log();
 
 }  // namespace ccl_tests

@@ -11,7 +11,7 @@
 
 #include "src/core/error.hpp"
 #include "src/report/exports/document.hpp"
-#include "src/report/open_files.hpp"
+#include "src/report/run_results.hpp"
 #include "src/report/reporter.hpp"
 #include "src/report/verdict_file.hpp"
 #include "tests/golden/samples.hpp"

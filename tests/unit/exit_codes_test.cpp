@@ -10,7 +10,6 @@
 
 #include "src/core/error.hpp"
 #include "src/programs/monitored_run.hpp"
-#include "src/report/headline.hpp"
 #include "src/report/verdict_file.hpp"
 
 namespace ccl_tests {

@@ -21,7 +21,7 @@ class BenchmarkJson : public DocumentFormat {
   std::vector<DocumentItem> items(const Row& row) const override {
     std::vector<DocumentItem> all;
     for_each_cell(row, [&](std::string_view placement, const Measurement& cell) {
-      if (is_comparable(cell)) all.push_back(item(row, placement, cell));
+      if (is_timed(cell) && cell.wrong.value_or(0) == 0) all.push_back(item(row, placement, cell));
     });
     return all;
   }
@@ -31,9 +31,7 @@ class BenchmarkJson : public DocumentFormat {
   virtual std::string opening() const = 0;
   virtual DocumentItem item(const Row& row, std::string_view placement,
                             const Measurement& cell) const = 0;
-  const RunInfo& run() const { return run_; }
 
- private:
   RunInfo run_;
 };
 
@@ -43,46 +41,40 @@ class BenchmarkJson : public DocumentFormat {
 class GoogleBenchmark : public BenchmarkJson {
   std::string opening() const override {
     const FieldRecord context = {
-        {"date", value_of(run().start_time)},
-        {"host_name", !run().rank_lines.empty() ? value_of(run().rank_lines.front().host)
-                                                : FieldValue(std::string())},
-        {"executable", run().program},
+        {"date", value_of(run_.start_time)},
+        {"host_name", !run_.rank_lines.empty() ? value_of(run_.rank_lines.front().host)
+                                               : FieldValue(std::string())},
+        {"executable", run_.program},
         {"caches", std::vector<FieldRecord>()},  // Bencher asks for it
-        {"ccl_tests_version", value_of(run().version)},
-        {"library", run().backend + " " + run().library_version},
-        {"ranks", value_of(run().ranks)},
-        {"run_id", value_of(run().run_id)},
+        {"ccl_tests_version", value_of(run_.version)},
+        {"library", run_.backend + " " + run_.library_version},
+        {"ranks", run_.ranks},
+        {"run_id", value_of(run_.run_id)},
     };
     return "{\"context\":" + json_object(context) + ",\n\"benchmarks\":[";
   }
   DocumentItem item(const Row& row, std::string_view placement,
                     const Measurement& cell) const override {
-    return {"\n" + json_object(benchmark(row, placement, cell))};
+    const std::string name = benchmark_name(run_, row, placement);
+    FieldRecord all = {{"name", name},
+                       {"run_name", name},
+                       {"run_type", "iteration"},
+                       {"repetitions", std::max(run_.options.sweep.cycles, row.cycle + 1)},
+                       {"repetition_index", row.cycle},
+                       {"threads", 1},
+                       {"iterations", timed_operations(cell, run_.options.measure.aggregate)},
+                       {"real_time", value_of(cell.seconds * microseconds)},
+                       {"cpu_time", value_of(cell.seconds * microseconds)},
+                       {"time_unit", "us"},
+                       {"bytes_per_second", value_of(cell.algbw * 1e9)},
+                       {"busbw_gb_per_s", value_of(cell.busbw)}};
+    if (cell.stream && cell.stream->low) {
+      all["time_low_us"] = value_of(*cell.stream->low * microseconds);
+      all["time_high_us"] = value_of(*cell.stream->high * microseconds);
+    }
+    return {"\n" + json_object(all)};
   }
   std::string tail(const RunSummary* /*summary*/) const override { return "\n]}\n"; }
-
-  FieldRecord benchmark(const Row& row, std::string_view placement, const Measurement& cell) const {
-    const std::string name = benchmark_name(run(), row, placement);
-    FieldRecord all = {
-        {"name", name},
-        {"run_name", name},
-        {"run_type", std::string("iteration")},
-        {"repetitions", value_of(std::max(run().options.sweep.cycles, row.cycle + 1))},
-        {"repetition_index", value_of(row.cycle)},
-        {"threads", value_of(1)}};
-    all.push_back(
-        {"iterations", value_of(timed_operations(cell, run().options.measure.aggregate))});
-    all.push_back({"real_time", value_of(cell.seconds * microseconds)});
-    all.push_back({"cpu_time", value_of(cell.seconds * microseconds)});
-    all.push_back({"time_unit", std::string("us")});
-    all.push_back({"bytes_per_second", value_of(cell.algbw * 1e9)});
-    all.push_back({"busbw_gb_per_s", value_of(cell.busbw)});
-    if (cell.stream && cell.stream->low) {
-      all.push_back({"time_low_us", value_of(*cell.stream->low * microseconds)});
-      all.push_back({"time_high_us", value_of(*cell.stream->high * microseconds)});
-    }
-    return all;
-  }
 };
 
 // Bencher Metric Format (bencher.dev, "Bencher Metric Format (BMF)"): latency in nanoseconds with the interval of the time, and the bus
@@ -93,13 +85,12 @@ class Bencher : public BenchmarkJson {
                     const Measurement& cell) const override {
     FieldRecord latency = {{"value", value_of(cell.seconds * nanoseconds)}};
     if (cell.stream && cell.stream->low) {
-      latency.push_back({"lower_value", value_of(*cell.stream->low * nanoseconds)});
-      latency.push_back({"upper_value", value_of(*cell.stream->high * nanoseconds)});
+      latency["lower_value"] = value_of(*cell.stream->low * nanoseconds);
+      latency["upper_value"] = value_of(*cell.stream->high * nanoseconds);
     }
     FieldRecord measures = {{"latency", std::move(latency)}};
-    if (cell.busbw > 0)
-      measures.push_back({"bus-bandwidth", FieldRecord{{"value", value_of(cell.busbw)}}});
-    const std::string name = benchmark_name(run(), row, placement);
+    if (cell.busbw > 0) measures["bus-bandwidth"]["value"] = value_of(cell.busbw);
+    const std::string name = benchmark_name(run_, row, placement);
     // One member of the document, without the braces around it.
     const std::string object = json_object({{name, std::move(measures)}});
     return {"\n" + object.substr(1, object.size() - 2), name};

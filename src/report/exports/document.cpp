@@ -93,19 +93,7 @@ std::string benchmark_name(const RunInfo& run, const Row& row, std::string_view 
   return text + fmt::format("/bytes:{}/{}", row.bytes, placement);
 }
 
-std::string wrong_text(const Measurement& cell) {
-  if (cell.wrong.value_or(0) == 0) return {};
-  std::string text;
-  for (const Mismatch& mismatch : cell.mismatches)
-    text += fmt::format("{}{}", text.empty() ? "" : "\n", mismatch_text(mismatch));
-  return text.empty() ? counted(*cell.wrong, "wrong element") : text;
-}
-
 bool is_timed(const Measurement& cell) { return cell.stream || cell.iterations > 0; }
-
-bool is_comparable(const Measurement& cell) {
-  return is_timed(cell) && cell.wrong.value_or(0) == 0;
-}
 
 std::string time_text(const Measurement& cell) {
   if (!is_timed(cell)) return "not timed";

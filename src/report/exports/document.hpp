@@ -33,26 +33,18 @@ class DocumentFormat {
   virtual std::string head_of(std::string_view /*items*/, std::string_view /*tail*/) { return {}; }
 };
 
-// Rows of single passes are left out. Throws Error, as all of its functions do, if the file cannot
-// be written.
+// Rows of single passes are left out.
 std::unique_ptr<Reporter> document_reporter(OutputFile file,
                                             std::unique_ptr<DocumentFormat> format);
 
 // "out of place".
 std::string_view placement_words(std::string_view placement);
 
-// "all_reduce_perf/gloo/ranks:2/float/sum/bytes:8/out_of_place": what tells a cell of a run from those
-// of other runs that it is not compared with. placement: "out_of_place" or "in_place".
+// "all_reduce_perf/gloo/ranks:2/float/sum/bytes:8/out_of_place": cells of several runs that have one name are compared.
 std::string benchmark_name(const RunInfo& run, const Row& row, std::string_view placement);
-
-// Returns what is wrong with the cell's data: a line for each rank; empty: nothing, or not checked.
-std::string wrong_text(const Measurement& cell);
 
 // Returns false if nothing was timed (-n 0): the cell's times are 0.
 bool is_timed(const Measurement& cell);
-
-// Returns true if the cell's times may be compared: something was timed, and no data are wrong.
-bool is_comparable(const Measurement& cell);
 
 // "12.3 us (12.2 us to 12.5 us)", without an interval "12.3 us"; "not timed".
 std::string time_text(const Measurement& cell);
@@ -69,8 +61,7 @@ std::uint64_t timed_operations(const Measurement& cell, int aggregate);
 // Returns the wall seconds that they took.
 double timed_seconds(const Measurement& cell, int aggregate);
 
-// Calls f(placement, cell) for the row's cells that were measured: out of place alone if the collective has no
-// in-place form.
+// Calls f(placement, cell) for each cell of the row that has_own_time(). placement: "out_of_place" or "in_place".
 template <class F>
 void for_each_cell(const Row& row, F&& f) {
   if (row.out_of_place.has_own_time()) f(std::string_view("out_of_place"), row.out_of_place);

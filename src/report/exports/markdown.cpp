@@ -1,25 +1,19 @@
 // A table for a pull request or a wiki (GitHub Flavored Markdown, section 4.10).
 #include <fmt/format.h>
 
+#include "src/options/program_texts.hpp"
 #include "src/record/quantity_text.hpp"
 #include "src/record/row_text.hpp"
 #include "src/report/exports/document.hpp"
-#include "src/report/headline.hpp"
 #include "src/report/reporter.hpp"
 #include "src/report/text.hpp"
+#include "src/report/verdict_file.hpp"
 
 namespace ccl_tests {
 namespace {
 
 // Returns the text on one line, without characters that are formatting or end a cell.
-std::string plain(std::string_view text) {
-  std::string all;
-  for (const char c : single_line(text)) {
-    if (std::string_view("|\\`*_<>[]").find(c) != std::string_view::npos) all += '\\';
-    all += c;
-  }
-  return all;
-}
+std::string plain(std::string_view text) { return escaped(single_line(text), "|\\`*_<>[]"); }
 
 class Markdown : public DocumentFormat {
  public:

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "src/record/quantity_text.hpp"  // counted(), for those who include this
-#include "src/report/headline.hpp"
+#include "src/report/verdict_file.hpp"
 #include "src/report/text.hpp"
 #include "tools/acceptance/record.hpp"
 
