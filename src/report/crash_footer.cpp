@@ -13,12 +13,11 @@
 #include <array>
 #include <atomic>
 #include <cerrno>
+#include <charconv>
 #include <csignal>
-#include <cstdint>
 #include <cstring>
 #include <ctime>
 #include <new>
-#include <string_view>
 #include <utility>
 
 #include "src/core/host.hpp"
@@ -29,7 +28,7 @@ struct CrashFooter::Shared {
   // Holds the ends that count, or the next ones while they are written.
   struct Page {
     std::size_t used = 0;
-    // For each end its Sizes, its path with a zero after it, its text.
+    // Each end: its Sizes, its path with a zero after it, its text.
     std::array<char, 1 << 20> bytes;
   };
   std::atomic<unsigned> current = 0;
@@ -93,12 +92,8 @@ class Text {
   }
   Text& operator<<(std::uint64_t number) {
     std::array<char, 20> digits{};
-    std::size_t first = digits.size();
-    do {
-      digits[--first] = static_cast<char>('0' + number % 10);
-      number /= 10;
-    } while (number > 0);
-    return *this << std::string_view(digits.data() + first, digits.size() - first);
+    const char* const end = std::to_chars(digits.data(), digits.data() + digits.size(), number).ptr;
+    return *this << std::string_view(digits.data(), static_cast<std::size_t>(end - digits.data()));
   }
   std::string_view view() const { return {bytes_.data(), used_}; }
 
@@ -113,7 +108,7 @@ class Text {
   std::size_t used_ = 0;
 };
 
-// How process 0 ended, as far as this process has learned it.
+// The end of process 0, as far as this process has learned it.
 struct End {
   bool known = false;
   bool stopped = false;  // it was when it was last looked at
@@ -157,19 +152,17 @@ void describe(const End& end, const char* doing, Text& how, Text& advice) {
 // Writes a text with what stands in it for how process 0 ended.
 void write_filled(int file, std::string_view text, const Text& how, const Text& advice) {
   while (!text.empty()) {
-    const std::size_t brace = std::min(text.find('{'), text.size());
-    if (!write_patiently(file, text.substr(0, brace))) return;
-    text.remove_prefix(brace);
+    std::size_t used = std::min(text.find('{', 1), text.size());
+    std::string_view piece = text.substr(0, used);
     if (text.starts_with(how_process_0_ended)) {
-      if (!write_patiently(file, how.view())) return;
-      text.remove_prefix(how_process_0_ended.size());
+      used = how_process_0_ended.size();
+      piece = how.view();
     } else if (text.starts_with(advice_on_the_end)) {
-      if (!write_patiently(file, advice.view())) return;
-      text.remove_prefix(advice_on_the_end.size());
-    } else if (!text.empty()) {
-      if (!write_patiently(file, text.substr(0, 1))) return;
-      text.remove_prefix(1);
+      used = advice_on_the_end.size();
+      piece = advice.view();
     }
+    if (!write_patiently(file, piece)) return;
+    text.remove_prefix(used);
   }
 }
 
@@ -210,33 +203,30 @@ class ProcessState {
     path.view().copy(name.data(), name.size() - 1);
     file_ = ::open(name.data(), O_RDONLY | O_CLOEXEC);
   }
-  // Returns false if the process is not there any more.
-  bool look() {
+  // Returns the line, until the next call; empty if the process is not there any more.
+  std::string_view look() {
     const ::ssize_t bytes = file_ < 0 ? -1 : ::pread(file_, line_.data(), line_.size(), 0);
-    used_ = bytes > 0 ? static_cast<std::size_t>(bytes) : 0;
-    return used_ > 0;
-  }
-  bool stopped() const {
-    const std::size_t name_end = line().rfind(')');
-    const char state = name_end + 2 < used_ ? line_[name_end + 2] : '?';
-    return state == 'T' || state == 't';
-  }
-  int exit_code() const {
-    std::string_view text = line();
-    while (!text.empty() && (text.back() < '0' || text.back() > '9')) text.remove_suffix(1);
-    text.remove_prefix(text.rfind(' ') + 1);
-    int code = 0;
-    for (const char digit : text) code = 10 * code + (digit - '0');
-    return code;
+    return {line_.data(), bytes > 0 ? static_cast<std::size_t>(bytes) : 0};
   }
 
  private:
-  std::string_view line() const { return {line_.data(), used_}; }
-
   int file_ = -1;
   std::array<char, 1024> line_{};
-  std::size_t used_ = 0;
 };
+
+bool is_stopped(std::string_view line) {
+  const std::size_t name_end = line.rfind(')');
+  const char state = name_end + 2 < line.size() ? line[name_end + 2] : '?';
+  return state == 'T' || state == 't';
+}
+
+int exit_code_of(std::string_view line) {
+  while (!line.empty() && (line.back() < '0' || line.back() > '9')) line.remove_suffix(1);
+  line.remove_prefix(line.rfind(' ') + 1);
+  int code = 0;
+  for (const char digit : line) code = 10 * code + (digit - '0');
+  return code;
+}
 
 // Waits until nobody holds the other end of `alive`, which is process 0's. Its main thread holds `running` until it ends: that is well
 // before its files are closed, and long before its parent can have waited for it.
@@ -260,12 +250,13 @@ End wait_for_end(int alive, pid_t process_0, pthread_mutex_t& running) {
     ::clock_gettime(CLOCK_MONOTONIC, &look);
     look.tv_sec += 2;
     locked = ::pthread_mutex_clocklock(&running, CLOCK_MONOTONIC, &look);
-    if (locked == ETIMEDOUT) end.stopped = state.look() && state.stopped();
+    if (locked == ETIMEDOUT) end.stopped = is_stopped(state.look());
   }
   // Before its owner is dead the process has no status: a system may have no such mutexes.
   const auto learn = [&] {
-    end.known = state.look();
-    if (end.known) end.status = state.exit_code();
+    const std::string_view line = state.look();
+    end.known = !line.empty();
+    if (end.known) end.status = exit_code_of(line);
   };
   if (locked == EOWNERDEAD) learn();
   while (::poll(&gone, 1, -1) <= 0) {  // its other threads may still write

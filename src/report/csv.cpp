@@ -34,18 +34,10 @@ std::string csv_text(const FieldValue& value) {
   return csv_quoted(text);
 }
 
-std::string csv_names(const FieldRecord& record) {
+std::string csv_line(const FieldRecord& record, bool names = false) {
   std::string line;
   for (const auto& [name, value] : record.items())
-    if (!only_in_json_lines(name)) line += name + ",";
-  line.back() = '\n';
-  return line;
-}
-
-std::string csv_line(const FieldRecord& record) {
-  std::string line;
-  for (const auto& [name, value] : record.items())
-    if (!only_in_json_lines(name)) line += csv_text(value) + ",";
+    if (!only_in_json_lines(name)) line += (names ? name : csv_text(value)) + ",";
   line.back() = '\n';
   return line;
 }
@@ -60,7 +52,7 @@ class Csv : public Reporter {
     identity_fields(run, Collect(run_));
     setting_fields(run, Collect(run_));
     empty_ = record(Row(), "", Measurement(), {}, "");
-    file_.append(csv_names(empty_));
+    file_.append(csv_line(empty_, true));
     for (const auto& [name, value] : empty_.items())
       if (!run_.contains(name)) value = nullptr;
   }

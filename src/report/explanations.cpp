@@ -5,6 +5,8 @@
 #include <iterator>
 #include <optional>
 
+#include "src/options/program_texts.hpp"
+
 namespace ccl_tests {
 namespace {
 
@@ -140,24 +142,6 @@ std::string of_program(const Collective& collective) {
   return text;
 }
 
-std::string wrapped(std::string_view name, std::string_view text) {
-  constexpr std::size_t columns = 100;
-  std::string lines;
-  std::string line = fmt::format("  {:<14} ", name);
-  const std::string indent(17, ' ');
-  if (line.size() > indent.size()) {  // a long name has a line of its own
-    lines = fmt::format("  {}\n", name);
-    line = indent;
-  }
-  while (line.size() + text.size() > columns) {
-    const std::size_t end = text.rfind(' ', columns - line.size());
-    lines += line + std::string(text.substr(0, end)) + '\n';
-    text.remove_prefix(end + 1);
-    line = indent;
-  }
-  return lines + line + std::string(text) + '\n';
-}
-
 }  // namespace
 
 std::span<const Explanation> explanations() { return all; }
@@ -172,25 +156,24 @@ std::vector<Explanation> explanations(const Collective& collective) {
 }
 
 std::string_view title(Kind kind) {
-  switch (kind) {
-    case Kind::column: return "Columns";
-    case Kind::stats_column: return "Columns of --stats";
-    case Kind::flag: return "Letters of flags";
-    case Kind::row_line: return "Lines below a row";
-    case Kind::footer: return "Lines below the table";
-  }
-  return {};
+  constexpr std::string_view titles[] = {"Columns", "Columns of --stats", "Letters of flags",
+                                         "Lines below a row", "Lines below the table"};
+  return titles[static_cast<std::size_t>(kind)];
 }
 
 std::string explain(const Collective& collective) {
   std::string text =
       fmt::format("{}_perf: how each column and line of the output comes about\n", collective.name);
   text += of_program(collective);
+  constexpr std::size_t width = 14;  // of most names; a longer one has a line of its own
+  const std::string indent(width + 3, ' ');
   std::optional<Kind> kind;
   for (const Explanation& e : explanations(collective)) {
     if (kind != e.kind) text += fmt::format("\n{}\n", title(e.kind));
     kind = e.kind;
-    text += wrapped(e.name, e.text);
+    const std::string start = e.name.size() <= width ? fmt::format("  {:{}} ", e.name, width)
+                                                     : fmt::format("  {}\n{}", e.name, indent);
+    text += wrapped(start, e.text, indent.size(), indent);
   }
   return text + "\ndocs/METHOD.md has the reasons.\n";
 }

@@ -30,19 +30,13 @@ constexpr std::array<Format, 8> formats{
      {".md", "Markdown", markdown_reporter},
      {".prom", "Prometheus", nullptr}}};
 
-bool ends_with(std::string_view path, std::string_view suffix) {
-  const auto same = [](unsigned char a, unsigned char b) { return std::tolower(a) == b; };
-  return path.size() >= suffix.size() &&
-         std::equal(suffix.begin(), suffix.end(),
-                    path.end() - static_cast<std::ptrdiff_t>(suffix.size()), [&](char s, char p) {
-                      return same(static_cast<unsigned char>(p), static_cast<unsigned char>(s));
-                    });
-}
-
 // Null: none has the suffix.
 const Format* format_of(std::string_view path) {
+  std::string name(path);
+  std::transform(name.begin(), name.end(), name.begin(),
+                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
   const auto* found = std::find_if(formats.begin(), formats.end(), [&](const Format& format) {
-    return ends_with(path, format.suffix);
+    return name.ends_with(format.suffix);
   });
   return found == formats.end() ? nullptr : found;
 }

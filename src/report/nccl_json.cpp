@@ -5,26 +5,22 @@
 
 #include <algorithm>
 #include <cstdio>
-#include <nlohmann/json.hpp>
 #include <span>
 #include <string_view>
 #include <utility>
 
+#include "src/record/field_value.hpp"
 #include "src/record/quantity_text.hpp"
 #include "src/report/reporter.hpp"
 
 namespace ccl_tests {
 namespace {
 
-using Json = nlohmann::ordered_json;
+using Json = FieldValue;
 
 constexpr std::string_view unfinished =
     "\n],\"out_of_bounds\":{\"count\":0,\"okay\":\"false\"},"
     "\"errors\":[\"the run did not reach its end\"]}\n";
-
-std::string text(const Json& json) {
-  return json.dump(-1, ' ', false, Json::error_handler_t::replace);
-}
 
 Json flag(bool value) { return value ? "true" : "false"; }
 
@@ -69,11 +65,10 @@ Json config(const RunInfo& run) {
                {"ngpus", run.ranks_per_thread},
                {"minimum_bytes", run.min_bytes},
                {"maximum_bytes", run.max_bytes}};
-  if (o.sweep.step_factor > 1) {
+  if (o.sweep.step_factor > 1)
     json["step_factor"] = o.sweep.step_factor;
-  } else {
+  else
     json["step_bytes"] = o.sweep.step_bytes;
-  }
   json["warmup_iters"] = o.measure.warmup;
   json["iterations"] = o.measure.iterations;
   json["aggregated_iterations"] = o.measure.aggregate;
@@ -97,7 +92,7 @@ std::string head(const RunInfo& run) {
                      {"env", run.environment},
                      {"nccl_version", nccl_version(run)},
                      {"config", config(run)}};
-  std::string open = text(json);
+  std::string open = json_object(json);
   open.pop_back();
   return open + ",\"results\":[";
 }
@@ -114,7 +109,7 @@ std::string tail(const RunSummary& summary) {
       {"average_bus_bandwidth", {{"bandwidth", summary.average_busbw}, {"okay", okay}}},
       {"errors", errors},
       {"end_time", seconds_form(summary.end_time)}};
-  return "\n]," + text(json).substr(1) + "\n";
+  return "\n]," + json_object(json).substr(1) + "\n";
 }
 
 Json half(const Measurement& cell, bool cpu_time) {
@@ -124,19 +119,10 @@ Json half(const Measurement& cell, bool cpu_time) {
           {"nwrong", cell.wrong ? Json(*cell.wrong) : Json(nullptr)}};
 }
 
-Json microseconds(std::span<const double> seconds) {
+Json in_microseconds(std::span<const double> seconds) {
   Json all = Json::array();
   for (const double time : seconds) all.push_back(time * 1e6);
   return all;
-}
-
-// Of each process a list of its iterations.
-Json process_lists(const IterationTimes& times) {
-  const std::span<const double> all(times.process_seconds);
-  Json lists = Json::array();
-  for (std::size_t at = 0; at < all.size(); at += times.seconds.size())
-    lists.push_back(microseconds(all.subspan(at, times.seconds.size())));
-  return lists;
 }
 
 // Readers take a list's place for its process's number: processes have lists if all of the job's
@@ -152,16 +138,14 @@ Json per_iteration(const IterationTimes& times, int processes) {
                {"p99_us", of.p99 * 1e6},
                {"stdev_us", of.stdev * 1e6},
                {"cv_pct", of.mean > 0 ? of.stdev / of.mean * 100 : 0},
-               {"times_us", microseconds(times.seconds)}};
-  if (times.processes.size() == static_cast<std::size_t>(processes) && !times.seconds.empty())
-    json["per_process_max_times_us"] = process_lists(times);
+               {"times_us", in_microseconds(times.seconds)}};
+  const std::size_t each = times.seconds.size();
+  if (times.processes.size() != static_cast<std::size_t>(processes) || each == 0) return json;
+  const std::span<const double> all(times.process_seconds);
+  Json& lists = json["per_process_max_times_us"] = Json::array();
+  for (std::size_t at = 0; at < all.size(); at += each)
+    lists.push_back(in_microseconds(all.subspan(at, each)));
   return json;
-}
-
-// Rows of one size that are of different ranks.
-std::string experiment_name(const Row& row) {
-  if (row.pair) return "pair " + name(*row.pair);
-  return row.group ? fmt::format("group {}", *row.group) : "";
 }
 
 class NcclJson : public Reporter {
@@ -186,9 +170,11 @@ class NcclJson : public Reporter {
     add_half(json, "out_of_place", row.out_of_place);
     add_half(json, "in_place", row.in_place);
     json["actual_iterations"] = row.first_measured().iterations;
-    json["experiment_name"] = experiment_name(row);
+    json["experiment_name"] = row.pair    ? "pair " + name(*row.pair)
+                              : row.group ? fmt::format("group {}", *row.group)
+                                          : "";
     file_.replace_end(unfinished.size(),
-                      (rows_ ? ",\n" : "\n") + text(json) + std::string(unfinished));
+                      (rows_ ? ",\n" : "\n") + json_object(json) + std::string(unfinished));
     rows_ = true;
   }
 

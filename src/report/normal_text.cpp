@@ -13,10 +13,10 @@ namespace {
 
 constexpr std::string_view unjudged = "cannot be judged from these times";
 constexpr std::string_view stands_out_not = "no size stands out";
-// Of the link's bandwidth that is normal: good algorithms come near to it where nothing is reduced, and
+// The share of the link's bandwidth from which on a run is normal: good algorithms come near to it where nothing is reduced, and
 // reducing takes time of its own.
 constexpr double least_share = 0.5;
-// Above it by more than a measured link is off.
+// The share from which on a run is faster than the link by more than its measurement is off.
 constexpr double most_share = 1.05;
 
 std::string formula(const Segment& segment) {
@@ -51,29 +51,25 @@ std::string words(const SweepFit& sweep) {
 
 // The row that is farthest above its fit.
 std::string worst(const std::vector<SweepFit>& sweeps) {
-  const SweepFit* of = nullptr;
-  const StandOut* worst = nullptr;
-  std::size_t above = 0;
-  for (const SweepFit& sweep : sweeps) {
-    if (!sweep.result.fit) continue;
-    for (const StandOut& time : sweep.result.fit->above) {
-      ++above;
-      if (worst != nullptr && time.ratio <= worst->ratio) continue;
-      worst = &time;
-      of = &sweep;
-    }
-  }
-  if (worst == nullptr) return {};
+  std::vector<std::pair<const SweepFit*, const StandOut*>> above;
+  for (const SweepFit& sweep : sweeps)
+    if (sweep.result.fit)
+      for (const StandOut& time : sweep.result.fit->above) above.emplace_back(&sweep, &time);
+  if (above.empty()) return {};
+  const auto [of, worst] = *std::max_element(
+      above.begin(), above.end(),
+      [](const auto& a, const auto& b) { return a.second->ratio < b.second->ratio; });
   const Fit& fit = *of->result.fit;
   std::string text = fmt::format("no - {} {} is {:.2g} times slower than the fit ({})",
                                  binary_size_text(worst->bytes), words(*of), worst->ratio,
                                  formula(fit.segments[fit.segment_of(worst->bytes)]));
-  if (above > 1)
-    text += fmt::format("; {} more {}", above - 1, above == 2 ? "stands out" : "stand out");
+  if (above.size() > 1)
+    text += fmt::format("; {} more {}", above.size() - 1,
+                        above.size() == 2 ? "stands out" : "stand out");
   return text + ": algorithm switch?";
 }
 
-// What a fit of every sweep says.
+// Returns what a fit of every sweep says.
 std::string best(const std::vector<const SweepFit*>& fitted, bool alone) {
   const SweepFit& first = *fitted.front();
   std::string text =
@@ -89,7 +85,7 @@ std::string best(const std::vector<const SweepFit*>& fitted, bool alone) {
                      : fmt::format("; {} more fits within {}", fitted.size() - 1, percent(error)));
 }
 
-// What fits say; empty without a sweep over sizes.
+// Returns what fits say; empty without a sweep over sizes.
 std::string of_fits(const RunSummary& summary) {
   if (summary.fits.empty()) return {};
   std::vector<const SweepFit*> fitted;

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <chrono>
 #include <exception>
 #include <utility>
 
@@ -102,7 +101,7 @@ void Outputs::fail(const std::string& why, int code, RunSummary& summary) {
   summary.errors = unwritten_;
 }
 
-// Under output.writing, but for keep_crash_footer(), and for an output that takes no more.
+// Called under output.writing, but for keep_crash_footer(), and for an output that takes no more.
 void Outputs::prepare_end(Output& output, const RunSummary* summary, std::int64_t size) {
   if (!crash_footer_) return;
   std::string text = summary != nullptr ? output.reporter->end_lines(*summary) : std::string();

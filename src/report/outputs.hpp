@@ -21,12 +21,12 @@ namespace ccl_tests {
 // and end() leaves out what is still being written.
 class Outputs {
  public:
-  // Before begin().
+  // Called before begin().
   void add(std::unique_ptr<Reporter> reporter);
-  // Behind add(), before there are threads: from now on another process writes what end() has not, if this one
+  // Called after add(), before there are threads: from now on another process writes what end() has not, if this one
   // is killed. if_killed: the summary that it then writes, until another one is given.
   void keep_crash_footer(const RunSummary& if_killed);
-  // What this process does, for the end that another process writes.
+  // Tells what this process does, for the end that another process writes.
   void doing(std::string_view what) {
     if (crash_footer_) crash_footer_->doing(what);
   }
@@ -35,17 +35,17 @@ class Outputs {
 
   // run: has the names of the files(). Throws Error if one cannot be written.
   void begin(const RunInfo& run, const RunSummary& if_killed);
-  // All get the row though one cannot be written; then throws the last one's Error.
+  // Gives all the row though one cannot be written; then throws the last one's Error.
   void row(const Row& row, const RunSummary& if_killed);
   // Writes `rest` and the end; first those that are written at the end alone (Reporter::is_written_at_end). What
   // cannot be written makes `summary` that of a run that failed, in all ends to come; in all ends at all, if it is a file that
   // cannot be found under its name.
   void end(const std::vector<Row>& rest, RunSummary& summary);
-  // After end(): what could not be written to the end, one line each.
+  // Returns after end() what could not be written to the end, one line each.
   const std::vector<std::string>& unwritten() const { return unwritten_; }
 
  private:
-  // As std::timed_mutex, by what the thread sanitizer knows.
+  // A std::timed_mutex, made of what the thread sanitizer knows.
   class Turn {
    public:
     void lock() {
@@ -78,7 +78,7 @@ class Outputs {
   void end(Output& output, const std::vector<Row>& rest, int code, RunSummary& summary);
   // Makes `summary` that of a run whose output cannot be written. code: of the run before.
   void fail(const std::string& why, int code, RunSummary& summary);
-  // What another process writes to `output`: its end by `summary` (null: nothing), behind `size` bytes of its file.
+  // Sets what another process writes to `output`: its end by `summary` (null: nothing), behind `size` bytes of its file.
   void prepare_end(Output& output, const RunSummary* summary, std::int64_t size = -1);
 
   std::deque<Output> outputs_;  // files first

@@ -24,22 +24,21 @@ class Reporter {
   virtual void check() const {
     if (file() != nullptr) file()->check();
   }
-  // Whether rows are written at the end: whether they can be is then not known before.
+  // Returns whether rows are written at the end: whether they can be is then not known before.
   virtual bool is_written_at_end() const { return false; }
   virtual void begin(const RunInfo& run) = 0;
   // Rows of single passes (Row::pass) are for files of ours; others leave them out.
   virtual void row(const Row& row) = 0;
   virtual void end(const RunSummary& summary) = 0;
-  // Returns the lines that end(summary) would add now. Another process writes them if this one is killed. Empty: end() adds
-  // no lines, or the file already says that the run is not complete.
+  // Returns the lines that end(summary) would add now, which another process writes if this one is killed. Empty: none,
+  // or the file already says that the run is not complete.
   virtual std::string end_lines(const RunSummary& /*summary*/) const { return {}; }
 };
 
-// nccl-tests' table and comment lines. The stream stays the caller's. Throws Error when it cannot
-// be written.
+// nccl-tests' table and comment lines. The stream stays the caller's. Throws Error if it cannot be written.
 std::unique_ptr<Reporter> table_reporter(std::FILE* out);
 
-// Of file_reporter, for messages.
+// The suffixes of file_reporter, for messages.
 inline constexpr std::string_view accepted_suffixes =
     ".jsonl, .json, .csv, .xml, .md, .prom, .gbench.json or .bmf.json";
 
@@ -50,35 +49,28 @@ std::string_view file_format(std::string_view path);
 // Returns true if a file of this name is written over, under one name for all runs (.prom).
 bool replaces_file(std::string_view path);
 
-// By suffix, in either case: docs/OUTPUT.md. Opens the file at
-// once: throws UsageError naming path and reason when the suffix is unknown or the path cannot be
-// written. An existing file is never overwritten (but for .prom): .0, .1, ... is put before the
-// suffix, and behind .json as in nccl-tests, until the name is free; `opened` receives the name
-// taken. Writing throws Error naming the path (disk full, ...).
+// Opens the file of the format that the suffix, in either case, names: docs/OUTPUT.md. Throws UsageError naming
+// path and reason if the suffix is unknown or the path cannot be written. An existing file is never overwritten
+// (but for .prom): .0, .1, ... is put before the suffix, and after .json as in nccl-tests, until the name is free.
+// opened: receives the name taken. Writing throws Error naming the path.
 std::unique_ptr<Reporter> file_reporter(const std::string& path, std::string* opened = nullptr);
 
-// The formats behind file_reporter. A write that fails throws Error naming the file.
+// The formats that file_reporter chooses from.
 
 // One JSON object a line: a header, two lines for each row, a footer, told apart by their "type".
 std::unique_ptr<Reporter> json_lines_reporter(OutputFile file);
-
 // nccl-tests' JSON file, version 3: one document, valid from the start and after every row. Until
-// end() "out_of_bounds" is not okay and "errors" says that the run did not reach its end. Throws
-// Error, as begin() does.
+// end() "out_of_bounds" is not okay and "errors" says that the run did not reach its end.
 std::unique_ptr<Reporter> nccl_json_reporter(OutputFile file);
-
 // A line of column names, then two lines for each row with the run's settings repeated on them.
 std::unique_ptr<Reporter> csv_reporter(OutputFile file);
-
 // Documents for other tools, valid from the start and after every row: src/report/exports.
 std::unique_ptr<Reporter> junit_reporter(OutputFile file);
 std::unique_ptr<Reporter> google_benchmark_reporter(OutputFile file);
 std::unique_ptr<Reporter> bencher_reporter(OutputFile file);
 std::unique_ptr<Reporter> markdown_reporter(OutputFile file);
-
-// Prometheus' metrics of the last run. Writes `path` over what is there, unlike other results files, since who reads it
-// knows one name: at once and in begin() that the run is incomplete, in end() all else. Throws UsageError if the path
-// cannot be written; begin() and end() throw Error.
+// Prometheus' metrics of the last run, written over those of the run before: at once and in begin() that the run is
+// incomplete, in end() all else. Throws UsageError if the path cannot be written.
 std::unique_ptr<Reporter> prometheus_reporter(const std::string& path);
 
 }  // namespace ccl_tests

@@ -22,8 +22,6 @@
 namespace ccl_tests {
 namespace {
 
-// What stands above the headings of the table.
-
 // A value of key=value: quoted when it is more than one word.
 std::string word(std::string_view text) {
   const std::string line = harmless(text);
@@ -44,19 +42,18 @@ std::string settings(const RunInfo& run) {
                     : "");
 }
 
-// What was asked for beside the settings.
+// Returns lines about what was asked for beside the settings.
 std::string modes(const RunInfo& run) {
   const Options& o = run.options;
   std::string lines;
   if (!o.sweep.sizes.empty()) lines += fmt::format("# Sizes: {}\n", fmt::join(o.sweep.sizes, " "));
-  if (o.measure.blocking == 1) {
-    lines += "# Blocking Enabled: wait and barrier after each inner iteration (-m)\n";
-  } else if (o.measure.blocking == 2) {
-    lines += "# Blocking Enabled: wait after each inner iteration (-m), no barrier\n";
-  } else if (o.measure.blocking == 3) {
-    lines += "# Blocking Enabled: wait and barrier after each outer iteration (-n); time excludes ";
-    lines += "barrier\n";
-  }
+  constexpr std::string_view blocking[] = {
+      "", "wait and barrier after each inner iteration (-m)",
+      "wait after each inner iteration (-m), no barrier",
+      "wait and barrier after each outer iteration (-n); time excludes barrier"};
+  if (o.measure.blocking > 0)
+    lines += fmt::format("# Blocking Enabled: {}\n",
+                         blocking[static_cast<std::size_t>(o.measure.blocking)]);
   if (o.measure.per_iteration) {
     lines += "# Per-Iteration Report: i_* are of single iterations, over ranks the slowest's";
     if (o.measure.per_iteration_skip > 0)
@@ -89,8 +86,10 @@ std::string warning(const RunInfo& run) {
   int others = 0;
   for (const Note& note : run.notes) {
     if (note.kind != NoteKind::warning) continue;
-    if (first != nullptr) ++others;
-    if (first == nullptr) first = &note;
+    if (first != nullptr)
+      ++others;
+    else
+      first = &note;
   }
   if (first == nullptr) return "#\n";
   std::string text = "WARNING: " + with_remedy(*first);
@@ -106,7 +105,7 @@ std::string rank_line(const RankLine& line) {
                      harmless(line.device_name));
 }
 
-// Of many ranks only the first and the last are shown: the list would hide the rows.
+// Shows only the first and the last of many ranks: the list would hide the rows.
 std::string device_lines(const RunInfo& run) {
   constexpr std::size_t most_lines = 16;
   const std::size_t ranks = run.rank_lines.size();
@@ -152,7 +151,7 @@ std::string header_text(const RunInfo& run) {
 
 double printable(double value) { return std::isfinite(value) && value > 0 ? value : 0; }
 
-// As many decimals, at most two, as fit into the column; a wider column when none does.
+// Returns as many decimals, at most two, as fit into the column; a wider column if none does.
 std::string number(double value, std::size_t width) {
   for (const int decimals : {2, 1}) {
     const std::string text = fmt::format("{:.{}f}", printable(value), decimals);
@@ -191,11 +190,8 @@ std::string efficiency(const Measurement& cell) {
   return cell.efficiency ? "  " + number(100 * *cell.efficiency, 5) : "      -";
 }
 
-// Of a placement that was left out.
-constexpr std::string_view not_measured = "N/A";
-
 std::string numbers(const Measurement& cell) {
-  if (cell.left_out) return fmt::format("  {0:>7}  {0:>6}  {0:>6}  {0:>6}", not_measured);
+  if (cell.left_out) return fmt::format("  {0:>7}  {0:>6}  {0:>6}  {0:>6}", "N/A");
   const std::string wrong = cell.wrong ? fmt::format("{}", *cell.wrong) : "N/A";
   return fmt::format("  {}  {}  {}  {:>6}", number(cell.seconds * 1e6, 7), number(cell.algbw, 6),
                      number(cell.busbw, 6), wrong);
@@ -207,7 +203,7 @@ std::string half(const Measurement& cell, const RunInfo& run) {
   if (o.output.stats) text += stats(cell, o.measure.samples);
   if (o.output.stats && run.ceiling) text += efficiency(cell);
   if (cell.left_out && o.measure.per_iteration)
-    return text + fmt::format("  {0:>7}  {0:>7}  {0:>7}  {0:>7}", not_measured);
+    return text + fmt::format("  {0:>7}  {0:>7}  {0:>7}  {0:>7}", "N/A");
   if (!cell.per_iteration) return text;
   const Statistics& of = cell.per_iteration->of;
   for (const double value :
@@ -222,7 +218,7 @@ std::string shares(const StepTimes& steps) {
                      steps.payload_s * percent, steps.packing_s * percent);
 }
 
-// Below the row of a composite: what its time went into.
+// Returns the line below the row of a composite: what its time went into.
 std::string steps(const Row& row) {
   const std::optional<StepTimes>& first = row.first_measured().steps;
   if (!first) return {};

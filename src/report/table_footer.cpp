@@ -75,7 +75,7 @@ std::string crowd(const RunSummary& summary) {
                      summary.cpu_use->cpus);
 }
 
-// Why times are not to be quoted.
+// Returns why times are not to be quoted.
 std::string doubt(const RunSummary& summary) {
   if (summary.stolen_times * 2 > summary.times)
     return fmt::format("a hypervisor took CPUs from the ranks during {} of {}",
@@ -117,17 +117,16 @@ std::string verdict(const RunInfo& run, const RunSummary& summary) {
   return "OK - " + results(summary) + precision_text(summary) + crowd(summary);
 }
 
-// More than it did, and with these flags.
+// Returns whether more calls than were could be verified with these flags.
 bool can_verify_all(const RunInfo& run) {
   const MeasureOptions& o = run.options.measure;
   return !run.options.check.all && o.aggregate == 1 && o.graph_launches == 0 && !o.per_iteration;
 }
 
 std::string correct(const RunInfo& run, const RunSummary& summary) {
-  if (summary.failed_checks > 0) {
+  if (summary.failed_checks > 0)
     return summary.first_wrong.empty() ? "no - " + counted(summary.wrong_elements, "wrong element")
                                        : "no - first: " + summary.first_wrong;
-  }
   if (summary.verified_calls == 0) {
     if (summary.rows == 0) return "not checked - no row was measured";
     return run.options.check.calls == 0
@@ -143,7 +142,7 @@ std::string correct(const RunInfo& run, const RunSummary& summary) {
               : "");
 }
 
-// Of times that have intervals: which are wide, and what the intervals are of.
+// Returns which times are wide, and what their intervals are of.
 std::string streams(const RunInfo& run, const RunSummary& summary) {
   const std::size_t wide = summary.wide_times;
   const bool all = wide == 0;
@@ -186,7 +185,7 @@ std::string reliable(const RunInfo& run, const RunSummary& summary) {
       run.options.measure.iterations);
 }
 
-// None wrong of n: with 95 % confidence fewer than 3 in n are (the rule of three, 0.95 = 1 - (1 - p)^n).
+// If none of n is wrong, with 95 % confidence fewer than 3 in n are (the rule of three, 0.95 = 1 - (1 - p)^n).
 std::string soak(const RunSummary& summary) {
   constexpr double mib = 1 << 20;
   const Soak& s = *summary.soak;
@@ -210,7 +209,7 @@ std::string late_rank(const LateRank& late) {
       1e6 * late.late_s);
 }
 
-// Whether an undecided limit is one of a time, and not of a row that is not there. flag: of this limit alone; empty: any.
+// Returns whether an undecided limit is one of a time, and not of a row that is not there. flag: of this limit alone; empty: any.
 bool has_undecided_time(const RunSummary& summary, std::string_view flag = {}) {
   return std::any_of(summary.limits.begin(), summary.limits.end(), [&](const LimitFinding& found) {
     return found.verdict == LimitVerdict::undecided && found.value.has_value() &&
@@ -269,8 +268,9 @@ std::string failure_text(const RunSummary& summary) {
 
 std::string footer_text(const RunInfo& run, const RunSummary& summary) {
   std::string lines = summary.complete ? nccl_tests_lines(run, summary) : failure_text(summary);
-  lines +=
-      "#\n" + comments(missed(summary)) + comments(undecided(summary)) + comments(summary.notes);
+  lines += "#\n";
+  for (const auto& texts : {missed(summary), undecided(summary), summary.notes})
+    for (const std::string& text : texts) lines += comment(text);
   lines += answer("Verdict", verdict(run, summary)) + answer("Correct", correct(run, summary));
   if (const std::string text = reliable(run, summary); !text.empty())
     lines += answer("Reliable", text);

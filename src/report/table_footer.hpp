@@ -1,4 +1,4 @@
-// What stands below the rows of the table.
+// The lines below the rows of the table.
 #pragma once
 
 #include <string>

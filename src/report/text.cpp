@@ -7,7 +7,17 @@
 #include <array>
 #include <cctype>
 
+#include "src/options/program_texts.hpp"
+
 namespace ccl_tests {
+namespace {
+
+constexpr std::array<std::string_view, 4> outcome_words = {
+    "Test failure", "Out of bounds values", "Avg bus bandwidth", "Collective test concluded"};
+
+bool same_letter(unsigned char a, unsigned char b) { return std::tolower(a) == std::tolower(b); }
+
+}  // namespace
 
 std::string valid_utf8(std::string_view text) {
   using nlohmann::json;
@@ -67,16 +77,6 @@ std::string xml_lines(std::string_view text) {
   return lines + xml_text(text);
 }
 
-namespace {
-
-constexpr std::size_t columns = 100;
-constexpr std::array<std::string_view, 4> outcome_words = {
-    "Test failure", "Out of bounds values", "Avg bus bandwidth", "Collective test concluded"};
-
-bool same_letter(unsigned char a, unsigned char b) { return std::tolower(a) == std::tolower(b); }
-
-}  // namespace
-
 std::string harmless(std::string_view text) {
   std::string line = single_line(text);
   for (const std::string_view words : outcome_words) {
@@ -103,27 +103,9 @@ std::string comment(std::string_view text) {
   }
 }
 
-std::string comments(const std::vector<std::string>& texts) {
-  std::string lines;
-  for (const std::string& text : texts) lines += comment(text);
-  return lines;
-}
-
 std::string answer(std::string_view label, std::string_view text) {
-  std::string start = fmt::format("# {:<8} : ", label);
-  const std::string continued = fmt::format("#{:{}}", "", start.size() - 1);
-  std::string rest = harmless(text);
-  std::string lines;
-  while (start.size() + rest.size() > columns) {
-    const std::size_t room = columns - start.size();
-    std::size_t end = rest.rfind(' ', room);
-    if (end == std::string::npos || end == 0) end = rest.find(' ', room);  // a long word
-    if (end == std::string::npos) break;
-    lines += start + rest.substr(0, end) + '\n';
-    rest.erase(0, end + 1);
-    start = continued;
-  }
-  return lines + start + rest + '\n';
+  const std::string start = fmt::format("# {:<8} : ", label);
+  return wrapped(start, harmless(text), start.size(), fmt::format("#{:{}}", "", start.size() - 1));
 }
 
 }  // namespace ccl_tests

@@ -3,7 +3,6 @@
 
 #include <string>
 #include <string_view>
-#include <vector>
 
 namespace ccl_tests {
 
@@ -31,7 +30,6 @@ std::string harmless(std::string_view text);
 
 // Returns one comment line for each line of text, harmless.
 std::string comment(std::string_view text);
-std::string comments(const std::vector<std::string>& texts);
 
 // Returns "# Correct  : yes - ...": lines of at most 100 columns, broken at blanks.
 std::string answer(std::string_view label, std::string_view text);

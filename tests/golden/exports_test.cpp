@@ -11,8 +11,8 @@
 
 #include "src/core/error.hpp"
 #include "src/report/exports/document.hpp"
-#include "src/report/run_results.hpp"
 #include "src/report/reporter.hpp"
+#include "src/report/run_results.hpp"
 #include "src/report/verdict_file.hpp"
 #include "tests/golden/samples.hpp"
 
@@ -298,13 +298,13 @@ TEST(Prometheus, RunsThatDifferInTheirLabelDoNotClash) {
   const TemporaryFolder directory;
   const std::string path = directory.file("out.prom");
   samples::Run run = samples::plain();
-  run.record.settings = {{"label", std::string("new \"switch\"")}};
+  run.record.options.output.label = "new \"switch\"";
   write(run, path);
   for (const std::string& line : samples::lines(samples::read(path))) {
     if (line.starts_with('#')) continue;
     EXPECT_THAT(line, HasSubstr(R"(,label="new \"switch\"")"));
   }
-  run.record.settings = {{"label", SettingValue()}};  // not given
+  run.record.options.output.label.clear();
   write(run, path);
   for (const std::string& line : samples::lines(samples::read(path))) {
     if (line.starts_with("ccl_tests_last_success")) continue;  // of the run before, too

@@ -46,7 +46,8 @@ RunInfo record() {
   run.library_file = "/usr/lib/x86_64-linux-gnu/libgloo.so.0";
   run.arguments = {"-b", "8", "-e", "1M"};
   run.environment = {"NCCL_TESTS_MIN_BW=1.5"};
-  run.settings = {{"label", std::string("before the upgrade")},
+  run.options.output.label = "before the upgrade";
+  run.settings = {{"label", run.options.output.label},
                   {"iterations", std::int64_t{20}},
                   {"timeout_s", 0.5},
                   {"per_iteration", false},

@@ -10,11 +10,11 @@
 #include <fstream>
 #include <map>
 #include <string>
-#include <variant>
 
 #include "src/core/error.hpp"
 #include "src/core/output_file.hpp"
 #include "src/core/serialize.hpp"
+#include "src/options/program_texts.hpp"
 #include "src/record/field_value.hpp"
 #include "src/report/exports/document.hpp"
 #include "src/report/reporter.hpp"
@@ -26,12 +26,7 @@ namespace {
 constexpr std::string_view last_success = "ccl_tests_last_success_timestamp_seconds";
 
 std::string label(std::string_view name, std::string_view value) {
-  std::string text;
-  for (const char c : single_line(value)) {
-    if (c == '\\' || c == '"') text += '\\';
-    text += c;
-  }
-  return fmt::format("{}=\"{}\"", name, text);
+  return fmt::format("{}=\"{}\"", name, escaped(single_line(value), "\\\""));
 }
 
 struct Family {
@@ -39,21 +34,13 @@ struct Family {
   std::map<std::string, double> samples = {};  // by labels; of those that repeat (cycles) the last
 };
 
-// --label; empty: not given.
-std::string label_of(const RunInfo& run) {
-  for (const auto& [name, value] : run.settings)
-    if (const auto* const text = std::get_if<std::string>(&value);
-        name == "label" && text != nullptr)
-      return *text;
-  return {};
-}
-
 // Returns the labels of all samples of a run.
 std::string run_labels(const RunInfo& run) {
   std::string text = label("program", run.program) + "," + label("backend", run.backend) + "," +
                      label("ranks", std::to_string(run.ranks));
   if (!run.mode.empty()) text += "," + label("mode", run.mode);
-  if (const std::string given = label_of(run); !given.empty()) text += "," + label("label", given);
+  const std::string& given = run.options.output.label;
+  if (!given.empty()) text += "," + label("label", given);
   return text;
 }
 
