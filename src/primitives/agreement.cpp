@@ -1,10 +1,20 @@
 #include "src/primitives/agreement.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 
 namespace ccl_tests::primitives {
+namespace {
+
+// Returns "float[2, 3]"; without a shape "float[6]".
+std::string to_text(const Tensor& tensor) {
+  if (tensor.shape.empty()) return fmt::format("{}[{}]", name(tensor.type), tensor.count);
+  return fmt::format("{}[{}]", name(tensor.type), fmt::join(tensor.shape, ", "));
+}
+
+}  // namespace
 
 void check_agreement(Group& group, std::string_view operation,
                      const std::vector<NamedValue>& terms) {
@@ -22,8 +32,7 @@ void check_dictionary(Group& group, std::span<const Entry> dictionary) {
   std::vector<NamedValue> terms;
   for (const Entry& entry : dictionary)
     terms.push_back({fmt::format("key '{}'", entry.key), to_text(entry.tensor)});
-  std::stable_sort(terms.begin(), terms.end(),
-                   [](const NamedValue& a, const NamedValue& b) { return a.name < b.name; });
+  std::ranges::stable_sort(terms, {}, &NamedValue::name);
   for (std::size_t i = 1; i < terms.size(); ++i)
     if (terms[i].name == terms[i - 1].name) terms[i - 1].name += ", again,";
   check_agreement(group, "check_dictionary", terms);
@@ -47,7 +56,7 @@ void check_parameters(Group& group, std::span<const Parameter> parameters) {
   for (std::size_t i = 0; i < parameters.size(); ++i) {
     const auto& gradient = parameters[i].gradient;
     terms.push_back({fmt::format("the gradient of parameter {}", i),
-                     gradient ? to_text(*gradient) : std::string("not there")});
+                     gradient ? to_text(*gradient) : "not there"});
   }
   check_agreement(group, "check_parameters", terms);
 }

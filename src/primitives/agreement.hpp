@@ -1,5 +1,5 @@
-// Do all ranks mean the same call? Asked beside the library, as a rule once and outside the clock:
-// where a library is given different counts, it hangs or delivers wrong data.
+// Checks, beside the library, that all ranks mean the same call. A library that is given different
+// counts hangs or delivers wrong data.
 #pragma once
 
 #include <cstddef>
@@ -17,7 +17,7 @@
 
 namespace ccl_tests::primitives {
 
-// Ranks do not mean the same; known to all of them.
+// Ranks do not mean the same. All of them get to know.
 class Disagreement : public Error {
  public:
   explicit Disagreement(const std::string& what) : Error(what, Exit::usage) {}

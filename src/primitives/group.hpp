@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <exception>
 #include <map>
 #include <memory>
 #include <span>
@@ -18,9 +19,8 @@
 
 namespace ccl_tests::primitives {
 
-// Memory that grows and is used again, so that calls of the same sizes do not allocate.
-
-// Uninitialised bytes, aligned for every type of the suite.
+// Uninitialised bytes, aligned for every type of the suite. They grow and are used again, so that
+// calls of the same sizes do not allocate.
 class Buffer {
  public:
   // At least `bytes`; never null. What was in it is lost when it grows.
@@ -57,9 +57,8 @@ class Workspace {
   std::map<std::string, Buffer, std::less<>> buffers_;
 };
 
-// The time that the steps of composite primitives take.
-
-// Each call gives the time since the one before it, or since the object was made, to a step.
+// The time that the steps of composite primitives take. Each call gives the time since the one
+// before it, or since the object was made, to a step.
 class StepClock {
  public:
   StepClock(Communicator& communicator, StepTimes& times)
@@ -85,31 +84,24 @@ struct Library {
   BackendOptions options = {};
 };
 
-struct DistInfo {
-  int rank = 0, ranks = 1;
-};
-
 // Ranks, sources and destinations are the group's own, 0 .. ranks() - 1. A group of one rank is
 // nothing special: every primitive gives what a world of one would. Used by one thread. To be
 // destroyed when all of its ranks have done with it, for example after an all_gather(""); one that
 // an exception leaves is abandoned, as closing it could wait for the others.
 class Group {
  public:
-  // Both have the group's ranks and must outlive it: `channel` serves the checks and files beside
-  // the library, `communicator` carries the data. limit_s: of one exchange over channel, of
-  // making a new group and of one operation in it.
+  // Both have the group's ranks and must outlive it: `channel` serves checks and files,
+  // `communicator` carries the data. limit_s: of one exchange over channel, of making a group, of
+  // one operation in it.
   Group(ControlChannel& channel, Communicator& communicator, double limit_s = 120,
         Library library = {});
   // Connects a communicator of its own. Collective over channel's ranks. Throws Error, Timeout,
   // Unsupported.
   Group(ControlChannel& channel, const Library& library, double limit_s = 120);
   ~Group();
-  Group(const Group&) = delete;
-  Group& operator=(const Group&) = delete;
 
   int rank() const { return channel_.rank(); }
   int ranks() const { return channel_.ranks(); }
-  DistInfo dist_info() const { return {rank(), ranks()}; }
   bool is_main() const { return rank() == 0; }
   bool is_distributed() const { return ranks() > 1; }
   // The library's name; empty when the group was given no backend.
@@ -131,39 +123,39 @@ class Group {
     return channel_.all_gather(bytes, limit_s_);
   }
 
-  // The two that follow are collective over this group's ranks, and throw what the library throws,
-  // and UsageError when this group was given no backend. The new group may outlive this one.
-
-  // The ranks that give the same color, ordered by key and then by their rank here; null with a
-  // color below 0.
+  // Makes a group of the ranks that give the same color, ordered by key and then by their rank
+  // here; null with a color below 0. As new_group: collective, throws what the library throws,
+  // UsageError if this group was given no backend; the new group may outlive this one.
   std::unique_ptr<Group> split(int color, int key);
-  // The listed ranks, in the list's order, so that ranks[0] is the new group's rank 0 (to
-  // torch.distributed.new_group, which sorts the list, its order says nothing); null on the others.
-  // All ranks give the same list, members or not. Throws, on every rank, Error naming who gave
-  // another list, and UsageError on an empty list or one with an unknown or repeated rank.
+  // Makes a group of the listed ranks, in the list's order (torch.distributed.new_group sorts it);
+  // null on the others. All ranks give the same list. Throws, on every rank, Error that names who
+  // gave another list, UsageError if the list is empty, or has an unknown or repeated rank.
   std::unique_ptr<Group> new_group(const std::vector<int>& ranks);
 
-  // Both make the local groups, one for each machine, of which this rank keeps its own until the
-  // next call, as detectron2.utils.comm.create_local_process_group does. Collective, with a barrier
-  // at the end; a rank takes part in the making of its own group only. Throw as split and
-  // new_group.
-  // Ranks [i * ranks_per_machine, (i + 1) * ranks_per_machine). Throws UsageError, on every rank,
-  // when ranks() is no multiple of it.
+  // Makes the local groups, one for each machine, of ranks_per_machine ranks each. This rank keeps
+  // its own until the next call, as detectron2.utils.comm.create_local_process_group does.
+  // Collective, with a barrier at the end. Throws as new_group, and UsageError if ranks() is no
+  // multiple.
   void create_local_group(int ranks_per_machine);
-  // The ranks that give the same name, by default that of the machine.
+  // Makes them of the ranks that give the same name, by default that of the machine.
   void create_local_group_by_machine(std::string_view machine = {});
 
-  // Without a local group: this group, 0 and 1 in a group of one rank, otherwise UsageError.
+  // Throws UsageError without a local group; a group of one rank is its own.
   Group& local_group();
   int local_rank() { return local_group().rank(); }
   int local_size() { return local_group().ranks(); }
 
-  // For data in host memory, as the group that detectron2.utils.comm makes of Gloo beside NCCL's:
-  // this group, unless its communicator takes a device's memory; then one of the same ranks over
-  // `host`, which the first call makes, collectively.
+  // Returns the group for data in host memory: this one, unless its communicator takes a device's
+  // memory; then one of the same ranks over `host`, which the first call makes, collectively.
   Group& cpu_group(const Backend& host);
 
-  // This rank's call of one operation. Throws UsageError when there is no rank `root`.
+  // Makes one operation of the library and waits for it. Collective.
+  void run(OperationMember operation, const Call& call) {
+    (communicator_.*operation)(call);
+    communicator_.wait();
+  }
+
+  // Returns this rank's call of one operation. Throws UsageError when there is no rank `root`.
   Call call(const void* send, void* recv, std::size_t count, DataType type,
             ReduceOp op = ReduceOp::sum, int root = 0) const;
 
@@ -176,8 +168,7 @@ class Group {
   StepTimes& times() { return times_; }
   const StepTimes& times() const { return times_; }
 
-  // Whether operations that are started together proceed side by side (they do), or each is
-  // complete before the next begins.
+  // Returns false if each of the operations that are started together is complete before the next.
   bool overlaps() const { return overlaps_; }
   void set_overlaps(bool overlaps) { overlaps_ = overlaps; }
   StepClock step_clock() { return {communicator_, times_}; }
@@ -191,7 +182,7 @@ class Group {
   Communicator& communicator_;
   double limit_s_;
   Library library_;
-  int exceptions_;  // under way when it was made
+  int exceptions_ = std::uncaught_exceptions();  // under way when it was made
   Workspace workspace_;
   StepTimes times_;
   bool overlaps_ = true;

@@ -6,8 +6,6 @@
 #include <cstdint>
 #include <numeric>
 
-#include "src/core/communicator.hpp"
-
 namespace ccl_tests::primitives {
 namespace {
 
@@ -37,8 +35,7 @@ std::size_t all_gather_sizes(Group& group, std::size_t size, Objects& result) {
   const auto all =
       group.workspace().room<std::int64_t>("sizes", static_cast<std::size_t>(group.ranks()));
   mine[0] = static_cast<std::int64_t>(size);
-  group.communicator().all_gather(group.call(mine.data(), all.data(), 1, DataType::int64));
-  group.communicator().wait();
+  group.run(&Communicator::all_gather, group.call(mine.data(), all.data(), 1, DataType::int64));
   take_sizes(all, result);
   check_own_size(result.sizes[static_cast<std::size_t>(group.rank())], size);
   return largest(result.sizes);
@@ -54,13 +51,9 @@ const std::byte* padded(Group& group, Bytes object, std::size_t size) {
 }  // namespace
 
 std::size_t lay_out_packed(std::span<const std::size_t> sizes, std::vector<std::size_t>& offsets) {
-  std::size_t total = 0;
-  offsets.clear();
-  for (const std::size_t size : sizes) {
-    offsets.push_back(total);
-    total += size;
-  }
-  return total;
+  offsets.resize(sizes.size());
+  std::exclusive_scan(sizes.begin(), sizes.end(), offsets.begin(), std::size_t{0});
+  return sizes.empty() ? 0 : offsets.back() + sizes.back();
 }
 
 std::size_t lay_out_padded(std::span<const std::size_t> sizes, std::vector<std::size_t>& offsets) {
@@ -78,8 +71,7 @@ void broadcast_object_list(Group& group, std::span<const Bytes> objects, int src
   std::transform(objects.begin(), objects.end(), sizes.begin(),
                  [](Bytes object) { return static_cast<std::int64_t>(object.size()); });
   clock.packing();
-  group.communicator().broadcast(announce);
-  group.communicator().wait();
+  group.run(&Communicator::broadcast, announce);
   clock.sizes();
   take_sizes(sizes, result);
   for (std::size_t i = 0; group.rank() == src && i < objects.size(); ++i)
@@ -89,9 +81,8 @@ void broadcast_object_list(Group& group, std::span<const Bytes> objects, int src
   for (std::size_t i = 0; group.rank() == src && i < objects.size(); ++i)
     std::copy(objects[i].begin(), objects[i].end(), storage + result.offsets[i]);
   clock.packing();
-  group.communicator().broadcast(
-      group.call(storage, storage, total, DataType::uint8, ReduceOp::sum, src));
-  group.communicator().wait();
+  group.run(&Communicator::broadcast,
+            group.call(storage, storage, total, DataType::uint8, ReduceOp::sum, src));
   clock.payload();
 }
 
@@ -102,8 +93,8 @@ void all_gather_object(Group& group, Bytes object, Objects& result) {
   result.storage.room(lay_out_padded(result.sizes, result.offsets));
   const std::byte* const mine = padded(group, object, size);
   clock.packing();
-  group.communicator().all_gather(group.call(mine, result.storage.data(), size, DataType::uint8));
-  group.communicator().wait();
+  group.run(&Communicator::all_gather,
+            group.call(mine, result.storage.data(), size, DataType::uint8));
   clock.payload();
 }
 
@@ -119,8 +110,7 @@ void gather_object(Group& group, Bytes object, int dst, Objects& result) {
   }
   call.send = padded(group, object, call.count);
   clock.packing();
-  group.communicator().gather(call);
-  group.communicator().wait();
+  group.run(&Communicator::gather, call);
   clock.payload();
 }
 

@@ -18,19 +18,18 @@ struct Results {
 };
 
 // All are collective. Rank r's i-th item is item i * n + r of the data set, as a distributed
-// sampler deals it out. Rank 0 gets items 0 .. size - 1, less when there are fewer; the others get
-// none. What a sampler has added behind the data set's end is cut off by `size`. They throw, on
-// every rank, what the library throws, and Error naming the rank when one has too few items for
-// those of the others to stand where they belong, where mmengine would move them up.
+// sampler deals it out. Rank 0 gets items 0 .. size - 1, fewer if there are fewer; the others get
+// none. They throw, on every rank, what the library throws, and Error that names a rank with too
+// few items for those of the others to stand where they belong (mmengine would move them up).
 
 // As mmengine.dist.collect_results_gpu: all_gather_object of every rank's list.
 void collect_results(Group& group, std::span<const Bytes> part, std::size_t size, Results& results);
 
-// As mmengine.dist.collect_results_cpu: rank 0 makes a folder in `shared`, which must be there for
-// all ranks; broadcast uint8[512] of its name; every rank writes its list to a file there; barrier;
-// rank 0 reads and removes the folder, after a failure too. Beyond the original, broadcast uint8[1]
-// of whether all went well. Throws, on every rank, Error saying which rank could not write or read
-// what, and that the folder must be shared where a list does not arrive.
+// As mmengine.dist.collect_results_cpu: rank 0 makes a folder in `shared`, which all ranks share;
+// broadcast uint8[512] of its name; every rank writes its list to a file there; barrier; rank 0
+// reads and removes the folder, after a failure too. Beyond the original, broadcast uint8[1] of
+// whether all went well. Throws, on every rank, Error that says which rank could not write or read
+// what.
 void collect_results_by_files(Group& group, std::span<const Bytes> part, std::size_t size,
                               const std::string& shared, Results& results);
 
@@ -42,26 +41,13 @@ void remove_left_folders(const std::string& shared);
 // Error, on every rank, naming a rank with another `size` or with too few items.
 void check_results(Group& group, std::size_t items, std::size_t size);
 
-// A list of items as one object, as collect_results sends and writes it: their number, their
-// lengths in bytes, each in 8 bytes, and the items.
-
-// In the group's workspace, until the next call.
+// Returns a list of items as one object, as collect_results sends and writes it: their number,
+// their lengths in bytes, each in 8 bytes, and the items. In the group's workspace, until the next
+// call.
 Bytes pack_list(Group& group, std::span<const Bytes> part);
 
-// Both throw Error on bytes that are no list.
-class PackedList {
- public:
-  explicit PackedList(Bytes packed);
-  std::size_t count() const { return number(0); }
-  Bytes next();  // the first item, the second, ...
-
- private:
-  std::size_t number(std::size_t i) const;
-
-  Bytes packed_;
-  std::size_t begin_ = 0;  // of the next item
-  std::size_t taken_ = 0;
-};
+// Returns the items, views into `packed`. Throws Error on bytes that are no list.
+std::vector<Bytes> unpack_list(Bytes packed);
 
 // Throws Error, naming the rank, when a rank's number of items, of `counts` by rank, leaves a place
 // before the end or before `size` empty.

@@ -3,7 +3,6 @@
 #include <cstring>
 #include <random>
 
-#include "src/core/communicator.hpp"
 #include "src/primitives/objects.hpp"
 
 namespace ccl_tests::primitives {
@@ -14,8 +13,7 @@ std::int32_t random_seed() {
 
 std::int32_t sync_random_seed(Group& group, std::int32_t mine) {
   StepClock clock = group.step_clock();
-  group.communicator().broadcast(group.call(&mine, &mine, 1, DataType::int32));
-  group.communicator().wait();
+  group.run(&Communicator::broadcast, group.call(&mine, &mine, 1, DataType::int32));
   clock.payload();
   return mine;
 }

@@ -5,7 +5,6 @@
 #include <cstring>
 #include <optional>
 #include <span>
-#include <string>
 #include <type_traits>
 
 #include "src/core/types.hpp"
@@ -25,9 +24,6 @@ struct Tensor {
     return with_type(type, []<class T>() { return is_float<T>; });
   }
 };
-
-// "float[2, 3]"; without a shape "float[6]".
-std::string to_text(const Tensor& tensor);
 
 // A model's parameter, and its gradient where the last step gave it one.
 struct Parameter {

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <span>
 #include <utility>
@@ -13,45 +14,38 @@
 
 namespace ccl_tests::primitives {
 
-// Operations that are started together and waited for later.
-
-// An operation that was started. Its tensor is the library's until wait(), called once, returns.
-class Handle {
- public:
-  // work: null when the operation is complete.
-  explicit Handle(std::unique_ptr<Work> work) : work_(std::move(work)) {}
-  void wait() {
-    if (work_) work_->wait();
-  }
-
- private:
-  std::unique_ptr<Work> work_;
-};
-
-// In place, collective; started in the same order by all ranks, which wait for all that they have
-// started before any other operation of the group.
-Handle start_all_reduce(Group& group, const Tensor& tensor, ReduceOp op);
-Handle start_broadcast(Group& group, const Tensor& tensor, int src);
+// Start an operation in place. Collective: all ranks start the same ones in the same order, and
+// wait for all of them before any other operation of the group. The tensor is the library's until
+// wait(), called once, returns.
+std::unique_ptr<Work> start_all_reduce(Group& group, const Tensor& tensor, ReduceOp op);
+std::unique_ptr<Work> start_broadcast(Group& group, const Tensor& tensor, int src);
 
 // Operations under way together.
 class InFlight {
  public:
   explicit InFlight(Group& group) : clock_(group.step_clock()) {}
-  void add(Handle handle) { handles_.push_back(std::move(handle)); }
+  void add(std::unique_ptr<Work> work) { works_.push_back(std::move(work)); }
   void wait() {
-    for (Handle& handle : handles_) handle.wait();
-    handles_.clear();
+    for (const auto& work : works_) work->wait();
+    works_.clear();
     clock_.payload();
   }
 
  private:
   StepClock clock_;
-  std::vector<Handle> handles_;
+  std::vector<std::unique_ptr<Work>> works_;
 };
 
-// All are collective and work in place. The lists must have the same length, numbers of elements
-// and types, in the same order, on all ranks (check_tensors, check_parameters). They throw what the
-// library throws. The average of integers truncates toward zero.
+// Calls send(bucket) for one bucket after the other. As torch._utils._take_tensors: every type has
+// a running bucket. A bucket with bytes in it is sent before a tensor would take it beyond
+// limit_bytes; what is left goes at the end, by the types' first appearance. room: for as many
+// tensors as the list.
+void take_tensors(std::span<const Tensor> tensors, std::size_t limit_bytes, std::span<Tensor> room,
+                  const std::function<void(std::span<const Tensor>)>& send);
+
+// All that follow are collective and work in place. The lists must have the same length, numbers of
+// elements and types, in the same order, on all ranks (check_tensors, check_parameters). They throw
+// what the library throws. The average of integers truncates toward zero.
 
 // Every tensor replaced by its reduction over all ranks. As mmengine.dist.all_reduce_params: with
 // coalesce, one all_reduce for each bucket of at most bucket_bytes (see take_tensors), of a copy
@@ -75,10 +69,9 @@ void sync_buffer(Group& group, std::span<const Tensor> buffers,
 // flashy.distrib.sync_grad: one all_reduce each, all started, then waited for and divided.
 void sync_grad(Group& group, std::span<const Parameter> parameters);
 
-// Throws Error on every rank, naming who differs, when `count` is not the same on all. As the check
-// of flashy.distrib: one all_reduce of int64[1], compared with ranks() times this rank's own. What
-// is summed is a hash of the count: with the count itself, rank 1 of those with 1, 2 and 3 tensors
-// would find nothing wrong and go on alone. Who it was is asked over the control plane.
+// Throws Error on every rank, naming who differs, if `count` is not the same on all. As the check
+// of flashy.distrib: one all_reduce of int64[1], compared with ranks() times this rank's own. A
+// hash of the count is summed: the sum of counts 1, 2 and 3 would look right to the rank with 2.
 void check_number_of_tensors(Group& group, std::size_t count);
 
 }  // namespace ccl_tests::primitives

@@ -1,7 +1,6 @@
 #include <cstdint>
 #include <limits>
 
-#include "src/primitives/buckets.hpp"
 #include "src/primitives/tensors.hpp"
 #include "tests/primitives/cases.hpp"
 
