@@ -1,14 +1,19 @@
-#include "verify/cuda.hpp"
-
 #include <cuda_runtime_api.h>
 
 #include <algorithm>
 #include <cstring>
 #include <vector>
 
+#ifdef __CUDACC__
+#include <thrust/execution_policy.h>
+#include <thrust/for_each.h>
+#include <thrust/iterator/counting_iterator.h>
+#include <thrust/system_error.h>
+#endif
+
 #include "verify/cuda_arena.hpp"
 #include "verify/cuda_functors.hpp"
-#include "verify/cuda_launch.hpp"
+#include "verify/loops.hpp"
 #include "verify/width.hpp"
 
 namespace ccl_tests::verify {
@@ -17,6 +22,32 @@ namespace {
 using cuda::FillVectors;
 using cuda::Found;
 using cuda::Vector;
+
+// Calls each(k) for k < threads on a GPU, in no order, after what is on the stream. Returns before
+// it is done. Compiled for the host (tests), runs in the order of a stream.
+template <class F>
+cudaError_t for_each_thread(std::uint64_t threads, const F& each, cudaStream_t stream) {
+#ifdef __CUDACC__
+  try {
+    thrust::for_each_n(thrust::cuda::par_nosync.on(stream),
+                       thrust::counting_iterator<std::uint64_t>(0), threads, each);
+  } catch (const thrust::system_error& e) {
+    return static_cast<cudaError_t>(e.code().value());
+  }
+  return cudaSuccess;
+#else
+  struct Work {
+    std::uint64_t threads;
+    F each;
+  };
+  const auto run = [](void* data) {
+    auto* const work = static_cast<Work*>(data);
+    for (std::uint64_t k = 0; k < work->threads; ++k) work->each(k);
+    delete work;
+  };
+  return cudaLaunchHostFunc(stream, run, new Work{threads, each});
+#endif
+}
 
 // x with (x * value) mod period == 1; the period is prime.
 std::uint64_t inverse(std::uint64_t value, std::uint64_t period) {
@@ -38,8 +69,8 @@ class CudaTable : public PlacedTable {
         width_(table.width()),
         per_vector_(sizeof(Vector) / width_),
         inverse_(inverse(per_vector_, period_)),
-        elements_(arena, period_ * width_),
-        vectors_(arena, period_ * sizeof(Vector)) {
+        elements_(arena.take(period_ * width_)),
+        vectors_(arena.take(period_ * sizeof(Vector))) {
     std::vector<std::byte> period(period_ * width_);
     table.copy_to(period.data(), period_, 0);
     std::vector<std::byte> vectors(period_ * sizeof(Vector));
@@ -48,18 +79,18 @@ class CudaTable : public PlacedTable {
       check(cudaMemcpyAsync(to, from.data(), from.size(), cudaMemcpyHostToDevice, stream),
             "a table to the device");
     };
-    copy(elements_.as<std::byte>(), period);
-    copy(vectors_.as<Vector>(), vectors);
+    copy(elements_.get(), period);
+    copy(vectors_.get(), vectors);
     check(cudaStreamSynchronize(stream), "a table to the device");
   }
 
   std::uint32_t period() const { return period_; }
   std::size_t width() const { return width_; }
   std::size_t per_vector() const { return per_vector_; }
-  const Vector* vectors() const { return vectors_.as<Vector>(); }
+  const Vector* vectors() const { return reinterpret_cast<Vector*>(vectors_.get()); }
   template <class U>
   const U* elements() const {
-    return elements_.as<const U>();
+    return reinterpret_cast<const U*>(elements_.get());
   }
   // The vector that begins with element `element`.
   std::uint32_t vector_at(std::size_t element) const {
@@ -95,19 +126,17 @@ class CudaLoops : public Loops {
  public:
   CudaLoops() {
     int device = 0;
-    int processors = 0;
-    int threads = 0;
     check(cudaGetDevice(&device), "the current device");
-    check(cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device),
-          "a device's attributes");
-    check(cudaDeviceGetAttribute(&threads, cudaDevAttrMaxThreadsPerMultiProcessor, device),
-          "a device's attributes");
-    resident_ = static_cast<std::uint64_t>(processors) * static_cast<std::uint64_t>(threads);
+    const auto attribute = [&](cudaDeviceAttr which) {
+      int value = 0;
+      check(cudaDeviceGetAttribute(&value, which, device), "a device's attributes");
+      return static_cast<std::uint64_t>(value);
+    };
+    resident_ = attribute(cudaDevAttrMultiProcessorCount) *
+                attribute(cudaDevAttrMaxThreadsPerMultiProcessor);
     check(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking), "a stream");
   }
   ~CudaLoops() override { cudaStreamDestroy(stream_); }
-  CudaLoops(const CudaLoops&) = delete;
-  CudaLoops& operator=(const CudaLoops&) = delete;
 
   std::unique_ptr<PlacedTable> place(const Table& table) override {
     return std::make_unique<CudaTable>(table, arena_, stream_);
@@ -128,18 +157,16 @@ class CudaLoops : public Loops {
     Found* const found = room_for(runs.size());
     const std::size_t bytes = runs.size() * sizeof(Found);
     check(cudaMemcpyAsync(found, none.data(), bytes, cudaMemcpyHostToDevice, stream_), "comparing");
-    for (std::size_t k = 0; k < runs.size(); ++k) {
+    for (std::size_t k = 0; k < runs.size(); ++k)
       with_width(placed(*runs[k].table).width(),
                  [&]<class U>() { compare_as<U>(runs[k], tolerance, found + k); });
-    }
     std::vector<Found> result(runs.size());
     check(cudaMemcpyAsync(result.data(), found, bytes, cudaMemcpyDeviceToHost, stream_),
           "comparing");
     finish("comparing");
     std::vector<Difference> differences;
-    for (const Found& f : result) {
+    for (const Found& f : result)
       differences.push_back(f.wrong == 0 ? Difference{} : Difference{f.wrong, f.first, f.last});
-    }
     return differences;
   }
 
@@ -169,14 +196,11 @@ class CudaLoops : public Loops {
     const std::uint64_t full = std::max<std::uint64_t>(1, 2 * resident_ / period);
     return std::min(full, (vectors + period - 1) / period) * period;
   }
-  cuda::Stride stride(const CudaTable& table, std::size_t vectors, std::size_t first) const {
-    return {vectors, lanes(vectors, table.period()), table.period(), table.vector_at(first)};
-  }
 
   template <class F>
   void launch(std::uint64_t threads, const F& each) const {
     if (threads == 0) return;
-    check(cuda::for_each_thread(threads, each, stream_), "launching a kernel");
+    check(for_each_thread(threads, each, stream_), "launching a kernel");
   }
 
   template <class U>
@@ -212,10 +236,11 @@ class CudaLoops : public Loops {
     const Parts p = parts_of(run.data, run.count, sizeof(U), sizeof(Vector));
     const std::size_t behind = p.head + p.vectors * table.per_vector();
     elements(0, p.head, 1);
-    const cuda::Stride s = stride(table, p.vectors, run.first + p.head);
-    launch(p.vectors == 0 ? 0 : s.lanes,
+    const std::uint64_t threads = lanes(p.vectors, table.period());
+    launch(p.vectors == 0 ? 0 : threads,
            cuda::CompareVectors<U>{reinterpret_cast<const Vector*>(data + p.head), table.vectors(),
-                                   s, p.head, tolerance, found});
+                                   p.vectors, threads, table.period(),
+                                   table.vector_at(run.first + p.head), p.head, tolerance, found});
     elements(behind, p.tail, 1);
   }
 
@@ -223,10 +248,10 @@ class CudaLoops : public Loops {
 
   Found* room_for(std::size_t runs) {
     if (runs > room_) {
-      found_ = CudaArena::Piece(arena_, runs * sizeof(Found));
+      found_ = arena_.take(runs * sizeof(Found));
       room_ = runs;
     }
-    return found_.as<Found>();
+    return reinterpret_cast<Found*>(found_.get());
   }
 
   // The tables of two verifiers, one made before the other goes, and what they find: 0.2 MiB a table of most types.

@@ -1,12 +1,9 @@
 #include "verify/cuda_arena.hpp"
 
-#include <cuda_runtime_api.h>
-
 #include <algorithm>
 #include <iterator>
-#include <utility>
-namespace ccl_tests::verify {
 
+namespace ccl_tests::verify {
 namespace {
 
 constexpr std::size_t aligned = 256;  // as cudaMalloc
@@ -26,7 +23,7 @@ CudaArena::Memory CudaArena::allocate(std::size_t bytes) const {
   return Memory(static_cast<std::byte*>(data));
 }
 
-void* CudaArena::take(std::size_t bytes) {
+CudaArena::Piece CudaArena::take(std::size_t bytes) {
   const std::size_t wanted = std::max<std::size_t>(1, (bytes + aligned - 1) / aligned) * aligned;
   auto found = std::find_if(free_.begin(), free_.end(),
                             [&](const auto& piece) { return piece.second >= wanted; });
@@ -38,7 +35,7 @@ void* CudaArena::take(std::size_t bytes) {
   free_.erase(found);
   if (size > wanted) free_[data + wanted] = size - wanted;
   taken_[data] = wanted;
-  return data;
+  return Piece(data, {this});
 }
 
 bool CudaArena::begins_memory(const std::byte* at) const {
@@ -47,8 +44,8 @@ bool CudaArena::begins_memory(const std::byte* at) const {
 }
 
 // Joins the piece with its neighbours of the same memory.
-void CudaArena::give_back(void* piece) {
-  const auto taken = taken_.find(static_cast<std::byte*>(piece));
+void CudaArena::give_back(std::byte* piece) {
+  const auto taken = taken_.find(piece);
   auto here = free_.emplace(taken->first, taken->second).first;
   taken_.erase(taken);
   const auto next = std::next(here);
@@ -62,19 +59,6 @@ void CudaArena::give_back(void* piece) {
   if (before->first + before->second != here->first) return;
   before->second += here->second;
   free_.erase(here);
-}
-
-CudaArena::Piece::Piece(Piece&& other) noexcept
-    : arena_(std::exchange(other.arena_, nullptr)), data_(std::exchange(other.data_, nullptr)) {}
-
-CudaArena::Piece& CudaArena::Piece::operator=(Piece&& other) noexcept {
-  std::swap(arena_, other.arena_);
-  std::swap(data_, other.data_);
-  return *this;
-}
-
-CudaArena::Piece::~Piece() {
-  if (arena_ != nullptr) arena_->give_back(data_);
 }
 
 }  // namespace ccl_tests::verify

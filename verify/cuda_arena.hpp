@@ -10,43 +10,33 @@
 #include <vector>
 
 #include "src/core/error.hpp"
+
 namespace ccl_tests::verify {
 
-// Errors of the CUDA runtime, for the verifier.
-
-// Throws Error, and forgets the error: the next call is not to blame.
+// Throws Error if a call of the CUDA runtime failed, and forgets the error: the next call is not to
+// blame.
 inline void check(cudaError_t status, const char* what) {
   if (status == cudaSuccess) return;
   cudaGetLastError();
   throw Error(std::string(what) + ": " + cudaGetErrorString(status));
 }
 
-// cudaMalloc and cudaFree wait for the device, and for every device that can reach its memory: between rows
-// a rank that calls them would wait for peers whose operations wait for this rank. So they are called at the
-// beginning and at the end alone; a piece that finds no room is memory of its own, which stays until the end,
-// too. Used by one thread.
+// Memory that is taken at the beginning and freed at the end alone: cudaMalloc and cudaFree wait
+// for every device that can reach the memory, whose operations may wait for this rank. A piece that
+// finds no room is memory of its own, which stays until the end, too. Used by one thread.
 class CudaArena {
  public:
   // Takes memory of the calling thread's device. Throws Error.
   explicit CudaArena(std::size_t bytes);
 
-  // Gives its memory back to the arena, which must outlive it.
-  class Piece {
-   public:
-    Piece() = default;
-    Piece(CudaArena& arena, std::size_t bytes) : arena_(&arena), data_(arena.take(bytes)) {}
-    Piece(Piece&& other) noexcept;
-    Piece& operator=(Piece&& other) noexcept;
-    ~Piece();
-    template <class T>
-    T* as() const {
-      return static_cast<T*>(data_);
-    }
-
-   private:
-    CudaArena* arena_ = nullptr;
-    void* data_ = nullptr;
+  struct GiveBack {
+    void operator()(std::byte* piece) const { arena->give_back(piece); }
+    CudaArena* arena = nullptr;
   };
+  // Gives its memory back to the arena, which must outlive it.
+  using Piece = std::unique_ptr<std::byte, GiveBack>;
+
+  Piece take(std::size_t bytes);
 
  private:
   struct Free {
@@ -55,8 +45,7 @@ class CudaArena {
   using Memory = std::unique_ptr<std::byte, Free>;
 
   Memory allocate(std::size_t bytes) const;
-  void* take(std::size_t bytes);
-  void give_back(void* piece);
+  void give_back(std::byte* piece);
   bool begins_memory(const std::byte* at) const;
 
   std::vector<Memory> memory_;

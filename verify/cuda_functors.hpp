@@ -12,7 +12,7 @@
 #include <cstring>
 #include <cuda/atomic>
 
-#include "verify/ulp.hpp"
+#include "verify/width.hpp"
 
 namespace ccl_tests::verify::cuda {
 
@@ -45,17 +45,6 @@ struct Finding {
     Atomic(found->wrong).fetch_add(wrong, ::cuda::memory_order_relaxed);
     Atomic(found->first).fetch_min(first, ::cuda::memory_order_relaxed);
     Atomic(found->last).fetch_max(last, ::cuda::memory_order_relaxed);
-  }
-};
-
-// The ones of `vectors` vectors at `data` that thread `lane` of `lanes` compares; `lanes` is a multiple
-// of `period`.
-struct Stride {
-  std::uint64_t vectors, lanes;
-  std::uint32_t period, start;  // start: vector of the table at which the data begin
-
-  CCL_HD std::uint32_t of_table(std::uint64_t lane) const {
-    return static_cast<std::uint32_t>((start + lane) % period);
   }
 };
 
@@ -120,24 +109,24 @@ template <class U>
 struct CompareVectors {
   const Vector* data;
   const Vector* table;
-  Stride stride;
-  std::uint64_t offset;  // element of the run at which the vectors begin
+  std::uint64_t vectors, lanes;  // thread `lane` compares every lanes-th; a multiple of `period`
+  std::uint32_t period, start;   // start: vector of the table at which the data begin
+  std::uint64_t offset;          // element of the run at which the vectors begin
   std::uint64_t tolerance;
   Found* found;
 
   CCL_HD void operator()(std::uint64_t lane) const {
     constexpr int async_operations = 4;  // loads that a thread has under way
-    const Vector expected = table[stride.of_table(lane)];
+    const Vector expected = table[(start + lane) % period];
     Finding mine;
     std::uint64_t i = lane;
-    for (; i + (async_operations - 1) * stride.lanes < stride.vectors;
-         i += async_operations * stride.lanes) {
+    for (; i + (async_operations - 1) * lanes < vectors; i += async_operations * lanes) {
       Vector value[async_operations];
-      for (int k = 0; k < async_operations; ++k) value[k] = data[i + k * stride.lanes];
+      for (int k = 0; k < async_operations; ++k) value[k] = data[i + k * lanes];
       for (int k = 0; k < async_operations; ++k)
-        if (!same(value[k], expected)) look(value[k], expected, i + k * stride.lanes, mine);
+        if (!same(value[k], expected)) look(value[k], expected, i + k * lanes, mine);
     }
-    for (; i < stride.vectors; i += stride.lanes)
+    for (; i < vectors; i += lanes)
       if (!same(data[i], expected)) look(data[i], expected, i, mine);
     mine.add_to(found);
   }

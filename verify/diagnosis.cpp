@@ -3,8 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstring>
 #include <optional>
+
+#include "verify/width.hpp"
 
 namespace ccl_tests::verify {
 namespace {
@@ -25,9 +26,7 @@ struct Suspects {
     return !table.first_difference(found, count, first);
   }
   std::uint64_t element(std::size_t i) const {
-    std::uint64_t bits = 0;
-    std::memcpy(&bits, found + i * pattern.width(), pattern.width());
-    return bits;
+    return bits_at(found + i * pattern.width(), pattern.width());
   }
 };
 
@@ -36,9 +35,8 @@ std::string moved_data(const Suspects& run, int from) {
   const Table& table = pattern.expected();
   const std::size_t period = table.period();
   std::optional<std::size_t> index;  // in the table
-  for (std::size_t j = 0; j < period && !index; ++j) {
+  for (std::size_t j = 0; j < period && !index; ++j)
     if (run.matches(table, j)) index = j;
-  }
   if (!index) return {};
   const auto start_of =
       [&](int rank, std::size_t slot) {  // element at which `rank`'s data in `slot` reads like this
@@ -46,13 +44,11 @@ std::string moved_data(const Suspects& run, int from) {
       };
   const std::size_t at = run.at % period;
   for (int rank = 0; rank < pattern.inputs().ranks(); ++rank) {
-    if (start_of(rank, run.slot) == at) {
+    if (start_of(rank, run.slot) == at)
       return fmt::format("rank {}'s data instead of rank {}'s", rank, from);
-    }
   }
-  for (std::size_t slot = 0; slot < slots_searched; ++slot) {
+  for (std::size_t slot = 0; slot < slots_searched; ++slot)
     if (slot != run.slot && start_of(from, slot) == at) return "the result of an earlier call";
-  }
   if (run.count < 4) return {};  // too few elements to tell a place in the period by chance
   return fmt::format("like rank {}'s data from element {} (modulo {}) on, not {}", from,
                      start_of(from, run.slot), period, at);
@@ -66,9 +62,8 @@ std::string without_ranks(const Suspects& run, std::size_t first) {
   std::string text;
   for (int rank = 0; rank < ranks; ++rank) {
     bool same = true;
-    for (std::size_t i = 0; i < run.count && same; ++i) {
+    for (std::size_t i = 0; i < run.count && same; ++i)
       same = inputs.reduced((first + i) % inputs.period(), rank) == run.element(i);
-    }
     if (same)
       text += fmt::format("{} without rank {}", text.empty() ? "the reduction" : ", or", rank);
   }
@@ -82,9 +77,8 @@ std::string reduced_data(const Suspects& run, int me) {
   const std::size_t first = run.at + pattern.phase(0, run.slot);
   if (run.matches(pattern.input(me), first)) return "this rank's own input, not reduced";
   for (std::size_t slot = 0; slot < slots_searched; ++slot) {
-    if (slot != run.slot && run.matches(pattern.expected(), run.at + pattern.phase(0, slot))) {
+    if (slot != run.slot && run.matches(pattern.expected(), run.at + pattern.phase(0, slot)))
       return "the result of an earlier call";
-    }
   }
   if (std::string lost = without_ranks(run, first); !lost.empty()) return lost;
   for (std::size_t j = 0; j < period && run.count >= 4; ++j) {

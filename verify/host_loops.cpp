@@ -3,7 +3,6 @@
 #include <cstring>
 
 #include "verify/loops.hpp"
-#include "verify/ulp.hpp"
 #include "verify/width.hpp"
 
 namespace ccl_tests::verify {

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <bit>
 #include <limits>
+#include <numeric>
+#include <vector>
 
 #include "verify/input_rules.hpp"
 #include "verify/mix.hpp"
@@ -129,9 +131,8 @@ std::uint64_t Inputs::total(std::size_t j) const {
   return with_type(type_, [&]<class T>() {
     std::uint64_t sum = 0;
     if constexpr (!is_float<T>) {
-      for (int rank = 0; rank < ranks_; ++rank) {
+      for (int rank = 0; rank < ranks_; ++rank)
         sum += static_cast<std::uint64_t>(integer_value<T>(rank, j));
-      }
     }
     return sum;
   });
@@ -187,12 +188,28 @@ std::optional<const char*> Inputs::not_verifiable() const {
       const int highest = std::numeric_limits<T>::max();
       const int largest_sum =
           integers_wrap_ ? highest : 2 * (highest / 3);  // two parts, one of them taken twice
-      if (ranks_ > largest_sum) {
-        return "an 8-bit integer average of so many ranks is always 0";
-      }
+      if (ranks_ > largest_sum) return "an 8-bit integer average of so many ranks is always 0";
     }
     return std::nullopt;
   });
+}
+
+std::size_t first_phases(const Inputs& inputs) {
+  return inputs.period() - static_cast<std::size_t>(inputs.ranks());
+}
+
+double coverage(const Inputs& inputs, std::size_t start, std::size_t count) {
+  if (!inputs.op() || inputs.ranks() == 1) return 1;
+  std::vector<int> hidden(static_cast<std::size_t>(inputs.ranks()));
+  std::iota(hidden.begin(), hidden.end(), 0);
+  const std::size_t end = start + std::min(count, inputs.period());
+  for (std::size_t i = start; i < end && !hidden.empty(); ++i) {
+    const std::size_t j = i % inputs.period();
+    const std::uint64_t total = inputs.total(j);
+    const auto shown = [&](int rank) { return inputs.shows_loss(rank, j, total); };
+    std::erase_if(hidden, shown);
+  }
+  return 1 - static_cast<double>(hidden.size()) / inputs.ranks();
 }
 
 }  // namespace ccl_tests::verify

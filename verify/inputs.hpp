@@ -88,4 +88,12 @@ class Inputs {
   std::size_t period_;
 };
 
+// Returns the number of elements of the period at which a reduction's rows may start: at least one
+// turn of all ranks is left before the period wraps, because the wrap breaks the order of turns.
+std::size_t first_phases(const Inputs& inputs);
+
+// Returns the share of ranks whose missing contribution shows in elements [start, start + count) of
+// the period; 1 for data movement.
+double coverage(const Inputs& inputs, std::size_t start, std::size_t count);
+
 }  // namespace ccl_tests::verify

@@ -62,4 +62,8 @@ class Loops {
 Loops& host_loops();
 std::unique_ptr<Loops> make_host_loops();
 
+// Returns the loops of the calling thread's CUDA device, on a stream of their own. Throws Error.
+// Part of the module of CUDA devices.
+std::unique_ptr<Loops> make_cuda_loops();
+
 }  // namespace ccl_tests::verify

@@ -1,8 +1,9 @@
 #include "verify/order_sensitive.hpp"
 
+#define XXH_INLINE_ALL  // NOLINT(readability-identifier-naming): xxHash's name
 #include <fmt/format.h>
+#include <xxhash.h>
 
-#include <algorithm>
 #include <bit>
 #include <cstring>
 #include <limits>
@@ -12,7 +13,6 @@
 #include <vector>
 
 #include "verify/mix.hpp"
-#include "verify/ulp.hpp"
 #include "verify/width.hpp"
 
 namespace ccl_tests::verify {
@@ -107,5 +107,11 @@ std::string element_text(DataType type, const std::byte* element) {
     }
   });
 }
+
+std::uint64_t digest(std::span<const std::byte> bytes, std::uint64_t before) {
+  return XXH3_64bits_withSeed(bytes.data(), bytes.size(), before);
+}
+
+std::string digest_text(std::uint64_t digest) { return fmt::format("{:016x}", digest); }
 
 }  // namespace ccl_tests::verify

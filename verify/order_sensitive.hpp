@@ -1,5 +1,6 @@
 // Inputs whose reduction is rounded, so that its bits show in which order a library combined the ranks'
-// data, and how far two results are apart.
+// data, how far two results are apart, and
+// short numbers that stand for results.
 #pragma once
 
 #include <cstddef>
@@ -39,5 +40,11 @@ std::uint64_t distance(DataType type, const std::byte* a, const std::byte* b);
 
 // Returns "-1.25 (0xbfa00000)".
 std::string element_text(DataType type, const std::byte* element);
+
+// Returns XXH3 (64 bits) of the bytes. before: the digest of what stands before them, on which the
+// result depends, too.
+std::uint64_t digest(std::span<const std::byte> bytes, std::uint64_t before = 0);
+
+std::string digest_text(std::uint64_t digest);  // 16 hexadecimal digits
 
 }  // namespace ccl_tests::verify

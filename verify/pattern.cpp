@@ -5,8 +5,6 @@
 #include <numeric>
 #include <random>
 
-#include "verify/coverage.hpp"
-
 namespace ccl_tests::verify {
 namespace {
 

@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "verify/diagnosis.hpp"
-#include "verify/second_look.hpp"
 #include "verify/width.hpp"
 
 namespace ccl_tests::verify {
@@ -21,6 +20,61 @@ constexpr std::byte guard_byte{0x5a};
 constexpr std::size_t exact_poison = 4096;
 // Elements from the first wrong one on that are looked at to say what they are.
 constexpr std::size_t explained_elements = 16;
+
+// The values of a floating-point type in their order, as whole numbers.
+std::int64_t place(std::uint64_t bits, std::size_t width) {
+  const std::uint64_t sign = std::uint64_t{1} << (8 * width - 1);
+  const auto magnitude = static_cast<std::int64_t>(bits & (sign - 1));
+  return (bits & sign) != 0 ? -magnitude : magnitude;
+}
+
+bool is_right(std::uint64_t found, std::uint64_t expected, std::size_t width,
+              std::uint64_t tolerance) {
+  if (found == expected || tolerance == 0) return found == expected;
+  const std::int64_t a = place(found, width);
+  const std::int64_t b = place(expected, width);
+  const auto apart =
+      static_cast<std::uint64_t>(std::max(a, b)) - static_cast<std::uint64_t>(std::min(a, b));
+  return apart <= tolerance;
+}
+
+Difference look_again(Loops& loops, const StridedRange& run, const Table& table,
+                      std::uint64_t tolerance, std::size_t begin, std::size_t end) {
+  const std::size_t width = table.width();
+  const std::size_t stride = run.blocks > 1 ? run.stride : run.count;
+  const std::size_t piece = (std::size_t{1} << 20) / width;
+  std::vector<std::byte> copy(std::min(end - begin, piece) * width);
+  Difference result;
+  for (std::size_t at = begin; at < end; ++at) {
+    const std::size_t in_piece = (at - begin) % piece;
+    if (in_piece == 0)
+      loops.fetch(copy.data(), run.data + at * width, std::min(end - at, piece) * width);
+    const std::size_t block = at / stride;
+    const std::size_t i = at % stride;
+    if (i >= run.count) continue;  // between two blocks
+    const std::byte* const expected = table.at(run.first + block * run.table_stride + i);
+    const std::byte* const found = copy.data() + in_piece * width;
+    if (is_right(bits_at(found, width), bits_at(expected, width), width, tolerance)) continue;
+    if (result.wrong++ == 0) result.first = at;
+    result.last = at;
+  }
+  return result;
+}
+
+// Returns in words whether elements found.first to found.last of the run are wrong: copied to the
+// host and compared one by one, with neither the loops' table nor their code. table: what run.table
+// was placed from. tolerance: as for Loops::compare.
+std::string second_look(Loops& loops, const StridedRange& run, const Table& table,
+                        std::uint64_t tolerance, const Difference& found) {
+  const Difference again = look_again(loops, run, table, tolerance, found.first, found.last + 1);
+  if (again.wrong == found.wrong && again.first == found.first && again.last == found.last)
+    return "confirmed on the host";
+  const std::string there = again.wrong == 0 ? "all is right"
+                                             : fmt::format("{} are wrong, {} to {}", again.wrong,
+                                                           again.first, again.last);
+  return fmt::format(
+      "not confirmed on the host, where {}: the verifier is at fault, or data came late", there);
+}
 
 }  // namespace
 
@@ -86,7 +140,7 @@ Mismatch Verifier::compare(const void* recv, std::span<const ExpectedBlock> bloc
   const auto tolerance =
       pattern_->reduces() ? static_cast<std::uint64_t>(pattern_->inputs().tolerance()) : 0;
   std::vector<StridedRange> runs;
-  for (const ExpectedBlock& s : blocks) {
+  for (const ExpectedBlock& s : blocks)
     runs.push_back({.data = data + s.recv_offset * width,
                     .table = source_of(s).placed.get(),
                     .first = s.source_offset + phase_of(s, slot),
@@ -94,7 +148,6 @@ Mismatch Verifier::compare(const void* recv, std::span<const ExpectedBlock> bloc
                     .blocks = s.repeat,
                     .stride = s.recv_stride,
                     .table_stride = s.source_stride});
-  }
   const std::vector<Difference> differences = loops_->compare(runs, tolerance);
   Mismatch result;
   for (std::size_t k = 0; k < blocks.size(); ++k) {
@@ -122,8 +175,7 @@ std::string Verifier::explain(const std::byte* found, std::size_t count, const E
   const std::size_t width = pattern_->width();
   const std::byte* const expected = source_of(block).table.at(at + phase_of(block, slot));
   const auto hex = [&](const std::byte* p) {
-    return with_width(width,
-                      [&]<class U>() { return fmt::format("0x{:0{}x}", load<U>(p), 2 * width); });
+    return fmt::format("0x{:0{}x}", bits_at(p, width), 2 * width);
   };
   const auto all_poison = [&] {
     const std::size_t bytes = std::min<std::size_t>(count, 16) * width;
@@ -169,10 +221,9 @@ Mismatch Verifier::check_guards(const void* begin, std::size_t bytes) const {
   const std::uint64_t behind = changed(data + bytes);
   Mismatch result;
   result.wrong = before + behind;
-  if (result.wrong != 0) {
+  if (result.wrong != 0)
     result.explanation = fmt::format("{} bytes written {} the buffer", result.wrong,
                                      behind != 0 ? "past the end of" : "before");
-  }
   return result;
 }
 

@@ -6,8 +6,6 @@
 #include <numeric>
 #include <random>
 
-#include "verify/coverage.hpp"
-
 namespace ccl_tests {
 namespace {
 

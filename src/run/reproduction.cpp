@@ -4,7 +4,7 @@
 #include <span>
 
 #include "src/core/serialize.hpp"
-#include "verify/digest.hpp"
+#include "verify/order_sensitive.hpp"
 
 namespace ccl_tests {
 namespace {

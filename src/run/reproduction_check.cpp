@@ -15,7 +15,6 @@
 #include "src/core/communicator.hpp"
 #include "src/core/serialize.hpp"
 #include "src/run/operation_workload.hpp"
-#include "verify/digest.hpp"
 #include "verify/order_sensitive.hpp"
 
 namespace ccl_tests {

@@ -8,7 +8,6 @@
 #include <random>
 #include <vector>
 
-#include "verify/cuda.hpp"
 #include "verify/cuda_functors.hpp"
 #include "verify/loops.hpp"
 

@@ -3,14 +3,16 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <array>
 #include <cstdlib>
 #include <fstream>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "tests/golden/committed.hpp"
-#include "verify/coverage.hpp"
+#include "verify/inputs.hpp"
 
 namespace ccl_tests::verify {
 namespace {
@@ -32,6 +34,28 @@ std::string stated_table(std::istream& file) {
   for (std::string line; std::getline(file, line); text += '\n')
     text += line.starts_with('#') ? line : line.substr(0, names_width + width * computed().size());
   return text;
+}
+
+// Returns the smallest message, in elements, in which every rank's missing contribution shows,
+// wherever below first_phases() in the period it starts; 0: none up to a period long. O(ranks x
+// period).
+std::size_t complete_from(const Inputs& inputs) {
+  if (!inputs.op() || inputs.ranks() == 1) return 1;
+  const std::size_t period = inputs.period();
+  const std::size_t starts = first_phases(inputs);
+  std::vector<std::uint64_t> totals(period);
+  for (std::size_t j = 0; j < period; ++j) totals[j] = inputs.total(j);
+  std::size_t needed = 1;
+  for (int rank = 0; rank < inputs.ranks(); ++rank) {
+    std::size_t start = 0;  // of the longest message that ends here and has not shown the loss
+    for (std::size_t i = 0; start < starts; ++i) {
+      if (i - start == period) return 0;
+      if (!inputs.shows_loss(rank, i % period, totals[i % period])) continue;
+      needed = std::max(needed, i - start + 1);
+      start = i + 1;
+    }
+  }
+  return needed;
 }
 
 std::string stated(DataType type, ReduceOp op, int ranks) {

@@ -11,7 +11,6 @@
 #include <vector>
 
 #include "src/core/reduction.hpp"
-#include "verify/digest.hpp"
 
 namespace ccl_tests::verify {
 namespace {

@@ -6,7 +6,6 @@
 #include <set>
 
 #include "tests/unit/verify_world.hpp"
-#include "verify/coverage.hpp"
 
 namespace ccl_tests::verify {
 namespace {

@@ -2,7 +2,7 @@
 #include "src/core/backend.hpp"
 #include "src/devices/cuda/device.hpp"
 #include "src/devices/devices.hpp"
-#include "verify/cuda.hpp"
+#include "verify/loops.hpp"
 
 namespace ccl_tests::cuda_module {
 namespace {
