@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <cstdint>
 #include <utility>
 
 #include "src/core/error.hpp"

@@ -7,7 +7,6 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
-#include <vector>
 
 #include "src/backends/registry.hpp"
 #include "src/core/clock.hpp"
@@ -26,21 +25,17 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-// JSON lines, where they are asked for.
-class Lines {
- public:
-  explicit Lines(const std::string& path) {
-    if (!path.empty()) file_.emplace(OutputFile::create(path, ".jsonl"));
-  }
-  void add(const Json& json) {
-    if (file_) file_->append(json.dump() + "\n");
-  }
-  void close() {
-    if (file_) file_->close();
-  }
+// JSON lines, if they are asked for.
+struct Lines {
+  std::optional<OutputFile> file;
 
- private:
-  std::optional<OutputFile> file_;
+  void add(const Json& json) {
+    if (file) file->append(json.dump() + "\n");
+  }
+  void end(const Json& footer) {
+    add(footer);
+    if (file) file->close();
+  }
 };
 
 std::unique_ptr<Device> open(const Devices& devices, int index) {
@@ -112,8 +107,7 @@ int check(const CheckArguments& a, Device& device, verify::Loops& loops, Lines& 
       "wrong, {} of {} fills other than the host's\n",
       passed ? "OK" : "FAILED", all.missed, all.faults, all.false_alarms, all.right,
       all.other_fills, all.fills);
-  lines.add({{"type", "footer"}, {"complete", true}, {"passed", passed}});
-  lines.close();
+  lines.end({{"type", "footer"}, {"complete", true}, {"passed", passed}});
   return exit_code(passed ? Exit::passed : Exit::wrong_data);
 }
 
@@ -136,26 +130,28 @@ int speed(const CheckArguments& a, Device& device, verify::Loops& loops, Lines& 
   for (const DataType type : a.types) {
     for (const std::optional<ReduceOp> op : {std::optional<ReduceOp>(), {ReduceOp::avg}}) {
       const Speed s = check.measure(type, op);
+      const double copy = 2 * s.rate(s.copy_s), set = s.rate(s.set_s);
+      const double constant = s.rate(s.constant_s), fill = s.rate(s.fill_s);
+      const double compare = s.rate(s.compare_s);
+      const std::string_view op_name = op ? name(*op) : "none";
       fmt::print(
           "  {:>8} {:>5} {:9.2f} {:9.2f} {:9.2f} {:9.2f} {:6.3f} {:6.3f} {:7.3f} {:9.2f} {:6.3f}\n",
-          name(type), op ? name(*op) : "none", s.copy_rate() / 1e9, s.set_rate() / 1e9,
-          s.constant_rate() / 1e9, s.fill_rate() / 1e9, s.fill_rate() / s.copy_rate(),
-          s.fill_rate() / s.set_rate(), s.fill_rate() / s.constant_rate(), s.compare_rate() / 1e9,
-          s.compare_rate() / s.copy_rate());
+          name(type), op_name, copy / 1e9, set / 1e9, constant / 1e9, fill / 1e9, fill / copy,
+          fill / set, fill / constant, compare / 1e9, compare / copy);
       std::fflush(stdout);
       lines.add({{"type", "speed"},
                  {"datatype", name(type)},
-                 {"op", op ? name(*op) : "none"},
+                 {"op", op_name},
                  {"bytes", s.bytes},
-                 {"copy_bytes_per_s", s.copy_rate()},
-                 {"set_bytes_per_s", s.set_rate()},
-                 {"constant_bytes_per_s", s.constant_rate()},
-                 {"fill_bytes_per_s", s.fill_rate()},
-                 {"compare_bytes_per_s", s.compare_rate()},
-                 {"fill_to_copy", s.fill_rate() / s.copy_rate()},
-                 {"fill_to_set", s.fill_rate() / s.set_rate()},
-                 {"fill_to_constant", s.fill_rate() / s.constant_rate()},
-                 {"compare_to_copy", s.compare_rate() / s.copy_rate()},
+                 {"copy_bytes_per_s", copy},
+                 {"set_bytes_per_s", set},
+                 {"constant_bytes_per_s", constant},
+                 {"fill_bytes_per_s", fill},
+                 {"compare_bytes_per_s", compare},
+                 {"fill_to_copy", fill / copy},
+                 {"fill_to_set", fill / set},
+                 {"fill_to_constant", fill / constant},
+                 {"compare_to_copy", compare / copy},
                  {"copy_s", s.copy_s},
                  {"set_s", s.set_s},
                  {"constant_s", s.constant_s},
@@ -163,25 +159,24 @@ int speed(const CheckArguments& a, Device& device, verify::Loops& loops, Lines& 
                  {"compare_s", s.compare_s}});
     }
   }
-  lines.add({{"type", "footer"}, {"complete", true}});
-  lines.close();
-  return exit_code(Exit::passed);
-}
-
-int help() {
-  CheckArguments defaults;
-  FlagSet set;
-  declare_flags(set, defaults);
-  fmt::print("{}", help_all(check_texts(), set));
+  lines.end({{"type", "footer"}, {"complete", true}});
   return exit_code(Exit::passed);
 }
 
 int run(const CheckArguments& a) {
+  if (a.help) {
+    CheckArguments defaults;
+    FlagSet set;
+    declare_flags(set, defaults);
+    fmt::print("{}", help_all(check_texts(), set));
+    return exit_code(Exit::passed);
+  }
   const Devices& devices = a.memory == Memory::host ? host_devices() : open_gpus();
   if (a.list) return list(devices);
   const auto device = open(devices, a.device);
   const auto loops = devices.loops(*device);
-  Lines lines(a.output_file);
+  Lines lines;
+  if (!a.output_file.empty()) lines.file.emplace(OutputFile::create(a.output_file, ".jsonl"));
   return a.speed ? speed(a, *device, *loops, lines) : check(a, *device, *loops, lines);
 }
 
@@ -194,8 +189,7 @@ int main(int argc, char** argv) {
   ccl_tests::reserve_standard_files();
   try {
     using namespace ccl_tests::tools;
-    const CheckArguments arguments = parse_check_arguments({argv + std::min(argc, 1), argv + argc});
-    return arguments.help ? help() : run(arguments);
+    return run(parse_check_arguments({argv + std::min(argc, 1), argv + argc}));
   } catch (const ccl_tests::Error& e) {
     ccl_tests::print_error(fmt::format("device_check: {}\n", e.what()));
     return ccl_tests::exit_code(e.code());

@@ -12,8 +12,6 @@
 
 namespace ccl_tests::tools {
 
-inline constexpr int checked_ranks = 3;
-
 struct CheckOptions {
   std::size_t max_bytes = std::size_t{64} << 20;  // of the longest row
   std::uint64_t seed = 1;

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstring>
 #include <set>
 
 namespace ccl_tests::tools {
@@ -103,9 +102,8 @@ std::vector<Fault> faults_of(const RightRow& row, const verify::Table& without,
   const std::size_t bits = 8 * row.pattern.width();
   std::vector<Fault> faults;
   for (const std::size_t at : places(row, random)) {
-    for (const std::size_t bit : {bits - 2, random() % bits}) {
+    for (const std::size_t bit : {bits - 2, random() % bits})
       faults.push_back(flipped(row, at, bit));
-    }
   }
   faults.push_back(several(row, random));
   faults.push_back(never_written(row));

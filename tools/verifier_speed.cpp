@@ -7,31 +7,13 @@
 
 #include "src/core/clock.hpp"
 #include "src/core/error.hpp"
+#include "src/measure/statistics.hpp"
 #include "verify/verifier.hpp"
 
 namespace ccl_tests::tools {
-namespace {
-
-double median(std::vector<double> values) {
-  std::sort(values.begin(), values.end());
-  const std::size_t half = values.size() / 2;
-  return values.size() % 2 == 1 ? values[half] : (values[half - 1] + values[half]) / 2;
+double Speed::rate(const std::vector<double>& seconds) const {
+  return static_cast<double>(bytes) / median(seconds);
 }
-
-template <class F>
-double seconds_of(const F& what) {
-  const double start = monotonic_seconds();
-  what();
-  return monotonic_seconds() - start;
-}
-
-}  // namespace
-
-double Speed::copy_rate() const { return 2 * static_cast<double>(bytes) / median(copy_s); }
-double Speed::set_rate() const { return static_cast<double>(bytes) / median(set_s); }
-double Speed::constant_rate() const { return static_cast<double>(bytes) / median(constant_s); }
-double Speed::fill_rate() const { return static_cast<double>(bytes) / median(fill_s); }
-double Speed::compare_rate() const { return static_cast<double>(bytes) / median(compare_s); }
 
 std::size_t affordable(std::size_t wanted, const Device& device) {
   const std::size_t each = device.available() / 100 * 45;
@@ -51,29 +33,26 @@ Speed SpeedCheck::measure(DataType type, std::optional<ReduceOp> op) {
   const verify::Verifier verifier(pattern, 0, loops_);
   const std::size_t count = options_.bytes / size_of(type);
   const ExpectedBlock segment = {.count = count, .source_rank = op ? ExpectedBlock::all_ranks : 0};
-  Speed speed{type, op, options_.bytes, {}, {}, {}, {}, {}};
+  Speed speed{.bytes = options_.bytes};
+  verify::Mismatch found;
   for (int repetition = -1; repetition < options_.repetitions; ++repetition) {
-    const double copied =
-        seconds_of([&] { device_.copy(other_.data(), data_.data(), options_.bytes); });
-    const double set = seconds_of([&] { loops_.set(data_.data(), std::byte{0}, options_.bytes); });
-    const double constant =
-        seconds_of([&] { loops_.fill_constant(data_.data(), std::byte{0}, options_.bytes); });
-    const double filled = seconds_of([&] { verifier.fill_input(data_.data(), count, 0); });
-    verify::Mismatch found;
-    const double compared = seconds_of([&] {
-      found = verifier.compare(data_.data(), {&segment, 1}, 0);
-    });
+    const auto time = [&](std::vector<double>& seconds, auto&& what) {
+      const double start = monotonic_seconds();
+      what();
+      // The first calls load kernels and touch memory.
+      if (repetition >= 0) seconds.push_back(monotonic_seconds() - start);
+    };
+    time(speed.copy_s, [&] { device_.copy(other_.data(), data_.data(), options_.bytes); });
+    time(speed.set_s, [&] { loops_.set(data_.data(), std::byte{0}, options_.bytes); });
+    time(speed.constant_s,
+         [&] { loops_.fill_constant(data_.data(), std::byte{0}, options_.bytes); });
+    time(speed.fill_s, [&] { verifier.fill_input(data_.data(), count, 0); });
+    time(speed.compare_s, [&] { found = verifier.compare(data_.data(), {&segment, 1}, 0); });
     if (found.wrong != 0)
       throw Error(fmt::format("{} {}: what was filled is found wrong: {} elements, {} to {}, {}",
                               name(type), op ? name(*op) : "none", found.wrong, found.first,
                               found.last, found.explanation),
                   Exit::wrong_data);
-    if (repetition < 0) continue;  // the first calls load kernels and touch memory
-    speed.copy_s.push_back(copied);
-    speed.set_s.push_back(set);
-    speed.constant_s.push_back(constant);
-    speed.fill_s.push_back(filled);
-    speed.compare_s.push_back(compared);
   }
   return speed;
 }

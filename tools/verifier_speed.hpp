@@ -21,18 +21,12 @@ struct SpeedOptions {
 
 // Seconds of each repetition, in which all five took turns.
 struct Speed {
-  DataType type;
-  std::optional<ReduceOp> op;  // whose results were compared
-  std::size_t bytes;           // copied, written and compared
+  std::size_t bytes = 0;  // copied, written and compared
   // set: Loops::set, on a GPU cudaMemset. constant: Loops::fill_constant.
-  std::vector<double> copy_s, set_s, constant_s, fill_s, compare_s;
+  std::vector<double> copy_s = {}, set_s = {}, constant_s = {}, fill_s = {}, compare_s = {};
 
-  // Bytes per second, by the medians: a copy reads and writes, comparing reads, the others write.
-  double copy_rate() const;
-  double set_rate() const;
-  double constant_rate() const;
-  double fill_rate() const;
-  double compare_rate() const;
+  // Returns bytes per second, by the median of `seconds`. Copying moves twice as many.
+  double rate(const std::vector<double>& seconds) const;
 };
 
 // `wanted`, or fewer where two buffers would not fit into the free memory; a multiple of 256.

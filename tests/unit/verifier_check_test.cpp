@@ -129,11 +129,11 @@ TEST(VerifierSpeed, MeasuresWithinTheFreeMemory) {
   for (const DataType type : {DataType::int8, DataType::bfloat16, DataType::float64}) {
     const Speed speed = check.measure(type, ReduceOp::avg);
     EXPECT_EQ(speed.copy_s.size(), 3U);
-    EXPECT_GT(speed.copy_rate(), 0);
-    EXPECT_GT(speed.set_rate(), 0);
-    EXPECT_GT(speed.constant_rate(), 0);
-    EXPECT_GT(speed.fill_rate(), 0);
-    EXPECT_GT(speed.compare_rate(), 0);
+    EXPECT_GT(speed.rate(speed.copy_s), 0);
+    EXPECT_GT(speed.rate(speed.set_s), 0);
+    EXPECT_GT(speed.rate(speed.constant_s), 0);
+    EXPECT_GT(speed.rate(speed.fill_s), 0);
+    EXPECT_GT(speed.rate(speed.compare_s), 0);
   }
   EXPECT_LE(affordable(std::size_t{1} << 60, *device), device->available());
 }
