@@ -12,7 +12,7 @@
 #include "src/judge/passes.hpp"
 #include "src/judge/reproductions.hpp"
 #include "src/judge/sweep_fits.hpp"
-#include "src/measure/width_tally.hpp"
+#include "src/measure/repeatability.hpp"
 #include "src/options/options.hpp"
 #include "src/record/record.hpp"
 

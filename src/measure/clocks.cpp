@@ -1,21 +1,22 @@
 #include "src/measure/clocks.hpp"
 
 #include <algorithm>
-#include <array>
+#include <utility>
+
+#include "src/measure/statistics.hpp"
 
 namespace ccl_tests {
 namespace {
 
 double cost(const Clock& clock) {
   constexpr int readings = 50;
-  std::array<double, 101> costs{};
+  std::vector<double> costs(101);
   for (double& cost : costs) {
     const double start = clock.now();
     for (int k = 1; k < readings; ++k) clock.now();
     cost = (clock.now() - start) / readings;
   }
-  std::nth_element(costs.begin(), costs.begin() + costs.size() / 2, costs.end());
-  return costs[costs.size() / 2];
+  return median(std::move(costs));
 }
 
 double resolution(const Clock& clock) {

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numeric>
 
 #include "src/measure/statistics.hpp"
 
@@ -14,21 +13,11 @@ constexpr std::size_t least_correlated = 12;  // below, a correlation means noth
 
 // Correlation of neighbours; 0 if all values are equal.
 double lag_1(std::span<const double> values) {
-  const double mean = mean_of(values);
-  double squares = 0;
+  const double mean = mean_of(values), squares = squared_deviations(values);
   double products = 0;
-  for (std::size_t k = 0; k < values.size(); ++k) {
-    squares += (values[k] - mean) * (values[k] - mean);
-    if (k > 0) products += (values[k] - mean) * (values[k - 1] - mean);
-  }
+  for (std::size_t k = 1; k < values.size(); ++k)
+    products += (values[k] - mean) * (values[k - 1] - mean);
   return squares > 0 ? products / squares : 0;
-}
-
-// Nearest rank.
-double percentile(const std::vector<double>& sorted, double percent) {
-  const auto rank =
-      static_cast<std::size_t>(std::ceil(percent / 100 * static_cast<double>(sorted.size())));
-  return sorted[std::max<std::size_t>(rank, 1) - 1];
 }
 
 // Adds the quantile p, which is the median if p is 0.5.
@@ -58,18 +47,6 @@ void add_mean(Estimate& result, std::span<const double> stamps) {
 }
 
 }  // namespace
-
-double middle(std::span<const double> stamps, Statistic statistic) {
-  if (stamps.empty()) return 0;
-  switch (statistic) {
-    case Statistic::median: return median({stamps.begin(), stamps.end()});
-    case Statistic::mean: return mean_of(stamps);
-    case Statistic::fast: break;
-  }
-  std::vector<double> sorted(stamps.begin(), stamps.end());
-  std::sort(sorted.begin(), sorted.end());
-  return percentile(sorted, 10);
-}
 
 double effective_size(std::span<const double> values) {
   const auto n = static_cast<double>(values.size());

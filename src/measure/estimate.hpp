@@ -4,7 +4,6 @@
 #include <cstddef>
 #include <optional>
 #include <span>
-#include <vector>
 
 namespace ccl_tests {
 
@@ -30,14 +29,10 @@ struct Estimate {
   bool bimodal() const { return slow > 2 * fast; }
 };
 
-// The number of a stream that is its time. median: for operations whose ranks wait for each other. mean:
-// for operations whose root runs ahead of the others, so that single stamps show its queue instead. fast:
-// the 10th percentile, for ranks that wait for CPUs; medians of such stamps show the scheduler, and
-// do not repeat.
+// The number of a stream that is its time. median: for operations whose ranks wait for each other.
+// mean: for operations whose root runs ahead, so that single stamps show its queue. fast: the 10th
+// percentile, for ranks that wait for CPUs, whose medians show the scheduler.
 enum class Statistic { median, mean, fast };
-
-// Returns Estimate::value of stamps alone, without an interval. 0 without stamps.
-double middle(std::span<const double> stamps, Statistic statistic);
 
 // Returns the number of independent values that tell as much as these: n (1 - r) / (1 + r), r being
 // the correlation of the ranks of neighbours (Spearman's), corrected by 1 / n for its bias. At least

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <numbers>
 #include <vector>
 
@@ -15,24 +16,25 @@ double median_of_squares(std::size_t degrees) {
   return std::pow(1 - 2.0 / (9 * static_cast<double>(degrees)), 3);
 }
 
+std::vector<double> logarithms_of(std::span<const double> times) {
+  std::vector<double> logarithms;
+  for (const double time : times) logarithms.push_back(std::log(time));
+  return logarithms;
+}
+
 }  // namespace
 
 Scatter scatter_of(std::span<const double> times) {
-  std::vector<double> logarithms;
-  for (const double time : times) logarithms.push_back(std::log(time));
-  const double mean = mean_of(logarithms);
-  if (times.size() < 2) return {.mean = mean};
-  double squares = 0;
-  for (const double value : logarithms) squares += (value - mean) * (value - mean);
+  const std::vector<double> logarithms = logarithms_of(times);
+  if (times.size() < 2) return {.mean = mean_of(logarithms)};
   const std::size_t degrees = times.size() - 1;
-  return {mean, std::sqrt(squares / static_cast<double>(degrees)), degrees};
+  return {mean_of(logarithms),
+          std::sqrt(squared_deviations(logarithms) / static_cast<double>(degrees)), degrees};
 }
 
 Scatter robust_scatter_of(std::span<const double> times) {
-  std::vector<double> logarithms;
-  for (const double time : times) logarithms.push_back(std::log(time));
-  const std::size_t degrees = times.size() - 1;
-  return {median(logarithms), deviation_from_median(logarithms), degrees};
+  const std::vector<double> logarithms = logarithms_of(times);
+  return {median(logarithms), deviation_from_median(logarithms), times.size() - 1};
 }
 
 std::optional<double> usual_deviation(std::span<const Scatter> rows) {
@@ -81,6 +83,36 @@ std::optional<Repeatability> repeatability(std::span<const TimedTwice> pairs) {
   const double largest = *std::max_element(differences.begin(), differences.end());
   const std::uint64_t times = differences.size();
   return Repeatability{times, median(std::move(differences)), largest, median(std::move(apart))};
+}
+
+void WidthTally::add(std::optional<double> half_width) {
+  ++number_;
+  if (!half_width || *half_width > wide) ++wider_;
+  const auto step = half_width ? step_of(*half_width) : std::nullopt;
+  if (step) ++counts_[*step];
+}
+
+std::optional<double> WidthTally::most_within() const {
+  const std::size_t most = (3 * number_ + 3) / 4;
+  std::size_t found = 0;
+  for (const auto& [step, count] : counts_)
+    if ((found += count) >= most) return step;
+  return std::nullopt;
+}
+
+std::size_t WidthTally::others() const {
+  const std::optional<double> most = most_within();
+  std::size_t found = 0;
+  for (const auto& [step, count] : counts_)
+    if (most && step <= *most) found += count;
+  return number_ - found;
+}
+
+std::optional<double> WidthTally::step_of(double half_width) {
+  constexpr double steps[] = {0.001, 0.002, 0.005, 0.01, 0.02, 0.03, 0.05,
+                              0.07,  0.1,   0.15,  0.2,  0.3,  0.5,  1};
+  const auto* const step = std::lower_bound(std::begin(steps), std::end(steps), half_width);
+  return step == std::end(steps) ? std::nullopt : std::optional(*step);
 }
 
 }  // namespace ccl_tests

@@ -1,16 +1,16 @@
-// Judges all times of a run by those that were measured once more. Pure.
+// Judges all times of a run: by those that were measured once more, and by their intervals. Pure.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <span>
 
 namespace ccl_tests {
 
-// The scatter of few times of the same kind: a row's passes, or runs. Pure.
-
-// The mean and standard deviation of the logarithms of n times, with n - 1 degrees of freedom.
+// The scatter of few times of the same kind, a row's passes or runs: the mean and standard
+// deviation of the logarithms of n times, with n - 1 degrees of freedom.
 struct Scatter {
   double mean = 0;
   double deviation = 0;
@@ -57,5 +57,31 @@ Repeating repeating(const Repeatability& found, double precision);
 
 // Returns nullopt if no pair has two times.
 std::optional<Repeatability> repeatability(std::span<const TimedTwice> pairs);
+
+// Counts half widths of 95 % intervals over their times, by the least step that they are within.
+// Takes the same memory however many there are.
+class WidthTally {
+ public:
+  // Wider times tell little: a regression of a tenth, which people look for, cannot be seen.
+  static constexpr double wide = 0.1;
+
+  // nullopt: a time without an interval.
+  void add(std::optional<double> half_width);
+
+  std::size_t number() const { return number_; }
+  // Returns how many are wider than `wide`, or have no interval.
+  std::size_t wider() const { return wider_; }
+  // Returns the least step that three of four of them are within; nullopt if there is none.
+  std::optional<double> most_within() const;
+  // Returns how many are not within most_within().
+  std::size_t others() const;
+
+  // Returns the least step that is not below the width; nullopt above the largest one.
+  static std::optional<double> step_of(double half_width);
+
+ private:
+  std::map<double, std::size_t> counts_;  // by step: those that are within no smaller one
+  std::size_t number_ = 0, wider_ = 0;
+};
 
 }  // namespace ccl_tests

@@ -11,9 +11,7 @@ namespace ccl_tests {
 double average(Average how, std::span<const double> values) {
   switch (how) {
     case Average::rank0: return values.front();
-    case Average::mean:
-      return std::accumulate(values.begin(), values.end(), 0.0) /
-             static_cast<double>(values.size());
+    case Average::mean: return mean_of(values);
     case Average::min: return *std::min_element(values.begin(), values.end());
     case Average::max: return *std::max_element(values.begin(), values.end());
   }
@@ -41,20 +39,29 @@ double mean_of(std::span<const double> values) {
   return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
 }
 
-Statistics statistics(std::vector<double> values) {
-  if (values.empty()) return {};
-  std::sort(values.begin(), values.end());
-  const auto n = static_cast<double>(values.size());
-  const auto nearest_rank = [&](double percent) {
-    const auto rank = static_cast<std::size_t>(std::ceil(percent / 100 * n));
-    return values[std::max<std::size_t>(rank, 1) - 1];
-  };
+double squared_deviations(std::span<const double> values) {
   const double mean = mean_of(values);
   double squares = 0;
   for (const double value : values) squares += (value - mean) * (value - mean);
-  return {
-      values.front(),   values.back(),         mean, values[values.size() / 2], nearest_rank(95),
-      nearest_rank(99), std::sqrt(squares / n)};
+  return squares;
+}
+
+double percentile(const std::vector<double>& sorted, double percent) {
+  const auto rank =
+      static_cast<std::size_t>(std::ceil(percent / 100 * static_cast<double>(sorted.size())));
+  return sorted[std::max<std::size_t>(rank, 1) - 1];
+}
+
+Statistics statistics(std::vector<double> values) {
+  if (values.empty()) return {};
+  std::sort(values.begin(), values.end());
+  return {.min = values.front(),
+          .max = values.back(),
+          .mean = mean_of(values),
+          .p50 = values[values.size() / 2],
+          .p95 = percentile(values, 95),
+          .p99 = percentile(values, 99),
+          .stdev = std::sqrt(squared_deviations(values) / static_cast<double>(values.size()))};
 }
 
 double median(std::vector<double> values) {
@@ -66,10 +73,7 @@ double median(std::vector<double> values) {
 double half_width_of_mean(std::span<const double> values) {
   if (values.size() < 2) return 0;
   const auto n = static_cast<double>(values.size());
-  const double mean = mean_of(values);
-  double squares = 0;
-  for (const double value : values) squares += (value - mean) * (value - mean);
-  return student(values.size() - 1) * std::sqrt(squares / (n - 1) / n);
+  return student(values.size() - 1) * std::sqrt(squared_deviations(values) / (n - 1) / n);
 }
 
 double robust_deviation(std::vector<double> deviations) {

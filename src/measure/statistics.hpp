@@ -15,8 +15,6 @@ enum class Average : int { rank0 = 0, mean = 1, min = 2, max = 3 };
 // values: one of each rank, in rank order; at least one.
 double average(Average how, std::span<const double> values);
 
-// Quantiles of the normal distribution.
-
 // Returns z so that a standard normal value exceeds z with probability `tail` (0 < tail < 1).
 double normal_quantile_above(double tail);
 
@@ -30,6 +28,13 @@ Statistics statistics(std::vector<double> values);
 
 // Returns the arithmetic mean. `values` must not be empty.
 double mean_of(std::span<const double> values);
+
+// Returns the sum of the squares of the values' deviations from their mean. `values` must not be
+// empty.
+double squared_deviations(std::span<const double> values);
+
+// Returns the percentile by nearest rank. `sorted` must not be empty.
+double percentile(const std::vector<double>& sorted, double percent);
 
 // Returns the middle value, or the mean of the two middle values. `values` must not be empty.
 double median(std::vector<double> values);
@@ -53,8 +58,6 @@ double student(std::size_t degrees);
 // Returns half of the width of the 95 % interval of the mean of independent values, from their own
 // spread (Student's t). 0 of less than two.
 double half_width_of_mean(std::span<const double> values);
-
-// Whether one rank of several is last more often than chance makes it. Pure.
 
 // Returns true if a rank that was last in `hits` of `trials` samples may be named: in more than half of
 // them and more than three times as often as `chance` (1 / ranks), and by chance with a probability

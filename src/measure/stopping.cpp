@@ -24,9 +24,8 @@ std::size_t capped_iterations(std::size_t wanted, double iteration_s, double lim
 
 double longest_last(std::span<const Samples> ranks) {
   double longest = 0;
-  for (const Samples& samples : ranks) {
+  for (const Samples& samples : ranks)
     if (!samples.empty()) longest = std::max(longest, samples.back().seconds());
-  }
   return longest;
 }
 
@@ -48,7 +47,7 @@ Step BatchCriterion::next() const {
     step.single.checked = goal_.most_calls > 0 ? step.single.calls : goal_.checked;
   } else if (taken_ < iterations_) {
     step.kind = Step::Kind::block;
-    step.block = goal_.most_calls > 0 ? verified_block() : block();
+    step.block = block();
   }
   return step;
 }
@@ -76,16 +75,13 @@ BlockPlan BatchCriterion::block() const {
   const bool sample_each = goal_.blocking == Blocking::barrier_outside;
   plan.samples = sample_each ? iterations_ : 1;
   plan.calls = goal_.aggregate * (sample_each ? 1 : iterations_);
-  plan.expected_s = call_s_ * static_cast<double>(plan.timed() * goal_.repeats);
-  return plan;
-}
-
-BlockPlan BatchCriterion::verified_block() const {
-  BlockPlan plan = block();
-  plan.untimed = std::min(plan.untimed, goal_.most_calls / 2);
-  plan.samples = std::min(iterations_ - taken_, goal_.most_calls - plan.untimed);
-  plan.calls = 1;
-  plan.expected_s = call_s_ * static_cast<double>(plan.timed());
+  std::size_t repeats = goal_.repeats;
+  if (goal_.most_calls > 0) {  // each call is verified, and timed alone
+    plan.untimed = std::min(plan.untimed, goal_.most_calls / 2);
+    plan.samples = std::min(iterations_ - taken_, goal_.most_calls - plan.untimed);
+    plan.calls = repeats = 1;
+  }
+  plan.expected_s = call_s_ * static_cast<double>(plan.timed() * repeats);
   return plan;
 }
 

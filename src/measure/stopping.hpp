@@ -45,22 +45,6 @@ class StoppingCriterion {
 inline constexpr std::size_t least_untimed = 20;
 inline constexpr double least_untimed_s = 1e-3;
 inline constexpr double most_untimed_s = 0.1;
-inline constexpr double most_untimed_of_cell_s = 10e-3;
-
-// Further blocks of a cell begin with so many untimed calls at least, behind the exchange of messages.
-inline constexpr std::size_t untimed_again = 10;
-// A cell lasts so long at least, so that it does not show one tick of the scheduler alone.
-inline constexpr double least_span_s = 20e-3;
-// A few values of longer calls must do.
-inline constexpr double slow_call_s = 15e-3;
-// The most values of a block, each of which travels from every rank to rank 0.
-inline constexpr std::size_t most_stamps = 512;
-// The share of a value that reading the clock may take.
-inline constexpr double clock_share = 0.01;
-
-// The limit of a cell whose blocks are limited in calls (PrecisionGoal::most_calls): making each of them ready
-// takes time that no budget counts.
-inline constexpr std::size_t most_limited_blocks = 64;
 
 // Returns the number of calls of call_s seconds each that are `least` and `least_s` seconds at least
 // and most_s at most. 0 if a call takes no time (a simulator's clock).
@@ -98,7 +82,6 @@ class BatchCriterion : public StoppingCriterion {
 
  private:
   BlockPlan block() const;
-  BlockPlan verified_block() const;
 
   BatchGoal goal_;
   std::size_t steps_ = 0, iterations_ = 0;

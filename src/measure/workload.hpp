@@ -8,16 +8,13 @@
 
 namespace ccl_tests {
 
-// nccl-tests' -z. none: issue everything, wait once. barrier_inside: wait and barrier after each
-// call, both in the time. wait: wait after each call. barrier_outside: wait and barrier after each
-// sample, the barrier not in the time. Not nccl-tests': stream: wait after each sample, unless the device
-// marks its end (Workload::marks); the reading of the clock that ends a sample begins the next.
+// nccl-tests' -z, and stream.
 enum class Blocking : int {
-  none = 0,
-  barrier_inside = 1,
-  wait = 2,
-  barrier_outside = 3,
-  stream = 4
+  none = 0,             // issue everything, wait once
+  barrier_inside = 1,   // wait and barrier after each call, both in the time
+  wait = 2,             // wait after each call
+  barrier_outside = 3,  // wait and barrier after each sample, the barrier not in the time
+  stream = 4  // wait after each sample, unless the device marks its end; that begins the next
 };
 
 // A block of calls, one behind the other: `untimed` ones, then `samples` x `calls` timed ones.

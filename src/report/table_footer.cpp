@@ -8,7 +8,7 @@
 #include "src/core/error.hpp"
 #include "src/judge/pair_notes.hpp"
 #include "src/judge/reproductions.hpp"
-#include "src/measure/width_tally.hpp"
+#include "src/measure/repeatability.hpp"
 #include "src/record/quantity_text.hpp"
 #include "src/report/crash_footer.hpp"
 #include "src/report/normal_text.hpp"

@@ -330,8 +330,8 @@ std::unique_ptr<StoppingCriterion> BenchmarkRunner::criterion(const Problem& p, 
                                          .most_calls = most_calls(options_, p, slot_rule_, checks),
                                          .cpus_short = cpus_short_});
     if (most_s_ > 0) goal.limit_s = goal.limit_s > 0 ? std::min(goal.limit_s, most_s_) : most_s_;
-    if (options_.measure.samples) return std::make_unique<SampleCriterion>(std::move(goal));
-    return std::make_unique<StreamCriterion>(std::move(goal));
+    if (options_.measure.samples) return std::make_unique<SampleCriterion>(goal);
+    return std::make_unique<StreamCriterion>(goal);
   }
   return std::make_unique<BatchCriterion>(
       batch_goal(options_, checks, rank_.process().options.simulated(),

@@ -11,7 +11,7 @@
 #include "src/core/clock.hpp"
 #include "src/core/serialize.hpp"
 #include "src/judge/passes.hpp"
-#include "src/measure/width_tally.hpp"
+#include "src/measure/repeatability.hpp"
 
 namespace ccl_tests {
 namespace {

@@ -122,8 +122,8 @@ SampleTimes sample_times(const std::vector<int>& group, const FormFindings& foun
   const double error_s = *found.clock_error_s;
   times.clock_error = error_s;
   const SampleBrackets brackets = brackets_of(found.samples, group, found.calls_per_stamp);
-  times.bracket_low = (middle(brackets.low, statistic) - 2 * error_s / calls) / trips;
-  times.bracket_high = (middle(brackets.high, statistic) + 2 * error_s / calls) / trips;
+  times.bracket_low = (estimate(brackets.low, statistic).value - 2 * error_s / calls) / trips;
+  times.bracket_high = (estimate(brackets.high, statistic).value + 2 * error_s / calls) / trips;
   times.skew = median(brackets.skew);
   constexpr std::size_t least_for_p99 = 100;  // of fewer it is the largest
   if (brackets.skew.size() >= least_for_p99) times.skew_p99 = statistics(brackets.skew).p99;
@@ -147,9 +147,9 @@ void add_sample_flags(StreamTimes& times, const SampleTimes& samples, double sam
 double fill_samples(Measurement& m, const std::vector<int>& group, const FormFindings& found,
                     const RowRule& rule, double trips) {
   const std::vector<double> longest =
-      longest_durations(found.samples, group, found.calls_per_stamp);
+      stamp_times(found.samples, group, Average::max, found.calls_per_stamp);
   const Statistic statistic = statistic_of_samples(rule.cpus_short);
-  const double time_s = middle(longest, statistic);
+  const double time_s = estimate(longest, statistic).value;
   m.stream = stream_times(longest, statistic, found, rule, trips);
   m.samples = sample_times(group, found, longest, statistic, trips);
   add_sample_flags(*m.stream, *m.samples, time_s * static_cast<double>(found.calls_per_stamp),
@@ -164,8 +164,10 @@ std::vector<double> wall_times(const std::vector<CallTime>& times, const std::ve
   std::vector<double> walls;
   for (const int rank : group) {
     const int alone[] = {rank};
-    walls.push_back(middle(stamp_times(found.samples, alone, Average::rank0, found.calls_per_stamp),
-                           statistic));
+    walls.push_back(
+        estimate(stamp_times(found.samples, alone, Average::rank0, found.calls_per_stamp),
+                 statistic)
+            .value);
   }
   return walls;
 }
@@ -202,7 +204,7 @@ void fill_times(Measurement& m, const std::vector<CallTime>& times, const std::v
     m.stream = stream_times(stamps, statistic, found, rule, trips);
     for (std::size_t i = 0; rule.raw && i < stamps.size(); ++i)
       m.stream->seconds.push_back(in_picoseconds(stamps[i] / trips));
-    wall = middle(stamps, statistic);
+    wall = estimate(stamps, statistic).value;
   }
   if (rule.raw && m.stream) m.stream->rank_seconds = raw_stamps(group, found, trips);
   m.seconds =

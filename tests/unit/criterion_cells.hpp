@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "src/measure/estimate.hpp"
-#include "src/measure/precision_goal.hpp"
 #include "src/measure/stopping.hpp"
 #include "src/measure/stream_criterion.hpp"
 #include "tests/unit/noise.hpp"

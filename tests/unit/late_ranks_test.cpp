@@ -74,7 +74,7 @@ Row row_of(const Entries& e, std::uint64_t seed) {
   SampleTimes& samples = cell.samples.emplace();
   samples.ranks.assign(group.begin(), group.end());
   samples.skew = median(brackets_of(taken, group, 1).skew);
-  samples.skew_share = *samples.skew / median(longest_durations(taken, group, 1));
+  samples.skew_share = *samples.skew / median(stamp_times(taken, group, Average::max, 1));
   samples.late_share = std::move(order.late_share);
   samples.slow_share = std::move(order.slow_share);
   samples.late_s = std::move(order.late_s);

@@ -10,7 +10,6 @@
 #include <string>
 #include <vector>
 
-#include "src/measure/width_tally.hpp"
 #include "src/run/moments.hpp"
 
 namespace ccl_tests {

@@ -62,7 +62,7 @@ TEST(SampleCriterion, TakesAsManySamplesAsTheIntervalNeeds) {
     if (n > 0) {
       const int first[] = {0};
       const double ratio =
-          estimate(longest_durations(replay.samples(), first, 1), Statistic::median)
+          estimate(stamp_times(replay.samples(), first, Average::max, 1), Statistic::median)
               .half_width()
               .value() /
           0.02;
@@ -112,7 +112,7 @@ TEST(SampleCriterion, GoesOnUntilTheWidestGroupIsPrecise) {
   for (Step step = criterion.next(); step.kind != Step::Kind::done; step = criterion.next())
     criterion.add(step, std::vector<Samples>{quiet.take(step)[0], noisy.take(step)[0]});
   const int second[] = {1};
-  const auto times = longest_durations(criterion.samples(), second, 1);
+  const auto times = stamp_times(criterion.samples(), second, Average::max, 1);
   EXPECT_LE(estimate(times, Statistic::median).half_width(), 0.02);
   EXPECT_GT(times.size(), 100U);
 }

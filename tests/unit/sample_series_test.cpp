@@ -22,8 +22,8 @@ const std::vector<Samples> three = {{sample(10, 14), sample(20, 23)},
 const std::vector<int> group = {0, 2};
 
 TEST(SampleSeries, ByHand) {
-  EXPECT_THAT(longest_durations(three, group, 1), ElementsAre(4, 6));
-  EXPECT_THAT(longest_durations(three, group, 2), ElementsAre(2, 3));
+  EXPECT_THAT(stamp_times(three, group, Average::max, 1), ElementsAre(4, 6));
+  EXPECT_THAT(stamp_times(three, group, Average::max, 2), ElementsAre(2, 3));
   const SampleBrackets brackets = brackets_of(three, group, 2);
   EXPECT_THAT(brackets.low, ElementsAre(2, 2));
   EXPECT_THAT(brackets.high, ElementsAre(2.5, 3));
@@ -31,7 +31,7 @@ TEST(SampleSeries, ByHand) {
 }
 
 TEST(SampleSeries, OfNothingIsNothing) {
-  EXPECT_TRUE(longest_durations({}, group, 1).empty());
+  EXPECT_TRUE(stamp_times({}, group, Average::max, 1).empty());
   EXPECT_TRUE(brackets_of({}, group, 1).low.empty());
   EXPECT_TRUE(rank_order({}, group).late_share.empty());
 }
@@ -79,7 +79,7 @@ TEST(SampleSeries, ALateRankIsFoundThoughItsOwnDurationsAreTheShortest) {
   EXPECT_NEAR(order.late_s[2], 10e-6, 1e-6);
   const auto duration = [&](int rank) {
     const int alone[] = {rank};
-    return median(longest_durations(ranks, alone, 1));
+    return median(stamp_times(ranks, alone, Average::max, 1));
   };
   for (const int rank : {0, 1, 3}) EXPECT_LT(duration(2), duration(rank));
 }
@@ -96,7 +96,7 @@ TEST(SampleSeries, TheLongestDurationLiesInTheBracket) {
   for (std::uint64_t seed = 0; seed < 20; ++seed) {
     const std::vector<Samples> ranks =
         with_late_rank(seed % 4, 1e-6 * static_cast<double>(seed), seed);
-    const std::vector<double> longest = longest_durations(ranks, all, 1);
+    const std::vector<double> longest = stamp_times(ranks, all, Average::max, 1);
     const SampleBrackets brackets = brackets_of(ranks, all, 1);
     for (std::size_t i = 0; i < longest.size(); ++i) {
       EXPECT_LE(brackets.low[i], longest[i]);
