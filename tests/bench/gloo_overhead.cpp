@@ -16,7 +16,7 @@
 #include <thread>
 #include <vector>
 
-#include "src/backends/gloo/communicator.hpp"
+#include "src/backends/gloo/connect.hpp"
 #include "src/bootstrap/control.hpp"
 #include "src/bootstrap/thread_ranks.hpp"
 #include "src/core/communicator.hpp"

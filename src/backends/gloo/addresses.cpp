@@ -90,6 +90,15 @@ RankAddresses from_text(const std::string& text) {
   return rank;
 }
 
+// Returns every rank's `mine`. Collective.
+std::vector<RankAddresses> exchange(ControlChannel& channel, const RankAddresses& mine,
+                                    double limit_s) {
+  std::vector<RankAddresses> ranks;
+  for (const std::string& text : channel.all_gather(to_text(mine), limit_s))
+    ranks.push_back(from_text(text));
+  return ranks;
+}
+
 // The kernel and its network namespace.
 std::string this_network() {
   std::error_code ignored;
@@ -115,10 +124,7 @@ std::vector<RankAddresses> all_places(ControlChannel& channel, const Addresses& 
                                       double limit_s) {
   RankAddresses mine{this_host(), this_network(), "the control connection", {}};
   if (const auto control = control_address(channel, all)) mine.addresses.push_back(*control);
-  std::vector<RankAddresses> places;
-  for (const std::string& text : channel.all_gather(to_text(mine), limit_s))
-    places.push_back(from_text(text));
-  return places;
+  return exchange(channel, mine, limit_s);
 }
 
 // Copies of a virtual machine may say that they are one machine; their names differ.
@@ -143,22 +149,6 @@ bool put_control_first(Addresses& all, const std::vector<RankAddresses>& places,
   return true;
 }
 
-Addresses loopback_of(Addresses all) {
-  std::erase_if(all, [](const auto& one) { return !one.up || !one.loopback; });
-  return all;
-}
-
-// Where no connection tells: what NCCL takes, too.
-Addresses any_but_bridges(const Addresses& all) {
-  Addresses result = matching(parse_interfaces("^lo,docker,virbr"), all);
-  return result.empty() ? matching(parse_interfaces("^lo"), all) : result;
-}
-
-Addresses required(Addresses some, std::string_view why_none) {
-  if (some.empty()) throw Unsupported(fmt::format("gloo: {}; {}", why_none, remedy));
-  return some;
-}
-
 // Leaves the first address of each family.
 RankAddresses usable(RankAddresses rank) {
   const std::string first = text_of(rank);
@@ -180,18 +170,27 @@ RankAddresses choice_of(const std::vector<RankAddresses>& places, RankAddresses 
   const auto choose = [&](const std::string& by, const std::string& text) {
     return RankAddresses{here.host, here.network, by, chosen_addresses(by, text, all)};
   };
+  const auto left = [&](std::string_view why_none) {
+    if (all.empty()) throw Unsupported(fmt::format("gloo: {}; {}", why_none, remedy));
+    return all;
+  };
   if (!options.interface.empty()) return choose("--interface", options.interface);
   for (const char* variable : {"GLOO_SOCKET_IFNAME", "NCCL_SOCKET_IFNAME"})
     if (const char* const text = std::getenv(variable); text != nullptr && *text != '\0')
       return choose(variable, text);
   const bool one_host = std::all_of(places.begin(), places.end(),
                                     [&](const auto& place) { return on_one_host(place, here); });
-  if (one_host)
+  if (one_host) {
+    std::erase_if(all, [](const auto& one) { return !one.up || !one.loopback; });
     return {here.host, here.network, "all ranks being on one host",
-            required(loopback_of(all), "no loopback interface is up (ip link set lo up)")};
-  if (!control)
+            left("no loopback interface is up (ip link set lo up)")};
+  }
+  if (!control) {  // what NCCL takes, too
+    const Addresses no_bridges = matching(parse_interfaces("^lo,docker,virbr"), all);
+    all = no_bridges.empty() ? matching(parse_interfaces("^lo"), all) : no_bridges;
     return {here.host, here.network, "being the first",
-            required(any_but_bridges(all), "no interface is up that other hosts could reach")};
+            left("no interface is up that other hosts could reach")};
+  }
   const std::string interface = all.front().interface;
   std::erase_if(all, [&](const auto& one) { return one.interface != interface; });
   return {here.host, here.network, here.chosen_by, all};
@@ -214,10 +213,7 @@ std::vector<RankAddresses> agree_on_addresses(ControlChannel& channel,
   const std::vector<RankAddresses> places = all_places(channel, all, limit_s);
   const RankAddresses mine =
       usable(choice_of(places, places[static_cast<std::size_t>(channel.rank())], all, options));
-  std::vector<RankAddresses> ranks;
-  for (const std::string& text : channel.all_gather(to_text(mine), limit_s))
-    ranks.push_back(from_text(text));
-  return agreed_on(std::move(ranks));
+  return agreed_on(exchange(channel, mine, limit_s));
 }
 
 std::string text_of(const RankAddresses& rank) {

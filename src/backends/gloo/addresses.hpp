@@ -17,10 +17,9 @@ struct RankAddresses {
   std::vector<InterfaceAddress> addresses;
 };
 
-// Returns `ranks` with one address each, all of one family: of the families that all ranks have, the
-// one that most ranks prefer, IPv4 if as many prefer either. Throws Unsupported if no family is
-// common, UsageError if another network cannot reach an address: a loopback one, or one that a rank
-// there has, too. Pure.
+// Returns `ranks` with one address each, all of the family that all ranks have and most prefer
+// (IPv4 if as many prefer either). Throws Unsupported if no family is common, UsageError if another
+// network cannot reach an address: a loopback one, or one that a rank there has, too. Pure.
 std::vector<RankAddresses> agreed_on(std::vector<RankAddresses> ranks);
 
 // Returns the same of all ranks here. A rank may use what --interface says, or else

@@ -1,4 +1,4 @@
-#include "src/backends/gloo/communicator.hpp"
+#include "src/backends/gloo/connect.hpp"
 
 #include <fmt/format.h>
 #include <gloo/allgather.h>
@@ -17,10 +17,8 @@
 #include <utility>
 #include <vector>
 
-#include "src/backends/gloo/connect.hpp"
-#include "src/backends/gloo/messages.hpp"
+#include "src/backends/gloo/errors.hpp"
 #include "src/backends/gloo/vector_collectives.hpp"
-#include "src/backends/gloo/width.hpp"
 #include "src/backends/gloo/workers.hpp"
 #include "src/core/composed.hpp"
 #include "src/core/reduction.hpp"
@@ -277,9 +275,8 @@ class GlooCommunicator : public Communicator {
 
   // Limit of one wait: Gloo's own is 30 s whatever the size, which a slow but healthy wire exceeds.
   milliseconds limit(const Call& call, std::size_t count) const {
-    return limit_of(count * size_of(call.type));
+    return deadline(count * size_of(call.type)).limit();
   }
-  milliseconds limit_of(std::size_t bytes) const { return deadline(bytes).limit(); }
 
   void* products(const Call& call, std::size_t count) {
     products_.resize(std::max(products_.size(), count * size_of(call.type)));

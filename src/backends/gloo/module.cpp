@@ -4,8 +4,7 @@
 #include <gloo/allreduce.h>
 #include <gloo/config.h>
 
-#include "src/backends/gloo/communicator.hpp"
-#include "src/backends/gloo/device.hpp"
+#include "src/backends/gloo/connect.hpp"
 #include "src/core/communicator.hpp"
 
 namespace ccl_tests::gloo_module {

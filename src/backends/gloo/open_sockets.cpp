@@ -70,9 +70,8 @@ OpenSockets OpenSockets::since(const OpenSockets& earlier) const {
 }
 
 void OpenSockets::shut_down() const noexcept {
-  for (const auto& [descriptor, inode] : inodes_) {
+  for (const auto& [descriptor, inode] : inodes_)
     if (socket_inode(descriptor) == inode) shutdown(descriptor, SHUT_RDWR);
-  }
 }
 
 }  // namespace ccl_tests::gloo_module

@@ -5,17 +5,20 @@
 #include <gloo/transport/unbound_buffer.h>
 
 #include <algorithm>
+#include <cstdint>
 #include <cstring>
-#include <span>
-#include <vector>
 
-#include "src/backends/gloo/messages.hpp"
-#include "src/backends/gloo/width.hpp"
+#include "src/backends/gloo/errors.hpp"
 
 namespace ccl_tests::gloo_module {
 namespace {
 
 using Elements = std::span<const std::size_t>;
+using Buffer = std::unique_ptr<gloo::transport::UnboundBuffer>;
+
+// Slots of our own messages; Gloo's collectives use small prefixes in the top byte.
+constexpr std::uint64_t message_slot = std::uint64_t{0x80} << 56;
+constexpr std::uint64_t ring_slot = std::uint64_t{0x81} << 56;
 
 // alltoallv's options with offsets: the setters of Gloo's own take adjacent blocks only.
 class BlocksAnywhere : public gloo::AlltoallvOptions {
@@ -28,10 +31,8 @@ class BlocksAnywhere : public gloo::AlltoallvOptions {
   }
 
  private:
-  std::unique_ptr<gloo::transport::UnboundBuffer> bind(const void* data, Elements counts,
-                                                       Elements offsets,
-                                                       std::vector<std::size_t>& lengths,
-                                                       std::vector<std::size_t>& begins) const {
+  Buffer bind(const void* data, Elements counts, Elements offsets,
+              std::vector<std::size_t>& lengths, std::vector<std::size_t>& begins) const {
     std::size_t end = 0;
     for (std::size_t r = 0; r < counts.size(); ++r) {
       lengths.push_back(counts[r] * elementSize);
@@ -72,8 +73,6 @@ namespace {
 
 constexpr std::size_t piece_bytes = 256 * 1024;
 constexpr std::size_t pieces_in_flight = 4;
-
-using Buffer = std::unique_ptr<gloo::transport::UnboundBuffer>;
 
 // One step of the ring: sends `from` piece by piece to the next rank while another block arrives in
 // scratch, and is combined with `own` into `to`. `to` may be where `from` is: a piece is
@@ -176,6 +175,43 @@ void ring_reduce_scatter(gloo::Context& context, const Call& call,
     ring.run({from, own, to});
     from = {to, own.size()};
   }
+}
+
+namespace {
+
+// Copies the k-th message to oneself to the k-th receive from oneself.
+void copy_own(std::span<const Message> messages, int rank) {
+  std::vector<std::span<std::byte>> sent, received;
+  for (const Message& m : messages)
+    if (m.peer == rank) (m.sends() ? sent : received).push_back(m.bytes);
+  if (sent.size() != received.size())
+    throw Error("gloo: a message to oneself needs its send and its receive in one group");
+  for (std::size_t k = 0; k < sent.size(); ++k) {
+    if (sent[k].size() != received[k].size())
+      throw Error("gloo: a message to oneself differs in length from its receive");
+    if (!sent[k].empty()) std::memmove(received[k].data(), sent[k].data(), sent[k].size());
+  }
+}
+
+}  // namespace
+
+void transfer(gloo::Context& context, std::span<const Message> messages,
+              std::chrono::milliseconds limit) {
+  copy_own(messages, context.rank);
+  std::vector<Buffer> receiving, sending;
+  for (const bool sends : {false, true}) {
+    for (const Message& m : messages) {
+      if (m.sends() != sends || m.peer == context.rank || m.bytes.empty()) continue;
+      Buffer buffer = context.createUnboundBuffer(m.bytes.data(), m.bytes.size());
+      if (sends)
+        buffer->send(m.peer, message_slot);
+      else
+        buffer->recv(m.peer, message_slot);
+      (sends ? sending : receiving).push_back(std::move(buffer));
+    }
+  }
+  for (const Buffer& buffer : receiving) buffer->waitRecv(limit);
+  for (const Buffer& buffer : sending) buffer->waitSend(limit);
 }
 
 }  // namespace ccl_tests::gloo_module

@@ -1,4 +1,5 @@
-// The collectives that Gloo lacks or does slowly: those of unequal blocks, and a ring of reduce_scatter.
+// Operations that Gloo lacks or does slowly: collectives of unequal blocks, a ring of
+// reduce_scatter, messages.
 #pragma once
 
 #include <gloo/context.h>
@@ -10,6 +11,7 @@
 #include <vector>
 
 #include "src/core/communicator.hpp"
+#include "src/core/message.hpp"
 #include "src/core/reduction.hpp"
 
 namespace ccl_tests::gloo_module {
@@ -22,17 +24,21 @@ void all_gatherv(const std::shared_ptr<gloo::Context>& context, const Call& call
 void alltoallv(const std::shared_ptr<gloo::Context>& context, const Call& call,
                std::chrono::milliseconds limit);
 
-// reduce_scatter as a ring over Gloo's send and recv. The algorithm is the suite's: Gloo has
-// reduce_scatter only as an old class bound to its buffers.
-
-// recv = block `rank` of the combination of all ranks' send buffers. offsets: where each rank's
-// block begins in them, in elements, and behind the last where it ends; the same on all ranks.
-// Every rank passes n - 1 partial blocks to the next one, in pieces, so a partial result of one
-// block travels once around the ring. In place (recv lies in send) the other blocks are overwritten
-// by partial results. `scratch` keeps a few pieces between calls, and where blocks differ in size
-// one partial result. Does not scale: avg and mulsum are composed by the caller.
+// Makes reduce_scatter as a ring over Gloo's send and recv, the suite's own: Gloo has it only as an
+// old class bound to its buffers. recv = block `rank` of the combination of all ranks' send
+// buffers. offsets: where each rank's block begins in them, in elements, and at last where the last
+// one ends. A partial result of one block travels once around the ring, in pieces. In place (recv
+// lies in send) the other blocks are overwritten by partial results. `scratch` keeps a few pieces
+// between calls, and one partial result if blocks differ in size. avg and mulsum are composed by
+// the caller.
 void ring_reduce_scatter(gloo::Context& context, const Call& call,
                          std::span<const std::size_t> offsets, Combine combine,
                          std::vector<std::byte>& scratch, std::chrono::milliseconds limit);
+
+// Posts all messages together, receives first, and waits for each up to `limit`. Messages of one
+// pair match in the order of posting (Gloo's slots are first in, first out). A message to oneself
+// is a copy, since Gloo has no connection of a rank to itself.
+void transfer(gloo::Context& context, std::span<const Message> messages,
+              std::chrono::milliseconds limit);
 
 }  // namespace ccl_tests::gloo_module

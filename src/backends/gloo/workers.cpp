@@ -12,8 +12,6 @@ class Started : public Work {
   ~Started() override {
     if (done_.valid()) done_.wait();
   }
-  Started(const Started&) = delete;
-  Started& operator=(const Started&) = delete;
   void wait() override { done_.get(); }
 
  private:

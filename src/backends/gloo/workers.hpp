@@ -24,8 +24,6 @@ class Workers {
   Workers() = default;
   // Waits for the tasks that were taken; those that were not are dropped.
   ~Workers();
-  Workers(const Workers&) = delete;
-  Workers& operator=(const Workers&) = delete;
 
   std::unique_ptr<Work> start(std::function<void()> task);
 
