@@ -6,10 +6,7 @@
 #include <numeric>
 #include <vector>
 
-#include "src/backends/mpi/datatypes.hpp"
-#include "src/backends/mpi/library.hpp"
 #include "src/backends/mpi/messages.hpp"
-#include "src/backends/mpi/vector_collectives.hpp"
 #include "src/core/composed.hpp"
 #include "src/core/reduction.hpp"
 
@@ -26,8 +23,6 @@ class Comm {
   ~Comm() {
     if (!abandoned_) MPI_Comm_free(&comm_);
   }
-  Comm(const Comm&) = delete;
-  Comm& operator=(const Comm&) = delete;
   operator MPI_Comm() const { return comm_; }
   // Freeing is collective: not after a failure.
   void abandon() { abandoned_ = true; }
@@ -124,24 +119,15 @@ class MpiCommunicator : public Communicator {
   void alltoallv(const Call& call) override { vectors_.alltoallv(call); }
 
   void all_gatherv(const Call& call) override {
-    if (vectors_.too_large(call.recv_counts, call.recv_offsets))
-      composed::all_gatherv(*this, call);
-    else
-      vectors_.all_gatherv(call);
+    if (!vectors_.all_gatherv(call)) composed::all_gatherv(*this, call);
   }
 
   void gatherv(const Call& call) override {
-    if (vectors_.too_large(call.recv_counts, call.recv_offsets))
-      composed::gatherv(*this, call);
-    else
-      vectors_.gatherv(call);
+    if (!vectors_.gatherv(call)) composed::gatherv(*this, call);
   }
 
   void scatterv(const Call& call) override {
-    if (vectors_.too_large(call.send_counts, call.send_offsets))
-      composed::scatterv(*this, call);
-    else
-      vectors_.scatterv(call);
+    if (!vectors_.scatterv(call)) composed::scatterv(*this, call);
   }
 
   void reduce_scatterv(const Call& call) override {
@@ -152,7 +138,7 @@ class MpiCommunicator : public Communicator {
     const void* send = call.send;
     if (call.op == ReduceOp::mulsum)
       send = premultiplied(call, all, in_place ? base : room(all * size_of(call.type)));
-    if (all >= 2 * most_ || vectors_.too_large(counts, {})) {  // Open MPI adds them up in an int
+    if (all >= 2 * most_ || vectors_.too_large(counts)) {  // Open MPI adds them up in an int
       for (int r = 0; r < comm_.ranks; ++r) {
         Call step = call;
         step.count = counts[static_cast<std::size_t>(r)];
@@ -227,11 +213,10 @@ class MpiCommunicator : public Communicator {
 
  private:
   void copy(void* to, const void* from, std::size_t bytes) const {
-    if (device_ != nullptr) {
+    if (device_ != nullptr)
       device_->copy(to, from, bytes);
-    } else {
+    else
       std::memcpy(to, from, bytes);
-    }
   }
   std::size_t rank() const { return static_cast<std::size_t>(comm_.rank); }
   std::size_t ranks() const { return static_cast<std::size_t>(comm_.ranks); }

@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <string>
 #include <vector>
 
 #include "src/backends/mpi/library.hpp"
@@ -154,11 +153,10 @@ std::vector<TypesAndOps> unsupported_on(const Device* device) {
       result.push_back({std::nullopt, op, fmt::format("{} with MPI on a GPU's memory", name(op))});
       continue;
     }
-    for (const DataType type : all_types()) {
+    for (const DataType type : all_types())
       if (Datatypes::is_own(type))
         result.push_back(
             {type, op, fmt::format("reductions of {} with MPI on a GPU's memory", name(type))});
-    }
   }
   return result;
 }

@@ -54,8 +54,6 @@ class Block {
   bool derived_;
 };
 
-// The suite's operations that MPI does, and how.
-
 // Operations that MPI lacks: made of MPI's by the communicator.
 inline bool is_composed(ReduceOp op) { return op == ReduceOp::avg || op == ReduceOp::mulsum; }
 

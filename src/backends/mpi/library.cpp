@@ -104,12 +104,11 @@ std::string from_process_0(const std::string& bytes, int processes) {
   start();
   int world = 0;
   check(MPI_Comm_size(MPI_COMM_WORLD, &world), "MPI_Comm_size");
-  if (world != processes) {
+  if (world != processes)
     throw Error(fmt::format(
         "the launcher's variables say {} processes, but MPI says that its world has {}: they were "
         "left over or set by hand, or the launcher is another MPI's",
         processes, world));
-  }
   int rank = 0;
   check(MPI_Comm_rank(MPI_COMM_WORLD, &rank), "MPI_Comm_rank");
   int length = static_cast<int>(bytes.size());

@@ -15,12 +15,11 @@ inline void check(int status, const char* call) {
   if (status != MPI_SUCCESS) fail(status, call);
 }
 
-// MPI_Init_thread and MPI_Finalize, on the program's main thread; a second start does nothing.
-// thread_level: single, funneled, serialized or multiple. Empty: single if all processes are on one
-// host, otherwise funneled. Only the main thread calls MPI, so that single is what the module needs;
-// but the suite has other threads, which sleep while ranks are measured, and libraries of networks
-// need to know of those. Open MPI's calls take 105 ns longer with any other level than single.
-// start() throws Unsupported where MPI_Init would kill the job instead of failing (a Slurm step
+// Calls MPI_Init_thread, on the program's main thread; a second call does nothing. thread_level:
+// single, funneled, serialized or multiple. Empty: single if all processes are on one host,
+// otherwise funneled, since libraries of networks need to know of the suite's other threads, which
+// sleep while ranks are measured. Open MPI's calls take 105 ns longer with any other level than
+// single. Throws Unsupported where MPI_Init would kill the job instead of failing (a Slurm step
 // without PMI).
 void start(const std::string& thread_level = {});
 std::string thread_level();  // "MPI_THREAD_SINGLE"

@@ -24,12 +24,11 @@ std::vector<int> world_ranks(ControlChannel& channel, double limit_s) {
   int world = 0;
   check(MPI_Comm_rank(MPI_COMM_WORLD, &rank), "MPI_Comm_rank");
   check(MPI_Comm_size(MPI_COMM_WORLD, &world), "MPI_Comm_size");
-  if (world < channel.ranks()) {
+  if (world < channel.ranks())
     throw Unsupported(
         fmt::format("MPI says that its world has {} rank{}, the job has {}: start it with this "
                     "library's mpirun, or srun --mpi=pmix",
                     world, world == 1 ? "" : "s", channel.ranks()));
-  }
   std::vector<int> ranks;
   for (const std::string& text : channel.all_gather(std::to_string(rank), limit_s))
     ranks.push_back(std::stoi(text));
