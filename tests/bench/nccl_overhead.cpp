@@ -19,7 +19,7 @@
 
 #include "src/backends/nccl/api.hpp"
 #include "src/backends/nccl/communicator.hpp"
-#include "src/backends/nccl/connect.hpp"
+#include "src/backends/nccl/module.hpp"
 #include "src/bootstrap/control.hpp"
 #include "src/bootstrap/thread_ranks.hpp"
 #include "src/core/communicator.hpp"

@@ -25,11 +25,10 @@ void required(void* library, const char* name, F& function) {
 Api find(const std::string& file) {
   const char* const name = file.empty() ? "libnccl.so.2" : file.c_str();
   void* const library = dlopen(name, RTLD_NOW | RTLD_LOCAL);
-  if (library == nullptr) {
+  if (library == nullptr)
     throw Error(fmt::format(
         "NCCL cannot be loaded: {} (install libnccl2, set LD_LIBRARY_PATH, or say --library FILE)",
         dlerror()));
-  }
   Api a;
   required(library, "ncclGetVersion", a.get_version);
   required(library, "ncclGetErrorString", a.error_string);

@@ -1,4 +1,4 @@
-#include "src/backends/nccl/capabilities.hpp"
+#include "src/backends/nccl/communicator.hpp"
 
 #include <fmt/format.h>
 
@@ -80,10 +80,9 @@ std::vector<TypesAndOps> unsupported_on(const Setup& setup) {
              fmt::format("NCCL's path for one rank has no {} of {}", name(op), name(type))});
     }
   }
-  for (const ReduceOp op : every_op()) {
+  for (const ReduceOp op : every_op())
     if (op != ReduceOp::mulsum && !nccl_op(op))
       result.push_back({std::nullopt, op, fmt::format("NCCL has no {}", name(op))});
-  }
   return result;
 }
 

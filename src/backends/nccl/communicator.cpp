@@ -4,18 +4,47 @@
 #include <sched.h>
 
 #include <map>
+#include <numeric>
 #include <utility>
 
 #include "src/backends/nccl/api.hpp"
-#include "src/backends/nccl/capabilities.hpp"
 #include "src/backends/nccl/profiler.hpp"
 #include "src/backends/nccl/ras.hpp"
-#include "src/backends/nccl/registration.hpp"
 #include "src/backends/nccl/stream.hpp"
 #include "src/core/composed.hpp"
 
 namespace ccl_tests::nccl_module {
 namespace {
+
+// A buffer that NCCL knows of (-R): ncclCommRegister's or ncclCommWindowRegister's handle of a
+// buffer. `comm` is null once it has been aborted.
+class Registered : public Registration {
+ public:
+  Registered(const ncclComm_t& comm, std::byte* data, std::size_t bytes, bool symmetric)
+      : comm_(comm) {
+    if (symmetric) {
+      check(api().window(comm, data, bytes, &window_, NCCL_WIN_COLL_SYMMETRIC),
+            "registering a symmetric window", comm);
+      if (window_ == nullptr)
+        throw Unsupported(
+            "-R 2: NCCL gives no symmetric window here (its ranks are not all connected for it)");
+    } else {
+      check(api().reg(comm, data, bytes, &handle_), "registering a buffer", comm);
+    }
+  }
+  ~Registered() override {
+    if (comm_ == nullptr) return;
+    if (window_ != nullptr) api().close_window(comm_, window_);
+    if (handle_ != nullptr) api().unreg(comm_, handle_);
+  }
+  Registered(const Registered&) = delete;
+  Registered& operator=(const Registered&) = delete;
+
+ private:
+  const ncclComm_t& comm_;
+  void* handle_ = nullptr;
+  ncclWindow_t window_ = nullptr;
+};
 
 class NcclCommunicator : public Communicator, public GpuExtension {
  public:
@@ -35,8 +64,6 @@ class NcclCommunicator : public Communicator, public GpuExtension {
       api().destroy(comm_);
     }
   }
-  NcclCommunicator(const NcclCommunicator&) = delete;
-  NcclCommunicator& operator=(const NcclCommunicator&) = delete;
 
   void all_reduce(const Call& c) override {
     issued(c, c.count);
@@ -97,7 +124,7 @@ class NcclCommunicator : public Communicator, public GpuExtension {
   void scatterv(const Call& c) override { composed::scatterv(*this, c); }
   // One reduction for each block, as one group.
   void reduce_scatterv(const Call& c) override {
-    issued(c, sum(c.send_counts));
+    issued(c, std::accumulate(c.send_counts.begin(), c.send_counts.end(), std::size_t{0}));
     const Group group(*this);
     for (int r = 0; r < setup_.ranks; ++r) {
       if (c.send_counts[block(r)] == 0) continue;
@@ -223,11 +250,6 @@ class NcclCommunicator : public Communicator, public GpuExtension {
   static std::size_t block(int rank) { return static_cast<std::size_t>(rank); }
   static bool is_root(const Call& c) { return c.self.rank == c.root; }
   static ncclDataType_t type(const Call& c) { return nccl_type(c.type); }
-  static std::size_t sum(std::span<const std::size_t> counts) {
-    std::size_t all = 0;
-    for (const std::size_t count : counts) all += count;
-    return all;
-  }
   static const std::byte* at(const void* data, std::size_t offset, DataType type) {
     return static_cast<const std::byte*>(data) + offset * size_of(type);
   }

@@ -133,9 +133,8 @@ void meet(Context& context, const void* recv) {
 
 void remember(Context& context, const Told& told) {
   const std::lock_guard lock(context.mutex);
-  for (std::size_t i = 0; i < context.number; ++i) {
+  for (std::size_t i = 0; i < context.number; ++i)
     if (context.told[i].same(told)) return;
-  }
   if (context.number < context.told.size()) context.told[context.number++] = told;
 }
 
@@ -186,9 +185,8 @@ int finalize(void* context) {
   const auto* const gone = static_cast<Context*>(context);
   Listeners& all = listeners();
   const std::lock_guard lock(all.mutex);
-  for (auto& [token, of] : all.of_token) {
+  for (auto& [token, of] : all.of_token)
     if (of == gone) of = nullptr;
-  }
   delete gone;
   return 0;
 }

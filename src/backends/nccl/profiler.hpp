@@ -8,9 +8,7 @@
 
 namespace ccl_tests::nccl_module {
 
-// Ranges that NVIDIA's profilers show.
-
-// A range of NVIDIA's profilers, until the next begins.
+// A range that NVIDIA's profilers show, until the next begins.
 class ProfilerRange {
  public:
   ProfilerRange() = default;

@@ -99,9 +99,8 @@ std::string ras_report() {
                   &found) != 0)
     return {};
   const std::unique_ptr<addrinfo, decltype(&freeaddrinfo)> all(found, freeaddrinfo);
-  for (const addrinfo* a = found; a != nullptr; a = a->ai_next) {
+  for (const addrinfo* a = found; a != nullptr; a = a->ai_next)
     if (const std::string report = ask(*a); !report.empty()) return ": NCCL's RAS says: " + report;
-  }
   return {};
 }
 

@@ -5,8 +5,6 @@
 
 #include <functional>
 #include <memory>
-#include <string>
-#include <vector>
 
 #include "src/core/communicator.hpp"
 

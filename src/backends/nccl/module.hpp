@@ -7,10 +7,6 @@
 
 namespace ccl_tests::nccl_module {
 
-// Sets the variables that NCCL reads for these options; what the user has set stays, but for the interface.
-// On the main thread, before others may read the environment. Throws UsageError if no interface is meant.
-void set_environment(const BackendOptions& options);
-
 // Keeps the index alone of options.device, this rank's GPU. Collective over channel's ranks.
 // Throws Error, Unsupported.
 std::unique_ptr<Communicator> connect(ControlChannel& channel, const BackendOptions& options);
