@@ -5,8 +5,6 @@
 #include <cstring>
 #include <functional>
 #include <numeric>
-#include <span>
-#include <string>
 #include <type_traits>
 #include <vector>
 
@@ -25,33 +23,25 @@ T load(const std::string& bytes, std::size_t index) {
 
 template <class T>
 T combine(ReduceOp op, T a, T b) {
+  using enum ReduceOp;
   if constexpr (is_float<T>) {
-    const double x = to_double<T>(a);
-    const double y = to_double<T>(b);
-    switch (op) {
-      case ReduceOp::sum:
-      case ReduceOp::avg:
-      case ReduceOp::mulsum: return from_double<T>(x + y);
-      case ReduceOp::prod: return from_double<T>(x * y);
-      case ReduceOp::min: return x < y ? a : b;
-      case ReduceOp::max: return x > y ? a : b;
-      case ReduceOp::band:
-      case ReduceOp::bor:
-      case ReduceOp::bxor: break;
-    }
+    const double x = to_double<T>(a), y = to_double<T>(b);
+    if (op == sum || op == avg || op == mulsum) return from_double<T>(x + y);
+    if (op == prod) return from_double<T>(x * y);
+    if (op == min) return x < y ? a : b;
+    if (op == max) return x > y ? a : b;
   } else {
-    const auto x = static_cast<std::uint64_t>(a);
-    const auto y = static_cast<std::uint64_t>(b);
+    const auto x = static_cast<std::uint64_t>(a), y = static_cast<std::uint64_t>(b);
     switch (op) {
-      case ReduceOp::sum:
-      case ReduceOp::avg:
-      case ReduceOp::mulsum: return static_cast<T>(x + y);
-      case ReduceOp::prod: return static_cast<T>(x * y);
-      case ReduceOp::min: return std::min(a, b);
-      case ReduceOp::max: return std::max(a, b);
-      case ReduceOp::band: return static_cast<T>(x & y);
-      case ReduceOp::bor: return static_cast<T>(x | y);
-      case ReduceOp::bxor: return static_cast<T>(x ^ y);
+      case sum:
+      case avg:
+      case mulsum: return static_cast<T>(x + y);
+      case prod: return static_cast<T>(x * y);
+      case min: return std::min(a, b);
+      case max: return std::max(a, b);
+      case band: return static_cast<T>(x & y);
+      case bor: return static_cast<T>(x | y);
+      case bxor: return static_cast<T>(x ^ y);
     }
   }
   throw Unsupported("bitwise operations are defined on integers only");
@@ -100,13 +90,8 @@ void reduce(std::byte* out, std::span<const std::string> inputs, std::size_t fir
 namespace ccl_tests {
 namespace {
 
-// A rank's part of one transfer: for each message its receiver and its bytes, in the order of
-// posting.
-struct Letter {
-  int to;
-  std::string bytes;
-};
-
+// Returns a rank's part of one transfer: of each message its receiver, its length and its bytes, in
+// the order of posting.
 std::string pack(std::span<const Message> messages) {
   std::string out;
   for (const Message& m : messages) {
@@ -118,34 +103,24 @@ std::string pack(std::span<const Message> messages) {
   return out;
 }
 
-std::vector<Letter> unpack(const std::string& packed) {
-  std::vector<Letter> letters;
-  for (std::size_t at = 0; at < packed.size();) {
+// Returns the first message to `rank` from `at` on, and moves `at` behind it.
+std::string_view next_message(const std::string& packed, std::size_t& at, int rank) {
+  while (at < packed.size()) {
     std::uint64_t header[2];
     std::memcpy(header, packed.data() + at, sizeof header);
-    at += sizeof header;
-    letters.push_back({static_cast<int>(header[0]), packed.substr(at, header[1])});
-    at += header[1];
+    const std::string_view bytes(packed.data() + at + sizeof header, header[1]);
+    at += sizeof header + bytes.size();
+    if (static_cast<int>(header[0]) == rank) return bytes;
   }
-  return letters;
+  throw Error("loopback: a receive without a matching send");
 }
 
 class Loopback : public Communicator {
  public:
   explicit Loopback(ControlChannel& channel) : channel_(channel) {}
 
-  void all_reduce(const Call& call) override {
-    check_in_place(call, call.count, call.count, 0);
-    const auto inputs = all_gather(call, call.count);
-    textbook::reduce(out(call), inputs, 0, call.count, call.type, call.op);
-  }
-
-  void reduce(const Call& call) override {
-    check_in_place(call, call.count, call.count, 0);
-    const auto inputs = all_gather(call, call.count);
-    if (!is_root(call)) return;
-    textbook::reduce(out(call), inputs, 0, call.count, call.type, call.op);
-  }
+  void all_reduce(const Call& call) override { reduce_to(call, true); }
+  void reduce(const Call& call) override { reduce_to(call, is_root(call)); }
 
   void broadcast(const Call& call) override {
     check_in_place(call, is_root(call) ? call.count : 0, call.count, 0);
@@ -153,72 +128,37 @@ class Loopback : public Communicator {
     put(call, 0, inputs[root(call)], 0, call.count);
   }
 
-  void all_gather(const Call& call) override {
-    check_in_place(call, call.count, call.count * ranks(), offset_of_mine(call));
-    const auto inputs = all_gather(call, call.count);
-    for (std::size_t r = 0; r < inputs.size(); ++r)
-      put(call, r * call.count, inputs[r], 0, call.count);
-  }
-
-  void gather(const Call& call) override {
-    check_in_place(call, call.count, is_root(call) ? call.count * ranks() : 0,
-                   offset_of_mine(call));
-    const auto inputs = all_gather(call, call.count);
-    for (std::size_t r = 0; is_root(call) && r < inputs.size(); ++r) {
-      put(call, r * call.count, inputs[r], 0, call.count);
-    }
-  }
+  void all_gather(const Call& call) override { gather_to(call, true); }
+  void gather(const Call& call) override { gather_to(call, is_root(call)); }
+  void all_gatherv(const Call& call) override { gather_to(call, true); }
+  void gatherv(const Call& call) override { gather_to(call, is_root(call)); }
 
   void scatter(const Call& call) override {
-    check_in_place(call, is_root(call) ? call.count * ranks() : 0, call.count,
-                   -offset_of_mine(call));
-    const auto inputs = all_gather(call, is_root(call) ? call.count * ranks() : 0);
+    const std::size_t all = is_root(call) ? call.count * ranks() : 0;
+    check_in_place(call, all, call.count, -bytes(call, rank() * call.count));
+    const auto inputs = all_gather(call, all);
     put(call, 0, inputs[root(call)], rank() * call.count, call.count);
   }
 
-  void reduce_scatter(const Call& call) override {
-    check_in_place(call, call.count * ranks(), call.count, -offset_of_mine(call));
-    const auto inputs = all_gather(call, call.count * ranks());
-    textbook::reduce(out(call), inputs, rank() * call.count, call.count, call.type, call.op);
-  }
-
-  void all_gatherv(const Call& call) override {
-    const std::ptrdiff_t mine = own_offset(call, call.recv_offsets);
-    check_in_place(call, call.count, sum(call.recv_counts), mine);
-    const auto inputs = all_gather(call, call.count);
-    for (std::size_t r = 0; r < inputs.size(); ++r)
-      put(call, call.recv_offsets[r], inputs[r], 0, call.recv_counts[r]);
-  }
-
-  void gatherv(const Call& call) override {
-    if (is_root(call)) {
-      check_in_place(call, call.count, sum(call.recv_counts), own_offset(call, call.recv_offsets));
-    }
-    const auto inputs = all_gather(call, call.count);
-    for (std::size_t r = 0; is_root(call) && r < inputs.size(); ++r)
-      put(call, call.recv_offsets[r], inputs[r], 0, call.recv_counts[r]);
-  }
-
   void scatterv(const Call& call) override {
-    if (is_root(call)) {
-      check_in_place(call, sum(call.send_counts), call.count, -own_offset(call, call.send_offsets));
-    }
+    if (is_root(call))
+      check_in_place(call, sum(call.send_counts), call.count,
+                     -bytes(call, call.send_offsets[rank()]));
     composed::scatterv(*this, call);
   }
 
+  void reduce_scatter(const Call& call) override {
+    reduce_block(call, call.count * ranks(), rank() * call.count);
+  }
   void reduce_scatterv(const Call& call) override {
-    const std::size_t all = sum(call.send_counts);
-    check_in_place(call, all, call.count, -own_offset(call, call.send_offsets));
-    const auto inputs = all_gather(call, all);
-    textbook::reduce(out(call), inputs, call.send_offsets[rank()], call.count, call.type, call.op);
+    reduce_block(call, sum(call.send_counts), call.send_offsets[rank()]);
   }
 
   void alltoall(const Call& call) override {
     check_in_place(call, call.count * ranks(), call.count * ranks(), 0);
     const auto inputs = all_gather(call, call.count * ranks());
-    for (std::size_t r = 0; r < inputs.size(); ++r) {
+    for (std::size_t r = 0; r < inputs.size(); ++r)
       put(call, r * call.count, inputs[r], rank() * call.count, call.count);
-    }
   }
 
   void alltoallv(const Call& call) override { composed::alltoallv(*this, call); }
@@ -227,18 +167,12 @@ class Loopback : public Communicator {
 
   // Everybody's messages to everybody travel in one exchange, so transfers are collective here.
   void transfer(std::span<Message> messages, Deadline& /*deadline*/) override {
-    std::vector<std::vector<Letter>> from;
-    for (const std::string& packed : channel_.all_gather(pack(messages), limit_s_))
-      from.push_back(unpack(packed));
+    const std::vector<std::string> from = channel_.all_gather(pack(messages), limit_s_);
     std::vector<std::size_t> next(from.size(), 0);
     for (const Message& message : messages) {
       if (message.sends()) continue;
       const auto peer = static_cast<std::size_t>(message.peer);
-      const auto& letters = from[peer];
-      std::size_t& i = next[peer];
-      while (i < letters.size() && letters[i].to != channel_.rank()) ++i;
-      if (i == letters.size()) throw Error("loopback: a receive without a matching send");
-      const std::string& bytes = letters[i++].bytes;
+      const std::string_view bytes = next_message(from[peer], next[peer], channel_.rank());
       if (message.bytes.size() > bytes.size()) throw Error("loopback: ranks disagree on a count");
       if (!message.bytes.empty())
         std::memcpy(message.bytes.data(), bytes.data(), message.bytes.size());
@@ -255,23 +189,39 @@ class Loopback : public Communicator {
   static std::size_t root(const Call& call) { return static_cast<std::size_t>(call.root); }
   static std::byte* out(const Call& call) { return static_cast<std::byte*>(call.recv); }
 
-  static std::string bytes_of(const Call& call, std::size_t count) {
-    if (count == 0) return {};
-    return {static_cast<const char*>(call.send), count * size_of(call.type)};
-  }
-
   static std::size_t sum(std::span<const std::size_t> counts) {
     return std::accumulate(counts.begin(), counts.end(), std::size_t{0});
   }
 
-  // Where this rank's block of a vector collective begins, bytes.
-  std::ptrdiff_t own_offset(const Call& call, std::span<const std::size_t> offsets) const {
-    return static_cast<std::ptrdiff_t>(offsets[rank()] * size_of(call.type));
+  static std::ptrdiff_t bytes(const Call& call, std::size_t elements) {
+    return static_cast<std::ptrdiff_t>(elements * size_of(call.type));
   }
 
-  // This rank's block in a buffer of all ranks' blocks, bytes.
-  std::ptrdiff_t offset_of_mine(const Call& call) const {
-    return static_cast<std::ptrdiff_t>(rank() * call.count * size_of(call.type));
+  void reduce_to(const Call& call, bool receives) {
+    check_in_place(call, call.count, call.count, 0);
+    const auto inputs = all_gather(call, call.count);
+    if (receives) textbook::reduce(out(call), inputs, 0, call.count, call.type, call.op);
+  }
+
+  // Reduces the ranks' `all` elements, and keeps this rank's block of them.
+  void reduce_block(const Call& call, std::size_t all, std::size_t first) {
+    check_in_place(call, all, call.count, -bytes(call, first));
+    const auto inputs = all_gather(call, all);
+    textbook::reduce(out(call), inputs, first, call.count, call.type, call.op);
+  }
+
+  // Receives all ranks' blocks, of equal length or as the call says.
+  void gather_to(const Call& call, bool receives) {
+    const bool equal = call.recv_offsets.empty();
+    const auto offset = [&](std::size_t r) {
+      return equal ? r * call.count : call.recv_offsets[r];
+    };
+    if (receives)
+      check_in_place(call, call.count, equal ? call.count * ranks() : sum(call.recv_counts),
+                     bytes(call, offset(rank())));
+    const auto inputs = all_gather(call, call.count);
+    for (std::size_t r = 0; receives && r < inputs.size(); ++r)
+      put(call, offset(r), inputs[r], 0, equal ? call.count : call.recv_counts[r]);
   }
 
   // Buffers that overlap have to lie where the operation's in-place form has them: send = recv +
@@ -284,16 +234,16 @@ class Loopback : public Communicator {
     const std::byte* const recv_begin = out(call);
     const std::less<> before;  // of pointers into different buffers
     if (!before(send_begin, recv_begin + recv_count * width) ||
-        !before(recv_begin, send_begin + send_count * width)) {
+        !before(recv_begin, send_begin + send_count * width))
       return;
-    }
-    if (send_begin != recv_begin + offset) {
+    if (send_begin != recv_begin + offset)
       throw Error("loopback: the buffers overlap elsewhere than in place");
-    }
   }
 
   std::vector<std::string> all_gather(const Call& call, std::size_t count) {
-    return channel_.all_gather(bytes_of(call, count), limit_s_);
+    const auto* const send = static_cast<const char*>(call.send);
+    return channel_.all_gather(count == 0 ? "" : std::string_view(send, count * size_of(call.type)),
+                               limit_s_);
   }
 
   // recv[to, to + count) = bytes[from, from + count), in elements.

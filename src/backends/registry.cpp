@@ -2,14 +2,14 @@
 
 #include <dlfcn.h>
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
 #include <cstdlib>
 #include <filesystem>
+#include <fstream>
+#include <string_view>
 
-#include "src/backends/gpu_evidence.hpp"
 #include "src/backends/loopback.hpp"
 #include "src/core/error.hpp"
 #include "src/core/quote.hpp"
@@ -19,26 +19,14 @@ namespace {
 
 struct Known {
   std::string_view name;
-  std::string_view brings;  // what makes it available
+  std::string_view package, option;  // that make it available
 };
 constexpr std::array known_modules = {
-    Known{
-        "gloo",
-        "install the package libgloo-dev, configure with -DCCL_GLOO=ON and build (target modules)"},
-    Known{
-        "mpi-openmpi",
-        "install the package libopenmpi-dev, configure with -DCCL_OPENMPI=ON and build (target modules)"},
-    Known{
-        "mpi-mpich",
-        "install the package libmpich-dev, configure with -DCCL_MPICH=ON and build (target modules)"},
-    Known{"nccl",
-          "install the CUDA toolkit and NCCL (libnccl-dev), configure with -DCCL_NCCL=ON and build "
-          "(target modules)"},
+    Known{"gloo", "the package libgloo-dev", "CCL_GLOO"},
+    Known{"mpi-openmpi", "the package libopenmpi-dev", "CCL_OPENMPI"},
+    Known{"mpi-mpich", "the package libmpich-dev", "CCL_MPICH"},
+    Known{"nccl", "the CUDA toolkit and NCCL (libnccl-dev)", "CCL_NCCL"},
 };
-constexpr std::string_view cuda_brings =
-    "install the CUDA toolkit, configure with -DCCL_CUDA=ON and build (target modules)";
-constexpr std::string_view hwloc_brings =
-    "install the package libhwloc-dev, configure and build again, or leave --bind out";
 
 std::filesystem::path module_path(std::string_view name) {
   return std::filesystem::path(module_folder()) / fmt::format("ccl-{}.so", name);
@@ -53,15 +41,23 @@ void* open_symbol(const std::filesystem::path& path, const char* what) {
     throw Error(fmt::format("cannot open module {}: {}", path.string(), dlerror()));
   const auto abi = reinterpret_cast<ModuleAbi>(dlsym(handle, "ccl_module_abi"));
   void* const symbol = dlsym(handle, what);
-  if (abi == nullptr || symbol == nullptr) {
+  if (abi == nullptr || symbol == nullptr)
     throw Error(fmt::format("{} is no ccl-tests module: it lacks ccl_module_abi or {}",
                             path.string(), what));
-  }
-  if (abi() != module_abi) {
+  if (abi() != module_abi)
     throw Error(fmt::format("module {} was built for module ABI {}, this is {}", path.string(),
                             abi(), module_abi));
-  }
   return symbol;
+}
+
+// Returns the symbol of a module. Throws Unsupported with what brings the module if it is not
+// there.
+void* symbol_of(std::string_view module, const char* symbol, std::string_view needed_by,
+                std::string_view brings) {
+  const auto path = module_path(module);
+  if (!std::filesystem::exists(path))
+    throw Unsupported(fmt::format("{}: no module {}: {}", needed_by, path.string(), brings));
+  return open_symbol(path, symbol);
 }
 
 BackendPtr open_module(const std::filesystem::path& path) {
@@ -77,18 +73,52 @@ Names mpi_modules() {
   return pmi2 ? Names{"mpi-mpich", "mpi-openmpi"} : Names{"mpi-openmpi", "mpi-mpich"};
 }
 
+std::string first_word(const std::filesystem::path& file) {
+  std::string word;
+  std::ifstream(file) >> word;
+  return word;
+}
+
+constexpr std::string_view nvidia_vendor = "0x10de";
+constexpr std::string_view display_class = "0x03";  // 0x0300 VGA, 0x0302 3D controller
+
+std::optional<std::string> value_of(const char* variable) {
+  const char* const value = std::getenv(variable);
+  return value != nullptr ? std::optional<std::string>(value) : std::nullopt;
+}
+
+std::string set_to(const char* variable, const std::string& value) {
+  return std::string(variable) + " is set to '" + value + "'";
+}
+
+// Launchers' ways to say that a job has no GPU. A list that begins with -1 is empty, too.
+bool hides_all(const std::string& devices) {
+  return devices.empty() || devices.starts_with("-1") || devices == "NoDevFiles" ||
+         devices == "none" || devices == "void";
+}
+
+// Device files of NVIDIA's driver, and of its Windows driver below WSL: virtual machines without
+// PCI in sysfs have these alone.
+std::optional<std::string> driver_file(const std::string& root) {
+  for (const char* const file : {"/dev/nvidiactl", "/dev/nvidia0", "/dev/dxg"}) {
+    std::error_code none;
+    if (std::filesystem::exists(root + file, none)) return std::string(file) + " is there";
+  }
+  return std::nullopt;
+}
+
 [[noreturn]] void refuse(const std::string& name) {
   for (const Known& module : known_modules) {
     if (module.name != name) continue;
-    throw Unsupported(fmt::format("--backend {}: no module {}: {}", name,
-                                  module_path(name).string(), module.brings));
+    throw Unsupported(fmt::format(
+        "--backend {}: no module {}: install {}, configure with -D{}=ON and build (target modules)",
+        name, module_path(name).string(), module.package, module.option));
   }
-  if (name == "mpi") {
+  if (name == "mpi")
     throw Unsupported(
         "--backend mpi: no MPI module in " + module_folder() +
         ": install the package libopenmpi-dev or libmpich-dev, configure with -DCCL_OPENMPI=ON or "
         "-DCCL_MPICH=ON, and build (target modules)");
-  }
   Names accepted = available_backends();
   accepted.insert(accepted.begin(), "auto");
   throw UsageError(
@@ -96,6 +126,26 @@ Names mpi_modules() {
 }
 
 }  // namespace
+
+std::optional<std::string> gpu_evidence(const std::string& root) {
+  if (const auto devices = value_of("CUDA_VISIBLE_DEVICES"))
+    return hides_all(*devices) ? std::nullopt
+                               : std::optional(set_to("CUDA_VISIBLE_DEVICES", *devices));
+  // Images set this to "all", whether there is a GPU or not.
+  if (const auto devices = value_of("NVIDIA_VISIBLE_DEVICES"); devices && hides_all(*devices))
+    return std::nullopt;
+  for (const char* const variable : {"SLURM_JOB_GPUS", "SLURM_STEP_GPUS"})
+    if (const auto devices = value_of(variable); devices && !hides_all(*devices))
+      return set_to(variable, *devices);
+  std::error_code none;
+  for (const auto& device :
+       std::filesystem::directory_iterator(root + "/sys/bus/pci/devices", none)) {
+    const bool nvidia = first_word(device.path() / "vendor") == nvidia_vendor;
+    if (nvidia && first_word(device.path() / "class").starts_with(display_class))
+      return "PCI device " + device.path().filename().string() + " is an NVIDIA GPU";
+  }
+  return driver_file(root);
+}
 
 std::string module_folder() {
   Dl_info info{};
@@ -107,9 +157,8 @@ std::string module_folder() {
 
 std::vector<std::string> available_backends() {
   std::vector<std::string> names;
-  for (const Known& module : known_modules) {
+  for (const Known& module : known_modules)
     if (std::filesystem::exists(module_path(module.name))) names.emplace_back(module.name);
-  }
   if (std::any_of(names.begin(), names.end(),
                   [](const std::string& n) { return n.rfind("mpi-", 0) == 0; }))
     names.emplace_back("mpi");
@@ -125,10 +174,9 @@ std::vector<std::string> known_backends() {
 
 BackendPtr open_backend(const std::string& name, const std::string& mpi_module) {
   if (name == "mpi") {
-    for (const std::string& module : mpi_module.empty() ? mpi_modules() : Names{mpi_module}) {
+    for (const std::string& module : mpi_module.empty() ? mpi_modules() : Names{mpi_module})
       if (!mpi_module.empty() || std::filesystem::exists(module_path(module)))
         return open_backend(module);
-    }
     refuse(name);
   }
   if (name == "loopback") return std::make_shared<LoopbackBackend>();
@@ -162,29 +210,24 @@ BackendPtr open_backend_with(const std::string& file, const std::string& name,
   BackendPtr backend = open_backend(name, mpi_module);
   if (backend->open_library(wanted.string())) return backend;
   const auto loaded = std::filesystem::canonical(backend->info().library, none);
-  if (loaded != wanted) {
+  if (loaded != wanted)
     throw Error(
         fmt::format("--library: {} is not the library that module {} is linked to, which is {}",
                     file, backend->name(), backend->info().library));
-  }
   return backend;
 }
 
 const Devices& open_gpus() {
-  const auto path = module_path("cuda");
-  if (!std::filesystem::exists(path)) {
-    throw Unsupported(fmt::format("GPUs: no module {}: {}", path.string(), cuda_brings));
-  }
-  return *reinterpret_cast<ModuleDevices>(open_symbol(path, "ccl_module_devices"))();
+  return *reinterpret_cast<ModuleDevices>(symbol_of(
+      "cuda", "ccl_module_devices", "GPUs",
+      "install the CUDA toolkit, configure with -DCCL_CUDA=ON and build (target modules)"))();
 }
 
 std::vector<CpuCore> cpu_topology() {
-  const auto path = module_path("hwloc");
-  if (!std::filesystem::exists(path)) {
-    throw Unsupported(fmt::format("--bind: no module {}: {}", path.string(), hwloc_brings));
-  }
   std::vector<CpuCore> cores;
-  reinterpret_cast<ModuleCores>(open_symbol(path, "ccl_module_cores"))(cores);
+  reinterpret_cast<ModuleCores>(symbol_of(
+      "hwloc", "ccl_module_cores", "--bind",
+      "install the package libhwloc-dev, configure and build again, or leave --bind out"))(cores);
   return cores;
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -37,6 +38,12 @@ std::vector<std::string> available_backends();
 
 // Returns the names that --backend accepts where all modules are there.
 std::vector<std::string> known_backends();
+
+// Returns what says that this machine has GPUs to test, so that a quiet run on the CPU would be the
+// wrong answer: "PCI device 0000:0f:00.0 is an NVIDIA GPU", "CUDA_VISIBLE_DEVICES is set", ...
+// nullopt if nothing does, or if a launcher says that there is none. root: in front of /sys and
+// /dev, for tests.
+std::optional<std::string> gpu_evidence(const std::string& root = "");
 
 // Folder of the modules: ccl-tests/ beside the shared library that holds this code.
 std::string module_folder();

@@ -12,7 +12,6 @@
 #include <optional>
 #include <string_view>
 
-#include "src/backends/gpu_evidence.hpp"
 #include "src/bootstrap/wait_notice.hpp"
 #include "src/core/error.hpp"
 #include "src/job/activity.hpp"

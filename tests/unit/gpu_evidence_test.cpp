@@ -1,4 +1,4 @@
-#include "src/backends/gpu_evidence.hpp"
+#include "src/backends/registry.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
