@@ -1,7 +1,7 @@
 // all_gather_object_perf: every rank gets every rank's object, whose length the others do not know:
 // lengths, then payloads that are padded to the longest.
 #include "collectives/collectives.hpp"
-#include "collectives/gathered_objects.hpp"
+#include "collectives/composites.hpp"
 
 namespace ccl_tests::collectives {
 namespace {

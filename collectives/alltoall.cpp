@@ -17,12 +17,11 @@ Layout layout(const Shape& s) {
 std::vector<ExpectedBlock> expected(const Shape& s) {
   const std::size_t b = block(s);
   std::vector<ExpectedBlock> blocks;
-  for (std::size_t r = 0; r < ranks(s); ++r) {
+  for (std::size_t r = 0; r < ranks(s); ++r)
     blocks.push_back({.recv_offset = r * b,
                       .count = b,
                       .source_rank = static_cast<int>(r),
                       .source_offset = b * rank(s)});
-  }
   return blocks;
 }
 

@@ -10,16 +10,7 @@ namespace {
 std::vector<std::size_t> object_counts(const Shape& s) { return divided(s, s.options.objects); }
 
 Layout layout(const Shape& s) {
-  const std::size_t all = sum(object_counts(s));
-  return {.send = is_root(s) ? all : 0,
-          .recv = all,
-          .count = all,
-          .table_count = all,
-          .algbw_bytes = all * s.type_bytes};
-}
-
-std::vector<ExpectedBlock> expected(const Shape& s) {
-  return {{.recv_offset = 0, .count = sum(object_counts(s)), .source_rank = s.root}};
+  return out_of_place(sent_by_root(s, replaced(s, sum(object_counts(s)))));
 }
 
 class BroadcastObject : public OnGroup {
@@ -60,7 +51,7 @@ const Collective broadcast_object = {
     .domain = {.rooted = true},
     .flags = {.skew = true, .objects = true},
     .layout = layout,
-    .expected = expected,
+    .expected = [](const Shape& s) { return one_block(s.root, sum(object_counts(s))); },
     .bus_factor = whole,
     .scratch = [](const Shape& s) { return s.count * s.type_bytes; },
     .make = compose<BroadcastObject>,

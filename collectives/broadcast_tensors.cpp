@@ -12,12 +12,6 @@ void operate(primitives::Group& group, std::span<const primitives::Tensor> tenso
   primitives::broadcast_tensors(group, tensors, call.root);
 }
 
-Layout layout(const Shape& s) {
-  Layout result = replaced_tensors(s);
-  if (!is_root(s)) result.send = 0;
-  return result;
-}
-
 }  // namespace
 
 const Collective broadcast_tensors = {
@@ -25,7 +19,7 @@ const Collective broadcast_tensors = {
     .about = "every rank gets the root's tensors",
     .domain = {.rooted = true, .types = floating},
     .flags = {.tensors = true, .async_operations = true},
-    .layout = layout,
+    .layout = [](const Shape& s) { return sent_by_root(s, replaced_tensors(s)); },
     .expected = tensors_of_root,
     .bus_factor = whole,
     .make = compose<InPlaceOn<TensorList, operate, Who::root>>,

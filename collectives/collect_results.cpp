@@ -34,7 +34,7 @@ Layout layout(const Shape& s) {
 
 std::vector<ExpectedBlock> expected(const Shape& s) {
   std::vector<ExpectedBlock> blocks;
-  for (std::size_t r = 0; s.self.rank == 0 && r < ranks(s); ++r) {
+  for (std::size_t r = 0; s.self.rank == 0 && r < ranks(s); ++r)
     blocks.push_back({.recv_offset = r * item(s),
                       .count = item(s),
                       .source_rank = static_cast<int>(r),
@@ -42,7 +42,6 @@ std::vector<ExpectedBlock> expected(const Shape& s) {
                       .repeat = results_of(s, r),
                       .recv_stride = ranks(s) * item(s),
                       .source_stride = item(s)});
-  }
   return blocks;
 }
 

@@ -97,4 +97,30 @@ inline constexpr std::array<DataType, 6> floating = {DataType::float32,  DataTyp
                                                      DataType::f8e4m3,   DataType::f8e5m2};
 inline constexpr std::array<ReduceOp, 1> average_only = {ReduceOp::avg};
 
+// Returns the layout of a collective in which every rank sends its object. `receivers` receive all
+// objects. It cannot be called in place.
+inline Layout gathered_objects(const Shape& s, Who receivers) {
+  Layout result = out_of_place(gathered(s, receivers));
+  result.counts.reset();
+  return result;
+}
+
+// Gathers the ranks' objects by bring(group, this rank's object, root, result).
+template <auto layout, auto bring>
+class GatheredObjects : public OnGroup {
+ public:
+  GatheredObjects(ControlChannel& channel, Communicator& communicator, const Shape& shape,
+                  DataType /*type*/)
+      : OnGroup(channel, communicator), room_(layout(shape).recv * shape.type_bytes) {}
+  void run(const Call& call) override {
+    const auto* const send = static_cast<const std::byte*>(call.send);
+    bring(group(), {send, call.count * size_of(call.type)}, call.root, objects_);
+    copy_out(objects_, call.recv, room_);
+  }
+
+ private:
+  std::size_t room_;  // bytes
+  primitives::Objects objects_;
+};
+
 }  // namespace ccl_tests::collectives

@@ -1,7 +1,7 @@
 // gather_object_perf: the root gets every rank's object, whose length it does not know: lengths for
 // all, then payloads that are padded to the longest.
 #include "collectives/collectives.hpp"
-#include "collectives/gathered_objects.hpp"
+#include "collectives/composites.hpp"
 
 namespace ccl_tests::collectives {
 namespace {

@@ -15,16 +15,10 @@ std::optional<std::string> unsupported(const Shape& s) {
 }
 
 Layout layout(const Shape& s) {
-  const std::size_t b = block(s);
-  return {.send = b,
-          .recv = b * ranks(s),
-          .count = b,
-          .table_count = b,
-          .algbw_bytes = b * (ranks(s) - 1) * s.type_bytes,  // what a rank really receives
-          .in_place = InPlace{b * rank(s), 0}};
+  Layout result = all_gather.layout(s);
+  result.algbw_bytes -= block(s) * s.type_bytes;  // what a rank really receives
+  return result;
 }
-
-std::vector<ExpectedBlock> expected(const Shape& s) { return all_gather.expected(s); }
 
 void run(Communicator& c, const Call& call) {
   const auto me = static_cast<std::size_t>(call.self.rank);
@@ -58,7 +52,7 @@ const Collective hypercube = {
     .about = "all ranks' blocks, by exchanges with log2(ranks) peers",
     .unsupported = unsupported,
     .layout = layout,
-    .expected = expected,
+    .expected = [](const Shape& s) { return all_gather.expected(s); },
     .bus_factor = whole,
     .make = calls<run>,
     .needs = {.in_steps = true, .operations = {OperationId::transfer}},

@@ -61,14 +61,13 @@ struct Parts {
 
 // The ranks that have the buffer of all blocks.
 enum class Who { all, root };
-inline bool is_one(Who who, const Shape& s) { return who == Who::all || is_root(s); }
 
 // Returns the layout of a collective in which every rank sends its block. `receivers` receive all
 // blocks.
 inline Layout gathered(const Shape& s, Who receivers) {
   Parts p(s);
   return {.send = p.mine,
-          .recv = is_one(receivers, s) ? p.all : 0,
+          .recv = receivers == Who::all || is_root(s) ? p.all : 0,
           .count = p.mine,
           .table_count = block(s),
           .algbw_bytes = p.all * s.type_bytes,
@@ -79,7 +78,7 @@ inline Layout gathered(const Shape& s, Who receivers) {
 // blocks.
 inline Layout scattered(const Shape& s, Who senders) {
   Parts p(s);
-  return {.send = is_one(senders, s) ? p.all : 0,
+  return {.send = senders == Who::all || is_root(s) ? p.all : 0,
           .recv = p.mine,
           .count = p.mine,
           .table_count = block(s),
@@ -92,12 +91,11 @@ inline Layout scattered(const Shape& s, Who senders) {
 inline std::vector<ExpectedBlock> blocks_of_all(const Shape& s) {
   const Parts p(s);
   std::vector<ExpectedBlock> blocks;
-  for (std::size_t r = 0; r < ranks(s); ++r) {
+  for (std::size_t r = 0; r < ranks(s); ++r)
     blocks.push_back({.recv_offset = p.at[r],
                       .count = p.counts[r],
                       .source_rank = static_cast<int>(r),
                       .source_offset = 0});
-  }
   return blocks;
 }
 inline std::vector<ExpectedBlock> blocks_on_root(const Shape& s) {

@@ -20,13 +20,6 @@ Layout layout(const Shape& s) {
           .legs = s.options.bidirectional ? 1U : 2U};
 }
 
-std::vector<ExpectedBlock> expected(const Shape& s) {
-  return {{.recv_offset = 0,
-           .count = s.options.window * s.count,
-           .source_rank = 1 - s.self.rank,
-           .source_offset = 0}};
-}
-
 }  // namespace
 
 const Collective pingpong = {
@@ -34,7 +27,8 @@ const Collective pingpong = {
     .about = "messages between the two ranks of a pair",
     .domain = {.paired = true},
     .layout = layout,
-    .expected = expected,
+    .expected =
+        [](const Shape& s) { return one_block(1 - s.self.rank, s.options.window * s.count); },
     .bus_factor = whole,
     .make = calls<composed::exchange_windows>,
     .needs = {.in_steps = true, .host_waits = true, .operations = {OperationId::transfer}},

@@ -4,20 +4,13 @@
 #include "collectives/shapes.hpp"
 
 namespace ccl_tests::collectives {
-namespace {
-
-std::vector<ExpectedBlock> expected(const Shape& s) {
-  return is_root(s) ? whole_reduced(s) : nothing(s);
-}
-
-}  // namespace
 
 const Collective reduce = {
     .name = "reduce",
     .about = "the root gets the reduction of all ranks' buffers",
     .domain = {.reduces = true, .rooted = true},
     .layout = whole_replaced,
-    .expected = expected,
+    .expected = [](const Shape& s) { return is_root(s) ? whole_reduced(s) : nothing(s); },
     .bus_factor = whole,
     .make = calls<&Communicator::reduce>,
 };

@@ -1,8 +1,7 @@
 // reduce_dict_perf: the tensors of equal keys are reduced to rank 0, in one operation, and averaged
 // there. Every rank lists its keys in another order.
 #include "collectives/collectives.hpp"
-#include "collectives/dictionary.hpp"
-#include "src/primitives/dictionaries.hpp"
+#include "collectives/in_place.hpp"
 
 namespace ccl_tests::collectives {
 namespace {
@@ -14,10 +13,6 @@ void operate(primitives::Group& group, std::span<const primitives::Entry> dictio
   primitives::reduce_dict(group, dictionary, call.op == ReduceOp::avg);
 }
 
-std::vector<ExpectedBlock> expected(const Shape& s) {
-  return is_root(s) ? reduced_entries(s) : nothing(s);
-}
-
 }  // namespace
 
 const Collective reduce_dict = {
@@ -26,7 +21,7 @@ const Collective reduce_dict = {
     .domain = {.reduces = true, .ops = ops},
     .flags = {.skew = true, .objects = true},
     .layout = replaced_entries,
-    .expected = expected,
+    .expected = [](const Shape& s) { return is_root(s) ? reduced_entries(s) : nothing(s); },
     .bus_factor = whole,
     .scratch = [](const Shape& s) { return 2 * s.count * s.type_bytes; },
     .make = compose<InPlaceOn<Dictionary, operate>>,

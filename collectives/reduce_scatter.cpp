@@ -15,14 +15,6 @@ Layout layout(const Shape& s) {
           .in_place = InPlace{0, b * rank(s)}};
 }
 
-std::vector<ExpectedBlock> expected(const Shape& s) {
-  const std::size_t b = block(s);
-  return {{.recv_offset = 0,
-           .count = b,
-           .source_rank = ExpectedBlock::all_ranks,
-           .source_offset = b * rank(s)}};
-}
-
 }  // namespace
 
 const Collective reduce_scatter = {
@@ -30,7 +22,7 @@ const Collective reduce_scatter = {
     .about = "every rank gets its block of the reduction",
     .domain = {.reduces = true},
     .layout = layout,
-    .expected = expected,
+    .expected = [](const Shape& s) { return reduction(block(s), block(s) * rank(s)); },
     .bus_factor = others_share,
     .make = calls<&Communicator::reduce_scatter>,
 };

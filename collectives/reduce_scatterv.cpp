@@ -8,10 +8,7 @@ namespace {
 
 std::vector<ExpectedBlock> expected(const Shape& s) {
   const Parts p(s);
-  return {{.recv_offset = 0,
-           .count = p.mine,
-           .source_rank = ExpectedBlock::all_ranks,
-           .source_offset = p.at[rank(s)]}};
+  return reduction(p.mine, p.at[rank(s)]);
 }
 
 }  // namespace

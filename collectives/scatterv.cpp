@@ -7,8 +7,7 @@ namespace {
 
 std::vector<ExpectedBlock> expected(const Shape& s) {
   const Parts p(s);
-  return {
-      {.recv_offset = 0, .count = p.mine, .source_rank = s.root, .source_offset = p.at[rank(s)]}};
+  return one_block(s.root, p.mine, p.at[rank(s)]);
 }
 
 }  // namespace

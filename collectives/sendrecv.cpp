@@ -14,32 +14,17 @@ int next(const GroupRank& self) { return (self.rank + 1) % self.ranks; }
 int previous(const GroupRank& self) { return (self.rank + self.ranks - 1) % self.ranks; }
 int partner(const GroupRank& self) { return self.rank ^ 1; }
 
-Layout whole_buffer(const Shape& s) {
-  Layout result = whole_replaced(s);
-  result.in_place.reset();
-  return result;
-}
+Layout whole_buffer(const Shape& s) { return out_of_place(whole_replaced(s)); }
 
-std::vector<ExpectedBlock> whole_buffer_of(int rank, const Shape& s) {
-  return {{.recv_offset = 0, .count = s.count, .source_rank = rank, .source_offset = 0}};
-}
-
-void swap_with(int to, int from, Communicator& c, const Call& call) {
+template <auto to, auto from>
+void swap_with(Communicator& c, const Call& call) {
   Call step = call;
   c.begin_group();
-  step.peer = to;
+  step.peer = to(call.self);
   c.send(step);
-  step.peer = from;
+  step.peer = from(call.self);
   c.recv(step);
   c.end_group();
-}
-
-void pass_on(Communicator& c, const Call& call) {
-  swap_with(next(call.self), previous(call.self), c, call);
-}
-
-void swap_with_partner(Communicator& c, const Call& call) {
-  swap_with(partner(call.self), partner(call.self), c, call);
 }
 
 std::optional<std::string> unsupported_exchange(const Shape& s) {
@@ -92,9 +77,9 @@ const Collective exchange = {
     .mode = "exchange",
     .unsupported = unsupported_exchange,
     .layout = whole_buffer,
-    .expected = [](const Shape& s) { return whole_buffer_of(partner(s.self), s); },
+    .expected = [](const Shape& s) { return one_block(partner(s.self), s.count); },
     .bus_factor = whole,
-    .make = calls<swap_with_partner>,
+    .make = calls<swap_with<partner, partner>>,
     .needs = of_messages,
 };
 
@@ -119,9 +104,9 @@ const Collective sendrecv = {
     .modes = other_modes,
     .domain = {.peers = 2},
     .layout = whole_buffer,
-    .expected = [](const Shape& s) { return whole_buffer_of(previous(s.self), s); },
+    .expected = [](const Shape& s) { return one_block(previous(s.self), s.count); },
     .bus_factor = whole,
-    .make = calls<pass_on>,
+    .make = calls<swap_with<next, previous>>,
     .needs = of_messages,
 };
 

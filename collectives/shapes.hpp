@@ -45,10 +45,35 @@ inline Layout replaced(const Shape& s, std::size_t n) {
 }
 inline Layout whole_replaced(const Shape& s) { return replaced(s, s.count); }
 
-inline std::vector<ExpectedBlock> nothing(const Shape& /*s*/) { return {}; }
-inline std::vector<ExpectedBlock> whole_reduced(const Shape& s) {
-  return {{.recv_offset = 0, .count = s.count}};
+// Returns the layout of a rooted collective in which the root alone sends, or receives.
+inline Layout sent_by_root(const Shape& s, Layout layout) {
+  if (!is_root(s)) layout.send = 0;
+  return layout;
 }
+inline Layout received_by_root(const Shape& s, Layout layout) {
+  if (!is_root(s)) layout.recv = 0;
+  return layout;
+}
+// Returns the layout of a collective that has no in-place form.
+inline Layout out_of_place(Layout layout) {
+  layout.in_place.reset();
+  return layout;
+}
+
+inline std::vector<ExpectedBlock> nothing(const Shape& /*s*/) { return {}; }
+// Returns the one block of a receive buffer that holds `count` elements of a rank's input, or the
+// reduction of them (ExpectedBlock::all_ranks).
+inline std::vector<ExpectedBlock> one_block(int source_rank, std::size_t count,
+                                            std::size_t source_offset = 0) {
+  return {{.recv_offset = 0,
+           .count = count,
+           .source_rank = source_rank,
+           .source_offset = source_offset}};
+}
+inline std::vector<ExpectedBlock> reduction(std::size_t count, std::size_t source_offset = 0) {
+  return one_block(ExpectedBlock::all_ranks, count, source_offset);
+}
+inline std::vector<ExpectedBlock> whole_reduced(const Shape& s) { return reduction(s.count); }
 
 // Makes the operation of a collective that is one `issue` per call (Collective::make). issue: a
 // member of Communicator, or a function of a communicator and a call.

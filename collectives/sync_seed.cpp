@@ -14,9 +14,7 @@ constexpr std::array<DataType, 1> types = {DataType::int32};
 
 Layout layout(const Shape& s) { return replaced(s, 1); }
 
-std::vector<ExpectedBlock> expected(const Shape& /*s*/) {
-  return {{.recv_offset = 0, .count = 1, .source_rank = 0, .source_offset = 0}};
-}
+std::vector<ExpectedBlock> expected(const Shape& /*s*/) { return one_block(0, 1); }
 
 using Synchronize = std::int32_t (*)(primitives::Group&, std::int32_t);
 
