@@ -1,198 +1,32 @@
 #include "src/bootstrap/thread_ranks.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
+#include <condition_variable>
+#include <cstdint>
+#include <deque>
 #include <map>
 #include <mutex>
 #include <numeric>
 #include <optional>
+#include <string_view>
 #include <tuple>
 #include <utility>
 
 #include "src/bootstrap/control_frame.hpp"
+#include "src/bootstrap/deadline.hpp"
 #include "src/core/error.hpp"
 #include "src/core/serialize.hpp"
 
 namespace ccl_tests {
 
-// One exchange: what this process's threads bring, and what comes out for them.
-struct ThreadExchange::Turn {
-  ExchangeKind kind = ExchangeKind::all_gather;
-  int first = 0;                               // the rank that came first
-  std::vector<std::optional<std::string>> in;  // by position in local_
-  std::size_t arrived = 0;
-  std::optional<std::vector<std::string>> out;
-
-  bool complete() const { return arrived == in.size(); }
-};
-
-ThreadExchange::ThreadExchange(Control& control, Team team, std::vector<Seat> seats)
-    : control_(control), team_(std::move(team)), seats_(std::move(seats)) {
-  in_order_.resize(seats_.size());
-  std::iota(in_order_.begin(), in_order_.end(), 0);
-  std::sort(in_order_.begin(), in_order_.end(), [&](int a, int b) {
-    return seats_[static_cast<std::size_t>(a)].world_rank <
-           seats_[static_cast<std::size_t>(b)].world_rank;
-  });
-  for (const int rank : in_order_) {
-    if (seats_[static_cast<std::size_t>(rank)].process == control_.process())
-      local_.push_back(rank);
-  }
-  next_.resize(local_.size());
-}
-
-void ThreadExchange::fail(const Failure& why) {
-  const std::lock_guard lock(mutex_);
-  if (!failure_) failure_ = why;
-  changed_.notify_all();
-}
-
-std::vector<std::string> ThreadExchange::exchange(ExchangeKind kind, int rank,
-                                                  std::string_view bytes, double limit_s) {
-  const TimePoint deadline = deadline_of_limit(limit_s);
-  std::unique_lock lock(mutex_);
-  if (failure_) throw_failure(*failure_);
-  const std::shared_ptr<Turn> mine = join(kind, rank, bytes);
-  if (calls_processes(*mine, rank)) {
-    wait_for_threads(lock, *mine, deadline);
-    lock.unlock();
-    std::vector<std::string> all = between_processes(*mine, limit_s);
-    lock.lock();
-    if (failure_) throw_failure(*failure_);
-    mine->out = all;
-    changed_.notify_all();
-    return all;
-  }
-  if (kind == ExchangeKind::gather) return {};
-  wait_for_threads(lock, *mine, deadline);
-  changed_.wait(lock, [&] { return mine->out || failure_; });  // the caller's wait has a limit
-  if (mine->out) return *mine->out;
-  throw_failure(*failure_);
-}
-
-// Adds `bytes` to the next exchange of `rank`.
-std::shared_ptr<ThreadExchange::Turn> ThreadExchange::join(ExchangeKind kind, int rank,
-                                                           std::string_view bytes) {
-  const auto place =
-      static_cast<std::size_t>(std::find(local_.begin(), local_.end(), rank) - local_.begin());
-  const std::size_t ahead = next_[place]++ - first_;
-  if (ahead == open_.size()) {
-    open_.push_back(std::make_shared<Turn>());
-    open_.back()->kind = kind;
-    open_.back()->first = rank;
-    open_.back()->in.resize(local_.size());
-  }
-  std::shared_ptr<Turn> turn = open_[ahead];
-  if (turn->kind != kind) {
-    const auto name = [&](int r) { return seats_[static_cast<std::size_t>(r)].world_rank; };
-    failure_ =
-        Failure{exit_code(Exit::failed),
-                fmt::format("different calls at once: rank {} called {}, rank {} called {}",
-                            name(turn->first), name_of(turn->kind), name(rank), name_of(kind))};
-    changed_.notify_all();
-    throw_failure(*failure_);
-  }
-  turn->in[place] = std::string(bytes);
-  ++turn->arrived;
-  if (turn->complete()) {  // each thread comes to one after the other: it is the oldest
-    open_.pop_front();
-    ++first_;
-    changed_.notify_all();
-  }
-  return turn;
-}
-
-bool ThreadExchange::calls_processes(const Turn& turn, int rank) const {
-  const bool has_root = seats_.front().process == control_.process();
-  if (turn.kind == ExchangeKind::gather && has_root) return rank == 0;
-  return turn.complete();
-}
-
-void ThreadExchange::wait_for_threads(std::unique_lock<std::mutex>& lock, const Turn& turn,
-                                      TimePoint deadline) {
-  changed_.wait_until(lock, deadline, [&] { return turn.complete() || failure_; });
-  if (turn.complete()) return;
-  if (!failure_) {
-    failure_ = Failure{exit_code(Exit::timed_out), missing(turn)};
-    changed_.notify_all();
-  }
-  throw_failure(*failure_);
-}
-
-std::vector<std::string> ThreadExchange::between_processes(const Turn& complete, double limit_s) {
-  try {
-    if (complete.kind == ExchangeKind::broadcast) {
-      const auto root = std::find(local_.begin(), local_.end(), 0);
-      const std::string own = root == local_.end()
-                                  ? std::string()
-                                  : *complete.in[static_cast<std::size_t>(root - local_.begin())];
-      return control_.exchange(complete.kind, team_, own, limit_s);
-    }
-    std::vector<std::string> own;
-    for (const std::optional<std::string>& bytes : complete.in) own.push_back(*bytes);
-    const auto processes = control_.exchange(complete.kind, team_, pack(own), limit_s);
-    if (complete.kind == ExchangeKind::gather && team_.root != control_.process()) return {};
-    return unpack_all(processes);
-  } catch (const Error& error) {
-    fail({exit_code(error.code()), error.what()});
-    throw;
-  }
-}
-
-std::vector<std::string> ThreadExchange::unpack_all(
-    const std::vector<std::string>& processes) const {
-  std::vector<std::string> all(seats_.size());
-  std::size_t next = 0;
-  for (const std::string& packed : processes) {
-    for (std::string& bytes : unpack(packed)) {
-      if (next == all.size()) throw Error("the processes have different numbers of ranks");
-      all[static_cast<std::size_t>(in_order_[next++])] = std::move(bytes);
-    }
-  }
-  if (next != all.size()) throw Error("the processes have different numbers of ranks");
-  return all;
-}
-
-std::string ThreadExchange::missing(const Turn& incomplete) const {
-  std::string ranks;
-  for (std::size_t i = 0; i < local_.size(); ++i) {
-    if (incomplete.in[i]) continue;
-    const Seat& seat = seats_[static_cast<std::size_t>(local_[i])];
-    ranks += fmt::format("{}{}", ranks.empty() ? "" : ", ", seat.world_rank);
-  }
-  return fmt::format("did not come to an exchange in time: rank {} (thread of this process)",
-                     ranks);
-}
-
-// Exchanges of this process, by team: the first thread of a group makes one, the others join it.
-class ThreadRanks::ThreadExchanges {
- public:
-  std::shared_ptr<ThreadExchange> join(Control& control, const Team& team,
-                                       const std::vector<Seat>& seats) {
-    const std::lock_guard lock(mutex_);
-    std::weak_ptr<ThreadExchange>& known = exchanges_[team.name];
-    std::shared_ptr<ThreadExchange> exchange = known.lock();
-    if (!exchange) {
-      exchange = std::make_shared<ThreadExchange>(control, team, seats);
-      known = exchange;
-      if (failure_) exchange->fail(*failure_);
-    }
-    return exchange;
-  }
-
-  void fail(const Failure& why) {
-    const std::lock_guard lock(mutex_);
-    if (!failure_) failure_ = why;
-    for (const auto& [name, known] : exchanges_)
-      if (const auto exchange = known.lock()) exchange->fail(why);
-  }
-
- private:
-  std::mutex mutex_;
-  std::map<std::string, std::weak_ptr<ThreadExchange>> exchanges_;  // by team
-  std::optional<Failure> failure_;
+// A rank of a group: where it runs, and its number in the whole job.
+struct Seat {
+  int process = 0;
+  int world_rank = 0;
 };
 
 namespace {
@@ -213,13 +47,198 @@ Team team_of(std::string name, const std::vector<Seat>& seats) {
 
 }  // namespace
 
+// Exchanges of the ranks of one group that are threads of this process, among themselves and with
+// the group's other processes.
+class ThreadRanks::Exchange {
+ public:
+  // group_seats: of the group's ranks, in rank order. group_team: all processes of these.
+  Exchange(Control& job, const Team& group_team, const std::vector<Seat>& group_seats)
+      : control(job), team(group_team), seats(group_seats), in_order_(seats.size()) {
+    std::iota(in_order_.begin(), in_order_.end(), 0);
+    std::sort(in_order_.begin(), in_order_.end(),
+              [&](int a, int b) { return seat(a).world_rank < seat(b).world_rank; });
+    for (const int rank : in_order_)
+      if (seat(rank).process == job.process()) local_.push_back(rank);
+    next_.resize(local_.size());
+  }
+
+  // As the calls of ControlChannel, by the thread of `rank`; broadcast gives one text. The last
+  // thread of this process to come calls the other processes. Of a gather that is the thread of
+  // rank 0, if this process has it.
+  std::vector<std::string> exchange(ExchangeKind kind, int rank, std::string_view bytes,
+                                    double limit_s) {
+    const TimePoint deadline = deadline_of_limit(limit_s);
+    std::unique_lock lock(mutex_);
+    if (failure_) throw_failure(*failure_);
+    const std::shared_ptr<Turn> mine = join(kind, rank, bytes);
+    if (calls_processes(*mine, rank)) {
+      wait_for_threads(lock, *mine, deadline);
+      lock.unlock();
+      std::vector<std::string> all = between_processes(*mine, limit_s);
+      lock.lock();
+      if (failure_) throw_failure(*failure_);
+      mine->out = all;
+      changed_.notify_all();
+      return all;
+    }
+    if (kind == ExchangeKind::gather) return {};
+    wait_for_threads(lock, *mine, deadline);
+    changed_.wait(lock, [&] { return mine->out || failure_; });  // the caller's wait has a limit
+    if (mine->out) return *mine->out;
+    throw_failure(*failure_);
+  }
+
+  // Makes every exchange fail from now on; thread-safe.
+  void fail(const Failure& why) {
+    const std::lock_guard lock(mutex_);
+    if (!failure_) failure_ = why;
+    changed_.notify_all();
+  }
+
+  Control& control;
+  const Team team;
+  const std::vector<Seat> seats;
+
+ private:
+  // One exchange: what this process's threads bring, and what comes out for them.
+  struct Turn {
+    ExchangeKind kind = ExchangeKind::all_gather;
+    int first = 0;                               // the rank that came first
+    std::vector<std::optional<std::string>> in;  // by position in local_
+    std::size_t arrived = 0;
+    std::optional<std::vector<std::string>> out;
+
+    bool complete() const { return arrived == in.size(); }
+  };
+
+  const Seat& seat(int rank) const { return seats[static_cast<std::size_t>(rank)]; }
+
+  // Adds `bytes` to the next exchange of `rank`.
+  std::shared_ptr<Turn> join(ExchangeKind kind, int rank, std::string_view bytes) {
+    const auto place =
+        static_cast<std::size_t>(std::find(local_.begin(), local_.end(), rank) - local_.begin());
+    const std::size_t ahead = next_[place]++ - first_;
+    if (ahead == open_.size())
+      open_.push_back(std::make_shared<Turn>(
+          Turn{kind, rank, std::vector<std::optional<std::string>>(local_.size()), 0, {}}));
+    std::shared_ptr<Turn> turn = open_[ahead];
+    if (turn->kind != kind)
+      fail_here({exit_code(Exit::failed),
+                 fmt::format("different calls at once: rank {} called {}, rank {} called {}",
+                             seat(turn->first).world_rank, name_of(turn->kind),
+                             seat(rank).world_rank, name_of(kind))});
+    turn->in[place] = std::string(bytes);
+    ++turn->arrived;
+    if (turn->complete()) {  // each thread comes to one after the other: it is the oldest
+      open_.pop_front();
+      ++first_;
+      changed_.notify_all();
+    }
+    return turn;
+  }
+
+  bool calls_processes(const Turn& turn, int rank) const {
+    const bool has_root = seats.front().process == control.process();
+    if (turn.kind == ExchangeKind::gather && has_root) return rank == 0;
+    return turn.complete();
+  }
+
+  void wait_for_threads(std::unique_lock<std::mutex>& lock, const Turn& turn, TimePoint deadline) {
+    changed_.wait_until(lock, deadline, [&] { return turn.complete() || failure_; });
+    if (turn.complete()) return;
+    if (failure_) throw_failure(*failure_);
+    std::vector<int> missing;
+    for (std::size_t i = 0; i < local_.size(); ++i)
+      if (!turn.in[i]) missing.push_back(seat(local_[i]).world_rank);
+    fail_here({exit_code(Exit::timed_out),
+               fmt::format("did not come to an exchange in time: rank {} (thread of this process)",
+                           fmt::join(missing, ", "))});
+  }
+
+  [[noreturn]] void fail_here(const Failure& why) {
+    failure_ = why;
+    changed_.notify_all();
+    throw_failure(why);
+  }
+
+  std::vector<std::string> between_processes(const Turn& complete, double limit_s) {
+    try {
+      if (complete.kind == ExchangeKind::broadcast) {
+        const auto root = std::find(local_.begin(), local_.end(), 0);
+        const std::string own = root == local_.end()
+                                    ? std::string()
+                                    : *complete.in[static_cast<std::size_t>(root - local_.begin())];
+        return control.exchange(complete.kind, team, own, limit_s);
+      }
+      std::vector<std::string> own;
+      for (const std::optional<std::string>& bytes : complete.in) own.push_back(*bytes);
+      const auto processes = control.exchange(complete.kind, team, pack(own), limit_s);
+      if (complete.kind == ExchangeKind::gather && team.root != control.process()) return {};
+      return unpack_all(processes);
+    } catch (const Error& error) {
+      fail({exit_code(error.code()), error.what()});
+      throw;
+    }
+  }
+
+  std::vector<std::string> unpack_all(const std::vector<std::string>& processes) const {
+    std::vector<std::string> all(seats.size());
+    std::size_t next = 0;
+    for (const std::string& packed : processes) {
+      for (std::string& bytes : unpack(packed)) {
+        if (next == all.size()) throw Error("the processes have different numbers of ranks");
+        all[static_cast<std::size_t>(in_order_[next++])] = std::move(bytes);
+      }
+    }
+    if (next != all.size()) throw Error("the processes have different numbers of ranks");
+    return all;
+  }
+
+  std::vector<int> local_;     // ranks whose seat is in this process, ascending by world rank
+  std::vector<int> in_order_;  // ranks in the order in which the processes' bytes come
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::deque<std::shared_ptr<Turn>> open_;  // that some thread has not come to, oldest first
+  std::uint64_t first_ = 0;                 // the number of open_.front()
+  std::vector<std::uint64_t> next_;         // of each of local_: the number of its next exchange
+  std::optional<Failure> failure_;
+};
+
+// Exchanges of this process, by team: the first thread of a group makes one, the others join it.
+class ThreadRanks::Exchanges {
+ public:
+  std::shared_ptr<Exchange> join(Control& control, const Team& team,
+                                 const std::vector<Seat>& seats) {
+    const std::lock_guard lock(mutex_);
+    std::weak_ptr<Exchange>& known = exchanges_[team.name];
+    std::shared_ptr<Exchange> exchange = known.lock();
+    if (!exchange) {
+      exchange = std::make_shared<Exchange>(control, team, seats);
+      known = exchange;
+      if (failure_) exchange->fail(*failure_);
+    }
+    return exchange;
+  }
+
+  void fail(const Failure& why) {
+    const std::lock_guard lock(mutex_);
+    if (!failure_) failure_ = why;
+    for (const auto& [name, known] : exchanges_)
+      if (const auto exchange = known.lock()) exchange->fail(why);
+  }
+
+ private:
+  std::mutex mutex_;
+  std::map<std::string, std::weak_ptr<Exchange>> exchanges_;  // by team
+  std::optional<Failure> failure_;
+};
+
 class ThreadRanks::Rank : public ControlChannel {
  public:
-  Rank(std::shared_ptr<ThreadExchanges> exchanges, std::shared_ptr<ThreadExchange> exchange,
-       int rank)
+  Rank(std::shared_ptr<Exchanges> exchanges, std::shared_ptr<Exchange> exchange, int rank)
       : exchanges_(std::move(exchanges)), exchange_(std::move(exchange)), rank_(rank) {}
   int rank() const override { return rank_; }
-  int ranks() const override { return static_cast<int>(exchange_->seats().size()); }
+  int ranks() const override { return static_cast<int>(exchange_->seats.size()); }
   std::vector<std::string> all_gather(std::string_view bytes, double limit_s) override {
     return exchange_->exchange(ExchangeKind::all_gather, rank_, bytes, limit_s);
   }
@@ -229,9 +248,8 @@ class ThreadRanks::Rank : public ControlChannel {
   std::string broadcast(std::string_view bytes, double limit_s) override {
     return exchange_->exchange(ExchangeKind::broadcast, rank_, bytes, limit_s).front();
   }
-
   std::vector<std::string> local_addresses() const override {
-    return exchange_->control().local_addresses();
+    return exchange_->control.local_addresses();
   }
 
   std::unique_ptr<ControlChannel> split(int color, int key, double limit_s) override {
@@ -242,7 +260,7 @@ class ThreadRanks::Rank : public ControlChannel {
     for (int r = 0; r < ranks(); ++r) {
       const auto at = static_cast<std::size_t>(r);
       const auto [its_color, its_key] = from_bytes<std::array<int, 2>>(wishes[at]);
-      if (its_color == color) group.push_back({its_key, r, exchange_->seats()[at]});
+      if (its_color == color) group.push_back({its_key, r, exchange_->seats[at]});
     }
     std::sort(group.begin(), group.end(), [](const Wish& a, const Wish& b) {
       return std::tie(a.key, a.rank) < std::tie(b.key, b.rank);
@@ -251,34 +269,29 @@ class ThreadRanks::Rank : public ControlChannel {
                                    [&](const Wish& wish) { return wish.rank == rank_; });
     std::vector<Seat> seats;
     for (const Wish& wish : group) seats.push_back(wish.seat);
-    const Team team = team_of(fmt::format("{}/{}.{}", exchange_->name(), number, color), seats);
-    return std::make_unique<Rank>(exchanges_, exchanges_->join(exchange_->control(), team, seats),
+    const Team team = team_of(fmt::format("{}/{}.{}", exchange_->team.name, number, color), seats);
+    return std::make_unique<Rank>(exchanges_, exchanges_->join(exchange_->control, team, seats),
                                   static_cast<int>(mine - group.begin()));
   }
 
  private:
-  std::shared_ptr<ThreadExchanges> exchanges_;
-  std::shared_ptr<ThreadExchange> exchange_;
+  std::shared_ptr<Exchanges> exchanges_;
+  std::shared_ptr<Exchange> exchange_;
   int rank_;
   int splits_ = 0;  // so far; the same on all ranks
 };
 
 ThreadRanks::ThreadRanks(Control& control, int threads)
-    : control_(control), exchanges_(std::make_shared<ThreadExchanges>()) {
+    : control_(control), exchanges_(std::make_shared<Exchanges>()) {
   std::vector<Seat> seats;
-  for (int process = 0; process < control.processes(); ++process) {
-    for (int t = 0; t < threads; ++t) seats.push_back({process, process * threads + t});
-  }
-  world_ = exchanges_->join(control, Team{}, seats);
+  for (int rank = 0; rank < control.processes() * threads; ++rank)
+    seats.push_back({rank / threads, rank});
+  const auto world = exchanges_->join(control, Team{}, seats);
   for (int t = 0; t < threads; ++t)
-    ranks_.push_back(std::make_unique<Rank>(exchanges_, world_, control.process() * threads + t));
+    ranks_.push_back(std::make_unique<Rank>(exchanges_, world, control.process() * threads + t));
 }
 
 ThreadRanks::~ThreadRanks() = default;
-
-ControlChannel& ThreadRanks::rank(int thread) {
-  return *ranks_.at(static_cast<std::size_t>(thread));
-}
 
 void ThreadRanks::abort(const std::string& why) noexcept {
   const Failure failure{exit_code(Exit::failed), why};
