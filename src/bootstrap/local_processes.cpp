@@ -13,8 +13,8 @@
 #include <csignal>
 #include <cstring>
 #include <fstream>
+#include <map>
 #include <optional>
-#include <set>
 #include <system_error>
 
 #include "src/bootstrap/child_process.hpp"
@@ -53,39 +53,30 @@ int LoopbackListener::port() const {
 
 namespace {
 
-// Ours, without what another launcher says, and with what says the same to detect_launch.
+// Returns the environment of this process, without what another launcher says, and with what says
+// the same to detect_launch.
 std::vector<std::string> child_environment(int rank, int ranks, int port, int listener,
                                            const std::string& secret) {
-  const std::set<std::string, std::less<>> replaced = {"RANK",
-                                                       "WORLD_SIZE",
-                                                       "LOCAL_RANK",
-                                                       "MASTER_ADDR",
-                                                       "MASTER_PORT",
-                                                       "LOCAL_WORLD_SIZE",
-                                                       "CCL_LAUNCHER",
-                                                       "CCL_LISTENER",
-                                                       "CCL_JOB_SECRET",
-                                                       "TORCHELASTIC_RUN_ID",
-                                                       "TORCHELASTIC_USE_AGENT_STORE",
-                                                       "TORCHELASTIC_RESTART_COUNT"};
+  std::map<std::string, std::string, std::less<>> ours = {
+      {"RANK", std::to_string(rank)},        {"LOCAL_RANK", std::to_string(rank)},
+      {"WORLD_SIZE", std::to_string(ranks)}, {"LOCAL_WORLD_SIZE", std::to_string(ranks)},
+      {"MASTER_ADDR", "127.0.0.1"},          {"MASTER_PORT", std::to_string(port)},
+      {"CCL_LAUNCHER", "local processes"},   {"CCL_JOB_SECRET", secret}};
+  if (rank == 0 && ranks > 1) ours["CCL_LISTENER"] = std::to_string(listener);
+  const auto is_of_a_launcher = [&](std::string_view name) {
+    return ours.contains(name) || name == "CCL_LISTENER" || name == "TORCHELASTIC_RUN_ID" ||
+           name == "TORCHELASTIC_USE_AGENT_STORE" || name == "TORCHELASTIC_RESTART_COUNT";
+  };
   std::vector<std::string> out;
   for (char** entry = environ; *entry != nullptr; ++entry) {
     const std::string_view text = *entry;
-    if (replaced.count(text.substr(0, text.find('='))) == 0) out.emplace_back(text);
+    if (!is_of_a_launcher(text.substr(0, text.find('=')))) out.emplace_back(text);
   }
-  out.push_back(fmt::format("RANK={}", rank));
-  out.push_back(fmt::format("LOCAL_RANK={}", rank));
-  out.push_back(fmt::format("WORLD_SIZE={}", ranks));
-  out.push_back(fmt::format("LOCAL_WORLD_SIZE={}", ranks));
-  out.push_back("MASTER_ADDR=127.0.0.1");
-  out.push_back(fmt::format("MASTER_PORT={}", port));
-  out.push_back("CCL_LAUNCHER=local processes");
-  out.push_back("CCL_JOB_SECRET=" + secret);
-  if (rank == 0 && ranks > 1) out.push_back(fmt::format("CCL_LISTENER={}", listener));
+  for (const auto& [name, value] : ours) out.push_back(fmt::format("{}={}", name, value));
   return out;
 }
 
-// By /proc/PID/stat: "PID (name) T ...".
+// Returns what /proc/PID/stat says: "PID (name) T ...".
 bool is_stopped(pid_t pid) {
   std::ifstream file(fmt::format("/proc/{}/stat", pid));
   std::string line;
@@ -96,7 +87,7 @@ bool is_stopped(pid_t pid) {
   return state == 'T' || state == 't';
 }
 
-// What a signal may come from, behind its name.
+// Returns what a signal may come from.
 std::string cause_of(int signal) {
   const auto room = signal == SIGBUS ? free_shared_memory() : std::nullopt;
   return room ? fmt::format("; /dev/shm has {} B free", *room) : std::string();
@@ -136,7 +127,7 @@ class Supervisor {
   }
 
   int run() {
-    while (alive()) {
+    while (any([](const RankProcess& process) { return !process.ended; })) {
       wait_for_news();
       pass_lines();
       reap();
@@ -151,9 +142,9 @@ class Supervisor {
   }
 
  private:
-  bool alive() const {
-    return std::any_of(processes_.begin(), processes_.end(),
-                       [](const RankProcess& process) { return !process.ended; });
+  template <class Condition>
+  bool any(Condition condition) const {
+    return std::any_of(processes_.begin(), processes_.end(), condition);
   }
 
   void signal_all(int signal) {
@@ -165,21 +156,138 @@ class Supervisor {
     signal_all(SIGKILL);
   }
 
-  void name_stopped_ones() const;
-  void wait_for_news() const;
-  void pass_lines();
-  void on_signal(int signal);
-  void reap();
-  void ended(const RankProcess& process, ChildStatus status);
   void end_within(double seconds) {
     if (!deadline_) deadline_ = deadline_in(seconds);
   }
-  void end_late_ones();
-  void await_crash_footer();
+
+  void wait_for_news() const {
+    std::vector<pollfd> fds = {{signals_.fd(), POLLIN, 0}};
+    int wait_ms = -1;
+    for (const RankProcess& process : processes_) {
+      fds.push_back(process.child.end_event());
+      fds.push_back(process.child.stderr_event());
+      wait_ms = process.child.poll_limit(wait_ms);
+    }
+    if (deadline_) {
+      const auto left = std::chrono::ceil<std::chrono::milliseconds>(
+          *deadline_ - std::chrono::steady_clock::now());
+      const auto left_ms = static_cast<int>(std::clamp<std::int64_t>(left.count(), 0, INT_MAX));
+      wait_ms = wait_ms < 0 ? left_ms : std::min(wait_ms, left_ms);
+    }
+    ::poll(fds.data(), fds.size(), wait_ms);
+  }
+
+  void pass_lines() {
+    std::array<char, 16384> chunk{};
+    for (RankProcess& process : processes_) {
+      while (process.child.stderr_fd() >= 0) {
+        const ssize_t bytes = ::read(process.child.stderr_fd(), chunk.data(), chunk.size());
+        if (bytes > 0) {
+          if (!refused_)
+            write_all(STDERR_FILENO,
+                      process.lines.add({chunk.data(), static_cast<std::size_t>(bytes)}));
+          continue;
+        }
+        if (bytes < 0 && errno == EINTR) continue;
+        if (bytes < 0 && errno == EAGAIN) break;
+        process.child.close_stderr();
+      }
+    }
+  }
+
+  // Passes the first signal to the ranks, which end in order. A second SIGINT, SIGTERM or SIGQUIT
+  // means now, but not directly after the first one: timeout(1) signals its child and then its
+  // group.
+  void on_signal(int signal) {
+    if (again_from_) {
+      if (!is_urgent_again(signal) || std::chrono::steady_clock::now() < *again_from_) return;
+      interrupted_ = signal;
+      kill_all();
+    } else {
+      constexpr double same_wish_s = 0.5;
+      again_from_ = deadline_in(same_wish_s);
+      passed_on_ = signal;
+      signal_all(signal);
+    }
+    end_within(grace_s_);
+  }
+
+  void reap() {
+    for (RankProcess& process : processes_) {
+      if (process.ended) continue;
+      const auto status = process.child.status();
+      if (!status) continue;
+      process.ended = true;
+      pass_lines();  // what it said comes before what is said about it
+      on_end(process, *status);
+    }
+  }
+
+  void on_end(const RankProcess& process, ChildStatus status) {
+    int code = status.code;
+    const int signal = status.signal;
+    lost_ = lost_ || signal != 0;
+    if (killed_ && signal == SIGKILL) {  // by this process
+      if (refused_) return;
+      say(process, interrupted_ != 0 ? "was interrupted twice, and killed"
+                                     : "did not end by itself and was killed");
+      if (code_ == 0) code_ = exit_code(Exit::failed);
+      return;
+    }
+    // What was interrupted and still waits for others ends by this process's SIGTERM, for the first
+    // signal's reason.
+    if (terminated_ && passed_on_ != 0 && code == 128 + SIGTERM) code = 128 + passed_on_;
+    if (signal != 0 && signal != passed_on_) {
+      code = exit_code(Exit::failed);
+      say(process, fmt::format("was ended by signal {} ({}){}", signal, ::strsignal(signal),
+                               cause_of(signal)));
+    }
+    if (!status.known) say(process, unknown_end);
+    code_ = most_severe(code_, code);
+    if (code == 0) return;
+    if (process.rank == 0 && code == exit_code(Exit::usage)) {
+      refused_ = true;
+      kill_all();
+      return;
+    }
+    // A rank that is stopped (SIGSTOP, a debugger) lets the others wait until one of them gives up.
+    if (!deadline_)
+      for (const RankProcess& other : processes_)
+        if (!other.ended && is_stopped(other.child.pid()))
+          say(other, "is stopped: the others waited for it");
+    end_within(grace_s_);
+  }
+
+  static void say(const RankProcess& process, std::string_view what) {
+    write_all(STDERR_FILENO,
+              fmt::format("rank {} (pid {}) {}\n", process.rank, process.child.pid(), what));
+  }
+
+  void end_late_ones() {
+    if (!deadline_ || std::chrono::steady_clock::now() < *deadline_) return;
+    if (terminated_)
+      kill_all();
+    else
+      signal_all(SIGTERM);
+    terminated_ = true;
+    deadline_ = deadline_in(1);
+  }
+
+  // Waits for what a rank started to write its ends if it is killed (CrashFooter), which has the
+  // rank's stderr until that is done.
+  void await_crash_footer() {
+    deadline_ = deadline_in(1);
+    while (any([](const RankProcess& process) { return process.child.stderr_fd() >= 0; }) &&
+           std::chrono::steady_clock::now() < *deadline_) {
+      wait_for_news();
+      pass_lines();
+      while (signals_.next() != 0) {
+      }
+    }
+  }
 
   double grace_s_;
-  bool refused_ =
-      false;  // by rank 0, which has said why: the others are killed without a word about it
+  bool refused_ = false;  // by rank 0, which has said why: the others are killed without a word
   SignalPipe signals_;
   std::vector<RankProcess> processes_;
   int code_ = 0;
@@ -190,138 +298,6 @@ class Supervisor {
   std::optional<TimePoint> again_from_;  // a signal was passed on; from then on one more means now
   std::optional<TimePoint> deadline_;    // of those still alive
 };
-
-void Supervisor::wait_for_news() const {
-  std::vector<pollfd> fds = {{signals_.fd(), POLLIN, 0}};
-  int wait_ms = -1;
-  for (const RankProcess& process : processes_) {
-    fds.push_back(process.child.end_event());
-    fds.push_back(process.child.stderr_event());
-    wait_ms = process.child.poll_limit(wait_ms);
-  }
-  if (deadline_) {
-    const auto left =
-        std::chrono::ceil<std::chrono::milliseconds>(*deadline_ - std::chrono::steady_clock::now());
-    const auto left_ms = static_cast<int>(std::clamp<std::int64_t>(left.count(), 0, INT_MAX));
-    wait_ms = wait_ms < 0 ? left_ms : std::min(wait_ms, left_ms);
-  }
-  ::poll(fds.data(), fds.size(), wait_ms);
-}
-
-void Supervisor::pass_lines() {
-  std::array<char, 16384> chunk{};
-  for (RankProcess& process : processes_) {
-    while (process.child.stderr_fd() >= 0) {
-      const ssize_t bytes = ::read(process.child.stderr_fd(), chunk.data(), chunk.size());
-      if (bytes > 0) {
-        if (!refused_)
-          write_all(STDERR_FILENO,
-                    process.lines.add({chunk.data(), static_cast<std::size_t>(bytes)}));
-        continue;
-      }
-      if (bytes < 0 && errno == EINTR) continue;
-      if (bytes < 0 && errno == EAGAIN) break;
-      process.child.close_stderr();
-    }
-  }
-}
-
-// The first signal goes to the ranks, which end in order; a second SIGINT, SIGTERM or SIGQUIT means now, but not
-// directly after the first one: timeout(1) signals its child and then its group.
-void Supervisor::on_signal(int signal) {
-  if (again_from_) {
-    if (!is_urgent_again(signal) || std::chrono::steady_clock::now() < *again_from_) return;
-    interrupted_ = signal;
-    kill_all();
-  } else {
-    constexpr double same_wish_s = 0.5;
-    again_from_ = deadline_in(same_wish_s);
-    passed_on_ = signal;
-    signal_all(signal);
-  }
-  end_within(grace_s_);
-}
-
-void Supervisor::reap() {
-  for (RankProcess& process : processes_) {
-    if (process.ended) continue;
-    const auto status = process.child.status();
-    if (!status) continue;
-    process.ended = true;
-    pass_lines();  // what it said comes before what is said about it
-    ended(process, *status);
-  }
-}
-
-void Supervisor::ended(const RankProcess& process, ChildStatus status) {
-  int code = status.code;
-  const int signal = status.signal;
-  const pid_t pid = process.child.pid();
-  lost_ = lost_ || signal != 0;
-  if (killed_ && signal == SIGKILL) {  // by this process
-    if (refused_) return;
-    write_all(STDERR_FILENO, fmt::format("rank {} (pid {}) {} killed\n", process.rank, pid,
-                                         interrupted_ != 0 ? "was interrupted twice, and"
-                                                           : "did not end by itself and was"));
-    if (code_ == 0) code_ = exit_code(Exit::failed);
-    return;
-  }
-  // What was interrupted and still waits for others ends by this process's SIGTERM, for the first signal's reason.
-  if (terminated_ && passed_on_ != 0 && code == 128 + SIGTERM) code = 128 + passed_on_;
-  if (signal != 0 && signal != passed_on_) {
-    code = exit_code(Exit::failed);
-    write_all(STDERR_FILENO,
-              fmt::format("rank {} (pid {}) was ended by signal {} ({}){}\n", process.rank, pid,
-                          signal, ::strsignal(signal), cause_of(signal)));
-  }
-  if (!status.known)
-    write_all(STDERR_FILENO, fmt::format("rank {} (pid {}) {}\n", process.rank, pid, unknown_end));
-  code_ = most_severe(code_, code);
-  if (code == 0) return;
-  if (process.rank == 0 && code == exit_code(Exit::usage)) {
-    refused_ = true;
-    kill_all();
-    return;
-  }
-  if (!deadline_) name_stopped_ones();
-  end_within(grace_s_);
-}
-
-// A rank that is stopped (SIGSTOP, a debugger) lets the others wait until one of them gives up.
-void Supervisor::name_stopped_ones() const {
-  for (const RankProcess& process : processes_) {
-    const pid_t pid = process.child.pid();
-    if (!process.ended && is_stopped(pid))
-      write_all(STDERR_FILENO,
-                fmt::format("rank {} (pid {}) is stopped: the others waited for it\n", process.rank,
-                            pid));
-  }
-}
-
-void Supervisor::end_late_ones() {
-  if (!deadline_ || std::chrono::steady_clock::now() < *deadline_) return;
-  if (terminated_)
-    kill_all();
-  else
-    signal_all(SIGTERM);
-  terminated_ = true;
-  deadline_ = deadline_in(1);
-}
-
-// What a rank started to write its ends if it is killed (CrashFooter) has its stderr until that is done.
-void Supervisor::await_crash_footer() {
-  const auto open = [this] {
-    return std::any_of(processes_.begin(), processes_.end(),
-                       [](const RankProcess& process) { return process.child.stderr_fd() >= 0; });
-  };
-  deadline_ = deadline_in(1);
-  while (open() && std::chrono::steady_clock::now() < *deadline_) {
-    wait_for_news();
-    pass_lines();
-    while (signals_.next() != 0) {
-    }
-  }
-}
 
 }  // namespace
 

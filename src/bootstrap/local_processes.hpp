@@ -6,9 +6,8 @@
 
 namespace ccl_tests {
 
-// A socket that listens on any port of 127.0.0.1, for rank 0 of --np.
-
-// Programs that this process starts do not inherit the socket unless they are made to.
+// A socket that listens on any port of 127.0.0.1, for rank 0 of --np. Programs that this process
+// starts do not inherit the socket unless they are made to.
 class LoopbackListener {
  public:
   LoopbackListener();  // throws std::system_error
@@ -24,12 +23,12 @@ class LoopbackListener {
 };
 
 // Starts `processes` copies of this executable with `arguments` (without argv[0]; the caller has
-// removed --np), numbered by RANK/WORLD_SIZE/LOCAL_RANK, which meet at a socket of the supervisor that
-// rank 0 inherits. All inherit stdout; stderr of each comes through line by line, prefixed "[rank N] ".
-// The signals that end a run (ending_signals) are passed on. When one dies by a signal or fails, the others get grace_s
-// seconds to end by themselves (they have been told over the control plane) and are then ended.
-// Returns the most telling exit code; a rank killed by a signal counts as Exit::failed and is named
-// on stderr.
+// removed --np), numbered by RANK/WORLD_SIZE/LOCAL_RANK, which meet at a socket of the supervisor
+// that rank 0 inherits. All inherit stdout; stderr of each comes through line by line, prefixed
+// "[rank N] ". The signals that end a run (ending_signals) are passed on. When one dies by a signal
+// or fails, the others get grace_s seconds to end by themselves (they have been told over the
+// control plane) and are then ended. Returns the most telling exit code; a rank killed by a signal
+// counts as Exit::failed and is named on stderr.
 int run_local_processes(int processes, const std::vector<std::string>& arguments,
                         double grace_s = 4.0);
 
