@@ -1,8 +1,6 @@
-#include "src/bootstrap/gang.hpp"
-
+// Finds the peers in the folder of a gang of Kubernetes pods.
 #include <fmt/format.h>
 
-#include <charconv>
 #include <chrono>
 #include <fstream>
 #include <map>
@@ -10,6 +8,7 @@
 #include <string_view>
 #include <thread>
 
+#include "src/bootstrap/launch.hpp"
 #include "src/bootstrap/net.hpp"
 #include "src/bootstrap/wait_notice.hpp"
 #include "src/core/deadline.hpp"
@@ -28,7 +27,7 @@ std::string trimmed(const std::string& text) {
                                     : text.substr(first, text.find_last_not_of(blanks) - first + 1);
 }
 
-// Empty if it is not there yet.
+// Returns nothing if the file is not there yet.
 std::string file_text(const std::string& folder, const char* name) {
   std::ostringstream text;
   if (std::ifstream file(folder + '/' + name); file) text << file.rdbuf();
@@ -37,17 +36,11 @@ std::string file_text(const std::string& folder, const char* name) {
 
 int number(const std::string& folder, const char* name, const std::string& text, int least,
            int most) {
-  int value = 0;
-  const char* const end = text.data() + text.size();
-  const auto [stop, error] = std::from_chars(text.data(), end, value);
-  if (error != std::errc{} || stop != end || value < least || value > most)
-    throw UsageError(fmt::format(
-        "--launcher gang: {}/{}: {} is not accepted; accepted: a whole number from {} to {}",
-        folder, name, quote(text), least, most));
-  return value;
+  return static_cast<int>(
+      whole_number(fmt::format("--launcher gang: {}/{}", folder, name), text, least, most));
 }
 
-// By pod: its rank.
+// Returns each pod's rank.
 std::map<std::string, int> read_peers(const std::string& folder, int pods) {
   std::map<std::string, int> peers;
   std::istringstream lines(file_text(folder, "peers"));
@@ -71,22 +64,20 @@ struct Gang {
   std::map<std::string, int> peers;
   std::string master;
 
-  bool complete() const {
-    return pods > 0 && peers.size() >= static_cast<std::size_t>(pods) && !master.empty();
-  }
+  // Returns what is missing; empty: nothing.
   std::string missing() const {
     if (pods == 0) return "expected_count is missing";
     if (master.empty()) return "master_addr is missing";
+    if (peers.size() >= static_cast<std::size_t>(pods)) return {};
     return fmt::format("{} of {} pods are there", peers.size(), pods);
   }
 };
 
 Gang read_gang(const std::string& folder) {
-  constexpr int most_pods = 1 << 20;
   Gang gang;
   const std::string count = file_text(folder, "expected_count");
   if (count.empty()) return gang;
-  gang.pods = number(folder, "expected_count", count, 1, most_pods);
+  gang.pods = number(folder, "expected_count", count, 1, 1 << 20);
   gang.peers = read_peers(folder, gang.pods);
   gang.master = file_text(folder, "master_addr");
   return gang;
@@ -105,15 +96,14 @@ Launch gang_launch(const std::string& folder, const Environment& environment, do
   if (pod.empty())
     throw UsageError("--launcher gang: POD_NAME is not set; accepted: the name of this pod");
   Deadline deadline(limit_s);
-  Gang gang = read_gang(folder);
   WaitNotice notice(log);
-  while (!gang.complete()) {
+  Gang gang = read_gang(folder);
+  for (; !gang.missing().empty(); gang = read_gang(folder)) {
     notice.set("the pods of " + folder + ": " + gang.missing());
     if (deadline.expired())
       throw Timeout(fmt::format("--launcher gang: {} after {} s: {} (--init-timeout)", folder,
                                 limit_s, gang.missing()));
     std::this_thread::sleep_for(std::chrono::milliseconds(200));
-    gang = read_gang(folder);
   }
   const auto found = gang.peers.find(pod);
   if (found == gang.peers.end())
@@ -127,8 +117,7 @@ Launch gang_launch(const std::string& folder, const Environment& environment, do
   launch.master_host = host_alone(folder + "/master_addr", gang.master);
   launch.names_come_late = environment("KUBERNETES_SERVICE_HOST").has_value();
   const std::string port = file_text(folder, "master_port");
-  constexpr int default_port = 29500;
-  launch.master_port = port.empty() ? default_port : number(folder, "master_port", port, 1, 65535);
+  launch.master_port = port.empty() ? 29500 : number(folder, "master_port", port, 1, 65535);
   launch.job = "gang " + file_text(folder, "gang_id");
   launch.key_prefix = "ccl-tests/gang/";
   launch.secret = environment("CCL_JOB_SECRET").value_or("");

@@ -4,10 +4,9 @@
 #include <fmt/ranges.h>
 
 #include <charconv>
-#include <cstdint>
 #include <cstdlib>
 #include <limits>
-#include <string_view>
+#include <utility>
 #include <vector>
 
 #include "src/bootstrap/net.hpp"
@@ -17,23 +16,11 @@
 namespace ccl_tests {
 namespace {
 
-template <class T>
-T number(const char* name, const std::string& text, T least, T most) {
-  T value = 0;
-  const char* const end = text.data() + text.size();
-  const auto [stop, error] = std::from_chars(text.data(), end, value);
-  if (error != std::errc{} || stop != end || value < least || value > most) {
-    throw UsageError(fmt::format("{}: {} is not accepted; accepted: a whole number from {} to {}",
-                                 name, quote(text), least, most));
-  }
-  return value;
-}
-
 std::optional<int> number_of(const Environment& environment, const char* name, int least,
                              int most = std::numeric_limits<int>::max()) {
   const std::optional<std::string> text = environment(name);
   if (!text) return std::nullopt;
-  return number(name, *text, least, most);
+  return static_cast<int>(whole_number(name, *text, least, most));
 }
 
 bool is_torchrun(const Environment& environment) {
@@ -67,31 +54,26 @@ void read_numbers(const Environment& environment, const Names& names, Launch& la
     throw UsageError(
         fmt::format("{}: set without {}; accepted: both or none, or another launcher by --launcher",
                     names.rank, names.size));
-  if (!rank && *size > 1) {
+  if (!rank && *size > 1)
     throw UsageError(fmt::format(
         "{}: {} is set without {}; accepted: both or none, or another launcher by --launcher",
         names.size, *size, names.rank));
-  }
-  if (rank.value_or(0) >= *size) {
+  if (rank.value_or(0) >= *size)
     throw UsageError(fmt::format("{}: {} is not below {}={}; accepted: 0 to {} - 1", names.rank,
                                  *rank, names.size, *size, names.size));
-  }
   launch.processes = *size;
   launch.size_name = names.size;
   launch.process = rank.value_or(0);
   launch.local_process = number_of(environment, names.local, 0).value_or(0);
 }
 
-std::string key_prefix(const Environment& environment) {
-  return fmt::format("ccl-tests/{}/{}/", environment("TORCHELASTIC_RUN_ID").value_or("none"),
-                     environment("TORCHELASTIC_RESTART_COUNT").value_or("0"));
-}
-
 void read_master(const Environment& environment, Launch& launch) {
   launch.master_host = host_alone("MASTER_ADDR", environment("MASTER_ADDR").value_or(""));
   launch.names_come_late = environment("KUBERNETES_SERVICE_HOST").has_value();
   launch.master_port = number_of(environment, "MASTER_PORT", 1, 65535).value_or(29500);
-  launch.key_prefix = key_prefix(environment);
+  launch.key_prefix =
+      fmt::format("ccl-tests/{}/{}/", environment("TORCHELASTIC_RUN_ID").value_or("none"),
+                  environment("TORCHELASTIC_RESTART_COUNT").value_or("0"));
   launch.secret = environment("CCL_JOB_SECRET").value_or("");
 }
 
@@ -106,11 +88,10 @@ Launch from_environment(const Environment& environment) {
   launch.agent_store = environment("TORCHELASTIC_USE_AGENT_STORE") == "True";
   if (is_torchrun(environment)) launch.job = launch.key_prefix;
   launch.listener = number_of(environment, "CCL_LISTENER", 0).value_or(-1);
-  if (launch.processes > 1 && launch.master_host.empty()) {
+  if (launch.processes > 1 && launch.master_host.empty())
     throw UsageError(
         fmt::format("MASTER_ADDR: not set, with WORLD_SIZE={}; accepted: the host of rank 0",
                     launch.processes));
-  }
   return launch;
 }
 
@@ -126,21 +107,23 @@ Launch from_mpirun(const Environment& environment, std::string_view backend) {
   return launch;
 }
 
-// 32 bits: salloc's interactive step is 4294967290.
-std::uint64_t slurm_id(const Environment& environment, const char* name) {
+// Returns a number of 32 bits: salloc's interactive step is 4294967290.
+std::int64_t slurm_id(const Environment& environment, const char* name) {
   const std::string text = environment(name).value_or("0");
-  return number<std::uint64_t>(name, text, 0, std::numeric_limits<std::uint32_t>::max());
+  return whole_number(name, text, 0, std::numeric_limits<std::uint32_t>::max());
 }
 
-// The same on every task of the step: the first port that Slurm reserved for it ("12001-12003"), or
-// one below the ephemeral ports, another for every other step.
+// Returns the same on every task of the step: the first port that Slurm reserved for it
+// ("12001-12003"), or one below the ephemeral ports, another for every other step.
 int step_port(const Environment& environment) {
   constexpr const char* reserved = "SLURM_STEP_RESV_PORTS";
   const std::string list = environment(reserved).value_or("");
-  if (!list.empty()) return number(reserved, list.substr(0, list.find_first_of("-,")), 1, 65535);
+  if (!list.empty())
+    return static_cast<int>(
+        whole_number(reserved, list.substr(0, list.find_first_of("-,")), 1, 65535));
   constexpr int lowest = 10000, ports = 20000;
-  const std::uint64_t job = slurm_id(environment, "SLURM_JOB_ID");
-  const std::uint64_t step = slurm_id(environment, "SLURM_STEP_ID");
+  const std::int64_t job = slurm_id(environment, "SLURM_JOB_ID");
+  const std::int64_t step = slurm_id(environment, "SLURM_STEP_ID");
   return lowest + static_cast<int>((job * 31 + step) % ports);
 }
 
@@ -157,54 +140,25 @@ Launch from_slurm(const Environment& environment) {
   const bool one_node = environment("SLURM_STEP_NUM_NODES") == "1";
   launch.master_host =
       one_node ? "127.0.0.1" : first_host(environment("SLURM_STEP_NODELIST").value_or(""));
-  if (launch.master_host.empty()) {
+  if (launch.master_host.empty())
     throw Error(fmt::format(
         "started by srun (SLURM_STEP_NUM_TASKS={}), but SLURM_STEP_NODELIST names no host: set "
         "MASTER_ADDR, the host of task 0",
         launch.processes));
-  }
   return launch;
 }
 
-// What a launcher's variables say of the number of processes.
-struct Claim {
-  const Names* names = nullptr;
-  int size = 1;
-};
-
-// The launcher's variables that may speak of more processes than `launch`, of several, has.
-bool may_say_more(const Launch& launch, const Names& other, bool is_asked_for) {
-  const bool by_mpi = !launch.mpi_module.empty();
-  if (by_mpi && (&other == &open_mpi || &other == &hydra)) return false;
-  // srun starts an agent of torchrun on each node, and mpirun its daemons by a step of srun.
-  return is_asked_for || launch.launcher == "torchrun" || (by_mpi && &other == &slurm_step);
-}
-
-// Returns the claim of the most processes; names: null if none is above 1.
-template <class Counts>
-Claim largest_claim(const Environment& environment, Counts&& counts) {
-  Claim largest;
+// Returns the launcher's variables that speak of the most processes, and of how many. Null if of no
+// more than one.
+std::pair<const Names*, int> largest_claim(
+    const Environment& environment, const std::function<bool(const Names&)>& counts = nullptr) {
+  std::pair<const Names*, int> largest = {nullptr, 1};
   for (const Names* names : {&open_mpi, &hydra, &slurm_step, &plain}) {
-    if (environment(names->size).value_or("").empty() || !counts(*names)) continue;
+    if (environment(names->size).value_or("").empty() || (counts && !counts(*names))) continue;
     const int size = number_of(environment, names->size, 0, most_processes).value_or(0);
-    if (size > largest.size) largest = {names, size};
+    if (size > largest.second) largest = {names, size};
   }
   return largest;
-}
-
-Claim largest_claim(const Environment& environment) {
-  return largest_claim(environment, [](const Names&) { return true; });
-}
-
-// Something says that there are others, and nothing how to find them.
-void refuse_unknown_peers(const Environment& environment) {
-  const auto [names, size] = largest_claim(environment);
-  if (names == nullptr) return;
-  throw Error(
-      fmt::format("{}={}, but {} or what else a launcher of several processes sets is missing, and "
-                  "each process would run alone; give every process RANK, WORLD_SIZE={}, "
-                  "MASTER_ADDR (rank 0's host) and MASTER_PORT",
-                  names->size, size, names->rank, size));
 }
 
 struct Launcher {
@@ -240,14 +194,12 @@ std::vector<Launcher> all_launchers(const std::string& backend) {
   };
 }
 
-// --launcher names a launcher whose variables are not all there.
+// Refuses a launcher whose variables are not all there, which --launcher names.
 Launch not_there(const Environment& environment, const Launcher& launcher) {
   const auto [others, size] = largest_claim(environment);
   if (launcher.name == "mpi" && others == nullptr) return {};  // MPI without mpirun: one process
-  std::vector<const char*> missing;
-  for (const char* name : launcher.needs) {
-    if (!environment(name)) missing.push_back(name);
-  }
+  std::vector<const char*> missing = launcher.needs;
+  std::erase_if(missing, [&](const char* name) { return environment(name).has_value(); });
   const std::string also =
       others == nullptr ? "" : fmt::format(" (here {}={})", others->size, size);
   throw UsageError(fmt::format("--launcher {}: not set: {}{}; accepted where {} sets them",
@@ -263,6 +215,17 @@ Environment process_environment() {
   };
 }
 
+std::int64_t whole_number(std::string_view name, const std::string& text, std::int64_t least,
+                          std::int64_t most) {
+  std::int64_t value = 0;
+  const char* const end = text.data() + text.size();
+  const auto [stop, error] = std::from_chars(text.data(), end, value);
+  if (error != std::errc{} || stop != end || value < least || value > most)
+    throw UsageError(fmt::format("{}: {} is not accepted; accepted: a whole number from {} to {}",
+                                 name, quote(text), least, most));
+  return value;
+}
+
 std::string more_processes(const Launch& launch, std::size_t count) {
   const bool by_srun = launch.launcher == "srun";
   const std::string what = by_srun ? "task" : "process";
@@ -275,17 +238,20 @@ std::string more_processes(const Launch& launch, std::size_t count) {
 
 void refuse_contradiction(const Environment& environment, const Launch& launch, bool is_asked_for) {
   const bool alone = launch.processes == 1;
-  const Claim other = largest_claim(environment, [&](const Names& names) {
-    return names.size != launch.size_name && (alone || !may_say_more(launch, names, is_asked_for));
+  const bool by_mpi = !launch.mpi_module.empty();
+  const auto [names, size] = largest_claim(environment, [&](const Names& other) {
+    if (other.size == launch.size_name) return false;
+    if (alone || (by_mpi && (&other == &open_mpi || &other == &hydra))) return true;
+    // srun starts an agent of torchrun on each node, and mpirun its daemons by a step of srun.
+    return !is_asked_for && launch.launcher != "torchrun" && !(by_mpi && &other == &slurm_step);
   });
-  if (other.size <= launch.processes) return;
+  if (size <= launch.processes) return;
   throw Error(fmt::format(
       "{}={}, but {}={}: each of these {}; unset the variables of the launcher that did not start "
       "them, or say --launcher local to run alone",
-      launch.size_name, launch.processes, other.names->size, other.size,
+      launch.size_name, launch.processes, names->size, size,
       alone ? "processes would run alone"
-            : fmt::format("{} processes would take part in a job of {}", other.size,
-                          launch.processes)));
+            : fmt::format("{} processes would take part in a job of {}", size, launch.processes)));
 }
 
 Launch detect_launch(const Environment& environment, const std::string& choice,
@@ -301,8 +267,13 @@ Launch detect_launch(const Environment& environment, const std::string& choice,
     }
     if (choice == launcher.name) return not_there(environment, launcher);
   }
-  refuse_unknown_peers(environment);
-  return {};
+  const auto [names, size] = largest_claim(environment);
+  if (names == nullptr) return {};
+  throw Error(
+      fmt::format("{}={}, but {} or what else a launcher of several processes sets is missing, and "
+                  "each process would run alone; give every process RANK, WORLD_SIZE={}, "
+                  "MASTER_ADDR (rank 0's host) and MASTER_PORT",
+                  names->size, size, names->rank, size));
 }
 
 std::string first_host(const std::string& node_list) {

@@ -2,9 +2,11 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <optional>
 #include <string>
+#include <string_view>
 
 namespace ccl_tests {
 
@@ -34,7 +36,7 @@ struct Launch {
                            // "mpi-mpich". Without a master_host it carries process 0's address
 };
 
-// What started this process, as its environment variables say. The first that is there:
+// Returns what started this process, as its environment variables say. The first that is there:
 //   torchrun  TORCHELASTIC_RUN_ID or TORCHELASTIC_USE_AGENT_STORE, with RANK and WORLD_SIZE
 //   env       RANK, WORLD_SIZE, MASTER_ADDR, MASTER_PORT (29500), LOCAL_RANK; so a user's own win
 //             under every launcher
@@ -47,13 +49,24 @@ struct Launch {
 //             made from the ids of job and step
 //   local     nothing: this process alone
 // choice: "auto", or one of these names (--launcher); "mpi" without mpirun, where nothing speaks
-// of other processes, is one process. backend: --backend; of the variables of two MPIs, those of the
-// MPI that is asked for are taken, otherwise Open MPI's. A launcher's world size above 1 without a
-// way to find the peers throws Error saying what to set: running on alone would print a plausible,
-// wrong table. Throws UsageError on values that are no numbers, contradict each other, or lack for
-// the choice, and what refuse_contradiction throws.
+// of other processes, is one process. backend: of the variables of two MPIs, those of --backend's
+// are taken, otherwise Open MPI's. Throws Error on a world size above 1 without a way to find the
+// peers, UsageError on values that are no numbers, contradict each other, or lack for the choice,
+// and what refuse_contradiction throws.
 Launch detect_launch(const Environment& environment, const std::string& choice = "auto",
                      const std::string& backend = {});
+
+// Returns the folder of "gang:FOLDER" (--launcher); nullopt: another launcher.
+std::optional<std::string> gang_folder(const std::string& launcher);
+
+// Reads the folder of a gang of Kubernetes pods, as NVSentinel's preflight checks describe it: files
+// that are mounted from a ConfigMap and fill as pods register. Waits until expected_count,
+// master_addr and peers (lines of "pod;ip;rank") know as many pods as expected; master_port is 29500
+// if it is not there. This process is the pod that POD_NAME says. Throws Timeout after limit_s
+// seconds (0: no limit), naming what is missing, and UsageError if a file cannot be understood or
+// the pod is not in the gang. log: of a WaitNotice.
+Launch gang_launch(const std::string& folder, const Environment& environment, double limit_s,
+                   const std::function<void(std::string_view)>& log);
 
 // Returns how a launcher calls `count` processes that are missing: "7 more tasks of srun step 1.0",
 // "1 more process (WORLD_SIZE=2)".
@@ -64,9 +77,12 @@ std::string more_processes(const Launch& launch, std::size_t count);
 // is_asked_for: by --launcher; a job of several processes may then be a part of the launcher's.
 void refuse_contradiction(const Environment& environment, const Launch& launch, bool is_asked_for);
 
-// Slurm's compressed lists of host names.
+// Returns the whole number that `text`, the value of `name`, is. Throws UsageError if it is none
+// from least to most.
+std::int64_t whole_number(std::string_view name, const std::string& text, std::int64_t least,
+                          std::int64_t most);
 
-// The first host of a list as SLURM_STEP_NODELIST has it: "n[01-03,07],gpu2" -> "n01",
+// Returns the first host of a list as SLURM_STEP_NODELIST has it: "n[01-03,07],gpu2" -> "n01",
 // "rack[2-3]-node[10-12]" -> "rack2-node10". Empty for a list that is none.
 std::string first_host(const std::string& node_list);
 

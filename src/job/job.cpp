@@ -12,7 +12,6 @@
 
 #include "src/backends/registry.hpp"
 #include "src/bootstrap/control_frame.hpp"
-#include "src/bootstrap/gang.hpp"
 #include "src/bootstrap/local_processes.hpp"
 #include "src/core/clock.hpp"
 #include "src/core/error.hpp"

@@ -1,5 +1,5 @@
 // A gang of pods, from the files that describe it.
-#include "src/bootstrap/gang.hpp"
+#include "src/bootstrap/launch.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
