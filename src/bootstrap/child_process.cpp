@@ -1,7 +1,6 @@
 #include "src/bootstrap/child_process.hpp"
 
 #include <fcntl.h>
-#include <fmt/format.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -27,8 +26,8 @@ std::vector<char*> pointers(const std::vector<std::string>& texts) {
   return out;
 }
 
-// Takes handlers away before signals come through again. What this process ignores for its own sake (run_main) is not ignored for
-// its children.
+// Takes handlers away before signals come through again. What this process ignores for its own sake
+// (run_main) is not ignored for its children.
 void reset_signals() {
   for (int signal = 1; signal < NSIG; ++signal) {
     const bool ours = signal == SIGPIPE || signal == SIGXFSZ || signal == SIGCHLD;
@@ -39,7 +38,7 @@ void reset_signals() {
   ::sigprocmask(SIG_SETMASK, &none, nullptr);
 }
 
-// Between fork and exec: only what is safe in a child of a process with threads.
+// Does, between fork and exec, only what is safe in a child of a process with threads.
 [[noreturn]] void become(const char* path, char* const* argv, char* const* envp, int stderr_fd,
                          int inherited, pid_t parent) {
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
@@ -51,8 +50,7 @@ void reset_signals() {
   if (null > STDERR_FILENO) ::close(null);
   if (inherited >= 0) ::fcntl(inherited, F_SETFD, 0);
   reset_signals();
-  ::signal(SIGTTOU,
-           SIG_IGN);  // with stty tostop, writing to a terminal stops a group in the background
+  ::signal(SIGTTOU, SIG_IGN);  // with stty tostop, a terminal stops background groups that write
   ::execve(path, argv, envp);
   constexpr std::string_view text = "exec failed\n";
   [[maybe_unused]] const ssize_t ignored = ::write(STDERR_FILENO, text.data(), text.size());
@@ -78,11 +76,6 @@ int open_pidfd(pid_t pid) {
   return static_cast<int>(::syscall(pidfd_open, pid, 0));
 }
 
-ChildStatus status_of(const siginfo_t& info) {
-  if (info.si_code == CLD_EXITED) return {info.si_status};
-  return {128 + info.si_status, info.si_status};
-}
-
 }  // namespace
 
 std::string own_path() {
@@ -97,12 +90,12 @@ Child start_child(const ChildProgram& program) {
   if (::pipe2(pipe.data(), O_CLOEXEC) != 0) throw std::system_error(errno, std::system_category());
   ::fcntl(pipe[0], F_SETFL, O_NONBLOCK);
   const std::vector<char*> argv = pointers(program.arguments);
-  const std::vector<char*> envp = pointers(program.environment);
+  const std::vector<char*> own = pointers(program.environment);
+  char* const* const envp = program.environment.empty() ? environ : own.data();
   const pid_t parent = ::getpid();
   if (is_ignored(SIGCHLD)) ::signal(SIGCHLD, SIG_DFL);  // ignored, it makes children vanish unseen
   const pid_t pid = fork_blocked();
-  if (pid == 0)
-    become(program.path.c_str(), argv.data(), envp.data(), pipe[1], program.inherited, parent);
+  if (pid == 0) become(program.path.c_str(), argv.data(), envp, pipe[1], program.inherited, parent);
   const int error = errno;
   ::close(pipe[1]);
   if (pid < 0) {
@@ -131,7 +124,9 @@ std::optional<ChildStatus> Child::status() {
   if (status_) return status_;
   siginfo_t info{};
   const int waited = ::waitid(P_PID, static_cast<id_t>(pid_), &info, WEXITED | WNOHANG | WNOWAIT);
-  if (waited == 0 && info.si_pid == pid_) status_ = status_of(info);
+  if (waited == 0 && info.si_pid == pid_)
+    status_ = info.si_code == CLD_EXITED ? ChildStatus{info.si_status}
+                                         : ChildStatus{128 + info.si_status, info.si_status};
   // A library's thread that waits for any child of the process has waited for this one, or a library ignores SIGCHLD.
   if (waited != 0 && errno == ECHILD) status_ = ChildStatus{exit_code(Exit::failed), 0, false};
   return status_;
@@ -159,8 +154,6 @@ int Child::poll_limit(int wait_ms) const {
   return wait_ms < 0 ? look_ms : std::min(wait_ms, look_ms);
 }
 
-LinePrefix::LinePrefix(int rank) : prefix_(fmt::format("[rank {}] ", rank)) {}
-
 std::string LinePrefix::add(std::string_view bytes) {
   constexpr std::size_t longest_line = 64 << 10;
   std::string out;
@@ -177,8 +170,7 @@ std::string LinePrefix::add(std::string_view bytes) {
 }
 
 std::string LinePrefix::rest() {
-  std::string out = std::move(pending_);
-  pending_.clear();
+  std::string out = std::exchange(pending_, {});
   if (!out.empty()) out += '\n';
   return out;
 }

@@ -14,8 +14,8 @@ namespace ccl_tests {
 // Environment, arguments and path, in the form that execve takes; made before fork.
 struct ChildProgram {
   std::string path;
-  std::vector<std::string> arguments;    // argv
-  std::vector<std::string> environment;  // "NAME=value"
+  std::vector<std::string> arguments;         // argv
+  std::vector<std::string> environment = {};  // "NAME=value"; empty: that of this process
   int inherited = -1;  // a descriptor that stays open in the child, if not below 0
 };
 
@@ -29,13 +29,12 @@ struct ChildStatus {
   bool known = true;  // false: `code` is a guess, because a library's thread waited for the process
 };
 
-// What is said of a process whose end is not known.
 inline constexpr std::string_view unknown_end =
     "ended, but its exit code is not known: a library waited for it or ignores SIGCHLD";
 
-// A process that runs, or has ended and is not waited for yet. It is known by a descriptor (pidfd_open, Linux 5.3) or, where
-// the kernel has none, asked again and again; never by SIGCHLD, which the kernel may hand to a thread of a
-// library that drops it.
+// A process that runs, or has ended and is not waited for yet. It is known by a descriptor
+// (pidfd_open, Linux 5.3) or, where the kernel has none, asked again and again; never by SIGCHLD,
+// which the kernel may hand to a thread of a library that drops it.
 class Child {
  public:
   Child(pid_t pid, int stderr_fd);
@@ -53,7 +52,7 @@ class Child {
   // Sends a signal, unless the process has ended.
   void signal(int number);
 
-  // The pipe that its stderr is, which does not block; -1: closed.
+  // Returns the pipe that its stderr is, which does not block; -1: closed.
   int stderr_fd() const { return stderr_fd_; }
   void close_stderr();
 
@@ -79,11 +78,9 @@ Child start_child(const ChildProgram& program);
 // Puts "[rank N] " before each line of what a rank writes; whole lines leave in one write.
 class LinePrefix {
  public:
-  explicit LinePrefix(int rank);
-  // The lines that are complete now.
-  std::string add(std::string_view bytes);
-  // What is left without an end of line.
-  std::string rest();
+  explicit LinePrefix(int rank) : prefix_("[rank " + std::to_string(rank) + "] ") {}
+  std::string add(std::string_view bytes);  // returns the lines that are complete now
+  std::string rest();                       // returns what is left without an end of line
 
  private:
   std::string prefix_, pending_;
