@@ -10,37 +10,6 @@
 
 namespace ccl_tests {
 
-UnverifiedConnections::Place UnverifiedConnections::add(Close close) {
-  const Place place =
-      entries_.insert(entries_.end(), {deadline_in(limits_.limit_s), std::move(close)});
-  watch();
-  if (entries_.size() > limits_.most) close_oldest("too many connections say nothing");
-  return place;
-}
-
-bool UnverifiedConnections::close_oldest(const std::string& why) {
-  if (entries_.empty()) return false;
-  const Close close = std::move(entries_.front().close);
-  entries_.pop_front();
-  close(why);
-  return true;
-}
-
-void UnverifiedConnections::watch() {
-  if (watching_ || entries_.empty()) return;
-  watching_ = true;
-  timer_.expires_at(entries_.front().until);
-  timer_.async_wait([this](std::error_code error) {
-    if (error) return;
-    watching_ = false;
-    const auto now = std::chrono::steady_clock::now();
-    while (!entries_.empty() && entries_.front().until <= now) {
-      close_oldest(fmt::format("nothing complete came within {:g} s", limits_.limit_s));
-    }
-    watch();
-  });
-}
-
 Acceptor::Acceptor(asio::io_context& io, asio::ip::tcp::acceptor acceptor, UnverifiedLimits limits,
                    std::string key, std::function<void(std::string_view)> log,
                    AcceptorCallbacks callbacks)
@@ -48,7 +17,8 @@ Acceptor::Acceptor(asio::io_context& io, asio::ip::tcp::acceptor acceptor, Unver
       acceptor_(std::move(acceptor)),
       port_(acceptor_.local_endpoint().port()),
       pause_(io),
-      unverified_(io, limits),
+      watch_timer_(io),
+      limits_(limits),
       key_(std::move(key)),
       log_(std::move(log)),
       callbacks_(std::move(callbacks)) {
@@ -59,7 +29,7 @@ void Acceptor::accept() {
   acceptor_.async_accept([this](std::error_code error, asio::ip::tcp::socket socket) {
     if (!listening_) return;
     if (error) {  // out of descriptors
-      unverified_.close_oldest("its descriptor is needed");
+      if (!unverified_.empty()) drop(*unverified_.front(), "its descriptor is needed");
       pause_.expires_after(std::chrono::milliseconds(20));
       return pause_.async_wait([this](std::error_code e) {
         if (!e && listening_) accept();
@@ -74,14 +44,36 @@ void Acceptor::accept() {
 }
 
 void Acceptor::add(ControlConnection::Socket socket, std::string address) {
-  auto peer = std::make_unique<Peer>(std::move(socket), std::move(address));
+  auto peer = std::make_unique<Peer>();
   Peer& p = *peer;
   peers_.emplace(&p, std::move(peer));
+  p.connection = std::make_shared<ControlConnection>(std::move(socket));
+  p.address = std::move(address);
+  p.verified_until = deadline_in(limits_.limit_s);
   p.connection->start([this, &p](const Frame& frame) { on_frame(p, frame); },
-                      [this, &p](const std::string& why) { on_close(p, why); });
-  p.unverified = unverified_.add([this, &p](const std::string& why) {
-    p.unverified.reset();
-    stranger(p, why);
+                      [this, &p](const std::string& why) {
+                        if (p.hello) return callbacks_.on_close(p);
+                        drop(p, why);
+                      });
+  unverified_.push_back(&p);
+  watch();
+  if (unverified_.size() > limits_.most)
+    drop(*unverified_.front(), "too many connections say nothing");
+}
+
+// Drops each unverified connection when its time is over.
+void Acceptor::watch() {
+  if (watching_ || unverified_.empty()) return;
+  watching_ = true;
+  watch_timer_.expires_at(unverified_.front()->verified_until);
+  watch_timer_.async_wait([this](std::error_code error) {
+    if (error) return;
+    watching_ = false;
+    const auto now = std::chrono::steady_clock::now();
+    while (!unverified_.empty() && unverified_.front()->verified_until <= now)
+      drop(*unverified_.front(),
+           fmt::format("nothing complete came within {:g} s", limits_.limit_s));
+    watch();
   });
 }
 
@@ -95,26 +87,20 @@ void Acceptor::on_frame(Peer& peer, const Frame& frame) {
       peer.connection->send(encode_frame(FrameType::refused));
       throw Error("it belongs to another job");
     }
-    if (peer.unverified) unverified_.passed(*std::exchange(peer.unverified, std::nullopt));
+    std::erase(unverified_, &peer);
     callbacks_.on_hello(peer, hello);
   } catch (const Error& error) {
     if (peer.hello) return callbacks_.on_nonsense(peer, error.what());
-    stranger(peer, error.what());
+    drop(peer, error.what());
   }
 }
 
-void Acceptor::on_close(Peer& peer, const std::string& why) {
-  if (peer.hello) return callbacks_.on_close(peer);
-  stranger(peer, why);
-}
-
-// Whoever is not of this job: named once, then forgotten.
-void Acceptor::stranger(Peer& peer, const std::string& why) {
+// Names whoever is not of this job once, then forgets it.
+void Acceptor::drop(Peer& peer, const std::string& why) {
   constexpr std::size_t most = 100;
-  if (logged_.size() < most && logged_.insert(peer.address).second) {
+  if (logged_.size() < most && logged_.insert(peer.address).second)
     log_(fmt::format("a stranger at {} is ignored: {}", peer.address, why));
-  }
-  if (peer.unverified) unverified_.passed(*std::exchange(peer.unverified, std::nullopt));
+  std::erase(unverified_, &peer);
   peer.connection->close();
   asio::post(io_, [this, &peer] { peers_.erase(&peer); });
 }
@@ -124,7 +110,7 @@ void Acceptor::stop_listening() {
   std::error_code ignored;
   acceptor_.close(ignored);
   pause_.cancel();
-  unverified_.close_all("all processes have come");
+  while (!unverified_.empty()) drop(*unverified_.front(), "all processes have come");
 }
 
 bool Acceptor::close() {

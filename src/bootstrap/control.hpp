@@ -1,6 +1,8 @@
 // The control plane of one process: its membership in the job, beside the library under test.
 #pragma once
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -13,15 +15,14 @@
 
 namespace ccl_tests {
 
-// The reason why the job cannot go on, as every process learns it: the exit code, "rank 5 on node7 (pid 4711) is
-// gone", and the same for programs, which must not read the message.
+// The reason why the job cannot go on, as every process learns it. Programs must not read the
+// message.
 struct Failure {
   int code = 0;
-  std::string message;
+  std::string message;         // "rank 5 on node7 (pid 4711) is gone"
   std::vector<int> gone = {};  // ranks whose process is gone or shows no sign of life
   std::vector<int> late = {};  // ranks that others wait for, if a wait reached its limit
-  std::vector<std::string> gone_hosts =
-      {};  // where those of `gone` ran: before ranks know each other
+  std::vector<std::string> gone_hosts = {};  // where those of `gone` ran
 };
 
 // A failure that was thrown, as an Error or as a Timeout: a second base of both.
@@ -30,15 +31,14 @@ struct FailureThrown {
 };
 
 struct JoinOptions {
-  int ranks_per_process =
-      1;  // the same in every process; rank = process * ranks_per_process + thread
+  int ranks_per_process = 1;  // rank = process * ranks_per_process + thread
   double init_timeout_s = 120;
   std::string version;  // must agree between processes
   // Where set, it carries process 0's address instead of a store: given its text on process 0,
   // returns that text on every process. Collective.
   std::function<std::string(const std::string&)> from_process_0 = {};
-  // A digest of the flags that all processes share, or nothing. A port that other jobs may come to tells
-  // by it who belongs to this job.
+  // A digest of the flags that all processes share, or nothing: it tells who belongs to this job if
+  // other jobs may come to the port.
   std::string settings = {};
   Failure refusal = {};  // see decline
   // A process that an exchange waits for, and that shows no sign of life for so long, ends it: it is
@@ -57,12 +57,8 @@ struct Team {
 enum class ExchangeKind : std::uint8_t { all_gather, gather, broadcast };
 
 constexpr std::string_view name_of(ExchangeKind kind) {
-  switch (kind) {
-    case ExchangeKind::all_gather: return "all_gather";
-    case ExchangeKind::gather: return "gather";
-    case ExchangeKind::broadcast: return "broadcast";
-  }
-  return "an unknown call";
+  constexpr std::array<std::string_view, 3> names = {"all_gather", "gather", "broadcast"};
+  return names[static_cast<std::size_t>(kind)];
 }
 
 class Control {
@@ -87,32 +83,31 @@ class Control {
   // Tells all other processes that this one failed, so that they end with `why` too. Once is enough.
   virtual void abort(const Failure& why) noexcept = 0;
 
-  // Blocks for at most limit_s until the control plane knows why the job failed (after a library
-  // error: the peer's death is usually noticed a moment later here). Code 0 when nothing is
-  // known.
+  // Blocks for at most limit_s until the control plane knows why the job failed: a peer's death is
+  // usually noticed a moment after a library's error. Returns code 0 if nothing is known.
   virtual Failure wait_failure(double limit_s) = 0;
 
-  // From now on the control plane asks `statuses` what this process's ranks do, on a thread of its own, every few seconds
-  // and when this process fails; the message of a wait that reached its limit says it of all ranks. Empty: no more;
-  // then no call of the one before is under way.
+  // Has the control plane ask `statuses` what this process's ranks do, on a thread of its own, every
+  // few seconds and when this process fails; the message of a wait that reached its limit says it.
+  // Empty: no more; then no call of the one before is under way.
   virtual void report_status(std::function<std::vector<RankStatus>()> statuses) = 0;
 
-  // Blocks for at most limit_s until process 0 has left or is gone. Returns at once in process 0. Returns
+  // Blocks for at most limit_s, except in process 0, until process 0 has left or is gone. Returns
   // whether the connection to it broke, or nothing came over it: it did not leave.
   virtual bool wait_process_0_gone(double limit_s) = 0;
 
-  // This process has written all that it has to say about a failure. Blocks in process 0, for at most limit_s,
-  // until every other process has called it too, was silent when the failure came, has left or is gone. Returns at
-  // once in the others.
+  // Says that this process has written all that it has to say about a failure. Blocks in process 0
+  // only, for at most limit_s, until every other process has called it too, was silent when the
+  // failure came, has left or is gone.
   virtual void end_report(double limit_s) = 0;
 };
 
 // A job of this process only.
 std::unique_ptr<Control> alone();
 
-// Tells the job's other processes that this one cannot take part, and why, so that they end with its code.
-// Blocks for limit_s at most, and a few seconds longer in process 0. Does nothing if a launcher ends them
-// by itself (mpirun, --np).
+// Tells the job's other processes that this one cannot take part, and why, so that they end with its
+// code. Blocks for limit_s at most, and a few seconds longer in process 0. Does nothing if a launcher
+// ends them by itself (mpirun, --np).
 void decline(const Launch& launch, const Failure& why, double limit_s = 5);
 
 // Finds the job's other processes as `launch` says; every wait within init_timeout_s. on_failure is

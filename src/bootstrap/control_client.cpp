@@ -3,11 +3,9 @@
 #include <fmt/format.h>
 
 #include <asio/post.hpp>
-#include <utility>
 
 #include "src/bootstrap/job_key.hpp"
 #include "src/bootstrap/net.hpp"
-#include "src/core/error.hpp"
 #include "src/core/thread.hpp"
 
 namespace ccl_tests {
@@ -15,7 +13,10 @@ namespace {
 
 constexpr double answer_slack_s = 10;  // the server knows who is missing: it is to answer first
 constexpr double farewell_s = 2;
-constexpr std::size_t nonce_bytes = 16;
+
+std::string sign_of_life(const std::vector<RankStatus>& statuses) {
+  return encode_frame(FrameType::heartbeat, statuses.empty() ? std::string() : to_text(statuses));
+}
 
 }  // namespace
 
@@ -38,10 +39,13 @@ ControlClient::ControlClient(LinkOptions options, int descriptor, TimePoint dead
 
 void ControlClient::begin(ControlConnection::Socket socket, TimePoint deadline) {
   connection_ = std::make_shared<ControlConnection>(std::move(socket));
-  local_address_ = connection_->local_address();
+  if (const std::string mine = connection_->local_address(); !mine.empty())
+    local_addresses_ = {mine};
   connection_->start([this](const Frame& frame) { take(frame); },
-                     [this](const std::string& why) { on_close(why); });
-  options_.self.nonce = random_bytes(nonce_bytes);
+                     [this](const std::string& why) {
+                       close(why, [this] { return lost(Exit::failed, server_->gone()); });
+                     });
+  options_.self.nonce = random_hex(32);
   options_.self.proof = job_proof(options_.key, Side::process, options_.self.nonce);
   connection_->send(encode(options_.self));
   heartbeat();
@@ -58,21 +62,19 @@ void ControlClient::begin(ControlConnection::Socket socket, TimePoint deadline) 
 
 ControlClient::~ControlClient() {
   if (!thread_.joinable()) return;
-  leave();
+  std::unique_lock lock(mutex_);
+  leaving_ = true;
+  if (!closed_ && server_) {
+    post_send(encode_frame(FrameType::goodbye));
+    changed_.wait_for(lock, seconds_to_duration(farewell_s),
+                      [this] { return closed_ || server_left_; });
+  }
+  lock.unlock();
   io_.stop();
   thread_.join();
 }
 
-void ControlClient::leave() {
-  std::unique_lock lock(mutex_);
-  leaving_ = true;
-  if (closed_ || !server_) return;
-  post_send(encode_frame(FrameType::goodbye));
-  changed_.wait_for(lock, seconds_to_duration(farewell_s),
-                    [this] { return closed_ || server_left_; });
-}
-
-// With mutex_ held. What is sent before the other thread wakes up leaves in one write.
+// Sends, with mutex_ held. What is sent before the other thread wakes up leaves in one write.
 void ControlClient::post_send(const std::string& bytes) {
   const bool first = unsent_.empty();
   unsent_ += bytes;
@@ -130,17 +132,27 @@ std::vector<std::string> ControlClient::exchange(ExchangeKind kind, const Team& 
 }
 
 void ControlClient::abort(const Failure& why) noexcept try {
-  const std::string statuses = sign_of_life(statuses_.now());
+  const std::string sign = sign_of_life(statuses());
   std::unique_lock lock(mutex_);
   if (over()) return;
   failure_ = why;
   aborted_ = true;
   changed_.notify_all();
-  post_send(statuses + encode(*failure_));
-  // Until the server has told the others: the caller may end this process next.
+  post_send(sign + encode(*failure_));
+  // Waits until the server has told the others: the caller may end this process next.
   changed_.wait_for(lock, seconds_to_duration(farewell_s),
                     [this] { return abort_heard_ || closed_; });
 } catch (const std::exception&) {  // no memory for it: the end of this process will tell
+}
+
+void ControlClient::report_status(std::function<std::vector<RankStatus>()> statuses) {
+  const std::lock_guard lock(statuses_mutex_);
+  statuses_ = std::move(statuses);
+}
+
+std::vector<RankStatus> ControlClient::statuses() {
+  const std::lock_guard lock(statuses_mutex_);
+  return statuses_ ? statuses_() : std::vector<RankStatus>();
 }
 
 Failure ControlClient::wait_failure(double limit_s) {
@@ -162,13 +174,13 @@ void ControlClient::end_report() {
   if (!closed_ && server_) post_send(encode_frame(FrameType::reported));
 }
 
+Failure ControlClient::lost(Exit code, const std::string& message) const {
+  return {exit_code(code), message, server_->rank_numbers(), {}, {server_->host}};
+}
+
 Failure ControlClient::silence() const {
-  return {exit_code(Exit::timed_out),
-          fmt::format("for {:g} s there has been no sign of life from {}",
-                      (silent_ - 1) * options_.heartbeat_s, server_->name()),
-          server_->rank_numbers(),
-          {},
-          {server_->host}};
+  return lost(Exit::timed_out, fmt::format("for {:g} s there has been no sign of life from {}",
+                                           (silent_ - 1) * options_.heartbeat_s, server_->name()));
 }
 
 void ControlClient::take(const Frame& frame) {
@@ -176,7 +188,9 @@ void ControlClient::take(const Frame& frame) {
     on_frame(frame);
   } catch (const Error& error) {
     connection_->close();
-    on_nonsense(error.what());
+    close(error.what(), [&] {
+      return Failure{exit_code(Exit::failed), server_->name() + " sent nonsense: " + error.what()};
+    });
   }
 }
 
@@ -205,69 +219,28 @@ void ControlClient::on_frame(const Frame& frame) {
   if (!server_) return on_first_frame(frame);
   if (frame.type == FrameType::failure) {
     const Failure failure = decode_failure(frame.payload);
-    {
-      const std::lock_guard lock(mutex_);
-      abort_heard_ = aborted_;
-      if (aborted_) failure_ = failure;
-      changed_.notify_all();
-    }
-    return fail(failure, std::unique_lock(mutex_));
+    std::unique_lock lock(mutex_);
+    abort_heard_ = aborted_;
+    if (aborted_) failure_ = failure;
+    changed_.notify_all();
+    return fail(failure, std::move(lock));
   }
   const std::lock_guard lock(mutex_);
-  switch (frame.type) {
-    case FrameType::welcome: welcomed_ = true; break;
-    case FrameType::round: {
-      Round round = decode_round(frame.payload);
-      exchanges_[round.team].result = std::move(round);
-      break;
-    }
-    case FrameType::goodbye: server_left_ = true; break;
-    case FrameType::heartbeat:
-    case FrameType::accepted:
-    case FrameType::refused:
-    case FrameType::elsewhere:
-    case FrameType::hello:
-    case FrameType::contribution:
-    case FrameType::failure:
-    case FrameType::reported: return;
+  welcomed_ = welcomed_ || frame.type == FrameType::welcome;
+  server_left_ = server_left_ || frame.type == FrameType::goodbye;
+  if (frame.type == FrameType::round) {
+    Round round = decode_round(frame.payload);
+    exchanges_[round.team].result = std::move(round);
   }
   changed_.notify_all();
 }
 
-void ControlClient::on_close(const std::string& why) {
+void ControlClient::close(const std::string& why, const std::function<Failure()>& failure) {
   std::unique_lock lock(mutex_);
   closed_ = true;
   closed_why_ = why;
   changed_.notify_all();
-  if (server_ && !leaving_ && !server_left_)
-    fail({exit_code(Exit::failed), server_->gone(), server_->rank_numbers(), {}, {server_->host}},
-         std::move(lock));
-}
-
-void ControlClient::on_nonsense(const std::string& why) {
-  std::unique_lock lock(mutex_);
-  if (!server_) {
-    lock.unlock();
-    return on_close(why);
-  }
-  closed_ = true;
-  closed_why_ = why;
-  changed_.notify_all();
-  if (!leaving_ && !server_left_)
-    fail({exit_code(Exit::failed), server_->name() + " sent nonsense: " + why}, std::move(lock));
-}
-
-void ControlClient::on_silence() {
-  std::unique_lock lock(mutex_);
-  if (!server_) {
-    lock.unlock();
-    return on_close("it does not answer");
-  }
-  const Failure failure = silence();
-  closed_ = true;
-  closed_why_ = failure.message;
-  changed_.notify_all();
-  if (!leaving_ && !server_left_) fail(failure, std::move(lock));
+  if (server_ && !leaving_ && !server_left_) fail(failure(), std::move(lock));
 }
 
 void ControlClient::fail(const Failure& failure, std::unique_lock<std::mutex> lock) {
@@ -283,12 +256,12 @@ void ControlClient::heartbeat() {
   heartbeat_timer_.expires_after(seconds_to_duration(options_.heartbeat_s));
   heartbeat_timer_.async_wait([this](std::error_code error) {
     if (error || !connection_->open()) return;
-    const std::vector<RankStatus> statuses = statuses_.now();
-    connection_->send(sign_of_life(statuses));
-    const bool somebody_waits = waiting_ > 0 || any_in_a_call(statuses);
+    const std::vector<RankStatus> now = statuses();
+    connection_->send(sign_of_life(now));
+    const bool somebody_waits = waiting_ > 0 || any_in_a_call(now);
     if (++silent_ > (somebody_waits ? options_.stopped_heartbeats : options_.silent_heartbeats)) {
       connection_->close();
-      return on_silence();
+      return close("it does not answer", [this] { return silence(); });
     }
     heartbeat();
   });

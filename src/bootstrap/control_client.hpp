@@ -20,9 +20,8 @@
 #include <vector>
 
 #include "src/bootstrap/control_connection.hpp"
-#include "src/bootstrap/control_frame.hpp"
 #include "src/bootstrap/deadline.hpp"
-#include "src/bootstrap/rank_status.hpp"
+#include "src/core/error.hpp"
 
 namespace ccl_tests {
 
@@ -35,16 +34,16 @@ struct LinkOptions {
   std::function<void(const Failure&)> on_failure;
 };
 
-// Has a thread of its own. Functions but abort, wait_failure, wait_process_0_gone, end_report and exchange of different teams are
-// for one thread at a time.
+// Has a thread of its own. Functions but abort, wait_failure, wait_process_0_gone, end_report and
+// exchange of different teams are for one thread at a time.
 class ControlClient {
  public:
-  // Connects and is accepted by the deadline. Throws NoServer if no server of this job is there (yet),
-  // Error or Timeout when the server refuses.
+  // Connects and is accepted by the deadline. Throws NoServer if no server of this job is there
+  // (yet), Error or Timeout when the server refuses.
   ControlClient(LinkOptions options, const std::string& host, int port, TimePoint deadline);
-  ControlClient(LinkOptions options, int descriptor,
-                TimePoint deadline);  // of ControlServer::attach
-  ~ControlClient();                   // leaves in order
+  // descriptor: of ControlServer::attach.
+  ControlClient(LinkOptions options, int descriptor, TimePoint deadline);
+  ~ControlClient();  // leaves in order
   ControlClient(const ControlClient&) = delete;
   ControlClient& operator=(const ControlClient&) = delete;
 
@@ -59,33 +58,26 @@ class ControlClient {
   void abort(const Failure& why) noexcept;
   Failure wait_failure(double limit_s);
   // As Control's; on any thread.
-  void report_status(std::function<std::vector<RankStatus>()> statuses) {
-    statuses_.set(std::move(statuses));
-  }
+  void report_status(std::function<std::vector<RankStatus>()> statuses);
   bool wait_process_0_gone(double limit_s);
-  std::vector<std::string> local_addresses() const {  // as ControlChannel's
-    return local_address_.empty() ? std::vector<std::string>{} : std::vector{local_address_};
-  }
+  const std::vector<std::string>& local_addresses() const { return local_addresses_; }
   void end_report();  // tells the server, and does not wait
 
  private:
   // The others call it, so that the destructor is called after an exception.
   explicit ControlClient(LinkOptions options) : options_(std::move(options)) {}
   void begin(ControlConnection::Socket socket, TimePoint deadline);
-  static std::string sign_of_life(const std::vector<RankStatus>& statuses) {
-    return encode_frame(FrameType::heartbeat, statuses.empty() ? std::string() : to_text(statuses));
-  }
+  std::vector<RankStatus> statuses();
+  Failure lost(Exit code, const std::string& message) const;
   Failure silence() const;
   void take(const Frame& frame);
   void on_frame(const Frame& frame);
   void on_first_frame(const Frame& frame);
-  void on_close(const std::string& why);
-  void on_nonsense(const std::string& why);
-  void on_silence();
+  // failure: what that means for the job if the server had been accepted.
+  void close(const std::string& why, const std::function<Failure()>& failure);
   // lock: of mutex_, so that nobody who waits sees that the connection is closed and not why.
   void fail(const Failure& failure, std::unique_lock<std::mutex> lock);
   void heartbeat();
-  void leave();
   void post_send(const std::string& bytes);
   void throw_if_over() const;
   bool over() const { return failure_ || closed_ || server_left_; }
@@ -95,11 +87,12 @@ class ControlClient {
   std::optional<asio::executor_work_guard<asio::io_context::executor_type>> work_;
   asio::steady_timer heartbeat_timer_{io_};
   std::shared_ptr<ControlConnection> connection_;
-  std::string local_address_;
-  std::atomic<int> silent_ = 0;   // heartbeats since the server's last sign of life
-  std::atomic<int> waiting_ = 0;  // exchanges
+  std::vector<std::string> local_addresses_;  // as ControlChannel's
+  std::atomic<int> silent_ = 0;               // heartbeats since the server's last sign of life
+  std::atomic<int> waiting_ = 0;              // exchanges
 
-  StatusSource statuses_;
+  std::mutex statuses_mutex_;
+  std::function<std::vector<RankStatus>()> statuses_;
   std::mutex mutex_;
   std::condition_variable changed_;
   std::optional<Hello> server_;  // process 0, once accepted
@@ -118,21 +111,16 @@ class ControlClient {
   std::thread thread_;
 };
 
-class NoServer : public std::runtime_error {
- public:
-  // code: of the look-up or the connection; none if somebody is there.
-  explicit NoServer(const std::string& what, std::error_code code = {})
-      : std::runtime_error(what), code_(code) {}
-  std::error_code code() const { return code_; }
+struct NoServer : std::runtime_error {
+  explicit NoServer(const std::string& what, std::error_code error = {})
+      : std::runtime_error(what), code(error) {}
 
- private:
-  std::error_code code_;
+  std::error_code code;  // of the look-up or the connection; none if somebody is there
 };
 
-// A process 0 is there whose settings are not this process's: another job's, or a process is started
-// with wrong flags.
-class OtherSettings : public NoServer {
- public:
+// A process 0 is there whose settings are not this process's: another job's, or a process is
+// started with wrong flags.
+struct OtherSettings : NoServer {
   using NoServer::NoServer;
 };
 

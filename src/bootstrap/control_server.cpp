@@ -4,32 +4,33 @@
 
 #include <asio/local/connect_pair.hpp>
 #include <asio/local/stream_protocol.hpp>
-#include <utility>
 
 #include "src/bootstrap/job_key.hpp"
-#include "src/bootstrap/net.hpp"
 #include "src/core/error.hpp"
 #include "src/core/thread.hpp"
 
 namespace ccl_tests {
 namespace {
 
-asio::ip::tcp::acceptor listener(asio::io_context& io, const Listen& listen) {
-  return listen.descriptor >= 0 ? adopt_listener(io, listen.descriptor)
-                                : listen_on(io, listen.port, listen.address);
+std::shared_ptr<const std::string> shared(std::string bytes) {
+  return std::make_shared<const std::string>(std::move(bytes));
 }
 
 }  // namespace
 
 ControlServer::ControlServer(ControlServerOptions options)
-    : options_(std::move(options)),
-      acceptor_(io_, listener(io_, options_.listen), options_.strangers, options_.key, options_.log,
-                callbacks()),
+    : attendance(options.self.processes),
+      options_(std::move(options)),
+      acceptor_(io_, listen_on(io_, options_.listen), options_.strangers, options_.key,
+                options_.log, callbacks()),
       members_(options_.self),
       other_jobs_(options_.self, options_.may_be_shared, options_.patience_s),
-      exchanges_(options_.self.processes),
-      attendance_(options_.self.processes) {
-  at(init_timer_, deadline_in(options_.init_timeout_s), [this] { init_timeout(); });
+      exchanges_(options_.self.processes) {
+  at(init_timer_, deadline_in(options_.init_timeout_s), [this] {
+    if (welcomed_) return;
+    if (!other_jobs_.seen.empty()) return fail_disagreement();
+    fail({exit_code(Exit::timed_out), members_.missing(options_.init_timeout_s)});
+  });
   heartbeat();
   thread_ = start_thread([this] { io_.run(); });
 }
@@ -61,7 +62,9 @@ AcceptorCallbacks ControlServer::callbacks() {
             lose(peer, {exit_code(Exit::failed),
                         fmt::format("{} sent nonsense: {}", peer.hello->name(), why)});
           },
-          [this](Peer& peer) { on_close(peer); }};
+          [this](Peer& peer) {
+            if (!peer.left) lose(peer, gone(peer, ""));
+          }};
 }
 
 std::string ControlServer::answer(const Hello& hello, FrameType type) const {
@@ -70,7 +73,7 @@ std::string ControlServer::answer(const Hello& hello, FrameType type) const {
   return encode(self, type);
 }
 
-// It is told who is here, and looks for its own process 0.
+// Tells it who is here. It looks for its own process 0.
 void ControlServer::send_elsewhere(Peer& peer, const Hello& hello) {
   if (hello.refusal.code == 0 && other_jobs_.is_new(hello))
     options_.log(
@@ -86,16 +89,16 @@ void ControlServer::take_refusal(Peer& peer, const Hello& hello) {
   refuse(peer, hello, hello.refused());
   const bool is_own = options_.self.refusal.code != 0;
   if (hello.process != 0 || is_own) return fail(hello.refused());
-  if (!other_jobs_.has_rival())
+  if (!other_jobs_.rival)
     options_.log(fmt::format("{}: another job on this MASTER_PORT; give each job a port of its own",
                              hello.name()));
-  other_jobs_.set_rival(hello);
+  other_jobs_.rival = hello;
 }
 
 void ControlServer::admit(Peer& peer, const Hello& hello) {
   if (!failed_ && other_jobs_.include(hello, members_.missing()))
     return send_elsewhere(peer, hello);
-  attendance_.add_arrival();
+  attendance.add_arrival();
   if (failed_) return refuse(peer, hello, *failed_);
   if (hello.refusal.code != 0) return take_refusal(peer, hello);
   const bool agrees = agree_but_for_flags(options_.self, hello);
@@ -108,23 +111,22 @@ void ControlServer::admit(Peer& peer, const Hello& hello) {
       refuse(peer, hello, failure);
       return fail(failure);
     }
-    other_jobs_.forget(hello.process);
+    other_jobs_.seen.erase(hello.process);
     members_.add(hello.process, &peer);
-    attendance_.add_address(hello.process, peer.connection->local_address());
+    attendance.add_address(hello.process, peer.connection->local_address());
   } else {
     members_.differing.push_back(&peer);
   }
   peer.hello = hello;
   peer.connection->trust();
   peer.connection->send(answer(hello, FrameType::accepted));
-  attendance_.enter();
+  attendance.enter();
   if (!members_.differing.empty()) return await_all_who_differ();
   if (!members_.complete()) return;
   welcomed_ = true;
   init_timer_.cancel();
   acceptor_.stop_listening();  // whoever is welcome may start another job on this port
-  members_.send_to_all(std::make_shared<const std::string>(encode_frame(FrameType::welcome)),
-                       nullptr);
+  members_.send_to_all(shared(encode_frame(FrameType::welcome)), nullptr);
 }
 
 // Whom to blame is known if most have come.
@@ -139,7 +141,7 @@ void ControlServer::await_all_who_differ() {
 
 void ControlServer::fail_disagreement() {
   if (failed_) return;
-  fail({exit_code(Exit::usage), members_.disagreement(other_jobs_.seen())});
+  fail({exit_code(Exit::usage), members_.disagreement(other_jobs_.seen)});
 }
 
 void ControlServer::refuse(Peer& peer, const Hello& hello, const Failure& failure) {
@@ -149,20 +151,18 @@ void ControlServer::refuse(Peer& peer, const Hello& hello, const Failure& failur
 }
 
 void ControlServer::on_frame(Peer& peer, const Frame& frame) {
-  switch (frame.type) {
-    case FrameType::heartbeat: peer.statuses = statuses_of(frame.payload); return;
-    case FrameType::contribution: return contribute(peer, decode_contribution(frame.payload));
-    case FrameType::failure: return fail(decode_failure(frame.payload), &peer);
-    case FrameType::goodbye: return goodbye(peer);
-    case FrameType::reported: return attendance_.report(peer);
-    case FrameType::hello:
-    case FrameType::accepted:
-    case FrameType::welcome:
-    case FrameType::refused:
-    case FrameType::elsewhere:
-    case FrameType::round: break;
-  }
-  throw Error("an unexpected frame");
+  if (frame.type == FrameType::heartbeat)
+    peer.statuses = statuses_of(frame.payload);
+  else if (frame.type == FrameType::contribution)
+    contribute(peer, decode_contribution(frame.payload));
+  else if (frame.type == FrameType::failure)
+    fail(decode_failure(frame.payload), &peer);
+  else if (frame.type == FrameType::goodbye)
+    goodbye(peer);
+  else if (frame.type == FrameType::reported)
+    attendance.report(peer);
+  else
+    throw Error("an unexpected frame");
 }
 
 void ControlServer::contribute(Peer& peer, Contribution contribution) {
@@ -182,10 +182,10 @@ void ControlServer::contribute(Peer& peer, Contribution contribution) {
 }
 
 void ControlServer::deliver(TeamExchanges& team) {
-  const ExchangeKind kind = team.kind();
-  const auto bytes = std::make_shared<const std::string>(encode(team.take()));
-  if (kind == ExchangeKind::gather) return send_to(team.root(), bytes);
-  for (const int process : team.processes()) send_to(process, bytes);
+  const bool is_gather = team.kind() == ExchangeKind::gather;
+  const auto bytes = shared(encode(team.take()));
+  for (const int process : is_gather ? std::vector{team.root()} : team.processes())
+    if (members_.of(process)->here()) members_.of(process)->connection->send(bytes);
 }
 
 // One timer for all exchanges: it is set again only if `deadline` is earlier than what it is set to.
@@ -198,19 +198,22 @@ void ControlServer::watch(TimePoint deadline) {
 // An exchange that somebody has left for good will never complete.
 void ControlServer::require_nobody_left() {
   if (left_ == 0) return;
-  const auto has_left = [&](int p) { return members_.of(p)->left; };
-  const std::vector<std::string> gone = members_.names(exchanges_.missing(Late::or_not, has_left));
-  if (gone.empty()) return;
-  fail({exit_code(Exit::failed), gone.front() + " has left while others wait for it"});
+  for (const int process : exchanges_.missing()) {
+    const Peer& peer = *members_.of(process);
+    if (peer.left)
+      return fail(
+          {exit_code(Exit::failed), peer.hello->name() + " has left while others wait for it"});
+  }
 }
 
-// The end of what waits for them may be far away: of an exchange that of calls whose length nobody knows,
-// of a job's first calls that of its start.
+// The end of what waits for them may be far away: of an exchange that of calls whose length nobody
+// knows, of a job's first calls that of its start.
 void ControlServer::require_nobody_stopped() {
-  const auto stopped = [&](int p) { return members_.of(p)->silent > options_.stopped_heartbeats; };
-  const std::vector<int> missing = exchanges_.missing(Late::or_not, stopped);
+  const int heartbeats = options_.stopped_heartbeats + 1;
+  std::vector<int> missing = exchanges_.missing();
+  std::erase_if(missing, [&](int process) { return members_.of(process)->silent < heartbeats; });
   if (!missing.empty()) return fail_late("does not come to an exchange", missing);
-  const std::vector<int> awaited = members_.awaited_in_calls(options_.stopped_heartbeats);
+  const std::vector<int> awaited = members_.awaited_in_calls(heartbeats);
   if (!awaited.empty()) fail_late("does not come to a call, or out of it", awaited);
 }
 
@@ -227,12 +230,8 @@ void ControlServer::goodbye(Peer& peer) {
   if (peer.left) return;
   ++left_;
   peer.connection->send(encode_frame(FrameType::goodbye));
-  attendance_.leave(peer);
+  attendance.leave(peer);
   require_nobody_left();
-}
-
-void ControlServer::on_close(Peer& peer) {
-  if (!peer.left) lose(peer, gone(peer, ""));
 }
 
 Failure ControlServer::gone(const Peer& peer, const char* how) const {
@@ -245,7 +244,7 @@ Failure ControlServer::gone(const Peer& peer, const char* how) const {
 
 void ControlServer::lose(Peer& peer, const Failure& failure) {
   peer.connection->close();
-  attendance_.leave(peer);
+  attendance.leave(peer);
   fail(failure);
 }
 
@@ -258,8 +257,7 @@ void ControlServer::fail(Failure failure, Peer* origin) {
     if (failed_->code == exit_code(Exit::timed_out)) members_.add_statuses(*failed_);
     init_timer_.cancel();
     round_timer_.cancel();
-    const auto bytes = std::make_shared<const std::string>(encode(*failed_));
-    members_.send_to_all(bytes, origin);
+    members_.send_to_all(shared(encode(*failed_)), origin);
   }
   if (origin != nullptr) origin->connection->send(encode(*failed_));
 }
@@ -270,7 +268,7 @@ void ControlServer::give_up_silent(Failure& failure) {
   const std::vector<int> silent = members_.silent(heartbeats);
   if (silent.empty()) return;
   for (const int process : silent) {
-    attendance_.report(*members_.of(process));
+    attendance.report(*members_.of(process));
     failure.gone_hosts.push_back(members_.of(process)->hello->host);
   }
   const std::vector<int> ranks = members_.rank_numbers(silent);
@@ -280,22 +278,16 @@ void ControlServer::give_up_silent(Failure& failure) {
                   (heartbeats - 1) * options_.heartbeat_s, join_names(members_.names(silent)));
 }
 
-void ControlServer::init_timeout() {
-  if (welcomed_) return;
-  if (!other_jobs_.seen().empty()) return fail_disagreement();
-  fail({exit_code(Exit::timed_out), members_.missing(options_.init_timeout_s)});
-}
-
 void ControlServer::round_timeout() {
   watched_ = TimePoint::max();
-  const std::vector<int> missing = exchanges_.missing(Late::only, [](int) { return true; });
+  const std::vector<int> missing = exchanges_.missing(std::chrono::steady_clock::now());
   if (missing.empty()) return watch(exchanges_.deadline());
   fail_late("did not come to an exchange in time", missing);
 }
 
 void ControlServer::heartbeat() {
   at(heartbeat_timer_, deadline_in(options_.heartbeat_s), [this] {
-    const auto beat = std::make_shared<const std::string>(encode_frame(FrameType::heartbeat));
+    const auto beat = shared(encode_frame(FrameType::heartbeat));
     for (Peer* member : members_.all()) {
       if (member == nullptr || !member->here()) continue;
       member->connection->send(beat);
@@ -304,11 +296,6 @@ void ControlServer::heartbeat() {
     require_nobody_stopped();
     heartbeat();
   });
-}
-
-void ControlServer::send_to(int process, const std::shared_ptr<const std::string>& bytes) {
-  const Peer* const member = members_.of(process);
-  if (member != nullptr && member->here()) member->connection->send(bytes);
 }
 
 }  // namespace ccl_tests

@@ -8,7 +8,6 @@
 #include <asio/steady_timer.hpp>
 #include <functional>
 #include <future>
-#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -16,20 +15,11 @@
 #include <utility>
 #include <vector>
 
-#include "src/bootstrap/acceptor.hpp"
-#include "src/bootstrap/control_frame.hpp"
 #include "src/bootstrap/exchanges.hpp"
 #include "src/bootstrap/members.hpp"
+#include "src/bootstrap/net.hpp"
 
 namespace ccl_tests {
-
-// Where the server listens: a port (0: any) of one address or, if that is empty, of all; or a socket
-// that listens already.
-struct Listen {
-  std::string address = {};
-  int port = 0;
-  int descriptor = -1;  // the server's from now on
-};
 
 struct ControlServerOptions {
   Hello self;       // process 0
@@ -59,10 +49,7 @@ class ControlServer {
 
   int port() const { return acceptor_.port(); }
 
-  // As ControlChannel's, in the order of processes.
-  std::vector<std::string> local_addresses() { return attendance_.local_addresses(); }
-
-  // A connection for process 0 itself, which needs no network: the descriptor of its end.
+  // Makes a connection for process 0 itself without the network. Returns the descriptor of its end.
   int attach();
 
   // Names the ranks that have not come.
@@ -70,22 +57,12 @@ class ControlServer {
     return on_own_thread([this] { return members_.missing_ranks(); });
   }
 
-  // Until as many processes as the job should have came, wanted or not, at most limit_s: after a
-  // failure, so that those who are still on their way learn of it.
-  void wait_all_came(double limit_s) { attendance_.wait_all_came(limit_s); }
-
-  // Until every process has written what it has to say about a failure, was silent when that came, has left or is gone; at most
-  // limit_s. False if some have not.
-  bool wait_all_reported(double limit_s) { return attendance_.wait_all_reported(limit_s); }
-
-  // Until every process has left or is gone, at most limit_s.
-  void wait_all_left(double limit_s) { attendance_.wait_all_left(limit_s); }
+  Attendance attendance;
 
  private:
   AcceptorCallbacks callbacks();
   void admit(Peer& peer, const Hello& hello);
   void on_frame(Peer& peer, const Frame& frame);
-  void on_close(Peer& peer);
   std::string answer(const Hello& hello, FrameType type) const;
   void send_elsewhere(Peer& peer, const Hello& hello);
   void take_refusal(Peer& peer, const Hello& hello);
@@ -99,14 +76,12 @@ class ControlServer {
   void fail(Failure failure, Peer* origin = nullptr);
   void fail_late(const char* what, const std::vector<int>& processes);
   void give_up_silent(Failure& failure);
-  void init_timeout();
   void deliver(TeamExchanges& team);
   void watch(TimePoint deadline);
   void round_timeout();
   void require_nobody_left();
   void require_nobody_stopped();
   void heartbeat();
-  void send_to(int process, const std::shared_ptr<const std::string>& bytes);
 
   // Returns what `action` returns.
   template <class Action>
@@ -136,7 +111,6 @@ class ControlServer {
   std::optional<Failure> failed_;
   Exchanges exchanges_;
   TimePoint watched_ = TimePoint::max();  // what round_timer_ is set to
-  Attendance attendance_;
   std::thread thread_;
 };
 

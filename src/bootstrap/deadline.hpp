@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <cmath>
 
 namespace ccl_tests {
 
@@ -19,14 +18,7 @@ inline TimePoint deadline_in(double seconds) {
   return std::chrono::steady_clock::now() + seconds_to_duration(seconds);
 }
 
-// Heartbeats without a sign of life after which exchanges and calls wait no longer for a process that is stopped, or
-// whose host is: those of limit_s, at least 5. A limit of 0: those after which any process is gone.
-inline int stopped_heartbeats(double limit_s, double heartbeat_s, int silent_heartbeats) {
-  if (limit_s <= 0) return silent_heartbeats;
-  return static_cast<int>(std::clamp(std::ceil(limit_s / heartbeat_s), 5.0, 1e6));
-}
-
-// A limit of 0 or less means none, as for Communicator::set_time_limit.
+// Takes a limit of 0 or less for none, as Communicator::set_time_limit does.
 inline TimePoint deadline_of_limit(double limit_s) {
   return deadline_in(limit_s > 0 ? limit_s : 3e8);
 }

@@ -1,5 +1,6 @@
 #include "src/bootstrap/exchanges.hpp"
 
+#include <algorithm>
 #include <functional>
 #include <numeric>
 #include <utility>
@@ -46,11 +47,10 @@ std::optional<TeamExchanges::Made> TeamExchanges::add(int process, Contribution 
 Round TeamExchanges::take() {
   Open& open = open_.front();
   Round round{number_++, {}, team_.name};
-  if (open.began.kind == ExchangeKind::broadcast) {
+  if (open.began.kind == ExchangeKind::broadcast)
     round.bytes.push_back(std::move(open.bytes[position(team_.processes, team_.root)]));
-  } else {
+  else
     round.bytes = std::move(open.bytes);
-  }
   open_.pop_front();
   return round;
 }
@@ -73,8 +73,7 @@ Exchanges::Exchanges(int processes) : processes_(processes) {
   Team all;
   all.processes.resize(static_cast<std::size_t>(processes));
   std::iota(all.processes.begin(), all.processes.end(), 0);
-  const std::string name = all.name;
-  teams_.emplace(name, TeamExchanges(std::move(all)));
+  teams_.emplace(all.name, TeamExchanges(all));
 }
 
 Exchanges::Added Exchanges::add(int process, Contribution contribution) {
@@ -94,10 +93,9 @@ TimePoint Exchanges::deadline() const {
   return earliest;
 }
 
-std::vector<int> Exchanges::missing(Late late) const {
-  const TimePoint now = late == Late::only ? std::chrono::steady_clock::now() : TimePoint::max();
+std::vector<int> Exchanges::missing(TimePoint not_later_than) const {
   std::vector<int> processes;
-  for (const auto& [name, team] : teams_) team.append_missing(now, processes);
+  for (const auto& [name, team] : teams_) team.append_missing(not_later_than, processes);
   std::sort(processes.begin(), processes.end());
   processes.erase(std::unique(processes.begin(), processes.end()), processes.end());
   return processes;

@@ -1,8 +1,6 @@
 // The exchanges of all teams that are under way, as process 0 knows them.
 #pragma once
 
-#include <algorithm>
-#include <chrono>
 #include <cstdint>
 #include <deque>
 #include <map>
@@ -60,8 +58,6 @@ class TeamExchanges {
   std::vector<std::uint64_t> next_;  // the exchange that each process contributes to next
 };
 
-enum class Late { only, or_not };
-
 class Exchanges {
  public:
   explicit Exchanges(int processes);
@@ -75,18 +71,10 @@ class Exchanges {
 
   TimePoint deadline() const;
 
-  // Processes that exchanges under way wait for and that `wanted` is true of, ascending.
-  // Late::only: of exchanges whose deadline has come.
-  template <class Wanted>
-  std::vector<int> missing(Late late, Wanted&& wanted) const {
-    std::vector<int> all = missing(late);
-    all.erase(std::remove_if(all.begin(), all.end(), [&](int p) { return !wanted(p); }), all.end());
-    return all;
-  }
+  // Returns the processes that exchanges under way whose deadline is not later wait for, ascending.
+  std::vector<int> missing(TimePoint not_later_than = TimePoint::max()) const;
 
  private:
-  std::vector<int> missing(Late late) const;
-
   int processes_;
   std::map<std::string, TeamExchanges, std::less<>> teams_;  // by name
 };

@@ -55,10 +55,9 @@ bool Attendance::wait(double limit_s, const std::function<bool()>& until) {
 
 void Members::send_to_all(const std::shared_ptr<const std::string>& bytes,
                           const Peer* except) const {
-  for (const std::vector<Peer*>* group : {&by_process_, &differing}) {
+  for (const std::vector<Peer*>* group : {&by_process_, &differing})
     for (const Peer* peer : *group)
       if (peer != nullptr && peer != except && peer->here()) peer->connection->send(bytes);
-  }
 }
 
 std::vector<std::string> Members::names(const std::vector<int>& processes) const {
@@ -83,9 +82,9 @@ std::vector<int> Members::missing() const {
   return missing;
 }
 
-std::vector<std::string> Members::ranks_of(const std::vector<int>& processes) const {
+std::vector<std::string> Members::missing_ranks() const {
   std::vector<std::string> ranks;
-  for (const int process : processes) ranks.push_back(ranks_name(process, ranks_per_process_));
+  for (const int process : missing()) ranks.push_back(ranks_name(process, ranks_per_process_));
   return ranks;
 }
 
@@ -117,18 +116,13 @@ std::vector<int> Members::silent(int heartbeats) const {
   return silent;
 }
 
-std::vector<int> Members::awaited_in_calls(int silent_heartbeats) const {
-  std::vector<int> silent;
-  bool others_wait = false;
-  for (std::size_t p = 0; p < by_process_.size(); ++p) {
-    const Peer* const member = by_process_[p];
-    if (member == nullptr || !member->here()) continue;
-    if (member->silent > silent_heartbeats)
-      silent.push_back(static_cast<int>(p));
-    else
-      others_wait = others_wait || any_in_a_call(member->statuses);
-  }
-  return others_wait ? silent : std::vector<int>();
+std::vector<int> Members::awaited_in_calls(int heartbeats) const {
+  const auto waits = [&](const Peer* member) {
+    return member != nullptr && member->here() && member->silent < heartbeats &&
+           any_in_a_call(member->statuses);
+  };
+  if (std::none_of(by_process_.begin(), by_process_.end(), waits)) return {};
+  return silent(heartbeats);
 }
 
 void Members::add_statuses(Failure& failure) const {
@@ -147,9 +141,9 @@ bool OtherJobs::include(const Hello& hello, const std::vector<int>& missing) {
   if (!may_come_) return false;
   if (hello.refusal.code != 0)  // nobody knows its flags
     return hello.process != 0 && hello.processes != self_.processes;
-  if (agree(self_, hello) || (rival_ && agree(*rival_, hello))) return false;
+  if (agree(self_, hello) || (rival && agree(*rival, hello))) return false;
   const bool only_they_miss = std::all_of(missing.begin(), missing.end(), [&](int p) {
-    return p == hello.process || seen_.count(p) != 0;
+    return p == hello.process || seen.contains(p);
   });
   const auto now = std::chrono::steady_clock::now();
   if (!only_they_miss)
@@ -161,12 +155,12 @@ bool OtherJobs::include(const Hello& hello, const std::vector<int>& missing) {
 
 bool OtherJobs::is_new(const Hello& hello) {
   constexpr std::size_t most = 1000;
-  return seen_.size() < most && seen_.insert_or_assign(hello.process, hello).second;
+  return seen.size() < most && seen.insert_or_assign(hello.process, hello).second;
 }
 
 std::optional<Failure> OtherJobs::rivals_refusal(const Hello& hello, bool is_twin) const {
-  if (!rival_ || (!is_twin && agree(self_, hello))) return std::nullopt;
-  return rival_->refused();
+  if (!rival || (!is_twin && agree(self_, hello))) return std::nullopt;
+  return rival->refused();
 }
 
 }  // namespace ccl_tests

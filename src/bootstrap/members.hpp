@@ -1,5 +1,5 @@
-// The processes of a job that the control server knows, and those of other jobs that come to its port. Only for .cpp
-// files: includes Asio.
+// The processes of a job that the control server knows, and those of other jobs that come to its
+// port. Only for .cpp files: includes Asio.
 #pragma once
 
 #include <condition_variable>
@@ -13,12 +13,11 @@
 #include <vector>
 
 #include "src/bootstrap/acceptor.hpp"
-#include "src/bootstrap/control_frame.hpp"
-#include "src/bootstrap/deadline.hpp"
 
 namespace ccl_tests {
 
-// The number of processes that are there, which the server's thread notes and other threads wait for. Thread-safe.
+// The number of processes that are there, which the server's thread notes and other threads wait
+// for. Thread-safe.
 class Attendance {
  public:
   explicit Attendance(int processes) : processes_(processes) {}
@@ -29,17 +28,21 @@ class Attendance {
   void report(Peer& peer);  // it has said all about a failure, or nothing is expected of it
   void add_address(int process, const std::string& local_address);
 
-  // Wait for at most limit_s.
+  // Waits at most limit_s until as many processes as the job should have came, wanted or not: after
+  // a failure, so that those who are still on their way learn of it.
   void wait_all_came(double limit_s) {
     wait(limit_s, [this] { return came_ >= processes_; });
   }
+  // Waits at most limit_s until every process has written what it has to say about a failure, was
+  // silent when that came, has left or is gone. Returns false if some have not.
   bool wait_all_reported(double limit_s) {
     return wait(limit_s, [this] { return unreported_ == 0; });
   }
+  // Waits at most limit_s until every process has left or is gone.
   void wait_all_left(double limit_s) {
     wait(limit_s, [this] { return here_ == 0; });
   }
-  std::vector<std::string> local_addresses();  // in the order of processes
+  std::vector<std::string> local_addresses();  // as ControlChannel's, in the order of processes
 
  private:
   bool wait(double limit_s, const std::function<bool()>& until);
@@ -59,7 +62,7 @@ class Members {
       : ranks_per_process_(self.ranks_per_process),
         by_process_(static_cast<std::size_t>(self.processes)) {}
 
-  // Null until the process has joined.
+  // Returns null until the process has joined.
   Peer* of(int process) const { return by_process_.at(static_cast<std::size_t>(process)); }
   const std::vector<Peer*>& all() const { return by_process_; }
   std::size_t admitted() const { return admitted_; }
@@ -72,30 +75,29 @@ class Members {
   // Sends to all who are here, those that differ too, but not to `except`.
   void send_to_all(const std::shared_ptr<const std::string>& bytes, const Peer* except) const;
 
-  // Processes that have not come, ascending.
+  // Returns the processes that have not come, ascending.
   std::vector<int> missing() const;
+  std::vector<std::string> missing_ranks() const;  // their names
 
-  // Returns all ranks of processes that have joined.
+  // Return ranks and names of processes that have joined.
   std::vector<int> rank_numbers(const std::vector<int>& processes) const;
-
-  // Lines for users.
   std::vector<std::string> names(const std::vector<int>& processes) const;
+
+  // Return lines for users. others: who came as well, and did not stay.
   std::string missing(double limit_s) const;
-  // others: who came as well, and did not stay.
   std::string disagreement(const std::map<int, Hello>& others) const;
-  // Processes without a sign of life for so many heartbeats or more: who is stopped, or whose machine is, lets others wait.
+
+  // Returns the processes without a sign of life for so many heartbeats or more: they or their
+  // machines are stopped.
   std::vector<int> silent(int heartbeats) const;
-  // Processes without a sign of life for more heartbeats than that, if ranks of others wait inside the library.
-  std::vector<int> awaited_in_calls(int silent_heartbeats) const;
-  std::vector<std::string> missing_ranks() const { return ranks_of(missing()); }
+  // Returns the same if ranks of others wait inside the library, otherwise none.
+  std::vector<int> awaited_in_calls(int heartbeats) const;
   // Adds what all ranks did when they were last heard of, and who is late by it.
   void add_statuses(Failure& failure) const;
 
   std::vector<Peer*> differing;  // came, but were started differently; in order of coming
 
  private:
-  std::vector<std::string> ranks_of(const std::vector<int>& processes) const;
-
   int ranks_per_process_;
   std::vector<Peer*> by_process_;
   std::size_t admitted_ = 0;
@@ -107,30 +109,25 @@ class OtherJobs {
   OtherJobs(const Hello& self, bool may_come, double patience_s)
       : self_(self), may_come_(may_come), patience_s_(patience_s) {}
 
-  // Returns whether a process with other settings is of another job. Returns false, since it was started with wrong
-  // flags, if only such processes have been `missing` for the time of patience.
+  // Returns whether a process with other settings is of another job. Returns false, since it was
+  // started with wrong flags, if only such processes have been `missing` for the time of patience.
   bool include(const Hello& hello, const std::vector<int>& missing);
 
-  // True once of each number that a process of other settings has.
+  // Returns true once for each number that a process of other settings has.
   bool is_new(const Hello& hello);
 
-  // A process 0 that cannot listen where this job's does. Returns its refusal if `hello`, or a twin of a
-  // process of this job, is likely to be of its job.
-  void set_rival(const Hello& hello) { rival_ = hello; }
-  bool has_rival() const { return rival_.has_value(); }
+  // Returns the rival's refusal if `hello`, or a twin of a process of this job, is likely to be of
+  // the rival's job.
   std::optional<Failure> rivals_refusal(const Hello& hello, bool is_twin) const;
 
-  // Processes of other settings, by their numbers; `process` is of this job and there now.
-  const std::map<int, Hello>& seen() const { return seen_; }
-  void forget(int process) { seen_.erase(process); }
+  std::optional<Hello> rival;  // a process 0 that cannot listen where this job's does
+  std::map<int, Hello> seen;   // processes of other settings, by number
 
  private:
   Hello self_;
   bool may_come_;
   double patience_s_;
-  std::map<int, Hello> seen_;
   std::optional<TimePoint> only_they_miss_;  // since when nobody but these is missing
-  std::optional<Hello> rival_;
 };
 
 }  // namespace ccl_tests

@@ -10,7 +10,6 @@
 #include <cerrno>
 #include <cstdlib>
 #include <future>
-#include <thread>
 
 #include "src/core/error.hpp"
 #include "src/core/interfaces.hpp"
@@ -30,6 +29,19 @@ tcp::acceptor listen_at(asio::io_context& io, const tcp::endpoint& endpoint) {
   acceptor.bind(endpoint);
   acceptor.listen(4096);
   return acceptor;
+}
+
+tcp::acceptor adopt_listener(asio::io_context& io, int descriptor) {
+  sockaddr_storage address{};
+  socklen_t size = sizeof(address);
+  int listens = 0;
+  socklen_t flag_size = sizeof(listens);
+  if (::getsockopt(descriptor, SOL_SOCKET, SO_ACCEPTCONN, &listens, &flag_size) != 0 ||
+      ::getsockname(descriptor, reinterpret_cast<sockaddr*>(&address), &size) != 0)
+    throw std::system_error(errno, std::system_category());
+  if (listens == 0) throw std::system_error(EINVAL, std::system_category());
+  ::fcntl(descriptor, F_SETFD, FD_CLOEXEC);
+  return {io, address.ss_family == AF_INET6 ? tcp::v6() : tcp::v4(), descriptor};
 }
 
 // What a thread of its own found.
@@ -58,28 +70,16 @@ std::string address_text(const std::string& host, int port) {
   return v6 ? fmt::format("[{}]:{}", host, port) : fmt::format("{}:{}", host, port);
 }
 
-tcp::acceptor listen_on(asio::io_context& io, int port, const std::string& address) {
-  const auto port16 = static_cast<std::uint16_t>(port);
-  if (!address.empty()) return listen_at(io, {asio::ip::make_address(address), port16});
+tcp::acceptor listen_on(asio::io_context& io, const Listen& listen) {
+  if (listen.descriptor >= 0) return adopt_listener(io, listen.descriptor);
+  const auto port = static_cast<std::uint16_t>(listen.port);
+  if (!listen.address.empty()) return listen_at(io, {asio::ip::make_address(listen.address), port});
   try {
-    return listen_at(io, {tcp::v6(), port16});
+    return listen_at(io, {tcp::v6(), port});
   } catch (const std::system_error& error) {
     if (error.code() == asio::error::address_in_use) throw;
-    return listen_at(io, {tcp::v4(), port16});  // a machine without IPv6
+    return listen_at(io, {tcp::v4(), port});  // a machine without IPv6
   }
-}
-
-tcp::acceptor adopt_listener(asio::io_context& io, int descriptor) {
-  sockaddr_storage address{};
-  socklen_t size = sizeof(address);
-  int listens = 0;
-  socklen_t flag_size = sizeof(listens);
-  if (::getsockopt(descriptor, SOL_SOCKET, SO_ACCEPTCONN, &listens, &flag_size) != 0 ||
-      ::getsockname(descriptor, reinterpret_cast<sockaddr*>(&address), &size) != 0)
-    throw std::system_error(errno, std::system_category());
-  if (listens == 0) throw std::system_error(EINVAL, std::system_category());
-  ::fcntl(descriptor, F_SETFD, FD_CLOEXEC);
-  return {io, address.ss_family == AF_INET6 ? tcp::v6() : tcp::v4(), descriptor};
 }
 
 std::string host_alone(std::string_view name, const std::string& text) {

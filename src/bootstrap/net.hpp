@@ -14,20 +14,23 @@
 
 namespace ccl_tests {
 
-// Numeric addresses of the interfaces that are up: those that other hosts may reach first, loopback
-// last; link-local ones are left out.
+// Returns numeric addresses of the interfaces that are up: those that other hosts may reach first,
+// loopback last; link-local ones are left out.
 std::vector<std::string> host_addresses();
 
-// "10.0.0.7:29500", "[fe80::1]:29500"
+// Returns "10.0.0.7:29500", "[fe80::1]:29500".
 std::string address_text(const std::string& host, int port);
 
-// Listens on one address, or on all interfaces (IPv4 and IPv6 where the machine has it) when
-// `address` is empty. Port 0: any. Throws std::system_error.
-asio::ip::tcp::acceptor listen_on(asio::io_context& io, int port, const std::string& address);
+// Where the control server listens.
+struct Listen {
+  std::string address = {};  // empty: all interfaces, IPv4 and IPv6 where the machine has it
+  int port = 0;              // 0: any
+  int descriptor = -1;       // instead, if not below 0: a socket that listens already
+};
 
-// Takes over a socket that listens already; programs that this process starts do not inherit it.
-// Throws std::system_error if `descriptor` is not a listening socket.
-asio::ip::tcp::acceptor adopt_listener(asio::io_context& io, int descriptor);
+// Listens, and owns the descriptor from now on, which programs that this process starts do not
+// inherit. Throws std::system_error, also if the descriptor is not a listening socket.
+asio::ip::tcp::acceptor listen_on(asio::io_context& io, const Listen& listen);
 
 // Returns the address to listen on if others come to `host`: that of the loopback interface if
 // `host` is one, otherwise nothing, for all interfaces.
@@ -39,7 +42,7 @@ using Endpoints = std::vector<asio::ip::tcp::endpoint>;
 // std::system_error.
 Endpoints look_up_name(const std::string& host, int port);
 
-// The addresses of `host`: a number or a name. A look-up that has not ended by the deadline is left
+// Returns the addresses of `host`: a number or a name. A look-up that has not ended by the deadline is left
 // to itself on a thread of its own: nothing can end it. Throws std::system_error.
 Endpoints resolve(const std::string& host, int port, TimePoint deadline,
                   std::function<Endpoints(const std::string&, int)> look_up = look_up_name);

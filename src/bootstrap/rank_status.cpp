@@ -95,16 +95,6 @@ bool any_in_a_call(const std::vector<RankStatus>& ranks) {
                      [](const RankStatus& d) { return inside(d.position); });
 }
 
-void StatusSource::set(std::function<std::vector<RankStatus>()> statuses) {
-  const std::lock_guard lock(mutex_);
-  statuses_ = std::move(statuses);
-}
-
-std::vector<RankStatus> StatusSource::now() {
-  const std::lock_guard lock(mutex_);
-  return statuses_ ? statuses_() : std::vector<RankStatus>();
-}
-
 std::string where_ranks_are(std::vector<RankStatus> ranks, bool everybody) {
   const std::size_t number = ranks.size();
   const std::vector<Group> groups = groups_of(std::move(ranks));

@@ -1,9 +1,8 @@
-// What ranks do, as they tell it with each sign of life: for the message of a wait that reached its limit.
+// What ranks do, as they tell it with each sign of life: for the message of a wait that reached its
+// limit.
 #pragma once
 
 #include <cstdint>
-#include <functional>
-#include <mutex>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -23,18 +22,6 @@ std::vector<RankStatus> statuses_of(std::string_view bytes);
 
 // Returns whether any of them is inside a call of the library, or waits for one.
 bool any_in_a_call(const std::vector<RankStatus>& ranks);
-
-// Who knows what this process's ranks do. Thread-safe.
-class StatusSource {
- public:
-  // Empty: nobody; then no call of the one before is under way.
-  void set(std::function<std::vector<RankStatus>()> statuses);
-  std::vector<RankStatus> now();  // empty: nobody knows
-
- private:
-  std::mutex mutex_;
-  std::function<std::vector<RankStatus>()> statuses_;
-};
 
 // Says in one line where the ranks are. Ranks at the same place stand together. Empty for nobody. everybody: these are all
 // ranks of the job; some may have fallen silent before they told anything.

@@ -116,7 +116,7 @@ void members(std::string_view bytes) {
     processes[static_cast<std::size_t>(p)].send(control_magic);
     processes[static_cast<std::size_t>(p)].send(encode(hello(p, key)));
   }
-  server.wait_all_came(20);
+  server.attendance.wait_all_came(20);
   while (!bytes.empty()) {
     const unsigned how = taken(bytes);
     std::string& all = said[how % 2];
@@ -128,7 +128,7 @@ void members(std::string_view bytes) {
     if (sent.size() < all.size()) break;
   }
   for (const RawSocket& process : processes) process.shutdown();
-  server.wait_all_left(20);
+  server.attendance.wait_all_left(20);
 }
 
 }  // namespace ccl_tests::fuzz

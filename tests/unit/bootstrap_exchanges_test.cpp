@@ -61,11 +61,10 @@ TEST(Exchanges, TeamsDoNotWaitForEachOther) {
   TeamExchanges& even = all.add(2, {0, 5, "c", {"even", {0, 2}}}).team;
   ASSERT_TRUE(even.complete());
   EXPECT_THAT(even.take().bytes, ElementsAre("a", "c"));
-  const auto anyone = [](int) { return true; };
-  EXPECT_THAT(all.missing(Late::or_not, anyone), ElementsAre(1));
-  EXPECT_THAT(all.missing(Late::only, anyone), testing::IsEmpty());
+  EXPECT_THAT(all.missing(), ElementsAre(1));
+  EXPECT_THAT(all.missing(std::chrono::steady_clock::now()), testing::IsEmpty());
   EXPECT_FALSE(all.add(0, {1, 5, "a", {"even", {}}}).team.complete());
-  EXPECT_THAT(all.missing(Late::or_not, [](int p) { return p > 1; }), ElementsAre(2));
+  EXPECT_THAT(all.missing(), ElementsAre(1, 2));
 }
 
 TEST(Exchanges, RefuseTeamsThatAreNotValid) {

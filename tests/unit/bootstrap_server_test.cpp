@@ -33,7 +33,7 @@ TEST_F(ServerTest, ConnectionsWithinAHostTellNothingOfItsNetworks) {
   start(2);
   const auto a = link(hello(0, 2)), b = link(hello(1, 2));
   b->wait_welcome(30);
-  EXPECT_THAT(server_->local_addresses(), testing::IsEmpty());
+  EXPECT_THAT(server_->attendance.local_addresses(), testing::IsEmpty());
   EXPECT_THAT(b->local_addresses(), testing::IsEmpty());
 }
 
@@ -109,7 +109,7 @@ TEST_F(ServerTest, NoReportIsExpectedOfAProcessThatIsSilent) {
   a->wait_welcome(30);
   EXPECT_THROW(a->all_gather("x", 1000), Timeout);
   a->end_report();
-  EXPECT_TRUE(server_->wait_all_reported(30));
+  EXPECT_TRUE(server_->attendance.wait_all_reported(30));
 }
 
 // The job's first calls have the limit of its start.
