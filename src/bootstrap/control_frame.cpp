@@ -2,11 +2,9 @@
 
 #include <fmt/format.h>
 
-#include <cstring>
 #include <limits>
 #include <numeric>
 
-#include "src/bootstrap/store_protocol.hpp"
 #include "src/core/error.hpp"
 #include "src/core/serialize.hpp"
 
@@ -16,21 +14,8 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Failure, code, message, gone, late, gone_host
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Hello, nonce, proof, version, host, process, processes,
                                    ranks_per_process, pid, settings, refusal)
 
-std::string printable(std::string_view text) {
-  std::string out(text);
-  unsigned char before = 0;
-  for (char& c : out) {
-    const auto byte = static_cast<unsigned char>(c);
-    const bool is_c1 = before == 0xc2 && byte >= 0x80 && byte <= 0x9f;  // U+0080 to U+009F in UTF-8
-    if (byte < 0x20 || byte == 0x7f || is_c1) c = '?';
-    before = byte;
-  }
-  return out;
-}
-
 namespace {
 
-constexpr std::size_t longest_refusal = 2000;  // bytes; a hello fits into first_frame_limit
 constexpr std::uint32_t size_of_its_own = 0xffffffff;
 constexpr std::uint32_t most_blobs = 1 << 20;  // empty ones take no bytes of a frame, but memory
 
@@ -49,7 +34,6 @@ class Reader {
   void end() const {
     if (!rest_.empty()) throw Error("a control frame is longer than it should be");
   }
-
   std::string_view take(std::uint64_t bytes) {
     if (bytes > rest_.size()) throw Error("a control frame is shorter than it should be");
     const std::string_view front = rest_.substr(0, bytes);
@@ -62,10 +46,10 @@ class Reader {
   std::string_view rest_;
 };
 
-// 2 to 8, or 128 and a signal.
+// Returns whether it is 2 to 8, or 128 and a signal.
 bool is_failure(int code) { return (code >= 2 && code <= 8) || (code > 128 && code < 160); }
 
-// So that ranks can be numbered and named.
+// Throws Error unless ranks can be numbered and named.
 void require_sane_numbers(const Hello& hello) {
   constexpr std::int64_t most_ranks = std::numeric_limits<int>::max();
   const bool sane = hello.processes >= 1 && hello.process >= 0 && hello.ranks_per_process >= 1 &&
@@ -75,7 +59,27 @@ void require_sane_numbers(const Hello& hello) {
   if (!sane || !can_refuse) throw Error("it has numbers that no process of a job has");
 }
 
+struct ThrownTimeout : Timeout, FailureThrown {
+  explicit ThrownTimeout(const Failure& why) : Timeout(why.message), FailureThrown{why} {}
+};
+struct ThrownError : Error, FailureThrown {
+  explicit ThrownError(const Failure& why)
+      : Error(why.message, static_cast<Exit>(why.code)), FailureThrown{why} {}
+};
+
 }  // namespace
+
+std::string printable(std::string_view text) {
+  std::string out(text);
+  unsigned char before = 0;
+  for (char& c : out) {
+    const auto byte = static_cast<unsigned char>(c);
+    const bool is_c1 = before == 0xc2 && byte >= 0x80 && byte <= 0x9f;  // U+0080 to U+009F in UTF-8
+    if (byte < 0x20 || byte == 0x7f || is_c1) c = '?';
+    before = byte;
+  }
+  return out;
+}
 
 std::string ranks_name(int process, int ranks_per_process) {
   if (ranks_per_process == 1) return fmt::format("rank {}", process);
@@ -101,9 +105,8 @@ Failure Hello::refused() const {
 }
 
 std::string encode_frame(FrameType type, std::string_view payload) {
-  if (payload.size() > frame_limit) {
+  if (payload.size() > frame_limit)
     throw Error(fmt::format("{} bytes are too many for the control plane", payload.size()));
-  }
   std::string out;
   out.reserve(frame_header_bytes + payload.size());
   put(out, static_cast<std::uint32_t>(payload.size()));
@@ -113,6 +116,7 @@ std::string encode_frame(FrameType type, std::string_view payload) {
 }
 
 std::string encode(const Hello& hello, FrameType type) {
+  constexpr std::size_t longest_refusal = 2000;  // bytes; a hello fits into first_frame_limit
   Hello shown = hello;
   shown.refusal.message = hello.refusal.message.substr(0, longest_refusal);
   return encode_frame(type, to_bytes(shown));
@@ -184,7 +188,8 @@ Failure decode_failure(std::string_view payload) {
   return failure;
 }
 
-// Their number, the size that all have or size_of_its_own and then each one's size, their bytes.
+// Writes their number, the size that all have or size_of_its_own and then each one's size, their
+// bytes.
 std::string pack(const std::vector<std::string>& blobs) {
   std::uint64_t bytes = 0;
   bool equal = true;
@@ -192,18 +197,16 @@ std::string pack(const std::vector<std::string>& blobs) {
     bytes += blob.size();
     equal &= blob.size() == blobs.front().size();
   }
-  if (bytes >= size_of_its_own || blobs.size() > most_blobs) {
+  if (bytes >= size_of_its_own || blobs.size() > most_blobs)
     throw Error(fmt::format("{} blobs of {} bytes are too many for the control plane", blobs.size(),
                             bytes));
-  }
   std::string out;
   out.reserve(bytes + (2 + (equal ? 0 : blobs.size())) * sizeof(std::uint32_t));
   put(out, static_cast<std::uint32_t>(blobs.size()));
   const std::size_t common = blobs.empty() ? 0 : blobs.front().size();
   put(out, equal ? static_cast<std::uint32_t>(common) : size_of_its_own);
-  if (!equal) {
+  if (!equal)
     for (const std::string& blob : blobs) put(out, static_cast<std::uint32_t>(blob.size()));
-  }
   for (const std::string& blob : blobs) out += blob;
   return out;
 }
@@ -222,18 +225,6 @@ std::vector<std::string> unpack(std::string_view bytes) {
   in.end();
   return blobs;
 }
-
-namespace {
-
-struct ThrownTimeout : Timeout, FailureThrown {
-  explicit ThrownTimeout(const Failure& why) : Timeout(why.message), FailureThrown{why} {}
-};
-struct ThrownError : Error, FailureThrown {
-  explicit ThrownError(const Failure& why)
-      : Error(why.message, static_cast<Exit>(why.code)), FailureThrown{why} {}
-};
-
-}  // namespace
 
 void throw_failure(const Failure& failure) {
   if (failure.code == exit_code(Exit::timed_out)) throw ThrownTimeout(failure);

@@ -5,17 +5,18 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <vector>
 
 #include "src/bootstrap/control.hpp"
 
 namespace ccl_tests {
 
-// Text from other processes, made fit for a log.
-
-// Returns `text` with '?' in the place of each control character: new lines, terminal escapes.
+// Returns a text from another process with '?' in the place of each control character: new lines,
+// terminal escapes.
 std::string printable(std::string_view text);
 
 inline constexpr std::string_view control_magic = "CCLCTL6\n";
@@ -74,26 +75,41 @@ struct Round {
   std::string team = {};
 };
 
-// Header and payload.
+// Appends the memory of `value`. All processes of a job, and a store, have one byte order.
+template <class T>
+void put(std::string& out, T value) {
+  static_assert(std::is_trivially_copyable_v<T>);
+  const std::size_t at = out.size();
+  out.resize(at + sizeof(T));
+  std::memcpy(out.data() + at, &value, sizeof(T));
+}
+// Appends the length in 8 bytes, then the bytes.
+inline void put_blob(std::string& out, std::string_view bytes) {
+  put<std::uint64_t>(out, bytes.size());
+  out += bytes;
+}
+
+// Return header and payload.
 std::string encode_frame(FrameType type, std::string_view payload = {});
 std::string encode(const Hello& hello, FrameType type = FrameType::hello);
 std::string encode(const Contribution& contribution);
 std::string encode(const Round& round);
 std::string encode(const Failure& failure);
 
-// From a frame's payload; throw Error on anything malformed. Texts that are printed have no control
+// Read a frame's payload; throw Error on anything malformed. Texts that are printed have no control
 // characters. A failure's code is one that a program may end with, otherwise Exit::failed.
 Hello decode_hello(std::string_view payload);
 Contribution decode_contribution(std::string_view payload);
 Round decode_round(std::string_view payload);
 Failure decode_failure(std::string_view payload);
 
-// Blobs one after the other, those of one size without a size each: 8 bytes beside them, otherwise
-// 4 more for each. pack throws Error on too many, unpack on anything malformed.
+// Join and part blobs: 8 bytes beside them, and 4 more for each if their sizes differ. pack throws
+// Error on too many, unpack on anything malformed.
 std::string pack(const std::vector<std::string>& blobs);
 std::vector<std::string> unpack(std::string_view bytes);
 
-// Throws a Timeout for code 5, otherwise an Error with the failure's code. Either is FailureThrown, too.
+// Throws a Timeout for code 5, otherwise an Error with the failure's code. Either is FailureThrown,
+// too.
 [[noreturn]] void throw_failure(const Failure& failure);
 
 }  // namespace ccl_tests

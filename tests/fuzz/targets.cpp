@@ -17,7 +17,6 @@
 #include "src/bootstrap/local_processes.hpp"
 #include "src/bootstrap/rank_status.hpp"
 #include "src/bootstrap/store_client.hpp"
-#include "src/bootstrap/store_protocol.hpp"
 #include "src/core/error.hpp"
 #include "src/inject/fault.hpp"
 #include "src/options/options.hpp"
@@ -127,7 +126,6 @@ void store_replies(std::string_view bytes) {
     StoreClient client("127.0.0.1", listener.port(), deadline_in(2));
     client.set("key", "value", deadline_in(2));
     client.get("key", deadline_in(2));
-    client.add("key", 1, deadline_in(2));
     client.remove("key", deadline_in(2));
   } catch (const Error&) {
   }

@@ -14,8 +14,9 @@
 #include <thread>
 #include <vector>
 
+#include "src/bootstrap/control_frame.hpp"
 #include "src/bootstrap/local_processes.hpp"
-#include "src/bootstrap/store_protocol.hpp"
+#include "src/bootstrap/store_client.hpp"
 #include "tests/unit/bootstrap_raw_socket.hpp"
 
 namespace ccl_tests::test {
@@ -90,21 +91,14 @@ class AgentStore {
       values_[key] = std::move(value);
       return true;
     }
-    const auto amount = op == StoreOp::add ? number<std::int64_t>(fd) : 0;
     const std::lock_guard lock(mutex_);
     if (op == StoreOp::get) {
       std::string out;
       put_blob(out, values_[key]);
       return ::send(fd, out.data(), out.size(), MSG_NOSIGNAL) > 0;
     }
-    if (op == StoreOp::delete_key) {
-      answer(fd, static_cast<std::int64_t>(values_.erase(key)));
-      return true;
-    }
-    if (op != StoreOp::add) return false;
-    std::string& value = values_[key];
-    value = std::to_string(std::atoll(value.c_str()) + amount);
-    answer(fd, static_cast<std::int64_t>(std::atoll(value.c_str())));
+    if (op != StoreOp::delete_key) return false;
+    answer(fd, static_cast<std::int64_t>(values_.erase(key)));
     return true;
   }
 

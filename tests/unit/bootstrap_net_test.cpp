@@ -8,7 +8,6 @@
 #include "src/bootstrap/job_key.hpp"
 #include "src/bootstrap/net.hpp"
 #include "src/bootstrap/store_client.hpp"
-#include "src/bootstrap/store_protocol.hpp"
 #include "src/core/error.hpp"
 #include "tests/unit/bootstrap_raw_socket.hpp"
 

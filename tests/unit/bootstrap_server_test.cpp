@@ -9,7 +9,6 @@
 #include "src/bootstrap/control_server.hpp"
 #include "src/bootstrap/exchanges.hpp"
 #include "src/bootstrap/job_key.hpp"
-#include "src/bootstrap/store_protocol.hpp"
 #include "src/core/error.hpp"
 #include "tests/unit/bootstrap_server.hpp"
 

@@ -5,8 +5,8 @@
 #include <future>
 #include <thread>
 
+#include "src/bootstrap/control_frame.hpp"
 #include "src/bootstrap/store_client.hpp"
-#include "src/bootstrap/store_protocol.hpp"
 #include "src/core/error.hpp"
 #include "tests/unit/bootstrap_agent_store.hpp"
 #include "tests/unit/bootstrap_raw_socket.hpp"
@@ -34,7 +34,7 @@ TEST(StoreClientBytes, AreThoseOfPyTorch) {
     StoreClient store("127.0.0.1", port, deadline_in(30));
     store.set("k", "val", deadline_in(30));
     const std::string got = store.get("k", deadline_in(30));
-    return got + " " + std::to_string(store.add("n", 5, deadline_in(30)));
+    return got + (store.remove("n", deadline_in(30)) ? " is gone" : " stays");
   });
   const RawSocket socket = listener.accept();
   EXPECT_EQ(socket.read(5), validate);
@@ -46,9 +46,9 @@ TEST(StoreClientBytes, AreThoseOfPyTorch) {
   socket.send("\0"sv);
   EXPECT_EQ(socket.read(11), op(3) + blob("/k"));
   socket.send(blob("other"));
-  EXPECT_EQ(socket.read(19), op(4) + blob("/n") + u64(5));
-  socket.send(u64(12));
-  EXPECT_EQ(client.get(), "other 12");
+  EXPECT_EQ(socket.read(11), op(8) + blob("/n"));
+  socket.send(u64(1));
+  EXPECT_EQ(client.get(), "other is gone");
 }
 
 TEST(StoreClient, WaitsForAKey) {
@@ -73,15 +73,15 @@ TEST(StoreClient, StaysUsableAfterAWaitTimedOut) {
 
 TEST(StoreClient, TriesAgainUntilTheServerAnswers) {
   const RawSocket listener = RawSocket::listening();
-  auto sum = std::async(std::launch::async, [port = listener.port()] {
-    return StoreClient("127.0.0.1", port, deadline_in(30)).add("n", 1, deadline_in(30));
+  auto removed = std::async(std::launch::async, [port = listener.port()] {
+    return StoreClient("127.0.0.1", port, deadline_in(30)).remove("n", deadline_in(30));
   });
   for (int i = 0; i < 3; ++i) listener.accept();  // and closes
   const RawSocket socket = listener.accept();
   socket.read(5);
   socket.send(socket.read(5).substr(1));
   socket.send(u64(1));
-  EXPECT_EQ(sum.get(), 1);
+  EXPECT_TRUE(removed.get());
 }
 
 TEST(StoreClient, NobodyThereIsATimeoutThatNamesTheAddress) {
