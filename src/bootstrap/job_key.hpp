@@ -1,4 +1,4 @@
-// Who belongs to a job: its key, and the check of whoever connects.
+// Who belongs to a job: its key, the check of whoever connects, and how to say that somebody cannot.
 #pragma once
 
 #include <cstddef>
@@ -22,26 +22,24 @@ std::string job_proof(const std::string& key, Side side, std::string_view nonce)
 // Takes the same time wherever the texts differ.
 bool are_equal(std::string_view a, std::string_view b);
 
-std::string random_bytes(std::size_t count);
 std::string random_hex(std::size_t digits);
 
-// Who can be in a job together, and how to say that somebody cannot.
-
-// "a, b, c and 5 more"
+// Returns "a, b, c and 5 more".
 std::string join_names(const std::vector<std::string>& names);
 
-// True if processes that say so can be in one job.
+// Return whether processes that say so can be in one job.
 bool agree(const Hello& a, const Hello& b);
 bool agree_but_for_flags(const Hello& a, Hello b);
 
-// Returns the first thing that `hello` has otherwise: "WORLD_SIZE is 4, on rank 0 on a (pid 1) it is 3".
+// Returns the first thing that `hello` has otherwise: "WORLD_SIZE is 4, on rank 0 on a (pid 1) it is
+// 3". Empty if they agree.
 std::string difference(const Hello& hello, const Hello& from);
 
 // Returns a line that names the processes which differ from the most others, with the first thing
 // that each has otherwise. `all`: not empty.
 std::string disagreement(std::vector<Hello> all);
 
-// "rank 2 exists twice: on a (pid 1) and on b (pid 2)"
+// Returns "rank 2 exists twice: on a (pid 1) and on b (pid 2)", and how that comes.
 std::string twice(const Hello& a, const Hello& b);
 
 }  // namespace ccl_tests
