@@ -3,7 +3,7 @@
 
 #include "src/devices/core_to_core.hpp"
 #include "tests/unit/compare_samples.hpp"
-#include "tools/compare/command.hpp"
+#include "tools/compare/live.hpp"
 
 namespace ccl_tests::compare {
 namespace {

@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "tools/compare/comparable.hpp"
+#include "tools/compare/files.hpp"
 #include "tools/compare/pairs.hpp"
 
 namespace ccl_tests::compare::test {

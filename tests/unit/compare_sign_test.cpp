@@ -6,7 +6,6 @@
 #include <cmath>
 
 #include "tools/compare/pairs.hpp"
-#include "tools/compare/verdict.hpp"
 
 namespace ccl_tests::compare {
 namespace {

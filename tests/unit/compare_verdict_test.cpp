@@ -2,7 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "tests/unit/compare_samples.hpp"
-#include "tools/compare/verdict.hpp"
+#include "tools/compare/pairs.hpp"
 
 namespace ccl_tests::compare {
 namespace {

@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "tests/unit/compare_samples.hpp"
-#include "tools/compare/writers.hpp"
+#include "tools/compare/report.hpp"
 
 namespace ccl_tests::compare {
 namespace {

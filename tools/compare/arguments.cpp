@@ -4,8 +4,6 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <string_view>
-#include <vector>
 
 #include "src/core/error.hpp"
 #include "src/core/output_file.hpp"
@@ -101,15 +99,10 @@ void declare_flags(FlagSet& set, Arguments& a) {
       a.plan.time_budget_s, "--time-budget", "TIME",
       "start no further pair of the test after TIME (90s, 5m); rows that are undecided then are inconclusive",
       duration(), {.by_default = "as long as it takes"});
-  set.add_custom(
-      "--probe-limit", "X",
-      "draw a pair again if the round trip between two cores changes more than X times; 0: do not "
-      "probe",
-      [&a](const std::string& text) {
-        a.plan.probe_limit = limit(text);
-        a.commands.probe = a.plan.probe_limit != 0;
-      },
-      [&a] { return setting_of(a.plan.probe_limit); });
+  set.add(
+      a.plan.probe_limit, "--probe-limit", "X",
+      "draw a pair again if the round trip between two cores changes more than X times; 0: do not probe",
+      limit);
   set.begin(Group::output);
   declare_file(set, a.json, "--json", {".jsonl", ".json"}, "JSON lines");
   declare_file(set, a.markdown, "--markdown", {".md"}, "a table for a pull request");

@@ -1,19 +1,29 @@
 #include "tools/compare/files.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
+#include <set>
 #include <string_view>
-#include <vector>
 
 #include "src/core/error.hpp"
 #include "src/core/quote.hpp"
 #include "src/record/quantity_text.hpp"
-#include "tools/compare/comparable.hpp"
-#include "tools/compare/verdict.hpp"
+#include "src/report/headline.hpp"
 
 namespace ccl_tests::compare {
 namespace {
+
+// Returns the names of the items, each once: "float,half".
+template <class T, class Name>
+std::string names_of(const std::vector<T>& items, Name name_of) {
+  std::set<std::string> names;
+  for (const T& item : items) names.emplace(name_of(item));
+  return fmt::format("{}", fmt::join(names, ","));
+}
+
+std::string waits(const NamedRun& run) { return run.run.info.oversubscribed ? "yes" : "no"; }
 
 constexpr std::string_view accepted = "accepted: a file that a program wrote with -J NAME.jsonl";
 
@@ -36,17 +46,6 @@ std::vector<NamedRun> runs_in(const std::string& path) {
   return named;
 }
 
-void note_incomplete(const std::vector<NamedRun>& runs, std::vector<std::string>& notes) {
-  for (const NamedRun& run : runs)
-    if (!run.run.summary || !run.run.summary->complete)
-      notes.push_back(fmt::format("{} did not reach its end", run.name));
-}
-
-void note_unreliable(const NamedRun& run, std::vector<std::string>& notes) {
-  if (run.run.summary && run.run.summary->verdict == Verdict::unreliable)
-    notes.push_back(fmt::format("UNRELIABLE: {}: do not quote its times", run.name));
-}
-
 // Start times are ISO 8601; those of one machine and zone are in the order of their text.
 bool in_turns(const std::vector<NamedRun>& base, const std::vector<NamedRun>& head) {
   const auto start = [](const NamedRun& run) { return run.run.info.start_time; };
@@ -57,6 +56,56 @@ bool in_turns(const std::vector<NamedRun>& base, const std::vector<NamedRun>& he
 }
 
 }  // namespace
+
+void check_right(const NamedRun& run) {
+  if (!run.run.summary) return;
+  const RunSummary& found = *run.run.summary;
+  if (found.verdict == Verdict::wrong || found.verdict == Verdict::varies)
+    throw Error(fmt::format("cannot compare: {}: {}", run.name, headline(run.run.info, found)),
+                Exit::wrong_data);
+}
+
+void check_comparable(const NamedRun& base, const NamedRun& head) {
+  check_same_measurement({base.name, base.run.info}, {head.name, head.run.info});
+  check_right(base);
+  check_right(head);
+  for (const NamedRun* run : {&base, &head})
+    if (run->run.rows.empty())
+      throw UsageError(fmt::format("cannot compare: {} has no rows", run->name));
+  const auto check = [&](const char* field, auto name_of) {
+    check_same(field, names_of(base.run.rows, name_of), base.name, names_of(head.run.rows, name_of),
+               head.name);
+  };
+  check("datatype", [](const Row& row) { return name(row.type); });
+  check("op", [](const Row& row) { return row.op ? name(*row.op) : "none"; });
+}
+
+void check_same_number(const NamedRun& base, const NamedRun& head) {
+  check_same("whether ranks wait for CPUs", waits(base), base.name, waits(head), head.name);
+}
+
+std::vector<std::string> differences(const NamedRun& base, const NamedRun& head) {
+  std::vector<std::string> notes;
+  const auto compare = [&](const char* field, const std::string& a, const std::string& b) {
+    if (a != b)
+      notes.push_back(fmt::format("{} differs: {} in {}, {} in {}", field, quote(a), base.name,
+                                  quote(b), head.name));
+  };
+  const auto compare_ranks = [&](const char* field, auto name_of) {
+    compare(field, names_of(base.run.info.rank_lines, name_of),
+            names_of(head.run.info.rank_lines, name_of));
+  };
+  const RunInfo& a = base.run.info;
+  const RunInfo& b = head.run.info;
+  compare("version", a.version, b.version);
+  compare("library_version", a.library_version, b.library_version);
+  compare_ranks("device_name", [](const RankLine& line) { return line.device_name; });
+  compare_ranks("host", [](const RankLine& line) { return line.host; });
+  compare("launcher", a.launcher, b.launcher);
+  compare("placement", a.placement, b.placement);
+  compare("whether ranks wait for CPUs", waits(base), waits(head));
+  return notes;
+}
 
 Report compare_files(const std::string& base_path, const std::string& head_path, double threshold) {
   const std::vector<NamedRun> base = runs_in(base_path);
@@ -77,8 +126,10 @@ Report compare_files(const std::string& base_path, const std::string& head_path,
   report.head = head_path;
   report.threshold = threshold;
   report.notes = differences(base.front(), head.front());
-  note_incomplete(base, report.notes);
-  note_incomplete(head, report.notes);
+  for (const std::vector<NamedRun>* side : {&base, &head})
+    for (const NamedRun& run : *side)
+      if (!run.run.summary || !run.run.summary->complete)
+        report.notes.push_back(fmt::format("{} did not reach its end", run.name));
 
   const std::size_t count = std::min(base.size(), head.size());
   // Single runs are compared by their intervals, and a percentile has none.
@@ -99,8 +150,9 @@ Report compare_files(const std::string& base_path, const std::string& head_path,
   result.tested_pairs = count;
   if (count == 1) {
     report.hints = true;
-    note_unreliable(base.front(), report.notes);
-    note_unreliable(head.front(), report.notes);
+    for (const NamedRun* run : {&base.front(), &head.front()})
+      if (run->run.summary && run->run.summary->verdict == Verdict::unreliable)
+        report.notes.push_back(fmt::format("UNRELIABLE: {}: do not quote its times", run->name));
     report.notes.push_back(
         "one run a side: the verdicts are hints; runs of the same program differ by more than the "
         "intervals say; --base CMD --head CMD confirms");

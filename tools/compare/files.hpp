@@ -1,11 +1,35 @@
-// Compares two results files.
+// Compares two results files, and decides which runs may be compared.
 #pragma once
 
 #include <string>
+#include <vector>
 
+#include "src/record/read.hpp"
 #include "tools/compare/report.hpp"
 
 namespace ccl_tests::compare {
+
+struct NamedRun {
+  std::string name;  // where the run comes from, in messages: a file or "base"
+  RecordedRun run;
+};
+
+// Throws Error (wrong data), with where the first wrong element is, if the run found wrong data or
+// bits that vary.
+void check_right(const NamedRun& run);
+
+// Throws UsageError if times of the two runs say nothing about each other: another program, mode,
+// backend, number of ranks, clock, kind of time, data types or operations. The message names the
+// field and both values. Throws as check_right() does.
+void check_comparable(const NamedRun& base, const NamedRun& head);
+
+// Throws UsageError if several runs of one are compared by another number (judged_by()) than those
+// of the other.
+void check_same_number(const NamedRun& base, const NamedRun& head);
+
+// Returns a line for each thing that differs and may be what is compared: the versions of suite and
+// library, CPUs or GPUs, hosts, launcher, placement of the ranks.
+std::vector<std::string> differences(const NamedRun& base, const NamedRun& head);
 
 // Each run in a file is one invocation; the first run of base is compared with the first one of
 // head, and so on. One run a side gives hints only. Throws UsageError if a file cannot be read or

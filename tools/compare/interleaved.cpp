@@ -9,33 +9,29 @@
 #include "src/core/error.hpp"
 #include "src/devices/core_to_core.hpp"
 #include "src/record/quantity_text.hpp"
-#include "tools/compare/verdict.hpp"
 
 namespace ccl_tests::compare {
 namespace {
-
-enum class Part { screen, test };
 
 class Drawing {
  public:
   Drawing(const Machine& machine, const Plan& plan, Comparison& result)
       : machine_(machine), plan_(plan), result_(result) {}
 
-  // Adds to `pairs`, until they are `wanted`, ones during which the machine kept its state. The test ends when the
-  // time is over; the screen does not, without which nothing is known.
-  void draw(Part part, std::size_t wanted, const std::set<std::size_t>& sizes,
+  // Adds to `pairs`, until they are `wanted`, ones during which the machine kept its state. The test
+  // ends when the time is over; the screen does not, without which nothing is known.
+  void draw(bool is_test, std::size_t wanted, const std::set<std::size_t>& sizes,
             std::vector<RunPair>& pairs) {
     const std::size_t most = plan_.tries_each * (wanted - std::min(wanted, pairs.size()));
     for (std::size_t tries = 0; pairs.size() < wanted && tries < most; ++tries) {
-      if (part == Part::test && out_of_time()) return;
+      if (is_test && out_of_time()) return;
       const std::optional<double> before = probe();
       RunPair pair = one(pairs.size() % 2 == 0, sizes);
       if (same_state(before, probe(), plan_.probe_limit))
         pairs.push_back(std::move(pair));
       else
         ++result_.redrawn;
-      if (machine_.progress)
-        machine_.progress(part == Part::test ? "test" : "screen", pairs.size(), wanted);
+      if (machine_.progress) machine_.progress(is_test ? "test" : "screen", pairs.size(), wanted);
     }
   }
 
@@ -65,24 +61,14 @@ class Drawing {
   Comparison& result_;
 };
 
-std::set<std::size_t> sizes_of(const std::set<RowKey>& keys) {
-  std::set<std::size_t> sizes;
-  for (const RowKey& key : keys) sizes.insert(key.bytes);
-  return sizes;
-}
-
-// The sizes to ask for: none (all) if every size has a flagged row.
+// Returns the sizes to ask for: none (all) if every size has a flagged row.
 std::set<std::size_t> needed_sizes(const Matched& screen, const std::set<RowKey>& flagged) {
-  std::set<RowKey> all;
-  for (const auto& [key, pairs] : screen.rows) all.insert(key);
-  std::set<std::size_t> needed = sizes_of(flagged);
-  if (needed == sizes_of(all)) needed.clear();
-  return needed;
-}
-
-Matched only(Matched matched, const std::set<RowKey>& keys) {
-  std::erase_if(matched.rows, [&](const auto& row) { return !keys.contains(row.first); });
-  return matched;
+  std::set<std::size_t> all, needed;
+  for (const auto& [key, pairs] : screen.rows) {
+    all.insert(key.bytes);
+    if (flagged.contains(key)) needed.insert(key.bytes);
+  }
+  return needed == all ? std::set<std::size_t>() : needed;
 }
 
 // Returns how many pairs there are at each look.
@@ -92,12 +78,8 @@ std::vector<std::size_t> looks_of(std::size_t pairs, std::size_t most) {
   return looks;
 }
 
-// Whether more pairs do not change that.
-bool confirmed(const RowResult& row) {
-  return row.verdict == RowVerdict::slower || row.verdict == RowVerdict::faster;
-}
-
-// One row that is slower says what all of them together do.
+// Returns whether more pairs do not change what the rows say: one row that is slower says what all
+// of them together do.
 bool is_decided(const std::map<RowKey, RowResult>& rows) {
   const auto any = [&](RowVerdict verdict) {
     return std::any_of(rows.begin(), rows.end(),
@@ -119,12 +101,15 @@ void test(const Matched& screen, const std::set<RowKey>& flagged, const Plan& pl
   std::vector<RunPair> fresh;
   std::map<RowKey, RowResult> tested;
   for (const std::size_t wanted : looks) {
-    drawing.draw(Part::test, wanted, needed_sizes(screen, flagged), fresh);
+    drawing.draw(true, wanted, needed_sizes(screen, flagged), fresh);
     const bool over = fresh.size() < wanted && drawing.out_of_time();
-    for (RowResult& row : judge(only(match(fresh), flagged), plan.threshold,
-                                {.tests = flagged.size(), .looks = looks.size()})) {
+    Matched matched = match(fresh);
+    std::erase_if(matched.rows, [&](const auto& row) { return !flagged.contains(row.first); });
+    for (RowResult& row :
+         judge(matched, plan.threshold, {.tests = flagged.size(), .looks = looks.size()})) {
       RowResult& known = tested[row.key];
-      if (!confirmed(known)) known = std::move(row);
+      if (known.verdict != RowVerdict::slower && known.verdict != RowVerdict::faster)
+        known = std::move(row);
     }
     if (over && (fresh.empty() || !is_decided(tested)))
       result.notes.push_back(fmt::format(
@@ -152,7 +137,7 @@ Comparison compare_interleaved(const Machine& machine, const Plan& plan) {
   Comparison result;
   Drawing drawing(machine, plan, result);
   std::vector<RunPair> first;
-  drawing.draw(Part::screen, plan.screen_pairs, {}, first);
+  drawing.draw(false, plan.screen_pairs, {}, first);
   if (first.empty())
     throw Error(fmt::format("the machine changed its state during each of {} pairs: the round trip "
                             "between two cores took {:.0f} to {:.0f} ns",

@@ -10,7 +10,6 @@
 #include <vector>
 
 #include "tools/compare/pairs.hpp"
-#include "tools/compare/verdict.hpp"
 
 namespace ccl_tests::compare {
 
@@ -23,7 +22,7 @@ struct Plan {
   // As long as a row is undecided and none slower, the pairs are doubled up to this; 0: never.
   std::size_t most_pairs = 0;
   double time_budget_s = 0;  // after which the test starts no further pair; 0: as long as it takes
-  double probe_limit = 1.5;  // a pair whose probes differ more is drawn again
+  double probe_limit = 1.5;  // a pair whose probes differ more is drawn again; 0: no probes
   std::size_t tries_each = 3;  // most draws for each pair that is wanted
 };
 

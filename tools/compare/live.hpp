@@ -1,6 +1,8 @@
-// Compares two commands, which the tool runs itself.
+// Compares two shell commands that write results files, which the tool runs itself.
 #pragma once
 
+#include <cstddef>
+#include <set>
 #include <string>
 
 #include "tools/compare/interleaved.hpp"
@@ -10,12 +12,24 @@ namespace ccl_tests::compare {
 
 struct Commands {
   std::string base, head;
-  bool aa = false;    // head is base
-  bool probe = true;  // between cores, before and after each pair
+  bool aa = false;  // head is base
 };
 
-// Throws Error if a command fails or writes no results, UsageError if the runs cannot be compared,
-// Interrupted at a signal.
+// Returns whether the command says which sizes it measures: -b, -e, -f, -i, --sizes and their long
+// names, or --tensors.
+bool chooses_sizes(const std::string& command);
+
+// Returns the command with " -J 'file'", and with " --sizes LIST" if `sizes` is not empty.
+std::string with_flags(const std::string& command, const std::string& file,
+                       const std::set<std::size_t>& sizes);
+
+// One of ending_signals() came. Not an std::exception: nothing but main() handles it.
+struct Interrupted {
+  int signal = 0;
+};
+
+// Runs the commands in turns. Throws Error if one fails or writes no results, UsageError if the
+// runs cannot be compared, Interrupted at a signal, when no process of a command's group is left.
 Report compare_commands(const Commands& commands, const Plan& plan);
 
 }  // namespace ccl_tests::compare

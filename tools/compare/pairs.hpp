@@ -1,11 +1,11 @@
-// Rows of two sides as pairs, and the sign test over them.
+// Rows of two sides as pairs, the sign test over them, and the verdict of a row's pairs.
 #pragma once
 
 #include <cstddef>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "src/judge/limits.hpp"
@@ -13,12 +13,10 @@
 
 namespace ccl_tests::compare {
 
-// The exact sign test and what follows from it. No function assumes a distribution of the values.
-
-// Returns the p-value of the hypothesis that the median of `values` is at most `bound`. A value
-// equal to `bound` counts in favour of the hypothesis. Returns 1 if there are no values.
+// Return the p-value of the exact sign test, which assumes no distribution, of the hypothesis that
+// the median of `values` is at most, or at least, `bound`. A value equal to `bound` counts in favour
+// of the hypothesis. Return 1 if there are no values.
 double p_median_at_most(const std::vector<double>& values, double bound);
-// Returns the p-value of the hypothesis that the median of `values` is at least `bound`.
 double p_median_at_least(const std::vector<double>& values, double bound);
 
 struct Interval {
@@ -28,8 +26,6 @@ struct Interval {
 // covers the median with at least `confidence`. Returns nullopt if there are too few values (fewer
 // than 6 for 0.95).
 std::optional<Interval> median_interval(std::vector<double> values, double confidence = 0.95);
-
-// The times of one invocation of a program, by row.
 
 // Returns the placement with what else the table has no column for: "in_place,root=2,pair=0:1".
 std::string where_text(const RowKey& key);
@@ -43,10 +39,6 @@ struct RowTime {
 
 // One invocation's rows in the order of their keys.
 using RunTimes = std::map<RowKey, RowTime>;
-
-// The note of runs that are compared by JudgedBy::fast.
-inline constexpr std::string_view fast_note =
-    "more busy threads than CPUs, so medians are noise: rows compare the 10th percentile of the calls; rows that have only a mean compare it";
 
 // Returns the run's times. Leaves out rows without a time, and in-place rows that repeat the
 // out-of-place ones. If a run repeats a row (-N), the row's time is the median and has no interval. Of
@@ -74,5 +66,68 @@ struct Matched {
 // Matches the rows of each pair by their keys. only_base and only_head count the rows that no pair
 // has on both sides.
 Matched match(const std::vector<RunPair>& pairs);
+
+// Returns the p-values after Holm's correction for several tests (Scandinavian Journal of Statistics
+// 6, 1979), in the order of `p`. Rejecting those at most `alpha` keeps the probability of any false
+// rejection at most `alpha`, whatever the dependence between the tests.
+std::vector<double> holm(const std::vector<double>& p);
+
+// Returns how many pairs a sign test needs so that its smallest p-value survives the correction
+// over `tests` tests at `alpha`.
+std::size_t fewest_pairs(std::size_t tests, double alpha);
+
+// Returns how many of `pairs` pairs must lie beyond the bound so that the sign test's p-value
+// survives the correction over `tests` tests at `alpha`. Returns nullopt if all are not enough.
+std::optional<std::size_t> pairs_that_agree(std::size_t pairs, std::size_t tests, double alpha);
+
+// slower, faster: confirmed by the sign test. same: the ratio's interval lies within the threshold.
+// not_slower: it is not, but the test rejects that the row is slower by the threshold or more.
+// unflagged: the screen saw no difference beyond the threshold, and nothing else was tested.
+enum class RowVerdict { slower, faster, same, not_slower, inconclusive, unflagged };
+
+struct RowResult {
+  RowKey key;
+  double base_s = 0, head_s = 0;  // medians
+  double ratio = 1;               // head / base, the median over pairs: not the medians' quotient
+  std::optional<Interval> interval;  // of the ratio
+  std::size_t pairs = 0;
+  bool flagged = false;  // its ratio was beyond the threshold before it was tested
+  bool hint = false;     // nothing but the intervals of two single runs speak for the verdict
+  std::optional<double> p_slower, p_faster;  // corrected; absent: not tested
+  RowVerdict verdict = RowVerdict::inconclusive;
+
+  bool undecided() const { return flagged && verdict == RowVerdict::inconclusive; }
+};
+
+// Returns "slower", or "slower?" if the verdict is a hint.
+std::string verdict_text(const RowResult& row);
+
+// Probability of at least one false "slower" among all rows, and of one false "faster".
+inline constexpr double false_alarm_rate = 0.05;
+
+// Returns the smallest ratio that the test takes for slower: `slower` rejects that the median ratio
+// is at most this. threshold: a share, 0.05 for 5 %.
+double tested_ratio(double threshold);
+
+// Returns the keys of rows whose median ratio is beyond the threshold.
+std::set<RowKey> flag(const Matched& screen, double threshold);
+
+// The number of tests that those of rows have to be corrected for.
+struct Correction {
+  std::size_t tests = 0;  // rows; at least those that are judged
+  std::size_t looks = 1;  // with ever more pairs; each gets an equal part of alpha (Bonferroni)
+};
+
+// Tests every row of `matched`: the exact sign test in both directions, each with Holm's correction
+// over the rows (those that are missing have p = 1). The results are in the order of the keys; those
+// beyond the threshold are flagged.
+std::vector<RowResult> judge(const Matched& matched, double threshold,
+                             const Correction& correction = {});
+
+// Compares single runs by the intervals of their times. All verdicts are hints.
+std::vector<RowResult> hint(const Matched& matched, double threshold);
+
+// Returns a screened row that nothing else was measured of: unflagged, or inconclusive if flagged.
+std::vector<RowResult> screened(const Matched& screen, const std::set<RowKey>& flagged);
 
 }  // namespace ccl_tests::compare

@@ -1,10 +1,10 @@
-// A finished comparison: what the table and the files show, and the exit code.
+// A finished comparison: its exit code, and the table and files that show it. Pure: no function
+// opens a file.
 #pragma once
 
 #include <array>
 #include <cstddef>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "src/core/error.hpp"
@@ -37,22 +37,17 @@ struct Summary {
 };
 
 // The exit code: too_slow if a row is confirmed slower, otherwise inconclusive if a flagged row is
-// undecided. Hints always pass. With --aa: too_slow if any difference was confirmed, otherwise the same.
+// undecided. Hints always pass. With --aa: too_slow if any difference was confirmed, otherwise the
+// same.
 Summary summary(const Report& report);
 
-// Returns the name of RowResult::ratio. One pair has one ratio; the median ratio of several is not that of the times.
-std::string_view ratio_name(const Report& report);
-
-// Returns a line that says what the columns and verdicts mean.
-std::string legend(const Report& report);
-
-// Returns what to do next. Empty: nothing.
-std::string next_step(const Report& report);
-
-// Returns whether the row fails a gate: slower, or with --aa any confirmed difference.
-bool failed(const Report& report, const RowResult& row);
-
-// Returns the report's notes and the comparison's, a line each.
-std::vector<std::string> all_notes(const Report& report);
+// Returns the table for stdout; its last line is "# Verdict : ...".
+std::string table_text(const Report& report);
+// Returns JSON lines: a header, one object a row, a footer, told apart by "type".
+std::string json_text(const Report& report);
+// Returns a table for a pull request.
+std::string markdown_text(const Report& report);
+// Returns a JUnit document: a test case for each row, a failure if the row is slower.
+std::string junit_text(const Report& report);
 
 }  // namespace ccl_tests::compare
