@@ -10,7 +10,7 @@
 #include "src/core/error.hpp"
 #include "src/core/quote.hpp"
 #include "src/record/quantity_text.hpp"
-#include "src/report/headline.hpp"
+#include "src/report/verdict_file.hpp"
 
 namespace ccl_tests::compare {
 namespace {

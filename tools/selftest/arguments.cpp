@@ -2,15 +2,13 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-
+#include "collectives/collectives.hpp"
 #include "src/bootstrap/launch.hpp"
 #include "src/core/error.hpp"
 #include "src/core/quote.hpp"
 #include "src/options/command_line.hpp"
 #include "src/options/flags.hpp"
 #include "src/options/values.hpp"
-#include "tools/selftest/cases.hpp"
 
 namespace ccl_tests::selftest {
 namespace {
@@ -21,35 +19,40 @@ std::vector<std::string> program_names() {
   return names;
 }
 
-std::vector<std::string> some_of(const std::string& list,
-                                 const std::vector<std::string>& accepted) {
-  std::vector<std::string> words = split_list(list);
-  for (const std::string& word : words) {
-    if (std::find(accepted.begin(), accepted.end(), word) == accepted.end())
-      throw UsageError(unknown_name("name", word, accepted));
-  }
-  return words;
-}
-
 std::vector<FaultKind> parse_faults(const std::string& list) {
+  const auto parse = name_of(std::vector<FaultKind>(all_faults().begin(), all_faults().end()));
   std::vector<FaultKind> kinds;
-  for (const std::string& word : some_of(list, fault_names()))
-    for (const FaultKind kind : all_faults())
-      if (name(kind) == word) kinds.push_back(kind);
+  for (const std::string& word : split_list(list)) kinds.push_back(parse(word));
   return kinds;
 }
 
 }  // namespace
+
+std::vector<const Collective*> tested_programs() {
+  std::vector<const Collective*> programs;
+  for (const Collective* collective : collectives::all()) {
+    const Needs& needs = collective->needs;
+    const bool one_operation = needs.operations.empty()
+                                   ? parse_operation(collective->name).has_value()
+                                   : needs.operations.list() == std::vector{OperationId::transfer};
+    if (one_operation && !needs.synchronizes && !needs.own_buffers && !collective->domain.paired)
+      programs.push_back(collective);
+  }
+  return programs;
+}
 
 void declare_flags(FlagSet& set, Arguments& a) {
   std::vector<std::string> types;
   for (const DataType type : all_types()) types.emplace_back(name(type));
   types.emplace_back("all");
   set.begin(Group::what);
-  set.add_custom(
-      "--programs", "LIST", "spoil these programs' results; names without _perf",
-      [&a](const std::string& text) { a.programs = some_of(text, program_names()); },
-      [&a] { return setting_of(a.programs); },
+  set.add(
+      a.programs, "--programs", "LIST", "spoil these programs' results; names without _perf",
+      [](const std::string& list) {
+        std::vector<std::string> words = split_list(list);
+        for (const std::string& word : words) parse_name(word, program_names());
+        return words;
+      },
       {.by_default = "all that make one operation", .values = program_names(), .comma_list = true});
   set.add(a.types, "-d,--datatype", "LIST", "types, a comma list, or all", parse_types,
           {.by_default = "all", .values = types, .comma_list = true});
@@ -106,7 +109,8 @@ ProgramTexts texts() {
 
 Arguments parse(const std::vector<std::string>& words) {
   Arguments a;
-  a.sizes = default_sizes();
+  // No data, less than an element of some types, odd, a page and its neighbours, primes.
+  a.sizes = {0, 1, 8, 24, 4088, 4096, 4104, 8 * 1009, 8 * 65539};
   FlagSet set;
   declare_flags(set, a);
   a.help = !read_flags(set, read_command_line(set, words), "ccl_selftest");

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "src/core/collective.hpp"
 #include "src/options/flag.hpp"
 #include "src/options/options.hpp"
 #include "src/options/program_texts.hpp"
@@ -19,6 +20,11 @@ struct Arguments {
   std::size_t fault_bytes = 64 << 10;  // of rows with one
   bool list = false, help = false;
 };
+
+// Returns the programs that are one operation of the library: what is spoiled there is what they
+// verify. The others are made of these operations, and send lengths that a fault would make
+// impossible.
+std::vector<const Collective*> tested_programs();
 
 void declare_flags(FlagSet& set, Arguments& arguments);
 ProgramTexts texts();

@@ -5,16 +5,14 @@
 
 #include <algorithm>
 #include <cstdio>
-#include <span>
-#include <vector>
 
+#include "src/core/capabilities.hpp"
 #include "src/core/communicator.hpp"
 #include "src/core/error.hpp"
 #include "src/record/quantity_text.hpp"
 #include "src/record/row_text.hpp"
 #include "src/run/benchmark_runner.hpp"
 #include "src/run/memory_limit.hpp"
-#include "tools/selftest/cases.hpp"
 
 namespace ccl_tests::selftest {
 
@@ -57,7 +55,7 @@ std::string line(std::string_view what, const std::vector<std::string_view>& ope
   return fmt::format("# {}: {}\n", what, fmt::join(operations, ", "));
 }
 
-// "avg of every type: sum, then divide"
+// Returns lines such as "avg of every type: sum, then divide".
 std::string lines(std::string_view what, const std::vector<TypesAndOps>& rules) {
   std::string text;
   for (const TypesAndOps& rule : rules)
@@ -66,8 +64,8 @@ std::string lines(std::string_view what, const std::vector<TypesAndOps>& rules) 
   return text;
 }
 
-}  // namespace
-
+// Returns lines with '#': which operations the backend makes, which the suite composes from
+// messages, what the backend composes, and what it lacks.
 std::string library_text(const Capabilities& library) {
   std::vector<std::string_view> made, composed, missing;
   for (const OperationId operation : all_operations()) {
@@ -81,14 +79,12 @@ std::string library_text(const Capabilities& library) {
          lines("lacks", library.unsupported);
 }
 
-namespace {
-
 constexpr std::size_t most_lines = 20;
 constexpr std::size_t timed_calls = 2;
-constexpr std::size_t calls_of_form =
-    2 + timed_calls;  // a warm-up call and a checked one before them
+// The calls of a row: in each placement a warm-up call, a checked one, and the timed ones.
+constexpr std::size_t calls_of_row = 2 * (2 + timed_calls);
 
-// Few calls, all of them verified.
+// Returns options of few calls, all of them verified.
 Options measured(const Arguments& a) {
   Options o = a.options;
   o.measure.batch = o.measure.warmup_given = true;
@@ -110,6 +106,49 @@ std::vector<Kind> kinds_of(const Collective& collective, const std::vector<DataT
       if (collective.domain.reduces && has(collective.domain.ops, op)) kinds.emplace_back(type, op);
   }
   return kinds;
+}
+
+using enum FaultKind;
+
+OperationId operation_of(const Collective& collective) {
+  return parse_operation(collective.name).value_or(OperationId::transfer);
+}
+
+// Returns the fault of case `number`: at a rank whose result it can change, to one call.
+Fault fault_of(FaultKind kind, const Collective& collective, int ranks, std::size_t number) {
+  const OperationId operation = operation_of(collective);
+  const bool of_input =
+      kind == missing_contribution || kind == doubled_contribution || kind == changed_input;
+  const bool at_root = of_input ? sent_by_root.has(operation) : received_by_root.has(operation);
+  Fault fault;
+  fault.kind = kind;
+  fault.rank = at_root ? 0 : ranks - 1;
+  const std::size_t least = kind == stale_result ? 2 : 1;  // a call that has another one before it
+  fault.call = least + number % (calls_of_row - (least - 1));
+  return fault;
+}
+
+// Returns whether what verification says of a wrong result is what was done; nullopt: it has no
+// words for this kind.
+std::optional<bool> is_named(FaultKind kind, const Collective& collective, const Mismatch& found) {
+  const auto says = [&](std::string_view words) {
+    return found.explanation.find(words) != std::string::npos;
+  };
+  switch (kind) {
+    case flipped_bit:
+    case flipped_sign:
+    case truncated_tail: return found.wrong == 1;
+    case stale_result: return says("earlier call");
+    case missing_contribution:
+      if (!collective.domain.reduces) return std::nullopt;
+      return says("without rank");
+    case swapped_blocks:
+    case shifted_block: return says("instead of rank") || says("like ");
+    case written_behind: return says("past the end");
+    case written_before: return says("before the buffer");
+    case changed_input: return says("send buffer");
+    default: return std::nullopt;
+  }
 }
 
 class Trial {
@@ -171,9 +210,10 @@ class Trial {
 
   void with_fault(FaultKind kind, const Collective& collective, const SweepPoint& point) {
     FaultTally& tally = tallies_.faults[kind];
-    if (const auto why = why_harmless(kind, collective, point, rank_.ranks()))
+    if (const auto why = why_harmless(kind, operation_of(collective), point.type,
+                                      point.op.value_or(ReduceOp::sum), rank_.ranks()))
       return leave_out(tally, *why);
-    const Fault fault = fault_of(kind, collective, rank_.ranks(), number_++, 2 * calls_of_form);
+    const Fault fault = fault_of(kind, collective, rank_.ranks(), number_++);
     rank_.injector()->set(fault);
     const PointRows found = runner_.run(collective, point);
     const std::string mine = std::to_string(rank_.injector()->spoiled());

@@ -6,7 +6,6 @@
 #include <string>
 #include <vector>
 
-#include "src/core/capabilities.hpp"
 #include "src/inject/fault.hpp"
 #include "src/job/rank.hpp"
 #include "tools/selftest/arguments.hpp"
@@ -23,7 +22,7 @@ struct FaultTally {
 };
 
 struct Tallies {
-  std::string library;  // library_text()
+  std::string library;  // what it makes, and what is composed or missing
   std::map<FaultKind, FaultTally> faults;
   std::uint64_t plain_rows = 0, wrong_cells = 0;  // of rows without a fault, and of their cells
   std::uint64_t plain_calls = 0, verified_calls = 0;
@@ -33,17 +32,11 @@ struct Tallies {
   bool passed() const;
 };
 
-// The table and the verdict.
+// Returns the table and the verdict.
 std::string text_of(const Tallies& tallies);
 
-// Says in words what a library does of what the suite asks for.
-
-// Lines with '#': which operations the backend makes, which the suite composes from messages, what the backend composes, and
-// what it lacks.
-std::string library_text(const Capabilities& library);
-
-// Runs every program without and with faults, and adds what came of it on rank 0. Returns the exit code.
-// Collective. Throws what the library, a peer or a limit throws.
+// Runs every program without and with faults, and adds what came of it on rank 0. Returns the exit
+// code. Collective. Throws what the library, a peer or a limit throws.
 int run(Rank& rank, const Arguments& arguments, verify::PatternCache& patterns, Tallies& tallies);
 
 }  // namespace ccl_tests::selftest
