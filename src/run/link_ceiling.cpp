@@ -12,9 +12,6 @@
 namespace ccl_tests {
 namespace {
 
-constexpr std::size_t most_bytes = 64 << 20;
-constexpr std::size_t least_bytes = 8;
-
 // One message there and one back.
 const Collective round_trip = {
     .name = "pingpong",
@@ -38,21 +35,20 @@ const Collective round_trip = {
     .needs = {.in_steps = true, .host_waits = true},
 };
 
-// Seconds of one message one way. Of the two placements, which are the same here, the faster one.
+// Returns the seconds of one message one way; 0 if there are no rows. Of the two placements, which are
+// the same here, the faster one counts.
 double message_s(const PointRows& found) {
-  double best = 0;
-  for (const Row& row : found.rows) {
-    for (const Measurement* cell : {&row.out_of_place, &row.in_place}) {
-      if (cell->busbw <= 0) continue;
-      const double seconds = static_cast<double>(row.bytes) / (cell->busbw * 1e9);
-      best = best > 0 ? std::min(best, seconds) : seconds;
-    }
-  }
-  return best;
+  double most_per_s = 0;
+  for (const Row& row : found.rows)
+    for (const Measurement* cell : {&row.out_of_place, &row.in_place})
+      if (row.bytes > 0)
+        most_per_s = std::max(most_per_s, cell->busbw * 1e9 / static_cast<double>(row.bytes));
+  return most_per_s > 0 ? 1 / most_per_s : 0;
 }
 
 LinkCeiling measured(Rank& rank, BenchmarkRunner& runner, const Options& options,
                      const RankTable& table, std::size_t largest_bytes) {
+  constexpr std::size_t least_bytes = 8, most_bytes = 64 << 20;
   const RankPair pair = probed_pair(table.places());
   const std::vector<RankGroups> groups = {as_groups({pair}, rank.ranks())};
   constexpr DataType type = DataType::float32;
@@ -72,15 +68,12 @@ LinkCeiling measured(Rank& rank, BenchmarkRunner& runner, const Options& options
   const double latency_s = message(plan.sizes.front());
   const std::size_t bytes = plan.sizes.back();
   const double large_s = message(bytes);
-  LinkCeiling ceiling;
-  if (!rank.is_first() || latency_s <= 0 || large_s <= 0) return ceiling;
+  if (!rank.is_first() || latency_s <= 0 || large_s <= 0) return {};
   const Ceiling found{static_cast<double>(bytes) / large_s / 1e9, latency_s};
-  ceiling.known = found;
-  ceiling.source = "pingpong";
-  ceiling.note = fmt::format("ceiling: {:.3g} GB/s at {} and {} at {}, pingpong of ranks {} and {}",
-                             found.gb_per_s, binary_size_text(bytes), seconds_text(latency_s),
-                             binary_size_text(plan.sizes.front()), pair.first, pair.second);
-  return ceiling;
+  return {found, "pingpong",
+          fmt::format("ceiling: {:.3g} GB/s at {} and {} at {}, pingpong of ranks {} and {}",
+                      found.gb_per_s, binary_size_text(bytes), seconds_text(latency_s),
+                      binary_size_text(plan.sizes.front()), pair.first, pair.second)};
 }
 
 }  // namespace

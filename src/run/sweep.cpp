@@ -6,18 +6,19 @@
 #include <functional>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <sstream>
 #include <utility>
 
 #include "src/core/clock.hpp"
 #include "src/core/communicator.hpp"
 #include "src/devices/core_to_core.hpp"
+#include "src/devices/process_counters.hpp"
 #include "src/record/quantity_text.hpp"
 #include "src/run/benchmark_runner.hpp"
 #include "src/run/link_ceiling.hpp"
 #include "src/run/memory_limit.hpp"
 #include "src/run/moments.hpp"
 #include "src/run/run_header.hpp"
-#include "src/run/soak.hpp"
 
 namespace ccl_tests {
 namespace {
@@ -141,6 +142,82 @@ struct Measuring {
   }
 };
 
+// Cycles until the time of --duration is over. Every function is collective over all ranks and throws
+// what an exchange throws.
+class SoakClock {
+ public:
+  // Begins now. duration_s: 0: there is none, and nothing is done.
+  SoakClock(Rank& rank, double duration_s, RunResults& results)
+      : rank_(rank), duration_s_(duration_s), results_(results) {}
+
+  // Returns true when the time is over, by rank 0's clock. Once a minute rank 0 says how far it is, and
+  // keeps what there is so far for the footer of a run that is ended sooner.
+  bool is_over() {
+    if (duration_s_ <= 0) return false;
+    constexpr double each_s = 60;
+    constexpr int goes_on = 0, over = 1, minute = 2;
+    const double now = monotonic_seconds();
+    const int state = rank_.agree(elapsed_s() >= duration_s_ ? over
+                                  : now >= next_s_           ? minute
+                                                             : goes_on);
+    if (state == minute) {
+      next_s_ = now + each_s;
+      so_far_ = found();
+      if (so_far_) results_.after_rows({.soak = so_far_});
+      if (rank_.is_first() && elapsed_s() >= each_s) say_progress();
+    }
+    return state == over;
+  }
+
+  // Counts a complete cycle. Memory grows until the first one is.
+  void end_cycle() {
+    if (++cycles_ == 1) first_bytes_ = resident_bytes();
+    if (!so_far_) return;
+    so_far_->seconds = elapsed_s();
+    so_far_->cycles = cycles_;
+    results_.after_rows({.soak = so_far_});
+  }
+
+  // Returns what the time showed on rank 0; elsewhere, and without a duration, nothing.
+  std::optional<Soak> found() const {
+    if (duration_s_ <= 0) return std::nullopt;
+    const double seconds = elapsed_s();
+    const std::size_t now = resident_bytes();
+    const std::size_t first = first_bytes_ > 0 ? first_bytes_ : now;
+    const auto all = rank_.world().all_gather(fmt::format("{} {}", first, now), rank_.limit_s());
+    if (!rank_.is_first()) return std::nullopt;
+    Soak soak{.seconds = seconds, .cycles = cycles_};
+    for (std::size_t r = 0; r < all.size(); ++r) {
+      double before = 0, after = 0;
+      std::istringstream(all[r]) >> before >> after;
+      if (r > 0 && after - before <= soak.last_bytes - soak.first_bytes) continue;
+      soak.rank = static_cast<int>(r);
+      soak.first_bytes = before;
+      soak.last_bytes = after;
+    }
+    return soak;
+  }
+
+ private:
+  double elapsed_s() const { return monotonic_seconds() - start_s_; }
+  void say_progress() const {
+    const RunSummary counts = results_.so_far();
+    rank_.process().log(fmt::format("{:.0f} of {:.0f} min: {}, {} of {} verified, {}, {:.1f} MiB",
+                                    elapsed_s() / 60, duration_s_ / 60, counted(cycles_, "cycle"),
+                                    counts.verified_calls, counted(counts.calls, "operation"),
+                                    counted(counts.failed_checks, "wrong result"),
+                                    static_cast<double>(resident_bytes()) / (1 << 20)));
+  }
+
+  Rank& rank_;
+  double duration_s_;
+  RunResults& results_;
+  double start_s_ = monotonic_seconds(), next_s_ = start_s_;
+  std::size_t cycles_ = 0;
+  std::size_t first_bytes_ = 0;  // of this process, after the first cycle
+  std::optional<Soak> so_far_;   // on rank 0
+};
+
 void run_passes(Measuring& measuring, const Options& o, const std::vector<SweepPoint>& all,
                 RunResults& results) {
   for (int pass = 1; pass <= o.sweep.passes; ++pass) {
@@ -161,16 +238,15 @@ bool has_moments(const BenchmarkRunner& runner, const Options& o, const SweepRan
          range.groups.size() == 1;
 }
 
-// Points that are of one type, operation and root follow one another.
-bool same_kind(const SweepPoint& a, const SweepPoint& b) {
-  return a.type == b.type && a.op == b.op && a.root == b.root;
-}
-
 // Measures each series of points at earlier moments, then its rows. Returns how far times repeat.
 std::optional<Repeatability> run_at_moments(Measuring& measuring, const Options& o,
                                             const std::vector<SweepPoint>& all,
                                             RunResults& results) {
   const double moment_s = SeriesMoments::usual_budget_s(measuring.rank);
+  // Points that are of one type, operation and root follow one another.
+  const auto same_kind = [](const SweepPoint& a, const SweepPoint& b) {
+    return a.type == b.type && a.op == b.op && a.root == b.root;
+  };
   std::vector<TimedTwice> apart;
   for (std::size_t begin = 0, end = 0; begin < all.size(); begin = end) {
     while (end < all.size() && end - begin < longest_series && same_kind(all[begin], all[end]))
@@ -265,19 +341,21 @@ int sweep(Rank& rank, const Collective& collective, const Options& o,
   if (!process.options.simulated()) rank.meet();  // no process still takes memory
   const CpuTimes before = cpu_times(counter_scope(rank.table(), rank.rank()));
   AfterRows found = run_points(runner, rank, collective, o, range, ceiling.known, results);
-  if (rank.is_first()) results.after_rows(found);
+  const auto keep = [&] {
+    if (rank.is_first()) results.after_rows(found);
+  };
+  keep();
   if (!process.options.simulated()) found.cpu_use = cpu_use(rank, before);
   found.core_to_core = probe_cpus(rank);
-  if (rank.is_first()) results.after_rows(found);
+  keep();
   if (Injector* const injector = rank.injector()) {
-    const auto spoiled =
-        rank.world().all_gather(std::to_string(injector->spoiled()), rank.limit_s());
-    set_spoiled(spoiled, found);
-    if (rank.is_first()) results.after_rows(found);
+    set_spoiled(rank.world().all_gather(std::to_string(injector->spoiled()), rank.limit_s()),
+                found);
+    keep();
   }
   if (o.gpu.memory_report)
     found.memory = memory_line(rank.world(), memory, rank.device().available(), rank.limit_s());
-  if (rank.is_first()) results.after_rows(found);
+  keep();
   runner.close();
   return rank.agree(results.verdict());
 }
