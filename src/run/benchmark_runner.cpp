@@ -9,7 +9,6 @@
 #include "src/core/communicator.hpp"
 #include "src/core/operation.hpp"
 #include "src/measure/measurement.hpp"
-#include "src/run/barrier_check.hpp"
 #include "src/run/goals.hpp"
 #include "src/run/host_clocks.hpp"
 #include "src/run/memory_limit.hpp"
@@ -293,7 +292,7 @@ RankReport BenchmarkRunner::take_form(const Problem& p, Form form, Operation& op
                           call_plan(p, form, checks && !by_time, limits, timeline.get(), clock),
                           *arena_, communicator(), operation, *verifier_, rank_.activity());
   RankReport report;
-  if (by_time && checks) report.barrier = enter_barriers(p, calls, clock);
+  if (by_time && checks) report.barrier = calls.enter_barriers(clock);
   const auto launches = static_cast<std::size_t>(options_.measure.graph_launches);
   const std::function<void()> meet = [&] {
     if (launches > 0) rank_.meet();

@@ -1,7 +1,5 @@
 #include "src/run/host_clocks.hpp"
 
-#include <array>
-#include <cstddef>
 #include <map>
 #include <span>
 #include <string>
@@ -14,21 +12,20 @@ namespace {
 
 constexpr std::size_t round_trips = 16;  // the fastest counts: more than the first, slow ones
 
-void send(Communicator& world, int peer, double value) {
-  const std::array<double, 1> values = {value};
-  Message message = Message::to(peer, std::as_bytes(std::span(values)));
+void exchange(Communicator& world, Message message) {
   Deadline deadline = world.deadline(sizeof(double));
   world.transfer({&message, 1}, deadline);
   world.wait();
 }
 
+void send(Communicator& world, int peer, double value) {
+  exchange(world, Message::to(peer, std::as_bytes(std::span(&value, 1))));
+}
+
 double receive(Communicator& world, int peer) {
-  std::array<double, 1> values = {};
-  Message message = Message::from(peer, std::as_writable_bytes(std::span(values)));
-  Deadline deadline = world.deadline(sizeof(double));
-  world.transfer({&message, 1}, deadline);
-  world.wait();
-  return values[0];
+  double value = 0;
+  exchange(world, Message::from(peer, std::as_writable_bytes(std::span(&value, 1))));
+  return value;
 }
 
 ClockOffset ask(Communicator& world, int whom) {

@@ -1,20 +1,34 @@
 #include "src/run/memory_limit.hpp"
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
 #include <algorithm>
-#include <limits>
+#include <array>
 #include <map>
-#include <string>
 #include <utility>
 
 #include "src/core/device.hpp"
 #include "src/core/error.hpp"
+#include "src/core/serialize.hpp"
 #include "src/measure/stopping.hpp"
-#include "src/run/slots.hpp"
 
 namespace ccl_tests {
+namespace {
+
+// Bytes that the collective itself allocates, per buffer.
+std::size_t scratch_bytes(const Collective& collective, const Shape& shape) {
+  return collective.scratch != nullptr ? collective.scratch(shape) / 2 : 0;
+}
+
+std::string bytes_text(double bytes) {
+  for (const char* unit : {"B", "KB", "MB"}) {
+    if (bytes < 1024) return fmt::format("{:.4g} {}", bytes, unit);
+    bytes /= 1024;
+  }
+  return fmt::format("{:.4g} GB", bytes);
+}
+
+}  // namespace
 
 std::size_t buffer_limit(std::size_t available, std::size_t ranks, double scratch,
                          std::size_t taken_later) {
@@ -24,15 +38,6 @@ std::size_t buffer_limit(std::size_t available, std::size_t ranks, double scratc
   const double buffers = (2 + scratch) * static_cast<double>(std::max<std::size_t>(1, ranks));
   return static_cast<std::size_t>(static_cast<double>(available - reserve) / buffers);
 }
-
-namespace {
-
-// Bytes that the collective itself allocates, per buffer.
-std::size_t scratch_bytes(const Collective& collective, const Shape& shape) {
-  return collective.scratch != nullptr ? collective.scratch(shape) / 2 : 0;
-}
-
-}  // namespace
 
 Slots row_slots(const Collective& collective, const Shape& shape, std::size_t unalign,
                 const SlotRule& rule) {
@@ -62,11 +67,10 @@ SizePlan limit_sizes(const Collective& collective, const Options& o, int ranks,
   }
   if (plan.reduced_max && collective.scratch != nullptr && !plan.sizes.empty())
     plan.reduced_max = plan.sizes.back();  // a buffer may be larger: other memory is what is short
-  if (plan.sizes.empty()) {
+  if (plan.sizes.empty())
     throw Unsupported(
         fmt::format("no size fits into memory: a buffer of {} B is needed, {} B are free for each",
                     smallest, rule.most_bytes));
-  }
   return plan;
 }
 
@@ -133,31 +137,18 @@ RankTable table_with_free_memory(Rank& rank) {
   return table;
 }
 
-namespace {
-
-std::string bytes_text(double bytes) {
-  for (const char* unit : {"B", "KB", "MB"}) {
-    if (bytes < 1024) return fmt::format("{:.4g} {}", bytes, unit);
-    bytes /= 1024;
-  }
-  return fmt::format("{:.4g} GB", bytes);
-}
-
-}  // namespace
-
 std::string memory_line(ControlChannel& channel, const MemoryUse& use, std::size_t at_end,
                         double limit_s) {
   const auto used = [](std::size_t before, std::size_t after) {
-    return before > after ? before - after : 0;
+    return before > after ? static_cast<double>(before - after) : 0;
   };
-  const nlohmann::json mine{used(use.before, use.connected), used(use.connected, use.allocated),
-                            used(use.allocated, at_end)};
+  const std::array mine = {used(use.before, use.connected), used(use.connected, use.allocated),
+                           used(use.allocated, at_end)};
   double most = -1;
   std::string line;
-  for (const std::string& text : channel.all_gather(mine.dump(), limit_s)) {
-    const auto json = nlohmann::json::parse(text);
-    const double parts[] = {json.at(0), json.at(1), json.at(2)};
-    const double total = parts[0] + parts[1] + parts[2];
+  for (const std::string& bytes : channel.all_gather(span_to_bytes<double>(mine), limit_s)) {
+    const auto parts = span_from_bytes<double>(bytes);
+    const double total = parts.at(0) + parts.at(1) + parts.at(2);
     if (total <= most) continue;
     most = total;
     line = fmt::format(

@@ -7,9 +7,7 @@
 #include <vector>
 
 #include "src/core/collective.hpp"
-#include "src/core/control_channel.hpp"
 #include "src/job/rank.hpp"
-#include "src/job/rank_table.hpp"
 #include "src/options/options.hpp"
 #include "src/run/slots.hpp"
 
@@ -21,7 +19,7 @@ struct SizePlan {
   SlotRule slots;                          // of their rows
 };
 
-// Bytes that one of a rank's two buffers may have on a machine with `available` bytes and `ranks`
+// Returns the bytes that one of a rank's two buffers may have on a machine with `available` bytes and `ranks`
 // ranks, where the library takes up to `scratch` buffers' worth per rank, and `taken_later` bytes. A
 // tenth of the memory, but at most 2 GiB, stays free; or what is taken later, but at most a third.
 std::size_t buffer_limit(std::size_t available, std::size_t ranks, double scratch,
@@ -45,20 +43,17 @@ SizePlan plan_sizes(const Collective& collective, const Options& options, const 
 // on every rank, for the largest caches of any.
 SlotRule slot_rule_of(const Options& options, const RankTable& table, Memory buffers);
 
-// What memory the ranks of a job have for buffers once the library under test has taken its own.
-
-// Returns the job's table, in which `memory` of ranks whose buffers lie on GPUs is what is free there now.
+// Returns the job's table, in which `memory` of ranks whose buffers lie on GPUs is what is free there now,
+// after the library under test has taken its own.
 // Collective over all ranks.
 RankTable table_with_free_memory(Rank& rank);
 
-// -M: what a run takes of the memory of its GPUs.
-
-// Free bytes of a rank's device: before the library connected, after it, and with the buffers.
+// Free bytes of a rank's device (-M): before the library connected, after it, and with the buffers.
 struct MemoryUse {
   std::size_t before = 0, connected = 0, allocated = 0;
 };
 
-// nccl-tests' line, of the rank that uses most. at_end: free bytes after the last row. Collective.
+// Returns nccl-tests' line, of the rank that uses most. at_end: free bytes after the last row. Collective.
 std::string memory_line(ControlChannel& channel, const MemoryUse& use, std::size_t at_end,
                         double limit_s);
 

@@ -152,6 +152,20 @@ Samples OperationWorkload::make(const SingleCalls& plan) {
   return samples;
 }
 
+std::vector<double> OperationWorkload::enter_barriers(Clock& clock) {
+  constexpr int most_rounds = 16;
+  constexpr double delay_s = 2e-3;
+  const GroupRank& self = problem_.shape.self;
+  const int rounds = std::min(self.ranks, most_rounds);
+  std::vector<double> times;
+  for (int round = 0; round < rounds; ++round) {
+    if (self.rank == round * self.ranks / rounds) clock.sleep_for(delay_s);
+    const Sample sample = make({1, 0}).front();
+    times.insert(times.end(), {sample.start, sample.end});
+  }
+  return times;
+}
+
 void OperationWorkload::prepare(const BlockPlan& plan) {
   total_ = plan.untimed + plan.timed();
   timed_ = plan.timed();

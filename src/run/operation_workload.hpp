@@ -94,6 +94,9 @@ class OperationWorkload : public Workload {
   const Tally& tally() const { return tally_; }
   // What happened in each timed block.
   const std::vector<Evidence>& events() const { return events_; }
+  // Calls a barrier with one rank after the other made late. Returns when this rank entered and left
+  // each call, as RankReport::barrier has it. Collective.
+  std::vector<double> enter_barriers(Clock& clock);
   // Returns the seconds of each step per timed call of the block.
   StepTimes steps() const;
 

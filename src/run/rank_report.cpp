@@ -103,6 +103,28 @@ Samples samples_of_moments(std::string_view text) {
   return samples;
 }
 
+void judge_barriers(const RankGroups& groups, std::vector<RankReport>& reports) {
+  for (int g = 0; g < groups.number() && !reports.empty(); ++g) {
+    const std::vector<int>& members = groups.members(g);
+    const auto report = [&](int rank) -> RankReport& {
+      return reports[static_cast<std::size_t>(rank)];
+    };
+    for (std::size_t at = 0; at + 1 < report(members.front()).barrier.size(); at += 2) {
+      const auto last = std::max_element(members.begin(), members.end(), [&](int a, int b) {
+        return report(a).barrier.at(at) < report(b).barrier.at(at);
+      });
+      const double entered = report(*last).barrier.at(at);
+      for (const int rank : members) {
+        const double left = report(rank).barrier.at(at + 1);
+        if (left >= entered || report(rank).wrong++ > 0) continue;
+        report(rank).explanation =
+            fmt::format("left the barrier {:.1f} us before rank {} entered it",
+                        (entered - left) * 1e6, last - members.begin());
+      }
+    }
+  }
+}
+
 ChannelCoordinator::ChannelCoordinator(Rank& rank, std::string row, bool moments, double limit_s)
     : rank_(rank), row_(std::move(row)), moments_(moments), limit_s_(limit_s) {}
 

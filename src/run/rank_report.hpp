@@ -1,4 +1,5 @@
-// What one rank has found in one form of a row, as it tells rank 0, and how ranks hear what to measure next.
+// What one rank has found in one form of a row, as it tells rank 0, and how ranks begin together and hear
+// what to measure next.
 #pragma once
 
 #include <cstdint>
@@ -7,13 +8,11 @@
 #include <string_view>
 #include <vector>
 
-#include "src/core/operation.hpp"
+#include "src/core/communicator.hpp"
 #include "src/devices/process_counters.hpp"
 #include "src/job/rank.hpp"
-#include "src/job/rank_table.hpp"
-#include "src/measure/evidence.hpp"
 #include "src/measure/measurement.hpp"
-#include "src/measure/workload.hpp"
+#include "src/options/rank_groups.hpp"
 #include "src/record/record.hpp"
 
 namespace ccl_tests {
@@ -43,10 +42,9 @@ struct RankReport {
   std::uint64_t calls = 0, verified = 0;
   StepTimes steps;                // of a composite, seconds per timed call
   std::vector<double> intervals;  // seconds of each timed iteration (-I)
-  std::vector<double>
-      barrier;  // of a barrier's checked calls: when this rank entered, left, entered, ...
-  std::vector<Evidence> blocks;  // what happened in each timed block; empty: not counted
-  std::string algorithm;         // that the library chose (--show-algorithm)
+  std::vector<double> barrier;    // barrier_perf: when this rank entered, left, entered, ...
+  std::vector<Evidence> blocks;   // what happened in each timed block; empty: not counted
+  std::string algorithm;          // that the library chose (--show-algorithm)
 };
 
 std::string to_text(const RankReport& report);
@@ -59,6 +57,28 @@ Samples samples_of(std::string_view text);  // throws Error
 // Moments of entry and exit travel, exactly; when calls were issued does not.
 std::string moments_to_text(const Samples& samples);
 Samples samples_of_moments(std::string_view text);  // throws Error
+
+// Compares, within each group, when its ranks entered and left the calls of RankReport::barrier, by one
+// clock. Sets `wrong` of each rank's report to the number of calls that the rank left before the last rank
+// had entered, and `explanation` to the first of them. reports: of all ranks; empty on all ranks but the
+// first, and left so.
+void judge_barriers(const RankGroups& groups, std::vector<RankReport>& reports);
+
+// The barrier of all ranks before rows, whatever group they are in.
+class WorldBarrier : public Barrier {
+ public:
+  // world: outlives it.
+  WorldBarrier(Communicator& world, Rank& rank)
+      : world_(world), activity_(rank.activity()), self_{rank.rank(), rank.ranks()} {}
+  void wait() override {
+    inside_library(activity_, [&] { world_.timing_barrier(self_); });
+  }
+
+ private:
+  Communicator& world_;
+  Activity& activity_;
+  GroupRank self_;
+};
 
 // Rank 0 decides; steps and samples travel over the control channel.
 class ChannelCoordinator : public Coordinator {
