@@ -9,7 +9,6 @@
 #include "src/core/communicator.hpp"
 #include "src/core/operation.hpp"
 #include "src/measure/measurement.hpp"
-#include "src/run/goals.hpp"
 #include "src/run/host_clocks.hpp"
 #include "src/run/memory_limit.hpp"
 #include "src/run/operation_workload.hpp"

@@ -12,9 +12,7 @@
 #include "src/measure/stopping.hpp"
 #include "src/measure/stream_criterion.hpp"
 #include "src/options/options.hpp"
-#include "src/run/operation_workload.hpp"
-#include "src/run/point.hpp"
-#include "src/run/point_rows.hpp"
+#include "src/run/row.hpp"
 #include "verify/verifier.hpp"
 
 namespace ccl_tests {

@@ -6,6 +6,8 @@
 #include <numeric>
 #include <random>
 
+#include "src/run/memory_limit.hpp"
+
 namespace ccl_tests {
 namespace {
 
@@ -16,6 +18,25 @@ std::vector<int> roots_of(const Collective& collective, const Options& o,
   std::vector<int> all(static_cast<std::size_t>(groups.smallest()));
   std::iota(all.begin(), all.end(), 0);
   return all;
+}
+
+// Returns the pair of this rank, or how many others are measured.
+std::string pairs_text(const Problem& p) {
+  if (!p.collective->domain.paired) return {};
+  const RankGroups& pairs = *p.point.groups;
+  const int group = p.shape.self.group;
+  if (group < 0 && pairs.number() > 1) return fmt::format(", {} pairs", pairs.number());
+  const auto& pair = pairs.members(std::max(0, group));
+  return fmt::format(", pair {}:{}", pair[0], pair[1]);
+}
+
+std::size_t checked_calls(const Options& o, bool checks) {
+  return checks ? static_cast<std::size_t>(o.check.calls) : 0;
+}
+
+// Returns the seconds of one placement's timed part.
+double limit_s(const Options& o) {
+  return o.measure.row_time_s / static_cast<double>(number_of(o.sweep.placements));
 }
 
 }  // namespace
@@ -55,10 +76,9 @@ std::vector<SweepPoint> points(const Collective& collective, const Options& o,
 }
 
 std::vector<SweepPoint> ends_of(const std::vector<SweepPoint>& all) {
-  SweepPoint smallest = all.front();
-  SweepPoint largest = all.front();
+  const SweepPoint& first = all.front();
+  SweepPoint smallest = first, largest = first;
   for (const SweepPoint& point : all) {
-    const SweepPoint& first = all.front();
     if (point.type != first.type || point.op != first.op || point.root != first.root ||
         point.groups != first.groups)
       continue;
@@ -68,20 +88,6 @@ std::vector<SweepPoint> ends_of(const std::vector<SweepPoint>& all) {
   if (smallest.bytes == largest.bytes) return {};  // its row's own first call does as much
   return {smallest, largest};
 }
-
-namespace {
-
-// The pair of this rank, or who else is measured.
-std::string pairs_text(const Problem& p) {
-  if (!p.collective->domain.paired) return {};
-  const RankGroups& pairs = *p.point.groups;
-  const int group = p.shape.self.group;
-  if (group < 0 && pairs.number() > 1) return fmt::format(", {} pairs", pairs.number());
-  const auto& pair = pairs.members(std::max(0, group));
-  return fmt::format(", pair {}:{}", pair[0], pair[1]);
-}
-
-}  // namespace
 
 Problem problem(const Collective& collective, const SweepPoint& point,
                 const CollectiveOptions& options, int world_rank) {
@@ -139,6 +145,55 @@ WaitLimits wait_limits(const Options& o, const Problem& p) {
   limits.block_s = limits.exchange_s / 4;
   limits.agreement_s = limits.operation_s + 2 * limits.exchange_s + o.backend.init_timeout_s;
   return limits;
+}
+
+Statistic statistic_of(const Collective& collective, bool cpus_short) {
+  return collective.domain.rooted ? Statistic::mean : statistic_of_samples(cpus_short);
+}
+
+Statistic statistic_of_samples(bool cpus_short) {
+  return cpus_short ? Statistic::fast : Statistic::median;
+}
+
+BatchGoal batch_goal(const Options& o, bool checks, bool simulated, std::size_t most_calls) {
+  BatchGoal goal{.iterations = static_cast<std::size_t>(o.measure.iterations),
+                 .aggregate = static_cast<std::size_t>(o.measure.aggregate),
+                 .blocking = static_cast<Blocking>(o.measure.blocking),
+                 .checked = checked_calls(o, checks),
+                 .limit_s = limit_s(o),
+                 .repeats = static_cast<std::size_t>(std::max(1, o.measure.graph_launches)),
+                 .most_calls = most_calls};
+  const bool exact = o.measure.warmup_given || o.measure.graph_launches > 0 || simulated;
+  if (exact) goal.warmup = static_cast<std::size_t>(o.measure.warmup);
+  return goal;
+}
+
+std::size_t most_calls(const Options& o, const Problem& p, const SlotRule& rule, bool checks) {
+  std::size_t most = 0;
+  for (int g = 0; g < p.point.groups->number(); ++g) {
+    const Slots slots =
+        row_slots(*p.collective, shape_of(p.point, o.spec, g), o.sweep.unalign, rule);
+    const std::size_t calls = checks && o.check.all ? slots.count : calls_per_block(slots, rule);
+    if (calls > 0) most = most == 0 ? calls : std::min(most, calls);
+  }
+  return most;
+}
+
+PrecisionGoal precision_goal(const Options& o, const Problem& problem, bool checks,
+                             const StreamLimits& limits) {
+  PrecisionGoal goal{.precision = o.measure.precision,
+                     .budget_s = limits.budget_s,
+                     .gives_up = o.measure.time_budget_s == 0,
+                     .clock_cost_s = limits.clock_cost_s,
+                     .limit_s = limit_s(o),
+                     .checked = checked_calls(o, checks),
+                     .block_s = wait_limits(o, problem).block_s,
+                     .most_calls = limits.most_calls,
+                     .average = static_cast<Average>(o.measure.average),
+                     .statistic = statistic_of(*problem.collective, limits.cpus_short)};
+  const RankGroups& groups = *problem.point.groups;
+  for (int g = 0; g < groups.number(); ++g) goal.groups.push_back(groups.members(g));
+  return goal;
 }
 
 Row unmeasured_row(const Problem& p, int group, const Capabilities& library,

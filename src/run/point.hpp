@@ -1,4 +1,5 @@
-// A point of the sweep, and what a rank has to do for it: buffers, limits of waiting, a row without times.
+// A point of the sweep, and what a rank has to do for it: buffers, limits of waiting, what it is measured
+// for, a row without times.
 #pragma once
 
 #include <cstddef>
@@ -11,6 +12,7 @@
 
 #include "src/core/capabilities.hpp"
 #include "src/core/collective.hpp"
+#include "src/measure/stream_criterion.hpp"
 #include "src/options/options.hpp"
 #include "src/record/record.hpp"
 #include "src/run/slots.hpp"
@@ -98,9 +100,32 @@ struct WaitLimits {
 // Pure. -T 0: practically none.
 WaitLimits wait_limits(const Options& options, const Problem& problem);
 
-// A row before it is measured: what it is of.
+// Returns which number of a stream is the operation's time. cpus_short: ranks wait for CPUs.
+Statistic statistic_of(const Collective& collective, bool cpus_short);
+// The same of samples, whose root does not run ahead.
+Statistic statistic_of_samples(bool cpus_short);
 
-// Returns the row of group `group`. pattern: of its calls; nullptr: nothing is verified. numbered: groups have
+// Returns the goal of nccl-tests' batch. checks: results are compared. simulated: nothing gets warm
+// there. most_calls: BatchGoal's.
+BatchGoal batch_goal(const Options& options, bool checks, bool simulated, std::size_t most_calls);
+
+// Returns how many calls a block may have: 0 any number, those of a row's slots with -c all (checks:
+// results are compared), the fewest of all groups', on which the same number runs.
+std::size_t most_calls(const Options& options, const Problem& problem, const SlotRule& slots,
+                       bool checks);
+
+struct StreamLimits {
+  double clock_cost_s = 0;  // of one reading
+  double budget_s = PrecisionGoal().budget_s;
+  std::size_t most_calls = 0;  // of a block; 0: any number
+  bool cpus_short = false;     // ranks wait for CPUs
+};
+
+// Returns the goal of a stream.
+PrecisionGoal precision_goal(const Options& options, const Problem& problem, bool checks,
+                             const StreamLimits& limits);
+
+// Returns, before it is measured, the row of group `group`. pattern: of its calls; nullptr: nothing is verified. numbered: groups have
 // numbers in their rows.
 Row unmeasured_row(const Problem& problem, int group, const Capabilities& library,
                    const verify::Pattern* pattern, bool numbered);

@@ -9,42 +9,10 @@
 #include "src/measure/sample_criterion.hpp"
 #include "src/measure/stopping.hpp"
 #include "src/measure/stream_criterion.hpp"
-#include "src/run/reproduction.hpp"
+#include "src/record/row_text.hpp"
+#include "src/run/reproduction_check.hpp"
 
 namespace ccl_tests {
-namespace {
-
-// Keeps of each iteration the slowest rank's time of an operation.
-void keep_slowest(std::vector<double>& slowest, std::span<const double> intervals,
-                  double operations) {
-  slowest.resize(std::max(slowest.size(), intervals.size()));
-  for (std::size_t i = 0; i < intervals.size(); ++i)
-    slowest[i] = std::max(slowest[i], intervals[i] / operations);
-}
-
-}  // namespace
-
-IterationTimes iteration_times(const std::vector<RankIntervals>& ranks, double operations,
-                               int skip) {
-  IterationTimes times;
-  std::map<std::uint64_t, std::vector<double>> processes;
-  for (const RankIntervals& rank : ranks) {
-    keep_slowest(times.seconds, rank.intervals, operations);
-    keep_slowest(processes[rank.process], rank.intervals, operations);
-  }
-  // --row-time may have left fewer iterations than were to be skipped: the last one counts.
-  const int measured = static_cast<int>(times.seconds.size());
-  times.skipped = std::min(skip, std::max(0, measured - 1));
-  times.of = statistics({times.seconds.begin() + times.skipped, times.seconds.end()});
-  if (processes.size() < 2) return times;
-  for (auto& [process, seconds] : processes) {
-    seconds.resize(times.seconds.size());
-    times.processes.push_back(process);
-    times.process_seconds.insert(times.process_seconds.end(), seconds.begin(), seconds.end());
-  }
-  return times;
-}
-
 namespace {
 
 // One rank's seconds per call.
@@ -69,7 +37,7 @@ std::vector<double> column(const std::vector<CallTime>& times, double CallTime::
   return values;
 }
 
-// The time between two ticks of the kernel: what its coarse clock counts in (clock_getres(2)).
+// Returns the time between two ticks of the kernel, in which its coarse clock counts (clock_getres(2)).
 double tick_s() {
   timespec step{};
   clock_getres(CLOCK_MONOTONIC_COARSE, &step);
@@ -78,6 +46,36 @@ double tick_s() {
 
 // Rounded, so that files need half as many digits.
 double in_picoseconds(double seconds) { return std::round(seconds * 1e12) / 1e12; }
+
+}  // namespace
+
+IterationTimes iteration_times(const std::vector<RankIntervals>& ranks, double operations,
+                               int skip) {
+  IterationTimes times;
+  const auto keep_slowest = [&](std::vector<double>& slowest, std::span<const double> intervals) {
+    slowest.resize(std::max(slowest.size(), intervals.size()));
+    for (std::size_t i = 0; i < intervals.size(); ++i)
+      slowest[i] = std::max(slowest[i], intervals[i] / operations);
+  };
+  std::map<std::uint64_t, std::vector<double>> processes;
+  for (const RankIntervals& rank : ranks) {
+    keep_slowest(times.seconds, rank.intervals);
+    keep_slowest(processes[rank.process], rank.intervals);
+  }
+  // --row-time may have left fewer iterations than were to be skipped: the last one counts.
+  const int measured = static_cast<int>(times.seconds.size());
+  times.skipped = std::min(skip, std::max(0, measured - 1));
+  times.of = statistics({times.seconds.begin() + times.skipped, times.seconds.end()});
+  if (processes.size() < 2) return times;
+  for (auto& [process, seconds] : processes) {
+    seconds.resize(times.seconds.size());
+    times.processes.push_back(process);
+    times.process_seconds.insert(times.process_seconds.end(), seconds.begin(), seconds.end());
+  }
+  return times;
+}
+
+namespace {
 
 // stamps: seconds of a call of each.
 StreamTimes stream_times(std::span<const double> stamps, Statistic statistic,
@@ -104,22 +102,17 @@ StreamTimes stream_times(std::span<const double> stamps, Statistic statistic,
   return times;
 }
 
-// Returns true if moments of ranks say something about samples of so many seconds.
-bool comparable(const FormFindings& found, double sample_s) {
-  constexpr double most_error = 0.2;  // of a sample: beyond, they show the clocks
-  return found.clock_error_s && *found.clock_error_s <= most_error * sample_s;
-}
-
 // Of the operations of a group; trips: messages of a call, one behind the other.
 SampleTimes sample_times(const std::vector<int>& group, const FormFindings& found,
                          const std::vector<double>& longest, Statistic statistic, double trips) {
   SampleTimes times;
   times.ranks.assign(group.begin(), group.end());
-  if (longest.empty()) return times;
+  if (longest.empty() || !found.clock_error_s) return times;
   const auto calls = static_cast<double>(found.calls_per_stamp);
   const double sample_s = median(longest) * calls;
-  if (!comparable(found, sample_s)) return times;
   const double error_s = *found.clock_error_s;
+  constexpr double most_error = 0.2;  // of a sample: beyond, moments of ranks show the clocks
+  if (error_s > most_error * sample_s) return times;
   times.clock_error = error_s;
   const SampleBrackets brackets = brackets_of(found.samples, group, found.calls_per_stamp);
   times.bracket_low = (estimate(brackets.low, statistic).value - 2 * error_s / calls) / trips;
@@ -135,14 +128,6 @@ SampleTimes sample_times(const std::vector<int>& group, const FormFindings& foun
   return times;
 }
 
-// What makes the time of samples doubtful beside what makes a stream's.
-void add_sample_flags(StreamTimes& times, const SampleTimes& samples, double sample_s,
-                      double clock_cost_s) {
-  constexpr double most_skew = 0.1;  // beyond, the time is largely the barrier's
-  if (samples.skew_share.value_or(0) > most_skew) times.flags.emplace_back("skew");
-  if (sample_s * clock_share < clock_cost_s) times.flags.emplace_back("clock");
-}
-
 // Sets what single samples showed, and returns the time of a call: until the slowest rank is done.
 double fill_samples(Measurement& m, const std::vector<int>& group, const FormFindings& found,
                     const RowRule& rule, double trips) {
@@ -152,37 +137,17 @@ double fill_samples(Measurement& m, const std::vector<int>& group, const FormFin
   const double time_s = estimate(longest, statistic).value;
   m.stream = stream_times(longest, statistic, found, rule, trips);
   m.samples = sample_times(group, found, longest, statistic, trips);
-  add_sample_flags(*m.stream, *m.samples, time_s * static_cast<double>(found.calls_per_stamp),
-                   rule.clock_cost_s);
+  constexpr double most_skew = 0.1;  // beyond, the time is largely the barrier's
+  if (m.samples->skew_share.value_or(0) > most_skew) m.stream->flags.emplace_back("skew");
+  const double sample_s = time_s * static_cast<double>(found.calls_per_stamp);
+  if (sample_s * clock_share < rule.clock_cost_s) m.stream->flags.emplace_back("clock");
   return time_s;
 }
 
-// One number of each rank, in seconds per call.
-std::vector<double> wall_times(const std::vector<CallTime>& times, const std::vector<int>& group,
-                               const FormFindings& found, Statistic statistic) {
-  if (found.calls_per_stamp == 0) return column(times, &CallTime::wall);
-  std::vector<double> walls;
-  for (const int rank : group) {
-    const int alone[] = {rank};
-    walls.push_back(
-        estimate(stamp_times(found.samples, alone, Average::rank0, found.calls_per_stamp),
-                 statistic)
-            .value);
-  }
-  return walls;
-}
-
-// Of each rank of the group, one after the other.
-std::vector<double> raw_stamps(const std::vector<int>& group, const FormFindings& found,
-                               double trips) {
-  std::vector<double> all;
-  for (const int rank : group) {
-    const int alone[] = {rank};
-    for (const double seconds :
-         stamp_times(found.samples, alone, Average::rank0, found.calls_per_stamp))
-      all.push_back(in_picoseconds(seconds / trips));
-  }
-  return all;
+// Returns the seconds per call of each of one rank's stamps.
+std::vector<double> stamps_of(int rank, const FormFindings& found) {
+  const int alone[] = {rank};
+  return stamp_times(found.samples, alone, Average::rank0, found.calls_per_stamp);
 }
 
 // algbw and busbw are of the wall time, whatever the table's column is.
@@ -194,7 +159,12 @@ void fill_times(Measurement& m, const std::vector<CallTime>& times, const std::v
   const double trips = legs * static_cast<double>(layout.messages);
   const Statistic statistic = found.single_samples ? statistic_of_samples(rule.cpus_short)
                                                    : statistic_of(collective, rule.cpus_short);
-  const std::vector<double> walls = wall_times(times, group, found, statistic);
+  std::vector<double> walls;  // of each rank
+  if (found.calls_per_stamp == 0) {
+    walls = column(times, &CallTime::wall);
+  } else {
+    for (const int rank : group) walls.push_back(estimate(stamps_of(rank, found), statistic).value);
+  }
   double wall = average(rule.average(), walls);
   if (found.single_samples) {
     wall = fill_samples(m, group, found, rule, trips);
@@ -206,7 +176,10 @@ void fill_times(Measurement& m, const std::vector<CallTime>& times, const std::v
       m.stream->seconds.push_back(in_picoseconds(stamps[i] / trips));
     wall = estimate(stamps, statistic).value;
   }
-  if (rule.raw && m.stream) m.stream->rank_seconds = raw_stamps(group, found, trips);
+  if (rule.raw && m.stream)
+    for (const int rank : group)
+      for (const double seconds : stamps_of(rank, found))
+        m.stream->rank_seconds.push_back(in_picoseconds(seconds / trips));
   m.seconds =
       (rule.options.cpu_time ? average(rule.average(), column(times, &CallTime::issue)) : wall) /
       trips;
@@ -254,53 +227,43 @@ StepTimes mean_steps(const std::vector<const RankReport*>& ranks) {
   return mean;
 }
 
-// Of the ranks of a group; reports: of all ranks. operations: that an iteration is made of.
-IterationTimes iterations_of(const std::vector<int>& group, const std::vector<RankReport>& reports,
-                             const RowRule& rule, double operations) {
-  std::vector<RankIntervals> ranks;
-  for (const int rank : group) {
-    ranks.push_back({static_cast<std::uint64_t>(rank / rule.ranks_per_process),
-                     reports[static_cast<std::size_t>(rank)].intervals});
-  }
-  return iteration_times(ranks, operations, rule.options.per_iteration_skip);
-}
-
-}  // namespace
-
-std::vector<Mismatch> mismatches_of(const RankGroups& groups, int group, const FormFindings& found,
-                                    const RankTable& table, bool numbered) {
-  std::vector<Mismatch> all;
+// Adds what was wrong on the ranks of row g's group to its cell and to the lines. Groups have numbers, pairs have not.
+void add_mismatches(PointRows& result, const RowContext& in, std::size_t g, std::string_view where,
+                    const FormFindings& found, Measurement& cell) {
+  const RankGroups& groups = *in.problem.point.groups;
+  const int group = static_cast<int>(g);
+  const bool numbered = groups.number() > 1 && !in.problem.collective->domain.paired;
   for (const int rank : groups.members(group)) {
     const RankReport& report = found.reports[static_cast<std::size_t>(rank)];
     if (report.wrong == 0) continue;
-    Mismatch mismatch{rank,         table[rank].host, {},          {},
-                      report.wrong, report.first,     report.last, report.explanation};
-    if (groups.number() > 1 && numbered) {
+    Mismatch& mismatch = cell.mismatches.emplace_back(Mismatch{rank,
+                                                               in.table[rank].host,
+                                                               {},
+                                                               {},
+                                                               report.wrong,
+                                                               report.first,
+                                                               report.last,
+                                                               report.explanation});
+    if (numbered) {
       mismatch.group = group;
       mismatch.group_rank = groups.rank_in_group(rank);
     }
-    all.push_back(std::move(mismatch));
+    result.wrong.push_back(
+        wrong_line(mismatch, row_place(result.rows[g], in.problem.point.bytes, where)));
   }
-  return all;
 }
 
-Statistic statistic_of(const Collective& collective, bool cpus_short) {
-  if (collective.domain.rooted) return Statistic::mean;
-  return cpus_short ? Statistic::fast : Statistic::median;
-}
-
-Statistic statistic_of_samples(bool cpus_short) {
-  return cpus_short ? Statistic::fast : Statistic::median;
-}
+}  // namespace
 
 Measurement measurement_of(const SweepPoint& point, const Collective& collective,
                            const CollectiveOptions& options, int group, const FormFindings& found,
                            const RowRule& rule) {
   const Shape shape = shape_of(point, options, group);
+  const std::vector<int>& members = point.groups->members(group);
   Measurement m;
   std::vector<CallTime> times;
   std::vector<const RankReport*> reports;
-  for (const int rank : point.groups->members(group)) {
+  for (const int rank : members) {
     const auto r = static_cast<std::size_t>(rank);
     reports.push_back(&found.reports[r]);
     times.push_back(found.samples.empty() ? CallTime{} : call_time(found.samples[r], found.calls));
@@ -308,10 +271,10 @@ Measurement measurement_of(const SweepPoint& point, const Collective& collective
   m.iterations = static_cast<int>(found.iterations);
   m.calls = found.reports.front().calls;
   m.verified_calls = found.reports.front().verified;
-  fill_times(m, times, point.groups->members(group), collective, shape, found, rule);
+  fill_times(m, times, members, collective, shape, found, rule);
   m.evidence = evidence_of(reports, found.discarded_blocks);
   if (m.stream && m.evidence) {
-    const TimedPart part = timed_part(found.samples, point.groups->members(group));
+    const TimedPart part = timed_part(found.samples, members);
     if (has_page_faults(*m.evidence, part)) m.stream->flags.emplace_back("page faults");
     if (has_noise(*m.evidence, part)) m.stream->flags.emplace_back("noise");
     m.stream->stolen = has_steal(*m.evidence, part);
@@ -321,7 +284,11 @@ Measurement measurement_of(const SweepPoint& point, const Collective& collective
     const Layout layout = collective.layout(shape);
     const auto operations = static_cast<double>(layout.legs * layout.messages *
                                                 static_cast<std::size_t>(rule.options.aggregate));
-    m.per_iteration = iterations_of(point.groups->members(group), found.reports, rule, operations);
+    std::vector<RankIntervals> ranks;
+    for (const int rank : members)
+      ranks.push_back({static_cast<std::uint64_t>(rank / rule.ranks_per_process),
+                       found.reports[static_cast<std::size_t>(rank)].intervals});
+    m.per_iteration = iteration_times(ranks, operations, rule.options.per_iteration_skip);
   }
   if (found.checked) m.wrong = 0;
   for (const RankReport* report : reports) {
@@ -329,6 +296,37 @@ Measurement measurement_of(const SweepPoint& point, const Collective& collective
     if (report->wrong > 0) ++m.failed_ranks;
   }
   return m;
+}
+
+bool repeats_out_of_place(const Problem& p, Form form) {
+  return form == Form::in_place &&
+         !p.collective->layout(shape_of(p.point, p.shape.options, 0)).in_place;
+}
+
+void add_form(PointRows& result, const RowContext& in, Form form, const FormFindings& found) {
+  const Problem& p = in.problem;
+  const bool in_place = form == Form::in_place;
+  for (std::size_t g = 0; g < result.rows.size(); ++g) {
+    const int group = static_cast<int>(g);
+    Measurement m = measurement_of(p.point, *p.collective, in.options, group, found, in.rule);
+    m.repeats_out_of_place = repeats_out_of_place(p, form);
+    add_mismatches(result, in, g, in_place ? "in place" : "out of place", found, m);
+    Row& row = result.rows[g];
+    (in_place ? row.in_place : row.out_of_place) = std::move(m);
+    const auto first = static_cast<std::size_t>(p.point.groups->members(group)[0]);
+    if (row.algorithm.empty()) row.algorithm = found.reports[first].algorithm;
+  }
+}
+
+void add_first_call(PointRows& result, const RowContext& in, const FormFindings& found) {
+  for (std::size_t g = 0; g < result.rows.size(); ++g) {
+    Measurement& m = result.rows[g].out_of_place;
+    m.calls = found.reports.front().calls;
+    m.verified_calls = found.reports.front().verified;
+    add_mismatches(result, in, g, first_call_words, found, m);
+    for (const Mismatch& mismatch : m.mismatches) m.wrong = m.wrong.value_or(0) + mismatch.wrong;
+    m.failed_ranks = m.mismatches.size();
+  }
 }
 
 void add_efficiency(Row& row, const Ceiling& ceiling, int rounds) {

@@ -8,16 +8,14 @@
 #include <string>
 #include <vector>
 
-#include "src/job/rank_table.hpp"
 #include "src/measure/estimate.hpp"
-#include "src/measure/statistics.hpp"
-#include "src/record/record.hpp"
+#include "src/run/operation_workload.hpp"
 #include "src/run/point.hpp"
 #include "src/run/rank_report.hpp"
 
 namespace ccl_tests {
 
-// What -I shows of a row: its single iterations, out of what each of its ranks has timed. Pure.
+// One rank's times of single iterations (-I).
 struct RankIntervals {
   std::uint64_t process = 0;          // that the rank is in
   std::span<const double> intervals;  // seconds of each timed iteration
@@ -54,19 +52,35 @@ struct RowRule {
   Average average() const { return static_cast<Average>(options.average); }
 };
 
-// Returns what was wrong on the ranks of group `group`. numbered: groups have numbers, pairs have not.
-std::vector<Mismatch> mismatches_of(const RankGroups& groups, int group, const FormFindings& found,
-                                    const RankTable& table, bool numbered);
-
-// Returns which number of a stream is the operation's time. cpus_short: ranks wait for CPUs.
-Statistic statistic_of(const Collective& collective, bool cpus_short);
-// The same of samples, whose root does not run ahead.
-Statistic statistic_of_samples(bool cpus_short);
-
-// Returns the measurement of group `group`.
+// Returns the measurement of group `group`, without its mismatches.
 Measurement measurement_of(const SweepPoint& point, const Collective& collective,
                            const CollectiveOptions& options, int group, const FormFindings& found,
                            const RowRule& rule);
+
+// What one point gave: on rank 0 the rows, one or one of each group; elsewhere nothing.
+struct PointRows {
+  std::vector<Row> rows;
+  std::vector<std::string> wrong;  // what was wrong, one line for each rank and form
+  double spent_s = 0;              // on timed calls, as far as a budget limits them
+};
+
+// What a row is of, and how its times are taken.
+struct RowContext {
+  const Problem& problem;  // as rank 0 sees it
+  const CollectiveOptions& options;
+  const RankTable& table;
+  RowRule rule;
+};
+
+// Returns whether the form's cell repeats the out-of-place one: the collective has no other form.
+bool repeats_out_of_place(const Problem& problem, Form form);
+
+// Sets the cell of that form in each group's row, and adds what is wrong. result: has a row of each group, out of
+// place first.
+void add_form(PointRows& result, const RowContext& in, Form form, const FormFindings& found);
+
+// As add_form, of a call that no row is of: what was checked, no times.
+void add_first_call(PointRows& result, const RowContext& in, const FormFindings& found);
 
 // Sets how near each cell's time is to the lower bound of a call that takes so many rounds.
 void add_efficiency(Row& row, const Ceiling& ceiling, int rounds);

@@ -1,5 +1,4 @@
 // What a cell is measured for, from the options of a run.
-#include "src/run/goals.hpp"
 
 #include <gtest/gtest.h>
 
