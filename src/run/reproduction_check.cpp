@@ -20,6 +20,92 @@
 namespace ccl_tests {
 namespace {
 
+struct FoundDifference {
+  const BitDifference* difference;
+  int rank;
+};
+
+// Returns the one with the lowest index.
+std::optional<FoundDifference> first_difference(const std::vector<RankReproduction>& found,
+                                                const std::vector<int>& members, Between between) {
+  std::optional<FoundDifference> first;
+  for (const int rank : members) {
+    const auto& differences = found[static_cast<std::size_t>(rank)].differences;
+    const auto own = differences.find(between);
+    if (own == differences.end()) continue;
+    if (!first || own->second.index < first->difference->index) first = {&own->second, rank};
+  }
+  return first;
+}
+
+// Returns the digest of the digests, one after the other.
+std::string digest_of(const std::vector<std::string>& digests) {
+  std::uint64_t all = 0;
+  for (const std::string& text : digests) all = verify::digest(std::as_bytes(std::span(text)), all);
+  return verify::digest_text(all);
+}
+
+void set_difference(Reproduction& result, const FoundDifference& first) {
+  result.difference_rank = first.rank;
+  result.difference_index = first.difference->index;
+  result.difference_ulps = first.difference->distance;
+  result.difference = first.difference->values;
+}
+
+}  // namespace
+
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(BitDifference, index, distance, values)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(RankReproduction, digest, calls, orders_tried, differences)
+
+std::string to_text(const RankReproduction& found) { return to_bytes(found); }
+RankReproduction rank_reproduction(std::string_view text) {
+  return from_bytes<RankReproduction>(text);
+}
+
+// Where calls with the same arguments differ, nothing can be said of what else differs.
+std::optional<Reproduction> reproduction_of(const std::vector<RankReproduction>& found,
+                                            const std::vector<int>& members) {
+  Reproduction result;
+  std::vector<std::string> digests;
+  bool orders_tried = true;
+  for (const int r : members) {
+    const RankReproduction& rank = found[static_cast<std::size_t>(r)];
+    digests.push_back(rank.digest);
+    result.calls = std::max(result.calls, rank.calls);
+    orders_tried = orders_tried && rank.orders_tried;
+  }
+  if (std::all_of(digests.begin(), digests.end(), [](const auto& d) { return d.empty(); }))
+    return std::nullopt;
+  result.digest = digest_of(digests);
+  for (const Between between :
+       {Between::calls, Between::ranks, Between::placements, Between::alignments}) {
+    const auto first = first_difference(found, members, between);
+    if (!first) continue;
+    if (result.varies_between.empty()) set_difference(result, *first);
+    result.varies_between.emplace_back(between_names[static_cast<std::size_t>(between)]);
+    if (between == Between::calls) break;
+  }
+  const auto order = first_difference(found, members, Between::orders);
+  result.verdict = !result.varies_between.empty() ? Reproducibility::varies
+                   : order || !orders_tried       ? Reproducibility::stable
+                                                  : Reproducibility::order_independent;
+  if (result.verdict == Reproducibility::stable && order) set_difference(result, *order);
+  return result;
+}
+
+Reproduction combined(const std::vector<Reproduction>& groups) {
+  Reproduction result =
+      *std::max_element(groups.begin(), groups.end(),
+                        [](const auto& a, const auto& b) { return a.verdict < b.verdict; });
+  if (groups.size() == 1) return result;
+  std::vector<std::string> digests;
+  for (const Reproduction& group : groups) digests.push_back(group.digest);
+  result.digest = digest_of(digests);
+  return result;
+}
+
+namespace {
+
 constexpr std::size_t piece_bytes = 1 << 20;  // that is copied, digested and compared at once
 
 using verify::Exchange;
@@ -46,7 +132,7 @@ std::vector<Range> ranges_of(const std::vector<ExpectedBlock>& blocks) {
   return ranges;
 }
 
-// They have to hold the same bits.
+// Returns whether results have to hold the same bits.
 bool same_results(const std::vector<ExpectedBlock>& a, const std::vector<ExpectedBlock>& b) {
   const auto same = [](const ExpectedBlock& x, const ExpectedBlock& y) {
     return std::tie(x.recv_offset, x.count, x.source_rank, x.source_offset, x.repeat) ==
@@ -68,6 +154,7 @@ std::vector<Trial> trials_of(const Problem& p) {
   return trials;
 }
 
+// Repeats the calls of one rank, and compares their results.
 class Check {
  public:
   Check(const Problem& p, const ReproductionSetup& setup)
@@ -88,46 +175,34 @@ class Check {
   }
 
  private:
-  struct Buffers {
-    std::byte* send;
-    std::byte* recv;
-  };
-
-  // In place both are parts of one, in the arena's second buffer.
-  Buffers buffers(const Trial& trial) const {
-    const std::size_t width = p_.width();
-    const std::size_t at = setup_.slots.offset(0) + trial.shift * width;
-    if (trial.form == Form::out_of_place)
-      return {setup_.arena.send() + at, setup_.arena.recv() + at};
-    std::byte* const region = setup_.arena.recv() + at;
-    return {region + p_.layout.in_place->send * width, region + p_.layout.in_place->recv * width};
-  }
-
   void run(const Trial& trial) {
     std::optional<std::uint64_t> first;  // of the trial
     std::optional<BitDifference> of_first;
+    const std::size_t width = p_.width();
+    const std::size_t at = setup_.slots.offset(0) + trial.shift * width;
+    std::byte* send = setup_.arena.send() + at;
+    std::byte* recv = setup_.arena.recv() + at;
+    if (trial.form == Form::in_place) {  // both are parts of the second buffer
+      send = recv + p_.layout.in_place->send * width;
+      recv += p_.layout.in_place->recv * width;
+    }
     for (int k = 0; k < trial.calls; ++k) {
-      const Buffers b = buffers(trial);
-      fill(b.send, trial.exchange);
-      call(b);
+      fill(send, trial.exchange);
+      call(send, recv);
       std::optional<BitDifference> difference;
-      const std::uint64_t found = made_ == 1 ? keep(b.recv) : compare(b.recv, difference);
+      const std::uint64_t found = made_ == 1 ? keep(recv) : compare(recv, difference);
       if (!first) {
         first = found;
         of_first = difference;
-        if (difference) add(trial.differs_in, *difference);
+        if (difference) found_.differences.try_emplace(trial.differs_in, *difference);
       } else if (*first != found) {
-        add(Between::calls, difference ? *difference : *of_first);
+        found_.differences.try_emplace(Between::calls, difference ? *difference : *of_first);
       }
     }
   }
 
-  void add(Between between, const BitDifference& difference) {
-    found_.differences.try_emplace(between, difference);
-  }
-
   // Ranks enter late in turn: who comes first may decide the order. Simulated ranks share a thread.
-  void call(const Buffers& b) {
+  void call(const std::byte* send, std::byte* recv) {
     constexpr std::chrono::milliseconds late(2);
     setup_.rank.activity().row(fmt::format("{}, call {} for its bits", p_.text(), ++made_));
     const GroupRank& self = p_.shape.self;
@@ -135,7 +210,7 @@ class Check {
       std::this_thread::sleep_for(late);
     const Expected expected(setup_.rank.activity(), setup_.limits.operation_s);
     inside_library(setup_.rank.activity(), [&] {
-      setup_.operation.run(p_.call(b.send, b.recv));
+      setup_.operation.run(p_.call(send, recv));
       setup_.communicator.wait();
     });
     ++found_.calls;
@@ -242,7 +317,7 @@ class Check {
     if (!alike) return;
     const auto difference =
         difference_in(pieces_[piece], std::as_bytes(std::span<const char>(received)));
-    if (difference) add(Between::ranks, *difference);
+    if (difference) found_.differences.try_emplace(Between::ranks, *difference);
   }
 
   const Problem& p_;

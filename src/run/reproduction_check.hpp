@@ -2,21 +2,51 @@
 // on the order of additions (--reproducible).
 #pragma once
 
-#include <cstddef>
+#include <array>
 #include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
 #include <vector>
 
-#include "src/core/control_channel.hpp"
-#include "src/core/operation.hpp"
 #include "src/job/rank.hpp"
 #include "src/run/operation_workload.hpp"
-#include "src/run/point.hpp"
-#include "src/run/reproduction.hpp"
-#include "src/run/slots.hpp"
 
 namespace ccl_tests {
 
 class Communicator;
+
+// What two calls differ in whose results are compared. orders: in which rank has which data.
+enum class Between { calls, ranks, placements, alignments, orders };
+inline constexpr std::array between_names = {"calls", "ranks", "placements", "alignments",
+                                             "orders"};
+
+// The first element in which two results differ.
+struct BitDifference {
+  std::uint64_t index = 0;     // of the rank's receive buffer
+  std::uint64_t distance = 0;  // units in the last place; of integers their difference
+  std::string values;          // "0.5 (0x3f000000) and 0.25 (0x3e800000)"
+};
+
+// One rank's findings.
+struct RankReproduction {
+  std::string digest;  // of the first call's result; empty: this rank receives nothing
+  std::uint64_t calls = 0;
+  bool orders_tried = false;
+  std::map<Between, BitDifference> differences;
+};
+
+std::string to_text(const RankReproduction& found);
+RankReproduction rank_reproduction(std::string_view text);  // throws Error
+
+// Returns what the findings of a group's ranks say together; nullopt if none of them receives anything.
+// found: of all ranks of the world; members: of the group. Pure.
+std::optional<Reproduction> reproduction_of(const std::vector<RankReproduction>& found,
+                                            const std::vector<int>& members);
+
+// Returns what stands for all groups of a row: the least reproducible one. Pure.
+Reproduction combined(const std::vector<Reproduction>& groups);
 
 // What the check works with. All must outlive it.
 struct ReproductionSetup {

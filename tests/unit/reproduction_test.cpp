@@ -1,6 +1,6 @@
 // What the ranks' findings say together, and how it is told.
-#include "src/run/reproduction.hpp"
 #include "src/core/error.hpp"
+#include "src/run/reproduction_check.hpp"
 
 #include <gmock/gmock.h>
 
