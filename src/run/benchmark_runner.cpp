@@ -6,14 +6,9 @@
 #include <mutex>
 #include <utility>
 
-#include "src/core/communicator.hpp"
-#include "src/core/operation.hpp"
-#include "src/measure/measurement.hpp"
+#include "src/measure/sample_criterion.hpp"
 #include "src/run/host_clocks.hpp"
 #include "src/run/memory_limit.hpp"
-#include "src/run/operation_workload.hpp"
-#include "src/run/point.hpp"
-#include "src/run/rank_report.hpp"
 #include "src/run/reproduction_check.hpp"
 
 namespace ccl_tests {
@@ -173,43 +168,35 @@ PointRows BenchmarkRunner::warm_up(const Collective& collective, const SweepPoin
 }
 
 PointRows BenchmarkRunner::run(const Collective& collective, const SweepPoint& point) {
-  const Problem p = problem(collective, point, options_.spec, rank_.rank());
-  use_pattern(p);
-  const WaitLimits limits = wait_limits(options_, p);
-  const std::unique_ptr<Operation> operation = operation_of(p, limits);
-  PointRows result = rows_of(p, *operation, verifiable(p), limits);
-  const bool reproduces = options_.check.reproducible && collective.domain.reduces;
-  if (reproduces) add_reproductions(result, p, *operation, limits);
-  if (!result.rows.empty() && one_row_for_all(collective)) result.rows = {slowest(result.rows)};
-  return result;
+  return measured_rows(collective, point, true);
 }
 
 PointRows BenchmarkRunner::glance(const Collective& collective, const SweepPoint& point,
                                   double budget_s) {
   constexpr double longest = 10;  // of budgets
+  const double before_s = std::exchange(budget_s_, budget_s);
+  most_s_ = longest * budget_s;
+  PointRows result = measured_rows(collective, point, false);
+  budget_s_ = before_s;
+  most_s_ = 0;
+  return result;
+}
+
+// verified: with what repeating the reduction shows, too. Otherwise times alone.
+PointRows BenchmarkRunner::measured_rows(const Collective& collective, const SweepPoint& point,
+                                         bool verified) {
   const Problem p = problem(collective, point, options_.spec, rank_.rank());
   use_pattern(p);
   const WaitLimits limits = wait_limits(options_, p);
   const std::unique_ptr<Operation> operation = operation_of(p, limits);
-  const double before_s = std::exchange(budget_s_, budget_s);
-  most_s_ = longest * budget_s;
-  PointRows result = rows_of(p, *operation, false, limits);
-  budget_s_ = before_s;
-  most_s_ = 0;
-  if (!result.rows.empty() && one_row_for_all(collective)) result.rows = {slowest(result.rows)};
-  return result;
-}
-
-// One row of each group.
-PointRows BenchmarkRunner::rows_of(const Problem& p, Operation& operation, bool verifies,
-                                   const WaitLimits& limits) {
   PointRows result;
   if (rank_.is_first()) result.rows = unmeasured_rows(p);
   const std::vector<Form> forms = forms_of(p);
   for (const Form form : forms) {
     // Without an in-place form the out-of-place measurement is repeated there, unchecked.
-    const bool checks = verifies && (options_.check.all || !repeats_out_of_place(p, form));
-    const FormFindings found = run_form(p, form, operation, checks, limits);
+    const bool checks =
+        verified && verifiable(p) && (options_.check.all || !repeats_out_of_place(p, form));
+    const FormFindings found = run_form(p, form, *operation, checks, limits);
     if (!rank_.is_first()) continue;
     result.spent_s += found.spent_s;
     add_form(result, row_context(p), form, found);
@@ -218,6 +205,10 @@ PointRows BenchmarkRunner::rows_of(const Problem& p, Operation& operation, bool 
     row.out_of_place.left_out = forms.front() != Form::out_of_place;
     row.in_place.left_out = forms.back() != Form::in_place;
   }
+  if (verified && options_.check.reproducible && collective.domain.reduces)
+    add_reproductions(result, p, *operation, limits);
+  const bool one_row_for_all = !options_.sweep.group_rows && !collective.domain.paired;
+  if (!result.rows.empty() && one_row_for_all) result.rows = {slowest(result.rows)};
   return result;
 }
 

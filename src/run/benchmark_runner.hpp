@@ -8,10 +8,6 @@
 
 #include "src/job/rank.hpp"
 #include "src/measure/clocks.hpp"
-#include "src/measure/sample_criterion.hpp"
-#include "src/measure/stopping.hpp"
-#include "src/measure/stream_criterion.hpp"
-#include "src/options/options.hpp"
 #include "src/run/row.hpp"
 #include "verify/verifier.hpp"
 
@@ -32,10 +28,8 @@ class BenchmarkRunner {
   BenchmarkRunner& operator=(const BenchmarkRunner&) = delete;
 
   Communicator& world() { return world_; }
-  Communicator& communicator() const {
-    return group_ ? *communicator_ : world_;
-  }  // of this rank's group
-
+  // Returns the communicator of this rank's group.
+  Communicator& communicator() const { return group_ ? *communicator_ : world_; }
   const ClockProperties& clock() const { return clock_; }  // that this rank reads
   // Returns true if rows are streams or samples, false if they are nccl-tests' batches.
   bool has_intervals() const;
@@ -48,7 +42,8 @@ class BenchmarkRunner {
   // allocate and choose algorithms, and so have the limit of the start (--init-timeout) if it is longer.
   // Returns on rank 0, under -c all, rows that hold what checking the call found, and no times; elsewhere nothing.
   PointRows warm_up(const Collective& collective, const SweepPoint& point);
-  // Returns the rows of a point, which must be one of those that room was made for.
+  // Returns the rows of a point, which must be one of those that room was made for: one for each group, or
+  // the slowest group's.
   PointRows run(const Collective& collective, const SweepPoint& point);
   // Returns the rows of a point as run() does, from unverified calls that take budget_s for a time. A few calls
   // are enough if they take longer than ten times that.
@@ -56,10 +51,6 @@ class BenchmarkRunner {
   // Returns on rank 0 the time of each group of a point, of the first placement that is measured, from unverified
   // calls; elsewhere nothing.
   std::vector<Measurement> times(const Collective& collective, const SweepPoint& point);
-  // Whether run() has one row for all groups: the slowest one's.
-  bool one_row_for_all(const Collective& collective) const {
-    return !options_.sweep.group_rows && !collective.domain.paired;
-  }
   // Closes the communicators when all ranks have done with them.
   void close();
 
@@ -72,8 +63,7 @@ class BenchmarkRunner {
   std::unique_ptr<StoppingCriterion> criterion(const Problem& p, bool checks) const;
   CallPlan call_plan(const Problem& p, Form form, bool verifies, const WaitLimits& limits,
                      Timeline* timeline, const Clock& clock);
-  PointRows rows_of(const Problem& p, Operation& operation, bool verifies,
-                    const WaitLimits& limits);
+  PointRows measured_rows(const Collective& collective, const SweepPoint& point, bool verified);
   FormFindings run_form(const Problem& p, Form form, Operation& operation, bool checks,
                         const WaitLimits& limits);
   RankReport take_form(const Problem& p, Form form, Operation& operation, bool checks,

@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <cctype>
 
-#include "src/core/communicator.hpp"
 #include "src/core/quote.hpp"
 #include "src/options/spec_notes.hpp"
+#include "src/record/quantity_text.hpp"
 #include "src/run/row.hpp"
 #include "src/run/run_header.hpp"
 
@@ -22,8 +22,7 @@ std::vector<std::string> pair_lines(const Options& o, const std::vector<RankGrou
                         : "";
   return {
       fmt::format("time: of one message one way: {}{}; bandwidths: of one direction", what, each),
-      fmt::format("pairs: {}, in {} round{}, a row for each", pairs, rounds.size(),
-                  rounds.size() == 1 ? "" : "s")};
+      fmt::format("pairs: {}, in {}, a row for each", pairs, counted(rounds.size(), "round"))};
 }
 
 // A number of a stream or of samples.
@@ -49,14 +48,6 @@ std::string time_text(const Collective& collective, const Options& o, bool inter
   return fmt::format(
       "time: {} of a stream of operations, with a 95 % interval (nccl-tests' batch: -n)",
       name(statistic_of(collective, cpus_short)));
-}
-
-// Of -c all.
-std::string every_call_text(const Collective& collective) {
-  if (collective.needs.synchronizes)
-    return "check: by time, in calls of their own; timed calls move no data that could be verified";
-  return "check: every call, untimed and timed ones too; times are of calls one at a time, with pauses in "
-         "which results are verified";
 }
 
 std::string mib(std::size_t bytes) {
@@ -151,14 +142,6 @@ std::vector<Note> first_notes(const Rank& rank, const Options& o) {
   return notes;
 }
 
-std::string reproducible_text(int ranks) {
-  const char* const orders =
-      ranks > 2 ? "" : "; up to two ranks have one order of additions: three show more";
-  return fmt::format(
-      "reproducible: after each row its reduction is repeated on data whose sums are rounded{}",
-      orders);
-}
-
 }  // namespace
 
 std::string mode_of(const Collective& collective, const Options& o) {
@@ -204,11 +187,22 @@ std::vector<Note> notes_of(const Rank& rank, const Collective& collective, const
   if (!collective.domain.paired || is_fast)
     notes.push_back({is_fast ? NoteKind::note : NoteKind::verbose,
                      time_text(collective, o, facts.intervals, !shortage.empty())});
-  if (o.check.all) notes.push_back({NoteKind::note, every_call_text(collective)});
-  if (o.check.reproducible) notes.push_back({NoteKind::note, reproducible_text(rank.ranks())});
   const auto add = [&](NoteKind kind, std::string text, std::string remedy = {}) {
     notes.push_back({kind, std::move(text), std::move(remedy)});
   };
+  if (o.check.all)
+    add(NoteKind::note,
+        collective.needs.synchronizes
+            ? "check: by time, in calls of their own; timed calls move no data that could be verified"
+            : "check: every call, untimed and timed ones too; times are of calls one at a time, with "
+              "pauses in which results are verified");
+  if (o.check.reproducible)
+    add(NoteKind::note,
+        fmt::format("reproducible: after each row its reduction is repeated on data whose sums are "
+                    "rounded{}",
+                    rank.ranks() > 2
+                        ? ""
+                        : "; up to two ranks have one order of additions: three show more"));
   if (process.backend.name() == "loopback")
     add(NoteKind::warning, "loopback is a test double: its times say nothing about a library",
         "use another --backend to measure");

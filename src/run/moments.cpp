@@ -9,7 +9,6 @@
 #include <utility>
 
 #include "src/core/clock.hpp"
-#include "src/core/serialize.hpp"
 #include "src/judge/passes.hpp"
 #include "src/measure/repeatability.hpp"
 
@@ -22,34 +21,22 @@ constexpr double most_spent_s = 1.5;  // of moments after rows
 constexpr double much_difference =
     0.05;                               // between a cell's times: another moment is worth its time
 constexpr double least_apart_s = 0.05;  // from the begin of a round to the next one's
-constexpr Measurement Row::*both_cells[] = {&Row::out_of_place, &Row::in_place};
-constexpr std::size_t no_point = std::numeric_limits<std::size_t>::max();
 
-// Whether another moment could make a time surer.
-bool has_wide_interval(const std::vector<Row>& rows) {
-  return std::any_of(rows.begin(), rows.end(), [](const Row& row) {
-    return std::any_of(std::begin(both_cells), std::end(both_cells), [&](Measurement Row::*half) {
-      const Measurement& cell = row.*half;
-      return cell.has_own_time() && cell.stream &&
-             cell.stream->half_width(cell.seconds).value_or(0) > WidthTally::wide;
-    });
-  });
-}
-
-void add_apart(std::vector<TimedTwice>& pairs, const std::vector<Row>& earlier,
-               const std::vector<Row>& rows, double seconds) {
-  for (std::size_t r = 0; r < rows.size(); ++r)
-    for (const auto half : both_cells)
-      if ((rows[r].*half).has_own_time())
-        pairs.push_back({(earlier.at(r).*half).seconds, (rows[r].*half).seconds, seconds});
-}
-
-std::vector<double> own_times_of(const std::vector<Row>& rows) {
-  std::vector<double> times;
+// Returns the cells that have a time of their own, in an order that all moments of a point have.
+std::vector<const Measurement*> own_cells(const std::vector<Row>& rows) {
+  std::vector<const Measurement*> cells;
   for (const Row& row : rows)
-    for (const auto half : both_cells)
-      if ((row.*half).has_own_time()) times.push_back((row.*half).seconds);
-  return times;
+    for (const Measurement* cell : {&row.out_of_place, &row.in_place})
+      if (cell->has_own_time()) cells.push_back(cell);
+  return cells;
+}
+
+// Returns whether another moment could make a time surer.
+bool has_wide_interval(const std::vector<Row>& rows) {
+  const auto cells = own_cells(rows);
+  return std::any_of(cells.begin(), cells.end(), [](const Measurement* cell) {
+    return cell->stream && cell->stream->half_width(cell->seconds).value_or(0) > WidthTally::wide;
+  });
 }
 
 }  // namespace
@@ -61,8 +48,7 @@ MomentPlan::MomentPlan(std::vector<std::size_t> bytes, bool fast)
       most_rounds_(fast ? 30 : 6),
       most_s_(fast ? 4 : 1.5),
       order_(bytes_.size()),
-      times_(bytes_.size()),
-      largest_(no_point) {
+      times_(bytes_.size()) {
   std::iota(order_.begin(), order_.end(), std::size_t{0});
   std::stable_sort(order_.begin(), order_.end(),
                    [&](std::size_t a, std::size_t b) { return bytes_[a] < bytes_[b]; });
@@ -141,6 +127,7 @@ void SeriesMoments::take_earlier() {
   for (const SweepPoint& point : series_) bytes.push_back(point.bytes);
   MomentPlan plan(std::move(bytes), !rank_.shortage().empty());
   double round_at_s = 0;
+  constexpr int no_point = -1;
   const auto next_point = [&] {
     const auto next = plan.next();
     if (!next) return no_point;
@@ -149,34 +136,36 @@ void SeriesMoments::take_earlier() {
       if (wait_s > 0) std::this_thread::sleep_for(std::chrono::duration<double>(wait_s));
       round_at_s = monotonic_seconds();
     }
-    return next->point;
+    return static_cast<int>(next->point);
   };
   for (;;) {
-    std::size_t number[] = {rank_.is_first() ? next_point() : 0};
-    number[0] = span_from_bytes<std::size_t>(
-                    rank_.world().broadcast(span_to_bytes<std::size_t>(number), rank_.limit_s()))
-                    .at(0);
-    if (number[0] == no_point) return;
-    const double took_s = take(number[0]);
-    if (rank_.is_first()) plan.add(own_times_of(points_[number[0]].moments.back()), took_s);
+    const int number = rank_.agree(rank_.is_first() ? next_point() : no_point);
+    if (number == no_point) return;
+    const auto point = static_cast<std::size_t>(number);
+    const double took_s = take(point);
+    if (!rank_.is_first()) continue;
+    std::vector<double> times;
+    for (const Measurement* cell : own_cells(points_[point].moments.back()))
+      times.push_back(cell->seconds);
+    plan.add(times, took_s);
   }
-}
-
-bool SeriesMoments::agree(bool first_rank_says) {
-  return !rank_.world().broadcast(first_rank_says ? "1" : "", rank_.limit_s()).empty();
 }
 
 std::vector<Row> SeriesMoments::settled(std::size_t point, const std::vector<Row>& rows,
                                         double precision) {
   constexpr int most_more = 3;
   const Point& of_point = points_[point];
-  const double row_at_s = monotonic_seconds();
-  if (rank_.is_first() && !of_point.moments.empty())
-    add_apart(apart_, of_point.moments.back(), rows, row_at_s - of_point.at_s);
+  if (rank_.is_first() && !of_point.moments.empty()) {
+    const double apart_s = monotonic_seconds() - of_point.at_s;
+    const auto before = own_cells(of_point.moments.back()), now = own_cells(rows);
+    for (std::size_t k = 0; k < now.size(); ++k)
+      apart_.push_back({before.at(k)->seconds, now[k]->seconds, apart_s});
+  }
   std::vector<Row> all = combined_rows(point, rows, precision);
   for (int more = 0; more < most_more; ++more) {
-    if (!agree(!of_point.moments.empty() && spent_s_ < most_spent_s && has_wide_interval(all)))
-      break;
+    const bool wanted =
+        !of_point.moments.empty() && spent_s_ < most_spent_s && has_wide_interval(all);
+    if (rank_.agree(wanted ? 1 : 0) == 0) break;
     spent_s_ += take(point);
     all = combined_rows(point, rows, precision);
   }

@@ -3,13 +3,13 @@
 #pragma once
 
 #include <cstddef>
+#include <limits>
 #include <optional>
 #include <span>
 #include <vector>
 
 #include "src/measure/repeatability.hpp"
 #include "src/run/benchmark_runner.hpp"
-#include "src/run/point.hpp"
 
 namespace ccl_tests {
 
@@ -45,7 +45,7 @@ class MomentPlan {
   std::vector<std::vector<std::vector<double>>> times_;  // of each point, moment and cell
   std::size_t at_ = 0, round_ = 0;                       // the next place in order_
   std::size_t slow_ = 0;  // points with long calls in the first round
-  std::size_t largest_;   // bytes that are still measured
+  std::size_t largest_ = std::numeric_limits<std::size_t>::max();  // bytes that are still measured
   double spent_s_ = 0;
 };
 
@@ -76,7 +76,6 @@ class SeriesMoments {
   double take(std::size_t point);  // returns how long it took
   std::vector<Row> combined_rows(std::size_t point, const std::vector<Row>& rows,
                                  double precision) const;
-  bool agree(bool first_rank_says);
 
   BenchmarkRunner& runner_;
   Rank& rank_;

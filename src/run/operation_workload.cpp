@@ -7,7 +7,6 @@
 #include "src/core/error.hpp"
 
 namespace ccl_tests {
-
 namespace {
 
 // A timeline for libraries that have none of their own: waits for the communicator at every mark, and takes the time of
@@ -68,12 +67,6 @@ OperationWorkload::OperationWorkload(const Problem& problem, Form form, const Ca
       verifier_(verifier),
       activity_(activity),
       next_phase_(plan.first_phase) {}
-
-void Tally::add(const Tally& later) {
-  found.add(later.found);
-  calls += later.calls;
-  verified += later.verified;
-}
 
 OperationWorkload::Buffers OperationWorkload::in_place(std::byte* buffer, std::size_t slot) {
   std::byte* const region = buffer + plan_.slots.offset(slot);
@@ -195,13 +188,7 @@ void OperationWorkload::prepare(const BlockPlan& plan) {
 // Slots in which a reduction runs in place again and again start at its fixed point, 0: patterns
 // would overflow.
 void OperationWorkload::refill() {
-  for (const Buffers& b : slots_) {
-    if (fresh_) {
-      verifier_.clear(b.region, b.region_bytes);
-    } else {
-      fill(b);
-    }
-  }
+  for (const Buffers& b : slots_) fresh_ ? verifier_.clear(b.region, b.region_bytes) : fill(b);
   if (fresh_) fill(*fresh_);
 }
 
@@ -255,14 +242,6 @@ void OperationWorkload::wait() {
   inside_library(activity_, [&] { communicator_.wait(); });
   issued_ = 0;
   activity_.expect(plan_.limit_s);
-}
-
-void OperationWorkload::start_counting() {
-  if (plan_.counters != nullptr) plan_.counters->begin();
-}
-
-void OperationWorkload::stop_counting() {
-  if (plan_.counters != nullptr) events_.push_back(plan_.counters->end());
 }
 
 void OperationWorkload::verify() {

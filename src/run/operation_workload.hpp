@@ -9,18 +9,12 @@
 #include <optional>
 #include <vector>
 
-#include "src/core/clock.hpp"
 #include "src/core/device.hpp"
-#include "src/core/gpu_extension.hpp"
-#include "src/core/operation.hpp"
 #include "src/devices/process_counters.hpp"
 #include "src/inject/injecting_communicator.hpp"
 #include "src/job/activity.hpp"
-#include "src/measure/workload.hpp"
 #include "src/run/point.hpp"
-#include "src/run/slots.hpp"
 #include "verify/loops.hpp"
-#include "verify/verifier.hpp"
 
 namespace ccl_tests {
 
@@ -55,7 +49,6 @@ enum class Form { out_of_place, in_place };
 struct Tally {
   verify::Mismatch found;
   std::uint64_t calls = 0, verified = 0;
-  void add(const Tally& later);
 };
 
 // How the calls of a row are made.
@@ -105,11 +98,15 @@ class OperationWorkload : public Workload {
     return form_ == Form::in_place && problem_.collective->domain.reduces;
   }
   void refill();
-  void flush_caches() const;  // if the arena has a buffer for it
   void check_results();
   void count(std::size_t calls) { tally_.calls += calls; }
-  void start_counting();  // directly before the clock starts
-  void stop_counting();   // when it has stopped
+  // Counts events from directly before the clock starts until it has stopped.
+  void start_counting() {
+    if (plan_.counters != nullptr) plan_.counters->begin();
+  }
+  void stop_counting() {
+    if (plan_.counters != nullptr) events_.push_back(plan_.counters->end());
+  }
   // The next wait() is for so many calls.
   void set_issued(std::size_t calls) { issued_ = calls; }
 
@@ -125,6 +122,7 @@ class OperationWorkload : public Workload {
 
   Buffers buffers(std::size_t slot);
   Buffers in_place(std::byte* buffer, std::size_t slot);
+  void flush_caches() const;  // if the arena has a buffer for it
   void fill(const Buffers& b) const;
   void check(const Buffers& b);
   // Inline: on the clock.

@@ -22,27 +22,17 @@ std::vector<RankLine> rank_lines(const std::vector<RankIdentity>& ranks, const R
   std::map<std::string, int> next_on;  // place
   std::vector<RankLine> lines;
   for (std::size_t r = 0; r < ranks.size(); ++r) {
-    lines.push_back({static_cast<int>(r),
-                     groups.group_of(static_cast<int>(r)),
-                     ranks[r].pid,
-                     ranks[r].host,
-                     next_on[ranks[r].place()]++,
-                     ranks[r].cpu,
-                     {}});
-    const DeviceIdentity& device = ranks[r].device;
-    if (device.index < 0) continue;
-    lines.back().device = device.index;
-    lines.back().device_name = device.name;
-    lines.back().bus_id = device.bus_id;
+    const int rank = static_cast<int>(r);
+    const DeviceIdentity& gpu = ranks[r].device;
+    const int on_host = next_on[ranks[r].place()]++;
+    RankLine& line = lines.emplace_back(
+        RankLine{rank, groups.group_of(rank), ranks[r].pid, ranks[r].host, on_host, ranks[r].cpu});
+    if (gpu.index < 0) continue;
+    line.device = gpu.index;
+    line.device_name = gpu.name;
+    line.bus_id = gpu.bus_id;
   }
   return lines;
-}
-
-// 16 hexadecimal digits, so that rows of many runs can be told apart.
-std::string random_id() {
-  std::random_device device;
-  std::uniform_int_distribution<std::uint64_t> any;
-  return fmt::format("{:016x}", any(device));
 }
 
 // Returns nullopt for a run without end.
@@ -113,7 +103,9 @@ RunInfo describe(const Rank& rank, const Collective& collective, const Options& 
   const std::vector<RankIdentity>& ranks = rank.table().ranks;
   RunInfo run;
   run.options = o;
-  run.run_id = random_id();
+  std::random_device device;
+  std::uniform_int_distribution<std::uint64_t> any;
+  run.run_id = fmt::format("{:016x}", any(device));
   run.program = fmt::format("{}_perf", collective.name);
   run.version = version();
   run.backend = process.backend.name();

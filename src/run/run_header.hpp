@@ -7,16 +7,9 @@
 #include <string_view>
 #include <vector>
 
-#include "src/job/rank.hpp"
-#include "src/measure/clocks.hpp"
-#include "src/options/options.hpp"
-#include "src/record/record.hpp"
 #include "src/run/link_ceiling.hpp"
-#include "src/run/point.hpp"
 
 namespace ccl_tests {
-
-class Communicator;
 
 // "8 processes on 2 hosts, 4 on each", "2 threads of 1 process on 1 host".
 std::string placement(const std::vector<RankIdentity>& ranks, int processes);
