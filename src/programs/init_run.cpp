@@ -1,4 +1,4 @@
-#include "src/programs/init_run.hpp"
+#include "src/programs/program.hpp"
 
 #include <fmt/format.h>
 

@@ -44,31 +44,25 @@ bool is_flag(std::string_view word, std::string_view name) {
   return beginning.size() >= fewest && name.starts_with(beginning);
 }
 
-// The values of a flag, each "--flag VALUE" or "--flag=VALUE".
-std::vector<std::string> values_of(std::string_view name, const std::vector<std::string>& words) {
-  std::vector<std::string> values;
-  for (std::size_t i = 0; i < words.size(); ++i) {
-    if (!is_flag(words[i], name)) continue;
-    if (const std::size_t equals = words[i].find('='); equals != std::string::npos)
-      values.push_back(words[i].substr(equals + 1));
-    else if (i + 1 < words.size())
-      values.push_back(words[++i]);
-  }
-  return values;
-}
+// The values of a flag, each "--flag VALUE" or "--flag=VALUE", and the words without them.
+struct FlagValues {
+  std::vector<std::string> values, rest;
+};
 
-std::vector<std::string> without(std::string_view name, const std::vector<std::string>& words) {
-  std::vector<std::string> rest;
+FlagValues values_of(std::string_view name, const std::vector<std::string>& words) {
+  FlagValues found;
   for (std::size_t i = 0; i < words.size(); ++i) {
     if (!is_flag(words[i], name))
-      rest.push_back(words[i]);
-    else if (words[i].find('=') == std::string::npos)
-      ++i;
+      found.rest.push_back(words[i]);
+    else if (const std::size_t equals = words[i].find('='); equals != std::string::npos)
+      found.values.push_back(words[i].substr(equals + 1));
+    else if (++i < words.size())
+      found.values.push_back(words[i]);
   }
-  return rest;
+  return found;
 }
 
-// What a file descriptor that is open in this process stands for, as long as it lives.
+// A file descriptor that is open as long as this object lives.
 class Descriptor {
  public:
   explicit Descriptor(int value) : value_(value) {
@@ -109,7 +103,7 @@ struct ChildEnd {
   std::string errors;  // the end of its stderr
 };
 
-// Adds to the end of the stderr that is kept, and passes it on.
+// Passes on what is written to stderr now, and keeps the end of it all.
 void pass_on_errors(int from, std::string& kept) {
   std::string now;
   read_into(now, from);
@@ -178,20 +172,15 @@ MonitoredChild start(const std::vector<std::string>& arguments, const std::strin
   return {std::move(child), std::move(out)};
 }
 
-// nullopt: there is none.
-std::optional<FieldRecord> read_verdict(const std::string& path) {
+// Returns an empty record if there is none.
+FieldRecord read_verdict(const std::string& path) {
   std::ostringstream text;
   text << std::ifstream(path).rdbuf();
   try {
     return parse_json_object(text.str());
   } catch (const Error&) {
-    return std::nullopt;
+    return {};
   }
-}
-
-std::string line_of(const FieldRecord& verdict) {
-  const FieldValue* const line = find(verdict, "line");
-  return line != nullptr && line->is_string() ? line->get<std::string>() : std::string();
 }
 
 // Nagios' performance data: "label=value" (Monitoring Plugins Development Guidelines).
@@ -224,31 +213,29 @@ std::string status_text(const std::string& program, const ChildEnd& end) {
 }
 
 std::string first_line(const std::string& program, ExitCodes codes, const ChildEnd& end,
-                       const std::optional<FieldRecord>& verdict) {
-  std::string what = verdict ? line_of(*verdict) : std::string();
+                       const FieldRecord& verdict) {
+  const FieldValue* const line = find(verdict, "line");
+  const FieldValue* const code = find(verdict, "exit_code");
+  const FieldValue* const ended = find(verdict, "end_time");
   // A verdict that was not finished is older than how the child ended.
-  const FieldValue* const code = verdict ? find(*verdict, "exit_code") : nullptr;
-  const bool known = code != nullptr && code->is_number_unsigned() &&
-                     code->get<std::uint64_t>() == static_cast<std::uint64_t>(end.code);
-  const FieldValue* const ended = verdict ? find(*verdict, "end_time") : nullptr;
-  const bool unfinished = ended == nullptr || ended->is_null();
-  if (what.empty() || unfinished || !known) what = program + ": " + status_text(program, end);
+  const bool known = code != nullptr && *code == end.code && ended != nullptr && !ended->is_null();
+  std::string what = known && line != nullptr && line->is_string() ? line->get<std::string>() : "";
+  if (what.empty()) what = program + ": " + status_text(program, end);
   const bool measured =
       end.code == exit_code(Exit::passed) || end.code == exit_code(Exit::too_slow);
   return shortened(single_line(fmt::format("{} {}", exit_status(codes, end.code).word, what)),
                    headline_bytes) +
-         (codes == ExitCodes::nagios && verdict && measured ? performance_data(*verdict) : "") +
-         '\n';
+         (codes == ExitCodes::nagios && measured ? performance_data(verdict) : "") + '\n';
 }
 
 // See run_monitored.
 int run_child(const std::string& program, const std::vector<std::string>& arguments,
               ExitCodes codes, FirstLine first) {
-  const std::vector<std::string> words = without(flag, arguments);
+  const std::vector<std::string> words = values_of(flag, arguments).rest;
   std::optional<ScratchFolder> folder;  // if the user has no file for the verdict
   std::vector<std::string> verdict, more;
   if (first == FirstLine::verdict) {
-    verdict = values_of(verdict_flag, words);
+    verdict = values_of(verdict_flag, words).values;
     if (verdict.empty()) {
       folder.emplace("ccl-verdict-");
       verdict = {folder->file("verdict.json")};
@@ -258,10 +245,10 @@ int run_child(const std::string& program, const std::vector<std::string>& argume
   const SignalPipe signals;
   const ChildEnd end = wait_for(start(words, program, more), signals);
   const bool says = first != FirstLine::headline || (end.output.empty() && end.code != 0);
-  const std::vector<std::string> launchers = values_of(launcher_flag, arguments);
+  const std::vector<std::string> launchers = values_of(launcher_flag, arguments).values;
   if (says && is_first_process(launchers.empty() ? "auto" : launchers.back()))
     fmt::print("{}", first_line(program, codes, end,
-                                verdict.empty() ? std::nullopt : read_verdict(verdict.back())));
+                                verdict.empty() ? FieldRecord() : read_verdict(verdict.back())));
   bool told = std::fflush(stdout) == 0;
   told = write_all(STDOUT_FILENO, end.output) == 0 && told;
   const ExitStatus status = exit_status(codes, end.code);
@@ -287,14 +274,14 @@ bool asks_for_text(const std::function<bool()>& prints) try {
 }
 
 std::optional<ExitCodes> asked_exit_codes(const std::vector<std::string>& arguments) {
-  const std::vector<std::string> given = values_of(flag, arguments);
+  const std::vector<std::string> given = values_of(flag, arguments).values;
   if (given.empty()) return std::nullopt;
-  for (const ExitCodes codes : all_exit_codes()) {
-    if (given.back() != name(codes)) continue;
-    return codes == ExitCodes::native ? std::nullopt : std::optional(codes);
-  }
   std::vector<std::string> names;
-  for (const ExitCodes codes : all_exit_codes()) names.emplace_back(name(codes));
+  for (const ExitCodes codes : all_exit_codes()) {
+    if (given.back() == name(codes))
+      return codes == ExitCodes::native ? std::nullopt : std::optional(codes);
+    names.emplace_back(name(codes));
+  }
   throw UsageError(fmt::format("{}: {}", flag, unknown_name("name", given.back(), names)));
 }
 

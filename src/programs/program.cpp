@@ -10,7 +10,6 @@
 #include <utility>
 #include <vector>
 
-#include "src/core/collective.hpp"
 #include "src/core/error.hpp"
 #include "src/job/job.hpp"
 #include "src/options/options.hpp"

@@ -15,27 +15,12 @@ namespace {
 
 void check(const DistributedOptions& options) {
   for (const auto& [name, limit_s] :
-       {std::pair("limit_s", options.limit_s), std::pair("init_limit_s", options.init_limit_s)}) {
+       {std::pair("limit_s", options.limit_s),
+        std::pair("init_timeout_s", options.backend_options.init_timeout_s)})
     if (!(limit_s > 0))
       throw UsageError(
           fmt::format("{}: {:g} s is no time to wait; accepted: more than 0", name, limit_s));
-  }
 }
-
-// The primitives work on host memory: a library that takes a GPU's memory gets copies.
-class OnHost {
- public:
-  explicit OnHost(Rank& rank) : backend_(&rank.process().backend) {
-    if (rank.gpu() == nullptr) return;
-    copied_ = on_host_memory(rank.process().backend, *rank.gpu());
-    backend_ = copied_.get();
-  }
-  const Backend& backend() const { return *backend_; }
-
- private:
-  const Backend* backend_;
-  std::unique_ptr<Backend> copied_;
-};
 
 }  // namespace
 
@@ -48,13 +33,15 @@ int run_distributed(const DistributedOptions& options,
     job.backend = options.backend;
     job.backend_options = options.backend_options;
     job.host_memory_only = "primitives work on host memory";
-    job.backend_options.init_timeout_s = options.init_limit_s;
     job.timeout_s = options.limit_s;
     job.whole_machine = false;
     const RankBody on_rank = [&](Rank& rank) {
       constexpr const char* between = "the function that was given";
-      const OnHost on_host(rank);
-      const auto library = watch_calls(on_host.backend(), rank.activity(), between);
+      // The primitives work on host memory: a library that takes a GPU's memory gets copies.
+      const Backend& backend = rank.process().backend;
+      std::unique_ptr<Backend> copied;
+      if (rank.gpu() != nullptr) copied = on_host_memory(backend, *rank.gpu());
+      const auto library = watch_calls(copied ? *copied : backend, rank.activity(), between);
       auto world = std::make_unique<primitives::Group>(
           rank.world(), primitives::Library{library.get(), options.backend_options},
           options.limit_s);

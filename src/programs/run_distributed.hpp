@@ -11,8 +11,8 @@ namespace ccl_tests {
 struct DistributedOptions {
   std::string backend = "auto";  // as --backend
   BackendOptions backend_options = {};
-  double limit_s = 120;       // of one exchange and one operation
-  double init_limit_s = 120;  // of joining
+  double limit_s =
+      120;  // of one exchange and one operation; of joining: backend_options.init_timeout_s
 };
 
 // Runs body(default group) with this process as one rank among those that its launcher started

@@ -6,7 +6,8 @@
 #include <cmath>
 #include <cstring>
 #include <mutex>
-#include <set>
+#include <numeric>
+#include <optional>
 #include <thread>
 #include <vector>
 
@@ -58,8 +59,7 @@ double link_elements(const Collective& collective, const Shape& shape) {
   if (held > 0) {
     const auto holders =
         std::count_if(t.held.begin(), t.held.end(), [](double h) { return h > 0; });
-    double all = 0;
-    for (const double h : t.held) all += h;
+    const double all = std::accumulate(t.held.begin(), t.held.end(), 0.0);
     // One holder: its buffer passes each link once (a chain). Everybody holds everything: reduced
     // in parts, then gathered. Everybody holds a part: only reduced.
     if (holders == 1) return held;
@@ -79,13 +79,14 @@ double link_elements(const Collective& collective, const Shape& shape) {
         std::max(distinct_out, std::min(sent, static_cast<double>(collective.layout(s).send)));
   }
   // A scatter's root keeps its own block: it cannot send its whole buffer.
-  double most_out = 0;
-  for (const double out : t.out) most_out = std::max(most_out, out);
+  const double most_out = *std::max_element(t.out.begin(), t.out.end());
   return std::max(in, std::min(distinct_out, most_out));
 }
 
-}  // namespace
-
+// Counts from the expected blocks the bytes that the most loaded rank must at least send or
+// receive. Data from another rank must come in once. A result over all ranks needs every other
+// rank's part moved to where the part is reduced. Returns how the count differs from algbw_bytes x
+// bus_factor, or nullopt if both agree.
 std::optional<std::string> bus_factor_error(const Collective& collective, const Shape& shape) {
   if (collective.needs.synchronizes) return std::nullopt;
   // What is not delivered cannot be counted.
@@ -103,15 +104,11 @@ std::optional<std::string> bus_factor_error(const Collective& collective, const 
                      shape.self.ranks, stated, counted);
 }
 
-namespace {
-
 constexpr int most_ranks = 9;
 // Requested elements: fewer than ranks, odd.
 constexpr std::size_t counts[] = {1, 37, 144};
-// A block of more than a period of the pattern; what that shows does not depend on the number of
-// ranks, so that a few are enough, the most among them.
+// A block of more than a period of the pattern.
 constexpr std::size_t large_count = 40'000;
-bool tries_large_count(int ranks) { return ranks <= 4 || ranks == most_ranks; }
 
 class Findings {
  public:
@@ -152,10 +149,9 @@ bool check_tiling(const Collective& collective, const Shape& shape, Findings& fi
         return false;
       }
       for (std::size_t i = out; i < out + s.count; ++i) {
-        if (stated[i]++ != 0) {
-          findings.add(fmt::format("{}: element {} is stated twice", describe(shape), i));
-          return false;
-        }
+        if (stated[i]++ == 0) continue;
+        findings.add(fmt::format("{}: element {} is stated twice", describe(shape), i));
+        return false;
       }
     }
   }
@@ -217,17 +213,13 @@ void check_call(const Collective& collective, const Shape& shape, bool in_place,
 
 std::vector<DataType> types_of(const Collective& collective) {
   std::vector<DataType> types = {DataType::float32, DataType::uint8, DataType::bfloat16};
-  if (collective.domain.types.empty()) return types;
-  const auto taken = collective.domain.types;
+  const auto& supported = collective.domain.types;  // empty: all
+  if (supported.empty()) return types;
   std::erase_if(types, [&](DataType type) {
-    return std::find(taken.begin(), taken.end(), type) == taken.end();
+    return std::find(supported.begin(), supported.end(), type) == supported.end();
   });
-  if (types.empty()) types = {taken.front()};
+  if (types.empty()) types = {supported.front()};
   return types;
-}
-
-ReduceOp first_op(const Collective& collective) {
-  return collective.domain.ops.empty() ? ReduceOp::sum : collective.domain.ops.front();
 }
 
 // Returns combinations of the options that this collective takes.
@@ -256,21 +248,21 @@ template <class Visit>
 void for_each_shape(const Collective& collective, DataType type, int rank, int ranks,
                     Visit&& visit) {
   std::vector<std::size_t> tried(std::begin(counts), std::end(counts));
-  if (tries_large_count(ranks)) tried.push_back(large_count);
-  for (const CollectiveOptions& options : variants(collective)) {
-    for (const std::size_t count : tried) {
-      for (int root = 0; root < (collective.domain.rooted ? ranks : 1); ++root) {
+  // What it shows does not depend on the number of ranks: a few are enough, the most among them.
+  if (ranks <= 4 || ranks == most_ranks) tried.push_back(large_count);
+  for (const CollectiveOptions& options : variants(collective))
+    for (const std::size_t count : tried)
+      for (int root = 0; root < (collective.domain.rooted ? ranks : 1); ++root)
         visit(Shape{count, size_of(type), {rank, ranks}, options, root});
-      }
-    }
-  }
 }
 
 void check_rank(const Collective& collective, ControlChannel& channel,
                 verify::PatternCache& patterns, Findings& findings) {
   const auto communicator = LoopbackBackend().connect(channel, {});
+  std::optional<ReduceOp> op;
+  if (const Domain& domain = collective.domain; domain.reduces)
+    op = domain.ops.empty() ? ReduceOp::sum : domain.ops.front();
   for (const DataType type : types_of(collective)) {
-    const auto op = collective.domain.reduces ? std::optional(first_op(collective)) : std::nullopt;
     const auto pattern = patterns.find(type, op, channel.ranks(), 7);
     const verify::Verifier verifier(pattern, channel.rank());
     const auto check = [&](const Shape& shape) {
@@ -284,14 +276,12 @@ void check_rank(const Collective& collective, ControlChannel& channel,
 
 bool check_tilings(const Collective& collective, int ranks, Findings& findings) {
   bool right = true;
-  for (const DataType type : types_of(collective)) {
-    for (int rank = 0; rank < ranks; ++rank) {
+  for (const DataType type : types_of(collective))
+    for (int rank = 0; rank < ranks; ++rank)
       for_each_shape(collective, type, rank, ranks, [&](const Shape& shape) {
         right = check_tiling(collective, shape, findings) &&
                 check_buffers(collective, shape, findings) && right;
       });
-    }
-  }
   return right;
 }
 

@@ -2,21 +2,12 @@
 #pragma once
 
 #include <cstdio>
-#include <optional>
 #include <string>
 #include <vector>
 
 #include "src/core/collective.hpp"
 
 namespace ccl_tests {
-
-// What bus bandwidth counts, derived from what has to move rather than from the specs' formulas.
-
-// Counts from the expected blocks the bytes that the most loaded rank must at least send or
-// receive. Data from another rank must come in once. A result over all ranks needs every other
-// rank's part moved to where the part is reduced. Returns how the count differs from algbw_bytes x
-// bus_factor, or nullopt if both agree.
-std::optional<std::string> bus_factor_error(const Collective& collective, const Shape& shape);
 
 // Runs every form of `collective` on loopback, whose collectives are written from their
 // definitions: 1 to 9 ranks (a paired collective: 2 ranks), every root, out of place and in place,

@@ -65,8 +65,6 @@ verify::PatternCache& simulated_patterns() {
   return patterns;
 }
 
-bool is_first_simulated_rank() { return mpi_module::simulated_channel()->rank() == 0; }
-
 namespace {
 
 void refuse(const Options& options) {
@@ -108,7 +106,7 @@ int run_sweep(const Collective& collective, const Options& options, const JobSet
 int run(const Collective& program, const std::vector<std::string>& arguments) {
   const Parsed parsed = parse_options(program, arguments, process_environment());
   if (parsed.print || parsed.options.output.explain) {
-    if (is_first_simulated_rank())
+    if (mpi_module::simulated_channel()->rank() == 0)
       fmt::print("{}", parsed.print ? *parsed.print : explain(program));
     return exit_code(Exit::passed);
   }

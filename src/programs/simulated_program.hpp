@@ -1,4 +1,5 @@
-// The program from top to bottom on a simulator's ranks.
+// The program from top to bottom on a simulator's ranks. All of them run on one thread, one after the other:
+// nothing watches them, and they exchange over MPI instead of the control plane.
 #pragma once
 
 #include <functional>
@@ -8,9 +9,6 @@
 #include "verify/pattern.hpp"
 
 namespace ccl_tests {
-
-// A job on simulated ranks. All of them run on one thread, one after the other: nothing watches them,
-// and they exchange over MPI instead of the control plane.
 
 // Runs `body` on this rank, with hooks.open before and hooks.write_end after it, as run_job does; the
 // launcher, hosts and ranks are the simulator's. Collective. Throws what body throws.
@@ -22,9 +20,6 @@ int run_simulated_main(const std::string& program, const std::function<int()>& m
 // Simulated ranks are copies of the executable, not of this library: they share these tables, which
 // would otherwise be computed once per rank.
 verify::PatternCache& simulated_patterns();
-
-// Whether the calling rank is rank 0, before its job runs.
-bool is_first_simulated_rank();
 
 struct Collective;
 

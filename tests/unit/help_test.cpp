@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "src/options/flags.hpp"
-#include "src/programs/init_run.hpp"
+#include "src/programs/program.hpp"
 #include "tests/golden/committed.hpp"
 #include "tests/unit/command_line.hpp"
 

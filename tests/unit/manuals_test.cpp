@@ -14,7 +14,7 @@
 #include "src/core/quote.hpp"
 #include "src/options/flags.hpp"
 #include "src/options/program_texts.hpp"
-#include "src/programs/init_run.hpp"
+#include "src/programs/program.hpp"
 
 namespace ccl_tests {
 namespace {

@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "src/programs/init_run.hpp"
+#include "src/programs/program.hpp"
 #include "tests/unit/command_line.hpp"
 #include "tests/unit/temporary_folder.hpp"
 

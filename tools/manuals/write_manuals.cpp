@@ -11,7 +11,7 @@
 #include "collectives/collectives.hpp"
 #include "src/options/flags.hpp"
 #include "src/options/program_texts.hpp"
-#include "src/programs/init_run.hpp"
+#include "src/programs/program.hpp"
 #include "src/report/explanations.hpp"
 #include "tools/acceptance/arguments.hpp"
 #include "tools/check_arguments.hpp"
