@@ -4,11 +4,13 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <set>
 #include <utility>
 
 #include "src/judge/pair_band.hpp"
 #include "src/measure/statistics.hpp"
+#include "src/record/quantity_text.hpp"
 
 namespace ccl_tests {
 namespace {
@@ -121,9 +123,7 @@ void set_ratio(PairFinding& finding, double effect, double error, std::size_t de
 
 PairFinding rank_finding(const Compared& all, int rank, const Judged& in) {
   const auto r = static_cast<std::size_t>(rank);
-  PairFinding finding;
-  finding.rank = rank;
-  finding.host = all.host(rank);
+  PairFinding finding{.rank = rank, .pair = {}, .host = all.host(rank)};
   const SizeBand band = fitted_sizes(all.table, rank, in.band, in.fit.effect[r]);
   const BandFit fit = fit_band(all.table, band);
   finding.first_bytes = band.first;
@@ -134,9 +134,7 @@ PairFinding rank_finding(const Compared& all, int rank, const Judged& in) {
 
 PairFinding link_finding(const Compared& all, std::size_t p, const Judged& in) {
   const RankPair pair = all.table.pairs[p];
-  PairFinding finding;
-  finding.pair = pair;
-  finding.host = all.host(pair.first);
+  PairFinding finding{.rank = {}, .pair = pair, .host = all.host(pair.first)};
   if (all.host(pair.second) != finding.host) finding.host += ", " + all.host(pair.second);
   finding.first_bytes = in.band.first;
   finding.last_bytes = in.band.last;
@@ -196,17 +194,7 @@ std::optional<double> detectable(const Judged& in, std::size_t ranks, std::size_
   return largest;
 }
 
-// Returns what so few cannot show, as a part of a sentence.
-std::string limits_of(const Compared& all) {
-  if (all.units >= fewest_for_links) return {};
-  return fmt::format("of {} {} at most one can be named, and no link", all.units, all.unit);
-}
-
-PairJudgement refused(std::string why) {
-  PairJudgement judgement;
-  judgement.note = std::move(why);
-  return judgement;
-}
+PairJudgement refused(std::string why) { return {{}, {}, std::move(why)}; }
 
 }  // namespace
 
@@ -222,7 +210,9 @@ PairJudgement judge_pairs(const std::vector<Row>& rows, const std::vector<std::s
   const std::vector<Judged> bands = judged_bands(all);
   if (bands.empty()) return refused("no size was measured between every two ranks");
   PairJudgement judgement;
-  judgement.note = limits_of(all);
+  if (all.units < fewest_for_links)
+    judgement.note =
+        fmt::format("of {} {} at most one can be named, and no link", all.units, all.unit);
   const auto effect = detectable(bands.front(), all.ranks, all.table.pairs.size());
   if (!effect)
     return refused(fmt::format("each pair has too few times ({}); take more sizes, or -N 5",
@@ -242,6 +232,136 @@ PairJudgement judge_pairs(const std::vector<Row>& rows, const std::vector<std::s
     for (PairFinding& link : slow_links(all, bands, slow))
       judgement.findings.push_back(std::move(link));
   return judgement;
+}
+
+namespace {
+
+// The rows of one size and type: of each pair, smaller rank first, the best.
+struct Series {
+  std::string title;  // "8 B float"
+  std::map<RankPair, double> seconds, messages_per_s;
+};
+
+// Returns the series in the order of their first rows. Rows that were not timed (-n 0) say nothing.
+std::vector<Series> by_size(const std::vector<Row>& rows) {
+  std::vector<Series> all;
+  for (const Row& row : rows) {
+    if (!row.pair || row.first_measured().seconds <= 0) continue;
+    const std::string title = fmt::format("{} B {}", row.bytes, name(row.type));
+    auto series =
+        std::find_if(all.begin(), all.end(), [&](const Series& one) { return one.title == title; });
+    if (series == all.end()) series = all.insert(all.end(), Series{title, {}, {}});
+    const RankPair pair = std::minmax({row.pair->first, row.pair->second});
+    double& seconds = series->seconds.emplace(pair, INFINITY).first->second;
+    double& rate = series->messages_per_s[pair];
+    for (const Measurement* cell : {&row.out_of_place, &row.in_place}) {
+      if (cell->left_out) continue;
+      seconds = std::min(seconds, cell->seconds);
+      rate = std::max(rate, cell->messages_per_s.value_or(0));
+    }
+  }
+  return all;
+}
+
+void add_matrix(std::vector<std::string>& lines, const Series& series, const std::set<int>& ranks) {
+  lines.push_back(fmt::format("{}: time (us) between each two ranks", series.title));
+  std::string head = "  rank";
+  for (const int rank : ranks) head += fmt::format("  {:>8}", rank);
+  lines.push_back(head);
+  for (const int row : ranks) {
+    std::string line = fmt::format("  {:>4}", row);
+    for (const int column : ranks)
+      line += row == column
+                  ? fmt::format("  {:>8}", '-')
+                  : fmt::format("  {:>8.2f}", series.seconds.at(std::minmax({row, column})) * 1e6);
+    lines.push_back(line);
+  }
+}
+
+// Returns which file has a row for each pair.
+std::string keeper(const std::vector<std::string>& files) {
+  const auto has_pairs = [](const std::string& file) {
+    return file.ends_with(".jsonl") || file.ends_with(".csv") || file.ends_with(".json");
+  };
+  const auto found = std::find_if(files.begin(), files.end(), has_pairs);
+  return found == files.end() ? "-J run.jsonl keeps them" : *found + " has them";
+}
+
+std::string finding_text(const PairFinding& finding) {
+  const std::string who = finding.rank
+                              ? fmt::format("rank {} on {}", *finding.rank, finding.host)
+                              : fmt::format("the link {} ({})", name(*finding.pair), finding.host);
+  const std::string sizes =
+      finding.first_bytes == finding.last_bytes
+          ? fmt::format("at {}", binary_size_text(finding.first_bytes))
+          : fmt::format("from {} to {}", binary_size_text(finding.first_bytes),
+                        binary_size_text(finding.last_bytes));
+  return fmt::format("{} stands out: {:.2f} x the others' time [{:.2f}, {:.2f}] {}", who,
+                     finding.ratio, finding.low, finding.high, sizes);
+}
+
+}  // namespace
+
+std::vector<std::string> pair_matrices(const std::vector<Row>& rows,
+                                       const std::vector<std::string>& files) {
+  constexpr std::size_t fewest_ranks = 4, most_ranks = 16;
+  std::vector<std::string> lines;
+  const std::vector<Series> all = by_size(rows);
+  for (const Series& series : all) {
+    std::set<int> ranks;
+    for (const auto& [pair, seconds] : series.seconds) ranks.insert({pair.first, pair.second});
+    const std::size_t n = ranks.size();
+    if (n < fewest_ranks || series.seconds.size() < n * (n - 1) / 2) continue;
+    if (n > most_ranks)
+      return {fmt::format(
+          "the times between each two ranks are printed of at most {}, not of {}; {}, in rows with a pair",
+          most_ranks, n, keeper(files))};
+    const bool at_an_end = &series == &all.front() || &series == &all.back();
+    if (at_an_end) add_matrix(lines, series, ranks);
+  }
+  return lines;
+}
+
+std::vector<std::string> pair_answers(const PairJudgement& judgement) {
+  constexpr std::size_t most = 4;
+  std::vector<std::string> answers;
+  const std::string more = judgement.note.empty() ? "" : "; " + judgement.note;
+  for (const PairFinding& finding : judgement.findings) {
+    if (answers.size() == most) break;
+    answers.push_back(finding_text(finding));
+  }
+  if (judgement.findings.size() > most)
+    answers.push_back(fmt::format("and {} more", judgement.findings.size() - most));
+  if (!answers.empty()) {
+    answers.back() += "; confirm with ccl_acceptance" + more;
+  } else if (judgement.could_see) {
+    answers.push_back(fmt::format(
+        "no rank stands out; one that takes {:.2f} x the others' time at all sizes would have been seen{}",
+        *judgement.could_see, more));
+  } else if (!judgement.note.empty()) {
+    answers.push_back("no rank is named: " + judgement.note);
+  }
+  return answers;
+}
+
+std::vector<std::string> message_rates(const std::vector<Row>& rows, bool at_once) {
+  std::vector<std::string> lines;
+  for (const Series& series : by_size(rows)) {
+    double sum = 0, slowest = INFINITY, fastest = 0;
+    for (const auto& [pair, rate] : series.messages_per_s) {
+      sum += rate;
+      slowest = std::min(slowest, rate);
+      fastest = std::max(fastest, rate);
+    }
+    const std::size_t pairs = series.messages_per_s.size();
+    const std::string rate =
+        pairs == 1 ? fmt::format("{:.0f} messages/s", sum)
+        : at_once
+            ? fmt::format("{:.0f} messages/s of {} pairs at once", sum, pairs)
+            : fmt::format("{:.0f} to {:.0f} messages/s, each of {} pairs", slowest, fastest, pairs);
+    lines.push_back(fmt::format("{}: {}, one direction", series.title, rate));
+  }
+  return lines;
 }
 
 }  // namespace ccl_tests

@@ -1,4 +1,4 @@
-// Which rank or link stands out of the times of all pairs of a run. Pure.
+// Which rank or link stands out of the times of all pairs of a run, and what the footer says of them. Pure.
 #pragma once
 
 #include <string>
@@ -18,5 +18,19 @@ namespace ccl_tests {
 // Of less than 4 hosts (ranks, if they share one host) nobody is named, of 4 or 5 at most one, of more at most
 // a third; no one if more stand out. tests/unit/pair_power_test.cpp has how often that is right.
 PairJudgement judge_pairs(const std::vector<Row>& rows, const std::vector<std::string>& hosts);
+
+// Returns, for the first and the last size, if every two of 4 to 16 ranks were measured, the times of all
+// pairs as a matrix. A pair's time is the smallest of its rows' halves. Of more ranks, returns a line that
+// says which of `files` has the times.
+std::vector<std::string> pair_matrices(const std::vector<Row>& rows,
+                                       const std::vector<std::string>& files);
+
+// Returns the answers of the footer, a sentence each: what stands out (at most four), or that nothing does and
+// what would have. Empty if there were no rows of several pairs.
+std::vector<std::string> pair_answers(const PairJudgement& judgement);
+
+// Returns footer lines for each size and type: messages per second in one direction; at_once: of all pairs
+// together.
+std::vector<std::string> message_rates(const std::vector<Row>& rows, bool at_once);
 
 }  // namespace ccl_tests

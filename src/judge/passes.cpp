@@ -37,16 +37,6 @@ std::uint64_t sum_of(const Cells& cells, Of of) {
   return sum;
 }
 
-// Median of those that there are.
-template <class Part, class T>
-std::optional<double> median_of_part(const Cells& cells, std::optional<Part> Measurement::*part,
-                                     std::optional<T> Part::*member) {
-  std::vector<double> values;
-  for (const Measurement* cell : cells)
-    if (((*cell).*part).value().*member) values.push_back(*(((*cell).*part).value().*member));
-  return values.empty() ? std::nullopt : std::optional(median(std::move(values)));
-}
-
 template <class Part>
 bool all_have(const Cells& cells, std::optional<Part> Measurement::*part) {
   return std::all_of(cells.begin(), cells.end(),
@@ -136,10 +126,9 @@ StreamTimes combined_stream(const Cells& cells, double seconds, double precision
     all.calls_per_stamp = std::max(all.calls_per_stamp, cell->stream->calls_per_stamp);
   set_interval(all, cells, kind, usual);
   all.confidence = cells.front()->stream->confidence;
-  all.mean = median_of(cells, [](const Measurement& cell) { return cell.stream->mean; });
-  all.median = median_of(cells, [](const Measurement& cell) { return cell.stream->median; });
-  all.fast = median_of(cells, [](const Measurement& cell) { return cell.stream->fast; });
-  all.slow = median_of(cells, [](const Measurement& cell) { return cell.stream->slow; });
+  for (const auto member :
+       {&StreamTimes::mean, &StreamTimes::median, &StreamTimes::fast, &StreamTimes::slow})
+    all.*member = median_of(cells, [&](const auto& cell) { return (*cell.stream).*member; });
   all.stamps = sum_of(cells, [](const Measurement& cell) { return cell.stream->stamps; });
   const auto half_width = all.half_width(seconds);
   all.precision_reached = half_width && *half_width <= precision;
@@ -150,15 +139,14 @@ StreamTimes combined_stream(const Cells& cells, double seconds, double precision
 // Shares are of the samples of all passes in which a rank took part.
 SampleTimes combined_samples(const Cells& cells) {
   SampleTimes all;
-  const auto middle = [&](std::optional<double> SampleTimes::*member) {
-    return median_of_part(cells, &Measurement::samples, member);
-  };
-  all.clock_error = middle(&SampleTimes::clock_error);
-  all.bracket_low = middle(&SampleTimes::bracket_low);
-  all.bracket_high = middle(&SampleTimes::bracket_high);
-  all.skew = middle(&SampleTimes::skew);
-  all.skew_p99 = middle(&SampleTimes::skew_p99);
-  all.skew_share = middle(&SampleTimes::skew_share);
+  for (const auto member :
+       {&SampleTimes::clock_error, &SampleTimes::bracket_low, &SampleTimes::bracket_high,
+        &SampleTimes::skew, &SampleTimes::skew_p99, &SampleTimes::skew_share}) {
+    std::vector<double> values;  // of the cells that have one
+    for (const Measurement* cell : cells)
+      if (const std::optional<double>& value = (*cell->samples).*member) values.push_back(*value);
+    if (!values.empty()) all.*member = median(std::move(values));
+  }
   struct Counts {
     double samples = 0, late = 0, slow = 0;
     std::vector<double> late_s;
@@ -197,12 +185,6 @@ std::vector<Mismatch> combined_mismatches(const Cells& cells) {
   std::vector<Mismatch> all;
   for (auto& [rank, mismatch] : ranks) all.push_back(std::move(mismatch));
   return all;
-}
-
-StepTimes combined_steps(const Cells& cells) {
-  return {median_of(cells, [](const Measurement& cell) { return cell.steps->sizes_s; }),
-          median_of(cells, [](const Measurement& cell) { return cell.steps->payload_s; }),
-          median_of(cells, [](const Measurement& cell) { return cell.steps->packing_s; })};
 }
 
 // Whether times are 10th percentiles: of several moments the fastest counts (fast_moments). Ranks that wait for CPUs have
@@ -264,7 +246,9 @@ Measurement combined(const Cells& cells, double precision, CellsAre kind,
   }
   all.calls = sum_of(cells, [](const auto& cell) { return cell.calls; });
   all.verified_calls = sum_of(cells, [](const auto& cell) { return cell.verified_calls; });
-  if (all_have(cells, &Measurement::steps)) all.steps = combined_steps(cells);
+  if (all_have(cells, &Measurement::steps))
+    for (const auto step : {&StepTimes::sizes_s, &StepTimes::payload_s, &StepTimes::packing_s})
+      (*all.steps).*step = median_of(cells, [&](const auto& cell) { return (*cell.steps).*step; });
   if (all_have(cells, &Measurement::efficiency))
     all.efficiency = rate_of(cells, [](const auto& cell) { return *cell.efficiency; });
   if (all_have(cells, &Measurement::evidence)) {
@@ -311,21 +295,18 @@ Row combined_rows(const std::vector<Row>& rows, double precision, CellsAre kind,
 
 // Sets the stamps of all moments, and of each rank those of all moments.
 void add_stamps(StreamTimes& all, const Cells& cells) {
-  const auto append = [](std::vector<double>& to, const std::vector<double>& from,
-                         std::size_t begin, std::size_t number) {
-    const auto first = from.begin() + static_cast<std::ptrdiff_t>(begin);
-    to.insert(to.end(), first, first + static_cast<std::ptrdiff_t>(number));
-  };
   std::size_t ranks = 0;
   for (const Measurement* cell : cells) {
     const StreamTimes& one = *cell->stream;
-    append(all.seconds, one.seconds, 0, one.seconds.size());
+    all.seconds.insert(all.seconds.end(), one.seconds.begin(), one.seconds.end());
     if (one.stamps > 0) ranks = one.rank_seconds.size() / one.stamps;
   }
   for (std::size_t r = 0; r < ranks; ++r)
-    for (const Measurement* cell : cells)
-      append(all.rank_seconds, cell->stream->rank_seconds, r * cell->stream->stamps,
-             cell->stream->stamps);
+    for (const Measurement* cell : cells) {
+      const StreamTimes& one = *cell->stream;
+      const double* const first = one.rank_seconds.data() + r * one.stamps;
+      all.rank_seconds.insert(all.rank_seconds.end(), first, first + one.stamps);
+    }
 }
 
 }  // namespace
@@ -344,10 +325,9 @@ Row combined_moments(const std::vector<Row>& moments, double precision,
   row.moments = static_cast<int>(moments.size());
   for (const Placement half : placements) {
     Measurement& all = row.*half;
-    all.moment_seconds =
-        each(cells_of(moments, half), [](const Measurement& cell) { return cell.seconds; });
-    if (!all.stream) continue;
-    add_stamps(*all.stream, cells_of(moments, half));
+    const Cells cells = cells_of(moments, half);
+    all.moment_seconds = each(cells, [](const Measurement& cell) { return cell.seconds; });
+    if (all.stream) add_stamps(*all.stream, cells);
   }
   return row;
 }

@@ -5,12 +5,12 @@
 #include <algorithm>
 #include <iterator>
 #include <limits>
+#include <tuple>
 #include <utility>
 
 #include "src/core/error.hpp"
 #include "src/devices/core_to_core.hpp"
 #include "src/judge/pair_judgement.hpp"
-#include "src/judge/pair_notes.hpp"
 #include "src/record/quantity_text.hpp"
 #include "src/record/row_text.hpp"
 
@@ -56,6 +56,8 @@ Verdict verdict_of(const RunSummary& summary) {
   if (is_undecided(summary) || is_doubtful(summary)) return Verdict::unreliable;
   return Verdict::ok;
 }
+
+auto key(const TimedCell& cell) { return std::tie(cell.type, cell.op, cell.root, cell.in_place); }
 
 // Returns whether the machine was the same before the first row and after the last one. before, after: seconds
 // of core_to_core(). Empty: nothing to say.
@@ -109,6 +111,51 @@ void add_width(RunSummary& summary, WidthTally& widths, std::optional<double> ha
 
 }  // namespace
 
+void add_cells(std::vector<TimedCell>& cells, const Row& row) {
+  constexpr double least_sigma = 0.01, sigma_of_batches = 0.03;
+  for (const Measurement* cell : {&row.out_of_place, &row.in_place}) {
+    if (!cell->has_own_time()) continue;
+    TimedCell timed{
+        row.type, row.op,
+        row.root, cell == &row.in_place,
+        true,     {.bytes = row.bytes, .seconds = cell->seconds, .sigma = sigma_of_batches}};
+    if (cell->stream) {
+      const auto half_width = cell->stream->half_width(cell->seconds);
+      timed.time.sigma = std::max(least_sigma, half_width.value_or(0) / 1.96);
+      timed.judged = half_width.value_or(1) <= most_error;
+    }
+    cells.push_back(timed);
+  }
+}
+
+std::vector<SweepFit> sweep_fits(const std::vector<TimedCell>& cells) {
+  struct Sweep {
+    TimedCell first;
+    bool several_sizes = false;
+    std::size_t left_out = 0;
+    std::vector<SizeTime> times;
+  };
+  std::vector<Sweep> sweeps;
+  for (const TimedCell& cell : cells) {
+    auto sweep = std::find_if(sweeps.begin(), sweeps.end(),
+                              [&](const Sweep& s) { return key(s.first) == key(cell); });
+    if (sweep == sweeps.end()) sweep = sweeps.insert(sweep, Sweep{.first = cell, .times = {}});
+    sweep->several_sizes |= cell.time.bytes != sweep->first.time.bytes;
+    if (cell.judged)
+      sweep->times.push_back(cell.time);
+    else
+      ++sweep->left_out;
+  }
+  std::vector<SweepFit> fits;
+  for (const Sweep& sweep : sweeps) {
+    if (!sweep.several_sizes) continue;
+    const TimedCell& of = sweep.first;
+    fits.push_back({of.type, of.op, of.root, of.in_place ? "in_place" : "out_of_place",
+                    sweep.left_out, fit_times(sweep.times)});
+  }
+  return fits;
+}
+
 void RunJudge::read_earlier_runs() {
   if (!options_.check.digests.empty()) digests_ = DigestFile(options_.check.digests);
   if (options_.limits.baseline.empty()) return;
@@ -159,26 +206,25 @@ std::vector<Row> RunJudge::add_rest() {
 
 void RunJudge::add_to_all(const Row& row, std::size_t requested) {
   ++summary_.rows;
-  for (const Measurement* cell : {&row.out_of_place, &row.in_place}) {
-    if (cell->left_out) continue;
-    ++sums_.cells;
-    sums_.busbw += cell->busbw;
-    if (cell->busbw > 0 && (!summary_.peak || cell->busbw > summary_.peak->busbw))
-      summary_.peak = Peak{row.bytes, cell->busbw};
-  }
   count_calls(summary_, row);
   if (row.out_of_place.failed_ranks + row.in_place.failed_ranks > 0) ++summary_.wrong_rows;
-  add_wrong(row, requested, "out of place", row.out_of_place);
-  add_wrong(row, requested, "in place", row.in_place);
-  const auto capped = [&](const Measurement& cell) {
-    return !cell.left_out && !cell.stream && cell.iterations < options_.measure.iterations;
-  };
-  if (capped(row.out_of_place) || capped(row.in_place)) ++sums_.capped_rows;
+  bool capped = false;
+  for (const bool in_place : {false, true}) {
+    const Measurement& cell = in_place ? row.in_place : row.out_of_place;
+    add_wrong(row, requested, in_place ? "in place" : "out of place", cell);
+    if (cell.left_out) continue;
+    ++sums_.cells;
+    sums_.busbw += cell.busbw;
+    if (cell.busbw > 0 && (!summary_.peak || cell.busbw > summary_.peak->busbw))
+      summary_.peak = Peak{row.bytes, cell.busbw};
+    if (cell.stream && cell.has_own_time()) add_time(row, in_place, requested, cell);
+    capped = capped || (!cell.stream && cell.iterations < options_.measure.iterations);
+  }
+  if (capped) ++sums_.capped_rows;
   if (row.coverage < 1) {
     sums_.weakest_bytes = std::max(sums_.weakest_bytes, row.bytes);
     sums_.weakest_coverage = std::min(sums_.weakest_coverage, row.coverage);
   }
-  add_times(row, requested);
   late_ranks_.add(row);
   add_reproduction(summary_.reproduction, row, requested);
   limits_.add(row, requested);
@@ -199,20 +245,17 @@ void RunJudge::add_wrong(const Row& row, std::size_t requested, std::string_view
   }
 }
 
-void RunJudge::add_times(const Row& row, std::size_t requested) {
-  for (const Measurement* cell : {&row.out_of_place, &row.in_place}) {
-    if (!cell->stream || !cell->has_own_time()) continue;
-    const bool in_place = cell == &row.in_place;
-    ++summary_.times;
-    if (cell->stream->precision_reached) ++summary_.precise_times;
-    if (cell->stream->stolen) ++summary_.stolen_times;
-    const auto half_width = cell->stream->half_width(cell->seconds);
-    add_width(summary_, sums_.widths, half_width,
-              binary_size_text(requested) + (in_place ? " in place" : ""));
-    if (!half_width || *half_width <= summary_.widest.value_or(0)) continue;
-    summary_.widest = half_width;
-    summary_.widest_row = time_name(row, in_place, requested);
-  }
+void RunJudge::add_time(const Row& row, bool in_place, std::size_t requested,
+                        const Measurement& cell) {
+  ++summary_.times;
+  if (cell.stream->precision_reached) ++summary_.precise_times;
+  if (cell.stream->stolen) ++summary_.stolen_times;
+  const auto half_width = cell.stream->half_width(cell.seconds);
+  add_width(summary_, sums_.widths, half_width,
+            binary_size_text(requested) + (in_place ? " in place" : ""));
+  if (!half_width || *half_width <= summary_.widest.value_or(0)) return;
+  summary_.widest = half_width;
+  summary_.widest_row = time_name(row, in_place, requested);
 }
 
 void RunJudge::judge_end() {
@@ -224,13 +267,14 @@ void RunJudge::judge_end() {
   if (options_.spec.window > 1)
     append(notes, message_rates(pair_rows_, sweep.concurrent && !sweep.pairing.all));
   std::vector<std::string> hosts;
-  for (const RankLine& line : run_->rank_lines) hosts.push_back(line.host);
-  append(notes, pair_matrices(pair_rows_, run_->output_files));
-  summary_.pairs = judge_pairs(pair_rows_, hosts);
   summary_.late_rank = late_ranks_.found();
-  for (const RankLine& line : run_->rank_lines)
+  for (const RankLine& line : run_->rank_lines) {
+    hosts.push_back(line.host);
     if (summary_.late_rank && line.rank == summary_.late_rank->rank)
       summary_.late_rank->host = line.host;
+  }
+  append(notes, pair_matrices(pair_rows_, run_->output_files));
+  summary_.pairs = judge_pairs(pair_rows_, hosts);
   summary_.limits = limits_.judge({.complete = summary_.complete,
                                    .repeats = summary_.repeats,
                                    .average_busbw = summary_.average_busbw,
@@ -238,10 +282,9 @@ void RunJudge::judge_end() {
                                    .cpu_use = summary_.cpu_use});
   for (const LimitFinding& found : summary_.limits)
     if (found.flag == average_limit) summary_.bandwidth_ok = found.verdict == LimitVerdict::kept;
-  if (const auto line =
-          speed_text(run_->core_to_core, summary_.core_to_core, run_->options.output.verbose);
-      !line.empty())
-    notes.push_back(line);
+  const std::string speed =
+      speed_text(run_->core_to_core, summary_.core_to_core, run_->options.output.verbose);
+  if (!speed.empty()) notes.push_back(speed);
   if (sums_.capped_rows > 0)
     notes.push_back(fmt::format(
         "{} ran fewer than {} iterations, to keep a row's timed part within {} s (--row-time)",

@@ -11,12 +11,30 @@
 #include "src/judge/limit_judge.hpp"
 #include "src/judge/passes.hpp"
 #include "src/judge/reproductions.hpp"
-#include "src/judge/sweep_fits.hpp"
 #include "src/measure/repeatability.hpp"
 #include "src/options/options.hpp"
 #include "src/record/record.hpp"
 
 namespace ccl_tests {
+
+// A cell of the table, as fits need it.
+struct TimedCell {
+  DataType type = DataType::float32;
+  std::optional<ReduceOp> op;
+  std::optional<int> root;
+  bool in_place = false;
+  bool judged = true;  // false: the interval is so wide that no fit could be held to the time
+  SizeTime time;
+};
+
+// Appends the row's cells. The sigma of a time is its interval's half width over 1.96, at least 1 %,
+// and 3 % for batches. A time is not judged if the half width is above 15 % or not known. Leaves out
+// in-place cells that repeat the out-of-place ones.
+void add_cells(std::vector<TimedCell>& cells, const Row& row);
+
+// Returns a fit for each type, operation, root and placement that has more than one size, in the order
+// in which they came.
+std::vector<SweepFit> sweep_fits(const std::vector<TimedCell>& cells);
 
 // Used by one thread at a time. Rows: see RunResults::row().
 class RunJudge {
@@ -70,7 +88,7 @@ class RunJudge {
   void add_to_all(const Row& row, std::size_t requested);
   void add_wrong(const Row& row, std::size_t requested, std::string_view placement,
                  const Measurement& cell);
-  void add_times(const Row& row, std::size_t requested);
+  void add_time(const Row& row, bool in_place, std::size_t requested, const Measurement& cell);
   void judge_end();
   double average_busbw() const;
   int judged() const;

@@ -6,7 +6,7 @@
 #include <cmath>
 
 #include "src/core/error.hpp"
-#include "src/judge/pair_notes.hpp"
+#include "src/judge/pair_judgement.hpp"
 #include "src/judge/reproductions.hpp"
 #include "src/measure/repeatability.hpp"
 #include "src/record/quantity_text.hpp"

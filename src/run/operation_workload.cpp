@@ -188,7 +188,11 @@ void OperationWorkload::prepare(const BlockPlan& plan) {
 // Slots in which a reduction runs in place again and again start at its fixed point, 0: patterns
 // would overflow.
 void OperationWorkload::refill() {
-  for (const Buffers& b : slots_) fresh_ ? verifier_.clear(b.region, b.region_bytes) : fill(b);
+  for (const Buffers& b : slots_)
+    if (fresh_)
+      verifier_.clear(b.region, b.region_bytes);
+    else
+      fill(b);
   if (fresh_) fill(*fresh_);
 }
 

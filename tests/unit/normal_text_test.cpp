@@ -4,7 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "src/judge/sweep_fits.hpp"
+#include "src/judge/run_judge.hpp"
 #include "src/record/quantity_text.hpp"
 
 namespace ccl_tests {

@@ -1,5 +1,5 @@
 // What the footer says of many pairs: their times as a matrix, and what stands out.
-#include "src/judge/pair_notes.hpp"
+#include "src/judge/pair_judgement.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
