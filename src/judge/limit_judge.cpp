@@ -4,14 +4,11 @@
 
 #include <algorithm>
 #include <cmath>
-#include <utility>
-#include <vector>
+#include <iterator>
 
 #include "src/core/error.hpp"
 #include "src/core/quote.hpp"
 #include "src/devices/core_to_core.hpp"
-#include "src/measure/repeatability.hpp"
-#include "src/record/read.hpp"
 #include "src/record/row_text.hpp"
 
 namespace ccl_tests {
@@ -19,7 +16,7 @@ namespace {
 
 constexpr std::size_t fewest_for_spread = 3;
 
-// Those that times are held to.
+// Returns the runs that times are held to.
 std::vector<RecordedRun> earlier_runs(const std::string& path) {
   std::vector<RecordedRun> runs;
   try {
@@ -43,7 +40,7 @@ Measurement middle(std::vector<Measurement> cycles) {
   return std::move(*half);
 }
 
-// Of two times, whose intervals are independent.
+// Returns the ratio of two times whose intervals are independent.
 JudgedTime ratio_of(const JudgedTime& head, const JudgedTime& base) {
   const double value = head.value / base.value;
   const double below =
@@ -51,6 +48,17 @@ JudgedTime ratio_of(const JudgedTime& head, const JudgedTime& base) {
   const double above =
       std::hypot(std::log(head.worst / head.value), std::log(base.value / base.best));
   return {value, value * std::exp(-below), value * std::exp(above)};
+}
+
+void append(std::vector<LimitFinding>& to, std::vector<LimitFinding> some) {
+  std::move(some.begin(), some.end(), std::back_inserter(to));
+}
+
+void keep_worse(Measurement& kept, const Measurement& other) {
+  const auto badness = [](const Measurement& cell) {
+    return std::pair(cell.limit.value_or(LimitVerdict::kept), cell.seconds);
+  };
+  if (badness(other) > badness(kept)) kept = other;
 }
 
 }  // namespace
@@ -70,15 +78,13 @@ Baseline::Baseline(std::string path, double tolerance)
     if (cycles.empty())
       throw UsageError(fmt::format("--baseline: the run in {} has no times",
                                    quote(path_, shown_path_characters)));
+    const AfterRows after = run.summary ? *run.summary : AfterRows();
     const JudgeRule rule =
-        rule_of(judged_by(run.info), run.summary ? run.summary->repeats : std::nullopt,
-                run.info.precision.value_or(0));
+        rule_of(judged_by(run.info), after.repeats, run.info.precision.value_or(0));
     for (auto& [key, times] : cycles) times_[key].push_back({middle(std::move(times)), rule});
-    for (const auto& probe :
-         {run.info.core_to_core, run.summary ? run.summary->core_to_core : std::nullopt})
+    for (const auto& probe : {run.info.core_to_core, after.core_to_core})
       if (probe) probes_.push_back(*probe);
-    crowded_ =
-        crowded_ || (run.summary && run.summary->cpu_use && is_crowded(*run.summary->cpu_use));
+    crowded_ = crowded_ || (after.cpu_use && is_crowded(*after.cpu_use));
     if (!run.summary || !run.summary->complete) ++unfinished_;
     runs_.push_back(std::move(run.info));
   }
@@ -182,21 +188,6 @@ std::optional<LimitFinding> Baseline::hold(const Row& row, bool in_place, std::s
   return found;
 }
 
-namespace {
-
-void append(std::vector<LimitFinding>& to, std::vector<LimitFinding> some) {
-  for (LimitFinding& finding : some) to.push_back(std::move(finding));
-}
-
-void keep_worse(Measurement& kept, const Measurement& other) {
-  const auto badness = [](const Measurement& cell) {
-    return std::pair(cell.limit.value_or(LimitVerdict::kept), cell.seconds);
-  };
-  if (badness(other) > badness(kept)) kept = other;
-}
-
-}  // namespace
-
 void LimitJudge::begin(const RunInfo& run) {
   judged_by_ = judged_by(run);
   precision_ = run.precision.value_or(0);
@@ -238,15 +229,6 @@ void LimitJudge::add(const Row& row, std::size_t requested) {
   rows_.push_back({row, requested});
 }
 
-// Without those that repeat another one, or were left out.
-std::size_t LimitJudge::own_times() const {
-  std::size_t times = 0;
-  for (const RequestedRow& one : rows_)
-    for (const Measurement* cell : {&one.row.out_of_place, &one.row.in_place})
-      times += cell->has_own_time() ? 1 : 0;
-  return times;
-}
-
 void LimitJudge::judge_baseline(std::vector<LimitFinding>& all, const RunNumbers& run) const {
   const auto is_of_it = [](const LimitFinding& found) { return found.flag == "--baseline"; };
   const auto compared = static_cast<std::size_t>(std::count_if(all.begin(), all.end(), is_of_it));
@@ -255,10 +237,13 @@ void LimitJudge::judge_baseline(std::vector<LimitFinding>& all, const RunNumbers
     found.text = "not decided: " + why;
     all.push_back(std::move(found));
   };
-  const std::size_t own = own_times();
+  std::size_t own = 0;  // times
+  for (const RequestedRow& one : rows_)
+    for (const Measurement* cell : {&one.row.out_of_place, &one.row.in_place})
+      own += cell->has_own_time() ? 1 : 0;
   const std::string other_state = baseline_->other_state(run.core_to_core, run.cpu_use);
   if (!other_state.empty()) {  // neither a long time nor a short one says anything
-    all.erase(std::remove_if(all.begin(), all.end(), is_of_it), all.end());
+    std::erase_if(all, is_of_it);
     undecided(other_state);
   }
   if (compared < own)

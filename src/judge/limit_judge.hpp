@@ -13,17 +13,14 @@
 
 #include "src/judge/limits.hpp"
 #include "src/judge/passes.hpp"
-#include "src/measure/repeatability.hpp"
 #include "src/record/read.hpp"
-#include "src/record/record.hpp"
 
 namespace ccl_tests {
-
-// Earlier runs whose times this one is held to: --baseline.
 
 // core_to_core() of a run, seconds: before the first row and after the last; absent where it is not known.
 using Probes = std::array<std::optional<double>, 2>;
 
+// Earlier runs whose times this one is held to: --baseline.
 class Baseline {
  public:
   // Reads a .jsonl file. Of three runs and more it learns how far runs differ. Of fewer it takes the last one, which
@@ -68,8 +65,7 @@ class Baseline {
   bool crowded_ = false;                              // a run was is_crowded()
   std::vector<double> probes_;                        // core_to_core() before and after these
   std::map<RowKey, std::vector<EarlierTime>> times_;  // of each run that has the row
-  std::map<JudgedBy, std::optional<double>>
-      usual_;  // usual_deviation() of the rows, by what is judged
+  std::map<JudgedBy, std::optional<double>> usual_;   // usual_deviation() of the rows
 };
 
 // Used by one thread at a time.
@@ -79,10 +75,11 @@ class LimitJudge {
   explicit LimitJudge(Limits limits, bool endless = false)
       : limits_(std::move(limits)), endless_(endless) {}
 
-  // Before begin(). Throws as Baseline does.
-  void read_baseline() { baseline_.emplace(limits_.baseline, limits_.tolerance); }
-  // Returns what is to be known of the baseline beside its times; empty: nothing.
-  std::string baseline_note() const { return baseline_ ? baseline_->note() : std::string(); }
+  // Returns what is to be known of the baseline beside its times; empty: nothing. Before begin(). Throws as
+  // Baseline does.
+  std::string read_baseline() {
+    return baseline_.emplace(limits_.baseline, limits_.tolerance).note();
+  }
 
   // Throws UsageError if the baseline's run measured something else.
   void begin(const RunInfo& run);
@@ -106,7 +103,6 @@ class LimitJudge {
   std::vector<LimitFinding> findings(const Row& row, bool in_place, std::size_t requested,
                                      const JudgeRule& rule) const;
 
-  std::size_t own_times() const;
   // Adds what is said of all of the baseline's findings together, or in their place.
   void judge_baseline(std::vector<LimitFinding>& all, const RunNumbers& run) const;
 

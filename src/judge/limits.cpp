@@ -12,9 +12,7 @@
 namespace ccl_tests {
 namespace {
 
-constexpr double average_slack = 0.9;  // nccl-tests fails below 0.9 x NCCL_TESTS_MIN_BW
-
-// Beside a limit in seconds.
+// Returns the time that is held to a limit in seconds.
 JudgedTime time_of(const Measurement& cell, JudgedBy judged_by) {
   JudgedTime time = judged_time(cell, JudgedBy::interval);
   if (is_fast(cell, judged_by)) time.best = std::min(time.best, cell.stream->fast);
@@ -24,16 +22,12 @@ JudgedTime time_of(const Measurement& cell, JudgedBy judged_by) {
 // interval: "400.00 to 500.00"; value: "450.00 us".
 std::string finding_text(const LimitFinding& found, const std::string& value,
                          const std::string& interval, const char* side) {
-  switch (found.verdict) {
-    case LimitVerdict::missed:
-      return fmt::format("too slow: {}: {} is {} {} {}", found.row, value, side, found.flag,
-                         *found.limit);
-    case LimitVerdict::undecided:
-      return fmt::format("not decided: {}: {}, {}, is on both sides of {} {}", found.row, value,
-                         interval, found.flag, *found.limit);
-    case LimitVerdict::kept: break;
-  }
-  return {};
+  if (found.verdict == LimitVerdict::kept) return {};
+  if (found.verdict == LimitVerdict::missed)
+    return fmt::format("too slow: {}: {} is {} {} {}", found.row, value, side, found.flag,
+                       *found.limit);
+  return fmt::format("not decided: {}: {}, {}, is on both sides of {} {}", found.row, value,
+                     interval, found.flag, *found.limit);
 }
 
 std::string_view of_fast(const Measurement& cell, JudgedBy judged_by) {
@@ -84,10 +78,7 @@ LimitFinding time_finding(const SizeLimit& limit, std::string row, const Measure
   return found;
 }
 
-bool same_number(double a, double b) {
-  constexpr double rounding = 1e-9;
-  return std::abs(a - b) <= rounding * std::abs(b);
-}
+bool same_number(double a, double b) { return std::abs(a - b) <= 1e-9 * std::abs(b); }
 
 }  // namespace
 
@@ -126,17 +117,14 @@ std::string time_name(const Row& row, bool in_place, std::size_t requested) {
 std::vector<LimitFinding> held_to(const Limits& limits, const Row& row, bool in_place,
                                   std::size_t requested, JudgedBy judged_by) {
   const Measurement& cell = in_place ? row.in_place : row.out_of_place;
-  const auto applies = [&](const SizeLimit& limit) {
-    return limit.bytes == requested && includes(limit.times, in_place);
-  };
   std::vector<LimitFinding> found;
-  for (const SizeLimit& limit : limits.min_busbw)
-    if (applies(limit))
-      found.push_back(
-          bandwidth_finding(limit, time_name(row, in_place, requested), cell, judged_by));
-  for (const SizeLimit& limit : limits.max_time)
-    if (applies(limit))
-      found.push_back(time_finding(limit, time_name(row, in_place, requested), cell, judged_by));
+  const auto add = [&](const std::vector<SizeLimit>& some, auto finding) {
+    for (const SizeLimit& limit : some)
+      if (limit.bytes == requested && includes(limit.times, in_place))
+        found.push_back(finding(limit, time_name(row, in_place, requested), cell, judged_by));
+  };
+  add(limits.min_busbw, bandwidth_finding);
+  add(limits.max_time, time_finding);
   return found;
 }
 
@@ -157,6 +145,7 @@ std::vector<LimitFinding> unmeasured(const Limits& limits, const std::set<std::s
 }
 
 std::optional<LimitFinding> held_to_average(const Limits& limits, double average_busbw) {
+  constexpr double average_slack = 0.9;  // nccl-tests fails below 0.9 x NCCL_TESTS_MIN_BW
   if (!limits.min_average_busbw) return std::nullopt;
   const double limit = *limits.min_average_busbw;
   LimitFinding found = {.flag = std::string(average_limit), .unit = "GB/s"};

@@ -7,8 +7,6 @@
 #include <string_view>
 #include <vector>
 
-#include "src/measure/repeatability.hpp"
-#include "src/options/row_options.hpp"
 #include "src/record/record.hpp"
 
 namespace ccl_tests {
@@ -58,8 +56,7 @@ std::vector<LimitFinding> unmeasured(const Limits& limits, const std::set<std::s
 
 // LimitFinding::flag of the average's limit.
 inline constexpr std::string_view average_limit = "NCCL_TESTS_MIN_BW";
-// Returns what the limit of the average says ; nullopt: there is none. It has
-// nccl-tests' slack of 10 %.
+// Returns what the limit of the average says, with nccl-tests' slack of 10 %; nullopt: there is none.
 std::optional<LimitFinding> held_to_average(const Limits& limits, double average_busbw);
 
 }  // namespace ccl_tests

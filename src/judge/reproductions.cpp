@@ -4,7 +4,6 @@
 #include <fmt/ranges.h>
 #include <sys/file.h>
 
-#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <filesystem>
@@ -15,6 +14,7 @@
 #include "src/core/error.hpp"
 #include "src/core/quote.hpp"
 #include "src/options/flag.hpp"
+#include "src/record/quantity_text.hpp"
 #include "src/record/row_text.hpp"
 
 namespace ccl_tests {
@@ -93,17 +93,14 @@ void DigestFile::check() const {
 
 namespace {
 
-bool is_integer(DataType type) {
-  return with_type(type, []<class T>() { return !is_float<T>; });
-}
-
 // "element 5 of rank 2, 1 (0x3f800000) and 1.5 (0x3fc00000), 4194304 ulp apart"
 std::string difference_text(const Row& row) {
   const Reproduction& found = *row.reproduction;
   if (found.difference.empty()) return {};
+  const bool is_integer = with_type(row.type, []<class T>() { return !is_float<T>; });
   return fmt::format("element {} of rank {}, {}, {}{} apart", found.difference_index.value_or(0),
                      found.difference_rank.value_or(0), found.difference,
-                     found.difference_ulps.value_or(0), is_integer(row.type) ? "" : " ulp");
+                     found.difference_ulps.value_or(0), is_integer ? "" : " ulp");
 }
 
 std::string between_text(const Row& row) {
@@ -153,16 +150,13 @@ std::string reproduction_text(const Row& row) {
 
 std::string reproduction_text(const RunSummary& run) {
   const ReproductionSummary& found = *run.reproduction;
-  const std::size_t rows = found.order_independent + found.stable + found.varying;
-  const char* const plural = rows == 1 ? "" : "s";
+  const std::string rows = counted(found.order_independent + found.stable + found.varying, "row");
   std::string text = run.complete ? "" : "so far ";
-  if (found.varying > 0) {
-    text += fmt::format("vary - in {} of {} row{}; first: {}", found.varying, rows, plural,
-                        found.first_varying);
-  } else {
-    text += fmt::format("the same again - {} row{}: {} order-independent, {} stable", rows, plural,
+  if (found.varying > 0)
+    text += fmt::format("vary - in {} of {}; first: {}", found.varying, rows, found.first_varying);
+  else
+    text += fmt::format("the same again - {}: {} order-independent, {} stable", rows,
                         found.order_independent, found.stable);
-  }
   if (!found.digests.empty())
     text += fmt::format("; {} compared with {}", found.compared, found.digests);
   return text;

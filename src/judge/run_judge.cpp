@@ -159,8 +159,7 @@ std::vector<SweepFit> sweep_fits(const std::vector<TimedCell>& cells) {
 void RunJudge::read_earlier_runs() {
   if (!options_.check.digests.empty()) digests_ = DigestFile(options_.check.digests);
   if (options_.limits.baseline.empty()) return;
-  limits_.read_baseline();
-  if (std::string note = limits_.baseline_note(); !note.empty())
+  if (std::string note = limits_.read_baseline(); !note.empty())
     add_note(summary_, std::move(note));
 }
 

@@ -9,7 +9,6 @@
 #include <numeric>
 #include <optional>
 #include <thread>
-#include <vector>
 
 #include "src/backends/loopback.hpp"
 #include "src/bootstrap/control.hpp"

@@ -7,8 +7,6 @@
 #include <charconv>
 #include <cmath>
 #include <limits>
-#include <string_view>
-#include <type_traits>
 #include <variant>
 
 namespace ccl_tests {
@@ -33,13 +31,9 @@ const std::string& own_text(const FieldValue& value) {
 
 template <class Names, class T>
 void assign_named(const Names& names, const FieldValue& value, T& to) {
-  const std::string& text = own_text(value);
-  for (std::size_t i = 0; i < names.size(); ++i) {
-    if (names[i] != text) continue;
-    to = static_cast<T>(i);
-    return;
-  }
-  throw Error(fmt::format("'{}' is not known", text));
+  const auto found = std::find(names.begin(), names.end(), own_text(value));
+  if (found == names.end()) throw Error(fmt::format("'{}' is not known", own_text(value)));
+  to = static_cast<T>(found - names.begin());
 }
 
 // is_right: whether an element has the type of the list.
@@ -59,17 +53,6 @@ SettingValue setting_of(const FieldValue& value) {
   if (value.is_number()) return value.get<std::int64_t>();
   if (value.is_null()) return {};
   throw Error("a setting is neither a number, a text nor a truth value");
-}
-
-FieldValue value_of_setting(const SettingValue& value) {
-  return std::visit(
-      []<class T>(const T& v) {
-        if constexpr (std::is_same_v<T, std::monostate>)
-          return FieldValue();
-        else
-          return value_of(v);
-      },
-      value);
 }
 
 }  // namespace
@@ -96,7 +79,13 @@ FieldValue value_of(Reproducibility found) { return std::string(name(found)); }
 FieldValue value_of(const std::vector<Setting>& settings) {
   if (settings.empty()) return {};
   FieldRecord record;
-  for (const auto& [name, value] : settings) record[name] = value_of_setting(value);
+  const auto to_field = []<class T>(const T& v) {
+    if constexpr (std::is_same_v<T, std::monostate>)
+      return FieldValue();
+    else
+      return value_of(v);
+  };
+  for (const auto& [name, value] : settings) record[name] = std::visit(to_field, value);
   return record;
 }
 

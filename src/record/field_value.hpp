@@ -14,7 +14,6 @@
 
 #include "src/core/error.hpp"
 #include "src/record/fields.hpp"
-#include "src/record/record.hpp"
 
 namespace ccl_tests {
 
@@ -38,9 +37,10 @@ FieldValue value_of(LimitVerdict verdict);
 FieldValue value_of(Reproducibility found);
 FieldValue value_of(const std::vector<Setting>& settings);
 FieldValue value_of(std::integral auto number) { return number; }
-inline FieldValue value_of(const std::vector<double>& list) { return list; }
-inline FieldValue value_of(const std::vector<std::uint64_t>& list) { return list; }
-inline FieldValue value_of(const std::vector<std::string>& list) { return list; }
+template <class T>
+FieldValue value_of(const std::vector<T>& list) {
+  return list;
+}
 template <class T>
 FieldValue value_of(const std::optional<T>& value) {
   return value ? value_of(*value) : FieldValue();

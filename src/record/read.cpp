@@ -2,12 +2,9 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-
 #include "src/core/error.hpp"
 #include "src/core/given_file.hpp"
 #include "src/core/quote.hpp"
-#include "src/options/row_options.hpp"
 #include "src/record/field_value.hpp"
 
 namespace ccl_tests {
@@ -19,7 +16,13 @@ std::string text(const FieldRecord& record, std::string_view name) {
   return value->get<std::string>();
 }
 
-// Whether these are the first bytes of a .json file, ours or nccl-tests' own.
+FieldRecord object(const FieldRecord& record, std::string_view name) {
+  const FieldValue* const value = find(record, name);
+  if (value == nullptr || !value->is_object()) throw Error(fmt::format("no \"{}\"", name));
+  return *value;
+}
+
+// Returns whether these are the first bytes of a .json file, ours or nccl-tests' own.
 bool is_nccl_tests(std::string_view head) {
   return head.starts_with('{') && head.find("\"nccl_version\"") != std::string_view::npos;
 }
@@ -90,12 +93,6 @@ class Runs {
   void end(const FieldRecord& line) {
     drop_half_row();
     fields(runs_.back().summary.emplace(), Assign(object(line, "footer")));
-  }
-
-  static FieldRecord object(const FieldRecord& line, std::string_view name) {
-    const FieldValue* const value = find(line, name);
-    if (value == nullptr || !value->is_object()) throw Error(fmt::format("no \"{}\"", name));
-    return *value;
   }
 
   std::vector<RecordedRun> runs_;

@@ -1,14 +1,10 @@
 // Results files, read back, and which runs and rows of them can be compared.
 #pragma once
 
-#include <cstddef>
-#include <optional>
+#include <compare>
 #include <string>
-#include <tuple>
 #include <vector>
 
-#include "src/core/rank_pair.hpp"
-#include "src/core/types.hpp"
 #include "src/record/record.hpp"
 
 namespace ccl_tests {
@@ -33,12 +29,7 @@ struct RowKey {
   bool in_place = false;
 
   // By size, type, operation, and so on.
-  bool operator<(const RowKey& other) const {
-    const auto parts = [](const RowKey& key) {
-      return std::tie(key.bytes, key.type, key.op, key.root, key.group, key.pair, key.in_place);
-    };
-    return parts(*this) < parts(other);
-  }
+  auto operator<=>(const RowKey&) const = default;
 };
 
 // Returns the key of one of the row's two times.

@@ -159,11 +159,9 @@ struct Measurement {
   std::optional<IterationTimes> per_iteration;  // -I
   std::optional<StreamTimes> stream;            // absent: a batch (-n); its stamps may be samples
   std::optional<SampleTimes> samples;           // --samples
-  std::optional<double>
-      pass_spread;  // of passes or moments: longest minus shortest time, over the time
-  std::vector<double> moment_seconds =
-      {};  // the time at each of several moments (Row::moments), the row's last
-  std::optional<Evidence> evidence;  // of the timed blocks, over ranks; absent: not counted
+  std::optional<double> pass_spread;  // of passes or moments: longest minus shortest, over the time
+  std::vector<double> moment_seconds = {};  // the time at each of Row::moments, the row's last
+  std::optional<Evidence> evidence;         // of the timed blocks, over ranks; absent: not counted
   // The worst of this time's limits, by its own interval; absent: it has none. The summary's
   // findings know also how far times of the run repeat.
   std::optional<LimitVerdict> limit;
@@ -181,8 +179,8 @@ std::string_view name(Reproducibility found);
 // What repeating a row's reduction on data that are rounded has shown (--reproducible).
 struct Reproduction {
   Reproducibility verdict = Reproducibility::order_independent;
-  std::vector<std::string> varies_between =
-      {};                          // "calls", "ranks", "placements", "alignments", "rows", "runs"
+  // "calls", "ranks", "placements", "alignments", "rows", "runs"
+  std::vector<std::string> varies_between = {};
   std::uint64_t calls = 0;         // of a rank
   std::string digest = {};         // of all ranks' results: 16 hexadecimal digits
   std::string compared_with = {};  // "rows" of this run, or other "runs", of which there is
@@ -334,24 +332,21 @@ struct RunSummary : AfterRows {
   std::string failure;              // of a run that is not complete: who, what, doing what
   std::vector<std::string> errors;  // all that is known about the failure
   std::size_t rows = 0, wrong_rows = 0;
-  std::uint64_t failed_checks = 0;  // cells x ranks with any wrong element: nccl-tests' "Out
-                                    // of bounds values"
+  std::uint64_t failed_checks = 0;  // cells x ranks with a wrong element ("Out of bounds values")
   std::uint64_t wrong_elements = 0;
   std::uint64_t calls = 0, verified_calls = 0;
-  std::size_t times = 0;          // that a stream gave; 0: batches have no intervals
-  std::size_t precise_times = 0;  // whose interval is as narrow as was asked for
-  std::optional<double> widest;   // half width over the time, of all that have an interval
-  std::string widest_row;         // "65536 B float sum out of place"
-  std::optional<double>
-      usual_width;                  // half width that three of four times are within; absent: none
-  std::size_t unusual_times = 0;    // that are not
-  std::size_t wide_times = 0;       // that are wider than WidthTally::wide, or have no interval
-  std::size_t unbounded_times = 0;  // without an interval
+  std::size_t times = 0;              // that a stream gave; 0: batches have no intervals
+  std::size_t precise_times = 0;      // whose interval is as narrow as was asked for
+  std::optional<double> widest;       // half width over the time, of all that have an interval
+  std::string widest_row;             // "65536 B float sum out of place"
+  std::optional<double> usual_width;  // half width that three of four times are within
+  std::size_t unusual_times = 0;      // that are not
+  std::size_t wide_times = 0;         // that are wider than WidthTally::wide, or have no interval
+  std::size_t unbounded_times = 0;    // without an interval
   std::vector<WideTime> widest_times = {};  // the widest ones, at most three, by descending width
-  std::size_t stolen_times =
-      0;  // during which a hypervisor took more than 1 % of the ranks' CPU time
-  std::optional<LateRank> late_rank;                // --samples; absent: no rank stands out
-  PairJudgement pairs;                              // --pairs
+  std::size_t stolen_times = 0;       // in which a hypervisor took over 1 % of the ranks' CPU time
+  std::optional<LateRank> late_rank;  // --samples; absent: no rank stands out
+  PairJudgement pairs;                // --pairs
   std::optional<ReproductionSummary> reproduction;  // --reproducible
   std::string first_wrong;           // where the first wrong element is, and what it is
   std::string rerun;                 // flags that select the row of first_wrong

@@ -1,7 +1,6 @@
 // A row and what is wrong with it, in words.
 #pragma once
 
-#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>

@@ -1,7 +1,6 @@
 // Rows on demand: the library behind every program.
 #pragma once
 
-#include <cstddef>
 #include <memory>
 #include <optional>
 #include <vector>

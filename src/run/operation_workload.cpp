@@ -1,7 +1,5 @@
 #include "src/run/operation_workload.hpp"
 
-#include <algorithm>
-
 #include "src/core/clock.hpp"
 #include "src/core/communicator.hpp"
 #include "src/core/error.hpp"

@@ -5,16 +5,13 @@
 #include <algorithm>
 #include <chrono>
 #include <cstring>
-#include <optional>
 #include <span>
-#include <string>
 #include <thread>
 #include <tuple>
 #include <utility>
 
 #include "src/core/communicator.hpp"
 #include "src/core/serialize.hpp"
-#include "src/run/operation_workload.hpp"
 #include "verify/order_sensitive.hpp"
 
 namespace ccl_tests {

@@ -4,7 +4,6 @@
 #include <cmath>
 #include <ctime>
 #include <map>
-#include <numeric>
 
 #include "src/measure/sample_criterion.hpp"
 #include "src/measure/stopping.hpp"

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "src/core/communicator.hpp"
-#include "src/core/message.hpp"
+#include "src/core/call.hpp"
 #include "src/core/reduction.hpp"
 
 namespace ccl_tests::gloo_module {
