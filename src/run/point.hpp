@@ -15,7 +15,7 @@
 #include "src/measure/stream_criterion.hpp"
 #include "src/options/options.hpp"
 #include "src/record/record.hpp"
-#include "src/run/slots.hpp"
+#include "src/run/memory_limit.hpp"
 #include "verify/pattern.hpp"
 
 namespace ccl_tests {

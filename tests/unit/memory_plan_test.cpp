@@ -5,7 +5,6 @@
 #include "collectives/collectives.hpp"
 #include "src/core/error.hpp"
 #include "src/run/memory_limit.hpp"
-#include "src/run/slots.hpp"
 
 namespace ccl_tests {
 namespace {

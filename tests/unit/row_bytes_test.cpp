@@ -1,5 +1,5 @@
 // How large a row's buffers are, compared with what every rank's layout says.
-#include "src/run/slots.hpp"
+#include "src/run/memory_limit.hpp"
 
 #include <algorithm>
 
