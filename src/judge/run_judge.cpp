@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <iterator>
 #include <limits>
+#include <set>
 #include <tuple>
 #include <utility>
 
@@ -170,7 +171,12 @@ void RunJudge::begin(const RunInfo& run) {
 
 void RunJudge::complete(Row& row) {
   if (!run_) return;
-  row.hosts = hosts_of(row, run_->rank_lines);
+  std::set<std::string> hosts;
+  for (const RankLine& line : run_->rank_lines) {
+    const bool in_pair = !row.pair || line.rank == row.pair->first || line.rank == row.pair->second;
+    if (in_pair && line.group == row.group.value_or(line.group)) hosts.insert(line.host);
+  }
+  if (!hosts.empty()) row.hosts = static_cast<int>(hosts.size());
   compare_digests(digests_, *run_, row);
 }
 
@@ -239,7 +245,8 @@ void RunJudge::add_wrong(const Row& row, std::size_t requested, std::string_view
     const std::string where = row_place(row, requested, placement);
     add_note(summary_, wrong_line(mismatch, where));
     if (!summary_.first_wrong.empty()) continue;
-    summary_.first_wrong = first_wrong_text(mismatch, where);
+    summary_.first_wrong = fmt::format("rank {} on {}, {}, element {}: {}", mismatch.rank,
+                                       mismatch.host, where, mismatch.first, mismatch.explanation);
     summary_.rerun = rerun_flags(row, requested, options_.check);
   }
 }

@@ -3,11 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <set>
 
 #include "src/options/values.hpp"
 
 namespace ccl_tests {
+
 std::string row_name(const Row& row, std::size_t requested) {
   std::string text = fmt::format("{} B {}", requested, name(row.type));
   if (row.op) text += fmt::format(" {}", name(*row.op));
@@ -21,16 +21,6 @@ std::string row_place(const Row& row, std::size_t requested, std::string_view pl
   return fmt::format("{} {}", row_name(row, requested), placement);
 }
 
-std::optional<int> hosts_of(const Row& row, const std::vector<RankLine>& ranks) {
-  std::set<std::string> names;
-  for (const RankLine& line : ranks) {
-    const bool in_pair = !row.pair || line.rank == row.pair->first || line.rank == row.pair->second;
-    if (in_pair && line.group == row.group.value_or(line.group)) names.insert(line.host);
-  }
-  if (names.empty()) return std::nullopt;
-  return static_cast<int>(names.size());
-}
-
 std::string mismatch_text(const Mismatch& m) {
   std::string in_group;
   if (m.group && m.group_rank)
@@ -41,11 +31,6 @@ std::string mismatch_text(const Mismatch& m) {
 
 std::string wrong_line(const Mismatch& mismatch, const std::string& where) {
   return fmt::format("wrong: {}: {}", where, mismatch_text(mismatch));
-}
-
-std::string first_wrong_text(const Mismatch& m, const std::string& where) {
-  return fmt::format("rank {} on {}, {}, element {}: {}", m.rank, m.host, where, m.first,
-                     m.explanation);
 }
 
 std::string rerun_flags(const Row& row, std::size_t requested, const CheckOptions& check) {

@@ -1,10 +1,8 @@
 // A row and what is wrong with it, in words.
 #pragma once
 
-#include <optional>
 #include <string>
 #include <string_view>
-#include <vector>
 
 #include "src/options/options.hpp"
 #include "src/record/record.hpp"
@@ -18,9 +16,6 @@ std::string row_name(const Row& row, std::size_t requested);
 // The same with the half of the row: "8 B float sum in place".
 std::string row_place(const Row& row, std::size_t requested, std::string_view placement);
 
-// How many hosts the row's ranks are on, by name. nullopt: not known.
-std::optional<int> hosts_of(const Row& row, const std::vector<RankLine>& ranks);
-
 // Where a call was that no row is of, as a placement.
 inline constexpr std::string_view first_call_words = "in the job's first calls";
 
@@ -29,9 +24,6 @@ std::string mismatch_text(const Mismatch& mismatch);
 
 // "wrong: 8 B float sum in place: rank 2 on b: ...". where: row_place.
 std::string wrong_line(const Mismatch& mismatch, const std::string& where);
-
-// "rank 2 on b, 1048576 B float sum in place, element 4096: expected ..., found ...". where: row_place.
-std::string first_wrong_text(const Mismatch& mismatch, const std::string& where);
 
 // Flags that measure the row again, with more checks: "-b 1M -e 1M -d float -o sum -c 20 --seed 1".
 std::string rerun_flags(const Row& row, std::size_t requested, const CheckOptions& check);

@@ -231,9 +231,8 @@ std::vector<Measurement> BenchmarkRunner::times(const Collective& collective,
   const FormFindings found = run_form(p, forms_of(p).front(), *operation, false, limits);
   std::vector<Measurement> times;
   if (!rank_.is_first()) return times;
-  const RowRule rule = row_context(p).rule;
   for (int g = 0; g < point.groups->number(); ++g)
-    times.push_back(measurement_of(point, collective, options_.spec, g, found, rule));
+    times.push_back(measurement_of(row_context(p), g, found));
   return times;
 }
 
@@ -351,10 +350,11 @@ CallPlan BenchmarkRunner::call_plan(const Problem& p, Form form, bool verifies,
 
 RowContext BenchmarkRunner::row_context(const Problem& p) const {
   return {p,
-          options_.spec,
+          options_,
           rank_.table(),
-          {options_.measure, options_.output.raw, rank_.process().options.ranks_per_process(),
-           clock_.cost_s, cpus_short_}};
+          rank_.process().options.ranks_per_process(),
+          clock_.cost_s,
+          cpus_short_};
 }
 
 std::vector<Row> BenchmarkRunner::unmeasured_rows(const Problem& p) const {

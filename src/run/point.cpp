@@ -6,8 +6,6 @@
 #include <numeric>
 #include <random>
 
-#include "src/run/memory_limit.hpp"
-
 namespace ccl_tests {
 namespace {
 

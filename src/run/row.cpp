@@ -78,7 +78,7 @@ namespace {
 
 // stamps: seconds of a call of each.
 StreamTimes stream_times(std::span<const double> stamps, Statistic statistic,
-                         const FormFindings& findings, const RowRule& rule, double trips) {
+                         const FormFindings& findings, const RowContext& in, double trips) {
   const Estimate found = estimate(stamps, statistic);
   StreamTimes times;
   if (found.has_interval()) {
@@ -92,16 +92,17 @@ StreamTimes stream_times(std::span<const double> stamps, Statistic statistic,
   times.slow = found.slow / trips;
   times.stamps = found.stamps;
   times.calls_per_stamp = findings.calls_per_stamp;
-  times.precision_reached = found.half_width() && *found.half_width() <= rule.options.precision;
+  times.precision_reached =
+      found.half_width() && *found.half_width() <= in.options.measure.precision;
   if (!times.precision_reached) times.flags.emplace_back("imprecise");
   if (found.bimodal()) times.flags.emplace_back("bimodal");
   if (drifts(stamps, statistic)) times.flags.emplace_back("drift");
-  if (rule.cpus_short && waits_for_tick(stamps, findings.calls_per_stamp, tick_s()))
+  if (in.cpus_short && waits_for_tick(stamps, findings.calls_per_stamp, tick_s()))
     times.flags.emplace_back("tick");
   return times;
 }
 
-// Of the operations of a group; trips: messages of a call, one behind the other.
+// Returns what samples of a group's operations show. trips: messages of a call, one behind the other.
 SampleTimes sample_times(const std::vector<int>& group, const FormFindings& found,
                          const std::vector<double>& longest, Statistic statistic, double trips) {
   SampleTimes times;
@@ -129,17 +130,17 @@ SampleTimes sample_times(const std::vector<int>& group, const FormFindings& foun
 
 // Sets what single samples showed, and returns the time of a call: until the slowest rank is done.
 double fill_samples(Measurement& m, const std::vector<int>& group, const FormFindings& found,
-                    const RowRule& rule, double trips) {
+                    const RowContext& in, double trips) {
   const std::vector<double> longest =
       stamp_times(found.samples, group, Average::max, found.calls_per_stamp);
-  const Statistic statistic = statistic_of_samples(rule.cpus_short);
+  const Statistic statistic = statistic_of_samples(in.cpus_short);
   const double time_s = estimate(longest, statistic).value;
-  m.stream = stream_times(longest, statistic, found, rule, trips);
+  m.stream = stream_times(longest, statistic, found, in, trips);
   m.samples = sample_times(group, found, longest, statistic, trips);
   constexpr double most_skew = 0.1;  // beyond, the time is largely the barrier's
   if (m.samples->skew_share.value_or(0) > most_skew) m.stream->flags.emplace_back("skew");
   const double sample_s = time_s * static_cast<double>(found.calls_per_stamp);
-  if (sample_s * clock_share < rule.clock_cost_s) m.stream->flags.emplace_back("clock");
+  if (sample_s * clock_share < in.clock_cost_s) m.stream->flags.emplace_back("clock");
   return time_s;
 }
 
@@ -149,39 +150,40 @@ std::vector<double> stamps_of(int rank, const FormFindings& found) {
   return stamp_times(found.samples, alone, Average::rank0, found.calls_per_stamp);
 }
 
-// algbw and busbw are of the wall time, whatever the table's column is.
+// Sets the times and bandwidths. algbw and busbw are of the wall time, whatever the table's column is.
 void fill_times(Measurement& m, const std::vector<CallTime>& times, const std::vector<int>& group,
-                const Collective& collective, const Shape& shape, const FormFindings& found,
-                const RowRule& rule) {
+                const Shape& shape, const FormFindings& found, const RowContext& in) {
+  const Collective& collective = *in.problem.collective;
+  const bool raw = in.options.output.raw;  // keep every stamp
   const Layout layout = collective.layout(shape);
   const auto legs = static_cast<double>(layout.legs);
   const double trips = legs * static_cast<double>(layout.messages);
-  const Statistic statistic = found.single_samples ? statistic_of_samples(rule.cpus_short)
-                                                   : statistic_of(collective, rule.cpus_short);
+  const Statistic statistic = found.single_samples ? statistic_of_samples(in.cpus_short)
+                                                   : statistic_of(collective, in.cpus_short);
   std::vector<double> walls;  // of each rank
   if (found.calls_per_stamp == 0) {
     walls = column(times, &CallTime::wall);
   } else {
     for (const int rank : group) walls.push_back(estimate(stamps_of(rank, found), statistic).value);
   }
-  double wall = average(rule.average(), walls);
+  double wall = average(in.average(), walls);
   if (found.single_samples) {
-    wall = fill_samples(m, group, found, rule, trips);
+    wall = fill_samples(m, group, found, in, trips);
   } else if (found.calls_per_stamp > 0) {
     const std::vector<double> stamps =
-        stamp_times(found.samples, group, rule.average(), found.calls_per_stamp);
-    m.stream = stream_times(stamps, statistic, found, rule, trips);
-    for (std::size_t i = 0; rule.raw && i < stamps.size(); ++i)
+        stamp_times(found.samples, group, in.average(), found.calls_per_stamp);
+    m.stream = stream_times(stamps, statistic, found, in, trips);
+    for (std::size_t i = 0; raw && i < stamps.size(); ++i)
       m.stream->seconds.push_back(in_picoseconds(stamps[i] / trips));
     wall = estimate(stamps, statistic).value;
   }
-  if (rule.raw && m.stream)
+  if (raw && m.stream)
     for (const int rank : group)
       for (const double seconds : stamps_of(rank, found))
         m.stream->rank_seconds.push_back(in_picoseconds(seconds / trips));
-  m.seconds =
-      (rule.options.cpu_time ? average(rule.average(), column(times, &CallTime::issue)) : wall) /
-      trips;
+  m.seconds = (in.options.measure.cpu_time ? average(in.average(), column(times, &CallTime::issue))
+                                           : wall) /
+              trips;
   const auto [first, last] = std::minmax_element(walls.begin(), walls.end());
   m.min_seconds = *first / trips;
   m.max_seconds = *last / trips;
@@ -189,19 +191,6 @@ void fill_times(Measurement& m, const std::vector<CallTime>& times, const std::v
   m.algbw = static_cast<double>(layout.algbw_bytes) * legs / wall / 1e9;
   m.busbw = m.algbw * collective.bus_factor(shape);
   if (collective.domain.paired && layout.algbw_bytes > 0) m.messages_per_s = trips / wall;
-}
-
-// Of the blocks that samples are of. nullopt: not counted.
-std::optional<Evidence> evidence_of(const std::vector<const RankReport*>& ranks,
-                                    std::size_t discarded) {
-  std::optional<Evidence> all;
-  for (const RankReport* rank : ranks) {
-    for (std::size_t b = discarded; b < rank->blocks.size(); ++b) {
-      if (!all) all.emplace();
-      *all += rank->blocks[b];
-    }
-  }
-  return all;
 }
 
 TimedPart timed_part(const std::vector<Samples>& samples, const std::vector<int>& group) {
@@ -226,7 +215,8 @@ StepTimes mean_steps(const std::vector<const RankReport*>& ranks) {
   return mean;
 }
 
-// Adds what was wrong on the ranks of row g's group to its cell and to the lines. Groups have numbers, pairs have not.
+// Adds what was wrong on the ranks of row g's group to its cell and to the lines. Groups have numbers, pairs
+// have not.
 void add_mismatches(PointRows& result, const RowContext& in, std::size_t g, std::string_view where,
                     const FormFindings& found, Measurement& cell) {
   const RankGroups& groups = *in.problem.point.groups;
@@ -235,14 +225,13 @@ void add_mismatches(PointRows& result, const RowContext& in, std::size_t g, std:
   for (const int rank : groups.members(group)) {
     const RankReport& report = found.reports[static_cast<std::size_t>(rank)];
     if (report.wrong == 0) continue;
-    Mismatch& mismatch = cell.mismatches.emplace_back(Mismatch{rank,
-                                                               in.table[rank].host,
-                                                               {},
-                                                               {},
-                                                               report.wrong,
-                                                               report.first,
-                                                               report.last,
-                                                               report.explanation});
+    Mismatch& mismatch = cell.mismatches.emplace_back();
+    mismatch.rank = rank;
+    mismatch.host = in.table[rank].host;
+    mismatch.wrong = report.wrong;
+    mismatch.first = report.first;
+    mismatch.last = report.last;
+    mismatch.explanation = report.explanation;
     if (numbered) {
       mismatch.group = group;
       mismatch.group_rank = groups.rank_in_group(rank);
@@ -254,10 +243,10 @@ void add_mismatches(PointRows& result, const RowContext& in, std::size_t g, std:
 
 }  // namespace
 
-Measurement measurement_of(const SweepPoint& point, const Collective& collective,
-                           const CollectiveOptions& options, int group, const FormFindings& found,
-                           const RowRule& rule) {
-  const Shape shape = shape_of(point, options, group);
+Measurement measurement_of(const RowContext& in, int group, const FormFindings& found) {
+  const SweepPoint& point = in.problem.point;
+  const MeasureOptions& options = in.options.measure;
+  const Shape shape = shape_of(point, in.options.spec, group);
   const std::vector<int>& members = point.groups->members(group);
   Measurement m;
   std::vector<CallTime> times;
@@ -270,24 +259,28 @@ Measurement measurement_of(const SweepPoint& point, const Collective& collective
   m.iterations = static_cast<int>(found.iterations);
   m.calls = found.reports.front().calls;
   m.verified_calls = found.reports.front().verified;
-  fill_times(m, times, members, collective, shape, found, rule);
-  m.evidence = evidence_of(reports, found.discarded_blocks);
+  fill_times(m, times, members, shape, found, in);
+  for (const RankReport* report : reports)
+    for (std::size_t b = found.discarded_blocks; b < report->blocks.size(); ++b) {
+      if (!m.evidence) m.evidence.emplace();
+      *m.evidence += report->blocks[b];
+    }
   if (m.stream && m.evidence) {
     const TimedPart part = timed_part(found.samples, members);
     if (has_page_faults(*m.evidence, part)) m.stream->flags.emplace_back("page faults");
     if (has_noise(*m.evidence, part)) m.stream->flags.emplace_back("noise");
     m.stream->stolen = has_steal(*m.evidence, part);
   }
-  if (collective.needs.step_times) m.steps = mean_steps(reports);
-  if (rule.options.per_iteration) {
-    const Layout layout = collective.layout(shape);
+  if (in.problem.collective->needs.step_times) m.steps = mean_steps(reports);
+  if (options.per_iteration) {
+    const Layout layout = in.problem.collective->layout(shape);
     const auto operations = static_cast<double>(layout.legs * layout.messages *
-                                                static_cast<std::size_t>(rule.options.aggregate));
+                                                static_cast<std::size_t>(options.aggregate));
     std::vector<RankIntervals> ranks;
     for (const int rank : members)
-      ranks.push_back({static_cast<std::uint64_t>(rank / rule.ranks_per_process),
+      ranks.push_back({static_cast<std::uint64_t>(rank / in.ranks_per_process),
                        found.reports[static_cast<std::size_t>(rank)].intervals});
-    m.per_iteration = iteration_times(ranks, operations, rule.options.per_iteration_skip);
+    m.per_iteration = iteration_times(ranks, operations, options.per_iteration_skip);
   }
   if (found.checked) m.wrong = 0;
   for (const RankReport* report : reports) {
@@ -307,7 +300,7 @@ void add_form(PointRows& result, const RowContext& in, Form form, const FormFind
   const bool in_place = form == Form::in_place;
   for (std::size_t g = 0; g < result.rows.size(); ++g) {
     const int group = static_cast<int>(g);
-    Measurement m = measurement_of(p.point, *p.collective, in.options, group, found, in.rule);
+    Measurement m = measurement_of(in, group, found);
     m.repeats_out_of_place = repeats_out_of_place(p, form);
     add_mismatches(result, in, g, in_place ? "in place" : "out of place", found, m);
     Row& row = result.rows[g];

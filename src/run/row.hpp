@@ -41,35 +41,26 @@ struct FormFindings {
   double spent_s = 0;                   // on timed calls, as far as a budget limits them
 };
 
-// How times of ranks become one.
-struct RowRule {
-  MeasureOptions options;
-  bool raw = false;  // keep every stamp
+// What a row is of, and how times of ranks become one.
+struct RowContext {
+  const Problem& problem;  // as rank 0 sees it
+  const Options& options;
+  const RankTable& table;
   int ranks_per_process = 1;
   double clock_cost_s = 0;  // of one reading
   bool cpus_short = false;  // ranks wait for CPUs: times are fast ones
 
-  Average average() const { return static_cast<Average>(options.average); }
+  Average average() const { return static_cast<Average>(options.measure.average); }
 };
 
 // Returns the measurement of group `group`, without its mismatches.
-Measurement measurement_of(const SweepPoint& point, const Collective& collective,
-                           const CollectiveOptions& options, int group, const FormFindings& found,
-                           const RowRule& rule);
+Measurement measurement_of(const RowContext& in, int group, const FormFindings& found);
 
 // What one point gave: on rank 0 the rows, one or one of each group; elsewhere nothing.
 struct PointRows {
   std::vector<Row> rows;
   std::vector<std::string> wrong;  // what was wrong, one line for each rank and form
   double spent_s = 0;              // on timed calls, as far as a budget limits them
-};
-
-// What a row is of, and how its times are taken.
-struct RowContext {
-  const Problem& problem;  // as rank 0 sees it
-  const CollectiveOptions& options;
-  const RankTable& table;
-  RowRule rule;
 };
 
 // Returns whether the form's cell repeats the out-of-place one: the collective has no other form.
