@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 
 #include "src/measure/statistics.hpp"
 
@@ -14,7 +15,7 @@ using Cells = std::vector<const Measurement*>;
 template <class Of>
 std::vector<double> each(const Cells& cells, Of of) {
   std::vector<double> values;
-  for (const Measurement* cell : cells) values.push_back(of(*cell));
+  for (const Measurement* cell : cells) values.push_back(std::invoke(of, *cell));
   return values;
 }
 
@@ -26,13 +27,13 @@ double median_of(const Cells& cells, Of of) {
 // What belongs to the median of times that it is divided by: 0 if it is 0 in the passes.
 template <class Of>
 double rate_of(const Cells& cells, Of of) {
-  return 1 / median_of(cells, [&](const Measurement& cell) { return 1 / of(cell); });
+  return 1 / median_of(cells, [&](const Measurement& cell) { return 1 / std::invoke(of, cell); });
 }
 
 template <class Of>
 std::uint64_t sum_of(const Cells& cells, Of of) {
   std::uint64_t sum = 0;
-  for (const Measurement* cell : cells) sum += of(*cell);
+  for (const Measurement* cell : cells) sum += std::invoke(of, *cell);
   return sum;
 }
 
@@ -51,8 +52,7 @@ bool is_robust(CellsAre kind, std::size_t cells) {
 }
 
 Scatter scatter_of(const Cells& cells, CellsAre kind) {
-  const std::vector<double> times =
-      each(cells, [](const Measurement& cell) { return cell.seconds; });
+  const std::vector<double> times = each(cells, &Measurement::seconds);
   return is_robust(kind, cells.size()) ? robust_scatter_of(times) : ccl_tests::scatter_of(times);
 }
 
@@ -226,14 +226,14 @@ void set_fast(Measurement& all, const Cells& cells, double precision, std::optio
 Measurement combined(const Cells& cells, double precision, CellsAre kind,
                      std::optional<double> usual) {
   Measurement all = *cells.back();
-  const std::vector<double> times = each(cells, [](const auto& cell) { return cell.seconds; });
+  const std::vector<double> times = each(cells, &Measurement::seconds);
   const auto [first, last] = std::minmax_element(times.begin(), times.end());
   all.seconds = median(times);
   if (all.seconds > 0) all.pass_spread = (*last - *first) / all.seconds;
-  all.min_seconds = median_of(cells, [](const auto& cell) { return cell.min_seconds; });
-  all.max_seconds = median_of(cells, [](const auto& cell) { return cell.max_seconds; });
-  all.algbw = rate_of(cells, [](const auto& cell) { return cell.algbw; });
-  all.busbw = rate_of(cells, [](const auto& cell) { return cell.busbw; });
+  all.min_seconds = median_of(cells, &Measurement::min_seconds);
+  all.max_seconds = median_of(cells, &Measurement::max_seconds);
+  all.algbw = rate_of(cells, &Measurement::algbw);
+  all.busbw = rate_of(cells, &Measurement::busbw);
   if (all.messages_per_s)
     all.messages_per_s = rate_of(cells, [](const auto& cell) { return *cell.messages_per_s; });
   if (all.wrong) all.wrong = sum_of(cells, [](const auto& cell) { return cell.wrong.value_or(0); });
@@ -243,8 +243,8 @@ Measurement combined(const Cells& cells, double precision, CellsAre kind,
     all.failed_ranks = std::max(all.failed_ranks, cell->failed_ranks);
     all.iterations = std::min(all.iterations, cell->iterations);
   }
-  all.calls = sum_of(cells, [](const auto& cell) { return cell.calls; });
-  all.verified_calls = sum_of(cells, [](const auto& cell) { return cell.verified_calls; });
+  all.calls = sum_of(cells, &Measurement::calls);
+  all.verified_calls = sum_of(cells, &Measurement::verified_calls);
   if (all_have(cells, &Measurement::steps))
     for (const auto step : {&StepTimes::sizes_s, &StepTimes::payload_s, &StepTimes::packing_s})
       (*all.steps).*step = median_of(cells, [&](const auto& cell) { return (*cell.steps).*step; });
@@ -273,15 +273,13 @@ std::optional<Reproduction> combined_reproduction(const std::vector<Row>& passes
   return all;
 }
 
-// Of the placements that were timed.
-std::vector<Scatter> scatters_of(const std::vector<Row>& passes, CellsAre kind) {
-  std::vector<Scatter> scatters;
+// Appends those of the placements that were timed.
+void add_scatters(std::vector<Scatter>& scatters, const std::vector<Row>& passes, CellsAre kind) {
   for (const Placement half : placements) {
     const Cells cells = cells_of(passes, half);
     const auto timed = [](const Measurement* cell) { return cell->seconds > 0; };
     if (std::all_of(cells.begin(), cells.end(), timed)) scatters.push_back(scatter_of(cells, kind));
   }
-  return scatters;
 }
 
 Row combined_rows(const std::vector<Row>& rows, double precision, CellsAre kind,
@@ -325,7 +323,7 @@ Row combined_moments(const std::vector<Row>& moments, double precision,
   for (const Placement half : placements) {
     Measurement& all = row.*half;
     const Cells cells = cells_of(moments, half);
-    all.moment_seconds = each(cells, [](const Measurement& cell) { return cell.seconds; });
+    all.moment_seconds = each(cells, &Measurement::seconds);
     if (all.stream) add_stamps(*all.stream, cells);
   }
   return row;
@@ -333,10 +331,8 @@ Row combined_moments(const std::vector<Row>& moments, double precision,
 
 std::optional<double> usual_deviation_of(const std::vector<std::vector<Row>>& rows) {
   std::vector<Scatter> scatters;
-  for (const std::vector<Row>& one : rows) {
-    if (one.empty()) continue;
-    for (const Scatter& scatter : scatters_of(one, CellsAre::moments)) scatters.push_back(scatter);
-  }
+  for (const std::vector<Row>& one : rows)
+    if (!one.empty()) add_scatters(scatters, one, CellsAre::moments);
   return usual_deviation(scatters);
 }
 
@@ -346,7 +342,7 @@ std::optional<Row> PassRows::add(const Row& row, std::size_t requested, RowPlace
   at.rows.push_back(row);
   if (at.rows.size() < passes_) return std::nullopt;
   const Row all = combined(at.rows, precision_, usual_beside(place));
-  for (const Scatter& scatter : scatters_of(at.rows, CellsAre::passes)) whole_.push_back(scatter);
+  add_scatters(whole_, at.rows, CellsAre::passes);
   places_.erase(place);
   return all;
 }
@@ -362,9 +358,7 @@ std::vector<RequestedRow> PassRows::take_rest() {
 std::optional<double> PassRows::usual_beside(RowPlace place) const {
   std::vector<Scatter> others = whole_;
   for (const auto& [other, at] : places_)
-    if (other != place)
-      for (const Scatter& scatter : scatters_of(at.rows, CellsAre::passes))
-        others.push_back(scatter);
+    if (other != place) add_scatters(others, at.rows, CellsAre::passes);
   return usual_deviation(others);
 }
 

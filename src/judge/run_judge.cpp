@@ -76,9 +76,8 @@ std::string failure_line(int code, const std::vector<std::string>& errors,
                          const std::string& activity) {
   constexpr std::string_view marks_first = "first: ";
   std::string line = errors.empty() ? fmt::format("exit code {}", code) : errors.front();
-  for (const std::string& error : errors) {
+  for (const std::string& error : errors)
     if (error.starts_with(marks_first)) line = error.substr(marks_first.size());
-  }
   if (!activity.empty() && line.find(activity) == std::string::npos) line += " during " + activity;
   return line;
 }

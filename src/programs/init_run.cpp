@@ -13,6 +13,7 @@
 #include "src/core/communicator.hpp"
 #include "src/core/output_file.hpp"
 #include "src/core/quote.hpp"
+#include "src/core/serialize.hpp"
 #include "src/core/version.hpp"
 #include "src/job/job.hpp"
 #include "src/options/settings.hpp"
@@ -30,14 +31,13 @@ struct StartTimes {
 };
 
 StartTimes slowest(ControlChannel& channel, const StartTimes& mine, double limit_s) {
-  const auto text = nlohmann::json{mine.bootstrap, mine.connect, mine.first, mine.second}.dump();
   StartTimes all;
-  for (const std::string& rank : channel.all_gather(text, limit_s)) {
-    const auto json = nlohmann::json::parse(rank);
-    all.bootstrap = std::max(all.bootstrap, json.at(0).get<double>());
-    all.connect = std::max(all.connect, json.at(1).get<double>());
-    all.first = std::max(all.first, json.at(2).get<double>());
-    all.second = std::max(all.second, json.at(3).get<double>());
+  for (const std::string& bytes :
+       channel.all_gather(span_to_bytes<StartTimes>({&mine, 1}), limit_s)) {
+    const StartTimes rank = span_from_bytes<StartTimes>(bytes).at(0);
+    for (const auto time :
+         {&StartTimes::bootstrap, &StartTimes::connect, &StartTimes::first, &StartTimes::second})
+      all.*time = std::max(all.*time, rank.*time);
   }
   return all;
 }
@@ -63,8 +63,7 @@ double sum_ranks(Communicator& communicator, const GroupRank& self) {
   return seconds;
 }
 
-// The library's communicator is made, an all_reduce is run twice and checked, everything is torn down.
-// Collective.
+// Makes the library's communicator, runs an all_reduce twice and checks it, closes everything. Collective.
 StartTimes start_once(Rank& rank) {
   const Expected expected(rank.activity(), rank.limit_s() + 5);
   StartTimes times;

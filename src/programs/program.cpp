@@ -3,18 +3,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstdio>
 #include <functional>
-#include <string>
 #include <utility>
-#include <vector>
 
 #include "src/core/error.hpp"
 #include "src/job/job.hpp"
 #include "src/options/options.hpp"
 #include "src/options/settings.hpp"
 #include "src/programs/monitored_run.hpp"
-#include "src/programs/self_check.hpp"
 #include "src/report/explanations.hpp"
 #include "src/report/run_results.hpp"
 #include "src/run/sweep.hpp"

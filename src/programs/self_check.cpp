@@ -1,4 +1,4 @@
-#include "src/programs/self_check.hpp"
+#include "src/programs/program.hpp"
 
 #include <fmt/format.h>
 
@@ -224,9 +224,8 @@ std::vector<DataType> types_of(const Collective& collective) {
 // Returns combinations of the options that this collective takes.
 std::vector<CollectiveOptions> variants(const Collective& collective) {
   std::vector<CollectiveOptions> result(1);
-  if (collective.flags.skew) {
+  if (collective.flags.skew)
     for (const Skew skew : {Skew::linear, Skew::one_large}) result.emplace_back().skew = skew;
-  }
   if (collective.flags.objects) result.emplace_back().objects = 3;
   if (collective.flags.tensors) {
     result.emplace_back().tensors = {5, 1, 0, 300, 2};
@@ -292,9 +291,8 @@ void check_world(const Collective& collective, int ranks, Findings& findings) {
   };
   if (collective.unsupported != nullptr && collective.unsupported(shape(options.front()))) return;
   if (!check_tilings(collective, ranks, findings)) return;
-  for (const CollectiveOptions& o : options) {
+  for (const CollectiveOptions& o : options)
     if (const auto error = bus_factor_error(collective, shape(o))) findings.add(*error);
-  }
   const auto control = alone();
   ThreadRanks world(*control, ranks);
   verify::PatternCache patterns;
@@ -322,10 +320,9 @@ std::vector<std::string> find_spec_errors(const Collective& collective) {
         "call makes");
   for (int ranks = 1; ranks <= most_ranks; ++ranks) check_world(collective, ranks, findings);
   std::vector<std::string> lines = findings.lines();
-  for (const Collective* form : collective.modes) {
+  for (const Collective* form : collective.modes)
     for (const std::string& line : find_spec_errors(*form))
       lines.push_back(fmt::format("--mode {}: {}", form->mode, line));
-  }
   return lines;
 }
 

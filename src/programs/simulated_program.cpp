@@ -83,7 +83,16 @@ void refuse(const Options& options) {
     throw Unsupported("simulated ranks have no GPU: " + (gpu.empty() ? "--memory" : gpu.front()));
 }
 
-int run_sweep(const Collective& collective, const Options& options, const JobSetup& job) {
+int run(const Collective& program, const std::vector<std::string>& arguments) {
+  const Parsed parsed = parse_options(program, arguments, process_environment());
+  const Options& options = parsed.options;
+  if (parsed.print || options.output.explain) {
+    if (mpi_module::simulated_channel()->rank() == 0)
+      fmt::print("{}", parsed.print ? *parsed.print : explain(program));
+    return exit_code(Exit::passed);
+  }
+  refuse(options);
+  const Collective& collective = in_mode(program, options.sweep.mode);
   RunResults results(options);
   JobHooks hooks;
   hooks.check = [&](const Process&, int ranks) {
@@ -100,19 +109,7 @@ int run_sweep(const Collective& collective, const Options& options, const JobSet
   const RankBody body = [&](Rank& rank) {
     return sweep(rank, collective, options, simulated_patterns(), results);
   };
-  return run_simulated_job(job, body, hooks);
-}
-
-int run(const Collective& program, const std::vector<std::string>& arguments) {
-  const Parsed parsed = parse_options(program, arguments, process_environment());
-  if (parsed.print || parsed.options.output.explain) {
-    if (mpi_module::simulated_channel()->rank() == 0)
-      fmt::print("{}", parsed.print ? *parsed.print : explain(program));
-    return exit_code(Exit::passed);
-  }
-  refuse(parsed.options);
-  const Collective& collective = in_mode(program, parsed.options.sweep.mode);
-  return run_sweep(collective, parsed.options, job_setup(collective, parsed.options, arguments));
+  return run_simulated_job(job_setup(collective, options, arguments), body, hooks);
 }
 
 }  // namespace

@@ -7,7 +7,6 @@
 #include <utility>
 
 #include "src/measure/sample_criterion.hpp"
-#include "src/run/host_clocks.hpp"
 #include "src/run/memory_limit.hpp"
 #include "src/run/reproduction_check.hpp"
 

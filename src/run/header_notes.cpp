@@ -171,9 +171,8 @@ NoteKind kind_of(std::string_view line, const Collective& collective,
     return false;
   };
   if (mentions(collective.name)) return NoteKind::note;
-  for (const auto& [type, op] : kinds) {
+  for (const auto& [type, op] : kinds)
     if (mentions(name(type)) || (op && mentions(name(*op)))) return NoteKind::note;
-  }
   return NoteKind::verbose;
 }
 

@@ -79,9 +79,8 @@ LinkCeiling measured(Rank& rank, BenchmarkRunner& runner, const Options& options
 }  // namespace
 
 RankPair probed_pair(const std::vector<std::string>& hosts) {
-  for (std::size_t r = 1; r < hosts.size(); ++r) {
+  for (std::size_t r = 1; r < hosts.size(); ++r)
     if (hosts[r] != hosts[r - 1]) return {static_cast<int>(r) - 1, static_cast<int>(r)};
-  }
   return {0, 1};
 }
 

@@ -6,7 +6,7 @@
 #include <functional>
 
 #include "collectives/collectives.hpp"
-#include "src/programs/self_check.hpp"
+#include "src/programs/program.hpp"
 
 namespace ccl_tests {
 namespace {
