@@ -113,13 +113,13 @@ void Baseline::check(const RunInfo& run) const {
   }
 }
 
-std::string Baseline::other_state(const Probes& run, const std::optional<CpuUse>& cpu_use) const {
-  if (cpu_use && is_crowded(*cpu_use) && !crowded_)
-    return fmt::format("other programs used {:.1f} of {} CPUs, in {} they did not", cpu_use->others,
-                       cpu_use->cpus, quote(path_, shown_path_characters));
+std::string Baseline::other_state(std::optional<double> core_to_core, const AfterRows& run) const {
+  if (run.cpu_use && is_crowded(*run.cpu_use) && !crowded_)
+    return fmt::format("other programs used {:.1f} of {} CPUs, in {} they did not",
+                       run.cpu_use->others, run.cpu_use->cpus, quote(path_, shown_path_characters));
   if (probes_.empty()) return {};
   const auto [low, high] = std::minmax_element(probes_.begin(), probes_.end());
-  for (const std::optional<double>& probe : run) {
+  for (const std::optional<double>& probe : {core_to_core, run.core_to_core}) {
     if (!probe || same_state(probe, std::clamp(*probe, *low, *high))) continue;
     return fmt::format(
         "the machine is in another state than in {}: a round trip between cores takes {:.0f} ns, and took "
@@ -191,6 +191,7 @@ std::optional<LimitFinding> Baseline::hold(const Row& row, bool in_place, std::s
 void LimitJudge::begin(const RunInfo& run) {
   judged_by_ = judged_by(run);
   precision_ = run.precision.value_or(0);
+  core_to_core_ = run.core_to_core;
   if (baseline_) baseline_->check(run);
 }
 
@@ -229,7 +230,7 @@ void LimitJudge::add(const Row& row, std::size_t requested) {
   rows_.push_back({row, requested});
 }
 
-void LimitJudge::judge_baseline(std::vector<LimitFinding>& all, const RunNumbers& run) const {
+void LimitJudge::judge_baseline(std::vector<LimitFinding>& all, const RunSummary& run) const {
   const auto is_of_it = [](const LimitFinding& found) { return found.flag == "--baseline"; };
   const auto compared = static_cast<std::size_t>(std::count_if(all.begin(), all.end(), is_of_it));
   const auto undecided = [&](const std::string& why) {
@@ -241,7 +242,7 @@ void LimitJudge::judge_baseline(std::vector<LimitFinding>& all, const RunNumbers
   for (const RequestedRow& one : rows_)
     for (const Measurement* cell : {&one.row.out_of_place, &one.row.in_place})
       own += cell->has_own_time() ? 1 : 0;
-  const std::string other_state = baseline_->other_state(run.core_to_core, run.cpu_use);
+  const std::string other_state = baseline_->other_state(core_to_core_, run);
   if (!other_state.empty()) {  // neither a long time nor a short one says anything
     std::erase_if(all, is_of_it);
     undecided(other_state);
@@ -250,7 +251,7 @@ void LimitJudge::judge_baseline(std::vector<LimitFinding>& all, const RunNumbers
     undecided(fmt::format("{} of {} times are not in {}", own - compared, own, baseline_->path()));
 }
 
-std::vector<LimitFinding> LimitJudge::judge(const RunNumbers& run) const {
+std::vector<LimitFinding> LimitJudge::judge(const RunSummary& run) const {
   std::vector<LimitFinding> all;
   const JudgeRule rule = rule_of(judged_by_, run.repeats, precision_);
   for (const auto& [row, requested] : rows_)

@@ -2,7 +2,6 @@
 // the end, when the run knows how far its times repeat.
 #pragma once
 
-#include <array>
 #include <cstddef>
 #include <map>
 #include <optional>
@@ -16,9 +15,6 @@
 #include "src/record/read.hpp"
 
 namespace ccl_tests {
-
-// core_to_core() of a run, seconds: before the first row and after the last; absent where it is not known.
-using Probes = std::array<std::optional<double>, 2>;
 
 // Earlier runs whose times this one is held to: --baseline.
 class Baseline {
@@ -39,8 +35,8 @@ class Baseline {
 
   // Returns why times of a run cannot be held to the earlier runs': its cores exchange data at another speed
   // than in any of them, or other programs use the CPUs, and did in none of them. Empty: they can, or
-  // nothing is known.
-  std::string other_state(const Probes& run, const std::optional<CpuUse>& cpu_use) const;
+  // nothing is known. core_to_core: RunInfo's.
+  std::string other_state(std::optional<double> core_to_core, const AfterRows& run) const;
 
   // Returns the row's time, in or out of place, divided by the earlier one, with its interval and whether it is within
   // the tolerance. nullopt: the row is in no earlier run, or has no time. rule: how this run's time is judged.
@@ -88,29 +84,22 @@ class LimitJudge {
   void mark(Row& row, std::size_t requested) const;
   void add(const Row& row, std::size_t requested);
 
-  // What is known of the whole run.
-  struct RunNumbers {
-    bool complete = true;                       // otherwise what was not measured is no finding
-    std::optional<Repeatability> repeats = {};  // absent: no time was measured again
-    double average_busbw = 0;                   // of all rows, GB/s
-    Probes core_to_core = {};
-    std::optional<CpuUse> cpu_use = {};
-  };
-  // Returns what became of all limits.
-  std::vector<LimitFinding> judge(const RunNumbers& run) const;
+  // Returns what became of all limits. Of a run that is not complete, what was not measured is no finding.
+  std::vector<LimitFinding> judge(const RunSummary& run) const;
 
  private:
   std::vector<LimitFinding> findings(const Row& row, bool in_place, std::size_t requested,
                                      const JudgeRule& rule) const;
 
   // Adds what is said of all of the baseline's findings together, or in their place.
-  void judge_baseline(std::vector<LimitFinding>& all, const RunNumbers& run) const;
+  void judge_baseline(std::vector<LimitFinding>& all, const RunSummary& run) const;
 
   Limits limits_;
   bool endless_;
   std::optional<Baseline> baseline_;
   JudgedBy judged_by_ = JudgedBy::interval;
   double precision_ = 0;                       // that was asked for
+  std::optional<double> core_to_core_;         // before the first row
   std::vector<RequestedRow> rows_;             // to be held to limits
   std::map<std::string, std::size_t> places_;  // in rows_, by name: of endless runs
   std::set<std::size_t> measured_;             // requested sizes

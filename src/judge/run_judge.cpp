@@ -280,11 +280,7 @@ void RunJudge::judge_end() {
   }
   append(notes, pair_matrices(pair_rows_, run_->output_files));
   summary_.pairs = judge_pairs(pair_rows_, hosts);
-  summary_.limits = limits_.judge({.complete = summary_.complete,
-                                   .repeats = summary_.repeats,
-                                   .average_busbw = summary_.average_busbw,
-                                   .core_to_core = {run_->core_to_core, summary_.core_to_core},
-                                   .cpu_use = summary_.cpu_use});
+  summary_.limits = limits_.judge(summary_);
   for (const LimitFinding& found : summary_.limits)
     if (found.flag == average_limit) summary_.bandwidth_ok = found.verdict == LimitVerdict::kept;
   const std::string speed =

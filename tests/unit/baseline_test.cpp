@@ -52,7 +52,7 @@ RunSummary repeating_within(double difference) {
   return summary;
 }
 constexpr double little = 0.001;
-const Repeatability well = *repeating_within(little).repeats;
+const RunSummary well = repeating_within(little);
 
 class BaselineTest : public testing::Test {
  protected:
@@ -253,14 +253,14 @@ TEST_F(BaselineTest, MarksRowsAndJudgesThemAgainAtTheEnd) {
   LimitJudge partly = judge;
   partly.add(slow, 8);
   partly.add(other, 32);
-  EXPECT_THAT(limit_lines(partly.judge({.repeats = well}), undecided),
+  EXPECT_THAT(limit_lines(partly.judge(well), undecided),
               ElementsAre(HasSubstr("2 of 4 times are not in ")));
   judge.add(slow, 8);
   EXPECT_THAT(
-      limit_lines(judge.judge({.repeats = well}), missed),
+      limit_lines(judge.judge(well), missed),
       ElementsAre(HasSubstr("8 B float sum out of place"), HasSubstr("not measured: 16 B")));
   // Times of this run repeat within 10 % only.
-  EXPECT_THAT(limit_lines(judge.judge({.repeats = repeating_within(0.05).repeats}), undecided),
+  EXPECT_THAT(limit_lines(judge.judge(repeating_within(0.05)), undecided),
               ElementsAre(HasSubstr("8 B float sum out of place")));
 }
 
@@ -274,15 +274,20 @@ TEST_F(BaselineTest, DecidesNothingInAnotherStateOfTheMachine) {
   write(earlier, {row(8, 1e-3, 0.01)}, summary);
   LimitJudge judge = judge_beside_baseline();
   judge.add(row(8, 1.5e-3, 0.01), 8);
-  const auto verdicts = [&](const Probes& probes) {
-    const auto all = judge.judge({.repeats = well, .core_to_core = probes});
+  const auto verdicts = [&](std::optional<double> before, double after) {
+    RunInfo run = info();
+    run.core_to_core = before;
+    judge.begin(run);
+    RunSummary now = well;
+    now.core_to_core = after;
+    const auto all = judge.judge(now);
     return std::pair(limit_lines(all, missed).size(), limit_lines(all, undecided));
   };
-  EXPECT_EQ(verdicts({100e-9, 160e-9}).first, 1U);
-  EXPECT_EQ(verdicts({std::nullopt, 61e-9}).first, 1U);
+  EXPECT_EQ(verdicts(100e-9, 160e-9).first, 1U);
+  EXPECT_EQ(verdicts(std::nullopt, 61e-9).first, 1U);
   for (const double other : {340e-9, 50e-9})
     for (const bool later : {false, true}) {
-      const auto [slow, lines] = verdicts({later ? 100e-9 : other, later ? other : 100e-9});
+      const auto [slow, lines] = verdicts(later ? 100e-9 : other, later ? other : 100e-9);
       EXPECT_EQ(slow, 0U) << other;
       EXPECT_THAT(lines, ElementsAre(HasSubstr("the machine is in another state than in ")));
       EXPECT_THAT(lines, ElementsAre(HasSubstr(other > 1e-7 ? "takes 340 ns" : "takes 50 ns")));
@@ -305,7 +310,9 @@ TEST_F(BaselineTest, DecidesNothingBesideOtherPrograms) {
       write(info(), {row(8, 1e-3, 0.01)}, summary);
       LimitJudge judge = judge_beside_baseline();
       judge.add(row(8, 1.5e-3, 0.01), 8);
-      const auto all = judge.judge({.repeats = well, .cpu_use = now});
+      RunSummary later = well;
+      later.cpu_use = now;
+      const auto all = judge.judge(later);
       const bool decides = !is_crowded(now) || is_crowded(then);
       EXPECT_EQ(limit_lines(all, missed).size(), decides ? 1U : 0U);
       if (decides) continue;
@@ -321,7 +328,9 @@ TEST_F(BaselineTest, WithNoneOfTheRowsDecidesNothing) {
   EXPECT_THAT(limit_lines(judge.judge({}), undecided),
               ElementsAre(HasSubstr("2 of 2 times are not in ")));
   EXPECT_THAT(limit_lines(judge.judge({}), missed), IsEmpty());
-  EXPECT_THAT(judge.judge({.complete = false}), IsEmpty());  // the run failed for another reason
+  RunSummary failed;
+  failed.complete = false;
+  EXPECT_THAT(judge.judge(failed), IsEmpty());  // the run failed for another reason
 }
 
 }  // namespace
