@@ -13,15 +13,6 @@
 namespace ccl_tests {
 namespace {
 
-void set_tally(RankReport& report, const Tally& tally) {
-  report.wrong = tally.found.wrong;
-  report.first = tally.found.first;
-  report.last = tally.found.last;
-  report.explanation = tally.found.explanation;
-  report.calls = tally.calls;
-  report.verified = tally.verified;
-}
-
 // Keeps `thing` until the process ends, which does not destroy it. Thread-safe.
 void leave_to_process_end(std::shared_ptr<void> thing) {
   static auto* const mutex = new std::mutex;
@@ -157,7 +148,7 @@ PointRows BenchmarkRunner::warm_up(const Collective& collective, const SweepPoin
   if (!options_.check.all) return result;
   FormFindings found;
   RankReport mine;
-  if (p.takes_part()) set_tally(mine, call.tally());
+  if (p.takes_part()) mine = call.report();
   for (const std::string& bytes : rank_.world().gather(to_text(mine), limits.exchange_s))
     found.reports.push_back(rank_report(bytes));
   if (!rank_.is_first()) return result;
@@ -279,8 +270,7 @@ RankReport BenchmarkRunner::take_form(const Problem& p, Form form, Operation& op
   OperationWorkload calls(p, calls_form,
                           call_plan(p, form, checks && !by_time, limits, timeline.get(), clock),
                           *arena_, communicator(), operation, *verifier_, rank_.activity());
-  RankReport report;
-  if (by_time && checks) report.barrier = calls.enter_barriers(clock);
+  if (by_time && checks) calls.enter_barriers(clock);
   const auto launches = static_cast<std::size_t>(options_.measure.graph_launches);
   const std::function<void()> meet = [&] {
     if (launches > 0) rank_.meet();
@@ -292,10 +282,7 @@ RankReport BenchmarkRunner::take_form(const Problem& p, Form form, Operation& op
                                        : static_cast<Workload&>(calls);
   measure(rank_.is_first() ? &criterion : nullptr, workload, barrier, clock, coordinator);
   rank_.activity().expect(0);
-  set_tally(report, calls.tally());
-  if (by_time) report.verified = report.barrier.size() / 2;
-  report.steps = calls.steps();
-  report.blocks = calls.events();
+  RankReport report = calls.report();
   if (timeline && p.takes_part()) report.intervals = timeline->intervals();
   if (show_algorithm) report.algorithm = gpu->last_algorithm();
   return report;

@@ -107,18 +107,18 @@ void OperationWorkload::check(const Buffers& b) {
   if (!plan_.verifies) return;
   const std::size_t width = problem_.width();
   const Layout& layout = problem_.layout;
-  tally_.found.add(verifier_.compare(b.recv, problem_.blocks, b.phase));
+  found_.add(verifier_.compare(b.recv, problem_.blocks, b.phase));
   if (b.region != nullptr) {
     // Who receives nothing finds its data as they were; a reduction may work in them.
     if (layout.recv == 0 && !problem_.collective->domain.reduces)
-      tally_.found.add(verifier_.compare_input(b.send, layout.send, b.phase));
-    tally_.found.add(verifier_.check_guards(b.region, b.region_bytes));
+      found_.add(verifier_.compare_input(b.send, layout.send, b.phase));
+    found_.add(verifier_.check_guards(b.region, b.region_bytes));
   } else {
-    tally_.found.add(verifier_.compare_input(b.send, layout.send, b.phase));
-    tally_.found.add(verifier_.check_guards(b.send, layout.send * width));
-    tally_.found.add(verifier_.check_guards(b.recv, layout.recv * width));
+    found_.add(verifier_.compare_input(b.send, layout.send, b.phase));
+    found_.add(verifier_.check_guards(b.send, layout.send * width));
+    found_.add(verifier_.check_guards(b.recv, layout.recv * width));
   }
-  ++tally_.verified;
+  ++report_.verified;
 }
 
 Samples OperationWorkload::make(const SingleCalls& plan) {
@@ -137,24 +137,23 @@ Samples OperationWorkload::make(const SingleCalls& plan) {
     wait();
     sample.end = clock.now();
     samples.push_back(sample);
-    ++tally_.calls;
+    ++report_.calls;
     if (k + plan.checked >= plan.calls) check(b);
   }
   return samples;
 }
 
-std::vector<double> OperationWorkload::enter_barriers(Clock& clock) {
+void OperationWorkload::enter_barriers(Clock& clock) {
   constexpr int most_rounds = 16;
   constexpr double delay_s = 2e-3;
   const GroupRank& self = problem_.shape.self;
   const int rounds = std::min(self.ranks, most_rounds);
-  std::vector<double> times;
   for (int round = 0; round < rounds; ++round) {
     if (self.rank == round * self.ranks / rounds) clock.sleep_for(delay_s);
     const Sample sample = make({1, 0}).front();
-    times.insert(times.end(), {sample.start, sample.end});
+    report_.barrier.insert(report_.barrier.end(), {sample.start, sample.end});
+    ++report_.verified;
   }
-  return times;
 }
 
 void OperationWorkload::prepare(const BlockPlan& plan) {
@@ -251,7 +250,7 @@ void OperationWorkload::verify() {
   if (plan_.injector != nullptr) plan_.injector->begin_phase(CallPhase::untimed);
   activity_.expect(0);
   after_ = operation_.times();
-  tally_.calls += total_;
+  report_.calls += total_;
   check_results();
 }
 
@@ -260,10 +259,17 @@ void OperationWorkload::check_results() {
   for (const Buffers& b : slots_) check(b);
 }
 
-StepTimes OperationWorkload::steps() const {
+RankReport OperationWorkload::report() const {
+  RankReport report = report_;
+  report.wrong = found_.wrong;
+  report.first = found_.first;
+  report.last = found_.last;
+  report.explanation = found_.explanation;
   const auto n = static_cast<double>(std::max<std::size_t>(1, timed_));
-  return {(after_.sizes_s - before_.sizes_s) / n, (after_.payload_s - before_.payload_s) / n,
-          (after_.packing_s - before_.packing_s) / n};
+  report.steps = {(after_.sizes_s - before_.sizes_s) / n,
+                  (after_.payload_s - before_.payload_s) / n,
+                  (after_.packing_s - before_.packing_s) / n};
+  return report;
 }
 
 void GraphWorkload::prepare(const BlockPlan& plan) {

@@ -14,6 +14,7 @@
 #include "src/inject/injecting_communicator.hpp"
 #include "src/job/activity.hpp"
 #include "src/run/point.hpp"
+#include "src/run/rank_report.hpp"
 #include "verify/loops.hpp"
 
 namespace ccl_tests {
@@ -44,12 +45,6 @@ class Arena {
 std::unique_ptr<Timeline> make_timeline(Communicator& communicator, std::size_t marks);
 
 enum class Form { out_of_place, in_place };
-
-// What one rank's calls of one form were, and what checking them has found.
-struct Tally {
-  verify::Mismatch found;
-  std::uint64_t calls = 0, verified = 0;
-};
 
 // How the calls of a row are made.
 struct CallPlan {
@@ -84,14 +79,10 @@ class OperationWorkload : public Workload {
   void wait() override;
   void verify() override;
 
-  const Tally& tally() const { return tally_; }
-  // What happened in each timed block.
-  const std::vector<Evidence>& events() const { return events_; }
-  // Calls a barrier with one rank after the other made late. Returns when this rank entered and left
-  // each call, as RankReport::barrier has it. Collective.
-  std::vector<double> enter_barriers(Clock& clock);
-  // Returns the seconds of each step per timed call of the block.
-  StepTimes steps() const;
+  // Returns what this rank's calls were, what checking them has found, what happened in each timed block.
+  RankReport report() const;
+  // Calls a barrier with one rank after the other made late, for RankReport::barrier. Collective.
+  void enter_barriers(Clock& clock);
 
   // For blocks that run more than once (graphs). Returns true if running again changes the results.
   bool changes_input() const {
@@ -99,13 +90,13 @@ class OperationWorkload : public Workload {
   }
   void refill();
   void check_results();
-  void count(std::size_t calls) { tally_.calls += calls; }
+  void count(std::size_t calls) { report_.calls += calls; }
   // Counts events from directly before the clock starts until it has stopped.
   void start_counting() {
     if (plan_.counters != nullptr) plan_.counters->begin();
   }
   void stop_counting() {
-    if (plan_.counters != nullptr) events_.push_back(plan_.counters->end());
+    if (plan_.counters != nullptr) report_.blocks.push_back(plan_.counters->end());
   }
   // The next wait() is for so many calls.
   void set_issued(std::size_t calls) { issued_ = calls; }
@@ -139,7 +130,8 @@ class OperationWorkload : public Workload {
   Operation& operation_;
   const verify::Verifier& verifier_;
   Activity& activity_;
-  Tally tally_;
+  verify::Mismatch found_;
+  RankReport report_;  // without what found_ and the steps say
   std::size_t next_phase_;
   std::optional<std::size_t>
       block_phase_;  // the first of every block: blocks repeat their patterns
@@ -152,7 +144,6 @@ class OperationWorkload : public Workload {
   std::size_t issued_ = 0;             // calls that have not been waited for
   std::unique_ptr<Timeline> marks_;    // of a stream on a GPU
   StepTimes before_, after_;
-  std::vector<Evidence> events_;
 };
 
 // A block of calls that is captured once and launched as a whole (-G). The first launch, on fresh

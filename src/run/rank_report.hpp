@@ -37,9 +37,9 @@ std::optional<CpuUse> most_crowded(const RankTable& table, const std::vector<Ran
 std::optional<CpuUse> cpu_use(Rank& rank, const CpuTimes& before);
 
 struct RankReport {
-  std::uint64_t wrong = 0;  // elements
-  std::uint64_t first = 0, last = 0;
-  std::string explanation;  // of the first wrong element
+  std::uint64_t wrong = 0;            // elements
+  std::uint64_t first = 0, last = 0;  // wrong ones
+  std::string explanation;            // of the first
   std::uint64_t calls = 0, verified = 0;
   StepTimes steps;                // of a composite, seconds per timed call
   std::vector<double> intervals;  // seconds of each timed iteration (-I)

@@ -10,8 +10,6 @@
 
 #include "src/measure/estimate.hpp"
 #include "src/run/operation_workload.hpp"
-#include "src/run/point.hpp"
-#include "src/run/rank_report.hpp"
 
 namespace ccl_tests {
 
