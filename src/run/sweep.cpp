@@ -72,12 +72,13 @@ void set_spoiled(const std::vector<std::string>& spoiled, AfterRows& found) {
   found.spoiled = fmt::format("inject: {} spoiled{}", counted(all, "operation"), by_rank);
 }
 
-// Process groups; of a paired collective the pairs, round by round.
-std::vector<RankGroups> groups_of_rows(const Collective& collective, const RankGroups& groups,
-                                       const std::vector<PairRound>& rounds) {
+// Returns the process groups; of a paired collective the pairs, round by round.
+std::vector<RankGroups> groups_of_rows(const Collective& collective, const Options& o,
+                                       const RankGroups& groups) {
   if (!collective.domain.paired) return {groups};
   std::vector<RankGroups> all;
-  for (const PairRound& round : rounds) all.push_back(as_groups(round, groups.ranks()));
+  for (const PairRound& round : pair_rounds(o.sweep.pairing, o.sweep.concurrent, groups.ranks()))
+    all.push_back(as_groups(round, groups.ranks()));
   return all;
 }
 
@@ -114,31 +115,6 @@ class TimeBudget {
   bool given_;
   std::size_t times_of_point_;
   std::size_t times_;
-};
-
-// What all points of a run are measured with.
-struct Measuring {
-  BenchmarkRunner& runner;
-  Rank& rank;
-  const Collective& collective;
-  TimeBudget budget;
-  std::optional<Ceiling> ceiling;
-  int rounds;  // that a call needs at least
-
-  // Returns the rows of a point, on rank 0.
-  std::vector<Row> run(const SweepPoint& point) {
-    budget.grant(runner);
-    PointRows found = runner.run(collective, point);
-    budget.spend(found.spent_s);
-    for (const std::string& line : found.wrong) rank.process().log(line);
-    return std::move(found.rows);
-  }
-  // Returns the row with what follows from its time.
-  Row finished(Row row) const {
-    row.timestamp = local_time();
-    if (ceiling) add_efficiency(row, *ceiling, rounds);
-    return row;
-  }
 };
 
 // Cycles until the time of --duration is over. Every function is collective over all ranks and throws
@@ -217,57 +193,19 @@ class SoakClock {
   std::optional<Soak> so_far_;   // on rank 0
 };
 
-void run_passes(Measuring& measuring, const Options& o, const std::vector<SweepPoint>& all,
-                RunResults& results) {
-  for (int pass = 1; pass <= o.sweep.passes; ++pass) {
-    for (const std::size_t p : order_of_pass(all.size(), pass, o.sweep.passes, o.check.seed)) {
-      std::size_t number = 0;
-      for (Row& row : measuring.run(all[p])) {
-        row.pass = pass;
-        results.row(measuring.finished(std::move(row)), all[p].bytes, {p, number++});
-      }
-    }
-  }
-}
+// Measures the points of a run, and hands their rows on.
+struct PointSweep {
+  BenchmarkRunner& runner;
+  Rank& rank;
+  const Collective& collective;
+  const Options& o;
+  const std::optional<Ceiling>& ceiling;
+  RunResults& results;
+  std::vector<SweepPoint> all;
+  TimeBudget budget{o, all.size()};
 
-// Whether rows are measured at several moments of the run. Every call that --inject counts or -c all promises to
-// verify is one of a row; rounds of pairs are many, and compared with each other.
-bool has_moments(const BenchmarkRunner& runner, const Options& o, const SweepRange& range) {
-  return o.sweep.cycles == 1 && runner.has_intervals() && !o.check.all && !o.job.inject &&
-         range.groups.size() == 1;
-}
-
-// Measures each series of points at earlier moments, then its rows. Returns how far times repeat.
-std::optional<Repeatability> run_at_moments(Measuring& measuring, const Options& o,
-                                            const std::vector<SweepPoint>& all,
-                                            RunResults& results) {
-  const double moment_s = SeriesMoments::usual_budget_s(measuring.rank);
-  // Points that are of one type, operation and root follow one another.
-  const auto same_kind = [](const SweepPoint& a, const SweepPoint& b) {
-    return a.type == b.type && a.op == b.op && a.root == b.root;
-  };
-  std::vector<TimedTwice> apart;
-  for (std::size_t begin = 0, end = 0; begin < all.size(); begin = end) {
-    while (end < all.size() && end - begin < longest_series && same_kind(all[begin], all[end]))
-      ++end;
-    const std::span<const SweepPoint> series(all.data() + begin, end - begin);
-    SeriesMoments moments(measuring.runner, measuring.rank, measuring.collective, series,
-                          measuring.budget.of_a_moment(moment_s));
-    moments.take_earlier();
-    for (std::size_t p = 0; p < series.size(); ++p)
-      for (Row& row : moments.settled(p, measuring.run(series[p]), o.measure.precision))
-        results.row(measuring.finished(std::move(row)), series[p].bytes);
-    apart.insert(apart.end(), moments.apart().begin(), moments.apart().end());
-  }
-  return repeatability(apart);
-}
-
-// Returns what times repeat by, or what the time of --duration showed.
-AfterRows run_points(BenchmarkRunner& runner, Rank& rank, const Collective& collective,
-                     const Options& o, const SweepRange& range,
-                     const std::optional<Ceiling>& ceiling, RunResults& results) {
-  const std::vector<SweepPoint> all = points(collective, o, range);
-  if (!o.measure.warmup_given && !rank.process().options.simulated() && !all.empty()) {
+  // Makes the job's first calls.
+  void warm_up() {
     std::vector<SweepPoint> first = ends_of(all);
     // Of one size, the row's own first call would do, but for its limit: GPUs connect in it.
     if (first.empty() && runner.communicator().gpu() != nullptr) first.push_back(all.front());
@@ -277,26 +215,85 @@ AfterRows run_points(BenchmarkRunner& runner, Rank& rank, const Collective& coll
       for (const Row& row : found.rows) results.first_call(row, point.bytes);
     }
   }
-  Measuring measuring{runner,     rank,
-                      collective, TimeBudget(o, all.size()),
-                      ceiling,    least_rounds(collective, o.spec, rank.ranks())};
+  // Returns the rows of a point, on rank 0.
+  std::vector<Row> run(const SweepPoint& point) {
+    budget.grant(runner);
+    PointRows found = runner.run(collective, point);
+    budget.spend(found.spent_s);
+    for (const std::string& line : found.wrong) rank.process().log(line);
+    return std::move(found.rows);
+  }
+  // Hands a row on, with what follows from its time.
+  void add(Row& row, std::size_t requested, RowPlace place = {}) {
+    row.timestamp = local_time();
+    if (ceiling) add_efficiency(row, *ceiling, least_rounds(collective, o.spec, rank.ranks()));
+    results.row(row, requested, place);
+  }
+
+  void run_passes() {
+    for (int pass = 1; pass <= o.sweep.passes; ++pass)
+      for (const std::size_t p : order_of_pass(all.size(), pass, o.sweep.passes, o.check.seed)) {
+        std::size_t number = 0;
+        for (Row& row : run(all[p])) {
+          row.pass = pass;
+          add(row, all[p].bytes, {p, number++});
+        }
+      }
+  }
+
+  // Measures each series of points at earlier moments, then its rows. Returns how far times repeat.
+  std::optional<Repeatability> run_at_moments() {
+    // Points that are of one type, operation and root follow one another.
+    const auto same_kind = [](const SweepPoint& a, const SweepPoint& b) {
+      return a.type == b.type && a.op == b.op && a.root == b.root;
+    };
+    std::vector<TimedTwice> apart;
+    for (std::size_t begin = 0, end = 0; begin < all.size(); begin = end) {
+      while (end < all.size() && end - begin < longest_series && same_kind(all[begin], all[end]))
+        ++end;
+      const std::span<const SweepPoint> series(all.data() + begin, end - begin);
+      SeriesMoments moments(runner, rank, collective, series,
+                            budget.of_a_moment(SeriesMoments::usual_budget_s(rank)));
+      moments.take_earlier();
+      for (std::size_t p = 0; p < series.size(); ++p)
+        for (Row& row : moments.settled(p, run(series[p]), o.measure.precision))
+          add(row, series[p].bytes);
+      apart.insert(apart.end(), moments.apart().begin(), moments.apart().end());
+    }
+    return repeatability(apart);
+  }
+
+  // Returns what the time of --duration showed.
+  std::optional<Soak> run_cycles() {
+    SoakClock soak(rank, o.sweep.duration_s, results);  // the first cycle is whole
+    bool over = all.empty();
+    for (int cycle = 0; !over && (o.sweep.cycles == 0 || cycle < o.sweep.cycles); ++cycle) {
+      for (std::size_t p = 0; p < all.size() && !(over = cycle > 0 && soak.is_over()); ++p) {
+        SweepPoint point = all[p];
+        point.cycle = cycle;
+        for (Row& row : run(point)) add(row, point.bytes);
+      }
+      if (!over) soak.end_cycle();
+    }
+    return soak.found();
+  }
+};
+
+// Returns what times repeat by, or what the time of --duration showed.
+AfterRows run_points(PointSweep sweep, const SweepRange& range) {
+  const Options& o = sweep.o;
+  if (!o.measure.warmup_given && !sweep.rank.process().options.simulated() && !sweep.all.empty())
+    sweep.warm_up();
   if (o.sweep.passes > 1) {
-    run_passes(measuring, o, all, results);
+    sweep.run_passes();
     return {};
   }
-  if (has_moments(runner, o, range)) return {.repeats = run_at_moments(measuring, o, all, results)};
-  SoakClock soak(rank, o.sweep.duration_s, results);  // the first cycle is whole
-  bool over = all.empty();
-  for (int cycle = 0; !over && (o.sweep.cycles == 0 || cycle < o.sweep.cycles); ++cycle) {
-    for (std::size_t p = 0; p < all.size() && !(over = cycle > 0 && soak.is_over()); ++p) {
-      SweepPoint point = all[p];
-      point.cycle = cycle;
-      for (Row& row : measuring.run(point))
-        results.row(measuring.finished(std::move(row)), point.bytes);
-    }
-    if (!over) soak.end_cycle();
-  }
-  return {.soak = soak.found()};
+  // Every call that --inject counts or -c all promises to verify is one of a row. Rounds of pairs are many,
+  // and compared with each other.
+  const bool has_moments = o.sweep.cycles == 1 && sweep.runner.has_intervals() && !o.check.all &&
+                           !o.job.inject && range.groups.size() == 1;
+  if (has_moments) return {.repeats = sweep.run_at_moments()};
+  return {.soak = sweep.run_cycles()};
 }
 
 }  // namespace
@@ -306,9 +303,7 @@ int sweep(Rank& rank, const Collective& collective, const Options& o,
   const Process& process = rank.process();
   const RankGroups groups(o.sweep.grouping, rank.table().places());
   check_groups(collective, o, groups);
-  std::vector<PairRound> rounds;
-  if (collective.domain.paired)
-    rounds = pair_rounds(o.sweep.pairing, o.sweep.concurrent, rank.ranks());
+  SweepRange range{o.sweep.types, {}, {}, groups_of_rows(collective, o, groups), {}};
   // What is free is looked up for -M alone.
   const auto free_bytes = [&] { return o.gpu.memory_report ? rank.device().available() : 0; };
   MemoryUse memory{.before = free_bytes()};
@@ -319,7 +314,6 @@ int sweep(Rank& rank, const Collective& collective, const Options& o,
   memory.connected = free_bytes();
   const RankTable table = table_with_free_memory(rank);
   rank.activity().phase("planning the rows");
-  SweepRange range{o.sweep.types, {}, {}, groups_of_rows(collective, groups, rounds), {}};
   const SizePlan plan = plan_sizes(collective, o, table, range.groups.front(),
                                    process.staging.buffers, process.backend.info());
   range.sizes = plan.sizes;
@@ -328,9 +322,9 @@ int sweep(Rank& rank, const Collective& collective, const Options& o,
   if (const auto why = runner.communicator().capabilities().why_not(operations_of(collective)))
     throw Unsupported(*why);
   range.skipped = missing_kinds(rank, kinds_of(collective, o), runner.communicator(), left_out);
-  const LinkCeiling ceiling = link_ceiling(
-      rank, runner, o, table,
-      range.sizes.empty() ? 0 : *std::max_element(range.sizes.begin(), range.sizes.end()));
+  std::size_t largest = 0;
+  for (const std::size_t bytes : range.sizes) largest = std::max(largest, bytes);
+  const LinkCeiling ceiling = link_ceiling(rank, runner, o, table, largest);
   if (rank.is_first())
     results.begin(describe(rank, collective, o,
                            {groups, range, plan.reduced_max, runner.communicator(), left_out,
@@ -339,7 +333,8 @@ int sweep(Rank& rank, const Collective& collective, const Options& o,
   memory.allocated = free_bytes();
   if (!process.options.simulated()) rank.meet();  // no process still takes memory
   const CpuTimes before = cpu_times(counter_scope(rank.table(), rank.rank()));
-  AfterRows found = run_points(runner, rank, collective, o, range, ceiling.known, results);
+  AfterRows found = run_points(
+      {runner, rank, collective, o, ceiling.known, results, points(collective, o, range)}, range);
   const auto keep = [&] {
     if (rank.is_first()) results.after_rows(found);
   };
