@@ -15,8 +15,8 @@ class LateRanks {
   // Counts a row's samples. Ranks of several machines have no common clock, and are not counted.
   void add(const Row& row);
 
-  // Returns the rank that entered last so often that it may be named (stands_out) and so late that the
-  // times show it: by 2 % of a sample or more, as the median of its cells. `host` stays empty.
+  // Returns the rank that entered last so often that it may be named (stands_out) and so late that
+  // the times show it: by 2 % of a sample or more, as the median of its cells. `host` stays empty.
   std::optional<LateRank> found() const;
 
  private:

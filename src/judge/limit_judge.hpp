@@ -1,5 +1,5 @@
-// Holds a run's rows to its limits: each by its own interval when it comes, and all of them again at
-// the end, when the run knows how far its times repeat.
+// Holds a run's rows to its limits: each by its own interval when it comes, and all of them again
+// at the end, when the run knows how far its times repeat.
 #pragma once
 
 #include <cstddef>
@@ -19,10 +19,9 @@ namespace ccl_tests {
 // Earlier runs whose times this one is held to: --baseline.
 class Baseline {
  public:
-  // Reads a .jsonl file. Of three runs and more it learns how far runs differ. Of fewer it takes the last one, which
-  // decides nothing if the times of a run do not repeat.
-  // tolerance: by what share of the earlier one a time may be longer. Throws UsageError if the file cannot be read, or
-  // a run has no times or wrong data.
+  // Reads a .jsonl file. Of three runs and more it learns how far runs differ. Of fewer it takes
+  // the last one, which decides nothing if the times of a run do not repeat. tolerance: the share
+  // by which a time may be longer. Throws UsageError if the file has no times or wrong data.
   Baseline(std::string path, double tolerance);
 
   const std::string& path() const { return path_; }
@@ -33,13 +32,14 @@ class Baseline {
   // Throws UsageError if `run` measures something else than any of them (check_same_measurement()).
   void check(const RunInfo& run) const;
 
-  // Returns why times of a run cannot be held to the earlier runs': its cores exchange data at another speed
-  // than in any of them, or other programs use the CPUs, and did in none of them. Empty: they can, or
-  // nothing is known. core_to_core: RunInfo's.
+  // Returns why times of a run cannot be held to the earlier runs': its cores exchange data at
+  // another speed than in any of them, or other programs use the CPUs, and did in none of them.
+  // Empty: they can, or nothing is known. core_to_core: RunInfo's.
   std::string other_state(std::optional<double> core_to_core, const AfterRows& run) const;
 
-  // Returns the row's time, in or out of place, divided by the earlier one, with its interval and whether it is within
-  // the tolerance. nullopt: the row is in no earlier run, or has no time. rule: how this run's time is judged.
+  // Returns the row's time, in or out of place, divided by the earlier one, with its interval and
+  // whether it is within the tolerance. nullopt: the row is in no earlier run, or has no time.
+  // rule: how this run's time is judged.
   std::optional<LimitFinding> hold(const Row& row, bool in_place, std::size_t requested,
                                    const JudgeRule& rule) const;
 
@@ -51,7 +51,7 @@ class Baseline {
   static Scatter scatter(const std::vector<EarlierTime>& runs, JudgedBy judged_by);
   // Of three runs and more: their mean, and the interval in which another run's time is expected.
   JudgedTime judged(const std::vector<EarlierTime>& runs, JudgedBy judged_by) const;
-  // Returns why no row is too slow, however long its time is, and what to do. Empty: the runs are enough.
+  // Returns why no row can be too slow, and what to do. Empty: the runs are enough.
   static std::string doubt(const std::vector<EarlierTime>& runs, const JudgeRule& rule);
 
   std::string path_;
@@ -67,12 +67,11 @@ class Baseline {
 // Used by one thread at a time.
 class LimitJudge {
  public:
-  // endless: of each row of the sweep the worst times of all cycles are judged, so that memory stays as it is.
+  // endless: the worst times of all cycles are judged, so that memory does not grow.
   explicit LimitJudge(Limits limits, bool endless = false)
       : limits_(std::move(limits)), endless_(endless) {}
 
-  // Returns what is to be known of the baseline beside its times; empty: nothing. Before begin(). Throws as
-  // Baseline does.
+  // Returns a note about the baseline; empty: none. Before begin(). Throws as Baseline does.
   std::string read_baseline() {
     return baseline_.emplace(limits_.baseline, limits_.tolerance).note();
   }
@@ -84,7 +83,7 @@ class LimitJudge {
   void mark(Row& row, std::size_t requested) const;
   void add(const Row& row, std::size_t requested);
 
-  // Returns what became of all limits. Of a run that is not complete, what was not measured is no finding.
+  // Returns what became of all limits. Only a complete run is held to what it did not measure.
   std::vector<LimitFinding> judge(const RunSummary& run) const;
 
  private:

@@ -12,10 +12,9 @@
 namespace ccl_tests {
 
 // interval: a limit is missed if all of the time's interval lies beyond, and undecided if it lies
-// within; without an interval the time is judged. fast: ranks wait for CPUs, and no number repeats but
-// the 10th percentile of the stamps (docs/METHOD.md): it is compared with that of earlier runs, and a
-// limit in seconds is missed only if this percentile misses it, too. Of means (rooted operations,
-// batches): interval.
+// within; without an interval the time is judged. fast: ranks wait for CPUs, and no number repeats
+// but the 10th percentile of the stamps (docs/METHOD.md). It is compared with that of earlier runs,
+// and a limit in seconds is missed only if it is, too. Means are judged by interval.
 enum class JudgedBy { interval, fast };
 // Returns by which number of several runs is judged.
 JudgedBy judged_by(const RunInfo& info);
@@ -23,12 +22,12 @@ JudgedBy judged_by(const RunInfo& info);
 // How times are held to limits.
 struct JudgeRule {
   JudgedBy judged_by = JudgedBy::interval;
-  // Whether times that were measured again agree well. A single earlier run decides nothing if they do not.
+  // Whether times that were measured again agree. If not, one earlier run decides nothing.
   bool repeats = true;
 };
 
-// Returns how times of a run are held, by how far they repeat (absent: no time was measured again) and by the
-// --precision that was asked for.
+// Returns how times of a run are held, by how far they repeat (absent: no time was measured again)
+// and by the --precision that was asked for.
 JudgeRule rule_of(JudgedBy judged_by, const std::optional<Repeatability>& repeats,
                   double precision);
 
@@ -43,8 +42,7 @@ bool is_fast(const Measurement& cell, JudgedBy judged_by);
 // Returns the verdict about a number of which smaller ones are better.
 LimitVerdict judge(const JudgedTime& number, double limit);
 
-// "8 B float sum in place". requested: the size that the sweep asked for; Row::bytes may have been
-// rounded down from it.
+// "8 B float sum in place". requested: by the sweep; Row::bytes may be rounded down from it.
 std::string time_name(const Row& row, bool in_place, std::size_t requested);
 
 // Returns what each of the size limits (--min-busbw, --max-time) of a time says of it.
@@ -56,7 +54,7 @@ std::vector<LimitFinding> unmeasured(const Limits& limits, const std::set<std::s
 
 // LimitFinding::flag of the average's limit.
 inline constexpr std::string_view average_limit = "NCCL_TESTS_MIN_BW";
-// Returns what the limit of the average says, with nccl-tests' slack of 10 %; nullopt: there is none.
+// Returns what the limit of the average says, with nccl-tests' slack of 10 %. nullopt: no limit.
 std::optional<LimitFinding> held_to_average(const Limits& limits, double average_busbw);
 
 }  // namespace ccl_tests

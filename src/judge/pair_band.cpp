@@ -111,9 +111,9 @@ double expected_sigma(const std::vector<Values>& takes, const Values& medians) {
   return 1.25 * of_one / std::sqrt(number);  // the variance of a median is pi / 2 of the mean's
 }
 
-// Returns what the effects' errors come from. A fit to few pairs leaves most residuals at 0, and their
-// median says nothing: there the root of their mean square counts, too, in which an outlier hides a
-// slow rank rather than make one.
+// Returns what the effects' errors come from. A fit to few pairs leaves most residuals at 0, and
+// their median says nothing: there the root of their mean square counts, too, in which an outlier
+// hides a slow rank rather than make one.
 double sigma_of_effects(const BandFit& fit, std::size_t ranks) {
   const auto n = static_cast<double>(fit.residual.size()), r = static_cast<double>(ranks);
   if (ranks >= few_ranks || n <= r) return fit.sigma;

@@ -22,12 +22,12 @@ struct PairTable {
   std::vector<PairTake> takes;  // ascending sizes
 };
 
-// Returns the times of rows that have a pair. Leaves out takes in which a pair has no time above 0 (-n 0,
-// a run that was interrupted), and in-place times that repeat the out-of-place ones.
+// Returns the times of rows that have a pair. Leaves out takes in which a pair has no time above 0
+// (-n 0, a run that was interrupted), and in-place times that repeat the out-of-place ones.
 PairTable pair_table(const std::vector<Row>& rows);
 
-// Returns the table without pairs of ranks that share a host, if that leaves any. `hosts`: by rank. Within
-// a host messages take another way, so that a rank with few neighbours would look slow.
+// Returns the table without pairs of ranks that share a host, if that leaves any. `hosts`: by rank.
+// Within a host messages take another way, so that a rank with few neighbours would look slow.
 PairTable between_hosts(const PairTable& table, const std::vector<std::string>& hosts);
 
 // Sizes from `first` to `last` bytes.
@@ -35,8 +35,9 @@ struct SizeBand {
   std::size_t first = 0, last = 0;
 };
 
-// Returns the bands in which ranks are compared: all sizes, the lower and the upper half, and of at least 8
-// sizes the lowest and the highest quarter. What makes a host slow may show at small sizes only, or at large ones.
+// Returns the bands in which ranks are compared: all sizes, the lower and the upper half, and of at
+// least 8 sizes the lowest and the highest quarter. A host may be slow at small or large sizes
+// only.
 std::vector<SizeBand> bands_of(const PairTable& table);
 
 // Effects are natural logarithms of ratios of times. Lists are by rank or by PairTable::pairs.
@@ -53,15 +54,16 @@ struct BandFit {
   std::vector<double> largest_z;  // that rank_z can become with as many takes
 };
 
-// Fits the band. A pair's value is the median over the band's takes of its time over the take's median:
-// however much noise the takes of one pair share, the scatter between pairs contains it. The effects come
-// from fit_effects(). sigma is at least what the scatter within pairs lets expect. Evidence is Wilcoxon's
-// rank sum of each take, as a standard normal value of at most 4, summed over the takes and divided by
-// the root of their number. It assumes no distribution, but that takes are independent.
+// Fits the band. A pair's value is the median over the band's takes of its time over the take's
+// median: however much noise the takes of one pair share, the scatter between pairs contains it.
+// The effects come from fit_effects(). sigma is at least what the scatter within pairs lets expect.
+// Evidence is Wilcoxon's rank sum of each take, as a standard normal value of at most 4, summed
+// over the takes and divided by the root of their number. It assumes only that takes are
+// independent.
 BandFit fit_band(const PairTable& table, const SizeBand& band);
 
-// Returns the effect of `rank` at each size of `sizes` (ascending bytes): the median of its pairs' times over
-// that of the other pairs.
+// Returns the effect of `rank` at each size of `sizes` (ascending bytes): the median of its pairs'
+// times over that of the other pairs.
 std::vector<double> effects_by_size(const PairTable& table, int rank,
                                     const std::vector<std::size_t>& sizes);
 

@@ -97,8 +97,7 @@ bool link_stands_out(const Judged& in, std::size_t pair, std::size_t ranks) {
          in.fit.link_z[pair] >= in.link_quantile;
 }
 
-// Returns the band, widened by sizes at which the rank is slow by half as much, and without outer sizes at
-// which the rank is not.
+// Returns the band with outer sizes at which the rank is slow by half as much, and no others.
 SizeBand fitted_sizes(const PairTable& table, int rank, const SizeBand& band, double effect) {
   const std::vector<std::size_t> sizes = sizes_of(table);
   const std::vector<double> effects = effects_by_size(table, rank, sizes);
@@ -168,8 +167,7 @@ std::vector<PairFinding> slow_links(const Compared& all, const std::vector<Judge
   return found;
 }
 
-// Returns the smallest effect that a rank is named for in about nine of ten runs; nullopt if the takes are too few for
-// any.
+// Returns the smallest effect found in about nine of ten runs; nullopt if takes are too few.
 std::optional<double> detectable(const Judged& in, std::size_t ranks, std::size_t pairs) {
   std::optional<double> largest;
   const auto takes = static_cast<double>(in.fit.takes);

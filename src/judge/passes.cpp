@@ -43,8 +43,8 @@ bool all_have(const Cells& cells, std::optional<Part> Measurement::*part) {
                      [&](const Measurement* cell) { return ((*cell).*part).has_value(); });
 }
 
-// What the cells of a row are of. Moments are cheap, so that there may be many, and a burst of other work on the machine
-// hits few of them: the median does not show those, and its interval need not either.
+// What the cells of a row are of. There may be many moments, and a burst of other work hits few of
+// them: the median does not show those, and its interval need not either.
 enum class CellsAre { passes, moments };
 constexpr std::size_t least_robust = 5;  // moments: fewer cannot tell which of them are usual
 bool is_robust(CellsAre kind, std::size_t cells) {
@@ -56,9 +56,9 @@ Scatter scatter_of(const Cells& cells, CellsAre kind) {
   return is_robust(kind, cells.size()) ? robust_scatter_of(times) : ccl_tests::scatter_of(times);
 }
 
-// The factor between the middle time and the ends of the interval of one more pass or moment. That of their mean would be too narrow:
-// the times of a run share what a later run does not, and that is as much as its passes differ by
-// (results/2026-11-24-debian12-2core-intervals).
+// The factor between the middle time and the ends of the interval of one more pass or moment. That
+// of their mean would be too narrow: the times of a run share what a later run does not, and that
+// is as much as its passes differ by (results/2026-11-24-debian12-2core-intervals).
 double factor_of_another(const Cells& cells, CellsAre kind, std::optional<double> usual) {
   constexpr std::size_t least = 3;  // of two it would be 15 times their standard deviation
   if (cells.size() < least || cells.front()->seconds <= 0) return 1;
@@ -186,8 +186,8 @@ std::vector<Mismatch> combined_mismatches(const Cells& cells) {
   return all;
 }
 
-// Whether times are 10th percentiles: of several moments the fastest counts (fast_moments). Ranks that wait for CPUs have
-// regimes that last for many calls, and most runs meet the fastest one.
+// Whether times are 10th percentiles: of several moments the fastest counts (fast_moments). Ranks
+// that wait for CPUs have regimes that last for many calls, and most runs meet the fastest one.
 bool are_fast(const Cells& cells, CellsAre kind) {
   return kind == CellsAre::moments &&
          std::all_of(cells.begin(), cells.end(), [](const Measurement* cell) {
@@ -195,9 +195,9 @@ bool are_fast(const Cells& cells, CellsAre kind) {
          });
 }
 
-// Sets the time and what belongs to it to those of the fastest moment. Its interval goes as far as the fifth
-// fastest, to either side: that of another run is slower with a probability of 1 in 32 if moments are independent. Fewer moments
-// are those of a row that repeats: then it is that of one more.
+// Sets the time and what belongs to it to those of the fastest moment. Its interval goes as far as
+// the fifth fastest, to either side: another run's is slower with a probability of 1 in 32 if
+// moments are independent. Of fewer moments it is that of one more.
 void set_fast(Measurement& all, const Cells& cells, double precision, std::optional<double> usual) {
   const Cells sorted = by_time(cells);
   const FastMoments among = fast_moments(sorted.size());

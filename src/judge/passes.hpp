@@ -1,4 +1,4 @@
-// Rows that are measured in several passes over a sweep (--passes), and the one row made of them. Pure.
+// Rows that are measured in several passes (--passes), and the one row made of them. Pure.
 #pragma once
 
 #include <cstddef>
@@ -12,15 +12,17 @@
 
 namespace ccl_tests {
 
-// Returns the row that stands for rows of the same cell, in the order of their passes; at least one.
-// Its times are medians over the passes; its counts and what is wrong are sums. Its interval is that
-// of the pass in the middle, widened to cover the times of all and, from three passes on, what one more
-// could be, whose scatter `usual` says something about (usual_deviation of other rows). A time is "unstable" if those differ by
-// more than the widest interval of a pass is wide. precision: that half of the interval shall have.
+// Returns the row that stands for rows of the same cell, in the order of their passes; at least
+// one. Its times are medians over the passes; its counts and what is wrong are sums. Its interval
+// is that of the pass in the middle, widened to cover the times of all and, from three passes on,
+// what one more could be, whose scatter `usual` says something about (usual_deviation of other
+// rows). A time is "unstable" if those differ by more than the widest interval of a pass is wide.
+// precision: that half of the interval shall have.
 Row combined(const std::vector<Row>& passes, double precision, std::optional<double> usual = {});
 
-// Which of n moments, by ascending time, stand for calls whose ranks wait for CPUs: `best`, the fastest of up to twenty
-// (or the second of up to forty), gives the time, and its interval goes as far as `far`; nullopt: there are too few.
+// Which of n moments, by ascending time, stand for calls whose ranks wait for CPUs: `best`, the
+// fastest of up to twenty (or the second of up to forty), gives the time, and its interval goes as
+// far as `far`; nullopt: there are too few.
 struct FastMoments {
   std::size_t best = 0;
   std::optional<std::size_t> far;
@@ -30,9 +32,9 @@ inline FastMoments fast_moments(std::size_t n) {
   return {best, far < n ? std::optional(far) : std::nullopt};
 }
 
-// Returns the row that stands for rows of the same cell at several moments of one run, the last of which is the one
-// that was verified. As combined(), but from five moments on its interval does not show the two farthest ones, it has the flags that most
-// moments have, and the stamps of all (--raw).
+// Returns the row that stands for rows of one cell at several moments of a run, the last of which
+// was verified. As combined(), but from five moments on its interval does not show the two farthest
+// ones, it has the flags that most moments have, and the stamps of all (--raw).
 Row combined_moments(const std::vector<Row>& moments, double precision,
                      std::optional<double> usual = {});
 
@@ -56,8 +58,7 @@ class PassRows {
   // Returns the combined row if this pass was the last one of its place.
   std::optional<Row> add(const Row& row, std::size_t requested, RowPlace place);
 
-  // Returns the combined rows of places that have some passes, in the order of the sweep. They are
-  // kept no longer.
+  // Returns, and forgets, the combined rows of places with some passes, in the sweep's order.
   std::vector<RequestedRow> take_rest();
 
  private:

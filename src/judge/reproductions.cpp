@@ -24,19 +24,20 @@ constexpr std::size_t digits = 16;
 constexpr std::string_view gap = "  ";
 constexpr std::size_t longest_line = 1000;
 
-constexpr const char* accepted = "a file that --digests has written, or the name of a new one";
-
 std::string reason() { return std::generic_category().message(errno); }
+
+[[noreturn]] void refuse(const std::string& why) {
+  throw UsageError(fmt::format(
+      "--digests: {}; accepted: a file that --digests has written, or the name of a new one", why));
+}
 
 }  // namespace
 
 DigestFile::DigestFile(std::string path) : path_(std::move(path)) {
   if (std::filesystem::exists(path_) && !std::filesystem::is_regular_file(path_))
-    throw UsageError(fmt::format("--digests: {} is no file; accepted: {}", quote(path_), accepted));
+    refuse(quote(path_) + " is no file");
   file_.reset(std::fopen(path_.c_str(), "ae"));
-  if (!file_)
-    throw UsageError(fmt::format("--digests: cannot write {}: {}; accepted: {}", quote(path_),
-                                 reason(), accepted));
+  if (!file_) refuse(fmt::format("cannot write {}: {}", quote(path_), reason()));
   identity_ = identity_of(::fileno(file_.get()), path_);
   // What two runs at once add would not be compared. Some network file systems have no locks.
   if (::flock(::fileno(file_.get()), LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK)
@@ -48,9 +49,7 @@ DigestFile::DigestFile(std::string path) : path_(std::move(path)) {
 
 void DigestFile::read() {
   std::ifstream in(path_);
-  if (!in)
-    throw UsageError(fmt::format("--digests: cannot read {}: {}; accepted: {}", quote(path_),
-                                 reason(), accepted));
+  if (!in) refuse(fmt::format("cannot read {}: {}", quote(path_), reason()));
   std::array<char, longest_line> buffer;
   for (std::size_t number = 1; in.getline(buffer.data(), buffer.size()) || in.gcount() > 0;
        ++number) {
@@ -60,15 +59,12 @@ void DigestFile::read() {
                            line.find_first_not_of("0123456789abcdef") == digits &&
                            line.compare(digits, gap.size(), gap) == 0;
     if (!is_digest)
-      throw UsageError(
-          fmt::format("--digests: line {} of {} is not a digest and a row; accepted: {}", number,
-                      quote(path_), accepted));
+      refuse(fmt::format("line {} of {} is not a digest and a row", number, quote(path_)));
     const Known known{line.substr(0, digits), true};
     const auto [at, added] = known_.try_emplace(line.substr(digits + gap.size()), known);
     if (at->second.digest != known.digest)
-      throw UsageError(
-          fmt::format("--digests: line {} of {} is another digest of a row above it; accepted: {}",
-                      number, quote(path_), accepted));
+      refuse(
+          fmt::format("line {} of {} is another digest of a row above it", number, quote(path_)));
   }
   if (in.bad()) throw Error(fmt::format("--digests: cannot read {}: {}", quote(path_), reason()));
 }

@@ -1,5 +1,5 @@
-// What a run says of the bits of its results (--reproducible), and their digests (--digests), kept from row
-// to row and, in a file, from run to run.
+// What a run says of the bits of its results (--reproducible), and their digests (--digests), kept
+// from row to row and, in a file, from run to run.
 #pragma once
 
 #include <cstdio>
@@ -13,13 +13,13 @@
 
 namespace ccl_tests {
 
-// Lines of 16 hexadecimal digits, two blanks and the row that they are of, as in files of sha256sum, so that diff and
-// sort can be used on them.
+// Lines of 16 hexadecimal digits, two blanks and the row that they are of, as in files of
+// sha256sum, so that diff and sort can be used on them.
 class DigestFile {
  public:
   DigestFile() = default;  // nothing is kept beyond the run
-  // A file that does not exist yet is made. Throws UsageError if it cannot be read or written, or has other
-  // lines or two digests of a row, or if another run has it open.
+  // A file that does not exist yet is made. Throws UsageError if it cannot be read or written, or
+  // has other lines or two digests of a row, or if another run has it open.
   explicit DigestFile(std::string path);
 
   // Where a digest of a row is known from.
@@ -27,7 +27,7 @@ class DigestFile {
     std::string digest;
     bool from_file = false;  // else a row of this run
   };
-  // Returns what was known of the row. One that was not is added. Throws Error if the file cannot be written.
+  // Returns what was known of the row, or adds it. Throws Error if the file cannot be written.
   std::optional<Known> compare(const std::string& row, const std::string& digest);
   // Throws Error if the file cannot be found under its name any more.
   void check() const;
@@ -54,8 +54,7 @@ std::string reproduction_text(const RunSummary& summary);
 // What a row's digest is of: "all_reduce_perf float sum, 16384 elements, 3 ranks, seed 1".
 std::string digest_name(const RunInfo& run, const Row& row);
 
-// Sets what earlier rows and runs say of a row's digest. One that is wrong or varies by itself is neither compared nor
-// kept.
+// Sets what earlier rows and runs say of a row's digest, if the row is right and does not vary.
 void compare_digests(DigestFile& digests, const RunInfo& run, Row& row);
 
 // Counts a row that has a reproduction. requested: the size that was asked for.

@@ -29,8 +29,8 @@ void add_note(RunSummary& summary, std::string line) {
   if (summary.notes.size() < most_notes) summary.notes.push_back(std::move(line));
 }
 
-// Rows of a group or a pair are not a sweep, CPU times are of issuing alone, and a run without end has no
-// footer that could tell of a fit.
+// Rows of a group or a pair are not a sweep, CPU times are of issuing alone, and a run without end
+// has no footer that could tell of a fit.
 bool has_fits(const RunInfo& run) {
   const SweepOptions& sweep = run.options.sweep;
   return run.options.measure.iterations > 0 && !sweep.group_rows && !run.pair_rows &&
@@ -60,8 +60,8 @@ Verdict verdict_of(const RunSummary& summary) {
 
 auto key(const TimedCell& cell) { return std::tie(cell.type, cell.op, cell.root, cell.in_place); }
 
-// Returns whether the machine was the same before the first row and after the last one. before, after: seconds
-// of core_to_core(). Empty: nothing to say.
+// Returns whether the machine was the same before the first row and after the last one. before,
+// after: seconds of core_to_core(). Empty: nothing to say.
 std::string speed_text(std::optional<double> before, std::optional<double> after, bool verbose) {
   if (!before || !after) return {};
   const std::string text = fmt::format(

@@ -27,13 +27,12 @@ struct TimedCell {
   SizeTime time;
 };
 
-// Appends the row's cells. The sigma of a time is its interval's half width over 1.96, at least 1 %,
-// and 3 % for batches. A time is not judged if the half width is above 15 % or not known. Leaves out
-// in-place cells that repeat the out-of-place ones.
+// Appends the row's cells. The sigma of a time is its interval's half width over 1.96, at least 1
+// %, and 3 % for batches. A time is not judged if the half width is above 15 % or not known. Leaves
+// out in-place cells that repeat the out-of-place ones.
 void add_cells(std::vector<TimedCell>& cells, const Row& row);
 
-// Returns a fit for each type, operation, root and placement that has more than one size, in the order
-// in which they came.
+// Returns a fit for each type, operation, root and placement with several sizes, in order.
 std::vector<SweepFit> sweep_fits(const std::vector<TimedCell>& cells);
 
 // Used by one thread at a time. Rows: see RunResults::row().
@@ -49,8 +48,8 @@ class RunJudge {
   // Throws UsageError if the baseline's run measured something else.
   void begin(const RunInfo& run);
 
-  // Sets what the header and earlier rows say of a row. Throws Error if --digests cannot be written;
-  // the row is then complete but for that.
+  // Sets what the header and earlier rows say of a row. Throws Error if --digests cannot be
+  // written; the row is then complete but for that.
   void complete(Row& row);
   // Returns the rows to write: this one, and after the last pass the one that stands for all.
   std::vector<Row> add(const Row& row, std::size_t requested, RowPlace place);
@@ -65,8 +64,8 @@ class RunJudge {
   int verdict();
   // Returns why the file of --digests is lost. Empty: it is not.
   std::string lost_digests() const;
-  // Returns the summary of the run's end. failure: exit code of a run that did not reach its end (0: it
-  // did), errors: why. activity: what this process did then.
+  // Returns the summary of the run's end. failure: exit code of a run that did not reach its end
+  // (0: it did), errors: why. activity: what this process did then.
   RunSummary conclude(int failure, const std::vector<std::string>& errors,
                       const std::string& activity);
   // Returns the summary of a process that is killed before the next row.

@@ -63,7 +63,7 @@ double sum_ranks(Communicator& communicator, const GroupRank& self) {
   return seconds;
 }
 
-// Makes the library's communicator, runs an all_reduce twice and checks it, closes everything. Collective.
+// Connects the library, runs an all_reduce twice and checks it, closes all. Collective.
 StartTimes start_once(Rank& rank) {
   const Expected expected(rank.activity(), rank.limit_s() + 5);
   StartTimes times;

@@ -34,8 +34,7 @@ constexpr std::string_view flag = "--exit-codes";
 constexpr std::string_view launcher_flag = "--launcher";
 constexpr std::string_view verdict_flag = "--verdict";
 
-// Whether a word is the flag or, as long flags may be, the beginning that tells it from others; or one of
-// these with "=VALUE".
+// Returns whether a word is the flag, or a beginning that tells it from others, or has "=VALUE".
 bool is_flag(std::string_view word, std::string_view name) {
   constexpr std::size_t fewest = 6;  // "--exit", "--verd"
   const std::string_view beginning = word.substr(0, word.find('='));
@@ -111,8 +110,8 @@ void pass_on_errors(int from, std::string& kept) {
   if (kept.size() > most) kept.erase(0, kept.size() - most);
 }
 
-// Reads what is written after the end of the program: what it started to write its ends if it is killed (CrashFooter) has its
-// stdout until that is done. Waits 1 s at most.
+// Reads what is written after the end of the program: what it started to write its ends if it is
+// killed (CrashFooter) has its stdout until that is done. Waits 1 s at most.
 void await_crash_footer(int out, std::string& output) {
   const TimePoint limit = deadline_in(1);
   while (read_into(output, out) && std::chrono::steady_clock::now() < limit) {

@@ -22,7 +22,7 @@ std::vector<std::string> find_spec_errors(const Collective& collective);
 // --self-check: prints the errors and a verdict. Returns 0 or Exit::wrong_data.
 int self_check(const Collective& collective, std::FILE* out);
 
-// The name and flags of init_perf, which times how a job starts. It is no collective and moves 8 bytes.
+// The name and flags of init_perf, which times how a job starts, and is no collective.
 extern const Collective init_spec;
 int run_init_program(int argc, char** argv);
 

@@ -50,8 +50,7 @@ int run_distributed(const DistributedOptions& options,
         body(*world);
         world->all_gather("");  // nobody closes what others still use
       } catch (const std::exception&) {
-        // Stays open until this process ends: others would see the connections close before they
-        // hear why.
+        // Stays open until this process ends: others hear why before they see connections close.
         static_cast<void>(world.release());
         throw;
       } catch (...) {

@@ -49,8 +49,7 @@ Traffic count(const Collective& collective, const Shape& shape) {
 }
 
 // Returns the elements through the most loaded link, for the algorithms that reach the bound. A
-// broadcast can be pipelined along a chain, so its root sends the buffer once to any number of
-// ranks.
+// broadcast's root sends the buffer once to any number of ranks, which form a chain.
 double link_elements(const Collective& collective, const Shape& shape) {
   const Traffic t = count(collective, shape);
   const double n = shape.self.ranks;

@@ -1,5 +1,4 @@
-// Values of fields as JSON, and what is done with the list of fields: records become values, values that
-// were read become records.
+// Values of fields as JSON: records become values, values that were read become records.
 #pragma once
 
 #include <concepts>

@@ -1,6 +1,5 @@
-// The one list of what results files hold. A line here is a key of JSON Lines, a column of CSV and a
-// member that read_runs() sets. Times are in seconds, bandwidths in 1e9 bytes per second.
-//
+// The one list of what results files hold. A line here is a key of JSON Lines, a column of CSV and
+// a member that read_runs() sets. Times are in seconds, bandwidths in 1e9 bytes per second.
 // visit(name, member), visit.part(optional, each), visit.list(name, members) and
 // visit.derived(name, value) are called in the order of the columns.
 #pragma once

@@ -15,14 +15,13 @@ std::string counted(std::uint64_t count, std::string_view noun);
 // "64 KiB"; "1000 B" if no larger unit divides it.
 std::string binary_size_text(std::size_t bytes);
 
-// "1.5000", "0.00001234": of a number below 1 at least four digits behind the zeros, never an exponent.
+// "1.5000", "0.00001234": below 1 four digits or more after the zeros, never an exponent.
 std::string digits_text(double number);
 
 // "88 us", "0.157 us", "1.2 ms", "3 s": three digits.
 std::string seconds_text(double seconds);
 
-// Returns the time now in ISO 8601 with milliseconds and the local zone:
-// "2026-11-20T22:33:44.125+01:00".
+// Returns the time now in ISO 8601 and local zone: "2026-11-20T22:33:44.125+01:00".
 std::string local_time();
 std::string local_time(std::chrono::system_clock::time_point at);
 

@@ -43,9 +43,8 @@ struct NamedHeader {
   const RunInfo& run;
 };
 
-// Throws UsageError if times of the two runs say nothing about each other: another program, mode,
-// backend, number of ranks, clock, kind of time or use of caches. The message names the field and
-// both values.
+// Throws UsageError that names the field and both values if times of the two runs cannot be
+// compared: another program, mode, backend, number of ranks, clock, kind of time or use of caches.
 void check_same_measurement(const NamedHeader& base, const NamedHeader& head);
 
 // Throws UsageError that names the field if it is not the same in both.

@@ -110,8 +110,8 @@ struct StreamTimes {
   }
 };
 
-// What samples showed beside the time and what StreamTimes holds: operations that began together, as
-// far as a barrier can make them. Seconds. Absent and empty where moments of ranks cannot be compared.
+// What samples, operations that a barrier makes begin together, showed beside StreamTimes. Seconds.
+// Absent and empty where moments of ranks cannot be compared.
 struct SampleTimes {
   std::optional<double> clock_error;  // of a moment on another machine's clock; 0: of one machine
   std::optional<double> bracket_low;  // per operation, median: from the last entry to the last exit
@@ -135,12 +135,10 @@ struct Mismatch {
   std::string explanation;               // expected and found bits of `first`, and what they are
 };
 
-// What is known of a limit of a time or bandwidth, by ascending trouble. undecided: it lies within the
-// interval.
+// The verdict on a limit, by ascending trouble. undecided: it lies within the interval.
 enum class LimitVerdict { kept, undecided, missed };
 
-// A cell: one placement of a row. wrong: elements that differ, summed over ranks and checks; absent: not checked
-// (N/A).
+// A cell: one placement of a row.
 struct Measurement {
   double seconds = 0;      // per operation, by -a over ranks; CPU time with -C; median or mean
   double min_seconds = 0;  // over ranks, wall
@@ -148,14 +146,14 @@ struct Measurement {
   double algbw = 0, busbw = 0;       // GB/s (1e9), from wall time
   std::optional<double> efficiency;  // lower bound of the time over the time; absent: no ceiling
   std::optional<double> messages_per_s;  // of a pair, in one direction
-  std::optional<std::uint64_t> wrong;
-  std::uint64_t failed_ranks = 0;     // ranks with any wrong element
-  int iterations = 0;                 // timed operations / aggregate, after --row-time's cap
-  std::uint64_t calls = 0;            // of rank 0, timed and checked
-  std::uint64_t verified_calls = 0;   // whose result was compared
-  bool repeats_out_of_place = false;  // the collective has no in-place form
-  bool left_out = false;              // by -O: nothing was measured, and files have no line
-  std::optional<StepTimes> steps;     // of a composite: seconds per operation, mean over ranks
+  std::optional<std::uint64_t> wrong;  // elements, over ranks and checks; absent: not checked (N/A)
+  std::uint64_t failed_ranks = 0;      // ranks with any wrong element
+  int iterations = 0;                  // timed operations / aggregate, after --row-time's cap
+  std::uint64_t calls = 0;             // of rank 0, timed and checked
+  std::uint64_t verified_calls = 0;    // whose result was compared
+  bool repeats_out_of_place = false;   // the collective has no in-place form
+  bool left_out = false;               // by -O: nothing was measured, and files have no line
+  std::optional<StepTimes> steps;      // of a composite: seconds per operation, mean over ranks
   std::optional<IterationTimes> per_iteration;  // -I
   std::optional<StreamTimes> stream;            // absent: a batch (-n); its stamps may be samples
   std::optional<SampleTimes> samples;           // --samples
@@ -171,8 +169,8 @@ struct Measurement {
   bool has_own_time() const { return !left_out && !repeats_out_of_place; }
 };
 
-// What is known of a result's bits, by ascending trouble. order_independent: the same when ranks exchange their
-// data. stable: the same in every call, on every rank, in and out of place.
+// What is known of a result's bits, by ascending trouble. order_independent: the same when ranks
+// exchange their data. stable: the same in every call, on every rank, in and out of place.
 enum class Reproducibility { order_independent, stable, varies };
 std::string_view name(Reproducibility found);
 
@@ -185,7 +183,7 @@ struct Reproduction {
   std::string digest = {};         // of all ranks' results: 16 hexadecimal digits
   std::string compared_with = {};  // "rows" of this run, or other "runs", of which there is
   std::string known_digest = {};   // this one; empty: of neither
-  // The first element that differs; stable: between ranks' data in another order. Absent and empty: none.
+  // The first element that differs; stable: between ranks' data in another order. Absent: none.
   std::optional<int> difference_rank = {};
   std::optional<std::uint64_t> difference_index = {};
   std::optional<std::uint64_t> difference_ulps = {};  // of integers their difference
@@ -241,8 +239,8 @@ struct PairFinding {
 // What the times of all pairs say of their ranks. Empty: there were no rows of several pairs.
 struct PairJudgement {
   std::vector<PairFinding> findings;  // ranks before pairs
-  // The ratio from which on a rank that is slow at all sizes would have been named in about nine of ten runs.
-  // Absent: none would have been.
+  // The ratio from which on a rank that is slow at all sizes would have been named in about nine of
+  // ten runs. Absent: none would have been.
   std::optional<double> could_see;
   std::string note;  // why no rank can be named, or what so few cannot show
 };
@@ -308,8 +306,7 @@ struct CpuUse {
   double others = 0;  // of them, that programs used which are not of the job
   double idle = 0;    // of them
 };
-// Returns whether other programs took CPU time from the ranks: a twentieth of the CPUs or more, and more
-// than was left idle.
+// Returns whether other programs took a twentieth of the CPUs or more, and more than was idle.
 inline bool is_crowded(const CpuUse& use) {
   return use.others >= 0.05 * static_cast<double>(use.cpus) && use.idle < use.others;
 }
@@ -358,8 +355,7 @@ struct RunSummary : AfterRows {
   std::vector<std::string> notes;    // capped iterations, coverage, wrong data, pairs
   std::string end_time;
 };
-// Returns whether the typical time tells nothing: over half of the times are wide, or are of CPUs that the
-// ranks did not have.
+// Returns whether most times are wide, or of CPUs that the ranks did not have.
 inline bool is_doubtful(const RunSummary& summary) {
   return summary.wide_times * 2 > summary.times || summary.stolen_times * 2 > summary.times;
 }

@@ -9,8 +9,8 @@
 
 namespace ccl_tests {
 
-// "1048576 B float sum", "8 B float pair 0:1", "8 B float sum group 1, root 2". requested: the size
-// that the sweep asked for.
+// "1048576 B float sum", "8 B float pair 0:1", "8 B float sum group 1 root 2". requested: by the
+// sweep.
 std::string row_name(const Row& row, std::size_t requested);
 
 // The same with the half of the row: "8 B float sum in place".

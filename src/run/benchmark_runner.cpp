@@ -48,7 +48,7 @@ BenchmarkRunner::BenchmarkRunner(Rank& rank, const Options& options, const RankG
 
 BenchmarkRunner::~BenchmarkRunner() {
   if (loops_ == nullptr || rank_.device().memory() != Memory::cuda) return;
-  // After a failure, peers may be in an operation, and giving memory of GPUs back would wait for them.
+  // After a failure, giving memory of GPUs back would wait for peers that are in an operation.
   leave_to_process_end(std::move(loops_));
   leave_to_process_end(std::move(verifier_));
   if (arena_) leave_to_process_end(std::make_shared<Arena>(std::move(*arena_)));
@@ -79,8 +79,8 @@ void BenchmarkRunner::reserve(const Collective& collective, const SweepRange& ra
   communicator().reserve(largest_call);
   arena_.emplace(communicator(), rank_.device(), largest, slot_rule_.flush_bytes);
   if (rank_.device().memory() == Memory::cuda) arena_->raise_clocks(*loops_, 0.1);
-  // Taking memory of a GPU waits for peers, whose first operation waits for this rank. Staged, the library
-  // takes some for host buffers, too.
+  // Taking memory of a GPU waits for peers, whose first operation waits for this rank. Staged, the
+  // library takes some for host buffers, too.
   if (rank_.gpu() != nullptr) rank_.meet();
 }
 

@@ -18,8 +18,8 @@ class Communicator;
 // collective over all ranks and throws what the library, a peer or a limit throws.
 class BenchmarkRunner {
  public:
-  // Connects all ranks, and the ranks of each group; those that are in none rest. patterns: shared by
-  // the ranks of a process. All must outlive it.
+  // Connects all ranks, and the ranks of each group; those that are in none rest. patterns: shared
+  // by the ranks of a process. All must outlive it.
   BenchmarkRunner(Rank& rank, const Options& options, const RankGroups& groups,
                   verify::PatternCache& patterns);
   ~BenchmarkRunner();  // waits for nobody
@@ -38,17 +38,17 @@ class BenchmarkRunner {
   // Sets how long the timed calls of a time may take. On rank 0.
   void set_budget(double seconds) { budget_s_ = seconds; }
   // Makes one untimed call of a point before the first row: a library's first calls connect,
-  // allocate and choose algorithms, and so have the limit of the start (--init-timeout) if it is longer.
-  // Returns on rank 0, under -c all, rows that hold what checking the call found, and no times; elsewhere nothing.
+  // allocate and choose algorithms, and so have the limit of the start (--init-timeout) if it is
+  // longer. Returns on rank 0, under -c all, rows without times that hold what checking the call
+  // found.
   PointRows warm_up(const Collective& collective, const SweepPoint& point);
-  // Returns the rows of a point, which must be one of those that room was made for: one for each group, or
-  // the slowest group's.
+  // Returns the rows of a point that room was made for: of each group, or the slowest group's.
   PointRows run(const Collective& collective, const SweepPoint& point);
-  // Returns the rows of a point as run() does, from unverified calls that take budget_s for a time. A few calls
-  // are enough if they take longer than ten times that.
+  // Returns the rows of a point as run() does, from unverified calls that take budget_s for a time.
+  // A few calls are enough if they take longer than ten times that.
   PointRows glance(const Collective& collective, const SweepPoint& point, double budget_s);
-  // Returns on rank 0 the time of each group of a point, of the first placement that is measured, from unverified
-  // calls; elsewhere nothing.
+  // Returns on rank 0 the time of each group of a point, of the first placement that is measured,
+  // from unverified calls; elsewhere nothing.
   std::vector<Measurement> times(const Collective& collective, const SweepPoint& point);
   // Closes the communicators when all ranks have done with them.
   void close();

@@ -35,8 +35,8 @@ const Collective round_trip = {
     .needs = {.in_steps = true, .host_waits = true},
 };
 
-// Returns the seconds of one message one way; 0 if there are no rows. Of the two placements, which are
-// the same here, the faster one counts.
+// Returns the seconds of one message one way; 0 if there are no rows. Of the two placements, which
+// are the same here, the faster one counts.
 double message_s(const PointRows& found) {
   double most_per_s = 0;
   for (const Row& row : found.rows)

@@ -18,19 +18,21 @@ namespace {
 
 constexpr std::size_t cache_line = 64;
 
-// Larger rows repeat one call on one slot, as programs do. From 128 KiB on it matters how many there are, though
-// they fit into a cache: with two to four, all_reduce of 128 KiB to 1 MiB over Open MPI and MPICH takes 0.8 to 0.94
-// times as long, of 4 MiB 1.6 times (results/2026-11-25-debian12-2core-sweeps).
+// Larger rows repeat one call on one slot, as programs do. From 128 KiB on it matters how many
+// there are, though they fit into a cache: with two to four, all_reduce of 128 KiB to 1 MiB over
+// Open MPI and MPICH takes 0.8 to 0.94 times as long, of 4 MiB 1.6 times
+// (results/2026-11-25-debian12-2core-sweeps).
 constexpr std::size_t most_warm_with_two = 64 << 10;
 
 std::size_t data_of(std::size_t bytes) {
   return std::max(cache_line, (bytes + cache_line - 1) / cache_line * cache_line);
 }
 
-// Slots whose data fit into the footprint in both buffers. No more than that each can lie on a page of its
-// own for which a core has an entry in its first-level TLB (64 on current CPUs). Small rows whose library finds
-// them in the first-level cache when a program repeats one call stay in a quarter of it (32 KiB or more on
-// current CPUs): all_reduce of 1 KiB over Open MPI takes 1.07 times as long with 32 slots, 1.02 times with 4.
+// Slots whose data fit into the footprint in both buffers. No more than that each can lie on a page
+// of its own for which a core has an entry in its first-level TLB (64 on current CPUs). Small rows
+// whose library finds them in the first-level cache when a program repeats one call stay in a
+// quarter of it (32 KiB or more on current CPUs): all_reduce of 1 KiB over Open MPI takes 1.07
+// times as long with 32 slots, 1.02 times with 4.
 std::size_t warm_slots(std::size_t data, std::size_t footprint) {
   constexpr std::size_t most = 32, nearest = 8 << 10, least = 2;
   if (data > most_warm_with_two) return 1;

@@ -53,7 +53,7 @@ MomentPlan::MomentPlan(std::vector<std::size_t> bytes, bool fast)
                    [&](std::size_t a, std::size_t b) { return bytes_[a] < bytes_[b]; });
 }
 
-// Returns whether the times of a cell, sorted, differ so much that another moment is worth its time.
+// Returns whether the sorted times of a cell differ so much that another moment is worth its time.
 bool MomentPlan::differ(const std::vector<double>& times) const {
   if (times.front() <= 0 || std::log(times.back() / times.front()) <= much_difference) return false;
   if (!fast_) return true;

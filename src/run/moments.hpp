@@ -1,5 +1,5 @@
-// Times of rows at moments before the row is measured: one stretch of time cannot show how far another
-// moment, or another run, differs.
+// Times of rows at moments before the row is measured: one stretch of time cannot show how far
+// another moment, or another run, differs.
 #pragma once
 
 #include <cstddef>
@@ -13,11 +13,11 @@
 
 namespace ccl_tests {
 
-// Decides which point of a series is measured next, on rank 0. Pure. Rounds over the series, at least two,
-// go by ascending size. After the second point whose calls
-// take long larger ones are left out (one may be chance). From the third round on only points are measured whose
-// times differ, until none is left, or there were enough rounds, or a time has passed. Fast times differ until
-// the interval that their moments give is narrow.
+// Decides which point of a series is measured next, on rank 0. Pure. Rounds over the series, at
+// least two, go by ascending size. After the second point whose calls take long larger ones are
+// left out (one may be chance). From the third round on only points are measured whose times
+// differ, until none is left, or there were enough rounds, or a time has passed. Fast times differ
+// until the interval that their moments give is narrow.
 class MomentPlan {
  public:
   // bytes: of each point; fast: a row's time is its fastest moment's, since ranks wait for CPUs.
@@ -29,8 +29,8 @@ class MomentPlan {
   };
   // Returns the point to be measured next; nullopt: there are enough moments.
   std::optional<Next> next();
-  // times: of all cells of the point that next() returned, in the same order each time, seconds of a call;
-  // spent_s: how long all of it took.
+  // times: of all cells of the point that next() returned, in the same order each time, seconds of
+  // a call; spent_s: how long all of it took.
   void add(const std::vector<double>& times, double spent_s);
 
  private:
@@ -61,8 +61,8 @@ class SeriesMoments {
 
   // Measures the points at moments before their rows, unverified.
   void take_earlier();
-  // Returns the rows of a point (on rank 0) with what all moments say: their times are medians over them, and
-  // their intervals hold for another one. If a row says something else than before, further moments follow.
+  // Returns the rows of a point (on rank 0) with the median times of all moments, and intervals
+  // that hold for another one. If a row says something else than before, further moments follow.
   std::vector<Row> settled(std::size_t point, const std::vector<Row>& rows, double precision);
 
   // Returns the times of rows beside those of the moment before, on rank 0.

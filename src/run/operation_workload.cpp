@@ -7,8 +7,7 @@
 namespace ccl_tests {
 namespace {
 
-// A timeline for libraries that have none of their own: waits for the communicator at every mark, and takes the time of
-// its clock.
+// A timeline that waits for the communicator at every mark, and takes the time of its clock.
 class WaitingTimeline : public Timeline {
  public:
   WaitingTimeline(Communicator& communicator, std::size_t marks) : communicator_(communicator) {
@@ -182,8 +181,7 @@ void OperationWorkload::prepare(const BlockPlan& plan) {
   activity_.expect(plan_.limit_s);
 }
 
-// Slots in which a reduction runs in place again and again start at its fixed point, 0: patterns
-// would overflow.
+// Slots of repeated reductions in place start at the fixed point, 0: patterns would overflow.
 void OperationWorkload::refill() {
   for (const Buffers& b : slots_)
     if (fresh_)

@@ -1,4 +1,4 @@
-// What the clock is held to: calls of an operation with their buffers, launches of a graph, ranks that only wait.
+// What is timed: calls of an operation with their buffers, launches of a graph, ranks that wait.
 #pragma once
 
 #include <algorithm>
@@ -25,10 +25,10 @@ class Communicator;
 // what calls send and the other what they receive. In place a call works on one of them.
 class Arena {
  public:
-  // flush: bytes of the third buffer. Collective if buffers are registered with the library. Throws Error.
+  // flush: bytes of the third buffer. Collective if the library registers buffers. Throws Error.
   Arena(Communicator& communicator, Device& device, std::size_t bytes, std::size_t flush = 0);
 
-  // Writes the send buffer for so long: a GPU that has been idle runs at a fraction of its clock. Not collective.
+  // Writes the send buffer for so long that an idle GPU raises its clock. Not collective.
   void raise_clocks(verify::Loops& loops, double seconds) const;
 
   std::byte* send() const { return send_.data(); }
@@ -61,9 +61,9 @@ struct CallPlan {
   const Clock& clock;
 };
 
-// Calls rotate over the slots of the arena, each slot with a pattern of its own. In place, repeating
-// a reduction changes its input: there the last call runs in the otherwise idle second buffer, filled
-// before the clock starts, if slots are used more than once.
+// Calls rotate over the slots of the arena, each slot with a pattern of its own. In place,
+// repeating a reduction changes its input: there the last call runs in the otherwise idle second
+// buffer, filled before the clock starts, if slots are used more than once.
 class OperationWorkload : public Workload {
  public:
   // All must outlive it.
@@ -79,7 +79,7 @@ class OperationWorkload : public Workload {
   void wait() override;
   void verify() override;
 
-  // Returns what this rank's calls were, what checking them has found, what happened in each timed block.
+  // Returns what this rank's calls were, what was wrong, and what happened in each timed block.
   RankReport report() const;
   // Calls a barrier with one rank after the other made late, for RankReport::barrier. Collective.
   void enter_barriers(Clock& clock);
@@ -147,12 +147,11 @@ class OperationWorkload : public Workload {
 };
 
 // A block of calls that is captured once and launched as a whole (-G). The first launch, on fresh
-// buffers, is not timed but checked. The results that the last timed one leaves behind are checked
-// if launching again gives the same.
+// buffers, is not timed but checked. The last one is checked if launching again gives the same.
 class GraphWorkload : public Workload {
  public:
-  // All must outlive it. A block's timed calls are what one launch makes. meet: of all ranks, between
-  // making a graph, which takes memory and so may wait for peers, and its first launch.
+  // All must outlive it. A block's timed calls are what one launch makes. meet: of all ranks,
+  // between making a graph, which takes memory and so may wait for peers, and its first launch.
   GraphWorkload(OperationWorkload& calls, Communicator& communicator, std::size_t launches,
                 const std::function<void()>& meet)
       : calls_(calls), communicator_(communicator), launches_(launches), meet_(meet) {}
@@ -173,12 +172,12 @@ class GraphWorkload : public Workload {
   std::unique_ptr<Graph> graph_;
 };
 
-// A rank that has nothing to do while others are measured. Makes its empty calls, and is silent until
-// the others are probably done.
+// A rank that has nothing to do while others are measured. Makes its empty calls, and is silent
+// until the others are probably done.
 class IdleWorkload : public Workload {
  public:
-  // All must outlive it. calls: of a problem that this rank does not take part in. meet: what the others'
-  // workload calls when it is prepared.
+  // All must outlive it. calls: of a problem that this rank does not take part in. meet: what the
+  // others' workload calls when it is prepared.
   IdleWorkload(OperationWorkload& calls, Clock& clock, const std::function<void()>& meet)
       : calls_(calls), clock_(clock), meet_(meet) {}
   Samples make(const SingleCalls& plan) override { return calls_.make(plan); }

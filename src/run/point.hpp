@@ -1,5 +1,4 @@
-// A point of the sweep, and what a rank has to do for it: buffers, limits of waiting, what it is measured
-// for, a row without times.
+// A point of the sweep, and what a rank does for it: buffers, limits, goals, a row without times.
 #pragma once
 
 #include <cstddef>
@@ -46,12 +45,12 @@ struct SweepRange {
 // Returns the kinds of rows that the options ask for.
 std::vector<Kind> kinds_of(const Collective& collective, const Options& options);
 
-// Returns the numbers of the points in the order in which pass `pass` (from 1) of `passes` takes them:
-// shuffled by `seed`, the same on all ranks, and in the last pass as they are.
+// Returns the numbers of the points in the order in which pass `pass` (from 1) of `passes` takes
+// them: shuffled by `seed`, the same on all ranks, and in the last pass as they are.
 std::vector<std::size_t> order_of_pass(std::size_t points, int pass, int passes,
                                        std::uint64_t seed);
-// Returns the first of the smallest and the first of the largest of the points that are of the first
-// one's kind, root and groups; none if they have one size. `all` must not be empty.
+// Returns the first of the smallest and the first of the largest of the points that are of the
+// first one's kind, root and groups; none if they have one size. `all` must not be empty.
 std::vector<SweepPoint> ends_of(const std::vector<SweepPoint>& all);
 
 // Returns the points of one cycle in their order. They point into `range`.
@@ -86,10 +85,10 @@ Shape shape_of(const SweepPoint& point, const CollectiveOptions& options, int gr
 
 // How long the waits of a row may take.
 struct WaitLimits {
-  // Of one operation, until the watchdog ends the job: a little more than the limit that the library
-  // was given, so that the library's own error comes first. 0: none.
+  // Of one operation, until the watchdog ends the job: a little more than the limit that the
+  // library was given, so that the library's own error comes first. 0: none.
   double operation_s = 0;
-  // Of one exchange over the control channel: ranks come to it after calls whose length nobody knows.
+  // Of one exchange over the control channel, to which ranks come after calls of unknown length.
   double exchange_s = 0;
   // Of a block as it is planned, far below exchange_s: calls can become slower while it runs.
   double block_s = 0;
@@ -105,12 +104,11 @@ Statistic statistic_of(const Collective& collective, bool cpus_short);
 // The same of samples, whose root does not run ahead.
 Statistic statistic_of_samples(bool cpus_short);
 
-// Returns the goal of nccl-tests' batch. checks: results are compared. simulated: nothing gets warm
-// there. most_calls: BatchGoal's.
+// Returns the goal of nccl-tests' batch. checks: results are compared. most_calls: BatchGoal's.
 BatchGoal batch_goal(const Options& options, bool checks, bool simulated, std::size_t most_calls);
 
-// Returns how many calls a block may have: 0 any number, those of a row's slots with -c all (checks:
-// results are compared), the fewest of all groups', on which the same number runs.
+// Returns how many calls a block may have: 0 any number, those of a row's slots with -c all
+// (checks: results are compared), the fewest of all groups', on which the same number runs.
 std::size_t most_calls(const Options& options, const Problem& problem, const SlotRule& slots,
                        bool checks);
 
@@ -125,8 +123,8 @@ struct StreamLimits {
 PrecisionGoal precision_goal(const Options& options, const Problem& problem, bool checks,
                              const StreamLimits& limits);
 
-// Returns, before it is measured, the row of group `group`. pattern: of its calls; nullptr: nothing is verified. numbered: groups have
-// numbers in their rows.
+// Returns, before it is measured, the row of group `group`. pattern: of its calls; nullptr: nothing
+// is verified. numbered: groups have numbers in their rows.
 Row unmeasured_row(const Problem& problem, int group, const Capabilities& library,
                    const verify::Pattern* pattern, bool numbered);
 

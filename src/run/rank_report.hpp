@@ -1,5 +1,5 @@
-// What one rank has found in one form of a row, as it tells rank 0, and how ranks begin together, hear what
-// to measure next and compare their clocks.
+// What one rank has found in one form of a row, as it tells rank 0, and how ranks begin together,
+// hear what to measure next and compare their clocks.
 #pragma once
 
 #include <cstdint>
@@ -27,13 +27,13 @@ struct RankCpus {
   double own_s = 0, busy_s = 0, wall_s = 0;
   std::size_t cpus = 0;  // 0: it counts none
 };
-// Returns how the ranks' CPUs were used on the machine on which other programs used the largest share of
-// them. nullopt if nobody counted, or for less than a second, whose ticks are too few. Pure.
+// Returns the use of the ranks' CPUs on the machine where other programs used the largest share.
+// nullopt if nobody counted, or for less than a second, whose ticks are too few. Pure.
 std::optional<CpuUse> most_crowded(const RankTable& table, const std::vector<RankCpus>& ranks);
 
-// Returns most_crowded() since `before`, which is the rank's cpu_times(), on rank 0; nullopt on the others.
-// A machine with a cgroup's quota is not counted: who runs on its other CPUs takes nothing of it.
-// Collective. Throws Error, Timeout.
+// Returns most_crowded() since `before`, which is the rank's cpu_times(), on rank 0; nullopt on the
+// others. A machine with a cgroup's quota is not counted: who runs on its other CPUs takes nothing
+// of it. Collective. Throws Error, Timeout.
 std::optional<CpuUse> cpu_use(Rank& rank, const CpuTimes& before);
 
 struct RankReport {
@@ -59,10 +59,10 @@ Samples samples_of(std::string_view text);  // throws Error
 std::string moments_to_text(const Samples& samples);
 Samples samples_of_moments(std::string_view text);  // throws Error
 
-// Compares, within each group, when its ranks entered and left the calls of RankReport::barrier, by one
-// clock. Sets `wrong` of each rank's report to the number of calls that the rank left before the last rank
-// had entered, and `explanation` to the first of them. reports: of all ranks; empty on all ranks but the
-// first, and left so.
+// Compares, within each group, when its ranks entered and left the calls of RankReport::barrier, by
+// one clock. Sets `wrong` of each rank's report to the number of calls that the rank left before
+// the last rank had entered, and `explanation` to the first of them. reports: of all ranks; empty
+// on all ranks but the first, and left so.
 void judge_barriers(const RankGroups& groups, std::vector<RankReport>& reports);
 
 // The barrier of all ranks before rows, whatever group they are in.
@@ -84,8 +84,8 @@ class WorldBarrier : public Barrier {
 // Rank 0 decides; steps and samples travel over the control channel.
 class ChannelCoordinator : public Coordinator {
  public:
-  // row: what is measured, for messages. moments: those of samples travel, not their durations alone.
-  // limit_s: of one exchange. rank: outlives it.
+  // row: what is measured, for messages. moments: those of samples travel, not their durations
+  // alone. limit_s: of one exchange. rank: outlives it.
   ChannelCoordinator(Rank& rank, std::string row, bool moments, double limit_s);
 
   Step agree(const Step& decision) override;
@@ -98,18 +98,16 @@ class ChannelCoordinator : public Coordinator {
   double limit_s_;
 };
 
-// Compares the machines' clocks before and after a cell is measured: one rank of each sends rank 0 a
-// few messages of the library under test. Used by the rank's thread; collective over all ranks.
+// Compares the machines' clocks before and after a cell is measured: one rank of each sends rank 0
+// a few messages of the library under test. Used by the rank's thread; collective over all ranks.
 class HostClocks {
  public:
-  // Compares for the first time. wanted: otherwise, and where buffers lie on GPUs, nothing is ever
-  // compared. world: of all ranks. limit_s: of an exchange over the control channel. All must outlive
-  // it.
+  // Compares for the first time, if `wanted` and buffers lie on hosts; otherwise never. world: of
+  // all ranks. limit_s: of an exchange over the control channel. All must outlive it.
   HostClocks(Rank& rank, Communicator& world, bool wanted, double limit_s);
 
   // Compares again, and moves the moments of all ranks' samples, which rank 0 has, onto its clock.
-  // Returns how many seconds a moment may be wrong by: 0 on one machine. nullopt: on other ranks, or
-  // not compared.
+  // Returns by how many seconds a moment may be wrong. nullopt: on other ranks, or not compared.
   std::optional<double> unify(std::vector<Samples>& samples);
 
  private:

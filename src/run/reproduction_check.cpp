@@ -284,8 +284,8 @@ class Check {
                                      verify::element_text(type, second))};
   }
 
-  // Where all ranks receive the same, each is compared with rank 0. The bytes of the first piece that differs
-  // anywhere travel, and no other ones.
+  // Where all ranks receive the same, each is compared with rank 0. The bytes of the first piece
+  // that differs anywhere travel, and no other ones.
   void compare_ranks() {
     Shape first = p_.shape;
     first.self.rank = 0;

@@ -1,5 +1,5 @@
-// Whether a library gives the same bits again: a row's reduction, repeated on data whose result depends
-// on the order of additions (--reproducible).
+// Whether a library gives the same bits again: a row's reduction, repeated on data whose result
+// depends on the order of additions (--reproducible).
 #pragma once
 
 #include <array>
@@ -40,8 +40,8 @@ struct RankReproduction {
 std::string to_text(const RankReproduction& found);
 RankReproduction rank_reproduction(std::string_view text);  // throws Error
 
-// Returns what the findings of a group's ranks say together; nullopt if none of them receives anything.
-// found: of all ranks of the world; members: of the group. Pure.
+// Returns what the findings of a group's ranks say together; nullopt if none of them receives
+// anything. found: of all ranks of the world; members: of the group. Pure.
 std::optional<Reproduction> reproduction_of(const std::vector<RankReproduction>& found,
                                             const std::vector<int>& members);
 
@@ -60,8 +60,8 @@ struct ReproductionSetup {
   std::uint64_t seed;
 };
 
-// Returns on rank 0 what each rank of the world found, elsewhere nothing. Collective over all ranks. Throws what the
-// library or a peer throws.
+// Returns on rank 0 what each rank of the world found, elsewhere nothing. Collective over all
+// ranks. Throws what the library or a peer throws.
 std::vector<RankReproduction> reproduce(const Problem& problem, const ReproductionSetup& setup);
 
 }  // namespace ccl_tests

@@ -36,7 +36,7 @@ std::vector<double> column(const std::vector<CallTime>& times, double CallTime::
   return values;
 }
 
-// Returns the time between two ticks of the kernel, in which its coarse clock counts (clock_getres(2)).
+// Returns the time between two ticks of the kernel's coarse clock (clock_getres(2)).
 double tick_s() {
   timespec step{};
   clock_getres(CLOCK_MONOTONIC_COARSE, &step);
@@ -102,7 +102,7 @@ StreamTimes stream_times(std::span<const double> stamps, Statistic statistic,
   return times;
 }
 
-// Returns what samples of a group's operations show. trips: messages of a call, one behind the other.
+// Returns what samples of a group's operations show. trips: messages of a call.
 SampleTimes sample_times(const std::vector<int>& group, const FormFindings& found,
                          const std::vector<double>& longest, Statistic statistic, double trips) {
   SampleTimes times;
@@ -150,7 +150,7 @@ std::vector<double> stamps_of(int rank, const FormFindings& found) {
   return stamp_times(found.samples, alone, Average::rank0, found.calls_per_stamp);
 }
 
-// Sets the times and bandwidths. algbw and busbw are of the wall time, whatever the table's column is.
+// Sets times and bandwidths. algbw and busbw are of the wall time, whatever `seconds` is.
 void fill_times(Measurement& m, const std::vector<CallTime>& times, const std::vector<int>& group,
                 const Shape& shape, const FormFindings& found, const RowContext& in) {
   const Collective& collective = *in.problem.collective;
@@ -215,8 +215,7 @@ StepTimes mean_steps(const std::vector<const RankReport*>& ranks) {
   return mean;
 }
 
-// Adds what was wrong on the ranks of row g's group to its cell and to the lines. Groups have numbers, pairs
-// have not.
+// Adds what was wrong on the ranks of row g's group. Groups have numbers, pairs have not.
 void add_mismatches(PointRows& result, const RowContext& in, std::size_t g, std::string_view where,
                     const FormFindings& found, Measurement& cell) {
   const RankGroups& groups = *in.problem.point.groups;

@@ -64,8 +64,7 @@ struct PointRows {
 // Returns whether the form's cell repeats the out-of-place one: the collective has no other form.
 bool repeats_out_of_place(const Problem& problem, Form form);
 
-// Sets the cell of that form in each group's row, and adds what is wrong. result: has a row of each group, out of
-// place first.
+// Sets the cell of that form in the row of each group, and adds what is wrong.
 void add_form(PointRows& result, const RowContext& in, Form form, const FormFindings& found);
 
 // As add_form, of a call that no row is of: what was checked, no times.
@@ -74,8 +73,7 @@ void add_first_call(PointRows& result, const RowContext& in, const FormFindings&
 // Sets how near each cell's time is to the lower bound of a call that takes so many rounds.
 void add_efficiency(Row& row, const Ceiling& ceiling, int rounds);
 
-// Returns one row for all groups: the slowest one's, which holds up a training step, and what is
-// wrong in any.
+// Returns the row of the slowest group, which holds up a training step, and all that is wrong.
 Row slowest(const std::vector<Row>& rows);
 
 }  // namespace ccl_tests

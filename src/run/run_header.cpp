@@ -82,13 +82,9 @@ std::string placement(const std::vector<RankIdentity>& ranks, int processes) {
   std::map<std::string, int> count;
   for (const RankIdentity& r : ranks) ++count[r.place()];
   const auto all = static_cast<int>(ranks.size());
-  const auto plural = [](std::size_t n, const char* what, const char* ending) {
-    return fmt::format("{} {}{}", n, what, n == 1 ? "" : ending);
-  };
-  std::string text = plural(static_cast<std::size_t>(processes), "process", "es");
-  if (processes < all)
-    text = fmt::format("{} of {}", plural(static_cast<std::size_t>(all), "thread", "s"), text);
-  text += " on " + plural(count.size(), "host", "s");
+  std::string text = fmt::format("{} process{} on {}", processes, processes == 1 ? "" : "es",
+                                 counted(count.size(), "host"));
+  if (processes < all) text = fmt::format("{} of {}", counted(ranks.size(), "thread"), text);
   if (count.size() < 2) return text;
   const auto less = [](const auto& a, const auto& b) { return a.second < b.second; };
   const auto [fewest, most] = std::minmax_element(count.begin(), count.end(), less);

@@ -82,8 +82,8 @@ std::vector<RankGroups> groups_of_rows(const Collective& collective, const Optio
   return all;
 }
 
-// What is left of --time-budget is shared by the times that are left; half as much again for each, as
-// most need less.
+// Shares what is left of --time-budget among the times that are left; half as much again for each,
+// as most need less.
 class TimeBudget {
  public:
   TimeBudget(const Options& o, std::size_t points)
@@ -117,16 +117,15 @@ class TimeBudget {
   std::size_t times_;
 };
 
-// Cycles until the time of --duration is over. Every function is collective over all ranks and throws
-// what an exchange throws.
+// Cycles until the time of --duration is over. Every function is collective over all ranks.
 class SoakClock {
  public:
   // Begins now. duration_s: 0: there is none, and nothing is done.
   SoakClock(Rank& rank, double duration_s, RunResults& results)
       : rank_(rank), duration_s_(duration_s), results_(results) {}
 
-  // Returns true when the time is over, by rank 0's clock. Once a minute rank 0 says how far it is, and
-  // keeps what there is so far for the footer of a run that is ended sooner.
+  // Returns true when the time is over, by rank 0's clock. Once a minute rank 0 says how far it is,
+  // and keeps what there is so far for the footer of a run that is ended sooner.
   bool is_over() {
     if (duration_s_ <= 0) return false;
     constexpr double each_s = 60;
@@ -288,8 +287,8 @@ AfterRows run_points(PointSweep sweep, const SweepRange& range) {
     sweep.run_passes();
     return {};
   }
-  // Every call that --inject counts or -c all promises to verify is one of a row. Rounds of pairs are many,
-  // and compared with each other.
+  // Every call that --inject counts or -c all promises to verify is one of a row. Rounds of pairs
+  // are many, and compared with each other.
   const bool has_moments = o.sweep.cycles == 1 && sweep.runner.has_intervals() && !o.check.all &&
                            !o.job.inject && range.groups.size() == 1;
   if (has_moments) return {.repeats = sweep.run_at_moments()};
