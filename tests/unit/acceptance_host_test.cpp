@@ -3,7 +3,6 @@
 #include <gtest/gtest.h>
 
 #include "tests/unit/temporary_folder.hpp"
-#include "tools/acceptance/host/interfaces.hpp"
 #include "tools/acceptance/host/probe.hpp"
 #include "tools/acceptance/stages/hosts.hpp"
 #include "tools/acceptance/stages/rates.hpp"

@@ -1,11 +1,12 @@
-#include "tools/acceptance/host/interfaces.hpp"
+// PCI devices, and the wires that lead out of the host: network interfaces and InfiniBand ports.
+#include "tools/acceptance/host/probe.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <charconv>
 #include <fstream>
-#include <sstream>
+#include <functional>
 #include <system_error>
 #include <utility>
 
@@ -22,12 +23,6 @@ std::string line_in(const fs::path& file) {
   const std::size_t begin = line.find_first_not_of(" \t");
   if (begin == std::string::npos) return {};
   return line.substr(begin, line.find_last_not_of(" \t\r") - begin + 1);
-}
-
-std::string text_of(const fs::path& file) {
-  std::ostringstream text;
-  text << std::ifstream(file).rdbuf();
-  return text.str();
 }
 
 std::string value_in(const fs::path& file, std::string_view name) {
@@ -48,7 +43,7 @@ std::vector<std::string> names_in(const fs::path& folder) {
   std::error_code none;
   for (const auto& entry : fs::directory_iterator(folder, none))
     names.push_back(entry.path().filename().string());
-  std::sort(names.begin(), names.end());
+  std::ranges::sort(names);
   return names;
 }
 
@@ -61,13 +56,13 @@ std::optional<std::uint64_t> count_in(const fs::path& file) {
 
 double leading_number(std::string_view text) {
   double value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  return error == std::errc() ? value : 0;
+  std::from_chars(text.data(), text.data() + text.size(), value);
+  return value;
 }
 
 namespace {
 
-namespace fs = std::filesystem;
+constexpr double giga = 1e9, bits = 8;
 
 // "16.0 GT/s PCIe", "8", "Unknown".
 PciSpeed speed_in(const fs::path& device, const std::string& which) {
@@ -77,20 +72,56 @@ PciSpeed speed_in(const fs::path& device, const std::string& which) {
   return {leading_number(line_in(device / (which + "_link_speed"))), static_cast<int>(lanes)};
 }
 
-std::string text(const PciSpeed& speed) {
-  return fmt::format("{:g} GT/s x{}", speed.transfers, speed.lanes);
-}
-
-}  // namespace
-
+// device: its folder in /sys. Returns nullopt if it says nothing: virtual functions, other buses.
 std::optional<PciLink> pci_link(const fs::path& device) {
   const PciLink link{speed_in(device, "current"), speed_in(device, "max")};
   if (bytes_per_second(link.now) <= 0) return std::nullopt;
   return link;
 }
 
+std::string text(const PciSpeed& speed) {
+  return fmt::format("{:g} GT/s x{}", speed.transfers, speed.lanes);
+}
+
+Wire network_interface(const fs::path& folder) {
+  Wire wire{.name = folder.filename().string(),
+            .folder = folder,
+            .state = line_in(folder / "operstate"),
+            .mtu = line_in(folder / "mtu"),
+            .pci = pci_link(folder / "device")};
+  const double megabits = leading_number(line_in(folder / "speed"));
+  if (megabits > 0) {
+    wire.bytes_per_s = megabits * 1e6 / bits;
+    wire.rate = megabits >= 1000 ? fmt::format("{:g} Gbit/s", megabits / 1000)
+                                 : fmt::format("{:g} Mbit/s", megabits);
+  }
+  // Bridges, pairs of virtual interfaces and the like say rates that no wire has.
+  const bool is_wire = fs::exists(folder / "device") || fs::exists(folder / "bonding");
+  wire.up = wire.state == "up" && is_wire;
+  return wire;
+}
+
+Wire infiniband_port(const fs::path& device, const std::string& port) {
+  const fs::path folder = device / "ports" / port;
+  Wire wire{.name = device.filename().string() + '/' + port,
+            .folder = folder,
+            .state = line_in(folder / "state"),  // "4: ACTIVE"
+            .rate = line_in(folder / "rate"),    // "400 Gb/sec (4X NDR)"
+            .pci = pci_link(device / "device")};
+  wire.infiniband = true;
+  wire.bytes_per_s = leading_number(wire.rate) * giga / bits;
+  wire.up = wire.state.ends_with("ACTIVE");
+  return wire;
+}
+
+double most_of(const Wire& wire) {
+  const double pci = wire.pci ? bytes_per_second(wire.pci->most) : 0;
+  return pci > 0 ? std::min(wire.bytes_per_s, pci) : wire.bytes_per_s;
+}
+
+}  // namespace
+
 double bytes_per_second(const PciSpeed& speed) {
-  constexpr double bits = 8, giga = 1e9;
   const double coding = speed.transfers <= 5    ? 8.0 / 10
                         : speed.transfers <= 32 ? 128.0 / 130
                                                 : 242.0 / 256;
@@ -117,64 +148,15 @@ std::map<std::string, std::uint64_t> pci_errors(const fs::path& device) {
   return errors;
 }
 
-namespace {
-
-namespace fs = std::filesystem;
-
 std::vector<Wire> all_wires(const fs::path& root) {
-  std::vector<Wire> all = network_interfaces(root);
-  const std::vector<Wire> ports = infiniband_ports(root);
-  all.insert(all.end(), ports.begin(), ports.end());
-  return all;
-}
-
-double most_of(const Wire& wire) {
-  const double pci = wire.pci ? bytes_per_second(wire.pci->most) : 0;
-  return pci > 0 ? std::min(wire.bytes_per_s, pci) : wire.bytes_per_s;
-}
-
-}  // namespace
-
-std::vector<Wire> network_interfaces(const fs::path& root) {
-  constexpr double bytes_per_megabit = 1e6 / 8;
   std::vector<Wire> all;
-  const fs::path net = root / "sys/class/net";
-  for (const std::string& name : names_in(net)) {
-    if (name == "lo" || !fs::exists(net / name / "operstate")) continue;
-    Wire wire{.name = name,
-              .state = line_in(net / name / "operstate"),
-              .mtu = line_in(net / name / "mtu"),
-              .pci = pci_link(net / name / "device")};
-    const double megabits = leading_number(line_in(net / name / "speed"));
-    if (megabits > 0) {
-      wire.bytes_per_s = megabits * bytes_per_megabit;
-      wire.rate = megabits >= 1000 ? fmt::format("{:g} Gbit/s", megabits / 1000)
-                                   : fmt::format("{:g} Mbit/s", megabits);
-    }
-    // Bridges, pairs of virtual interfaces and the like say rates that no wire has.
-    const bool is_wire = fs::exists(net / name / "device") || fs::exists(net / name / "bonding");
-    wire.up = wire.state == "up" && is_wire;
-    all.push_back(std::move(wire));
-  }
-  return all;
-}
-
-std::vector<Wire> infiniband_ports(const fs::path& root) {
-  constexpr double bytes_per_gigabit = 1e9 / 8;
-  std::vector<Wire> all;
-  const fs::path devices = root / "sys/class/infiniband";
-  for (const std::string& device : names_in(devices)) {
-    for (const std::string& port : names_in(devices / device / "ports")) {
-      const fs::path folder = devices / device / "ports" / port;
-      Wire wire{.name = device + '/' + port,
-                .state = line_in(folder / "state"),  // "4: ACTIVE"
-                .rate = line_in(folder / "rate"),    // "400 Gb/sec (4X NDR)"
-                .pci = pci_link(devices / device / "device")};
-      wire.bytes_per_s = leading_number(wire.rate) * bytes_per_gigabit;
-      wire.up = wire.state.ends_with("ACTIVE");
-      all.push_back(std::move(wire));
-    }
-  }
+  const fs::path net = root / "sys/class/net", devices = root / "sys/class/infiniband";
+  for (const std::string& name : names_in(net))
+    if (name != "lo" && fs::exists(net / name / "operstate"))
+      all.push_back(network_interface(net / name));
+  for (const std::string& device : names_in(devices))
+    for (const std::string& port : names_in(devices / device / "ports"))
+      all.push_back(infiniband_port(devices / device, port));
   return all;
 }
 
@@ -186,18 +168,15 @@ std::string wire_text(const Wire& wire) {
 }
 
 double wire_rate(const std::string& interface, const std::string& root) {
-  for (const Wire& wire : all_wires(root + "/")) {
-    const bool is_it = wire.name == interface || wire.name.starts_with(interface + '/');
-    if (is_it) return most_of(wire);
-  }
+  for (const Wire& wire : all_wires(root + "/"))
+    if (wire.name == interface || wire.name.starts_with(interface + '/')) return most_of(wire);
   return 0;
 }
 
 std::vector<std::string> wires(const std::string& root) {
   std::vector<Wire> up = all_wires(root + "/");
   std::erase_if(up, [](const Wire& wire) { return !wire.up; });
-  std::stable_sort(up.begin(), up.end(),
-                   [](const Wire& a, const Wire& b) { return most_of(a) > most_of(b); });
+  std::ranges::stable_sort(up, std::ranges::greater(), most_of);
   std::vector<std::string> names;
   for (const Wire& wire : up) names.push_back(wire.name);
   return names;
@@ -208,9 +187,9 @@ std::vector<std::string> throttled_wires(const std::string& root) {
   for (const Wire& wire : all_wires(root + "/")) {
     if (!wire.up || !wire.pci) continue;
     const double pci = bytes_per_second(wire.pci->now);
-    if (pci >= most_of(wire)) continue;
-    all.push_back(fmt::format("{} carries {}, its PCIe link {} ({})", wire.name,
-                              rate_text(most_of(wire)), rate_text(pci), text(*wire.pci)));
+    if (pci < most_of(wire))
+      all.push_back(fmt::format("{} carries {}, its PCIe link {} ({})", wire.name,
+                                rate_text(most_of(wire)), rate_text(pci), text(*wire.pci)));
   }
   return all;
 }

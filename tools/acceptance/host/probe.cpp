@@ -13,10 +13,7 @@
 #include <tuple>
 #include <utility>
 
-#include "tools/acceptance/host/interfaces.hpp"
-
 namespace ccl_tests::acceptance {
-
 namespace {
 
 // The part of the library's interface that is used, from NVIDIA's "NVML API Reference Guide". All of it has been the
@@ -46,70 +43,59 @@ constexpr int since_driver = 0;           // NVML_VOLATILE_ECC
 constexpr int by_heat = 1, by_board = 3;  // NVML_PERF_POLICY_*
 constexpr int nvlink_error_kinds = 4;     // replays, recoveries, CRC of flits and of data
 
-struct Api {
-  int (*init)() = nullptr;
-  int (*count)(unsigned*) = nullptr;
-  int (*gpu)(unsigned, Gpu*) = nullptr;
-  int (*max_clock)(Gpu, int, unsigned*) = nullptr;
-  int (*power_limit)(Gpu, unsigned*) = nullptr;
-  int (*ecc_mode)(Gpu, int*, int*) = nullptr;
-  int (*ecc_errors)(Gpu, int, int, unsigned long long*) = nullptr;
-  int (*remapped_rows)(Gpu, unsigned*, unsigned*, unsigned*, unsigned*) = nullptr;
-  int (*pcie_width)(Gpu, unsigned*) = nullptr;
-  int (*pcie_most_width)(Gpu, unsigned*) = nullptr;
-  int (*pcie_replays)(Gpu, unsigned*) = nullptr;
-  int (*nvlink_state)(Gpu, unsigned, int*) = nullptr;
-  int (*nvlink_errors)(Gpu, unsigned, int, unsigned long long*) = nullptr;
-  int (*violations)(Gpu, int, void*) = nullptr;
-  int (*fields)(Gpu, int, void*) = nullptr;
+// A function of the library.
+template <class... A>
+class Function {
+ public:
+  Function(void* library, const char* name)
+      : call_(reinterpret_cast<int (*)(A...)>(::dlsym(library, name))) {}
+  // Returns false if the library has no such function, or it fails.
+  bool operator()(A... arguments) const { return call_ != nullptr && call_(arguments...) == 0; }
+
+ private:
+  int (*call_)(A...);
 };
 
-template <class F>
-bool find(void* library, const char* name, F& function) {
-  function = reinterpret_cast<F>(::dlsym(library, name));
-  return function != nullptr;
-}
+struct Api {
+  void* library;
+  Function<> init{library, "nvmlInit_v2"};
+  Function<unsigned*> count{library, "nvmlDeviceGetCount_v2"};
+  Function<unsigned, Gpu*> gpu{library, "nvmlDeviceGetHandleByIndex_v2"};
+  Function<Gpu, int, unsigned*> max_clock{library, "nvmlDeviceGetMaxClockInfo"};
+  Function<Gpu, unsigned*> power_limit{library, "nvmlDeviceGetEnforcedPowerLimit"};
+  Function<Gpu, int*, int*> ecc_mode{library, "nvmlDeviceGetEccMode"};
+  Function<Gpu, int, int, unsigned long long*> ecc_errors{library, "nvmlDeviceGetTotalEccErrors"};
+  Function<Gpu, unsigned*, unsigned*, unsigned*, unsigned*> remapped_rows{
+      library, "nvmlDeviceGetRemappedRows"};
+  Function<Gpu, unsigned*> pcie_width{library, "nvmlDeviceGetCurrPcieLinkWidth"};
+  Function<Gpu, unsigned*> pcie_most_width{library, "nvmlDeviceGetMaxPcieLinkWidth"};
+  Function<Gpu, unsigned*> pcie_replays{library, "nvmlDeviceGetPcieReplayCounter"};
+  Function<Gpu, unsigned, int*> nvlink_state{library, "nvmlDeviceGetNvLinkState"};
+  Function<Gpu, unsigned, int, unsigned long long*> nvlink_errors{
+      library, "nvmlDeviceGetNvLinkErrorCounter"};
+  Function<Gpu, int, ViolationTime*> violations{library, "nvmlDeviceGetViolationStatus"};
+  Function<Gpu, int, FieldValue*> fields{library, "nvmlDeviceGetFieldValues"};
+};
 
-// Null: not available.
+// Returns null if the library is not available.
 std::unique_ptr<Api> open(const std::string& file) {
   void* const library = ::dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (library == nullptr) return nullptr;
-  auto api = std::make_unique<Api>();
-  const bool usable = find(library, "nvmlInit_v2", api->init) &&
-                      find(library, "nvmlDeviceGetCount_v2", api->count) &&
-                      find(library, "nvmlDeviceGetHandleByIndex_v2", api->gpu);
-  if (!usable || api->init() != 0) return nullptr;
-  find(library, "nvmlDeviceGetMaxClockInfo", api->max_clock);
-  find(library, "nvmlDeviceGetEnforcedPowerLimit", api->power_limit);
-  find(library, "nvmlDeviceGetEccMode", api->ecc_mode);
-  find(library, "nvmlDeviceGetTotalEccErrors", api->ecc_errors);
-  find(library, "nvmlDeviceGetRemappedRows", api->remapped_rows);
-  find(library, "nvmlDeviceGetCurrPcieLinkWidth", api->pcie_width);
-  find(library, "nvmlDeviceGetMaxPcieLinkWidth", api->pcie_most_width);
-  find(library, "nvmlDeviceGetPcieReplayCounter", api->pcie_replays);
-  find(library, "nvmlDeviceGetNvLinkState", api->nvlink_state);
-  find(library, "nvmlDeviceGetNvLinkErrorCounter", api->nvlink_errors);
-  find(library, "nvmlDeviceGetViolationStatus", api->violations);
-  find(library, "nvmlDeviceGetFieldValues", api->fields);
-  return api;
-}
-
-template <class F, class... Arguments>
-bool says(F function, Arguments... arguments) {
-  return function != nullptr && function(arguments...) == 0;
+  auto api = std::make_unique<Api>(Api{library});
+  return api->init() ? std::move(api) : nullptr;
 }
 
 void add_settings(const Api& api, Gpu gpu, NvmlGpu& found) {
   unsigned clock = 0, memory = 0;
-  if (says(api.max_clock, gpu, clock_sm, &clock) && says(api.max_clock, gpu, clock_memory, &memory))
+  if (api.max_clock(gpu, clock_sm, &clock) && api.max_clock(gpu, clock_memory, &memory))
     found.facts["clocks"] = fmt::format("at most {} MHz, memory {} MHz", clock, memory);
   unsigned milliwatts = 0;
-  if (says(api.power_limit, gpu, &milliwatts))
+  if (api.power_limit(gpu, &milliwatts))
     found.facts["power limit"] = fmt::format("{:g} W", milliwatts / 1000.0);
   int ecc = 0, pending = 0;
-  if (says(api.ecc_mode, gpu, &ecc, &pending)) found.facts["ecc"] = ecc != 0 ? "on" : "off";
+  if (api.ecc_mode(gpu, &ecc, &pending)) found.facts["ecc"] = ecc != 0 ? "on" : "off";
   unsigned width = 0, most = 0;
-  if (says(api.pcie_width, gpu, &width) && says(api.pcie_most_width, gpu, &most))
+  if (api.pcie_width(gpu, &width) && api.pcie_most_width(gpu, &most))
     found.facts["pcie"] = fmt::format("x{} of x{}", width, most);
 }
 
@@ -118,12 +104,12 @@ void add_nvlinks(const Api& api, Gpu gpu, NvmlGpu& found) {
   std::uint64_t errors = 0;
   for (unsigned link = 0; link < most_nvlinks; ++link) {
     int active = 0;
-    if (!says(api.nvlink_state, gpu, link, &active)) continue;
+    if (!api.nvlink_state(gpu, link, &active)) continue;
     ++links;
     up += active != 0 ? 1 : 0;
     for (int kind = 0; kind < nvlink_error_kinds; ++kind) {
       unsigned long long count = 0;
-      if (says(api.nvlink_errors, gpu, link, kind, &count)) errors += count;
+      if (api.nvlink_errors(gpu, link, kind, &count)) errors += count;
     }
   }
   if (links == 0) return;
@@ -131,8 +117,7 @@ void add_nvlinks(const Api& api, Gpu gpu, NvmlGpu& found) {
   std::string each;
   FieldValue speed{};
   speed.field = nvlink_speed_field;
-  if (says(api.fields, gpu, 1, static_cast<void*>(&speed)) && speed.status == 0 &&
-      speed.type == unsigned_type) {
+  if (api.fields(gpu, 1, &speed) && speed.status == 0 && speed.type == unsigned_type) {
     const double bytes_per_s = 1e6 * speed.value.number;
     found.nvlink_bytes_per_s = up * bytes_per_s;
     each = fmt::format(", {:.3g} GB/s each", bytes_per_s / 1e9);
@@ -143,82 +128,31 @@ void add_nvlinks(const Api& api, Gpu gpu, NvmlGpu& found) {
 void add_counters(const Api& api, Gpu gpu, NvmlGpu& found) {
   const auto add_ecc = [&](const char* name, int kind) {
     unsigned long long count = 0;
-    if (says(api.ecc_errors, gpu, kind, since_driver, &count)) found.counters[name] = count;
+    if (api.ecc_errors(gpu, kind, since_driver, &count)) found.counters[name] = count;
   };
   add_ecc("corrected memory errors", corrected);
   add_ecc("uncorrected memory errors", uncorrected);
   unsigned was_corrected = 0, was_not = 0, pending = 0, failed = 0;
-  if (says(api.remapped_rows, gpu, &was_corrected, &was_not, &pending, &failed))
+  if (api.remapped_rows(gpu, &was_corrected, &was_not, &pending, &failed))
     found.counters["rows to be remapped"] = pending;
   unsigned replays = 0;
-  if (says(api.pcie_replays, gpu, &replays)) found.counters["PCIe replays"] = replays;
+  if (api.pcie_replays(gpu, &replays)) found.counters["PCIe replays"] = replays;
   const auto add_slowed = [&](const char* name, int policy) {
     constexpr std::uint64_t ns_of_ms = 1'000'000;
     ViolationTime time{};
-    if (says(api.violations, gpu, policy, static_cast<void*>(&time)))
-      found.counters[name] = time.violation_ns / ns_of_ms;
+    if (api.violations(gpu, policy, &time)) found.counters[name] = time.violation_ns / ns_of_ms;
   };
   add_slowed("ms slowed down by heat", by_heat);
   add_slowed("ms slowed down by the board", by_board);
 }
 
-}  // namespace
-
-std::vector<NvmlGpu> nvml_gpus(const std::string& file) {
-  static std::mutex mutex;
-  static std::map<std::string, std::unique_ptr<Api>> libraries;
-  const std::lock_guard lock(mutex);
-  const auto [known, fresh] = libraries.try_emplace(file);
-  if (fresh) known->second = open(file);
-  std::vector<NvmlGpu> gpus;
-  unsigned number = 0;
-  if (!known->second || known->second->count(&number) != 0) return gpus;
-  const Api& api = *known->second;
-  for (unsigned index = 0; index < number; ++index) {
-    Gpu gpu = nullptr;
-    NvmlGpu& found = gpus.emplace_back();
-    if (api.gpu(index, &gpu) != 0) continue;  // one that has fallen off the bus says nothing
-    add_settings(api, gpu, found);
-    add_nvlinks(api, gpu, found);
-    add_counters(api, gpu, found);
-  }
-  return gpus;
+// Returns "7 x on, 1 x off".
+std::string counts_text(const std::map<std::string, std::size_t>& counts) {
+  std::string text;
+  for (const auto& [value, number] : counts)
+    text += fmt::format("{}{} x {}", text.empty() ? "" : ", ", number, value);
+  return text;
 }
-
-Facts facts_of_gpus(const std::vector<NvmlGpu>& gpus) {
-  std::map<std::string, std::map<std::string, int>> times;
-  for (const NvmlGpu& gpu : gpus)
-    for (const auto& [name, value] : gpu.facts) ++times[name][value];
-  Facts facts;
-  for (const auto& [name, values] : times) {
-    std::string text;
-    for (const auto& [value, number] : values)
-      text += fmt::format("{}{} x {}", text.empty() ? "" : ", ", number, value);
-    const bool alike =
-        values.size() == 1 && values.begin()->second == static_cast<int>(gpus.size());
-    facts["gpu " + name] = alike ? values.begin()->first : text;
-  }
-  return facts;
-}
-
-Counters counters_of_gpus(const std::vector<NvmlGpu>& gpus) {
-  Counters counters;
-  for (std::size_t g = 0; g < gpus.size(); ++g)
-    for (const auto& [name, value] : gpus[g].counters)
-      counters[fmt::format("{} gpu {}", name, g)] = value;
-  return counters;
-}
-
-double slowest_nvlink(const std::vector<NvmlGpu>& gpus) {
-  double slowest = 0;
-  for (const NvmlGpu& gpu : gpus) {
-    if (gpu.nvlink_bytes_per_s <= 0) return 0;
-    slowest = slowest > 0 ? std::min(slowest, gpu.nvlink_bytes_per_s) : gpu.nvlink_bytes_per_s;
-  }
-  return slowest;
-}
-
-namespace {
 
 namespace fs = std::filesystem;
 
@@ -226,30 +160,15 @@ void add_gpus(Facts& facts, const fs::path& root) {
   const fs::path nvidia = root / "proc/driver/nvidia";
   const std::string version = line_in(nvidia / "version");
   if (!version.empty()) facts["gpu driver"] = version;
-  std::map<std::string, int> models;
+  std::map<std::string, std::size_t> models;
   for (const std::string& gpu : names_in(nvidia / "gpus"))
     ++models[value_in(nvidia / "gpus" / gpu / "information", "Model")];
-  std::string text;
-  for (const auto& [model, number] : models)
-    text += fmt::format("{}{} x {}", text.empty() ? "" : ", ", number, model);
-  if (!text.empty()) facts["gpus"] = text;
-}
-
-int cpus_in(const std::string& cpuinfo) {
-  constexpr std::string_view begin = "processor";
-  int cpus = cpuinfo.starts_with(begin) ? 1 : 0;
-  const std::string later = fmt::format("\n{}", begin);
-  for (std::size_t at = 0; (at = cpuinfo.find(later, at)) != std::string::npos; ++at) ++cpus;
-  return cpus;
+  if (!models.empty()) facts["gpus"] = counts_text(models);
 }
 
 void add_wires(Facts& facts, const fs::path& root) {
-  for (const Wire& wire : network_interfaces(root)) {
-    facts["link " + wire.name] = wire_text(wire);
-    if (wire.pci) facts["pci " + wire.name] = text(*wire.pci);
-  }
-  for (const Wire& wire : infiniband_ports(root)) {
-    facts["infiniband " + wire.name] = wire_text(wire);
+  for (const Wire& wire : all_wires(root)) {
+    facts[(wire.infiniband ? "infiniband " : "link ") + wire.name] = wire_text(wire);
     if (wire.pci) facts["pci " + wire.name] = text(*wire.pci);
   }
   const fs::path devices = root / "sys/class/infiniband";
@@ -295,22 +214,19 @@ void add_infiniband(Counters& counters, const fs::path& root) {
   static constexpr std::tuple<const char*, const char*, const char*> traffic[] = {
       {"received", "port_rcv_data", "rx_rdma_ucast_bytes"},
       {"sent", "port_xmit_data", "tx_rdma_ucast_bytes"}};
-  const fs::path devices = root / "sys/class/infiniband";
-  for (const Wire& wire : infiniband_ports(root)) {
-    const std::size_t slash = wire.name.find('/');
-    const fs::path device = devices / wire.name.substr(0, slash);
-    const fs::path port = device / "ports" / wire.name.substr(slash + 1);
+  for (const Wire& wire : all_wires(root)) {
+    if (!wire.infiniband) continue;
     for (const auto& [way, words, bytes] : traffic) {
       const std::string name = fmt::format("{} {}", way, wire.name);
-      if (const auto count = count_in(port / "counters" / words))
+      if (const auto count = count_in(wire.folder / "counters" / words))
         counters[name] = bytes_of_word * *count;
-      else if (const auto rdma = count_in(port / "hw_counters" / bytes))
+      else if (const auto rdma = count_in(wire.folder / "hw_counters" / bytes))
         counters[name] = *rdma;
     }
     for (const auto& [file, text] : troubles)
-      if (const auto count = count_in(port / "counters" / file))
+      if (const auto count = count_in(wire.folder / "counters" / file))
         counters[fmt::format("{} {}", text, wire.name)] = *count;
-    add_pci(counters, device / "device", wire.name);
+    add_pci(counters, wire.folder / "../../device", wire.name);
   }
 }
 
@@ -329,6 +245,52 @@ void add_retransmits(Counters& counters, const fs::path& root) {
 
 }  // namespace
 
+std::vector<NvmlGpu> nvml_gpus(const std::string& file) {
+  static std::mutex mutex;
+  static std::map<std::string, std::unique_ptr<Api>> libraries;
+  const std::lock_guard lock(mutex);
+  const auto [known, fresh] = libraries.try_emplace(file);
+  if (fresh) known->second = open(file);
+  std::vector<NvmlGpu> gpus;
+  unsigned number = 0;
+  if (!known->second || !known->second->count(&number)) return gpus;
+  const Api& api = *known->second;
+  for (unsigned index = 0; index < number; ++index) {
+    Gpu gpu = nullptr;
+    NvmlGpu& found = gpus.emplace_back();
+    if (!api.gpu(index, &gpu)) continue;  // one that has fallen off the bus says nothing
+    add_settings(api, gpu, found);
+    add_nvlinks(api, gpu, found);
+    add_counters(api, gpu, found);
+  }
+  return gpus;
+}
+
+Facts facts_of_gpus(const std::vector<NvmlGpu>& gpus) {
+  std::map<std::string, std::map<std::string, std::size_t>> times;
+  for (const NvmlGpu& gpu : gpus)
+    for (const auto& [name, value] : gpu.facts) ++times[name][value];
+  Facts facts;
+  for (const auto& [name, values] : times) {
+    const auto& [value, number] = *values.begin();
+    facts["gpu " + name] = number == gpus.size() ? value : counts_text(values);
+  }
+  return facts;
+}
+
+Counters counters_of_gpus(const std::vector<NvmlGpu>& gpus) {
+  Counters counters;
+  for (std::size_t g = 0; g < gpus.size(); ++g)
+    for (const auto& [name, value] : gpus[g].counters)
+      counters[fmt::format("{} gpu {}", name, g)] = value;
+  return counters;
+}
+
+double slowest_nvlink(const std::vector<NvmlGpu>& gpus) {
+  const auto slowest = std::ranges::min_element(gpus, {}, &NvmlGpu::nvlink_bytes_per_s);
+  return slowest == gpus.end() ? 0 : slowest->nvlink_bytes_per_s;
+}
+
 Facts host_facts(const std::string& root) {
   const fs::path at = root + "/";
   Facts facts;
@@ -338,8 +300,11 @@ Facts host_facts(const std::string& root) {
   add("kernel", line_in(at / "proc/sys/kernel/osrelease"));
   add("os", value_in(at / "etc/os-release", "PRETTY_NAME"));
   add("cpu", value_in(at / "proc/cpuinfo", "model name"));
-  const std::string cpuinfo = text_of(at / "proc/cpuinfo");
-  if (!cpuinfo.empty()) facts["cpus"] = std::to_string(cpus_in(cpuinfo));
+  std::ifstream cpuinfo(at / "proc/cpuinfo");
+  int cpus = 0;
+  for (std::string line; std::getline(cpuinfo, line);)
+    cpus += line.starts_with("processor") ? 1 : 0;
+  if (cpus > 0) facts["cpus"] = std::to_string(cpus);
   constexpr double gib_in_kib = 1 << 20;
   const double kib = leading_number(value_in(at / "proc/meminfo", "MemTotal"));
   if (kib > 0) facts["memory"] = fmt::format("{:.0f} GiB", kib / gib_in_kib);
@@ -363,10 +328,8 @@ HostDescription RealHost::describe(const std::string& interface) const {
   HostDescription description{host_facts(), throttled_wires(), 0, slowest_nvlink(gpus)};
   description.facts.merge(facts_of_gpus(gpus));
   const std::vector<std::string> all = wires();
-  if (!interface.empty())
-    description.wire_rate = wire_rate(interface);
-  else if (!all.empty())
-    description.wire_rate = wire_rate(all.front());
+  const std::string& wire = interface.empty() && !all.empty() ? all.front() : interface;
+  if (!wire.empty()) description.wire_rate = wire_rate(wire);
   return description;
 }
 
