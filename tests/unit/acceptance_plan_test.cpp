@@ -91,7 +91,7 @@ max_time = "2s"
   EXPECT_EQ(plan.scaling.program, "alltoall");
   EXPECT_DOUBLE_EQ(plan.scaling.min_efficiency, 0.4);
   EXPECT_TRUE(plan.scaling.find);
-  EXPECT_EQ(plan.soak.seconds, 3600);
+  EXPECT_EQ(plan.soak_s, 3600);
   ASSERT_EQ(plan.limits.size(), 2U);
   EXPECT_EQ(plan.limits[0].stage, "full");
   EXPECT_DOUBLE_EQ(plan.limits[0].min_busbw, 360e9);
@@ -134,7 +134,7 @@ TEST(AcceptancePlan, WhatIsWrongIsNamedWithItsLine) {
 
 TEST(AcceptancePlan, StagesAreLeftOut) {
   const Plan plan = parse_plan("soak = { seconds = 60, run = false }\nfull = { run = false }", "p");
-  EXPECT_EQ(plan.soak.seconds, 0);
+  EXPECT_EQ(plan.soak_s, 0);
   EXPECT_FALSE(plan.full.run);
 }
 

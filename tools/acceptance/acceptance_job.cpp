@@ -180,7 +180,7 @@ void lead(Context& context, bool rails) {
     look("rails", rails, [&] { measure_rails(context); });
     look("full", plan.full.run, [&] { measure_all(context, "full", everybody); });
     look("scaling", plan.scaling.run, [&] { measure_scaling(context, everybody); });
-    look("soak", plan.soak.seconds > 0, [&] { soak(context); });
+    look("soak", plan.soak_s > 0, [&] { soak(context); });
   };
   look("pairs", plan.pairs.run, [&] { measure_pairs(context, together); });
   if (!went_on) together();

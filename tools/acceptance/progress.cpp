@@ -32,15 +32,36 @@ Expected of_scaling(const Plan& plan, int hosts) {
   return {3 * steps * std::min(one.least_s, one.most_s / 3), steps * one.most_s};
 }
 
+std::string line(std::string_view stage, bool run, const std::string& what) {
+  return fmt::format("{:<9} {}\n", stage, run ? what : "left out");
+}
+
+std::string rates_text(const RatePlan& plan) {
+  const double most_s = of_rates(plan).most_s;
+  return fmt::format("{} of {}; at most {} s of timed calls", fmt::join(plan.programs, ", "),
+                     sizes_text(plan.sizes),
+                     most_s < 1 ? fmt::format("{:.1g}", most_s) : fmt::format("{:.0f}", most_s));
+}
+
+std::string pairs_text(const PairsPlan& plan) {
+  const std::string size =
+      plan.bytes > 0 ? size_text(plan.bytes) : "64K to 64M, by the speed of the wires";
+  std::string limit =
+      fmt::format("{:.0f} % of what the wires say they carry", 100 * plan.efficiency);
+  if (plan.min_bandwidth > 0) limit = rate_text(plan.min_bandwidth);
+  return fmt::format(
+      "messages of {}; finds hosts {:.0f} % slower{}; half of the pairs have to reach {}", size,
+      100 * plan.slowdown, plan.links ? ", and links" : "", limit);
+}
+
 }  // namespace
 
 ExpectedRounds expected_rounds(const PairsPlan& plan, int hosts) {
   const Limits limits;
   constexpr std::size_t least_of_few_hosts = 20;
-  const auto all = static_cast<std::size_t>(std::max(hosts, 0));
+  const auto all = static_cast<std::size_t>(hosts);
   ExpectedRounds rounds{limits.fewest_rounds, limits.most_rounds + 2 * limits.looks.back()};
-  const bool few = all >= fewest_named && all < 2 * small_launch;
-  if (few) rounds.least = least_of_few_hosts;
+  if (all >= fewest_named && all < 2 * small_launch) rounds.least = least_of_few_hosts;
   if (plan.links && all > rounds.least) {  // every pair once, and what confirms a link
     rounds.most += all;
     rounds.least = all - 1;
@@ -64,7 +85,7 @@ std::vector<PlannedStage> planned_stages(const Plan& plan, int hosts, int ranks,
   add("rails", rails, {(ranks - 1) * pairs.least_s, (ranks - 1) * pairs.most_s});
   add("full", plan.full.run, of_rates(plan.full));
   add("scaling", plan.scaling.run, of_scaling(plan, hosts));
-  add("soak", plan.soak.seconds > 0, {plan.soak.seconds, plan.soak.seconds});
+  add("soak", plan.soak_s > 0, {plan.soak_s, plan.soak_s});
   add("rest", plan.full.run && hosts > 1, {0, of_rates(plan.full).most_s});
   return stages;
 }
@@ -95,7 +116,7 @@ void Progress::end(double now_s) {
   std::erase_if(to_come_, [&](const PlannedStage& one) { return one.name == name; });
 }
 
-// Of a stage that rests, until it began to.
+// Returns what a stage took, if it rests until it began to.
 double Progress::spent_s(const Running& stage, double now_s) const {
   const bool rests = &stage != &running_.back();
   return stage.own_s + (rests ? 0 : now_s - stage.since_s);
@@ -116,66 +137,24 @@ std::optional<std::string> Progress::at(const Part& part, double now_s) {
                      duration_text(spent_s(running_.back(), now_s)), expected_text(left(now_s)));
 }
 
-Expected Progress::left_of(const PlannedStage& stage, double now_s) const {
-  for (const Running& running : running_) {
-    if (running.name != stage.name) continue;
-    const double spent = spent_s(running, now_s);
-    const Part& part = running.part;
-    if (part.done <= 0)
-      return {std::max(0.0, stage.takes.least_s - spent),
-              std::max(0.0, stage.takes.most_s - spent)};
-    const double unit_s = spent / part.done;
-    return {unit_s * std::max(0.0, part.least - part.done),
-            unit_s * std::max(0.0, part.most - part.done)};
-  }
-  return stage.takes;
-}
-
 Expected Progress::left(double now_s) const {
   Expected all;
   for (const PlannedStage& stage : to_come_) {
-    const Expected one = left_of(stage, now_s);
-    all.least_s += one.least_s;
-    all.most_s += one.most_s;
+    Expected one = stage.takes;
+    const auto running = std::ranges::find(running_, stage.name, &Running::name);
+    if (running != running_.end()) {
+      const double spent = spent_s(*running, now_s);
+      const Part& part = running->part;
+      const double unit_s = part.done > 0 ? spent / part.done : 0;
+      one = part.done > 0
+                ? Expected{unit_s * (part.least - part.done), unit_s * (part.most - part.done)}
+                : Expected{one.least_s - spent, one.most_s - spent};
+    }
+    all.least_s += std::max(0.0, one.least_s);
+    all.most_s += std::max(0.0, one.most_s);
   }
   return all;
 }
-
-namespace {
-
-std::string line(std::string_view stage, bool run, const std::string& what) {
-  return fmt::format("{:<9} {}\n", stage, run ? what : "left out");
-}
-
-std::string sizes_of(const RatePlan& plan) {
-  std::vector<std::string> sizes;
-  for (const std::size_t bytes : plan.sizes) sizes.push_back(size_text(bytes));
-  return fmt::format("{}", fmt::join(sizes, ", "));
-}
-
-double most_seconds(const RatePlan& plan) {
-  return placements * plan.seconds * static_cast<double>(plan.programs.size() * plan.sizes.size());
-}
-
-std::string rates_text(const RatePlan& plan) {
-  const double most_s = most_seconds(plan);
-  return fmt::format("{} of {}; at most {} s of timed calls", fmt::join(plan.programs, ", "),
-                     sizes_of(plan),
-                     most_s < 1 ? fmt::format("{:.1g}", most_s) : fmt::format("{:.0f}", most_s));
-}
-
-std::string pairs_text(const PairsPlan& plan) {
-  const std::string size =
-      plan.bytes > 0 ? size_text(plan.bytes) : "64K to 64M, by the speed of the wires";
-  std::string limit =
-      fmt::format("{:.0f} % of what the wires say they carry", 100 * plan.efficiency);
-  if (plan.min_bandwidth > 0) limit = rate_text(plan.min_bandwidth);
-  return fmt::format(
-      "messages of {}; finds hosts {:.0f} % slower{}; half of the pairs have to reach {}", size,
-      100 * plan.slowdown, plan.links ? ", and links" : "", limit);
-}
-
-}  // namespace
 
 std::string plan_text(const Plan& plan) {
   std::string text = fmt::format("# plan {}\n", plan.name);
@@ -194,12 +173,10 @@ std::string plan_text(const Plan& plan) {
       "scaling", plan.scaling.run,
       fmt::format("{} of {} on 2, 4, 8, ... hosts; at least {:.0f} % of two hosts' bus bandwidth",
                   plan.scaling.program, size_text(bytes), 100 * plan.scaling.min_efficiency));
-  text += line("soak", plan.soak.seconds > 0,
-               fmt::format("{:.0f} s, every call verified", plan.soak.seconds));
+  text += line("soak", plan.soak_s > 0, fmt::format("{:.0f} s, every call verified", plan.soak_s));
   text += line("rest", plan.pairs.run && plan.full.run, "if hosts are blamed: full without them");
   for (const RateLimit& limit : plan.limits) {
-    text += fmt::format("limit     {}: {}{}:", limit.stage, limit.program,
-                        limit.bytes > 0 ? ' ' + size_text(limit.bytes) : "");
+    text += fmt::format("limit     {}: {}:", limit.stage, limit.row());
     if (limit.min_busbw > 0) text += fmt::format(" at least {}", rate_text(limit.min_busbw));
     if (limit.warn_busbw > 0) text += fmt::format(" WARN below {}", rate_text(limit.warn_busbw));
     if (limit.max_time_s > 0) text += fmt::format(" at most {:g} s", limit.max_time_s);
@@ -214,12 +191,8 @@ std::string plan_text(const Plan& plan) {
   if (plan.pairs.run)
     largest = std::max(largest, plan.pairs.bytes > 0 ? plan.pairs.bytes : most_message_bytes);
   constexpr int hosts = 16, ranks = 2;
-  Expected all;
-  for (const PlannedStage& stage :
-       planned_stages(plan, hosts, ranks, plan.pairs.rails.value_or(false))) {
-    all.least_s += stage.takes.least_s;
-    all.most_s += stage.takes.most_s;
-  }
+  const Expected all =
+      Progress(planned_stages(plan, hosts, ranks, plan.pairs.rails.value_or(false)), 0).left(0);
   text +=
       fmt::format("time      {} on {} hosts{}; longer where ranks wait for CPUs\n",
                   expected_text(all), hosts, plan.sanity ? ", up to a minute of it sanity" : "");

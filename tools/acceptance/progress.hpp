@@ -63,7 +63,6 @@ class Progress {
     Part part = {};
   };
   double spent_s(const Running& stage, double now_s) const;
-  Expected left_of(const PlannedStage& stage, double now_s) const;
 
   std::vector<PlannedStage> to_come_;  // what has not ended
   std::vector<Running> running_;       // the innermost last

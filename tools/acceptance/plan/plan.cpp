@@ -5,7 +5,6 @@
 #include <toml++/toml.h>
 
 #include <algorithm>
-#include <array>
 #include <functional>
 #include <map>
 #include <set>
@@ -29,96 +28,116 @@ std::string text_of(const toml::node& node) {
   throw UsageError("a text or a number is expected");
 }
 
-}  // namespace
+// A table of a plan's file. Each function reads a key, if it is there; keys that none reads are refused. What is
+// not accepted throws UsageError with the file's name, the line, the key, and what is.
+class PlanTable {
+ public:
+  // source: what messages call the file; where: the tables around this one, each with a full stop behind it.
+  PlanTable(const toml::table& table, std::string source, std::string where)
+      : table_(table), source_(std::move(source)), where_(std::move(where)) {}
 
-PlanTable::PlanTable(const toml::table& table, std::string source, std::string where)
-    : table_(table), source_(std::move(source)), where_(std::move(where)) {}
-
-void PlanTable::word(const char* key, const Take& take) {
-  const toml::node* const node = find(key);
-  if (node == nullptr) return;
-  const auto given = node->value_exact<std::string>();
-  if (!given || given->empty()) fail(*node, key, "accepted: a text, \"...\"");
-  take(*given);
-}
-
-void PlanTable::text(const char* key, const Take& take) {
-  if (const toml::node* node = find(key)) in_line(*node, key, [&] { take(text_of(*node)); });
-}
-
-void PlanTable::flag(const char* key, bool& value) {
-  const toml::node* const node = find(key);
-  if (node == nullptr) return;
-  const auto given = node->value_exact<bool>();
-  if (!given) fail(*node, key, "accepted: true and false");
-  value = *given;
-}
-
-void PlanTable::list(const char* key, const Take& take) {
-  const toml::node* const node = find(key);
-  if (node == nullptr) return;
-  if (!node->is_array()) fail(*node, key, "accepted: a list, [\"...\", \"...\"]");
-  for (const toml::node& item : *node->as_array()) in_line(item, key, [&] { take(text_of(item)); });
-}
-
-void PlanTable::tables(const char* key, const std::function<void(PlanTable&)>& take) {
-  const toml::node* const node = find(key);
-  if (node == nullptr) return;
-  const auto one = [&](const toml::node& item) {
-    if (!item.is_table()) fail(item, key, "accepted: a table");
-    PlanTable table(*item.as_table(), source_, where_ + key + ".");
-    take(table);
-    table.refuse_other_keys();
-  };
-  if (const toml::array* const array = node->as_array()) {
-    for (const toml::node& item : *array) one(item);
-  } else {
-    one(*node);
+  const toml::node* find(const char* key) {  // null: it is not there
+    if (std::ranges::find(keys_, key) == keys_.end()) keys_.emplace_back(key);
+    return table_.get(key);
   }
-}
-
-const toml::node* PlanTable::find(const char* key) {
-  if (std::find(keys_.begin(), keys_.end(), key) == keys_.end()) keys_.emplace_back(key);
-  return table_.get(key);
-}
-
-void PlanTable::refuse_other_keys() const {
-  for (const auto& [key, node] : table_) {
-    if (std::find(keys_.begin(), keys_.end(), key.str()) != keys_.end()) continue;
-    throw UsageError(fmt::format("{}:{}: no key {}{}; accepted: {}", source_,
-                                 node.source().begin.line, where_, std::string(key.str()),
-                                 fmt::join(keys_, ", ")));
+  // Reads a text that is not empty.
+  void word(const char* key, std::string& value) {
+    const toml::node* const node = find(key);
+    if (node == nullptr) return;
+    value = node->value_exact<std::string>().value_or("");
+    if (value.empty()) fail(*node, key, "accepted: a text, \"...\"");
   }
-}
-
-void PlanTable::in_line(const toml::node& node, const char* key,
-                        const std::function<void()>& read) const {
-  try {
-    read();
-  } catch (const UsageError& e) {
-    fail(node, key, e.what());
+  // Reads a text, or a number as its text.
+  template <class T, class Parse>
+  void read(const char* key, T& value, Parse parse) {
+    if (const toml::node* const node = find(key)) value = parsed(*node, key, parse);
   }
-}
+  template <class T, class Parse>
+  void list(const char* key, std::vector<T>& values, Parse parse) {
+    const toml::node* const node = find(key);
+    if (node == nullptr) return;
+    if (!node->is_array()) fail(*node, key, "accepted: a list, [\"...\", \"...\"]");
+    values.clear();
+    for (const toml::node& item : *node->as_array()) values.push_back(parsed(item, key, parse));
+  }
+  void flag(const char* key, bool& value) {
+    const toml::node* const node = find(key);
+    if (node == nullptr) return;
+    const auto given = node->value_exact<bool>();
+    if (!given) fail(*node, key, "accepted: true and false");
+    value = *given;
+  }
+  // Reads lists of hosts' names, each host in one.
+  void racks(const char* key, std::vector<std::vector<std::string>>& racks) {
+    const toml::node* const node = find(key);
+    if (node == nullptr) return;
+    constexpr const char* accepted = "accepted: a list of lists of hosts' names";
+    if (!node->is_array()) fail(*node, key, accepted);
+    std::set<std::string> seen;
+    for (const toml::node& rack : *node->as_array()) {
+      if (!rack.is_array() || rack.as_array()->empty()) fail(rack, key, accepted);
+      racks.emplace_back();
+      for (const toml::node& host : *rack.as_array()) {
+        const auto name = host.value_exact<std::string>();
+        if (!name) fail(rack, key, accepted);
+        if (!seen.insert(*name).second)
+          fail(rack, key, quote(*name) + " is there twice; accepted: each host in one");
+        racks.back().push_back(*name);
+      }
+    }
+  }
+  // Calls take for the table of that name, or for each table of an array of them.
+  void tables(const char* key, const std::function<void(PlanTable&)>& take) {
+    const toml::node* const node = find(key);
+    if (node == nullptr) return;
+    const auto one = [&](const toml::node& item) {
+      if (!item.is_table()) fail(item, key, "accepted: a table");
+      PlanTable table(*item.as_table(), source_, where_ + key + ".");
+      take(table);
+      table.refuse_other_keys();
+    };
+    if (const toml::array* const array = node->as_array()) {
+      for (const toml::node& item : *array) one(item);
+    } else {
+      one(*node);
+    }
+  }
+  void refuse_other_keys() const {
+    for (const auto& [key, node] : table_)
+      if (std::ranges::find(keys_, key.str()) == keys_.end())
+        throw UsageError(fmt::format("{}:{}: no key {}{}; accepted: {}", source_,
+                                     node.source().begin.line, where_, std::string(key.str()),
+                                     fmt::join(keys_, ", ")));
+  }
 
-void PlanTable::fail(const toml::node& node, const char* key, const std::string& why) const {
-  throw UsageError(
-      fmt::format("{}:{}: {}{}: {}", source_, node.source().begin.line, where_, key, why));
-}
+ private:
+  template <class Parse>
+  auto parsed(const toml::node& node, const char* key, Parse parse) const {
+    try {
+      return parse(text_of(node));
+    } catch (const UsageError& e) {
+      fail(node, key, e.what());
+    }
+  }
+  [[noreturn]] void fail(const toml::node& node, const char* key, const std::string& why) const {
+    throw UsageError(
+        fmt::format("{}:{}: {}{}: {}", source_, node.source().begin.line, where_, key, why));
+  }
 
-namespace {
+  const toml::table& table_;
+  std::string source_, where_;
+  std::vector<std::string> keys_;
+};
 
-// Why no row of the stage is held to the limit; empty: one is.
+// Returns why no row of the stage is held to the limit; empty: one is.
 std::string why_not_measured(const RateLimit& limit, const RatePlan& stage) {
   if (!stage.run) return "the stage is left out; accepted: run = true";
   const auto& programs = stage.programs;
-  if (std::find(programs.begin(), programs.end(), limit.program) == programs.end())
+  if (std::ranges::find(programs, limit.program) == programs.end())
     return fmt::format("the stage does not run it; accepted: {}", fmt::join(programs, ", "));
   const auto& sizes = stage.sizes;
-  if (limit.bytes == 0 || std::find(sizes.begin(), sizes.end(), limit.bytes) != sizes.end())
-    return {};
-  std::vector<std::string> texts;
-  for (const std::size_t bytes : sizes) texts.push_back(size_text(bytes));
-  return fmt::format("the stage does not have the size; accepted: {}", fmt::join(texts, ", "));
+  if (limit.bytes == 0 || std::ranges::find(sizes, limit.bytes) != sizes.end()) return {};
+  return "the stage does not have the size; accepted: " + sizes_text(sizes);
 }
 
 void check_limits(const Plan& plan, const std::string& source) {
@@ -140,28 +159,23 @@ void check_limits(const Plan& plan, const std::string& source) {
     const std::string why =
         why_not_measured(*limit, limit->stage == "node" ? plan.node : plan.full);
     if (!why.empty())
-      throw UsageError(fmt::format("{}: the limit of {}{} in {}: {}", source, limit->program,
-                                   limit->bytes > 0 ? ' ' + size_text(limit->bytes) : "",
-                                   limit->stage, why));
+      throw UsageError(
+          fmt::format("{}: the limit of {} in {}: {}", source, limit->row(), limit->stage, why));
   }
 }
 
-std::vector<std::string> program_names() {
+// sized: only those that have rows of any size, and so a bandwidth.
+std::vector<std::string> program_names(bool sized) {
   std::vector<std::string> names;
-  for (const Collective* collective : collectives::all())
-    if (!collective->domain.paired) names.emplace_back(collective->name);
+  for (const Collective* one : collectives::all()) {
+    const bool any_size =
+        one->domain.sweeps && !one->domain.fixed_bytes && !one->needs.synchronizes;
+    if (!one->domain.paired && (any_size || !sized)) names.emplace_back(one->name);
+  }
   return names;
 }
 
-// Those that have rows of any size, and so a bandwidth.
-std::vector<std::string> names_of_sized_programs() {
-  std::vector<std::string> names;
-  for (const Collective* one : collectives::all())
-    if (!one->domain.paired && one->domain.sweeps && !one->domain.fixed_bytes &&
-        !one->needs.synchronizes)
-      names.emplace_back(one->name);
-  return names;
-}
+std::string program_of(const std::string& text) { return parse_name(text, program_names(false)); }
 
 double seconds_of(const std::string& text) {
   constexpr double longest_s = 7 * 24 * 3600;
@@ -190,12 +204,8 @@ double share_of(const std::string& text) {
 
 void read_rates(PlanTable& r, RatePlan& plan) {
   r.flag("run", plan.run);
-  if (r.find("programs") != nullptr) plan.programs.clear();
-  r.list("programs", [&](const std::string& text) {
-    plan.programs.push_back(parse_name(text, program_names()));
-  });
-  if (r.find("sizes") != nullptr) plan.sizes.clear();
-  r.list("sizes", [&](const std::string& text) { plan.sizes.push_back(message_size(text)); });
+  r.list("programs", plan.programs, program_of);
+  r.list("sizes", plan.sizes, message_size);
   r.read("seconds", plan.seconds, seconds_of);
 }
 
@@ -212,63 +222,34 @@ void read_pairs(PlanTable& r, PairsPlan& plan) {
 
 void read_scaling(PlanTable& r, ScalingPlan& plan) {
   r.flag("run", plan.run);
-  r.text("program", [&](const std::string& text) {
-    plan.program = parse_name(text, names_of_sized_programs());
-  });
+  r.read("program", plan.program,
+         [](const std::string& text) { return parse_name(text, program_names(true)); });
   r.read("size", plan.bytes, message_size);
   r.read("min_efficiency", plan.min_efficiency, share_of);
   r.flag("find", plan.find);
 }
 
 void read_limit(PlanTable& r, RateLimit& limit) {
-  r.text("stage", [&](const std::string& text) {
-    limit.stage = parse_name(text, {"node", "full"});
+  r.read("stage", limit.stage, [](const std::string& text) {
+    return parse_name(text, {"node", "full"});
   });
-  r.text("program",
-         [&](const std::string& text) { limit.program = parse_name(text, program_names()); });
+  r.read("program", limit.program, program_of);
   r.read("size", limit.bytes, parse_size);
   r.read("min_busbw", limit.min_busbw, parse_bandwidth);
   r.read("warn_busbw", limit.warn_busbw, parse_bandwidth);
   r.read("max_time", limit.max_time_s, seconds_of);
 }
 
-void read_racks(const toml::table& table, const std::string& source, Plan& plan) {
-  const toml::array* const racks = table.get_as<toml::array>("racks");
-  if (racks == nullptr) {
-    if (table.contains("racks"))
-      throw UsageError(source + ": racks: accepted: a list of lists of hosts' names");
-    return;
-  }
-  std::set<std::string> seen;
-  for (const toml::node& rack : *racks) {
-    std::vector<std::string> hosts;
-    const toml::array* const names = rack.as_array();
-    for (std::size_t k = 0; names != nullptr && k < names->size(); ++k)
-      if (const auto name = (*names)[k].value_exact<std::string>()) hosts.push_back(*name);
-    if (names == nullptr || hosts.empty() || hosts.size() != names->size())
-      throw UsageError(fmt::format("{}:{}: racks: accepted: a list of lists of hosts' names",
-                                   source, rack.source().begin.line));
-    for (const std::string& host : hosts)
-      if (!seen.insert(host).second)
-        throw UsageError(fmt::format("{}:{}: racks: {} is there twice; accepted: each host in one",
-                                     source, rack.source().begin.line, quote(host)));
-    plan.racks.push_back(std::move(hosts));
-  }
-}
-
-// What the machines of one kind are known to reach, with where that is published.
-struct Builtin {
-  std::string_view name, text;
-};
-constexpr std::array builtins = {
-    Builtin{"generic", ""},
-    Builtin{"quick", R"(
+// The names and texts of plans: what the machines of one kind are known to reach, with where that is published.
+constexpr std::pair<std::string_view, std::string_view> builtins[] = {
+    {"generic", ""},
+    {"quick", R"(
 scaling = { run = false }
 full = { programs = ["all_reduce"], sizes = ["8", "1M"], seconds = "0.3" }
 )"},
     // 460: Azure/azurehpc-health-checks conf/nd96isr_h100_v5.conf, one host of 8 GPUs, 16 GB. 450 and 400:
     // Azure/ai-infrastructure-on-azure, its performance baseline of this machine.
-    Builtin{"azure-h100", R"(
+    {"azure-h100", R"(
 node = { programs = ["all_reduce"], sizes = ["16G"], seconds = "5" }
 full = { programs = ["all_reduce"], sizes = ["8", "1M", "16G"], seconds = "5" }
 [[limit]]
@@ -285,7 +266,7 @@ min_busbw = "300 GB/s"
 )"},
     // 487.9, 338.6 and 79.1 GB/s at 16 GB are what NVIDIA's cluster-readiness-engine published for two
     // hosts with H100 and EFA (validation-results.md); a tenth less is accepted.
-    Builtin{"aws-h100-efa", R"(
+    {"aws-h100-efa", R"(
 full = { programs = ["all_reduce", "all_gather", "alltoall"], sizes = ["8", "1M", "16G"], seconds = "5" }
 [[limit]]
 stage = "full"
@@ -315,6 +296,10 @@ Plan defaults() {
 }
 
 }  // namespace
+
+std::string RateLimit::row() const {
+  return bytes > 0 ? fmt::format("{} {}", program, size_text(bytes)) : program;
+}
 
 double parse_bandwidth(const std::string& text) {
   static const std::map<std::string, double> units = {
@@ -350,13 +335,11 @@ Plan parse_plan(const std::string& text, const std::string& source) {
   Plan plan = defaults();
   plan.digest = text_digest(text);
   PlanTable r(table, source, "");
-  r.word("name", [&](const std::string& value) { plan.name = value; });
-  r.word("interface", [&](const std::string& value) { plan.interface = value; });
+  r.word("name", plan.name);
+  r.word("interface", plan.interface);
   plan.same_given = r.find("same") != nullptr;
-  if (plan.same_given) plan.same.clear();
-  r.list("same", [&](const std::string& value) { plan.same.push_back(value); });
-  r.find("racks");
-  read_racks(table, source, plan);
+  r.list("same", plan.same, [](const std::string& fact) { return fact; });
+  r.racks("racks", plan.racks);
   r.tables("sanity", [&](PlanTable& stage) { stage.flag("run", plan.sanity); });
   r.tables("node", [&](PlanTable& stage) { read_rates(stage, plan.node); });
   r.tables("pairs", [&](PlanTable& stage) { read_pairs(stage, plan.pairs); });
@@ -365,10 +348,10 @@ Plan parse_plan(const std::string& text, const std::string& source) {
   r.tables("soak", [&](PlanTable& stage) {
     bool run = true;
     stage.flag("run", run);
-    stage.text("seconds", [&](const std::string& value) { plan.soak.seconds = seconds_of(value); });
-    if (run && plan.soak.seconds <= 0)
+    stage.read("seconds", plan.soak_s, seconds_of);
+    if (run && plan.soak_s <= 0)
       throw UsageError(source + ": soak: for how long? accepted: seconds, or run = false");
-    if (!run) plan.soak.seconds = 0;
+    if (!run) plan.soak_s = 0;
   });
   r.tables("limit", [&](PlanTable& one) {
     RateLimit limit;
@@ -384,22 +367,26 @@ Plan parse_plan(const std::string& text, const std::string& source) {
   return plan;
 }
 
-std::size_t largest(const RatePlan& plan) {
-  return *std::max_element(plan.sizes.begin(), plan.sizes.end());
+std::string sizes_text(const std::vector<std::size_t>& sizes) {
+  std::vector<std::string> texts;
+  for (const std::size_t bytes : sizes) texts.push_back(size_text(bytes));
+  return fmt::format("{}", fmt::join(texts, ", "));
 }
+
+std::size_t largest(const RatePlan& plan) { return *std::ranges::max_element(plan.sizes); }
 
 std::vector<std::string> builtin_plans() {
   std::vector<std::string> names;
-  for (const Builtin& plan : builtins) names.emplace_back(plan.name);
+  for (const auto& [name, text] : builtins) names.emplace_back(name);
   return names;
 }
 
 Plan plan_of(const std::string& name_or_file) {
-  for (const Builtin& plan : builtins) {
-    if (plan.name != name_or_file) continue;
-    Plan result = parse_plan(std::string(plan.text), std::string(plan.name));
-    result.name = plan.name;
-    return result;
+  for (const auto& [name, builtin] : builtins) {
+    if (name != name_or_file) continue;
+    Plan plan = parse_plan(std::string(builtin), name_or_file);
+    plan.name = name;
+    return plan;
   }
   constexpr std::size_t largest_plan = 1 << 20;
   std::string text;

@@ -1,49 +1,12 @@
 // What an acceptance run does, and what it holds the machines to.
 #pragma once
 
-#include <toml++/toml.h>
-
 #include <cstddef>
-#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
 
 namespace ccl_tests::acceptance {
-
-// A table of a plan's file.
-
-// Each key is read once; those that are not are refused. What is not accepted throws UsageError with the file's
-// name, the line, the key, and what is.
-class PlanTable {
- public:
-  // source: what messages call the file; where: the tables around this one, each with a full stop behind it.
-  PlanTable(const toml::table& table, std::string source, std::string where);
-
-  // These call take, or set the value, if the key is there.
-  using Take = std::function<void(const std::string&)>;
-  void word(const char* key, const Take& take);  // a text that is not empty
-  void text(const char* key, const Take& take);  // a number, too, as its text
-  template <class T>
-  void read(const char* key, T& value, T (*parse)(const std::string&)) {
-    text(key, [&](const std::string& given) { value = parse(given); });
-  }
-  void flag(const char* key, bool& value);
-  void list(const char* key, const Take& take);  // for each element
-  // For the table of that name, or for each table of an array of them.
-  void tables(const char* key, const std::function<void(PlanTable&)>& take);
-
-  const toml::node* find(const char* key);  // null: it is not there
-  void refuse_other_keys() const;
-
- private:
-  void in_line(const toml::node& node, const char* key, const std::function<void()>& read) const;
-  [[noreturn]] void fail(const toml::node& node, const char* key, const std::string& why) const;
-
-  const toml::table& table_;
-  std::string source_, where_;
-  std::vector<std::string> keys_;
-};
 
 // What rows of a program and size have to reach. Bandwidths are bus bandwidths in bytes per second,
 // times in seconds; 0: no limit.
@@ -54,6 +17,8 @@ struct RateLimit {
   double min_busbw = 0;   // below: FAIL
   double warn_busbw = 0;  // below: WARN
   double max_time_s = 0;  // above: FAIL
+
+  std::string row() const;  // "all_reduce 1G", "all_reduce" of any size
 };
 
 // Programs on groups of ranks.
@@ -70,12 +35,11 @@ inline constexpr std::size_t most_message_bytes = std::size_t{64} << 20;
 // Messages between hosts, one rank of each.
 struct PairsPlan {
   bool run = true;
-  std::size_t bytes = 0;   // of a message; 0: so that about 50 of them fit into `seconds`
-  double seconds = 0.2;    // of timed calls for each direction of a round, at most
-  double slowdown = 0.10;  // what has to be found
-  double min_bandwidth =
-      0;  // bytes per second that the median pair has to reach; 0: see `efficiency`
-  double efficiency = 0.7;  // of what the wire says it can carry, if it says it
+  std::size_t bytes = 0;     // of a message; 0: so that about 50 of them fit into `seconds`
+  double seconds = 0.2;      // of timed calls for each direction of a round, at most
+  double slowdown = 0.10;    // what has to be found
+  double min_bandwidth = 0;  // bytes/s that the median pair has to reach; 0: see `efficiency`
+  double efficiency = 0.7;   // of what the wire says it can carry, if it says it
   // The same between the other ranks of each host, which may have network cards of their own; nullopt: if
   // ranks use GPUs.
   std::optional<bool> rails = {};
@@ -87,13 +51,9 @@ struct ScalingPlan {
   std::string program = "all_reduce";
   std::size_t bytes = 0;        // 0: the largest of the full stage
   double min_efficiency = 0.5;  // of the bus bandwidth of two hosts; below: WARN
-  bool find =
-      false;  // search for the host because of which; where that bandwidth depends on the number
-              // of hosts by itself (small messages, few CPUs) there is none to find
-};
-
-struct SoakPlan {
-  double seconds = 0;  // 0: no such stage
+  // Search for the host because of which. If that bandwidth depends on the number of hosts by itself (small messages,
+  // few CPUs) there is none to find.
+  bool find = false;
 };
 
 struct Plan {
@@ -101,8 +61,8 @@ struct Plan {
   std::string digest;     // of the text: the first 8 bytes of SHA-256, hexadecimal
   std::string interface;  // that all data have to take; empty: any
   std::vector<std::vector<std::string>> racks;  // names of hosts; empty: not known
-  bool same_given =
-      false;  // by the plan: a fact that no host tells is a mistake, or cannot be looked at
+  // Facts that the plan names: one that no host tells is a mistake, or cannot be looked at.
+  bool same_given = false;
   // Facts; "pci *" stands for all that begin so, of hosts that have them.
   std::vector<std::string> same = {"kernel",     "os",          "cpu",     "cpus",
                                    "gpu driver", "gpus",        "gpu ecc", "gpu clocks",
@@ -111,7 +71,7 @@ struct Plan {
   RatePlan node, full;
   PairsPlan pairs;
   ScalingPlan scaling;
-  SoakPlan soak;
+  double soak_s = 0;  // 0: no such stage
   std::vector<RateLimit> limits;
   // Whether a run without a limit of all hosts' speed proves nothing (--strict).
   bool strict = false;
@@ -120,6 +80,9 @@ struct Plan {
 // Holds the median pair to this rate, bytes per second, whatever the plan says. Its digest changes with it. Throws
 // UsageError if the plan measures no pairs.
 void set_min_bandwidth(Plan& plan, double rate);
+
+// Returns "8, 1M".
+std::string sizes_text(const std::vector<std::size_t>& sizes);
 
 // Returns the largest size of a stage.
 std::size_t largest(const RatePlan& plan);

@@ -234,7 +234,7 @@ Check soak_check(Context& context) {
   const std::string& name = context.plan.full.programs.front();
   const Collective& program = program_named(name);
   const std::size_t bytes = largest(context.plan.full);
-  const double all_s = context.plan.soak.seconds;
+  const double all_s = context.plan.soak_s;
   const auto begin = Clock::now();
   const auto end = begin + std::chrono::duration<double>(all_s);
   Check check{.id = "soak/" + name, .verdict = Verdict::pass, .reason = "OK"};
@@ -266,7 +266,7 @@ void soak(Context& context) {
   context.journal.begin_stage(
       "soak",
       fmt::format("{} of {} for {:.0f} s, every call verified", context.plan.full.programs.front(),
-                  size_text(largest(context.plan.full)), context.plan.soak.seconds));
+                  size_text(largest(context.plan.full)), context.plan.soak_s));
   context.team.use_groups({});
   counted_during(context, "soak", [&] { context.journal.add(soak_check(context)); });
   context.journal.end_stage();
