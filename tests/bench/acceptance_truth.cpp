@@ -114,7 +114,7 @@ Outcome run(const Cell& cell, std::uint64_t seed) {
     SearchPlan plan;
     plan.seed = random();
     plan.later = [&] { fabric.pass_time(cell.later); };
-    const Findings found = find_bad_hosts(fabric, first_hosts(cell.hosts), plan);
+    const Findings found = find_bad_hosts(fabric, cell.hosts, plan);
     const double share = 1.0 / cell.launches;
     outcome.inconclusive += found.reasons.empty() ? 0 : share;
     outcome.suspects += static_cast<double>(found.suspects.size()) * share;

@@ -15,13 +15,10 @@ using test::first_hosts;
 using test::ShapedNoise;
 using test::slow;
 
-std::vector<MeasuredRound> measure(Fabric& fabric, int hosts, int rounds, Random& random) {
-  std::vector<MeasuredRound> measured;
+std::vector<std::vector<PairTimes>> measure(Fabric& fabric, int hosts, int rounds, Random& random) {
+  std::vector<std::vector<PairTimes>> measured;
   Tournaments source(first_hosts(hosts), random);
-  for (int i = 0; i < rounds; ++i) {
-    const Round round = source.next();
-    measured.push_back({round, fabric.measure(round)});
-  }
+  for (int i = 0; i < rounds; ++i) measured.push_back(fabric.measure(source.next()));
   return measured;
 }
 

@@ -12,6 +12,7 @@ namespace {
 using test::Fabric;
 using test::Launch;
 using test::named;
+using test::names_any;
 using test::slow;
 
 // A launch that looks for links, with one that is slow both ways.
@@ -137,7 +138,6 @@ Launch in_racks(double oversubscription, int slow_rack, double fraction) {
                 },
                 {}};
   for (int host = 0; host < 64; ++host) launch.plan.rack_of.push_back(host / 16);
-  launch.plan.oversubscription = oversubscription;
   return launch;
 }
 

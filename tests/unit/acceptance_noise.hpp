@@ -152,8 +152,7 @@ class Fabric : public PairMeasurer {
     for (const HostPair& pair : round) {
       const bool lost = rounds_ >= dies && (dead.contains(pair.a) || dead.contains(pair.b));
       if (lost) continue;
-      times.push_back({pair, transfer(round, pair.a, pair.b), transfer(round, pair.b, pair.a),
-                       static_cast<double>(rounds_)});
+      times.push_back({pair, transfer(round, pair.a, pair.b), transfer(round, pair.b, pair.a)});
     }
     ++rounds_;
     planned_.push_back(round);
@@ -228,7 +227,7 @@ struct Launch {
     SearchPlan own = plan;
     own.seed = seed;
     if (later > 0) own.later = [&] { fabric.pass_time(later); };
-    return find_bad_hosts(fabric, first_hosts(hosts), own);
+    return find_bad_hosts(fabric, hosts, own);
   }
 };
 
@@ -240,6 +239,9 @@ inline std::vector<int> hosts_with(const Findings& findings, HostVerdict verdict
 }
 inline std::vector<int> named(const Findings& findings) {
   return hosts_with(findings, HostVerdict::blamed);
+}
+inline bool names_any(const Findings& findings) {
+  return !findings.links.empty() || !findings.uplinks.empty() || !named(findings).empty();
 }
 inline bool says(const Findings& findings, Reason reason) {
   return std::find(findings.reasons.begin(), findings.reasons.end(), reason) !=

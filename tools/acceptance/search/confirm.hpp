@@ -3,9 +3,6 @@
 #pragma once
 
 #include <cstddef>
-#include <limits>
-#include <optional>
-#include <span>
 #include <string_view>
 #include <vector>
 
@@ -16,6 +13,7 @@ namespace ccl_tests::acceptance {
 struct Suspect {
   int host = 0;
   Statistic statistic = Statistic::time;
+  bool operator==(const Suspect&) const = default;
 };
 
 // What the screen says of noise, of one statistic.
@@ -27,20 +25,14 @@ struct Noise {
 Noise noise_of(const Screen& screen);
 
 struct ConfirmPlan {
-  std::vector<Suspect> suspects;
-  std::vector<int> good;     // hosts that may be partners and controls
-  std::vector<int> rack_of;  // by number of the host; pairs lie inside racks. Empty: one rack
-  Noise time, tail;
+  std::vector<Suspect> suspects = {};
+  std::vector<int> good = {};     // hosts that may be partners and controls
+  std::vector<int> rack_of = {};  // by number of the host; pairs lie inside racks. Empty: one rack
+  Noise time = {}, tail = {};
   // A suspect is blamed from the standard error's quantile on: alpha over 3 ways, the suspects and
   // the looks, by Bonferroni.
   double alpha = 1e-4;
-  Limits limits;
-};
-
-// What one host's rounds say beside the median of their controls. NaN is missing.
-struct RoundValue {
-  double sending = std::numeric_limits<double>::quiet_NaN();
-  double receiving = std::numeric_limits<double>::quiet_NaN();
+  Limits limits = {};
 };
 
 struct Judged {
@@ -54,33 +46,16 @@ enum class Decision { open, blamed, cleared };
 struct Confirmation {
   Suspect suspect;
   Decision decision = Decision::open;
-  PerWay<Judged> way;
-  std::vector<RoundValue> values;  // of each of its rounds
-  double began = 0, ended = 0;     // seconds, of its first and last round
-};
-
-struct Confirmations {
-  std::vector<Confirmation> suspects;  // in the order of the plan
-  std::size_t rounds = 0;
+  PerWay<Judged> way = {};
 };
 
 // Measures rounds of suspects and controls until each suspect is decided, and decides after each
 // look. A suspect is blamed if in any way its median is at least `smallest`, significantly above 0,
 // above that of every control (if there are 8), and above 0 in most rounds (sign test, 4 % and
 // 1.1 %). A suspect is cleared if all ways are too small for that. A suspect that the last look
-// leaves is open; all are if fewer than two good hosts are left as controls.
-Confirmations confirm(PairMeasurer& measurer, const ConfirmPlan& plan, Random& random);
-
-// What was measured of one statistic beside the medians of the rounds' controls.
-struct RoundValues {
-  std::vector<std::vector<RoundValue>> of;  // by number of the host, an element a round
-  double controls = 0;                      // control values a round, in the mean
-};
-
-// Returns what the values of `suspect` say of `way` beside those of `controls` (numbers of hosts).
-// `quantile` is how many standard errors above 0 the suspect's median has to lie.
-Judged judge(const RoundValues& values, int suspect, std::span<const int> controls, Way way,
-             const Noise& noise, double quantile, const Limits& limits);
+// leaves is open; all are if fewer than two good hosts are left as controls. Returns the outcomes in the order of the
+// plan.
+std::vector<Confirmation> confirm(PairMeasurer& measurer, const ConfirmPlan& plan, Random& random);
 
 // A slowdown as a fraction of the bandwidth, with its 95 % interval. It comes from confirmations
 // alone, never from the rounds that raised the suspicion.
@@ -90,12 +65,13 @@ struct Size {
 // Returns the size of an effect (natural logarithm of a time) with its standard error.
 Size size_of(double effect, double error);
 
+// From the best to the worst: of several findings a host has the worst.
 enum class HostVerdict {
   healthy,
-  blamed,
   slow_for_a_while,  // the first confirmation blamed the host, a later one cleared it
   open,              // neither blamed nor cleared
-  gone               // the host stopped answering
+  blamed,
+  gone  // the host stopped answering
 };
 
 struct HostFinding {
@@ -103,9 +79,8 @@ struct HostFinding {
   HostVerdict verdict = HostVerdict::healthy;
   // The rest is of hosts that are blamed or were slow for a while.
   Way slow_at = Way::both;
-  Size size;                    // of `intermittent`: of p95 / p50
-  bool intermittent = false;    // only the slow tail of the operations is slow
-  double began = 0, ended = 0;  // seconds, of the rounds that say so
+  Size size;                  // of `intermittent`: of p95 / p50
+  bool intermittent = false;  // only the slow tail of the operations is slow
 };
 
 struct LinkFinding {
@@ -157,12 +132,9 @@ struct Findings {
   std::vector<Reason> reasons;  // empty: the verdict about hosts is complete
 };
 
-bool names_any(const Findings& findings);
-
-// Returns what two confirmations of one suspect say; `second` is nullopt if there was none, because
+// Returns what two confirmations of one suspect say; `second` is null if there was none, because
 // the first did not blame the suspect. The size is the mean of both, weighted by their errors.
 // Its interval also has what healthy hosts differ by, from `noise` of the suspect's statistic.
-HostFinding host_finding(const Confirmation& first, const std::optional<Confirmation>& second,
-                         const Noise& noise);
+HostFinding host_finding(const Confirmation& first, const Confirmation* second, const Noise& noise);
 
 }  // namespace ccl_tests::acceptance

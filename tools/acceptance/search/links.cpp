@@ -5,8 +5,6 @@
 #include <iterator>
 #include <limits>
 #include <map>
-#include <numeric>
-#include <set>
 #include <utility>
 
 #include "src/measure/statistics.hpp"
@@ -52,67 +50,11 @@ std::vector<Observation> without(const std::vector<LinkFinding>& links,
     at(pair.second) -= lost;
   }
   std::vector<Observation> rest;
-  std::copy_if(seen.begin(), seen.end(), std::back_inserter(rest), [&](const Observation& one) {
+  std::ranges::copy_if(seen, std::back_inserter(rest), [&](const Observation& one) {
     return !left_out.contains(std::minmax(one.from, one.to));
   });
   return rest;
 }
-
-}  // namespace
-
-std::vector<LinkCandidate> link_candidates(std::span<const Observation> seen, const Effects& fit,
-                                           const std::vector<int>& without, const Limits& limits) {
-  std::map<std::pair<int, int>, Residuals> pairs;
-  for (std::size_t i = 0; i < seen.size(); ++i) {
-    const auto [low, high] = std::minmax(seen[i].from, seen[i].to);
-    if (contains(without, low) || contains(without, high)) continue;
-    Residuals& pair = pairs[{low, high}];
-    (seen[i].from == low ? pair.up : pair.down).push_back(fit.residuals[i]);
-  }
-  const double sigma = std::max(fit.sigma, limits.floor);
-  std::vector<LinkCandidate> found;
-  for (const auto& [hosts, residuals] : pairs) {
-    if (residuals.up.empty() || residuals.down.empty()) continue;
-    const Direction up = direction(residuals.up, sigma), down = direction(residuals.down, sigma);
-    const double both = (up.residual + down.residual) / 2;
-    const double deviation = std::hypot(up.deviation, down.deviation) / 2;
-    const bool up_slow = up.residual > std::max(4 * up.deviation, 1.5 * limits.smallest);
-    const bool down_slow = down.residual > std::max(4 * down.deviation, 1.5 * limits.smallest);
-    const auto [low, high] = hosts;
-    if (both > std::max(2.8 * deviation, limits.smallest) && up.residual > up.deviation &&
-        down.residual > down.deviation)
-      found.push_back({{low, high}, false, both});
-    else if (up_slow)
-      found.push_back({{low, high}, true, up.residual});
-    else if (down_slow)
-      found.push_back({{high, low}, true, down.residual});
-  }
-  std::stable_sort(found.begin(), found.end(), [](const LinkCandidate& a, const LinkCandidate& b) {
-    return std::pair(!a.one_way, a.residual) > std::pair(!b.one_way, b.residual);
-  });
-  const auto hosts = static_cast<std::size_t>(
-      std::count_if(fit.sent.begin(), fit.sent.end(), [](std::size_t sent) { return sent > 0; }));
-  if (found.size() > 2 * hosts) found.resize(2 * hosts);
-  return found;
-}
-
-void size_by_the_rest(std::vector<LinkFinding>& named, std::span<const Observation> seen,
-                      const Effects& fit, std::size_t hosts) {
-  if (named.empty()) return;
-  const Effects rest = fit_effects(without(named, seen, hosts), hosts);
-  const auto taken = [&](int from, int to) {  // of the link's time, by its hosts' effects
-    const auto a = static_cast<std::size_t>(from), b = static_cast<std::size_t>(to);
-    return fit.sending[a] - rest.sending[a] + fit.receiving[b] - rest.receiving[b];
-  };
-  for (LinkFinding& link : named) {
-    const auto [a, b] = link.hosts;
-    const double more = link.one_way ? taken(a, b) : (taken(a, b) + taken(b, a)) / 2;
-    for (double* slowdown : {&link.size.slowdown, &link.size.low, &link.size.high})
-      *slowdown = 1 - (1 - *slowdown) * std::exp(-more);
-  }
-}
-
-namespace {
 
 constexpr std::size_t controls_wanted = 4;  // hosts a round whose times are the baseline
 
@@ -160,7 +102,7 @@ Round round_of(const std::vector<std::size_t>& taken, const std::vector<Case>& c
   while (good.size() > 1) {
     const int host = good.back();
     good.pop_back();
-    const auto partner = std::find_if(good.begin(), good.end(), [&](int other) {
+    const auto partner = std::ranges::find_if(good, [&](int other) {
       return !suspected.contains(ordered({host, other}));
     });
     if (partner == good.end()) continue;
@@ -186,9 +128,7 @@ void add_values(const std::vector<PairTimes>& times, const std::vector<std::size
   };
   for (const PairTimes& pair : times) {
     const auto [a, b] = pair.hosts;
-    if (std::any_of(taken.begin(), taken.end(),
-                    [&](std::size_t i) { return is_of(pair, cases[i]); }))
-      continue;
+    if (std::ranges::any_of(taken, [&](std::size_t i) { return is_of(pair, cases[i]); })) continue;
     if (const auto there = corrected(pair.forward, a, b, fit)) controls.push_back(*there);
     if (const auto back = corrected(pair.backward, b, a, fit)) controls.push_back(*back);
   }
@@ -220,7 +160,95 @@ Fresh fresh(const Case& one, double sigma) {
   return {median(one.values), 1.2533 * sigma / std::sqrt(n * directions)};
 }
 
+bool suspects(const Screen& screen, int host) {
+  return std::ranges::binary_search(screen.suspects, host);
+}
+
+Screen measure_between(PairMeasurer& measurer, InterRackRounds& source, std::size_t hosts,
+                       const Limits& limits) {
+  std::vector<std::vector<PairTimes>> measured;
+  for (std::size_t i = 0; i < limits.fewest_rounds; ++i)
+    measured.push_back(measurer.measure(source.next()));
+  const std::vector<Observation> seen = observations(measured, Statistic::time);
+  return screen(seen, fit_effects(seen, hosts), limits);
+}
+
+bool is_suspected(const std::vector<int>& rack, const Screen& inside, const Screen& between) {
+  std::size_t outside_slow = 0, inside_slow = 0;
+  for (const int host : rack) {
+    outside_slow += suspects(between, host) ? 1 : 0;
+    inside_slow += suspects(inside, host) ? 1 : 0;
+  }
+  return !rack.empty() && 2 * outside_slow >= rack.size() && 2 * inside_slow < rack.size();
+}
+
+// Returns the median effect of the rack's hosts, with its standard error from their spread.
+Size size_of_rack(const std::vector<int>& rack, const std::vector<Screen>& series) {
+  std::vector<double> effects;
+  for (const Screen& one : series)
+    for (const int host : rack) {
+      const double effect = one.way[index(Way::both)].effect[static_cast<std::size_t>(host)];
+      if (std::isfinite(effect)) effects.push_back(effect);
+    }
+  if (effects.empty()) return {};
+  constexpr double of_medians = 1.2533;  // sqrt(pi / 2): their standard error over that of means
+  const double root = std::sqrt(static_cast<double>(effects.size()));
+  return size_of(median(effects), of_medians * deviation_from_median(effects) / root);
+}
+
 }  // namespace
+
+std::vector<LinkCandidate> link_candidates(std::span<const Observation> seen, const Effects& fit,
+                                           const std::set<int>& without, const Limits& limits) {
+  std::map<std::pair<int, int>, Residuals> pairs;
+  for (std::size_t i = 0; i < seen.size(); ++i) {
+    const auto [low, high] = std::minmax(seen[i].from, seen[i].to);
+    if (without.contains(low) || without.contains(high)) continue;
+    Residuals& pair = pairs[{low, high}];
+    (seen[i].from == low ? pair.up : pair.down).push_back(fit.residuals[i]);
+  }
+  const double sigma = std::max(fit.sigma, limits.floor);
+  std::vector<LinkCandidate> found;
+  for (const auto& [hosts, residuals] : pairs) {
+    if (residuals.up.empty() || residuals.down.empty()) continue;
+    const Direction up = direction(residuals.up, sigma), down = direction(residuals.down, sigma);
+    const double both = (up.residual + down.residual) / 2;
+    const double deviation = std::hypot(up.deviation, down.deviation) / 2;
+    const bool up_slow = up.residual > std::max(4 * up.deviation, 1.5 * limits.smallest);
+    const bool down_slow = down.residual > std::max(4 * down.deviation, 1.5 * limits.smallest);
+    const auto [low, high] = hosts;
+    if (both > std::max(2.8 * deviation, limits.smallest) && up.residual > up.deviation &&
+        down.residual > down.deviation)
+      found.push_back({{low, high}, false, both});
+    else if (up_slow)
+      found.push_back({{low, high}, true, up.residual});
+    else if (down_slow)
+      found.push_back({{high, low}, true, down.residual});
+  }
+  std::ranges::stable_sort(found, [](const LinkCandidate& a, const LinkCandidate& b) {
+    return std::pair(!a.one_way, a.residual) > std::pair(!b.one_way, b.residual);
+  });
+  const auto hosts = static_cast<std::size_t>(
+      std::ranges::count_if(fit.sent, [](std::size_t sent) { return sent > 0; }));
+  if (found.size() > 2 * hosts) found.resize(2 * hosts);
+  return found;
+}
+
+void size_by_the_rest(std::vector<LinkFinding>& named, std::span<const Observation> seen,
+                      const Effects& fit, std::size_t hosts) {
+  if (named.empty()) return;
+  const Effects rest = fit_effects(without(named, seen, hosts), hosts);
+  const auto taken = [&](int from, int to) {  // of the link's time, by its hosts' effects
+    const auto a = static_cast<std::size_t>(from), b = static_cast<std::size_t>(to);
+    return fit.sending[a] - rest.sending[a] + fit.receiving[b] - rest.receiving[b];
+  };
+  for (LinkFinding& link : named) {
+    const auto [a, b] = link.hosts;
+    const double more = link.one_way ? taken(a, b) : (taken(a, b) + taken(b, a)) / 2;
+    for (double* slowdown : {&link.size.slowdown, &link.size.low, &link.size.high})
+      *slowdown = 1 - (1 - *slowdown) * std::exp(-more);
+  }
+}
 
 LinkSearch confirm_links(PairMeasurer& measurer, const std::vector<LinkCandidate>& candidates,
                          const std::vector<int>& good, const Effects& fit, const Limits& limits,
@@ -243,7 +271,6 @@ LinkSearch confirm_links(PairMeasurer& measurer, const std::vector<LinkCandidate
         const std::vector<std::size_t> taken = take_disjoint(waiting, cases, good.size());
         add_values(measurer.measure(round_of(taken, cases, suspected, good, random)), taken, cases,
                    fit);
-        ++search.rounds;
       }
     }
     left.clear();
@@ -263,84 +290,25 @@ LinkSearch confirm_links(PairMeasurer& measurer, const std::vector<LinkCandidate
   return search;
 }
 
-namespace {
-
-bool suspects(const Screen& screen, int host) {
-  return std::binary_search(screen.suspects.begin(), screen.suspects.end(), host);
-}
-
-Screen measure_between(PairMeasurer& measurer, InterRackRounds& source, std::size_t rounds,
-                       std::size_t hosts, const Limits& limits) {
-  std::vector<MeasuredRound> measured;
-  for (std::size_t i = 0; i < rounds; ++i) {
-    const Round round = source.next();
-    measured.push_back({round, measurer.measure(round)});
+std::vector<UplinkFinding> find_uplinks(PairMeasurer& measurer, const Racks& racks,
+                                        const Screen& inside, const Limits& limits,
+                                        Random& random) {
+  std::size_t hosts = 0;
+  for (const std::vector<int>& rack : racks) hosts += rack.size();
+  InterRackRounds source(racks, random);
+  std::vector<int> blamed = first_numbers(racks.size());
+  std::vector<Screen> confirmations;  // the last two series
+  for (int series = 0; series < 3 && !blamed.empty(); ++series) {
+    const Screen between = measure_between(measurer, source, hosts, limits);
+    std::erase_if(blamed, [&](int rack) {
+      return !is_suspected(racks[static_cast<std::size_t>(rack)], inside, between);
+    });
+    if (series > 0) confirmations.push_back(between);
   }
-  const std::vector<Observation> seen = observations(measured, Statistic::time);
-  return screen(seen, fit_effects(seen, hosts), limits);
-}
-
-// The median effect of the rack's hosts, and its standard error from their spread.
-Size size_of_rack(const std::vector<int>& rack, const std::vector<Screen>& confirmations) {
-  std::vector<double> effects;
-  for (const Screen& one : confirmations)
-    for (const int host : rack) {
-      const double effect = one.way[index(Way::both)].effect[static_cast<std::size_t>(host)];
-      if (std::isfinite(effect)) effects.push_back(effect);
-    }
-  if (effects.empty()) return {};
-  constexpr double of_medians = 1.2533;  // sqrt(pi / 2): their standard error over that of means
-  const double root = std::sqrt(static_cast<double>(effects.size()));
-  return size_of(median(effects), of_medians * deviation_from_median(effects) / root);
-}
-
-}  // namespace
-
-std::vector<int> suspected_uplinks(const Racks& racks, const Screen& inside,
-                                   const Screen& between) {
-  std::vector<int> found;
-  for (std::size_t rack = 0; rack < racks.size(); ++rack) {
-    std::size_t outside_slow = 0, inside_slow = 0;
-    for (const int host : racks[rack]) {
-      outside_slow += suspects(between, host) ? 1 : 0;
-      inside_slow += suspects(inside, host) ? 1 : 0;
-    }
-    const std::size_t hosts = racks[rack].size();
-    if (hosts > 0 && 2 * outside_slow >= hosts && 2 * inside_slow < hosts)
-      found.push_back(static_cast<int>(rack));
-  }
-  return found;
-}
-
-UplinkSearch find_uplinks(PairMeasurer& measurer, const Racks& racks, double oversubscription,
-                          std::size_t matchings, const Screen& inside, const Limits& limits,
-                          Random& random) {
-  UplinkSearch search;
-  if (racks.size() < fewest_for_uplinks) return search;
-  int hosts = 0;
-  for (const std::vector<int>& rack : racks)
-    for (const int host : rack) hosts = std::max(hosts, host + 1);
-  InterRackRounds source(racks, oversubscription, random);
-  const std::size_t rounds = matchings * static_cast<std::size_t>(std::ceil(oversubscription));
-  std::vector<int> blamed;
-  std::vector<Screen> confirmations;
-  for (int series = 0; series < 3; ++series) {
-    const Screen between =
-        measure_between(measurer, source, rounds, static_cast<std::size_t>(hosts), limits);
-    search.rounds += rounds;
-    const std::vector<int> now = suspected_uplinks(racks, inside, between);
-    if (series == 0)
-      blamed = now;
-    else
-      confirmations.push_back(between);
-    std::erase_if(blamed,
-                  [&](int rack) { return !std::binary_search(now.begin(), now.end(), rack); });
-    if (blamed.empty()) return search;
-  }
+  std::vector<UplinkFinding> named;
   for (const int rack : blamed)
-    search.named.push_back(
-        {rack, size_of_rack(racks[static_cast<std::size_t>(rack)], confirmations)});
-  return search;
+    named.push_back({rack, size_of_rack(racks[static_cast<std::size_t>(rack)], confirmations)});
+  return named;
 }
 
 }  // namespace ccl_tests::acceptance

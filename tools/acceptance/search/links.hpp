@@ -3,11 +3,11 @@
 #pragma once
 
 #include <cstddef>
+#include <set>
 #include <span>
 #include <vector>
 
 #include "tools/acceptance/search/confirm.hpp"
-#include "tools/acceptance/search/screen.hpp"
 
 namespace ccl_tests::acceptance {
 
@@ -23,12 +23,11 @@ struct LinkCandidate {
 // `smallest`, and each direction above one; otherwise one direction alone may stand out, above 4.
 // Pairs with a host of `without` are left out: bad hosts are slow with everyone.
 std::vector<LinkCandidate> link_candidates(std::span<const Observation> seen, const Effects& fit,
-                                           const std::vector<int>& without, const Limits& limits);
+                                           const std::set<int>& without, const Limits& limits);
 
 struct LinkSearch {
   std::vector<LinkFinding> named;
   std::size_t open = 0;  // candidates that were neither named nor cleared
-  std::size_t rounds = 0;
 };
 
 // Measures the candidates anew beside `good` hosts as controls: 4 times, then those that are still
@@ -44,20 +43,11 @@ LinkSearch confirm_links(PairMeasurer& measurer, const std::vector<LinkCandidate
 void size_by_the_rest(std::vector<LinkFinding>& named, std::span<const Observation> seen,
                       const Effects& fit, std::size_t hosts);
 
-// Returns the racks of which at least half of the hosts are suspects of rounds between racks and
-// fewer than half are suspects of rounds inside racks. Ascending.
-std::vector<int> suspected_uplinks(const Racks& racks, const Screen& inside, const Screen& between);
-
-struct UplinkSearch {
-  std::vector<UplinkFinding> named;
-  std::size_t rounds = 0;
-};
-
-// Measures rounds between racks until each host sent in `matchings` of them. Names a rack's uplink
-// if these and two more such series suspect it; its size is that of the last two. Needs 4 racks:
-// of three racks two measure each other while one is idle, and nothing is compared.
-UplinkSearch find_uplinks(PairMeasurer& measurer, const Racks& racks, double oversubscription,
-                          std::size_t matchings, const Screen& inside, const Limits& limits,
-                          Random& random);
+// Measures `fewest_rounds` rounds between racks. A rack is suspected if at least half of its hosts are suspects of these
+// rounds and fewer than half are suspects of rounds `inside` racks. Names a rack's uplink if these and two more such
+// series suspect it; its size is that of the last two. Needs 4 racks: of three racks two measure each other while one
+// is idle, and nothing is compared.
+std::vector<UplinkFinding> find_uplinks(PairMeasurer& measurer, const Racks& racks,
+                                        const Screen& inside, const Limits& limits, Random& random);
 
 }  // namespace ccl_tests::acceptance

@@ -21,10 +21,7 @@ class Prefixes {
 
   PrefixFindings run() {
     PrefixFindings found;
-    bool passed = false;
-    for (int tries = 0; tries < most_tries; ++tries) {
-      passed = hosts_.size() < 2 || test(hosts_);
-      if (passed) break;
+    for (int tries = 0; tries < most_tries && hosts_.size() > 1 && !test(hosts_); ++tries) {
       const std::size_t length = smallest_that_fails();
       if (found.fails_from == 0 || length < found.fails_from) found.fails_from = length;
       if (last_is_bad(length)) {
@@ -37,15 +34,12 @@ class Prefixes {
         reorder(length);
       }
     }
-    found.end = passed || test(hosts_) ? PrefixEnd::passes : PrefixEnd::not_isolated;
-    found.tests = tests_;
     return found;
   }
 
  private:
   bool test(const std::vector<int>& hosts) {
     if (&hosts == &hosts_ && full_fails_) return false;
-    ++tests_;
     const bool passed = passes_(hosts);
     if (&hosts == &hosts_) full_fails_ = !passed;
     return passed;
@@ -76,7 +70,7 @@ class Prefixes {
     if (clean_ > 0 || turned_ || length == hosts_.size()) {
       std::vector<int> rest(hosts_.begin() + at(clean_), hosts_.end());
       shuffle(rest, random_);
-      std::copy(rest.begin(), rest.end(), hosts_.begin() + at(clean_));
+      std::ranges::copy(rest, hosts_.begin() + at(clean_));
     } else {
       std::rotate(hosts_.begin(), hosts_.begin() + at(length), hosts_.end());
     }
@@ -86,7 +80,7 @@ class Prefixes {
   const SetTest& passes_;
   std::vector<int> hosts_;
   Random& random_;
-  std::size_t clean_ = 0, tests_ = 0;
+  std::size_t clean_ = 0;
   bool turned_ = false, full_fails_ = false;
 };
 
@@ -96,8 +90,6 @@ std::size_t repeats_per_test(double sigma, double slowdown) {
   const double share = 8.3 * sigma / -std::log1p(-slowdown);
   return std::max<std::size_t>(1, static_cast<std::size_t>(std::ceil(share * share)));
 }
-
-double test_limit(double slowdown) { return -std::log1p(-slowdown) / 2; }
 
 PrefixFindings prefix_search(const SetTest& passes, std::vector<int> hosts, Random& random) {
   return Prefixes(passes, std::move(hosts), random).run();

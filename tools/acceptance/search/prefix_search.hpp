@@ -13,22 +13,13 @@ namespace ccl_tests::acceptance {
 // fraction `slowdown` from none: (8.3 sigma / -ln(1 - slowdown))^2. `sigma` is the standard
 // deviation of ln(seconds) of one measurement.
 std::size_t repeats_per_test(double sigma, double slowdown);
-// Returns the effect that the median of a test must not exceed: half of the slowdown's.
-double test_limit(double slowdown);
 
 // Returns whether the hosts together are as fast as they should be.
 using SetTest = std::function<bool(const std::vector<int>& hosts)>;
 
-enum class PrefixEnd {
-  passes,       // without the named hosts, all others pass together
-  not_isolated  // they fail, but no host could be told from the others
-};
-
 struct PrefixFindings {
-  PrefixEnd end = PrefixEnd::passes;
-  std::vector<int> named;
+  std::vector<int> named;      // bad hosts; empty if none could be told from the others
   std::size_t fails_from = 0;  // hosts of the smallest set that failed; 0 if none did
-  std::size_t tests = 0;
 };
 
 // Finds hosts without which `hosts` pass. Each try puts the hosts in random order, finds the

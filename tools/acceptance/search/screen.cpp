@@ -5,9 +5,7 @@
 #include <limits>
 #include <map>
 #include <numeric>
-#include <utility>
 
-#include "src/core/error.hpp"
 #include "src/measure/statistics.hpp"
 
 namespace ccl_tests::acceptance {
@@ -21,7 +19,7 @@ std::size_t below(Random& random, std::size_t n) {
 }
 
 bool contains(const std::vector<int>& hosts, int host) {
-  return std::find(hosts.begin(), hosts.end(), host) != hosts.end();
+  return std::ranges::find(hosts, host) != hosts.end();
 }
 
 std::vector<Round> circle(int hosts) {
@@ -101,56 +99,36 @@ Round IntraRackRounds::next() {
   return all;
 }
 
-InterRackRounds::InterRackRounds(Racks racks, double oversubscription, Random& random)
-    : racks_(std::move(racks)),
-      parts_(static_cast<std::size_t>(std::ceil(oversubscription))),
-      random_(random),
-      matchings_(first_numbers(racks_.size()), random) {
-  if (!(oversubscription >= 1))
-    throw UsageError("an uplink cannot carry more than the hosts of its rack: give 1 or more");
-}
+InterRackRounds::InterRackRounds(Racks racks, Random& random)
+    : racks_(std::move(racks)), random_(random), matchings_(first_numbers(racks_.size()), random) {}
 
 Round InterRackRounds::next() {
-  if (left_.empty()) draw();
-  if (left_.empty()) return {};
-  Round round = std::move(left_.back());
-  left_.pop_back();
-  return round;
-}
-
-// Splits one matching of racks into parts. Each part has other hosts of the same racks.
-void InterRackRounds::draw() {
-  left_.resize(racks_.size() < 2 ? 0 : parts_);
+  Round round;
   for (const HostPair& match : matchings_.next()) {
     std::vector<int>& from = racks_[static_cast<std::size_t>(match.a)];
     std::vector<int>& to = racks_[static_cast<std::size_t>(match.b)];
     shuffle(from, random_);
     shuffle(to, random_);
     for (std::size_t i = 0; i < std::min(from.size(), to.size()); ++i)
-      left_[i % parts_].push_back({from[i], to[i]});
+      round.push_back({from[i], to[i]});
   }
-  std::erase_if(left_, [](const Round& round) { return round.empty(); });
+  return round;
 }
 
-namespace {
-
-bool is_time(double seconds) { return std::isfinite(seconds) && seconds > 0; }
-
-}  // namespace
-
 std::optional<double> value_of(const Transfer& transfer, Statistic statistic) {
+  const auto is_time = [](double seconds) { return std::isfinite(seconds) && seconds > 0; };
   if (statistic == Statistic::time)
     return is_time(transfer.seconds) ? std::optional(std::log(transfer.seconds)) : std::nullopt;
   if (!is_time(transfer.p50) || !is_time(transfer.p95)) return std::nullopt;
   return std::log(transfer.p95 / transfer.p50);
 }
 
-std::vector<Observation> observations(std::span<const MeasuredRound> rounds, Statistic statistic,
-                                      std::size_t rounds_per_group) {
+std::vector<Observation> observations(const std::vector<std::vector<PairTimes>>& rounds,
+                                      Statistic statistic, std::size_t rounds_per_group) {
   std::vector<Observation> seen;
   for (std::size_t round = 0; round < rounds.size(); ++round) {
     const std::size_t group = round / rounds_per_group;
-    for (const PairTimes& pair : rounds[round].times) {
+    for (const PairTimes& pair : rounds[round]) {
       const auto [a, b] = pair.hosts;
       if (const auto there = value_of(pair.forward, statistic))
         seen.push_back({a, b, group, *there});
@@ -205,38 +183,29 @@ Studentised studentise(std::vector<double> effects, const std::vector<double>& e
 }
 
 double standard_error(double sigma, std::size_t observations) {
-  return observations == 0 ? nothing : 1.05 * sigma / std::sqrt(static_cast<double>(observations));
+  return 1.05 * sigma / std::sqrt(static_cast<double>(observations));
 }
 
 PerWay<Studentised> all_ways(const Effects& fit, std::size_t hosts, const Limits& limits) {
   PerWay<std::vector<double>> effect, error;
   for (std::size_t host = 0; host < fit.sending.size(); ++host) {
     const bool known = fit.sent[host] > 0 && fit.received[host] > 0;
-    const double s = fit.sending[host], q = fit.receiving[host];
-    effect[index(Way::sending)].push_back(known ? s : nothing);
-    effect[index(Way::receiving)].push_back(known ? q : nothing);
-    effect[index(Way::both)].push_back(known ? (s + q) / 2 : nothing);
-    const double sent = standard_error(fit.sigma, fit.sent[host]);
-    const double received = standard_error(fit.sigma, fit.received[host]);
-    error[index(Way::sending)].push_back(known ? sent : nothing);
-    error[index(Way::receiving)].push_back(known ? received : nothing);
-    error[index(Way::both)].push_back(known ? std::hypot(sent, received) / 2 : nothing);
+    const double s = known ? fit.sending[host] : nothing;
+    const double q = known ? fit.receiving[host] : nothing;
+    const double sent = known ? standard_error(fit.sigma, fit.sent[host]) : nothing;
+    const double received = known ? standard_error(fit.sigma, fit.received[host]) : nothing;
+    effect[index(Way::sending)].push_back(s);
+    effect[index(Way::receiving)].push_back(q);
+    effect[index(Way::both)].push_back((s + q) / 2);
+    error[index(Way::sending)].push_back(sent);
+    error[index(Way::receiving)].push_back(received);
+    error[index(Way::both)].push_back(std::hypot(sent, received) / 2);
   }
   PerWay<Studentised> result;
   for (const Way way : ways)
     result[index(way)] =
         studentise(std::move(effect[index(way)]), error[index(way)], hosts, limits);
   return result;
-}
-
-// Returns the probability that at least `fewest` of n independent events of probability p happen.
-double at_least(std::size_t fewest, std::size_t n, double p) {
-  double one = std::pow(1 - p, static_cast<double>(n)), sum = 0;  // of exactly k
-  for (std::size_t k = 0; k <= n; ++k) {
-    if (k >= fewest) sum += one;
-    one *= static_cast<double>(n - k) / static_cast<double>(k + 1) * p / (1 - p);
-  }
-  return sum;
 }
 
 // Returns whether more pairs are faster, nearly always, than chance makes, or a quarter of all
@@ -262,7 +231,7 @@ bool many_fast(std::span<const Observation> seen, const Effects& fit, std::size_
   for (const auto& [pair, count] : pairs) {
     const std::size_t nearly_all = (3 * count.all + 3) / 4;
     fast += count.fast >= nearly_all ? 1 : 0;
-    by_chance += at_least(nearly_all, count.all, share);
+    by_chance += binomial_tail(count.all, nearly_all, share);
   }
   const double few = hosts < 8 ? 0 : 0.02 * static_cast<double>(pairs.size());
   return fast > by_chance + 3 * std::sqrt(by_chance) + few;
@@ -298,11 +267,10 @@ std::size_t rounds_needed(double sigma, double slowdown, std::size_t hosts, cons
   const double share = 7.5 * sigma / -std::log1p(-slowdown);
   double rounds = std::ceil(share * share);
   if (hosts < 8) rounds *= 2;
-  const std::size_t fewest =
-      hosts < 32 ? std::max<std::size_t>(20, limits.fewest_rounds) : limits.fewest_rounds;
-  if (!(rounds < static_cast<double>(limits.most_rounds)))
-    return std::max(limits.most_rounds, fewest);
-  return std::max(static_cast<std::size_t>(rounds), fewest);
+  const std::size_t fewest = std::max<std::size_t>(limits.fewest_rounds, hosts < 32 ? 20 : 0);
+  const std::size_t most = std::max(limits.most_rounds, fewest);
+  return rounds < static_cast<double>(most) ? std::max(static_cast<std::size_t>(rounds), fewest)
+                                            : most;
 }
 
 Detectable detectable(double sigma, std::size_t rounds, std::size_t hosts, const Limits& limits) {

@@ -3,7 +3,6 @@
 
 #include <array>
 #include <cstddef>
-#include <cstdint>
 #include <optional>
 #include <random>
 #include <span>
@@ -14,10 +13,7 @@
 
 namespace ccl_tests::acceptance {
 
-// Rounds of pairs of hosts: which are measured, what was measured of them, and which hosts no longer answer.
-
-// The engine's numbers are the same everywhere; those of std's distributions and std::shuffle are
-// not, and every rank has to find the same schedule.
+// The engine's numbers are the same everywhere; those of std's distributions and std::shuffle are not.
 using Random = std::mt19937_64;
 
 // Returns a number from 0 to n - 1, each with the same probability. `n` must not be 0.
@@ -91,24 +87,18 @@ class IntraRackRounds {
   std::vector<Tournaments> racks_;
 };
 
-// Rounds whose pairs lie between racks. Each rack meets exactly one other rack at a time, with
-// 1 / `oversubscription` of its hosts at a time, so that no uplink carries more than it can. An
-// odd number of racks leaves one idle.
+// Rounds whose pairs lie between racks. Each rack meets exactly one other rack at a time. An odd number of racks leaves
+// one idle.
 class InterRackRounds {
  public:
-  // Throws UsageError if `oversubscription` is below 1.
-  InterRackRounds(Racks racks, double oversubscription, Random& random);
+  InterRackRounds(Racks racks, Random& random);
   // Returns an empty round if there are less than two racks.
   Round next();
 
  private:
-  void draw();
-
   Racks racks_;
-  std::size_t parts_;
   Random& random_;
   Tournaments matchings_;
-  std::vector<Round> left_;
 };
 
 // What was measured of operations from one host to another. A value that is not a positive finite
@@ -123,7 +113,6 @@ struct PairTimes {
   HostPair hosts;
   Transfer forward;   // from hosts.a to hosts.b
   Transfer backward;  // from hosts.b to hosts.a
-  double began = 0;   // seconds, on any clock that all rounds share
 };
 
 // Measures rounds, one after the other.
@@ -137,12 +126,6 @@ class PairMeasurer {
   virtual bool enlarge() { return false; }
 };
 
-// A round as it was planned, and what came of it.
-struct MeasuredRound {
-  Round planned;
-  std::vector<PairTimes> times;
-};
-
 // What a host is compared by: its time, or the tail of its operations.
 enum class Statistic { time, tail };
 
@@ -150,8 +133,8 @@ enum class Statistic { time, tail };
 std::optional<double> value_of(const Transfer& transfer, Statistic statistic);
 
 // Returns what `rounds` show of `statistic`. `rounds_per_group` rounds in a row are one group.
-std::vector<Observation> observations(std::span<const MeasuredRound> rounds, Statistic statistic,
-                                      std::size_t rounds_per_group = 1);
+std::vector<Observation> observations(const std::vector<std::vector<PairTimes>>& rounds,
+                                      Statistic statistic, std::size_t rounds_per_group = 1);
 
 // Forwards to another measurer. Counts rounds, and notes which hosts no longer answer.
 class TrackingMeasurer : public PairMeasurer {

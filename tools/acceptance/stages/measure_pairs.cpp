@@ -9,7 +9,6 @@
 #include <limits>
 #include <map>
 
-#include "src/core/clock.hpp"
 #include "src/core/error.hpp"
 #include "src/measure/statistics.hpp"
 #include "tools/acceptance/report/headline.hpp"
@@ -58,7 +57,7 @@ std::vector<PairTimes> TeamMeasurer::measure(const Round& round) {
     const int a = hosts_[pair.a].ranks.at(rail_), b = hosts_[pair.b].ranks.at(rail_);
     forward.push_back({a, b});
     backward.push_back({b, a});
-    times.push_back({pair, {}, {}, monotonic_seconds()});
+    times.push_back({pair, {}, {}});
   }
   const auto there = team_.times(forward, sizes_.bytes, seconds_);
   const auto back = team_.times(backward, sizes_.bytes, seconds_);
@@ -140,7 +139,7 @@ void measure_pairs(Context& context, const std::function<void()>& later) {
   };
   double rounds = 0;
   ReportingMeasurer told(measurer, context.journal, expected_rounds(plan, hosts.number()), rounds);
-  const Findings findings = find_bad_hosts(told, hosts.everybody(), search);
+  const Findings findings = find_bad_hosts(told, hosts.number(), search);
   count.pause();
   add_pair_checks(context, findings, measurer.bytes());
   context.journal.add(wire_check(count.counts(), context.plan.interface, measurer.bytes_sent()));
@@ -217,7 +216,7 @@ class Rails {
     plan.rack_of = racks_of(context_.plan, context_.hosts);
     plan.later = next;
     ReportingMeasurer told(measurers_[rail], context_.journal, rounds_, done_);
-    const Findings findings = find_bad_hosts(told, context_.hosts.everybody(), plan);
+    const Findings findings = find_bad_hosts(told, context_.hosts.number(), plan);
     next();
     add_rail_checks(context_, findings, measurers_[rail].bytes(), rail);
   }
