@@ -34,10 +34,12 @@ inline PairMatrix pairs(std::size_t hosts, std::size_t bytes, unsigned seed) {
   std::mt19937 random(seed);
   std::normal_distribution<double> noise(0, 0.03);
   PairMatrix made{bytes};
-  for (std::size_t i = 0; i < hosts * hosts; ++i)
-    made.seconds.push_back(i / hosts == i % hosts ? not_a_number
-                                                  : (8e-6 + static_cast<double>(bytes) / 45e9) *
-                                                        std::exp(noise(random)));
+  made.seconds.assign(hosts, std::vector<double>(hosts, not_a_number));
+  for (std::size_t from = 0; from < hosts; ++from)
+    for (std::size_t to = 0; to < hosts; ++to)
+      if (from != to)
+        made.seconds[from][to] =
+            (8e-6 + static_cast<double>(bytes) / 45e9) * std::exp(noise(random));
   return made;
 }
 
@@ -154,10 +156,10 @@ inline Record sample() {
                            begin_s + 58});
   }
   made.pairs = {pairs(8, 65536, 1), pairs(8, std::size_t{64} << 20, 2)};
-  for (std::size_t to = 0; to < 8; ++to) made.pairs[1].seconds[5 * 8 + to] *= 1.56;
+  for (std::size_t to = 0; to < 8; ++to) made.pairs[1].seconds[5][to] *= 1.56;
   for (PairMatrix& matrix : made.pairs)
-    for (const std::size_t at : {1 * 8 + 6, 6 * 8 + 1}) matrix.seconds[at] *= 2.1;
-  made.pairs[0].seconds[3 * 8 + 4] = not_a_number;
+    for (double* seconds : {&matrix.seconds[1][6], &matrix.seconds[6][1]}) *seconds *= 2.1;
+  made.pairs[0].seconds[3][4] = not_a_number;
   made.pairs.push_back(pairs(8, std::size_t{64} << 20, 4));
   made.pairs[2].rail = 1;
   made.curves = {curve("all_reduce_perf", 64, 360e9, 1 << 24, 0.64),
@@ -180,13 +182,14 @@ inline Record many_hosts() {
     made.hosts.push_back(host(fmt::format("rack{:02}-node{:03}", i / 16, i), i, 1));
   made.hosts[200].facts["kernel"] = "6.5.0-41-generic";
   PairMatrix matrix = pairs(256, 1 << 20, 3);
-  for (std::size_t i = 0; i < 256 * 256; ++i) {
-    const std::size_t from = i / 256, to = i % 256;
-    if (from / 16 != to / 16) matrix.seconds[i] *= 1.18;
-    if (from == 77) matrix.seconds[i] *= 1.6;
-    if (to == 130 || from == 131) matrix.seconds[i] *= 1.35;
-    if ((from + to) % 11 == 0) matrix.seconds[i] = not_a_number;
-  }
+  for (std::size_t from = 0; from < 256; ++from)
+    for (std::size_t to = 0; to < 256; ++to) {
+      double& seconds = matrix.seconds[from][to];
+      if (from / 16 != to / 16) seconds *= 1.18;
+      if (from == 77) seconds *= 1.6;
+      if (to == 130 || from == 131) seconds *= 1.35;
+      if ((from + to) % 11 == 0) seconds = not_a_number;
+    }
   made.pairs = {matrix};
   made.excluded = {"rack04-node077", "rack08-node130", "rack08-node131"};
   made.checks.resize(1);
@@ -245,7 +248,8 @@ inline Record unmeasured() {
     for (Number& number : check.numbers) number.value = not_a_number;
   }
   for (PairMatrix& matrix : made.pairs)
-    for (double& seconds : matrix.seconds) seconds = not_a_number;
+    for (std::vector<double>& row : matrix.seconds)
+      for (double& seconds : row) seconds = not_a_number;
   for (Curve& one : made.curves)
     for (CurvePoint& point : one.points)
       point = {point.bytes, not_a_number, not_a_number, not_a_number, not_a_number};
@@ -255,7 +259,7 @@ inline Record unmeasured() {
 inline Record one_host() {
   Record made = sample();
   made.hosts.resize(1);
-  made.pairs = {PairMatrix{1 << 20, {not_a_number}}};
+  made.pairs = {PairMatrix{1 << 20, {{not_a_number}}}};
   made.checks.resize(1);
   made.stages.resize(2);
   made.curves.resize(2);
@@ -275,8 +279,8 @@ inline Record relative() {
   made.command = "ccl_acceptance quick --backend gloo";
   made.hosts.clear();
   for (int i = 0; i < 6; ++i) made.hosts.push_back(host(fmt::format("node{}", i), i, 1));
-  PairMatrix matrix{std::size_t{1} << 20, std::vector<double>(36, 0.025)};
-  matrix.seconds[1] = 0.0218;
+  PairMatrix matrix{std::size_t{1} << 20, {6, std::vector<double>(6, 0.025)}};
+  matrix.seconds[0][1] = 0.0218;
   made.pairs = {matrix};
   made.curves.clear();
   made.excluded.clear();

@@ -1,6 +1,7 @@
 // What an acceptance run found, as data: for the terminal, the verdict file, the report and JUnit.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <map>
 #include <string>
@@ -12,15 +13,10 @@ namespace ccl_tests::acceptance {
 
 // From the best to the worst that a run may be called; skipped: not looked at.
 enum class Verdict { skipped, pass, warn, inconclusive, fail };
+inline constexpr std::array<std::string_view, 5> verdict_names = {"SKIPPED", "PASS", "WARN",
+                                                                  "INCONCLUSIVE", "FAIL"};
 constexpr std::string_view name(Verdict verdict) {
-  switch (verdict) {
-    case Verdict::skipped: return "SKIPPED";
-    case Verdict::pass: return "PASS";
-    case Verdict::warn: return "WARN";
-    case Verdict::inconclusive: return "INCONCLUSIVE";
-    case Verdict::fail: return "FAIL";
-  }
-  return "INCONCLUSIVE";
+  return verdict_names.at(static_cast<std::size_t>(verdict));
 }
 
 // Base units: "s", "B/s", "B"; "" for ratios and counts.
@@ -55,12 +51,11 @@ struct Stage {
   double begin_s = 0, end_s = 0;
 };
 
-// Times between hosts, row by row: from host i to host j at [i * hosts + j]; NaN where nothing was
-// measured.
+// Times between hosts.
 struct PairMatrix {
   std::size_t bytes = 0;
-  std::vector<double> seconds = {};
-  std::size_t rail = 0;  // which rank of each host
+  std::vector<std::vector<double>> seconds = {};  // from each host to each; NaN: not measured
+  std::size_t rail = 0;                           // which rank of each host
 };
 
 struct CurvePoint {

@@ -7,162 +7,22 @@
 #include <array>
 #include <cmath>
 #include <set>
-#include <string_view>
-#include <vector>
-
-#include "src/record/quantity_text.hpp"
-#include "src/report/text.hpp"
 
 namespace ccl_tests::acceptance {
-
 namespace {
-
-bool has_suffix(std::string_view text, std::string_view end) {
-  return text.size() > end.size() && text.substr(text.size() - end.size()) == end;
-}
-
-std::string spaced(std::string name) {
-  std::replace(name.begin(), name.end(), '_', ' ');
-  return name;
-}
 
 const Number* find(const std::vector<Number>& numbers, const std::string& name) {
-  const auto found = std::find_if(numbers.begin(), numbers.end(),
-                                  [&](const Number& number) { return number.name == name; });
+  const auto found =
+      std::ranges::find_if(numbers, [&](const Number& number) { return number.name == name; });
   return found == numbers.end() ? nullptr : &*found;
 }
-
-}  // namespace
-
-std::string rate_text(double bytes_per_second) {
-  if (std::isnan(bytes_per_second)) return "not measured";
-  constexpr std::array<const char*, 5> units = {"B/s", "kB/s", "MB/s", "GB/s", "TB/s"};
-  std::size_t unit = 0;
-  double value = bytes_per_second;
-  while (std::isfinite(value) && std::fabs(value) >= 999.5 && unit + 1 < units.size()) {
-    value /= 1000;
-    ++unit;
-  }
-  if (std::fabs(value) >= 999.5) return fmt::format("{:.0f} {}", value, units.at(unit));
-  return fmt::format("{:.3g} {}", value, units.at(unit));
-}
-
-std::string number_text(const Number& number) {
-  const double value = number.value;
-  if (std::isnan(value)) return "not measured";
-  if (number.unit == "B/s") return rate_text(value);
-  if (number.unit == "s" && value >= 0) return seconds_text(value);
-  constexpr double exact = 9007199254740992.0;  // 2^53
-  if (number.unit == "B" && value >= 0 && value < exact && value == std::floor(value))
-    return binary_size_text(static_cast<std::size_t>(value));
-  const bool whole = std::fabs(value) < exact && value == std::floor(value);
-  const std::string text = whole ? fmt::format("{:.0f}", value) : fmt::format("{:.3g}", value);
-  return number.unit.empty() ? text : text + " " + number.unit;
-}
-
-std::string duration_text(double begin_s, double end_s) {
-  return begin_s > 0 ? duration_text(end_s - begin_s) : "unknown";
-}
-
-std::string duration_text(double seconds) {
-  if (!(seconds >= 0) || seconds > 1e9) return "unknown";
-  if (seconds < 9.95) return fmt::format("{:.1f} s", seconds);
-  const auto whole = static_cast<long>(std::lround(seconds));
-  if (whole < 60) return fmt::format("{} s", whole);
-  if (whole < 3600) return fmt::format("{} min {:02} s", whole / 60, whole % 60);
-  return fmt::format("{} h {:02} min", whole / 3600, whole / 60 % 60);
-}
-
-std::string stage_duration(const Stage& stage) {
-  if (stage.verdict == Verdict::skipped && !(stage.begin_s > 0)) return "-";
-  return duration_text(stage.begin_s, stage.end_s);
-}
-
-std::vector<Quantity> quantities(const std::vector<Number>& numbers) {
-  std::vector<Quantity> lines;
-  for (const Number& number : numbers) {
-    if (has_suffix(number.name, "_low") || has_suffix(number.name, "_high")) {
-      const std::string stem = number.name.substr(0, number.name.rfind('_'));
-      if (find(numbers, stem) != nullptr) continue;  // shown with the number itself
-      const Number* const low = find(numbers, stem + "_low");
-      const Number* const high = find(numbers, stem + "_high");
-      if (low != nullptr && high != nullptr) {
-        if (&number == low)
-          lines.push_back({spaced(stem), number_text(*low) + " to " + number_text(*high)});
-        continue;
-      }
-    }
-    std::string text = number_text(number);
-    const Number* const low = find(numbers, number.name + "_low");
-    const Number* const high = find(numbers, number.name + "_high");
-    if (low != nullptr && high != nullptr && !std::isnan(number.value))
-      text += fmt::format(" [{}, {}]", number_text(*low), number_text(*high));
-    lines.push_back({spaced(number.name), text});
-  }
-  return lines;
-}
-
-Verdict shown_verdict(const Record& record) {
-  const bool looked =
-      std::any_of(record.checks.begin(), record.checks.end(),
-                  [](const Check& check) { return check.verdict != Verdict::skipped; });
-  if (record.complete && looked && record.verdict != Verdict::skipped) return record.verdict;
-  return std::max(record.verdict, Verdict::inconclusive);
-}
-
-std::vector<const Check*> wrong_checks(const Record& record) {
-  std::vector<const Check*> found;
-  for (const Check& check : record.checks)
-    if (check.verdict >= Verdict::warn) found.push_back(&check);
-  std::stable_sort(found.begin(), found.end(),
-                   [](const Check* a, const Check* b) { return a->verdict > b->verdict; });
-  return found;
-}
-
-std::string bare_subject(const Check& check) {
-  constexpr std::string_view host = "host ";
-  return check.subject.substr(check.subject.rfind(host, 0) == 0 ? host.size() : 0);
-}
-
-bool is_relative(const Record& record) {
-  const Verdict verdict = shown_verdict(record);
-  return (verdict == Verdict::pass || verdict == Verdict::warn) &&
-         std::any_of(record.checks.begin(), record.checks.end(), [](const Check& check) {
-           return check.id == "limits/ceiling" && check.reason == "NO_CEILING";
-         });
-}
-
-std::string containment_text(const Record& record) {
-  std::string text;
-  for (const Stage& outer : record.stages) {
-    std::vector<std::string> inner;
-    for (const Stage& one : record.stages)
-      if (outer.begin_s > 0 && one.begin_s > outer.begin_s && one.begin_s < outer.end_s &&
-          one.end_s <= outer.end_s)
-        inner.push_back(one.name);
-    if (inner.empty()) continue;
-    const std::string last = inner.back();
-    inner.pop_back();
-    text += fmt::format("{}The time of {} contains that of {}{}{}.", text.empty() ? "" : " ",
-                        outer.name, fmt::join(inner, ", "), inner.empty() ? "" : " and ", last);
-  }
-  return text;
-}
-
-std::size_t ranks_of(const Record& record) {
-  std::size_t ranks = 0;
-  for (const Host& host : record.hosts) ranks += host.ranks.size();
-  return ranks;
-}
-
-namespace {
 
 constexpr std::size_t subject_bytes = 36;  // leaves the words what they need
 
 // Returns the check with the run's verdict and reason, otherwise the worst; null if nothing is wrong.
 const Check* deciding_check(const Record& record) {
   const std::vector<const Check*> all = wrong_checks(record);
-  const auto found = std::find_if(all.begin(), all.end(), [&](const Check* check) {
+  const auto found = std::ranges::find_if(all, [&](const Check* check) {
     return check->verdict == record.verdict && check->reason == record.reason;
   });
   if (found != all.end()) return *found;
@@ -184,9 +44,10 @@ std::string others(const Record& record, const Check& decided) {
 double best_pair(const Record& record) {
   double best = 0;
   for (const PairMatrix& matrix : record.pairs)
-    for (const double seconds : matrix.seconds)
-      if (matrix.rail == 0 && seconds > 0)
-        best = std::max(best, static_cast<double>(matrix.bytes) / seconds);
+    for (const std::vector<double>& row : matrix.seconds)
+      for (const double seconds : row)
+        if (matrix.rail == 0 && seconds > 0)
+          best = std::max(best, static_cast<double>(matrix.bytes) / seconds);
   return best;
 }
 
@@ -217,22 +78,6 @@ std::string what_decided(const Record& record) {
                      counted(record.stages.size(), "stage"));
 }
 
-}  // namespace
-
-std::string make_headline(const Record& record) {
-  return shortened(fmt::format("{} {}", name(shown_verdict(record)), what_decided(record)),
-                   headline_bytes);
-}
-
-std::string headline(const Record& record) {
-  const std::string own = single_line(record.headline);
-  const std::string begin = fmt::format("{} ", name(shown_verdict(record)));
-  if (own.substr(0, begin.size()) != begin) return make_headline(record);
-  return shortened(own, headline_bytes);
-}
-
-namespace {
-
 constexpr std::size_t most_listed = 16;  // hosts that a command names
 
 // Returns the value of the first such number of the checks with this id; 0 if there is none.
@@ -244,7 +89,7 @@ double number_in(const Record& record, std::string_view id, std::string_view nam
 }
 
 bool says(const Record& record, std::string_view reason) {
-  return std::any_of(record.checks.begin(), record.checks.end(), [&](const Check& check) {
+  return std::ranges::any_of(record.checks, [&](const Check& check) {
     return check.verdict == Verdict::inconclusive && check.reason == reason;
   });
 }
@@ -254,9 +99,7 @@ std::string launcher_words(const Record& record) {
   std::vector<std::string> slots;
   std::size_t ranks = 0, most = 0;
   for (const Host& host : record.hosts) {
-    if (std::find(record.excluded.begin(), record.excluded.end(), host.name) !=
-        record.excluded.end())
-      continue;
+    if (std::ranges::find(record.excluded, host.name) != record.excluded.end()) continue;
     slots.push_back(fmt::format("{}:{}", host.name, host.ranks.size()));
     ranks += host.ranks.size();
     most = std::max(most, host.ranks.size());
@@ -315,6 +158,138 @@ NextStep after_inconclusive(const Record& record) {
 }
 
 }  // namespace
+
+std::string rate_text(double bytes_per_second) {
+  if (std::isnan(bytes_per_second)) return "not measured";
+  constexpr std::array<const char*, 5> units = {"B/s", "kB/s", "MB/s", "GB/s", "TB/s"};
+  std::size_t unit = 0;
+  double value = bytes_per_second;
+  while (std::isfinite(value) && std::fabs(value) >= 999.5 && unit + 1 < units.size()) {
+    value /= 1000;
+    ++unit;
+  }
+  if (std::fabs(value) >= 999.5) return fmt::format("{:.0f} {}", value, units.at(unit));
+  return fmt::format("{:.3g} {}", value, units.at(unit));
+}
+
+std::string number_text(const Number& number) {
+  const double value = number.value;
+  if (std::isnan(value)) return "not measured";
+  if (number.unit == "B/s") return rate_text(value);
+  if (number.unit == "s" && value >= 0) return seconds_text(value);
+  constexpr double exact = 9007199254740992.0;  // 2^53
+  if (number.unit == "B" && value >= 0 && value < exact && value == std::floor(value))
+    return binary_size_text(static_cast<std::size_t>(value));
+  const bool whole = std::fabs(value) < exact && value == std::floor(value);
+  const std::string text = whole ? fmt::format("{:.0f}", value) : fmt::format("{:.3g}", value);
+  return number.unit.empty() ? text : text + " " + number.unit;
+}
+
+std::string duration_text(double begin_s, double end_s) {
+  return begin_s > 0 ? duration_text(end_s - begin_s) : "unknown";
+}
+
+std::string duration_text(double seconds) {
+  if (!(seconds >= 0) || seconds > 1e9) return "unknown";
+  if (seconds < 9.95) return fmt::format("{:.1f} s", seconds);
+  const auto whole = static_cast<long>(std::lround(seconds));
+  if (whole < 60) return fmt::format("{} s", whole);
+  if (whole < 3600) return fmt::format("{} min {:02} s", whole / 60, whole % 60);
+  return fmt::format("{} h {:02} min", whole / 3600, whole / 60 % 60);
+}
+
+std::string stage_duration(const Stage& stage) {
+  if (stage.verdict == Verdict::skipped && !(stage.begin_s > 0)) return "-";
+  return duration_text(stage.begin_s, stage.end_s);
+}
+
+std::vector<Quantity> quantities(const std::vector<Number>& numbers) {
+  std::vector<Quantity> lines;
+  for (const Number& number : numbers) {
+    const bool is_low = number.name.ends_with("_low"), is_high = number.name.ends_with("_high");
+    std::string name = number.name, text = number_text(number);
+    if (is_low || is_high) name.resize(name.rfind('_'));
+    const Number* const low = find(numbers, name + "_low");
+    const Number* const high = find(numbers, name + "_high");
+    const bool interval = low != nullptr && high != nullptr;
+    if (is_low || is_high) {
+      if (find(numbers, name) != nullptr || (is_high && interval)) continue;  // shown with another
+      if (interval)
+        text += " to " + number_text(*high);
+      else
+        name = number.name;
+    } else if (interval && !std::isnan(number.value)) {
+      text += fmt::format(" [{}, {}]", number_text(*low), number_text(*high));
+    }
+    std::ranges::replace(name, '_', ' ');
+    lines.push_back({name, text});
+  }
+  return lines;
+}
+
+Verdict shown_verdict(const Record& record) {
+  const bool looked = std::ranges::any_of(
+      record.checks, [](const Check& check) { return check.verdict != Verdict::skipped; });
+  if (record.complete && looked && record.verdict != Verdict::skipped) return record.verdict;
+  return std::max(record.verdict, Verdict::inconclusive);
+}
+
+std::vector<const Check*> wrong_checks(const Record& record) {
+  std::vector<const Check*> found;
+  for (const Check& check : record.checks)
+    if (check.verdict >= Verdict::warn) found.push_back(&check);
+  std::ranges::stable_sort(found,
+                           [](const Check* a, const Check* b) { return a->verdict > b->verdict; });
+  return found;
+}
+
+std::string bare_subject(const Check& check) {
+  constexpr std::string_view host = "host ";
+  return check.subject.substr(check.subject.rfind(host, 0) == 0 ? host.size() : 0);
+}
+
+bool is_relative(const Record& record) {
+  const Verdict verdict = shown_verdict(record);
+  return (verdict == Verdict::pass || verdict == Verdict::warn) &&
+         std::ranges::any_of(record.checks, [](const Check& check) {
+           return check.id == "limits/ceiling" && check.reason == "NO_CEILING";
+         });
+}
+
+std::string containment_text(const Record& record) {
+  std::string text;
+  for (const Stage& outer : record.stages) {
+    std::vector<std::string> inner;
+    for (const Stage& one : record.stages)
+      if (outer.begin_s > 0 && one.begin_s > outer.begin_s && one.begin_s < outer.end_s &&
+          one.end_s <= outer.end_s)
+        inner.push_back(one.name);
+    if (inner.empty()) continue;
+    const std::string last = inner.back();
+    inner.pop_back();
+    text += fmt::format("{}The time of {} contains that of {}{}{}.", text.empty() ? "" : " ",
+                        outer.name, fmt::join(inner, ", "), inner.empty() ? "" : " and ", last);
+  }
+  return text;
+}
+
+std::size_t ranks_of(const Record& record) {
+  std::size_t ranks = 0;
+  for (const Host& host : record.hosts) ranks += host.ranks.size();
+  return ranks;
+}
+
+std::string make_headline(const Record& record) {
+  return shortened(fmt::format("{} {}", name(shown_verdict(record)), what_decided(record)),
+                   headline_bytes);
+}
+
+std::string headline(const Record& record) {
+  const std::string own = single_line(record.headline);
+  const std::string begin = fmt::format("{} ", name(shown_verdict(record)));
+  if (own.substr(0, begin.size()) != begin) return make_headline(record);
+  return shortened(own, headline_bytes);
+}
 
 NextStep next_step(const Record& record) {
   NextStep without{"run again without these hosts", command(record)};

@@ -4,7 +4,6 @@
 
 #include <cstddef>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "src/record/quantity_text.hpp"  // counted(), for those who include this
@@ -13,8 +12,6 @@
 #include "tools/acceptance/record.hpp"
 
 namespace ccl_tests::acceptance {
-
-// Numbers, times and long texts of a record, in words. Pure.
 
 // Returns "231 GB/s": three digits. "not measured" for NaN.
 std::string rate_text(double bytes_per_second);
@@ -54,8 +51,6 @@ bool is_relative(const Record& record);
 std::string containment_text(const Record& record);
 
 std::size_t ranks_of(const Record& record);
-
-using ccl_tests::headline_bytes;
 
 // Makes a headline out of the check that decided: "FAIL node17: all_reduce 1G 231 of 360 GB/s". One
 // line of at most headline_bytes that begins with the shown verdict, whatever the record holds.

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <concepts>
 #include <limits>
@@ -20,104 +21,79 @@ namespace {
 using Json = nlohmann::ordered_json;
 using Texts = std::map<std::string, std::string>;
 
-template <class T, class Part>
-concept Is = std::same_as<std::remove_const_t<T>, Part>;
-
 // The one list of what the file holds, for writing and for reading. visit(key, member) is called in
-// the order of the keys, visit.newer() for a key that older files do not have, and visit.derived()
-// for what follows from other members and is not read.
-template <Is<Host> H, class V>
-void fields(H& host, V&& visit) {
-  visit("name", host.name);
-  visit("ranks", host.ranks);
-  visit("facts", host.facts);
-}
-
-template <Is<Stage> S, class V>
-void fields(S& stage, V&& visit) {
-  visit("name", stage.name);
-  visit("verdict", stage.verdict);
-  visit("text", stage.text);
-  visit("begin_s", stage.begin_s);
-  visit("end_s", stage.end_s);
-}
-
-template <Is<Number> N, class V>
-void fields(N& number, V&& visit) {
-  visit("name", number.name);
-  visit("value", number.value);
-  visit("unit", number.unit);
-}
-
-template <Is<Check> C, class V>
-void fields(C& check, V&& visit) {
-  visit("id", check.id);
-  visit("stage", check.stage);
-  visit("subject", check.subject);
-  visit("verdict", check.verdict);
-  visit("reason", check.reason);
-  visit("text", check.text);
-  visit("numbers", check.numbers);
-  visit("begin_s", check.begin_s);
-  visit("end_s", check.end_s);
-}
-
-template <Is<PairMatrix> M, class V>
-void fields(M& matrix, V&& visit, std::size_t hosts) {
-  visit("size_bytes", matrix.bytes);
-  visit.newer("rail", matrix.rail);
-  visit.rows("time_s", matrix.seconds, hosts);
-}
-
-template <Is<CurvePoint> P, class V>
-void fields(P& point, V&& visit) {
-  visit("size_bytes", point.bytes);
-  visit("busbw_bytes_per_s", point.busbw);
-  visit("low_bytes_per_s", point.low);
-  visit("high_bytes_per_s", point.high);
-  visit("limit_bytes_per_s", point.limit);
-}
-
-template <Is<Curve> C, class V>
-void fields(C& curve, V&& visit) {
-  visit("stage", curve.stage);
-  visit("program", curve.program);
-  visit("datatype", curve.type);
-  visit("ranks", curve.ranks);
-  visit("points", curve.points);
-}
-
-template <Is<NextStep> N, class V>
-void fields(N& next, V&& visit) {
-  visit("what", next.what);
-  visit("command", next.command);
-}
-
-template <Is<Record> R, class V>
-void fields(R& record, V&& visit) {
-  visit("verdict", record.verdict);
-  visit("reason", record.reason);
-  visit.derived("relative", record, is_relative);
-  visit("headline", record.headline);
-  visit.derived("next", record, next_step);
-  visit.derived("containment", record, containment_text);
-  visit("complete", record.complete);
-  visit("plan", record.plan);
-  visit.newer("plan_digest", record.plan_digest);
-  visit("version", record.version);
-  visit("backend", record.backend);
-  visit("library", record.library);
-  visit("launcher", record.launcher);
-  visit("command", record.command);
-  visit("seed", record.seed);
-  visit("begin_s", record.begin_s);
-  visit("end_s", record.end_s);
-  visit("excluded", record.excluded);
-  visit("hosts", record.hosts);
-  visit("stages", record.stages);
-  visit("checks", record.checks);
-  visit("pairs", record.pairs, record.hosts.size());
-  visit("curves", record.curves);
+// the order of the keys, and visit.derived() for what follows from other members and is not read.
+template <class T, class V>
+void fields(T& it, V&& visit) {
+  using Type = std::remove_const_t<T>;
+  if constexpr (std::same_as<Type, Host>) {
+    visit("name", it.name);
+    visit("ranks", it.ranks);
+    visit("facts", it.facts);
+  } else if constexpr (std::same_as<Type, Stage>) {
+    visit("name", it.name);
+    visit("verdict", it.verdict);
+    visit("text", it.text);
+    visit("begin_s", it.begin_s);
+    visit("end_s", it.end_s);
+  } else if constexpr (std::same_as<Type, Number>) {
+    visit("name", it.name);
+    visit("value", it.value);
+    visit("unit", it.unit);
+  } else if constexpr (std::same_as<Type, Check>) {
+    visit("id", it.id);
+    visit("stage", it.stage);
+    visit("subject", it.subject);
+    visit("verdict", it.verdict);
+    visit("reason", it.reason);
+    visit("text", it.text);
+    visit("numbers", it.numbers);
+    visit("begin_s", it.begin_s);
+    visit("end_s", it.end_s);
+  } else if constexpr (std::same_as<Type, PairMatrix>) {
+    visit("size_bytes", it.bytes);
+    visit("rail", it.rail);
+    visit("time_s", it.seconds);
+  } else if constexpr (std::same_as<Type, CurvePoint>) {
+    visit("size_bytes", it.bytes);
+    visit("busbw_bytes_per_s", it.busbw);
+    visit("low_bytes_per_s", it.low);
+    visit("high_bytes_per_s", it.high);
+    visit("limit_bytes_per_s", it.limit);
+  } else if constexpr (std::same_as<Type, Curve>) {
+    visit("stage", it.stage);
+    visit("program", it.program);
+    visit("datatype", it.type);
+    visit("ranks", it.ranks);
+    visit("points", it.points);
+  } else if constexpr (std::same_as<Type, NextStep>) {
+    visit("what", it.what);
+    visit("command", it.command);
+  } else if constexpr (std::same_as<Type, Record>) {
+    visit("verdict", it.verdict);
+    visit("reason", it.reason);
+    visit.derived("relative", it, is_relative);
+    visit("headline", it.headline);
+    visit.derived("next", it, next_step);
+    visit.derived("containment", it, containment_text);
+    visit("complete", it.complete);
+    visit("plan", it.plan);
+    visit("plan_digest", it.plan_digest);
+    visit("version", it.version);
+    visit("backend", it.backend);
+    visit("library", it.library);
+    visit("launcher", it.launcher);
+    visit("command", it.command);
+    visit("seed", it.seed);
+    visit("begin_s", it.begin_s);
+    visit("end_s", it.end_s);
+    visit("excluded", it.excluded);
+    visit("hosts", it.hosts);
+    visit("stages", it.stages);
+    visit("checks", it.checks);
+    visit("pairs", it.pairs);
+    visit("curves", it.curves);
+  }
 }
 
 template <class T>
@@ -125,38 +101,25 @@ constexpr bool is_vector = false;
 template <class T>
 constexpr bool is_vector<std::vector<T>> = true;
 
-// ---- Writing. `more` is what fields() needs besides the member.
-template <class T, class... More>
-Json json_of(const T& member, More... more);
+// ---- Writing.
+template <class T>
+Json json_of(const T& member);
 
 struct Writer {
   Json json = Json::object();
 
-  template <class T, class... More>
-  void operator()(const char* key, const T& member, More... more) {
-    json[key] = json_of(member, more...);
-  }
   template <class T>
-  void newer(const char* key, const T& member) {
-    (*this)(key, member);
+  void operator()(const char* key, const T& member) {
+    json[key] = json_of(member);
   }
   template <class Function>
   void derived(const char* key, const Record& record, Function value) {
-    (*this)(key, value(record));
-  }
-  // The last row is short if the matrix is not square.
-  void rows(const char* key, const std::vector<double>& numbers, std::size_t columns) {
-    Json rows = Json::array();
-    for (std::size_t i = 0; i < numbers.size(); ++i) {
-      if (columns == 0 || i % columns == 0) rows.push_back(Json::array());
-      rows.back().push_back(json_of(numbers[i]));
-    }
-    json[key] = rows;
+    json[key] = json_of(value(record));
   }
 };
 
-template <class T, class... More>
-Json json_of(const T& member, More... more) {
+template <class T>
+Json json_of(const T& member) {
   if constexpr (std::same_as<T, double>) {
     return std::isfinite(member) ? Json(member) : Json(nullptr);
   } else if constexpr (std::is_arithmetic_v<T>) {
@@ -171,11 +134,11 @@ Json json_of(const T& member, More... more) {
     return texts;
   } else if constexpr (is_vector<T>) {
     Json list = Json::array();
-    for (const auto& element : member) list.push_back(json_of(element, more...));
+    for (const auto& element : member) list.push_back(json_of(element));
     return list;
   } else {
     Writer writer;
-    fields(member, writer, more...);
+    fields(member, writer);
     return writer.json;
   }
 }
@@ -198,7 +161,6 @@ class Value {
     if (found == json_.end()) refuse(path, "is missing");
     return {*found, path};
   }
-  bool has(const std::string& key) const { return json_.contains(key); }
   void need(bool kept, std::string_view why) const {
     if (!kept) refuse(path_, why);
   }
@@ -232,11 +194,9 @@ class Value {
   void read(Verdict& verdict) const {
     std::string text;
     read(text);
-    for (const Verdict one :
-         {Verdict::skipped, Verdict::pass, Verdict::warn, Verdict::inconclusive, Verdict::fail}) {
-      verdict = one;
-      if (text == name(one)) return;
-    }
+    const auto found = std::ranges::find(verdict_names, text);
+    verdict = static_cast<Verdict>(found - verdict_names.begin());
+    if (found != verdict_names.end()) return;
     refuse(path_,
            fmt::format("is {}; accepted: PASS, WARN, FAIL, INCONCLUSIVE, SKIPPED", quote(text)));
   }
@@ -245,12 +205,12 @@ class Value {
     for (const auto& [key, value] : json_.items())
       Value(value, path_ + "." + quote(key)).read(texts[key]);
   }
-  template <class T, class... More>
-  void read(std::vector<T>& members, More... more) const {
-    for (const Value& element : elements()) element.read(members.emplace_back(), more...);
+  template <class T>
+  void read(std::vector<T>& members) const {
+    for (const Value& element : elements()) element.read(members.emplace_back());
   }
-  template <class T, class... More>
-  void read(T& member, More... more) const;
+  template <class T>
+  void read(T& member) const;
 
  private:
   const Json& json_;
@@ -260,34 +220,27 @@ class Value {
 struct Reader {
   const Value& value;
 
-  template <class T, class... More>
-  void operator()(const char* key, T& member, More... more) const {
-    value[key].read(member, more...);
-  }
   template <class T>
-  void newer(const char* key, T& member) const {
-    if (value.has(key)) value[key].read(member);
+  void operator()(const char* key, T& member) const {
+    value[key].read(member);
   }
   template <class Function>
   void derived(const char* /*key*/, const Record& /*record*/, Function /*value*/) const {}
-  void rows(const char* key, std::vector<double>& numbers, std::size_t columns) const {
-    const Value times = value[key];
-    const std::vector<Value> rows = times.elements();
-    for (const Value& row : rows) {
-      std::vector<double> found;
-      row.read(found);
-      row.need(found.size() == columns,
-               fmt::format("has {} times for {} hosts", found.size(), columns));
-      numbers.insert(numbers.end(), found.begin(), found.end());
-    }
-    times.need(rows.size() == columns,
-               fmt::format("has {} rows for {} hosts", rows.size(), columns));
-  }
 };
 
-template <class T, class... More>
-void Value::read(T& member, More... more) const {
-  fields(member, Reader{*this}, more...);
+template <class T>
+void Value::read(T& member) const {
+  fields(member, Reader{*this});
+}
+
+// Refuses a matrix that has not a time from each host to each.
+void check_times(const Value& times, std::size_t hosts) {
+  const std::vector<Value> rows = times.elements();
+  for (const Value& row : rows) {
+    const std::size_t found = row.elements().size();
+    row.need(found == hosts, fmt::format("has {} times for {} hosts", found, hosts));
+  }
+  times.need(rows.size() == hosts, fmt::format("has {} rows for {} hosts", rows.size(), hosts));
 }
 
 }  // namespace
@@ -331,6 +284,8 @@ Record read_verdict(std::string_view text) {
                                fmt::format("is {}; this program reads {}", schema, verdict_schema));
   Record record;
   value.read(record);
+  for (const Value& matrix : value["pairs"].elements())
+    check_times(matrix["time_s"], record.hosts.size());
   return record;
 }
 

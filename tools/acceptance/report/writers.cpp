@@ -3,8 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
-#include <string_view>
 
 #include "src/core/error.hpp"
 #include "src/core/quote.hpp"
@@ -14,98 +12,90 @@
 #include "tools/acceptance/report/verdict_json.hpp"
 
 namespace ccl_tests::acceptance {
-
 namespace {
 
 constexpr std::size_t verdict_width = std::string_view("INCONCLUSIVE").size();
 
-class Screen {
+// The lines of one record for a terminal.
+class Terminal {
  public:
-  explicit Screen(const TerminalStyle& style) : style_(style) {}
+  Terminal(const Record& record, const TerminalStyle& style) : record_(record), style_(style) {}
 
-  // A line that begins with a verdict, cut to the width.
-  void verdict_line(Verdict verdict, const std::string& rest) {
-    const std::string word = fmt::format("{:<{}}", name(verdict), verdict_width);
-    const std::size_t used = verdict_width + 4;
-    const std::size_t left = style_.width > used ? style_.width - used : 0;
-    text_ += fmt::format("  {}  {}\n", word, shortened(single_line(rest), left));
+  std::string text() {
+    whole_line(headline(record_));
+    stages();
+    wrong();
+    next();
+    return std::move(text_);
   }
-  void line(const std::string& words) { text_ += shortened(words, style_.width) + "\n"; }
-  // A line that is copied to a shell or read by a program is not cut.
-  void whole_line(const std::string& words) { text_ += words + "\n"; }
-
-  std::string take() { return std::move(text_); }
 
  private:
+  // Adds a line that begins with a verdict, cut to the width.
+  void verdict_line(Verdict verdict, const std::string& rest) {
+    const std::size_t used = verdict_width + 4;
+    const std::size_t left = style_.width > used ? style_.width - used : 0;
+    text_ += fmt::format("  {:<{}}  {}\n", name(verdict), verdict_width,
+                         shortened(single_line(rest), left));
+  }
+  void line(const std::string& words) { text_ += shortened(words, style_.width) + "\n"; }
+  // Adds a line that is copied to a shell or read by a program, and is not cut.
+  void whole_line(const std::string& words) { text_ += words + "\n"; }
+
+  void stages() {
+    if (record_.stages.empty()) return;
+    line("");
+    line(fmt::format("Stages of plan {}: {}, {}, {}", single_line(record_.plan),
+                     counted(record_.hosts.size(), "host"), counted(ranks_of(record_), "rank"),
+                     duration_text(record_.begin_s, record_.end_s)));
+    std::size_t names = 0, times = 0;
+    for (const Stage& stage : record_.stages) {
+      names = std::max(names, stage.name.size());
+      times = std::max(times, stage_duration(stage).size());
+    }
+    for (const Stage& stage : record_.stages)
+      verdict_line(stage.verdict,
+                   fmt::format("{:<{}}  {:>{}}  {}", stage.name, std::min<std::size_t>(names, 24),
+                               stage_duration(stage), times, stage.text));
+    if (const std::string contained = containment_text(record_); !contained.empty())
+      line("  " + single_line(contained));
+  }
+
+  void wrong() {
+    const std::vector<const Check*> checks = wrong_checks(record_);
+    const std::size_t early = record_.complete ? 0 : 1, room = shown_wrong - early;
+    if (checks.size() + early == 0) return;
+    line("");
+    line(fmt::format("Look at ({})", checks.size() + early));
+    for (std::size_t i = 0; i < std::min(room, checks.size()); ++i)
+      verdict_line(checks[i]->verdict, fmt::format("{}: {} ({})", bare_subject(*checks[i]),
+                                                   checks[i]->text, checks[i]->reason));
+    if (checks.size() > room)
+      line(fmt::format(
+          "  and {} more {}", checks.size() - room,
+          style_.file.empty() ? "(--verdict FILE lists them)" : "in " + single_line(style_.file)));
+    if (early > 0)
+      verdict_line(Verdict::inconclusive, "run: ended early; later stages are not judged");
+  }
+
+  void next() {
+    line("");
+    line("Next");
+    const std::string exclude =
+        "  leave out: " + single_line(fmt::format("{}", fmt::join(record_.excluded, ",")));
+    if (!record_.excluded.empty() && exclude.size() <= style_.width)
+      whole_line(exclude);
+    else if (!record_.excluded.empty())
+      line(fmt::format("  leave out: {} (--hosts-out FILE lists them)",
+                       counted(record_.excluded.size(), "host")));
+    const NextStep step = next_step(record_);
+    line("  " + step.what);
+    if (!step.command.empty()) whole_line("  " + single_line(step.command));
+  }
+
+  const Record& record_;
   const TerminalStyle& style_;
   std::string text_;
 };
-
-void stages(Screen& screen, const Record& record) {
-  if (record.stages.empty()) return;
-  screen.line("");
-  screen.line(fmt::format("Stages of plan {}: {}, {}, {}", single_line(record.plan),
-                          counted(record.hosts.size(), "host"), counted(ranks_of(record), "rank"),
-                          duration_text(record.begin_s, record.end_s)));
-  std::size_t names = 0, times = 0;
-  for (const Stage& stage : record.stages) {
-    names = std::max(names, stage.name.size());
-    times = std::max(times, stage_duration(stage).size());
-  }
-  for (const Stage& stage : record.stages)
-    screen.verdict_line(stage.verdict, fmt::format("{:<{}}  {:>{}}  {}", stage.name,
-                                                   std::min<std::size_t>(names, 24),
-                                                   stage_duration(stage), times, stage.text));
-  if (const std::string contained = containment_text(record); !contained.empty())
-    screen.line("  " + single_line(contained));
-}
-
-void wrong(Screen& screen, const Record& record, const TerminalStyle& style) {
-  const std::vector<const Check*> checks = wrong_checks(record);
-  if (checks.empty() && record.complete) return;
-  screen.line("");
-  screen.line(fmt::format("Look at ({})", checks.size() + (record.complete ? 0 : 1)));
-  const std::size_t room = shown_wrong - (record.complete ? 0 : 1);
-  for (std::size_t i = 0; i < std::min(room, checks.size()); ++i)
-    screen.verdict_line(checks[i]->verdict, fmt::format("{}: {} ({})", bare_subject(*checks[i]),
-                                                        checks[i]->text, checks[i]->reason));
-  if (checks.size() > room)
-    screen.line(fmt::format(
-        "  and {} more {}", checks.size() - room,
-        style.file.empty() ? "(--verdict FILE lists them)" : "in " + single_line(style.file)));
-  if (!record.complete)
-    screen.verdict_line(Verdict::inconclusive, "run: ended early; later stages are not judged");
-}
-
-void next(Screen& screen, const Record& record, const TerminalStyle& style) {
-  screen.line("");
-  screen.line("Next");
-  if (!record.excluded.empty()) {
-    const std::string names = single_line(fmt::format("{}", fmt::join(record.excluded, ",")));
-    const std::string exclude = fmt::format("  leave out: {}", names);
-    if (exclude.size() <= style.width)
-      screen.whole_line(exclude);
-    else
-      screen.line(fmt::format("  leave out: {} (--hosts-out FILE lists them)",
-                              counted(record.excluded.size(), "host")));
-  }
-  const NextStep step = next_step(record);
-  screen.line("  " + step.what);
-  if (!step.command.empty()) screen.whole_line("  " + single_line(step.command));
-}
-
-}  // namespace
-
-std::string terminal_text(const Record& record, const TerminalStyle& style) {
-  Screen screen(style);
-  screen.whole_line(headline(record));
-  stages(screen, record);
-  wrong(screen, record, style);
-  next(screen, record, style);
-  return screen.take();
-}
-
-namespace {
 
 std::string seconds(double begin_s, double end_s) {
   const double length = end_s - begin_s;
@@ -114,15 +104,12 @@ std::string seconds(double begin_s, double end_s) {
 
 // The run as one more check: what no check says (it ended early, nothing was looked at) is said here.
 Check run_check(const Record& record) {
-  Check check;
-  check.id = "run";
-  check.subject = "run";
-  check.verdict = shown_verdict(record);
-  check.reason = record.reason;
-  check.text = headline(record);
-  check.begin_s = record.begin_s;
-  check.end_s = record.end_s;
-  return check;
+  return {.id = "run",
+          .verdict = shown_verdict(record),
+          .reason = record.reason,
+          .text = headline(record),
+          .begin_s = record.begin_s,
+          .end_s = record.end_s};
 }
 
 std::string details(const Check& check) {
@@ -153,8 +140,8 @@ std::vector<JunitSuite> suites(const Record& record) {
   for (const Stage& stage : record.stages)
     all.push_back({.name = stage.name, .seconds = seconds(stage.begin_s, stage.end_s)});
   for (const Check& check : record.checks) {
-    auto suite = std::find_if(all.begin(), all.end(),
-                              [&](const JunitSuite& one) { return one.name == check.stage; });
+    auto suite =
+        std::ranges::find_if(all, [&](const JunitSuite& one) { return one.name == check.stage; });
     if (suite == all.end())
       suite = all.insert(all.end(), {.name = check.stage, .seconds = seconds(0, 0)});
     suite->cases += case_text(check.stage, check);
@@ -165,7 +152,25 @@ std::vector<JunitSuite> suites(const Record& record) {
   return all;
 }
 
+bool of_host_name(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '.' ||
+         c == '_' || c == '-';
+}
+
+// A name with a comma, a blank or a bracket would exclude other hosts than meant.
+void check_name(const std::string& name) {
+  if (!name.empty() && name.front() != '-' && std::ranges::all_of(name, of_host_name)) return;
+  throw Error(fmt::format(
+      "cannot write {} to a list of hosts: a host's name has letters, digits, '.', '_' and '-'; "
+      "exclude the host by hand",
+      quote(name)));
+}
+
 }  // namespace
+
+std::string terminal_text(const Record& record, const TerminalStyle& style) {
+  return Terminal(record, style).text();
+}
 
 std::string junit_text(const Record& record) {
   std::string text;
@@ -178,63 +183,22 @@ std::string junit_text(const Record& record) {
 // page.html with page_pictures.js: the build makes a source of them.
 extern const std::string_view page_template;
 
-namespace {
-
-struct Part {
-  std::string_view name;  // in the page, where the text belongs
-  std::string text;
-};
-
-// Returns JSON that cannot end the element it stands in: "<" occurs in strings only.
-std::string without_tags(std::string_view json) {
-  std::string text;
-  for (const char c : json) {
-    if (c == '<')
-      text += "\\u003c";
-    else
-      text += c;
-  }
-  return text;
-}
-
-}  // namespace
-
 std::string html_page(const Record& record) {
   Record shown = record;
   shown.headline = headline(record);
-  const std::array<Part, 3> parts = {{{"{{headline}}", xml_text(shown.headline)},
-                                      {"{{text}}", xml_lines(terminal_text(shown))},
-                                      {"{{verdict}}", without_tags(verdict_json(shown))}}};
-  std::string text;
-  std::size_t begin = 0;
-  for (const Part& part : parts) {
-    const std::size_t end = page_template.find(part.name, begin);
-    text += page_template.substr(begin, end - begin);
-    text += part.text;
-    begin = end + part.name.size();
-  }
-  text += page_template.substr(begin);
-  return text;
+  std::string json = verdict_json(shown), page(page_template);
+  // The element that holds the JSON must not end within it: "<" occurs in strings only.
+  for (std::size_t at = 0; (at = json.find('<', at)) != std::string::npos;)
+    json.replace(at, 1, "\\u003c");
+  const auto put = [&](std::string_view place, const std::string& text) {
+    page.replace(page.find(place), place.size(), text);
+  };
+  // The last place first: what a record says may look like a place.
+  put("{{verdict}}", json);
+  put("{{text}}", xml_lines(terminal_text(shown)));
+  put("{{headline}}", xml_text(shown.headline));
+  return page;
 }
-
-namespace {
-
-bool of_host_name(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '.' ||
-         c == '_' || c == '-';
-}
-
-// A name with a comma, a blank or a bracket would exclude other hosts than meant.
-void check_name(const std::string& name) {
-  if (!name.empty() && name.front() != '-' && std::all_of(name.begin(), name.end(), of_host_name))
-    return;
-  throw Error(fmt::format(
-      "cannot write {} to a list of hosts: a host's name has letters, digits, '.', '_' and '-'; "
-      "exclude the host by hand",
-      quote(name)));
-}
-
-}  // namespace
 
 HostsFormat hosts_format(std::string_view name) {
   if (name == "lines") return HostsFormat::lines;

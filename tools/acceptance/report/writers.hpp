@@ -11,8 +11,7 @@
 namespace ccl_tests::acceptance {
 
 struct TerminalStyle {
-  std::string file =
-      {};  // the verdict file, which has what is not shown; empty: none was asked for
+  std::string file = {};    // the verdict file, which has what is not shown; empty: there is none
   std::size_t width = 100;  // bytes of a line
 };
 
@@ -22,23 +21,17 @@ inline constexpr std::size_t shown_wrong = 12;
 // Returns the headline, the stages, what is wrong and what to do next.
 std::string terminal_text(const Record& record, const TerminalStyle& style = {});
 
-// Checks as test cases, for CI.
-
 // Returns a JUnit document: a suite for each stage, a case for each check, and a case for the run's
 // own verdict, so that a run that did not end is never green. FAIL is a failure, INCONCLUSIVE an
 // error; WARN passes with its text as output.
 std::string junit_text(const Record& record);
-
-// The report: one page that an operator keeps, prints, or sends to a vendor.
 
 // Returns page.html with the record's verdict file as data. A script of the page draws it in the
 // browser. Without scripts the page is the text of the terminal. The page loads nothing, follows the
 // reader's light or dark scheme, and prints on A4.
 std::string html_page(const Record& record);
 
-// The hosts to leave out, as a scheduler takes them.
-
-// lines: a name a line. slurm: the option itself, --exclude=node3,node17, so that
+// The forms of a list of hosts. lines: a name a line. slurm: the option itself, --exclude=node3,node17, so that
 // `sbatch $(cat FILE) job.sh` also works if nothing is excluded and the file is empty.
 enum class HostsFormat { lines, slurm };
 

@@ -79,9 +79,12 @@ bool TeamMeasurer::enlarge() {
 
 PairMatrix TeamMeasurer::matrix() const {
   PairMatrix matrix{.bytes = sizes_.bytes, .rail = rail_};
-  for (std::size_t cell = 0; cell < numbers_.size(); ++cell)
-    matrix.seconds.push_back(numbers_[cell] > 0 ? std::exp(log_sums_[cell] / numbers_[cell])
-                                                : std::numeric_limits<double>::quiet_NaN());
+  const std::size_t hosts = hosts_.all().size();
+  for (std::size_t cell = 0; cell < numbers_.size(); ++cell) {
+    if (cell % hosts == 0) matrix.seconds.emplace_back();
+    matrix.seconds.back().push_back(numbers_[cell] > 0 ? std::exp(log_sums_[cell] / numbers_[cell])
+                                                       : std::numeric_limits<double>::quiet_NaN());
+  }
   return matrix;
 }
 
