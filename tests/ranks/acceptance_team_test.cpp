@@ -10,6 +10,7 @@
 namespace ccl_tests::test {
 namespace {
 
+using acceptance::program_named;
 using acceptance::Team;
 using InjectedFault = ccl_tests::Fault;
 using testing::ElementsAre;
@@ -69,14 +70,13 @@ INSTANTIATE_TEST_SUITE_P(Backends, AcceptanceTeamOfMany,
 
 TEST_P(AcceptanceTeam, RowsAreOfAllRanksAndVerified) {
   EXPECT_EQ(led([&](Team& team) {
-              const PointRows few =
-                  team.checked_rows("all_reduce", DataType::int32, ReduceOp::max, 4084);
+              const PointRows few = team.checked_rows(program_named("all_reduce"), DataType::int32,
+                                                      ReduceOp::max, 4084);
               ASSERT_EQ(few.rows.size(), 1U);
               const Measurement& cell = few.rows[0].out_of_place;
               EXPECT_GT(cell.calls, 0U);
               EXPECT_EQ(cell.verified_calls, cell.calls);
-              const PointRows timed =
-                  team.rows("all_gather", DataType::float32, std::nullopt, 40'000, 0.01);
+              const PointRows timed = team.rows(program_named("all_gather"), 40'000, 0.01);
               EXPECT_GT(timed.rows.at(0).out_of_place.seconds, 0);
               EXPECT_TRUE(timed.wrong.empty());
               const auto hosts = team.descriptions("eth0");
@@ -101,8 +101,7 @@ TEST_P(AcceptanceTeamOfMany, GroupsMayLeaveRanksOut) {
               for (const auto& groups : std::vector<std::vector<std::vector<int>>>{
                        {{0, 1}}, {{1, last}}, {{0}, {1, last}}, {}}) {
                 team.use_groups(groups);
-                const PointRows found =
-                    team.rows("all_reduce", DataType::float32, ReduceOp::sum, 4000, 0.01);
+                const PointRows found = team.rows(program_named("all_reduce"), 4000, 0.01);
                 EXPECT_EQ(found.rows.size(), std::max<std::size_t>(1, groups.size()));
                 EXPECT_THAT(found.wrong, ElementsAre());
                 for (const Row& row : found.rows) EXPECT_GT(row.out_of_place.verified_calls, 0U);
@@ -115,7 +114,7 @@ TEST_P(AcceptanceTeamOfMany, MessagesGoFromTheFirstOfAPairToTheSecond) {
   EXPECT_EQ(led([&](Team& team) {
               const int last = ranks() - 1;
               team.use_groups({{0, last}});  // of which pairs know nothing
-              std::vector<RankPair> pairs = {{1, 0}};
+              std::vector<std::vector<int>> pairs = {{1, 0}};
               if (ranks() == 4) pairs.push_back({2, 3});
               const auto times = team.times(pairs, 100'000, 0.01);
               ASSERT_EQ(times.size(), pairs.size());
@@ -132,8 +131,8 @@ TEST_P(AcceptanceTeamOfMany, WrongDataAreOfTheRankThatHasThem) {
   const InjectedFault fault = parse_fault("flipped-bit:rank=1:every=1");
   EXPECT_EQ(led(
                 [&](Team& team) {
-                  const PointRows found =
-                      team.checked_rows("all_reduce", DataType::float32, ReduceOp::sum, 4000);
+                  const PointRows found = team.checked_rows(program_named("all_reduce"),
+                                                            DataType::float32, ReduceOp::sum, 4000);
                   const auto& mismatches = found.rows.at(0).out_of_place.mismatches;
                   ASSERT_EQ(mismatches.size(), 1U);
                   EXPECT_EQ(mismatches[0].rank, 1);

@@ -4,8 +4,7 @@
 
 #include "tests/unit/temporary_folder.hpp"
 #include "tools/acceptance/host/probe.hpp"
-#include "tools/acceptance/stages/hosts.hpp"
-#include "tools/acceptance/stages/rates.hpp"
+#include "tools/acceptance/stages/stages.hpp"
 
 namespace ccl_tests::acceptance {
 namespace {

@@ -11,7 +11,7 @@
 #include "tests/unit/temporary_folder.hpp"
 #include "tools/acceptance/acceptance_job.hpp"
 #include "tools/acceptance/report/verdict_json.hpp"
-#include "tools/acceptance/stages/rates.hpp"
+#include "tools/acceptance/stages/stages.hpp"
 
 namespace ccl_tests::acceptance {
 namespace {

@@ -1,9 +1,8 @@
 // Which wires the data took.
-#include "tools/acceptance/stages/hosts.hpp"
 
 #include <gtest/gtest.h>
 
-#include "tools/acceptance/stages/measure_pairs.hpp"
+#include "tools/acceptance/stages/stages.hpp"
 
 namespace ccl_tests::acceptance {
 namespace {

@@ -16,22 +16,20 @@
 #include "collectives/collectives.hpp"
 #include "src/core/error.hpp"
 #include "src/core/given_file.hpp"
+#include "src/core/output_file.hpp"
 #include "src/core/quote.hpp"
 #include "src/core/version.hpp"
 #include "src/core/write_all.hpp"
 #include "src/options/settings.hpp"
-#include "src/options/values.hpp"
 #include "tools/acceptance/baseline.hpp"
-#include "tools/acceptance/journal.hpp"
 #include "tools/acceptance/report/verdict_json.hpp"
 #include "tools/acceptance/report/writers.hpp"
-#include "tools/acceptance/stages/rates.hpp"
 #include "tools/acceptance/stages/stages.hpp"
 
 namespace ccl_tests::acceptance {
 namespace {
 
-// As a shell takes it.
+// Returns the command line as a shell takes it.
 std::string command_of(const Process& process) {
   constexpr std::string_view plain =
       "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_=+.,:/@%";
@@ -57,70 +55,52 @@ Record header(const Rank& rank, const Arguments& arguments, const Plan& plan, co
   return record;
 }
 
-bool is_judged(const Check& check, std::string_view number, std::string_view unit) {
-  return check.verdict != Verdict::skipped &&
-         std::any_of(check.numbers.begin(), check.numbers.end(), [&](const Number& one) {
-           return one.name == number && one.unit == unit && one.value > 0;
-         });
-}
-
-// Something that was looked at knows how fast the hosts together should be; of one host: the host.
+// Returns whether something that was looked at says how fast the hosts together should be; of one host: the host.
 bool has_ceiling(const Record& record) {
-  return std::any_of(record.checks.begin(), record.checks.end(), [&](const Check& check) {
+  return std::ranges::any_of(record.checks, [&](const Check& check) {
     const bool of_all = check.stage == "pairs" || check.stage == "full" ||
                         (check.stage == "node" && record.hosts.size() == 1);
-    return of_all && (is_judged(check, "limit", "B/s") || is_judged(check, "limit", "s"));
+    return of_all && check.verdict != Verdict::skipped &&
+           std::ranges::any_of(check.numbers, [](const Number& one) {
+             return one.name == "limit" && one.value > 0;
+           });
   });
 }
 
 bool was_measured(const Record& record, const RateLimit& limit) {
   const std::string program = fmt::format("/{}/", limit.program);
   const std::string size = limit.bytes == 0 ? "" : fmt::format("{}{}", program, limit.bytes);
-  return std::any_of(record.checks.begin(), record.checks.end(), [&](const Check& check) {
+  return std::ranges::any_of(record.checks, [&](const Check& check) {
     return check.stage == limit.stage && check.verdict != Verdict::skipped &&
            check.id.find(program) != std::string::npos && check.id.ends_with(size);
   });
 }
 
-// Limits that nothing was held to, and whether there is any.
+// Adds a check of each limit that nothing was held to, and whether there is any.
 void check_limits(Context& context) {
   Journal& journal = context.journal;
   const Record record = journal.record();
+  const bool one_host = context.hosts.number() < 2;
   journal.begin_stage("limits", "was every limit of the plan looked at, and is there one?");
-  for (const RateLimit& limit : context.plan.limits) {
-    if (was_measured(record, limit)) continue;
+  for (const RateLimit& limit : context.plan.limits)
+    if (!was_measured(record, limit))
+      journal.add(fmt::format("limits/{}/{}/{}", limit.stage, limit.program, limit.bytes),
+                  Verdict::inconclusive, "LIMIT_NOT_MEASURED",
+                  fmt::format("the limit of {} in {} met no row", limit.row(), limit.stage));
+  if (context.plan.pairs.min_bandwidth > 0 && one_host)
+    journal.add("limits/pairs/min_bandwidth", Verdict::inconclusive, "LIMIT_NOT_MEASURED",
+                "the limit of pairs of hosts met no pair: there is one host");
+  if (has_ceiling(record))
+    journal.add("limits/ceiling", Verdict::pass, "OK",
+                "something says how fast the hosts together should be");
+  else
     journal.add(
-        {.id = fmt::format("limits/{}/{}/{}", limit.stage, limit.program, limit.bytes),
-         .verdict = Verdict::inconclusive,
-         .reason = "LIMIT_NOT_MEASURED",
-         .text = fmt::format("the limit of {}{} in {} met no row", limit.program,
-                             limit.bytes > 0 ? ' ' + size_text(limit.bytes) : "", limit.stage)});
-  }
-  if (context.plan.pairs.min_bandwidth > 0 && context.hosts.number() < 2)
-    journal.add({.id = "limits/pairs/min_bandwidth",
-                 .verdict = Verdict::inconclusive,
-                 .reason = "LIMIT_NOT_MEASURED",
-                 .text = "the limit of pairs of hosts met no pair: there is one host"});
-  Check ceiling{.id = "limits/ceiling",
-                .verdict = Verdict::pass,
-                .reason = "OK",
-                .text = "something says how fast the hosts together should be"};
-  if (!has_ceiling(record)) {
-    ceiling.set(
-        context.plan.strict ? Verdict::inconclusive : Verdict::skipped, "NO_CEILING",
-        context.hosts.number() < 2
+        "limits/ceiling", context.plan.strict ? Verdict::inconclusive : Verdict::skipped,
+        "NO_CEILING",
+        one_host
             ? "there is one host: its speed is compared with nothing, and the plan has no limit of it"
             : "all hosts may be slow alike: --min-bandwidth is not given, and no wire says its rate");
-  }
-  journal.add(std::move(ceiling));
   journal.end_stage();
-}
-
-std::vector<int> without(const std::vector<int>& hosts, const std::vector<int>& left_out) {
-  std::vector<int> rest;
-  for (const int host : hosts)
-    if (std::find(left_out.begin(), left_out.end(), host) == left_out.end()) rest.push_back(host);
-  return rest;
 }
 
 // flag: whose file it is.
@@ -139,36 +119,18 @@ Record record_in(const std::string& file, const char* flag) {
   }
 }
 
-std::vector<int> failed_hosts(const Record& record, const Hosts& hosts) {
-  std::vector<int> failed;
-  for (int h = 0; h < hosts.number(); ++h) {
-    const bool fails =
-        std::any_of(record.checks.begin(), record.checks.end(), [&](const Check& check) {
-          return check.verdict == Verdict::fail && check.subject == "host " + hosts[h].name;
-        });
-    if (fails) failed.push_back(h);
-  }
-  return failed;
-}
-
-// What does not fit into the memory is not measured; other stages are.
-void attempt(Context& context, const std::string& stage, const std::function<void()>& measure) {
-  try {
-    measure();
-  } catch (const TooLarge& e) {
-    context.journal.add({.id = stage,
-                         .verdict = Verdict::inconclusive,
-                         .reason = "NOT_MEASURED",
-                         .text = e.what()});
-    context.journal.end_stage();
-  }
-}
-
 // rails: hosts have them, and the plan wants them looked at.
 void lead(Context& context, bool rails) {
   const Plan& plan = context.plan;
+  Journal& journal = context.journal;
   const auto look = [&](const char* stage, bool planned, const std::function<void()>& measure) {
-    if (planned && !context.journal.has(stage)) attempt(context, stage, measure);
+    if (!planned || journal.has(stage)) return;
+    try {
+      measure();
+    } catch (const TooLarge& e) {  // is not measured; other stages are
+      journal.add(stage, Verdict::inconclusive, "NOT_MEASURED", e.what());
+      journal.end_stage();
+    }
   };
   const std::vector<int> everybody = context.hosts.everybody();
   look("hosts", true, [&] { compare_hosts(context); });
@@ -179,17 +141,24 @@ void lead(Context& context, bool rails) {
     went_on = true;
     look("rails", rails, [&] { measure_rails(context); });
     look("full", plan.full.run, [&] { measure_all(context, "full", everybody); });
-    look("scaling", plan.scaling.run, [&] { measure_scaling(context, everybody); });
+    look("scaling", plan.scaling.run, [&] { measure_scaling(context); });
     look("soak", plan.soak_s > 0, [&] { soak(context); });
   };
   look("pairs", plan.pairs.run, [&] { measure_pairs(context, together); });
   if (!went_on) together();
-  const std::vector<int> failed = failed_hosts(context.journal.record(), context.hosts);
-  const std::vector<int> rest = without(everybody, failed);
-  std::vector<std::string> names;
-  for (const int host : failed) names.push_back(context.hosts[host].name);
-  context.journal.exclude(names);
-  look("rest", plan.full.run && !failed.empty() && !rest.empty(),
+  std::vector<int> rest;
+  const Record record = journal.record();
+  for (const int host : everybody) {
+    const std::string& name = context.hosts[host].name;
+    const bool failed = std::ranges::any_of(record.checks, [&](const Check& check) {
+      return check.verdict == Verdict::fail && check.subject == "host " + name;
+    });
+    if (failed)
+      journal.exclude(name);
+    else
+      rest.push_back(host);
+  }
+  look("rest", plan.full.run && rest.size() < everybody.size() && !rest.empty(),
        [&] { measure_all(context, "rest", rest); });
   check_limits(context);
 }
@@ -197,18 +166,10 @@ void lead(Context& context, bool rails) {
 void compare(Context& context, const Record& before) {
   Journal& journal = context.journal;
   const double slowdown = context.plan.pairs.slowdown;
-  const std::vector<Check> checks = compare_rows(before, journal.record(), slowdown);
+  std::vector<Check> checks = compare_rows(before, journal.record(), slowdown);
   journal.begin_stage("baseline", "which rows are slower than in the earlier run?");
-  for (const Check& check : checks) journal.add(check);
+  for (Check& check : checks) journal.add(std::move(check));
   journal.end_stage();
-}
-
-// Returns the rank that says how the run ended if the process of rank 0 is gone: on another host, if there is
-// one, because a host takes all of its processes with it.
-int stand_in(const Hosts& hosts, int ranks_per_process) {
-  for (int h = 0; h < hosts.number(); ++h)
-    if (h != hosts.host_of(0)) return hosts.leader(h);
-  return ranks_per_process;
 }
 
 // One rank's part: looks at everything in the plan. Returns the exit code, the same on all ranks. journal: the
@@ -219,6 +180,10 @@ int run(Rank& rank, const Arguments& arguments, const Plan& plan, verify::Patter
   const Hosts hosts(rank.table());
   std::optional<Record> before;  // of --baseline
   const bool rails = has_rails(plan, hosts, rank.process().staging.gpus != nullptr);
+  // Says how the run ended if the process of rank 0 is gone: on another host, if there is one, because a host takes all
+  // of its processes with it.
+  const int stand_in =
+      hosts.number() > 1 ? hosts[1].ranks.front() : rank.process().options.ranks_per_process();
   if (rank.is_first()) {
     racks_of(plan, hosts);  // refuses a plan whose racks are not those of the job
     journal->begin(header(rank, arguments, plan, hosts));
@@ -231,10 +196,8 @@ int run(Rank& rank, const Arguments& arguments, const Plan& plan, verify::Patter
             "--baseline: the run in {} did not reach its end: the rows that it has are compared",
             quote(arguments.baseline)));
     }
-    std::size_t most = 0;
-    for (const HostRanks& host : hosts.all()) most = std::max(most, host.ranks.size());
-    journal->expect(planned_stages(plan, hosts.number(), static_cast<int>(most), rails));
-  } else if (rank.rank() == stand_in(hosts, rank.process().options.ranks_per_process())) {
+    journal->expect(planned_stages(plan, hosts.number(), hosts.most_ranks(), rails));
+  } else if (rank.rank() == stand_in) {
     journal->begin(header(rank, arguments, plan, hosts));
   }
   rank.activity().phase("connecting the library under test");
@@ -251,19 +214,14 @@ int run(Rank& rank, const Arguments& arguments, const Plan& plan, verify::Patter
   return rank.agree(exit_code_of(journal->record()));
 }
 
-void write_file(const std::string& path, const std::string& text) {
-  if (path.empty()) return;
-  std::ofstream out(path, std::ios::binary | std::ios::trunc);
-  out << text;
-  if (!out.flush()) throw Error(fmt::format("cannot write {}: {}", path, std::strerror(errno)));
-}
-
-// What cannot be written is said, and does not keep the rest from being written.
+// Writes all files. Says what cannot be written, and goes on with the rest. Returns whether all was.
 bool write_all(const Arguments& a, const Record& record) {
   bool all = true;
   const auto write = [&](const std::string& path, const std::function<std::string()>& text) {
+    if (path.empty()) return;
     try {
-      write_file(path, text());
+      if (const std::string why = write_over(path, text()); !why.empty())
+        throw Error(fmt::format("cannot write {}: {}", path, why));
     } catch (const Error& e) {
       say("ccl_acceptance", e.what());
       all = false;
@@ -279,11 +237,6 @@ bool write_all(const Arguments& a, const Record& record) {
 void open_file(const std::string& path, std::ios::openmode mode) {
   if (!path.empty() && !std::ofstream(path, mode))
     throw UsageError(fmt::format("cannot write {}: {}", path, std::strerror(errno)));
-}
-
-bool has_verdict(const std::string& path) {
-  std::error_code none;
-  return std::filesystem::is_regular_file(path, none) && std::filesystem::file_size(path, none) > 0;
 }
 
 bool is_same(const std::string& path, const std::string& other) {
@@ -302,7 +255,7 @@ int exit_code_of(const Record& record) {
     case Verdict::fail: break;
   }
   const auto says = [&](const char* reason) {
-    return std::any_of(record.checks.begin(), record.checks.end(), [&](const Check& check) {
+    return std::ranges::any_of(record.checks, [&](const Check& check) {
       return check.verdict == Verdict::fail && check.reason == reason;
     });
   };
@@ -332,7 +285,10 @@ int run_acceptance(const Arguments& a, const Plan& plan, const std::vector<std::
     for (const std::string& path : {a.report, a.junit, a.hosts_out})
       open_file(path, std::ios::trunc);
     // Nobody must take what an earlier run has left for this one's. What this run still has to read stays until then.
-    if (has_verdict(a.verdict) && !is_same(a.verdict, a.resume) && !is_same(a.verdict, a.baseline))
+    std::error_code none;
+    const bool has_verdict = std::filesystem::is_regular_file(a.verdict, none) &&
+                             std::filesystem::file_size(a.verdict, none) > 0;
+    if (has_verdict && !is_same(a.verdict, a.resume) && !is_same(a.verdict, a.baseline))
       journal->mark_unfinished();
   };
   job.disagreement = [&a, settings = job.disagreement](ControlChannel& channel,
@@ -344,8 +300,7 @@ int run_acceptance(const Arguments& a, const Plan& plan, const std::vector<std::
     return lost_files(channel, a.options.backend.init_timeout_s, flags);
   };
   hooks.write_end = [&](const RanksEnd& end) {
-    const bool stands_in =
-        end.lost_process_0 && std::find(end.gone.begin(), end.gone.end(), 0) != end.gone.end();
+    const bool stands_in = end.lost_process_0 && std::ranges::find(end.gone, 0) != end.gone.end();
     if (!journal || !(leads || (stands_in && journal->has_begun())))
       return end.failure != 0 ? end.failure : end.exit_code;
     // Nothing was run: that says nothing of any host.
@@ -357,17 +312,15 @@ int run_acceptance(const Arguments& a, const Plan& plan, const std::vector<std::
     const bool told = std::fputs(text.c_str(), stdout) >= 0 && std::fflush(stdout) == 0;
     if (!told)
       say(job.program, fmt::format("cannot write the verdict to stdout: {}", std::strerror(errno)));
-    if (!journal->write_error().empty()) say(job.program, journal->write_error());
-    const bool written = !leads || (write_all(a, record) && journal->write_error().empty());
-    const bool interrupted = end.failure > 128;  // by a signal
-    if (interrupted) return end.failure;
+    const std::string& lost = journal->write_error();
+    if (!lost.empty()) say(job.program, lost);
+    const bool written = !leads || (write_all(a, record) && lost.empty());
+    if (end.failure > 128) return end.failure;  // interrupted by a signal
     if (end.failure != 0) return most_severe(end.failure, exit_code_of(record));
     return told && written ? end.exit_code : most_severe(end.exit_code, exit_code(Exit::failed));
   };
-  const RankBody body = [&](Rank& rank) {
-    return run(rank, a, plan, patterns, journal.get(), host);
-  };
-  return run_job(job, body, hooks);
+  return run_job(
+      job, [&](Rank& rank) { return run(rank, a, plan, patterns, journal.get(), host); }, hooks);
 }
 
 }  // namespace ccl_tests::acceptance

@@ -15,7 +15,8 @@
 namespace ccl_tests::acceptance {
 
 void declare_flags(FlagSet& set, Arguments& a) {
-  a.options.job.bind = "none";  // where ranks share CPUs, two of one CPU would look like a slow pair
+  a.options.job.bind =
+      "none";  // where ranks share CPUs, two of one CPU would look like a slow pair
   set.begin(Group::what);
   set.add(a.print_plan, "--plan", "", "instead: print what would be looked at, for how long",
           zero_or_one());
@@ -114,8 +115,8 @@ Arguments parse(const std::vector<std::string>& words) {
   if (!plans.empty()) a.plan = plans.front();
   std::vector<std::string> files = {a.verdict, a.report, a.junit, a.hosts_out};
   std::erase(files, "");
-  std::sort(files.begin(), files.end());
-  if (const auto twice = std::adjacent_find(files.begin(), files.end()); twice != files.end())
+  std::ranges::sort(files);
+  if (const auto twice = std::ranges::adjacent_find(files); twice != files.end())
     throw UsageError(
         fmt::format("{}: two files of that name; accepted: each its own", quote(*twice)));
   return a;

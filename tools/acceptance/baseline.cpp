@@ -3,11 +3,9 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <algorithm>
 #include <map>
 #include <optional>
 #include <string>
-#include <string_view>
 
 #include "src/core/error.hpp"
 #include "src/core/quote.hpp"
@@ -20,24 +18,15 @@ struct Rate {
   double value = 0, low = 0, high = 0;  // B/s
 };
 
-double number_of(const Check& check, std::string_view name) {
-  for (const Number& number : check.numbers)
-    if (number.name == name) return number.value;
-  return 0;
-}
-
-// nullopt: the check is of no row.
+// Returns nullopt if the check is of no row.
 std::optional<Rate> rate_of(const Check& check) {
-  const Rate rate{number_of(check, "busbw"), number_of(check, "busbw_low"),
-                  number_of(check, "busbw_high")};
+  Rate rate;
+  for (const Number& number : check.numbers) {
+    if (number.name == "busbw") rate.value = number.value;
+    if (number.name == "busbw_low") rate.low = number.value;
+    if (number.name == "busbw_high") rate.high = number.value;
+  }
   return rate.value > 0 && rate.low > 0 && rate.high > 0 ? std::optional(rate) : std::nullopt;
-}
-
-std::map<std::string, Rate> rates_of(const Record& record) {
-  std::map<std::string, Rate> rates;
-  for (const Check& check : record.checks)
-    if (const auto rate = rate_of(check)) rates.emplace(check.id, *rate);
-  return rates;
 }
 
 Check slower_row(const Check& check, const Rate& was, const Rate& is) {
@@ -63,19 +52,16 @@ void check_same_run(const Record& before, const Record& now) {
           fmt::format("--baseline: the {} was {} and is {}; accepted: a run of the same", what,
                       quote(was), quote(is)));
   };
-  const auto ranks = [](const Record& record) {
-    std::size_t all = 0;
-    for (const Host& host : record.hosts) all += host.ranks.size();
-    return std::to_string(all);
-  };
   same("plan", before.plan, now.plan);
   same("backend", before.backend, now.backend);
   same("number of hosts", std::to_string(before.hosts.size()), std::to_string(now.hosts.size()));
-  same("number of ranks", ranks(before), ranks(now));
+  same("number of ranks", std::to_string(ranks_of(before)), std::to_string(ranks_of(now)));
 }
 
 std::vector<Check> compare_rows(const Record& before, const Record& now, double slowdown) {
-  const std::map<std::string, Rate> known = rates_of(before);
+  std::map<std::string, Rate> known;
+  for (const Check& check : before.checks)
+    if (const auto rate = rate_of(check)) known.emplace(check.id, *rate);
   std::vector<Check> checks;
   std::size_t common = 0;
   std::vector<std::string> missing;

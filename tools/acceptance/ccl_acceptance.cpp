@@ -9,20 +9,6 @@
 #include "tools/acceptance/acceptance_job.hpp"
 #include "tools/acceptance/progress.hpp"
 
-namespace ccl_tests::acceptance {
-namespace {
-
-int help() {
-  Arguments defaults;
-  FlagSet set;
-  declare_flags(set, defaults);
-  fmt::print("{}", help_all(texts(), set));
-  return exit_code(Exit::passed);
-}
-
-}  // namespace
-}  // namespace ccl_tests::acceptance
-
 int main(int argc, char** argv) {
   using namespace ccl_tests;
   const std::vector<std::string> words(argv + std::min(argc, 1), argv + argc);
@@ -35,7 +21,13 @@ int main(int argc, char** argv) {
     if (codes && !asks_for_text(prints))
       return run_monitored("ccl_acceptance", words, *codes, FirstLine::headline);
     const acceptance::Arguments arguments = acceptance::parse(words);
-    if (arguments.help) return acceptance::help();
+    if (arguments.help) {
+      acceptance::Arguments defaults;
+      FlagSet set;
+      acceptance::declare_flags(set, defaults);
+      fmt::print("{}", help_all(acceptance::texts(), set));
+      return exit_code(Exit::passed);
+    }
     acceptance::Plan plan = acceptance::plan_of(arguments.plan);
     plan.strict = arguments.strict;
     if (arguments.min_bandwidth > 0) acceptance::set_min_bandwidth(plan, arguments.min_bandwidth);

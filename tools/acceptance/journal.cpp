@@ -20,35 +20,28 @@ namespace ccl_tests::acceptance {
 namespace {
 
 double now_s() {
-  using Seconds = std::chrono::duration<double>;
-  return std::chrono::duration_cast<Seconds>(std::chrono::system_clock::now().time_since_epoch())
-      .count();
+  return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
 }
 
-// What people are told first: who it is, if that is known.
+// Returns whether people are told of a check first: who it is, if that is known.
 int rank_of(const Check& check) {
   if (check.reason == "HOST_LOST") return 0;
   if (check.reason == "WRONG_DATA") return 1;
   return check.subject == "run" ? 3 : 2;
 }
 
-std::vector<Check> of_stage(const Record& record, const std::string& stage) {
-  std::vector<Check> checks;
-  for (const Check& check : record.checks)
-    if (check.stage == stage) checks.push_back(check);
-  return checks;
-}
-
-}  // namespace
-
-Verdict worst(const std::vector<Check>& checks) {
+// Returns the worst verdict of a stage's checks; skipped ones do not count beside others. stage: empty: all.
+Verdict worst(const Record& record, std::string_view stage = {}) {
   Verdict verdict = Verdict::skipped;
-  for (const Check& check : checks) verdict = std::max(verdict, check.verdict);
+  for (const Check& check : record.checks)
+    if (stage.empty() || check.stage == stage) verdict = std::max(verdict, check.verdict);
   return verdict;
 }
 
-void judge(Record& record) {
-  record.verdict = worst(record.checks);
+// Sets the verdict of a record, what decided it, and the headline. A run that did not reach its end, or that looked
+// at nothing, is not PASS.
+Record judged(Record record) {
+  record.verdict = worst(record);
   if (record.verdict == Verdict::skipped || (!record.complete && record.verdict < Verdict::fail))
     record.verdict = Verdict::inconclusive;
   record.reason = record.complete ? "NOTHING_MEASURED" : "ENDED_EARLY";
@@ -60,18 +53,46 @@ void judge(Record& record) {
   }
   if (deciding != nullptr) record.reason = deciding->reason;
   record.headline = make_headline(record);
+  return record;
 }
+
+std::string names_and_ranks(const std::vector<Host>& hosts) {
+  std::vector<std::string> all;
+  for (const Host& host : hosts)
+    all.push_back(fmt::format("{} ({})", host.name, fmt::join(host.ranks, ",")));
+  return fmt::format("{}", fmt::join(all, ", "));
+}
+
+// Throws UsageError unless the run that is resumed and this one have the same.
+void check_same(const std::string& what, const std::string& then, const std::string& now) {
+  if (then != now)
+    throw UsageError(
+        fmt::format("--resume: {} was {}, and is {}; accepted: the same", what, then, now));
+}
+
+void exclude_once(std::vector<std::string>& all, const std::string& host) {
+  if (std::ranges::find(all, host) == all.end()) all.push_back(host);
+}
+
+// Returns the names of the hosts whose ranks are gone.
+std::vector<std::string> lost_hosts(const Record& record, const RanksEnd& end) {
+  std::set<std::string> unique;
+  if (record.hosts.empty()) unique.insert(end.gone_hosts.begin(), end.gone_hosts.end());
+  std::vector<std::string> names(unique.begin(), unique.end());
+  for (const Host& host : record.hosts)
+    if (std::ranges::find_first_of(host.ranks, end.gone) != host.ranks.end())
+      names.push_back(host.name);
+  return names;
+}
+
+}  // namespace
 
 Journal::Journal(std::string file, std::function<void(const std::string&)> tell)
     : file_(std::move(file)), tell_(std::move(tell)) {}
 
 void Journal::mark_unfinished() {
   const std::lock_guard lock(mutex_);
-  try {
-    write();
-  } catch (const Error& e) {
-    throw UsageError(e.what());
-  }
+  write_first();
 }
 
 void Journal::begin(Record header) {
@@ -92,73 +113,44 @@ bool Journal::measures() const {
 
 void Journal::resume(const Record& before) {
   const std::lock_guard lock(mutex_);
-  const auto refuse = [](const std::string& what, const std::string& then, const std::string& now) {
-    throw UsageError(
-        fmt::format("--resume: {} was {}, and is {}; accepted: the same", what, then, now));
-  };
-  const auto names = [](const Record& record) {
-    std::string all;
-    for (const Host& host : record.hosts)
-      all +=
-          fmt::format("{}{} ({})", all.empty() ? "" : ", ", host.name, fmt::join(host.ranks, ","));
-    return all;
-  };
-  if (before.plan != record_.plan) refuse("the plan", before.plan, record_.plan);
-  if (before.plan_digest.empty() && !record_.plan_digest.empty())
-    throw UsageError(fmt::format(
-        "--resume: the file does not say which text plan {} had; accepted: files of this version on",
-        record_.plan));
-  if (before.plan_digest != record_.plan_digest)
-    refuse(fmt::format("the text of plan {} (SHA-256)", record_.plan), before.plan_digest,
-           record_.plan_digest);
-  if (before.backend != record_.backend || before.library != record_.library)
-    refuse("the library", before.backend + ' ' + before.library,
-           record_.backend + ' ' + record_.library);
-  if (names(before) != names(record_)) refuse("the list of hosts", names(before), names(record_));
+  check_same("the plan", before.plan, record_.plan);
+  check_same(fmt::format("the text of plan {} (SHA-256)", record_.plan), before.plan_digest,
+             record_.plan_digest);
+  check_same("the library", before.backend + ' ' + before.library,
+             record_.backend + ' ' + record_.library);
+  check_same("the list of hosts", names_and_ranks(before.hosts), names_and_ranks(record_.hosts));
   // What lay between two confirmations that are to be made again is made again, too.
-  const auto pairs = std::find_if(before.stages.begin(), before.stages.end(),
-                                  [](const Stage& one) { return one.name == "pairs"; });
+  const auto pairs = std::ranges::find(before.stages, "pairs", &Stage::name);
   const double begun_s =
       pairs != before.stages.end() && pairs->end_s <= 0 ? pairs->begin_s : HUGE_VAL;
-  const auto is_taken = [&](const Stage& one) {
-    return one.end_s > 0 && one.begin_s < begun_s && one.name != "limits";
-  };
-  const auto ended = [&](const std::string& stage) {
-    return std::any_of(before.stages.begin(), before.stages.end(),
-                       [&](const Stage& one) { return one.name == stage && is_taken(one); });
-  };
+  std::set<std::string> ended;
   for (const Stage& stage : before.stages) {
-    if (!is_taken(stage)) continue;
+    if (stage.end_s <= 0 || stage.begin_s >= begun_s || stage.name == "limits") continue;
+    ended.insert(stage.name);
     record_.stages.push_back(stage);
     tell_(fmt::format("{}: {}, as the run before found", stage.name, name(stage.verdict)));
   }
   for (const Check& check : before.checks)
-    if (ended(check.stage)) record_.checks.push_back(check);
+    if (ended.contains(check.stage)) record_.checks.push_back(check);
   for (const Curve& curve : before.curves)
-    if (ended(curve.stage)) record_.curves.push_back(curve);
+    if (ended.contains(curve.stage)) record_.curves.push_back(curve);
   for (const PairMatrix& matrix : before.pairs)
-    if (ended(matrix.rail == 0 ? "pairs" : "rails")) record_.pairs.push_back(matrix);
-  if (ended("hosts"))
-    for (std::size_t h = 0; h < record_.hosts.size(); ++h)
-      record_.hosts[h].facts = before.hosts[h].facts;
+    if (ended.contains(matrix.rail == 0 ? "pairs" : "rails")) record_.pairs.push_back(matrix);
+  if (ended.contains("hosts")) record_.hosts = before.hosts;
 }
 
 void Journal::expect(std::vector<PlannedStage> stages) {
   std::erase_if(stages, [&](const PlannedStage& one) { return has(one.name); });
   const std::lock_guard lock(mutex_);
   progress_ = Progress(std::move(stages), monotonic_seconds());
-  try {
-    write();
-  } catch (const Error& e) {
-    throw UsageError(e.what());
-  }
+  write_first();
   tell_("timed calls take " + expected_text(progress_.left(monotonic_seconds())));
 }
 
 bool Journal::has(const std::string& stage) const {
   const std::lock_guard lock(mutex_);
-  return std::any_of(record_.stages.begin(), record_.stages.end(),
-                     [&](const Stage& one) { return one.name == stage && one.end_s > 0; });
+  return std::ranges::any_of(record_.stages,
+                             [&](const Stage& one) { return one.name == stage && one.end_s > 0; });
 }
 
 void Journal::begin_stage(const std::string& name, const std::string& text) {
@@ -180,18 +172,21 @@ void Journal::at(const Part& part) {
 void Journal::add(Check check) {
   const std::lock_guard lock(mutex_);
   const Stage& stage = record_.stages.at(open_.back());
-  check.stage = stage.name;
-  check.begin_s = stage.begin_s;
-  check.end_s = now_s();
-  tell_failed(check);
-  record_.checks.push_back(std::move(check));
+  keep(std::move(check), stage.name, stage.begin_s);
   write();
+}
+
+void Journal::add(std::string id, Verdict verdict, std::string reason, std::string text,
+                  std::string subject) {
+  Check check{.id = std::move(id), .subject = std::move(subject)};
+  check.set(verdict, std::move(reason), std::move(text));
+  add(std::move(check));
 }
 
 void Journal::end_stage() {
   const std::lock_guard lock(mutex_);
   Stage& stage = record_.stages.at(open_.back());
-  stage.verdict = worst(of_stage(record_, stage.name));
+  stage.verdict = worst(record_, stage.name);
   stage.end_s = now_s();
   open_.pop_back();
   progress_.end(monotonic_seconds());
@@ -200,9 +195,9 @@ void Journal::end_stage() {
   write();
 }
 
-void Journal::describe_hosts(const std::vector<std::map<std::string, std::string>>& facts) {
+void Journal::describe_host(std::size_t host, const std::map<std::string, std::string>& facts) {
   const std::lock_guard lock(mutex_);
-  for (std::size_t h = 0; h < facts.size(); ++h) record_.hosts.at(h).facts = facts[h];
+  record_.hosts.at(host).facts = facts;
 }
 
 void Journal::add(PairMatrix matrix) {
@@ -215,14 +210,9 @@ void Journal::add(Curve curve) {
   record_.curves.push_back(std::move(curve));
 }
 
-void Journal::exclude(const std::vector<std::string>& hosts) {
+void Journal::exclude(const std::string& host) {
   const std::lock_guard lock(mutex_);
-  for (const std::string& host : hosts) exclude_one(host);
-}
-
-void Journal::exclude_one(const std::string& host) {  // under the mutex
-  std::vector<std::string>& all = record_.excluded;
-  if (std::find(all.begin(), all.end(), host) == all.end()) all.push_back(host);
+  exclude_once(record_.excluded, host);
 }
 
 void Journal::complete() {
@@ -230,66 +220,11 @@ void Journal::complete() {
   record_.complete = true;
 }
 
-std::vector<std::string> Journal::lost_hosts(const RanksEnd& end) const {
-  std::vector<std::string> names;
-  for (const Host& host : record_.hosts) {
-    const auto is_there = [&](int rank) {
-      return std::find(host.ranks.begin(), host.ranks.end(), rank) != host.ranks.end();
-    };
-    if (std::any_of(end.gone.begin(), end.gone.end(), is_there)) names.push_back(host.name);
-  }
-  if (!record_.hosts.empty()) return names;
-  const std::set<std::string> unique(end.gone_hosts.begin(), end.gone_hosts.end());
-  return {unique.begin(), unique.end()};
-}
-
 Record Journal::end(const RanksEnd& end) {
   const std::lock_guard lock(mutex_);
-  if (!end.errors.empty()) {
-    // A signal is of a person, a batch system, or a launcher that lost another rank: by itself it says nothing of
-    // any host.
-    const bool interrupted = end.failure > 128;
-    const bool timed_out = end.failure == exit_code(Exit::timed_out);
-    const std::string& failure = end.errors.front();
-    const Verdict unfinished =
-        interrupted && end.gone.empty() ? Verdict::inconclusive : Verdict::fail;
-    record_.complete = false;
-    const std::string stage = open_.empty() ? "run" : record_.stages[open_.back()].name;
-    const auto add = [&](Check check) {
-      check.stage = stage;
-      check.begin_s = check.end_s = now_s();
-      tell_failed(check);
-      record_.checks.push_back(std::move(check));
-    };
-    const std::vector<std::string> lost = lost_hosts(end);
-    for (const std::string& host : lost) {
-      add({.id = stage + "/lost/" + host,
-           .subject = "host " + host,
-           .verdict = Verdict::fail,
-           .reason = "HOST_LOST",
-           .text = "a rank there is gone or silent: " + failure});
-      exclude_one(host);
-    }
-    if (lost.empty()) {
-      Check ended{.id = stage + "/ended",
-                  .verdict = unfinished,
-                  .reason = interrupted ? "INTERRUPTED" : "ENDED_EARLY",
-                  .text = failure};
-      if (!end.gone.empty()) {  // before the hosts were known
-        ended.reason = "HOST_LOST";
-      } else if (timed_out) {
-        ended.reason = "TIMED_OUT";
-        ended.text = end.late.empty() ? "timed out: " + failure
-                                      : fmt::format("timed out: others wait for {}; {}",
-                                                    ranks_text(end.late), failure);
-      }
-      add(std::move(ended));
-    }
-    // Without an end: --resume makes them again.
-    for (const std::size_t number : open_) record_.stages[number].verdict = unfinished;
-  }
+  if (!end.errors.empty()) keep_failure(end);
   record_.end_s = now_s();
-  acceptance::judge(record_);
+  record_ = judged(std::move(record_));
   try {
     write();
   } catch (const Error& e) {
@@ -298,25 +233,68 @@ Record Journal::end(const RanksEnd& end) {
   return record_;
 }
 
+void Journal::keep_failure(const RanksEnd& end) {
+  // A signal is of a person, a batch system, or a launcher that lost another rank: by itself it says nothing of
+  // any host.
+  const bool interrupted = end.failure > 128;
+  const std::string& failure = end.errors.front();
+  const Verdict unfinished =
+      interrupted && end.gone.empty() ? Verdict::inconclusive : Verdict::fail;
+  record_.complete = false;
+  const std::string stage = open_.empty() ? "run" : record_.stages[open_.back()].name;
+  const std::vector<std::string> lost = lost_hosts(record_, end);
+  for (const std::string& host : lost) {
+    keep({.id = stage + "/lost/" + host,
+          .subject = "host " + host,
+          .verdict = Verdict::fail,
+          .reason = "HOST_LOST",
+          .text = "a rank there is gone or silent: " + failure},
+         stage, now_s());
+    exclude_once(record_.excluded, host);
+  }
+  if (lost.empty()) {
+    Check ended{.id = stage + "/ended"};
+    ended.set(unfinished, interrupted ? "INTERRUPTED" : "ENDED_EARLY", failure);
+    if (!end.gone.empty()) {  // before the hosts were known
+      ended.reason = "HOST_LOST";
+    } else if (end.failure == exit_code(Exit::timed_out)) {
+      ended.reason = "TIMED_OUT";
+      ended.text = end.late.empty() ? "timed out: " + failure
+                                    : fmt::format("timed out: others wait for {}; {}",
+                                                  ranks_text(end.late), failure);
+    }
+    keep(std::move(ended), stage, now_s());
+  }
+  // Without an end: --resume makes them again.
+  for (const std::size_t number : open_) record_.stages[number].verdict = unfinished;
+}
+
 Record Journal::record() const {
   const std::lock_guard lock(mutex_);
-  Record record = record_;
-  acceptance::judge(record);
-  return record;
+  return judged(record_);
 }
 
-void Journal::tell_failed(const Check& check) const {
+void Journal::keep(Check check, const std::string& stage, double begin_s) {
+  check.stage = stage;
+  check.begin_s = begin_s;
+  check.end_s = now_s();
   if (check.verdict > Verdict::pass)
-    tell_(fmt::format("{}: {} {}: {} [{}]", check.stage, name(check.verdict), check.subject,
-                      check.text, check.reason));
+    tell_(fmt::format("{}: {} {}: {} [{}]", stage, name(check.verdict), check.subject, check.text,
+                      check.reason));
+  record_.checks.push_back(std::move(check));
 }
 
-void Journal::write() {
-  if (file_.empty()) return;
-  // Judged each time: if rank 0 is killed, the file stays as it is now.
-  Record record = record_;
-  acceptance::judge(record);
-  replace_file(file_, verdict_json(record));
+// Judges the record each time: if rank 0 is killed, the file stays as it is now.
+void Journal::write() const {
+  if (!file_.empty()) replace_file(file_, verdict_json(judged(record_)));
+}
+
+void Journal::write_first() const {
+  try {
+    write();
+  } catch (const Error& e) {
+    throw UsageError(e.what());
+  }
 }
 
 }  // namespace ccl_tests::acceptance

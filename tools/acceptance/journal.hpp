@@ -39,12 +39,14 @@ class Journal {
   void begin_stage(const std::string& name, const std::string& text);
   void at(const Part& part);  // what is done of the innermost one
   void add(Check check);      // its stage and times are the journal's
+  void add(std::string id, Verdict verdict, std::string reason, std::string text,
+           std::string subject = "run");
   void end_stage();
-  // What each host of the record says of itself, in its order.
-  void describe_hosts(const std::vector<std::map<std::string, std::string>>& facts);
+  // What a host says of itself. host: its place in the record.
+  void describe_host(std::size_t host, const std::map<std::string, std::string>& facts);
   void add(PairMatrix matrix);
   void add(Curve curve);
-  void exclude(const std::vector<std::string>& hosts);
+  void exclude(const std::string& host);
   // The last stage has ended.
   void complete();
   // Closes what is open, writes the file, and returns the record, judged. Does not throw: see write_error().
@@ -56,10 +58,11 @@ class Journal {
   Record record() const;
 
  private:
-  void write();
-  std::vector<std::string> lost_hosts(const RanksEnd& end) const;
-  void tell_failed(const Check& check) const;
-  void exclude_one(const std::string& host);
+  // Called under the mutex.
+  void keep(Check check, const std::string& stage, double begin_s);
+  void keep_failure(const RanksEnd& end);
+  void write() const;
+  void write_first() const;  // throws UsageError
 
   std::string file_;
   std::function<void(const std::string&)> tell_;
@@ -70,12 +73,5 @@ class Journal {
   std::vector<std::size_t> open_;  // stages, the innermost last
   Progress progress_;
 };
-
-// Returns the worst verdict of checks; skipped ones do not count beside others.
-Verdict worst(const std::vector<Check>& checks);
-
-// Sets the verdict of a record, what decided it, and the headline. A run that did not reach its end, or
-// that looked at nothing, is not PASS.
-void judge(Record& record);
 
 }  // namespace ccl_tests::acceptance

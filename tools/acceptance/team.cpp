@@ -7,10 +7,7 @@
 #include <utility>
 
 #include "collectives/collectives.hpp"
-#include "src/core/capabilities.hpp"
-#include "src/core/communicator.hpp"
-#include "src/core/error.hpp"
-#include "src/core/library_call.hpp"
+#include "collectives/shapes.hpp"
 #include "src/core/serialize.hpp"
 #include "src/record/quantity_text.hpp"
 #include "src/run/memory_limit.hpp"
@@ -50,28 +47,42 @@ void send_one_way(Communicator& c, const Call& call) {
   turn(!first, answer);
 }
 
-}  // namespace
-
+// A message from the first rank of a pair to the second, which answers with one element when all of it
+// has come. The row's size and time are the message's: both ends see the same time, that of one
+// direction and a short way back.
 const Collective one_way = {
     .name = "one_way",
     .about = "a message from one rank to another",
     .domain = {.paired = true},
-    .unsupported = [](const Shape& s) -> std::optional<std::string> {
-      if (s.count >= answer) return std::nullopt;
-      return "a message of no elements has no end";
-    },
     .layout = layout,
     .expected = expected,
-    .bus_factor = [](const Shape& /*s*/) { return 1.0; },
-    .make = [](ControlChannel& /*channel*/, Communicator& communicator, const Shape& /*shape*/,
-               DataType /*type*/) -> std::unique_ptr<Operation> {
-      return std::make_unique<LibraryCall<send_one_way>>(communicator);
-    },
+    .bus_factor = collectives::whole,
+    .make = collectives::calls<send_one_way>,
     .needs = {.in_steps = true, .host_waits = true, .operations = {OperationId::transfer}},
 };
 
+// A warm-up call, a checked one, and two that are timed for nothing.
+Options few_calls(Options o) {
+  o.measure.samples = false;
+  o.measure.batch = o.measure.warmup_given = true;
+  o.measure.warmup = 1;
+  o.measure.iterations = 2;
+  o.check.all = true;
+  return o;
+}
+
+// Returns the values of all ranks on rank 0.
+template <class T>
+std::vector<T> gather_values(Rank& rank, const T& own) {
+  std::vector<T> all;
+  for (const std::string& bytes : rank.world().gather(to_bytes(own), rank.limit_s()))
+    all.push_back(from_bytes<T>(bytes));
+  return all;
+}
+
+}  // namespace
+
 const Collective& program_named(std::string_view name) {
-  if (name == one_way.name) return one_way;
   for (const Collective* collective : collectives::all())
     if (collective->name == name) return *collective;
   throw Error(fmt::format("there is no program {}", name));
@@ -106,11 +117,10 @@ Check Verified::check(const std::string& id, const std::string& subject) const {
                                   verified_, counted(calls_, "call")),
               .numbers = {{"rows", static_cast<double>(rows_)},
                           {"verified_calls", static_cast<double>(verified_)}}};
-  if (!wrong_.empty()) {
+  if (!wrong_.empty())
     check.set(Verdict::fail, "WRONG_DATA", begin + wrong_);
-  } else if (verified_ == 0) {
+  else if (verified_ == 0)
     check.set(Verdict::inconclusive, "NOT_VERIFIED", begin + "no call could be verified");
-  }
   return check;
 }
 
@@ -125,17 +135,27 @@ Hosts::Hosts(const RankTable& table) {
       all_.push_back({same == 1 ? name : fmt::format("{}#{}", name, same), {}});
     }
     all_[static_cast<std::size_t>(known->second)].ranks.push_back(static_cast<int>(r));
-    host_of_.push_back(known->second);
   }
 }
 
+int Hosts::most_ranks() const {
+  std::size_t most = 0;
+  for (const HostRanks& host : all_) most = std::max(most, host.ranks.size());
+  return static_cast<int>(most);
+}
+
 std::vector<int> Hosts::everybody() const { return first_numbers(all_.size()); }
+
+std::vector<std::vector<int>> Hosts::group_of(const std::vector<int>& hosts) const {
+  if (hosts.size() == all_.size()) return {};
+  return {ranks_of(hosts)};
+}
 
 std::vector<int> Hosts::ranks_of(const std::vector<int>& hosts) const {
   std::vector<int> ranks;
   for (const int host : hosts)
     ranks.insert(ranks.end(), (*this)[host].ranks.begin(), (*this)[host].ranks.end());
-  std::sort(ranks.begin(), ranks.end());
+  std::ranges::sort(ranks);
   return ranks;
 }
 
@@ -145,33 +165,11 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(TimeMessages, pairs, bytes)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(DescribeHost, interface)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(HostDescription, facts, throttled_wires, wire_rate, nvlink_rate)
 
-namespace {
-
-// Every stamp is kept.
-Options with_stamps(Options o) {
-  o.output.raw = true;
-  return o;
-}
-
-// A warm-up call, a checked one, and two that are timed for nothing.
-Options few_calls(Options o) {
-  o.measure.samples = false;
-  o.measure.batch = o.measure.warmup_given = true;
-  o.measure.warmup = 1;
-  o.measure.iterations = 2;
-  o.check.all = true;
-  return o;
-}
-
-}  // namespace
-
 Team::Team(Rank& rank, const Options& options, verify::PatternCache& patterns,
            const HostProbe& host)
-    : rank_(rank),
-      given_(with_stamps(options)),
-      options_(given_),
-      patterns_(patterns),
-      host_(host) {
+    : rank_(rank), given_(options), patterns_(patterns), host_(host) {
+  given_.output.raw = true;  // keeps every stamp
+  options_ = given_;
   connect({});
   // On simulated ranks what a barrier leaves ranks apart by would be in each single time, and none would differ by chance.
   one_by_one_ = !runner_->has_intervals() && !rank.process().options.simulated();
@@ -186,11 +184,9 @@ void Team::connect(const std::vector<std::vector<int>>& groups) {
   runner_.reset();
   room_.clear();
   whole_ = groups.empty();
+  const auto all = static_cast<std::size_t>(rank_.ranks());
   groups_ = std::make_unique<RankGroups>(
-      groups.empty()
-          ? std::vector<std::vector<int>>{first_numbers(static_cast<std::size_t>(rank_.ranks()))}
-          : groups,
-      rank_.ranks());
+      whole_ ? std::vector<std::vector<int>>{first_numbers(all)} : groups, rank_.ranks());
   runner_ = std::make_unique<BenchmarkRunner>(rank_, options_, *groups_, patterns_);
   table_ = table_with_free_memory(rank_);
 }
@@ -212,22 +208,6 @@ auto Team::order(const OneOrder& order) {
   return carry_out(order);
 }
 
-void Team::make_room(const Collective& collective, DataType type, std::size_t bytes,
-                     const RankGroups& groups) {
-  const std::string room =
-      fmt::format("{} {} {} {}", collective.name, name(type), bytes, options_.check.all);
-  if (room == room_) return;
-  SizePlan plan;
-  try {
-    plan = plan_sizes(collective, options_, table_, groups, rank_.process().staging.buffers,
-                      rank_.process().backend.info());
-  } catch (const Unsupported& e) {
-    throw TooLarge(e.what());
-  }
-  runner_->reserve(collective, {{type}, plan.sizes, plan.slots, {groups}, {}});
-  room_ = room;
-}
-
 SweepPoint Team::prepare(const Collective& collective, const MeasureRows& row,
                          const RankGroups& groups) {
   options_ = row.every_call ? few_calls(given_) : given_;
@@ -236,8 +216,20 @@ SweepPoint Team::prepare(const Collective& collective, const MeasureRows& row,
   options_.sweep.group_rows = !whole_;
   options_.sweep.types = {row.type};
   options_.sweep.sizes = {row.bytes};
-  make_room(collective, row.type, row.bytes, groups);
-  return {row.type, row.op, 0, row.bytes, &groups, 0};
+  const SweepPoint point{row.type, row.op, 0, row.bytes, &groups, 0};
+  const std::string room =
+      fmt::format("{} {} {} {}", collective.name, name(row.type), row.bytes, row.every_call);
+  if (room == room_) return point;
+  SizePlan plan;
+  try {
+    plan = plan_sizes(collective, options_, table_, groups, rank_.process().staging.buffers,
+                      rank_.process().backend.info());
+  } catch (const Unsupported& e) {
+    throw TooLarge(e.what());
+  }
+  runner_->reserve(collective, {{row.type}, plan.sizes, plan.slots, {groups}, {}});
+  room_ = room;
+  return point;
 }
 
 void Team::carry_out(const UseGroups& order) { connect(order.groups); }
@@ -253,11 +245,11 @@ std::vector<Measurement> Team::carry_out(const TimeMessages& order) {
 }
 
 std::vector<HostDescription> Team::carry_out(const DescribeHost& order) {
-  return gather_values(host_.describe(order.interface));
+  return gather_values(rank_, host_.describe(order.interface));
 }
 
 std::vector<Counters> Team::carry_out(const ReadCounters& /*order*/) {
-  return gather_values(host_.counters());
+  return gather_values(rank_, host_.counters());
 }
 
 void Team::carry_out(const End& /*order*/) {
@@ -265,37 +257,27 @@ void Team::carry_out(const End& /*order*/) {
   ended_ = true;
 }
 
-template <class T>
-std::vector<T> Team::gather_values(const T& own) {
-  std::vector<T> all;
-  for (const std::string& bytes : rank_.world().gather(to_bytes(own), rank_.limit_s()))
-    all.push_back(from_bytes<T>(bytes));
-  return all;
-}
-
 void Team::use_groups(std::vector<std::vector<int>> groups) {
   if (whole_ && groups.empty()) return;
   order(UseGroups{std::move(groups)});
 }
 
-PointRows Team::rows(std::string_view program, DataType type, std::optional<ReduceOp> op,
-                     std::size_t bytes, double budget_s) {
+PointRows Team::rows(const Collective& program, std::size_t bytes, double budget_s) {
   runner_->set_budget(budget_s);
-  return order(MeasureRows{std::string(program), type, op, bytes});
+  return order(
+      MeasureRows{std::string(program.name), usual_type(program), usual_op(program), bytes});
 }
 
-PointRows Team::checked_rows(std::string_view program, DataType type, std::optional<ReduceOp> op,
+PointRows Team::checked_rows(const Collective& program, DataType type, std::optional<ReduceOp> op,
                              std::size_t bytes) {
-  return order(MeasureRows{std::string(program), type, op, bytes, true});
+  return order(MeasureRows{std::string(program.name), type, op, bytes, true});
 }
 
-std::vector<Measurement> Team::times(const std::vector<RankPair>& pairs, std::size_t bytes,
+std::vector<Measurement> Team::times(std::vector<std::vector<int>> pairs, std::size_t bytes,
                                      double budget_s) {
-  if (!whole_) use_groups({});
-  TimeMessages messages{.bytes = bytes};
-  for (const RankPair& pair : pairs) messages.pairs.push_back({pair.first, pair.second});
+  use_groups({});
   runner_->set_budget(budget_s);
-  return order(messages);
+  return order(TimeMessages{std::move(pairs), bytes});
 }
 
 std::vector<HostDescription> Team::descriptions(const std::string& interface) {

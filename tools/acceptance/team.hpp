@@ -10,12 +10,6 @@
 #include <variant>
 #include <vector>
 
-#include "src/core/capabilities.hpp"
-#include "src/core/collective.hpp"
-#include "src/core/error.hpp"
-#include "src/core/rank_pair.hpp"
-#include "src/job/rank.hpp"
-#include "src/job/rank_table.hpp"
 #include "src/run/benchmark_runner.hpp"
 #include "tools/acceptance/host/probe.hpp"
 #include "tools/acceptance/record.hpp"
@@ -23,12 +17,7 @@
 
 namespace ccl_tests::acceptance {
 
-// A message from the first rank of a pair to the second, which answers with one element when all of it
-// has come. The row's size and time are the message's: both ends see the same time, that of one
-// direction and a short way back.
-extern const Collective one_way;
-
-// Returns the program of that name, without _perf; one_way, too. Throws Error if there is none.
+// Returns the program of that name, without _perf. Throws Error if there is none.
 const Collective& program_named(std::string_view name);
 
 // Returns what rows are of if nobody asks for more: float, or the first type that the program has.
@@ -63,8 +52,8 @@ class Hosts {
   int number() const { return static_cast<int>(all_.size()); }
   const HostRanks& operator[](int host) const { return all_[static_cast<std::size_t>(host)]; }
   const std::vector<HostRanks>& all() const { return all_; }
-  int leader(int host) const { return (*this)[host].ranks.front(); }
-  int host_of(int rank) const { return host_of_[static_cast<std::size_t>(rank)]; }
+  // Returns the ranks of the host that has the most.
+  int most_ranks() const;
   // Returns the numbers of all hosts.
   std::vector<int> everybody() const;
   // Returns what the first rank of each host has in a list of all ranks.
@@ -75,12 +64,13 @@ class Hosts {
       by_host.push_back(by_rank.at(static_cast<std::size_t>(host.ranks.front())));
     return by_host;
   }
+  // Returns one group of all ranks of these hosts, for Team::use_groups().
+  std::vector<std::vector<int>> group_of(const std::vector<int>& hosts) const;
   // Returns all ranks of these hosts, ascending.
   std::vector<int> ranks_of(const std::vector<int>& hosts) const;
 
  private:
   std::vector<HostRanks> all_;
-  std::vector<int> host_of_;
 };
 
 // The orders of rank 0 to all ranks. Groups and pairs are of the job's ranks.
@@ -131,15 +121,14 @@ class Team {
 
   // Forms groups, with a communicator each; ranks that none names rest. Empty: all ranks are one group.
   void use_groups(std::vector<std::vector<int>> groups);
-  // Returns a verified row of each group, out of up to budget_s seconds of timed calls a time.
-  PointRows rows(std::string_view program, DataType type, std::optional<ReduceOp> op,
-                 std::size_t bytes, double budget_s);
+  // Returns a verified row of each group, of the usual type, out of up to budget_s seconds of timed calls a time.
+  PointRows rows(const Collective& program, std::size_t bytes, double budget_s);
   // Returns a row of each group of few calls, all of them verified, whose times mean nothing.
-  PointRows checked_rows(std::string_view program, DataType type, std::optional<ReduceOp> op,
+  PointRows checked_rows(const Collective& program, DataType type, std::optional<ReduceOp> op,
                          std::size_t bytes);
   // Returns the time of a message from the first to the second rank of each pair, all at the same
   // time, with its stamps; not verified.
-  std::vector<Measurement> times(const std::vector<RankPair>& pairs, std::size_t bytes,
+  std::vector<Measurement> times(std::vector<std::vector<int>> pairs, std::size_t bytes,
                                  double budget_s);
   // Return what every rank learns about its host.
   std::vector<HostDescription> descriptions(const std::string& interface = {});
@@ -157,14 +146,10 @@ class Team {
   std::vector<HostDescription> carry_out(const DescribeHost& order);
   std::vector<Counters> carry_out(const ReadCounters& order);
   void carry_out(const End& order);
-  template <class T>
-  std::vector<T> gather_values(const T& own);
   void connect(const std::vector<std::vector<int>>& groups);
-  // Makes ready for a point of a program, and returns it. Throws TooLarge, on all ranks alike.
+  // Makes room for a point of a program, and returns it. Throws TooLarge, on all ranks alike.
   SweepPoint prepare(const Collective& collective, const MeasureRows& row,
                      const RankGroups& groups);
-  void make_room(const Collective& collective, DataType type, std::size_t bytes,
-                 const RankGroups& groups);
 
   Rank& rank_;
   Options given_;

@@ -1,4 +1,4 @@
-#include "tools/acceptance/stages/hosts.hpp"
+#include "tools/acceptance/stages/stages.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -10,7 +10,6 @@
 
 #include "src/core/quote.hpp"
 #include "tools/acceptance/report/headline.hpp"
-#include "tools/acceptance/stages/stages.hpp"
 
 namespace ccl_tests::acceptance {
 namespace {
@@ -20,72 +19,10 @@ bool is_trouble(std::string_view name) {
   return !name.starts_with("sent ") && !name.starts_with("received ") && name != "retransmits";
 }
 
-}  // namespace
-
-void HostCount::go_on() { begin_ = hosts_.of_leaders(team_.counters()); }
-
-void HostCount::pause() {
-  const std::vector<Counters> now = hosts_.of_leaders(team_.counters());
-  counts_.resize(now.size());
-  for (std::size_t h = 0; h < now.size(); ++h)
-    for (const auto& [name, value] : now[h])  // of one that was not known then, nothing is known
-      if (const auto then = begin_[h].find(name); then != begin_[h].end())
-        counts_[h][name] += value - std::min(value, then->second);
-}
-
-std::vector<Check> error_checks(std::string_view stage, const Hosts& hosts,
-                                const std::vector<Counters>& counted) {
-  std::vector<Check> checks;
-  for (int h = 0; h < hosts.number(); ++h) {
-    const std::string& name = hosts[h].name;
-    Check wires{.id = fmt::format("{}/errors/{}", stage, name),
-                .subject = "host " + name,
-                .verdict = Verdict::warn,
-                .reason = "LINK_ERRORS"};
-    Check gpus{.id = fmt::format("{}/gpus/{}", stage, name),
-               .subject = "host " + name,
-               .verdict = Verdict::warn,
-               .reason = "GPU_ERRORS"};
-    for (const auto& [counter, value] : counted.at(static_cast<std::size_t>(h))) {
-      if (value == 0 || !is_trouble(counter)) continue;
-      const bool of_gpu = counter.find(" gpu ") != std::string::npos;
-      std::string& text = of_gpu ? gpus.text : wires.text;
-      text += fmt::format("{}{} {}", text.empty() ? "counted during this stage: " : ", ", value,
-                          counter);
-      if (counter.starts_with("uncorrected memory errors")) gpus.verdict = Verdict::fail;
-    }
-    for (Check* check : {&wires, &gpus})
-      if (!check->text.empty()) checks.push_back(std::move(*check));
-  }
-  return checks;
-}
-
-std::vector<Counters> counted_during(Context& context, std::string_view stage,
-                                     const std::function<void()>& work) {
-  HostCount count(context.team, context.hosts);
-  work();
-  count.pause();
-  for (Check& check : error_checks(stage, context.hosts, count.counts()))
-    context.journal.add(std::move(check));
-  return count.counts();
-}
-
-namespace {
-
 constexpr double counted_at_least = 0.5;  // of the bytes, or the data took a way that nobody counts
 constexpr std::string_view sent_by = "sent ";
 
 std::string gigabytes(double bytes) { return fmt::format("{:.3g} GB", bytes / 1e9); }
-
-// Returns bytes by wire, of all hosts; not those that stay on the host.
-std::map<std::string, double> bytes_by_wire(const std::vector<Counters>& counted) {
-  std::map<std::string, double> bytes;
-  for (const Counters& host : counted)
-    for (const auto& [name, value] : host)
-      if (name.starts_with(sent_by) && name != "sent lo")
-        bytes[name.substr(sent_by.size())] += static_cast<double>(value);
-  return bytes;
-}
 
 bool is_of(const std::string& wire, const std::string& interface) {
   return wire == interface || wire.starts_with(interface + '/');
@@ -93,22 +30,28 @@ bool is_of(const std::string& wire, const std::string& interface) {
 
 // Whether every host counts what the interface sends. Some drivers leave its counter empty.
 bool is_counted(const std::vector<Counters>& counted, const std::string& interface) {
-  return std::all_of(counted.begin(), counted.end(), [&](const Counters& host) {
-    return std::any_of(host.begin(), host.end(), [&](const auto& counter) {
+  return std::ranges::all_of(counted, [&](const Counters& host) {
+    return std::ranges::any_of(host, [&](const auto& counter) {
       const std::string& name = counter.first;
       return name.starts_with(sent_by) && is_of(name.substr(sent_by.size()), interface);
     });
   });
 }
 
+// The bytes of all hosts by their wires; not those that stay on the host.
 struct Split {
-  double all = 0, on_it = 0, most = 0;  // bytes
+  double all = 0, on_it = 0, most = 0;
   std::string busiest = {};
 };
 
 Split split(const std::vector<Counters>& counted, const std::string& interface) {
+  std::map<std::string, double> bytes;
+  for (const Counters& host : counted)
+    for (const auto& [name, value] : host)
+      if (name.starts_with(sent_by) && name != "sent lo")
+        bytes[name.substr(sent_by.size())] += static_cast<double>(value);
   Split found;
-  for (const auto& [wire, value] : bytes_by_wire(counted)) {
+  for (const auto& [wire, value] : bytes) {
     found.all += value;
     if (is_of(wire, interface)) found.on_it += value;
     if (value > found.most) found.most = value, found.busiest = wire;
@@ -127,14 +70,107 @@ std::string kind_of(const std::string& wire) {
 }
 
 void judge(Check& check, const Split& found, const std::string& interface, bool right) {
-  if (right) {
+  if (right)
     check.text = fmt::format("{} over {}", gigabytes(found.on_it), interface);
-    return;
+  else
+    check.set(Verdict::fail, "WRONG_WIRE",
+              fmt::format("{}, not {}", busiest_text(found), interface));
+}
+
+// Compares what hosts say of a fact. A host that says nothing counts as one that says so, unless `those_that_do`.
+Check comparison(const Hosts& hosts, const std::vector<HostDescription>& descriptions,
+                 const std::string& fact, bool those_that_do) {
+  std::vector<std::pair<std::string, std::string>> said;  // the host and its value
+  std::map<std::string, int> times;
+  for (std::size_t h = 0; h < descriptions.size(); ++h) {
+    const Facts& facts = descriptions[h].facts;
+    const auto found = facts.find(fact);
+    if (found == facts.end() && those_that_do) continue;
+    said.emplace_back(hosts.all()[h].name, found == facts.end() ? "nothing" : found->second);
+    ++times[said.back().second];
   }
-  check.set(Verdict::fail, "WRONG_WIRE", fmt::format("{}, not {}", busiest_text(found), interface));
+  // Of equally many the first in the alphabet.
+  const std::string most =
+      std::ranges::max_element(times, {}, [](const auto& one) { return one.second; })->first;
+  Check check{.id = "hosts/" + fact, .verdict = Verdict::pass, .reason = "OK"};
+  std::vector<std::string> others;
+  for (const auto& [host, value] : said) {
+    if (value == most) continue;
+    others.push_back(fmt::format("{} ({})", host, value));
+    check.subject = "host " + host;
+  }
+  if (others.size() != 1) check.subject = "run";
+  if (others.empty())
+    check.text =
+        fmt::format("{}: {} on {}", fact, most,
+                    said.size() == 1 ? "the one host" : fmt::format("all {} hosts", said.size()));
+  else
+    check.set(
+        Verdict::warn, "HOSTS_DIFFER",
+        fmt::format("{}: {} on most hosts, but not on {}", fact, most, fmt::join(others, ", ")));
+  return check;
+}
+
+// Returns the facts that a name of the plan stands for: itself, or with '*' at its end all that begin so.
+std::set<std::string> facts_named(const std::string& name,
+                                  const std::vector<HostDescription>& hosts) {
+  std::set<std::string> names;
+  const bool many = name.ends_with('*');
+  const std::string begin = many ? name.substr(0, name.size() - 1) : name;
+  for (const HostDescription& host : hosts)
+    for (const auto& [fact, value] : host.facts)
+      if (many ? fact.starts_with(begin) : fact == name) names.insert(fact);
+  return names;
 }
 
 }  // namespace
+
+void HostCount::go_on() { begin_ = hosts_.of_leaders(team_.counters()); }
+
+void HostCount::pause() {
+  const std::vector<Counters> now = hosts_.of_leaders(team_.counters());
+  counts_.resize(now.size());
+  for (std::size_t h = 0; h < now.size(); ++h)
+    for (const auto& [name, value] : now[h])  // of one that was not known then, nothing is known
+      if (const auto then = begin_[h].find(name); then != begin_[h].end())
+        counts_[h][name] += value - std::min(value, then->second);
+}
+
+std::vector<Check> error_checks(std::string_view stage, const Hosts& hosts,
+                                const std::vector<Counters>& counted) {
+  std::vector<Check> checks;
+  for (std::size_t h = 0; h < hosts.all().size(); ++h) {
+    const std::string& name = hosts.all()[h].name;
+    const auto check = [&](const char* kind, const char* reason) {
+      return Check{.id = fmt::format("{}/{}/{}", stage, kind, name),
+                   .subject = "host " + name,
+                   .verdict = Verdict::warn,
+                   .reason = reason};
+    };
+    Check wires = check("errors", "LINK_ERRORS"), gpus = check("gpus", "GPU_ERRORS");
+    for (const auto& [counter, value] : counted.at(h)) {
+      if (value == 0 || !is_trouble(counter)) continue;
+      const bool of_gpu = counter.find(" gpu ") != std::string::npos;
+      std::string& text = of_gpu ? gpus.text : wires.text;
+      text += fmt::format("{}{} {}", text.empty() ? "counted during this stage: " : ", ", value,
+                          counter);
+      if (counter.starts_with("uncorrected memory errors")) gpus.verdict = Verdict::fail;
+    }
+    for (Check* one : {&wires, &gpus})
+      if (!one->text.empty()) checks.push_back(std::move(*one));
+  }
+  return checks;
+}
+
+std::vector<Counters> counted_during(Context& context, std::string_view stage,
+                                     const std::function<void()>& work) {
+  HostCount count(context.team, context.hosts);
+  work();
+  count.pause();
+  for (Check& check : error_checks(stage, context.hosts, count.counts()))
+    context.journal.add(std::move(check));
+  return count.counts();
+}
 
 Check wire_check(const std::vector<Counters>& counted, const std::string& interface,
                  std::uint64_t sent) {
@@ -178,88 +214,9 @@ Check share_check(std::string_view stage, const std::vector<Counters>& counted,
 }
 
 double slowest_wire(Team& team, const Hosts& hosts, const std::string& interface) {
-  std::vector<double> rates;
-  for (const HostDescription& host : hosts.of_leaders(team.descriptions(interface)))
-    rates.push_back(std::max(0.0, host.wire_rate));
-  return *std::min_element(rates.begin(), rates.end());
+  const auto all = hosts.of_leaders(team.descriptions(interface));
+  return std::ranges::min_element(all, {}, &HostDescription::wire_rate)->wire_rate;
 }
-
-namespace {
-
-struct Said {
-  std::string host, value;
-};
-
-// Returns what hosts say of a fact. A host that says nothing counts as one that says so, unless `those_that_do`.
-std::vector<Said> answers_of(const Hosts& hosts, const std::vector<Facts>& facts,
-                             const std::string& fact, bool those_that_do) {
-  std::vector<Said> all;
-  for (int h = 0; h < hosts.number(); ++h) {
-    const Facts& of_host = facts[static_cast<std::size_t>(h)];
-    const auto found = of_host.find(fact);
-    if (found == of_host.end() && those_that_do) continue;
-    all.push_back({hosts[h].name, found == of_host.end() ? "nothing" : found->second});
-  }
-  return all;
-}
-
-// Returns what most hosts say; of equally many the first in the alphabet.
-std::string usual(const std::vector<Said>& all) {
-  std::map<std::string, int> times;
-  for (const Said& one : all) ++times[one.value];
-  const auto most = std::max_element(
-      times.begin(), times.end(), [](const auto& a, const auto& b) { return a.second < b.second; });
-  return most->first;
-}
-
-Check comparison(const std::vector<Said>& all, const std::string& fact) {
-  const std::string most = usual(all);
-  Check check{.id = "hosts/" + fact, .verdict = Verdict::pass, .reason = "OK"};
-  std::vector<std::string> others;
-  std::string other;
-  for (const Said& one : all) {
-    if (one.value == most) continue;
-    others.push_back(fmt::format("{} ({})", one.host, one.value));
-    other = one.host;
-  }
-  if (others.empty()) {
-    check.text =
-        fmt::format("{}: {} on {}", fact, most,
-                    all.size() == 1 ? "the one host" : fmt::format("all {} hosts", all.size()));
-    return check;
-  }
-  check.set(
-      Verdict::warn, "HOSTS_DIFFER",
-      fmt::format("{}: {} on most hosts, but not on {}", fact, most, fmt::join(others, ", ")));
-  if (others.size() == 1) check.subject = "host " + other;
-  return check;
-}
-
-// The facts that a name of the plan stands for: itself, or with '*' at its end all that begin so.
-std::set<std::string> facts_named(const std::string& name, const std::vector<Facts>& facts) {
-  std::set<std::string> names;
-  const bool many = name.ends_with('*');
-  const std::string begin = many ? name.substr(0, name.size() - 1) : name;
-  for (const Facts& host : facts)
-    for (const auto& [fact, value] : host)
-      if (many ? fact.starts_with(begin) : fact == name) names.insert(fact);
-  return names;
-}
-
-void check_wires(Context& context, const std::vector<HostDescription>& hosts) {
-  for (int h = 0; h < context.hosts.number(); ++h) {
-    const auto& throttled = hosts[static_cast<std::size_t>(h)].throttled_wires;
-    if (throttled.empty()) continue;
-    const std::string& name = context.hosts[h].name;
-    context.journal.add({.id = "hosts/wires/" + name,
-                         .subject = "host " + name,
-                         .verdict = Verdict::warn,
-                         .reason = "PCI_LIMITS",
-                         .text = fmt::format("{}", fmt::join(throttled, "; "))});
-  }
-}
-
-}  // namespace
 
 void compare_hosts(Context& context) {
   const Hosts& hosts = context.hosts;
@@ -267,20 +224,22 @@ void compare_hosts(Context& context) {
       "hosts", fmt::format("{}, {}: what differs between them", counted(hosts.all().size(), "host"),
                            counted(static_cast<std::size_t>(context.team.rank().ranks()), "rank")));
   const auto descriptions = hosts.of_leaders(context.team.descriptions());
-  std::vector<Facts> facts;
-  for (const HostDescription& host : descriptions) facts.push_back(host.facts);
-  context.journal.describe_hosts(facts);
+  for (std::size_t h = 0; h < descriptions.size(); ++h)
+    context.journal.describe_host(h, descriptions[h].facts);
   for (const std::string& name : context.plan.same) {
-    const std::set<std::string> names = facts_named(name, facts);
+    const std::set<std::string> names = facts_named(name, descriptions);
     if (names.empty() && context.plan.same_given)
-      context.journal.add({.id = "hosts/" + name,
-                           .verdict = Verdict::inconclusive,
-                           .reason = "FACT_NOT_KNOWN",
-                           .text = fmt::format("no host tells the plan's {}", quote(name))});
+      context.journal.add("hosts/" + name, Verdict::inconclusive, "FACT_NOT_KNOWN",
+                          fmt::format("no host tells the plan's {}", quote(name)));
     for (const std::string& fact : names)
-      context.journal.add(comparison(answers_of(hosts, facts, fact, name.ends_with('*')), fact));
+      context.journal.add(comparison(hosts, descriptions, fact, name.ends_with('*')));
   }
-  check_wires(context, descriptions);
+  for (std::size_t h = 0; h < descriptions.size(); ++h) {
+    const std::string& name = hosts.all()[h].name;
+    if (const auto& wires = descriptions[h].throttled_wires; !wires.empty())
+      context.journal.add("hosts/wires/" + name, Verdict::warn, "PCI_LIMITS",
+                          fmt::format("{}", fmt::join(wires, "; ")), "host " + name);
+  }
   context.journal.end_stage();
 }
 

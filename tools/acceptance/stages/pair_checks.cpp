@@ -1,6 +1,4 @@
 // What the search over pairs of hosts found, as checks.
-#include "tools/acceptance/stages/pair_checks.hpp"
-
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -10,8 +8,7 @@
 
 #include "src/options/values.hpp"
 #include "tools/acceptance/report/headline.hpp"
-#include "tools/acceptance/search/screen.hpp"
-#include "tools/acceptance/stages/hosts.hpp"
+#include "tools/acceptance/stages/stages.hpp"
 
 namespace ccl_tests::acceptance {
 namespace {
@@ -40,10 +37,10 @@ std::vector<Number> numbers_of(const Size& size) {
 
 // Whose ranks sent the messages.
 struct Senders {
-  std::string id = "pairs";  // that the ids of checks begin with
-  std::string words = {};    // that texts begin with
-  const char* slow = "SLOW_HOST";
-  const char* intermittent = "INTERMITTENT_HOST";
+  std::string id;     // that the ids of checks begin with
+  std::string words;  // that texts begin with
+  const char* slow;
+  const char* intermittent;
 };
 
 class PairChecks {
@@ -63,14 +60,6 @@ class PairChecks {
   }
 
  private:
-  // Returns true if hosts were compared with each other.
-  bool compares() const {
-    return std::none_of(findings_.reasons.begin(), findings_.reasons.end(), [](Reason reason) {
-      return reason == Reason::nothing_measured || reason == Reason::too_few_hosts ||
-             reason == Reason::too_few_rounds || reason == Reason::too_many_suspects;
-    });
-  }
-
   // The plan says from which slowdown on a host fails. Below it: WARN.
   Verdict verdict_of(const Size& size) const {
     return size.high < context_.plan.pairs.slowdown ? Verdict::warn : Verdict::fail;
@@ -83,21 +72,24 @@ class PairChecks {
   void add_host(const HostFinding& host) {
     const std::string& name = context_.hosts[host.host].name;
     Check check{.id = fmt::format("{}/host/{}", senders_.id, name), .subject = "host " + name};
-    const auto says = [&](Verdict verdict, const char* reason, std::string text) {
-      check.set(verdict, reason, senders_.words + std::move(text));
+    const auto says = [&](Verdict verdict, const char* reason, const std::string& text) {
+      check.set(verdict, reason, senders_.words + text);
     };
     const std::string how =
         host.intermittent
             ? fmt::format("some messages take long when {}: p95/p50 {}", way_words(host.slow_at),
                           slowdown_text(host.size))
             : fmt::format("{} when {}", slowdown_text(host.size), way_words(host.slow_at));
+    const bool not_compared = std::ranges::any_of(findings_.reasons, [](Reason reason) {
+      return reason == Reason::nothing_measured || reason == Reason::too_few_hosts ||
+             reason == Reason::too_few_rounds || reason == Reason::too_many_suspects;
+    });
     switch (host.verdict) {
       case HostVerdict::healthy:
-        if (compares()) {
-          says(Verdict::pass, "OK", "like the other hosts");
-        } else {
+        if (not_compared)
           says(Verdict::skipped, "NOT_JUDGED", "nothing can be said of single hosts");
-        }
+        else
+          says(Verdict::pass, "OK", "like the other hosts");
         break;
       case HostVerdict::blamed:
         says(verdict_of(host.size), host.intermittent ? senders_.intermittent : senders_.slow,
@@ -135,14 +127,12 @@ class PairChecks {
                             {"message", static_cast<double>(bytes_), "B"}}};
     if (!findings_.reasons.empty()) {
       std::vector<std::string> reasons;
-      for (const Reason reason : findings_.reasons)
-        reasons.push_back(
-            reason == Reason::too_noisy
-                ? fmt::format("noise: a host has to be {} slower to be seen, the plan "
-                              "asks for {}",
-                              percent(findings_.detectable.both_ways),
-                              percent(context_.plan.pairs.slowdown))
-                : std::string(text(reason)));
+      for (const Reason reason : findings_.reasons) reasons.emplace_back(text(reason));
+      std::ranges::replace(
+          reasons, text(Reason::too_noisy),
+          fmt::format("noise: a host has to be {} slower to be seen, the plan asks for {}",
+                      percent(findings_.detectable.both_ways),
+                      percent(context_.plan.pairs.slowdown)));
       check.set(
           Verdict::inconclusive,
           findings_.reasons.front() == Reason::too_few_hosts ? "TOO_FEW_HOSTS" : "HOSTS_NOT_JUDGED",
@@ -164,27 +154,21 @@ class PairChecks {
                                     less_than_asked(link.size),
                             .numbers = numbers_of(link.size)});
     }
+    if (findings_.link_verdict == LinkVerdict::found) return;
     Check check{.id = "pairs/links",
                 .numbers = {{"pairs_seen", static_cast<double>(findings_.pairs_seen)},
                             {"pairs", static_cast<double>(findings_.pairs)}}};
     const std::string seen =
         fmt::format("{} of {} measured", findings_.pairs_seen, counted(findings_.pairs, "link"));
-    switch (findings_.link_verdict) {
-      case LinkVerdict::skipped:
-        check.reason = "LINKS_NOT_JUDGED";
-        check.text = context_.plan.pairs.links ? seen + ": links cannot be judged"
-                                               : "links were not asked for";
-        if (context_.plan.pairs.links) check.verdict = Verdict::inconclusive;
-        break;
-      case LinkVerdict::nothing_found:
-        check.set(Verdict::pass, "OK", seen + ": no link stands out");
-        break;
-      case LinkVerdict::found: return;
-      case LinkVerdict::open:
-        check.set(Verdict::inconclusive, "UNDECIDED",
-                  seen + ": one may be slow, and the confirmations did not decide");
-        break;
-    }
+    if (findings_.link_verdict == LinkVerdict::nothing_found)
+      check.set(Verdict::pass, "OK", seen + ": no link stands out");
+    else if (findings_.link_verdict == LinkVerdict::open)
+      check.set(Verdict::inconclusive, "UNDECIDED",
+                seen + ": one may be slow, and the confirmations did not decide");
+    else if (context_.plan.pairs.links)
+      check.set(Verdict::inconclusive, "LINKS_NOT_JUDGED", seen + ": links cannot be judged");
+    else
+      check.set(Verdict::skipped, "LINKS_NOT_JUDGED", "links were not asked for");
     context_.journal.add(std::move(check));
   }
 
@@ -207,14 +191,12 @@ class PairChecks {
            .numbers = numbers_of(uplink.size)});
     }
     if (rack_of.empty()) return;
-    const int racks = 1 + *std::max_element(rack_of.begin(), rack_of.end());
+    const int racks = 1 + *std::ranges::max_element(rack_of);
     if (racks >= static_cast<int>(fewest_for_uplinks)) return;
     context_.journal.add(
-        {.id = "pairs/uplinks",
-         .verdict = Verdict::skipped,
-         .reason = "NOT_JUDGED",
-         .text = fmt::format("the racks' uplinks are compared from {} racks on, here are {}",
-                             fewest_for_uplinks, racks)});
+        "pairs/uplinks", Verdict::skipped, "NOT_JUDGED",
+        fmt::format("the racks' uplinks are compared from {} racks on, here are {}",
+                    fewest_for_uplinks, racks));
   }
 
   // All hosts may be slow alike: only what the wire can carry, or the plan, knows that.
@@ -230,21 +212,20 @@ class PairChecks {
     if (reached <= 0) {
       check.set(Verdict::inconclusive, "NOT_MEASURED", "there is no time");
     } else if (limit <= 0) {
-      check.reason = "NO_CEILING";
-      check.text = fmt::format("{} between hosts; nothing says what the wires can carry",
-                               rate_text(reached));
+      check.set(Verdict::skipped, "NO_CEILING",
+                fmt::format("{} between hosts; nothing says what the wires can carry",
+                            rate_text(reached)));
     } else {
-      const std::string whose =
-          given ? "of the plan" : fmt::format("{} of the wire", percent(plan.efficiency));
+      const std::string text = fmt::format(
+          "half of the pairs reach {}, the limit is {} ({})", rate_text(reached), rate_text(limit),
+          given ? "of the plan" : fmt::format("{} of the wire", percent(plan.efficiency)));
       // One stream of messages may not fill a wire: only a limit that somebody gave fails.
-      check.set(reached >= limit ? Verdict::pass
-                : given          ? Verdict::fail
-                                 : Verdict::inconclusive,
-                reached >= limit ? "OK"
-                : given          ? "ALL_SLOW"
-                                 : "BELOW_WIRE",
-                fmt::format("half of the pairs reach {}, the limit is {} ({})", rate_text(reached),
-                            rate_text(limit), whose));
+      if (reached >= limit)
+        check.set(Verdict::pass, "OK", text);
+      else if (given)
+        check.set(Verdict::fail, "ALL_SLOW", text);
+      else
+        check.set(Verdict::inconclusive, "BELOW_WIRE", text);
     }
     context_.journal.add(std::move(check));
   }
@@ -258,16 +239,14 @@ class PairChecks {
 }  // namespace
 
 void add_pair_checks(Context& context, const Findings& findings, std::size_t bytes) {
-  PairChecks(context, findings, bytes, {}).add_all();
+  PairChecks(context, findings, bytes, {"pairs", "", "SLOW_HOST", "INTERMITTENT_HOST"}).add_all();
 }
 
 void add_rail_checks(Context& context, const Findings& findings, std::size_t bytes,
                      std::size_t rail) {
   PairChecks(context, findings, bytes,
-             {.id = fmt::format("rails/{}", rail),
-              .words = fmt::format("rail {}: ", rail),
-              .slow = "SLOW_RAIL",
-              .intermittent = "INTERMITTENT_RAIL"})
+             {fmt::format("rails/{}", rail), fmt::format("rail {}: ", rail), "SLOW_RAIL",
+              "INTERMITTENT_RAIL"})
       .add_hosts();
 }
 

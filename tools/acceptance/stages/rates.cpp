@@ -1,19 +1,16 @@
-#include "tools/acceptance/stages/rates.hpp"
+#include "tools/acceptance/stages/stages.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <utility>
 
+#include "src/core/clock.hpp"
 #include "src/options/values.hpp"
 #include "src/record/row_text.hpp"
 #include "tools/acceptance/report/headline.hpp"
-#include "tools/acceptance/stages/hosts.hpp"
-#include "tools/acceptance/stages/stages.hpp"
-#include "tools/acceptance/team.hpp"
 
 namespace ccl_tests::acceptance {
 namespace {
@@ -44,6 +41,97 @@ std::string share_text(double value, double limit) {
   const auto unit = [](const std::string& text) { return text.substr(text.find(' ')); };
   const bool same = unit(reached) == unit(wanted);
   return fmt::format("{} of {}", same ? reached.substr(0, reached.find(' ')) : reached, wanted);
+}
+
+// Runs a stage's programs on the groups in use, and adds a check for each row. Returns the best bus bandwidth of
+// each group, bytes per second.
+std::vector<double> measure_rates(Context& context, const std::string& stage, const RatePlan& plan,
+                                  const std::vector<std::string>& subjects, int ranks) {
+  Verified verified;
+  std::vector<double> best(subjects.size(), 0);
+  Part part{.unit = "row"};
+  part.least = part.most = static_cast<double>(plan.programs.size() * plan.sizes.size());
+  for (const std::string& name : plan.programs) {
+    const Collective& program = program_named(name);
+    if (const auto why = why_not(program, context.team, ranks)) {
+      context.journal.add(fmt::format("{}/{}", stage, name), Verdict::inconclusive, "UNSUPPORTED",
+                          name + ": " + *why);
+      part.done += static_cast<double>(plan.sizes.size());
+      continue;
+    }
+    Curve curve{.stage = stage,
+                .program = name,
+                .type = std::string(ccl_tests::name(usual_type(program))),
+                .ranks = ranks};
+    for (const std::size_t bytes : plan.sizes) {
+      PointRows found;
+      try {
+        found = context.team.rows(program, bytes, plan.seconds);
+      } catch (const TooLarge& e) {
+        context.journal.add(fmt::format("{}/run/{}/{}", stage, name, bytes), Verdict::inconclusive,
+                            "NOT_MEASURED",
+                            fmt::format("{} {}: {}", name, size_text(bytes), e.what()));
+      }
+      verified.add(found);
+      for (std::size_t r = 0; r < found.rows.size(); ++r) {
+        const BusBandwidth reached = bus_bandwidth(found.rows[r]);
+        best.at(r) = std::max(best.at(r), reached.value);
+        context.journal.add(
+            row_check(context.plan, stage, subjects.at(r), name, bytes, found.rows[r]));
+        if (r > 0) continue;
+        const RateLimit* const limit = limit_of(context.plan, stage, name, bytes);
+        curve.points.push_back({bytes, reached.seconds > 0 ? reached.value : std::nan(""),
+                                reached.low, reached.high,
+                                limit == nullptr ? 0 : limit->min_busbw});
+      }
+      ++part.done;
+      context.journal.at(part);
+    }
+    context.journal.add(curve);
+  }
+  context.journal.add(verified.check(stage + "/data"));
+  return best;
+}
+
+// Inside a host with GPUs their NVLinks say what can be reached: comparing hosts does not show that all are slow.
+void check_nvlinks(Context& context, const std::vector<double>& best) {
+  if (context.team.rank().process().staging.gpus == nullptr) return;
+  const auto descriptions = context.hosts.of_leaders(context.team.descriptions());
+  for (int h = 0; h < context.hosts.number(); ++h) {
+    const HostRanks& host = context.hosts[h];
+    const double links = descriptions[static_cast<std::size_t>(h)].nvlink_rate;
+    if (links <= 0 || host.ranks.size() < 2) continue;
+    context.journal.add(nvlink_check(host.name, best.at(static_cast<std::size_t>(h)), links,
+                                     context.plan.pairs.efficiency));
+  }
+}
+
+Check soak_check(Context& context) {
+  const std::string& name = context.plan.full.programs.front();
+  const Collective& program = program_named(name);
+  const std::size_t bytes = largest(context.plan.full);
+  const double all_s = context.plan.soak_s, begin_s = monotonic_seconds();
+  std::uint64_t verified = 0;
+  std::string wrong;
+  for (double done_s = 0; done_s < all_s && wrong.empty();) {
+    const PointRows found =
+        context.team.checked_rows(program, usual_type(program), usual_op(program), bytes);
+    const Row& row = found.rows.front();
+    verified += row.out_of_place.verified_calls + row.in_place.verified_calls;
+    done_s = monotonic_seconds() - begin_s;
+    context.journal.at({"second", done_s, all_s, all_s});
+    if (!found.wrong.empty()) wrong = found.wrong.front();
+  }
+  Check check{.id = "soak/" + name, .numbers = {{"verified_calls", static_cast<double>(verified)}}};
+  if (!wrong.empty())
+    check.set(Verdict::fail, "WRONG_DATA", wrong);
+  else if (verified == 0)
+    check.set(Verdict::inconclusive, "NOT_VERIFIED", "no call could be verified");
+  else
+    check.set(Verdict::pass, "OK",
+              fmt::format("{} right: fewer than 3 in {} are wrong, with 95 % confidence",
+                          counted(verified, "call"), verified));
+  return check;
 }
 
 }  // namespace
@@ -133,92 +221,17 @@ Check nvlink_check(const std::string& host, double busbw, double links, double e
                   "the best bus bandwidth is {}, the limit is {} ({:.0f} % of a GPU's NVLinks)",
                   rate_text(busbw), rate_text(limit), 100 * efficiency),
               .numbers = {{"busbw", busbw, "B/s"}, {"limit", limit, "B/s"}}};
-  if (busbw <= 0) {
-    check.set(Verdict::inconclusive, "NOT_MEASURED", "there is no bus bandwidth");
-  }
+  if (busbw <= 0) check.set(Verdict::inconclusive, "NOT_MEASURED", "there is no bus bandwidth");
   return check;
 }
 
-namespace {
-
-// Runs a stage's programs on the groups in use, and adds a check for each row. Returns the best bus bandwidth of
-// each group, bytes per second.
-std::vector<double> measure_rates(Context& context, const std::string& stage, const RatePlan& plan,
-                                  const std::vector<std::string>& subjects, int ranks) {
-  Verified verified;
-  std::vector<double> best(subjects.size(), 0);
-  Part part{.unit = "row"};
-  part.least = part.most = static_cast<double>(plan.programs.size() * plan.sizes.size());
-  for (const std::string& name : plan.programs) {
-    const Collective& program = program_named(name);
-    if (const auto why = why_not(program, context.team, ranks)) {
-      context.journal.add({.id = fmt::format("{}/{}", stage, name),
-                           .verdict = Verdict::inconclusive,
-                           .reason = "UNSUPPORTED",
-                           .text = name + ": " + *why});
-      part.done += static_cast<double>(plan.sizes.size());
-      continue;
-    }
-    const DataType type = usual_type(program);
-    Curve curve{.stage = stage,
-                .program = name,
-                .type = std::string(ccl_tests::name(type)),
-                .ranks = ranks};
-    for (const std::size_t bytes : plan.sizes) {
-      PointRows found;
-      try {
-        found = context.team.rows(name, type, usual_op(program), bytes, plan.seconds);
-      } catch (const TooLarge& e) {
-        context.journal.add({.id = fmt::format("{}/run/{}/{}", stage, name, bytes),
-                             .verdict = Verdict::inconclusive,
-                             .reason = "NOT_MEASURED",
-                             .text = fmt::format("{} {}: {}", name, size_text(bytes), e.what())});
-      }
-      verified.add(found);
-      for (std::size_t r = 0; r < found.rows.size(); ++r) {
-        best.at(r) = std::max(best.at(r), bus_bandwidth(found.rows[r]).value);
-        context.journal.add(
-            row_check(context.plan, stage, subjects.at(r), name, bytes, found.rows[r]));
-        if (r > 0) continue;
-        const BusBandwidth reached = bus_bandwidth(found.rows[r]);
-        const RateLimit* const limit = limit_of(context.plan, stage, name, bytes);
-        const double busbw = reached.seconds > 0 ? reached.value : std::nan("");
-        curve.points.push_back(
-            {bytes, busbw, reached.low, reached.high, limit == nullptr ? 0 : limit->min_busbw});
-      }
-      ++part.done;
-      context.journal.at(part);
-    }
-    context.journal.add(curve);
-  }
-  context.journal.add(verified.check(stage + "/data"));
-  return best;
-}
-
-// Inside a host with GPUs their NVLinks say what can be reached: comparing hosts does not show that all are slow.
-void check_nvlinks(Context& context, const std::vector<double>& best) {
-  if (context.team.rank().process().staging.gpus == nullptr) return;
-  const auto descriptions = context.hosts.of_leaders(context.team.descriptions());
-  for (int h = 0; h < context.hosts.number(); ++h) {
-    const HostRanks& host = context.hosts[h];
-    const double links = descriptions[static_cast<std::size_t>(h)].nvlink_rate;
-    if (links <= 0 || host.ranks.size() < 2) continue;
-    context.journal.add(nvlink_check(host.name, best.at(static_cast<std::size_t>(h)), links,
-                                     context.plan.pairs.efficiency));
-  }
-}
-
-}  // namespace
-
 void measure_all(Context& context, const std::string& stage, const std::vector<int>& hosts) {
   const RatePlan& plan = context.plan.full;
-  const bool everybody = static_cast<int>(hosts.size()) == context.hosts.number();
   const std::vector<int> ranks = context.hosts.ranks_of(hosts);
   context.journal.begin_stage(
       stage, fmt::format("{} on {}, {}", fmt::join(plan.programs, ", "),
                          counted(hosts.size(), "host"), counted(ranks.size(), "rank")));
-  context.team.use_groups(everybody ? std::vector<std::vector<int>>()
-                                    : std::vector<std::vector<int>>{ranks});
+  context.team.use_groups(context.hosts.group_of(hosts));
   const std::vector<Counters> counters = counted_during(context, stage, [&] {
     measure_rates(context, stage, plan, {"run"}, static_cast<int>(ranks.size()));
   });
@@ -226,41 +239,6 @@ void measure_all(Context& context, const std::string& stage, const std::vector<i
     context.journal.add(share_check(stage, counters, context.plan.interface));
   context.journal.end_stage();
 }
-
-namespace {
-
-Check soak_check(Context& context) {
-  using Clock = std::chrono::steady_clock;
-  const std::string& name = context.plan.full.programs.front();
-  const Collective& program = program_named(name);
-  const std::size_t bytes = largest(context.plan.full);
-  const double all_s = context.plan.soak_s;
-  const auto begin = Clock::now();
-  const auto end = begin + std::chrono::duration<double>(all_s);
-  Check check{.id = "soak/" + name, .verdict = Verdict::pass, .reason = "OK"};
-  std::uint64_t verified = 0;
-  const DataType type = usual_type(program);
-  while (Clock::now() < end && check.verdict == Verdict::pass) {
-    const PointRows found = context.team.checked_rows(name, type, usual_op(program), bytes);
-    verified +=
-        found.rows.front().out_of_place.verified_calls + found.rows.front().in_place.verified_calls;
-    const double done_s = std::chrono::duration<double>(Clock::now() - begin).count();
-    context.journal.at({"second", done_s, all_s, all_s});
-    if (found.wrong.empty()) continue;
-    check.set(Verdict::fail, "WRONG_DATA", found.wrong.front());
-  }
-  if (check.verdict == Verdict::pass) {
-    check.text = fmt::format("{} right: fewer than 3 in {} are wrong, with 95 % confidence",
-                             counted(verified, "call"), verified);
-    if (verified == 0) {
-      check.set(Verdict::inconclusive, "NOT_VERIFIED", "no call could be verified");
-    }
-  }
-  check.numbers = {{"verified_calls", static_cast<double>(verified)}};
-  return check;
-}
-
-}  // namespace
 
 void soak(Context& context) {
   context.journal.begin_stage(
@@ -285,18 +263,13 @@ void measure_nodes(Context& context) {
                           groups.size() == 1 ? "the host"
                                              : fmt::format("each of {} hosts, all at the same time",
                                                            groups.size())));
-  std::size_t most = 0;
-  for (const auto& group : groups) most = std::max(most, group.size());
+  const int most = context.hosts.most_ranks();
   if (most < 2) {
-    context.journal.add({.id = "node",
-                         .verdict = Verdict::skipped,
-                         .reason = "ONE_RANK_PER_HOST",
-                         .text = "hosts have one rank each"});
+    context.journal.add("node", Verdict::skipped, "ONE_RANK_PER_HOST", "hosts have one rank each");
   } else {
     context.team.use_groups(groups);
     counted_during(context, "node", [&] {
-      check_nvlinks(context,
-                    measure_rates(context, "node", plan, subjects, static_cast<int>(most)));
+      check_nvlinks(context, measure_rates(context, "node", plan, subjects, most));
     });
   }
   context.journal.end_stage();

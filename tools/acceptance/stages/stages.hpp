@@ -1,14 +1,16 @@
-// What an acceptance run looks at, one after the other. Each is called on rank 0 while the other ranks
+// What an acceptance run looks at, one after the other. Each stage is called on rank 0 while the other ranks
 // follow (Team), adds its checks to the journal, and throws what the library, a peer or a limit throws.
 #pragma once
 
 #include <cstdint>
 #include <functional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "tools/acceptance/journal.hpp"
 #include "tools/acceptance/plan/plan.hpp"
+#include "tools/acceptance/search/confirm.hpp"
 #include "tools/acceptance/team.hpp"
 
 namespace ccl_tests::acceptance {
@@ -21,29 +23,104 @@ struct Context {
   std::uint64_t seed;  // of schedules
 };
 
-// Are the hosts alike in what the plan says has to be the same?
+// Compares hosts in what the plan says has to be the same.
 void compare_hosts(Context& context);
-// Is every program right, on each of its types, at odd sizes?
+// Checks every program on each of its types, at odd sizes.
 void check_programs(Context& context);
-// Of each host its rack's number, from 0; empty: racks are not known. Throws UsageError for a host that is in
-// none or in two, and for one that has no other host of the job in its rack.
-std::vector<int> racks_of(const Plan& plan, const Hosts& hosts);
-
-// Each host alone, all at once: does each reach its limits?
+// Measures each host alone, all at once, against its limits.
 void measure_nodes(Context& context);
-// Messages between hosts: which host or link is slow, does the wire carry what it says, and was it that
+// Measures messages between hosts: which host or link is slow, does the wire carry what it says, and was it that
 // wire? later: what is looked at between two confirmations, of which only hosts that are blamed have two.
 void measure_pairs(Context& context, const std::function<void()>& later);
-// The same between the other ranks of each host, which may have wires of their own: is one of them slow, on a host or
-// everywhere?
+// Measures messages between the other ranks of each host, which may have wires of their own: is one of them slow, on a
+// host or everywhere?
 void measure_rails(Context& context);
-// Whether measure_rails() has anything to look at.
+// Returns whether measure_rails() has anything to look at.
 bool has_rails(const Plan& plan, const Hosts& hosts, bool gpus);
-// These hosts together, at all sizes. stage: "full", or "rest" without those that are blamed.
+// Measures these hosts together, at all sizes. stage: "full", or "rest" without those that are blamed.
 void measure_all(Context& context, const std::string& stage, const std::vector<int>& hosts);
-// From two hosts to all: where does it stop to scale?
-void measure_scaling(Context& context, const std::vector<int>& hosts);
-// For a time, every result verified.
+// Measures two hosts, more, and all: where does it stop to scale?
+void measure_scaling(Context& context);
+// Repeats a program for a time, every result verified.
 void soak(Context& context);
+
+// Returns of each host its rack's number, from 0; empty: racks are not known. Throws UsageError for a host that is in
+// none, and for one that has no other host of the job in its rack.
+std::vector<int> racks_of(const Plan& plan, const Hosts& hosts);
+
+// What hosts count while a stage runs, from the beginning to pause(). On rank 0.
+class HostCount {
+ public:
+  HostCount(Team& team, const Hosts& hosts) : team_(team), hosts_(hosts) { go_on(); }
+  void pause();
+  void go_on();
+
+  // Returns what each host has counted.
+  const std::vector<Counters>& counts() const { return counts_; }
+
+ private:
+  Team& team_;
+  const Hosts& hosts_;
+  std::vector<Counters> begin_, counts_;
+};
+
+// Calls `work`, adds error_checks() to the journal's stage, and returns what each host counted meanwhile. On rank 0.
+std::vector<Counters> counted_during(Context& context, std::string_view stage,
+                                     const std::function<void()>& work);
+
+// Returns what the slowest host's wire can carry in one direction, bytes per second; 0: some host does not
+// say. interface: which wire; empty: each host's fastest that is up. On rank 0.
+double slowest_wire(Team& team, const Hosts& hosts, const std::string& interface);
+
+// Adds a check of each host, each link and uplink that was found, of the search as a whole, and of the rate that half of
+// the pairs reach beside that of the wires. bytes: of a message. On rank 0.
+void add_pair_checks(Context& context, const Findings& findings, std::size_t bytes);
+
+// The same of the ranks with number `rail` of each host, from 0: a check of each host and of the search. On rank 0.
+void add_rail_checks(Context& context, const Findings& findings, std::size_t bytes,
+                     std::size_t rail);
+
+// The rest is pure.
+
+// Returns whether a quarter of the messages of `bytes` is faster for each byte than the long ones, which are of the same
+// pairs, by half of the slowdown: a buffer on the way took them. Times that are not above 0 are missing.
+bool are_buffered(const std::vector<double>& seconds, std::size_t bytes,
+                  const std::vector<double>& lasting, std::size_t lasting_bytes, double slowdown);
+
+// Returns a check for each host that has counted errors of its wires or of its GPUs. WARN; FAIL for memory errors of
+// a GPU that were not corrected.
+std::vector<Check> error_checks(std::string_view stage, const Hosts& hosts,
+                                const std::vector<Counters>& counted);
+
+// Compares what hosts have counted during the pairs stage with the `sent` bytes that all hosts together were given to
+// send: did these take `interface` (empty: any)?
+Check wire_check(const std::vector<Counters>& counted, const std::string& interface,
+                 std::uint64_t sent);
+
+// Returns the same of a stage of which nobody knows how many bytes its library sends between hosts: did most of
+// what was counted take `interface`, or another wire of its kind ("mlx", "eth"), which another rank of the
+// host may have? Of less than 10 MB nothing is said.
+Check share_check(std::string_view stage, const std::vector<Counters>& counted,
+                  const std::string& interface);
+
+// The bus bandwidth of a row's faster placement. Bytes per second; low and high: of its interval.
+struct BusBandwidth {
+  double value = 0, low = 0, high = 0;
+  double seconds = 0, seconds_low = 0, seconds_high = 0;
+};
+BusBandwidth bus_bandwidth(const Row& row);
+
+// Returns the limit of a stage's program and size; null: none.
+const RateLimit* limit_of(const Plan& plan, std::string_view stage, std::string_view program,
+                          std::size_t bytes);
+
+// Returns the check of a row: wrong data FAIL; a limit that all of its interval misses FAIL or WARN,
+// one within the interval INCONCLUSIVE; without a limit SKIPPED, with the numbers.
+Check row_check(const Plan& plan, const std::string& stage, const std::string& subject,
+                std::string_view program, std::size_t bytes, const Row& row);
+
+// Returns the check of a host's best bus bandwidth against what its GPUs' links carry in one direction (bytes per
+// second) and the share of it that is expected. Less is INCONCLUSIVE: a library need not use the links well.
+Check nvlink_check(const std::string& host, double busbw, double links, double efficiency);
 
 }  // namespace ccl_tests::acceptance
