@@ -16,7 +16,7 @@
 namespace ccl_tests {
 namespace {
 
-using Terms = std::vector<std::pair<std::string, std::string>>;  // name, value
+using NamedTerms = std::vector<std::pair<std::string, std::string>>;  // name, value
 
 constexpr std::string_view mark = "agreement ";  // of these exchanges
 constexpr std::size_t most_named = 8;            // in one message
@@ -28,14 +28,15 @@ std::string digest(std::string_view text) {
   return fmt::format("{}{:016x} {}", mark, hash, text.size());
 }
 
-std::string value_of(const Terms& terms, const std::string& name) {
+std::string value_of(const NamedTerms& terms, const std::string& name) {
   const auto term = std::find_if(terms.begin(), terms.end(),
                                  [&](const auto& candidate) { return candidate.first == name; });
   return term == terms.end() ? "missing" : term->second;
 }
 
 // "key 'loss' is missing, on rank 0 it is float[3]"
-std::string first_difference(const Terms& theirs, const Terms& reference, int reference_rank) {
+std::string first_difference(const NamedTerms& theirs, const NamedTerms& reference,
+                             int reference_rank) {
   for (const auto* terms : {&reference, &theirs}) {
     for (const auto& [name, value] : *terms) {
       const std::string here = value_of(theirs, name), there = value_of(reference, name);
@@ -62,7 +63,7 @@ std::string diagnosis(const std::vector<std::string>& packed) {
         return std::pair(a.second.size(), -a.second.front()) <
                std::pair(b.second.size(), -b.second.front());
       });
-  const auto reference = from_bytes<Terms>(most->first);
+  const auto reference = from_bytes<NamedTerms>(most->first);
   std::string text;
   std::size_t named = 0;
   for (std::size_t rank = 0; rank < packed.size(); ++rank) {
@@ -71,7 +72,7 @@ std::string diagnosis(const std::vector<std::string>& packed) {
     if (named++ >= most_named) continue;
     text += fmt::format(
         "{}{}: {}", text.empty() ? "" : "; ", names(ranks),
-        first_difference(from_bytes<Terms>(packed[rank]), reference, most->second.front()));
+        first_difference(from_bytes<NamedTerms>(packed[rank]), reference, most->second.front()));
   }
   if (named > most_named) text += "; and others";
   return text;
@@ -82,7 +83,7 @@ std::string diagnosis(const std::vector<std::string>& packed) {
 std::optional<std::string> disagreement(ControlChannel& channel, double limit_s,
                                         std::string_view operation,
                                         const std::vector<NamedValue>& terms) {
-  Terms all = {{"the operation", std::string(operation)}};
+  NamedTerms all = {{"the operation", std::string(operation)}};
   for (const NamedValue& term : terms) all.emplace_back(term.name, term.value);
   const std::string mine = to_bytes(all);
   const auto digests = channel.all_gather(digest(mine), limit_s);

@@ -25,7 +25,7 @@ Outcome outcome_of(int native) {
 constexpr std::array<std::string_view, 4> code_names = {"native", "nagios", "npd", "aicr"};
 
 // By [ExitCodes, without native][Outcome].
-constexpr ExitStatus statuses[][5] = {
+constexpr ExitStatus status_table[][5] = {
     {{0, "OK"}, {1, "WARNING"}, {2, "CRITICAL"}, {3, "UNKNOWN"}, {3, "UNKNOWN"}},
     {{0, "OK"}, {1, "NonOK"}, {1, "NonOK"}, {2, "Unknown"}, {2, "Unknown"}},
     {{0, "passed"}, {1, "failed"}, {1, "failed"}, {1, "failed"}, {2, "skipped"}},
@@ -44,7 +44,7 @@ std::string_view name(ExitCodes codes) { return code_names.at(static_cast<std::s
 ExitStatus exit_status(ExitCodes codes, int native) {
   const Outcome outcome = outcome_of(native);
   if (codes == ExitCodes::native) return {native, outcome == Outcome::passed ? "passed" : "failed"};
-  return statuses[static_cast<int>(codes) - 1][static_cast<int>(outcome)];
+  return status_table[static_cast<int>(codes) - 1][static_cast<int>(outcome)];
 }
 
 }  // namespace ccl_tests

@@ -23,7 +23,7 @@ struct Words {
   std::string_view name, about;
 };
 // By FaultKind.
-constexpr std::array<Words, 15> words = {{
+constexpr std::array<Words, 15> fault_words = {{
     {"flipped-bit", "one bit of one element of the result differs"},
     {"flipped-sign", "one element of the result has the other sign"},
     {"swapped-blocks", "two blocks of the result have changed places"},
@@ -40,7 +40,7 @@ constexpr std::array<Words, 15> words = {{
     {"reduced-precision", "the result lacks its last bits of precision"},
     {"zeroed-result", "the result is zero"},
 }};
-constexpr auto kinds = all_values<FaultKind, words.size()>();
+constexpr auto kinds = all_values<FaultKind, fault_words.size()>();
 
 constexpr std::string_view accepted =
     "KIND[:rank=R|all][:at=SIZE][:call=N][:every=N][:phase=untimed|timed]";
@@ -135,11 +135,15 @@ T neutral(ReduceOp op) {
 std::span<const FaultKind> all_faults() { return kinds; }
 std::vector<std::string> fault_names() {
   std::vector<std::string> names;
-  for (const Words& of_kind : words) names.emplace_back(of_kind.name);
+  for (const Words& of_kind : fault_words) names.emplace_back(of_kind.name);
   return names;
 }
-std::string_view name(FaultKind kind) { return words.at(static_cast<std::size_t>(kind)).name; }
-std::string_view about(FaultKind kind) { return words.at(static_cast<std::size_t>(kind)).about; }
+std::string_view name(FaultKind kind) {
+  return fault_words.at(static_cast<std::size_t>(kind)).name;
+}
+std::string_view about(FaultKind kind) {
+  return fault_words.at(static_cast<std::size_t>(kind)).about;
+}
 
 Fault parse_fault(std::string_view text) {
   const auto next = [&] {
