@@ -42,7 +42,7 @@ class Journal {
   void add(std::string id, Verdict verdict, std::string reason, std::string text,
            std::string subject = "run");
   void end_stage();
-  // What a host says of itself. host: its place in the record.
+  // Sets what a host says of itself. host: its place in the record.
   void describe_host(std::size_t host, const std::map<std::string, std::string>& facts);
   void add(PairMatrix matrix);
   void add(Curve curve);

@@ -48,7 +48,7 @@ class RackPartners {
   std::map<int, PartnerRounds> racks_;
 };
 
-// What one host's rounds say beside the median of their controls. NaN is missing.
+// The values of one host's round beside the median of its controls. NaN is missing.
 struct RoundValue {
   double sending = std::numeric_limits<double>::quiet_NaN();
   double receiving = std::numeric_limits<double>::quiet_NaN();

@@ -89,7 +89,7 @@ Check comparison(const Hosts& hosts, const std::vector<HostDescription>& descrip
     said.emplace_back(hosts.all()[h].name, found == facts.end() ? "nothing" : found->second);
     ++times[said.back().second];
   }
-  // Of equally many the first in the alphabet.
+  // Takes the first in the alphabet of equally many.
   const std::string most =
       std::ranges::max_element(times, {}, [](const auto& one) { return one.second; })->first;
   Check check{.id = "hosts/" + fact, .verdict = Verdict::pass, .reason = "OK"};

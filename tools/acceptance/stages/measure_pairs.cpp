@@ -87,7 +87,7 @@ class TeamMeasurer : public PairMeasurer {
     }
     const auto& stream = found.stream;
     sent_ += (stream ? stream->stamps * stream->calls_per_stamp : found.calls) * sizes_.bytes;
-    // Of stamps of several messages each, a percentile says nothing of one.
+    // A percentile of stamps of several messages each says nothing of one.
     if (!stream || stream->calls_per_stamp > 1 || stream->seconds.empty()) return t;
     const Statistics stamps = statistics(stream->seconds);
     t.p50 = stamps.p50;

@@ -36,7 +36,8 @@ std::vector<DataType> types_of(const Collective& program) {
   if (!defined.empty()) return {defined.begin(), defined.end()};
   if (program.domain.reduces || program.needs.step_times) {
     std::vector<DataType> all(all_types().begin(), all_types().end());
-    std::ranges::stable_partition(all, [](DataType type) { return type == DataType::float32; });
+    std::stable_partition(all.begin(), all.end(),
+                          [](DataType type) { return type == DataType::float32; });
     return all;
   }
   return {DataType::float32, DataType::uint8};  // data are moved by their width alone

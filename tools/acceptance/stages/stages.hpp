@@ -1,4 +1,4 @@
-// What an acceptance run looks at, one after the other. Each stage is called on rank 0 while the other ranks
+// The stages of an acceptance run, one after the other. Each is called on rank 0 while the other ranks
 // follow (Team), adds its checks to the journal, and throws what the library, a peer or a limit throws.
 #pragma once
 
@@ -48,7 +48,7 @@ void soak(Context& context);
 // none, and for one that has no other host of the job in its rack.
 std::vector<int> racks_of(const Plan& plan, const Hosts& hosts);
 
-// What hosts count while a stage runs, from the beginning to pause(). On rank 0.
+// The counters of hosts while a stage runs, from the beginning to pause(). On rank 0.
 class HostCount {
  public:
   HostCount(Team& team, const Hosts& hosts) : team_(team), hosts_(hosts) { go_on(); }
