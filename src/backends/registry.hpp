@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "src/core/backend.hpp"
-#include "src/devices/host_limits.hpp"
 #include "src/devices/devices.hpp"
+#include "src/devices/host_limits.hpp"
 
 namespace ccl_tests {
 

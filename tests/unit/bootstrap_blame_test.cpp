@@ -22,8 +22,9 @@ class FakeServer {
   explicit FakeServer(std::function<void(const RawSocket&)> then)
       : listener_(RawSocket::listening()), thread_([this, then = std::move(then)] {
           const RawSocket socket = listener_.accept();
-          const std::string said = socket.read(control_magic.size() + encode(hello(1, 2)).size() +
-                                               nonce_bytes - hello(1, 2).nonce.size());
+          Hello as_long = hello(1, 2);
+          as_long.nonce.assign(nonce_digits, '0');
+          const std::string said = socket.read(control_magic.size() + encode(as_long).size());
           const Hello theirs = decode_hello(
               std::string_view(said).substr(control_magic.size() + frame_header_bytes));
           Hello own = hello(0, 2, 2);
@@ -48,7 +49,7 @@ class FakeServer {
   }
 
  private:
-  static constexpr std::size_t nonce_bytes = 16;
+  static constexpr std::size_t nonce_digits = 32;
   RawSocket listener_;
   std::thread thread_;
 };

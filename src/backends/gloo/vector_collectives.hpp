@@ -10,8 +10,8 @@
 #include <span>
 #include <vector>
 
-#include "src/core/communicator.hpp"
 #include "src/core/call.hpp"
+#include "src/core/communicator.hpp"
 #include "src/core/reduction.hpp"
 
 namespace ccl_tests::gloo_module {

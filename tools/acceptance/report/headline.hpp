@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "src/record/quantity_text.hpp"  // counted(), for those who include this
-#include "src/report/verdict_file.hpp"
 #include "src/report/text.hpp"
+#include "src/report/verdict_file.hpp"
 #include "tools/acceptance/record.hpp"
 
 namespace ccl_tests::acceptance {
