@@ -46,7 +46,7 @@ struct Peer {
   std::vector<RankStatus> statuses;  // what its ranks did then
 };
 
-// What the server does about those who have the job's key.
+// The server's answers to those who have the job's key.
 struct AcceptorCallbacks {
   std::function<void(Peer&, const Hello&)> on_hello;
   std::function<void(Peer&, const Frame&)> on_frame;  // later ones; may throw Error

@@ -22,7 +22,7 @@ struct ChildProgram {
 // Returns the path of this executable. Throws std::system_error.
 std::string own_path();
 
-// How a process ended.
+// The end of a process.
 struct ChildStatus {
   int code = 0;       // as shells count: the exit code, or 128 + the signal's number
   int signal = 0;     // that ended it; 0: none did

@@ -104,7 +104,8 @@ void ControlConnection::write_rest() {
   asio::async_write(socket_, asio::buffer(*next.bytes) + next.written,
                     [self = shared_from_this()](std::error_code error, std::size_t) {
                       if (self->closed_) return;
-                      // What the peer sent before it left is still to be read: the reader reports.
+                      // The reader reports: bytes that the peer sent before it left are still to be
+                      // read.
                       if (error) return self->out_.clear();
                       self->out_.pop_front();
                       if (!self->out_.empty()) return self->write_rest();

@@ -1,4 +1,4 @@
-// What the processes of a job say to the server in process 0 and hear from it. On the wire:
+// The words between the processes of a job and the server in process 0. On the wire:
 // control_magic once in each direction, then frames: payload length in 4 bytes, type in 1, payload. Payloads
 // are MessagePack; those of exchanges, of which process 0 handles one of each process at a time, are plain bytes.
 #pragma once
@@ -44,7 +44,7 @@ struct Frame {
   std::string_view payload;  // valid during the callback that gets the frame
 };
 
-// Who a process is and which job it means to be in.
+// A process's name for itself, and the job that it means to be in.
 struct Hello {
   std::string nonce, proof;  // see job_key.hpp
   std::string version, host;

@@ -262,7 +262,7 @@ void ControlServer::fail(Failure failure, Peer* origin) {
   if (origin != nullptr) origin->connection->send(encode(*failed_));
 }
 
-// Who is silent may be whom the failure comes from: says so, and expects no report from them.
+// Says that the failure may come from those who are silent, and expects no report from them.
 void ControlServer::give_up_silent(Failure& failure) {
   constexpr int heartbeats = 3;  // missing: at least two whole intervals have passed
   const std::vector<int> silent = members_.silent(heartbeats);

@@ -32,7 +32,7 @@ class TeamExchanges {
   const std::vector<int>& processes() const { return team_.processes; }
   int root() const { return team_.root; }
 
-  // Of the oldest exchange under way.
+  // The oldest exchange under way.
   bool under_way() const { return !open_.empty(); }
   bool complete() const { return under_way() && open_.front().arrived == next_.size(); }
   ExchangeKind kind() const { return open_.front().began.kind; }

@@ -58,7 +58,7 @@ std::map<std::string, int> read_peers(const std::string& folder, int pods) {
   return peers;
 }
 
-// What is there so far.
+// The members that are there so far.
 struct Gang {
   int pods = 0;  // 0: not known yet
   std::map<std::string, int> peers;

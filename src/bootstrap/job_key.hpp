@@ -1,4 +1,4 @@
-// Who belongs to a job: its key, the check of whoever connects, and how to say that somebody cannot.
+// The members of a job: its key, the check of whoever connects, and the words for a refusal.
 #pragma once
 
 #include <cstddef>

@@ -1,4 +1,4 @@
-// How this process was started: what the launcher's environment variables say.
+// The launch of this process, as the launcher's environment variables tell it.
 #pragma once
 
 #include <cstddef>

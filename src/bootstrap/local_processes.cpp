@@ -234,7 +234,7 @@ class Supervisor {
       if (code_ == 0) code_ = exit_code(Exit::failed);
       return;
     }
-    // What was interrupted and still waits for others ends by this process's SIGTERM, for the first
+    // Ends by SIGTERM those that were interrupted and still wait for others, for the first
     // signal's reason.
     if (terminated_ && passed_on_ != 0 && code == 128 + SIGTERM) code = 128 + passed_on_;
     if (signal != 0 && signal != passed_on_) {

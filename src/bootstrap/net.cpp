@@ -44,7 +44,7 @@ tcp::acceptor adopt_listener(asio::io_context& io, int descriptor) {
   return {io, address.ss_family == AF_INET6 ? tcp::v6() : tcp::v4(), descriptor};
 }
 
-// What a thread of its own found.
+// The answer that a thread of its own found.
 struct LookUp {
   Endpoints endpoints;
   std::error_code error;

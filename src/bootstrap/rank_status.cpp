@@ -26,7 +26,7 @@ struct Group {
 
 bool inside(std::uint64_t position) { return position % 2 == 1; }
 
-// Of those in `group` that have come farthest. everybody: they are all ranks of the job.
+// Names those in `group` that have come farthest. everybody: they are all ranks of the job.
 std::string first_text(const Group& group, bool everybody, bool another) {
   const std::vector<int>& members = group.by_position.begin()->second;
   const std::string who =
@@ -42,7 +42,8 @@ std::string first_text(const Group& group, bool everybody, bool another) {
                      group.text);
 }
 
-// Of those behind them, which are in, or before, the call that the first ones are in, or have left.
+// Names those behind them, which are in, or before, the call that the first ones are in, or have
+// left.
 std::string later_text(const std::vector<int>& members, std::uint64_t position,
                        std::uint64_t first) {
   const bool one = members.size() == 1;

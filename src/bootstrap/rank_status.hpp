@@ -1,5 +1,5 @@
-// What ranks do, as they tell it with each sign of life: for the message of a wait that reached its
-// limit.
+// The doings of ranks, as they tell them with each sign of life: for the message of a wait that
+// reached its limit.
 #pragma once
 
 #include <cstdint>

@@ -21,8 +21,8 @@ class WaitNotice {
   WaitNotice(const WaitNotice&) = delete;
   WaitNotice& operator=(const WaitNotice&) = delete;
 
-  // What is waited for from now on; nothing is said of an empty text. `what` is asked on the thread of
-  // this object each time.
+  // Says what is waited for from now on; nothing is said of an empty text. `what` is asked on the
+  // thread of this object each time.
   void set(std::function<std::string()> what);
   void set(std::string what) {
     set([what = std::move(what)] { return what; });

@@ -77,7 +77,7 @@ void Heartbeat::clear() {
   wipe();
 }
 
-// What cannot be written is lost.
+// A line that cannot be written is lost.
 void Heartbeat::show(const std::string& text) const {
   std::fputs(text.c_str(), out_);
   std::fflush(out_);

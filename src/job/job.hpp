@@ -10,7 +10,7 @@
 
 namespace ccl_tests {
 
-// What a program does in each process beside its ranks. Everything may be left out.
+// A program's work in each process beside its ranks. Everything may be left out.
 struct JobHooks {
   // Called on the main thread once launcher, library and place of the buffers are known, and before
   // any process is waited for. ranks: of the whole job. May throw UsageError, Unsupported.

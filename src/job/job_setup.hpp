@@ -1,4 +1,4 @@
-// What a job is asked for: its ranks, its library, its limits.
+// The settings of a job: its ranks, its library, its limits.
 #pragma once
 
 #include <functional>
@@ -13,7 +13,7 @@
 
 namespace ccl_tests {
 
-// Which devices are used, and the memory that buffers lie in.
+// The devices that are used, and the memory that buffers lie in.
 struct GpuOptions {
   std::optional<Memory> memory;  // nullopt: what the library prefers
   bool memory_report = false;
@@ -21,7 +21,7 @@ struct GpuOptions {
   std::optional<int> first_device;  // this process's first
 };
 
-// Which ranks a job has and which library they test.
+// The ranks that a job has and the library that they test.
 struct JobOptions {
   std::optional<int> threads, ranks_per_thread;  // nullopt: not asked for
   int local_processes = 0;                       // to start; 0: none
@@ -38,7 +38,7 @@ struct JobOptions {
   int ranks_per_process() const { return threads.value_or(1) * ranks_per_thread.value_or(1); }
 };
 
-// What flags say of a job, and what its program adds.
+// A job as flags say it, and what its program adds.
 struct JobSetup : JobOptions, GpuOptions {
   std::string program;                 // "all_reduce_perf": stands in front of lines on stderr
   std::vector<std::string> arguments;  // argv[1..], for --np's processes
@@ -55,7 +55,7 @@ struct JobSetup : JobOptions, GpuOptions {
   std::function<std::optional<std::string>(ControlChannel& channel, const NamedValue& backend)>
       disagreement;
 
-  // What every rank's library is told, before the rank has its device.
+  // Returns what every rank's library is told, before the rank has its device.
   BackendOptions library_options() const {
     BackendOptions all = backend_options;
     all.ranks_per_process = ranks_per_process();

@@ -39,7 +39,7 @@ namespace {
 
 constexpr double later_s = 5;  // than the library's own limit
 
-// What the user asks for, and what the launcher says that every host has.
+// Returns what the user asks for, and what the launcher says that every host has.
 DeviceRequest request_of(const JobSetup& o) {
   DeviceRequest request{o.first_device, o.backend_options.share_devices, 0, {}};
   const auto slurm = process_environment()("SLURM_GPUS_ON_NODE");

@@ -36,7 +36,7 @@ class OpenCommunicators {
   std::vector<std::unique_ptr<Communicator>> open_;
 };
 
-// What the ranks of a process share.
+// The things that the ranks of a process share.
 struct Process {
   const JobSetup& options;
   const Launch& launch;

@@ -38,7 +38,7 @@ struct RankIdentity {
   std::string place() const { return host + ' ' + machine; }
 };
 
-// Who and where all ranks of a job are, in rank order.
+// The identities and places of all ranks of a job, in rank order.
 struct RankTable {
   std::vector<RankIdentity> ranks;
 
@@ -49,7 +49,7 @@ struct RankTable {
   bool on_one_machine() const;
 };
 
-// Who this rank is. Its device is not known yet.
+// Returns who this rank is. Its device is not known yet.
 RankIdentity this_rank();
 
 // Collective. Returns what all ranks say of themselves.
@@ -67,7 +67,7 @@ struct LocalRank {
 // Error, in one line, where there are too few.
 int choose_device(const LocalRank& rank, int visible, std::optional<int> first, bool share);
 
-// What was asked for.
+// The devices that were asked for.
 struct DeviceRequest {
   std::optional<int> first;  // NCCL_TESTS_DEVICE: this process's first
   bool share = false;        // several ranks may share one

@@ -76,8 +76,8 @@ std::string_view what_of(std::string_view message) {
   return colon == std::string_view::npos ? message : message.substr(colon);
 }
 
-// What happened here, and what process 0 knows: which failure came first, who is silent. What all
-// ranks found alike is said once.
+// Tells what happened here, and what process 0 knows: which failure came first, who is silent. What
+// all ranks found alike is said once.
 std::vector<std::string> causes(const Failure& own, const Failure& first) {
   if (first.message.starts_with(own.message)) return {first.message};
   if (first.code == 0 || own.message.starts_with(first.message)) return {own.message};
@@ -197,7 +197,7 @@ class ProcessRanks {
   } catch (const Error&) {  // no thread to ask on: what happened has been said
   }
 
-  // On a thread of its own, since a rank may be stuck inside the library.
+  // Runs on a thread of its own, since a rank may be stuck inside the library.
   void supervise(const WriteEnd& write_end, RanksEnd& end) {
     if (!failure_.wait_for_end(ranks())) {
       end.exit_code = verdict_;
@@ -232,7 +232,7 @@ class ProcessRanks {
     end.late = first.late.empty() ? why.late : first.late;
     end.lost_process_0 = control_.wait_process_0_gone(0);
     if (!interrupted) exit_code_ = write_end(end);
-    // What a process has only heard of is said once on its host, and by process 0.
+    // A failure that a process has only heard of is said once on its host, and by process 0.
     const bool said_elsewhere = !failed_here_ && control_.process() != 0 &&
                                 process_.launch.local_process != 0 && !end.lost_process_0;
     if (!said_elsewhere)

@@ -27,7 +27,7 @@ namespace {
 constexpr int most_frames = 48;
 constexpr std::size_t most_names = 16;
 
-// What a signal handler can reach. A thread that answers late writes nothing.
+// The data that a signal handler can reach. A thread that answers late writes nothing.
 enum class Answer { none, asked, being_written, written };
 std::atomic<Answer> answer = Answer::none;
 std::atomic<pthread_t> asked_thread = pthread_t();

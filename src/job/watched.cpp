@@ -12,7 +12,7 @@
 namespace ccl_tests {
 namespace {
 
-// What all ranks of a call say alike: blocks of vector operations differ.
+// Returns what all ranks of a call say alike: blocks of vector operations differ.
 std::string call_text(OperationId operation, const Call& call) {
   std::string text(name(operation));
   if (operation == OperationId::barrier) return text;

@@ -1,4 +1,4 @@
-// Which rank of a run was late: from the samples of its rows. Pure.
+// Finds the rank of a run that was late, from the samples of its rows. Pure.
 #pragma once
 
 #include <cstddef>

@@ -49,7 +49,8 @@ class Baseline {
     JudgeRule rule;    // of its run
   };
   static Scatter scatter(const std::vector<EarlierTime>& runs, JudgedBy judged_by);
-  // Of three runs and more: their mean, and the interval in which another run's time is expected.
+  // Returns, of three runs and more, their mean and the interval in which another run's time is
+  // expected.
   JudgedTime judged(const std::vector<EarlierTime>& runs, JudgedBy judged_by) const;
   // Returns why no row can be too slow, and what to do. Empty: the runs are enough.
   static std::string doubt(const std::vector<EarlierTime>& runs, const JudgeRule& rule);

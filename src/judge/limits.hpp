@@ -1,4 +1,4 @@
-// What the times of a row say about its limits. Pure.
+// Holds the times of a row to its limits. Pure.
 #pragma once
 
 #include <optional>
@@ -19,10 +19,10 @@ enum class JudgedBy { interval, fast };
 // Returns by which number of several runs is judged.
 JudgedBy judged_by(const RunInfo& info);
 
-// How times are held to limits.
+// The rule by which times are held to limits.
 struct JudgeRule {
   JudgedBy judged_by = JudgedBy::interval;
-  // Whether times that were measured again agree. If not, one earlier run decides nothing.
+  // True if times that were measured again agree. If not, one earlier run decides nothing.
   bool repeats = true;
 };
 
@@ -36,7 +36,7 @@ struct JudgedTime {
   double value = 0, best = 0, worst = 0;
 };
 JudgedTime judged_time(const Measurement& cell, JudgedBy judged_by);  // beside another time
-// Whether that is the 10th percentile.
+// Returns whether that is the 10th percentile.
 bool is_fast(const Measurement& cell, JudgedBy judged_by);
 
 // Returns the verdict about a number of which smaller ones are better.

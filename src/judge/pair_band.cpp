@@ -59,7 +59,7 @@ double wilcoxon_z(double sum, double own, double all) {
   return std::clamp((sum - mean) / std::sqrt(variance), -most_of_a_take, most_of_a_take);
 }
 
-// What a take adds to the evidence about ranks and about pairs.
+// Adds a take to the evidence about ranks and about pairs.
 void add_evidence(const std::vector<RankPair>& pairs, const Values& take,
                   const std::vector<double>& number, BandFit& fit) {
   const auto all = static_cast<double>(pairs.size());

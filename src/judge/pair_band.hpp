@@ -1,4 +1,4 @@
-// What the times of all pairs say of each rank and each pair, over a band of sizes. Pure.
+// Judges each rank and each pair by the times of all pairs, over a band of sizes. Pure.
 #pragma once
 
 #include <cstddef>

@@ -29,7 +29,7 @@ double rank_errors(std::size_t ranks) { return ranks >= 6 ? 6 : ranks == 5 ? 8 :
 // Standard deviations that a named pair is beyond its ranks.
 double link_errors(std::size_t ranks) { return ranks >= 8 ? 12 : 20; }
 
-// Who is compared.
+// The pair, and those that it is compared with.
 struct Compared {
   PairTable table;
   std::vector<std::string> hosts;  // by rank
@@ -181,7 +181,7 @@ std::optional<double> detectable(const Judged& in, std::size_t ranks, std::size_
     const double share = 0.5 + z * std::sqrt((all + 1) / (12 * own * std::max(1.0, all - own)));
     const double slower =
         in.fit.take_sigma * std::sqrt(2) * normal_quantile_above(1 - std::min(share, 0.99));
-    // What the fit leaves of few pairs is a rough estimate of the error.
+    // The rest that the fit leaves of few pairs is a rough estimate of the error.
     const double doubt = 1.15 + 2 / (all - static_cast<double>(ranks));
     const double by_error =
         doubt * (rank_errors(ranks) * in.scale(rank) + power * in.fit.error[rank]);

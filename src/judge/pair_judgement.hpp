@@ -1,4 +1,5 @@
-// Which rank or link stands out of the times of all pairs, and what the footer says of it. Pure.
+// Finds the rank or link that stands out of the times of all pairs, and words it for the footer.
+// Pure.
 #pragma once
 
 #include <string>

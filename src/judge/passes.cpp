@@ -24,7 +24,7 @@ double median_of(const Cells& cells, Of of) {
   return median(each(cells, of));
 }
 
-// What belongs to the median of times that it is divided by: 0 if it is 0 in the passes.
+// Returns what belongs to the median of times that it is divided by: 0 if it is 0 in the passes.
 template <class Of>
 double rate_of(const Cells& cells, Of of) {
   return 1 / median_of(cells, [&](const Measurement& cell) { return 1 / std::invoke(of, cell); });
@@ -43,8 +43,8 @@ bool all_have(const Cells& cells, std::optional<Part> Measurement::*part) {
                      [&](const Measurement* cell) { return ((*cell).*part).has_value(); });
 }
 
-// What the cells of a row are of. There may be many moments, and a burst of other work hits few of
-// them: the median does not show those, and its interval need not either.
+// The kind of moments that a row's cells are of. There may be many, and a burst of other work hits
+// few of them: the median does not show those, and its interval need not either.
 enum class CellsAre { passes, moments };
 constexpr std::size_t least_robust = 5;  // moments: fewer cannot tell which of them are usual
 bool is_robust(CellsAre kind, std::size_t cells) {
@@ -106,7 +106,7 @@ void set_interval(StreamTimes& all, Cells cells, CellsAre kind, std::optional<do
     all.flags.emplace_back("unstable");
 }
 
-// What any pass has, or most moments.
+// Returns the flags that any pass has, or most moments.
 std::vector<std::string> combined_flags(const Cells& cells, CellsAre kind) {
   std::map<std::string, std::size_t> numbers;
   std::vector<std::string> flags;
@@ -186,8 +186,9 @@ std::vector<Mismatch> combined_mismatches(const Cells& cells) {
   return all;
 }
 
-// Whether times are 10th percentiles: of several moments the fastest counts (fast_moments). Ranks
-// that wait for CPUs have regimes that last for many calls, and most runs meet the fastest one.
+// Returns whether times are 10th percentiles: of several moments the fastest counts (fast_moments).
+// Ranks that wait for CPUs have regimes that last for many calls, and most runs meet the fastest
+// one.
 bool are_fast(const Cells& cells, CellsAre kind) {
   return kind == CellsAre::moments &&
          std::all_of(cells.begin(), cells.end(), [](const Measurement* cell) {

@@ -20,7 +20,7 @@ namespace ccl_tests {
 // precision: that half of the interval shall have.
 Row combined(const std::vector<Row>& passes, double precision, std::optional<double> usual = {});
 
-// Which of n moments, by ascending time, stand for calls whose ranks wait for CPUs: `best`, the
+// The moments of n, by ascending time, that stand for calls whose ranks wait for CPUs: `best`, the
 // fastest of up to twenty (or the second of up to forty), gives the time, and its interval goes as
 // far as `far`; nullopt: there are too few.
 struct FastMoments {
@@ -67,7 +67,7 @@ class PassRows {
     std::size_t requested = 0;
   };
 
-  // What is usual among the other rows' passes so far.
+  // Returns what is usual among the other rows' passes so far.
   std::optional<double> usual_beside(RowPlace place) const;
 
   std::size_t passes_;

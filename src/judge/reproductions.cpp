@@ -39,7 +39,7 @@ DigestFile::DigestFile(std::string path) : path_(std::move(path)) {
   file_.reset(std::fopen(path_.c_str(), "ae"));
   if (!file_) refuse(fmt::format("cannot write {}: {}", quote(path_), reason()));
   identity_ = identity_of(::fileno(file_.get()), path_);
-  // What two runs at once add would not be compared. Some network file systems have no locks.
+  // Lines that two runs add at once would not be compared. Some network file systems have no locks.
   if (::flock(::fileno(file_.get()), LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK)
     throw UsageError(fmt::format(
         "--digests: another run writes {} now; accepted: a file of its own for each run",
@@ -179,7 +179,7 @@ void compare_digests(DigestFile& digests, const RunInfo& run, Row& row) {
   if (known->digest == found.digest) return;
   found.verdict = Reproducibility::varies;
   found.varies_between = {found.compared_with};
-  // What was known until now is where the order of the ranks' data shows.
+  // The difference known until now is where the order of the ranks' data shows.
   found.difference.clear();
   found.difference_rank.reset();
   found.difference_index.reset();

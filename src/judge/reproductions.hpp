@@ -1,5 +1,5 @@
-// What a run says of the bits of its results (--reproducible), and their digests (--digests), kept
-// from row to row and, in a file, from run to run.
+// The findings of a run about the bits of its results (--reproducible), and their digests
+// (--digests), kept from row to row and, in a file, from run to run.
 #pragma once
 
 #include <cstdio>
@@ -51,7 +51,7 @@ std::string reproduction_text(const Row& row);
 // "the same again - 12 rows: 4 order-independent, 8 stable", in the footer.
 std::string reproduction_text(const RunSummary& summary);
 
-// What a row's digest is of: "all_reduce_perf float sum, 16384 elements, 3 ranks, seed 1".
+// Returns what a row's digest is of: "all_reduce_perf float sum, 16384 elements, 3 ranks, seed 1".
 std::string digest_name(const RunInfo& run, const Row& row);
 
 // Sets what earlier rows and runs say of a row's digest, if the row is right and does not vary.

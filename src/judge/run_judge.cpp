@@ -71,7 +71,7 @@ std::string speed_text(std::optional<double> before, std::optional<double> after
   return verbose ? text : std::string();
 }
 
-// What came first, if process 0 knows that, and what this process did then.
+// Returns what came first, if process 0 knows that, and what this process did then.
 std::string failure_line(int code, const std::vector<std::string>& errors,
                          const std::string& activity) {
   constexpr std::string_view marks_first = "first: ";
@@ -318,7 +318,7 @@ RunSummary RunJudge::conclude(int failure, const std::vector<std::string>& error
   summary_.errors = errors;
   if (failure != 0) summary_.failure = failure_line(failure, errors, activity);
   judge_end();
-  // Of a run that was interrupted no verdict was reached.
+  // A run that was interrupted reached no verdict.
   summary_.exit_code = failure > 128 ? failure : most_severe(failure, judged());
   summary_.verdict = verdict_of(summary_);
   if (summary_.reproduction) summary_.reproduction->digests = digests_.path();

@@ -1,4 +1,4 @@
-// What a run's rows show together: adds them up, and holds them to their limits.
+// Adds up what a run's rows show together, and holds them to their limits.
 #pragma once
 
 #include <cstddef>

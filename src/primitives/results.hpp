@@ -37,7 +37,7 @@ void collect_results_by_files(Group& group, std::span<const Bytes> part, std::si
 // of collect_results_by_files. Lists the whole folder; what cannot be removed stays.
 void remove_left_folders(const std::string& shared);
 
-// Whether lists of so many items will fit together, asked over the control plane beforehand. Throws
+// Asks over the control plane whether lists of so many items will fit together. Throws
 // Error, on every rank, naming a rank with another `size` or with too few items.
 void check_results(Group& group, std::size_t items, std::size_t size);
 

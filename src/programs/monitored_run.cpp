@@ -93,7 +93,7 @@ struct MonitoredChild {
   Descriptor out;  // does not block
 };
 
-// How the child ended.
+// The end of the child.
 struct ChildEnd {
   int code = 0;        // 128 + N: by signal N
   std::string output;  // its stdout

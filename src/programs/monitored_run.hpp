@@ -21,7 +21,7 @@ bool asks_for_text(const std::function<bool()>& prints);
 // Returns whether the variables of the launcher (--launcher) say that this is its first process.
 bool is_first_process(const std::string& launcher);
 
-// What a program leaves for the first line: a verdict file (--verdict), nothing but its exit code,
+// The source of the first line: a verdict file (--verdict), nothing but the exit code,
 // or a headline of its own on stdout.
 enum class FirstLine { verdict, none, headline };
 

@@ -18,7 +18,7 @@
 namespace ccl_tests {
 namespace {
 
-// On stderr, where those look who keep stdout in a file.
+// Writes to stderr, where those look who keep stdout in a file.
 void say_first(const std::string& program, const std::vector<std::string>& lines) {
   constexpr std::size_t most = 20;
   for (std::size_t i = 0; i < std::min(lines.size(), most); ++i) say(program, lines[i]);

@@ -87,7 +87,7 @@ double link_elements(const Collective& collective, const Shape& shape) {
 // bus_factor, or nullopt if both agree.
 std::optional<std::string> bus_factor_error(const Collective& collective, const Shape& shape) {
   if (collective.needs.synchronizes) return std::nullopt;
-  // What is not delivered cannot be counted.
+  // A block that is not delivered cannot be counted.
   if (collective.domain.fixed_bytes && collective.layout(shape).recv == 0) return std::nullopt;
   // With one rank nothing crosses a link; the factors of 1 are nccl-tests' convention there.
   if (shape.self.ranks == 1) return std::nullopt;
@@ -245,7 +245,7 @@ template <class Visit>
 void for_each_shape(const Collective& collective, DataType type, int rank, int ranks,
                     Visit&& visit) {
   std::vector<std::size_t> tried(std::begin(counts), std::end(counts));
-  // What it shows does not depend on the number of ranks: a few are enough, the most among them.
+  // The result does not depend on the number of ranks: a few are enough, the most among them.
   if (ranks <= 4 || ranks == most_ranks) tried.push_back(large_count);
   for (const CollectiveOptions& options : variants(collective))
     for (const std::size_t count : tried)

@@ -113,7 +113,8 @@ void fields(R& sweep, V&& visit) {
   });
 }
 
-// Of the run, on every row of JSON Lines and CSV: what tells runs apart that are compared.
+// Visits the run's fields on every row of JSON Lines and CSV: what tells runs apart that are
+// compared.
 template <IsA<RunInfo> R, class V>
 void identity_fields(R& run, V&& visit) {
   visit("run_id", run.run_id);
@@ -129,7 +130,7 @@ void identity_fields(R& run, V&& visit) {
   visit("start_time", run.start_time);
 }
 
-// Of the run, on every row of CSV, which has no header to hold them.
+// Visits the run's fields on every row of CSV, which has no header to hold them.
 template <IsA<RunInfo> R, class V>
 void setting_fields(R& run, V&& visit) {
   visit("library_file", run.library_file);
@@ -188,7 +189,7 @@ void fields(R& run, V&& visit) {
   visit.list("rank_lines", run.rank_lines);
 }
 
-// Of a row, the same for both placements.
+// Visits a row's fields that are the same for both placements.
 template <IsA<Row> R, class V>
 void fields(R& row, V&& visit) {
   visit("cycle", row.cycle);

@@ -27,7 +27,7 @@ bool is_nccl_tests(std::string_view head) {
   return head.starts_with('{') && head.find("\"nccl_version\"") != std::string_view::npos;
 }
 
-// Which placements the run measured: older files do not say, and have both.
+// Returns the placements that the run measured: older files do not say, and have both.
 Placements placements_of(const RunInfo& run) {
   for (const Placements some : {Placements::out_of_place, Placements::in_place})
     for (const Setting& setting : run.settings)

@@ -1,4 +1,4 @@
-// What a run produces, as data: the header, one row per (size, type, op, root), the summary.
+// The results of a run, as data: the header, one row per (size, type, op, root), the summary.
 // Reporters format these and measure nothing. src/record/fields.hpp lists what the files hold.
 #pragma once
 
@@ -89,7 +89,7 @@ struct IterationTimes {
   std::vector<double> process_seconds = {};   // as `seconds`, of each, one process after the other
 };
 
-// What a stream of calls showed of an operation beside its time. Seconds per operation.
+// The findings of a stream of calls beside the time. Seconds per operation.
 struct StreamTimes {
   std::optional<double> low, high;  // of the interval that covers the time; absent: too few stamps
   double confidence = 0.95;         // of the interval
@@ -110,8 +110,8 @@ struct StreamTimes {
   }
 };
 
-// What samples, operations that a barrier makes begin together, showed beside StreamTimes. Seconds.
-// Absent and empty where moments of ranks cannot be compared.
+// The findings of samples (operations that a barrier makes begin together) beside StreamTimes.
+// Seconds. Absent and empty where moments of ranks cannot be compared.
 struct SampleTimes {
   std::optional<double> clock_error;  // of a moment on another machine's clock; 0: of one machine
   std::optional<double> bracket_low;  // per operation, median: from the last entry to the last exit
@@ -169,12 +169,12 @@ struct Measurement {
   bool has_own_time() const { return !left_out && !repeats_out_of_place; }
 };
 
-// What is known of a result's bits, by ascending trouble. order_independent: the same when ranks
+// The knowledge of a result's bits, by ascending trouble. order_independent: the same when ranks
 // exchange their data. stable: the same in every call, on every rank, in and out of place.
 enum class Reproducibility { order_independent, stable, varies };
 std::string_view name(Reproducibility found);
 
-// What repeating a row's reduction on data that are rounded has shown (--reproducible).
+// The finding of repeating a row's reduction on data that are rounded (--reproducible).
 struct Reproduction {
   Reproducibility verdict = Reproducibility::order_independent;
   // "calls", "ranks", "placements", "alignments", "rows", "runs"
@@ -236,7 +236,7 @@ struct PairFinding {
   std::size_t first_bytes = 0, last_bytes = 0;  // sizes between which it is slow
 };
 
-// What the times of all pairs say of their ranks. Empty: there were no rows of several pairs.
+// The judgement of ranks by the times of all pairs. Empty: there were no rows of several pairs.
 struct PairJudgement {
   std::vector<PairFinding> findings;  // ranks before pairs
   // The ratio from which on a rank that is slow at all sizes would have been named in about nine of
@@ -261,7 +261,8 @@ struct Peak {
   double busbw = 0;  // GB/s
 };
 
-// What a run of a given time showed beside its rows. Memory: of the rank's process that grew most.
+// The findings of a run of a given time beside its rows. Memory: of the rank's process that grew
+// most.
 struct Soak {
   double seconds = 0;
   std::size_t cycles = 0;  // complete ones
@@ -277,7 +278,7 @@ struct ReproductionSummary {
   std::string digests;        // the file of these; empty: none
 };
 
-// What became of one limit.
+// The finding about one limit.
 struct LimitFinding {
   LimitVerdict verdict = LimitVerdict::kept;
   std::string flag;       // "--max-time"
@@ -311,7 +312,7 @@ inline bool is_crowded(const CpuUse& use) {
   return use.others >= 0.05 * static_cast<double>(use.cpus) && use.idle < use.others;
 }
 
-// What was measured after the last row, on rank 0.
+// The numbers that were measured after the last row, on rank 0.
 struct AfterRows {
   std::optional<Repeatability> repeats = {};  // absent: no time was measured again
   std::optional<Soak> soak = {};              // --duration

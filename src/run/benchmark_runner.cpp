@@ -295,7 +295,7 @@ bool BenchmarkRunner::has_intervals() const {
 
 std::unique_ptr<StoppingCriterion> BenchmarkRunner::criterion(const Problem& p, bool checks) const {
   if (has_intervals()) {
-    // Of an event: it is exact to about 0.5 us (CUDA runtime, cudaEventElapsedTime).
+    // The cost of an event: it is exact to about 0.5 us (CUDA runtime, cudaEventElapsedTime).
     constexpr double event_cost_s = 1e-6;
     const bool has_events = communicator().gpu() != nullptr;
     PrecisionGoal goal = precision_goal(options_, p, checks,

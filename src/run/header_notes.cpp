@@ -92,7 +92,7 @@ std::vector<Note> machine_notes(const HeaderFacts& facts) {
   return notes;
 }
 
-// Of --bind.
+// Returns the notes of --bind.
 std::vector<Note> bind_notes(const std::vector<RankIdentity>& ranks, const std::string& how) {
   constexpr std::size_t most_shown = 8;
   if (how == "none") return {};

@@ -1,4 +1,4 @@
-// What the link between two neighbouring ranks gives: --ceiling.
+// Measures what the link between two neighbouring ranks gives: --ceiling.
 #pragma once
 
 #include <optional>

@@ -204,7 +204,7 @@ SlotRule slot_rule_of(const Options& o, const RankTable& table, Memory buffers) 
   const std::size_t timed = static_cast<std::size_t>(o.measure.iterations) *
                             static_cast<std::size_t>(o.measure.aggregate);
   const std::size_t untimed = o.measure.warmup_given ? 0 : least_untimed;
-  // How many calls a stream has is not known, nor how many are untimed in a millisecond.
+  // The number of a stream's calls is not known, nor how many are untimed in a millisecond.
   const bool any_number = cold || (rule.use == CacheUse::rotate && host && !o.measure.batch);
   rule.wanted = any_number ? std::numeric_limits<std::size_t>::max()
                            : std::max<std::size_t>(1, timed + untimed);

@@ -24,7 +24,7 @@ struct Slots {
   std::size_t end() const { return offset(0) + count * stride; }
 };
 
-// How many slots rows have.
+// The rule for the number of slots of rows.
 struct SlotRule {
   std::size_t wanted = 1;  // the most that are of use: calls of a row
   CacheUse use = CacheUse::warm;

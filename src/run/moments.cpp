@@ -61,7 +61,7 @@ bool MomentPlan::differ(const std::vector<double>& times) const {
   return !among.far || times[*among.far] / times[among.best] - 1 > WidthTally::wide;
 }
 
-// Whether the point has too few moments yet, or times that differ.
+// Returns whether the point has too few moments yet, or times that differ.
 bool MomentPlan::wanted(std::size_t point) const {
   if (bytes_[point] > largest_) return false;
   if (round_ < least_rounds_) return true;

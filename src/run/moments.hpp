@@ -87,7 +87,7 @@ class SeriesMoments {
   std::vector<TimedTwice> apart_;
 };
 
-// How many points a series has at most: so many rows wait until their earlier moments are measured.
+// The most points of a series: so many rows wait until their earlier moments are measured.
 inline constexpr std::size_t longest_series = 64;
 
 }  // namespace ccl_tests

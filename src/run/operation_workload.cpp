@@ -108,7 +108,7 @@ void OperationWorkload::check(const Buffers& b) {
   const Layout& layout = problem_.layout;
   found_.add(verifier_.compare(b.recv, problem_.blocks, b.phase));
   if (b.region != nullptr) {
-    // Who receives nothing finds its data as they were; a reduction may work in them.
+    // A rank that receives nothing finds its data as they were; a reduction may work in them.
     if (layout.recv == 0 && !problem_.collective->domain.reduces)
       found_.add(verifier_.compare_input(b.send, layout.send, b.phase));
     found_.add(verifier_.check_guards(b.region, b.region_bytes));

@@ -1,4 +1,5 @@
-// What is timed: calls of an operation with their buffers, launches of a graph, ranks that wait.
+// The work that is timed: calls of an operation with their buffers, launches of a graph, ranks that
+// wait.
 #pragma once
 
 #include <algorithm>
@@ -46,7 +47,7 @@ std::unique_ptr<Timeline> make_timeline(Communicator& communicator, std::size_t 
 
 enum class Form { out_of_place, in_place };
 
-// How the calls of a row are made.
+// The way in which the calls of a row are made.
 struct CallPlan {
   Slots slots;
   std::size_t first_phase = 0;   // of the patterns that this form uses

@@ -19,7 +19,7 @@
 
 namespace ccl_tests {
 
-// What a row does: a type, and an operation if the collective reduces.
+// A kind of row: a type, and an operation if the collective reduces.
 using Kind = std::pair<DataType, std::optional<ReduceOp>>;
 
 // One row, or one of each group that runs at the same time.
@@ -32,7 +32,7 @@ struct SweepPoint {
   int cycle = 0;                       // of -N
 };
 
-// What a sweep is made of beside the options.
+// The parts of a sweep beside the options.
 struct SweepRange {
   std::vector<DataType> types;
   std::vector<std::size_t> sizes;  // that fit into memory
@@ -83,16 +83,16 @@ Problem problem(const Collective& collective, const SweepPoint& point,
 // Returns the shape of a point as the first rank of group `group` sees it.
 Shape shape_of(const SweepPoint& point, const CollectiveOptions& options, int group);
 
-// How long the waits of a row may take.
+// The limits of the waits of a row, seconds.
 struct WaitLimits {
-  // Of one operation, until the watchdog ends the job: a little more than the limit that the
+  // One operation, until the watchdog ends the job: a little more than the limit that the
   // library was given, so that the library's own error comes first. 0: none.
   double operation_s = 0;
-  // Of one exchange over the control channel, to which ranks come after calls of unknown length.
+  // One exchange over the control channel, to which ranks come after calls of unknown length.
   double exchange_s = 0;
-  // Of a block as it is planned, far below exchange_s: calls can become slower while it runs.
+  // A block as it is planned, far below exchange_s: calls can become slower while it runs.
   double block_s = 0;
-  // Of making an operation and its check. 0: none.
+  // Making an operation and its check. 0: none.
   double agreement_s = 0;
 };
 

@@ -193,7 +193,7 @@ HostClocks::HostClocks(Rank& rank, Communicator& world, bool wanted, double limi
   if (compares_) before_ = compare();
 }
 
-// On rank 0: how far its clock is ahead of each rank's.
+// Returns, on rank 0, how far its clock is ahead of each rank's.
 std::vector<ClockOffset> HostClocks::compare() {
   const std::vector<std::string> places = rank_.table().places();
   std::map<std::string, int> speakers;  // the first rank of each machine

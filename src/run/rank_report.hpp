@@ -1,4 +1,4 @@
-// What one rank has found in one form of a row, as it tells rank 0, and how ranks begin together,
+// The findings of one rank in one form of a row, as it tells rank 0; how ranks begin together,
 // hear what to measure next and compare their clocks.
 #pragma once
 

@@ -1,5 +1,5 @@
-// Whether a library gives the same bits again: a row's reduction, repeated on data whose result
-// depends on the order of additions (--reproducible).
+// Checks whether a library gives the same bits again: a row's reduction, repeated on data whose
+// result depends on the order of additions (--reproducible).
 #pragma once
 
 #include <array>
@@ -17,7 +17,8 @@ namespace ccl_tests {
 
 class Communicator;
 
-// What two calls differ in whose results are compared. orders: in which rank has which data.
+// The difference between two calls whose results are compared. orders: in which rank has which
+// data.
 enum class Between { calls, ranks, placements, alignments, orders };
 inline constexpr std::array between_names = {"calls", "ranks", "placements", "alignments",
                                              "orders"};
@@ -48,7 +49,7 @@ std::optional<Reproduction> reproduction_of(const std::vector<RankReproduction>&
 // Returns what stands for all groups of a row: the least reproducible one. Pure.
 Reproduction combined(const std::vector<Reproduction>& groups);
 
-// What the check works with. All must outlive it.
+// The things that the check works with. All must outlive it.
 struct ReproductionSetup {
   Rank& rank;
   ControlChannel& group;  // of the ranks that make a call together

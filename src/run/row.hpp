@@ -25,7 +25,7 @@ struct RankIntervals {
 IterationTimes iteration_times(const std::vector<RankIntervals>& ranks, double operations,
                                int skip);
 
-// What all ranks of the job have found in one form of a row, by rank.
+// The findings of all ranks of the job in one form of a row, by rank.
 struct FormFindings {
   std::vector<Samples> samples;  // of the timed block; empty: nothing was timed
   std::vector<RankReport> reports;
@@ -39,7 +39,7 @@ struct FormFindings {
   double spent_s = 0;                   // on timed calls, as far as a budget limits them
 };
 
-// What a row is of, and how times of ranks become one.
+// The subject of a row, and how times of ranks become one.
 struct RowContext {
   const Problem& problem;  // as rank 0 sees it
   const Options& options;
@@ -54,7 +54,7 @@ struct RowContext {
 // Returns the measurement of group `group`, without its mismatches.
 Measurement measurement_of(const RowContext& in, int group, const FormFindings& found);
 
-// What one point gave: on rank 0 the rows, one or one of each group; elsewhere nothing.
+// The rows of one point: on rank 0 one, or one of each group; elsewhere none.
 struct PointRows {
   std::vector<Row> rows;
   std::vector<std::string> wrong;  // what was wrong, one line for each rank and form

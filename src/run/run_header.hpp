@@ -14,7 +14,7 @@ namespace ccl_tests {
 // "8 processes on 2 hosts, 4 on each", "2 threads of 1 process on 1 host".
 std::string placement(const std::vector<RankIdentity>& ranks, int processes);
 
-// What a run has found out about itself before its first row.
+// The facts that a run has found out about itself before its first row.
 struct HeaderFacts {
   const RankGroups& groups;  // process groups
   const SweepRange& range;

@@ -22,8 +22,8 @@
 namespace ccl_tests {
 namespace {
 
-// What the library on any rank does not support, which is left out if there is something else
-// to do; why goes to `notes`. Collective. Throws Unsupported if nothing is left.
+// Returns what the library on any rank does not support, which is left out if there is something
+// else to do; why goes to `notes`. Collective. Throws Unsupported if nothing is left.
 std::set<Kind> missing_kinds(Rank& rank, const std::vector<Kind>& kinds,
                              const Communicator& library, std::vector<std::string>& notes) {
   std::vector<std::string> own;
@@ -206,7 +206,7 @@ struct PointSweep {
   // Makes the job's first calls.
   void warm_up() {
     std::vector<SweepPoint> first = ends_of(all);
-    // Of one size, the row's own first call would do, but for its limit: GPUs connect in it.
+    // For one size, the row's own first call would do, but for its limit: GPUs connect in it.
     if (first.empty() && runner.communicator().gpu() != nullptr) first.push_back(all.front());
     for (const SweepPoint& point : first) {
       const PointRows found = runner.warm_up(collective, point);
@@ -303,7 +303,7 @@ int sweep(Rank& rank, const Collective& collective, const Options& o,
   const RankGroups groups(o.sweep.grouping, rank.table().places());
   check_groups(collective, o, groups);
   SweepRange range{o.sweep.types, {}, {}, groups_of_rows(collective, o, groups), {}};
-  // What is free is looked up for -M alone.
+  // Free memory is looked up for -M alone.
   const auto free_bytes = [&] { return o.gpu.memory_report ? rank.device().available() : 0; };
   MemoryUse memory{.before = free_bytes()};
   const std::optional<double> exchange_s = probe_cpus(rank);

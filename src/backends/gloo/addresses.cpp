@@ -31,7 +31,7 @@ bool has_family(const RankAddresses& rank, bool v6) {
                      [&](const auto& one) { return one.is_v6() == v6; });
 }
 
-// Whether all use IPv6.
+// Returns whether all use IPv6.
 bool agreed_family(const std::vector<RankAddresses>& ranks) {
   const auto without = [&](bool v6) {
     return std::find_if(ranks.begin(), ranks.end(),

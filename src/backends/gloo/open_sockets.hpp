@@ -9,7 +9,7 @@
 
 namespace ccl_tests::gloo_module {
 
-// Whether a host has enough TCP ports for Gloo's ranks.
+// The check that a host has enough TCP ports for Gloo's ranks.
 
 // Gloo listens at a port of its own for each rank and peer. Throws Unsupported where this host has fewer ports
 // for that than its ranks need; Error, Timeout. Collective.
