@@ -61,10 +61,7 @@ class PrecisionCriterion : public StoppingCriterion {
   PrecisionCriterion(PrecisionGoal goal, const Rules& rules)
       : goal_(std::move(goal)), rules_(rules) {}
   std::size_t taken() const { return samples_.empty() ? 0 : samples_.front().size(); }
-
-  double call_s_ = 0;   // of the slowest group
-  double spent_s_ = 0;  // on values that count
-  std::size_t calls_ = 1;
+  double call_s() const { return call_s_; }  // of the slowest group
 
  private:
   enum class Phase { single_calls, calibration, values };
@@ -86,6 +83,9 @@ class PrecisionCriterion : public StoppingCriterion {
   PrecisionGoal goal_;
   Rules rules_;
   Phase phase_ = Phase::single_calls;
+  double call_s_ = 0;   // of the slowest group
+  double spent_s_ = 0;  // on values that count
+  std::size_t calls_ = 1;
   double widest_ = 0;  // half width of the widest group; infinite without an interval
   std::size_t discarded_ = 0, blocks_ = 0;
   std::vector<Samples> samples_;
@@ -97,7 +97,7 @@ class StreamCriterion : public PrecisionCriterion {
   explicit StreamCriterion(const PrecisionGoal& goal);
 
  private:
-  double value_s() const override { return call_s_ * static_cast<double>(calls_); }
+  double value_s() const override { return call_s() * static_cast<double>(calls_per_stamp()); }
   double spent(std::span<const Samples> /*block*/, double group_s) const override {
     return group_s;
   }

@@ -29,7 +29,8 @@ struct RowKey {
   bool in_place = false;
 
   // By size, type, operation, and so on.
-  auto operator<=>(const RowKey&) const = default;
+  auto operator<=>(const RowKey&) const =
+      default;  // NOLINT(modernize-use-nullptr): takes it for a 0
 };
 
 // Returns the key of one of the row's two times.
