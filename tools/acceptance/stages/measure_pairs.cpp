@@ -30,6 +30,12 @@ class TeamMeasurer : public PairMeasurer {
     forget();
   }
 
+  // Tells the journal of each round from now on. rounds: of the stage. done: its rounds so far, which it counts on.
+  void report(const ExpectedRounds& rounds, double& done) {
+    expected_ = rounds;
+    done_ = &done;
+    own_ = 0;
+  }
   std::vector<PairTimes> measure(const Round& round) override {
     std::vector<PairTimes> times;
     if (round.empty()) return times;
@@ -48,6 +54,11 @@ class TeamMeasurer : public PairMeasurer {
       times[p].forward = transfer(there.at(p), round[p].a, round[p].b);
       times[p].backward = transfer(back.at(p), round[p].b, round[p].a);
     }
+    if (done_ == nullptr) return times;
+    ++*done_;
+    ++own_;
+    context_.journal.at({"round", *done_, static_cast<double>(expected_.least),
+                         static_cast<double>(expected_.most)});
     return times;
   }
   bool enlarge() override {
@@ -55,6 +66,9 @@ class TeamMeasurer : public PairMeasurer {
     if (sizes_.bytes >= sizes_.most) return false;
     sizes_.bytes = std::min(factor * sizes_.bytes, sizes_.most);
     forget();
+    expected_.least += own_;  // the rounds so far come on top
+    expected_.most += own_;
+    own_ = 0;
     return true;
   }
 
@@ -102,38 +116,9 @@ class TeamMeasurer : public PairMeasurer {
   std::vector<std::vector<double>> log_sums_;  // by the sending and the receiving host
   std::vector<std::vector<int>> numbers_;
   std::uint64_t sent_ = 0;
-};
-
-// Forwards to another measurer, and tells the journal of each round. rounds: of the stage.
-class ReportingMeasurer : public PairMeasurer {
- public:
-  // done: rounds of the stage so far, which it counts on.
-  ReportingMeasurer(PairMeasurer& inner, Journal& journal, const ExpectedRounds& rounds,
-                    double& done)
-      : inner_(inner), journal_(journal), rounds_(rounds), done_(done) {}
-  std::vector<PairTimes> measure(const Round& round) override {
-    std::vector<PairTimes> times = inner_.measure(round);
-    ++done_;
-    ++own_;
-    journal_.at(
-        {"round", done_, static_cast<double>(rounds_.least), static_cast<double>(rounds_.most)});
-    return times;
-  }
-  // The rounds so far come on top of those that are expected.
-  bool enlarge() override {
-    if (!inner_.enlarge()) return false;
-    rounds_.least += own_;
-    rounds_.most += own_;
-    own_ = 0;
-    return true;
-  }
-
- private:
-  PairMeasurer& inner_;
-  Journal& journal_;
-  ExpectedRounds rounds_;
-  double& done_;
-  std::size_t own_ = 0;  // rounds since the last enlarge()
+  ExpectedRounds expected_;
+  double* done_ = nullptr;
+  std::size_t own_ = 0;  // reported since the last enlarge()
 };
 
 constexpr std::size_t pilot_bytes = 1 << 20;
@@ -217,8 +202,8 @@ class Rails {
       const Round round = tournaments.next();
       std::vector<double> seconds;
       for (std::size_t rail = 0; rail < rails_; ++rail) {
-        ReportingMeasurer told(measurers_[rail], context_.journal, rounds_, done_);
-        seconds.push_back(fast_seconds(told.measure(round)));
+        measurers_[rail].report(rounds_, done_);
+        seconds.push_back(fast_seconds(measurers_[rail].measure(round)));
       }
       const double middle = median(seconds);
       all.push_back(middle);
@@ -241,8 +226,8 @@ class Rails {
                           .seed = context_.seed + rail,
                           .rack_of = racks_of(context_.plan, context_.hosts),
                           .later = next};
-    ReportingMeasurer told(measurers_[rail], context_.journal, rounds_, done_);
-    const Findings findings = find_bad_hosts(told, context_.hosts.number(), plan);
+    measurers_[rail].report(rounds_, done_);
+    const Findings findings = find_bad_hosts(measurers_[rail], context_.hosts.number(), plan);
     next();
     add_rail_checks(context_, findings, measurers_[rail].bytes(), rail);
   }
@@ -335,8 +320,8 @@ void measure_pairs(Context& context, const std::function<void()>& later) {
                             count.go_on();
                           }};
   double rounds = 0;
-  ReportingMeasurer told(measurer, context.journal, expected_rounds(plan, hosts.number()), rounds);
-  const Findings findings = find_bad_hosts(told, hosts.number(), search);
+  measurer.report(expected_rounds(plan, hosts.number()), rounds);
+  const Findings findings = find_bad_hosts(measurer, hosts.number(), search);
   count.pause();
   add_pair_checks(context, findings, measurer.bytes());
   context.journal.add(wire_check(count.counts(), context.plan.interface, measurer.bytes_sent()));
