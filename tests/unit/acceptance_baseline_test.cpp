@@ -1,10 +1,9 @@
 // A run of ccl_acceptance beside an earlier one.
-#include "tools/acceptance/baseline.hpp"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "src/core/error.hpp"
+#include "tools/acceptance/stages/stages.hpp"
 
 namespace ccl_tests::acceptance {
 namespace {

@@ -119,6 +119,16 @@ const RateLimit* limit_of(const Plan& plan, std::string_view stage, std::string_
 Check row_check(const Plan& plan, const std::string& stage, const std::string& subject,
                 std::string_view program, std::size_t bytes, const Row& row);
 
+// Throws UsageError that names the difference if rows of the two runs say nothing about each other:
+// another plan, library under test, or number of hosts or ranks.
+void check_same_run(const Record& before, const Record& now);
+
+// Returns a check for each row that is slower than in `before`: WARN, SLOWER_THAN_BEFORE; and one for all rows
+// that both runs measured. A row is slower if the intervals of its two bus bandwidths do not touch and leave
+// more than `slowdown` between their values, the share that times may be longer: single runs show how
+// far they are apart, not that the next one will be. Without a common row INCONCLUSIVE.
+std::vector<Check> compare_rows(const Record& before, const Record& now, double slowdown);
+
 // Returns the check of a host's best bus bandwidth against what its GPUs' links carry in one direction (bytes per
 // second) and the share of it that is expected. Less is INCONCLUSIVE: a library need not use the links well.
 Check nvlink_check(const std::string& host, double busbw, double links, double efficiency);
