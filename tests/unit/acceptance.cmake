@@ -3,7 +3,6 @@ ccl_add_test(acceptance_test LABELS unit LIBRARIES acceptance-model
     acceptance_blame_test.cpp
     acceptance_effects_test.cpp
     acceptance_links_test.cpp
-    acceptance_prefix_test.cpp
     acceptance_schedule_test.cpp)
 ccl_add_test(acceptance_tool_test LABELS unit LIBRARIES ccl-acceptance
   SOURCES
@@ -11,6 +10,7 @@ ccl_add_test(acceptance_tool_test LABELS unit LIBRARIES ccl-acceptance
     acceptance_host_test.cpp
     acceptance_journal_test.cpp
     acceptance_plan_test.cpp
+    acceptance_prefix_test.cpp
     acceptance_progress_test.cpp
     acceptance_wires_test.cpp)
 add_library(fake-nvml MODULE fake_nvml.cpp)

@@ -7,7 +7,7 @@
 
 #include "src/measure/statistics.hpp"
 #include "tests/unit/acceptance_noise.hpp"
-#include "tools/acceptance/search/prefix_search.hpp"
+#include "tools/acceptance/stages/stages.hpp"
 
 namespace ccl_tests::acceptance {
 namespace {

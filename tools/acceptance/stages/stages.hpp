@@ -133,4 +133,22 @@ std::vector<Check> compare_rows(const Record& before, const Record& now, double 
 // second) and the share of it that is expected. Less is INCONCLUSIVE: a library need not use the links well.
 Check nvlink_check(const std::string& host, double busbw, double links, double efficiency);
 
+// Returns how often a set of hosts has to be measured so that the median tells a slowdown by the
+// fraction `slowdown` from none: (8.3 sigma / -ln(1 - slowdown))^2. `sigma` is the standard
+// deviation of ln(seconds) of one measurement.
+std::size_t repeats_per_test(double sigma, double slowdown);
+
+// Returns whether the hosts together are as fast as they should be.
+using SetTest = std::function<bool(const std::vector<int>& hosts)>;
+
+struct PrefixFindings {
+  std::vector<int> named;      // bad hosts; empty if none could be told from the others
+  std::size_t fails_from = 0;  // hosts of the smallest set that failed; 0 if none did
+};
+
+// Finds hosts without which `hosts` pass. Each try puts the hosts in random order, finds the
+// smallest prefix that fails by halving, and names its last host if the prefix passes with another
+// host in its place and fails with it again. At most 40 tries.
+PrefixFindings prefix_search(const SetTest& passes, std::vector<int> hosts, Random& random);
+
 }  // namespace ccl_tests::acceptance
