@@ -171,9 +171,7 @@ void compare(Context& context, const Record& before) {
   journal.end_stage();
 }
 
-// One rank's part: looks at everything in the plan. Returns the exit code, the same on all ranks. journal: the
-// process's; that of rank 0 keeps what is found, that of the rank which speaks if rank 0 is gone knows only what is
-// run. Collective.
+// One rank's part: looks at everything in the plan. Returns the exit code, the same on all ranks. Collective.
 int run(Rank& rank, const Arguments& arguments, const Plan& plan, verify::PatternCache& patterns,
         Journal* journal, const HostProbe& probe) {
   const Hosts hosts(rank.table());
@@ -279,7 +277,7 @@ int run_acceptance(const Arguments& a, const Plan& plan, const std::vector<std::
     }
     journal = std::make_unique<Journal>(
         a.verdict, [](const std::string& line) { print_error(fmt::format("# {}\n", line)); });
-    // What cannot be written to is found now, not at the end.
+    // A file that cannot be written to is found now, not at the end.
     open_file(a.verdict, std::ios::app);
     for (const std::string& path : {a.report, a.junit, a.hosts_out})
       open_file(path, std::ios::trunc);

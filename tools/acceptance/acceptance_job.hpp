@@ -21,8 +21,8 @@ int exit_code_of(const Record& record);
 using RunJob = std::function<int(const JobSetup& job, const RankBody& body, const JobHooks& hooks)>;
 
 // Runs `plan`; prints the verdict and writes the files that `arguments` name in the process of rank 0.
-// words: the command line. patterns: shared by the ranks of a process. host: of each rank. Returns the exit code. Throws
-// what run_job throws; UsageError if a file cannot be written to.
+// words: the command line. host: of each rank. Returns the exit code. Throws what run_job throws; UsageError if a file
+// cannot be written to.
 int run_acceptance(const Arguments& arguments, const Plan& plan,
                    const std::vector<std::string>& words, verify::PatternCache& patterns,
                    const RunJob& run_job, const HostProbe& host);

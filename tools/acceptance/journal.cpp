@@ -119,7 +119,7 @@ void Journal::resume(const Record& before) {
   check_same("the library", before.backend + ' ' + before.library,
              record_.backend + ' ' + record_.library);
   check_same("the list of hosts", names_and_ranks(before.hosts), names_and_ranks(record_.hosts));
-  // What lay between two confirmations that are to be made again is made again, too.
+  // The stages between two confirmations that are to be made again are made again, too.
   const auto pairs = std::ranges::find(before.stages, "pairs", &Stage::name);
   const double begun_s =
       pairs != before.stages.end() && pairs->end_s <= 0 ? pairs->begin_s : HUGE_VAL;

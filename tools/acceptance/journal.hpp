@@ -13,8 +13,8 @@
 
 namespace ccl_tests::acceptance {
 
-// Of rank 0; of the rank that speaks if rank 0 is gone it has the header alone. Thread-safe: a run that ends early is
-// closed from another thread.
+// The journal of rank 0; that of the rank which speaks if rank 0 is gone has the header alone. Thread-safe: a run that
+// ends early is closed from another thread.
 class Journal {
  public:
   // file: gets the record after each check, written beside it and renamed; empty: none. tell: is given a
@@ -23,17 +23,17 @@ class Journal {
 
   // Writes the file as that of a run that has not reached its end. Throws UsageError.
   void mark_unfinished();
-  // What is measured, before anything is.
+  // Called before anything is measured.
   void begin(Record header);
   bool has_begun() const;
   bool measures() const;  // a stage has begun, other than those of resume()
   // Takes over the stages that `before` has ended, with what they found, after begin(). Throws UsageError
   // if it is of another plan, library or other hosts.
   void resume(const Record& before);
-  // What is to be run, after resume(): lines of tell then say how much is left. The file is written from now
+  // Called after resume() with what is to be run: lines of tell then say how much is left. The file is written from now
   // on: throws UsageError if it cannot be; begin_stage(), add() and end_stage() then throw Error.
   void expect(std::vector<PlannedStage> stages);
-  // Whether a stage has ended, in this run or in the one that it resumes.
+  // Returns whether a stage has ended, in this run or in the one that it resumes.
   bool has(const std::string& stage) const;
   // Stages may lie within each other: what is added belongs to the innermost one.
   void begin_stage(const std::string& name, const std::string& text);

@@ -34,7 +34,7 @@ std::vector<PlannedStage> planned_stages(const Plan& plan, int hosts, int ranks,
 // Returns "40 s", or "20 s to 2 min 00 s" if the two differ by more than a fifth.
 std::string expected_text(const Expected& expected);
 
-// What is done of a stage: "round 12 of 20 to 84".
+// The part of a stage that is done: "round 12 of 20 to 84".
 struct Part {
   std::string_view unit;
   double done = 0, least = 0, most = 0;  // units; least and most: of the whole stage
@@ -50,8 +50,8 @@ class Progress {
   // A stage may begin within another one, which rests meanwhile. One that was not planned may, too.
   void begin(const std::string& stage, double now_s);
   void end(double now_s);  // of the innermost one
-  // Notes what is done of the innermost stage. Returns a line for people if the last one is 5 s old and
-  // a tenth of the run: "round 12 of 20 to 84, 9.1 s; left: 20 s to 2 min 00 s".
+  // Notes what is done of the innermost stage. Returns a line for people if the last one is 5 s and a tenth of the run
+  // old: "round 12 of 20 to 84, 9.1 s; left: 20 s to 2 min 00 s".
   std::optional<std::string> at(const Part& part, double now_s);
   // Returns what is left of the run.
   Expected left(double now_s) const;

@@ -1,4 +1,4 @@
-// What an acceptance run found, as data: for the terminal, the verdict file, the report and JUnit.
+// The findings of an acceptance run, as data: for the terminal, the verdict file, the report and JUnit.
 #pragma once
 
 #include <array>
@@ -69,7 +69,7 @@ struct Curve {
   std::vector<CurvePoint> points = {};
 };
 
-// What a host says of itself (host/probe.hpp): "kernel", "gpu driver", ...
+// A host, and what it says of itself (host/probe.hpp): "kernel", "gpu driver", ...
 struct Host {
   std::string name = {};
   std::vector<int> ranks = {};

@@ -171,7 +171,7 @@ Team::Team(Rank& rank, const Options& options, verify::PatternCache& patterns,
   given_.output.raw = true;  // keeps every stamp
   options_ = given_;
   connect({});
-  // On simulated ranks what a barrier leaves ranks apart by would be in each single time, and none would differ by chance.
+  // Single times on simulated ranks would have what a barrier leaves them apart by, and none would differ by chance.
   one_by_one_ = !runner_->has_intervals() && !rank.process().options.simulated();
 }
 

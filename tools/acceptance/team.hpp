@@ -95,7 +95,7 @@ struct ReadCounters {};
 struct End {};
 using Order = std::variant<UseGroups, MeasureRows, TimeMessages, DescribeHost, ReadCounters, End>;
 
-// What was asked for does not fit into the memory of some rank. All ranks know that, and wait for the next order.
+// The memory of some rank is too small for an order. All ranks know that, and wait for the next one.
 class TooLarge : public Unsupported {
  public:
   using Unsupported::Unsupported;
@@ -114,7 +114,7 @@ class Team {
   const CollectiveOptions& spec() const { return options_.spec; }
   const Capabilities& library() const;
 
-  // On all ranks but 0: does what rank 0 orders, until end().
+  // Does what rank 0 orders, until end(). Called on all other ranks.
   void follow();
 
   // The rest on rank 0 alone. Rows and times throw TooLarge, too.
@@ -165,8 +165,7 @@ class Team {
   bool ended_ = false;
 };
 
-// Returns why the team cannot run a program on any row: its library lacks an operation, or its buffers lie in the
-// wrong memory. Returns nullopt if it can.
+// Returns why the team can run no row of a program: the library lacks an operation, or buffers lie in the wrong memory.
 std::optional<std::string> why_never(const Collective& program, Team& team);
 
 // Why the team's library cannot run the usual rows of a program on so many ranks; nullopt: it can.

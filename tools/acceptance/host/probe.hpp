@@ -14,8 +14,7 @@ namespace ccl_tests::acceptance {
 using Facts = std::map<std::string, std::string>;
 using Counters = std::map<std::string, std::uint64_t>;
 
-// What NVIDIA's management library (libnvidia-ml, part of the driver) says of the host's GPUs.
-
+// A GPU, as NVIDIA's management library (libnvidia-ml, part of the driver) describes it.
 struct NvmlGpu {
   // "clocks" ("at most 1980 MHz, memory 2619 MHz"), "power limit" ("700 W"), "ecc" ("on"), "nvlinks" ("18 of
   // 18 up, 26.6 GB/s each"), "pcie" ("x16 of x16"). What the GPU does not say is left out.
@@ -30,13 +29,11 @@ struct NvmlGpu {
 // library or if it cannot be used. The library stays loaded. file: for tests.
 std::vector<NvmlGpu> nvml_gpus(const std::string& file = "libnvidia-ml.so.1");
 
-// Returns what all GPUs have in common as "gpu clocks", ...; where they differ, how many have what: "7 x on, 1 x
-// off".
+// Returns what all GPUs have in common as "gpu clocks", ...; where they differ, how many have what: "7 x on, 1 x off".
 Facts facts_of_gpus(const std::vector<NvmlGpu>& gpus);
 // Returns the counters of all: "corrected memory errors gpu 0".
 Counters counters_of_gpus(const std::vector<NvmlGpu>& gpus);
-// Returns what the links of the GPU that has the fewest carry in one direction, bytes per second; 0: some GPU has
-// none.
+// Returns what the links of the GPU that has the fewest carry one way, bytes per second; 0: some GPU has none.
 double slowest_nvlink(const std::vector<NvmlGpu>& gpus);
 
 struct HostDescription {
@@ -104,8 +101,7 @@ double bytes_per_second(const PciSpeed& speed);
 // Returns "32 GT/s x16", or "16 GT/s x8 of 32 GT/s x16" if it is slower than the device can be.
 std::string text(const PciLink& link);
 
-// Returns errors that the device has counted, by severity: "PCIe corrected errors", "PCIe fatal errors",
-// "PCIe nonfatal errors".
+// Returns the errors that the device has counted, by severity: "PCIe corrected errors", "PCIe fatal errors", ...
 std::map<std::string, std::uint64_t> pci_errors(const std::filesystem::path& device);
 
 struct Wire {
@@ -124,9 +120,8 @@ std::vector<Wire> all_wires(const std::filesystem::path& root);
 // Returns "up, 25 Gbit/s, MTU 9000".
 std::string wire_text(const Wire& wire);
 
-// Returns what a network interface or an InfiniBand device can carry in one direction, which may be less
-// than its port says because its device has few PCI Express lanes; lanes that are out of order now do not
-// count. Bytes per second; 0: the host does not say.
+// Returns what an interface or InfiniBand device can carry in one direction, bytes per second: less than its port says
+// if the device has few PCI Express lanes, whether all work now or not. 0: the host does not say.
 double wire_rate(const std::string& interface, const std::string& root = "");
 // Returns the names of the wires that are up and lead somewhere, the fastest first.
 std::vector<std::string> wires(const std::string& root = "");

@@ -1,4 +1,4 @@
-// What an acceptance run does, and what it holds the machines to.
+// The plan of an acceptance run, and what it holds the machines to.
 #pragma once
 
 #include <cstddef>
@@ -8,7 +8,7 @@
 
 namespace ccl_tests::acceptance {
 
-// What rows of a program and size have to reach. Bandwidths are bus bandwidths in bytes per second,
+// A limit of rows of a program and size. Bandwidths are bus bandwidths in bytes per second,
 // times in seconds; 0: no limit.
 struct RateLimit {
   std::string stage;      // "node" or "full"
@@ -29,7 +29,7 @@ struct RatePlan {
   double seconds = 1;  // of timed calls for each row, at most
 };
 
-// Of pairs whose plan gives no size.
+// The largest message where the plan gives no size.
 inline constexpr std::size_t most_message_bytes = std::size_t{64} << 20;
 
 // Messages between hosts, one rank of each.
@@ -73,8 +73,7 @@ struct Plan {
   ScalingPlan scaling;
   double soak_s = 0;  // 0: no such stage
   std::vector<RateLimit> limits;
-  // Whether a run without a limit of all hosts' speed proves nothing (--strict).
-  bool strict = false;
+  bool strict = false;  // a run without a limit of all hosts' speed proves nothing (--strict)
 };
 
 // Holds the median pair to this rate, bytes per second, whatever the plan says. Its digest changes with it. Throws

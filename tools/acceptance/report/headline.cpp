@@ -51,7 +51,7 @@ double best_pair(const Record& record) {
   return best;
 }
 
-// Of a run that passed, and whose hosts may all be slow.
+// The words for a run that passed, and whose hosts may all be slow.
 std::string relative_words(const Record& record) {
   if (record.hosts.size() < 2)
     return "(relative): 1 host, results right; its speed was compared with nothing";

@@ -1,5 +1,4 @@
-// What a record says: its verdict, what is wrong, the first line of a report, and the command to
-// type next. Pure; what the terminal and the page agree on.
+// The words of a record: its verdict, what is wrong, the first line of a report, and the command to type next. Pure.
 #pragma once
 
 #include <cstddef>
@@ -32,8 +31,7 @@ struct Quantity {
 // Returns the numbers of a check for people. x, x_low and x_high are one line: "1.56 [1.49, 1.63]".
 std::vector<Quantity> quantities(const std::vector<Number>& numbers);
 
-// Returns the run's verdict. A run that did not end, or that looked at nothing, is never better
-// than INCONCLUSIVE.
+// Returns the run's verdict: INCONCLUSIVE at best if it did not end, or looked at nothing.
 Verdict shown_verdict(const Record& record);
 
 // Returns the checks that are WARN or worse: the worst first, the others in the record's order.
@@ -42,22 +40,19 @@ std::vector<const Check*> wrong_checks(const Record& record);
 // Returns whom a check is about, without "host": "node17", "link node3-node9".
 std::string bare_subject(const Check& check);
 
-// Returns true if the run passed (PASS or WARN), and nothing said how fast its hosts together should
-// be.
+// Returns whether the run passed (PASS or WARN), and nothing said how fast its hosts together should be.
 bool is_relative(const Record& record);
 
-// Returns which stages were run within another one, whose time contains theirs: "The time of pairs
-// contains that of full and scaling.". Empty if none was.
+// Returns "The time of pairs contains that of full and scaling."; empty if no stage was run within another one.
 std::string containment_text(const Record& record);
 
 std::size_t ranks_of(const Record& record);
 
-// Makes a headline out of the check that decided: "FAIL node17: all_reduce 1G 231 of 360 GB/s". One
-// line of at most headline_bytes that begins with the shown verdict, whatever the record holds.
+// Makes a headline out of the check that decided: "FAIL node17: all_reduce 1G 231 of 360 GB/s". A line of at most
+// headline_bytes that begins with the shown verdict.
 std::string make_headline(const Record& record);
 
-// Returns the record's own headline if it begins with the shown verdict, otherwise a made one. One
-// line of at most headline_bytes.
+// Returns the record's own headline, shortened, if it begins with the shown verdict; otherwise a made one.
 std::string headline(const Record& record);
 
 struct NextStep {

@@ -21,8 +21,8 @@ namespace {
 using Json = nlohmann::ordered_json;
 using Texts = std::map<std::string, std::string>;
 
-// The one list of what the file holds, for writing and for reading. visit(key, member) is called in
-// the order of the keys, and visit.derived() for what follows from other members and is not read.
+// The one list of what the file holds, for writing and for reading. Calls visit(key, member) in the order of the keys,
+// and visit.derived() for what follows from other members and is not read.
 template <class T, class V>
 void fields(T& it, V&& visit) {
   using Type = std::remove_const_t<T>;

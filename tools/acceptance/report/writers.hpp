@@ -21,14 +21,12 @@ inline constexpr std::size_t shown_wrong = 12;
 // Returns the headline, the stages, what is wrong and what to do next.
 std::string terminal_text(const Record& record, const TerminalStyle& style = {});
 
-// Returns a JUnit document: a suite for each stage, a case for each check, and a case for the run's
-// own verdict, so that a run that did not end is never green. FAIL is a failure, INCONCLUSIVE an
-// error; WARN passes with its text as output.
+// Returns a JUnit document: a suite for each stage, a case for each check, and one for the run's own verdict, so that a
+// run that did not end is never green. FAIL is a failure, INCONCLUSIVE an error; WARN passes with its text as output.
 std::string junit_text(const Record& record);
 
-// Returns page.html with the record's verdict file as data. A script of the page draws it in the
-// browser. Without scripts the page is the text of the terminal. The page loads nothing, follows the
-// reader's light or dark scheme, and prints on A4.
+// Returns page.html with the record's verdict file as data, which a script of the page draws; without scripts it is the
+// text of the terminal. The page loads nothing, follows the reader's light or dark scheme, and prints on A4.
 std::string html_page(const Record& record);
 
 // The forms of a list of hosts. lines: a name a line. slurm: the option itself, --exclude=node3,node17, so that

@@ -40,7 +40,7 @@ bool enough_operations(const std::vector<std::vector<PairTimes>>& rounds) {
   return !operations.empty() && median(operations) >= static_cast<double>(fewest_for_tails);
 }
 
-// Returns whether some hosts or pairs are faster than the others, without one that is slower. A buffer that takes a part of
+// Returns whether some hosts or pairs are faster than the others, but none is slower. A buffer that takes a part of
 // the messages does that, and few good hosts among bad ones do.
 bool is_unclear(const Screen& found) {
   return found.someone_fast || found.fast_pairs || (found.grouped && found.suspects.empty());

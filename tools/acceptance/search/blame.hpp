@@ -13,17 +13,14 @@ struct SearchPlan {
   double slowdown = 0.10;  // fraction that has to be found; about half of its effect may be named
   std::uint64_t seed = 1;  // of the schedule
   bool links = false;      // look for bad links, which takes a full tournament
-  // The racks, by number of the host; empty: one rack. Racks are numbered from 0. Hosts are then
-  // compared by pairs inside racks, and uplinks by pairs between racks.
+  // The racks, from 0, by number of the host; empty: one. Pairs inside racks compare hosts, those between them uplinks.
   std::vector<int> rack_of = {};
-  // Called between the two confirmations. What takes minutes belongs here: hosts that are slow for
-  // a while are then not blamed.
+  // Called between two confirmations, for minutes: hosts that are slow for a while are then not blamed.
   std::function<void()> later = {};
   Limits limits = {};
 };
 
-// Finds the bad ones of the hosts 0 to `hosts` - 1. Rounds are measured one after the other. Throws what `measurer`
-// throws.
+// Finds the bad ones of the hosts 0 to `hosts` - 1. Throws what `measurer` throws.
 Findings find_bad_hosts(PairMeasurer& measurer, int hosts, const SearchPlan& plan);
 
 }  // namespace ccl_tests::acceptance

@@ -113,8 +113,7 @@ std::vector<double> values_of(const std::vector<RoundValue>& rounds, Way way) {
   return values;
 }
 
-// Returns whether most single values lie above 0: 7 of 8, 12 of 16, 22 of 32, or of both
-// directions together 13 of 16, 23 of 32, 42 of 64.
+// Returns whether most values are above 0: 7 of 8, 12 of 16, 22 of 32; of both directions 13 of 16, 23 of 32, 42 of 64.
 bool mostly_above(const std::vector<RoundValue>& rounds, Way way) {
   std::vector<double> values = values_of(rounds, way == Way::both ? Way::sending : way);
   if (way == Way::both)
@@ -135,8 +134,7 @@ std::vector<double> control_medians(const Ledger& values, const std::vector<int>
   return medians;
 }
 
-// Returns what the values of `suspect` say of `way` beside those of `controls` (numbers of hosts).
-// `quantile` is how many standard errors above 0 the suspect's median has to lie.
+// Judges one way of a suspect beside the controls. quantile: the standard errors that its median has to be above 0.
 Judged judge(const Ledger& values, int suspect, const std::vector<int>& controls, Way way,
              const Noise& noise, double quantile, const Limits& limits) {
   Judged judged;
@@ -187,8 +185,7 @@ Judged pooled(const Judged& first, const Judged& second) {
           .error = std::sqrt(1 / (u + v))};
 }
 
-// A way counts as slow beside a slower other way if it has half of the other's effect, or one of
-// its own that is worth naming and beyond its error.
+// A way is slow beside a slower one if it has half of its effect, or one that is worth naming and beyond its error.
 bool slow_too(const Judged& way, const Judged& other) {
   return way.effect >= other.effect / 2 ||
          (way.effect >= Limits().smallest && way.effect > 1.96 * way.error);

@@ -1,5 +1,4 @@
-// The look at suspects: rounds with good hosts, the decision about each after them, and what a search found by two such
-// looks.
+// The look at suspects: rounds with good hosts, the decision about each, and what a search found by two such looks.
 #pragma once
 
 #include <cstddef>
@@ -16,7 +15,7 @@ struct Suspect {
   bool operator==(const Suspect&) const = default;
 };
 
-// What the screen says of noise, of one statistic.
+// The screen's noise of one statistic.
 struct Noise {
   double sigma = 0;              // of one observation
   PerWay<double> variance = {};  // between healthy hosts, beyond that of their standard error
@@ -29,8 +28,7 @@ struct ConfirmPlan {
   std::vector<int> good = {};     // hosts that may be partners and controls
   std::vector<int> rack_of = {};  // by number of the host; pairs lie inside racks. Empty: one rack
   Noise time = {}, tail = {};
-  // A suspect is blamed from the standard error's quantile on: alpha over 3 ways, the suspects and
-  // the looks, by Bonferroni.
+  // Blamed is from the standard error's quantile on: alpha over 3 ways, the suspects and the looks, by Bonferroni.
   double alpha = 1e-4;
   Limits limits = {};
 };
@@ -49,16 +47,13 @@ struct Confirmation {
   PerWay<Judged> way = {};
 };
 
-// Measures rounds of suspects and controls until each suspect is decided, and decides after each
-// look. A suspect is blamed if in any way its median is at least `smallest`, significantly above 0,
-// above that of every control (if there are 8), and above 0 in most rounds (sign test, 4 % and
-// 1.1 %). A suspect is cleared if all ways are too small for that. A suspect that the last look
-// leaves is open; all are if fewer than two good hosts are left as controls. Returns the outcomes in the order of the
-// plan.
+// Measures rounds of suspects and controls until each suspect is decided, and decides after each look. A suspect is
+// blamed if in any way its median is at least `smallest`, significantly above 0, above that of every control (if there
+// are 8), and above 0 in most rounds (sign test, 4 % and 1.1 %); cleared if all ways are too small for that; open if
+// the last look leaves it so, or fewer than two good hosts are controls. Returns the outcomes in the order of the plan.
 std::vector<Confirmation> confirm(PairMeasurer& measurer, const ConfirmPlan& plan, Random& random);
 
-// A slowdown as a fraction of the bandwidth, with its 95 % interval. It comes from confirmations
-// alone, never from the rounds that raised the suspicion.
+// A slowdown as a fraction of the bandwidth, with its 95 % interval: of confirmations, never of the suspicious rounds.
 struct Size {
   double slowdown = 0, low = 0, high = 0;
 };
@@ -132,9 +127,8 @@ struct Findings {
   std::vector<Reason> reasons;  // empty: the verdict about hosts is complete
 };
 
-// Returns what two confirmations of one suspect say; `second` is null if there was none, because
-// the first did not blame the suspect. The size is the mean of both, weighted by their errors.
-// Its interval also has what healthy hosts differ by, from `noise` of the suspect's statistic.
+// Returns what two confirmations of one suspect say; `second` is null if the first did not blame it. The size is the
+// mean of both, weighted by their errors; its interval also has what healthy hosts differ by, from `noise`.
 HostFinding host_finding(const Confirmation& first, const Confirmation* second, const Noise& noise);
 
 }  // namespace ccl_tests::acceptance

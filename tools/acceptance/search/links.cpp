@@ -29,7 +29,7 @@ Direction direction(std::vector<double> residuals, double sigma) {
   return {median(std::move(residuals)), loss * sigma / std::sqrt(n)};
 }
 
-// Returns what was seen of other pairs than the links', but of those, too, if a host would lose half of its observations.
+// Leaves out the observations of links, but not where a host would lose half of its own.
 std::vector<Observation> without(const std::vector<LinkFinding>& links,
                                  std::span<const Observation> seen, std::size_t hosts) {
   std::vector<double> left(hosts);  // of each host's observations, above half of them

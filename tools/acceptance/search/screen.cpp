@@ -208,10 +208,9 @@ PerWay<Studentised> all_ways(const Effects& fit, std::size_t hosts, const Limits
   return result;
 }
 
-// Returns whether more pairs are faster, nearly always, than chance makes, or a quarter of all
-// transfers is. A pair runs at its slower end, so that a few good hosts among bad ones are fast among
-// themselves only, and each time. What a buffer takes now and then moves no median; a quarter of all
-// transfers may hide who is slow.
+// Returns whether more pairs are faster, nearly always, than chance makes, or a quarter of all transfers. A pair runs
+// at its slower end: few good hosts among bad ones are fast among themselves only, and each time. A buffer that takes
+// some messages moves no median; a quarter of all transfers may hide who is slow.
 bool many_fast(std::span<const Observation> seen, const Effects& fit, std::size_t hosts,
                const Limits& limits) {
   struct Count {
@@ -276,7 +275,7 @@ std::size_t rounds_needed(double sigma, double slowdown, std::size_t hosts, cons
 Detectable detectable(double sigma, std::size_t rounds, std::size_t hosts, const Limits& limits) {
   const double factor = hosts < 8 ? 7.5 * std::sqrt(2.0) : 7.5;
   const double screened = factor * sigma / std::sqrt(static_cast<double>(rounds));
-  // Of the last look: a quantile near 4.3 and a power of 95 %, (4.3 + 1.645) 1.2533 sigma / sqrt(k).
+  // The last look has a quantile near 4.3 and a power of 95 %, (4.3 + 1.645) 1.2533 sigma / sqrt(k).
   const double confirmed =
       7.5 * sigma / std::sqrt(static_cast<double>(limits.looks[limits.looks.size() - 1]));
   const double named =

@@ -39,13 +39,11 @@ struct HostPair {
 // Pairs that measure at the same time. A host is in at most one pair of a round.
 using Round = std::vector<HostPair>;
 
-// Returns the rounds of a full tournament by the circle method: `hosts` - 1 rounds of hosts / 2
-// pairs of 0 to hosts - 1, in which each pair occurs once. An odd number of hosts has `hosts`
-// rounds, in each of which another host is idle. Returns no rounds of less than two hosts.
+// Returns the rounds of a full tournament of 0 to hosts - 1 by the circle method: `hosts` - 1 rounds, in which each
+// pair occurs once. An odd number of hosts has one more, with another idle host each. None of less than two hosts.
 std::vector<Round> circle(int hosts);
 
-// An endless series of rounds: full tournaments one after the other, in each of which hosts are
-// relabelled at random and rounds are in random order.
+// An endless series of rounds: full tournaments, with hosts relabelled at random and rounds in random order.
 class Tournaments {
  public:
   Tournaments(std::vector<int> hosts, Random& random);
@@ -58,14 +56,12 @@ class Tournaments {
   std::vector<Round> left_;
 };
 
-// Rounds in which each suspect meets a good host, another one each time until all had their turn,
-// and the other good hosts meet each other at random. Good hosts are those that are not suspects,
-// never the fastest ones only: those would make biased controls.
+// Rounds in which each suspect meets a good host, another one each time until all had their turn, and the other good
+// hosts meet at random. Good hosts are all that are not suspects: the fastest ones would make biased controls.
 class PartnerRounds {
  public:
   PartnerRounds(std::vector<int> good, Random& random);
-  // Returns a round whose first pairs are those of `suspects`, which are still to be measured.
-  // Suspects take turns if there are more of them than good hosts.
+  // Returns a round whose first pairs are those of `suspects`, who take turns if they are more than the good hosts.
   Round next(const std::vector<int>& suspects);
 
  private:
@@ -87,8 +83,7 @@ class IntraRackRounds {
   std::vector<Tournaments> racks_;
 };
 
-// Rounds whose pairs lie between racks. Each rack meets exactly one other rack at a time. An odd number of racks leaves
-// one idle.
+// Rounds whose pairs lie between racks. Each rack meets one other at a time; of an odd number one is idle.
 class InterRackRounds {
  public:
   InterRackRounds(Racks racks, Random& random);
@@ -101,8 +96,7 @@ class InterRackRounds {
   Tournaments matchings_;
 };
 
-// What was measured of operations from one host to another. A value that is not a positive finite
-// number is missing.
+// The times of operations from one host to another. A value that is not a positive finite number is missing.
 struct Transfer {
   double seconds = 0;          // of one operation, by the statistic of the measurement
   double p50 = 0, p95 = 0;     // seconds; percentiles of the same operations
@@ -121,12 +115,11 @@ class PairMeasurer {
   virtual ~PairMeasurer() = default;
   // Returns the times of the pairs of `round`. A pair whose host died is left out.
   virtual std::vector<PairTimes> measure(const Round& round) = 0;
-  // Makes operations longer, if noise or a buffer on the way hides what is looked for. Rounds before and after it
-  // are not comparable. Returns false if they are as long as they may be.
+  // Makes operations longer; rounds before and after are not comparable. Returns false if they are as long as may be.
   virtual bool enlarge() { return false; }
 };
 
-// What a host is compared by: its time, or the tail of its operations.
+// A host is compared by its time, or by the tail of its operations.
 enum class Statistic { time, tail };
 
 // Returns ln(seconds), or ln(p95 / p50) of the tail. Returns nullopt if a value is missing.
@@ -146,8 +139,7 @@ class TrackingMeasurer : public PairMeasurer {
 
   // Returns the number of rounds since the last enlarge().
   std::size_t rounds() const { return rounds_; }
-  // Returns whether the host's last three pairs are missing. A host that is well may meet a dead one
-  // twice in a row.
+  // Returns whether the host's last three pairs are missing. A well host may meet a dead one twice in a row.
   bool gone(int host) const { return missed_[static_cast<std::size_t>(host)] >= 3; }
 
  private:
@@ -180,7 +172,7 @@ inline constexpr std::size_t fewest_for_tails = 50;   // operations below which 
 // Returns how many hosts of a launch can be bad at most so that the others show it.
 constexpr std::size_t most_suspects(std::size_t hosts) { return hosts < 6 ? 1 : hosts / 3; }
 
-// What a host may be slow at. `both` is the mean of the effects of sending and receiving.
+// A host may be slow at these. `both` is the mean of the effects of sending and receiving.
 enum class Way { sending, receiving, both };
 inline constexpr std::array ways = {Way::sending, Way::receiving, Way::both};
 
@@ -207,21 +199,18 @@ struct Screen {
   bool said_enough = false;   // false if there are too few observations for a sigma
 };
 
-// Studentises the effects (standard error of a robust location 1.05 sigma / sqrt(n)) and finds
-// suspects. `effects` are the fit of `seen`.
+// Studentises the effects of the fit of `seen` (standard error of a robust location 1.05 sigma / sqrt(n)).
 Screen screen(std::span<const Observation> seen, const Effects& effects, const Limits& limits);
 
-// Returns how many rounds a screen needs that is to see hosts slow by the fraction `slowdown`:
-// (7.5 sigma / -ln(1 - slowdown))^2 within the limits, at least 20 for fewer than 32 hosts and
-// twice as many for fewer than 8.
+// Returns how many rounds show hosts slow by the fraction `slowdown`: (7.5 sigma / -ln(1 - slowdown))^2 within the
+// limits, at least 20 for fewer than 32 hosts and twice as many for fewer than 8.
 std::size_t rounds_needed(double sigma, double slowdown, std::size_t hosts, const Limits& limits);
 
 // The smallest slowdowns, as fractions, that are found in about 95 of 100 launches.
 struct Detectable {
   double both_ways = 0, one_way = 0;
 };
-// Returns what a screen of `rounds` rounds and its confirmations can see; the inverse of
-// rounds_needed(), and what the limits leave.
+// Returns what a screen of so many rounds and its confirmations can see: the inverse of rounds_needed(), within limits.
 Detectable detectable(double sigma, std::size_t rounds, std::size_t hosts, const Limits& limits);
 
 }  // namespace ccl_tests::acceptance

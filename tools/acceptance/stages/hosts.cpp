@@ -28,7 +28,7 @@ bool is_of(const std::string& wire, const std::string& interface) {
   return wire == interface || wire.starts_with(interface + '/');
 }
 
-// Whether every host counts what the interface sends. Some drivers leave its counter empty.
+// Returns whether every host counts what the interface sends. Some drivers leave its counter empty.
 bool is_counted(const std::vector<Counters>& counted, const std::string& interface) {
   return std::ranges::all_of(counted, [&](const Counters& host) {
     return std::ranges::any_of(host, [&](const auto& counter) {

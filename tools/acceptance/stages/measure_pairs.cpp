@@ -232,7 +232,7 @@ class Rails {
     add_rail_checks(context_, findings, measurers_[rail].bytes(), rail);
   }
 
-  // What was measured of each rail; pairs has told of the first one.
+  // Adds the times of each rail; pairs has told of the first one.
   void add_matrices() const {
     for (std::size_t rail = 1; rail < rails_; ++rail)
       context_.journal.add(measurers_[rail].matrix());

@@ -1,4 +1,4 @@
-// What the search over pairs of hosts found, as checks.
+// The findings of the search over pairs of hosts, as checks.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 

@@ -32,8 +32,7 @@ void measure_nodes(Context& context);
 // Measures messages between hosts: which host or link is slow, does the wire carry what it says, and was it that
 // wire? later: what is looked at between two confirmations, of which only hosts that are blamed have two.
 void measure_pairs(Context& context, const std::function<void()>& later);
-// Measures messages between the other ranks of each host, which may have wires of their own: is one of them slow, on a
-// host or everywhere?
+// Measures the same between the other ranks of each host: is one of their wires slow, on a host or everywhere?
 void measure_rails(Context& context);
 // Returns whether measure_rails() has anything to look at.
 bool has_rails(const Plan& plan, const Hosts& hosts, bool gpus);
@@ -44,8 +43,7 @@ void measure_scaling(Context& context);
 // Repeats a program for a time, every result verified.
 void soak(Context& context);
 
-// Returns of each host its rack's number, from 0; empty: racks are not known. Throws UsageError for a host that is in
-// none, and for one that has no other host of the job in its rack.
+// Returns each host's rack, from 0; empty: not known. Throws UsageError for a host in none, or alone in its rack.
 std::vector<int> racks_of(const Plan& plan, const Hosts& hosts);
 
 // The counters of hosts while a stage runs, from the beginning to pause(). On rank 0.
@@ -72,8 +70,8 @@ std::vector<Counters> counted_during(Context& context, std::string_view stage,
 // say. interface: which wire; empty: each host's fastest that is up. On rank 0.
 double slowest_wire(Team& team, const Hosts& hosts, const std::string& interface);
 
-// Adds a check of each host, each link and uplink that was found, of the search as a whole, and of the rate that half of
-// the pairs reach beside that of the wires. bytes: of a message. On rank 0.
+// Adds a check of each host, each link and uplink that was found, of the search as a whole, and of the rate that half
+// of the pairs reach beside that of the wires. bytes: of a message. On rank 0.
 void add_pair_checks(Context& context, const Findings& findings, std::size_t bytes);
 
 // The same of the ranks with number `rail` of each host, from 0: a check of each host and of the search. On rank 0.
@@ -82,8 +80,8 @@ void add_rail_checks(Context& context, const Findings& findings, std::size_t byt
 
 // The rest is pure.
 
-// Returns whether a quarter of the messages of `bytes` is faster for each byte than the long ones, which are of the same
-// pairs, by half of the slowdown: a buffer on the way took them. Times that are not above 0 are missing.
+// Returns whether a buffer on the way took messages: a quarter of those of `bytes` is faster for each byte than the
+// long ones of the same pairs, by half of the slowdown. Times that are not above 0 are missing.
 bool are_buffered(const std::vector<double>& seconds, std::size_t bytes,
                   const std::vector<double>& lasting, std::size_t lasting_bytes, double slowdown);
 
@@ -92,14 +90,12 @@ bool are_buffered(const std::vector<double>& seconds, std::size_t bytes,
 std::vector<Check> error_checks(std::string_view stage, const Hosts& hosts,
                                 const std::vector<Counters>& counted);
 
-// Compares what hosts have counted during the pairs stage with the `sent` bytes that all hosts together were given to
-// send: did these take `interface` (empty: any)?
+// Compares what hosts counted during the pairs stage with the bytes they sent: did these take `interface` (empty: any)?
 Check wire_check(const std::vector<Counters>& counted, const std::string& interface,
                  std::uint64_t sent);
 
-// Returns the same of a stage of which nobody knows how many bytes its library sends between hosts: did most of
-// what was counted take `interface`, or another wire of its kind ("mlx", "eth"), which another rank of the
-// host may have? Of less than 10 MB nothing is said.
+// Returns the same of a stage whose library sends nobody knows how much: did most of what was counted take `interface`,
+// or another wire of its kind ("mlx", "eth") of another rank? Of less than 10 MB nothing is said.
 Check share_check(std::string_view stage, const std::vector<Counters>& counted,
                   const std::string& interface);
 
@@ -110,7 +106,7 @@ struct BusBandwidth {
 };
 BusBandwidth bus_bandwidth(const Row& row);
 
-// Returns the limit of a stage's program and size; null: none.
+// Returns null if there is no limit of the stage's program and size.
 const RateLimit* limit_of(const Plan& plan, std::string_view stage, std::string_view program,
                           std::size_t bytes);
 
@@ -119,23 +115,20 @@ const RateLimit* limit_of(const Plan& plan, std::string_view stage, std::string_
 Check row_check(const Plan& plan, const std::string& stage, const std::string& subject,
                 std::string_view program, std::size_t bytes, const Row& row);
 
-// Throws UsageError that names the difference if rows of the two runs say nothing about each other:
-// another plan, library under test, or number of hosts or ranks.
+// Throws UsageError if rows of the two runs cannot be compared: another plan, library, or number of hosts or ranks.
 void check_same_run(const Record& before, const Record& now);
 
-// Returns a check for each row that is slower than in `before`: WARN, SLOWER_THAN_BEFORE; and one for all rows
-// that both runs measured. A row is slower if the intervals of its two bus bandwidths do not touch and leave
-// more than `slowdown` between their values, the share that times may be longer: single runs show how
-// far they are apart, not that the next one will be. Without a common row INCONCLUSIVE.
+// Returns a check for each row that is slower than in `before`: WARN, SLOWER_THAN_BEFORE; and one for all rows that
+// both runs measured. A row is slower if its two intervals do not touch and its time grew by more than `slowdown`, a
+// share: two runs show how far they are apart, not that the next one will be. Without a common row INCONCLUSIVE.
 std::vector<Check> compare_rows(const Record& before, const Record& now, double slowdown);
 
 // Returns the check of a host's best bus bandwidth against what its GPUs' links carry in one direction (bytes per
 // second) and the share of it that is expected. Less is INCONCLUSIVE: a library need not use the links well.
 Check nvlink_check(const std::string& host, double busbw, double links, double efficiency);
 
-// Returns how often a set of hosts has to be measured so that the median tells a slowdown by the
-// fraction `slowdown` from none: (8.3 sigma / -ln(1 - slowdown))^2. `sigma` is the standard
-// deviation of ln(seconds) of one measurement.
+// Returns how many times of a set of hosts have a median that tells a slowdown by this fraction from none: (8.3 sigma /
+// -ln(1 - slowdown))^2. sigma: the standard deviation of ln(seconds) of one measurement.
 std::size_t repeats_per_test(double sigma, double slowdown);
 
 // Returns whether the hosts together are as fast as they should be.
@@ -146,9 +139,8 @@ struct PrefixFindings {
   std::size_t fails_from = 0;  // hosts of the smallest set that failed; 0 if none did
 };
 
-// Finds hosts without which `hosts` pass. Each try puts the hosts in random order, finds the
-// smallest prefix that fails by halving, and names its last host if the prefix passes with another
-// host in its place and fails with it again. At most 40 tries.
+// Finds hosts without which `hosts` pass. Each try puts the hosts in random order, finds the smallest prefix that fails
+// by halving, and names its last host if that fails again, but not with another in its place. At most 40 tries.
 PrefixFindings prefix_search(const SetTest& passes, std::vector<int> hosts, Random& random);
 
 }  // namespace ccl_tests::acceptance
