@@ -84,7 +84,7 @@ TEST_F(HostFiles, FactsAreWhatTheKernelSays) {
   EXPECT_EQ(facts["infiniband mlx5_0/1"], "4: ACTIVE, 400 Gb/sec (4X NDR)");
   EXPECT_EQ(facts["firmware mlx5_0"], "28.39");
   EXPECT_EQ(facts["gpus"], "2 x NVIDIA H200");
-  EXPECT_THAT(wires(root()), ElementsAre("mlx5_0/1", "eth0"));
+  EXPECT_DOUBLE_EQ(wire_rate("", root()), 50e9) << "the fastest that is up";
   EXPECT_DOUBLE_EQ(wire_rate("mlx5_0", root()), 50e9);
   EXPECT_DOUBLE_EQ(wire_rate("eth0", root()), 25e9 / 8);
   EXPECT_EQ(wire_rate("eth1", root()), 0);

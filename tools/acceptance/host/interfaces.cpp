@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <charconv>
 #include <fstream>
-#include <functional>
 #include <system_error>
 #include <utility>
 
@@ -168,18 +167,12 @@ std::string wire_text(const Wire& wire) {
 }
 
 double wire_rate(const std::string& interface, const std::string& root) {
-  for (const Wire& wire : all_wires(root + "/"))
+  double fastest = 0;
+  for (const Wire& wire : all_wires(root + "/")) {
     if (wire.name == interface || wire.name.starts_with(interface + '/')) return most_of(wire);
-  return 0;
-}
-
-std::vector<std::string> wires(const std::string& root) {
-  std::vector<Wire> up = all_wires(root + "/");
-  std::erase_if(up, [](const Wire& wire) { return !wire.up; });
-  std::ranges::stable_sort(up, std::ranges::greater(), most_of);
-  std::vector<std::string> names;
-  for (const Wire& wire : up) names.push_back(wire.name);
-  return names;
+    if (interface.empty() && wire.up) fastest = std::max(fastest, most_of(wire));
+  }
+  return fastest;
 }
 
 std::vector<std::string> throttled_wires(const std::string& root) {

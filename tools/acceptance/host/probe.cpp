@@ -325,11 +325,9 @@ Counters host_counters(const std::string& root) {
 
 HostDescription RealHost::describe(const std::string& interface) const {
   const std::vector<NvmlGpu> gpus = nvml_gpus();
-  HostDescription description{host_facts(), throttled_wires(), 0, slowest_nvlink(gpus)};
+  HostDescription description{host_facts(), throttled_wires(), wire_rate(interface),
+                              slowest_nvlink(gpus)};
   description.facts.merge(facts_of_gpus(gpus));
-  const std::vector<std::string> all = wires();
-  const std::string& wire = interface.empty() && !all.empty() ? all.front() : interface;
-  if (!wire.empty()) description.wire_rate = wire_rate(wire);
   return description;
 }
 

@@ -121,10 +121,9 @@ std::vector<Wire> all_wires(const std::filesystem::path& root);
 std::string wire_text(const Wire& wire);
 
 // Returns what an interface or InfiniBand device can carry in one direction, bytes per second: less than its port says
-// if the device has few PCI Express lanes, whether all work now or not. 0: the host does not say.
+// if the device has few PCI Express lanes, whether all work now or not. 0: the host does not say. interface: empty:
+// the fastest that is up.
 double wire_rate(const std::string& interface, const std::string& root = "");
-// Returns the names of the wires that are up and lead somewhere, the fastest first.
-std::vector<std::string> wires(const std::string& root = "");
 // Returns of each wire that is up and that its PCI Express link cannot fill now: "eth0 carries 25 GB/s, its
 // PCIe link 15.8 GB/s (16 GT/s x8 of 32 GT/s x16)".
 std::vector<std::string> throttled_wires(const std::string& root = "");
