@@ -28,6 +28,8 @@
 namespace ccl_tests::acceptance {
 namespace {
 
+namespace fs = std::filesystem;
+
 // Returns the command line as a shell takes it.
 std::string command_of(const Process& process) {
   constexpr std::string_view plain =
@@ -236,11 +238,6 @@ void open_file(const std::string& path, std::ios::openmode mode) {
     throw UsageError(fmt::format("cannot write {}: {}", path, std::strerror(errno)));
 }
 
-bool is_same(const std::string& path, const std::string& other) {
-  std::error_code none;
-  return std::filesystem::equivalent(path, other, none);
-}
-
 }  // namespace
 
 int exit_code_of(const Record& record) {
@@ -283,9 +280,8 @@ int run_acceptance(const Arguments& a, const Plan& plan, const std::vector<std::
       open_file(path, std::ios::trunc);
     // Nobody must take what an earlier run has left for this one's. What this run still has to read stays until then.
     std::error_code none;
-    const bool has_verdict = std::filesystem::is_regular_file(a.verdict, none) &&
-                             std::filesystem::file_size(a.verdict, none) > 0;
-    if (has_verdict && !is_same(a.verdict, a.resume) && !is_same(a.verdict, a.baseline))
+    if (fs::is_regular_file(a.verdict, none) && fs::file_size(a.verdict, none) > 0 &&
+        !fs::equivalent(a.verdict, a.resume, none) && !fs::equivalent(a.verdict, a.baseline, none))
       journal->mark_unfinished();
   };
   job.disagreement = [&a, settings = job.disagreement](ControlChannel& channel,
@@ -298,7 +294,7 @@ int run_acceptance(const Arguments& a, const Plan& plan, const std::vector<std::
   };
   hooks.write_end = [&](const RanksEnd& end) {
     const bool stands_in = end.lost_process_0 && std::ranges::find(end.gone, 0) != end.gone.end();
-    if (!journal || !(leads || (stands_in && journal->has_begun())))
+    if (!journal || !(leads || (stands_in && journal->record().begin_s > 0)))
       return end.failure != 0 ? end.failure : end.exit_code;
     // Nothing was run: that says nothing of any host.
     const bool refused =

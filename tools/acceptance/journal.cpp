@@ -42,8 +42,7 @@ Verdict worst(const Record& record, std::string_view stage = {}) {
 // at nothing, is not PASS.
 Record judged(Record record) {
   record.verdict = worst(record);
-  if (record.verdict == Verdict::skipped || (!record.complete && record.verdict < Verdict::fail))
-    record.verdict = Verdict::inconclusive;
+  record.verdict = shown_verdict(record);
   record.reason = record.complete ? "NOTHING_MEASURED" : "ENDED_EARLY";
   if (record.verdict == Verdict::pass) record.reason = "OK";
   const Check* deciding = nullptr;
@@ -99,11 +98,6 @@ void Journal::begin(Record header) {
   const std::lock_guard lock(mutex_);
   record_ = std::move(header);
   record_.begin_s = now_s();
-}
-
-bool Journal::has_begun() const {
-  const std::lock_guard lock(mutex_);
-  return record_.begin_s > 0;
 }
 
 bool Journal::measures() const {

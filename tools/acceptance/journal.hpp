@@ -25,7 +25,6 @@ class Journal {
   void mark_unfinished();
   // Called before anything is measured.
   void begin(Record header);
-  bool has_begun() const;
   bool measures() const;  // a stage has begun, other than those of resume()
   // Takes over the stages that `before` has ended, with what they found, after begin(). Throws UsageError
   // if it is of another plan, library or other hosts.
