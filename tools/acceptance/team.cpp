@@ -170,7 +170,7 @@ Team::Team(Rank& rank, const Options& options, verify::PatternCache& patterns,
     : rank_(rank), given_(options), patterns_(patterns), host_(host) {
   given_.output.raw = true;  // keeps every stamp
   options_ = given_;
-  connect({});
+  carry_out(UseGroups{});
   // Single times on simulated ranks would have what a barrier leaves them apart by, and none would differ by chance.
   one_by_one_ = !runner_->has_intervals() && !rank.process().options.simulated();
 }
@@ -179,14 +179,14 @@ Team::~Team() = default;
 
 const Capabilities& Team::library() const { return runner_->communicator().capabilities(); }
 
-void Team::connect(const std::vector<std::vector<int>>& groups) {
+void Team::carry_out(const UseGroups& order) {
   if (runner_) runner_->close();
   runner_.reset();
   room_.clear();
-  whole_ = groups.empty();
+  whole_ = order.groups.empty();
   const auto all = static_cast<std::size_t>(rank_.ranks());
   groups_ = std::make_unique<RankGroups>(
-      whole_ ? std::vector<std::vector<int>>{first_numbers(all)} : groups, rank_.ranks());
+      whole_ ? std::vector<std::vector<int>>{first_numbers(all)} : order.groups, rank_.ranks());
   runner_ = std::make_unique<BenchmarkRunner>(rank_, options_, *groups_, patterns_);
   table_ = table_with_free_memory(rank_);
 }
@@ -231,8 +231,6 @@ SweepPoint Team::prepare(const Collective& collective, const MeasureRows& row,
   room_ = room;
   return point;
 }
-
-void Team::carry_out(const UseGroups& order) { connect(order.groups); }
 
 PointRows Team::carry_out(const MeasureRows& order) {
   const Collective& collective = program_named(order.program);

@@ -146,7 +146,6 @@ class Team {
   std::vector<HostDescription> carry_out(const DescribeHost& order);
   std::vector<Counters> carry_out(const ReadCounters& order);
   void carry_out(const End& order);
-  void connect(const std::vector<std::vector<int>>& groups);
   // Makes room for a point of a program, and returns it. Throws TooLarge, on all ranks alike.
   SweepPoint prepare(const Collective& collective, const MeasureRows& row,
                      const RankGroups& groups);
