@@ -22,14 +22,7 @@ std::string slowdown_text(const Size& size) {
   return low == high ? text : fmt::format("{}, 95 % interval {} to {}", text, low, high);
 }
 
-const char* way_words(Way way) {
-  switch (way) {
-    case Way::sending: return "sending";
-    case Way::receiving: return "receiving";
-    case Way::both: break;
-  }
-  return "sending and receiving";
-}
+constexpr PerWay<std::string_view> way_words = {"sending", "receiving", "sending and receiving"};
 
 std::vector<Number> numbers_of(const Size& size) {
   return {{"slowdown", size.slowdown}, {"slowdown_low", size.low}, {"slowdown_high", size.high}};
@@ -75,11 +68,11 @@ class PairChecks {
     const auto says = [&](Verdict verdict, const char* reason, const std::string& text) {
       check.set(verdict, reason, senders_.words + text);
     };
+    const std::string_view way = way_words[index(host.slow_at)];
+    const std::string size = slowdown_text(host.size);
     const std::string how =
-        host.intermittent
-            ? fmt::format("some messages take long when {}: p95/p50 {}", way_words(host.slow_at),
-                          slowdown_text(host.size))
-            : fmt::format("{} when {}", slowdown_text(host.size), way_words(host.slow_at));
+        host.intermittent ? fmt::format("some messages take long when {}: p95/p50 {}", way, size)
+                          : fmt::format("{} when {}", size, way);
     const bool not_compared = std::ranges::any_of(findings_.reasons, [](Reason reason) {
       return reason == Reason::nothing_measured || reason == Reason::too_few_hosts ||
              reason == Reason::too_few_rounds || reason == Reason::too_many_suspects;
