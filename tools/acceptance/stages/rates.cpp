@@ -30,11 +30,10 @@ std::string wrong_text(const Row& row) {
 
 std::vector<Number> numbers_of(const BusBandwidth& found) {
   std::vector<Number> numbers;
-  if (found.value > 0) {
-    numbers.push_back({"busbw", found.value, "B/s"});
-    numbers.push_back({"busbw_low", found.low, "B/s"});
-    numbers.push_back({"busbw_high", found.high, "B/s"});
-  }
+  if (found.value > 0)
+    numbers = {{"busbw", found.value, "B/s"},
+               {"busbw_low", found.low, "B/s"},
+               {"busbw_high", found.high, "B/s"}};
   numbers.push_back({"time", found.seconds, "s"});
   return numbers;
 }
@@ -138,13 +137,9 @@ Check soak_check(Context& context) {
   return check;
 }
 
-struct Rate {
-  double value = 0, low = 0, high = 0;  // B/s
-};
-
 // Returns nullopt if the check is of no row.
-std::optional<Rate> rate_of(const Check& check) {
-  Rate rate;
+std::optional<BusBandwidth> rate_of(const Check& check) {
+  BusBandwidth rate;
   for (const Number& number : check.numbers) {
     if (number.name == "busbw") rate.value = number.value;
     if (number.name == "busbw_low") rate.low = number.value;
@@ -153,7 +148,7 @@ std::optional<Rate> rate_of(const Check& check) {
   return rate.value > 0 && rate.low > 0 && rate.high > 0 ? std::optional(rate) : std::nullopt;
 }
 
-Check slower_row(const Check& check, const Rate& was, const Rate& is) {
+Check slower_row(const Check& check, const BusBandwidth& was, const BusBandwidth& is) {
   return {
       .id = "baseline/" + check.id,
       .subject = check.subject,
@@ -258,7 +253,7 @@ void check_same_run(const Record& before, const Record& now) {
 }
 
 std::vector<Check> compare_rows(const Record& before, const Record& now, double slowdown) {
-  std::map<std::string, Rate> known;
+  std::map<std::string, BusBandwidth> known;
   for (const Check& check : before.checks)
     if (const auto rate = rate_of(check)) known.emplace(check.id, *rate);
   std::vector<Check> checks;
