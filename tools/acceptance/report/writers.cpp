@@ -102,29 +102,15 @@ std::string seconds(double begin_s, double end_s) {
   return fmt::format("{:.3f}", length > 0 && length < 1e9 ? length : 0);
 }
 
-// The run as one more check: what no check says (it ended early, nothing was looked at) is said here.
-Check run_check(const Record& record) {
-  return {.id = "run",
-          .verdict = shown_verdict(record),
-          .reason = record.reason,
-          .text = headline(record),
-          .begin_s = record.begin_s,
-          .end_s = record.end_s};
-}
-
-std::string details(const Check& check) {
-  std::string text = fmt::format("{} {}: {}", name(check.verdict), check.subject, check.text);
-  for (const Quantity& line : quantities(check.numbers))
-    text += fmt::format("; {} {}", line.name, line.text);
-  return text;
-}
-
 std::string case_text(const std::string& stage, const Check& check) {
   JunitCase made{.classname = "ccl_acceptance." + stage,
                  .name = check.id,
                  .seconds = seconds(check.begin_s, check.end_s)};
   const std::string message = fmt::format("{}: {}", check.subject, check.text);
-  const std::string all = single_line(details(check));
+  std::string all = fmt::format("{} {}", name(check.verdict), message);
+  for (const Quantity& line : quantities(check.numbers))
+    all += fmt::format("; {} {}", line.name, line.text);
+  all = single_line(all);
   switch (check.verdict) {
     case Verdict::fail: made.trouble = {"failure", check.reason, message, all}; break;
     case Verdict::inconclusive: made.trouble = {"error", check.reason, message, all}; break;
@@ -146,9 +132,15 @@ std::vector<JunitSuite> suites(const Record& record) {
       suite = all.insert(all.end(), {.name = check.stage, .seconds = seconds(0, 0)});
     suite->cases += case_text(check.stage, check);
   }
-  all.push_back({.name = "run",
-                 .seconds = seconds(record.begin_s, record.end_s),
-                 .cases = case_text("run", run_check(record))});
+  // One more check says what no check does: it ended early, or nothing was looked at.
+  const Check run{.id = "run",
+                  .verdict = shown_verdict(record),
+                  .reason = record.reason,
+                  .text = headline(record),
+                  .begin_s = record.begin_s,
+                  .end_s = record.end_s};
+  all.push_back(
+      {.name = "run", .seconds = seconds(run.begin_s, run.end_s), .cases = case_text("run", run)});
   return all;
 }
 
