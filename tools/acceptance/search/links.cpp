@@ -17,12 +17,12 @@ struct Residuals {
   std::vector<double> up, down;
 };
 
-// The residual of one direction, and its standard deviation.
-struct Direction {
-  double residual = 0, deviation = 0;
+// A median, and its standard error.
+struct Estimate {
+  double value = 0, error = std::numeric_limits<double>::infinity();
 };
 
-Direction direction(std::vector<double> residuals, double sigma) {
+Estimate direction(std::vector<double> residuals, double sigma) {
   const auto n = static_cast<double>(residuals.size());
   // The median's variance is up to pi / 2 of the mean's, which it equals of one or two values.
   const double loss = residuals.size() > 2 ? 1.2533 : 1;
@@ -150,10 +150,7 @@ void add_values(const std::vector<PairTimes>& times, const std::vector<std::size
   }
 }
 
-struct Fresh {
-  double effect = 0, error = std::numeric_limits<double>::infinity();
-};
-Fresh fresh(const Case& one, double sigma) {
+Estimate fresh(const Case& one, double sigma) {
   if (one.values.empty()) return {};
   const auto n = static_cast<double>(one.values.size());
   const double directions = one.candidate.one_way ? 1 : 2;
@@ -211,19 +208,19 @@ std::vector<LinkCandidate> link_candidates(std::span<const Observation> seen, co
   std::vector<LinkCandidate> found;
   for (const auto& [hosts, residuals] : pairs) {
     if (residuals.up.empty() || residuals.down.empty()) continue;
-    const Direction up = direction(residuals.up, sigma), down = direction(residuals.down, sigma);
-    const double both = (up.residual + down.residual) / 2;
-    const double deviation = std::hypot(up.deviation, down.deviation) / 2;
-    const bool up_slow = up.residual > std::max(4 * up.deviation, 1.5 * limits.smallest);
-    const bool down_slow = down.residual > std::max(4 * down.deviation, 1.5 * limits.smallest);
+    const Estimate up = direction(residuals.up, sigma), down = direction(residuals.down, sigma);
+    const double both = (up.value + down.value) / 2;
+    const double deviation = std::hypot(up.error, down.error) / 2;
+    const bool up_slow = up.value > std::max(4 * up.error, 1.5 * limits.smallest);
+    const bool down_slow = down.value > std::max(4 * down.error, 1.5 * limits.smallest);
     const auto [low, high] = hosts;
-    if (both > std::max(2.8 * deviation, limits.smallest) && up.residual > up.deviation &&
-        down.residual > down.deviation)
+    if (both > std::max(2.8 * deviation, limits.smallest) && up.value > up.error &&
+        down.value > down.error)
       found.push_back({{low, high}, false, both});
     else if (up_slow)
-      found.push_back({{low, high}, true, up.residual});
+      found.push_back({{low, high}, true, up.value});
     else if (down_slow)
-      found.push_back({{high, low}, true, down.residual});
+      found.push_back({{high, low}, true, down.value});
   }
   std::ranges::stable_sort(found, [](const LinkCandidate& a, const LinkCandidate& b) {
     return std::pair(!a.one_way, a.residual) > std::pair(!b.one_way, b.residual);
@@ -275,15 +272,15 @@ LinkSearch confirm_links(PairMeasurer& measurer, const std::vector<LinkCandidate
     }
     left.clear();
     for (const Case& one : cases) {
-      const Fresh found = fresh(one, sigma);
-      const bool large = found.effect >= limits.smallest;
+      const Estimate found = fresh(one, sigma);
+      const bool large = found.value >= limits.smallest;
       search.open += one.values.empty() ? 1 : 0;
-      if (repeats == 4 && large && found.effect > 2 * found.error) left.push_back(one.candidate);
+      if (repeats == 4 && large && found.value > 2 * found.error) left.push_back(one.candidate);
       if (repeats != 8) continue;
-      if (large && found.effect > last * found.error)
+      if (large && found.value > last * found.error)
         search.named.push_back(
-            {one.candidate.hosts, one.candidate.one_way, size_of(found.effect, found.error)});
-      else if (found.effect + 1.96 * found.error >= 1.5 * limits.smallest && large)
+            {one.candidate.hosts, one.candidate.one_way, size_of(found.value, found.error)});
+      else if (found.value + 1.96 * found.error >= 1.5 * limits.smallest && large)
         ++search.open;
     }
   }
