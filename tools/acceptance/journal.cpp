@@ -91,7 +91,11 @@ Journal::Journal(std::string file, std::function<void(const std::string&)> tell)
 
 void Journal::mark_unfinished() {
   const std::lock_guard lock(mutex_);
-  write_first();
+  try {
+    write();
+  } catch (const Error& e) {
+    throw UsageError(e.what());
+  }
 }
 
 void Journal::begin(Record header) {
@@ -135,9 +139,9 @@ void Journal::resume(const Record& before) {
 
 void Journal::expect(std::vector<PlannedStage> stages) {
   std::erase_if(stages, [&](const PlannedStage& one) { return has(one.name); });
+  mark_unfinished();
   const std::lock_guard lock(mutex_);
   progress_ = Progress(std::move(stages), monotonic_seconds());
-  write_first();
   tell_("timed calls take " + expected_text(progress_.left(monotonic_seconds())));
 }
 
@@ -281,14 +285,6 @@ void Journal::keep(Check check, const std::string& stage, double begin_s) {
 // Judges the record each time: if rank 0 is killed, the file stays as it is now.
 void Journal::write() const {
   if (!file_.empty()) replace_file(file_, verdict_json(judged(record_)));
-}
-
-void Journal::write_first() const {
-  try {
-    write();
-  } catch (const Error& e) {
-    throw UsageError(e.what());
-  }
 }
 
 }  // namespace ccl_tests::acceptance

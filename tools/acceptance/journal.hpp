@@ -61,7 +61,6 @@ class Journal {
   void keep(Check check, const std::string& stage, double begin_s);
   void keep_failure(const RanksEnd& end);
   void write() const;
-  void write_first() const;  // throws UsageError
 
   std::string file_;
   std::function<void(const std::string&)> tell_;
