@@ -33,10 +33,9 @@ struct FieldValue {
     unsigned long long large;
   } value;
 };
-constexpr unsigned unsigned_type = 1;  // NVML_VALUE_TYPE_UNSIGNED_INT
-constexpr unsigned nvlink_speed_field =
-    90;  // NVML_FI_DEV_NVLINK_SPEED_MBPS_COMMON: 10^6 bytes per second
-constexpr unsigned most_nvlinks = 18;  // NVML_NVLINK_MAX_LINKS
+constexpr unsigned unsigned_type = 1;        // NVML_VALUE_TYPE_UNSIGNED_INT
+constexpr unsigned nvlink_speed_field = 90;  // NVML_FI_DEV_NVLINK_SPEED_MBPS_COMMON: 10^6 B/s
+constexpr unsigned most_nvlinks = 18;        // NVML_NVLINK_MAX_LINKS
 constexpr int clock_sm = 1, clock_memory = 2;
 constexpr int corrected = 0, uncorrected = 1;
 constexpr int since_driver = 0;           // NVML_VOLATILE_ECC

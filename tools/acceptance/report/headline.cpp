@@ -198,11 +198,6 @@ std::string duration_text(double seconds) {
   return fmt::format("{} h {:02} min", whole / 3600, whole / 60 % 60);
 }
 
-std::string stage_duration(const Stage& stage) {
-  if (stage.verdict == Verdict::skipped && !(stage.begin_s > 0)) return "-";
-  return duration_text(stage.begin_s, stage.end_s);
-}
-
 std::vector<Quantity> quantities(const std::vector<Number>& numbers) {
   std::vector<Quantity> lines;
   for (const Number& number : numbers) {

@@ -22,9 +22,6 @@ std::string number_text(const Number& number);
 std::string duration_text(double begin_s, double end_s);
 std::string duration_text(double seconds);
 
-// Returns the duration of a stage; "-" if it was not run.
-std::string stage_duration(const Stage& stage);
-
 struct Quantity {
   std::string name, text;
 };

@@ -16,6 +16,11 @@ namespace {
 
 constexpr std::size_t verdict_width = std::string_view("INCONCLUSIVE").size();
 
+std::string stage_duration(const Stage& stage) {
+  if (stage.verdict == Verdict::skipped && !(stage.begin_s > 0)) return "-";
+  return duration_text(stage.begin_s, stage.end_s);
+}
+
 // The lines of one record for a terminal.
 class Terminal {
  public:
