@@ -3,7 +3,6 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <string>
 #include <utility>
 
 #include "src/options/values.hpp"
