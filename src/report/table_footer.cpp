@@ -52,6 +52,12 @@ std::string results(const RunSummary& summary) {
   return summary.verified_calls > 0 ? "results correct" : "results not checked";
 }
 
+// Returns "+-2.5 %", and "+-4983 %" without an exponent.
+std::string half_width(double share) {
+  return share < 10 ? fmt::format("+-{:.3g} %", 100 * share)
+                    : fmt::format("+-{:.0f} %", 100 * share);
+}
+
 std::string within(std::optional<double> width) {
   return width ? fmt::format("within +-{:g} %", 100 * *width) : "not within +-100 %";
 }
@@ -64,7 +70,7 @@ std::string precision_text(const RunSummary& summary) {
     text += fmt::format(", {} of {} {}", summary.unusual_times, summary.times,
                         summary.unbounded_times > 0
                             ? "wider, or without an interval"
-                            : fmt::format("up to +-{:.3g} %", 100 * summary.widest.value_or(0)));
+                            : "up to " + half_width(summary.widest.value_or(0)));
   return text;
 }
 
@@ -161,15 +167,16 @@ std::string streams(const RunInfo& run, const RunSummary& summary) {
     if (!first && time.half_width <= WidthTally::wide) break;
     text += first ? "; widest: " : ", ";
     text += time.place + (std::isfinite(time.half_width)
-                              ? fmt::format(" (+-{:.3g} %)", 100 * time.half_width)
+                              ? fmt::format(" ({})", half_width(time.half_width))
                               : " (no interval)");
   }
-  if (summary.repeats)
-    text += fmt::format("; {} of 3 moments or more, {:.1f} s apart",
-                        summary.repeats->times < summary.times
-                            ? fmt::format("{} of them", summary.repeats->times)
-                            : "each",
-                        summary.repeats->after_s);
+  if (const auto& repeats = summary.repeats) {
+    const bool each = repeats->times >= summary.times;
+    text +=
+        fmt::format("; {} of 3 moments or more, {:.1f} s apart",
+                    each ? "each" : fmt::format("{} of them", repeats->times), repeats->after_s);
+    if (!each) text += ", the others of one: their next time may be another";
+  }
   if (const std::string others = crowd(summary); !others.empty())
     text += others + ": without them times may be shorter";
   if (!all && run.oversubscribed) text += "; see the warning above";
@@ -234,9 +241,11 @@ std::string next(const RunInfo& run, const RunSummary& summary) {
     text = "-N 10 shows how often; an algorithm that is set by hand is not chosen by timing";
   } else if (summary.verdict == Verdict::slow) {
     text = run.options.sweep.cycles == 1 ? "-N 5 shows whether the times repeat" : "";
+  } else if (!undecided(summary).empty() && !crowd(summary).empty()) {
+    text = "stop the other programs (top shows them), and run again";
   } else if (has_undecided_time(summary, "--baseline")) {
     text =
-        "keep three earlier runs or more in one file (cat run-*.jsonl), or ccl_compare --base CMD --head CMD";
+        "a quieter machine, three earlier runs or more in one file (cat run-*.jsonl), or ccl_compare --base CMD --head CMD";
   } else if (!undecided(summary).empty()) {
     text = has_undecided_time(summary)
                ? "a quieter machine, or a limit farther from the time"

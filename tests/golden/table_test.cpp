@@ -257,6 +257,26 @@ TEST(Table, ProposesMpiToThoseAloneWhoDoNotUseIt) {
   }
 }
 
+TEST(Table, ProposesWhatHelpsALimitThatIsNotDecided) {
+  samples::Run run = samples::stream();
+  run.summary.limits = {{.verdict = LimitVerdict::undecided,
+                         .flag = "--baseline",
+                         .value = 1.1,
+                         .text = "not decided: 8 B"}};
+  EXPECT_EQ(matches(samples::table(run), "^# Next     : a quieter machine, three earlier runs"), 1);
+  run.summary.cpu_use = CpuUse{.cpus = 2, .others = 0.96, .idle = 0.02};
+  EXPECT_EQ(matches(samples::table(run), "^# Next     : stop the other programs"), 1);
+}
+
+TEST(Table, SaysWidthsWithoutExponents) {
+  samples::Run run = samples::stream();
+  run.summary.unbounded_times = 0;
+  run.summary.usual_width = 0.05;
+  run.summary.unusual_times = 1;
+  run.summary.widest = 49.83;
+  EXPECT_EQ(matches(samples::table(run), "up to \\+-4983 %"), 1);
+}
+
 TEST(Table, NamesTheFilesThatItsRunWrites) {
   samples::Run run = samples::plain();
   run.record.output_files = {"out.7/a.json.12", "b.0.csv", "c.jsonl"};

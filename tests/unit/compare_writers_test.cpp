@@ -108,7 +108,10 @@ TEST(CompareWriters, MarkdownFoldsATableInWhichNothingIsSlower) {
   report.comparison.rows[0].verdict = RowVerdict::same;
   const std::string text = markdown_text(report);
   EXPECT_THAT(text, StartsWith("**all\\_reduce\\_perf: 1 of 2 rows undecided, none slower**\n\n"
-                               "Next: nothing is known to be slower; more pairs "));
+                               "Next: 1 row may be slower, but so few pairs do not confirm it; "));
+  Report slight = report;
+  slight.comparison.rows[1].ratio = 1.01;
+  EXPECT_THAT(markdown_text(slight), HasSubstr("Next: nothing is known to be slower; more pairs "));
   EXPECT_THAT(text, HasSubstr("<details><summary>2 rows</summary>\n\n| size | "));
   EXPECT_THAT(text, HasSubstr(" |\n\n</details>\n"));
   report.comparison.rows[1].verdict = RowVerdict::not_slower;

@@ -61,6 +61,15 @@ std::string legend(const Report& report) {
 std::string next_step(const Report& report, const Summary& s) {
   if (report.hints)
     return "run both in turns, which confirms or refutes the hints: ccl_compare --base CMD --head CMD";
+  const auto& rows = report.comparison.rows;
+  const auto looks_slower = std::count_if(rows.begin(), rows.end(), [&](const RowResult& row) {
+    return row.undecided() && row.ratio > 1 + report.threshold;
+  });
+  if (s.code == Exit::inconclusive && looks_slower > 0)
+    return fmt::format(
+        "{} may be slower, but so few pairs do not confirm it; a longer --time-budget or more pairs "
+        "(--max-pairs) decide",
+        counted(static_cast<std::size_t>(looks_slower), "row"));
   if (s.code == Exit::inconclusive)
     return "nothing is known to be slower; more pairs (--max-pairs), fewer sizes or a quieter machine decide more";
   if (s.code != Exit::too_slow) return {};

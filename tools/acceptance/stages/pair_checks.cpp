@@ -210,7 +210,7 @@ class PairChecks {
     } else {
       const std::string text = fmt::format(
           "half of the pairs reach {}, the limit is {} ({})", rate_text(reached), rate_text(limit),
-          given ? "of the plan" : fmt::format("{} of the wire", percent(plan.efficiency)));
+          given ? "as asked" : fmt::format("{} of the wire", percent(plan.efficiency)));
       // One stream of messages may not fill a wire: only a limit that somebody gave fails.
       if (reached >= limit)
         check.set(Verdict::pass, "OK", text);
