@@ -70,8 +70,9 @@ struct Api {
   Function<Gpu, unsigned, int*> nvlink_state{library, "nvmlDeviceGetNvLinkState"};
   Function<Gpu, unsigned, int, unsigned long long*> nvlink_errors{
       library, "nvmlDeviceGetNvLinkErrorCounter"};
-  Function<Gpu, int, ViolationTime*> violations{library, "nvmlDeviceGetViolationStatus"};
-  Function<Gpu, int, FieldValue*> fields{library, "nvmlDeviceGetFieldValues"};
+  // Structs are passed as void*: a function that takes a type of ours is not the library's (UBSan).
+  Function<Gpu, int, void*> violations{library, "nvmlDeviceGetViolationStatus"};
+  Function<Gpu, int, void*> fields{library, "nvmlDeviceGetFieldValues"};
 };
 
 // Returns null if the library is not available.
