@@ -241,7 +241,7 @@ std::string next(const RunInfo& run, const RunSummary& summary) {
     text = "-N 10 shows how often; an algorithm that is set by hand is not chosen by timing";
   } else if (summary.verdict == Verdict::slow) {
     text = run.options.sweep.cycles == 1 ? "-N 5 shows whether the times repeat" : "";
-  } else if (!undecided(summary).empty() && !crowd(summary).empty()) {
+  } else if (!crowd(summary).empty()) {
     text = "stop the other programs (top shows them), and run again";
   } else if (has_undecided_time(summary, "--baseline")) {
     text =
@@ -257,8 +257,6 @@ std::string next(const RunInfo& run, const RunSummary& summary) {
     if (run.backend == "gloo") text += "; over MPI ranks have no second busy thread: --backend mpi";
   } else if (summary.verdict == Verdict::unreliable) {
     text = "a quieter machine (top shows what else runs), or --passes 5, which take longer";
-  } else if (!crowd(summary).empty()) {
-    text = "stop the other programs (top shows them), and run again";
   } else if (summary.verdict == Verdict::ok && run.options.check.calls == 0) {
     text = "without -c 0 results are checked";
   }
