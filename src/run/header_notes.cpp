@@ -213,7 +213,6 @@ std::vector<Note> notes_of(const Rank& rank, const Collective& collective, const
                            : "allow more CPUs");
   if (!collective.needs.synchronizes) notes.push_back(cache_note(o, facts.range.slots));
   for (Note& note : machine_notes(facts)) notes.push_back(std::move(note));
-  for (Note& note : bind_notes(rank.table().ranks, o.job.bind)) notes.push_back(std::move(note));
   if (!o.output.label.empty()) add(NoteKind::note, "label: " + quote(o.output.label));
   if (o.sweep.passes > 1)
     add(NoteKind::note,
@@ -241,6 +240,7 @@ std::vector<Note> notes_of(const Rank& rank, const Collective& collective, const
   add(NoteKind::verbose, fmt::format("seed: {}", o.check.seed));
   for (const std::string& line : facts.communicator.capabilities().description)
     add(kind_of(line, collective, kinds_of(collective, o)), line);
+  for (Note& note : bind_notes(rank.table().ranks, o.job.bind)) notes.push_back(std::move(note));
   if (facts.range.sizes.empty()) return notes;
   const std::size_t largest = *std::max_element(facts.range.sizes.begin(), facts.range.sizes.end());
   for (std::string& line : alltoallv_summary(collective, o, facts.groups.ranks_of(0), largest))
