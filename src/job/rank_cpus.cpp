@@ -106,7 +106,7 @@ std::vector<std::set<int>> bind_to_cores(const Cores& cores, int ranks, int thre
 }
 
 std::vector<std::set<int>> bind_where_short(const std::set<int>& cpus, int ranks, int threads) {
-  const std::size_t all = static_cast<std::size_t>(ranks);
+  const auto all = static_cast<std::size_t>(ranks);
   const std::size_t have = cpus.size();
   if (threads < 2 || have == 0 || have >= all * static_cast<std::size_t>(threads)) return {};
   if (have % all != 0 && all % have != 0) return {};

@@ -29,6 +29,7 @@ int run_distributed(const DistributedOptions& options,
   return run_main("run_distributed", [&] {
     check(options);
     JobSetup job;
+    job.bind = "none";  // the caller's threads stay where it put them
     job.program = "run_distributed";
     job.backend = options.backend;
     job.backend_options = options.backend_options;

@@ -4,6 +4,7 @@
 // has started does; with `mixed` rank 1 takes another backend; with `sleep` it does not come to a call,
 // with `other-call` it makes another one: nothing ends these but time limits, of 2 s.
 #include <fmt/format.h>
+#include <sched.h>
 
 #include <array>
 #include <chrono>
@@ -18,7 +19,16 @@
 
 namespace {
 
+// Returns how many CPUs the calling thread may run on.
+int cpus_of_this_thread() {
+  cpu_set_t mask;
+  return ::sched_getaffinity(0, sizeof(mask), &mask) == 0 ? CPU_COUNT(&mask) : 0;
+}
+const int cpus_at_start = cpus_of_this_thread();
+
 void run_all(ccl_tests::primitives::Group& world) {
+  if (cpus_of_this_thread() != cpus_at_start)
+    throw ccl_tests::Error("the primitives have bound the caller's thread");
   ccl_tests::test::Recording wire(world.communicator());
   for (const ccl_tests::test::Subject& subject : ccl_tests::test::all_subjects()) {
     ccl_tests::primitives::Group group(world.channel(), wire, 60, world.library());
