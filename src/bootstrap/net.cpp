@@ -24,6 +24,7 @@ using asio::ip::tcp;
 tcp::acceptor listen_at(asio::io_context& io, const tcp::endpoint& endpoint) {
   tcp::acceptor acceptor(io);
   acceptor.open(endpoint.protocol());
+  ::fcntl(acceptor.native_handle(), F_SETFD, FD_CLOEXEC);
   acceptor.set_option(asio::socket_base::reuse_address(true));
   if (endpoint.address().is_v6()) acceptor.set_option(asio::ip::v6_only(false));
   acceptor.bind(endpoint);

@@ -1,3 +1,4 @@
+#include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -20,6 +21,14 @@ using testing::HasSubstr;
 
 Endpoints on_loopback(int port) {
   return {{asio::ip::address_v4::loopback(), static_cast<std::uint16_t>(port)}};
+}
+
+TEST(Listen, ProgramsThatThisProcessStartsDoNotInheritTheSocket) {
+  asio::io_context io;
+  for (const char* address : {"127.0.0.1", ""}) {
+    auto listener = listen_on(io, {.address = address});
+    EXPECT_EQ(::fcntl(listener.native_handle(), F_GETFD), FD_CLOEXEC);
+  }
 }
 
 TEST(Resolve, ANumberNeedsNoLookUp) {
