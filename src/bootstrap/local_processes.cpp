@@ -1,10 +1,7 @@
 #include "src/bootstrap/local_processes.hpp"
 
-#include <arpa/inet.h>
 #include <fmt/format.h>
-#include <netinet/in.h>
 #include <poll.h>
-#include <sys/socket.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -18,39 +15,14 @@
 #include <system_error>
 
 #include "src/bootstrap/child_process.hpp"
-#include "src/bootstrap/deadline.hpp"
 #include "src/bootstrap/job_key.hpp"
+#include "src/bootstrap/net.hpp"
 #include "src/core/error.hpp"
 #include "src/core/host.hpp"
 #include "src/core/signals.hpp"
 #include "src/core/write_all.hpp"
 
 namespace ccl_tests {
-
-LoopbackListener::LoopbackListener()
-    : descriptor_(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
-  sockaddr_in address{};
-  address.sin_family = AF_INET;
-  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-  constexpr int waiting = 4096;
-  if (descriptor_ < 0 ||
-      ::bind(descriptor_, reinterpret_cast<sockaddr*>(&address), sizeof(address)) != 0 ||
-      ::listen(descriptor_, waiting) != 0) {
-    const int error = errno;
-    ::close(descriptor_);
-    throw std::system_error(error, std::system_category(), "a socket on 127.0.0.1");
-  }
-}
-
-LoopbackListener::~LoopbackListener() { ::close(descriptor_); }
-
-int LoopbackListener::port() const {
-  sockaddr_in address{};
-  socklen_t size = sizeof(address);
-  ::getsockname(descriptor_, reinterpret_cast<sockaddr*>(&address), &size);
-  return ntohs(address.sin_port);
-}
-
 namespace {
 
 // Returns the environment of this process, without what another launcher says, and with what says
@@ -110,18 +82,16 @@ class Supervisor {
   Supervisor(const Supervisor&) = delete;
   Supervisor& operator=(const Supervisor&) = delete;
 
-  // `listener`: of rank 0, which inherits it.
-  void start(int ranks, const std::vector<std::string>& arguments,
-             const LoopbackListener& listener) {
+  // listener: the socket that listens on `port`, for rank 0, which inherits it.
+  void start(int ranks, const std::vector<std::string>& arguments, int listener, int port) {
     const std::string secret = random_hex(32);
     ChildProgram program;
     program.path = own_path();
     program.arguments = {program.path};
     program.arguments.insert(program.arguments.end(), arguments.begin(), arguments.end());
     for (int rank = 0; rank < ranks; ++rank) {
-      program.environment =
-          child_environment(rank, ranks, listener.port(), listener.descriptor(), secret);
-      program.inherited = rank == 0 && ranks > 1 ? listener.descriptor() : -1;
+      program.environment = child_environment(rank, ranks, port, listener, secret);
+      program.inherited = rank == 0 && ranks > 1 ? listener : -1;
       processes_.push_back({rank, start_child(program), LinePrefix(rank)});
     }
   }
@@ -304,8 +274,10 @@ class Supervisor {
 int run_local_processes(int processes, const std::vector<std::string>& arguments, double grace_s) {
   Supervisor supervisor(grace_s);
   try {
-    const LoopbackListener listener;
-    supervisor.start(processes, arguments, listener);
+    asio::io_context io;
+    auto listener = listen_on(io, {.address = "127.0.0.1"});
+    supervisor.start(processes, arguments, listener.native_handle(),
+                     listener.local_endpoint().port());
   } catch (const std::system_error& error) {
     throw Error(fmt::format("cannot start {} local processes: {}", processes, error.what()));
   }

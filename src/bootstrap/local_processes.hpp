@@ -6,22 +6,6 @@
 
 namespace ccl_tests {
 
-// A socket that listens on any port of 127.0.0.1, for rank 0 of --np. Programs that this process
-// starts do not inherit the socket unless they are made to.
-class LoopbackListener {
- public:
-  LoopbackListener();  // throws std::system_error
-  ~LoopbackListener();
-  LoopbackListener(const LoopbackListener&) = delete;
-  LoopbackListener& operator=(const LoopbackListener&) = delete;
-
-  int descriptor() const { return descriptor_; }
-  int port() const;
-
- private:
-  int descriptor_;
-};
-
 // Starts `processes` copies of this executable with `arguments` (without argv[0]; the caller has
 // removed --np), numbered by RANK/WORLD_SIZE/LOCAL_RANK, which meet at a socket of the supervisor
 // that rank 0 inherits. All inherit stdout; stderr of each comes through line by line, prefixed

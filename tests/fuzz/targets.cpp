@@ -14,7 +14,6 @@
 #include "collectives/collectives.hpp"
 #include "src/bootstrap/control_frame.hpp"
 #include "src/bootstrap/launch.hpp"
-#include "src/bootstrap/local_processes.hpp"
 #include "src/bootstrap/rank_status.hpp"
 #include "src/bootstrap/store_client.hpp"
 #include "src/core/error.hpp"
@@ -23,6 +22,7 @@
 #include "src/record/read.hpp"
 #include "src/run/rank_report.hpp"
 #include "tests/fuzz/control_plane.hpp"
+#include "tests/unit/bootstrap_raw_socket.hpp"
 
 namespace ccl_tests::fuzz {
 namespace {
@@ -110,7 +110,7 @@ void results_file(std::string_view bytes) {
 
 // What a store answers to a client that has found it, whatever it was asked for.
 void store_replies(std::string_view bytes) {
-  const LoopbackListener listener;
+  const auto listener = test::RawSocket::listening();
   std::thread store([&] {
     const int peer = accept(listener.descriptor(), nullptr, nullptr);
     if (peer < 0) return;

@@ -15,7 +15,6 @@
 #include <vector>
 
 #include "src/bootstrap/control_frame.hpp"
-#include "src/bootstrap/local_processes.hpp"
 #include "src/bootstrap/store_client.hpp"
 #include "tests/unit/bootstrap_raw_socket.hpp"
 
@@ -45,6 +44,8 @@ class AgentStore {
     while (!over_) {
       const int fd = ::accept(listener_.descriptor(), nullptr, nullptr);
       if (fd < 0) continue;
+      const timeval no_limit{};  // otherwise the listener's
+      ::setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &no_limit, sizeof(no_limit));
       const std::lock_guard lock(mutex_);
       fds_.push_back(fd);
       sessions_.emplace_back([this, fd] { serve(fd); });
@@ -122,7 +123,7 @@ class AgentStore {
     return false;
   }
 
-  const LoopbackListener listener_;
+  const RawSocket listener_ = RawSocket::listening();
   int port_;
   std::atomic<bool> over_ = false;
   std::mutex mutex_;

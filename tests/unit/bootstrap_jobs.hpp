@@ -11,9 +11,9 @@
 #include <vector>
 
 #include "src/bootstrap/control.hpp"
-#include "src/bootstrap/local_processes.hpp"
 #include "src/bootstrap/thread_ranks.hpp"
 #include "src/core/error.hpp"
+#include "tests/unit/bootstrap_raw_socket.hpp"
 
 namespace ccl_tests::test {
 
@@ -58,7 +58,7 @@ inline std::vector<Outcome> run_all(const std::vector<std::function<void()>>& pr
 // A job whose process 0 listens on a port of its own.
 inline std::vector<Outcome> run_job(int processes, int ranks_per_process,
                                     const std::function<void(Control&)>& body) {
-  const LoopbackListener listener;
+  const auto listener = RawSocket::listening();
   std::vector<std::function<void()>> all;
   for (int p = 0; p < processes; ++p) {
     all.emplace_back([&, p] {

@@ -171,7 +171,7 @@ TEST(JoinFailure, MissingStoreIsNamedByItsAddress) {
 }
 
 TEST(JoinFailure, TakenPortIsNamed) {
-  const LoopbackListener other;
+  const auto other = test::RawSocket::listening();
   Launch launch = launch_of(0, 2, other.port());
   launch.agent_store = false;
   const auto outcomes = run_all({member(launch, join_options())});

@@ -36,7 +36,7 @@ class RawSocket {
     return socket;
   }
 
-  static RawSocket listening(int waiting = 8) {
+  static RawSocket listening(int waiting = 4096) {
     RawSocket socket(::socket(AF_INET, SOCK_STREAM, 0));
     sockaddr_in address = loopback(0);
     if (::bind(socket.fd_, reinterpret_cast<sockaddr*>(&address), sizeof(address)) != 0 ||
@@ -58,6 +58,7 @@ class RawSocket {
     return socket;
   }
 
+  int descriptor() const { return fd_; }
   int port() const {
     sockaddr_in address{};
     socklen_t size = sizeof(address);

@@ -208,7 +208,7 @@ TEST(Store, ThatDiesBeforeAllHaveMetIsATimeoutOnEveryRank) {
 
 TEST(Strangers, HundredsAtTheMasterPortDoNotKeepAJobFromStarting) {
   for (const int processes : {3, 4}) {
-    const LoopbackListener listener;
+    const RawSocket listener = RawSocket::listening();
     std::vector<RawSocket> sockets;
     for (int i = 0; i < 400; ++i) {
       sockets.push_back(RawSocket::connected_to(listener.port()));
