@@ -2,38 +2,27 @@
 
 #include <utility>
 
-#include "src/bootstrap/deadline.hpp"
 #include "src/core/thread.hpp"
 
 namespace ccl_tests {
 
 WaitNotice::WaitNotice(std::function<void(std::string_view)> log, double first_s, double again_s)
-    : log_(std::move(log)), thread_(start_thread([=, this] { run(first_s, again_s); })) {}
-
-WaitNotice::~WaitNotice() {
-  {
-    const std::lock_guard lock(mutex_);
-    leaving_ = true;
-  }
-  changed_.notify_all();
-  thread_.join();
-}
+    : log_(std::move(log)),
+      thread_(start_thread<std::jthread>(
+          [=, this](const std::stop_token& stop) { run(stop, first_s, again_s); })) {}
 
 void WaitNotice::set(std::function<std::string()> what) {
   const std::lock_guard lock(mutex_);
   what_ = std::move(what);
 }
 
-void WaitNotice::run(double first_s, double again_s) {
-  std::unique_lock lock(mutex_);
-  for (double pause_s = first_s;
-       !changed_.wait_for(lock, seconds_to_duration(pause_s), [this] { return leaving_; });
-       pause_s = again_s) {
+void WaitNotice::run(const std::stop_token& stop, double first_s, double again_s) {
+  for (double pause_s = first_s; wait_unless_stopped(stop, pause_s); pause_s = again_s) {
+    std::unique_lock lock(mutex_);
     const std::function<std::string()> what = what_;
     lock.unlock();
     if (const std::string text = what ? what() : std::string(); !text.empty())
       log_("waits for " + text);
-    lock.lock();
   }
 }
 

@@ -1,9 +1,9 @@
 // A word about a wait that takes long.
 #pragma once
 
-#include <condition_variable>
 #include <functional>
 #include <mutex>
+#include <stop_token>
 #include <string>
 #include <string_view>
 #include <thread>
@@ -17,9 +17,6 @@ class WaitNotice {
   // if the system refuses a thread.
   explicit WaitNotice(std::function<void(std::string_view)> log, double first_s = 3,
                       double again_s = 30);
-  ~WaitNotice();
-  WaitNotice(const WaitNotice&) = delete;
-  WaitNotice& operator=(const WaitNotice&) = delete;
 
   // Says what is waited for from now on; nothing is said of an empty text. `what` is asked on the
   // thread of this object each time.
@@ -29,14 +26,12 @@ class WaitNotice {
   }
 
  private:
-  void run(double first_s, double again_s);
+  void run(const std::stop_token& stop, double first_s, double again_s);
 
   std::function<void(std::string_view)> log_;
   std::mutex mutex_;
-  std::condition_variable changed_;
   std::function<std::string()> what_;
-  bool leaving_ = false;
-  std::thread thread_;
+  std::jthread thread_;  // last: ends before the others do
 };
 
 }  // namespace ccl_tests

@@ -59,16 +59,11 @@ Heartbeat::Heartbeat(const Activity& activity, const std::string& program, const
 }
 
 void Heartbeat::begin() {
-  thread_ = start_thread([this] { beat(); });
+  thread_ = start_thread<std::jthread>([this](const std::stop_token& stop) { beat(stop); });
 }
 
 Heartbeat::~Heartbeat() {
-  {
-    const std::lock_guard lock(mutex_);
-    leaving_ = true;
-  }
-  wake_.notify_all();
-  if (thread_.joinable()) thread_.join();
+  thread_ = {};  // ends the one that writes
   if (out_ != stderr) std::fclose(out_);
 }
 
@@ -88,56 +83,48 @@ void Heartbeat::wipe() {
   shown_ = false;
 }
 
-void Heartbeat::beat() {
-  const auto interval = std::chrono::milliseconds(terminal_ ? 500 : 10'000);
-  std::unique_lock lock(mutex_);
-  while (!wake_.wait_for(lock, interval, [&] { return leaving_; })) {
+void Heartbeat::beat(const std::stop_token& stop) {
+  while (wait_unless_stopped(stop, terminal_ ? 0.5 : 10)) {
+    const std::lock_guard lock(mutex_);
     const double seconds = activity_.seconds_in_row();
     const std::string since = seconds < 1 ? "" : fmt::format(" ({:.0f} s)", seconds);
     const std::string line = fmt::format("{}: {}{}", program_, activity_.text(), since);
     show(terminal_ ? fmt::format("\r\033[K{:.78}", line) : fmt::format("# {}\n", line));
     shown_ = terminal_;
   }
-  wipe();
+  clear();
 }
 
-Watchdog::Watchdog(const Activity& activity, std::function<void(double)> on_stuck)
-    : activity_(activity),
-      on_stuck_(std::move(on_stuck)),
-      thread_(start_thread([this] { watch(); })) {}
+namespace {
 
-Watchdog::~Watchdog() {
-  {
-    const std::lock_guard lock(mutex_);
-    leaving_ = true;
-  }
-  wake_.notify_all();
-  thread_.join();
-}
-
-void Watchdog::watch() {
+void watch(const std::stop_token& stop, const Activity& activity,
+           const std::function<void(double)>& on_stuck) {
   using SteadyClock = std::chrono::steady_clock;
-  std::uint64_t seen = activity_.beats();
+  std::uint64_t seen = activity.beats();
   SteadyClock::time_point since = SteadyClock::now();
-  std::unique_lock lock(mutex_);
-  while (!leaving_) {
-    const double limit_s = activity_.limit_s();
+  while (true) {
+    const double limit_s = activity.limit_s();
     const double nap_s = limit_s > 0 ? std::clamp(limit_s / 10, 0.01, 1.0) : 1.0;
-    if (wake_.wait_for(lock, std::chrono::duration<double>(nap_s), [this] { return leaving_; }))
-      return;
-    const std::uint64_t beats = activity_.beats();
+    if (!wait_unless_stopped(stop, nap_s)) return;
+    const std::uint64_t beats = activity.beats();
     const SteadyClock::time_point now = SteadyClock::now();
-    if (beats != seen || activity_.limit_s() <= 0) {
+    if (beats != seen || activity.limit_s() <= 0) {
       seen = beats;
       since = now;
       continue;
     }
     const double stuck_s = std::chrono::duration<double>(now - since).count();
-    if (stuck_s < activity_.limit_s()) continue;
-    lock.unlock();
-    on_stuck_(stuck_s);
-    return;
+    if (stuck_s >= activity.limit_s()) return on_stuck(stuck_s);
   }
+}
+
+}  // namespace
+
+std::jthread start_watchdog(const Activity& activity, std::function<void(double)> on_stuck) {
+  return start_thread<std::jthread>(
+      [&activity, on_stuck = std::move(on_stuck)](const std::stop_token& stop) {
+        watch(stop, activity, on_stuck);
+      });
 }
 
 }  // namespace ccl_tests

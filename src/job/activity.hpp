@@ -3,11 +3,11 @@
 #pragma once
 
 #include <atomic>
-#include <condition_variable>
 #include <cstdint>
 #include <cstdio>
 #include <functional>
 #include <mutex>
+#include <stop_token>
 #include <string>
 #include <thread>
 #include <utility>
@@ -88,15 +88,13 @@ class Heartbeat {
   // Silent until begin(). Throws UsageError if the file cannot be written.
   Heartbeat(const Activity& activity, const std::string& program, const std::string& path);
   ~Heartbeat();
-  Heartbeat(const Heartbeat&) = delete;
-  Heartbeat& operator=(const Heartbeat&) = delete;
 
   void begin();
   // Wipes the status line, so that a row can be printed.
   void clear();
 
  private:
-  void beat();
+  void beat(const std::stop_token& stop);
   void show(const std::string& text) const;
   void wipe();  // under the mutex
 
@@ -105,31 +103,13 @@ class Heartbeat {
   std::FILE* out_;
   bool terminal_;
   bool shown_ = false;  // a status line is on the terminal
-  bool leaving_ = false;
   std::mutex mutex_;
-  std::condition_variable wake_;
-  std::thread thread_;
+  std::jthread thread_;
 };
 
-// Watches one rank on a thread of its own, which looks once a second, or ten times within a short
-// limit.
-class Watchdog {
- public:
-  // on_stuck(seconds without a beat) is called at most once, on the watchdog's thread.
-  Watchdog(const Activity& activity, std::function<void(double)> on_stuck);
-  ~Watchdog();
-  Watchdog(const Watchdog&) = delete;
-  Watchdog& operator=(const Watchdog&) = delete;
-
- private:
-  void watch();
-
-  const Activity& activity_;
-  std::function<void(double)> on_stuck_;
-  std::mutex mutex_;
-  std::condition_variable wake_;
-  bool leaving_ = false;
-  std::thread thread_;
-};
+// Returns a thread that watches one rank until it is stopped: it looks once a second, or ten times
+// within a short limit. Calls on_stuck(seconds without a beat) at most once, on that thread.
+[[nodiscard]] std::jthread start_watchdog(const Activity& activity,
+                                          std::function<void(double)> on_stuck);
 
 }  // namespace ccl_tests

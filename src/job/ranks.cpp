@@ -149,7 +149,7 @@ class ProcessRanks {
       failure_.put(explain(control_, own));
     };
     try {
-      const Watchdog watchdog(mine, [&](double stuck_s) {
+      const auto watchdog = start_watchdog(mine, [&](double stuck_s) {
         report(exit_code(Exit::timed_out),
                fmt::format("inside the library for {:.0f} s without an end", stuck_s));
       });

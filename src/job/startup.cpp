@@ -151,7 +151,7 @@ void start_libraries(const Backend& backend, const Backend* launcher, const Back
                      const std::function<void(const std::string&)>& give_up) {
   const double limit_s = options.init_timeout_s;
   Activity activity;
-  const Watchdog watchdog(activity, [&](double) {
+  const auto watchdog = start_watchdog(activity, [&](double) {
     give_up(fmt::format("{} has not started within {:g} s", backend.name(), limit_s));
     std::_Exit(exit_code(Exit::timed_out));
   });
@@ -170,7 +170,7 @@ void start_libraries(const Backend& backend, const Backend* launcher, const Back
 void finish_libraries(const Backend& backend, const Backend* launcher, double limit_s,
                       const std::function<void(const std::string&)>& give_up) {
   Activity activity;
-  const Watchdog watchdog(activity, [&](double stuck_s) {
+  const auto watchdog = start_watchdog(activity, [&](double stuck_s) {
     give_up(fmt::format("{} has not ended within {:.0f} s, though all ranks are done",
                         backend.name(), stuck_s));
   });

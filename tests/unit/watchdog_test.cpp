@@ -16,7 +16,7 @@ TEST(Watchdog, BarksOnceWhenBeatsStop) {
   Activity activity;
   std::atomic<int> barks = 0;
   std::atomic<double> stuck_s = 0;
-  const Watchdog watchdog(activity, [&](double s) {
+  const auto watchdog = start_watchdog(activity, [&](double s) {
     stuck_s = s;
     ++barks;
   });
@@ -30,7 +30,7 @@ TEST(Watchdog, BarksOnceWhenBeatsStop) {
 TEST(Watchdog, IsQuietWhileTheRankBeatsOrRests) {
   Activity activity;
   std::atomic<int> barks = 0;
-  const Watchdog watchdog(activity, [&](double) { ++barks; });
+  const auto watchdog = start_watchdog(activity, [&](double) { ++barks; });
   {
     const Expected expected(activity, 20);  // far longer than a busy machine keeps a thread waiting
     for (int k = 0; k < 20; ++k) {
@@ -75,7 +75,7 @@ TEST(Watchdog, LeavesAtOnceThoughNothingIsExpected) {
   const auto start = std::chrono::steady_clock::now();
   for (int k = 0; k < 20; ++k) {
     Activity activity;
-    const Watchdog watchdog(activity, [](double) {});
+    const auto watchdog = start_watchdog(activity, [](double) {});
   }
   // It naps for a second: 20 of them would take as many.
   EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(15));
