@@ -19,7 +19,7 @@ void Injector::set(std::optional<Fault> fault) {
 }
 
 std::optional<Fault> Injector::next() {
-  if (!fault_ || row_.bytes != fault_->at_bytes.value_or(row_.bytes)) return std::nullopt;
+  if (!fault_ || row_bytes_ != fault_->at_bytes.value_or(row_bytes_)) return std::nullopt;
   if (fault_->phase != CallPhase::any && fault_->phase != phase_) return std::nullopt;
   ++calls_;
   if (fault_->call > 0 && calls_ != fault_->call) return std::nullopt;
@@ -260,7 +260,7 @@ class InjectingCommunicator : public ForwardingCommunicator {
 
   // In place both buffers are parts of one.
   bool write_beside(FaultKind kind, const Done& done) {
-    if (done.received.empty() || injector_.row().own_buffers) return false;
+    if (done.received.empty() || injector_.own_buffers()) return false;
     std::byte* begin = done.received.data();
     std::byte* end = begin + done.received.size();
     if (overlaps(done)) {

@@ -12,23 +12,18 @@
 
 namespace ccl_tests {
 
-// The calls of one rank that a fault is done to, and how many there were.
-
-// The parts of a row that concern faults.
-struct RowUnderFaults {
-  std::size_t bytes = 0;     // the row's size
-  bool own_buffers = false;  // buffers of the operation's, which nothing guards
-};
-
-// Used by the rank's thread. All ranks are told the same, so that they decide alike.
+// The calls of one rank that a fault is done to. Used by the rank's thread. All ranks are told the
+// same, so that they decide alike.
 class Injector {
  public:
   Injector(int rank, std::optional<Fault> fault) : rank_(rank), fault_(fault) {}
 
   // nullopt: no fault from now on. Counts begin again.
   void set(std::optional<Fault> fault);
-  void begin_row(const RowUnderFaults& row) {
-    row_ = row;
+  // bytes: the row's size. own_buffers: those of the operation, which nothing guards.
+  void begin_row(std::size_t bytes, bool own_buffers) {
+    row_bytes_ = bytes;
+    own_buffers_ = own_buffers;
     ++rows_;
   }
   std::uint64_t rows() const { return rows_; }  // that have begun
@@ -38,7 +33,7 @@ class Injector {
   std::optional<Fault> next();
   const std::optional<Fault>& fault() const { return fault_; }
   bool concerns_this_rank() const { return fault_ && (fault_->rank < 0 || fault_->rank == rank_); }
-  const RowUnderFaults& row() const { return row_; }
+  bool own_buffers() const { return own_buffers_; }
 
   // Counts what was done on this rank.
   void add_spoiled() { ++spoiled_; }
@@ -47,7 +42,8 @@ class Injector {
  private:
   int rank_;
   std::optional<Fault> fault_;
-  RowUnderFaults row_;
+  std::size_t row_bytes_ = 0;
+  bool own_buffers_ = false;
   CallPhase phase_ = CallPhase::untimed;
   std::size_t calls_ = 0;  // that fault_ names, but for `call` and `every`
   std::uint64_t spoiled_ = 0, rows_ = 0;

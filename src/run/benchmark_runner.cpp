@@ -95,8 +95,7 @@ void BenchmarkRunner::use_pattern(const Problem& p) {
   const bool of_messages =
       needs.operations.list() == std::vector{OperationId::transfer} && !needs.in_steps;
   const bool own_buffers = needs.own_buffers || (!needs.operations.empty() && !of_messages);
-  if (Injector* const injector = rank_.injector())
-    injector->begin_row({p.point.bytes, own_buffers});
+  if (Injector* const injector = rank_.injector()) injector->begin_row(p.point.bytes, own_buffers);
 }
 
 bool BenchmarkRunner::verifiable(const Problem& p) const {

@@ -61,7 +61,7 @@ TEST(Fault, SaysWhereItChangesNothing) {
 
 std::vector<int> calls_taken(const std::string& text, std::size_t bytes = 8) {
   Injector injector(0, parse_fault(text));
-  injector.begin_row({bytes, false});
+  injector.begin_row(bytes, false);
   std::vector<int> taken;
   for (int call = 1; call <= 8; ++call) {
     injector.begin_phase(call > 4 ? CallPhase::timed : CallPhase::untimed);
