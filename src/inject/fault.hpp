@@ -64,11 +64,11 @@ std::optional<std::string> why_harmless(FaultKind kind, OperationId operation, D
 struct SpoiledResult {
   std::span<std::byte> bytes;  // whole elements of `type`
   DataType type = DataType::uint8;
-  std::size_t bit = 0;                // of the element that flipped_bit flips
-  std::size_t element = 0;            // that a fault of one element is done to
-  std::size_t block = 0;              // bytes of one block
-  std::span<const std::byte> before;  // what the buffer held before the call: as many bytes
-  std::span<const std::byte> stale;   // the result of the call before; empty: there was none
+  std::size_t bit = 0;                    // of the element that flipped_bit flips
+  std::size_t element = 0;                // that a fault of one element is done to
+  std::size_t block = 0;                  // bytes of one block
+  std::span<const std::byte> before;      // what the buffer held before the call: as many bytes
+  std::span<const std::byte> stale = {};  // the result of the call before; empty: there was none
 };
 
 // Does what `kind` says to a result: flipped_bit, flipped_sign, swapped_blocks, shifted_block, stale_result,

@@ -103,8 +103,11 @@ class InjectingCommunicator : public ForwardingCommunicator {
     const Bytes before = held(received.bytes);
     below().transfer(messages, deadline);
     below().wait();
-    const Done done{sent.bytes, received.bytes, received.type, 0, 0, received.bytes.size() / 2};
-    spoil(*fault, done, before);
+    spoil(fault->kind, sent.bytes,
+          {.bytes = received.bytes,
+           .type = received.type,
+           .block = received.bytes.size() / 2,
+           .before = before});
   }
 
  protected:
@@ -131,13 +134,14 @@ class InjectingCommunicator : public ForwardingCommunicator {
     const std::size_t width = size_of(call.type);
     const bool of_blocks = !reducing_operations.has(operation) && call.recv_counts.empty() &&
                            result.size() > call.count * width;
-    const Done done{call.send_bytes(operation),
-                    result,
-                    call.type,
-                    flipped_bit(call),
-                    middle_element(call, result.size() / width),
-                    of_blocks ? call.count * width : result.size() / width / 2 * width};
-    if (mine) spoil(*fault, done, before);
+    if (mine)
+      spoil(fault->kind, call.send_bytes(operation),
+            {.bytes = result,
+             .type = call.type,
+             .bit = flipped_bit(call),
+             .element = middle_element(call, result.size() / width),
+             .block = of_blocks ? call.count * width : result.size() / width / 2 * width,
+             .before = before});
   }
   std::unique_ptr<Work> start(OperationId operation, const Call& call) override {
     perform(operation, call);
@@ -146,16 +150,6 @@ class InjectingCommunicator : public ForwardingCommunicator {
   }
 
  private:
-  // An operation that is complete.
-  struct Done {
-    std::span<const std::byte> sent;
-    std::span<std::byte> received;
-    DataType type;
-    std::size_t bit;      // of the element
-    std::size_t element;  // for faults of one element
-    std::size_t block;    // bytes
-  };
-
   void make(OperationId operation, const Call& call) {
     ForwardingCommunicator::perform(operation, call);
   }
@@ -223,25 +217,28 @@ class InjectingCommunicator : public ForwardingCommunicator {
     if (input != right) injector_.add_spoiled();
   }
 
-  void spoil(const Fault& fault, const Done& done, const Bytes& before) {
+  // The operation is complete: it has sent `sent` and received result.bytes.
+  void spoil(FaultKind kind, std::span<const std::byte> sent, const SpoiledResult& result) {
     bool differs = false;
-    switch (fault.kind) {
+    switch (kind) {
       case FaultKind::written_behind:
-      case FaultKind::written_before: differs = write_beside(fault.kind, done); break;
-      case FaultKind::changed_input: differs = change_input(done); break;
-      default: differs = spoil_received(fault.kind, done, before); break;
+      case FaultKind::written_before: differs = write_beside(kind, sent, result); break;
+      case FaultKind::changed_input: differs = change_input(sent, result.bytes); break;
+      default: differs = spoil_received(kind, result); break;
     }
     if (differs) injector_.add_spoiled();
   }
 
-  bool spoil_received(FaultKind kind, const Done& done, const Bytes& before) {
-    if (done.received.empty()) return false;
-    Bytes bytes = held(done.received);
+  bool spoil_received(FaultKind kind, SpoiledResult result) {
+    const std::span<std::byte> received = result.bytes;
+    if (received.empty()) return false;
+    Bytes bytes = held(received);
     Bytes stale;
     if (kind == FaultKind::stale_result) stale = std::exchange(last_result(bytes.size()), bytes);
-    const bool differs =
-        spoil_result(kind, {bytes, done.type, done.bit, done.element, done.block, before, stale});
-    if (differs) device_.copy(done.received.data(), bytes.data(), bytes.size());
+    result.bytes = bytes;
+    result.stale = stale;
+    const bool differs = spoil_result(kind, result);
+    if (differs) device_.copy(received.data(), bytes.data(), bytes.size());
     return differs;
   }
 
@@ -259,23 +256,22 @@ class InjectingCommunicator : public ForwardingCommunicator {
   }
 
   // In place both buffers are parts of one.
-  bool write_beside(FaultKind kind, const Done& done) {
-    if (done.received.empty() || injector_.own_buffers()) return false;
-    std::byte* begin = done.received.data();
-    std::byte* end = begin + done.received.size();
-    if (overlaps(done)) {
-      auto* const sent = const_cast<std::byte*>(done.sent.data());
-      begin = std::min(begin, sent);
-      end = std::max(end, sent + done.sent.size());
+  bool write_beside(FaultKind kind, std::span<const std::byte> sent, const SpoiledResult& result) {
+    if (result.bytes.empty() || injector_.own_buffers()) return false;
+    std::byte* begin = result.bytes.data();
+    std::byte* end = begin + result.bytes.size();
+    if (overlap(sent, result.bytes)) {
+      auto* const first = const_cast<std::byte*>(sent.data());
+      begin = std::min(begin, first);
+      end = std::max(end, first + sent.size());
     }
-    const std::size_t width = size_of(done.type);
-    flip(kind == FaultKind::written_behind ? end : begin - width);
+    flip(kind == FaultKind::written_behind ? end : begin - size_of(result.type));
     return true;
   }
 
-  bool change_input(const Done& done) {
-    if (done.sent.empty() || overlaps(done)) return false;
-    flip(const_cast<std::byte*>(done.sent.data()) + done.sent.size() / 3);
+  bool change_input(std::span<const std::byte> sent, std::span<const std::byte> received) {
+    if (sent.empty() || overlap(sent, received)) return false;
+    flip(const_cast<std::byte*>(sent.data()) + sent.size() / 3);
     return true;
   }
 
@@ -286,10 +282,8 @@ class InjectingCommunicator : public ForwardingCommunicator {
     device_.copy(at, &value, 1);
   }
 
-  static bool overlaps(const Done& done) {
-    const std::byte* const begin = done.received.data();
-    return !done.sent.empty() && done.sent.data() < begin + done.received.size() &&
-           begin < done.sent.data() + done.sent.size();
+  static bool overlap(std::span<const std::byte> a, std::span<const std::byte> b) {
+    return !a.empty() && a.data() < b.data() + b.size() && b.data() < a.data() + a.size();
   }
 
   std::unique_ptr<Communicator> library_;
