@@ -12,8 +12,8 @@
 #include <mutex>
 #include <numeric>
 #include <optional>
+#include <set>
 #include <string_view>
-#include <tuple>
 #include <utility>
 
 #include "src/bootstrap/control_frame.hpp"
@@ -30,11 +30,6 @@ struct Seat {
 };
 
 namespace {
-
-struct Wish {  // to be in the group
-  int key, rank;
-  Seat seat;
-};
 
 Team team_of(std::string name, const std::vector<Seat>& seats) {
   Team team{std::move(name), {}, seats.front().process};
@@ -254,24 +249,21 @@ class ThreadRanks::Rank : public ControlChannel {
 
   std::unique_ptr<ControlChannel> split(int color, int key, double limit_s) override {
     const int number = splits_++;
-    std::vector<Wish> group;
     const auto wishes = all_gather(to_bytes(std::array{color, key}), limit_s);
     if (color < 0) return nullptr;
+    std::set<std::pair<int, int>> group;  // keys and ranks, in the order of the new ranks
     for (int r = 0; r < ranks(); ++r) {
-      const auto at = static_cast<std::size_t>(r);
-      const auto [its_color, its_key] = from_bytes<std::array<int, 2>>(wishes[at]);
-      if (its_color == color) group.push_back({its_key, r, exchange_->seats[at]});
+      const auto [its_color, its_key] =
+          from_bytes<std::array<int, 2>>(wishes[static_cast<std::size_t>(r)]);
+      if (its_color == color) group.emplace(its_key, r);
     }
-    std::sort(group.begin(), group.end(), [](const Wish& a, const Wish& b) {
-      return std::tie(a.key, a.rank) < std::tie(b.key, b.rank);
-    });
-    const auto mine = std::find_if(group.begin(), group.end(),
-                                   [&](const Wish& wish) { return wish.rank == rank_; });
     std::vector<Seat> seats;
-    for (const Wish& wish : group) seats.push_back(wish.seat);
+    for (const auto& [its_key, r] : group)
+      seats.push_back(exchange_->seats[static_cast<std::size_t>(r)]);
+    const auto mine = std::distance(group.begin(), group.find({key, rank_}));
     const Team team = team_of(fmt::format("{}/{}.{}", exchange_->team.name, number, color), seats);
     return std::make_unique<Rank>(exchanges_, exchanges_->join(exchange_->control, team, seats),
-                                  static_cast<int>(mine - group.begin()));
+                                  static_cast<int>(mine));
   }
 
  private:
@@ -290,8 +282,6 @@ ThreadRanks::ThreadRanks(Control& control, int threads)
   for (int t = 0; t < threads; ++t)
     ranks_.push_back(std::make_unique<Rank>(exchanges_, world, control.process() * threads + t));
 }
-
-ThreadRanks::~ThreadRanks() = default;
 
 void ThreadRanks::abort(const std::string& why) noexcept {
   const Failure failure{exit_code(Exit::failed), why};

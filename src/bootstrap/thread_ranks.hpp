@@ -17,9 +17,6 @@ namespace ccl_tests {
 class ThreadRanks {
  public:
   ThreadRanks(Control& control, int threads);
-  ~ThreadRanks();
-  ThreadRanks(const ThreadRanks&) = delete;
-  ThreadRanks& operator=(const ThreadRanks&) = delete;
   ControlChannel& rank(int thread) { return *ranks_.at(static_cast<std::size_t>(thread)); }
   void abort(const std::string& why) noexcept;
 
