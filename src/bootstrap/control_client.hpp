@@ -44,8 +44,6 @@ class ControlClient {
   // descriptor: of ControlServer::attach.
   ControlClient(LinkOptions options, int descriptor, TimePoint deadline);
   ~ControlClient();  // leaves in order
-  ControlClient(const ControlClient&) = delete;
-  ControlClient& operator=(const ControlClient&) = delete;
 
   void wait_welcome(double limit_s);  // until all processes are here
   void report_failures();  // calls on_failure from now on; throws a failure known already

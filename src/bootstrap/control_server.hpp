@@ -44,8 +44,6 @@ class ControlServer {
  public:
   explicit ControlServer(ControlServerOptions options);
   ~ControlServer();  // says goodbye to whoever is still there
-  ControlServer(const ControlServer&) = delete;
-  ControlServer& operator=(const ControlServer&) = delete;
 
   int port() const { return acceptor_.port(); }
 

@@ -79,8 +79,6 @@ class Supervisor {
     signal_all(SIGKILL);
     for (RankProcess& process : processes_) process.child.wait();
   }
-  Supervisor(const Supervisor&) = delete;
-  Supervisor& operator=(const Supervisor&) = delete;
 
   // listener: the socket that listens on `port`, for rank 0, which inherits it.
   void start(int ranks, const std::vector<std::string>& arguments, int listener, int port) {

@@ -100,8 +100,6 @@ class ProcessRanks {
         first_activity_(activity) {}
 
   ~ProcessRanks() { control_.report_status({}); }
-  ProcessRanks(const ProcessRanks&) = delete;
-  ProcessRanks& operator=(const ProcessRanks&) = delete;
 
   int run(const WriteEnd& write_end, RanksEnd& end) {
     control_.report_status([this] { return statuses(); });

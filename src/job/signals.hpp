@@ -18,8 +18,6 @@ class SignalWatch {
   // Throws Unsupported if no thread can be started, std::system_error if no pipe can be made.
   explicit SignalWatch(std::function<void(int)> on_signal);
   ~SignalWatch();
-  SignalWatch(const SignalWatch&) = delete;
-  SignalWatch& operator=(const SignalWatch&) = delete;
 
   // See SignalPipe: called after a library has started.
   void take_back() const { signals_.take_back(); }

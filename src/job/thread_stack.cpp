@@ -138,8 +138,6 @@ RankStacks::RankStacks(int ranks) : state_(std::make_shared<State>()) {
   state_->ranks.resize(static_cast<std::size_t>(ranks));
 }
 
-RankStacks::~RankStacks() = default;
-
 void RankStacks::begin(int rank) {
   const std::lock_guard lock(state_->mutex);
   state_->ranks[static_cast<std::size_t>(rank)].emplace();

@@ -32,9 +32,6 @@ std::string short_function_name(const char* symbol);
 class RankStacks {
  public:
   explicit RankStacks(int ranks);
-  ~RankStacks();
-  RankStacks(const RankStacks&) = delete;
-  RankStacks& operator=(const RankStacks&) = delete;
 
   // Both on the rank's own thread.
   void begin(int rank);
