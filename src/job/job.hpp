@@ -32,10 +32,8 @@ struct JobHooks {
 // the launcher's variables cannot be understood.
 int run_job(const JobSetup& options, const RankBody& body, const JobHooks& hooks = {});
 
-// As run_job, for main(): sets signals up, prints what is thrown, and returns an exit code for it.
-int run_main(const std::string& program, const std::function<int()>& main);
-
-// The same for a program whose ranks look for each other: if `main` throws, the other ranks are told.
+// As run_job, for main(): sets signals up, prints what is thrown, tells the other ranks, which may wait
+// for this one, and returns an exit code for it.
 int run_main(const std::string& program, const std::vector<std::string>& arguments,
              const std::function<int()>& main);
 

@@ -7,7 +7,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cstdio>
 #include <cstdlib>
 #include <optional>
 #include <string_view>
@@ -127,11 +126,6 @@ void reserve_standard_files() {
     // The lowest number that is free, which is this one.
     static_cast<void>(::open("/dev/null", file == STDERR_FILENO ? O_WRONLY : O_RDONLY));
   }
-}
-
-void require_printed() {
-  if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0)
-    throw Error("cannot write to standard output");
 }
 
 BackendPtr open_launcher(const Launch& launch) {

@@ -39,9 +39,6 @@ std::vector<std::string> without_np(const std::vector<std::string>& arguments);
 // would take the number and be written to.
 void reserve_standard_files();
 
-// Throws Error when something that was printed could not be written.
-void require_printed();
-
 // The module of the MPI through which the launched processes learn where to meet; null where a
 // store tells them, or there is one process. Throws Unsupported with what brings it.
 BackendPtr open_launcher(const Launch& launch);

@@ -26,7 +26,7 @@ void check(const DistributedOptions& options) {
 
 int run_distributed(const DistributedOptions& options,
                     const std::function<void(primitives::Group& world)>& body) {
-  return run_main("run_distributed", [&] {
+  return run_main("run_distributed", {}, [&] {
     check(options);
     JobSetup job;
     job.bind = "none";  // the caller's threads stay where it put them
