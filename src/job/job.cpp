@@ -227,12 +227,7 @@ class ProcessRun {
 int run_launched(JobSetup& options, const Launch& launch, const RankBody& body,
                  const JobHooks& hooks, double started_s, bool& joins) {
   const BackendPtr backend = open_library(options, launch);
-  refuse_gpu_flags(options, *backend);
-  check_options(*backend, options.library_options());
-  const Staging staging = stage_buffers(options, *backend);
-  refuse_staged_flags(options, staging);
-  choose_default_ranks(options, launch, *backend, staging);
-  refuse_more_ranks(options, *backend);
+  const Staging staging = settle(options, launch, *backend);
   const Process process{
       options,
       launch,

@@ -17,7 +17,6 @@
 #include "src/job/rank_cpus.hpp"
 
 namespace ccl_tests {
-
 namespace {
 
 // A GPU that is in evidence makes the reason clearer.
@@ -31,8 +30,6 @@ const Devices& usable_gpus() {
   }
   return gpus;
 }
-
-}  // namespace
 
 Staging stage_buffers(const JobSetup& o, const Backend& backend) {
   if (o.memory == Memory::cuda)
@@ -92,6 +89,18 @@ void refuse_more_ranks(const JobSetup& o, const Backend& backend) {
   throw Unsupported(fmt::format(
       "{}: with {} a process is one rank, and its launcher starts them: mpirun -n {} ...", flag,
       backend.name(), std::max(o.local_processes, o.ranks_per_process())));
+}
+
+}  // namespace
+
+Staging settle(JobSetup& options, const Launch& launch, const Backend& backend) {
+  refuse_gpu_flags(options, backend);
+  check_options(backend, options.library_options());
+  const Staging staging = stage_buffers(options, backend);
+  refuse_staged_flags(options, staging);
+  choose_default_ranks(options, launch, backend, staging);
+  refuse_more_ranks(options, backend);
+  return staging;
 }
 
 void provide_descriptors(std::size_t needed) {

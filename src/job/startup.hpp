@@ -13,19 +13,12 @@
 
 namespace ccl_tests {
 
-// Opens the GPUs if the backend or --memory needs them. Throws Unsupported if this build cannot,
-// Error if the machine's GPUs cannot be used or are fewer than --expect-gpus.
-Staging stage_buffers(const JobSetup& options, const Backend& backend);
-
-// Fills options.threads or options.local_processes if neither a launcher nor -t, -g or --np says how many
-// ranks there are: a process for each GPU of this machine, or 2 to 4 threads by its CPUs.
-void choose_default_ranks(JobSetup& options, const Launch& launch, const Backend& backend,
-                          const Staging& staging);
-
-// The three throw Unsupported.
-void refuse_gpu_flags(const JobSetup& options, const Backend& backend);
-void refuse_staged_flags(const JobSetup& options, const Staging& staging);
-void refuse_more_ranks(const JobSetup& options, const Backend& backend);
+// Decides where buffers lie and, if neither a launcher nor -t, -g or --np says it, how many ranks there
+// are: a process for each GPU of this machine (options.local_processes), or 2 to 4 threads by its CPUs
+// (options.threads). Opens the GPUs if the backend or --memory needs them. Throws Unsupported if the
+// backend or this build cannot do what is asked for, Error if the machine's GPUs cannot be used or are
+// fewer than --expect-gpus.
+Staging settle(JobSetup& options, const Launch& launch, const Backend& backend);
 
 // Raises the soft limit of open files as far as needed. Throws Unsupported if the hard limit is
 // below.
