@@ -78,7 +78,8 @@ class Joined : public Control {
         deadline_(deadline_in(options.init_timeout_s)),
         log_(std::move(log)),
         store_key_(launch.key_prefix + "control"),
-        master_(address_text(launch.master_host, launch.master_port)) {
+        master_(address_text(launch.master_host, launch.master_port)),
+        where_(master_ + " (MASTER_ADDR and MASTER_PORT)") {
     // One process on each host says that it waits for rank 0.
     const bool speaks = launch.process <= 1 || launch.local_process == 0;
     notice_.emplace(speaks ? log_ : say_nothing);
@@ -86,15 +87,14 @@ class Joined : public Control {
     if (options.silence_limit_s > 0)
       link_options_.stopped_heartbeats = static_cast<int>(
           std::clamp(std::ceil(options.silence_limit_s / link_options_.heartbeat_s), 5.0, 1e6));
-    Hello& self = link_options_.self;
-    self.version = options.version;
-    self.host = this_host();
-    self.process = launch.process;
-    self.processes = launch.processes;
-    self.ranks_per_process = options.ranks_per_process;
-    self.pid = ::getpid();
-    if (may_share_port()) self.settings = options.settings;
-    self.refusal = options.refusal;
+    link_options_.self = {.version = options.version,
+                          .host = this_host(),
+                          .process = launch.process,
+                          .processes = launch.processes,
+                          .ranks_per_process = options.ranks_per_process,
+                          .pid = ::getpid(),
+                          .settings = may_share_port() ? options.settings : std::string(),
+                          .refusal = options.refusal};
   }
 
   ~Joined() override {
@@ -109,10 +109,9 @@ class Joined : public Control {
     try {
       find_all();
       notice_.reset();
-    } catch (const Timeout&) {  // whoever is missing has had its time
-      throw;
-    } catch (const Error&) {
-      failed_early_ = !unknown_.suspected();  // nobody comes to a name that is none
+    } catch (const Error& error) {
+      const bool had_time = error.code() == Exit::timed_out;  // whoever is missing
+      failed_early_ = !had_time && !unknown_.suspected();     // nobody comes to a name that is none
       throw;
     }
   }
@@ -148,31 +147,36 @@ class Joined : public Control {
   }
 
   void find_all() {
+    std::unique_ptr<StoreClient> store;  // of process 0: it has the address
     if (options_.from_process_0) {
       find_through_mpi();
-    } else if (launch_.agent_store) {
-      return find_through_store();
+    } else if (launch_.agent_store && launch_.process == 0) {
+      store = listen_by_store();
     } else {
       if (launch_.process == 0) listen_at_master();
       find();
     }
     await_all();
+    if (launch_.agent_store) {
+      // Nobody goes on before the address is gone from the store, which may serve another run next.
+      if (store) withdraw(*store);
+      all_gather({}, options_.init_timeout_s);
+    }
     link_->report_failures();
   }
 
   void open_server(const Listen& listen, const std::string& token) {
     allow_files(launch_.processes);
     token_ = token;
-    ControlServerOptions options;
-    options.self = link_options_.self;
-    options.key = job_key(launch_.job + token, launch_.secret);
-    options.listen = listen;
-    options.init_timeout_s = options_.init_timeout_s;
-    options.may_be_shared = may_share_port();
-    options.strangers = unverified_beside(launch_.processes);
-    options.stopped_heartbeats = link_options_.stopped_heartbeats;
-    options.log = log_;
-    server_ = std::make_unique<ControlServer>(std::move(options));
+    server_ = std::make_unique<ControlServer>(
+        ControlServerOptions{.self = link_options_.self,
+                             .key = job_key(launch_.job + token, launch_.secret),
+                             .listen = listen,
+                             .init_timeout_s = options_.init_timeout_s,
+                             .stopped_heartbeats = link_options_.stopped_heartbeats,
+                             .may_be_shared = may_share_port(),
+                             .strangers = unverified_beside(launch_.processes),
+                             .log = log_});
   }
 
   // Makes process 0's own connection, without the network.
@@ -262,31 +266,23 @@ class Joined : public Control {
                               options_.init_timeout_s, why));
   }
 
-  void find_through_store() {
-    std::optional<StoreClient> store;
-    if (launch_.process == 0) {
-      notice_->set(fmt::format("the store at {} (MASTER_ADDR and MASTER_PORT)", master_));
-      try {
-        store.emplace(launch_.master_host, launch_.master_port, deadline_);
-      } catch (const Timeout& error) {
-        throw Timeout(fmt::format("rank 0 cannot reach {} (MASTER_ADDR and MASTER_PORT): {}",
-                                  master_, error.what()));
-      }
-      open_server({address_to_listen_on(launch_.master_host)}, random_hex(32));
-      attach();
-      const std::string own = store->local_address();
-      const bool is_loopback = !address_to_listen_on(own).empty();
-      store->set(store_key_,
-                 to_text({is_loopback ? launch_.master_host : own, server_->port(), token_}),
-                 deadline_);
-    } else {
-      find();
+  // Returns the store that says where process 0 listens.
+  std::unique_ptr<StoreClient> listen_by_store() {
+    notice_->set("the store at " + where_);
+    std::unique_ptr<StoreClient> store;
+    try {
+      store = std::make_unique<StoreClient>(launch_.master_host, launch_.master_port, deadline_);
+    } catch (const Timeout& error) {
+      throw Timeout(fmt::format("rank 0 cannot reach {}: {}", where_, error.what()));
     }
-    await_all();
-    // Nobody goes on before the address is gone from the store, which may serve another run next.
-    if (store) withdraw(*store);
-    all_gather({}, options_.init_timeout_s);
-    link_->report_failures();
+    open_server({address_to_listen_on(launch_.master_host)}, random_hex(32));
+    attach();
+    const std::string own = store->local_address();
+    const bool is_loopback = !address_to_listen_on(own).empty();
+    store->set(store_key_,
+               to_text({is_loopback ? launch_.master_host : own, server_->port(), token_}),
+               deadline_);
+    return store;
   }
 
   // Takes the address back. A store that is gone took it along: the job, which has met, does not
@@ -333,21 +329,20 @@ class Joined : public Control {
   // address may be stale.
   void find() {
     using namespace std::chrono_literals;
-    const std::string where = fmt::format("{} (MASTER_ADDR and MASTER_PORT)", master_);
     std::string why;
-    notice_->set("rank 0 at " + where);
+    notice_->set("rank 0 at " + where_);
     for (std::chrono::milliseconds pause = 10ms; std::chrono::steady_clock::now() < deadline_;
          pause = std::min(2 * pause, std::chrono::milliseconds(500ms))) {
       why.clear();
       const std::optional<ServerAddress> address = look_up(why);
       if (address && try_one(*address, launch_.agent_store ? deadline_in(10) : deadline_, why))
         return;
-      notice_->set(fmt::format("rank 0 at {}: {}", where, why));
+      notice_->set(fmt::format("rank 0 at {}: {}", where_, why));
       if (unknown_.suspected()) pause = 1s;
       std::this_thread::sleep_until(std::min(std::chrono::steady_clock::now() + pause, deadline_));
     }
-    if (launch_.process == 0) throw Timeout(fmt::format("rank 0 cannot reach {}: {}", where, why));
-    const std::string absent = fmt::format("rank 0 did not appear at {} within {:g} s: {}", where,
+    if (launch_.process == 0) throw Timeout(fmt::format("rank 0 cannot reach {}: {}", where_, why));
+    const std::string absent = fmt::format("rank 0 did not appear at {} within {:g} s: {}", where_,
                                            options_.init_timeout_s, why);
     if (others_.empty()) throw Timeout(absent);
     throw UsageError(absent);
@@ -365,7 +360,7 @@ class Joined : public Control {
   JoinOptions options_;
   TimePoint deadline_;
   std::function<void(std::string_view)> log_;
-  std::string store_key_, master_, token_;
+  std::string store_key_, master_, where_, token_;
   bool failed_early_ = false;  // while processes may be on their way
   UnknownName unknown_;
   std::string others_;  // the process 0 of other settings that was there last

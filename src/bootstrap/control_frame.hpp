@@ -46,7 +46,7 @@ struct Frame {
 
 // A process's name for itself, and the job that it means to be in.
 struct Hello {
-  std::string nonce, proof;  // see job_key.hpp
+  std::string nonce = {}, proof = {};  // see job_key.hpp
   std::string version, host;
   int process = 0, processes = 1, ranks_per_process = 1;
   int pid = 0;
