@@ -104,19 +104,16 @@ std::string short_function_name(const char* symbol) {
   return name;
 }
 
-ThreadStack::ThreadStack() : thread_(pthread_self()) {
-  void* frame = nullptr;
-  backtrace(&frame, 1);  // the first use loads a library, which a signal handler must not
-}
-
-std::string ThreadStack::text(double limit_s) const {
+std::string stack_of(pthread_t thread, double limit_s) {
   using Clock = std::chrono::steady_clock;
   static std::mutex one_at_a_time;
   const std::lock_guard lock(one_at_a_time);
   if (!install_handler()) return {};
-  asked_thread = thread_;
+  void* frame = nullptr;
+  backtrace(&frame, 1);  // the first use loads a library, which a signal handler must not
+  asked_thread = thread;
   answer = Answer::asked;
-  if (pthread_kill(thread_, stack_signal()) != 0) return {};
+  if (pthread_kill(thread, stack_signal()) != 0) return {};
   const Clock::time_point end = Clock::now() + std::chrono::duration_cast<Clock::duration>(
                                                    std::chrono::duration<double>(limit_s));
   while (answer != Answer::written) {
@@ -131,7 +128,7 @@ std::string ThreadStack::text(double limit_s) const {
 
 struct RankStacks::State {
   std::mutex mutex;  // held while a thread is asked: it does not end then
-  std::vector<std::optional<ThreadStack>> ranks;
+  std::vector<std::optional<pthread_t>> ranks;
 };
 
 RankStacks::RankStacks(int ranks) : state_(std::make_shared<State>()) {
@@ -140,7 +137,7 @@ RankStacks::RankStacks(int ranks) : state_(std::make_shared<State>()) {
 
 void RankStacks::begin(int rank) {
   const std::lock_guard lock(state_->mutex);
-  state_->ranks[static_cast<std::size_t>(rank)].emplace();
+  state_->ranks[static_cast<std::size_t>(rank)] = pthread_self();
 }
 
 void RankStacks::end(int rank) {
@@ -160,7 +157,7 @@ std::vector<std::pair<int, std::string>> RankStacks::texts(double limit_s) const
         for (std::size_t r = 0; r < state->ranks.size(); ++r) {
           if (!state->ranks[r]) continue;
           std::string text =
-              state->ranks[r]->text(limit_s / 2 / static_cast<double>(state->ranks.size()));
+              stack_of(*state->ranks[r], limit_s / 2 / static_cast<double>(state->ranks.size()));
           if (!text.empty()) texts.emplace_back(static_cast<int>(r), std::move(text));
         }
         promise.set_value(std::move(texts));

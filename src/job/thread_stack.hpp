@@ -10,19 +10,10 @@
 
 namespace ccl_tests {
 
-// Remembers the thread that makes it, and lives no longer than that thread.
-class ThreadStack {
- public:
-  ThreadStack();
-
-  // Returns the functions that the thread is in, the innermost first: "poll <- MPI_Allreduce <- ...". A
-  // signal interrupts it for that. Empty if it does not answer within limit_s, or if somebody else
-  // uses the signal. Called on another thread of the process.
-  std::string text(double limit_s) const;
-
- private:
-  pthread_t thread_;
-};
+// Returns the functions that another thread of this process is in, the innermost first: "poll <-
+// MPI_Allreduce <- ...". A signal interrupts it for that. Empty if it does not answer within limit_s,
+// or if somebody else uses the signal.
+std::string stack_of(pthread_t thread, double limit_s);
 
 // Returns the name of a function without its namespace's decoration: no arguments, no template
 // arguments. symbol: as the linker knows it.
@@ -37,7 +28,7 @@ class RankStacks {
   void begin(int rank);
   void end(int rank);
 
-  // Returns the stack (ThreadStack) of each rank that has begun and not ended, and answers; within
+  // Returns stack_of() of each rank that has begun and not ended, and answers; within
   // about limit_s seconds, whatever they hang in. Throws Unsupported where no thread can be started.
   std::vector<std::pair<int, std::string>> texts(double limit_s) const;
 
