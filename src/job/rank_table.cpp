@@ -123,9 +123,7 @@ std::unique_ptr<Device> take_device(const Devices& devices, ControlChannel& chan
   const int visible = devices.count();
   const LocalRank local = local_rank(table, channel.rank());
   auto own = devices.open(choose_device(local, visible, request.first, request.share));
-  const DeviceInfo info = own->info();
-  const DeviceIdentity mine{info.index,  visible,        info.name,
-                            info.bus_id, info.unique_id, info.cache_bytes};
+  const DeviceIdentity mine{own->info(), visible};
   std::vector<DeviceIdentity> all;
   for (const std::string& bytes : channel.all_gather(to_bytes(mine), limit_s))
     all.push_back(from_bytes<DeviceIdentity>(bytes));

@@ -9,18 +9,15 @@
 #include <vector>
 
 #include "src/core/control_channel.hpp"
+#include "src/core/device.hpp"
 
 namespace ccl_tests {
 
-class Device;
 class Devices;
 
-// The device of a rank.
-struct DeviceIdentity {
-  int index = -1;
+// The device of a rank, without its description.
+struct DeviceIdentity : DeviceInfo {
   int visible = 0;  // devices that the rank's process sees
-  std::string name, bus_id, unique_id;
-  std::size_t cache_bytes = 0;  // its L2 cache; 0: not known
 };
 
 struct RankIdentity {

@@ -50,7 +50,7 @@ TEST(ChooseDevice, MoreRanksThanDevicesShareOnlyWhenAsked) {
 }
 
 DeviceIdentity on(const std::string& id, int visible = 8) {
-  return {0, visible, "GPU", "0000:" + id + ":00", id};
+  return {{.index = 0, .name = "GPU", .bus_id = "0000:" + id + ":00", .unique_id = id}, visible};
 }
 
 TEST(CheckDevices, NamesTheRanksOnOneDevice) {
