@@ -9,31 +9,19 @@
 
 namespace ccl_tests {
 
-void Attendance::add_arrival() {
+void Attendance::add(int& count, int change) {
   const std::lock_guard lock(mutex_);
-  ++came_;
+  count += change;
   changed_.notify_all();
-}
-
-void Attendance::enter() {
-  const std::lock_guard lock(mutex_);
-  ++here_;
-  ++unreported_;
 }
 
 void Attendance::leave(Peer& peer) {
   report(peer);
-  if (std::exchange(peer.left, true)) return;
-  const std::lock_guard lock(mutex_);
-  --here_;
-  changed_.notify_all();
+  if (!std::exchange(peer.left, true)) add(here_, -1);
 }
 
 void Attendance::report(Peer& peer) {
-  if (std::exchange(peer.reported, true)) return;
-  const std::lock_guard lock(mutex_);
-  --unreported_;
-  changed_.notify_all();
+  if (!std::exchange(peer.reported, true)) add(unreported_, -1);
 }
 
 void Attendance::add_address(int process, const std::string& local_address) {

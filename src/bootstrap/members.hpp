@@ -22,8 +22,11 @@ class Attendance {
  public:
   explicit Attendance(int processes) : processes_(processes) {}
 
-  void add_arrival();  // of a process that has said who it is, wanted or not
-  void enter();        // a member, or a process that differs
+  void add_arrival() { add(came_, 1); }  // of a process that has said who it is, wanted or not
+  void enter() {                         // a member, or a process that differs
+    add(here_, 1);
+    add(unreported_, 1);
+  }
   void leave(Peer& peer);
   void report(Peer& peer);  // it has said all about a failure, or nothing is expected of it
   void add_address(int process, const std::string& local_address);
@@ -45,6 +48,7 @@ class Attendance {
   std::vector<std::string> local_addresses();  // as ControlChannel's, in the order of processes
 
  private:
+  void add(int& count, int change);
   bool wait(double limit_s, const std::function<bool()>& until);
 
   int processes_;
