@@ -103,8 +103,9 @@ void ControlServer::admit(Peer& peer, const Hello& hello) {
   if (hello.refusal.code != 0) return take_refusal(peer, hello);
   const bool agrees = agree_but_for_flags(options_.self, hello);
   const Peer* const member = agrees ? members_.of(hello.process) : nullptr;
-  if (const auto failure = other_jobs_.rivals_refusal(hello, member != nullptr))
-    return refuse(peer, hello, *failure);
+  // A process that differs, or is there already, is likely to be of the rival's job.
+  if (other_jobs_.rival && (member != nullptr || !agree(options_.self, hello)))
+    return refuse(peer, hello, other_jobs_.rival->refused());
   if (agrees) {
     if (member != nullptr) {
       const Failure failure{exit_code(Exit::failed), twice(*member->hello, hello)};

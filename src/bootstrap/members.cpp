@@ -146,9 +146,4 @@ bool OtherJobs::is_new(const Hello& hello) {
   return seen.size() < most && seen.insert_or_assign(hello.process, hello).second;
 }
 
-std::optional<Failure> OtherJobs::rivals_refusal(const Hello& hello, bool is_twin) const {
-  if (!rival || (!is_twin && agree(self_, hello))) return std::nullopt;
-  return rival->refused();
-}
-
 }  // namespace ccl_tests

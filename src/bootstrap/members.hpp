@@ -120,10 +120,6 @@ class OtherJobs {
   // Returns true once for each number that a process of other settings has.
   bool is_new(const Hello& hello);
 
-  // Returns the rival's refusal if `hello`, or a twin of a process of this job, is likely to be of
-  // the rival's job.
-  std::optional<Failure> rivals_refusal(const Hello& hello, bool is_twin) const;
-
   std::optional<Hello> rival;  // a process 0 that cannot listen where this job's does
   std::map<int, Hello> seen;   // processes of other settings, by number
 
