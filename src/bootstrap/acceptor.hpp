@@ -17,7 +17,7 @@
 #include <vector>
 
 #include "src/bootstrap/control_connection.hpp"
-#include "src/bootstrap/deadline.hpp"
+#include "src/core/deadline.hpp"
 
 namespace ccl_tests {
 

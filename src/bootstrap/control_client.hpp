@@ -20,7 +20,7 @@
 #include <vector>
 
 #include "src/bootstrap/control_connection.hpp"
-#include "src/bootstrap/deadline.hpp"
+#include "src/core/deadline.hpp"
 #include "src/core/error.hpp"
 
 namespace ccl_tests {

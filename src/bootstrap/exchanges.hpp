@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "src/bootstrap/control_frame.hpp"
-#include "src/bootstrap/deadline.hpp"
+#include "src/core/deadline.hpp"
 
 namespace ccl_tests {
 

@@ -10,7 +10,7 @@
 #include <system_error>
 #include <vector>
 
-#include "src/bootstrap/deadline.hpp"
+#include "src/core/deadline.hpp"
 
 namespace ccl_tests {
 

@@ -17,7 +17,7 @@
 #include <utility>
 
 #include "src/bootstrap/control_frame.hpp"
-#include "src/bootstrap/deadline.hpp"
+#include "src/core/deadline.hpp"
 #include "src/core/error.hpp"
 #include "src/core/serialize.hpp"
 

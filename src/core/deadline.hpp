@@ -1,12 +1,30 @@
-// When a wait for other ranks gives up.
+// When a wait gives up.
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <cstddef>
 #include <string_view>
 
 namespace ccl_tests {
+
+using TimePoint = std::chrono::steady_clock::time_point;
+
+inline std::chrono::nanoseconds seconds_to_duration(double seconds) {
+  constexpr double ten_years = 3e8;  // keeps the sum with now() within 64 bits
+  return std::chrono::duration_cast<std::chrono::nanoseconds>(
+      std::chrono::duration<double>(std::clamp(seconds, 0.0, ten_years)));
+}
+
+inline TimePoint deadline_in(double seconds) {
+  return std::chrono::steady_clock::now() + seconds_to_duration(seconds);
+}
+
+// Takes a limit of 0 or less for none, as Communicator::set_time_limit does.
+inline TimePoint deadline_of_limit(double limit_s) {
+  return deadline_in(limit_s > 0 ? limit_s : 3e8);
+}
 
 // The end of one wait: a time limit, and whether the communicator has been aborted. Time counts from
 // the first check.
@@ -30,11 +48,9 @@ class Deadline {
   std::chrono::milliseconds limit() const;
 
  private:
-  using Clock = std::chrono::steady_clock;
-
   double limit_s_;
   const std::atomic<bool>* aborted_;
-  Clock::time_point end_ = {};  // unset until the first check
+  TimePoint end_ = {};  // unset until the first check
 };
 
 }  // namespace ccl_tests

@@ -8,7 +8,7 @@
 #include <optional>
 #include <utility>
 
-#include "src/bootstrap/deadline.hpp"
+#include "src/core/deadline.hpp"
 #include "src/core/error.hpp"
 #include "src/core/thread.hpp"
 #include "src/core/write_all.hpp"

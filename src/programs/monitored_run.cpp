@@ -15,8 +15,8 @@
 #include <utility>
 
 #include "src/bootstrap/child_process.hpp"
-#include "src/bootstrap/deadline.hpp"
 #include "src/bootstrap/launch.hpp"
+#include "src/core/deadline.hpp"
 #include "src/core/error.hpp"
 #include "src/core/output_file.hpp"
 #include "src/core/quote.hpp"
