@@ -74,9 +74,7 @@ std::vector<std::string> typed_arguments(const Process& process) {
 
 void Rank::start() {
   require_same_settings(process_, world_);
-  RankIdentity mine = this_rank();
-  if (process_.options.simulated()) mine.host = process_.options.simulated_host;
-  table_ = gather_rank_table(world_, mine, limit_s());
+  table_ = gather_rank_table(world_, process_.options.simulated_host, limit_s());
   shortage_ = cpu_shortage(table_.ranks, process_.backend);
   bind();
   if (process_.staging.gpus != nullptr) {

@@ -43,19 +43,17 @@ LocalRank local_rank(const RankTable& table, int rank) {
 
 }  // namespace
 
-RankIdentity this_rank() {
-  return {.host = this_host(),
-          .machine = machine_id(),
-          .cpu = cpu_model(),
-          .pid = static_cast<long>(getpid()),
-          .memory = available_memory(),
-          .cpus = allowed_cpus(),
-          .cpu_quota = cpu_quota(),
-          .core_cache = core_cache_bytes(),
-          .last_cache = last_cache_bytes()};
-}
-
-RankTable gather_rank_table(ControlChannel& channel, const RankIdentity& mine, double limit_s) {
+RankTable gather_rank_table(ControlChannel& channel, const std::string& simulated_host,
+                            double limit_s) {
+  const RankIdentity mine = {.host = simulated_host.empty() ? this_host() : simulated_host,
+                             .machine = machine_id(),
+                             .cpu = cpu_model(),
+                             .pid = static_cast<long>(getpid()),
+                             .memory = available_memory(),
+                             .cpus = allowed_cpus(),
+                             .cpu_quota = cpu_quota(),
+                             .core_cache = core_cache_bytes(),
+                             .last_cache = last_cache_bytes()};
   RankTable table;
   for (const std::string& bytes : channel.all_gather(to_bytes(mine), limit_s))
     table.ranks.push_back(from_bytes<RankIdentity>(bytes));

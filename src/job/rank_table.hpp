@@ -46,11 +46,10 @@ struct RankTable {
   bool on_one_machine() const;
 };
 
-// Returns who this rank is. Its device is not known yet.
-RankIdentity this_rank();
-
-// Collective. Returns what all ranks say of themselves.
-RankTable gather_rank_table(ControlChannel& channel, const RankIdentity& mine, double limit_s);
+// Collective. Returns what all ranks say of themselves. Devices are not known yet. simulated_host: as
+// the simulator calls this rank's host; empty: a real one.
+RankTable gather_rank_table(ControlChannel& channel, const std::string& simulated_host,
+                            double limit_s);
 
 // One rank among those of its host and of its process.
 struct LocalRank {
