@@ -10,13 +10,6 @@
 #include "src/core/thread.hpp"
 
 namespace ccl_tests {
-namespace {
-
-std::shared_ptr<const std::string> shared(std::string bytes) {
-  return std::make_shared<const std::string>(std::move(bytes));
-}
-
-}  // namespace
 
 ControlServer::ControlServer(ControlServerOptions options)
     : attendance(options.self.processes),
@@ -127,7 +120,7 @@ void ControlServer::admit(Peer& peer, const Hello& hello) {
   welcomed_ = true;
   init_timer_.cancel();
   acceptor_.stop_listening();  // whoever is welcome may start another job on this port
-  members_.send_to_all(shared(encode_frame(FrameType::welcome)), nullptr);
+  members_.send_to_all(encode_frame(FrameType::welcome), nullptr);
 }
 
 // Whom to blame is known if most have come.
@@ -184,7 +177,7 @@ void ControlServer::contribute(Peer& peer, Contribution contribution) {
 
 void ControlServer::deliver(TeamExchanges& team) {
   const bool is_gather = team.kind() == ExchangeKind::gather;
-  const auto bytes = shared(encode(team.take()));
+  const auto bytes = std::make_shared<const std::string>(encode(team.take()));
   for (const int process : is_gather ? std::vector{team.root()} : team.processes())
     if (members_.of(process)->here()) members_.of(process)->connection->send(bytes);
 }
@@ -258,7 +251,7 @@ void ControlServer::fail(Failure failure, Peer* origin) {
     if (failed_->code == exit_code(Exit::timed_out)) members_.add_statuses(*failed_);
     init_timer_.cancel();
     round_timer_.cancel();
-    members_.send_to_all(shared(encode(*failed_)), origin);
+    members_.send_to_all(encode(*failed_), origin);
   }
   if (origin != nullptr) origin->connection->send(encode(*failed_));
 }
@@ -288,7 +281,7 @@ void ControlServer::round_timeout() {
 
 void ControlServer::heartbeat() {
   at(heartbeat_timer_, deadline_in(options_.heartbeat_s), [this] {
-    const auto beat = shared(encode_frame(FrameType::heartbeat));
+    const auto beat = std::make_shared<const std::string>(encode_frame(FrameType::heartbeat));
     for (Peer* member : members_.all()) {
       if (member == nullptr || !member->here()) continue;
       member->connection->send(beat);

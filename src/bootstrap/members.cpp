@@ -41,11 +41,11 @@ bool Attendance::wait(double limit_s, const std::function<bool()>& until) {
   return changed_.wait_for(lock, seconds_to_duration(limit_s), until);
 }
 
-void Members::send_to_all(const std::shared_ptr<const std::string>& bytes,
-                          const Peer* except) const {
+void Members::send_to_all(std::string bytes, const Peer* except) const {
+  const auto shared = std::make_shared<const std::string>(std::move(bytes));
   for (const std::vector<Peer*>* group : {&by_process_, &differing})
     for (const Peer* peer : *group)
-      if (peer != nullptr && peer != except && peer->here()) peer->connection->send(bytes);
+      if (peer != nullptr && peer != except && peer->here()) peer->connection->send(shared);
 }
 
 std::vector<std::string> Members::names(const std::vector<int>& processes) const {

@@ -6,7 +6,6 @@
 #include <cstddef>
 #include <functional>
 #include <map>
-#include <memory>
 #include <mutex>
 #include <optional>
 #include <string>
@@ -77,7 +76,7 @@ class Members {
   }
 
   // Sends to all who are here, those that differ too, but not to `except`.
-  void send_to_all(const std::shared_ptr<const std::string>& bytes, const Peer* except) const;
+  void send_to_all(std::string bytes, const Peer* except) const;
 
   // Returns the processes that have not come, ascending.
   std::vector<int> missing() const;
