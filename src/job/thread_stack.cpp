@@ -148,21 +148,19 @@ void RankStacks::end(int rank) {
 // A rank may hang in the loader, which then lets nobody else look up a name.
 std::vector<std::pair<int, std::string>> RankStacks::texts(double limit_s) const {
   using Texts = std::vector<std::pair<int, std::string>>;
-  std::promise<Texts> promise;
-  std::future<Texts> future = promise.get_future();
-  std::thread asking =
-      start_thread([state = state_, promise = std::move(promise), limit_s]() mutable {
-        Texts texts;
-        const std::lock_guard lock(state->mutex);
-        for (std::size_t r = 0; r < state->ranks.size(); ++r) {
-          if (!state->ranks[r]) continue;
-          std::string text =
-              stack_of(*state->ranks[r], limit_s / 2 / static_cast<double>(state->ranks.size()));
-          if (!text.empty()) texts.emplace_back(static_cast<int>(r), std::move(text));
-        }
-        promise.set_value(std::move(texts));
-      });
-  asking.detach();
+  std::packaged_task<Texts()> task([state = state_, limit_s] {
+    Texts texts;
+    const std::lock_guard lock(state->mutex);
+    for (std::size_t r = 0; r < state->ranks.size(); ++r) {
+      if (!state->ranks[r]) continue;
+      std::string text =
+          stack_of(*state->ranks[r], limit_s / 2 / static_cast<double>(state->ranks.size()));
+      if (!text.empty()) texts.emplace_back(static_cast<int>(r), std::move(text));
+    }
+    return texts;
+  });
+  std::future<Texts> future = task.get_future();
+  start_thread(std::move(task)).detach();
   if (future.wait_for(std::chrono::duration<double>(limit_s)) != std::future_status::ready)
     return {};
   return future.get();
