@@ -50,9 +50,6 @@ class ControlClient {
   // As Control::exchange.
   std::vector<std::string> exchange(ExchangeKind kind, const Team& team, std::string_view bytes,
                                     double limit_s);
-  std::vector<std::string> all_gather(std::string_view bytes, double limit_s) {
-    return exchange(ExchangeKind::all_gather, Team{}, bytes, limit_s);
-  }
   void abort(const Failure& why) noexcept;
   Failure wait_failure(double limit_s);
   // As Control's; on any thread.

@@ -267,7 +267,8 @@ void run_job(int ranks, const Pipes& pipes) {
   pipes.reports.take();
 
   const Cost joining = cost_of(pipes, 0, [&] { root.wait_welcome(60); });
-  const Cost turn = cost_of(pipes, all_gather, [&] { root.all_gather(text_of(0), limit_s); });
+  const Cost turn = cost_of(
+      pipes, all_gather, [&] { root.exchange(ExchangeKind::all_gather, {}, text_of(0), limit_s); });
   std::vector<Cost> control, raw;
   for (int i = 0; i < samples; ++i) {
     control.push_back(cost_of(pipes, gather_and_broadcast, [&] {

@@ -95,9 +95,9 @@ TEST_F(ServerTest, AWaitThatReachedItsLimitSaysWhereAllRanksAre) {
   });
   asked.get_future().wait();
   // What the third one sends now comes behind what it has told.
-  std::thread others[] = {std::thread([&] { first->all_gather("", 30); }),
-                          std::thread([&] { second->all_gather("", 30); })};
-  third.all_gather("", 30);
+  std::thread others[] = {std::thread([&] { all_gather(*first, "", 30); }),
+                          std::thread([&] { all_gather(*second, "", 30); })};
+  all_gather(third, "", 30);
   for (std::thread& other : others) other.join();
   first->report_status([] { return std::vector<RankStatus>{{0, 7, "all_reduce, timed calls"}}; });
   first->abort({exit_code(Exit::timed_out), "rank 0: too long"});
@@ -113,7 +113,7 @@ TEST_F(ServerTest, AnExchangeDoesNotWaitForASilentProcess0) {
   const FakeServer server([&](const RawSocket&) { over.get_future().wait(); });
   {
     const auto client = server.client(0.02, 1'000'000, 5);
-    EXPECT_THROW(client->all_gather("x", 1e6), Timeout);
+    EXPECT_THROW(all_gather(*client, "x", 1e6), Timeout);
     over.set_value();
   }
 }
@@ -135,7 +135,7 @@ TEST_F(ServerTest, SilenceOfProcess0ForLongEndsTheJob) {
   const FakeServer server([&](const RawSocket&) { over.get_future().wait(); });
   {
     const auto client = server.client(0.02, 5);
-    EXPECT_THROW(client->all_gather("x", 30), Timeout);
+    EXPECT_THROW(all_gather(*client, "x", 30), Timeout);
     EXPECT_THAT(client->wait_failure(30).message,
                 HasSubstr("no sign of life from ranks 0-1 on node0 (pid 100)"));
     over.set_value();
@@ -162,7 +162,7 @@ TEST_F(ServerTest, AFailureNeverEndsAJobWell) {
     b.send(encode(Failure{said, "fine"}));
     EXPECT_EQ(a->wait_failure(30).code, heard);
     try {
-      a->all_gather("x", 30);
+      all_gather(*a, "x", 30);
       ADD_FAILURE();
     } catch (const Error& error) {
       EXPECT_EQ(exit_code(error.code()), heard);

@@ -32,6 +32,11 @@ inline Hello hello(int process, int processes, int ranks_per_process = 1) {
   return h;
 }
 
+inline std::vector<std::string> all_gather(ControlClient& client, std::string_view bytes,
+                                           double limit_s) {
+  return client.exchange(ExchangeKind::all_gather, Team{}, bytes, limit_s);
+}
+
 // A server of a job of two processes, the links of which the tests make by hand.
 class ServerTest : public testing::Test {
  protected:

@@ -23,8 +23,8 @@ TEST_F(ServerTest, ExchangesInProcessOrder) {
   const auto a = link(hello(0, 2)), b = link(hello(1, 2));
   a->wait_welcome(30);
   b->wait_welcome(30);
-  std::thread other([&] { EXPECT_EQ(b->all_gather("two", 30)[0], "one"); });
-  EXPECT_THAT(a->all_gather("one", 30), testing::ElementsAre("one", "two"));
+  std::thread other([&] { EXPECT_EQ(all_gather(*b, "two", 30)[0], "one"); });
+  EXPECT_THAT(all_gather(*a, "one", 30), testing::ElementsAre("one", "two"));
   other.join();
 }
 
@@ -47,7 +47,7 @@ TEST_F(ServerTest, NamesAProcessThatVanishes) {
   EXPECT_EQ(failure.message, "rank 1 on node1 (pid 101) is gone");
   EXPECT_THAT(failure.gone, testing::ElementsAre(1));
   EXPECT_THAT(failure.gone_hosts, testing::ElementsAre("node1"));
-  EXPECT_THROW(a->all_gather("x", 30), Error);
+  EXPECT_THROW(all_gather(*a, "x", 30), Error);
 }
 
 TEST_F(ServerTest, NamesAProcessThatVanishesBeforeAllHaveCome) {
@@ -91,7 +91,7 @@ TEST_F(ServerTest, AnExchangeDoesNotWaitForAProcessThatIsSilent) {
   const RawSocket b = raw(hello(1, 2));
   a->wait_welcome(30);
   try {
-    a->all_gather("x", 1000);
+    all_gather(*a, "x", 1000);
     FAIL();
   } catch (const Timeout& error) {
     EXPECT_THAT(error.what(), HasSubstr("does not come to an exchange: rank 1 on node1 (pid 101)"));
@@ -106,7 +106,7 @@ TEST_F(ServerTest, NoReportIsExpectedOfAProcessThatIsSilent) {
   const auto a = link(hello(0, 2), 0.005);
   const RawSocket b = raw(hello(1, 2));
   a->wait_welcome(30);
-  EXPECT_THROW(a->all_gather("x", 1000), Timeout);
+  EXPECT_THROW(all_gather(*a, "x", 1000), Timeout);
   a->end_report();
   EXPECT_TRUE(server_->attendance.wait_all_reported(30));
 }
@@ -153,7 +153,7 @@ TEST_F(ServerTest, LeavingWithoutAnExchangeIsNoFailure) {
   b->wait_welcome(30);
   b.reset();
   EXPECT_EQ(a->wait_failure(0.1).code, 0);
-  EXPECT_THROW(a->all_gather("nobody answers", 30), Error);
+  EXPECT_THROW(all_gather(*a, "nobody answers", 30), Error);
   EXPECT_EQ(a->wait_failure(30).message,
             "rank 1 on node1 (pid 101) has left while others wait for it");
 }
@@ -253,7 +253,7 @@ TEST_F(ServerTest, AbortReachesTheOthersWithCodeAndMessage) {
     EXPECT_THAT(failure.late, testing::ElementsAre(0, 1));
   }
   try {
-    c->all_gather("x", 30);
+    all_gather(*c, "x", 30);
     FAIL();
   } catch (const Error& error) {
     EXPECT_EQ(error.code(), Exit::wrong_data);
@@ -267,7 +267,7 @@ TEST_F(ServerTest, ExchangeTimeoutNamesTheMissing) {
   const auto a = link(hello(0, 3)), b = link(hello(1, 3)), c = link(hello(2, 3));
   a->wait_welcome(30);
   try {
-    a->all_gather("x", 0.05);
+    all_gather(*a, "x", 0.05);
     FAIL();
   } catch (const Timeout& error) {
     EXPECT_THAT(error.what(), HasSubstr("rank 1 on node1 (pid 101), rank 2 on node2 (pid 102)"));
@@ -283,7 +283,7 @@ TEST_F(ServerTest, NobodyListensWhenAllHaveCome) {
   const auto a = link(hello(0, 1));
   a->wait_welcome(30);
   EXPECT_THROW(link(hello(0, 1)), NoServer);
-  EXPECT_EQ(a->all_gather("x", 30).size(), 1U);
+  EXPECT_EQ(all_gather(*a, "x", 30).size(), 1U);
 }
 
 TEST_F(ServerTest, WhoComesAfterAFailureLearnsOfIt) {
@@ -325,8 +325,8 @@ TEST_P(Stranger, IsClosedAndLoggedOnceAndTheJobGoesOn) {
   }
   const auto b = link(hello(1, 2));
   a->wait_welcome(30);
-  std::thread other([&] { EXPECT_EQ(b->all_gather("two", 30).size(), 2U); });
-  EXPECT_EQ(a->all_gather("one", 30).size(), 2U);
+  std::thread other([&] { EXPECT_EQ(all_gather(*b, "two", 30).size(), 2U); });
+  EXPECT_EQ(all_gather(*a, "one", 30).size(), 2U);
   other.join();
   ASSERT_EQ(log().size(), 1U);
   EXPECT_THAT(log()[0], HasSubstr("127.0.0.1"));
@@ -355,8 +355,8 @@ TEST_P(Hundreds, NeitherBlockNorExhaustTheServer) {
     socket.read(control_magic.size());  // the server greets whoever comes in time
     EXPECT_TRUE(socket.closed_by_peer());
   }
-  std::thread other([&] { EXPECT_EQ(b->all_gather("two", 30).size(), 2U); });
-  EXPECT_EQ(a->all_gather("one", 30).size(), 2U);
+  std::thread other([&] { EXPECT_EQ(all_gather(*b, "two", 30).size(), 2U); });
+  EXPECT_EQ(all_gather(*a, "one", 30).size(), 2U);
   other.join();
   EXPECT_EQ(log().size(), 1U);
 }

@@ -183,8 +183,9 @@ TEST(Store, MayDieWhenAllHaveReadTheAddress) {
   auto link = std::make_unique<ControlClient>(
       options, address.substr(0, colon), std::stoi(address.substr(colon + 1)), deadline_in(60));
   link->wait_welcome(60);
-  link->all_gather({}, 60);
-  EXPECT_THAT(link->all_gather("1", 60), testing::ElementsAre("0", "1"));
+  link->exchange(ExchangeKind::all_gather, {}, {}, 60);
+  EXPECT_THAT(link->exchange(ExchangeKind::all_gather, {}, "1", 60),
+              testing::ElementsAre("0", "1"));
   link.reset();
   EXPECT_THAT(process_0.get(), testing::ElementsAre("0", "1"));
   ASSERT_EQ(log.size(), 1U);
