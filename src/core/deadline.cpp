@@ -5,9 +5,6 @@
 #include "src/core/error.hpp"
 
 namespace ccl_tests {
-namespace {
-constexpr double never_s = 1e8;
-}
 
 bool Deadline::expired() {
   if (limit_s_ <= 0) return false;
@@ -22,6 +19,7 @@ void Deadline::check(std::string_view what) {
 }
 
 std::chrono::milliseconds Deadline::limit() const {
+  constexpr double never_s = 1e8;
   const double seconds = limit_s_ > 0 ? std::min(limit_s_, never_s) : never_s;
   return std::chrono::milliseconds(static_cast<std::int64_t>(seconds * 1000));
 }
