@@ -29,15 +29,10 @@ void FailureBox::put(Failure failure) {
   changed_.notify_all();
 }
 
-Failure FailureBox::value() const {
-  const std::lock_guard lock(mutex_);
-  return failure_.value_or(Failure{});
-}
-
-bool FailureBox::wait_for_end(int ranks) {
+std::optional<Failure> FailureBox::wait_for_end(int ranks) {
   std::unique_lock lock(mutex_);
   changed_.wait(lock, [&] { return failure_ || (finished_ >= ranks && !expected_); });
-  return failure_.has_value();
+  return failure_;
 }
 
 bool FailureBox::wait_for_ranks(int ranks, double limit_s) {
@@ -197,12 +192,13 @@ class ProcessRanks {
 
   // Runs on a thread of its own, since a rank may be stuck inside the library.
   void supervise(const WriteEnd& write_end, RanksEnd& end) {
-    if (!failure_.wait_for_end(ranks())) {
+    const std::optional<Failure> failure = failure_.wait_for_end(ranks());
+    if (!failure) {
       end.exit_code = verdict_;
       exit_code_ = write_end(end);
       return;
     }
-    const Failure why = failure_.value();
+    const Failure& why = *failure;
     end.failure = why.code;
     // A launcher that was told to end the job kills this process as soon as another one has ended, or
     // a second later: then the footer comes first of all.

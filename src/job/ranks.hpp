@@ -20,17 +20,15 @@ class FailureBox {
   // A failure is being explained, and will be put.
   void expect();
   void put(Failure failure);  // the first one counts
-  Failure value() const;
-
-  // Waits until put(), or until `ranks` have called finished() and no failure is expected; true: a
-  // failure came.
-  bool wait_for_end(int ranks);
+  // Waits until put(), or until `ranks` have called finished() and no failure is expected. Returns
+  // nullopt if no failure came.
+  std::optional<Failure> wait_for_end(int ranks);
   // After a failure: true when all ranks have called finished() within limit_s.
   bool wait_for_ranks(int ranks, double limit_s);
   void finished();
 
  private:
-  mutable std::mutex mutex_;
+  std::mutex mutex_;
   std::condition_variable changed_;
   std::optional<Failure> failure_;
   bool expected_ = false;
