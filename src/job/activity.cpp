@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <chrono>
 #include <cstring>
 
 #include "src/core/clock.hpp"
@@ -99,22 +98,19 @@ namespace {
 
 void watch(const std::stop_token& stop, const Activity& activity,
            const std::function<void(double)>& on_stuck) {
-  using SteadyClock = std::chrono::steady_clock;
   std::uint64_t seen = activity.beats();
-  SteadyClock::time_point since = SteadyClock::now();
-  while (true) {
-    const double limit_s = activity.limit_s();
-    const double nap_s = limit_s > 0 ? std::clamp(limit_s / 10, 0.01, 1.0) : 1.0;
-    if (!wait_unless_stopped(stop, nap_s)) return;
+  double since_s = monotonic_seconds();
+  double limit_s = activity.limit_s();
+  while (wait_unless_stopped(stop, limit_s > 0 ? std::clamp(limit_s / 10, 0.01, 1.0) : 1.0)) {
+    limit_s = activity.limit_s();  // once, and before the beats: expect() sets it after them
     const std::uint64_t beats = activity.beats();
-    const SteadyClock::time_point now = SteadyClock::now();
-    if (beats != seen || activity.limit_s() <= 0) {
+    const double now_s = monotonic_seconds();
+    if (beats != seen || limit_s <= 0) {
       seen = beats;
-      since = now;
-      continue;
+      since_s = now_s;
+    } else if (now_s - since_s >= limit_s) {
+      return on_stuck(now_s - since_s);
     }
-    const double stuck_s = std::chrono::duration<double>(now - since).count();
-    if (stuck_s >= activity.limit_s()) return on_stuck(stuck_s);
   }
 }
 
