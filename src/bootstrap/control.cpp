@@ -382,7 +382,7 @@ void decline(const Launch& launch, const Failure& why, double limit_s) {
   options.refusal = why;
   try {
     Joined(launch, options, nullptr, say_nothing).meet();
-  } catch (const Error&) {  // all who are there have heard, or nobody is there
+  } catch (const std::exception&) {  // all who are there have heard, or nobody can be told
   }
 }
 

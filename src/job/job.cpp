@@ -79,7 +79,7 @@ void tell_others(const std::vector<std::string>& arguments, const Error& e) {
   try {
     decline(detect_launch(process_environment(), asked_launcher(arguments)),
             {exit_code(e.code()), e.what()});
-  } catch (const std::exception&) {  // nobody knows where they are
+  } catch (const Error&) {  // nobody knows where they are
   }
 }
 
