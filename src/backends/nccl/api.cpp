@@ -10,18 +10,6 @@
 namespace ccl_tests::nccl_module {
 namespace {
 
-template <class F>
-void find_newer(void* library, const char* name, F& function) {
-  function = reinterpret_cast<F>(dlsym(library, name));
-}
-
-template <class F>
-void required(void* library, const char* name, F& function) {
-  find_newer(library, name, function);
-  if (function == nullptr)
-    throw Error(fmt::format("NCCL: the library found has no {}: {}", name, dlerror()));
-}
-
 Api find(const std::string& file) {
   const char* const name = file.empty() ? "libnccl.so.2" : file.c_str();
   void* const library = dlopen(name, RTLD_NOW | RTLD_LOCAL);
@@ -29,38 +17,7 @@ Api find(const std::string& file) {
     throw Error(fmt::format(
         "NCCL cannot be loaded: {} (install libnccl2, set LD_LIBRARY_PATH, or say --library FILE)",
         dlerror()));
-  Api a;
-  required(library, "ncclGetVersion", a.get_version);
-  required(library, "ncclGetErrorString", a.error_string);
-  find_newer(library, "ncclGetLastError", a.last_error);
-  required(library, "ncclGetUniqueId", a.unique_id);
-  required(library, "ncclCommInitRankConfig", a.init);
-  find_newer(library, "ncclCommSplit", a.split);
-  required(library, "ncclCommDestroy", a.destroy);
-  required(library, "ncclCommAbort", a.abort);
-  required(library, "ncclCommGetAsyncError", a.async_error);
-  required(library, "ncclCommCount", a.count);
-  required(library, "ncclCommUserRank", a.user_rank);
-  required(library, "ncclAllReduce", a.all_reduce);
-  required(library, "ncclReduce", a.reduce);
-  required(library, "ncclBroadcast", a.broadcast);
-  required(library, "ncclAllGather", a.all_gather);
-  required(library, "ncclReduceScatter", a.reduce_scatter);
-  required(library, "ncclSend", a.send);
-  required(library, "ncclRecv", a.recv);
-  required(library, "ncclGroupStart", a.group_start);
-  required(library, "ncclGroupEnd", a.group_end);
-  required(library, "ncclRedOpCreatePreMulSum", a.create_pre_mul_sum);
-  required(library, "ncclRedOpDestroy", a.destroy_op);
-  find_newer(library, "ncclMemAlloc", a.mem_alloc);
-  find_newer(library, "ncclMemFree", a.mem_free);
-  find_newer(library, "ncclCommRegister", a.reg);
-  find_newer(library, "ncclCommDeregister", a.unreg);
-  find_newer(library, "ncclCommWindowRegister", a.window);
-  find_newer(library, "ncclCommWindowDeregister", a.close_window);
-  find_newer(library, "ncclAlltoAll", a.alltoall);
-  find_newer(library, "ncclGather", a.gather);
-  find_newer(library, "ncclScatter", a.scatter);
+  Api a(library);
   Dl_info info{};
   dladdr(reinterpret_cast<const void*>(a.get_version), &info);
   a.file = info.dli_fname != nullptr ? info.dli_fname : name;
@@ -74,6 +31,15 @@ std::optional<Api>& loaded() {
 }
 
 }  // namespace
+
+Function Api::optional(const char* name) const { return {dlsym(library, name)}; }
+
+Function Api::required(const char* name) const {
+  const Function found = optional(name);
+  if (found.address == nullptr)
+    throw Error(fmt::format("NCCL: the library found has no {}: {}", name, dlerror()));
+  return found;
+}
 
 void load(const std::string& file) {
   if (!loaded()) loaded() = find(file);
