@@ -87,37 +87,19 @@ class NcclCommunicator : public Communicator, public GpuExtension {
          "reduce_scatter");
   }
   void alltoall(const Call& c) override {
+    if (api().alltoall == nullptr) return composed::alltoall(*this, c);
     issued(c, c.count * ranks());
-    if (api().alltoall != nullptr) {
-      done(api().alltoall(c.send, c.recv, c.count, type(c), comm_, stream()), "alltoall");
-      return;
-    }
-    const Group group(*this);
-    for (int r = 0; r < setup_.ranks; ++r) {
-      send_to(c, r, block(r) * c.count, c.count);
-      recv_from(c, r, block(r) * c.count, c.count);
-    }
+    done(api().alltoall(c.send, c.recv, c.count, type(c), comm_, stream()), "alltoall");
   }
   void gather(const Call& c) override {
+    if (api().gather == nullptr) return composed::gather(*this, c);
     issued(c, c.count * ranks());
-    if (api().gather != nullptr) {
-      done(api().gather(c.send, c.recv, c.count, type(c), c.root, comm_, stream()), "gather");
-      return;
-    }
-    const Group group(*this);
-    send_to(c, c.root, 0, c.count);
-    for (int r = 0; is_root(c) && r < setup_.ranks; ++r)
-      recv_from(c, r, block(r) * c.count, c.count);
+    done(api().gather(c.send, c.recv, c.count, type(c), c.root, comm_, stream()), "gather");
   }
   void scatter(const Call& c) override {
+    if (api().scatter == nullptr) return composed::scatter(*this, c);
     issued(c, c.count * ranks());
-    if (api().scatter != nullptr) {
-      done(api().scatter(c.send, c.recv, c.count, type(c), c.root, comm_, stream()), "scatter");
-      return;
-    }
-    const Group group(*this);
-    for (int r = 0; is_root(c) && r < setup_.ranks; ++r) send_to(c, r, block(r) * c.count, c.count);
-    recv_from(c, c.root, 0, c.count);
+    done(api().scatter(c.send, c.recv, c.count, type(c), c.root, comm_, stream()), "scatter");
   }
   void all_gatherv(const Call& c) override { composed::all_gatherv(*this, c); }
   void gatherv(const Call& c) override { composed::gatherv(*this, c); }
@@ -127,9 +109,11 @@ class NcclCommunicator : public Communicator, public GpuExtension {
     issued(c, std::accumulate(c.send_counts.begin(), c.send_counts.end(), std::size_t{0}));
     const Group group(*this);
     for (int r = 0; r < setup_.ranks; ++r) {
-      if (c.send_counts[block(r)] == 0) continue;
-      done(api().reduce(at(c.send, c.send_offsets[block(r)], c.type),
-                        r == setup_.rank ? c.recv : nullptr, c.send_counts[block(r)], type(c),
+      const auto block = static_cast<std::size_t>(r);
+      const auto* const send =
+          static_cast<const std::byte*>(c.send) + c.send_offsets[block] * size_of(c.type);
+      if (c.send_counts[block] == 0) continue;
+      done(api().reduce(send, r == setup_.rank ? c.recv : nullptr, c.send_counts[block], type(c),
                         op(c), r, comm_, stream()),
            "reduce");
     }
@@ -247,24 +231,7 @@ class NcclCommunicator : public Communicator, public GpuExtension {
   void end_group() { done(api().group_end(), "ending a group"); }
   cudaStream_t stream() const { return stream_.get(); }
   std::size_t ranks() const { return static_cast<std::size_t>(setup_.ranks); }
-  static std::size_t block(int rank) { return static_cast<std::size_t>(rank); }
-  static bool is_root(const Call& c) { return c.self.rank == c.root; }
   static ncclDataType_t type(const Call& c) { return nccl_type(c.type); }
-  static const std::byte* at(const void* data, std::size_t offset, DataType type) {
-    return static_cast<const std::byte*>(data) + offset * size_of(type);
-  }
-  static std::byte* at(void* data, std::size_t offset, DataType type) {
-    return static_cast<std::byte*>(data) + offset * size_of(type);
-  }
-
-  void send_to(const Call& c, int peer, std::size_t offset, std::size_t count) {
-    if (count == 0) return;
-    done(api().send(at(c.send, offset, c.type), count, type(c), peer, comm_, stream()), "send");
-  }
-  void recv_from(const Call& c, int peer, std::size_t offset, std::size_t count) {
-    if (count == 0) return;
-    done(api().recv(at(c.recv, offset, c.type), count, type(c), peer, comm_, stream()), "recv");
-  }
 
   ncclRedOp_t op(const Call& c) {
     if (const auto known = nccl_op(c.op)) return *known;
