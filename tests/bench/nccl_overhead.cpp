@@ -19,7 +19,6 @@
 
 #include "src/backends/nccl/api.hpp"
 #include "src/backends/nccl/communicator.hpp"
-#include "src/backends/nccl/module.hpp"
 #include "src/bootstrap/control.hpp"
 #include "src/bootstrap/thread_ranks.hpp"
 #include "src/core/communicator.hpp"

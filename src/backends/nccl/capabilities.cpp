@@ -91,19 +91,19 @@ std::vector<std::string> describe(const Setup& setup) {
   std::string text = fmt::format(
       "operations on {}; barrier: all_reduce of one int; alltoall: {}; gather, scatter: {}; the "
       "vector collectives: {}; reduce_scatterv: a group of reductions",
-      setup.null_stream ? "the NULL stream" : "a stream of their own",
+      setup.options.null_stream ? "the NULL stream" : "a stream of their own",
       api().alltoall != nullptr ? "NCCL's" : composed,
       api().gather != nullptr ? "NCCL's" : composed, composed);
-  if (setup.local_register > 0)
+  if (setup.options.local_register > 0)
     text += fmt::format("; buffers registered {}",
-                        setup.local_register == 2
+                        setup.options.local_register == 2
                             ? "as symmetric windows where NCCL has them, else with ncclCommRegister"
                             : "with ncclCommRegister");
   std::vector<std::string> lines = {text};
   if (setup.ranks == 1)
     lines.push_back(
         "one rank: NCCL copies within the GPU; in place it does nothing, but for avg and mulsum");
-  if (setup.show_algorithm)
+  if (setup.options.show_algorithm)
     lines.push_back(
         "algorithms: as NCCL tells its profiler, which hears nothing of one rank's operations, of "
         "symmetric windows' kernels and of copy engines");

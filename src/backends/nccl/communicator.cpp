@@ -52,9 +52,9 @@ class NcclCommunicator : public Communicator, public GpuExtension {
       : comm_(comm),
         setup_(setup),
         capabilities_(capabilities_of(setup)),
-        stream_(setup.null_stream),
+        stream_(setup.options.null_stream),
         token_(std::move(token)) {
-    if (setup.show_algorithm) told_.emplace(token_.get());
+    if (setup.options.show_algorithm) told_.emplace(token_.get());
   }
   ~NcclCommunicator() override {
     cudaSetDevice(setup_.device);  // it may be another thread that closes
@@ -179,8 +179,8 @@ class NcclCommunicator : public Communicator, public GpuExtension {
     return {static_cast<std::byte*>(data), bytes, [](std::byte* p) { api().mem_free(p); }};
   }
   std::unique_ptr<Registration> register_buffer(std::byte* data, std::size_t bytes) override {
-    if (setup_.local_register == 0) return nullptr;
-    return std::make_unique<Registered>(comm_, data, bytes, setup_.local_register == 2);
+    if (setup_.options.local_register == 0) return nullptr;
+    return std::make_unique<Registered>(comm_, data, bytes, setup_.options.local_register == 2);
   }
   std::unique_ptr<Communicator> split(int color, int key) override {
     if (api().split == nullptr) return nullptr;
@@ -297,9 +297,10 @@ ncclConfig_t config_of(const Setup& setup) {
   config.nvlinkCentricSched = 1;  // as nccl-tests; of use from compute capability 10 on
 #endif
 #if NCCL_VERSION_CODE >= NCCL_VERSION(2, 30, 0)
-  if (setup.peers > 0) config.maxP2pPeers = setup.peers;  // as nccl-tests; of use on several hosts
+  if (setup.options.peers > 0)
+    config.maxP2pPeers = setup.options.peers;  // as nccl-tests; of use on several hosts
 #endif
-  if (setup.cta_policy >= 0) config.CTAPolicy = setup.cta_policy;
+  if (setup.options.cta_policy >= 0) config.CTAPolicy = setup.options.cta_policy;
   return config;
 }
 
@@ -315,7 +316,8 @@ Token make_token() {
 
 std::unique_ptr<Communicator> make_communicator(ncclComm_t comm, const Setup& setup, Token token) {
   auto communicator = std::make_unique<NcclCommunicator>(comm, setup, std::move(token));
-  if (setup.show_algorithm) communicator->timing_barrier({});  // by its token the profiler knows it
+  if (setup.options.show_algorithm)
+    communicator->timing_barrier({});  // by its token the profiler knows it
   return communicator;
 }
 

@@ -7,21 +7,18 @@
 #include <optional>
 #include <string>
 
+#include "src/core/backend.hpp"
 #include "src/core/communicator.hpp"
 
 namespace ccl_tests::nccl_module {
 
 // The options that a communicator was made with, and that those that are split from it are made with.
 struct Setup {
+  BackendOptions options;  // without the device
   int device = 0;
   int capability = 0;  // 10 * major + minor
   int rank = 0, ranks = 1;
-  int local_register = 0;
-  int cta_policy = -1;
-  bool null_stream = false;
   std::string sharing = {};  // what the header says of ranks that share a GPU; empty: nothing
-  bool show_algorithm = false;
-  int peers = 0;  // Domain::peers
 };
 
 ncclDataType_t nccl_type(DataType type);
@@ -49,5 +46,9 @@ Token make_token();
 
 // Takes over `comm`, of the calling thread's device. Collective over its ranks. Throws Error.
 std::unique_ptr<Communicator> make_communicator(ncclComm_t comm, const Setup& setup, Token token);
+
+// Makes a communicator of the ranks of a job. Keeps the index alone of options.device, this rank's
+// GPU. Collective over channel's ranks. Throws Error, Unsupported.
+std::unique_ptr<Communicator> connect(ControlChannel& channel, const BackendOptions& options);
 
 }  // namespace ccl_tests::nccl_module

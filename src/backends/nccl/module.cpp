@@ -1,6 +1,4 @@
 // ccl-nccl.so: what the registry opens.
-#include "src/backends/nccl/module.hpp"
-
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <unistd.h>
@@ -148,16 +146,8 @@ std::unique_ptr<Communicator> connect(ControlChannel& channel, const BackendOpti
   if (first.size() != sizeof id.internal) throw Error("rank 0 sent no NCCL id");
   std::memcpy(id.internal, first.data(), sizeof id.internal);
   const int device = options.device->info().index;
-  const Setup setup{.device = device,
-                    .capability = capability_of(device),
-                    .rank = channel.rank(),
-                    .ranks = channel.ranks(),
-                    .local_register = options.local_register,
-                    .cta_policy = options.cta_policy,
-                    .null_stream = options.null_stream,
-                    .sharing = sharing,
-                    .show_algorithm = options.show_algorithm,
-                    .peers = options.peers};
+  Setup setup{options, device, capability_of(device), channel.rank(), channel.ranks(), sharing};
+  setup.options.device = nullptr;  // the communicator may outlive it
   Token token = make_token();
   ncclComm_t comm = nullptr;
   ncclConfig_t config = config_of(setup);
