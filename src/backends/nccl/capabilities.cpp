@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <array>
 #include <cstring>
 #include <string>
 #include <vector>
@@ -11,36 +12,18 @@
 namespace ccl_tests::nccl_module {
 
 ncclDataType_t nccl_type(DataType type) {
-  switch (type) {
-    case DataType::int8: return ncclInt8;
-    case DataType::uint8: return ncclUint8;
-    case DataType::int32: return ncclInt32;
-    case DataType::uint32: return ncclUint32;
-    case DataType::int64: return ncclInt64;
-    case DataType::uint64: return ncclUint64;
-    case DataType::half: return ncclFloat16;
-    case DataType::float32: return ncclFloat32;
-    case DataType::float64: return ncclFloat64;
-    case DataType::bfloat16: return ncclBfloat16;
-    case DataType::f8e4m3: return ncclFloat8e4m3;
-    case DataType::f8e5m2: return ncclFloat8e5m2;
-  }
-  return ncclFloat32;
+  // In the order of DataType.
+  static constexpr std::array types = {ncclInt8,    ncclUint8,    ncclInt32,      ncclUint32,
+                                       ncclInt64,   ncclUint64,   ncclFloat16,    ncclFloat32,
+                                       ncclFloat64, ncclBfloat16, ncclFloat8e4m3, ncclFloat8e5m2};
+  return types.at(static_cast<std::size_t>(type));
 }
 
 std::optional<ncclRedOp_t> nccl_op(ReduceOp op) {
-  switch (op) {
-    case ReduceOp::sum: return ncclSum;
-    case ReduceOp::prod: return ncclProd;
-    case ReduceOp::max: return ncclMax;
-    case ReduceOp::min: return ncclMin;
-    case ReduceOp::avg: return ncclAvg;
-    case ReduceOp::mulsum:
-    case ReduceOp::band:
-    case ReduceOp::bor:
-    case ReduceOp::bxor: return std::nullopt;
-  }
-  return std::nullopt;
+  // In the order of ReduceOp; NCCL does not have the others.
+  static constexpr std::array ops = {ncclSum, ncclProd, ncclMax, ncclMin, ncclAvg};
+  const auto index = static_cast<std::size_t>(op);
+  return index < ops.size() ? std::optional(ops[index]) : std::nullopt;
 }
 
 std::uint64_t mulsum_bits(DataType type, int rank) {
