@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <utility>
 #include <vector>
 
 #include "src/backends/mpi/library.hpp"
@@ -11,64 +12,33 @@ namespace ccl_tests::mpi_module {
 namespace {
 
 // MPI tells a reduction function neither our type nor our operation: one function for each pair.
-template <DataType type, ReduceOp op>
+template <std::size_t pair>
 void reduce_elements(void* in, void* inout, int* count, MPI_Datatype* /*mpi_type*/) {
+  const auto type = static_cast<DataType>(pair / op_count);
+  const auto op = static_cast<ReduceOp>(pair % op_count);
   combine_function(type, op)(inout, in, inout, static_cast<std::size_t>(*count));
 }
 
-template <DataType type>
-MPI_Op make_op(ReduceOp op) {
-  constexpr int commutes = 1;
-  const auto make = [](MPI_User_function* function) {
-    MPI_Op result = MPI_OP_NULL;
-    check(MPI_Op_create(function, commutes, &result), "MPI_Op_create");
-    return result;
-  };
-  switch (op) {
-    case ReduceOp::prod: return make(&reduce_elements<type, ReduceOp::prod>);
-    case ReduceOp::max: return make(&reduce_elements<type, ReduceOp::max>);
-    case ReduceOp::min: return make(&reduce_elements<type, ReduceOp::min>);
-    case ReduceOp::sum:
-    case ReduceOp::avg:
-    case ReduceOp::mulsum: return make(&reduce_elements<type, ReduceOp::sum>);
-    case ReduceOp::band:
-    case ReduceOp::bor:
-    case ReduceOp::bxor: break;  // not defined on the types that MPI lacks
-  }
-  return MPI_OP_NULL;
+template <std::size_t... pairs>
+constexpr std::array<MPI_User_function*, sizeof...(pairs)> functions_of(
+    std::index_sequence<pairs...> /*all*/) {
+  return {&reduce_elements<pairs>...};
 }
 
 MPI_Op own_op(DataType type, ReduceOp op) {
-  switch (type) {
-    case DataType::half: return make_op<DataType::half>(op);
-    case DataType::bfloat16: return make_op<DataType::bfloat16>(op);
-    case DataType::f8e4m3: return make_op<DataType::f8e4m3>(op);
-    case DataType::f8e5m2: return make_op<DataType::f8e5m2>(op);
-    case DataType::int8:
-    case DataType::uint8:
-    case DataType::int32:
-    case DataType::uint32:
-    case DataType::int64:
-    case DataType::uint64:
-    case DataType::float32:
-    case DataType::float64: break;
-  }
-  return MPI_OP_NULL;
+  static constexpr auto functions = functions_of(std::make_index_sequence<type_count * op_count>());
+  constexpr int commutes = 1;
+  MPI_Op result = MPI_OP_NULL;
+  const auto pair = static_cast<std::size_t>(type) * op_count + static_cast<std::size_t>(op);
+  check(MPI_Op_create(functions[pair], commutes, &result), "MPI_Op_create");
+  return result;
 }
 
 MPI_Op predefined(ReduceOp op) {
-  switch (op) {
-    case ReduceOp::prod: return MPI_PROD;
-    case ReduceOp::max: return MPI_MAX;
-    case ReduceOp::min: return MPI_MIN;
-    case ReduceOp::band: return MPI_BAND;
-    case ReduceOp::bor: return MPI_BOR;
-    case ReduceOp::bxor: return MPI_BXOR;
-    case ReduceOp::sum:
-    case ReduceOp::avg:
-    case ReduceOp::mulsum: break;
-  }
-  return MPI_SUM;
+  // In the order of ReduceOp: avg and mulsum are composed around the sum.
+  const std::array<MPI_Op, op_count> ops = {MPI_SUM, MPI_PROD, MPI_MAX, MPI_MIN, MPI_SUM,
+                                            MPI_SUM, MPI_BAND, MPI_BOR, MPI_BXOR};
+  return ops[static_cast<std::size_t>(op)];
 }
 
 MPI_Datatype bytes_type(std::size_t width) {
@@ -79,21 +49,12 @@ MPI_Datatype bytes_type(std::size_t width) {
 }
 
 MPI_Datatype make_type(DataType type) {
-  switch (type) {
-    case DataType::int8: return MPI_INT8_T;
-    case DataType::uint8: return MPI_UINT8_T;
-    case DataType::int32: return MPI_INT32_T;
-    case DataType::uint32: return MPI_UINT32_T;
-    case DataType::int64: return MPI_INT64_T;
-    case DataType::uint64: return MPI_UINT64_T;
-    case DataType::float32: return MPI_FLOAT;
-    case DataType::float64: return MPI_DOUBLE;
-    case DataType::half:
-    case DataType::bfloat16:
-    case DataType::f8e4m3:
-    case DataType::f8e5m2: break;
-  }
-  return bytes_type(size_of(type));
+  if (Datatypes::is_own(type)) return bytes_type(size_of(type));
+  // In the order of DataType, which begins with the integers.
+  const std::array integers = {MPI_INT8_T,   MPI_UINT8_T, MPI_INT32_T,
+                               MPI_UINT32_T, MPI_INT64_T, MPI_UINT64_T};
+  if (!is_floating_point(type)) return integers.at(static_cast<std::size_t>(type));
+  return type == DataType::float32 ? MPI_FLOAT : MPI_DOUBLE;
 }
 
 }  // namespace

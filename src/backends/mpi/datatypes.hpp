@@ -12,6 +12,9 @@
 
 namespace ccl_tests::mpi_module {
 
+inline constexpr std::size_t type_count = static_cast<std::size_t>(DataType::f8e5m2) + 1;
+inline constexpr std::size_t op_count = static_cast<std::size_t>(ReduceOp::bxor) + 1;
+
 // half, bfloat16 and the 8-bit floats have no MPI type: they travel as bytes of a type of their own
 // and are reduced by functions of ours. avg and mulsum are reduced by sum. Handles live as long as
 // the object, which must be gone before MPI_Finalize.
@@ -30,8 +33,6 @@ class Datatypes {
   static bool is_own(DataType type);
 
  private:
-  static constexpr std::size_t type_count = static_cast<std::size_t>(DataType::f8e5m2) + 1;
-  static constexpr std::size_t op_count = static_cast<std::size_t>(ReduceOp::bxor) + 1;
   std::array<MPI_Datatype, type_count> types_;
   std::array<std::array<MPI_Op, op_count>, type_count> ops_;
 };
