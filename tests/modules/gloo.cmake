@@ -1,5 +1,5 @@
 # The module is opened at run time: these tests skip, saying so, when it was not built.
-ccl_add_test(gloo_test LABELS modules
+ccl_add_test(gloo_test LABELS modules LIBRARIES nlohmann_json::nlohmann_json
   SOURCES
     ${CMAKE_CURRENT_LIST_DIR}/gloo_addresses_test.cpp
     ${CMAKE_CURRENT_LIST_DIR}/gloo_traps_test.cpp

@@ -8,13 +8,20 @@
 #include <filesystem>
 #include <map>
 #include <optional>
-#include <sstream>
 #include <string_view>
 
 #include "src/core/error.hpp"
 #include "src/core/host.hpp"
+#include "src/core/serialize.hpp"
 
-namespace ccl_tests::gloo_module {
+namespace ccl_tests {
+
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(InterfaceAddress, interface, address, up, loopback)
+
+namespace gloo_module {
+
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(RankAddresses, host, network, chosen_by, addresses)
+
 namespace {
 
 using Addresses = std::vector<InterfaceAddress>;
@@ -72,30 +79,12 @@ void require_reachable(const std::vector<RankAddresses>& ranks) {
                                remedy));
 }
 
-std::string to_text(const RankAddresses& rank) {  // a line for each member and address
-  std::string text = rank.host + '\n' + rank.network + '\n' + rank.chosen_by + '\n';
-  for (const InterfaceAddress& one : rank.addresses)
-    text += fmt::format("{} {} {:d}\n", one.interface, one.address, one.loopback);
-  return text;
-}
-
-RankAddresses from_text(const std::string& text) {
-  RankAddresses rank;
-  std::istringstream lines(text);
-  std::getline(lines, rank.host);
-  std::getline(lines, rank.network);
-  std::getline(lines, rank.chosen_by);
-  for (InterfaceAddress one; lines >> one.interface >> one.address >> one.loopback;)
-    rank.addresses.push_back(one);
-  return rank;
-}
-
 // Returns every rank's `mine`. Collective.
 std::vector<RankAddresses> exchange(ControlChannel& channel, const RankAddresses& mine,
                                     double limit_s) {
   std::vector<RankAddresses> ranks;
-  for (const std::string& text : channel.all_gather(to_text(mine), limit_s))
-    ranks.push_back(from_text(text));
+  for (const std::string& bytes : channel.all_gather(to_bytes(mine), limit_s))
+    ranks.push_back(from_bytes<RankAddresses>(bytes));
   return ranks;
 }
 
@@ -238,4 +227,5 @@ std::string addresses_text(const std::vector<RankAddresses>& ranks, int self,
   return fmt::format("; from {} to {}; {}", name_of(mine, ranks), fmt::join(shown, ", "), remedy);
 }
 
-}  // namespace ccl_tests::gloo_module
+}  // namespace gloo_module
+}  // namespace ccl_tests
