@@ -5,33 +5,28 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <cstdint>
 #include <map>
 #include <span>
 #include <utility>
 
 #include "src/core/error.hpp"
 #include "src/core/serialize.hpp"
+#include "src/core/sha256.hpp"
 
 namespace ccl_tests {
+
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(NamedValue, name, value)
+
 namespace {
 
-using NamedTerms = std::vector<std::pair<std::string, std::string>>;  // name, value
+using NamedTerms = std::vector<NamedValue>;
 
 constexpr std::string_view mark = "agreement ";  // of these exchanges
 constexpr std::size_t most_named = 8;            // in one message
 
-// FNV-1a.
-std::string digest(std::string_view text) {
-  std::uint64_t hash = 0xcbf29ce484222325U;
-  for (const char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3U;
-  return fmt::format("{}{:016x} {}", mark, hash, text.size());
-}
-
 std::string value_of(const NamedTerms& terms, const std::string& name) {
-  const auto term = std::find_if(terms.begin(), terms.end(),
-                                 [&](const auto& candidate) { return candidate.first == name; });
-  return term == terms.end() ? "missing" : term->second;
+  const auto term = std::ranges::find(terms, name, &NamedValue::name);
+  return term == terms.end() ? "missing" : term->value;
 }
 
 // "key 'loss' is missing, on rank 0 it is float[3]"
@@ -84,9 +79,9 @@ std::optional<std::string> disagreement(ControlChannel& channel, double limit_s,
                                         std::string_view operation,
                                         const std::vector<NamedValue>& terms) {
   NamedTerms all = {{"the operation", std::string(operation)}};
-  for (const NamedValue& term : terms) all.emplace_back(term.name, term.value);
+  all.insert(all.end(), terms.begin(), terms.end());
   const std::string mine = to_bytes(all);
-  const auto digests = channel.all_gather(digest(mine), limit_s);
+  const auto digests = channel.all_gather(std::string(mark) + text_digest(mine), limit_s);
   for (std::size_t rank = 0; rank < digests.size(); ++rank) {
     if (!digests[rank].starts_with(mark))
       throw Error(fmt::format("{}: rank {} is somewhere else", operation, rank));
