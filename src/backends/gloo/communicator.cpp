@@ -28,14 +28,13 @@ namespace {
 
 using std::chrono::milliseconds;
 
-enum class Algorithm { unspecified, ring, bcube };
+using Algorithm = gloo::AllreduceOptions::Algorithm;
 
 Algorithm find_algorithm(const std::string& name) {
-  if (name == "ring") return Algorithm::ring;
-  if (name == "bcube") return Algorithm::bcube;
-  if (!name.empty())
-    throw UsageError("--gloo-algorithm: unknown name '" + name + "'; accepted: ring, bcube");
-  return Algorithm::unspecified;
+  if (name.empty()) return Algorithm::UNSPECIFIED;
+  if (name == "ring") return Algorithm::RING;
+  if (name == "bcube") return Algorithm::BCUBE;
+  throw UsageError("--gloo-algorithm: unknown name '" + name + "'; accepted: ring, bcube");
 }
 
 Capabilities describe(std::vector<std::string> connection, const std::string& algorithm) {
@@ -51,25 +50,6 @@ Capabilities describe(std::vector<std::string> connection, const std::string& al
           .emulated = {{std::nullopt, ReduceOp::avg, "sum, then divide"},
                        {std::nullopt, ReduceOp::mulsum, "multiply, then sum"}}};
 }
-
-// all_reduce's options for elements that are known by their width only.
-class UntypedAllreduce : public gloo::AllreduceOptions {
- public:
-  UntypedAllreduce(const std::shared_ptr<gloo::Context>& context, std::size_t count,
-                   std::size_t width)
-      : AllreduceOptions(context) {
-    impl_.elements = count;
-    impl_.elementSize = width;
-  }
-  void set_input(const void* data) { impl_.in.push_back(bind(const_cast<void*>(data))); }
-  void set_output(void* data) { impl_.out.push_back(bind(data)); }
-  void set_function(Combine function) { impl_.reduce = function; }
-
- private:
-  std::unique_ptr<gloo::transport::UnboundBuffer> bind(void* data) {
-    return impl_.context->createUnboundBuffer(data, impl_.elements * impl_.elementSize);
-  }
-};
 
 // Gloo's collectives see elements only by their width. In place, Gloo copies a root's block onto
 // itself, which is harmless. Options are made per call, as a user of Gloo makes them; operations on
@@ -241,22 +221,17 @@ class GlooCommunicator : public Communicator {
   void all_reduce(const Call& call, std::uint32_t tag) {
     if (call.count == 0) return;
     const void* const send = premultiplied(call, call.count, call.recv);
-    translated([&] { all_reduce_by_options(call, send, tag); });
+    by_width(call, [&]<class U>() {
+      gloo::AllreduceOptions options(context_);
+      options.setTag(tag);
+      options.setAlgorithm(algorithm_);
+      if (send != call.recv) options.setInput(elements<U>(send), call.count);
+      options.setOutput(elements<U>(call.recv), call.count);
+      options.setReduceFunction(combine_function(call.type, call.op));
+      options.setTimeout(limit(call, call.count));
+      gloo::allreduce(options);
+    });
     divided(call, call.recv, call.count);
-  }
-
-  void all_reduce_by_options(const Call& call, const void* send, std::uint32_t tag) {
-    UntypedAllreduce options(context_, call.count, size_of(call.type));
-    options.setTag(tag);
-    if (algorithm_ == Algorithm::ring)
-      options.setAlgorithm(gloo::AllreduceOptions::Algorithm::RING);
-    if (algorithm_ == Algorithm::bcube)
-      options.setAlgorithm(gloo::AllreduceOptions::Algorithm::BCUBE);
-    if (send != call.recv) options.set_input(send);
-    options.set_output(call.recv);
-    options.set_function(combine_function(call.type, call.op));
-    options.setTimeout(limit(call, call.count));
-    gloo::allreduce(options);
   }
 
   void broadcast(const Call& call, std::uint32_t tag) {
