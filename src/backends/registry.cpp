@@ -3,7 +3,6 @@
 #include <dlfcn.h>
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <array>
 #include <cstdlib>
 #include <filesystem>
@@ -28,9 +27,19 @@ constexpr std::array known_modules = {
     Known{"nccl", "the CUDA toolkit and NCCL (libnccl-dev)", "CCL_NCCL"},
 };
 
-std::filesystem::path module_path(std::string_view name) {
-  return std::filesystem::path(module_folder()) / fmt::format("ccl-{}.so", name);
+// Returns ccl-tests/ beside the shared library that holds this code.
+std::filesystem::path module_folder() {
+  Dl_info info{};
+  dladdr(reinterpret_cast<const void*>(&module_folder), &info);
+  std::error_code ignored;
+  return std::filesystem::canonical(info.dli_fname, ignored).parent_path() / "ccl-tests";
 }
+
+std::filesystem::path module_path(std::string_view name) {
+  return module_folder() / fmt::format("ccl-{}.so", name);
+}
+
+bool is_here(std::string_view module) { return std::filesystem::exists(module_path(module)); }
 
 // RTLD_LOCAL: two modules may bring two versions of one library. A module is never closed: its code
 // may be on a thread's stack until the process ends. what: the symbol that it exports, beside the
@@ -54,10 +63,9 @@ void* open_symbol(const std::filesystem::path& path, const char* what) {
 // there.
 void* symbol_of(std::string_view module, const char* symbol, std::string_view needed_by,
                 std::string_view brings) {
-  const auto path = module_path(module);
-  if (!std::filesystem::exists(path))
-    throw Unsupported(fmt::format("{}: no module {}: {}", needed_by, path.string(), brings));
-  return open_symbol(path, symbol);
+  if (is_here(module)) return open_symbol(module_path(module), symbol);
+  throw Unsupported(
+      fmt::format("{}: no module {}: {}", needed_by, module_path(module).string(), brings));
 }
 
 BackendPtr open_module(const std::filesystem::path& path) {
@@ -97,16 +105,6 @@ bool hides_all(const std::string& devices) {
          devices == "none" || devices == "void";
 }
 
-// Device files of NVIDIA's driver, and of its Windows driver below WSL: virtual machines without
-// PCI in sysfs have these alone.
-std::optional<std::string> driver_file(const std::string& root) {
-  for (const char* const file : {"/dev/nvidiactl", "/dev/nvidia0", "/dev/dxg"}) {
-    std::error_code none;
-    if (std::filesystem::exists(root + file, none)) return std::string(file) + " is there";
-  }
-  return std::nullopt;
-}
-
 [[noreturn]] void refuse(const std::string& name) {
   for (const Known& module : known_modules) {
     if (module.name != name) continue;
@@ -116,11 +114,14 @@ std::optional<std::string> driver_file(const std::string& root) {
   }
   if (name == "mpi")
     throw Unsupported(
-        "--backend mpi: no MPI module in " + module_folder() +
+        "--backend mpi: no MPI module in " + module_folder().string() +
         ": install the package libopenmpi-dev or libmpich-dev, configure with -DCCL_OPENMPI=ON or "
         "-DCCL_MPICH=ON, and build (target modules)");
-  Names accepted = available_backends();
-  accepted.insert(accepted.begin(), "auto");
+  Names accepted = {"auto"};
+  for (const Known& module : known_modules)
+    if (is_here(module.name)) accepted.emplace_back(module.name);
+  if (is_here("mpi-openmpi") || is_here("mpi-mpich")) accepted.emplace_back("mpi");
+  accepted.emplace_back("loopback");
   throw UsageError(
       fmt::format("--backend: {}, or a path to a module", unknown_name("backend", name, accepted)));
 }
@@ -144,26 +145,11 @@ std::optional<std::string> gpu_evidence(const std::string& root) {
     if (nvidia && first_word(device.path() / "class").starts_with(display_class))
       return "PCI device " + device.path().filename().string() + " is an NVIDIA GPU";
   }
-  return driver_file(root);
-}
-
-std::string module_folder() {
-  Dl_info info{};
-  dladdr(reinterpret_cast<const void*>(&module_folder), &info);
-  std::error_code ignored;
-  const auto library = std::filesystem::canonical(info.dli_fname, ignored);
-  return (library.parent_path() / "ccl-tests").string();
-}
-
-std::vector<std::string> available_backends() {
-  std::vector<std::string> names;
-  for (const Known& module : known_modules)
-    if (std::filesystem::exists(module_path(module.name))) names.emplace_back(module.name);
-  if (std::any_of(names.begin(), names.end(),
-                  [](const std::string& n) { return n.rfind("mpi-", 0) == 0; }))
-    names.emplace_back("mpi");
-  names.emplace_back("loopback");
-  return names;
+  // Device files of NVIDIA's driver, and of its Windows driver below WSL: virtual machines without
+  // PCI in sysfs have these alone.
+  for (const char* const file : {"/dev/nvidiactl", "/dev/nvidia0", "/dev/dxg"})
+    if (std::filesystem::exists(root + file, none)) return std::string(file) + " is there";
+  return std::nullopt;
 }
 
 std::vector<std::string> known_backends() {
@@ -175,8 +161,7 @@ std::vector<std::string> known_backends() {
 BackendPtr open_backend(const std::string& name, const std::string& mpi_module) {
   if (name == "mpi") {
     for (const std::string& module : mpi_module.empty() ? mpi_modules() : Names{mpi_module})
-      if (!mpi_module.empty() || std::filesystem::exists(module_path(module)))
-        return open_backend(module);
+      if (!mpi_module.empty() || is_here(module)) return open_backend(module);
     refuse(name);
   }
   if (name == "loopback") return std::make_shared<LoopbackBackend>();
@@ -187,14 +172,14 @@ BackendPtr open_backend(const std::string& name, const std::string& mpi_module) 
   }
   if (name == "auto") {
     if (const auto evidence = gpu_evidence()) {
-      if (std::filesystem::exists(module_path("nccl"))) return open_backend("nccl");
+      if (is_here("nccl")) return open_backend("nccl");
       throw Error(*evidence +
                   ", but this build has no NCCL module (configure with -DCCL_NCCL=ON); to test the "
                   "CPU side, or in a container without GPUs, say --backend gloo");
     }
     return open_backend("gloo");
   }
-  if (!std::filesystem::exists(module_path(name))) refuse(name);
+  if (!is_here(name)) refuse(name);
   return open_module(module_path(name));
 }
 

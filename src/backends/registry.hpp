@@ -33,9 +33,6 @@ const Devices& open_gpus();
 // what brings the module, Error.
 std::vector<CpuCore> cpu_topology();
 
-// Returns the names that --backend accepts here, for messages.
-std::vector<std::string> available_backends();
-
 // Returns the names that --backend accepts where all modules are there.
 std::vector<std::string> known_backends();
 
@@ -44,8 +41,5 @@ std::vector<std::string> known_backends();
 // nullopt if nothing does, or if a launcher says that there is none. root: in front of /sys and
 // /dev, for tests.
 std::optional<std::string> gpu_evidence(const std::string& root = "");
-
-// Folder of the modules: ccl-tests/ beside the shared library that holds this code.
-std::string module_folder();
 
 }  // namespace ccl_tests
