@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "src/core/collective.hpp"
-#include "src/core/library_call.hpp"
+#include "src/core/communicator.hpp"
 
 namespace ccl_tests::collectives {
 

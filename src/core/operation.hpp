@@ -1,9 +1,13 @@
 // One call of a benchmark row: one operation of the library under test, or several.
 #pragma once
 
+#include <functional>
+
 #include "src/core/call.hpp"
 
 namespace ccl_tests {
+
+class Communicator;
 
 // The time of the steps of a composite operation: seconds of the communicator's clock on one
 // rank, summed over calls.
@@ -32,6 +36,18 @@ class Operation {
 
   // Returns the time of the steps of all calls so far.
   virtual StepTimes times() const { return {}; }
+};
+
+// An operation that is one call of the library under test. issue: a member of Communicator, or a
+// function of a communicator and a call.
+template <auto issue>
+class LibraryCall : public Operation {
+ public:
+  explicit LibraryCall(Communicator& communicator) : communicator_(communicator) {}
+  void run(const Call& call) override { std::invoke(issue, communicator_, call); }
+
+ private:
+  Communicator& communicator_;
 };
 
 }  // namespace ccl_tests

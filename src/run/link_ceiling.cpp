@@ -6,7 +6,7 @@
 
 #include "src/core/composed.hpp"
 #include "src/core/error.hpp"
-#include "src/core/library_call.hpp"
+#include "src/core/operation.hpp"
 #include "src/record/quantity_text.hpp"
 
 namespace ccl_tests {

@@ -7,7 +7,6 @@
 
 #include "collectives/collectives.hpp"
 #include "src/core/composed.hpp"
-#include "src/core/library_call.hpp"
 #include "src/core/operation.hpp"
 #include "src/devices/devices.hpp"
 #include "src/devices/host_limits.hpp"

@@ -22,7 +22,6 @@
 #include "src/bootstrap/control.hpp"
 #include "src/bootstrap/thread_ranks.hpp"
 #include "src/core/communicator.hpp"
-#include "src/core/library_call.hpp"
 #include "src/core/operation.hpp"
 #include "src/devices/cuda/device.hpp"
 #include "src/options/command_line.hpp"
