@@ -5,7 +5,9 @@
 #include <initializer_list>
 #include <optional>
 #include <span>
+#include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "src/core/types.hpp"
@@ -19,6 +21,12 @@ struct GroupRank {
   int ranks = 1;
   int group = 0;
 };
+
+// Two ranks that send messages to each other; the first one sends first.
+using RankPair = std::pair<int, int>;
+inline std::string name(const RankPair& pair) {  // "0:1"
+  return std::to_string(pair.first) + ':' + std::to_string(pair.second);
+}
 
 // The operations of a communicator. transfer: messages between two ranks (send and recv).
 enum class OperationId {

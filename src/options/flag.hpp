@@ -13,7 +13,7 @@
 #include <utility>
 #include <vector>
 
-#include "src/core/rank_pair.hpp"
+#include "src/core/call.hpp"
 #include "src/core/setting.hpp"
 #include "src/options/row_options.hpp"
 

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "src/core/rank_pair.hpp"
+#include "src/core/call.hpp"
 
 namespace ccl_tests {
 

@@ -10,7 +10,6 @@
 #include <vector>
 
 #include "src/core/operation.hpp"
-#include "src/core/rank_pair.hpp"
 #include "src/core/setting.hpp"
 #include "src/core/types.hpp"
 #include "src/measure/evidence.hpp"

@@ -5,7 +5,6 @@
 #include <string>
 #include <vector>
 
-#include "src/core/rank_pair.hpp"
 #include "src/model/bounds.hpp"
 #include "src/run/benchmark_runner.hpp"
 #include "src/run/memory_limit.hpp"
