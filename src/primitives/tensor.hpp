@@ -20,9 +20,7 @@ struct Tensor {
   std::span<const std::size_t> shape = {};
 
   std::size_t bytes() const { return count * size_of(type); }
-  bool is_floating() const {
-    return with_type(type, []<class T>() { return is_float<T>; });
-  }
+  bool is_floating() const { return is_floating_point(type); }
 };
 
 // A model's parameter, and its gradient where the last step gave it one.
