@@ -58,16 +58,6 @@ void choose_interfaces(const std::string& interface) {
     setenv("NCCL_SOCKET_FAMILY", "AF_INET6", 0);
 }
 
-// The kernels of all ranks have to run at the same time: each takes a part of the multiprocessors,
-// and no stream may wait for another rank's in a hardware queue (CUDA has 8 by default, at most
-// 32). NCCL reads NCCL_HOSTID once in a process: all threads have the same.
-void let_threads_share() {
-  set_missing({{"NCCL_MULTI_RANK_GPU_ENABLE", "1"},
-               {"NCCL_NVLS_ENABLE", "0"},
-               {"NCCL_MAX_CTAS", "8"},
-               {"CUDA_DEVICE_MAX_CONNECTIONS", "32"}});
-}
-
 // Returns how many of the channel's ranks give each text. Collective over the channel's ranks.
 std::map<std::string, int> counts_of(ControlChannel& channel, const std::string& mine,
                                      double limit_s) {
@@ -118,11 +108,14 @@ int capability_of(int device) {
 void set_environment(const BackendOptions& options) {
   if (!options.interface.empty()) choose_interfaces(options.interface);
   if (!options.share_devices) return;
-  if (options.ranks_per_process > 1) {
-    let_threads_share();
-  } else {
-    let_processes_share();
-  }
+  if (options.ranks_per_process == 1) return let_processes_share();
+  // The kernels of all ranks have to run at the same time: each takes a part of the
+  // multiprocessors, and no stream may wait for another rank's in a hardware queue (CUDA has 8 by
+  // default, at most 32). NCCL reads NCCL_HOSTID once in a process: all threads have the same.
+  set_missing({{"NCCL_MULTI_RANK_GPU_ENABLE", "1"},
+               {"NCCL_NVLS_ENABLE", "0"},
+               {"NCCL_MAX_CTAS", "8"},
+               {"CUDA_DEVICE_MAX_CONNECTIONS", "32"}});
 }
 
 }  // namespace
