@@ -304,12 +304,10 @@ ncclConfig_t config_of(const Setup& setup) {
   return config;
 }
 
-void FreeOnGpu::operator()(int* data) const { cudaFree(data); }
-
 Token make_token() {
   int* data = nullptr;
   check(cudaMalloc(&data, sizeof(int)), "memory of a barrier");
-  Token token(data);
+  Token token(data, &cudaFree);
   check(cudaMemset(data, 0, sizeof(int)), "memory of a barrier");
   return token;
 }

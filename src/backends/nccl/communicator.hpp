@@ -1,6 +1,7 @@
 // One rank of an NCCL communicator.
 #pragma once
 
+#include <cuda_runtime_api.h>
 #include <nccl.h>
 
 #include <memory>
@@ -34,11 +35,8 @@ Capabilities capabilities_of(const Setup& setup);
 
 ncclConfig_t config_of(const Setup& setup);
 
-struct FreeOnGpu {
-  void operator()(int* data) const;
-};
 // An int of the GPU's memory that barriers sum.
-using Token = std::unique_ptr<int, FreeOnGpu>;
+using Token = std::unique_ptr<int, decltype(&cudaFree)>;
 
 // On the calling thread's device, before its communicator is made: taking memory waits for peers, and
 // these for this rank once they have begun an operation. Throws Error.
