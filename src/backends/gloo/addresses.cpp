@@ -33,16 +33,13 @@ std::string name_of(std::size_t rank, const std::vector<RankAddresses>& ranks) {
   return fmt::format("rank {} on {} ({})", rank, ranks[rank].host, text_of(ranks[rank]));
 }
 
-bool has_family(const RankAddresses& rank, bool v6) {
-  return std::any_of(rank.addresses.begin(), rank.addresses.end(),
-                     [&](const auto& one) { return one.is_v6() == v6; });
-}
-
 // Returns whether all use IPv6.
 bool agreed_family(const std::vector<RankAddresses>& ranks) {
   const auto without = [&](bool v6) {
-    return std::find_if(ranks.begin(), ranks.end(),
-                        [&](const auto& rank) { return !has_family(rank, v6); });
+    return std::find_if(ranks.begin(), ranks.end(), [&](const auto& rank) {
+      return std::none_of(rank.addresses.begin(), rank.addresses.end(),
+                          [&](const auto& one) { return one.is_v6() == v6; });
+    });
   };
   const auto no_v4 = without(false), no_v6 = without(true);
   if (no_v4 == ranks.end() && no_v6 == ranks.end()) {
@@ -88,13 +85,6 @@ std::vector<RankAddresses> exchange(ControlChannel& channel, const RankAddresses
   return ranks;
 }
 
-// The kernel and its network namespace.
-std::string this_network() {
-  std::error_code ignored;
-  const auto name_space = std::filesystem::read_symlink("/proc/self/ns/net", ignored);
-  return fmt::format("{} {}", machine_id(), name_space.string());
-}
-
 // The address at which most connections of the control plane end, loopback ones left out: a host's
 // own name may mean its loopback interface.
 std::optional<InterfaceAddress> control_address(const ControlChannel& channel,
@@ -111,7 +101,10 @@ std::optional<InterfaceAddress> control_address(const ControlChannel& channel,
 // Collective. Returns where all ranks are, each with the address of its control connection.
 std::vector<RankAddresses> all_places(ControlChannel& channel, const Addresses& all,
                                       double limit_s) {
-  RankAddresses mine{this_host(), this_network(), "the control connection", {}};
+  std::error_code ignored;
+  const auto name_space = std::filesystem::read_symlink("/proc/self/ns/net", ignored);
+  const std::string network = fmt::format("{} {}", machine_id(), name_space.string());
+  RankAddresses mine{this_host(), network, "the control connection", {}};
   if (const auto control = control_address(channel, all)) mine.addresses.push_back(*control);
   return exchange(channel, mine, limit_s);
 }
