@@ -4,7 +4,6 @@
 #include <cstdint>
 #include <cstring>
 #include <functional>
-#include <numeric>
 #include <type_traits>
 #include <vector>
 
@@ -142,7 +141,7 @@ class Loopback : public Communicator {
 
   void scatterv(const Call& call) override {
     if (is_root(call))
-      check_in_place(call, sum(call.send_counts), call.count,
+      check_in_place(call, sum_of(call.send_counts), call.count,
                      -bytes(call, call.send_offsets[rank()]));
     composed::scatterv(*this, call);
   }
@@ -151,7 +150,7 @@ class Loopback : public Communicator {
     reduce_block(call, call.count * ranks(), rank() * call.count);
   }
   void reduce_scatterv(const Call& call) override {
-    reduce_block(call, sum(call.send_counts), call.send_offsets[rank()]);
+    reduce_block(call, sum_of(call.send_counts), call.send_offsets[rank()]);
   }
 
   void alltoall(const Call& call) override {
@@ -189,10 +188,6 @@ class Loopback : public Communicator {
   static std::size_t root(const Call& call) { return static_cast<std::size_t>(call.root); }
   static std::byte* out(const Call& call) { return static_cast<std::byte*>(call.recv); }
 
-  static std::size_t sum(std::span<const std::size_t> counts) {
-    return std::accumulate(counts.begin(), counts.end(), std::size_t{0});
-  }
-
   static std::ptrdiff_t bytes(const Call& call, std::size_t elements) {
     return static_cast<std::ptrdiff_t>(elements * size_of(call.type));
   }
@@ -217,7 +212,7 @@ class Loopback : public Communicator {
       return equal ? r * call.count : call.recv_offsets[r];
     };
     if (receives)
-      check_in_place(call, call.count, equal ? call.count * ranks() : sum(call.recv_counts),
+      check_in_place(call, call.count, equal ? call.count * ranks() : sum_of(call.recv_counts),
                      bytes(call, offset(rank())));
     const auto inputs = all_gather(call, call.count);
     for (std::size_t r = 0; receives && r < inputs.size(); ++r)

@@ -148,4 +148,11 @@ inline std::size_t bytes_of(std::span<const Message> messages) {
   return all;
 }
 
+// Returns the elements of all blocks together.
+inline std::size_t sum_of(std::span<const std::size_t> counts) {
+  std::size_t all = 0;
+  for (const std::size_t count : counts) all += count;
+  return all;
+}
+
 }  // namespace ccl_tests

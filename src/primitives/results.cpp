@@ -12,7 +12,6 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
-#include <numeric>
 #include <optional>
 #include <system_error>
 
@@ -23,7 +22,7 @@
 namespace ccl_tests::primitives {
 
 void check_places(std::span<const std::size_t> counts, std::size_t size) {
-  const std::size_t all = std::accumulate(counts.begin(), counts.end(), std::size_t{0});
+  const std::size_t all = sum_of(counts);
   const std::size_t end = std::min(all, size);
   for (std::size_t r = 0; r < counts.size(); ++r) {
     const std::size_t place = counts[r] * counts.size() + r;  // of the first that it does not have
@@ -79,7 +78,7 @@ void put_together(const Group& group, std::size_t size, Results& results) {
     counts.push_back(lists.emplace_back(unpack_list(results.parts.object(r))).size());
   check_places(counts, size);
   if (!group.is_main()) return;
-  const std::size_t all = std::accumulate(counts.begin(), counts.end(), std::size_t{0});
+  const std::size_t all = sum_of(counts);
   for (std::size_t i = 0; i < std::min(all, size); ++i)
     results.items.push_back(lists[i % lists.size()][i / lists.size()]);
 }

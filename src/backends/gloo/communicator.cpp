@@ -12,7 +12,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <numeric>
 #include <span>
 #include <utility>
 #include <vector>
@@ -110,7 +109,7 @@ class GlooCommunicator : public Communicator {
 
   void reduce_scatterv(const Call& call) override {
     std::vector<std::size_t> offsets(call.send_offsets.begin(), call.send_offsets.end());
-    offsets.push_back(sum(call.send_counts));
+    offsets.push_back(sum_of(call.send_counts));
     if (offsets.back() > 0) reduce_scatter_blocks(call, offsets);
   }
 
@@ -126,7 +125,7 @@ class GlooCommunicator : public Communicator {
   }
 
   void all_gatherv(const Call& call) override {
-    const std::size_t all = sum(call.recv_counts);
+    const std::size_t all = sum_of(call.recv_counts);
     if (all > 0) gloo_module::all_gatherv(context_, call, limit(call, all));
   }
 
@@ -134,7 +133,7 @@ class GlooCommunicator : public Communicator {
   void scatterv(const Call& call) override { composed::scatterv(*this, call); }
 
   void alltoallv(const Call& call) override {
-    gloo_module::alltoallv(context_, call, limit(call, sum(call.recv_counts) * ranks()));
+    gloo_module::alltoallv(context_, call, limit(call, sum_of(call.recv_counts) * ranks()));
   }
 
   void gather(const Call& call) override {
@@ -196,10 +195,6 @@ class GlooCommunicator : public Communicator {
   std::size_t rank() const { return static_cast<std::size_t>(context_->rank); }
   std::size_t ranks() const { return static_cast<std::size_t>(context_->size); }
   bool is_root(const Call& call) const { return call.root == context_->rank; }
-
-  static std::size_t sum(std::span<const std::size_t> counts) {
-    return std::accumulate(counts.begin(), counts.end(), std::size_t{0});
-  }
 
   // offsets: as ring_reduce_scatter's.
   void reduce_scatter_blocks(const Call& call, std::span<const std::size_t> offsets) {

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <atomic>
 #include <cstring>
-#include <numeric>
 #include <vector>
 
 #include "src/backends/mpi/messages.hpp"
@@ -134,7 +133,7 @@ class MpiCommunicator : public Communicator {
     const auto& counts = call.send_counts;
     auto* const base = const_cast<void*>(call.send);
     const bool in_place = call.recv == at(call, base, call.send_offsets[rank()]);
-    const std::size_t all = std::accumulate(counts.begin(), counts.end(), std::size_t{0});
+    const std::size_t all = sum_of(counts);
     const void* send = call.send;
     if (call.op == ReduceOp::mulsum)
       send = premultiplied(call, all, in_place ? base : room(all * size_of(call.type)));

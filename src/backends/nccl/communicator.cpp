@@ -4,7 +4,6 @@
 #include <sched.h>
 
 #include <map>
-#include <numeric>
 #include <utility>
 
 #include "src/backends/nccl/api.hpp"
@@ -106,7 +105,7 @@ class NcclCommunicator : public Communicator, public GpuExtension {
   void scatterv(const Call& c) override { composed::scatterv(*this, c); }
   // One reduction for each block, as one group.
   void reduce_scatterv(const Call& c) override {
-    issued(c, std::accumulate(c.send_counts.begin(), c.send_counts.end(), std::size_t{0}));
+    issued(c, sum_of(c.send_counts));
     const Group group(*this);
     for (int r = 0; r < setup_.ranks; ++r) {
       const auto block = static_cast<std::size_t>(r);
