@@ -101,9 +101,10 @@ struct Call {
   std::size_t count = 0;
   DataType type = DataType::float32;
   ReduceOp op = ReduceOp::sum;  // one of ops_of(type)
-  GroupRank self;               // of the rank that makes the call
+  GroupRank self = {};          // of the rank that makes the call
   int root = 0;                 // of rooted operations
-  std::span<const std::size_t> send_counts, send_offsets, recv_counts, recv_offsets;
+  std::span<const std::size_t> send_counts = {}, send_offsets = {};
+  std::span<const std::size_t> recv_counts = {}, recv_offsets = {};
   int peer = -1;                       // of send and recv
   std::size_t messages = 1, legs = 1;  // of a paired collective: Layout's
 

@@ -84,20 +84,19 @@ struct Layout {
 
 // Returns a call of this layout, without buffers. The layout outlives the call.
 inline Call call_of(const Shape& shape, const Layout& layout, DataType type, ReduceOp op) {
-  Call call;
-  call.count = layout.count;
-  call.type = type;
-  call.op = op;
-  call.self = shape.self;
-  call.root = shape.root;
+  Call call{.count = layout.count,
+            .type = type,
+            .op = op,
+            .self = shape.self,
+            .root = shape.root,
+            .messages = layout.messages,
+            .legs = layout.legs};
   if (layout.counts) {
     call.send_counts = layout.counts->send_counts;
     call.send_offsets = layout.counts->send_offsets;
     call.recv_counts = layout.counts->recv_counts;
     call.recv_offsets = layout.counts->recv_offsets;
   }
-  call.messages = layout.messages;
-  call.legs = layout.legs;
   return call;
 }
 

@@ -112,15 +112,7 @@ Call Group::call(const void* send, void* recv, std::size_t count, DataType type,
                  int root) const {
   if (root < 0 || root >= ranks())
     throw UsageError(fmt::format("no rank {} in a group of {} ranks", root, ranks()));
-  Call call;
-  call.send = send;
-  call.recv = recv;
-  call.count = count;
-  call.type = type;
-  call.op = op;
-  call.self = {rank(), ranks()};
-  call.root = root;
-  return call;
+  return {send, recv, count, type, op, {rank(), ranks()}, root};
 }
 
 }  // namespace ccl_tests::primitives
