@@ -24,11 +24,10 @@ constexpr std::size_t longest = 4000;  // bytes of the report that are shown
 
 class Socket {
  public:
-  explicit Socket(const addrinfo& address)
-      : fd_(socket(address.ai_family, address.ai_socktype | SOCK_CLOEXEC, 0)),
-        end_s_(monotonic_seconds() + limit_s) {
-    limit(SO_SNDTIMEO);
-    open_ = fd_ >= 0 && connect(fd_, address.ai_addr, address.ai_addrlen) == 0;
+  Socket(const addrinfo& address, double end_s)
+      : fd_(socket(address.ai_family, address.ai_socktype | SOCK_CLOEXEC, 0)), end_s_(end_s) {
+    open_ =
+        fd_ >= 0 && limit(SO_SNDTIMEO) && connect(fd_, address.ai_addr, address.ai_addrlen) == 0;
   }
   ~Socket() {
     if (fd_ >= 0) close(fd_);
@@ -73,8 +72,8 @@ std::string one_line(const std::string& text) {
   return line;
 }
 
-std::string ask(const addrinfo& address) {
-  const Socket socket(address);
+std::string ask(const addrinfo& address, double end_s) {
+  const Socket socket(address, end_s);
   if (!socket.open() || !socket.say("CLIENT PROTOCOL 2\n")) return {};
   if (!socket.hear().starts_with("SERVER PROTOCOL") || !socket.say(collecting)) return {};
   if (!socket.hear().starts_with("OK") || !socket.say("VERBOSE STATUS\n")) return {};
@@ -99,8 +98,10 @@ std::string ras_report() {
                   &found) != 0)
     return {};
   const std::unique_ptr<addrinfo, decltype(&freeaddrinfo)> all(found, freeaddrinfo);
+  const double end_s = monotonic_seconds() + limit_s;
   for (const addrinfo* a = found; a != nullptr; a = a->ai_next)
-    if (const std::string report = ask(*a); !report.empty()) return ": NCCL's RAS says: " + report;
+    if (const std::string report = ask(*a, end_s); !report.empty())
+      return ": NCCL's RAS says: " + report;
   return {};
 }
 
