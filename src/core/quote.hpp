@@ -20,8 +20,6 @@ std::string quote(std::string_view text, std::size_t most = shown_characters);
 // Returns `text` in single quotes, one word of a shell command.
 std::string shell_quoted(std::string_view text);
 
-// Messages about a name that is not one of those accepted.
-
 // Returns the one of `choices` that a text was probably meant to be, in either case: an alias of other tools, or
 // one that differs by at most two edits and by at most half of the characters.
 std::optional<std::string> suggestion(std::string_view given,

@@ -21,10 +21,8 @@ inline int write_all(int descriptor, std::string_view text) {
   return 0;
 }
 
-// Lines for people on stderr.
-
-// At once, from any thread. What cannot be written is lost: a reader that is gone, or a full disk, never decides
-// how a run goes on.
+// Writes to stderr at once, from any thread. What cannot be written is lost: a reader that is gone,
+// or a full disk, never decides how a run goes on.
 inline void print_error(std::string_view text) {
   static_cast<void>(write_all(STDERR_FILENO, text));
 }

@@ -22,14 +22,12 @@ struct CpuCore {
 // order, in which neighbours share caches. It throws Error.
 using ModuleCores = void (*)(std::vector<CpuCore>&);
 
-// The value behind "key:" or "key " in a file of such lines.
+// Returns the value after "key:" or "key " in a file of such lines.
 std::optional<std::string> value_of(const std::string& path, const std::string& key);
 
-// The CPUs that this process may use. `root`: where /proc and /sys are, for tests.
-
+// Return the model of this host's CPUs, and those that this process may run on, as the kernel lists
+// them: "0-3,8"; "unknown". `root`: where /proc and /sys are, for tests.
 std::string cpu_model(const std::string& root = "");
-
-// Those that it may run on, as the kernel lists them: "0-3,8"; "unknown".
 std::string allowed_cpus(const std::string& root = "");
 // The numbers in such a list; none when it is not one.
 std::set<int> cpus_in(const std::string& list);

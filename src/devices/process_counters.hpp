@@ -47,9 +47,7 @@ class EventCounters {
   Evidence first_;
 };
 
-// The memory of this process.
-
-// Returns its resident bytes; 0 where the kernel does not say.
+// Returns this process's resident bytes; 0 where the kernel does not say.
 std::size_t resident_bytes();
 
 }  // namespace ccl_tests

@@ -9,10 +9,8 @@
 
 namespace ccl_tests::gloo_module {
 
-// The check that a host has enough TCP ports for Gloo's ranks.
-
-// Gloo listens at a port of its own for each rank and peer. Throws Unsupported where this host has fewer ports
-// for that than its ranks need; Error, Timeout. Collective.
+// Throws Unsupported if this host has fewer TCP ports than its ranks need: Gloo listens at one for
+// each rank and peer. Throws Error, Timeout. Collective.
 void require_ports(ControlChannel& channel, double limit_s);
 
 // Gloo's own closeConnections() wakes nobody who waits: it closes the sockets under Gloo's event
