@@ -43,34 +43,6 @@ class BlocksAnywhere : public gloo::AlltoallvOptions {
   }
 };
 
-}  // namespace
-
-void all_gatherv(const std::shared_ptr<gloo::Context>& context, const Call& call,
-                 std::chrono::milliseconds limit) {
-  by_width(call, [&]<class U>() {
-    gloo::AllgathervOptions options(context);
-    U* const out = elements<U>(call.recv);
-    // Without an input Gloo takes this rank's block of the output.
-    if (call.send != out + call.recv_offsets[static_cast<std::size_t>(context->rank)])
-      options.setInput(elements<U>(call.send), call.count);
-    options.setOutput(out,
-                      std::vector<std::size_t>(call.recv_counts.begin(), call.recv_counts.end()));
-    options.setTimeout(limit);
-    gloo::allgatherv(options);
-  });
-}
-
-void alltoallv(const std::shared_ptr<gloo::Context>& context, const Call& call,
-               std::chrono::milliseconds limit) {
-  translated([&] {
-    BlocksAnywhere options(context, call);
-    options.setTimeout(limit);
-    gloo::alltoallv(options);
-  });
-}
-
-namespace {
-
 constexpr std::size_t piece_bytes = 256 * 1024;
 constexpr std::size_t pieces_in_flight = 4;
 
@@ -138,7 +110,45 @@ class Ring {
   std::chrono::milliseconds limit_;
 };
 
+// Copies the k-th message to oneself to the k-th receive from oneself.
+void copy_own(std::span<const Message> messages, int rank) {
+  std::vector<std::span<std::byte>> sent, received;
+  for (const Message& m : messages)
+    if (m.peer == rank) (m.sends() ? sent : received).push_back(m.bytes);
+  if (sent.size() != received.size())
+    throw Error("gloo: a message to oneself needs its send and its receive in one group");
+  for (std::size_t k = 0; k < sent.size(); ++k) {
+    if (sent[k].size() != received[k].size())
+      throw Error("gloo: a message to oneself differs in length from its receive");
+    if (!sent[k].empty()) std::memmove(received[k].data(), sent[k].data(), sent[k].size());
+  }
+}
+
 }  // namespace
+
+void all_gatherv(const std::shared_ptr<gloo::Context>& context, const Call& call,
+                 std::chrono::milliseconds limit) {
+  by_width(call, [&]<class U>() {
+    gloo::AllgathervOptions options(context);
+    U* const out = elements<U>(call.recv);
+    // Without an input Gloo takes this rank's block of the output.
+    if (call.send != out + call.recv_offsets[static_cast<std::size_t>(context->rank)])
+      options.setInput(elements<U>(call.send), call.count);
+    options.setOutput(out,
+                      std::vector<std::size_t>(call.recv_counts.begin(), call.recv_counts.end()));
+    options.setTimeout(limit);
+    gloo::allgatherv(options);
+  });
+}
+
+void alltoallv(const std::shared_ptr<gloo::Context>& context, const Call& call,
+               std::chrono::milliseconds limit) {
+  translated([&] {
+    BlocksAnywhere options(context, call);
+    options.setTimeout(limit);
+    gloo::alltoallv(options);
+  });
+}
 
 void ring_reduce_scatter(gloo::Context& context, const Call& call,
                          std::span<const std::size_t> offsets, Combine combine,
@@ -176,24 +186,6 @@ void ring_reduce_scatter(gloo::Context& context, const Call& call,
     from = {to, own.size()};
   }
 }
-
-namespace {
-
-// Copies the k-th message to oneself to the k-th receive from oneself.
-void copy_own(std::span<const Message> messages, int rank) {
-  std::vector<std::span<std::byte>> sent, received;
-  for (const Message& m : messages)
-    if (m.peer == rank) (m.sends() ? sent : received).push_back(m.bytes);
-  if (sent.size() != received.size())
-    throw Error("gloo: a message to oneself needs its send and its receive in one group");
-  for (std::size_t k = 0; k < sent.size(); ++k) {
-    if (sent[k].size() != received[k].size())
-      throw Error("gloo: a message to oneself differs in length from its receive");
-    if (!sent[k].empty()) std::memmove(received[k].data(), sent[k].data(), sent[k].size());
-  }
-}
-
-}  // namespace
 
 void transfer(gloo::Context& context, std::span<const Message> messages,
               std::chrono::milliseconds limit) {

@@ -57,6 +57,23 @@ MPI_Datatype make_type(DataType type) {
   return type == DataType::float32 ? MPI_FLOAT : MPI_DOUBLE;
 }
 
+// The suite itself works on the host's memory.
+std::vector<TypesAndOps> unsupported_on(const Device* device) {
+  std::vector<TypesAndOps> result;
+  if (device == nullptr) return result;
+  for (const ReduceOp op : every_op()) {
+    if (is_composed(op)) {
+      result.push_back({std::nullopt, op, fmt::format("{} with MPI on a GPU's memory", name(op))});
+      continue;
+    }
+    for (const DataType type : all_types())
+      if (Datatypes::is_own(type))
+        result.push_back(
+            {type, op, fmt::format("reductions of {} with MPI on a GPU's memory", name(type))});
+  }
+  return result;
+}
+
 }  // namespace
 
 bool Datatypes::is_own(DataType type) {
@@ -102,27 +119,6 @@ Block::Block(MPI_Datatype element, std::size_t width, std::size_t count, std::si
 Block::~Block() {
   if (derived_) MPI_Type_free(&type_);
 }
-
-namespace {
-
-// The suite itself works on the host's memory.
-std::vector<TypesAndOps> unsupported_on(const Device* device) {
-  std::vector<TypesAndOps> result;
-  if (device == nullptr) return result;
-  for (const ReduceOp op : every_op()) {
-    if (is_composed(op)) {
-      result.push_back({std::nullopt, op, fmt::format("{} with MPI on a GPU's memory", name(op))});
-      continue;
-    }
-    for (const DataType type : all_types())
-      if (Datatypes::is_own(type))
-        result.push_back(
-            {type, op, fmt::format("reductions of {} with MPI on a GPU's memory", name(type))});
-  }
-  return result;
-}
-
-}  // namespace
 
 Capabilities capabilities_on(const Device* device, std::size_t most) {
   return {.memory = device != nullptr ? device->memory() : Memory::host,

@@ -118,43 +118,6 @@ void set_environment(const BackendOptions& options) {
                {"CUDA_DEVICE_MAX_CONNECTIONS", "32"}});
 }
 
-}  // namespace
-
-std::unique_ptr<Communicator> connect(ControlChannel& channel, const BackendOptions& options) {
-  if (options.device == nullptr || options.device->memory() != Memory::cuda)
-    throw Unsupported("NCCL needs a GPU for every rank");
-  if (!options.transport.empty() || !options.gloo_algorithm.empty())
-    throw Unsupported(
-        "--transport and --gloo-algorithm are Gloo's; NCCL takes environment variables (NCCL_NET, "
-        "NCCL_ALGO, ...)");
-  const std::string sharing = options.share_devices ? sharing_of(channel, options) : std::string();
-  options.device->use();
-  ncclUniqueId id{};
-  std::string bytes;
-  if (channel.rank() == 0) {
-    check(api().unique_id(&id), "ncclGetUniqueId");
-    bytes.assign(id.internal, sizeof id.internal);
-  }
-  const std::string first = channel.all_gather(bytes, options.init_timeout_s).front();
-  if (first.size() != sizeof id.internal) throw Error("rank 0 sent no NCCL id");
-  std::memcpy(id.internal, first.data(), sizeof id.internal);
-  const int device = options.device->info().index;
-  Setup setup{options, device, capability_of(device), channel.rank(), channel.ranks(), sharing};
-  setup.options.device = nullptr;  // the communicator may outlive it
-  Token token = make_token();
-  ncclComm_t comm = nullptr;
-  ncclConfig_t config = config_of(setup);
-  const ncclResult_t begun = api().init(&comm, setup.ranks, id, setup.rank, &config);
-  if (begun == ncclInProgress && std::getenv("NCCL_COMM_BLOCKING") != nullptr)
-    throw Unsupported(fmt::format(
-        "NCCL_COMM_BLOCKING={} makes NCCL's calls return before they are done; unset it",
-        std::getenv("NCCL_COMM_BLOCKING")));
-  check(begun, "ncclCommInitRankConfig");
-  return make_communicator(comm, setup, std::move(token));
-}
-
-namespace {
-
 class NcclBackend : public Backend {
  public:
   BackendInfo info() const override {
@@ -205,6 +168,40 @@ class NcclBackend : public Backend {
 };
 
 }  // namespace
+
+std::unique_ptr<Communicator> connect(ControlChannel& channel, const BackendOptions& options) {
+  if (options.device == nullptr || options.device->memory() != Memory::cuda)
+    throw Unsupported("NCCL needs a GPU for every rank");
+  if (!options.transport.empty() || !options.gloo_algorithm.empty())
+    throw Unsupported(
+        "--transport and --gloo-algorithm are Gloo's; NCCL takes environment variables (NCCL_NET, "
+        "NCCL_ALGO, ...)");
+  const std::string sharing = options.share_devices ? sharing_of(channel, options) : std::string();
+  options.device->use();
+  ncclUniqueId id{};
+  std::string bytes;
+  if (channel.rank() == 0) {
+    check(api().unique_id(&id), "ncclGetUniqueId");
+    bytes.assign(id.internal, sizeof id.internal);
+  }
+  const std::string first = channel.all_gather(bytes, options.init_timeout_s).front();
+  if (first.size() != sizeof id.internal) throw Error("rank 0 sent no NCCL id");
+  std::memcpy(id.internal, first.data(), sizeof id.internal);
+  const int device = options.device->info().index;
+  Setup setup{options, device, capability_of(device), channel.rank(), channel.ranks(), sharing};
+  setup.options.device = nullptr;  // the communicator may outlive it
+  Token token = make_token();
+  ncclComm_t comm = nullptr;
+  ncclConfig_t config = config_of(setup);
+  const ncclResult_t begun = api().init(&comm, setup.ranks, id, setup.rank, &config);
+  if (begun == ncclInProgress && std::getenv("NCCL_COMM_BLOCKING") != nullptr)
+    throw Unsupported(fmt::format(
+        "NCCL_COMM_BLOCKING={} makes NCCL's calls return before they are done; unset it",
+        std::getenv("NCCL_COMM_BLOCKING")));
+  check(begun, "ncclCommInitRankConfig");
+  return make_communicator(comm, setup, std::move(token));
+}
+
 }  // namespace ccl_tests::nccl_module
 
 CCL_TESTS_BACKEND(ccl_tests::nccl_module::NcclBackend);
