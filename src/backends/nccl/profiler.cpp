@@ -4,7 +4,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <array>
+#include <algorithm>
 #include <atomic>
 #include <cstdint>
 #include <cstdlib>
@@ -13,8 +13,10 @@
 #include <map>
 #include <mutex>
 #include <set>
+#include <string_view>
 #include <type_traits>
 #include <utility>
+#include <vector>
 
 #include "src/core/error.hpp"
 
@@ -85,30 +87,26 @@ struct Plugin {
 
 // Texts are NCCL's, which is never closed. A message has no protocol.
 struct Told {
-  const char *function, *algorithm, *protocol;
-  int channels;
-  bool token;
+  std::string_view function, algorithm, protocol;
+  int channels = 0;
+  bool token = false;
 
-  bool same(const Told& other) const {
-    const auto equal = [](const char* a, const char* b) {
-      return a == b || std::strcmp(a, b) == 0;
-    };
-    return channels == other.channels && token == other.token && equal(function, other.function) &&
-           equal(algorithm, other.algorithm) && equal(protocol, other.protocol);
-  }
+  bool operator==(const Told&) const = default;
   std::string text() const {
-    std::string which = *protocol == '\0' ? algorithm : fmt::format("{}/{}", algorithm, protocol);
+    const std::string which =
+        fmt::format("{}{}{}", algorithm, protocol.empty() ? "" : "/", protocol);
     if (channels == 0) return which;
     return fmt::format("{}, {} channel{}", which, channels, channels == 1 ? "" : "s");
   }
 };
 
+constexpr std::size_t most_told = 16;  // of a communicator, between two calls of take()
+
 // One of NCCL's communicators.
 struct Context {
   std::atomic<const void*> token = nullptr;  // once it is known
   std::mutex mutex;                          // of what follows
-  std::array<Told, 16> told;                 // distinct ones; more are not kept
-  std::size_t number = 0;
+  std::vector<Told> told;                    // distinct ones
 };
 
 struct Listeners {
@@ -133,12 +131,12 @@ void meet(Context& context, const void* recv) {
 
 void remember(Context& context, const Told& told) {
   const std::lock_guard lock(context.mutex);
-  for (std::size_t i = 0; i < context.number; ++i)
-    if (context.told[i].same(told)) return;
-  if (context.number < context.told.size()) context.told[context.number++] = told;
+  std::vector<Told>& all = context.told;
+  if (all.size() < most_told && std::find(all.begin(), all.end(), told) == all.end())
+    all.push_back(told);
 }
 
-const char* or_nothing(const char* text) { return text != nullptr ? text : ""; }
+std::string_view or_nothing(const char* text) { return text != nullptr ? text : ""; }
 
 template <class Payload>
 Payload after(std::size_t head, const void* event) {
@@ -245,13 +243,12 @@ std::string Listener::take(bool with_token) {
   Context* const context = all.of_token.at(token_);
   if (context == nullptr) return {};
   const std::lock_guard of_context(context->mutex);
-  for (std::size_t i = 0; i < context->number; ++i) {
-    const Told& told = context->told[i];
+  for (const Told& told : context->told) {
     if (told.token && !with_token) continue;
     functions.emplace(told.function);
     texts.emplace(told.function, told.text());
   }
-  context->number = 0;
+  context->told.clear();
   std::set<std::string> lines;
   for (const auto& [function, text] : texts)
     lines.insert(functions.size() > 1 && !function.empty() ? function + " " + text : text);
