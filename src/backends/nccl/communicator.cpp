@@ -141,8 +141,8 @@ class NcclCommunicator : public Communicator, public GpuExtension {
   }
 
   GpuExtension* gpu() override { return this; }
-  void begin_aggregate() override { begin_group(); }
-  void end_aggregate() override { end_group(); }
+  void begin_aggregate() override { done(api().group_start(), "beginning a group"); }
+  void end_aggregate() override { done(api().group_end(), "ending a group"); }
   void fence() override {}  // the stream does
 
   // Polled, so that errors that NCCL meets on its own threads end the wait.
@@ -209,11 +209,11 @@ class NcclCommunicator : public Communicator, public GpuExtension {
   class Group {
    public:
     explicit Group(NcclCommunicator& communicator) : communicator_(communicator) {
-      communicator_.begin_group();
+      communicator_.begin_aggregate();
     }
     ~Group() noexcept(false) {
       if (std::uncaught_exceptions() == exceptions_) {
-        communicator_.end_group();
+        communicator_.end_aggregate();
       } else {  // an open group would delay for ever what gives the communicator up
         static_cast<void>(api().group_end());
       }
@@ -226,8 +226,6 @@ class NcclCommunicator : public Communicator, public GpuExtension {
     int exceptions_ = std::uncaught_exceptions();
   };
 
-  void begin_group() { done(api().group_start(), "beginning a group"); }
-  void end_group() { done(api().group_end(), "ending a group"); }
   cudaStream_t stream() const { return stream_.get(); }
   std::size_t ranks() const { return static_cast<std::size_t>(setup_.ranks); }
   static ncclDataType_t type(const Call& c) { return nccl_type(c.type); }
