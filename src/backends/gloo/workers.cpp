@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "src/core/thread.hpp"
+
 namespace ccl_tests::gloo_module {
 namespace {
 
@@ -35,7 +37,7 @@ std::unique_ptr<Work> Workers::start(std::function<void()> task) {
   auto work = std::make_unique<Started>(packaged.get_future());
   {
     const std::lock_guard lock(mutex_);
-    while (threads_.size() < threads) threads_.emplace_back([this] { this->work(); });
+    while (threads_.size() < threads) threads_.push_back(start_thread([this] { this->work(); }));
     tasks_.push_back(std::move(packaged));
   }
   arrived_.notify_one();
