@@ -46,14 +46,12 @@ class Workspace {
   template <class T>
   std::span<T> room(std::string_view name, std::size_t count) {
     static_assert(std::is_trivially_copyable_v<T>);
-    return {reinterpret_cast<T*>(buffer(name).room(count * sizeof(T))), count};
+    const auto found = buffers_.find(name);
+    Buffer& buffer = found != buffers_.end() ? found->second : buffers_[std::string(name)];
+    return {reinterpret_cast<T*>(buffer.room(count * sizeof(T))), count};
   }
 
  private:
-  Buffer& buffer(std::string_view name) {
-    const auto found = buffers_.find(name);
-    return found != buffers_.end() ? found->second : buffers_[std::string(name)];
-  }
   std::map<std::string, Buffer, std::less<>> buffers_;
 };
 
