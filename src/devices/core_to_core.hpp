@@ -6,8 +6,8 @@
 
 namespace ccl_tests {
 
-// Returns the seconds of a round trip between two threads on different CPUs of this process's mask,
-// the median of batches over `duration` seconds. Returns nullopt if the process has one CPU only or
+// Returns the seconds of a round trip between two threads on different CPUs of this thread's mask,
+// the median of batches over `duration` seconds. Returns nullopt if the thread has one CPU only or
 // the system gives it no thread.
 std::optional<double> core_to_core(double duration = 0.02);
 
