@@ -78,7 +78,12 @@ std::string dotted(int version);
 // Returns what failed, with NCCL's own last words. comm: may be null.
 std::string error_text(ncclResult_t result, const char* what, ncclComm_t comm);
 
-// Throws Error with that.
+// Returns what NCCL's RAS service knows of its communicators and of who is missing, in one line:
+// ": NCCL's RAS says: ...". Empty if no service answers within 4.5 s. The service listens on
+// NCCL_RAS_ADDR, localhost:28028 by default, from NCCL 2.24 on.
+std::string ras_report();
+
+// Throws Error with error_text().
 void check(ncclResult_t result, const char* what, ncclComm_t comm = nullptr);
 
 using cuda_module::check;  // CUDA's likewise

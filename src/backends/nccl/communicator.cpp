@@ -8,7 +8,6 @@
 
 #include "src/backends/nccl/api.hpp"
 #include "src/backends/nccl/profiler.hpp"
-#include "src/backends/nccl/ras.hpp"
 #include "src/backends/nccl/stream.hpp"
 #include "src/core/composed.hpp"
 

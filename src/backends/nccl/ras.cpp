@@ -1,7 +1,5 @@
-#include "src/backends/nccl/ras.hpp"
-
+// A client of the RAS service of NCCL.
 #include <netdb.h>
-#include <poll.h>
 #include <sys/socket.h>
 #include <sys/time.h>
 #include <unistd.h>
@@ -11,6 +9,7 @@
 #include <memory>
 #include <string_view>
 
+#include "src/backends/nccl/api.hpp"
 #include "src/core/clock.hpp"
 
 namespace ccl_tests::nccl_module {
