@@ -19,7 +19,6 @@
 #include "src/backends/gloo/errors.hpp"
 #include "src/backends/gloo/vector_collectives.hpp"
 #include "src/backends/gloo/workers.hpp"
-#include "src/core/composed.hpp"
 #include "src/core/reduction.hpp"
 
 namespace ccl_tests::gloo_module {
@@ -128,9 +127,6 @@ class GlooCommunicator : public Communicator {
     const std::size_t all = sum_of(call.recv_counts);
     if (all > 0) gloo_module::all_gatherv(context_, call, limit(call, all));
   }
-
-  void gatherv(const Call& call) override { composed::gatherv(*this, call); }
-  void scatterv(const Call& call) override { composed::scatterv(*this, call); }
 
   void alltoallv(const Call& call) override {
     gloo_module::alltoallv(context_, call, limit(call, sum_of(call.recv_counts) * ranks()));

@@ -6,7 +6,6 @@
 #include <vector>
 
 #include "src/backends/mpi/messages.hpp"
-#include "src/core/composed.hpp"
 #include "src/core/reduction.hpp"
 
 namespace ccl_tests::mpi_module {
@@ -118,15 +117,15 @@ class MpiCommunicator : public Communicator {
   void alltoallv(const Call& call) override { vectors_.alltoallv(call); }
 
   void all_gatherv(const Call& call) override {
-    if (!vectors_.all_gatherv(call)) composed::all_gatherv(*this, call);
+    if (!vectors_.all_gatherv(call)) Communicator::all_gatherv(call);
   }
 
   void gatherv(const Call& call) override {
-    if (!vectors_.gatherv(call)) composed::gatherv(*this, call);
+    if (!vectors_.gatherv(call)) Communicator::gatherv(call);
   }
 
   void scatterv(const Call& call) override {
-    if (!vectors_.scatterv(call)) composed::scatterv(*this, call);
+    if (!vectors_.scatterv(call)) Communicator::scatterv(call);
   }
 
   void reduce_scatterv(const Call& call) override {

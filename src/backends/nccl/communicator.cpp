@@ -9,7 +9,6 @@
 #include "src/backends/nccl/api.hpp"
 #include "src/backends/nccl/profiler.hpp"
 #include "src/backends/nccl/stream.hpp"
-#include "src/core/composed.hpp"
 
 namespace ccl_tests::nccl_module {
 namespace {
@@ -85,23 +84,20 @@ class NcclCommunicator : public Communicator, public GpuExtension {
          "reduce_scatter");
   }
   void alltoall(const Call& c) override {
-    if (api().alltoall == nullptr) return composed::alltoall(*this, c);
+    if (api().alltoall == nullptr) return Communicator::alltoall(c);
     issued(c, c.count * ranks());
     done(api().alltoall(c.send, c.recv, c.count, type(c), comm_, stream()), "alltoall");
   }
   void gather(const Call& c) override {
-    if (api().gather == nullptr) return composed::gather(*this, c);
+    if (api().gather == nullptr) return Communicator::gather(c);
     issued(c, c.count * ranks());
     done(api().gather(c.send, c.recv, c.count, type(c), c.root, comm_, stream()), "gather");
   }
   void scatter(const Call& c) override {
-    if (api().scatter == nullptr) return composed::scatter(*this, c);
+    if (api().scatter == nullptr) return Communicator::scatter(c);
     issued(c, c.count * ranks());
     done(api().scatter(c.send, c.recv, c.count, type(c), c.root, comm_, stream()), "scatter");
   }
-  void all_gatherv(const Call& c) override { composed::all_gatherv(*this, c); }
-  void gatherv(const Call& c) override { composed::gatherv(*this, c); }
-  void scatterv(const Call& c) override { composed::scatterv(*this, c); }
   // One reduction for each block, as one group.
   void reduce_scatterv(const Call& c) override {
     issued(c, sum_of(c.send_counts));
@@ -116,7 +112,6 @@ class NcclCommunicator : public Communicator, public GpuExtension {
            "reduce");
     }
   }
-  void alltoallv(const Call& c) override { composed::alltoallv(*this, c); }
   void barrier(const Call& /*c*/) override {
     barriers_asked_ = true;
     issue_barrier();
