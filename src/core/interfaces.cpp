@@ -1,6 +1,5 @@
 #include "src/core/interfaces.hpp"
 
-#include <arpa/inet.h>
 #include <fmt/format.h>
 #include <ifaddrs.h>
 #include <net/if.h>
