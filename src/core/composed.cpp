@@ -88,13 +88,12 @@ class Exchange {
   std::vector<Message> messages_;
 };
 
-void require_host_memory(const Communicator& communicator) {
+// Returns a reduction with this rank's input: for mulsum multiplied by its scalar, into `products`.
+// Throws Unsupported if the buffers lie elsewhere than on the host.
+Call with_input(const Communicator& communicator, const Call& call, std::size_t count,
+                std::vector<std::byte>& products) {
   if (communicator.capabilities().memory != Memory::host)
     throw Unsupported("reductions are composed on host memory only");
-}
-
-// Returns the call with this rank's input: for mulsum multiplied by its scalar, into `products`.
-Call with_input(const Call& call, std::size_t count, std::vector<std::byte>& products) {
   if (call.op == ReduceOp::mulsum && mulsum_scalar(call.self.rank) != 1)
     products.resize(count * size_of(call.type));
   Call result = call;
@@ -221,12 +220,11 @@ void broadcast(Communicator& communicator, const Call& call) {
 }
 
 void reduce(Communicator& communicator, const Call& call) {
-  require_host_memory(communicator);
   const int n = call.self.ranks;
   const int me = (call.self.rank - call.root + n) % n;  // the root is 0
   const auto peer = [&](int relative) { return (relative + call.root) % n; };
   std::vector<std::byte> products;
-  const Call input = with_input(call, call.count, products);
+  const Call input = with_input(communicator, call, call.count, products);
   const std::size_t bytes = call.count * size_of(call.type);
   std::vector<std::byte> incoming(bytes), partial(is_root(call) ? 0 : bytes);
   const std::span<std::byte> sum = is_root(call) ? received(call, 0, call.count) : partial;
@@ -248,16 +246,14 @@ void reduce(Communicator& communicator, const Call& call) {
 }
 
 void reduce_scatterv(Communicator& communicator, const Call& call) {
-  require_host_memory(communicator);
   const std::size_t all = call.send_bytes(OperationId::reduce_scatterv).size();
   std::vector<std::byte> products;
-  const Call input = with_input(call, all / size_of(call.type), products);
+  const Call input = with_input(communicator, call, all / size_of(call.type), products);
   ring_reduce_scatter(communicator, input, call.send_counts, call.send_offsets,
                       static_cast<std::byte*>(call.recv));
 }
 
 void all_reduce(Communicator& communicator, const Call& call) {
-  require_host_memory(communicator);
   const std::size_t n = index(call.self.ranks);
   std::vector<std::size_t> counts(n, call.count / n);
   std::fill_n(counts.begin(), call.count % n, call.count / n + 1);
@@ -265,8 +261,8 @@ void all_reduce(Communicator& communicator, const Call& call) {
   const std::size_t me = index(call.self.rank);
   const auto mine = received(call, offsets[me], counts[me]);
   std::vector<std::byte> products;
-  ring_reduce_scatter(communicator, with_input(call, call.count, products), counts, offsets,
-                      mine.data());
+  ring_reduce_scatter(communicator, with_input(communicator, call, call.count, products), counts,
+                      offsets, mine.data());
   Call results = call;
   results.send = mine.data();
   results.count = counts[me];
