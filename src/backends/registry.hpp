@@ -29,8 +29,8 @@ BackendPtr open_backend_with(const std::string& file, const std::string& name,
 // The module of CUDA devices. Throws Unsupported with what brings it.
 const Devices& open_gpus();
 
-// The cores that this process may use, by the module of hwloc, in its order. Throws Unsupported with
-// what brings the module, Error.
+// Returns the cores that this process may use, in the order of hwloc's module. Throws Unsupported
+// with what brings the module, Error.
 std::vector<CpuCore> cpu_topology();
 
 // Returns the names that --backend accepts where all modules are there.

@@ -92,8 +92,8 @@ class Backend {
   // is linked to its library. Called first, on the main thread.
   virtual bool open_library(const std::string& /*file*/) const { return false; }
 
-  // For a library that is started once in a process, and with its processes. Called on the program's
-  // main thread before the first use, once or more; and after a run that has not failed, when all
+  // For a library that is started once in a process, and with its processes. Called on the main
+  // thread before the first use, once or more; and after a run that has not failed, when all
   // communicators are gone.
   virtual void start(const BackendOptions& /*options*/) const {}
   virtual void finish() const {}
@@ -116,8 +116,8 @@ using ModuleBackend = const Backend* (*)();
 
 }  // namespace ccl_tests
 
-// Exports a class that derives from Backend and has a default constructor. Once in a module, outside
-// of namespaces.
+// Exports a class that derives from Backend and has a default constructor. Once in a module,
+// outside of namespaces.
 #define CCL_TESTS_BACKEND(Class)                                              \
   extern "C" __attribute__((visibility("default"))) int ccl_module_abi() {    \
     return ccl_tests::module_abi;                                             \

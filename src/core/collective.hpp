@@ -172,15 +172,15 @@ struct Collective {
   // Returns the bytes sent for each byte of data if shorter objects are padded to the longest.
   double (*padding_waste)(const Shape&) = nullptr;
 
-  // The memory that it takes. `largest` returns the elements of the largest buffer of any rank; only
-  // needed if neither the root nor the first nor the last rank has it. `scratch` returns the bytes
-  // that one rank's call takes beside its buffers.
+  // The memory that it takes. `largest` returns the elements of the largest buffer of any rank;
+  // only needed if neither the root nor the first nor the last rank has it. `scratch` returns the
+  // bytes that one rank's call takes beside its buffers.
   std::size_t (*largest)(const Shape&) = nullptr;
   std::size_t (*scratch)(const Shape&) = nullptr;
 
-  // The operation itself. `make` returns one rank's end of the operation for calls of this shape. Collective
-  // over the channel's ranks, which are the communicator's. Channel, communicator and the shape's
-  // options outlive the operation.
+  // The operation itself. `make` returns one rank's end of the operation for calls of this shape.
+  // Collective over the channel's ranks, which are the communicator's. Channel, communicator and
+  // the shape's options outlive the operation.
   std::unique_ptr<Operation> (*make)(ControlChannel&, Communicator&, const Shape&,
                                      DataType) = nullptr;
   Needs needs = {};

@@ -92,8 +92,8 @@ class Communicator {
   // by the library. Null if the library has no such function. Collective.
   virtual std::unique_ptr<Communicator> split(int /*color*/, int /*key*/) { return nullptr; }
 
-  // Makes room for operations of up to so many bytes a buffer, so that none has to be made between them;
-  // as far as it can be had. Collective.
+  // Makes room for operations of up to so many bytes a buffer, as far as there is any, so that no
+  // operation has to. Collective.
   virtual void reserve(std::size_t /*bytes*/) {}
 
   // Makes operations that are under way on other threads of this process fail soon: what is

@@ -21,9 +21,9 @@ class ControlChannel {
   // Error if a rank is gone, or if ranks make different calls.
   virtual std::vector<std::string> all_gather(std::string_view bytes, double limit_s) = 0;
 
-  // Returns every rank's `bytes`, in rank order, on rank 0, and nothing on the other ranks. The other
-  // ranks do not wait. They throw a failure that is known already. Collective over all ranks here;
-  // rank 0's wait ends as that of all_gather.
+  // Returns every rank's `bytes`, in rank order, on rank 0, and nothing on the others. These do not
+  // wait, and throw a failure that is known already. Collective over all ranks here; rank 0's wait
+  // ends as that of all_gather.
   virtual std::vector<std::string> gather(std::string_view bytes, double limit_s) = 0;
 
   // Returns rank 0's `bytes` on every rank; what other ranks give is ignored. Collective over all

@@ -6,8 +6,8 @@
 
 namespace ccl_tests {
 
-// native: the suite's own (core/error.hpp). nagios: Nagios and what takes its plugins. npd: plugins of
-// Kubernetes' Node Problem Detector. aicr: validation containers of NVIDIA's AICR.
+// native: the suite's own (core/error.hpp). nagios: Nagios and what takes its plugins. npd: plugins
+// of Kubernetes' Node Problem Detector. aicr: validation containers of NVIDIA's AICR.
 enum class ExitCodes { native, nagios, npd, aicr };
 const std::vector<ExitCodes>& all_exit_codes();
 std::string_view name(ExitCodes codes);
@@ -17,13 +17,8 @@ struct ExitStatus {
   std::string_view word;  // "CRITICAL"
 };
 
-// Returns what a run that ended with the suite's exit code `native` is there. 128 + N: a signal. What is
-// not known to have passed never passes:
-//
-//              passed (0)  too slow (6)  wrong, failed, hung (7, 4, 5)  not decided (8), signal  refused (2)  not available (3)
-//   nagios     0 OK        1 WARNING     2 CRITICAL                     3 UNKNOWN                3 UNKNOWN    3 UNKNOWN
-//   npd        0 OK        1 NonOK       1 NonOK                        2 Unknown                2 Unknown    2 Unknown
-//   aicr       0 passed    1 failed      1 failed                       1 failed                 1 failed     2 skipped
+// Returns what a run that ended with the suite's exit code `native` is there (docs/CI.md has the
+// table). 128 + N: a signal. What is not known to have passed never passes.
 ExitStatus exit_status(ExitCodes codes, int native);
 
 }  // namespace ccl_tests

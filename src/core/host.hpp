@@ -18,8 +18,8 @@ std::string host_identity();
 // share CLOCK_MONOTONIC. `root`: where /proc is, for tests.
 std::string machine_id(const std::string& root = "");
 
-// Returns the free bytes of /dev/shm, which libraries share between ranks of a host; nullopt: there is none. A process
-// that maps more than there is ends by SIGBUS. A signal's handler may use it.
+// Returns the free bytes of /dev/shm, which libraries share between ranks of a host; nullopt: there
+// is none. A process that maps more ends by SIGBUS. A signal's handler may use it.
 std::optional<std::uint64_t> free_shared_memory();
 
 }  // namespace ccl_tests

@@ -23,13 +23,14 @@ struct InterfaceAddress {
 // Returns those of this host, in the system's order. Empty if the system does not list them.
 std::vector<InterfaceAddress> interface_addresses();
 
-// Returns the IP address as a number, an IPv4 one also if IPv6 carries it (::ffff:10.0.0.7). Empty if
-// `address` is none.
+// Returns the IP address as a number, an IPv4 one also if IPv6 carries it (::ffff:10.0.0.7). Empty
+// if `address` is none.
 std::string numeric_address(const sockaddr* address);
 
-// The interfaces that a user means, in the words of NCCL_SOCKET_IFNAME: "eth" is every name that begins
-// so, "=eth0" this name, "^lo,docker" all names that do not begin so, "^=lo" all others. An item may
-// also be an address. Other than in NCCL, an item that is the name of an interface means that one.
+// The interfaces that a user means, in the words of NCCL_SOCKET_IFNAME: "eth" is every name that
+// begins so, "=eth0" this name, "^lo,docker" all names that do not begin so, "^=lo" all others. An
+// item may also be an address. Other than in NCCL, an item that is the name of an interface means
+// that one.
 struct InterfaceChoice {
   bool excludes = false;
   bool exact = false;

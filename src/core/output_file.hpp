@@ -1,4 +1,4 @@
-// Files that are whole at any time: grown by appending, or replaced at once. Folders for files that nobody keeps.
+// Files that are whole at any time: grown by appending, or replaced at once. Scratch folders.
 #pragma once
 
 #include <cstddef>
@@ -13,22 +13,22 @@ struct FileIdentity {
   std::uint64_t device = 0, inode = 0;
 };
 
-// Returns the identity of an open regular file whose name is `path`. It is not known if the file system numbers the
-// two otherwise, and of pipes and devices.
+// Returns the identity of an open regular file whose name is `path`. It is not known if the file
+// system numbers the two otherwise, and of pipes and devices.
 FileIdentity identity_of(int descriptor, const std::string& path);
 
 // Returns whether an open file is the one of `identity`, or that is not known. Only system calls.
 bool has_identity(int descriptor, FileIdentity identity);
 
-// Returns why `path` does not lead to the open file any more: the file was removed, renamed or replaced. Empty: it does, or the
-// descriptor is that of a pipe or a device.
+// Returns why `path` does not lead to the open file any more: it was removed, renamed or replaced.
+// Empty if it does, or if the descriptor is that of a pipe or a device.
 std::string lost_name(int descriptor, const std::string& path, FileIdentity identity);
 
 // Returns how to pipe results; empty: `path` is the name of neither a pipe nor a device, nor "-".
 std::string piping_advice(const std::string& path);
 
-// Unbuffered. A write that fails throws Error naming path and reason and leaves the file as it was. So does one to a file
-// whose name does not lead to it any more, or whose length another program has changed.
+// An unbuffered file. A write that fails throws Error and leaves the file as it was. So does one if
+// the name does not lead to the file any more, or if another program has changed its length.
 class OutputFile {
  public:
   // Never overwrites: .0, .1, ... goes before `suffix` (which path ends with; empty: to the end)
@@ -49,7 +49,7 @@ class OutputFile {
   }
   // Replaces the bytes from `at` on by `text`, which ends within the file.
   void overwrite(std::size_t at, std::string_view text) { replace(at, text.size(), text); }
-  // Throws Error if the file cannot be found under its name, or has another length than was written.
+  // Throws Error if the name does not lead to the file, or its length is not what was written.
   void check() const;
   // After check().
   void close();
@@ -68,18 +68,18 @@ class OutputFile {
   std::size_t size_ = 0;
 };
 
-// Replaces a file that others read at any time: they see the old one or the new one, whole. What a link leads to is
-// replaced, with its permissions. A new file is readable by all. A pipe or a device is written to. Throws Error.
+// Replaces a file that others read at any time: they see the old or the new one, whole. Follows
+// links and keeps permissions; all may read a new file. Writes to a pipe or a device. Throws Error.
 void replace_file(const std::string& path, std::string_view text);
 
-// Writes a whole file in place, since it may be a mount. Returns why it cannot be written; empty: it was.
+// Writes a whole file in place, since it may be a mount. Returns why it cannot; empty: it did.
 std::string write_over(const std::string& path, std::string_view text);
 
 // A folder that is removed with its contents.
 class ScratchFolder {
  public:
-  // Makes a folder whose name begins with `name` in `parent`; empty: in TMPDIR. Throws Error, also if
-  // path() would have more than `longest` bytes.
+  // Makes a folder whose name begins with `name` in `parent`; empty: in TMPDIR. Throws Error, also
+  // if path() would have more than `longest` bytes.
   explicit ScratchFolder(const std::string& name, std::string parent = {},
                          std::size_t longest = std::string::npos);
   ~ScratchFolder();

@@ -62,7 +62,7 @@ struct adl_serializer<std::variant<T...>> {
 
 namespace ccl_tests {
 
-// Returns the number that `text` begins with; 0 if it begins with none. As {fmt} writes it, whatever locale a library has set.
+// Returns the number that `text` begins with, as {fmt} writes it in any locale; 0 if none.
 inline double parse_number(std::string_view text) {
   double number = 0;
   std::from_chars(text.data(), text.data() + text.size(), number);

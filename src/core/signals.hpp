@@ -1,4 +1,4 @@
-// The signals that end a run, as bytes of a pipe: whichever thread of whichever library they come to.
+// The signals that end a run, as bytes of a pipe.
 #pragma once
 
 #include <atomic>
@@ -8,27 +8,27 @@
 
 namespace ccl_tests {
 
-// Returns whether whoever started this process wants it to ignore the signal, as nohup does with SIGHUP.
+// Returns whether the parent wants this process to ignore the signal, as nohup does with SIGHUP.
 inline bool is_ignored(int signal) {
   struct sigaction now {};
   return ::sigaction(signal, nullptr, &now) == 0 && now.sa_handler == SIG_IGN;
 }
 
-// Returns the signals by which a person, a terminal or a batch system ends a run: SIGINT and SIGTERM; SIGHUP unless it
-// is ignored; SIGQUIT, SIGUSR1, SIGUSR2 and SIGXCPU if nobody ignores or handles them. Slurm, LSF and Grid Engine
-// announce the end of a job by the last three.
+// Returns the signals by which a person, a terminal or a batch system ends a run: SIGINT, SIGTERM;
+// SIGHUP unless ignored; SIGQUIT, SIGUSR1, SIGUSR2 and SIGXCPU if nobody ignores or handles them.
+// Slurm, LSF and Grid Engine announce the end of a job by the last three.
 std::vector<int> ending_signals();
 
-// A second signal of this number says that the run is to end at once: a person lost patience. Others are sent
-// more than once for one reason: SIGXCPU each second, SIGHUP by a terminal and its shell.
+// Returns whether a second signal of this number says that the run is to end at once: a person lost
+// patience. Others are sent more than once for one reason: SIGXCPU each second, SIGHUP by a shell.
 inline bool is_urgent_again(int signal) {
   return signal == SIGINT || signal == SIGTERM || signal == SIGQUIT;
 }
 
-// Catches signals of this process while it lives. A mask cannot do that: the kernel hands a signal of the process to any
-// thread that does not block it, and a library's thread (CUDA's driver has one) may block none. So a handler, which may
-// run on any thread, writes the signal's number to a pipe. A signal that all threads block is pending: the
-// thread that reads the pipe calls unblock(). A second object takes the signals over from the first until it is gone.
+// Catches signals of this process while it lives. A mask cannot: the kernel hands a signal to any
+// thread that does not block it, and a library's thread (CUDA's driver has one) may block none. So
+// a handler writes the number to a pipe. A signal that all threads block is pending: the thread
+// that reads the pipe calls unblock(). A second object takes over until it is gone.
 class SignalPipe {
  public:
   // Throws std::system_error.
@@ -45,13 +45,12 @@ class SignalPipe {
   int wait() const;
   void wake() const;
 
-  // Has this thread take signals that others block; block() has it, and those that it starts, be left alone: a
-  // library's system call is not cut short where another thread takes them.
+  // unblock() has this thread take signals that others block; block() leaves it, and those that it
+  // starts, alone: no signal cuts a library's system call short then.
   void unblock() const { mask(SIG_UNBLOCK); }
   void block() const { mask(SIG_BLOCK); }
 
-  // Takes SIGINT, SIGTERM and SIGHUP back from a library that has put a handler of its own in place. UCX, for one, has one for
-  // SIGHUP.
+  // Takes SIGINT, SIGTERM and SIGHUP back from a library that handles them, as UCX does SIGHUP.
   void take_back() const;
 
  private:

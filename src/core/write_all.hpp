@@ -9,7 +9,7 @@
 
 namespace ccl_tests {
 
-// Waits for room. Returns errno's number, ENOSPC where nothing more is taken without a reason; 0: all
+// Waits for room. Returns errno's number, ENOSPC if nothing more is taken without a reason; 0: all
 // of it was written. Only system calls: a signal's handler may use it.
 inline int write_all(int descriptor, std::string_view text) {
   while (!text.empty()) {

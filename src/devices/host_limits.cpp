@@ -22,8 +22,8 @@ struct Cgroup {
   bool unified;        // version 2; version 1 has other files
 };
 
-// Returns the cgroup of this process that limits what `controller` ("memory", "cpu") does, and those
-// above it.
+// Returns the cgroup of this process that limits what `controller` ("memory", "cpu") does, and
+// those above it.
 std::vector<Cgroup> cgroups(const std::string& root, const std::string& controller) {
   std::vector<Cgroup> result;
   std::ifstream file(root + "/proc/self/cgroup");  // lines of number:controllers:path

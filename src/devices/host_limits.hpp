@@ -18,8 +18,8 @@ struct CpuCore {
 };
 
 // The module for --bind exports ccl_module_abi (src/core/backend.hpp) and, with C linkage,
-// ccl_module_cores(), which replaces its argument by the cores that this process may use, in hwloc's
-// order, in which neighbours share caches. It throws Error.
+// ccl_module_cores(), which replaces its argument by the cores that this process may use, in
+// hwloc's order, in which neighbours share caches. It throws Error.
 using ModuleCores = void (*)(std::vector<CpuCore>&);
 
 // Returns the value after "key:" or "key " in a file of such lines.
@@ -39,15 +39,15 @@ double cpu_quota(const std::string& root = "");
 // say.
 std::size_t core_cache_bytes();
 
-// Returns the bytes of the largest cache of the first CPU that this process may use; 0 if the system
-// does not say.
+// Returns the bytes of the largest cache of the first CPU that this process may use; 0 if the
+// system does not say.
 std::size_t last_cache_bytes(const std::string& root = "");
 
 // Returns page-aligned zeroed memory. Pages cost nothing until they are touched. Throws Error.
 Buffer host_buffer(std::size_t bytes);
 
-// Returns the bytes that this host can still give to the job: the smaller of MemAvailable and what the
-// cgroups above this process leave.
+// Returns the bytes that this host can still give to the job: the smaller of MemAvailable and what
+// the cgroups above this process leave.
 std::size_t available_memory(const std::string& root = "");
 
 }  // namespace ccl_tests

@@ -1,4 +1,4 @@
-// Reads what the kernel counts of a process and of a host's CPUs. `root`: where /proc is, for tests.
+// Reads what the kernel counts of a process and of CPUs. `root`: where /proc is, for tests.
 #pragma once
 
 #include <cstddef>
@@ -9,12 +9,12 @@
 
 namespace ccl_tests {
 
-// Returns the seconds that a hypervisor has taken from these CPUs since the host started, in ticks of
-// 10 ms; 0 if the kernel does not say.
+// Returns the seconds that a hypervisor has taken from these CPUs since the host started, in ticks
+// of 10 ms; 0 if the kernel does not say.
 double steal_seconds(const std::set<int>& cpus, const std::string& root = "");
 
-// The part of a job that one rank counts, so that nothing is counted twice: threads of a process share its
-// counters, since a library's own threads count too; processes of a host share its CPUs.
+// The part of a job that one rank counts, so that nothing is counted twice: threads of a process
+// share its counters, since a library's own threads count too; processes of a host share its CPUs.
 struct CounterScope {
   bool process = false;  // this rank counts its process's faults and switches
   std::set<int> cpus;    // whose steal this rank counts; empty: none

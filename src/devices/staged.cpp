@@ -27,9 +27,9 @@ constexpr std::size_t aligned = 256;  // as cudaMalloc
 
 std::size_t rounded(std::size_t bytes) { return (bytes + aligned - 1) / aligned * aligned; }
 
-// For one operation of up to so many bytes a buffer. Taken before the ranks begin operations: taking
-// memory of a GPU waits for its peers, which wait for this rank. Empty if there is too little; then pieces
-// are taken when they are needed.
+// Returns room for one operation of up to so many bytes a buffer, before the ranks begin
+// operations: taking memory of a GPU waits for its peers, which wait for this rank. Empty if there
+// is too little; then pieces are taken when they are needed.
 Buffer room_for(Device& side, std::size_t bytes) {
   constexpr std::size_t gaps = 4096 * aligned;  // of messages to and from 2048 peers
   try {

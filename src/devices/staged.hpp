@@ -13,10 +13,10 @@ class Communicator;
 
 using Connect = std::function<std::unique_ptr<Communicator>()>;
 
-// Takes buffers in `memory`; `library` connects what works on the other one. Scratch memory for the library is `library_side`'s; `gpu`, which is
-// one of the two sides, copies between them. Both devices outlive the communicator. Operations are
-// complete when they return; messages, when their transfer returns;
-// what is started, when the first of what was started is waited for.
+// Returns a communicator for buffers in `memory`; `library` connects the one below, of the other
+// kind. `library_side` has the library's scratch memory; `gpu`, one of the two sides, copies
+// between them. Both outlive the communicator. Operations are complete when they return; messages,
+// when their transfer returns; what is started, when the first of it is waited for.
 std::unique_ptr<Communicator> stage(const Connect& library, Memory memory, Device& library_side,
                                     Device& gpu);
 

@@ -23,17 +23,17 @@ struct RankAddresses {
 std::vector<RankAddresses> agreed_on(std::vector<RankAddresses> ranks);
 
 // Returns the same of all ranks here. A rank may use what --interface says, or else
-// GLOO_SOCKET_IFNAME or NCCL_SOCKET_IFNAME, or else loopback if all ranks are on one host, or else the
-// interface of its control connection. Collective. Throws UsageError and Unsupported as agreed_on,
-// and if a rank has no such address.
+// GLOO_SOCKET_IFNAME or NCCL_SOCKET_IFNAME, or else loopback if all ranks are on one host, or else
+// the interface of its control connection. Collective. Throws UsageError and Unsupported as
+// agreed_on, and if a rank has no such address.
 std::vector<RankAddresses> agree_on_addresses(ControlChannel& channel,
                                               const BackendOptions& options);
 
 // Returns "eth0 10.0.0.7, chosen by --interface".
 std::string text_of(const RankAddresses& rank);
 
-// Returns what is to be said behind `message` if rank `self` cannot connect: its address, those of the
-// ranks whose addresses `message` names (or else of the first others), and what to do. Pure.
+// Returns what to add to `message` if rank `self` cannot connect: its address, those of the ranks
+// whose addresses `message` names (or else of the first others), and what to do. Pure.
 std::string addresses_text(const std::vector<RankAddresses>& ranks, int self,
                            const std::string& message);
 

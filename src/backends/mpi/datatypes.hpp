@@ -58,7 +58,7 @@ class Block {
 // Operations that MPI lacks: made of MPI's by the communicator.
 inline bool is_composed(ReduceOp op) { return op == ReduceOp::avg || op == ReduceOp::mulsum; }
 
-// device: whose memory the buffers lie in; null: the host's. most: largest count that is handed to MPI.
+// device: whose memory the buffers lie in; null: the host's. most: largest count that MPI is given.
 // After MPI was initialised, since the thread level is told.
 Capabilities capabilities_on(const Device* device, std::size_t most);
 

@@ -31,7 +31,7 @@ std::string value_of(const char* variable) {
   return value != nullptr ? value : "";
 }
 
-// As the launcher says: Open MPI's and Hydra's mpirun, srun. A process that nothing started is alone.
+// As the launcher says: Open MPI's or Hydra's mpirun, or srun. A process without one is alone.
 bool all_on_one_host() {
   if (is_set("OMPI_COMM_WORLD_SIZE"))
     return value_of("OMPI_COMM_WORLD_LOCAL_SIZE") == value_of("OMPI_COMM_WORLD_SIZE");

@@ -13,7 +13,7 @@
 
 namespace ccl_tests::nccl_module {
 
-// The options that a communicator was made with, and that those that are split from it are made with.
+// The options of a communicator and of those that are split from it.
 struct Setup {
   BackendOptions options;  // without the device
   int device = 0;
@@ -38,8 +38,8 @@ ncclConfig_t config_of(const Setup& setup);
 // An int of the GPU's memory that barriers sum.
 using Token = std::unique_ptr<int, decltype(&cudaFree)>;
 
-// On the calling thread's device, before its communicator is made: taking memory waits for peers, and
-// these for this rank once they have begun an operation. Throws Error.
+// Makes a token on the calling thread's device, before its communicator: taking memory waits for
+// peers, and these for this rank once they have begun an operation. Throws Error.
 Token make_token();
 
 // Takes over `comm`, of the calling thread's device. Collective over its ranks. Throws Error.

@@ -130,8 +130,8 @@ class NcclBackend : public Backend {
         // Sockets of its channel and proxies.
         .descriptors_per_rank = [](int ranks) { return 4 * static_cast<std::size_t>(ranks) + 64; },
         .scratch_factor = 0.0,
-        // Since 2.22 each algorithm connects at its first use. All of them take 2 to 3 GiB on a GPU of eight;
-        // nccl-tests keeps up to 5 GiB.
+        // Since 2.22 each algorithm connects at its first use. All of them take 2 to 3 GiB on a GPU
+        // of eight; nccl-tests keeps up to 5 GiB.
         .taken_later = [](int ranks) { return ranks > 1 ? std::size_t{5} << 30 : 0; },
         .memories = {Memory::cuda}};
   }

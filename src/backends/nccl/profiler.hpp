@@ -1,5 +1,4 @@
-// Keeps what NCCL chose for its operations. It tells a profiler plugin; this module is the one that it is
-// made to open.
+// Keeps what NCCL chose for its operations. NCCL tells a profiler plugin, which this module is.
 #pragma once
 
 #include <nvtx3/nvToolsExt.h>

@@ -16,8 +16,8 @@ namespace ccl_tests::nccl_module {
 namespace {
 
 constexpr double limit_s = 4.5;  // of all; the watchdog says what it knows after 5 s
-// NCCL answers with the job at once, and with its communicators when all ranks have answered or this has
-// passed: 5 s if it is not told (RAS_COLLECTIVE_LEG_TIMEOUT_SEC of NCCL's ras_internal.h).
+// NCCL answers with the job at once, and with its communicators when all ranks have answered or
+// this has passed: 5 s if it is not told (RAS_COLLECTIVE_LEG_TIMEOUT_SEC of NCCL's ras_internal.h).
 constexpr std::string_view collecting = "TIMEOUT 2\n";
 constexpr std::size_t longest = 4000;  // bytes of the report that are shown
 

@@ -37,8 +37,7 @@ class CudaDevice : public Device {
     // The copies' own stream: the default one would wait for all others of the device.
     check(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking), "a stream");
   }
-  // The main thread may be the one that closes; without a device of its own it would make a context on
-  // the first one.
+  // A thread without a device, as the main one, would make a context on the first device.
   ~CudaDevice() override {
     cudaSetDevice(index_);
     cudaStreamDestroy(stream_);
