@@ -122,15 +122,6 @@ std::string part_file(const std::string& folder, int rank) {
   return fmt::format("{}/part_{}", folder, rank);
 }
 
-void write_file(const std::string& path, Bytes bytes) {
-  std::ofstream file(path, std::ios::binary);
-  file.write(reinterpret_cast<const char*>(bytes.data()),
-             static_cast<std::streamsize>(bytes.size()));
-  file.close();
-  if (!file)
-    throw Error(fmt::format("cannot write {}: {}", path, std::generic_category().message(errno)));
-}
-
 void read_files(const Group& group, const std::string& folder, Objects& parts) {
   parts.clear();
   for (int rank = 0; rank < group.ranks(); ++rank) {
@@ -213,7 +204,10 @@ void collect_results_by_files(Group& group, std::span<const Bytes> part, std::si
   if (folder.empty()) fail(group, trouble);
 
   const std::string mine = part_file(folder, group.rank());
-  trouble = trouble_of([&] { write_file(mine, pack_list(group, part)); });
+  trouble = trouble_of([&] {
+    const std::string why = write_over(mine, text_of(pack_list(group, part)));
+    if (!why.empty()) throw Error(fmt::format("cannot write {}: {}", mine, why));
+  });
   if (!trouble.empty()) std::remove(mine.c_str());
   clock.packing();
   group.barrier();
