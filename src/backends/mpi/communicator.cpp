@@ -1,5 +1,7 @@
 #include "src/backends/mpi/communicator.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <atomic>
 #include <cstring>
@@ -47,8 +49,7 @@ class MpiCommunicator : public Communicator {
         device_(device),
         most_(most),
         capabilities_(capabilities_on(device, most)),
-        messages_(comm_, datatypes_, most),
-        vectors_(comm_, datatypes_, most) {}
+        messages_(comm_, datatypes_, most) {}
 
   void all_reduce(const Call& call) override {
     if (call.count <= most_ && !is_composed(call.op)) {  // nearly every call: nothing around MPI's
@@ -114,39 +115,70 @@ class MpiCommunicator : public Communicator {
           "MPI_Alltoall");
   }
 
-  void alltoallv(const Call& call) override { vectors_.alltoallv(call); }
+  void alltoallv(const Call& call) override {
+    const auto send_counts = ints(call.send_counts), send_offsets = ints(call.send_offsets);
+    const auto recv_counts = ints(call.recv_counts), recv_offsets = ints(call.recv_offsets);
+    check(MPI_Alltoallv(call.send, send_counts.data(), send_offsets.data(), type(call), call.recv,
+                        recv_counts.data(), recv_offsets.data(), type(call), comm_),
+          "MPI_Alltoallv");
+  }
 
   void all_gatherv(const Call& call) override {
-    if (!vectors_.all_gatherv(call)) Communicator::all_gatherv(call);
+    if (too_large(call.recv_counts) || too_large(call.recv_offsets))
+      return Communicator::all_gatherv(call);
+    const auto counts = ints(call.recv_counts), offsets = ints(call.recv_offsets);
+    const bool in_place = call.send == at(call, call.recv, call.recv_offsets[rank()]);
+    check(MPI_Allgatherv(in_place ? MPI_IN_PLACE : call.send, static_cast<int>(call.count),
+                         type(call), call.recv, counts.data(), offsets.data(), type(call), comm_),
+          "MPI_Allgatherv");
   }
 
   void gatherv(const Call& call) override {
-    if (!vectors_.gatherv(call)) Communicator::gatherv(call);
+    if (too_large(call.recv_counts) || too_large(call.recv_offsets))
+      return Communicator::gatherv(call);
+    const auto counts = ints(call.recv_counts), offsets = ints(call.recv_offsets);
+    const bool in_place =
+        is_root(call) && call.send == at(call, call.recv, call.recv_offsets[rank()]);
+    check(MPI_Gatherv(in_place ? MPI_IN_PLACE : call.send, static_cast<int>(call.count), type(call),
+                      call.recv, counts.data(), offsets.data(), type(call), call.root, comm_),
+          "MPI_Gatherv");
   }
 
   void scatterv(const Call& call) override {
-    if (!vectors_.scatterv(call)) Communicator::scatterv(call);
+    if (too_large(call.send_counts) || too_large(call.send_offsets))
+      return Communicator::scatterv(call);
+    const auto counts = ints(call.send_counts), offsets = ints(call.send_offsets);
+    const bool in_place =
+        is_root(call) && call.recv == at(call, call.send, call.send_offsets[rank()]);
+    check(MPI_Scatterv(call.send, counts.data(), offsets.data(), type(call),
+                       in_place ? MPI_IN_PLACE : call.recv, static_cast<int>(call.count),
+                       type(call), call.root, comm_),
+          "MPI_Scatterv");
   }
 
+  // MPI_IN_PLACE is not used: MPICH 4.0.2 moves a result that is longer than its offset with an
+  // overlapping memcpy, and ends there.
   void reduce_scatterv(const Call& call) override {
-    const auto& counts = call.send_counts;
+    const auto& sizes = call.send_counts;
     auto* const base = const_cast<void*>(call.send);
     const bool in_place = call.recv == at(call, base, call.send_offsets[rank()]);
-    const std::size_t all = sum_of(counts);
+    const std::size_t all = sum_of(sizes);
     const void* send = call.send;
     if (call.op == ReduceOp::mulsum)
       send = premultiplied(call, all, in_place ? base : room(all * size_of(call.type)));
-    if (all >= 2 * most_ || vectors_.too_large(counts)) {  // Open MPI adds them up in an int
+    if (all >= 2 * most_ || too_large(sizes)) {  // Open MPI adds them up in an int
       for (int r = 0; r < comm_.ranks; ++r) {
         Call step = call;
-        step.count = counts[static_cast<std::size_t>(r)];
+        step.count = sizes[static_cast<std::size_t>(r)];
         reduce_to(step, r, at(call, send, call.send_offsets[static_cast<std::size_t>(r)]),
                   call.recv);
       }
     } else {
       const std::size_t bytes = call.count * size_of(call.type);
       void* const result = in_place ? room(bytes) : call.recv;
-      vectors_.reduce_scatterv(call, send, result);
+      const std::vector<int> counts = ints(sizes);
+      check(MPI_Reduce_scatter(send, result, counts.data(), type(call), op(call), comm_),
+            "MPI_Reduce_scatter");
       if (in_place && bytes > 0) copy(call.recv, result, bytes);
     }
     divided(call, call.recv, call.count);
@@ -246,6 +278,22 @@ class MpiCommunicator : public Communicator {
     } while (first < count);
   }
 
+  // Returns true if a count or an offset is too large for MPI's vector collectives, which take ints.
+  bool too_large(std::span<const std::size_t> values) const {
+    return std::any_of(values.begin(), values.end(), [&](std::size_t v) { return v > most_; });
+  }
+
+  // Returns counts or offsets as MPI takes them. Throws Unsupported if one is too large: pieces of
+  // an alltoallv would have to be agreed on by all ranks, inside the clock.
+  std::vector<int> ints(std::span<const std::size_t> values) const {
+    if (too_large(values))
+      throw Unsupported(fmt::format(
+          "MPI_Alltoallv takes counts and offsets of int: {} elements are too many here, at most "
+          "{} are; choose a wider type (-d) or a smaller size",
+          *std::max_element(values.begin(), values.end()), most_));
+    return {values.begin(), values.end()};
+  }
+
   template <class Finish>
   static std::unique_ptr<Work> started(MPI_Request request, Finish finish) {
     return std::make_unique<Request<Finish>>(request, finish);
@@ -284,7 +332,6 @@ class MpiCommunicator : public Communicator {
   SimulatedClock simulated_;
 #endif
   Messages messages_;
-  VectorCollectives vectors_;
   std::vector<std::byte> room_;  // products of mulsum
 };
 
