@@ -2,8 +2,10 @@
 
 #include <fmt/format.h>
 #include <gloo/allgather.h>
+#include <gloo/allgatherv.h>
 #include <gloo/allreduce.h>
 #include <gloo/alltoall.h>
+#include <gloo/alltoallv.h>
 #include <gloo/barrier.h>
 #include <gloo/broadcast.h>
 #include <gloo/gather.h>
@@ -17,7 +19,7 @@
 #include <vector>
 
 #include "src/backends/gloo/errors.hpp"
-#include "src/backends/gloo/vector_collectives.hpp"
+#include "src/backends/gloo/messages.hpp"
 #include "src/backends/gloo/workers.hpp"
 #include "src/core/reduction.hpp"
 
@@ -48,6 +50,32 @@ Capabilities describe(std::vector<std::string> connection, const std::string& al
           .emulated = {{std::nullopt, ReduceOp::avg, "sum, then divide"},
                        {std::nullopt, ReduceOp::mulsum, "multiply, then sum"}}};
 }
+
+// alltoallv's options with offsets: the setters of Gloo's own take adjacent blocks only.
+class BlocksAnywhere : public gloo::AlltoallvOptions {
+ public:
+  BlocksAnywhere(const std::shared_ptr<gloo::Context>& of, const Call& call)
+      : AlltoallvOptions(of) {
+    elementSize = size_of(call.type);
+    in = bind(call.send, call.send_counts, call.send_offsets, inLengthPerRank, inOffsetPerRank);
+    out = bind(call.recv, call.recv_counts, call.recv_offsets, outLengthPerRank, outOffsetPerRank);
+  }
+
+ private:
+  std::unique_ptr<gloo::transport::UnboundBuffer> bind(const void* data,
+                                                       std::span<const std::size_t> counts,
+                                                       std::span<const std::size_t> offsets,
+                                                       std::vector<std::size_t>& lengths,
+                                                       std::vector<std::size_t>& begins) const {
+    std::size_t end = 0;
+    for (std::size_t r = 0; r < counts.size(); ++r) {
+      lengths.push_back(counts[r] * elementSize);
+      begins.push_back(offsets[r] * elementSize);
+      if (counts[r] > 0) end = std::max(end, begins[r] + lengths[r]);
+    }
+    return context->createUnboundBuffer(const_cast<void*>(data), end);
+  }
+};
 
 // Gloo's collectives see elements only by their width. In place, Gloo copies a root's block onto
 // itself, which is harmless. Options are made per call, as a user of Gloo makes them; operations on
@@ -125,11 +153,26 @@ class GlooCommunicator : public Communicator {
 
   void all_gatherv(const Call& call) override {
     const std::size_t all = sum_of(call.recv_counts);
-    if (all > 0) gloo_module::all_gatherv(context_, call, limit(call, all));
+    if (all == 0) return;
+    by_width(call, [&]<class U>() {
+      gloo::AllgathervOptions options(context_);
+      U* const out = elements<U>(call.recv);
+      // Without an input Gloo takes this rank's block of the output.
+      if (call.send != out + call.recv_offsets[rank()])
+        options.setInput(elements<U>(call.send), call.count);
+      options.setOutput(out, {call.recv_counts.begin(), call.recv_counts.end()});
+      options.setTimeout(limit(call, all));
+      gloo::allgatherv(options);
+    });
   }
 
+  // Blocks may lie anywhere, on each rank in its own way.
   void alltoallv(const Call& call) override {
-    gloo_module::alltoallv(context_, call, limit(call, sum_of(call.recv_counts) * ranks()));
+    translated([&] {
+      BlocksAnywhere options(context_, call);
+      options.setTimeout(limit(call, sum_of(call.recv_counts) * ranks()));
+      gloo::alltoallv(options);
+    });
   }
 
   void gather(const Call& call) override {

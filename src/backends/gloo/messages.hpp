@@ -1,12 +1,10 @@
-// Operations that Gloo lacks or does slowly: collectives of unequal blocks, a ring of
-// reduce_scatter, messages.
+// Operations of the suite's own over Gloo's send and recv: messages, and a ring of reduce_scatter.
 #pragma once
 
 #include <gloo/context.h>
 
 #include <chrono>
 #include <cstddef>
-#include <memory>
 #include <span>
 #include <vector>
 
@@ -15,14 +13,6 @@
 #include "src/core/reduction.hpp"
 
 namespace ccl_tests::gloo_module {
-
-// Not all blocks may be empty.
-void all_gatherv(const std::shared_ptr<gloo::Context>& context, const Call& call,
-                 std::chrono::milliseconds limit);
-
-// Blocks may lie anywhere, on each rank in its own way.
-void alltoallv(const std::shared_ptr<gloo::Context>& context, const Call& call,
-               std::chrono::milliseconds limit);
 
 // Makes reduce_scatter as a ring over Gloo's send and recv, the suite's own: Gloo has it only as an
 // old class bound to its buffers. recv = block `rank` of the combination of all ranks' send
