@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <array>
-#include <cstring>
 #include <string>
 #include <vector>
 
@@ -24,20 +23,6 @@ std::optional<ncclRedOp_t> nccl_op(ReduceOp op) {
   static constexpr std::array ops = {ncclSum, ncclProd, ncclMax, ncclMin, ncclAvg};
   const auto index = static_cast<std::size_t>(op);
   return index < ops.size() ? std::optional(ops[index]) : std::nullopt;
-}
-
-std::uint64_t mulsum_bits(DataType type, int rank) {
-  return with_type(type, [&]<class T>() {
-    T scalar{};
-    if constexpr (is_float<T>) {
-      scalar = from_double<T>(mulsum_scalar(rank));
-    } else {
-      scalar = static_cast<T>(mulsum_scalar(rank));
-    }
-    std::uint64_t bits = 0;
-    std::memcpy(&bits, &scalar, sizeof scalar);  // little endian
-    return bits;
-  });
 }
 
 namespace {

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <sched.h>
 
+#include <cstring>
 #include <map>
 #include <utility>
 
@@ -42,6 +43,21 @@ class Registered : public Registration {
   void* handle_ = nullptr;
   ncclWindow_t window_ = nullptr;
 };
+
+// Returns a rank's scalar of mulsum, as `type`, for ncclRedOpCreatePreMulSum.
+std::uint64_t mulsum_bits(DataType type, int rank) {
+  return with_type(type, [&]<class T>() {
+    T scalar{};
+    if constexpr (is_float<T>) {
+      scalar = from_double<T>(mulsum_scalar(rank));
+    } else {
+      scalar = static_cast<T>(mulsum_scalar(rank));
+    }
+    std::uint64_t bits = 0;
+    std::memcpy(&bits, &scalar, sizeof scalar);  // little endian
+    return bits;
+  });
+}
 
 class NcclCommunicator : public Communicator, public GpuExtension {
  public:

@@ -27,9 +27,6 @@ ncclDataType_t nccl_type(DataType type);
 // Empty: NCCL has no such operation, or (mulsum) it is one that a communicator must make.
 std::optional<ncclRedOp_t> nccl_op(ReduceOp op);
 
-// This rank's scalar of mulsum, as `type`, for ncclRedOpCreatePreMulSum.
-std::uint64_t mulsum_bits(DataType type, int rank);
-
 // After the library was opened, whose version counts.
 Capabilities capabilities_of(const Setup& setup);
 
