@@ -21,8 +21,7 @@ struct BackendOptions {
   std::string interface;       // --interface (interfaces.hpp); empty: the library chooses
   std::string transport;       // --transport; empty: the library's default
   std::string gloo_algorithm;  // --gloo-algorithm ring|bcube; empty: the library's default
-  std::string mpi_thread;  // --mpi-thread single|funneled|serialized|multiple; empty: MPI's module
-                           // chooses
+  std::string mpi_thread;      // --mpi-thread; empty: MPI's module chooses
   double init_timeout_s = 120;
   Device* device = nullptr;                     // this rank's; null: the host
   int local_register = 0;                       // -R: 0 no, 1 as buffers, 2 as symmetric windows

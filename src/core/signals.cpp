@@ -16,9 +16,8 @@ namespace {
 // The handlers' knowledge: a signal belongs to the process.
 struct Target {
   std::atomic<int> pipe = -1;
-  std::atomic<pid_t> process =
-      0;  // a child that a library forked has the handlers, too, until it calls exec
-  std::atomic<int> running = 0;  // handlers that may still write
+  std::atomic<pid_t> process = 0;  // a forked child has the handlers, too, until it calls exec
+  std::atomic<int> running = 0;    // handlers that may still write
 };
 
 constinit Target target;
