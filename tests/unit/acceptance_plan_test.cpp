@@ -6,6 +6,7 @@
 
 #include "src/core/error.hpp"
 #include "tests/unit/temporary_folder.hpp"
+#include "tools/acceptance/arguments.hpp"
 #include "tools/acceptance/progress.hpp"
 
 namespace ccl_tests::acceptance {
@@ -24,13 +25,16 @@ std::string refusal(const std::string& text) {
 }
 
 TEST(AcceptancePlan, ARateFromTheCommandLine) {
-  Plan plan = plan_of("quick"), left_out = parse_plan("pairs = { run = false }", "p.toml");
-  const std::string digest = plan.digest;
-  set_min_bandwidth(plan, parse_bandwidth("48.5MB/s"));
+  const Plan plan = plan_of(parse({"quick", "--min-bandwidth", "48.5MB/s", "--strict"}));
   EXPECT_EQ(plan.pairs.min_bandwidth, 48.5e6);
-  EXPECT_NE(plan.digest, digest) << "--resume would take over what another limit said";
+  EXPECT_TRUE(plan.strict);
+  EXPECT_NE(plan.digest, plan_of("quick").digest)
+      << "--resume would take over what another limit said";
+  EXPECT_EQ(plan_of(parse({"quick"})).digest, plan_of("quick").digest);
   EXPECT_EQ(parse_bandwidth("800kB/s"), 800e3);
-  EXPECT_THROW(set_min_bandwidth(left_out, 1e6), UsageError);
+  const TemporaryFolder folder;
+  const std::string left_out = folder.write("p.toml", "pairs = { run = false }\n");
+  EXPECT_THROW(plan_of(parse({left_out, "--min-bandwidth", "1MB/s"})), UsageError);
 }
 
 TEST(AcceptancePlan, AllKeysAreRead) {

@@ -6,11 +6,11 @@
 #include "src/bootstrap/launch.hpp"
 #include "src/core/error.hpp"
 #include "src/core/quote.hpp"
+#include "src/core/sha256.hpp"
 #include "src/inject/fault.hpp"
 #include "src/options/command_line.hpp"
 #include "src/options/flags.hpp"
 #include "src/options/values.hpp"
-#include "tools/acceptance/plan/plan.hpp"
 
 namespace ccl_tests::acceptance {
 
@@ -120,6 +120,18 @@ Arguments parse(const std::vector<std::string>& words) {
     throw UsageError(
         fmt::format("{}: two files of that name; accepted: each its own", quote(*twice)));
   return a;
+}
+
+Plan plan_of(const Arguments& a) {
+  Plan plan = plan_of(a.plan);
+  plan.strict = a.strict;
+  if (a.min_bandwidth <= 0) return plan;
+  if (!plan.pairs.run)
+    throw UsageError(
+        "--min-bandwidth: the plan measures no pairs; accepted: run = true in [pairs]");
+  plan.pairs.min_bandwidth = a.min_bandwidth;
+  plan.digest = text_digest(fmt::format("{} {}", plan.digest, a.min_bandwidth));
+  return plan;
 }
 
 }  // namespace ccl_tests::acceptance

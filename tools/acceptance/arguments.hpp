@@ -8,6 +8,7 @@
 #include "src/options/flag.hpp"
 #include "src/options/options.hpp"
 #include "src/options/program_texts.hpp"
+#include "tools/acceptance/plan/plan.hpp"
 #include "tools/acceptance/report/writers.hpp"
 
 namespace ccl_tests::acceptance {
@@ -29,5 +30,8 @@ void declare_flags(FlagSet& set, Arguments& arguments);
 ProgramTexts texts();
 // Throws UsageError.
 Arguments parse(const std::vector<std::string>& words);
+// Returns the plan that is named, with the changes that other arguments ask for. Its digest changes with its limits.
+// Throws UsageError.
+Plan plan_of(const Arguments& arguments);
 
 }  // namespace ccl_tests::acceptance

@@ -28,9 +28,7 @@ int main(int argc, char** argv) {
       fmt::print("{}", help_all(acceptance::texts(), set));
       return exit_code(Exit::passed);
     }
-    acceptance::Plan plan = acceptance::plan_of(arguments.plan);
-    plan.strict = arguments.strict;
-    if (arguments.min_bandwidth > 0) acceptance::set_min_bandwidth(plan, arguments.min_bandwidth);
+    const acceptance::Plan plan = acceptance::plan_of(arguments);
     if (arguments.print_plan) {
       fmt::print("{}", acceptance::plan_text(plan));
       return exit_code(Exit::passed);

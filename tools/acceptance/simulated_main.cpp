@@ -28,7 +28,7 @@ int main(int argc, char** argv) {
     const acceptance::Arguments arguments = acceptance::parse(words);
     if (arguments.help || arguments.print_plan)
       throw UsageError("-h and --plan need no simulated ranks; accepted: ccl_acceptance itself");
-    return acceptance::run_acceptance(arguments, acceptance::plan_of(arguments.plan), words,
+    return acceptance::run_acceptance(arguments, acceptance::plan_of(arguments), words,
                                       simulated_patterns(), run_simulated_job,
                                       acceptance::SimulatedHost());
   });

@@ -315,14 +315,6 @@ double parse_bandwidth(const std::string& text) {
   return rate;
 }
 
-void set_min_bandwidth(Plan& plan, double rate) {
-  if (!plan.pairs.run)
-    throw UsageError(
-        "--min-bandwidth: the plan measures no pairs; accepted: run = true in [pairs]");
-  plan.pairs.min_bandwidth = rate;
-  plan.digest = text_digest(fmt::format("{} {}", plan.digest, rate));
-}
-
 Plan parse_plan(const std::string& text, const std::string& source) {
   toml::table table;
   try {

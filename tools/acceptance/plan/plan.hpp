@@ -76,10 +76,6 @@ struct Plan {
   bool strict = false;  // a run without a limit of all hosts' speed proves nothing (--strict)
 };
 
-// Holds the median pair to this rate, bytes per second, whatever the plan says. Its digest changes with it. Throws
-// UsageError if the plan measures no pairs.
-void set_min_bandwidth(Plan& plan, double rate);
-
 // Returns "8, 1M".
 std::string sizes_text(const std::vector<std::size_t>& sizes);
 
