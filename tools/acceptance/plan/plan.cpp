@@ -286,15 +286,6 @@ min_busbw = "71 GB/s"
 )"},
 };
 
-Plan defaults() {
-  Plan plan;
-  plan.node.programs = {"all_reduce"};
-  plan.node.sizes = {std::size_t{64} << 20};
-  plan.full.programs = {"all_reduce", "all_gather", "reduce_scatter", "alltoall"};
-  plan.full.sizes = {8, std::size_t{1} << 20, std::size_t{64} << 20};
-  return plan;
-}
-
 }  // namespace
 
 std::string RateLimit::row() const {
@@ -324,7 +315,7 @@ Plan parse_plan(const std::string& text, const std::string& source) {
         fmt::format("{}:{}: not TOML: {}; accepted: lines such as size = \"8M\" and [pairs]",
                     source, e.source().begin.line, std::string(e.description())));
   }
-  Plan plan = defaults();
+  Plan plan;
   plan.digest = text_digest(text);
   PlanTable r(table, source, "");
   r.word("name", plan.name);
@@ -345,12 +336,7 @@ Plan parse_plan(const std::string& text, const std::string& source) {
       throw UsageError(source + ": soak: for how long? accepted: seconds, or run = false");
     if (!run) plan.soak_s = 0;
   });
-  r.tables("limit", [&](PlanTable& one) {
-    RateLimit limit;
-    limit.stage = "full";
-    read_limit(one, limit);
-    plan.limits.push_back(limit);
-  });
+  r.tables("limit", [&](PlanTable& one) { read_limit(one, plan.limits.emplace_back()); });
   r.refuse_other_keys();
   if (plan.full.sizes.empty() || plan.full.programs.empty() || plan.node.sizes.empty() ||
       plan.node.programs.empty())

@@ -11,12 +11,12 @@ namespace ccl_tests::acceptance {
 // A limit of rows of a program and size. Bandwidths are bus bandwidths in bytes per second,
 // times in seconds; 0: no limit.
 struct RateLimit {
-  std::string stage;      // "node" or "full"
-  std::string program;    // without _perf
-  std::size_t bytes = 0;  // 0: of any size
-  double min_busbw = 0;   // below: FAIL
-  double warn_busbw = 0;  // below: WARN
-  double max_time_s = 0;  // above: FAIL
+  std::string stage = "full";  // or "node"
+  std::string program = {};    // without _perf
+  std::size_t bytes = 0;       // 0: of any size
+  double min_busbw = 0;        // below: FAIL
+  double warn_busbw = 0;       // below: WARN
+  double max_time_s = 0;       // above: FAIL
 
   std::string row() const;  // "all_reduce 1G", "all_reduce" of any size
 };
@@ -68,7 +68,9 @@ struct Plan {
                                    "gpu driver", "gpus",        "gpu ecc", "gpu clocks",
                                    "gpu pcie",   "gpu nvlinks", "pci *",   "gpu power limit"};
   bool sanity = true;
-  RatePlan node, full;
+  RatePlan node{.programs = {"all_reduce"}, .sizes = {std::size_t{64} << 20}};
+  RatePlan full{.programs = {"all_reduce", "all_gather", "reduce_scatter", "alltoall"},
+                .sizes = {8, std::size_t{1} << 20, std::size_t{64} << 20}};
   PairsPlan pairs;
   ScalingPlan scaling;
   double soak_s = 0;  // 0: no such stage
