@@ -21,16 +21,16 @@ TEST(AcceptanceProgress, StagesAreThoseThatTakeTime) {
               testing::ElementsAre("sanity", "full", "scaling"));
   for (const int hosts : {1, 2, 3, 4, 16, 64, 1000})
     for (const PlannedStage& stage : planned_stages(plan, hosts, 2, hosts > 1))
-      EXPECT_LE(stage.takes.least_s, stage.takes.most_s) << stage.name << ' ' << hosts;
+      EXPECT_LE(stage.takes.least, stage.takes.most) << stage.name << ' ' << hosts;
 }
 
 TEST(AcceptanceProgress, EveryPairIsARoundMoreWhereLinksAreLookedAt) {
   PairsPlan plan;
-  EXPECT_EQ(expected_rounds(plan, 64).least, 8U);
-  EXPECT_EQ(expected_rounds(plan, 16).least, 20U);
+  EXPECT_EQ(expected_rounds(plan, 64).least, 8);
+  EXPECT_EQ(expected_rounds(plan, 16).least, 20);
   plan.links = true;
-  EXPECT_EQ(expected_rounds(plan, 64).least, 63U);
-  EXPECT_GT(expected_rounds(plan, 1000).most, 999U);
+  EXPECT_EQ(expected_rounds(plan, 64).least, 63);
+  EXPECT_GT(expected_rounds(plan, 1000).most, 999);
 }
 
 TEST(AcceptanceProgress, TextsRoundToWhatIsKnown) {
@@ -42,19 +42,19 @@ TEST(AcceptanceProgress, TextsRoundToWhatIsKnown) {
 
 TEST(AcceptanceProgress, WhatIsDoneSaysHowLongTheRestTakes) {
   Progress progress({{"full", {1, 100}}, {"soak", {30, 30}}}, 1000);
-  EXPECT_DOUBLE_EQ(progress.left(1000).least_s, 31);
-  EXPECT_DOUBLE_EQ(progress.left(1000).most_s, 130);
+  EXPECT_DOUBLE_EQ(progress.left(1000).least, 31);
+  EXPECT_DOUBLE_EQ(progress.left(1000).most, 130);
   progress.begin("full", 1000);
-  EXPECT_DOUBLE_EQ(progress.left(1002).least_s, 30);  // not less than nothing of a stage
-  EXPECT_DOUBLE_EQ(progress.left(1002).most_s, 128);
+  EXPECT_DOUBLE_EQ(progress.left(1002).least, 30);  // not less than nothing of a stage
+  EXPECT_DOUBLE_EQ(progress.left(1002).most, 128);
   progress.at({"row", 10, 40, 40}, 1005);
-  EXPECT_DOUBLE_EQ(progress.left(1005).least_s, 15 + 30);
-  EXPECT_DOUBLE_EQ(progress.left(1005).most_s, 15 + 30);
+  EXPECT_DOUBLE_EQ(progress.left(1005).least, 15 + 30);
+  EXPECT_DOUBLE_EQ(progress.left(1005).most, 15 + 30);
   progress.end(1020);
-  EXPECT_DOUBLE_EQ(progress.left(1020).most_s, 30);
+  EXPECT_DOUBLE_EQ(progress.left(1020).most, 30);
   progress.begin("soak", 1020);
   progress.end(1050);
-  EXPECT_DOUBLE_EQ(progress.left(1050).most_s, 0);
+  EXPECT_DOUBLE_EQ(progress.left(1050).most, 0);
 }
 
 TEST(AcceptanceProgress, AStageRestsWhileAnotherRunsWithinIt) {
@@ -62,12 +62,12 @@ TEST(AcceptanceProgress, AStageRestsWhileAnotherRunsWithinIt) {
   progress.begin("pairs", 0);
   progress.at({"round", 8, 8, 128}, 4);
   progress.begin("full", 4);
-  EXPECT_DOUBLE_EQ(progress.left(9).most_s, 60 + 15);
+  EXPECT_DOUBLE_EQ(progress.left(9).most, 60 + 15);
   progress.end(14);
-  EXPECT_DOUBLE_EQ(progress.left(14).most_s, 60);  // half a second a round, as before
+  EXPECT_DOUBLE_EQ(progress.left(14).most, 60);  // half a second a round, as before
   progress.at({"round", 28, 8, 128}, 24);
-  EXPECT_DOUBLE_EQ(progress.left(24).most_s, 50);
-  EXPECT_DOUBLE_EQ(progress.left(24).least_s, 0);
+  EXPECT_DOUBLE_EQ(progress.left(24).most, 50);
+  EXPECT_DOUBLE_EQ(progress.left(24).least, 0);
 }
 
 TEST(AcceptanceProgress, LinesComeEveryFewSecondsAndLessOftenLater) {
@@ -89,7 +89,7 @@ TEST(AcceptanceProgress, WhatWasNotPlannedIsNoTrouble) {
   EXPECT_FALSE(progress.at({"row", 1, 2, 2}, 2));
   progress.end(3);
   progress.end(3);
-  EXPECT_DOUBLE_EQ(progress.left(4).most_s, 0);
+  EXPECT_DOUBLE_EQ(progress.left(4).most, 0);
 }
 
 }  // namespace

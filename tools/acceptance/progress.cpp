@@ -29,7 +29,7 @@ Expected of_scaling(const Plan& plan, int hosts) {
   if (hosts < 3) return {};
   const double steps = std::ceil(std::log2(hosts));
   const Expected one = of_rows(1, plan.full.seconds);
-  return {3 * steps * std::min(one.least_s, one.most_s / 3), steps * one.most_s};
+  return {3 * steps * std::min(one.least, one.most / 3), steps * one.most};
 }
 
 std::string line(std::string_view stage, bool run, const std::string& what) {
@@ -37,7 +37,7 @@ std::string line(std::string_view stage, bool run, const std::string& what) {
 }
 
 std::string rates_text(const RatePlan& plan) {
-  const double most_s = of_rates(plan).most_s;
+  const double most_s = of_rates(plan).most;
   return fmt::format("{} of {}; at most {} s of timed calls", fmt::join(plan.programs, ", "),
                      sizes_text(plan.sizes),
                      most_s < 1 ? fmt::format("{:.1g}", most_s) : fmt::format("{:.0f}", most_s));
@@ -56,15 +56,16 @@ std::string pairs_text(const PairsPlan& plan) {
 
 }  // namespace
 
-ExpectedRounds expected_rounds(const PairsPlan& plan, int hosts) {
+Expected expected_rounds(const PairsPlan& plan, int hosts) {
   const Limits limits;
-  constexpr std::size_t least_of_few_hosts = 20;
+  constexpr double least_of_few_hosts = 20;
+  Expected rounds{static_cast<double>(limits.fewest_rounds),
+                  static_cast<double>(limits.most_rounds + 2 * limits.looks.back())};
   const auto all = static_cast<std::size_t>(hosts);
-  ExpectedRounds rounds{limits.fewest_rounds, limits.most_rounds + 2 * limits.looks.back()};
   if (all >= fewest_named && all < 2 * small_launch) rounds.least = least_of_few_hosts;
-  if (plan.links && all > rounds.least) {  // every pair once, and what confirms a link
-    rounds.most += all;
-    rounds.least = all - 1;
+  if (plan.links && hosts > rounds.least) {  // every pair once, and what confirms a link
+    rounds.most += hosts;
+    rounds.least = hosts - 1;
   }
   return rounds;
 }
@@ -77,27 +78,24 @@ std::vector<PlannedStage> planned_stages(const Plan& plan, int hosts, int ranks,
   constexpr Expected of_programs{1, 60};  // about 600 rows of a few verified calls
   add("sanity", plan.sanity, of_programs);
   add("node", plan.node.run && ranks > 1, of_rates(plan.node));
-  const ExpectedRounds rounds = expected_rounds(plan.pairs, hosts);
+  const Expected rounds = expected_rounds(plan.pairs, hosts);
   const double round_s = 2 * plan.pairs.seconds;
-  const Expected pairs{static_cast<double>(rounds.least) * round_s,
-                       static_cast<double>(rounds.most) * round_s};
+  const Expected pairs{rounds.least * round_s, rounds.most * round_s};
   add("pairs", plan.pairs.run && hosts > 1, pairs);
-  add("rails", rails, {(ranks - 1) * pairs.least_s, (ranks - 1) * pairs.most_s});
+  add("rails", rails, {(ranks - 1) * pairs.least, (ranks - 1) * pairs.most});
   add("full", plan.full.run, of_rates(plan.full));
   add("scaling", plan.scaling.run, of_scaling(plan, hosts));
   add("soak", plan.soak_s > 0, {plan.soak_s, plan.soak_s});
-  add("rest", plan.full.run && hosts > 1, {0, of_rates(plan.full).most_s});
+  add("rest", plan.full.run && hosts > 1, {0, of_rates(plan.full).most});
   return stages;
 }
 
-std::string expected_text(const Expected& expected) {
-  const auto text = [](double seconds) {
-    return seconds < 1 ? std::string("1 s") : duration_text(std::round(seconds));
-  };
-  if (expected.most_s < 1) return "less than 1 s";
-  if (expected.most_s <= 1.2 * expected.least_s) return text(expected.most_s);
-  if (expected.least_s < 1) return "up to " + text(expected.most_s);
-  return fmt::format("{} to {}", text(expected.least_s), text(expected.most_s));
+std::string expected_text(const Expected& seconds) {
+  const auto text = [](double some) { return duration_text(std::round(some)); };
+  if (seconds.most < 1) return "less than 1 s";
+  if (seconds.most <= 1.2 * seconds.least) return text(seconds.most);
+  if (seconds.least < 1) return "up to " + text(seconds.most);
+  return fmt::format("{} to {}", text(seconds.least), text(seconds.most));
 }
 
 Progress::Progress(std::vector<PlannedStage> stages, double now_s)
@@ -148,10 +146,10 @@ Expected Progress::left(double now_s) const {
       const double unit_s = part.done > 0 ? spent / part.done : 0;
       one = part.done > 0
                 ? Expected{unit_s * (part.least - part.done), unit_s * (part.most - part.done)}
-                : Expected{one.least_s - spent, one.most_s - spent};
+                : Expected{one.least - spent, one.most - spent};
     }
-    all.least_s += std::max(0.0, one.least_s);
-    all.most_s += std::max(0.0, one.most_s);
+    all.least += std::max(0.0, one.least);
+    all.most += std::max(0.0, one.most);
   }
   return all;
 }

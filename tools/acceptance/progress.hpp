@@ -1,7 +1,6 @@
 // The text of a plan, and how long a run takes, before and while it runs. Pure: times come from the caller.
 #pragma once
 
-#include <cstddef>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -11,28 +10,25 @@
 
 namespace ccl_tests::acceptance {
 
-// Seconds, between what is certain and what is allowed.
+// A number between what is certain and what is allowed.
 struct Expected {
-  double least_s = 0, most_s = 0;
+  double least = 0, most = 0;
 };
 
 struct PlannedStage {
   std::string name;
-  Expected takes;
+  Expected takes;  // seconds
 };
 
-// Rounds of messages that a search for slow hosts takes.
-struct ExpectedRounds {
-  std::size_t least = 0, most = 0;
-};
-ExpectedRounds expected_rounds(const PairsPlan& plan, int hosts);
+// Returns how many rounds of messages a search for slow hosts takes.
+Expected expected_rounds(const PairsPlan& plan, int hosts);
 
 // Returns the stages that take time, in order. Timed calls count, and little is known of `programs`.
 // ranks: of the host that has the most; rails: they are looked at (has_rails()).
 std::vector<PlannedStage> planned_stages(const Plan& plan, int hosts, int ranks, bool rails);
 
 // Returns "40 s", or "20 s to 2 min 00 s" if the two differ by more than a fifth.
-std::string expected_text(const Expected& expected);
+std::string expected_text(const Expected& seconds);
 
 // The part of a stage that is done: "round 12 of 20 to 84".
 struct Part {
@@ -53,7 +49,7 @@ class Progress {
   // Notes what is done of the innermost stage. Returns a line for people if the last one is 5 s and a tenth of the run
   // old: "round 12 of 20 to 84, 9.1 s; left: 20 s to 2 min 00 s".
   std::optional<std::string> at(const Part& part, double now_s);
-  // Returns what is left of the run.
+  // Returns the seconds that are left of the run.
   Expected left(double now_s) const;
 
  private:

@@ -30,7 +30,7 @@ class TeamMeasurer : public PairMeasurer {
   }
 
   // Tells the journal of each round from now on. rounds: of the stage. done: its rounds so far, which it counts on.
-  void report(const ExpectedRounds& rounds, double& done) {
+  void report(const Expected& rounds, double& done) {
     expected_ = rounds;
     done_ = &done;
     own_ = 0;
@@ -56,8 +56,7 @@ class TeamMeasurer : public PairMeasurer {
     if (done_ == nullptr) return times;
     ++*done_;
     ++own_;
-    context_.journal.at({"round", *done_, static_cast<double>(expected_.least),
-                         static_cast<double>(expected_.most)});
+    context_.journal.at({"round", *done_, expected_.least, expected_.most});
     return times;
   }
   bool enlarge() override {
@@ -115,9 +114,9 @@ class TeamMeasurer : public PairMeasurer {
   std::vector<std::vector<double>> log_sums_;  // by the sending and the receiving host
   std::vector<std::vector<int>> numbers_;
   std::uint64_t sent_ = 0;
-  ExpectedRounds expected_;
+  Expected expected_;
   double* done_ = nullptr;
-  std::size_t own_ = 0;  // reported since the last enlarge()
+  double own_ = 0;  // reported since the last enlarge()
 };
 
 constexpr std::size_t pilot_bytes = 1 << 20;
@@ -185,9 +184,10 @@ class Rails {
  public:
   Rails(Context& context, const MessageSizes& sizes)
       : context_(context), bytes_(sizes.bytes), rails_(rails_of(context.hosts)) {
-    const ExpectedRounds one = expected_rounds(context.plan.pairs, context.hosts.number());
-    const std::size_t beside = rounds_beside * rails_;
-    rounds_ = {one.least * (rails_ - 1) + beside, one.most * (rails_ - 1) + beside};
+    const Expected one = expected_rounds(context.plan.pairs, context.hosts.number());
+    const auto others = static_cast<double>(rails_ - 1);
+    const auto beside = static_cast<double>(rounds_beside * rails_);
+    rounds_ = {one.least * others + beside, one.most * others + beside};
     for (std::size_t rail = 0; rail < rails_; ++rail) measurers_.emplace_back(context, sizes, rail);
   }
 
@@ -265,7 +265,7 @@ class Rails {
   Context& context_;
   std::size_t bytes_, rails_;
   std::deque<TeamMeasurer> measurers_;  // by rail
-  ExpectedRounds rounds_;
+  Expected rounds_;
   double done_ = 0;  // rounds of all rails
 };
 
