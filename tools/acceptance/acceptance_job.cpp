@@ -44,16 +44,15 @@ std::string command_of(const Process& process) {
 
 Record header(const Rank& rank, const Arguments& arguments, const Plan& plan, const Hosts& hosts) {
   const Process& process = rank.process();
-  Record record{.plan = plan.name,
-                .plan_digest = plan.digest,
-                .version = std::string(version()),
-                .backend = process.backend.name(),
-                .library = process.backend.info().version,
-                .launcher = process.launch.launcher,
-                .command = command_of(process),
-                .seed = arguments.options.check.seed};
-  for (const HostRanks& host : hosts.all()) record.hosts.push_back({host.name, host.ranks, {}});
-  return record;
+  return {.plan = plan.name,
+          .plan_digest = plan.digest,
+          .version = std::string(version()),
+          .backend = process.backend.name(),
+          .library = process.backend.info().version,
+          .launcher = process.launch.launcher,
+          .command = command_of(process),
+          .seed = arguments.options.check.seed,
+          .hosts = hosts.all()};
 }
 
 // Returns whether something that was looked at says how fast the hosts together should be; of one host: the host.

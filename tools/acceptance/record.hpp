@@ -71,8 +71,8 @@ struct Curve {
 
 // A host, and what it says of itself (host/probe.hpp): "kernel", "gpu driver", ...
 struct Host {
-  std::string name = {};
-  std::vector<int> ranks = {};
+  std::string name = {};        // as people call it
+  std::vector<int> ranks = {};  // ascending; the first one speaks for the host
   std::map<std::string, std::string> facts = {};
 };
 

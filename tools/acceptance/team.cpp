@@ -140,7 +140,7 @@ Hosts::Hosts(const RankTable& table) {
 
 int Hosts::most_ranks() const {
   std::size_t most = 0;
-  for (const HostRanks& host : all_) most = std::max(most, host.ranks.size());
+  for (const Host& host : all_) most = std::max(most, host.ranks.size());
   return static_cast<int>(most);
 }
 

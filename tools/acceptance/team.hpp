@@ -39,19 +39,15 @@ class Verified {
   std::string wrong_;  // the first finding, with "wrong: " before it
 };
 
-struct HostRanks {
-  std::string name;        // as people call it
-  std::vector<int> ranks;  // ascending; the first one speaks for the host
-};
-
+// The hosts of a job, without their facts.
 class Hosts {
  public:
   // Ranks of one place are one host. Hosts that call themselves alike get "#2", "#3" behind the name.
   explicit Hosts(const RankTable& table);
 
   int number() const { return static_cast<int>(all_.size()); }
-  const HostRanks& operator[](int host) const { return all_[static_cast<std::size_t>(host)]; }
-  const std::vector<HostRanks>& all() const { return all_; }
+  const Host& operator[](int host) const { return all_[static_cast<std::size_t>(host)]; }
+  const std::vector<Host>& all() const { return all_; }
   // Returns the ranks of the host that has the most.
   int most_ranks() const;
   // Returns the numbers of all hosts.
@@ -60,7 +56,7 @@ class Hosts {
   template <class T>
   std::vector<T> of_leaders(const std::vector<T>& by_rank) const {
     std::vector<T> by_host;
-    for (const HostRanks& host : all_)
+    for (const Host& host : all_)
       by_host.push_back(by_rank.at(static_cast<std::size_t>(host.ranks.front())));
     return by_host;
   }
@@ -70,7 +66,7 @@ class Hosts {
   std::vector<int> ranks_of(const std::vector<int>& hosts) const;
 
  private:
-  std::vector<HostRanks> all_;
+  std::vector<Host> all_;
 };
 
 // The orders of rank 0 to all ranks. Groups and pairs are of the job's ranks.

@@ -164,7 +164,7 @@ constexpr std::size_t rounds_beside = 6;  // in which rails are compared with ea
 
 std::size_t rails_of(const Hosts& hosts) {
   std::size_t fewest = hosts[0].ranks.size();
-  for (const HostRanks& host : hosts.all()) fewest = std::min(fewest, host.ranks.size());
+  for (const Host& host : hosts.all()) fewest = std::min(fewest, host.ranks.size());
   return fewest;
 }
 
@@ -275,7 +275,7 @@ std::vector<int> racks_of(const Plan& plan, const Hosts& hosts) {
   std::vector<int> racks;
   if (plan.racks.empty()) return racks;
   std::map<std::size_t, int> numbers, members;  // of the racks that the job has hosts of
-  for (const HostRanks& host : hosts.all()) {
+  for (const Host& host : hosts.all()) {
     const auto rack = std::ranges::find_if(plan.racks, [&](const auto& names) {
       return std::ranges::find(names, host.name) != names.end();
     });

@@ -101,7 +101,7 @@ void check_nvlinks(Context& context, const std::vector<double>& best) {
   if (context.team.rank().process().staging.gpus == nullptr) return;
   const auto descriptions = context.hosts.of_leaders(context.team.descriptions());
   for (int h = 0; h < context.hosts.number(); ++h) {
-    const HostRanks& host = context.hosts[h];
+    const Host& host = context.hosts[h];
     const double links = descriptions[static_cast<std::size_t>(h)].nvlink_rate;
     if (links <= 0 || host.ranks.size() < 2) continue;
     context.journal.add(nvlink_check(host.name, best.at(static_cast<std::size_t>(h)), links,
@@ -332,7 +332,7 @@ void measure_nodes(Context& context) {
   const RatePlan& plan = context.plan.node;
   std::vector<std::vector<int>> groups;
   std::vector<std::string> subjects;
-  for (const HostRanks& host : context.hosts.all()) {
+  for (const Host& host : context.hosts.all()) {
     groups.push_back(host.ranks);
     subjects.push_back("host " + host.name);
   }
