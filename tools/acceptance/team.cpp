@@ -175,8 +175,6 @@ Team::Team(Rank& rank, const Options& options, verify::PatternCache& patterns,
   one_by_one_ = !runner_->has_intervals() && !rank.process().options.simulated();
 }
 
-Team::~Team() = default;
-
 const Capabilities& Team::library() const { return runner_->communicator().capabilities(); }
 
 void Team::carry_out(const UseGroups& order) {

@@ -102,9 +102,6 @@ class Team {
  public:
   // Collective: connects all ranks. patterns: shared by the ranks of a process; all outlive it.
   Team(Rank& rank, const Options& options, verify::PatternCache& patterns, const HostProbe& host);
-  ~Team();
-  Team(const Team&) = delete;
-  Team& operator=(const Team&) = delete;
 
   Rank& rank() { return rank_; }
   const CollectiveOptions& spec() const { return options_.spec; }
