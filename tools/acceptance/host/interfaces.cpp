@@ -9,6 +9,7 @@
 #include <system_error>
 #include <utility>
 
+#include "src/core/serialize.hpp"
 #include "tools/acceptance/report/headline.hpp"
 
 namespace ccl_tests::acceptance {
@@ -53,12 +54,6 @@ std::optional<std::uint64_t> count_in(const fs::path& file) {
   return error == std::errc() ? std::optional(value) : std::nullopt;
 }
 
-double leading_number(std::string_view text) {
-  double value = 0;
-  std::from_chars(text.data(), text.data() + text.size(), value);
-  return value;
-}
-
 namespace {
 
 constexpr double giga = 1e9, bits = 8;
@@ -66,9 +61,9 @@ constexpr double giga = 1e9, bits = 8;
 // "16.0 GT/s PCIe", "8", "Unknown".
 PciSpeed speed_in(const fs::path& device, const std::string& which) {
   constexpr int most_lanes = 32;  // 255 and 63 mean: not known
-  const double lanes = leading_number(line_in(device / (which + "_link_width")));
+  const double lanes = parse_number(line_in(device / (which + "_link_width")));
   if (lanes < 1 || lanes > most_lanes) return {};
-  return {leading_number(line_in(device / (which + "_link_speed"))), static_cast<int>(lanes)};
+  return {parse_number(line_in(device / (which + "_link_speed"))), static_cast<int>(lanes)};
 }
 
 // device: its folder in /sys. Returns nullopt if it says nothing: virtual functions, other buses.
@@ -88,7 +83,7 @@ Wire network_interface(const fs::path& folder) {
             .state = line_in(folder / "operstate"),
             .mtu = line_in(folder / "mtu"),
             .pci = pci_link(folder / "device")};
-  const double megabits = leading_number(line_in(folder / "speed"));
+  const double megabits = parse_number(line_in(folder / "speed"));
   if (megabits > 0) {
     wire.bytes_per_s = megabits * 1e6 / bits;
     wire.rate = megabits >= 1000 ? fmt::format("{:g} Gbit/s", megabits / 1000)
@@ -108,7 +103,7 @@ Wire infiniband_port(const fs::path& device, const std::string& port) {
             .rate = line_in(folder / "rate"),    // "400 Gb/sec (4X NDR)"
             .pci = pci_link(device / "device")};
   wire.infiniband = true;
-  wire.bytes_per_s = leading_number(wire.rate) * giga / bits;
+  wire.bytes_per_s = parse_number(wire.rate) * giga / bits;
   wire.up = wire.state.ends_with("ACTIVE");
   return wire;
 }

@@ -11,6 +11,8 @@
 #include <tuple>
 #include <utility>
 
+#include "src/core/serialize.hpp"
+
 namespace ccl_tests::acceptance {
 namespace {
 
@@ -237,7 +239,7 @@ void add_retransmits(Counters& counters, const fs::path& root) {
     std::istringstream name_words(names), values(line);
     for (std::string name, value; name_words >> name && values >> value;)
       if (name == "RetransSegs")
-        counters["retransmits"] = static_cast<std::uint64_t>(leading_number(value));
+        counters["retransmits"] = static_cast<std::uint64_t>(parse_number(value));
   }
 }
 
@@ -304,7 +306,7 @@ Facts host_facts(const std::string& root) {
     cpus += line.starts_with("processor") ? 1 : 0;
   if (cpus > 0) facts["cpus"] = std::to_string(cpus);
   constexpr double gib_in_kib = 1 << 20;
-  const double kib = leading_number(value_in(at / "proc/meminfo", "MemTotal"));
+  const double kib = parse_number(value_in(at / "proc/meminfo", "MemTotal"));
   if (kib > 0) facts["memory"] = fmt::format("{:.0f} GiB", kib / gib_in_kib);
   add("governor", line_in(at / "sys/devices/system/cpu/cpu0/cpufreq/scaling_governor"));
   add_gpus(facts, at);

@@ -80,8 +80,6 @@ std::string value_in(const std::filesystem::path& file, std::string_view name);
 std::vector<std::string> names_in(const std::filesystem::path& folder);
 // Returns the count in the file's first line; nullopt if the file is not there, is empty, or has none.
 std::optional<std::uint64_t> count_in(const std::filesystem::path& file);
-// Returns the number that a text begins with; 0 if it begins with none.
-double leading_number(std::string_view text);
 
 // Lanes, and what each carries: 10^9 transfers per second.
 struct PciSpeed {
