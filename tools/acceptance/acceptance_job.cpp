@@ -300,7 +300,7 @@ int run_acceptance(const Arguments& a, const Plan& plan, const std::vector<std::
         end.failure == exit_code(Exit::usage) || end.failure == exit_code(Exit::unsupported);
     if (refused && !journal->measures()) return end.failure;
     const Record record = journal->end(end);
-    const std::string text = terminal_text(record, {.file = a.verdict});
+    const std::string text = terminal_text(record, a.verdict);
     const bool told = std::fputs(text.c_str(), stdout) >= 0 && std::fflush(stdout) == 0;
     if (!told)
       say(job.program, fmt::format("cannot write the verdict to stdout: {}", std::strerror(errno)));

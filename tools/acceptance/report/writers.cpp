@@ -14,6 +14,8 @@
 namespace ccl_tests::acceptance {
 namespace {
 
+constexpr std::size_t width = 100;       // bytes of a line
+constexpr std::size_t shown_wrong = 12;  // lines of what is wrong that one screen shows
 constexpr std::size_t verdict_width = std::string_view("INCONCLUSIVE").size();
 
 std::string stage_duration(const Stage& stage) {
@@ -24,7 +26,7 @@ std::string stage_duration(const Stage& stage) {
 // The lines of one record for a terminal.
 class Terminal {
  public:
-  Terminal(const Record& record, const TerminalStyle& style) : record_(record), style_(style) {}
+  Terminal(const Record& record, const std::string& file) : record_(record), file_(file) {}
 
   std::string text() {
     whole_line(headline(record_));
@@ -37,12 +39,10 @@ class Terminal {
  private:
   // Adds a line that begins with a verdict, cut to the width.
   void verdict_line(Verdict verdict, const std::string& rest) {
-    const std::size_t used = verdict_width + 4;
-    const std::size_t left = style_.width > used ? style_.width - used : 0;
     text_ += fmt::format("  {:<{}}  {}\n", name(verdict), verdict_width,
-                         shortened(single_line(rest), left));
+                         shortened(single_line(rest), width - verdict_width - 4));
   }
-  void line(const std::string& words) { text_ += shortened(words, style_.width) + "\n"; }
+  void line(const std::string& words) { text_ += shortened(words, width) + "\n"; }
   // Adds a line that is copied to a shell or read by a program, and is not cut.
   void whole_line(const std::string& words) { text_ += words + "\n"; }
 
@@ -75,9 +75,8 @@ class Terminal {
       verdict_line(checks[i]->verdict, fmt::format("{}: {} ({})", bare_subject(*checks[i]),
                                                    checks[i]->text, checks[i]->reason));
     if (checks.size() > room)
-      line(fmt::format(
-          "  and {} more {}", checks.size() - room,
-          style_.file.empty() ? "(--verdict FILE lists them)" : "in " + single_line(style_.file)));
+      line(fmt::format("  and {} more {}", checks.size() - room,
+                       file_.empty() ? "(--verdict FILE lists them)" : "in " + single_line(file_)));
     if (early > 0)
       verdict_line(Verdict::inconclusive, "run: ended early; later stages are not judged");
   }
@@ -87,7 +86,7 @@ class Terminal {
     line("Next");
     const std::string exclude =
         "  leave out: " + single_line(fmt::format("{}", fmt::join(record_.excluded, ",")));
-    if (!record_.excluded.empty() && exclude.size() <= style_.width)
+    if (!record_.excluded.empty() && exclude.size() <= width)
       whole_line(exclude);
     else if (!record_.excluded.empty())
       line(fmt::format("  leave out: {} (--hosts-out FILE lists them)",
@@ -98,7 +97,7 @@ class Terminal {
   }
 
   const Record& record_;
-  const TerminalStyle& style_;
+  const std::string& file_;
   std::string text_;
 };
 
@@ -165,8 +164,8 @@ void check_name(const std::string& name) {
 
 }  // namespace
 
-std::string terminal_text(const Record& record, const TerminalStyle& style) {
-  return Terminal(record, style).text();
+std::string terminal_text(const Record& record, const std::string& file) {
+  return Terminal(record, file).text();
 }
 
 std::string junit_text(const Record& record) {

@@ -1,7 +1,6 @@
 // Writes a record: for the terminal, as JUnit, as a page, and as a list of hosts.
 #pragma once
 
-#include <cstddef>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -10,16 +9,9 @@
 
 namespace ccl_tests::acceptance {
 
-struct TerminalStyle {
-  std::string file = {};    // the verdict file, which has what is not shown; empty: there is none
-  std::size_t width = 100;  // bytes of a line
-};
-
-// Lines of what is wrong that one screen shows.
-inline constexpr std::size_t shown_wrong = 12;
-
-// Returns the headline, the stages, what is wrong and what to do next.
-std::string terminal_text(const Record& record, const TerminalStyle& style = {});
+// Returns the headline, the stages, what is wrong and what to do next. file: the verdict file, which has what is not
+// shown; empty: there is none.
+std::string terminal_text(const Record& record, const std::string& file = {});
 
 // Returns a JUnit document: a suite for each stage, a case for each check, and one for the run's own verdict, so that a
 // run that did not end is never green. FAIL is a failure, INCONCLUSIVE an error; WARN passes with its text as output.
