@@ -198,8 +198,8 @@ std::string duration_text(double seconds) {
   return fmt::format("{} h {:02} min", whole / 3600, whole / 60 % 60);
 }
 
-std::vector<Quantity> quantities(const std::vector<Number>& numbers) {
-  std::vector<Quantity> lines;
+std::vector<std::string> quantities(const std::vector<Number>& numbers) {
+  std::vector<std::string> texts;
   for (const Number& number : numbers) {
     const bool is_low = number.name.ends_with("_low"), is_high = number.name.ends_with("_high");
     std::string name = number.name, text = number_text(number);
@@ -217,9 +217,9 @@ std::vector<Quantity> quantities(const std::vector<Number>& numbers) {
       text += fmt::format(" [{}, {}]", number_text(*low), number_text(*high));
     }
     std::ranges::replace(name, '_', ' ');
-    lines.push_back({name, text});
+    texts.push_back(name + ' ' + text);
   }
-  return lines;
+  return texts;
 }
 
 Verdict shown_verdict(const Record& record) {

@@ -22,11 +22,8 @@ std::string number_text(const Number& number);
 std::string duration_text(double begin_s, double end_s);
 std::string duration_text(double seconds);
 
-struct Quantity {
-  std::string name, text;
-};
-// Returns the numbers of a check for people. x, x_low and x_high are one line: "1.56 [1.49, 1.63]".
-std::vector<Quantity> quantities(const std::vector<Number>& numbers);
+// Returns the numbers of a check for people. x, x_low and x_high are one text: "x 1.56 [1.49, 1.63]".
+std::vector<std::string> quantities(const std::vector<Number>& numbers);
 
 // Returns the run's verdict: INCONCLUSIVE at best if it did not end, or looked at nothing.
 Verdict shown_verdict(const Record& record);

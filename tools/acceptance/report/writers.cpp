@@ -112,8 +112,7 @@ std::string case_text(const std::string& stage, const Check& check) {
                  .seconds = seconds(check.begin_s, check.end_s)};
   const std::string message = fmt::format("{}: {}", check.subject, check.text);
   std::string all = fmt::format("{} {}", name(check.verdict), message);
-  for (const Quantity& line : quantities(check.numbers))
-    all += fmt::format("; {} {}", line.name, line.text);
+  for (const std::string& text : quantities(check.numbers)) all += "; " + text;
   all = single_line(all);
   switch (check.verdict) {
     case Verdict::fail: made.trouble = {"failure", check.reason, message, all}; break;
