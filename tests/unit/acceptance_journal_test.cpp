@@ -10,7 +10,7 @@
 #include "src/core/error.hpp"
 #include "tests/unit/temporary_folder.hpp"
 #include "tools/acceptance/acceptance_job.hpp"
-#include "tools/acceptance/report/verdict_json.hpp"
+#include "tools/acceptance/report/writers.hpp"
 #include "tools/acceptance/stages/stages.hpp"
 
 namespace ccl_tests::acceptance {

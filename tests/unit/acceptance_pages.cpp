@@ -5,7 +5,6 @@
 #include <fstream>
 
 #include "tests/unit/acceptance_sample.hpp"
-#include "tools/acceptance/report/verdict_json.hpp"
 #include "tools/acceptance/report/writers.hpp"
 
 namespace ccl_tests::acceptance {

@@ -7,7 +7,6 @@
 
 #include "tests/unit/acceptance_sample.hpp"
 #include "tools/acceptance/report/headline.hpp"
-#include "tools/acceptance/report/verdict_json.hpp"
 #include "tools/acceptance/report/writers.hpp"
 
 namespace ccl_tests::acceptance {

@@ -21,7 +21,6 @@
 #include "src/core/version.hpp"
 #include "src/core/write_all.hpp"
 #include "src/options/settings.hpp"
-#include "tools/acceptance/report/verdict_json.hpp"
 #include "tools/acceptance/report/writers.hpp"
 #include "tools/acceptance/stages/stages.hpp"
 

@@ -14,7 +14,7 @@
 #include "src/core/error.hpp"
 #include "src/core/output_file.hpp"
 #include "tools/acceptance/report/headline.hpp"
-#include "tools/acceptance/report/verdict_json.hpp"
+#include "tools/acceptance/report/writers.hpp"
 
 namespace ccl_tests::acceptance {
 namespace {

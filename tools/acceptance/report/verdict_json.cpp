@@ -1,5 +1,3 @@
-#include "tools/acceptance/report/verdict_json.hpp"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -14,9 +12,12 @@
 #include "src/core/quote.hpp"
 #include "src/report/text.hpp"
 #include "tools/acceptance/report/headline.hpp"
+#include "tools/acceptance/report/writers.hpp"
 
 namespace ccl_tests::acceptance {
 namespace {
+
+constexpr int verdict_schema = 1;
 
 using Json = nlohmann::ordered_json;
 using Texts = std::map<std::string, std::string>;

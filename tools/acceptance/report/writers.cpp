@@ -9,7 +9,6 @@
 #include "src/report/junit.hpp"
 #include "src/report/text.hpp"
 #include "tools/acceptance/report/headline.hpp"
-#include "tools/acceptance/report/verdict_json.hpp"
 
 namespace ccl_tests::acceptance {
 namespace {

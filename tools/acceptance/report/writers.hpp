@@ -1,4 +1,4 @@
-// Writes a record: for the terminal, as JUnit, as a page, and as a list of hosts.
+// Writes a record: for the terminal, as the verdict file, as JUnit, as a page, and as a list of hosts.
 #pragma once
 
 #include <string>
@@ -12,6 +12,28 @@ namespace ccl_tests::acceptance {
 // Returns the headline, the stages, what is wrong and what to do next. file: the verdict file, which has what is not
 // shown; empty: there is none.
 std::string terminal_text(const Record& record, const std::string& file = {});
+
+// The verdict file: the whole record as one JSON object.
+//
+// Keys, in this order; begin_s and end_s are seconds since 1970; null is a number that is not finite (not measured):
+//   tool "ccl_acceptance", schema_version 1, verdict "PASS" | "WARN" | "FAIL" | "INCONCLUSIVE" | "SKIPPED", reason,
+//   relative (true if PASS or WARN say that hosts are alike, and nothing says how fast they should be), headline,
+//   next {what, command} (what to do), containment (which stages' times contain those of others, in words), complete,
+//   plan, plan_digest (of its text: the first 8 bytes of SHA-256, hexadecimal), version, backend, library, launcher,
+//   command, seed, begin_s, end_s, excluded [names of hosts],
+//   hosts    [{name, ranks [numbers], facts {name: text}}],
+//   stages   [{name, verdict, text, begin_s, end_s}],
+//   checks   [{id, stage, subject, verdict, reason, text, numbers [{name, value, unit}], begin_s, end_s}],
+//   pairs    [{size_bytes, rail (which rank of each host), time_s [[from host 0 to each host], ...]}],
+//   curves   [{stage, program, datatype, ranks, points [{size_bytes, busbw_bytes_per_s, low_bytes_per_s,
+//              high_bytes_per_s, limit_bytes_per_s (0: none)}]}]
+
+// Returns the file's text. Each element of a list has a line of its own.
+std::string verdict_json(const Record& record);
+
+// Returns the record of such a text: NaN for null, bytes that are not UTF-8 lost. Ignores keys that
+// it does not know. Throws Error with one line that names what is wrong.
+Record read_verdict(std::string_view text);
 
 // Returns a JUnit document: a suite for each stage, a case for each check, and one for the run's own verdict, so that a
 // run that did not end is never green. FAIL is a failure, INCONCLUSIVE an error; WARN passes with its text as output.
