@@ -36,7 +36,7 @@ Fitted fit(int hosts, int rounds, const test::NoiseShape& shape, std::uint64_t s
   Fitted fitted;
   const auto seen = observations(measured, Statistic::time, hosts < 6 ? 2 : 1);
   fitted.effects = fit_effects(seen, static_cast<std::size_t>(hosts));
-  fitted.screen = screen(seen, fitted.effects, Limits());
+  fitted.screen = screen(seen, fitted.effects, usual_smallest);
   return fitted;
 }
 
@@ -108,7 +108,7 @@ TEST(AcceptanceEffects, FastPairsAreThoseThatAreAlwaysFast) {
 TEST(AcceptanceEffects, NothingAndTooLittle) {
   const Effects none = fit_effects({}, 6);
   EXPECT_FALSE(std::isfinite(none.sigma));
-  EXPECT_FALSE(screen({}, none, Limits()).said_enough);
+  EXPECT_FALSE(screen({}, none, usual_smallest).said_enough);
   const Fitted one_round = fit(6, 1, test::noise_a(), 1);
   EXPECT_FALSE(one_round.screen.said_enough);
   EXPECT_TRUE(one_round.screen.suspects.empty());
@@ -128,24 +128,22 @@ TEST(AcceptanceEffects, MissingValuesAreLeftOut) {
 }
 
 TEST(AcceptanceScreen, RoundsFollowTheNoise) {
-  const Limits limits;
-  EXPECT_EQ(rounds_needed(0.015, 0.1, 64, limits), 8u);
-  EXPECT_EQ(rounds_needed(0.048, 0.1, 64, limits), 12u);
-  EXPECT_EQ(rounds_needed(0.07, 0.1, 64, limits), 25u);
-  EXPECT_EQ(rounds_needed(0.5, 0.1, 64, limits), 64u);
-  EXPECT_EQ(rounds_needed(INFINITY, 0.1, 64, limits), 64u);
-  EXPECT_EQ(rounds_needed(0.015, 0.1, 16, limits), 20u);
-  EXPECT_EQ(rounds_needed(0.07, 0.1, 6, limits), 50u);
+  EXPECT_EQ(rounds_needed(0.015, 0.1, 64), 8u);
+  EXPECT_EQ(rounds_needed(0.048, 0.1, 64), 12u);
+  EXPECT_EQ(rounds_needed(0.07, 0.1, 64), 25u);
+  EXPECT_EQ(rounds_needed(0.5, 0.1, 64), 64u);
+  EXPECT_EQ(rounds_needed(INFINITY, 0.1, 64), 64u);
+  EXPECT_EQ(rounds_needed(0.015, 0.1, 16), 20u);
+  EXPECT_EQ(rounds_needed(0.07, 0.1, 6), 50u);
 }
 
 TEST(AcceptanceScreen, SeesWhatItsRoundsWereMadeFor) {
-  const Limits limits;
   for (const double sigma : {0.05, 0.07, 0.1}) {
-    const std::size_t rounds = rounds_needed(sigma, 0.1, 64, limits);
-    EXPECT_LE(detectable(sigma, rounds, 64, limits).both_ways, 0.1) << sigma;
+    const std::size_t rounds = rounds_needed(sigma, 0.1, 64);
+    EXPECT_LE(detectable(sigma, rounds, 64, usual_smallest).both_ways, 0.1) << sigma;
   }
-  EXPECT_GT(detectable(0.2, 64, 64, limits).both_ways, 0.1);
-  EXPECT_NEAR(detectable(0, 8, 64, limits).one_way, 0.063, 0.001);
+  EXPECT_GT(detectable(0.2, 64, 64, usual_smallest).both_ways, 0.1);
+  EXPECT_NEAR(detectable(0, 8, 64, usual_smallest).one_way, 0.063, 0.001);
 }
 
 TEST(AcceptanceScreen, QuantilesOfTheNormalDistribution) {

@@ -57,10 +57,9 @@ std::string pairs_text(const PairsPlan& plan) {
 }  // namespace
 
 Expected expected_rounds(const PairsPlan& plan, int hosts) {
-  const Limits limits;
   constexpr double least_of_few_hosts = 20;
-  Expected rounds{static_cast<double>(limits.fewest_rounds),
-                  static_cast<double>(limits.most_rounds + 2 * limits.looks.back())};
+  Expected rounds{static_cast<double>(fewest_rounds),
+                  static_cast<double>(most_rounds + 2 * confirm_looks.back())};
   const auto all = static_cast<std::size_t>(hosts);
   if (all >= fewest_named && all < 2 * small_launch) rounds.least = least_of_few_hosts;
   if (plan.links && hosts > rounds.least) {  // every pair once, and what confirms a link

@@ -46,6 +46,10 @@ bool is_unclear(const Screen& found) {
   return found.someone_fast || found.fast_pairs || (found.grouped && found.suspects.empty());
 }
 
+// The probabilities that a confirmation blames any healthy suspect. Small launches have few partners, and would find
+// too little with those of large ones.
+constexpr double first_alpha = 1e-4, second_alpha = 1e-3, few_partners = 10;
+
 // One search, stage after stage.
 class Search {
  public:
@@ -62,11 +66,10 @@ class Search {
     measure_screen();
     note_screen();
     if (can_compare()) {
-      const std::vector<Confirmation> first = confirm_suspects(
-          suspects(), {}, small() ? limits_.first_alpha_small : limits_.first_alpha);
+      const std::vector<Confirmation> first = confirm_suspects(suspects(), {}, first_alpha);
       look_at_links(first);
       if (racks_.size() >= fewest_for_uplinks)
-        found_.uplinks = find_uplinks(measurer_, racks_, screening_.time, limits_, random_);
+        found_.uplinks = find_uplinks(measurer_, racks_, screening_.time, smallest_, random_);
       confirm_again(first);
     }
     conclude();
@@ -74,7 +77,6 @@ class Search {
   }
 
  private:
-  bool small() const { return hosts_.size() < small_launch; }
   void because(Reason reason) {
     if (std::ranges::find(found_.reasons, reason) == found_.reasons.end())
       found_.reasons.push_back(reason);
@@ -106,7 +108,7 @@ class Search {
     }
     if (!enough_operations(screening_.rounds)) return;
     const std::vector<Observation> tails = seen_of(Statistic::tail);
-    screening_.tail = screen(tails, fit_effects(tails, hosts_.size()), limits_);
+    screening_.tail = screen(tails, fit_effects(tails, hosts_.size()), smallest_);
   }
 
   // Measures rounds of one length of operations, and what stands out of them. Returns false if operations were made
@@ -114,19 +116,19 @@ class Search {
   bool screened() {
     const bool compared = hosts_.size() >= fewest_named;
     screening_.rounds.clear();
-    measure_rounds(limits_.fewest_rounds);
+    measure_rounds(fewest_rounds);
     // The first rounds know the noise badly: more rounds may ask for more again.
     std::size_t before = 0;
     while (compared && screening_.rounds.size() > before) {
       before = screening_.rounds.size();
       fit();
       const double sigma = screening_.effects.sigma;
-      const Detectable at_most = detectable(sigma, limits_.most_rounds, hosts_.size(), limits_);
+      const Detectable at_most = detectable(sigma, most_rounds, hosts_.size(), smallest_);
       if (at_most.both_ways > plan_.slowdown && measurer_.enlarge()) return false;
-      measure_rounds(rounds_needed(sigma, plan_.slowdown, hosts_.size(), limits_));
+      measure_rounds(rounds_needed(sigma, plan_.slowdown, hosts_.size()));
     }
     fit();
-    screening_.time = screen(screening_.seen, screening_.effects, limits_);
+    screening_.time = screen(screening_.seen, screening_.effects, smallest_);
     return !(compared && is_unclear(screening_.time) && measurer_.enlarge());
   }
 
@@ -139,7 +141,8 @@ class Search {
     found_.screened = screening_.rounds.size();
     found_.looked_for_intermittent = screening_.tail.has_value();
     if (screening_.time.said_enough)
-      found_.detectable = detectable(found_.sigma, found_.screened, screening_.time.hosts, limits_);
+      found_.detectable =
+          detectable(found_.sigma, found_.screened, screening_.time.hosts, smallest_);
   }
 
   // Returns whether the hosts tell who is slow; otherwise notes why they do not.
@@ -176,8 +179,8 @@ class Search {
     ConfirmPlan plan{.suspects = suspected,
                      .rack_of = plan_.rack_of,
                      .time = noise_of(screening_.time),
-                     .alpha = alpha,
-                     .limits = limits_};
+                     .alpha = hosts_.size() < small_launch ? few_partners * alpha : alpha,
+                     .smallest = smallest_};
     if (screening_.tail) plan.tail = noise_of(*screening_.tail);
     std::set<int> not_good;
     for (const Suspect& one : suspects())
@@ -221,9 +224,9 @@ class Search {
     for (const int host : hosts_)
       if (!no_controls.contains(host)) good.push_back(host);
     const std::vector<LinkCandidate> candidates =
-        link_candidates(screening_.seen, screening_.effects, bad, limits_);
+        link_candidates(screening_.seen, screening_.effects, bad, smallest_);
     LinkSearch links =
-        confirm_links(measurer_, candidates, good, screening_.effects, limits_, random_);
+        confirm_links(measurer_, candidates, good, screening_.effects, smallest_, random_);
     found_.links = std::move(links.named);
     size_by_the_rest(found_.links, screening_.seen, screening_.effects, hosts_.size());
     found_.link_verdict = links.open > 0          ? LinkVerdict::open
@@ -242,8 +245,7 @@ class Search {
     std::vector<Confirmation> second;
     if (!blamed.empty()) {
       if (plan_.later) plan_.later();
-      second = confirm_suspects(blamed, cleared,
-                                small() ? limits_.second_alpha_small : limits_.second_alpha);
+      second = confirm_suspects(blamed, cleared, second_alpha);
     }
     for (const Confirmation& one : first) {
       const auto again = std::ranges::find(second, one.suspect, &Confirmation::suspect);
@@ -276,7 +278,8 @@ class Search {
 
   std::vector<int> hosts_;
   const SearchPlan& plan_;
-  const Limits& limits_ = plan_.limits;
+  const double smallest_ =
+      usual_smallest * std::max(1.0, std::log1p(-plan_.slowdown) / std::log1p(-0.1));
   Random random_;
   TrackingMeasurer measurer_;
   Racks racks_;
@@ -288,9 +291,7 @@ class Search {
 }  // namespace
 
 Findings find_bad_hosts(PairMeasurer& measurer, int hosts, const SearchPlan& plan) {
-  SearchPlan scaled = plan;
-  scaled.limits.smallest *= std::max(1.0, std::log1p(-plan.slowdown) / std::log1p(-0.1));
-  return Search(measurer, static_cast<std::size_t>(hosts), scaled).run();
+  return Search(measurer, static_cast<std::size_t>(hosts), plan).run();
 }
 
 }  // namespace ccl_tests::acceptance

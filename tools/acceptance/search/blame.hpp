@@ -17,7 +17,6 @@ struct SearchPlan {
   std::vector<int> rack_of = {};
   // Called between two confirmations, for minutes: hosts that are slow for a while are then not blamed.
   std::function<void()> later = {};
-  Limits limits = {};
 };
 
 // Finds the bad ones of the hosts 0 to `hosts` - 1. Throws what `measurer` throws.

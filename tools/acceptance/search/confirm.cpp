@@ -136,11 +136,11 @@ std::vector<double> control_medians(const Ledger& values, const std::vector<int>
 
 // Judges one way of a suspect beside the controls. quantile: the standard errors that its median has to be above 0.
 Judged judge(const Ledger& values, int suspect, const std::vector<int>& controls, Way way,
-             const Noise& noise, double quantile, const Limits& limits) {
+             const Noise& noise, double quantile, double smallest) {
   Judged judged;
   const std::vector<RoundValue>& rounds = values.of(suspect);
   const std::vector<double> own = values_of(rounds, way);
-  if (own.size() < limits.looks.front() / 2) return judged;
+  if (own.size() < confirm_looks.front() / 2) return judged;
   const auto k = static_cast<double>(own.size());
   judged.effect = median(own);
   // The variance of a median is pi / 2 of the mean's; the baseline is a median, too.
@@ -153,9 +153,9 @@ Judged judge(const Ledger& values, int suspect, const std::vector<int>& controls
   if (known_peers) judged.error = std::max(judged.error, deviation_from_median(peers));
   const double largest = known_peers ? *std::ranges::max_element(peers) : 0;
   const double c = judged.effect;
-  judged.blamed = c >= limits.smallest && c - quantile * judged.error > 0 && c > largest &&
-                  mostly_above(rounds, way);
-  judged.cleared = c < limits.smallest / 2 || c + 1.96 * judged.error < 1.5 * limits.smallest;
+  judged.blamed =
+      c >= smallest && c - quantile * judged.error > 0 && c > largest && mostly_above(rounds, way);
+  judged.cleared = c < smallest / 2 || c + 1.96 * judged.error < 1.5 * smallest;
   return judged;
 }
 
@@ -164,7 +164,7 @@ void decide(Confirmation& one, const Ledger& values, const ConfirmPlan& plan, do
   bool blamed = false, cleared = true;
   for (const Way way : ways) {
     Judged& judged = one.way[index(way)];
-    judged = judge(values, one.suspect.host, plan.good, way, noise, quantile, plan.limits);
+    judged = judge(values, one.suspect.host, plan.good, way, noise, quantile, plan.smallest);
     blamed = blamed || judged.blamed;
     cleared = cleared && judged.cleared;
   }
@@ -188,7 +188,7 @@ Judged pooled(const Judged& first, const Judged& second) {
 // A way is slow beside a slower one if it has half of its effect, or one that is worth naming and beyond its error.
 bool slow_too(const Judged& way, const Judged& other) {
   return way.effect >= other.effect / 2 ||
-         (way.effect >= Limits().smallest && way.effect > 1.96 * way.error);
+         (way.effect >= usual_smallest && way.effect > 1.96 * way.error);
 }
 
 Way slow_at(const PerWay<Judged>& way) {
@@ -220,14 +220,13 @@ std::vector<Confirmation> confirm(PairMeasurer& measurer, const ConfirmPlan& pla
   }
   for (const int host : plan.good) largest = std::max(largest, host);
   if (plan.suspects.empty() || plan.good.size() < undecided_hosts(found).size() + 2) return found;
-  const auto tests =
-      static_cast<double>(ways.size() * plan.suspects.size() * plan.limits.looks.size());
+  const auto tests = static_cast<double>(ways.size() * plan.suspects.size() * confirm_looks.size());
   const double quantile = normal_quantile_above(plan.alpha / tests);
   const std::size_t numbers = static_cast<std::size_t>(largest) + 1;
   Ledger time(Statistic::time, numbers), tail(Statistic::tail, numbers);
   RackPartners rounds(plan, random);
   std::size_t measured = 0;
-  for (const std::size_t look : plan.limits.looks) {
+  for (const std::size_t look : confirm_looks) {
     const std::vector<int> hosts = undecided_hosts(found);
     if (hosts.empty()) break;
     for (; measured < look; ++measured) {

@@ -30,7 +30,7 @@ struct ConfirmPlan {
   Noise time = {}, tail = {};
   // Blamed is from the standard error's quantile on: alpha over 3 ways, the suspects and the looks, by Bonferroni.
   double alpha = 1e-4;
-  Limits limits = {};
+  double smallest = usual_smallest;  // effect worth naming
 };
 
 struct Judged {

@@ -162,12 +162,12 @@ bool suspects(const Screen& screen, int host) {
 }
 
 Screen measure_between(PairMeasurer& measurer, InterRackRounds& source, std::size_t hosts,
-                       const Limits& limits) {
+                       double smallest) {
   std::vector<std::vector<PairTimes>> measured;
-  for (std::size_t i = 0; i < limits.fewest_rounds; ++i)
+  for (std::size_t i = 0; i < fewest_rounds; ++i)
     measured.push_back(measurer.measure(source.next()));
   const std::vector<Observation> seen = observations(measured, Statistic::time);
-  return screen(seen, fit_effects(seen, hosts), limits);
+  return screen(seen, fit_effects(seen, hosts), smallest);
 }
 
 bool is_suspected(const std::vector<int>& rack, const Screen& inside, const Screen& between) {
@@ -196,7 +196,7 @@ Size size_of_rack(const std::vector<int>& rack, const std::vector<Screen>& serie
 }  // namespace
 
 std::vector<LinkCandidate> link_candidates(std::span<const Observation> seen, const Effects& fit,
-                                           const std::set<int>& without, const Limits& limits) {
+                                           const std::set<int>& without, double smallest) {
   std::map<std::pair<int, int>, Residuals> pairs;
   for (std::size_t i = 0; i < seen.size(); ++i) {
     const auto [low, high] = std::minmax(seen[i].from, seen[i].to);
@@ -204,17 +204,17 @@ std::vector<LinkCandidate> link_candidates(std::span<const Observation> seen, co
     Residuals& pair = pairs[{low, high}];
     (seen[i].from == low ? pair.up : pair.down).push_back(fit.residuals[i]);
   }
-  const double sigma = std::max(fit.sigma, limits.floor);
+  const double sigma = std::max(fit.sigma, least_sigma);
   std::vector<LinkCandidate> found;
   for (const auto& [hosts, residuals] : pairs) {
     if (residuals.up.empty() || residuals.down.empty()) continue;
     const Estimate up = direction(residuals.up, sigma), down = direction(residuals.down, sigma);
     const double both = (up.value + down.value) / 2;
     const double deviation = std::hypot(up.error, down.error) / 2;
-    const bool up_slow = up.value > std::max(4 * up.error, 1.5 * limits.smallest);
-    const bool down_slow = down.value > std::max(4 * down.error, 1.5 * limits.smallest);
+    const bool up_slow = up.value > std::max(4 * up.error, 1.5 * smallest);
+    const bool down_slow = down.value > std::max(4 * down.error, 1.5 * smallest);
     const auto [low, high] = hosts;
-    if (both > std::max(2.8 * deviation, limits.smallest) && up.value > up.error &&
+    if (both > std::max(2.8 * deviation, smallest) && up.value > up.error &&
         down.value > down.error)
       found.push_back({{low, high}, false, both});
     else if (up_slow)
@@ -248,10 +248,10 @@ void size_by_the_rest(std::vector<LinkFinding>& named, std::span<const Observati
 }
 
 LinkSearch confirm_links(PairMeasurer& measurer, const std::vector<LinkCandidate>& candidates,
-                         const std::vector<int>& good, const Effects& fit, const Limits& limits,
+                         const std::vector<int>& good, const Effects& fit, double smallest,
                          Random& random) {
   LinkSearch search;
-  const double sigma = std::max(fit.sigma, limits.floor);
+  const double sigma = std::max(fit.sigma, least_sigma);
   const double last =
       normal_quantile_above(1e-3 / std::max<double>(1, static_cast<double>(candidates.size())));
   std::set<std::pair<int, int>> suspected;
@@ -273,14 +273,14 @@ LinkSearch confirm_links(PairMeasurer& measurer, const std::vector<LinkCandidate
     left.clear();
     for (const Case& one : cases) {
       const Estimate found = fresh(one, sigma);
-      const bool large = found.value >= limits.smallest;
+      const bool large = found.value >= smallest;
       search.open += one.values.empty() ? 1 : 0;
       if (repeats == 4 && large && found.value > 2 * found.error) left.push_back(one.candidate);
       if (repeats != 8) continue;
       if (large && found.value > last * found.error)
         search.named.push_back(
             {one.candidate.hosts, one.candidate.one_way, size_of(found.value, found.error)});
-      else if (found.value + 1.96 * found.error >= 1.5 * limits.smallest && large)
+      else if (found.value + 1.96 * found.error >= 1.5 * smallest && large)
         ++search.open;
     }
   }
@@ -288,15 +288,14 @@ LinkSearch confirm_links(PairMeasurer& measurer, const std::vector<LinkCandidate
 }
 
 std::vector<UplinkFinding> find_uplinks(PairMeasurer& measurer, const Racks& racks,
-                                        const Screen& inside, const Limits& limits,
-                                        Random& random) {
+                                        const Screen& inside, double smallest, Random& random) {
   std::size_t hosts = 0;
   for (const std::vector<int>& rack : racks) hosts += rack.size();
   InterRackRounds source(racks, random);
   std::vector<int> blamed = first_numbers(racks.size());
   std::vector<Screen> confirmations;  // the last two series
   for (int series = 0; series < 3 && !blamed.empty(); ++series) {
-    const Screen between = measure_between(measurer, source, hosts, limits);
+    const Screen between = measure_between(measurer, source, hosts, smallest);
     std::erase_if(blamed, [&](int rack) {
       return !is_suspected(racks[static_cast<std::size_t>(rack)], inside, between);
     });

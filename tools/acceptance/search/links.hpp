@@ -22,7 +22,7 @@ struct LinkCandidate {
 // if the mean of both directions is above 2.8 standard deviations and `smallest`, and each direction above one; or one
 // direction alone, above 4. Pairs with a host of `without` are left out: bad hosts are slow with everyone.
 std::vector<LinkCandidate> link_candidates(std::span<const Observation> seen, const Effects& fit,
-                                           const std::set<int>& without, const Limits& limits);
+                                           const std::set<int>& without, double smallest);
 
 struct LinkSearch {
   std::vector<LinkFinding> named;
@@ -33,7 +33,7 @@ struct LinkSearch {
 // often if one way. Names those whose second median is above the quantile of 1e-3 over the candidates, and whose
 // medians are both at least `smallest`. `fit` gives the effects of the hosts.
 LinkSearch confirm_links(PairMeasurer& measurer, const std::vector<LinkCandidate>& candidates,
-                         const std::vector<int>& good, const Effects& fit, const Limits& limits,
+                         const std::vector<int>& good, const Effects& fit, double smallest,
                          Random& random);
 
 // Sets the sizes of links that `fit` named anew, by the hosts' effects in a fit of `seen` without them: of few hosts, a
@@ -45,6 +45,6 @@ void size_by_the_rest(std::vector<LinkFinding>& named, std::span<const Observati
 // these and fewer than half of rounds `inside` racks. Names an uplink that these and two more such series suspect, with
 // the size of the last two. Needs 4 racks: of three, two measure each other, and nothing is compared.
 std::vector<UplinkFinding> find_uplinks(PairMeasurer& measurer, const Racks& racks,
-                                        const Screen& inside, const Limits& limits, Random& random);
+                                        const Screen& inside, double smallest, Random& random);
 
 }  // namespace ccl_tests::acceptance

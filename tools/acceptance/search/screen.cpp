@@ -161,6 +161,8 @@ bool TrackingMeasurer::enlarge() {
 namespace {
 
 constexpr double nothing = std::numeric_limits<double>::quiet_NaN();
+constexpr double suspect_z = 3;  // low on purpose: a false suspect costs rounds, not a false name
+constexpr double fast_z = 4;     // from which a host counts as faster than the others
 
 std::vector<double> finite(const std::vector<double>& values) {
   std::vector<double> kept;
@@ -170,14 +172,14 @@ std::vector<double> finite(const std::vector<double>& values) {
 }
 
 Studentised studentise(std::vector<double> effects, const std::vector<double>& errors,
-                       std::size_t hosts, const Limits& limits) {
+                       std::size_t hosts) {
   Studentised result;
   const double middle = median(finite(effects));
   for (double& effect : effects) effect -= middle;
   result.spread = spread_of(effects, hosts < 8);
   result.error = median(finite(errors));
   for (std::size_t host = 0; host < effects.size(); ++host)
-    result.z.push_back(effects[host] / std::max({errors[host], result.spread, limits.floor}));
+    result.z.push_back(effects[host] / std::max({errors[host], result.spread, least_sigma}));
   result.effect = std::move(effects);
   return result;
 }
@@ -186,7 +188,7 @@ double standard_error(double sigma, std::size_t observations) {
   return 1.05 * sigma / std::sqrt(static_cast<double>(observations));
 }
 
-PerWay<Studentised> all_ways(const Effects& fit, std::size_t hosts, const Limits& limits) {
+PerWay<Studentised> all_ways(const Effects& fit, std::size_t hosts) {
   PerWay<std::vector<double>> effect, error;
   for (std::size_t host = 0; host < fit.sending.size(); ++host) {
     const bool known = fit.sent[host] > 0 && fit.received[host] > 0;
@@ -203,8 +205,7 @@ PerWay<Studentised> all_ways(const Effects& fit, std::size_t hosts, const Limits
   }
   PerWay<Studentised> result;
   for (const Way way : ways)
-    result[index(way)] =
-        studentise(std::move(effect[index(way)]), error[index(way)], hosts, limits);
+    result[index(way)] = studentise(std::move(effect[index(way)]), error[index(way)], hosts);
   return result;
 }
 
@@ -212,11 +213,11 @@ PerWay<Studentised> all_ways(const Effects& fit, std::size_t hosts, const Limits
 // at its slower end: few good hosts among bad ones are fast among themselves only, and each time. A buffer that takes
 // some messages moves no median; a quarter of all transfers may hide who is slow.
 bool many_fast(std::span<const Observation> seen, const Effects& fit, std::size_t hosts,
-               const Limits& limits) {
+               double smallest) {
   struct Count {
     std::size_t fast = 0, all = 0;
   };
-  const double cut = -std::max(4 * fit.sigma, limits.smallest);
+  const double cut = -std::max(4 * fit.sigma, smallest);
   std::map<std::pair<int, int>, Count> pairs;  // by both hosts
   Count transfers;
   for (std::size_t i = 0; i < seen.size(); ++i)
@@ -238,48 +239,45 @@ bool many_fast(std::span<const Observation> seen, const Effects& fit, std::size_
 
 }  // namespace
 
-Screen screen(std::span<const Observation> seen, const Effects& fit, const Limits& limits) {
+Screen screen(std::span<const Observation> seen, const Effects& fit, double smallest) {
   Screen found;
   found.sigma = fit.sigma;
   for (std::size_t host = 0; host < fit.sending.size(); ++host)
     found.hosts += fit.sent[host] > 0 && fit.received[host] > 0 ? 1 : 0;
   if (!std::isfinite(fit.sigma) || found.hosts < fewest_named) return found;
   found.said_enough = true;
-  found.way = all_ways(fit, found.hosts, limits);
+  found.way = all_ways(fit, found.hosts);
   for (std::size_t host = 0; host < fit.sending.size(); ++host) {
     bool slow = false;
     for (const Studentised& way : found.way) {
-      slow = slow || (way.z[host] > limits.suspect_z && way.effect[host] > limits.smallest / 2);
-      if (way.z[host] < -limits.fast_z && way.effect[host] < -limits.smallest)
-        found.someone_fast = true;
+      slow = slow || (way.z[host] > suspect_z && way.effect[host] > smallest / 2);
+      if (way.z[host] < -fast_z && way.effect[host] < -smallest) found.someone_fast = true;
     }
     if (slow) found.suspects.push_back(static_cast<int>(host));
   }
   const Studentised& both = found.way[index(Way::both)];
   const double whole_spread = spread_of(both.effect, false);
-  found.grouped = whole_spread > std::max(3 * both.error, limits.smallest / 2);
-  found.fast_pairs = many_fast(seen, fit, found.hosts, limits);
+  found.grouped = whole_spread > std::max(3 * both.error, smallest / 2);
+  found.fast_pairs = many_fast(seen, fit, found.hosts, smallest);
   return found;
 }
 
-std::size_t rounds_needed(double sigma, double slowdown, std::size_t hosts, const Limits& limits) {
+std::size_t rounds_needed(double sigma, double slowdown, std::size_t hosts) {
   const double share = 7.5 * sigma / -std::log1p(-slowdown);
   double rounds = std::ceil(share * share);
   if (hosts < 8) rounds *= 2;
-  const std::size_t fewest = std::max<std::size_t>(limits.fewest_rounds, hosts < 32 ? 20 : 0);
-  const std::size_t most = std::max(limits.most_rounds, fewest);
+  const std::size_t fewest = std::max<std::size_t>(fewest_rounds, hosts < 32 ? 20 : 0);
+  const std::size_t most = std::max(most_rounds, fewest);
   return rounds < static_cast<double>(most) ? std::max(static_cast<std::size_t>(rounds), fewest)
                                             : most;
 }
 
-Detectable detectable(double sigma, std::size_t rounds, std::size_t hosts, const Limits& limits) {
+Detectable detectable(double sigma, std::size_t rounds, std::size_t hosts, double smallest) {
   const double factor = hosts < 8 ? 7.5 * std::sqrt(2.0) : 7.5;
   const double screened = factor * sigma / std::sqrt(static_cast<double>(rounds));
   // The last look has a quantile near 4.3 and a power of 95 %, (4.3 + 1.645) 1.2533 sigma / sqrt(k).
-  const double confirmed =
-      7.5 * sigma / std::sqrt(static_cast<double>(limits.looks[limits.looks.size() - 1]));
-  const double named =
-      1.3 * limits.smallest;  // an effect at the limit itself is found half the time
+  const double confirmed = 7.5 * sigma / std::sqrt(static_cast<double>(confirm_looks.back()));
+  const double named = 1.3 * smallest;  // an effect at the limit itself is found half the time
   const double one_way = std::max({screened, confirmed, named});
   const double both_ways = std::max(std::max(screened, confirmed) / std::sqrt(2.0), named);
   return {-std::expm1(-both_ways), -std::expm1(-one_way)};

@@ -149,19 +149,12 @@ class TrackingMeasurer : public PairMeasurer {
 };
 
 // Effects are natural logarithms: a host that is slow by the fraction f has -ln(1 - f).
-struct Limits {
-  // Effect worth naming where 10 % has to be found, about half of that; more in proportion where more has to be.
-  double smallest = 0.05;
-  double suspect_z = 3;  // low on purpose: a false suspect costs rounds, not a false name
-  double floor = 0.005;  // effect that machines without noise may differ by
-  double fast_z = 4;     // from which a host counts as faster than the others
-  std::size_t fewest_rounds = 8, most_rounds = 64;  // of the screen
-  std::array<std::size_t, 3> looks = {8, 16, 32};   // rounds of a confirmation
-  // Probabilities that a confirmation blames any healthy suspect. Small launches have few partners,
-  // and would find too little with the ones of large launches.
-  double first_alpha = 1e-4, second_alpha = 1e-3;
-  double first_alpha_small = 1e-3, second_alpha_small = 1e-2;
-};
+
+// The effect worth naming where 10 % has to be found, about half of that; more in proportion where more has to be.
+inline constexpr double usual_smallest = 0.05;
+inline constexpr double least_sigma = 0.005;  // that machines without noise may differ by
+inline constexpr std::size_t fewest_rounds = 8, most_rounds = 64;         // of the screen
+inline constexpr std::array<std::size_t, 3> confirm_looks = {8, 16, 32};  // rounds
 
 inline constexpr std::size_t small_launch = 16;       // fewer hosts than this are few
 inline constexpr std::size_t fewest_named = 4;        // hosts below which no host is named
@@ -199,18 +192,19 @@ struct Screen {
   bool said_enough = false;   // false if there are too few observations for a sigma
 };
 
-// Studentises the effects of the fit of `seen` (standard error of a robust location 1.05 sigma / sqrt(n)).
-Screen screen(std::span<const Observation> seen, const Effects& effects, const Limits& limits);
+// Studentises the effects of the fit of `seen` (standard error of a robust location 1.05 sigma / sqrt(n)). smallest: the
+// effect worth naming.
+Screen screen(std::span<const Observation> seen, const Effects& effects, double smallest);
 
-// Returns how many rounds show hosts slow by the fraction `slowdown`: (7.5 sigma / -ln(1 - slowdown))^2 within the
-// limits, at least 20 for fewer than 32 hosts and twice as many for fewer than 8.
-std::size_t rounds_needed(double sigma, double slowdown, std::size_t hosts, const Limits& limits);
+// Returns how many rounds show hosts slow by the fraction `slowdown`: (7.5 sigma / -ln(1 - slowdown))^2, from
+// fewest_rounds to most_rounds; at least 20 for fewer than 32 hosts and twice as many for fewer than 8.
+std::size_t rounds_needed(double sigma, double slowdown, std::size_t hosts);
 
 // The smallest slowdowns, as fractions, that are found in about 95 of 100 launches.
 struct Detectable {
   double both_ways = 0, one_way = 0;
 };
-// Returns what a screen of so many rounds and its confirmations can see: the inverse of rounds_needed(), within limits.
-Detectable detectable(double sigma, std::size_t rounds, std::size_t hosts, const Limits& limits);
+// Returns what a screen of so many rounds and its confirmations can see: the inverse of rounds_needed().
+Detectable detectable(double sigma, std::size_t rounds, std::size_t hosts, double smallest);
 
 }  // namespace ccl_tests::acceptance
