@@ -66,35 +66,31 @@ struct Case {
 
 std::pair<int, int> ordered(HostPair pair) { return std::minmax(pair.a, pair.b); }
 
-// Returns indices of cases whose pairs share no host and leave enough hosts as controls. Takes
-// those out of `waiting`.
-std::vector<std::size_t> take_disjoint(std::vector<std::size_t>& waiting,
-                                       const std::vector<Case>& cases, std::size_t hosts) {
-  std::vector<std::size_t> taken, left;
+// Returns cases whose pairs share no host and leave enough hosts as controls. Takes those out of `waiting`.
+std::vector<Case*> take_disjoint(std::vector<Case*>& waiting, std::size_t hosts) {
+  std::vector<Case*> taken, left;
   std::set<int> busy;
-  for (const std::size_t i : waiting) {
-    const auto [a, b] = cases[i].candidate.hosts;
+  for (Case* const one : waiting) {
+    const auto [a, b] = one->candidate.hosts;
     const bool fits = taken.empty() || busy.size() + 2 + controls_wanted <= hosts;
     if (fits && !busy.contains(a) && !busy.contains(b)) {
-      taken.push_back(i);
+      taken.push_back(one);
       busy.insert({a, b});
     } else {
-      left.push_back(i);
+      left.push_back(one);
     }
   }
   waiting = std::move(left);
   return taken;
 }
 
-// A round of the cases `taken`, whose pairs come first, and pairs of the other hosts that are no
-// candidates.
-Round round_of(const std::vector<std::size_t>& taken, const std::vector<Case>& cases,
-               const std::set<std::pair<int, int>>& suspected, std::vector<int> good,
-               Random& random) {
+// Returns a round of the cases `taken`, whose pairs come first, and pairs of the other hosts that are not candidates.
+Round round_of(const std::vector<Case*>& taken, const std::set<std::pair<int, int>>& suspected,
+               std::vector<int> good, Random& random) {
   Round round;
   std::set<int> busy;
-  for (const std::size_t i : taken) {
-    round.push_back(cases[i].candidate.hosts);
+  for (const Case* const one : taken) {
+    round.push_back(one->candidate.hosts);
     busy.insert({round.back().a, round.back().b});
   }
   std::erase_if(good, [&](int host) { return busy.contains(host); });
@@ -120,33 +116,34 @@ std::optional<double> corrected(const Transfer& transfer, int from, int to, cons
          fit.receiving[static_cast<std::size_t>(to)];
 }
 
-void add_values(const std::vector<PairTimes>& times, const std::vector<std::size_t>& taken,
-                std::vector<Case>& cases, const Effects& fit) {
+// Returns the case of a pair; null if the pair is a control.
+Case* case_of(const PairTimes& pair, const std::vector<Case*>& taken) {
+  const auto found = std::ranges::find_if(
+      taken, [&](const Case* one) { return ordered(one->candidate.hosts) == ordered(pair.hosts); });
+  return found == taken.end() ? nullptr : *found;
+}
+
+void add_values(const std::vector<PairTimes>& times, const std::vector<Case*>& taken,
+                const Effects& fit) {
   std::vector<double> controls;
-  const auto is_of = [](const PairTimes& pair, const Case& one) {
-    return ordered(pair.hosts) == ordered(one.candidate.hosts);
-  };
   for (const PairTimes& pair : times) {
+    if (case_of(pair, taken) != nullptr) continue;
     const auto [a, b] = pair.hosts;
-    if (std::ranges::any_of(taken, [&](std::size_t i) { return is_of(pair, cases[i]); })) continue;
     if (const auto there = corrected(pair.forward, a, b, fit)) controls.push_back(*there);
     if (const auto back = corrected(pair.backward, b, a, fit)) controls.push_back(*back);
   }
   if (controls.empty()) return;
   const double baseline = median(std::move(controls));
   for (const PairTimes& pair : times) {
-    for (const std::size_t i : taken) {
-      if (!is_of(pair, cases[i])) continue;
-      const auto [a, b] = pair.hosts;
-      const auto there = corrected(pair.forward, a, b, fit);
-      const auto back = corrected(pair.backward, b, a, fit);
-      const LinkCandidate& link = cases[i].candidate;
-      const bool along = a == link.hosts.a;
-      if (link.one_way && (along ? there : back))
-        cases[i].values.push_back((along ? *there : *back) - baseline);
-      if (!link.one_way && there && back)
-        cases[i].values.push_back((*there + *back) / 2 - baseline);
-    }
+    Case* const one = case_of(pair, taken);
+    if (one == nullptr) continue;
+    const auto [a, b] = pair.hosts;
+    const auto there = corrected(pair.forward, a, b, fit);
+    const auto back = corrected(pair.backward, b, a, fit);
+    const auto slow_way = a == one->candidate.hosts.a ? there : back;
+    if (one->candidate.one_way && slow_way) one->values.push_back(*slow_way - baseline);
+    if (!one->candidate.one_way && there && back)
+      one->values.push_back((*there + *back) / 2 - baseline);
   }
 }
 
@@ -261,13 +258,12 @@ LinkSearch confirm_links(PairMeasurer& measurer, const std::vector<LinkCandidate
     std::vector<Case> cases;
     for (const LinkCandidate& one : left) cases.push_back({one, {}});
     for (std::size_t repeat = 0; repeat < 2 * repeats; ++repeat) {
-      std::vector<std::size_t> waiting;
-      for (std::size_t i = 0; i < cases.size(); ++i)
-        if (repeat < repeats || cases[i].candidate.one_way) waiting.push_back(i);
+      std::vector<Case*> waiting;
+      for (Case& one : cases)
+        if (repeat < repeats || one.candidate.one_way) waiting.push_back(&one);
       while (!waiting.empty()) {
-        const std::vector<std::size_t> taken = take_disjoint(waiting, cases, good.size());
-        add_values(measurer.measure(round_of(taken, cases, suspected, good, random)), taken, cases,
-                   fit);
+        const std::vector<Case*> taken = take_disjoint(waiting, good.size());
+        add_values(measurer.measure(round_of(taken, suspected, good, random)), taken, fit);
       }
     }
     left.clear();
