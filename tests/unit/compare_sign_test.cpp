@@ -83,18 +83,18 @@ TEST(CompareHolm, NeverFallsAndNeverExceedsOne) {
 }
 
 TEST(CompareHolm, FewestPairs) {
-  EXPECT_EQ(fewest_pairs(1, 0.05), 5U);
-  EXPECT_EQ(fewest_pairs(5, 0.05), 7U);
-  EXPECT_EQ(fewest_pairs(12, 0.05), 8U);
-  EXPECT_EQ(fewest_pairs(30, 0.05), 10U);
+  EXPECT_EQ(fewest_pairs(1), 5U);
+  EXPECT_EQ(fewest_pairs(5), 7U);
+  EXPECT_EQ(fewest_pairs(12), 8U);
+  EXPECT_EQ(fewest_pairs(30), 10U);
 }
 
 TEST(CompareHolm, PairsThatAgree) {
-  EXPECT_EQ(pairs_that_agree(12, 1, 0.05), 10U);   // 79 / 4096
-  EXPECT_EQ(pairs_that_agree(12, 15, 0.05), 11U);  // 15 * 13 / 4096 = 0.048
-  EXPECT_EQ(pairs_that_agree(12, 16, 0.05), 12U);
-  EXPECT_EQ(pairs_that_agree(4, 1, 0.05), std::nullopt);  // 1 / 16
-  EXPECT_EQ(pairs_that_agree(0, 1, 0.05), std::nullopt);
+  EXPECT_EQ(pairs_that_agree(12, 1), 10U);   // 79 / 4096
+  EXPECT_EQ(pairs_that_agree(12, 15), 11U);  // 15 * 13 / 4096 = 0.048
+  EXPECT_EQ(pairs_that_agree(12, 16), 12U);
+  EXPECT_EQ(pairs_that_agree(4, 1), std::nullopt);  // 1 / 16
+  EXPECT_EQ(pairs_that_agree(0, 1), std::nullopt);
 }
 
 }  // namespace

@@ -163,7 +163,7 @@ Report compare_files(const std::string& base_path, const std::string& head_path,
           "no time has an interval (runs with -n have none): nothing can be said of single runs");
   } else {
     result.rows = judge(matched, threshold);
-    const std::size_t fewest = fewest_pairs(matched.rows.size(), false_alarm_rate);
+    const std::size_t fewest = fewest_pairs(matched.rows.size());
     if (count < fewest)
       report.notes.push_back(
           fmt::format("{} runs a side cannot confirm any of {}; at least {} are needed", count,

@@ -92,7 +92,7 @@ bool is_decided(const std::map<RowKey, RowResult>& rows) {
 void test(const Matched& screen, const std::set<RowKey>& flagged, const Plan& plan,
           Drawing& drawing, Comparison& result) {
   const std::size_t most_looks = looks_of(plan.pairs, plan.most_pairs).size();
-  const std::size_t fewest = fewest_pairs(flagged.size() * most_looks, false_alarm_rate);
+  const std::size_t fewest = fewest_pairs(flagged.size() * most_looks);
   if (plan.pairs < fewest)
     result.notes.push_back(fmt::format("{} instead of {}: fewer cannot confirm any of {}",
                                        counted(fewest, "pair"), plan.pairs,

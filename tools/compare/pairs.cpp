@@ -148,15 +148,15 @@ std::vector<double> holm(const std::vector<double>& p) {
   return adjusted;
 }
 
-std::size_t fewest_pairs(std::size_t tests, double alpha) {
+std::size_t fewest_pairs(std::size_t tests) {
   std::size_t pairs = 1;
-  for (double p = 0.5; p * static_cast<double>(tests) > alpha; p /= 2) ++pairs;
+  while (!pairs_that_agree(pairs, tests)) ++pairs;
   return pairs;
 }
 
-std::optional<std::size_t> pairs_that_agree(std::size_t pairs, std::size_t tests, double alpha) {
+std::optional<std::size_t> pairs_that_agree(std::size_t pairs, std::size_t tests) {
   const auto survives = [&](std::size_t agree) {
-    return binomial_tail(pairs, agree, 0.5) * static_cast<double>(tests) <= alpha;
+    return binomial_tail(pairs, agree, 0.5) * static_cast<double>(tests) <= false_alarm_rate;
   };
   if (!survives(pairs)) return std::nullopt;
   std::size_t agree = pairs;

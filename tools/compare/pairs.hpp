@@ -72,13 +72,15 @@ Matched match(const std::vector<RunPair>& pairs);
 // rejection at most `alpha`, whatever the dependence between the tests.
 std::vector<double> holm(const std::vector<double>& p);
 
-// Returns how many pairs a sign test needs so that its smallest p-value survives the correction
-// over `tests` tests at `alpha`.
-std::size_t fewest_pairs(std::size_t tests, double alpha);
+// Probability of at least one false "slower" among all rows, and of one false "faster".
+inline constexpr double false_alarm_rate = 0.05;
 
-// Returns how many of `pairs` pairs must lie beyond the bound so that the sign test's p-value
-// survives the correction over `tests` tests at `alpha`. Returns nullopt if all are not enough.
-std::optional<std::size_t> pairs_that_agree(std::size_t pairs, std::size_t tests, double alpha);
+// Returns how many pairs a sign test needs so that its smallest p-value survives the correction over `tests` tests.
+std::size_t fewest_pairs(std::size_t tests);
+
+// Returns how many of `pairs` pairs must lie beyond the bound so that the sign test's p-value survives the correction
+// over `tests` tests. Returns nullopt if all are not enough.
+std::optional<std::size_t> pairs_that_agree(std::size_t pairs, std::size_t tests);
 
 // slower, faster: confirmed by the sign test. same: the ratio's interval lies within the threshold.
 // not_slower: it is not, but the test rejects that the row is slower by the threshold or more.
@@ -101,9 +103,6 @@ struct RowResult {
 
 // Returns "slower", or "slower?" if the verdict is a hint.
 std::string verdict_text(const RowResult& row);
-
-// Probability of at least one false "slower" among all rows, and of one false "faster".
-inline constexpr double false_alarm_rate = 0.05;
 
 // Returns the smallest ratio that the test takes for slower: `slower` rejects that the median ratio
 // is at most this. threshold: a share, 0.05 for 5 %.

@@ -121,7 +121,7 @@ std::string method_text(const Report& report) {
                       tested_ratio(report.threshold), false_alarm_rate);
   if (c.looks > 1) text += fmt::format(" for {} looks", c.looks);
   const std::size_t tests = (report.interleaved ? c.flagged : c.rows.size()) * c.looks;
-  if (const auto agree = pairs_that_agree(c.tested_pairs, tests, false_alarm_rate))
+  if (const auto agree = pairs_that_agree(c.tested_pairs, tests))
     text += fmt::format(": {} of {} pairs must agree for the first row", *agree, c.tested_pairs);
   return text;
 }
