@@ -34,8 +34,7 @@ std::string json_lines(const std::string& text) {
 }  // namespace
 
 void declare_flags(FlagSet& set, CheckArguments& a) {
-  std::vector<std::string> types;
-  for (const DataType type : all_types()) types.emplace_back(name(type));
+  std::vector<std::string> types = all_names(all_types());
   types.emplace_back("all");
   set.begin(Group::what);
   set.add(a.memory, "--memory", "NAME", "memory to check: cuda, or host",

@@ -42,8 +42,7 @@ std::vector<const Collective*> tested_programs() {
 }
 
 void declare_flags(FlagSet& set, Arguments& a) {
-  std::vector<std::string> types;
-  for (const DataType type : all_types()) types.emplace_back(name(type));
+  std::vector<std::string> types = all_names(all_types());
   types.emplace_back("all");
   set.begin(Group::what);
   set.add(
@@ -56,11 +55,8 @@ void declare_flags(FlagSet& set, Arguments& a) {
       {.by_default = "all that make one operation", .values = program_names(), .comma_list = true});
   set.add(a.types, "-d,--datatype", "LIST", "types, a comma list, or all", parse_types,
           {.by_default = "all", .values = types, .comma_list = true});
-  set.add_custom(
-      "--faults", "LIST", "kinds of faults to plant; --list describes them",
-      [&a](const std::string& text) { a.faults = parse_faults(text); },
-      [] { return SettingValue(); },
-      {.by_default = "all", .values = fault_names(), .comma_list = true});
+  set.add(a.faults, "--faults", "LIST", "kinds of faults to plant; --list describes them",
+          parse_faults, {.by_default = "all", .values = fault_names(), .comma_list = true});
   set.add(a.fault_bytes, "-b,--bytes", "SIZE", "size of the rows that are spoiled",
           [](const std::string& text) {
             const std::size_t bytes = parse_size(text);
