@@ -43,16 +43,14 @@ int run_trial(const Arguments& a, const std::vector<std::string>& words) {
     return end.failure != 0 ? end.failure : end.exit_code;
   };
   const RankBody body = [&](Rank& rank) {
-    if (rank.is_first()) {
-      const Process& process = rank.process();
-      has_first = true;
-      fmt::print("# ccl_selftest: {}, {} {}\n",
-                 counted(static_cast<std::uint64_t>(rank.ranks()), "rank"), process.backend.name(),
-                 process.backend.info().version);
-      return run(rank, a, patterns, first);
-    }
     Tallies others;
-    return run(rank, a, patterns, others);
+    if (!rank.is_first()) return run(rank, a, patterns, others);
+    const Backend& backend = rank.process().backend;
+    has_first = true;
+    fmt::print("# ccl_selftest: {}, {} {}\n",
+               counted(static_cast<std::uint64_t>(rank.ranks()), "rank"), backend.name(),
+               backend.info().version);
+    return run(rank, a, patterns, first);
   };
   return run_job(job, body, hooks);
 }

@@ -202,8 +202,10 @@ class Trial {
         tallies_.plain_calls += cell->calls;
         tallies_.verified_calls += cell->verified_calls;
         if (cell->failed_ranks == 0) continue;
-        ++tallies_.wrong_cells;
-        add(tallies_.wrong, collective, row, point, *cell);
+        if (tallies_.wrong_cells++ < most_lines)
+          tallies_.wrong.push_back(fmt::format("{}_perf, {}: {}", collective.name,
+                                               row_name(row, point.bytes),
+                                               mismatch_text(cell->mismatches.front())));
       }
     }
   }
@@ -246,13 +248,6 @@ class Trial {
   void leave_out(FaultTally& tally, const std::string& why) {
     ++tally.harmless;
     ++tallies_.reasons[why];
-  }
-
-  void add(std::vector<std::string>& lines, const Collective& collective, const Row& row,
-           const SweepPoint& point, const Measurement& cell) {
-    if (lines.size() >= most_lines) return;
-    lines.push_back(fmt::format("{}_perf, {}: {}", collective.name, row_name(row, point.bytes),
-                                mismatch_text(cell.mismatches.front())));
   }
 
   Rank& rank_;
