@@ -57,7 +57,7 @@ struct RoundValue {
 // The values of one statistic in a series of rounds, beside the medians of the rounds' controls.
 class Ledger {
  public:
-  Ledger(Statistic statistic, std::size_t hosts) : statistic_(statistic), values_(hosts) {}
+  explicit Ledger(Statistic statistic) : statistic_(statistic) {}
 
   void add(const std::vector<PairTimes>& times, const std::vector<int>& suspects) {
     std::vector<double> controls;
@@ -75,16 +75,15 @@ class Ledger {
       const bool a_suspected = contains(suspects, pair.hosts.a);
       const bool b_suspected = contains(suspects, pair.hosts.b);
       // A suspect's partner is no control in this round.
-      const auto a = static_cast<std::size_t>(pair.hosts.a);
-      const auto b = static_cast<std::size_t>(pair.hosts.b);
-      if (a_suspected || !b_suspected) values_[a].push_back({there, back});
-      if (b_suspected || !a_suspected) values_[b].push_back({back, there});
+      if (a_suspected || !b_suspected) values_[pair.hosts.a].push_back({there, back});
+      if (b_suspected || !a_suspected) values_[pair.hosts.b].push_back({back, there});
     }
   }
 
   // Returns a host's values, an element a round.
-  const std::vector<RoundValue>& of(int host) const {
-    return values_[static_cast<std::size_t>(host)];
+  std::vector<RoundValue> of(int host) const {
+    const auto found = values_.find(host);
+    return found == values_.end() ? std::vector<RoundValue>() : found->second;
   }
   // Returns the number of control values a round, in the mean. There must be a round.
   double controls() const { return control_values_ / rounds_; }
@@ -96,7 +95,7 @@ class Ledger {
   }
 
   Statistic statistic_;
-  std::vector<std::vector<RoundValue>> values_;  // by number of the host
+  std::map<int, std::vector<RoundValue>> values_;  // by number of the host
   double rounds_ = 0, control_values_ = 0;
 };
 
@@ -138,7 +137,7 @@ std::vector<double> control_medians(const Ledger& values, const std::vector<int>
 Judged judge(const Ledger& values, int suspect, const std::vector<int>& controls, Way way,
              const Noise& noise, double quantile, double smallest) {
   Judged judged;
-  const std::vector<RoundValue>& rounds = values.of(suspect);
+  const std::vector<RoundValue> rounds = values.of(suspect);
   const std::vector<double> own = values_of(rounds, way);
   if (own.size() < confirm_looks.front() / 2) return judged;
   const auto k = static_cast<double>(own.size());
@@ -213,17 +212,11 @@ Noise noise_of(const Screen& screen) {
 
 std::vector<Confirmation> confirm(PairMeasurer& measurer, const ConfirmPlan& plan, Random& random) {
   std::vector<Confirmation> found;
-  int largest = 0;
-  for (const Suspect& suspect : plan.suspects) {
-    found.push_back({.suspect = suspect});
-    largest = std::max(largest, suspect.host);
-  }
-  for (const int host : plan.good) largest = std::max(largest, host);
+  for (const Suspect& suspect : plan.suspects) found.push_back({.suspect = suspect});
   if (plan.suspects.empty() || plan.good.size() < undecided_hosts(found).size() + 2) return found;
   const auto tests = static_cast<double>(ways.size() * plan.suspects.size() * confirm_looks.size());
   const double quantile = normal_quantile_above(plan.alpha / tests);
-  const std::size_t numbers = static_cast<std::size_t>(largest) + 1;
-  Ledger time(Statistic::time, numbers), tail(Statistic::tail, numbers);
+  Ledger time(Statistic::time), tail(Statistic::tail);
   RackPartners rounds(plan, random);
   std::size_t measured = 0;
   for (const std::size_t look : confirm_looks) {
