@@ -252,21 +252,11 @@ void all_segments(PatternCheck& check, bool reduces) {
 }
 
 std::vector<std::size_t> counts(std::size_t width, const CheckOptions& options) {
-  const std::size_t vectors_from = first_with_vectors / width;
-  if (options.quick) return {0, 37, 4096, vectors_from - 1, vectors_from + 1, vectors_from + 4093};
+  const std::size_t vectors = first_with_vectors / width;
+  if (options.quick) return {0, 37, 4096, vectors - 1, vectors + 1, vectors + 4093};
   constexpr std::size_t some = 3 << 20;
-  return {0,
-          1,
-          2,
-          3,
-          37,
-          4096,
-          4097,
-          vectors_from - 1,
-          vectors_from,
-          vectors_from + 1,
-          vectors_from + 4093,
-          std::min(some, options.max_bytes) / width + 5};
+  const std::size_t many = std::min(some, options.max_bytes) / width + 5;
+  return {0, 1, 2, 3, 37, 4096, 4097, vectors - 1, vectors, vectors + 1, vectors + 4093, many};
 }
 
 std::vector<std::optional<ReduceOp>> kinds(DataType type, bool quick) {
