@@ -11,8 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "tools/acceptance/search/blame.hpp"
-#include "tools/acceptance/search/screen.hpp"
+#include "tools/acceptance/search/confirm.hpp"
 
 namespace ccl_tests::acceptance::test {
 

@@ -1,12 +1,10 @@
-#include "tools/acceptance/search/blame.hpp"
-
 #include <algorithm>
 #include <cmath>
 #include <set>
 #include <utility>
 
 #include "src/measure/statistics.hpp"
-#include "tools/acceptance/search/links.hpp"
+#include "tools/acceptance/search/confirm.hpp"
 
 namespace ccl_tests::acceptance {
 namespace {

@@ -1,5 +1,3 @@
-#include "tools/acceptance/search/links.hpp"
-
 #include <algorithm>
 #include <cmath>
 #include <iterator>
@@ -8,6 +6,7 @@
 #include <utility>
 
 #include "src/measure/statistics.hpp"
+#include "tools/acceptance/search/confirm.hpp"
 
 namespace ccl_tests::acceptance {
 namespace {

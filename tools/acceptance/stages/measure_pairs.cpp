@@ -10,7 +10,6 @@
 
 #include "src/measure/statistics.hpp"
 #include "tools/acceptance/report/headline.hpp"
-#include "tools/acceptance/search/blame.hpp"
 
 namespace ccl_tests::acceptance {
 namespace {
