@@ -3,7 +3,6 @@
 
 #include "src/devices/core_to_core.hpp"
 #include "tests/unit/compare_samples.hpp"
-#include "tools/compare/live.hpp"
 
 namespace ccl_tests::compare {
 namespace {

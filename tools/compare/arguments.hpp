@@ -6,8 +6,7 @@
 
 #include "src/options/flag.hpp"
 #include "src/options/program_texts.hpp"
-#include "tools/compare/interleaved.hpp"
-#include "tools/compare/live.hpp"
+#include "tools/compare/files.hpp"
 
 namespace ccl_tests::compare {
 

@@ -16,8 +16,6 @@
 #include "src/job/startup.hpp"
 #include "src/options/program_texts.hpp"
 #include "tools/compare/arguments.hpp"
-#include "tools/compare/files.hpp"
-#include "tools/compare/report.hpp"
 
 namespace ccl_tests::compare {
 namespace {

@@ -1,6 +1,8 @@
-// Compares two results files, and decides which runs may be compared.
+// Compares two results files, or those that two shell commands write, and decides which runs may be compared.
 #pragma once
 
+#include <cstddef>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -35,5 +37,29 @@ std::vector<std::string> differences(const NamedRun& base, const NamedRun& head)
 // head, and so on. One run a side gives hints only. Throws UsageError if a file cannot be read or
 // its runs cannot be compared.
 Report compare_files(const std::string& base, const std::string& head, double threshold);
+
+// Commands, which the tool runs itself (live.cpp).
+
+struct Commands {
+  std::string base, head;
+  bool aa = false;  // head is base
+};
+
+// Returns whether the command says which sizes it measures: -b, -e, -f, -i, --sizes and their long
+// names, or --tensors.
+bool chooses_sizes(const std::string& command);
+
+// Returns the command with " -J 'file'", and with " --sizes LIST" if `sizes` is not empty.
+std::string with_flags(const std::string& command, const std::string& file,
+                       const std::set<std::size_t>& sizes);
+
+// One of ending_signals() came. Not an std::exception: nothing but main() handles it.
+struct Interrupted {
+  int signal = 0;
+};
+
+// Runs the commands in turns. Throws Error if one fails or writes no results, UsageError if the
+// runs cannot be compared, Interrupted at a signal, when no process of a command's group is left.
+Report compare_commands(const Commands& commands, const Plan& plan);
 
 }  // namespace ccl_tests::compare

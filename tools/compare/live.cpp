@@ -1,5 +1,3 @@
-#include "tools/compare/live.hpp"
-
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <poll.h>
