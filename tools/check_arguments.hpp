@@ -8,7 +8,6 @@
 #include "src/options/flag.hpp"
 #include "src/options/program_texts.hpp"
 #include "tools/verifier_check.hpp"
-#include "tools/verifier_speed.hpp"
 
 namespace ccl_tests::tools {
 

@@ -18,7 +18,6 @@
 #include "src/options/program_texts.hpp"
 #include "tools/check_arguments.hpp"
 #include "tools/verifier_check.hpp"
-#include "tools/verifier_speed.hpp"
 
 namespace ccl_tests::tools {
 namespace {

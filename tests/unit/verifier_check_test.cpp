@@ -4,7 +4,6 @@
 #include <gtest/gtest.h>
 
 #include "src/devices/devices.hpp"
-#include "tools/verifier_speed.hpp"
 #include "verify/loops.hpp"
 
 namespace ccl_tests::tools {
