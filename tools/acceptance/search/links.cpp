@@ -107,42 +107,28 @@ Round round_of(const std::vector<Case*>& taken, const std::set<std::pair<int, in
   return round;
 }
 
-// A value without the effects of its two hosts.
-std::optional<double> corrected(const Transfer& transfer, int from, int to, const Effects& fit) {
-  const auto value = value_of(transfer, Statistic::time);
-  if (!value) return std::nullopt;
-  return *value - fit.sending[static_cast<std::size_t>(from)] -
-         fit.receiving[static_cast<std::size_t>(to)];
-}
-
-// Returns the case of a pair; null if the pair is a control.
-Case* case_of(const PairTimes& pair, const std::vector<Case*>& taken) {
-  const auto found = std::ranges::find_if(
-      taken, [&](const Case* one) { return ordered(one->candidate.hosts) == ordered(pair.hosts); });
-  return found == taken.end() ? nullptr : *found;
-}
-
+// Adds the values of a round's cases, without the effects of their hosts, beside the median of its controls.
 void add_values(const std::vector<PairTimes>& times, const std::vector<Case*>& taken,
                 const Effects& fit) {
+  std::map<std::pair<int, int>, double> values;  // by the sending and the receiving host
+  for (const Observation& one : observations({times}, Statistic::time))
+    values[{one.from, one.to}] = one.value - fit.sending[static_cast<std::size_t>(one.from)] -
+                                 fit.receiving[static_cast<std::size_t>(one.to)];
+  std::set<std::pair<int, int>> cases;
+  for (const Case* const one : taken) cases.insert(ordered(one->candidate.hosts));
   std::vector<double> controls;
-  for (const PairTimes& pair : times) {
-    if (case_of(pair, taken) != nullptr) continue;
-    const auto [a, b] = pair.hosts;
-    if (const auto there = corrected(pair.forward, a, b, fit)) controls.push_back(*there);
-    if (const auto back = corrected(pair.backward, b, a, fit)) controls.push_back(*back);
-  }
+  for (const auto& [hosts, value] : values)
+    if (!cases.contains(ordered({hosts.first, hosts.second}))) controls.push_back(value);
   if (controls.empty()) return;
   const double baseline = median(std::move(controls));
-  for (const PairTimes& pair : times) {
-    Case* const one = case_of(pair, taken);
-    if (one == nullptr) continue;
-    const auto [a, b] = pair.hosts;
-    const auto there = corrected(pair.forward, a, b, fit);
-    const auto back = corrected(pair.backward, b, a, fit);
-    const auto slow_way = a == one->candidate.hosts.a ? there : back;
-    if (one->candidate.one_way && slow_way) one->values.push_back(*slow_way - baseline);
-    if (!one->candidate.one_way && there && back)
-      one->values.push_back((*there + *back) / 2 - baseline);
+  for (Case* const one : taken) {
+    const auto [a, b] = one->candidate.hosts;
+    const auto there = values.find({a, b}), back = values.find({b, a});
+    if (there == values.end()) continue;
+    if (one->candidate.one_way)
+      one->values.push_back(there->second - baseline);
+    else if (back != values.end())
+      one->values.push_back((there->second + back->second) / 2 - baseline);
   }
 }
 
@@ -151,10 +137,6 @@ Estimate fresh(const Case& one, double sigma) {
   const auto n = static_cast<double>(one.values.size());
   const double directions = one.candidate.one_way ? 1 : 2;
   return {median(one.values), 1.2533 * sigma / std::sqrt(n * directions)};
-}
-
-bool suspects(const Screen& screen, int host) {
-  return std::ranges::binary_search(screen.suspects, host);
 }
 
 Screen measure_between(PairMeasurer& measurer, InterRackRounds& source, std::size_t hosts,
@@ -169,8 +151,8 @@ Screen measure_between(PairMeasurer& measurer, InterRackRounds& source, std::siz
 bool is_suspected(const std::vector<int>& rack, const Screen& inside, const Screen& between) {
   std::size_t outside_slow = 0, inside_slow = 0;
   for (const int host : rack) {
-    outside_slow += suspects(between, host) ? 1 : 0;
-    inside_slow += suspects(inside, host) ? 1 : 0;
+    outside_slow += contains(between.suspects, host) ? 1 : 0;
+    inside_slow += contains(inside.suspects, host) ? 1 : 0;
   }
   return !rack.empty() && 2 * outside_slow >= rack.size() && 2 * inside_slow < rack.size();
 }
