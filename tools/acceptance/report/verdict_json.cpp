@@ -97,11 +97,6 @@ void fields(T& it, V&& visit) {
   }
 }
 
-template <class T>
-constexpr bool is_vector = false;
-template <class T>
-constexpr bool is_vector<std::vector<T>> = true;
-
 // ---- Writing.
 template <class T>
 Json json_of(const T& member);
@@ -133,7 +128,7 @@ Json json_of(const T& member) {
     Json texts = Json::object();
     for (const auto& [key, text] : member) texts[valid_utf8(key)] = valid_utf8(text);
     return texts;
-  } else if constexpr (is_vector<T>) {
+  } else if constexpr (requires { typename T::value_type; }) {
     Json list = Json::array();
     for (const auto& element : member) list.push_back(json_of(element));
     return list;
