@@ -6,14 +6,14 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <functional>
 #include <set>
 
 namespace ccl_tests::acceptance {
 namespace {
 
 const Number* find(const std::vector<Number>& numbers, const std::string& name) {
-  const auto found =
-      std::ranges::find_if(numbers, [&](const Number& number) { return number.name == name; });
+  const auto found = std::ranges::find(numbers, name, &Number::name);
   return found == numbers.end() ? nullptr : &*found;
 }
 
@@ -233,8 +233,7 @@ std::vector<const Check*> wrong_checks(const Record& record) {
   std::vector<const Check*> found;
   for (const Check& check : record.checks)
     if (check.verdict >= Verdict::warn) found.push_back(&check);
-  std::ranges::stable_sort(found,
-                           [](const Check* a, const Check* b) { return a->verdict > b->verdict; });
+  std::ranges::stable_sort(found, std::ranges::greater(), &Check::verdict);
   return found;
 }
 
