@@ -64,20 +64,20 @@ int run(const Arguments& a) {
   Output junit(a.junit, ".xml");
   const Report report = a.files.empty() ? compare_commands(a.commands, a.plan)
                                         : compare_files(a.files[0], a.files[1], a.plan.threshold);
-  std::optional<Error> lost;
+  bool all_written = true;
   const auto write = [&](Output& file, std::string (*text)(const Report&)) {
     try {
       file.write(text, report);
-    } catch (const Error& e) {
-      lost = e;
+    } catch (const Error& e) {  // the others are written
+      print_error(fmt::format("ccl_compare: {}\n", e.what()));
+      all_written = false;
     }
   };
   write(json, json_text);
   write(markdown, markdown_text);
   write(junit, junit_text);
   print(table_text(report));
-  if (lost) throw Error(*lost);
-  return exit_code(summary(report).code);
+  return exit_code(all_written ? summary(report).code : Exit::failed);
 }
 
 int help() {
