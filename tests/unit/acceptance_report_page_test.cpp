@@ -6,7 +6,6 @@
 #include <nlohmann/json.hpp>
 
 #include "tests/unit/acceptance_sample.hpp"
-#include "tools/acceptance/report/headline.hpp"
 #include "tools/acceptance/report/writers.hpp"
 
 namespace ccl_tests::acceptance {

@@ -5,7 +5,6 @@
 #include <sstream>
 
 #include "tests/unit/acceptance_sample.hpp"
-#include "tools/acceptance/report/headline.hpp"
 #include "tools/acceptance/report/writers.hpp"
 
 namespace ccl_tests::acceptance {

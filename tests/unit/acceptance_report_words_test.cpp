@@ -4,7 +4,6 @@
 
 #include "src/core/error.hpp"
 #include "tests/unit/acceptance_sample.hpp"
-#include "tools/acceptance/report/headline.hpp"
 #include "tools/acceptance/report/writers.hpp"
 
 namespace ccl_tests::acceptance {

@@ -13,7 +13,6 @@
 #include "src/core/clock.hpp"
 #include "src/core/error.hpp"
 #include "src/core/output_file.hpp"
-#include "tools/acceptance/report/headline.hpp"
 #include "tools/acceptance/report/writers.hpp"
 
 namespace ccl_tests::acceptance {

@@ -7,7 +7,7 @@
 #include <cmath>
 
 #include "src/options/values.hpp"
-#include "tools/acceptance/report/headline.hpp"
+#include "tools/acceptance/report/writers.hpp"
 #include "tools/acceptance/search/screen.hpp"
 
 namespace ccl_tests::acceptance {

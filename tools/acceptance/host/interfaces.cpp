@@ -10,7 +10,7 @@
 #include <utility>
 
 #include "src/core/serialize.hpp"
-#include "tools/acceptance/report/headline.hpp"
+#include "tools/acceptance/report/writers.hpp"
 
 namespace ccl_tests::acceptance {
 

@@ -1,4 +1,4 @@
-#include "tools/acceptance/report/headline.hpp"
+#include "tools/acceptance/report/writers.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

@@ -10,8 +10,6 @@
 
 #include "src/core/error.hpp"
 #include "src/core/quote.hpp"
-#include "src/report/text.hpp"
-#include "tools/acceptance/report/headline.hpp"
 #include "tools/acceptance/report/writers.hpp"
 
 namespace ccl_tests::acceptance {

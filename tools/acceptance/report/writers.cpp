@@ -7,8 +7,6 @@
 #include "src/core/error.hpp"
 #include "src/core/quote.hpp"
 #include "src/report/junit.hpp"
-#include "src/report/text.hpp"
-#include "tools/acceptance/report/headline.hpp"
 
 namespace ccl_tests::acceptance {
 namespace {

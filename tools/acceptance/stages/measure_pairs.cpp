@@ -9,7 +9,7 @@
 #include <map>
 
 #include "src/measure/statistics.hpp"
-#include "tools/acceptance/report/headline.hpp"
+#include "tools/acceptance/report/writers.hpp"
 
 namespace ccl_tests::acceptance {
 namespace {

@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "src/options/values.hpp"
-#include "tools/acceptance/report/headline.hpp"
+#include "tools/acceptance/report/writers.hpp"
 #include "tools/acceptance/stages/stages.hpp"
 
 namespace ccl_tests::acceptance {

@@ -7,7 +7,7 @@
 #include "collectives/collectives.hpp"
 #include "src/measure/statistics.hpp"
 #include "src/options/values.hpp"
-#include "tools/acceptance/report/headline.hpp"
+#include "tools/acceptance/report/writers.hpp"
 #include "tools/acceptance/stages/stages.hpp"
 
 namespace ccl_tests::acceptance {

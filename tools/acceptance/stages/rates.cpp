@@ -14,7 +14,7 @@
 #include "src/core/quote.hpp"
 #include "src/options/values.hpp"
 #include "src/record/row_text.hpp"
-#include "tools/acceptance/report/headline.hpp"
+#include "tools/acceptance/report/writers.hpp"
 
 namespace ccl_tests::acceptance {
 namespace {
