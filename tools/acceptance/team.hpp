@@ -28,6 +28,7 @@ std::optional<ReduceOp> usual_op(const Collective& program);  // nullopt: nothin
 class Verified {
  public:
   void add(const PointRows& found);
+  std::uint64_t calls() const { return verified_; }
 
   // Returns a check that passes if some calls were verified and all elements are right. subject: what its text
   // begins with, or nothing.
