@@ -162,15 +162,6 @@ void lead(Context& context, bool rails) {
   check_limits(context);
 }
 
-void compare(Context& context, const Record& before) {
-  Journal& journal = context.journal;
-  const double slowdown = context.plan.pairs.slowdown;
-  std::vector<Check> checks = compare_rows(before, journal.record(), slowdown);
-  journal.begin_stage("baseline", "which rows are slower than in the earlier run?");
-  for (Check& check : checks) journal.add(std::move(check));
-  journal.end_stage();
-}
-
 // One rank's part: looks at everything in the plan. Returns the exit code, the same on all ranks. Collective.
 int run(Rank& rank, const Arguments& arguments, const Plan& plan, verify::PatternCache& patterns,
         Journal* journal, const HostProbe& probe) {
@@ -205,7 +196,13 @@ int run(Rank& rank, const Arguments& arguments, const Plan& plan, verify::Patter
   }
   Context context{team, plan, hosts, *journal, arguments.options.check.seed};
   lead(context, rails);
-  if (before) compare(context, *before);
+  if (before) {
+    const Record now = journal->record();
+    journal->begin_stage("baseline", "which rows are slower than in the earlier run?");
+    for (Check& check : compare_rows(*before, now, plan.pairs.slowdown))
+      journal->add(std::move(check));
+    journal->end_stage();
+  }
   journal->complete();
   team.end();
   return rank.agree(exit_code_of(journal->record()));
