@@ -37,6 +37,12 @@ TEST(AcceptancePlan, ARateFromTheCommandLine) {
   EXPECT_THROW(plan_of(parse({left_out, "--min-bandwidth", "1MB/s"})), UsageError);
 }
 
+TEST(AcceptanceArguments, FormatsOfTheListOfHosts) {
+  EXPECT_EQ(parse({}).hosts_format, HostsFormat::lines);
+  EXPECT_EQ(parse({"--hosts-format", "slurm"}).hosts_format, HostsFormat::slurm);
+  EXPECT_THROW(parse({"--hosts-format", "xml"}), UsageError);
+}
+
 TEST(AcceptancePlan, AllKeysAreRead) {
   const Plan plan = parse_plan(R"(
 name = "rack 7"

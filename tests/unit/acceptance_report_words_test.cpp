@@ -182,8 +182,6 @@ TEST(AcceptanceHosts, AsSchedulersTakeThem) {
   EXPECT_EQ(hosts_text({"node3", "node17"}, HostsFormat::lines), "node3\nnode17\n");
   EXPECT_EQ(hosts_text({"node3", "node17"}, HostsFormat::slurm), "--exclude=node3,node17\n");
   EXPECT_EQ(hosts_text({}, HostsFormat::slurm), "");
-  EXPECT_EQ(hosts_format("slurm"), HostsFormat::slurm);
-  EXPECT_THROW(hosts_format("xml"), UsageError);
   for (const char* const name : {"", "-x", "a,b", "a b", "node[1-9]", "a\nb", "$(x)"})
     EXPECT_THROW(hosts_text({name}, HostsFormat::lines), Error) << name;
 }

@@ -55,10 +55,9 @@ void declare_flags(FlagSet& set, Arguments& a) {
           parse_file, {.file_use = FileUse::written});
   set.add(a.hosts_out, "--hosts-out", "FILE", "also write FILE, the hosts to leave out", parse_file,
           {.file_use = FileUse::written});
-  set.add_custom(
-      "--hosts-format", "FORMAT", "of that file: lines, or slurm (--exclude=...)",
-      [&a](const std::string& text) { a.hosts_format = hosts_format(text); },
-      [] { return SettingValue(); }, {.by_default = "lines"});
+  set.add(a.hosts_format, "--hosts-format", "FORMAT",
+          "of that file: lines, or slurm (--exclude=...)",
+          name_of<HostsFormat>({HostsFormat::lines, HostsFormat::slurm}));
   set.add(a.exit_codes, "--exit-codes", "NAME",
           "whose exit codes to end with: native, nagios, npd (Node Problem Detector) or aicr",
           name_of(all_exit_codes()), {.by_default = "native"});

@@ -189,13 +189,6 @@ std::string html_page(const Record& record) {
   return page;
 }
 
-HostsFormat hosts_format(std::string_view name) {
-  if (name == "lines") return HostsFormat::lines;
-  if (name == "slurm") return HostsFormat::slurm;
-  throw UsageError(
-      fmt::format("{} is not a format of a list of hosts; accepted: lines, slurm", quote(name)));
-}
-
 std::string hosts_text(const std::vector<std::string>& names, HostsFormat format) {
   for (const std::string& name : names) check_name(name);
   if (names.empty()) return {};

@@ -97,9 +97,9 @@ std::string html_page(const Record& record);
 // The forms of a list of hosts. lines: a name a line. slurm: the option itself, --exclude=node3,node17, so that
 // `sbatch $(cat FILE) job.sh` also works if nothing is excluded and the file is empty.
 enum class HostsFormat { lines, slurm };
-
-// Returns the format of that name. Throws UsageError.
-HostsFormat hosts_format(std::string_view name);
+constexpr std::string_view name(HostsFormat format) {
+  return format == HostsFormat::lines ? "lines" : "slurm";
+}
 
 // Returns the file's text, empty for no names. Throws Error for a name that is not a host's: letters,
 // digits, '.', '_', '-', not '-' first.
