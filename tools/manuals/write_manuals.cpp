@@ -32,7 +32,7 @@ void write_files(const std::filesystem::path& folder, const std::string& date,
                  const ProgramTexts& program, const FlagSet& set) {
   for (const Flag& flag : set.all())
     if (flag.names_file() != (flag.file_use != FileUse::none))
-      throw Error(fmt::format("{} {}: says not whether its file is read or written (FileUse)",
+      throw Error(fmt::format("{} {}: does not say whether its file is read or written (FileUse)",
                               program.name, flag.names.front()));
   write(folder / "man/man1" / (program.name + ".1"), manual_page(program, set, date));
   write(folder / "bash-completion/completions" / program.name, bash_completion(program, set));

@@ -227,7 +227,7 @@ void Value::read(T& member) const {
   fields(member, Reader{*this});
 }
 
-// Refuses a matrix that has not a time from each host to each.
+// Refuses a matrix that lacks the time from a host to another.
 void check_times(const Value& times, std::size_t hosts) {
   const std::vector<Value> rows = times.elements();
   for (const Value& row : rows) {

@@ -74,7 +74,7 @@ class Ledger {
       const double there = above(pair.forward, baseline), back = above(pair.backward, baseline);
       const bool a_suspected = contains(suspects, pair.hosts.a);
       const bool b_suspected = contains(suspects, pair.hosts.b);
-      // A suspect's partner is no control in this round.
+      // A suspect's partner is not a control in this round.
       if (a_suspected || !b_suspected) values_[pair.hosts.a].push_back({there, back});
       if (b_suspected || !a_suspected) values_[pair.hosts.b].push_back({back, there});
     }
