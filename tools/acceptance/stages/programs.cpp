@@ -77,7 +77,7 @@ class Prefixes {
 
   PrefixFindings run() {
     PrefixFindings found;
-    for (int tries = 0; tries < most_tries && hosts_.size() > 1 && !test(hosts_); ++tries) {
+    for (int tries = 0; tries < most_tries && hosts_.size() > 1 && !all_pass(); ++tries) {
       const std::size_t length = smallest_that_fails();
       if (found.fails_from == 0 || length < found.fails_from) found.fails_from = length;
       if (last_is_bad(length)) {
@@ -94,11 +94,9 @@ class Prefixes {
   }
 
  private:
-  bool test(const std::vector<int>& hosts) {
-    if (&hosts == &hosts_ && full_fails_) return false;
-    const bool passed = passes_(hosts);
-    if (&hosts == &hosts_) full_fails_ = !passed;
-    return passed;
+  bool all_pass() {
+    if (!full_fails_) full_fails_ = !passes_(hosts_);
+    return !full_fails_;
   }
   std::vector<int> prefix(std::size_t length) const {
     return {hosts_.begin(), hosts_.begin() + at(length)};
@@ -108,7 +106,7 @@ class Prefixes {
     std::size_t good = std::max<std::size_t>(clean_, 1), bad = hosts_.size();
     while (bad - good > 1) {
       const std::size_t middle = (good + bad) / 2;
-      (test(prefix(middle)) ? good : bad) = middle;
+      (passes_(prefix(middle)) ? good : bad) = middle;
     }
     return bad;
   }
@@ -117,7 +115,7 @@ class Prefixes {
     if (length == hosts_.size()) return false;  // no other host to put in its place
     std::vector<int> replaced = prefix(length);
     replaced.back() = hosts_[length + below(random_, hosts_.size() - length)];
-    return test(replaced) && !test(prefix(length));
+    return passes_(replaced) && !passes_(prefix(length));
   }
 
   // A bad host among the first ones makes every prefix fail from the needed size on: it has to come
