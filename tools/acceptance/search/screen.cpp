@@ -267,9 +267,8 @@ std::size_t rounds_needed(double sigma, double slowdown, std::size_t hosts) {
   double rounds = std::ceil(share * share);
   if (hosts < 8) rounds *= 2;
   const std::size_t fewest = std::max<std::size_t>(fewest_rounds, hosts < 32 ? 20 : 0);
-  const std::size_t most = std::max(most_rounds, fewest);
-  return rounds < static_cast<double>(most) ? std::max(static_cast<std::size_t>(rounds), fewest)
-                                            : most;
+  if (!(rounds < static_cast<double>(most_rounds))) return most_rounds;
+  return std::max(static_cast<std::size_t>(rounds), fewest);
 }
 
 Detectable detectable(double sigma, std::size_t rounds, std::size_t hosts, double smallest) {
