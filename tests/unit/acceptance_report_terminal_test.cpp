@@ -23,7 +23,7 @@ std::vector<std::string> lines_of(const std::string& text) {
 
 TEST(AcceptanceTerminal, IsWhatAPersonReads) {
   EXPECT_EQ(terminal_text(test::sample(), "verdict.json"),
-            R"(FAIL node5: sends 1.56 times slower than its peers
+            R"(FAIL node5: sends 1.56 times slower than its peers, in both confirmations
 
 Stages of plan h100-400g: 8 hosts, 64 ranks, 5 min 12 s
   PASS          sanity        21 s  init, barrier, all programs and types at odd counts
@@ -90,7 +90,7 @@ TEST(AcceptanceJunit, ACaseForEachCheckAndOneForTheRun) {
 
 TEST(AcceptanceJunit, ARunThatProvesNothingIsAnError) {
   for (const Record& record : {Record{}, test::incomplete()})
-    EXPECT_THAT(junit_text(record), HasSubstr("name=\"run\" time=")) << record.headline;
+    EXPECT_THAT(junit_text(record), HasSubstr("name=\"run\" time=")) << headline(record);
   EXPECT_THAT(junit_text({}), HasSubstr("tests=\"1\" failures=\"0\" errors=\"1\""));
   EXPECT_THAT(junit_text(test::incomplete()), HasSubstr("tests=\"2\" failures=\"0\" errors=\"1\""));
 }

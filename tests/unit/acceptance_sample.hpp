@@ -72,7 +72,6 @@ inline Record sample() {
   made.complete = true;
   made.verdict = Verdict::fail;
   made.reason = "SLOW_HOST";
-  made.headline = "FAIL node5: sends 1.56 times slower than its peers";
   for (int i = 0; i < 8; ++i) made.hosts.push_back(host(fmt::format("node{}", i), i, 8));
   made.hosts[5].facts["pcie"] = "x8 at 32 GT/s";
   made.hosts[2].facts["driver"] = "565.57.01";
@@ -213,7 +212,6 @@ inline Record many_hosts() {
                            {},
                            begin_s,
                            begin_s + 9});
-  made.headline.clear();
   return made;
 }
 
@@ -222,7 +220,6 @@ inline Record hostile() {
   Record made = sample();
   const std::string bad = "<b a=\"1\" b='2'>&amp;\n\x1b[31m\xff</b><script>alert(1)</script>";
   made.plan = made.version = made.backend = made.library = made.launcher = made.command = bad;
-  made.headline = "FAIL " + bad;
   made.reason = bad;
   for (Host& one : made.hosts) {
     one.name = bad + one.name;
@@ -267,7 +264,6 @@ inline Record one_host() {
   made.excluded.clear();
   made.verdict = Verdict::pass;
   made.reason = "OK";
-  made.headline.clear();
   return made;
 }
 
@@ -286,7 +282,6 @@ inline Record relative() {
   made.excluded.clear();
   made.verdict = Verdict::pass;
   made.reason = "OK";
-  made.headline.clear();
   made.checks = {{"pairs/hosts", "pairs", "run", Verdict::pass, "OK", "20 rounds of 1M"},
                  {"pairs/rate",
                   "pairs",
@@ -310,7 +305,6 @@ inline Record incomplete() {
   made.curves.clear();
   made.excluded.clear();
   made.verdict = Verdict::pass;
-  made.headline = "PASS 8 hosts";
   return made;
 }
 

@@ -37,7 +37,7 @@ Verdict worst(const Record& record, std::string_view stage = {}) {
   return verdict;
 }
 
-// Sets the verdict of a record, what decided it, and the headline. A run that did not reach its end, or that looked
+// Sets the verdict of a record and what decided it. A run that did not reach its end, or that looked
 // at nothing, is not PASS.
 Record judged(Record record) {
   record.verdict = worst(record);
@@ -50,7 +50,6 @@ Record judged(Record record) {
     if (deciding == nullptr || rank_of(check) < rank_of(*deciding)) deciding = &check;
   }
   if (deciding != nullptr) record.reason = deciding->reason;
-  record.headline = make_headline(record);
   return record;
 }
 

@@ -83,8 +83,7 @@ struct Record {
   double begin_s = 0, end_s = 0;
   bool complete = false;  // the plan's last stage has ended
   Verdict verdict = Verdict::inconclusive;
-  std::string reason = {};    // of the check that decided
-  std::string headline = {};  // at most 80 bytes: "FAIL node17: all_reduce 1G 231 of 360 GB/s"
+  std::string reason = {};  // of the check that decided
   std::vector<Host> hosts = {};
   std::vector<Stage> stages = {};
   std::vector<Check> checks = {};

@@ -273,16 +273,9 @@ std::size_t ranks_of(const Record& record) {
   return ranks;
 }
 
-std::string make_headline(const Record& record) {
+std::string headline(const Record& record) {
   return shortened(fmt::format("{} {}", name(shown_verdict(record)), what_decided(record)),
                    headline_bytes);
-}
-
-std::string headline(const Record& record) {
-  const std::string own = single_line(record.headline);
-  const std::string begin = fmt::format("{} ", name(shown_verdict(record)));
-  if (own.substr(0, begin.size()) != begin) return make_headline(record);
-  return shortened(own, headline_bytes);
 }
 
 NextStep next_step(const Record& record) {

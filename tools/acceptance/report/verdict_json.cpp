@@ -72,7 +72,7 @@ void fields(T& it, V&& visit) {
     visit("verdict", it.verdict);
     visit("reason", it.reason);
     visit.derived("relative", it, is_relative);
-    visit("headline", it.headline);
+    visit.derived("headline", it, headline);
     visit.derived("next", it, next_step);
     visit.derived("containment", it, containment_text);
     visit("complete", it.complete);

@@ -173,9 +173,7 @@ std::string junit_text(const Record& record) {
 extern const std::string_view page_template;
 
 std::string html_page(const Record& record) {
-  Record shown = record;
-  shown.headline = headline(record);
-  std::string json = verdict_json(shown), page(page_template);
+  std::string json = verdict_json(record), page(page_template);
   // The element that holds the JSON must not end within it: "<" occurs in strings only.
   for (std::size_t at = 0; (at = json.find('<', at)) != std::string::npos;)
     json.replace(at, 1, "\\u003c");
@@ -184,8 +182,8 @@ std::string html_page(const Record& record) {
   };
   // The last place first: what a record says may look like a place.
   put("{{verdict}}", json);
-  put("{{text}}", xml_lines(terminal_text(shown)));
-  put("{{headline}}", xml_text(shown.headline));
+  put("{{text}}", xml_lines(terminal_text(record)));
+  put("{{headline}}", xml_text(headline(record)));
   return page;
 }
 

@@ -44,11 +44,8 @@ std::string containment_text(const Record& record);
 
 std::size_t ranks_of(const Record& record);
 
-// Makes a headline out of the check that decided: "FAIL node17: all_reduce 1G 231 of 360 GB/s". A line of at most
-// headline_bytes that begins with the shown verdict.
-std::string make_headline(const Record& record);
-
-// Returns the record's own headline, shortened, if it begins with the shown verdict; otherwise a made one.
+// Returns the shown verdict and the check that decided: "FAIL node17: all_reduce 1G 231 of 360 GB/s". A line of at most
+// headline_bytes.
 std::string headline(const Record& record);
 
 struct NextStep {
