@@ -213,11 +213,6 @@ Check share_check(std::string_view stage, const std::vector<Counters>& counted,
   return check;
 }
 
-double slowest_wire(Team& team, const Hosts& hosts, const std::string& interface) {
-  const auto all = hosts.of_leaders(team.descriptions(interface));
-  return std::ranges::min_element(all, {}, &HostDescription::wire_rate)->wire_rate;
-}
-
 void compare_hosts(Context& context) {
   const Hosts& hosts = context.hosts;
   context.journal.begin_stage(

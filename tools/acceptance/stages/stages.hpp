@@ -66,10 +66,6 @@ class HostCount {
 std::vector<Counters> counted_during(Context& context, std::string_view stage,
                                      const std::function<void()>& work);
 
-// Returns what the slowest host's wire can carry in one direction, bytes per second; 0: some host does not
-// say. interface: which wire; empty: each host's fastest that is up. On rank 0.
-double slowest_wire(Team& team, const Hosts& hosts, const std::string& interface);
-
 // Adds a check of each host, each link and uplink that was found, of the search as a whole, and of the rate that half
 // of the pairs reach beside that of the wires. bytes: of a message. On rank 0.
 void add_pair_checks(Context& context, const Findings& findings, std::size_t bytes);
