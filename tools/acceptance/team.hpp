@@ -49,10 +49,8 @@ class Hosts {
   int number() const { return static_cast<int>(all_.size()); }
   const Host& operator[](int host) const { return all_[static_cast<std::size_t>(host)]; }
   const std::vector<Host>& all() const { return all_; }
-  // Returns the ranks of the host that has the most.
-  int most_ranks() const;
-  // Returns the numbers of all hosts.
-  std::vector<int> everybody() const;
+  int most_ranks() const;              // of one host
+  std::vector<int> everybody() const;  // the numbers of all hosts
   // Returns what the first rank of each host has in a list of all ranks.
   template <class T>
   std::vector<T> of_leaders(const std::vector<T>& by_rank) const {

@@ -78,11 +78,8 @@ struct Plan {
   bool strict = false;  // a run without a limit of all hosts' speed proves nothing (--strict)
 };
 
-// Returns "8, 1M".
-std::string sizes_text(const std::vector<std::size_t>& sizes);
-
-// Returns the largest size of a stage.
-std::size_t largest(const RatePlan& plan);
+std::string sizes_text(const std::vector<std::size_t>& sizes);  // "8, 1M"
+std::size_t largest(const RatePlan& plan);                      // of its sizes
 
 // Returns the names of the plans that the suite brings.
 std::vector<std::string> builtin_plans();
