@@ -159,8 +159,8 @@ class PatternCheck {
   }
 
   Expect expected_of(const Fault& fault) const {
-    const bool changes = std::any_of(fault.patches.begin(), fault.patches.end(),
-                                     [&](const Patch& p) { return row_.changes(p); });
+    const bool changes =
+        std::ranges::any_of(fault.patches, [&](const Patch& p) { return row_.changes(p); });
     if (!changes) return Expect::right;
     const bool exact = !pattern_->reduces() || pattern_->inputs().tolerance() == 0;
     return exact || fault.gross ? Expect::wrong : Expect::either;

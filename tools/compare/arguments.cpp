@@ -18,7 +18,7 @@ namespace {
 std::string file_of(const std::string& text, const std::vector<std::string>& suffixes) {
   if (const std::string advice = piping_advice(text); !advice.empty())
     throw UsageError(fmt::format("{}: {}", quote(text, shown_path_characters), advice));
-  if (std::none_of(suffixes.begin(), suffixes.end(), [&](const std::string& suffix) {
+  if (std::ranges::none_of(suffixes, [&](const std::string& suffix) {
         return text.size() > suffix.size() && text.ends_with(suffix);
       }))
     throw UsageError(fmt::format("{} is not accepted; use a file name that ends in {}",

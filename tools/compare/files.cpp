@@ -49,9 +49,8 @@ std::vector<NamedRun> runs_in(const std::string& path) {
 // Start times are ISO 8601; those of one machine and zone are in the order of their text.
 bool in_turns(const std::vector<NamedRun>& base, const std::vector<NamedRun>& head) {
   const auto start = [](const NamedRun& run) { return run.run.info.start_time; };
-  const auto by_start = [&](const NamedRun& a, const NamedRun& b) { return start(a) < start(b); };
-  const auto [first_base, last_base] = std::minmax_element(base.begin(), base.end(), by_start);
-  const auto [first_head, last_head] = std::minmax_element(head.begin(), head.end(), by_start);
+  const auto [first_base, last_base] = std::ranges::minmax_element(base, {}, start);
+  const auto [first_head, last_head] = std::ranges::minmax_element(head, {}, start);
   return start(*last_base) > start(*first_head) && start(*last_head) > start(*first_base);
 }
 
@@ -115,7 +114,7 @@ Report compare_files(const std::string& base_path, const std::string& head_path,
     for (const NamedRun& run : head) check_comparable(base.front(), run);
   } catch (const UsageError& e) {
     const auto is_empty = [](const NamedRun& run) { return run.run.rows.empty(); };
-    if (is_empty(base.front()) || std::any_of(head.begin(), head.end(), is_empty)) throw;
+    if (is_empty(base.front()) || std::ranges::any_of(head, is_empty)) throw;
     throw UsageError(fmt::format("{}; scripts/plot.py {} {} -o both.svg draws both", e.what(),
                                  shell_quoted(base_path), shell_quoted(head_path)));
   }
@@ -157,8 +156,8 @@ Report compare_files(const std::string& base_path, const std::string& head_path,
         "one run a side: the verdicts are hints; runs of the same program differ by more than the "
         "intervals say; --base CMD --head CMD confirms");
     result.rows = hint(matched, threshold);
-    if (std::none_of(result.rows.begin(), result.rows.end(),
-                     [](const RowResult& row) { return row.interval.has_value(); }))
+    if (std::ranges::none_of(result.rows,
+                             [](const RowResult& row) { return row.interval.has_value(); }))
       report.notes.push_back(
           "no time has an interval (runs with -n have none): nothing can be said of single runs");
   } else {

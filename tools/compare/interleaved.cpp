@@ -82,8 +82,8 @@ std::vector<std::size_t> looks_of(std::size_t pairs, std::size_t most) {
 // of them together do.
 bool is_decided(const std::map<RowKey, RowResult>& rows) {
   const auto any = [&](RowVerdict verdict) {
-    return std::any_of(rows.begin(), rows.end(),
-                       [&](const auto& row) { return row.second.verdict == verdict; });
+    return std::ranges::any_of(rows,
+                               [&](const auto& row) { return row.second.verdict == verdict; });
   };
   return any(RowVerdict::slower) || !any(RowVerdict::inconclusive);
 }

@@ -33,8 +33,8 @@ bool is_size_flag(const std::string& word) {
                                                      "--stepbytes", "--sizes",    "--tensors"};
   const std::string_view given = std::string_view(word).substr(0, word.find('='));
   if (given.size() > 2 && given.starts_with("--"))  // programs take beginnings of names, too
-    return std::any_of(names.begin(), names.end(),
-                       [&](std::string_view name) { return name.starts_with(given); });
+    return std::ranges::any_of(names,
+                               [&](std::string_view name) { return name.starts_with(given); });
   constexpr std::string_view letters = "befi";  // "-b" or "-b8"
   return word.size() >= 2 && word[0] == '-' && letters.find(word[1]) != std::string_view::npos &&
          (word.size() == 2 || std::isdigit(static_cast<unsigned char>(word[2])) != 0);

@@ -56,20 +56,18 @@ std::optional<Interval> ratio_interval(const RowTime& base, const RowTime& head)
 }  // namespace
 
 double p_median_at_most(const std::vector<double>& values, double bound) {
-  const auto above =
-      std::count_if(values.begin(), values.end(), [&](double value) { return value > bound; });
+  const auto above = std::ranges::count_if(values, [&](double value) { return value > bound; });
   return binomial_tail(values.size(), static_cast<std::size_t>(above), 0.5);
 }
 
 double p_median_at_least(const std::vector<double>& values, double bound) {
-  const auto below =
-      std::count_if(values.begin(), values.end(), [&](double value) { return value < bound; });
+  const auto below = std::ranges::count_if(values, [&](double value) { return value < bound; });
   return binomial_tail(values.size(), static_cast<std::size_t>(below), 0.5);
 }
 
 std::optional<Interval> median_interval(std::vector<double> values, double confidence) {
   const std::size_t n = values.size();
-  std::sort(values.begin(), values.end());
+  std::ranges::sort(values);
   // The median lies below the k-th smallest value if at least n - k + 1 values lie above it.
   std::size_t k = 0;
   while (k + 1 <= n / 2 && 2 * binomial_tail(n, n - k, 0.5) <= 1 - confidence) ++k;
@@ -136,8 +134,7 @@ Matched match(const std::vector<RunPair>& pairs) {
 std::vector<double> holm(const std::vector<double>& p) {
   std::vector<std::size_t> order(p.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
-  std::stable_sort(order.begin(), order.end(),
-                   [&](std::size_t a, std::size_t b) { return p[a] < p[b]; });
+  std::ranges::stable_sort(order, [&](std::size_t a, std::size_t b) { return p[a] < p[b]; });
   std::vector<double> adjusted(p.size());
   double largest = 0;
   for (std::size_t i = 0; i < order.size(); ++i) {

@@ -62,7 +62,7 @@ std::string next_step(const Report& report, const Summary& s) {
   if (report.hints)
     return "run both in turns, which confirms or refutes the hints: ccl_compare --base CMD --head CMD";
   const auto& rows = report.comparison.rows;
-  const auto looks_slower = std::count_if(rows.begin(), rows.end(), [&](const RowResult& row) {
+  const auto looks_slower = std::ranges::count_if(rows, [&](const RowResult& row) {
     return row.undecided() && row.ratio > 1 + report.threshold;
   });
   if (s.code == Exit::inconclusive && looks_slower > 0)
@@ -224,7 +224,7 @@ std::vector<RowResult> by_weight(std::vector<RowResult> rows) {
     if (row.verdict == RowVerdict::slower) return 0;
     return row.undecided() ? 1 : 2;
   };
-  std::stable_sort(rows.begin(), rows.end(), [&](const RowResult& a, const RowResult& b) {
+  std::ranges::stable_sort(rows, [&](const RowResult& a, const RowResult& b) {
     if (weight(a) != weight(b)) return weight(a) < weight(b);
     return weight(a) == 0 && a.ratio > b.ratio;
   });

@@ -17,10 +17,9 @@
 namespace ccl_tests::selftest {
 
 bool Tallies::passed() const {
-  if (wrong_cells > 0) return false;
-  for (const auto& [kind, tally] : faults)
-    if (tally.caught < tally.injected) return false;
-  return true;
+  return wrong_cells == 0 && std::ranges::all_of(faults, [](const auto& one) {
+           return one.second.caught == one.second.injected;
+         });
 }
 
 std::string text_of(const Tallies& t) {
@@ -96,7 +95,7 @@ Options measured(const Arguments& a) {
 
 std::vector<Kind> kinds_of(const Collective& collective, const std::vector<DataType>& types) {
   const auto has = [](auto some, auto value) {
-    return some.empty() || std::find(some.begin(), some.end(), value) != some.end();
+    return some.empty() || std::ranges::find(some, value) != some.end();
   };
   std::vector<Kind> kinds;
   for (const DataType type : types) {
@@ -177,7 +176,7 @@ class Trial {
         plan_sizes(collective, options_, table_, groups_, rank_.process().staging.buffers,
                    rank_.process().backend.info());
     const auto fits = [&](std::size_t bytes) {
-      return std::find(plan.sizes.begin(), plan.sizes.end(), bytes) != plan.sizes.end();
+      return std::ranges::find(plan.sizes, bytes) != plan.sizes.end();
     };
     if (!fits(arguments_.fault_bytes))
       throw Unsupported(fmt::format("{} B do not fit into the memory", arguments_.fault_bytes));
@@ -266,8 +265,8 @@ int run(Rank& rank, const Arguments& arguments, verify::PatternCache& patterns, 
   Trial trial(rank, arguments, patterns, tallies);
   tallies.library = library_text(trial.library());
   for (const Collective* collective : tested_programs()) {
-    const bool asked = std::find(arguments.programs.begin(), arguments.programs.end(),
-                                 collective->name) != arguments.programs.end();
+    const bool asked =
+        std::ranges::find(arguments.programs, collective->name) != arguments.programs.end();
     if (!asked) continue;
     rank.activity().phase(fmt::format("spoiling {}", collective->name));
     trial.program(*collective);
