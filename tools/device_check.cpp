@@ -31,10 +31,6 @@ struct Lines {
   void add(const Json& json) {
     if (file) file->append(json.dump() + "\n");
   }
-  void end(const Json& footer) {
-    add(footer);
-    if (file) file->close();
-  }
 };
 
 std::unique_ptr<Device> open(const Devices& devices, int index) {
@@ -106,7 +102,7 @@ int check(const CheckArguments& a, Device& device, verify::Loops& loops, Lines& 
       "wrong, {} of {} fills other than the host's\n",
       passed ? "OK" : "FAILED", all.missed, all.faults, all.false_alarms, all.right,
       all.other_fills, all.fills);
-  lines.end({{"type", "footer"}, {"complete", true}, {"passed", passed}});
+  lines.add({{"type", "footer"}, {"complete", true}, {"passed", passed}});
   return exit_code(passed ? Exit::passed : Exit::wrong_data);
 }
 
@@ -158,7 +154,7 @@ int speed(const CheckArguments& a, Device& device, verify::Loops& loops, Lines& 
                  {"compare_s", s.compare_s}});
     }
   }
-  lines.end({{"type", "footer"}, {"complete", true}});
+  lines.add({{"type", "footer"}, {"complete", true}});
   return exit_code(Exit::passed);
 }
 
@@ -176,7 +172,9 @@ int run(const CheckArguments& a) {
   const auto loops = devices.loops(*device);
   Lines lines;
   if (!a.output_file.empty()) lines.file.emplace(OutputFile::create(a.output_file, ".jsonl"));
-  return a.speed ? speed(a, *device, *loops, lines) : check(a, *device, *loops, lines);
+  const int code = a.speed ? speed(a, *device, *loops, lines) : check(a, *device, *loops, lines);
+  if (lines.file) lines.file->close();
+  return code;
 }
 
 }  // namespace

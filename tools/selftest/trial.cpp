@@ -274,8 +274,7 @@ int run(Rank& rank, const Arguments& arguments, verify::PatternCache& patterns, 
   trial.close();
   if (rank.agree(tallies.plain_rows == 0 ? 1 : 0) != 0)
     throw Unsupported("none of these programs and types runs on this library with so many ranks");
-  const int mine = exit_code(tallies.passed() ? Exit::passed : Exit::wrong_data);
-  return rank.agree(mine);
+  return rank.agree(exit_code(tallies.passed() ? Exit::passed : Exit::wrong_data));
 }
 
 }  // namespace ccl_tests::selftest
