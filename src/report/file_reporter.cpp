@@ -4,7 +4,6 @@
 #include <array>
 #include <cctype>
 #include <string_view>
-#include <utility>
 
 #include "src/core/error.hpp"
 #include "src/core/quote.hpp"
@@ -60,19 +59,14 @@ bool replaces_file(std::string_view path) {
   return format != nullptr && format->reporter == nullptr;
 }
 
-std::unique_ptr<Reporter> file_reporter(const std::string& path, std::string* opened) {
+std::unique_ptr<Reporter> file_reporter(const std::string& path) {
   const Format* const format = format_of(path);
   if (const std::string advice = piping_advice(path); !advice.empty() || format == nullptr)
     throw UsageError(fmt::format(
         "cannot write results to {}: {}", quote(path, shown_path_characters),
         advice.empty() ? fmt::format("the name must end in {}", accepted_suffixes) : advice));
-  if (format->reporter == nullptr) {
-    if (opened != nullptr) *opened = path;
-    return prometheus_reporter(path);
-  }
-  OutputFile file = OutputFile::create(path, format->number_last ? "" : format->suffix);
-  if (opened != nullptr) *opened = file.path();
-  return format->reporter(std::move(file));
+  if (format->reporter == nullptr) return prometheus_reporter(path);
+  return format->reporter(OutputFile::create(path, format->number_last ? "" : format->suffix));
 }
 
 }  // namespace ccl_tests

@@ -52,8 +52,8 @@ bool replaces_file(std::string_view path);
 // Opens the file of the format that the suffix, in either case, names: docs/OUTPUT.md. Throws UsageError naming
 // path and reason if the suffix is unknown or the path cannot be written. An existing file is never overwritten
 // (but for .prom): .0, .1, ... is put before the suffix, and after .json as in nccl-tests, until the name is free.
-// opened: receives the name taken. Writing throws Error naming the path.
-std::unique_ptr<Reporter> file_reporter(const std::string& path, std::string* opened = nullptr);
+// Reporter::path() is the name taken. Writing throws Error naming the path.
+std::unique_ptr<Reporter> file_reporter(const std::string& path);
 
 // The formats that file_reporter chooses from.
 

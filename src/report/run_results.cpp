@@ -100,19 +100,13 @@ std::vector<std::string> RunResults::reasons() const {
 
 namespace {
 
-// Says which file it is if the name was taken.
-std::unique_ptr<Reporter> open_file(const std::string& path,
-                                    const std::function<void(const std::string&)>& log) {
-  std::string opened;
-  std::unique_ptr<Reporter> reporter;
+std::unique_ptr<Reporter> open_file(const std::string& path) {
   try {
-    reporter = file_reporter(path, &opened);
+    return file_reporter(path);
   } catch (const UsageError& e) {
     throw UsageError(
         fmt::format("-J: {}; accepted: a writable {} file", e.what(), accepted_suffixes));
   }
-  if (opened != path) log(fmt::format("-J: {} exists; writing {}", path, opened));
-  return reporter;
 }
 
 }  // namespace
@@ -120,7 +114,12 @@ std::unique_ptr<Reporter> open_file(const std::string& path,
 void open_files(RunResults& results, const Options& options,
                 const std::function<void(const std::string& line)>& log) {
   const OutputOptions& o = options.output;
-  for (const std::string& file : o.files) results.add(open_file(file, log));
+  for (const std::string& file : o.files) {
+    std::unique_ptr<Reporter> reporter = open_file(file);
+    const std::string opened = reporter->path();
+    if (opened != file) log(fmt::format("-J: {} exists; writing {}", file, opened));
+    results.add(std::move(reporter));
+  }
   for (const std::string& file : {o.verdict, o.monitor_verdict})
     if (!file.empty()) results.add(verdict_reporter(file));
   if (has_termination_log()) results.add(termination_reporter(termination_log));
@@ -128,9 +127,8 @@ void open_files(RunResults& results, const Options& options,
 }
 
 void mark_unfinished(const OutputOptions& options) {
-  const auto none = [](const std::string& /*line*/) {};
   for (const std::string& file : options.files)
-    if (replaces_file(file)) open_file(file, none);
+    if (replaces_file(file)) open_file(file);
   if (!options.verdict.empty()) verdict_reporter(options.verdict);
 }
 

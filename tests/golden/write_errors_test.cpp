@@ -53,29 +53,22 @@ TEST(FileReporter, NeverOverwritesAndSaysWhichNameItTook) {
   const TemporaryFolder directory;
   const std::string path = directory.file("out.csv");
   std::ofstream(path) << "precious";
-  std::string opened;
-  file_reporter(path, &opened);
-  EXPECT_EQ(opened, directory.file("out.0.csv"));
-  file_reporter(path, &opened);
-  EXPECT_EQ(opened, directory.file("out.1.csv"));
+  EXPECT_EQ(file_reporter(path)->path(), directory.file("out.0.csv"));
+  EXPECT_EQ(file_reporter(path)->path(), directory.file("out.1.csv"));
   EXPECT_EQ(samples::read(path), "precious");
-  file_reporter(directory.file("new.csv"), &opened);
-  EXPECT_EQ(opened, directory.file("new.csv"));
+  EXPECT_EQ(file_reporter(directory.file("new.csv"))->path(), directory.file("new.csv"));
 }
 
 // Behind the suffix as nccl-tests does; other files keep theirs, which readers go by.
 TEST(FileReporter, NumbersANcclTestsFileBehindItsSuffix) {
   const TemporaryFolder directory;
-  std::string opened;
   for (const auto& [name, first, second] :
        {std::tuple("a.json", "a.json.0", "a.json.1"), std::tuple("A.JSON", "A.JSON.0", "A.JSON.1"),
         std::tuple("a.jsonl", "a.0.jsonl", "a.1.jsonl"),
         std::tuple("a.bmf.json", "a.0.bmf.json", "a.1.bmf.json"),
         std::tuple("a.gbench.json", "a.0.gbench.json", "a.1.gbench.json")}) {
-    for (const char* expected : {name, first, second}) {
-      file_reporter(directory.file(name), &opened);
-      EXPECT_EQ(opened, directory.file(expected));
-    }
+    for (const char* expected : {name, first, second})
+      EXPECT_EQ(file_reporter(directory.file(name))->path(), directory.file(expected));
   }
 }
 
@@ -241,9 +234,8 @@ TEST(FileReporter, AFileIsFoundWhateverLeadsToIt) {
   for (const std::string& path :
        {directory.file("link/a.jsonl"), there + "/b.jsonl", directory.file("in/../in/c.jsonl"),
         "/proc/self/root" + directory.file("in/d.jsonl")}) {
-    std::string opened;
-    const auto reporter = file_reporter(path, &opened);
-    EXPECT_EQ(opened, path);
+    const auto reporter = file_reporter(path);
+    EXPECT_EQ(reporter->path(), path);
     reporter->begin(run.record);
     std::filesystem::create_hard_link(path, path + ".also");
     for (const Row& row : run.rows) EXPECT_NO_THROW(reporter->row(row)) << path;

@@ -27,7 +27,8 @@ class CompareFiles : public ::testing::Test {
     for (const NamedRun& run : runs) {
       std::string path;
       {
-        const auto reporter = file_reporter(folder_.file("run.jsonl"), &path);
+        const auto reporter = file_reporter(folder_.file("run.jsonl"));
+        path = reporter->path();
         reporter->begin(run.run.info);
         for (const Row& row : run.run.rows) reporter->row(row);
         if (run.run.summary) reporter->end(*run.run.summary);
