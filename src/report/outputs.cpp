@@ -3,12 +3,29 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <chrono>
 #include <exception>
+#include <thread>
 #include <utility>
 
 #include "src/core/error.hpp"
 
 namespace ccl_tests {
+namespace {
+
+// Returns a lock, which is not held if another thread holds the mutex all the time. The thread
+// sanitizer does not know std::timed_mutex.
+std::unique_lock<std::mutex> lock_within(std::chrono::milliseconds patience, std::mutex& mutex) {
+  const auto end = std::chrono::steady_clock::now() + patience;
+  std::unique_lock lock(mutex, std::try_to_lock);
+  while (!lock && std::chrono::steady_clock::now() < end) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    lock.try_lock();
+  }
+  return lock;
+}
+
+}  // namespace
 
 void Outputs::add(std::unique_ptr<Reporter> reporter) {
   Output& output = reporter->path().empty() ? outputs_.emplace_back() : outputs_.emplace_front();
@@ -54,13 +71,13 @@ void Outputs::row(const Row& row, const RunSummary& if_killed) {
 void Outputs::end(const std::vector<Row>& rest, RunSummary& summary) {
   const int code = summary.exit_code;
   for (Output& output : outputs_) try {
-      const std::unique_lock writing(output.writing, std::chrono::milliseconds(0));
+      const std::unique_lock writing(output.writing, std::try_to_lock);
       if (writing) output.reporter->check();
     } catch (const Error& e) {
       fail(e.what(), code, summary);
     }
   for (Output& output : outputs_) {  // whoever is killed in the middle has said the same everywhere
-    const std::unique_lock writing(output.writing, std::chrono::milliseconds(0));
+    const std::unique_lock writing(output.writing, std::try_to_lock);
     if (writing) prepare_end(output, &summary);
   }
   for (const bool late : {true, false})  // what cannot be written is then in all others' ends
@@ -71,7 +88,7 @@ void Outputs::end(const std::vector<Row>& rest, RunSummary& summary) {
 void Outputs::end(Output& output, const std::vector<Row>& rest, int code, RunSummary& summary) {
   constexpr std::chrono::milliseconds patience(300);  // less than mpirun's before it kills
   try {
-    const std::unique_lock writing(output.writing, patience);
+    const std::unique_lock writing = lock_within(patience, output.writing);
     if (!writing)
       throw Error(
           fmt::format("{} takes no more output: its end is not written",

@@ -1,8 +1,6 @@
 // The writers of a run: each gets the header, all rows and one end, whatever happens to the others.
 #pragma once
 
-#include <chrono>
-#include <condition_variable>
 #include <deque>
 #include <memory>
 #include <mutex>
@@ -45,33 +43,9 @@ class Outputs {
   const std::vector<std::string>& unwritten() const { return unwritten_; }
 
  private:
-  // A std::timed_mutex, made of what the thread sanitizer knows.
-  class Turn {
-   public:
-    void lock() {
-      std::unique_lock lock(mutex_);
-      over_.wait(lock, [this] { return !taken_; });
-      taken_ = true;
-    }
-    bool try_lock_for(std::chrono::milliseconds patience) {
-      std::unique_lock lock(mutex_);
-      if (!over_.wait_for(lock, patience, [this] { return !taken_; })) return false;
-      return taken_ = true;
-    }
-    void unlock() {
-      const std::lock_guard lock(mutex_);
-      taken_ = false;
-      over_.notify_one();
-    }
-
-   private:
-    std::mutex mutex_;
-    std::condition_variable over_;
-    bool taken_ = false;
-  };
   struct Output {
     std::unique_ptr<Reporter> reporter;
-    Turn writing = {};
+    std::mutex writing = {};
     bool ended = false;
     OutputEnd prepared = {};
   };
