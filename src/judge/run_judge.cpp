@@ -5,8 +5,6 @@
 #include <algorithm>
 #include <iterator>
 #include <limits>
-#include <set>
-#include <tuple>
 #include <utility>
 
 #include "src/core/error.hpp"
@@ -57,8 +55,6 @@ Verdict verdict_of(const RunSummary& summary) {
   if (is_undecided(summary) || is_doubtful(summary)) return Verdict::unreliable;
   return Verdict::ok;
 }
-
-auto key(const TimedCell& cell) { return std::tie(cell.type, cell.op, cell.root, cell.in_place); }
 
 // Returns whether the machine was the same before the first row and after the last one. before,
 // after: seconds of core_to_core(). Empty: nothing to say.
@@ -111,48 +107,38 @@ void add_width(RunSummary& summary, WidthTally& widths, std::optional<double> ha
 
 }  // namespace
 
-void add_cells(std::vector<TimedCell>& cells, const Row& row) {
+void add_times(std::vector<SweepTimes>& sweeps, const Row& row) {
   constexpr double least_sigma = 0.01, sigma_of_batches = 0.03;
   for (const Measurement* cell : {&row.out_of_place, &row.in_place}) {
     if (!cell->has_own_time()) continue;
-    TimedCell timed{
-        row.type, row.op,
-        row.root, cell == &row.in_place,
-        true,     {.bytes = row.bytes, .seconds = cell->seconds, .sigma = sigma_of_batches}};
+    const char* const placement = cell == &row.in_place ? "in_place" : "out_of_place";
+    auto sweep = std::find_if(sweeps.begin(), sweeps.end(), [&](const SweepTimes& one) {
+      return one.of.type == row.type && one.of.op == row.op && one.of.root == row.root &&
+             one.of.placement == placement;
+    });
+    if (sweep == sweeps.end()) {
+      sweep = sweeps.insert(sweep, SweepTimes());
+      sweep->of = {row.type, row.op, row.root, placement, 0, {}};
+    }
+    sweep->sizes.insert(row.bytes);
+    SizeTime time{.bytes = row.bytes, .seconds = cell->seconds, .sigma = sigma_of_batches};
     if (cell->stream) {
       const auto half_width = cell->stream->half_width(cell->seconds);
-      timed.time.sigma = std::max(least_sigma, half_width.value_or(0) / 1.96);
-      timed.judged = half_width.value_or(1) <= most_error;
+      const bool judged = half_width.value_or(1) <= most_error;
+      if (!judged) {
+        ++sweep->of.left_out;
+        continue;
+      }
+      time.sigma = std::max(least_sigma, half_width.value_or(0) / 1.96);
     }
-    cells.push_back(timed);
+    sweep->times.push_back(time);
   }
 }
 
-std::vector<SweepFit> sweep_fits(const std::vector<TimedCell>& cells) {
-  struct Sweep {
-    TimedCell first;
-    bool several_sizes = false;
-    std::size_t left_out = 0;
-    std::vector<SizeTime> times;
-  };
-  std::vector<Sweep> sweeps;
-  for (const TimedCell& cell : cells) {
-    auto sweep = std::find_if(sweeps.begin(), sweeps.end(),
-                              [&](const Sweep& s) { return key(s.first) == key(cell); });
-    if (sweep == sweeps.end()) sweep = sweeps.insert(sweep, Sweep{.first = cell, .times = {}});
-    sweep->several_sizes |= cell.time.bytes != sweep->first.time.bytes;
-    if (cell.judged)
-      sweep->times.push_back(cell.time);
-    else
-      ++sweep->left_out;
-  }
+std::vector<SweepFit> sweep_fits(const std::vector<SweepTimes>& sweeps) {
   std::vector<SweepFit> fits;
-  for (const Sweep& sweep : sweeps) {
-    if (!sweep.several_sizes) continue;
-    const TimedCell& of = sweep.first;
-    fits.push_back({of.type, of.op, of.root, of.in_place ? "in_place" : "out_of_place",
-                    sweep.left_out, fit_times(sweep.times)});
-  }
+  for (const SweepTimes& sweep : sweeps)
+    if (sweep.sizes.size() > 1) fits.emplace_back(sweep.of).result = fit_times(sweep.times);
   return fits;
 }
 
@@ -233,7 +219,7 @@ void RunJudge::add_to_all(const Row& row, std::size_t requested) {
   add_reproduction(summary_.reproduction, row, requested);
   limits_.add(row, requested);
   if (!run_) return;
-  if (has_fits(*run_)) add_cells(cells_, row);
+  if (has_fits(*run_)) add_times(sweeps_, row);
   const bool kept = options_.sweep.cycles != 0 || row.cycle == 0;  // memory is to stay as it is
   if (row.pair && kept) pair_rows_.push_back(row);
 }
@@ -322,7 +308,7 @@ RunSummary RunJudge::conclude(int failure, const std::vector<std::string>& error
   summary_.exit_code = failure > 128 ? failure : most_severe(failure, judged());
   summary_.verdict = verdict_of(summary_);
   if (summary_.reproduction) summary_.reproduction->digests = digests_.path();
-  if (summary_.complete) summary_.fits = sweep_fits(cells_);
+  if (summary_.complete) summary_.fits = sweep_fits(sweeps_);
   summary_.end_time = local_time();
   return summary_;
 }

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -17,23 +18,20 @@
 
 namespace ccl_tests {
 
-// A cell of the table, as fits need it.
-struct TimedCell {
-  DataType type = DataType::float32;
-  std::optional<ReduceOp> op;
-  std::optional<int> root;
-  bool in_place = false;
-  bool judged = true;  // false: the interval is so wide that no fit could be held to the time
-  SizeTime time;
+// The times of one type, operation, root and placement that a fit may describe.
+struct SweepTimes {
+  SweepFit of;                  // without its result
+  std::set<std::size_t> sizes;  // also those of times that are left out
+  std::vector<SizeTime> times;
 };
 
-// Appends the row's cells. The sigma of a time is its interval's half width over 1.96, at least 1
-// %, and 3 % for batches. A time is not judged if the half width is above 15 % or not known. Leaves
-// out in-place cells that repeat the out-of-place ones.
-void add_cells(std::vector<TimedCell>& cells, const Row& row);
+// Adds the row's times to their sweeps. The sigma of a time is its interval's half width over 1.96,
+// at least 1 %, and 3 % for batches. A time is left out if its half width is above 15 % or not
+// known. In-place cells that repeat the out-of-place ones have no time of their own.
+void add_times(std::vector<SweepTimes>& sweeps, const Row& row);
 
-// Returns a fit for each type, operation, root and placement with several sizes, in order.
-std::vector<SweepFit> sweep_fits(const std::vector<TimedCell>& cells);
+// Returns a fit for each sweep with several sizes, in order.
+std::vector<SweepFit> sweep_fits(const std::vector<SweepTimes>& sweeps);
 
 // Used by one thread at a time. Rows: see RunResults::row().
 class RunJudge {
@@ -101,7 +99,7 @@ class RunJudge {
   DigestFile digests_;
   LateRanks late_ranks_;
   std::vector<Row> pair_rows_;
-  std::vector<TimedCell> cells_;  // of sweeps whose times a line may describe
+  std::vector<SweepTimes> sweeps_;
   bool judged_ = false;
 };
 

@@ -36,10 +36,10 @@ std::vector<Row> rows() {
 }
 
 RunSummary summary_of(const std::vector<Row>& rows) {
-  std::vector<TimedCell> cells;
-  for (const Row& row : rows) add_cells(cells, row);
+  std::vector<SweepTimes> sweeps;
+  for (const Row& row : rows) add_times(sweeps, row);
   RunSummary summary;
-  summary.fits = sweep_fits(cells);
+  summary.fits = sweep_fits(sweeps);
   return summary;
 }
 
