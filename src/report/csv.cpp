@@ -10,6 +10,7 @@
 #include "src/record/field_value.hpp"
 #include "src/report/reporter.hpp"
 #include "src/report/text.hpp"
+#include "src/report/verdict_file.hpp"
 
 namespace ccl_tests {
 namespace {
@@ -73,7 +74,7 @@ class Csv : public Reporter {
     if (summary.exit_code == 0 || empty_.empty()) return {};
     FieldRecord last = empty_;
     last["exit_code"] = value_of(summary.exit_code);
-    last["error"] = value_of(reason(summary));
+    last["error"] = value_of(outcome(summary));
     return csv_line(last);
   }
 
@@ -87,17 +88,6 @@ class Csv : public Reporter {
     all["exit_code"] = value_of(exit_code);
     all["error"] = value_of(error);
     return all;
-  }
-
-  static std::string reason(const RunSummary& summary) {
-    if (!summary.failure.empty()) return summary.failure;
-    if (!summary.first_wrong.empty()) return "wrong data: " + summary.first_wrong;
-    if (summary.verdict == Verdict::varies)
-      return "bits vary: " + summary.reproduction->first_varying;
-    for (const LimitVerdict verdict : {LimitVerdict::missed, LimitVerdict::undecided})
-      if (const auto lines = limit_lines(summary.limits, verdict); !lines.empty())
-        return lines.front();
-    return {};
   }
 
   OutputFile file_;

@@ -33,23 +33,6 @@ std::string result(const RunSummary& summary) {
   return text;
 }
 
-std::string outcome(const RunSummary& summary) {
-  switch (summary.verdict) {
-    case Verdict::incomplete: return summary.failure;
-    case Verdict::wrong: return "wrong data: " + summary.first_wrong;
-    case Verdict::varies:
-      return "bits vary: " + (summary.reproduction ? summary.reproduction->first_varying : "");
-    case Verdict::slow: return first_of(summary, LimitVerdict::missed);
-    case Verdict::unreliable: {
-      const std::string limit = first_of(summary, LimitVerdict::undecided);
-      if (limit.empty() && summary.nothing_spoiled) return std::string(nothing_spoiled);
-      return limit.empty() ? result(summary) + ", times unreliable" : limit;
-    }
-    case Verdict::ok: break;
-  }
-  return result(summary);
-}
-
 // Returns the summary of a run before its end.
 RunSummary unfinished_run() {
   RunSummary summary;
@@ -121,6 +104,23 @@ class VerdictFile : public Reporter {
 };
 
 }  // namespace
+
+std::string outcome(const RunSummary& summary) {
+  switch (summary.verdict) {
+    case Verdict::incomplete: return summary.failure;
+    case Verdict::wrong: return "wrong data: " + summary.first_wrong;
+    case Verdict::varies:
+      return "bits vary: " + (summary.reproduction ? summary.reproduction->first_varying : "");
+    case Verdict::slow: return first_of(summary, LimitVerdict::missed);
+    case Verdict::unreliable: {
+      const std::string limit = first_of(summary, LimitVerdict::undecided);
+      if (limit.empty() && summary.nothing_spoiled) return std::string(nothing_spoiled);
+      return limit.empty() ? result(summary) + ", times unreliable" : limit;
+    }
+    case Verdict::ok: break;
+  }
+  return result(summary);
+}
 
 std::string headline(const RunInfo& run, const RunSummary& summary) {
   const std::string what = outcome(summary);

@@ -17,8 +17,11 @@ inline constexpr std::size_t headline_bytes = 80;
 inline constexpr std::string_view nothing_spoiled =
     "--inject spoiled nothing: this run does not show that faults are found";
 
-// "all_reduce_perf: 24 rows right, peak 12.3 GB/s at 64 MiB", "all_reduce_perf: too slow: 8 B float
-// ...". Not cut.
+// Returns what the run showed, not cut: "24 rows right, peak 12.3 GB/s at 64 MiB", "too slow: 8 B
+// float ...".
+std::string outcome(const RunSummary& summary);
+
+// Returns the program and the outcome: "all_reduce_perf: 24 rows right, ...".
 std::string headline(const RunInfo& run, const RunSummary& summary);
 
 // One JSON object: "line" (headline.hpp), "run" (what tells runs apart), and all members of the footer of JSON

@@ -6,6 +6,8 @@
 #include <regex>
 #include <set>
 
+#include "src/core/error.hpp"
+#include "src/report/verdict_file.hpp"
 #include "tests/golden/samples.hpp"
 
 namespace ccl_tests {
@@ -251,6 +253,15 @@ TEST(Csv, ARunThatFailedHasALastLineThatSaysSo) {
     EXPECT_EQ(field(records, last, "time_s") + field(records, last, "placement"), "");
     EXPECT_EQ(field(records, last, "program"), run.record.program);
   }
+}
+
+TEST(Csv, ARunThatItsFaultDidNotChangeSaysSo) {
+  samples::Run run = samples::stream();
+  run.summary.verdict = Verdict::unreliable;
+  run.summary.exit_code = exit_code(Exit::inconclusive);
+  run.summary.nothing_spoiled = true;
+  const auto records = parse_csv(samples::file(run, ".csv"));
+  EXPECT_EQ(field(records, records.size() - 1, "error"), nothing_spoiled);
 }
 
 TEST(Files, UnknownAndInfiniteValuesAreEmptyOrNull) {
