@@ -21,45 +21,31 @@ class Document : public Reporter {
 
   const OutputFile* file() const override { return &file_; }
 
-  void begin(const RunInfo& run) override {
-    const std::string head = format_->head(run);
-    const std::string tail = format_->tail(nullptr);
-    put(head_ + tail_, head, tail);
-    head_ = head.size();
-    renew_head("", tail);
-  }
+  void begin(const RunInfo& run) override { put(file_.size(), format_->head(run), "", nullptr); }
   void row(const Row& row) override {
     if (row.pass) return;
     std::vector<DocumentItem> items = format_->items(row);
     std::erase_if(items, [&](const DocumentItem& item) { return keys_.contains(item.key); });
     std::string text;
-    bool any = any_;
-    for (const DocumentItem& item : items) {
-      text += (any ? format_->separator() : "") + item.text;
-      any = true;
-    }
-    const std::string tail = format_->tail(nullptr);
-    put(tail_, text, tail);
-    any_ = any;  // now that they are written
-    renew_head(text, tail);
+    for (const DocumentItem& item : items)
+      text += (any_ || !text.empty() ? format_->separator() : "") + item.text;
+    put(tail_, "", text, nullptr);
+    any_ = any_ || !text.empty();  // now that they are written
     for (DocumentItem& item : items)
       if (!item.key.empty()) keys_.insert(std::move(item.key));
   }
   void end(const RunSummary& summary) override {
-    const std::string tail = format_->tail(&summary);
-    put(tail_, "", tail);
-    renew_head("", tail);
+    put(tail_, "", "", &summary);
     file_.close();
   }
 
  private:
-  // The file's last `bytes` bytes give way to both texts.
-  void put(std::size_t bytes, const std::string& text, const std::string& tail) {
-    file_.replace_end(bytes, text + tail);
+  // Replaces the file's last `bytes` bytes by both texts and the tail, then the head.
+  void put(std::size_t bytes, const std::string& head, const std::string& items,
+           const RunSummary* summary) {
+    const std::string tail = format_->tail(summary);
+    file_.replace_end(bytes, head + items + tail);
     tail_ = tail.size();
-  }
-
-  void renew_head(const std::string& items, const std::string& tail) {
     file_.overwrite(0, format_->head_of(items, tail));
   }
 
@@ -67,7 +53,7 @@ class Document : public Reporter {
   std::unique_ptr<DocumentFormat> format_;
   std::set<std::string> keys_;
   bool any_ = false;
-  std::size_t head_ = 0, tail_ = 0;  // bytes
+  std::size_t tail_ = 0;  // bytes
 };
 
 }  // namespace
