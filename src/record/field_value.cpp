@@ -36,16 +36,6 @@ void assign_named(const Names& names, const FieldValue& value, T& to) {
   to = static_cast<T>(found - names.begin());
 }
 
-// is_right: whether an element has the type of the list.
-template <class T, class Is>
-void assign_list(const FieldValue& value, std::vector<T>& to, Is is_right) {
-  to.clear();
-  if (value.is_null()) return;
-  if (!value.is_array() || !std::all_of(value.begin(), value.end(), is_right))
-    throw Error("not a list of the right type");
-  for (const FieldValue& element : value) assign(element, to.emplace_back());
-}
-
 SettingValue setting_of(const FieldValue& value) {
   if (value.is_boolean()) return value.get<bool>();
   if (value.is_string()) return value.get<std::string>();
@@ -138,16 +128,6 @@ void assign(const FieldValue& value, std::vector<Setting>& to) {
   if (value.is_null()) return;
   if (!value.is_object()) throw Error("not an object");
   for (const auto& [name, setting] : value.items()) to.push_back({name, setting_of(setting)});
-}
-
-void assign(const FieldValue& value, std::vector<std::string>& to) {
-  assign_list(value, to, [](const FieldValue& one) { return one.is_string(); });
-}
-void assign(const FieldValue& value, std::vector<std::uint64_t>& to) {
-  assign_list(value, to, [](const FieldValue& one) { return one.is_number_unsigned(); });
-}
-void assign(const FieldValue& value, std::vector<double>& to) {
-  assign_list(value, to, [](const FieldValue& one) { return one.is_number() || one.is_null(); });
 }
 
 std::string json_object(const FieldRecord& record) {

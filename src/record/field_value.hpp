@@ -58,9 +58,6 @@ void assign(const FieldValue& value, Verdict& to);
 void assign(const FieldValue& value, LimitVerdict& to);
 void assign(const FieldValue& value, Reproducibility& to);
 void assign(const FieldValue& value, std::vector<Setting>& to);
-void assign(const FieldValue& value, std::vector<double>& to);
-void assign(const FieldValue& value, std::vector<std::uint64_t>& to);
-void assign(const FieldValue& value, std::vector<std::string>& to);
 template <std::integral T>
 void assign(const FieldValue& value, T& to) {
   if (!value.is_number_integer()) throw Error("not an integer");
@@ -73,6 +70,13 @@ template <class T>
 void assign(const FieldValue& value, std::optional<T>& to) {
   to.reset();
   if (!value.is_null()) assign(value, to.emplace());
+}
+template <class T>
+void assign(const FieldValue& value, std::vector<T>& to) {
+  to.clear();
+  if (value.is_null()) return;
+  if (!value.is_array()) throw Error("not a list");
+  for (const FieldValue& element : value) assign(element, to.emplace_back());
 }
 
 // Returns the object on one line. Bytes that are not UTF-8 become U+FFFD.
