@@ -122,15 +122,6 @@ std::string named_setting(const RunInfo& run, std::string_view name, std::string
 
 }  // namespace
 
-std::string_view name(Reproducibility found) {
-  switch (found) {
-    case Reproducibility::order_independent: return "order-independent";
-    case Reproducibility::stable: return "stable";
-    case Reproducibility::varies: return "varies";
-  }
-  return {};
-}
-
 std::string reproduction_text(const Row& row) {
   const Reproduction& found = *row.reproduction;
   if (found.verdict == Reproducibility::varies)

@@ -16,8 +16,8 @@ constexpr std::array<std::string_view, 4> note_kinds = {"warning", "note", "list
 constexpr std::array<std::string_view, 6> verdicts = {"ok",     "unreliable", "slow",
                                                       "varies", "wrong",      "incomplete"};
 constexpr std::array<std::string_view, 3> limit_verdicts = {"kept", "undecided", "missed"};
-const std::array reproducibilities = {name(Reproducibility::order_independent),
-                                      name(Reproducibility::stable), name(Reproducibility::varies)};
+constexpr std::array<std::string_view, 3> reproducibilities = {"order-independent", "stable",
+                                                               "varies"};
 
 template <class Names>
 FieldValue named(const Names& names, auto value) {
@@ -47,6 +47,10 @@ SettingValue setting_of(const FieldValue& value) {
 
 }  // namespace
 
+std::string_view name(Reproducibility found) {
+  return reproducibilities.at(static_cast<std::size_t>(found));
+}
+
 const FieldValue* find(const FieldRecord& record, std::string_view name) {
   const auto found = record.find(std::string(name));
   return found == record.end() ? nullptr : &*found;
@@ -64,7 +68,7 @@ FieldValue value_of(const RankPair& pair) { return name(pair); }
 FieldValue value_of(NoteKind kind) { return named(note_kinds, kind); }
 FieldValue value_of(Verdict verdict) { return named(verdicts, verdict); }
 FieldValue value_of(LimitVerdict verdict) { return named(limit_verdicts, verdict); }
-FieldValue value_of(Reproducibility found) { return std::string(name(found)); }
+FieldValue value_of(Reproducibility found) { return named(reproducibilities, found); }
 
 FieldValue value_of(const std::vector<Setting>& settings) {
   if (settings.empty()) return {};
