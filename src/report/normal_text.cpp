@@ -1,5 +1,4 @@
-#include "src/report/normal_text.hpp"
-
+// The footer's answer to: is a row unlike the others?
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -7,6 +6,7 @@
 #include <utility>
 
 #include "src/record/quantity_text.hpp"
+#include "src/report/table_footer.hpp"
 
 namespace ccl_tests {
 namespace {

@@ -11,7 +11,6 @@
 #include "src/measure/repeatability.hpp"
 #include "src/record/quantity_text.hpp"
 #include "src/report/crash_footer.hpp"
-#include "src/report/normal_text.hpp"
 #include "src/report/text.hpp"
 
 namespace ccl_tests {

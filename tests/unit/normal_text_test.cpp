@@ -1,11 +1,10 @@
 // What the footer says of fits, from rows.
-#include "src/report/normal_text.hpp"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "src/judge/run_judge.hpp"
 #include "src/record/quantity_text.hpp"
+#include "src/report/table_footer.hpp"
 
 namespace ccl_tests {
 namespace {
