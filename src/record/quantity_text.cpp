@@ -37,8 +37,6 @@ std::string seconds_text(double seconds) {
   return fmt::format("{:.4g} s", seconds);
 }
 
-std::string local_time() { return local_time(std::chrono::system_clock::now()); }
-
 std::string local_time(std::chrono::system_clock::time_point at) {
   // Downwards, also before 1970.
   const auto whole = std::chrono::floor<std::chrono::seconds>(at);

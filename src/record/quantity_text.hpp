@@ -21,9 +21,8 @@ std::string digits_text(double number);
 // "88 us", "0.157 us", "1.2 ms", "3 s": three digits.
 std::string seconds_text(double seconds);
 
-// Returns the time now in ISO 8601 and local zone: "2026-11-20T22:33:44.125+01:00".
-std::string local_time();
-std::string local_time(std::chrono::system_clock::time_point at);
+// Returns the time in ISO 8601 and local zone: "2026-11-20T22:33:44.125+01:00".
+std::string local_time(std::chrono::system_clock::time_point at = std::chrono::system_clock::now());
 
 // Returns nccl-tests' form of such a time, without zone: "2026-11-20 22:33:44".
 std::string seconds_form(std::string_view iso);
