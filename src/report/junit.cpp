@@ -97,13 +97,7 @@ std::string properties(const RunInfo& run) {
 // after each row: blanks after them keep their place.
 class Junit : public DocumentFormat {
  public:
-  std::string head(const RunInfo& run) override {
-    program_ = run.program;
-    properties_ = run.program.empty() ? "" : properties(run);
-    backend_ = run.backend;
-    aggregate_ = run.options.measure.aggregate;
-    return head_with({});
-  }
+  std::string head() const override { return head_with({}); }
 
   std::string head_of(std::string_view items, std::string_view tail) override {
     const JunitCounts more = junit_counts(items), last = junit_counts(tail);
@@ -126,7 +120,8 @@ class Junit : public DocumentFormat {
       else
         made.trouble = {"failure", "wrong data", wrong.substr(0, wrong.find('\n')),
                         wrong + "\n" + cell_text(cell)};
-      all.push_back({case_text(std::move(made), timed_seconds(cell, aggregate_))});
+      all.push_back(
+          {case_text(std::move(made), timed_seconds(cell, run.options.measure.aggregate))});
     });
     return all;
   }
@@ -154,20 +149,18 @@ class Junit : public DocumentFormat {
     return fmt::format(
         "{4}<testsuites name=\"ccl-tests\" {0:<{1}}>\n"
         "  <testsuite name=\"{2}\" skipped=\"0\" {0:<{1}}>\n{3}",
-        junit_attributes(all), widest, xml_text(program_.empty() ? "ccl-tests" : program_),
-        properties_, xml_declaration);
+        junit_attributes(all), widest, xml_text(run.program.empty() ? "ccl-tests" : run.program),
+        run.program.empty() ? "" : properties(run), xml_declaration);
   }
 
   std::string case_text(JunitCase one, double seconds = 0) const {
-    one.classname = fmt::format("{}.{}", program_.empty() ? "ccl-tests" : program_,
-                                backend_.empty() ? "start" : backend_);
+    one.classname = fmt::format("{}.{}", run.program.empty() ? "ccl-tests" : run.program,
+                                run.backend.empty() ? "start" : run.backend);
     one.seconds = fmt::format("{:.6f}", seconds > 0 ? seconds : 0);
     return junit_text(one, "    ");
   }
 
-  std::string program_, backend_, properties_;
   JunitCounts rows_;
-  int aggregate_ = 1;
 };
 
 }  // namespace

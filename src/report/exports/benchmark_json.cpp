@@ -14,10 +14,6 @@ constexpr double nanoseconds = 1e9;
 // A document of one JSON value for each cell.
 class BenchmarkJson : public DocumentFormat {
  public:
-  std::string head(const RunInfo& run) override {
-    run_ = run;
-    return opening();
-  }
   std::vector<DocumentItem> items(const Row& row) const override {
     std::vector<DocumentItem> all;
     for_each_cell(row, [&](std::string_view placement, const Measurement& cell) {
@@ -28,41 +24,38 @@ class BenchmarkJson : public DocumentFormat {
   std::string separator() const override { return ","; }
 
  protected:
-  virtual std::string opening() const = 0;
   virtual DocumentItem item(const Row& row, std::string_view placement,
                             const Measurement& cell) const = 0;
-
-  RunInfo run_;
 };
 
 // Google Benchmark's JSON (its docs/user_guide.md, "Output Formats"), which its compare.py, github-action-benchmark and Conbench read. A
 // cell is an iteration run. Its cpu_time, which readers want, repeats real_time. An error, as there, would need a time of 0, which
 // readers take for the fastest one.
 class GoogleBenchmark : public BenchmarkJson {
-  std::string opening() const override {
+  std::string head() const override {
     const FieldRecord context = {
-        {"date", value_of(run_.start_time)},
-        {"host_name", !run_.rank_lines.empty() ? value_of(run_.rank_lines.front().host)
-                                               : FieldValue(std::string())},
-        {"executable", run_.program},
+        {"date", value_of(run.start_time)},
+        {"host_name", !run.rank_lines.empty() ? value_of(run.rank_lines.front().host)
+                                              : FieldValue(std::string())},
+        {"executable", run.program},
         {"caches", std::vector<FieldRecord>()},  // Bencher asks for it
-        {"ccl_tests_version", value_of(run_.version)},
-        {"library", run_.backend + " " + run_.library_version},
-        {"ranks", run_.ranks},
-        {"run_id", value_of(run_.run_id)},
+        {"ccl_tests_version", value_of(run.version)},
+        {"library", run.backend + " " + run.library_version},
+        {"ranks", run.ranks},
+        {"run_id", value_of(run.run_id)},
     };
     return "{\"context\":" + json_object(context) + ",\n\"benchmarks\":[";
   }
   DocumentItem item(const Row& row, std::string_view placement,
                     const Measurement& cell) const override {
-    const std::string name = benchmark_name(run_, row, placement);
+    const std::string name = benchmark_name(run, row, placement);
     FieldRecord all = {{"name", name},
                        {"run_name", name},
                        {"run_type", "iteration"},
-                       {"repetitions", std::max(run_.options.sweep.cycles, row.cycle + 1)},
+                       {"repetitions", std::max(run.options.sweep.cycles, row.cycle + 1)},
                        {"repetition_index", row.cycle},
                        {"threads", 1},
-                       {"iterations", timed_operations(cell, run_.options.measure.aggregate)},
+                       {"iterations", timed_operations(cell, run.options.measure.aggregate)},
                        {"real_time", value_of(cell.seconds * microseconds)},
                        {"cpu_time", value_of(cell.seconds * microseconds)},
                        {"time_unit", "us"},
@@ -80,7 +73,7 @@ class GoogleBenchmark : public BenchmarkJson {
 // Bencher Metric Format (bencher.dev, "Bencher Metric Format (BMF)"): latency in nanoseconds with the interval of the time, and the bus
 // bandwidth. Of cells with one name (cycles, sizes that are rounded down to the same) the first one counts.
 class Bencher : public BenchmarkJson {
-  std::string opening() const override { return "{"; }
+  std::string head() const override { return "{"; }
   DocumentItem item(const Row& row, std::string_view placement,
                     const Measurement& cell) const override {
     FieldRecord latency = {{"value", value_of(cell.seconds * nanoseconds)}};
@@ -90,7 +83,7 @@ class Bencher : public BenchmarkJson {
     }
     FieldRecord measures = {{"latency", std::move(latency)}};
     if (cell.busbw > 0) measures["bus-bandwidth"]["value"] = value_of(cell.busbw);
-    const std::string name = benchmark_name(run_, row, placement);
+    const std::string name = benchmark_name(run, row, placement);
     // One member of the document, without the braces around it.
     const std::string object = json_object({{name, std::move(measures)}});
     return {"\n" + object.substr(1, object.size() - 2), name};

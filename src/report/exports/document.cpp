@@ -21,7 +21,10 @@ class Document : public Reporter {
 
   const OutputFile* file() const override { return &file_; }
 
-  void begin(const RunInfo& run) override { put(file_.size(), format_->head(run), "", nullptr); }
+  void begin(const RunInfo& run) override {
+    format_->run = run;
+    put(file_.size(), format_->head(), "", nullptr);
+  }
   void row(const Row& row) override {
     if (row.pass) return;
     std::vector<DocumentItem> items = format_->items(row);

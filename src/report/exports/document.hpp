@@ -18,12 +18,11 @@ struct DocumentItem {
   std::string key = {};
 };
 
-// A document's texts: head, items with a separator between them, tail.
-class DocumentFormat {
- public:
+// A document's texts of `run`, which has no program until it is known: head, items with a separator
+// between them, tail.
+struct DocumentFormat {
   virtual ~DocumentFormat() = default;
-  // Comes first, again when the run is known, and before the others; empty `run`: not known yet.
-  virtual std::string head(const RunInfo& run) = 0;
+  virtual std::string head() const = 0;
   virtual std::vector<DocumentItem> items(const Row& row) const = 0;
   virtual std::string separator() const { return {}; }
   // summary: null until the run ends.
@@ -31,6 +30,8 @@ class DocumentFormat {
   // Called when `items` and, for now, `tail` have been written. Returns the head again, as long as before,
   // if it tells of what is behind it; empty: it stays.
   virtual std::string head_of(std::string_view /*items*/, std::string_view /*tail*/) { return {}; }
+
+  RunInfo run = {};
 };
 
 // Rows of single passes are left out.

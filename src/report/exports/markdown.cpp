@@ -17,7 +17,7 @@ std::string plain(std::string_view text) { return escaped(single_line(text), "|\
 
 class Markdown : public DocumentFormat {
  public:
-  std::string head(const RunInfo& run) override {
+  std::string head() const override {
     if (run.program.empty()) return {};
     std::string text =
         fmt::format("**{}** over {} {}, {}: {}\n\n", plain(run.program), plain(run.backend),
