@@ -162,7 +162,8 @@ std::optional<LimitFinding> Baseline::hold(const Row& row, bool in_place, std::s
   const JudgedTime head = judged_time(cell, rule.judged_by);
   const JudgedTime base = judged(known->second, rule.judged_by);
   const JudgedTime ratio = ratio_of(head, base);
-  LimitFinding found = {.flag = "--baseline", .row = time_name(row, in_place, requested)};
+  LimitFinding found = {.flag = "--baseline"};
+  found.row = row_place(row, requested, placement_words(in_place));
   found.limit = 1 + tolerance_;
   found.value = ratio.value;
   found.low = ratio.best;

@@ -110,18 +110,15 @@ LimitVerdict judge(const JudgedTime& number, double limit) {
   return number.best > limit ? LimitVerdict::missed : LimitVerdict::undecided;
 }
 
-std::string time_name(const Row& row, bool in_place, std::size_t requested) {
-  return row_name(row, requested) + (in_place ? " in place" : " out of place");
-}
-
 std::vector<LimitFinding> held_to(const Limits& limits, const Row& row, bool in_place,
                                   std::size_t requested, JudgedBy judged_by) {
   const Measurement& cell = in_place ? row.in_place : row.out_of_place;
+  const std::string place = row_place(row, requested, placement_words(in_place));
   std::vector<LimitFinding> found;
   const auto add = [&](const std::vector<SizeLimit>& some, auto finding) {
     for (const SizeLimit& limit : some)
       if (limit.bytes == requested && includes(limit.times, in_place))
-        found.push_back(finding(limit, time_name(row, in_place, requested), cell, judged_by));
+        found.push_back(finding(limit, place, cell, judged_by));
   };
   add(limits.min_busbw, bandwidth_finding);
   add(limits.max_time, time_finding);

@@ -42,9 +42,6 @@ bool is_fast(const Measurement& cell, JudgedBy judged_by);
 // Returns the verdict about a number of which smaller ones are better.
 LimitVerdict judge(const JudgedTime& number, double limit);
 
-// "8 B float sum in place". requested: by the sweep; Row::bytes may be rounded down from it.
-std::string time_name(const Row& row, bool in_place, std::size_t requested);
-
 // Returns what each of the size limits (--min-busbw, --max-time) of a time says of it.
 std::vector<LimitFinding> held_to(const Limits& limits, const Row& row, bool in_place,
                                   std::size_t requested, JudgedBy judged_by = JudgedBy::interval);

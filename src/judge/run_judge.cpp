@@ -201,7 +201,7 @@ void RunJudge::add_to_all(const Row& row, std::size_t requested) {
   bool capped = false;
   for (const bool in_place : {false, true}) {
     const Measurement& cell = in_place ? row.in_place : row.out_of_place;
-    add_wrong(row, requested, in_place ? "in place" : "out of place", cell);
+    add_wrong(row, requested, placement_words(in_place), cell);
     if (cell.left_out) continue;
     ++sums_.cells;
     sums_.busbw += cell.busbw;
@@ -246,7 +246,7 @@ void RunJudge::add_time(const Row& row, bool in_place, std::size_t requested,
             binary_size_text(requested) + (in_place ? " in place" : ""));
   if (!half_width || *half_width <= summary_.widest.value_or(0)) return;
   summary_.widest = half_width;
-  summary_.widest_row = time_name(row, in_place, requested);
+  summary_.widest_row = row_place(row, requested, placement_words(in_place));
 }
 
 void RunJudge::judge_end() {

@@ -13,6 +13,10 @@ namespace ccl_tests {
 // sweep.
 std::string row_name(const Row& row, std::size_t requested);
 
+constexpr std::string_view placement_words(bool in_place) {
+  return in_place ? "in place" : "out of place";
+}
+
 // The same with the half of the row: "8 B float sum in place".
 std::string row_place(const Row& row, std::size_t requested, std::string_view placement);
 

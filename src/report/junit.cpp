@@ -110,10 +110,10 @@ class Junit : public DocumentFormat {
 
   std::vector<DocumentItem> items(const Row& row) const override {
     std::vector<DocumentItem> all;
-    for_each_cell(row, [&](std::string_view placement, const Measurement& cell) {
-      JunitCase made{.name = fmt::format("{} {}{}", row_name(row, row.bytes),
-                                         placement_words(placement),
-                                         row.cycle > 0 ? fmt::format(" cycle {}", row.cycle) : "")};
+    for_each_cell(row, [&](bool in_place, const Measurement& cell) {
+      JunitCase made{.name =
+                         fmt::format("{} {}{}", row_name(row, row.bytes), placement_words(in_place),
+                                     row.cycle > 0 ? fmt::format(" cycle {}", row.cycle) : "")};
       const std::string wrong = wrong_text(cell);
       if (wrong.empty())
         made.output = cell_text(cell);

@@ -116,7 +116,7 @@ TEST(Exports, WrongDataAreAFailureAndNoTime) {
   EXPECT_THAT(xml, HasSubstr("rank 2 on node1"));
   const json benchmarks = json::parse(samples::file(wrong, ".gbench.json")).at("benchmarks");
   ASSERT_EQ(benchmarks.size(), 3U);
-  EXPECT_EQ(benchmarks[2].at("name"), benchmark_name(wrong.record, wrong.rows[1], "in_place"));
+  EXPECT_EQ(benchmarks[2].at("name"), benchmark_name(wrong.record, wrong.rows[1], true));
   EXPECT_EQ(benchmarks[2].at("time_unit"), "us");
   EXPECT_EQ(json::parse(samples::file(wrong, ".bmf.json")).size(), 3U);
 }
@@ -128,8 +128,7 @@ TEST(Exports, OfNamesThatRepeatBencherHasTheFirst) {
   run.rows.back().out_of_place.seconds = 1;
   const json metrics = json::parse(samples::file(run, ".bmf.json"));
   EXPECT_EQ(metrics.size(), 4U);
-  const json& first =
-      metrics.at(benchmark_name(run.record, run.rows.front(), "out_of_place")).at("latency");
+  const json& first = metrics.at(benchmark_name(run.record, run.rows.front(), false)).at("latency");
   EXPECT_NEAR(first.at("value"), run.rows.front().out_of_place.seconds * 1e9, 1e-3);
   EXPECT_EQ(json::parse(samples::file(run, ".gbench.json")).at("benchmarks").size(), 6U);
 }

@@ -16,16 +16,15 @@ class BenchmarkJson : public DocumentFormat {
  public:
   std::vector<DocumentItem> items(const Row& row) const override {
     std::vector<DocumentItem> all;
-    for_each_cell(row, [&](std::string_view placement, const Measurement& cell) {
-      if (is_timed(cell) && cell.wrong.value_or(0) == 0) all.push_back(item(row, placement, cell));
+    for_each_cell(row, [&](bool in_place, const Measurement& cell) {
+      if (is_timed(cell) && cell.wrong.value_or(0) == 0) all.push_back(item(row, in_place, cell));
     });
     return all;
   }
   std::string separator() const override { return ","; }
 
  protected:
-  virtual DocumentItem item(const Row& row, std::string_view placement,
-                            const Measurement& cell) const = 0;
+  virtual DocumentItem item(const Row& row, bool in_place, const Measurement& cell) const = 0;
 };
 
 // Google Benchmark's JSON (its docs/user_guide.md, "Output Formats"), which its compare.py, github-action-benchmark and Conbench read. A
@@ -46,9 +45,8 @@ class GoogleBenchmark : public BenchmarkJson {
     };
     return "{\"context\":" + json_object(context) + ",\n\"benchmarks\":[";
   }
-  DocumentItem item(const Row& row, std::string_view placement,
-                    const Measurement& cell) const override {
-    const std::string name = benchmark_name(run, row, placement);
+  DocumentItem item(const Row& row, bool in_place, const Measurement& cell) const override {
+    const std::string name = benchmark_name(run, row, in_place);
     FieldRecord all = {{"name", name},
                        {"run_name", name},
                        {"run_type", "iteration"},
@@ -74,8 +72,7 @@ class GoogleBenchmark : public BenchmarkJson {
 // bandwidth. Of cells with one name (cycles, sizes that are rounded down to the same) the first one counts.
 class Bencher : public BenchmarkJson {
   std::string head() const override { return "{"; }
-  DocumentItem item(const Row& row, std::string_view placement,
-                    const Measurement& cell) const override {
+  DocumentItem item(const Row& row, bool in_place, const Measurement& cell) const override {
     FieldRecord latency = {{"value", value_of(cell.seconds * nanoseconds)}};
     if (cell.stream && cell.stream->low) {
       latency["lower_value"] = value_of(*cell.stream->low * nanoseconds);
@@ -83,7 +80,7 @@ class Bencher : public BenchmarkJson {
     }
     FieldRecord measures = {{"latency", std::move(latency)}};
     if (cell.busbw > 0) measures["bus-bandwidth"]["value"] = value_of(cell.busbw);
-    const std::string name = benchmark_name(run, row, placement);
+    const std::string name = benchmark_name(run, row, in_place);
     // One member of the document, without the braces around it.
     const std::string object = json_object({{name, std::move(measures)}});
     return {"\n" + object.substr(1, object.size() - 2), name};

@@ -7,7 +7,6 @@
 
 #include "src/core/types.hpp"
 #include "src/record/quantity_text.hpp"
-#include "src/record/row_text.hpp"
 
 namespace ccl_tests {
 namespace {
@@ -66,11 +65,7 @@ std::unique_ptr<Reporter> document_reporter(OutputFile file,
   return std::make_unique<Document>(std::move(file), std::move(format));
 }
 
-std::string_view placement_words(std::string_view placement) {
-  return placement == "in_place" ? "in place" : "out of place";
-}
-
-std::string benchmark_name(const RunInfo& run, const Row& row, std::string_view placement) {
+std::string benchmark_name(const RunInfo& run, const Row& row, bool in_place) {
   std::string text =
       fmt::format("{}/{}/ranks:{}/{}", run.program, run.backend, run.ranks, name(row.type));
   if (!run.mode.empty()) text += fmt::format("/{}", run.mode);
@@ -79,7 +74,7 @@ std::string benchmark_name(const RunInfo& run, const Row& row, std::string_view 
   if (row.group) text += fmt::format("/group:{}", *row.group);
   if (row.pair) text += fmt::format("/pair:{}", name(*row.pair));
   if (run.clock == "cpu") text += "/cpu";
-  return text + fmt::format("/bytes:{}/{}", row.bytes, placement);
+  return text + fmt::format("/bytes:{}/{}", row.bytes, in_place ? "in_place" : "out_of_place");
 }
 
 bool is_timed(const Measurement& cell) { return cell.stream || cell.iterations > 0; }

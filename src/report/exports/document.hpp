@@ -38,11 +38,8 @@ struct DocumentFormat {
 std::unique_ptr<Reporter> document_reporter(OutputFile file,
                                             std::unique_ptr<DocumentFormat> format);
 
-// "out of place".
-std::string_view placement_words(std::string_view placement);
-
 // "all_reduce_perf/gloo/ranks:2/float/sum/bytes:8/out_of_place": cells of several runs that have one name are compared.
-std::string benchmark_name(const RunInfo& run, const Row& row, std::string_view placement);
+std::string benchmark_name(const RunInfo& run, const Row& row, bool in_place);
 
 // Returns false if nothing was timed (-n 0): the cell's times are 0.
 bool is_timed(const Measurement& cell);
@@ -62,11 +59,11 @@ std::uint64_t timed_operations(const Measurement& cell, int aggregate);
 // Returns the wall seconds that they took.
 double timed_seconds(const Measurement& cell, int aggregate);
 
-// Calls f(placement, cell) for each cell of the row that has_own_time(). placement: "out_of_place" or "in_place".
+// Calls f(in_place, cell) for each cell of the row that has_own_time().
 template <class F>
 void for_each_cell(const Row& row, F&& f) {
-  if (row.out_of_place.has_own_time()) f(std::string_view("out_of_place"), row.out_of_place);
-  if (row.in_place.has_own_time()) f(std::string_view("in_place"), row.in_place);
+  if (row.out_of_place.has_own_time()) f(false, row.out_of_place);
+  if (row.in_place.has_own_time()) f(true, row.in_place);
 }
 
 }  // namespace ccl_tests

@@ -30,11 +30,11 @@ class Markdown : public DocumentFormat {
 
   std::vector<DocumentItem> items(const Row& row) const override {
     std::vector<DocumentItem> all;
-    for_each_cell(row, [&](std::string_view placement, const Measurement& cell) {
+    for_each_cell(row, [&](bool in_place, const Measurement& cell) {
       all.push_back({fmt::format("| {} | {} | {} | {:.4g} | {} |\n",
                                  plain(row_name(row, row.bytes)) +
                                      (row.cycle > 0 ? fmt::format(", cycle {}", row.cycle) : ""),
-                                 placement_words(placement), time_text(cell), cell.busbw,
+                                 placement_words(in_place), time_text(cell), cell.busbw,
                                  cell.wrong ? fmt::format("{}", *cell.wrong) : "not checked")});
     });
     return all;

@@ -44,14 +44,14 @@ std::string run_labels(const RunInfo& run) {
   return text;
 }
 
-std::string cell_labels(const RunInfo& run, const Row& row, std::string_view placement) {
+std::string cell_labels(const RunInfo& run, const Row& row, bool in_place) {
   std::string text = run_labels(run) + "," + label("datatype", name(row.type));
   if (row.op) text += "," + label("op", name(*row.op));
   if (row.root) text += "," + label("root", std::to_string(*row.root));
   if (row.group) text += "," + label("group", std::to_string(*row.group));
   if (row.pair) text += "," + label("pair", name(*row.pair));
   return text + "," + label("size_bytes", std::to_string(row.bytes)) + "," +
-         label("placement", placement);
+         label("placement", in_place ? "in_place" : "out_of_place");
 }
 
 class Prometheus : public Reporter {
@@ -71,8 +71,8 @@ class Prometheus : public Reporter {
 
   void row(const Row& row) override {
     if (row.pass) return;
-    for_each_cell(row, [&](std::string_view placement, const Measurement& cell) {
-      const std::string labels = cell_labels(run_, row, placement);
+    for_each_cell(row, [&](bool in_place, const Measurement& cell) {
+      const std::string labels = cell_labels(run_, row, in_place);
       const std::string low = labels + "," + label("bound", "low");
       const std::string high = labels + "," + label("bound", "high");
       if (cell.wrong) wrong_.samples[labels] += static_cast<double>(*cell.wrong);  // of all cycles
