@@ -11,6 +11,7 @@
 #include "src/devices/core_to_core.hpp"
 #include "src/judge/pair_judgement.hpp"
 #include "src/record/quantity_text.hpp"
+#include "src/record/reproductions.hpp"
 #include "src/record/row_text.hpp"
 
 namespace ccl_tests {
@@ -142,8 +143,7 @@ std::vector<SweepFit> sweep_fits(const std::vector<SweepTimes>& sweeps) {
   return fits;
 }
 
-void RunJudge::read_earlier_runs() {
-  if (!options_.check.digests.empty()) digests_ = DigestFile(options_.check.digests);
+void RunJudge::read_baseline() {
   if (options_.limits.baseline.empty()) return;
   if (std::string note = limits_.read_baseline(); !note.empty())
     add_note(summary_, std::move(note));
@@ -154,7 +154,7 @@ void RunJudge::begin(const RunInfo& run) {
   limits_.begin(run);
 }
 
-void RunJudge::complete(Row& row) {
+void RunJudge::complete(Row& row) const {
   if (!run_) return;
   std::set<std::string> hosts;
   for (const RankLine& line : run_->rank_lines) {
@@ -162,7 +162,6 @@ void RunJudge::complete(Row& row) {
     if (in_pair && line.group == row.group.value_or(line.group)) hosts.insert(line.host);
   }
   if (!hosts.empty()) row.hosts = static_cast<int>(hosts.size());
-  compare_digests(digests_, *run_, row);
 }
 
 std::vector<Row> RunJudge::add(const Row& row, std::size_t requested, RowPlace place) {
@@ -289,15 +288,6 @@ int RunJudge::verdict() {
   return judged();
 }
 
-std::string RunJudge::lost_digests() const {
-  try {
-    digests_.check();
-  } catch (const Error& e) {
-    return e.what();
-  }
-  return {};
-}
-
 RunSummary RunJudge::conclude(int failure, const std::vector<std::string>& errors,
                               const std::string& activity) {
   summary_.complete = failure == 0;
@@ -307,7 +297,7 @@ RunSummary RunJudge::conclude(int failure, const std::vector<std::string>& error
   // A run that was interrupted reached no verdict.
   summary_.exit_code = failure > 128 ? failure : most_severe(failure, judged());
   summary_.verdict = verdict_of(summary_);
-  if (summary_.reproduction) summary_.reproduction->digests = digests_.path();
+  if (summary_.reproduction) summary_.reproduction->digests = options_.check.digests;
   if (summary_.complete) summary_.fits = sweep_fits(sweeps_);
   summary_.end_time = local_time();
   return summary_;

@@ -11,7 +11,6 @@
 #include "src/judge/late_ranks.hpp"
 #include "src/judge/limit_judge.hpp"
 #include "src/judge/passes.hpp"
-#include "src/judge/reproductions.hpp"
 #include "src/measure/repeatability.hpp"
 #include "src/options/options.hpp"
 #include "src/record/record.hpp"
@@ -41,14 +40,15 @@ class RunJudge {
         limits_(options.limits, options.sweep.cycles == 0),
         passes_(options.sweep.passes, options.measure.precision) {}
 
-  // Opens the file of --digests and reads that of --baseline. Before begin(). Throws UsageError.
-  void read_earlier_runs();
+  // Reads the file of --baseline. Before begin(). Throws UsageError.
+  void read_baseline();
   // Throws UsageError if the baseline's run measured something else.
   void begin(const RunInfo& run);
 
-  // Sets what the header and earlier rows say of a row. Throws Error if --digests cannot be
-  // written; the row is then complete but for that.
-  void complete(Row& row);
+  // Sets what the header says of a row.
+  void complete(Row& row) const;
+  // Returns the header; nullopt: the run has not begun.
+  const std::optional<RunInfo>& run() const { return run_; }
   // Returns the rows to write: this one, and after the last pass the one that stands for all.
   std::vector<Row> add(const Row& row, std::size_t requested, RowPlace place);
   // Counts one of the job's first calls, which no row tells of.
@@ -60,8 +60,6 @@ class RunJudge {
 
   // Returns the exit code that rows and limits give when all rows are there. 0: passed.
   int verdict();
-  // Returns why the file of --digests is lost. Empty: it is not.
-  std::string lost_digests() const;
   // Returns the summary of the run's end. failure: exit code of a run that did not reach its end
   // (0: it did), errors: why. activity: what this process did then.
   RunSummary conclude(int failure, const std::vector<std::string>& errors,
@@ -91,12 +89,11 @@ class RunJudge {
   int judged() const;
 
   Options options_;
-  std::optional<RunInfo> run_;  // nullopt: the run has not begun
+  std::optional<RunInfo> run_;
   RunSummary summary_;
   Sums sums_;
   LimitJudge limits_;
   PassRows passes_;
-  DigestFile digests_;
   LateRanks late_ranks_;
   std::vector<Row> pair_rows_;
   std::vector<SweepTimes> sweeps_;

@@ -14,6 +14,11 @@ void RunResults::survive_kills() {
   outputs_.keep_crash_footer(judge_.if_killed(how_process_0_ended));
 }
 
+void RunResults::read_earlier_runs() {
+  if (!digests_path_.empty()) digests_ = DigestFile(digests_path_);
+  judge_.read_baseline();
+}
+
 void RunResults::begin(const RunInfo& run) {
   std::unique_lock lock(mutex_);
   if (ended_) return;
@@ -31,8 +36,9 @@ void RunResults::row(const Row& row, std::size_t requested, RowPlace place) {
   if (ended_) return;
   std::exception_ptr failed;
   Row complete = row;
+  judge_.complete(complete);
   try {
-    judge_.complete(complete);
+    if (judge_.run()) compare_digests(digests_, *judge_.run(), complete);
   } catch (const Error&) {  // costs nobody the row
     failed = std::current_exception();
   }
@@ -73,7 +79,11 @@ int RunResults::finish(int failure, const std::vector<std::string>& errors,
   const std::lock_guard lock(mutex_);
   if (ended_) return ended_->exit_code;
   const std::vector<Row> rest = judge_.add_rest();
-  if (failure == 0) lost_digests_ = judge_.lost_digests();
+  try {
+    if (failure == 0) digests_.check();
+  } catch (const Error& e) {
+    lost_digests_ = e.what();
+  }
   ended_ = lost_digests_.empty()
                ? judge_.conclude(failure, errors, activity)
                : judge_.conclude(exit_code(Exit::failed), {lost_digests_}, activity);

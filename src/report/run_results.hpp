@@ -12,6 +12,7 @@
 
 #include "src/judge/run_judge.hpp"
 #include "src/options/options.hpp"
+#include "src/record/reproductions.hpp"
 #include "src/report/outputs.hpp"
 
 namespace ccl_tests {
@@ -20,7 +21,8 @@ namespace ccl_tests {
 // finish() possibly from the one that learned of a failure.
 class RunResults {
  public:
-  explicit RunResults(const Options& options) : judge_(options) {}
+  explicit RunResults(const Options& options)
+      : judge_(options), digests_path_(options.check.digests) {}
   // Called before begin().
   void add(std::unique_ptr<Reporter> reporter) { outputs_.add(std::move(reporter)); }
   // Makes another process write the run's end if this one is killed. After add(), before there are threads.
@@ -28,7 +30,7 @@ class RunResults {
   // Tells what this process does, for the end that another process writes. Waits for nobody.
   void doing(std::string_view what) { outputs_.doing(what); }
   // Opens the file of --digests and reads that of --baseline. Before begin(). Throws UsageError.
-  void read_earlier_runs() { judge_.read_earlier_runs(); }
+  void read_earlier_runs();
   // Sets what is called before anything is printed on stdout.
   void before_print(std::function<void()> action) { before_print_ = std::move(action); }
 
@@ -60,6 +62,8 @@ class RunResults {
  private:
   mutable std::mutex mutex_;
   RunJudge judge_;
+  std::string digests_path_;  // empty: none
+  DigestFile digests_;
   Outputs outputs_;
   std::function<void()> before_print_ = [] {};
   std::optional<RunSummary> ended_;

@@ -12,8 +12,8 @@
 #include <system_error>
 
 #include "src/core/error.hpp"
-#include "src/judge/reproductions.hpp"
 #include "src/record/quantity_text.hpp"
+#include "src/record/reproductions.hpp"
 #include "src/report/explanations.hpp"
 #include "src/report/reporter.hpp"
 #include "src/report/table_footer.hpp"

@@ -7,9 +7,9 @@
 
 #include "src/core/error.hpp"
 #include "src/judge/pair_judgement.hpp"
-#include "src/judge/reproductions.hpp"
 #include "src/measure/repeatability.hpp"
 #include "src/record/quantity_text.hpp"
+#include "src/record/reproductions.hpp"
 #include "src/report/crash_footer.hpp"
 #include "src/report/text.hpp"
 

@@ -1,5 +1,5 @@
 // Digests of one run are compared with those of the next one.
-#include "src/judge/reproductions.hpp"
+#include "src/record/reproductions.hpp"
 
 #include <gmock/gmock.h>
 

@@ -4,7 +4,7 @@
 
 #include <gmock/gmock.h>
 
-#include "src/judge/reproductions.hpp"
+#include "src/record/reproductions.hpp"
 
 namespace ccl_tests {
 namespace {

@@ -31,7 +31,6 @@ class DigestFile {
   std::optional<Known> compare(const std::string& row, const std::string& digest);
   // Throws Error if the file cannot be found under its name any more.
   void check() const;
-  const std::string& path() const { return path_; }
 
  private:
   void read();

@@ -1,4 +1,4 @@
-#include "src/judge/reproductions.hpp"
+#include "src/record/reproductions.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
