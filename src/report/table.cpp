@@ -15,6 +15,7 @@
 #include "src/record/quantity_text.hpp"
 #include "src/record/reproductions.hpp"
 #include "src/report/explanations.hpp"
+#include "src/report/exports/document.hpp"
 #include "src/report/reporter.hpp"
 #include "src/report/table_footer.hpp"
 #include "src/report/text.hpp"
@@ -76,25 +77,13 @@ std::string ranks(const RunInfo& run) {
   return comment(fmt::format("Ranks: {}{} ({})", run.placement, cpus, how));
 }
 
-std::string with_remedy(const Note& note) {
-  return note.remedy.empty() ? note.text : fmt::format("{}; {}", note.text, note.remedy);
-}
-
 // The first warning; the others are counted.
 std::string warning(const RunInfo& run) {
-  const Note* first = nullptr;
-  int others = 0;
-  for (const Note& note : run.notes) {
-    if (note.kind != NoteKind::warning) continue;
-    if (first != nullptr)
-      ++others;
-    else
-      first = &note;
-  }
-  if (first == nullptr) return "#\n";
-  std::string text = "WARNING: " + with_remedy(*first);
-  if (others > 0 && !run.options.output.verbose)
-    text += fmt::format(" (and {} more: --verbose)", others);
+  const std::vector<std::string> all = warnings(run);
+  if (all.empty()) return "#\n";
+  std::string text = "WARNING: " + all.front();
+  if (all.size() > 1 && !run.options.output.verbose)
+    text += fmt::format(" (and {} more: --verbose)", all.size() - 1);
   return comment(harmless(text));
 }
 
@@ -186,10 +175,6 @@ std::string stats(const Measurement& cell, bool samples) {
                      cell.stream ? marks(*cell.stream) : "-");
 }
 
-std::string efficiency(const Measurement& cell) {
-  return cell.efficiency ? "  " + number(100 * *cell.efficiency, 5) : "      -";
-}
-
 std::string numbers(const Measurement& cell) {
   if (cell.left_out) return fmt::format("  {0:>7}  {0:>6}  {0:>6}  {0:>6}", "N/A");
   const std::string wrong = cell.wrong ? fmt::format("{}", *cell.wrong) : "N/A";
@@ -201,7 +186,7 @@ std::string half(const Measurement& cell, const RunInfo& run) {
   const Options& o = run.options;
   std::string text = numbers(cell);
   if (o.output.stats) text += stats(cell, o.measure.samples);
-  if (o.output.stats && run.ceiling) text += efficiency(cell);
+  if (o.output.stats && run.ceiling) text += "  " + percent(cell.efficiency);
   if (cell.left_out && o.measure.per_iteration)
     return text + fmt::format("  {0:>7}  {0:>7}  {0:>7}  {0:>7}", "N/A");
   if (!cell.per_iteration) return text;

@@ -101,10 +101,14 @@ std::string unreliable_text(const RunSummary& summary) {
   return text;
 }
 
+std::string with_remedy(const Note& note) {
+  return note.remedy.empty() ? note.text : note.text + "; " + note.remedy;
+}
+
 std::vector<std::string> warnings(const RunInfo& run) {
   std::vector<std::string> lines;
   for (const Note& note : run.notes)
-    if (note.kind == NoteKind::warning) lines.push_back(note.text + "; " + note.remedy);
+    if (note.kind == NoteKind::warning) lines.push_back(with_remedy(note));
   return lines;
 }
 

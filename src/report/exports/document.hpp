@@ -50,7 +50,10 @@ std::string time_text(const Measurement& cell);
 // Returns what an UNRELIABLE run's times are worth. Empty: the run is another one, or has no times.
 std::string unreliable_text(const RunSummary& summary);
 
-// Returns a line for each warning of the run, with what to do.
+// Returns the note's text and what to do.
+std::string with_remedy(const Note& note);
+
+// Returns these of each warning of the run.
 std::vector<std::string> warnings(const RunInfo& run);
 
 // Returns the number of the cell's timed operations; aggregate: RunInfo's.
