@@ -10,10 +10,6 @@
 
 namespace ccl_tests {
 
-void RunResults::survive_kills() {
-  outputs_.keep_crash_footer(judge_.if_killed(how_process_0_ended));
-}
-
 void RunResults::read_earlier_runs() {
   if (!digests_path_.empty()) digests_ = DigestFile(digests_path_);
   judge_.read_baseline();
