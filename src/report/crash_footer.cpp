@@ -196,13 +196,7 @@ void write_ends(std::string_view ends, const Text& how, const Text& advice) {
 // process's files, and knows it until somebody has waited for the process.
 class ProcessState {
  public:
-  explicit ProcessState(pid_t pid) {
-    Text path;
-    path << "/proc/" << static_cast<std::uint64_t>(pid) << "/stat";
-    std::array<char, 64> name{};
-    path.view().copy(name.data(), name.size() - 1);
-    file_ = ::open(name.data(), O_RDONLY | O_CLOEXEC);
-  }
+  explicit ProcessState(const char* path) : file_(::open(path, O_RDONLY | O_CLOEXEC)) {}
   // Returns the line, until the next call; empty if the process is not there any more.
   std::string_view look() {
     const ::ssize_t bytes = file_ < 0 ? -1 : ::pread(file_, line_.data(), line_.size(), 0);
@@ -210,7 +204,7 @@ class ProcessState {
   }
 
  private:
-  int file_ = -1;
+  int file_;
   std::array<char, 1024> line_{};
 };
 
@@ -230,7 +224,7 @@ int exit_code_of(std::string_view line) {
 
 // Waits until nobody holds the other end of `alive`, which is process 0's. Its main thread holds `running` until it ends: that is well
 // before its files are closed, and long before its parent can have waited for it.
-End wait_for_end(int alive, pid_t process_0, pthread_mutex_t& running) {
+End wait_for_end(int alive, const char* state_file, pthread_mutex_t& running) {
   ::prctl(PR_SET_NAME, "ccl-last-words");
   ::setpgid(0, 0);
   sigset_t all;
@@ -241,7 +235,7 @@ End wait_for_end(int alive, pid_t process_0, pthread_mutex_t& running) {
 #ifdef SYS_close_range
   ::syscall(SYS_close_range, static_cast<unsigned>(kept + 1), ~0U, 0U);
 #endif
-  ProcessState state(process_0);
+  ProcessState state(state_file);
   pollfd gone{kept, POLLIN, 0};
   End end;
   int locked = ETIMEDOUT;
@@ -280,7 +274,7 @@ void init_shared(pthread_mutex_t& mutex) {
 CrashFooter::CrashFooter() {
   std::array<int, 2> pipe{};
   if (::pipe2(pipe.data(), O_CLOEXEC) != 0) return;
-  const pid_t process_0 = ::getpid();
+  const std::string state_file = "/proc/" + std::to_string(::getpid()) + "/stat";
   void* const memory = ::mmap(nullptr, sizeof(Shared), PROT_READ | PROT_WRITE,
                               MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (memory != MAP_FAILED) {
@@ -291,7 +285,7 @@ CrashFooter::CrashFooter() {
   }
   if (keeper_ == 0) {
     ::close(pipe[1]);
-    const End end = wait_for_end(pipe[0], process_0, shared_->running);
+    const End end = wait_for_end(pipe[0], state_file.c_str(), shared_->running);
     Text how, advice;
     describe(end, shared_->what(), how, advice);
     const Shared::Page& page = shared_->ends();
