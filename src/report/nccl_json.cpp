@@ -192,13 +192,10 @@ class NcclJson : public Reporter {
 
   // A document without rows, in place of the one before.
   void write_head(const RunInfo& run) {
-    const std::string document = head(run) + std::string(unfinished);
-    file_.replace_end(written_, document);
-    written_ = document.size();
+    file_.replace_end(file_.size(), head(run) + std::string(unfinished));
   }
 
   OutputFile file_;
-  std::size_t written_ = 0;  // bytes of the document without rows
   bool cpu_time_ = false, rows_ = false;
   int processes_ = 1;
 };
