@@ -117,8 +117,7 @@ std::vector<std::string> combined_flags(const Cells& cells, CellsAre kind) {
   return flags;
 }
 
-StreamTimes combined_stream(const Cells& cells, double seconds, double precision, CellsAre kind,
-                            std::optional<double> usual) {
+StreamTimes combined_stream(const Cells& cells, CellsAre kind, std::optional<double> usual) {
   StreamTimes all;
   all.flags = combined_flags(cells, kind);
   for (const Measurement* cell : cells)
@@ -129,9 +128,6 @@ StreamTimes combined_stream(const Cells& cells, double seconds, double precision
        {&StreamTimes::mean, &StreamTimes::median, &StreamTimes::fast, &StreamTimes::slow})
     all.*member = median_of(cells, [&](const auto& cell) { return (*cell.stream).*member; });
   all.stamps = sum_of(cells, [](const Measurement& cell) { return cell.stream->stamps; });
-  const auto half_width = all.half_width(seconds);
-  all.precision_reached = half_width && *half_width <= precision;
-  if (!all.precision_reached) all.flags.insert(all.flags.begin(), "imprecise");
   return all;
 }
 
@@ -199,7 +195,7 @@ bool are_fast(const Cells& cells, CellsAre kind) {
 // Sets the time and what belongs to it to those of the fastest moment. Its interval goes as far as
 // the fifth fastest, to either side: another run's is slower with a probability of 1 in 32 if
 // moments are independent. Of fewer moments it is that of one more.
-void set_fast(Measurement& all, const Cells& cells, double precision, std::optional<double> usual) {
+void set_fast(Measurement& all, const Cells& cells, std::optional<double> usual) {
   const Cells sorted = by_time(cells);
   const FastMoments among = fast_moments(sorted.size());
   const Measurement& best = *sorted[among.best];
@@ -220,8 +216,6 @@ void set_fast(Measurement& all, const Cells& cells, double precision, std::optio
   stream.low = best.seconds / factor;
   stream.high = best.seconds * factor;
   stream.flags = combined_flags(cells, CellsAre::moments);
-  stream.precision_reached = stream.half_width(all.seconds).value_or(1) <= precision;
-  if (!stream.precision_reached) stream.flags.insert(stream.flags.begin(), "imprecise");
 }
 
 Measurement combined(const Cells& cells, double precision, CellsAre kind,
@@ -256,9 +250,12 @@ Measurement combined(const Cells& cells, double precision, CellsAre kind,
     for (const Measurement* cell : cells) *all.evidence += *cell->evidence;
   }
   if (!all_have(cells, &Measurement::stream)) return all;
-  all.stream = combined_stream(cells, all.seconds, precision, kind, usual);
+  StreamTimes& stream = all.stream.emplace(combined_stream(cells, kind, usual));
   if (all_have(cells, &Measurement::samples)) all.samples = combined_samples(cells);
-  if (are_fast(cells, kind)) set_fast(all, cells, precision, usual);
+  if (are_fast(cells, kind)) set_fast(all, cells, usual);
+  const auto half_width = stream.half_width(all.seconds);
+  stream.precision_reached = half_width && *half_width <= precision;
+  if (!stream.precision_reached) stream.flags.insert(stream.flags.begin(), "imprecise");
   return all;
 }
 
