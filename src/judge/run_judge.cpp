@@ -171,7 +171,6 @@ std::vector<Row> RunJudge::add(const Row& row, std::size_t requested, RowPlace p
     if (!all) return rows;
     rows.push_back(std::move(*all));
   }
-  limits_.mark(rows.back(), requested);
   add_to_all(rows.back(), requested);
   return rows;
 }
@@ -193,7 +192,8 @@ std::vector<Row> RunJudge::add_rest() {
   return rest;
 }
 
-void RunJudge::add_to_all(const Row& row, std::size_t requested) {
+void RunJudge::add_to_all(Row& row, std::size_t requested) {
+  limits_.mark(row, requested);
   ++summary_.rows;
   count_calls(summary_, row);
   if (row.out_of_place.failed_ranks + row.in_place.failed_ranks > 0) ++summary_.wrong_rows;

@@ -80,7 +80,7 @@ class RunJudge {
     double weakest_coverage = 1;
   };
 
-  void add_to_all(const Row& row, std::size_t requested);
+  void add_to_all(Row& row, std::size_t requested);
   void add_wrong(const Row& row, std::size_t requested, std::string_view placement,
                  const Measurement& cell);
   void add_time(const Row& row, bool in_place, std::size_t requested, const Measurement& cell);

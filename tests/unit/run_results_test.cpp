@@ -270,6 +270,19 @@ TEST_F(RunResultsTest, SoIsTheRowThatStandsForAllPasses) {
   EXPECT_FALSE(seen.all[1].pass);
 }
 
+TEST_F(RunResultsTest, ARowOfFewerPassesHasTheVerdictOfItsLimits) {
+  options.sweep.passes = 2;
+  options.limits.max_time = {{8, 1}};  // us
+  Row first = row(1, 1e-3);
+  first.pass = 1;
+  reporter().row(first, 8, {0, 0});
+  EXPECT_NE(reporter().finish(exit_code(Exit::failed), {"rank 1 died"}), 0);
+  ASSERT_EQ(seen.rows, 2);
+  EXPECT_FALSE(seen.all[0].out_of_place.limit);
+  EXPECT_FALSE(seen.all[1].pass);
+  EXPECT_EQ(seen.all[1].out_of_place.limit, LimitVerdict::missed);
+}
+
 TEST_F(RunResultsTest, ARowWhoseDigestCannotBeWrittenIsNotLost) {
   const TemporaryFolder folder;
   options.check.digests = folder.file("digests");
