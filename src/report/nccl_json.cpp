@@ -6,21 +6,16 @@
 #include <algorithm>
 #include <cstdio>
 #include <span>
-#include <string_view>
 #include <utility>
 
 #include "src/record/field_value.hpp"
 #include "src/record/quantity_text.hpp"
-#include "src/report/reporter.hpp"
+#include "src/report/exports/document.hpp"
 
 namespace ccl_tests {
 namespace {
 
 using Json = FieldValue;
-
-constexpr std::string_view unfinished =
-    "\n],\"out_of_bounds\":{\"count\":0,\"okay\":\"false\"},"
-    "\"errors\":[\"the run did not reach its end\"]}\n";
 
 Json flag(bool value) { return value ? "true" : "false"; }
 
@@ -82,36 +77,6 @@ Json config(const RunInfo& run) {
   return json;
 }
 
-// Everything up to the first row; an object that is still open.
-std::string head(const RunInfo& run) {
-  std::vector<std::string> argv = run.arguments;
-  argv.insert(argv.begin(), run.program);
-  const Json json = {{"version", 3},
-                     {"start_time", seconds_form(run.start_time)},
-                     {"args", argv},
-                     {"env", run.environment},
-                     {"nccl_version", nccl_version(run)},
-                     {"config", config(run)}};
-  std::string open = json_object(json);
-  open.pop_back();
-  return open + ",\"results\":[";
-}
-
-std::string tail(const RunSummary& summary) {
-  const Json okay = summary.bandwidth_ok ? flag(*summary.bandwidth_ok) : Json("unchecked");
-  const bool right = summary.complete && summary.failed_checks == 0;
-  std::vector<std::string> errors = summary.errors;
-  if (!summary.complete && errors.empty()) errors = {summary.failure};
-  if (summary.verdict == Verdict::varies)
-    errors.push_back("bits vary: " + summary.reproduction->first_varying);
-  const Json json = {
-      {"out_of_bounds", {{"count", summary.failed_checks}, {"okay", flag(right)}}},
-      {"average_bus_bandwidth", {{"bandwidth", summary.average_busbw}, {"okay", okay}}},
-      {"errors", errors},
-      {"end_time", seconds_form(summary.end_time)}};
-  return "\n]," + json_object(json).substr(1) + "\n";
-}
-
 Json half(const Measurement& cell, bool cpu_time) {
   return {{cpu_time ? "cpu_time" : "time", cell.seconds * 1e6},
           {"alg_bw", cell.algbw},
@@ -148,20 +113,24 @@ Json per_iteration(const IterationTimes& times, int processes) {
   return json;
 }
 
-class NcclJson : public Reporter {
+class NcclJson : public DocumentFormat {
  public:
-  explicit NcclJson(OutputFile file) : file_(std::move(file)) { write_head(RunInfo()); }
-
-  const OutputFile* file() const override { return &file_; }
-
-  void begin(const RunInfo& run) override {
-    cpu_time_ = run.clock == "cpu";
-    processes_ = run.processes;
-    write_head(run);
+  // Returns everything up to the first row; an object that is still open.
+  std::string head() const override {
+    std::vector<std::string> argv = run.arguments;
+    argv.insert(argv.begin(), run.program);
+    const Json json = {{"version", 3},
+                       {"start_time", seconds_form(run.start_time)},
+                       {"args", argv},
+                       {"env", run.environment},
+                       {"nccl_version", nccl_version(run)},
+                       {"config", config(run)}};
+    std::string open = json_object(json);
+    open.pop_back();
+    return open + ",\"results\":[";
   }
 
-  void row(const Row& row) override {
-    if (row.pass) return;
+  std::vector<DocumentItem> items(const Row& row) const override {
     Json json = {{"size", row.bytes},
                  {"count", row.count},
                  {"type", name(row.type)},
@@ -173,37 +142,41 @@ class NcclJson : public Reporter {
     json["experiment_name"] = row.pair    ? "pair " + name(*row.pair)
                               : row.group ? fmt::format("group {}", *row.group)
                                           : "";
-    file_.replace_end(unfinished.size(),
-                      (rows_ ? ",\n" : "\n") + json_object(json) + std::string(unfinished));
-    rows_ = true;
+    return {{"\n" + json_object(json)}};
   }
 
-  void end(const RunSummary& summary) override {
-    file_.replace_end(unfinished.size(), tail(summary));
-    file_.close();
+  std::string separator() const override { return ","; }
+
+  std::string tail(const RunSummary* summary) const override {
+    if (summary == nullptr)
+      return "\n],\"out_of_bounds\":{\"count\":0,\"okay\":\"false\"},"
+             "\"errors\":[\"the run did not reach its end\"]}\n";
+    const Json okay = summary->bandwidth_ok ? flag(*summary->bandwidth_ok) : Json("unchecked");
+    const bool right = summary->complete && summary->failed_checks == 0;
+    std::vector<std::string> errors = summary->errors;
+    if (!summary->complete && errors.empty()) errors = {summary->failure};
+    if (summary->verdict == Verdict::varies)
+      errors.push_back("bits vary: " + summary->reproduction->first_varying);
+    const Json json = {
+        {"out_of_bounds", {{"count", summary->failed_checks}, {"okay", flag(right)}}},
+        {"average_bus_bandwidth", {{"bandwidth", summary->average_busbw}, {"okay", okay}}},
+        {"errors", errors},
+        {"end_time", seconds_form(summary->end_time)}};
+    return "\n]," + json_object(json).substr(1) + "\n";
   }
 
  private:
   void add_half(Json& json, const std::string& name, const Measurement& cell) const {
-    json[name] = cell.left_out ? Json(nullptr) : half(cell, cpu_time_);
+    json[name] = cell.left_out ? Json(nullptr) : half(cell, run.clock == "cpu");
     if (cell.per_iteration)
-      json[name + "_per_iter"] = per_iteration(*cell.per_iteration, processes_);
+      json[name + "_per_iter"] = per_iteration(*cell.per_iteration, run.processes);
   }
-
-  // A document without rows, in place of the one before.
-  void write_head(const RunInfo& run) {
-    file_.replace_end(file_.size(), head(run) + std::string(unfinished));
-  }
-
-  OutputFile file_;
-  bool cpu_time_ = false, rows_ = false;
-  int processes_ = 1;
 };
 
 }  // namespace
 
 std::unique_ptr<Reporter> nccl_json_reporter(OutputFile file) {
-  return std::make_unique<NcclJson>(std::move(file));
+  return document_reporter(std::move(file), std::make_unique<NcclJson>());
 }
 
 }  // namespace ccl_tests

@@ -1,4 +1,4 @@
-// Files for other tools, which are one document each: whole after every row, whatever comes next.
+// Files that are one document each: whole after every row, whatever comes next.
 #pragma once
 
 #include <cstdint>
