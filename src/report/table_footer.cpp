@@ -278,16 +278,12 @@ std::string footer_text(const RunInfo& run, const RunSummary& summary) {
   for (const auto& texts : {missed(summary), undecided(summary), summary.notes})
     for (const std::string& text : texts) lines += comment(text);
   lines += answer("Verdict", verdict(run, summary)) + answer("Correct", correct(run, summary));
-  if (const std::string text = reliable(run, summary); !text.empty())
-    lines += answer("Reliable", text);
+  lines += answer("Reliable", reliable(run, summary));
   if (summary.soak) lines += answer("Soak", soak(summary));
   if (summary.reproduction) lines += answer("Bits", reproduction_text(summary));
   if (summary.late_rank) lines += answer("Late rank", late_rank(*summary.late_rank));
   for (const std::string& text : pair_answers(summary.pairs)) lines += answer("Pairs", text);
-  if (const std::string text = normal_text(run, summary); !text.empty())
-    lines += answer("Normal", text);
-  if (const std::string text = next(run, summary); !text.empty()) lines += answer("Next", text);
-  return lines;
+  return lines + answer("Normal", normal_text(run, summary)) + answer("Next", next(run, summary));
 }
 
 }  // namespace ccl_tests

@@ -104,6 +104,7 @@ std::string comment(std::string_view text) {
 }
 
 std::string answer(std::string_view label, std::string_view text) {
+  if (text.empty()) return {};
   const std::string start = fmt::format("# {:<8} : ", label);
   return wrapped(start, harmless(text), start.size(), fmt::format("#{:{}}", "", start.size() - 1));
 }

@@ -31,7 +31,8 @@ std::string harmless(std::string_view text);
 // Returns one comment line for each line of text, harmless.
 std::string comment(std::string_view text);
 
-// Returns "# Correct  : yes - ...": lines of at most 100 columns, broken at blanks.
+// Returns "# Correct  : yes - ...": lines of at most 100 columns, broken at blanks. None for an empty
+// text.
 std::string answer(std::string_view label, std::string_view text);
 
 }  // namespace ccl_tests

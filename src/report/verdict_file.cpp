@@ -25,8 +25,8 @@ std::string first_of(const RunSummary& summary, LimitVerdict verdict) {
 }
 
 std::string result(const RunSummary& summary) {
-  std::string text = fmt::format("{} row{} {}", summary.rows, summary.rows == 1 ? "" : "s",
-                                 summary.verified_calls > 0 ? "right" : "not checked");
+  std::string text =
+      counted(summary.rows, "row") + (summary.verified_calls > 0 ? " right" : " not checked");
   if (summary.peak)
     text += fmt::format(", peak {:.3g} GB/s at {}", summary.peak->busbw,
                         binary_size_text(summary.peak->bytes));
