@@ -17,24 +17,22 @@ void LateRanks::Thinned::add(double value) {
 }
 
 void LateRanks::add(const Row& row) {
-  add(row.out_of_place);
-  if (row.in_place.has_own_time()) add(row.in_place);
-}
-
-void LateRanks::add(const Measurement& cell) {
-  if (!cell.stream || !cell.samples || cell.samples->late_share.empty()) return;
-  const SampleTimes& times = *cell.samples;
-  const auto samples = static_cast<double>(cell.stream->stamps);
-  // The skew is skew_share of a sample.
-  const double skew = times.skew.value_or(0);
-  const double samples_per_s = skew > 0 ? times.skew_share.value_or(0) / skew : 0;
-  for (std::size_t r = 0; r < times.ranks.size(); ++r) {
-    Counts& counts = ranks_[static_cast<int>(times.ranks[r])];
-    counts.samples += samples;
-    counts.last += times.late_share[r] * samples;
-    counts.by_chance += samples / static_cast<double>(times.ranks.size());
-    counts.late_s.add(times.late_s[r]);
-    counts.of_sample.add(times.late_s[r] * samples_per_s);
+  for (const Measurement* cell : {&row.out_of_place, &row.in_place}) {
+    if (!cell->has_own_time() || !cell->stream || !cell->samples) continue;
+    const SampleTimes& times = *cell->samples;
+    if (times.late_share.empty()) continue;
+    const auto samples = static_cast<double>(cell->stream->stamps);
+    // The skew is skew_share of a sample.
+    const double skew = times.skew.value_or(0);
+    const double samples_per_s = skew > 0 ? times.skew_share.value_or(0) / skew : 0;
+    for (std::size_t r = 0; r < times.ranks.size(); ++r) {
+      Counts& counts = ranks_[static_cast<int>(times.ranks[r])];
+      counts.samples += samples;
+      counts.last += times.late_share[r] * samples;
+      counts.by_chance += samples / static_cast<double>(times.ranks.size());
+      counts.late_s.add(times.late_s[r]);
+      counts.of_sample.add(times.late_s[r] * samples_per_s);
+    }
   }
 }
 

@@ -37,8 +37,6 @@ class LateRanks {
     Thinned of_sample;     // the same over the median sample
   };
 
-  void add(const Measurement& cell);
-
   std::map<int, Counts> ranks_;
 };
 
