@@ -192,21 +192,14 @@ void write_ends(std::string_view ends, const Text& how, const Text& advice) {
   }
 }
 
-// /proc/PID/stat of a process: "PID (name) STATE ... EXIT_CODE" (proc(5)). The kernel sets the last before it closes the
-// process's files, and knows it until somebody has waited for the process.
-class ProcessState {
- public:
-  explicit ProcessState(const char* path) : file_(::open(path, O_RDONLY | O_CLOEXEC)) {}
-  // Returns the line, until the next call; empty if the process is not there any more.
-  std::string_view look() {
-    const ::ssize_t bytes = file_ < 0 ? -1 : ::pread(file_, line_.data(), line_.size(), 0);
-    return {line_.data(), bytes > 0 ? static_cast<std::size_t>(bytes) : 0};
-  }
+using StateLine = std::array<char, 1024>;
 
- private:
-  int file_;
-  std::array<char, 1024> line_{};
-};
+// Returns what /proc/PID/stat says: "PID (name) STATE ... EXIT_CODE" (proc(5)). The kernel sets the
+// exit code before it closes the process's files. Empty if somebody has waited for the process.
+std::string_view read_state(int file, StateLine& line) {
+  const ::ssize_t bytes = ::pread(file, line.data(), line.size(), 0);
+  return {line.data(), bytes > 0 ? static_cast<std::size_t>(bytes) : 0};
+}
 
 bool is_stopped(std::string_view line) {
   const std::size_t name_end = line.rfind(')');
@@ -235,7 +228,8 @@ End wait_for_end(int alive, const char* state_file, pthread_mutex_t& running) {
 #ifdef SYS_close_range
   ::syscall(SYS_close_range, static_cast<unsigned>(kept + 1), ~0U, 0U);
 #endif
-  ProcessState state(state_file);
+  const int state = ::open(state_file, O_RDONLY | O_CLOEXEC);
+  StateLine line{};
   pollfd gone{kept, POLLIN, 0};
   End end;
   int locked = ETIMEDOUT;
@@ -244,13 +238,13 @@ End wait_for_end(int alive, const char* state_file, pthread_mutex_t& running) {
     ::clock_gettime(CLOCK_MONOTONIC, &look);
     look.tv_sec += 2;
     locked = ::pthread_mutex_clocklock(&running, CLOCK_MONOTONIC, &look);
-    if (locked == ETIMEDOUT) end.stopped = is_stopped(state.look());
+    if (locked == ETIMEDOUT) end.stopped = is_stopped(read_state(state, line));
   }
   // Before its owner is dead the process has no status: a system may have no such mutexes.
   const auto learn = [&] {
-    const std::string_view line = state.look();
-    end.known = !line.empty();
-    if (end.known) end.status = exit_code_of(line);
+    const std::string_view text = read_state(state, line);
+    end.known = !text.empty();
+    if (end.known) end.status = exit_code_of(text);
   };
   if (locked == EOWNERDEAD) learn();
   while (::poll(&gone, 1, -1) <= 0) {  // its other threads may still write
