@@ -64,11 +64,10 @@ void keep_worse(Measurement& kept, const Measurement& other) {
 }  // namespace
 
 Baseline::Baseline(std::string path, double tolerance)
-    : path_(std::move(path)), tolerance_(tolerance) {
+    : path_(std::move(path)), shown_(quote(path_, shown_path_characters)), tolerance_(tolerance) {
   for (RecordedRun& run : earlier_runs(path_)) {
     if (run.summary && run.summary->wrong_rows > 0)
-      throw UsageError(fmt::format("--baseline: the run in {} found wrong data",
-                                   quote(path_, shown_path_characters)));
+      throw UsageError(fmt::format("--baseline: the run in {} found wrong data", shown_));
     std::map<RowKey, std::vector<Measurement>> cycles;
     for (const Row& row : run.rows) {
       if (row.pass) continue;
@@ -76,8 +75,7 @@ Baseline::Baseline(std::string path, double tolerance)
       if (is_time(row.in_place)) cycles[key_of(row, true)].push_back(row.in_place);
     }
     if (cycles.empty())
-      throw UsageError(fmt::format("--baseline: the run in {} has no times",
-                                   quote(path_, shown_path_characters)));
+      throw UsageError(fmt::format("--baseline: the run in {} has no times", shown_));
     const AfterRows after = run.summary ? *run.summary : AfterRows();
     const JudgeRule rule =
         rule_of(judged_by(run.info), after.repeats, run.info.precision.value_or(0));
@@ -101,7 +99,7 @@ std::string Baseline::note() const {
       runs_.size() == 1 ? "the run" : fmt::format("{} of {} runs", unfinished_, runs_.size());
   return fmt::format(
       "--baseline: {} in {} did not reach {} end: rows that are missing there are held to nothing",
-      who, quote(path_, shown_path_characters), runs_.size() == 1 ? "its" : "their");
+      who, shown_, runs_.size() == 1 ? "its" : "their");
 }
 
 void Baseline::check(const RunInfo& run) const {
@@ -116,7 +114,7 @@ void Baseline::check(const RunInfo& run) const {
 std::string Baseline::other_state(std::optional<double> core_to_core, const AfterRows& run) const {
   if (run.cpu_use && is_crowded(*run.cpu_use) && !crowded_)
     return fmt::format("other programs used {:.1f} of {} CPUs, in {} they did not",
-                       run.cpu_use->others, run.cpu_use->cpus, quote(path_, shown_path_characters));
+                       run.cpu_use->others, run.cpu_use->cpus, shown_);
   if (probes_.empty()) return {};
   const auto [low, high] = std::minmax_element(probes_.begin(), probes_.end());
   for (const std::optional<double>& probe : {core_to_core, run.core_to_core}) {
@@ -124,7 +122,7 @@ std::string Baseline::other_state(std::optional<double> core_to_core, const Afte
     return fmt::format(
         "the machine is in another state than in {}: a round trip between cores takes {:.0f} ns, and took "
         "{:.0f} to {:.0f} ns there",
-        quote(path_, shown_path_characters), *probe * 1e9, *low * 1e9, *high * 1e9);
+        shown_, *probe * 1e9, *low * 1e9, *high * 1e9);
   }
   return {};
 }

@@ -55,7 +55,7 @@ class Baseline {
   // Returns why no row can be too slow, and what to do. Empty: the runs are enough.
   static std::string doubt(const std::vector<EarlierTime>& runs, const JudgeRule& rule);
 
-  std::string path_;
+  std::string path_, shown_;  // shown_: in messages
   double tolerance_;
   std::size_t unfinished_ = 0;  // of runs_
   std::vector<RunInfo> runs_;
