@@ -31,6 +31,37 @@ std::string reason() { return std::generic_category().message(errno); }
       "--digests: {}; accepted: a file that --digests has written, or the name of a new one", why));
 }
 
+// "element 5 of rank 2, 1 (0x3f800000) and 1.5 (0x3fc00000), 4194304 ulp apart"
+std::string difference_text(const Row& row) {
+  const Reproduction& found = *row.reproduction;
+  if (found.difference.empty()) return {};
+  const bool is_integer = with_type(row.type, []<class T>() { return !is_float<T>; });
+  return fmt::format("element {} of rank {}, {}, {}{} apart", found.difference_index.value_or(0),
+                     found.difference_rank.value_or(0), found.difference,
+                     found.difference_ulps.value_or(0), is_integer ? "" : " ulp");
+}
+
+std::string between_text(const Row& row) {
+  const Reproduction& found = *row.reproduction;
+  const std::string where = difference_text(row);
+  std::string text = fmt::format("between {}", fmt::join(found.varies_between, ", "));
+  if (!where.empty()) text += ": " + where;
+  if (!found.known_digest.empty())
+    text += fmt::format("; digest {}, before {}{}", found.digest, found.known_digest,
+                        found.compared_with == "runs" ? " (of this library or another)" : "");
+  return text;
+}
+
+// The setting's text if it is not `otherwise`: ", skew linear".
+std::string named_setting(const RunInfo& run, std::string_view name, std::string_view otherwise) {
+  for (const Setting& setting : run.settings) {
+    if (setting.name != name) continue;
+    const std::string text = text_of(setting.value);
+    return text.empty() || text == otherwise ? "" : fmt::format(", {} {}", name, text);
+  }
+  return {};
+}
+
 }  // namespace
 
 DigestFile::DigestFile(std::string path) : path_(std::move(path)) {
@@ -86,41 +117,6 @@ void DigestFile::check() const {
   if (const auto lost = lost_name(::fileno(file_.get()), path_, identity_); !lost.empty())
     throw Error(fmt::format("--digests: cannot write {}: {}", quote(path_), lost));
 }
-
-namespace {
-
-// "element 5 of rank 2, 1 (0x3f800000) and 1.5 (0x3fc00000), 4194304 ulp apart"
-std::string difference_text(const Row& row) {
-  const Reproduction& found = *row.reproduction;
-  if (found.difference.empty()) return {};
-  const bool is_integer = with_type(row.type, []<class T>() { return !is_float<T>; });
-  return fmt::format("element {} of rank {}, {}, {}{} apart", found.difference_index.value_or(0),
-                     found.difference_rank.value_or(0), found.difference,
-                     found.difference_ulps.value_or(0), is_integer ? "" : " ulp");
-}
-
-std::string between_text(const Row& row) {
-  const Reproduction& found = *row.reproduction;
-  const std::string where = difference_text(row);
-  std::string text = fmt::format("between {}", fmt::join(found.varies_between, ", "));
-  if (!where.empty()) text += ": " + where;
-  if (!found.known_digest.empty())
-    text += fmt::format("; digest {}, before {}{}", found.digest, found.known_digest,
-                        found.compared_with == "runs" ? " (of this library or another)" : "");
-  return text;
-}
-
-// The setting's text if it is not `otherwise`: ", skew linear".
-std::string named_setting(const RunInfo& run, std::string_view name, std::string_view otherwise) {
-  for (const Setting& setting : run.settings) {
-    if (setting.name != name) continue;
-    const std::string text = text_of(setting.value);
-    return text.empty() || text == otherwise ? "" : fmt::format(", {} {}", name, text);
-  }
-  return {};
-}
-
-}  // namespace
 
 std::string reproduction_text(const Row& row) {
   const Reproduction& found = *row.reproduction;
