@@ -26,7 +26,7 @@ class Coordinator {
   virtual std::vector<Samples> gather(const Samples& mine) = 0;
 };
 
-// Takes the criterion's steps; its samples() are the result. Collective. criterion: of the deciding
+// Takes the criterion's steps; what it has taken is the result. Collective. criterion: of the deciding
 // rank; null on the others. Throws what the workload, the barrier and the coordinator throw.
 void measure(StoppingCriterion* criterion, Workload& workload, Barrier& barrier, const Clock& clock,
              Coordinator& coordinator);

@@ -40,7 +40,7 @@ RankOrder rank_order(const std::vector<Samples>& ranks, std::span<const int> gro
 
 // Takes samples of one call each, or of several if one is too short for the clock; not of
 // rooted operations, whose root would run ahead. The slowest rank's duration counts: goal.average
-// is not used. spent_s() has the barriers: from a block's first entry to its last exit, on the rank
+// is not used. spent_s has the barriers: from a block's first entry to its last exit, on the rank
 // where that is longest.
 class SampleCriterion : public PrecisionCriterion {
  public:

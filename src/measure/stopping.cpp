@@ -29,6 +29,12 @@ double longest_last(std::span<const Samples> ranks) {
   return longest;
 }
 
+void StoppingCriterion::append(std::span<const Samples> ranks) {
+  taken_.samples.resize(ranks.size());
+  for (std::size_t r = 0; r < ranks.size(); ++r)
+    taken_.samples[r].insert(taken_.samples[r].end(), ranks[r].begin(), ranks[r].end());
+}
+
 namespace {
 
 // A library may do what it is given as one by another algorithm, which connects at its first use.
@@ -45,7 +51,7 @@ Step BatchCriterion::next() const {
     // At least one, so that the length of a call is known.
     step.single.calls = std::max<std::size_t>(1, goal_.warmup.value_or(1) + goal_.checked);
     step.single.checked = goal_.most_calls > 0 ? step.single.calls : goal_.checked;
-  } else if (taken_ < iterations_) {
+  } else if (done_ < taken_.iterations) {
     step.kind = Step::Kind::block;
     step.block = block();
   }
@@ -55,15 +61,13 @@ Step BatchCriterion::next() const {
 void BatchCriterion::add(const Step& step, std::span<const Samples> ranks) {
   ++steps_;
   if (step.kind == Step::Kind::block) {
-    taken_ += step.block.timed() / goal_.aggregate;
-    samples_.resize(ranks.size());
-    for (std::size_t r = 0; r < ranks.size(); ++r)
-      samples_[r].insert(samples_[r].end(), ranks[r].begin(), ranks[r].end());
+    done_ += step.block.timed() / goal_.aggregate;
+    append(ranks);
     return;
   }
   call_s_ = longest_last(ranks);
   const double iteration_s = call_s_ * static_cast<double>(goal_.aggregate * goal_.repeats);
-  iterations_ = capped_iterations(goal_.iterations, iteration_s, goal_.limit_s);
+  taken_.iterations = capped_iterations(goal_.iterations, iteration_s, goal_.limit_s);
 }
 
 BlockPlan BatchCriterion::block() const {
@@ -73,12 +77,12 @@ BlockPlan BatchCriterion::block() const {
     plan.untimed = whole_iterations(
         untimed_calls(call_s_, least_untimed, least_untimed_s, most_untimed_s), goal_.aggregate);
   const bool sample_each = goal_.blocking == Blocking::barrier_outside;
-  plan.samples = sample_each ? iterations_ : 1;
-  plan.calls = goal_.aggregate * (sample_each ? 1 : iterations_);
+  plan.samples = sample_each ? taken_.iterations : 1;
+  plan.calls = goal_.aggregate * (sample_each ? 1 : taken_.iterations);
   std::size_t repeats = goal_.repeats;
   if (goal_.most_calls > 0) {  // each call is verified, and timed alone
     plan.untimed = std::min(plan.untimed, goal_.most_calls / 2);
-    plan.samples = std::min(iterations_ - taken_, goal_.most_calls - plan.untimed);
+    plan.samples = std::min(taken_.iterations - done_, goal_.most_calls - plan.untimed);
     plan.calls = repeats = 1;
   }
   plan.expected_s = call_s_ * static_cast<double>(plan.timed() * repeats);

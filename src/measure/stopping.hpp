@@ -18,6 +18,17 @@ struct Step {
   BlockPlan block = {};     // of Kind::block
 };
 
+// The samples of a cell that count, and what they stand for.
+struct TakenSamples {
+  std::vector<Samples> samples;  // of each rank, in rank order; empty: nothing was timed
+  std::size_t iterations = 0;    // calls of one rank's samples over the calls of an iteration
+  // The calls of one sample if samples are values of one time (stamps), which has an interval then.
+  // 0: they are parts of a batch.
+  std::size_t calls_per_stamp = 0;
+  double spent_s = 0;                // on timed calls, as far as a budget limits them
+  std::size_t discarded_blocks = 0;  // the first ones, which no sample is of
+};
+
 // Decides for all ranks, on one of them.
 class StoppingCriterion {
  public:
@@ -25,17 +36,12 @@ class StoppingCriterion {
   virtual Step next() const = 0;
   // ranks: what each rank took in the step, in rank order.
   virtual void add(const Step& step, std::span<const Samples> ranks) = 0;
-  // Returns the samples of each rank that count, in rank order.
-  virtual const std::vector<Samples>& samples() const = 0;
-  // Returns the calls that the samples of one rank stand for, divided by the calls of an iteration.
-  virtual std::size_t iterations() const = 0;
-  // Returns the calls of one sample if samples are values of one time, which has an interval then. 0:
-  // they are parts of a batch.
-  virtual std::size_t calls_per_stamp() const { return 0; }
-  // Returns the seconds that the samples took, as far as a budget limits them.
-  virtual double spent_s() const { return 0; }
-  // Returns how many of the first blocks are in no sample.
-  virtual std::size_t discarded_blocks() const { return 0; }
+  const TakenSamples& taken() const { return taken_; }
+
+ protected:
+  void append(std::span<const Samples> ranks);  // to the samples that count
+
+  TakenSamples taken_;
 };
 
 // The first calls after anything else cost several times what later ones do (measured over MPI: 5 to
@@ -77,17 +83,14 @@ class BatchCriterion : public StoppingCriterion {
 
   Step next() const override;
   void add(const Step& step, std::span<const Samples> ranks) override;
-  const std::vector<Samples>& samples() const override { return samples_; }
-  std::size_t iterations() const override { return iterations_; }
 
  private:
   BlockPlan block() const;
 
   BatchGoal goal_;
-  std::size_t steps_ = 0, iterations_ = 0;
-  std::size_t taken_ = 0;  // iterations, of the blocks so far
-  double call_s_ = 0;      // of the slowest rank's last single call
-  std::vector<Samples> samples_;
+  std::size_t steps_ = 0;
+  std::size_t done_ = 0;  // iterations, of the blocks so far
+  double call_s_ = 0;     // of the slowest rank's last single call
 };
 
 }  // namespace ccl_tests

@@ -81,14 +81,13 @@ bool PrecisionCriterion::hopeless(double ratio) const {
   constexpr double much_too_wide = 1.5;
   constexpr double least_share = 1.0 / 6;  // of the budget: earlier widths say little
   if (!goal_.gives_up || !std::isfinite(ratio)) return false;
-  const double share = spent_s_ / budget_s();
+  const double share = taken_.spent_s / budget_s();
   return share >= least_share && ratio * std::sqrt(share) > much_too_wide;
 }
 
 // Returns the plan with no more calls than the goal lets a block have, but at least one value.
 BlockPlan PrecisionCriterion::limited(BlockPlan plan) const {
-  const double call_s =
-      taken() == 0 ? call_s_ : std::max(call_s_, value_s() / static_cast<double>(calls_));
+  const double call_s = values() == 0 ? call_s_ : std::max(call_s_, value_s() / calls());
   std::size_t most = goal_.most_calls;
   if (goal_.block_s > 0 && call_s > 0) {
     constexpr double practically_all = 1e12;
@@ -106,19 +105,19 @@ BlockPlan PrecisionCriterion::limited(BlockPlan plan) const {
 // Returns how many values the next block has; 0: none, the cell is done.
 std::size_t PrecisionCriterion::wanted() const {
   if (goal_.most_calls > 0 && blocks_ >= most_limited_blocks) return 0;
-  const std::size_t have = taken();
+  const std::size_t have = values();
   const std::size_t least_left = least_values() - std::min(least_values(), have);
   if (value_s() <= 0) return least_left;
   const auto in = [&](double seconds) {
     const double values = std::ceil(std::max(0.0, seconds) / value_s());
     return static_cast<std::size_t>(std::min(values, 1e15));
   };
-  std::size_t more = std::max(least_left, in(std::min(least_span_s, budget_s()) - spent_s_));
+  std::size_t more = std::max(least_left, in(std::min(least_span_s, budget_s()) - taken_.spent_s));
   const double ratio = widest_ / goal_.precision;
   if (more == 0 && ratio > 1 && !hopeless(ratio)) {
     const auto n = static_cast<double>(have);
     more = std::min(static_cast<std::size_t>(std::ceil(wanted_total(n, ratio) - n)),
-                    in(budget_s() - spent_s_));
+                    in(budget_s() - taken_.spent_s));
   }
   return std::min({more, most_stamps, rules_.most - std::min(rules_.most, have)});
 }
@@ -128,10 +127,12 @@ Step PrecisionCriterion::next() const {
     return {.kind = Step::Kind::single_calls,
             .single = {std::max<std::size_t>(1, goal_.checked), goal_.checked}};
   const bool first = phase_ == Phase::calibration;
-  const std::size_t values = first ? first_values() : wanted();
-  if (values == 0) return {};
-  BlockPlan plan = limited(
-      {.untimed = untimed(first), .samples = values, .calls = calls_, .blocking = rules_.blocking});
+  const std::size_t more = first ? first_values() : wanted();
+  if (more == 0) return {};
+  BlockPlan plan = limited({.untimed = untimed(first),
+                            .samples = more,
+                            .calls = taken_.calls_per_stamp,
+                            .blocking = rules_.blocking});
   plan.expected_s = call_s_ * static_cast<double>(plan.timed());
   return {.kind = Step::Kind::block, .block = plan};
 }
@@ -144,46 +145,45 @@ void PrecisionCriterion::add(const Step& step, std::span<const Samples> ranks) {
   }
   if (phase_ == Phase::calibration) {
     calibrate(ranks);
-    const bool counts = calls_ == step.block.calls;
+    const bool counts = taken_.calls_per_stamp == step.block.calls;
     if (counts || rules_.blocking == Blocking::stream) phase_ = Phase::values;
     if (!counts) {
-      ++discarded_;
+      ++taken_.discarded_blocks;
       return;
     }
   }
-  append(ranks);
+  add_block(ranks);
 }
 
 // Sets how long a call takes, and how many calls a value has: the smallest power of two that takes
 // long enough, at most a quarter of the calls that the goal lets a block have.
 void PrecisionCriterion::calibrate(std::span<const Samples> ranks) {
   const std::vector<Samples> all(ranks.begin(), ranks.end());
+  std::size_t& calls = taken_.calls_per_stamp;
   call_s_ = 0;
   for (const std::vector<int>& group : goal_.groups)
     call_s_ = std::max(
-        call_s_, estimate(stamp_times(all, group, Average::max, calls_), Statistic::median).value);
+        call_s_, estimate(stamp_times(all, group, Average::max, calls), Statistic::median).value);
   constexpr std::size_t most = std::size_t{1} << 20;
   const std::size_t limit =
       goal_.most_calls > 0 ? std::max<std::size_t>(1, goal_.most_calls / 4) : most;
-  while (call_s_ > 0 && 2 * calls_ <= limit &&
-         call_s_ * static_cast<double>(calls_) < rules_.value_s)
-    calls_ *= 2;
+  while (call_s_ > 0 && 2 * calls <= limit && call_s_ * static_cast<double>(calls) < rules_.value_s)
+    calls *= 2;
 }
 
-void PrecisionCriterion::append(std::span<const Samples> ranks) {
+void PrecisionCriterion::add_block(std::span<const Samples> ranks) {
   ++blocks_;
-  samples_.resize(ranks.size());
-  for (std::size_t r = 0; r < ranks.size(); ++r)
-    samples_[r].insert(samples_[r].end(), ranks[r].begin(), ranks[r].end());
+  append(ranks);
+  taken_.iterations = values() * taken_.calls_per_stamp;
   widest_ = 0;
   double group_s = 0;
   for (const std::vector<int>& group : goal_.groups) {
-    const std::vector<double> times = stamp_times(samples_, group, goal_.average, calls_);
+    const std::vector<double> times =
+        stamp_times(taken_.samples, group, goal_.average, taken_.calls_per_stamp);
     widest_ = std::max(widest_, estimate(times, goal_.statistic).half_width().value_or(infinity));
-    group_s = std::max(
-        group_s, std::accumulate(times.begin(), times.end(), 0.0) * static_cast<double>(calls_));
+    group_s = std::max(group_s, std::accumulate(times.begin(), times.end(), 0.0) * calls());
   }
-  spent_s_ = spent(ranks, group_s);
+  taken_.spent_s = spent(ranks, group_s);
 }
 
 StreamCriterion::StreamCriterion(const PrecisionGoal& goal)

@@ -37,17 +37,12 @@ std::vector<double> stamp_times(const std::vector<Samples>& ranks, std::span<con
 inline constexpr double clock_share = 0.01;
 
 // Takes the single calls, then values of one call each, which tell how long a call takes, then
-// blocks of values of calls_per_stamp() calls each, until every group has its precision or the
+// blocks of values of calls_per_stamp calls each, until every group has its precision or the
 // budget is spent.
 class PrecisionCriterion : public StoppingCriterion {
  public:
   Step next() const override;
   void add(const Step& step, std::span<const Samples> ranks) override;
-  const std::vector<Samples>& samples() const override { return samples_; }
-  std::size_t iterations() const override { return taken() * calls_; }
-  std::size_t discarded_blocks() const override { return discarded_; }
-  std::size_t calls_per_stamp() const override { return calls_; }
-  double spent_s() const override { return spent_s_; }
 
  protected:
   // The differences of streams and samples.
@@ -59,8 +54,11 @@ class PrecisionCriterion : public StoppingCriterion {
     std::size_t most;           // of a cell
   };
   PrecisionCriterion(PrecisionGoal goal, const Rules& rules)
-      : goal_(std::move(goal)), rules_(rules) {}
-  std::size_t taken() const { return samples_.empty() ? 0 : samples_.front().size(); }
+      : goal_(std::move(goal)), rules_(rules) {
+    taken_.calls_per_stamp = 1;
+  }
+  std::size_t values() const { return taken_.samples.empty() ? 0 : taken_.samples.front().size(); }
+  double calls() const { return static_cast<double>(taken_.calls_per_stamp); }  // of a value
   double call_s() const { return call_s_; }  // of the slowest group
 
  private:
@@ -68,7 +66,7 @@ class PrecisionCriterion : public StoppingCriterion {
 
   // Returns the seconds that one more value takes.
   virtual double value_s() const = 0;
-  // Returns spent_s_ after a block; group_s: the time of all values of the slowest group.
+  // Returns what was spent after a block; group_s: the time of all values of the slowest group.
   virtual double spent(std::span<const Samples> block, double group_s) const = 0;
   std::size_t least_values() const;
   std::size_t first_values() const;
@@ -78,17 +76,14 @@ class PrecisionCriterion : public StoppingCriterion {
   bool hopeless(double ratio) const;
   BlockPlan limited(BlockPlan plan) const;
   void calibrate(std::span<const Samples> ranks);
-  void append(std::span<const Samples> ranks);
+  void add_block(std::span<const Samples> ranks);
 
   PrecisionGoal goal_;
   Rules rules_;
   Phase phase_ = Phase::single_calls;
-  double call_s_ = 0;   // of the slowest group
-  double spent_s_ = 0;  // on values that count
-  std::size_t calls_ = 1;
+  double call_s_ = 0;  // of the slowest group
   double widest_ = 0;  // half width of the widest group; infinite without an interval
-  std::size_t discarded_ = 0, blocks_ = 0;
-  std::vector<Samples> samples_;
+  std::size_t blocks_ = 0;
 };
 
 // A stream of calls, whose stamps are the values. The clock costs at most a hundredth of a stamp.
@@ -97,7 +92,7 @@ class StreamCriterion : public PrecisionCriterion {
   explicit StreamCriterion(const PrecisionGoal& goal);
 
  private:
-  double value_s() const override { return call_s() * static_cast<double>(calls_per_stamp()); }
+  double value_s() const override { return call_s() * calls(); }
   double spent(std::span<const Samples> /*block*/, double group_s) const override {
     return group_s;
   }

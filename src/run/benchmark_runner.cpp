@@ -234,13 +234,9 @@ FormFindings BenchmarkRunner::run_form(const Problem& p, Form form, Operation& o
   const RankReport mine = take_form(p, form, operation, checks, *stop, limits);
   for (const std::string& bytes : rank_.world().gather(to_text(mine), limits.exchange_s))
     found.reports.push_back(rank_report(bytes));
-  found.samples = stop->samples();
+  static_cast<TakenSamples&>(found) = stop->taken();
   found.clock_error_s = clocks.unify(found.samples);
-  found.iterations = stop->iterations();
-  found.calls_per_stamp = stop->calls_per_stamp();
   found.single_samples = options_.measure.samples;
-  found.spent_s = stop->spent_s();
-  found.discarded_blocks = stop->discarded_blocks();
   found.calls = found.iterations * static_cast<std::size_t>(options_.measure.aggregate) *
                 static_cast<std::size_t>(std::max(1, options_.measure.graph_launches));
   found.checked = checks;

@@ -6,7 +6,6 @@
 #include <map>
 
 #include "src/measure/sample_criterion.hpp"
-#include "src/measure/stopping.hpp"
 #include "src/measure/stream_criterion.hpp"
 #include "src/record/row_text.hpp"
 #include "src/run/reproduction_check.hpp"

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "src/measure/estimate.hpp"
+#include "src/measure/stopping.hpp"
 #include "src/run/operation_workload.hpp"
 
 namespace ccl_tests {
@@ -26,17 +27,12 @@ IterationTimes iteration_times(const std::vector<RankIntervals>& ranks, double o
                                int skip);
 
 // The findings of all ranks of the job in one form of a row, by rank.
-struct FormFindings {
-  std::vector<Samples> samples;  // of the timed block; empty: nothing was timed
+struct FormFindings : TakenSamples {
   std::vector<RankReport> reports;
-  std::size_t iterations = 0;
   std::size_t calls = 0;                // that the samples of a rank stand for
-  std::size_t calls_per_stamp = 0;      // of a stream, whose samples are stamps; 0: of a batch
-  std::size_t discarded_blocks = 0;     // the first ones, which no sample is of
   bool checked = false;                 // results were compared
   bool single_samples = false;          // --samples: each sample began behind a barrier
   std::optional<double> clock_error_s;  // of moments of different ranks; nullopt: not comparable
-  double spent_s = 0;                   // on timed calls, as far as a budget limits them
 };
 
 // The subject of a row, and how times of ranks become one.

@@ -67,9 +67,9 @@ struct Cell {
   // The estimate of rank 0's times.
   Estimate found() const {
     const int first[] = {0};
-    return estimate(
-        stamp_times(criterion.samples(), first, Average::rank0, criterion.calls_per_stamp()),
-        Statistic::median);
+    return estimate(stamp_times(criterion.taken().samples, first, Average::rank0,
+                                criterion.taken().calls_per_stamp),
+                    Statistic::median);
   }
 
   Criterion criterion;

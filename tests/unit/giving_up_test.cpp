@@ -21,10 +21,10 @@ TYPED_TEST_SUITE(GivingUp, Criteria);
 TYPED_TEST(GivingUp, SavesMostOfTheBudget) {
   const Noise::Shape hopeless{.median = 1e-3, .spread = 1};
   const Cell<TypeParam> early({.gives_up = true}, hopeless);
-  EXPECT_GE(early.criterion.spent_s(), 0.05);
-  EXPECT_LE(early.criterion.spent_s(), 0.15);
+  EXPECT_GE(early.criterion.taken().spent_s, 0.05);
+  EXPECT_LE(early.criterion.taken().spent_s, 0.15);
   EXPECT_GT(early.found().half_width(), 0.02);
-  EXPECT_GE(Cell<TypeParam>({}, hopeless).criterion.spent_s(), 0.3);
+  EXPECT_GE(Cell<TypeParam>({}, hopeless).criterion.taken().spent_s, 0.3);
 }
 
 TYPED_TEST(GivingUp, IsRareIfHalfOfTheBudgetIsEnough) {

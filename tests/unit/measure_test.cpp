@@ -173,7 +173,7 @@ TEST(Batch, TakesOneBlockOfAllIterations) {
   EXPECT_EQ(step.block.untimed, 0U);
   EXPECT_EQ(step.block.samples, 1U);
   EXPECT_EQ(step.block.calls, 60U);
-  EXPECT_EQ(criterion.iterations(), 20U);
+  EXPECT_EQ(criterion.taken().iterations, 20U);
   criterion.add(step, {});
   EXPECT_EQ(criterion.next().kind, Step::Kind::done);
 }
@@ -218,9 +218,10 @@ TEST(Batch, WithoutANumberWarmsUpForAtLeast20CallsAnd1Ms) {
 }
 
 TEST(Batch, IterationsAreCappedByTheRowsTime) {
-  EXPECT_EQ(after_single_calls({.iterations = 20, .limit_s = 4}, 0.5).iterations(), 8U);
-  EXPECT_EQ(after_single_calls({.iterations = 20, .limit_s = 4, .repeats = 4}, 0.5).iterations(),
-            2U);
+  EXPECT_EQ(after_single_calls({.iterations = 20, .limit_s = 4}, 0.5).taken().iterations, 8U);
+  EXPECT_EQ(
+      after_single_calls({.iterations = 20, .limit_s = 4, .repeats = 4}, 0.5).taken().iterations,
+      2U);
   EXPECT_EQ(capped_iterations(20, 0.1, 4), 20U);
   EXPECT_EQ(capped_iterations(20, 100, 4), 1U);
   EXPECT_EQ(capped_iterations(20, 100, 0), 20U);
@@ -272,7 +273,7 @@ TEST(Measure, TakesTheCriterionsStepsAndGivesItTheBlocksOfAllRanks) {
   FakeCoordinator coordinator;
   BatchCriterion criterion({.iterations = 6, .warmup = 2, .checked = 1});
   measure(&criterion, calls, barrier, Clock(), coordinator);
-  const std::vector<Samples>& blocks = criterion.samples();
+  const std::vector<Samples>& blocks = criterion.taken().samples;
   EXPECT_EQ(calls.singles, 3U);
   EXPECT_EQ(calls.prepared, 6U);
   EXPECT_EQ(calls.issued, 6U);

@@ -30,25 +30,25 @@ TEST(SampleCriterion, BeginsWithSingleCallsThenTwelveSamplesBehindBarriers) {
 TEST(SampleCriterion, OfQuietCallsEndsAfter20Ms) {
   const Cell cell({}, {.median = 50e-6, .spread = 0.02});
   EXPECT_LE(cell.found().half_width(), 0.02);
-  EXPECT_GE(cell.criterion.spent_s(), 0.02);
-  EXPECT_LE(cell.criterion.spent_s(), 0.03);
+  EXPECT_GE(cell.criterion.taken().spent_s, 0.02);
+  EXPECT_LE(cell.criterion.taken().spent_s, 0.03);
   EXPECT_NEAR(cell.found().value, 50e-6, 1e-6);
 }
 
 TEST(SampleCriterion, OfNoisyCallsGoesOnUntilItIsPrecise) {
   const Cell cell({.budget_s = 10}, {.median = 1e-3, .spread = 0.2});
   EXPECT_LE(cell.found().half_width(), 0.02);
-  EXPECT_GE(cell.criterion.spent_s(), 0.2);
+  EXPECT_GE(cell.criterion.taken().spent_s, 0.2);
 }
 
 TEST(SampleCriterion, EndsAtItsBudgetWhichBarriersAreIn) {
   const Cell cell({.precision = 1e-6}, {.median = 1e-3, .spread = 0.3});
-  EXPECT_GE(cell.criterion.spent_s(), 0.3);
-  EXPECT_LE(cell.criterion.spent_s(), 0.33);
+  EXPECT_GE(cell.criterion.taken().spent_s, 0.3);
+  EXPECT_LE(cell.criterion.taken().spent_s, 0.33);
   EXPECT_GT(cell.found().half_width(), 1e-6);
   const Cell short_calls({.precision = 1e-9}, {.median = 2e-6, .spread = 0.3});
-  EXPECT_LT(static_cast<double>(short_calls.criterion.iterations()) * 2e-6,
-            0.6 * short_calls.criterion.spent_s());
+  EXPECT_LT(static_cast<double>(short_calls.criterion.taken().iterations) * 2e-6,
+            0.6 * short_calls.criterion.taken().spent_s);
 }
 
 // By the growth rule: n samples of half width h become 1.1 n (h / precision)^2, within 1.25 n and 3 n.
@@ -58,11 +58,12 @@ TEST(SampleCriterion, TakesAsManySamplesAsTheIntervalNeeds) {
   FakeRanks fake({.median = 5e-3, .spread = 0.1}, 1, 2);
   std::size_t blocks = 0;
   for (Step step = replay.next(); step.kind != Step::Kind::done; step = replay.next()) {
-    const auto n = static_cast<double>(replay.samples().empty() ? 0 : replay.samples()[0].size());
+    const auto n =
+        static_cast<double>(replay.taken().samples.empty() ? 0 : replay.taken().samples[0].size());
     if (n > 0) {
       const int first[] = {0};
       const double ratio =
-          estimate(stamp_times(replay.samples(), first, Average::max, 1), Statistic::median)
+          estimate(stamp_times(replay.taken().samples, first, Average::max, 1), Statistic::median)
               .half_width()
               .value() /
           0.02;
@@ -74,12 +75,12 @@ TEST(SampleCriterion, TakesAsManySamplesAsTheIntervalNeeds) {
     replay.add(step, fake.take(step));
   }
   EXPECT_GE(blocks, 2U);
-  EXPECT_EQ(replay.samples()[0].size(), cell.criterion.samples()[0].size());
+  EXPECT_EQ(replay.taken().samples[0].size(), cell.criterion.taken().samples[0].size());
 }
 
 TEST(SampleCriterion, TakesAtMost4096SamplesIn512PerBlock) {
   const Cell cell({.precision = 1e-9, .budget_s = 1e6}, {.median = 1e-3, .spread = 0.3});
-  EXPECT_EQ(cell.criterion.samples()[0].size(), 4096U);
+  EXPECT_EQ(cell.criterion.taken().samples[0].size(), 4096U);
   for (const Step& step : cell.steps) EXPECT_LE(step.block.samples, 512U);
 }
 
@@ -92,17 +93,17 @@ TEST(SampleCriterion, OfSlowCallsHasSixSamplesAndKeepsToTheRowsTime) {
 TEST(SampleCriterion, RepeatsACallThatIsTooShortForTheClock) {
   for (const double call_s : {50e-9, 0.2e-6, 1e-6}) {
     const Cell cell({.clock_cost_s = 25e-9}, {.median = call_s, .spread = 0.01});
-    const std::size_t calls = cell.criterion.calls_per_stamp();
+    const std::size_t calls = cell.criterion.taken().calls_per_stamp;
     EXPECT_GE(static_cast<double>(calls) * call_s, 0.99 * 100 * 25e-9) << call_s;
     EXPECT_LT(static_cast<double>(calls) / 2 * call_s, 1.01 * 100 * 25e-9) << call_s;
     EXPECT_NEAR(cell.found().value, call_s, 0.01 * call_s);
   }
-  EXPECT_EQ(Cell({.clock_cost_s = 25e-9}, {.median = 1e-3}).criterion.calls_per_stamp(), 1U);
+  EXPECT_EQ(Cell({.clock_cost_s = 25e-9}, {.median = 1e-3}).criterion.taken().calls_per_stamp, 1U);
 }
 
 TEST(SampleCriterion, NeverRepeatsARootedCall) {
   const Cell cell({.clock_cost_s = 25e-9, .statistic = Statistic::mean}, {.median = 0.2e-6});
-  EXPECT_EQ(cell.criterion.calls_per_stamp(), 1U);
+  EXPECT_EQ(cell.criterion.taken().calls_per_stamp, 1U);
 }
 
 TEST(SampleCriterion, GoesOnUntilTheWidestGroupIsPrecise) {
@@ -112,7 +113,7 @@ TEST(SampleCriterion, GoesOnUntilTheWidestGroupIsPrecise) {
   for (Step step = criterion.next(); step.kind != Step::Kind::done; step = criterion.next())
     criterion.add(step, std::vector<Samples>{quiet.take(step)[0], noisy.take(step)[0]});
   const int second[] = {1};
-  const auto times = stamp_times(criterion.samples(), second, Average::max, 1);
+  const auto times = stamp_times(criterion.taken().samples, second, Average::max, 1);
   EXPECT_LE(estimate(times, Statistic::median).half_width(), 0.02);
   EXPECT_GT(times.size(), 100U);
 }
@@ -125,7 +126,7 @@ TEST(SampleCriterion, EndsOnAClockThatStands) {
     criterion.add(step, std::vector<Samples>{Samples(n)});
     ASSERT_LT(++steps, 10U);
   }
-  EXPECT_EQ(criterion.samples()[0].size(), 12U);
+  EXPECT_EQ(criterion.taken().samples[0].size(), 12U);
 }
 
 // Looking at the interval again and again must not make it hold less often.

@@ -22,21 +22,21 @@ TEST(Stream, BeginsWithSingleCallsOfWhichTheLastAreChecked) {
 TEST(Stream, OfQuietCallsEndsAfter20Ms) {
   const Cell cell({}, {.median = 50e-6, .spread = 0.02});
   EXPECT_LE(cell.found().half_width(), 0.02);
-  EXPECT_GE(cell.criterion.spent_s(), 0.02);
-  EXPECT_LE(cell.criterion.spent_s(), 0.03);
+  EXPECT_GE(cell.criterion.taken().spent_s, 0.02);
+  EXPECT_LE(cell.criterion.taken().spent_s, 0.03);
   EXPECT_NEAR(cell.found().value, 50e-6, 1e-6);
 }
 
 TEST(Stream, OfNoisyCallsGoesOnUntilItIsPrecise) {
   const Cell cell({.budget_s = 10}, {.median = 1e-3, .spread = 0.3});
   EXPECT_LE(cell.found().half_width(), 0.02);
-  EXPECT_GE(cell.criterion.spent_s(), 0.5);
+  EXPECT_GE(cell.criterion.taken().spent_s, 0.5);
 }
 
 TEST(Stream, EndsAtItsBudget) {
   const Cell cell({.precision = 1e-6}, {.median = 1e-3, .spread = 0.3});
-  EXPECT_GE(cell.criterion.spent_s(), 0.3);
-  EXPECT_LE(cell.criterion.spent_s(), 0.33);
+  EXPECT_GE(cell.criterion.taken().spent_s, 0.3);
+  EXPECT_LE(cell.criterion.taken().spent_s, 0.33);
   EXPECT_GT(cell.found().half_width(), 1e-6);
 }
 
@@ -55,11 +55,11 @@ TEST(Stream, KeepsToTheRowsTime) {
 TEST(Stream, ReadsTheClockRarelyEnough) {
   for (const double call_s : {50e-9, 0.2e-6, 1e-6, 10e-6}) {
     const Cell cell({.clock_cost_s = 25e-9}, {.median = call_s, .spread = 0.01});
-    const double stamp_s = call_s * static_cast<double>(cell.criterion.calls_per_stamp());
+    const double stamp_s = call_s * static_cast<double>(cell.criterion.taken().calls_per_stamp);
     EXPECT_GE(stamp_s, 100 * 25e-9) << call_s;
     EXPECT_LE(stamp_s, 100e-6) << call_s;
   }
-  EXPECT_EQ(Cell({.clock_cost_s = 25e-9}, {.median = 1e-3}).criterion.calls_per_stamp(), 1U);
+  EXPECT_EQ(Cell({.clock_cost_s = 25e-9}, {.median = 1e-3}).criterion.taken().calls_per_stamp, 1U);
 }
 
 TEST(Stream, WarmsUpBehindEveryExchange) {
@@ -82,12 +82,12 @@ TEST(Stream, DoesNotWarmUpForLongCalls) {
 // The probe's stamps are of one call each.
 TEST(Stream, KeepsTheProbeIfItsStampsAreAsLong) {
   const Cell slow({}, {.median = 1e-3});
-  EXPECT_EQ(slow.criterion.discarded_blocks(), 0U);
+  EXPECT_EQ(slow.criterion.taken().discarded_blocks, 0U);
   const Cell fast({.clock_cost_s = 25e-9}, {.median = 0.2e-6});
-  EXPECT_EQ(fast.criterion.discarded_blocks(), 1U);
+  EXPECT_EQ(fast.criterion.taken().discarded_blocks, 1U);
   std::size_t stamps = 0;
   for (std::size_t k = 2; k < fast.steps.size(); ++k) stamps += fast.steps[k].block.samples;
-  EXPECT_EQ(fast.criterion.samples()[0].size(), stamps);
+  EXPECT_EQ(fast.criterion.taken().samples[0].size(), stamps);
 }
 
 // Cold rows: no block uses a slot twice.
@@ -113,8 +113,8 @@ TEST(Stream, GoesOnUntilTheWidestGroupIsPrecise) {
   for (Step step = criterion.next(); step.kind != Step::Kind::done; step = criterion.next())
     criterion.add(step, std::vector<Samples>{quiet.take(step)[0], noisy.take(step)[0]});
   const int second[] = {1};
-  const auto times =
-      stamp_times(criterion.samples(), second, Average::mean, criterion.calls_per_stamp());
+  const auto times = stamp_times(criterion.taken().samples, second, Average::mean,
+                                 criterion.taken().calls_per_stamp);
   EXPECT_LE(estimate(times, Statistic::median).half_width(), 0.02);
   EXPECT_GT(times.size(), 300U);
 }
