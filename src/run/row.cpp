@@ -13,26 +13,16 @@
 namespace ccl_tests {
 namespace {
 
-// One rank's seconds per call.
-struct CallTime {
-  double wall = 0;
-  double issue = 0;  // until the last call of a sample had been issued
-};
-
-CallTime call_time(const Samples& samples, std::size_t calls) {
-  CallTime time;
-  for (const Sample& s : samples) {
-    time.wall += s.seconds();
-    time.issue += s.issued - s.start;
+// Returns the seconds per call of each rank of the group, from the start of its samples to `end`.
+std::vector<double> seconds_per_call(const std::vector<int>& group, const FormFindings& found,
+                                     double Sample::*end) {
+  std::vector<double> all(group.size());
+  for (std::size_t r = 0; r < group.size() && !found.samples.empty(); ++r) {
+    for (const Sample& s : found.samples[static_cast<std::size_t>(group[r])])
+      all[r] += s.*end - s.start;
+    all[r] /= static_cast<double>(std::max<std::size_t>(1, found.calls));
   }
-  const auto n = static_cast<double>(std::max<std::size_t>(1, calls));
-  return {time.wall / n, time.issue / n};
-}
-
-std::vector<double> column(const std::vector<CallTime>& times, double CallTime::*time) {
-  std::vector<double> values;
-  for (const CallTime& t : times) values.push_back(t.*time);
-  return values;
+  return all;
 }
 
 // Returns the time between two ticks of the kernel's coarse clock (clock_getres(2)).
@@ -150,8 +140,8 @@ std::vector<double> stamps_of(int rank, const FormFindings& found) {
 }
 
 // Sets times and bandwidths. algbw and busbw are of the wall time, whatever `seconds` is.
-void fill_times(Measurement& m, const std::vector<CallTime>& times, const std::vector<int>& group,
-                const Shape& shape, const FormFindings& found, const RowContext& in) {
+void fill_times(Measurement& m, const std::vector<int>& group, const Shape& shape,
+                const FormFindings& found, const RowContext& in) {
   const Collective& collective = *in.problem.collective;
   const bool raw = in.options.output.raw;  // keep every stamp
   const Layout layout = collective.layout(shape);
@@ -161,7 +151,7 @@ void fill_times(Measurement& m, const std::vector<CallTime>& times, const std::v
                                                    : statistic_of(collective, in.cpus_short);
   std::vector<double> walls;  // of each rank
   if (found.calls_per_stamp == 0) {
-    walls = column(times, &CallTime::wall);
+    walls = seconds_per_call(group, found, &Sample::end);
   } else {
     for (const int rank : group) walls.push_back(estimate(stamps_of(rank, found), statistic).value);
   }
@@ -180,9 +170,9 @@ void fill_times(Measurement& m, const std::vector<CallTime>& times, const std::v
     for (const int rank : group)
       for (const double seconds : stamps_of(rank, found))
         m.stream->rank_seconds.push_back(in_picoseconds(seconds / trips));
-  m.seconds = (in.options.measure.cpu_time ? average(in.average(), column(times, &CallTime::issue))
-                                           : wall) /
-              trips;
+  m.seconds = wall / trips;
+  if (in.options.measure.cpu_time)
+    m.seconds = average(in.average(), seconds_per_call(group, found, &Sample::issued)) / trips;
   const auto [first, last] = std::minmax_element(walls.begin(), walls.end());
   m.min_seconds = *first / trips;
   m.max_seconds = *last / trips;
@@ -247,17 +237,12 @@ Measurement measurement_of(const RowContext& in, int group, const FormFindings& 
   const Shape shape = shape_of(point, in.options.spec, group);
   const std::vector<int>& members = point.groups->members(group);
   Measurement m;
-  std::vector<CallTime> times;
   std::vector<const RankReport*> reports;
-  for (const int rank : members) {
-    const auto r = static_cast<std::size_t>(rank);
-    reports.push_back(&found.reports[r]);
-    times.push_back(found.samples.empty() ? CallTime{} : call_time(found.samples[r], found.calls));
-  }
+  for (const int rank : members) reports.push_back(&found.reports[static_cast<std::size_t>(rank)]);
   m.iterations = static_cast<int>(found.iterations);
   m.calls = found.reports.front().calls;
   m.verified_calls = found.reports.front().verified;
-  fill_times(m, times, members, shape, found, in);
+  fill_times(m, members, shape, found, in);
   for (const RankReport* report : reports)
     for (std::size_t b = found.discarded_blocks; b < report->blocks.size(); ++b) {
       if (!m.evidence) m.evidence.emplace();
@@ -275,9 +260,9 @@ Measurement measurement_of(const RowContext& in, int group, const FormFindings& 
     const auto operations = static_cast<double>(layout.legs * layout.messages *
                                                 static_cast<std::size_t>(options.aggregate));
     std::vector<RankIntervals> ranks;
-    for (const int rank : members)
-      ranks.push_back({static_cast<std::uint64_t>(rank / in.ranks_per_process),
-                       found.reports[static_cast<std::size_t>(rank)].intervals});
+    for (std::size_t r = 0; r < members.size(); ++r)
+      ranks.push_back(
+          {static_cast<std::uint64_t>(members[r] / in.ranks_per_process), reports[r]->intervals});
     m.per_iteration = iteration_times(ranks, operations, options.per_iteration_skip);
   }
   if (found.checked) m.wrong = 0;
@@ -328,27 +313,25 @@ void add_efficiency(Row& row, const Ceiling& ceiling, int rounds) {
 }
 
 Row slowest(const std::vector<Row>& rows) {
-  const auto pick = [&](Measurement Row::*half) {
-    const auto less = [&](const Row& a, const Row& b) {
+  const auto pick = [&](Measurement Row::*half) -> const Row& {
+    return *std::max_element(rows.begin(), rows.end(), [&](const Row& a, const Row& b) {
       return (a.*half).seconds < (b.*half).seconds;
-    };
-    return *std::max_element(rows.begin(), rows.end(), less);
+    });
   };
-  const auto sum = [&](Measurement Row::*half, Measurement m) {
+  Row row = pick(&Row::out_of_place);
+  for (Measurement Row::*const half : {&Row::out_of_place, &Row::in_place}) {
+    Measurement& m = row.*half;
+    m = pick(half).*half;
     if (m.wrong) m.wrong = 0;
     m.failed_ranks = 0;
     m.mismatches.clear();
-    for (const Row& row : rows) {
-      const std::vector<Mismatch>& more = (row.*half).mismatches;
-      m.mismatches.insert(m.mismatches.end(), more.begin(), more.end());
-      if (m.wrong) *m.wrong += (row.*half).wrong.value_or(0);
-      m.failed_ranks += (row.*half).failed_ranks;
+    for (const Row& one : rows) {
+      const Measurement& more = one.*half;
+      m.mismatches.insert(m.mismatches.end(), more.mismatches.begin(), more.mismatches.end());
+      if (m.wrong) *m.wrong += more.wrong.value_or(0);
+      m.failed_ranks += more.failed_ranks;
     }
-    return m;
-  };
-  Row row = pick(&Row::out_of_place);
-  row.out_of_place = sum(&Row::out_of_place, row.out_of_place);
-  row.in_place = sum(&Row::in_place, pick(&Row::in_place).in_place);
+  }
   std::vector<Reproduction> reproductions;
   for (const Row& r : rows)
     if (r.reproduction) reproductions.push_back(*r.reproduction);
