@@ -106,16 +106,16 @@ void OperationWorkload::check(const Buffers& b) {
   if (!plan_.verifies) return;
   const std::size_t width = problem_.width();
   const Layout& layout = problem_.layout;
-  found_.add(verifier_.compare(b.recv, problem_.blocks, b.phase));
+  report_.add(verifier_.compare(b.recv, problem_.blocks, b.phase));
   if (b.region != nullptr) {
     // A rank that receives nothing finds its data as they were; a reduction may work in them.
     if (layout.recv == 0 && !problem_.collective->domain.reduces)
-      found_.add(verifier_.compare_input(b.send, layout.send, b.phase));
-    found_.add(verifier_.check_guards(b.region, b.region_bytes));
+      report_.add(verifier_.compare_input(b.send, layout.send, b.phase));
+    report_.add(verifier_.check_guards(b.region, b.region_bytes));
   } else {
-    found_.add(verifier_.compare_input(b.send, layout.send, b.phase));
-    found_.add(verifier_.check_guards(b.send, layout.send * width));
-    found_.add(verifier_.check_guards(b.recv, layout.recv * width));
+    report_.add(verifier_.compare_input(b.send, layout.send, b.phase));
+    report_.add(verifier_.check_guards(b.send, layout.send * width));
+    report_.add(verifier_.check_guards(b.recv, layout.recv * width));
   }
   ++report_.verified;
 }
@@ -259,10 +259,6 @@ void OperationWorkload::check_results() {
 
 RankReport OperationWorkload::report() const {
   RankReport report = report_;
-  report.wrong = found_.wrong;
-  report.first = found_.first;
-  report.last = found_.last;
-  report.explanation = found_.explanation;
   const auto n = static_cast<double>(std::max<std::size_t>(1, timed_));
   report.steps = {(after_.sizes_s - before_.sizes_s) / n,
                   (after_.payload_s - before_.payload_s) / n,

@@ -131,8 +131,7 @@ class OperationWorkload : public Workload {
   Operation& operation_;
   const verify::Verifier& verifier_;
   Activity& activity_;
-  verify::Mismatch found_;
-  RankReport report_;  // without what found_ and the steps say
+  RankReport report_;  // without the steps
   std::size_t next_phase_;
   std::optional<std::size_t>
       block_phase_;  // the first of every block: blocks repeat their patterns

@@ -15,6 +15,7 @@
 #include "src/measure/measurement.hpp"
 #include "src/options/rank_groups.hpp"
 #include "src/record/record.hpp"
+#include "verify/verifier.hpp"
 
 namespace ccl_tests {
 
@@ -36,10 +37,8 @@ std::optional<CpuUse> most_crowded(const RankTable& table, const std::vector<Ran
 // of it. Collective. Throws Error, Timeout.
 std::optional<CpuUse> cpu_use(Rank& rank, const CpuTimes& before);
 
-struct RankReport {
-  std::uint64_t wrong = 0;            // elements
-  std::uint64_t first = 0, last = 0;  // wrong ones
-  std::string explanation;            // of the first
+// The findings of one rank: wrong elements, calls, and what the calls took.
+struct RankReport : verify::Mismatch {
   std::uint64_t calls = 0, verified = 0;
   StepTimes steps;                // of a composite, seconds per timed call
   std::vector<double> intervals;  // seconds of each timed iteration (-I)
