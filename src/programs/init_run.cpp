@@ -16,8 +16,7 @@
 #include "src/core/serialize.hpp"
 #include "src/core/version.hpp"
 #include "src/job/job.hpp"
-#include "src/options/settings.hpp"
-#include "src/programs/monitored_run.hpp"
+#include "src/options/options.hpp"
 
 namespace ccl_tests {
 namespace {
@@ -132,7 +131,7 @@ class Output {
 };
 
 // One rank's part. Rank 0 prints one line per cycle (-N): the slowest rank's seconds. Collective.
-int run_init(Rank& rank, int cycles, Output& output) {
+int time_starts(Rank& rank, int cycles, Output& output) {
   const double bootstrap_s = monotonic_seconds() - rank.process().started_s;
   if (rank.is_first()) output.header(rank.process(), rank.ranks());
   for (int cycle = 0; cycles == 0 || cycle < cycles; ++cycle) {
@@ -157,29 +156,14 @@ const Collective init_spec = {
     .needs = {.host_memory = true, .operations = {OperationId::all_reduce}},
 };
 
-int run_init_program(int argc, char** argv) {
-  const std::vector<std::string> arguments(argv + std::min(argc, 1), argv + argc);
-  return run_main("init_perf", arguments, [&] {
-    const auto prints = [&] {
-      return parse_options(init_spec, arguments, process_environment()).print.has_value();
-    };
-    const auto codes = asked_exit_codes(arguments);
-    if (codes && !asks_for_text(prints))
-      return run_monitored("init_perf", arguments, *codes, FirstLine::none);
-    const Parsed parsed = parse_options(init_spec, arguments, process_environment());
-    if (parsed.print) {
-      fmt::print("{}", *parsed.print);
-      return exit_code(Exit::passed);
-    }
-    const Options& o = parsed.options;
-    std::optional<Output> output;
-    JobHooks hooks;
-    hooks.open = [&](const Process& process) {
-      output.emplace(process.launch.process == 0 ? o.output.files : std::vector<std::string>());
-    };
-    const RankBody body = [&](Rank& rank) { return run_init(rank, o.sweep.cycles, *output); };
-    return run_job(job_setup(init_spec, o, arguments), body, hooks);
-  });
+int run_init(const Options& o, const JobSetup& job) {
+  std::optional<Output> output;
+  JobHooks hooks;
+  hooks.open = [&](const Process& process) {
+    output.emplace(process.launch.process == 0 ? o.output.files : std::vector<std::string>());
+  };
+  const RankBody body = [&](Rank& rank) { return time_starts(rank, o.sweep.cycles, *output); };
+  return run_job(job, body, hooks);
 }
 
 }  // namespace ccl_tests

@@ -75,12 +75,15 @@ int run_program(const Collective& program, int argc, char** argv) {
     };
     const auto codes = asked_exit_codes(arguments);
     if (codes && !asks_for_text(prints))
-      return run_monitored(name, arguments, *codes, FirstLine::verdict);
+      return run_monitored(name, arguments, *codes,
+                           program.domain.sweeps ? FirstLine::verdict : FirstLine::none);
     const Parsed parsed = parse_options(program, arguments, process_environment());
     if (parsed.print) {
       fmt::print("{}", *parsed.print);
       return exit_code(Exit::passed);
     }
+    if (!program.domain.sweeps)
+      return run_init(parsed.options, job_setup(program, parsed.options, arguments));
     if (parsed.options.check.self_check) return self_check(program, stdout);
     if (parsed.options.output.explain) {
       fmt::print("{}", explain(program));

@@ -9,7 +9,10 @@
 
 namespace ccl_tests {
 
-// X_perf.
+struct JobSetup;
+struct Options;
+
+// X_perf and init_perf.
 int run_program(const Collective& collective, int argc, char** argv);
 
 // Runs every form of `collective` on loopback, whose collectives are written from their
@@ -24,6 +27,7 @@ int self_check(const Collective& collective, std::FILE* out);
 
 // The name and flags of init_perf, which times how a job starts, and is no collective.
 extern const Collective init_spec;
-int run_init_program(int argc, char** argv);
+// Runs init_perf after its command line was read.
+int run_init(const Options& options, const JobSetup& job);
 
 }  // namespace ccl_tests
