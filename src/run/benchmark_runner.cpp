@@ -293,18 +293,17 @@ std::unique_ptr<StoppingCriterion> BenchmarkRunner::criterion(const Problem& p, 
     // The cost of an event: it is exact to about 0.5 us (CUDA runtime, cudaEventElapsedTime).
     constexpr double event_cost_s = 1e-6;
     const bool has_events = communicator().gpu() != nullptr;
-    PrecisionGoal goal = precision_goal(options_, p, checks,
-                                        {.clock_cost_s = has_events ? event_cost_s : clock_.cost_s,
-                                         .budget_s = budget_s_,
-                                         .most_calls = most_calls(options_, p, slot_rule_, checks),
-                                         .cpus_short = cpus_short_});
+    PrecisionGoal goal = precision_goal(options_, p, checks, cpus_short_);
+    goal.clock_cost_s = has_events ? event_cost_s : clock_.cost_s;
+    goal.budget_s = budget_s_;
+    goal.most_calls = most_calls(options_, p, slot_rule_, checks);
     if (most_s_ > 0) goal.limit_s = goal.limit_s > 0 ? std::min(goal.limit_s, most_s_) : most_s_;
     if (options_.measure.samples) return std::make_unique<SampleCriterion>(goal);
     return std::make_unique<StreamCriterion>(goal);
   }
-  return std::make_unique<BatchCriterion>(
-      batch_goal(options_, checks, rank_.process().options.simulated(),
-                 checks && options_.check.all ? most_calls(options_, p, slot_rule_, checks) : 0));
+  BatchGoal goal = batch_goal(options_, checks, rank_.process().options.simulated());
+  if (checks && options_.check.all) goal.most_calls = most_calls(options_, p, slot_rule_, checks);
+  return std::make_unique<BatchCriterion>(goal);
 }
 
 CallPlan BenchmarkRunner::call_plan(const Problem& p, Form form, bool verifies,

@@ -153,14 +153,13 @@ Statistic statistic_of_samples(bool cpus_short) {
   return cpus_short ? Statistic::fast : Statistic::median;
 }
 
-BatchGoal batch_goal(const Options& o, bool checks, bool simulated, std::size_t most_calls) {
+BatchGoal batch_goal(const Options& o, bool checks, bool simulated) {
   BatchGoal goal{.iterations = static_cast<std::size_t>(o.measure.iterations),
                  .aggregate = static_cast<std::size_t>(o.measure.aggregate),
                  .blocking = static_cast<Blocking>(o.measure.blocking),
                  .checked = checked_calls(o, checks),
                  .limit_s = limit_s(o),
-                 .repeats = static_cast<std::size_t>(std::max(1, o.measure.graph_launches)),
-                 .most_calls = most_calls};
+                 .repeats = static_cast<std::size_t>(std::max(1, o.measure.graph_launches))};
   const bool exact = o.measure.warmup_given || o.measure.graph_launches > 0 || simulated;
   if (exact) goal.warmup = static_cast<std::size_t>(o.measure.warmup);
   return goal;
@@ -178,17 +177,14 @@ std::size_t most_calls(const Options& o, const Problem& p, const SlotRule& rule,
 }
 
 PrecisionGoal precision_goal(const Options& o, const Problem& problem, bool checks,
-                             const StreamLimits& limits) {
+                             bool cpus_short) {
   PrecisionGoal goal{.precision = o.measure.precision,
-                     .budget_s = limits.budget_s,
                      .gives_up = o.measure.time_budget_s == 0,
-                     .clock_cost_s = limits.clock_cost_s,
                      .limit_s = limit_s(o),
                      .checked = checked_calls(o, checks),
                      .block_s = wait_limits(o, problem).block_s,
-                     .most_calls = limits.most_calls,
                      .average = static_cast<Average>(o.measure.average),
-                     .statistic = statistic_of(*problem.collective, limits.cpus_short)};
+                     .statistic = statistic_of(*problem.collective, cpus_short)};
   const RankGroups& groups = *problem.point.groups;
   for (int g = 0; g < groups.number(); ++g) goal.groups.push_back(groups.members(g));
   return goal;

@@ -104,24 +104,19 @@ Statistic statistic_of(const Collective& collective, bool cpus_short);
 // The same of samples, whose root does not run ahead.
 Statistic statistic_of_samples(bool cpus_short);
 
-// Returns the goal of nccl-tests' batch. checks: results are compared. most_calls: BatchGoal's.
-BatchGoal batch_goal(const Options& options, bool checks, bool simulated, std::size_t most_calls);
+// Returns the goal of nccl-tests' batch, for blocks of any number of calls. checks: results are
+// compared.
+BatchGoal batch_goal(const Options& options, bool checks, bool simulated);
 
 // Returns how many calls a block may have: 0 any number, those of a row's slots with -c all
 // (checks: results are compared), the fewest of all groups', on which the same number runs.
 std::size_t most_calls(const Options& options, const Problem& problem, const SlotRule& slots,
                        bool checks);
 
-struct StreamLimits {
-  double clock_cost_s = 0;  // of one reading
-  double budget_s = PrecisionGoal().budget_s;
-  std::size_t most_calls = 0;  // of a block; 0: any number
-  bool cpus_short = false;     // ranks wait for CPUs
-};
-
-// Returns the goal of a stream.
+// Returns the goal of a stream or of samples, for a clock that costs nothing, the usual budget and
+// blocks of any number of calls. cpus_short: ranks wait for CPUs.
 PrecisionGoal precision_goal(const Options& options, const Problem& problem, bool checks,
-                             const StreamLimits& limits);
+                             bool cpus_short);
 
 // Returns, before it is measured, the row of group `group`. pattern: of its calls; nullptr: nothing
 // is verified. numbered: groups have numbers in their rows.

@@ -24,7 +24,8 @@ struct SmallRow {
 template <class Criterion>
 double longest_share(const Options& o, double call_s) {
   const SmallRow row(o);
-  const PrecisionGoal goal = precision_goal(o, row.of, true, {.budget_s = o.measure.time_budget_s});
+  PrecisionGoal goal = precision_goal(o, row.of, true, false);
+  goal.budget_s = o.measure.time_budget_s;
   const test::Cell<Criterion> cell(goal, {.median = call_s, .spread = 0.3});
   double longest = 0;
   for (const Step& step : cell.steps) {
@@ -52,7 +53,7 @@ TEST(Goals, BlocksEndLongBeforeOthersStopWaiting) {
 TEST(Goals, BlocksAreAsLongAsTheirStampsWithoutATimeout) {
   Options o;
   o.job.timeout_s = 0;
-  EXPECT_EQ(precision_goal(o, SmallRow(o).of, true, {}).block_s, 0);
+  EXPECT_EQ(precision_goal(o, SmallRow(o).of, true, false).block_s, 0);
 }
 
 // --row-time is of a row: of both placements, or of the one that is measured.
@@ -62,8 +63,8 @@ TEST(Goals, OnePlacementAloneHasTheRowsTime) {
     o.measure.row_time_s = 4;
     o.sweep.placements = placements;
     const double limit_s = placements == Placements::both ? 2 : 4;
-    EXPECT_EQ(precision_goal(o, SmallRow(o).of, true, {}).limit_s, limit_s);
-    EXPECT_EQ(batch_goal(o, true, false, 0).limit_s, limit_s);
+    EXPECT_EQ(precision_goal(o, SmallRow(o).of, true, false).limit_s, limit_s);
+    EXPECT_EQ(batch_goal(o, true, false).limit_s, limit_s);
   }
 }
 
