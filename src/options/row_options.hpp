@@ -1,6 +1,7 @@
 // Options about rows whose values have types of their own: -O, --cache and the limits.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <optional>
 #include <string>
@@ -15,14 +16,9 @@ enum class Placements { both, out_of_place, in_place };
 // The name in files of the placements that a run measured.
 constexpr std::string_view placements_setting = "placements";
 
-// "both", "out_of_place", "in_place".
 constexpr std::string_view name(Placements some) {
-  switch (some) {
-    case Placements::both: return "both";
-    case Placements::out_of_place: return "out_of_place";
-    case Placements::in_place: return "in_place";
-  }
-  return {};
+  constexpr std::array<std::string_view, 3> names = {"both", "out_of_place", "in_place"};
+  return names[static_cast<std::size_t>(some)];
 }
 
 // Returns whether one of them is the placement in place, or the one out of place.
@@ -38,12 +34,8 @@ constexpr std::size_t number_of(Placements some) { return some == Placements::bo
 enum class CacheUse { warm, rotate, cold };
 
 constexpr std::string_view name(CacheUse use) {
-  switch (use) {
-    case CacheUse::warm: return "warm";
-    case CacheUse::rotate: return "rotate";
-    case CacheUse::cold: return "cold";
-  }
-  return {};
+  constexpr std::array<std::string_view, 3> names = {"warm", "rotate", "cold"};
+  return names[static_cast<std::size_t>(use)];
 }
 
 // Limits that a run must keep to pass.
