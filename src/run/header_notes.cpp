@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cctype>
 
 #include "src/core/quote.hpp"
@@ -27,12 +28,8 @@ std::vector<std::string> pair_lines(const Options& o, const std::vector<RankGrou
 
 // A number of a stream or of samples.
 std::string_view name(Statistic statistic) {
-  switch (statistic) {
-    case Statistic::median: return "median";
-    case Statistic::mean: return "mean";
-    case Statistic::fast: break;
-  }
-  return "10th percentile";
+  constexpr std::array<std::string_view, 3> names = {"median", "mean", "10th percentile"};
+  return names[static_cast<std::size_t>(statistic)];
 }
 
 std::string time_text(const Collective& collective, const Options& o, bool intervals,
@@ -72,48 +69,47 @@ Note cache_note(const Options& o, const SlotRule& rule) {
   return {o.measure.cache ? NoteKind::note : NoteKind::verbose, text};
 }
 
-std::vector<Note> machine_notes(const HeaderFacts& facts) {
+void add_machine_notes(std::vector<Note>& notes, const HeaderFacts& facts) {
   constexpr double cheap_s = 200e-9;
-  std::vector<Note> notes;
   if (const ClockProperties& clock = facts.clock; clock.cost_s > 0) {
-    const std::string text = fmt::format("clock: a reading takes {:.0f} ns, resolution {:.0f} ns",
-                                         clock.cost_s * 1e9, clock.resolution_s * 1e9);
-    if (clock.cost_s > cheap_s)
-      notes.push_back({NoteKind::warning, text,
-                       "use a clock source that programs can read themselves, as tsc "
-                       "(/sys/devices/system/clocksource)"});
-    else
-      notes.push_back({NoteKind::verbose, text});
+    const bool slow = clock.cost_s > cheap_s;
+    notes.push_back({slow ? NoteKind::warning : NoteKind::verbose,
+                     fmt::format("clock: a reading takes {:.0f} ns, resolution {:.0f} ns",
+                                 clock.cost_s * 1e9, clock.resolution_s * 1e9),
+                     slow ? "use a clock source that programs can read themselves, as tsc "
+                            "(/sys/devices/system/clocksource)"
+                          : ""});
   }
   if (facts.core_to_core)
     notes.push_back(
         {NoteKind::verbose, fmt::format("core to core: {:.0f} ns for a round trip of a cache line",
                                         *facts.core_to_core * 1e9)});
-  return notes;
 }
 
-// Returns the notes of --bind.
-std::vector<Note> bind_notes(const std::vector<RankIdentity>& ranks, const std::string& how) {
+// Adds the note of --bind.
+void add_bind_note(std::vector<Note>& notes, const std::vector<RankIdentity>& ranks,
+                   const std::string& how) {
   constexpr std::size_t most_shown = 8;
-  if (how == "none") return {};
+  if (how == "none") return;
   const bool own_choice = how == "short";
   std::string text;
   for (std::size_t r = 0; r < ranks.size(); ++r) {
     if (ranks[r].bound.empty() && own_choice) continue;
     if (ranks[r].bound.empty())
-      return {{NoteKind::warning,
-               fmt::format("--bind {}: rank {} on {} is not bound: its host has fewer cores than "
-                           "busy threads",
-                           how, r, ranks[r].host),
-               "use fewer ranks or allow more CPUs"}};
+      return notes.push_back(
+          {NoteKind::warning,
+           fmt::format("--bind {}: rank {} on {} is not bound: its host has fewer cores than busy "
+                       "threads",
+                       how, r, ranks[r].host),
+           "use fewer ranks or allow more CPUs"});
     if (r < most_shown)
       text += fmt::format("{} rank {} CPUs {}", text.empty() ? "" : ",", r, ranks[r].bound);
   }
-  if (text.empty()) return {};
+  if (text.empty()) return;
   if (ranks.size() > most_shown) text += ", ...";
-  return {
+  notes.push_back(
       {NoteKind::note, fmt::format("bind: {}:{}{}", how, text,
-                                   own_choice ? " (--bind none: as the kernel places them)" : "")}};
+                                   own_choice ? " (--bind none: as the kernel places them)" : "")});
 }
 
 std::vector<Note> first_notes(const Rank& rank, const Options& o) {
@@ -212,7 +208,7 @@ std::vector<Note> notes_of(const Rank& rank, const Collective& collective, const
         : rank.ranks() > 2 ? "use fewer ranks or allow more CPUs"
                            : "allow more CPUs");
   if (!collective.needs.synchronizes) notes.push_back(cache_note(o, facts.range.slots));
-  for (Note& note : machine_notes(facts)) notes.push_back(std::move(note));
+  add_machine_notes(notes, facts);
   if (!o.output.label.empty()) add(NoteKind::note, "label: " + quote(o.output.label));
   if (o.sweep.passes > 1)
     add(NoteKind::note,
@@ -240,7 +236,7 @@ std::vector<Note> notes_of(const Rank& rank, const Collective& collective, const
   add(NoteKind::verbose, fmt::format("seed: {}", o.check.seed));
   for (const std::string& line : facts.communicator.capabilities().description)
     add(kind_of(line, collective, kinds_of(collective, o)), line);
-  for (Note& note : bind_notes(rank.table().ranks, o.job.bind)) notes.push_back(std::move(note));
+  add_bind_note(notes, rank.table().ranks, o.job.bind);
   if (facts.range.sizes.empty()) return notes;
   const std::size_t largest = *std::max_element(facts.range.sizes.begin(), facts.range.sizes.end());
   for (std::string& line : alltoallv_summary(collective, o, facts.groups.ranks_of(0), largest))
