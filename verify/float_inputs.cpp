@@ -7,10 +7,9 @@
 
 namespace ccl_tests::verify {
 
-template <class T>
 double Inputs::float_value(int rank, std::size_t j) const {
-  constexpr FloatFormat format = float_format<T>();
-  constexpr int p = format.significand;
+  const FloatFormat format = with_type(type_, []<class T>() { return float_format<T>(); });
+  const int p = format.significand;
   const std::uint64_t shape = hash(j, shape_salt);
   const std::uint64_t own = hash(j, value_salt + static_cast<std::uint64_t>(rank));
   const auto significand = [&](std::uint64_t random) {  // 1 .. 2 - 2^(1-p)
@@ -23,7 +22,7 @@ double Inputs::float_value(int rank, std::size_t j) const {
     const auto place = static_cast<std::size_t>(turn(rank, j, contributors));
     if (place >= contributors) return 0;
     const SumPart part = sum_part(budget, contributors, (shape >> 16) % (contributors + 1), place);
-    constexpr int highest = std::min(format.max_exponent - p, 4);
+    const int highest = std::min(format.max_exponent - p, 4);
     const int lowest = std::clamp(format.min_exponent + halvings, -4, highest);
     const auto exponents = static_cast<unsigned>(highest - lowest + 1);
     const int exponent = lowest + static_cast<int>((shape >> 8) % exponents);
@@ -45,7 +44,7 @@ double Inputs::float_value(int rank, std::size_t j) const {
     }
     case ReduceOp::min:
     case ReduceOp::max: {
-      constexpr int lowest = std::max(format.min_exponent, -6);
+      const int lowest = std::max(format.min_exponent, -6);
       constexpr int middle = 1;
       const bool owner = turn(rank, j, 1) == 0;
       const std::uint64_t flavour = (shape >> 16) % 3;  // signs differ; all positive; all negative
@@ -60,7 +59,7 @@ double Inputs::float_value(int rank, std::size_t j) const {
         return share_of_sum(std::countr_zero(static_cast<unsigned>(ranks_)));
       const int place = turn(rank, j, 2);
       if (place > 1) return 0;
-      constexpr int spread = sizeof(T) == 1 ? 1 : 3;
+      const std::uint64_t spread = size_of(type_) == 1 ? 1 : 3;
       const int exponent = 4 + static_cast<int>((shape >> 8) % 4) +
                            (place == 1 ? static_cast<int>((shape >> 16) % spread) : 0);
       return std::ldexp((shape & 1U) != 0 ? -1.0 : 1.0, exponent);
@@ -71,12 +70,5 @@ double Inputs::float_value(int rank, std::size_t j) const {
   }
   return 0;
 }
-
-template double Inputs::float_value<Half>(int, std::size_t) const;
-template double Inputs::float_value<float>(int, std::size_t) const;
-template double Inputs::float_value<double>(int, std::size_t) const;
-template double Inputs::float_value<BFloat16>(int, std::size_t) const;
-template double Inputs::float_value<Float8E4M3>(int, std::size_t) const;
-template double Inputs::float_value<Float8E5M2>(int, std::size_t) const;
 
 }  // namespace ccl_tests::verify

@@ -63,7 +63,7 @@ std::uint64_t Inputs::reduced_as(std::size_t j, int without) const {
   if constexpr (is_float<T>) {
     // Exact in double by construction; only the division of avg rounds.
     const auto value = [&](int rank) {
-      return float_value<T>(rank, j) * (op == ReduceOp::mulsum ? mulsum_scalar(rank) : 1);
+      return float_value(rank, j) * (op == ReduceOp::mulsum ? mulsum_scalar(rank) : 1);
     };
     const double result = fold(0.0, value, [&](double a, double b) {
       switch (op) {
@@ -115,7 +115,7 @@ std::uint64_t Inputs::bits(int rank, std::size_t j) const {
   if (!op_) return hash(j, shape_salt) & (~std::uint64_t{0} >> (64 - 8 * size_of(type_)));
   return with_type(type_, [&]<class T>() {
     if constexpr (is_float<T>) {
-      return to_bits(from_double<T>(float_value<T>(rank, j)));
+      return to_bits(from_double<T>(float_value(rank, j)));
     } else {
       return to_bits(integer_value<T>(rank, j));
     }

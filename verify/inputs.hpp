@@ -64,7 +64,6 @@ class Inputs {
   std::optional<const char*> not_verifiable() const;
 
  private:
-  template <class T>
   double float_value(int rank, std::size_t j) const;
   template <class T>
   T bounded_value(int rank, std::size_t j) const;

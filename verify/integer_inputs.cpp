@@ -14,18 +14,8 @@ constexpr std::uint64_t sum_budget = static_cast<std::uint64_t>(std::numeric_lim
 constexpr std::size_t bounded_prod_step = 4;  // an odd number and three factors 2
 
 bool may_overflow(ReduceOp op) {
-  switch (op) {
-    case ReduceOp::sum:
-    case ReduceOp::prod:
-    case ReduceOp::avg:
-    case ReduceOp::mulsum: return true;
-    case ReduceOp::max:
-    case ReduceOp::min:
-    case ReduceOp::band:
-    case ReduceOp::bor:
-    case ReduceOp::bxor: break;
-  }
-  return false;
+  using enum ReduceOp;
+  return op == sum || op == prod || op == avg || op == mulsum;
 }
 
 }  // namespace
