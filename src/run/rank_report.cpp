@@ -25,18 +25,18 @@ CounterScope counter_scope(const RankTable& table, int rank) {
   return scope;
 }
 
-std::optional<CpuUse> most_crowded(const RankTable& table, const std::vector<RankCpus>& ranks) {
+std::optional<CpuUse> most_crowded(const RankTable& table, const std::vector<CpuTimes>& ranks) {
   constexpr double shortest_s = 1;
   std::map<std::string, double> own_s;  // by machine
-  for (std::size_t r = 0; r < ranks.size(); ++r) own_s[table.ranks[r].machine] += ranks[r].own_s;
+  for (std::size_t r = 0; r < ranks.size(); ++r) own_s[table.ranks[r].machine] += ranks[r].own;
   std::optional<CpuUse> found;
   for (std::size_t r = 0; r < ranks.size(); ++r) {
-    const RankCpus& counted = ranks[r];
-    if (counted.cpus == 0 || counted.wall_s < shortest_s) continue;
+    const CpuTimes& counted = ranks[r];
+    if (counted.cpus == 0 || counted.wall < shortest_s) continue;
     const auto cpus = static_cast<double>(counted.cpus);
-    const double others = (counted.busy_s - own_s[table.ranks[r].machine]) / counted.wall_s;
+    const double others = (counted.busy - own_s[table.ranks[r].machine]) / counted.wall;
     const CpuUse use{counted.cpus, std::clamp(others, 0.0, cpus),
-                     std::max(0.0, cpus - counted.busy_s / counted.wall_s)};
+                     std::max(0.0, cpus - counted.busy / counted.wall)};
     if (!found || use.others / cpus > found->others / static_cast<double>(found->cpus)) found = use;
   }
   return found;
@@ -44,12 +44,12 @@ std::optional<CpuUse> most_crowded(const RankTable& table, const std::vector<Ran
 
 std::optional<CpuUse> cpu_use(Rank& rank, const CpuTimes& before) {
   const CpuTimes now = cpu_times(counter_scope(rank.table(), rank.rank()));
-  const RankCpus mine{now.own - before.own, now.busy - before.busy, now.wall - before.wall,
+  const CpuTimes mine{now.own - before.own, now.busy - before.busy, now.wall - before.wall,
                       cpu_quota() > 0 ? 0 : std::min(now.cpus, before.cpus)};
-  std::vector<RankCpus> all;
+  std::vector<CpuTimes> all;
   for (const std::string& bytes :
-       rank.world().gather(span_to_bytes<RankCpus>({&mine, 1}), rank.limit_s()))
-    all.push_back(span_from_bytes<RankCpus>(bytes).at(0));
+       rank.world().gather(span_to_bytes<CpuTimes>({&mine, 1}), rank.limit_s()))
+    all.push_back(span_from_bytes<CpuTimes>(bytes).at(0));
   return most_crowded(rank.table(), all);
 }
 

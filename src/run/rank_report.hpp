@@ -23,14 +23,10 @@ namespace ccl_tests {
 // the steal of the CPUs of all ranks there. Pure.
 CounterScope counter_scope(const RankTable& table, int rank);
 
-// The CPU time of a while: of a rank's process, and of its machine's CPUs if it counts them.
-struct RankCpus {
-  double own_s = 0, busy_s = 0, wall_s = 0;
-  std::size_t cpus = 0;  // 0: it counts none
-};
 // Returns the use of the ranks' CPUs on the machine where other programs used the largest share.
-// nullopt if nobody counted, or for less than a second, whose ticks are too few. Pure.
-std::optional<CpuUse> most_crowded(const RankTable& table, const std::vector<RankCpus>& ranks);
+// ranks: what each rank counted in a while. nullopt if nobody counted CPUs, or for less than a
+// second, whose ticks are too few. Pure.
+std::optional<CpuUse> most_crowded(const RankTable& table, const std::vector<CpuTimes>& ranks);
 
 // Returns most_crowded() since `before`, which is the rank's cpu_times(), on rank 0; nullopt on the
 // others. A machine with a cgroup's quota is not counted: who runs on its other CPUs takes nothing
