@@ -156,24 +156,19 @@ PointRows BenchmarkRunner::warm_up(const Collective& collective, const SweepPoin
   return result;
 }
 
-PointRows BenchmarkRunner::run(const Collective& collective, const SweepPoint& point) {
-  return measured_rows(collective, point, true);
-}
-
 PointRows BenchmarkRunner::glance(const Collective& collective, const SweepPoint& point,
                                   double budget_s) {
   constexpr double longest = 10;  // of budgets
   const double before_s = std::exchange(budget_s_, budget_s);
   most_s_ = longest * budget_s;
-  PointRows result = measured_rows(collective, point, false);
+  PointRows result = run(collective, point, false);
   budget_s_ = before_s;
   most_s_ = 0;
   return result;
 }
 
-// verified: with what repeating the reduction shows, too. Otherwise times alone.
-PointRows BenchmarkRunner::measured_rows(const Collective& collective, const SweepPoint& point,
-                                         bool verified) {
+PointRows BenchmarkRunner::run(const Collective& collective, const SweepPoint& point,
+                               bool verified) {
   const Problem p = problem(collective, point, options_.spec, rank_.rank());
   use_pattern(p);
   const WaitLimits limits = wait_limits(options_, p);

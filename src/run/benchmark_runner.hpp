@@ -43,7 +43,8 @@ class BenchmarkRunner {
   // found.
   PointRows warm_up(const Collective& collective, const SweepPoint& point);
   // Returns the rows of a point that room was made for: of each group, or the slowest group's.
-  PointRows run(const Collective& collective, const SweepPoint& point);
+  // verified: with what repeating the reduction shows, too. Otherwise times alone.
+  PointRows run(const Collective& collective, const SweepPoint& point, bool verified = true);
   // Returns the rows of a point as run() does, from unverified calls that take budget_s for a time.
   // A few calls are enough if they take longer than ten times that.
   PointRows glance(const Collective& collective, const SweepPoint& point, double budget_s);
@@ -62,7 +63,6 @@ class BenchmarkRunner {
   std::unique_ptr<StoppingCriterion> criterion(const Problem& p, bool checks) const;
   CallPlan call_plan(const Problem& p, Form form, bool verifies, const WaitLimits& limits,
                      Timeline* timeline, const Clock& clock);
-  PointRows measured_rows(const Collective& collective, const SweepPoint& point, bool verified);
   FormFindings run_form(const Problem& p, Form form, Operation& operation, bool checks,
                         const WaitLimits& limits);
   RankReport take_form(const Problem& p, Form form, Operation& operation, bool checks,
